@@ -1,0 +1,102 @@
+/**
+ * What the runtime is told about one kind of actor and about the effects actors ask for.
+ */
+import type { AnyStateMachine } from 'xstate';
+import type { ActorAddress, EffectKey, Json, Millis, Row } from './ports.ts';
+
+/** An actor as its definition sees it: where it stands and what it knows. */
+export interface ActorView {
+  readonly id: string;
+  readonly state: string;
+  // biome-ignore lint/suspicious/noExplicitAny: the context's type belongs to the machine; each definition narrows it.
+  readonly context: any;
+}
+
+/**
+ * One kind of actor. `rows`, `names` and `counters` are pure functions of the actor; each step stores the
+ * difference between what they say before and after it.
+ *
+ * The machine asks for things through four actions the runtime knows:
+ * - `{ type: 'effect', params: { do, … } }`  store this work with the state;
+ * - `{ type: 'note', params: { message } }`  write a journal line;
+ * - `{ type: 'dropEffects' }`                forget this actor's pending effects;
+ * - XState's own delayed transitions (`after`), which become stored deadlines.
+ */
+export interface ActorDefinition {
+  readonly kind: string;
+  readonly machine: AnyStateMachine;
+  /** Raised whenever the stored shape of the context or the set of states changes. */
+  readonly version: number;
+  readonly rows?: (actor: ActorView) => readonly Row[];
+  /** Unique names held while the actor is like this. */
+  readonly names?: (actor: ActorView) => readonly string[];
+  /** What this actor adds to each counter while it is like this. */
+  readonly counters?: (actor: ActorView) => { readonly [name: string]: number };
+  /** Messages that may wait for one actor. @default 256 */
+  readonly mailboxLimit?: number;
+}
+
+/** One try of one effect. */
+export interface EffectTry {
+  readonly key: EffectKey;
+  readonly actor: ActorAddress;
+  readonly failures: number;
+  readonly signal: AbortSignal;
+}
+
+/**
+ * Does one kind of stored work, at least once per key. `run` resolves with the message that goes back to the
+ * actor; it rejects with a `Retryable` to be tried again later, and with anything else to give up, in which case
+ * `failed` makes the message.
+ */
+// biome-ignore lint/suspicious/noExplicitAny: each handler narrows the effect it is registered for.
+export interface EffectHandler<Effect = any> {
+  /**
+   * What has to be true before it starts: `visible` = the step can be read (a redo after a crash does no harm);
+   * `durable` = a power cut cannot undo the step (anything that cannot be taken back).
+   */
+  readonly after: 'visible' | 'durable';
+  /** Tries in all before giving up. @default Infinity for Retryable failures */
+  readonly tries?: number;
+  run(effect: Effect, attempt: EffectTry): Promise<{ readonly type: string; readonly [field: string]: unknown }>;
+  failed(effect: Effect, failure: { readonly code: string; readonly message: string }): {
+    readonly type: string;
+    readonly [field: string]: unknown;
+  };
+}
+
+/** The outcome of one message. */
+export type StepOutcome =
+  | {
+      readonly accepted: true;
+      readonly actor: ActorView;
+      readonly revision: number;
+      /** Resolves once a power cut cannot undo the step. */
+      readonly durable: Promise<void>;
+    }
+  /** The machine does not want this event in this state; nothing changed. */
+  | { readonly accepted: false; readonly because: 'not-accepted' | 'duplicate' | 'stopped'; readonly actor: ActorView }
+  | { readonly accepted: false; readonly because: 'unknown-actor' | 'exists' }
+  | { readonly accepted: false; readonly because: 'taken'; readonly name: string; readonly holder: ActorAddress };
+
+/** Options of one message. */
+export interface TellOptions {
+  /** A message with an id is consumed once; again = `duplicate`. */
+  readonly id?: string;
+}
+
+/** What actors/ and http/ may ask of the runtime. */
+export interface ActorSystem {
+  /** Brings an actor to life from its machine's initial state. */
+  create(address: ActorAddress, input: Json): Promise<StepOutcome>;
+  /** One message, one step. Rejects with `Retryable` (`mailbox.full`) when too many wait. */
+  tell(
+    address: ActorAddress,
+    event: { readonly type: string; readonly [field: string]: unknown },
+    options?: TellOptions,
+  ): Promise<StepOutcome>;
+  /** The actor as last committed. Never waits behind the mailbox. */
+  read(address: ActorAddress): Promise<(ActorView & { readonly revision: number; readonly stopped: boolean }) | undefined>;
+}
+
+export type { Millis };
