@@ -1,0 +1,59 @@
+/**
+ * Every code the batch service answers or records, with its HTTP status and title.
+ * Codes are only ever added. `status: null`: recorded on jobs and in logs, never an HTTP answer.
+ *
+ * Source: Batch Signing Service API, "Errors"; codes beyond it are marked with their source.
+ */
+export const REFUSALS = {
+  'job.not-found': { status: 404, title: 'No job has this id.' },
+  'job.not-queued': { status: 409, title: 'Only a queued or waiting job can be canceled.' },
+  'job.race-lost': { status: 409, title: 'The worker took the job first. Try again.' },
+  'job.not-failed': { status: 409, title: 'Only a failed job can be retried.' },
+  'job.input-missing': { status: 409, title: 'The original input file is gone.' },
+  'job.output-unavailable': { status: 404, title: 'The job has no output yet.' },
+  'job.output-gone': { status: 404, title: 'The output file is no longer in the output folder.' },
+  'job.already-processing': { status: 409, title: 'An active job already has this file.' },
+  'job.path-too-long': { status: 400, title: 'The path of the stored file would be too long.' }, // batch-gaps §3
+  'job.input-diverged': { status: null, title: 'The input was rewritten while its job was running.' }, // batch-gaps §7
+  'upload.empty': { status: 400, title: 'The file part is missing or empty.' },
+  'upload.too-large': { status: 413, title: 'The file is larger than this service accepts.' },
+  'upload.invalid-name': { status: 400, title: 'The file part has no usable file name.' },
+  'upload.format-unsupported': { status: 400, title: 'The format must be Pades, Cades or Xades.' },
+  'validation.reason-too-long': { status: 400, title: 'The reason is too long.' },
+  'validation.filter-invalid': { status: 400, title: 'A query filter is not recognised.' },
+  'validation.body-invalid': { status: 400, title: 'The request body cannot be read.' }, // batch-gaps §2
+  'auth.misconfigured': { status: 401, title: 'The service has no API key configured.' },
+  'auth.invalid-credentials': { status: 401, title: 'The credentials are missing, wrong or expired.' },
+  'folder.not-found': { status: 404, title: 'No input folder has this name.' },
+  'profile.not-found': { status: 400, title: 'No signing profile has this name.' },
+  'remote.document-rejected': { status: null, title: 'The remote document was refused, expired or canceled.' },
+  'remote.timeout': { status: null, title: 'The remote document was not signed in time.' },
+  'remote.unreachable': { status: null, title: 'The remote portal failed for good.' },
+  'rate-limited': { status: 429, title: 'Too many requests.' },
+  'route.not-found': { status: 404, title: 'Nothing is here.' }, // batch-gaps §2
+  'route.method-not-allowed': { status: 405, title: 'This path does not take this method.' }, // batch-gaps §2
+  'service.busy': { status: 503, title: 'The service is busy. Try again shortly.' }, // architecture §3
+  internal: { status: 500, title: 'Something went wrong inside the service.' },
+} as const satisfies Record<string, { readonly status: number | null; readonly title: string }>;
+
+export type RefusalCode = keyof typeof REFUSALS;
+
+/** The caller's doing: answered with the status of its code, changes nothing. */
+export class Refusal extends Error {
+  readonly code: RefusalCode;
+  /** Request member → what is wrong with it; only for status 400. */
+  readonly errors: Readonly<Record<string, readonly string[]>> | undefined;
+  /** Whole seconds to wait before trying again; sent as Retry-After. */
+  readonly retryAfterSeconds: number | undefined;
+  constructor(
+    code: RefusalCode,
+    message: string,
+    more: { readonly errors?: Readonly<Record<string, readonly string[]>>; readonly retryAfterSeconds?: number } = {},
+  ) {
+    super(message);
+    this.name = 'Refusal';
+    this.code = code;
+    this.errors = more.errors;
+    this.retryAfterSeconds = more.retryAfterSeconds;
+  }
+}
