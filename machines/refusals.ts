@@ -26,7 +26,10 @@ export const REFUSALS = {
   'auth.invalid-credentials': { status: 401, title: 'The credentials are missing, wrong or expired.' },
   'folder.not-found': { status: 404, title: 'No input folder has this name.' },
   'profile.not-found': { status: 400, title: 'No signing profile has this name.' },
-  'remote.document-rejected': { status: null, title: 'The remote document was refused, expired or canceled.' },
+  'remote.document-rejected': {
+    status: null,
+    title: 'The remote document was refused, expired or canceled.',
+  },
   'remote.timeout': { status: null, title: 'The remote document was not signed in time.' },
   'remote.unreachable': { status: null, title: 'The remote portal failed for good.' },
   'rate-limited': { status: 429, title: 'Too many requests.' },
@@ -48,7 +51,10 @@ export class Refusal extends Error {
   constructor(
     code: RefusalCode,
     message: string,
-    more: { readonly errors?: Readonly<Record<string, readonly string[]>>; readonly retryAfterSeconds?: number } = {},
+    more: {
+      readonly errors?: Readonly<Record<string, readonly string[]>>;
+      readonly retryAfterSeconds?: number;
+    } = {},
   ) {
     super(message);
     this.name = 'Refusal';

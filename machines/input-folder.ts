@@ -1,0 +1,113 @@
+/**
+ * One watched input folder and its budget of consecutive enqueue failures.
+ *
+ * | from         | event          | to           | effects |
+ * |--------------|----------------|--------------|---------|
+ * | Initializing | WATCHING       | Running      |         |
+ * | Initializing | OPENED         | Initializing |         |
+ * | Running      | OPENED         | Initializing |         |
+ * | Stopped      | OPENED         | Initializing |         |
+ * | Initializing | ENQUEUED       | Initializing |         |
+ * | Running      | ENQUEUED       | Running      |         |
+ * | Initializing | ENQUEUE_FAILED | Initializing |         | while the budget lasts
+ * | Running      | ENQUEUE_FAILED | Running      |         | while the budget lasts
+ * | Initializing | ENQUEUE_FAILED | Stopped      |         | when it is used up
+ * | Running      | ENQUEUE_FAILED | Stopped      |         | when it is used up
+ *
+ * OPENED is sent once at each start of the service: that is the only way out of Stopped.
+ *
+ * Source: Batch Signing Service API, "What the service does" 9; batch-gaps §7 (what consumes the budget).
+ */
+import { assign, setup } from 'xstate';
+import type { FolderName, Millis } from './ids.ts';
+
+export type InputFolderState = 'Initializing' | 'Running' | 'Stopped';
+
+export interface InputFolderContext {
+  readonly name: FolderName;
+  /** Enqueue failures in a row that stop the watcher. */
+  readonly budget: number;
+  readonly failuresInARow: number;
+  readonly lastError: string | null;
+  readonly lastEnqueueAt: Millis | null;
+}
+
+export interface InputFolderInput {
+  readonly name: FolderName;
+  readonly budget: number;
+}
+
+export type InputFolderEvent = { readonly at: Millis } & (
+  | { readonly type: 'OPENED'; readonly budget: number }
+  | { readonly type: 'WATCHING' }
+  | { readonly type: 'ENQUEUED' }
+  | { readonly type: 'ENQUEUE_FAILED'; readonly error: string }
+);
+
+const machine = setup({
+  types: { context: {} as InputFolderContext, input: {} as InputFolderInput, events: {} as InputFolderEvent },
+  actions: {
+    note: (_, _line: { readonly message: string }) => {},
+    countFailure: assign(({ context, event }) =>
+      event.type === 'ENQUEUE_FAILED'
+        ? { failuresInARow: context.failuresInARow + 1, lastError: event.error }
+        : {},
+    ),
+    recordEnqueue: assign(({ event }) => ({ failuresInARow: 0, lastError: null, lastEnqueueAt: event.at })),
+    startAfresh: assign(({ event }) =>
+      event.type === 'OPENED' ? { failuresInARow: 0, lastError: null, budget: event.budget } : {},
+    ),
+  },
+  guards: {
+    lastOfTheBudget: ({ context }) => context.failuresInARow + 1 >= context.budget,
+  },
+});
+
+const opened = { target: 'Initializing', actions: 'startAfresh' } as const;
+
+const enqueueFailed = [
+  {
+    guard: 'lastOfTheBudget',
+    target: 'Stopped',
+    actions: [
+      'countFailure',
+      {
+        type: 'note',
+        params: ({ context }: { context: InputFolderContext }) => ({
+          message: `Watcher stopped after ${context.failuresInARow} enqueue failures in a row: ${context.lastError}`,
+        }),
+      },
+    ],
+  },
+  { actions: 'countFailure' },
+] as const;
+
+export const inputFolderMachine = machine.createMachine({
+  id: 'input-folder',
+  context: ({ input }) => ({
+    name: input.name,
+    budget: input.budget,
+    failuresInARow: 0,
+    lastError: null,
+    lastEnqueueAt: null,
+  }),
+  initial: 'Initializing',
+  states: {
+    Initializing: {
+      on: {
+        OPENED: opened,
+        WATCHING: 'Running',
+        ENQUEUED: { actions: 'recordEnqueue' },
+        ENQUEUE_FAILED: enqueueFailed,
+      },
+    },
+    Running: {
+      on: {
+        OPENED: opened,
+        ENQUEUED: { actions: 'recordEnqueue' },
+        ENQUEUE_FAILED: enqueueFailed,
+      },
+    },
+    Stopped: { on: { OPENED: opened } },
+  },
+});

@@ -1,0 +1,425 @@
+/**
+ * A signing job, from its arrival to its published output.
+ *
+ * | from           | event          | to             | effects    |
+ * |----------------|----------------|----------------|------------|
+ * | Queued         | CLAIM          | Processing     | sign       |
+ * | Queued         | CANCEL         | Canceled       |            |
+ * | Processing     | SIGNED         | Verifying      | verify     |
+ * | Processing     | DISPATCHED     | AwaitingSigner |            |
+ * | Processing     | FAIL           | Failed         | quarantine |
+ * | Processing     | RESTARTED      | Failed         | quarantine |
+ * | Verifying      | VERIFIED       | Verifying      | publish    |
+ * | Verifying      | PUBLISHED      | Completed      | tidy       |
+ * | Verifying      | FAIL           | Failed         | quarantine |
+ * | Verifying      | RESTARTED      | Failed         | quarantine |
+ * | AwaitingSigner | CONCLUDED      | Verifying      | verify     |
+ * | AwaitingSigner | FAIL           | Failed         | quarantine |
+ * | AwaitingSigner | CANCEL         | Canceled       | quarantine |
+ * | Completed      | TIDIED         | Completed      |            |
+ * | Completed      | TIDY_FAILED    | Completed      |            |
+ * | Failed         | RETRIED        | Failed         |            |
+ * | Failed         | QUARANTINED    | Failed         |            |
+ * | Canceled       | QUARANTINED    | Canceled       |            |
+ *
+ * FAIL and RESTARTED also drop what the job had asked for and not yet been given.
+ *
+ * Source: Batch Signing Service API, "States and transitions"; history texts from batch-gaps §4.
+ */
+import { assign, setup } from 'xstate';
+import type { FolderName, JobId, Millis, ProfileName } from './ids.ts';
+
+export type JobFormat = 'Pades' | 'Cades' | 'Xades';
+export const JOB_FORMATS: readonly JobFormat[] = ['Pades', 'Cades', 'Xades'];
+
+export type JobSource = 'Watcher' | 'Upload' | 'Retry';
+
+export type JobState =
+  | 'Queued'
+  | 'Processing'
+  | 'Verifying'
+  | 'AwaitingSigner'
+  | 'Completed'
+  | 'Failed'
+  | 'Canceled';
+export const JOB_STATES: readonly JobState[] = [
+  'Queued',
+  'Processing',
+  'Verifying',
+  'AwaitingSigner',
+  'Completed',
+  'Failed',
+  'Canceled',
+];
+
+/** A job in one of these owns its input path: no second job may have it. */
+export const ACTIVE_STATES: readonly JobState[] = ['Queued', 'Processing', 'Verifying', 'AwaitingSigner'];
+/** These count against `Pipeline:MaxConcurrency`. */
+export const IN_FLIGHT_STATES: readonly JobState[] = ['Processing', 'Verifying'];
+
+/** Recorded on jobs that the service found in flight when it started. Source: batch-gaps §4. */
+export const RESTART_MESSAGE =
+  'Service restarted while the job was in flight; marked Failed by startup recovery.';
+
+/** History line of a job whose input was rewritten while it ran. Source: batch-gaps §7. */
+export const DIVERGED_MESSAGE =
+  'job.input-diverged: The input was rewritten while the job was running; it stays in place and is taken as a new file.';
+
+/** Size in bytes and modification time in milliseconds: tells one content of a path from the next. */
+export interface FileStamp {
+  readonly size: number;
+  readonly mtimeMs: number;
+}
+
+/** What was read when the input was signed. */
+export interface StagedInput {
+  /** Lower-case hex. */
+  readonly sha256: string;
+  readonly length: number;
+  readonly mtimeMs: number;
+  readonly inode: string;
+}
+
+export interface JobInput {
+  readonly fileName: string;
+  /** Absolute path of the input file. */
+  readonly originalPath: string;
+  readonly format: JobFormat;
+  readonly source: JobSource;
+  readonly profileName: ProfileName;
+  readonly folder: FolderName | null;
+  readonly parentJobId: JobId | null;
+  /** Sorts jobs by their making; unique and growing, also within one millisecond. */
+  readonly order: number;
+  /** The input as it was seen when the job was made. */
+  readonly seen: FileStamp | null;
+  readonly at: Millis;
+  /** First history line. */
+  readonly message: string;
+}
+
+export interface JobContext {
+  readonly fileName: string;
+  readonly originalPath: string;
+  readonly format: JobFormat;
+  readonly source: JobSource;
+  readonly profileName: ProfileName;
+  readonly folder: FolderName | null;
+  readonly parentJobId: JobId | null;
+  readonly order: number;
+  readonly seen: FileStamp | null;
+  /** Text of the first history line. */
+  readonly message: string;
+  readonly createdAt: Millis;
+  readonly queuedAt: Millis;
+  readonly updatedAt: Millis;
+  readonly input: StagedInput | null;
+  /** Digest and length of the signed file in the processing folder. */
+  readonly signed: { readonly sha256: string; readonly length: number } | null;
+  /** Name in the output folder, once published. */
+  readonly outputFileName: string | null;
+  readonly outputEncrypted: boolean;
+  readonly remoteDocumentId: string | null;
+  readonly awaitingSignerSince: Millis | null;
+  readonly errorMessage: string | null;
+  readonly errorCode: string | null;
+  /** True while the input or the working folder still has to be put away; the job keeps its path until then. */
+  readonly untidy: boolean;
+}
+
+export type JobEvent = { readonly at: Millis } & (
+  | { readonly type: 'CLAIM' }
+  | { readonly type: 'CANCEL'; readonly reason: string | null }
+  | {
+      readonly type: 'SIGNED';
+      readonly input: StagedInput;
+      readonly signed: { readonly sha256: string; readonly length: number };
+    }
+  | { readonly type: 'DISPATCHED'; readonly documentId: string }
+  | {
+      readonly type: 'CONCLUDED';
+      readonly signed: { readonly sha256: string; readonly length: number };
+    }
+  | { readonly type: 'VERIFIED' }
+  | { readonly type: 'PUBLISHED'; readonly outputFileName: string }
+  | { readonly type: 'FAIL'; readonly code: string | null; readonly message: string }
+  | { readonly type: 'RESTARTED' }
+  | { readonly type: 'TIDIED'; readonly diverged: boolean }
+  | { readonly type: 'TIDY_FAILED'; readonly message: string }
+  | { readonly type: 'QUARANTINED' }
+  | { readonly type: 'RETRIED'; readonly jobId: JobId }
+);
+
+/** Work a job asks for. Each carries what its handler needs, so that no handler reads the job again. */
+export type JobEffect =
+  | {
+      readonly do: 'sign';
+      readonly originalPath: string;
+      readonly fileName: string;
+      readonly format: JobFormat;
+      readonly profileName: ProfileName;
+    }
+  | {
+      readonly do: 'verify';
+      readonly fileName: string;
+      readonly format: JobFormat;
+      readonly profileName: ProfileName;
+      readonly input: { readonly sha256: string; readonly length: number } | null;
+    }
+  | { readonly do: 'publish'; readonly fileName: string; readonly profileName: ProfileName }
+  | {
+      readonly do: 'tidy';
+      readonly originalPath: string;
+      readonly fileName: string;
+      readonly input: StagedInput | null;
+    }
+  | {
+      readonly do: 'quarantine';
+      readonly fileName: string;
+      readonly profileName: ProfileName;
+      /** Digest of the file that may have been linked into the output folder and never committed. */
+      readonly mayBePublished: string | null;
+    };
+
+/** `Operator canceled: <reason>.` or `Operator canceled.`; one trailing full stop of the reason is dropped. */
+export function cancelMessage(reason: string | null): string {
+  const text = reason?.trim().replace(/\.$/, '').trim();
+  return text ? `Operator canceled: ${text}.` : 'Operator canceled.';
+}
+
+const machine = setup({
+  types: {
+    context: {} as JobContext,
+    input: {} as JobInput,
+    events: {} as JobEvent,
+  },
+  actions: {
+    // The runtime reads the parameters of these three; they never run.
+    effect: (_, _effect: JobEffect) => {},
+    note: (_, _line: { readonly message: string }) => {},
+    dropEffects: () => {},
+    touch: assign({ updatedAt: ({ event }) => event.at }),
+    recordFailure: assign(({ event }) =>
+      event.type === 'FAIL'
+        ? { errorMessage: event.message, errorCode: event.code, untidy: true }
+        : { errorMessage: RESTART_MESSAGE, errorCode: null, untidy: true },
+    ),
+  },
+});
+
+const askVerify = {
+  type: 'effect',
+  params: ({ context }: { context: JobContext }): JobEffect => ({
+    do: 'verify',
+    fileName: context.fileName,
+    format: context.format,
+    profileName: context.profileName,
+    input: context.input && { sha256: context.input.sha256, length: context.input.length },
+  }),
+} as const;
+
+/** Only a job that was being published can have left a file in the output folder. */
+const askQuarantine = (publishing: boolean) =>
+  ({
+    type: 'effect',
+    params: ({ context }: { context: JobContext }): JobEffect => ({
+      do: 'quarantine',
+      fileName: context.fileName,
+      profileName: context.profileName,
+      mayBePublished: publishing ? (context.signed?.sha256 ?? null) : null,
+    }),
+  }) as const;
+
+const noteError = {
+  type: 'note',
+  params: ({ context }: { context: JobContext }) => ({ message: context.errorMessage ?? '' }),
+} as const;
+
+/** The way into Failed: pending work is dropped, the reason kept, the working folder put aside. */
+const failing = (publishing: boolean) =>
+  ({
+    target: 'Failed',
+    actions: ['dropEffects', 'touch', 'recordFailure', noteError, askQuarantine(publishing)],
+  }) as const;
+
+const noteCancel = {
+  type: 'note',
+  params: ({ event }: { event: JobEvent }) => ({
+    message: cancelMessage(event.type === 'CANCEL' ? event.reason : null),
+  }),
+} as const;
+
+export const jobMachine = machine.createMachine({
+  id: 'job',
+  context: ({ input }) => ({
+    fileName: input.fileName,
+    originalPath: input.originalPath,
+    format: input.format,
+    source: input.source,
+    profileName: input.profileName,
+    folder: input.folder,
+    parentJobId: input.parentJobId,
+    order: input.order,
+    seen: input.seen,
+    message: input.message,
+    createdAt: input.at,
+    queuedAt: input.at,
+    updatedAt: input.at,
+    input: null,
+    signed: null,
+    outputFileName: null,
+    outputEncrypted: false,
+    remoteDocumentId: null,
+    awaitingSignerSince: null,
+    errorMessage: null,
+    errorCode: null,
+    untidy: false,
+  }),
+  initial: 'Queued',
+  states: {
+    Queued: {
+      entry: { type: 'note', params: ({ context }) => ({ message: context.message }) },
+      on: {
+        CLAIM: {
+          target: 'Processing',
+          actions: [
+            'touch',
+            { type: 'note', params: { message: 'Claimed by worker.' } },
+            {
+              type: 'effect',
+              params: ({ context }) => ({
+                do: 'sign',
+                originalPath: context.originalPath,
+                fileName: context.fileName,
+                format: context.format,
+                profileName: context.profileName,
+              }),
+            },
+          ],
+        },
+        CANCEL: { target: 'Canceled', actions: ['touch', noteCancel] },
+      },
+    },
+    Processing: {
+      on: {
+        SIGNED: {
+          target: 'Verifying',
+          actions: [
+            'touch',
+            assign({ input: ({ event }) => event.input, signed: ({ event }) => event.signed }),
+            { type: 'note', params: { message: 'Signed.' } },
+            askVerify,
+          ],
+        },
+        DISPATCHED: {
+          target: 'AwaitingSigner',
+          actions: [
+            'touch',
+            assign({
+              remoteDocumentId: ({ event }) => event.documentId,
+              awaitingSignerSince: ({ event }) => event.at,
+            }),
+            {
+              type: 'note',
+              params: ({ event }) => ({
+                message: `Dispatched to the remote portal (document ${event.documentId}).`,
+              }),
+            },
+          ],
+        },
+        FAIL: failing(false),
+        RESTARTED: failing(false),
+      },
+    },
+    Verifying: {
+      on: {
+        VERIFIED: {
+          actions: [
+            'touch',
+            {
+              type: 'effect',
+              params: ({ context }) => ({
+                do: 'publish',
+                fileName: context.fileName,
+                profileName: context.profileName,
+              }),
+            },
+          ],
+        },
+        PUBLISHED: {
+          target: 'Completed',
+          actions: [
+            'touch',
+            assign({ outputFileName: ({ event }) => event.outputFileName, untidy: true }),
+            { type: 'note', params: { message: 'Verified and published.' } },
+            {
+              type: 'effect',
+              params: ({ context }) => ({
+                do: 'tidy',
+                originalPath: context.originalPath,
+                fileName: context.fileName,
+                input: context.input,
+              }),
+            },
+          ],
+        },
+        FAIL: failing(true),
+        RESTARTED: failing(true),
+      },
+    },
+    AwaitingSigner: {
+      on: {
+        CONCLUDED: {
+          target: 'Verifying',
+          actions: [
+            'touch',
+            assign({ signed: ({ event }) => event.signed }),
+            { type: 'note', params: { message: 'Remote document concluded; content downloaded.' } },
+            askVerify,
+          ],
+        },
+        FAIL: failing(false),
+        CANCEL: {
+          target: 'Canceled',
+          actions: ['touch', assign({ untidy: true }), noteCancel, askQuarantine(false)],
+        },
+      },
+    },
+    Completed: {
+      on: {
+        TIDIED: [
+          {
+            guard: ({ event }) => event.diverged,
+            actions: [
+              'touch',
+              assign({ untidy: false }),
+              { type: 'note', params: { message: DIVERGED_MESSAGE } },
+            ],
+          },
+          { actions: assign({ untidy: false }) },
+        ],
+        TIDY_FAILED: {
+          actions: [
+            'touch',
+            assign({ untidy: false }),
+            { type: 'note', params: ({ event }) => ({ message: event.message }) },
+          ],
+        },
+      },
+    },
+    Failed: {
+      on: {
+        RETRIED: {
+          actions: [
+            'touch',
+            { type: 'note', params: ({ event }) => ({ message: `Retried as job ${event.jobId}.` }) },
+          ],
+        },
+        QUARANTINED: { actions: assign({ untidy: false }) },
+      },
+    },
+    Canceled: {
+      on: { QUARANTINED: { actions: assign({ untidy: false }) } },
+    },
+  },
+});

@@ -1,0 +1,77 @@
+/**
+ * The pipeline: whether queued jobs may be claimed.
+ *
+ * | from    | event  | to      | effects |
+ * |---------|--------|---------|---------|
+ * | Running | PAUSE  | Paused  |         |
+ * | Paused  | RESUME | Running |         |
+ *
+ * Pausing a paused pipeline, and resuming a running one, changes nothing: the caller still gets 200.
+ * How many jobs may be claimed is `freeSlots`, computed from what the store counts.
+ *
+ * Source: Batch Signing Service API, "Pipeline state"; texts and values after a change from batch-gaps §§3-4.
+ */
+import { assign, setup } from 'xstate';
+import type { Millis } from './ids.ts';
+
+export type PipelineState = 'Running' | 'Paused';
+
+export interface PipelineContext {
+  readonly pausedAt: Millis | null;
+  readonly resumedAt: Millis | null;
+  readonly pausedBy: 'system' | 'operator';
+  readonly reason: string | null;
+}
+
+export type PipelineEvent =
+  | { readonly type: 'PAUSE'; readonly at: Millis; readonly reason: string | null }
+  | { readonly type: 'RESUME'; readonly at: Millis; readonly reason: string | null };
+
+/** Jobs that may be claimed now. */
+export function freeSlots(state: PipelineState, inFlight: number, maxConcurrency: number): number {
+  return state === 'Paused' ? 0 : Math.max(0, maxConcurrency - inFlight);
+}
+
+function sentence(verb: 'paused' | 'resumed', reason: string | null): string {
+  return reason
+    ? `Pipeline ${verb} by operator. Reason: ${reason.replace(/\.$/, '')}.`
+    : `Pipeline ${verb} by operator.`;
+}
+
+export const pipelineMachine = setup({
+  types: { context: {} as PipelineContext, events: {} as PipelineEvent },
+  actions: { note: (_, _line: { readonly message: string }) => {} },
+}).createMachine({
+  id: 'pipeline',
+  context: { pausedAt: null, resumedAt: null, pausedBy: 'system', reason: null },
+  initial: 'Running',
+  states: {
+    Running: {
+      on: {
+        PAUSE: {
+          target: 'Paused',
+          actions: [
+            assign(({ event }) => ({
+              pausedAt: event.at,
+              resumedAt: null,
+              pausedBy: 'operator' as const,
+              reason: event.reason,
+            })),
+            { type: 'note', params: ({ event }) => ({ message: sentence('paused', event.reason) }) },
+          ],
+        },
+      },
+    },
+    Paused: {
+      on: {
+        RESUME: {
+          target: 'Running',
+          actions: [
+            assign(({ event }) => ({ resumedAt: event.at, reason: event.reason })),
+            { type: 'note', params: ({ event }) => ({ message: sentence('resumed', event.reason) }) },
+          ],
+        },
+      },
+    },
+  },
+});

@@ -1,0 +1,122 @@
+import test from 'ava';
+import { transition } from 'xstate';
+import type { JobEvent, JobInput } from '../../machines/job.ts';
+import {
+  cancelMessage,
+  DIVERGED_MESSAGE,
+  JOB_STATES,
+  jobMachine,
+  RESTART_MESSAGE,
+} from '../../machines/job.ts';
+import { attempt, declared, initialContext, readTable } from './table.ts';
+
+const staged = { sha256: 'aa', length: 3, mtimeMs: 1, inode: '1:2' };
+
+/** One event of every type, complete enough for each transition. */
+const EVENTS: Readonly<Record<JobEvent['type'], object>> = {
+  CLAIM: {},
+  CANCEL: { reason: 'wrong file' },
+  SIGNED: { input: staged, signed: { sha256: 'bb', length: 4 } },
+  DISPATCHED: { documentId: 'd-1' },
+  CONCLUDED: { signed: { sha256: 'bb', length: 4 } },
+  VERIFIED: {},
+  PUBLISHED: { outputFileName: 'a.signed.pdf' },
+  FAIL: { code: 'pdf.malformed', message: 'Not a PDF.' },
+  RESTARTED: {},
+  TIDIED: { diverged: false },
+  TIDY_FAILED: { message: 'EACCES' },
+  QUARANTINED: {},
+  RETRIED: { jobId: 'j-2' },
+};
+
+const input = {
+  fileName: 'a.pdf',
+  originalPath: '/in/a.pdf',
+  format: 'Pades',
+  source: 'Upload',
+  profileName: 'default',
+  folder: null,
+  parentJobId: null,
+  order: 1,
+  seen: null,
+  at: 1000,
+  message: 'Uploaded.',
+} as unknown as JobInput;
+
+function withEvent(type: string): { type: string; at: number } {
+  return { type, at: 2000, ...EVENTS[type as JobEvent['type']] };
+}
+
+function messages(from: string, type: string, more: object = {}): string[] {
+  const snapshot = jobMachine.resolveState({
+    value: from as never,
+    context: initialContext(jobMachine, input) as never,
+  });
+  const [, actions] = transition(jobMachine, snapshot, { ...withEvent(type), ...more } as never);
+  return actions
+    .filter((action) => action.type === 'note')
+    .map((action) => (action.params as { message: string }).message);
+}
+
+test('the job table and the job machine agree in every state and on every event', async (t) => {
+  const table = await readTable('machines/job.ts');
+  const { states, events } = declared(jobMachine);
+  t.deepEqual([...states].sort(), [...JOB_STATES].sort());
+  t.deepEqual([...events].sort(), Object.keys(EVENTS).sort());
+  const context = initialContext(jobMachine, input);
+  for (const from of states) {
+    for (const event of events) {
+      const row = table.find((candidate) => candidate.from === from && candidate.event === event);
+      const outcome = attempt(jobMachine, from, context, withEvent(event));
+      if (row) {
+        t.deepEqual(
+          { to: outcome.to, effects: outcome.effects },
+          { to: row.to, effects: row.effects },
+          `${from} × ${event}`,
+        );
+        t.true(outcome.accepted, `${from} × ${event} is accepted`);
+      } else {
+        t.false(outcome.accepted, `${from} × ${event} has no row and must change nothing`);
+      }
+    }
+  }
+  t.is(table.length, new Set(table.map((row) => `${row.from} ${row.event}`)).size, 'no row twice');
+});
+
+test('every transition of a job writes the history line its document gives', (t) => {
+  t.deepEqual(messages('Queued', 'CLAIM'), ['Claimed by worker.']);
+  t.deepEqual(messages('Processing', 'SIGNED'), ['Signed.']);
+  t.deepEqual(messages('Processing', 'DISPATCHED'), ['Dispatched to the remote portal (document d-1).']);
+  t.deepEqual(messages('AwaitingSigner', 'CONCLUDED'), ['Remote document concluded; content downloaded.']);
+  t.deepEqual(messages('Verifying', 'PUBLISHED'), ['Verified and published.']);
+  t.deepEqual(messages('Processing', 'FAIL'), ['Not a PDF.']);
+  t.deepEqual(messages('Verifying', 'RESTARTED'), [RESTART_MESSAGE]);
+  t.deepEqual(messages('Queued', 'CANCEL'), ['Operator canceled: wrong file.']);
+  t.deepEqual(messages('Failed', 'RETRIED'), ['Retried as job j-2.']);
+  t.deepEqual(messages('Completed', 'TIDIED'), []);
+  t.deepEqual(messages('Completed', 'TIDIED', { diverged: true }), [DIVERGED_MESSAGE]);
+  t.deepEqual(messages('Verifying', 'VERIFIED'), [], 'staying in a state is not a transition');
+});
+
+test('a cancel reason is trimmed and loses one full stop, and none is no reason', (t) => {
+  t.is(cancelMessage(null), 'Operator canceled.');
+  t.is(cancelMessage('   '), 'Operator canceled.');
+  t.is(cancelMessage(' done. '), 'Operator canceled: done.');
+  t.is(cancelMessage('wait..'), 'Operator canceled: wait..');
+});
+
+test('a failed job keeps its reason, and a restarted one says so', (t) => {
+  const snapshot = jobMachine.resolveState({
+    value: 'Processing',
+    context: initialContext(jobMachine, input) as never,
+  });
+  const [failed] = transition(jobMachine, snapshot, {
+    type: 'FAIL',
+    at: 5,
+    code: 'pdf.malformed',
+    message: 'Bad.',
+  });
+  t.like(failed.context, { errorMessage: 'Bad.', errorCode: 'pdf.malformed', updatedAt: 5 });
+  const [restarted] = transition(jobMachine, snapshot, { type: 'RESTARTED', at: 6 });
+  t.like(restarted.context, { errorMessage: RESTART_MESSAGE, errorCode: null, updatedAt: 6 });
+});
