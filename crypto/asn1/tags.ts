@@ -1,0 +1,22 @@
+/** Identifier octets in use here (X.690 §8.1.2); all tag numbers are below 31, so one octet is the whole tag. */
+export const TAG = {
+  boolean: 0x01,
+  integer: 0x02,
+  bitString: 0x03,
+  octetString: 0x04,
+  null: 0x05,
+  oid: 0x06,
+  utf8String: 0x0c,
+  utcTime: 0x17,
+  generalizedTime: 0x18,
+  ia5String: 0x16,
+  octetStringConstructed: 0x24,
+  sequence: 0x30,
+  set: 0x31,
+  context0: 0x80,
+  context0Constructed: 0xa0,
+  context1Constructed: 0xa1,
+  context2Constructed: 0xa2,
+  context3Constructed: 0xa3,
+  context4Constructed: 0xa4,
+} as const;

@@ -1,0 +1,42 @@
+/** Times in ASN.1, always UTC and in whole seconds (RFC 5280 §4.1.2.5). */
+import { Asn1Error } from './error.ts';
+import { contents, type Element } from './read.ts';
+import { TAG } from './tags.ts';
+import { tlv } from './write.ts';
+
+/** From here on UTCTime can't say the year. 2050-01-01T00:00:00Z, milliseconds since the epoch. */
+const UTC_TIME_ENDS = Date.UTC(2050, 0, 1);
+const UTC_TIME_STARTS = Date.UTC(1950, 0, 1);
+
+/** True when a time takes the two-digit year form. */
+export function fitsUtcTime(at: number): boolean {
+  return at >= UTC_TIME_STARTS && at < UTC_TIME_ENDS;
+}
+
+/** `YYYYMMDDHHMMSSZ` for a time in milliseconds since the epoch; the fraction of the second is dropped. */
+export function timeText(at: number): string {
+  return `${new Date(at).toISOString().slice(0, 19).replace(/[-:T]/g, '')}Z`;
+}
+
+/** UTCTime for the years 1950 to 2049, GeneralizedTime for all others. */
+export function time(at: number): Buffer {
+  const text = timeText(at);
+  return fitsUtcTime(at)
+    ? tlv(TAG.utcTime, Buffer.from(text.slice(2), 'latin1'))
+    : tlv(TAG.generalizedTime, Buffer.from(text, 'latin1'));
+}
+
+const FIELDS = /^(\d{4})(\d\d)(\d\d)(\d\d)(\d\d)(\d\d)Z$/;
+
+/** Milliseconds since the epoch. @throws {Asn1Error} for anything but whole seconds in UTC */
+export function readTime(element: Element): number {
+  let text = contents(element).toString('latin1');
+  if (element.tag === TAG.utcTime) text = (Number(text.slice(0, 2)) < 50 ? '20' : '19') + text;
+  else if (element.tag !== TAG.generalizedTime) throw new Asn1Error('expected a time', element.start);
+  const fields = FIELDS.exec(text);
+  if (fields === null) throw new Asn1Error('time is not whole seconds in UTC', element.start);
+  const [year = 0, month = 0, day = 0, hour = 0, minute = 0, second = 0] = fields.slice(1).map(Number);
+  const at = Date.UTC(year, month - 1, day, hour, minute, second);
+  if (timeText(at) !== text) throw new Asn1Error('no such time', element.start);
+  return at;
+}

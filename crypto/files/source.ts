@@ -1,0 +1,143 @@
+/** The file to be signed or checked: opened once, read by position, and known to be the same at the end. */
+import { closeSync, constants, fstatSync, openSync, readSync } from 'node:fs';
+import { CryptoError } from '../types.ts';
+
+/** Files up to this many bytes are read once, whole; larger ones in pieces of this size. */
+export const WHOLE_LIMIT = 1 << 20;
+
+export interface Source {
+  readonly path: string;
+  /** Bytes, when the file was opened. */
+  readonly size: number;
+  /** Modification time in milliseconds with its fraction, equal to what `fs.Stats` gives. */
+  readonly mtimeMs: number;
+  /** `<device>:<inode>`, both decimal. */
+  readonly inode: string;
+  /**
+   * Up to `length` bytes from `offset`; fewer only at the end of the file. A view of cached bytes for small
+   * files: not to be written to.
+   * @throws {CryptoError} `input.unreadable`, `input.changed` when the file became shorter
+   */
+  read(offset: number, length: number): Buffer;
+  /**
+   * The bytes of `[from, to)` in order, in pieces of at most 1 MiB. A piece is only valid until the next one is
+   * asked for.
+   * @throws {CryptoError} as `read`
+   */
+  chunks(from?: number, to?: number): Iterable<Buffer>;
+  /** @throws {CryptoError} `input.changed` when length or modification time moved since the file was opened */
+  assertUnchanged(): void;
+  /** Safe to call more than once. */
+  close(): void;
+}
+
+/**
+ * Opens a regular file without following a symbolic link at its end.
+ * @throws {CryptoError} `input.unreadable` with the system's code in the text
+ */
+export function openSource(path: string): Source {
+  // O_NONBLOCK: a named pipe in place of the file must fail at once, not wait for a writer.
+  const flags = constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK;
+  const fd = guarded(path, () => openSync(path, flags));
+  try {
+    const stat = guarded(path, () => fstatSync(fd, { bigint: true }));
+    if (!stat.isFile()) throw new CryptoError('input.unreadable', `${path} is not a regular file.`);
+    if (stat.size > BigInt(Number.MAX_SAFE_INTEGER)) {
+      throw new CryptoError('input.too-large', `${path} is too large.`);
+    }
+    return new FileSource(path, fd, stat);
+  } catch (error) {
+    closeSync(fd);
+    throw error;
+  }
+}
+
+interface FileFacts {
+  readonly size: bigint;
+  readonly mtimeNs: bigint;
+  readonly dev: bigint;
+  readonly ino: bigint;
+}
+
+class FileSource implements Source {
+  readonly path: string;
+  readonly size: number;
+  readonly mtimeMs: number;
+  readonly inode: string;
+  readonly #opened: FileFacts;
+  #fd: number | undefined;
+  #whole: Buffer | undefined;
+
+  constructor(path: string, fd: number, stat: FileFacts) {
+    this.path = path;
+    this.size = Number(stat.size);
+    // The same arithmetic as fs.Stats, so that the two compare equal.
+    this.mtimeMs = Number(stat.mtimeNs / 1_000_000_000n) * 1000 + Number(stat.mtimeNs % 1_000_000_000n) / 1e6;
+    this.inode = `${stat.dev}:${stat.ino}`;
+    this.#opened = stat;
+    this.#fd = fd;
+  }
+
+  read(offset: number, length: number): Buffer {
+    const from = Math.min(Math.max(offset, 0), this.size);
+    const count = Math.min(Math.max(length, 0), this.size - from);
+    if (this.size <= WHOLE_LIMIT) {
+      this.#whole ??= this.#fill(Buffer.allocUnsafe(this.size), 0);
+      return this.#whole.subarray(from, from + count);
+    }
+    return this.#fill(Buffer.allocUnsafe(count), from);
+  }
+
+  *chunks(from = 0, to = this.size): Generator<Buffer> {
+    const end = Math.min(to, this.size);
+    if (this.size <= WHOLE_LIMIT) {
+      if (end > from) yield this.read(from, end - from);
+      return;
+    }
+    const piece = Buffer.allocUnsafe(Math.min(WHOLE_LIMIT, Math.max(end - from, 0)));
+    for (let at = from; at < end; at += piece.length) {
+      yield this.#fill(piece.subarray(0, Math.min(piece.length, end - at)), at);
+    }
+  }
+
+  assertUnchanged(): void {
+    const fd = this.#open();
+    const now = guarded(this.path, () => fstatSync(fd, { bigint: true }));
+    if (now.size !== this.#opened.size || now.mtimeNs !== this.#opened.mtimeNs) throw changed(this.path);
+  }
+
+  close(): void {
+    if (this.#fd === undefined) return;
+    closeSync(this.#fd);
+    this.#fd = undefined;
+  }
+
+  #fill(target: Buffer, position: number): Buffer {
+    const fd = this.#open();
+    for (let done = 0; done < target.length; ) {
+      const at = done;
+      const count = guarded(this.path, () => readSync(fd, target, at, target.length - at, position + at));
+      if (count === 0) throw changed(this.path);
+      done += count;
+    }
+    return target;
+  }
+
+  #open(): number {
+    if (this.#fd === undefined) throw new CryptoError('input.unreadable', `${this.path} is closed.`);
+    return this.#fd;
+  }
+}
+
+function changed(path: string): CryptoError {
+  return new CryptoError('input.changed', `${path} changed while it was being read.`);
+}
+
+function guarded<T>(path: string, work: () => T): T {
+  try {
+    return work();
+  } catch (error) {
+    const code = (error as NodeJS.ErrnoException).code ?? 'unknown error';
+    throw new CryptoError('input.unreadable', `${path} can't be read: ${code}.`);
+  }
+}

@@ -1,0 +1,132 @@
+/** The file a signature is written to: new, private until published, synced before anyone is told. */
+import { closeSync, constants, fdatasyncSync, openSync, unlinkSync, writeSync, writevSync } from 'node:fs';
+import { CryptoError } from '../types.ts';
+
+export interface Target {
+  readonly path: string;
+  /** Bytes appended so far. */
+  readonly length: number;
+  /** Appends the parts in order. @throws {CryptoError} `output.unwritable` */
+  write(...parts: readonly Uint8Array[]): void;
+  /** Overwrites bytes that were appended before. @throws {CryptoError} `output.unwritable` */
+  writeAt(position: number, bytes: Uint8Array): void;
+  /** Returns when data and length are on the disk. @throws {CryptoError} `output.unwritable` */
+  sync(): void;
+  /** Safe to call more than once. @throws {CryptoError} `output.unwritable` */
+  close(): void;
+  /** Closes and removes the file; never throws. Does nothing after a `close`. */
+  discard(): void;
+}
+
+/**
+ * Creates a file that must not exist yet, mode 0640.
+ * @throws {CryptoError} `output.exists`; `output.unwritable` with the system's code in the text
+ */
+export function createTarget(path: string): Target {
+  const flags = constants.O_CREAT | constants.O_EXCL | constants.O_WRONLY | constants.O_NOFOLLOW;
+  try {
+    return new FileTarget(path, openSync(path, flags, 0o640));
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === 'EEXIST') {
+      throw new CryptoError('output.exists', `${path} exists already.`);
+    }
+    throw unwritable(path, error);
+  }
+}
+
+class FileTarget implements Target {
+  readonly path: string;
+  #fd: number | undefined;
+  #length = 0;
+
+  constructor(path: string, fd: number) {
+    this.path = path;
+    this.#fd = fd;
+  }
+
+  get length(): number {
+    return this.#length;
+  }
+
+  write(...parts: readonly Uint8Array[]): void {
+    const [only] = parts;
+    if (parts.length === 1 && only !== undefined) {
+      this.#put(only, this.#length);
+      this.#length += only.length;
+      return;
+    }
+    let total = 0;
+    for (const part of parts) total += part.length;
+    const fd = this.#open();
+    const written = this.#guarded(() => writevSync(fd, [...parts], this.#length));
+    // A gathered write may stop anywhere on a full disk or a signal: the rest goes part by part.
+    let skip = written;
+    let at = this.#length;
+    for (const part of parts) {
+      const done = Math.min(skip, part.length);
+      skip -= done;
+      if (done < part.length) this.#put(part.subarray(done), at + done);
+      at += part.length;
+    }
+    this.#length += total;
+  }
+
+  writeAt(position: number, bytes: Uint8Array): void {
+    if (position < 0 || position + bytes.length > this.#length) {
+      throw new CryptoError('output.unwritable', `${this.path} is shorter than the place to write at.`);
+    }
+    this.#put(bytes, position);
+  }
+
+  sync(): void {
+    const fd = this.#open();
+    this.#guarded(() => fdatasyncSync(fd));
+  }
+
+  close(): void {
+    const fd = this.#fd;
+    if (fd === undefined) return;
+    this.#fd = undefined;
+    this.#guarded(() => closeSync(fd));
+  }
+
+  discard(): void {
+    if (this.#fd === undefined) return;
+    try {
+      this.close();
+    } catch {
+      // The file goes away anyway.
+    }
+    try {
+      unlinkSync(this.path);
+    } catch {
+      // Someone was faster, or the folder is gone.
+    }
+  }
+
+  #put(bytes: Uint8Array, position: number): void {
+    const fd = this.#open();
+    for (let done = 0; done < bytes.length; ) {
+      const at = done;
+      done += this.#guarded(() => writeSync(fd, bytes, at, bytes.length - at, position + at));
+    }
+  }
+
+  #open(): number {
+    if (this.#fd === undefined) throw new CryptoError('output.unwritable', `${this.path} is closed.`);
+    return this.#fd;
+  }
+
+  #guarded<T>(work: () => T): T {
+    try {
+      return work();
+    } catch (error) {
+      throw unwritable(this.path, error);
+    }
+  }
+}
+
+function unwritable(path: string, error: unknown): CryptoError {
+  const code = (error as NodeJS.ErrnoException).code ?? 'unknown error';
+  return new CryptoError('output.unwritable', `${path} can't be written: ${code}.`);
+}
