@@ -91,6 +91,8 @@ export interface JobInput {
   readonly parentJobId: JobId | null;
   /** Sorts jobs by their making; unique and growing, also within one millisecond. */
   readonly order: number;
+  /** Stands for `originalPath` where a key of fixed length is needed. */
+  readonly pathKey: string;
   /** The input as it was seen when the job was made. */
   readonly seen: FileStamp | null;
   readonly at: Millis;
@@ -107,6 +109,8 @@ export interface JobContext {
   readonly folder: FolderName | null;
   readonly parentJobId: JobId | null;
   readonly order: number;
+  /** Stands for `originalPath` where a key of fixed length is needed. */
+  readonly pathKey: string;
   readonly seen: FileStamp | null;
   /** Text of the first history line. */
   readonly message: string;
@@ -177,8 +181,8 @@ export type JobEffect =
       readonly do: 'quarantine';
       readonly fileName: string;
       readonly profileName: ProfileName;
-      /** Digest of the file that may have been linked into the output folder and never committed. */
-      readonly mayBePublished: string | null;
+      /** True when the output folder may hold a file that was linked but never committed. */
+      readonly mayBePublished: boolean;
     };
 
 /** `Operator canceled: <reason>.` or `Operator canceled.`; one trailing full stop of the reason is dropped. */
@@ -226,7 +230,7 @@ const askQuarantine = (publishing: boolean) =>
       do: 'quarantine',
       fileName: context.fileName,
       profileName: context.profileName,
-      mayBePublished: publishing ? (context.signed?.sha256 ?? null) : null,
+      mayBePublished: publishing,
     }),
   }) as const;
 
@@ -260,6 +264,7 @@ export const jobMachine = machine.createMachine({
     folder: input.folder,
     parentJobId: input.parentJobId,
     order: input.order,
+    pathKey: input.pathKey,
     seen: input.seen,
     message: input.message,
     createdAt: input.at,

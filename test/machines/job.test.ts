@@ -38,6 +38,7 @@ const input = {
   folder: null,
   parentJobId: null,
   order: 1,
+  pathKey: 'k',
   seen: null,
   at: 1000,
   message: 'Uploaded.',

@@ -1,0 +1,35 @@
+/** What the handlers of a job's effects share: their parts, their types, and how a failure becomes a message. */
+import type { JobEffect, JobEvent } from '../../machines/job.ts';
+import { type Clock, type EffectHandler, type EffectTry, Fatal } from '../../runtime/index.ts';
+import type { SigningPool } from '../pool/pool.ts';
+import type { PoolAnswer, PoolResults } from '../pool/tasks.ts';
+
+export interface HandlerParts {
+  readonly pool: SigningPool;
+  readonly clock: Clock;
+  /** `Storage:OutputCollision`. */
+  readonly outputCollision: 'suffix' | 'fail';
+}
+
+type EffectNamed<Name extends JobEffect['do']> = Extract<JobEffect, { readonly do: Name }>;
+
+type WithoutTime<Event> = Event extends unknown ? Omit<Event, 'at'> : never;
+/** A message to a job; the host adds the time. */
+export type JobMessage = WithoutTime<JobEvent>;
+
+/** A handler of one of a job's effects. */
+export interface JobHandler<Name extends JobEffect['do']> extends EffectHandler<EffectNamed<Name>> {
+  run(effect: EffectNamed<Name>, attempt: EffectTry): Promise<JobMessage>;
+  failed(effect: EffectNamed<Name>, failure: { readonly code: string; readonly message: string }): JobMessage;
+}
+
+/** The pool's result; its failure is thrown and ends the try for good. */
+export function answerOf<Name extends keyof PoolResults>(answer: PoolAnswer<Name>): PoolResults[Name] {
+  if (answer.ok) return answer.result;
+  throw new Fatal(answer.code, answer.message);
+}
+
+/** Any failure of signing, verifying or publishing fails the job. Source: batch document, "Processing | any failure". */
+export function jobFailed(_: unknown, failure: { readonly code: string; readonly message: string }): JobMessage {
+  return { type: 'FAIL', code: failure.code, message: failure.message };
+}

@@ -1,0 +1,42 @@
+/** Small questions to the file system that staging, publishing and tidying share. Synchronous: pool threads only. */
+import { type BigIntStats, closeSync, fsyncSync, lstatSync, openSync } from 'node:fs';
+
+/** `code` of a file-system error; empty for anything else. */
+export function errno(error: unknown): string {
+  const code = (error as { code?: unknown } | null)?.code;
+  return typeof code === 'string' ? code : '';
+}
+
+const LINK_REFUSALS = new Set(['EXDEV', 'EPERM', 'EMLINK', 'ENOTSUP', 'EOPNOTSUPP', 'ENOSYS']);
+
+/** True when the file system, not the file, is why a hard link could not be made. */
+export function linksRefused(code: string): boolean {
+  return LINK_REFUSALS.has(code);
+}
+
+/** Makes the entries of a directory durable. */
+export function syncDirectory(path: string): void {
+  const fd = openSync(path, 'r');
+  try {
+    fsyncSync(fd);
+  } finally {
+    closeSync(fd);
+  }
+}
+
+/** What the name itself stands for (links are not followed); undefined when nothing has it. */
+export function statIfPresent(path: string): BigIntStats | undefined {
+  return lstatSync(path, { bigint: true, throwIfNoEntry: false });
+}
+
+/** `<device>:<inode>` as decimal text. */
+export function inodeOf(stat: BigIntStats): string {
+  return `${stat.dev}:${stat.ino}`;
+}
+
+/** True when both names stand for the same file. */
+export function sameFile(one: string, other: string): boolean {
+  const a = statIfPresent(one);
+  const b = statIfPresent(other);
+  return a !== undefined && b !== undefined && a.dev === b.dev && a.ino === b.ino;
+}

@@ -1,0 +1,63 @@
+/**
+ * The wire between the main thread and the pool: plain data both ways, files by path, never their bytes.
+ * Failures cross as data too, because an error loses its code on the way between threads.
+ */
+import type { JobFormat, StagedInput } from '../../machines/job.ts';
+
+/** What a job's working folder is called and what it works on. */
+interface JobTask {
+  readonly jobId: string;
+  readonly fileName: string;
+}
+
+export interface SignTask extends JobTask {
+  readonly task: 'sign';
+  readonly originalPath: string;
+  readonly format: JobFormat;
+  readonly profile: string;
+  /** Claimed signing time, milliseconds since the epoch. */
+  readonly at: number;
+}
+
+export interface VerifyTask extends JobTask {
+  readonly task: 'verify';
+  readonly format: JobFormat;
+  readonly profile: string;
+  readonly content: { readonly sha256: string; readonly length: number } | null;
+  readonly at: number;
+}
+
+export interface PublishTask extends JobTask {
+  readonly task: 'publish';
+  /** `suffix`: a taken name gets the job's id; `fail`: it fails the job (`Storage:OutputCollision`). */
+  readonly collision: 'suffix' | 'fail';
+}
+
+export interface TidyTask extends JobTask {
+  readonly task: 'tidy';
+  readonly originalPath: string;
+  readonly input: StagedInput | null;
+  readonly at: number;
+}
+
+export interface QuarantineTask extends JobTask {
+  readonly task: 'quarantine';
+  readonly mayBePublished: boolean;
+}
+
+export type PoolTask = SignTask | VerifyTask | PublishTask | TidyTask | QuarantineTask;
+
+export interface PoolResults {
+  readonly sign: {
+    readonly input: StagedInput;
+    readonly signed: { readonly sha256: string; readonly length: number };
+  };
+  readonly verify: { readonly signatures: number };
+  readonly publish: { readonly outputFileName: string };
+  readonly tidy: { readonly diverged: boolean };
+  readonly quarantine: Record<string, never>;
+}
+
+export type PoolAnswer<Task extends PoolTask['task'] = PoolTask['task']> =
+  | { readonly ok: true; readonly result: PoolResults[Task]; readonly ms: number }
+  | { readonly ok: false; readonly code: string; readonly message: string };

@@ -1,0 +1,151 @@
+/**
+ * The pool's side of the wire: one task after the other, synchronously. System calls made one by one in two
+ * threads beat the same calls spread over libuv's threads (runtime facts §0 row 12).
+ */
+import { mkdirSync } from 'node:fs';
+import { join } from 'node:path';
+import { workerData } from 'node:worker_threads';
+import { deserializeSigner, type Signer, signFile, verifyFile } from '../../crypto/index.ts';
+import { createFaults, describeFailure, systemClock } from '../../runtime/index.ts';
+import { NAME_LIMIT, outputName, outputNames } from '../file-names.ts';
+import { syncDirectory } from '../files/directories.ts';
+import { publish } from '../files/publish.ts';
+import { stage } from '../files/stage.ts';
+import { quarantine, removeOriginal, removeWorkingFolder } from '../files/tidy.ts';
+import type { WorkerSetup } from './setup.ts';
+import type {
+  PoolAnswer,
+  PoolResults,
+  PoolTask,
+  PublishTask,
+  QuarantineTask,
+  SignTask,
+  TidyTask,
+  VerifyTask,
+} from './tasks.ts';
+
+const setup = workerData as WorkerSetup;
+const faults = createFaults(setup.faults);
+const clock = systemClock;
+
+interface Profile {
+  readonly signer: Signer;
+  readonly anchors: readonly Buffer[];
+}
+
+const profiles: ReadonlyMap<string, Profile> = new Map(
+  setup.profiles.map((profile) => [
+    profile.name,
+    { signer: deserializeSigner(profile.signer), anchors: profile.anchors.map((der) => Buffer.from(der)) },
+  ]),
+);
+
+/** A failure with a code, thrown inside a task and sent as data. */
+class TaskFailure extends Error {
+  readonly code: string;
+  constructor(code: string, message: string) {
+    super(message);
+    this.name = 'TaskFailure';
+    this.code = code;
+  }
+}
+
+function profileNamed(name: string): Profile {
+  const profile = profiles.get(name);
+  if (!profile) throw new TaskFailure('profile.not-found', `No signing profile is called ${name}.`);
+  return profile;
+}
+
+function sign(task: SignTask): PoolResults['sign'] {
+  const folder = join(setup.processing, task.jobId);
+  const staged = stage(task.originalPath, folder, task.fileName);
+  faults.atSync('pool.sign.staged');
+  const name = outputName(task.fileName);
+  if (Buffer.byteLength(name) > NAME_LIMIT) {
+    throw new TaskFailure(
+      'output.name-too-long',
+      `The signed file would be called ${Buffer.byteLength(name)} bytes long; the file system takes ${NAME_LIMIT}. Give the input a shorter name.`,
+    );
+  }
+  const { signer } = profileNamed(task.profile);
+  const file = signFile({ format: task.format, input: staged, output: join(folder, name), signer, at: task.at });
+  faults.atSync('pool.sign.signed');
+  return { input: file.input, signed: file.output };
+}
+
+function verify(task: VerifyTask): PoolResults['verify'] {
+  const { signer, anchors } = profileNamed(task.profile);
+  const report = verifyFile({
+    format: task.format,
+    path: join(setup.processing, task.jobId, outputName(task.fileName)),
+    signer: signer.fingerprint,
+    at: task.at,
+    ...(task.content && { content: task.content }),
+    ...(anchors.length > 0 && { anchors }),
+  });
+  if (!report.ok) {
+    const misses = report.checks.filter((check) => !check.ok).map((check) => `${check.name}: ${check.detail}`);
+    throw new TaskFailure('verification.failed', `Verification failed. ${misses.join('; ')}`);
+  }
+  return { signatures: report.signatures };
+}
+
+function publishOutput(task: PublishTask): PoolResults['publish'] {
+  const [wanted, beside] = outputNames(task.fileName, task.jobId);
+  const names = task.collision === 'suffix' ? [wanted, beside] : [wanted];
+  const outputFileName = publish(join(setup.processing, task.jobId, wanted), setup.output, names);
+  faults.atSync('pool.publish.linked');
+  syncDirectory(setup.output);
+  faults.atSync('pool.publish.synced');
+  return { outputFileName };
+}
+
+function tidy(task: TidyTask): PoolResults['tidy'] {
+  const outcome = task.input ? removeOriginal(task.originalPath, task.input, task.at) : 'gone';
+  faults.atSync('pool.tidy.removed');
+  removeWorkingFolder(join(setup.processing, task.jobId));
+  return { diverged: outcome === 'diverged' };
+}
+
+function putAside(task: QuarantineTask): PoolResults['quarantine'] {
+  mkdirSync(setup.error, { recursive: true, mode: 0o750 });
+  quarantine(
+    join(setup.processing, task.jobId),
+    join(setup.error, task.jobId),
+    task.mayBePublished
+      ? {
+          output: setup.output,
+          names: outputNames(task.fileName, task.jobId),
+          signedName: outputName(task.fileName),
+        }
+      : null,
+  );
+  faults.atSync('pool.quarantine.moved');
+  return {};
+}
+
+function perform(task: PoolTask): PoolResults[keyof PoolResults] {
+  switch (task.task) {
+    case 'sign':
+      return sign(task);
+    case 'verify':
+      return verify(task);
+    case 'publish':
+      return publishOutput(task);
+    case 'tidy':
+      return tidy(task);
+    case 'quarantine':
+      return putAside(task);
+  }
+}
+
+/** The entry Piscina calls. */
+export function run(task: PoolTask | { readonly task: 'warm' }): PoolAnswer | { readonly ok: true } {
+  if (task.task === 'warm') return { ok: true };
+  const start = clock.elapsed();
+  try {
+    return { ok: true, result: perform(task), ms: clock.elapsed() - start };
+  } catch (error) {
+    return { ok: false, ...describeFailure(error) };
+  }
+}
