@@ -7,6 +7,7 @@ export const TAG = {
   null: 0x05,
   oid: 0x06,
   utf8String: 0x0c,
+  printableString: 0x13,
   utcTime: 0x17,
   generalizedTime: 0x18,
   ia5String: 0x16,

@@ -40,6 +40,8 @@ export interface Certificate {
   readonly keyUsage: KeyUsage | undefined;
   /** Dotted purposes of extendedKeyUsage; undefined when absent. */
   readonly extendedKeyUsage: readonly string[] | undefined;
+  /** Value of subjectKeyIdentifier; undefined when absent. */
+  readonly subjectKeyId: Buffer | undefined;
   /** Dotted identifiers of critical extensions this file doesn't understand. */
   readonly unknownCritical: readonly string[];
   /** True when the key of `issuer` made this certificate's signature. */
@@ -68,6 +70,15 @@ export function readCertificate(der: Buffer): Certificate {
   if (parsed.size >= KEPT) parsed.delete(parsed.keys().next().value ?? '');
   parsed.set(fingerprint, certificate);
   return certificate;
+}
+
+/** As `readCertificate`, for certificates that may be passed over: none when it can't be read, else one. */
+export function readableCertificates(der: Buffer): Certificate[] {
+  try {
+    return [readCertificate(der)];
+  } catch {
+    return [];
+  }
 }
 
 /** Lower-case hex SHA-256 of a DER certificate. */
@@ -122,7 +133,7 @@ function parse(der: Buffer, fingerprint: string): Certificate {
 
 type Extensions = Pick<
   Certificate,
-  'ca' | 'pathLength' | 'keyUsage' | 'extendedKeyUsage' | 'unknownCritical'
+  'ca' | 'pathLength' | 'keyUsage' | 'extendedKeyUsage' | 'subjectKeyId' | 'unknownCritical'
 >;
 
 /** Critical extensions that are understood, or that can't make an accepted path wrong. */
@@ -142,6 +153,7 @@ function readExtensions(fields: Cursor): Extensions {
   let pathLength: number | undefined;
   let keyUsage: KeyUsage | undefined;
   let extendedKeyUsage: string[] | undefined;
+  let subjectKeyId: Buffer | undefined;
   const unknownCritical: string[] = [];
   const seen = new Set<string>();
   for (const extension of extensionElements(fields)) {
@@ -162,11 +174,13 @@ function readExtensions(fields: Cursor): Extensions {
       keyUsage = readKeyUsage(readWhole(value));
     } else if (id === '2.5.29.37') {
       extendedKeyUsage = childrenOf(readWhole(value)).map(oidText);
+    } else if (id === '2.5.29.14') {
+      subjectKeyId = octets(readWhole(value));
     } else if (critical && !UNDERSTOOD.has(id)) {
       unknownCritical.push(id);
     }
   }
-  return { ca, pathLength, keyUsage, extendedKeyUsage, unknownCritical };
+  return { ca, pathLength, keyUsage, extendedKeyUsage, subjectKeyId, unknownCritical };
 }
 
 function extensionElements(fields: Cursor): Element[] {

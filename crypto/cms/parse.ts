@@ -1,0 +1,135 @@
+/** Reads CMS SignedData (RFC 5652 §5) as others write it: DER or BER, any number of certificates and signers. */
+import { Asn1Error } from '../asn1/error.ts';
+import { OID } from '../asn1/oids.ts';
+import {
+  Cursor,
+  childrenOf,
+  contents,
+  type Element,
+  encoded,
+  enter,
+  octets,
+  oidText,
+  readWhole,
+  smallInteger,
+} from '../asn1/read.ts';
+import { TAG } from '../asn1/tags.ts';
+
+export interface SignedData {
+  /** Dotted type of the signed content. */
+  readonly contentType: string;
+  /** The content when it is inside. */
+  readonly content: Buffer | undefined;
+  /** DER of each X.509 certificate. */
+  readonly certificates: readonly Buffer[];
+  readonly signers: readonly SignerInfo[];
+}
+
+export interface SignerInfo {
+  readonly id: SignerId;
+  readonly digestAlgorithm: string;
+  /** The signed attributes; undefined when the signature covers the content directly. */
+  readonly attributes: Attributes | undefined;
+  readonly signatureAlgorithm: Algorithm;
+  readonly signature: Buffer;
+}
+
+export type SignerId =
+  | { readonly by: 'serial'; readonly issuer: Buffer; readonly serial: Buffer }
+  | { readonly by: 'key'; readonly keyId: Buffer };
+
+export interface Algorithm {
+  readonly id: string;
+  readonly parameters: Element | undefined;
+}
+
+export interface Attributes {
+  /** Encodings of the attributes, in the order found. */
+  readonly encodings: readonly Buffer[];
+  /** Values by dotted type; a type that appears twice has all its values here. */
+  readonly values: ReadonlyMap<string, readonly Element[]>;
+}
+
+/** Signers in one structure; each costs a public-key operation. */
+const MAX_SIGNERS = 32;
+
+/** @throws {Asn1Error} */
+export function parseSignedData(der: Buffer): SignedData {
+  const contentInfo = enter(readWhole(der), TAG.sequence);
+  if (oidText(contentInfo.take()) !== OID.signedData) throw new Asn1Error('not a SignedData', 0);
+  const wrapped = enter(contentInfo.take(), TAG.context0Constructed);
+  contentInfo.end();
+  const fields = enter(wrapped.take(), TAG.sequence);
+  wrapped.end();
+  smallInteger(fields.take());
+  fields.take(TAG.set);
+  const encapsulated = enter(fields.take(), TAG.sequence);
+  const contentType = oidText(encapsulated.take());
+  const inside = encapsulated.takeIf(TAG.context0Constructed);
+  encapsulated.end();
+  const certificates = fields.takeIf(TAG.context0Constructed);
+  fields.takeIf(TAG.context1Constructed);
+  const signers = childrenOf(fields.take(TAG.set));
+  fields.end();
+  if (signers.length > MAX_SIGNERS) throw new Asn1Error('too many signers', 0);
+  return {
+    contentType,
+    content: inside === undefined ? undefined : octets(new Cursor(inside).take()),
+    // Attribute certificates and other formats stand under context tags; they play no part here.
+    certificates: (certificates === undefined ? [] : childrenOf(certificates))
+      .filter(({ tag }) => tag === TAG.sequence)
+      .map(encoded),
+    signers: signers.map(parseSigner),
+  };
+}
+
+function parseSigner(element: Element): SignerInfo {
+  const fields = enter(element, TAG.sequence);
+  smallInteger(fields.take());
+  const id = parseSignerId(fields.take());
+  const digestAlgorithm = parseAlgorithm(fields.take()).id;
+  const attributes = fields.takeIf(TAG.context0Constructed);
+  const signatureAlgorithm = parseAlgorithm(fields.take());
+  const signature = octets(fields.take());
+  fields.takeIf(TAG.context1Constructed);
+  fields.end();
+  return {
+    id,
+    digestAlgorithm,
+    attributes: attributes === undefined ? undefined : parseAttributes(attributes),
+    signatureAlgorithm,
+    signature,
+  };
+}
+
+function parseSignerId(element: Element): SignerId {
+  if (element.tag === TAG.context0) return { by: 'key', keyId: contents(element) };
+  const fields = enter(element, TAG.sequence);
+  const issuer = encoded(fields.take(TAG.sequence));
+  const serial = encoded(fields.take(TAG.integer));
+  fields.end();
+  return { by: 'serial', issuer, serial };
+}
+
+/** AlgorithmIdentifier (RFC 5280 §4.1.1.2). @throws {Asn1Error} */
+export function parseAlgorithm(element: Element): Algorithm {
+  const fields = enter(element, TAG.sequence);
+  const id = oidText(fields.take());
+  const parameters = fields.done ? undefined : fields.take();
+  fields.end();
+  return { id, parameters };
+}
+
+function parseAttributes(element: Element): Attributes {
+  const all = childrenOf(element);
+  const values = new Map<string, Element[]>();
+  for (const attribute of all) {
+    const fields = enter(attribute, TAG.sequence);
+    const type = oidText(fields.take());
+    const list = values.get(type) ?? [];
+    list.push(...childrenOf(fields.take(TAG.set)));
+    values.set(type, list);
+    fields.end();
+  }
+  return { encodings: all.map(encoded), values };
+}

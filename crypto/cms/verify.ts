@@ -1,0 +1,252 @@
+/** Validates CMS SignedData as a CAdES baseline B signature, with a reason for every check (EN 319 122-1 §6.3). */
+import { createHash } from 'node:crypto';
+import { Asn1Error } from '../asn1/error.ts';
+import { DIGEST_BY_OID, OID } from '../asn1/oids.ts';
+import { Cursor, contents, type Element, encoded, enter, octets, oidText } from '../asn1/read.ts';
+import { TAG } from '../asn1/tags.ts';
+import { readTime } from '../asn1/time.ts';
+import { setOf, tlv } from '../asn1/write.ts';
+import { type Certificate, readableCertificates } from '../certificates/certificate.ts';
+import { checkChain, checkKeyUsage, checkSigner, checkValidity } from '../certificates/path.ts';
+import { type Check, CryptoError, type DigestName } from '../types.ts';
+import {
+  type Attributes,
+  parseAlgorithm,
+  parseSignedData,
+  type SignedData,
+  type SignerInfo,
+} from './parse.ts';
+import { faultOf } from './signature-value.ts';
+
+export interface VerifySignedDataOptions {
+  /** Digest of the detached content, made with the named algorithm. */
+  readonly contentDigest: (digest: DigestName) => Buffer;
+  /** Time at which certificates must be valid, milliseconds since the epoch. */
+  readonly at: number;
+  /** DER trust anchors; left out, no chain is asked for. */
+  readonly anchors?: readonly Buffer[];
+  /** Lower-case hex SHA-256 of the certificate that must have signed. */
+  readonly expectedSigner?: string;
+  /** Whether a signing-time attribute must be there (CAdES) or must not (PAdES). Left out: either way. */
+  readonly signingTime?: 'present' | 'absent';
+  /** `'if-present'` lets signatures older than CAdES pass without the attribute. @default 'required' */
+  readonly signingCertificate?: 'required' | 'if-present';
+}
+
+/** What a SignedData turned out to be. */
+export interface SignedDataVerdict {
+  readonly checks: readonly Check[];
+  /** One per SignerInfo, in order. */
+  readonly signers: readonly {
+    readonly certificate: Certificate | undefined;
+    /** Claimed, milliseconds since the epoch. */
+    readonly signingTime: number | undefined;
+    readonly digest: DigestName | undefined;
+  }[];
+}
+
+/**
+ * Every check on a detached SignedData. Never throws for bad input: a structure that can't be read is a failed
+ * check named `structure`. `der` must be exactly the structure, without padding.
+ *
+ * Checks: structure, detached, and per signer: signer-certificate, signed-attributes, content-type, message-digest,
+ * signing-time, signing-certificate, signature-value, certificate-validity, key-usage, signer, chain.
+ */
+export function verifySignedData(der: Buffer, options: VerifySignedDataOptions): Check[] {
+  return [...inspectSignedData(der, options).checks];
+}
+
+/** As `verifySignedData`, and says who signed. */
+export function inspectSignedData(der: Buffer, options: VerifySignedDataOptions): SignedDataVerdict {
+  const checks: Check[] = [];
+  const signers: SignedDataVerdict['signers'][number][] = [];
+  try {
+    const data = parseSignedData(der);
+    checks.push({
+      name: 'structure',
+      ok: data.signers.length > 0,
+      detail: `SignedData with ${data.signers.length} signers and ${data.certificates.length} certificates.`,
+    });
+    const detached = data.content === undefined;
+    checks.push({
+      name: 'detached',
+      ok: detached,
+      detail: detached ? 'The content is outside.' : 'Content inside takes the place of the signed content.',
+    });
+    for (const signer of data.signers) signers.push(checkOneSigner(data, signer, options, checks));
+  } catch (error) {
+    checks.push({ name: 'structure', ok: false, detail: reasonOf(error) });
+  }
+  return { checks, signers };
+}
+
+function checkOneSigner(
+  data: SignedData,
+  signer: SignerInfo,
+  options: VerifySignedDataOptions,
+  checks: Check[],
+): SignedDataVerdict['signers'][number] {
+  const certificate = findCertificate(data, signer);
+  const digest = DIGEST_BY_OID.get(signer.digestAlgorithm);
+  checks.push({
+    name: 'signer-certificate',
+    ok: certificate !== undefined,
+    detail: certificate === undefined ? "The signer's certificate is not inside." : certificate.fingerprint,
+  });
+  const { attributes } = signer;
+  checks.push({
+    name: 'signed-attributes',
+    ok: attributes !== undefined && digest !== undefined,
+    detail:
+      digest === undefined
+        ? `The digest algorithm ${signer.digestAlgorithm} is not accepted.`
+        : `${attributes?.encodings.length ?? 0} signed attributes, digest ${digest}.`,
+  });
+  if (attributes === undefined || digest === undefined) {
+    return { certificate, signingTime: undefined, digest };
+  }
+  const signingTime = timeOf(attributes);
+  checks.push(checkContentType(data, attributes));
+  checks.push(checkMessageDigest(attributes, digest, options.contentDigest(digest)));
+  if (options.signingTime !== undefined) {
+    checks.push({
+      name: 'signing-time',
+      ok: (options.signingTime === 'present') === (signingTime !== undefined),
+      detail: signingTime === undefined ? 'Not given.' : `Claimed ${new Date(signingTime).toISOString()}.`,
+    });
+  }
+  if (certificate !== undefined) {
+    const essential = checkSigningCertificate(attributes, certificate, options.signingCertificate);
+    checks.push(essential, checkSignatureValue(signer, attributes, digest, certificate));
+    checks.push(checkValidity(certificate, options.at), checkKeyUsage(certificate));
+    if (options.expectedSigner !== undefined) checks.push(checkSigner(certificate, options.expectedSigner));
+    if (options.anchors !== undefined) {
+      checks.push(checkChain(certificate, data.certificates, options.anchors, options.at));
+    }
+  }
+  return { certificate, signingTime, digest };
+}
+
+function findCertificate(data: SignedData, { id }: SignerInfo): Certificate | undefined {
+  for (const certificate of data.certificates.flatMap(readableCertificates)) {
+    const found =
+      id.by === 'serial'
+        ? certificate.serial.equals(id.serial) && certificate.issuer.equals(id.issuer)
+        : certificate.subjectKeyId?.equals(id.keyId) === true;
+    if (found) return certificate;
+  }
+  return undefined;
+}
+
+/** The only value of an attribute that may appear once with one value (RFC 5652 §11). @throws {Asn1Error} */
+function single(attributes: Attributes, type: string): Element | undefined {
+  const values = attributes.values.get(type);
+  if (values === undefined) return undefined;
+  if (values.length !== 1) throw new Asn1Error(`attribute ${type} must have one value`, 0);
+  return values[0];
+}
+
+function timeOf(attributes: Attributes): number | undefined {
+  const value = single(attributes, OID.signingTime);
+  return value === undefined ? undefined : readTime(value);
+}
+
+function checkContentType(data: SignedData, attributes: Attributes): Check {
+  const value = single(attributes, OID.contentType);
+  const named = value === undefined ? 'none' : oidText(value);
+  return {
+    name: 'content-type',
+    ok: named === data.contentType && named === OID.data,
+    detail: `Attribute ${named}, content ${data.contentType}.`,
+  };
+}
+
+function checkMessageDigest(attributes: Attributes, digest: DigestName, actual: Buffer): Check {
+  const value = single(attributes, OID.messageDigest);
+  const ok = value !== undefined && octets(value).equals(actual);
+  return {
+    name: 'message-digest',
+    ok,
+    detail: ok ? `The content has the signed ${digest} digest.` : `The content has another ${digest} digest.`,
+  };
+}
+
+function checkSignatureValue(
+  signer: SignerInfo,
+  attributes: Attributes,
+  digest: DigestName,
+  certificate: Certificate,
+): Check {
+  const signature = {
+    algorithm: signer.signatureAlgorithm,
+    digest,
+    value: signer.signature,
+    key: certificate.publicKey,
+  };
+  // What is signed is the DER of a SET OF. Some signers leave it unsorted and sign that; both forms are tried.
+  const asFound = tlv(TAG.set, ...attributes.encodings);
+  const sorted = setOf(attributes.encodings);
+  let fault = faultOf(signature, asFound);
+  if (fault !== undefined && !sorted.equals(asFound)) fault = faultOf(signature, sorted);
+  return {
+    name: 'signature-value',
+    ok: fault === undefined,
+    detail: fault === undefined ? 'The key of the certificate made it.' : `Wrong: ${fault}.`,
+  };
+}
+
+function checkSigningCertificate(
+  attributes: Attributes,
+  certificate: Certificate,
+  need: 'required' | 'if-present' = 'required',
+): Check {
+  const name = 'signing-certificate';
+  const value = single(attributes, OID.signingCertificateV2);
+  if (value !== undefined) {
+    const fault = certIdFault(value, certificate);
+    return { name, ok: fault === undefined, detail: fault ?? 'The attribute names the certificate.' };
+  }
+  const old = single(attributes, OID.signingCertificate);
+  if (old !== undefined && need === 'if-present') {
+    const fault = certIdFault(old, certificate, 'sha1');
+    return { name, ok: fault === undefined, detail: fault ?? 'The older attribute names the certificate.' };
+  }
+  return { name, ok: need === 'if-present', detail: 'signing-certificate-v2 is not there.' };
+}
+
+/** Compares the first ESSCertID or ESSCertIDv2 with the certificate (RFC 5035 §4, §5). @throws {Asn1Error} */
+function certIdFault(value: Element, certificate: Certificate, fixed?: 'sha1'): string | undefined {
+  const certIds = enter(new Cursor(value).take(), TAG.sequence);
+  const fields = enter(certIds.take(), TAG.sequence);
+  const algorithm = fixed === undefined ? fields.takeIf(TAG.sequence) : undefined;
+  const hashName =
+    fixed ?? (algorithm === undefined ? 'sha256' : DIGEST_BY_OID.get(parseAlgorithm(algorithm).id));
+  if (hashName === undefined) return 'The attribute uses a digest that is not accepted.';
+  const hash = octets(fields.take());
+  if (!hash.equals(createHash(hashName).update(certificate.der).digest())) {
+    return 'The attribute names another certificate.';
+  }
+  const issuerSerial = fields.takeIf(TAG.sequence);
+  if (issuerSerial === undefined) return undefined;
+  const names = new Cursor(issuerSerial);
+  const generalNames = directoryNames(names.take(TAG.sequence));
+  const serial = encoded(names.take(TAG.integer));
+  const same =
+    serial.equals(certificate.serial) && generalNames.some((name) => name.equals(certificate.issuer));
+  return same ? undefined : 'Issuer and serial in the attribute are those of another certificate.';
+}
+
+function directoryNames(element: Element): Buffer[] {
+  const cursor = new Cursor(element);
+  const names: Buffer[] = [];
+  while (!cursor.done) {
+    const name = cursor.take();
+    if (name.tag === TAG.context4Constructed) names.push(contents(name));
+  }
+  return names;
+}
+
+function reasonOf(error: unknown): string {
+  if (error instanceof Asn1Error || error instanceof CryptoError) return `Can't be read: ${error.message}`;
+  throw error;
+}

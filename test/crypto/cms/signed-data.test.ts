@@ -1,0 +1,126 @@
+import { createHash } from 'node:crypto';
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import test from 'ava';
+import { buildSignedData, maxSignedDataLength } from '../../../crypto/cms/build.ts';
+import { verifySignedData } from '../../../crypto/cms/verify.ts';
+import type { Check, DigestName, Signer } from '../../../crypto/types.ts';
+import { type KeyKind, pki } from '../../pki/pki.ts';
+import { opensslCms, opensslCmsPrint, requireTool } from '../../verifiers/index.ts';
+
+const CONTENT = Buffer.from('Thirty pages of terms, and a signature.\n'.repeat(50));
+const KINDS: readonly KeyKind[] = ['rsa-2048', 'rsa-3072', 'p-256', 'p-384', 'p-521'];
+const DIGESTS: readonly DigestName[] = ['sha256', 'sha384', 'sha512'];
+
+const folder = mkdtempSync(join(tmpdir(), 'sealwright-cms-'));
+test.after.always(() => rmSync(folder, { recursive: true, force: true }));
+
+function hash(digest: DigestName, content = CONTENT): Buffer {
+  return createHash(digest).update(content).digest();
+}
+
+function build(signer: Signer, digest: DigestName = 'sha256', signingTime?: number): Buffer {
+  const time = signingTime === undefined ? {} : { signingTime };
+  return buildSignedData({ signer, digest, messageDigest: hash(digest), ...time });
+}
+
+function verify(der: Buffer, content = CONTENT): Check[] {
+  return verifySignedData(der, {
+    contentDigest: (digest) => hash(digest, content),
+    at: Date.now(),
+    anchors: [pki().root.certificate],
+  });
+}
+
+function failed(checks: readonly Check[]): string[] {
+  return checks.filter(({ ok }) => !ok).map(({ name }) => name);
+}
+
+function written(name: string, bytes: Buffer): string {
+  const path = join(folder, name);
+  writeFileSync(path, bytes);
+  return path;
+}
+
+test('openssl accepts what every kind of key signs with every digest, and so do we', async (t) => {
+  if (!requireTool(t, 'openssl')) return;
+  const content = written('content.bin', CONTENT);
+  const ca = pki().rootFile;
+  for (const kind of KINDS) {
+    for (const digest of DIGESTS) {
+      const der = build(pki().signer(kind), digest);
+      const verdict = await opensslCms({ signature: written(`${kind}-${digest}.der`, der), content, ca });
+      t.true(verdict.ok, `${kind} ${digest}: ${verdict.text}`);
+      t.deepEqual(failed(verify(der)), [], `${kind} ${digest}`);
+    }
+  }
+});
+
+test('openssl and we refuse the signature when one byte of the content changed', async (t) => {
+  if (!requireTool(t, 'openssl')) return;
+  const changed = Buffer.from(CONTENT);
+  changed[17] = (changed[17] ?? 0) ^ 1;
+  const content = written('changed.bin', changed);
+  for (const kind of ['rsa-2048', 'p-256'] as const) {
+    const der = build(pki().signer(kind));
+    const verdict = await opensslCms({
+      signature: written(`changed-${kind}.der`, der),
+      content,
+      ca: pki().rootFile,
+    });
+    t.false(verdict.ok);
+    t.is(verdict.exit, 4);
+    t.deepEqual(failed(verify(der, changed)), ['message-digest']);
+  }
+});
+
+test('openssl and we refuse a signer below a root that is not trusted', async (t) => {
+  if (!requireTool(t, 'openssl')) return;
+  const der = build(pki().stranger());
+  const signature = written('stranger.der', der);
+  const content = written('stranger.bin', CONTENT);
+  t.false((await opensslCms({ signature, content, ca: pki().rootFile })).ok);
+  t.true((await opensslCms({ signature, content, ca: pki().otherRootFile })).ok);
+  t.deepEqual(failed(verify(der)), ['chain']);
+});
+
+test('signing-time is left out unless it is asked for, and the other attributes are always there', async (t) => {
+  if (!requireTool(t, 'openssl')) return;
+  const signer = pki().signer('rsa-2048');
+  const without = await opensslCmsPrint(written('pades.der', build(signer)));
+  const withTime = await opensslCmsPrint(
+    written('cades.der', build(signer, 'sha256', Date.UTC(2031, 4, 6, 7, 8, 9))),
+  );
+  for (const printed of [without, withTime]) {
+    t.regex(printed, /contentType/);
+    t.regex(printed, /messageDigest/);
+    t.regex(printed, /id-smime-aa-signingCertificateV2|1\.2\.840\.113549\.1\.9\.16\.2\.47/);
+  }
+  t.notRegex(without, /signingTime/);
+  t.regex(withTime, /signingTime[\s\S]*UTCTIME:May {2}6 07:08:09 2031 GMT/);
+});
+
+test('a signing time from 2050 on is written as GeneralizedTime', async (t) => {
+  if (!requireTool(t, 'openssl')) return;
+  const der = build(pki().signer('p-256'), 'sha256', Date.UTC(2050, 0, 1));
+  t.regex(await opensslCmsPrint(written('late.der', der)), /GENERALIZEDTIME:Jan {2}1 00:00:00 2050 GMT/);
+  t.deepEqual(failed(verify(der)), []);
+});
+
+test('the space asked for is exact for RSA and never too small nor far too large for ECDSA', (t) => {
+  for (const kind of KINDS) {
+    for (const digest of DIGESTS) {
+      const signer = pki().signer(kind);
+      const most = maxSignedDataLength(signer, digest);
+      const lengths = Array.from(
+        { length: kind.startsWith('rsa') ? 1 : 40 },
+        () => build(signer, digest).length,
+      );
+      const longest = Math.max(...lengths);
+      t.true(longest <= most, `${kind} ${digest}: ${longest} of ${most}`);
+      if (signer.keyType === 'rsa') t.is(longest, most);
+      else t.true(most - Math.min(...lengths) <= 8);
+    }
+  }
+});

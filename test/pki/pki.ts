@@ -1,0 +1,169 @@
+/**
+ * A small public-key infrastructure, made once per test process: a root, an issuing CA, document signers of every
+ * supported kind, and a root nobody trusts. Certificates look as pdfsig wants them (e-mail protection, CRL address).
+ */
+import { createPrivateKey, generateKeyPairSync, type KeyObject, randomBytes } from 'node:crypto';
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { fingerprintOf } from '../../crypto/certificates/certificate.ts';
+import { DOCUMENT_SIGNING, issueCertificate } from '../../crypto/certificates/issue.ts';
+import type { Signer } from '../../crypto/types.ts';
+
+export type KeyKind = 'rsa-2048' | 'rsa-3072' | 'p-256' | 'p-384' | 'p-521';
+
+export interface Identity {
+  readonly name: string;
+  readonly key: KeyObject;
+  readonly certificate: Buffer;
+}
+
+export interface Pki {
+  readonly root: Identity;
+  readonly issuing: Identity;
+  /** A root with the same kind of name, which signed nothing here but `stranger`. */
+  readonly otherRoot: Identity;
+  /** Signer below `issuing`; keys are made when first asked for. */
+  signer(kind: KeyKind): Signer;
+  /** Signer below `otherRoot`, P-256. */
+  stranger(): Signer;
+  /** A signer below `issuing` with its own period of validity (milliseconds since the epoch), P-256. */
+  signerValid(notBefore: number, notAfter: number): Signer;
+  /** Folder with root.crt, issuing.crt, other-root.crt (PEM); removed when the process ends. */
+  readonly folder: string;
+  readonly rootFile: string;
+  readonly issuingFile: string;
+  readonly otherRootFile: string;
+}
+
+const DAY = 86_400_000;
+
+let made: Pki | undefined;
+
+/** The infrastructure of this process. */
+export function pki(): Pki {
+  made ??= makePki();
+  return made;
+}
+
+function makePki(): Pki {
+  const now = Date.now();
+  const notBefore = now - DAY;
+  const notAfter = now + 3650 * DAY;
+  const folder = mkdtempSync(join(tmpdir(), 'sealwright-pki-'));
+  process.on('exit', () => rmSync(folder, { recursive: true, force: true }));
+
+  const selfSigned = (name: string): Identity => {
+    const key = keyOf('p-256');
+    const subject = { country: 'XX', organization: 'Sealwright tests', commonName: name };
+    const certificate = issueCertificate({
+      subject,
+      issuer: subject,
+      ...key,
+      issuerKey: key.privateKey,
+      serial: randomBytes(16),
+      notBefore,
+      notAfter,
+      use: { kind: 'ca' },
+    });
+    return { name, key: key.privateKey, certificate };
+  };
+  const named = (name: string) => ({ country: 'XX', organization: 'Sealwright tests', commonName: name });
+
+  const root = selfSigned('Test Root');
+  const otherRoot = selfSigned('Unrelated Root');
+  const issuingKey = keyOf('p-256');
+  const issuing: Identity = {
+    name: 'Test Issuing CA',
+    key: issuingKey.privateKey,
+    certificate: issueCertificate({
+      subject: named('Test Issuing CA'),
+      issuer: named(root.name),
+      publicKey: issuingKey.publicKey,
+      issuerKey: root.key,
+      serial: randomBytes(16),
+      notBefore,
+      notAfter,
+      use: { kind: 'ca', pathLength: 0 },
+      crlUrl: 'http://127.0.0.1:8899/root.crl',
+    }),
+  };
+
+  const makeSigner = (kind: KeyKind, issuer: Identity, from = notBefore, to = notAfter): Signer => {
+    const key = keyOf(kind);
+    const certificate = issueCertificate({
+      subject: named(`Signer ${kind}`),
+      issuer: named(issuer.name),
+      publicKey: key.publicKey,
+      issuerKey: issuer.key,
+      serial: randomBytes(16),
+      notBefore: from,
+      notAfter: to,
+      use: { kind: 'signer', purposes: DOCUMENT_SIGNING },
+      crlUrl: 'http://127.0.0.1:8899/int.crl',
+    });
+    return {
+      privateKey: key.privateKey,
+      certificate,
+      chain: issuer === issuing ? [issuing.certificate] : [],
+      keyType: kind.startsWith('rsa') ? 'rsa' : 'ec',
+      fingerprint: fingerprintOf(certificate),
+    };
+  };
+
+  const file = (name: string, der: Buffer): string => {
+    const path = join(folder, name);
+    writeFileSync(path, pemOf(der));
+    return path;
+  };
+  const signers = new Map<KeyKind, Signer>();
+  let stranger: Signer | undefined;
+  return {
+    root,
+    issuing,
+    otherRoot,
+    signer(kind) {
+      const known = signers.get(kind) ?? makeSigner(kind, issuing);
+      signers.set(kind, known);
+      return known;
+    },
+    stranger() {
+      stranger ??= makeSigner('p-256', otherRoot);
+      return stranger;
+    },
+    signerValid: (from, to) => makeSigner('p-256', issuing, from, to),
+    folder,
+    rootFile: file('root.crt', root.certificate),
+    issuingFile: file('issuing.crt', issuing.certificate),
+    otherRootFile: file('other-root.crt', otherRoot.certificate),
+  };
+}
+
+function keyOf(kind: KeyKind): { readonly publicKey: KeyObject; readonly privateKey: KeyObject } {
+  switch (kind) {
+    case 'rsa-2048':
+      return generateKeyPairSync('rsa', { modulusLength: 2048 });
+    case 'rsa-3072':
+      return generateKeyPairSync('rsa', { modulusLength: 3072 });
+    case 'p-256':
+      return generateKeyPairSync('ec', { namedCurve: 'prime256v1' });
+    case 'p-384':
+      return generateKeyPairSync('ec', { namedCurve: 'secp384r1' });
+    case 'p-521':
+      return generateKeyPairSync('ec', { namedCurve: 'secp521r1' });
+  }
+}
+
+/** PEM of one DER certificate. */
+export function pemOf(der: Buffer): string {
+  const lines = der.toString('base64').match(/.{1,64}/g) ?? [];
+  return `-----BEGIN CERTIFICATE-----\n${lines.join('\n')}\n-----END CERTIFICATE-----\n`;
+}
+
+/** PKCS#8 PEM of a private key. */
+export function keyPemOf(key: KeyObject): string {
+  return createPrivateKey(key.export({ type: 'pkcs8', format: 'pem' })).export({
+    type: 'pkcs8',
+    format: 'pem',
+  }) as string;
+}

@@ -1,0 +1,44 @@
+import { runTool } from './tool.ts';
+
+export interface OpensslVerdict {
+  /** Exit code 0 and the words that say so. */
+  readonly ok: boolean;
+  readonly exit: number;
+  readonly text: string;
+}
+
+/**
+ * Runs `openssl cms -verify -cades`.
+ * @param request.signature path of the DER
+ * @param request.content path of the signed bytes, for a detached signature
+ * @param request.ca path of the trusted root, PEM
+ * @param request.out path the enclosed content is written to
+ */
+export async function opensslCms(request: {
+  readonly signature: string;
+  readonly content?: string;
+  readonly ca: string;
+  readonly out?: string;
+}): Promise<OpensslVerdict> {
+  const args = ['cms', '-verify', '-cades', '-binary', '-inform', 'DER', '-in', request.signature];
+  if (request.content !== undefined) args.push('-content', request.content);
+  args.push('-CAfile', request.ca, '-purpose', 'any', '-out', request.out ?? '/dev/null');
+  const { exit, stderr } = await runTool('openssl', args);
+  return { ok: exit === 0 && stderr.includes('CAdES Verification successful'), exit, text: stderr };
+}
+
+/** The structure as openssl prints it, to look for attributes in. Throws when it can't be read. */
+export async function opensslCmsPrint(signature: string): Promise<string> {
+  const { exit, stdout, stderr } = await runTool('openssl', [
+    'cms',
+    '-cmsout',
+    '-print',
+    '-noout',
+    '-inform',
+    'DER',
+    '-in',
+    signature,
+  ]);
+  if (exit !== 0) throw new Error(`openssl can't read ${signature}: ${stderr}`);
+  return stdout;
+}

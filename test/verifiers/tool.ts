@@ -1,0 +1,75 @@
+/** Runs the programs other people wrote that judge our signatures. */
+import { execFile, spawnSync } from 'node:child_process';
+import type { ExecutionContext } from 'ava';
+
+export interface ToolRun {
+  /** Exit code; -1 when the tool was killed by the time limit. */
+  readonly exit: number;
+  readonly stdout: string;
+  readonly stderr: string;
+}
+
+const TIME_LIMIT = 30_000;
+
+/** Debian package of each tool, for the message when it is missing. */
+const PACKAGES = {
+  openssl: 'openssl',
+  pdfsig: 'poppler-utils',
+  certutil: 'libnss3-tools',
+  mutool: 'mupdf-tools',
+  qpdf: 'qpdf',
+  xmlsec1: 'xmlsec1',
+  xmllint: 'libxml2-utils',
+} as const;
+
+export type ToolName = keyof typeof PACKAGES;
+
+const present = new Map<ToolName, boolean>();
+
+/**
+ * True when the tools are there. Otherwise the test should return: it passes with a line in its log, or has just
+ * failed when SEALWRIGHT_REQUIRE_TOOLS=1.
+ */
+export function requireTool(t: ExecutionContext, ...tools: readonly ToolName[]): boolean {
+  const missing = tools.filter((tool) => !isPresent(tool));
+  if (missing.length === 0) return true;
+  const text = missing.map((tool) => `${tool} (package ${PACKAGES[tool]})`).join(', ');
+  if (process.env['SEALWRIGHT_REQUIRE_TOOLS'] === '1') {
+    t.fail(`Missing: ${text}.`);
+  } else {
+    t.log(`SKIPPED, missing: ${text}.`);
+    t.pass();
+  }
+  return false;
+}
+
+function isPresent(tool: ToolName): boolean {
+  let found = present.get(tool);
+  if (found === undefined) {
+    found =
+      (spawnSync(tool, ['--help'], { timeout: TIME_LIMIT }).error as NodeJS.ErrnoException | undefined)
+        ?.code !== 'ENOENT';
+    present.set(tool, found);
+  }
+  return found;
+}
+
+/** Runs one tool to its end, at most 30 seconds. Rejects only when it can't be started. */
+export function runTool(
+  tool: ToolName,
+  args: readonly string[],
+  options: { readonly cwd?: string } = {},
+): Promise<ToolRun> {
+  return new Promise((resolve, reject) => {
+    execFile(
+      tool,
+      [...args],
+      { ...options, timeout: TIME_LIMIT, maxBuffer: 64 << 20, env: { ...process.env, LC_ALL: 'C' } },
+      (error, stdout, stderr) => {
+        const code = error === null ? 0 : error.code;
+        if (code === 'ENOENT') reject(error);
+        else resolve({ exit: typeof code === 'number' ? code : -1, stdout, stderr });
+      },
+    );
+  });
+}
