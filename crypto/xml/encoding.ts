@@ -1,0 +1,151 @@
+/**
+ * The encodings a document may come in, turned into UTF-8 for the reader and back for what is spliced in.
+ * XML 1.0 §4.3.3 and appendix F, cut down to UTF-8, UTF-16 with byte order mark, ISO-8859-1 and US-ASCII.
+ */
+import { isAscii, isUtf8 } from 'node:buffer';
+import { CryptoError } from '../types.ts';
+
+export type XmlEncoding = 'UTF-8' | 'UTF-16LE' | 'UTF-16BE' | 'ISO-8859-1' | 'US-ASCII';
+
+/** A document as the reader wants it, with the way back to its own bytes. */
+export interface DecodedXml {
+  readonly encoding: XmlEncoding;
+  /** UTF-8 without byte order mark; for UTF-8 input a view of it, not a copy. */
+  readonly utf8: Buffer;
+  /** Offset in the original bytes of an offset in `utf8` (which must be the border of a character). */
+  toOriginal(offset: number): number;
+  /** ASCII text in the document's encoding. */
+  encode(ascii: string): Buffer;
+}
+
+/**
+ * @throws CryptoError `xml.encoding` when the encoding is another one, contradicts the byte order mark, or the
+ *   bytes are not what it says; `xml.malformed` for a file of nothing but a byte order mark.
+ */
+export function decodeXml(bytes: Buffer): DecodedXml {
+  const mark = byteOrderMark(bytes);
+  if (mark === 'UTF-16LE' || mark === 'UTF-16BE') {
+    const decoded = decodeUtf16(bytes, mark);
+    const declared = declaredEncoding(decoded.utf8);
+    if (declared !== undefined && declared !== 'UTF-16' && declared !== mark)
+      throw contradiction(declared, mark);
+    return decoded;
+  }
+  const markLength = mark === 'UTF-8' ? 3 : 0;
+  const content = markLength === 0 ? bytes : bytes.subarray(markLength);
+  const declared = declaredEncoding(content);
+  if (declared === undefined || declared === 'UTF-8') return decodeUtf8(content, markLength);
+  if (mark === 'UTF-8') throw contradiction(declared, mark);
+  if (declared === 'US-ASCII' || declared === 'ISO-8859-1') return decodeSingleByte(content, declared);
+  throw new CryptoError(
+    'xml.encoding',
+    declared.startsWith('UTF-16')
+      ? 'The XML declares UTF-16 but does not begin with a UTF-16 byte order mark.'
+      : `The XML declares the encoding "${declared}"; UTF-8, UTF-16, ISO-8859-1 and US-ASCII can be signed.`,
+  );
+}
+
+function byteOrderMark(bytes: Buffer): 'UTF-8' | 'UTF-16LE' | 'UTF-16BE' | undefined {
+  const [a, b, c, d] = bytes;
+  if (a === 0xef && b === 0xbb && c === 0xbf) return 'UTF-8';
+  const utf32 =
+    (a === 0xff && b === 0xfe && c === 0 && d === 0) || (a === 0 && b === 0 && c === 0xfe && d === 0xff);
+  if (utf32) throw new CryptoError('xml.encoding', 'The XML is in UTF-32; UTF-8 and UTF-16 can be signed.');
+  if (a === 0xff && b === 0xfe) return 'UTF-16LE';
+  if (a === 0xfe && b === 0xff) return 'UTF-16BE';
+  if ((a === 0x3c && b === 0) || (a === 0 && b === 0x3c)) {
+    throw new CryptoError(
+      'xml.encoding',
+      'The XML looks like UTF-16 but does not begin with a byte order mark.',
+    );
+  }
+  return undefined;
+}
+
+const ALIASES: { readonly [label: string]: string } = {
+  UTF8: 'UTF-8',
+  ASCII: 'US-ASCII',
+  LATIN1: 'ISO-8859-1',
+  'ISO_8859-1': 'ISO-8859-1',
+  ISO8859_1: 'ISO-8859-1',
+};
+
+/** Upper-case name of the declared encoding, from bytes that agree with ASCII where it is declared. */
+function declaredEncoding(bytes: Buffer): string | undefined {
+  const head = bytes.toString('latin1', 0, 512);
+  const label = /^<\?xml\s[^>]*?\sencoding\s*=\s*["']([A-Za-z][A-Za-z0-9._-]*)["']/
+    .exec(head)?.[1]
+    ?.toUpperCase();
+  if (label === undefined) return undefined;
+  return Object.hasOwn(ALIASES, label) ? ALIASES[label] : label;
+}
+
+function decodeUtf8(content: Buffer, markLength: number): DecodedXml {
+  if (!isUtf8(content)) {
+    throw new CryptoError(
+      'xml.encoding',
+      `The XML is not valid UTF-8 from byte ${markLength + validUtf8(content)} on.`,
+    );
+  }
+  return {
+    encoding: 'UTF-8',
+    utf8: content,
+    toOriginal: (offset) => markLength + offset,
+    encode: (ascii) => Buffer.from(ascii, 'latin1'),
+  };
+}
+
+/** Length of the longest valid beginning. */
+function validUtf8(content: Buffer): number {
+  let good = 0;
+  let bad = content.length;
+  while (bad - good > 1) {
+    const middle = (good + bad) >>> 1;
+    let cut = middle;
+    // A character cut in two would look invalid.
+    while (cut > good && ((content[cut] ?? 0) & 0xc0) === 0x80) cut--;
+    if (cut === good) break;
+    if (isUtf8(content.subarray(good, cut))) good = cut;
+    else bad = cut;
+  }
+  return good;
+}
+
+function decodeUtf16(bytes: Buffer, encoding: 'UTF-16LE' | 'UTF-16BE'): DecodedXml {
+  if (bytes.length % 2 !== 0) {
+    throw new CryptoError('xml.encoding', 'The XML is in UTF-16 but has an odd number of bytes.');
+  }
+  const units = encoding === 'UTF-16LE' ? bytes.subarray(2) : Buffer.from(bytes.subarray(2)).swap16();
+  const text = units.toString('utf16le');
+  if (/\p{Surrogate}/u.test(text)) {
+    throw new CryptoError('xml.encoding', 'The XML is in UTF-16 but has half a surrogate pair in it.');
+  }
+  const utf8 = Buffer.from(text);
+  return {
+    encoding,
+    utf8,
+    toOriginal: (offset) => 2 + 2 * utf8.toString('utf8', 0, offset).length,
+    encode: (ascii) => {
+      const encoded = Buffer.from(ascii, 'utf16le');
+      return encoding === 'UTF-16LE' ? encoded : encoded.swap16();
+    },
+  };
+}
+
+function decodeSingleByte(content: Buffer, encoding: 'ISO-8859-1' | 'US-ASCII'): DecodedXml {
+  const encode = (ascii: string): Buffer => Buffer.from(ascii, 'latin1');
+  if (isAscii(content)) return { encoding, utf8: content, toOriginal: (offset) => offset, encode };
+  if (encoding === 'US-ASCII') {
+    const at = content.findIndex((byte) => byte > 0x7f);
+    throw new CryptoError('xml.encoding', `The XML declares US-ASCII, but byte ${at} is none of it.`);
+  }
+  const utf8 = Buffer.from(content.toString('latin1'));
+  return { encoding, utf8, toOriginal: (offset) => utf8.toString('utf8', 0, offset).length, encode };
+}
+
+function contradiction(declared: string, mark: string): CryptoError {
+  return new CryptoError(
+    'xml.encoding',
+    `The XML declares "${declared}" but begins with a ${mark} byte order mark.`,
+  );
+}

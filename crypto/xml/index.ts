@@ -1,0 +1,19 @@
+export { type ByteSink, ExclusiveCanonicalizer } from './canonical.ts';
+export { type DecodedXml, decodeXml, type XmlEncoding } from './encoding.ts';
+export {
+  type Attribute,
+  attributeNamed,
+  attributeValue,
+  namesElement,
+  type StartTag,
+  type XmlListener,
+} from './events.ts';
+export {
+  MAX_ATTRIBUTES,
+  MAX_DEPTH,
+  MAX_DOCUMENT_LENGTH,
+  MAX_NAME_LENGTH,
+  MAX_VALUE_LENGTH,
+} from './limits.ts';
+export { type Name, Names, type Namespace } from './names.ts';
+export { type RootPlace, readXml } from './reader.ts';

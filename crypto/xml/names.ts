@@ -1,0 +1,161 @@
+/**
+ * Names, prefixes and namespaces of one document, each made once and compared by identity where that is possible.
+ */
+import { MAX_PREFIXES, MAX_REMEMBERED } from './limits.ts';
+
+export const XML_NAMESPACE = 'http://www.w3.org/XML/1998/namespace';
+export const XMLNS_NAMESPACE = 'http://www.w3.org/2000/xmlns/';
+
+/** A namespace name. Two with equal `uri` are the same namespace, also when they are different objects. */
+export interface Namespace {
+  readonly uri: string;
+  /** UTF-8 of the name, one character a byte: comparing it compares code points, as canonical order wants. */
+  readonly order: string;
+  /** UTF-8 as it stands in a canonical `xmlns` attribute. */
+  readonly escaped: Buffer;
+}
+
+/** A namespace prefix ('' = none) with what it stands for at the reader's present place. */
+export interface Prefix {
+  readonly text: string;
+  readonly order: string;
+  readonly bytes: Buffer;
+  /** From 0, in order of first use in this document. */
+  readonly index: number;
+  /** Undefined: not declared here. */
+  namespace: Namespace | undefined;
+  /** Number of the start tag that declared it last, to notice two declarations on one tag. */
+  declaredBy: number;
+}
+
+/** A qualified name as written. */
+export interface Name {
+  readonly text: string;
+  readonly prefix: Prefix;
+  readonly local: string;
+  /** Like `Namespace.order`, of the local part. */
+  readonly order: string;
+  readonly bytes: Buffer;
+}
+
+/** What an unprefixed name belongs to where no default namespace is declared. */
+export const NO_NAMESPACE: Namespace = { uri: '', order: '', escaped: Buffer.alloc(0) };
+
+const TABLE_SIZE = 2 * MAX_REMEMBERED;
+/** Names that fall on the same place are looked for this far; names made to collide are just not remembered. */
+const MAX_PROBES = 8;
+
+/** One table for each document. */
+export class Names {
+  readonly none: Prefix;
+  readonly xml: Prefix;
+  readonly #names: (Name | undefined)[] = [];
+  readonly #prefixes = new Map<string, Prefix>();
+  readonly #namespaces = new Map<string, Namespace>([['', NO_NAMESPACE]]);
+  #remembered = 0;
+
+  constructor() {
+    this.none = this.#newPrefix('');
+    this.none.namespace = NO_NAMESPACE;
+    this.xml = this.#newPrefix('xml');
+    this.xml.namespace = this.namespace(XML_NAMESPACE);
+  }
+
+  /** How many prefixes the document has used so far. */
+  get prefixes(): number {
+    return this.#prefixes.size;
+  }
+
+  /** The prefix of that text if the document has used it. */
+  prefix(text: string): Prefix | undefined {
+    return this.#prefixes.get(text);
+  }
+
+  namespace(uri: string): Namespace {
+    const known = this.#namespaces.get(uri);
+    if (known !== undefined) return known;
+    const made = { uri, order: Buffer.from(uri).toString('latin1'), escaped: escapeAttribute(uri) };
+    if (this.#namespaces.size < MAX_REMEMBERED) this.#namespaces.set(uri, made);
+    return made;
+  }
+
+  /**
+   * The name written at `start`..`end`, `colon` being the offset of its colon or -1, `hash` any number computed
+   * from its bytes alone. Undefined when its prefix would be one too many.
+   */
+  at(bytes: Buffer, start: number, end: number, colon: number, hash: number): Name | undefined {
+    const length = end - start;
+    let slot = (hash >>> 0) % TABLE_SIZE;
+    for (let probe = 0; probe < MAX_PROBES; probe++) {
+      const known = this.#names[slot];
+      if (known === undefined) break;
+      if (known.bytes.length === length && sameBytes(known.bytes, bytes, start)) return known;
+      slot = (slot + 1) % TABLE_SIZE;
+    }
+    const made = this.#newName(bytes, start, end, colon);
+    if (made !== undefined && this.#remembered < MAX_REMEMBERED && this.#names[slot] === undefined) {
+      this.#names[slot] = made;
+      this.#remembered++;
+    }
+    return made;
+  }
+
+  #newName(bytes: Buffer, start: number, end: number, colon: number): Name | undefined {
+    const prefixText = colon < 0 ? '' : bytes.toString('utf8', start, colon);
+    let prefix = this.#prefixes.get(prefixText);
+    if (prefix === undefined) {
+      if (this.#prefixes.size >= MAX_PREFIXES) return undefined;
+      prefix = this.#newPrefix(prefixText);
+    }
+    const localStart = colon < 0 ? start : colon + 1;
+    return {
+      text: bytes.toString('utf8', start, end),
+      prefix,
+      local: bytes.toString('utf8', localStart, end),
+      order: bytes.toString('latin1', localStart, end),
+      bytes: Buffer.from(bytes.subarray(start, end)),
+    };
+  }
+
+  /** The prefix of that text, made when it is new; undefined when it would be one too many. */
+  declare(text: string): Prefix | undefined {
+    const known = this.#prefixes.get(text);
+    if (known !== undefined) return known;
+    return this.#prefixes.size >= MAX_PREFIXES ? undefined : this.#newPrefix(text);
+  }
+
+  #newPrefix(text: string): Prefix {
+    const bytes = Buffer.from(text);
+    const made: Prefix = {
+      text,
+      order: bytes.toString('latin1'),
+      bytes,
+      index: this.#prefixes.size,
+      namespace: undefined,
+      declaredBy: 0,
+    };
+    this.#prefixes.set(text, made);
+    return made;
+  }
+}
+
+function sameBytes(known: Buffer, bytes: Buffer, start: number): boolean {
+  for (let index = 0; index < known.length; index++) {
+    if (known[index] !== bytes[start + index]) return false;
+  }
+  return true;
+}
+
+const ATTRIBUTE_ESCAPES: { readonly [character: string]: string } = {
+  '&': '&amp;',
+  '<': '&lt;',
+  '"': '&quot;',
+  '\t': '&#x9;',
+  '\n': '&#xA;',
+  '\r': '&#xD;',
+};
+
+/** An attribute value in canonical form (Canonical XML 1.0 §2.3), as UTF-8. */
+export function escapeAttribute(value: string): Buffer {
+  return Buffer.from(value.replace(/[&<"\t\n\r]/g, (found) => ATTRIBUTE_ESCAPES[found] ?? found));
+}

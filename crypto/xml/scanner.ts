@@ -1,0 +1,166 @@
+/**
+ * The lowest level of the reader: a place in the UTF-8 bytes, and the tokens that occur in several constructs.
+ * Every refusal is `xml.malformed` with line and column.
+ */
+import type { CryptoError } from '../types.ts';
+import {
+  COLON,
+  continuesName,
+  HASH,
+  isSpace,
+  isXmlCharacter,
+  NAME_CLASS,
+  SEMICOLON,
+  SPACE,
+  startsName,
+} from './characters.ts';
+import { MAX_NAME_LENGTH } from './limits.ts';
+import type { Name, Names } from './names.ts';
+import { malformed } from './position.ts';
+
+const PREDEFINED: { readonly [name: string]: number } = {
+  lt: 0x3c,
+  gt: 0x3e,
+  amp: 0x26,
+  apos: 0x27,
+  quot: 0x22,
+};
+/** `&#x10FFFF;` with a few leading zeros; nothing valid is longer. */
+const MAX_REFERENCE_LENGTH = 32;
+
+export class Scanner {
+  readonly bytes: Buffer;
+  readonly names: Names;
+  position = 0;
+
+  constructor(bytes: Buffer, names: Names) {
+    this.bytes = bytes;
+    this.names = names;
+  }
+
+  fail(problem: string, at = this.position): CryptoError {
+    return malformed(this.bytes, at, problem);
+  }
+
+  get atEnd(): boolean {
+    return this.position >= this.bytes.length;
+  }
+
+  /** The byte here, or -1 at the end. */
+  peek(ahead = 0): number {
+    return this.bytes[this.position + ahead] ?? -1;
+  }
+
+  /** Skips white space; gives back how many bytes that were. */
+  skipSpace(): number {
+    const start = this.position;
+    let at = start;
+    while (isSpace(this.bytes[at])) at++;
+    this.position = at;
+    return at - start;
+  }
+
+  /** True, and past it, when the ASCII text stands here. */
+  accept(text: string): boolean {
+    for (let index = 0; index < text.length; index++) {
+      if (this.bytes[this.position + index] !== text.charCodeAt(index)) return false;
+    }
+    this.position += text.length;
+    return true;
+  }
+
+  /** Reads a name with at most one colon inside (Namespaces in XML 1.0, production [7] QName). */
+  name(what: string): Name {
+    const { bytes } = this;
+    const start = this.position;
+    let at = start;
+    let colon = -1;
+    let hash = 0x811c9dc5;
+    let startsPart = true;
+    for (; at < bytes.length; at++) {
+      const byte = bytes[at] as number;
+      if (byte >= 0x80) {
+        const code = this.#codePoint(at);
+        if (!(startsPart ? startsName(code) : continuesName(code))) break;
+        at += code < 0x800 ? 1 : code < 0x10000 ? 2 : 3;
+        hash = Math.imul(hash ^ code, 0x01000193);
+      } else {
+        const kind = NAME_CLASS[byte];
+        if (kind === 0) {
+          if (byte !== COLON || startsPart || colon >= 0) break;
+          colon = at;
+        } else if (kind === 2 && startsPart) {
+          break;
+        }
+        hash = Math.imul(hash ^ byte, 0x01000193);
+      }
+      startsPart = at === colon;
+    }
+    if (at === start)
+      throw this.fail(
+        this.atEnd ? `the document ends where ${what} is expected` : `${what} is expected here`,
+      );
+    if (startsPart || bytes[at] === COLON)
+      throw this.fail(`a colon in ${what} must stand between two names`, at);
+    if (at - start > MAX_NAME_LENGTH) throw this.fail(`a name is longer than ${MAX_NAME_LENGTH} bytes`);
+    const name = this.names.at(bytes, start, at, colon, hash ^ (hash >>> 15));
+    if (name === undefined) throw this.fail('the document uses too many different prefixes');
+    this.position = at;
+    return name;
+  }
+
+  /**
+   * Reads a reference, the position being on its `&`; gives the character it stands for. There is no document type
+   * definition, so only character references and the five predefined entities exist.
+   */
+  reference(): number {
+    const start = this.position;
+    const end = this.bytes.indexOf(SEMICOLON, start);
+    if (end < 0 || end - start > MAX_REFERENCE_LENGTH) {
+      throw this.fail(
+        '"&" begins a reference that does not end; write "&amp;" for the character itself',
+        start,
+      );
+    }
+    this.position = end + 1;
+    const body = this.bytes.toString('latin1', start + 1, end);
+    if (body.charCodeAt(0) === HASH) {
+      const code = /^#x[0-9a-fA-F]+$/.test(body)
+        ? Number.parseInt(body.slice(2), 16)
+        : /^#[0-9]+$/.test(body)
+          ? Number.parseInt(body.slice(1), 10)
+          : -1;
+      if (!isXmlCharacter(code)) throw this.fail('a character reference names no allowed character', start);
+      return code;
+    }
+    const code = Object.hasOwn(PREDEFINED, body) ? PREDEFINED[body] : undefined;
+    if (code === undefined) throw this.fail('a reference to an entity that is not defined', start);
+    return code;
+  }
+
+  /** Refuses the byte at `at` when no character may be written so; for bytes marked in the stop tables. */
+  checkCharacter(at: number): void {
+    const byte = this.bytes[at] ?? 0;
+    if (byte < SPACE && !isSpace(byte))
+      throw this.fail(`the control character ${hex(byte)} is not allowed`, at);
+    // 0xEF: U+FFFE and U+FFFF are the only forbidden code points that begin with it.
+    if (byte === 0xef && this.bytes[at + 1] === 0xbf && (this.bytes[at + 2] ?? 0) >= 0xbe) {
+      throw this.fail('the code points U+FFFE and U+FFFF are not allowed', at);
+    }
+  }
+
+  /** The bytes are known to be valid UTF-8, so the lead byte says all. */
+  #codePoint(at: number): number {
+    const { bytes } = this;
+    const lead = bytes[at] as number;
+    const second = (bytes[at + 1] ?? 0) & 0x3f;
+    if (lead < 0xe0) return ((lead & 0x1f) << 6) | second;
+    const third = (bytes[at + 2] ?? 0) & 0x3f;
+    if (lead < 0xf0) return ((lead & 0x0f) << 12) | (second << 6) | third;
+    return ((lead & 0x07) << 18) | (second << 12) | (third << 6) | ((bytes[at + 3] ?? 0) & 0x3f);
+  }
+}
+
+function hex(byte: number): string {
+  return `U+${byte.toString(16).toUpperCase().padStart(4, '0')}`;
+}
