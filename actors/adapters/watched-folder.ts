@@ -1,0 +1,253 @@
+/**
+ * Watches one input folder and offers each complete file once. Top directory only; ignored names, directories,
+ * symbolic links and files without bytes are left alone.
+ *
+ * Change notices make it quick; listings make it sure. A listing runs at start, when a flood of notices has
+ * ended, when notices fail, and every `sweepIntervalMs`. A missing folder is not an error: it is looked for
+ * again until it is there.
+ *
+ * Source: values chosen where the batch document is silent, section 7; `docs/decisions/0003-stability.md`.
+ */
+import { stat } from 'node:fs/promises';
+import { basename, dirname, resolve } from 'node:path';
+import { describeFailure } from '../../runtime/failures.ts';
+import { createBurstWatch } from './watched-folder-burst.ts';
+import type { WatchedFolder, WatchedFolderOptions, WatchedFolderState } from './watched-folder-contract.ts';
+import { createLooker } from './watched-folder-look.ts';
+import { createOfferMemory } from './watched-folder-memory.ts';
+import { createIgnoredNames } from './watched-folder-names.ts';
+import { type Notices, openNotices } from './watched-folder-notices.ts';
+import { createPickup } from './watched-folder-pickup.ts';
+import { createRounds } from './watched-folder-rounds.ts';
+import { countFiles, namesNotUtf8, sweep } from './watched-folder-sweep.ts';
+
+export type {
+  Candidate,
+  OfferAnswer,
+  WatchedFolder,
+  WatchedFolderOptions,
+  WatchedFolderSettings,
+  WatchedFolderState,
+} from './watched-folder-contract.ts';
+
+/** Milliseconds between two looks for a folder that is missing or cannot be read. */
+const MISSING_RETRY = 30_000;
+/**
+ * Files offered anew at each listing because a job still had their path. A safety net under `recheck`, so a few
+ * at a time, longest unasked first, are enough; all of them would be one store read per queued job and listing.
+ */
+const ACTIVE_ASKED_AGAIN = 256;
+/** Names that are not UTF-8 that are written to the log, per folder. */
+const BAD_NAMES_LOGGED = 1_000;
+
+/** Makes a watcher that is not started yet. Touches nothing on the disk. */
+export function createWatchedFolder(options: WatchedFolderOptions): WatchedFolder {
+  const { name, settings, clock, log } = options;
+  const folder = resolve(options.path);
+  const ignored = createIgnoredNames(settings.ignoredExtensions, settings.ignoredPrefixes);
+  const memory = createOfferMemory();
+  const looker = createLooker(folder, settings.concurrency);
+  const pickup = createPickup({ options, folder, looker, memory, onChange: changed });
+  const rounds = createRounds(clock, round);
+  const burst = createBurstWatch(clock, rounds.request);
+  const missingRetry = settings.missingRetryMs ?? MISSING_RETRY;
+
+  let state: WatchedFolderState = { phase: 'Initializing', exists: false, notices: 'none', error: null };
+  let folderError: string | null = null;
+  let listedOnce = false;
+  let watch: { readonly notices: Notices; readonly of: string } | undefined;
+  let watchDoubtful = false;
+  let badNames: ReadonlySet<string> = new Set();
+  let stopping: Promise<void> | undefined;
+  let announceReady = () => {};
+  const ready = new Promise<void>((settle) => {
+    announceReady = settle;
+  });
+
+  function publish(part: Partial<WatchedFolderState>): void {
+    const next = { ...state, ...part, error: folderError ?? pickup.trouble() };
+    const same =
+      next.phase === state.phase &&
+      next.exists === state.exists &&
+      next.notices === state.notices &&
+      next.error === state.error;
+    state = next;
+    if (!same) options.onState(state);
+  }
+
+  function changed(): void {
+    if (stopping !== undefined) return;
+    const taken = state.phase === 'Initializing' && listedOnce && pickup.initialLeft() === 0;
+    publish(taken ? { phase: 'Running' } : {});
+    if (taken) announceReady();
+  }
+
+  /** One listing with all that belongs to it. Resolves with the milliseconds until the next one. */
+  async function round(): Promise<number> {
+    const pause = await survey();
+    listedOnce = true;
+    changed();
+    return pause;
+  }
+
+  async function survey(): Promise<number> {
+    try {
+      const identity = await identify();
+      if (identity === undefined) return await missing();
+      if (!state.exists) log.info('A watched folder is there.', { folder: name, path: folder });
+      publish({ exists: true });
+      await openWatch(identity);
+      await list();
+      folderError = null;
+      return settings.sweepIntervalMs;
+    } catch (error) {
+      const { code, message } = describeFailure(error);
+      if (code === 'ENOENT') return await missing();
+      const sentence = `The input folder ${folder} cannot be read: ${message}`;
+      if (folderError !== sentence)
+        log.error('A watched folder cannot be read.', { folder: name, error: message });
+      folderError = sentence;
+      return missingRetry;
+    }
+  }
+
+  /** Which directory is at the path; undefined when none is. The same path may be another directory later. */
+  async function identify(): Promise<string | undefined> {
+    try {
+      const stats = await stat(folder);
+      if (!stats.isDirectory()) throw new Error('it is not a directory');
+      return `${stats.dev}:${stats.ino}:${stats.birthtimeMs}`;
+    } catch (error) {
+      const { code } = describeFailure(error);
+      if (code === 'ENOENT' || code === 'ENOTDIR') return undefined;
+      throw error;
+    }
+  }
+
+  async function missing(): Promise<number> {
+    if (state.exists || !listedOnce) log.warn('A watched folder is missing.', { folder: name, path: folder });
+    await closeWatch();
+    pickup.forgetAll();
+    folderError = null;
+    publish({ exists: false, notices: 'none' });
+    return missingRetry;
+  }
+
+  async function list(): Promise<void> {
+    const parts = { folder, ignored, memory, looker, limit: settings.concurrency };
+    const askAgain = memory.active(ACTIVE_ASKED_AGAIN);
+    const doubtful = await sweep({
+      ...parts,
+      notice: (fileName) => pickup.notice(fileName, 'sweep', !listedOnce),
+      stopped: () => stopping !== undefined,
+    });
+    for (const fileName of askAgain) {
+      if (pickup.has(fileName)) continue;
+      memory.forget(fileName);
+      pickup.notice(fileName, 'sweep');
+    }
+    await reportBadNames(doubtful);
+  }
+
+  async function reportBadNames(doubtful: boolean): Promise<void> {
+    const found = new Set(doubtful ? await namesNotUtf8(folder) : []);
+    let logged = 0;
+    for (const bytes of found) {
+      if (badNames.has(bytes) || logged === BAD_NAMES_LOGGED) continue;
+      logged += 1;
+      log.warn('A file is skipped: its name is not UTF-8.', { folder: name, nameBytes: bytes });
+    }
+    badNames = found;
+  }
+
+  async function openWatch(identity: string): Promise<void> {
+    if (watch?.of === identity && !watchDoubtful) return;
+    await closeWatch();
+    watchDoubtful = false;
+    try {
+      watch = { notices: await openNotices(folder, { onName, onError: onWatchError }), of: identity };
+      publish({ notices: 'events' });
+    } catch (error) {
+      const { code, message } = describeFailure(error);
+      if (code === 'ENOENT') throw error;
+      if (state.notices !== 'polling') {
+        log.warn(
+          'The system gives no change notices for a watched folder; it is listed periodically instead.',
+          {
+            folder: name,
+            error: message,
+            everyMs: settings.sweepIntervalMs,
+          },
+        );
+      }
+      publish({ notices: 'polling' });
+    }
+  }
+
+  async function closeWatch(): Promise<void> {
+    const closing = watch;
+    watch = undefined;
+    await closing?.notices.close();
+  }
+
+  function onName(fileName: string | undefined): void {
+    if (fileName === undefined) {
+      watchDoubtful = true;
+      rounds.request();
+      return;
+    }
+    burst.hit();
+    if (!ignored(fileName)) pickup.notice(fileName, 'event');
+  }
+
+  function onWatchError(error: Error): void {
+    log.warn('Change notices of a watched folder failed; it is listed and watched anew.', {
+      folder: name,
+      error: error.message,
+    });
+    watchDoubtful = true;
+    rounds.request();
+  }
+
+  async function stop(): Promise<void> {
+    pickup.stop();
+    burst.stop();
+    await rounds.stop();
+    await closeWatch();
+    await looker.idle();
+    memory.clear();
+    publish({ phase: 'Stopped', notices: 'none' });
+    announceReady();
+  }
+
+  return {
+    name,
+    path: folder,
+    ready,
+    start: rounds.start,
+    recheck(path) {
+      const absolute = resolve(path);
+      if (dirname(absolute) !== folder || ignored(basename(absolute))) return;
+      pickup.recheck(basename(absolute));
+    },
+    stop() {
+      stopping ??= stop();
+      return stopping;
+    },
+    state: () => state,
+    async exists() {
+      try {
+        return (await stat(folder)).isDirectory();
+      } catch {
+        return false;
+      }
+    },
+    async waitingFiles(cap) {
+      try {
+        return await countFiles(folder, ignored, looker, cap);
+      } catch {
+        return { count: 0, capped: false };
+      }
+    },
+  };
+}
