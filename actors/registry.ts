@@ -6,9 +6,10 @@
  * - `jobs-by`   [profile, state, order] → id       the same, told apart; `[profile, 'Queued']` is the queue;
  * - `paths`     [path key] → PathRow               the newest job of an input path that still matters.
  */
+
+import { inputFolderMachine } from '../machines/input-folder.ts';
 import type { JobContext, JobState } from '../machines/job.ts';
 import { ACTIVE_STATES, jobMachine } from '../machines/job.ts';
-import { inputFolderMachine } from '../machines/input-folder.ts';
 import { pipelineMachine } from '../machines/pipeline.ts';
 import type { ActorDefinition, Row } from '../runtime/index.ts';
 

@@ -1,0 +1,209 @@
+/**
+ * The batch service put together: store, actors, pool, pipeline and folders, in the order they may begin.
+ * Source: batch-gaps §7, "Start order" and "Planned stop".
+ */
+import { mkdir } from 'node:fs/promises';
+import { serializeSigner } from '../crypto/index.ts';
+import type { JobContext } from '../machines/job.ts';
+import type { PipelineState } from '../machines/pipeline.ts';
+import {
+  type ActorStore,
+  type Clock,
+  createRuntime,
+  type Faults,
+  type Ids,
+  type Log,
+  type Runtime,
+  type Step,
+} from '../runtime/index.ts';
+import type { BatchService } from './api.ts';
+import { jobHandlers } from './effects/index.ts';
+import { type FolderOptions, Folders } from './folders.ts';
+import { JobCounts } from './job-counts.ts';
+import { JobOrder } from './job-order.ts';
+import { JobService } from './jobs.ts';
+import { Pipeline } from './pipeline.ts';
+import { SigningPool } from './pool/pool.ts';
+import { type Profile, Profiles } from './profiles.ts';
+import { ReadinessService } from './readiness.ts';
+import { type RecoveryReport, recover } from './recovery.ts';
+import { definitions, JOB, PIPELINE } from './registry.ts';
+import type { StorageLayout } from './storage-layout.ts';
+import { Uploads } from './uploads.ts';
+
+export interface BatchOptions {
+  readonly layout: StorageLayout;
+  readonly folders: readonly FolderOptions[];
+  /** At least one. */
+  readonly profiles: readonly Profile[];
+  /** `Pipeline:MaxConcurrency`: jobs in flight. */
+  readonly maxConcurrency: number;
+  /** `Pipeline:PollIntervalSeconds`, in milliseconds. */
+  readonly pollEvery: number;
+  /** `Storage:OutputCollision`. */
+  readonly outputCollision: 'suffix' | 'fail';
+  /** Threads of the pool; more than jobs in flight are of no use. */
+  readonly threads: number;
+}
+
+export interface BatchParts {
+  readonly store: ActorStore;
+  readonly clock: Clock;
+  readonly ids: Ids;
+  readonly log: Log;
+  readonly faults: Faults;
+  /** The same faults as text, for the pool's threads. */
+  readonly faultsText: string;
+}
+
+/** How often a stop looks whether the jobs in flight are done, milliseconds. */
+const DRAIN_LOOK = 20;
+
+export class Batch implements BatchService {
+  readonly jobs: JobService;
+  readonly readiness: ReadinessService;
+  /** What the start found of the last run. */
+  readonly recovery: RecoveryReport;
+  readonly #parts: BatchParts;
+  readonly #counts: JobCounts;
+  readonly #runtime: Runtime;
+  readonly #pool: SigningPool;
+  readonly #pipeline: Pipeline;
+  readonly #folders: Folders;
+
+  private constructor(
+    parts: BatchParts,
+    made: {
+      readonly jobs: JobService;
+      readonly readiness: ReadinessService;
+      readonly recovery: RecoveryReport;
+      readonly counts: JobCounts;
+      readonly runtime: Runtime;
+      readonly pool: SigningPool;
+      readonly pipeline: Pipeline;
+      readonly folders: Folders;
+    },
+  ) {
+    this.#parts = parts;
+    this.jobs = made.jobs;
+    this.readiness = made.readiness;
+    this.recovery = made.recovery;
+    this.#counts = made.counts;
+    this.#runtime = made.runtime;
+    this.#pool = made.pool;
+    this.#pipeline = made.pipeline;
+    this.#folders = made.folders;
+  }
+
+  /** Opens the service and recovers the last run. It answers requests from here on; nothing is claimed before `start`. */
+  static async open(options: BatchOptions, parts: BatchParts): Promise<Batch> {
+    const { store, clock, ids, log, faults } = parts;
+    const { layout } = options;
+    for (const folder of [layout.input, layout.processing, layout.output, layout.error]) {
+      await mkdir(folder, { recursive: true, mode: 0o750 });
+    }
+    const counts = new JobCounts(await store.counters('jobs/'));
+    const [newest] = await store.rows({ view: 'jobs', reverse: true, limit: 1 });
+    const order = new JobOrder(clock, (newest?.key[0] as number | undefined) ?? 0);
+    const profiles = new Profiles(options.profiles);
+    const pool = new SigningPool({
+      threads: Math.min(options.threads, options.maxConcurrency),
+      clock,
+      log,
+      setup: {
+        processing: layout.processing,
+        output: layout.output,
+        error: layout.error,
+        faults: parts.faultsText,
+        profiles: options.profiles.map(({ name, signer, anchors }) => ({
+          name,
+          signer: serializeSigner(signer),
+          anchors,
+        })),
+      },
+    });
+    let observe: (step: Step) => void = (step) => counts.move(step.counters);
+    const runtime = createRuntime({
+      store,
+      clock,
+      ids,
+      log,
+      faults,
+      definitions,
+      handlers: jobHandlers({ pool, clock, outputCollision: options.outputCollision }),
+      options: { onCommitted: (step) => observe(step) },
+    });
+    const { system } = runtime;
+    const recovery = await recover({ system, store, counts, layout, log });
+    const pipeline = new Pipeline({
+      system,
+      store,
+      counts,
+      clock,
+      log,
+      maxConcurrency: options.maxConcurrency,
+      pollEvery: options.pollEvery,
+    });
+    const uploads = new Uploads(layout.input, ids);
+    const jobs = new JobService({
+      system,
+      store,
+      counts,
+      order,
+      profiles,
+      uploads,
+      layout,
+      clock,
+      ids,
+      faults,
+    });
+    const folders = new Folders(options.folders, {
+      system,
+      clock,
+      log,
+      take: (folder, file) => jobs.takeFromFolder(folder, file),
+    });
+    const readiness = new ReadinessService({ store, system, folders, profiles, clock });
+    observe = (step) => {
+      counts.move(step.counters);
+      observeStep(step, pipeline, folders);
+    };
+    return new Batch(parts, { jobs, readiness, recovery, counts, runtime, pool, pipeline, folders });
+  }
+
+  /** Takes up stored work, watches the folders, claims jobs. */
+  async start(): Promise<void> {
+    await this.#runtime.start();
+    await this.#folders.start();
+    await this.#pipeline.start();
+  }
+
+  /** Jobs in Processing or Verifying. */
+  inFlight(): number {
+    return this.#counts.inFlight();
+  }
+
+  /**
+   * Takes nothing new, lets jobs in flight finish for up to `grace` milliseconds, then ends. What is left is
+   * found by the recovery of the next start. The store stays open; its owner closes it.
+   */
+  async stop(grace: number): Promise<void> {
+    const { clock } = this.#parts;
+    await this.#folders.stop();
+    await this.#pipeline.stop();
+    const until = clock.elapsed() + grace;
+    while (this.#counts.inFlight() > 0 && clock.elapsed() < until) await clock.sleep(DRAIN_LOOK);
+    await this.#runtime.stop();
+    await this.#pool.close();
+    await this.#parts.store.flushed();
+  }
+}
+
+/** A committed step may free a slot, fill the queue, pause the pipeline or give a path back to its folder. */
+function observeStep(step: Step, pipeline: Pipeline, folders: Folders): void {
+  const { address, state, context } = step.actor;
+  if (address.kind === PIPELINE) pipeline.setState(state as PipelineState);
+  if (address.kind !== JOB) return;
+  if (Object.keys(step.counters).length > 0) pipeline.wake();
+  if (step.names.release.length > 0) folders.recheck((context as unknown as JobContext).originalPath);
+}

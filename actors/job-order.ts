@@ -1,0 +1,20 @@
+/** Numbers that sort jobs by their making: the time in milliseconds, told apart within one by a count. */
+import type { Clock } from '../runtime/index.ts';
+
+const PER_MILLISECOND = 1000;
+
+export class JobOrder {
+  readonly #clock: Clock;
+  #last: number;
+
+  /** `last`: the greatest number given out so far (0 when none was), so that a clock set back changes no order. */
+  constructor(clock: Clock, last: number) {
+    this.#clock = clock;
+    this.#last = last;
+  }
+
+  next(): number {
+    this.#last = Math.max(this.#last + 1, this.#clock.now() * PER_MILLISECOND);
+    return this.#last;
+  }
+}

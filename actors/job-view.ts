@@ -1,0 +1,44 @@
+/** A stored job as clients see it. */
+import type { JobId, Millis } from '../machines/ids.ts';
+import type { JobContext, JobState } from '../machines/job.ts';
+import type { ActorView, JournalLine } from '../runtime/index.ts';
+import type { JobDetail, JobView } from './api.ts';
+
+export function jobView(actor: ActorView): JobView {
+  const context = actor.context as JobContext;
+  return {
+    id: actor.id as JobId,
+    fileName: context.fileName,
+    originalPath: context.originalPath,
+    format: context.format,
+    source: context.source,
+    status: actor.state as JobState,
+    createdAt: context.createdAt,
+    updatedAt: context.updatedAt,
+    parentJobId: context.parentJobId,
+    errorMessage: context.errorMessage,
+    profileName: context.profileName,
+    folder: context.folder,
+    outputEncrypted: context.outputEncrypted,
+  };
+}
+
+export function jobDetail(actor: ActorView, journal: readonly JournalLine[]): JobDetail {
+  const context = actor.context as JobContext;
+  return {
+    ...jobView(actor),
+    errorCode: context.errorCode,
+    remoteDocumentId: context.remoteDocumentId,
+    awaitingSignerSince: context.awaitingSignerSince,
+    queuedAt: context.queuedAt,
+    inputSha256: context.input?.sha256 ?? null,
+    outputSha256: context.outputFileName === null ? null : (context.signed?.sha256 ?? null),
+    outputFileName: context.outputFileName,
+    history: journal.map((line) => ({
+      id: line.id,
+      timestamp: line.at as Millis,
+      status: line.state as JobState,
+      message: line.message,
+    })),
+  };
+}

@@ -1,0 +1,40 @@
+/**
+ * Signing profiles with their keys loaded, and where each certificate's trust ends.
+ * Source: batch-gaps §6.1.
+ */
+import type { Signer } from '../crypto/index.ts';
+import type { Millis, ProfileName } from '../machines/ids.ts';
+import type { JobFormat } from '../machines/job.ts';
+
+export interface Profile {
+  readonly name: ProfileName;
+  /** undefined: told by each file's name. */
+  readonly format: JobFormat | undefined;
+  readonly signer: Signer;
+  /** DER trust anchors; empty = the chain of what was signed is not checked. */
+  readonly anchors: readonly Buffer[];
+  /** The signer's certificate is valid from and to, milliseconds since the epoch. */
+  readonly validFrom: Millis;
+  readonly validTo: Millis;
+  /** For people: where the certificate came from and whose it is. */
+  readonly certificate: string;
+}
+
+export class Profiles {
+  readonly #all: readonly Profile[];
+
+  /** At least one; the first is used when nothing is named and none is called `default`. */
+  constructor(all: readonly Profile[]) {
+    this.#all = all;
+  }
+
+  get all(): readonly Profile[] {
+    return this.#all;
+  }
+
+  /** The profile of exactly this name; the default one for undefined or an empty name. */
+  find(name: string | undefined): Profile | undefined {
+    if (name) return this.#all.find((profile) => profile.name === name);
+    return this.#all.find((profile) => profile.name === 'default') ?? this.#all[0];
+  }
+}

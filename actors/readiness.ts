@@ -1,0 +1,76 @@
+/** The probes of `GET /api/ready`. Source: Batch Signing Service API, "Readiness"; batch-gaps §3. */
+import { access, constants } from 'node:fs/promises';
+import type { ActorStore, ActorSystem, Clock } from '../runtime/index.ts';
+import type { Readiness, ReadyCheck } from './api.ts';
+import type { Folders } from './folders.ts';
+import type { Profile, Profiles } from './profiles.ts';
+import { PIPELINE_ADDRESS } from './registry.ts';
+
+export interface ReadinessParts {
+  readonly store: ActorStore;
+  readonly system: ActorSystem;
+  readonly folders: Folders;
+  readonly profiles: Profiles;
+  readonly clock: Clock;
+}
+
+export class ReadinessService implements Readiness {
+  readonly #parts: ReadinessParts;
+
+  constructor(parts: ReadinessParts) {
+    this.#parts = parts;
+  }
+
+  async checks(): Promise<readonly ReadyCheck[]> {
+    const now = this.#parts.clock.now();
+    return [
+      await this.#database(),
+      ...(await this.#folders()),
+      { name: 'license', healthy: true, detail: 'not required' },
+      ...this.#parts.profiles.all.map((profile) => profileCheck(profile, now)),
+    ];
+  }
+
+  async #database(): Promise<ReadyCheck> {
+    const { engine, location } = this.#parts.store.describe();
+    try {
+      await this.#parts.system.read(PIPELINE_ADDRESS);
+      return { name: 'database', healthy: true, detail: `reachable (${engine} (${location}))` };
+    } catch (error) {
+      const reason = error instanceof Error ? error.message : String(error);
+      return { name: 'database', healthy: false, detail: `${engine} cannot be read: ${reason}` };
+    }
+  }
+
+  async #folders(): Promise<readonly ReadyCheck[]> {
+    const reports = await this.#parts.folders.reports();
+    return Promise.all(
+      reports.map(async ({ name, path, exists, status, lastError }) => {
+        const probe = `input-folder:${name}`;
+        if (!exists) return { name: probe, healthy: false, detail: `${path} does not exist` };
+        if (status === 'Stopped') {
+          return {
+            name: probe,
+            healthy: false,
+            detail: `the watcher stopped: ${lastError ?? 'no reason recorded'}`,
+          };
+        }
+        const listable = await access(path, constants.R_OK | constants.X_OK).then(
+          () => true,
+          () => false,
+        );
+        if (!listable) return { name: probe, healthy: false, detail: `${path} cannot be listed` };
+        return { name: probe, healthy: true, detail: lastError };
+      }),
+    );
+  }
+}
+
+function profileCheck({ name, validFrom, validTo, certificate }: Profile, now: number): ReadyCheck {
+  const probe = `profile:${name}`;
+  if (now > validTo)
+    return { name: probe, healthy: false, detail: `the certificate has expired: ${certificate}` };
+  if (now < validFrom)
+    return { name: probe, healthy: false, detail: `the certificate is not valid yet: ${certificate}` };
+  return { name: probe, healthy: true, detail: certificate };
+}
