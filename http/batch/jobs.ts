@@ -1,0 +1,159 @@
+/**
+ * `/api/jobs` and what hangs below it.
+ *
+ * Source: Batch Signing Service API, "Jobs"; batch-gaps §3 and §4.
+ */
+import type { Jobs } from '../../actors/api.ts';
+import { type JobId, parseJobId } from '../../machines/ids.ts';
+import { Refusal } from '../../machines/refusals.ts';
+import { fileReply } from '../file-reply.ts';
+import { json } from '../reply.ts';
+import { type AnyRoute, route } from '../router.ts';
+import {
+  jobListQuery,
+  jobParams,
+  noBody,
+  noParams,
+  noQuery,
+  REASON_RULE,
+  reasonBody,
+  reasonFits,
+} from './queries.ts';
+import { cancelShape, jobBody, jobDetailBody, jobDetailShape, jobListShape, retryShape } from './shapes.ts';
+
+const JOB_UNFIT = {
+  params: 'job.not-found',
+  query: 'validation.filter-invalid',
+  body: 'validation.body-invalid',
+} as const;
+
+export function jobRoutes(jobs: Jobs): readonly AnyRoute[] {
+  return [
+    route({
+      method: 'GET',
+      path: '/api/jobs',
+      summary: 'Lists jobs, newest first.',
+      auth: 'operator',
+      rate: 'none',
+      bodyPolicy: 'none',
+      headers: [],
+      params: noParams,
+      query: jobListQuery,
+      body: noBody,
+      unfit: JOB_UNFIT,
+      responses: { 200: jobListShape },
+      refusals: ['validation.filter-invalid'],
+      async handle({ query }) {
+        const { page, pageSize } = query;
+        const found = await jobs.list({ statuses: query.status, profile: query.profile, page, pageSize });
+        return json(200, { items: found.items.map(jobBody), page, pageSize, totalCount: found.totalCount });
+      },
+    }),
+    route({
+      method: 'GET',
+      path: '/api/jobs/{id}',
+      summary: 'Shows one job with its history.',
+      auth: 'operator',
+      rate: 'none',
+      bodyPolicy: 'none',
+      headers: [],
+      params: jobParams,
+      query: noQuery,
+      body: noBody,
+      unfit: JOB_UNFIT,
+      responses: { 200: jobDetailShape },
+      refusals: ['job.not-found'],
+      async handle({ params }) {
+        return json(200, jobDetailBody(await jobs.get(readId(params.id))));
+      },
+    }),
+    route({
+      method: 'GET',
+      path: '/api/jobs/{id}/output',
+      summary: 'Sends the signed file, whole or one range of it.',
+      auth: 'operator',
+      rate: 'none',
+      bodyPolicy: 'none',
+      headers: ['range', 'if-range', 'if-none-match'],
+      params: jobParams,
+      query: noQuery,
+      body: noBody,
+      unfit: JOB_UNFIT,
+      responses: { 200: 'file', 206: 'file' },
+      refusals: ['job.not-found', 'job.output-unavailable', 'job.output-gone'],
+      async handle({ params, header }) {
+        const output = await jobs.output(readId(params.id));
+        return fileReply(
+          { ...output, goneAs: 'job.output-gone' },
+          { range: header('range'), ifRange: header('if-range'), ifNoneMatch: header('if-none-match') },
+        );
+      },
+    }),
+    route({
+      method: 'POST',
+      path: '/api/jobs/{id}/cancel',
+      summary: 'Cancels a job that is queued or waits for its signer.',
+      auth: 'operator',
+      rate: 'actions',
+      bodyPolicy: 'json',
+      headers: [],
+      params: jobParams,
+      query: noQuery,
+      body: reasonBody,
+      unfit: JOB_UNFIT,
+      responses: { 200: cancelShape },
+      refusals: [
+        'job.not-found',
+        'job.not-queued',
+        'job.race-lost',
+        'validation.reason-too-long',
+        'validation.body-invalid',
+        'service.busy',
+      ],
+      async handle({ params, body }) {
+        const id = readId(params.id);
+        if (!reasonFits(body.reason)) {
+          throw new Refusal('validation.reason-too-long', `reason ${REASON_RULE}`, {
+            errors: { reason: [REASON_RULE] },
+          });
+        }
+        const job = await jobs.cancel(id, body.reason);
+        return json(200, { jobId: job.id, status: 'Canceled' });
+      },
+    }),
+    route({
+      method: 'POST',
+      path: '/api/jobs/{id}/retry',
+      summary: 'Makes a new job of a failed one.',
+      auth: 'operator',
+      rate: 'actions',
+      bodyPolicy: 'none',
+      headers: [],
+      params: jobParams,
+      query: noQuery,
+      body: noBody,
+      unfit: JOB_UNFIT,
+      responses: { 200: retryShape },
+      refusals: [
+        'job.not-found',
+        'job.not-failed',
+        'job.input-missing',
+        'job.already-processing',
+        'profile.not-found',
+        'service.busy',
+      ],
+      async handle({ params }) {
+        const parent = readId(params.id);
+        const job = await jobs.retry(parent);
+        return json(200, { newJobId: job.id, parentJobId: parent, status: 'Queued' });
+      },
+    }),
+  ];
+}
+
+/** A malformed id is the id of no job. */
+function readId(text: string): JobId {
+  const id = parseJobId(text);
+  if (id === undefined) throw new Refusal('job.not-found', `No job has the id ${JSON.stringify(text)}.`);
+  return id;
+}

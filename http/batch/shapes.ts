@@ -1,0 +1,144 @@
+/**
+ * What the batch service's answers look like, and how its records become them.
+ *
+ * Source: Batch Signing Service API, "Resources and their fields"; batch-gaps §3 and §4.
+ */
+import { z } from 'zod';
+import type { JobDetail, JobView, ReadyCheck } from '../../actors/api.ts';
+import type { JobState } from '../../machines/job.ts';
+import type { Millis } from '../../runtime/ports.ts';
+
+export const JOB_STATES = [
+  'Queued',
+  'Processing',
+  'Verifying',
+  'AwaitingSigner',
+  'Completed',
+  'Failed',
+  'Canceled',
+] as const satisfies readonly JobState[];
+
+const timestamp = z.iso.datetime({ precision: 3 });
+const jobState = z.enum(JOB_STATES);
+export const jobFormat = z.enum(['Pades', 'Cades', 'Xades']);
+
+const jobFields = {
+  id: z.guid(),
+  fileName: z.string(),
+  originalPath: z.string(),
+  format: jobFormat,
+  source: z.enum(['Watcher', 'Upload', 'Retry']),
+  status: jobState,
+  createdAt: timestamp,
+  updatedAt: timestamp,
+  parentJobId: z.guid().nullable(),
+  errorMessage: z.string().nullable(),
+  profileName: z.string(),
+  folder: z.string().nullable(),
+  outputEncrypted: z.boolean(),
+};
+
+export const jobShape = z.strictObject(jobFields);
+
+export const jobDetailShape = z.strictObject({
+  ...jobFields,
+  errorCode: z.string().nullable(),
+  remoteDocumentId: z.string().nullable(),
+  awaitingSignerSince: timestamp.nullable(),
+  queuedAt: timestamp,
+  inputSha256: z.string().nullable(),
+  outputSha256: z.string().nullable(),
+  outputFileName: z.string().nullable(),
+  history: z.array(z.strictObject({ id: z.int(), timestamp, status: jobState, message: z.string() })),
+});
+
+export const jobListShape = z.strictObject({
+  items: z.array(jobShape),
+  page: z.int(),
+  pageSize: z.int(),
+  totalCount: z.int(),
+});
+
+export const uploadAcceptedShape = z.strictObject({
+  jobId: z.guid(),
+  fileName: z.string(),
+  originalPath: z.string(),
+  format: jobFormat,
+  status: z.literal('Queued'),
+});
+
+export const retryShape = z.strictObject({
+  newJobId: z.guid(),
+  parentJobId: z.guid(),
+  status: z.literal('Queued'),
+});
+
+export const cancelShape = z.strictObject({ jobId: z.guid(), status: z.literal('Canceled') });
+
+export const healthShape = z.strictObject({ status: z.literal('Healthy') });
+
+export const readyShape = z.strictObject({
+  status: z.enum(['Ready', 'NotReady']),
+  checkedAtUtc: timestamp,
+  checks: z.array(
+    z.strictObject({
+      name: z.string(),
+      status: z.enum(['Healthy', 'Unhealthy']),
+      detail: z.string().nullable(),
+    }),
+  ),
+});
+
+/** `YYYY-MM-DDTHH:mm:ss.sssZ`. */
+export function isoTime(at: Millis): string {
+  return new Date(at).toISOString();
+}
+
+export function jobBody(job: JobView): z.infer<typeof jobShape> {
+  return {
+    id: job.id,
+    fileName: job.fileName,
+    originalPath: job.originalPath,
+    format: job.format,
+    source: job.source,
+    status: job.status,
+    createdAt: isoTime(job.createdAt),
+    updatedAt: isoTime(job.updatedAt),
+    parentJobId: job.parentJobId,
+    errorMessage: job.errorMessage,
+    profileName: job.profileName,
+    folder: job.folder,
+    outputEncrypted: job.outputEncrypted,
+  };
+}
+
+export function jobDetailBody(job: JobDetail): z.infer<typeof jobDetailShape> {
+  return {
+    ...jobBody(job),
+    errorCode: job.errorCode,
+    remoteDocumentId: job.remoteDocumentId,
+    awaitingSignerSince: job.awaitingSignerSince === null ? null : isoTime(job.awaitingSignerSince),
+    queuedAt: isoTime(job.queuedAt),
+    inputSha256: job.inputSha256,
+    outputSha256: job.outputSha256,
+    outputFileName: job.outputFileName,
+    history: job.history.map((line) => ({
+      id: line.id,
+      timestamp: isoTime(line.timestamp),
+      status: line.status,
+      message: line.message,
+    })),
+  };
+}
+
+export function readyBody(checks: readonly ReadyCheck[], at: Millis): z.infer<typeof readyShape> {
+  return {
+    status: checks.every((check) => check.healthy) ? 'Ready' : 'NotReady',
+    checkedAtUtc: isoTime(at),
+    checks: checks.map((check) => ({
+      name: check.name,
+      status: check.healthy ? 'Healthy' : 'Unhealthy',
+      detail: check.detail,
+    })),
+  };
+}

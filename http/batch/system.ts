@@ -1,0 +1,48 @@
+/**
+ * `/api/health` and `/api/ready`.
+ *
+ * Source: Batch Signing Service API, "System"; batch-gaps §3.
+ */
+import type { Readiness } from '../../actors/api.ts';
+import type { Clock } from '../../runtime/ports.ts';
+import { json } from '../reply.ts';
+import { type AnyRoute, route } from '../router.ts';
+import { noBody, noParams, noQuery } from './queries.ts';
+import { healthShape, readyBody, readyShape } from './shapes.ts';
+
+const ANONYMOUS_GET = {
+  method: 'GET',
+  auth: 'anonymous',
+  rate: 'none',
+  bodyPolicy: 'none',
+  headers: [],
+  params: noParams,
+  query: noQuery,
+  body: noBody,
+  unfit: { params: 'route.not-found', query: 'validation.filter-invalid', body: 'validation.body-invalid' },
+  refusals: [],
+} as const;
+
+const HEALTHY = json(200, { status: 'Healthy' });
+
+export function systemRoutes(readiness: Readiness, clock: Pick<Clock, 'now'>): readonly AnyRoute[] {
+  return [
+    route({
+      ...ANONYMOUS_GET,
+      path: '/api/health',
+      summary: 'Says that the process is up.',
+      responses: { 200: healthShape },
+      handle: () => HEALTHY,
+    }),
+    route({
+      ...ANONYMOUS_GET,
+      path: '/api/ready',
+      summary: 'Says whether work can be done, and what stands in its way.',
+      responses: { 200: readyShape, 503: readyShape },
+      async handle() {
+        const body = readyBody(await readiness.checks(), clock.now());
+        return json(body.status === 'Ready' ? 200 : 503, body);
+      },
+    }),
+  ];
+}

@@ -1,0 +1,106 @@
+/**
+ * What a handler answers, and how it is written.
+ */
+import type { Exchange } from './exchange.ts';
+import type { FileReply } from './file-reply.ts';
+import type { UwsResponse } from './uws.ts';
+
+export type ReplyHeaders = readonly (readonly [name: string, value: string])[];
+
+export interface JsonReply {
+  readonly kind: 'json';
+  readonly status: number;
+  readonly body: unknown;
+  /** @default application/json; charset=utf-8 */
+  readonly contentType?: string;
+  readonly headers?: ReplyHeaders;
+}
+
+/** Status and headers, no body. */
+export interface EmptyReply {
+  readonly kind: 'empty';
+  readonly status: number;
+  readonly headers?: ReplyHeaders;
+}
+
+export type Reply = JsonReply | EmptyReply | FileReply;
+
+export function json(status: number, body: unknown): JsonReply {
+  return { kind: 'json', status, body };
+}
+
+const STATUS_LINES: { readonly [status: number]: string } = {
+  200: '200 OK',
+  202: '202 Accepted',
+  206: '206 Partial Content',
+  302: '302 Found',
+  304: '304 Not Modified',
+  400: '400 Bad Request',
+  401: '401 Unauthorized',
+  403: '403 Forbidden',
+  404: '404 Not Found',
+  405: '405 Method Not Allowed',
+  409: '409 Conflict',
+  413: '413 Content Too Large',
+  415: '415 Unsupported Media Type',
+  416: '416 Range Not Satisfiable',
+  429: '429 Too Many Requests',
+  500: '500 Internal Server Error',
+  503: '503 Service Unavailable',
+};
+
+/** On every response. Source: batch-gaps §10, "Response headers". */
+const ALWAYS: ReplyHeaders = [
+  ['X-Content-Type-Options', 'nosniff'],
+  ['Referrer-Policy', 'no-referrer'],
+  ['X-Frame-Options', 'DENY'],
+  ['Content-Security-Policy', "default-src 'self'; frame-ancestors 'none'"],
+  ['Cache-Control', 'no-store'],
+];
+
+/** Two years, as browsers' preload lists ask. */
+const HTTPS_ONLY: ReplyHeaders = [['Strict-Transport-Security', 'max-age=63072000']];
+
+/** What the response writer needs to know about the request. */
+export interface ReplyScene {
+  readonly requestId: string;
+  readonly https: boolean;
+  /** True for HEAD: everything but the body. */
+  readonly headOnly: boolean;
+  /** True while the server is closing: no further request on this connection. */
+  readonly lastOnConnection: boolean;
+}
+
+/** Status line and headers. */
+export function writeHead(
+  response: UwsResponse,
+  status: number,
+  headers: ReplyHeaders | undefined,
+  scene: ReplyScene,
+): void {
+  response.writeStatus(STATUS_LINES[status] ?? String(status));
+  for (const [name, value] of ALWAYS) response.writeHeader(name, value);
+  if (scene.https) for (const [name, value] of HTTPS_ONLY) response.writeHeader(name, value);
+  response.writeHeader('X-Request-Id', scene.requestId);
+  if (headers !== undefined) for (const [name, value] of headers) response.writeHeader(name, value);
+}
+
+/** Writes an answer that fits into memory. */
+export function sendSmall(exchange: Exchange, reply: JsonReply | EmptyReply, scene: ReplyScene): void {
+  if (reply.kind === 'empty') {
+    exchange.finish((response) => {
+      writeHead(response, reply.status, reply.headers, scene);
+      // 304 describes the body that is not sent; everything else has an empty one.
+      if (reply.status === 304) response.endWithoutBody(undefined, scene.lastOnConnection);
+      else response.endWithoutBody(0, scene.lastOnConnection);
+    });
+    return;
+  }
+  const text = JSON.stringify(reply.body);
+  exchange.finish((response) => {
+    writeHead(response, reply.status, reply.headers, scene);
+    response.writeHeader('Content-Type', reply.contentType ?? 'application/json; charset=utf-8');
+    if (scene.headOnly) response.endWithoutBody(Buffer.byteLength(text), scene.lastOnConnection);
+    else response.end(text, scene.lastOnConnection);
+  });
+}
