@@ -1,0 +1,148 @@
+/**
+ * A PDF opened for looking up single objects. Nothing is read before it is asked for.
+ */
+import { CryptoError } from '../types.ts';
+import { type ByteSource, Views } from './byte-source.ts';
+import { Budget, PdfDamage } from './damage.ts';
+import { unpack } from './filters.ts';
+import { type ObjectStream, parseObjectStream } from './object-stream.ts';
+import { type Reading, readObjectAt, readStream, streamDict } from './objects.ts';
+import { rebuildXref } from './rebuild.ts';
+import { asDict, asInteger, asReference, NULL, type PdfDict, type Piece } from './values.ts';
+import { findHeader, readXref, type Xref } from './xref.ts';
+
+/** A reference that leads to a reference, and so on: nobody writes more than one step. */
+const MAX_STEPS = 16;
+/** Objects remembered; pages and form fields are asked for more than once, most others are not. */
+const REMEMBERED = 256;
+/** Unpacked object streams remembered, bytes in all. */
+const REMEMBERED_BYTES = 64 << 20;
+
+export class PdfDocument {
+  readonly xref: Xref;
+  readonly catalog: PdfDict;
+  readonly #reading: Reading;
+  readonly #objects = new Map<number, Piece>();
+  readonly #streams = new Map<number, ObjectStream>();
+  #streamBytes = 0;
+  readonly #opening = new Set<number>();
+
+  /** @throws PdfDamage when the catalogue can't be found */
+  constructor(reading: Reading, xref: Xref) {
+    this.#reading = reading;
+    this.xref = xref;
+    const catalog = this.dict(xref.trailer.get('Root'));
+    if (catalog === undefined) throw new PdfDamage('The trailer names no catalogue.');
+    this.catalog = catalog;
+  }
+
+  /** What a reference points to; a value that is none stays as it is; null for what does not exist. */
+  resolve(piece: Piece | undefined): Piece {
+    let found = piece;
+    for (let step = 0; step < MAX_STEPS; step++) {
+      if (found === undefined) return NULL;
+      const reference = asReference(found);
+      if (reference === undefined) return found;
+      found = this.object(reference.number);
+    }
+    return NULL;
+  }
+
+  /** The dictionary a value is or refers to; undefined when it is something else. */
+  dict(piece: Piece | undefined): PdfDict | undefined {
+    return asDict(this.resolve(piece));
+  }
+
+  /** The newest object of a number; undefined when there is none. @throws PdfDamage */
+  object(number: number): Piece | undefined {
+    const known = this.#objects.get(number);
+    if (known !== undefined) return known;
+    const value = this.#load(number);
+    if (value === undefined) return undefined;
+    if (this.#objects.size >= REMEMBERED) this.#objects.clear();
+    this.#objects.set(number, value);
+    return value;
+  }
+
+  #load(number: number): Piece | undefined {
+    const entry = this.xref.entry(number);
+    if (entry === undefined || entry.kind === 'free') return undefined;
+    if (entry.kind === 'packed') {
+      const member = this.#stream(entry.stream).member(number);
+      if (member !== undefined) this.#reading.budget.spend(member.end - member.start);
+      return member;
+    }
+    const object = readObjectAt(this.#reading, entry.offset + this.xref.base);
+    if (object.number !== number) {
+      throw new PdfDamage(`The cross-reference leads to object ${object.number} instead of ${number}.`);
+    }
+    return object.value;
+  }
+
+  #stream(number: number): ObjectStream {
+    const known = this.#streams.get(number);
+    if (known !== undefined) return known;
+    const entry = this.xref.entry(number);
+    // Streams never lie in streams; one whose length lies in itself would be opened for ever.
+    if (entry?.kind !== 'plain' || this.#opening.has(number)) {
+      throw new PdfDamage(`Object stream ${number} can't be opened.`);
+    }
+    this.#opening.add(number);
+    try {
+      const object = readObjectAt(this.#reading, entry.offset + this.xref.base);
+      const dict = streamDict(object);
+      const packed = readStream(this.#reading, object, asInteger(this.resolve(dict.get('Length'))));
+      const bytes = unpack(dict, packed, (piece) => this.resolve(piece));
+      this.#reading.budget.spend(bytes.length);
+      return this.#remember(number, parseObjectStream(dict, bytes));
+    } finally {
+      this.#opening.delete(number);
+    }
+  }
+
+  #remember(number: number, stream: ObjectStream): ObjectStream {
+    if (this.#streamBytes + stream.size > REMEMBERED_BYTES) {
+      this.#streams.clear();
+      this.#streamBytes = 0;
+    }
+    this.#streamBytes += stream.size;
+    this.#streams.set(number, stream);
+    return stream;
+  }
+}
+
+/**
+ * Opens a PDF and does some work on it. A file whose cross-reference turns out to be damaged, at once or during the
+ * work, gets a rebuilt one and the work is done again from its start; it must not leave anything behind.
+ * @throws {CryptoError} `pdf.malformed` with a sentence about what is wrong where; `pdf.encrypted`
+ */
+export function withPdf<T>(source: ByteSource, work: (pdf: PdfDocument) => T): T {
+  const open = (): Reading => ({ views: new Views(source), budget: new Budget(source.size) });
+  const reading = open();
+  const header = findHeader(reading);
+  if (header === undefined) {
+    throw new CryptoError('pdf.malformed', 'This is no PDF: its first 1024 bytes have no %PDF- header.');
+  }
+  try {
+    return work(openPdf(reading, readXref(reading, header)));
+  } catch (error) {
+    if (!(error instanceof PdfDamage)) throw error;
+    const again = open();
+    try {
+      return work(openPdf(again, rebuildXref(again, header)));
+    } catch (second) {
+      if (!(second instanceof PdfDamage)) throw second;
+      throw new CryptoError(
+        'pdf.malformed',
+        `${error.message} Reading on without it failed: ${second.message}`,
+      );
+    }
+  }
+}
+
+function openPdf(reading: Reading, xref: Xref): PdfDocument {
+  if (xref.trailer.get('Encrypt') !== undefined) {
+    throw new CryptoError('pdf.encrypted', 'The PDF is encrypted and needs a password.');
+  }
+  return new PdfDocument(reading, xref);
+}

@@ -1,0 +1,32 @@
+/**
+ * Changes single values of a dictionary or array and keeps every other byte of it.
+ */
+import { isArray, type PdfDict, type Piece, sourceText } from './values.ts';
+
+/** The dictionary with these keys set to new values, as text of one byte per character. */
+export function spliceDict(dict: PdfDict, changes: ReadonlyMap<string, string>): string {
+  const { bytes } = dict;
+  let text = '';
+  let at = dict.start;
+  const written = new Set<string>();
+  for (const entry of dict.entries) {
+    const value = changes.get(entry.key);
+    if (value === undefined) continue;
+    // A key written twice ends up with one value, whichever of the two a reader believes.
+    text += `${bytes.toString('latin1', at, entry.start)} ${value}`;
+    at = entry.end;
+    written.add(entry.key);
+  }
+  text += bytes.toString('latin1', at, dict.end - 2);
+  for (const [key, value] of changes) {
+    if (!written.has(key)) text += `/${key} ${value}`;
+  }
+  return `${text}>>`;
+}
+
+/** The array with a value added at its end; a new array when there is none. */
+export function appendItem(array: Piece, item: string): string {
+  if (!isArray(array)) return `[${item}]`;
+  const text = sourceText(array);
+  return `${text.slice(0, -1)} ${item}]`;
+}

@@ -1,0 +1,180 @@
+/**
+ * PDF values as places in bytes (ISO 32000-2, 7.3). A value is looked at only when somebody asks what it is, so a
+ * dictionary costs its keys and an unread array nothing; and what is rewritten can be copied byte for byte.
+ */
+import { OutOfBytes, PdfDamage } from './damage.ts';
+import {
+  isDigit,
+  readDigits,
+  skipReference,
+  skipRegular,
+  skipSpace,
+  skipValue,
+  startsWith,
+} from './syntax.ts';
+
+/** One value: the bytes [start, end) of `bytes`. */
+export interface Piece {
+  readonly bytes: Buffer;
+  /** Offset in the file of `bytes[0]`; -1 when the bytes were unpacked from an object stream. */
+  readonly at: number;
+  readonly start: number;
+  readonly end: number;
+}
+
+/** Number and generation of an indirect object. */
+export interface Reference {
+  readonly number: number;
+  readonly generation: number;
+}
+
+interface Entry {
+  readonly key: string;
+  /** Index of the slash of the key. */
+  readonly from: number;
+  /** The value is [start, end). */
+  readonly start: number;
+  readonly end: number;
+}
+
+/** The value `null`, for what is missing. */
+export const NULL: Piece = { bytes: Buffer.from('null'), at: -1, start: 0, end: 4 };
+
+/** A dictionary: its keys in order, its values not yet looked at. */
+export class PdfDict implements Piece {
+  readonly bytes: Buffer;
+  readonly at: number;
+  readonly start: number;
+  readonly end: number;
+  readonly entries: readonly Entry[];
+  constructor(bytes: Buffer, at: number, start: number, end: number, entries: readonly Entry[]) {
+    this.bytes = bytes;
+    this.at = at;
+    this.start = start;
+    this.end = end;
+    this.entries = entries;
+  }
+
+  /** The value of a key, as written (a reference stays one). A repeated key counts with its last value. */
+  get(key: string): Piece | undefined {
+    for (let index = this.entries.length - 1; index >= 0; index--) {
+      const entry = this.entries[index];
+      if (entry !== undefined && entry.key === key) return this.#piece(entry);
+    }
+    return undefined;
+  }
+
+  /** How often a key is written: more than once is a fault that readers judge differently. */
+  count(key: string): number {
+    return this.entries.reduce((sum, entry) => (entry.key === key ? sum + 1 : sum), 0);
+  }
+
+  #piece(entry: Entry): Piece {
+    return { bytes: this.bytes, at: this.at, start: entry.start, end: entry.end };
+  }
+}
+
+/** Reads the dictionary that begins at `from` with `<<`. */
+export function readDict(bytes: Buffer, at: number, from: number): PdfDict {
+  if (!startsWith(bytes, from, '<<')) {
+    if (from + 2 > bytes.length) throw new OutOfBytes('A dictionary is cut off.');
+    throw new PdfDamage('No dictionary stands where one should.');
+  }
+  const entries: Entry[] = [];
+  let index = skipSpace(bytes, from + 2);
+  for (;;) {
+    const byte = bytes[index];
+    if (byte === 0x2f) {
+      const nameEnd = skipRegular(bytes, index + 1);
+      const start = skipSpace(bytes, nameEnd);
+      const next = bytes[start];
+      // A key without a value before the end of the dictionary reads as null.
+      const bare = next === 0x3e && bytes[start + 1] === 0x3e;
+      const end = bare ? nameEnd : endOfValue(bytes, start);
+      entries.push({ key: nameText(bytes, index, nameEnd), from: index, start: bare ? nameEnd : start, end });
+      index = skipSpace(bytes, end);
+    } else if (byte === 0x3e && bytes[index + 1] === 0x3e) {
+      return new PdfDict(bytes, at, from, index + 2, entries);
+    } else if (byte === undefined || index + 1 >= bytes.length) {
+      throw new OutOfBytes('A dictionary is cut off.');
+    } else {
+      throw new PdfDamage(`The dictionary at offset ${at < 0 ? from : at + from} has a key that is no name.`);
+    }
+  }
+}
+
+/** The index after the value at `from`, a reference taken as one value. */
+export function endOfValue(bytes: Buffer, from: number): number {
+  if (isDigit(bytes[from])) {
+    const end = skipReference(bytes, from);
+    if (end >= 0) return end;
+  }
+  return skipValue(bytes, from);
+}
+
+/** The text of the name [from, end), `#xx` resolved (7.3.5); each byte one character. */
+function nameText(bytes: Buffer, from: number, end: number): string {
+  const text = bytes.toString('latin1', from + 1, end);
+  if (!text.includes('#')) return text;
+  return text.replace(/#([0-9a-fA-F]{2})/g, (_all: string, digits: string) =>
+    String.fromCharCode(Number.parseInt(digits, 16)),
+  );
+}
+
+export function asDict(piece: Piece): PdfDict | undefined {
+  if (piece instanceof PdfDict) return piece;
+  if (!startsWith(piece.bytes, piece.start, '<<')) return undefined;
+  return readDict(piece.bytes, piece.at, piece.start);
+}
+
+export function isArray(piece: Piece): boolean {
+  return piece.bytes[piece.start] === 0x5b && piece.end > piece.start;
+}
+
+/** The values of an array one after the other; nothing for anything else. */
+export function* items(piece: Piece): Generator<Piece> {
+  if (!isArray(piece)) return;
+  const { bytes, at } = piece;
+  let start = skipSpace(bytes, piece.start + 1);
+  while (start < piece.end - 1) {
+    const end = endOfValue(bytes, start);
+    yield { bytes, at, start, end };
+    start = skipSpace(bytes, end);
+  }
+}
+
+export function asName(piece: Piece | undefined): string | undefined {
+  if (piece === undefined || piece.bytes[piece.start] !== 0x2f) return undefined;
+  return nameText(piece.bytes, piece.start, piece.end);
+}
+
+/** A whole number that fits a double exactly; undefined for anything else. */
+export function asInteger(piece: Piece | undefined): number | undefined {
+  if (piece === undefined) return undefined;
+  const digits = readDigits(piece.bytes, piece.start);
+  if (digits !== undefined && digits.end === piece.end) {
+    return Number.isSafeInteger(digits.value) ? digits.value : undefined;
+  }
+  if (piece.end - piece.start > 24) return undefined;
+  const text = piece.bytes.toString('latin1', piece.start, piece.end);
+  if (!/^[+-]?\d+(\.0*)?$/.test(text)) return undefined;
+  const value = Number(text);
+  return Number.isSafeInteger(value) ? value : undefined;
+}
+
+export function asReference(piece: Piece | undefined): Reference | undefined {
+  if (piece === undefined || piece.bytes[piece.end - 1] !== 0x52) return undefined;
+  const number = readDigits(piece.bytes, piece.start);
+  if (number === undefined) return undefined;
+  const generation = readDigits(piece.bytes, skipSpace(piece.bytes, number.end));
+  return generation && { number: number.value, generation: generation.value };
+}
+
+export function isNull(piece: Piece): boolean {
+  return piece.start === piece.end || startsWith(piece.bytes, piece.start, 'null');
+}
+
+/** The bytes as written, each byte one character. */
+export function sourceText(piece: Piece): string {
+  return piece.bytes.toString('latin1', piece.start, piece.end);
+}

@@ -1,0 +1,112 @@
+/**
+ * Cross-reference streams (ISO 32000-2, 7.5.8).
+ */
+import { PdfDamage } from './damage.ts';
+import { unpack } from './filters.ts';
+import { type IndirectObject, type Reading, readStream, streamDict } from './objects.ts';
+import { asInteger, asName, isArray, items, type PdfDict, type Piece } from './values.ts';
+import { FREE, MAX_OBJECT_NUMBER, type XrefEntry } from './xref-entry.ts';
+
+interface Run {
+  readonly first: number;
+  readonly count: number;
+  /** Number of the row of the first entry. */
+  readonly row: number;
+}
+
+interface Layout {
+  /** Bytes of the three fields of a row; zero leaves the field at its default. */
+  readonly widths: readonly [number, number, number];
+  readonly runs: readonly Run[];
+}
+
+export class XrefStream {
+  readonly trailer: PdfDict;
+  readonly #rows: Buffer;
+  readonly #layout: Layout;
+  readonly #reading: Reading;
+  constructor(reading: Reading, trailer: PdfDict, rows: Buffer, layout: Layout) {
+    this.#reading = reading;
+    this.trailer = trailer;
+    this.#rows = rows;
+    this.#layout = layout;
+  }
+
+  get bound(): number {
+    return this.#layout.runs.reduce((bound, run) => Math.max(bound, run.first + run.count), 0);
+  }
+
+  entry(number: number): XrefEntry | undefined {
+    const { runs } = this.#layout;
+    this.#reading.budget.spend(runs.length);
+    for (const run of runs) {
+      if (number >= run.first && number < run.first + run.count)
+        return this.#row(run.row + number - run.first);
+    }
+    return undefined;
+  }
+
+  #row(row: number): XrefEntry | undefined {
+    const [first, second, third] = this.#layout.widths;
+    const at = row * (first + second + third);
+    // Entries that are announced but not there are unused.
+    if (at + first + second + third > this.#rows.length) return undefined;
+    const type = first === 0 ? 1 : this.#rows.readUIntBE(at, first);
+    const value = second === 0 ? 0 : this.#rows.readUIntBE(at + first, second);
+    const index = third === 0 ? 0 : this.#rows.readUIntBE(at + first + second, third);
+    if (type === 0) return FREE;
+    if (type === 1) return { kind: 'plain', offset: value, generation: index };
+    // Any other type is to be read as null (table 18).
+    return type === 2 ? { kind: 'packed', stream: value, index } : FREE;
+  }
+}
+
+const direct = (piece: Piece): Piece => piece;
+
+/** Reads the cross-reference in a stream object. @throws PdfDamage */
+export function readXrefStream(reading: Reading, object: IndirectObject): XrefStream {
+  const dict = streamDict(object);
+  if (asName(dict.get('Type')) !== 'XRef') {
+    throw new PdfDamage(`Object ${object.number} should be a cross-reference stream and is none.`);
+  }
+  const rows = unpack(dict, readStream(reading, object, asInteger(dict.get('Length'))), direct);
+  reading.budget.spend(rows.length);
+  return new XrefStream(reading, dict, rows, readLayout(dict));
+}
+
+function readLayout(dict: PdfDict): Layout {
+  const widths = numbers(dict.get('W'));
+  const [first, second, third] = widths;
+  if (
+    first === undefined ||
+    second === undefined ||
+    third === undefined ||
+    Math.max(first, second, third) > 6
+  ) {
+    throw new PdfDamage('A cross-reference stream has no usable /W.');
+  }
+  const index = dict.get('Index');
+  const pairs = index && isArray(index) ? numbers(index) : [0, asInteger(dict.get('Size')) ?? 0];
+  const runs: Run[] = [];
+  let row = 0;
+  for (let at = 0; at + 1 < pairs.length; at += 2) {
+    const start = pairs[at] as number;
+    const count = pairs[at + 1] as number;
+    if (start + count > MAX_OBJECT_NUMBER) {
+      throw new PdfDamage(`A cross-reference stream claims ${count} entries from number ${start} on.`);
+    }
+    if (count > 0) runs.push({ first: start, count, row });
+    row += count;
+  }
+  return { widths: [first, second, third], runs };
+}
+
+function numbers(piece: Piece | undefined): readonly number[] {
+  if (piece === undefined) return [];
+  return Array.from(items(piece), (item) => {
+    const value = asInteger(item);
+    if (value === undefined || value < 0)
+      throw new PdfDamage('A cross-reference stream has a malformed number.');
+    return value;
+  });
+}

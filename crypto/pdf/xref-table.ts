@@ -1,0 +1,120 @@
+/**
+ * Cross-reference tables (ISO 32000-2, 7.5.4). Entries are twenty bytes each, so a table of any length is read by
+ * jumping over it; only the entry asked for is looked at.
+ */
+import type { Views } from './byte-source.ts';
+import { OutOfBytes, PdfDamage } from './damage.ts';
+import type { Reading } from './objects.ts';
+import { isDigit, isSpace, readDigits, skipSpace, startsWith } from './syntax.ts';
+import { type PdfDict, readDict } from './values.ts';
+import { FREE, MAX_OBJECT_NUMBER, type XrefEntry } from './xref-entry.ts';
+
+const ENTRY = 20;
+const LONGEST_TRAILER = 4 << 20;
+
+interface Run {
+  readonly first: number;
+  readonly count: number;
+  /** Offset in the file of the first entry. */
+  readonly at: number;
+}
+
+export class XrefTable {
+  readonly trailer: PdfDict;
+  readonly #runs: readonly Run[];
+  readonly #reading: Reading;
+  constructor(reading: Reading, runs: readonly Run[], trailer: PdfDict) {
+    this.#reading = reading;
+    this.#runs = runs;
+    this.trailer = trailer;
+  }
+
+  /** One more than the highest number an entry is written for. */
+  get bound(): number {
+    return this.#runs.reduce((bound, run) => Math.max(bound, run.first + run.count), 0);
+  }
+
+  entry(number: number): XrefEntry | undefined {
+    this.#reading.budget.spend(this.#runs.length);
+    for (const run of this.#runs) {
+      if (number >= run.first && number < run.first + run.count) {
+        return readEntry(this.#reading.views, run.at + (number - run.first) * ENTRY);
+      }
+    }
+    return undefined;
+  }
+}
+
+function readEntry(views: Views, offset: number): XrefEntry {
+  const { bytes, start } = views.view(offset, ENTRY);
+  const place = readDigits(bytes, start);
+  const generation = readDigits(bytes, start + 11);
+  const letter = bytes[start + 17];
+  if (place?.end !== start + 10 || generation?.end !== start + 16 || (letter !== 0x6e && letter !== 0x66)) {
+    throw new PdfDamage(`The cross-reference entry at offset ${offset} is malformed.`);
+  }
+  return letter === 0x66 ? FREE : { kind: 'plain', offset: place.value, generation: generation.value };
+}
+
+/**
+ * Reads the table that begins at an offset with `xref`.
+ * @throws PdfDamage
+ */
+export function readXrefTable(reading: Reading, offset: number): XrefTable {
+  const { views, budget } = reading;
+  const runs: Run[] = [];
+  let at = offset + 4;
+  for (;;) {
+    const { bytes, start } = views.view(at, 64);
+    const from = skipSpace(bytes, start);
+    budget.spend(32 + from - start);
+    if (startsWith(bytes, from, 'trailer')) {
+      return new XrefTable(reading, runs, readTrailer(reading, at + (from - start) + 7));
+    }
+    const first = readDigits(bytes, from);
+    const count = first && readDigits(bytes, skipSpace(bytes, first.end));
+    if (first === undefined || count === undefined || !isSpace(bytes[count.end])) {
+      throw new PdfDamage(`The cross-reference table at offset ${offset} is malformed at offset ${at}.`);
+    }
+    // Entries begin with the first digit after the line of the two numbers.
+    const entries = at + (skipSpace(bytes, count.end) - start);
+    const end = entries + count.value * ENTRY;
+    if (end > views.source.size || first.value + count.value > MAX_OBJECT_NUMBER) {
+      throw new PdfDamage(
+        `The cross-reference table at offset ${offset} claims ${count.value} entries, more than there are.`,
+      );
+    }
+    if (count.value > 0) {
+      checkRun(views, { first: first.value, count: count.value, at: entries });
+      runs.push({ first: first.value, count: count.value, at: entries });
+    }
+    at = count.value > 0 ? end : at + (count.end - start);
+  }
+}
+
+/** Entries of another length than twenty bytes show at the first or the last one. */
+function checkRun(views: Views, run: Run): void {
+  readEntry(views, run.at);
+  const last = run.at + (run.count - 1) * ENTRY;
+  readEntry(views, last);
+  const { bytes, start } = views.view(last + 18, 4);
+  if (isDigit(bytes[start]) || isDigit(bytes[start + 1])) {
+    throw new PdfDamage(`The cross-reference entry at offset ${last} is not twenty bytes long.`);
+  }
+}
+
+function readTrailer(reading: Reading, offset: number): PdfDict {
+  const { views, budget } = reading;
+  for (let length = 1024; ; length *= 8) {
+    const view = views.view(offset, length);
+    try {
+      const dict = readDict(view.bytes, view.at, skipSpace(view.bytes, view.start));
+      budget.spend(dict.end - view.start);
+      return dict;
+    } catch (error) {
+      budget.spend(256);
+      if (!(error instanceof OutOfBytes) || views.reachesEnd(view) || length > LONGEST_TRAILER) throw error;
+      budget.spend(length);
+    }
+  }
+}

@@ -1,0 +1,161 @@
+/**
+ * The chain of cross-reference sections, newest first (ISO 32000-2, 7.5.5, 7.5.6 and 7.5.8.4).
+ */
+import { PdfDamage } from './damage.ts';
+import { type Reading, readObjectAt } from './objects.ts';
+import { isSpace, readDigits, skipSpace, startsWith } from './syntax.ts';
+import { asInteger, type PdfDict } from './values.ts';
+import type { XrefEntry } from './xref-entry.ts';
+import { readXrefStream, type XrefStream } from './xref-stream.ts';
+import { readXrefTable, type XrefTable } from './xref-table.ts';
+
+/** Where every object is, and how a further section is to be written. */
+export interface Xref {
+  /** The newest trailer dictionary. */
+  readonly trailer: PdfDict;
+  /** Kind of the newest section. */
+  readonly form: 'table' | 'stream';
+  /** Added to every offset written in the file: where its header stands. */
+  readonly base: number;
+  /** Offset (from the header) of the newest section; undefined when the sections were unusable. */
+  readonly newest: number | undefined;
+  /** One more than the highest number any section has an entry for. */
+  readonly bound: number;
+  entry(number: number): XrefEntry | undefined;
+  /** Every entry, when the sections were unusable and the next one has to name all objects. */
+  readonly rebuilt?: ReadonlyMap<number, XrefEntry>;
+}
+
+interface Section {
+  readonly main: XrefTable | XrefStream;
+  readonly hybrid: XrefStream | undefined;
+}
+
+/** Far beyond the number of revisions of any real file. */
+const MAX_SECTIONS = 10_000;
+const TAIL = 1024;
+const LONG_TAIL = 64 << 10;
+const HEADER_SEARCH = 1024;
+/** A wrong startxref is looked for this far around, bytes. */
+const NEARBY = 1024;
+
+/** Offset of `%PDF-`; undefined when the first 1024 bytes have none. */
+export function findHeader(reading: Reading): number | undefined {
+  const { bytes, start } = reading.views.view(0, HEADER_SEARCH + 5);
+  const at = bytes.subarray(start, start + HEADER_SEARCH + 5).indexOf('%PDF-', 0, 'latin1');
+  return at < 0 ? undefined : at;
+}
+
+/** Follows `startxref` and every /Prev. @throws PdfDamage when the chain is broken anywhere */
+export function readXref(reading: Reading, header: number): Xref {
+  const claimed = findStart(reading);
+  const { offset, base } = locate(reading, claimed, header);
+  const sections: Section[] = [];
+  const seen = new Set<number>();
+  let next: number | undefined = offset;
+  while (next !== undefined) {
+    if (seen.has(next)) throw new PdfDamage(`The cross-reference at offset ${next} leads back to itself.`);
+    if (seen.size >= MAX_SECTIONS)
+      throw new PdfDamage(`There are more than ${MAX_SECTIONS} cross-reference sections.`);
+    seen.add(next);
+    const section = readSection(reading, next, base);
+    sections.push(section);
+    const previous = section.main.trailer.get('Prev');
+    const value = asInteger(previous);
+    if (previous !== undefined && value === undefined)
+      throw new PdfDamage('A trailer has a malformed /Prev.');
+    next = value === undefined ? undefined : value + base;
+  }
+  const newest = sections[0] as Section;
+  return {
+    trailer: newest.main.trailer,
+    form: 'entry' in newest.main && newest.main.trailer.get('W') === undefined ? 'table' : 'stream',
+    base,
+    newest: offset - base,
+    bound: sections.reduce((bound, { main, hybrid }) => Math.max(bound, main.bound, hybrid?.bound ?? 0), 0),
+    entry: (number) => lookUp(sections, number),
+  };
+}
+
+function lookUp(sections: readonly Section[], number: number): XrefEntry | undefined {
+  for (const { main, hybrid } of sections) {
+    const entry = main.entry(number);
+    if (entry !== undefined && entry.kind !== 'free') return entry;
+    // Objects that old readers must not see are free in the table and in use in the stream beside it.
+    const hidden = hybrid?.entry(number);
+    if (hidden !== undefined && hidden.kind !== 'free') return hidden;
+    if (entry !== undefined) return entry;
+  }
+  return undefined;
+}
+
+function readSection(reading: Reading, offset: number, base: number): Section {
+  const { views } = reading;
+  if (offset < 0 || offset >= views.source.size) {
+    throw new PdfDamage(`A cross-reference is said to lie at offset ${offset}, outside the file.`);
+  }
+  const { bytes, start } = views.view(offset, 64);
+  const from = skipSpace(bytes, start);
+  if (!startsWith(bytes, from, 'xref')) {
+    return { main: readXrefStream(reading, readObjectAt(reading, offset)), hybrid: undefined };
+  }
+  const main = readXrefTable(reading, offset + (from - start));
+  const beside = asInteger(main.trailer.get('XRefStm'));
+  const hybrid =
+    beside === undefined ? undefined : readXrefStream(reading, readObjectAt(reading, beside + base));
+  return { main, hybrid };
+}
+
+/** The number after the last `startxref`. @throws PdfDamage */
+function findStart(reading: Reading): number {
+  const { size } = reading.views.source;
+  for (const length of [TAIL, LONG_TAIL]) {
+    const from = Math.max(0, size - length);
+    const { bytes, start } = reading.views.view(from, length);
+    const tail = bytes.subarray(start, start + (size - from));
+    const at = tail.lastIndexOf('startxref', tail.length, 'latin1');
+    const digits = at < 0 ? undefined : readDigits(tail, skipSpace(tail, at + 9));
+    if (digits === undefined) continue;
+    // Bytes after the end are passed over, objects are not: they are the beginning of a revision that was cut off.
+    if (tail.indexOf(' obj', digits.end, 'latin1') >= 0) break;
+    return digits.value;
+  }
+  throw new PdfDamage('The file does not end with a startxref.');
+}
+
+/**
+ * The newest section: where it is said to be, counted from the header or from the first byte, or else the nearest
+ * table around that place.
+ */
+function locate(
+  reading: Reading,
+  claimed: number,
+  header: number,
+): { readonly offset: number; readonly base: number } {
+  for (const base of header === 0 ? [0] : [header, 0]) {
+    if (isSection(reading, claimed + base)) return { offset: claimed + base, base };
+  }
+  const from = Math.max(0, claimed + header - NEARBY);
+  const { bytes, start } = reading.views.view(from, 2 * NEARBY);
+  let best: number | undefined;
+  for (let at = start; ; at++) {
+    at = bytes.indexOf('xref', at, 'latin1');
+    if (at < 0 || at > start + 2 * NEARBY) break;
+    const offset = from + at - start;
+    if (at > 0 && !isSpace(bytes[at - 1])) continue;
+    if (best === undefined || Math.abs(offset - claimed - header) < Math.abs(best - claimed - header))
+      best = offset;
+  }
+  if (best === undefined) throw new PdfDamage(`No cross-reference stands at or near offset ${claimed}.`);
+  return { offset: best, base: header };
+}
+
+function isSection(reading: Reading, offset: number): boolean {
+  if (!Number.isSafeInteger(offset) || offset >= reading.views.source.size) return false;
+  const { bytes, start } = reading.views.view(offset, 64);
+  const from = skipSpace(bytes, start);
+  if (startsWith(bytes, from, 'xref')) return true;
+  const number = readDigits(bytes, from);
+  const generation = number && readDigits(bytes, skipSpace(bytes, number.end));
+  return generation !== undefined && startsWith(bytes, skipSpace(bytes, generation.end), 'obj');
+}
