@@ -1,0 +1,252 @@
+import {
+  appendFileSync,
+  linkSync,
+  mkdirSync,
+  renameSync,
+  rmSync,
+  symlinkSync,
+  utimesSync,
+  writeFileSync,
+} from 'node:fs';
+import { join } from 'node:path';
+import test from 'ava';
+import { createHarness } from './harness.ts';
+
+test('never more offers are under way than the concurrency allows', async (t) => {
+  const h = createHarness({ settings: { concurrency: 3 } });
+  t.teardown(h.close);
+  let underWay = 0;
+  let most = 0;
+  h.answer = async () => {
+    underWay += 1;
+    most = Math.max(most, underWay);
+    await new Promise((resolve) => setImmediate(resolve));
+    underWay -= 1;
+    return 'enqueued' as const;
+  };
+  for (let i = 0; i < 40; i += 1) h.put(`file-${i}.pdf`);
+  h.watched.start();
+  await h.watched.ready;
+  t.is(h.offers.length, 40);
+  t.is(most, 3);
+});
+
+test('files that are there at start are taken before the watcher calls itself running', async (t) => {
+  const h = createHarness();
+  t.teardown(h.close);
+  h.put('one.pdf');
+  h.put('two.xml');
+  h.watched.start();
+  t.is(h.watched.state().phase, 'Initializing');
+  await h.watched.ready;
+  t.deepEqual(h.namesOffered(), ['one.pdf', 'two.xml']);
+  t.deepEqual(h.watched.state(), { phase: 'Running', exists: true, notices: 'events', error: null });
+  const [offer] = h.offers;
+  t.is(offer?.seen, 'sweep');
+  t.is(offer?.size, 7);
+  t.is(offer?.path, h.at(offer?.fileName ?? ''));
+});
+
+test('a file that is written slowly is offered once, when it is complete', async (t) => {
+  const h = createHarness({
+    settings: { stability: { intervalMs: 100, requiredSamples: 3, timeoutMs: 60_000 } },
+  });
+  t.teardown(h.close);
+  h.watched.start();
+  await h.watched.ready;
+  const offered = h.until(() => h.offers.length > 0);
+  h.put('slow.pdf', 'x');
+  for (let i = 0; i < 20; i += 1) {
+    await new Promise((resolve) => setTimeout(resolve, 40));
+    appendFileSync(h.at('slow.pdf'), 'x');
+  }
+  await offered;
+  await h.settled();
+  t.deepEqual(
+    h.offers.map((offer) => offer.size),
+    [21],
+  );
+});
+
+test('a file that never comes to rest is given up, and offered after its next change', async (t) => {
+  const h = createHarness({
+    settings: { stability: { intervalMs: 50, requiredSamples: 3, timeoutMs: 200 } },
+  });
+  t.teardown(h.close);
+  h.watched.start();
+  await h.watched.ready;
+  const givenUp = h.until(() => h.lines.some((line) => line.level === 'warn'));
+  const writer = setInterval(() => appendFileSync(h.at('restless.pdf'), 'x'), 10);
+  await givenUp;
+  clearInterval(writer);
+  t.is(h.offers.length, 0);
+  t.is(h.lines.find((line) => line.level === 'warn')?.properties['file'], 'restless.pdf');
+  const offered = h.until(() => h.offers.length === 1);
+  appendFileSync(h.at('restless.pdf'), 'the end');
+  await offered;
+  t.pass();
+});
+
+test('a file renamed into the folder is offered', async (t) => {
+  const h = createHarness();
+  t.teardown(h.close);
+  h.watched.start();
+  await h.watched.ready;
+  const offered = h.until(() => h.offers.length === 1);
+  h.putWhole('moved.pdf');
+  await offered;
+  t.is(h.offers[0]?.seen, 'event');
+  t.is(h.offers[0]?.fileName, 'moved.pdf');
+});
+
+test('a file renamed from an ignored name is offered under its final name', async (t) => {
+  const h = createHarness();
+  t.teardown(h.close);
+  h.watched.start();
+  await h.watched.ready;
+  h.put('report.pdf.part');
+  await h.settled();
+  renameSync(h.at('report.pdf.part'), h.at('report.pdf'));
+  await h.settled();
+  t.deepEqual(h.namesOffered(), ['report.pdf']);
+});
+
+test('a file rewritten after its offer is offered again with its new size', async (t) => {
+  const h = createHarness();
+  t.teardown(h.close);
+  h.watched.start();
+  await h.watched.ready;
+  h.put('a.pdf', 'first');
+  await h.until(() => h.offers.length === 1);
+  const again = h.until(() => h.offers.length === 2);
+  h.put('a.pdf', 'second, longer');
+  await again;
+  t.deepEqual(
+    h.offers.map((offer) => offer.size),
+    [5, 14],
+  );
+});
+
+test('a file removed and made again under the same name and with the same time is offered again', async (t) => {
+  const h = createHarness();
+  t.teardown(h.close);
+  h.watched.start();
+  await h.watched.ready;
+  const time = new Date(Date.now() - 60_000);
+  writeFileSync(h.at('a.pdf'), 'content');
+  utimesSync(h.at('a.pdf'), time, time);
+  await h.until(() => h.offers.length === 1);
+  const again = h.until(() => h.offers.length === 2);
+  rmSync(h.at('a.pdf'));
+  writeFileSync(h.at('a.pdf'), 'content');
+  utimesSync(h.at('a.pdf'), time, time);
+  await again;
+  t.is(h.offers[0]?.mtimeMs, h.offers[1]?.mtimeMs);
+});
+
+test('a change that leaves size and time alone does not offer a file twice', async (t) => {
+  const h = createHarness();
+  t.teardown(h.close);
+  h.watched.start();
+  await h.watched.ready;
+  h.put('a.pdf');
+  await h.until(() => h.offers.length === 1);
+  // What staging does to an input: one more name for the same bytes.
+  linkSync(h.at('a.pdf'), join(h.base, 'staged'));
+  await h.settled();
+  t.is(h.offers.length, 1);
+});
+
+test('ignored names, directories, symbolic links and empty files are never offered', async (t) => {
+  const h = createHarness();
+  t.teardown(h.close);
+  const make = (suffix: string) => {
+    for (const name of ['a.tmp', 'a.TMP', 'a.pdf.Part', '.hidden.pdf', '~$office.docx'])
+      h.put(name + suffix.slice(9));
+    h.put(`${suffix}.swp`);
+    h.put(`~$${suffix}`);
+    h.put(`.${suffix}`);
+    h.put(`${suffix}-empty.pdf`, '');
+    mkdirSync(h.at(`${suffix}-directory.pdf`));
+    symlinkSync(join(h.base, 'elsewhere.pdf'), h.at(`${suffix}-link.pdf`));
+    symlinkSync(join(h.base, 'nowhere.pdf'), h.at(`${suffix}-dangling.pdf`));
+  };
+  writeFileSync(join(h.base, 'elsewhere.pdf'), 'content');
+  make('existing');
+  h.watched.start();
+  await h.watched.ready;
+  make('appearing');
+  await h.settled();
+  t.deepEqual(h.namesOffered(), []);
+});
+
+test('an empty file is offered once it has grown', async (t) => {
+  const h = createHarness();
+  t.teardown(h.close);
+  h.put('empty.pdf', '');
+  h.watched.start();
+  await h.watched.ready;
+  await h.settled();
+  t.is(h.offers.length, 0);
+  const offered = h.until(() => h.offers.length === 1);
+  appendFileSync(h.at('empty.pdf'), 'now with content');
+  await offered;
+  t.is(h.offers[0]?.size, 16);
+});
+
+test('names with line breaks, 255 bytes and other scripts reach the offer as they are', async (t) => {
+  const h = createHarness();
+  t.teardown(h.close);
+  const names = [
+    'two\nlines.pdf',
+    `${'é'.repeat(125)}1.pdf`,
+    '契約書.pdf',
+    'with\uFFFDmark.pdf',
+    ' leading and trailing ',
+  ];
+  for (const name of names) h.put(name);
+  h.watched.start();
+  await h.watched.ready;
+  for (const name of names.slice(0, 4)) h.put(`${name.slice(5)}.xml`);
+  await h.settled();
+  t.deepEqual(
+    h.namesOffered(),
+    [...names, ...names.slice(0, 4).map((name) => `${name.slice(5)}.xml`)].sort(),
+  );
+});
+
+test('a name that is not UTF-8 is skipped with one warning, and the others go on', async (t) => {
+  const h = createHarness({ settings: { sweepIntervalMs: 1 } });
+  t.teardown(h.close);
+  const bad = Buffer.concat([Buffer.from(`${h.folder}/`), Buffer.from([0xff, 0xfe]), Buffer.from('.pdf')]);
+  writeFileSync(bad, 'content');
+  h.put('good.pdf');
+  h.watched.start();
+  await h.watched.ready;
+  // A file found by a later listing shows that the name was met again and stayed silent.
+  h.answer = () => 'active';
+  h.put('good-2.pdf');
+  await h.until(() => h.offers.filter((offer) => offer.fileName === 'good-2.pdf').length === 3);
+  const warnings = h.lines.filter((line) => line.text.includes('not UTF-8'));
+  t.deepEqual(
+    warnings.map((line) => line.properties['nameBytes']),
+    ['fffe2e706466'],
+  );
+  t.deepEqual([...new Set(h.namesOffered())], ['good-2.pdf', 'good.pdf']);
+});
+
+test('files made and removed quickly leave nothing behind, and the ones that stay are offered once', async (t) => {
+  const h = createHarness();
+  t.teardown(h.close);
+  h.watched.start();
+  await h.watched.ready;
+  for (let i = 0; i < 500; i += 1) {
+    h.put(`quick-${i % 50}.pdf`, `content ${i}`);
+    if (i % 10 === 9) await new Promise((resolve) => setImmediate(resolve));
+    rmSync(h.at(`quick-${i % 50}.pdf`));
+  }
+  h.put('stays.pdf');
+  await h.settled();
+  t.deepEqual(h.namesOffered(), ['stays.pdf']);
+  t.is(h.watched.state().error, null);
+});
