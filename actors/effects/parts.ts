@@ -30,6 +30,9 @@ export function answerOf<Name extends keyof PoolResults>(answer: PoolAnswer<Name
 }
 
 /** Any failure of signing, verifying or publishing fails the job. Source: batch document, "Processing | any failure". */
-export function jobFailed(_: unknown, failure: { readonly code: string; readonly message: string }): JobMessage {
+export function jobFailed(
+  _: unknown,
+  failure: { readonly code: string; readonly message: string },
+): JobMessage {
   return { type: 'FAIL', code: failure.code, message: failure.message };
 }

@@ -1,5 +1,4 @@
 /** Stages the input into the working folder and signs it there. */
-import type { EffectHandler } from '../../runtime/index.ts';
 import { answerOf, type HandlerParts, type JobHandler, jobFailed } from './parts.ts';
 
 /** May start before its step is durable: a job found Queued or Processing after a power cut starts or fails cleanly. */

@@ -1,0 +1,172 @@
+import { createHash } from 'node:crypto';
+import {
+  existsSync,
+  linkSync,
+  lstatSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  symlinkSync,
+  unlinkSync,
+  utimesSync,
+  writeFileSync,
+} from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import test from 'ava';
+import { inodeOf } from '../../actors/files/directories.ts';
+import { isPublished, publish } from '../../actors/files/publish.ts';
+import { stage } from '../../actors/files/stage.ts';
+import { quarantine, removeOriginal } from '../../actors/files/tidy.ts';
+import type { StagedInput } from '../../machines/job.ts';
+
+interface Room {
+  readonly root: string;
+  path(...names: string[]): string;
+  file(name: string, content: string): string;
+}
+
+function room(t: { teardown(task: () => void): void }): Room {
+  const root = mkdtempSync(join(tmpdir(), 'sealwright-files-'));
+  t.teardown(() => rmSync(root, { recursive: true, force: true }));
+  for (const name of ['input', 'processing', 'output', 'error']) mkdirSync(join(root, name));
+  const path = (...names: string[]) => join(root, ...names);
+  return {
+    root,
+    path,
+    file(name, content) {
+      writeFileSync(path(name), content);
+      return path(name);
+    },
+  };
+}
+
+function fingerprint(path: string): StagedInput {
+  const stat = lstatSync(path, { bigint: true });
+  return {
+    sha256: createHash('sha256').update(readFileSync(path)).digest('hex'),
+    length: Number(stat.size),
+    mtimeMs: Number(stat.mtimeNs) / 1e6,
+    inode: inodeOf(stat),
+  };
+}
+
+const LATER = Date.now() + 60_000;
+
+test('staging leaves the original where it is and starts clean when it is done twice', (t) => {
+  const { path, file } = room(t);
+  const original = file('input/a.txt', 'one');
+  const staged = stage(original, path('processing', 'job'), 'a.txt');
+  writeFileSync(path('processing', 'job', 'half-written.signed'), 'x');
+  t.is(stage(original, path('processing', 'job'), 'a.txt'), staged);
+  t.deepEqual(readdirSync(path('processing', 'job')), ['a.txt']);
+  t.is(readFileSync(staged, 'utf8'), 'one');
+  t.is(readFileSync(original, 'utf8'), 'one');
+});
+
+test('an upload that lost its process before the rename is staged under its final name', (t) => {
+  const { path, file } = room(t);
+  file('input/.0b2c.pdf.part', 'uploaded');
+  const staged = stage(path('input', '0b2c.pdf'), path('processing', 'job'), 'report.pdf');
+  t.is(readFileSync(staged, 'utf8'), 'uploaded');
+  t.deepEqual(readdirSync(path('input')), ['0b2c.pdf']);
+});
+
+test('a symbolic link in the place of the input is refused, whatever it points to', (t) => {
+  const { path, file } = room(t);
+  symlinkSync(file('secret', 'key'), path('input', 'a.txt'));
+  t.throws(() => stage(path('input', 'a.txt'), path('processing', 'job'), 'a.txt'), {
+    code: 'input.unreadable',
+  });
+});
+
+test('a name the file system would not take is staged under a shorter one', (t) => {
+  const { path, file } = room(t);
+  const original = file('input/a.pdf', 'one');
+  const staged = stage(original, path('processing', 'job'), `${'ä'.repeat(300)}.pdf`);
+  t.true(existsSync(staged));
+  t.true(staged.endsWith('ä.pdf'));
+});
+
+test('publishing never touches a file that has the name, and finds its own again', (t) => {
+  const { path, file } = room(t);
+  mkdirSync(path('processing', 'job'));
+  const signed = file('processing/job/a.signed.txt', 'mine');
+  file('output/a.signed.txt', 'somebody else');
+  const names = ['a.signed.txt', 'a-12345678.signed.txt'];
+  t.is(publish(signed, path('output'), names), 'a-12345678.signed.txt');
+  t.is(publish(signed, path('output'), names), 'a-12345678.signed.txt', 'done again: the same name');
+  t.is(readFileSync(path('output', 'a.signed.txt'), 'utf8'), 'somebody else');
+  t.throws(() => publish(signed, path('output'), ['a.signed.txt']), { code: 'output.exists' });
+});
+
+test('equal bytes of another job are not taken for an own output', (t) => {
+  const { path, file } = room(t);
+  mkdirSync(path('processing', 'job'));
+  const signed = file('processing/job/a.signed.txt', 'same');
+  t.false(isPublished(signed, file('output/a.signed.txt', 'same')));
+});
+
+test('the original is removed when it is the file that was signed', (t) => {
+  const { file } = room(t);
+  const original = file('input/a.txt', 'one');
+  const signed = fingerprint(original);
+  t.is(removeOriginal(original, signed, LATER), 'removed');
+  t.is(removeOriginal(original, signed, LATER), 'gone', 'done again');
+});
+
+test('an original that was rewritten, replaced or relinked stays in place', (t) => {
+  const { path, file } = room(t);
+  const original = file('input/a.txt', 'one');
+  const signed = fingerprint(original);
+  writeFileSync(original, 'two');
+  utimesSync(original, signed.mtimeMs / 1000, signed.mtimeMs / 1000);
+  t.is(
+    removeOriginal(
+      original,
+      { ...signed, mtimeMs: lstatSync(original).mtimeMs },
+      lstatSync(original).mtimeMs + 10,
+    ),
+    'diverged',
+    'same size, same time, fresh: the bytes decide',
+  );
+  writeFileSync(original, 'longer');
+  t.is(removeOriginal(original, signed, LATER), 'diverged', 'another size');
+  unlinkSync(original);
+  symlinkSync(path('output'), original);
+  t.is(removeOriginal(original, signed, LATER), 'diverged', 'a link');
+  t.true(lstatSync(original).isSymbolicLink());
+});
+
+test('an original that was only touched, or copied onto itself, is still the one that was signed', (t) => {
+  const { file } = room(t);
+  const original = file('input/a.txt', 'one');
+  const signed = fingerprint(original);
+  utimesSync(original, 1, 1);
+  t.is(removeOriginal(original, signed, LATER), 'removed');
+});
+
+test('quarantine takes back an output nobody committed, and only that', (t) => {
+  const { path, file } = room(t);
+  mkdirSync(path('processing', 'job'));
+  const signed = file('processing/job/a.signed.txt', 'mine');
+  file('output/a.signed.txt', 'somebody else');
+  linkSync(signed, path('output', 'a-12345678.signed.txt'));
+  const published = {
+    output: path('output'),
+    names: ['a.signed.txt', 'a-12345678.signed.txt'],
+    signedName: 'a.signed.txt',
+  };
+  quarantine(path('processing', 'job'), path('error', 'job'), published);
+  t.deepEqual(readdirSync(path('output')), ['a.signed.txt']);
+  t.is(readFileSync(path('error', 'job', 'a.signed.txt'), 'utf8'), 'mine');
+  t.false(existsSync(path('processing', 'job')));
+  quarantine(path('processing', 'job'), path('error', 'job'), published);
+  t.is(
+    readFileSync(path('output', 'a.signed.txt'), 'utf8'),
+    'somebody else',
+    'done again: nothing more happens',
+  );
+});
