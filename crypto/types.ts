@@ -121,6 +121,8 @@ export type CryptoErrorCode =
   | 'key.password'
   | 'key.mismatch'
   | 'key.unsupported'
+  | 'key.ambiguous'
+  | 'key.not-found'
   | 'certificate.expired'
   | 'certificate.not-yet-valid'
   | 'certificate.malformed';

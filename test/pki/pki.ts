@@ -2,12 +2,13 @@
  * A small public-key infrastructure, made once per test process: a root, an issuing CA, document signers of every
  * supported kind, and a root nobody trusts. Certificates look as pdfsig wants them (e-mail protection, CRL address).
  */
-import { createPrivateKey, generateKeyPairSync, type KeyObject, randomBytes } from 'node:crypto';
+import { generateKeyPairSync, type KeyObject, randomBytes } from 'node:crypto';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fingerprintOf } from '../../crypto/certificates/certificate.ts';
 import { DOCUMENT_SIGNING, issueCertificate } from '../../crypto/certificates/issue.ts';
+import { certificatePem } from '../../crypto/keys/pem.ts';
 import type { Signer } from '../../crypto/types.ts';
 
 export type KeyKind = 'rsa-2048' | 'rsa-3072' | 'p-256' | 'p-384' | 'p-521';
@@ -113,7 +114,7 @@ function makePki(): Pki {
 
   const file = (name: string, der: Buffer): string => {
     const path = join(folder, name);
-    writeFileSync(path, pemOf(der));
+    writeFileSync(path, certificatePem(der));
     return path;
   };
   const signers = new Map<KeyKind, Signer>();
@@ -154,16 +155,7 @@ function keyOf(kind: KeyKind): { readonly publicKey: KeyObject; readonly private
   }
 }
 
-/** PEM of one DER certificate. */
-export function pemOf(der: Buffer): string {
-  const lines = der.toString('base64').match(/.{1,64}/g) ?? [];
-  return `-----BEGIN CERTIFICATE-----\n${lines.join('\n')}\n-----END CERTIFICATE-----\n`;
-}
-
 /** PKCS#8 PEM of a private key. */
 export function keyPemOf(key: KeyObject): string {
-  return createPrivateKey(key.export({ type: 'pkcs8', format: 'pem' })).export({
-    type: 'pkcs8',
-    format: 'pem',
-  }) as string;
+  return key.export({ type: 'pkcs8', format: 'pem' }).toString();
 }

@@ -1,0 +1,208 @@
+/** Takes the content out of a CMS file of any size without holding more than a window of it in memory. */
+import { createHash, type Hash } from 'node:crypto';
+import { Asn1Error } from '../asn1/error.ts';
+import { type Header, MAX_HEADER, readHeader } from '../asn1/header.ts';
+import { DIGEST_BY_OID, ID } from '../asn1/oids.ts';
+import { childrenOf, encoded, readElement } from '../asn1/read.ts';
+import { TAG } from '../asn1/tags.ts';
+import { sequence, tlv } from '../asn1/write.ts';
+import { parseAlgorithm } from '../cms/parse.ts';
+import type { Source } from '../files/source.ts';
+import type { DigestName } from '../types.ts';
+
+export interface Detached {
+  /** The same SignedData with its content left out. */
+  readonly der: Buffer;
+  /** Undefined when the file holds no content. */
+  readonly content: ContentFacts | undefined;
+}
+
+export interface ContentFacts {
+  readonly length: number;
+  /** By name: SHA-256 always, and each digest the file announces before its content. */
+  readonly digests: ReadonlyMap<DigestName, Buffer>;
+}
+
+/** Certificates, revocation lists and signers together; a large revocation list has a few megabytes. */
+const MAX_TAIL = 16 << 20;
+
+/** Bytes of version, digest algorithms and content type together. */
+const MAX_START = 4096;
+
+/** Pieces the content may come in; writers cut every few kilobytes. */
+const MAX_PIECES = 1_000_000;
+
+const WINDOW = 64 << 10;
+
+/**
+ * Reads a whole CMS file once: definite or indefinite lengths, content in one piece or many (X.690 §8.1, §8.7).
+ * @throws {Asn1Error} when it is not one SignedData from first to last byte
+ * @throws {CryptoError} `input.unreadable`, `input.changed`
+ */
+export function detachContent(source: Source): Detached {
+  const walk = new Walk(source);
+  const contentInfo = walk.enter(TAG.sequence);
+  const type = walk.takeSmall();
+  if (!type.equals(ID.signedData)) throw new Asn1Error('not a SignedData', 0);
+  const wrapped = walk.enter(TAG.context0Constructed);
+  const signedData = walk.enter(TAG.sequence);
+  const version = walk.takeSmall();
+  const digestAlgorithms = walk.takeSmall();
+  const encapsulated = walk.enter(TAG.sequence);
+  const contentType = walk.takeSmall();
+  let content: ContentFacts | undefined;
+  if (!walk.atEnd(encapsulated)) {
+    const explicit = walk.enter(TAG.context0Constructed);
+    content = hashContent(walk, hashesFor(digestAlgorithms));
+    walk.leave(explicit);
+  }
+  walk.leave(encapsulated);
+  const tail = walk.takeRest(signedData);
+  walk.leave(signedData);
+  walk.leave(wrapped);
+  walk.leave(contentInfo);
+  if (walk.at !== source.size) throw new Asn1Error('bytes after the end', walk.at);
+  const inner = sequence(version, digestAlgorithms, sequence(contentType), ...tail);
+  return { der: sequence(type, tlv(TAG.context0Constructed, inner)), content };
+}
+
+function hashesFor(digestAlgorithms: Buffer): Map<DigestName, Hash> {
+  const hashes = new Map<DigestName, Hash>([['sha256', createHash('sha256')]]);
+  for (const element of childrenOf(readElement(digestAlgorithms))) {
+    const name = DIGEST_BY_OID.get(parseAlgorithm(element).id);
+    if (name !== undefined && !hashes.has(name)) hashes.set(name, createHash(name));
+  }
+  return hashes;
+}
+
+function hashContent(walk: Walk, hashes: ReadonlyMap<DigestName, Hash>): ContentFacts {
+  const take = (chunk: Buffer) => {
+    for (const hash of hashes.values()) hash.update(chunk);
+  };
+  let length = 0;
+  if (walk.peekTag() === TAG.octetString) {
+    length = walk.takeOctets(take);
+  } else {
+    const pieces = walk.enter(TAG.octetStringConstructed);
+    for (let piece = 0; !walk.atEnd(pieces); piece++) {
+      if (piece === MAX_PIECES) throw new Asn1Error('content cut into too many pieces', walk.at);
+      length += walk.takeOctets(take);
+    }
+    walk.leave(pieces);
+  }
+  return { length, digests: new Map([...hashes].map(([name, hash]) => [name, hash.digest()])) };
+}
+
+/** An element that has been entered. */
+interface Level {
+  /** Where it ends, exclusive; for the indefinite form, where its parent ends. */
+  readonly end: number;
+  readonly indefinite: boolean;
+}
+
+/** A position in a file that moves from element to element. */
+class Walk {
+  readonly #source: Source;
+  #at = 0;
+  /** End of the innermost element with a known end that has been entered and not left. */
+  readonly #ends: number[];
+  #window: Buffer = Buffer.alloc(0);
+  #windowAt = 0;
+
+  constructor(source: Source) {
+    this.#source = source;
+    this.#ends = [source.size];
+  }
+
+  get at(): number {
+    return this.#at;
+  }
+
+  peekTag(): number {
+    return this.#header().tag;
+  }
+
+  enter(tag: number): Level {
+    const header = this.#header();
+    if (header.tag !== tag) throw new Asn1Error('unexpected element', this.#at);
+    const from = this.#at + header.headerLength;
+    const indefinite = header.length < 0;
+    const end = indefinite ? this.#limit() : from + header.length;
+    if (end > this.#limit()) throw new Asn1Error('length runs past the end', this.#at);
+    this.#ends.push(end);
+    this.#at = from;
+    return { end, indefinite };
+  }
+
+  atEnd(level: Level): boolean {
+    if (!level.indefinite) return this.#at >= level.end;
+    const { tag, length } = this.#header();
+    return tag === 0 && length === 0;
+  }
+
+  leave(level: Level): void {
+    if (!this.atEnd(level) || (!level.indefinite && this.#at !== level.end)) {
+      throw new Asn1Error('unexpected element', this.#at);
+    }
+    if (level.indefinite) this.#at += 2;
+    this.#ends.pop();
+  }
+
+  /** The next element with its header, at most a few kilobytes. */
+  takeSmall(): Buffer {
+    const bytes = this.#look(Math.min(MAX_START, this.#limit() - this.#at));
+    const element = readElement(bytes);
+    this.#at += element.next;
+    return Buffer.from(encoded(element));
+  }
+
+  /** Hands on the bytes of one primitive octet string. Returns how many there were. */
+  takeOctets(take: (chunk: Buffer) => void): number {
+    const { tag, headerLength, length } = this.#header();
+    if (tag !== TAG.octetString) throw new Asn1Error('expected an octet string', this.#at);
+    const from = this.#at + headerLength;
+    if (length > this.#limit() - from) throw new Asn1Error('length runs past the end', this.#at);
+    this.#at = from;
+    if (length <= WINDOW) take(this.#look(length));
+    else for (const chunk of this.#source.chunks(from, from + length)) take(chunk);
+    this.#at += length;
+    return length;
+  }
+
+  /** Every element left inside a level. */
+  takeRest(level: Level): Buffer[] {
+    const length = level.end - this.#at;
+    if (length > MAX_TAIL) throw new Asn1Error('certificates and signers are too large', this.#at);
+    const bytes = this.#source.read(this.#at, length);
+    const elements: Buffer[] = [];
+    let at = 0;
+    while (at < bytes.length && !(level.indefinite && bytes[at] === 0 && bytes[at + 1] === 0)) {
+      const element = readElement(bytes, at);
+      // SignedData has three fields after its content; anything longer is not one.
+      if (elements.length === 3) throw new Asn1Error('unexpected element', this.#at + at);
+      elements.push(encoded(element));
+      at = element.next;
+    }
+    this.#at += at;
+    return elements;
+  }
+
+  #header(): Header {
+    return readHeader(this.#look(Math.min(MAX_HEADER, this.#limit() - this.#at)), 0, MAX_HEADER);
+  }
+
+  #limit(): number {
+    return this.#ends[this.#ends.length - 1] ?? 0;
+  }
+
+  /** The next `length` bytes, without moving; at most a window. */
+  #look(length: number): Buffer {
+    const offset = this.#at - this.#windowAt;
+    if (offset < 0 || offset + length > this.#window.length) {
+      this.#window = this.#source.read(this.#at, WINDOW);
+      this.#windowAt = this.#at;
+      return this.#window.subarray(0, length);
+    }
+    return this.#window.subarray(offset, offset + length);
+  }
+}

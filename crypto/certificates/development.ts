@@ -1,0 +1,79 @@
+/** Certificates for trying things out: made in a moment, trusted by nobody, and saying so in their names. */
+import { generateKeyPair, type KeyObject } from 'node:crypto';
+import { promisify } from 'node:util';
+import { certificatePem } from '../keys/pem.ts';
+import { DOCUMENT_SIGNING, issueCertificate } from './issue.ts';
+
+/** All PEM; keys are unencrypted PKCS#8. The caller stores them, the keys readable by nobody else. */
+export interface DevelopmentCertificates {
+  readonly caCertificate: string;
+  readonly caKey: string;
+  /** The signer's certificate; its issuer is the CA. */
+  readonly certificate: string;
+  readonly key: string;
+}
+
+const DAY = 86_400_000;
+const CA_DAYS = 3650;
+const SIGNER_DAYS = 1095;
+
+/** RFC 2606 §2: a name that never leads anywhere. Some verifiers want an address to be there, none needs an answer. */
+const CRL_URL = 'http://sealwright.invalid/development.crl';
+
+/**
+ * Makes a development CA (P-256) and a signing certificate (RSA-2048) that document verifiers accept once they trust
+ * the CA.
+ * @param options.now milliseconds since the epoch; certificates are valid from an hour before
+ * @param options.random gives that many random bytes, for serial numbers
+ */
+export async function makeDevelopmentCertificates(options: {
+  readonly now: number;
+  readonly random: (length: number) => Buffer;
+}): Promise<DevelopmentCertificates> {
+  const generate = promisify(generateKeyPair);
+  const [ca, signer] = await Promise.all([
+    generate('ec', { namedCurve: 'prime256v1' }),
+    generate('rsa', { modulusLength: 2048 }),
+  ]);
+  const notBefore = options.now - DAY / 24;
+  const caName = named('CA');
+  const caCertificate = issueCertificate({
+    subject: caName,
+    issuer: caName,
+    publicKey: ca.publicKey,
+    issuerKey: ca.privateKey,
+    serial: options.random(16),
+    notBefore,
+    notAfter: options.now + CA_DAYS * DAY,
+    use: { kind: 'ca', pathLength: 0 },
+  });
+  const certificate = issueCertificate({
+    subject: named('signer'),
+    issuer: caName,
+    publicKey: signer.publicKey,
+    issuerKey: ca.privateKey,
+    serial: options.random(16),
+    notBefore,
+    notAfter: options.now + SIGNER_DAYS * DAY,
+    use: { kind: 'signer', purposes: DOCUMENT_SIGNING },
+    crlUrl: CRL_URL,
+  });
+  return {
+    caCertificate: certificatePem(caCertificate),
+    caKey: keyPem(ca.privateKey),
+    certificate: certificatePem(certificate),
+    key: keyPem(signer.privateKey),
+  };
+}
+
+function named(role: string) {
+  return {
+    organization: 'sealwright development',
+    organizationalUnit: 'NOT FOR PRODUCTION',
+    commonName: `sealwright development ${role} NOT FOR PRODUCTION`,
+  };
+}
+
+function keyPem(key: KeyObject): string {
+  return key.export({ type: 'pkcs8', format: 'pem' }).toString();
+}
