@@ -14,8 +14,8 @@ export interface DecodedXml {
   readonly utf8: Buffer;
   /** Offset in the original bytes of an offset in `utf8` (which must be the border of a character). */
   toOriginal(offset: number): number;
-  /** ASCII text in the document's encoding. */
-  encode(ascii: string): Buffer;
+  /** Text in the document's encoding; it may hold only characters the document itself could hold. */
+  encode(text: string): Buffer;
 }
 
 /**
@@ -91,7 +91,7 @@ function decodeUtf8(content: Buffer, markLength: number): DecodedXml {
     encoding: 'UTF-8',
     utf8: content,
     toOriginal: (offset) => markLength + offset,
-    encode: (ascii) => Buffer.from(ascii, 'latin1'),
+    encode: (text) => Buffer.from(text),
   };
 }
 
@@ -125,15 +125,15 @@ function decodeUtf16(bytes: Buffer, encoding: 'UTF-16LE' | 'UTF-16BE'): DecodedX
     encoding,
     utf8,
     toOriginal: (offset) => 2 + 2 * utf8.toString('utf8', 0, offset).length,
-    encode: (ascii) => {
-      const encoded = Buffer.from(ascii, 'utf16le');
+    encode: (text) => {
+      const encoded = Buffer.from(text, 'utf16le');
       return encoding === 'UTF-16LE' ? encoded : encoded.swap16();
     },
   };
 }
 
 function decodeSingleByte(content: Buffer, encoding: 'ISO-8859-1' | 'US-ASCII'): DecodedXml {
-  const encode = (ascii: string): Buffer => Buffer.from(ascii, 'latin1');
+  const encode = (text: string): Buffer => Buffer.from(text, 'latin1');
   if (isAscii(content)) return { encoding, utf8: content, toOriginal: (offset) => offset, encode };
   if (encoding === 'US-ASCII') {
     const at = content.findIndex((byte) => byte > 0x7f);
