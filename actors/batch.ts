@@ -131,7 +131,7 @@ export class Batch implements BatchService {
       faults,
       definitions,
       handlers: jobHandlers({ pool, clock, outputCollision: options.outputCollision }),
-      options: { onCommitted: (step) => observe(step) },
+      onCommitted: (step) => observe(step),
     });
     const { system } = runtime;
     const recovery = await recover({ system, store, counts, layout, log });
@@ -173,9 +173,14 @@ export class Batch implements BatchService {
 
   /** Takes up stored work, watches the folders, claims jobs. */
   async start(): Promise<void> {
-    await this.#runtime.start();
+    this.#runtime.start();
     await this.#folders.start();
     await this.#pipeline.start();
+  }
+
+  /** True while the pipeline claims nothing. */
+  get paused(): boolean {
+    return this.#pipeline.paused;
   }
 
   /** Jobs in Processing or Verifying. */

@@ -54,6 +54,10 @@ export class Pipeline {
     await this.#pass;
   }
 
+  get paused(): boolean {
+    return this.#state === 'Paused';
+  }
+
   /** The pipeline actor's new state, as committed. */
   setState(state: PipelineState): void {
     this.#state = state;

@@ -13,8 +13,7 @@ export interface Profile {
   readonly signer: Signer;
   /** DER trust anchors; empty = the chain of what was signed is not checked. */
   readonly anchors: readonly Buffer[];
-  /** The signer's certificate is valid from and to, milliseconds since the epoch. */
-  readonly validFrom: Millis;
+  /** End of the certificate's validity, milliseconds since the epoch. */
   readonly validTo: Millis;
   /** For people: where the certificate came from and whose it is. */
   readonly certificate: string;

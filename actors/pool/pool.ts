@@ -64,8 +64,16 @@ export class SigningPool {
     const reason = error instanceof Error ? error.message : String(error);
     this.#log.error('A pool task was lost.', { Task: task.task, JobId: task.jobId, Error: reason });
     return late
-      ? { ok: false, code: 'pool.deadline', message: `The ${task.task} task took longer than ${this.#deadline / 1000} s and was given up.` }
-      : { ok: false, code: 'pool.worker-lost', message: `The thread of the ${task.task} task was lost: ${reason}` };
+      ? {
+          ok: false,
+          code: 'pool.deadline',
+          message: `The ${task.task} task took longer than ${this.#deadline / 1000} s and was given up.`,
+        }
+      : {
+          ok: false,
+          code: 'pool.worker-lost',
+          message: `The thread of the ${task.task} task was lost: ${reason}`,
+        };
   }
 
   /** Starts the threads' work early, so that the first job does not wait for keys to load. */

@@ -6,7 +6,8 @@ import { mkdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { workerData } from 'node:worker_threads';
 import { deserializeSigner, type Signer, signFile, verifyFile } from '../../crypto/index.ts';
-import { createFaults, describeFailure, systemClock } from '../../runtime/index.ts';
+import { describeFailure, Faults, systemClock } from '../../runtime/index.ts';
+import '../faults.ts';
 import { NAME_LIMIT, outputName, outputNames } from '../file-names.ts';
 import { syncDirectory } from '../files/directories.ts';
 import { publish } from '../files/publish.ts';
@@ -25,7 +26,7 @@ import type {
 } from './tasks.ts';
 
 const setup = workerData as WorkerSetup;
-const faults = createFaults(setup.faults);
+const faults = Faults.parse(setup.faults);
 const clock = systemClock;
 
 interface Profile {
@@ -68,7 +69,13 @@ function sign(task: SignTask): PoolResults['sign'] {
     );
   }
   const { signer } = profileNamed(task.profile);
-  const file = signFile({ format: task.format, input: staged, output: join(folder, name), signer, at: task.at });
+  const file = signFile({
+    format: task.format,
+    input: staged,
+    output: join(folder, name),
+    signer,
+    at: task.at,
+  });
   faults.atSync('pool.sign.signed');
   return { input: file.input, signed: file.output };
 }
@@ -84,7 +91,9 @@ function verify(task: VerifyTask): PoolResults['verify'] {
     ...(anchors.length > 0 && { anchors }),
   });
   if (!report.ok) {
-    const misses = report.checks.filter((check) => !check.ok).map((check) => `${check.name}: ${check.detail}`);
+    const misses = report.checks
+      .filter((check) => !check.ok)
+      .map((check) => `${check.name}: ${check.detail}`);
     throw new TaskFailure('verification.failed', `Verification failed. ${misses.join('; ')}`);
   }
   return { signatures: report.signatures };

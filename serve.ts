@@ -1,0 +1,121 @@
+/** The only place where real parts meet: settings → store → actors → HTTP. */
+import { availableParallelism } from 'node:os';
+import { Batch, type FolderOptions, storageLayout } from './actors/index.ts';
+import type { RunningService, Serve } from './commands/serve.ts';
+import { createBatchServer, type HttpServer } from './http/index.ts';
+import { keepApiKey, openKeyFolder } from './key-folder.ts';
+import { Faults, openLmdbStore, systemClock, systemIds } from './runtime/index.ts';
+import type { Settings } from './settings.ts';
+import { setUpSigning } from './signing-setup.ts';
+
+/**
+ * Brings the service up in the order of batch-gaps §7: store, certificates, recovery, listening, then the work.
+ * What was opened is closed again when a later part cannot be had.
+ */
+export const serve: Serve = async (settings, log, options) => {
+  const clock = systemClock;
+  const ids = systemIds;
+  const layout = storageLayout(settings.storage.root);
+  const faults = Faults.parse(options.faults);
+  const opened: (() => Promise<void>)[] = [];
+  const closeAll = async () => {
+    for (const close of opened.reverse()) await close();
+  };
+  try {
+    const keys = openKeyFolder(layout.keys, ids);
+    const store = openLmdbStore({ folder: layout.db, faults });
+    opened.push(() => store.close());
+    const kept = settings.auth.apiKey === undefined ? await keepApiKey(keys, ids) : undefined;
+    if (kept) log.hide(kept.value);
+    const apiKey = settings.auth.apiKey ?? kept?.value ?? '';
+    const signing = await setUpSigning(settings, keys, { clock, ids });
+    const batch = await Batch.open(
+      {
+        layout,
+        folders: folderOptions(settings),
+        profiles: signing.profiles,
+        maxConcurrency: settings.pipeline.maxConcurrency,
+        pollEvery: settings.pipeline.pollIntervalSeconds * 1000,
+        outputCollision: settings.storage.outputCollision === 'Suffix' ? 'suffix' : 'fail',
+        threads: availableParallelism(),
+      },
+      { store, clock, ids, log, faults, faultsText: options.faults ?? '' },
+    );
+    opened.push(() => batch.stop(settings.hosting.shutdownTimeoutSeconds * 1000));
+    let server: HttpServer | undefined;
+    let url: string | undefined;
+    if (settings.batch.enabled) {
+      server = createBatchServer({
+        service: batch,
+        settings: httpSettings(settings, apiKey),
+        clock,
+        ids,
+        log,
+      });
+      url = (await server.listen()).url;
+      const { close } = server;
+      opened.push(() => close.call(server));
+    }
+    await batch.start();
+    const { engine, location } = store.describe();
+    const service: RunningService = {
+      facts: {
+        batchUrl: url,
+        store: `${engine} (${location})`,
+        output: layout.output,
+        apiKey: kept
+          ? { from: 'file', path: kept.path, made: kept.made ? kept.value : undefined }
+          : { from: apiKey === '' ? 'nowhere' : 'configuration' },
+        certificate: signing.certificate,
+        paused: batch.paused,
+        warnings: signing.warnings,
+      },
+      stop: closeAll,
+    };
+    return service;
+  } catch (error) {
+    await closeAll().catch(() => {});
+    throw error;
+  }
+};
+
+function folderOptions({ storage, watchedFolder }: Settings): readonly FolderOptions[] {
+  return storage.inputs.map((input) => ({
+    name: input.name,
+    path: input.path,
+    profile: input.profile,
+    budget: watchedFolder.maxConsecutiveEnqueueFailures,
+    settings: {
+      stability: {
+        intervalMs: watchedFolder.stabilityPollIntervalMs,
+        requiredSamples: watchedFolder.stabilityRequiredSamples,
+        timeoutMs: watchedFolder.stabilityTimeoutSeconds * 1000,
+      },
+      concurrency: watchedFolder.stabilityConcurrency,
+      ignoredExtensions: [...watchedFolder.ignoredExtensions, ...input.ignoredExtensions],
+      ignoredPrefixes: [...watchedFolder.ignoredPrefixes, ...input.ignoredPrefixes],
+      sweepIntervalMs: (input.pollIntervalSeconds ?? watchedFolder.pollIntervalSeconds) * 1000,
+    },
+  }));
+}
+
+function httpSettings(settings: Settings, apiKey: string) {
+  const { certificatePath, keyPath } = settings.hosting.tls;
+  const { upload, actions, enabled } = settings.rateLimiting;
+  return {
+    host: settings.batch.url.host,
+    port: settings.batch.url.port,
+    apiKey,
+    previousApiKey: settings.auth.previousApiKey ?? '',
+    apiKeyHeader: settings.auth.apiKeyHeader,
+    maxUploadBytes: settings.upload.maxBytes,
+    production: settings.production,
+    rateLimiting: {
+      enabled,
+      upload: { permits: upload.permitsPerWindow, windowSeconds: upload.windowSeconds },
+      actions: { permits: actions.permitsPerWindow, windowSeconds: actions.windowSeconds },
+    },
+    shutdownTimeout: settings.hosting.shutdownTimeoutSeconds * 1000,
+    ...(certificatePath !== undefined && keyPath !== undefined && { tls: { certificatePath, keyPath } }),
+  };
+}
