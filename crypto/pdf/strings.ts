@@ -17,13 +17,13 @@ export function asString(piece: Piece | undefined): Buffer | undefined {
   }
   if (first !== 0x28) return undefined;
   const text = piece.bytes.toString('latin1', piece.start + 1, piece.end - 1);
-  return Buffer.from(text.includes('\\') || text.includes('\r') ? unescape(text) : text, 'latin1');
+  return Buffer.from(text.includes('\\') || text.includes('\r') ? resolveEscapes(text) : text, 'latin1');
 }
 
 /** Resolves escapes, continued lines and line ends of a literal string (table 3). */
-function unescape(text: string): string {
+function resolveEscapes(text: string): string {
   return text.replace(
-    /\\(?:([0-7]{1,3})|(\r\n|[\r\n])|([^]))|\r\n?/g,
+    /\\(?:([0-7]{1,3})|(\r\n|[\r\n])|([\s\S]))|\r\n?/g,
     (all: string, octal: string | undefined, joined: string | undefined, letter: string | undefined) => {
       if (octal !== undefined) return String.fromCharCode(Number.parseInt(octal, 8) & 0xff);
       if (joined !== undefined) return '';

@@ -1,0 +1,119 @@
+/**
+ * Finds the signatures of a PDF through its form, and says what is wrong with the place each one claims
+ * (ISO 32000-2, 12.8.1; ETSI EN 319 142-1, clause 5.4).
+ */
+import { readElement } from '../asn1/read.ts';
+import {
+  asInteger,
+  asName,
+  asText,
+  fields,
+  items,
+  type PdfDict,
+  type PdfDocument,
+  type Piece,
+} from '../pdf/index.ts';
+
+/** What a signature covers: [0, holeStart) and [holeEnd, end) of the file. */
+export interface Coverage {
+  readonly holeStart: number;
+  readonly holeEnd: number;
+  readonly end: number;
+}
+
+export interface FoundSignature {
+  readonly field: string;
+  readonly subFilter: string | undefined;
+  /** /M as written; undefined when there is none. */
+  readonly claimedTime: string | undefined;
+  /** Undefined when /ByteRange is unusable or the gap in it is not the signature itself. */
+  readonly coverage: Coverage | undefined;
+  readonly coverageFault: string | undefined;
+  /** The CMS without the zeros that fill its space; undefined when there is none. */
+  readonly cms: Buffer | undefined;
+  readonly contentsFault: string | undefined;
+}
+
+/** Every field of type Sig that is signed, sorted by where its coverage ends; unusable ones first. */
+export function findSignatures(pdf: PdfDocument): readonly FoundSignature[] {
+  const found: FoundSignature[] = [];
+  for (const field of fields(pdf)) {
+    if (field.type !== 'Sig') continue;
+    const dict = pdf.dict(field.dict.get('V'));
+    if (dict !== undefined) found.push(examine(pdf, field.name, dict));
+  }
+  return found.sort((left, right) => (left.coverage?.end ?? -1) - (right.coverage?.end ?? -1));
+}
+
+function examine(pdf: PdfDocument, field: string, dict: PdfDict): FoundSignature {
+  const contents = dict.get('Contents');
+  const range = rangeOf(dict.get('ByteRange'));
+  const coverageFault = repeatedKey(dict) ?? faultOfRange(range, contents);
+  const [, holeStart = 0, holeEnd = 0, rest = 0] = range ?? [];
+  const value = contents === undefined ? undefined : hexBytes(contents);
+  const cms = value && withoutFill(value);
+  return {
+    field,
+    subFilter: asName(pdf.resolve(dict.get('SubFilter'))),
+    claimedTime: asText(pdf.resolve(dict.get('M'))),
+    coverage: coverageFault === undefined ? { holeStart, holeEnd, end: holeEnd + rest } : undefined,
+    coverageFault,
+    cms: typeof cms === 'string' ? undefined : cms,
+    contentsFault:
+      cms === undefined ? '/Contents is no hexadecimal string.' : typeof cms === 'string' ? cms : undefined,
+  };
+}
+
+/** Readers differ in which of two equal keys they believe, so a signature must not have any. */
+function repeatedKey(dict: PdfDict): string | undefined {
+  const keys = ['ByteRange', 'Contents', 'SubFilter', 'Filter', 'Type', 'M'];
+  const repeated = keys.find((key) => dict.count(key) > 1);
+  return repeated === undefined ? undefined : `The signature dictionary has /${repeated} twice.`;
+}
+
+function rangeOf(piece: Piece | undefined): readonly number[] | undefined {
+  if (piece === undefined) return undefined;
+  const numbers: number[] = [];
+  for (const item of items(piece)) {
+    const number = asInteger(item);
+    if (number === undefined || number < 0 || numbers.length === 4) return undefined;
+    numbers.push(number);
+  }
+  return numbers.length === 4 ? numbers : undefined;
+}
+
+function faultOfRange(range: readonly number[] | undefined, contents: Piece | undefined): string | undefined {
+  const [first, length, second, rest] = range ?? [];
+  if (first === undefined || length === undefined || second === undefined || rest === undefined) {
+    return '/ByteRange is not an array of four whole numbers.';
+  }
+  if (first !== 0) return `/ByteRange begins at ${first} and not at the first byte.`;
+  if (rest === 0 || !Number.isSafeInteger(second + rest))
+    return '/ByteRange covers nothing after the signature.';
+  if (contents === undefined || contents.at < 0) return 'The signature has no place of its own in the file.';
+  const start = contents.at + contents.start;
+  const end = contents.at + contents.end;
+  if (length === start && second === end) return undefined;
+  return `/ByteRange leaves out ${length} to ${second}, but the signature lies at ${start} to ${end}.`;
+}
+
+function hexBytes({ bytes, start, end }: Piece): Buffer | undefined {
+  if (bytes[start] !== 0x3c || bytes[start + 1] === 0x3c) return undefined;
+  const digits = bytes.toString('latin1', start + 1, end - 1);
+  const value = Buffer.from(digits, 'hex');
+  return value.length * 2 === digits.length ? value : undefined;
+}
+
+/** The structure at the beginning, if nothing but zeros follows it; otherwise what is wrong. */
+function withoutFill(value: Buffer): Buffer | string {
+  let end: number;
+  try {
+    end = readElement(value).next;
+  } catch (error) {
+    return `/Contents can't be read: ${error instanceof Error ? error.message : String(error)}.`;
+  }
+  for (let at = end; at < value.length; at++) {
+    if (value[at] !== 0) return `/Contents has other bytes than zeros after the signature, at ${at}.`;
+  }
+  return value.subarray(0, end);
+}

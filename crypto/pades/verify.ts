@@ -1,0 +1,225 @@
+/**
+ * Validates the signatures of a PDF: PAdES baseline B-B for the newest one (ETSI EN 319 142-1, clause 6.3),
+ * integrity for those before it.
+ */
+import { verifySignedData } from '../cms/verify.ts';
+import { openSource, type Source } from '../files/source.ts';
+import { withPdf } from '../pdf/index.ts';
+import {
+  type Check,
+  CryptoError,
+  type DigestName,
+  type VerificationReport,
+  type VerifyFileRequest,
+} from '../types.ts';
+import { digestRanges, type RangeDigests } from './range-digests.ts';
+import { type Coverage, type FoundSignature, findSignatures } from './signatures.ts';
+
+/** More signatures than this are not judged: each costs a public-key operation. */
+const MAX_SIGNATURES = 500;
+
+/**
+ * Opens the file afresh and judges all it finds. The newest signature must cover the whole file, be of the expected
+ * signer and trusted when that is asked for; earlier ones must cover an earlier state of the file and be intact,
+ * whoever made them.
+ *
+ * Checks, for the newest signature plainly and for earlier ones with `earlier-<n>.` before: structure, signature,
+ * sub-filter, claimed-time, byte-range, contents, content (the bytes that were to be signed are all there), and
+ * those of the CMS.
+ * @throws {CryptoError} `input.unreadable`, `input.changed`; everything else is a failed check
+ */
+export function verifyPades(request: VerifyFileRequest): VerificationReport {
+  const source = openSource(request.path);
+  try {
+    const report = judge(source, request);
+    source.assertUnchanged();
+    return report;
+  } finally {
+    source.close();
+  }
+}
+
+function judge(source: Source, request: VerifyFileRequest): VerificationReport {
+  let found: readonly FoundSignature[];
+  try {
+    found = withPdf(source, findSignatures);
+  } catch (error) {
+    if (!(error instanceof CryptoError) || !error.code.startsWith('pdf.')) throw error;
+    return { ok: false, signatures: 0, checks: [{ name: 'structure', ok: false, detail: error.message }] };
+  }
+  const checks: Check[] = [{ name: 'structure', ok: true, detail: 'The PDF can be read.' }];
+  const newest = found.at(-1);
+  checks.push({
+    name: 'signature',
+    ok: newest !== undefined && found.length <= MAX_SIGNATURES,
+    detail: `${found.length} signed signature fields.`,
+  });
+  if (newest !== undefined && found.length <= MAX_SIGNATURES) {
+    const digests = new FileDigests(source, found, request.content?.length);
+    found.forEach((signature, index) => {
+      const end = found[index + 1]?.coverage?.holeStart;
+      const prefix = signature === newest ? '' : `earlier-${index + 1}.`;
+      const results =
+        signature === newest
+          ? checkNewest(signature, source.size, digests.of(signature), request)
+          : checkEarlier(signature, end, digests.of(signature));
+      checks.push(...results.map((check) => ({ ...check, name: `${prefix}${check.name}` })));
+    });
+    if (request.content !== undefined) checks.push(checkContent(request.content, newest, digests));
+  }
+  return { ok: checks.every((check) => check.ok), signatures: found.length, checks };
+}
+
+/** Digests per algorithm, each made in one pass for all signatures when the first one asks for it. */
+class FileDigests {
+  readonly #source: Source;
+  readonly #signatures: readonly FoundSignature[];
+  readonly #ranges: readonly Coverage[];
+  readonly #prefixLength: number;
+  readonly #made = new Map<DigestName, RangeDigests>();
+
+  constructor(source: Source, found: readonly FoundSignature[], prefixLength: number | undefined) {
+    this.#source = source;
+    this.#signatures = found.filter((signature, index) =>
+      isHashable(signature, found[index + 1], source.size),
+    );
+    this.#ranges = this.#signatures.flatMap(({ coverage }) => coverage ?? []);
+    this.#prefixLength = Math.min(prefixLength ?? 0, source.size);
+  }
+
+  /** Undefined for a signature whose coverage is not as it must be. */
+  of(signature: FoundSignature): ((digest: DigestName) => Buffer) | undefined {
+    const index = this.#signatures.indexOf(signature);
+    if (index < 0) return undefined;
+    return (digest) => this.#for(digest).ranges[index] ?? Buffer.alloc(0);
+  }
+
+  prefix(): Buffer {
+    return this.#for('sha256').prefix;
+  }
+
+  #for(digest: DigestName): RangeDigests {
+    const known = this.#made.get(digest);
+    if (known !== undefined) return known;
+    const digests = digestRanges(this.#source, digest, this.#ranges, this.#prefixLength);
+    this.#made.set(digest, digests);
+    return digests;
+  }
+}
+
+/** Coverage inside the file that ends before the next signature has its gap: what one pass can hash. */
+function isHashable(signature: FoundSignature, next: FoundSignature | undefined, size: number): boolean {
+  const limit = next === undefined ? size : next.coverage?.holeStart;
+  return signature.coverage !== undefined && limit !== undefined && signature.coverage.end <= limit;
+}
+
+type ContentDigest = ((digest: DigestName) => Buffer) | undefined;
+
+function checkNewest(
+  signature: FoundSignature,
+  size: number,
+  contentDigest: ContentDigest,
+  request: VerifyFileRequest,
+): readonly Check[] {
+  const { subFilter, claimedTime, coverage } = signature;
+  const checks: Check[] = [
+    {
+      name: 'sub-filter',
+      ok: subFilter === 'ETSI.CAdES.detached',
+      detail: `/SubFilter is ${subFilter ?? 'missing'}.`,
+    },
+    {
+      name: 'claimed-time',
+      ok: claimedTime !== undefined && /^D:\d{4}(\d\d){0,5}/.test(claimedTime),
+      detail: `/M is ${claimedTime ?? 'missing'}.`,
+    },
+    {
+      name: 'byte-range',
+      ok: coverage !== undefined && coverage.end === size,
+      detail: signature.coverageFault ?? `It ends at ${coverage?.end ?? 0} of ${size} bytes.`,
+    },
+    checkContents(signature),
+  ];
+  if (signature.cms === undefined || contentDigest === undefined) return checks;
+  return checks.concat(
+    verifySignedData(signature.cms, {
+      contentDigest,
+      at: request.at,
+      signingTime: 'absent',
+      ...(request.anchors === undefined ? {} : { anchors: request.anchors }),
+      ...(request.signer === undefined ? {} : { expectedSigner: request.signer }),
+    }),
+  );
+}
+
+/** Forms of signature whose integrity can be judged here. */
+const CMS_FORMS = ['ETSI.CAdES.detached', 'adbe.pkcs7.detached'];
+
+/**
+ * What says that a signature is intact. Whether somebody else's certificate is trusted, or still valid, is not the
+ * question here: it says nothing about the signature that was added.
+ */
+const INTEGRITY = new Set([
+  'structure',
+  'detached',
+  'signer-certificate',
+  'signed-attributes',
+  'content-type',
+  'message-digest',
+  'signing-certificate',
+  'signature-value',
+]);
+
+function checkEarlier(
+  signature: FoundSignature,
+  nextHole: number | undefined,
+  contentDigest: ContentDigest,
+): readonly Check[] {
+  const { subFilter = 'missing', coverage } = signature;
+  const ok = coverage !== undefined && nextHole !== undefined && coverage.end <= nextHole;
+  const checks: Check[] = [
+    {
+      name: 'byte-range',
+      ok,
+      detail:
+        signature.coverageFault ??
+        `It ends at ${coverage?.end ?? 0}, the next signature is at ${nextHole ?? 0}.`,
+    },
+  ];
+  if (!CMS_FORMS.includes(subFilter)) {
+    checks.push({
+      name: 'sub-filter',
+      ok: true,
+      detail: `/SubFilter is ${subFilter}: its value is not judged.`,
+    });
+    return checks;
+  }
+  checks.push(checkContents(signature));
+  if (signature.cms === undefined || contentDigest === undefined) return checks;
+  const verdict = verifySignedData(signature.cms, { contentDigest, at: 0, signingCertificate: 'if-present' });
+  return checks.concat(verdict.filter(({ name }) => INTEGRITY.has(name)));
+}
+
+function checkContents({ cms, contentsFault }: FoundSignature): Check {
+  return {
+    name: 'contents',
+    ok: cms !== undefined,
+    detail: contentsFault ?? `A structure of ${cms?.length ?? 0} bytes, then zeros only.`,
+  };
+}
+
+function checkContent(
+  content: { readonly sha256: string; readonly length: number },
+  newest: FoundSignature,
+  digests: FileDigests,
+): Check {
+  const covered = newest.coverage !== undefined && content.length <= newest.coverage.holeStart;
+  const ok = covered && digests.prefix().toString('hex') === content.sha256.toLowerCase();
+  return {
+    name: 'content',
+    ok,
+    detail: ok
+      ? `The file begins with all ${content.length} bytes that were to be signed.`
+      : `The file does not begin with the ${content.length} bytes that were to be signed.`,
+  };
+}
