@@ -1,0 +1,184 @@
+/**
+ * Fails the build when the house loses its shape: an import against the direction, a package in the wrong folder,
+ * a cycle, a default export, a name that says nothing, time or randomness taken instead of passed in, a test name
+ * used twice. The rules are in layout/rules.mjs.
+ *
+ * node scripts/check-layout.mjs [--root <folder>]   exit 0: nothing to say, 1: findings on standard error
+ */
+import { readdirSync, readFileSync } from 'node:fs';
+import { builtinModules } from 'node:module';
+import { basename, dirname, join, normalize, sep } from 'node:path';
+import { EMPTY_NAMES, PASSED_IN, SKIPPED_FOLDERS, SOURCES_OF_CHANCE, ZONES } from './layout/rules.mjs';
+import { importsIn, tokens } from './layout/scan.mjs';
+
+const option = process.argv.indexOf('--root');
+const root = option > 0 ? process.argv[option + 1] : join(import.meta.dirname, '..');
+
+const files = sourceFiles(root).map((path) => {
+  const list = tokens(readFileSync(join(root, path), 'utf8'));
+  return { path, zone: zoneOf(path), list, imports: importsIn(list) };
+});
+const findings = [
+  ...files.flatMap((file) => [
+    ...nameFindings(file),
+    ...importFindings(file),
+    ...defaultExports(file),
+    ...takenInsteadOfPassedIn(file),
+  ]),
+  ...cycles(files),
+  ...repeatedTestNames(files),
+];
+for (const finding of findings) console.error(finding);
+if (findings.length > 0) {
+  console.error(
+    `\n${findings.length} layout ${findings.length === 1 ? 'finding' : 'findings'} in ${files.length} files.`,
+  );
+  process.exitCode = 1;
+}
+
+function sourceFiles(folder) {
+  const found = [];
+  const walk = (inner) => {
+    for (const entry of readdirSync(join(folder, inner), { withFileTypes: true })) {
+      const path = inner === '' ? entry.name : `${inner}/${entry.name}`;
+      if (entry.isDirectory()) {
+        if (inner !== '' || !SKIPPED_FOLDERS.test(entry.name)) walk(path);
+      } else if (entry.name.endsWith('.ts') && !entry.name.endsWith('.d.ts')) found.push(path);
+    }
+  };
+  walk('');
+  return found.sort();
+}
+
+function zoneOf(path) {
+  return Object.keys(ZONES).find((name) => ZONES[name].owns.test(path));
+}
+
+function nameFindings({ path, zone }) {
+  const found = [];
+  const parts = path.split('/');
+  const empty = parts.find((part) => EMPTY_NAMES.includes(part.split('.')[0]));
+  if (empty) found.push(`${path}: "${empty}" says nothing; name the file after the thing it gives`);
+  if (!/^[a-z0-9]+(-[a-z0-9]+)*(\.test|\.types\.test)?\.ts$/.test(basename(path))) {
+    found.push(`${path}: file names are in kebab-case`);
+  }
+  if (zone === undefined)
+    found.push(`${path}: belongs to no folder of the layout; see scripts/layout/rules.mjs`);
+  return found;
+}
+
+function importFindings({ path, zone, imports }) {
+  if (zone === undefined) return [];
+  return imports.flatMap((entry) => {
+    const place = `${path}:${entry.line}`;
+    if (entry.from.startsWith('.')) return relativeFindings(place, path, zone, entry);
+    return packageFindings(place, zone, entry.from);
+  });
+}
+
+function relativeFindings(place, path, zone, entry) {
+  const target = resolveImport(path, entry.from);
+  const other = zoneOf(target);
+  if (other === undefined) {
+    return [`${place}: imports ${entry.from}, which belongs to no folder of the layout`];
+  }
+  if (other === zone) return [];
+  if (other === 'test') return [`${place}: imports ${target}; nothing may import tests or benchmarks`];
+  const rules = ZONES[zone];
+  if (rules.imports === 'any') return [];
+  const allowed = rules.imports[other];
+  if (allowed === undefined) return [`${place}: ${zone} must not import ${other} (${target})`];
+  if (allowed === 'types' && !entry.typeOnly) {
+    return [
+      `${place}: ${zone} may import types of ${other} only; write "import type", or have the value passed in`,
+    ];
+  }
+  if (!ZONES[other].enteredBy.some((door) => door.test(target))) {
+    return [`${place}: ${target} is inside ${other}; import what that folder's index offers`];
+  }
+  return [];
+}
+
+function packageFindings(place, zone, from) {
+  const rules = ZONES[zone];
+  const plain = from.replace(/^node:/, '');
+  if (from.startsWith('node:') || builtinModules.includes(plain.split('/')[0])) {
+    return rules.builtins ? [] : [`${place}: ${zone} is pure and must not import ${from}`];
+  }
+  const name = from.startsWith('@') ? from.split('/').slice(0, 2).join('/') : from.split('/')[0];
+  if (rules.packages === 'any' || rules.packages.includes(name)) return [];
+  const home = Object.keys(ZONES).filter(
+    (other) => ZONES[other].packages.includes?.(name) && other !== 'test',
+  );
+  const hint = home.length > 0 ? `it belongs to ${home.join(' and ')}` : 'no folder of the product may';
+  return [`${place}: ${zone} must not import the package ${name}; ${hint}`];
+}
+
+function defaultExports({ path, list }) {
+  return list.flatMap((token, index) => {
+    const begins = token.kind === 'word' && (token.text === 'export' || token.text === 'as');
+    const isDefault = begins && isWord(list[index + 1], 'default');
+    return isDefault ? [`${path}:${token.line}: default export; give it a name`] : [];
+  });
+}
+
+function takenInsteadOfPassedIn({ path, zone, list }) {
+  if (zone === 'test' || SOURCES_OF_CHANCE.includes(path)) return [];
+  return list.flatMap((token, index) => {
+    const rule = PASSED_IN.find(({ words }) =>
+      words.every((word, offset) => isWord(list[index + offset], word)),
+    );
+    if (rule === undefined) return [];
+    return [`${path}:${token.line}: ${rule.words.join('')} must be passed in; use ${rule.instead}`];
+  });
+}
+
+function isWord(token, word) {
+  return token !== undefined && token.kind !== 'string' && token.text === word;
+}
+
+function cycles(all) {
+  const known = new Map(all.map((file) => [file.path, file]));
+  const state = new Map();
+  const trail = [];
+  const found = [];
+  const visit = (path) => {
+    if (state.get(path) === 'done') return;
+    if (state.get(path) === 'open') {
+      found.push(`cycle: ${[...trail.slice(trail.indexOf(path)), path].join(' -> ')}`);
+      return;
+    }
+    state.set(path, 'open');
+    trail.push(path);
+    for (const { from } of known.get(path)?.imports ?? []) {
+      const target = from.startsWith('.') ? resolveImport(path, from) : undefined;
+      if (target !== undefined && known.has(target)) visit(target);
+    }
+    trail.pop();
+    state.set(path, 'done');
+  };
+  for (const { path } of all) visit(path);
+  return found;
+}
+
+function repeatedTestNames(all) {
+  const first = new Map();
+  const found = [];
+  for (const { path, list } of all.filter((file) => file.path.endsWith('.test.ts'))) {
+    for (const [index, token] of list.entries()) {
+      const title = list[index + 2];
+      const begins = token.text === 'test' && token.kind === 'word' && list[index + 1]?.text === '(';
+      if (!begins || title?.kind !== 'string') continue;
+      const place = `${path}:${title.line}`;
+      if (first.has(title.text))
+        found.push(`${place}: the test name "${title.text}" is used at ${first.get(title.text)} already`);
+      else first.set(title.text, place);
+    }
+  }
+  return found;
+}
+
+/** Path of an import inside the tree, with forward slashes. */
+function resolveImport(from, specifier) {
+  return normalize(join(dirname(from), specifier)).split(sep).join('/');
+}

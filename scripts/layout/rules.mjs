@@ -1,0 +1,105 @@
+/**
+ * The layout of the house as data: who may import whom, which packages belong where, what is passed in.
+ * The reasons are in docs/decisions/0001-root-files-and-pool.md.
+ */
+
+/**
+ * Zones by name. `owns` decides which zone a file belongs to (first match wins); `enteredBy` lists the files that
+ * other zones may import, as patterns; `imports` names the zones it may import from ('types' = `import type` only);
+ * `packages` are the npm packages it may use; `builtins` false forbids node: modules.
+ */
+export const ZONES = {
+  machines: {
+    owns: /^machines\//,
+    enteredBy: [/^machines\/[^/]+\.ts$/],
+    imports: {},
+    packages: ['xstate'],
+    builtins: false,
+  },
+  runtime: {
+    owns: /^runtime\//,
+    enteredBy: [/^runtime\/index\.ts$/],
+    imports: {},
+    packages: ['xstate', 'lmdb'],
+    builtins: true,
+  },
+  crypto: {
+    owns: /^crypto\//,
+    enteredBy: [/^crypto\/index\.ts$/],
+    imports: {},
+    packages: ['pkijs', 'asn1js', 'node-forge', 'saxes'],
+    builtins: true,
+  },
+  actors: {
+    owns: /^actors\//,
+    enteredBy: [/^actors\/index\.ts$/, /^actors\/api\.ts$/],
+    imports: { machines: 'all', runtime: 'all', crypto: 'all' },
+    packages: ['piscina', 'chokidar'],
+    builtins: true,
+  },
+  http: {
+    owns: /^http\//,
+    enteredBy: [/^http\/index\.ts$/],
+    imports: { machines: 'all', actors: 'all', runtime: 'types' },
+    packages: ['zod', 'uws-node20', 'uws-node22'],
+    builtins: true,
+  },
+  settings: {
+    owns: /^settings(\/|\.ts$)/,
+    enteredBy: [/^settings\.ts$/],
+    imports: { machines: 'all' },
+    packages: ['zod'],
+    builtins: true,
+  },
+  logging: {
+    owns: /^logging(\/|\.ts$)/,
+    enteredBy: [/^logging\.ts$/],
+    imports: { runtime: 'types' },
+    packages: ['pino'],
+    builtins: true,
+  },
+  program: {
+    owns: /^(commands\/|main\.ts$|serve\.ts$|banner\.ts$|key-folder\.ts$)/,
+    enteredBy: [],
+    imports: {
+      machines: 'all',
+      runtime: 'all',
+      crypto: 'all',
+      actors: 'all',
+      http: 'all',
+      settings: 'all',
+      logging: 'all',
+    },
+    packages: ['commander', 'cli-progress'],
+    builtins: true,
+  },
+  /** Tests and benchmarks may import anything; nothing imports them. */
+  test: { owns: /^(test|bench)\//, enteredBy: [], imports: 'any', packages: 'any', builtins: true },
+};
+
+/** Files that may ask the machine for time and randomness; everybody else is given a Clock and Ids. */
+export const SOURCES_OF_CHANCE = ['runtime/clock.ts', 'runtime/ids.ts'];
+
+/** What must be passed in: the words as they follow each other in the code, and what to use instead. */
+export const PASSED_IN = [
+  { words: ['Date', '.', 'now'], instead: 'Clock.now()' },
+  { words: ['new', 'Date', '(', ')'], instead: 'Clock.now()' },
+  { words: ['new', 'Date', ';'], instead: 'Clock.now()' },
+  { words: ['performance', '.', 'now'], instead: 'Clock.elapsed()' },
+  { words: ['process', '.', 'hrtime'], instead: 'Clock.elapsed()' },
+  { words: ['setTimeout'], instead: 'Clock.after() or Clock.sleep()' },
+  { words: ['setInterval'], instead: 'Clock.after(), armed again each time' },
+  { words: ['AbortSignal', '.', 'timeout'], instead: 'Clock.after() with an AbortController' },
+  { words: ['Math', '.', 'random'], instead: 'Ids.bytes()' },
+  { words: ['randomUUID'], instead: 'Ids.uuid()' },
+  { words: ['randomBytes'], instead: 'Ids.bytes()' },
+  { words: ['randomInt'], instead: 'Ids.bytes()' },
+  { words: ['randomFillSync'], instead: 'Ids.bytes()' },
+  { words: ['getRandomValues'], instead: 'Ids.bytes()' },
+];
+
+/** Names that say nothing about what a file gives. */
+export const EMPTY_NAMES = ['utils', 'util', 'helpers', 'helper', 'common', 'misc'];
+
+/** Folders that hold no source of ours. */
+export const SKIPPED_FOLDERS = /^(node_modules|dist.*|data|docs|scripts|\..*)$/;

@@ -1,0 +1,69 @@
+/**
+ * The configuration: read once at start, checked as a whole, then typed and read-only. The keys are in
+ * settings/table.ts.
+ *
+ * Source: running.md, "Configuration"; batch-gaps §5.
+ */
+import { checkTogether } from './settings/checks.ts';
+import { readTable } from './settings/keys.ts';
+import { Reading, type Resolved } from './settings/reading.ts';
+import type { Fault, Warning } from './settings/report.ts';
+import { type EnvironmentName, environmentName, gather, type Surroundings } from './settings/sources.ts';
+import { KEYS, readNames, type Settings } from './settings/table.ts';
+import { isSectionOf, unknownKeys } from './settings/unknown-keys.ts';
+
+export type { ListenUrl, SecretVariable } from './settings/kinds.ts';
+export type { Resolved } from './settings/reading.ts';
+export { configurationReference } from './settings/reference.ts';
+export { type Fault, faultLine, type Warning, warningLine } from './settings/report.ts';
+export { type EnvironmentName, isSettingArgument, type Surroundings } from './settings/sources.ts';
+export { type InputSettings, KEYS, type Settings } from './settings/table.ts';
+
+export type LoadedSettings = {
+  readonly warnings: readonly Warning[];
+  /** Every key with its value and origin; secrets are masked. */
+  readonly resolved: readonly Resolved[];
+  readonly environment: EnvironmentName;
+} & (
+  | { readonly ok: true; readonly settings: Settings }
+  | { readonly ok: false; readonly faults: readonly Fault[] }
+);
+
+/**
+ * Reads and checks the configuration once. All faults come back together; no text in the result repeats a secret,
+ * apart from the settings themselves.
+ */
+export function loadSettings(surroundings: Surroundings): LoadedSettings {
+  const environment = environmentName(surroundings.env);
+  const { entries, faults, strangers } = gather(surroundings, isSection);
+  const { cwd, env } = surroundings;
+  // The root comes first: defaults of other keys are placed below it.
+  const early = new Reading(entries, { cwd, environment, env, root: cwd });
+  const { root } = readTable({ 'Storage:Root': KEYS['Storage:Root'] }, '', early).storage;
+  const reading = new Reading(entries, { cwd, environment, env, root });
+  const values = readTable(KEYS, '', reading);
+  const settings: Settings = {
+    ...values,
+    environment,
+    production: environment === 'Production',
+    secrets: [...reading.secrets],
+  };
+  const together = checkTogether(
+    settings,
+    (section) => !reading.faults.some(({ key }) => key.startsWith(section)),
+  );
+  const unknown = unknownKeys(reading.unused(), strangers, readNames());
+  const allFaults = [...faults, ...reading.faults, ...together.faults, ...unknown.faults];
+  const shared = {
+    environment,
+    warnings: [...together.warnings, ...unknown.warnings],
+    resolved: reading.resolved,
+  };
+  return allFaults.length > 0
+    ? { ...shared, ok: false, faults: allFaults }
+    : { ...shared, ok: true, settings };
+}
+
+function isSection(name: string): boolean {
+  return isSectionOf(name, Object.keys(KEYS));
+}

@@ -1,0 +1,129 @@
+/**
+ * Rules that concern several keys at once.
+ *
+ * Source: batch-gaps §1 row 3, §5 (`Storage:Inputs`), §6.2.
+ */
+import { join, relative, sep } from 'node:path';
+import type { Fault, Warning } from './report.ts';
+import type { InputSettings, Settings } from './table.ts';
+
+/** Work folders below the root, which no input may touch. `portal` and `mail` are kept free for later. */
+const WORK_FOLDERS = ['processing', 'output', 'error', 'db', 'logs', 'keys', 'portal', 'mail'] as const;
+const MANY_INPUTS = 16;
+const SHORT_API_KEY = 16;
+
+/**
+ * @param isSound false for a section whose own values are already faulty; rules about it would only repeat that
+ */
+export function checkTogether(settings: Settings, isSound: (section: string) => boolean) {
+  const faults: Fault[] = [];
+  const warnings: Warning[] = [];
+  if (isSound('Storage:')) checkInputs(settings, faults, warnings);
+  if (isSound('Hosting:Tls') && isSound('Batch:Url')) checkTls(settings, faults);
+  if (isSound('Signing:')) checkCertificate(settings, faults);
+  checkApiKeys(settings, warnings);
+  if (!settings.logging.file.writeToConsole) {
+    warnings.push({
+      key: 'Logging:File:WriteToConsole',
+      text: 'is false, so nothing is logged: this version writes no log files',
+    });
+  }
+  return { faults, warnings };
+}
+
+function checkInputs({ storage }: Settings, faults: Fault[], warnings: Warning[]): void {
+  const { inputs, root } = storage;
+  const work = WORK_FOLDERS.map((name) => ({ what: `the work folder ${name}`, path: join(root, name) }));
+  for (const [index, input] of inputs.entries()) {
+    const here = `Storage:Inputs:${index}`;
+    const earlier = inputs.slice(0, index);
+    const twin = earlier.findIndex(({ name }) => name === input.name);
+    if (twin >= 0)
+      faults.push({ key: `${here}:Name`, rule: `is the name of Storage:Inputs:${twin} already` });
+    checkProfile(input, here, faults);
+    for (const [other, { path }] of earlier.entries()) {
+      if (overlap(path, input.path)) {
+        faults.push({ key: `${here}:Path`, rule: `overlaps with the folder of Storage:Inputs:${other}` });
+      }
+    }
+    const touched = lies(root, input.path)
+      ? { what: 'the folders' }
+      : work.find(({ path }) => overlap(path, input.path));
+    if (touched) faults.push({ key: `${here}:Path`, rule: `overlaps with ${touched.what} of Storage:Root` });
+  }
+  if (inputs.length > MANY_INPUTS) {
+    warnings.push({
+      key: 'Storage:Inputs',
+      text: `has ${inputs.length} entries; more than ${MANY_INPUTS} cost memory and start-up time`,
+    });
+  }
+}
+
+function checkProfile(input: InputSettings, here: string, faults: Fault[]): void {
+  if (input.profile === 'default') return;
+  faults.push({
+    key: `${here}:Profile`,
+    rule: 'names a signing profile that does not exist; this version has "default" only',
+  });
+}
+
+function checkTls({ hosting, batch }: Settings, faults: Fault[]): void {
+  const { certificatePath, keyPath } = hosting.tls;
+  if ((certificatePath === undefined) !== (keyPath === undefined)) {
+    const missing = certificatePath === undefined ? 'CertificatePath' : 'KeyPath';
+    faults.push({
+      key: `Hosting:Tls:${missing}`,
+      rule: 'is required when the other Hosting:Tls path is given',
+    });
+  } else if (batch.url.scheme === 'https' && certificatePath === undefined) {
+    faults.push({
+      key: 'Batch:Url',
+      rule: 'begins with https, which needs Hosting:Tls:CertificatePath and KeyPath',
+    });
+  }
+}
+
+function checkCertificate({ signing, production }: Settings, faults: Fault[]): void {
+  const { source, pfx, pem } = signing.certificate;
+  const pemGiven = pem.certificatePath !== undefined || pem.keyPath !== undefined;
+  if (source === 'Pem') {
+    if (pem.certificatePath === undefined) {
+      faults.push({
+        key: 'Signing:Certificate:Pem:CertificatePath',
+        rule: 'is required when the source is Pem',
+      });
+    }
+    if (pem.keyPath === undefined) {
+      faults.push({ key: 'Signing:Certificate:Pem:KeyPath', rule: 'is required when the source is Pem' });
+    }
+  } else if (pfx.path === undefined && pemGiven) {
+    faults.push({ key: 'Signing:Certificate:Source', rule: 'must be Pem for the Pem block to be used' });
+  } else if (pfx.path === undefined && !signing.allowSelfSigned) {
+    const because = production ? ' (Signing:AllowSelfSigned is false in Production)' : '';
+    faults.push({
+      key: 'Signing:Certificate:Pfx:Path',
+      rule: `is required when nothing may be self-signed${because}`,
+    });
+  }
+}
+
+function checkApiKeys({ auth }: Settings, warnings: Warning[]): void {
+  if (auth.apiKey === '') {
+    warnings.push({
+      key: 'Auth:ApiKey',
+      text: 'is empty: every protected endpoint answers auth.misconfigured',
+    });
+  } else if (auth.apiKey !== undefined && auth.apiKey.length < SHORT_API_KEY) {
+    warnings.push({ key: 'Auth:ApiKey', text: `is shorter than ${SHORT_API_KEY} characters` });
+  }
+}
+
+/** True when one folder is, holds or lies inside the other. */
+function overlap(left: string, right: string): boolean {
+  return lies(left, right) || lies(right, left);
+}
+
+/** True when `inner` is `outer` or somewhere below it. Both absolute. */
+function lies(inner: string, outer: string): boolean {
+  return relative(outer, inner).split(sep)[0] !== '..';
+}

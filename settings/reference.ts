@@ -1,0 +1,49 @@
+/** Renders docs/configuration.md from the table of keys, so that page and program cannot drift apart. */
+import type { KeyTable } from './keys.ts';
+import { INPUT_KEYS, KEYS } from './table.ts';
+import { UNUSED_KEYS } from './unused-keys.ts';
+
+const HEAD = `# Configuration
+
+This page is made from \`settings/table.ts\` (\`node scripts/write-docs.mjs\`); a test compares the two.
+
+Sources, later wins key by key: built-in defaults; \`appsettings.json\` in the working directory;
+\`appsettings.<Environment>.json\`; the same two files in \`--config-dir\` or \`SEALWRIGHT_CONFIG_DIR\`; environment
+variables with \`__\` for \`:\` (\`Storage__Inputs__0__Name\`); the command line (\`--Storage:Root=/srv/sealwright\`).
+Keys are case-insensitive, lists are given by index, comments and trailing commas are allowed in the files, and
+\`null\` means "back to the default". \`NODE_ENV=production\` makes the environment Production; anything else is
+Development. Everything is read once, at start; \`sealwright check-config\` shows what was understood.
+
+A configured list replaces the default list as a whole; between sources, lists are merged index by index.
+`;
+
+/** The whole page, Markdown. */
+export function configurationReference(): string {
+  const unused = UNUSED_KEYS.map((name) => `\`${name.replaceAll(':#:', '[]:')}\``).join(', ');
+  return `${HEAD}
+## Keys
+
+${rows(KEYS)}
+## Members of \`Storage:Inputs[]\`
+
+${rows(INPUT_KEYS)}
+## Known, not used by this version
+
+Existing files may hold these keys; each gives a warning at start and changes nothing. Three refuse the start,
+because running without them would break a promise: \`Encryption:Enabled\` and \`Hosting:RequireHttps\` when true, and
+any entry of \`Signing:Profiles\`.
+
+${unused}
+`;
+}
+
+function rows(table: KeyTable): string {
+  const lines = Object.entries(table).map(([name, { kind, fallbackText, unit, says }]) => {
+    const rule = kind.rule.replace(/^must (be|hold) /, '').replaceAll('|', '\\|');
+    const value = [kind.secret ? `${rule}; secret` : rule, unit === '' ? '' : `(${unit})`]
+      .filter(Boolean)
+      .join(' ');
+    return `| \`${name}\` | ${fallbackText} | ${value} | ${says} |`;
+  });
+  return `| Key | Default | Value | Meaning |\n|---|---|---|---|\n${lines.join('\n')}\n`;
+}
