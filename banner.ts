@@ -1,0 +1,127 @@
+/**
+ * What a person sees when the service is ready.
+ *
+ * Source: running.md, "First start"; batch-gaps §13, "Ready banner".
+ */
+import { escapeControls } from './logging.ts';
+
+/** Everything the banner says. Paths are shown relative to `cwd` where that is shorter. */
+export interface BannerFacts {
+  readonly version: string;
+  readonly environment: string;
+  readonly cwd: string;
+  /** Where the batch API answers; undefined when it is not served. */
+  readonly batchUrl: string | undefined;
+  readonly root: string;
+  /** What the store says of itself, e.g. `LMDB (/srv/data/db)`. */
+  readonly store: string;
+  readonly inputs: readonly { readonly name: string; readonly path: string }[];
+  readonly output: string;
+  readonly apiKeyHeader: string;
+  readonly apiKey:
+    | { readonly from: 'configuration' }
+    /** Configured, but empty. */
+    | { readonly from: 'nowhere' }
+    /** `made` holds the key on the one start that made it. */
+    | { readonly from: 'file'; readonly path: string; readonly made: string | undefined };
+  readonly certificate: { readonly subject: string; readonly source: string; readonly development: boolean };
+  readonly maxConcurrency: number;
+  readonly pollIntervalSeconds: number;
+  readonly paused: boolean;
+  /** Sentences that need attention. */
+  readonly warnings: readonly string[];
+}
+
+export interface BannerStyle {
+  /** ANSI colours; false gives plain text. */
+  readonly colors: boolean;
+}
+
+type Paint = (text: string) => string;
+
+/** The banner, with its line ends. Pure. */
+export function banner(facts: BannerFacts, style: BannerStyle): string {
+  const paint =
+    (code: number): Paint =>
+    (text) =>
+      style.colors ? `\u001b[${code}m${text}\u001b[0m` : text;
+  const [bold, dim, yellow] = [paint(1), paint(2), paint(33)];
+  const place = (path: string) => shortPath(path, facts.cwd);
+
+  const rows: [string, string][] = [
+    ['Batch API', facts.batchUrl ?? 'not served (Batch:Enabled is false)'],
+    ['API key', apiKeyText(facts, place)],
+    ...facts.inputs.map(({ name, path }): [string, string] => [
+      `Input folder`,
+      `${place(path)}${name === 'default' ? '' : `  (${name})`}`,
+    ]),
+    ['Output folder', place(facts.output)],
+    ['Store', facts.store],
+    ['Certificate', `${facts.certificate.subject}, ${facts.certificate.source}`],
+    [
+      'Pipeline',
+      `${facts.paused ? 'paused' : 'running'}, ${plural(facts.maxConcurrency, 'job')} at once, queue checked every ${facts.pollIntervalSeconds} s`,
+    ],
+  ];
+  const width = Math.max(...rows.map(([label]) => label.length));
+  const warnings = [
+    ...(facts.certificate.development
+      ? [
+          'The signing certificate was made here for development. Nobody else trusts it; set Signing:Certificate for real use.',
+        ]
+      : []),
+    ...facts.warnings,
+  ];
+  const commands = commandsToCopy(facts, place);
+
+  const lines = [
+    '',
+    `${bold(`sealwright ${facts.version}`)}  ${dim(facts.environment)}`,
+    '',
+    ...rows.map(([label, value]) => `  ${dim(label.padEnd(width))}  ${escapeControls(value)}`),
+    ...(warnings.length === 0
+      ? []
+      : ['', ...warnings.map((text) => `  ${yellow('!')} ${escapeControls(text)}`)]),
+    ...(commands.length === 0
+      ? []
+      : ['', '  Try it:', '', ...commands.map((command) => `    ${bold(escapeControls(command))}`)]),
+    '',
+  ];
+  return `${lines.join('\n')}\n`;
+}
+
+function apiKeyText({ apiKey }: BannerFacts, place: Paint): string {
+  if (apiKey.from === 'configuration') return 'as configured';
+  if (apiKey.from === 'nowhere') return 'configured as empty: protected endpoints refuse everybody';
+  const kept = `kept in ${place(apiKey.path)}`;
+  return apiKey.made === undefined ? kept : `${apiKey.made}  (shown this once, ${kept})`;
+}
+
+/** Commands that work as they are, on a machine that has nothing prepared. */
+function commandsToCopy(facts: BannerFacts, place: Paint): string[] {
+  const commands: string[] = [];
+  const folder = facts.inputs[0]?.path;
+  if (folder !== undefined) commands.push(`echo Hello > ${quoted(`${place(folder)}/hello.txt`)}`);
+  if (facts.batchUrl !== undefined && facts.apiKey.from !== 'nowhere') {
+    const key =
+      facts.apiKey.from === 'file' ? `$(cat ${quoted(place(facts.apiKey.path))})` : '<your API key>';
+    commands.push(
+      `echo Hello | curl -H "${facts.apiKeyHeader}: ${key}" -F 'file=@-;filename=hello.txt' ${facts.batchUrl}/api/files`,
+    );
+  }
+  if (commands.length > 0) commands.push(`ls ${quoted(place(facts.output))}`);
+  return commands;
+}
+
+/** A word the shell takes as it is, or one in single quotes. */
+function quoted(word: string): string {
+  return /^[\w@%+=:,./-]+$/.test(word) ? word : `'${word.replaceAll("'", "'\\''")}'`;
+}
+
+function shortPath(path: string, cwd: string): string {
+  return cwd !== '/' && path.startsWith(`${cwd}/`) ? path.slice(cwd.length + 1) : path;
+}
+
+function plural(count: number, word: string): string {
+  return `${count} ${word}${count === 1 ? '' : 's'}`;
+}

@@ -1,0 +1,150 @@
+/**
+ * `sealwright serve`: from settings to a running service, and from a signal to a clean end.
+ *
+ * Source: running.md, "Commands" and "First start"; batch-gaps §7 ("Planned stop") and §13 (exit codes).
+ */
+import { type BannerFacts, banner } from '../banner.ts';
+import type { Logging } from '../logging.ts';
+import { type Clock, describeFailure } from '../runtime/index.ts';
+import { type Settings, type Warning, warningLine } from '../settings.ts';
+import { EXIT, type ExitCode, exitCodeOf } from './exit-codes.ts';
+import type { Terminal } from './terminal.ts';
+
+/** What only the running service can tell the banner. */
+export type ServiceFacts = Pick<
+  BannerFacts,
+  'batchUrl' | 'store' | 'output' | 'apiKey' | 'certificate' | 'paused' | 'warnings'
+>;
+
+/** A service that answers requests and watches folders. */
+export interface RunningService {
+  readonly facts: ServiceFacts;
+  /** Takes nothing new, waits for what is under way up to the shutdown timeout, closes everything. */
+  stop(): Promise<void>;
+}
+
+/** Circumstances of a start that are not configuration. */
+export interface StartOptions {
+  readonly version: string;
+  /** Fault points to arm (`SEALWRIGHT_FAULTS`); undefined = none. */
+  readonly faults: string | undefined;
+}
+
+export type Serve = (settings: Settings, log: Logging, options: StartOptions) => Promise<RunningService>;
+
+/** A stop that takes this much longer than the shutdown timeout is given up, milliseconds. */
+const STOP_GRACE = 10_000;
+
+/**
+ * Starts, prints the banner, and resolves with the exit code once a SIGTERM or SIGINT has been served. A second
+ * signal ends the process at once.
+ */
+export async function runService(parts: {
+  readonly serve: Serve;
+  readonly settings: Settings;
+  readonly warnings: readonly Warning[];
+  readonly log: Logging;
+  readonly clock: Clock;
+  readonly terminal: Terminal;
+  readonly options: StartOptions;
+}): Promise<ExitCode> {
+  const { settings, log, terminal, clock } = parts;
+  const signals = listenForSignals(log);
+  endOnUncaught(log);
+  for (const warning of parts.warnings) log.warn(warningLine(warning));
+
+  let service: RunningService;
+  try {
+    service = await parts.serve(settings, log, parts.options);
+  } catch (error) {
+    const { code, message } = describeFailure(error);
+    const exit = exitCodeOf(error);
+    log.fatal('The service could not start', {
+      code,
+      error: message,
+      stack: exit === EXIT.failed && error instanceof Error ? error.stack : undefined,
+    });
+    await log.flush();
+    terminal.err(`sealwright could not start: ${startFailure(code, message, settings)}\n`);
+    return exit;
+  }
+
+  terminal.out(banner(bannerFacts(parts, service.facts), { colors: terminal.colors }));
+  log.info('Ready', {
+    url: service.facts.batchUrl,
+    environment: settings.environment,
+    version: parts.options.version,
+  });
+
+  const signal = await signals.first;
+  log.info('Stopping', { signal, waitSeconds: settings.hosting.shutdownTimeoutSeconds });
+  const limit = settings.hosting.shutdownTimeoutSeconds * 1000 + STOP_GRACE;
+  const outcome = await Promise.race([
+    service.stop().then(() => 'stopped' as const),
+    new Promise<'late'>((resolve) => clock.after(limit, () => resolve('late'))),
+  ]).catch((error: unknown) => describeFailure(error));
+  if (outcome === 'stopped') log.info('Stopped');
+  else {
+    const why = outcome === 'late' ? 'it did not stop in time' : outcome.message;
+    log.fatal('The service did not stop cleanly; the next start recovers', { error: why });
+  }
+  await log.flush();
+  return outcome === 'stopped' ? EXIT.good : EXIT.failed;
+}
+
+/** A sentence for people, for the failures people meet. */
+function startFailure(code: string, message: string, settings: Settings): string {
+  const { href, port } = settings.batch.url;
+  if (code === 'EADDRINUSE')
+    return `${href} is in use by another program. Stop it, or choose another Batch:Url.`;
+  if (code === 'EACCES' && port < 1024) return `port ${port} needs privileges. Choose another Batch:Url.`;
+  return message;
+}
+
+function bannerFacts(
+  parts: { readonly settings: Settings; readonly options: StartOptions },
+  facts: ServiceFacts,
+): BannerFacts {
+  const { settings, options } = parts;
+  return {
+    ...facts,
+    version: options.version,
+    environment: settings.environment,
+    cwd: process.cwd(),
+    root: settings.storage.root,
+    inputs: settings.storage.inputs,
+    apiKeyHeader: settings.auth.apiKeyHeader,
+    maxConcurrency: settings.pipeline.maxConcurrency,
+    pollIntervalSeconds: settings.pipeline.pollIntervalSeconds,
+  };
+}
+
+function listenForSignals(log: Logging): { readonly first: Promise<NodeJS.Signals> } {
+  let stopping = false;
+  const first = new Promise<NodeJS.Signals>((resolve) => {
+    const take = (signal: NodeJS.Signals) => {
+      if (stopping) {
+        log.fatal('Ended at once by a second signal; the next start recovers', { signal });
+        log.flushSync();
+        process.exit(EXIT.failed);
+      }
+      stopping = true;
+      resolve(signal);
+    };
+    process.on('SIGTERM', take);
+    process.on('SIGINT', take);
+  });
+  return { first };
+}
+
+/** State is safe in the store; a process in an unknown condition is better replaced than trusted. */
+function endOnUncaught(log: Logging): void {
+  const end = (what: string) => (error: unknown) => {
+    const { code, message } = describeFailure(error);
+    log.fatal(what, { code, error: message, stack: error instanceof Error ? error.stack : undefined });
+    log.flushSync();
+    process.exit(EXIT.failed);
+  };
+  process.on('uncaughtException', end('Uncaught exception'));
+  process.on('unhandledRejection', end('Unhandled rejection'));
+}

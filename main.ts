@@ -1,0 +1,134 @@
+#!/usr/bin/env node
+/**
+ * The command line. Each command loads only what it needs, so that `--help` and `check-config` answer at once.
+ *
+ * Source: running.md, "The program" and "Commands".
+ */
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { Command, CommanderError, InvalidArgumentError, Option } from 'commander';
+import { checkConfig, tellProblems } from './commands/check-config.ts';
+import { EXIT, type ExitCode } from './commands/exit-codes.ts';
+import { runService } from './commands/serve.ts';
+import type { Terminal } from './commands/terminal.ts';
+import { verifyFiles } from './commands/verify.ts';
+import { createDescriptorSink, createLogging } from './logging.ts';
+import { systemClock } from './runtime/index.ts';
+import { isSettingArgument, type LoadedSettings, loadSettings } from './settings.ts';
+
+const SETTINGS_HELP = `
+Configuration keys are given as --Section:Key=value, for example --Pipeline:MaxConcurrency=8.
+Exit codes: 0 good, 1 a failed check, 2 refused configuration or usage, 3 a store, port or folder that cannot be had.`;
+
+const version = packageVersion();
+const stdout = createDescriptorSink(1);
+const terminal: Terminal = {
+  out: (text) => stdout.write(text, 'Error'),
+  err: (text) => process.stderr.write(text),
+  colors:
+    process.stdout.isTTY === true && process.env['NO_COLOR'] === undefined && process.env['TERM'] !== 'dumb',
+};
+
+process.exitCode = await main(process.argv.slice(2));
+await stdout.flush();
+process.exit();
+
+async function main(argv: readonly string[]): Promise<ExitCode> {
+  let exit: ExitCode = EXIT.good;
+  const load = (): LoadedSettings =>
+    loadSettings({ argv, env: process.env, cwd: process.cwd(), readFile: readIfThere });
+  const program = new Command('sealwright')
+    .description(
+      'Signs documents in bulk: watched folders and an upload API in, signed and verified files out.',
+    )
+    .version(version)
+    .addHelpText('after', SETTINGS_HELP)
+    .exitOverride();
+  const configDir = () => new Option('--config-dir <folder>', 'folder with further appsettings files');
+
+  program
+    .command('serve', { isDefault: true })
+    .description('run the service (default)')
+    .addOption(configDir())
+    .addHelpText('after', SETTINGS_HELP)
+    .action(async () => {
+      exit = await serveCommand(load());
+    });
+  program
+    .command('check-config')
+    .description('show the resolved configuration, secrets masked, and whether it would be accepted')
+    .addOption(configDir())
+    .option('--json', 'print JSON', false)
+    .addHelpText('after', SETTINGS_HELP)
+    .action((options: { json: boolean }) => {
+      exit = checkConfig(load(), terminal, options);
+    });
+  program
+    .command('verify')
+    .description('check the signatures of files')
+    .argument('<file...>', 'signed files')
+    .option('--format <format>', 'Pades, Cades or Xades (default: by extension)', parseFormat)
+    .option('--trust <pem>', 'file with trusted root certificates; may be repeated', collect, [])
+    .option('--json', 'print JSON', false)
+    .action(async (files: string[], options: { json: boolean; format?: Format; trust: string[] }) => {
+      const { verifyFile } = await import('./crypto/index.ts');
+      const { json, trust, format } = options;
+      exit = verifyFiles(files, verifyFile, { json, trust, format, at: systemClock.now() }, terminal);
+    });
+
+  try {
+    await program.parseAsync(
+      argv.filter((word) => !isSettingArgument(word)),
+      { from: 'user' },
+    );
+  } catch (error) {
+    if (!(error instanceof CommanderError)) throw error;
+    return error.exitCode === 0 ? EXIT.good : EXIT.refused;
+  }
+  return exit;
+}
+
+async function serveCommand(loaded: LoadedSettings): Promise<ExitCode> {
+  if (!loaded.ok) {
+    tellProblems(loaded, terminal);
+    return EXIT.refused;
+  }
+  const { settings, warnings } = loaded;
+  const log = createLogging({
+    clock: systemClock,
+    level: settings.logging.logLevel.default,
+    secrets: settings.secrets,
+    sinks: settings.logging.file.writeToConsole ? [stdout] : [],
+  });
+  const { serve } = await import('./serve.ts');
+  const options = { version, faults: process.env['SEALWRIGHT_FAULTS'] };
+  return runService({ serve, settings, warnings, log, clock: systemClock, terminal, options });
+}
+
+type Format = 'Pades' | 'Cades' | 'Xades';
+
+function parseFormat(word: string): Format {
+  const format = (['Pades', 'Cades', 'Xades'] as const).find(
+    (name) => name.toLowerCase() === word.toLowerCase(),
+  );
+  if (format === undefined) throw new InvalidArgumentError('It must be Pades, Cades or Xades.');
+  return format;
+}
+
+function collect(word: string, earlier: readonly string[]): string[] {
+  return [...earlier, word];
+}
+
+function readIfThere(path: string): string | undefined {
+  try {
+    return readFileSync(path, 'utf8');
+  } catch (error) {
+    if ((error as { code?: unknown }).code === 'ENOENT') return undefined;
+    throw error;
+  }
+}
+
+function packageVersion(): string {
+  const text = readFileSync(join(import.meta.dirname, '..', 'package.json'), 'utf8');
+  return (JSON.parse(text) as { version: string }).version;
+}
