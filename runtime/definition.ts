@@ -58,8 +58,14 @@ export interface EffectHandler<Effect = any> {
   readonly after: 'visible' | 'durable';
   /** Tries in all before giving up. @default Infinity for Retryable failures */
   readonly tries?: number;
-  run(effect: Effect, attempt: EffectTry): Promise<{ readonly type: string; readonly [field: string]: unknown }>;
-  failed(effect: Effect, failure: { readonly code: string; readonly message: string }): {
+  run(
+    effect: Effect,
+    attempt: EffectTry,
+  ): Promise<{ readonly type: string; readonly [field: string]: unknown }>;
+  failed(
+    effect: Effect,
+    failure: { readonly code: string; readonly message: string },
+  ): {
     readonly type: string;
     readonly [field: string]: unknown;
   };
@@ -75,9 +81,18 @@ export type StepOutcome =
       readonly durable: Promise<void>;
     }
   /** The machine does not want this event in this state; nothing changed. */
-  | { readonly accepted: false; readonly because: 'not-accepted' | 'duplicate' | 'stopped'; readonly actor: ActorView }
+  | {
+      readonly accepted: false;
+      readonly because: 'not-accepted' | 'duplicate' | 'stopped';
+      readonly actor: ActorView;
+    }
   | { readonly accepted: false; readonly because: 'unknown-actor' | 'exists' }
-  | { readonly accepted: false; readonly because: 'taken'; readonly name: string; readonly holder: ActorAddress };
+  | {
+      readonly accepted: false;
+      readonly because: 'taken';
+      readonly name: string;
+      readonly holder: ActorAddress;
+    };
 
 /** Options of one message. */
 export interface TellOptions {
@@ -96,7 +111,9 @@ export interface ActorSystem {
     options?: TellOptions,
   ): Promise<StepOutcome>;
   /** The actor as last committed. Never waits behind the mailbox. */
-  read(address: ActorAddress): Promise<(ActorView & { readonly revision: number; readonly stopped: boolean }) | undefined>;
+  read(
+    address: ActorAddress,
+  ): Promise<(ActorView & { readonly revision: number; readonly stopped: boolean }) | undefined>;
 }
 
 export type { Millis };

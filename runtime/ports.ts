@@ -132,7 +132,10 @@ export interface ActorStore {
   /** Resolves when visible to reads; concurrent commits share one transaction and one flush. */
   commit(step: Step): Promise<Committed>;
   /** Lines `after` < id, oldest first. */
-  journal(actor: ActorAddress, options?: { readonly after?: number; readonly limit?: number }): Promise<readonly JournalLine[]>;
+  journal(
+    actor: ActorAddress,
+    options?: { readonly after?: number; readonly limit?: number },
+  ): Promise<readonly JournalLine[]>;
   rows(query: RowQuery): Promise<readonly Row[]>;
   /** Every counter whose name starts with `prefix`. */
   counters(prefix: string): Promise<{ readonly [name: string]: number }>;

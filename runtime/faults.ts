@@ -1,0 +1,124 @@
+/**
+ * Named fault points: places where a crash would hurt. Production code names them, tests and the crash proofs arm
+ * them. A point that is not armed costs one comparison.
+ */
+import { Fatal } from './failures.ts';
+
+/**
+ * What an armed point does. `kill`: SIGKILL to this process, nothing after it runs. `throw`: the code at the point
+ * fails with `fault.injected`. `hang`: it never goes on.
+ */
+export type FaultAction = 'kill' | 'throw' | 'hang';
+
+/** A test's own action; what it throws or rejects with is what the code at the point sees. */
+export type FaultCallback = () => void | Promise<void>;
+
+/** Fault points by name, each with a sentence saying where it lies. */
+export type FaultPoints = { readonly [name: string]: string };
+
+const declared = new Map<string, string>();
+
+/** Makes names known, so that a misspelt one is refused when armed. Call once per folder, at module level. */
+export function declareFaultPoints<const Points extends FaultPoints>(points: Points): Points {
+  for (const [name, place] of Object.entries(points)) declared.set(name, place);
+  return points;
+}
+
+/** Every declared point, for crash proofs that walk them all. */
+export function declaredFaultPoints(): FaultPoints {
+  return Object.fromEntries(declared);
+}
+
+interface Armed {
+  readonly act: FaultAction | FaultCallback;
+  /** Passes left until it acts; 0 = spent. */
+  left: number;
+}
+
+export class Faults {
+  #armed: Map<string, Armed> | undefined;
+
+  /**
+   * Reads `name=action[:n]`, comma separated; `n` = act at the n-th pass, default 1.
+   * Throws `fault.unknown` or `fault.malformed`, so that a proof never runs without its fault.
+   */
+  static parse(text: string | undefined): Faults {
+    const faults = new Faults();
+    for (const part of (text ?? '').split(',')) {
+      if (part.trim() === '') continue;
+      const [, name, action, count] =
+        /^([\w.-]+)=(kill|throw|hang)(?::([1-9]\d{0,8}))?$/.exec(part.trim()) ?? [];
+      if (name === undefined || action === undefined) {
+        throw new Fatal('fault.malformed', `"${part}" is not name=kill|throw|hang[:n].`);
+      }
+      faults.arm(name, action as FaultAction, count === undefined ? 1 : Number(count));
+    }
+    return faults;
+  }
+
+  /** Acts at the `pass`-th pass from now, once. Throws `fault.unknown` for a name nobody declared. */
+  arm(name: string, act: FaultAction | FaultCallback, pass = 1): void {
+    if (!declared.has(name)) throw new Fatal('fault.unknown', `No fault point is named "${name}".`);
+    this.#armed ??= new Map();
+    this.#armed.set(name, { act, left: pass });
+  }
+
+  /** Forgets what was armed: one name, or all. */
+  disarm(name?: string): void {
+    if (name === undefined) this.#armed = undefined;
+    else this.#armed?.delete(name);
+  }
+
+  /** Passes a point. Nothing to wait for unless it is armed. */
+  at(name: string): void | Promise<void> {
+    if (this.#armed === undefined) return;
+    const act = this.#due(name);
+    if (act === undefined) return;
+    if (act === 'hang') return new Promise(() => {});
+    if (typeof act === 'function') return act();
+    strike(name, act);
+  }
+
+  /** The same where nothing can be awaited; `hang` stops the thread. A callback must not be asynchronous. */
+  atSync(name: string): void {
+    if (this.#armed === undefined) return;
+    const act = this.#due(name);
+    if (act === undefined) return;
+    if (act === 'hang') stopThread();
+    else if (typeof act === 'function') void act();
+    else strike(name, act);
+  }
+
+  #due(name: string): FaultAction | FaultCallback | undefined {
+    const armed = this.#armed?.get(name);
+    if (armed === undefined || armed.left === 0) return undefined;
+    armed.left--;
+    return armed.left === 0 ? armed.act : undefined;
+  }
+}
+
+function strike(name: string, action: 'kill' | 'throw'): void {
+  if (action === 'throw') throw new Fatal('fault.injected', `Fault injected at ${name}.`);
+  process.kill(process.pid, 'SIGKILL');
+  stopThread(); // the signal may take a moment; not one more line may run
+}
+
+function stopThread(): void {
+  Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0);
+}
+
+/** Where the runtime itself can be stopped. */
+export const RUNTIME_FAULT_POINTS = declareFaultPoints({
+  'step.computed.before-commit': 'A step is decided; the store has not seen it.',
+  'store.group.before-transaction': 'A group of steps is collected; its transaction has not begun.',
+  'store.group.in-transaction': 'All rows of the group are written; the transaction is not committed.',
+  'store.group.committed.before-reply': 'The transaction is committed; none of its steps has been answered.',
+  'step.committed.before-reply':
+    'A step is committed; its sender has not been answered, its effects not started.',
+  'effect.leased.before-run': 'An effect is leased; its handler has not been called.',
+  'effect.done.before-outcome': 'A handler is done; its outcome has not been told to the actor.',
+  'effect.failed.before-defer': 'A try has failed; its next time is not stored.',
+  'timer.due.before-fire': 'A deadline has passed; its event has not been told to the actor.',
+});
+
+export type RuntimeFaultPoint = keyof typeof RUNTIME_FAULT_POINTS;

@@ -1,0 +1,291 @@
+/**
+ * The actors of one thread: wake, take one message at a time, commit, sleep. What an actor is lives in the store;
+ * between messages nothing of it stays here but, for a while, a copy in a small cache.
+ */
+import { ActorCache } from './cache.ts';
+import type { ActorDefinition, ActorSystem, ActorView, StepOutcome, TellOptions } from './definition.ts';
+import { describeFailure, Fatal, Retryable } from './failures.ts';
+import type { Faults } from './faults.ts';
+import { Mailboxes } from './mailbox.ts';
+import type {
+  ActorAddress,
+  ActorEvent,
+  ActorStore,
+  Clock,
+  Committed,
+  EffectKey,
+  Json,
+  Log,
+  Millis,
+  Step,
+  StoredActor,
+} from './ports.ts';
+import { bareStep, firstStep, nextStep, type StepContext, viewOf } from './step.ts';
+import type { Supervisor } from './supervisor.ts';
+
+/** Messages that may wait for one actor unless its definition says otherwise. */
+const MAILBOX_LIMIT = 256;
+
+/** Times one message is computed anew because someone else moved the actor on. */
+const RECOMPUTE_LIMIT = 8;
+
+export interface HostParts {
+  readonly store: ActorStore;
+  readonly clock: Clock;
+  readonly log: Log;
+  readonly faults: Faults;
+  readonly supervisor: Supervisor;
+  readonly definitions: ReadonlyMap<string, ActorDefinition>;
+  /** Names of effects somebody does; a step that asks for another one throws. */
+  readonly effects: ReadonlySet<string>;
+  /** Actors kept in the cache. */
+  readonly cached: number;
+  /** Called with each committed step, before its sender is answered. */
+  readonly committed: (step: Step) => void;
+}
+
+/** A message inside the runtime: what `tell` takes, and why it is sent. */
+export interface Delivery {
+  readonly id?: string | undefined;
+  /** The effect whose outcome the event is. Settled also when the actor does not want the event. */
+  readonly settles?: EffectKey | undefined;
+  /** The deadline that fired. Forgotten also when the actor does not want the event. */
+  readonly timer?: { readonly name: string; readonly due: Millis } | undefined;
+}
+
+/** The key of an actor in maps of this process. */
+export function addressKey(address: ActorAddress): string {
+  return `${address.kind}/${address.id}`;
+}
+
+export class Host implements ActorSystem {
+  readonly #parts: HostParts;
+  readonly #mailboxes = new Mailboxes();
+  readonly #cache: ActorCache;
+
+  constructor(parts: HostParts) {
+    this.#parts = parts;
+    this.#cache = new ActorCache(parts.cached);
+  }
+
+  /** Actors with a message in work or waiting. */
+  get awake(): number {
+    return this.#mailboxes.awake;
+  }
+
+  create(address: ActorAddress, input: Json): Promise<StepOutcome> {
+    return this.#post(address, async () => {
+      const key = addressKey(address);
+      const definition = this.#definition(address);
+      if ((await this.#load(key, address)) !== undefined) return { accepted: false, because: 'exists' };
+      const step = firstStep(definition, address, input, { now: this.#parts.clock.now() });
+      this.#checkEffects(step);
+      const outcome = await this.#commit(key, step);
+      return outcome === 'again' ? { accepted: false, because: 'exists' } : outcome;
+    });
+  }
+
+  tell(address: ActorAddress, event: ActorEvent, options?: TellOptions): Promise<StepOutcome> {
+    return this.deliver(address, event, options ?? {});
+  }
+
+  /** `tell`, for the runtime's own messages as well. */
+  deliver(address: ActorAddress, event: ActorEvent, delivery: Delivery): Promise<StepOutcome> {
+    return this.#post(address, () => this.#step(address, event, delivery));
+  }
+
+  async read(
+    address: ActorAddress,
+  ): Promise<(ActorView & { readonly revision: number; readonly stopped: boolean }) | undefined> {
+    const stored = this.#cache.get(addressKey(address)) ?? (await this.#parts.store.load(address));
+    return stored && { ...viewOf(stored), revision: stored.revision, stopped: stored.stopped !== null };
+  }
+
+  /**
+   * Settles an effect without any message to the actor, because nobody is left to hear of it.
+   * Nothing happens when it is settled already.
+   */
+  async settle(address: ActorAddress, effect: EffectKey): Promise<void> {
+    await this.#post(address, () =>
+      this.#bare(address, (stored) => bareStep(stored, { now: this.#parts.clock.now(), settles: effect })),
+    );
+  }
+
+  /** Lets a stopped actor go on from where it was. `not-accepted` when it is not stopped. */
+  restart(address: ActorAddress): Promise<StepOutcome> {
+    return this.#post(address, () => {
+      this.#parts.supervisor.forget(addressKey(address));
+      return this.#bare(address, (stored) =>
+        stored.stopped === null ? undefined : bareStep(stored, { now: this.#parts.clock.now() }, null),
+      );
+    });
+  }
+
+  #definition(address: ActorAddress): ActorDefinition {
+    const definition = this.#parts.definitions.get(address.kind);
+    if (definition === undefined)
+      throw new Fatal('actor.unknown-kind', `No actors of kind "${address.kind}".`);
+    return definition;
+  }
+
+  #post(address: ActorAddress, work: () => Promise<StepOutcome>): Promise<StepOutcome> {
+    const limit = this.#parts.definitions.get(address.kind)?.mailboxLimit ?? MAILBOX_LIMIT;
+    return this.#mailboxes.post(addressKey(address), limit, work);
+  }
+
+  async #load(key: string, address: ActorAddress): Promise<StoredActor | undefined> {
+    const cached = this.#cache.get(key);
+    if (cached !== undefined) return cached;
+    const stored = await this.#parts.store.load(address);
+    if (stored !== undefined) this.#cache.set(key, stored);
+    return stored;
+  }
+
+  async #step(address: ActorAddress, event: ActorEvent, delivery: Delivery): Promise<StepOutcome> {
+    const definition = this.#definition(address);
+    const key = addressKey(address);
+    for (let tries = 0; tries < RECOMPUTE_LIMIT; tries++) {
+      const stored = await this.#load(key, address);
+      if (stored === undefined) return { accepted: false, because: 'unknown-actor' };
+      const early = earlyAnswer(stored, delivery);
+      if (early !== undefined) return early;
+      const now = this.#parts.clock.now();
+      const context: StepContext = {
+        now,
+        messageId: delivery.id,
+        settles: delivery.settles,
+        timer: delivery.timer,
+      };
+      const step = await this.#compute(definition, key, stored, { ...event, at: now }, context);
+      if (step === undefined) {
+        if (delivery.settles === undefined && delivery.timer === undefined)
+          return refused('not-accepted', stored);
+        const settled = await this.#commit(key, bareStep(stored, context));
+        if (settled === 'again') continue;
+        return settled.accepted ? refused('not-accepted', stored) : settled;
+      }
+      const outcome = await this.#commit(key, step);
+      if (outcome === 'again') continue;
+      if (!outcome.accepted && outcome.because === 'duplicate') return refused('duplicate', stored);
+      return outcome;
+    }
+    throw new Retryable('actor.contended', `${key} is being changed by somebody else.`);
+  }
+
+  /** The pure step; a throw in it is the supervisor's business. */
+  async #compute(
+    definition: ActorDefinition,
+    key: string,
+    stored: StoredActor,
+    event: ActorEvent,
+    context: StepContext,
+  ): Promise<Step | undefined> {
+    try {
+      const step = nextStep(definition, stored, event, context);
+      if (step !== undefined) this.#checkEffects(step);
+      return step;
+    } catch (error) {
+      this.#cache.delete(key);
+      await this.#supervise(key, stored, event, error);
+      throw error;
+    }
+  }
+
+  async #supervise(key: string, stored: StoredActor, event: ActorEvent, error: unknown): Promise<void> {
+    const { supervisor, clock, log } = this.#parts;
+    const { code, message } = describeFailure(error);
+    const verdict = supervisor.thrown(key, clock.elapsed());
+    log.error('A step threw; the actor goes on from its last committed state.', {
+      actor: key,
+      state: stored.state,
+      event: event.type,
+      code,
+      message,
+      stopped: verdict === 'stop',
+    });
+    if (verdict === 'restart') return;
+    const now = clock.now();
+    await this.#bare(stored.address, (current) =>
+      current.stopped !== null ? undefined : bareStep(current, { now }, { at: now, error: message }),
+    );
+  }
+
+  /** Commits a step that changes no state; `make` may decide that nothing is to be done. */
+  async #bare(address: ActorAddress, make: (stored: StoredActor) => Step | undefined): Promise<StepOutcome> {
+    const key = addressKey(address);
+    for (let tries = 0; tries < RECOMPUTE_LIMIT; tries++) {
+      const stored = await this.#load(key, address);
+      if (stored === undefined) return { accepted: false, because: 'unknown-actor' };
+      const step = make(stored);
+      if (step === undefined) return refused('not-accepted', stored);
+      const outcome = await this.#commit(key, step);
+      if (outcome !== 'again') return outcome;
+    }
+    throw new Retryable('actor.contended', `${key} is being changed by somebody else.`);
+  }
+
+  /** Refuses, before anything is stored, what nobody would ever do. */
+  #checkEffects(step: Step): void {
+    for (const { effect } of step.effects) {
+      if (this.#parts.effects.has(effect.do)) continue;
+      throw new Fatal('effect.unknown', `Nobody does the effect "${effect.do}".`);
+    }
+  }
+
+  /** `again`: someone else moved the actor on; compute anew. A rejection leaves open whether it was stored. */
+  async #commit(key: string, step: Step): Promise<StepOutcome | 'again'> {
+    const { faults, store } = this.#parts;
+    let committed: Committed;
+    try {
+      const before = faults.at('step.computed.before-commit');
+      if (before !== undefined) await before;
+      committed = await store.commit(step);
+      if (committed.ok) {
+        const after = faults.at('step.committed.before-reply');
+        if (after !== undefined) await after;
+      }
+    } catch (error) {
+      this.#cache.delete(key);
+      throw error;
+    }
+    if (committed.ok) {
+      this.#cache.set(key, step.actor);
+      this.#announce(step);
+      return {
+        accepted: true,
+        actor: viewOf(step.actor),
+        revision: step.actor.revision,
+        durable: committed.durable,
+      };
+    }
+    if (committed.because === 'taken') {
+      return { accepted: false, because: 'taken', name: committed.name, holder: committed.holder };
+    }
+    if (committed.because === 'duplicate') return refused('duplicate', step.actor);
+    this.#cache.delete(key);
+    return 'again';
+  }
+
+  #announce(step: Step): void {
+    try {
+      this.#parts.committed(step);
+    } catch (error) {
+      this.#parts.log.error('An observer of committed steps threw.', describeFailure(error));
+    }
+  }
+}
+
+/** What can be said without asking the machine. */
+function earlyAnswer(stored: StoredActor, delivery: Delivery): StepOutcome | undefined {
+  if (stored.stopped !== null) return refused('stopped', stored);
+  if (delivery.id !== undefined && stored.consumed.includes(delivery.id)) return refused('duplicate', stored);
+  // Cancelled or moved since it was read: the deadline this message speaks of is no more.
+  if (delivery.timer !== undefined && stored.timers[delivery.timer.name] !== delivery.timer.due) {
+    return refused('not-accepted', stored);
+  }
+  return undefined;
+}
+
+function refused(because: 'not-accepted' | 'duplicate' | 'stopped', stored: StoredActor): StepOutcome {
+  return { accepted: false, because, actor: viewOf(stored) };
+}

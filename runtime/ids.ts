@@ -1,0 +1,36 @@
+/** Fresh ids and random bytes: from the system, or from a seed for runs that must repeat exactly. */
+import { randomBytes, randomUUID } from 'node:crypto';
+import type { Ids } from './ports.ts';
+
+/** Ids nobody can guess. */
+export const systemIds: Ids = {
+  uuid: () => randomUUID(),
+  bytes: (length) => randomBytes(length),
+};
+
+/** The same ids in the same order for the same seed. For tests; never for anything that must stay secret. */
+export function seededIds(seed: number): Ids {
+  let state = seed >>> 0;
+  // Weyl sequence with two multiply-xorshift rounds: small, well spread, and the same on every machine.
+  const word = (): number => {
+    state = (state + 0x9e3779b9) >>> 0;
+    let mixed = state;
+    mixed = Math.imul(mixed ^ (mixed >>> 16), 0x85ebca6b);
+    mixed = Math.imul(mixed ^ (mixed >>> 13), 0xc2b2ae35);
+    return (mixed ^ (mixed >>> 16)) >>> 0;
+  };
+  const bytes = (length: number): Buffer => {
+    const out = Buffer.alloc(length);
+    for (let at = 0; at < length; at++) out[at] = word() & 0xff;
+    return out;
+  };
+  return { bytes, uuid: () => asUuid(bytes(16)) };
+}
+
+/** Sixteen random bytes as a UUID of version 4. Source: RFC 9562 §5.4. */
+function asUuid(random: Buffer): string {
+  random.writeUInt8((random.readUInt8(6) & 0x0f) | 0x40, 6);
+  random.writeUInt8((random.readUInt8(8) & 0x3f) | 0x80, 8);
+  const hex = random.toString('hex');
+  return [hex.slice(0, 8), hex.slice(8, 12), hex.slice(12, 16), hex.slice(16, 20), hex.slice(20)].join('-');
+}

@@ -1,0 +1,51 @@
+/** The public names of the runtime. */
+export { SimulatedClock, systemClock } from './clock.ts';
+export type {
+  ActorDefinition,
+  ActorSystem,
+  ActorView,
+  EffectHandler,
+  EffectTry,
+  StepOutcome,
+  TellOptions,
+} from './definition.ts';
+export { describeFailure, Fatal, isRetryable, Retryable } from './failures.ts';
+export {
+  declaredFaultPoints,
+  declareFaultPoints,
+  type FaultAction,
+  type FaultCallback,
+  type FaultPoints,
+  Faults,
+  RUNTIME_FAULT_POINTS,
+  type RuntimeFaultPoint,
+} from './faults.ts';
+export { seededIds, systemIds } from './ids.ts';
+export { TELL_EFFECT } from './outbox.ts';
+export type {
+  ActorAddress,
+  ActorEvent,
+  ActorStore,
+  Clock,
+  Committed,
+  EffectKey,
+  Ids,
+  JournalLine,
+  Json,
+  Log,
+  LogProperties,
+  Millis,
+  Revision,
+  Row,
+  RowQuery,
+  Step,
+  StoredActor,
+  StoredEffect,
+  StoredTimer,
+} from './ports.ts';
+export { createRuntime, type Runtime, type RuntimeOptions, type RuntimeParts } from './runtime.ts';
+export { CREATED, checkMachine, firstStep, nextStep, type StepContext } from './step.ts';
+export { LONGEST_KEY_TEXT } from './store/keys.ts';
+export { type LmdbOptions, openLmdbStore } from './store/lmdb.ts';
+export { MemoryStore } from './store/memory.ts';
+export type { RestartLimit } from './supervisor.ts';

@@ -1,0 +1,137 @@
+/** Puts the runtime together from its parts. */
+import type { ActorDefinition, ActorSystem, EffectHandler, StepOutcome } from './definition.ts';
+import { Fatal } from './failures.ts';
+import { Faults } from './faults.ts';
+import { Host } from './host.ts';
+import { Outbox, TELL_EFFECT } from './outbox.ts';
+import type { ActorAddress, ActorStore, Clock, Ids, Log, Millis, Step } from './ports.ts';
+import { checkMachine } from './step.ts';
+import { type RestartLimit, Supervisor } from './supervisor.ts';
+import { Timers } from './timers.ts';
+
+export interface RuntimeOptions {
+  /** Effects in work at once. Whole number, at least 1; more wait in the store. @default 64 */
+  readonly effectsInFlight?: number;
+  /** Recently used actors kept in memory. 0 keeps none. @default 1024 */
+  readonly cachedActors?: number;
+  readonly restarts?: RestartLimit;
+}
+
+export interface RuntimeParts {
+  readonly store: ActorStore;
+  readonly clock: Clock;
+  readonly ids: Ids;
+  readonly log: Log;
+  readonly faults?: Faults;
+  readonly definitions: readonly ActorDefinition[];
+  /** Who does which effect, by its `do`. `tell` is built in. */
+  readonly handlers: { readonly [name: string]: EffectHandler };
+  /** Sees each committed step before its sender is answered. Synchronous; must be quick. */
+  readonly onCommitted?: (step: Step) => void;
+  readonly options?: RuntimeOptions;
+}
+
+export interface Runtime {
+  readonly system: ActorSystem & {
+    /** Lets a stopped actor go on from where it was. `not-accepted` when it is not stopped. */
+    restart(address: ActorAddress): Promise<StepOutcome>;
+  };
+  /** For reads: lists, counters, journals, names. */
+  readonly store: ActorStore;
+  /**
+   * Starts effects and deadlines, those left from an earlier life first. Actors take messages before that too:
+   * recovery tells them what happened while nothing else moves.
+   */
+  start(): void;
+  /**
+   * Starts no more effects and deadlines and waits for those in work; after `grace` milliseconds their signals are
+   * aborted. The store stays open: it is the caller's. @default no limit
+   */
+  stop(grace?: Millis): Promise<void>;
+  /** What is going on, for metrics. */
+  stats(): { readonly awakeActors: number; readonly effectsInFlight: number };
+}
+
+/** Throws `machine.unsupported`, `actor.kind-twice`, `effect.reserved`, `runtime.options`. */
+export function createRuntime(parts: RuntimeParts): Runtime {
+  const { store, clock, ids, log, handlers } = parts;
+  const faults = parts.faults ?? new Faults();
+  const options = fillOptions(parts.options ?? {});
+  if (TELL_EFFECT in handlers) throw new Fatal('effect.reserved', `The effect "${TELL_EFFECT}" is built in.`);
+  const host = new Host({
+    store,
+    clock,
+    log,
+    faults,
+    supervisor: new Supervisor(options.restarts),
+    definitions: byKind(parts.definitions),
+    effects: new Set([TELL_EFFECT, ...Object.keys(handlers)]),
+    cached: options.cachedActors,
+    committed: (step) => {
+      if (step.effects.length > 0) outbox.wake();
+      if (step.timers.arm.length > 0) timers.committed(step);
+      parts.onCommitted?.(step);
+    },
+  });
+  const outbox = new Outbox({
+    store,
+    clock,
+    ids,
+    log,
+    faults,
+    handlers,
+    inFlight: options.effectsInFlight,
+    deliver: (address, event, delivery) => host.deliver(address, event, delivery),
+    settle: (address, effect) => host.settle(address, effect),
+  });
+  const timers = new Timers({ store, clock, log, faults, host });
+  return {
+    store,
+    system: {
+      create: (address, input) => host.create(address, input),
+      tell: (address, event, tellOptions) => host.tell(address, event, tellOptions),
+      read: (address) => host.read(address),
+      restart: async (address) => {
+        const outcome = await host.restart(address);
+        timers.unpark(address);
+        return outcome;
+      },
+    },
+    start: () => {
+      outbox.start();
+      timers.start();
+    },
+    stop: async (grace) => {
+      await Promise.all([timers.stop(), outbox.stop(grace)]);
+    },
+    stats: () => ({ awakeActors: host.awake, effectsInFlight: outbox.running }),
+  };
+}
+
+function fillOptions(given: RuntimeOptions) {
+  const filled = {
+    effectsInFlight: given.effectsInFlight ?? 64,
+    cachedActors: given.cachedActors ?? 1024,
+    restarts: given.restarts ?? {},
+  };
+  if (!Number.isInteger(filled.effectsInFlight) || filled.effectsInFlight < 1) {
+    throw new Fatal('runtime.options', 'effectsInFlight must be a whole number of at least 1.');
+  }
+  if (!Number.isInteger(filled.cachedActors) || filled.cachedActors < 0) {
+    throw new Fatal('runtime.options', 'cachedActors must be a whole number of at least 0.');
+  }
+  return filled;
+}
+
+function byKind(definitions: readonly ActorDefinition[]): ReadonlyMap<string, ActorDefinition> {
+  const kinds = new Map<string, ActorDefinition>();
+  for (const definition of definitions) {
+    if (kinds.has(definition.kind))
+      throw new Fatal('actor.kind-twice', `Two definitions of "${definition.kind}".`);
+    if (definition.kind.includes('/'))
+      throw new Fatal('actor.kind-malformed', `"${definition.kind}" holds a slash.`);
+    checkMachine(definition);
+    kinds.set(definition.kind, definition);
+  }
+  return kinds;
+}

@@ -1,0 +1,85 @@
+/** What a store accepts as keys, so that every implementation refuses the same steps. */
+import { Fatal } from '../failures.ts';
+import type { Step } from '../ports.ts';
+
+/** Longest text in a key, bytes of UTF-8. A whole LMDB key holds 1,978; nothing here comes near it. */
+export const LONGEST_KEY_TEXT = 400;
+
+/** Most bytes of all texts of one row key together. */
+const LONGEST_KEY = 1600;
+
+/** Sorts after every text a key may hold: a code point no text uses, U+10FFFF. */
+export const AFTER_ALL_TEXT = '\u{10ffff}';
+
+const UNSORTABLE = /[\p{Surrogate}\u{10ffff}]/u;
+
+/**
+ * Refuses key parts that cannot be stored or would not sort. Longer texts are for the caller to hash.
+ * Throws `store.key-too-long` or `store.key-unsortable`.
+ */
+export function checkKey(parts: readonly (string | number)[], what: string): void {
+  let total = 0;
+  for (const part of parts) {
+    if (typeof part === 'number') {
+      if (!Number.isFinite(part)) throw new Fatal('store.key-unsortable', `${what}: ${part} does not sort.`);
+      total += 9;
+      continue;
+    }
+    // Three bytes is the most a UTF-16 unit becomes, so short texts need no counting.
+    const bytes = part.length * 3 <= LONGEST_KEY_TEXT ? part.length * 3 : Buffer.byteLength(part);
+    if (bytes > LONGEST_KEY_TEXT) {
+      throw new Fatal(
+        'store.key-too-long',
+        `${what}: a key text has ${bytes} bytes, more than ${LONGEST_KEY_TEXT}.`,
+      );
+    }
+    if (UNSORTABLE.test(part)) {
+      throw new Fatal('store.key-unsortable', `${what}: a key text holds half a character.`);
+    }
+    total += bytes + 1;
+  }
+  if (total > LONGEST_KEY)
+    throw new Fatal('store.key-too-long', `${what}: the key is longer than ${LONGEST_KEY} bytes.`);
+}
+
+/** Checks every key a step writes or removes. */
+export function checkStepKeys(step: Step): void {
+  const { kind, id } = step.actor.address;
+  checkKey([kind, id], 'actor');
+  for (const row of step.rows.put) checkKey([row.view, ...row.key], 'row');
+  for (const row of step.rows.remove) checkKey([row.view, ...row.key], 'row');
+  for (const name of step.names.take) checkKey([name], 'name');
+  for (const name of step.names.release) checkKey([name], 'name');
+  for (const name of Object.keys(step.counters)) checkKey([name], 'counter');
+  for (const timer of step.timers.arm) checkKey([timer.due, kind, id, timer.name], 'timer');
+}
+
+/** Ascending order of keys: part by part, numbers before texts, texts by their UTF-8 bytes, a prefix first. */
+export function compareKeys(left: readonly (string | number)[], right: readonly (string | number)[]): number {
+  const shared = Math.min(left.length, right.length);
+  for (let at = 0; at < shared; at++) {
+    const order = compareParts(left[at], right[at]);
+    if (order !== 0) return order;
+  }
+  return left.length - right.length;
+}
+
+function compareParts(left: string | number | undefined, right: string | number | undefined): number {
+  if (typeof left === 'number' && typeof right === 'number') return left - right;
+  if (typeof left === 'number') return -1;
+  if (typeof right === 'number') return 1;
+  return Buffer.compare(Buffer.from(left ?? ''), Buffer.from(right ?? ''));
+}
+
+/**
+ * `<kind>/<id>/<revision>/<index>` → its parts. Read from the end: an id may hold slashes, a kind may not.
+ * Throws `store.key-malformed`.
+ */
+export function parseEffectKey(
+  key: string,
+): readonly [kind: string, id: string, revision: number, index: number] {
+  const [, kind, id, revision, index] = /^([^/]+)\/(.*)\/(\d+)\/(\d+)$/s.exec(key) ?? [];
+  if (kind === undefined || id === undefined)
+    throw new Fatal('store.key-malformed', `"${key}" is not an effect key.`);
+  return [kind, id, Number(revision), Number(index)];
+}

@@ -1,0 +1,201 @@
+/**
+ * A store in memory, for tests and simulations. The same contract as the one on disk; nothing survives the process.
+ * What goes in and out is copied, so that no caller holds what the store holds.
+ */
+import type {
+  ActorAddress,
+  ActorStore,
+  Committed,
+  EffectKey,
+  JournalLine,
+  Millis,
+  Row,
+  RowQuery,
+  Step,
+  StoredActor,
+  StoredEffect,
+  StoredTimer,
+} from '../ports.ts';
+import { checkStepKeys, compareKeys, parseEffectKey } from './keys.ts';
+
+const DURABLE = Promise.resolve();
+
+function nameOf(actor: ActorAddress): string {
+  return JSON.stringify([actor.kind, actor.id]);
+}
+
+/** The form a value takes on its way through a store: JSON. */
+function copy<T>(value: T): T {
+  return JSON.parse(JSON.stringify(value)) as T;
+}
+
+/** Earliest due first; effects of one time in the order of their keys. */
+function byDue(left: StoredEffect, right: StoredEffect): number {
+  return left.dueAt - right.dueAt || compareKeys(parseEffectKey(left.key), parseEffectKey(right.key));
+}
+
+export class MemoryStore implements ActorStore {
+  readonly #actors = new Map<string, StoredActor>();
+  readonly #journals = new Map<string, JournalLine[]>();
+  readonly #rows = new Map<string, Map<string, Row>>();
+  readonly #effects = new Map<EffectKey, StoredEffect>();
+  readonly #leased = new Set<EffectKey>();
+  readonly #timers = new Map<string, StoredTimer>();
+  readonly #names = new Map<string, ActorAddress>();
+  readonly #counters = new Map<string, number>();
+
+  async load(actor: ActorAddress): Promise<StoredActor | undefined> {
+    const stored = this.#actors.get(nameOf(actor));
+    return stored && copy(stored);
+  }
+
+  async commit(given: Step): Promise<Committed> {
+    checkStepKeys(given);
+    const step = copy(given);
+    const refused = this.#refusal(step);
+    if (refused !== undefined) return refused;
+    this.#write(step);
+    return { ok: true, durable: DURABLE };
+  }
+
+  #refusal(step: Step): Exclude<Committed, { ok: true }> | undefined {
+    const { address } = step.actor;
+    if ((this.#actors.get(nameOf(address))?.revision ?? 0) !== step.basedOn)
+      return { ok: false, because: 'stale' };
+    if (step.settles !== null && !this.#effects.has(step.settles)) return { ok: false, because: 'duplicate' };
+    for (const name of step.names.take) {
+      const holder = this.#names.get(name);
+      if (holder !== undefined && nameOf(holder) !== nameOf(address)) {
+        return { ok: false, because: 'taken', name, holder };
+      }
+    }
+    return undefined;
+  }
+
+  #write(step: Step): void {
+    const { address } = step.actor;
+    const own = nameOf(address);
+    this.#actors.set(own, step.actor);
+    if (step.journal.length > 0)
+      this.#journals.set(own, [...(this.#journals.get(own) ?? []), ...step.journal]);
+    if (step.settles !== null) this.#forgetEffect(step.settles);
+    if (step.dropsEffects) for (const effect of this.#ofActor(address)) this.#forgetEffect(effect.key);
+    for (const effect of step.effects) this.#effects.set(effect.key, effect);
+    for (const { name, due } of step.timers.disarm) this.#timers.delete(JSON.stringify([own, name, due]));
+    for (const { name, due, event } of step.timers.arm) {
+      this.#timers.set(JSON.stringify([own, name, due]), { actor: address, name, due, event });
+    }
+    for (const { view, key } of step.rows.remove) this.#rows.get(view)?.delete(JSON.stringify(key));
+    for (const row of step.rows.put) this.#view(row.view).set(JSON.stringify(row.key), row);
+    for (const name of step.names.release) {
+      const holder = this.#names.get(name);
+      if (holder !== undefined && nameOf(holder) === own) this.#names.delete(name);
+    }
+    for (const name of step.names.take) this.#names.set(name, address);
+    for (const [name, by] of Object.entries(step.counters)) {
+      const value = (this.#counters.get(name) ?? 0) + by;
+      if (value === 0) this.#counters.delete(name);
+      else this.#counters.set(name, value);
+    }
+  }
+
+  #view(name: string): Map<string, Row> {
+    let view = this.#rows.get(name);
+    if (view === undefined) {
+      view = new Map();
+      this.#rows.set(name, view);
+    }
+    return view;
+  }
+
+  #forgetEffect(key: EffectKey): void {
+    this.#effects.delete(key);
+    this.#leased.delete(key);
+  }
+
+  #ofActor(actor: ActorAddress): StoredEffect[] {
+    const own = nameOf(actor);
+    return [...this.#effects.values()]
+      .filter((effect) => nameOf(effect.actor) === own)
+      .sort((left, right) => compareKeys(parseEffectKey(left.key), parseEffectKey(right.key)));
+  }
+
+  async journal(
+    actor: ActorAddress,
+    options: { readonly after?: number; readonly limit?: number } = {},
+  ): Promise<readonly JournalLine[]> {
+    const lines = (this.#journals.get(nameOf(actor)) ?? []).filter((line) => line.id > (options.after ?? 0));
+    return copy(lines.slice(0, options.limit));
+  }
+
+  async rows(query: RowQuery): Promise<readonly Row[]> {
+    const prefix = query.prefix ?? [];
+    const rows = [...(this.#rows.get(query.view)?.values() ?? [])]
+      .filter((row) => prefix.every((part, at) => row.key[at] === part))
+      .sort((left, right) => compareKeys(left.key, right.key));
+    if (query.reverse) rows.reverse();
+    const offset = query.offset ?? 0;
+    return copy(rows.slice(offset, offset + query.limit));
+  }
+
+  async counters(prefix: string): Promise<{ readonly [name: string]: number }> {
+    return Object.fromEntries([...this.#counters].filter(([name]) => name.startsWith(prefix)));
+  }
+
+  async holder(name: string): Promise<ActorAddress | undefined> {
+    return this.#names.get(name);
+  }
+
+  async leaseEffects(now: Millis, limit: number): Promise<readonly StoredEffect[]> {
+    const due = [...this.#effects.values()]
+      .filter((effect) => effect.dueAt <= now && !this.#leased.has(effect.key))
+      .sort(byDue)
+      .slice(0, limit);
+    for (const effect of due) this.#leased.add(effect.key);
+    return copy(due);
+  }
+
+  async deferEffect(key: EffectKey, until: Millis, error: string): Promise<void> {
+    const effect = this.#effects.get(key);
+    this.#leased.delete(key);
+    if (effect === undefined) return;
+    this.#effects.set(key, { ...effect, dueAt: until, failures: effect.failures + 1, lastError: error });
+  }
+
+  async nextEffectDue(): Promise<Millis | undefined> {
+    let earliest: Millis | undefined;
+    for (const { key, dueAt } of this.#effects.values()) {
+      if (!this.#leased.has(key) && (earliest === undefined || dueAt < earliest)) earliest = dueAt;
+    }
+    return earliest;
+  }
+
+  async pendingEffects(actor: ActorAddress): Promise<readonly StoredEffect[]> {
+    return copy(this.#ofActor(actor));
+  }
+
+  async dueTimers(now: Millis, limit: number): Promise<readonly StoredTimer[]> {
+    return copy(
+      this.#byTime()
+        .filter((timer) => timer.due <= now)
+        .slice(0, limit),
+    );
+  }
+
+  async nextTimerDue(): Promise<Millis | undefined> {
+    return this.#byTime()[0]?.due;
+  }
+
+  #byTime(): StoredTimer[] {
+    const key = (timer: StoredTimer) => [timer.due, timer.actor.kind, timer.actor.id, timer.name];
+    return [...this.#timers.values()].sort((left, right) => compareKeys(key(left), key(right)));
+  }
+
+  async flushed(): Promise<void> {}
+
+  describe(): { readonly engine: string; readonly location: string } {
+    return { engine: 'memory', location: 'this process' };
+  }
+
+  async close(): Promise<void> {}
+}

@@ -1,0 +1,76 @@
+/**
+ * One process per folder. Each process that wants a folder puts down a claim, a file whose name says which process
+ * it is, and only then looks for the claims of others: of two that come at once at least one sees the other, and
+ * whoever sees a living one withdraws. Claims of dead processes are removed.
+ *
+ * Limit: processes that cannot see each other (two containers with process tables of their own, sharing the
+ * folder) take each other for dead.
+ */
+import { closeSync, mkdirSync, openSync, readdirSync, readFileSync, rmSync } from 'node:fs';
+import { join } from 'node:path';
+import { Fatal } from '../failures.ts';
+
+const CLAIM = /^owner\.(\d+)\.([0-9a-z]+)$/;
+
+/** Gives the folder back. */
+export type Release = () => void;
+
+/** Throws `store.locked`, naming the process that has the folder. */
+export function claimFolder(folder: string): Release {
+  mkdirSync(folder, { recursive: true });
+  const own = `owner.${process.pid}.${birthOf(process.pid) ?? 'unknown'}`;
+  const path = join(folder, own);
+  try {
+    closeSync(openSync(path, 'wx'));
+  } catch (error) {
+    if ((error as { code?: unknown }).code === 'EEXIST') throw locked(folder, process.pid);
+    throw error;
+  }
+  for (const name of readdirSync(folder)) {
+    const [, pid, birth] = CLAIM.exec(name) ?? [];
+    if (pid === undefined || birth === undefined || name === own) continue;
+    if (isAlive(Number(pid), birth)) {
+      rmSync(path, { force: true });
+      throw locked(folder, Number(pid));
+    }
+    rmSync(join(folder, name), { force: true });
+  }
+  return () => rmSync(path, { force: true });
+}
+
+function locked(folder: string, pid: number): Fatal {
+  return new Fatal('store.locked', `${folder} is in use by process ${pid}.`);
+}
+
+function isAlive(pid: number, birth: string): boolean {
+  const current = birthOf(pid);
+  if (current !== undefined) return current === birth;
+  if (hasProcessTable()) return false;
+  try {
+    process.kill(pid, 0);
+    return true;
+  } catch (error) {
+    return (error as { code?: unknown }).code === 'EPERM';
+  }
+}
+
+/**
+ * When a process was born: start of this boot's life plus clock ticks since. Two processes never share it with
+ * their pid, also across a reboot. Undefined when there is no such process, or no /proc.
+ */
+function birthOf(pid: number): string | undefined {
+  try {
+    const stat = readFileSync(`/proc/${pid}/stat`, 'latin1');
+    // The name in parentheses may hold anything, so fields are counted from its end. Source: proc(5), field 22.
+    const fields = stat.slice(stat.lastIndexOf(')') + 2).split(' ');
+    const boot = readFileSync('/proc/sys/kernel/random/boot_id', 'latin1').slice(0, 8);
+    // A zombie holds nothing any more.
+    return fields[0] === 'Z' || fields[0] === 'X' ? undefined : `${boot}${fields[19]}`;
+  } catch {
+    return undefined;
+  }
+}
+
+function hasProcessTable(): boolean {
+  return birthOf(process.pid) !== undefined;
+}

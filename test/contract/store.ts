@@ -1,0 +1,473 @@
+/** The contract of `ActorStore`, run against every implementation. */
+import test, { type ExecutionContext } from 'ava';
+import type { ActorAddress, ActorStore, Step, StoredActor } from '../../runtime/index.ts';
+
+/** What a test gets: a fresh store, and a way to look at the same data as a new process would. */
+export interface StoreUnderTest {
+  readonly store: ActorStore;
+  /** Closes and opens again; absent where nothing outlives the store. */
+  readonly reopen?: () => Promise<ActorStore>;
+}
+
+export const A: ActorAddress = { kind: 'job', id: 'a' };
+export const B: ActorAddress = { kind: 'job', id: 'b' };
+
+/** A step that changes nothing but what `more` says. */
+export function stepOf(
+  address: ActorAddress,
+  basedOn: number,
+  more: Partial<Step> = {},
+  actor: Partial<StoredActor> = {},
+): Step {
+  return {
+    actor: {
+      address,
+      revision: basedOn + 1,
+      version: 1,
+      state: 'Queued',
+      context: { size: 1 },
+      timers: {},
+      consumed: [],
+      journalLength: 0,
+      stopped: null,
+      ...actor,
+    },
+    basedOn,
+    journal: [],
+    effects: [],
+    settles: null,
+    dropsEffects: false,
+    timers: { arm: [], disarm: [] },
+    rows: { put: [], remove: [] },
+    names: { take: [], release: [] },
+    counters: {},
+    ...more,
+  };
+}
+
+export function effectOf(address: ActorAddress, revision: number, index: number, dueAt: number) {
+  const key = `${address.kind}/${address.id}/${revision}/${index}`;
+  return { key, actor: address, effect: { do: 'sign', n: index }, dueAt, failures: 0, lastError: null };
+}
+
+async function must(t: ExecutionContext, store: ActorStore, step: Step): Promise<void> {
+  t.true((await store.commit(step)).ok, 'the step must be committed');
+}
+
+export function storeContract(name: string, open: (t: ExecutionContext) => Promise<StoreUnderTest>): void {
+  const promise = (
+    title: string,
+    check: (t: ExecutionContext, store: ActorStore, under: StoreUnderTest) => Promise<void>,
+  ): void => {
+    test(`${name}: ${title}`, async (t) => {
+      const under = await open(t);
+      await check(t, under.store, under);
+    });
+  };
+
+  promise('what is committed is what is loaded', async (t, store) => {
+    const step = stepOf(
+      A,
+      0,
+      {},
+      {
+        state: 'a.b',
+        context: { text: 'ä\u0000😀', list: [1, null, true] },
+        timers: { wait: 5 },
+        consumed: ['m1'],
+        stopped: { at: 3, error: 'x' },
+      },
+    );
+    await must(t, store, step);
+    t.deepEqual(await store.load(A), step.actor);
+    t.is(await store.load(B), undefined);
+  });
+
+  promise('a step based on another revision is stale and leaves nothing', async (t, store) => {
+    const everything: Partial<Step> = {
+      journal: [{ id: 9, at: 1, state: 'Queued', message: 'no', cause: 'X' }],
+      effects: [effectOf(A, 9, 0, 0)],
+      timers: { arm: [{ name: 'w', due: 1, event: { type: 'W' } }], disarm: [] },
+      rows: { put: [{ view: 'v', key: [1], value: 1 }], remove: [] },
+      names: { take: ['n'], release: [] },
+      counters: { c: 1 },
+    };
+    t.deepEqual(await store.commit(stepOf(A, 3, everything)), { ok: false, because: 'stale' });
+    await must(t, store, stepOf(A, 0));
+    t.deepEqual(await store.commit(stepOf(A, 0, everything)), { ok: false, because: 'stale' });
+    t.deepEqual(await store.commit(stepOf(A, 2, everything)), { ok: false, because: 'stale' });
+    t.is((await store.load(A))?.revision, 1);
+    t.deepEqual(await store.journal(A), []);
+    t.deepEqual(await store.pendingEffects(A), []);
+    t.is(await store.nextTimerDue(), undefined);
+    t.deepEqual(await store.rows({ view: 'v', limit: 9 }), []);
+    t.is(await store.holder('n'), undefined);
+    t.deepEqual(await store.counters(''), {});
+  });
+
+  promise('of two writers with the same revision in the same turn exactly one commits', async (t, store) => {
+    const outcomes = await Promise.all([
+      store.commit(stepOf(A, 0, { counters: { c: 1 } }, { context: 'first' })),
+      store.commit(stepOf(A, 0, { counters: { c: 1 } }, { context: 'second' })),
+    ]);
+    t.deepEqual(
+      outcomes.map((outcome) => outcome.ok),
+      [true, false],
+    );
+    t.is((await store.load(A))?.context, 'first');
+    t.deepEqual(await store.counters('c'), { c: 1 });
+  });
+
+  promise('a chain of steps of one actor commits in one turn', async (t, store) => {
+    const outcomes = await Promise.all([0, 1, 2].map((revision) => store.commit(stepOf(A, revision))));
+    t.true(outcomes.every((outcome) => outcome.ok));
+    t.is((await store.load(A))?.revision, 3);
+  });
+
+  promise('a refused step does not spoil its neighbours of the same turn', async (t, store) => {
+    await must(t, store, stepOf(B, 0, { names: { take: ['path:1'], release: [] } }));
+    const many = Array.from({ length: 20 }, (_, n) => ({ kind: 'job', id: `n${n}` }));
+    const outcomes = await Promise.all(
+      many.map((address, n) =>
+        store.commit(
+          stepOf(
+            address,
+            n % 3 === 0 ? 7 : 0,
+            n % 3 === 1 ? { names: { take: ['path:1'], release: [] } } : { counters: { ok: 1 } },
+          ),
+        ),
+      ),
+    );
+    t.deepEqual(
+      outcomes.map((outcome) => (outcome.ok ? 'ok' : outcome.because)),
+      many.map((_, n) => ['stale', 'taken', 'ok'][n % 3]),
+    );
+    t.deepEqual(await store.counters(''), { ok: 6 });
+    for (const [n, address] of many.entries()) t.is((await store.load(address)) !== undefined, n % 3 === 2);
+  });
+
+  promise('a step with a key too long is rejected alone and clearly', async (t, store) => {
+    const long = { view: 'v', key: ['x'.repeat(500)], value: 1 };
+    const [bad, good] = await Promise.allSettled([
+      store.commit(stepOf(A, 0, { rows: { put: [long], remove: [] } })),
+      store.commit(stepOf(B, 0)),
+    ]);
+    t.is(bad.status === 'rejected' && bad.reason.code, 'store.key-too-long');
+    t.is(good.status, 'fulfilled');
+    t.is(await store.load(A), undefined);
+    for (const step of [
+      stepOf(A, 0, { names: { take: ['ä'.repeat(201)], release: [] } }),
+      stepOf(A, 0, { counters: { ['x'.repeat(401)]: 1 } }),
+      stepOf({ kind: 'job', id: 'x'.repeat(401) }, 0),
+    ]) {
+      await t.throwsAsync(store.commit(step), { code: 'store.key-too-long' });
+    }
+    await t.throwsAsync(store.commit(stepOf(A, 0, { names: { take: ['\ud800'], release: [] } })), {
+      code: 'store.key-unsortable',
+    });
+    const limit = { view: 'v', key: ['ä'.repeat(200)], value: 1 };
+    await must(t, store, stepOf(A, 0, { rows: { put: [limit], remove: [] } }));
+    t.deepEqual(await store.rows({ view: 'v', limit: 9 }), [limit]);
+  });
+
+  promise('the outcome of an effect is consumed once', async (t, store) => {
+    const effect = effectOf(A, 1, 0, 5);
+    await must(t, store, stepOf(A, 0, { effects: [effect] }));
+    t.deepEqual(await store.pendingEffects(A), [effect]);
+    await must(t, store, stepOf(A, 1, { settles: effect.key }));
+    t.deepEqual(await store.pendingEffects(A), []);
+    t.is(await store.nextEffectDue(), undefined);
+    t.deepEqual(await store.commit(stepOf(A, 2, { settles: effect.key, counters: { c: 1 } })), {
+      ok: false,
+      because: 'duplicate',
+    });
+    t.is((await store.load(A))?.revision, 2);
+    t.deepEqual(await store.counters(''), {});
+  });
+
+  promise('another actor may settle an effect, in its own step', async (t, store) => {
+    const effect = effectOf(A, 1, 0, 5);
+    await must(t, store, stepOf(A, 0, { effects: [effect] }));
+    const outcomes = await Promise.all([
+      store.commit(stepOf(B, 0, { settles: effect.key })),
+      store.commit(stepOf(A, 1, { settles: effect.key })),
+    ]);
+    t.deepEqual(
+      outcomes.map((outcome) => outcome.ok || outcome.because),
+      [true, 'duplicate'],
+    );
+  });
+
+  promise('an actor id with slashes keeps its effects apart', async (t, store) => {
+    const odd = { kind: 'job', id: 'a/1/0' };
+    const effect = effectOf(odd, 1, 0, 5);
+    await must(t, store, stepOf(A, 0, { effects: [effectOf(A, 1, 0, 5)] }));
+    await must(t, store, stepOf(odd, 0, { effects: [effect] }));
+    t.deepEqual(await store.pendingEffects(odd), [effect]);
+    await must(t, store, stepOf(odd, 1, { settles: effect.key }));
+    t.is((await store.pendingEffects(A)).length, 1);
+  });
+
+  promise(
+    'dropping effects forgets the pending ones and keeps those the same step asks for',
+    async (t, store) => {
+      await must(t, store, stepOf(A, 0, { effects: [effectOf(A, 1, 0, 5), effectOf(A, 1, 1, 6)] }));
+      await must(t, store, stepOf(B, 0, { effects: [effectOf(B, 1, 0, 7)] }));
+      await store.leaseEffects(5, 1);
+      await must(t, store, stepOf(A, 1, { dropsEffects: true, effects: [effectOf(A, 2, 0, 9)] }));
+      t.deepEqual(
+        (await store.pendingEffects(A)).map((effect) => effect.key),
+        ['job/a/2/0'],
+      );
+      t.is((await store.pendingEffects(B)).length, 1);
+      t.deepEqual(
+        (await store.leaseEffects(100, 9)).map((effect) => effect.key),
+        ['job/b/1/0', 'job/a/2/0'],
+      );
+      t.deepEqual(await store.commit(stepOf(A, 2, { settles: 'job/a/1/0' })), {
+        ok: false,
+        because: 'duplicate',
+      });
+    },
+  );
+
+  promise('a name has one holder at a time', async (t, store) => {
+    await must(t, store, stepOf(A, 0, { names: { take: ['path:1', 'path:2'], release: [] } }));
+    t.deepEqual(await store.holder('path:1'), A);
+    t.deepEqual(await store.commit(stepOf(B, 0, { names: { take: ['path:3', 'path:1'], release: [] } })), {
+      ok: false,
+      because: 'taken',
+      name: 'path:1',
+      holder: A,
+    });
+    t.is(await store.holder('path:3'), undefined);
+    await must(t, store, stepOf(B, 0, { names: { take: [], release: ['path:1'] } }));
+    t.deepEqual(await store.holder('path:1'), A, 'nobody gives back what another holds');
+    await must(t, store, stepOf(A, 1, { names: { take: ['path:2'], release: ['path:1'] } }));
+    await must(t, store, stepOf(B, 1, { names: { take: ['path:1'], release: [] } }));
+    t.deepEqual(await store.holder('path:1'), B);
+    t.deepEqual(await store.holder('path:2'), A);
+  });
+
+  promise('two actors that take one name in one turn: the second is refused', async (t, store) => {
+    const outcomes = await Promise.all(
+      [A, B].map((actor) => store.commit(stepOf(actor, 0, { names: { take: ['n'], release: [] } }))),
+    );
+    t.deepEqual(
+      outcomes.map((outcome) => outcome.ok || outcome.because),
+      [true, 'taken'],
+    );
+  });
+
+  promise('rows come in key order: numbers before texts, texts by their bytes', async (t, store) => {
+    const keys = [
+      ['b'],
+      [2, 'x'],
+      ['a', 1],
+      [-1],
+      [10],
+      ['a'],
+      [2],
+      [''],
+      ['a\u0000'],
+      ['\uff5e'],
+      ['😀'],
+      [1.5],
+    ];
+    const put = keys.map((key) => ({ view: 'v', key, value: key }));
+    const other = ['u', 'w', 'vv'].map((view) => ({ view, key: [1], value: 0 }));
+    await must(t, store, stepOf(A, 0, { rows: { put: [...put, ...other], remove: [] } }));
+    const sorted = [
+      [-1],
+      [1.5],
+      [2],
+      [2, 'x'],
+      [10],
+      [''],
+      ['a'],
+      ['a', 1],
+      ['a\u0000'],
+      ['b'],
+      ['\uff5e'],
+      ['😀'],
+    ];
+    const keysOf = async (query: object) =>
+      (await store.rows({ view: 'v', limit: 99, ...query })).map((row) => row.key);
+    t.deepEqual(await keysOf({}), sorted);
+    t.deepEqual(await keysOf({ reverse: true }), [...sorted].reverse());
+    t.deepEqual(await keysOf({ offset: 3, limit: 2 }), sorted.slice(3, 5));
+    t.deepEqual(await keysOf({ reverse: true, offset: 1, limit: 3 }), [...sorted].reverse().slice(1, 4));
+    t.deepEqual(await keysOf({ prefix: ['a'] }), [['a'], ['a', 1]]);
+    t.deepEqual(await keysOf({ prefix: [2], reverse: true }), [[2, 'x'], [2]]);
+    t.deepEqual(await keysOf({ prefix: ['nothing'] }), []);
+    t.deepEqual(await keysOf({ offset: 99 }), []);
+  });
+
+  promise('rows are replaced and removed with their step', async (t, store) => {
+    const row = (value: number) => ({ view: 'v', key: ['k', 1], value: { value } });
+    await must(t, store, stepOf(A, 0, { rows: { put: [row(1)], remove: [] } }));
+    await must(t, store, stepOf(A, 1, { rows: { put: [row(2)], remove: [] } }));
+    t.deepEqual(await store.rows({ view: 'v', limit: 9 }), [row(2)]);
+    await must(t, store, stepOf(A, 2, { rows: { put: [], remove: [{ view: 'v', key: ['k', 1] }] } }));
+    t.deepEqual(await store.rows({ view: 'v', limit: 9 }), []);
+  });
+
+  promise('counters add up over a turn and vanish at 0', async (t, store) => {
+    const actors = Array.from({ length: 10 }, (_, n) => ({ kind: 'job', id: `${n}` }));
+    await Promise.all(
+      actors.map((actor) =>
+        store.commit(stepOf(actor, 0, { counters: { 'jobs.Queued': 1, 'jobs.all': 1, other: -2 } })),
+      ),
+    );
+    t.deepEqual(await store.counters('jobs.'), { 'jobs.Queued': 10, 'jobs.all': 10 });
+    t.deepEqual(await store.counters(''), { 'jobs.Queued': 10, 'jobs.all': 10, other: -20 });
+    await Promise.all(
+      actors.map((actor) => store.commit(stepOf(actor, 1, { counters: { 'jobs.Queued': -1, other: 2 } }))),
+    );
+    t.deepEqual(await store.counters(''), { 'jobs.all': 10 });
+  });
+
+  promise('effects are leased in the order they are due, each once', async (t, store) => {
+    await must(
+      t,
+      store,
+      stepOf(A, 0, { effects: [effectOf(A, 1, 0, 30), effectOf(A, 1, 1, 10), effectOf(A, 1, 2, 50)] }),
+    );
+    await must(t, store, stepOf(B, 0, { effects: [effectOf(B, 1, 0, 20)] }));
+    t.is(await store.nextEffectDue(), 10);
+    t.deepEqual(
+      (await store.leaseEffects(30, 2)).map((effect) => effect.key),
+      ['job/a/1/1', 'job/b/1/0'],
+    );
+    t.is(await store.nextEffectDue(), 30);
+    t.deepEqual(
+      (await store.leaseEffects(30, 9)).map((effect) => effect.key),
+      ['job/a/1/0'],
+    );
+    t.deepEqual(await store.leaseEffects(49, 9), []);
+    t.deepEqual(await store.leaseEffects(50, 0), []);
+    t.deepEqual(
+      (await store.leaseEffects(50, 9)).map((effect) => effect.effect),
+      [{ do: 'sign', n: 2 }],
+    );
+    t.is(await store.nextEffectDue(), undefined);
+  });
+
+  promise('a deferred effect comes back at its time with its failure counted', async (t, store) => {
+    const effect = effectOf(A, 1, 0, 10);
+    await must(t, store, stepOf(A, 0, { effects: [effect] }));
+    await store.leaseEffects(10, 1);
+    await store.deferEffect(effect.key, 500, 'no answer');
+    t.is(await store.nextEffectDue(), 500);
+    t.deepEqual(await store.leaseEffects(499, 1), []);
+    const later = { ...effect, dueAt: 500, failures: 1, lastError: 'no answer' };
+    t.deepEqual(await store.pendingEffects(A), [later]);
+    t.deepEqual(await store.leaseEffects(500, 1), [later]);
+    await must(t, store, stepOf(A, 1, { settles: effect.key }));
+    await store.deferEffect(effect.key, 900, 'too late');
+    t.is(await store.nextEffectDue(), undefined);
+    t.deepEqual(await store.pendingEffects(A), []);
+  });
+
+  promise('deadlines come earliest first and stay until disarmed', async (t, store) => {
+    const arm = (name: string, due: number) => ({ name, due, event: { type: name, n: due } });
+    await must(t, store, stepOf(A, 0, { timers: { arm: [arm('x', 300), arm('y', 100)], disarm: [] } }));
+    await must(t, store, stepOf(B, 0, { timers: { arm: [arm('x', 200)], disarm: [] } }));
+    t.is(await store.nextTimerDue(), 100);
+    t.deepEqual(
+      (await store.dueTimers(200, 9)).map(({ actor, name }) => [actor.id, name]),
+      [
+        ['a', 'y'],
+        ['b', 'x'],
+      ],
+    );
+    t.deepEqual(await store.dueTimers(300, 1), [
+      { actor: A, name: 'y', due: 100, event: { type: 'y', n: 100 } },
+    ]);
+    t.deepEqual(await store.dueTimers(99, 9), []);
+    await must(
+      t,
+      store,
+      stepOf(A, 1, { timers: { arm: [arm('y', 100)], disarm: [{ name: 'y', due: 100 }] } }),
+    );
+    t.is(await store.nextTimerDue(), 100, 'moved to the time it had: disarmed first, then armed');
+    await must(
+      t,
+      store,
+      stepOf(A, 2, {
+        timers: {
+          arm: [arm('x', 400)],
+          disarm: [
+            { name: 'y', due: 100 },
+            { name: 'x', due: 300 },
+          ],
+        },
+      }),
+    );
+    t.deepEqual(
+      (await store.dueTimers(999, 9)).map(({ due }) => due),
+      [200, 400],
+    );
+  });
+
+  promise('a journal is read in order, from any line on', async (t, store) => {
+    const line = (id: number) => ({ id, at: id * 10, state: 'Queued', message: `line ${id}`, cause: 'X' });
+    await must(t, store, stepOf(A, 0, { journal: [line(1), line(2)] }));
+    await must(t, store, stepOf(A, 1, { journal: Array.from({ length: 9 }, (_, n) => line(n + 3)) }));
+    await must(t, store, stepOf(B, 0, { journal: [line(1)] }));
+    t.deepEqual(
+      (await store.journal(A)).map(({ id }) => id),
+      [1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11],
+    );
+    t.deepEqual(await store.journal(A, { after: 9 }), [line(10), line(11)]);
+    t.deepEqual(await store.journal(A, { after: 1, limit: 2 }), [line(2), line(3)]);
+    t.deepEqual(await store.journal(B, { after: 1 }), []);
+  });
+
+  promise('reads see a commit as soon as it has resolved, and it becomes durable', async (t, store) => {
+    for (let revision = 0; revision < 20; revision++) {
+      const committed = await store.commit(
+        stepOf(A, revision, { rows: { put: [{ view: 'v', key: [1], value: revision }], remove: [] } }),
+      );
+      t.is((await store.load(A))?.revision, revision + 1);
+      t.is((await store.rows({ view: 'v', limit: 1 }))[0]?.value, revision);
+      if (committed.ok) await committed.durable;
+    }
+    await t.notThrowsAsync(store.flushed());
+  });
+
+  promise('the caller may change what it committed or read without changing the store', async (t, store) => {
+    const context = { list: [1] };
+    await must(t, store, stepOf(A, 0, {}, { context }));
+    context.list.push(2);
+    const read = (await store.load(A)) as unknown as { context: { list: number[] } };
+    read.context.list.push(3);
+    t.deepEqual((await store.load(A))?.context, { list: [1] });
+  });
+
+  promise('everything is there after reopening, and leases have ended', async (t, store, under) => {
+    if (under.reopen === undefined) {
+      t.pass('nothing outlives this store');
+      return;
+    }
+    const step = stepOf(A, 0, {
+      journal: [{ id: 1, at: 1, state: 'Queued', message: 'hello', cause: 'X' }],
+      effects: [effectOf(A, 1, 0, 5)],
+      timers: { arm: [{ name: 'w', due: 7, event: { type: 'W' } }], disarm: [] },
+      rows: { put: [{ view: 'v', key: [1], value: 1 }], remove: [] },
+      names: { take: ['n'], release: [] },
+      counters: { c: 3 },
+    });
+    await must(t, store, step);
+    t.is((await store.leaseEffects(5, 9)).length, 1);
+    const again = await under.reopen();
+    t.deepEqual(await again.load(A), step.actor);
+    t.deepEqual(await again.journal(A), step.journal);
+    t.deepEqual(await again.leaseEffects(5, 9), step.effects);
+    t.deepEqual(await again.dueTimers(7, 9), [{ actor: A, name: 'w', due: 7, event: { type: 'W' } }]);
+    t.deepEqual(await again.rows({ view: 'v', limit: 1 }), step.rows.put);
+    t.deepEqual(await again.holder('n'), A);
+    t.deepEqual(await again.counters(''), { c: 3 });
+    t.deepEqual(await again.commit(stepOf(A, 0)), { ok: false, because: 'stale' });
+  });
+}
