@@ -7,7 +7,7 @@ import { type FileHandle, open } from 'node:fs/promises';
 import { Refusal, type RefusalCode } from '../machines/refusals.ts';
 import type { Exchange } from './exchange.ts';
 import { describe, type Problem } from './problem.ts';
-import { type EmptyReply, type ReplyHeaders, type ReplyScene, writeHead } from './reply.ts';
+import { type EmptyReply, endHead, type ReplyHeaders, type ReplyScene, writeHead } from './reply.ts';
 
 /** A file, opened and ready to be sent; the sender closes it. */
 export interface FileReply {
@@ -136,7 +136,7 @@ export async function sendFile(exchange: Exchange, reply: FileReply, scene: Repl
     if (scene.headOnly || length === 0) {
       exchange.finish((response) => {
         writeHead(response, reply.status, reply.headers, scene);
-        response.endWithoutBody(length, scene.lastOnConnection);
+        endHead(response, length, scene);
       });
       return;
     }

@@ -85,14 +85,23 @@ export function writeHead(
   if (headers !== undefined) for (const [name, value] of headers) response.writeHeader(name, value);
 }
 
+/**
+ * Completes a response that has a head only. `length` is what the body would have been; undefined names none.
+ * The library can write the length itself, but then waits for a body of that length.
+ */
+export function endHead(response: UwsResponse, length: number | undefined, scene: ReplyScene): void {
+  if (length !== undefined) response.writeHeader('Content-Length', String(length));
+  if (scene.lastOnConnection) response.writeHeader('Connection', 'close');
+  response.endWithoutBody();
+}
+
 /** Writes an answer that fits into memory. */
 export function sendSmall(exchange: Exchange, reply: JsonReply | EmptyReply, scene: ReplyScene): void {
   if (reply.kind === 'empty') {
     exchange.finish((response) => {
       writeHead(response, reply.status, reply.headers, scene);
-      // 304 describes the body that is not sent; everything else has an empty one.
-      if (reply.status === 304) response.endWithoutBody(undefined, scene.lastOnConnection);
-      else response.endWithoutBody(0, scene.lastOnConnection);
+      // 304 has no length of its own: it stands for the body that is not sent again.
+      endHead(response, reply.status === 304 ? undefined : 0, scene);
     });
     return;
   }
@@ -100,7 +109,7 @@ export function sendSmall(exchange: Exchange, reply: JsonReply | EmptyReply, sce
   exchange.finish((response) => {
     writeHead(response, reply.status, reply.headers, scene);
     response.writeHeader('Content-Type', reply.contentType ?? 'application/json; charset=utf-8');
-    if (scene.headOnly) response.endWithoutBody(Buffer.byteLength(text), scene.lastOnConnection);
+    if (scene.headOnly) endHead(response, Buffer.byteLength(text), scene);
     else response.end(text, scene.lastOnConnection);
   });
 }

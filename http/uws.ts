@@ -15,7 +15,7 @@ export interface UwsResponse {
   writeStatus(status: Octets): UwsResponse;
   writeHeader(name: Octets, value: Octets): UwsResponse;
   end(body?: Octets, closeConnection?: boolean): UwsResponse;
-  endWithoutBody(reportedContentLength?: number, closeConnection?: boolean): UwsResponse;
+  endWithoutBody(): UwsResponse;
   /** Sends as much as the socket takes: `[all of it was taken, the response is complete]`. */
   tryEnd(chunk: Octets, totalSize: number): [boolean, boolean];
   getWriteOffset(): number;

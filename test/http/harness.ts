@@ -1,0 +1,184 @@
+/**
+ * A running server over real sockets, and a client that can also be rude.
+ */
+import net from 'node:net';
+import type { ExecutionContext } from 'ava';
+import { z } from 'zod';
+import type { RequestObservation } from '../../http/dispatch.ts';
+import { createBatchServer, type HttpServer, type HttpSettings } from '../../http/index.ts';
+import { REFUSALS } from '../../machines/refusals.ts';
+import { systemClock } from '../../runtime/clock.ts';
+import { systemIds } from '../../runtime/ids.ts';
+import type { Clock, Log, LogProperties } from '../../runtime/ports.ts';
+import { createMemoryService, type MemoryService } from './memory-service.ts';
+
+export const KEY = 'a-key-for-tests-0123456789';
+
+export interface LogLine {
+  readonly level: string;
+  readonly text: string;
+  readonly properties: LogProperties;
+}
+
+export interface TestServer {
+  readonly url: string;
+  readonly port: number;
+  readonly service: MemoryService;
+  readonly server: HttpServer;
+  readonly lines: LogLine[];
+  readonly seen: RequestObservation[];
+  /** A request with the API key. */
+  call(path: string, init?: RequestInit): Promise<Response>;
+}
+
+export const BASE_SETTINGS: HttpSettings = {
+  host: '127.0.0.1',
+  port: 0,
+  apiKey: KEY,
+  previousApiKey: '',
+  apiKeyHeader: 'X-API-Key',
+  maxUploadBytes: 1_000_000,
+  production: false,
+  rateLimiting: {
+    enabled: false,
+    upload: { permits: 30, windowSeconds: 60 },
+    actions: { permits: 60, windowSeconds: 60 },
+  },
+  shutdownTimeout: 10_000,
+};
+
+/** Starts a server on a free port; it is closed and its files removed when the test is over. */
+export async function startServer(
+  t: ExecutionContext,
+  settings: Partial<HttpSettings> = {},
+  clock: Clock = systemClock,
+): Promise<TestServer> {
+  const service = await createMemoryService();
+  const lines: LogLine[] = [];
+  const seen: RequestObservation[] = [];
+  const server = createBatchServer({
+    service,
+    settings: { ...BASE_SETTINGS, ...settings },
+    clock,
+    ids: systemIds,
+    log: recorder(lines),
+    observe: (observation) => seen.push(observation),
+  });
+  t.teardown(async () => {
+    await server.close();
+    await service.remove();
+  });
+  const { url } = await server.listen();
+  const call = (path: string, init: RequestInit = {}) => {
+    const headers = new Headers(init.headers);
+    if (!headers.has('x-api-key')) headers.set('x-api-key', KEY);
+    return fetch(`${url}${path}`, { ...init, headers });
+  };
+  return { url, port: Number(new URL(url).port), service, server, lines, seen, call };
+}
+
+export function recorder(lines: LogLine[]): Log {
+  const at =
+    (level: string) =>
+    (text: string, properties: LogProperties = {}) => {
+      lines.push({ level, text, properties });
+    };
+  return { debug: at('debug'), info: at('info'), warn: at('warn'), error: at('error') };
+}
+
+const problemShape = z.strictObject({
+  type: z.url(),
+  title: z.string(),
+  status: z.int(),
+  code: z.string(),
+  traceId: z.string().regex(/^00-[0-9a-f]{32}-[0-9a-f]{16}-[0-9a-f]{2}$/),
+  requestId: z.string().regex(/^0H[0-9A-V]{11}:[0-9A-F]{8}$/),
+  errors: z.record(z.string(), z.array(z.string())).optional(),
+  detail: z.string().optional(),
+  instance: z.string().optional(),
+  exception: z.string().optional(),
+});
+
+export type ProblemBody = z.infer<typeof problemShape>;
+
+/** Asserts that the answer is this refusal, in full form; gives back its body. */
+export async function assertProblem(
+  t: ExecutionContext,
+  response: Response,
+  code: string,
+): Promise<ProblemBody> {
+  t.is(response.headers.get('content-type'), 'application/problem+json');
+  const text = await response.text();
+  const body = problemShape.parse(JSON.parse(text));
+  t.is(body.code, code, text);
+  t.is(body.status, response.status);
+  t.is(response.headers.get('x-request-id'), body.requestId);
+  t.is(response.status, REFUSALS[code as keyof typeof REFUSALS]?.status ?? response.status);
+  t.is(body.errors === undefined || response.status === 400, true);
+  return body;
+}
+
+/** A multipart body with one file and perhaps fields around it. */
+export function form(parts: readonly (readonly [name: string, value: string | File])[]): FormData {
+  const data = new FormData();
+  for (const [name, value] of parts) data.append(name, value);
+  return data;
+}
+
+export function pdf(bytes: string | Uint8Array = '%PDF-1.7 test', name = 'a.pdf'): File {
+  const content = typeof bytes === 'string' ? bytes : new Uint8Array(bytes);
+  return new File([content], name, { type: 'application/pdf' });
+}
+
+/** A connection that sends exactly what it is told and keeps what comes back. */
+export class RawClient {
+  readonly socket: net.Socket;
+  received = '';
+  /** True once the other side, or we, closed it. */
+  closed = false;
+  readonly whenClosed: Promise<void>;
+  #waiting: { readonly pattern: RegExp; readonly resolve: () => void }[] = [];
+
+  private constructor(socket: net.Socket) {
+    this.socket = socket;
+    socket.on('error', () => {});
+    socket.on('data', (chunk) => {
+      this.received += chunk.toString('latin1');
+      for (const { pattern, resolve } of this.#waiting) if (pattern.test(this.received)) resolve();
+    });
+    this.whenClosed = new Promise((resolve) => {
+      socket.on('close', () => {
+        this.closed = true;
+        for (const { resolve: wake } of this.#waiting) wake();
+        resolve();
+      });
+    });
+  }
+
+  static connect(port: number): Promise<RawClient> {
+    return new Promise((resolve, reject) => {
+      const socket = net.connect(port, '127.0.0.1');
+      socket.once('error', reject);
+      socket.once('connect', () => resolve(new RawClient(socket)));
+    });
+  }
+
+  /** Resolves when the kernel has taken the bytes. */
+  send(data: string | Uint8Array): Promise<void> {
+    return new Promise((resolve) => {
+      if (this.closed) resolve();
+      else this.socket.write(data, () => resolve());
+    });
+  }
+
+  /** Resolves when what was received matches, or the connection is closed. */
+  until(pattern: RegExp): Promise<void> {
+    if (this.closed || pattern.test(this.received)) return Promise.resolve();
+    return new Promise((resolve) => this.#waiting.push({ pattern, resolve }));
+  }
+
+  /** Ends without a goodbye, as a crashed client does. */
+  reset(): void {
+    this.socket.resetAndDestroy();
+  }
+}

@@ -1,0 +1,233 @@
+/**
+ * A batch service that keeps its jobs in memory and its files in a folder: the second implementation of the port,
+ * small enough to be steered into every answer the HTTP layer can be given.
+ */
+import { createHash, randomUUID } from 'node:crypto';
+import { access, type FileHandle, mkdir, mkdtemp, open, rename, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { extname, join } from 'node:path';
+import type {
+  BatchService,
+  JobDetail,
+  JobOutput,
+  JobQuery,
+  Jobs,
+  JobView,
+  ReadyCheck,
+  UploadSink,
+} from '../../actors/api.ts';
+import type { FolderName, JobId, ProfileName } from '../../machines/ids.ts';
+import type { JobFormat, JobState } from '../../machines/job.ts';
+import { Refusal } from '../../machines/refusals.ts';
+
+class FileSink implements UploadSink {
+  readonly path: string;
+  readonly #file: FileHandle;
+  length = 0;
+  kept = false;
+
+  constructor(path: string, file: FileHandle) {
+    this.path = path;
+    this.#file = file;
+  }
+
+  async write(chunk: Uint8Array): Promise<void> {
+    this.length += chunk.length;
+    await this.#file.write(chunk);
+  }
+
+  async abort(): Promise<void> {
+    if (this.kept) return;
+    await this.#file.close().catch(() => {});
+    await rm(`${this.path}.part`, { force: true });
+  }
+
+  async keep(): Promise<void> {
+    this.kept = true;
+    await this.#file.close();
+    await rename(`${this.path}.part`, this.path);
+  }
+}
+
+type Mutable<T> = { -readonly [K in keyof T]: T[K] };
+
+export class MemoryJobs implements Jobs {
+  readonly input: string;
+  readonly output_: string;
+  readonly #jobs: Mutable<JobDetail>[] = [];
+  readonly #outputs = new Map<string, JobOutput>();
+  readonly reasons: (string | null)[] = [];
+  /** Thrown by the next call of anything that changes a job. */
+  failNext: unknown;
+  /** What `acceptUpload` waits for. */
+  gate: Promise<void> = Promise.resolve();
+  /** Called when `acceptUpload` begins. */
+  accepting = () => {};
+  opened = 0;
+  now = Date.UTC(2026, 10, 21, 5, 0, 0, 123);
+
+  constructor(folder: string) {
+    this.input = join(folder, 'input');
+    this.output_ = join(folder, 'output');
+  }
+
+  plan(request: {
+    readonly fileName: string;
+    readonly format: JobFormat | undefined;
+    readonly profile: string | undefined;
+  }) {
+    const profile = request.profile ?? 'default';
+    if (profile !== 'default' && profile !== 'invoices') {
+      throw new Refusal('profile.not-found', `No profile ${profile}.`);
+    }
+    const extension = extname(request.fileName).toLowerCase();
+    const format =
+      request.format ?? (extension === '.pdf' ? 'Pades' : extension === '.xml' ? 'Xades' : 'Cades');
+    return { format, profile: profile as ProfileName } as const;
+  }
+
+  async openUpload(fileName: string): Promise<UploadSink> {
+    this.opened += 1;
+    if (fileName.length > 850) throw new Refusal('job.path-too-long', 'Too long.');
+    const path = join(this.input, `${randomUUID()}${extname(fileName)}`);
+    return new FileSink(path, await open(`${path}.part`, 'wx'));
+  }
+
+  async acceptUpload(
+    sink: UploadSink,
+    job: { readonly fileName: string; readonly format: JobFormat; readonly profile: ProfileName },
+  ): Promise<JobView> {
+    this.accepting();
+    await this.gate;
+    this.#failIfAsked();
+    const file = sink as FileSink;
+    await file.keep();
+    return this.add({
+      fileName: job.fileName,
+      format: job.format,
+      profileName: job.profile,
+      originalPath: file.path,
+    });
+  }
+
+  async list(query: JobQuery) {
+    const wanted = this.#jobs
+      .filter(({ status }) => query.statuses.length === 0 || query.statuses.includes(status))
+      .filter(({ profileName }) => query.profile === undefined || profileName === query.profile.toLowerCase())
+      .reverse();
+    const from = (query.page - 1) * query.pageSize;
+    return { items: wanted.slice(from, from + query.pageSize), totalCount: wanted.length };
+  }
+
+  async get(id: JobId): Promise<JobDetail> {
+    return this.#find(id);
+  }
+
+  async output(id: JobId): Promise<JobOutput> {
+    this.#find(id);
+    const output = this.#outputs.get(id);
+    if (output === undefined) throw new Refusal('job.output-unavailable', 'Not signed yet.');
+    try {
+      await access(output.path);
+    } catch {
+      throw new Refusal('job.output-gone', 'Removed.');
+    }
+    return output;
+  }
+
+  async cancel(id: JobId, reason: string | null): Promise<JobView> {
+    const job = this.#find(id);
+    this.#failIfAsked();
+    if (job.status !== 'Queued') throw new Refusal('job.not-queued', `The job is ${job.status}.`);
+    this.reasons.push(reason);
+    job.status = 'Canceled';
+    return job;
+  }
+
+  async retry(id: JobId): Promise<JobView> {
+    const job = this.#find(id);
+    this.#failIfAsked();
+    if (job.status !== 'Failed') throw new Refusal('job.not-failed', `The job is ${job.status}.`);
+    return this.add({ fileName: job.fileName, parentJobId: job.id, source: 'Retry' });
+  }
+
+  add(more: Partial<JobDetail> = {}): JobDetail {
+    const at = this.now;
+    this.now += 1;
+    const job: Mutable<JobDetail> = {
+      id: randomUUID() as JobId,
+      fileName: 'a.pdf',
+      originalPath: join(this.input, 'a.pdf'),
+      format: 'Pades',
+      source: 'Upload',
+      status: 'Queued',
+      createdAt: at,
+      updatedAt: at,
+      parentJobId: null,
+      errorMessage: null,
+      profileName: 'default' as ProfileName,
+      folder: null as FolderName | null,
+      outputEncrypted: false,
+      errorCode: null,
+      remoteDocumentId: null,
+      awaitingSignerSince: null,
+      queuedAt: at,
+      inputSha256: null,
+      outputSha256: null,
+      outputFileName: null,
+      history: [{ id: 1, timestamp: at, status: 'Queued', message: 'Uploaded.' }],
+      ...more,
+    };
+    this.#jobs.push(job);
+    return job;
+  }
+
+  set(id: JobId, status: JobState): void {
+    this.#find(id).status = status;
+  }
+
+  /** Gives a job an output of these bytes. */
+  async finish(id: JobId, bytes: Uint8Array, fileName = 'a.signed.pdf'): Promise<JobOutput> {
+    const path = join(this.output_, `${id}.out`);
+    await writeFile(path, bytes);
+    const sha256 = createHash('sha256').update(bytes).digest('hex');
+    const output = { path, fileName, length: bytes.length, sha256, contentType: 'application/pdf' };
+    this.#outputs.set(id, output);
+    this.set(id, 'Completed');
+    return output;
+  }
+
+  #find(id: JobId): Mutable<JobDetail> {
+    const job = this.#jobs.find((candidate) => candidate.id === id);
+    if (job === undefined) throw new Refusal('job.not-found', `No job ${id}.`);
+    return job;
+  }
+
+  #failIfAsked(): void {
+    const failure = this.failNext;
+    this.failNext = undefined;
+    if (failure !== undefined) throw failure;
+  }
+}
+
+export interface MemoryService extends BatchService {
+  readonly jobs: MemoryJobs;
+  readonly folder: string;
+  checks: ReadyCheck[];
+  remove(): Promise<void>;
+}
+
+export async function createMemoryService(): Promise<MemoryService> {
+  const folder = await mkdtemp(join(tmpdir(), 'sealwright-http-'));
+  const jobs = new MemoryJobs(folder);
+  await mkdir(jobs.input);
+  await mkdir(jobs.output_);
+  const service: MemoryService = {
+    jobs,
+    folder,
+    checks: [{ name: 'database', healthy: true, detail: null }],
+    readiness: { checks: async () => service.checks },
+    remove: () => rm(folder, { recursive: true, force: true }),
+  };
+  return service;
+}
