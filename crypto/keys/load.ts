@@ -1,7 +1,7 @@
 /** Loads a signing key with its certificates and checks, once, that they can sign. */
 import { createHash, type KeyObject, X509Certificate } from 'node:crypto';
 import { readFile } from 'node:fs/promises';
-import { type Certificate, readCertificate } from '../certificates/certificate.ts';
+import { type Certificate, readableCertificates } from '../certificates/certificate.ts';
 import { CryptoError, type Signer } from '../types.ts';
 import { certificatesIn } from './pem.ts';
 import { openPfx } from './pfx.ts';
@@ -45,8 +45,11 @@ export interface LoadedSigner extends Signer {
  */
 export async function loadSigner(source: KeySource, now: number): Promise<LoadedSigner> {
   const { keys, certificates } = source.source === 'Pfx' ? await fromPfx(source) : await fromPem(source);
-  if (certificates.length === 0) throw new CryptoError('certificate.malformed', 'No certificate was found.');
-  const parsed = certificates.map(readCertificate);
+  // A stranger among the certificates that can't be read is no reason to refuse the others.
+  const parsed = certificates.flatMap(readableCertificates);
+  if (parsed.length === 0) {
+    throw new CryptoError('certificate.malformed', 'No certificate that can be read was found.');
+  }
   const pairs = keys.flatMap((key) => pairOf(key, parsed));
   const pair = choose(pairs, keys, source.source === 'Pfx' ? source.thumbprint : undefined);
   return signerOf(pair, parsed, now);

@@ -1,0 +1,171 @@
+/** Decryption with a password: the schemes of PKCS#12 (RFC 7292 appendix B) and of PKCS#5 v2 (RFC 8018 §6.2). */
+import { createDecipheriv, createHash, pbkdf2Sync } from 'node:crypto';
+import { Asn1Error } from '../asn1/error.ts';
+import { Cursor, type Element, enter, octets, oidText, smallInteger } from '../asn1/read.ts';
+import { TAG } from '../asn1/tags.ts';
+import { parseAlgorithm } from '../cms/parse.ts';
+
+export type HashName = 'sha1' | 'sha224' | 'sha256' | 'sha384' | 'sha512';
+
+/** Rounds above this would hold up the start for minutes; usual are 2,000 to 600,000. */
+const MAX_ROUNDS = 10_000_000;
+
+interface Scheme {
+  readonly cipher: string;
+  readonly keyLength: number;
+  readonly ivLength: number;
+}
+
+/** PBE schemes of RFC 7292 appendix C that were in use. */
+const PKCS12_SCHEMES: ReadonlyMap<string, Scheme> = new Map([
+  ['1.2.840.113549.1.12.1.3', { cipher: 'des-ede3-cbc', keyLength: 24, ivLength: 8 }],
+  ['1.2.840.113549.1.12.1.4', { cipher: 'des-ede-cbc', keyLength: 16, ivLength: 8 }],
+  ['1.2.840.113549.1.12.1.5', { cipher: 'rc2', keyLength: 16, ivLength: 8 }],
+  ['1.2.840.113549.1.12.1.6', { cipher: 'rc2', keyLength: 5, ivLength: 8 }],
+]);
+
+const PBES2 = '1.2.840.113549.1.5.13';
+const PBKDF2 = '1.2.840.113549.1.5.12';
+
+const PBES2_CIPHERS: ReadonlyMap<string, Scheme> = new Map([
+  ['2.16.840.1.101.3.4.1.2', { cipher: 'aes-128-cbc', keyLength: 16, ivLength: 16 }],
+  ['2.16.840.1.101.3.4.1.22', { cipher: 'aes-192-cbc', keyLength: 24, ivLength: 16 }],
+  ['2.16.840.1.101.3.4.1.42', { cipher: 'aes-256-cbc', keyLength: 32, ivLength: 16 }],
+  ['1.2.840.113549.3.7', { cipher: 'des-ede3-cbc', keyLength: 24, ivLength: 8 }],
+]);
+
+const HMAC_HASHES: ReadonlyMap<string, HashName> = new Map([
+  ['1.2.840.113549.2.7', 'sha1'],
+  ['1.2.840.113549.2.8', 'sha224'],
+  ['1.2.840.113549.2.9', 'sha256'],
+  ['1.2.840.113549.2.10', 'sha384'],
+  ['1.2.840.113549.2.11', 'sha512'],
+]);
+
+/**
+ * Decrypts with an AlgorithmIdentifier that names the scheme.
+ * @throws {Asn1Error} when the scheme is unknown or malformed
+ * @throws {Error} of node:crypto when the padding is wrong, as after a wrong password
+ */
+export async function decryptWithPassword(
+  algorithm: Element,
+  encrypted: Buffer,
+  password: string,
+): Promise<Buffer> {
+  const { id, parameters } = parseAlgorithm(algorithm);
+  if (parameters === undefined) throw new Asn1Error('encryption parameters are missing', algorithm.start);
+  if (id === PBES2) return decryptPbes2(parameters, encrypted, password);
+  const scheme = PKCS12_SCHEMES.get(id);
+  if (scheme === undefined) throw new Asn1Error(`encryption ${id} is not supported`, algorithm.start);
+  const fields = enter(parameters, TAG.sequence);
+  const salt = octets(fields.take());
+  const rounds = roundsOf(fields.take());
+  const secret = pkcs12Password(password);
+  const key = pkcs12Key('sha1', 'encryption', secret, salt, rounds, scheme.keyLength);
+  const iv = pkcs12Key('sha1', 'iv', secret, salt, rounds, scheme.ivLength);
+  return scheme.cipher === 'rc2'
+    ? decryptRc2(key, iv, encrypted)
+    : decrypt(scheme.cipher, key, iv, encrypted);
+}
+
+function decryptPbes2(parameters: Element, encrypted: Buffer, password: string): Buffer {
+  const fields = enter(parameters, TAG.sequence);
+  const derivation = parseAlgorithm(fields.take());
+  const encryption = parseAlgorithm(fields.take());
+  const scheme = PBES2_CIPHERS.get(encryption.id);
+  if (derivation.id !== PBKDF2 || derivation.parameters === undefined) {
+    throw new Asn1Error(`key derivation ${derivation.id} is not supported`, parameters.start);
+  }
+  if (scheme === undefined || encryption.parameters === undefined) {
+    throw new Asn1Error(`encryption ${encryption.id} is not supported`, parameters.start);
+  }
+  const derive = enter(derivation.parameters, TAG.sequence);
+  const salt = octets(derive.take());
+  const rounds = roundsOf(derive.take());
+  derive.takeIf(TAG.integer);
+  const prf = derive.done ? 'sha1' : HMAC_HASHES.get(parseAlgorithm(derive.take()).id);
+  if (prf === undefined) throw new Asn1Error('key derivation hash is not supported', parameters.start);
+  const key = pbkdf2Sync(Buffer.from(password, 'utf8'), salt, rounds, scheme.keyLength, prf);
+  return decrypt(scheme.cipher, key, octets(encryption.parameters), encrypted);
+}
+
+function decrypt(cipher: string, key: Buffer, iv: Buffer, encrypted: Buffer): Buffer {
+  const decipher = createDecipheriv(cipher, key, iv);
+  return Buffer.concat([decipher.update(encrypted), decipher.final()]);
+}
+
+/** RC2 is gone from OpenSSL's default algorithms. Forge is loaded only for the containers that still need it. */
+async function decryptRc2(key: Buffer, iv: Buffer, encrypted: Buffer): Promise<Buffer> {
+  const { default: forge } = await import('node-forge');
+  const rc2 = forge.rc2.createDecryptionCipher(key.toString('latin1'), key.length * 8);
+  rc2.start(iv.toString('latin1'));
+  rc2.update(forge.util.createBuffer(encrypted.toString('latin1')));
+  if (!rc2.finish()) throw new Error('wrong padding');
+  return Buffer.from(rc2.output.getBytes(), 'latin1');
+}
+
+function roundsOf(element: Element): number {
+  const rounds = smallInteger(element);
+  if (rounds < 1 || rounds > MAX_ROUNDS) throw new Asn1Error(`${rounds} rounds are too many`, element.start);
+  return rounds;
+}
+
+/** UTF-16 in big-endian order with two zero bytes at the end (RFC 7292 §B.1). */
+export function pkcs12Password(password: string): Buffer {
+  return Buffer.from(`${password}\0`, 'utf16le').swap16();
+}
+
+/** What the bytes are for (RFC 7292 §B.3). */
+const PURPOSES = { encryption: 1, iv: 2, mac: 3 } as const;
+
+/** Key derivation of RFC 7292 §B.2. @param secret as `pkcs12Password` gives it */
+export function pkcs12Key(
+  hash: HashName,
+  purpose: keyof typeof PURPOSES,
+  secret: Buffer,
+  salt: Buffer,
+  rounds: number,
+  length: number,
+): Buffer {
+  const block = hash === 'sha384' || hash === 'sha512' ? 128 : 64;
+  const diversifier = Buffer.alloc(block, PURPOSES[purpose]);
+  const input = Buffer.concat([repeated(salt, block), repeated(secret, block)]);
+  const pieces: Buffer[] = [];
+  for (let have = 0; have < length; ) {
+    let piece = createHash(hash).update(diversifier).update(input).digest();
+    for (let round = 1; round < rounds; round++) piece = createHash(hash).update(piece).digest();
+    pieces.push(piece);
+    have += piece.length;
+    const step = Buffer.alloc(block, piece);
+    for (let at = 0; at < input.length; at += block) addOneMore(input.subarray(at, at + block), step);
+  }
+  return Buffer.concat(pieces).subarray(0, length);
+}
+
+/** `bytes` over and over, up to the next whole number of blocks. */
+function repeated(bytes: Buffer, block: number): Buffer {
+  return bytes.length === 0 ? bytes : Buffer.alloc(Math.ceil(bytes.length / block) * block, bytes);
+}
+
+/** target = target + step + 1, as big-endian numbers, carry out of the top dropped. */
+function addOneMore(target: Buffer, step: Buffer): void {
+  let carry = 1;
+  for (let at = target.length - 1; at >= 0; at--) {
+    carry += (target[at] ?? 0) + (step[at] ?? 0);
+    target[at] = carry & 0xff;
+    carry >>= 8;
+  }
+}
+
+/** Hash of an HMAC-based integrity value, by the plain hash's identifier; undefined when it is not supported. */
+export function hashNamed(element: Element): HashName | undefined {
+  return HASHES.get(oidText(new Cursor(element).take()));
+}
+
+const HASHES: ReadonlyMap<string, HashName> = new Map([
+  ['1.3.14.3.2.26', 'sha1'],
+  ['2.16.840.1.101.3.4.2.4', 'sha224'],
+  ['2.16.840.1.101.3.4.2.1', 'sha256'],
+  ['2.16.840.1.101.3.4.2.2', 'sha384'],
+  ['2.16.840.1.101.3.4.2.3', 'sha512'],
+]);

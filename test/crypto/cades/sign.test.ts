@@ -1,0 +1,347 @@
+import { execFileSync } from 'node:child_process';
+import { createHash } from 'node:crypto';
+import {
+  existsSync,
+  mkdtempSync,
+  openSync,
+  readFileSync,
+  rmSync,
+  statSync,
+  symlinkSync,
+  writeFileSync,
+  writeSync,
+} from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import test from 'ava';
+import { signCades } from '../../../crypto/cades/sign.ts';
+import { verifyCades } from '../../../crypto/cades/verify.ts';
+import type {
+  DigestName,
+  SignFileRequest,
+  VerificationReport,
+  VerifyFileRequest,
+} from '../../../crypto/types.ts';
+import { type KeyKind, pki } from '../../pki/pki.ts';
+import { opensslCms, opensslCmsPrint, requireTool, runTool } from '../../verifiers/index.ts';
+
+const AT = Date.now();
+const folder = mkdtempSync(join(tmpdir(), 'sealwright-cades-'));
+test.after.always(() => rmSync(folder, { recursive: true, force: true }));
+
+let files = 0;
+
+function file(bytes?: Uint8Array): string {
+  const path = join(folder, `file-${++files}`);
+  if (bytes !== undefined) writeFileSync(path, bytes);
+  return path;
+}
+
+function sha256(path: string): string {
+  return createHash('sha256').update(readFileSync(path)).digest('hex');
+}
+
+function request(input: string, kind: KeyKind = 'rsa-2048', digest?: DigestName): SignFileRequest {
+  return {
+    format: 'Cades',
+    input,
+    output: file(),
+    signer: pki().signer(kind),
+    at: AT,
+    ...(digest === undefined ? {} : { digest }),
+  };
+}
+
+function verify(path: string, more: Partial<VerifyFileRequest> = {}): VerificationReport {
+  return verifyCades({ format: 'Cades', path, at: AT, anchors: [pki().root.certificate], ...more });
+}
+
+function failed(report: VerificationReport): string[] {
+  return report.checks.filter(({ ok }) => !ok).map(({ name }) => name);
+}
+
+/** Bytes that differ at every place and length. */
+function bytes(length: number): Buffer {
+  const content = Buffer.alloc(length);
+  for (let at = 0; at < length; at++) content[at] = (at * 31 + (at >> 8)) & 0xff;
+  return content;
+}
+
+function codeOf(work: () => unknown): string {
+  try {
+    work();
+  } catch (error) {
+    return (error as { code: string }).code;
+  }
+  return 'none';
+}
+
+test('openssl gives back the content of every size of file, signed with RSA and ECDSA', async (t) => {
+  if (!requireTool(t, 'openssl')) return;
+  // Around every place where a length takes one more octet, and where reading goes over to pieces.
+  const sizes = [1, 127, 128, 255, 256, 65_535, 65_536, (1 << 20) - 1, 1 << 20, (1 << 20) + 1, 3_000_001];
+  for (const kind of ['rsa-2048', 'p-256'] as const) {
+    for (const size of sizes) {
+      const input = file(bytes(size));
+      const signing = request(input, kind);
+      const signed = signCades(signing);
+      t.deepEqual(signed.output, { sha256: sha256(signing.output), length: statSync(signing.output).size });
+      t.is(signed.input.sha256, sha256(input));
+      t.is(signed.input.length, size);
+      t.is(signed.input.mtimeMs, statSync(input).mtimeMs);
+      const out = file();
+      const verdict = await opensslCms({ signature: signing.output, ca: pki().rootFile, out });
+      t.true(verdict.ok, `${kind} ${size}: ${verdict.text}`);
+      t.true(readFileSync(out).equals(readFileSync(input)));
+      const report = verify(signing.output, { content: signed.input, signer: signing.signer.fingerprint });
+      t.deepEqual(failed(report), []);
+      t.true(report.ok);
+      t.is(report.signatures, 1);
+    }
+  }
+});
+
+test('every supported key and digest signs small and large files', async (t) => {
+  if (!requireTool(t, 'openssl')) return;
+  for (const kind of ['rsa-3072', 'p-384', 'p-521'] as const) {
+    for (const [size, digest] of [
+      [500, 'sha384'],
+      [1_100_000, 'sha512'],
+      [1_100_000, 'sha384'],
+    ] as const) {
+      const signing = request(file(bytes(size)), kind, digest);
+      const signed = signCades(signing);
+      const verdict = await opensslCms({ signature: signing.output, ca: pki().rootFile });
+      t.true(verdict.ok, `${kind} ${digest} ${size}: ${verdict.text}`);
+      t.deepEqual(failed(verify(signing.output, { content: signed.input })), []);
+    }
+  }
+});
+
+test('signing-time is inside, with the other attributes of the baseline', async (t) => {
+  if (!requireTool(t, 'openssl')) return;
+  const signing = request(file(bytes(100)));
+  signCades(signing);
+  const printed = await opensslCmsPrint(signing.output);
+  for (const attribute of [
+    /contentType/,
+    /messageDigest/,
+    /signingTime/,
+    /signingCertificateV2|9\.16\.2\.47/,
+  ]) {
+    t.regex(printed, attribute);
+  }
+});
+
+test('one changed byte of the content fails here and in openssl', async (t) => {
+  if (!requireTool(t, 'openssl')) return;
+  for (const size of [2000, 1_100_000]) {
+    const signing = request(file(bytes(size)), 'p-256');
+    signCades(signing);
+    const changed = readFileSync(signing.output);
+    changed[Math.floor(size / 2)] = (changed[Math.floor(size / 2)] ?? 0) ^ 1;
+    const path = file(changed);
+    const verdict = await opensslCms({ signature: path, ca: pki().rootFile });
+    t.false(verdict.ok);
+    t.is(verdict.exit, 4);
+    t.deepEqual(failed(verify(path)), ['message-digest']);
+  }
+});
+
+test('a signer below another CA fails here and in openssl', async (t) => {
+  if (!requireTool(t, 'openssl')) return;
+  const signing = { ...request(file(bytes(100))), signer: pki().stranger() };
+  signCades(signing);
+  t.false((await opensslCms({ signature: signing.output, ca: pki().rootFile })).ok);
+  t.deepEqual(failed(verify(signing.output)), ['chain']);
+});
+
+test('another signer or another content than expected is said by name', (t) => {
+  const signing = request(file(bytes(100)));
+  signCades(signing);
+  t.deepEqual(failed(verify(signing.output, { signer: '00'.repeat(32) })), ['signer']);
+  t.deepEqual(failed(verify(signing.output, { content: { sha256: '00'.repeat(32), length: 100 } })), [
+    'content',
+  ]);
+});
+
+test('a certificate outside its validity is said by name', (t) => {
+  const signing = request(file(bytes(100)));
+  signCades(signing);
+  const report = verify(signing.output, { at: AT + 36_500 * 86_400_000 });
+  t.deepEqual(failed(report), ['certificate-validity', 'chain']);
+});
+
+test('a file that is CMS already is signed like any other content', async (t) => {
+  if (!requireTool(t, 'openssl')) return;
+  const inner = request(file(bytes(5000)));
+  signCades(inner);
+  const outer = request(inner.output, 'p-256');
+  signCades(outer);
+  const out = file();
+  t.true((await opensslCms({ signature: outer.output, ca: pki().rootFile, out })).ok);
+  t.true(readFileSync(out).equals(readFileSync(inner.output)));
+  t.deepEqual(failed(verify(out)), []);
+});
+
+test('files that openssl made verify: streamed with indefinite lengths, PSS, named by key identifier', async (t) => {
+  if (!requireTool(t, 'openssl')) return;
+  const signer = pki().signer('rsa-2048');
+  const key = file(Buffer.from(signer.privateKey.export({ type: 'pkcs8', format: 'pem' })));
+  const certificate = file(
+    Buffer.from(
+      `-----BEGIN CERTIFICATE-----\n${signer.certificate.toString('base64')}\n-----END CERTIFICATE-----\n`,
+    ),
+  );
+  for (const [size, extra] of [
+    [10_000, ['-stream']],
+    [1_500_000, ['-stream']],
+    [10_000, ['-stream', '-keyid']],
+    // openssl 3.0 can't stream PSS.
+    [10_000, ['-keyopt', 'rsa_padding_mode:pss']],
+  ] as const) {
+    const output = file();
+    const made = await runTool('openssl', [
+      'cms',
+      '-sign',
+      '-cades',
+      '-binary',
+      '-nodetach',
+      '-md',
+      'sha384',
+      '-outform',
+      'DER',
+      '-in',
+      file(bytes(size)),
+      '-signer',
+      certificate,
+      '-inkey',
+      key,
+      '-certfile',
+      pki().issuingFile,
+      '-out',
+      output,
+      ...extra,
+    ]);
+    t.is(made.exit, 0, made.stderr);
+    t.is(readFileSync(output)[1] === 0x80, (extra as readonly string[]).includes('-stream'));
+    const report = verify(output, { signer: signer.fingerprint });
+    t.deepEqual(failed(report), [], JSON.stringify(report.checks));
+    const changed = readFileSync(output);
+    changed[size >> 1] = (changed[size >> 1] ?? 0) ^ 1;
+    t.deepEqual(failed(verify(file(changed))), ['message-digest']);
+  }
+});
+
+test('bytes after the end, and bytes missing at the end, make the file unreadable', (t) => {
+  const signing = request(file(bytes(1000)));
+  signCades(signing);
+  const good = readFileSync(signing.output);
+  t.deepEqual(failed(verify(file(Buffer.concat([good, Buffer.from([0])])))), ['structure']);
+  t.deepEqual(failed(verify(file(good.subarray(0, -1)))), ['structure']);
+});
+
+test('a file cut short at any place never passes and never throws', (t) => {
+  const signing = request(file(bytes(40)), 'p-256');
+  signCades(signing);
+  const good = readFileSync(signing.output);
+  const path = file();
+  for (let length = 0; length < good.length; length++) {
+    writeFileSync(path, good.subarray(0, length));
+    t.false(verify(path).ok);
+  }
+});
+
+test('a detached signature is not taken for one that holds its content', async (t) => {
+  if (!requireTool(t, 'openssl')) return;
+  const { buildSignedData } = await import('../../../crypto/cms/build.ts');
+  const der = buildSignedData({
+    signer: pki().signer('p-256'),
+    digest: 'sha256',
+    messageDigest: createHash('sha256').digest(),
+    signingTime: AT,
+  });
+  t.deepEqual(failed(verify(file(der))), ['enveloping', 'message-digest']);
+});
+
+test('an empty input, a missing one and a link are refused, and no output stays', (t) => {
+  const empty = request(file(Buffer.alloc(0)));
+  t.is(
+    codeOf(() => signCades(empty)),
+    'input.empty',
+  );
+  const missing = request(join(folder, 'nobody'));
+  t.is(
+    codeOf(() => signCades(missing)),
+    'input.unreadable',
+  );
+  const link = file();
+  symlinkSync(file(bytes(10)), link);
+  const linked = request(link);
+  t.is(
+    codeOf(() => signCades(linked)),
+    'input.unreadable',
+  );
+  for (const { output } of [empty, missing, linked]) t.false(existsSync(output));
+});
+
+test('an existing output is left as it is', (t) => {
+  const signing = request(file(bytes(10)));
+  writeFileSync(signing.output, 'mine');
+  t.is(
+    codeOf(() => signCades(signing)),
+    'output.exists',
+  );
+  t.is(readFileSync(signing.output, 'utf8'), 'mine');
+});
+
+test('a disk that is full leaves no output behind', (t) => {
+  // No file system of our own to fill: the limit on file size gives the same refusal in the middle of a write.
+  const input = file(bytes(4 << 20));
+  const output = file();
+  const script = `
+    import { signCades } from ${JSON.stringify(new URL('../../../crypto/cades/sign.js', import.meta.url).href)};
+    import { pki } from ${JSON.stringify(new URL('../../pki/pki.js', import.meta.url).href)};
+    process.on('SIGXFSZ', () => {});
+    try {
+      signCades({ format: 'Cades', input: ${JSON.stringify(input)}, output: ${JSON.stringify(output)}, signer: pki().signer('p-256'), at: Date.now() });
+      console.log('signed');
+    } catch (error) { console.log(error.code); }`;
+  const code = execFileSync(
+    'sh',
+    ['-c', 'ulimit -f 2048; exec "$0" --input-type=module -e "$1"', process.execPath, script],
+    { encoding: 'utf8', timeout: 30_000 },
+  );
+  t.is(code.trim(), 'output.unwritable');
+  t.false(existsSync(output));
+});
+
+test('lengths above 4 GiB are written exactly', async (t) => {
+  const { envelope } = await import('../../../crypto/cades/envelope.ts');
+  const { readHeader } = await import('../../../crypto/asn1/header.ts');
+  const size = 5 * 2 ** 30 + 12_345;
+  const signer = pki().signer('rsa-2048');
+  const { head, tail } = envelope({ signer, digest: 'sha256', at: AT }, size, Buffer.alloc(32));
+  const outer = readHeader(head, 0, head.length);
+  t.is(outer.headerLength + outer.length, head.length + size + tail.length);
+  const last = readHeader(head, head.length - 7, head.length);
+  t.deepEqual([last.tag, last.length], [0x04, size]);
+});
+
+test('a 64 MB file is signed and verified in a few megabytes', (t) => {
+  const input = file();
+  const piece = bytes(1 << 20);
+  const fd = openSync(input, 'w');
+  for (let megabyte = 0; megabyte < 64; megabyte++) {
+    piece.writeUInt32BE(megabyte, 0);
+    writeSync(fd, piece);
+  }
+  const signing = request(input, 'p-256');
+  const before = process.memoryUsage();
+  const signed = signCades(signing);
+  const report = verify(signing.output, { content: signed.input });
+  const after = process.memoryUsage();
+  t.true(report.ok);
+  t.true(signed.output.length > 64 << 20);
+  t.true(after.rss - before.rss < 32 << 20, `${(after.rss - before.rss) >> 20} MiB more`);
+});

@@ -1,0 +1,249 @@
+import { createHash, sign } from 'node:crypto';
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import test from 'ava';
+import { childrenOf, encoded, octets, readWhole } from '../../../crypto/asn1/read.ts';
+import { octetString, oid, sequence, small, tlv } from '../../../crypto/asn1/write.ts';
+import { type KeySource, loadSigner } from '../../../crypto/keys/load.ts';
+import { certificatePem } from '../../../crypto/keys/pem.ts';
+import { deserializeSigner, serializeSigner } from '../../../crypto/keys/transfer.ts';
+import type { Signer } from '../../../crypto/types.ts';
+import { keyPemOf, pki } from '../../pki/pki.ts';
+import { requireTool, runTool } from '../../verifiers/index.ts';
+
+const NOW = Date.now();
+const DAY = 86_400_000;
+const folder = mkdtempSync(join(tmpdir(), 'sealwright-keys-'));
+test.after.always(() => rmSync(folder, { recursive: true, force: true }));
+
+let files = 0;
+
+function file(content: string | Uint8Array = ''): string {
+  const path = join(folder, `file-${++files}`);
+  writeFileSync(path, content);
+  return path;
+}
+
+function chainPem(signer: Signer): string {
+  return [signer.certificate, ...signer.chain, pki().root.certificate].map(certificatePem).join('');
+}
+
+function pem(
+  signer: Signer,
+  options: { key?: string; password?: string; certificates?: string } = {},
+): KeySource {
+  return {
+    source: 'Pem',
+    certificatePath: file(options.certificates ?? chainPem(signer)),
+    keyPath: file(options.key ?? keyPemOf(signer.privateKey)),
+    ...(options.password === undefined ? {} : { password: options.password }),
+  };
+}
+
+async function codeOf(source: KeySource, now = NOW): Promise<string> {
+  try {
+    await loadSigner(source, now);
+  } catch (error) {
+    return (error as { code: string }).code;
+  }
+  return 'loaded';
+}
+
+function sameKey(one: Signer, other: Signer): boolean {
+  return one.privateKey.equals(other.privateKey);
+}
+
+/** Makes a container with the openssl program. */
+async function pfx(signer: Signer, password: string, ...options: readonly string[]): Promise<string> {
+  const out = file();
+  const chain = file(signer.chain.map(certificatePem).join('') + certificatePem(pki().root.certificate));
+  const { exit, stderr } = await runTool('openssl', [
+    'pkcs12',
+    '-export',
+    '-inkey',
+    file(keyPemOf(signer.privateKey)),
+    '-in',
+    file(certificatePem(signer.certificate)),
+    '-certfile',
+    chain,
+    '-passout',
+    `pass:${password}`,
+    '-out',
+    out,
+    ...options,
+  ]);
+  if (exit !== 0) throw new Error(stderr);
+  return out;
+}
+
+test('PEM gives key, certificate, chain without root, and the root apart', async (t) => {
+  for (const kind of ['rsa-2048', 'p-256', 'p-521'] as const) {
+    const signer = pki().signer(kind);
+    const loaded = await loadSigner(pem(signer), NOW);
+    t.true(sameKey(loaded, signer));
+    t.deepEqual(loaded.certificate, signer.certificate);
+    t.deepEqual(loaded.chain, [pki().issuing.certificate]);
+    t.deepEqual(loaded.root, pki().root.certificate);
+    t.is(loaded.keyType, signer.keyType);
+    t.is(loaded.fingerprint, createHash('sha256').update(signer.certificate).digest('hex'));
+    t.is(loaded.thumbprint, createHash('sha1').update(signer.certificate).digest('hex').toUpperCase());
+    t.regex(loaded.subject, /CN=Signer/);
+  }
+});
+
+test('PEM certificates may come in any order, with text around them', async (t) => {
+  const signer = pki().signer('p-256');
+  const certificates = `Bag Attributes\n${[pki().root.certificate, ...signer.chain, signer.certificate].map(certificatePem).join('notes\n')}`;
+  const loaded = await loadSigner(pem(signer, { certificates }), NOW);
+  t.deepEqual(loaded.certificate, signer.certificate);
+  t.deepEqual(loaded.chain, signer.chain);
+});
+
+test('an encrypted PEM key opens with its password and only with it', async (t) => {
+  const signer = pki().signer('rsa-2048');
+  const key = signer.privateKey
+    .export({ type: 'pkcs8', format: 'pem', cipher: 'aes-256-cbc', passphrase: 'open' })
+    .toString();
+  t.true(sameKey(await loadSigner(pem(signer, { key, password: 'open' }), NOW), signer));
+  t.is(await codeOf(pem(signer, { key, password: 'shut' })), 'key.password');
+  t.is(await codeOf(pem(signer, { key })), 'key.password');
+});
+
+test('each thing that can be wrong with a key has its own code', async (t) => {
+  const signer = pki().signer('p-256');
+  const { generateKeyPairSync } = await import('node:crypto');
+  t.is(await codeOf(pem(signer, { key: keyPemOf(pki().signer('p-384').privateKey) })), 'key.mismatch');
+  t.is(await codeOf(pem(signer, { key: 'no key' })), 'key.unreadable');
+  t.is(await codeOf(pem(signer, { certificates: 'no certificate' })), 'certificate.malformed');
+  t.is(
+    await codeOf(pem(signer, { certificates: certificatePem(signer.certificate.subarray(0, 300)) })),
+    'certificate.malformed',
+  );
+  t.is(
+    await codeOf({ source: 'Pem', certificatePath: join(folder, 'none'), keyPath: file() }),
+    'key.unreadable',
+  );
+  const early = pki().signerValid(NOW + DAY, NOW + 2 * DAY);
+  t.is(await codeOf(pem(early)), 'certificate.not-yet-valid');
+  t.is(await codeOf(pem(early), NOW + 3 * DAY), 'certificate.expired');
+  t.is(await codeOf(pem(early), NOW + 1.5 * DAY), 'loaded');
+
+  const { DOCUMENT_SIGNING, issueCertificate } = await import('../../../crypto/certificates/issue.ts');
+  const odd = (key: ReturnType<typeof generateKeyPairSync>, ca = false) => {
+    const certificate = issueCertificate({
+      subject: { commonName: 'odd' },
+      issuer: { commonName: pki().issuing.name },
+      ...key,
+      issuerKey: pki().issuing.key,
+      serial: Buffer.from([1, 2, 3]),
+      notBefore: NOW - DAY,
+      notAfter: NOW + DAY,
+      use: ca ? { kind: 'ca' } : { kind: 'signer', purposes: DOCUMENT_SIGNING },
+    });
+    return pem(signer, { key: keyPemOf(key.privateKey), certificates: certificatePem(certificate) });
+  };
+  t.is(await codeOf(odd(generateKeyPairSync('rsa', { modulusLength: 1024 }))), 'key.unsupported');
+  t.is(await codeOf(odd(generateKeyPairSync('ec', { namedCurve: 'secp256k1' }))), 'key.unsupported');
+  t.is(await codeOf(odd(generateKeyPairSync('ed25519'))), 'key.unsupported');
+  t.is(await codeOf(odd(generateKeyPairSync('ec', { namedCurve: 'P-256' }), true)), 'key.unsupported');
+  t.is(await codeOf(odd(generateKeyPairSync('ec', { namedCurve: 'P-256' }))), 'loaded');
+});
+
+test('PKCS#12 made in the old and in the new way opens, for RSA and EC keys', async (t) => {
+  if (!requireTool(t, 'openssl')) return;
+  const ways: readonly (readonly string[])[] = [
+    ['-legacy'],
+    ['-legacy', '-keypbe', 'PBE-SHA1-3DES', '-certpbe', 'PBE-SHA1-3DES'],
+    [],
+    ['-keypbe', 'AES-128-CBC', '-certpbe', 'AES-128-CBC', '-macalg', 'SHA1'],
+    ['-macalg', 'SHA512'],
+    ['-keypbe', 'NONE', '-certpbe', 'NONE'],
+  ];
+  for (const kind of ['rsa-2048', 'p-256', 'p-384'] as const) {
+    const signer = pki().signer(kind);
+    for (const way of ways) {
+      const loaded = await loadSigner(
+        { source: 'Pfx', path: await pfx(signer, 'pässword', ...way), password: 'pässword' },
+        NOW,
+      );
+      t.true(sameKey(loaded, signer), `${kind} ${way.join(' ')}`);
+      t.deepEqual(loaded.certificate, signer.certificate);
+      t.deepEqual(loaded.chain, signer.chain);
+      t.deepEqual(loaded.root, pki().root.certificate);
+    }
+  }
+});
+
+test('PKCS#12 without a password opens, with a wrong one it says so, and rubbish is unreadable', async (t) => {
+  if (!requireTool(t, 'openssl')) return;
+  const signer = pki().signer('p-256');
+  t.is(await codeOf({ source: 'Pfx', path: await pfx(signer, '') }), 'loaded');
+  for (const way of [['-legacy'], [], ['-nomac'], ['-legacy', '-nomac']]) {
+    const path = await pfx(signer, 'right', ...way);
+    t.is(await codeOf({ source: 'Pfx', path, password: 'wrong' }), 'key.password', way.join(' '));
+    t.is(await codeOf({ source: 'Pfx', path }), 'key.password', way.join(' '));
+  }
+  t.is(await codeOf({ source: 'Pfx', path: file('rubbish') }), 'key.unreadable');
+  t.is(await codeOf({ source: 'Pfx', path: file() }), 'key.unreadable');
+  t.is(await codeOf({ source: 'Pfx', path: join(folder, 'none') }), 'key.unreadable');
+});
+
+test('of several keys in one container the thumbprint chooses', async (t) => {
+  if (!requireTool(t, 'openssl')) return;
+  const signers = [pki().signer('rsa-2048'), pki().signer('p-256')] as const;
+  const safes = await Promise.all(
+    signers.map(async (signer) => safesOf(readFileSync(await pfx(signer, 'two keys', '-nomac')))),
+  );
+  const data = oid('1.2.840.113549.1.7.1');
+  const both = sequence(...safes.flat());
+  const path = file(sequence(small(3), sequence(data, tlv(0xa0, octetString(both)))));
+
+  t.is(await codeOf({ source: 'Pfx', path, password: 'two keys' }), 'key.ambiguous');
+  for (const { certificate } of signers) {
+    const sha1 = createHash('sha1').update(certificate).digest('hex');
+    const thumbprint = sha1.replace(/..(?=.)/g, '$&:');
+    const loaded = await loadSigner({ source: 'Pfx', path, password: 'two keys', thumbprint }, NOW);
+    t.deepEqual(loaded.certificate, certificate);
+  }
+  const nobody = { source: 'Pfx', path, password: 'two keys', thumbprint: '00'.repeat(20) } as const;
+  t.is(await codeOf(nobody), 'key.not-found');
+});
+
+/** The parts of a container's authenticated safe, encoded. */
+function safesOf(container: Buffer): Buffer[] {
+  const [, contentInfo] = childrenOf(readWhole(container));
+  const [, explicit] = childrenOf(contentInfo ?? readWhole(container));
+  const [safe] = childrenOf(explicit ?? readWhole(container));
+  return childrenOf(readWhole(octets(safe ?? readWhole(container)))).map(encoded);
+}
+
+test('a container cut short or changed anywhere is a coded failure', async (t) => {
+  if (!requireTool(t, 'openssl')) return;
+  const good = readFileSync(
+    await pfx(pki().signer('p-256'), 'x', '-keypbe', 'AES-128-CBC', '-iter', '1', '-nomac'),
+  );
+  for (let at = 0; at < good.length; at += 3) {
+    for (const bytes of [
+      good.subarray(0, at),
+      Buffer.concat([good.subarray(0, at), Buffer.from([(good[at] ?? 0) ^ 0x55]), good.subarray(at + 1)]),
+    ]) {
+      const code = await codeOf({ source: 'Pfx', path: file(bytes), password: 'x' });
+      t.regex(code, /^(key|certificate)\.|^loaded$/);
+    }
+  }
+});
+
+test('a signer crosses to another thread as plain data and is made once there', (t) => {
+  for (const kind of ['rsa-2048', 'p-384'] as const) {
+    const signer = pki().signer(kind);
+    const data = structuredClone(serializeSigner(signer));
+    const there = deserializeSigner(data);
+    t.true(sameKey(there, signer));
+    t.deepEqual(there.certificate, signer.certificate);
+    t.deepEqual(there.chain, signer.chain);
+    t.is(deserializeSigner(structuredClone(data)), there);
+    t.not(deserializeSigner({ ...data, chain: [] }), there);
+    t.true(sign('sha256', Buffer.from('x'), there.privateKey).length > 0);
+  }
+});
