@@ -1,0 +1,248 @@
+import { createHash, X509Certificate } from 'node:crypto';
+import { existsSync, readFileSync, statSync, symlinkSync, writeFileSync } from 'node:fs';
+import test, { type ExecutionContext } from 'ava';
+import { SignedXml } from 'xml-crypto';
+import { signXades, signXml } from '../../../crypto/xades/sign.ts';
+import { verifyXml } from '../../../crypto/xades/verify.ts';
+import { pki } from '../../pki/pki.ts';
+import { requireTool } from '../../verifiers/index.ts';
+import { generateDocument } from '../xml/documents.ts';
+import { byXmlsec, failed, NOW, newPath, signDocument, verdict } from './signing.ts';
+
+const utf16 = (text: string): Buffer => Buffer.from(`\uFEFF${text}`, 'utf16le');
+const latin1 = '<?xml version="1.0" encoding="ISO-8859-1"?>\n<größe xmlns="urn:u">é</größe>\n';
+
+const DOCUMENTS: { readonly [name: string]: string | Buffer } = {
+  'one element': '<r>hello</r>',
+  'empty-element root': '<r/>',
+  'empty-element root with attributes and space': '<?xml version="1.0"?>\n<a:r xmlns:a="urn:a" a:x="1"  />\n',
+  'default namespace, undeclared inside': '<r xmlns="urn:a"><x xmlns=""><y/></x><z/></r>',
+  'prefixes of signatures used for something else':
+    '<r xmlns:ds="urn:z" xmlns:xades="urn:y" ds:a="1"><xades:x/></r>',
+  'end tags in comments, CDATA and instructions':
+    '<r><!-- </r> --><![CDATA[</r>]]><?p </r>?>x</r><!-- </r> --><?p </r>?>',
+  'white space in the end tag': '<r>x</r\n >',
+  'line ends of both kinds': '<?xml version="1.0"?>\r\n<r a="1\r\n2">\r\n<x/>\r\r\n</r>\r\n',
+  'references and odd white space in attributes': '<r a=\'"&#9;&#10;&lt;&amp;\' b=" \t x &quot; "/>',
+  'byte order mark': '\uFEFF<r>ü</r>',
+  'UTF-16, little endian': utf16('<?xml version="1.0" encoding="UTF-16"?><r>ü漢\u{1F600}<x/></r>'),
+  'UTF-16, big endian, empty-element root': utf16('<ü漢 a="é"/>').swap16(),
+  'ISO-8859-1': Buffer.from(latin1, 'latin1'),
+  'ISO-8859-1, empty-element root': Buffer.from(
+    '<?xml version="1.0" encoding="iso-8859-1"?><ö é="ü"/>',
+    'latin1',
+  ),
+  'US-ASCII': '<?xml version="1.0" encoding="us-ascii"?><r>&#xE9;</r>',
+  'as deep as allowed': `${'<d>'.repeat(256)}x${'</d>'.repeat(256)}`,
+  wide: `<r>${'<c a="1" b=\'2\'>text &amp; more</c>\n'.repeat(5000)}</r>`,
+  'many attributes': `<r ${Array.from({ length: 2000 }, (_, index) => `a${(index * 7919) % 2000}="${index}"`).join(' ')}/>`,
+  'language and space inherited': '<r xml:lang="de" xml:space="preserve"><x xml:base="urn:b"/></r>',
+};
+
+for (const [name, document] of Object.entries(DOCUMENTS)) {
+  test(`signed and accepted by us and by xmlsec1: ${name}`, async (t) => {
+    const signed = signDocument(document);
+    const report = verdict(signed.path, signed.original);
+    t.deepEqual(failed(report), []);
+    t.true(report.ok);
+    t.is(report.signatures, 1);
+    if (!requireTool(t, 'xmlsec1')) return;
+    const other = await byXmlsec(signed.path);
+    t.true(other.ok, other.text);
+    t.deepEqual([other.referencesOk, other.references], [2, 2]);
+  });
+}
+
+test('generated documents are signed so that we and xmlsec1 accept them', async (t) => {
+  if (!requireTool(t, 'xmlsec1')) return;
+  for (let seed = 1000; seed < 1060; seed++) {
+    const signed = signDocument(generateDocument(seed).text);
+    t.deepEqual(failed(verdict(signed.path, signed.original)), [], `seed ${seed}`);
+    const other = await byXmlsec(signed.path);
+    t.true(other.ok && other.referencesOk === 2 && other.references === 2, `seed ${seed}: ${other.text}`);
+  }
+});
+
+for (const kind of ['rsa-2048', 'rsa-3072', 'p-256', 'p-384', 'p-521'] as const) {
+  for (const digest of ['sha256', 'sha384', 'sha512'] as const) {
+    test(`a key of kind ${kind} with ${digest} makes signatures that we and xmlsec1 accept`, async (t) => {
+      const signer = pki().signer(kind);
+      const signed = signDocument('<r a="1">text</r>', { signer, digest });
+      t.deepEqual(failed(verdict(signed.path, signed.original, signer)), []);
+      if (!requireTool(t, 'xmlsec1')) return;
+      const other = await byXmlsec(signed.path);
+      t.true(other.ok && other.referencesOk === 2, other.text);
+    });
+  }
+}
+
+for (const digest of ['sha256', 'sha512'] as const) {
+  test(`a second XML signature library accepts RSA with ${digest} and refuses changed text`, (t) => {
+    const signer = pki().signer('rsa-2048');
+    const accepts = (text: string): boolean => {
+      const checker = new SignedXml({ publicCert: new X509Certificate(signer.certificate).toString() });
+      checker.loadSignature(/<ds:Signature .*<\/ds:Signature>/s.exec(text)?.[0] ?? '');
+      try {
+        return checker.checkSignature(text);
+      } catch {
+        return false;
+      }
+    };
+    for (const document of [
+      '<r>hello</r>',
+      '<r xmlns="urn:a"><x xmlns=""><y/></x><b:z xmlns:b="urn:b" b:q="1" a="2"/></r>',
+      '<?xml version="1.0"?><r><![CDATA[a < b]]> &amp; &#x20AC;<!-- c --></r>',
+    ]) {
+      const text = signDocument(document, { signer, digest }).bytes.toString();
+      t.true(accepts(text));
+      t.false(accepts(text.replace('<ds:Signature ', 'x<ds:Signature ')));
+    }
+  });
+}
+
+test('the original is kept byte for byte around one inserted piece', (t) => {
+  const { original, bytes } = signDocument(
+    '<?xml version="1.0"?>\r\n<r  a = \'1\'>x<y/>\t</r >\n<!-- end -->',
+  );
+  const at = original.indexOf('</r >');
+  t.deepEqual(bytes.subarray(0, at), original.subarray(0, at));
+  t.deepEqual(bytes.subarray(bytes.length - (original.length - at)), original.subarray(at));
+  t.true(bytes.subarray(at).toString().startsWith('<ds:Signature xmlns:ds='));
+});
+
+test('what was signed is told with length, time, inode and digests of what was read and written', (t) => {
+  const { file, original, bytes, inputPath } = signDocument('<r>x</r>');
+  const stat = statSync(inputPath);
+  t.is(file.input.sha256, createHash('sha256').update(original).digest('hex'));
+  t.is(file.input.length, original.length);
+  t.is(file.input.mtimeMs, stat.mtimeMs);
+  t.is(file.output.sha256, createHash('sha256').update(bytes).digest('hex'));
+  t.is(file.output.length, bytes.length);
+});
+
+test('a large document is signed from the pieces it is read in', (t) => {
+  const { path, original } = signDocument(`<r>${'<x>some text &gt; and more</x>\r\n'.repeat(100_000)}</r>`);
+  t.deepEqual(failed(verdict(path, original)), []);
+});
+
+test('the same request gives the same bytes with RSA', (t) => {
+  const signer = pki().signer('rsa-2048');
+  t.deepEqual(signDocument('<r/>', { signer }).bytes, signDocument('<r/>', { signer }).bytes);
+});
+
+test('identifiers in use in the document are not used again', (t) => {
+  const options = { signer: pki().signer('p-256'), at: NOW };
+  const idOf = (document: string): string =>
+    /<ds:Signature xmlns:ds="[^"]*" Id="([^"]*)"/.exec(
+      signXml(Buffer.from(document), options).inserted.toString(),
+    )?.[1] ?? '';
+  // The identifier follows from the canonical content, so a document that holds its own can't be written down;
+  // one that holds every identifier beginning like ours is the next best thing.
+  const first = idOf('<r/>');
+  t.regex(first, /^xades-[0-9a-f]{32}$/);
+  t.not(idOf(`<r id="${first}"/>`), first);
+  const signed = signXml(Buffer.from(`<r><x Id="${first}-properties"/></r>`), options);
+  const text = Buffer.concat([signed.before, signed.inserted, signed.after]);
+  t.true(verifyXml(text, { at: NOW }).ok);
+});
+
+test('signing properties name time, certificate and format as EN 319 132-1 asks', (t) => {
+  const signer = pki().signer('rsa-2048');
+  const text = signDocument('<r/>', {
+    signer,
+    at: Date.UTC(2026, 10, 21, 4, 5, 6, 789),
+    digest: 'sha384',
+  }).bytes.toString();
+  t.true(text.includes('<xades:SigningTime>2026-11-21T04:05:06Z</xades:SigningTime>'));
+  const digest = createHash('sha384').update(signer.certificate).digest('base64');
+  t.true(
+    text.includes(`<ds:DigestValue>${digest}</ds:DigestValue></xades:CertDigest><xades:IssuerSerialV2>`),
+  );
+  t.regex(text, /<xades:DataObjectFormat ObjectReference="#(xades-[^"]+)"><xades:MimeType>application\/xml</);
+  for (const der of [signer.certificate, ...signer.chain]) {
+    t.true(text.includes(`<ds:X509Certificate>${der.toString('base64')}</ds:X509Certificate>`));
+  }
+});
+
+const refused = (t: ExecutionContext, document: string | Buffer, code: string): string => {
+  const input = newPath();
+  const output = newPath();
+  writeFileSync(input, document);
+  const request = { format: 'Xades', input, output, signer: pki().signer('p-256'), at: NOW } as const;
+  const error = t.throws(() => signXades(request));
+  t.is((error as Error & { code?: string }).code, code, error?.message);
+  t.false(existsSync(output));
+  return error?.message ?? '';
+};
+
+test('a document signed as a whole is not signed as a whole again', (t) => {
+  const message = refused(t, signDocument('<r>x</r>').bytes, 'xml.existing-signature');
+  t.regex(message, /holds a signature over all of it/);
+});
+
+const existing = (uri: string, transforms: string): string =>
+  `<r Id="root"><x Id="part"/><s:Signature xmlns:s="http://www.w3.org/2000/09/xmldsig#"><s:SignedInfo><s:Reference URI="${uri}"><s:Transforms>${transforms}</s:Transforms></s:Reference></s:SignedInfo></s:Signature></r>`;
+const xpath = (text: string): string =>
+  `<s:Transform Algorithm="http://www.w3.org/TR/1999/REC-xpath-19991116"><s:XPath>${text}</s:XPath></s:Transform>`;
+const filter = (kind: string, text: string): string =>
+  `<s:Transform Algorithm="http://www.w3.org/2002/06/xmldsig-filter2"><f:XPath xmlns:f="http://www.w3.org/2002/06/xmldsig-filter2" Filter="${kind}">${text}</f:XPath></s:Transform>`;
+
+test('a signature that names the root by its identifier counts as one over the whole document', (t) => {
+  refused(t, existing('#root', ''), 'xml.existing-signature');
+  refused(t, existing("#xpointer(id('root'))", ''), 'xml.existing-signature');
+  refused(t, existing('#xpointer(/)', ''), 'xml.existing-signature');
+});
+
+test('signatures over single elements are kept, and the document is signed beside them', (t) => {
+  const signed = signDocument(existing('#part', ''));
+  const report = verdict(signed.path, signed.original);
+  t.deepEqual(failed(report), []);
+  t.is(report.signatures, 2);
+});
+
+test('a signature over the whole document that leaves all signatures out is kept', (t) => {
+  for (const transforms of [
+    xpath('not(ancestor-or-self::s:Signature)'),
+    xpath('\n  not( ancestor-or-self::s:Signature )\n'),
+    filter('subtract', '/descendant::s:Signature'),
+    filter('subtract', '//s:Signature'),
+  ]) {
+    const signed = signDocument(existing('', transforms));
+    t.deepEqual(failed(verdict(signed.path, signed.original)), []);
+  }
+});
+
+test('a filter that leaves out something else does not save a signature over the whole document', (t) => {
+  refused(t, existing('', xpath('not(ancestor-or-self::x:Signature)')), 'xml.existing-signature');
+  refused(t, existing('', xpath('ancestor-or-self::s:Signature')), 'xml.existing-signature');
+  refused(t, existing('', filter('intersect', '/descendant::s:Signature')), 'xml.existing-signature');
+});
+
+test('a document that is nothing but a signature is refused with a sentence saying so', (t) => {
+  const message = refused(
+    t,
+    '<Signature xmlns="http://www.w3.org/2000/09/xmldsig#"/>',
+    'xml.existing-signature',
+  );
+  t.regex(message, /root element is itself a signature/);
+});
+
+test('an output that exists is left alone, and a link is not followed', (t) => {
+  const signed = signDocument('<r/>');
+  const request = {
+    format: 'Xades',
+    input: signed.inputPath,
+    signer: pki().signer('p-256'),
+    at: NOW,
+  } as const;
+  t.is(t.throws(() => signXades({ ...request, output: signed.path }))?.message.includes('exists'), true);
+  t.deepEqual(readFileSync(signed.path), signed.bytes);
+  const link = newPath();
+  symlinkSync(signed.inputPath, link);
+  const error = t.throws(() => signXades({ ...request, input: link, output: newPath() }));
+  t.is((error as Error & { code?: string }).code, 'input.unreadable');
+});
+
+test('an empty file is refused as empty', (t) => {
+  refused(t, '', 'input.empty');
+});
