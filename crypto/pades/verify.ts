@@ -23,7 +23,7 @@ const MAX_SIGNATURES = 500;
  * signer and trusted when that is asked for; earlier ones must cover an earlier state of the file and be intact,
  * whoever made them.
  *
- * Checks, for the newest signature plainly and for earlier ones with `earlier-<n>.` before: structure, signature,
+ * Checks, for the newest signature plainly and for earlier ones with `earlier-<n>.` before: pdf, signature,
  * sub-filter, claimed-time, byte-range, contents, content (the bytes that were to be signed are all there), and
  * those of the CMS.
  * @throws {CryptoError} `input.unreadable`, `input.changed`; everything else is a failed check
@@ -45,9 +45,9 @@ function judge(source: Source, request: VerifyFileRequest): VerificationReport {
     found = withPdf(source, findSignatures);
   } catch (error) {
     if (!(error instanceof CryptoError) || !error.code.startsWith('pdf.')) throw error;
-    return { ok: false, signatures: 0, checks: [{ name: 'structure', ok: false, detail: error.message }] };
+    return { ok: false, signatures: 0, checks: [{ name: 'pdf', ok: false, detail: error.message }] };
   }
-  const checks: Check[] = [{ name: 'structure', ok: true, detail: 'The PDF can be read.' }];
+  const checks: Check[] = [{ name: 'pdf', ok: true, detail: 'The PDF can be read.' }];
   const newest = found.at(-1);
   checks.push({
     name: 'signature',
