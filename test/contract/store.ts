@@ -273,11 +273,13 @@ export function storeContract(name: string, open: (t: ExecutionContext) => Promi
       ['\uff5e'],
       ['😀'],
       [1.5],
+      [],
     ];
     const put = keys.map((key) => ({ view: 'v', key, value: key }));
     const other = ['u', 'w', 'vv'].map((view) => ({ view, key: [1], value: 0 }));
     await must(t, store, stepOf(A, 0, { rows: { put: [...put, ...other], remove: [] } }));
     const sorted = [
+      [],
       [-1],
       [1.5],
       [2],

@@ -1,0 +1,389 @@
+import test from 'ava';
+import { type EffectHandler, Fatal, MemoryStore, openLmdbStore, Retryable } from '../../runtime/index.ts';
+import { folderFor } from './folder.ts';
+import { echo, heard, makeWorld, settle, T1, T2 } from './world.ts';
+
+/** A handler whose tries the test lets go one by one. */
+function gate() {
+  const runs: {
+    readonly key: string;
+    readonly what: string;
+    readonly signal: AbortSignal;
+    done(): void;
+    fail(error: unknown): void;
+  }[] = [];
+  const handler: EffectHandler = {
+    ...echo,
+    run: (effect, { key, signal }) =>
+      new Promise((resolve, reject) => {
+        runs.push({
+          key,
+          what: effect.what,
+          signal,
+          done: () => resolve({ type: 'WORKED', what: effect.what }),
+          fail: reject,
+        });
+      }),
+  };
+  return { runs, handler };
+}
+
+test('a committed effect is done at once and its outcome reaches the actor in one step', async (t) => {
+  const { runtime, system, store, committed } = makeWorld();
+  runtime.start();
+  await system.create(T1, null);
+  await system.tell(T1, { type: 'WORK', what: 'x' });
+  const step = await committed((one) => heard(one).includes('x'));
+  t.is(step.settles, 'tally/t1/2/0');
+  t.deepEqual(await store.pendingEffects(T1), []);
+  await runtime.stop();
+});
+
+test('effects wait for start, and actors take messages before it', async (t) => {
+  const { runtime, system, store, committed } = makeWorld();
+  await system.create(T1, null);
+  await system.tell(T1, { type: 'WORK', what: 'x' });
+  await settle();
+  t.is((await store.pendingEffects(T1)).length, 1);
+  runtime.start();
+  await committed((step) => heard(step).includes('x'));
+  await runtime.stop();
+  t.pass();
+});
+
+test('effects left by an earlier life are done after the next start, oldest first', async (t) => {
+  const store = new MemoryStore();
+  const before = makeWorld({ store });
+  await before.system.create(T1, null);
+  for (const what of ['a', 'b', 'c']) await before.system.tell(T1, { type: 'WORK', what });
+  const after = makeWorld({ store, options: { effectsInFlight: 1 } });
+  after.runtime.start();
+  const last = await after.committed((step) => heard(step).length === 3);
+  t.deepEqual(heard(last), ['a', 'b', 'c']);
+  await after.runtime.stop();
+});
+
+test('no more effects are in work than allowed, and the others follow', async (t) => {
+  const { runs, handler } = gate();
+  const { runtime, system, committed } = makeWorld({ work: handler, options: { effectsInFlight: 2 } });
+  runtime.start();
+  await system.create(T1, null);
+  for (const what of ['a', 'b', 'c', 'd']) await system.tell(T1, { type: 'WORK', what });
+  await settle();
+  t.deepEqual(
+    runs.map(({ what }) => what),
+    ['a', 'b'],
+  );
+  t.is(runtime.stats().effectsInFlight, 2);
+  for (let n = 0; n < 4; n++) {
+    runs[n]?.done();
+    await settle();
+  }
+  await committed((step) => heard(step).length === 4);
+  t.is(runs.length, 4);
+  await runtime.stop();
+});
+
+test('a retryable failure is tried again after growing pauses with the same key', async (t) => {
+  const tries: { key: string; failures: number; at: number }[] = [];
+  const work: EffectHandler = {
+    ...echo,
+    run: async (effect, { key, failures }) => {
+      tries.push({ key, failures, at: clock.elapsed() });
+      if (failures < 3) throw new Retryable('busy', 'not now');
+      return { type: 'WORKED', what: effect.what };
+    },
+  };
+  const { runtime, system, clock, committed } = makeWorld({ work });
+  runtime.start();
+  await system.create(T1, null);
+  await system.tell(T1, { type: 'WORK', what: 'x' });
+  for (let second = 0; second < 10; second++) {
+    await settle();
+    clock.advance(1000);
+  }
+  await committed((step) => heard(step).includes('x'));
+  t.deepEqual(
+    tries.map(({ failures }) => failures),
+    [0, 1, 2, 3],
+  );
+  t.is(new Set(tries.map(({ key }) => key)).size, 1);
+  const gaps = tries.slice(1).map(({ at }, n) => at - (tries[n]?.at ?? 0));
+  for (const [n, gap] of gaps.entries())
+    t.true(gap >= 750 * 2 ** n && gap <= 1000 * 2 ** n + 1000, `pause ${n}: ${gap}`);
+  await runtime.stop();
+});
+
+test('a failure may say how long to wait', async (t) => {
+  let runs = 0;
+  const work: EffectHandler = {
+    ...echo,
+    run: async () => {
+      runs++;
+      throw new Retryable('busy', 'later', 60_000);
+    },
+  };
+  const { runtime, system, store, clock } = makeWorld({ work });
+  runtime.start();
+  await system.create(T1, null);
+  await system.tell(T1, { type: 'WORK', what: 'x' });
+  await settle();
+  const [pending] = await store.pendingEffects(T1);
+  t.like(pending, { failures: 1, lastError: 'later', dueAt: clock.now() + 60_000 });
+  clock.advance(59_000);
+  await settle();
+  t.is(runs, 1);
+  clock.advance(1001);
+  await settle();
+  t.is(runs, 2);
+  await runtime.stop();
+});
+
+test('a failure that is not retryable, and the last try, become the failed outcome', async (t) => {
+  const run = (what: string, failures: number) => {
+    if (what === 'fatal') throw new Fatal('broken', 'for good');
+    throw new Retryable('busy', `try ${failures}`);
+  };
+  const work: EffectHandler = {
+    ...echo,
+    tries: 3,
+    run: async (effect, { failures }) => run(effect.what, failures),
+  };
+  const { runtime, system, store, clock, committed } = makeWorld({ work });
+  runtime.start();
+  await system.create(T1, null);
+  await system.tell(T1, { type: 'WORK', what: 'fatal' });
+  await committed((step) => heard(step).includes('broken'));
+  await system.tell(T1, { type: 'WORK', what: 'busy' });
+  for (let second = 0; second < 5; second++) {
+    await settle();
+    clock.advance(1000);
+  }
+  await committed((step) => heard(step).includes('busy'));
+  t.deepEqual(await store.pendingEffects(T1), []);
+  await runtime.stop();
+});
+
+test('an outcome the machine does not want settles the effect all the same', async (t) => {
+  const { runs, handler } = gate();
+  const { runtime, system, store } = makeWorld({ work: handler });
+  runtime.start();
+  await system.create(T1, null);
+  await system.tell(T1, { type: 'WORK', what: 'x' });
+  await settle();
+  await system.tell(T1, { type: 'END' });
+  runs[0]?.done();
+  await settle();
+  t.deepEqual(await store.pendingEffects(T1), []);
+  t.like(await system.read(T1), { state: 'over', context: { heard: [] } });
+  await runtime.stop();
+});
+
+test('the outcome of a dropped effect is ignored', async (t) => {
+  const { runs, handler } = gate();
+  const { runtime, system, store } = makeWorld({ work: handler });
+  runtime.start();
+  await system.create(T1, null);
+  await system.tell(T1, { type: 'WORK', what: 'x' });
+  await settle();
+  await system.tell(T1, { type: 'DROP' });
+  runs[0]?.done();
+  await settle();
+  t.like(await system.read(T1), { revision: 3, context: { heard: [] } });
+  t.is(await store.nextEffectDue(), undefined);
+  t.is(runtime.stats().effectsInFlight, 0);
+  await runtime.stop();
+});
+
+test('stopping starts nothing new and waits for what runs', async (t) => {
+  const { runs, handler } = gate();
+  const { runtime, system, store } = makeWorld({ work: handler, options: { effectsInFlight: 1 } });
+  runtime.start();
+  await system.create(T1, null);
+  await system.tell(T1, { type: 'WORK', what: 'a' });
+  await system.tell(T1, { type: 'WORK', what: 'b' });
+  await settle();
+  let stopped = false;
+  const stopping = runtime.stop().then(() => {
+    stopped = true;
+  });
+  await settle();
+  t.false(stopped);
+  runs[0]?.done();
+  await stopping;
+  t.is(runs.length, 1);
+  t.deepEqual(
+    (await store.pendingEffects(T1)).map(({ effect }) => effect['what']),
+    ['b'],
+  );
+});
+
+test('after the grace a running effect is asked to give up and stays stored', async (t) => {
+  const { runs, handler } = gate();
+  const { runtime, system, store, clock } = makeWorld({ work: handler });
+  runtime.start();
+  await system.create(T1, null);
+  await system.tell(T1, { type: 'WORK', what: 'a' });
+  await settle();
+  const stopping = runtime.stop(500);
+  runs[0]?.signal.addEventListener('abort', () => runs[0]?.fail(new Error('gave up')));
+  await settle();
+  t.false(runs[0]?.signal.aborted);
+  clock.advance(500);
+  await stopping;
+  t.like((await store.pendingEffects(T1))[0], { failures: 1, lastError: 'gave up' });
+});
+
+test('a message from actor to actor is consumed once and its effect settled in the same step', async (t) => {
+  const { runtime, system, store, committed } = makeWorld();
+  runtime.start();
+  await system.create(T1, null);
+  await system.create(T2, null);
+  await system.tell(T1, { type: 'SEND', to: T2, event: { type: 'ADD', what: 'hello' } });
+  const step = await committed((one) => one.actor.address.id === 't2' && heard(one).includes('hello'));
+  t.is(step.settles, 'tally/t1/2/0');
+  t.deepEqual(step.actor.consumed, ['tally/t1/2/0']);
+  t.deepEqual(await store.pendingEffects(T1), []);
+  await runtime.stop();
+});
+
+test('a message nobody takes does not stay for ever', async (t) => {
+  const { runtime, system, store } = makeWorld();
+  runtime.start();
+  await system.create(T1, null);
+  await system.create(T2, null);
+  await system.tell(T1, { type: 'SEND', to: { kind: 'tally', id: 'nobody' }, event: { type: 'ADD' } });
+  await system.tell(T1, { type: 'SEND', to: T2, event: { type: 'WAKE' } });
+  await settle();
+  t.deepEqual(await store.pendingEffects(T1), []);
+  await runtime.stop();
+});
+
+test('a message to a stopped actor waits until it is back', async (t) => {
+  const { runtime, system, clock, committed } = makeWorld();
+  runtime.start();
+  await system.create(T1, null);
+  await system.create(T2, null);
+  for (let n = 0; n < 6; n++) await t.throwsAsync(system.tell(T2, { type: 'THROW' }));
+  await system.tell(T1, { type: 'SEND', to: T2, event: { type: 'ADD', what: 'late' } });
+  await settle();
+  clock.advance(1000);
+  await settle();
+  await system.restart(T2);
+  clock.advance(5000);
+  await committed((step) => step.actor.address.id === 't2' && heard(step).includes('late'));
+  await runtime.stop();
+  t.pass();
+});
+
+test('an outcome waits while the mailbox is full, and the work is not done twice', async (t) => {
+  let runs = 0;
+  const { runs: open, handler } = gate();
+  const counted: EffectHandler = {
+    ...handler,
+    run: (effect, attempt) => {
+      runs++;
+      return handler.run(effect, attempt);
+    },
+  };
+  const { runtime, system, clock, committed } = makeWorld({ work: counted });
+  runtime.start();
+  await system.create(T1, null);
+  await system.tell(T1, { type: 'WORK', what: 'x' });
+  await settle();
+  open[0]?.done();
+  const flood = Array.from({ length: 9 }, () => system.tell(T1, { type: 'ADD' }));
+  await Promise.all(flood);
+  await settle();
+  clock.advance(100);
+  await committed((step) => heard(step).includes('x'));
+  t.is(runs, 1);
+  await runtime.stop();
+});
+
+test('a wall clock set back an hour holds up neither fresh effects nor retries', async (t) => {
+  let tries = 0;
+  const work: EffectHandler = {
+    ...echo,
+    run: async (effect) => {
+      if (++tries === 2) throw new Retryable('busy', 'once');
+      return { type: 'WORKED', what: effect.what };
+    },
+  };
+  const { runtime, system, clock, committed } = makeWorld({ work });
+  runtime.start();
+  await system.create(T1, null);
+  await system.tell(T1, { type: 'WORK', what: 'a' });
+  await committed((step) => heard(step).includes('a'));
+  clock.jumpWall(-3_600_000);
+  await system.tell(T1, { type: 'WORK', what: 'b' });
+  await settle();
+  clock.advance(1001);
+  await committed((step) => heard(step).includes('b'));
+  t.is(tries, 3);
+  await runtime.stop();
+});
+
+test('an effect that must be durable starts only after the flush', async (t) => {
+  const store = new MemoryStore();
+  const order: string[] = [];
+  const slow = Object.assign(Object.create(store) as MemoryStore, {
+    flushed: async () => {
+      order.push('flush');
+      await settle();
+      order.push('flushed');
+    },
+  });
+  for (const name of [
+    'load',
+    'commit',
+    'leaseEffects',
+    'nextEffectDue',
+    'dueTimers',
+    'nextTimerDue',
+  ] as const) {
+    Object.defineProperty(slow, name, { value: (store[name] as () => unknown).bind(store) });
+  }
+  const work: EffectHandler = {
+    ...echo,
+    after: 'durable',
+    run: async (effect) => {
+      order.push('run');
+      return { type: 'WORKED', what: effect.what };
+    },
+  };
+  const { runtime, system, committed } = makeWorld({ store: slow, work });
+  runtime.start();
+  await system.create(T1, null);
+  await system.tell(T1, { type: 'WORK', what: 'x' });
+  await committed((step) => heard(step).includes('x'));
+  t.deepEqual(order, ['flush', 'flushed', 'run']);
+  await runtime.stop();
+});
+
+test('a thousand effects on disk are each done once', async (t) => {
+  const folder = folderFor(t);
+  const store = openLmdbStore({ folder });
+  t.teardown(() => store.close());
+  const done = new Map<string, number>();
+  const work: EffectHandler = {
+    ...echo,
+    run: async (effect, { key }) => {
+      done.set(key, (done.get(key) ?? 0) + 1);
+      return { type: 'WORKED', what: effect.what };
+    },
+  };
+  const { runtime, system } = makeWorld({ store, work, options: { effectsInFlight: 16 } });
+  runtime.start();
+  const actors = Array.from({ length: 100 }, (_, n) => ({ kind: 'tally', id: `${n}` }));
+  await Promise.all(
+    actors.map(async (actor) => {
+      await system.create(actor, null);
+      for (let n = 0; n < 10; n++) await system.tell(actor, { type: 'WORK', what: `${n}` });
+    }),
+  );
+  while ((await store.counters('tally.'))['tally.count'] !== 1000) await settle();
+  t.is(done.size, 1000);
+  t.true([...done.values()].every((times) => times === 1));
+  await runtime.stop();
+});

@@ -1,0 +1,412 @@
+/**
+ * The step, and what it relies on in XState. A test here that fails after an upgrade of XState says that stored
+ * actors would behave differently: read its change log before touching the test.
+ */
+import test from 'ava';
+import {
+  and,
+  assign,
+  cancel,
+  emit,
+  enqueueActions,
+  not,
+  raise,
+  sendTo,
+  setup,
+  spawnChild,
+  stateIn,
+} from 'xstate';
+import type { ActorDefinition } from '../../runtime/definition.ts';
+import { checkMachine, firstStep, nextStep } from '../../runtime/index.ts';
+import type { Json, StoredActor } from '../../runtime/ports.ts';
+import { CONSUMED_KEPT } from '../../runtime/ports.ts';
+
+interface Context {
+  readonly size: number;
+  readonly path: string;
+}
+type Event =
+  | {
+      type:
+        | 'CLAIM'
+        | 'DONE'
+        | 'BACK'
+        | 'LOOK'
+        | 'NOTHING'
+        | 'RAISE'
+        | 'DROP'
+        | 'FREE'
+        | 'LATER'
+        | 'NEVER'
+        | 'AGAIN';
+      at: number;
+    }
+  | { type: 'GROW'; by: number; at: number }
+  | { type: 'FAIL'; at: number };
+
+const machine = setup({
+  types: { context: {} as Context, input: {} as Context, events: {} as Event },
+  actions: { effect: (_, _params: object) => {}, note: (_, _params: object) => {}, dropEffects: () => {} },
+  guards: { small: ({ context }) => context.size < 3 },
+}).createMachine({
+  id: 'job',
+  context: ({ input }) => input,
+  initial: 'Queued',
+  entry: { type: 'note', params: { message: 'born' } },
+  states: {
+    Queued: {
+      on: {
+        CLAIM: {
+          target: 'Busy',
+          actions: { type: 'note', params: ({ context }) => ({ message: `claimed ${context.path}` }) },
+        },
+        GROW: { guard: 'small', actions: assign({ size: ({ context, event }) => context.size + event.by }) },
+        LOOK: { actions: { type: 'effect', params: ({ context }) => ({ do: 'look', size: context.size }) } },
+        NOTHING: {},
+        RAISE: { actions: raise({ type: 'CLAIM', at: 0 }) },
+        FAIL: {
+          actions: () => {
+            throw new Error('never runs: actions are collected, not called');
+          },
+        },
+        LATER: { actions: raise({ type: 'CLAIM', at: 0 }, { id: 'later', delay: 700 }) },
+        NEVER: { actions: cancel('later') },
+      },
+      after: { 5000: 'Gone' },
+    },
+    Busy: {
+      initial: 'Signing',
+      entry: [
+        { type: 'effect', params: { do: 'sign' } },
+        { type: 'effect', params: { do: 'log' } },
+      ],
+      after: { 60000: { target: 'Queued', actions: { type: 'note', params: { message: 'took too long' } } } },
+      states: {
+        Signing: { on: { DONE: 'Verifying' }, after: { 100: 'Verifying' } },
+        Verifying: { on: { DONE: '#job.Gone' } },
+      },
+      on: {
+        BACK: { target: 'Queued', actions: { type: 'dropEffects' } },
+        AGAIN: { target: 'Busy', reenter: true },
+      },
+    },
+    Gone: { type: 'final' },
+  },
+});
+
+const job: ActorDefinition = {
+  kind: 'job',
+  machine,
+  version: 3,
+  rows: ({ id, state, context }) => [
+    { view: 'all', key: [id], value: { state } },
+    { view: 'size', key: [context.size, id], value: 0 },
+  ],
+  names: ({ state, context }) => (state === 'Gone' ? [] : [`path:${context.path}`]),
+  counters: ({ state }) => ({ [`jobs.${state.split('.')[0]}`]: 1, jobs: 1 }),
+};
+
+const ADDRESS = { kind: 'job', id: 'j1' };
+
+function born(input: Json = { size: 1, path: '/a' }): StoredActor {
+  return firstStep(job, ADDRESS, input, { now: 1000 }).actor;
+}
+
+/** What a store would give back. */
+function stored(actor: StoredActor): StoredActor {
+  return JSON.parse(JSON.stringify(actor)) as StoredActor;
+}
+
+function told(actor: StoredActor, type: string, now = 2000, more: object = {}) {
+  return nextStep(job, stored(actor), { type, at: now, ...more }, { now });
+}
+
+test('an actor is born in the initial state with its notes, rows, names, counters and deadlines', (t) => {
+  const step = firstStep(job, ADDRESS, { size: 1, path: '/a' }, { now: 1000 });
+  t.deepEqual(step.actor, {
+    address: ADDRESS,
+    revision: 1,
+    version: 3,
+    state: 'Queued',
+    context: { size: 1, path: '/a' },
+    timers: { 'xstate.after.5000.job.Queued': 6000 },
+    consumed: [],
+    journalLength: 1,
+    stopped: null,
+  });
+  t.is(step.basedOn, 0);
+  t.deepEqual(step.journal, [{ id: 1, at: 1000, state: 'Queued', message: 'born', cause: 'CREATE' }]);
+  t.deepEqual(step.timers, {
+    arm: [
+      { name: 'xstate.after.5000.job.Queued', due: 6000, event: { type: 'xstate.after.5000.job.Queued' } },
+    ],
+    disarm: [],
+  });
+  t.deepEqual(
+    step.rows.put.map((row) => row.view),
+    ['all', 'size'],
+  );
+  t.deepEqual(step.names, { take: ['path:/a'], release: [] });
+  t.deepEqual(step.counters, { 'jobs.Queued': 1, jobs: 1 });
+});
+
+test('a transition gives new state, journal, keyed effects, and only what changed of rows and counters', (t) => {
+  const step = told(born(), 'CLAIM');
+  t.is(step?.actor.state, 'Busy.Signing');
+  t.is(step?.actor.revision, 2);
+  t.is(step?.basedOn, 1);
+  t.deepEqual(step?.journal, [
+    { id: 2, at: 2000, state: 'Busy.Signing', message: 'claimed /a', cause: 'CLAIM' },
+  ]);
+  t.deepEqual(
+    step?.effects.map(({ key, effect, dueAt }) => ({ key, effect, dueAt })),
+    [
+      { key: 'job/j1/2/0', effect: { do: 'sign' }, dueAt: 2000 },
+      { key: 'job/j1/2/1', effect: { do: 'log' }, dueAt: 2000 },
+    ],
+  );
+  t.deepEqual(step?.rows, {
+    put: [{ view: 'all', key: ['j1'], value: { state: 'Busy.Signing' } }],
+    remove: [],
+  });
+  t.deepEqual(step?.names, { take: [], release: [] });
+  t.deepEqual(step?.counters, { 'jobs.Busy': 1, 'jobs.Queued': -1 });
+});
+
+test('leaving a state disarms its deadlines and entering one arms its own', (t) => {
+  const claimed = told(born(), 'CLAIM');
+  t.deepEqual(claimed?.timers.disarm, [{ name: 'xstate.after.5000.job.Queued', due: 6000 }]);
+  t.deepEqual(claimed?.actor.timers, {
+    'xstate.after.60000.job.Busy': 62000,
+    'xstate.after.100.job.Busy.Signing': 2100,
+  });
+  const verifying = claimed && told(claimed.actor, 'DONE', 2050);
+  t.deepEqual(verifying?.timers, {
+    arm: [],
+    disarm: [{ name: 'xstate.after.100.job.Busy.Signing', due: 2100 }],
+  });
+  const gone = verifying && told(verifying.actor, 'DONE', 2060);
+  t.is(gone?.actor.state, 'Gone');
+  t.deepEqual(gone?.actor.timers, {});
+  t.deepEqual(gone?.names, { take: [], release: ['path:/a'] });
+});
+
+test('re-entering a state moves its deadlines', (t) => {
+  const claimed = told(born(), 'CLAIM');
+  const again = claimed && told(claimed.actor, 'AGAIN', 3000);
+  t.is(again?.actor.timers['xstate.after.60000.job.Busy'], 63000);
+  t.deepEqual(again?.timers.disarm.map(({ due }) => due).sort(), [2100, 62000]);
+  t.deepEqual(again?.timers.arm.map(({ due }) => due).sort(), [3100, 63000]);
+});
+
+test('a deadline that fires is disarmed by its own step', (t) => {
+  const claimed = told(born(), 'CLAIM');
+  const name = 'xstate.after.100.job.Busy.Signing';
+  const fired =
+    claimed &&
+    nextStep(job, stored(claimed.actor), { type: name, at: 2100 }, { now: 2100, timer: { name, due: 2100 } });
+  t.is(fired?.actor.state, 'Busy.Verifying');
+  t.deepEqual(fired?.timers, { arm: [], disarm: [{ name, due: 2100 }] });
+});
+
+test('a delayed raise becomes a deadline and cancel forgets it', (t) => {
+  const armed = told(born(), 'LATER');
+  t.deepEqual(armed?.timers, {
+    arm: [{ name: 'later', due: 2700, event: { type: 'CLAIM', at: 0 } }],
+    disarm: [],
+  });
+  const cancelled = armed && told(armed.actor, 'NEVER', 2100);
+  t.deepEqual(cancelled?.timers, { arm: [], disarm: [{ name: 'later', due: 2700 }] });
+  const moved = armed && told(armed.actor, 'LATER', 2200);
+  t.deepEqual(moved?.timers.disarm, [{ name: 'later', due: 2700 }]);
+  t.is(moved?.timers.arm[0]?.due, 2900);
+});
+
+test('an event nobody wants is not accepted', (t) => {
+  const actor = born();
+  t.is(told(actor, 'DONE'), undefined, 'not in this state');
+  t.is(told(actor, 'WHO_KNOWS'), undefined, 'not in any state');
+  t.is(told(actor, 'NOTHING'), undefined, 'forbidden on purpose');
+  t.is(told(born({ size: 3, path: '/a' }), 'GROW', 2000, { by: 1 }), undefined, 'the guard says no');
+});
+
+test('a transition that only acts, or only assigns, or only raises, is accepted', (t) => {
+  const looked = told(born(), 'LOOK');
+  t.deepEqual(
+    looked?.effects.map(({ effect }) => effect),
+    [{ do: 'look', size: 1 }],
+  );
+  t.deepEqual(looked?.rows, { put: [], remove: [] });
+  const grown = told(born(), 'GROW', 2000, { by: 1 });
+  t.deepEqual(grown?.actor.context, { size: 2, path: '/a' });
+  t.deepEqual(grown?.rows.remove, [{ view: 'size', key: [1, 'j1'] }]);
+  t.deepEqual(grown?.rows.put, [{ view: 'size', key: [2, 'j1'], value: 0 }]);
+  t.is(told(born(), 'RAISE')?.actor.state, 'Busy.Signing');
+});
+
+test('a machine at its end wants nothing', (t) => {
+  const actor: StoredActor = { ...born(), state: 'Gone' };
+  for (const type of ['CLAIM', 'DONE', 'BACK', 'xstate.after.5000.job.Queued'])
+    t.is(told(actor, type), undefined);
+});
+
+test('dropping effects is part of the step that asks for it', (t) => {
+  const claimed = told(born(), 'CLAIM');
+  const back = claimed && told(claimed.actor, 'BACK');
+  t.true(back?.dropsEffects);
+  t.false(claimed?.dropsEffects);
+});
+
+test('a consumed message is remembered, the oldest is forgotten', (t) => {
+  let actor = born();
+  for (let n = 0; n < CONSUMED_KEPT + 5; n++) {
+    const step = nextStep(job, stored(actor), { type: 'LOOK', at: n }, { now: n, messageId: `m${n}` });
+    if (step === undefined) throw new Error('not accepted');
+    actor = step.actor;
+  }
+  t.is(actor.consumed.length, CONSUMED_KEPT);
+  t.is(actor.consumed[0], 'm5');
+  t.is(actor.consumed.at(-1), `m${CONSUMED_KEPT + 4}`);
+});
+
+test('the stored actor is never changed by a step', (t) => {
+  const actor = stored(born());
+  const frozen = JSON.stringify(actor);
+  Object.freeze(actor.context);
+  Object.freeze(actor.timers);
+  nextStep(job, Object.freeze(actor), { type: 'GROW', by: 1, at: 1 }, { now: 1 });
+  nextStep(job, actor, { type: 'CLAIM', at: 1 }, { now: 1 });
+  t.is(JSON.stringify(actor), frozen);
+});
+
+test('the same step computed twice is the same', (t) => {
+  const actor = born();
+  t.deepEqual(told(actor, 'CLAIM'), told(actor, 'CLAIM'));
+});
+
+test('an actor stored by another version of its machine is refused', (t) => {
+  t.throws(() => told({ ...born(), version: 2 }, 'CLAIM'), { code: 'step.version' });
+});
+
+test('events that XState keeps for itself are refused', (t) => {
+  for (const type of ['xstate.init', 'xstate.stop', 'xstate.error.actor.x', 'xstate.done.state.job']) {
+    t.throws(() => told(born(), type), { code: 'step.reserved-event' }, type);
+  }
+});
+
+test('what cannot be stored is refused by name', (t) => {
+  const bad = setup({
+    types: { events: {} as { type: string } },
+    actions: { effect: (_, _params: unknown) => {}, note: (_, _params: unknown) => {}, custom: () => {} },
+    actors: { child: machine },
+    delays: { endless: () => Number.POSITIVE_INFINITY },
+  }).createMachine({
+    initial: 'a',
+    states: {
+      a: {
+        on: {
+          UNKNOWN: { actions: 'custom' },
+          INLINE: { actions: () => {} },
+          EMIT: { actions: emit({ type: 'x' }) },
+          SEND: { actions: sendTo('someone', { type: 'x' }) },
+          SPAWN: { actions: spawnChild('child', { input: { size: 1, path: '' } }) },
+          EFFECT: { actions: { type: 'effect', params: { what: 1 } } },
+          NOTE: { actions: { type: 'note', params: {} } },
+          ENDLESS: { actions: raise({ type: 'x' }, { delay: 'endless' }) },
+        },
+      },
+    },
+  });
+  const definition: ActorDefinition = { kind: 'bad', machine: bad, version: 1 };
+  const actor = firstStep(definition, { kind: 'bad', id: '1' }, null, { now: 0 }).actor;
+  const codeOf = (type: string): unknown => {
+    try {
+      nextStep(definition, actor, { type }, { now: 0 });
+      return 'accepted';
+    } catch (error) {
+      return (error as { code?: unknown }).code ?? 'threw';
+    }
+  };
+  for (const type of ['UNKNOWN', 'INLINE', 'EMIT']) t.is(codeOf(type), 'step.unknown-action', type);
+  for (const type of ['EFFECT', 'NOTE', 'ENDLESS']) t.is(codeOf(type), 'step.malformed-action', type);
+  for (const type of ['SEND', 'SPAWN'])
+    t.is(codeOf(type), 'threw', `${type}: XState finds no living actors here`);
+});
+
+test('what throws while a machine is asked is thrown by the step', (t) => {
+  const throwing = setup({ types: { input: {} as number } }).createMachine({
+    context: ({ input }) => {
+      if (input === 1) throw new Error('no context');
+      return {};
+    },
+    on: {
+      X: {
+        guard: () => {
+          throw new Error('no guard');
+        },
+      },
+      Y: {
+        actions: assign(() => {
+          throw new Error('no assign');
+        }),
+      },
+    },
+  });
+  const definition: ActorDefinition = { kind: 'x', machine: throwing, version: 1 };
+  const address = { kind: 'x', id: '1' };
+  t.throws(() => firstStep(definition, address, 1, { now: 0 }), { message: 'no context' });
+  const actor = firstStep(definition, address, 2, { now: 0 }).actor;
+  t.is(actor.state, '');
+  t.throws(() => nextStep(definition, actor, { type: 'X' }, { now: 0 }), { message: /no guard/ });
+  t.throws(() => nextStep(definition, actor, { type: 'Y' }, { now: 0 }), { message: 'no assign' });
+  t.is(nextStep(definition, actor, { type: 'Z' }, { now: 0 }), undefined, 'a throw leaves nothing behind');
+});
+
+test('guards see states and enqueued actions are collected', (t) => {
+  const rich = setup({
+    types: { events: {} as { type: 'GO' | 'SEE' } },
+    actions: { note: (_, _params: object) => {} },
+    guards: { inB: stateIn('b'), notB: not('inB'), both: and(['inB', 'inB']) },
+  }).createMachine({
+    initial: 'a',
+    states: {
+      a: { always: [{ guard: 'inB', target: 'b' }], on: { GO: { guard: 'notB', target: 'b' } } },
+      b: {
+        on: {
+          SEE: {
+            guard: 'both',
+            actions: enqueueActions(({ enqueue }) => {
+              enqueue({ type: 'note', params: { message: 'one' } });
+              enqueue({ type: 'note', params: { message: 'two' } });
+            }),
+          },
+        },
+      },
+    },
+  });
+  const definition: ActorDefinition = { kind: 'rich', machine: rich, version: 1 };
+  const first = firstStep(definition, { kind: 'rich', id: '1' }, null, { now: 0 }).actor;
+  const second = nextStep(definition, first, { type: 'GO' }, { now: 0 })?.actor;
+  t.is(second?.state, 'b');
+  const seen = second && nextStep(definition, stored(second), { type: 'SEE' }, { now: 0 });
+  t.deepEqual(
+    seen?.journal.map(({ message }) => message),
+    ['one', 'two'],
+  );
+});
+
+test('machines the runtime cannot store are refused at the start', (t) => {
+  const refused = (config: object) => {
+    const definition: ActorDefinition = {
+      kind: 'x',
+      machine: setup({ actors: { child: machine } }).createMachine(config as never) as never,
+      version: 1,
+    };
+    t.throws(() => checkMachine(definition), { code: 'machine.unsupported' });
+  };
+  refused({ type: 'parallel', states: { a: {}, b: {} } });
+  refused({ initial: 'a', states: { a: { initial: 'b', states: { b: { invoke: { src: 'child' } } } } } });
+  refused({ initial: 'a', states: { a: {}, h: { type: 'history' } } });
+  refused({ initial: 'a.b', states: { 'a.b': {} } });
+  t.notThrows(() => checkMachine(job));
+});

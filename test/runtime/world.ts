@@ -1,0 +1,180 @@
+/** A small world for tests of the runtime: one kind of actor, a log that remembers, a way to wait for an event. */
+import { assign, setup } from 'xstate';
+import {
+  type ActorDefinition,
+  type ActorStore,
+  createRuntime,
+  type EffectHandler,
+  Faults,
+  type Log,
+  MemoryStore,
+  type Runtime,
+  type RuntimeOptions,
+  SimulatedClock,
+  type Step,
+  seededIds,
+} from '../../runtime/index.ts';
+
+export interface TallyContext {
+  readonly count: number;
+  readonly heard: readonly string[];
+}
+
+type TallyEvent = {
+  type: string;
+  at: number;
+  what?: string;
+  to?: { kind: string; id: string };
+  event?: { type: string };
+};
+
+/**
+ * Counts. ADD +1; WORK asks for the effect `work`; WORKED counts its outcome; WAIT goes to sleep for 1,000 ms and
+ * comes back by deadline or WAKE; THROW throws; SEND asks for a message to another actor; CLAIM takes a name.
+ */
+const tallyMachine = setup({
+  types: { context: {} as TallyContext, events: {} as TallyEvent },
+  actions: {
+    effect: (_, _params: object) => {},
+    note: (_, _params: object) => {},
+    dropEffects: () => {},
+    hear: assign({
+      heard: ({ context, event }) => [...context.heard, event.what ?? event.type].slice(-50),
+      count: ({ context }) => context.count + 1,
+    }),
+    fail: assign(() => {
+      throw new Error('this machine throws on purpose');
+    }),
+  },
+}).createMachine({
+  id: 'tally',
+  context: { count: 0, heard: [] },
+  initial: 'awake',
+  states: {
+    awake: {
+      on: {
+        ADD: { actions: 'hear' },
+        WORK: {
+          actions: { type: 'effect', params: ({ event }) => ({ do: 'work', what: event.what ?? '' }) },
+        },
+        DROP: { actions: 'dropEffects' },
+        UNKNOWN: { actions: { type: 'effect', params: { do: 'unheard-of' } } },
+        WAIT: 'asleep',
+        SEND: {
+          actions: {
+            type: 'effect',
+            params: ({ event }) => ({ do: 'tell', to: event.to, event: event.event }),
+          },
+        },
+        CLAIM: 'claimed',
+        THROW: { actions: 'fail' },
+      },
+    },
+    asleep: {
+      on: { WAKE: 'awake', THROW: { actions: 'fail' } },
+      after: { 1000: { target: 'awake', actions: 'hear' } },
+    },
+    claimed: { on: { FREE: 'awake' } },
+    over: { type: 'final' },
+  },
+  on: {
+    WORKED: {
+      actions: ['hear', { type: 'note', params: ({ event }) => ({ message: `worked ${event.what ?? ''}` }) }],
+    },
+    WORK_FAILED: { actions: 'hear' },
+    END: '.over',
+  },
+});
+
+export const tally: ActorDefinition = {
+  kind: 'tally',
+  machine: tallyMachine,
+  version: 1,
+  names: ({ state }) => (state === 'claimed' ? ['the-name'] : []),
+  counters: ({ context }) => ({ 'tally.count': (context as TallyContext).count }),
+  rows: ({ id, state }) => [{ view: 'tally', key: [id], value: state }],
+  mailboxLimit: 8,
+};
+
+export const T1 = { kind: 'tally', id: 't1' };
+export const T2 = { kind: 'tally', id: 't2' };
+
+export interface World {
+  readonly runtime: Runtime;
+  readonly system: Runtime['system'];
+  readonly store: ActorStore;
+  readonly clock: SimulatedClock;
+  readonly faults: Faults;
+  readonly logged: string[];
+  /** Resolves once a committed step (also an earlier one) satisfies `wanted`. */
+  committed(wanted: (step: Step) => boolean): Promise<Step>;
+}
+
+export const echo: EffectHandler = {
+  after: 'visible',
+  run: async (effect) => ({ type: 'WORKED', what: effect.what }),
+  failed: (_, failure) => ({ type: 'WORK_FAILED', what: failure.code }),
+};
+
+export function makeWorld(
+  more: {
+    readonly store?: ActorStore;
+    readonly work?: EffectHandler;
+    readonly clock?: SimulatedClock;
+    readonly options?: RuntimeOptions;
+  } = {},
+): World {
+  const clock = more.clock ?? new SimulatedClock();
+  const faults = new Faults();
+  const store = more.store ?? new MemoryStore();
+  const logged: string[] = [];
+  const write = (text: string, properties?: object): void => {
+    logged.push(`${text} ${JSON.stringify(properties ?? {})}`);
+  };
+  const log: Log = { debug: write, info: write, warn: write, error: write };
+  const seen: Step[] = [];
+  const waiting = new Set<(step: Step) => void>();
+  const runtime = createRuntime({
+    store,
+    clock,
+    ids: seededIds(1),
+    log,
+    faults,
+    definitions: [tally],
+    handlers: { work: more.work ?? echo },
+    onCommitted: (step) => {
+      seen.push(step);
+      for (const look of waiting) look(step);
+    },
+    options: more.options ?? {},
+  });
+  return {
+    runtime,
+    system: runtime.system,
+    store,
+    clock,
+    faults,
+    logged,
+    committed: (wanted) => {
+      const before = seen.find(wanted);
+      if (before !== undefined) return Promise.resolve(before);
+      return new Promise((resolve) => {
+        const look = (step: Step): void => {
+          if (!wanted(step)) return;
+          waiting.delete(look);
+          resolve(step);
+        };
+        waiting.add(look);
+      });
+    },
+  };
+}
+
+export function heard(step: Step): readonly string[] {
+  return (step.actor.context as unknown as TallyContext).heard;
+}
+
+/** Lets everything run that does not wait for time: some turns of the event loop. */
+export async function settle(): Promise<void> {
+  for (let turn = 0; turn < 20; turn++) await new Promise((resolve) => setImmediate(resolve));
+}
