@@ -4,6 +4,7 @@
  */
 import { isAscii, isUtf8 } from 'node:buffer';
 import { CryptoError } from '../types.ts';
+import { MAX_DECLARATION_LENGTH } from './limits.ts';
 
 export type XmlEncoding = 'UTF-8' | 'UTF-16LE' | 'UTF-16BE' | 'ISO-8859-1' | 'US-ASCII';
 
@@ -72,7 +73,7 @@ const ALIASES: { readonly [label: string]: string } = {
 
 /** Upper-case name of the declared encoding, from bytes that agree with ASCII where it is declared. */
 function declaredEncoding(bytes: Buffer): string | undefined {
-  const head = bytes.toString('latin1', 0, 512);
+  const head = bytes.toString('latin1', 0, MAX_DECLARATION_LENGTH);
   const label = /^<\?xml\s[^>]*?\sencoding\s*=\s*["']([A-Za-z][A-Za-z0-9._-]*)["']/
     .exec(head)?.[1]
     ?.toUpperCase();

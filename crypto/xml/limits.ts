@@ -9,6 +9,9 @@
  */
 export const MAX_DEPTH = 256;
 
+/** Bytes at the beginning of a document within which its XML declaration must end. */
+export const MAX_DECLARATION_LENGTH = 512;
+
 /** Bytes of one element, attribute or target name. */
 export const MAX_NAME_LENGTH = 4096;
 

@@ -22,7 +22,7 @@ import {
   TEXT_STOP,
 } from './characters.ts';
 import type { XmlListener } from './events.ts';
-import { MAX_DEPTH } from './limits.ts';
+import { MAX_DECLARATION_LENGTH, MAX_DEPTH } from './limits.ts';
 import { type Name, Names } from './names.ts';
 import { Scanner } from './scanner.ts';
 import { TagReader } from './tags.ts';
@@ -91,13 +91,12 @@ class Reader {
   /** XML 1.0 production [23]. The encoding was dealt with before; here only the spelling counts. */
   #declaration(): void {
     const scanner = this.#scanner;
-    const start = 0;
     const end = scanner.bytes.indexOf('?>', scanner.position);
-    const text = end < 0 ? '' : scanner.bytes.toString('latin1', scanner.position, Math.min(end, 512));
-    const found = DECLARATION.exec(text);
-    if (found === null) throw scanner.fail('the XML declaration is not spelt as it must be', start);
+    const spelt = end >= 0 && end <= MAX_DECLARATION_LENGTH;
+    const found = spelt ? DECLARATION.exec(scanner.bytes.toString('latin1', scanner.position, end)) : null;
+    if (found === null) throw scanner.fail('the XML declaration is not spelt as it must be', 0);
     if (found[2] !== '1.0')
-      throw scanner.fail(`only XML version 1.0 has a canonical form, not ${found[2]}`, start);
+      throw scanner.fail(`only XML version 1.0 has a canonical form, not ${found[2]}`, 0);
     scanner.position = end + 2;
   }
 
