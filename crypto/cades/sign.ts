@@ -3,7 +3,7 @@ import { createHash } from 'node:crypto';
 import { openSource, type Source, WHOLE_LIMIT } from '../files/source.ts';
 import { createTarget, type Target } from '../files/target.ts';
 import { CryptoError, type SignedFile, type SignFileRequest } from '../types.ts';
-import { type EnvelopeRequest, envelope, promisedTail, promisingHead } from './envelope.ts';
+import { type Envelope, type EnvelopeRequest, envelope, promisedTail, promisingHead } from './envelope.ts';
 
 /**
  * Signs any file into a CMS SignedData in DER that holds it (EN 319 122-1, baseline B). What the file is plays no
@@ -51,14 +51,22 @@ interface Digests {
 
 function writeSmall(source: Source, target: Target, request: EnvelopeRequest): Digests {
   const content = source.read(0, source.size);
-  const messageDigest = createHash(request.digest).update(content).digest();
-  const { head, tail } = envelope(request, content.length, messageDigest);
+  const { head, tail, messageDigest } = envelopBytes(content, request);
   target.write(head, content, tail);
   const input = request.digest === 'sha256' ? messageDigest : createHash('sha256').update(content).digest();
   return {
     input: input.toString('hex'),
     output: createHash('sha256').update(head).update(content).update(tail).digest('hex'),
   };
+}
+
+/** What stands before and after the content of a CAdES-B-B signature made in memory. @throws as `signCades` */
+export function envelopBytes(
+  content: Buffer,
+  request: EnvelopeRequest,
+): Envelope & { readonly messageDigest: Buffer } {
+  const messageDigest = createHash(request.digest).update(content).digest();
+  return { ...envelope(request, content.length, messageDigest), messageDigest };
 }
 
 function writeLarge(source: Source, target: Target, request: EnvelopeRequest): Digests {
