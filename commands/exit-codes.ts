@@ -13,7 +13,7 @@ export const EXIT = {
 export type ExitCode = (typeof EXIT)[keyof typeof EXIT];
 
 /** Beginnings of failure codes that name something outside the program which is not there or not free. */
-const UNAVAILABLE = ['store.', 'keys.', 'folder.', 'port.'];
+const UNAVAILABLE = ['store.', 'keys.', 'folder.', 'listen.'];
 /** System errors of the same kind. */
 const SYSTEM = ['EADDRINUSE', 'EADDRNOTAVAIL', 'EACCES', 'EPERM', 'EROFS', 'ENOSPC', 'ENOTDIR', 'EMFILE'];
 /** Beginnings of failure codes that name something in the configuration. */

@@ -65,7 +65,8 @@ export async function runService(parts: {
       stack: exit === EXIT.failed && error instanceof Error ? error.stack : undefined,
     });
     await log.flush();
-    terminal.err(`sealwright could not start: ${startFailure(code, message, settings)}\n`);
+    const hint = code.startsWith('listen.') ? ' Batch:Url says where the service listens.' : '';
+    terminal.err(`sealwright could not start: ${message}${hint}\n`);
     return exit;
   }
 
@@ -90,15 +91,6 @@ export async function runService(parts: {
   }
   await log.flush();
   return outcome === 'stopped' ? EXIT.good : EXIT.failed;
-}
-
-/** A sentence for people, for the failures people meet. */
-function startFailure(code: string, message: string, settings: Settings): string {
-  const { href, port } = settings.batch.url;
-  if (code === 'EADDRINUSE')
-    return `${href} is in use by another program. Stop it, or choose another Batch:Url.`;
-  if (code === 'EACCES' && port < 1024) return `port ${port} needs privileges. Choose another Batch:Url.`;
-  return message;
 }
 
 function bannerFacts(

@@ -23,7 +23,9 @@ const FULL = 16 * 1024 * 1024;
 /** @param descriptor e.g. 1 for standard output */
 export function createDescriptorSink(descriptor: number): LineSink {
   const stream = pino.destination({ dest: descriptor, sync: false, minLength: 0, maxLength: FULL });
+  // An estimate between two drains: characters are taken in, bytes are reported out.
   let waiting = 0;
+  let idle = true;
   let dropped = 0;
   let broken = false;
   stream.on('write', (written: number) => {
@@ -31,6 +33,7 @@ export function createDescriptorSink(descriptor: number): LineSink {
   });
   stream.on('drain', () => {
     waiting = 0;
+    idle = true;
   });
   // A reader that went away (a closed pipe) must not take the service with it.
   stream.on('error', () => {
@@ -44,12 +47,14 @@ export function createDescriptorSink(descriptor: number): LineSink {
         return;
       }
       waiting += line.length;
+      idle = false;
       stream.write(line);
     },
+    // The stream's own flush answers at once when it buffers nothing on purpose.
     flush: () =>
       new Promise((resolve) => {
-        if (broken) resolve();
-        else stream.flush(() => resolve());
+        if (idle || broken) resolve();
+        else stream.once('drain', resolve).once('error', resolve);
       }),
     flushSync() {
       if (broken) return;

@@ -13,7 +13,7 @@ const SHORTEST_SECRET = 12;
 const SECRET_WORDS =
   /password|license|apikey|api-key|api_key|secret|salt|connectionstring|authorization|cookie/i;
 /** "Pin" is matched as a word of a compound name, or every mapping and shipping would be hidden too. */
-const PIN = /(?:^|[^a-z])pin|Pin|PIN/;
+const PIN = /(?:^|[^A-Za-z])pin|Pin|PIN/;
 
 /** True when no value of a property with this name may be written. */
 export function isSecretName(name: string): boolean {

@@ -1,0 +1,67 @@
+import test from 'ava';
+import { type BannerFacts, banner } from '../../banner.ts';
+
+const FACTS: BannerFacts = {
+  version: '1.2.3',
+  environment: 'Development',
+  cwd: '/srv/app',
+  batchUrl: 'http://127.0.0.1:8080',
+  root: '/srv/app/data',
+  store: 'lmdb (/srv/app/data/db)',
+  inputs: [{ name: 'default', path: '/srv/app/data/input' }],
+  output: '/srv/app/data/output',
+  apiKeyHeader: 'X-API-Key',
+  apiKey: { from: 'file', path: '/srv/app/data/keys/api-key', made: 'fresh-key' },
+  certificate: { subject: 'CN=dev', source: 'made here', development: true },
+  maxConcurrency: 1,
+  pollIntervalSeconds: 2,
+  paused: false,
+  warnings: [],
+};
+const plain = (facts: Partial<BannerFacts>) => banner({ ...FACTS, ...facts }, { colors: false });
+
+test('the first start shows address, key, folders, the warning and two commands that work as they are', (t) => {
+  const said = plain({});
+  for (const part of [
+    'sealwright 1.2.3  Development',
+    'http://127.0.0.1:8080',
+    'fresh-key',
+    'Input folder   data/input',
+    'Output folder  data/output',
+    'made here for development',
+    'echo Hello > data/input/hello.txt',
+    `curl -H "X-API-Key: $(cat data/keys/api-key)" -F 'file=@-;filename=hello.txt' http://127.0.0.1:8080/api/files`,
+  ]) {
+    t.true(said.includes(part), part);
+  }
+});
+
+test('a later start says where the key is kept and does not repeat it', (t) => {
+  const said = plain({ apiKey: { from: 'file', path: '/srv/app/data/keys/api-key', made: undefined } });
+  t.regex(said, /API key +kept in data\/keys\/api-key/);
+  t.notRegex(said, /fresh-key/);
+});
+
+test('a configured key is never shown', (t) => {
+  const said = plain({ apiKey: { from: 'configuration' } });
+  t.regex(said, /API key +as configured/);
+  t.regex(said, /<your API key>/);
+});
+
+test('without a key no upload is suggested, and without a folder no drop', (t) => {
+  t.notRegex(plain({ apiKey: { from: 'nowhere' } }), /curl/);
+  t.notRegex(plain({ inputs: [] }), /echo Hello >/);
+  t.notRegex(plain({ batchUrl: undefined }), /curl/);
+});
+
+test('paths with spaces and quotes survive being copied into a shell', (t) => {
+  const said = plain({ inputs: [{ name: 'default', path: "/in/it's here" }] });
+  t.true(said.includes(`echo Hello > '/in/it'\\''s here/hello.txt'`));
+});
+
+test('colours appear only on request, and names cannot bring their own', (t) => {
+  const facts = { ...FACTS, certificate: { subject: 'CN=\u001b[2J', source: 'x', development: false } };
+  t.false(banner(facts, { colors: false }).includes('\u001b'));
+  t.true(banner(facts, { colors: true }).includes('\u001b[1m'));
+  t.false(banner(facts, { colors: true }).includes('\u001b[2J'));
+});

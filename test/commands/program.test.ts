@@ -1,0 +1,130 @@
+import { existsSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
+import { createServer } from 'node:net';
+import { join } from 'node:path';
+import test from 'ava';
+import { freshFolder, run, start } from './program.ts';
+
+const version = (JSON.parse(readFileSync('package.json', 'utf8')) as { version: string }).version;
+
+test('help and version are given with exit code 0', async (t) => {
+  const cwd = freshFolder();
+  for (const words of [['--help'], ['serve', '--help'], ['check-config', '--help'], ['verify', '--help']]) {
+    const { code, out, err } = await run(cwd, words);
+    t.is(code, 0, words.join(' '));
+    t.regex(out, /Usage: sealwright/);
+    t.is(err, '');
+  }
+  t.is((await run(cwd, ['--version'])).out.trim(), version);
+  t.deepEqual(readdirSync(cwd), []);
+});
+
+for (const words of [['nonsense'], ['serve', '--nonsense'], ['verify'], ['verify', '--format', 'zip', 'x']]) {
+  test(`wrong usage "${words.join(' ')}" ends with exit code 2`, async (t) => {
+    const { code, err } = await run(freshFolder(), words);
+    t.is(code, 2);
+    t.regex(err, /error: /);
+  });
+}
+
+test('check-config shows every key with its origin and masks secrets', async (t) => {
+  const cwd = freshFolder();
+  writeFileSync(join(cwd, 'appsettings.json'), '{ "Auth": { "ApiKey": "not-for-your-eyes" } }');
+  const plain = await run(cwd, ['check-config', '--Pipeline:MaxConcurrency=4'], {
+    Batch__Url: 'http://127.0.0.1:9',
+  });
+  t.is(plain.code, 0);
+  t.regex(plain.out, /Pipeline:MaxConcurrency +4 +\(the command line\)/);
+  t.regex(plain.out, /Batch:Url +http:\/\/127\.0\.0\.1:9 +\(environment variable Batch__Url\)/);
+  t.regex(plain.out, /Auth:ApiKey +\*\*\* +\(appsettings\.json\)/);
+  t.regex(plain.out, /Upload:MaxBytes +104857600 +\(default\)/);
+  const json = await run(cwd, ['check-config', '--json']);
+  const data = JSON.parse(json.out) as { ok: boolean; settings: Record<string, { value: unknown }> };
+  t.true(data.ok);
+  t.is(data.settings['Auth:ApiKey']?.value, '***');
+  t.notRegex(plain.out + plain.err + json.out + json.err, /not-for-your-eyes/);
+  t.deepEqual(readdirSync(cwd), ['appsettings.json']);
+});
+
+for (const command of ['check-config', 'serve']) {
+  test(`${command} prints all faults together and ends with exit code 2 before touching the disk`, async (t) => {
+    const cwd = freshFolder();
+    const env = { Upload__MaxBytes: '1', NODE_ENV: 'production' };
+    const { code, err } = await run(cwd, [command, '--Pipeline:MaxConcurrency=99'], env);
+    t.is(code, 2);
+    t.regex(err, /Upload:MaxBytes must be a whole number of at least 1024/);
+    t.regex(err, /Pipeline:MaxConcurrency must be a whole number from 1 to 32/);
+    t.regex(err, /Signing:Certificate:Pfx:Path is required/);
+    t.regex(err, /3 faults; nothing was started/);
+    t.deepEqual(readdirSync(cwd), []);
+  });
+}
+
+test('a start with nothing configured gets ready, is refused a second time, drains on SIGTERM and starts again', async (t) => {
+  const cwd = freshFolder();
+  const words = ['--Batch:Url=http://127.0.0.1:0'];
+  const first = start(cwd, words);
+  await first.says(/\[INF\] Ready/);
+  t.regex(first.out(), /shown this once/);
+  const key = readFileSync(join(cwd, 'data/keys/api-key'), 'utf8').trim();
+  t.true(first.out().includes(key));
+  t.is(statSync(join(cwd, 'data/keys')).mode & 0o777, 0o700);
+  for (const folder of ['input', 'output', 'processing', 'error', 'db'])
+    t.true(existsSync(join(cwd, 'data', folder)));
+
+  const second = await run(cwd, words);
+  t.is(second.code, 3);
+  t.regex(second.err, new RegExp(`in use by process ${first.child.pid}`));
+
+  first.child.kill('SIGTERM');
+  t.is(await first.ended, 0);
+  t.regex(first.out(), /\[INF\] Stopped/);
+
+  const again = start(cwd, words);
+  await again.says(/\[INF\] Ready/);
+  t.notRegex(again.out(), /shown this once/);
+  t.false(again.out().includes(key));
+  again.child.kill('SIGINT');
+  t.is(await again.ended, 0);
+});
+
+test('a port that is taken ends with exit code 3 and names the way out', async (t) => {
+  const taken = createServer();
+  await new Promise<void>((resolve) => taken.listen(0, '127.0.0.1', resolve));
+  t.teardown(() => taken.close());
+  const { port } = taken.address() as { port: number };
+  const { code, err } = await run(freshFolder(), [`--Batch:Url=http://127.0.0.1:${port}`]);
+  t.is(code, 3);
+  t.regex(err, new RegExp(`127\\.0\\.0\\.1:${port}: in use.*Batch:Url`));
+});
+
+test('a root that cannot be written ends with exit code 3', async (t) => {
+  const cwd = freshFolder();
+  writeFileSync(join(cwd, 'file'), '');
+  const { code, err } = await run(cwd, ['--Storage:Root=file/data']);
+  t.is(code, 3);
+  t.regex(err, /could not start: /);
+});
+
+test('a signing certificate that cannot be read ends with exit code 2', async (t) => {
+  const { code, err } = await run(freshFolder(), [
+    '--Signing:Certificate:Pfx:Path=missing.pfx',
+    '--Batch:Url=http://127.0.0.1:0',
+  ]);
+  t.is(code, 2);
+  t.regex(err, /missing\.pfx/);
+});
+
+test('a configured secret never reaches the output of a running service', async (t) => {
+  const secret = 'the-configured-api-key-0815';
+  const program = start(
+    freshFolder(),
+    ['--Batch:Url=http://127.0.0.1:0', '--Logging:LogLevel:Default=Verbose'],
+    { Auth__ApiKey: secret },
+  );
+  await program.says(/\[INF\] Ready/);
+  const url = /http:\/\/127\.0\.0\.1:\d+/.exec(program.out())?.[0] ?? '';
+  t.is((await fetch(`${url}/api/jobs?status=${secret}`, { headers: { 'X-API-Key': secret } })).status, 400);
+  program.child.kill('SIGTERM');
+  t.is(await program.ended, 0);
+  t.false((program.out() + program.err()).includes(secret));
+});

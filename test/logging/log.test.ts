@@ -1,0 +1,143 @@
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { closeSync, mkdtempSync, openSync, readFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import test from 'ava';
+import { createDescriptorSink, createLogging, type Level, type LoggingOptions } from '../../logging.ts';
+
+const clock = { now: () => Date.UTC(2026, 4, 26, 15, 42, 11, 123) };
+
+/** A log that really writes to a file, and what that file then holds. */
+function logToFile(options: Omit<LoggingOptions, 'clock' | 'sinks'> = {}) {
+  const path = join(mkdtempSync(join(tmpdir(), 'sealwright-log-')), 'log.txt');
+  const descriptor = openSync(path, 'w');
+  const log = createLogging({ ...options, clock, sinks: [createDescriptorSink(descriptor)] });
+  const lines = async () => {
+    await log.flush();
+    closeSync(descriptor);
+    return readFileSync(path, 'utf8').split('\n').slice(0, -1);
+  };
+  return { log, lines };
+}
+
+test('a line has time, level, text and properties as documented', async (t) => {
+  const { log, lines } = logToFile();
+  log.info('Job done', { JobId: '42', format: 'Pades', ms: 12.5, ok: true, error: null, left: undefined });
+  log.warn('Plain');
+  t.deepEqual(await lines(), [
+    '2026-05-26T15:42:11.123Z [INF] Job done {JobId: "42", Format: "Pades", Ms: 12.5, Ok: true, Error: null}',
+    '2026-05-26T15:42:11.123Z [WRN] Plain',
+  ]);
+});
+
+for (const [level, written] of [
+  ['Debug', 'DBG INF WRN ERR FTL'],
+  ['Information', 'INF WRN ERR FTL'],
+  ['Error', 'ERR FTL'],
+  ['Fatal', 'FTL'],
+] as const satisfies readonly (readonly [Level, string])[]) {
+  test(`the level ${level} leaves out what is less severe`, async (t) => {
+    const { log, lines } = logToFile({ level });
+    for (const name of ['debug', 'info', 'warn', 'error', 'fatal'] as const) log[name]('x');
+    t.is((await lines()).map((line) => line.slice(26, 29)).join(' '), written);
+  });
+}
+
+test('nothing in a line can start another one or act on a terminal', async (t) => {
+  const { log, lines } = logToFile();
+  const forged = 'a\n2026-05-26T15:42:11.123Z [INF] forged\r\u001b[2Jb\u2028c\u0085d\u202ee\u0000';
+  log.info(forged, { [`na\nme`]: forged, quoted: 'say "hi" \\' });
+  const written = await lines();
+  t.is(written.length, 1);
+  // biome-ignore lint/suspicious/noControlCharactersInRegex: they are what must be absent.
+  t.notRegex(written[0] ?? '', /[\u0000-\u001f\u007f-\u009f\u2028\u202e]/);
+  t.regex(written[0] ?? '', /a\\n2026/);
+  t.regex(written[0] ?? '', /Quoted: "say \\"hi\\" \\\\"/);
+});
+
+for (const name of [
+  'Password',
+  'dbPassword',
+  'userPin',
+  'Pin',
+  'PIN',
+  'pin',
+  'License',
+  'ApiKey',
+  'x-api-key',
+  'clientSecret',
+  'Salt',
+  'ConnectionString',
+  'authorization',
+  'Set-Cookie',
+]) {
+  test(`a property named ${name} is hidden whatever it holds`, async (t) => {
+    const { log, lines } = logToFile();
+    log.info('x', { [name]: 'v1', [`${name}Value`]: 2 });
+    t.notRegex((await lines()).join(), /v1|: 2/);
+  });
+}
+
+for (const name of ['mapping', 'shipping', 'spinning', 'Folder', 'Key']) {
+  test(`a property named ${name} is shown`, async (t) => {
+    const { log, lines } = logToFile();
+    log.info('x', { [name]: 'shown' });
+    t.regex((await lines()).join(), /"shown"/);
+  });
+}
+
+test('a configured secret is replaced wherever it turns up, in every usual form', async (t) => {
+  const secret = 'p@ss "word" #1/long';
+  const { log, lines } = logToFile({ secrets: [secret, 'short'] });
+  const forms = [
+    secret,
+    encodeURIComponent(secret),
+    JSON.stringify(secret),
+    Buffer.from(secret).toString('base64'),
+  ];
+  for (const form of forms) log.error(`failed with ${form}!`, { detail: `at ${form}`, note: 'short' });
+  const written = (await lines()).join('\n');
+  t.notRegex(written, /word|cEBzcyAid29yZC/);
+  t.is(written.match(/\*\*\*/g)?.length, 8);
+  // Below 12 characters a value would also hide ordinary words.
+  t.regex(written, /Note: "short"/);
+});
+
+test('a secret that contains another one is replaced as a whole', async (t) => {
+  const { log, lines } = logToFile({ secrets: ['abcdefghijkl', 'abcdefghijkl-and-more'] });
+  log.info('x abcdefghijkl-and-more y');
+  t.regex((await lines())[0] ?? '', /x \*\*\* y$/);
+});
+
+test('a secret made after the start is hidden from then on', async (t) => {
+  const { log, lines } = logToFile();
+  log.hide('made-just-now-123');
+  log.info('the key is made-just-now-123');
+  t.regex((await lines())[0] ?? '', /the key is \*\*\*$/);
+});
+
+test('a reader that stops reading costs lines, never time or memory, and the loss is told', async (t) => {
+  // `sleep` never reads its standard input, so the pipe fills up and stays full.
+  const reader = spawn('sleep', ['60'], { stdio: ['pipe', 'ignore', 'ignore'] });
+  const { fd } = (reader.stdin as unknown as { _handle: { fd: number } })._handle;
+  const sink = createDescriptorSink(fd);
+  const log = createLogging({ clock, sinks: [sink] });
+  const text = 'x'.repeat(1000);
+  for (let count = 0; count < 10_000; count += 1) log.info(text);
+  t.true(sink.dropped > 4000);
+  const before = sink.dropped;
+  log.error('still taken');
+  t.is(sink.dropped, before);
+  reader.kill('SIGKILL');
+  await once(reader, 'exit');
+  t.notThrows(() => log.info('the reader is gone'));
+});
+
+test('lines taken before a flush are on the disk after it, in order', async (t) => {
+  const { log, lines } = logToFile();
+  for (let count = 0; count < 2000; count += 1) log.info(`line ${count}`);
+  const written = await lines();
+  t.is(written.length, 2000);
+  t.true(written.every((line, index) => line.endsWith(` line ${index}`)));
+});
