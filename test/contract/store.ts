@@ -1,53 +1,13 @@
 /** The contract of `ActorStore`, run against every implementation. */
 import test, { type ExecutionContext } from 'ava';
-import type { ActorAddress, ActorStore, Step, StoredActor } from '../../runtime/index.ts';
+import type { ActorStore, Step } from '../../runtime/index.ts';
+import { A, B, effectOf, stepOf } from './steps.ts';
 
 /** What a test gets: a fresh store, and a way to look at the same data as a new process would. */
 export interface StoreUnderTest {
   readonly store: ActorStore;
   /** Closes and opens again; absent where nothing outlives the store. */
   readonly reopen?: () => Promise<ActorStore>;
-}
-
-export const A: ActorAddress = { kind: 'job', id: 'a' };
-export const B: ActorAddress = { kind: 'job', id: 'b' };
-
-/** A step that changes nothing but what `more` says. */
-export function stepOf(
-  address: ActorAddress,
-  basedOn: number,
-  more: Partial<Step> = {},
-  actor: Partial<StoredActor> = {},
-): Step {
-  return {
-    actor: {
-      address,
-      revision: basedOn + 1,
-      version: 1,
-      state: 'Queued',
-      context: { size: 1 },
-      timers: {},
-      consumed: [],
-      journalLength: 0,
-      stopped: null,
-      ...actor,
-    },
-    basedOn,
-    journal: [],
-    effects: [],
-    settles: null,
-    dropsEffects: false,
-    timers: { arm: [], disarm: [] },
-    rows: { put: [], remove: [] },
-    names: { take: [], release: [] },
-    counters: {},
-    ...more,
-  };
-}
-
-export function effectOf(address: ActorAddress, revision: number, index: number, dueAt: number) {
-  const key = `${address.kind}/${address.id}/${revision}/${index}`;
-  return { key, actor: address, effect: { do: 'sign', n: index }, dueAt, failures: 0, lastError: null };
 }
 
 async function must(t: ExecutionContext, store: ActorStore, step: Step): Promise<void> {

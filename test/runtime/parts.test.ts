@@ -1,0 +1,169 @@
+/** The small parts: clocks, ids, fault points, mailboxes, pauses, restart windows. */
+import test from 'ava';
+import { pauseAfter } from '../../runtime/backoff.ts';
+import {
+  declaredFaultPoints,
+  declareFaultPoints,
+  Faults,
+  RUNTIME_FAULT_POINTS,
+  SimulatedClock,
+  seededIds,
+  systemClock,
+  systemIds,
+} from '../../runtime/index.ts';
+import { Mailboxes } from '../../runtime/mailbox.ts';
+import { Supervisor } from '../../runtime/supervisor.ts';
+
+const UUID4 = /^[0-9a-f]{8}-[0-9a-f]{4}-4[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$/;
+
+test('simulated time runs alarms in order of their time, also those armed on the way', (t) => {
+  const clock = new SimulatedClock(0);
+  const rang: string[] = [];
+  clock.after(30, () => rang.push(`c@${clock.now()}`));
+  clock.after(10, () => {
+    rang.push(`a@${clock.now()}`);
+    clock.after(10, () => rang.push(`b@${clock.now()}`));
+  });
+  const cancel = clock.after(15, () => rang.push('never'));
+  cancel();
+  clock.advance(29);
+  t.deepEqual(rang, ['a@10', 'b@20']);
+  clock.advance(1);
+  t.deepEqual(rang, ['a@10', 'b@20', 'c@30']);
+  t.is(clock.now(), 30);
+});
+
+test('a jump of the simulated wall clock lets no time pass', (t) => {
+  const clock = new SimulatedClock(0);
+  let rang = false;
+  clock.after(10, () => {
+    rang = true;
+  });
+  clock.jumpWall(1000);
+  t.is(clock.now(), 1000);
+  t.is(clock.elapsed(), 0);
+  t.false(rang);
+});
+
+test('sleep ends at its time, or rejects with the reason it was aborted for', async (t) => {
+  const clock = new SimulatedClock(0);
+  const slept = clock.sleep(10);
+  clock.advance(10);
+  await slept;
+  const abort = new AbortController();
+  const aborted = clock.sleep(10, abort.signal);
+  abort.abort(new Error('enough'));
+  await t.throwsAsync(aborted, { message: 'enough' });
+  t.is(clock.pending, 0);
+  await t.throwsAsync(clock.sleep(10, abort.signal), { message: 'enough' });
+  await t.throwsAsync(systemClock.sleep(10_000, abort.signal), { message: 'enough' });
+});
+
+test('the system clock rings and can be silenced', async (t) => {
+  await new Promise<void>((resolve) => systemClock.after(0, resolve));
+  const cancel = systemClock.after(2 ** 40, () => t.fail('a delay longer than any timer rang at once'));
+  await new Promise<void>((resolve) => systemClock.after(2, resolve));
+  cancel();
+  t.true(systemClock.elapsed() > 0);
+});
+
+test('ids are UUIDs of version 4, fresh from the system and repeatable from a seed', (t) => {
+  t.regex(systemIds.uuid(), UUID4);
+  const [one, two, other] = [seededIds(7), seededIds(7), seededIds(8)];
+  const series = Array.from({ length: 1000 }, () => one.uuid());
+  t.deepEqual(
+    series,
+    Array.from({ length: 1000 }, () => two.uuid()),
+  );
+  t.is(new Set(series).size, 1000);
+  t.true(series.every((id) => UUID4.test(id)));
+  t.not(other.uuid(), series[0]);
+  t.is(one.bytes(5).length, 5);
+});
+
+test('a fault point that is not armed does nothing', (t) => {
+  const faults = new Faults();
+  t.is(faults.at('step.committed.before-reply'), undefined);
+  faults.arm('effect.leased.before-run', 'throw');
+  t.is(faults.at('step.committed.before-reply'), undefined);
+});
+
+test('an armed fault point acts at its pass, once', async (t) => {
+  const faults = Faults.parse('step.committed.before-reply=throw:3, store.group.in-transaction=throw');
+  faults.at('step.committed.before-reply');
+  faults.at('step.committed.before-reply');
+  t.throws(() => faults.at('step.committed.before-reply'), { code: 'fault.injected' });
+  t.notThrows(() => faults.at('step.committed.before-reply'));
+  t.throws(() => faults.atSync('store.group.in-transaction'), { code: 'fault.injected' });
+  let passed = 0;
+  faults.arm('step.committed.before-reply', async () => {
+    passed++;
+  });
+  await faults.at('step.committed.before-reply');
+  t.is(passed, 1);
+  faults.arm('step.committed.before-reply', 'throw');
+  faults.disarm();
+  t.notThrows(() => faults.at('step.committed.before-reply'));
+});
+
+test('a misspelt fault is refused', (t) => {
+  t.throws(() => Faults.parse('step.commited=kill'), { code: 'fault.unknown' });
+  for (const text of [
+    'x',
+    'step.committed.before-reply',
+    'step.committed.before-reply=explode',
+    'a=kill:0',
+    'a=kill:-1',
+  ]) {
+    t.throws(() => Faults.parse(text), { code: 'fault.malformed' }, text);
+  }
+  t.notThrows(() => Faults.parse(undefined));
+  t.notThrows(() => Faults.parse(''));
+});
+
+test('every declared fault point says where it lies', (t) => {
+  const mine = declareFaultPoints({ 'test.somewhere': 'Here.' });
+  t.is(declaredFaultPoints()['test.somewhere'], mine['test.somewhere']);
+  for (const name of Object.keys(RUNTIME_FAULT_POINTS)) t.truthy(declaredFaultPoints()[name]);
+});
+
+test('a mailbox with hundreds of messages keeps their order, and a failing one does not stop the rest', async (t) => {
+  const boxes = new Mailboxes();
+  const order: number[] = [];
+  const all = Array.from({ length: 500 }, (_, n) =>
+    boxes.post('a', 1000, async () => {
+      order.push(n);
+      if (n % 100 === 7) throw new Error(`number ${n}`);
+      return n;
+    }),
+  );
+  t.is(boxes.depth('a'), 500);
+  const outcomes = await Promise.allSettled(all);
+  t.deepEqual(
+    order,
+    [...order].sort((left, right) => left - right),
+  );
+  t.is(outcomes.filter(({ status }) => status === 'rejected').length, 5);
+  t.is(boxes.depth('a'), 0);
+  t.is(boxes.awake, 0);
+});
+
+test('pauses grow from a second to five minutes and are never longer', (t) => {
+  const ids = seededIds(3);
+  for (let failures = 1; failures < 60; failures++) {
+    const full = Math.min(300_000, 1000 * 2 ** (failures - 1));
+    const pause = pauseAfter(failures, ids);
+    t.true(pause > full * 0.74 && pause <= full, `${failures}: ${pause}`);
+  }
+});
+
+test('a supervisor forgets throws that are older than the window and actors that are forgiven', (t) => {
+  const supervisor = new Supervisor({ restarts: 1, within: 100 });
+  t.is(supervisor.thrown('a', 0), 'restart');
+  t.is(supervisor.thrown('a', 100), 'restart');
+  t.is(supervisor.thrown('a', 150), 'stop');
+  t.is(supervisor.thrown('a', 160), 'restart', 'a stop wipes the slate');
+  supervisor.forget('a');
+  t.is(supervisor.thrown('a', 170), 'restart');
+  t.is(supervisor.thrown('b', 170), 'restart');
+});
