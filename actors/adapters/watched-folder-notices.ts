@@ -28,7 +28,7 @@ class DirectoryWatcher extends FSWatcher {
 
 /**
  * Starts to watch an existing directory. Rejects with the system's error (`ENOSPC`, `EMFILE`: the limits of its
- * notice queues) or with `ENOENT` when no watch could be set.
+ * notice queues), or when the library does not find the directory (it reads a backslash as a separator).
  *
  * @param folder Absolute, without a trailing separator.
  */
@@ -48,18 +48,17 @@ export async function openNotices(folder: string, receiver: NoticeReceiver): Pro
   });
   const own = basename(folder);
   watcher.on('raw', (_kind, fileName) => {
-    // The directory's own removal arrives under its own name.
-    const name =
-      typeof fileName === 'string' && fileName !== '' && !fileName.includes('/') ? fileName : undefined;
-    receiver.onName(name);
-    if (name === own) receiver.onName(undefined);
+    // What happens to the directory itself arrives under its own name, as it would for an entry of that name.
+    const known =
+      typeof fileName === 'string' && fileName !== '' && fileName !== own && !fileName.includes('/');
+    receiver.onName(known ? fileName : undefined);
   });
   // Closing before this event would leave a watch behind that was just being set.
   const ready = new Promise<void>((resolve) => watcher.once('ready', resolve));
   watcher.add(folder);
   await ready;
   if (failure === undefined && !(folder in watcher.getWatched())) {
-    failure = Object.assign(new Error(`ENOENT: no watch could be set on ${folder}`), { code: 'ENOENT' });
+    failure = new Error(`no watch could be set on ${folder}`);
   }
   if (failure !== undefined) {
     await watcher.close();

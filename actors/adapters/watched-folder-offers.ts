@@ -1,6 +1,5 @@
 /** Hands complete files over, a bounded number at a time, and holds back while they are refused. */
-import { isRetryable } from '../../runtime/failures.ts';
-import type { Clock } from '../../runtime/ports.ts';
+import { type Clock, isRetryable } from '../../runtime/index.ts';
 import { createQueue } from './watched-folder-queue.ts';
 
 export interface OfferQueue<T> {

@@ -2,13 +2,16 @@
  * The way of a file through a watched folder: noticed, looked at until complete, offered, remembered.
  */
 import { join } from 'node:path';
-import { describeFailure } from '../../runtime/failures.ts';
+import { describeFailure } from '../../runtime/index.ts';
 import { firstSight, isHopeless, isStable, nextSight, type Sample, sameSample } from './stability.ts';
 import type { WatchedFolderOptions } from './watched-folder-contract.ts';
 import type { Look, Looker } from './watched-folder-look.ts';
 import type { OfferMemory } from './watched-folder-memory.ts';
 import { createOfferQueue } from './watched-folder-offers.ts';
 import { createSampler, type Waiting } from './watched-folder-sampler.ts';
+
+/** Files that cannot be read at the same time which are warned about one by one. */
+const UNREADABLE_WARNED = 20;
 
 export interface Pickup {
   /** Something may have happened to this name. Ignored names must not get here. */
@@ -20,6 +23,8 @@ export interface Pickup {
   initialLeft(): number;
   /** A sentence about files that cannot be read, null when there are none. */
   trouble(): string | null;
+  /** Looks anew at the files that could not be read. */
+  retryUnreadable(): void;
   /** Nothing of the folder is known any more: it is gone. */
   forgetAll(): void;
   stop(): void;
@@ -147,7 +152,8 @@ export function createPickup({ options, folder, looker, memory, onChange }: Pick
   function refuse(file: Waiting, code: string): void {
     if (unreadable.get(file.fileName) === code) return;
     unreadable.set(file.fileName, code);
-    log.warn('A file of a watched folder cannot be read; the others go on.', {
+    const write = unreadable.size <= UNREADABLE_WARNED ? log.warn : log.debug;
+    write('A file of a watched folder cannot be read; the others go on.', {
       folder: options.name,
       file: file.fileName,
       code,
@@ -205,6 +211,9 @@ export function createPickup({ options, folder, looker, memory, onChange }: Pick
     has: (fileName) => waiting.has(fileName),
     initialLeft: () => initialLeft,
     trouble: () => describeUnreadable(folder, unreadable),
+    retryUnreadable() {
+      for (const fileName of unreadable.keys()) if (!waiting.has(fileName)) enter(fileName, 'sweep', false);
+    },
     forgetAll() {
       memory.clear();
       unreadable.clear();

@@ -1,5 +1,5 @@
 /** Repeats one piece of work: every so often, sooner when asked, and never so often that it fills the time. */
-import type { Clock } from '../../runtime/ports.ts';
+import type { Clock } from '../../runtime/index.ts';
 
 export interface Rounds {
   start(): void;
@@ -10,12 +10,19 @@ export interface Rounds {
 }
 
 /** After a round that took t, at least this many times t pass before the next one. */
-const REST_PER_WORK = 10;
-/** And at least this long, in milliseconds. */
+const REST_PER_WORK = 3;
+/**
+ * But no shorter and no longer than this, in milliseconds. A round that took long because the machine was busy
+ * must not put off the next one, on which files may depend whose notices were lost.
+ */
 const SHORTEST_REST = 100;
+const LONGEST_REST = 5_000;
 
-/** @param round Never rejects; resolves with the milliseconds until the next round is due of itself. */
-export function createRounds(clock: Clock, round: () => Promise<number>): Rounds {
+/**
+ * @param round Never rejects; resolves with the milliseconds until the next round is due of itself.
+ * @param done Called after each round; what it takes is not counted as the round's.
+ */
+export function createRounds(clock: Clock, round: () => Promise<number>, done: () => void): Rounds {
   let running: Promise<void> | undefined;
   let stopped = false;
   let requested = false;
@@ -38,8 +45,12 @@ export function createRounds(clock: Clock, round: () => Promise<number>): Rounds
       requested = false;
       const began = clock.elapsed();
       const due = await round();
+      const work = REST_PER_WORK * (clock.elapsed() - began);
+      const rest = Math.min(Math.max(SHORTEST_REST, work), LONGEST_REST);
       if (stopped) return;
-      const rest = Math.max(SHORTEST_REST, REST_PER_WORK * (clock.elapsed() - began));
+      done();
+      // Whoever was told may have stopped it.
+      if (stopped) return;
       resting = true;
       await wait(rest);
       resting = false;

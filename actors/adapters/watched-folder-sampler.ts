@@ -2,7 +2,7 @@
  * Looks at every waiting file again and again until it is complete. One ticker serves all files of a folder;
  * a waiting file costs one small entry and holds no slot between its looks.
  */
-import type { Clock } from '../../runtime/ports.ts';
+import type { Clock } from '../../runtime/index.ts';
 import type { Track } from './stability.ts';
 import type { Look, Looker } from './watched-folder-look.ts';
 import { createQueue } from './watched-folder-queue.ts';

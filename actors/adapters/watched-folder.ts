@@ -10,7 +10,7 @@
  */
 import { stat } from 'node:fs/promises';
 import { basename, dirname, resolve } from 'node:path';
-import { describeFailure } from '../../runtime/failures.ts';
+import { describeFailure } from '../../runtime/index.ts';
 import { createBurstWatch } from './watched-folder-burst.ts';
 import type { WatchedFolder, WatchedFolderOptions, WatchedFolderState } from './watched-folder-contract.ts';
 import { createLooker } from './watched-folder-look.ts';
@@ -48,7 +48,7 @@ export function createWatchedFolder(options: WatchedFolderOptions): WatchedFolde
   const memory = createOfferMemory();
   const looker = createLooker(folder, settings.concurrency);
   const pickup = createPickup({ options, folder, looker, memory, onChange: changed });
-  const rounds = createRounds(clock, round);
+  const rounds = createRounds(clock, survey, surveyed);
   const burst = createBurstWatch(clock, rounds.request);
   const missingRetry = settings.missingRetryMs ?? MISSING_RETRY;
 
@@ -82,14 +82,12 @@ export function createWatchedFolder(options: WatchedFolderOptions): WatchedFolde
     if (taken) announceReady();
   }
 
-  /** One listing with all that belongs to it. Resolves with the milliseconds until the next one. */
-  async function round(): Promise<number> {
-    const pause = await survey();
+  function surveyed(): void {
     listedOnce = true;
     changed();
-    return pause;
   }
 
+  /** One listing with all that belongs to it. Resolves with the milliseconds until the next one. */
   async function survey(): Promise<number> {
     try {
       const identity = await identify();
@@ -141,6 +139,7 @@ export function createWatchedFolder(options: WatchedFolderOptions): WatchedFolde
       notice: (fileName) => pickup.notice(fileName, 'sweep', !listedOnce),
       stopped: () => stopping !== undefined,
     });
+    pickup.retryUnreadable();
     for (const fileName of askAgain) {
       if (pickup.has(fileName)) continue;
       memory.forget(fileName);
@@ -168,8 +167,7 @@ export function createWatchedFolder(options: WatchedFolderOptions): WatchedFolde
       watch = { notices: await openNotices(folder, { onName, onError: onWatchError }), of: identity };
       publish({ notices: 'events' });
     } catch (error) {
-      const { code, message } = describeFailure(error);
-      if (code === 'ENOENT') throw error;
+      const { message } = describeFailure(error);
       if (state.notices !== 'polling') {
         log.warn(
           'The system gives no change notices for a watched folder; it is listed periodically instead.',

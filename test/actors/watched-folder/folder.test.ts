@@ -73,6 +73,28 @@ test('a folder that is a symbolic link to a directory is watched', async (t) => 
   t.is(h.offers[0]?.path, h.at('a.pdf'));
 });
 
+test('a folder of any name is watched, also one the library underneath cannot take', async (t) => {
+  for (const folderName of ['in\\put', 'new\nline', '*[a]{b}', 'entrée']) {
+    const h = createHarness({ folderName, settings: { sweepIntervalMs: 50 } });
+    t.teardown(h.close);
+    h.watched.start();
+    await h.watched.ready;
+    h.put('a.pdf');
+    await h.until(() => h.offers.length === 1);
+    t.is(h.offers[0]?.path, h.at('a.pdf'));
+  }
+});
+
+test('a file with the name of its folder is a file like any other', async (t) => {
+  const h = createHarness();
+  t.teardown(h.close);
+  h.watched.start();
+  await h.watched.ready;
+  h.put('input');
+  await h.until(() => h.offers.length === 1);
+  t.is(h.offers[0]?.fileName, 'input');
+});
+
 test('a file in the place of the folder is reported, and the folder is taken up when it is one', async (t) => {
   const h = createHarness({ missing: true });
   t.teardown(h.close);
@@ -150,6 +172,16 @@ test('stop at any moment leaves nothing that keeps a process alive', async (t) =
     const { stdout } = await run(process.execPath, [STOP_SCRIPT, moment], { timeout: 20_000 });
     t.is(stdout, 'stopped\n', moment);
   }
+});
+
+test('a file or folder that may not be read is reported, and taken once it may', async (t) => {
+  const { stdout } = await run(process.execPath, [STOP_SCRIPT, 'unreadable'], { timeout: 20_000 });
+  const [file, afterFile, folder, afterFolder, last] = stdout.trimEnd().split('\n');
+  t.regex(file ?? '', /^The file .*\/closed\.pdf cannot be read \(EACCES\)\. open\.pdf$/);
+  t.is(afterFile, 'null closed.pdf,open.pdf');
+  t.regex(folder ?? '', /^The input folder .* cannot be read: EACCES/);
+  t.is(afterFolder, 'null closed.pdf,later.pdf,open.pdf');
+  t.is(last, 'stopped');
 });
 
 test('without change notices a folder is listed periodically instead', async (t) => {

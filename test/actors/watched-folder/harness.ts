@@ -38,7 +38,8 @@ export interface Harness {
   until(condition: () => boolean): Promise<void>;
   /**
    * Resolves when everything that happened in the folder before this call has been dealt with: a file made now
-   * has gone all the way to its offer, and so has whatever was noticed before it.
+   * has gone all the way to its offer, and then a second one, since the last steps of files close together may
+   * overtake each other.
    */
   settled(): Promise<void>;
   close(): Promise<void>;
@@ -46,6 +47,8 @@ export interface Harness {
 
 export interface HarnessOptions {
   readonly missing?: boolean;
+  /** @default 'input' */
+  readonly folderName?: string;
   readonly settings?: Partial<WatchedFolderSettings>;
 }
 
@@ -60,9 +63,13 @@ const SETTINGS: WatchedFolderSettings = {
 
 const MARKER = 'marker-';
 
-export function createHarness({ missing = false, settings = {} }: HarnessOptions = {}): Harness {
+export function createHarness({
+  missing = false,
+  folderName = 'input',
+  settings = {},
+}: HarnessOptions = {}): Harness {
   const base = mkdtempSync(join(tmpdir(), 'sealwright-watch-'));
-  const folder = join(base, 'input');
+  const folder = join(base, folderName);
   if (!missing) mkdirSync(folder);
   let waits: { readonly condition: () => boolean; readonly resolve: () => void }[] = [];
   let markers = 0;
@@ -126,10 +133,12 @@ export function createHarness({ missing = false, settings = {} }: HarnessOptions
       return new Promise((resolve) => waits.push({ condition, resolve }));
     },
     async settled() {
-      markers += 1;
-      const marker = `${MARKER}${markers}`;
-      harness.put(marker);
-      await harness.until(() => marked.has(marker));
+      for (let turn = 0; turn < 2; turn += 1) {
+        markers += 1;
+        const marker = `${MARKER}${markers}`;
+        harness.put(marker);
+        await harness.until(() => marked.has(marker));
+      }
     },
     async close() {
       await harness.watched.stop();

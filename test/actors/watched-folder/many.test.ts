@@ -2,6 +2,7 @@
  * In a file, and so in a process, of its own: it makes the system drop change notices, which all watches of a
  * process have in common.
  */
+import { readdirSync, readFileSync } from 'node:fs';
 import test from 'ava';
 import { createHarness } from './harness.ts';
 
@@ -9,6 +10,34 @@ import { createHarness } from './harness.ts';
 function flood(h: ReturnType<typeof createHarness>): void {
   for (let i = 0; i < 10_000; i += 1) h.put(`file-${i}.pdf`);
 }
+
+/** Watches this process holds in the system; undefined where the system does not tell. */
+function watchesHeld(): number | undefined {
+  if (process.platform !== 'linux') return undefined;
+  let held = 0;
+  for (const descriptor of readdirSync('/proc/self/fdinfo')) {
+    try {
+      held += readFileSync(`/proc/self/fdinfo/${descriptor}`, 'utf8').match(/^inotify wd:/gm)?.length ?? 0;
+    } catch {
+      // The descriptor that lists the descriptors is closed by now.
+    }
+  }
+  return held;
+}
+
+test.serial('a folder costs one watch of the system, however many files are in it', async (t) => {
+  const before = watchesHeld();
+  const h = createHarness();
+  t.teardown(h.close);
+  for (let i = 0; i < 200; i += 1) h.put(`existing-${i}.pdf`);
+  h.watched.start();
+  await h.watched.ready;
+  for (let i = 0; i < 200; i += 1) h.put(`new-${i}.pdf`);
+  await h.until(() => h.offers.length === 400);
+  t.is(watchesHeld(), before === undefined ? undefined : before + 1);
+  await h.watched.stop();
+  t.is(watchesHeld(), before);
+});
 
 test.serial('10,000 files dropped at once are each offered exactly once', async (t) => {
   const h = createHarness();

@@ -17,9 +17,15 @@ test('never more offers are under way than the concurrency allows', async (t) =>
   t.teardown(h.close);
   let underWay = 0;
   let most = 0;
+  let allow = () => {};
+  const allowed = new Promise<void>((resolve) => {
+    allow = resolve;
+  });
   h.answer = async () => {
     underWay += 1;
     most = Math.max(most, underWay);
+    if (underWay === 3) allow();
+    await allowed;
     await new Promise((resolve) => setImmediate(resolve));
     underWay -= 1;
     return 'enqueued' as const;

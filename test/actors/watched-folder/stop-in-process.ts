@@ -2,12 +2,18 @@
  * Run as a process of its own: watches a folder, stops at the moment named by the argument and writes `stopped`.
  * The process then has to end by itself; whoever started it notices when it does not.
  */
+import { chmodSync } from 'node:fs';
 import { createHarness } from './harness.ts';
 
 const moment = process.argv[2];
+// The superuser may read everything; user 65534 owns nothing.
+if (moment === 'unreadable' && process.getuid?.() === 0) process.setuid?.(65_534);
 const h = createHarness({
   missing: moment === 'missing',
-  settings: moment === 'no-notices' ? { sweepIntervalMs: 50 } : { missingRetryMs: 60_000 },
+  settings: {
+    sweepIntervalMs: moment === 'no-notices' || moment === 'unreadable' ? 50 : 60_000,
+    missingRetryMs: moment === 'unreadable' ? 50 : 60_000,
+  },
 });
 if (moment === 'initializing') for (let i = 0; i < 500; i += 1) h.put(`file-${i}.pdf`);
 h.watched.start();
@@ -22,6 +28,24 @@ if (moment === 'no-notices') {
   h.put('a.pdf');
   await h.until(() => h.offers.length === 1);
   process.stdout.write(`${h.watched.state().notices} ${h.offers[0]?.seen}\n`);
+}
+if (moment === 'unreadable') {
+  const report = () => process.stdout.write(`${h.watched.state().error} ${h.namesOffered()}\n`);
+  h.put('closed.pdf');
+  chmodSync(h.at('closed.pdf'), 0o000);
+  h.put('open.pdf');
+  await h.until(() => h.watched.state().error !== null && h.offers.length === 1);
+  report();
+  chmodSync(h.at('closed.pdf'), 0o600);
+  await h.until(() => h.watched.state().error === null && h.offers.length === 2);
+  report();
+  chmodSync(h.folder, 0o000);
+  await h.until(() => h.watched.state().error !== null);
+  process.stdout.write(`${h.watched.state().error}\n`);
+  chmodSync(h.folder, 0o700);
+  h.put('later.pdf');
+  await h.until(() => h.watched.state().error === null && h.offers.length === 3);
+  report();
 }
 await h.close();
 process.stdout.write('stopped\n');
