@@ -180,5 +180,7 @@ function repeatedTestNames(all) {
 
 /** Path of an import inside the tree, with forward slashes. */
 function resolveImport(from, specifier) {
-  return normalize(join(dirname(from), specifier)).split(sep).join('/');
+  return normalize(join(dirname(from), specifier))
+    .split(sep)
+    .join('/');
 }
