@@ -4,7 +4,7 @@
  */
 import { mkdir } from 'node:fs/promises';
 import { serializeSigner } from '../crypto/index.ts';
-import type { JobContext } from '../machines/job.ts';
+import type { JobContext, JobState } from '../machines/job.ts';
 import type { PipelineState } from '../machines/pipeline.ts';
 import {
   type ActorStore,
@@ -181,6 +181,16 @@ export class Batch implements BatchService {
   /** True while the pipeline claims nothing. */
   get paused(): boolean {
     return this.#pipeline.paused;
+  }
+
+  /** How long each stage of the pool took so far; see `SigningPool.stages`. */
+  get stages(): SigningPool['stages'] {
+    return this.#pool.stages;
+  }
+
+  /** Jobs in any of these states. */
+  count(states: readonly JobState[]): number {
+    return this.#counts.count(states);
   }
 
   /** Jobs in Processing or Verifying. */

@@ -10,7 +10,8 @@ export function fileDigest(path: string): string {
   try {
     const hash = createHash('sha256');
     const piece = Buffer.allocUnsafe(PIECE);
-    for (let read = readSync(fd, piece); read > 0; read = readSync(fd, piece)) hash.update(piece.subarray(0, read));
+    for (let read = readSync(fd, piece); read > 0; read = readSync(fd, piece))
+      hash.update(piece.subarray(0, read));
     return hash.digest('hex');
   } finally {
     closeSync(fd);

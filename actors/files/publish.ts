@@ -15,8 +15,8 @@ import {
   writeFileSync,
 } from 'node:fs';
 import { basename, join } from 'node:path';
-import { errno, linksRefused, sameFile, statIfPresent } from './directories.ts';
 import { fileDigest } from './digest.ts';
+import { errno, linksRefused, sameFile, statIfPresent } from './directories.ts';
 
 /** Both wanted names are taken by other files. */
 export class OutputTaken extends Error {

@@ -6,8 +6,8 @@
 import { existsSync, readdirSync, renameSync, rmSync, unlinkSync } from 'node:fs';
 import { join } from 'node:path';
 import type { StagedInput } from '../../machines/job.ts';
-import { errno, inodeOf, statIfPresent, syncDirectory } from './directories.ts';
 import { fileDigest } from './digest.ts';
+import { errno, inodeOf, statIfPresent, syncDirectory } from './directories.ts';
 import { isPublished } from './publish.ts';
 
 /**
@@ -22,7 +22,11 @@ const STAMP_DOUBT = 2_000;
  * @param at Time of the check, milliseconds since the epoch.
  * @returns `diverged` when another file, or other content, has the path; it is left in place.
  */
-export function removeOriginal(path: string, signed: StagedInput, at: number): 'removed' | 'gone' | 'diverged' {
+export function removeOriginal(
+  path: string,
+  signed: StagedInput,
+  at: number,
+): 'removed' | 'gone' | 'diverged' {
   const stat = statIfPresent(path);
   if (stat === undefined) return 'gone';
   if (!stat.isFile() || Number(stat.size) !== signed.length) return 'diverged';
@@ -48,7 +52,11 @@ export function removeWorkingFolder(folder: string): void {
 export function quarantine(
   folder: string,
   target: string,
-  published: { readonly output: string; readonly names: readonly string[]; readonly signedName: string } | null,
+  published: {
+    readonly output: string;
+    readonly names: readonly string[];
+    readonly signedName: string;
+  } | null,
 ): void {
   if (!existsSync(folder)) return;
   if (published) {

@@ -27,6 +27,7 @@ export class SigningPool {
   readonly #clock: Clock;
   readonly #log: Log;
   readonly #deadline: number;
+  readonly #stages = new Map<PoolTask['task'], { tasks: number; busyMs: number; wholeMs: number }>();
 
   constructor(options: SigningPoolOptions) {
     this.#clock = options.clock;
@@ -50,14 +51,33 @@ export class SigningPool {
   /** Never rejects: every way a task can end is an answer. */
   async run<Task extends PoolTask>(task: Task): Promise<PoolAnswer<Task['task']>> {
     const deadline = new AbortController();
+    const start = this.#clock.elapsed();
     const cancel = this.#clock.after(this.#deadline, () => deadline.abort());
     try {
-      return await this.#piscina.run(task, { signal: deadline.signal });
+      const answer: PoolAnswer<Task['task']> = await this.#piscina.run(task, { signal: deadline.signal });
+      this.#count(task.task, answer.ms, this.#clock.elapsed() - start);
+      return answer;
     } catch (error) {
       return this.#lost(task, deadline.signal.aborted, error);
     } finally {
       cancel();
     }
+  }
+
+  #count(task: PoolTask['task'], busyMs: number, wholeMs: number): void {
+    const stage = this.#stages.get(task) ?? { tasks: 0, busyMs: 0, wholeMs: 0 };
+    stage.tasks += 1;
+    stage.busyMs += busyMs;
+    stage.wholeMs += wholeMs;
+    this.#stages.set(task, stage);
+  }
+
+  /** Per kind of task: how many, how long threads worked on them, how long they took with waiting for a thread. */
+  get stages(): ReadonlyMap<
+    PoolTask['task'],
+    { readonly tasks: number; readonly busyMs: number; readonly wholeMs: number }
+  > {
+    return this.#stages;
   }
 
   #lost(task: PoolTask, late: boolean, error: unknown): PoolAnswer<never> {
@@ -66,11 +86,13 @@ export class SigningPool {
     return late
       ? {
           ok: false,
+          ms: this.#deadline,
           code: 'pool.deadline',
           message: `The ${task.task} task took longer than ${this.#deadline / 1000} s and was given up.`,
         }
       : {
           ok: false,
+          ms: 0,
           code: 'pool.worker-lost',
           message: `The thread of the ${task.task} task was lost: ${reason}`,
         };

@@ -58,6 +58,8 @@ export interface PoolResults {
   readonly quarantine: Record<string, never>;
 }
 
-export type PoolAnswer<Task extends PoolTask['task'] = PoolTask['task']> =
-  | { readonly ok: true; readonly result: PoolResults[Task]; readonly ms: number }
-  | { readonly ok: false; readonly code: string; readonly message: string };
+/** `ms`: how long the thread worked on it. */
+export type PoolAnswer<Task extends PoolTask['task'] = PoolTask['task']> = { readonly ms: number } & (
+  | { readonly ok: true; readonly result: PoolResults[Task] }
+  | { readonly ok: false; readonly code: string; readonly message: string }
+);

@@ -149,12 +149,14 @@ function perform(task: PoolTask): PoolResults[keyof PoolResults] {
 }
 
 /** The entry Piscina calls. */
-export function run(task: PoolTask | { readonly task: 'warm' }): PoolAnswer | { readonly ok: true } {
-  if (task.task === 'warm') return { ok: true };
+export function run(
+  task: PoolTask | { readonly task: 'warm' },
+): PoolAnswer | { readonly ok: true; readonly ms: number } {
+  if (task.task === 'warm') return { ok: true, ms: 0 };
   const start = clock.elapsed();
   try {
     return { ok: true, result: perform(task), ms: clock.elapsed() - start };
   } catch (error) {
-    return { ok: false, ...describeFailure(error) };
+    return { ok: false, ...describeFailure(error), ms: clock.elapsed() - start };
   }
 }

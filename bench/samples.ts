@@ -1,0 +1,52 @@
+/** Inputs of the benchmarks, made here so that anyone gets the same. */
+import { createHash } from 'node:crypto';
+
+/** Bytes that do not compress and are the same on every machine. */
+export function noise(length: number, seed: string): Buffer {
+  const pieces: Buffer[] = [];
+  for (let have = 0, count = 0; have < length; have += 32, count += 1) {
+    pieces.push(createHash('sha256').update(`${seed}/${count}`).digest());
+  }
+  return Buffer.concat(pieces).subarray(0, length);
+}
+
+/**
+ * A PDF of one page with a text line and a stream of `bytes` filler, a classic cross-reference table and no form:
+ * the shape of a small business document.
+ */
+export function samplePdf(bytes = 28_000, seed = 'pdf'): Buffer {
+  const text = Buffer.from('BT /F1 24 Tf 72 720 Td (A document of the benchmark) Tj ET');
+  const filler = noise(Math.max(0, bytes - 900), seed);
+  const stream = (dictionary: string, content: Buffer) =>
+    Buffer.concat([
+      Buffer.from(`<< ${dictionary} /Length ${content.length} >>\nstream\n`),
+      content,
+      Buffer.from('\nendstream'),
+    ]);
+  const bodies: readonly Buffer[] = [
+    Buffer.from('<< /Type /Catalog /Pages 2 0 R >>'),
+    Buffer.from('<< /Type /Pages /Kids [3 0 R] /Count 1 >>'),
+    Buffer.from(
+      '<< /Type /Page /Parent 2 0 R /MediaBox [0 0 595 842] /Resources << /Font << /F1 5 0 R >> >> /Contents 4 0 R >>',
+    ),
+    stream('', text),
+    Buffer.from('<< /Type /Font /Subtype /Type1 /BaseFont /Helvetica >>'),
+    stream('/Type /EmbeddedFile', filler),
+  ];
+  const pieces: Buffer[] = [Buffer.from('%PDF-1.7\n%\u00e2\u00e3\u00cf\u00d3\n', 'latin1')];
+  const offsets: number[] = [];
+  let at = pieces[0]?.length ?? 0;
+  bodies.forEach((body, index) => {
+    const piece = Buffer.concat([Buffer.from(`${index + 1} 0 obj\n`), body, Buffer.from('\nendobj\n')]);
+    offsets.push(at);
+    at += piece.length;
+    pieces.push(piece);
+  });
+  const entries = offsets.map((offset) => `${String(offset).padStart(10, '0')} 00000 n \n`).join('');
+  pieces.push(
+    Buffer.from(
+      `xref\n0 ${offsets.length + 1}\n0000000000 65535 f \n${entries}trailer\n<< /Size ${offsets.length + 1} /Root 1 0 R >>\nstartxref\n${at}\n%%EOF\n`,
+    ),
+  );
+  return Buffer.concat(pieces);
+}

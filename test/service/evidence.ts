@@ -1,0 +1,106 @@
+/**
+ * What must be true of the folders and the jobs once the service has nothing more to do, however it got there.
+ * Everything is read from outside: the API and the disk.
+ */
+import { createHash } from 'node:crypto';
+import { existsSync } from 'node:fs';
+import { readdir, readFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { verifyFile } from '../../crypto/index.ts';
+import { isTerminal, type Job, type Service } from './service.ts';
+
+export function sha256(content: Uint8Array | string): string {
+  return createHash('sha256').update(content).digest('hex');
+}
+
+/** Every broken promise, in words; none = all is well. */
+export async function brokenPromises(
+  service: Service,
+  given: {
+    /** Ids of uploads that were answered 202. */
+    readonly accepted: readonly string[];
+    /** Digests of the files dropped into the input folder. */
+    readonly dropped: readonly string[];
+  },
+): Promise<readonly string[]> {
+  const broken: string[] = [];
+  const jobs = await Promise.all((await service.jobs()).map((job) => service.job(job.id)));
+  const byId = new Map(jobs.map((job) => [job.id, job]));
+  for (const id of given.accepted) if (!byId.has(id)) broken.push(`the accepted upload ${id} has no job`);
+
+  const kept = new Map<string, string>();
+  for (const name of await readdir(join(service.root, 'input'))) {
+    kept.set(sha256(await readFile(join(service.root, 'input', name))), name);
+  }
+  const signed = new Set(jobs.filter((job) => job.status === 'Completed').map((job) => job.inputSha256));
+  for (const digest of given.dropped) {
+    if (!kept.has(digest) && !signed.has(digest))
+      broken.push(`the dropped file ${digest} is neither there nor signed`);
+  }
+
+  for (const job of jobs) broken.push(...(await brokenInJob(service, job)));
+  broken.push(...(await strayFiles(service, jobs)));
+  return broken;
+}
+
+async function brokenInJob(service: Service, job: Job): Promise<readonly string[]> {
+  const broken: string[] = [];
+  const say = (what: string) => broken.push(`job ${job.id} (${job.status}): ${what}`);
+  if (!isTerminal(job.status)) say('has not ended');
+  const ends = new Set(job.history.map((line) => line.status).filter(isTerminal));
+  if (ends.size !== 1) say(`has ended ${ends.size} times: ${[...ends].join(', ')}`);
+  const path = join(service.root, 'output', job.outputFileName ?? '');
+  if (job.status === 'Completed') {
+    if (!existsSync(path)) say('has no output');
+    else {
+      const output = await readFile(path);
+      if (sha256(output) !== job.outputSha256) say('its output is not what was signed');
+      const format = job.format as 'Pades' | 'Cades' | 'Xades';
+      const verdict = verifyFile({ format, path, at: Date.now() });
+      if (!verdict.ok)
+        say(`its output does not verify: ${JSON.stringify(verdict.checks.filter((check) => !check.ok))}`);
+    }
+    if (existsSync(job.originalPath)) say('its input is still there');
+  }
+  if (job.status === 'Failed' && !existsSync(job.originalPath)) {
+    const successor = (await service.jobs()).some(
+      (other) => other.originalPath === job.originalPath && other.status === 'Completed',
+    );
+    if (!successor) say('its input is gone');
+  }
+  return broken;
+}
+
+/** Outputs nobody committed, working folders left behind, uploads half done. */
+async function strayFiles(service: Service, jobs: readonly Job[]): Promise<readonly string[]> {
+  const broken: string[] = [];
+  const outputs = new Set(jobs.filter((job) => job.status === 'Completed').map((job) => job.outputFileName));
+  for (const name of await readdir(join(service.root, 'output'))) {
+    if (!outputs.has(name)) broken.push(`output/${name} belongs to no completed job`);
+  }
+  for (const name of await readdir(join(service.root, 'processing'))) {
+    broken.push(`processing/${name} was left behind`);
+  }
+  const failed = new Set(jobs.filter((job) => job.status === 'Failed').map((job) => job.id));
+  for (const name of await readdir(join(service.root, 'error'))) {
+    if (!failed.has(name)) broken.push(`error/${name} belongs to no failed job`);
+  }
+  for (const name of await readdir(join(service.root, 'input'))) {
+    if (name.startsWith('.')) broken.push(`input/${name} was left behind`);
+  }
+  return broken;
+}
+
+/** Every job with its history, and every file with its digest: what a second recovery must not change. */
+export async function picture(service: Service): Promise<object> {
+  const jobs = await Promise.all((await service.jobs()).map((job) => service.job(job.id)));
+  const files: Record<string, string> = {};
+  for (const folder of ['input', 'processing', 'output', 'error']) {
+    const names = await readdir(join(service.root, folder), { recursive: true, withFileTypes: true });
+    for (const entry of names.filter((found) => found.isFile())) {
+      const path = join(entry.parentPath, entry.name);
+      files[path.slice(service.root.length + 1)] = sha256(await readFile(path));
+    }
+  }
+  return { jobs, files: Object.fromEntries(Object.entries(files).sort()) };
+}

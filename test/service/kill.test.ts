@@ -1,0 +1,125 @@
+import { writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import test, { type ExecutionContext } from 'ava';
+import { ACTOR_FAULTS } from '../../actors/index.ts';
+import { samplePdf } from '../../bench/samples.ts';
+import { RUNTIME_FAULT_POINTS } from '../../runtime/index.ts';
+import { brokenPromises, picture, sha256 } from './evidence.ts';
+import { Service, temporaryRoot } from './service.ts';
+
+const SETTINGS = { 'Pipeline:MaxConcurrency': 4 };
+
+/** Points that a run of ordinary jobs passes; the others have tests of their own. */
+const PASSED = [...Object.keys(RUNTIME_FAULT_POINTS), ...Object.keys(ACTOR_FAULTS)].filter(
+  (name) =>
+    !name.startsWith('timer.') && name !== 'effect.failed.before-defer' && name !== 'pool.quarantine.moved',
+);
+
+interface Load {
+  readonly accepted: string[];
+  readonly dropped: string[];
+}
+
+/** Drops and uploads until the service dies or all is given; what was answered counts, nothing else. */
+async function give(service: Service, load: Load, round: string, count: number): Promise<void> {
+  for (let index = 0; index < count; index += 1) {
+    const name = `${round}-${index}`;
+    const pdf = samplePdf(3000, name);
+    const xml = `<?xml version="1.0"?><order id="${name}"><line>one</line></order>`;
+    const content = index % 3 === 0 ? pdf : index % 3 === 1 ? xml : `text of ${name}`;
+    const file = `${name}${['.pdf', '.xml', '.txt'][index % 3]}`;
+    if (index % 2 === 0) {
+      await writeFile(join(service.root, 'input', file), content);
+      load.dropped.push(sha256(content));
+    } else {
+      const answer = await service.upload(file, content).catch(() => undefined);
+      if (answer) load.accepted.push(answer.jobId);
+    }
+  }
+}
+
+async function nothingIsLost(t: ExecutionContext, root: string, load: Load): Promise<void> {
+  const second = await Service.start({ root, settings: SETTINGS });
+  try {
+    await second.idle();
+    await second
+      .until('everything to be put away', async () => {
+        const broken = await brokenPromises(second, load);
+        return broken.length === 0 ? true : undefined;
+      })
+      .catch(async () => t.deepEqual(await brokenPromises(second, load), []));
+  } finally {
+    await second.kill();
+  }
+}
+
+for (const point of PASSED) {
+  test.serial(`a kill at ${point} loses nothing and publishes nothing twice`, async (t) => {
+    const root = await temporaryRoot(t);
+    const load: Load = { accepted: [], dropped: [] };
+    const first = await Service.start({ root, settings: SETTINGS, faults: `${point}=kill:4` });
+    await Promise.all([give(first, load, 'first', 9), first.ended]);
+    t.is(await first.ended, 'SIGKILL');
+    await nothingIsLost(t, root, load);
+  });
+}
+
+test.serial('a kill while failed jobs are put aside leaves each of them put aside once', async (t) => {
+  const root = await temporaryRoot(t);
+  const first = await Service.start({ root, settings: SETTINGS, faults: 'pool.quarantine.moved=kill:2' });
+  for (const name of ['a.pdf', 'b.pdf', 'c.pdf'])
+    await writeFile(join(root, 'input', name), `${name} is no PDF`);
+  t.is(await first.ended, 'SIGKILL');
+  const second = await Service.start({ root, settings: SETTINGS });
+  await second.idle();
+  await second.until('three failed jobs', async () =>
+    (await second.count('Failed')) === 3 ? true : undefined,
+  );
+  await second.until('everything to be put away', async () =>
+    (await brokenPromises(second, { accepted: [], dropped: [] })).length === 0 ? true : undefined,
+  );
+  t.pass();
+  await second.kill();
+});
+
+test.serial('recovery done twice changes nothing', async (t) => {
+  const root = await temporaryRoot(t);
+  const load: Load = { accepted: [], dropped: [] };
+  const first = await Service.start({ root, settings: SETTINGS, faults: 'pool.publish.linked=kill:3' });
+  await Promise.all([give(first, load, 'first', 8), first.ended]);
+  const second = await Service.start({ root, settings: SETTINGS });
+  await second.idle();
+  await second.until('everything to be put away', async () =>
+    (await brokenPromises(second, load)).length === 0 ? true : undefined,
+  );
+  const before = await picture(second);
+  await second.kill();
+  const third = await Service.start({ root, settings: SETTINGS });
+  await third.idle();
+  t.deepEqual(await picture(third), before);
+  await third.kill();
+});
+
+test.serial('kills at random moments under load lose nothing, and a retry of what failed completes it', async (t) => {
+  const root = await temporaryRoot(t);
+  const load: Load = { accepted: [], dropped: [] };
+  for (let round = 0; round < 5; round += 1) {
+    const service = await Service.start({ root, settings: SETTINGS });
+    const giving = give(service, load, `round-${round}`, 24).catch(() => {});
+    await new Promise((resolve) => setTimeout(resolve, 60 + ((round * 137) % 400)));
+    await service.kill();
+    await giving;
+  }
+  await nothingIsLost(t, root, load);
+  const last = await Service.start({ root, settings: SETTINGS });
+  for (const job of await last.jobs('&status=Failed'))
+    await last.json(`/api/jobs/${job.id}/retry`, { method: 'POST' });
+  await last.idle();
+  await last.until('everything to be put away', async () =>
+    (await brokenPromises(last, load)).length === 0 ? true : undefined,
+  );
+  const inputs = new Set((await last.jobs('&status=Completed')).map((job) => job.originalPath));
+  const failed = (await last.jobs('&status=Failed')).filter((job) => !inputs.has(job.originalPath));
+  t.deepEqual(failed, [], 'every job that a kill failed was completed by its retry');
+  await last.kill();
+});
