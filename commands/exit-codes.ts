@@ -17,7 +17,7 @@ const UNAVAILABLE = ['store.', 'keys.', 'folder.', 'listen.'];
 /** System errors of the same kind. */
 const SYSTEM = ['EADDRINUSE', 'EADDRNOTAVAIL', 'EACCES', 'EPERM', 'EROFS', 'ENOSPC', 'ENOTDIR', 'EMFILE'];
 /** Beginnings of failure codes that name something in the configuration. */
-const REFUSED = ['settings.', 'key.', 'certificate.'];
+const REFUSED = ['settings.', 'key.', 'certificate.', 'signing.'];
 
 /** The exit code for a failure that kept the service from starting. */
 export function exitCodeOf(error: unknown): ExitCode {

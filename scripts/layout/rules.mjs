@@ -59,7 +59,7 @@ export const ZONES = {
     builtins: true,
   },
   program: {
-    owns: /^(commands\/|main\.ts$|serve\.ts$|banner\.ts$|key-folder\.ts$)/,
+    owns: /^(commands\/|(main|serve|banner|key-folder|signing-setup)\.ts$)/,
     enteredBy: [],
     imports: {
       machines: 'all',
