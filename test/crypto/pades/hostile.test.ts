@@ -1,0 +1,239 @@
+import { constants, deflateRawSync, deflateSync } from 'node:zlib';
+import test from 'ava';
+import { preparePades } from '../../../crypto/pades/prepare.ts';
+import { bufferSource } from '../../../crypto/pdf/index.ts';
+import { CryptoError } from '../../../crypto/types.ts';
+import { pki } from '../../pki/pki.ts';
+import { appendRevision, classicPdf, documentObjects, hybridPdf, stream, streamPdf } from '../pdf/build.ts';
+import { failedChecks } from './verdicts.ts';
+
+/** The code a PDF is refused with; undefined when it could be signed. Anything but a CryptoError is thrown on. */
+function refusal(pdf: Buffer): string | undefined {
+  try {
+    preparePades(bufferSource(pdf), { signer: pki().signer('p-256'), at: 0, digest: 'sha256' });
+    return undefined;
+  } catch (error) {
+    if (error instanceof CryptoError) return error.code;
+    throw error;
+  }
+}
+
+/** Numbers that look random and are the same in every run. */
+function* noise(seed: number): Generator<number, never> {
+  let state = seed;
+  for (;;) {
+    state = (Math.imul(state, 1664525) + 1013904223) >>> 0;
+    yield state >>> 8;
+  }
+}
+
+const changed = (pdf: Buffer, from: string | RegExp, to: string): Buffer =>
+  Buffer.from(pdf.toString('latin1').replace(from, to), 'latin1');
+
+test('a PDF cut off anywhere before its last trailer is refused by code', (t) => {
+  const rich = documentObjects({ form: 'indirect', annots: 'indirect', pages: 2 });
+  const classic = classicPdf(rich);
+  for (const [name, pdf, complete] of [
+    ['table', classic, classic.lastIndexOf('>>')],
+    ['stream', streamPdf(rich), streamPdf(rich).lastIndexOf('/Type /XRef')],
+    ['hybrid', hybridPdf(rich, [4, 7]), hybridPdf(rich, [4, 7]).lastIndexOf('trailer')],
+  ] as const) {
+    for (let length = 0; length < pdf.length; length++) {
+      const code = refusal(pdf.subarray(0, length));
+      if (length < complete) t.true(code?.startsWith('pdf.'), `${name} cut at ${length}: ${code}`);
+    }
+  }
+});
+
+test('a second revision cut off after its first object is refused, not signed as the first', (t) => {
+  const pdf = classicPdf(documentObjects());
+  const second = appendRevision(pdf, documentObjects({ text: 'second' }));
+  const from = second.indexOf(' obj', pdf.length) + 4;
+  const to = second.lastIndexOf('trailer');
+  for (let length = from; length < to; length += 7)
+    t.is(refusal(second.subarray(0, length)), 'pdf.malformed');
+});
+
+test('random bytes, with and without a header, are refused by code', (t) => {
+  const source = noise(7);
+  for (let round = 0; round < 50; round++) {
+    const bytes = Buffer.from(Array.from({ length: 2000 }, () => source.next().value & 0xff));
+    t.is(refusal(bytes), 'pdf.malformed');
+    t.is(refusal(Buffer.concat([Buffer.from('%PDF-1.7\n'), bytes])), 'pdf.malformed');
+    t.deepEqual(failedChecks(bytes), ['pdf']);
+  }
+});
+
+test('flipped bytes lead to a coded refusal or a readable document, never to anything else', (t) => {
+  const source = noise(3);
+  const files = [
+    classicPdf(documentObjects({ form: 'direct', annots: 'direct' })),
+    streamPdf(documentObjects({ form: 'indirect', annots: 'indirect' })),
+    hybridPdf(documentObjects({ form: 'indirect' }), [4, 7]),
+  ];
+  for (const pdf of files) {
+    for (let round = 0; round < 600; round++) {
+      const bad = Buffer.from(pdf);
+      for (let count = 1 + (source.next().value % 4); count > 0; count--) {
+        bad[source.next().value % bad.length] = source.next().value & 0xff;
+      }
+      const code = refusal(bad);
+      t.true(code === undefined || code.startsWith('pdf.'), code);
+    }
+  }
+});
+
+const OBJECTS = documentObjects({ form: 'indirect', fields: 'indirect', annots: 'indirect' });
+const with_ = (number: number, body: string) => classicPdf(new Map([...OBJECTS, [number, body]]));
+
+test('references that go in circles are refused or passed over', (t) => {
+  const circles: readonly (readonly [Buffer, string | undefined])[] = [
+    [with_(2, '2 0 R'), 'pdf.no-pages'],
+    [with_(2, '<< /Type /Pages /Kids [2 0 R 2 0 R] >>'), 'pdf.no-pages'],
+    [with_(10, '<< /Type /Page /Parent 10 0 R /Annots 10 0 R >>'), undefined],
+    [with_(4, '<< /Fields 4 0 R >>'), undefined],
+    [with_(5, '[ 5 0 R 4 0 R 1 0 R ]'), undefined],
+    [with_(7, '<< /Kids [7 0 R 4 0 R] /T (a) /FT /Sig /V 7 0 R >>'), undefined],
+    [with_(1, '1 0 R'), 'pdf.malformed'],
+  ];
+  for (const [pdf, code] of circles) t.is(refusal(pdf), code, pdf.toString('latin1').slice(0, 80));
+});
+
+test('cross-references that lead back to themselves are rebuilt from the objects', (t) => {
+  const pdf = classicPdf(documentObjects());
+  const start = pdf.lastIndexOf('xref\n0 1');
+  t.is(refusal(changed(pdf, '/Root 1 0 R', `/Root 1 0 R /Prev ${start}`)), undefined);
+  t.is(refusal(changed(pdf, '/Root 1 0 R', '/Root 1 0 R /Prev 99999999999')), undefined);
+  t.is(refusal(changed(pdf, '/Root 1 0 R', '/Root 1 0 R /Prev -1')), undefined);
+  t.is(refusal(changed(pdf, '/Root 1 0 R', '/Root 1 0 R /XRefStm 9')), undefined);
+});
+
+test('object streams that need each other to be opened are refused', (t) => {
+  const head = '%PDF-1.5\n';
+  const one = `20 0 obj\n<< /Type /ObjStm /N 1 /First 5 /Length 21 0 R >>\nstream\n1 0  << /Pages 2 0 R >>\nendstream\nendobj\n`;
+  const rows = Buffer.alloc(23 * 4);
+  const put = (number: number, type: number, second: number, third: number) =>
+    rows.set([type, second >> 8, second & 255, third], number * 4);
+  put(1, 2, 20, 0);
+  put(20, 1, head.length, 0);
+  put(21, 2, 20, 0);
+  put(22, 1, head.length + one.length, 0);
+  const xref = stream('/Type /XRef /W [1 2 1] /Size 23 /Root 1 0 R', rows.toString('latin1'));
+  const pdf = `${head}${one}22 0 obj\n${xref}\nendobj\nstartxref\n${head.length + one.length}\n%%EOF\n`;
+  t.true(refusal(Buffer.from(pdf, 'latin1'))?.startsWith('pdf.'));
+  put(20, 2, 20, 0);
+  const itself = stream('/Type /XRef /W [1 2 1] /Size 23 /Root 1 0 R', rows.toString('latin1'));
+  t.true(refusal(Buffer.from(pdf.replace(xref, itself), 'latin1'))?.startsWith('pdf.'));
+});
+
+test('numbers beyond all bounds are refused by code', (t) => {
+  const pdf = classicPdf(documentObjects());
+  const huge = '9'.repeat(400);
+  for (const bad of [
+    changed(pdf, /startxref\n\d+/, `startxref\n${huge}`),
+    changed(pdf, 'xref\n0 1\n', 'xref\n0 2147483648\n'),
+    changed(pdf, 'xref\n0 1\n', `xref\n0 ${huge}\n`),
+    changed(pdf, 'xref\n0 1\n', `xref\n${huge} 1\n`),
+    changed(pdf, /\/Size \d+/, `/Size ${huge}`),
+    changed(pdf, /\/Size \d+/, '/Size 4294967296'),
+    changed(pdf, /\/Size \d+/, '/Size -5'),
+    changed(pdf, '/Count 1', `/Count ${huge}`),
+    changed(pdf, '/Kids [10 0 R]', `/Kids [${huge} 0 R]`),
+  ]) {
+    const code = refusal(bad);
+    t.true(code === undefined || code.startsWith('pdf.'), code);
+  }
+  t.is(refusal(streamPdf(documentObjects(), { size: 60_000 })), undefined);
+});
+
+test('a cross-reference stream that claims 2^31 objects is refused without making room for them', (t) => {
+  const pdf = streamPdf(documentObjects());
+  for (const index of [
+    '/Index [0 2147483648]',
+    '/Index [2147483647 1]',
+    '/Index [0 -1]',
+    '/W [1 9 9]',
+    '/W [0 0 0]',
+  ]) {
+    const bad = changed(pdf, '/Type /XRef', `/Type /XRef ${index}`);
+    const before = process.memoryUsage().rss;
+    const code = refusal(bad);
+    t.true(code === undefined || code.startsWith('pdf.'), code);
+    t.true(process.memoryUsage().rss - before < 200 << 20);
+  }
+});
+
+test('deep nesting is refused by code at any depth', (t) => {
+  for (const depth of [400, 600, 100_000]) {
+    for (const [open, close] of [
+      ['[', ']'],
+      ['<</A', '>>'],
+      ['[<</A', '>>]'],
+      ['(', ')'],
+    ] as const) {
+      const deep = `<< /Type /Page /X ${open.repeat(depth)} ${close.repeat(depth)} >>`;
+      const code = refusal(with_(10, deep));
+      const nests = open !== '(' && depth * open.replace('/A', '').replace('<<', '<').length > 499;
+      t.is(code, nests ? 'pdf.no-pages' : undefined, `${open} × ${depth}`);
+      t.true(refusal(with_(10, `<< /X ${open.repeat(depth)}`))?.startsWith('pdf.'));
+    }
+  }
+});
+
+test('strings that never end, and lengths that lie, are refused or seen through', (t) => {
+  t.true(refusal(with_(10, '<< /Type /Page /X (((a) >>'))?.startsWith('pdf.'));
+  t.true(refusal(with_(10, '<< /Type /Page /X <41 >>'))?.startsWith('pdf.'));
+  for (const length of ['0', '5', '99999999', '-1', '20 0 R', '(x)', '']) {
+    const pdf = streamPdf(OBJECTS)
+      .toString('latin1')
+      .replaceAll(/\/Length \d+ >>/g, `/Length ${length} >>`);
+    const code = refusal(Buffer.from(pdf, 'latin1'));
+    t.true(code === undefined || code.startsWith('pdf.'), `${length}: ${code}`);
+  }
+});
+
+/** Deflate data of some kilobytes that unpacks to `size` zeros. */
+function bomb(size: number): string {
+  const block = Buffer.alloc(16 << 20);
+  const packed = deflateRawSync(block, { finishFlush: constants.Z_FULL_FLUSH });
+  const times = Math.ceil(size / block.length);
+  return Buffer.concat([Buffer.from([0x78, 0x9c]), ...Array.from({ length: times }, () => packed)]).toString(
+    'latin1',
+  );
+}
+
+test('a stream that unpacks to gigabytes is refused within bounded memory', (t) => {
+  const head = '%PDF-1.5\n';
+  for (const filter of ['/FlateDecode', '[/FlateDecode /FlateDecode]']) {
+    const data =
+      filter === '/FlateDecode'
+        ? bomb(2 ** 31)
+        : deflateSync(Buffer.from(bomb(2 ** 31), 'latin1')).toString('latin1');
+    const xref = stream(`/Type /XRef /W [1 2 1] /Size 23 /Root 1 0 R /Filter ${filter}`, data);
+    const before = process.memoryUsage().rss;
+    const code = refusal(
+      Buffer.from(`${head}22 0 obj\n${xref}\nendobj\nstartxref\n${head.length}\n%%EOF\n`, 'latin1'),
+    );
+    t.true(code?.startsWith('pdf.'), code);
+    t.true(process.memoryUsage().rss - before < 400 << 20);
+  }
+});
+
+test('many small crafted objects cost no more than their size explains', (t) => {
+  const trailer = 'trailer << /Root 1 0 R >>';
+  for (const unit of [
+    '1 0 obj<<',
+    '1 0 obj<</A(',
+    '1 0 obj 1 0 obj[',
+    '1 0 obj(',
+    'trailer<</A[',
+    '1 0 obj<<>>stream\n',
+  ]) {
+    const pdf = `%PDF-1.4\n${unit.repeat(Math.floor(200_000 / unit.length))}${trailer}`;
+    t.true(refusal(Buffer.from(pdf, 'latin1'))?.startsWith('pdf.'), unit);
+  }
+});
+
+test('a form with a hundred thousand references to few fields is read once each', (t) => {
+  t.is(refusal(with_(5, `[ ${'7 0 R '.repeat(100_000)}]`)), undefined);
+});

@@ -1,0 +1,124 @@
+import test from 'ava';
+import { OutOfBytes, PdfDamage } from '../../../crypto/pdf/damage.ts';
+import { appendItem, spliceDict } from '../../../crypto/pdf/splice.ts';
+import { asString, asText } from '../../../crypto/pdf/strings.ts';
+import {
+  asInteger,
+  asName,
+  asReference,
+  endOfValue,
+  items,
+  NULL,
+  type Piece,
+  readDict,
+  sourceText,
+} from '../../../crypto/pdf/values.ts';
+
+function piece(text: string): Piece {
+  const bytes = Buffer.from(`${text} `, 'latin1');
+  return { bytes, at: 0, start: 0, end: endOfValue(bytes, 0) };
+}
+
+const dict = (text: string) => readDict(Buffer.from(text, 'latin1'), 0, 0);
+
+test('a value ends where the standard says, whatever is in it', (t) => {
+  for (const text of [
+    '12',
+    '-0.5',
+    'true',
+    'null',
+    '/Name#20x',
+    '/',
+    '(a (nested) \\) string)',
+    '<4 1>',
+    '[1 2 0 R (]) <5D> % ] comment\n]',
+    '<</A<</B[<</C/D>>]>>/E(>>)>>',
+    '12 0 R',
+  ]) {
+    t.is(sourceText(piece(text)), text);
+  }
+  t.is(sourceText(piece('12 0 Rx')), '12');
+  t.is(sourceText(piece('12 0 obj')), '12');
+});
+
+test('a value that is cut off asks for more bytes, one that cannot be is damage', (t) => {
+  for (const text of ['(abc', '<41', '[1 2', '<</A', '<</A 1', '<</A 1>', '<', '[(]']) {
+    t.throws(() => endOfValue(Buffer.from(text), 0), { instanceOf: OutOfBytes }, text);
+  }
+  for (const text of ['[>>]', '<<]>>', ')', '}', '[<</A 1>]']) {
+    const error = t.throws(() => endOfValue(Buffer.from(text), 0), { instanceOf: PdfDamage }, text);
+    t.false(error instanceof OutOfBytes, text);
+  }
+});
+
+test('a dictionary gives its values as written, the last one of a repeated key', (t) => {
+  const found = dict('<< /A 1/B(x)/C[ 1 ]/D 7 0 R/E/F/A 2 /Empty >>');
+  t.is(asInteger(found.get('A')), 2);
+  t.is(found.count('A'), 2);
+  t.deepEqual(asReference(found.get('D')), { number: 7, generation: 0 });
+  t.is(asName(found.get('E')), 'F');
+  t.is(found.get('Missing'), undefined);
+  t.is(found.get('Empty')?.start, found.get('Empty')?.end);
+  t.is(asName(dict('<</A#42C 1/X/Y#2fZ>>').get('X')), 'Y/Z');
+  t.is(asInteger(dict('<</A#42C 1/X/Y#2fZ>>').get('ABC')), 1);
+  t.throws(() => dict('<< A 1 >>'), { instanceOf: PdfDamage });
+});
+
+test('only whole numbers that fit exactly count as integers', (t) => {
+  for (const [text, value] of [
+    ['12', 12],
+    ['+12', 12],
+    ['-3', -3],
+    ['7.', 7],
+    ['7.00', 7],
+    ['7.5', undefined],
+    ['9007199254740993', undefined],
+    ['99999999999999999999999999', undefined],
+    ['(1)', undefined],
+    ['--1', undefined],
+    ['1e3', undefined],
+  ] as const) {
+    t.is(asInteger(piece(text)), value, text);
+  }
+});
+
+test('strings are read with escapes, octal codes, continued lines and hexadecimal digits', (t) => {
+  const read = (text: string) => asString(piece(text))?.toString('latin1');
+  t.is(read('(a\\(b\\)\\n\\\\)'), 'a(b)\n\\');
+  t.is(read('(\\101\\7x\\0053)'), 'A\x07x\x053');
+  t.is(read('(a\\\r\nb\\\nc\r\nd\re)'), 'abc\nd\ne');
+  t.is(read('(un\\known)'), 'unknown');
+  t.is(read('<4 1 4>'), 'A@');
+  t.is(read('/Name'), undefined);
+  t.is(asText(piece('<FEFF00410042>')), 'AB');
+  t.is(asText(piece('(\\357\\273\\277\\303\\244)')), 'ä');
+});
+
+test('items of an array come one by one, references whole', (t) => {
+  t.deepEqual([...items(piece('[1 2 0 R[3]/N(x)%c\n4]'))].map(sourceText), [
+    '1',
+    '2 0 R',
+    '[3]',
+    '/N',
+    '(x)',
+    '4',
+  ]);
+  t.deepEqual([...items(piece('12'))], []);
+  t.deepEqual([...items(NULL)], []);
+});
+
+test('changing one key leaves every other byte as it was', (t) => {
+  const odd = '<</A  1%c\n/B (\xe4\\))/C<41>\t/D[ 1 2 ] >>';
+  t.is(spliceDict(dict(odd), new Map([['B', '7']])), '<</A  1%c\n/B  7/C<41>\t/D[ 1 2 ] >>');
+  t.is(spliceDict(dict(odd), new Map([['New', '7']])), '<</A  1%c\n/B (\xe4\\))/C<41>\t/D[ 1 2 ] /New 7>>');
+  t.is(spliceDict(dict('<</A 1/B 2/A 3>>'), new Map([['A', '9']])), '<</A  9/B 2/A  9>>');
+  t.is(spliceDict(dict('<</A>>'), new Map([['A', '9']])), '<</A 9>>');
+});
+
+test('an item is added to an array of any form, and makes one where there is none', (t) => {
+  t.is(appendItem(piece('[1 0 R]'), '2 0 R'), '[1 0 R 2 0 R]');
+  t.is(appendItem(piece('[]'), '2 0 R'), '[ 2 0 R]');
+  t.is(appendItem(piece('[1 0 R % c\n]'), '2 0 R'), '[1 0 R % c\n 2 0 R]');
+  t.is(appendItem(piece('null'), '2 0 R'), '[2 0 R]');
+  t.is(appendItem(NULL, '2 0 R'), '[2 0 R]');
+});
