@@ -14,7 +14,7 @@ export interface Target {
   sync(): void;
   /** Safe to call more than once. @throws {CryptoError} `output.unwritable` */
   close(): void;
-  /** Closes and removes the file; never throws. Does nothing after a `close`. */
+  /** Closes and removes the file; never throws. Does nothing after a `close` that went well. */
   discard(): void;
 }
 
@@ -38,6 +38,8 @@ class FileTarget implements Target {
   readonly path: string;
   #fd: number | undefined;
   #length = 0;
+  /** Closed without a failure, or removed: nothing is left to discard. */
+  #settled = false;
 
   constructor(path: string, fd: number) {
     this.path = path;
@@ -87,16 +89,19 @@ class FileTarget implements Target {
     const fd = this.#fd;
     if (fd === undefined) return;
     this.#fd = undefined;
+    // The last chance of some file systems to say that a write was lost.
     this.#guarded(() => closeSync(fd));
+    this.#settled = true;
   }
 
   discard(): void {
-    if (this.#fd === undefined) return;
+    if (this.#settled) return;
     try {
       this.close();
     } catch {
       // The file goes away anyway.
     }
+    this.#settled = true;
     try {
       unlinkSync(this.path);
     } catch {
