@@ -6,7 +6,16 @@ import { readdirSync, readFileSync } from 'node:fs';
 import test from 'ava';
 import { createHarness } from './harness.ts';
 
-/** Made without a pause in the watcher's own thread: two notices a file, more than the system's queue of 16,384 holds. */
+/** True where the system's queue is too short for the notices of `flood`: two a file. */
+function dropsNotices(): boolean {
+  try {
+    return Number(readFileSync('/proc/sys/fs/inotify/max_queued_events', 'utf8')) < 20_000;
+  } catch {
+    return false;
+  }
+}
+
+/** Made without a pause in the watcher's own thread, which meanwhile takes no notice. */
 function flood(h: ReturnType<typeof createHarness>): void {
   for (let i = 0; i < 10_000; i += 1) h.put(`file-${i}.pdf`);
 }
@@ -50,9 +59,9 @@ test.serial('10,000 files dropped at once are each offered exactly once', async 
   await h.settled();
   t.is(h.offers.length, 10_000);
   t.is(new Set(h.namesOffered()).size, 10_000);
-  t.true(
+  t.is(
     h.offers.some((offer) => offer.seen === 'sweep'),
-    'no notice was dropped, so nothing was shown',
+    dropsNotices(),
   );
 });
 
@@ -68,5 +77,5 @@ test.serial('a flood in one folder does not hide a file in another', async (t) =
   flood(flooded);
   quiet.put('lonely.pdf');
   await offered;
-  t.is(quiet.offers[0]?.seen, 'sweep');
+  t.is(quiet.offers[0]?.seen, dropsNotices() ? 'sweep' : 'event');
 });
