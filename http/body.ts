@@ -25,13 +25,24 @@ export class ClientGone extends Error {
   }
 }
 
-/** To be made before the route handler returns. Read it once, with `for await`; rejects with `ClientGone`. */
+/** The library's largest chunk. Memory for large chunks is got in blocks of this size and used again. */
+const BLOCK_BYTES = 512 * 1024;
+/** Smaller chunks are copied into memory of their own. */
+const SMALL_BYTES = 64 * 1024;
+
+/**
+ * To be made before the route handler returns. Read it once, with `for await`; rejects with `ClientGone`.
+ * A chunk is good until the next one is asked for: its memory is then used again, so that a large body leaves no
+ * trail of garbage half a megabyte a piece.
+ */
 export class BodyReader implements AsyncIterable<Buffer> {
   readonly #exchange: Exchange;
   readonly #response: UwsResponse;
   readonly #clock: Pick<Clock, 'elapsed'>;
-  #chunks: Buffer[] = [];
+  #chunks: { readonly bytes: Buffer; readonly block: Buffer | undefined }[] = [];
   #held = 0;
+  /** Blocks in use by nobody; two are enough for one being read and one being filled. */
+  readonly #spare: Buffer[] = [];
   #complete = false;
   #paused = false;
   #dropping = false;
@@ -57,9 +68,10 @@ export class BodyReader implements AsyncIterable<Buffer> {
       if (this.#exchange.gone) throw new ClientGone();
       const chunk = this.#chunks.shift();
       if (chunk !== undefined) {
-        this.#held -= chunk.length;
+        this.#held -= chunk.bytes.length;
         if (this.#paused && this.#held === 0) this.#resume();
-        yield chunk;
+        yield chunk.bytes;
+        if (chunk.block !== undefined && this.#spare.length < 2) this.#spare.push(chunk.block);
       } else if (this.#complete) {
         return;
       } else {
@@ -85,8 +97,7 @@ export class BodyReader implements AsyncIterable<Buffer> {
   #take(chunk: ArrayBuffer, isLast: boolean): void {
     if (this.#dropping || !this.#exchange.open) return;
     if (chunk.byteLength > 0) {
-      // The library takes its memory back when this returns.
-      this.#chunks.push(Buffer.from(new Uint8Array(chunk)));
+      this.#chunks.push(this.#copy(new Uint8Array(chunk)));
       this.#held += chunk.byteLength;
       this.#sinceJudged += chunk.byteLength;
     }
@@ -94,6 +105,16 @@ export class BodyReader implements AsyncIterable<Buffer> {
     else if (this.#held >= HELD_BYTES) this.#pause();
     else this.#judgePace();
     this.#wake?.();
+  }
+
+  /** The library takes its memory back when its handler returns. */
+  #copy(bytes: Uint8Array): { readonly bytes: Buffer; readonly block: Buffer | undefined } {
+    if (bytes.length < SMALL_BYTES || bytes.length > BLOCK_BYTES) {
+      return { bytes: Buffer.from(bytes), block: undefined };
+    }
+    const block = this.#spare.pop() ?? Buffer.allocUnsafeSlow(BLOCK_BYTES);
+    block.set(bytes);
+    return { bytes: block.subarray(0, bytes.length), block };
   }
 
   #judgePace(): void {

@@ -18,7 +18,7 @@ export async function readJson(body: AsyncIterable<Buffer>, contentType: string)
     if (length > JSON_BYTES) {
       throw new Refusal('validation.body-invalid', `The body exceeds ${JSON_BYTES} bytes.`);
     }
-    chunks.push(chunk);
+    chunks.push(Buffer.from(chunk));
   }
   if (length === 0) return {};
   if (contentType !== '' && !/^application\/(?:[\w.-]+\+)?json\s*(?:;|$)/i.test(contentType.trim())) {

@@ -7,6 +7,7 @@ import { MultipartError, MultipartReader, multipartBoundary } from './multipart.
 /** Where the bytes go: the part of `UploadSink` (actors/api.ts) that is needed here. */
 export interface ByteSink {
   readonly length: number;
+  /** Undefined, or a settled promise, means that the bytes are taken and their memory may be used again. */
   write(chunk: Uint8Array): Promise<void> | undefined;
   abort(): Promise<void>;
 }
