@@ -1,0 +1,61 @@
+/**
+ * Completes package-lock.json after a registry without the binaries of other platforms has left them out.
+ *
+ * `npm ci` refuses a lock that lacks any optional dependency, also those that would never be installed here. This
+ * adds the missing ones with the version their parent asks for and the platform their name tells, without a
+ * checksum; a registry that has them fills that in at the next `npm install`. Run after each `npm install`:
+ * node scripts/complete-lock.mjs
+ */
+import { readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+
+const SYSTEMS = ['aix', 'android', 'darwin', 'freebsd', 'linux', 'openbsd', 'openharmony', 'sunos', 'win32'];
+const PROCESSORS = ['arm', 'arm64', 'ia32', 'loong64', 'ppc64', 'riscv64', 's390x', 'x64'];
+
+const file = join(import.meta.dirname, '..', 'package-lock.json');
+const lock = JSON.parse(readFileSync(file, 'utf8'));
+const added = [];
+
+for (const [path, parent] of Object.entries(lock.packages)) {
+  for (const [name, version] of Object.entries(parent.optionalDependencies ?? {})) {
+    if (isLocked(path, name, version)) continue;
+    const outer = `node_modules/${name}`;
+    // The outermost place may hold another version of the same package already.
+    const place = lock.packages[outer] === undefined ? outer : `${path}/node_modules/${name}`;
+    lock.packages[place] = entry(name, version, parent);
+    added.push(`${name}@${version}`);
+  }
+}
+lock.packages = Object.fromEntries(
+  Object.entries(lock.packages).sort(([left], [right]) => left.localeCompare(right, 'en')),
+);
+writeFileSync(file, `${JSON.stringify(lock, null, 2)}\n`);
+console.log(added.length === 0 ? 'package-lock.json was complete' : `added ${added.join(', ')}`);
+
+/** True when the package that `path` would load under this name is locked in a version it accepts. */
+function isLocked(path, name, wanted) {
+  for (let folder = path; ; folder = folder.replace(/(^|\/)node_modules\/(@[^/]+\/)?[^/]+$/, '')) {
+    const found = lock.packages[folder === '' ? `node_modules/${name}` : `${folder}/node_modules/${name}`];
+    // Binaries are asked for by exact version; anything else was resolved by npm itself.
+    if (found !== undefined) return found.version === wanted || !/^\d/.test(wanted);
+    if (folder === '') return false;
+  }
+}
+
+function entry(name, version, parent) {
+  const words = name.split('/').at(-1).split('-');
+  const os = words.filter((word) => SYSTEMS.includes(word));
+  const cpu = words.filter((word) => PROCESSORS.includes(word));
+  if (os.length !== 1 || cpu.length > 1) throw new Error(`The name ${name} does not tell its platform`);
+  const libc = words.includes('musl') ? 'musl' : undefined;
+  const node = name.startsWith('@uwsjs/') ? Number(words.at(-1)) : undefined;
+  return {
+    version,
+    ...(cpu.length === 1 && { cpu }),
+    ...(parent.dev && { dev: true }),
+    ...(libc && { libc: [libc] }),
+    optional: true,
+    os,
+    ...(node && { engines: { node: `>=${node}.0.0 <${node + 1}.0.0` } }),
+  };
+}
