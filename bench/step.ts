@@ -9,7 +9,6 @@ import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { cpus, tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
-import { TransactionFlags } from 'lmdb';
 import { assign, setup } from 'xstate';
 import {
   type ActorDefinition,
@@ -22,8 +21,8 @@ import {
   systemClock,
   systemIds,
 } from '../runtime/index.ts';
-import { type EncodedStep, encodeStep, write } from '../runtime/store/lmdb-changes.ts';
-import { openTables } from '../runtime/store/lmdb-tables.ts';
+import { write } from '../runtime/store/lmdb-changes.ts';
+import { openTables, transact } from '../runtime/store/lmdb-tables.ts';
 
 /** One figure. */
 export interface StepFigure {
@@ -91,9 +90,6 @@ const definition: ActorDefinition = {
   ],
   counters: ({ state }) => ({ [`bench.${state}`]: 1 }),
 };
-
-/** As the store does it: abortable, committed on return. */
-const TRANSACTION = TransactionFlags.ABORTABLE | TransactionFlags.SYNCHRONOUS_COMMIT | TransactionFlags.NO_SYNC_FLUSH;
 
 const ACTORS = 5000;
 
@@ -179,25 +175,23 @@ async function plain(inFlight: number, millis: number, report: Report): Promise<
   const folder = mkdtempSync(join(tmpdir(), 'sealwright-bench-'));
   const tables = openTables(folder);
   const latest = new Map<number, StoredActor>();
-  const encoded: EncodedStep[][] = [];
+  const encoded: Step[][] = [];
   for (let n = 0; n < ACTORS; n++) {
     const { claim, back } = steps(n, latest.get(n));
-    encoded.push([encodeStep(claim), encodeStep(back)]);
+    encoded.push([claim, back]);
   }
   let group: (() => void)[] = [];
-  let waiting: EncodedStep[] = [];
+  let waiting: Step[] = [];
   const commit = (): void => {
     const answers = group;
     const writes = waiting;
     group = [];
     waiting = [];
-    tables.root.transactionSync(() => {
+    transact(tables, () => {
       const counted = new Map<string, number>();
       for (const one of writes) write(tables, one, counted, []);
-    }, TRANSACTION);
-    void tables.root.flushed.then(() => {
-      for (const answer of answers) answer();
     });
+    for (const answer of answers) answer();
   };
   const step = (n: number): Promise<void> =>
     new Promise((resolve) => {

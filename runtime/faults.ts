@@ -84,9 +84,20 @@ export class Faults {
     if (this.#armed === undefined) return;
     const act = this.#due(name);
     if (act === undefined) return;
-    if (act === 'hang') stopThread();
-    else if (typeof act === 'function') void act();
+    if (typeof act === 'function') void act();
     else strike(name, act);
+  }
+
+  /**
+   * Passes a point that lies in another thread: what is to be done there, by `strike`. A callback is called here
+   * instead.
+   */
+  take(name: string): FaultAction | undefined {
+    if (this.#armed === undefined) return undefined;
+    const act = this.#due(name);
+    if (typeof act !== 'function') return act;
+    void act();
+    return undefined;
   }
 
   #due(name: string): FaultAction | FaultCallback | undefined {
@@ -97,7 +108,9 @@ export class Faults {
   }
 }
 
-function strike(name: string, action: 'kill' | 'throw'): void {
+/** Does what an armed point was armed to do. For code that took the action elsewhere, see `take`. */
+export function strike(name: string, action: FaultAction): void {
+  if (action === 'hang') stopThread();
   if (action === 'throw') throw new Fatal('fault.injected', `Fault injected at ${name}.`);
   process.kill(process.pid, 'SIGKILL');
   stopThread(); // the signal may take a moment; not one more line may run

@@ -1,9 +1,9 @@
 /**
- * One step as rows to write. Everything that can fail because of the step itself (keys, values that are not JSON)
- * happens here, before the transaction, so that a bad step never spoils the others of its group.
+ * One step as reads and writes inside a transaction. Keys and values were checked before, so that a bad step never
+ * spoils the others of its group; what throws here is the disk.
  */
 import type { Committed, EffectKey, Step } from '../ports.ts';
-import { AFTER_ALL_TEXT, checkStepKeys } from './keys.ts';
+import { AFTER_ALL_TEXT } from './keys.ts';
 import {
   actorKey,
   dueKey,
@@ -14,61 +14,13 @@ import {
   type Tables,
 } from './lmdb-tables.ts';
 
-interface Put {
-  readonly table: keyof Omit<Tables, 'root'>;
-  readonly key: Key;
-  readonly value: string;
-}
-
-export interface EncodedStep {
-  readonly step: Step;
-  readonly actor: { readonly key: Key; readonly value: string };
-  readonly settles: Key | undefined;
-  readonly puts: readonly Put[];
-  readonly removes: readonly Omit<Put, 'value'>[];
-}
-
-/** Throws `store.key-too-long` and its kin. */
-export function encodeStep(step: Step): EncodedStep {
-  checkStepKeys(step);
-  const { address } = step.actor;
-  const own = actorKey(address);
-  const puts: Put[] = [];
-  const removes: Omit<Put, 'value'>[] = [];
-  for (const line of step.journal)
-    puts.push({ table: 'journal', key: [...own, line.id], value: JSON.stringify(line) });
-  for (const { view, key } of step.rows.remove) removes.push({ table: 'rows', key: [view, ...key] });
-  for (const row of step.rows.put) {
-    puts.push({ table: 'rows', key: [row.view, ...row.key], value: JSON.stringify(row.value) });
-  }
-  for (const { key, effect, dueAt, failures, lastError } of step.effects) {
-    const at = effectKey(key);
-    puts.push({ table: 'effects', key: at, value: String(dueAt) });
-    const value: EffectValue = { effect, failures, lastError };
-    puts.push({ table: 'due', key: dueKey(dueAt, at), value: JSON.stringify(value) });
-  }
-  for (const { name, due } of step.timers.disarm) removes.push({ table: 'timers', key: [due, ...own, name] });
-  for (const { name, due, event } of step.timers.arm) {
-    puts.push({ table: 'timers', key: [due, ...own, name], value: JSON.stringify(event) });
-  }
-  return {
-    step,
-    actor: { key: own, value: JSON.stringify(step.actor) },
-    settles: step.settles === null ? undefined : effectKey(step.settles),
-    puts,
-    removes,
-  };
-}
-
-/** Why the store as it is now does not take this step; undefined = it does. Inside the transaction. */
-export function refusal(tables: Tables, encoded: EncodedStep): Exclude<Committed, { ok: true }> | undefined {
-  const { step, actor } = encoded;
+/** Why the store as it is now does not take this step; undefined = it does. */
+export function refusal(tables: Tables, step: Step): Exclude<Committed, { ok: true }> | undefined {
+  const own = actorKey(step.actor.address);
   const fresh =
-    step.basedOn === 0
-      ? !tables.actors.doesExist(actor.key)
-      : tables.actors.doesExist(actor.key, step.basedOn);
+    step.basedOn === 0 ? !tables.actors.doesExist(own) : tables.actors.doesExist(own, step.basedOn);
   if (!fresh) return { ok: false, because: 'stale' };
-  if (encoded.settles !== undefined && !tables.effects.doesExist(encoded.settles)) {
+  if (step.settles !== null && !tables.effects.doesExist(effectKey(step.settles))) {
     return { ok: false, because: 'duplicate' };
   }
   for (const name of step.names.take) {
@@ -85,33 +37,46 @@ function holderValue(step: Step): string {
   return JSON.stringify({ kind, id });
 }
 
-/** Writes a step that was not refused. `counted` collects counters, which a group writes once at its end. */
-export function write(
-  tables: Tables,
-  encoded: EncodedStep,
-  counted: Map<string, number>,
-  gone: EffectKey[],
-): void {
-  const { step, actor } = encoded;
-  void tables.actors.put(actor.key, actor.value, step.actor.revision);
-  if (encoded.settles !== undefined && step.settles !== null) {
-    removeEffect(tables, encoded.settles);
-    gone.push(step.settles);
-  }
-  if (step.dropsEffects) {
-    const all = [...tables.effects.getKeys({ start: actor.key, end: [...actor.key, AFTER_ALL_TEXT] })];
-    for (const key of all) {
-      removeEffect(tables, key);
-      gone.push(key.join('/'));
-    }
-  }
-  for (const { table, key } of encoded.removes) void tables[table].remove(key);
-  for (const { table, key, value } of encoded.puts) void tables[table].put(key, value);
+/**
+ * Writes a step that was not refused.
+ * @param counted collects counters, which a group writes once at its end.
+ * @param gone collects effects that are settled or dropped.
+ */
+export function write(tables: Tables, step: Step, counted: Map<string, number>, gone: EffectKey[]): void {
+  const own = actorKey(step.actor.address);
+  void tables.actors.put(own, JSON.stringify(step.actor), step.actor.revision);
+  for (const line of step.journal) void tables.journal.put([...own, line.id], JSON.stringify(line));
+  writeEffects(tables, step, own, gone);
+  for (const { name, due } of step.timers.disarm) void tables.timers.remove([due, ...own, name]);
+  for (const { name, due, event } of step.timers.arm)
+    void tables.timers.put([due, ...own, name], JSON.stringify(event));
+  for (const { view, key } of step.rows.remove) void tables.rows.remove([view, ...key]);
+  for (const { view, key, value } of step.rows.put)
+    void tables.rows.put([view, ...key], JSON.stringify(value));
   for (const name of step.names.release) {
     if (tables.names.get([name]) === holderValue(step)) void tables.names.remove([name]);
   }
   for (const name of step.names.take) void tables.names.put([name], holderValue(step));
   for (const [name, by] of Object.entries(step.counters)) counted.set(name, (counted.get(name) ?? 0) + by);
+}
+
+function writeEffects(tables: Tables, step: Step, own: Key, gone: EffectKey[]): void {
+  if (step.settles !== null) {
+    removeEffect(tables, effectKey(step.settles));
+    gone.push(step.settles);
+  }
+  if (step.dropsEffects) {
+    for (const key of [...tables.effects.getKeys({ start: own, end: [...own, AFTER_ALL_TEXT] })]) {
+      removeEffect(tables, key);
+      gone.push(key.join('/'));
+    }
+  }
+  for (const { key, effect, dueAt, failures, lastError } of step.effects) {
+    const at = effectKey(key);
+    const value: EffectValue = { effect, failures, lastError };
+    void tables.effects.put(at, String(dueAt));
+    void tables.due.put(dueKey(dueAt, at), JSON.stringify(value));
+  }
 }
 
 function removeEffect(tables: Tables, key: Key): void {

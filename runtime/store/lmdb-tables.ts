@@ -14,7 +14,7 @@
  * | counters | name                           | the count                                    |
  * | meta     | `format`                       | version of this table                        |
  */
-import { type Database, open, type RootDatabase } from 'lmdb';
+import { type Database, open, type RootDatabase, TransactionFlags } from 'lmdb';
 import { Fatal } from '../failures.ts';
 import type { ActorAddress, Millis, StoredEffect } from '../ports.ts';
 import { parseEffectKey } from './keys.ts';
@@ -52,6 +52,8 @@ export function openTables(folder: string): Tables {
     mapSize: FIRST_MAP,
     maxDbs: 16,
     maxReaders: READERS,
+    // With it, lmdb-js would make a step visible before it is safe and tell a failed sync to nobody.
+    overlappingSync: false,
   });
   const table = (name: string, useVersions = false): Table =>
     root.openDB<string, Key>({ name, encoding: 'string', useVersions });
@@ -78,6 +80,11 @@ export function openTables(folder: string): Tables {
     names: table('names'),
     counters: table('counters'),
   };
+}
+
+/** One transaction: committed and synced to the disk when it returns, or nothing of it done when it throws. */
+export function transact(tables: Tables, work: () => void): void {
+  tables.root.transactionSync(work, TransactionFlags.ABORTABLE | TransactionFlags.SYNCHRONOUS_COMMIT);
 }
 
 export function actorKey(actor: ActorAddress): Key {

@@ -1,12 +1,8 @@
 /**
- * The store on disk, for one machine. Steps that arrive in one turn of the event loop share one LMDB transaction
- * and one flush (group commit); each is checked and written on its own inside it.
- *
- * A commit resolves when its transaction is done, which in this engine includes the flush: lmdb-js syncs inside
- * the commit of a synchronous transaction, and `flushed` then has nothing left to wait for. Callers must still
- * wait for `durable` where it matters, since that is not part of the contract.
+ * The store on disk, for one machine. Reads are answered on this thread straight from the memory map; writes go in
+ * groups through a thread of their own (`lmdb-committer.ts`). A commit is answered once it is durable: this engine
+ * makes nothing visible before.
  */
-import { Retryable } from '../failures.ts';
 import { Faults } from '../faults.ts';
 import type {
   ActorAddress,
@@ -23,40 +19,15 @@ import type {
   StoredTimer,
 } from '../ports.ts';
 import { AFTER_ALL_TEXT } from './keys.ts';
-import {
-  type EncodedStep,
-  encodeStep,
-  refusal,
-  write,
-  writeCounters,
-  writeDeferral,
-} from './lmdb-changes.ts';
+import { Committer } from './lmdb-committer.ts';
 import { actorKey, dueKey, type Key, openTables, partsOf, readEffect, type Tables } from './lmdb-tables.ts';
 import { claimFolder, type Release } from './owner.ts';
-
-/** Abortable, committed when the call returns, without a second flush of its own (lmdb's TransactionFlags). */
-const TRANSACTION = 0x1 | 0x2 | 0x10000;
-
-/** Steps in one transaction at most, so that one turn of the event loop stays short. */
-const GROUP_LIMIT = 256;
 
 export interface LmdbOptions {
   /** Folder of the store; made if missing. Nothing else may be in it. */
   readonly folder: string;
   readonly faults?: Faults;
 }
-
-type Write =
-  | {
-      readonly encoded: EncodedStep;
-      readonly resolve: (outcome: Committed) => void;
-      readonly reject: (error: unknown) => void;
-    }
-  | {
-      readonly defer: { readonly key: EffectKey; readonly until: Millis; readonly error: string };
-      readonly resolve: () => void;
-      readonly reject: (error: unknown) => void;
-    };
 
 /** Opens the store. Throws `store.locked` (another process has the folder) and `store.newer-format`. */
 export function openLmdbStore(options: LmdbOptions): ActorStore {
@@ -73,18 +44,19 @@ class LmdbStore implements ActorStore {
   readonly #folder: string;
   readonly #tables: Tables;
   readonly #release: Release;
-  readonly #faults: Faults;
+  readonly #committer: Committer;
   readonly #leased = new Set<EffectKey>();
-  #queue: Write[] = [];
-  #scheduled: Promise<void> | undefined;
-  #running: Promise<void> | undefined;
-  #closed = false;
+  #closed: Promise<void> | undefined;
 
   constructor(folder: string, tables: Tables, release: Release, faults: Faults) {
     this.#folder = folder;
     this.#tables = tables;
     this.#release = release;
-    this.#faults = faults;
+    this.#committer = new Committer(folder, faults, (gone) => {
+      // This thread's view of the data is the one it had before the group.
+      this.#tables.root.resetReadTxn();
+      for (const key of gone) this.#leased.delete(key);
+    });
   }
 
   async load(actor: ActorAddress): Promise<StoredActor | undefined> {
@@ -93,65 +65,11 @@ class LmdbStore implements ActorStore {
   }
 
   commit(step: Step): Promise<Committed> {
-    return new Promise((resolve, reject) => {
-      this.#enqueue({ encoded: encodeStep(step), resolve, reject });
-    });
+    return this.#committer.commit(step);
   }
 
   deferEffect(key: EffectKey, until: Millis, error: string): Promise<void> {
-    return new Promise((resolve, reject) => this.#enqueue({ defer: { key, until, error }, resolve, reject }));
-  }
-
-  #enqueue(write: Write): void {
-    if (this.#closed) throw new Retryable('store.unavailable', 'The store is closed.');
-    this.#queue.push(write);
-    this.#scheduled ??= new Promise((done) => setImmediate(() => done(this.#run())));
-  }
-
-  async #run(): Promise<void> {
-    this.#running = this.#scheduled;
-    this.#scheduled = undefined;
-    const group = this.#queue.splice(0, GROUP_LIMIT);
-    if (this.#queue.length > 0)
-      this.#scheduled = new Promise((done) => setImmediate(() => done(this.#run())));
-    try {
-      await this.#faults.at('store.group.before-transaction');
-      const answers = this.#transact(group);
-      await this.#faults.at('store.group.committed.before-reply');
-      for (const answer of answers) answer();
-    } catch (error) {
-      const failure = unavailable(error);
-      for (const { reject } of group) reject(failure);
-    }
-  }
-
-  /** Writes the group and returns how to answer each of its members. */
-  #transact(group: readonly Write[]): (() => void)[] {
-    const answers: (() => void)[] = [];
-    const gone: EffectKey[] = [];
-    let durable: Promise<void> | undefined;
-    this.#tables.root.transactionSync(() => {
-      const counted = new Map<string, number>();
-      for (const member of group) {
-        if ('defer' in member) {
-          const { key, until, error } = member.defer;
-          writeDeferral(this.#tables, key, until, error);
-          gone.push(key);
-          answers.push(member.resolve);
-          continue;
-        }
-        const refused = refusal(this.#tables, member.encoded);
-        if (refused === undefined) write(this.#tables, member.encoded, counted, gone);
-        answers.push(() => {
-          durable ??= this.flushed();
-          member.resolve(refused ?? { ok: true, durable });
-        });
-      }
-      writeCounters(this.#tables.counters, counted);
-      this.#faults.atSync('store.group.in-transaction');
-    }, TRANSACTION);
-    for (const key of gone) this.#leased.delete(key);
-    return answers;
+    return this.#committer.defer(key, until, error);
   }
 
   async journal(
@@ -254,26 +172,21 @@ class LmdbStore implements ActorStore {
     return undefined;
   }
 
-  async flushed(): Promise<void> {
-    await this.#tables.root.flushed;
-  }
+  /** What was answered is durable already. */
+  async flushed(): Promise<void> {}
 
   describe(): { readonly engine: string; readonly location: string } {
     return { engine: 'lmdb', location: this.#folder };
   }
 
-  async close(): Promise<void> {
-    if (this.#closed) return;
-    this.#closed = true;
-    while (this.#scheduled !== undefined) await this.#scheduled;
-    await this.#running;
+  close(): Promise<void> {
+    this.#closed ??= this.#close();
+    return this.#closed;
+  }
+
+  async #close(): Promise<void> {
+    await this.#committer.close();
     await this.#tables.root.close();
     this.#release();
   }
-}
-
-/** A full map, a full disk, a disk that fails: the step is not known to be stored; try again later. */
-function unavailable(error: unknown): Retryable {
-  const message = error instanceof Error ? error.message : String(error);
-  return new Retryable('store.unavailable', `The store did not take the step: ${message}`);
 }

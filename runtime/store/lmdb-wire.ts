@@ -1,0 +1,25 @@
+/** What passes between the store and its writing thread. Plain data only. */
+import type { FaultAction } from '../faults.ts';
+import type { Committed, EffectKey, Millis } from '../ports.ts';
+
+/** One write of a group: a step, or a later time for an effect. */
+export type Write =
+  | { readonly type: 'step'; readonly step: string }
+  | { readonly type: 'defer'; readonly key: EffectKey; readonly until: Millis; readonly error: string };
+
+export type ToWriter =
+  /** Steps travel as JSON text: one string is cheaper to hand over than the tree it stands for. */
+  | { readonly type: 'group'; readonly writes: readonly Write[]; readonly fault: FaultAction | undefined }
+  | { readonly type: 'close' };
+
+export type FromWriter =
+  | {
+      readonly type: 'done';
+      /** Per write, in order: the refusal of a step, null when it was written. */
+      readonly refusals: readonly (Exclude<Committed, { ok: true }> | null)[];
+      /** Effects that are no longer leased. */
+      readonly gone: readonly EffectKey[];
+    }
+  /** Nothing of the group was written. */
+  | { readonly type: 'failed'; readonly message: string }
+  | { readonly type: 'closed' };
