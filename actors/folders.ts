@@ -53,6 +53,9 @@ export class Folder {
   #lastError: string | null = null;
   /** True while failures are on the account that the next success must clear. */
   #owing = false;
+  /** Offers made so far, and how many of them had been made when a failure was last counted. */
+  #offers = 0;
+  #countedAt = 0;
   #cancelReport: (() => void) | undefined;
 
   constructor(options: FolderOptions, parts: FolderParts) {
@@ -107,14 +110,22 @@ export class Folder {
   }
 
   async #offer(candidate: Candidate): Promise<OfferAnswer> {
+    this.#offers += 1;
+    const number = this.#offers;
     try {
       const answer = await this.#parts.take(this.options, candidate);
       if (answer === 'enqueued') this.#succeeded();
       return answer;
     } catch (error) {
-      const message = error instanceof Error ? error.message : String(error);
-      this.#owing = true;
-      await this.#tell({ type: 'ENQUEUE_FAILED', error: message });
+      // Many offers are under way at once: those that fail together fail of one cause, and count once.
+      if (number > this.#countedAt) {
+        this.#countedAt = this.#offers;
+        this.#owing = true;
+        await this.#tell({
+          type: 'ENQUEUE_FAILED',
+          error: error instanceof Error ? error.message : String(error),
+        });
+      }
       throw error;
     }
   }

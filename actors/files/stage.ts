@@ -4,7 +4,7 @@
  * Source: batch-gaps §1 row 2 and §7; architecture §5.
  */
 import { constants, copyFileSync, linkSync, lstatSync, mkdirSync, renameSync, rmSync } from 'node:fs';
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
 import { stagedName } from '../file-names.ts';
 import { uploadName } from '../storage-layout.ts';
 import { errno, linksRefused, syncDirectory } from './directories.ts';
@@ -51,8 +51,8 @@ function putBeside(original: string, staged: string): void {
  * Puts the input into `folder` and returns the staged path. What an earlier try left in the folder is removed
  * first, so a redo after a crash starts clean.
  *
- * An upload whose process died between commit and rename still has its temporary name; it is given its
- * final one here.
+ * An upload is claimed as soon as its job is committed, which is before it is renamed; whoever comes first,
+ * staging or the upload itself, gives it its final name.
  */
 export function stage(original: string, folder: string, fileName: string): string {
   const staged = join(folder, stagedName(fileName));
@@ -66,20 +66,23 @@ export function stage(original: string, folder: string, fileName: string): strin
   try {
     putBeside(original, staged);
   } catch (error) {
-    if (errno(error) !== 'ENOENT' || !takeUploadName(original)) throw error;
+    if (errno(error) !== 'ENOENT') throw error;
+    takeUploadName(original);
     putBeside(original, staged);
   }
   return staged;
 }
 
-/** Gives an upload its final name; false when there is no upload waiting under the temporary one. */
-function takeUploadName(original: string): boolean {
+/**
+ * Gives an upload its final name. That it has no temporary one is no answer: the main thread may have been
+ * faster, so the caller looks for the file again either way.
+ */
+function takeUploadName(original: string): void {
   try {
     renameSync(uploadName(original), original);
-    syncDirectory(join(original, '..'));
-    return true;
   } catch (error) {
-    if (errno(error) === 'ENOENT') return false;
+    if (errno(error) === 'ENOENT') return;
     throw error;
   }
+  syncDirectory(dirname(original));
 }

@@ -39,7 +39,7 @@ async function give(service: Service, load: Load, round: string, count: number):
 }
 
 async function nothingIsLost(t: ExecutionContext, root: string, load: Load): Promise<void> {
-  const second = await Service.start({ root, settings: SETTINGS });
+  const second = await Service.start(t, { root, settings: SETTINGS });
   try {
     await second.idle();
     await second
@@ -57,7 +57,7 @@ for (const point of PASSED) {
   test.serial(`a kill at ${point} loses nothing and publishes nothing twice`, async (t) => {
     const root = await temporaryRoot(t);
     const load: Load = { accepted: [], dropped: [] };
-    const first = await Service.start({ root, settings: SETTINGS, faults: `${point}=kill:4` });
+    const first = await Service.start(t, { root, settings: SETTINGS, faults: `${point}=kill:4` });
     await Promise.all([give(first, load, 'first', 9), first.ended]);
     t.is(await first.ended, 'SIGKILL');
     await nothingIsLost(t, root, load);
@@ -66,11 +66,11 @@ for (const point of PASSED) {
 
 test.serial('a kill while failed jobs are put aside leaves each of them put aside once', async (t) => {
   const root = await temporaryRoot(t);
-  const first = await Service.start({ root, settings: SETTINGS, faults: 'pool.quarantine.moved=kill:2' });
+  const first = await Service.start(t, { root, settings: SETTINGS, faults: 'pool.quarantine.moved=kill:2' });
   for (const name of ['a.pdf', 'b.pdf', 'c.pdf'])
     await writeFile(join(root, 'input', name), `${name} is no PDF`);
   t.is(await first.ended, 'SIGKILL');
-  const second = await Service.start({ root, settings: SETTINGS });
+  const second = await Service.start(t, { root, settings: SETTINGS });
   await second.idle();
   await second.until('three failed jobs', async () =>
     (await second.count('Failed')) === 3 ? true : undefined,
@@ -85,41 +85,44 @@ test.serial('a kill while failed jobs are put aside leaves each of them put asid
 test.serial('recovery done twice changes nothing', async (t) => {
   const root = await temporaryRoot(t);
   const load: Load = { accepted: [], dropped: [] };
-  const first = await Service.start({ root, settings: SETTINGS, faults: 'pool.publish.linked=kill:3' });
+  const first = await Service.start(t, { root, settings: SETTINGS, faults: 'pool.publish.linked=kill:3' });
   await Promise.all([give(first, load, 'first', 8), first.ended]);
-  const second = await Service.start({ root, settings: SETTINGS });
+  const second = await Service.start(t, { root, settings: SETTINGS });
   await second.idle();
   await second.until('everything to be put away', async () =>
     (await brokenPromises(second, load)).length === 0 ? true : undefined,
   );
   const before = await picture(second);
   await second.kill();
-  const third = await Service.start({ root, settings: SETTINGS });
+  const third = await Service.start(t, { root, settings: SETTINGS });
   await third.idle();
   t.deepEqual(await picture(third), before);
   await third.kill();
 });
 
-test.serial('kills at random moments under load lose nothing, and a retry of what failed completes it', async (t) => {
-  const root = await temporaryRoot(t);
-  const load: Load = { accepted: [], dropped: [] };
-  for (let round = 0; round < 5; round += 1) {
-    const service = await Service.start({ root, settings: SETTINGS });
-    const giving = give(service, load, `round-${round}`, 24).catch(() => {});
-    await new Promise((resolve) => setTimeout(resolve, 60 + ((round * 137) % 400)));
-    await service.kill();
-    await giving;
-  }
-  await nothingIsLost(t, root, load);
-  const last = await Service.start({ root, settings: SETTINGS });
-  for (const job of await last.jobs('&status=Failed'))
-    await last.json(`/api/jobs/${job.id}/retry`, { method: 'POST' });
-  await last.idle();
-  await last.until('everything to be put away', async () =>
-    (await brokenPromises(last, load)).length === 0 ? true : undefined,
-  );
-  const inputs = new Set((await last.jobs('&status=Completed')).map((job) => job.originalPath));
-  const failed = (await last.jobs('&status=Failed')).filter((job) => !inputs.has(job.originalPath));
-  t.deepEqual(failed, [], 'every job that a kill failed was completed by its retry');
-  await last.kill();
-});
+test.serial(
+  'kills at random moments under load lose nothing, and a retry of what failed completes it',
+  async (t) => {
+    const root = await temporaryRoot(t);
+    const load: Load = { accepted: [], dropped: [] };
+    for (let round = 0; round < 5; round += 1) {
+      const service = await Service.start(t, { root, settings: SETTINGS });
+      const giving = give(service, load, `round-${round}`, 24).catch(() => {});
+      await new Promise((resolve) => setTimeout(resolve, 60 + ((round * 137) % 400)));
+      await service.kill();
+      await giving;
+    }
+    await nothingIsLost(t, root, load);
+    const last = await Service.start(t, { root, settings: SETTINGS });
+    for (const job of await last.jobs('&status=Failed'))
+      await last.json(`/api/jobs/${job.id}/retry`, { method: 'POST' });
+    await last.idle();
+    await last.until('everything to be put away', async () =>
+      (await brokenPromises(last, load)).length === 0 ? true : undefined,
+    );
+    const inputs = new Set((await last.jobs('&status=Completed')).map((job) => job.originalPath));
+    const failed = (await last.jobs('&status=Failed')).filter((job) => !inputs.has(job.originalPath));
+    t.deepEqual(failed, [], 'every job that a kill failed was completed by its retry');
+    await last.kill();
+  },
+);

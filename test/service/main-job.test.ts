@@ -1,101 +1,149 @@
+import { X509Certificate } from 'node:crypto';
 import { existsSync } from 'node:fs';
-import { copyFile, mkdir, readdir, readFile, rm, stat, symlink, writeFile } from 'node:fs/promises';
+import { mkdir, readdir, readFile, stat, symlink, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import test from 'ava';
 import { samplePdf } from '../../bench/samples.ts';
-import { requireTool } from '../verifiers/tools.ts';
+import { keyPemOf, pki } from '../pki/pki.ts';
+import { mutool, opensslCms, pdfsig, qpdf, requireTool, xmlsec1 } from '../verifiers/index.ts';
 import { brokenPromises, sha256 } from './evidence.ts';
 import { Service, temporaryRoot } from './service.ts';
 
 /** The settings of somebody who configured nothing, but for the port and the folder. */
-const UNTOUCHED = { 'WatchedFolder:StabilityPollIntervalMs': 500, 'WatchedFolder:StabilityRequiredSamples': 3, 'RateLimiting:Enabled': true };
+const UNTOUCHED = {
+  'WatchedFolder:StabilityPollIntervalMs': 500,
+  'WatchedFolder:StabilityRequiredSamples': 3,
+  'RateLimiting:Enabled': true,
+};
 
-test('a PDF, an XML and any other file dropped into the folder come out signed, with nothing configured', async (t) => {
-  const root = await temporaryRoot(t);
-  const service = await Service.start({ root, settings: UNTOUCHED });
-  const files = { 'report.pdf': samplePdf(), 'order.xml': '<order><line>one</line></order>', 'notes.txt': 'Hello' };
-  for (const [name, content] of Object.entries(files)) await writeFile(join(root, 'input', name), content);
-  await service.until('three completed jobs', async () => ((await service.count('Completed')) === 3 ? true : undefined));
-  await service.until('the folders to be tidy', async () =>
-    (await brokenPromises(service, { accepted: [], dropped: Object.values(files).map(sha256) })).length === 0 ? true : undefined,
-  );
-  t.deepEqual((await readdir(join(root, 'output'))).sort(), ['notes.signed.txt', 'order.signed.xml', 'report.signed.pdf']);
-  t.deepEqual(await readdir(join(root, 'input')), []);
-  for (const job of await service.jobs()) {
-    t.like(job, { source: 'Watcher', folder: 'default', errorMessage: null, profileName: 'default' });
-    const { history, format, inputSha256 } = await service.job(job.id);
-    t.deepEqual(
-      history.map(({ id, status, message }) => ({ id, status, message })),
-      [
-        { id: 1, status: 'Queued', message: 'Enqueued by watcher (folder default).' },
-        { id: 2, status: 'Processing', message: 'Claimed by worker.' },
-        { id: 3, status: 'Verifying', message: 'Signed.' },
-        { id: 4, status: 'Completed', message: 'Verified and published.' },
-      ],
+test.serial(
+  'a PDF, an XML and any other file dropped into the folder come out signed, with nothing configured',
+  async (t) => {
+    const root = await temporaryRoot(t);
+    const service = await Service.start(t, { root, settings: UNTOUCHED });
+    const files = {
+      'report.pdf': samplePdf(),
+      'order.xml': '<order><line>one</line></order>',
+      'notes.txt': 'Hello',
+    };
+    for (const [name, content] of Object.entries(files)) await writeFile(join(root, 'input', name), content);
+    await service.until('three completed jobs', async () =>
+      (await service.count('Completed')) === 3 ? true : undefined,
     );
-    t.is(format, { 'report.pdf': 'Pades', 'order.xml': 'Xades', 'notes.txt': 'Cades' }[job.fileName] ?? '');
-    t.is(inputSha256, sha256(files[job.fileName as keyof typeof files]));
-  }
-  t.is(await service.stop(), 0);
-});
+    await service.until('the folders to be tidy', async () =>
+      (await brokenPromises(service, { accepted: [], dropped: Object.values(files).map(sha256) })).length ===
+      0
+        ? true
+        : undefined,
+    );
+    t.deepEqual((await readdir(join(root, 'output'))).sort(), [
+      'notes.signed.txt',
+      'order.signed.xml',
+      'report.signed.pdf',
+    ]);
+    t.deepEqual(await readdir(join(root, 'input')), []);
+    for (const job of await service.jobs()) {
+      t.like(job, { source: 'Watcher', folder: 'default', errorMessage: null, profileName: 'default' });
+      const { history, format, inputSha256 } = await service.job(job.id);
+      t.deepEqual(
+        history.map(({ id, status, message }) => ({ id, status, message })),
+        [
+          { id: 1, status: 'Queued', message: 'Enqueued by watcher (folder default).' },
+          { id: 2, status: 'Processing', message: 'Claimed by worker.' },
+          { id: 3, status: 'Verifying', message: 'Signed.' },
+          { id: 4, status: 'Completed', message: 'Verified and published.' },
+        ],
+      );
+      t.is(format, { 'report.pdf': 'Pades', 'order.xml': 'Xades', 'notes.txt': 'Cades' }[job.fileName] ?? '');
+      t.is(inputSha256, sha256(files[job.fileName as keyof typeof files]));
+    }
+    t.is(await service.stop(), 0);
+  },
+);
 
-test('an upload is answered 202, signed, and downloaded again with its digest as the tag', async (t) => {
-  const root = await temporaryRoot(t);
-  const service = await Service.start({ root });
-  const answer = await service.upload('rapport été.pdf', samplePdf());
-  t.is(answer.status, 'Queued');
-  const job = await service.finished(answer.jobId);
-  t.like(job, { status: 'Completed', source: 'Upload', fileName: 'rapport été.pdf', outputFileName: 'rapport été.signed.pdf' });
-  const output = await service.fetch(`/api/jobs/${job.id}/output`);
-  const bytes = new Uint8Array(await output.arrayBuffer());
-  t.is(sha256(bytes), job.outputSha256);
-  t.true(output.headers.get('etag')?.includes(job.outputSha256 ?? '-'));
-  t.is(output.headers.get('content-type'), 'application/pdf');
-  t.deepEqual(await brokenPromises(service, { accepted: [job.id], dropped: [] }), []);
-  await service.kill();
-});
+test.serial(
+  'an upload is answered 202, signed, and downloaded again with its digest as the tag',
+  async (t) => {
+    const root = await temporaryRoot(t);
+    const service = await Service.start(t, { root });
+    const answer = await service.upload('rapport été.pdf', samplePdf());
+    t.is(answer.status, 'Queued');
+    const job = await service.finished(answer.jobId);
+    t.like(job, {
+      status: 'Completed',
+      source: 'Upload',
+      fileName: 'rapport été.pdf',
+      outputFileName: 'rapport été.signed.pdf',
+    });
+    const output = await service.fetch(`/api/jobs/${job.id}/output`);
+    const bytes = new Uint8Array(await output.arrayBuffer());
+    t.is(job.outputSha256, sha256(bytes));
+    t.true(output.headers.get('etag')?.includes(job.outputSha256 ?? '-'));
+    t.is(output.headers.get('content-type'), 'application/pdf');
+    t.deepEqual(await brokenPromises(service, { accepted: [job.id], dropped: [] }), []);
+    await service.kill();
+  },
+);
 
-test('what a job could not sign stays in the input, its content goes to the error folder, and the next job runs', async (t) => {
-  const root = await temporaryRoot(t);
-  const service = await Service.start({ root });
-  await writeFile(join(root, 'input', 'broken.pdf'), 'this is no PDF');
-  await service.until('the failure', async () => ((await service.count('Failed')) === 1 ? true : undefined));
-  await writeFile(join(root, 'input', 'fine.txt'), 'fine');
-  await service.until('the next job', async () => ((await service.count('Completed')) === 1 ? true : undefined));
-  const [failed] = await service.jobs('&status=Failed');
-  const job = await service.job(failed?.id ?? '');
-  t.is(job.errorCode, 'pdf.malformed');
-  t.truthy(job.errorMessage);
-  t.like(job.history.at(-1), { status: 'Failed', message: job.errorMessage });
-  t.is(await readFile(join(root, 'input', 'broken.pdf'), 'utf8'), 'this is no PDF');
-  await service.until('the error folder', async () => (existsSync(join(root, 'error', job.id, 'broken.pdf')) ? true : undefined));
-  t.is(await readFile(join(root, 'error', job.id, 'broken.pdf'), 'utf8'), 'this is no PDF');
-  const answer = await service.fetch(`/api/jobs/${job.id}/output`);
-  t.is(answer.status, 404);
-  t.like(await answer.json(), { code: 'job.output-unavailable' });
-  await service.kill();
-});
+test.serial(
+  'what a job could not sign stays in the input, its content goes to the error folder, and the next job runs',
+  async (t) => {
+    const root = await temporaryRoot(t);
+    const service = await Service.start(t, { root });
+    await writeFile(join(root, 'input', 'broken.pdf'), 'this is no PDF');
+    await service.until('the failure', async () =>
+      (await service.count('Failed')) === 1 ? true : undefined,
+    );
+    await writeFile(join(root, 'input', 'fine.txt'), 'fine');
+    await service.until('the next job', async () =>
+      (await service.count('Completed')) === 1 ? true : undefined,
+    );
+    const [failed] = await service.jobs('&status=Failed');
+    const job = await service.job(failed?.id ?? '');
+    t.is(job.errorCode, 'pdf.malformed');
+    t.truthy(job.errorMessage);
+    t.like(job.history.at(-1), { status: 'Failed', message: job.errorMessage });
+    t.is(await readFile(join(root, 'input', 'broken.pdf'), 'utf8'), 'this is no PDF');
+    await service.until('the error folder', async () =>
+      existsSync(join(root, 'error', job.id, 'broken.pdf')) ? true : undefined,
+    );
+    t.is(await readFile(join(root, 'error', job.id, 'broken.pdf'), 'utf8'), 'this is no PDF');
+    const answer = await service.fetch(`/api/jobs/${job.id}/output`);
+    t.is(answer.status, 404);
+    t.like(await answer.json(), { code: 'job.output-unavailable' });
+    await service.kill();
+  },
+);
 
-test('a file whose job failed or was canceled is left alone until it changes, also after a restart', async (t) => {
-  const root = await temporaryRoot(t);
-  const first = await Service.start({ root });
-  await writeFile(join(root, 'input', 'broken.pdf'), 'this is no PDF');
-  await first.until('the failure', async () => ((await first.count('Failed')) === 1 ? true : undefined));
-  await first.stop();
-  const second = await Service.start({ root });
-  await writeFile(join(root, 'input', 'marker.txt'), 'seen after the broken one');
-  await second.until('the marker', async () => ((await second.count('Completed')) === 1 ? true : undefined));
-  t.is((await second.jobs()).length, 2, 'no second job for the failed file');
-  await writeFile(join(root, 'input', 'broken.pdf'), samplePdf());
-  await second.until('the mended file', async () => ((await second.count('Completed')) === 2 ? true : undefined));
-  await second.kill();
-});
+test.serial(
+  'a file whose job failed or was canceled is left alone until it changes, also after a restart',
+  async (t) => {
+    const root = await temporaryRoot(t);
+    const first = await Service.start(t, { root });
+    await writeFile(join(root, 'input', 'broken.pdf'), 'this is no PDF');
+    await first.until('the failure', async () => ((await first.count('Failed')) === 1 ? true : undefined));
+    await first.stop();
+    const second = await Service.start(t, { root });
+    await writeFile(join(root, 'input', 'marker.txt'), 'seen after the broken one');
+    await second.until('the marker', async () =>
+      (await second.count('Completed')) === 1 ? true : undefined,
+    );
+    t.is((await second.jobs()).length, 2, 'no second job for the failed file');
+    await writeFile(join(root, 'input', 'broken.pdf'), samplePdf());
+    await second.until('the mended file', async () =>
+      (await second.count('Completed')) === 2 ? true : undefined,
+    );
+    await second.kill();
+  },
+);
 
-test('a queued job can be canceled: its file stays and is not taken again', async (t) => {
+test.serial('a queued job can be canceled: its file stays and is not taken again', async (t) => {
   const root = await temporaryRoot(t);
-  const service = await Service.start({ root, faults: 'pool.sign.staged=hang:1' });
+  const service = await Service.start(t, { root, faults: 'pool.sign.staged=hang:1' });
   await writeFile(join(root, 'input', 'first.txt'), 'holds the only slot');
-  await service.until('the first to run', async () => ((await service.count('Processing')) === 1 ? true : undefined));
+  await service.until('the first to run', async () =>
+    (await service.count('Processing')) === 1 ? true : undefined,
+  );
   await writeFile(join(root, 'input', 'second.txt'), 'waits');
   const [queued] = await service.until('the second to wait', async () => {
     const jobs = await service.jobs('&status=Queued');
@@ -111,7 +159,7 @@ test('a queued job can be canceled: its file stays and is not taken again', asyn
   const [running] = await service.jobs('&status=Processing');
   t.is((await service.fetch(`/api/jobs/${running?.id}/cancel`, { method: 'POST' })).status, 409);
   await service.kill();
-  const second = await Service.start({ root });
+  const second = await Service.start(t, { root });
   await writeFile(join(root, 'input', 'marker.txt'), 'later');
   await second.until('the marker', async () => ((await second.count('Completed')) === 1 ? true : undefined));
   t.is(await readFile(join(root, 'input', 'second.txt'), 'utf8'), 'waits');
@@ -119,44 +167,74 @@ test('a queued job can be canceled: its file stays and is not taken again', asyn
   await second.kill();
 });
 
-test('the same name again, after its job completed, is a new job and overwrites nothing', async (t) => {
-  const root = await temporaryRoot(t);
-  const service = await Service.start({ root });
-  for (const content of ['one', 'two']) {
-    const before = await service.count('Completed');
-    await writeFile(join(root, 'input', 'same.txt'), content);
-    await service.until(`${content} to be signed`, async () => ((await service.count('Completed')) === before + 1 ? true : undefined));
-    await service.until('the input to be put away', async () => (existsSync(join(root, 'input', 'same.txt')) ? undefined : true));
-  }
-  const names = (await readdir(join(root, 'output'))).sort();
-  t.is(names.length, 2);
-  t.true(names.includes('same.signed.txt'));
-  t.regex(names.find((name) => name !== 'same.signed.txt') ?? '', /^same-[0-9a-f]{8}\.signed\.txt$/);
-  await service.kill();
-});
+test.serial(
+  'the same name again, after its job completed, is a new job and overwrites nothing',
+  async (t) => {
+    const root = await temporaryRoot(t);
+    const service = await Service.start(t, { root });
+    for (const content of ['one', 'two']) {
+      const before = await service.count('Completed');
+      await writeFile(join(root, 'input', 'same.txt'), content);
+      await service.until(`${content} to be signed`, async () =>
+        (await service.count('Completed')) === before + 1 ? true : undefined,
+      );
+      await service.until('the input to be put away', async () =>
+        existsSync(join(root, 'input', 'same.txt')) ? undefined : true,
+      );
+    }
+    const names = (await readdir(join(root, 'output'))).sort();
+    t.is(names.length, 2);
+    t.true(names.includes('same.signed.txt'));
+    t.regex(names.find((name) => name !== 'same.signed.txt') ?? '', /^same-[0-9a-f]{8}\.signed\.txt$/);
+    await service.kill();
+  },
+);
 
-test('odd names are signed or fail clearly, and whatever comes after them is signed', async (t) => {
+test.serial('odd names are signed or fail clearly, and whatever comes after them is signed', async (t) => {
   const root = await temporaryRoot(t);
   const outside = join(root, 'outside.txt');
   await writeFile(outside, 'not to be read');
   await mkdir(join(root, 'input'), { recursive: true });
   const long = `${'n'.repeat(251)}.txt`;
-  const names = ['..hidden-looking.txt ', 'line\nbreak.txt', 'tab\tand\u0001control.txt', 'ünïcödé 文書 عربي.txt', '-rf.txt', '%2e%2e%2fetc.txt', long];
+  const names = [
+    '..hidden-looking.txt ',
+    'line\nbreak.txt',
+    'tab\tand\u0001control.txt',
+    'ünïcödé 文書 عربي.txt',
+    '-rf.txt',
+    '%2e%2e%2fetc.txt',
+    long,
+  ];
   const watched = names.filter((name) => !name.startsWith('.'));
-  const service = await Service.start({ root });
+  const service = await Service.start(t, { root });
   for (const name of watched) await writeFile(join(root, 'input', name), name);
   await symlink(outside, join(root, 'input', 'link.txt'));
   await mkdir(join(root, 'input', 'folder.txt'));
   await service.until('all to end', async () =>
-    (await service.count('Completed')) + (await service.count('Failed')) === watched.length ? true : undefined,
+    (await service.count('Completed')) + (await service.count('Failed')) === watched.length
+      ? true
+      : undefined,
   );
   const failed = await service.jobs('&status=Failed');
-  t.deepEqual(failed.map((job) => job.fileName), [long], 'only the name that has no room for .signed');
+  t.deepEqual(
+    failed.map((job) => job.fileName),
+    [long],
+    'only the name that has no room for .signed',
+  );
   t.regex(failed[0]?.errorMessage ?? '', /shorter name/);
-  for (const name of ['../../escape.txt', '..\\..\\escape.txt', '/etc/escape.txt', 'nul\u0000byte.txt', `${'x'.repeat(400)}.txt`]) {
+  for (const name of [
+    '../../escape.txt',
+    '..\\..\\escape.txt',
+    '/etc/escape.txt',
+    'nul\u0000byte.txt',
+    `${'x'.repeat(400)}.txt`,
+  ]) {
     const { jobId } = await service.upload(name, 'uploaded');
     const job = await service.finished(jobId);
-    t.false(job.fileName.includes('/') || job.fileName.includes('\\') || job.fileName.includes('\u0000'), JSON.stringify(job.fileName));
+    t.false(
+      job.fileName.includes('/') || job.fileName.includes('\\') || job.fileName.includes('\u0000'),
+      JSON.stringify(job.fileName),
+    );
     if (name.length < 200) t.is(job.status, 'Completed', `${JSON.stringify(name)}: ${job.errorMessage}`);
   }
   t.false(existsSync(join(root, 'escape.txt')));
@@ -164,19 +242,19 @@ test('odd names are signed or fail clearly, and whatever comes after them is sig
   await service.kill();
 });
 
-test('a second process on the same folder is refused with the pid of the first', async (t) => {
+test.serial('a second process on the same folder is refused with the pid of the first', async (t) => {
   const root = await temporaryRoot(t);
-  const first = await Service.start({ root });
-  const refused = await t.throwsAsync(Service.start({ root }));
+  const first = await Service.start(t, { root });
+  const refused = await t.throwsAsync(Service.start(t, { root }));
   t.regex(refused?.message ?? '', /ended with 3/);
   t.true(refused?.message.includes(String(first.pid)), refused?.message);
   t.is((await first.fetch('/api/health')).status, 200);
   await first.kill();
 });
 
-test('keys and secrets are for their owner only, and the log never shows the API key', async (t) => {
+test.serial('keys and secrets are for their owner only, and the log never shows the API key', async (t) => {
   const root = await temporaryRoot(t);
-  const first = await Service.start({ root });
+  const first = await Service.start(t, { root });
   const key = (await readFile(join(root, 'keys', 'api-key'), 'utf8')).trim();
   t.is((await stat(join(root, 'keys'))).mode & 0o777, 0o700);
   for (const name of await readdir(join(root, 'keys'))) {
@@ -184,22 +262,55 @@ test('keys and secrets are for their owner only, and the log never shows the API
   }
   t.is(first.printed.split(key).length - 1, 1, 'the banner shows it once');
   await first.stop();
-  const second = await Service.start({ root });
+  const second = await Service.start(t, { root });
   t.false(second.printed.includes(key), 'and never again');
   await second.kill();
 });
 
-test('the signed PDF of a fresh service is accepted by the verifiers once they trust its development CA', async (t) => {
-  if (!requireTool(t, 'openssl') || !requireTool(t, 'qpdf')) return;
-  const root = await temporaryRoot(t);
-  const service = await Service.start({ root });
-  const { jobId } = await service.upload('a.txt', 'content');
-  const job = await service.finished(jobId);
-  await copyFile(join(root, 'output', job.outputFileName ?? ''), join(root, 'a.p7m'));
-  const { openssl } = await import('../verifiers/openssl.ts');
-  const verdict = await openssl(['cms', '-verify', '-cades', '-binary', '-inform', 'DER', '-in', join(root, 'a.p7m'), '-CAfile', join(root, 'keys', 'development-ca.pem'), '-purpose', 'any']);
-  t.is(verdict.code, 0, verdict.stderr);
-  t.regex(verdict.stderr, /CAdES Verification successful/);
-  await rm(join(root, 'a.p7m'));
-  await service.kill();
-});
+test.serial(
+  'pdfsig, mutool, qpdf, openssl and xmlsec1 accept what a service with an own certificate publishes',
+  async (t) => {
+    if (!requireTool(t, 'pdfsig', 'certutil', 'mutool', 'qpdf', 'openssl', 'xmlsec1')) return;
+    const identities = pki();
+    for (const kind of ['rsa-2048', 'p-256'] as const) {
+      const root = await temporaryRoot(t);
+      const certificates = join(root, 'chain.pem');
+      const key = join(root, 'key.pem');
+      const signer = identities.signer(kind);
+      const issuers = [...signer.chain, identities.root.certificate];
+      await writeFile(
+        certificates,
+        [signer.certificate, ...issuers].map((der) => `${new X509Certificate(der)}`).join(''),
+      );
+      await writeFile(key, keyPemOf(signer.privateKey), { mode: 0o600 });
+      const service = await Service.start(t, {
+        root,
+        settings: {
+          'Signing:Certificate:Source': 'Pem',
+          'Signing:Certificate:Pem:CertificatePath': certificates,
+          'Signing:Certificate:Pem:KeyPath': key,
+        },
+      });
+      for (const [name, content] of [
+        ['a.pdf', samplePdf()],
+        ['a.xml', '<a>one</a>'],
+        ['a.txt', 'one'],
+      ] as const) {
+        const { jobId } = await service.upload(name, content);
+        t.is((await service.finished(jobId)).errorMessage, null);
+      }
+      const output = (name: string) => join(root, 'output', name);
+      t.deepEqual(
+        (await pdfsig(output('a.signed.pdf'), identities)).map(({ ok }) => ok),
+        [true],
+        kind,
+      );
+      t.like(await mutool(output('a.signed.pdf')), [{ unchanged: true, digestError: '' }], kind);
+      t.is((await qpdf(output('a.signed.pdf'))).exit, 0, kind);
+      t.true((await opensslCms({ signature: output('a.signed.txt'), ca: identities.rootFile })).ok, kind);
+      const xml = await xmlsec1({ file: output('a.signed.xml'), ca: identities.rootFile });
+      t.like(xml, { ok: true, referencesOk: 2, references: 2 }, kind);
+      await service.kill();
+    }
+  },
+);

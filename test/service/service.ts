@@ -7,6 +7,7 @@ import { mkdtemp, readFile, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import type { ExecutionContext } from 'ava';
 
 /** The compiled program beside the compiled tests. */
 const MAIN = fileURLToPath(new URL('../../main.js', import.meta.url));
@@ -66,10 +67,13 @@ export class Service {
   }
 
   /**
-   * Starts the program on a free port and waits until it says where it listens.
+   * Starts the program on a free port and waits until it says where it listens. It does not outlive the test.
    * Rejects, with what it printed, when it ends before.
    */
-  static async start({ root, settings = {}, faults }: ServiceOptions): Promise<Service> {
+  static async start(
+    t: Pick<ExecutionContext, 'teardown'>,
+    { root, settings = {}, faults }: ServiceOptions,
+  ): Promise<Service> {
     const all = {
       'Storage:Root': root,
       'Batch:Url': 'http://127.0.0.1:0',
@@ -83,6 +87,7 @@ export class Service {
       env: { ...process.env, SEALWRIGHT_FAULTS: faults ?? '' },
       stdio: ['ignore', 'pipe', 'pipe'],
     });
+    t.teardown(() => child.kill('SIGKILL'));
     const output = { text: '' };
     const ended = new Promise<number | string>((resolve) => {
       child.on('exit', (code, signal) => resolve(code ?? signal ?? 'unknown'));
