@@ -85,7 +85,7 @@ export interface MutoolVerdict {
 export async function mutool(pdf: string): Promise<readonly MutoolVerdict[]> {
   const { stdout, stderr } = await runTool('mutool', ['sign', '-v', pdf]);
   return `${stdout}\n${stderr}`
-    .split(/^verifying signature /m)
+    .split(/^verifying signature /im)
     .slice(1)
     .map((block) => ({
       unchanged: block.includes('The document is unchanged since signing.'),
