@@ -11,7 +11,6 @@ export const ID = {
   signingTime: oid('1.2.840.113549.1.9.5'),
   signingCertificateV2: oid('1.2.840.113549.1.9.16.2.47'),
   rsaEncryption: oid('1.2.840.113549.1.1.1'),
-  ecPublicKey: oid('1.2.840.10045.2.1'),
 } as const;
 
 /** Dotted forms, for values that are read and not written. */

@@ -8,7 +8,7 @@ import { readTime } from '../asn1/time.ts';
 import { setOf, tlv } from '../asn1/write.ts';
 import { type Certificate, readableCertificates } from '../certificates/certificate.ts';
 import { checkChain, checkKeyUsage, checkSigner, checkValidity } from '../certificates/path.ts';
-import { type Check, CryptoError, type DigestName } from '../types.ts';
+import type { Check, DigestName } from '../types.ts';
 import {
   type Attributes,
   parseAlgorithm,
@@ -47,10 +47,12 @@ export interface SignedDataVerdict {
 
 /**
  * Every check on a detached SignedData. Never throws for bad input: a structure that can't be read is a failed
- * check named `structure`. `der` must be exactly the structure, without padding.
+ * check named `structure`. `der` must be exactly the structure, without padding. What `contentDigest` throws comes
+ * through.
  *
  * Checks: structure, detached, and per signer: signer-certificate, signed-attributes, content-type, message-digest,
- * signing-time, signing-certificate, signature-value, certificate-validity, key-usage, signer, chain.
+ * signing-time, signing-certificate, signature-value, certificate-validity, key-usage, chain; then once: signer.
+ * @throws {CryptoError} `certificate.malformed` for an anchor that can't be read
  */
 export function verifySignedData(der: Buffer, options: VerifySignedDataOptions): Check[] {
   return [...inspectSignedData(der, options).checks];
@@ -75,9 +77,19 @@ export function inspectSignedData(der: Buffer, options: VerifySignedDataOptions)
     });
     for (const signer of data.signers) signers.push(checkOneSigner(data, signer, options, checks));
   } catch (error) {
-    checks.push({ name: 'structure', ok: false, detail: reasonOf(error) });
+    if (!(error instanceof Asn1Error)) throw error;
+    checks.push({ name: 'structure', ok: false, detail: `Can't be read: ${error.message}.` });
   }
+  if (options.expectedSigner !== undefined) checks.push(checkExpected(signers, options.expectedSigner));
   return { checks, signers };
+}
+
+/** Signers of one structure have no order, so the expected one may be any of them. */
+function checkExpected(signers: SignedDataVerdict['signers'], expected: string): Check {
+  const certificates = signers.flatMap(({ certificate }) => (certificate === undefined ? [] : [certificate]));
+  const certificate = certificates.find(({ fingerprint }) => fingerprint === expected) ?? certificates[0];
+  if (certificate !== undefined) return checkSigner(certificate, expected);
+  return { name: 'signer', ok: false, detail: `Signed by an unknown certificate, not by ${expected}.` };
 }
 
 function checkOneSigner(
@@ -119,7 +131,6 @@ function checkOneSigner(
     const essential = checkSigningCertificate(attributes, certificate, options.signingCertificate);
     checks.push(essential, checkSignatureValue(signer, attributes, digest, certificate));
     checks.push(checkValidity(certificate, options.at), checkKeyUsage(certificate));
-    if (options.expectedSigner !== undefined) checks.push(checkSigner(certificate, options.expectedSigner));
     if (options.anchors !== undefined) {
       checks.push(checkChain(certificate, data.certificates, options.anchors, options.at));
     }
@@ -244,9 +255,4 @@ function directoryNames(element: Element): Buffer[] {
     if (name.tag === TAG.context4Constructed) names.push(contents(name));
   }
   return names;
-}
-
-function reasonOf(error: unknown): string {
-  if (error instanceof Asn1Error || error instanceof CryptoError) return `Can't be read: ${error.message}`;
-  throw error;
 }

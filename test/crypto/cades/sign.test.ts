@@ -22,7 +22,7 @@ import type {
   VerificationReport,
   VerifyFileRequest,
 } from '../../../crypto/types.ts';
-import { type KeyKind, pki } from '../../pki/pki.ts';
+import { type KeyKind, keyPemOf, pki } from '../../pki/pki.ts';
 import { opensslCms, opensslCmsPrint, requireTool, runTool } from '../../verifiers/index.ts';
 
 const AT = Date.now();
@@ -233,6 +233,32 @@ test('files that openssl made verify: streamed with indefinite lengths, PSS, nam
   }
 });
 
+test('of two signers in one file each is checked, and either may be the expected one', async (t) => {
+  if (!requireTool(t, 'openssl')) return;
+  const known = pki().signer('rsa-2048');
+  const stranger = pki().stranger();
+  const named = [known, stranger].flatMap(({ certificate, privateKey }) => [
+    '-signer',
+    file(Buffer.from(certificatePem(certificate))),
+    '-inkey',
+    file(Buffer.from(keyPemOf(privateKey))),
+  ]);
+  const output = file();
+  const made = await runTool('openssl', [
+    ...['cms', '-sign', '-cades', '-binary', '-nodetach', '-outform', 'DER', '-out', output],
+    ...['-in', file(bytes(500)), '-certfile', pki().issuingFile, ...named],
+  ]);
+  t.is(made.exit, 0, made.stderr);
+  const anchors = [pki().root.certificate, pki().otherRoot.certificate];
+  for (const { fingerprint } of [known, stranger]) {
+    const report = verify(output, { anchors, signer: fingerprint });
+    t.deepEqual(failed(report), []);
+    t.is(report.signatures, 2);
+  }
+  t.deepEqual(failed(verify(output, { anchors, signer: pki().signer('p-256').fingerprint })), ['signer']);
+  t.deepEqual(failed(verify(output)), ['chain']);
+});
+
 test('bytes after the end, and bytes missing at the end, make the file unreadable', (t) => {
   const signing = request(file(bytes(1000)));
   signCades(signing);
@@ -249,6 +275,38 @@ test('a file cut short at any place never passes and never throws', (t) => {
   for (let length = 0; length < good.length; length++) {
     writeFileSync(path, good.subarray(0, length));
     t.false(verify(path).ok);
+  }
+});
+
+test('whatever a header says, reading the file ends in a report', async (t) => {
+  const signing = request(file(bytes(40)), 'p-256');
+  signCades(signing);
+  const samples = [readFileSync(signing.output)];
+  if (requireTool(t, 'openssl')) {
+    const plain = file();
+    const repacked = await runTool('openssl', [
+      ...['cms', '-cmsout', '-inform', 'DER', '-in', signing.output],
+      ...['-stream', '-indef', '-outform', 'DER', '-out', plain],
+    ]);
+    if (repacked.exit === 0) samples.push(readFileSync(plain));
+  }
+  const path = file();
+  for (const sample of samples) {
+    const places = [
+      ...Array(100).keys(),
+      ...Array.from({ length: 20 }, (_, back) => sample.length - 1 - back),
+    ];
+    for (const at of places) {
+      for (const value of [0x00, 0x01, 0x04, 0x24, 0x30, 0x7f, 0x80, 0x81, 0x84, 0x88, 0xa0, 0xff]) {
+        const changed = Buffer.from(sample);
+        if (changed[at] === value) continue;
+        changed[at] = value;
+        writeFileSync(path, changed);
+        const { ok } = verify(path, { content: { sha256: sha256(signing.input), length: 40 } });
+        // What passes still holds the same content and the same signature; only announcements may differ.
+        t.true(!ok || at < 64);
+      }
+    }
   }
 });
 
