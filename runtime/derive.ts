@@ -3,22 +3,22 @@ import type { ActorDefinition, ActorView } from './definition.ts';
 import type { Row, Step } from './ports.ts';
 
 export interface DerivedFacts {
-  readonly rows: ReadonlyMap<string, { readonly row: Row; readonly value: string }>;
+  readonly rows: readonly Row[];
   readonly names: readonly string[];
   readonly counters: { readonly [name: string]: number };
 }
 
 export type FactChanges = Pick<Step, 'rows' | 'names' | 'counters'>;
 
-const NONE: DerivedFacts = { rows: new Map(), names: [], counters: {} };
+const NONE: DerivedFacts = { rows: [], names: [], counters: {} };
 
-/** What a definition says about an actor. Two rows with one key: the later one counts. */
+/** What a definition says about an actor. */
 export function derive(definition: ActorDefinition, actor: ActorView): DerivedFacts {
-  const rows = new Map<string, { row: Row; value: string }>();
-  for (const row of definition.rows?.(actor) ?? []) {
-    rows.set(JSON.stringify([row.view, row.key]), { row, value: JSON.stringify(row.value) });
-  }
-  return { rows, names: definition.names?.(actor) ?? [], counters: definition.counters?.(actor) ?? {} };
+  return {
+    rows: definition.rows?.(actor) ?? NONE.rows,
+    names: definition.names?.(actor) ?? NONE.names,
+    counters: definition.counters?.(actor) ?? NONE.counters,
+  };
 }
 
 export function difference(before: DerivedFacts = NONE, after: DerivedFacts): FactChanges {
@@ -29,16 +29,49 @@ export function difference(before: DerivedFacts = NONE, after: DerivedFacts): Fa
   };
 }
 
+/**
+ * An actor has a handful of rows, mostly the same ones in the same order before and after, so they are looked for
+ * in place first and then one by one. Two rows of one key: the later one counts.
+ */
 function rowChanges(before: DerivedFacts, after: DerivedFacts): Step['rows'] {
   const put: Row[] = [];
   const remove: Omit<Row, 'value'>[] = [];
-  for (const [key, { row, value }] of after.rows) {
-    if (before.rows.get(key)?.value !== value) put.push(row);
+  for (const [at, row] of after.rows.entries()) {
+    const old = find(before.rows, row, at);
+    if (old === undefined || !sameJson(old.value, row.value)) put.push(row);
   }
-  for (const [key, { row }] of before.rows) {
-    if (!after.rows.has(key)) remove.push({ view: row.view, key: row.key });
+  for (const [at, row] of before.rows.entries()) {
+    if (find(after.rows, row, at) === undefined) remove.push({ view: row.view, key: row.key });
   }
   return { put, remove };
+}
+
+function find(rows: readonly Row[], wanted: Row, at: number): Row | undefined {
+  const there = rows[at];
+  if (there !== undefined && sameKey(there, wanted)) return there;
+  return rows.find((row) => sameKey(row, wanted));
+}
+
+function sameKey(left: Row, right: Row): boolean {
+  return (
+    left.view === right.view &&
+    left.key.length === right.key.length &&
+    left.key.every((part, at) => part === right.key[at])
+  );
+}
+
+/** Equal as JSON; members of objects in any order. */
+function sameJson(left: unknown, right: unknown): boolean {
+  if (left === right) return true;
+  if (typeof left !== 'object' || typeof right !== 'object' || left === null || right === null) return false;
+  if (Array.isArray(left) !== Array.isArray(right)) return false;
+  const names = Object.keys(left);
+  if (names.length !== Object.keys(right).length) return false;
+  return names.every(
+    (name) =>
+      Object.hasOwn(right, name) &&
+      sameJson((left as { [name: string]: unknown })[name], (right as { [name: string]: unknown })[name]),
+  );
 }
 
 function nameChanges(before: DerivedFacts, after: DerivedFacts): Step['names'] {

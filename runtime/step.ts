@@ -274,12 +274,15 @@ function assemble(
   };
 }
 
+const NO_TIMERS: Step['timers'] = { arm: [], disarm: [] };
+
 /** Only what still holds at the end of the step is armed; whatever was armed before and moved or went is disarmed. */
 function timerChanges(
   before: StoredActor['timers'],
   after: ReadonlyMap<string, Millis>,
   armed: Step['timers']['arm'],
 ): Step['timers'] {
+  if (armed.length === 0 && Object.keys(before).length === 0) return NO_TIMERS;
   const last = new Map(armed.map((timer) => [timer.name, timer]));
   const arm = [...last.values()].filter((timer) => after.get(timer.name) === timer.due);
   const rearmed = new Set(arm.map((timer) => timer.name));
