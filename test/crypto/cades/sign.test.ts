@@ -16,6 +16,7 @@ import { join } from 'node:path';
 import test from 'ava';
 import { signCades } from '../../../crypto/cades/sign.ts';
 import { verifyCades } from '../../../crypto/cades/verify.ts';
+import { certificatePem } from '../../../crypto/keys/pem.ts';
 import type {
   DigestName,
   SignFileRequest,
@@ -297,7 +298,7 @@ test('whatever a header says, reading the file ends in a report', async (t) => {
       ...Array.from({ length: 20 }, (_, back) => sample.length - 1 - back),
     ];
     for (const at of places) {
-      for (const value of [0x00, 0x01, 0x04, 0x24, 0x30, 0x7f, 0x80, 0x81, 0x84, 0x88, 0xa0, 0xff]) {
+      for (const value of [0x00, 0x24, 0x30, 0x80, 0x84, 0xff]) {
         const changed = Buffer.from(sample);
         if (changed[at] === value) continue;
         changed[at] = value;
