@@ -34,10 +34,15 @@ export type Serve = (settings: Settings, log: Logging, options: StartOptions) =>
 
 /** A stop that takes this much longer than the shutdown timeout is given up, milliseconds. */
 const STOP_GRACE = 10_000;
+/**
+ * A second signal counts only after this long, milliseconds: one Ctrl-C under npm arrives twice, once from the
+ * terminal and once from npm.
+ */
+const ONE_KEYPRESS = 1000;
 
 /**
  * Starts, prints the banner, and resolves with the exit code once a SIGTERM or SIGINT has been served. A second
- * signal ends the process at once.
+ * signal, a second later, ends the process at once.
  */
 export async function runService(parts: {
   readonly serve: Serve;
@@ -49,7 +54,7 @@ export async function runService(parts: {
   readonly options: StartOptions;
 }): Promise<ExitCode> {
   const { settings, log, terminal, clock } = parts;
-  const signals = listenForSignals(log);
+  const signals = listenForSignals(log, clock);
   endOnUncaught(log);
   for (const warning of parts.warnings) log.warn(warningLine(warning));
 
@@ -111,17 +116,18 @@ function bannerFacts(
   };
 }
 
-function listenForSignals(log: Logging): { readonly first: Promise<NodeJS.Signals> } {
-  let stopping = false;
+function listenForSignals(log: Logging, clock: Clock): { readonly first: Promise<NodeJS.Signals> } {
+  let stoppingSince: number | undefined;
   const first = new Promise<NodeJS.Signals>((resolve) => {
     const take = (signal: NodeJS.Signals) => {
-      if (stopping) {
+      if (stoppingSince === undefined) {
+        stoppingSince = clock.elapsed();
+        resolve(signal);
+      } else if (clock.elapsed() - stoppingSince >= ONE_KEYPRESS) {
         log.fatal('Ended at once by a second signal; the next start recovers', { signal });
         log.flushSync();
         process.exit(EXIT.failed);
       }
-      stopping = true;
-      resolve(signal);
     };
     process.on('SIGTERM', take);
     process.on('SIGINT', take);

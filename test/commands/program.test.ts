@@ -2,7 +2,7 @@ import { existsSync, readdirSync, readFileSync, statSync, writeFileSync } from '
 import { createServer } from 'node:net';
 import { join } from 'node:path';
 import test from 'ava';
-import { freshFolder, run, start } from './program.ts';
+import { freshFolder, run, start, startStubborn } from './program.ts';
 
 const version = (JSON.parse(readFileSync('package.json', 'utf8')) as { version: string }).version;
 
@@ -83,6 +83,8 @@ test('a start with nothing configured gets ready, is refused a second time, drai
   await again.says(/\[INF\] Ready/);
   t.notRegex(again.out(), /shown this once/);
   t.false(again.out().includes(key));
+  // One Ctrl-C under npm arrives twice.
+  again.child.kill('SIGINT');
   again.child.kill('SIGINT');
   t.is(await again.ended, 0);
 });
@@ -128,3 +130,37 @@ test('a configured secret never reaches the output of a running service', async 
   t.is(await program.ended, 0);
   t.false((program.out() + program.err()).includes(secret));
 });
+
+test('a second signal ends a service that will not stop', async (t) => {
+  const program = startStubborn('never-stops');
+  await program.says(/\[INF\] Ready/);
+  program.child.kill('SIGTERM');
+  await program.says(/\[INF\] Stopping/);
+  program.child.kill('SIGTERM');
+  t.is(await program.ended, 1);
+  t.regex(program.out(), /\[FTL\] Ended at once by a second signal/);
+});
+
+for (const [manner, said] of [
+  ['stops-late', /did not stop cleanly.*did not stop in time/],
+  ['fails-to-stop', /did not stop cleanly.*the store would not close/],
+] as const) {
+  test(`a stop that goes wrong (${manner}) is told and ends with exit code 1`, async (t) => {
+    const program = startStubborn(manner);
+    await program.says(/\[INF\] Ready/);
+    program.child.kill('SIGTERM');
+    t.is(await program.ended, 1);
+    t.regex(program.out(), said);
+  });
+}
+
+for (const [manner, said] of [
+  ['throws-later', /\[FTL\] Uncaught exception .*thrown where nobody catches.*Stack: /],
+  ['rejects-later', /\[FTL\] Unhandled rejection .*rejected where nobody waits/],
+] as const) {
+  test(`a failure nobody handles (${manner}) is logged before the process ends with exit code 1`, async (t) => {
+    const program = startStubborn(manner);
+    t.is(await program.ended, 1);
+    t.regex(program.out(), said);
+  });
+}

@@ -6,6 +6,8 @@ import { tmpdir } from 'node:os';
 import { fileURLToPath } from 'node:url';
 
 const MAIN = fileURLToPath(new URL('../../main.js', import.meta.url));
+/** Runs `runService` around a service that misbehaves on request. */
+const STUBBORN = fileURLToPath(new URL('./stubborn-service.js', import.meta.url));
 
 export function freshFolder(): string {
   return mkdtempSync(`${tmpdir()}/sealwright-program-`);
@@ -27,8 +29,22 @@ export function start(
   words: readonly string[],
   env: Readonly<Record<string, string>> = {},
 ): Run {
+  return startScript(MAIN, cwd, words, env);
+}
+
+/** @param manner see stubborn-service.ts */
+export function startStubborn(manner: string): Run {
+  return startScript(STUBBORN, freshFolder(), [manner], {});
+}
+
+function startScript(
+  script: string,
+  cwd: string,
+  words: readonly string[],
+  env: Readonly<Record<string, string>>,
+): Run {
   const { PATH = '' } = process.env;
-  const child = spawn(process.execPath, [MAIN, ...words], {
+  const child = spawn(process.execPath, [script, ...words], {
     cwd,
     env: { PATH, ...env },
     stdio: ['ignore', 'pipe', 'pipe'],
