@@ -17,7 +17,8 @@ export interface ActorView {
  * difference between what they say before and after it.
  *
  * The machine asks for things through four actions the runtime knows:
- * - `{ type: 'effect', params: { do, … } }`  store this work with the state;
+ * - `{ type: 'effect', params: { do, … } }`  store this work with the state (`do: 'tell'` with `to` and `event` is
+ *   built in: a message to another actor, consumed there once);
  * - `{ type: 'note', params: { message } }`  write a journal line;
  * - `{ type: 'dropEffects' }`                forget this actor's pending effects;
  * - XState's own delayed transitions (`after`), which become stored deadlines.
@@ -38,9 +39,12 @@ export interface ActorDefinition {
 
 /** One try of one effect. */
 export interface EffectTry {
+  /** The same for every try: who sees it again finds its own earlier result. */
   readonly key: EffectKey;
   readonly actor: ActorAddress;
+  /** Tries that have failed before this one. */
   readonly failures: number;
+  /** Aborted when the runtime stops and its grace is over. */
   readonly signal: AbortSignal;
 }
 
@@ -102,9 +106,16 @@ export interface TellOptions {
 
 /** What actors/ and http/ may ask of the runtime. */
 export interface ActorSystem {
-  /** Brings an actor to life from its machine's initial state. */
+  /**
+   * Brings an actor to life from its machine's initial state. What the machine is to know of the time of its birth
+   * belongs into `input`. Rejects with what the machine throws and with what the store rejects with.
+   */
   create(address: ActorAddress, input: Json): Promise<StepOutcome>;
-  /** One message, one step. Rejects with `Retryable` (`mailbox.full`) when too many wait. */
+  /**
+   * One message, one step; `at` of the event is set by the host. Rejects with `Retryable`: `mailbox.full` (too many
+   * wait), `store.unavailable` (the step may or may not be stored: give the message an `id` where telling it twice
+   * would hurt); and with what a step threw, which changed nothing and counts against the actor's restart limit.
+   */
   tell(
     address: ActorAddress,
     event: { readonly type: string; readonly [field: string]: unknown },

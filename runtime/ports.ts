@@ -129,7 +129,11 @@ export interface RowQuery {
  */
 export interface ActorStore {
   load(actor: ActorAddress): Promise<StoredActor | undefined>;
-  /** Resolves when visible to reads; concurrent commits share one transaction and one flush. */
+  /**
+   * Resolves when visible to reads; concurrent commits share one transaction and one flush. Rejects with a `Fatal`
+   * (`store.key-too-long`, `store.key-unsortable`: texts in keys have at most 400 bytes of UTF-8) that concerns this
+   * step alone, or with a `Retryable` (`store.unavailable`), after which the step may or may not be stored.
+   */
   commit(step: Step): Promise<Committed>;
   /** Lines `after` < id, oldest first. */
   journal(
@@ -144,7 +148,7 @@ export interface ActorStore {
 
   /** Leases up to `limit` effects that are due and not leased, earliest due first. A lease ends with this process. */
   leaseEffects(now: Millis, limit: number): Promise<readonly StoredEffect[]>;
-  /** Gives a leased effect back for a later try. Resolves when visible; a settled effect is left alone. */
+  /** Gives a leased effect back for a later try and counts a failure. Resolves when visible; a settled effect is left alone. */
   deferEffect(key: EffectKey, until: Millis, error: string): Promise<void>;
   /** Earliest time at which an unleased effect is due. */
   nextEffectDue(): Promise<Millis | undefined>;

@@ -1,0 +1,100 @@
+/** What is particular to the store on disk: its writing thread, its groups, its failures. */
+import { writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import test, { type ExecutionContext } from 'ava';
+import { type ActorStore, Faults, openLmdbStore } from '../../runtime/index.ts';
+import { Committer } from '../../runtime/store/lmdb-committer.ts';
+import { A, B, effectOf, stepOf } from '../contract/steps.ts';
+import { folderFor } from './folder.ts';
+
+function open(t: ExecutionContext): { store: ActorStore; faults: Faults; folder: string } {
+  const folder = folderFor(t);
+  const faults = new Faults();
+  const store = openLmdbStore({ folder, faults });
+  t.teardown(() => store.close());
+  return { store, faults, folder };
+}
+
+test('a transaction that fails rejects its whole group, leaves nothing, and the next one works', async (t) => {
+  const { store, faults } = open(t);
+  faults.arm('store.group.in-transaction', 'throw');
+  const more = { counters: { c: 1 }, rows: { put: [{ view: 'v', key: [1], value: 1 }], remove: [] } };
+  const outcomes = await Promise.allSettled([A, B].map((actor) => store.commit(stepOf(actor, 0, more))));
+  for (const outcome of outcomes) {
+    t.like(outcome, { status: 'rejected', reason: { code: 'store.unavailable', retryable: true } });
+  }
+  t.deepEqual(await store.counters(''), {});
+  t.deepEqual(await store.rows({ view: 'v', limit: 9 }), []);
+  t.true((await store.commit(stepOf(A, 0, more))).ok);
+  t.deepEqual(await store.counters(''), { c: 1 });
+});
+
+test('a commit whose answer is lost was made, and saying so again is stale', async (t) => {
+  const { store, faults } = open(t);
+  faults.arm('store.group.committed.before-reply', 'throw');
+  await t.throwsAsync(store.commit(stepOf(A, 0)), { code: 'store.unavailable' });
+  t.is((await store.load(A))?.revision, 1);
+  t.deepEqual(await store.commit(stepOf(A, 0)), { ok: false, because: 'stale' });
+});
+
+test('a group that failed gives no lease back and takes none away', async (t) => {
+  const { store, faults } = open(t);
+  const effect = effectOf(A, 1, 0, 5);
+  await store.commit(stepOf(A, 0, { effects: [effect] }));
+  t.is((await store.leaseEffects(5, 9)).length, 1);
+  faults.arm('store.group.in-transaction', 'throw');
+  await t.throwsAsync(store.commit(stepOf(A, 1, { settles: effect.key })), { code: 'store.unavailable' });
+  t.deepEqual(await store.leaseEffects(5, 9), []);
+  t.true((await store.commit(stepOf(A, 1, { settles: effect.key }))).ok);
+});
+
+test('more steps than one group holds are all committed, in order', async (t) => {
+  const { store } = open(t);
+  const outcomes = await Promise.all(
+    Array.from({ length: 1500 }, (_, revision) => store.commit(stepOf(A, revision, { counters: { c: 1 } }))),
+  );
+  t.true(outcomes.every(({ ok }) => ok));
+  t.deepEqual(await store.counters(''), { c: 1500 });
+});
+
+test('closing writes what was handed over and refuses what comes later', async (t) => {
+  const folder = folderFor(t);
+  const store = openLmdbStore({ folder });
+  const handedOver = Promise.all([store.commit(stepOf(A, 0)), store.commit(stepOf(B, 0))]);
+  const closing = store.close();
+  await t.throwsAsync(store.commit(stepOf(A, 1)), { code: 'store.unavailable' });
+  t.true((await handedOver).every(({ ok }) => ok));
+  await closing;
+  await store.close();
+  const again = openLmdbStore({ folder });
+  t.is((await again.load(B))?.revision, 1);
+  await again.close();
+});
+
+test('when the writing thread is lost, whoever waits is told and closing ends', async (t) => {
+  const folder = folderFor(t);
+  const notAFolder = join(folder, 'file');
+  writeFileSync(notAFolder, 'x');
+  const committer = new Committer(join(notAFolder, 'store'), new Faults(), () => {});
+  await t.throwsAsync(committer.commit(stepOf(A, 0)), { code: 'store.unavailable' });
+  await t.throwsAsync(committer.commit(stepOf(A, 0)), { code: 'store.unavailable' });
+  await t.notThrowsAsync(committer.close());
+});
+
+test('a store grows past the space it set aside, and reads go on', async (t) => {
+  const { store } = open(t);
+  const value = 'x'.repeat(4_000_000);
+  for (let n = 0; n < 70; n++) {
+    await store.commit(
+      stepOf({ kind: 'job', id: `${n}` }, 0, { rows: { put: [{ view: 'v', key: [n], value }], remove: [] } }),
+    );
+    const [newest] = await store.rows({ view: 'v', reverse: true, limit: 1 });
+    if (newest?.key[0] !== n) t.fail(`row ${n} is not there`);
+  }
+  t.is((await store.load({ kind: 'job', id: '0' }))?.revision, 1);
+});
+
+test('it says where it is', (t) => {
+  const { store, folder } = open(t);
+  t.deepEqual(store.describe(), { engine: 'lmdb', location: folder });
+});
