@@ -3,7 +3,7 @@
  * signature is spliced in as the last child of the root element.
  */
 import { createHash, type Hash } from 'node:crypto';
-import { openSource, type Source } from '../files/source.ts';
+import { openSource } from '../files/source.ts';
 import { createTarget } from '../files/target.ts';
 import {
   CryptoError,
@@ -21,6 +21,7 @@ import {
   type RootPlace,
   readXml,
 } from '../xml/index.ts';
+import { readDocument } from './read-document.ts';
 import { signatureText } from './signature-text.ts';
 import { ID_PREFIX, SigningSurvey } from './survey.ts';
 
@@ -100,7 +101,7 @@ function splice(document: Buffer, decoded: DecodedXml, root: RootPlace, signatur
 export function signXades(request: SignFileRequest): SignedFile {
   const source = openSource(request.input);
   try {
-    const document = readDocument(source);
+    const document = readDocument(source, MAX_DOCUMENT_LENGTH);
     const signed = signXml(document, request);
     source.assertUnchanged();
     const output = createHash('sha256').update(signed.before);
@@ -113,18 +114,6 @@ export function signXades(request: SignFileRequest): SignedFile {
   } finally {
     source.close();
   }
-}
-
-/** The whole file. @throws CryptoError `input.empty`, `input.too-large`, and those of `Source.read`. */
-export function readDocument(source: Source): Buffer {
-  if (source.size === 0) throw new CryptoError('input.empty', `${source.path} is empty.`);
-  if (source.size > MAX_DOCUMENT_LENGTH) {
-    throw new CryptoError(
-      'input.too-large',
-      `${source.path} has ${source.size} bytes; an XML document can be signed up to ${MAX_DOCUMENT_LENGTH}.`,
-    );
-  }
-  return source.read(0, source.size);
 }
 
 function write(path: string, { before, inserted, after }: SignedXml): number {

@@ -13,13 +13,16 @@ import {
   type VerificationReport,
   type VerifyFileRequest,
 } from '../types.ts';
-import { type DecodedXml, decodeXml, type RootPlace, readXml } from '../xml/index.ts';
+import { type DecodedXml, decodeXml, MAX_DOCUMENT_LENGTH, type RootPlace, readXml } from '../xml/index.ts';
 import { digestOf, signatureMethodOf } from './identifiers.ts';
+import { readDocument } from './read-document.ts';
 import { digestReferences } from './reference-digests.ts';
-import { readDocument } from './sign.ts';
 import { FormFault, readSignatureForm, type SignatureForm } from './signature-form.ts';
 import { issuerSerialOf } from './signature-text.ts';
 import { SignatureFinder } from './signature-tree.ts';
+
+/** Room for the signature in a file that had the greatest length when it was signed: a long chain in UTF-16. */
+const MAX_SIGNATURE_LENGTH = 2 ** 20;
 
 /** What may be asked of a signed document besides being intact. */
 export type VerifyXmlOptions = Pick<VerifyFileRequest, 'signer' | 'content' | 'anchors' | 'at'>;
@@ -31,7 +34,7 @@ export type VerifyXmlOptions = Pick<VerifyFileRequest, 'signer' | 'content' | 'a
 export function verifyXades(request: VerifyFileRequest): VerificationReport {
   const source = openSource(request.path);
   try {
-    const document = readDocument(source);
+    const document = readDocument(source, MAX_DOCUMENT_LENGTH + MAX_SIGNATURE_LENGTH);
     const report = verifyXml(document, request);
     source.assertUnchanged();
     return report;

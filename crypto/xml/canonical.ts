@@ -76,7 +76,7 @@ export class ExclusiveCanonicalizer implements XmlListener {
     this.#depth++;
     this.#rootSeen = true;
     this.#marks.push(this.#shadowed.length);
-    this.#fresh.length = 0;
+    if (this.#fresh.length > 0) this.#fresh.length = 0;
     this.#utilise(tag.name.prefix, tag.namespace);
     let sorted = true;
     for (let index = 0; index < tag.attributeCount; index++) {

@@ -1,9 +1,10 @@
 import { createHash, X509Certificate } from 'node:crypto';
-import { existsSync, readFileSync, statSync, symlinkSync, writeFileSync } from 'node:fs';
+import { existsSync, readFileSync, statSync, symlinkSync, truncateSync, writeFileSync } from 'node:fs';
 import test, { type ExecutionContext } from 'ava';
 import { SignedXml } from 'xml-crypto';
-import { signXades, signXml } from '../../../crypto/xades/sign.ts';
-import { verifyXml } from '../../../crypto/xades/verify.ts';
+import { signXades } from '../../../crypto/xades/sign.ts';
+import { SigningSurvey } from '../../../crypto/xades/survey.ts';
+import { ExclusiveCanonicalizer, MAX_DOCUMENT_LENGTH, Names, readXml } from '../../../crypto/xml/index.ts';
 import { pki } from '../../pki/pki.ts';
 import { requireTool } from '../../verifiers/index.ts';
 import { generateDocument } from '../xml/documents.ts';
@@ -130,20 +131,28 @@ test('the same request gives the same bytes with RSA', (t) => {
   t.deepEqual(signDocument('<r/>', { signer }).bytes, signDocument('<r/>', { signer }).bytes);
 });
 
-test('identifiers in use in the document are not used again', (t) => {
-  const options = { signer: pki().signer('p-256'), at: NOW };
-  const idOf = (document: string): string =>
-    /<ds:Signature xmlns:ds="[^"]*" Id="([^"]*)"/.exec(
-      signXml(Buffer.from(document), options).inserted.toString(),
-    )?.[1] ?? '';
-  // The identifier follows from the canonical content, so a document that holds its own can't be written down;
-  // one that holds every identifier beginning like ours is the next best thing.
-  const first = idOf('<r/>');
-  t.regex(first, /^xades-[0-9a-f]{32}$/);
-  t.not(idOf(`<r id="${first}"/>`), first);
-  const signed = signXml(Buffer.from(`<r><x Id="${first}-properties"/></r>`), options);
-  const text = Buffer.concat([signed.before, signed.inserted, signed.after]);
-  t.true(verifyXml(text, { at: NOW }).ok);
+test('an identifier is free only when none of the document begins with it', (t) => {
+  const bytes = Buffer.from(
+    '<r ID="xades-1-properties" Name="xades-4"><x xml:id="xades-2"/><y id="xades-33&#x41;"/></r>',
+  );
+  const names = new Names();
+  const survey = new SigningSurvey(bytes, names, new ExclusiveCanonicalizer(bytes, { update: () => {} }));
+  readXml(bytes, survey, names);
+  t.deepEqual(
+    ['xades-1', 'xades-2', 'xades-33A', 'xades-3', 'xades-22', 'xades-4', 'xades-5'].filter((id) =>
+      survey.isFree(id),
+    ),
+    ['xades-22', 'xades-4', 'xades-5'],
+  );
+});
+
+test('the identifiers of two different documents differ', (t) => {
+  const idOf = (document: string): string | undefined =>
+    /<ds:Signature xmlns:ds="[^"]*" Id="(xades-[0-9a-f]{32})"/.exec(
+      signDocument(document).bytes.toString(),
+    )?.[1];
+  t.truthy(idOf('<r/>'));
+  t.not(idOf('<r/>'), idOf('<s/>'));
 });
 
 test('signing properties name time, certificate and format as EN 319 132-1 asks', (t) => {
@@ -245,4 +254,19 @@ test('an output that exists is left alone, and a link is not followed', (t) => {
 
 test('an empty file is refused as empty', (t) => {
   refused(t, '', 'input.empty');
+});
+
+test('a file beyond the bound is refused before it is read', (t) => {
+  const input = newPath();
+  writeFileSync(input, '<r/>');
+  truncateSync(input, MAX_DOCUMENT_LENGTH + 1);
+  const request = {
+    format: 'Xades',
+    input,
+    output: newPath(),
+    signer: pki().signer('p-256'),
+    at: NOW,
+  } as const;
+  const error = t.throws(() => signXades(request));
+  t.is((error as Error & { code?: string }).code, 'input.too-large');
 });

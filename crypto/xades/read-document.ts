@@ -1,0 +1,17 @@
+import type { Source } from '../files/source.ts';
+import { CryptoError } from '../types.ts';
+
+/**
+ * The whole file of at most `limit` bytes.
+ * @throws CryptoError `input.empty`, `input.too-large`, and those of `Source.read`
+ */
+export function readDocument(source: Source, limit: number): Buffer {
+  if (source.size === 0) throw new CryptoError('input.empty', `${source.path} is empty.`);
+  if (source.size > limit) {
+    throw new CryptoError(
+      'input.too-large',
+      `${source.path} has ${source.size} bytes; an XML document may have ${limit}.`,
+    );
+  }
+  return source.read(0, source.size);
+}
