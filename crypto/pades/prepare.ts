@@ -66,7 +66,10 @@ function layOut(source: ByteSource, pdf: PdfDocument, options: PadesOptions): Pr
     ...formWithField(pdf, names.widget),
   ];
   const lastByte = source.read(source.size - 1, 1)[0];
-  const { bytes, bodies } = writeRevision({ xref: pdf.xref, size: source.size, lastByte }, objects);
+  const { bytes, bodies } = writeRevision(
+    { xref: pdf.xref, size: source.size, lastByte, seed: `${options.at} ${options.signer.fingerprint}` },
+    objects,
+  );
   const body = bodies[0] ?? 0;
   const holeStart = body + signature.holeStart;
   const holeEnd = body + signature.holeEnd;

@@ -26,6 +26,8 @@ export interface Original {
   /** Bytes. */
   readonly size: number;
   readonly lastByte: number | undefined;
+  /** Anything that tells this revision from others of the same file, such as its time. */
+  readonly seed: string;
 }
 
 /** A /Size that claims this many more numbers than there are entries is not believed. */
@@ -45,8 +47,8 @@ export function firstUnusedNumber(xref: Xref): number {
  * the offsets
  */
 export function writeRevision(original: Original, objects: readonly RevisionObject[]): Revision {
-  const { xref, size, lastByte } = original;
-  const start = size - xref.base;
+  const { xref, lastByte } = original;
+  const start = original.size - xref.base;
   const rows: XrefRow[] = [];
   const bodies: number[] = [];
   let text = lastByte === 0x0a || lastByte === 0x0d ? '' : '\n';
@@ -57,12 +59,13 @@ export function writeRevision(original: Original, objects: readonly RevisionObje
     text += `${body}\nendobj\n`;
   }
   const at = start + text.length;
-  text += xref.form === 'table' ? tableSection(xref, rows, at, text) : streamSection(xref, rows, at, text);
+  text += xref.form === 'table' ? tableSection(original, rows, at) : streamSection(original, rows, at);
   text += `startxref\n${at}\n%%EOF\n`;
   return { bytes: Buffer.from(text, 'latin1'), bodies };
 }
 
-function tableSection(xref: Xref, changed: readonly XrefRow[], at: number, body: string): string {
+function tableSection(original: Original, changed: readonly XrefRow[], at: number): string {
+  const { xref } = original;
   if (at > MAX_TABLE_OFFSET) {
     throw new CryptoError('input.too-large', 'The PDF is too long for a further cross-reference table.');
   }
@@ -77,10 +80,11 @@ function tableSection(xref: Xref, changed: readonly XrefRow[], at: number, body:
       text += `${offset} ${generation} ${inUse ? 'n' : 'f'} \n`;
     }
   }
-  return `${text}trailer\n<<${trailerKeys(xref, sizeAfter(xref, rows), body)}>>\n`;
+  return `${text}trailer\n<<${trailerKeys(original, sizeAfter(xref, rows))}>>\n`;
 }
 
-function streamSection(xref: Xref, changed: readonly XrefRow[], at: number, body: string): string {
+function streamSection(original: Original, changed: readonly XrefRow[], at: number): string {
+  const { xref } = original;
   const number = Math.max(firstUnusedNumber(xref), ...changed.map((row) => row.number + 1));
   const own: XrefRow = { number, entry: { kind: 'plain', offset: at, generation: 0 } };
   const rows = allRows(xref, [...changed, own]);
@@ -88,7 +92,7 @@ function streamSection(xref: Xref, changed: readonly XrefRow[], at: number, body
   const { widths, data } = encodeRows(rows);
   return (
     `${number} 0 obj\n<</Type/XRef/W[${widths.join(' ')}]/Index[${index.join(' ')}]/Length ${data.length}` +
-    `${trailerKeys(xref, sizeAfter(xref, rows), body)}>>\nstream\n${data.toString('latin1')}\nendstream\nendobj\n`
+    `${trailerKeys(original, sizeAfter(xref, rows))}>>\nstream\n${data.toString('latin1')}\nendstream\nendobj\n`
   );
 }
 
@@ -145,10 +149,11 @@ const SECTION_KEYS = new Set(
   ].concat(['FDecodeParms', 'DL']),
 );
 
-function trailerKeys(xref: Xref, size: number, body: string): string {
+function trailerKeys({ xref, seed }: Original, size: number): string {
   const { trailer } = xref;
   let text = `/Size ${size}`;
-  for (const { key } of trailer.entries) {
+  for (const entry of trailer.entries) {
+    const key = trailer.keyOf(entry);
     const value = trailer.get(key);
     if (value === undefined || SECTION_KEYS.has(key) || trailer.count(key) > 1) continue;
     text += `/${escapeName(key)} ${sourceText(value)}`;
@@ -156,7 +161,7 @@ function trailerKeys(xref: Xref, size: number, body: string): string {
   const root = trailer.get('Root');
   if (trailer.count('Root') > 1 && root !== undefined) text += `/Root ${sourceText(root)}`;
   const id = trailer.get('ID');
-  if (id !== undefined) text += `/ID${newId(id, body)}`;
+  if (id !== undefined) text += `/ID${newId(id, seed)}`;
   return xref.newest === undefined ? text : `${text}/Prev ${xref.newest}`;
 }
 
@@ -167,12 +172,11 @@ function escapeName(key: string): string {
 }
 
 /** The first part of a file identifier stays, the second one names this revision (14.4). */
-function newId(id: Piece, body: string): string {
+function newId(id: Piece, seed: string): string {
   const [first, second] = [...items(id)];
   if (first === undefined || second === undefined) return ` ${sourceText(id)}`;
   const digest = createHash('sha256')
-    .update(sourceText(second), 'latin1')
-    .update(body, 'latin1')
+    .update(`${sourceText(second)} ${seed}`, 'latin1')
     .digest('hex');
   return `[${sourceText(first)}<${digest.slice(0, 32)}>]`;
 }

@@ -6,16 +6,18 @@ import { isArray, type PdfDict, type Piece, sourceText } from './values.ts';
 /** The dictionary with these keys set to new values, as text of one byte per character. */
 export function spliceDict(dict: PdfDict, changes: ReadonlyMap<string, string>): string {
   const { bytes } = dict;
+  const keys = [...changes.keys()];
   let text = '';
   let at = dict.start;
   const written = new Set<string>();
   for (const entry of dict.entries) {
-    const value = changes.get(entry.key);
-    if (value === undefined) continue;
+    const key = keys.find((name) => dict.isKey(entry, name));
+    const value = key === undefined ? undefined : changes.get(key);
+    if (key === undefined || value === undefined) continue;
     // A key written twice ends up with one value, whichever of the two a reader believes.
     text += `${bytes.toString('latin1', at, entry.start)} ${value}`;
     at = entry.end;
-    written.add(entry.key);
+    written.add(key);
   }
   text += bytes.toString('latin1', at, dict.end - 2);
   for (const [key, value] of changes) {

@@ -28,10 +28,11 @@ export interface Reference {
   readonly generation: number;
 }
 
+/** Where a key and its value are; names become text only when somebody lists them. */
 interface Entry {
-  readonly key: string;
-  /** Index of the slash of the key. */
+  /** The name is [from, nameEnd), its slash included. */
   readonly from: number;
+  readonly nameEnd: number;
   /** The value is [start, end). */
   readonly start: number;
   readonly end: number;
@@ -59,18 +60,36 @@ export class PdfDict implements Piece {
   get(key: string): Piece | undefined {
     for (let index = this.entries.length - 1; index >= 0; index--) {
       const entry = this.entries[index];
-      if (entry !== undefined && entry.key === key) return this.#piece(entry);
+      if (entry !== undefined && this.isKey(entry, key)) {
+        return { bytes: this.bytes, at: this.at, start: entry.start, end: entry.end };
+      }
     }
     return undefined;
   }
 
   /** How often a key is written: more than once is a fault that readers judge differently. */
   count(key: string): number {
-    return this.entries.reduce((sum, entry) => (entry.key === key ? sum + 1 : sum), 0);
+    return this.entries.reduce((sum, entry) => (this.isKey(entry, key) ? sum + 1 : sum), 0);
   }
 
-  #piece(entry: Entry): Piece {
-    return { bytes: this.bytes, at: this.at, start: entry.start, end: entry.end };
+  isKey(entry: Entry, key: string): boolean {
+    const { bytes } = this;
+    const { from, nameEnd } = entry;
+    // Longer names can only be equal when they hold `#xx`.
+    if (nameEnd - from - 1 !== key.length) {
+      return (
+        nameEnd - from - 1 >= key.length + 2 && hasEscape(bytes, from, nameEnd) && this.keyOf(entry) === key
+      );
+    }
+    for (let index = 0; index < key.length; index++) {
+      if (bytes[from + 1 + index] !== key.charCodeAt(index)) return false;
+    }
+    return true;
+  }
+
+  /** The name of an entry, `#xx` resolved. */
+  keyOf({ from, nameEnd }: Entry): string {
+    return nameText(this.bytes, from, nameEnd);
   }
 }
 
@@ -91,7 +110,7 @@ export function readDict(bytes: Buffer, at: number, from: number): PdfDict {
       // A key without a value before the end of the dictionary reads as null.
       const bare = next === 0x3e && bytes[start + 1] === 0x3e;
       const end = bare ? nameEnd : endOfValue(bytes, start);
-      entries.push({ key: nameText(bytes, index, nameEnd), from: index, start: bare ? nameEnd : start, end });
+      entries.push({ from: index, nameEnd, start: bare ? nameEnd : start, end });
       index = skipSpace(bytes, end);
     } else if (byte === 0x3e && bytes[index + 1] === 0x3e) {
       return new PdfDict(bytes, at, from, index + 2, entries);
@@ -110,6 +129,11 @@ export function endOfValue(bytes: Buffer, from: number): number {
     if (end >= 0) return end;
   }
   return skipValue(bytes, from);
+}
+
+function hasEscape(bytes: Buffer, from: number, end: number): boolean {
+  for (let at = from; at < end; at++) if (bytes[at] === 0x23) return true;
+  return false;
 }
 
 /** The text of the name [from, end), `#xx` resolved (7.3.5); each byte one character. */

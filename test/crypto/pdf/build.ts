@@ -158,18 +158,21 @@ interface Rows {
   readonly [number: number]: readonly [type: number, second: number, third: number];
 }
 
+/** Bytes of one row of a cross-reference stream: a type, an offset, a generation or index. */
+const ROW = 7;
+
 /** A cross-reference stream's body with all numbers up to the highest. */
 export function xrefStream(rows: Rows, size: number, keys: string, predictor = 12): string {
-  const raw = Buffer.alloc(size * 6);
+  const raw = Buffer.alloc(size * ROW);
   for (let number = 0; number < size; number++) {
     const [type, second, third] = rows[number] ?? [0, 0, 0];
-    raw.writeUInt8(type, number * 6);
-    raw.writeUInt32BE(second, number * 6 + 1);
-    raw.writeUInt8(third, number * 6 + 5);
+    raw.writeUInt8(type, number * ROW);
+    raw.writeUInt32BE(second, number * ROW + 1);
+    raw.writeUInt16BE(third, number * ROW + 5);
   }
-  const data = deflateSync(predict(raw, 6, predictor)).toString('latin1');
-  const parms = predictor === 1 ? '' : `/DecodeParms << /Predictor ${predictor} /Columns 6 >>`;
-  return stream(`/Type /XRef /W [1 4 1] /Size ${size} /Filter /FlateDecode ${parms} ${keys}`, data);
+  const data = deflateSync(predict(raw, ROW, predictor)).toString('latin1');
+  const parms = predictor === 1 ? '' : `/DecodeParms << /Predictor ${predictor} /Columns ${ROW} >>`;
+  return stream(`/Type /XRef /W [1 4 2] /Size ${size} /Filter /FlateDecode ${parms} ${keys}`, data);
 }
 
 /** Applies a predictor to rows of whole bytes; each PNG row uses the filter after its predecessor's. */
