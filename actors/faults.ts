@@ -10,8 +10,7 @@ export const ACTOR_FAULTS = declareFaultPoints({
   'upload.renamed': 'The file of an upload has its final name; the client has no answer yet.',
   'pool.sign.staged': 'The input stands in the working folder; nothing is signed.',
   'pool.sign.signed': 'The signed file stands in the working folder; no step says so.',
-  'pool.publish.linked': 'The output has its name; neither the folder is synced nor a step committed.',
-  'pool.publish.synced': 'The output is published for good; no step says so.',
+  'pool.release.linked': 'The output has its name; neither the folder is synced nor a step committed.',
   'pool.tidy.removed': 'The original is gone; the working folder stands and no step says so.',
   'pool.quarantine.moved': 'The working folder stands in error/; no step says so.',
 });

@@ -5,13 +5,13 @@
 import type { FolderName, Millis, ProfileName } from '../machines/ids.ts';
 import type { InputFolderContext, InputFolderState } from '../machines/input-folder.ts';
 import type { ActorSystem, Clock, Log } from '../runtime/index.ts';
-import { createWatchedFolder } from './adapters/watched-folder.ts';
-import type {
-  Candidate,
-  OfferAnswer,
-  WatchedFolder,
-  WatchedFolderSettings,
-} from './adapters/watched-folder-contract.ts';
+import {
+  type Candidate,
+  createWatchedFolder,
+  type OfferAnswer,
+  type WatchedFolder,
+  type WatchedFolderSettings,
+} from './adapters/watched-folder/index.ts';
 import { INPUT_FOLDER } from './registry.ts';
 
 export interface FolderOptions {

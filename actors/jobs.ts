@@ -22,7 +22,7 @@ import type {
   StepOutcome,
 } from '../runtime/index.ts';
 import { Fatal } from '../runtime/index.ts';
-import type { Candidate, OfferAnswer } from './adapters/watched-folder-contract.ts';
+import type { Candidate, OfferAnswer } from './adapters/watched-folder/index.ts';
 import type { JobDetail, JobOutput, JobQuery, Jobs, JobView } from './api.ts';
 import { formatByName, outputContentType } from './file-names.ts';
 import type { JobCounts } from './job-counts.ts';

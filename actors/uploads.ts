@@ -8,7 +8,7 @@ import type { FileStamp } from '../machines/job.ts';
 import { Refusal } from '../machines/refusals.ts';
 import { type Ids, Retryable } from '../runtime/index.ts';
 import type { UploadSink } from './api.ts';
-import { DirectorySync } from './directory-sync.ts';
+import type { DirectorySync } from './directory-sync.ts';
 import { PATH_LIMIT, uploadName } from './storage-layout.ts';
 
 /** Longer extensions are a client's idea of a joke; the stored name does without them. */
@@ -81,12 +81,13 @@ export class Upload implements UploadSink {
 export class Uploads {
   readonly #folder: string;
   readonly #ids: Ids;
-  readonly #directories = new DirectorySync();
+  readonly #directories: DirectorySync;
 
   /** `folder`: absolute path of `{Root}/input`; must exist. */
-  constructor(folder: string, ids: Ids) {
+  constructor(folder: string, ids: Ids, directories: DirectorySync) {
     this.#folder = folder;
     this.#ids = ids;
+    this.#directories = directories;
   }
 
   /** @throws {Refusal} `job.path-too-long`; {Retryable} `storage.unavailable` when the folder cannot be written */

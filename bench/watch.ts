@@ -12,10 +12,10 @@ import { lstatSync, mkdirSync, mkdtempSync, readdirSync, rmSync, utimesSync, wri
 import { cpus, tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { monitorEventLoopDelay } from 'node:perf_hooks';
-import { createWatchedFolder, type WatchedFolder } from '../actors/adapters/watched-folder.ts';
-import { createLooker } from '../actors/adapters/watched-folder-look.ts';
-import { createOfferMemory } from '../actors/adapters/watched-folder-memory.ts';
-import { sweep } from '../actors/adapters/watched-folder-sweep.ts';
+import { createWatchedFolder, type WatchedFolder } from '../actors/adapters/watched-folder/index.ts';
+import { createLooker } from '../actors/adapters/watched-folder/look.ts';
+import { createOfferMemory } from '../actors/adapters/watched-folder/memory.ts';
+import { sweep } from '../actors/adapters/watched-folder/sweep.ts';
 import { systemClock } from '../runtime/clock.ts';
 import type { Log } from '../runtime/ports.ts';
 

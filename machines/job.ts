@@ -5,15 +5,14 @@
  * |----------------|----------------|----------------|------------|
  * | Queued         | CLAIM          | Processing     | sign       |
  * | Queued         | CANCEL         | Canceled       |            |
- * | Processing     | SIGNED         | Verifying      | verify     |
+ * | Processing     | SIGNED         | Verifying      | release    |
  * | Processing     | DISPATCHED     | AwaitingSigner |            |
  * | Processing     | FAIL           | Failed         | quarantine |
  * | Processing     | RESTARTED      | Failed         | quarantine |
- * | Verifying      | VERIFIED       | Verifying      | publish    |
- * | Verifying      | PUBLISHED      | Completed      | tidy       |
+ * | Verifying      | RELEASED       | Completed      | tidy       |
  * | Verifying      | FAIL           | Failed         | quarantine |
  * | Verifying      | RESTARTED      | Failed         | quarantine |
- * | AwaitingSigner | CONCLUDED      | Verifying      | verify     |
+ * | AwaitingSigner | CONCLUDED      | Verifying      | release    |
  * | AwaitingSigner | FAIL           | Failed         | quarantine |
  * | AwaitingSigner | CANCEL         | Canceled       | quarantine |
  * | Completed      | TIDIED         | Completed      |            |
@@ -21,6 +20,9 @@
  * | Failed         | RETRIED        | Failed         |            |
  * | Failed         | QUARANTINED    | Failed         |            |
  * | Canceled       | QUARANTINED    | Canceled       |            |
+ *
+ * `release` is to verify and, when that succeeded, to publish: one piece of work, so that nothing is published
+ * that was verified by an earlier life of the process.
  *
  * FAIL and RESTARTED also drop what the job had asked for and not yet been given.
  *
@@ -144,8 +146,7 @@ export type JobEvent = { readonly at: Millis } & (
       readonly type: 'CONCLUDED';
       readonly signed: { readonly sha256: string; readonly length: number };
     }
-  | { readonly type: 'VERIFIED' }
-  | { readonly type: 'PUBLISHED'; readonly outputFileName: string }
+  | { readonly type: 'RELEASED'; readonly outputFileName: string }
   | { readonly type: 'FAIL'; readonly code: string | null; readonly message: string }
   | { readonly type: 'RESTARTED' }
   | { readonly type: 'TIDIED'; readonly diverged: boolean }
@@ -164,13 +165,12 @@ export type JobEffect =
       readonly profileName: ProfileName;
     }
   | {
-      readonly do: 'verify';
+      readonly do: 'release';
       readonly fileName: string;
       readonly format: JobFormat;
       readonly profileName: ProfileName;
       readonly input: { readonly sha256: string; readonly length: number } | null;
     }
-  | { readonly do: 'publish'; readonly fileName: string; readonly profileName: ProfileName }
   | {
       readonly do: 'tidy';
       readonly originalPath: string;
@@ -211,10 +211,10 @@ const machine = setup({
   },
 });
 
-const askVerify = {
+const askRelease = {
   type: 'effect',
   params: ({ context }: { context: JobContext }): JobEffect => ({
-    do: 'verify',
+    do: 'release',
     fileName: context.fileName,
     format: context.format,
     profileName: context.profileName,
@@ -313,7 +313,7 @@ export const jobMachine = machine.createMachine({
             'touch',
             assign({ input: ({ event }) => event.input, signed: ({ event }) => event.signed }),
             { type: 'note', params: { message: 'Signed.' } },
-            askVerify,
+            askRelease,
           ],
         },
         DISPATCHED: {
@@ -338,20 +338,7 @@ export const jobMachine = machine.createMachine({
     },
     Verifying: {
       on: {
-        VERIFIED: {
-          actions: [
-            'touch',
-            {
-              type: 'effect',
-              params: ({ context }) => ({
-                do: 'publish',
-                fileName: context.fileName,
-                profileName: context.profileName,
-              }),
-            },
-          ],
-        },
-        PUBLISHED: {
+        RELEASED: {
           target: 'Completed',
           actions: [
             'touch',
@@ -380,7 +367,7 @@ export const jobMachine = machine.createMachine({
             'touch',
             assign({ signed: ({ event }) => event.signed }),
             { type: 'note', params: { message: 'Remote document concluded; content downloaded.' } },
-            askVerify,
+            askRelease,
           ],
         },
         FAIL: failing(false),

@@ -1,12 +1,16 @@
 /** What the handlers of a job's effects share: their parts, their types, and how a failure becomes a message. */
 import type { JobEffect, JobEvent } from '../../machines/job.ts';
 import { type Clock, type EffectHandler, type EffectTry, Fatal } from '../../runtime/index.ts';
+import type { DirectorySync } from '../directory-sync.ts';
 import type { SigningPool } from '../pool/pool.ts';
 import type { PoolAnswer, PoolResults } from '../pool/tasks.ts';
+import type { StorageLayout } from '../storage-layout.ts';
 
 export interface HandlerParts {
   readonly pool: SigningPool;
   readonly clock: Clock;
+  readonly directories: DirectorySync;
+  readonly layout: Pick<StorageLayout, 'output'>;
   /** `Storage:OutputCollision`. */
   readonly outputCollision: 'suffix' | 'fail';
 }
@@ -29,7 +33,7 @@ export function answerOf<Name extends keyof PoolResults>(answer: PoolAnswer<Name
   throw new Fatal(answer.code, answer.message);
 }
 
-/** Any failure of signing, verifying or publishing fails the job. Source: batch document, "Processing | any failure". */
+/** Any failure of signing or releasing fails the job. Source: batch document, "Processing | any failure". */
 export function jobFailed(
   _: unknown,
   failure: { readonly code: string; readonly message: string },

@@ -19,16 +19,14 @@ export interface SignTask extends JobTask {
   readonly at: number;
 }
 
-export interface VerifyTask extends JobTask {
-  readonly task: 'verify';
+/** Verify the signed file as it is on disk; good: link it into the output folder. The caller syncs the folder. */
+export interface ReleaseTask extends JobTask {
+  readonly task: 'release';
   readonly format: JobFormat;
   readonly profile: string;
+  /** What was staged; null when it was signed elsewhere. */
   readonly content: { readonly sha256: string; readonly length: number } | null;
   readonly at: number;
-}
-
-export interface PublishTask extends JobTask {
-  readonly task: 'publish';
   /** `suffix`: a taken name gets the job's id; `fail`: it fails the job (`Storage:OutputCollision`). */
   readonly collision: 'suffix' | 'fail';
 }
@@ -45,15 +43,14 @@ export interface QuarantineTask extends JobTask {
   readonly mayBePublished: boolean;
 }
 
-export type PoolTask = SignTask | VerifyTask | PublishTask | TidyTask | QuarantineTask;
+export type PoolTask = SignTask | ReleaseTask | TidyTask | QuarantineTask;
 
 export interface PoolResults {
   readonly sign: {
     readonly input: StagedInput;
     readonly signed: { readonly sha256: string; readonly length: number };
   };
-  readonly verify: { readonly signatures: number };
-  readonly publish: { readonly outputFileName: string };
+  readonly release: { readonly outputFileName: string };
   readonly tidy: { readonly diverged: boolean };
   readonly quarantine: Record<string, never>;
 }

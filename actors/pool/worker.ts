@@ -9,7 +9,6 @@ import { deserializeSigner, type Signer, signFile, verifyFile } from '../../cryp
 import { describeFailure, Faults, systemClock } from '../../runtime/index.ts';
 import '../faults.ts';
 import { NAME_LIMIT, outputName, outputNames } from '../file-names.ts';
-import { syncDirectory } from '../files/directories.ts';
 import { publish } from '../files/publish.ts';
 import { stage } from '../files/stage.ts';
 import { quarantine, removeOriginal, removeWorkingFolder } from '../files/tidy.ts';
@@ -18,11 +17,10 @@ import type {
   PoolAnswer,
   PoolResults,
   PoolTask,
-  PublishTask,
   QuarantineTask,
+  ReleaseTask,
   SignTask,
   TidyTask,
-  VerifyTask,
 } from './tasks.ts';
 
 const setup = workerData as WorkerSetup;
@@ -80,33 +78,30 @@ function sign(task: SignTask): PoolResults['sign'] {
   return { input: file.input, signed: file.output };
 }
 
-function verify(task: VerifyTask): PoolResults['verify'] {
+function release(task: ReleaseTask): PoolResults['release'] {
+  const [wanted, beside] = outputNames(task.fileName, task.jobId);
+  const signed = join(setup.processing, task.jobId, wanted);
+  verify(task, signed);
+  const names = task.collision === 'suffix' ? [wanted, beside] : [wanted];
+  const outputFileName = publish(signed, setup.output, names);
+  faults.atSync('pool.release.linked');
+  return { outputFileName };
+}
+
+/** @throws {TaskFailure} `verification.failed`, naming every check that missed */
+function verify(task: ReleaseTask, path: string): void {
   const { signer, anchors } = profileNamed(task.profile);
   const report = verifyFile({
     format: task.format,
-    path: join(setup.processing, task.jobId, outputName(task.fileName)),
+    path,
     signer: signer.fingerprint,
     at: task.at,
     ...(task.content && { content: task.content }),
     ...(anchors.length > 0 && { anchors }),
   });
-  if (!report.ok) {
-    const misses = report.checks
-      .filter((check) => !check.ok)
-      .map((check) => `${check.name}: ${check.detail}`);
-    throw new TaskFailure('verification.failed', `Verification failed. ${misses.join('; ')}`);
-  }
-  return { signatures: report.signatures };
-}
-
-function publishOutput(task: PublishTask): PoolResults['publish'] {
-  const [wanted, beside] = outputNames(task.fileName, task.jobId);
-  const names = task.collision === 'suffix' ? [wanted, beside] : [wanted];
-  const outputFileName = publish(join(setup.processing, task.jobId, wanted), setup.output, names);
-  faults.atSync('pool.publish.linked');
-  syncDirectory(setup.output);
-  faults.atSync('pool.publish.synced');
-  return { outputFileName };
+  if (report.ok) return;
+  const misses = report.checks.filter((check) => !check.ok).map((check) => `${check.name}: ${check.detail}`);
+  throw new TaskFailure('verification.failed', `Verification failed. ${misses.join('; ')}`);
 }
 
 function tidy(task: TidyTask): PoolResults['tidy'] {
@@ -137,10 +132,8 @@ function perform(task: PoolTask): PoolResults[keyof PoolResults] {
   switch (task.task) {
     case 'sign':
       return sign(task);
-    case 'verify':
-      return verify(task);
-    case 'publish':
-      return publishOutput(task);
+    case 'release':
+      return release(task);
     case 'tidy':
       return tidy(task);
     case 'quarantine':

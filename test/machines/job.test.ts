@@ -19,8 +19,7 @@ const EVENTS: Readonly<Record<JobEvent['type'], object>> = {
   SIGNED: { input: staged, signed: { sha256: 'bb', length: 4 } },
   DISPATCHED: { documentId: 'd-1' },
   CONCLUDED: { signed: { sha256: 'bb', length: 4 } },
-  VERIFIED: {},
-  PUBLISHED: { outputFileName: 'a.signed.pdf' },
+  RELEASED: { outputFileName: 'a.signed.pdf' },
   FAIL: { code: 'pdf.malformed', message: 'Not a PDF.' },
   RESTARTED: {},
   TIDIED: { diverged: false },
@@ -89,14 +88,13 @@ test('every transition of a job writes the history line its document gives', (t)
   t.deepEqual(messages('Processing', 'SIGNED'), ['Signed.']);
   t.deepEqual(messages('Processing', 'DISPATCHED'), ['Dispatched to the remote portal (document d-1).']);
   t.deepEqual(messages('AwaitingSigner', 'CONCLUDED'), ['Remote document concluded; content downloaded.']);
-  t.deepEqual(messages('Verifying', 'PUBLISHED'), ['Verified and published.']);
+  t.deepEqual(messages('Verifying', 'RELEASED'), ['Verified and published.']);
   t.deepEqual(messages('Processing', 'FAIL'), ['Not a PDF.']);
   t.deepEqual(messages('Verifying', 'RESTARTED'), [RESTART_MESSAGE]);
   t.deepEqual(messages('Queued', 'CANCEL'), ['Operator canceled: wrong file.']);
   t.deepEqual(messages('Failed', 'RETRIED'), ['Retried as job j-2.']);
   t.deepEqual(messages('Completed', 'TIDIED'), []);
   t.deepEqual(messages('Completed', 'TIDIED', { diverged: true }), [DIVERGED_MESSAGE]);
-  t.deepEqual(messages('Verifying', 'VERIFIED'), [], 'staying in a state is not a transition');
 });
 
 test('a cancel reason is trimmed and loses one full stop, and none is no reason', (t) => {

@@ -85,7 +85,7 @@ test.serial('a kill while failed jobs are put aside leaves each of them put asid
 test.serial('recovery done twice changes nothing', async (t) => {
   const root = await temporaryRoot(t);
   const load: Load = { accepted: [], dropped: [] };
-  const first = await Service.start(t, { root, settings: SETTINGS, faults: 'pool.publish.linked=kill:3' });
+  const first = await Service.start(t, { root, settings: SETTINGS, faults: 'pool.release.linked=kill:3' });
   await Promise.all([give(first, load, 'first', 8), first.ended]);
   const second = await Service.start(t, { root, settings: SETTINGS });
   await second.idle();

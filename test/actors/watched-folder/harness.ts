@@ -9,7 +9,7 @@ import {
   type WatchedFolder,
   type WatchedFolderSettings,
   type WatchedFolderState,
-} from '../../../actors/adapters/watched-folder.ts';
+} from '../../../actors/adapters/watched-folder/index.ts';
 import { systemClock } from '../../../runtime/clock.ts';
 import type { Log, LogProperties } from '../../../runtime/ports.ts';
 

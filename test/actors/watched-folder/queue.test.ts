@@ -1,5 +1,5 @@
 import test from 'ava';
-import { createQueue } from '../../../actors/adapters/watched-folder-queue.ts';
+import { createQueue } from '../../../actors/adapters/watched-folder/queue.ts';
 
 test('a queue gives back everything in order while it grows and shrinks', (t) => {
   const queue = createQueue<number>();

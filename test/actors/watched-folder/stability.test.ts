@@ -6,7 +6,7 @@ import {
   nextSight,
   type Sample,
   type StabilityRules,
-} from '../../../actors/adapters/stability.ts';
+} from '../../../actors/adapters/watched-folder/stability.ts';
 
 const RULES: StabilityRules = { intervalMs: 500, requiredSamples: 3, timeoutMs: 60_000 };
 const NOW = 1_700_000_000_000;

@@ -1,7 +1,7 @@
 /**
  * What a watched folder and whoever uses it say to each other.
  */
-import type { Clock, Log } from '../../runtime/index.ts';
+import type { Clock, Log } from '../../../runtime/index.ts';
 import type { StabilityRules } from './stability.ts';
 
 /** A complete file, offered once per content. */

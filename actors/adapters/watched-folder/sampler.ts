@@ -2,10 +2,10 @@
  * Looks at every waiting file again and again until it is complete. One ticker serves all files of a folder;
  * a waiting file costs one small entry and holds no slot between its looks.
  */
-import type { Clock } from '../../runtime/index.ts';
+import type { Clock } from '../../../runtime/index.ts';
+import type { Look, Looker } from './look.ts';
+import { createQueue } from './queue.ts';
 import type { Track } from './stability.ts';
-import type { Look, Looker } from './watched-folder-look.ts';
-import { createQueue } from './watched-folder-queue.ts';
 
 /** One file on its way from first sight to its offer. It is in exactly one place at a time. */
 export interface Waiting {

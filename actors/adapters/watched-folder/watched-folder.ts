@@ -10,25 +10,16 @@
  */
 import { stat } from 'node:fs/promises';
 import { basename, dirname, resolve } from 'node:path';
-import { describeFailure } from '../../runtime/index.ts';
-import { createBurstWatch } from './watched-folder-burst.ts';
-import type { WatchedFolder, WatchedFolderOptions, WatchedFolderState } from './watched-folder-contract.ts';
-import { createLooker } from './watched-folder-look.ts';
-import { createOfferMemory } from './watched-folder-memory.ts';
-import { createIgnoredNames } from './watched-folder-names.ts';
-import { type Notices, openNotices } from './watched-folder-notices.ts';
-import { createPickup } from './watched-folder-pickup.ts';
-import { createRounds } from './watched-folder-rounds.ts';
-import { countFiles, namesNotUtf8, sweep } from './watched-folder-sweep.ts';
-
-export type {
-  Candidate,
-  OfferAnswer,
-  WatchedFolder,
-  WatchedFolderOptions,
-  WatchedFolderSettings,
-  WatchedFolderState,
-} from './watched-folder-contract.ts';
+import { describeFailure } from '../../../runtime/index.ts';
+import { createBurstWatch } from './burst.ts';
+import type { WatchedFolder, WatchedFolderOptions, WatchedFolderState } from './contract.ts';
+import { createLooker } from './look.ts';
+import { createOfferMemory } from './memory.ts';
+import { createIgnoredNames } from './names.ts';
+import { type Notices, openNotices } from './notices.ts';
+import { createPickup } from './pickup.ts';
+import { createRounds } from './rounds.ts';
+import { countFiles, namesNotUtf8, sweep } from './sweep.ts';
 
 /** Milliseconds between two looks for a folder that is missing or cannot be read. */
 const MISSING_RETRY = 30_000;

@@ -3,7 +3,7 @@
  * a thread share one queue in the system, so a flood in one folder loses the notices of every other; floods are
  * therefore counted together, and at the end of one every folder is told.
  */
-import type { Clock } from '../../runtime/index.ts';
+import type { Clock } from '../../../runtime/index.ts';
 
 export interface BurstWatch {
   /** One change notice came. */

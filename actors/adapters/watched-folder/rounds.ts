@@ -1,5 +1,5 @@
 /** Repeats one piece of work: every so often, sooner when asked, and never so often that it fills the time. */
-import type { Clock } from '../../runtime/index.ts';
+import type { Clock } from '../../../runtime/index.ts';
 
 export interface Rounds {
   start(): void;

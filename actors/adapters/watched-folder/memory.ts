@@ -2,8 +2,9 @@
  * What was offered and how it looked then, so that no file is offered twice. An entry lives as long as its file
  * is there unchanged; nothing of it survives a restart (then the job records answer).
  */
+
+import type { OfferAnswer } from './contract.ts';
 import { type Sample, sameSample } from './stability.ts';
-import type { OfferAnswer } from './watched-folder-contract.ts';
 
 export interface OfferMemory {
   readonly size: number;

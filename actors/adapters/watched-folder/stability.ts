@@ -8,7 +8,7 @@
  * Source: values chosen where the batch document is silent, section 7, "Stability" and "Fast path";
  * how many files are watched at once is `docs/decisions/0003-stability.md`.
  */
-import type { Millis } from '../../runtime/index.ts';
+import type { Millis } from '../../../runtime/index.ts';
 
 /** What one look shows of a regular, non-empty file. */
 export interface Sample {

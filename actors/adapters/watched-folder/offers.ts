@@ -1,6 +1,6 @@
 /** Hands complete files over, a bounded number at a time, and holds back while they are refused. */
-import { type Clock, isRetryable } from '../../runtime/index.ts';
-import { createQueue } from './watched-folder-queue.ts';
+import { type Clock, isRetryable } from '../../../runtime/index.ts';
+import { createQueue } from './queue.ts';
 
 export interface OfferQueue<T> {
   add(item: T): void;

@@ -2,13 +2,13 @@
  * The way of a file through a watched folder: noticed, looked at until complete, offered, remembered.
  */
 import { join } from 'node:path';
-import { describeFailure } from '../../runtime/index.ts';
+import { describeFailure } from '../../../runtime/index.ts';
+import type { WatchedFolderOptions } from './contract.ts';
+import type { Look, Looker } from './look.ts';
+import type { OfferMemory } from './memory.ts';
+import { createOfferQueue } from './offers.ts';
+import { createSampler, type Waiting } from './sampler.ts';
 import { firstSight, isHopeless, isStable, nextSight, type Sample, sameSample } from './stability.ts';
-import type { WatchedFolderOptions } from './watched-folder-contract.ts';
-import type { Look, Looker } from './watched-folder-look.ts';
-import type { OfferMemory } from './watched-folder-memory.ts';
-import { createOfferQueue } from './watched-folder-offers.ts';
-import { createSampler, type Waiting } from './watched-folder-sampler.ts';
 
 /** Files that cannot be read at the same time which are warned about one by one. */
 const UNREADABLE_WARNED = 20;

@@ -5,8 +5,8 @@
 import { isUtf8 } from 'node:buffer';
 import type { Dirent } from 'node:fs';
 import { opendir } from 'node:fs/promises';
-import type { Looker } from './watched-folder-look.ts';
-import type { OfferMemory } from './watched-folder-memory.ts';
+import type { Looker } from './look.ts';
+import type { OfferMemory } from './memory.ts';
 
 /** Entries read from the system at once: larger batches are cheaper, smaller ones shorter (about 1 ms each). */
 const BATCH = 512;

@@ -1,8 +1,8 @@
 /** Looks at single files of a folder, a bounded number at a time. */
 import { access, constants, lstat, type Stats } from 'node:fs';
 import { join } from 'node:path';
+import { createQueue } from './queue.ts';
 import type { Sample } from './stability.ts';
-import { createQueue } from './watched-folder-queue.ts';
 
 export type Look =
   | { readonly is: 'file'; readonly sample: Sample }

@@ -1,0 +1,10 @@
+/** Watches one input folder and offers each complete file once. */
+export type {
+  Candidate,
+  OfferAnswer,
+  WatchedFolder,
+  WatchedFolderOptions,
+  WatchedFolderSettings,
+  WatchedFolderState,
+} from './contract.ts';
+export { createWatchedFolder } from './watched-folder.ts';

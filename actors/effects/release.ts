@@ -1,0 +1,36 @@
+/** Reads the signed file back from disk, checks it as a stranger would, and gives it its name in the output folder. */
+import { answerOf, type HandlerParts, type JobHandler, jobFailed } from './parts.ts';
+
+/**
+ * Waits until Verifying is durable: a published file whose job is still Queued after a power cut would be
+ * signed and published a second time.
+ */
+export function releaseHandler({
+  pool,
+  clock,
+  directories,
+  layout,
+  outputCollision,
+}: HandlerParts): JobHandler<'release'> {
+  return {
+    after: 'durable',
+    async run(effect, attempt) {
+      const released = answerOf(
+        await pool.run({
+          task: 'release',
+          jobId: attempt.actor.id,
+          fileName: effect.fileName,
+          format: effect.format,
+          profile: effect.profileName,
+          content: effect.input,
+          collision: outputCollision,
+          at: clock.now(),
+        }),
+      );
+      // Here rather than on the pool: jobs that are released together share one sync of the folder.
+      await directories.sync(layout.output);
+      return { type: 'RELEASED', ...released };
+    },
+    failed: jobFailed,
+  };
+}
