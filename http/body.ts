@@ -1,12 +1,23 @@
 /**
- * The body of a request as chunks to be read at the reader's pace: what is not read yet stays in the client.
+ * The body of a request as chunks to be read at the reader's pace, in bounded memory.
  */
 import type { Clock } from '../runtime/ports.ts';
+import { BLOCK_BYTES, type BlockPool } from './block-pool.ts';
 import type { Exchange } from './exchange.ts';
+import { Spool } from './spool.ts';
 import type { UwsResponse } from './uws.ts';
 
-/** Bytes held for the reader before the socket is told to wait. One chunk of the library is up to 512 KiB. */
-const HELD_BYTES = 256 * 1024;
+/** Bytes held for the reader before the socket is told to wait. */
+const PAUSE_AT = 256 * 1024;
+
+/**
+ * Bytes held in memory before the rest goes to a file. The library reads on, whatever it was told, for as long as
+ * every read fills its whole buffer; a fast client on the same machine can keep that up for a whole upload.
+ */
+const MEMORY_BYTES = 8 * 1024 * 1024;
+
+/** Smaller chunks get memory of their own, larger ones a block of the pool. */
+const SMALL_BYTES = 64 * 1024;
 
 /**
  * The library drops a connection that brings fewer than 160 KiB in ten seconds, which is more than a phone on a
@@ -25,24 +36,32 @@ export class ClientGone extends Error {
   }
 }
 
-/** The library's largest chunk. Memory for large chunks is got in blocks of this size and used again. */
-const BLOCK_BYTES = 512 * 1024;
-/** Smaller chunks are copied into memory of their own. */
-const SMALL_BYTES = 64 * 1024;
+/** What bodies need of their surroundings. */
+export interface BodyParts {
+  readonly clock: Pick<Clock, 'elapsed'>;
+  readonly pool: BlockPool;
+  /** A path nothing is at, for a file that holds what memory should not. */
+  readonly spoolPath: () => string;
+}
+
+interface Chunk {
+  readonly bytes: Buffer;
+  /** The block `bytes` lies in, when it is one of the pool's. */
+  readonly block: Buffer | undefined;
+}
 
 /**
  * To be made before the route handler returns. Read it once, with `for await`; rejects with `ClientGone`.
- * A chunk is good until the next one is asked for: its memory is then used again, so that a large body leaves no
- * trail of garbage half a megabyte a piece.
+ * A chunk is good until the next one is asked for: its memory is then used again.
  */
 export class BodyReader implements AsyncIterable<Buffer> {
   readonly #exchange: Exchange;
   readonly #response: UwsResponse;
-  readonly #clock: Pick<Clock, 'elapsed'>;
-  #chunks: { readonly bytes: Buffer; readonly block: Buffer | undefined }[] = [];
+  readonly #parts: BodyParts;
+  #chunks: Chunk[] = [];
   #held = 0;
-  /** Blocks in use by nobody; two are enough for one being read and one being filled. */
-  readonly #spare: Buffer[] = [];
+  #spool: Spool | undefined;
+  #failure: unknown;
   #complete = false;
   #paused = false;
   #dropping = false;
@@ -50,28 +69,30 @@ export class BodyReader implements AsyncIterable<Buffer> {
   #judgedAt: number;
   #sinceJudged = 0;
 
-  constructor(exchange: Exchange, response: UwsResponse, clock: Pick<Clock, 'elapsed'>) {
+  constructor(exchange: Exchange, response: UwsResponse, parts: BodyParts) {
     this.#exchange = exchange;
     this.#response = response;
-    this.#clock = clock;
-    this.#judgedAt = clock.elapsed();
+    this.#parts = parts;
+    this.#judgedAt = parts.clock.elapsed();
     exchange.watch();
     exchange.whenGone(() => {
-      this.#chunks = [];
+      this.#forget();
       this.#wake?.();
     });
-    response.onData((chunk, isLast) => this.#take(chunk, isLast));
+    response.onData((chunk, isLast) => this.#receive(new Uint8Array(chunk), isLast));
   }
 
   async *[Symbol.asyncIterator](): AsyncGenerator<Buffer, void, undefined> {
     for (;;) {
       if (this.#exchange.gone) throw new ClientGone();
-      const chunk = this.#chunks.shift();
+      if (this.#failure !== undefined) throw this.#failure;
+      const chunk = await this.#next();
       if (chunk !== undefined) {
-        this.#held -= chunk.bytes.length;
-        if (this.#paused && this.#held === 0) this.#resume();
-        yield chunk.bytes;
-        if (chunk.block !== undefined && this.#spare.length < 2) this.#spare.push(chunk.block);
+        try {
+          yield chunk.bytes;
+        } finally {
+          if (chunk.block !== undefined) this.#parts.pool.give(chunk.block);
+        }
       } else if (this.#complete) {
         return;
       } else {
@@ -89,36 +110,70 @@ export class BodyReader implements AsyncIterable<Buffer> {
    */
   discard(): void {
     this.#dropping = true;
-    this.#chunks = [];
-    this.#held = 0;
+    this.#forget();
     if (this.#paused && this.#exchange.open) this.#resume();
   }
 
-  #take(chunk: ArrayBuffer, isLast: boolean): void {
-    if (this.#dropping || !this.#exchange.open) return;
-    if (chunk.byteLength > 0) {
-      this.#chunks.push(this.#copy(new Uint8Array(chunk)));
-      this.#held += chunk.byteLength;
-      this.#sinceJudged += chunk.byteLength;
+  /** The oldest chunk that is held; undefined when none is. */
+  async #next(): Promise<Chunk | undefined> {
+    let chunk = this.#chunks.shift();
+    if (chunk !== undefined) {
+      this.#held -= chunk.bytes.length;
+    } else if (this.#spool !== undefined && this.#spool.length > 0) {
+      const block = this.#parts.pool.take();
+      chunk = { bytes: await this.#spool.take(block), block };
     }
+    const empty = this.#held === 0 && (this.#spool?.length ?? 0) === 0;
+    if (this.#paused && empty && this.#exchange.open) this.#resume();
+    return chunk;
+  }
+
+  #receive(bytes: Uint8Array, isLast: boolean): void {
+    if (this.#dropping || !this.#exchange.open) return;
+    if (bytes.length > 0) this.#hold(bytes);
     if (isLast) this.#complete = true;
-    else if (this.#held >= HELD_BYTES) this.#pause();
-    else this.#judgePace();
+    else if (this.#held >= PAUSE_AT) this.#pause();
+    else this.#judgePace(bytes.length);
     this.#wake?.();
   }
 
-  /** The library takes its memory back when its handler returns. */
-  #copy(bytes: Uint8Array): { readonly bytes: Buffer; readonly block: Buffer | undefined } {
-    if (bytes.length < SMALL_BYTES || bytes.length > BLOCK_BYTES) {
-      return { bytes: Buffer.from(bytes), block: undefined };
+  /** Copies the bytes: the library takes its memory back when its handler returns. */
+  #hold(bytes: Uint8Array): void {
+    const behindSpool = this.#spool !== undefined && this.#spool.length > 0;
+    if (behindSpool || this.#held + bytes.length > MEMORY_BYTES) {
+      try {
+        this.#spool ??= new Spool(this.#parts.spoolPath());
+        this.#spool.append(bytes);
+      } catch (error) {
+        this.#failure = Object.assign(new Error('A body could not be spooled.', { cause: error }), {
+          code: 'spool.unavailable',
+          retryable: true,
+        });
+        this.#dropping = true;
+      }
+      return;
     }
-    const block = this.#spare.pop() ?? Buffer.allocUnsafeSlow(BLOCK_BYTES);
+    this.#held += bytes.length;
+    if (bytes.length < SMALL_BYTES || bytes.length > BLOCK_BYTES) {
+      this.#chunks.push({ bytes: Buffer.from(bytes), block: undefined });
+      return;
+    }
+    const block = this.#parts.pool.take();
     block.set(bytes);
-    return { bytes: block.subarray(0, bytes.length), block };
+    this.#chunks.push({ bytes: block.subarray(0, bytes.length), block });
   }
 
-  #judgePace(): void {
-    const now = this.#clock.elapsed();
+  #forget(): void {
+    for (const { block } of this.#chunks) if (block !== undefined) this.#parts.pool.give(block);
+    this.#chunks = [];
+    this.#held = 0;
+    this.#spool?.close();
+    this.#spool = undefined;
+  }
+
+  #judgePace(received: number): void {
+    this.#sinceJudged += received;
+    const now = this.#parts.clock.elapsed();
     const since = now - this.#judgedAt;
     if (since < JUDGED_EVERY) return;
     if (!this.#paused && this.#sinceJudged >= (SLOWEST * since) / 1000) {
@@ -137,7 +192,7 @@ export class BodyReader implements AsyncIterable<Buffer> {
 
   #resume(): void {
     this.#paused = false;
-    this.#judgedAt = this.#clock.elapsed();
+    this.#judgedAt = this.#parts.clock.elapsed();
     this.#sinceJudged = 0;
     this.#response.resume();
   }

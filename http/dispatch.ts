@@ -2,10 +2,12 @@
  * One request from the socket to its answer: route, identity, rate, schemas, handler, reply; and every way in
  * which that can end otherwise.
  */
+import { join } from 'node:path';
 import type { z } from 'zod';
 import { Refusal, type RefusalCode } from '../machines/refusals.ts';
 import type { Clock, Log } from '../runtime/ports.ts';
 import type { Authenticator } from './auth.ts';
+import type { BlockPool } from './block-pool.ts';
 import { BodyReader, ClientGone } from './body.ts';
 import { Exchange } from './exchange.ts';
 import { RangeRefused, sendFile } from './file-reply.ts';
@@ -34,6 +36,8 @@ export interface DispatchParts {
   /** Undefined where rate limiting is switched off. */
   readonly limiters: { readonly upload: RateLimiter; readonly actions: RateLimiter } | undefined;
   readonly requestIds: RequestIds;
+  readonly pool: BlockPool;
+  readonly spoolFolder: string;
   readonly clock: Pick<Clock, 'elapsed'>;
   readonly log: Log;
   readonly production: boolean;
@@ -173,7 +177,12 @@ class Visit {
       requestId: this.#scene.requestId,
     };
     if (route.bodyPolicy === 'none') return route.handle({ ...request, body: undefined as never });
-    const stream = new BodyReader(this.#exchange, this.#response, this.#parts.clock);
+    const stream = new BodyReader(this.#exchange, this.#response, {
+      clock: this.#parts.clock,
+      pool: this.#parts.pool,
+      spoolPath: () =>
+        join(this.#parts.spoolFolder, `sealwright-${this.#scene.requestId.replace(':', '-')}.spool`),
+    });
     this.#stream = stream;
     if (route.bodyPolicy === 'stream') return route.handle({ ...request, stream, body: undefined as never });
     return this.#withJson(route, request, stream, this.#request.getHeader('content-type'));

@@ -1,12 +1,14 @@
 /**
  * The batch service's listener.
  */
+import { tmpdir } from 'node:os';
 import type { BatchService } from '../actors/api.ts';
 import type { Clock, Ids, Log } from '../runtime/ports.ts';
 import { createAuthenticator } from './auth.ts';
 import { fileRoutes } from './batch/files.ts';
 import { jobRoutes } from './batch/jobs.ts';
 import { systemRoutes } from './batch/system.ts';
+import { BlockPool } from './block-pool.ts';
 import { Dispatcher, type RequestObservation } from './dispatch.ts';
 import { createRateLimiter } from './rate-limit.ts';
 import { createRequestIds } from './request-ids.ts';
@@ -72,6 +74,8 @@ export function createBatchServer(parts: BatchServerParts): HttpServer {
         }
       : undefined,
     requestIds: createRequestIds(parts.ids),
+    pool: new BlockPool(),
+    spoolFolder: settings.spoolFolder ?? tmpdir(),
     clock,
     log: parts.log,
     production: settings.production,

@@ -21,6 +21,11 @@ export interface HttpSettings {
   readonly apiKeyHeader: string;
   /** `Upload:MaxBytes`: most bytes of one uploaded file. */
   readonly maxUploadBytes: number;
+  /**
+   * Folder for bodies that come faster than they can be written away (nameless files, gone with the process).
+   * Better on the disk of the input folder than in memory. @default the system's temporary folder
+   */
+  readonly spoolFolder?: string;
   /** True: problem bodies carry no detail, no path and no exception. */
   readonly production: boolean;
   readonly rateLimiting: {

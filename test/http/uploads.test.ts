@@ -5,8 +5,12 @@ import { uploadAcceptedShape } from '../../http/batch/shapes.ts';
 import { Refusal } from '../../machines/refusals.ts';
 import { assertProblem, form, KEY, pdf, RawClient, startServer, type TestServer } from './harness.ts';
 
-const send = (server: TestServer, body: FormData | string | null, query = '', headers: Record<string, string> = {}) =>
-  server.call(`/api/files${query}`, { method: 'POST', body, headers });
+const send = (
+  server: TestServer,
+  body: FormData | string | null,
+  query = '',
+  headers: Record<string, string> = {},
+) => server.call(`/api/files${query}`, { method: 'POST', body, headers });
 
 const left = (server: TestServer) => readdir(server.service.jobs.input);
 
