@@ -6,6 +6,7 @@ import { readElement } from '../asn1/read.ts';
 import {
   asInteger,
   asName,
+  asReference,
   asText,
   fields,
   items,
@@ -34,12 +35,21 @@ export interface FoundSignature {
   readonly contentsFault: string | undefined;
 }
 
-/** Every field of type Sig that is signed, sorted by where its coverage ends; unusable ones first. */
-export function findSignatures(pdf: PdfDocument): readonly FoundSignature[] {
+/**
+ * Every signature a field of type Sig leads to, each once, sorted by where its coverage ends; unusable ones first.
+ * @param limit stops the search when this many were found
+ */
+export function findSignatures(pdf: PdfDocument, limit: number): readonly FoundSignature[] {
   const found: FoundSignature[] = [];
+  const seen = new Set<number>();
   for (const field of fields(pdf)) {
+    if (found.length === limit) break;
     if (field.type !== 'Sig') continue;
-    const dict = pdf.dict(field.dict.get('V'));
+    const value = field.dict.get('V');
+    const reference = asReference(value);
+    if (reference !== undefined && seen.has(reference.number)) continue;
+    if (reference !== undefined) seen.add(reference.number);
+    const dict = pdf.dict(value);
     if (dict !== undefined) found.push(examine(pdf, field.name, dict));
   }
   return found.sort((left, right) => (left.coverage?.end ?? -1) - (right.coverage?.end ?? -1));

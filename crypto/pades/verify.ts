@@ -42,7 +42,7 @@ export function verifyPades(request: VerifyFileRequest): VerificationReport {
 function judge(source: Source, request: VerifyFileRequest): VerificationReport {
   let found: readonly FoundSignature[];
   try {
-    found = withPdf(source, findSignatures);
+    found = withPdf(source, (pdf) => findSignatures(pdf, MAX_SIGNATURES + 1));
   } catch (error) {
     if (!(error instanceof CryptoError) || !error.code.startsWith('pdf.')) throw error;
     return { ok: false, signatures: 0, checks: [{ name: 'pdf', ok: false, detail: error.message }] };

@@ -21,7 +21,6 @@ export type Resolve = (piece: Piece) => Piece;
 export function unpack(dict: PdfDict, packed: Buffer, resolve: Resolve): Buffer {
   const names = listOf(dict.get('Filter') ?? dict.get('F'), resolve);
   const parameters = listOf(dict.get('DecodeParms') ?? dict.get('DP'), resolve);
-  if (names.length > MAX_FILTERS) throw new PdfDamage(`A stream has ${names.length} filters.`);
   let data = packed;
   for (const [index, piece] of names.entries()) {
     const parameter = parameters[index];
@@ -34,7 +33,14 @@ export function unpack(dict: PdfDict, packed: Buffer, resolve: Resolve): Buffer 
 function listOf(piece: Piece | undefined, resolve: Resolve): readonly Piece[] {
   if (piece === undefined) return [];
   const found = resolve(piece);
-  if (isArray(found)) return [...items(found)].map(resolve);
+  if (isArray(found)) {
+    const list: Piece[] = [];
+    for (const item of items(found)) {
+      if (list.length === MAX_FILTERS) throw new PdfDamage(`A stream has more than ${MAX_FILTERS} filters.`);
+      list.push(resolve(item));
+    }
+    return list;
+  }
   return isNull(found) ? [] : [found];
 }
 

@@ -151,15 +151,13 @@ const SECTION_KEYS = new Set(
 
 function trailerKeys({ xref, seed }: Original, size: number): string {
   const { trailer } = xref;
+  const kept = new Map<string, Piece>();
+  // Of a key written twice the last value counts, as everywhere in the reading.
+  for (const entry of trailer.entries) kept.set(trailer.keyOf(entry), trailer.valueAt(entry));
   let text = `/Size ${size}`;
-  for (const entry of trailer.entries) {
-    const key = trailer.keyOf(entry);
-    const value = trailer.get(key);
-    if (value === undefined || SECTION_KEYS.has(key) || trailer.count(key) > 1) continue;
-    text += `/${escapeName(key)} ${sourceText(value)}`;
+  for (const [key, value] of kept) {
+    if (!SECTION_KEYS.has(key)) text += `/${escapeName(key)} ${sourceText(value)}`;
   }
-  const root = trailer.get('Root');
-  if (trailer.count('Root') > 1 && root !== undefined) text += `/Root ${sourceText(root)}`;
   const id = trailer.get('ID');
   if (id !== undefined) text += `/ID${newId(id, seed)}`;
   return xref.newest === undefined ? text : `${text}/Prev ${xref.newest}`;

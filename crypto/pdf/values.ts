@@ -60,9 +60,7 @@ export class PdfDict implements Piece {
   get(key: string): Piece | undefined {
     for (let index = this.entries.length - 1; index >= 0; index--) {
       const entry = this.entries[index];
-      if (entry !== undefined && this.isKey(entry, key)) {
-        return { bytes: this.bytes, at: this.at, start: entry.start, end: entry.end };
-      }
+      if (entry !== undefined && this.isKey(entry, key)) return this.valueAt(entry);
     }
     return undefined;
   }
@@ -87,11 +85,18 @@ export class PdfDict implements Piece {
     return true;
   }
 
+  valueAt({ start, end }: Entry): Piece {
+    return { bytes: this.bytes, at: this.at, start, end };
+  }
+
   /** The name of an entry, `#xx` resolved. */
   keyOf({ from, nameEnd }: Entry): string {
     return nameText(this.bytes, from, nameEnd);
   }
 }
+
+/** No dictionary that is looked into has more keys; each takes memory. */
+const MAX_KEYS = 100_000;
 
 /** Reads the dictionary that begins at `from` with `<<`. */
 export function readDict(bytes: Buffer, at: number, from: number): PdfDict {
@@ -111,6 +116,7 @@ export function readDict(bytes: Buffer, at: number, from: number): PdfDict {
       const bare = next === 0x3e && bytes[start + 1] === 0x3e;
       const end = bare ? nameEnd : endOfValue(bytes, start);
       entries.push({ from: index, nameEnd, start: bare ? nameEnd : start, end });
+      if (entries.length > MAX_KEYS) throw new PdfDamage(`A dictionary has more than ${MAX_KEYS} keys.`);
       index = skipSpace(bytes, end);
     } else if (byte === 0x3e && bytes[index + 1] === 0x3e) {
       return new PdfDict(bytes, at, from, index + 2, entries);

@@ -101,12 +101,17 @@ function readLayout(dict: PdfDict): Layout {
   return { widths: [first, second, third], runs };
 }
 
+/** Numbers in one array; each pair takes memory. */
+const MAX_NUMBERS = 1_000_000;
+
 function numbers(piece: Piece | undefined): readonly number[] {
-  if (piece === undefined) return [];
-  return Array.from(items(piece), (item) => {
+  const found: number[] = [];
+  for (const item of piece === undefined ? [] : items(piece)) {
     const value = asInteger(item);
-    if (value === undefined || value < 0)
-      throw new PdfDamage('A cross-reference stream has a malformed number.');
-    return value;
-  });
+    if (value === undefined || value < 0 || found.length === MAX_NUMBERS) {
+      throw new PdfDamage('A cross-reference stream has a malformed list of numbers.');
+    }
+    found.push(value);
+  }
+  return found;
 }

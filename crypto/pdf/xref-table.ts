@@ -11,6 +11,8 @@ import { FREE, MAX_OBJECT_NUMBER, type XrefEntry } from './xref-entry.ts';
 
 const ENTRY = 20;
 const LONGEST_TRAILER = 4 << 20;
+/** Stretches of entries in one table; each takes memory. */
+const MAX_RUNS = 500_000;
 
 interface Run {
   readonly first: number;
@@ -84,6 +86,8 @@ export function readXrefTable(reading: Reading, offset: number): XrefTable {
         `The cross-reference table at offset ${offset} claims ${count.value} entries, more than there are.`,
       );
     }
+    if (runs.length > MAX_RUNS)
+      throw new PdfDamage(`The cross-reference table at offset ${offset} is in shreds.`);
     if (count.value > 0) {
       checkRun(views, { first: first.value, count: count.value, at: entries });
       runs.push({ first: first.value, count: count.value, at: entries });

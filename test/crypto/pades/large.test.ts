@@ -25,8 +25,8 @@ function heavyLists(): Map<number, string> {
 }
 
 const files: Readonly<Record<string, () => Buffer>> = {
-  'with a table and two thousand pages': () => classicPdf(heavyObjects(2000)),
-  'with packed objects and two thousand pages': () => streamPdf(heavyObjects(2000)),
+  'with a table and eight hundred pages': () => classicPdf(heavyObjects(800)),
+  'with packed objects and eight hundred pages': () => streamPdf(heavyObjects(800)),
   'with long lists of fields and annotations': () => classicPdf(heavyLists()),
   'with a startxref far off': () => classicPdf(heavyObjects(500), { startxrefOff: -5000 }),
   'with packed objects and a startxref far off': () => streamPdf(heavyObjects(500), { startxrefOff: 1e8 }),
