@@ -89,14 +89,12 @@ for (const digest of ['sha256', 'sha512'] as const) {
         return false;
       }
     };
-    for (const document of [
-      '<r>hello</r>',
-      '<r xmlns="urn:a"><x xmlns=""><y/></x><b:z xmlns:b="urn:b" b:q="1" a="2"/></r>',
-      '<?xml version="1.0"?><r><![CDATA[a < b]]> &amp; &#x20AC;<!-- c --></r>',
-    ]) {
+    for (const [name, document] of Object.entries(DOCUMENTS)) {
+      // That library reads text alone, and leaves processing instructions out of the canonical form.
+      if (typeof document !== 'string' || document.includes('<?p')) continue;
       const text = signDocument(document, { signer, digest }).bytes.toString();
-      t.true(accepts(text));
-      t.false(accepts(text.replace('<ds:Signature ', 'x<ds:Signature ')));
+      t.true(accepts(text), name);
+      t.false(accepts(text.replace('<ds:Signature ', 'x<ds:Signature ')), name);
     }
   });
 }
