@@ -2,6 +2,8 @@
  * The actors of one thread: wake, take one message at a time, commit, sleep. What an actor is lives in the store;
  * between messages nothing of it stays here but, for a while, a copy in a small cache.
  */
+
+import { bareStep } from './bare-step.ts';
 import { ActorCache } from './cache.ts';
 import type { ActorDefinition, ActorSystem, ActorView, StepOutcome, TellOptions } from './definition.ts';
 import { describeFailure, Fatal, Retryable } from './failures.ts';
@@ -20,7 +22,7 @@ import type {
   Step,
   StoredActor,
 } from './ports.ts';
-import { bareStep, firstStep, nextStep, type StepContext, viewOf } from './step.ts';
+import { firstStep, nextStep, type StepContext, viewOf } from './step.ts';
 import type { Supervisor } from './supervisor.ts';
 
 /** Messages that may wait for one actor unless its definition says otherwise. */

@@ -21,6 +21,7 @@ export {
   type RuntimeFaultPoint,
 } from './faults.ts';
 export { seededIds, systemIds } from './ids.ts';
+export { checkMachine } from './machine-shape.ts';
 export { TELL_EFFECT } from './outbox.ts';
 export type {
   ActorAddress,
@@ -44,7 +45,7 @@ export type {
   StoredTimer,
 } from './ports.ts';
 export { createRuntime, type Runtime, type RuntimeOptions, type RuntimeParts } from './runtime.ts';
-export { CREATED, checkMachine, firstStep, nextStep, type StepContext } from './step.ts';
+export { CREATED, firstStep, nextStep, type StepContext } from './step.ts';
 export { LONGEST_KEY_TEXT } from './store/keys.ts';
 export { type LmdbOptions, openLmdbStore } from './store/lmdb.ts';
 export { MemoryStore } from './store/memory.ts';

@@ -23,7 +23,7 @@ import type {
 /** The built-in effect: `{ do: 'tell', to: { kind, id }, event }`, a message from actor to actor. */
 export const TELL_EFFECT = 'tell';
 
-/** Pauses between tries to tell an actor an outcome while its mailbox is full or the store refuses, milliseconds. */
+/** Pauses between tries to tell or store something while a mailbox is full or the store refuses, milliseconds. */
 const TELL_PAUSE = { first: 20, longest: 5000 };
 
 /** Longest time without a look at the store, milliseconds: a bound on what a jump of the wall clock can delay. */
@@ -66,6 +66,8 @@ export class Outbox {
   #stopping: AbortController | undefined;
   #looking: Promise<void> | undefined;
   #lookAgain = false;
+  /** The next look also finds out when the one after it is due. */
+  #rearm = true;
   #cancelAlarm: (() => void) | undefined;
 
   constructor(parts: OutboxParts) {
@@ -81,7 +83,7 @@ export class Outbox {
   start(): void {
     if (this.#stopping !== undefined) return;
     this.#stopping = new AbortController();
-    this.wake();
+    this.#wakeAndRearm();
   }
 
   /**
@@ -114,12 +116,17 @@ export class Outbox {
     });
   }
 
+  /** The same when the alarm rang, or when an effect has a time to come: fresh ones are due at once and need none. */
+  #wakeAndRearm(): void {
+    this.#rearm = true;
+    this.wake();
+  }
+
   async #look(): Promise<void> {
     const { store, clock, inFlight, log } = this.#parts;
     // All commits of one group announce themselves in one run of microtasks; one look serves them all.
     await undefined;
     this.#lookAgain = false;
-    this.#cancelAlarm?.();
     const stopping = this.#stopping;
     if (stopping === undefined) return;
     let pause = LOOK_EVERY;
@@ -128,14 +135,16 @@ export class Outbox {
       for (const effect of await store.leaseEffects(now, inFlight - this.#running.size)) {
         this.#start(effect, stopping.signal);
       }
-      if (this.#running.size >= inFlight) return;
+      if (!this.#rearm || this.#running.size >= inFlight) return;
+      this.#rearm = false;
       const next = await store.nextEffectDue();
       if (next !== undefined) pause = Math.max(1, Math.min(LOOK_EVERY, next - this.#now()));
     } catch (error) {
       log.error('The outbox could not read the store.', describeFailure(error));
       pause = STORE_PAUSE;
     }
-    if (this.#stopping === stopping) this.#cancelAlarm = clock.after(pause, () => this.wake());
+    this.#cancelAlarm?.();
+    if (this.#stopping === stopping) this.#cancelAlarm = clock.after(pause, () => this.#wakeAndRearm());
   }
 
   #start(effect: StoredEffect, signal: AbortSignal): void {
@@ -169,7 +178,8 @@ export class Outbox {
     const { to, event } = stored.effect as unknown as { to: ActorAddress; event: ActorEvent };
     const outcome = await this.#deliver(to, event, { id: stored.key, settles: stored.key }, signal);
     if (outcome.accepted || outcome.because === 'not-accepted' || outcome.because === 'duplicate') return;
-    if (outcome.because === 'unknown-actor') await this.#parts.settle(stored.actor, stored.key);
+    if (outcome.because === 'unknown-actor')
+      await this.#insist(() => this.#parts.settle(stored.actor, stored.key), signal);
     else throw new Error(`${to.kind}/${to.id} did not take the message: ${outcome.because}.`);
   }
 
@@ -194,20 +204,24 @@ export class Outbox {
     throw new Error(`The actor did not take the outcome: ${outcome.because}.`);
   }
 
-  /** Tells an outcome, and again while that is only a matter of time: the work is done, and is not done twice for it. */
-  async #deliver(
+  /** Tells an outcome: the work is done, and is not done twice because a mailbox is full. */
+  #deliver(
     to: ActorAddress,
     event: ActorEvent,
     delivery: Delivery,
     signal: AbortSignal,
   ): Promise<StepOutcome> {
-    const { clock, deliver } = this.#parts;
+    return this.#insist(() => this.#parts.deliver(to, event, delivery), signal);
+  }
+
+  /** Tries again while that is only a matter of time, but not beyond a stop. */
+  async #insist<T>(work: () => Promise<T>, signal: AbortSignal): Promise<T> {
     for (let pause = TELL_PAUSE.first; ; pause = Math.min(TELL_PAUSE.longest, pause * 2)) {
       try {
-        return await deliver(to, event, delivery);
+        return await work();
       } catch (error) {
         if (!isRetryable(error) || this.#stopping === undefined) throw error;
-        await clock.sleep(pause, signal);
+        await this.#parts.clock.sleep(pause, signal);
       }
     }
   }
@@ -229,7 +243,7 @@ export class Outbox {
       pause,
       stopping: signal.aborted,
     });
-    await store.deferEffect(stored.key, this.#now() + pause, message);
-    this.wake();
+    await this.#insist(() => store.deferEffect(stored.key, this.#now() + pause, message), signal);
+    this.#wakeAndRearm();
   }
 }

@@ -3,9 +3,9 @@ import type { ActorDefinition, ActorSystem, EffectHandler, StepOutcome } from '.
 import { Fatal } from './failures.ts';
 import { Faults } from './faults.ts';
 import { Host } from './host.ts';
+import { checkMachine } from './machine-shape.ts';
 import { Outbox, TELL_EFFECT } from './outbox.ts';
 import type { ActorAddress, ActorStore, Clock, Ids, Log, Millis, Step } from './ports.ts';
-import { checkMachine } from './step.ts';
 import { type RestartLimit, Supervisor } from './supervisor.ts';
 import { Timers } from './timers.ts';
 

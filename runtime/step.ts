@@ -20,6 +20,7 @@ import type {
 } from './ports.ts';
 import { CONSUMED_KEPT } from './ports.ts';
 import { readAction } from './step-actions.ts';
+import { timerChanges } from './timer-changes.ts';
 
 /** What a step needs to know besides the event itself. */
 export interface StepContext {
@@ -143,37 +144,6 @@ export function nextStep(
   return assemble(definition, stored.address, stored, snapshot, actions, event.type, context);
 }
 
-/**
- * A step that changes no state: it settles an effect whose outcome nobody wants any more, forgets a deadline the
- * machine ignored, or stops and restarts the actor.
- */
-export function bareStep(
-  stored: StoredActor,
-  context: StepContext,
-  stopped: StoredActor['stopped'] = stored.stopped,
-): Step {
-  const fired = context.timer !== undefined && stored.timers[context.timer.name] === context.timer.due;
-  const timers =
-    fired && context.timer !== undefined ? without(stored.timers, context.timer.name) : stored.timers;
-  return {
-    actor: { ...stored, revision: stored.revision + 1, timers, stopped },
-    basedOn: stored.revision,
-    journal: [],
-    effects: [],
-    settles: context.settles ?? null,
-    dropsEffects: false,
-    timers: { arm: [], disarm: fired && context.timer !== undefined ? [context.timer] : [] },
-    rows: { put: [], remove: [] },
-    names: { take: [], release: [] },
-    counters: {},
-  };
-}
-
-function without(timers: StoredActor['timers'], name: string): StoredActor['timers'] {
-  const { [name]: _, ...rest } = timers;
-  return rest;
-}
-
 function checkVersion(definition: ActorDefinition, stored: StoredActor): void {
   if (stored.version === definition.version) return;
   throw new Fatal(
@@ -274,45 +244,8 @@ function assemble(
   };
 }
 
-const NO_TIMERS: Step['timers'] = { arm: [], disarm: [] };
-
-/** Only what still holds at the end of the step is armed; whatever was armed before and moved or went is disarmed. */
-function timerChanges(
-  before: StoredActor['timers'],
-  after: ReadonlyMap<string, Millis>,
-  armed: Step['timers']['arm'],
-): Step['timers'] {
-  if (armed.length === 0 && Object.keys(before).length === 0) return NO_TIMERS;
-  const last = new Map(armed.map((timer) => [timer.name, timer]));
-  const arm = [...last.values()].filter((timer) => after.get(timer.name) === timer.due);
-  const rearmed = new Set(arm.map((timer) => timer.name));
-  const disarm = Object.entries(before)
-    .filter(([name]) => !after.has(name) || rearmed.has(name))
-    .map(([name, due]) => ({ name, due }));
-  return { arm, disarm };
-}
-
 function consume(before: readonly string[], id: string | undefined): readonly string[] {
   if (id === undefined) return before;
   const kept = before.length < CONSUMED_KEPT ? before : before.slice(before.length - CONSUMED_KEPT + 1);
   return [...kept, id];
-}
-
-/**
- * Checks once, at start, that a machine is of a shape the runtime can store: no parallel or history states, no
- * invoked actors, no dots in state names. Throws `machine.unsupported`.
- */
-export function checkMachine(definition: ActorDefinition): void {
-  const refuse = (where: string, what: string): never => {
-    throw new Fatal('machine.unsupported', `${definition.kind}: ${where} ${what}`);
-  };
-  const walk = (node: AnyStateMachine['root']): void => {
-    const where = node.path.join('.') || 'the root';
-    if (node.type === 'parallel') refuse(where, 'is parallel; an actor is in one state.');
-    if (node.type === 'history') refuse(where, 'is a history state; history is not stored.');
-    if (node.invoke.length > 0) refuse(where, 'invokes an actor; ask for an effect instead.');
-    if (node.path.some((key: string) => key.includes('.'))) refuse(where, 'has a dot in its name.');
-    for (const child of Object.values(node.states)) walk(child as AnyStateMachine['root']);
-  };
-  walk(definition.machine.root);
 }

@@ -387,3 +387,45 @@ test('a thousand effects on disk are each done once', async (t) => {
   t.true([...done.values()].every((times) => times === 1));
   await runtime.stop();
 });
+
+test('an effect that cannot be put back is not forgotten while the process lives', async (t) => {
+  const store = new MemoryStore();
+  let refusals = 3;
+  const flaky = Object.create(store) as MemoryStore;
+  for (const name of [
+    'load',
+    'commit',
+    'leaseEffects',
+    'nextEffectDue',
+    'dueTimers',
+    'nextTimerDue',
+    'flushed',
+  ] as const) {
+    Object.defineProperty(flaky, name, { value: (store[name] as () => unknown).bind(store) });
+  }
+  Object.defineProperty(flaky, 'deferEffect', {
+    value: async (...given: Parameters<MemoryStore['deferEffect']>) => {
+      if (refusals-- > 0) throw new Retryable('store.unavailable', 'disk full');
+      return store.deferEffect(...given);
+    },
+  });
+  let tries = 0;
+  const work: EffectHandler = {
+    ...echo,
+    run: async (effect) => {
+      if (++tries === 1) throw new Retryable('busy', 'once');
+      return { type: 'WORKED', what: effect.what };
+    },
+  };
+  const { runtime, system, clock, committed } = makeWorld({ store: flaky, work });
+  runtime.start();
+  await system.create(T1, null);
+  await system.tell(T1, { type: 'WORK', what: 'x' });
+  for (let second = 0; second < 6; second++) {
+    await settle();
+    clock.advance(1000);
+  }
+  await committed((step) => heard(step).includes('x'));
+  t.is(tries, 2);
+  await runtime.stop();
+});

@@ -1,0 +1,34 @@
+/** Steps no machine is asked about. */
+import type { Step, StoredActor } from './ports.ts';
+import type { StepContext } from './step.ts';
+
+/**
+ * A step that changes no state: it settles an effect whose outcome nobody wants any more, forgets a deadline the
+ * machine ignored, or stops and restarts the actor.
+ */
+export function bareStep(
+  stored: StoredActor,
+  context: StepContext,
+  stopped: StoredActor['stopped'] = stored.stopped,
+): Step {
+  const fired = context.timer !== undefined && stored.timers[context.timer.name] === context.timer.due;
+  const timers =
+    fired && context.timer !== undefined ? without(stored.timers, context.timer.name) : stored.timers;
+  return {
+    actor: { ...stored, revision: stored.revision + 1, timers, stopped },
+    basedOn: stored.revision,
+    journal: [],
+    effects: [],
+    settles: context.settles ?? null,
+    dropsEffects: false,
+    timers: { arm: [], disarm: fired && context.timer !== undefined ? [context.timer] : [] },
+    rows: { put: [], remove: [] },
+    names: { take: [], release: [] },
+    counters: {},
+  };
+}
+
+function without(timers: StoredActor['timers'], name: string): StoredActor['timers'] {
+  const { [name]: _, ...rest } = timers;
+  return rest;
+}

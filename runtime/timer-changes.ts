@@ -1,0 +1,20 @@
+/** How the armed deadlines of an actor differ between two steps. Pure. */
+import type { Millis, Step, StoredActor } from './ports.ts';
+
+const NO_TIMERS: Step['timers'] = { arm: [], disarm: [] };
+
+/** Only what still holds at the end of the step is armed; whatever was armed before and moved or went is disarmed. */
+export function timerChanges(
+  before: StoredActor['timers'],
+  after: ReadonlyMap<string, Millis>,
+  armed: Step['timers']['arm'],
+): Step['timers'] {
+  if (armed.length === 0 && Object.keys(before).length === 0) return NO_TIMERS;
+  const last = new Map(armed.map((timer) => [timer.name, timer]));
+  const arm = [...last.values()].filter((timer) => after.get(timer.name) === timer.due);
+  const rearmed = new Set(arm.map((timer) => timer.name));
+  const disarm = Object.entries(before)
+    .filter(([name]) => !after.has(name) || rearmed.has(name))
+    .map(([name, due]) => ({ name, due }));
+  return { arm, disarm };
+}
