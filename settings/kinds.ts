@@ -146,7 +146,7 @@ export function choice<const Word extends string>(
 ): Kind<Word> {
   const rule = words.length === 1 ? `must be ${words[0]}` : `must be one of ${words.join(', ')}`;
   return scalar<Word>({
-    type: words.map((word) => `\`${word}\``).join(', '),
+    type: 'word',
     rule,
     parse: (value) => {
       const wanted = value.trim().toLowerCase();

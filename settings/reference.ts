@@ -39,11 +39,9 @@ ${unused}
 
 function rows(table: KeyTable): string {
   const lines = Object.entries(table).map(([name, { kind, fallbackText, unit, says }]) => {
-    const rule = kind.rule.replace(/^must (be|hold) /, '').replaceAll('|', '\\|');
-    const value = [kind.secret ? `${rule}; secret` : rule, unit === '' ? '' : `(${unit})`]
-      .filter(Boolean)
-      .join(' ');
-    return `| \`${name}\` | ${fallbackText} | ${value} | ${says} |`;
+    const type = [kind.type, unit === '' ? '' : `(${unit})`].filter(Boolean).join(' ');
+    const value = kind.rule.replace(/^must (be |hold )?/, '').replaceAll('|', '\\|');
+    return `| \`${name}\` | ${type} | ${fallbackText} | ${value} | ${says} |`;
   });
-  return `| Key | Default | Value | Meaning |\n|---|---|---|---|\n${lines.join('\n')}\n`;
+  return `| Key | Type | Default | Value | Meaning |\n|---|---|---|---|---|\n${lines.join('\n')}\n`;
 }
