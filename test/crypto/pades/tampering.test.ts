@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs';
 import test from 'ava';
 import { verifyPades } from '../../../crypto/pades/verify.ts';
 import { pki } from '../../pki/pki.ts';
-import { opensslCms, pdfsig, requireTool, runTool } from '../../verifiers/index.ts';
+import { mutool, opensslCms, pdfsig, requireTool } from '../../verifiers/index.ts';
 import { appendRevision, classicPdf, documentObjects, streamPdf } from '../pdf/build.ts';
 import { failedChecks, put, sign, takeApart } from './verdicts.ts';
 
@@ -34,8 +34,7 @@ test('one changed byte of the page is noticed by every verifier', async (t) => {
   if (!requireTool(t, 'pdfsig', 'certutil', 'mutool', 'openssl')) return;
   const path = put(bad);
   t.is((await pdfsig(path, pki()))[0]?.signature, 'Digest Mismatch.');
-  const { stdout } = await runTool('mutool', ['sign', '-v', path]);
-  t.regex(stdout, /Digest error: |Verification error: /);
+  t.not((await mutool(path))[0]?.digestError, '');
   const { content, cms } = takeApart(bad);
   const verdict = await opensslCms({ signature: put(cms), content: put(content), ca: pki().rootFile });
   t.false(verdict.ok);
@@ -61,8 +60,7 @@ test('a page swapped by a later revision leaves no signature over the whole file
   if (!requireTool(t, 'pdfsig', 'certutil', 'mutool')) return;
   const path = put(bad);
   t.is((await pdfsig(path, pki()))[0]?.coversWholeFile, false);
-  const { stdout } = await runTool('mutool', ['sign', '-v', path]);
-  t.false(stdout.includes('The document is unchanged since signing.'));
+  t.false((await mutool(path))[0]?.unchanged);
 });
 
 test('bytes added at the end are noticed', async (t) => {

@@ -1,0 +1,75 @@
+import { createHash, X509Certificate } from 'node:crypto';
+import { readFileSync, writeFileSync } from 'node:fs';
+import test from 'ava';
+import { preparePades } from '../../../crypto/pades/prepare.ts';
+import { bufferSource } from '../../../crypto/pdf/index.ts';
+import { keyPemOf, pki } from '../../pki/pki.ts';
+import { pdfsig, requireTool, runTool } from '../../verifiers/index.ts';
+import { classicPdf, documentObjects } from '../pdf/build.ts';
+import { failedChecks, freshPath, judge, put, sign } from './verdicts.ts';
+
+/** A PDF with a signature as older programs make it: the CMS is openssl's, with a signing time and no PAdES attributes. */
+async function signedByOpenssl(pdf: Buffer): Promise<string> {
+  const signer = pki().signer('rsa-2048');
+  const prepared = preparePades(bufferSource(pdf), { signer, at: Date.now(), digest: 'sha256' });
+  const { update, holeStart, holeEnd } = prepared;
+  // Both names have nineteen letters, so no offset moves.
+  const at = update.indexOf('ETSI.CAdES.detached');
+  update.write('adbe.pkcs7.detached', at, 'latin1');
+  const content = put(
+    Buffer.concat([pdf, update.subarray(0, holeStart), update.subarray(holeEnd)]),
+    'tbs.bin',
+  );
+  const [key, certificate, cms] = [freshPath('key.pem'), freshPath('cert.pem'), freshPath('cms.der')];
+  writeFileSync(key, keyPemOf(signer.privateKey), { mode: 0o600 });
+  writeFileSync(certificate, new X509Certificate(signer.certificate).toString());
+  const args = ['cms', '-sign', '-binary', '-nosmimecap', '-md', 'sha256', '-outform', 'DER', '-in', content];
+  const { exit, stderr } = await runTool('openssl', [
+    ...args,
+    '-signer',
+    certificate,
+    '-inkey',
+    key,
+    '-out',
+    cms,
+  ]);
+  if (exit !== 0) throw new Error(stderr);
+  update.write(readFileSync(cms).toString('hex'), holeStart + 1, 'latin1');
+  return put(Buffer.concat([pdf, update]), 'foreign.pdf');
+}
+
+test('a signature made by another program stays valid below ours', async (t) => {
+  if (!requireTool(t, 'openssl', 'pdfsig', 'certutil')) return;
+  const foreign = await signedByOpenssl(classicPdf(documentObjects()));
+  t.true(failedChecks(readFileSync(foreign)).includes('sub-filter'));
+  const twice = sign(foreign, pki().signer('p-256'));
+  const report = judge(twice, pki().signer('p-256'));
+  t.true(report.ok, JSON.stringify(report.checks.filter(({ ok }) => !ok)));
+  t.true(report.checks.some(({ name }) => name === 'earlier-1.signature-value'));
+  const verdicts = await pdfsig(twice.output, pki());
+  t.deepEqual(
+    verdicts.map(({ signature }) => signature),
+    ['Signature is Valid.', 'Signature is Valid.'],
+  );
+});
+
+test('a time of signing is the one asked for, in UTC', (t) => {
+  const options = { signer: pki().signer('rsa-2048'), digest: 'sha256' } as const;
+  const source = bufferSource(classicPdf(documentObjects()));
+  const { update } = preparePades(source, { ...options, at: Date.UTC(2026, 1, 3, 4, 5, 6, 789) });
+  t.true(update.includes('/M(D:20260203040506Z)'));
+});
+
+test('the same original, signer and time give the same update, another time another file identifier', (t) => {
+  const options = { signer: pki().signer('rsa-2048'), digest: 'sha256' } as const;
+  const source = bufferSource(classicPdf(documentObjects()));
+  const [one, same, other] = [1000, 1000, 2000].map((at) => preparePades(source, { ...options, at }).update);
+  const digest = (update: Buffer | undefined) =>
+    createHash('sha256')
+      .update(update ?? '')
+      .digest('hex');
+  t.is(digest(one), digest(same));
+  const id = (update: Buffer | undefined) => /\/ID\[<(\w+)><(\w+)>\]/.exec(String(update))?.slice(1) ?? [];
+  t.is(id(one)[0], id(other)[0]);
+  t.not(id(one)[1], id(other)[1]);
+});
