@@ -86,7 +86,8 @@ export class BodyReader implements AsyncIterable<Buffer> {
     for (;;) {
       if (this.#exchange.gone) throw new ClientGone();
       if (this.#failure !== undefined) throw this.#failure;
-      const chunk = await this.#next();
+      // Nothing may be awaited between finding nothing and going to sleep, or a wake-up would be missed.
+      const chunk = this.#shift() ?? (this.#spooled > 0 ? await this.#unspool() : undefined);
       if (chunk !== undefined) {
         try {
           yield chunk.bytes;
@@ -114,18 +115,28 @@ export class BodyReader implements AsyncIterable<Buffer> {
     if (this.#paused && this.#exchange.open) this.#resume();
   }
 
-  /** The oldest chunk that is held; undefined when none is. */
-  async #next(): Promise<Chunk | undefined> {
-    let chunk = this.#chunks.shift();
-    if (chunk !== undefined) {
-      this.#held -= chunk.bytes.length;
-    } else if (this.#spool !== undefined && this.#spool.length > 0) {
-      const block = this.#parts.pool.take();
-      chunk = { bytes: await this.#spool.take(block), block };
-    }
-    const empty = this.#held === 0 && (this.#spool?.length ?? 0) === 0;
-    if (this.#paused && empty && this.#exchange.open) this.#resume();
+  get #spooled(): number {
+    return this.#spool?.length ?? 0;
+  }
+
+  /** The oldest chunk in memory. */
+  #shift(): Chunk | undefined {
+    const chunk = this.#chunks.shift();
+    if (chunk !== undefined) this.#held -= chunk.bytes.length;
+    this.#resumeWhenEmpty();
     return chunk;
+  }
+
+  /** The oldest bytes in the file. */
+  async #unspool(): Promise<Chunk | undefined> {
+    const block = this.#parts.pool.take();
+    const bytes = await this.#spool?.take(block);
+    this.#resumeWhenEmpty();
+    return bytes === undefined ? undefined : { bytes, block };
+  }
+
+  #resumeWhenEmpty(): void {
+    if (this.#paused && this.#held === 0 && this.#spooled === 0 && this.#exchange.open) this.#resume();
   }
 
   #receive(bytes: Uint8Array, isLast: boolean): void {
@@ -139,8 +150,7 @@ export class BodyReader implements AsyncIterable<Buffer> {
 
   /** Copies the bytes: the library takes its memory back when its handler returns. */
   #hold(bytes: Uint8Array): void {
-    const behindSpool = this.#spool !== undefined && this.#spool.length > 0;
-    if (behindSpool || this.#held + bytes.length > MEMORY_BYTES) {
+    if (this.#spooled > 0 || this.#held + bytes.length > MEMORY_BYTES) {
       try {
         this.#spool ??= new Spool(this.#parts.spoolPath());
         this.#spool.append(bytes);
