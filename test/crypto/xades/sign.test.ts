@@ -41,7 +41,7 @@ const DOCUMENTS: { readonly [name: string]: string | Buffer } = {
 };
 
 for (const [name, document] of Object.entries(DOCUMENTS)) {
-  test(`signed and accepted by us and by xmlsec1: ${name}`, async (t) => {
+  test.serial(`signed and accepted by us and by xmlsec1: ${name}`, async (t) => {
     const signed = signDocument(document);
     const report = verdict(signed.path, signed.original);
     t.deepEqual(failed(report), []);
@@ -54,7 +54,7 @@ for (const [name, document] of Object.entries(DOCUMENTS)) {
   });
 }
 
-test('generated documents are signed so that we and xmlsec1 accept them', async (t) => {
+test.serial('generated documents are signed so that we and xmlsec1 accept them', async (t) => {
   if (!requireTool(t, 'xmlsec1')) return;
   for (let seed = 1000; seed < 1060; seed++) {
     const signed = signDocument(generateDocument(seed).text);
@@ -66,14 +66,17 @@ test('generated documents are signed so that we and xmlsec1 accept them', async 
 
 for (const kind of ['rsa-2048', 'rsa-3072', 'p-256', 'p-384', 'p-521'] as const) {
   for (const digest of ['sha256', 'sha384', 'sha512'] as const) {
-    test(`a key of kind ${kind} with ${digest} makes signatures that we and xmlsec1 accept`, async (t) => {
-      const signer = pki().signer(kind);
-      const signed = signDocument('<r a="1">text</r>', { signer, digest });
-      t.deepEqual(failed(verdict(signed.path, signed.original, signer)), []);
-      if (!requireTool(t, 'xmlsec1')) return;
-      const other = await byXmlsec(signed.path);
-      t.true(other.ok && other.referencesOk === 2, other.text);
-    });
+    test.serial(
+      `a key of kind ${kind} with ${digest} makes signatures that we and xmlsec1 accept`,
+      async (t) => {
+        const signer = pki().signer(kind);
+        const signed = signDocument('<r a="1">text</r>', { signer, digest });
+        t.deepEqual(failed(verdict(signed.path, signed.original, signer)), []);
+        if (!requireTool(t, 'xmlsec1')) return;
+        const other = await byXmlsec(signed.path);
+        t.true(other.ok && other.referencesOk === 2, other.text);
+      },
+    );
   }
 }
 
@@ -91,7 +94,8 @@ for (const digest of ['sha256', 'sha512'] as const) {
     };
     for (const [name, document] of Object.entries(DOCUMENTS)) {
       // That library reads text alone, and leaves processing instructions out of the canonical form.
-      if (typeof document !== 'string' || document.includes('<?p')) continue;
+      // On large ones it takes minutes.
+      if (typeof document !== 'string' || document.includes('<?p') || document.length > 5000) continue;
       const text = signDocument(document, { signer, digest }).bytes.toString();
       t.true(accepts(text), name);
       t.false(accepts(text.replace('<ds:Signature ', 'x<ds:Signature ')), name);
