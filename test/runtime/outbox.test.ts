@@ -429,3 +429,14 @@ test('an effect that cannot be put back is not forgotten while the process lives
   t.is(tries, 2);
   await runtime.stop();
 });
+
+test('effects committed before the wall clock was set back an hour are done at once all the same', async (t) => {
+  const { runtime, system, clock } = makeWorld();
+  await system.create(T1, null);
+  await system.tell(T1, { type: 'WORK', what: 'x' });
+  clock.jumpWall(-3_600_000);
+  runtime.start();
+  await settle();
+  t.deepEqual((await system.read(T1))?.context.heard, ['x']);
+  await runtime.stop();
+});
