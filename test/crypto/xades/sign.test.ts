@@ -94,7 +94,7 @@ for (const digest of ['sha256', 'sha512'] as const) {
     };
     for (const [name, document] of Object.entries(DOCUMENTS)) {
       // That library reads text alone, and leaves processing instructions out of the canonical form.
-      // On large ones it takes minutes.
+      // Large ones would hold up the other tests.
       if (typeof document !== 'string' || document.includes('<?p') || document.length > 5000) continue;
       const text = signDocument(document, { signer, digest }).bytes.toString();
       t.true(accepts(text), name);
