@@ -89,8 +89,8 @@ function signatureValue(
   readonly holeEnd: number;
 } {
   const head = `<</Type/Sig/Filter/Adobe.PPKLite/SubFilter/ETSI.CAdES.detached/M(${pdfTime(at)})/ByteRange`;
-  // Each of the three numbers has at most one digit more than the size: the update is shorter than 9 × the file,
-  // or it is counted with the ten digits every number gets at least.
+  // Room for three numbers of ten digits, or one digit more than the original's size has: no update comes near
+  // nine times the size of a file that large.
   const blanks = ' '.repeat('[0 '.length + 3 * (Math.max(10, String(size).length + 1) + 1));
   const before = `${head}${blanks}/Contents `;
   const hole = `<${'00'.repeat(maxSignedDataLength(signer, digest))}>`;

@@ -5,6 +5,7 @@ import { createHash, type Hash } from 'node:crypto';
 import { buildSignedData } from '../cms/build.ts';
 import { openSource, type Source, WHOLE_LIMIT } from '../files/source.ts';
 import { createTarget, type Target } from '../files/target.ts';
+import { bufferSource } from '../pdf/index.ts';
 import { CryptoError, type SignedFile, type SignFileRequest } from '../types.ts';
 import { type PadesOptions, type PreparedPades, preparePades } from './prepare.ts';
 
@@ -84,11 +85,7 @@ export function completePades(prepared: PreparedPades, original: Hash, options: 
 
 /** Signs a PDF in memory and gives the signed one. @throws {CryptoError} as `signPades` */
 export function signPdfBytes(pdf: Buffer, options: PadesOptions): Buffer {
-  const source = {
-    size: pdf.length,
-    read: (from: number, length: number) => pdf.subarray(from, from + length),
-  };
-  const prepared = preparePades(source, options);
+  const prepared = preparePades(bufferSource(pdf), options);
   completePades(prepared, createHash(options.digest).update(pdf), options);
   return Buffer.concat([pdf, prepared.update]);
 }

@@ -1,11 +1,10 @@
 export { type ByteSource, bufferSource } from './byte-source.ts';
-export { PdfDamage } from './damage.ts';
 export { PdfDocument, withPdf } from './document.ts';
 export { type Field, fields } from './form.ts';
 export { firstPage, type Page } from './page.ts';
-export { firstUnusedNumber, type Revision, type RevisionObject, writeRevision } from './revision.ts';
+export { firstUnusedNumber, type RevisionObject, writeRevision } from './revision.ts';
 export { appendItem, spliceDict } from './splice.ts';
-export { asString, asText } from './strings.ts';
+export { asText } from './strings.ts';
 export {
   asDict,
   asInteger,

@@ -7,7 +7,7 @@ import { isSpace, readDigits, skipSpace, startsWith } from './syntax.ts';
 import { asInteger, type PdfDict } from './values.ts';
 import type { XrefEntry } from './xref-entry.ts';
 import { readXrefStream, type XrefStream } from './xref-stream.ts';
-import { readXrefTable, type XrefTable } from './xref-table.ts';
+import { readXrefTable, XrefTable } from './xref-table.ts';
 
 /** Where every object is, and how a further section is to be written. */
 export interface Xref {
@@ -66,10 +66,11 @@ export function readXref(reading: Reading, header: number): Xref {
       throw new PdfDamage('A trailer has a malformed /Prev.');
     next = value === undefined ? undefined : value + base;
   }
-  const newest = sections[0] as Section;
+  const [newest] = sections;
+  if (newest === undefined) throw new PdfDamage('The file has no cross-reference.');
   return {
     trailer: newest.main.trailer,
-    form: 'entry' in newest.main && newest.main.trailer.get('W') === undefined ? 'table' : 'stream',
+    form: newest.main instanceof XrefTable ? 'table' : 'stream',
     base,
     newest: offset - base,
     bound: sections.reduce((bound, { main, hybrid }) => Math.max(bound, main.bound, hybrid?.bound ?? 0), 0),

@@ -234,6 +234,23 @@ test('many small crafted objects cost no more than their size explains', (t) => 
   }
 });
 
+test('dictionaries with very many keys are read or refused in time that follows their length', (t) => {
+  const keys = (count: number) => Array.from({ length: count }, (_, index) => `/K${index} ${index}`).join('');
+  t.is(refusal(classicPdf(documentObjects(), { trailer: keys(50_000) })), undefined);
+  t.is(refusal(classicPdf(documentObjects(), { trailer: keys(150_000) })), 'pdf.malformed');
+  t.is(refusal(with_(10, `<< /Type /Page ${keys(50_000)} >>`)), undefined);
+  t.true(refusal(with_(10, `<< /Type /Page ${keys(150_000)} >>`))?.startsWith('pdf.'));
+});
+
+test('a signature many fields share is judged once', (t) => {
+  const objects = documentObjects({ form: 'indirect', fields: 'indirect' });
+  const numbers = Array.from({ length: 3000 }, (_, index) => 100 + index);
+  objects.set(5, `[ ${numbers.map((number) => `${number} 0 R`).join(' ')} ]`);
+  for (const number of numbers) objects.set(number, `<< /FT /Sig /T (f${number}) /V 40 0 R >>`);
+  objects.set(40, `<< /Type /Sig /ByteRange [0 1 2 3] /Contents <${'00'.repeat(100_000)}> >>`);
+  t.true(failedChecks(classicPdf(objects)).includes('byte-range'));
+});
+
 test('a form with a hundred thousand references to few fields is read once each', (t) => {
   t.is(refusal(with_(5, `[ ${'7 0 R '.repeat(100_000)}]`)), undefined);
 });
