@@ -190,8 +190,8 @@ export class Batch implements BatchService {
     return this.#pool.stages;
   }
 
-  /** Jobs in any of these states. */
-  count(states: readonly JobState[]): number {
+  /** Jobs in any of these states; all when undefined. */
+  count(states?: readonly JobState[]): number {
     return this.#counts.count(states);
   }
 

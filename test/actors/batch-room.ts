@@ -1,0 +1,134 @@
+/** The batch service inside the test's own process: real store, real pool, real folders, no HTTP. */
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import type { ExecutionContext } from 'ava';
+import {
+  Batch,
+  type BatchOptions,
+  type FolderOptions,
+  type StorageLayout,
+  storageLayout,
+} from '../../actors/index.ts';
+import type { FolderName, JobId, ProfileName } from '../../machines/ids.ts';
+import type { JobState } from '../../machines/job.ts';
+import { type ActorStore, Faults, openLmdbStore, systemClock, systemIds } from '../../runtime/index.ts';
+import { pki } from '../pki/pki.ts';
+
+export interface Room {
+  readonly batch: Batch;
+  readonly store: ActorStore;
+  readonly layout: StorageLayout;
+  readonly faults: Faults;
+  /** Every line the service logged as a warning or worse. */
+  readonly complaints: string[];
+  /** Resolves once as many jobs as given stand in the state. */
+  reach(state: JobState, count: number): Promise<void>;
+  upload(fileName: string, content: string | Buffer): Promise<JobId>;
+  /** Ends the service, so that another can be opened on its folder. Done by the test's end otherwise. */
+  close(): Promise<void>;
+}
+
+export interface RoomOptions extends Partial<Omit<BatchOptions, 'layout'>> {
+  /** An earlier room's root, to open it again. */
+  readonly root?: string;
+  /** False leaves the service open and not started. @default true */
+  readonly start?: boolean;
+  readonly budget?: number;
+  /** False: the upload folder is not watched. @default true */
+  readonly watch?: boolean;
+  /** Path of a second watched folder, `other`. */
+  readonly otherFolder?: string;
+}
+
+export async function room(t: ExecutionContext, options: RoomOptions = {}): Promise<Room> {
+  const root = options.root ?? (await mkdtemp(join(tmpdir(), 'sealwright-batch-')));
+  const layout = storageLayout(root);
+  const signer = pki().signer('p-256');
+  const profile = 'default' as ProfileName;
+  const store = openLmdbStore({ folder: layout.db });
+  const faults = new Faults();
+  const complaints: string[] = [];
+  const complain = (text: string, properties?: object) =>
+    complaints.push(`${text} ${JSON.stringify(properties ?? {})}`);
+  const { root: _, start: __, budget = 10, watch = true, otherFolder, ...more } = options;
+  const folder = (name: string, path: string): FolderOptions => ({
+    name: name as FolderName,
+    path,
+    profile,
+    budget,
+    settings: {
+      stability: { intervalMs: 50, requiredSamples: 2, timeoutMs: 10_000 },
+      concurrency: 64,
+      ignoredExtensions: ['.part'],
+      ignoredPrefixes: ['.'],
+      sweepIntervalMs: 5_000,
+    },
+  });
+  const batch = await Batch.open(
+    {
+      layout,
+      folders: [
+        ...(watch ? [folder('default', layout.input)] : []),
+        ...(otherFolder === undefined ? [] : [folder('other', otherFolder)]),
+      ],
+      profiles: [
+        {
+          name: profile,
+          format: undefined,
+          signer,
+          anchors: [pki().root.certificate],
+          validTo: Date.now() + 86_400_000,
+          certificate: 'test',
+        },
+      ],
+      maxConcurrency: 2,
+      pollEvery: 500,
+      outputCollision: 'suffix',
+      threads: 2,
+      ...more,
+    },
+    {
+      store,
+      clock: systemClock,
+      ids: systemIds,
+      faults,
+      faultsText: '',
+      log: { debug() {}, info() {}, warn: complain, error: complain },
+    },
+  );
+  let closed = false;
+  const close = async () => {
+    if (closed) return;
+    closed = true;
+    await batch.stop(5_000);
+    await store.close();
+  };
+  t.teardown(async () => {
+    await close();
+    if (options.root === undefined) await rm(root, { recursive: true, force: true });
+  });
+  if (options.start !== false) await batch.start();
+  return {
+    batch,
+    store,
+    layout,
+    faults,
+    complaints,
+    close,
+    async reach(state, count) {
+      const end = Date.now() + 60_000;
+      while (batch.count([state]) < count) {
+        if (Date.now() > end)
+          throw new Error(`waited a minute for ${count} jobs in ${state}; there are ${batch.count([state])}`);
+        await systemClock.sleep(10);
+      }
+    },
+    async upload(fileName, content) {
+      const sink = await batch.jobs.openUpload(fileName);
+      await sink.write(Buffer.from(content));
+      const { format, profile: named } = batch.jobs.plan({ fileName, format: undefined, profile: undefined });
+      return (await batch.jobs.acceptUpload(sink, { fileName, format, profile: named })).id;
+    },
+  };
+}
