@@ -1,7 +1,7 @@
 /**
  * The body of a request as chunks to be read at the reader's pace, in bounded memory.
  */
-import type { Clock } from '../runtime/ports.ts';
+import type { Clock } from '../runtime/index.ts';
 import { BLOCK_BYTES, type BlockPool } from './block-pool.ts';
 import type { Exchange } from './exchange.ts';
 import { Spool } from './spool.ts';

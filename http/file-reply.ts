@@ -7,19 +7,14 @@ import { type FileHandle, open } from 'node:fs/promises';
 import { Refusal, type RefusalCode } from '../machines/refusals.ts';
 import type { Exchange } from './exchange.ts';
 import { describe, type Problem } from './problem.ts';
-import { type EmptyReply, endHead, type ReplyHeaders, type ReplyScene, writeHead } from './reply.ts';
-
-/** A file, opened and ready to be sent; the sender closes it. */
-export interface FileReply {
-  readonly kind: 'file';
-  readonly status: 200 | 206;
-  readonly headers: ReplyHeaders;
-  readonly file: FileHandle;
-  /** First byte to send. */
-  readonly from: number;
-  /** Bytes to send. */
-  readonly length: number;
-}
+import {
+  type EmptyReply,
+  endHead,
+  type FileReply,
+  type ReplyHeaders,
+  type ReplyScene,
+  writeHead,
+} from './reply.ts';
 
 /** Thrown for a range outside the file: the answer carries `Content-Range`, which a plain refusal cannot. */
 export class RangeRefused extends Error {

@@ -4,7 +4,7 @@
  * Source: Batch Signing Service API, "Limits"; batch-gaps §2, "Rate limit".
  */
 import { Refusal } from '../machines/refusals.ts';
-import type { Clock } from '../runtime/ports.ts';
+import type { Clock } from '../runtime/index.ts';
 import type { RateWindow } from './settings.ts';
 
 /**

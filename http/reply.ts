@@ -1,8 +1,8 @@
 /**
  * What a handler answers, and how it is written.
  */
+import type { FileHandle } from 'node:fs/promises';
 import type { Exchange } from './exchange.ts';
-import type { FileReply } from './file-reply.ts';
 import type { UwsResponse } from './uws.ts';
 
 export type ReplyHeaders = readonly (readonly [name: string, value: string])[];
@@ -21,6 +21,18 @@ export interface EmptyReply {
   readonly kind: 'empty';
   readonly status: number;
   readonly headers?: ReplyHeaders;
+}
+
+/** A file, opened and ready to be sent; `sendFile` closes it. */
+export interface FileReply {
+  readonly kind: 'file';
+  readonly status: 200 | 206;
+  readonly headers: ReplyHeaders;
+  readonly file: FileHandle;
+  /** First byte to send. */
+  readonly from: number;
+  /** Bytes to send. */
+  readonly length: number;
 }
 
 export type Reply = JsonReply | EmptyReply | FileReply;

@@ -3,18 +3,19 @@
  */
 import { tmpdir } from 'node:os';
 import type { BatchService } from '../actors/api.ts';
-import type { Clock, Ids, Log } from '../runtime/ports.ts';
+import type { Clock, Ids, Log } from '../runtime/index.ts';
 import { createAuthenticator } from './auth.ts';
 import { fileRoutes } from './batch/files.ts';
 import { jobRoutes } from './batch/jobs.ts';
 import { systemRoutes } from './batch/system.ts';
 import { BlockPool } from './block-pool.ts';
-import { Dispatcher, type RequestObservation } from './dispatch.ts';
+import { Dispatcher } from './dispatch.ts';
 import { createRateLimiter } from './rate-limit.ts';
 import { createRequestIds } from './request-ids.ts';
 import { type AnyRoute, Router } from './router.ts';
 import type { HttpSettings } from './settings.ts';
 import { loadUws, type Uws, type UwsApp, type UwsListenSocket } from './uws.ts';
+import type { RequestObservation } from './visit.ts';
 
 export interface BatchServerParts {
   readonly service: BatchService;

@@ -6,7 +6,7 @@
 import { z } from 'zod';
 import type { JobDetail, JobView, ReadyCheck } from '../../actors/api.ts';
 import type { JobState } from '../../machines/job.ts';
-import type { Millis } from '../../runtime/ports.ts';
+import type { Millis } from '../../runtime/index.ts';
 
 export const JOB_STATES = [
   'Queued',

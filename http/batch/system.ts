@@ -4,7 +4,7 @@
  * Source: Batch Signing Service API, "System"; batch-gaps §3.
  */
 import type { Readiness } from '../../actors/api.ts';
-import type { Clock } from '../../runtime/ports.ts';
+import type { Clock } from '../../runtime/index.ts';
 import { json } from '../reply.ts';
 import { type AnyRoute, route } from '../router.ts';
 import { noBody, noParams, noQuery } from './queries.ts';

@@ -4,8 +4,8 @@
 import net from 'node:net';
 import type { ExecutionContext } from 'ava';
 import { z } from 'zod';
-import type { RequestObservation } from '../../http/dispatch.ts';
 import { createBatchServer, type HttpServer, type HttpSettings } from '../../http/index.ts';
+import type { RequestObservation } from '../../http/visit.ts';
 import { REFUSALS } from '../../machines/refusals.ts';
 import { systemClock } from '../../runtime/clock.ts';
 import { systemIds } from '../../runtime/ids.ts';

@@ -1,0 +1,261 @@
+/**
+ * One request from the socket to its answer: route, identity, rate, schemas, handler, reply; and every way in
+ * which that can end otherwise.
+ */
+import { join } from 'node:path';
+import type { z } from 'zod';
+import { Refusal, type RefusalCode } from '../machines/refusals.ts';
+import type { Clock, Log } from '../runtime/index.ts';
+import type { Authenticator } from './auth.ts';
+import type { BlockPool } from './block-pool.ts';
+import { BodyReader, ClientGone } from './body.ts';
+import { Exchange } from './exchange.ts';
+import { RangeRefused, sendFile } from './file-reply.ts';
+import { readJson } from './json-body.ts';
+import { type Problem, problemBody, problemFrom } from './problem.ts';
+import type { RateLimiter } from './rate-limit.ts';
+import { type Reply, type ReplyHeaders, type ReplyScene, sendSmall } from './reply.ts';
+import type { RequestIds } from './request-ids.ts';
+import { type AnyRoute, type ApiRequest, type Match, parseQuery, type Router } from './router.ts';
+import type { UwsRequest, UwsResponse } from './uws.ts';
+
+/** What became of one request, for metrics. */
+export interface RequestObservation {
+  readonly method: string;
+  /** Path of the route; `(none)` when there is no such route. */
+  readonly route: string;
+  /** 0 when the client left before it was answered. */
+  readonly status: number;
+  /** From the request's head to the end of its answer, in milliseconds. */
+  readonly milliseconds: number;
+}
+
+/** What every request of a server is answered with. */
+export interface VisitParts {
+  readonly router: Router;
+  readonly authenticator: Authenticator;
+  /** Undefined where rate limiting is switched off. */
+  readonly limiters: { readonly upload: RateLimiter; readonly actions: RateLimiter } | undefined;
+  readonly requestIds: RequestIds;
+  readonly pool: BlockPool;
+  readonly spoolFolder: string;
+  readonly clock: Pick<Clock, 'elapsed'>;
+  readonly log: Log;
+  readonly production: boolean;
+  readonly https: boolean;
+  readonly observe: ((observation: RequestObservation) => void) | undefined;
+}
+
+/** One request on its way through. */
+export class Visit {
+  readonly #parts: VisitParts;
+  readonly #response: UwsResponse;
+  readonly #request: UwsRequest;
+  readonly #exchange: Exchange;
+  readonly #underWay: Set<Exchange>;
+  readonly #left: () => void;
+  readonly #started: number;
+  readonly #method: string;
+  readonly #path: string;
+  readonly #traceparent: string;
+  readonly #match: Match;
+  readonly #scene: ReplyScene;
+  #stream: BodyReader | undefined;
+
+  constructor(
+    parts: VisitParts,
+    response: UwsResponse,
+    request: UwsRequest,
+    closing: boolean,
+    underWay: Set<Exchange>,
+    left: () => void,
+  ) {
+    this.#parts = parts;
+    this.#response = response;
+    this.#request = request;
+    this.#exchange = new Exchange(response);
+    this.#underWay = underWay;
+    this.#left = left;
+    this.#started = parts.clock.elapsed();
+    this.#method = request.getCaseSensitiveMethod();
+    this.#path = request.getUrl();
+    this.#traceparent = request.getHeader('traceparent');
+    this.#match = parts.router.find(this.#method, this.#path);
+    this.#scene = {
+      requestId: parts.requestIds.requestId(),
+      https: parts.https,
+      headOnly: this.#method === 'HEAD',
+      lastOnConnection: closing,
+    };
+  }
+
+  begin(): void {
+    let answer: Reply | Promise<Reply>;
+    try {
+      answer = this.#answer();
+    } catch (thrown) {
+      this.#fail(thrown);
+      return;
+    }
+    if (!(answer instanceof Promise)) {
+      // Nothing was awaited, so the library still has the response open for one write.
+      this.#reply(answer);
+      return;
+    }
+    this.#exchange.watch();
+    this.#underWay.add(this.#exchange);
+    answer
+      .then(
+        (reply) => this.#reply(reply),
+        (thrown: unknown) => this.#fail(thrown),
+      )
+      .catch((thrown: unknown) => this.#break(thrown))
+      .finally(() => {
+        this.#underWay.delete(this.#exchange);
+        this.#left();
+      });
+  }
+
+  #answer(): Reply | Promise<Reply> {
+    const { authenticator, limiters } = this.#parts;
+    if (this.#scene.lastOnConnection) throw new Refusal('service.busy', 'The service is stopping.');
+    const match = this.#match;
+    if (!match.found) {
+      if (match.allow === undefined) throw new Refusal('route.not-found', `Nothing is at ${this.#path}.`);
+      throw new Refusal('route.method-not-allowed', `This path takes ${match.allow}.`);
+    }
+    const { route } = match;
+    const identity =
+      route.auth === 'anonymous'
+        ? undefined
+        : authenticator.identify({ apiKey: this.#request.getHeader(authenticator.apiKeyHeader) });
+    if (limiters !== undefined && route.rate !== 'none') {
+      limiters[route.rate].take(Buffer.from(this.#response.getRemoteAddressAsText()).toString('latin1'));
+    }
+    const params = checked(route.params, match.params, route.unfit.params);
+    const query = checked(route.query, parseQuery(this.#request.getQuery()), route.unfit.query);
+    const headers = new Map(route.headers.map((name) => [name, this.#request.getHeader(name)]));
+    const request: Omit<ApiRequest<never, never, never>, 'body'> = {
+      params,
+      query,
+      stream: undefined,
+      header: (name) => headers.get(name) ?? '',
+      identity,
+      requestId: this.#scene.requestId,
+    };
+    if (route.bodyPolicy === 'none') return route.handle({ ...request, body: undefined as never });
+    const stream = new BodyReader(this.#exchange, this.#response, {
+      clock: this.#parts.clock,
+      pool: this.#parts.pool,
+      spoolPath: () =>
+        join(this.#parts.spoolFolder, `sealwright-${this.#scene.requestId.replace(':', '-')}.spool`),
+    });
+    this.#stream = stream;
+    if (route.bodyPolicy === 'stream') return route.handle({ ...request, stream, body: undefined as never });
+    return this.#withJson(route, request, stream, this.#request.getHeader('content-type'));
+  }
+
+  async #withJson(
+    route: AnyRoute,
+    request: Omit<ApiRequest<never, never, never>, 'body'>,
+    stream: BodyReader,
+    contentType: string,
+  ): Promise<Reply> {
+    const body = checked(route.body, await readJson(stream, contentType), route.unfit.body);
+    return route.handle({ ...request, body });
+  }
+
+  #reply(reply: Reply): void | Promise<void> {
+    this.#stream?.discard();
+    if (reply.kind === 'file') {
+      return sendFile(this.#exchange, reply, this.#scene).then(() => this.#done(reply.status, undefined));
+    }
+    sendSmall(this.#exchange, reply, this.#scene);
+    this.#done(reply.status, undefined);
+  }
+
+  #fail(thrown: unknown): void {
+    this.#stream?.discard();
+    if (thrown instanceof ClientGone) {
+      this.#done(0, undefined);
+      return;
+    }
+    const ranged = thrown instanceof RangeRefused;
+    const problem = ranged ? thrown.problem : problemFrom(thrown);
+    const scene = {
+      traceId: this.#parts.requestIds.traceId(this.#traceparent),
+      requestId: this.#scene.requestId,
+      path: this.#path,
+      production: this.#parts.production,
+    };
+    sendSmall(
+      this.#exchange,
+      {
+        kind: 'json',
+        status: problem.status,
+        contentType: 'application/problem+json',
+        headers: [...this.#problemHeaders(problem), ...(ranged ? thrown.headers : [])],
+        body: problemBody(problem, scene),
+      },
+      this.#scene,
+    );
+    this.#done(problem.status, problem, scene.traceId);
+  }
+
+  #problemHeaders(problem: Problem): ReplyHeaders {
+    const headers: [string, string][] = [];
+    if (problem.status === 401) headers.push(['WWW-Authenticate', this.#parts.authenticator.challenge]);
+    if (problem.status === 405 && !this.#match.found) headers.push(['Allow', this.#match.allow ?? '']);
+    if (problem.retryAfterSeconds !== undefined)
+      headers.push(['Retry-After', String(problem.retryAfterSeconds)]);
+    return headers;
+  }
+
+  /** The answer failed while it was sent; once it has begun, only dropping the connection tells the client. */
+  #break(thrown: unknown): void {
+    if (!this.#exchange.begun) {
+      this.#fail(thrown);
+      return;
+    }
+    this.#exchange.drop();
+    this.#done(500, problemFrom(thrown));
+  }
+
+  #done(status: number, problem: Problem | undefined, traceId?: string): void {
+    const { log, observe, clock } = this.#parts;
+    const answered = this.#exchange.gone ? 0 : status;
+    const milliseconds = clock.elapsed() - this.#started;
+    const route = this.#match.found ? this.#match.route.path : '(none)';
+    observe?.({ method: this.#method, route, status: answered, milliseconds });
+    const properties = {
+      Method: this.#method,
+      Route: route,
+      Status: answered,
+      Ms: Math.round(milliseconds * 10) / 10,
+      RequestId: this.#scene.requestId,
+    };
+    if (problem === undefined) {
+      if (this.#method === 'GET' || this.#method === 'HEAD') log.debug('Request answered.', properties);
+      else log.info('Request answered.', properties);
+      return;
+    }
+    const why = { ...properties, TraceId: traceId, Code: problem.code, Detail: problem.detail };
+    if (problem.code === 'internal') log.error('Request failed.', { ...why, Exception: problem.exception });
+    else log.info('Request refused.', why);
+  }
+}
+
+/** Checks `value` by `schema`; what does not fit is refused with `code` and, where allowed, the reasons. */
+function checked<T>(schema: z.ZodType<T>, value: unknown, code: RefusalCode): T {
+  const result = schema.safeParse(value);
+  if (result.success) return result.data;
+  const errors: Record<string, string[]> = {};
+  for (const issue of result.error.issues) {
+    const member = String(issue.path[0] ?? '');
+    errors[member] = [...(errors[member] ?? []), issue.message];
+  }
+  const detail = Object.entries(errors)
+    .map(([member, reasons]) => `${member} ${reasons.join(', ')}`)
+    .join('; ');
+  throw new Refusal(code, detail, { errors });
+}
