@@ -109,6 +109,7 @@ function httpSettings(settings: Settings, apiKey: string) {
     previousApiKey: settings.auth.previousApiKey ?? '',
     apiKeyHeader: settings.auth.apiKeyHeader,
     maxUploadBytes: settings.upload.maxBytes,
+    spoolFolder: settings.storage.root,
     production: settings.production,
     rateLimiting: {
       enabled,

@@ -64,7 +64,10 @@ export interface JobOutput {
 export interface UploadSink {
   /** Bytes taken so far. */
   readonly length: number;
-  /** A promise means: wait before sending more. Rejects when the disk refuses. */
+  /**
+   * A promise means: wait before sending more; the caller may use the chunk's memory again once it has settled, or
+   * at once when there is none. Rejects when the disk refuses.
+   */
   write(chunk: Uint8Array): Promise<void> | undefined;
   /** Forgets the bytes; safe at any time and more than once. */
   abort(): Promise<void>;

@@ -17,7 +17,7 @@ import {
   type Step,
 } from '../runtime/index.ts';
 import type { BatchService } from './api.ts';
-import { DirectorySync } from './directory-sync.ts';
+import { DiskSync } from './disk-sync.ts';
 import { jobHandlers } from './effects/index.ts';
 import { type FolderOptions, Folders } from './folders.ts';
 import { JobCounts } from './job-counts.ts';
@@ -106,7 +106,7 @@ export class Batch implements BatchService {
     const counts = new JobCounts(await store.counters('jobs/'));
     const [newest] = await store.rows({ view: 'jobs', reverse: true, limit: 1 });
     const order = new JobOrder(clock, (newest?.key[0] as number | undefined) ?? 0);
-    const directories = new DirectorySync();
+    const disk = new DiskSync();
     const profiles = new Profiles(options.profiles);
     const pool = new SigningPool({
       threads: Math.min(options.threads, options.maxConcurrency),
@@ -132,7 +132,7 @@ export class Batch implements BatchService {
       log,
       faults,
       definitions,
-      handlers: jobHandlers({ pool, clock, directories, layout, outputCollision: options.outputCollision }),
+      handlers: jobHandlers({ pool, clock, disk, layout, outputCollision: options.outputCollision }),
       onCommitted: (step) => observe(step),
     });
     const { system } = runtime;
@@ -146,7 +146,7 @@ export class Batch implements BatchService {
       maxConcurrency: options.maxConcurrency,
       pollEvery: options.pollEvery,
     });
-    const uploads = new Uploads(layout.input, ids, directories);
+    const uploads = new Uploads(layout.input, ids, disk);
     const jobs = new JobService({
       system,
       store,

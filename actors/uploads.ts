@@ -8,7 +8,7 @@ import type { FileStamp } from '../machines/job.ts';
 import { Refusal } from '../machines/refusals.ts';
 import { type Ids, Retryable } from '../runtime/index.ts';
 import type { UploadSink } from './api.ts';
-import type { DirectorySync } from './directory-sync.ts';
+import type { DiskSync } from './disk-sync.ts';
 import { PATH_LIMIT, uploadName } from './storage-layout.ts';
 
 /** Longer extensions are a client's idea of a joke; the stored name does without them. */
@@ -26,27 +26,29 @@ export class Upload implements UploadSink {
   readonly path: string;
   readonly #temporary: string;
   readonly #file: FileHandle;
-  readonly #directories: DirectorySync;
+  readonly #disk: DiskSync;
   #length = 0;
   #done = false;
 
-  constructor(path: string, file: FileHandle, directories: DirectorySync) {
+  constructor(path: string, file: FileHandle, disk: DiskSync) {
     this.path = path;
     this.#temporary = uploadName(path);
     this.#file = file;
-    this.#directories = directories;
+    this.#disk = disk;
   }
 
   get length(): number {
     return this.#length;
   }
 
-  /** The chunk may be reused by the caller as soon as the promise has settled, not before. */
   async write(chunk: Uint8Array): Promise<void> {
     this.#length += chunk.length;
     let written = 0;
     while (written < chunk.length) {
-      const { bytesWritten } = await this.#file.write(chunk, written, chunk.length - written);
+      const rest = this.#file.write(chunk, written, chunk.length - written);
+      const { bytesWritten } = await rest.catch((error: unknown) => {
+        throw unavailable(error);
+      });
       written += bytesWritten;
     }
   }
@@ -56,7 +58,7 @@ export class Upload implements UploadSink {
     await this.#file.datasync();
     const { size, mtimeMs } = await this.#file.stat();
     await this.#file.close();
-    await this.#directories.sync(join(this.path, '..'));
+    await this.#disk.directory(join(this.path, '..'));
     return { size, mtimeMs };
   }
 
@@ -81,13 +83,13 @@ export class Upload implements UploadSink {
 export class Uploads {
   readonly #folder: string;
   readonly #ids: Ids;
-  readonly #directories: DirectorySync;
+  readonly #disk: DiskSync;
 
   /** `folder`: absolute path of `{Root}/input`; must exist. */
-  constructor(folder: string, ids: Ids, directories: DirectorySync) {
+  constructor(folder: string, ids: Ids, disk: DiskSync) {
     this.#folder = folder;
     this.#ids = ids;
-    this.#directories = directories;
+    this.#disk = disk;
   }
 
   /** @throws {Refusal} `job.path-too-long`; {Retryable} `storage.unavailable` when the folder cannot be written */
@@ -96,7 +98,7 @@ export class Uploads {
     if (path.length > PATH_LIMIT)
       throw new Refusal('job.path-too-long', `The stored path would be ${path.length} characters long.`);
     try {
-      return new Upload(path, await open(uploadName(path), 'wx', 0o640), this.#directories);
+      return new Upload(path, await open(uploadName(path), 'wx', 0o640), this.#disk);
     } catch (error) {
       throw unavailable(error);
     }

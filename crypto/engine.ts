@@ -26,8 +26,8 @@ const VERIFY: { readonly [format in SignatureFormat]: (request: VerifyFileReques
 };
 
 /**
- * Signs one file at baseline level B. When this returns, the output's bytes are on the disk (its folder entry is the
- * caller's to sync); when it throws, there is no output.
+ * Signs one file at baseline level B. When this returns, the output's bytes are on the disk (unless `sync` is false;
+ * its folder entry is the caller's to sync); when it throws, there is no output.
  * @throws {CryptoError}
  */
 export function signFile(request: SignFileRequest): SignedFile {

@@ -38,6 +38,11 @@ export interface SignFileRequest {
   readonly at: number;
   /** @default 'sha256' */
   readonly digest?: DigestName;
+  /**
+   * Wait until the signed bytes are on the disk. False leaves that to the caller, who can let many files share
+   * the wait. @default true
+   */
+  readonly sync?: boolean;
 }
 
 /** Lengths, times and digests of one file, taken in the pass that read it. */

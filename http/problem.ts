@@ -21,16 +21,9 @@ const TYPES: { readonly [status: number]: string } = {
   503: 'https://tools.ietf.org/html/rfc9110#section-15.6.4',
 };
 
-/** Answers that only HTTP knows; the product's own codes are in `machines/refusals.ts`. */
-const HTTP_ONLY = {
-  'range.not-satisfiable': { status: 416, title: 'The range lies outside the file.' },
-} as const satisfies Record<string, { readonly status: number; readonly title: string }>;
-
-export type ProblemCode = RefusalCode | keyof typeof HTTP_ONLY;
-
 /** A problem before it is written: what happened, not yet to which request. */
 export interface Problem {
-  readonly code: ProblemCode;
+  readonly code: RefusalCode;
   readonly status: number;
   readonly title: string;
   readonly detail: string;
@@ -79,7 +72,7 @@ export function problemFrom(thrown: unknown): Problem {
 
 /** A problem made by the HTTP layer itself. */
 export function describe(
-  code: ProblemCode,
+  code: RefusalCode,
   detail: string,
   more: {
     readonly errors?: Problem['errors'];
@@ -87,7 +80,7 @@ export function describe(
     readonly exception?: string;
   } = {},
 ): Problem {
-  const row = isHttpOnly(code) ? HTTP_ONLY[code] : REFUSALS[code];
+  const row = REFUSALS[code];
   // Codes that are only ever recorded (`status: null`) are no answers; throwing one is a fault of ours.
   const status = row.status ?? 500;
   return {
@@ -99,10 +92,6 @@ export function describe(
     retryAfterSeconds: more.retryAfterSeconds ?? (status === 429 || status === 503 ? 1 : undefined),
     exception: more.exception,
   };
-}
-
-function isHttpOnly(code: ProblemCode): code is keyof typeof HTTP_ONLY {
-  return Object.hasOwn(HTTP_ONLY, code);
 }
 
 /** The body as sent. Production keeps out everything that could tell a stranger about the inside. */

@@ -1,7 +1,7 @@
 /** What the handlers of a job's effects share: their parts, their types, and how a failure becomes a message. */
 import type { JobEffect, JobEvent } from '../../machines/job.ts';
 import { type Clock, type EffectHandler, type EffectTry, Fatal } from '../../runtime/index.ts';
-import type { DirectorySync } from '../directory-sync.ts';
+import type { DiskSync } from '../disk-sync.ts';
 import type { SigningPool } from '../pool/pool.ts';
 import type { PoolAnswer, PoolResults } from '../pool/tasks.ts';
 import type { StorageLayout } from '../storage-layout.ts';
@@ -9,8 +9,8 @@ import type { StorageLayout } from '../storage-layout.ts';
 export interface HandlerParts {
   readonly pool: SigningPool;
   readonly clock: Clock;
-  readonly directories: DirectorySync;
-  readonly layout: Pick<StorageLayout, 'output'>;
+  readonly disk: DiskSync;
+  readonly layout: Pick<StorageLayout, 'processing' | 'output'>;
   /** `Storage:OutputCollision`. */
   readonly outputCollision: 'suffix' | 'fail';
 }

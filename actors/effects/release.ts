@@ -8,7 +8,7 @@ import { answerOf, type HandlerParts, type JobHandler, jobFailed } from './parts
 export function releaseHandler({
   pool,
   clock,
-  directories,
+  disk,
   layout,
   outputCollision,
 }: HandlerParts): JobHandler<'release'> {
@@ -28,7 +28,7 @@ export function releaseHandler({
         }),
       );
       // Here rather than on the pool: jobs that are released together share one sync of the folder.
-      await directories.sync(layout.output);
+      await disk.directory(layout.output);
       return { type: 'RELEASED', ...released };
     },
     failed: jobFailed,

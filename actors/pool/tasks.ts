@@ -10,6 +10,7 @@ interface JobTask {
   readonly fileName: string;
 }
 
+/** Stage and sign in the working folder. The caller makes the signed file durable. */
 export interface SignTask extends JobTask {
   readonly task: 'sign';
   readonly originalPath: string;

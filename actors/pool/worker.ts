@@ -73,6 +73,7 @@ function sign(task: SignTask): PoolResults['sign'] {
     output: join(folder, name),
     signer,
     at: task.at,
+    sync: false,
   });
   faults.atSync('pool.sign.signed');
   return { input: file.input, signed: file.output };

@@ -8,7 +8,7 @@ import { type Envelope, type EnvelopeRequest, envelope, promisedTail, promisingH
 /**
  * Signs any file into a CMS SignedData in DER that holds it (EN 319 122-1, baseline B). What the file is plays no
  * part: one that is CMS already is content like any other. Lengths above 4 GiB are written exactly.
- * The output is synced when this returns and removed when it throws.
+ * The output is synced when this returns (unless `sync` is false) and removed when it throws.
  * @throws {CryptoError} `input.unreadable`, `input.empty`, `input.changed`, `output.exists`, `output.unwritable`,
  *   `key.unsupported`
  */
@@ -22,7 +22,7 @@ export function signCades(request: SignFileRequest): SignedFile {
       const write = source.size <= WHOLE_LIMIT ? writeSmall : writeLarge;
       const digests = write(source, target, { signer, at, digest });
       source.assertUnchanged();
-      target.sync();
+      if (request.sync ?? true) target.sync();
       const { length } = target;
       target.close();
       return {

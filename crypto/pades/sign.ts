@@ -10,7 +10,7 @@ import { CryptoError, type SignedFile, type SignFileRequest } from '../types.ts'
 import { type PadesOptions, type PreparedPades, preparePades } from './prepare.ts';
 
 /**
- * Signs the file `input` into the new file `output`, which is on disk when this returns and gone when it throws.
+ * Signs the file `input` into the new file `output`, which is on disk (unless `sync` is false) when this returns and gone when it throws.
  * The bytes of the input are read once; memory does not grow with the file.
  * @throws {CryptoError} `input.*`, `pdf.*`, `output.*`
  */
@@ -27,6 +27,7 @@ export function signPades(request: SignFileRequest): SignedFile {
     const target = createTarget(request.output);
     try {
       const signed = write(source, target, prepared, options);
+      if (request.sync ?? true) target.sync();
       target.close();
       return signed;
     } catch (error) {
@@ -53,7 +54,6 @@ function write(source: Source, target: Target, prepared: PreparedPades, options:
   if (small) target.write(source.read(0, source.size), prepared.update);
   else target.write(prepared.update);
   source.assertUnchanged();
-  target.sync();
   return {
     input: {
       sha256: original.digest('hex'),

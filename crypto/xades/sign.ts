@@ -109,18 +109,18 @@ export function signXades(request: SignFileRequest): SignedFile {
     output.update(signed.inserted).update(signed.after);
     return {
       input: { sha256: input, length: source.size, mtimeMs: source.mtimeMs, inode: source.inode },
-      output: { sha256: output.digest('hex'), length: write(request.output, signed) },
+      output: { sha256: output.digest('hex'), length: write(request, signed) },
     };
   } finally {
     source.close();
   }
 }
 
-function write(path: string, { before, inserted, after }: SignedXml): number {
-  const target = createTarget(path);
+function write(request: SignFileRequest, { before, inserted, after }: SignedXml): number {
+  const target = createTarget(request.output);
   try {
     target.write(before, inserted, after);
-    target.sync();
+    if (request.sync ?? true) target.sync();
     target.close();
     return target.length;
   } catch (error) {

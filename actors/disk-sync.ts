@@ -1,6 +1,6 @@
 /**
- * Makes directory entries durable for many callers at once: those who ask while a sync of the same directory
- * is under way share the next one.
+ * Makes files and directory entries durable. It waits on libuv's threads, not on the pool's: a sync is waiting
+ * and no work, and syncs that wait side by side share the file system's own commits.
  */
 import { open } from 'node:fs/promises';
 
@@ -9,11 +9,24 @@ interface Turn {
   next: Promise<void> | undefined;
 }
 
-export class DirectorySync {
+export class DiskSync {
   readonly #turns = new Map<string, Turn>();
 
-  /** Resolves once every entry made before the call is durable. */
-  sync(path: string): Promise<void> {
+  /** Resolves once data and length of a written file are durable. */
+  async file(path: string): Promise<void> {
+    const file = await open(path, 'r');
+    try {
+      await file.datasync();
+    } finally {
+      await file.close();
+    }
+  }
+
+  /**
+   * Resolves once every entry made before the call is durable. Those who ask while a sync of the same directory
+   * is under way share the next one.
+   */
+  directory(path: string): Promise<void> {
     const turn = this.#turns.get(path);
     if (!turn) return this.#begin(path);
     turn.next ??= turn.running.catch(() => {}).then(() => this.#begin(path));
@@ -21,7 +34,7 @@ export class DirectorySync {
   }
 
   #begin(path: string): Promise<void> {
-    const running = syncOnce(path);
+    const running = syncDirectory(path);
     const turn: Turn = { running, next: undefined };
     this.#turns.set(path, turn);
     const forget = () => {
@@ -32,7 +45,7 @@ export class DirectorySync {
   }
 }
 
-async function syncOnce(path: string): Promise<void> {
+async function syncDirectory(path: string): Promise<void> {
   const directory = await open(path, 'r');
   try {
     await directory.sync();
