@@ -12,6 +12,7 @@ import { join } from 'node:path';
 import { parseJobId } from '../machines/ids.ts';
 import { IN_FLIGHT_STATES, type JobContext } from '../machines/job.ts';
 import type { ActorStore, ActorSystem, Log } from '../runtime/index.ts';
+import { SPARE_PREFIX } from './files/working-folders.ts';
 import type { JobCounts } from './job-counts.ts';
 import { JOB, pathName } from './registry.ts';
 import { pathKey, pathOfUpload, type StorageLayout, uploadName } from './storage-layout.ts';
@@ -102,6 +103,10 @@ async function settleUploads({
 async function moveOrphans({ system, layout, log }: RecoveryParts): Promise<number> {
   let orphans = 0;
   for (const name of await readdir(layout.processing)) {
+    if (name.startsWith(SPARE_PREFIX)) {
+      await rm(join(layout.processing, name), { recursive: true, force: true });
+      continue;
+    }
     const id = parseJobId(name);
     const job = id && (await system.read({ kind: JOB, id }));
     const owned =

@@ -3,7 +3,7 @@
  * stays where it is. Runs on a pool thread, hence synchronous.
  * Source: batch-gaps §1 row 2 and §7; architecture §5.
  */
-import { constants, copyFileSync, linkSync, lstatSync, mkdirSync, renameSync, rmSync } from 'node:fs';
+import { constants, copyFileSync, linkSync, lstatSync, renameSync, rmSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { stagedName } from '../file-names.ts';
 import { uploadName } from '../storage-layout.ts';
@@ -48,21 +48,13 @@ function putBeside(original: string, staged: string): void {
 }
 
 /**
- * Puts the input into `folder` and returns the staged path. What an earlier try left in the folder is removed
- * first, so a redo after a crash starts clean.
+ * Puts the input into `folder`, which is empty, and returns the staged path.
  *
  * An upload is claimed as soon as its job is committed, which is before it is renamed; whoever comes first,
  * staging or the upload itself, gives it its final name.
  */
 export function stage(original: string, folder: string, fileName: string): string {
   const staged = join(folder, stagedName(fileName));
-  try {
-    mkdirSync(folder, { mode: 0o750 });
-  } catch (error) {
-    if (errno(error) !== 'EEXIST') throw error;
-    rmSync(folder, { recursive: true, force: true });
-    mkdirSync(folder, { mode: 0o750 });
-  }
   try {
     putBeside(original, staged);
   } catch (error) {

@@ -38,11 +38,6 @@ export function removeOriginal(
   return 'removed';
 }
 
-/** Removes a working folder and what is in it. */
-export function removeWorkingFolder(folder: string): void {
-  rmSync(folder, { recursive: true, force: true });
-}
-
 /**
  * Moves a working folder to the error folder. Where the job had begun to publish, the output it may have
  * linked is taken back first: an output nobody committed must not be found.
@@ -76,7 +71,7 @@ export function quarantine(
     if (code !== 'ENOTEMPTY' && code !== 'EEXIST') throw error;
     // A folder of this job is there already (a redo that staged anew): its files move beside the old ones.
     for (const name of readdirSync(folder)) renameSync(join(folder, name), join(target, name));
-    removeWorkingFolder(folder);
+    rmSync(folder, { recursive: true, force: true });
   }
   syncDirectory(join(target, '..'));
 }

@@ -21,6 +21,7 @@ export interface SigningPoolOptions {
 
 const DEADLINE = 15 * 60_000;
 const QUEUE_LIMIT = 4096;
+const TASKS_PER_THREAD = 2;
 
 export class SigningPool {
   readonly #piscina: Piscina;
@@ -38,6 +39,8 @@ export class SigningPool {
       name: 'run',
       minThreads: options.threads,
       maxThreads: options.threads,
+      // A thread that is done finds its next task waiting, and need not be woken for it.
+      concurrentTasksPerWorker: TASKS_PER_THREAD,
       maxQueue: options.queueLimit ?? QUEUE_LIMIT,
       idleTimeout: Number.POSITIVE_INFINITY,
       recordTiming: false,

@@ -4,14 +4,15 @@
  */
 import { mkdirSync } from 'node:fs';
 import { join } from 'node:path';
-import { workerData } from 'node:worker_threads';
+import { threadId, workerData } from 'node:worker_threads';
 import { deserializeSigner, type Signer, signFile, verifyFile } from '../../crypto/index.ts';
 import { describeFailure, Faults, systemClock } from '../../runtime/index.ts';
 import '../faults.ts';
 import { NAME_LIMIT, outputName, outputNames } from '../file-names.ts';
 import { publish } from '../files/publish.ts';
 import { stage } from '../files/stage.ts';
-import { quarantine, removeOriginal, removeWorkingFolder } from '../files/tidy.ts';
+import { quarantine, removeOriginal } from '../files/tidy.ts';
+import { WorkingFolders } from '../files/working-folders.ts';
 import type { WorkerSetup } from './setup.ts';
 import type {
   PoolAnswer,
@@ -26,6 +27,7 @@ import type {
 const setup = workerData as WorkerSetup;
 const faults = Faults.parse(setup.faults);
 const clock = systemClock;
+const folders = new WorkingFolders(setup.processing, threadId);
 
 interface Profile {
   readonly signer: Signer;
@@ -56,7 +58,7 @@ function profileNamed(name: string): Profile {
 }
 
 function sign(task: SignTask): PoolResults['sign'] {
-  const folder = join(setup.processing, task.jobId);
+  const folder = folders.open(task.jobId);
   const staged = stage(task.originalPath, folder, task.fileName);
   faults.atSync('pool.sign.staged');
   const name = outputName(task.fileName);
@@ -81,7 +83,7 @@ function sign(task: SignTask): PoolResults['sign'] {
 
 function release(task: ReleaseTask): PoolResults['release'] {
   const [wanted, beside] = outputNames(task.fileName, task.jobId);
-  const signed = join(setup.processing, task.jobId, wanted);
+  const signed = join(folders.pathOf(task.jobId), wanted);
   verify(task, signed);
   const names = task.collision === 'suffix' ? [wanted, beside] : [wanted];
   const outputFileName = publish(signed, setup.output, names);
@@ -108,14 +110,14 @@ function verify(task: ReleaseTask, path: string): void {
 function tidy(task: TidyTask): PoolResults['tidy'] {
   const outcome = task.input ? removeOriginal(task.originalPath, task.input, task.at) : 'gone';
   faults.atSync('pool.tidy.removed');
-  removeWorkingFolder(join(setup.processing, task.jobId));
+  folders.close(task.jobId);
   return { diverged: outcome === 'diverged' };
 }
 
 function putAside(task: QuarantineTask): PoolResults['quarantine'] {
   mkdirSync(setup.error, { recursive: true, mode: 0o750 });
   quarantine(
-    join(setup.processing, task.jobId),
+    folders.pathOf(task.jobId),
     join(setup.error, task.jobId),
     task.mayBePublished
       ? {

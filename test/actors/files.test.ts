@@ -20,6 +20,7 @@ import { inodeOf } from '../../actors/files/directories.ts';
 import { isPublished, publish } from '../../actors/files/publish.ts';
 import { stage } from '../../actors/files/stage.ts';
 import { quarantine, removeOriginal } from '../../actors/files/tidy.ts';
+import { WorkingFolders } from '../../actors/files/working-folders.ts';
 import type { StagedInput } from '../../machines/job.ts';
 
 interface Room {
@@ -57,19 +58,40 @@ const LATER = Date.now() + 60_000;
 
 test('staging leaves the original where it is and starts clean when it is done twice', (t) => {
   const { path, file } = room(t);
+  const folders = new WorkingFolders(path('processing'), 1);
   const original = file('input/a.txt', 'one');
-  const staged = stage(original, path('processing', 'job'), 'a.txt');
+  const staged = stage(original, folders.open('job'), 'a.txt');
   writeFileSync(path('processing', 'job', 'half-written.signed'), 'x');
-  t.is(stage(original, path('processing', 'job'), 'a.txt'), staged);
+  t.is(stage(original, folders.open('job'), 'a.txt'), staged);
   t.deepEqual(readdirSync(path('processing', 'job')), ['a.txt']);
   t.is(readFileSync(staged, 'utf8'), 'one');
   t.is(readFileSync(original, 'utf8'), 'one');
 });
 
+test('a closed working folder is empty before another job gets it, also when a try is done again', (t) => {
+  const { path, file } = room(t);
+  const folders = new WorkingFolders(path('processing'), 1);
+  folders.open('first');
+  file('processing/first/a.txt', 'of the first');
+  folders.close('first');
+  folders.close('first');
+  t.false(existsSync(path('processing', 'first')));
+  t.deepEqual(readdirSync(folders.open('second')), []);
+  file('processing/second/a.txt', 'of the second');
+  folders.open('third');
+  folders.close('third');
+  t.deepEqual(readdirSync(folders.open('second')), [], 'a redo finds what its first try left, and clears it');
+  t.deepEqual(readdirSync(folders.open('fourth')), []);
+});
+
 test('an upload that lost its process before the rename is staged under its final name', (t) => {
   const { path, file } = room(t);
   file('input/.0b2c.pdf.part', 'uploaded');
-  const staged = stage(path('input', '0b2c.pdf'), path('processing', 'job'), 'report.pdf');
+  const staged = stage(
+    path('input', '0b2c.pdf'),
+    new WorkingFolders(path('processing'), 1).open('job'),
+    'report.pdf',
+  );
   t.is(readFileSync(staged, 'utf8'), 'uploaded');
   t.deepEqual(readdirSync(path('input')), ['0b2c.pdf']);
 });
@@ -77,15 +99,22 @@ test('an upload that lost its process before the rename is staged under its fina
 test('a symbolic link in the place of the input is refused, whatever it points to', (t) => {
   const { path, file } = room(t);
   symlinkSync(file('secret', 'key'), path('input', 'a.txt'));
-  t.throws(() => stage(path('input', 'a.txt'), path('processing', 'job'), 'a.txt'), {
-    code: 'input.unreadable',
-  });
+  t.throws(
+    () => stage(path('input', 'a.txt'), new WorkingFolders(path('processing'), 1).open('job'), 'a.txt'),
+    {
+      code: 'input.unreadable',
+    },
+  );
 });
 
 test('a name the file system would not take is staged under a shorter one', (t) => {
   const { path, file } = room(t);
   const original = file('input/a.pdf', 'one');
-  const staged = stage(original, path('processing', 'job'), `${'ä'.repeat(300)}.pdf`);
+  const staged = stage(
+    original,
+    new WorkingFolders(path('processing'), 1).open('job'),
+    `${'ä'.repeat(300)}.pdf`,
+  );
   t.true(existsSync(staged));
   t.true(staged.endsWith('ä.pdf'));
 });

@@ -6,6 +6,7 @@ import { createHash } from 'node:crypto';
 import { existsSync } from 'node:fs';
 import { readdir, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
+import { SPARE_PREFIX } from '../../actors/files/working-folders.ts';
 import { verifyFile } from '../../crypto/index.ts';
 import { isTerminal, type Job, type Service } from './service.ts';
 
@@ -79,6 +80,7 @@ async function strayFiles(service: Service, jobs: readonly Job[]): Promise<reado
     if (!outputs.has(name)) broken.push(`output/${name} belongs to no completed job`);
   }
   for (const name of await readdir(join(service.root, 'processing'))) {
+    if (name.startsWith(SPARE_PREFIX)) continue;
     broken.push(`processing/${name} was left behind`);
   }
   const failed = new Set(jobs.filter((job) => job.status === 'Failed').map((job) => job.id));
