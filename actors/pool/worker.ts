@@ -144,15 +144,16 @@ function perform(task: PoolTask): PoolResults[keyof PoolResults] {
   }
 }
 
-/** The entry Piscina calls. */
-export function run(
-  task: PoolTask | { readonly task: 'warm' },
-): PoolAnswer | { readonly ok: true; readonly ms: number } {
-  if (task.task === 'warm') return { ok: true, ms: 0 };
+function answer(task: PoolTask): PoolAnswer {
   const start = clock.elapsed();
   try {
     return { ok: true, result: perform(task), ms: clock.elapsed() - start };
   } catch (error) {
     return { ok: false, ...describeFailure(error), ms: clock.elapsed() - start };
   }
+}
+
+/** The entry Piscina calls: a batch of tasks, answered in their order. */
+export function run(tasks: readonly PoolTask[]): readonly PoolAnswer[] {
+  return tasks.map(answer);
 }
