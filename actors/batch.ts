@@ -221,6 +221,7 @@ function observeStep(step: Step, pipeline: Pipeline, folders: Folders): void {
   const { address, state, context } = step.actor;
   if (address.kind === PIPELINE) pipeline.setState(state as PipelineState);
   if (address.kind !== JOB) return;
+  pipeline.observeJob(step.actor);
   if (Object.keys(step.counters).length > 0) pipeline.wake();
   if (step.names.release.length > 0) folders.recheck((context as unknown as JobContext).originalPath);
 }

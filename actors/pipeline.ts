@@ -2,9 +2,9 @@
  * Claims queued jobs while the pipeline runs and a slot is free, oldest first. It keeps no truth: what is
  * queued, in flight and paused is read from the store, so a lost wake-up costs time and never a job.
  */
-import type { JobState } from '../machines/job.ts';
+import { IN_FLIGHT_STATES, type JobState } from '../machines/job.ts';
 import { freeSlots, type PipelineState } from '../machines/pipeline.ts';
-import type { ActorStore, ActorSystem, Clock, Log } from '../runtime/index.ts';
+import type { ActorStore, ActorSystem, Clock, Log, StoredActor } from '../runtime/index.ts';
 import type { JobCounts } from './job-counts.ts';
 import { JOB, PIPELINE_ADDRESS } from './registry.ts';
 
@@ -27,10 +27,12 @@ export class Pipeline {
   #again = false;
   #pass: Promise<void> = Promise.resolve();
   #cancelPoll: () => void = () => {};
-  /** Claims told and not yet answered: they hold a slot that the counters do not show yet. */
-  #claiming = 0;
+  /** Jobs told to be claimed that have not answered: each holds a slot that the counters do not show yet. */
+  readonly #asked = new Set<string>();
   /** Queued jobs whose actor cannot answer; they would stand at the head of the queue for ever. */
   readonly #unclaimable = new Set<string>();
+  /** Jobs in flight that supervision has given up: nothing runs for them, so they hold no slot. */
+  readonly #stopped = new Set<string>();
 
   constructor(parts: PipelineParts) {
     this.#parts = parts;
@@ -42,16 +44,34 @@ export class Pipeline {
     const outcome = await system.create(PIPELINE_ADDRESS, {});
     const actor = outcome.accepted ? outcome.actor : await system.read(PIPELINE_ADDRESS);
     this.#state = (actor?.state as PipelineState | undefined) ?? 'Running';
+    await this.#findStopped();
     this.#running = true;
     this.#poll();
     this.wake();
   }
 
-  /** Claims nothing more; resolves when the pass under way is over. Jobs in flight go on. */
+  /** Claims nothing more from the call on; resolves when the pass under way is over. Jobs in flight go on. */
   async stop(): Promise<void> {
     this.#running = false;
     this.#cancelPoll();
     await this.#pass;
+  }
+
+  /** Jobs in flight for which something runs. */
+  working(): number {
+    return Math.max(0, this.#parts.counts.inFlight() - this.#stopped.size);
+  }
+
+  /** A job as just committed: whether supervision stopped it, or somebody let it go on. */
+  observeJob({ address, state, stopped }: Pick<StoredActor, 'address' | 'state' | 'stopped'>): void {
+    const { id } = address;
+    if (stopped === null) {
+      this.#unclaimable.delete(id);
+      this.#stopped.delete(id);
+    } else if (IN_FLIGHT_STATES.includes(state as JobState) && !this.#stopped.has(id)) {
+      this.#giveUp(id, state, stopped.error);
+      this.wake();
+    }
   }
 
   get paused(): boolean {
@@ -82,10 +102,12 @@ export class Pipeline {
   async #claimWhatFits(): Promise<void> {
     this.#again = false;
     try {
-      const { counts, maxConcurrency } = this.#parts;
-      const free = freeSlots(this.#state, counts.inFlight() + this.#claiming, maxConcurrency);
+      const { maxConcurrency } = this.#parts;
+      const free = freeSlots(this.#state, this.working() + this.#asked.size, maxConcurrency);
       if (!this.#running || free === 0) return;
-      for (const id of await this.#oldest(free)) this.#claim(id);
+      const ids = await this.#oldest(free);
+      if (!this.#running) return;
+      for (const id of ids) this.#claim(id);
     } catch (error) {
       this.#parts.log.error('The queue could not be read; it is read again at the next poll.', {
         Error: error instanceof Error ? error.message : String(error),
@@ -95,30 +117,53 @@ export class Pipeline {
 
   /** Claims one job without holding up the pass: several claims then share one commit. */
   #claim(id: string): void {
-    const { system, log } = this.#parts;
-    this.#claiming += 1;
     this.#asked.add(id);
-    system
-      .tell({ kind: JOB, id }, { type: 'CLAIM' })
-      .then((outcome) => {
-        if (outcome.accepted || outcome.because === 'not-accepted') return;
-        this.#unclaimable.add(id);
-        log.error('A queued job cannot be claimed.', { JobId: id, Because: outcome.because });
-      })
-      .catch((error: unknown) => {
-        log.warn('A claim failed; the job stays queued.', {
+    this.#tellClaim(id).then(
+      () => {
+        this.#asked.delete(id);
+        this.wake();
+      },
+      (error: unknown) => {
+        // Without a wake: a store that refuses would be asked again in the same moment, for ever.
+        this.#asked.delete(id);
+        this.#parts.log.warn('A claim failed; the job stays queued until the next poll.', {
           JobId: id,
           Error: error instanceof Error ? error.message : String(error),
         });
-      })
-      .finally(() => {
-        this.#claiming -= 1;
-        this.#asked.delete(id);
-        this.wake();
-      });
+      },
+    );
   }
 
-  readonly #asked = new Set<string>();
+  async #tellClaim(id: string): Promise<void> {
+    const outcome = await this.#parts.system.tell({ kind: JOB, id }, { type: 'CLAIM' });
+    if (outcome.accepted || outcome.because === 'not-accepted') return;
+    this.#unclaimable.add(id);
+    this.#parts.log.error('A queued job cannot be claimed.', { JobId: id, Because: outcome.because });
+  }
+
+  /** Recovery ended all other jobs in flight: those that are left did not take its message. */
+  async #findStopped(): Promise<void> {
+    const { store, counts, system } = this.#parts;
+    for (const profile of counts.profiles()) {
+      for (const state of IN_FLIGHT_STATES) {
+        const limit = counts.count([state], [profile]);
+        if (limit === 0) continue;
+        for (const { value } of await store.rows({ view: 'jobs-by', prefix: [profile, state], limit })) {
+          const id = value as string;
+          if ((await system.read({ kind: JOB, id }))?.stopped) this.#giveUp(id, state, undefined);
+        }
+      }
+    }
+  }
+
+  #giveUp(id: string, state: string, error: string | undefined): void {
+    this.#stopped.add(id);
+    this.#parts.log.error('A job in flight was stopped; its slot is given to others.', {
+      JobId: id,
+      State: state,
+      Error: error,
+    });
+  }
 
   /** Ids of the queued jobs to claim next, over all profiles. */
   async #oldest(limit: number): Promise<readonly string[]> {
