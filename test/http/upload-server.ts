@@ -21,7 +21,7 @@ process.on('message', async (message) => {
     return;
   }
   // `maxRSS` is in KiB and never falls.
-  process.send?.({ rss: process.memoryUsage.rss(), peak: process.resourceUsage().maxRSS * 1024 });
+  process.send?.({ peak: process.resourceUsage().maxRSS * 1024 });
 });
 
 const { url } = await server.listen();
