@@ -1,0 +1,62 @@
+/**
+ * Compiles everything into dist/ and checks the layout.
+ *
+ * node scripts/build.mjs [--when-changed]   exit 0: dist/ is what the sources say, otherwise what the failed step gave
+ *
+ * With --when-changed nothing is done when the last good build was of these very sources, so that `npm start` costs
+ * what starting costs. `npm ci` runs this too (script "prepare"); a build that fails there is left to whoever builds
+ * next, for an installation has not failed because of it.
+ */
+import { spawnSync } from 'node:child_process';
+import { createHash } from 'node:crypto';
+import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+
+const SKIPPED = /^(\.|dist|node_modules$|data$|docs$)/;
+const SOURCES = /(\.ts|\.mjs|^tsconfig\.json|^package-lock\.json)$/;
+
+const root = join(import.meta.dirname, '..');
+const stamp = join(root, 'dist', '.built');
+const compiler = join(root, 'node_modules', 'typescript', 'bin', 'tsc');
+const whenChanged = process.argv.includes('--when-changed');
+const installing = process.env.npm_lifecycle_event === 'prepare';
+
+process.exitCode = build();
+
+function build() {
+  const wanted = fingerprint();
+  if (whenChanged && existsSync(stamp) && readFileSync(stamp, 'utf8') === wanted) return 0;
+  if (!existsSync(compiler)) {
+    // Installed without development packages: what was built elsewhere is run as it is.
+    if (installing || (whenChanged && existsSync(join(root, 'dist', 'main.js')))) return 0;
+    console.error('The compiler is not installed. Run "npm ci" without --omit=dev.');
+    return 1;
+  }
+  rmSync(stamp, { force: true });
+  for (const step of [[compiler, '-p', '.'], [join(import.meta.dirname, 'check-layout.mjs')]]) {
+    const { status } = spawnSync(process.execPath, step, { cwd: root, stdio: 'inherit' });
+    if (status !== 0) return installing ? 0 : (status ?? 1);
+  }
+  mkdirSync(join(root, 'dist'), { recursive: true });
+  writeFileSync(stamp, wanted);
+  return 0;
+}
+
+/** Changes with the name, length or time of any source file. */
+function fingerprint() {
+  const hash = createHash('sha256');
+  const walk = (folder, outermost) => {
+    const entries = readdirSync(folder, { withFileTypes: true });
+    for (const entry of entries.sort((left, right) => (left.name < right.name ? -1 : 1))) {
+      const path = join(folder, entry.name);
+      if (entry.isDirectory()) {
+        if (!outermost || !SKIPPED.test(entry.name)) walk(path, false);
+      } else if (SOURCES.test(entry.name)) {
+        const { size, mtimeMs } = statSync(path);
+        hash.update(`${path} ${size} ${mtimeMs}\n`);
+      }
+    }
+  };
+  walk(root, true);
+  return hash.digest('hex');
+}
