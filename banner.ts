@@ -13,8 +13,7 @@ export interface BannerFacts {
   /** Where the batch API answers; undefined when it is not served. */
   readonly batchUrl: string | undefined;
   readonly root: string;
-  /** What the store says of itself, e.g. `LMDB (/srv/data/db)`. */
-  readonly store: string;
+  readonly store: { readonly engine: string; readonly location: string };
   readonly inputs: readonly { readonly name: string; readonly path: string }[];
   readonly output: string;
   readonly apiKeyHeader: string;
@@ -24,7 +23,8 @@ export interface BannerFacts {
     | { readonly from: 'nowhere' }
     /** `made` holds the key on the one start that made it. */
     | { readonly from: 'file'; readonly path: string; readonly made: string | undefined };
-  readonly certificate: { readonly subject: string; readonly source: string; readonly development: boolean };
+  /** `path`: the file it came from. */
+  readonly certificate: { readonly subject: string; readonly path: string; readonly development: boolean };
   readonly maxConcurrency: number;
   readonly pollIntervalSeconds: number;
   readonly paused: boolean;
@@ -56,8 +56,8 @@ export function banner(facts: BannerFacts, style: BannerStyle): string {
       `${place(path)}${name === 'default' ? '' : `  (${name})`}`,
     ]),
     ['Output folder', place(facts.output)],
-    ['Store', facts.store],
-    ['Certificate', `${facts.certificate.subject}, ${facts.certificate.source}`],
+    ['Store', `${facts.store.engine} (${place(facts.store.location)})`],
+    ['Certificate', certificateText(facts, place)],
     [
       'Pipeline',
       `${facts.paused ? 'paused' : 'running'}, ${plural(facts.maxConcurrency, 'job')} at once, queue checked every ${facts.pollIntervalSeconds} s`,
@@ -95,6 +95,11 @@ function apiKeyText({ apiKey }: BannerFacts, place: Paint): string {
   if (apiKey.from === 'nowhere') return 'configured as empty: protected endpoints refuse everybody';
   const kept = `kept in ${place(apiKey.path)}`;
   return apiKey.made === undefined ? kept : `${apiKey.made}  (shown this once, ${kept})`;
+}
+
+function certificateText({ certificate }: BannerFacts, place: Paint): string {
+  const { subject, path, development } = certificate;
+  return `${subject}, ${place(path)}${development ? ' (development)' : ''}`;
 }
 
 /** Commands that work as they are, on a machine that has nothing prepared. */

@@ -34,11 +34,11 @@ export interface KeyFolder {
 }
 
 /**
- * Opens the folder, making it when needed.
+ * Opens the folder, making it when needed; its parent must be there.
  * @throws Fatal `keys.unusable`
  */
 export function openKeyFolder(path: string, ids: Pick<Ids, 'uuid'>): KeyFolder {
-  attempt(path, () => mkdirSync(path, { recursive: true, mode: 0o700 }));
+  attempt(path, () => makePrivateFolder(path));
   return {
     path,
     async keep(name, make) {
@@ -65,6 +65,14 @@ export const API_KEY_FILE = 'api-key';
 /** The API key of a service that has none configured: 256 random bits, made once. */
 export function keepApiKey(folder: KeyFolder, ids: Pick<Ids, 'bytes'>): Promise<KeptSecret> {
   return folder.keep(API_KEY_FILE, () => ids.bytes(32).toString('base64url'));
+}
+
+function makePrivateFolder(path: string): void {
+  try {
+    mkdirSync(path, { mode: 0o700 });
+  } catch (error) {
+    if ((error as { code?: unknown }).code !== 'EEXIST' || !statSync(path).isDirectory()) throw error;
+  }
 }
 
 function readKept(file: string): string | undefined {

@@ -1,11 +1,14 @@
 /** The only place where real parts meet: settings → store → actors → HTTP. */
+
+import { realpathSync } from 'node:fs';
 import { availableParallelism } from 'node:os';
-import { Batch, type FolderOptions, storageLayout } from './actors/index.ts';
+import { basename, dirname, join } from 'node:path';
+import { Batch, type FolderOptions, makeStorageFolders, storageLayout } from './actors/index.ts';
 import type { RunningService, Serve } from './commands/serve.ts';
 import { createBatchServer, type HttpServer } from './http/index.ts';
 import { keepApiKey, openKeyFolder } from './key-folder.ts';
-import { Faults, openLmdbStore, systemClock, systemIds } from './runtime/index.ts';
-import type { Settings } from './settings.ts';
+import { Fatal, Faults, openLmdbStore, systemClock, systemIds } from './runtime/index.ts';
+import { faultLine, inputOverlaps, type Settings } from './settings.ts';
 import { setUpSigning } from './signing-setup.ts';
 
 /**
@@ -17,14 +20,27 @@ export const serve: Serve = async (settings, log, options) => {
   const ids = systemIds;
   const layout = storageLayout(settings.storage.root);
   const faults = Faults.parse(options.faults);
-  const opened: (() => Promise<void>)[] = [];
-  const closeAll = async () => {
-    for (const close of opened.reverse()) await close();
+  const grace = settings.hosting.shutdownTimeoutSeconds * 1000;
+  /** Parts at work, which end side by side on one deadline, and then the store below them. */
+  const working: (() => Promise<void>)[] = [];
+  let closeStore = async () => {};
+  const stop = async () => {
+    await Promise.all(working.map((end) => end()));
+    await closeStore();
   };
   try {
+    makeStorageFolders(
+      layout,
+      settings.storage.inputs.map(({ path }) => path),
+    );
+    refuseOverlaps(settings);
     const keys = openKeyFolder(layout.keys, ids);
-    const store = openLmdbStore({ folder: layout.db, faults });
-    opened.push(() => store.close());
+    let tellLost: (why: string) => void = () => {};
+    const lost = new Promise<string>((resolve) => {
+      tellLost = resolve;
+    });
+    const store = openLmdbStore({ folder: layout.db, faults, onLost: (why) => tellLost(why) });
+    closeStore = () => store.close();
     const kept = settings.auth.apiKey === undefined ? await keepApiKey(keys, ids) : undefined;
     if (kept) log.hide(kept.value);
     const apiKey = settings.auth.apiKey ?? kept?.value ?? '';
@@ -41,7 +57,7 @@ export const serve: Serve = async (settings, log, options) => {
       },
       { store, clock, ids, log, faults, faultsText: options.faults ?? '' },
     );
-    opened.push(() => batch.stop(settings.hosting.shutdownTimeoutSeconds * 1000));
+    working.push(() => batch.stop(grace));
     let server: HttpServer | undefined;
     let url: string | undefined;
     if (settings.batch.enabled) {
@@ -54,14 +70,14 @@ export const serve: Serve = async (settings, log, options) => {
       });
       url = (await server.listen()).url;
       const { close } = server;
-      opened.push(() => close.call(server));
+      working.push(() => close.call(server));
     }
     await batch.start();
     const { engine, location } = store.describe();
     const service: RunningService = {
       facts: {
         batchUrl: url,
-        store: `${engine} (${location})`,
+        store: { engine, location },
         output: layout.output,
         apiKey: kept
           ? { from: 'file', path: kept.path, made: kept.made ? kept.value : undefined }
@@ -70,14 +86,36 @@ export const serve: Serve = async (settings, log, options) => {
         paused: batch.paused,
         warnings: signing.warnings,
       },
-      stop: closeAll,
+      lost,
+      stop,
     };
     return service;
   } catch (error) {
-    await closeAll().catch(() => {});
+    await stop().catch(() => {});
     throw error;
   }
 };
+
+/**
+ * Two names of one folder are seen only on the disk. Source: batch-gaps §5, `Storage:Inputs`.
+ * @throws {Fatal} `settings.overlap`
+ */
+function refuseOverlaps({ storage }: Settings): void {
+  const faults = inputOverlaps(storage, realPath);
+  if (faults.length === 0) return;
+  throw new Fatal('settings.overlap', faults.map(faultLine).join('\n'));
+}
+
+/** Where a path leads once every link in it is followed, also when its last parts are not there yet. */
+function realPath(path: string): string {
+  try {
+    return realpathSync(path);
+  } catch (error) {
+    const { code } = error as NodeJS.ErrnoException;
+    if ((code !== 'ENOENT' && code !== 'ENOTDIR') || dirname(path) === path) return path;
+    return join(realPath(dirname(path)), basename(path));
+  }
+}
 
 function folderOptions({ storage, watchedFolder }: Settings): readonly FolderOptions[] {
   return storage.inputs.map((input) => ({

@@ -11,7 +11,7 @@ import type { Settings } from './settings.ts';
 
 export interface SigningSetup {
   readonly profiles: readonly Profile[];
-  readonly certificate: { readonly subject: string; readonly source: string; readonly development: boolean };
+  readonly certificate: { readonly subject: string; readonly path: string; readonly development: boolean };
   readonly warnings: readonly string[];
 }
 
@@ -40,7 +40,7 @@ export async function setUpSigning(
   const warnings: string[] = [];
   if (loaded.root === undefined) {
     warnings.push(
-      `The certificate of ${source.description} comes without its root; the chain of new signatures is not checked.`,
+      `The certificate of ${source.path} comes without its root; the chain of new signatures is not checked.`,
     );
   }
   const daysLeft = Math.floor((loaded.notAfter - now) / DAY);
@@ -58,7 +58,7 @@ export async function setUpSigning(
     profiles: [profile],
     certificate: {
       subject: loaded.subject,
-      source: source.description,
+      path: source.path,
       development: configured === undefined,
     },
     warnings,
@@ -67,15 +67,15 @@ export async function setUpSigning(
 
 interface DescribedSource {
   readonly keys: KeySource;
-  /** For people, without secrets. */
-  readonly description: string;
+  /** The file with the certificate. */
+  readonly path: string;
 }
 
 function configuredSource({ signing }: Settings): DescribedSource | undefined {
   const { source, pfx, pem } = signing.certificate;
   if (source === 'Pfx') {
     if (pfx.path === undefined) return undefined;
-    return { keys: { source: 'Pfx', path: pfx.path, password: pfx.password }, description: pfx.path };
+    return { keys: { source: 'Pfx', path: pfx.path, password: pfx.password }, path: pfx.path };
   }
   if (pem.certificatePath === undefined || pem.keyPath === undefined) return undefined;
   const password = pem.keyPasswordEnvVar?.value;
@@ -86,7 +86,7 @@ function configuredSource({ signing }: Settings): DescribedSource | undefined {
       keyPath: pem.keyPath,
       ...(password !== undefined && { password }),
     },
-    description: pem.certificatePath,
+    path: pem.certificatePath,
   };
 }
 
@@ -116,6 +116,6 @@ async function developmentSource(
   }
   return {
     keys: { source: 'Pem', certificatePath: signer.path, keyPath: signer.path },
-    description: `${signer.path} (development)`,
+    path: signer.path,
   };
 }

@@ -2,7 +2,6 @@
  * The batch service put together: store, actors, pool, pipeline and folders, in the order they may begin.
  * Source: batch-gaps §7, "Start order" and "Planned stop".
  */
-import { mkdir } from 'node:fs/promises';
 import { serializeSigner } from '../crypto/index.ts';
 import type { JobContext, JobState } from '../machines/job.ts';
 import type { PipelineState } from '../machines/pipeline.ts';
@@ -29,6 +28,7 @@ import { type Profile, Profiles } from './profiles.ts';
 import { ReadinessService } from './readiness.ts';
 import { type RecoveryReport, recover } from './recovery.ts';
 import { definitions, JOB, PIPELINE } from './registry.ts';
+import { makeStorageFolders } from './storage-folders.ts';
 import type { StorageLayout } from './storage-layout.ts';
 import { Uploads } from './uploads.ts';
 
@@ -100,9 +100,7 @@ export class Batch implements BatchService {
   static async open(options: BatchOptions, parts: BatchParts): Promise<Batch> {
     const { store, clock, ids, log, faults } = parts;
     const { layout } = options;
-    for (const folder of [layout.input, layout.processing, layout.output, layout.error]) {
-      await mkdir(folder, { recursive: true, mode: 0o750 });
-    }
+    makeStorageFolders(layout, []);
     const counts = new JobCounts(await store.counters('jobs/'));
     const [newest] = await store.rows({ view: 'jobs', reverse: true, limit: 1 });
     const order = new JobOrder(clock, (newest?.key[0] as number | undefined) ?? 0);
@@ -201,18 +199,22 @@ export class Batch implements BatchService {
   }
 
   /**
-   * Takes nothing new, lets jobs in flight finish for up to `grace` milliseconds, then ends. What is left is
-   * found by the recovery of the next start. The store stays open; its owner closes it.
+   * Takes nothing new from the call on, lets jobs in flight finish for up to `grace` milliseconds, then cuts them
+   * off. What is left is found by the recovery of the next start. The store stays open; its owner closes it.
    */
   async stop(grace: number): Promise<void> {
-    const { clock } = this.#parts;
-    await this.#folders.stop();
-    await this.#pipeline.stop();
+    const { clock, store } = this.#parts;
     const until = clock.elapsed() + grace;
-    while (this.#counts.inFlight() > 0 && clock.elapsed() < until) await clock.sleep(DRAIN_LOOK);
-    await this.#runtime.stop();
+    await Promise.all([this.#folders.stop(), this.#pipeline.stop()]);
+    while (this.#pipeline.working() > 0 && clock.elapsed() < until) await clock.sleep(DRAIN_LOOK);
+    const left = Math.max(0, until - clock.elapsed());
+    const stopped = this.#runtime.stop(left);
+    // Armed after the runtime's own deadline, so that what comes of the lost tasks is no longer listened to.
+    const cancel = clock.after(left, () => void this.#pool.destroy());
+    await stopped;
+    cancel();
     await this.#pool.close();
-    await this.#parts.store.flushed();
+    await store.flushed();
   }
 }
 

@@ -32,7 +32,12 @@ export class ReadinessService implements Readiness {
   }
 
   async #database(): Promise<ReadyCheck> {
-    const { engine, location } = this.#parts.store.describe();
+    const { store } = this.#parts;
+    const { engine, location } = store.describe();
+    const refusal = store.refusal();
+    if (refusal !== undefined) {
+      return { name: 'database', healthy: false, detail: `${engine} cannot be written: ${refusal}` };
+    }
     try {
       await this.#parts.system.read(PIPELINE_ADDRESS);
       return { name: 'database', healthy: true, detail: `reachable (${engine} (${location}))` };

@@ -19,6 +19,8 @@ export type ServiceFacts = Pick<
 /** A service that answers requests and watches folders. */
 export interface RunningService {
   readonly facts: ServiceFacts;
+  /** Resolves, with the reason, should the service be unable to go on; never while it works. */
+  readonly lost: Promise<string>;
   /** Takes nothing new, waits for what is under way up to the shutdown timeout, closes everything. */
   stop(): Promise<void>;
 }
@@ -41,8 +43,8 @@ const STOP_GRACE = 10_000;
 const ONE_KEYPRESS = 1000;
 
 /**
- * Starts, prints the banner, and resolves with the exit code once a SIGTERM or SIGINT has been served. A second
- * signal, a second later, ends the process at once.
+ * Starts, prints the banner, and resolves with the exit code once a SIGTERM or SIGINT has been served, or once the
+ * service cannot go on. A second signal, a second later, ends the process at once.
  */
 export async function runService(parts: {
   readonly serve: Serve;
@@ -82,7 +84,16 @@ export async function runService(parts: {
     version: parts.options.version,
   });
 
-  const signal = await signals.first;
+  const end = await Promise.race([
+    signals.first.then((signal) => ({ signal })),
+    service.lost.then((why) => ({ why })),
+  ]);
+  if ('why' in end) {
+    log.fatal('The store takes nothing any more; the next start recovers', { error: end.why });
+    await log.flush();
+    return EXIT.failed;
+  }
+  const { signal } = end;
   log.info('Stopping', { signal, waitSeconds: settings.hosting.shutdownTimeoutSeconds });
   const limit = settings.hosting.shutdownTimeoutSeconds * 1000 + STOP_GRACE;
   const outcome = await Promise.race([

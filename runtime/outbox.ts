@@ -88,7 +88,7 @@ export class Outbox {
 
   /**
    * Starts nothing new and waits for what runs. After `grace` milliseconds the handlers' signals are aborted; what
-   * then fails stays stored and is done again after the next start.
+   * ends after that stays stored, whatever came of it, and is done again after the next start.
    */
   async stop(grace: Millis = Number.POSITIVE_INFINITY): Promise<void> {
     const stopping = this.#stopping;
@@ -194,9 +194,11 @@ export class Outbox {
       event = await handler.run(stored.effect, { key, actor, failures, signal });
     } catch (error) {
       const again = isRetryable(error) && stored.failures + 1 < (handler.tries ?? Number.POSITIVE_INFINITY);
-      if (again || signal.aborted) throw error;
+      if (again || signal.aborted || handler.failed === undefined) throw error;
       event = handler.failed(stored.effect, describeFailure(error));
     }
+    // An outcome that comes this late may be that of threads cut off by the stop; the work is done again instead.
+    if (signal.aborted) throw signal.reason;
     const done = faults.at('effect.done.before-outcome');
     if (done !== undefined) await done;
     const outcome = await this.#deliver(stored.actor, event, { settles: stored.key }, signal);

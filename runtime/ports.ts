@@ -160,7 +160,9 @@ export interface ActorStore {
 
   /** Durable up to here. */
   flushed(): Promise<void>;
-  /** Where the data is and how much of it, for people. */
+  /** Why the store takes no steps, for good: it is closed, or what writes is lost. Undefined while it takes them. */
+  refusal(): string | undefined;
+  /** Engine and place of the data, for people. */
   describe(): { readonly engine: string; readonly location: string };
   close(): Promise<void>;
 }

@@ -45,7 +45,8 @@ export interface Runtime {
   start(): void;
   /**
    * Starts no more effects and deadlines and waits for those in work; after `grace` milliseconds their signals are
-   * aborted. The store stays open: it is the caller's. @default no limit
+   * aborted, and what ends after that is done again after the next start. The store stays open: it is the caller's.
+   * @default no limit
    */
   stop(grace?: Millis): Promise<void>;
   /** What is going on, for metrics. */

@@ -32,8 +32,7 @@ export function checkTogether(settings: Settings, isSound: (section: string) => 
 }
 
 function checkInputs({ storage }: Settings, faults: Fault[], warnings: Warning[]): void {
-  const { inputs, root } = storage;
-  const work = WORK_FOLDERS.map((name) => ({ what: `the work folder ${name}`, path: join(root, name) }));
+  const { inputs } = storage;
   for (const [index, input] of inputs.entries()) {
     const here = `Storage:Inputs:${index}`;
     const earlier = inputs.slice(0, index);
@@ -41,22 +40,42 @@ function checkInputs({ storage }: Settings, faults: Fault[], warnings: Warning[]
     if (twin >= 0)
       faults.push({ key: `${here}:Name`, rule: `is the name of Storage:Inputs:${twin} already` });
     checkProfile(input, here, faults);
-    for (const [other, { path }] of earlier.entries()) {
-      if (overlap(path, input.path)) {
-        faults.push({ key: `${here}:Path`, rule: `overlaps with the folder of Storage:Inputs:${other}` });
-      }
-    }
-    const touched = lies(root, input.path)
-      ? { what: 'the folders' }
-      : work.find(({ path }) => overlap(path, input.path));
-    if (touched) faults.push({ key: `${here}:Path`, rule: `overlaps with ${touched.what} of Storage:Root` });
   }
+  faults.push(...inputOverlaps(storage, (path) => path));
   if (inputs.length > MANY_INPUTS) {
     warnings.push({
       key: 'Storage:Inputs',
       text: `has ${inputs.length} entries; more than ${MANY_INPUTS} cost memory and start-up time`,
     });
   }
+}
+
+/**
+ * Input folders that touch each other or the work folders.
+ * @param placed where a path counts as being: the path itself as text, or what the disk says of it
+ */
+export function inputOverlaps(
+  { inputs, root }: Settings['storage'],
+  placed: (path: string) => string,
+): readonly Fault[] {
+  const faults: Fault[] = [];
+  const work = WORK_FOLDERS.map((name) => ({
+    what: `the work folder ${name}`,
+    path: placed(join(root, name)),
+  }));
+  const places = inputs.map(({ path }) => placed(path));
+  for (const [index, place] of places.entries()) {
+    const key = `Storage:Inputs:${index}:Path`;
+    for (const [other, path] of places.slice(0, index).entries()) {
+      if (overlap(path, place))
+        faults.push({ key, rule: `overlaps with the folder of Storage:Inputs:${other}` });
+    }
+    const touched = lies(placed(root), place)
+      ? { what: 'the folders' }
+      : work.find(({ path }) => overlap(path, place));
+    if (touched) faults.push({ key, rule: `overlaps with ${touched.what} of Storage:Root` });
+  }
+  return faults;
 }
 
 function checkProfile(input: InputSettings, here: string, faults: Fault[]): void {

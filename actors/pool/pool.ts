@@ -88,6 +88,11 @@ export class SigningPool {
     return this.#stages;
   }
 
+  /** Ends the threads at once, whatever they are at; what was asked of them is answered as lost. */
+  async destroy(): Promise<void> {
+    await this.#piscina.destroy();
+  }
+
   /** Waits for running tasks, drops waiting ones, ends the threads. */
   async close(): Promise<void> {
     await this.#piscina.close();

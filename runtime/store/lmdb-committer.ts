@@ -25,16 +25,28 @@ export class Committer {
   readonly #worker: Worker;
   readonly #faults: Faults;
   readonly #written: (gone: readonly EffectKey[]) => void;
+  readonly #onLost: (why: string) => void;
   #queue: Waiting[] = [];
   #inWork: Waiting[] | undefined;
   #scheduled = false;
   #closing: { readonly promise: Promise<void>; readonly resolve: () => void } | undefined;
   #dead: string | undefined;
+  /** The thread closed its tables as it was told to. */
+  #ended = false;
 
-  /** @param written called after each group, before its steps are answered. */
-  constructor(folder: string, faults: Faults, written: (gone: readonly EffectKey[]) => void) {
+  /**
+   * @param written called after each group, before its steps are answered
+   * @param onLost called once, when the writing thread is gone though nobody closed it
+   */
+  constructor(
+    folder: string,
+    faults: Faults,
+    written: (gone: readonly EffectKey[]) => void,
+    onLost: (why: string) => void,
+  ) {
     this.#faults = faults;
     this.#written = written;
+    this.#onLost = onLost;
     this.#worker = new Worker(new URL('./lmdb-writer.js', import.meta.url), { workerData: { folder } });
     this.#worker.on('message', (message: FromWriter) => void this.#answer(message));
     this.#worker.on('error', (error) => this.#die(error.message));
@@ -69,9 +81,14 @@ export class Committer {
     await this.#closing.promise;
   }
 
+  /** Why nothing can be written; undefined while it can. */
+  get refusal(): string | undefined {
+    return this.#closing === undefined ? this.#dead : 'It is closed.';
+  }
+
   #enqueue(write: Write): Promise<Exclude<Committed, { ok: true }> | null> {
-    if (this.#closing !== undefined) return Promise.reject(unavailable('It is closed.'));
-    if (this.#dead !== undefined) return Promise.reject(unavailable(this.#dead));
+    const refusal = this.refusal;
+    if (refusal !== undefined) return Promise.reject(unavailable(refusal));
     return new Promise((resolve, reject) => {
       this.#queue.push({ write, resolve, reject });
       this.#schedule();
@@ -110,7 +127,7 @@ export class Committer {
 
   async #answer(message: FromWriter): Promise<void> {
     if (message.type === 'closed') {
-      this.#closing?.resolve();
+      this.#ended = true;
       return;
     }
     const group = this.#inWork ?? [];
@@ -147,11 +164,13 @@ export class Committer {
   #die(why: string): void {
     if (this.#dead !== undefined) return;
     this.#dead = why;
+    this.#closing?.resolve();
+    if (this.#ended) return;
     const waiting = [...(this.#inWork ?? []), ...this.#queue];
     this.#inWork = undefined;
     this.#queue = [];
     for (const { reject } of waiting) reject(unavailable(why));
-    this.#closing?.resolve();
+    this.#onLost(why);
   }
 }
 

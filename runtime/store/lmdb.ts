@@ -27,13 +27,18 @@ export interface LmdbOptions {
   /** Folder of the store; made if missing. Nothing else may be in it. */
   readonly folder: string;
   readonly faults?: Faults;
+  /**
+   * Told once, when nothing can be written any more though nobody closed the store. What was answered is safe;
+   * only a new process can go on. @default does nothing
+   */
+  readonly onLost?: (why: string) => void;
 }
 
 /** Opens the store. Throws `store.locked` (another process has the folder) and `store.newer-format`. */
 export function openLmdbStore(options: LmdbOptions): ActorStore {
   const release = claimFolder(options.folder);
   try {
-    return new LmdbStore(options.folder, openTables(options.folder), release, options.faults ?? new Faults());
+    return new LmdbStore(options, openTables(options.folder), release);
   } catch (error) {
     release();
     throw error;
@@ -48,15 +53,16 @@ class LmdbStore implements ActorStore {
   readonly #leased = new Set<EffectKey>();
   #closed: Promise<void> | undefined;
 
-  constructor(folder: string, tables: Tables, release: Release, faults: Faults) {
+  constructor({ folder, faults, onLost }: LmdbOptions, tables: Tables, release: Release) {
     this.#folder = folder;
     this.#tables = tables;
     this.#release = release;
-    this.#committer = new Committer(folder, faults, (gone) => {
+    const written = (gone: readonly EffectKey[]): void => {
       // This thread's view of the data is the one it had before the group.
       this.#tables.root.resetReadTxn();
       for (const key of gone) this.#leased.delete(key);
-    });
+    };
+    this.#committer = new Committer(folder, faults ?? new Faults(), written, onLost ?? (() => {}));
   }
 
   async load(actor: ActorAddress): Promise<StoredActor | undefined> {
@@ -175,8 +181,12 @@ class LmdbStore implements ActorStore {
   /** What was answered is durable already. */
   async flushed(): Promise<void> {}
 
+  refusal(): string | undefined {
+    return this.#committer.refusal;
+  }
+
   describe(): { readonly engine: string; readonly location: string } {
-    return { engine: 'lmdb', location: this.#folder };
+    return { engine: 'LMDB', location: this.#folder };
   }
 
   close(): Promise<void> {

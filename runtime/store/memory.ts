@@ -193,6 +193,10 @@ export class MemoryStore implements ActorStore {
 
   async flushed(): Promise<void> {}
 
+  refusal(): string | undefined {
+    return undefined;
+  }
+
   describe(): { readonly engine: string; readonly location: string } {
     return { engine: 'memory', location: 'this process' };
   }

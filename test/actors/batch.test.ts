@@ -101,6 +101,22 @@ test('a watcher whose budget is used up stops for good and says why; other folde
   while (existsSync(join(deep, 'fine.txt'))) await new Promise((resolve) => setTimeout(resolve, 20));
 });
 
+test('readiness names engine and place of the store, and says when it takes nothing any more', async (t) => {
+  const { batch, store, layout } = await room(t, { start: false });
+  const database = async () => (await batch.readiness.checks()).find((check) => check.name === 'database');
+  t.deepEqual(await database(), {
+    name: 'database',
+    healthy: true,
+    detail: `reachable (LMDB (${layout.db}))`,
+  });
+  await store.close();
+  t.deepEqual(await database(), {
+    name: 'database',
+    healthy: false,
+    detail: 'LMDB cannot be written: It is closed.',
+  });
+});
+
 test('a retry makes a new job with the failed one as its parent, once at a time', async (t) => {
   const { batch, upload, reach } = await room(t, { watch: false });
   const id = await upload('broken.pdf', 'no PDF');

@@ -1,3 +1,4 @@
+import { readFileSync } from 'node:fs';
 import test from 'ava';
 import { type BannerFacts, banner } from '../../banner.ts';
 
@@ -7,12 +8,12 @@ const FACTS: BannerFacts = {
   cwd: '/srv/app',
   batchUrl: 'http://127.0.0.1:8080',
   root: '/srv/app/data',
-  store: 'lmdb (/srv/app/data/db)',
+  store: { engine: 'LMDB', location: '/srv/app/data/db' },
   inputs: [{ name: 'default', path: '/srv/app/data/input' }],
   output: '/srv/app/data/output',
   apiKeyHeader: 'X-API-Key',
   apiKey: { from: 'file', path: '/srv/app/data/keys/api-key', made: 'fresh-key' },
-  certificate: { subject: 'CN=dev', source: 'made here', development: true },
+  certificate: { subject: 'CN=dev', path: '/srv/app/data/keys/signer.pem', development: true },
   maxConcurrency: 1,
   pollIntervalSeconds: 2,
   paused: false,
@@ -28,6 +29,8 @@ test('the first start shows address, key, folders, the warning and two commands 
     'fresh-key',
     'Input folder   data/input',
     'Output folder  data/output',
+    'Store          LMDB (data/db)',
+    'CN=dev, data/keys/signer.pem (development)',
     'made here for development',
     'echo Hello > data/input/hello.txt',
     `curl -H "X-API-Key: $(cat data/keys/api-key)" -F 'file=@-;filename=hello.txt' http://127.0.0.1:8080/api/files`,
@@ -60,8 +63,22 @@ test('paths with spaces and quotes survive being copied into a shell', (t) => {
 });
 
 test('colours appear only on request, and names cannot bring their own', (t) => {
-  const facts = { ...FACTS, certificate: { subject: 'CN=\u001b[2J', source: 'x', development: false } };
+  const facts = { ...FACTS, certificate: { subject: 'CN=\u001b[2J', path: 'x', development: false } };
   t.false(banner(facts, { colors: false }).includes('\u001b'));
   t.true(banner(facts, { colors: true }).includes('\u001b[1m'));
   t.false(banner(facts, { colors: true }).includes('\u001b[2J'));
+});
+
+test('the README shows what is printed', (t) => {
+  const printed = plain({
+    version: (JSON.parse(readFileSync('package.json', 'utf8')) as { version: string }).version,
+    apiKey: { from: 'file', path: '/srv/app/data/keys/api-key', made: 'N1uYTKFM…' },
+    certificate: {
+      subject:
+        'O=sealwright development, OU=NOT FOR PRODUCTION, CN=sealwright development signer NOT FOR PRODUCTION',
+      path: '/srv/app/data/keys/development-signer.pem',
+      development: true,
+    },
+  });
+  t.true(readFileSync('README.md', 'utf8').includes(`\`\`\`${printed.trimEnd()}\n\`\`\``));
 });

@@ -5,7 +5,7 @@ import test from 'ava';
 import { keepApiKey, openKeyFolder } from '../../key-folder.ts';
 import { describeFailure, systemIds } from '../../runtime/index.ts';
 
-const freshPath = () => join(mkdtempSync(join(tmpdir(), 'sealwright-keys-')), 'root', 'keys');
+const freshPath = () => join(mkdtempSync(join(tmpdir(), 'sealwright-keys-')), 'keys');
 
 test('the API key is made once, kept for its owner only, and read back later', async (t) => {
   const path = freshPath();

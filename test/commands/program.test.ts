@@ -1,4 +1,12 @@
-import { existsSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
+import {
+  existsSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  statSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs';
 import { createServer } from 'node:net';
 import { join } from 'node:path';
 import test from 'ava';
@@ -59,6 +67,38 @@ for (const command of ['check-config', 'serve']) {
   });
 }
 
+test('an input folder below the root is made, one elsewhere is not', async (t) => {
+  const cwd = freshFolder();
+  const elsewhere = join(freshFolder(), 'share');
+  const program = start(cwd, [
+    '--Batch:Url=http://127.0.0.1:0',
+    '--Storage:Inputs:0:Name=below',
+    '--Storage:Inputs:0:Path=data/in/deep',
+    '--Storage:Inputs:1:Name=elsewhere',
+    `--Storage:Inputs:1:Path=${elsewhere}`,
+  ]);
+  await program.says(/\[INF\] Ready/);
+  t.is(statSync(join(cwd, 'data/in/deep')).mode & 0o777, 0o750);
+  t.false(existsSync(elsewhere));
+  program.child.kill('SIGTERM');
+  t.is(await program.ended, 0);
+});
+
+test('an input folder that a link leads into a work folder is refused with exit code 2', async (t) => {
+  const cwd = freshFolder();
+  const share = freshFolder();
+  mkdirSync(join(cwd, 'data'));
+  mkdirSync(join(cwd, 'data/output'));
+  symlinkSync(join(cwd, 'data/output'), join(share, 'in'));
+  const { code, err } = await run(cwd, [
+    '--Batch:Url=http://127.0.0.1:0',
+    '--Storage:Inputs:0:Name=linked',
+    `--Storage:Inputs:0:Path=${join(share, 'in')}`,
+  ]);
+  t.is(code, 2);
+  t.regex(err, /Storage:Inputs:0:Path overlaps with the work folder output of Storage:Root/);
+});
+
 test('a start with nothing configured gets ready, is refused a second time, drains on SIGTERM and starts again', async (t) => {
   const cwd = freshFolder();
   const words = ['--Batch:Url=http://127.0.0.1:0'];
@@ -68,8 +108,8 @@ test('a start with nothing configured gets ready, is refused a second time, drai
   const key = readFileSync(join(cwd, 'data/keys/api-key'), 'utf8').trim();
   t.true(first.out().includes(key));
   t.is(statSync(join(cwd, 'data/keys')).mode & 0o777, 0o700);
-  for (const folder of ['input', 'output', 'processing', 'error', 'db'])
-    t.true(existsSync(join(cwd, 'data', folder)));
+  for (const folder of ['', 'input', 'output', 'processing', 'error', 'db'])
+    t.is(statSync(join(cwd, 'data', folder)).mode & 0o777, 0o750, folder);
 
   const second = await run(cwd, words);
   t.is(second.code, 3);
@@ -156,6 +196,7 @@ for (const [manner, said] of [
 
 for (const [manner, said] of [
   ['throws-later', /\[FTL\] Uncaught exception .*thrown where nobody catches.*Stack: /],
+  ['loses-its-store', /\[FTL\] The store takes nothing any more.*the writing thread ended/],
   ['rejects-later', /\[FTL\] Unhandled rejection .*rejected where nobody waits/],
 ] as const) {
   test(`a failure nobody handles (${manner}) is logged before the process ends with exit code 1`, async (t) => {

@@ -1,7 +1,7 @@
 /**
  * `runService` around a service that misbehaves in one manner, with a clock that runs fast.
  *
- * node stubborn-service.js never-stops | stops-late | throws-later | rejects-later | fails-to-stop
+ * node stubborn-service.js never-stops | stops-late | throws-later | rejects-later | loses-its-store | fails-to-stop
  */
 import { runService, type Serve } from '../../commands/serve.ts';
 import { createDescriptorSink, createLogging } from '../../logging.ts';
@@ -34,13 +34,14 @@ const serve: Serve = async () => {
   return {
     facts: {
       batchUrl: undefined,
-      store: 'none',
+      store: { engine: 'none', location: '/nowhere' },
       output: '/nowhere',
       apiKey: { from: 'nowhere' },
-      certificate: { subject: 'CN=x', source: 'nowhere', development: false },
+      certificate: { subject: 'CN=x', path: '/nowhere', development: false },
       paused: false,
       warnings: [],
     },
+    lost: manner === 'loses-its-store' ? Promise.resolve('the writing thread ended') : never,
     stop: async () => {
       if (manner === 'fails-to-stop') throw new Error('the store would not close');
       await never;

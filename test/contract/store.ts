@@ -407,6 +407,11 @@ export function storeContract(name: string, open: (t: ExecutionContext) => Promi
     t.deepEqual((await store.load(A))?.context, { list: [1] });
   });
 
+  promise('a store at work has no reason to refuse', async (t, store) => {
+    await must(t, store, stepOf(A, 0));
+    t.is(store.refusal(), undefined);
+  });
+
   promise('everything is there after reopening, and leases have ended', async (t, store, under) => {
     if (under.reopen === undefined) {
       t.pass('nothing outlives this store');

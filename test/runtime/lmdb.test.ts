@@ -75,10 +75,30 @@ test('when the writing thread is lost, whoever waits is told and closing ends', 
   const folder = folderFor(t);
   const notAFolder = join(folder, 'file');
   writeFileSync(notAFolder, 'x');
-  const committer = new Committer(join(notAFolder, 'store'), new Faults(), () => {});
+  let tellWhy: (why: string) => void = () => {};
+  const lost = new Promise<string>((resolve) => {
+    tellWhy = resolve;
+  });
+  const committer = new Committer(
+    join(notAFolder, 'store'),
+    new Faults(),
+    () => {},
+    (why) => tellWhy(why),
+  );
+  t.is(committer.refusal, undefined);
   await t.throwsAsync(committer.commit(stepOf(A, 0)), { code: 'store.unavailable' });
   await t.throwsAsync(committer.commit(stepOf(A, 0)), { code: 'store.unavailable' });
+  t.is(committer.refusal, await lost);
   await t.notThrowsAsync(committer.close());
+});
+
+test('a store that is closed as planned is not reported as lost', async (t) => {
+  const lost: string[] = [];
+  const store = openLmdbStore({ folder: folderFor(t), onLost: (why) => lost.push(why) });
+  t.is(store.refusal(), undefined);
+  await store.close();
+  t.deepEqual(lost, []);
+  t.is(store.refusal(), 'It is closed.');
 });
 
 test('a store grows past the space it set aside, and reads go on', async (t) => {
@@ -96,5 +116,5 @@ test('a store grows past the space it set aside, and reads go on', async (t) => 
 
 test('it says where it is', (t) => {
   const { store, folder } = open(t);
-  t.deepEqual(store.describe(), { engine: 'lmdb', location: folder });
+  t.deepEqual(store.describe(), { engine: 'LMDB', location: folder });
 });

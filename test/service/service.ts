@@ -129,14 +129,15 @@ export class Service {
     return this.ended;
   }
 
-  async #key(): Promise<string> {
+  /** The API key it made for itself. */
+  async key(): Promise<string> {
     return (await readFile(join(this.root, 'keys', 'api-key'), 'utf8')).trim();
   }
 
   async fetch(path: string, init: RequestInit = {}): Promise<Response> {
     return fetch(`${this.url}${path}`, {
       ...init,
-      headers: { 'X-API-Key': await this.#key(), ...init.headers },
+      headers: { 'X-API-Key': await this.key(), ...init.headers },
     });
   }
 
