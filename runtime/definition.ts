@@ -51,7 +51,7 @@ export interface EffectTry {
 /**
  * Does one kind of stored work, at least once per key. `run` resolves with the message that goes back to the
  * actor; it rejects with a `Retryable` to be tried again later, and with anything else to give up, in which case
- * `failed` makes the message.
+ * `failed` makes the message. Work without `failed` is never given up: every failure is tried again later.
  */
 // biome-ignore lint/suspicious/noExplicitAny: each handler narrows the effect it is registered for.
 export interface EffectHandler<Effect = any> {
@@ -66,7 +66,7 @@ export interface EffectHandler<Effect = any> {
     effect: Effect,
     attempt: EffectTry,
   ): Promise<{ readonly type: string; readonly [field: string]: unknown }>;
-  failed(
+  failed?(
     effect: Effect,
     failure: { readonly code: string; readonly message: string },
   ): {

@@ -24,7 +24,10 @@ export type JobMessage = WithoutTime<JobEvent>;
 /** A handler of one of a job's effects. */
 export interface JobHandler<Name extends JobEffect['do']> extends EffectHandler<EffectNamed<Name>> {
   run(effect: EffectNamed<Name>, attempt: EffectTry): Promise<JobMessage>;
-  failed(effect: EffectNamed<Name>, failure: { readonly code: string; readonly message: string }): JobMessage;
+  failed?(
+    effect: EffectNamed<Name>,
+    failure: { readonly code: string; readonly message: string },
+  ): JobMessage;
 }
 
 /** The pool's result; its failure is thrown and ends the try for good. */

@@ -17,6 +17,5 @@ export function quarantineHandler({ pool }: HandlerParts): JobHandler<'quarantin
       if (!answer.ok) throw new Retryable(answer.code, answer.message);
       return { type: 'QUARANTINED' };
     },
-    failed: () => ({ type: 'QUARANTINED' }),
   };
 }
