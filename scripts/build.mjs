@@ -21,7 +21,8 @@ const compiler = join(root, 'node_modules', 'typescript', 'bin', 'tsc');
 const whenChanged = process.argv.includes('--when-changed');
 const installing = process.env.npm_lifecycle_event === 'prepare';
 
-process.exitCode = build();
+// Loaded after another script that may have failed already (package.json, "prestart").
+process.exitCode ||= build();
 
 function build() {
   const wanted = fingerprint();
