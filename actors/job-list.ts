@@ -1,15 +1,17 @@
 /**
  * Pages of jobs, newest first, over the ranges that `registry.ts` writes. A filter picks some of the
  * (profile, state) ranges; they are merged by order, piece by piece, so that memory stays bounded however deep
- * the page is.
+ * the page is, and others get their turn between two pieces.
  */
+import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { JobState } from '../machines/job.ts';
 import { JOB_STATES } from '../machines/job.ts';
 import type { ActorStore, Row } from '../runtime/index.ts';
 import type { JobQuery } from './api.ts';
 import type { JobCounts } from './job-counts.ts';
 
-const PIECE = 256;
+/** Rows read at once: a millisecond or two of this thread's time. */
+const PIECE = 512;
 
 /** Ids of one page and how many jobs match in all. */
 export async function listJobs(
@@ -48,7 +50,7 @@ async function mergedPage(
   for (let position = 0; position < offset + limit; position += 1) {
     let newest: Range | undefined;
     for (const range of ranges) {
-      await range.fill();
+      if (range.head === undefined) await range.fill();
       if (
         range.head !== undefined &&
         (newest?.head === undefined || orderOf(range.head) > orderOf(newest.head))
@@ -74,7 +76,7 @@ class Range {
   readonly #prefix: readonly [string, JobState];
   #piece: readonly Row[] = [];
   #at = 0;
-  #read = 0;
+  #last: Row['key'] | undefined;
   #exhausted = false;
 
   constructor(store: ActorStore, profile: string, state: JobState) {
@@ -92,20 +94,23 @@ class Range {
     return row;
   }
 
-  /** Makes `head` the next row, reading on where the piece at hand is used up. */
+  /** Makes `head` the next row, reading on behind the last one where the piece at hand is used up. */
   async fill(): Promise<void> {
-    if (this.#exhausted || this.#at < this.#piece.length) return;
-    this.#piece = await this.#rows(this.#read, PIECE);
+    if (this.#exhausted || this.head !== undefined) return;
+    if (this.#last !== undefined) await nextTurn();
+    const after = this.#last === undefined ? {} : { after: this.#last };
+    this.#piece = await this.#store.rows({ ...this.#newestFirst(), ...after, limit: PIECE });
     this.#at = 0;
-    this.#read += this.#piece.length;
+    this.#last = this.#piece.at(-1)?.key;
     this.#exhausted = this.#piece.length === 0;
   }
 
   async page(offset: number, limit: number): Promise<readonly string[]> {
-    return (await this.#rows(offset, limit)).map((row) => row.value as string);
+    const rows = await this.#store.rows({ ...this.#newestFirst(), offset, limit });
+    return rows.map((row) => row.value as string);
   }
 
-  #rows(offset: number, limit: number): Promise<readonly Row[]> {
-    return this.#store.rows({ view: 'jobs-by', prefix: this.#prefix, reverse: true, offset, limit });
+  #newestFirst() {
+    return { view: 'jobs-by', prefix: this.#prefix, reverse: true };
   }
 }

@@ -117,6 +117,8 @@ export interface RowQuery {
   readonly prefix?: readonly (string | number)[];
   /** Descending order. @default false */
   readonly reverse?: boolean;
+  /** Only rows that come later than this key in the order asked for; no row need have it. It starts with `prefix`. */
+  readonly after?: readonly (string | number)[];
   /** Rows to skip. @default 0 */
   readonly offset?: number;
   readonly limit: number;

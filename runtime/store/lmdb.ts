@@ -98,8 +98,10 @@ class LmdbStore implements ActorStore {
   async rows(query: RowQuery): Promise<readonly Row[]> {
     const first: Key = [query.view, ...(query.prefix ?? [])];
     const last: Key = [...first, AFTER_ALL_TEXT];
+    const from = query.after && [query.view, ...query.after];
     const range = this.#tables.rows.getRange({
-      start: query.reverse ? last : first,
+      start: from ?? (query.reverse ? last : first),
+      exclusiveStart: from !== undefined,
       end: query.reverse ? first : last,
       // Without this a row whose whole key is the prefix would be left out in descending order only.
       inclusiveEnd: query.reverse === true,

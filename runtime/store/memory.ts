@@ -134,8 +134,10 @@ export class MemoryStore implements ActorStore {
       .filter((row) => prefix.every((part, at) => row.key[at] === part))
       .sort((left, right) => compareKeys(left.key, right.key));
     if (query.reverse) rows.reverse();
-    const offset = query.offset ?? 0;
-    return copy(rows.slice(offset, offset + query.limit));
+    const { after, offset = 0, limit, reverse } = query;
+    const beyond = (row: Row) =>
+      after === undefined || (reverse ? compareKeys(row.key, after) < 0 : compareKeys(row.key, after) > 0);
+    return copy(rows.filter(beyond).slice(offset, offset + limit));
   }
 
   async counters(prefix: string): Promise<{ readonly [name: string]: number }> {

@@ -1,6 +1,6 @@
 /** The contract of `ActorStore`, run against every implementation. */
 import test, { type ExecutionContext } from 'ava';
-import type { ActorStore, Step } from '../../runtime/index.ts';
+import type { ActorStore, RowQuery, Step } from '../../runtime/index.ts';
 import { A, B, effectOf, stepOf } from './steps.ts';
 
 /** What a test gets: a fresh store, and a way to look at the same data as a new process would. */
@@ -263,6 +263,35 @@ export function storeContract(name: string, open: (t: ExecutionContext) => Promi
     t.deepEqual(await keysOf({ prefix: [2], reverse: true }), [[2, 'x'], [2]]);
     t.deepEqual(await keysOf({ prefix: ['nothing'] }), []);
     t.deepEqual(await keysOf({ offset: 99 }), []);
+  });
+
+  promise('rows are read on from any key, up and down, whether or not a row has it', async (t, store) => {
+    const keys = [
+      ['a', 1],
+      ['a', 3],
+      ['a', 5],
+      ['a', 5, 'x'],
+      ['b', 2],
+    ];
+    const put = keys.map((key, value) => ({ view: 'v', key, value }));
+    await must(
+      t,
+      store,
+      stepOf(A, 0, { rows: { put: [...put, { view: 'w', key: ['a', 9], value: 9 }], remove: [] } }),
+    );
+    const values = async (query: Omit<RowQuery, 'view' | 'limit'> & { readonly limit?: number }) =>
+      (await store.rows({ view: 'v', limit: 9, ...query })).map((row) => row.value);
+    t.deepEqual(await values({ prefix: ['a'], after: ['a', 1] }), [1, 2, 3]);
+    t.deepEqual(await values({ prefix: ['a'], after: ['a', 2] }), [1, 2, 3]);
+    t.deepEqual(await values({ prefix: ['a'], after: ['a', 5] }), [3]);
+    t.deepEqual(await values({ prefix: ['a'], after: ['a', 9] }), []);
+    t.deepEqual(await values({ after: ['a', 4] }), [2, 3, 4]);
+    t.deepEqual(await values({ prefix: ['a'], after: ['a', 5], reverse: true }), [1, 0]);
+    t.deepEqual(await values({ prefix: ['a'], after: ['a', 4], reverse: true }), [1, 0]);
+    t.deepEqual(await values({ prefix: ['a'], after: ['a', 5, 'x'], reverse: true }), [2, 1, 0]);
+    t.deepEqual(await values({ prefix: ['a'], after: ['a', 1], reverse: true }), []);
+    t.deepEqual(await values({ after: ['b', 2], reverse: true, offset: 1, limit: 2 }), [2, 1]);
+    t.deepEqual(await values({ after: ['a', 1], offset: 1, limit: 2 }), [2, 3]);
   });
 
   promise('rows are replaced and removed with their step', async (t, store) => {
