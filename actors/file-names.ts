@@ -20,10 +20,15 @@ export function outputName(fileName: string): string {
   return `${stem}.signed${extension}`;
 }
 
-/** The name used when `outputName` is taken: `report-1a2b3c4d.signed.pdf`. */
+/**
+ * The name used when `outputName` is taken: `report-1a2b3c4d.signed.pdf`. The stem, and an extension without
+ * end, give up what the limit has no room for.
+ */
 export function outputNameBeside(fileName: string, jobId: string): string {
   const { stem, extension } = split(fileName);
-  return `${stem}-${jobId.slice(0, 8)}.signed${extension}`;
+  const mark = `-${jobId.slice(0, 8)}.signed`;
+  const kept = cutToBytes(extension, NAME_LIMIT - Buffer.byteLength(mark));
+  return `${cutToBytes(stem, NAME_LIMIT - Buffer.byteLength(mark + kept))}${mark}${kept}`;
 }
 
 /** Both names a job may publish under, the wanted one first. */
@@ -39,10 +44,21 @@ export function stagedName(fileName: string): string {
   if (Buffer.byteLength(fileName) <= NAME_LIMIT) return fileName;
   const { stem, extension } = split(fileName);
   const kept = Buffer.byteLength(extension) < 32 ? extension : '';
-  let short = stem;
-  while (Buffer.byteLength(short + kept) > NAME_LIMIT) short = short.slice(0, -1);
-  // A pair of surrogates cut in half would come back from the disk as another name.
-  return `${short.replace(/[\uD800-\uDBFF]$/, '')}${kept}`;
+  return `${cutToBytes(stem, NAME_LIMIT - Buffer.byteLength(kept))}${kept}`;
+}
+
+/** The longest beginning of whole characters that takes at most `limit` bytes. */
+export function cutToBytes(text: string, limit: number): string {
+  if (Buffer.byteLength(text) <= limit) return text;
+  let kept = '';
+  let length = 0;
+  // By code points: a pair of surrogates cut in half would come back from the disk as another name.
+  for (const character of text) {
+    length += Buffer.byteLength(character);
+    if (length > limit) break;
+    kept += character;
+  }
+  return kept;
 }
 
 /** Format by extension, for profiles that do not fix one. */

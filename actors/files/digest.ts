@@ -4,9 +4,9 @@ import { closeSync, constants, openSync, readSync } from 'node:fs';
 
 const PIECE = 1 << 20;
 
-/** Lower-case hex. A symbolic link is refused (ELOOP). */
+/** Lower-case hex. A symbolic link is refused (ELOOP), a named pipe is not waited for. */
 export function fileDigest(path: string): string {
-  const fd = openSync(path, constants.O_RDONLY | constants.O_NOFOLLOW);
+  const fd = openSync(path, constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK);
   try {
     const hash = createHash('sha256');
     const piece = Buffer.allocUnsafe(PIECE);

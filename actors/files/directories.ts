@@ -24,14 +24,24 @@ export function syncDirectory(path: string): void {
   }
 }
 
-/** What the name itself stands for (links are not followed); undefined when nothing has it. */
+/** What the name itself stands for (links are not followed); undefined when nothing has it, or can have it. */
 export function statIfPresent(path: string): BigIntStats | undefined {
-  return lstatSync(path, { bigint: true, throwIfNoEntry: false });
+  try {
+    return lstatSync(path, { bigint: true, throwIfNoEntry: false });
+  } catch (error) {
+    if (errno(error) === 'ENAMETOOLONG') return undefined;
+    throw error;
+  }
 }
 
 /** `<device>:<inode>` as decimal text. */
 export function inodeOf(stat: BigIntStats): string {
   return `${stat.dev}:${stat.ino}`;
+}
+
+/** Modification time in milliseconds with its fraction, by the arithmetic of `fs.Stats`, so that the two compare equal. */
+export function mtimeOf({ mtimeNs }: BigIntStats): number {
+  return Number(mtimeNs / 1_000_000_000n) * 1000 + Number(mtimeNs % 1_000_000_000n) / 1e6;
 }
 
 /** True when both names stand for the same file. */

@@ -2,19 +2,9 @@
  * Publishing: the signed file gets a name in the output folder, whole or not at all, and never over another file.
  * Source: batch-gaps §1 row 10 and §7; architecture §5.
  */
-import {
-  closeSync,
-  constants,
-  copyFileSync,
-  fsyncSync,
-  linkSync,
-  openSync,
-  readFileSync,
-  renameSync,
-  rmSync,
-  writeFileSync,
-} from 'node:fs';
-import { basename, join } from 'node:path';
+import { linkSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
+import { basename, dirname, join } from 'node:path';
+import { copyWhole } from './copy.ts';
 import { fileDigest } from './digest.ts';
 import { errno, linksRefused, sameFile, statIfPresent } from './directories.ts';
 
@@ -66,9 +56,23 @@ export function isPublished(signed: string, target: string): boolean {
   return fileDigest(signed) === fileDigest(target);
 }
 
-/** Where a working folder without hard links notes under which name it is publishing. */
+/**
+ * Where a working folder without hard links notes under which name it is publishing. Called after the folder,
+ * which is called after the job: short whatever the file is called, and no name a client could have chosen.
+ */
 function noteOf(signed: string): string {
-  return `${signed}.published-as`;
+  const folder = dirname(signed);
+  return join(folder, `${basename(folder)}.published-as`);
+}
+
+/** The copy in the making, in an output folder on another device. */
+function hiddenOf(signed: string, output: string): string {
+  return join(output, `.${basename(dirname(signed))}.part`);
+}
+
+/** Removes the copy that an interrupted `publish` of this file left in the output folder, if there is one. */
+export function dropHiddenCopy(signed: string, output: string): void {
+  rmSync(hiddenOf(signed, output), { force: true });
 }
 
 function readNote(signed: string): string | undefined {
@@ -82,20 +86,13 @@ function readNote(signed: string): string | undefined {
 
 /**
  * For an output folder on another device or a file system without hard links: the name is noted, a hidden copy
- * is made and synced, then renamed. This process is the only writer of the folder, so nothing can take the
- * name in between.
+ * is made, synced and read back, then renamed. This process is the only writer of the folder, so nothing can
+ * take the name in between.
  */
 function copyInto(signed: string, folder: string, target: string): void {
-  const name = basename(target);
-  writeFileSync(noteOf(signed), name, { flush: true });
-  const hidden = join(folder, `.${name}.part`);
+  writeFileSync(noteOf(signed), basename(target), { flush: true });
+  const hidden = hiddenOf(signed, folder);
   rmSync(hidden, { force: true });
-  copyFileSync(signed, hidden, constants.COPYFILE_EXCL);
-  const fd = openSync(hidden, 'r');
-  try {
-    fsyncSync(fd);
-  } finally {
-    closeSync(fd);
-  }
+  copyWhole(signed, hidden);
   renameSync(hidden, target);
 }
