@@ -14,7 +14,7 @@ export class DiskSync {
 
   /** Resolves once data and length of a written file are durable. */
   file(path: string): Promise<void> {
-    return onDescriptor(path, fdatasync);
+    return onDescriptor(path, constants.O_NOFOLLOW, fdatasync);
   }
 
   /**
@@ -29,7 +29,8 @@ export class DiskSync {
   }
 
   #begin(path: string): Promise<void> {
-    const running = onDescriptor(path, fsync);
+    // A configured folder may be a link to another place.
+    const running = onDescriptor(path, constants.O_DIRECTORY, fsync);
     const turn: Turn = { running, next: undefined };
     this.#turns.set(path, turn);
     const forget = () => {
@@ -46,10 +47,11 @@ export class DiskSync {
  */
 function onDescriptor(
   path: string,
+  flags: number,
   sync: (fd: number, done: (error: Error | null) => void) => void,
 ): Promise<void> {
   return new Promise((resolve, reject) => {
-    const fd = openSync(path, constants.O_RDONLY | constants.O_NOFOLLOW);
+    const fd = openSync(path, constants.O_RDONLY | flags);
     sync(fd, (error) => {
       closeSync(fd);
       if (error) reject(error);

@@ -8,7 +8,7 @@
  */
 
 import { inputFolderMachine } from '../machines/input-folder.ts';
-import type { JobContext, JobState } from '../machines/job.ts';
+import type { FileStamp, JobContext, JobState } from '../machines/job.ts';
 import { ACTIVE_STATES, jobMachine } from '../machines/job.ts';
 import { pipelineMachine } from '../machines/pipeline.ts';
 import type { ActorDefinition, Row } from '../runtime/index.ts';
@@ -46,12 +46,18 @@ function jobRows(job: JobActor): readonly Row[] {
     { view: 'jobs', key: [context.order], value: id },
     { view: 'jobs-by', key: [context.profileName, state, context.order], value: id },
   ];
-  const closed = state === 'Failed' || state === 'Canceled';
+  const closed = state === 'Failed' || state === 'Canceled' || context.inputLeft;
   if (closed || ownsPath(job)) {
-    const value = { id, closed, size: context.seen?.size ?? -1, mtimeMs: context.seen?.mtimeMs ?? -1 };
-    rows.push({ view: 'paths', key: [context.pathKey], value });
+    const value: PathRow = { id, closed, ...stampOf(context) };
+    rows.push({ view: 'paths', key: [context.pathKey], value: { ...value } });
   }
   return rows;
+}
+
+/** What the path held: as it was signed where it was left behind, else as it was when the job was made. */
+function stampOf({ inputLeft, input, seen }: JobContext): FileStamp {
+  if (inputLeft && input) return { size: input.length, mtimeMs: input.mtimeMs };
+  return { size: seen?.size ?? -1, mtimeMs: seen?.mtimeMs ?? -1 };
 }
 
 /** `jobs/<state>/<profile>/<format>`. */

@@ -80,6 +80,8 @@ export interface StagedInput {
   readonly length: number;
   readonly mtimeMs: number;
   readonly inode: string;
+  /** When the reading began: a modification time well before it proves that no later write has the same one. */
+  readonly readAt: Millis;
 }
 
 export interface JobInput {
@@ -131,6 +133,8 @@ export interface JobContext {
   readonly errorCode: string | null;
   /** True while the input or the working folder still has to be put away; the job keeps its path until then. */
   readonly untidy: boolean;
+  /** True when the input of a completed job could not be removed: what was signed is not taken a second time. */
+  readonly inputLeft: boolean;
 }
 
 export type JobEvent = { readonly at: Millis } & (
@@ -279,6 +283,7 @@ export const jobMachine = machine.createMachine({
     errorMessage: null,
     errorCode: null,
     untidy: false,
+    inputLeft: false,
   }),
   initial: 'Queued',
   states: {
@@ -393,7 +398,7 @@ export const jobMachine = machine.createMachine({
         TIDY_FAILED: {
           actions: [
             'touch',
-            assign({ untidy: false }),
+            assign({ untidy: false, inputLeft: true }),
             { type: 'note', params: ({ event }) => ({ message: event.message }) },
           ],
         },

@@ -3,37 +3,45 @@
  * aside for somebody to look at. Both may run again after a crash and then find their work done.
  * Source: batch-gaps §7 ("Before the original is deleted", "Processing folder"); architecture §5.
  */
-import { existsSync, readdirSync, renameSync, rmSync, unlinkSync } from 'node:fs';
+import { existsSync, readdirSync, rmSync, unlinkSync } from 'node:fs';
 import { join } from 'node:path';
 import type { StagedInput } from '../../machines/job.ts';
 import { fileDigest } from './digest.ts';
-import { errno, inodeOf, statIfPresent, syncDirectory } from './directories.ts';
-import { isPublished } from './publish.ts';
+import { errno, inodeOf, mtimeOf, statIfPresent, syncDirectory } from './directories.ts';
+import { move } from './move.ts';
+import { dropHiddenCopy, isPublished } from './publish.ts';
 
 /**
  * File systems stamp modification times by the tick; a file written twice within this many milliseconds may
- * carry the same stamp, so only older stamps are proof that nothing changed.
+ * carry the same stamp, so only a stamp older than the reading by more than this proves that what was read is
+ * what is there.
  */
 const STAMP_DOUBT = 2_000;
 
 /**
  * Removes the original unless it is no longer the file that was signed.
  *
- * @param at Time of the check, milliseconds since the epoch.
+ * @param digest Reads a file again where its stamp proves nothing.
  * @returns `diverged` when another file, or other content, has the path; it is left in place.
  */
 export function removeOriginal(
   path: string,
   signed: StagedInput,
-  at: number,
+  digest: (path: string) => string = fileDigest,
 ): 'removed' | 'gone' | 'diverged' {
   const stat = statIfPresent(path);
   if (stat === undefined) return 'gone';
   if (!stat.isFile() || Number(stat.size) !== signed.length) return 'diverged';
-  const mtimeMs = Number(stat.mtimeNs) / 1e6;
-  const stamped = inodeOf(stat) === signed.inode && Math.abs(mtimeMs - signed.mtimeMs) < 0.001;
-  const proven = stamped && at - signed.mtimeMs > STAMP_DOUBT;
-  if (!proven && fileDigest(path) !== signed.sha256) return 'diverged';
+  const stamped = inodeOf(stat) === signed.inode && mtimeOf(stat) === signed.mtimeMs;
+  const proven = stamped && signed.readAt - signed.mtimeMs > STAMP_DOUBT;
+  if (!proven) {
+    if (digest(path) !== signed.sha256) return 'diverged';
+    // Reading takes its time; the path may have been given to another file meanwhile.
+    const now = statIfPresent(path);
+    if (now === undefined) return 'gone';
+    if (inodeOf(now) !== inodeOf(stat) || now.size !== stat.size || now.mtimeNs !== stat.mtimeNs)
+      return 'diverged';
+  }
   unlinkSync(path);
   return 'removed';
 }
@@ -56,6 +64,7 @@ export function quarantine(
   if (!existsSync(folder)) return;
   if (published) {
     const signed = join(folder, published.signedName);
+    dropHiddenCopy(signed, published.output);
     for (const name of published.names) {
       const output = join(published.output, name);
       if (isPublished(signed, output)) {
@@ -65,13 +74,12 @@ export function quarantine(
     }
   }
   try {
-    renameSync(folder, target);
+    move(folder, target);
   } catch (error) {
     const code = errno(error);
     if (code !== 'ENOTEMPTY' && code !== 'EEXIST') throw error;
     // A folder of this job is there already (a redo that staged anew): its files move beside the old ones.
-    for (const name of readdirSync(folder)) renameSync(join(folder, name), join(target, name));
+    for (const name of readdirSync(folder)) move(join(folder, name), join(target, name));
     rmSync(folder, { recursive: true, force: true });
   }
-  syncDirectory(join(target, '..'));
 }

@@ -36,7 +36,6 @@ export interface TidyTask extends JobTask {
   readonly task: 'tidy';
   readonly originalPath: string;
   readonly input: StagedInput | null;
-  readonly at: number;
 }
 
 export interface QuarantineTask extends JobTask {

@@ -59,6 +59,7 @@ function profileNamed(name: string): Profile {
 
 function sign(task: SignTask): PoolResults['sign'] {
   const folder = folders.open(task.jobId);
+  const readAt = clock.now();
   const staged = stage(task.originalPath, folder, task.fileName);
   faults.atSync('pool.sign.staged');
   const name = outputName(task.fileName);
@@ -71,14 +72,16 @@ function sign(task: SignTask): PoolResults['sign'] {
   const { signer } = profileNamed(task.profile);
   const file = signFile({
     format: task.format,
-    input: staged,
+    input: staged.path,
     output: join(folder, name),
     signer,
     at: task.at,
     sync: false,
   });
   faults.atSync('pool.sign.signed');
-  return { input: file.input, signed: file.output };
+  const { sha256, length } = file.input;
+  const { mtimeMs, inode } = staged;
+  return { input: { sha256, length, mtimeMs, inode, readAt }, signed: file.output };
 }
 
 function release(task: ReleaseTask): PoolResults['release'] {
@@ -108,7 +111,7 @@ function verify(task: ReleaseTask, path: string): void {
 }
 
 function tidy(task: TidyTask): PoolResults['tidy'] {
-  const outcome = task.input ? removeOriginal(task.originalPath, task.input, task.at) : 'gone';
+  const outcome = task.input ? removeOriginal(task.originalPath, task.input) : 'gone';
   faults.atSync('pool.tidy.removed');
   folders.close(task.jobId);
   return { diverged: outcome === 'diverged' };

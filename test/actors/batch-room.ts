@@ -12,7 +12,14 @@ import {
 } from '../../actors/index.ts';
 import type { FolderName, JobId, ProfileName } from '../../machines/ids.ts';
 import type { JobState } from '../../machines/job.ts';
-import { type ActorStore, Faults, openLmdbStore, systemClock, systemIds } from '../../runtime/index.ts';
+import {
+  type ActorStore,
+  type Clock,
+  Faults,
+  openLmdbStore,
+  systemClock,
+  systemIds,
+} from '../../runtime/index.ts';
 import { pki } from '../pki/pki.ts';
 
 export interface Room {
@@ -39,6 +46,10 @@ export interface RoomOptions extends Partial<Omit<BatchOptions, 'layout'>> {
   readonly watch?: boolean;
   /** Path of a second watched folder, `other`. */
   readonly otherFolder?: string;
+  /** @default the machine's */
+  readonly clock?: Clock;
+  /** Comes between the service and the real store. */
+  readonly wrapStore?: (store: ActorStore) => ActorStore;
 }
 
 export async function room(t: ExecutionContext, options: RoomOptions = {}): Promise<Room> {
@@ -46,12 +57,22 @@ export async function room(t: ExecutionContext, options: RoomOptions = {}): Prom
   const layout = storageLayout(root);
   const signer = pki().signer('p-256');
   const profile = 'default' as ProfileName;
-  const store = openLmdbStore({ folder: layout.db });
+  const real = openLmdbStore({ folder: layout.db });
+  const store = options.wrapStore?.(real) ?? real;
   const faults = new Faults();
   const complaints: string[] = [];
   const complain = (text: string, properties?: object) =>
     complaints.push(`${text} ${JSON.stringify(properties ?? {})}`);
-  const { root: _, start: __, budget = 10, watch = true, otherFolder, ...more } = options;
+  const {
+    root: _,
+    start: __,
+    wrapStore: ___,
+    budget = 10,
+    watch = true,
+    clock = systemClock,
+    otherFolder,
+    ...more
+  } = options;
   const folder = (name: string, path: string): FolderOptions => ({
     name: name as FolderName,
     path,
@@ -90,7 +111,7 @@ export async function room(t: ExecutionContext, options: RoomOptions = {}): Prom
     },
     {
       store,
-      clock: systemClock,
+      clock,
       ids: systemIds,
       faults,
       faultsText: '',
