@@ -21,7 +21,7 @@ import type {
   Ids,
   StepOutcome,
 } from '../runtime/index.ts';
-import { Fatal } from '../runtime/index.ts';
+import { describeFailure, Fatal } from '../runtime/index.ts';
 import type { Candidate, OfferAnswer } from './adapters/watched-folder/index.ts';
 import type { JobDetail, JobOutput, JobQuery, Jobs, JobView } from './api.ts';
 import { formatByName, outputContentType } from './file-names.ts';
@@ -101,8 +101,12 @@ export class JobService implements Jobs {
       parentJobId: null,
       seen,
       message: 'Uploaded.',
+    }).catch((error: unknown) => {
+      if (describeFailure(error).code === 'store.unavailable') upload.leave();
+      throw error;
     });
     const actor = accepted(outcome);
+    upload.leave();
     await actor.durable;
     await faults.at('upload.committed');
     await upload.rename();

@@ -11,10 +11,12 @@ import { readdir, rename, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { parseJobId } from '../machines/ids.ts';
 import { IN_FLIGHT_STATES, type JobContext } from '../machines/job.ts';
-import type { ActorStore, ActorSystem, Log } from '../runtime/index.ts';
+import { type ActorStore, type ActorSystem, describeFailure, type Log } from '../runtime/index.ts';
+import { statIfPresent, syncDirectory } from './files/directories.ts';
+import { move } from './files/move.ts';
 import { SPARE_PREFIX } from './files/working-folders.ts';
 import type { JobCounts } from './job-counts.ts';
-import { JOB, pathName } from './registry.ts';
+import { JOB } from './registry.ts';
 import { pathKey, pathOfUpload, type StorageLayout, uploadName } from './storage-layout.ts';
 
 export interface RecoveryParts {
@@ -39,8 +41,9 @@ export interface RecoveryReport {
 const PIECE = 256;
 
 export async function recover(parts: RecoveryParts): Promise<RecoveryReport> {
-  const failed = await failJobsInFlight(parts);
+  // First, while every job still owns the path of its input.
   const uploads = await settleUploads(parts);
+  const failed = await failJobsInFlight(parts);
   const orphans = await moveOrphans(parts);
   await parts.store.flushed();
   return { failed, ...uploads, orphans };
@@ -78,7 +81,10 @@ async function failJobsInFlight({ store, system, counts, log }: RecoveryParts): 
   return failed;
 }
 
-/** An upload is kept when its job was committed; otherwise its client never got an answer. */
+/**
+ * An upload is kept when its job was committed, however that job has fared since: the input of a failed or
+ * canceled one stays in place. Otherwise its client never got an answer.
+ */
 async function settleUploads({
   store,
   layout,
@@ -88,7 +94,8 @@ async function settleUploads({
   for (const name of await readdir(layout.input)) {
     const path = pathOfUpload(layout.input, name);
     if (path === undefined) continue;
-    if (await store.holder(pathName(pathKey(path)))) {
+    const jobs = await store.rows({ view: 'paths', prefix: [pathKey(path)], limit: 1 });
+    if (jobs.length > 0) {
       await rename(uploadName(path), path);
       uploadsKept += 1;
     } else {
@@ -96,15 +103,24 @@ async function settleUploads({
       uploadsDropped += 1;
     }
   }
+  if (uploadsKept > 0) syncDirectory(layout.input);
   return { uploadsKept, uploadsDropped };
 }
 
-/** A working folder belongs to a job that is queued, waiting for a signer, or still has it to put away. */
+/** Made by the file system at the root of a volume, which processing/ may be; no concern of ours. */
+const VOLUME_FOLDER = 'lost+found';
+
+/**
+ * A working folder belongs to a job that is queued, waiting for a signer, or still has it to put away. What
+ * cannot be moved is a matter for somebody to look at, and no reason not to start.
+ */
 async function moveOrphans({ system, layout, log }: RecoveryParts): Promise<number> {
   let orphans = 0;
   for (const name of await readdir(layout.processing)) {
+    if (name === VOLUME_FOLDER) continue;
+    const path = join(layout.processing, name);
     if (name.startsWith(SPARE_PREFIX)) {
-      await rm(join(layout.processing, name), { recursive: true, force: true });
+      await rm(path, { recursive: true, force: true });
       continue;
     }
     const id = parseJobId(name);
@@ -112,23 +128,24 @@ async function moveOrphans({ system, layout, log }: RecoveryParts): Promise<numb
     const owned =
       job && (job.state === 'Queued' || job.state === 'AwaitingSigner' || (job.context as JobContext).untidy);
     if (owned) continue;
-    orphans += 1;
-    log.warn('A working folder belongs to no job; it is moved to the error folder.', { Folder: name });
-    await moveAside(join(layout.processing, name), layout.error, name);
+    try {
+      move(path, freeName(layout.error, name));
+      orphans += 1;
+      log.warn('A working folder belongs to no job; it is moved to the error folder.', { Folder: name });
+    } catch (error) {
+      log.error('A working folder belongs to no job and cannot be moved to the error folder; it stays.', {
+        Folder: name,
+        Error: describeFailure(error).message,
+      });
+    }
   }
   return orphans;
 }
 
-/** Never over something that is there: a second folder of the same name gets a number. */
-async function moveAside(from: string, folder: string, name: string): Promise<void> {
+/** Never over something that is there: a second one of the same name gets a number. */
+function freeName(folder: string, name: string): string {
   for (let attempt = 0; ; attempt += 1) {
-    const target = join(folder, attempt === 0 ? name : `${name}.${attempt}`);
-    try {
-      await rename(from, target);
-      return;
-    } catch (error) {
-      const code = (error as NodeJS.ErrnoException).code;
-      if (code !== 'ENOTEMPTY' && code !== 'EEXIST') throw error;
-    }
+    const path = join(folder, attempt === 0 ? name : `${name}.${attempt}`);
+    if (statIfPresent(path) === undefined) return path;
   }
 }

@@ -72,6 +72,11 @@ export class Upload implements UploadSink {
     }
   }
 
+  /** A job may know the file by now: `abort` removes nothing any more, and recovery decides what becomes of it. */
+  leave(): void {
+    this.#done = true;
+  }
+
   async abort(): Promise<void> {
     if (this.#done) return;
     this.#done = true;
