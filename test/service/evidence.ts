@@ -20,7 +20,7 @@ export async function brokenPromises(
   given: {
     /** Ids of uploads that were answered 202. */
     readonly accepted: readonly string[];
-    /** Digests of the files dropped into the input folder. */
+    /** Digests of the files dropped into the input folder; no two alike, nor like an upload. */
     readonly dropped: readonly string[];
   },
 ): Promise<readonly string[]> {
@@ -33,10 +33,13 @@ export async function brokenPromises(
   for (const name of await readdir(join(service.root, 'input'))) {
     kept.set(sha256(await readFile(join(service.root, 'input', name))), name);
   }
-  const signed = new Set(jobs.filter((job) => job.status === 'Completed').map((job) => job.inputSha256));
+  const completed = jobs.filter((job) => job.status === 'Completed');
   for (const digest of given.dropped) {
-    if (!kept.has(digest) && !signed.has(digest))
+    const times = completed.filter((job) => job.inputSha256 === digest).length;
+    if (times > 1) broken.push(`the dropped file ${digest} was signed ${times} times`);
+    if (times === 0 && !kept.has(digest))
       broken.push(`the dropped file ${digest} is neither there nor signed`);
+    if (times > 0 && kept.has(digest)) broken.push(`the dropped file ${digest} is signed and still there`);
   }
 
   for (const job of jobs) broken.push(...(await brokenInJob(service, job)));
