@@ -1,0 +1,29 @@
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import test from 'ava';
+
+const HOOK = new URL('./children.js', import.meta.url).href;
+
+/** Starts a program that outlasts every test and holds on to standard output, and goes on as said. */
+const STARTS = (then: string) => `
+  require('node:child_process')
+    .spawn('sleep', ['600'], { stdio: ['ignore', 'inherit', 'ignore'] })
+    .once('spawn', () => process.stdout.write('started', () => setImmediate(() => { ${then} })));`;
+
+for (const [how, then] of [
+  ['is killed while it spins', 'for (;;);'],
+  ['is killed while it waits', 'setInterval(() => {}, 1000);'],
+  ['crashes', 'throw new Error("crashed");'],
+  ['exits', 'process.exit(0);'],
+] as const) {
+  test(`what a test started ends with its process, when that ${how}`, async (t) => {
+    const parent = spawn(process.execPath, ['--import', HOOK, '-e', STARTS(then)], {
+      stdio: ['ignore', 'pipe', 'ignore'],
+    });
+    await once(parent.stdout, 'data');
+    if (how.startsWith('is killed')) parent.kill('SIGKILL');
+    // Closed only when nobody holds it any more: neither the parent nor what it started.
+    await once(parent.stdout.resume(), 'close');
+    t.pass();
+  });
+}
