@@ -104,6 +104,7 @@ async function developmentSource(
   let authority: string | undefined;
   const signer = await keys.keep(DEVELOPMENT_FILE, async () => {
     const made = await makeDevelopmentCertificates({
+      label: 'sealwright',
       now: clock.now(),
       random: (length) => ids.bytes(length),
     });

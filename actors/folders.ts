@@ -4,7 +4,7 @@
  */
 import type { FolderName, Millis, ProfileName } from '../machines/ids.ts';
 import type { InputFolderContext, InputFolderState } from '../machines/input-folder.ts';
-import type { ActorSystem, Clock, Log } from '../runtime/index.ts';
+import { type ActorSystem, type Clock, describeFailure, type Log } from '../runtime/index.ts';
 import {
   type Candidate,
   createWatchedFolder,
@@ -126,6 +126,8 @@ export class Folder {
           error: error instanceof Error ? error.message : String(error),
         });
       }
+      // Nothing but a change of the file can help: it is not offered again until then.
+      if (describeFailure(error).code === 'job.path-too-long') return 'declined';
       throw error;
     }
   }

@@ -81,7 +81,11 @@ async function batchService() {
   const drop = join(room, 'drop');
   await inputs(drop);
   const store = openLmdbStore({ folder: layout.db });
-  const made = await makeDevelopmentCertificates({ now: clock.now(), random: (n) => systemIds.bytes(n) });
+  const made = await makeDevelopmentCertificates({
+    label: 'bench',
+    now: clock.now(),
+    random: (n) => systemIds.bytes(n),
+  });
   const keyFile = join(room, 'signer.pem');
   await writeFile(keyFile, `${made.certificate}\n${made.caCertificate}\n${made.key}`, { mode: 0o600 });
   const signer = await loadSigner({ source: 'Pem', certificatePath: keyFile, keyPath: keyFile }, clock.now());

@@ -18,15 +18,17 @@ const CA_DAYS = 3650;
 const SIGNER_DAYS = 1095;
 
 /** RFC 2606 §2: a name that never leads anywhere. Some verifiers want an address to be there, none needs an answer. */
-const CRL_URL = 'http://sealwright.invalid/development.crl';
+const CRL_URL = 'http://development.invalid/development.crl';
 
 /**
  * Makes a development CA (P-256) and a signing certificate (RSA-2048) that document verifiers accept once they trust
  * the CA.
+ * @param options.label whose certificates they are; part of their names, at most 20 characters
  * @param options.now milliseconds since the epoch; certificates are valid from an hour before
  * @param options.random gives that many random bytes, for serial numbers
  */
 export async function makeDevelopmentCertificates(options: {
+  readonly label: string;
   readonly now: number;
   readonly random: (length: number) => Buffer;
 }): Promise<DevelopmentCertificates> {
@@ -36,7 +38,7 @@ export async function makeDevelopmentCertificates(options: {
     generate('rsa', { modulusLength: 2048 }),
   ]);
   const notBefore = options.now - DAY / 24;
-  const caName = named('CA');
+  const caName = named(options.label, 'CA');
   const caCertificate = issueCertificate({
     subject: caName,
     issuer: caName,
@@ -48,7 +50,7 @@ export async function makeDevelopmentCertificates(options: {
     use: { kind: 'ca', pathLength: 0 },
   });
   const certificate = issueCertificate({
-    subject: named('signer'),
+    subject: named(options.label, 'signer'),
     issuer: caName,
     publicKey: signer.publicKey,
     issuerKey: ca.privateKey,
@@ -66,11 +68,11 @@ export async function makeDevelopmentCertificates(options: {
   };
 }
 
-function named(role: string) {
+function named(label: string, role: string) {
   return {
-    organization: 'sealwright development',
+    organization: `${label} development`,
     organizationalUnit: 'NOT FOR PRODUCTION',
-    commonName: `sealwright development ${role} NOT FOR PRODUCTION`,
+    commonName: `${label} development ${role} NOT FOR PRODUCTION`,
   };
 }
 

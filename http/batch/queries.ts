@@ -46,7 +46,7 @@ export const noBody = z.unknown();
 /** The id as text; the handler parses it, because a malformed id is an unknown job. */
 export const jobParams = z.object({ id: z.string() });
 
-/** `{ reason }` of cancel: trimmed, null when there is none. Its length is judged by `checkReason`. */
+/** `{ reason }` of cancel: trimmed, null when there is none. Its length is judged by `reasonFits`. */
 export const reasonBody = z.object({
   reason: z
     .string({ error: 'must be a string' })

@@ -27,7 +27,7 @@ export const ZONES = {
     owns: /^crypto\//,
     enteredBy: [/^crypto\/index\.ts$/],
     imports: {},
-    packages: ['pkijs', 'asn1js', 'node-forge', 'saxes'],
+    packages: ['node-forge'],
     builtins: true,
   },
   actors: {
@@ -70,7 +70,7 @@ export const ZONES = {
       settings: 'all',
       logging: 'all',
     },
-    packages: ['commander', 'cli-progress'],
+    packages: ['commander'],
     builtins: true,
   },
   /** Tests and benchmarks may import anything; nothing imports them. */

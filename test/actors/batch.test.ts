@@ -82,7 +82,7 @@ test('a watcher whose budget is used up stops for good and says why; other folde
   t.teardown(() => rm(outside, { recursive: true, force: true }));
   const deep = join(outside, ...Array.from({ length: 4 }, () => 'd'.repeat(180)));
   await mkdir(deep, { recursive: true });
-  const first = await room(t, { budget: 2, otherFolder: deep });
+  const first = await room(t, { budget: 1, otherFolder: deep });
   await writeFile(join(deep, `${'n'.repeat(200)}.txt`), 'its path is longer than the store takes');
   const failing = async () =>
     (await first.batch.readiness.checks()).find((check) => check.name === 'input-folder:other');
@@ -95,7 +95,7 @@ test('a watcher whose budget is used up stops for good and says why; other folde
   t.true(first.complaints.some((line) => line.includes('used up its budget')));
   await first.close();
   await rm(join(deep, `${'n'.repeat(200)}.txt`));
-  const second = await room(t, { root: first.layout.root, budget: 2, otherFolder: deep });
+  const second = await room(t, { root: first.layout.root, budget: 1, otherFolder: deep });
   await second.reach('Completed', 2);
   // The cause is gone and the service was restarted. The original goes after its job has ended.
   while (existsSync(join(deep, 'fine.txt'))) await new Promise((resolve) => setTimeout(resolve, 20));

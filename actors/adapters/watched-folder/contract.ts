@@ -19,7 +19,8 @@ export interface Candidate {
 
 /**
  * What became of an offer. `enqueued`: a job was made. `active`: a job that has not ended yet has this path.
- * `declined`: the newest job of the path is Canceled or Failed and the file is unchanged since.
+ * `declined`: the newest job of the path is Canceled or Failed and the file is unchanged since, or the file can
+ * never be taken as it is.
  */
 export type OfferAnswer = 'enqueued' | 'active' | 'declined';
 
@@ -83,6 +84,4 @@ export interface WatchedFolder {
   state(): WatchedFolderState;
   /** Asks the disk, now. */
   exists(): Promise<boolean>;
-  /** Regular, non-empty files in the folder that are not ignored, counted up to `cap`; `capped` = there are more. */
-  waitingFiles(cap: number): Promise<{ readonly count: number; readonly capped: boolean }>;
 }

@@ -3,7 +3,7 @@
  *
  * The library underneath sets one watch per file, lists the directory again and again while it changes, and
  * takes the state of every entry each time. Here it holds one watch on the directory and nothing else; listing
- * is this project's own (`watched-folder-sweep.ts`). Figures: `docs/decisions/0003-stability.md`.
+ * is this project's own (`sweep.ts`). Figures: `docs/decisions/0003-stability.md`.
  */
 import { basename } from 'node:path';
 import { FSWatcher } from 'chokidar';

@@ -97,21 +97,3 @@ export async function namesNotUtf8(folder: string): Promise<readonly string[]> {
   }
   return names;
 }
-
-/** Counts regular, non-empty files that are not ignored, up to `cap`. Rejects when the folder cannot be listed. */
-export async function countFiles(
-  folder: string,
-  ignored: (fileName: string) => boolean,
-  looker: Looker,
-  cap: number,
-): Promise<{ readonly count: number; readonly capped: boolean }> {
-  let count = 0;
-  for await (const entry of await opendir(folder, { bufferSize: BATCH })) {
-    if (!entry.isFile() || ignored(entry.name)) continue;
-    const look = await looker.look(entry.name);
-    if (look.is !== 'file') continue;
-    if (count === cap) return { count, capped: true };
-    count += 1;
-  }
-  return { count, capped: false };
-}

@@ -19,7 +19,7 @@ import { createIgnoredNames } from './names.ts';
 import { type Notices, openNotices } from './notices.ts';
 import { createPickup } from './pickup.ts';
 import { createRounds } from './rounds.ts';
-import { countFiles, namesNotUtf8, sweep } from './sweep.ts';
+import { namesNotUtf8, sweep } from './sweep.ts';
 
 /** Milliseconds between two looks for a folder that is missing or cannot be read. */
 const MISSING_RETRY = 30_000;
@@ -229,13 +229,6 @@ export function createWatchedFolder(options: WatchedFolderOptions): WatchedFolde
         return (await stat(folder)).isDirectory();
       } catch {
         return false;
-      }
-    },
-    async waitingFiles(cap) {
-      try {
-        return await countFiles(folder, ignored, looker, cap);
-      } catch {
-        return { count: 0, capped: false };
       }
     },
   };

@@ -125,21 +125,6 @@ test('listings find what notices did not tell', async (t) => {
   t.is(h.offers[0]?.fileName, 'a.pdf');
 });
 
-test('waiting files are counted up to the cap, without those that are ignored', async (t) => {
-  const h = createHarness();
-  t.teardown(h.close);
-  h.put('a.tmp');
-  h.put('empty.pdf', '');
-  mkdirSync(h.at('directory'));
-  t.deepEqual(await h.watched.waitingFiles(3), { count: 0, capped: false });
-  for (const name of ['a', 'b', 'c']) h.put(name);
-  t.deepEqual(await h.watched.waitingFiles(3), { count: 3, capped: false });
-  h.put('d');
-  t.deepEqual(await h.watched.waitingFiles(3), { count: 3, capped: true });
-  rmSync(h.folder, { recursive: true });
-  t.deepEqual(await h.watched.waitingFiles(3), { count: 0, capped: false });
-});
-
 test('after stop nothing is offered and the state says so', async (t) => {
   const h = createHarness();
   t.teardown(h.close);

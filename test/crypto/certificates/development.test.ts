@@ -13,7 +13,7 @@ import { opensslCms, requireTool, runTool } from '../../verifiers/index.ts';
 const folder = mkdtempSync(join(tmpdir(), 'sealwright-development-'));
 test.after.always(() => rmSync(folder, { recursive: true, force: true }));
 
-const made = makeDevelopmentCertificates({ now: Date.now(), random: randomBytes });
+const made = makeDevelopmentCertificates({ label: 'house', now: Date.now(), random: randomBytes });
 
 async function stored() {
   const { caCertificate, certificate, key } = await made;
@@ -47,7 +47,7 @@ test('development certificates say what they are not for, and what they may do',
   const { ca, certificatePath } = await stored();
   for (const path of [ca, certificatePath]) {
     const { stdout } = await runTool('openssl', ['x509', '-in', path, '-noout', '-subject']);
-    t.regex(stdout, /sealwright development .*NOT FOR PRODUCTION/);
+    t.regex(stdout, /house development .*NOT FOR PRODUCTION/);
   }
   const { stdout } = await runTool('openssl', ['x509', '-in', certificatePath, '-noout', '-text']);
   for (const line of [
