@@ -10,7 +10,7 @@ import {
 } from '../../machines/job.ts';
 import { attempt, declared, initialContext, readTable } from './table.ts';
 
-const staged = { sha256: 'aa', length: 3, mtimeMs: 1, inode: '1:2' };
+const staged = { sha256: 'aa', length: 3, mtimeMs: 1, inode: '1:2', readAt: 2 };
 
 /** One event of every type, complete enough for each transition. */
 const EVENTS: Readonly<Record<JobEvent['type'], object>> = {
@@ -118,4 +118,13 @@ test('a failed job keeps its reason, and a restarted one says so', (t) => {
   t.like(failed.context, { errorMessage: 'Bad.', errorCode: 'pdf.malformed', updatedAt: 5 });
   const [restarted] = transition(jobMachine, snapshot, { type: 'RESTARTED', at: 6 });
   t.like(restarted.context, { errorMessage: RESTART_MESSAGE, errorCode: null, updatedAt: 6 });
+});
+
+test('a completed job remembers that its input could not be removed', (t) => {
+  const context = { ...(initialContext(jobMachine, input) as object), untidy: true };
+  const completed = jobMachine.resolveState({ value: 'Completed', context: context as never });
+  const [left] = transition(jobMachine, completed, { type: 'TIDY_FAILED', at: 5, message: 'EACCES' });
+  t.like(left.context, { untidy: false, inputLeft: true });
+  const [removed] = transition(jobMachine, completed, { type: 'TIDIED', at: 5, diverged: false });
+  t.like(removed.context, { untidy: false, inputLeft: false });
 });

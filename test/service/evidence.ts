@@ -14,6 +14,16 @@ export function sha256(content: Uint8Array | string): string {
   return createHash('sha256').update(content).digest('hex');
 }
 
+/** Undefined when nothing has the name. */
+async function contentOf(path: string): Promise<Buffer | undefined> {
+  try {
+    return await readFile(path);
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === 'ENOENT') return undefined;
+    throw error;
+  }
+}
+
 /** Every broken promise, in words; none = all is well. */
 export async function brokenPromises(
   service: Service,
@@ -29,9 +39,11 @@ export async function brokenPromises(
   const byId = new Map(jobs.map((job) => [job.id, job]));
   for (const id of given.accepted) if (!byId.has(id)) broken.push(`the accepted upload ${id} has no job`);
 
-  const kept = new Map<string, string>();
+  const kept = new Set<string>();
   for (const name of await readdir(join(service.root, 'input'))) {
-    kept.set(sha256(await readFile(join(service.root, 'input', name))), name);
+    // A file may be taken away between the listing and the reading: then it is not kept.
+    const content = await contentOf(join(service.root, 'input', name));
+    if (content) kept.add(sha256(content));
   }
   const completed = jobs.filter((job) => job.status === 'Completed');
   for (const digest of given.dropped) {
@@ -55,9 +67,9 @@ async function brokenInJob(service: Service, job: Job): Promise<readonly string[
   if (ends.size !== 1) say(`has ended ${ends.size} times: ${[...ends].join(', ')}`);
   const path = join(service.root, 'output', job.outputFileName ?? '');
   if (job.status === 'Completed') {
-    if (!existsSync(path)) say('has no output');
+    const output = await contentOf(path);
+    if (!output) say('has no output');
     else {
-      const output = await readFile(path);
       if (sha256(output) !== job.outputSha256) say('its output is not what was signed');
       const format = job.format as 'Pades' | 'Cades' | 'Xades';
       const verdict = verifyFile({ format, path, at: Date.now() });
