@@ -48,7 +48,7 @@ export const ZONES = {
     owns: /^settings(\/|\.ts$)/,
     enteredBy: [/^settings\.ts$/],
     imports: { machines: 'all' },
-    packages: ['zod'],
+    packages: [],
     builtins: true,
   },
   logging: {

@@ -1,6 +1,8 @@
 /** What is particular to the store on disk: its writing thread, its groups, its failures. */
+import { once } from 'node:events';
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import type { Worker } from 'node:worker_threads';
 import test, { type ExecutionContext } from 'ava';
 import { type ActorStore, Faults, openLmdbStore } from '../../runtime/index.ts';
 import { Committer } from '../../runtime/store/lmdb-committer.ts';
@@ -91,6 +93,29 @@ test('when the writing thread is lost, whoever waits is told and closing ends', 
   t.is(committer.refusal, await lost);
   await t.notThrowsAsync(committer.close());
 });
+
+test.serial(
+  'a store whose writing thread ends at work says so once, keeps what it answered and goes on reading',
+  async (t) => {
+    const folder = folderFor(t);
+    const born = once(process, 'worker');
+    let tellWhy: (why: string) => void = () => {};
+    const lost = new Promise<string>((resolve) => {
+      tellWhy = resolve;
+    });
+    const store = openLmdbStore({ folder, onLost: (why) => tellWhy(why) });
+    const [thread] = (await born) as [Worker];
+    t.true((await store.commit(stepOf(A, 0))).ok);
+    await thread.terminate();
+    t.is(store.refusal(), await lost);
+    await t.throwsAsync(store.commit(stepOf(A, 1)), { code: 'store.unavailable' });
+    t.is((await store.load(A))?.revision, 1);
+    await store.close();
+    const again = openLmdbStore({ folder });
+    t.true((await again.commit(stepOf(A, 1))).ok);
+    await again.close();
+  },
+);
 
 test('a store that is closed as planned is not reported as lost', async (t) => {
   const lost: string[] = [];
