@@ -164,6 +164,32 @@ test('a failure that is not retryable, and the last try, become the failed outco
   await runtime.stop();
 });
 
+test('work that has no answer for giving up is tried until it is done, whatever it fails with', async (t) => {
+  let left = 3;
+  const work: EffectHandler = {
+    after: 'visible',
+    async run() {
+      left -= 1;
+      if (left > 0) throw new Fatal('broken', 'for good');
+      return { type: 'WORKED', what: 'at last' };
+    },
+  };
+  const { runtime, system, store, clock, committed } = makeWorld({ work });
+  runtime.start();
+  await system.create(T1, null);
+  const done = committed((step) => heard(step).includes('at last'));
+  await system.tell(T1, { type: 'WORK', what: 'x' });
+  await settle();
+  t.like((await store.pendingEffects(T1))[0], { failures: 1, lastError: 'for good' });
+  for (let second = 0; second < 5; second++) {
+    await settle();
+    clock.advance(1000);
+  }
+  await done;
+  t.deepEqual(await store.pendingEffects(T1), []);
+  await runtime.stop();
+});
+
 test('an outcome the machine does not want settles the effect all the same', async (t) => {
   const { runs, handler } = gate();
   const { runtime, system, store } = makeWorld({ work: handler });
