@@ -53,6 +53,8 @@ export class SigningPool {
   readonly #stages = new Map<PoolTask['task'], { tasks: number; busyMs: number; wholeMs: number }>();
   readonly #waiting: Waiting[] = [];
   #batches = 0;
+  /** Every thread has loaded what it runs. Ending one while it loads can take the process down with it. */
+  readonly #loaded: Promise<unknown>;
 
   constructor(options: SigningPoolOptions) {
     this.#clock = options.clock;
@@ -72,6 +74,9 @@ export class SigningPool {
     this.#piscina.on('error', (error: Error) => {
       this.#log.error('A pool thread failed outside a task.', { Error: error.message });
     });
+    // As many empty batches as fit: each thread gets one.
+    const places = options.threads * BATCHES_PER_THREAD;
+    this.#loaded = Promise.allSettled(Array.from({ length: places }, () => this.#piscina.run([])));
   }
 
   /** Never rejects: every way a task can end is an answer. */
@@ -95,6 +100,7 @@ export class SigningPool {
 
   /** Waits for running tasks, drops waiting ones, ends the threads. */
   async close(): Promise<void> {
+    await this.#loaded;
     await this.#piscina.close();
   }
 
