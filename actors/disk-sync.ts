@@ -3,9 +3,12 @@
  * and no work, and syncs that wait side by side share the file system's own commits.
  */
 import { closeSync, constants, fdatasync, fsync, openSync } from 'node:fs';
+import { setImmediate } from 'node:timers/promises';
 
 interface Turn {
   readonly running: Promise<void>;
+  /** False while it only gathers who asks in this turn of the event loop. */
+  begun: boolean;
   next: Promise<void> | undefined;
 }
 
@@ -24,14 +27,18 @@ export class DiskSync {
   directory(path: string): Promise<void> {
     const turn = this.#turns.get(path);
     if (!turn) return this.#begin(path);
+    if (!turn.begun) return turn.running;
     turn.next ??= turn.running.catch(() => {}).then(() => this.#begin(path));
     return turn.next;
   }
 
   #begin(path: string): Promise<void> {
-    // A configured folder may be a link to another place.
-    const running = onDescriptor(path, constants.O_DIRECTORY, fsync);
-    const turn: Turn = { running, next: undefined };
+    const running = setImmediate().then(() => {
+      turn.begun = true;
+      // Links are followed: a configured folder may be one to another place.
+      return onDescriptor(path, constants.O_DIRECTORY, fsync);
+    });
+    const turn: Turn = { running, begun: false, next: undefined };
     this.#turns.set(path, turn);
     const forget = () => {
       if (this.#turns.get(path) === turn && turn.next === undefined) this.#turns.delete(path);

@@ -6,6 +6,7 @@
  * that overruns the deadline, is taken apart and each of its tasks is tried once more alone, so that a bad task
  * costs itself only: the thread is replaced and the task is answered with a code.
  */
+import { setImmediate } from 'node:timers/promises';
 import { Piscina } from 'piscina';
 import type { Clock, Log } from '../../runtime/index.ts';
 import type { WorkerSetup } from './setup.ts';
@@ -33,10 +34,7 @@ export interface StageCost {
 const DEADLINE = 15 * 60_000;
 
 /** Large enough to save the passing on, small enough that a large file holds up few others. */
-const BATCH_LIMIT = 4;
-
-/** Batches on their way per thread: the second one waits there, so that the thread need not. */
-const BATCHES_PER_THREAD = 2;
+const BATCH_LIMIT = 8;
 
 interface Waiting {
   readonly task: PoolTask;
@@ -53,6 +51,7 @@ export class SigningPool {
   readonly #stages = new Map<PoolTask['task'], { tasks: number; busyMs: number; wholeMs: number }>();
   readonly #waiting: Waiting[] = [];
   #batches = 0;
+  #pumping: Promise<void> | undefined;
   /** Every thread has loaded what it runs. Ending one while it loads can take the process down with it. */
   readonly #loaded: Promise<unknown>;
 
@@ -66,7 +65,6 @@ export class SigningPool {
       name: 'run',
       minThreads: options.threads,
       maxThreads: options.threads,
-      concurrentTasksPerWorker: BATCHES_PER_THREAD,
       idleTimeout: Number.POSITIVE_INFINITY,
       recordTiming: false,
       workerData: options.setup,
@@ -74,9 +72,8 @@ export class SigningPool {
     this.#piscina.on('error', (error: Error) => {
       this.#log.error('A pool thread failed outside a task.', { Error: error.message });
     });
-    // As many empty batches as fit: each thread gets one.
-    const places = options.threads * BATCHES_PER_THREAD;
-    this.#loaded = Promise.allSettled(Array.from({ length: places }, () => this.#piscina.run([])));
+    // As many empty batches as there are threads: each gets one.
+    this.#loaded = Promise.allSettled(Array.from({ length: options.threads }, () => this.#piscina.run([])));
   }
 
   /** Never rejects: every way a task can end is an answer. */
@@ -84,7 +81,11 @@ export class SigningPool {
     return new Promise((resolve) => {
       const answer = resolve as (answer: PoolAnswer) => void;
       this.#waiting.push({ task, since: this.#clock.elapsed(), answer });
-      this.#pump();
+      // Tasks asked for in the same turn of the event loop go together.
+      this.#pumping ??= setImmediate().then(() => {
+        this.#pumping = undefined;
+        this.#pump();
+      });
     });
   }
 
@@ -105,7 +106,7 @@ export class SigningPool {
   }
 
   #pump(): void {
-    while (this.#waiting.length > 0 && this.#batches < this.#threads * BATCHES_PER_THREAD) {
+    while (this.#waiting.length > 0 && this.#batches < this.#threads) {
       const share = Math.ceil(this.#waiting.length / this.#threads);
       void this.#work(this.#waiting.splice(0, Math.min(share, BATCH_LIMIT)));
     }
