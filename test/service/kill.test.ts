@@ -2,9 +2,9 @@ import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import test, { type ExecutionContext } from 'ava';
 import { ACTOR_FAULTS } from '../../actors/index.ts';
-import { samplePdf } from '../../bench/samples.ts';
 import { RUNTIME_FAULT_POINTS } from '../../runtime/index.ts';
-import { brokenPromises, picture, sha256 } from './evidence.ts';
+import { brokenPromises, picture } from './evidence.ts';
+import { give, type Load } from './load.ts';
 import { Service, temporaryRoot } from './service.ts';
 
 const SETTINGS = { 'Pipeline:MaxConcurrency': 4 };
@@ -14,29 +14,6 @@ const PASSED = [...Object.keys(RUNTIME_FAULT_POINTS), ...Object.keys(ACTOR_FAULT
   (name) =>
     !name.startsWith('timer.') && name !== 'effect.failed.before-defer' && name !== 'pool.quarantine.moved',
 );
-
-interface Load {
-  readonly accepted: string[];
-  readonly dropped: string[];
-}
-
-/** Drops and uploads until the service dies or all is given; what was answered counts, nothing else. */
-async function give(service: Service, load: Load, round: string, count: number): Promise<void> {
-  for (let index = 0; index < count; index += 1) {
-    const name = `${round}-${index}`;
-    const pdf = samplePdf(3000, name);
-    const xml = `<?xml version="1.0"?><order id="${name}"><line>one</line></order>`;
-    const content = index % 3 === 0 ? pdf : index % 3 === 1 ? xml : `text of ${name}`;
-    const file = `${name}${['.pdf', '.xml', '.txt'][index % 3]}`;
-    if (index % 2 === 0) {
-      await writeFile(join(service.root, 'input', file), content);
-      load.dropped.push(sha256(content));
-    } else {
-      const answer = await service.upload(file, content).catch(() => undefined);
-      if (answer) load.accepted.push(answer.jobId);
-    }
-  }
-}
 
 async function nothingIsLost(t: ExecutionContext, root: string, load: Load): Promise<void> {
   const second = await Service.start(t, { root, settings: SETTINGS });
