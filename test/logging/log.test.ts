@@ -1,8 +1,7 @@
-import { spawn } from 'node:child_process';
-import { once } from 'node:events';
-import { closeSync, mkdtempSync, openSync, readFileSync } from 'node:fs';
+import { execFileSync } from 'node:child_process';
+import { closeSync, constants, mkdtempSync, openSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
 import test from 'ava';
 import { createDescriptorSink, createLogging, type Level, type LoggingOptions } from '../../logging.ts';
 
@@ -118,9 +117,11 @@ test('a secret made after the start is hidden from then on', async (t) => {
 });
 
 test('a reader that stops reading costs lines, never time or memory, and the loss is told', async (t) => {
-  // `sleep` never reads its standard input, so the pipe fills up and stays full.
-  const reader = spawn('sleep', ['60'], { stdio: ['pipe', 'ignore', 'ignore'] });
-  const { fd } = (reader.stdin as unknown as { _handle: { fd: number } })._handle;
+  // A pipe with ends of our own: nobody reads, so it fills up, and nobody closes a descriptor under the sink.
+  const fifo = join(mkdtempSync(join(tmpdir(), 'sealwright-log-')), 'pipe');
+  execFileSync('mkfifo', [fifo]);
+  const reader = openSync(fifo, constants.O_RDONLY | constants.O_NONBLOCK);
+  const fd = openSync(fifo, constants.O_WRONLY | constants.O_NONBLOCK);
   const sink = createDescriptorSink(fd);
   const log = createLogging({ clock, sinks: [sink] });
   const text = 'x'.repeat(1000);
@@ -129,9 +130,11 @@ test('a reader that stops reading costs lines, never time or memory, and the los
   const before = sink.dropped;
   log.error('still taken');
   t.is(sink.dropped, before);
-  reader.kill('SIGKILL');
-  await once(reader, 'exit');
+  closeSync(reader);
+  await sink.flush();
   t.notThrows(() => log.info('the reader is gone'));
+  t.is(sink.dropped, before + 1);
+  rmSync(dirname(fifo), { recursive: true });
 });
 
 test('lines taken before a flush are on the disk after it, in order', async (t) => {
