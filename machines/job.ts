@@ -104,20 +104,8 @@ export interface JobInput {
   readonly message: string;
 }
 
-export interface JobContext {
-  readonly fileName: string;
-  readonly originalPath: string;
-  readonly format: JobFormat;
-  readonly source: JobSource;
-  readonly profileName: ProfileName;
-  readonly folder: FolderName | null;
-  readonly parentJobId: JobId | null;
-  readonly order: number;
-  /** Stands for `originalPath` where a key of fixed length is needed. */
-  readonly pathKey: string;
-  readonly seen: FileStamp | null;
-  /** Text of the first history line. */
-  readonly message: string;
+/** What the job was made from, and what has become of it. */
+export interface JobContext extends Omit<JobInput, 'at'> {
   readonly createdAt: Millis;
   readonly queuedAt: Millis;
   readonly updatedAt: Millis;
