@@ -2,7 +2,7 @@
  * Signing profiles with their keys loaded, and where each certificate's trust ends.
  * Source: batch-gaps §6.1.
  */
-import type { Signer } from '../crypto/index.ts';
+import type { LocalSigner } from '../crypto/index.ts';
 import type { Millis, ProfileName } from '../machines/ids.ts';
 import type { JobFormat } from '../machines/job.ts';
 
@@ -10,7 +10,7 @@ export interface Profile {
   readonly name: ProfileName;
   /** undefined: told by each file's name. */
   readonly format: JobFormat | undefined;
-  readonly signer: Signer;
+  readonly signer: LocalSigner;
   /** DER trust anchors; empty = the chain of what was signed is not checked. */
   readonly anchors: readonly Buffer[];
   /** End of the certificate's validity, milliseconds since the epoch. */

@@ -18,8 +18,10 @@ import { envelopBytes } from '../crypto/cades/sign.ts';
 import { fingerprintOf } from '../crypto/certificates/certificate.ts';
 import { DOCUMENT_SIGNING, issueCertificate } from '../crypto/certificates/issue.ts';
 import { signFile, verifyFile } from '../crypto/engine.ts';
+import { localKey } from '../crypto/keys/local-key.ts';
+import type { LocalSigner } from '../crypto/keys/transfer.ts';
 import { signPdfBytes } from '../crypto/pades/sign.ts';
-import type { SignatureFormat, Signer } from '../crypto/types.ts';
+import type { SignatureFormat } from '../crypto/types.ts';
 import { signXml } from '../crypto/xades/sign.ts';
 import { noise, samplePdf } from './samples.ts';
 
@@ -86,12 +88,13 @@ function opensslSpeed(algorithm: 'rsa2048' | 'ecdsap256'): number | undefined {
   return Number.isFinite(rate) ? rate : undefined;
 }
 
-function makeSigner(key: Key): Signer {
+function makeSigner(key: Key): LocalSigner {
   const root = generateKeyPairSync('ec', { namedCurve: 'P-256' });
   const pair =
     key === 'rsa2048'
       ? generateKeyPairSync('rsa', { modulusLength: 2048 })
       : generateKeyPairSync('ec', { namedCurve: 'P-256' });
+  const signingKey = localKey(pair.privateKey);
   const shared = {
     issuer: { commonName: 'benchmark CA' },
     issuerKey: root.privateKey,
@@ -114,10 +117,11 @@ function makeSigner(key: Key): Signer {
     use: { kind: 'ca', pathLength: 0 },
   });
   return {
-    privateKey: pair.privateKey,
+    key: signingKey,
     certificate,
     chain: [issuing],
-    keyType: key === 'rsa2048' ? 'rsa' : 'ec',
+    keyType: signingKey.type,
+    keyBits: signingKey.bits,
     fingerprint: fingerprintOf(certificate),
   };
 }
@@ -141,7 +145,7 @@ const INPUTS: { readonly [format in SignatureFormat]: Buffer } = {
 };
 
 const IN_MEMORY: {
-  readonly [format in SignatureFormat]: (input: Buffer, signer: Signer) => readonly Buffer[];
+  readonly [format in SignatureFormat]: (input: Buffer, signer: LocalSigner) => readonly Buffer[];
 } = {
   Pades: (input, signer) => [signPdfBytes(input, { signer, at: AT, digest: 'sha256' })],
   Cades: (input, signer) => {
@@ -174,7 +178,7 @@ process.on('exit', () => {
   for (const { path } of folders) rmSync(path, { recursive: true, force: true });
 });
 
-function mustVerify(format: SignatureFormat, path: string, signer: Signer): void {
+function mustVerify(format: SignatureFormat, path: string, signer: LocalSigner): void {
   const content = {
     sha256: createHash('sha256').update(INPUTS[format]).digest('hex'),
     length: INPUTS[format].length,
@@ -202,7 +206,7 @@ for (const key of KEYS) {
   const signer = makeSigner(key);
   const openssl = opensslSpeed(key === 'rsa2048' ? 'rsa2048' : 'ecdsap256');
   const data = noise(200, 'attributes');
-  const node = measure(() => sign('sha256', data, signer.privateKey));
+  const node = measure(() => sign('sha256', data, signer.key.keyObject));
   baseline[`openssl speed ${key}`] = openssl ?? null;
   baseline[`crypto.sign ${key}`] = node.perSecond;
   for (const format of ['Pades', 'Cades', 'Xades'] as const) {

@@ -3,7 +3,12 @@ export { type DevelopmentCertificates, makeDevelopmentCertificates } from './cer
 export { signFile, verifyFile } from './engine.ts';
 export { type KeySource, type LoadedSigner, loadSigner } from './keys/load.ts';
 export { certificatesIn } from './keys/pem.ts';
-export { deserializeSigner, type SerializedSigner, serializeSigner } from './keys/transfer.ts';
+export {
+  deserializeSigner,
+  type LocalSigner,
+  type SerializedSigner,
+  serializeSigner,
+} from './keys/transfer.ts';
 export {
   type Check,
   CryptoError,

@@ -1,48 +1,162 @@
 /**
  * What the signature engine takes and gives.
  *
- * Everything here is plain data or a node:crypto handle; nothing knows of jobs, folders or HTTP.
+ * Everything here is plain data or a small port; nothing knows of jobs, folders or HTTP.
  */
-import type { KeyObject } from 'node:crypto';
-
 /** The three families of ETSI baseline signatures. */
 export type SignatureFormat = 'Pades' | 'Cades' | 'Xades';
 
 /** Digest used for the content and for the signature. */
 export type DigestName = 'sha256' | 'sha384' | 'sha512';
 
+/** How much a signature carries to stay checkable later (EN 319 142-1 §6.1 and its siblings). */
+export type SignatureLevel = 'B' | 'T' | 'LT' | 'LTA';
+
+export type KeyType = 'rsa' | 'ec' | 'ed25519';
+
+/** How a value is made from a key: PKCS#1 v1.5 or PSS (RFC 8017), ECDSA, or Ed25519 (RFC 8032). */
+export type SignatureScheme = 'rsa-pkcs1' | 'rsa-pss' | 'ecdsa' | 'ed25519';
+
+/** Scheme and digest together, as one choice. */
+export interface SignatureAlgorithm {
+  readonly scheme: SignatureScheme;
+  /** Digest of the content, and of what is signed; Ed25519 hashes by itself and takes it for the content alone. */
+  readonly digest: DigestName;
+}
+
 /**
- * A private key with the certificate that belongs to it, loaded and checked once.
- * The engine never decrypts, parses or checks a key per signature.
+ * Makes signature values with one private key, wherever the key is: in memory or on a token.
+ * PSS uses MGF1 with the same digest and a salt of the digest's length.
  */
-export interface Signer {
-  readonly privateKey: KeyObject;
+export interface SigningKey {
+  readonly type: KeyType;
+  /** Bits of the RSA modulus, or of the curve's field (256, 384, 521; 255 for Ed25519). */
+  readonly bits: number;
+  /**
+   * The value over `data`, which is hashed here.
+   * ECDSA: DER of SEQUENCE { r, s }; all others: the bytes as they are.
+   * @throws {CryptoError} `key.unsupported` when scheme and key don't fit, `key.unavailable` when a token doesn't answer
+   */
+  sign(data: Uint8Array, algorithm: SignatureAlgorithm): Buffer;
+}
+
+/** Who signs, without the means to: all that two-step signing knows of a key that is elsewhere. */
+export interface SignerIdentity {
   /** DER of the signer's certificate. */
   readonly certificate: Buffer;
   /** DER of the certificates between signer and root, nearest first; the root is left out. */
   readonly chain: readonly Buffer[];
-  readonly keyType: 'rsa' | 'ec';
+  readonly keyType: KeyType;
+  /** As `SigningKey.bits`. */
+  readonly keyBits: number;
   /** Lower-case hex SHA-256 of `certificate`. */
   readonly fingerprint: string;
 }
 
+/**
+ * A private key with the certificate that belongs to it, loaded and checked once.
+ * The engine never decrypts, parses or checks a key per signature.
+ */
+export interface Signer extends SignerIdentity {
+  readonly key: SigningKey;
+}
+
+/** An explicit signature policy, which makes a signature an EPES one (EN 319 122-1 §5.2.9). */
+export interface SignaturePolicy {
+  /** Dotted. */
+  readonly oid: string;
+  readonly digest: DigestName;
+  /** Digest of the policy document, made with `digest`. */
+  readonly hash: Buffer;
+  /** Where the policy document is to be found. */
+  readonly uri?: string;
+}
+
+/** What every format is told about the signature to make. */
+export interface SignatureParameters {
+  /** Claimed signing time, milliseconds since the epoch. */
+  readonly at: number;
+  /** @default 'sha256'; 'sha512' for Ed25519, which takes no other (RFC 8419 §3.1) */
+  readonly digest?: DigestName;
+  /** Padding of RSA signatures; other keys have no choice. @default 'pkcs1' */
+  readonly padding?: 'pkcs1' | 'pss';
+  /** Certificates between signer and root go into the signature. @default true */
+  readonly includeChain?: boolean;
+  readonly policy?: SignaturePolicy;
+}
+
+/** What only PDF signatures have. */
+export interface PadesForm {
+  readonly reason?: string;
+  readonly location?: string;
+  readonly contactInfo?: string;
+  /** An empty signature field of this name is used; without one, it is made. @default the next free `SignatureN` */
+  readonly fieldName?: string;
+  /** Makes this a certification signature that allows: 1 nothing, 2 filling forms and signing, 3 annotations too. */
+  readonly certification?: 1 | 2 | 3;
+  /** What is drawn on the page; left out, the signature is invisible. */
+  readonly appearance?: SignatureAppearance;
+}
+
+/**
+ * A visible signature: a rectangle on one page with an image, lines of text, or both (image left, text right).
+ * Coordinates are those of the page as it is shown, rotation applied: points from its lower left corner.
+ */
+export interface SignatureAppearance {
+  /** 1-based. */
+  readonly page: number;
+  readonly rectangle: {
+    readonly left: number;
+    readonly bottom: number;
+    readonly width: number;
+    readonly height: number;
+  };
+  /** Shrunk together until they fit; any text a bundled font can show. */
+  readonly lines?: readonly string[];
+  /** PNG (with or without transparency) or baseline JPEG, drawn with its proportions kept. */
+  readonly image?: Buffer;
+}
+
+/** What only CMS signatures have. */
+export interface CadesForm {
+  /** The content stays outside; the output is the signature alone. @default false */
+  readonly detached?: boolean;
+  /** @default 'der' */
+  readonly armor?: 'der' | 'pem';
+}
+
+/** What only XML signatures have. */
+export interface XadesForm {
+  /**
+   * `enveloped`: last child of the root, over the whole document. `element`: beside the element `elementId` names, over
+   * it alone. `enveloping`: the document (or any file) inside an Object of the signature. `detached`: beside the file,
+   * which is named by `uri`.
+   * @default 'enveloped'
+   */
+  readonly packaging?: 'enveloped' | 'element' | 'enveloping' | 'detached';
+  readonly elementId?: string;
+  /** How a detached signature names the file. @default the file's name, percent-encoded */
+  readonly uri?: string;
+}
+
 /** One file to sign, named by paths; the engine reads, hashes, signs, writes and syncs it. */
-export interface SignFileRequest {
+export interface SignFileRequest extends SignatureParameters {
   readonly format: SignatureFormat;
   /** Path of the content to sign. Opened without following a symbolic link. */
   readonly input: string;
   /** Path of the signed file. Must not exist; removed again when signing fails. */
   readonly output: string;
   readonly signer: Signer;
-  /** Claimed signing time, milliseconds since the epoch. */
-  readonly at: number;
-  /** @default 'sha256' */
-  readonly digest?: DigestName;
   /**
    * Wait until the signed bytes are on the disk. False leaves that to the caller, who can let many files share
    * the wait. @default true
    */
   readonly sync?: boolean;
+  /** @default 'B'. `signFile` knows only B; the others need authorities (`signFileAtLevel`). */
+  readonly level?: SignatureLevel;
+  readonly pades?: PadesForm;
+  readonly cades?: CadesForm;
+  readonly xades?: XadesForm;
 }
 
 /** Lengths, times and digests of one file, taken in the pass that read it. */
@@ -128,6 +242,16 @@ export type CryptoErrorCode =
   | 'key.unsupported'
   | 'key.ambiguous'
   | 'key.not-found'
+  /** A token or its module does not answer. */
+  | 'key.unavailable'
+  /** What is asked for does not exist or contradicts itself: a page number, an element's Id, a field's name. */
+  | 'request.invalid'
+  /** A time-stamp authority, OCSP responder or CRL server can't be reached, or answers with something else. */
+  | 'authority.unreachable'
+  | 'authority.refused'
+  | 'timestamp.malformed'
+  | 'revocation.missing'
   | 'certificate.expired'
   | 'certificate.not-yet-valid'
+  | 'certificate.revoked'
   | 'certificate.malformed';

@@ -1,10 +1,10 @@
 /** Makes CMS SignedData in DER with the attributes of a CAdES baseline B signature (RFC 5652, EN 319 122-1 §6.3). */
-import { sign } from 'node:crypto';
 import { ID } from '../asn1/oids.ts';
 import { TAG } from '../asn1/tags.ts';
 import { fitsUtcTime, timeText } from '../asn1/time.ts';
 import { encodedLength, octetString, sequence, tlv } from '../asn1/write.ts';
-import { CryptoError, type DigestName, type Signer } from '../types.ts';
+import { algorithmOf } from '../keys/algorithm.ts';
+import { CryptoError, type DigestName, type Signer, type SignerIdentity } from '../types.ts';
 import { DIGEST_LENGTH, partsOf, type TimeForm } from './signer-parts.ts';
 
 export interface SignedDataRequest {
@@ -66,10 +66,11 @@ export function buildSignerInfos(request: SignedDataRequest): Buffer {
 const SIGNATURE_TRIES = 200;
 
 function signAttributes(request: SignedDataRequest, attributes: Buffer): Buffer {
-  const { privateKey } = request.signer;
-  if (request.signatureLength === undefined) return sign(request.digest, attributes, privateKey);
+  const { key } = request.signer;
+  const algorithm = algorithmOf(request.signer, request);
+  if (request.signatureLength === undefined) return key.sign(attributes, algorithm);
   for (let tries = 0; tries < SIGNATURE_TRIES; tries++) {
-    const signature = sign(request.digest, attributes, privateKey);
+    const signature = key.sign(attributes, algorithm);
     if (signature.length === request.signatureLength) return signature;
   }
   throw new CryptoError('key.unsupported', 'The key makes no signature of the usual length.');
@@ -114,32 +115,21 @@ export function signerInfosLength(
 }
 
 /** Most bytes of one signature value. */
-export function maxSignatureLength(signer: Signer): number {
-  if (signer.keyType === 'rsa') return modulusBytes(signer);
-  const bits = curveBits(signer);
+export function maxSignatureLength(signer: SignerIdentity): number {
+  if (signer.keyType !== 'ec') return fixedLength(signer);
+  const bits = signer.keyBits;
   // SEQUENCE of two INTEGERs; one more octet each where the top bit can be set (X9.62 §E.8).
   const integer = encodedLength(Math.floor(bits / 8) + 1);
   return encodedLength(2 * integer);
 }
 
 /** The most frequent length of one signature value: the only one for RSA, that of about half of all for ECDSA. */
-export function usualSignatureLength(signer: Signer): number {
-  if (signer.keyType === 'rsa') return modulusBytes(signer);
+export function usualSignatureLength(signer: SignerIdentity): number {
+  if (signer.keyType !== 'ec') return fixedLength(signer);
   // With whole octets one of the two integers has its top bit set; with 521 bits both fit 66 octets mostly.
-  return curveBits(signer) % 8 === 0 ? maxSignatureLength(signer) - 1 : maxSignatureLength(signer);
+  return signer.keyBits % 8 === 0 ? maxSignatureLength(signer) - 1 : maxSignatureLength(signer);
 }
 
-function modulusBytes(signer: Signer): number {
-  const bits = signer.privateKey.asymmetricKeyDetails?.modulusLength;
-  if (bits === undefined) throw new CryptoError('key.unsupported', 'The key has no RSA modulus.');
-  return Math.ceil(bits / 8);
-}
-
-const CURVE_BITS: { readonly [curve: string]: number } = { prime256v1: 256, secp384r1: 384, secp521r1: 521 };
-
-function curveBits(signer: Signer): number {
-  const curve = signer.privateKey.asymmetricKeyDetails?.namedCurve ?? 'unknown';
-  const bits = CURVE_BITS[curve];
-  if (bits === undefined) throw new CryptoError('key.unsupported', `The curve ${curve} is not supported.`);
-  return bits;
+function fixedLength({ keyType, keyBits }: SignerIdentity): number {
+  return keyType === 'ed25519' ? 64 : Math.ceil(keyBits / 8);
 }

@@ -22,6 +22,10 @@ export interface SignedData {
   readonly content: Buffer | undefined;
   /** DER of each X.509 certificate. */
   readonly certificates: readonly Buffer[];
+  /** DER of each CertificateList in `crls`. */
+  readonly crls: readonly Buffer[];
+  /** DER of each BasicOCSPResponse or OCSPResponse in `crls` (RFC 5940 §2.1), as found. */
+  readonly ocsps: readonly Buffer[];
   readonly signers: readonly SignerInfo[];
 }
 
@@ -32,6 +36,9 @@ export interface SignerInfo {
   readonly attributes: Attributes | undefined;
   readonly signatureAlgorithm: Algorithm;
   readonly signature: Buffer;
+  readonly unsignedAttributes: Attributes | undefined;
+  /** The whole SignerInfo as it is encoded. */
+  readonly encoding: Buffer;
 }
 
 export type SignerId =
@@ -68,7 +75,7 @@ export function parseSignedData(der: Buffer): SignedData {
   const inside = encapsulated.takeIf(TAG.context0Constructed);
   encapsulated.end();
   const certificates = fields.takeIf(TAG.context0Constructed);
-  fields.takeIf(TAG.context1Constructed);
+  const revocation = fields.takeIf(TAG.context1Constructed);
   const signers = childrenOf(fields.take(TAG.set));
   fields.end();
   if (signers.length > MAX_SIGNERS) throw new Asn1Error('too many signers', 0);
@@ -79,8 +86,25 @@ export function parseSignedData(der: Buffer): SignedData {
     certificates: (certificates === undefined ? [] : childrenOf(certificates))
       .filter(({ tag }) => tag === TAG.sequence)
       .map(encoded),
+    ...readRevocation(revocation),
     signers: signers.map(parseSigner),
   };
+}
+
+/** id-ri-ocsp-response and id-pkix-ocsp-basic: the two ways OCSP answers are carried beside CRLs. */
+const OCSP_FORMATS: ReadonlySet<string> = new Set(['1.3.6.1.5.5.7.16.2', '1.3.6.1.5.5.7.48.1.1']);
+
+function readRevocation(element: Element | undefined): Pick<SignedData, 'crls' | 'ocsps'> {
+  const crls: Buffer[] = [];
+  const ocsps: Buffer[] = [];
+  for (const choice of element === undefined ? [] : childrenOf(element)) {
+    if (choice.tag === TAG.sequence) crls.push(encoded(choice));
+    else if (choice.tag === TAG.context1Constructed) {
+      const fields = new Cursor(choice);
+      if (OCSP_FORMATS.has(oidText(fields.take()))) ocsps.push(encoded(fields.take()));
+    }
+  }
+  return { crls, ocsps };
 }
 
 function parseSigner(element: Element): SignerInfo {
@@ -91,7 +115,7 @@ function parseSigner(element: Element): SignerInfo {
   const attributes = fields.takeIf(TAG.context0Constructed);
   const signatureAlgorithm = parseAlgorithm(fields.take());
   const signature = octets(fields.take());
-  fields.takeIf(TAG.context1Constructed);
+  const unsigned = fields.takeIf(TAG.context1Constructed);
   fields.end();
   return {
     id,
@@ -99,6 +123,8 @@ function parseSigner(element: Element): SignerInfo {
     attributes: attributes === undefined ? undefined : parseAttributes(attributes),
     signatureAlgorithm,
     signature,
+    unsignedAttributes: unsigned === undefined ? undefined : parseAttributes(unsigned),
+    encoding: encoded(element),
   };
 }
 

@@ -3,9 +3,10 @@ import { createHash, type KeyObject, X509Certificate } from 'node:crypto';
 import { readFile } from 'node:fs/promises';
 import { type Certificate, readableCertificates } from '../certificates/certificate.ts';
 import { CryptoError, type Signer } from '../types.ts';
+import { type LocalKey, localKey } from './local-key.ts';
 import { certificatesIn } from './pem.ts';
 import { openPfx } from './pfx.ts';
-import { readPrivateKey, supportedType } from './private-key.ts';
+import { readPrivateKey } from './private-key.ts';
 
 /** Where a key is kept. */
 export type KeySource =
@@ -27,6 +28,7 @@ export type KeySource =
 
 /** A signer as loaded, with what only start-up and readiness ask for. */
 export interface LoadedSigner extends Signer {
+  readonly key: LocalKey;
   /** DER of the self-signed certificate at the top of the chain, when the source holds it. */
   readonly root: Buffer | undefined;
   /** End of the certificate's validity, milliseconds since the epoch. */
@@ -112,8 +114,12 @@ function choose(pairs: readonly Pair[], keys: readonly KeyObject[], thumbprint: 
   return pair;
 }
 
-function signerOf({ key, certificate }: Pair, all: readonly Certificate[], now: number): LoadedSigner {
-  const keyType = supportedType(key);
+function signerOf(
+  { key: keyObject, certificate }: Pair,
+  all: readonly Certificate[],
+  now: number,
+): LoadedSigner {
+  const key = localKey(keyObject);
   if (now < certificate.notBefore) {
     const from = new Date(certificate.notBefore).toISOString();
     throw new CryptoError('certificate.not-yet-valid', `The certificate is valid from ${from}.`);
@@ -130,10 +136,11 @@ function signerOf({ key, certificate }: Pair, all: readonly Certificate[], now: 
   const top = above[above.length - 1];
   const root = top !== undefined && isSelfIssued(top) ? top.der : undefined;
   return {
-    privateKey: key,
+    key,
     certificate: certificate.der,
     chain: above.map(({ der }) => der).filter((der) => der !== root),
-    keyType,
+    keyType: key.type,
+    keyBits: key.bits,
     fingerprint: certificate.fingerprint,
     root,
     notAfter: certificate.notAfter,

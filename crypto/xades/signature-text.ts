@@ -5,10 +5,12 @@
  * Both come from one template: written out in canonical spelling, the parts differ from their canonical form only in
  * where the namespaces are declared. So nothing of the signature has to be parsed or canonicalized to make it.
  */
-import { createHash, sign } from 'node:crypto';
+import { createHash } from 'node:crypto';
 import { TAG } from '../asn1/tags.ts';
 import { sequence, tlv } from '../asn1/write.ts';
 import { readCertificate } from '../certificates/certificate.ts';
+import { algorithmOf } from '../keys/algorithm.ts';
+import { concatenatedValue } from '../keys/ecdsa-value.ts';
 import type { DigestName, Signer } from '../types.ts';
 import {
   DIGEST_URI,
@@ -41,10 +43,8 @@ export function signatureText(request: SignatureTextRequest): string {
   const signedInfo = signedInfoText(request, propertiesDigest, '');
   const signedInfoCanonical = signedInfoText(request, propertiesDigest, ` xmlns:ds="${DS}"`);
   // XML Signature 1.1 §6.4.3: the value of ECDSA is r and s side by side, not their DER.
-  const value = sign(digest, Buffer.from(signedInfoCanonical, 'latin1'), {
-    key: signer.privateKey,
-    dsaEncoding: 'ieee-p1363',
-  }).toString('base64');
+  const made = signer.key.sign(Buffer.from(signedInfoCanonical, 'latin1'), algorithmOf(signer, { digest }));
+  const value = (signer.keyType === 'ec' ? concatenatedValue(made, signer.keyBits) : made).toString('base64');
   return (
     `<ds:Signature xmlns:ds="${DS}" Id="${id}">${signedInfo}` +
     `<ds:SignatureValue Id="${id}-value">${value}</ds:SignatureValue>${parts.keyInfo}` +
@@ -119,7 +119,7 @@ function signedInfoText(
   return (
     `<ds:SignedInfo${ds}>` +
     `<ds:CanonicalizationMethod Algorithm="${EXCLUSIVE_C14N}"></ds:CanonicalizationMethod>` +
-    `<ds:SignatureMethod Algorithm="${SIGNATURE_URI[signer.keyType][digest]}"></ds:SignatureMethod>` +
+    `<ds:SignatureMethod Algorithm="${SIGNATURE_URI[signer.keyType === 'rsa' ? 'rsa' : 'ec'][digest]}"></ds:SignatureMethod>` +
     `<ds:Reference Id="${id}-document" URI=""><ds:Transforms>` +
     `<ds:Transform Algorithm="${ENVELOPED}"></ds:Transform>${exclusive}${method}` +
     `<ds:DigestValue>${documentDigest.toString('base64')}</ds:DigestValue></ds:Reference>` +

@@ -8,10 +8,16 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fingerprintOf } from '../../crypto/certificates/certificate.ts';
 import { DOCUMENT_SIGNING, issueCertificate } from '../../crypto/certificates/issue.ts';
+import { type LocalKey, localKey } from '../../crypto/keys/local-key.ts';
 import { certificatePem } from '../../crypto/keys/pem.ts';
 import type { Signer } from '../../crypto/types.ts';
 
-export type KeyKind = 'rsa-2048' | 'rsa-3072' | 'p-256' | 'p-384' | 'p-521';
+export type KeyKind = 'rsa-2048' | 'rsa-3072' | 'p-256' | 'p-384' | 'p-521' | 'ed25519';
+
+/** A signer whose private key tests may look at. */
+export interface TestSigner extends Signer {
+  readonly key: LocalKey;
+}
 
 export interface Identity {
   readonly name: string;
@@ -25,11 +31,11 @@ export interface Pki {
   /** A root with the same kind of name, which signed nothing here but `stranger`. */
   readonly otherRoot: Identity;
   /** Signer below `issuing`; keys are made when first asked for. */
-  signer(kind: KeyKind): Signer;
+  signer(kind: KeyKind): TestSigner;
   /** Signer below `otherRoot`, P-256. */
-  stranger(): Signer;
+  stranger(): TestSigner;
   /** A signer below `issuing` with its own period of validity (milliseconds since the epoch), P-256. */
-  signerValid(notBefore: number, notAfter: number): Signer;
+  signerValid(notBefore: number, notAfter: number): TestSigner;
   /** Folder with root.crt, issuing.crt, other-root.crt (PEM); removed when the process ends. */
   readonly folder: string;
   readonly rootFile: string;
@@ -90,12 +96,13 @@ function makePki(): Pki {
     }),
   };
 
-  const makeSigner = (kind: KeyKind, issuer: Identity, from = notBefore, to = notAfter): Signer => {
-    const key = keyOf(kind);
+  const makeSigner = (kind: KeyKind, issuer: Identity, from = notBefore, to = notAfter): TestSigner => {
+    const pair = keyOf(kind);
+    const key = localKey(pair.privateKey);
     const certificate = issueCertificate({
       subject: named(`Signer ${kind}`),
       issuer: named(issuer.name),
-      publicKey: key.publicKey,
+      publicKey: pair.publicKey,
       issuerKey: issuer.key,
       serial: randomBytes(16),
       notBefore: from,
@@ -104,10 +111,11 @@ function makePki(): Pki {
       crlUrl: 'http://127.0.0.1:8899/int.crl',
     });
     return {
-      privateKey: key.privateKey,
+      key,
       certificate,
       chain: issuer === issuing ? [issuing.certificate] : [],
-      keyType: kind.startsWith('rsa') ? 'rsa' : 'ec',
+      keyType: key.type,
+      keyBits: key.bits,
       fingerprint: fingerprintOf(certificate),
     };
   };
@@ -117,8 +125,8 @@ function makePki(): Pki {
     writeFileSync(path, certificatePem(der));
     return path;
   };
-  const signers = new Map<KeyKind, Signer>();
-  let stranger: Signer | undefined;
+  const signers = new Map<KeyKind, TestSigner>();
+  let stranger: TestSigner | undefined;
   return {
     root,
     issuing,
@@ -152,6 +160,8 @@ function keyOf(kind: KeyKind): { readonly publicKey: KeyObject; readonly private
       return generateKeyPairSync('ec', { namedCurve: 'secp384r1' });
     case 'p-521':
       return generateKeyPairSync('ec', { namedCurve: 'secp521r1' });
+    case 'ed25519':
+      return generateKeyPairSync('ed25519');
   }
 }
 

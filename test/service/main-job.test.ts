@@ -282,7 +282,7 @@ test.serial(
         certificates,
         [signer.certificate, ...issuers].map((der) => `${new X509Certificate(der)}`).join(''),
       );
-      await writeFile(key, keyPemOf(signer.privateKey), { mode: 0o600 });
+      await writeFile(key, keyPemOf(signer.key.keyObject), { mode: 0o600 });
       const service = await Service.start(t, {
         root,
         settings: {

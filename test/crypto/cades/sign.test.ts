@@ -188,7 +188,7 @@ test('a file that is CMS already is signed like any other content', async (t) =>
 test('files that openssl made verify: streamed with indefinite lengths, PSS, named by key identifier', async (t) => {
   if (!requireTool(t, 'openssl')) return;
   const signer = pki().signer('rsa-2048');
-  const key = file(Buffer.from(signer.privateKey.export({ type: 'pkcs8', format: 'pem' })));
+  const key = file(Buffer.from(signer.key.keyObject.export({ type: 'pkcs8', format: 'pem' })));
   const certificate = file(
     Buffer.from(
       `-----BEGIN CERTIFICATE-----\n${signer.certificate.toString('base64')}\n-----END CERTIFICATE-----\n`,
@@ -238,11 +238,11 @@ test('of two signers in one file each is checked, and either may be the expected
   if (!requireTool(t, 'openssl')) return;
   const known = pki().signer('rsa-2048');
   const stranger = pki().stranger();
-  const named = [known, stranger].flatMap(({ certificate, privateKey }) => [
+  const named = [known, stranger].flatMap(({ certificate, key: { keyObject } }) => [
     '-signer',
     file(Buffer.from(certificatePem(certificate))),
     '-inkey',
-    file(Buffer.from(keyPemOf(privateKey))),
+    file(Buffer.from(keyPemOf(keyObject))),
   ]);
   const output = file();
   const made = await runTool('openssl', [

@@ -21,7 +21,7 @@ async function signedByOpenssl(pdf: Buffer): Promise<string> {
     'tbs.bin',
   );
   const [key, certificate, cms] = [freshPath('key.pem'), freshPath('cert.pem'), freshPath('cms.der')];
-  writeFileSync(key, keyPemOf(signer.privateKey), { mode: 0o600 });
+  writeFileSync(key, keyPemOf(signer.key.keyObject), { mode: 0o600 });
   writeFileSync(certificate, new X509Certificate(signer.certificate).toString());
   const args = ['cms', '-sign', '-binary', '-nosmimecap', '-md', 'sha256', '-outform', 'DER', '-in', content];
   const { exit, stderr } = await runTool('openssl', [
