@@ -159,6 +159,47 @@ export interface SignFileRequest extends SignatureParameters {
   readonly xades?: XadesForm;
 }
 
+/** One file to bring to a higher level, or whose archive time-stamp is to be renewed (`to: 'LTA'` when it is there). */
+export interface AugmentFileRequest {
+  readonly format: SignatureFormat;
+  /** The signed file; for a detached CAdES or XAdES signature, the signature. */
+  readonly input: string;
+  readonly output: string;
+  /** What a detached signature is over. */
+  readonly content?: string;
+  readonly to: Exclude<SignatureLevel, 'B'>;
+  /** Now, milliseconds since the epoch. */
+  readonly at: number;
+  /** As in `SignFileRequest`. */
+  readonly sync?: boolean;
+}
+
+/** First of two steps, for a key that is elsewhere: what it has to sign. */
+export type BeginSigningRequest = Omit<SignFileRequest, 'signer' | 'output' | 'sync'> & {
+  readonly signer: SignerIdentity;
+};
+
+export interface BegunSigning {
+  /** What the key signs, hashing it with `algorithm.digest` (Ed25519 takes it whole). */
+  readonly toBeSigned: Buffer;
+  /** Digest of `toBeSigned` with `algorithm.digest`, for keys that take a hash. */
+  readonly hash: Buffer;
+  readonly algorithm: SignatureAlgorithm;
+  /** Everything the second step needs besides the file; text to be stored as it is. Holds no secret. */
+  readonly state: string;
+}
+
+/** Second of two steps. */
+export interface FinishSigningRequest {
+  /** The same bytes as in the first step. */
+  readonly input: string;
+  readonly output: string;
+  readonly state: string;
+  /** ECDSA values in DER or as r and s in a row. Checked with the signer's certificate before anything is written. */
+  readonly value: Buffer;
+  readonly sync?: boolean;
+}
+
 /** Lengths, times and digests of one file, taken in the pass that read it. */
 export interface Fingerprint {
   /** Lower-case hex. */
@@ -246,6 +287,8 @@ export type CryptoErrorCode =
   | 'key.unavailable'
   /** What is asked for does not exist or contradicts itself: a page number, an element's Id, a field's name. */
   | 'request.invalid'
+  /** A signature value made elsewhere does not fit what was to be signed. */
+  | 'signature.mismatch'
   /** A time-stamp authority, OCSP responder or CRL server can't be reached, or answers with something else. */
   | 'authority.unreachable'
   | 'authority.refused'

@@ -64,3 +64,10 @@ export interface SignatureFacts {
   readonly reason?: string;
   readonly location?: string;
 }
+
+/** What a format finds in one file. */
+export interface FileFacts {
+  readonly signatures: readonly SignatureFacts[];
+  /** What concerns the file and not one signature. */
+  readonly findings: readonly Finding[];
+}
