@@ -40,3 +40,17 @@ export function readTime(element: Element): number {
   if (timeText(at) !== text) throw new Asn1Error('no such time', element.start);
   return at;
 }
+
+/**
+ * As `readTime`, for a GeneralizedTime that may have a fraction of the second (RFC 3161 §2.4.2); below a millisecond it
+ * is cut. @throws {Asn1Error}
+ */
+export function readFractionalTime(element: Element): number {
+  if (element.tag !== TAG.generalizedTime) throw new Asn1Error('expected a time', element.start);
+  const found = /^(\d{14})\.(\d{1,9})Z$/.exec(contents(element).toString('latin1'));
+  if (found === null) return readTime(element);
+  const [, seconds = '', fraction = ''] = found;
+  const bytes = Buffer.from(`${seconds}Z`, 'latin1');
+  const whole = { bytes, tag: element.tag, start: 0, from: 0, to: bytes.length, next: bytes.length };
+  return readTime(whole) + Number(fraction.slice(0, 3).padEnd(3, '0'));
+}

@@ -8,16 +8,18 @@ import {
   type Element,
   encoded,
   enter,
-  octets,
   oidText,
   readWhole,
-  smallInteger,
 } from '../asn1/read.ts';
 import { TAG } from '../asn1/tags.ts';
 import { readTime } from '../asn1/time.ts';
 import { CryptoError } from '../types.ts';
+import { type CertificateExtensions, readExtensions } from './extensions.ts';
+import { nameKey } from './names.ts';
 
-export interface Certificate {
+export type { KeyUsage } from './extensions.ts';
+
+export interface Certificate extends CertificateExtensions {
   readonly der: Buffer;
   /** Lower-case hex SHA-256 of `der`. */
   readonly fingerprint: string;
@@ -27,31 +29,20 @@ export interface Certificate {
   readonly issuer: Buffer;
   /** DER of the subject's name. */
   readonly subject: Buffer;
+  /** Equal for names that mean the same (`nameKey`). */
+  readonly issuerKey: string;
+  readonly subjectKey: string;
   /** First and last millisecond of validity, since the epoch. */
   readonly notBefore: number;
   readonly notAfter: number;
   /** Dotted identifier of the algorithm the issuer signed with. */
   readonly signatureAlgorithm: string;
+  /** DER of SubjectPublicKeyInfo, and the bits of the key in it, which identifiers of keys are hashes of. */
+  readonly publicKeyInfo: Buffer;
+  readonly publicKeyBits: Buffer;
   readonly publicKey: KeyObject;
-  /** From basicConstraints; `pathLength` counts the CA certificates allowed below. */
-  readonly ca: boolean;
-  readonly pathLength: number | undefined;
-  /** From keyUsage; undefined when the extension is absent. */
-  readonly keyUsage: KeyUsage | undefined;
-  /** Dotted purposes of extendedKeyUsage; undefined when absent. */
-  readonly extendedKeyUsage: readonly string[] | undefined;
-  /** Value of subjectKeyIdentifier; undefined when absent. */
-  readonly subjectKeyId: Buffer | undefined;
-  /** Dotted identifiers of critical extensions this file doesn't understand. */
-  readonly unknownCritical: readonly string[];
   /** True when the key of `issuer` made this certificate's signature. */
   signedBy(issuer: Certificate): boolean;
-}
-
-export interface KeyUsage {
-  readonly digitalSignature: boolean;
-  readonly nonRepudiation: boolean;
-  readonly keyCertSign: boolean;
 }
 
 /** Certificates kept parsed; the same few sign and issue everything a process sees. */
@@ -99,8 +90,11 @@ function parse(der: Buffer, fingerprint: string): Certificate {
     const notBefore = readTime(validity.take());
     const notAfter = readTime(validity.take());
     const subject = fields.take(TAG.sequence);
-    fields.take(TAG.sequence);
-    const extensions = readExtensions(fields);
+    const keyInfo = fields.take(TAG.sequence);
+    const keyFields = new Cursor(keyInfo);
+    keyFields.take(TAG.sequence);
+    const keyBits = contents(keyFields.take(TAG.bitString)).subarray(1);
+    const extensions = readExtensions(extensionElements(fields));
     const native = new X509Certificate(der);
     const issuers = new Map<string, boolean>();
     return {
@@ -109,16 +103,20 @@ function parse(der: Buffer, fingerprint: string): Certificate {
       serial: encoded(serial),
       issuer: encoded(issuer),
       subject: encoded(subject),
+      issuerKey: nameKey(encoded(issuer)),
+      subjectKey: nameKey(encoded(subject)),
       notBefore,
       notAfter: notAfter + 999,
       signatureAlgorithm: oidText(algorithm),
+      publicKeyInfo: encoded(keyInfo),
+      publicKeyBits: keyBits,
       publicKey: native.publicKey,
       ...extensions,
       signedBy(other) {
         // A fact of mathematics about two byte strings, so it may be remembered; bounded by the issuers kept.
         let good = issuers.get(other.fingerprint);
         if (good === undefined) {
-          good = native.verify(other.publicKey);
+          good = verifies(native, other.publicKey);
           if (issuers.size >= 8) issuers.clear();
           issuers.set(other.fingerprint, good);
         }
@@ -131,56 +129,13 @@ function parse(der: Buffer, fingerprint: string): Certificate {
   }
 }
 
-type Extensions = Pick<
-  Certificate,
-  'ca' | 'pathLength' | 'keyUsage' | 'extendedKeyUsage' | 'subjectKeyId' | 'unknownCritical'
->;
-
-/** Critical extensions that are understood, or that can't make an accepted path wrong. */
-const UNDERSTOOD: ReadonlySet<string> = new Set([
-  '2.5.29.14', // subjectKeyIdentifier
-  '2.5.29.15', // keyUsage
-  '2.5.29.17', // subjectAltName
-  '2.5.29.19', // basicConstraints
-  '2.5.29.31', // cRLDistributionPoints
-  '2.5.29.32', // certificatePolicies: no policy is asked for, so any set will do
-  '2.5.29.35', // authorityKeyIdentifier
-  '2.5.29.37', // extKeyUsage
-]);
-
-function readExtensions(fields: Cursor): Extensions {
-  let ca = false;
-  let pathLength: number | undefined;
-  let keyUsage: KeyUsage | undefined;
-  let extendedKeyUsage: string[] | undefined;
-  let subjectKeyId: Buffer | undefined;
-  const unknownCritical: string[] = [];
-  const seen = new Set<string>();
-  for (const extension of extensionElements(fields)) {
-    const parts = enter(extension, TAG.sequence);
-    const id = oidText(parts.take());
-    if (seen.has(id)) throw new Asn1Error('an extension appears twice', extension.start);
-    seen.add(id);
-    const flag = parts.takeIf(TAG.boolean);
-    const critical = flag !== undefined && contents(flag)[0] !== 0;
-    const value = octets(parts.take());
-    if (id === '2.5.29.19') {
-      const constraints = enter(readWhole(value), TAG.sequence);
-      const authority = constraints.takeIf(TAG.boolean);
-      ca = authority !== undefined && contents(authority)[0] !== 0;
-      const length = constraints.takeIf(TAG.integer);
-      if (length !== undefined) pathLength = smallInteger(length);
-    } else if (id === '2.5.29.15') {
-      keyUsage = readKeyUsage(readWhole(value));
-    } else if (id === '2.5.29.37') {
-      extendedKeyUsage = childrenOf(readWhole(value)).map(oidText);
-    } else if (id === '2.5.29.14') {
-      subjectKeyId = octets(readWhole(value));
-    } else if (critical && !UNDERSTOOD.has(id)) {
-      unknownCritical.push(id);
-    }
+/** A key of a kind the signature can't be from is an error in some cases, and wrong in all. */
+function verifies(certificate: X509Certificate, key: KeyObject): boolean {
+  try {
+    return certificate.verify(key);
+  } catch {
+    return false;
   }
-  return { ca, pathLength, keyUsage, extendedKeyUsage, subjectKeyId, unknownCritical };
 }
 
 function extensionElements(fields: Cursor): Element[] {
@@ -190,14 +145,4 @@ function extensionElements(fields: Cursor): Element[] {
     return childrenOf(new Cursor(field).take(TAG.sequence));
   }
   return [];
-}
-
-function readKeyUsage(element: Element): KeyUsage {
-  if (element.tag !== TAG.bitString) throw new Asn1Error('key usage malformed', element.start);
-  const bits = contents(element)[1] ?? 0;
-  return {
-    digitalSignature: (bits & 0x80) !== 0,
-    nonRepudiation: (bits & 0x40) !== 0,
-    keyCertSign: (bits & 0x04) !== 0,
-  };
 }
