@@ -1,22 +1,14 @@
 /** Validates CMS SignedData as a CAdES baseline B signature, with a reason for every check (EN 319 122-1 §6.3). */
-import { createHash } from 'node:crypto';
 import { Asn1Error } from '../asn1/error.ts';
 import { DIGEST_BY_OID, OID } from '../asn1/oids.ts';
-import { Cursor, contents, type Element, encoded, enter, octets, oidText } from '../asn1/read.ts';
-import { TAG } from '../asn1/tags.ts';
+import { type Element, octets, oidText } from '../asn1/read.ts';
 import { readTime } from '../asn1/time.ts';
-import { setOf, tlv } from '../asn1/write.ts';
 import { type Certificate, readableCertificates } from '../certificates/certificate.ts';
 import { checkChain, checkKeyUsage, checkSigner, checkValidity } from '../certificates/path.ts';
 import type { Check, DigestName } from '../types.ts';
-import {
-  type Attributes,
-  parseAlgorithm,
-  parseSignedData,
-  type SignedData,
-  type SignerInfo,
-} from './parse.ts';
-import { faultOf } from './signature-value.ts';
+import { type Attributes, parseSignedData, type SignedData, type SignerInfo } from './parse.ts';
+import { attributesFault } from './signed-attributes.ts';
+import { certIdFault } from './signing-certificate.ts';
 
 export interface VerifySignedDataOptions {
   /** Digest of the detached content, made with the named algorithm. */
@@ -188,17 +180,7 @@ function checkSignatureValue(
   digest: DigestName,
   certificate: Certificate,
 ): Check {
-  const signature = {
-    algorithm: signer.signatureAlgorithm,
-    digest,
-    value: signer.signature,
-    key: certificate.publicKey,
-  };
-  // What is signed is the DER of a SET OF. Some signers leave it unsorted and sign that; both forms are tried.
-  const asFound = tlv(TAG.set, ...attributes.encodings);
-  const sorted = setOf(attributes.encodings);
-  let fault = faultOf(signature, asFound);
-  if (fault !== undefined && !sorted.equals(asFound)) fault = faultOf(signature, sorted);
+  const fault = attributesFault(signer, attributes, digest, certificate);
   return {
     name: 'signature-value',
     ok: fault === undefined,
@@ -223,36 +205,4 @@ function checkSigningCertificate(
     return { name, ok: fault === undefined, detail: fault ?? 'The older attribute names the certificate.' };
   }
   return { name, ok: need === 'if-present', detail: 'signing-certificate-v2 is not there.' };
-}
-
-/** Compares the first ESSCertID or ESSCertIDv2 with the certificate (RFC 5035 §4, §5). @throws {Asn1Error} */
-function certIdFault(value: Element, certificate: Certificate, fixed?: 'sha1'): string | undefined {
-  const certIds = enter(new Cursor(value).take(), TAG.sequence);
-  const fields = enter(certIds.take(), TAG.sequence);
-  const algorithm = fixed === undefined ? fields.takeIf(TAG.sequence) : undefined;
-  const hashName =
-    fixed ?? (algorithm === undefined ? 'sha256' : DIGEST_BY_OID.get(parseAlgorithm(algorithm).id));
-  if (hashName === undefined) return 'The attribute uses a digest that is not accepted.';
-  const hash = octets(fields.take());
-  if (!hash.equals(createHash(hashName).update(certificate.der).digest())) {
-    return 'The attribute names another certificate.';
-  }
-  const issuerSerial = fields.takeIf(TAG.sequence);
-  if (issuerSerial === undefined) return undefined;
-  const names = new Cursor(issuerSerial);
-  const generalNames = directoryNames(names.take(TAG.sequence));
-  const serial = encoded(names.take(TAG.integer));
-  const same =
-    serial.equals(certificate.serial) && generalNames.some((name) => name.equals(certificate.issuer));
-  return same ? undefined : 'Issuer and serial in the attribute are those of another certificate.';
-}
-
-function directoryNames(element: Element): Buffer[] {
-  const cursor = new Cursor(element);
-  const names: Buffer[] = [];
-  while (!cursor.done) {
-    const name = cursor.take();
-    if (name.tag === TAG.context4Constructed) names.push(contents(name));
-  }
-  return names;
 }
