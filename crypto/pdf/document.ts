@@ -6,7 +6,7 @@ import { type ByteSource, Views } from './byte-source.ts';
 import { Budget, PdfDamage } from './damage.ts';
 import { unpack } from './filters.ts';
 import { type ObjectStream, parseObjectStream } from './object-stream.ts';
-import { type Reading, readObjectAt, readStream, streamDict } from './objects.ts';
+import { type IndirectObject, type Reading, readObjectAt, readStream, streamDict } from './objects.ts';
 import { rebuildXref } from './rebuild.ts';
 import { asDict, asInteger, asReference, NULL, type PdfDict, type Piece } from './values.ts';
 import { findHeader, readXref, type Xref } from './xref.ts';
@@ -64,6 +64,18 @@ export class PdfDocument {
     return value;
   }
 
+  /**
+   * The unpacked data of the stream a value refers to; undefined when it refers to something else.
+   * @throws PdfDamage when the data can't be found or unpacked
+   */
+  stream(piece: Piece | undefined): Buffer | undefined {
+    const number = asReference(piece)?.number;
+    const entry = number === undefined ? undefined : this.xref.entry(number);
+    if (entry?.kind !== 'plain') return undefined;
+    const object = readObjectAt(this.#reading, entry.offset + this.xref.base);
+    return object.number === number && object.data !== undefined ? this.#unpack(object) : undefined;
+  }
+
   #load(number: number): Piece | undefined {
     const entry = this.xref.entry(number);
     if (entry === undefined || entry.kind === 'free') return undefined;
@@ -90,14 +102,18 @@ export class PdfDocument {
     this.#opening.add(number);
     try {
       const object = readObjectAt(this.#reading, entry.offset + this.xref.base);
-      const dict = streamDict(object);
-      const packed = readStream(this.#reading, object, asInteger(this.resolve(dict.get('Length'))));
-      const bytes = unpack(dict, packed, (piece) => this.resolve(piece));
-      this.#reading.budget.spend(bytes.length);
-      return this.#remember(number, parseObjectStream(dict, bytes));
+      return this.#remember(number, parseObjectStream(streamDict(object), this.#unpack(object)));
     } finally {
       this.#opening.delete(number);
     }
+  }
+
+  #unpack(object: IndirectObject): Buffer {
+    const dict = streamDict(object);
+    const packed = readStream(this.#reading, object, asInteger(this.resolve(dict.get('Length'))));
+    const bytes = unpack(dict, packed, (piece) => this.resolve(piece));
+    this.#reading.budget.spend(bytes.length);
+    return bytes;
   }
 
   #remember(number: number, stream: ObjectStream): ObjectStream {

@@ -5,10 +5,12 @@
 import { PdfDamage } from './damage.ts';
 import type { PdfDocument } from './document.ts';
 import { asText } from './strings.ts';
-import { asName, asReference, items, type PdfDict, type Piece } from './values.ts';
+import { asName, asReference, items, type PdfDict, type Piece, type Reference } from './values.ts';
 
 export interface Field {
   readonly dict: PdfDict;
+  /** Undefined when it is written into the array that lists it. */
+  readonly reference: Reference | undefined;
   /** Type of the field, its own or that of an ancestor: `Sig`, `Tx`, … */
   readonly type: string | undefined;
   /** Partial names from the top, joined by dots. */
@@ -47,7 +49,7 @@ export function* fields(pdf: PdfDocument, depth: number = MAX_DEPTH): Generator<
     const type = asName(pdf.resolve(dict.get('FT'))) ?? level.type;
     const part = asText(pdf.resolve(dict.get('T')));
     const name = part === undefined ? level.name : level.name === '' ? part : `${level.name}.${part}`;
-    yield { dict, type, name, depth: open.length - 1 };
+    yield { dict, reference, type, name, depth: open.length - 1 };
     const kids = dict.get('Kids');
     if (kids === undefined || open.length > depth) continue;
     if (open.length > MAX_DEPTH) throw new PdfDamage(`The form nests fields deeper than ${MAX_DEPTH}.`);
