@@ -137,6 +137,13 @@ export interface XadesForm {
   readonly elementId?: string;
   /** How a detached signature names the file. @default the file's name, percent-encoded */
   readonly uri?: string;
+  /**
+   * Leaves every signature in the document out of what is signed, so that others can sign the whole document after
+   * this signature and before it. For `enveloped`, and for `element` when it is the root. @default false
+   */
+  readonly coSignable?: boolean;
+  /** Media type of what is signed. @default by the file name's extension; application/xml for XML */
+  readonly mimeType?: string;
 }
 
 /** One file to sign, named by paths; the engine reads, hashes, signs, writes and syncs it. */

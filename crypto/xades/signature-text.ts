@@ -17,8 +17,8 @@ import {
   DS,
   ENVELOPED,
   EXCLUSIVE_C14N,
-  SIGNATURE_URI,
   SIGNED_PROPERTIES_TYPE,
+  signatureUriOf,
   XADES,
 } from './identifiers.ts';
 
@@ -119,7 +119,7 @@ function signedInfoText(
   return (
     `<ds:SignedInfo${ds}>` +
     `<ds:CanonicalizationMethod Algorithm="${EXCLUSIVE_C14N}"></ds:CanonicalizationMethod>` +
-    `<ds:SignatureMethod Algorithm="${SIGNATURE_URI[signer.keyType === 'rsa' ? 'rsa' : 'ec'][digest]}"></ds:SignatureMethod>` +
+    `<ds:SignatureMethod Algorithm="${signatureUriOf(algorithmOf(signer, { digest }))}"></ds:SignatureMethod>` +
     `<ds:Reference Id="${id}-document" URI=""><ds:Transforms>` +
     `<ds:Transform Algorithm="${ENVELOPED}"></ds:Transform>${exclusive}${method}` +
     `<ds:DigestValue>${documentDigest.toString('base64')}</ds:DigestValue></ds:Reference>` +

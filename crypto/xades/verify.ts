@@ -2,7 +2,7 @@
  * Verification of enveloped XAdES-B-B signatures (EN 319 132-1, EN 319 102-1 §5.3 as far as it needs no evidence from
  * outside). Trusts nothing that signing left behind: the file is read afresh.
  */
-import { createHash, verify } from 'node:crypto';
+import { constants, createHash, verify } from 'node:crypto';
 import { type Certificate, readableCertificates } from '../certificates/certificate.ts';
 import { checkChain, checkKeyUsage, checkSigner, checkValidity } from '../certificates/path.ts';
 import { openSource } from '../files/source.ts';
@@ -10,6 +10,8 @@ import {
   type Check,
   CryptoError,
   type DigestName,
+  type KeyType,
+  type SignatureAlgorithm,
   type VerificationReport,
   type VerifyFileRequest,
 } from '../types.ts';
@@ -189,7 +191,7 @@ const MIN_MODULUS = 2048;
 
 function checkValue(
   form: SignatureForm,
-  { keyType, digest }: { readonly keyType: 'rsa' | 'ec'; readonly digest: DigestName },
+  { keyType, scheme, digest }: SignatureAlgorithm & { readonly keyType: KeyType },
   { publicKey }: Certificate,
   signedInfo: Buffer,
 ): Check {
@@ -199,7 +201,19 @@ function checkValue(
   }
   const bits = publicKey.asymmetricKeyDetails?.modulusLength ?? MIN_MODULUS;
   if (bits < MIN_MODULUS) return { name, ok: false, detail: `An RSA key of ${bits} bits is too short.` };
-  const ok = verify(digest, signedInfo, { key: publicKey, dsaEncoding: 'ieee-p1363' }, form.signatureValue);
+  const ok = verify(
+    scheme === 'ed25519' ? null : digest,
+    signedInfo,
+    {
+      key: publicKey,
+      dsaEncoding: 'ieee-p1363',
+      ...(scheme === 'rsa-pss' && {
+        padding: constants.RSA_PKCS1_PSS_PADDING,
+        saltLength: constants.RSA_PSS_SALTLEN_DIGEST,
+      }),
+    },
+    form.signatureValue,
+  );
   return {
     name,
     ok,
