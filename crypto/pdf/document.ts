@@ -76,6 +76,20 @@ export class PdfDocument {
     return object.number === number && object.data !== undefined ? this.#unpack(object) : undefined;
   }
 
+  /** The data of a stream as it lies in the file, still packed; undefined when the object is none. @throws PdfDamage */
+  packedStream(number: number): Buffer | undefined {
+    const object = this.plainObject(number);
+    if (object?.data === undefined) return undefined;
+    return readStream(this.#reading, object, asInteger(this.resolve(streamDict(object).get('Length'))));
+  }
+
+  /** An object that lies in the file by itself, with its place; undefined for one in an object stream. @throws PdfDamage */
+  plainObject(number: number): IndirectObject | undefined {
+    const entry = this.xref.entry(number);
+    if (entry?.kind !== 'plain') return undefined;
+    return readObjectAt(this.#reading, entry.offset + this.xref.base);
+  }
+
   #load(number: number): Piece | undefined {
     const entry = this.xref.entry(number);
     if (entry === undefined || entry.kind === 'free') return undefined;
@@ -154,6 +168,18 @@ export function withPdf<T>(source: ByteSource, work: (pdf: PdfDocument) => T): T
       );
     }
   }
+}
+
+/**
+ * Opens a PDF by its own cross-reference and repairs nothing, for those who have to know what every reader sees.
+ * @throws {CryptoError} `pdf.malformed`, `pdf.encrypted`
+ * @throws PdfDamage at once or later, when the cross-reference or an object asked for is damaged
+ */
+export function openIntactPdf(source: ByteSource): PdfDocument {
+  const reading: Reading = { views: new Views(source), budget: new Budget(source.size) };
+  const header = findHeader(reading);
+  if (header === undefined) throw new PdfDamage('This is no PDF: its first 1024 bytes have no %PDF- header.');
+  return openPdf(reading, readXref(reading, header));
 }
 
 function openPdf(reading: Reading, xref: Xref): PdfDocument {

@@ -1,5 +1,6 @@
 export { type ByteSource, bufferSource } from './byte-source.ts';
-export { PdfDocument, withPdf } from './document.ts';
+export { PdfDamage } from './damage.ts';
+export { openIntactPdf, PdfDocument, withPdf } from './document.ts';
 export { type Field, fields } from './form.ts';
 export { firstPage, type Page } from './page.ts';
 export { firstUnusedNumber, type RevisionObject, writeRevision } from './revision.ts';
@@ -18,3 +19,4 @@ export {
   type Reference,
   sourceText,
 } from './values.ts';
+export type { XrefEntry } from './xref-entry.ts';

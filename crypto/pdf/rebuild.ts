@@ -58,6 +58,7 @@ class Rebuild {
       form: packed ? 'stream' : 'table',
       base: this.#header,
       newest: undefined,
+      sections: [],
       bound,
       entry: (number) => this.#entries.get(number),
       rebuilt: this.#entries,

@@ -19,6 +19,8 @@ export interface Xref {
   readonly base: number;
   /** Offset (from the header) of the newest section; undefined when the sections were unusable. */
   readonly newest: number | undefined;
+  /** Offsets in the file of all sections, newest first; none when they were unusable. */
+  readonly sections: readonly number[];
   /** One more than the highest number any section has an entry for. */
   readonly bound: number;
   entry(number: number): XrefEntry | undefined;
@@ -73,6 +75,7 @@ export function readXref(reading: Reading, header: number): Xref {
     form: newest.main instanceof XrefTable ? 'table' : 'stream',
     base,
     newest: offset - base,
+    sections: [...seen],
     bound: sections.reduce((bound, { main, hybrid }) => Math.max(bound, main.bound, hybrid?.bound ?? 0), 0),
     entry: (number) => lookUp(sections, number),
   };
