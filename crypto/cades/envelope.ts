@@ -40,8 +40,8 @@ export function envelope(
 export function promisingHead(request: EnvelopeRequest, contentLength: number): Buffer {
   const { signer, digest, at } = request;
   const form = fitsUtcTime(at) ? 'utc' : 'generalized';
-  const signers = signerInfosLength(signer, digest, form, usualSignatureLength(signer));
-  const { certificates } = partsOf(signer, digest);
+  const signers = signerInfosLength({ signer, digest }, form, usualSignatureLength(signer));
+  const { certificates } = partsOf({ signer, digest });
   return headOf(request, contentLength, certificates.length + signers);
 }
 
@@ -57,12 +57,12 @@ function envelopeTail(
 ): Buffer {
   const wanted = signatureLength === undefined ? {} : { signatureLength };
   const signers = buildSignerInfos({ signer, digest, messageDigest, signingTime: at, ...wanted });
-  return Buffer.concat([partsOf(signer, digest).certificates, signers]);
+  return Buffer.concat([partsOf({ signer, digest }).certificates, signers]);
 }
 
 function headOf({ signer, digest }: EnvelopeRequest, contentLength: number, tailLength: number): Buffer {
   // From the inside out, since every header holds the length of all that follows it.
-  const { start } = partsOf(signer, digest);
+  const { start } = partsOf({ signer, digest });
   const octets = header(TAG.octetString, contentLength);
   const explicit = header(TAG.context0Constructed, octets.length + contentLength);
   const inner = ID.data.length + explicit.length + octets.length + contentLength;

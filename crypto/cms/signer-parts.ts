@@ -1,122 +1,121 @@
 /**
- * The parts of a SignedData that depend only on the signer and the digest, encoded once (RFC 5652 §5).
+ * The parts of a SignedData that depend only on the signer and on how it signs, encoded once (RFC 5652 §5).
  * What is left per signature is a digest, a time and the private-key operation.
  */
-import { createHash } from 'node:crypto';
-import { DIGEST_ID, ECDSA_ID, ID } from '../asn1/oids.ts';
+import { OID } from '../asn1/oids.ts';
 import { TAG } from '../asn1/tags.ts';
-import { timeText } from '../asn1/time.ts';
-import { NULL, octetString, sequence, setOf, small, tlv } from '../asn1/write.ts';
+import { oid, sequence, setOf, small } from '../asn1/write.ts';
 import { readCertificate } from '../certificates/certificate.ts';
-import type { DigestName, Signer } from '../types.ts';
+import { algorithmOf } from '../keys/algorithm.ts';
+import { kindOf } from '../keys/local-key.ts';
+import {
+  CryptoError,
+  type SignatureAlgorithm,
+  type SignatureParameters,
+  type SignaturePolicy,
+  type SignerIdentity,
+} from '../types.ts';
+import { DIGEST_LENGTH, digestIdentifier, signatureIdentifier } from './algorithm-identifier.ts';
+import { type AttributesTemplate, attributesTemplate, type TimeForm } from './attributes-template.ts';
 
-/** Bytes of a digest. */
-export const DIGEST_LENGTH: { readonly [name in DigestName]: number } = {
-  sha256: 32,
-  sha384: 48,
-  sha512: 64,
-};
-
-/** How the signing-time attribute is written: not at all, or by one of the two forms of RFC 5652 §11.3. */
-export type TimeForm = 'none' | 'utc' | 'generalized';
-
-/** Signed attributes with holes. */
-export interface AttributesTemplate {
-  /** A SET OF in DER, as it is signed. */
-  readonly bytes: Buffer;
-  /** Where the message digest goes. */
-  readonly digestAt: number;
-  /** Where the characters of the signing time go; -1 without. */
-  readonly timeAt: number;
+/** Who signs, and how: all that the parts depend on. */
+export interface SignerForm
+  extends Pick<SignatureParameters, 'digest' | 'padding' | 'includeChain' | 'policy'> {
+  readonly signer: SignerIdentity;
+  /**
+   * Dotted type of the signed content; `none` in a counter-signature, which has no such attribute (RFC 5652 §11.4).
+   * @default id-data
+   */
+  readonly contentType?: string;
 }
 
 export interface SignerParts {
+  readonly algorithm: SignatureAlgorithm;
   /** CMSVersion and digestAlgorithms of SignedData. */
   readonly start: Buffer;
-  /** `certificates [0]`: signer and chain. */
+  /** `certificates [0]`: signer and, unless it is to be left out, chain. */
   readonly certificates: Buffer;
   /** SignerInfo up to the signed attributes: version, issuer and serial, digest algorithm. */
   readonly signerStart: Buffer;
+  /** EncapsulatedContentInfo of content that is elsewhere. */
+  readonly detachedContent: Buffer;
   readonly signatureAlgorithm: Buffer;
   readonly attributes: { readonly [form in TimeForm]: AttributesTemplate };
 }
 
-const known = new WeakMap<Signer, Map<DigestName, SignerParts>>();
+const EMPTY = Buffer.alloc(0);
 
-export function partsOf(signer: Signer, digest: DigestName): SignerParts {
-  let byDigest = known.get(signer);
-  if (byDigest === undefined) {
-    byDigest = new Map();
-    known.set(signer, byDigest);
+/** Forms remembered for one signer; policies are configuration and few, but they may come from outside too. */
+const KEPT = 32;
+
+const known = new WeakMap<SignerIdentity, Map<string, SignerParts>>();
+
+/**
+ * @throws {CryptoError} `key.unsupported` for a key or digest that is too weak or unknown, or a key that is not the
+ *   certificate's; `request.invalid` for a policy or content type that can't be written; `certificate.malformed`
+ */
+export function partsOf(form: SignerForm): SignerParts {
+  let byForm = known.get(form.signer);
+  if (byForm === undefined) {
+    byForm = new Map();
+    known.set(form.signer, byForm);
   }
-  let parts = byDigest.get(digest);
+  const key = keyOf(form);
+  let parts = byForm.get(key);
   if (parts === undefined) {
-    parts = makeParts(signer, digest);
-    byDigest.set(digest, parts);
+    parts = makeParts(form);
+    if (byForm.size >= KEPT) byForm.clear();
+    byForm.set(key, parts);
   }
   return parts;
 }
 
-function makeParts(signer: Signer, digest: DigestName): SignerParts {
-  const { issuer, serial } = readCertificate(signer.certificate);
-  // RFC 5754 §2: digest identifiers carry no parameters; §3.2: the RSA key identifier carries NULL.
-  const digestAlgorithm = sequence(DIGEST_ID[digest]);
-  const signatureAlgorithm =
-    signer.keyType === 'rsa' ? sequence(ID.rsaEncryption, NULL) : sequence(ECDSA_ID[digest]);
-  const template = (form: TimeForm) => attributesTemplate(signer, issuer, serial, digest, form);
+function keyOf({ digest, padding, includeChain, policy, contentType }: SignerForm): string {
+  const named = policy === undefined ? '' : policyKey(policy);
+  return `${digest} ${padding} ${includeChain ?? true} ${contentType} ${named}`;
+}
+
+function policyKey({ oid, digest, hash, uri = '' }: SignaturePolicy): string {
+  return `${oid} ${digest} ${hash.toString('hex')} ${uri}`;
+}
+
+function makeParts(form: SignerForm): SignerParts {
+  const { signer, policy, includeChain = true, contentType = OID.data } = form;
+  const certificate = readCertificate(signer.certificate);
+  const algorithm = algorithmOf(signer, form);
+  assertStrong(form, algorithm);
+  const digestAlgorithm = digestIdentifier(algorithm.digest);
+  const template = (time: TimeForm) =>
+    attributesTemplate({ certificate, digest: algorithm.digest, policy, contentType }, time);
+  const attributes = { none: template('none'), utc: template('utc'), generalized: template('generalized') };
   return {
-    start: Buffer.concat([small(1), setOf([digestAlgorithm])]),
-    certificates: setOf([signer.certificate, ...signer.chain], TAG.context0Constructed),
-    signerStart: Buffer.concat([small(1), sequence(issuer, serial), digestAlgorithm]),
-    signatureAlgorithm,
-    attributes: { none: template('none'), utc: template('utc'), generalized: template('generalized') },
+    algorithm,
+    // Other content than data asks for version 3 (RFC 5652 §5.1).
+    start: Buffer.concat([small(contentType === OID.data ? 1 : 3), setOf([digestAlgorithm])]),
+    certificates: setOf(
+      includeChain ? [signer.certificate, ...signer.chain] : [signer.certificate],
+      TAG.context0Constructed,
+    ),
+    detachedContent: contentType === 'none' ? EMPTY : sequence(oid(contentType)),
+    signerStart: Buffer.concat([small(1), sequence(certificate.issuer, certificate.serial), digestAlgorithm]),
+    signatureAlgorithm: signatureIdentifier(algorithm),
+    attributes,
   };
 }
 
-function attributesTemplate(
-  signer: Signer,
-  issuer: Buffer,
-  serial: Buffer,
-  digest: DigestName,
-  form: TimeForm,
-): AttributesTemplate {
-  const digestAttribute = attribute(ID.messageDigest, octetString(Buffer.alloc(DIGEST_LENGTH[digest])));
-  const attributes = [
-    attribute(ID.contentType, ID.data),
-    digestAttribute,
-    attribute(ID.signingCertificateV2, signingCertificateV2(signer, issuer, serial)),
-  ];
-  const timeAttribute = form === 'none' ? undefined : attribute(ID.signingTime, zeroTime(form));
-  if (timeAttribute !== undefined) attributes.push(timeAttribute);
-  // Attributes differ in length or in their identifier, both before any value, so values can't change the order.
-  const bytes = setOf(attributes);
-  return {
-    bytes,
-    digestAt: bytes.indexOf(digestAttribute) + digestAttribute.length - DIGEST_LENGTH[digest],
-    timeAt:
-      timeAttribute === undefined
-        ? -1
-        : bytes.indexOf(timeAttribute) + timeAttribute.length - timeCharacters(form),
-  };
-}
-
-function attribute(id: Buffer, value: Buffer): Buffer {
-  return sequence(id, setOf([value]));
-}
-
-function timeCharacters(form: TimeForm): number {
-  return form === 'utc' ? 13 : 15;
-}
-
-function zeroTime(form: TimeForm): Buffer {
-  const text = timeText(0).slice(form === 'utc' ? 2 : 0);
-  return tlv(form === 'utc' ? TAG.utcTime : TAG.generalizedTime, Buffer.from(text, 'latin1'));
-}
-
-/** SigningCertificateV2 with one ESSCertIDv2; SHA-256 is its default algorithm, thus not written (RFC 5035 §4). */
-function signingCertificateV2(signer: Signer, issuer: Buffer, serial: Buffer): Buffer {
-  const hash = octetString(createHash('sha256').update(signer.certificate).digest());
-  const directoryName = tlv(TAG.context4Constructed, issuer);
-  const issuerSerial = sequence(sequence(directoryName), serial);
-  return sequence(sequence(sequence(hash, issuerSerial)));
+/** Types keep weak choices out of our own code; identities and parameters may also come from stored or typed text. */
+function assertStrong({ signer, padding = 'pkcs1' }: SignerForm, { digest }: SignatureAlgorithm): void {
+  if (!Object.hasOwn(DIGEST_LENGTH, digest)) {
+    throw new CryptoError('key.unsupported', `Signatures with the digest ${digest} are not made.`);
+  }
+  if (padding !== 'pkcs1' && padding !== 'pss') {
+    throw new CryptoError('key.unsupported', `Signatures with the padding ${padding} are not made.`);
+  }
+  const { type, bits } = kindOf(readCertificate(signer.certificate).publicKey);
+  if (type !== signer.keyType || bits !== signer.keyBits) {
+    throw new CryptoError(
+      'key.unsupported',
+      `The certificate holds a key of type ${type} with ${bits} bits, not ${signer.keyType} with ${signer.keyBits}.`,
+    );
+  }
 }

@@ -45,7 +45,8 @@ export function assertFits(type: KeyType, { scheme }: SignatureAlgorithm): void 
   throw new CryptoError('key.unsupported', `A key of type ${type} makes no ${scheme} signatures.`);
 }
 
-function kindOf(key: KeyObject): { readonly type: KeyType; readonly bits: number } {
+/** Type and size of a private or public key. @throws {CryptoError} `key.unsupported` for all that `localKey` refuses */
+export function kindOf(key: KeyObject): { readonly type: KeyType; readonly bits: number } {
   const type = key.asymmetricKeyType;
   const details = key.asymmetricKeyDetails ?? {};
   if (type === 'rsa') {

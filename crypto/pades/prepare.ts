@@ -93,7 +93,7 @@ function signatureValue(
   // nine times the size of a file that large.
   const blanks = ' '.repeat('[0 '.length + 3 * (Math.max(10, String(size).length + 1) + 1));
   const before = `${head}${blanks}/Contents `;
-  const hole = `<${'00'.repeat(maxSignedDataLength(signer, digest))}>`;
+  const hole = `<${'00'.repeat(maxSignedDataLength(signer, { digest }))}>`;
   return {
     body: `${before}${hole} >>`,
     rangeStart: head.length,

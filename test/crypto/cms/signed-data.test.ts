@@ -112,7 +112,7 @@ test('the space asked for is exact for RSA and never too small nor far too large
   for (const kind of KINDS) {
     for (const digest of DIGESTS) {
       const signer = pki().signer(kind);
-      const most = maxSignedDataLength(signer, digest);
+      const most = maxSignedDataLength(signer, { digest });
       const lengths = Array.from(
         { length: kind.startsWith('rsa') ? 1 : 40 },
         () => build(signer, digest).length,

@@ -1,0 +1,104 @@
+/** The signed attributes of a CAdES baseline signature (EN 319 122-1 §5.2, §6.3), encoded once with holes. */
+import { createHash } from 'node:crypto';
+import { ID } from '../asn1/oids.ts';
+import { TAG } from '../asn1/tags.ts';
+import { timeText } from '../asn1/time.ts';
+import { octetString, oid, sequence, setOf, tlv } from '../asn1/write.ts';
+import type { Certificate } from '../certificates/certificate.ts';
+import { CryptoError, type DigestName, type SignaturePolicy } from '../types.ts';
+import { DIGEST_LENGTH, digestIdentifier } from './algorithm-identifier.ts';
+
+/** How the signing-time attribute is written: not at all, or by one of the two forms of RFC 5652 §11.3. */
+export type TimeForm = 'none' | 'utc' | 'generalized';
+
+/** Signed attributes with holes. */
+export interface AttributesTemplate {
+  /** A SET OF in DER, as it is signed. */
+  readonly bytes: Buffer;
+  /** Where the message digest goes. */
+  readonly digestAt: number;
+  /** Where the characters of the signing time go; -1 without. */
+  readonly timeAt: number;
+}
+
+/** What the attributes say besides digest and time. */
+export interface AttributesForm {
+  readonly certificate: Certificate;
+  readonly digest: DigestName;
+  readonly policy: SignaturePolicy | undefined;
+  /** Dotted; `none` in a counter-signature, which has no such attribute (RFC 5652 §11.4). */
+  readonly contentType: string;
+}
+
+/** @throws {CryptoError} `request.invalid` for a policy or a content type that can't be written */
+export function attributesTemplate(attributes: AttributesForm, time: TimeForm): AttributesTemplate {
+  const { certificate, digest, policy, contentType } = attributes;
+  const digestAttribute = attribute(ID.messageDigest, octetString(Buffer.alloc(DIGEST_LENGTH[digest])));
+  const all = [digestAttribute, attribute(ID.signingCertificateV2, signingCertificateV2(certificate))];
+  if (contentType !== 'none') all.push(attribute(ID.contentType, checkedOid(contentType)));
+  if (policy !== undefined) all.push(attribute(SIGNATURE_POLICY, signaturePolicy(policy)));
+  const timeAttribute = time === 'none' ? undefined : attribute(ID.signingTime, zeroTime(time));
+  if (timeAttribute !== undefined) all.push(timeAttribute);
+  // Attributes differ in length or in their identifier, both before any value, so values can't change the order.
+  const bytes = setOf(all);
+  return {
+    bytes,
+    digestAt: bytes.indexOf(digestAttribute) + digestAttribute.length - DIGEST_LENGTH[digest],
+    timeAt:
+      timeAttribute === undefined
+        ? -1
+        : bytes.indexOf(timeAttribute) + timeAttribute.length - timeCharacters(time),
+  };
+}
+
+/** An Attribute with one value (RFC 5652 §5.3). @param id DER of the type @param value DER */
+export function attribute(id: Buffer, value: Buffer): Buffer {
+  return sequence(id, setOf([value]));
+}
+
+function timeCharacters(form: TimeForm): number {
+  return form === 'utc' ? 13 : 15;
+}
+
+function zeroTime(form: TimeForm): Buffer {
+  const text = timeText(0).slice(form === 'utc' ? 2 : 0);
+  return tlv(form === 'utc' ? TAG.utcTime : TAG.generalizedTime, Buffer.from(text, 'latin1'));
+}
+
+/** SigningCertificateV2 with one ESSCertIDv2; SHA-256 is its default algorithm, thus not written (RFC 5035 §4). */
+function signingCertificateV2({ der, issuer, serial }: Certificate): Buffer {
+  const hash = octetString(createHash('sha256').update(der).digest());
+  const directoryName = tlv(TAG.context4Constructed, issuer);
+  const issuerSerial = sequence(sequence(directoryName), serial);
+  return sequence(sequence(sequence(hash, issuerSerial)));
+}
+
+const SIGNATURE_POLICY = oid('1.2.840.113549.1.9.16.2.15');
+const POLICY_URI = oid('1.2.840.113549.1.9.16.5.1');
+
+/** SignaturePolicyId (EN 319 122-1 §5.2.9.1), with the address as its SPuri qualifier (§5.2.9.2). */
+function signaturePolicy({ oid: id, digest, hash, uri }: SignaturePolicy): Buffer {
+  if (hash.length !== DIGEST_LENGTH[digest]) {
+    throw new CryptoError('request.invalid', `The digest of policy ${id} is not one of ${digest}.`);
+  }
+  const parts = [checkedOid(id), sequence(digestIdentifier(digest), octetString(hash))];
+  if (uri !== undefined) {
+    if (!/^[!-~]{1,2000}$/.test(uri)) {
+      throw new CryptoError('request.invalid', `The address of policy ${id} is not one.`);
+    }
+    parts.push(sequence(sequence(POLICY_URI, tlv(TAG.ia5String, Buffer.from(uri, 'latin1')))));
+  }
+  return sequence(...parts);
+}
+
+/** DER of an identifier from outside. */
+function checkedOid(dotted: string): Buffer {
+  const arcs = dotted.split('.').map(Number);
+  const [first = 3, second = 40] = arcs;
+  const good =
+    /^\d{1,16}(\.\d{1,16}){1,30}$/.test(dotted) &&
+    arcs.every((arc) => Number.isSafeInteger(arc + 80)) &&
+    (first < 2 ? second < 40 : first === 2);
+  if (!good) throw new CryptoError('request.invalid', `${dotted} is not an object identifier.`);
+  return oid(dotted);
+}
