@@ -8,7 +8,7 @@ import { checkChain, checkKeyUsage, checkSigner, checkValidity } from '../certif
 import type { Check, DigestName } from '../types.ts';
 import { type Attributes, parseSignedData, type SignedData, type SignerInfo } from './parse.ts';
 import { attributesFault } from './signed-attributes.ts';
-import { certIdFault } from './signing-certificate.ts';
+import { certIdFault, certificateNamed } from './signing-certificate.ts';
 
 export interface VerifySignedDataOptions {
   /** Digest of the detached content, made with the named algorithm. */
@@ -90,7 +90,7 @@ function checkOneSigner(
   options: VerifySignedDataOptions,
   checks: Check[],
 ): SignedDataVerdict['signers'][number] {
-  const certificate = findCertificate(data, signer);
+  const certificate = certificateNamed(signer.id, data.certificates.flatMap(readableCertificates));
   const digest = DIGEST_BY_OID.get(signer.digestAlgorithm);
   checks.push({
     name: 'signer-certificate',
@@ -128,17 +128,6 @@ function checkOneSigner(
     }
   }
   return { certificate, signingTime, digest };
-}
-
-function findCertificate(data: SignedData, { id }: SignerInfo): Certificate | undefined {
-  for (const certificate of data.certificates.flatMap(readableCertificates)) {
-    const found =
-      id.by === 'serial'
-        ? certificate.serial.equals(id.serial) && certificate.issuer.equals(id.issuer)
-        : certificate.subjectKeyId?.equals(id.keyId) === true;
-    if (found) return certificate;
-  }
-  return undefined;
 }
 
 /** The only value of an attribute that may appear once with one value (RFC 5652 §11). @throws {Asn1Error} */
