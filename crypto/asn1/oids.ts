@@ -22,6 +22,20 @@ export const OID = {
   signingTime: '1.2.840.113549.1.9.5',
   signingCertificate: '1.2.840.113549.1.9.16.2.12',
   signingCertificateV2: '1.2.840.113549.1.9.16.2.47',
+  counterSignature: '1.2.840.113549.1.9.6',
+  /** RFC 6211. */
+  algorithmProtection: '1.2.840.113549.1.9.52',
+  /** EN 319 122-1 §5. */
+  signaturePolicy: '1.2.840.113549.1.9.16.2.15',
+  contentTimestamp: '1.2.840.113549.1.9.16.2.20',
+  signatureTimestamp: '1.2.840.113549.1.9.16.2.14',
+  certificateValues: '1.2.840.113549.1.9.16.2.23',
+  revocationValues: '1.2.840.113549.1.9.16.2.24',
+  archiveTimestampV3: '0.4.0.1733.2.4',
+  hashIndexV1: '0.4.0.1733.2.5',
+  hashIndexV3: '0.4.0.19122.1.5',
+  /** RFC 3161 §2.4.2. */
+  timestampInfo: '1.2.840.113549.1.9.16.1.4',
   rsaEncryption: '1.2.840.113549.1.1.1',
   mgf1: '1.2.840.113549.1.1.8',
   rsaPss: '1.2.840.113549.1.1.10',

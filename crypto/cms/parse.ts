@@ -26,6 +26,9 @@ export interface SignedData {
   readonly crls: readonly Buffer[];
   /** DER of each BasicOCSPResponse or OCSPResponse in `crls` (RFC 5940 §2.1), as found. */
   readonly ocsps: readonly Buffer[];
+  /** Encodings of everything in `certificates` and in `crls`, of whatever kind: what archive time-stamps list. */
+  readonly certificateChoices: readonly Buffer[];
+  readonly revocationChoices: readonly Buffer[];
   readonly signers: readonly SignerInfo[];
 }
 
@@ -51,6 +54,8 @@ export interface Algorithm {
 }
 
 export interface Attributes {
+  /** Dotted type of each attribute, in the order found. */
+  readonly types: readonly string[];
   /** Encodings of the attributes, in the order found. */
   readonly encodings: readonly Buffer[];
   /** Values by dotted type; a type that appears twice has all its values here. */
@@ -74,8 +79,8 @@ export function parseSignedData(der: Buffer): SignedData {
   const contentType = oidText(encapsulated.take());
   const inside = encapsulated.takeIf(TAG.context0Constructed);
   encapsulated.end();
-  const certificates = fields.takeIf(TAG.context0Constructed);
-  const revocation = fields.takeIf(TAG.context1Constructed);
+  const certificates = choicesIn(fields.takeIf(TAG.context0Constructed));
+  const revocation = choicesIn(fields.takeIf(TAG.context1Constructed));
   const signers = childrenOf(fields.take(TAG.set));
   fields.end();
   if (signers.length > MAX_SIGNERS) throw new Asn1Error('too many signers', 0);
@@ -83,21 +88,25 @@ export function parseSignedData(der: Buffer): SignedData {
     contentType,
     content: inside === undefined ? undefined : octets(new Cursor(inside).take()),
     // Attribute certificates and other formats stand under context tags; they play no part here.
-    certificates: (certificates === undefined ? [] : childrenOf(certificates))
-      .filter(({ tag }) => tag === TAG.sequence)
-      .map(encoded),
+    certificates: certificates.filter(({ tag }) => tag === TAG.sequence).map(encoded),
     ...readRevocation(revocation),
-    signers: signers.map(parseSigner),
+    certificateChoices: certificates.map(encoded),
+    revocationChoices: revocation.map(encoded),
+    signers: signers.map(parseSignerInfo),
   };
 }
 
 /** id-ri-ocsp-response and id-pkix-ocsp-basic: the two ways OCSP answers are carried beside CRLs. */
 const OCSP_FORMATS: ReadonlySet<string> = new Set(['1.3.6.1.5.5.7.16.2', '1.3.6.1.5.5.7.48.1.1']);
 
-function readRevocation(element: Element | undefined): Pick<SignedData, 'crls' | 'ocsps'> {
+function choicesIn(element: Element | undefined): Element[] {
+  return element === undefined ? [] : childrenOf(element);
+}
+
+function readRevocation(choices: readonly Element[]): Pick<SignedData, 'crls' | 'ocsps'> {
   const crls: Buffer[] = [];
   const ocsps: Buffer[] = [];
-  for (const choice of element === undefined ? [] : childrenOf(element)) {
+  for (const choice of choices) {
     if (choice.tag === TAG.sequence) crls.push(encoded(choice));
     else if (choice.tag === TAG.context1Constructed) {
       const fields = new Cursor(choice);
@@ -107,7 +116,8 @@ function readRevocation(element: Element | undefined): Pick<SignedData, 'crls' |
   return { crls, ocsps };
 }
 
-function parseSigner(element: Element): SignerInfo {
+/** @throws {Asn1Error} */
+export function parseSignerInfo(element: Element): SignerInfo {
   const fields = enter(element, TAG.sequence);
   smallInteger(fields.take());
   const id = parseSignerId(fields.take());
@@ -148,14 +158,16 @@ export function parseAlgorithm(element: Element): Algorithm {
 
 function parseAttributes(element: Element): Attributes {
   const all = childrenOf(element);
+  const types: string[] = [];
   const values = new Map<string, Element[]>();
   for (const attribute of all) {
     const fields = enter(attribute, TAG.sequence);
     const type = oidText(fields.take());
+    types.push(type);
     const list = values.get(type) ?? [];
     list.push(...childrenOf(fields.take(TAG.set)));
     values.set(type, list);
     fields.end();
   }
-  return { encodings: all.map(encoded), values };
+  return { types, encodings: all.map(encoded), values };
 }

@@ -1,23 +1,76 @@
 /** Checks the value of one CMS signature with the key of a certificate. */
 import { constants, type KeyObject, verify } from 'node:crypto';
 import { Asn1Error } from '../asn1/error.ts';
-import { DIGEST_BY_OID, ECDSA_BY_OID, OID, RSA_BY_OID } from '../asn1/oids.ts';
-import { Cursor, type Element, enter, smallInteger } from '../asn1/read.ts';
+import { ECDSA_BY_OID, OID, RSA_BY_OID } from '../asn1/oids.ts';
+import { Cursor, contents, type Element, enter, smallInteger } from '../asn1/read.ts';
 import { TAG } from '../asn1/tags.ts';
-import type { DigestName } from '../types.ts';
+import type { SignatureScheme } from '../types.ts';
+import { HASH_BY_OID, type HashName } from './hashes.ts';
 import { type Algorithm, parseAlgorithm } from './parse.ts';
 
 const ED25519 = '1.3.101.112';
 
-/** RSA keys below this many bits can be factored with effort; their signatures prove nothing for long. */
-const MIN_MODULUS = 2048;
+/** RSA and ECDSA with the hashes only others use: read so that the policy by date can say what they are worth. */
+const FOREIGN_RSA: ReadonlyMap<string, HashName> = new Map<string, HashName>([
+  ...RSA_BY_OID,
+  ['1.2.840.113549.1.1.4', 'md5'],
+  ['1.2.840.113549.1.1.5', 'sha1'],
+  ['1.2.840.113549.1.1.14', 'sha224'],
+  ['2.16.840.1.101.3.4.3.14', 'sha3-256'],
+  ['2.16.840.1.101.3.4.3.15', 'sha3-384'],
+  ['2.16.840.1.101.3.4.3.16', 'sha3-512'],
+]);
+const FOREIGN_ECDSA: ReadonlyMap<string, HashName> = new Map<string, HashName>([
+  ...ECDSA_BY_OID,
+  ['1.2.840.10045.4.1', 'sha1'],
+  ['1.2.840.10045.4.3.1', 'sha224'],
+  ['2.16.840.1.101.3.4.3.10', 'sha3-256'],
+  ['2.16.840.1.101.3.4.3.11', 'sha3-384'],
+  ['2.16.840.1.101.3.4.3.12', 'sha3-512'],
+]);
 
 export interface SignatureValue {
   readonly algorithm: Algorithm;
   /** Digest named by the SignerInfo; the signature algorithm has to agree with it. */
-  readonly digest: DigestName;
+  readonly digest: HashName;
   readonly value: Buffer;
   readonly key: KeyObject;
+}
+
+/** What an AlgorithmIdentifier says about how a value is made; the hash is undefined when it is named elsewhere. */
+export interface SignatureMethod {
+  readonly scheme: SignatureScheme;
+  readonly hash: HashName | undefined;
+}
+
+/** Undefined for an algorithm that is not known here. */
+export function signatureMethod(id: string): SignatureMethod | undefined {
+  if (id === OID.rsaPss) return { scheme: 'rsa-pss', hash: undefined };
+  if (id === OID.rsaEncryption) return { scheme: 'rsa-pkcs1', hash: undefined };
+  if (id === ED25519) return { scheme: 'ed25519', hash: undefined };
+  const rsa = FOREIGN_RSA.get(id);
+  if (rsa !== undefined) return { scheme: 'rsa-pkcs1', hash: rsa };
+  const ecdsa = FOREIGN_ECDSA.get(id);
+  return ecdsa === undefined ? undefined : { scheme: 'ecdsa', hash: ecdsa };
+}
+
+/**
+ * Why the algorithms of a signature contradict each other or the key, undefined when they agree. Whether they are
+ * still strong enough is not the question here.
+ * @throws {Asn1Error} for malformed parameters
+ */
+export function disagreementOf({
+  algorithm,
+  digest,
+  key,
+}: Omit<SignatureValue, 'value'>): string | undefined {
+  const method = signatureMethod(algorithm.id);
+  if (method === undefined) return `the signature algorithm ${algorithm.id} is not accepted`;
+  if (!KEY_TYPES[method.scheme].includes(key.asymmetricKeyType ?? '')) return WRONG_KEY;
+  if (method.hash !== undefined && method.hash !== digest) return DISAGREE;
+  if (method.scheme === 'rsa-pss' && pssSaltLength(algorithm.parameters, digest) === undefined)
+    return DISAGREE;
+  return undefined;
 }
 
 /**
@@ -26,37 +79,24 @@ export interface SignatureValue {
  * @throws {Asn1Error} for malformed parameters
  */
 export function faultOf(signature: SignatureValue, data: Buffer): string | undefined {
+  const disagreement = disagreementOf(signature);
+  if (disagreement !== undefined) return disagreement;
   const { algorithm, digest, key, value } = signature;
-  const type = key.asymmetricKeyType;
-  if (type === 'rsa' || type === 'rsa-pss') {
-    const bits = key.asymmetricKeyDetails?.modulusLength ?? 0;
-    if (bits < MIN_MODULUS) return `an RSA key of ${bits} bits is too short`;
-  }
-  if (algorithm.id === OID.rsaPss) {
-    if (type !== 'rsa' && type !== 'rsa-pss') return WRONG_KEY;
-    const saltLength = pssSaltLength(algorithm.parameters, digest);
-    if (saltLength === undefined) return DISAGREE;
-    return outcome(() =>
-      verify(digest, data, { key, padding: constants.RSA_PKCS1_PSS_PADDING, saltLength }, value),
-    );
-  }
-  if (algorithm.id === OID.rsaEncryption || RSA_BY_OID.has(algorithm.id)) {
-    if (type !== 'rsa') return WRONG_KEY;
-    if ((RSA_BY_OID.get(algorithm.id) ?? digest) !== digest) return DISAGREE;
-    return outcome(() => verify(digest, data, key, value));
-  }
-  const ecdsa = ECDSA_BY_OID.get(algorithm.id);
-  if (ecdsa !== undefined) {
-    if (type !== 'ec') return WRONG_KEY;
-    if (ecdsa !== digest) return DISAGREE;
-    return outcome(() => verify(digest, data, key, value));
-  }
-  if (algorithm.id === ED25519) {
-    if (type !== 'ed25519') return WRONG_KEY;
-    return outcome(() => verify(null, data, key, value));
-  }
-  return `the signature algorithm ${algorithm.id} is not accepted`;
+  const scheme = signatureMethod(algorithm.id)?.scheme;
+  if (scheme === 'ed25519') return outcome(() => verify(null, data, key, value));
+  if (scheme !== 'rsa-pss') return outcome(() => verify(digest, data, key, value));
+  const saltLength = pssSaltLength(algorithm.parameters, digest) ?? 0;
+  return outcome(() =>
+    verify(digest, data, { key, padding: constants.RSA_PKCS1_PSS_PADDING, saltLength }, value),
+  );
 }
+
+const KEY_TYPES: { readonly [scheme in SignatureScheme]: readonly string[] } = {
+  'rsa-pkcs1': ['rsa'],
+  'rsa-pss': ['rsa', 'rsa-pss'],
+  ecdsa: ['ec'],
+  ed25519: ['ed25519'],
+};
 
 const WRONG_KEY = 'the signature algorithm does not fit the key';
 const DISAGREE = 'digest algorithm and signature algorithm disagree';
@@ -69,20 +109,34 @@ function outcome(check: () => boolean): string | undefined {
   }
 }
 
-/** Salt length of RSASSA-PSS-params (RFC 4055 §3.1); undefined when a hash in them is not `digest`. */
-function pssSaltLength(parameters: Element | undefined, digest: DigestName): number | undefined {
+/** Salt length of RSASSA-PSS-params (RFC 4055 §3.1); undefined when they don't say MGF1 and `digest` throughout. */
+function pssSaltLength(parameters: Element | undefined, digest: HashName): number | undefined {
   if (parameters === undefined) throw new Asn1Error('PSS parameters are missing', 0);
   const fields = enter(parameters, TAG.sequence);
   const hash = fields.takeIf(TAG.context0Constructed);
   const mask = fields.takeIf(TAG.context1Constructed);
   const salt = fields.takeIf(TAG.context2Constructed);
-  fields.takeIf(TAG.context3Constructed);
+  const trailer = fields.takeIf(TAG.context3Constructed);
   fields.end();
-  // Left out, both hashes are SHA-1, which `digest` never is.
-  if (hash === undefined || mask === undefined) return undefined;
-  const maskAlgorithm = parseAlgorithm(new Cursor(mask).take());
-  if (maskAlgorithm.id !== OID.mgf1 || maskAlgorithm.parameters === undefined) return undefined;
-  const hashes = [parseAlgorithm(new Cursor(hash).take()), parseAlgorithm(maskAlgorithm.parameters)];
-  if (hashes.some(({ id }) => DIGEST_BY_OID.get(id) !== digest)) return undefined;
+  if (trailer !== undefined && smallInteger(new Cursor(trailer).take()) !== 1) return undefined;
+  const hashName = hash === undefined ? 'sha1' : HASH_BY_OID.get(parseAlgorithm(new Cursor(hash).take()).id);
+  if (hashName !== digest || maskHash(mask) !== digest) return undefined;
   return salt === undefined ? 20 : smallInteger(new Cursor(salt).take());
+}
+
+/** Hash of the mask generation function; SHA-1 when nothing is said. */
+function maskHash(mask: Element | undefined): HashName | undefined {
+  if (mask === undefined) return 'sha1';
+  const { id, parameters } = parseAlgorithm(new Cursor(mask).take());
+  if (id !== OID.mgf1 || parameters === undefined || contents(parameters).length === 0) return undefined;
+  return HASH_BY_OID.get(parseAlgorithm(parameters).id);
+}
+
+/** Bits that say how strong a key is: the RSA modulus, or the field of the curve; undefined when it can't be told. */
+export function keyBits(key: KeyObject): number | undefined {
+  const details = key.asymmetricKeyDetails;
+  if (key.asymmetricKeyType === 'ed25519') return 255;
+  if (details?.modulusLength !== undefined) return details.modulusLength;
+  const digits = /\d{3}/.exec(details?.namedCurve ?? '');
+  return digits === null ? undefined : Number(digits[0]);
 }

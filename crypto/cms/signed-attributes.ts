@@ -2,7 +2,7 @@
 import { TAG } from '../asn1/tags.ts';
 import { setOf, tlv } from '../asn1/write.ts';
 import type { Certificate } from '../certificates/certificate.ts';
-import type { DigestName } from '../types.ts';
+import type { HashName } from './hashes.ts';
 import type { Attributes, SignerInfo } from './parse.ts';
 import { faultOf } from './signature-value.ts';
 
@@ -14,7 +14,7 @@ import { faultOf } from './signature-value.ts';
 export function attributesFault(
   signer: SignerInfo,
   attributes: Attributes,
-  digest: DigestName,
+  digest: HashName,
   certificate: Certificate,
 ): string | undefined {
   const signature = {

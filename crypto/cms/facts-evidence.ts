@@ -1,0 +1,82 @@
+/** Certificates and revocation values that a signature carries for those who check it later. */
+import { Asn1Error } from '../asn1/error.ts';
+import { OID } from '../asn1/oids.ts';
+import { Cursor, childrenOf, type Element, encoded, enter, octets, readWhole } from '../asn1/read.ts';
+import { TAG } from '../asn1/tags.ts';
+import type { Evidence } from '../authorities.ts';
+import type { Attributes, SignedData } from './parse.ts';
+
+/** Signed attribute in which PDF signers put revocation answers (1.2.840.113583.1.1.8). */
+const REVOCATION_ARCHIVAL = '1.2.840.113583.1.1.8';
+
+/** Everything in the SignedData itself. */
+export function evidenceInData(data: SignedData): Evidence {
+  return { certificates: data.certificates, crls: data.crls, ocsps: data.ocsps.flatMap(basicOcsp) };
+}
+
+/**
+ * Everything in attributes: certificate-values and revocation-values (EN 319 122-1 annex A), and the older place of
+ * PDF signers. What can't be read there is passed over, since it proves nothing.
+ */
+export function evidenceInAttributes(...all: readonly (Attributes | undefined)[]): Evidence {
+  const evidence: { certificates: Buffer[]; crls: Buffer[]; ocsps: Buffer[] } = {
+    certificates: [],
+    crls: [],
+    ocsps: [],
+  };
+  for (const attributes of all) {
+    for (const value of attributes?.values.get(OID.certificateValues) ?? []) {
+      evidence.certificates.push(...passedOver(() => childrenOf(value).map(encoded)));
+    }
+    for (const type of [OID.revocationValues, REVOCATION_ARCHIVAL]) {
+      for (const value of attributes?.values.get(type) ?? []) {
+        const lists = passedOver(() => [readLists(value)]);
+        for (const { crls, ocsps } of lists) {
+          evidence.crls.push(...crls);
+          evidence.ocsps.push(...ocsps.flatMap(basicOcsp));
+        }
+      }
+    }
+  }
+  return evidence;
+}
+
+/** `[0]` CRLs and `[1]` OCSP answers, each an explicitly tagged list: the start both attributes have in common. */
+function readLists(value: Element): { readonly crls: Buffer[]; readonly ocsps: Buffer[] } {
+  const fields = enter(value, TAG.sequence);
+  const list = (tag: number): Buffer[] => {
+    const wrapped = fields.takeIf(tag);
+    return wrapped === undefined ? [] : childrenOf(new Cursor(wrapped).take(TAG.sequence)).map(encoded);
+  };
+  return { crls: list(TAG.context0Constructed), ocsps: list(TAG.context1Constructed) };
+}
+
+/** The BasicOCSPResponse itself, or the one inside an OCSPResponse (RFC 6960 §4.2.1); none for anything else. */
+export function basicOcsp(der: Buffer): Buffer[] {
+  return passedOver(() => {
+    const fields = childrenOf(readWhole(der));
+    if (fields[0]?.tag === TAG.sequence) return [der];
+    const [, bytes] = fields;
+    if (bytes === undefined) return [];
+    const response = enter(new Cursor(bytes).take(), TAG.sequence);
+    response.take(TAG.oid);
+    return [octets(response.take())];
+  });
+}
+
+export function joinEvidence(...all: readonly Evidence[]): Evidence {
+  return {
+    certificates: all.flatMap(({ certificates }) => certificates),
+    crls: all.flatMap(({ crls }) => crls),
+    ocsps: all.flatMap(({ ocsps }) => ocsps),
+  };
+}
+
+function passedOver<T>(read: () => T[]): T[] {
+  try {
+    return read();
+  } catch (error) {
+    if (error instanceof Asn1Error) return [];
+    throw error;
+  }
+}

@@ -1,0 +1,55 @@
+/** Whether the key of a certificate made a signature value, and which algorithms that rests on (RFC 5652 §5.4). */
+import type { Certificate } from '../certificates/certificate.ts';
+import type { AlgorithmUse, Finding } from '../validation/facts.ts';
+import type { HashName } from './hashes.ts';
+import type { Attributes, SignerInfo } from './parse.ts';
+import { disagreementOf, keyBits, signatureMethod } from './signature-value.ts';
+import { attributesFault } from './signed-attributes.ts';
+
+/** That digest algorithm, signature algorithm and key belong together, and that the value is right. */
+export function checkValue(
+  signer: SignerInfo,
+  attributes: Attributes,
+  digest: HashName,
+  certificate: Certificate,
+): Finding[] {
+  const { signatureAlgorithm: algorithm } = signer;
+  const disagreement = disagreementOf({ algorithm, digest, key: certificate.publicKey });
+  if (disagreement !== undefined) {
+    return [failed('algorithm.agreement', `The algorithms contradict each other: ${disagreement}.`)];
+  }
+  const fault = attributesFault(signer, attributes, digest, certificate);
+  return [
+    {
+      status: 'passed',
+      type: 'algorithm.agreement',
+      message: 'The algorithms agree with each other and the key.',
+    },
+    fault === undefined
+      ? {
+          status: 'passed',
+          type: 'signature.value',
+          message: 'The key of the certificate made the signature.',
+        }
+      : failed('signature.value', `The signature value is wrong: ${fault}.`),
+  ];
+}
+
+function failed(type: string, message: string): Finding {
+  return { status: 'failed', type, message, subIndication: 'SIG_CRYPTO_FAILURE' };
+}
+
+/** The digest of the content, and how the value was made. */
+export function algorithmsOf(signer: SignerInfo, certificate: Certificate | undefined): AlgorithmUse[] {
+  const { digestAlgorithm, signatureAlgorithm } = signer;
+  const method = signatureMethod(signatureAlgorithm.id);
+  const bits = certificate === undefined ? undefined : keyBits(certificate.publicKey);
+  return [
+    { name: digestAlgorithm, where: 'content digest' },
+    {
+      name: method?.scheme ?? signatureAlgorithm.id,
+      where: 'signature value',
+      ...(bits === undefined ? {} : { bits }),
+    },
+  ];
+}
