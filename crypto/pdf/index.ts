@@ -1,9 +1,13 @@
 export { type ByteSource, bufferSource } from './byte-source.ts';
 export { PdfDamage } from './damage.ts';
 export { openIntactPdf, PdfDocument, withPdf } from './document.ts';
+export type { FormPermissions } from './encryption/encryption.ts';
+export { entriesOf, equalValues } from './equality.ts';
 export { type Field, fields } from './form.ts';
 export { firstPage, type Page } from './page.ts';
+export { referencesIn } from './references.ts';
 export { firstUnusedNumber, type RevisionObject, writeRevision } from './revision.ts';
+export { sourceText } from './source-text.ts';
 export { appendItem, spliceDict } from './splice.ts';
 export { asString, asText } from './strings.ts';
 export {
@@ -17,6 +21,5 @@ export {
   type PdfDict,
   type Piece,
   type Reference,
-  sourceText,
 } from './values.ts';
 export type { XrefEntry } from './xref-entry.ts';
