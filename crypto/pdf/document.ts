@@ -4,6 +4,7 @@
 import { CryptoError } from '../types.ts';
 import { type ByteSource, Views } from './byte-source.ts';
 import { Budget, PdfDamage } from './damage.ts';
+import { openEncryption } from './encryption/open.ts';
 import { unpack } from './filters.ts';
 import { type ObjectStream, parseObjectStream } from './object-stream.ts';
 import { type IndirectObject, type Reading, readObjectAt, readStream, streamDict } from './objects.ts';
@@ -27,10 +28,19 @@ export class PdfDocument {
   #streamBytes = 0;
   readonly #opening = new Set<number>();
 
-  /** @throws PdfDamage when the catalogue can't be found */
+  /**
+   * @throws PdfDamage when the catalogue can't be found
+   * @throws {CryptoError} `pdf.encrypted` when it does not open without a password
+   */
   constructor(reading: Reading, xref: Xref) {
     this.#reading = reading;
     this.xref = xref;
+    const encryption = xref.encryption ?? openEncryption(xref.trailer, (piece) => this.resolve(piece));
+    if (encryption !== undefined) {
+      // What was read to get here was read as if it were clear.
+      this.#objects.clear();
+      this.xref = { ...xref, encryption };
+    }
     const catalog = this.dict(xref.trailer.get('Root'));
     if (catalog === undefined) throw new PdfDamage('The trailer names no catalogue.');
     this.catalog = catalog;
@@ -72,22 +82,26 @@ export class PdfDocument {
     const number = asReference(piece)?.number;
     const entry = number === undefined ? undefined : this.xref.entry(number);
     if (entry?.kind !== 'plain') return undefined;
-    const object = readObjectAt(this.#reading, entry.offset + this.xref.base);
+    const object = this.#readAt(entry.offset);
     return object.number === number && object.data !== undefined ? this.#unpack(object) : undefined;
   }
 
-  /** The data of a stream as it lies in the file, still packed; undefined when the object is none. @throws PdfDamage */
+  /** The data of a stream, decrypted and still packed; undefined when the object is none. @throws PdfDamage */
   packedStream(number: number): Buffer | undefined {
     const object = this.plainObject(number);
-    if (object?.data === undefined) return undefined;
-    return readStream(this.#reading, object, asInteger(this.resolve(streamDict(object).get('Length'))));
+    return object?.data === undefined ? undefined : this.#packed(object);
   }
 
   /** An object that lies in the file by itself, with its place; undefined for one in an object stream. @throws PdfDamage */
   plainObject(number: number): IndirectObject | undefined {
     const entry = this.xref.entry(number);
-    if (entry?.kind !== 'plain') return undefined;
-    return readObjectAt(this.#reading, entry.offset + this.xref.base);
+    return entry?.kind === 'plain' ? this.#readAt(entry.offset) : undefined;
+  }
+
+  #readAt(offset: number): IndirectObject {
+    const object = readObjectAt(this.#reading, offset + this.xref.base);
+    const cipher = this.xref.encryption?.strings(object);
+    return cipher === undefined ? object : { ...object, value: { ...object.value, cipher } };
   }
 
   #load(number: number): Piece | undefined {
@@ -98,7 +112,7 @@ export class PdfDocument {
       if (member !== undefined) this.#reading.budget.spend(member.end - member.start);
       return member;
     }
-    const object = readObjectAt(this.#reading, entry.offset + this.xref.base);
+    const object = this.#readAt(entry.offset);
     if (object.number !== number) {
       throw new PdfDamage(`The cross-reference leads to object ${object.number} instead of ${number}.`);
     }
@@ -115,17 +129,21 @@ export class PdfDocument {
     }
     this.#opening.add(number);
     try {
-      const object = readObjectAt(this.#reading, entry.offset + this.xref.base);
+      const object = this.#readAt(entry.offset);
       return this.#remember(number, parseObjectStream(streamDict(object), this.#unpack(object)));
     } finally {
       this.#opening.delete(number);
     }
   }
 
-  #unpack(object: IndirectObject): Buffer {
+  #packed(object: IndirectObject): Buffer {
     const dict = streamDict(object);
-    const packed = readStream(this.#reading, object, asInteger(this.resolve(dict.get('Length'))));
-    const bytes = unpack(dict, packed, (piece) => this.resolve(piece));
+    const data = readStream(this.#reading, object, asInteger(this.resolve(dict.get('Length'))));
+    return this.xref.encryption?.openStream(object, dict, data) ?? data;
+  }
+
+  #unpack(object: IndirectObject): Buffer {
+    const bytes = unpack(streamDict(object), this.#packed(object), (piece) => this.resolve(piece));
     this.#reading.budget.spend(bytes.length);
     return bytes;
   }
@@ -154,12 +172,12 @@ export function withPdf<T>(source: ByteSource, work: (pdf: PdfDocument) => T): T
     throw new CryptoError('pdf.malformed', 'This is no PDF: its first 1024 bytes have no %PDF- header.');
   }
   try {
-    return work(openPdf(reading, readXref(reading, header)));
+    return work(new PdfDocument(reading, readXref(reading, header)));
   } catch (error) {
     if (!(error instanceof PdfDamage)) throw error;
     const again = open();
     try {
-      return work(openPdf(again, rebuildXref(again, header)));
+      return work(new PdfDocument(again, rebuildXref(again, header)));
     } catch (second) {
       if (!(second instanceof PdfDamage)) throw second;
       throw new CryptoError(
@@ -179,12 +197,5 @@ export function openIntactPdf(source: ByteSource): PdfDocument {
   const reading: Reading = { views: new Views(source), budget: new Budget(source.size) };
   const header = findHeader(reading);
   if (header === undefined) throw new PdfDamage('This is no PDF: its first 1024 bytes have no %PDF- header.');
-  return openPdf(reading, readXref(reading, header));
-}
-
-function openPdf(reading: Reading, xref: Xref): PdfDocument {
-  if (xref.trailer.get('Encrypt') !== undefined) {
-    throw new CryptoError('pdf.encrypted', 'The PDF is encrypted and needs a password.');
-  }
-  return new PdfDocument(reading, xref);
+  return new PdfDocument(reading, readXref(reading, header));
 }

@@ -61,6 +61,9 @@ function applyFilter(name: string | undefined, parameter: PdfDict | undefined, d
     case 'ASCII85Decode':
     case 'A85':
       return decodeAscii85(data);
+    case 'Crypt':
+      // Undone already, with the key of the object.
+      return data;
     default:
       throw new PdfDamage(`A structure stream uses the filter ${name ?? '(none)'}, which can't be undone.`);
   }

@@ -30,7 +30,8 @@ export class ObjectStream {
     const at = this.#members.get(number);
     if (at === undefined) return undefined;
     const start = skipSpace(this.#bytes, at);
-    return { bytes: this.#bytes, at: -1, start, end: endOfValue(this.#bytes, start) };
+    // The stream was encrypted as a whole, its strings are not once more (7.5.7).
+    return { bytes: this.#bytes, at: -1, start, end: endOfValue(this.#bytes, start), cipher: undefined };
   }
 }
 

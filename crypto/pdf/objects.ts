@@ -58,9 +58,13 @@ function parseObject(view: View, offset: number): IndirectObject {
   if (header === undefined) throw new PdfDamage(`No object stands at offset ${offset}, where one should.`);
   const start = skipSpace(bytes, header.end);
   if (startsWith(bytes, start, 'endobj')) {
-    return { ...header.reference, value: { bytes, at, start, end: start }, data: undefined };
+    return {
+      ...header.reference,
+      value: { bytes, at, start, end: start, cipher: undefined },
+      data: undefined,
+    };
   }
-  const value: Piece = { bytes, at, start, end: endOfValue(bytes, start) };
+  const value: Piece = { bytes, at, start, end: endOfValue(bytes, start), cipher: undefined };
   return { ...header.reference, value, data: streamStart(view, value) };
 }
 

@@ -4,11 +4,22 @@
  * off: signing it would seal a loss, so it is refused.
  */
 import { OutOfBytes, PdfDamage } from './damage.ts';
+import type { Encryption } from './encryption/encryption.ts';
+import { openEncryption } from './encryption/open.ts';
 import { unpack } from './filters.ts';
 import { parseObjectStream } from './object-stream.ts';
-import { type IndirectObject, type Reading, readObjectAt, readStream } from './objects.ts';
+import { type IndirectObject, type Reading, readObjectAt, readStream, streamDict } from './objects.ts';
 import { endsToken, isDigit, isSpace, skipSpace } from './syntax.ts';
-import { asDict, asInteger, asName, asReference, type PdfDict, readDict } from './values.ts';
+import {
+  asDict,
+  asInteger,
+  asName,
+  asReference,
+  NULL,
+  type PdfDict,
+  type Piece,
+  readDict,
+} from './values.ts';
 import type { Xref } from './xref.ts';
 import { MAX_OBJECT_NUMBER, type XrefEntry } from './xref-entry.ts';
 
@@ -29,6 +40,8 @@ class Rebuild {
   readonly #reading: Reading;
   readonly #header: number;
   readonly #entries = new Map<number, XrefEntry>();
+  /** Offsets of object streams, whose members are listed when it is known how they are encrypted. */
+  readonly #streams: number[] = [];
   #trailer: PdfDict | undefined;
   #trailerAt = -1;
   #lastObjectAt = -1;
@@ -47,6 +60,8 @@ class Rebuild {
         `The file is cut off: no trailer follows the object at offset ${this.#lastObjectAt}.`,
       );
     }
+    const encryption = openEncryption(trailer, (piece) => this.#resolve(piece));
+    for (const offset of this.#streams) this.#tryMembers(offset, encryption);
     let bound = 0;
     let packed = false;
     for (const [number, entry] of this.#entries) {
@@ -62,6 +77,7 @@ class Rebuild {
       bound,
       entry: (number) => this.#entries.get(number),
       rebuilt: this.#entries,
+      encryption,
     };
   }
 
@@ -101,7 +117,9 @@ class Rebuild {
   #noteTrailer(dict: PdfDict, offset: number): void {
     if (asReference(dict.get('Root')) === undefined) return;
     // An encrypted revision makes the whole file encrypted, whatever a later trailer leaves out.
-    if (this.#trailer?.get('Encrypt') === undefined) this.#trailer = dict;
+    if (this.#trailer?.get('Encrypt') === undefined || dict.get('Encrypt') !== undefined) {
+      this.#trailer = dict;
+    }
     this.#trailerAt = offset;
   }
 
@@ -135,19 +153,49 @@ class Rebuild {
     if (dict === undefined) return end;
     if (type === 'XRef') this.#noteTrailer(dict, offset);
     const length = asInteger(dict.get('Length'));
-    if (type === 'ObjStm') this.#noteMembers(object, dict, length);
+    if (type === 'ObjStm') this.#streams.push(offset);
     return this.#endOfStream(object.data, length);
   }
 
-  #noteMembers(object: IndirectObject, dict: PdfDict, length: number | undefined): void {
-    const bytes = unpack(dict, readStream(this.#reading, object, length), (piece) => piece);
+  #tryMembers(offset: number, encryption: Encryption | undefined): void {
+    try {
+      this.#noteMembers(offset, encryption);
+    } catch (error) {
+      if (!(error instanceof PdfDamage)) throw error;
+      // What can't be read is passed over, as in the scan.
+      this.#reading.budget.spend(MISS);
+    }
+  }
+
+  #noteMembers(offset: number, encryption: Encryption | undefined): void {
+    const object = readObjectAt(this.#reading, offset);
+    const dict = streamDict(object);
+    const length = asInteger(this.#resolve(dict.get('Length')));
+    const data = readStream(this.#reading, object, length);
+    const packed = encryption?.openStream(object, dict, data) ?? data;
+    const bytes = unpack(dict, packed, (piece) => this.#resolve(piece));
     this.#reading.budget.spend(bytes.length);
     let index = 0;
     for (const number of parseObjectStream(dict, bytes).numbers()) {
-      if (number <= MAX_OBJECT_NUMBER)
+      if (number <= MAX_OBJECT_NUMBER && !this.#isNewer(number, offset))
         this.#entries.set(number, { kind: 'packed', stream: object.number, index });
       index++;
     }
+  }
+
+  /** True when an object of this number lies behind an offset of the file. */
+  #isNewer(number: number, offset: number): boolean {
+    const entry = this.#entries.get(number);
+    return entry?.kind === 'plain' && entry.offset + this.#header > offset;
+  }
+
+  /** What a reference leads to, of the objects that lie in the file by themselves. */
+  #resolve(piece: Piece | undefined): Piece {
+    const reference = asReference(piece);
+    if (piece === undefined || reference === undefined) return piece ?? NULL;
+    const entry = this.#entries.get(reference.number);
+    if (entry?.kind !== 'plain') return NULL;
+    return readObjectAt(this.#reading, entry.offset + this.#header).value;
   }
 
   /** Stream data is passed over, since a file inside the file has objects of its own. */

@@ -5,11 +5,16 @@
 import { createHash } from 'node:crypto';
 import { CryptoError } from '../types.ts';
 import { encodeRows, type XrefRow } from './revision-rows.ts';
-import { asInteger, items, type Piece, type Reference, sourceText } from './values.ts';
+import { sourceText } from './source-text.ts';
+import { asInteger, items, type Piece, type Reference } from './values.ts';
 import type { Xref } from './xref.ts';
 
 export interface RevisionObject extends Reference {
-  /** The value as PDF text; a stream with its data and keywords. */
+  /**
+   * The value as PDF text; a stream with its data and keywords, its length written directly. Strings and data are
+   * clear: in an encrypted file they are encrypted when the revision is written, which moves what stands behind the
+   * first string. /Contents of a signature stays as it is.
+   */
   readonly body: string;
 }
 
@@ -52,11 +57,12 @@ export function writeRevision(original: Original, objects: readonly RevisionObje
   const rows: XrefRow[] = [];
   const bodies: number[] = [];
   let text = lastByte === 0x0a || lastByte === 0x0d ? '' : '\n';
-  for (const { number, generation, body } of objects) {
+  for (const object of objects) {
+    const { number, generation } = object;
     rows.push({ number, entry: { kind: 'plain', offset: start + text.length, generation } });
     text += `${number} ${generation} obj\n`;
     bodies.push(text.length);
-    text += `${body}\nendobj\n`;
+    text += `${xref.encryption?.seal(object, object.body, original.seed) ?? object.body}\nendobj\n`;
   }
   const at = start + text.length;
   text += xref.form === 'table' ? tableSection(original, rows, at) : streamSection(original, rows, at);

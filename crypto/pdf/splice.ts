@@ -1,10 +1,13 @@
 /**
  * Changes single values of a dictionary or array and keeps every other byte of it.
  */
-import { isArray, type PdfDict, type Piece, sourceText } from './values.ts';
+import { sourceText } from './source-text.ts';
+import { isArray, type PdfDict, type Piece, readDict } from './values.ts';
 
-/** The dictionary with these keys set to new values, as text of one byte per character. */
-export function spliceDict(dict: PdfDict, changes: ReadonlyMap<string, string>): string {
+/** The dictionary with these keys set to new values, as text of one byte per character; strings in it are clear. */
+export function spliceDict(original: PdfDict, changes: ReadonlyMap<string, string>): string {
+  const dict =
+    original.cipher === undefined ? original : readDict(Buffer.from(sourceText(original), 'latin1'), -1, 0);
   const { bytes } = dict;
   const keys = [...changes.keys()];
   let text = '';

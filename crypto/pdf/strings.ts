@@ -5,8 +5,15 @@ import type { Piece } from './values.ts';
 
 const ESCAPES: Readonly<Record<string, string>> = { n: '\n', r: '\r', t: '\t', b: '\b', f: '\f' };
 
-/** The bytes of a literal or hexadecimal string; undefined for anything else. */
+/** The bytes of a literal or hexadecimal string, decrypted; undefined for anything else. */
 export function asString(piece: Piece | undefined): Buffer | undefined {
+  const bytes = writtenBytes(piece);
+  if (bytes === undefined || piece?.cipher === undefined) return bytes;
+  return piece.cipher.open(bytes);
+}
+
+/** The bytes a string stands for, before any decryption. */
+export function writtenBytes(piece: Piece | undefined): Buffer | undefined {
   if (piece === undefined) return undefined;
   const first = piece.bytes[piece.start];
   if (first === 0x3c && piece.bytes[piece.start + 1] !== 0x3c) {

@@ -13,6 +13,11 @@ import {
   startsWith,
 } from './syntax.ts';
 
+/** Undoes the encryption of the strings of one object. */
+export interface StringCipher {
+  open(bytes: Buffer): Buffer;
+}
+
 /** One value: the bytes [start, end) of `bytes`. */
 export interface Piece {
   readonly bytes: Buffer;
@@ -20,6 +25,11 @@ export interface Piece {
   readonly at: number;
   readonly start: number;
   readonly end: number;
+  /**
+   * Present when the strings in these bytes are encrypted (7.6.2). Whoever takes text out of a piece, as a value
+   * (`asString`) or to write it again (`sourceText`), gets it clear; the writer encrypts all that it writes.
+   */
+  readonly cipher?: StringCipher | undefined;
 }
 
 /** Number and generation of an indirect object. */
@@ -47,12 +57,15 @@ export class PdfDict implements Piece {
   readonly at: number;
   readonly start: number;
   readonly end: number;
+  readonly cipher: StringCipher | undefined;
   readonly entries: readonly Entry[];
-  constructor(bytes: Buffer, at: number, start: number, end: number, entries: readonly Entry[]) {
+  constructor(place: Piece, entries: readonly Entry[]) {
+    const { bytes, at, start, end, cipher } = place;
     this.bytes = bytes;
     this.at = at;
     this.start = start;
     this.end = end;
+    this.cipher = cipher;
     this.entries = entries;
   }
 
@@ -63,6 +76,14 @@ export class PdfDict implements Piece {
       if (entry !== undefined && this.isKey(entry, key)) return this.valueAt(entry);
     }
     return undefined;
+  }
+
+  /** The value of a signature is the one string that encryption leaves alone (7.6.2). */
+  #isSignatureValue(entry: Entry): boolean {
+    const { bytes } = this;
+    return (
+      bytes[entry.start] === 0x3c && this.isKey(entry, 'Contents') && this.get('ByteRange') !== undefined
+    );
   }
 
   /** How often a key is written: more than once is a fault that readers judge differently. */
@@ -85,8 +106,10 @@ export class PdfDict implements Piece {
     return true;
   }
 
-  valueAt({ start, end }: Entry): Piece {
-    return { bytes: this.bytes, at: this.at, start, end };
+  valueAt(entry: Entry): Piece {
+    const { start, end } = entry;
+    const cipher = this.cipher === undefined || this.#isSignatureValue(entry) ? undefined : this.cipher;
+    return { bytes: this.bytes, at: this.at, start, end, cipher };
   }
 
   /** The name of an entry, `#xx` resolved. */
@@ -99,7 +122,7 @@ export class PdfDict implements Piece {
 const MAX_KEYS = 100_000;
 
 /** Reads the dictionary that begins at `from` with `<<`. */
-export function readDict(bytes: Buffer, at: number, from: number): PdfDict {
+export function readDict(bytes: Buffer, at: number, from: number, cipher?: StringCipher): PdfDict {
   if (!startsWith(bytes, from, '<<')) {
     if (from + 2 > bytes.length) throw new OutOfBytes('A dictionary is cut off.');
     throw new PdfDamage('No dictionary stands where one should.');
@@ -119,7 +142,7 @@ export function readDict(bytes: Buffer, at: number, from: number): PdfDict {
       if (entries.length > MAX_KEYS) throw new PdfDamage(`A dictionary has more than ${MAX_KEYS} keys.`);
       index = skipSpace(bytes, end);
     } else if (byte === 0x3e && bytes[index + 1] === 0x3e) {
-      return new PdfDict(bytes, at, from, index + 2, entries);
+      return new PdfDict({ bytes, at, start: from, end: index + 2, cipher }, entries);
     } else if (byte === undefined || index + 1 >= bytes.length) {
       throw new OutOfBytes('A dictionary is cut off.');
     } else {
@@ -143,7 +166,7 @@ function hasEscape(bytes: Buffer, from: number, end: number): boolean {
 }
 
 /** The text of the name [from, end), `#xx` resolved (7.3.5); each byte one character. */
-function nameText(bytes: Buffer, from: number, end: number): string {
+export function nameText(bytes: Buffer, from: number, end: number): string {
   const text = bytes.toString('latin1', from + 1, end);
   if (!text.includes('#')) return text;
   return text.replace(/#([0-9a-fA-F]{2})/g, (_all: string, digits: string) =>
@@ -154,7 +177,7 @@ function nameText(bytes: Buffer, from: number, end: number): string {
 export function asDict(piece: Piece): PdfDict | undefined {
   if (piece instanceof PdfDict) return piece;
   if (!startsWith(piece.bytes, piece.start, '<<')) return undefined;
-  return readDict(piece.bytes, piece.at, piece.start);
+  return readDict(piece.bytes, piece.at, piece.start, piece.cipher);
 }
 
 export function isArray(piece: Piece): boolean {
@@ -164,11 +187,11 @@ export function isArray(piece: Piece): boolean {
 /** The values of an array one after the other; nothing for anything else. */
 export function* items(piece: Piece): Generator<Piece> {
   if (!isArray(piece)) return;
-  const { bytes, at } = piece;
+  const { bytes, at, cipher } = piece;
   let start = skipSpace(bytes, piece.start + 1);
   while (start < piece.end - 1) {
     const end = endOfValue(bytes, start);
-    yield { bytes, at, start, end };
+    yield { bytes, at, start, end, cipher };
     start = skipSpace(bytes, end);
   }
 }
@@ -202,9 +225,4 @@ export function asReference(piece: Piece | undefined): Reference | undefined {
 
 export function isNull(piece: Piece): boolean {
   return piece.start === piece.end || startsWith(piece.bytes, piece.start, 'null');
-}
-
-/** The bytes as written, each byte one character. */
-export function sourceText(piece: Piece): string {
-  return piece.bytes.toString('latin1', piece.start, piece.end);
 }

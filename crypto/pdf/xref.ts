@@ -2,6 +2,7 @@
  * The chain of cross-reference sections, newest first (ISO 32000-2, 7.5.5, 7.5.6 and 7.5.8.4).
  */
 import { PdfDamage } from './damage.ts';
+import type { Encryption } from './encryption/encryption.ts';
 import { type Reading, readObjectAt } from './objects.ts';
 import { isSpace, readDigits, skipSpace, startsWith } from './syntax.ts';
 import { asInteger, type PdfDict } from './values.ts';
@@ -26,6 +27,8 @@ export interface Xref {
   entry(number: number): XrefEntry | undefined;
   /** Every entry, when the sections were unusable and the next one has to name all objects. */
   readonly rebuilt?: ReadonlyMap<number, XrefEntry>;
+  /** How strings and streams are encrypted, those of a further section too; undefined when they are not. */
+  readonly encryption?: Encryption | undefined;
 }
 
 interface Section {

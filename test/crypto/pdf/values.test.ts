@@ -1,5 +1,6 @@
 import test from 'ava';
 import { OutOfBytes, PdfDamage } from '../../../crypto/pdf/damage.ts';
+import { sourceText } from '../../../crypto/pdf/source-text.ts';
 import { appendItem, spliceDict } from '../../../crypto/pdf/splice.ts';
 import { asString, asText } from '../../../crypto/pdf/strings.ts';
 import {
@@ -11,7 +12,6 @@ import {
   NULL,
   type Piece,
   readDict,
-  sourceText,
 } from '../../../crypto/pdf/values.ts';
 
 function piece(text: string): Piece {

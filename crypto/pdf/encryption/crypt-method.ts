@@ -1,0 +1,60 @@
+/**
+ * The ways strings and streams are encrypted (ISO 32000-2, 7.6.3 and table 25).
+ */
+import { createCipheriv, createDecipheriv, createHash } from 'node:crypto';
+import type { Reference } from '../values.ts';
+import { rc4 } from './rc4.ts';
+
+/** `identity` leaves bytes as they are. */
+export type CryptMethod = 'identity' | 'rc4' | 'aes-128' | 'aes-256';
+
+/** Length of an initialization vector and of a block of AES, bytes. */
+export const BLOCK = 16;
+
+/** @param encrypted for AES: an initialization vector, then whole blocks */
+export function openBytes(
+  method: CryptMethod,
+  fileKey: Buffer,
+  object: Reference,
+  encrypted: Buffer,
+): Buffer {
+  if (method === 'identity') return encrypted;
+  const key = objectKey(method, fileKey, object);
+  if (method === 'rc4') return rc4(key, encrypted);
+  // What is no whole block was cut off; viewers show what is left.
+  const end = encrypted.length - (encrypted.length % BLOCK);
+  if (end < 2 * BLOCK) return Buffer.alloc(0);
+  const decipher = createDecipheriv(`${method}-cbc`, key, encrypted.subarray(0, BLOCK)).setAutoPadding(false);
+  return withoutPadding(decipher.update(encrypted.subarray(BLOCK, end)));
+}
+
+/** @param vector 16 bytes that no other data of the file was encrypted with; RC4 knows none */
+export function sealBytes(
+  method: CryptMethod,
+  fileKey: Buffer,
+  object: Reference,
+  clear: Buffer,
+  vector: Buffer,
+): Buffer {
+  if (method === 'identity') return clear;
+  const key = objectKey(method, fileKey, object);
+  if (method === 'rc4') return rc4(key, clear);
+  const cipher = createCipheriv(`${method}-cbc`, key, vector);
+  return Buffer.concat([vector, cipher.update(clear), cipher.final()]);
+}
+
+function withoutPadding(blocks: Buffer): Buffer {
+  const fill = blocks.at(-1) ?? 0;
+  return fill >= 1 && fill <= BLOCK ? blocks.subarray(0, blocks.length - fill) : blocks;
+}
+
+/** Algorithm 1 gives every object its own key; algorithm 1.A takes the file's (AES-256). */
+function objectKey(method: CryptMethod, fileKey: Buffer, { number, generation }: Reference): Buffer {
+  if (method === 'aes-256') return fileKey;
+  const place = Buffer.alloc(5);
+  place.writeUIntLE(number % 2 ** 24, 0, 3);
+  place.writeUIntLE(generation % 2 ** 16, 3, 2);
+  const hash = createHash('md5').update(fileKey).update(place);
+  if (method === 'aes-128') hash.update('sAlT');
+  return hash.digest().subarray(0, Math.min(fileKey.length + 5, 16));
+}
