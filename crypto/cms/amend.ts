@@ -1,0 +1,160 @@
+/**
+ * Adds to a SignedData that is there already, for time-stamps, evidence and further signers. What is not added to keeps
+ * its bytes; only the lengths around it change, and the version where RFC 5652 §5.1 asks for it.
+ */
+import { Asn1Error } from '../asn1/error.ts';
+import { ID } from '../asn1/oids.ts';
+import {
+  Cursor,
+  childrenOf,
+  contents,
+  type Element,
+  encoded,
+  enter,
+  readWhole,
+  smallInteger,
+} from '../asn1/read.ts';
+import { TAG } from '../asn1/tags.ts';
+import { sequence, setOf, small, tlv } from '../asn1/write.ts';
+import { ocspChoice } from './ocsp-choice.ts';
+
+/** All DER. What is in the SignedData already, byte for byte, is not added again. */
+export interface Amendment {
+  /** AlgorithmIdentifier of digests. */
+  readonly digestAlgorithms?: readonly Buffer[];
+  readonly certificates?: readonly Buffer[];
+  /** CertificateList. */
+  readonly crls?: readonly Buffer[];
+  /** BasicOCSPResponse; carried as whole answers under id-ri-ocsp-response (RFC 5940 §2.1). */
+  readonly ocsps?: readonly Buffer[];
+  /** SignerInfo of further signers. */
+  readonly signers?: readonly Buffer[];
+  /** By the place a signer has in `der` (it may get another): all the unsigned attributes it is to have from now on, in place of those it has. */
+  readonly unsigned?: ReadonlyMap<number, readonly Buffer[]>;
+}
+
+/**
+ * The amended ContentInfo. Sets that were in DER's order stay so; others keep theirs, and what is new comes last.
+ * @throws {Asn1Error} when `der` is not a SignedData
+ */
+export function amendSignedData(der: Buffer, amendment: Amendment): Buffer {
+  const { version, digestAlgorithms, encapsulated, certificates, crls, signers } = fieldsOf(der);
+  const revocation = [...(amendment.crls ?? []), ...(amendment.ocsps ?? []).map(ocspChoice)];
+  const amendedCrls = added(TAG.context1Constructed, crls, revocation);
+  const amendedVersion = amendedCrls !== undefined && hasOther(amendedCrls) ? Math.max(version, 5) : version;
+  const body = sequence(
+    small(amendedVersion),
+    addedDigests(digestAlgorithms, amendment.digestAlgorithms ?? []),
+    encapsulated,
+    added(TAG.context0Constructed, certificates, amendment.certificates ?? []) ?? NOTHING,
+    amendedCrls ?? NOTHING,
+    amendedSigners(signers, amendment),
+  );
+  return sequence(ID.signedData, tlv(TAG.context0Constructed, body));
+}
+
+/** The parts of a SignedData that stand around its content. */
+export interface AroundContent {
+  /** CMSVersion and digestAlgorithms. */
+  readonly start: Buffer;
+  /** DER of the content's type. */
+  readonly contentType: Buffer;
+  /** Certificates, revocation values and signers. */
+  readonly tail: Buffer;
+}
+
+/** @throws {Asn1Error} */
+export function aroundContent(der: Buffer): AroundContent {
+  const { version, digestAlgorithms, encapsulated, certificates, crls, signers } = fieldsOf(der);
+  const rest = [certificates, crls, signers].flatMap((element) =>
+    element === undefined ? [] : [encoded(element)],
+  );
+  return {
+    start: Buffer.concat([small(version), encoded(digestAlgorithms)]),
+    contentType: encoded(enter(readWhole(encapsulated), TAG.sequence).take(TAG.oid)),
+    tail: Buffer.concat(rest),
+  };
+}
+
+interface Fields {
+  readonly version: number;
+  readonly digestAlgorithms: Element;
+  readonly encapsulated: Buffer;
+  readonly certificates: Element | undefined;
+  readonly crls: Element | undefined;
+  readonly signers: Element;
+}
+
+function fieldsOf(der: Buffer): Fields {
+  const contentInfo = enter(readWhole(der), TAG.sequence);
+  if (!encoded(contentInfo.take()).equals(ID.signedData)) throw new Asn1Error('not a SignedData', 0);
+  const fields = enter(new Cursor(contentInfo.take(TAG.context0Constructed)).take(), TAG.sequence);
+  const version = fields.take();
+  if (smallInteger(version) > 127) throw new Asn1Error('no such version', version.start);
+  return {
+    version: smallInteger(version),
+    digestAlgorithms: fields.take(TAG.set),
+    encapsulated: encoded(fields.take(TAG.sequence)),
+    certificates: fields.takeIf(TAG.context0Constructed),
+    crls: fields.takeIf(TAG.context1Constructed),
+    signers: fields.take(TAG.set),
+  };
+}
+
+const NOTHING = Buffer.alloc(0);
+
+/** A set with more elements in it; as it was when there is nothing new. */
+function added(tag: number, set: Element | undefined, more: readonly Buffer[]): Buffer | undefined {
+  const existing = set === undefined ? [] : childrenOf(set).map(encoded);
+  const fresh: Buffer[] = [];
+  for (const one of more) {
+    if (![...existing, ...fresh].some((other) => other.equals(one))) fresh.push(one);
+  }
+  if (fresh.length === 0) return set === undefined ? undefined : encoded(set);
+  return rewritten(tag, [...existing, ...fresh], existing);
+}
+
+/** A set of these elements: in DER's order when it was so before. */
+function rewritten(tag: number, elements: readonly Buffer[], before: readonly Buffer[]): Buffer {
+  const ordered = before.every((one, index) => Buffer.compare(before[index - 1] ?? NOTHING, one) <= 0);
+  return ordered ? setOf(elements, tag) : tlv(tag, ...elements);
+}
+
+/** Digests are told apart by their identifier: parameters may be NULL or left out (RFC 5754 §2). */
+function addedDigests(set: Element, more: readonly Buffer[]): Buffer {
+  const idOf = (algorithm: Element) => contents(enter(algorithm, TAG.sequence).take(TAG.oid)).toString('hex');
+  const existing = new Set(childrenOf(set).map(idOf));
+  return (
+    added(
+      TAG.set,
+      set,
+      more.filter((one) => !existing.has(idOf(readWhole(one)))),
+    ) ?? encoded(set)
+  );
+}
+
+function amendedSigners(set: Element, { signers = [], unsigned }: Amendment): Buffer {
+  if (signers.length === 0 && unsigned === undefined) return encoded(set);
+  const existing = childrenOf(set);
+  const amended = existing.map((signer, index) => {
+    const attributes = unsigned?.get(index);
+    return attributes === undefined ? encoded(signer) : withUnsigned(signer, attributes);
+  });
+  return rewritten(TAG.set, [...amended, ...signers], existing.map(encoded));
+}
+
+function withUnsigned(signer: Element, attributes: readonly Buffer[]): Buffer {
+  const parts = childrenOf(signer);
+  const old = parts.find(({ tag }) => tag === TAG.context1Constructed);
+  const kept = parts.filter((part) => part !== old).map(encoded);
+  if (attributes.length === 0) return sequence(...kept);
+  const before = old === undefined ? [] : childrenOf(old).map(encoded);
+  const stay = before.filter((one) => attributes.some((other) => other.equals(one)));
+  const fresh = attributes.filter((one) => !before.some((other) => other.equals(one)));
+  return sequence(...kept, rewritten(TAG.context1Constructed, [...stay, ...fresh], before));
+}
+
+/** True for revocation values that are not CRLs, which make the version 5. */
+function hasOther(crls: Buffer): boolean {
+  return childrenOf(readWhole(crls)).some(({ tag }) => tag === TAG.context1Constructed);
+}
