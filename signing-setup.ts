@@ -2,7 +2,7 @@
  * From the configuration to signing profiles with their keys loaded.
  * Source: batch-gaps §6.1 ("Default profile") and §6.2; running.md, `Signing:AllowSelfSigned`.
  */
-import type { Profile } from './actors/index.ts';
+import type { LocalProfile, Profile } from './actors/index.ts';
 import { type KeySource, loadSigner, makeDevelopmentCertificates } from './crypto/index.ts';
 import type { KeyFolder } from './key-folder.ts';
 import type { ProfileName } from './machines/ids.ts';
@@ -46,7 +46,10 @@ export async function setUpSigning(
   const daysLeft = Math.floor((loaded.notAfter - now) / DAY);
   if (daysLeft < EXPIRY_NOTICE_DAYS)
     warnings.push(`The signing certificate expires in ${daysLeft} days: ${loaded.subject}`);
-  const profile: Profile = {
+  const profile: LocalProfile = {
+    method: 'Local',
+    verify: true,
+    encrypt: false,
     name: 'default' as ProfileName,
     format: undefined,
     signer: loaded,

@@ -24,10 +24,13 @@ import { JobOrder } from './job-order.ts';
 import { JobService } from './jobs.ts';
 import { Pipeline } from './pipeline.ts';
 import { SigningPool } from './pool/pool.ts';
+import type { RemotePortal } from './ports.ts';
 import { type Profile, Profiles } from './profiles.ts';
 import { ReadinessService } from './readiness.ts';
 import { type RecoveryReport, recover } from './recovery.ts';
 import { definitions, JOB, PIPELINE } from './registry.ts';
+import { RemotePoll, type RemotePollOptions } from './remote-poll.ts';
+import { RemoteSigning } from './remote-signing.ts';
 import { makeStorageFolders } from './storage-folders.ts';
 import type { StorageLayout } from './storage-layout.ts';
 import { Uploads } from './uploads.ts';
@@ -43,6 +46,8 @@ export interface BatchOptions {
   readonly pollEvery: number;
   /** `Storage:OutputCollision`. */
   readonly outputCollision: 'suffix' | 'fail';
+  /** Left out when no profile is signed elsewhere. */
+  readonly remote?: RemotePollOptions & { readonly portal: RemotePortal };
   /** Threads of the pool; more than jobs in flight are of no use. */
   readonly threads: number;
 }
@@ -56,6 +61,9 @@ export interface BatchParts {
   /** The same faults as text, for the pool's threads. */
   readonly faultsText: string;
 }
+
+/** Nothing is ever asked of a portal that is not there. */
+const NO_REMOTE: RemotePollOptions = { every: 30_000, timeout: 0, maxFailures: 0 };
 
 /** How often a stop looks whether the jobs in flight are done, milliseconds. */
 const DRAIN_LOOK = 20;
@@ -71,6 +79,7 @@ export class Batch implements BatchService {
   readonly #pool: SigningPool;
   readonly #pipeline: Pipeline;
   readonly #folders: Folders;
+  readonly #remotePoll: RemotePoll;
 
   private constructor(
     parts: BatchParts,
@@ -83,6 +92,7 @@ export class Batch implements BatchService {
       readonly pool: SigningPool;
       readonly pipeline: Pipeline;
       readonly folders: Folders;
+      readonly remotePoll: RemotePoll;
     },
   ) {
     this.#parts = parts;
@@ -94,6 +104,7 @@ export class Batch implements BatchService {
     this.#pool = made.pool;
     this.#pipeline = made.pipeline;
     this.#folders = made.folders;
+    this.#remotePoll = made.remotePoll;
   }
 
   /** Opens the service and recovers the last run. It answers requests from here on; nothing is claimed before `start`. */
@@ -106,6 +117,11 @@ export class Batch implements BatchService {
     const order = new JobOrder(clock, (newest?.key[0] as number | undefined) ?? 0);
     const disk = new DiskSync();
     const profiles = new Profiles(options.profiles);
+    const remote = new RemoteSigning(options.remote?.portal, profiles, {
+      dispatched: () => {},
+      failed: () => {},
+      polled: () => {},
+    });
     const pool = new SigningPool({
       threads: Math.min(options.threads, options.maxConcurrency),
       clock,
@@ -115,10 +131,10 @@ export class Batch implements BatchService {
         output: layout.output,
         error: layout.error,
         faults: parts.faultsText,
-        profiles: options.profiles.map(({ name, signer, anchors }) => ({
-          name,
-          signer: serializeSigner(signer),
-          anchors,
+        profiles: options.profiles.map((profile) => ({
+          name: profile.name,
+          signer: profile.method === 'Local' ? serializeSigner(profile.signer) : undefined,
+          anchors: profile.anchors,
         })),
       },
     });
@@ -130,7 +146,15 @@ export class Batch implements BatchService {
       log,
       faults,
       definitions,
-      handlers: jobHandlers({ pool, clock, disk, layout, outputCollision: options.outputCollision }),
+      handlers: jobHandlers({
+        pool,
+        clock,
+        log,
+        disk,
+        layout,
+        remote,
+        outputCollision: options.outputCollision,
+      }),
       onCommitted: (step) => observe(step),
     });
     const { system } = runtime;
@@ -141,9 +165,14 @@ export class Batch implements BatchService {
       counts,
       clock,
       log,
+      isRemote: (name) => profiles.find(name)?.method === 'RemoteSigner',
       maxConcurrency: options.maxConcurrency,
       pollEvery: options.pollEvery,
     });
+    const remotePoll = new RemotePoll(
+      { system, store, counts, clock, log, pipeline, remote, processing: layout.processing },
+      options.remote ?? NO_REMOTE,
+    );
     const uploads = new Uploads(layout.input, ids, disk);
     const jobs = new JobService({
       system,
@@ -168,7 +197,17 @@ export class Batch implements BatchService {
       counts.move(step.counters);
       observeStep(step, pipeline, folders);
     };
-    return new Batch(parts, { jobs, readiness, recovery, counts, runtime, pool, pipeline, folders });
+    return new Batch(parts, {
+      jobs,
+      readiness,
+      recovery,
+      counts,
+      runtime,
+      pool,
+      pipeline,
+      folders,
+      remotePoll,
+    });
   }
 
   /** Takes up stored work, watches the folders, claims jobs. */
@@ -176,6 +215,7 @@ export class Batch implements BatchService {
     this.#runtime.start();
     await this.#folders.start();
     await this.#pipeline.start();
+    this.#remotePoll.start();
   }
 
   /** True while the pipeline claims nothing. */
@@ -205,7 +245,14 @@ export class Batch implements BatchService {
   async stop(grace: number): Promise<void> {
     const { clock, store } = this.#parts;
     const until = clock.elapsed() + grace;
-    await Promise.all([this.#folders.stop(), this.#pipeline.stop()]);
+    const quiet = Promise.all([this.#folders.stop(), this.#pipeline.stop(), this.#remotePoll.stop()]);
+    // A call to a slow portal is cut off with the rest.
+    let stopWaiting = () => {};
+    const deadline = new Promise<void>((resolve) => {
+      stopWaiting = clock.after(grace, resolve);
+    });
+    await Promise.race([quiet, deadline]);
+    stopWaiting();
     while (this.#pipeline.working() > 0 && clock.elapsed() < until) await clock.sleep(DRAIN_LOOK);
     const left = Math.max(0, until - clock.elapsed());
     const stopped = this.#runtime.stop(left);

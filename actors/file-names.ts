@@ -69,6 +69,14 @@ export function formatByName(fileName: string): JobFormat {
   return 'Cades';
 }
 
+/** Content type of a file to be signed, by its extension. */
+export function inputContentType(fileName: string): string {
+  const extension = extname(fileName).toLowerCase();
+  if (extension === '.pdf') return 'application/pdf';
+  if (extension === '.xml') return 'application/xml';
+  return 'application/octet-stream';
+}
+
 /** Content type of a signed file. Source: batch-gaps §3. */
 export function outputContentType(format: JobFormat): string {
   if (format === 'Pades') return 'application/pdf';

@@ -2,6 +2,7 @@
 export { Batch, type BatchOptions, type BatchParts } from './batch.ts';
 export { ACTOR_FAULTS } from './faults.ts';
 export type { FolderOptions } from './folders.ts';
-export { type Profile, Profiles } from './profiles.ts';
+export { type RemoteDocument, RemoteFailure, type RemotePortal, type RemoteStatus } from './ports.ts';
+export { type LocalProfile, type Profile, Profiles, type RemoteProfile } from './profiles.ts';
 export { makeStorageFolders } from './storage-folders.ts';
 export { type StorageLayout, storageLayout } from './storage-layout.ts';

@@ -14,6 +14,8 @@ export interface PipelineParts {
   readonly counts: JobCounts;
   readonly clock: Clock;
   readonly log: Log;
+  /** True for profiles whose files the remote portal signs. */
+  readonly isRemote: (profileName: string) => boolean;
   /** `Pipeline:MaxConcurrency`. */
   readonly maxConcurrency: number;
   /** `Pipeline:PollIntervalSeconds`, in milliseconds: how long a lost wake-up can cost. */
@@ -29,6 +31,10 @@ export class Pipeline {
   #cancelPoll: () => void = () => {};
   /** Jobs told to be claimed that have not answered: each holds a slot that the counters do not show yet. */
   readonly #asked = new Set<string>();
+  /** Slots promised to work that is about to become visible as a job in flight. */
+  #reserved = 0;
+  /** Those who wait for a slot, oldest first; they come before queued jobs, whose turn they had already. */
+  readonly #slotWaiters: ((taken: boolean) => void)[] = [];
   /** Queued jobs whose actor cannot answer; they would stand at the head of the queue for ever. */
   readonly #unclaimable = new Set<string>();
   /** Jobs in flight that supervision has given up: nothing runs for them, so they hold no slot. */
@@ -54,6 +60,7 @@ export class Pipeline {
   async stop(): Promise<void> {
     this.#running = false;
     this.#cancelPoll();
+    for (const answer of this.#slotWaiters.splice(0)) answer(false);
     await this.#pass;
   }
 
@@ -84,6 +91,33 @@ export class Pipeline {
     this.wake();
   }
 
+  /**
+   * Waits for a free slot and takes it; the function gives it back. Undefined when the pipeline stops or `signal` is
+   * aborted first.
+   */
+  async takeSlot(signal: AbortSignal | undefined): Promise<(() => void) | undefined> {
+    if (!this.#running || signal?.aborted) return undefined;
+    const taken = await new Promise<boolean>((resolve) => {
+      const answer = (given: boolean) => {
+        signal?.removeEventListener('abort', leave);
+        resolve(given);
+      };
+      const leave = () => {
+        const at = this.#slotWaiters.indexOf(answer);
+        if (at >= 0) this.#slotWaiters.splice(at, 1);
+        answer(false);
+      };
+      this.#slotWaiters.push(answer);
+      signal?.addEventListener('abort', leave, { once: true });
+      this.wake();
+    });
+    if (!taken) return undefined;
+    return () => {
+      this.#reserved -= 1;
+      this.wake();
+    };
+  }
+
   /** Something may have changed: a job was queued, a slot became free. Cheap; many calls make one pass. */
   wake(): void {
     if (!this.#running) return;
@@ -103,11 +137,12 @@ export class Pipeline {
     this.#again = false;
     try {
       const { maxConcurrency } = this.#parts;
-      const free = freeSlots(this.#state, this.working() + this.#asked.size, maxConcurrency);
+      const taken = this.working() + this.#asked.size + this.#reserved;
+      const free = this.#serveWaiters(freeSlots(this.#state, taken, maxConcurrency));
       if (!this.#running || free === 0) return;
-      const ids = await this.#oldest(free);
+      const queued = await this.#oldest(free);
       if (!this.#running) return;
-      for (const id of ids) this.#claim(id);
+      for (const { id, profile } of queued) this.#claim(id, profile);
     } catch (error) {
       this.#parts.log.error('The queue could not be read; it is read again at the next poll.', {
         Error: error instanceof Error ? error.message : String(error),
@@ -115,10 +150,22 @@ export class Pipeline {
     }
   }
 
+  /** Gives free slots to those who wait for one; returns how many are left. */
+  #serveWaiters(free: number): number {
+    let left = free;
+    for (; left > 0; left -= 1) {
+      const answer = this.#slotWaiters.shift();
+      if (answer === undefined) break;
+      this.#reserved += 1;
+      answer(true);
+    }
+    return left;
+  }
+
   /** Claims one job without holding up the pass: several claims then share one commit. */
-  #claim(id: string): void {
+  #claim(id: string, profile: string): void {
     this.#asked.add(id);
-    this.#tellClaim(id).then(
+    this.#tellClaim(id, profile).then(
       () => {
         this.#asked.delete(id);
         this.wake();
@@ -134,8 +181,9 @@ export class Pipeline {
     );
   }
 
-  async #tellClaim(id: string): Promise<void> {
-    const outcome = await this.#parts.system.tell({ kind: JOB, id }, { type: 'CLAIM' });
+  async #tellClaim(id: string, profile: string): Promise<void> {
+    const type = this.#parts.isRemote(profile) ? 'CLAIM_REMOTE' : 'CLAIM';
+    const outcome = await this.#parts.system.tell({ kind: JOB, id }, { type });
     if (outcome.accepted || outcome.because === 'not-accepted') return;
     this.#unclaimable.add(id);
     this.#parts.log.error('A queued job cannot be claimed.', { JobId: id, Because: outcome.because });
@@ -165,8 +213,8 @@ export class Pipeline {
     });
   }
 
-  /** Ids of the queued jobs to claim next, over all profiles. */
-  async #oldest(limit: number): Promise<readonly string[]> {
+  /** The queued jobs to claim next, over all profiles. */
+  async #oldest(limit: number): Promise<readonly { readonly id: string; readonly profile: string }[]> {
     const { store, counts } = this.#parts;
     const state: JobState = 'Queued';
     const known = this.#asked.size + this.#unclaimable.size;
@@ -178,10 +226,13 @@ export class Pipeline {
     );
     return queues
       .flat()
-      .map((row) => ({ order: row.key[2] as number, id: row.value as string }))
+      .map(({ key, value }) => ({
+        order: key[2] as number,
+        id: value as string,
+        profile: key[0] as string,
+      }))
       .filter(({ id }) => !this.#asked.has(id) && !this.#unclaimable.has(id))
       .sort((a, b) => a.order - b.order)
-      .slice(0, limit)
-      .map(({ id }) => id);
+      .slice(0, limit);
   }
 }

@@ -6,18 +6,40 @@ import type { LocalSigner } from '../crypto/index.ts';
 import type { Millis, ProfileName } from '../machines/ids.ts';
 import type { JobFormat } from '../machines/job.ts';
 
-export interface Profile {
+interface ProfileBase {
   readonly name: ProfileName;
   /** undefined: told by each file's name. */
   readonly format: JobFormat | undefined;
-  readonly signer: LocalSigner;
+  /** `Verify`: what was signed is read back and checked before it is published. */
+  readonly verify: boolean;
+  /** `Encrypt`: the output is an encryption envelope. */
+  readonly encrypt: boolean;
   /** DER trust anchors; empty = the chain of what was signed is not checked. */
   readonly anchors: readonly Buffer[];
+}
+
+/** Signs here, with a certificate of its own. */
+export interface LocalProfile extends ProfileBase {
+  readonly method: 'Local';
+  readonly signer: LocalSigner;
   /** End of the certificate's validity, milliseconds since the epoch. */
   readonly validTo: Millis;
   /** For people: where the certificate came from and whose it is. */
   readonly certificate: string;
 }
+
+/** Hands files to the remote portal, where one person signs them. */
+export interface RemoteProfile extends ProfileBase {
+  readonly method: 'RemoteSigner';
+  readonly participant: {
+    readonly name: string;
+    readonly email: string;
+    readonly identifier: string;
+    readonly allowElectronicSignature: boolean;
+  };
+}
+
+export type Profile = LocalProfile | RemoteProfile;
 
 export class Profiles {
   readonly #all: readonly Profile[];

@@ -3,7 +3,7 @@ import { access, constants } from 'node:fs/promises';
 import type { ActorStore, ActorSystem, Clock } from '../runtime/index.ts';
 import type { Readiness, ReadyCheck } from './api.ts';
 import type { Folders } from './folders.ts';
-import type { Profile, Profiles } from './profiles.ts';
+import type { LocalProfile, Profile, Profiles } from './profiles.ts';
 import { PIPELINE_ADDRESS } from './registry.ts';
 
 export interface ReadinessParts {
@@ -27,7 +27,7 @@ export class ReadinessService implements Readiness {
       await this.#database(),
       ...(await this.#folders()),
       { name: 'license', healthy: true, detail: 'not required' },
-      ...this.#parts.profiles.all.map((profile) => profileCheck(profile, now)),
+      ...this.#parts.profiles.all.filter(signsHere).map((profile) => profileCheck(profile, now)),
     ];
   }
 
@@ -71,7 +71,11 @@ export class ReadinessService implements Readiness {
   }
 }
 
-function profileCheck({ name, validTo, certificate }: Profile, now: number): ReadyCheck {
+function signsHere(profile: Profile): profile is LocalProfile {
+  return profile.method === 'Local';
+}
+
+function profileCheck({ name, validTo, certificate }: LocalProfile, now: number): ReadyCheck {
   const expired = now > validTo;
   const detail = expired ? `the certificate has expired: ${certificate}` : certificate;
   return { name: `profile:${name}`, healthy: !expired, detail };

@@ -9,7 +9,7 @@
 
 import { inputFolderMachine } from '../machines/input-folder.ts';
 import type { FileStamp, JobContext, JobState } from '../machines/job.ts';
-import { ACTIVE_STATES, jobMachine } from '../machines/job.ts';
+import { ACTIVE_STATES, CLEARED, jobMachine } from '../machines/job.ts';
 import { pipelineMachine } from '../machines/pipeline.ts';
 import type { ActorDefinition, Row } from '../runtime/index.ts';
 
@@ -76,6 +76,7 @@ export const definitions: readonly ActorDefinition[] = [
     machine: jobMachine,
     version: 1,
     rows: jobRows,
+    ends: ({ state }) => state === CLEARED,
     names: (job: JobActor) => (ownsPath(job) ? [pathName(job.context.pathKey)] : []),
     counters: jobCounters,
   },

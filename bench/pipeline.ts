@@ -109,6 +109,9 @@ async function batchService() {
       ],
       profiles: [
         {
+          method: 'Local',
+          verify: true,
+          encrypt: false,
           name: 'default' as ProfileName,
           format: undefined,
           signer,

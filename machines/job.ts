@@ -1,32 +1,39 @@
 /**
  * A signing job, from its arrival to its published output.
  *
- * | from           | event          | to             | effects    |
- * |----------------|----------------|----------------|------------|
- * | Queued         | CLAIM          | Processing     | sign       |
- * | Queued         | CANCEL         | Canceled       |            |
- * | Processing     | SIGNED         | Verifying      | release    |
- * | Processing     | DISPATCHED     | AwaitingSigner |            |
- * | Processing     | FAIL           | Failed         | quarantine |
- * | Processing     | RESTARTED      | Failed         | quarantine |
- * | Verifying      | RELEASED       | Completed      | tidy       |
- * | Verifying      | FAIL           | Failed         | quarantine |
- * | Verifying      | RESTARTED      | Failed         | quarantine |
- * | AwaitingSigner | CONCLUDED      | Verifying      | release    |
- * | AwaitingSigner | FAIL           | Failed         | quarantine |
- * | AwaitingSigner | CANCEL         | Canceled       | quarantine |
- * | Completed      | TIDIED         | Completed      |            |
- * | Completed      | TIDY_FAILED    | Completed      |            |
- * | Failed         | RETRIED        | Failed         |            |
- * | Failed         | QUARANTINED    | Failed         |            |
- * | Canceled       | QUARANTINED    | Canceled       |            |
+ * | from           | event            | to             | effects                  |
+ * |----------------|------------------|----------------|--------------------------|
+ * | Queued         | CLAIM            | Processing     | sign                     |
+ * | Queued         | CLAIM_REMOTE     | Processing     | dispatch                 |
+ * | Queued         | CANCEL           | Canceled       |                          |
+ * | Processing     | SIGNED           | Verifying      | release                  |
+ * | Processing     | DISPATCHED       | AwaitingSigner |                          |
+ * | Processing     | FAIL             | Failed         | quarantine               |
+ * | Processing     | RESTARTED        | Failed         | quarantine               |
+ * | Verifying      | RELEASED         | Completed      | tidy                     |
+ * | Verifying      | FAIL             | Failed         | quarantine               |
+ * | Verifying      | RESTARTED        | Failed         | quarantine               |
+ * | AwaitingSigner | CONCLUDED        | Verifying      | release                  |
+ * | AwaitingSigner | FAIL             | Failed         | quarantine               |
+ * | AwaitingSigner | CANCEL           | Canceled       | quarantine, cancelRemote |
+ * | Completed      | TIDIED           | Completed      |                          |
+ * | Completed      | TIDY_FAILED      | Completed      |                          |
+ * | Completed      | CLEAR            | Cleared        |                          |
+ * | Failed         | RETRIED          | Failed         |                          |
+ * | Failed         | QUARANTINED      | Failed         |                          |
+ * | Failed         | CLEAR            | Cleared        |                          |
+ * | Canceled       | QUARANTINED      | Canceled       |                          |
+ * | Canceled       | CLEAR            | Cleared        |                          |
  *
- * `release` is to verify and, when that succeeded, to publish: one piece of work, so that nothing is published
- * that was verified by an earlier life of the process.
+ * `release` is to verify and, when that succeeded, to encrypt and publish: one piece of work, so that nothing is
+ * published that was verified by an earlier life of the process.
  *
  * FAIL and RESTARTED also drop what the job had asked for and not yet been given.
  *
- * Source: Batch Signing Service API, "States and transitions"; history texts from batch-gaps §4.
+ * CLEAR is not accepted while files still have to be put away. Cleared is no state that is kept: the actor ends.
+ *
+ * Source: Batch Signing Service API, "States and transitions"; history texts from batch-gaps §4, remote portal §8,
+ * clearing §14.
  */
 import { assign, setup } from 'xstate';
 import type { FolderName, JobId, Millis, ProfileName } from './ids.ts';
@@ -54,6 +61,23 @@ export const JOB_STATES: readonly JobState[] = [
   'Canceled',
 ];
 
+/** What a job that was cleared is in while it is being forgotten; never stored. */
+export const CLEARED = 'Cleared';
+
+/** Nothing happens to a job in one of these any more. */
+export const TERMINAL_STATES: readonly JobState[] = ['Completed', 'Failed', 'Canceled'];
+
+/** Where a job is signed. */
+export type SigningMethod = 'Local' | 'RemoteSigner';
+
+/** How long the stages of a job took, milliseconds; what did not happen is missing. */
+export interface StageTimes {
+  readonly sign?: number;
+  readonly verify?: number;
+  /** Encrypting and publishing. */
+  readonly output?: number;
+}
+
 /** A job in one of these owns its input path: no second job may have it. */
 export const ACTIVE_STATES: readonly JobState[] = ['Queued', 'Processing', 'Verifying', 'AwaitingSigner'];
 /** These count against `Pipeline:MaxConcurrency`. */
@@ -71,6 +95,12 @@ export const DIVERGED_MESSAGE =
 export interface FileStamp {
   readonly size: number;
   readonly mtimeMs: number;
+}
+
+/** Digest (lower-case hex) and length in bytes of one file. */
+export interface FileDigest {
+  readonly sha256: string;
+  readonly length: number;
 }
 
 /** What was read when the input was signed. */
@@ -111,10 +141,17 @@ export interface JobContext extends Omit<JobInput, 'at'> {
   readonly updatedAt: Millis;
   readonly input: StagedInput | null;
   /** Digest and length of the signed file in the processing folder. */
-  readonly signed: { readonly sha256: string; readonly length: number } | null;
+  readonly signed: FileDigest | null;
   /** Name in the output folder, once published. */
   readonly outputFileName: string | null;
   readonly outputEncrypted: boolean;
+  /** Digest and length of the file in the output folder, where it is another than `signed`. */
+  readonly output?: FileDigest | null;
+  readonly method?: SigningMethod;
+  readonly claimedAt?: Millis | null;
+  /** When the job became Completed, Failed or Canceled. */
+  readonly endedAt?: Millis | null;
+  readonly times?: StageTimes;
   readonly remoteDocumentId: string | null;
   readonly awaitingSignerSince: Millis | null;
   readonly errorMessage: string | null;
@@ -127,24 +164,32 @@ export interface JobContext extends Omit<JobInput, 'at'> {
 
 export type JobEvent = { readonly at: Millis } & (
   | { readonly type: 'CLAIM' }
+  | { readonly type: 'CLAIM_REMOTE' }
   | { readonly type: 'CANCEL'; readonly reason: string | null }
   | {
       readonly type: 'SIGNED';
       readonly input: StagedInput;
-      readonly signed: { readonly sha256: string; readonly length: number };
+      readonly signed: FileDigest;
+      readonly ms?: number;
     }
-  | { readonly type: 'DISPATCHED'; readonly documentId: string }
+  | { readonly type: 'DISPATCHED'; readonly documentId: string; readonly input: StagedInput }
+  | { readonly type: 'CONCLUDED'; readonly signed: FileDigest }
   | {
-      readonly type: 'CONCLUDED';
-      readonly signed: { readonly sha256: string; readonly length: number };
+      readonly type: 'RELEASED';
+      readonly outputFileName: string;
+      /** Left out: it was. */
+      readonly verified?: boolean;
+      /** Present for an encrypted output: the file as published. */
+      readonly encrypted?: FileDigest;
+      readonly times?: Omit<StageTimes, 'sign'>;
     }
-  | { readonly type: 'RELEASED'; readonly outputFileName: string }
   | { readonly type: 'FAIL'; readonly code: string | null; readonly message: string }
   | { readonly type: 'RESTARTED' }
   | { readonly type: 'TIDIED'; readonly diverged: boolean }
   | { readonly type: 'TIDY_FAILED'; readonly message: string }
   | { readonly type: 'QUARANTINED' }
   | { readonly type: 'RETRIED'; readonly jobId: JobId }
+  | { readonly type: 'CLEAR' }
 );
 
 /** Work a job asks for. Each carries what its handler needs, so that no handler reads the job again. */
@@ -157,11 +202,29 @@ export type JobEffect =
       readonly profileName: ProfileName;
     }
   | {
+      /** Stage, upload and create the document on the remote portal. */
+      readonly do: 'dispatch';
+      readonly originalPath: string;
+      readonly fileName: string;
+      readonly format: JobFormat;
+      readonly profileName: ProfileName;
+    }
+  | {
+      /** Best effort: the document is of no use any more. */
+      readonly do: 'cancelRemote';
+      readonly profileName: ProfileName;
+      readonly documentId: string;
+      readonly reason: string;
+    }
+  | {
       readonly do: 'release';
       readonly fileName: string;
       readonly format: JobFormat;
       readonly profileName: ProfileName;
-      readonly input: { readonly sha256: string; readonly length: number } | null;
+      /** What was staged; null when nothing is known of it. */
+      readonly input: FileDigest | null;
+      /** True: the remote portal signed it, so neither signer nor content are those of a local profile. */
+      readonly remote?: boolean;
     }
   | {
       readonly do: 'tidy';
@@ -195,11 +258,15 @@ const machine = setup({
     note: (_, _line: { readonly message: string }) => {},
     dropEffects: () => {},
     touch: assign({ updatedAt: ({ event }) => event.at }),
+    end: assign({ endedAt: ({ event }) => event.at }),
     recordFailure: assign(({ event }) =>
       event.type === 'FAIL'
-        ? { errorMessage: event.message, errorCode: event.code, untidy: true }
-        : { errorMessage: RESTART_MESSAGE, errorCode: null, untidy: true },
+        ? { errorMessage: event.message, errorCode: event.code, untidy: true, endedAt: event.at }
+        : { errorMessage: RESTART_MESSAGE, errorCode: null, untidy: true, endedAt: event.at },
     ),
+  },
+  guards: {
+    tidy: ({ context }) => !context.untidy,
   },
 });
 
@@ -211,8 +278,22 @@ const askRelease = {
     format: context.format,
     profileName: context.profileName,
     input: context.input && { sha256: context.input.sha256, length: context.input.length },
+    ...(context.method === 'RemoteSigner' && { remote: true }),
   }),
 } as const;
+
+/** What the remote portal is told about a document that is canceled there. Source: batch-gaps §8, step "cancel". */
+const askCancelRemote = {
+  type: 'effect',
+  params: ({ context, event }: { context: JobContext; event: JobEvent }): JobEffect => ({
+    do: 'cancelRemote',
+    profileName: context.profileName,
+    documentId: context.remoteDocumentId ?? '',
+    reason: (event.type === 'CANCEL' && event.reason?.trim()) || 'Canceled by operator',
+  }),
+} as const;
+
+const clearing = { target: CLEARED, guard: 'tidy' } as const;
 
 /** Only a job that was being published can have left a file in the output folder. */
 const askQuarantine = (publishing: boolean) =>
@@ -236,6 +317,20 @@ const failing = (publishing: boolean) =>
   ({
     target: 'Failed',
     actions: ['dropEffects', 'touch', 'recordFailure', noteError, askQuarantine(publishing)],
+  }) as const;
+
+const noteClaim = { type: 'note', params: { message: 'Claimed by worker.' } } as const;
+
+const askWork = (work: 'sign' | 'dispatch') =>
+  ({
+    type: 'effect',
+    params: ({ context }: { context: JobContext }): JobEffect => ({
+      do: work,
+      originalPath: context.originalPath,
+      fileName: context.fileName,
+      format: context.format,
+      profileName: context.profileName,
+    }),
   }) as const;
 
 const noteCancel = {
@@ -266,6 +361,11 @@ export const jobMachine = machine.createMachine({
     signed: null,
     outputFileName: null,
     outputEncrypted: false,
+    output: null,
+    method: 'Local' as SigningMethod,
+    claimedAt: null,
+    endedAt: null,
+    times: {},
     remoteDocumentId: null,
     awaitingSignerSince: null,
     errorMessage: null,
@@ -280,22 +380,18 @@ export const jobMachine = machine.createMachine({
       on: {
         CLAIM: {
           target: 'Processing',
+          actions: ['touch', assign({ claimedAt: ({ event }) => event.at }), noteClaim, askWork('sign')],
+        },
+        CLAIM_REMOTE: {
+          target: 'Processing',
           actions: [
             'touch',
-            { type: 'note', params: { message: 'Claimed by worker.' } },
-            {
-              type: 'effect',
-              params: ({ context }) => ({
-                do: 'sign',
-                originalPath: context.originalPath,
-                fileName: context.fileName,
-                format: context.format,
-                profileName: context.profileName,
-              }),
-            },
+            assign({ claimedAt: ({ event }) => event.at, method: 'RemoteSigner' }),
+            noteClaim,
+            askWork('dispatch'),
           ],
         },
-        CANCEL: { target: 'Canceled', actions: ['touch', noteCancel] },
+        CANCEL: { target: 'Canceled', actions: ['touch', 'end', noteCancel] },
       },
     },
     Processing: {
@@ -304,7 +400,11 @@ export const jobMachine = machine.createMachine({
           target: 'Verifying',
           actions: [
             'touch',
-            assign({ input: ({ event }) => event.input, signed: ({ event }) => event.signed }),
+            assign({
+              input: ({ event }) => event.input,
+              signed: ({ event }) => event.signed,
+              times: ({ event }) => (event.ms === undefined ? {} : { sign: event.ms }),
+            }),
             { type: 'note', params: { message: 'Signed.' } },
             askRelease,
           ],
@@ -315,6 +415,7 @@ export const jobMachine = machine.createMachine({
             'touch',
             assign({
               remoteDocumentId: ({ event }) => event.documentId,
+              input: ({ event }) => event.input,
               awaitingSignerSince: ({ event }) => event.at,
             }),
             {
@@ -335,8 +436,21 @@ export const jobMachine = machine.createMachine({
           target: 'Completed',
           actions: [
             'touch',
-            assign({ outputFileName: ({ event }) => event.outputFileName, untidy: true }),
-            { type: 'note', params: { message: 'Verified and published.' } },
+            'end',
+            assign({
+              outputFileName: ({ event }) => event.outputFileName,
+              outputEncrypted: ({ event }) => event.encrypted !== undefined,
+              output: ({ event }) => event.encrypted ?? null,
+              times: ({ context, event }) => ({ ...context.times, ...event.times }),
+              untidy: true,
+            }),
+            {
+              type: 'note',
+              params: ({ event }) => ({
+                message:
+                  event.verified === false ? 'Published without verification.' : 'Verified and published.',
+              }),
+            },
             {
               type: 'effect',
               params: ({ context }) => ({
@@ -366,12 +480,20 @@ export const jobMachine = machine.createMachine({
         FAIL: failing(false),
         CANCEL: {
           target: 'Canceled',
-          actions: ['touch', assign({ untidy: true }), noteCancel, askQuarantine(false)],
+          actions: [
+            'touch',
+            'end',
+            assign({ untidy: true }),
+            noteCancel,
+            askQuarantine(false),
+            askCancelRemote,
+          ],
         },
       },
     },
     Completed: {
       on: {
+        CLEAR: clearing,
         TIDIED: [
           {
             guard: ({ event }) => event.diverged,
@@ -401,10 +523,12 @@ export const jobMachine = machine.createMachine({
           ],
         },
         QUARANTINED: { actions: assign({ untidy: false }) },
+        CLEAR: clearing,
       },
     },
     Canceled: {
-      on: { QUARANTINED: { actions: assign({ untidy: false }) } },
+      on: { QUARANTINED: { actions: assign({ untidy: false }) }, CLEAR: clearing },
     },
+    [CLEARED]: {},
   },
 });

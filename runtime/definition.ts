@@ -33,6 +33,11 @@ export interface ActorDefinition {
   readonly names?: (actor: ActorView) => readonly string[];
   /** What this actor adds to each counter while it is like this. */
   readonly counters?: (actor: ActorView) => { readonly [name: string]: number };
+  /**
+   * True for an actor that is at its end: the step that makes it so removes it with its history, rows, names, counters,
+   * timers and pending effects. Such a step may not ask for effects. @default never
+   */
+  readonly ends?: (actor: ActorView) => boolean;
   /** Messages that may wait for one actor. @default 256 */
   readonly mailboxLimit?: number;
 }

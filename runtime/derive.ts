@@ -10,18 +10,19 @@ export interface DerivedFacts {
 
 export type FactChanges = Pick<Step, 'rows' | 'names' | 'counters'>;
 
-const NONE: DerivedFacts = { rows: [], names: [], counters: {} };
+/** Of an actor that does not exist. */
+export const NO_FACTS: DerivedFacts = { rows: [], names: [], counters: {} };
 
 /** What a definition says about an actor. */
 export function derive(definition: ActorDefinition, actor: ActorView): DerivedFacts {
   return {
-    rows: definition.rows?.(actor) ?? NONE.rows,
-    names: definition.names?.(actor) ?? NONE.names,
-    counters: definition.counters?.(actor) ?? NONE.counters,
+    rows: definition.rows?.(actor) ?? NO_FACTS.rows,
+    names: definition.names?.(actor) ?? NO_FACTS.names,
+    counters: definition.counters?.(actor) ?? NO_FACTS.counters,
   };
 }
 
-export function difference(before: DerivedFacts = NONE, after: DerivedFacts): FactChanges {
+export function difference(before: DerivedFacts = NO_FACTS, after: DerivedFacts): FactChanges {
   return {
     rows: rowChanges(before, after),
     names: nameChanges(before, after),

@@ -251,7 +251,8 @@ export class Host implements ActorSystem {
       throw error;
     }
     if (committed.ok) {
-      this.#cache.set(key, step.actor);
+      if (step.ends) this.#cache.delete(key);
+      else this.#cache.set(key, step.actor);
       this.#announce(step);
       return {
         accepted: true,

@@ -102,6 +102,8 @@ export interface Step {
   readonly names: { readonly take: readonly string[]; readonly release: readonly string[] };
   /** Counters and by how much they move. A counter that reaches 0 is removed. */
   readonly counters: { readonly [name: string]: number };
+  /** The actor is at its end: it and its journal are removed instead of written; `effects` is empty. */
+  readonly ends?: true;
 }
 
 export type Committed =

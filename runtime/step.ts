@@ -6,7 +6,7 @@
  */
 import type { AnyMachineSnapshot, AnyStateMachine, StateValue } from 'xstate';
 import type { ActorDefinition, ActorView } from './definition.ts';
-import { type DerivedFacts, derive, difference } from './derive.ts';
+import { type DerivedFacts, derive, difference, NO_FACTS } from './derive.ts';
 import { Fatal } from './failures.ts';
 import type {
   ActorAddress,
@@ -231,6 +231,9 @@ function assemble(
     journalLength,
     stopped: null,
   };
+  if (stored !== undefined && definition.ends?.(viewOf(actor)) === true) {
+    return lastStep(definition, stored, actor, effects, context);
+  }
   const facts = difference(stored && factsOf(definition, stored), factsOf(definition, actor));
   return {
     actor,
@@ -241,6 +244,30 @@ function assemble(
     dropsEffects,
     timers: timerChanges(stored?.timers ?? {}, timers, armed),
     ...facts,
+  };
+}
+
+/** The step that ends an actor: nothing of it is left. */
+function lastStep(
+  definition: ActorDefinition,
+  stored: StoredActor,
+  actor: StoredActor,
+  effects: readonly StoredEffect[],
+  context: StepContext,
+): Step {
+  if (effects.length > 0) {
+    throw new Fatal('step.effect-of-the-ended', `${actor.address.kind} asks for an effect in its last step.`);
+  }
+  return {
+    actor: { ...actor, timers: {} },
+    basedOn: stored.revision,
+    journal: [],
+    effects: [],
+    settles: context.settles ?? null,
+    dropsEffects: true,
+    timers: timerChanges(stored.timers, new Map(), []),
+    ...difference(factsOf(definition, stored), NO_FACTS),
+    ends: true,
   };
 }
 

@@ -1,14 +1,17 @@
 /** What the handlers of a job's effects share: their parts, their types, and how a failure becomes a message. */
 import type { JobEffect, JobEvent } from '../../machines/job.ts';
-import { type Clock, type EffectHandler, type EffectTry, Fatal } from '../../runtime/index.ts';
+import { type Clock, type EffectHandler, type EffectTry, Fatal, type Log } from '../../runtime/index.ts';
 import type { DiskSync } from '../disk-sync.ts';
 import type { SigningPool } from '../pool/pool.ts';
 import type { PoolAnswer, PoolResults } from '../pool/tasks.ts';
+import type { RemoteSigning } from '../remote-signing.ts';
 import type { StorageLayout } from '../storage-layout.ts';
 
 export interface HandlerParts {
   readonly pool: SigningPool;
   readonly clock: Clock;
+  readonly log: Log;
+  readonly remote: RemoteSigning;
   readonly disk: DiskSync;
   readonly layout: Pick<StorageLayout, 'processing' | 'output'>;
   /** `Storage:OutputCollision`. */
@@ -21,9 +24,12 @@ type WithoutTime<Event> = Event extends unknown ? Omit<Event, 'at'> : never;
 /** A message to a job; the host adds the time. */
 export type JobMessage = WithoutTime<JobEvent>;
 
+/** The outcome of work that no job waits for: it settles the effect and changes nothing. */
+export const NOTHING_TO_TELL = { type: 'NOTHING' } as const;
+
 /** A handler of one of a job's effects. */
 export interface JobHandler<Name extends JobEffect['do']> extends EffectHandler<EffectNamed<Name>> {
-  run(effect: EffectNamed<Name>, attempt: EffectTry): Promise<JobMessage>;
+  run(effect: EffectNamed<Name>, attempt: EffectTry): Promise<JobMessage | typeof NOTHING_TO_TELL>;
   failed?(
     effect: EffectNamed<Name>,
     failure: { readonly code: string; readonly message: string },

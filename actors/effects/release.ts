@@ -23,6 +23,7 @@ export function releaseHandler({
           format: effect.format,
           profile: effect.profileName,
           content: effect.input,
+          remote: effect.remote === true,
           collision: outputCollision,
           at: clock.now(),
         }),

@@ -11,7 +11,7 @@ const TRIES = 12;
  * Waits until Completed is durable: nothing brings a removed original back. And answers only when the removal is
  * durable: an original that a power cut brought back, of a job that calls itself tidy, would be signed again.
  */
-export function tidyHandler({ pool, disk }: HandlerParts): JobHandler<'tidy'> {
+export function tidyHandler({ pool, disk }: Pick<HandlerParts, 'pool' | 'disk'>): JobHandler<'tidy'> {
   return {
     after: 'durable',
     tries: TRIES,

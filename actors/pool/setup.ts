@@ -3,7 +3,8 @@ import type { SerializedSigner } from '../../crypto/index.ts';
 
 export interface WorkerProfile {
   readonly name: string;
-  readonly signer: SerializedSigner;
+  /** Undefined: files of this profile are signed elsewhere. */
+  readonly signer: SerializedSigner | undefined;
   /** DER trust anchors that a signature must chain to; empty = the chain is not checked. */
   readonly anchors: readonly Uint8Array[];
 }

@@ -20,6 +20,12 @@ export interface SignTask extends JobTask {
   readonly at: number;
 }
 
+/** Stage in the working folder, for a file that is signed elsewhere. */
+export interface StageTask extends JobTask {
+  readonly task: 'stage';
+  readonly originalPath: string;
+}
+
 /** Verify the signed file as it is on disk; good: link it into the output folder. The caller syncs the folder. */
 export interface ReleaseTask extends JobTask {
   readonly task: 'release';
@@ -27,6 +33,8 @@ export interface ReleaseTask extends JobTask {
   readonly profile: string;
   /** What was staged; null when it was signed elsewhere. */
   readonly content: { readonly sha256: string; readonly length: number } | null;
+  /** True: signed on the remote portal, by somebody else's key. */
+  readonly remote: boolean;
   readonly at: number;
   /** `suffix`: a taken name gets the job's id; `fail`: it fails the job (`Storage:OutputCollision`). */
   readonly collision: 'suffix' | 'fail';
@@ -43,13 +51,14 @@ export interface QuarantineTask extends JobTask {
   readonly mayBePublished: boolean;
 }
 
-export type PoolTask = SignTask | ReleaseTask | TidyTask | QuarantineTask;
+export type PoolTask = SignTask | StageTask | ReleaseTask | TidyTask | QuarantineTask;
 
 export interface PoolResults {
   readonly sign: {
     readonly input: StagedInput;
     readonly signed: { readonly sha256: string; readonly length: number };
   };
+  readonly stage: { readonly input: StagedInput; readonly path: string };
   readonly release: { readonly outputFileName: string };
   readonly tidy: { readonly diverged: boolean };
   readonly quarantine: Record<string, never>;

@@ -2,13 +2,14 @@
  * The pool's side of the wire: one task after the other, synchronously. System calls made one by one in two
  * threads beat the same calls spread over libuv's threads (runtime facts §0 row 12).
  */
-import { mkdirSync } from 'node:fs';
+import { mkdirSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { threadId, workerData } from 'node:worker_threads';
 import { deserializeSigner, type Signer, signFile, verifyFile } from '../../crypto/index.ts';
 import { describeFailure, Faults, systemClock } from '../../runtime/index.ts';
 import '../faults.ts';
 import { NAME_LIMIT, outputName, outputNames } from '../file-names.ts';
+import { fileDigest } from '../files/digest.ts';
 import { publish } from '../files/publish.ts';
 import { stage } from '../files/stage.ts';
 import { quarantine, removeOriginal } from '../files/tidy.ts';
@@ -21,6 +22,7 @@ import type {
   QuarantineTask,
   ReleaseTask,
   SignTask,
+  StageTask,
   TidyTask,
 } from './tasks.ts';
 
@@ -30,14 +32,17 @@ const clock = systemClock;
 const folders = new WorkingFolders(setup.processing, threadId);
 
 interface Profile {
-  readonly signer: Signer;
+  readonly signer: Signer | undefined;
   readonly anchors: readonly Buffer[];
 }
 
 const profiles: ReadonlyMap<string, Profile> = new Map(
   setup.profiles.map((profile) => [
     profile.name,
-    { signer: deserializeSigner(profile.signer), anchors: profile.anchors.map((der) => Buffer.from(der)) },
+    {
+      signer: profile.signer && deserializeSigner(profile.signer),
+      anchors: profile.anchors.map((der) => Buffer.from(der)),
+    },
   ]),
 );
 
@@ -70,6 +75,8 @@ function sign(task: SignTask): PoolResults['sign'] {
     );
   }
   const { signer } = profileNamed(task.profile);
+  if (!signer)
+    throw new TaskFailure('profile.not-found', `The profile ${task.profile} has no certificate here.`);
   const file = signFile({
     format: task.format,
     input: staged.path,
@@ -82,6 +89,17 @@ function sign(task: SignTask): PoolResults['sign'] {
   const { sha256, length } = file.input;
   const { mtimeMs, inode } = staged;
   return { input: { sha256, length, mtimeMs, inode, readAt }, signed: file.output };
+}
+
+/** The staged bytes are hashed and synced: the portal may take days, and what it signs is compared with them. */
+function stageOnly(task: StageTask): PoolResults['stage'] {
+  const folder = folders.open(task.jobId);
+  const readAt = clock.now();
+  const { path, mtimeMs, inode } = stage(task.originalPath, folder, task.fileName);
+  const sha256 = fileDigest(path);
+  const length = statSync(path).size;
+  if (length === 0) throw new TaskFailure('input.empty', 'The file to sign is empty.');
+  return { input: { sha256, length, mtimeMs, inode, readAt }, path };
 }
 
 function release(task: ReleaseTask): PoolResults['release'] {
@@ -100,9 +118,9 @@ function verify(task: ReleaseTask, path: string): void {
   const report = verifyFile({
     format: task.format,
     path,
-    signer: signer.fingerprint,
+    ...(signer && !task.remote && { signer: signer.fingerprint }),
     at: task.at,
-    ...(task.content && { content: task.content }),
+    ...(task.content && !task.remote && { content: task.content }),
     ...(anchors.length > 0 && { anchors }),
   });
   if (report.ok) return;
@@ -138,6 +156,8 @@ function perform(task: PoolTask): PoolResults[keyof PoolResults] {
   switch (task.task) {
     case 'sign':
       return sign(task);
+    case 'stage':
+      return stageOnly(task);
     case 'release':
       return release(task);
     case 'tidy':

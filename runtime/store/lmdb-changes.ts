@@ -44,7 +44,8 @@ function holderValue(step: Step): string {
  */
 export function write(tables: Tables, step: Step, counted: Map<string, number>, gone: EffectKey[]): void {
   const own = actorKey(step.actor.address);
-  void tables.actors.put(own, JSON.stringify(step.actor), step.actor.revision);
+  if (step.ends) removeActor(tables, own);
+  else void tables.actors.put(own, JSON.stringify(step.actor), step.actor.revision);
   for (const line of step.journal) void tables.journal.put([...own, line.id], JSON.stringify(line));
   writeEffects(tables, step, own, gone);
   for (const { name, due } of step.timers.disarm) void tables.timers.remove([due, ...own, name]);
@@ -58,6 +59,13 @@ export function write(tables: Tables, step: Step, counted: Map<string, number>, 
   }
   for (const name of step.names.take) void tables.names.put([name], holderValue(step));
   for (const [name, by] of Object.entries(step.counters)) counted.set(name, (counted.get(name) ?? 0) + by);
+}
+
+function removeActor(tables: Tables, own: Key): void {
+  void tables.actors.remove(own);
+  for (const key of [...tables.journal.getKeys({ start: own, end: [...own, AFTER_ALL_TEXT] })]) {
+    void tables.journal.remove(key);
+  }
 }
 
 function writeEffects(tables: Tables, step: Step, own: Key, gone: EffectKey[]): void {

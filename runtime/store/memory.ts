@@ -75,7 +75,10 @@ export class MemoryStore implements ActorStore {
   #write(step: Step): void {
     const { address } = step.actor;
     const own = nameOf(address);
-    this.#actors.set(own, step.actor);
+    if (step.ends) {
+      this.#actors.delete(own);
+      this.#journals.delete(own);
+    } else this.#actors.set(own, step.actor);
     if (step.journal.length > 0)
       this.#journals.set(own, [...(this.#journals.get(own) ?? []), ...step.journal]);
     if (step.settles !== null) this.#forgetEffect(step.settles);

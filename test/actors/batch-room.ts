@@ -95,6 +95,9 @@ export async function room(t: ExecutionContext, options: RoomOptions = {}): Prom
       ],
       profiles: [
         {
+          method: 'Local',
+          verify: true,
+          encrypt: false,
           name: profile,
           format: undefined,
           signer,

@@ -65,7 +65,16 @@ async function makePipeline({ store = new UnwillingStore(), maxConcurrency = 1 }
     onCommitted: (step) => observe(step),
     options: { restarts: { restarts: 0 } },
   });
-  const pipeline = new Pipeline({ system, store, counts, clock, log, maxConcurrency, pollEvery: POLL });
+  const pipeline = new Pipeline({
+    system,
+    store,
+    counts,
+    clock,
+    log,
+    isRemote: () => false,
+    maxConcurrency,
+    pollEvery: POLL,
+  });
   observe = (step) => {
     counts.move(step.counters);
     if (step.actor.address.kind !== JOB) return;

@@ -65,6 +65,53 @@ export function storeContract(name: string, open: (t: ExecutionContext) => Promi
     t.deepEqual(await store.counters(''), {});
   });
 
+  promise(
+    'an actor at its end is gone with all that was its own, and its id is free again',
+    async (t, store, under) => {
+      const own: Partial<Step> = {
+        journal: [{ id: 1, at: 1, state: 'Queued', message: 'made', cause: 'X' }],
+        effects: [effectOf(A, 1, 0, 0)],
+        timers: { arm: [{ name: 'w', due: 1, event: { type: 'W' } }], disarm: [] },
+        rows: { put: [{ view: 'v', key: [1], value: 1 }], remove: [] },
+        names: { take: ['n'], release: [] },
+        counters: { c: 1 },
+      };
+      await must(t, store, stepOf(A, 0, own));
+      await must(
+        t,
+        store,
+        stepOf(B, 0, { journal: [{ id: 1, at: 1, state: 'q', message: 'b', cause: 'X' }] }),
+      );
+      await must(
+        t,
+        store,
+        stepOf(A, 1, {
+          ends: true,
+          dropsEffects: true,
+          timers: { arm: [], disarm: [{ name: 'w', due: 1 }] },
+          rows: { put: [], remove: [{ view: 'v', key: [1] }] },
+          names: { take: [], release: ['n'] },
+          counters: { c: -1 },
+        }),
+      );
+      const look = async (seen: ActorStore) => {
+        t.is(await seen.load(A), undefined);
+        t.deepEqual(await seen.journal(A), []);
+        t.deepEqual(await seen.pendingEffects(A), []);
+        t.is(await seen.nextTimerDue(), undefined);
+        t.deepEqual(await seen.rows({ view: 'v', limit: 9 }), []);
+        t.is(await seen.holder('n'), undefined);
+        t.deepEqual(await seen.counters(''), {});
+        t.is((await seen.journal(B)).length, 1, 'a neighbour keeps its own');
+      };
+      await look(store);
+      const again = under.reopen ? await under.reopen() : store;
+      await look(again);
+      await must(t, again, stepOf(A, 0));
+      t.is((await again.load(A))?.revision, 1);
+    },
+  );
+
   promise('of two writers with the same revision in the same turn exactly one commits', async (t, store) => {
     const outcomes = await Promise.all([
       store.commit(stepOf(A, 0, { counters: { c: 1 } }, { context: 'first' })),

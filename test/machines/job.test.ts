@@ -2,6 +2,7 @@ import test from 'ava';
 import { transition } from 'xstate';
 import type { JobEvent, JobInput } from '../../machines/job.ts';
 import {
+  CLEARED,
   cancelMessage,
   DIVERGED_MESSAGE,
   JOB_STATES,
@@ -15,9 +16,11 @@ const staged = { sha256: 'aa', length: 3, mtimeMs: 1, inode: '1:2', readAt: 2 };
 /** One event of every type, complete enough for each transition. */
 const EVENTS: Readonly<Record<JobEvent['type'], object>> = {
   CLAIM: {},
+  CLAIM_REMOTE: {},
+  CLEAR: {},
   CANCEL: { reason: 'wrong file' },
   SIGNED: { input: staged, signed: { sha256: 'bb', length: 4 } },
-  DISPATCHED: { documentId: 'd-1' },
+  DISPATCHED: { documentId: 'd-1', input: staged },
   CONCLUDED: { signed: { sha256: 'bb', length: 4 } },
   RELEASED: { outputFileName: 'a.signed.pdf' },
   FAIL: { code: 'pdf.malformed', message: 'Not a PDF.' },
@@ -61,7 +64,7 @@ function messages(from: string, type: string, more: object = {}): string[] {
 test('the job table and the job machine agree in every state and on every event', async (t) => {
   const table = await readTable('machines/job.ts');
   const { states, events } = declared(jobMachine);
-  t.deepEqual([...states].sort(), [...JOB_STATES].sort());
+  t.deepEqual([...states].sort(), [...JOB_STATES, CLEARED].sort());
   t.deepEqual([...events].sort(), Object.keys(EVENTS).sort());
   const context = initialContext(jobMachine, input);
   for (const from of states) {
@@ -89,6 +92,8 @@ test('every transition of a job writes the history line its document gives', (t)
   t.deepEqual(messages('Processing', 'DISPATCHED'), ['Dispatched to the remote portal (document d-1).']);
   t.deepEqual(messages('AwaitingSigner', 'CONCLUDED'), ['Remote document concluded; content downloaded.']);
   t.deepEqual(messages('Verifying', 'RELEASED'), ['Verified and published.']);
+  t.deepEqual(messages('Verifying', 'RELEASED', { verified: false }), ['Published without verification.']);
+  t.deepEqual(messages('Queued', 'CLAIM_REMOTE'), ['Claimed by worker.']);
   t.deepEqual(messages('Processing', 'FAIL'), ['Not a PDF.']);
   t.deepEqual(messages('Verifying', 'RESTARTED'), [RESTART_MESSAGE]);
   t.deepEqual(messages('Queued', 'CANCEL'), ['Operator canceled: wrong file.']);
@@ -127,4 +132,35 @@ test('a completed job remembers that its input could not be removed', (t) => {
   t.like(left.context, { untidy: false, inputLeft: true });
   const [removed] = transition(jobMachine, completed, { type: 'TIDIED', at: 5, diverged: false });
   t.like(removed.context, { untidy: false, inputLeft: false });
+});
+
+test('canceling a job that waits for its signer tells the remote portal why', (t) => {
+  const context = { ...initialContext(jobMachine, input), remoteDocumentId: 'd-9' } as never;
+  const snapshot = jobMachine.resolveState({ value: 'AwaitingSigner', context });
+  const asked = (reason: string | null) =>
+    transition(jobMachine, snapshot, { type: 'CANCEL', at: 5, reason })[1]
+      .filter(({ type }) => type === 'effect')
+      .map(({ params }) => params)
+      .at(-1);
+  t.like(asked('wrong person'), { do: 'cancelRemote', documentId: 'd-9', reason: 'wrong person' });
+  t.like(asked(null), { do: 'cancelRemote', documentId: 'd-9', reason: 'Canceled by operator' });
+});
+
+test('a job is not cleared while its files still have to be put away', (t) => {
+  for (const from of ['Completed', 'Failed', 'Canceled']) {
+    const context = initialContext(jobMachine, input) as object;
+    t.false(attempt(jobMachine, from, { ...context, untidy: true }, withEvent('CLEAR')).accepted);
+    t.is(attempt(jobMachine, from, context, withEvent('CLEAR')).to, CLEARED);
+  }
+});
+
+test('an encrypted output is remembered with its own digest, and a plain one has none', (t) => {
+  const context = initialContext(jobMachine, input) as never;
+  const snapshot = jobMachine.resolveState({ value: 'Verifying', context });
+  const released = { type: 'RELEASED', at: 9, outputFileName: 'a.signed.pdf.enc' } as const;
+  const file = { sha256: 'cc', length: 41 };
+  const [encrypted] = transition(jobMachine, snapshot, { ...released, encrypted: file });
+  t.like(encrypted.context, { outputEncrypted: true, output: file, endedAt: 9 });
+  const [plain] = transition(jobMachine, snapshot, released);
+  t.like(plain.context, { outputEncrypted: false, output: null });
 });
