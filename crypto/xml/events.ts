@@ -2,7 +2,7 @@
  * What the reader tells its listener. Ranges are byte offsets into the UTF-8 document given to the reader.
  * The objects passed are reused: a listener keeps numbers and strings, never the objects.
  */
-import type { Name, Namespace } from './names.ts';
+import type { Name, Namespace, Prefix } from './names.ts';
 
 /** An attribute that is not a namespace declaration. */
 export interface Attribute {
@@ -21,6 +21,9 @@ export interface StartTag {
   /** Only the first `attributeCount` are of this tag. */
   readonly attributes: Attribute[];
   attributeCount: number;
+  /** Prefixes the tag declares, each bound to its namespace now. Only the first `declaredCount` are of this tag. */
+  readonly declared: Prefix[];
+  declaredCount: number;
   /** Offset of `<` and offset after `>`. */
   start: number;
   end: number;
@@ -43,7 +46,8 @@ export interface XmlListener {
   character(code: number): void;
   /** A processing instruction; its data, without the white space before it, lies at `dataStart`..`dataEnd`. */
   instruction(target: Name, dataStart: number, dataEnd: number): void;
-  comment(): void;
+  /** What stands between `<!--` and `-->`. */
+  comment(start: number, end: number): void;
 }
 
 /** The value of an attribute after normalisation. */

@@ -1,4 +1,12 @@
-export { type ByteSink, ExclusiveCanonicalizer } from './canonical.ts';
+export {
+  Canonicalizer,
+  type CanonicalMethod,
+  type CanonicalPlace,
+  EXCLUSIVE,
+  ExclusiveCanonicalizer,
+} from './canonical.ts';
+export type { ByteSink } from './canonical-output.ts';
+export { canonicalize, type Exclusion } from './canonicalize.ts';
 export { type DecodedXml, decodeXml, type XmlEncoding } from './encoding.ts';
 export {
   type Attribute,
@@ -16,4 +24,5 @@ export {
   MAX_VALUE_LENGTH,
 } from './limits.ts';
 export { type Name, Names, type Namespace } from './names.ts';
-export { type RootPlace, readXml } from './reader.ts';
+export { type RootPlace, readElement, readXml } from './reader.ts';
+export { namespaceOf, type Scope, ScopeTracker } from './scope.ts';

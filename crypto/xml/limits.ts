@@ -33,3 +33,9 @@ export const MAX_REMEMBERED = 4096;
  * what one pool thread may use.
  */
 export const MAX_DOCUMENT_LENGTH = 2 ** 28;
+
+/**
+ * How many times longer than a document its canonical form may be. Exclusive canonicalization repeats a namespace on
+ * every tag that uses it below one that does not; documents people sign stay below 20.
+ */
+export const MAX_CANONICAL_GROWTH = 64;

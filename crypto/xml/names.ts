@@ -45,10 +45,12 @@ const TABLE_SIZE = 2 * MAX_REMEMBERED;
 /** Names that fall on the same place are looked for this far; names made to collide are just not remembered. */
 const MAX_PROBES = 8;
 
-/** One table for each document. */
+/** One table for each document, however often and in whatever pieces it is read. */
 export class Names {
   readonly none: Prefix;
   readonly xml: Prefix;
+  /** Start tags read with this table, in all readings: tells two declarations on one tag from two tags. */
+  tags = 0;
   readonly #names: (Name | undefined)[] = [];
   readonly #prefixes = new Map<string, Prefix>();
   readonly #namespaces = new Map<string, Namespace>([['', NO_NAMESPACE]]);

@@ -25,6 +25,7 @@ import type { XmlListener } from './events.ts';
 import { MAX_DECLARATION_LENGTH, MAX_DEPTH } from './limits.ts';
 import { type Name, Names } from './names.ts';
 import { Scanner } from './scanner.ts';
+import { bindScope, type Scope } from './scope.ts';
 import { TagReader } from './tags.ts';
 
 /** Where the parts of the root element lie, as byte offsets. */
@@ -49,6 +50,26 @@ export interface RootPlace {
  */
 export function readXml(bytes: Buffer, listener: XmlListener, names = new Names()): RootPlace {
   return new Reader(bytes, listener, names).document();
+}
+
+/**
+ * Reads one element of a document that has been read as a whole before; its namespaces are those of its place there.
+ * @param place of the element in `bytes`.
+ * @param names the table of that reading.
+ * @throws CryptoError as `readXml`.
+ */
+export function readElement(
+  bytes: Buffer,
+  place: { readonly start: number; readonly scope: Scope | undefined },
+  listener: XmlListener,
+  names: Names,
+): void {
+  const restore = bindScope(place.scope);
+  try {
+    new Reader(bytes, listener, names).element(place.start);
+  } finally {
+    restore();
+  }
 }
 
 /** One element that has begun and not ended. */
@@ -86,6 +107,11 @@ class Reader {
       );
     }
     return place;
+  }
+
+  element(start: number): void {
+    this.#scanner.position = start;
+    this.#root();
   }
 
   /** XML 1.0 production [23]. The encoding was dealt with before; here only the spelling counts. */
@@ -255,9 +281,10 @@ class Reader {
     if (dashes < 0) throw scanner.fail('the document ends inside a comment');
     if (scanner.bytes[dashes + 2] !== GREATER)
       throw scanner.fail('"--" is not allowed inside a comment', dashes);
-    this.#checkPlain(scanner.position, dashes);
+    const start = scanner.position;
+    this.#checkPlain(start, dashes);
     scanner.position = dashes + 3;
-    this.#listener.comment();
+    this.#listener.comment(start, dashes);
   }
 
   #instruction(): void {

@@ -31,7 +31,6 @@ export class TagReader {
   readonly tag: StartTag;
   /** Bindings to restore, innermost last. */
   readonly #shadowed: { readonly prefix: Prefix; readonly namespace: Namespace | undefined }[] = [];
-  #tags = 0;
 
   constructor(scanner: Scanner) {
     this.#scanner = scanner;
@@ -40,6 +39,8 @@ export class TagReader {
       namespace: NO_NAMESPACE,
       attributes: [],
       attributeCount: 0,
+      declared: [],
+      declaredCount: 0,
       start: 0,
       end: 0,
       empty: false,
@@ -63,13 +64,13 @@ export class TagReader {
   read(): StartTag {
     const { tag } = this;
     const scanner = this.#scanner;
-    this.#tags++;
+    scanner.names.tags++;
     tag.start = scanner.position++;
     tag.attributeCount = 0;
+    tag.declaredCount = 0;
     tag.empty = false;
     tag.plain = true;
     tag.name = scanner.name('an element name');
-    const declared = this.mark;
     for (;;) {
       const spaces = scanner.skipSpace();
       const byte = scanner.peek();
@@ -89,18 +90,18 @@ export class TagReader {
       if (scanner.atEnd) throw scanner.fail('the document ends inside a tag');
       if (spaces === 0) throw scanner.fail('white space is needed before an attribute');
       if (spaces !== 1 || scanner.peek(-1) !== SPACE) tag.plain = false;
-      this.#attribute(declared);
+      this.#attribute();
     }
     tag.end = scanner.position;
     this.#resolve();
     return tag;
   }
 
-  #attribute(declared: number): void {
+  #attribute(): void {
     const { tag } = this;
     const scanner = this.#scanner;
     const nameStart = scanner.position;
-    if (tag.attributeCount + (this.mark - declared) >= MAX_ATTRIBUTES) {
+    if (tag.attributeCount + tag.declaredCount >= MAX_ATTRIBUTES) {
       throw scanner.fail(`more than ${MAX_ATTRIBUTES} attributes on one element`);
     }
     const name = scanner.name('an attribute name');
@@ -184,7 +185,8 @@ export class TagReader {
     tag.plain = false;
     const prefix = scanner.names.declare(local);
     if (prefix === undefined) throw scanner.fail('the document uses too many different prefixes', at);
-    if (prefix.declaredBy === this.#tags) throw scanner.fail(`the prefix "${local}" is declared twice`, at);
+    if (prefix.declaredBy === scanner.names.tags)
+      throw scanner.fail(`the prefix "${local}" is declared twice`, at);
     if (local === 'xmlns' || uri === XMLNS_NAMESPACE) throw scanner.fail('"xmlns" cannot be declared', at);
     if ((local === 'xml') !== (uri === XML_NAMESPACE)) {
       throw scanner.fail('the prefix "xml" and its namespace belong to each other alone', at);
@@ -194,7 +196,8 @@ export class TagReader {
     if (uri !== '' && !/^[A-Za-z][A-Za-z0-9+.-]*:/.test(uri)) {
       throw scanner.fail('a namespace name is relative; such a document has no canonical form', at);
     }
-    prefix.declaredBy = this.#tags;
+    prefix.declaredBy = scanner.names.tags;
+    tag.declared[tag.declaredCount++] = prefix;
     this.#shadowed.push({ prefix, namespace: prefix.namespace });
     prefix.namespace = scanner.names.namespace(uri);
   }

@@ -16,6 +16,8 @@ export interface GeneratedDocument {
   readonly text: string;
   /** The same without its comments. */
   readonly uncommented: string;
+  /** How many elements there are; with `ids` they have `xml:id="e0"` and so on. */
+  readonly elements: number;
 }
 
 const URIS = ['urn:a', 'urn:b', 'http://example.org/ns?x=1;y=2', "http://example.org/'q", 'urn:x:%C3%BC'];
@@ -47,12 +49,16 @@ const TEXTS = [
 const INSTRUCTIONS = ['<?go?>', '<?go   now ?>', '<?style href="a.css"\r\n type="x"?>', '<?q a?b > c?>'];
 const COMMENTS = ['<!-- a </r> b -->', '<!---->', '<!-- <?x?> & -->'];
 
-export function generateDocument(seed: number): GeneratedDocument {
+export function generateDocument(
+  seed: number,
+  options: { readonly ids?: boolean } = {},
+): GeneratedDocument {
   const random = seeded(seed);
   const pick = <T>(from: readonly T[]): T => from[Math.floor(random() * from.length)] as T;
   const chance = (share: number): boolean => random() < share;
   const marked: string[] = [];
   const comments = new Set<number>();
+  let elements = 0;
   const comment = (): void => {
     if (chance(0.15)) comments.add(marked.push(pick(COMMENTS)) - 1);
   };
@@ -85,6 +91,8 @@ export function generateDocument(seed: number): GeneratedDocument {
       parts.push(`${name}${chance(0.1) ? ' = ' : '='}${quoted(pick(VALUES))}`);
     }
     parts.sort(() => random() - 0.5);
+    if (options.ids) parts.push(`xml:id="e${elements}"`);
+    elements++;
     const name = qualified();
     marked.push(`<${name}${parts.map((part) => space() + part).join('')}${chance(0.1) ? space() : ''}`);
     if (chance(0.15)) {
@@ -114,6 +122,7 @@ export function generateDocument(seed: number): GeneratedDocument {
   if (chance(0.3)) marked.push(pick(['', '\n']), pick(INSTRUCTIONS));
   comment();
   return {
+    elements,
     text: marked.join(''),
     uncommented: marked.filter((_, index) => !comments.has(index)).join(''),
   };
