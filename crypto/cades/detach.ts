@@ -34,12 +34,20 @@ const MAX_PIECES = 1_000_000;
 
 const WINDOW = 64 << 10;
 
+/** What else to do while the content goes by. */
+export interface ContentWishes {
+  /** Digests to take besides those of `ContentFacts`. */
+  readonly digests?: readonly DigestName[];
+  /** Is handed the content in order; a piece is only valid during the call. */
+  readonly onContent?: (piece: Buffer) => void;
+}
+
 /**
  * Reads a whole CMS file once: definite or indefinite lengths, content in one piece or many (X.690 §8.1, §8.7).
  * @throws {Asn1Error} when it is not one SignedData from first to last byte
  * @throws {CryptoError} `input.unreadable`, `input.changed`
  */
-export function detachContent(source: Source): Detached {
+export function detachContent(source: Source, wishes: ContentWishes = {}): Detached {
   const walk = new Walk(source);
   const contentInfo = walk.enter(TAG.sequence);
   const type = walk.takeSmall();
@@ -53,7 +61,7 @@ export function detachContent(source: Source): Detached {
   let content: ContentFacts | undefined;
   if (!walk.atEnd(encapsulated)) {
     const explicit = walk.enter(TAG.context0Constructed);
-    content = hashContent(walk, hashesFor(digestAlgorithms));
+    content = hashContent(walk, hashesFor(digestAlgorithms, wishes.digests), wishes.onContent);
     walk.leave(explicit);
   }
   walk.leave(encapsulated);
@@ -66,8 +74,9 @@ export function detachContent(source: Source): Detached {
   return { der: sequence(type, tlv(TAG.context0Constructed, inner)), content };
 }
 
-function hashesFor(digestAlgorithms: Buffer): Map<DigestName, Hash> {
-  const hashes = new Map<DigestName, Hash>([['sha256', createHash('sha256')]]);
+function hashesFor(digestAlgorithms: Buffer, wanted: readonly DigestName[] = []): Map<DigestName, Hash> {
+  const always: readonly DigestName[] = ['sha256', ...wanted];
+  const hashes = new Map(always.map((name) => [name, createHash(name)]));
   for (const element of childrenOf(readElement(digestAlgorithms))) {
     const name = DIGEST_BY_OID.get(parseAlgorithm(element).id);
     if (name !== undefined && !hashes.has(name)) hashes.set(name, createHash(name));
@@ -75,9 +84,14 @@ function hashesFor(digestAlgorithms: Buffer): Map<DigestName, Hash> {
   return hashes;
 }
 
-function hashContent(walk: Walk, hashes: ReadonlyMap<DigestName, Hash>): ContentFacts {
+function hashContent(
+  walk: Walk,
+  hashes: ReadonlyMap<DigestName, Hash>,
+  onContent: ContentWishes['onContent'],
+): ContentFacts {
   const take = (chunk: Buffer) => {
     for (const hash of hashes.values()) hash.update(chunk);
+    onContent?.(chunk);
   };
   let length = 0;
   if (walk.peekTag() === TAG.octetString) {

@@ -1,0 +1,131 @@
+/** Reads a signature that stands in PEM as if it were the bytes inside, at any size (RFC 7468 §8). */
+import { type Source, WHOLE_LIMIT } from '../files/source.ts';
+import { CryptoError } from '../types.ts';
+
+/** Labels that CMS goes by: the one of RFC 7468, and the older ones in wide use. */
+const BEGIN = /^\s*-----BEGIN (PKCS7|CMS|PKCS #7 SIGNED DATA)-----[ \t]*\r?\n/;
+const END = /\r?\n?-----END (PKCS7|CMS|PKCS #7 SIGNED DATA)-----\s*$/;
+
+/** Most bytes of a label with blanks around it. */
+const LABEL_ROOM = 256;
+
+/** Texts up to here are decoded whole, whatever their lines look like; longer ones need lines of one length. */
+const IRREGULAR_LIMIT = 16 << 20;
+
+/** True when a file begins as PEM does. */
+export function isArmored(source: Source): boolean {
+  return /^\s*-----BEGIN /.test(source.read(0, LABEL_ROOM).toString('latin1'));
+}
+
+/**
+ * The bytes inside a PEM file; closing the result closes the file.
+ * @throws {CryptoError} `cms.malformed` when the labels are not those of CMS or the text between is not Base64
+ */
+export function armoredSource(file: Source): Source {
+  const start = file.read(0, LABEL_ROOM).toString('latin1');
+  const end = file.read(file.size - LABEL_ROOM, LABEL_ROOM).toString('latin1');
+  const [begin] = BEGIN.exec(start) ?? [];
+  const closing = END.exec(end);
+  if (begin === undefined || closing === null)
+    throw malformed(file, 'its labels are not those of a signature');
+  const from = begin.length;
+  const to = file.size - Math.min(file.size, LABEL_ROOM) + closing.index;
+  if (to < from) throw malformed(file, 'there is nothing in it');
+  return to - from <= IRREGULAR_LIMIT ? decodedWhole(file, from, to) : new LineSource(file, from, to);
+}
+
+function malformed(file: Source, reason: string): CryptoError {
+  return new CryptoError('cms.malformed', `The text of ${file.path} can't be read: ${reason}.`);
+}
+
+/** Bytes of Base64 without blanks. */
+function decode(file: Source, text: string): Buffer {
+  const bytes = Buffer.from(text, 'base64');
+  // Buffer.from passes over what is not Base64; what it took must be all there was.
+  if (bytes.toString('base64') !== text) throw malformed(file, 'it is not Base64');
+  return bytes;
+}
+
+function decodedWhole(file: Source, from: number, to: number): Source {
+  const text = file.read(from, to - from).toString('latin1');
+  const bytes = decode(file, text.replace(/\s+/g, ''));
+  return {
+    path: file.path,
+    size: bytes.length,
+    mtimeMs: file.mtimeMs,
+    inode: file.inode,
+    read(offset, length) {
+      const at = Math.max(offset, 0);
+      return bytes.subarray(at, at + Math.max(length, 0));
+    },
+    *chunks(start = 0, end = bytes.length) {
+      for (let at = start; at < Math.min(end, bytes.length); at += WHOLE_LIMIT) {
+        yield bytes.subarray(at, Math.min(at + WHOLE_LIMIT, end));
+      }
+    },
+    assertUnchanged: () => file.assertUnchanged(),
+    close: () => file.close(),
+  };
+}
+
+/** Base64 in lines of one length, so that every byte has a place that can be computed. */
+class LineSource implements Source {
+  readonly path: string;
+  readonly size: number;
+  readonly mtimeMs: number;
+  readonly inode: string;
+  readonly #file: Source;
+  readonly #from: number;
+  readonly #to: number;
+  /** Characters of a line without and with what ends it. */
+  readonly #characters: number;
+  readonly #stride: number;
+
+  constructor(file: Source, from: number, to: number) {
+    const first = /^([^\r\n]*)(\r?\n)/.exec(file.read(from, 1024).toString('latin1'));
+    const [, line = '', ending = ''] = first ?? [];
+    if (line.length === 0 || line.length % 4 !== 0) throw malformed(file, 'its lines are of no usual length');
+    this.path = file.path;
+    this.mtimeMs = file.mtimeMs;
+    this.inode = file.inode;
+    this.#file = file;
+    this.#from = from;
+    this.#to = to;
+    this.#characters = line.length;
+    this.#stride = line.length + ending.length;
+    const lines = Math.floor((to - from) / this.#stride);
+    const last = (to - from) % this.#stride;
+    const padding = /=*$/.exec(file.read(to - 2, 2).toString('latin1'))?.[0].length ?? 0;
+    this.size = ((lines * this.#characters + last) / 4) * 3 - padding;
+    if (!Number.isInteger(this.size)) throw malformed(file, 'its lines are not of one length');
+  }
+
+  read(offset: number, length: number): Buffer {
+    const start = Math.min(Math.max(offset, 0), this.size);
+    const end = Math.min(start + Math.max(length, 0), this.size);
+    if (end === start) return Buffer.alloc(0);
+    const perLine = (this.#characters / 4) * 3;
+    const firstLine = Math.floor(start / perLine);
+    const lines = Math.ceil(end / perLine) - firstLine;
+    const at = this.#from + firstLine * this.#stride;
+    const text = this.#file.read(at, Math.min(lines * this.#stride, this.#to - at)).toString('latin1');
+    const bytes = decode(this.#file, text.replace(/\r?\n/g, ''));
+    const skip = start - firstLine * perLine;
+    if (bytes.length < skip + end - start) throw malformed(this.#file, 'its lines are not of one length');
+    return bytes.subarray(skip, skip + end - start);
+  }
+
+  *chunks(from = 0, to = this.size): Generator<Buffer> {
+    for (let at = from; at < Math.min(to, this.size); at += WHOLE_LIMIT) {
+      yield this.read(at, Math.min(WHOLE_LIMIT, to - at));
+    }
+  }
+
+  assertUnchanged(): void {
+    this.#file.assertUnchanged();
+  }
+
+  close(): void {
+    this.#file.close();
+  }
+}
