@@ -4,6 +4,7 @@ import { OID } from '../asn1/oids.ts';
 import { Cursor, childrenOf, type Element, encoded, enter, octets, readWhole } from '../asn1/read.ts';
 import { TAG } from '../asn1/tags.ts';
 import type { Evidence } from '../authorities.ts';
+import type { TimestampFacts } from '../validation/facts.ts';
 import type { Attributes, SignedData } from './parse.ts';
 
 /** Signed attribute in which PDF signers put revocation answers (1.2.840.113583.1.1.8). */
@@ -63,6 +64,15 @@ export function basicOcsp(der: Buffer): Buffer[] {
     return [octets(response.take())];
   });
 }
+
+/** What a time-stamp carries about its own authority. */
+export function evidenceInTimestamp({ token }: TimestampFacts): Evidence {
+  if (token === undefined) return NO_EVIDENCE;
+  const [signer] = token.signedData.signers;
+  return joinEvidence(evidenceInData(token.signedData), evidenceInAttributes(signer?.unsignedAttributes));
+}
+
+export const NO_EVIDENCE: Evidence = { certificates: [], crls: [], ocsps: [] };
 
 export function joinEvidence(...all: readonly Evidence[]): Evidence {
   return {
