@@ -276,6 +276,8 @@ export type CryptoErrorCode =
   | 'pdf.encrypted'
   | 'pdf.no-pages'
   | 'pdf.change-forbidden'
+  /** An XFA form that has no pages but those its own layout engine makes. */
+  | 'pdf.xfa-only'
   | 'xml.malformed'
   | 'xml.dtd'
   | 'xml.encoding'

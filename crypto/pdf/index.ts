@@ -7,6 +7,7 @@ export { type Field, fields } from './form.ts';
 export { firstPage, type Page } from './page.ts';
 export { referencesIn } from './references.ts';
 export { firstUnusedNumber, type RevisionObject, writeRevision } from './revision.ts';
+export { assertSignable } from './signable.ts';
 export { sourceText } from './source-text.ts';
 export { appendItem, spliceDict } from './splice.ts';
 export { asString, asText } from './strings.ts';
