@@ -1,130 +1,124 @@
-/**
- * Enveloped XAdES-B-B signatures of whole XML documents (EN 319 132-1): the original bytes stay as they are, and the
- * signature is spliced in as the last child of the root element.
- */
-import { createHash, type Hash } from 'node:crypto';
-import { openSource } from '../files/source.ts';
-import { createTarget } from '../files/target.ts';
+/** XAdES-B-B signatures in the four packagings (EN 319 132-1 §6.3). */
+import { openSource, type Source } from '../files/source.ts';
+import { algorithmOf } from '../keys/algorithm.ts';
+import { concatenatedValue } from '../keys/ecdsa-value.ts';
 import {
   CryptoError,
-  type DigestName,
+  type SignatureAlgorithm,
+  type SignatureParameters,
   type SignedFile,
   type Signer,
+  type SignerIdentity,
   type SignFileRequest,
+  type XadesForm,
 } from '../types.ts';
-import {
-  type DecodedXml,
-  decodeXml,
-  ExclusiveCanonicalizer,
-  MAX_DOCUMENT_LENGTH,
-  Names,
-  type RootPlace,
-  readXml,
-} from '../xml/index.ts';
+import { MAX_DOCUMENT_LENGTH } from '../xml/index.ts';
+import { planDetached } from './detached-plan.ts';
+import { planInDocument } from './document-plan.ts';
+import { mayBeXml, planEnveloping } from './enveloping-plan.ts';
+import type { SigningPlan } from './plan.ts';
 import { readDocument } from './read-document.ts';
-import { signatureText } from './signature-text.ts';
-import { ID_PREFIX, SigningSurvey } from './survey.ts';
+import { openSignature, type SignatureText, signatureText } from './signature-text.ts';
+import { assemble, type SignedXml, writeAssembled, writeStreamed } from './signed-output.ts';
 
-export interface SignXmlOptions {
-  readonly signer: Signer;
-  /** Claimed signing time, milliseconds since the epoch. */
-  readonly at: number;
-  /** @default 'sha256' */
-  readonly digest?: DigestName;
-}
+/** What is asked of a signature besides where it goes. */
+export type XadesParameters = SignatureParameters & { readonly xades?: XadesForm };
 
-/** A signed document as three ranges; `before` and `after` are views of the original. */
-export interface SignedXml {
-  readonly before: Buffer;
-  readonly inserted: Buffer;
-  readonly after: Buffer;
+/** All that is known of a signature before its value. */
+export interface PlannedSignature {
+  readonly plan: SigningPlan;
+  readonly text: SignatureText;
+  readonly algorithm: SignatureAlgorithm;
+  /** The input, when the packaging needs it in memory. */
+  readonly document: Buffer | undefined;
 }
 
 /**
- * Signs a document in memory. For a root written as an empty-element tag, `inserted` takes the place of its `/>`
- * and holds the end tag as well; otherwise nothing of the original is left out.
- *
- * The identifiers in the signature follow from document, time and signer, so the same request gives the same text.
- * @throws CryptoError `xml.malformed`, `xml.dtd`, `xml.encoding`, `xml.too-deep`, `xml.existing-signature`.
+ * Reads the input and writes down everything but the value.
+ * @throws {CryptoError} of reading and of the packaging; `key.unsupported`
  */
-export function signXml(document: Buffer, options: SignXmlOptions): SignedXml {
-  const { signer, at, digest = 'sha256' } = options;
-  const decoded = decodeXml(document);
-  const { utf8 } = decoded;
-  const hash = createHash(digest);
-  const names = new Names();
-  const canonicalizer = new ExclusiveCanonicalizer(utf8, hash);
-  const survey = new SigningSurvey(utf8, names, canonicalizer);
-  const root = readXml(utf8, survey, names);
-  canonicalizer.finish();
-  if (survey.broken !== undefined) {
-    throw new CryptoError('xml.existing-signature', `The XML cannot be signed as a whole: ${survey.broken}.`);
-  }
-  const documentDigest = hash.digest();
-  const id = freeId(
-    survey,
-    createHash('sha256').update(documentDigest).update(`${at} ${signer.fingerprint}`),
-  );
-  return splice(document, decoded, root, signatureText({ signer, digest, id, documentDigest, at }));
+export function planSignature(
+  source: Source,
+  signer: SignerIdentity,
+  parameters: XadesParameters,
+): PlannedSignature {
+  const form = parameters.xades ?? {};
+  if (source.size === 0) throw new CryptoError('input.empty', `${source.path} is empty.`);
+  const detached = form.packaging === 'detached';
+  const streamed = detached || (form.packaging === 'enveloping' && !mayBeXml(source));
+  const document = streamed ? undefined : readDocument(source, MAX_DOCUMENT_LENGTH);
+  const algorithm = algorithmOf(signer, parameters);
+  const request = { signer, algorithm, at: parameters.at, form };
+  const plan = detached
+    ? planDetached([{ ...form, source }], request)
+    : form.packaging === 'enveloping'
+      ? planEnveloping(source, document, request)
+      : planInDocument(document ?? Buffer.alloc(0), request);
+  return { plan, algorithm, document, text: textOf(plan, signer, algorithm, parameters) };
 }
 
-function freeId(survey: SigningSurvey, seed: Hash): string {
-  const base = ID_PREFIX + seed.digest('hex').slice(0, 32);
-  if (survey.isFree(base)) return base;
-  for (let number = 2; ; number++) {
-    const id = `${base}.${number}`;
-    if (survey.isFree(id)) return id;
-  }
+/** The text of a planned signature. */
+export function textOf(
+  { id, references }: SigningPlan,
+  signer: SignerIdentity,
+  algorithm: SignatureAlgorithm,
+  parameters: SignatureParameters,
+): SignatureText {
+  return signatureText({ ...parameters, signer, algorithm, id, references });
 }
 
-function splice(document: Buffer, decoded: DecodedXml, root: RootPlace, signature: string): SignedXml {
-  if (!root.empty) {
-    const at = decoded.toOriginal(root.contentEnd);
-    return {
-      before: document.subarray(0, at),
-      inserted: decoded.encode(signature),
-      after: document.subarray(at),
-    };
+/** The value as XML Signature writes it (1.1 §6.4.3: of ECDSA, r and s side by side). */
+export function signValue(
+  signer: Signer,
+  { signedInfo }: SignatureText,
+  algorithm: SignatureAlgorithm,
+): Buffer {
+  const made = signer.key.sign(Buffer.from(signedInfo), algorithm);
+  return signer.keyType === 'ec' ? concatenatedValue(made, signer.keyBits) : made;
+}
+
+/** Writes a planned signature, its text opened, with its input. @throws {CryptoError} as `writeAssembled` */
+export function writePlanned(
+  source: Source,
+  { plan: { frame }, document }: Pick<PlannedSignature, 'plan' | 'document'>,
+  opened: string,
+  request: Pick<SignFileRequest, 'output' | 'sync'>,
+): SignedFile {
+  if (document === undefined || frame.object?.content === 'base64') {
+    return writeStreamed(source, frame, opened, request);
   }
-  return {
-    before: document.subarray(0, decoded.toOriginal(root.end - 2)),
-    inserted: decoded.encode(`>${signature}</${root.name}>`),
-    after: document.subarray(decoded.toOriginal(root.end)),
-  };
+  return writeAssembled(source, document, assemble(document, frame, opened), request);
 }
 
 /**
- * Signs one file. The input is read once; the output is hashed while it is written, and synced.
- * @throws CryptoError of `signXml`, of reading (`input.unreadable`, `input.changed`, `input.empty`,
- *   `input.too-large`) and of writing (`output.exists`, `output.unwritable`). No output is left then.
+ * Signs one file. An XML document is read once and whole, other files in pieces; the output is hashed while it is
+ * written, and synced.
+ *
+ * The identifiers in the signature follow from content, time and signer: with RSA, the same request gives the same bytes.
+ * @throws {CryptoError} of the packaging (`xml.malformed`, `xml.dtd`, `xml.encoding`, `xml.too-deep`,
+ *   `xml.existing-signature`, `request.invalid`), of the key (`key.unsupported`, `key.unavailable`), of reading
+ *   (`input.unreadable`, `input.changed`, `input.empty`, `input.too-large`) and of writing (`output.exists`,
+ *   `output.unwritable`). No output is left then.
  */
 export function signXades(request: SignFileRequest): SignedFile {
   const source = openSource(request.input);
   try {
-    const document = readDocument(source, MAX_DOCUMENT_LENGTH);
-    const signed = signXml(document, request);
-    source.assertUnchanged();
-    const output = createHash('sha256').update(signed.before);
-    const input = output.copy().update(document.subarray(signed.before.length)).digest('hex');
-    output.update(signed.inserted).update(signed.after);
-    return {
-      input: { sha256: input, length: source.size, mtimeMs: source.mtimeMs, inode: source.inode },
-      output: { sha256: output.digest('hex'), length: write(request, signed) },
-    };
+    const planned = planSignature(source, request.signer, request);
+    const value = signValue(request.signer, planned.text, planned.algorithm);
+    return writePlanned(source, planned, openSignature(planned.text, value), request);
   } finally {
     source.close();
   }
 }
 
-function write(request: SignFileRequest, { before, inserted, after }: SignedXml): number {
-  const target = createTarget(request.output);
-  try {
-    target.write(before, inserted, after);
-    if (request.sync ?? true) target.sync();
-    target.close();
-    return target.length;
-  } catch (error) {
-    target.discard();
-    throw error;
-  }
+/**
+ * As `signXades` in memory, for one XML document and the packagings that stay inside of it.
+ * @throws {CryptoError} of the packaging and of the key
+ */
+export function signXml(document: Buffer, request: XadesParameters & { readonly signer: Signer }): SignedXml {
+  const { signer, at, xades: form = {} } = request;
+  const algorithm = algorithmOf(signer, request);
+  const plan = planInDocument(document, { signer, algorithm, at, form });
+  const text = textOf(plan, signer, algorithm, request);
+  return assemble(document, plan.frame, openSignature(text, signValue(signer, text, algorithm)));
 }

@@ -1,6 +1,6 @@
 /**
- * The text of an XAdES-B-B signature (EN 319 132-1 §5 and §6.3) and the canonical form of the two parts of it that
- * are digested or signed.
+ * The text of an XAdES baseline signature (EN 319 132-1 §5 and §6.3) and the canonical form of the parts of it that are
+ * digested, signed or time-stamped.
  *
  * Both come from one template: written out in canonical spelling, the parts differ from their canonical form only in
  * where the namespaces are declared. So nothing of the signature has to be parsed or canonicalized to make it.
@@ -9,48 +9,96 @@ import { createHash } from 'node:crypto';
 import { TAG } from '../asn1/tags.ts';
 import { sequence, tlv } from '../asn1/write.ts';
 import { readCertificate } from '../certificates/certificate.ts';
-import { algorithmOf } from '../keys/algorithm.ts';
-import { concatenatedValue } from '../keys/ecdsa-value.ts';
-import type { DigestName, Signer } from '../types.ts';
+import type { DigestName, SignatureAlgorithm, SignatureParameters, SignerIdentity } from '../types.ts';
 import {
   DIGEST_URI,
   DS,
-  ENVELOPED,
   EXCLUSIVE_C14N,
   SIGNED_PROPERTIES_TYPE,
   signatureUriOf,
   XADES,
 } from './identifiers.ts';
+import { policyText } from './policy-text.ts';
 
-export interface SignatureTextRequest {
-  readonly signer: Signer;
-  readonly digest: DigestName;
-  /** Unique in the document, together with everything that begins with it and `-`. */
-  readonly id: string;
-  /** Digest of the canonical document. */
-  readonly documentDigest: Buffer;
-  /** Claimed signing time, milliseconds since the epoch; written to the second. */
-  readonly at: number;
+/** One thing that is signed besides the signed properties. */
+export interface DataReference {
+  /** As it stands in the attribute, `&` escaped and no other character in need of it. */
+  readonly uri: string;
+  readonly type?: string;
+  /** ds:Transform elements in canonical spelling; '' for none. */
+  readonly transforms: string;
+  readonly digest: Buffer;
+  /** Left out, the properties say nothing about it (as in a counter-signature). */
+  readonly mimeType?: string;
 }
 
-/** Signs, and gives the `ds:Signature` element in ASCII. */
-export function signatureText(request: SignatureTextRequest): string {
-  const { signer, digest, id } = request;
-  const parts = partsOf(signer, digest);
-  const propertiesDigest = createHash(digest)
-    .update(signedProperties(request, parts, ` xmlns:xades="${XADES}"`, ` xmlns:ds="${DS}"`), 'latin1')
-    .digest();
-  const signedInfo = signedInfoText(request, propertiesDigest, '');
-  const signedInfoCanonical = signedInfoText(request, propertiesDigest, ` xmlns:ds="${DS}"`);
-  // XML Signature 1.1 §6.4.3: the value of ECDSA is r and s side by side, not their DER.
-  const made = signer.key.sign(Buffer.from(signedInfoCanonical, 'latin1'), algorithmOf(signer, { digest }));
-  const value = (signer.keyType === 'ec' ? concatenatedValue(made, signer.keyBits) : made).toString('base64');
-  return (
-    `<ds:Signature xmlns:ds="${DS}" Id="${id}">${signedInfo}` +
-    `<ds:SignatureValue Id="${id}-value">${value}</ds:SignatureValue>${parts.keyInfo}` +
-    `<ds:Object><xades:QualifyingProperties xmlns:xades="${XADES}" Target="#${id}">` +
-    `${signedProperties(request, parts, '', '')}</xades:QualifyingProperties></ds:Object></ds:Signature>`
+export interface SignatureTextRequest extends Pick<SignatureParameters, 'at' | 'includeChain' | 'policy'> {
+  readonly signer: SignerIdentity;
+  /** Its digest is that of the references too. */
+  readonly algorithm: SignatureAlgorithm;
+  /** Unique in the document, together with everything that begins with it and `-`. */
+  readonly id: string;
+  readonly references: readonly DataReference[];
+}
+
+/** A signature without its value: plain text, to be stored when the value comes later. */
+export interface SignatureText {
+  readonly id: string;
+  /** What the key signs: the canonical form of SignedInfo. */
+  readonly signedInfo: string;
+  /** Canonical forms. */
+  readonly signedProperties: string;
+  readonly keyInfo: string;
+}
+
+const DECLARE_DS = ` xmlns:ds="${DS}"`;
+const DECLARE_XADES = ` xmlns:xades="${XADES}"`;
+
+export function signatureText(request: SignatureTextRequest): SignatureText {
+  const { signer, algorithm, id, includeChain = true } = request;
+  const parts = partsOf(signer, algorithm.digest, includeChain);
+  const signedProperties = propertiesText(request, parts);
+  return {
+    id,
+    signedProperties,
+    signedInfo: signedInfoText(request, createHash(algorithm.digest).update(signedProperties).digest()),
+    keyInfo: parts.keyInfo,
+  };
+}
+
+/** Canonical form of the SignatureValue element, which is what a signature time-stamp is over. */
+export function signatureValueText({ id }: SignatureText, value: Buffer): string {
+  return `<ds:SignatureValue${DECLARE_DS} Id="${id}-value">${value.toString('base64')}</ds:SignatureValue>`;
+}
+
+/**
+ * The `ds:Signature` element in ASCII, without its end tag, before which further objects may stand.
+ * @param value as XML Signature wants it: ECDSA as r and s side by side (XML Signature 1.1 §6.4.3)
+ * @param unsigned unsigned properties of the signature, each in canonical form with all its declarations
+ */
+export function openSignature(text: SignatureText, value: Buffer, unsigned: readonly string[] = []): string {
+  const { id } = text;
+  const unsignedText =
+    unsigned.length === 0
+      ? ''
+      : '<xades:UnsignedProperties><xades:UnsignedSignatureProperties>' +
+        `${unsigned.join('')}</xades:UnsignedSignatureProperties></xades:UnsignedProperties>`;
+  // The declarations of the canonical forms stand on an ancestor here.
+  return ascii(
+    `<ds:Signature${DECLARE_DS} Id="${id}">${text.signedInfo.replace(DECLARE_DS, '')}` +
+      `<ds:SignatureValue Id="${id}-value">${value.toString('base64')}</ds:SignatureValue>` +
+      `${text.keyInfo.replace(DECLARE_DS, '')}` +
+      `<ds:Object><xades:QualifyingProperties${DECLARE_XADES} Target="#${id}">` +
+      `${text.signedProperties.replace(DECLARE_XADES, '').replaceAll(DECLARE_DS, '')}${unsignedText}` +
+      '</xades:QualifyingProperties></ds:Object>',
   );
+}
+
+export const CLOSE_SIGNATURE = '</ds:Signature>';
+
+/** What the document's encoding may not have is written as character references, which mean the same. */
+function ascii(text: string): string {
+  return text.replace(/[^\0-\x7f]/gu, (found) => `&#${found.codePointAt(0)};`);
 }
 
 /** What depends on the signer and the digest alone, written once. */
@@ -60,24 +108,29 @@ interface SignerParts {
   readonly issuerSerial: string;
 }
 
-const known = new WeakMap<Signer, { [name in DigestName]?: SignerParts }>();
+const known = new WeakMap<SignerIdentity, Map<string, SignerParts>>();
 
-function partsOf(signer: Signer, digest: DigestName): SignerParts {
-  let byDigest = known.get(signer);
-  if (byDigest === undefined) {
-    byDigest = {};
-    known.set(signer, byDigest);
+function partsOf(signer: SignerIdentity, digest: DigestName, includeChain: boolean): SignerParts {
+  let parts = known.get(signer);
+  if (parts === undefined) {
+    parts = new Map();
+    known.set(signer, parts);
   }
-  byDigest[digest] ??= makeParts(signer, digest);
-  return byDigest[digest];
+  const key = includeChain ? digest : `${digest} alone`;
+  let made = parts.get(key);
+  if (made === undefined) {
+    made = makeParts(signer, digest, includeChain);
+    parts.set(key, made);
+  }
+  return made;
 }
 
-function makeParts(signer: Signer, digest: DigestName): SignerParts {
-  const certificates = [signer.certificate, ...signer.chain]
+function makeParts(signer: SignerIdentity, digest: DigestName, includeChain: boolean): SignerParts {
+  const certificates = [signer.certificate, ...(includeChain ? signer.chain : [])]
     .map((der) => `<ds:X509Certificate>${der.toString('base64')}</ds:X509Certificate>`)
     .join('');
   return {
-    keyInfo: `<ds:KeyInfo><ds:X509Data>${certificates}</ds:X509Data></ds:KeyInfo>`,
+    keyInfo: `<ds:KeyInfo${DECLARE_DS}><ds:X509Data>${certificates}</ds:X509Data></ds:KeyInfo>`,
     certificateDigest: createHash(digest).update(signer.certificate).digest('base64'),
     issuerSerial: issuerSerialOf(signer.certificate).toString('base64'),
   };
@@ -89,41 +142,59 @@ export function issuerSerialOf(certificate: Buffer): Buffer {
   return sequence(sequence(tlv(TAG.context4Constructed, issuer)), serial);
 }
 
-/** @param xades @param ds declarations to write on the outermost element and on those of XML Signature */
-function signedProperties(
-  { id, at, digest }: SignatureTextRequest,
+/** Canonical SignedProperties. */
+function propertiesText(
+  { id, at, algorithm: { digest }, policy, references }: SignatureTextRequest,
   { certificateDigest, issuerSerial }: SignerParts,
-  xades: string,
-  ds: string,
 ): string {
   const time = `${new Date(at).toISOString().slice(0, -5)}Z`;
+  let formats = '';
+  references.forEach(({ mimeType }, index) => {
+    if (mimeType === undefined) return;
+    formats +=
+      `<xades:DataObjectFormat ObjectReference="#${referenceId(id, index)}">` +
+      `<xades:MimeType>${mimeType}</xades:MimeType></xades:DataObjectFormat>`;
+  });
   return (
-    `<xades:SignedProperties${xades} Id="${id}-properties"><xades:SignedSignatureProperties>` +
+    `<xades:SignedProperties${DECLARE_XADES} Id="${id}-properties"><xades:SignedSignatureProperties>` +
     `<xades:SigningTime>${time}</xades:SigningTime><xades:SigningCertificateV2><xades:Cert><xades:CertDigest>` +
-    `<ds:DigestMethod${ds} Algorithm="${DIGEST_URI[digest]}"></ds:DigestMethod>` +
-    `<ds:DigestValue${ds}>${certificateDigest}</ds:DigestValue></xades:CertDigest>` +
+    `<ds:DigestMethod${DECLARE_DS} Algorithm="${DIGEST_URI[digest]}"></ds:DigestMethod>` +
+    `<ds:DigestValue${DECLARE_DS}>${certificateDigest}</ds:DigestValue></xades:CertDigest>` +
     `<xades:IssuerSerialV2>${issuerSerial}</xades:IssuerSerialV2></xades:Cert></xades:SigningCertificateV2>` +
-    `</xades:SignedSignatureProperties><xades:SignedDataObjectProperties>` +
-    `<xades:DataObjectFormat ObjectReference="#${id}-document"><xades:MimeType>application/xml</xades:MimeType>` +
-    `</xades:DataObjectFormat></xades:SignedDataObjectProperties></xades:SignedProperties>`
+    `${policy === undefined ? '' : policyText(policy)}</xades:SignedSignatureProperties>` +
+    `${formats === '' ? '' : `<xades:SignedDataObjectProperties>${formats}</xades:SignedDataObjectProperties>`}` +
+    '</xades:SignedProperties>'
   );
 }
 
+function referenceId(id: string, index: number): string {
+  return index === 0 ? `${id}-document` : `${id}-document-${index + 1}`;
+}
+
+/** ds:Transform without parameters, in canonical spelling. */
+export function transformText(algorithm: string): string {
+  return `<ds:Transform Algorithm="${algorithm}"></ds:Transform>`;
+}
+
+/** Canonical SignedInfo. */
 function signedInfoText(
-  { signer, digest, id, documentDigest }: SignatureTextRequest,
+  { algorithm, id, references }: SignatureTextRequest,
   propertiesDigest: Buffer,
-  ds: string,
 ): string {
-  const exclusive = `<ds:Transform Algorithm="${EXCLUSIVE_C14N}"></ds:Transform></ds:Transforms>`;
-  const method = `<ds:DigestMethod Algorithm="${DIGEST_URI[digest]}"></ds:DigestMethod>`;
+  const method = `<ds:DigestMethod Algorithm="${DIGEST_URI[algorithm.digest]}"></ds:DigestMethod>`;
+  const value = (digest: Buffer): string =>
+    `${method}<ds:DigestValue>${digest.toString('base64')}</ds:DigestValue></ds:Reference>`;
+  let data = '';
+  references.forEach(({ uri, type, transforms, digest }, index) => {
+    data +=
+      `<ds:Reference Id="${referenceId(id, index)}"${type === undefined ? '' : ` Type="${type}"`} URI="${uri}">` +
+      `${transforms === '' ? '' : `<ds:Transforms>${transforms}</ds:Transforms>`}${value(digest)}`;
+  });
   return (
-    `<ds:SignedInfo${ds}>` +
+    `<ds:SignedInfo${DECLARE_DS}>` +
     `<ds:CanonicalizationMethod Algorithm="${EXCLUSIVE_C14N}"></ds:CanonicalizationMethod>` +
-    `<ds:SignatureMethod Algorithm="${signatureUriOf(algorithmOf(signer, { digest }))}"></ds:SignatureMethod>` +
-    `<ds:Reference Id="${id}-document" URI=""><ds:Transforms>` +
-    `<ds:Transform Algorithm="${ENVELOPED}"></ds:Transform>${exclusive}${method}` +
-    `<ds:DigestValue>${documentDigest.toString('base64')}</ds:DigestValue></ds:Reference>` +
-    `<ds:Reference Type="${SIGNED_PROPERTIES_TYPE}" URI="#${id}-properties"><ds:Transforms>${exclusive}${method}` +
-    `<ds:DigestValue>${propertiesDigest.toString('base64')}</ds:DigestValue></ds:Reference></ds:SignedInfo>`
+    `<ds:SignatureMethod Algorithm="${signatureUriOf(algorithm)}"></ds:SignatureMethod>${data}` +
+    `<ds:Reference Type="${SIGNED_PROPERTIES_TYPE}" URI="#${id}-properties">` +
+    `<ds:Transforms>${transformText(EXCLUSIVE_C14N)}</ds:Transforms>${value(propertiesDigest)}</ds:SignedInfo>`
   );
 }

@@ -1,7 +1,8 @@
 /**
  * What signing has to know of a document besides its digest, taken in the same reading: which identifiers are in use,
- * and whether a signature is there that a new one would break.
+ * where the element to be signed is, and whether a signature is there that a new one would break.
  */
+import { CryptoError } from '../types.ts';
 import {
   attributeNamed,
   attributeValue,
@@ -12,38 +13,90 @@ import {
   type StartTag,
   type XmlListener,
 } from '../xml/index.ts';
+import { ExcludedSignatures } from './excluded-signatures.ts';
 import { DS, XPATH_FILTER } from './identifiers.ts';
 
 /** Identifiers of ours begin so; only such values of the document have to be remembered. */
 export const ID_PREFIX = 'xades-';
 
-const NOT_IN_A_SIGNATURE = /^not\s*\(\s*ancestor-or-self\s*::\s*([^\s:()]+):Signature\s*\)$/;
-const EVERY_SIGNATURE = /^\/(?:\/|descendant\s*::\s*)([^\s:()/]+):Signature$/;
+/** What is to be signed. */
+export interface SurveyTarget {
+  /** The element with this Id; left out, the whole document. */
+  readonly elementId?: string;
+  /** Every signature inside is left out of the canonical form. @default false */
+  readonly withoutSignatures?: boolean;
+}
+
+/** Where the element to be signed lies, as byte offsets in UTF-8. */
+export interface FoundElement {
+  readonly start: number;
+  end: number;
+  readonly isRoot: boolean;
+}
+
+/** An identifier of an element that has begun and not ended. */
+interface OpenId {
+  readonly depth: number;
+  readonly value: string;
+}
 
 export class SigningSurvey implements XmlListener {
   readonly #bytes: Buffer;
-  readonly #names: Names;
-  readonly #canonicalizer: ExclusiveCanonicalizer;
+  readonly #canonicalizer: Pick<ExclusiveCanonicalizer, keyof XmlListener>;
+  readonly #target: SurveyTarget;
   readonly #taken = new Set<string>();
-  readonly #rootIds: string[] = [];
+  readonly #openIds: OpenId[] = [];
+  /** Identifiers of the elements around the place where the signature will stand. */
+  #coveringIds: readonly string[] | undefined;
+  /** What signatures of the document are over, as far as they do not leave all signatures out. */
+  readonly #covered = new Set<string>();
+  readonly #excluded: ExcludedSignatures;
   #depth = 0;
   /** Depth of the outermost ds:Signature we are in; 0 outside. */
   #signatureDepth = 0;
-  /** Set while inside a ds:Reference of a signature. */
-  #reference: { readonly uri: string | undefined; excludesSignatures: boolean } | undefined;
-  /** Set while inside an XPath expression of a transform. */
-  #expression: { text: string; readonly subtracts: boolean } | undefined;
+  #signatures = 0;
+  #element: FoundElement | undefined;
+  #elementDepth = 0;
+  /** What is told now goes into the canonical form. */
+  #canonical: boolean;
   #breaks: string | undefined;
 
-  constructor(bytes: Buffer, names: Names, canonicalizer: ExclusiveCanonicalizer) {
+  constructor(
+    bytes: Buffer,
+    names: Names,
+    canonicalizer: Pick<ExclusiveCanonicalizer, keyof XmlListener>,
+    target: SurveyTarget = {},
+  ) {
     this.#bytes = bytes;
-    this.#names = names;
     this.#canonicalizer = canonicalizer;
+    this.#target = target;
+    this.#excluded = new ExcludedSignatures(bytes, names);
+    this.#canonical = target.elementId === undefined;
   }
 
-  /** Why a new enveloped signature would make an existing one invalid; undefined when none would suffer. */
+  /** Why the new signature would make an existing one invalid; undefined when none would suffer. */
   get broken(): string | undefined {
-    return this.#breaks;
+    if (this.#breaks !== undefined) return this.#breaks;
+    for (const uri of this.#covered) {
+      if (uri === '' || uri === '#xpointer(/)') {
+        return 'the document holds a signature over all of it, which a new one would make invalid';
+      }
+      const id = idOf(uri);
+      if (id !== undefined && this.#coveringIds?.includes(id) === true) {
+        return `the new signature would stand inside of the element "${id}", which another one is over`;
+      }
+    }
+    return undefined;
+  }
+
+  /** Signatures anywhere in the document. */
+  get signatures(): number {
+    return this.#signatures;
+  }
+
+  /** The element that `target.elementId` names; undefined while it has not occurred. */
+  get element(): FoundElement | undefined {
+    return this.#element;
   }
 
   /** True when no identifier of the document begins with `id`. */
@@ -53,92 +106,103 @@ export class SigningSurvey implements XmlListener {
   }
 
   startElement(tag: StartTag): void {
-    this.#canonicalizer.startElement(tag);
     this.#depth++;
+    let isTarget = false;
     for (let index = 0; index < tag.attributeCount; index++) {
       const attribute = tag.attributes[index];
       if (attribute === undefined || !namesElement(attribute)) continue;
       const value = attributeValue(this.#bytes, attribute);
       if (value.startsWith(ID_PREFIX)) this.#taken.add(value);
-      if (this.#depth === 1) this.#rootIds.push(value);
+      this.#openIds.push({ depth: this.#depth, value });
+      if (value === this.#target.elementId && ID_ATTRIBUTES.has(attribute.name.text)) isTarget = true;
     }
+    if (this.#depth === 1) this.#coveringIds = this.#openIds.map(({ value }) => value);
+    if (isTarget) this.#startTarget(tag);
     if (tag.namespace.uri === DS) this.#startSignaturePart(tag);
-    else if (
-      tag.namespace.uri === XPATH_FILTER &&
-      this.#reference !== undefined &&
-      tag.name.local === 'XPath'
-    ) {
-      const filter = attributeNamed(this.#bytes, tag, 'Filter');
-      this.#expression = { text: '', subtracts: filter === 'subtract' };
-    }
+    else if (tag.namespace.uri === XPATH_FILTER && tag.name.local === 'XPath')
+      this.#excluded.startFilter(tag);
+    if (this.#canonical) this.#canonicalizer.startElement(tag);
   }
 
   endElement(name: Name, start: number, end: number, plain: boolean): void {
-    this.#canonicalizer.endElement(name, start, end, plain);
-    if (this.#reference !== undefined) {
-      if (this.#expression !== undefined && name.local === 'XPath') this.#endExpression(this.#expression);
-      if (name.local === 'Reference' && name.prefix.namespace?.uri === DS)
-        this.#endReference(this.#reference);
+    if (this.#canonical) this.#canonicalizer.endElement(name, start, end, plain);
+    if (this.#signatureDepth > 0) this.#endSignaturePart(name);
+    if (this.#depth === this.#elementDepth) {
+      this.#elementDepth = 0;
+      this.#canonical = false;
+      if (this.#element !== undefined) this.#element.end = end;
     }
-    if (this.#depth === this.#signatureDepth) this.#signatureDepth = 0;
+    while (this.#openIds.length > 0 && this.#openIds.at(-1)?.depth === this.#depth) this.#openIds.pop();
     this.#depth--;
   }
 
   text(start: number, end: number): void {
-    this.#canonicalizer.text(start, end);
-    if (this.#expression !== undefined) this.#expression.text += this.#bytes.toString('utf8', start, end);
+    if (this.#canonical) this.#canonicalizer.text(start, end);
+    if (this.#signatureDepth > 0) this.#excluded.text(start, end);
   }
 
   character(code: number): void {
-    this.#canonicalizer.character(code);
-    if (this.#expression !== undefined) this.#expression.text += String.fromCodePoint(code);
+    if (this.#canonical) this.#canonicalizer.character(code);
+    if (this.#signatureDepth > 0) this.#excluded.character(code);
   }
 
   instruction(target: Name, dataStart: number, dataEnd: number): void {
-    this.#canonicalizer.instruction(target, dataStart, dataEnd);
+    if (this.#canonical) this.#canonicalizer.instruction(target, dataStart, dataEnd);
   }
 
   comment(): void {}
 
+  #startTarget(tag: StartTag): void {
+    const id = this.#target.elementId ?? '';
+    if (this.#element !== undefined) {
+      throw new CryptoError('request.invalid', `Several elements have the Id "${id}".`);
+    }
+    const isRoot = this.#depth === 1;
+    this.#element = { start: tag.start, end: tag.end, isRoot };
+    this.#elementDepth = this.#depth;
+    this.#canonical = true;
+    // The signature comes after the element, thus into its parent; into the root itself when that is to be signed.
+    this.#coveringIds = this.#openIds.filter(({ depth }) => isRoot || depth < this.#depth).map(idValue);
+    if (this.#signatureDepth > 0) this.#breaks = `the element "${id}" is a part of a signature`;
+  }
+
   #startSignaturePart(tag: StartTag): void {
     const { local } = tag.name;
     if (local === 'Signature') {
-      if (this.#depth === 1)
+      this.#signatures++;
+      if (this.#depth === 1 && this.#canonical)
         this.#breaks = 'the root element is itself a signature, which cannot hold another one';
-      if (this.#signatureDepth === 0) this.#signatureDepth = this.#depth;
-    } else if (this.#signatureDepth === 0) {
-      return;
-    } else if (local === 'Reference') {
-      this.#reference = { uri: attributeNamed(this.#bytes, tag, 'URI'), excludesSignatures: false };
-    } else if (local === 'XPath' && this.#reference !== undefined) {
-      this.#expression = { text: '', subtracts: false };
+      if (this.#signatureDepth > 0) return;
+      this.#signatureDepth = this.#depth;
+      if (this.#target.withoutSignatures === true && this.#canonical) this.#canonical = false;
+    } else if (this.#signatureDepth > 0) {
+      if (local === 'Reference') this.#excluded.startReference(attributeNamed(this.#bytes, tag, 'URI'));
+      else if (local === 'XPath') this.#excluded.startXPath();
     }
   }
 
-  #endReference(reference: { readonly uri: string | undefined; readonly excludesSignatures: boolean }): void {
-    this.#reference = undefined;
-    if (reference.excludesSignatures || reference.uri === undefined) return;
-    if (this.#coversRoot(reference.uri)) {
-      this.#breaks ??= 'the document holds a signature over all of it, which a new one would make invalid';
+  #endSignaturePart(name: Name): void {
+    if (name.local === 'XPath') this.#excluded.endExpression();
+    else if (name.local === 'Reference' && name.prefix.namespace?.uri === DS) {
+      const uri = this.#excluded.endReference();
+      if (uri !== undefined) this.#covered.add(uri);
     }
+    if (this.#depth !== this.#signatureDepth) return;
+    this.#signatureDepth = 0;
+    if (this.#target.withoutSignatures !== true) return;
+    this.#canonical = this.#target.elementId === undefined || this.#elementDepth > 0;
   }
+}
 
-  #coversRoot(uri: string): boolean {
-    if (uri === '' || uri === '#xpointer(/)') return true;
-    const id =
-      /^#xpointer\(id\((["'])(.*)\1\)\)$/.exec(uri)?.[2] ?? (uri.startsWith('#') ? uri.slice(1) : undefined);
-    return id !== undefined && this.#rootIds.includes(id);
-  }
+/** The attributes by which an element can be asked for. Those of other namespaces mean something to few verifiers. */
+const ID_ATTRIBUTES: ReadonlySet<string> = new Set(['Id', 'ID', 'id', 'xml:id']);
 
-  /**
-   * Notes the two usual ways to leave every signature out: the XPath transform `not(ancestor-or-self::ds:Signature)`
-   * (XML Signature 1.1 §6.6.3) and the filter `subtract` of all signatures (XPath Filter 2.0).
-   */
-  #endExpression(expression: { readonly text: string; readonly subtracts: boolean }): void {
-    this.#expression = undefined;
-    const shape = expression.subtracts ? EVERY_SIGNATURE : NOT_IN_A_SIGNATURE;
-    const prefix = shape.exec(expression.text.trim())?.[1];
-    if (prefix === undefined || this.#names.prefix(prefix)?.namespace?.uri !== DS) return;
-    if (this.#reference !== undefined) this.#reference.excludesSignatures = true;
-  }
+function idValue({ value }: OpenId): string {
+  return value;
+}
+
+/** The identifier in a reference to an element of the same document. */
+function idOf(uri: string): string | undefined {
+  const pointer = /^#xpointer\(id\((["'])(.*)\1\)\)$/.exec(uri);
+  return pointer?.[2] ?? (uri.startsWith('#') ? uri.slice(1) : undefined);
 }

@@ -1,0 +1,52 @@
+/** Signatures in a file of their own, over the bytes of other files that they name (EN 319 132-1 §6.3). */
+import { createHash } from 'node:crypto';
+import { basename } from 'node:path';
+import type { Source } from '../files/source.ts';
+import { CryptoError } from '../types.ts';
+import { mimeTypeOf, mimeTypeText } from './mime-type.ts';
+import { ALONE, idFor, type PlanRequest, type SigningPlan } from './plan.ts';
+import { uriText } from './uri-text.ts';
+
+/** One file that a detached signature is over. */
+export interface DetachedContent {
+  /** Relative to the signature, percent-encoded. @default the name in `source.path` */
+  readonly uri?: string;
+  /** @default by the extension of the name */
+  readonly mimeType?: string;
+  readonly source: Source;
+}
+
+/**
+ * Reads each file once, in pieces.
+ * @throws {CryptoError} `request.invalid` for a URI that names no file or a media type that is none; `input.unreadable`,
+ *   `input.changed`
+ */
+export function planDetached(contents: readonly DetachedContent[], request: PlanRequest): SigningPlan {
+  const { digest: name } = request.algorithm;
+  const signed = createHash(name);
+  const references = contents.map(({ uri, mimeType, source }) => {
+    // With one file the state that is kept is its digest as well.
+    const own = contents.length === 1 ? signed : createHash(name);
+    for (const chunk of source.chunks()) {
+      own.update(chunk);
+      if (own !== signed) signed.update(chunk);
+    }
+    return {
+      uri: fileUriText(uri ?? encodeURIComponent(basename(source.path))),
+      transforms: '',
+      digest: own.copy().digest(),
+      mimeType: mimeType === undefined ? mimeTypeOf(source.path) : mimeTypeText(mimeType),
+    };
+  });
+  return {
+    id: idFor(Buffer.concat(references.map(({ digest }) => digest)), request),
+    references,
+    signed,
+    frame: { ...ALONE, cut: 0, resume: Number.MAX_SAFE_INTEGER },
+  };
+}
+
+function fileUriText(uri: string): string {
+  if (!uri.startsWith('#')) return uriText(uri, 'the name of a signed file');
+  throw new CryptoError('request.invalid', `"${uri}" names a part of the signature's own file.`);
+}

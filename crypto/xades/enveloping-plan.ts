@@ -1,0 +1,118 @@
+/**
+ * Signatures with what they are over inside (EN 319 132-1 §6.3): an XML document as it is, any other file in Base64.
+ */
+import { createHash, type Hash } from 'node:crypto';
+import type { Source } from '../files/source.ts';
+import { CryptoError } from '../types.ts';
+import { decodeXml, MAX_DEPTH, MAX_DOCUMENT_LENGTH, Names, readXml } from '../xml/index.ts';
+import { BASE64, EXCLUSIVE_C14N, OBJECT_TYPE } from './identifiers.ts';
+import { mimeTypeOf, mimeTypeText } from './mime-type.ts';
+import { ObjectContent } from './object-content.ts';
+import { ALONE, idFor, type PlanRequest, type SigningPlan } from './plan.ts';
+import { transformText } from './signature-text.ts';
+import { SigningSurvey } from './survey.ts';
+
+/**
+ * XML that can't stand inside of another document goes in as Base64, as every other file does: not well-formed, with a
+ * document type definition, too deep, or with signatures inside, for which a new document around them may be the end.
+ * @param document the bytes of `source` when they are to be tried as XML
+ * @throws {CryptoError} `request.invalid` for a media type that is none; `input.unreadable`, `input.changed`
+ */
+export function planEnveloping(
+  source: Source,
+  document: Buffer | undefined,
+  request: PlanRequest,
+): SigningPlan {
+  const plan = document === undefined ? undefined : planXml(document, request);
+  return plan ?? planBase64(source, request);
+}
+
+/** True when the file may be XML, by its length and first bytes. */
+export function mayBeXml(source: Source): boolean {
+  if (source.size > MAX_DOCUMENT_LENGTH) return false;
+  return /^(?:\xef\xbb\xbf|\xff\xfe|\xfe\xff)?\0?[ \t\r\n\0]*</.test(source.read(0, 64).toString('latin1'));
+}
+
+function planXml(document: Buffer, request: PlanRequest): SigningPlan | undefined {
+  try {
+    return planVerbatim(document, request);
+  } catch (error) {
+    if (error instanceof CryptoError && error.code.startsWith('xml.')) return undefined;
+    throw error;
+  }
+}
+
+function planVerbatim(document: Buffer, request: PlanRequest): SigningPlan | undefined {
+  const decoded = decodeXml(document);
+  const { utf8 } = decoded;
+  const id = idFor(createHash('sha256').update(document).digest(), request);
+  const { mimeType } = request.form;
+  const object = {
+    id: `${id}-object`,
+    mimeType: mimeType === undefined ? 'application/xml' : mimeTypeText(mimeType),
+  };
+  const signed = createHash(request.algorithm.digest);
+  const names = new Names();
+  const start = declarationEnd(utf8);
+  const content = new ObjectContent(utf8, names, start, object, signed);
+  const survey = new SigningSurvey(utf8, names, content);
+  const root = readXml(utf8, survey, names);
+  // The document holds a digest of itself only by design: such a one is as good as any in Base64.
+  if (survey.signatures > 0 || content.depth > MAX_DEPTH || !survey.isFree(id)) return undefined;
+  content.finish(root.end);
+  return planOf(id, signed, object.mimeType, {
+    transforms: transformText(EXCLUSIVE_C14N),
+    open: `<ds:Object Id="${object.id}" MimeType="${object.mimeType}">`,
+    content: 'verbatim',
+    frame: {
+      cut: decoded.toOriginal(start),
+      resume: document.length,
+      lead: '',
+      trail: '',
+      encode: (text) => decoded.encode(text),
+    },
+  });
+}
+
+/** Where the XML declaration ends: it must stay the first thing in the file. */
+function declarationEnd(utf8: Buffer): number {
+  return /^<\?xml\s/.test(utf8.toString('latin1', 0, 6)) ? utf8.indexOf('?>') + 2 : 0;
+}
+
+function planBase64(source: Source, request: PlanRequest): SigningPlan {
+  const signed = createHash(request.algorithm.digest);
+  for (const chunk of source.chunks()) signed.update(chunk);
+  const id = idFor(signed.copy().digest(), request);
+  const { mimeType } = request.form;
+  const type = mimeType === undefined ? mimeTypeOf(source.path) : mimeTypeText(mimeType);
+  return planOf(id, signed, type, {
+    transforms: transformText(BASE64),
+    open: `<ds:Object Encoding="${BASE64}" Id="${id}-object" MimeType="${type}">`,
+    content: 'base64',
+    frame: { ...ALONE, cut: 0, resume: source.size },
+  });
+}
+
+function planOf(
+  id: string,
+  signed: Hash,
+  mimeType: string,
+  {
+    transforms,
+    frame,
+    ...object
+  }: {
+    readonly transforms: string;
+    readonly open: string;
+    readonly content: 'verbatim' | 'base64';
+    readonly frame: Omit<SigningPlan['frame'], 'object'>;
+  },
+): SigningPlan {
+  const digest = signed.copy().digest();
+  return {
+    id,
+    references: [{ uri: `#${id}-object`, type: OBJECT_TYPE, transforms, digest, mimeType }],
+    signed,
+    frame: { ...frame, object },
+  };
+}

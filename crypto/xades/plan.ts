@@ -1,0 +1,67 @@
+/**
+ * What one packaging finds out before the key is needed: what is signed, by which references, and where in the output
+ * the signature will stand.
+ */
+import { createHash, type Hash } from 'node:crypto';
+import type { SignatureAlgorithm, SignatureParameters, SignerIdentity, XadesForm } from '../types.ts';
+import type { DataReference } from './signature-text.ts';
+import { ID_PREFIX } from './survey.ts';
+
+export interface PlanRequest extends Pick<SignatureParameters, 'at'> {
+  readonly signer: Pick<SignerIdentity, 'fingerprint'>;
+  readonly algorithm: SignatureAlgorithm;
+  readonly form: XadesForm;
+}
+
+export interface SigningPlan {
+  readonly id: string;
+  readonly references: readonly DataReference[];
+  /**
+   * Has been told, in order, all bytes the references are over, with the digest of the algorithm: what an archive
+   * time-stamp begins with. To be copied, not to be ended.
+   */
+  readonly signed: Hash;
+  readonly frame: Frame;
+}
+
+/**
+ * The output: bytes of the input up to `cut`, `lead`, the signature, `trail`, bytes of the input from `resume` on. The
+ * signature may hold an object that is made from the input.
+ */
+export interface Frame {
+  /** Offsets in the input. */
+  readonly cut: number;
+  readonly resume: number;
+  readonly lead: string;
+  readonly trail: string;
+  readonly object?: {
+    /** Start tag in ASCII. */
+    readonly open: string;
+    /** `verbatim`: the input between `cut` and `resume`; `base64`: all of it. */
+    readonly content: 'verbatim' | 'base64';
+  };
+  /** Text in the encoding of the output. */
+  encode(text: string): Buffer;
+}
+
+/** An identifier that follows from what is signed, by whom and when: the same request gives the same text. */
+export function idFor(
+  digest: Buffer,
+  { at, signer }: PlanRequest,
+  isFree: (id: string) => boolean = () => true,
+): string {
+  const seed = createHash('sha256').update(digest).update(`${at} ${signer.fingerprint}`);
+  const base = ID_PREFIX + seed.digest('hex').slice(0, 32);
+  if (isFree(base)) return base;
+  for (let number = 2; ; number++) {
+    const id = `${base}.${number}`;
+    if (isFree(id)) return id;
+  }
+}
+
+/** The frame of a signature in a file of its own. */
+export const ALONE: Pick<Frame, 'lead' | 'trail' | 'encode'> = {
+  lead: '<?xml version="1.0" encoding="UTF-8"?>\n',
+  trail: '',
+  encode: (text) => Buffer.from(text),
+};

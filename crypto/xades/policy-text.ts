@@ -1,0 +1,27 @@
+/** SignaturePolicyIdentifier, which makes a signature an EPES one (EN 319 132-1 §5.2.9). */
+import { CryptoError, type SignaturePolicy } from '../types.ts';
+import { DIGEST_URI, DS } from './identifiers.ts';
+import { uriText } from './uri-text.ts';
+
+/**
+ * Canonical form inside of SignedProperties.
+ * @throws {CryptoError} `request.invalid` for an identifier that is not dotted, or a location that is not a URI
+ */
+export function policyText({ oid, digest, hash, uri }: SignaturePolicy): string {
+  if (!/^[0-2](\.\d+)+$/.test(oid)) {
+    throw new CryptoError('request.invalid', `The policy identifier "${oid}" is not dotted numbers.`);
+  }
+  const qualifiers =
+    uri === undefined
+      ? ''
+      : '<xades:SigPolicyQualifiers><xades:SigPolicyQualifier>' +
+        `<xades:SPURI>${uriText(uri, "the policy's location")}</xades:SPURI>` +
+        '</xades:SigPolicyQualifier></xades:SigPolicyQualifiers>';
+  return (
+    '<xades:SignaturePolicyIdentifier><xades:SignaturePolicyId><xades:SigPolicyId>' +
+    `<xades:Identifier Qualifier="OIDAsURN">urn:oid:${oid}</xades:Identifier></xades:SigPolicyId>` +
+    `<xades:SigPolicyHash><ds:DigestMethod xmlns:ds="${DS}" Algorithm="${DIGEST_URI[digest]}"></ds:DigestMethod>` +
+    `<ds:DigestValue xmlns:ds="${DS}">${hash.toString('base64')}</ds:DigestValue></xades:SigPolicyHash>` +
+    `${qualifiers}</xades:SignaturePolicyId></xades:SignaturePolicyIdentifier>`
+  );
+}

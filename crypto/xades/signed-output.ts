@@ -1,0 +1,115 @@
+/** Puts a planned signature and its input together in a new file. */
+import { createHash } from 'node:crypto';
+import type { Source } from '../files/source.ts';
+import { createTarget, type Target } from '../files/target.ts';
+import type { SignedFile, SignFileRequest } from '../types.ts';
+import type { Frame } from './plan.ts';
+import { CLOSE_SIGNATURE } from './signature-text.ts';
+
+/** A signed document as ranges; `before` and `after` are views of the input. */
+export interface SignedXml {
+  readonly before: Buffer;
+  readonly inserted: Buffer;
+  /** What of the input stands inside of the signature; empty for most packagings. */
+  readonly content: Buffer;
+  /** The rest of the signature after `content`. */
+  readonly closing: Buffer;
+  readonly after: Buffer;
+}
+
+/** @param opened the signature as `openSignature` gives it */
+export function assemble(input: Buffer, frame: Frame, opened: string): SignedXml {
+  const { cut, resume, lead, trail, object, encode } = frame;
+  const before = input.subarray(0, cut);
+  const after = input.subarray(resume);
+  if (object?.content !== 'verbatim') {
+    const inserted = encode(`${lead}${opened}${CLOSE_SIGNATURE}${trail}`);
+    return { before, inserted, content: NOTHING, closing: NOTHING, after };
+  }
+  return {
+    before,
+    inserted: encode(lead + opened + object.open),
+    content: input.subarray(cut, resume),
+    closing: encode(CLOSE_OBJECT + trail),
+    after,
+  };
+}
+
+const NOTHING = Buffer.alloc(0);
+const CLOSE_OBJECT = `</ds:Object>${CLOSE_SIGNATURE}`;
+
+type OutputRequest = Pick<SignFileRequest, 'output' | 'sync'>;
+
+/**
+ * Writes the output of an input that is in memory; both are hashed on the way.
+ * @throws {CryptoError} `input.changed`, `output.exists`, `output.unwritable`. No output is left then.
+ */
+export function writeAssembled(
+  source: Source,
+  input: Buffer,
+  { before, inserted, content, closing, after }: SignedXml,
+  request: OutputRequest,
+): SignedFile {
+  source.assertUnchanged();
+  const output = createHash('sha256').update(before);
+  const sha256 = output.copy().update(input.subarray(before.length)).digest('hex');
+  const parts = [inserted, content, closing, after];
+  for (const part of parts) output.update(part);
+  const length = write(request, (target) => target.write(before, ...parts));
+  return { input: fingerprint(source, sha256), output: { sha256: output.digest('hex'), length } };
+}
+
+/**
+ * Writes the output of an input that is read in pieces: a signature alone, or around Base64.
+ * @throws {CryptoError} as `writeAssembled`, and `input.unreadable`
+ */
+export function writeStreamed(
+  source: Source,
+  frame: Frame,
+  opened: string,
+  request: OutputRequest,
+): SignedFile {
+  const input = createHash('sha256');
+  const output = createHash('sha256');
+  const length = write(request, (target) => {
+    const put = (text: string): void => {
+      const bytes = frame.encode(text);
+      output.update(bytes);
+      target.write(bytes);
+    };
+    put(frame.lead + opened + (frame.object?.open ?? ''));
+    let rest: Buffer = NOTHING;
+    for (const chunk of source.chunks()) {
+      input.update(chunk);
+      if (frame.object === undefined) continue;
+      // Three bytes make four characters: only the last piece may leave some over.
+      const whole = rest.length === 0 ? chunk : Buffer.concat([rest, chunk]);
+      const end = whole.length - (whole.length % 3);
+      put(whole.toString('base64', 0, end));
+      rest = Buffer.from(whole.subarray(end));
+    }
+    put(
+      rest.toString('base64') + (frame.object === undefined ? CLOSE_SIGNATURE : CLOSE_OBJECT) + frame.trail,
+    );
+    source.assertUnchanged();
+  });
+  const sha256 = input.digest('hex');
+  return { input: fingerprint(source, sha256), output: { sha256: output.digest('hex'), length } };
+}
+
+function fingerprint({ size, mtimeMs, inode }: Source, sha256: string): SignedFile['input'] {
+  return { sha256, length: size, mtimeMs, inode };
+}
+
+function write({ output, sync = true }: OutputRequest, fill: (target: Target) => void): number {
+  const target = createTarget(output);
+  try {
+    fill(target);
+    if (sync) target.sync();
+    target.close();
+    return target.length;
+  } catch (error) {
+    target.discard();
+    throw error;
+  }
+}
