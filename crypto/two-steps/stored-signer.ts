@@ -1,0 +1,74 @@
+/** Signer and parameters as text, for the state kept between the two steps of signing. Holds no secret. */
+import { fingerprintOf } from '../certificates/certificate.ts';
+import {
+  CryptoError,
+  type KeyType,
+  type SignatureParameters,
+  type SignaturePolicy,
+  type SignerIdentity,
+} from '../types.ts';
+
+/** Who signs and how; what `SignFileRequest` and its kin have in common. */
+export type SignerAndParameters = SignatureParameters & { readonly signer: SignerIdentity };
+
+/** Plain data for JSON; binary values are Base64. */
+export interface StoredSigner {
+  readonly certificate: string;
+  readonly chain: readonly string[];
+  readonly keyType: KeyType;
+  readonly keyBits: number;
+  readonly parameters: Omit<SignatureParameters, 'policy'>;
+  readonly policy?: Omit<SignaturePolicy, 'hash'> & { readonly hash: string };
+}
+
+export function storedSigner(request: SignerAndParameters): StoredSigner {
+  const { signer, at, digest, padding, includeChain, policy } = request;
+  return {
+    certificate: signer.certificate.toString('base64'),
+    chain: signer.chain.map((certificate) => certificate.toString('base64')),
+    keyType: signer.keyType,
+    keyBits: signer.keyBits,
+    parameters: {
+      at,
+      ...(digest === undefined ? {} : { digest }),
+      ...(padding === undefined ? {} : { padding }),
+      ...(includeChain === undefined ? {} : { includeChain }),
+    },
+    ...(policy === undefined ? {} : { policy: { ...policy, hash: policy.hash.toString('base64') } }),
+  };
+}
+
+/** What `storedSigner` was given. */
+export function signerFromStored(stored: StoredSigner): SignerAndParameters {
+  const { keyType, keyBits, parameters, policy } = stored;
+  const certificate = Buffer.from(stored.certificate, 'base64');
+  return {
+    signer: {
+      certificate,
+      chain: stored.chain.map((text) => Buffer.from(text, 'base64')),
+      keyType,
+      keyBits,
+      fingerprint: fingerprintOf(certificate),
+    },
+    ...parameters,
+    ...(policy === undefined ? {} : { policy: { ...policy, hash: Buffer.from(policy.hash, 'base64') } }),
+  };
+}
+
+/**
+ * The object in a state text. What is inside is the format's own, as it wrote it.
+ * @param kind value of the member `kind`, which says who wrote it: `cades/1`
+ * @throws {CryptoError} `request.invalid` when it isn't JSON of this kind
+ */
+export function readState<State extends { readonly kind: string }>(text: string, kind: State['kind']): State {
+  let state: unknown;
+  try {
+    state = JSON.parse(text);
+  } catch {
+    state = undefined;
+  }
+  if (typeof state === 'object' && state !== null && 'kind' in state && state.kind === kind) {
+    return state as State;
+  }
+  throw new CryptoError('request.invalid', `The state of the first step is not one of ${kind}.`);
+}
