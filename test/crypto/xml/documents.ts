@@ -49,10 +49,7 @@ const TEXTS = [
 const INSTRUCTIONS = ['<?go?>', '<?go   now ?>', '<?style href="a.css"\r\n type="x"?>', '<?q a?b > c?>'];
 const COMMENTS = ['<!-- a </r> b -->', '<!---->', '<!-- <?x?> & -->'];
 
-export function generateDocument(
-  seed: number,
-  options: { readonly ids?: boolean } = {},
-): GeneratedDocument {
+export function generateDocument(seed: number, options: { readonly ids?: boolean } = {}): GeneratedDocument {
   const random = seeded(seed);
   const pick = <T>(from: readonly T[]): T => from[Math.floor(random() * from.length)] as T;
   const chance = (share: number): boolean => random() < share;
