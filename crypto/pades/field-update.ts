@@ -1,0 +1,96 @@
+/**
+ * Puts a signature into a field of the form, which is made when it does not exist (ISO 32000-2, 12.7.5.5).
+ */
+import { asInteger, type Reference } from '../pdf/index.ts';
+import type { SignatureAppearance } from '../types.ts';
+import { type DictDraft, type Draft, referenceText } from './draft.ts';
+import { isWidget, type NamedField, type TargetField } from './form-survey.ts';
+import { textString } from './text-string.ts';
+import { placeWidget } from './widget.ts';
+
+/** SignaturesExist and AppendOnly (table 225). */
+const SIGN_FLAGS = 3;
+
+/** Printable, since archives forbid hidden annotations, and locked, which keeps editors from moving it (table 167). */
+const WIDGET_FLAGS = 132;
+
+/**
+ * Writes field and widget into the draft, and the form that lists them.
+ * @throws {CryptoError} as `placeWidget`
+ */
+export function updateField(
+  draft: Draft,
+  target: TargetField,
+  signature: Reference,
+  appearance?: SignatureAppearance,
+): void {
+  const form = draft.catalog.child('AcroForm');
+  const flags = asInteger(draft.pdf.resolve(form.get('SigFlags'))) ?? 0;
+  if ((flags & SIGN_FLAGS) !== SIGN_FLAGS) form.set('SigFlags', String(flags | SIGN_FLAGS));
+  if (target.kind === 'empty') signEmptyField(draft, target.found, signature, appearance);
+  else addField(draft, form, target, signature, appearance);
+}
+
+function signEmptyField(
+  draft: Draft,
+  { field, widgets }: NamedField,
+  signature: Reference,
+  appearance: SignatureAppearance | undefined,
+): void {
+  // A field without an object of its own was refused when it was looked up.
+  const own = field.reference ?? draft.reserve();
+  const body = draft.dict(own, field.dict);
+  body.set('V', referenceText(signature));
+  const [kid] = widgets;
+  const widget = isWidget(draft.pdf, field) ? field : kid;
+  const { page, entries } = placeWidget(draft, appearance, widget?.dict);
+  const reference = widget?.reference;
+  const shown =
+    widget === undefined ? body : reference === undefined ? undefined : draft.dict(reference, widget.dict);
+  for (const [key, value] of entries) shown?.set(key, value);
+  if (page === undefined) return;
+  for (const [key, value] of widgetEntries(page.reference)) body.set(key, value);
+  draft.dict(page.reference, page.dict).appendHere('Annots', referenceText(own));
+}
+
+function addField(
+  draft: Draft,
+  form: DictDraft,
+  { under, parts }: TargetField & { readonly kind: 'new' },
+  signature: Reference,
+  appearance: SignatureAppearance | undefined,
+): void {
+  const { page, entries } = placeWidget(draft, appearance, undefined);
+  const references = parts.map(() => draft.reserve());
+  const [top] = references;
+  const own = references.at(-1);
+  if (top === undefined || own === undefined) return;
+  const parentOf = (index: number): string => {
+    const parent = index === 0 ? under?.reference : references[index - 1];
+    return parent === undefined ? '' : `/Parent ${referenceText(parent)}`;
+  };
+  for (const [index, part] of parts.slice(0, -1).entries()) {
+    const [here, kid] = [references[index], references[index + 1]];
+    if (here === undefined || kid === undefined) continue;
+    draft.put(here, `<</T${textString(part)}${parentOf(index)}/Kids[${referenceText(kid)}]>>`);
+  }
+  const more = [...(page === undefined ? [] : widgetEntries(page.reference)), ...entries];
+  draft.put(
+    own,
+    `<</FT/Sig/T${textString(parts.at(-1) ?? '')}${parentOf(parts.length - 1)}/V ${referenceText(signature)}` +
+      `${more.map(([key, value]) => `/${key} ${value}`).join('')}>>`,
+  );
+  if (page !== undefined) draft.dict(page.reference, page.dict).appendHere('Annots', referenceText(own));
+  if (under?.reference === undefined) form.append('Fields', referenceText(top));
+  else draft.dict(under.reference, under.dict).append('Kids', referenceText(top));
+}
+
+/** What makes a field its own widget on a page. */
+function widgetEntries(page: Reference): readonly (readonly [string, string])[] {
+  return [
+    ['Type', '/Annot'],
+    ['Subtype', '/Widget'],
+    ['F', String(WIDGET_FLAGS)],
+    ['P', referenceText(page)],
+  ];
+}
