@@ -3,15 +3,14 @@ import { ID } from '../asn1/oids.ts';
 import { TAG } from '../asn1/tags.ts';
 import { fitsUtcTime } from '../asn1/time.ts';
 import { header } from '../asn1/write.ts';
+import { type AroundContent, aroundContent } from '../cms/amend.ts';
 import { buildSignerInfos, signerInfosLength, usualSignatureLength } from '../cms/build.ts';
 import { partsOf } from '../cms/signer-parts.ts';
-import type { DigestName, Signer } from '../types.ts';
+import type { SignatureParameters, Signer } from '../types.ts';
 
-export interface EnvelopeRequest {
+/** Who signs, and how. */
+export interface EnvelopeRequest extends SignatureParameters {
   readonly signer: Signer;
-  readonly digest: DigestName;
-  /** Claimed signing time, milliseconds since the epoch. */
-  readonly at: number;
 }
 
 /** File = `head`, content, `tail`. */
@@ -22,7 +21,7 @@ export interface Envelope {
 
 /**
  * Everything around content of `contentLength` bytes whose digest is known.
- * @param messageDigest of the content, made with `request.digest`
+ * @param messageDigest of the content, made with the digest of `algorithmOf(signer, request)`
  */
 export function envelope(
   request: EnvelopeRequest,
@@ -38,10 +37,9 @@ export function envelope(
  * length, which `promisedTail` then keeps.
  */
 export function promisingHead(request: EnvelopeRequest, contentLength: number): Buffer {
-  const { signer, digest, at } = request;
-  const form = fitsUtcTime(at) ? 'utc' : 'generalized';
-  const signers = signerInfosLength({ signer, digest }, form, usualSignatureLength(signer));
-  const { certificates } = partsOf({ signer, digest });
+  const form = fitsUtcTime(request.at) ? 'utc' : 'generalized';
+  const signers = signerInfosLength(request, form, usualSignatureLength(request.signer));
+  const { certificates } = partsOf(request);
   return headOf(request, contentLength, certificates.length + signers);
 }
 
@@ -50,22 +48,35 @@ export function promisedTail(request: EnvelopeRequest, messageDigest: Uint8Array
   return envelopeTail(request, messageDigest, usualSignatureLength(request.signer));
 }
 
-function envelopeTail(
-  { signer, digest, at }: EnvelopeRequest,
-  messageDigest: Uint8Array,
-  signatureLength?: number,
-): Buffer {
-  const wanted = signatureLength === undefined ? {} : { signatureLength };
-  const signers = buildSignerInfos({ signer, digest, messageDigest, signingTime: at, ...wanted });
-  return Buffer.concat([partsOf({ signer, digest }).certificates, signers]);
+/**
+ * What stands around content of `contentLength` bytes in a signature that is complete but for it.
+ * @param der SignedData with its content left out
+ * @throws {Asn1Error}
+ */
+export function envelopeOf(der: Buffer, contentLength: number): Envelope {
+  const around = aroundContent(der);
+  return { head: headAround(around, contentLength, around.tail.length), tail: around.tail };
 }
 
-function headOf({ signer, digest }: EnvelopeRequest, contentLength: number, tailLength: number): Buffer {
+function envelopeTail(request: EnvelopeRequest, messageDigest: Uint8Array, signatureLength?: number): Buffer {
+  const wanted = signatureLength === undefined ? {} : { signatureLength };
+  const signers = buildSignerInfos({ ...request, messageDigest, signingTime: request.at, ...wanted });
+  return Buffer.concat([partsOf(request).certificates, signers]);
+}
+
+function headOf(request: EnvelopeRequest, contentLength: number, tailLength: number): Buffer {
+  return headAround({ start: partsOf(request).start, contentType: ID.data }, contentLength, tailLength);
+}
+
+function headAround(
+  { start, contentType }: Omit<AroundContent, 'tail'>,
+  contentLength: number,
+  tailLength: number,
+): Buffer {
   // From the inside out, since every header holds the length of all that follows it.
-  const { start } = partsOf({ signer, digest });
   const octets = header(TAG.octetString, contentLength);
   const explicit = header(TAG.context0Constructed, octets.length + contentLength);
-  const inner = ID.data.length + explicit.length + octets.length + contentLength;
+  const inner = contentType.length + explicit.length + octets.length + contentLength;
   const encapsulated = header(TAG.sequence, inner);
   const fields = start.length + encapsulated.length + inner + tailLength;
   const signedData = header(TAG.sequence, fields);
@@ -81,7 +92,7 @@ function headOf({ signer, digest }: EnvelopeRequest, contentLength: number, tail
     signedData,
     start,
     encapsulated,
-    ID.data,
+    contentType,
     explicit,
     octets,
   ]);

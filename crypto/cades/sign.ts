@@ -1,63 +1,45 @@
-/** CAdES-B-B with the content inside: one pass over the input, one over the output, bounded memory. */
+/** CAdES-B-B with the content inside or outside: one pass over the input, one over the output, bounded memory. */
 import { createHash } from 'node:crypto';
-import { openSource, type Source, WHOLE_LIMIT } from '../files/source.ts';
-import { createTarget, type Target } from '../files/target.ts';
+import { buildSignedData } from '../cms/build.ts';
+import { type Source, WHOLE_LIMIT } from '../files/source.ts';
+import { algorithmOf } from '../keys/algorithm.ts';
 import { CryptoError, type SignedFile, type SignFileRequest } from '../types.ts';
+import { hashSource } from './content-digests.ts';
 import { type Envelope, type EnvelopeRequest, envelope, promisedTail, promisingHead } from './envelope.ts';
+import { type FilesDone, type SignatureOutput, withFiles } from './signature-files.ts';
 
 /**
- * Signs any file into a CMS SignedData in DER that holds it (EN 319 122-1, baseline B). What the file is plays no
- * part: one that is CMS already is content like any other. Lengths above 4 GiB are written exactly.
- * The output is synced when this returns (unless `sync` is false) and removed when it throws.
+ * Signs any file into a CMS SignedData in DER or PEM that holds it, or that stands beside it (EN 319 122-1, baseline B).
+ * What the file is plays no part: one that is CMS already is content like any other. Lengths above 4 GiB are written
+ * exactly. The output is synced when this returns (unless `sync` is false) and removed when it throws.
  * @throws {CryptoError} `input.unreadable`, `input.empty`, `input.changed`, `output.exists`, `output.unwritable`,
- *   `key.unsupported`
+ *   `key.unsupported`; `request.invalid` for a level above B (`signCadesAtLevel`) or a policy that can't be written
  */
 export function signCades(request: SignFileRequest): SignedFile {
-  const source = openSource(request.input);
-  try {
-    if (source.size === 0) throw new CryptoError('input.empty', `${request.input} is empty.`);
-    const target = createTarget(request.output);
-    try {
-      const { signer, at, digest = 'sha256' } = request;
-      const write = source.size <= WHOLE_LIMIT ? writeSmall : writeLarge;
-      const digests = write(source, target, { signer, at, digest });
-      source.assertUnchanged();
-      if (request.sync ?? true) target.sync();
-      const { length } = target;
-      target.close();
-      return {
-        input: {
-          sha256: digests.input,
-          length: source.size,
-          mtimeMs: source.mtimeMs,
-          inode: source.inode,
-        },
-        output: { sha256: digests.output, length },
-      };
-    } catch (error) {
-      target.discard();
-      throw error;
-    }
-  } finally {
-    source.close();
-  }
+  const { level = 'B', cades = {} } = request;
+  if (level !== 'B') throw new CryptoError('request.invalid', `Level ${level} needs authorities.`);
+  return withFiles(request, cades.armor ?? 'der', (source, output) => {
+    if (cades.detached === true) return writeDetached(source, output, request);
+    const write = source.size <= WHOLE_LIMIT ? writeSmall : writeLarge;
+    return write(source, output, request);
+  });
 }
 
-/** Lower-case hex SHA-256 of both files. */
-interface Digests {
-  readonly input: string;
-  readonly output: string;
+function writeDetached(source: Source, output: SignatureOutput, request: EnvelopeRequest): FilesDone {
+  const { digest } = algorithmOf(request.signer, request);
+  const digests = hashSource(source, [digest]);
+  const der = buildSignedData({ ...request, messageDigest: digests.of(digest), signingTime: request.at });
+  output.write(der);
+  return { sha256: digests.sha256 };
 }
 
-function writeSmall(source: Source, target: Target, request: EnvelopeRequest): Digests {
+function writeSmall(source: Source, output: SignatureOutput, request: EnvelopeRequest): FilesDone {
   const content = source.read(0, source.size);
   const { head, tail, messageDigest } = envelopBytes(content, request);
-  target.write(head, content, tail);
-  const input = request.digest === 'sha256' ? messageDigest : createHash('sha256').update(content).digest();
-  return {
-    input: input.toString('hex'),
-    output: createHash('sha256').update(head).update(content).update(tail).digest('hex'),
-  };
+  output.write(head, content, tail);
+  const { digest } = algorithmOf(request.signer, request);
+  const sha256 = digest === 'sha256' ? messageDigest : createHash('sha256').update(content).digest();
+  return { sha256: sha256.toString('hex') };
 }
 
 /** What stands before and after the content of a CAdES-B-B signature made in memory. @throws as `signCades` */
@@ -65,26 +47,15 @@ export function envelopBytes(
   content: Buffer,
   request: EnvelopeRequest,
 ): Envelope & { readonly messageDigest: Buffer } {
-  const messageDigest = createHash(request.digest).update(content).digest();
+  const { digest } = algorithmOf(request.signer, request);
+  const messageDigest = createHash(digest).update(content).digest();
   return { ...envelope(request, content.length, messageDigest), messageDigest };
 }
 
-function writeLarge(source: Source, target: Target, request: EnvelopeRequest): Digests {
-  const input = createHash('sha256');
-  const output = createHash('sha256');
-  const other = request.digest === 'sha256' ? undefined : createHash(request.digest);
-  const head = promisingHead(request, source.size);
-  output.update(head);
-  target.write(head);
-  for (const chunk of source.chunks()) {
-    input.update(chunk);
-    other?.update(chunk);
-    output.update(chunk);
-    target.write(chunk);
-  }
-  const sha256 = input.digest();
-  const tail = promisedTail(request, other?.digest() ?? sha256);
-  output.update(tail);
-  target.write(tail);
-  return { input: sha256.toString('hex'), output: output.digest('hex') };
+function writeLarge(source: Source, output: SignatureOutput, request: EnvelopeRequest): FilesDone {
+  const { digest } = algorithmOf(request.signer, request);
+  output.write(promisingHead(request, source.size));
+  const digests = hashSource(source, [digest], (piece) => output.write(piece));
+  output.write(promisedTail(request, digests.of(digest)));
+  return { sha256: digests.sha256 };
 }

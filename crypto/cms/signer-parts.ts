@@ -48,26 +48,46 @@ const EMPTY = Buffer.alloc(0);
 /** Forms remembered for one signer; policies are configuration and few, but they may come from outside too. */
 const KEPT = 32;
 
-const known = new WeakMap<SignerIdentity, Map<string, SignerParts>>();
+interface Known {
+  readonly byForm: Map<string, SignerParts>;
+  /** The form asked for last and its parts: one signature asks several times, and the next one mostly for the same. */
+  last: { readonly form: SignerForm; readonly parts: SignerParts } | undefined;
+}
+
+const known = new WeakMap<SignerIdentity, Known>();
 
 /**
  * @throws {CryptoError} `key.unsupported` for a key or digest that is too weak or unknown, or a key that is not the
  *   certificate's; `request.invalid` for a policy or content type that can't be written; `certificate.malformed`
  */
 export function partsOf(form: SignerForm): SignerParts {
-  let byForm = known.get(form.signer);
-  if (byForm === undefined) {
-    byForm = new Map();
-    known.set(form.signer, byForm);
+  let kept = known.get(form.signer);
+  if (kept === undefined) {
+    kept = { byForm: new Map(), last: undefined };
+    known.set(form.signer, kept);
   }
+  if (kept.last !== undefined && sameForm(kept.last.form, form)) return kept.last.parts;
   const key = keyOf(form);
-  let parts = byForm.get(key);
+  let parts = kept.byForm.get(key);
   if (parts === undefined) {
     parts = makeParts(form);
-    if (byForm.size >= KEPT) byForm.clear();
-    byForm.set(key, parts);
+    if (kept.byForm.size >= KEPT) kept.byForm.clear();
+    kept.byForm.set(key, parts);
   }
+  const { signer, digest, padding, includeChain, policy, contentType } = form;
+  // Optional fields stand here as undefined, which is what they are compared as.
+  kept.last = { form: { signer, digest, padding, includeChain, policy, contentType } as SignerForm, parts };
   return parts;
+}
+
+function sameForm(one: SignerForm, other: SignerForm): boolean {
+  return (
+    one.digest === other.digest &&
+    one.padding === other.padding &&
+    one.includeChain === other.includeChain &&
+    one.policy === other.policy &&
+    one.contentType === other.contentType
+  );
 }
 
 function keyOf({ digest, padding, includeChain, policy, contentType }: SignerForm): string {

@@ -1,0 +1,124 @@
+/** The file that is read and the one that is written when a CAdES signature is made or added to. */
+import { createHash } from 'node:crypto';
+import { openSource, type Source } from '../files/source.ts';
+import { createTarget, type Target } from '../files/target.ts';
+import { type CadesForm, CryptoError, type SignedFile } from '../types.ts';
+import { ArmorWriter } from './armor-writer.ts';
+
+export type Armor = NonNullable<CadesForm['armor']>;
+
+/** Takes the bytes of a signature, in order. */
+export interface SignatureOutput {
+  write(...parts: readonly Uint8Array[]): void;
+}
+
+/** The two files of one request. */
+export interface FileNames {
+  readonly input: string;
+  readonly output: string;
+  readonly sync?: boolean;
+}
+
+/** What was done with the files. */
+export interface FilesDone {
+  /** Lower-case hex SHA-256 of the input. */
+  readonly sha256: string;
+}
+
+/**
+ * Opens the input, creates the output and closes both again. The output is synced when this returns (unless `sync` is
+ * false) and removed when it throws.
+ * @throws {CryptoError} `input.unreadable`, `input.empty`, `input.changed`, `output.exists`, `output.unwritable`, and
+ *   what `work` throws
+ */
+export function withFiles(
+  names: FileNames,
+  armor: Armor,
+  work: (source: Source, output: SignatureOutput) => FilesDone,
+): SignedFile {
+  const files = openFiles(names, armor);
+  try {
+    return files.finish(work(files.source, files.output));
+  } catch (error) {
+    files.output.discard();
+    throw error;
+  } finally {
+    files.source.close();
+  }
+}
+
+/** As `withFiles`, for work that asks authorities on its way. */
+export async function withFilesMeanwhile(
+  names: FileNames,
+  armor: Armor,
+  work: (source: Source, output: SignatureOutput) => Promise<FilesDone>,
+): Promise<SignedFile> {
+  const files = openFiles(names, armor);
+  try {
+    return files.finish(await work(files.source, files.output));
+  } catch (error) {
+    files.output.discard();
+    throw error;
+  } finally {
+    files.source.close();
+  }
+}
+
+interface Files {
+  readonly source: Source;
+  readonly output: HashingOutput;
+  finish(done: FilesDone): SignedFile;
+}
+
+function openFiles({ input, output: path, sync = true }: FileNames, armor: Armor): Files {
+  const source = openSource(input);
+  try {
+    if (source.size === 0) throw new CryptoError('input.empty', `${input} is empty.`);
+    const output = new HashingOutput(createTarget(path), armor);
+    return {
+      source,
+      output,
+      finish({ sha256 }) {
+        source.assertUnchanged();
+        const written = output.finish(sync);
+        const { size: length, mtimeMs, inode } = source;
+        return { input: { sha256, length, mtimeMs, inode }, output: written };
+      },
+    };
+  } catch (error) {
+    source.close();
+    throw error;
+  }
+}
+
+class HashingOutput implements SignatureOutput {
+  readonly #target: Target;
+  readonly #hash = createHash('sha256');
+  readonly #armor: ArmorWriter | undefined;
+
+  constructor(target: Target, armor: Armor) {
+    this.#target = target;
+    this.#armor = armor === 'pem' ? new ArmorWriter() : undefined;
+  }
+
+  write(...parts: readonly Uint8Array[]): void {
+    this.#put(this.#armor === undefined ? parts : [this.#armor.lines(...parts)]);
+  }
+
+  finish(sync: boolean): SignedFile['output'] {
+    if (this.#armor !== undefined) this.#put([this.#armor.end()]);
+    if (sync) this.#target.sync();
+    const { length } = this.#target;
+    this.#target.close();
+    return { sha256: this.#hash.digest('hex'), length };
+  }
+
+  discard(): void {
+    this.#target.discard();
+  }
+
+  #put(parts: readonly Uint8Array[]): void {
+    for (const part of parts) this.#hash.update(part);
+    this.#target.write(...parts);
+  }
+}
