@@ -27,9 +27,9 @@ export interface SurveyTarget {
   readonly withoutSignatures?: boolean;
 }
 
-/** Where the element to be signed lies, as byte offsets in UTF-8. */
+/** Where the element to be signed lies. */
 export interface FoundElement {
-  readonly start: number;
+  /** Byte offset in UTF-8 after it, and after the signatures that follow it: later ones come later. */
   end: number;
   readonly isRoot: boolean;
 }
@@ -57,6 +57,8 @@ export class SigningSurvey implements XmlListener {
   #signatures = 0;
   #element: FoundElement | undefined;
   #elementDepth = 0;
+  /** Depth of the element, when nothing but signatures came after it. */
+  #afterDepth = 0;
   /** What is told now goes into the canonical form. */
   #canonical: boolean;
   #breaks: string | undefined;
@@ -117,6 +119,7 @@ export class SigningSurvey implements XmlListener {
       if (value === this.#target.elementId && ID_ATTRIBUTES.has(attribute.name.text)) isTarget = true;
     }
     if (this.#depth === 1) this.#coveringIds = this.#openIds.map(({ value }) => value);
+    if (this.#depth === this.#afterDepth && !isSignature(tag.name)) this.#afterDepth = 0;
     if (isTarget) this.#startTarget(tag);
     if (tag.namespace.uri === DS) this.#startSignaturePart(tag);
     else if (tag.namespace.uri === XPATH_FILTER && tag.name.local === 'XPath')
@@ -129,9 +132,11 @@ export class SigningSurvey implements XmlListener {
     if (this.#signatureDepth > 0) this.#endSignaturePart(name);
     if (this.#depth === this.#elementDepth) {
       this.#elementDepth = 0;
+      this.#afterDepth = this.#depth;
       this.#canonical = false;
-      if (this.#element !== undefined) this.#element.end = end;
     }
+    if (this.#depth === this.#afterDepth && this.#element !== undefined) this.#element.end = end;
+    else if (this.#depth < this.#afterDepth) this.#afterDepth = 0;
     while (this.#openIds.length > 0 && this.#openIds.at(-1)?.depth === this.#depth) this.#openIds.pop();
     this.#depth--;
   }
@@ -158,7 +163,7 @@ export class SigningSurvey implements XmlListener {
       throw new CryptoError('request.invalid', `Several elements have the Id "${id}".`);
     }
     const isRoot = this.#depth === 1;
-    this.#element = { start: tag.start, end: tag.end, isRoot };
+    this.#element = { end: tag.end, isRoot };
     this.#elementDepth = this.#depth;
     this.#canonical = true;
     // The signature comes after the element, thus into its parent; into the root itself when that is to be signed.
@@ -196,6 +201,10 @@ export class SigningSurvey implements XmlListener {
 
 /** The attributes by which an element can be asked for. Those of other namespaces mean something to few verifiers. */
 const ID_ATTRIBUTES: ReadonlySet<string> = new Set(['Id', 'ID', 'id', 'xml:id']);
+
+function isSignature({ local, prefix }: Name): boolean {
+  return local === 'Signature' && prefix.namespace?.uri === DS;
+}
 
 function idValue({ value }: OpenId): string {
   return value;

@@ -1,13 +1,20 @@
 /** Signs and verifies documents in files of a folder of their own. */
-import { createHash } from 'node:crypto';
+import { constants, createHash, verify, X509Certificate } from 'node:crypto';
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import type { DigestName, SignedFile, Signer, VerificationReport } from '../../../crypto/types.ts';
+import type {
+  SignatureParameters,
+  SignedFile,
+  Signer,
+  VerificationReport,
+  XadesForm,
+} from '../../../crypto/types.ts';
+import { signatureMethodOf } from '../../../crypto/xades/identifiers.ts';
 import { signXades } from '../../../crypto/xades/sign.ts';
 import { verifyXades } from '../../../crypto/xades/verify.ts';
 import { pki } from '../../pki/pki.ts';
-import { type XmlsecVerdict, xmlsec1 } from '../../verifiers/index.ts';
+import { runTool, type XmlsecVerdict, xmlsec1 } from '../../verifiers/index.ts';
 
 export const NOW = Date.now();
 
@@ -24,26 +31,37 @@ export interface SignedDocument {
 }
 
 /** A new path in the folder. */
-export function newPath(): string {
-  return join(folder, `${++files}.xml`);
+export function newPath(extension = 'xml'): string {
+  return join(folder, `${++files}.${extension}`);
 }
 
-export function signDocument(
-  document: string | Buffer,
-  options: { readonly signer?: Signer; readonly digest?: DigestName; readonly at?: number } = {},
-): SignedDocument {
+/** The path of a new file with these bytes. */
+export function newFile(content: string | Buffer, extension = 'xml'): string {
+  const path = newPath(extension);
+  writeFileSync(path, content);
+  return path;
+}
+
+export interface SigningOptions extends Partial<SignatureParameters> {
+  readonly signer?: Signer;
+  readonly xades?: XadesForm;
+  /** Of the input's name. @default 'xml' */
+  readonly extension?: string;
+}
+
+export function signDocument(document: string | Buffer, options: SigningOptions = {}): SignedDocument {
   const original = Buffer.from(document);
-  const inputPath = newPath();
-  writeFileSync(inputPath, original);
+  const { signer = pki().signer('p-256'), at = NOW, extension, ...rest } = options;
+  const inputPath = newFile(original, extension);
   const path = newPath();
-  const { signer = pki().signer('p-256'), at = NOW } = options;
   const file = signXades({
+    digest: 'sha256',
+    ...rest,
     format: 'Xades',
     input: inputPath,
     output: path,
     signer,
     at,
-    digest: options.digest ?? 'sha256',
   });
   return { original, inputPath, path, file, bytes: readFileSync(path) };
 }
@@ -67,6 +85,64 @@ export function failed(report: VerificationReport): string[] {
 }
 
 /** The verdict of xmlsec1 on a file. */
-export function byXmlsec(path: string): Promise<XmlsecVerdict> {
-  return xmlsec1({ file: path, ca: pki().rootFile });
+export function byXmlsec(
+  path: string,
+  more: { readonly nodeId?: string; readonly idAttributes?: readonly (readonly [string, string])[] } = {},
+): Promise<XmlsecVerdict> {
+  return xmlsec1({ file: path, ca: pki().rootFile, ...more });
+}
+
+/** Exclusive canonical form by xmllint of the one element that the XPath names, out of its document. */
+export async function canonicalByXmllint(path: string, xpath: string): Promise<Buffer> {
+  // Only whole documents are canonicalized there; the namespaces around the element are written on it by hand.
+  const { stdout, stderr, exit } = await runTool('xmllint', ['--huge', '--xpath', xpath, path]);
+  if (exit !== 0) throw new Error(`xmllint: ${stderr}`);
+  const text = stdout.replace(/\n$/, '');
+  const name = /^<([^\s/>]+)/.exec(text)?.[1] ?? '';
+  const declared = text.slice(0, text.indexOf('>'));
+  const missing = Object.entries({
+    ds: 'http://www.w3.org/2000/09/xmldsig#',
+    xades: 'http://uri.etsi.org/01903/v1.3.2#',
+  }).filter(([prefix]) => !declared.includes(` xmlns:${prefix}=`));
+  const alone = newFile(
+    `<${name}${missing.map(([prefix, uri]) => ` xmlns:${prefix}="${uri}"`).join('')}${text.slice(1 + name.length)}`,
+  );
+  const canonical = await runTool('xmllint', ['--huge', '--exc-c14n', alone]);
+  if (canonical.exit !== 0) throw new Error(`xmllint: ${canonical.stderr}`);
+  return Buffer.from(canonical.stdout);
+}
+
+/** XPath of the element of XML Signature or XAdES with that local name; the last one in the document. */
+export function elementPath(local: string): string {
+  return `(//*[local-name()='${local}'])[last()]`;
+}
+
+/** Whether OpenSSL, through Node, accepts the value of the last signature over its SignedInfo as xmllint sees it. */
+export async function valueIsRight(
+  path: string,
+  change: (signedInfo: Buffer) => Buffer = (same) => same,
+): Promise<boolean> {
+  const text = readFileSync(path, 'latin1');
+  const last = (pattern: RegExp): string => [...text.matchAll(pattern)].at(-1)?.[1] ?? '';
+  const signedInfo = await canonicalByXmllint(path, elementPath('SignedInfo'));
+  const method = signatureMethodOf(
+    /<ds:SignatureMethod Algorithm="([^"]+)"/.exec(signedInfo.toString())?.[1] ?? '',
+  );
+  if (method === undefined) return false;
+  const certificate = last(/<ds:X509Data><ds:X509Certificate>([^<]+)</g);
+  const value = Buffer.from(last(/<ds:SignatureValue[^>]*>([^<]+)</g), 'base64');
+  const key = new X509Certificate(Buffer.from(certificate, 'base64')).publicKey;
+  const pss = { padding: constants.RSA_PKCS1_PSS_PADDING, saltLength: constants.RSA_PSS_SALTLEN_DIGEST };
+  return verify(
+    method.scheme === 'ed25519' ? null : method.digest,
+    change(signedInfo),
+    { key, dsaEncoding: 'ieee-p1363', ...(method.scheme === 'rsa-pss' && pss) },
+    value,
+  );
+}
+
+/** The digest values in SignedInfo of the last signature, in order. */
+export function digestValues(bytes: Buffer): string[] {
+  const info = bytes.toString('latin1').split('<ds:SignedInfo').at(-1)?.split('</ds:SignedInfo>')[0] ?? '';
+  return [...info.matchAll(/<ds:DigestValue>([^<]*)</g)].map(([, value]) => value ?? '');
 }
