@@ -1,3 +1,4 @@
+export type { AuthorityRequest, AuthorityTransport } from './authorities.ts';
 export { readCertificate } from './certificates/certificate.ts';
 export { type DevelopmentCertificates, makeDevelopmentCertificates } from './certificates/development.ts';
 export { signFile, verifyFile } from './engine.ts';

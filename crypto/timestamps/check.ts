@@ -40,15 +40,15 @@ export function checkToken(
 ): Finding[] {
   const findings = [checkImprint(token, covered)];
   const certificate = timestampSigner(token, others);
-  if (certificate === undefined) {
-    findings.push(
-      failed(
-        'certificate',
-        "The certificate of the time-stamp's signer is not at hand.",
-        'NO_SIGNING_CERTIFICATE_FOUND',
-      ),
-    );
-  }
+  findings.push(
+    certificate === undefined
+      ? failed(
+          'certificate',
+          "The certificate of the time-stamp's signer is not at hand.",
+          'NO_SIGNING_CERTIFICATE_FOUND',
+        )
+      : passed('certificate', "The certificate of the time-stamp's signer was found."),
+  );
   try {
     checkSignature(token, certificate, findings);
   } catch (error) {

@@ -98,7 +98,6 @@ function makePki(): Pki {
 
   const makeSigner = (kind: KeyKind, issuer: Identity, from = notBefore, to = notAfter): TestSigner => {
     const pair = keyOf(kind);
-    const key = localKey(pair.privateKey);
     const certificate = issueCertificate({
       subject: named(`Signer ${kind}`),
       issuer: named(issuer.name),
@@ -110,14 +109,7 @@ function makePki(): Pki {
       use: { kind: 'signer', purposes: DOCUMENT_SIGNING },
       crlUrl: 'http://127.0.0.1:8899/int.crl',
     });
-    return {
-      key,
-      certificate,
-      chain: issuer === issuing ? [issuing.certificate] : [],
-      keyType: key.type,
-      keyBits: key.bits,
-      fingerprint: fingerprintOf(certificate),
-    };
+    return testSigner(pair.privateKey, certificate, issuer === issuing ? [issuing.certificate] : []);
   };
 
   const file = (name: string, der: Buffer): string => {
@@ -148,7 +140,8 @@ function makePki(): Pki {
   };
 }
 
-function keyOf(kind: KeyKind): { readonly publicKey: KeyObject; readonly privateKey: KeyObject } {
+/** A fresh pair of keys. */
+export function keyOf(kind: KeyKind): { readonly publicKey: KeyObject; readonly privateKey: KeyObject } {
   switch (kind) {
     case 'rsa-2048':
       return generateKeyPairSync('rsa', { modulusLength: 2048 });
@@ -163,6 +156,13 @@ function keyOf(kind: KeyKind): { readonly publicKey: KeyObject; readonly private
     case 'ed25519':
       return generateKeyPairSync('ed25519');
   }
+}
+
+/** A signer from a key and its certificate; `chain` as in `SignerIdentity`. */
+export function testSigner(privateKey: KeyObject, certificate: Buffer, chain: readonly Buffer[]): TestSigner {
+  const key = localKey(privateKey);
+  const fingerprint = fingerprintOf(certificate);
+  return { key, certificate, chain, keyType: key.type, keyBits: key.bits, fingerprint };
 }
 
 /** PKCS#8 PEM of a private key. */

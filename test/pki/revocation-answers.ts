@@ -1,0 +1,175 @@
+/** A small OCSP responder (RFC 6960) and CRL issuer (RFC 5280 §5), with the faults that tests ask for. */
+import { createHash, type KeyObject } from 'node:crypto';
+import { childrenOf, contents, encoded, enter, oidText, readWhole } from '../../crypto/asn1/read.ts';
+import { TAG } from '../../crypto/asn1/tags.ts';
+import { time, timeText } from '../../crypto/asn1/time.ts';
+import {
+  bitString,
+  octetString,
+  oid,
+  sequence,
+  small,
+  TRUE,
+  tlv,
+  unsigned,
+} from '../../crypto/asn1/write.ts';
+import { readCertificate } from '../../crypto/certificates/certificate.ts';
+import { structureSigner } from '../../crypto/certificates/structure-signer.ts';
+
+export interface Revocation {
+  /** Milliseconds since the epoch. */
+  readonly at: number;
+  /** CRLReason. */
+  readonly reason?: number;
+}
+
+/** Who has been revoked, by the hex of the serial number's value. */
+export type Revoked = ReadonlyMap<string, Revocation>;
+
+export interface AnswerTimes {
+  /** Milliseconds since the epoch. */
+  readonly thisUpdate: number;
+  readonly nextUpdate?: number | undefined;
+}
+
+export type OcspFault = 'try-later' | 'wrong-value' | 'other-serial' | 'unknown' | 'no-certificate';
+
+export interface OcspRequest extends AnswerTimes {
+  /** Milliseconds since the epoch. */
+  readonly producedAt: number;
+  readonly revoked: Revoked;
+  readonly issuer: Buffer;
+  /** Whose key signs; the issuer itself, or a delegated responder, whose certificate goes into the answer. */
+  readonly responder: { readonly key: KeyObject; readonly certificate: Buffer };
+  /** How the responder is named. @default 'key' */
+  readonly by?: 'key' | 'name';
+  /** Hex serials of certificates nobody issued. */
+  readonly unknown?: ReadonlySet<string>;
+  readonly fault?: OcspFault | undefined;
+}
+
+/** The hex of a certificate's serial number. */
+export function serialOf(certificate: Buffer): string {
+  return contents(readWhole(readCertificate(certificate).serial)).toString('hex');
+}
+
+/** DER of an OCSPResponse for an OCSPRequest. Throws when the request is malformed. */
+export function answerOcspRequest(query: Buffer, request: OcspRequest): Buffer {
+  if (request.fault === 'try-later') return sequence(Buffer.from([0x0a, 1, 3]));
+  const body = enter(enter(readWhole(query), TAG.sequence).take(), TAG.sequence);
+  body.takeIf(TAG.context0Constructed);
+  body.takeIf(TAG.context1Constructed);
+  const ids = childrenOf(body.take(TAG.sequence)).map((single) =>
+    encoded(enter(single, TAG.sequence).take()),
+  );
+  const extensions = body.takeIf(TAG.context2Constructed);
+  const nonce = (extensions === undefined ? [] : childrenOf(childrenOf(extensions)[0] ?? extensions)).filter(
+    (extension) => oidText(enter(extension, TAG.sequence).take()) === '1.3.6.1.5.5.7.48.1.2',
+  );
+  const basic = makeBasicResponse(ids, request, nonce.map(encoded));
+  const bytes = sequence(oid('1.3.6.1.5.5.7.48.1.1'), octetString(basic));
+  return sequence(Buffer.from([0x0a, 1, 0]), tlv(TAG.context0Constructed, bytes));
+}
+
+/** DER of a BasicOCSPResponse about the CertIDs. */
+export function makeBasicResponse(
+  ids: readonly Buffer[],
+  request: OcspRequest,
+  extensions: readonly Buffer[] = [],
+): Buffer {
+  const responder = readCertificate(request.responder.certificate);
+  const keyHash = createHash('sha1').update(responder.publicKeyBits).digest();
+  const responderId =
+    request.by === 'name'
+      ? tlv(TAG.context1Constructed, responder.subject)
+      : tlv(TAG.context2Constructed, octetString(keyHash));
+  const data = sequence(
+    responderId,
+    tlv(TAG.generalizedTime, Buffer.from(timeText(request.producedAt))),
+    sequence(...ids.map((id) => singleResponse(id, request))),
+    ...(extensions.length === 0 ? [] : [tlv(TAG.context1Constructed, sequence(...extensions))]),
+  );
+  const signer = structureSigner(request.responder.key);
+  const value = signer.sign(data);
+  if (request.fault === 'wrong-value') value[value.length - 1] = (value[value.length - 1] ?? 0) ^ 1;
+  const delegated =
+    !request.responder.certificate.equals(request.issuer) && request.fault !== 'no-certificate';
+  const certificates = delegated
+    ? [tlv(TAG.context0Constructed, sequence(request.responder.certificate))]
+    : [];
+  return sequence(data, signer.algorithm, bitString(value), ...certificates);
+}
+
+function singleResponse(id: Buffer, request: OcspRequest): Buffer {
+  const fields = enter(readWhole(id), TAG.sequence);
+  const algorithm = encoded(fields.take());
+  const nameHash = encoded(fields.take());
+  const keyHash = encoded(fields.take());
+  const serial = fields.take();
+  const number = contents(serial).toString('hex');
+  const answered =
+    request.fault === 'other-serial'
+      ? sequence(algorithm, nameHash, keyHash, unsigned(Buffer.from('other')))
+      : id;
+  const next = request.nextUpdate;
+  return sequence(
+    answered,
+    statusOf(number, request),
+    tlv(TAG.generalizedTime, Buffer.from(timeText(request.thisUpdate))),
+    ...(next === undefined
+      ? []
+      : [tlv(TAG.context0Constructed, tlv(TAG.generalizedTime, Buffer.from(timeText(next))))]),
+  );
+}
+
+function statusOf(serial: string, request: OcspRequest): Buffer {
+  if (request.fault === 'unknown' || request.unknown?.has(serial)) return Buffer.from([0x82, 0]);
+  const revocation = request.revoked.get(serial);
+  if (revocation === undefined) return Buffer.from([0x80, 0]);
+  const at = tlv(TAG.generalizedTime, Buffer.from(timeText(revocation.at)));
+  const reason =
+    revocation.reason === undefined
+      ? []
+      : [tlv(TAG.context0Constructed, Buffer.from([0x0a, 1, revocation.reason]))];
+  return tlv(TAG.context1Constructed, at, ...reason);
+}
+
+export interface CrlRequest extends AnswerTimes {
+  readonly issuer: { readonly key: KeyObject; readonly certificate: Buffer };
+  readonly revoked: Revoked;
+  readonly number?: number;
+  /** DER of further crlExtensions. */
+  readonly extensions?: readonly Buffer[];
+}
+
+/** DER of a CertificateList, version 2. */
+export function makeCrl(request: CrlRequest): Buffer {
+  const issuer = readCertificate(request.issuer.certificate);
+  const signer = structureSigner(request.issuer.key);
+  const entries = [...request.revoked].map(([serial, { at, reason }]) => {
+    const code = reason === undefined ? [] : [crlExtension('2.5.29.21', Buffer.from([0x0a, 1, reason]))];
+    const number = tlv(TAG.integer, Buffer.from(serial, 'hex'));
+    return sequence(number, time(at), ...(code.length === 0 ? [] : [sequence(...code)]));
+  });
+  const keyId = issuer.subjectKeyId ?? Buffer.alloc(0);
+  const extensions = sequence(
+    crlExtension('2.5.29.35', sequence(tlv(TAG.context0, keyId))),
+    crlExtension('2.5.29.20', small(request.number ?? 1)),
+    ...(request.extensions ?? []),
+  );
+  const list = sequence(
+    small(1),
+    signer.algorithm,
+    issuer.subject,
+    time(request.thisUpdate),
+    ...(request.nextUpdate === undefined ? [] : [time(request.nextUpdate)]),
+    ...(entries.length === 0 ? [] : [sequence(...entries)]),
+    tlv(TAG.context0Constructed, extensions),
+  );
+  return sequence(list, signer.algorithm, bitString(signer.sign(list)));
+}
+
+/** DER of one extension of a CRL or of an entry in it. */
+export function crlExtension(id: string, value: Buffer, critical = false): Buffer {
+  return sequence(oid(id), ...(critical ? [TRUE] : []), octetString(value));
+}
