@@ -1,7 +1,7 @@
 /** Whether the key of a certificate made a signature value, and which algorithms that rests on (RFC 5652 §5.4). */
 import type { Certificate } from '../certificates/certificate.ts';
 import type { AlgorithmUse, Finding } from '../validation/facts.ts';
-import type { HashName } from './hashes.ts';
+import { HASH_BY_OID, type HashName } from './hashes.ts';
 import type { Attributes, SignerInfo } from './parse.ts';
 import { disagreementOf, keyBits, signatureMethod } from './signature-value.ts';
 import { attributesFault } from './signed-attributes.ts';
@@ -45,7 +45,7 @@ export function algorithmsOf(signer: SignerInfo, certificate: Certificate | unde
   const method = signatureMethod(signatureAlgorithm.id);
   const bits = certificate === undefined ? undefined : keyBits(certificate.publicKey);
   return [
-    { name: digestAlgorithm, where: 'content digest' },
+    { name: HASH_BY_OID.get(digestAlgorithm) ?? digestAlgorithm, where: 'content digest' },
     {
       name: method?.scheme ?? signatureAlgorithm.id,
       where: 'signature value',

@@ -1,0 +1,164 @@
+/**
+ * Whether a certificate can be trusted for what it was used for, at the time that use is proven: path, validity, purpose,
+ * revocation and algorithms (EN 319 102-1 §5.2.6, and §5.6.2 for times that have passed).
+ */
+import type { Evidence } from '../authorities.ts';
+import type { Certificate } from '../certificates/certificate.ts';
+import { findPath } from '../certificates/path.ts';
+import { keyBits, signatureMethod } from '../cms/signature-value.ts';
+import { algorithmText, strengthOf } from './algorithms.ts';
+import { certificateRecord } from './certificate-record.ts';
+import type { AlgorithmUse } from './facts.ts';
+import { type Purpose, purposeFault } from './purposes.ts';
+import type { SubIndication, ValidationResults } from './report.ts';
+import { type Check, ResultsBuilder } from './results.ts';
+import { revocationAt } from './revocation-at.ts';
+import type { TrustSettings } from './trust.ts';
+import { trustedCertificates } from './trusted.ts';
+
+export interface ChainRequest {
+  readonly certificate: Certificate;
+  /** Certificates that may stand between it and an anchor. */
+  readonly others: readonly Certificate[];
+  readonly evidence: Evidence;
+  readonly trust: TrustSettings;
+  readonly purpose: Purpose;
+  /** Earliest time at which what it made is proven to have existed, milliseconds since the epoch. */
+  readonly time: number;
+  /** Latest time at which it is proven not to have existed yet (a time-stamp over the content alone). */
+  readonly notBefore?: number | undefined;
+}
+
+export interface ChainVerdict {
+  /** Undefined when all is well. */
+  readonly subIndication: SubIndication | undefined;
+  readonly results: ValidationResults;
+}
+
+export function judgeChain(request: ChainRequest): ChainVerdict {
+  const results = new ResultsBuilder();
+  checkOwnValidity(request, results);
+  const path = checkPath(request, results);
+  const fault = purposeFault(request.certificate, request.purpose);
+  if (fault === undefined) {
+    results.passed({ type: 'certificate.purpose', message: 'The certificate is for what it was used for.' });
+  } else {
+    results.failed('CHAIN_CONSTRAINTS_FAILURE', fault);
+  }
+  checkAlgorithms(path, request.time, results);
+  checkRevocation(path, request, results);
+  const { subIndication } = results.verdict();
+  return { subIndication, results: results.results() };
+}
+
+function checkOwnValidity({ certificate, time, notBefore }: ChainRequest, results: ResultsBuilder): void {
+  const detail = `valid ${dateText(certificate.notBefore)} to ${dateText(certificate.notAfter)}, needed at ${dateText(time)}`;
+  const type = 'certificate.validity';
+  if (time < certificate.notBefore) {
+    const message = 'The signature existed before the certificate was valid.';
+    results.failed('NOT_YET_VALID', { type, message, detail });
+  } else if (time <= certificate.notAfter) {
+    results.passed({ type, message: 'The certificate was valid at the proven time.', detail });
+  } else if (notBefore !== undefined && notBefore > certificate.notAfter) {
+    results.failed('EXPIRED', {
+      type,
+      message: 'The signature was made after the certificate expired.',
+      detail,
+    });
+  } else {
+    const message = 'The certificate has expired, and nothing proves that the signature is older.';
+    results.failed('OUT_OF_BOUNDS_NO_POE', { type, message, detail });
+  }
+}
+
+function checkPath(request: ChainRequest, results: ResultsBuilder): readonly Certificate[] {
+  const { certificate, others, trust, time } = request;
+  const { anchors, intermediates } = trustedCertificates(trust);
+  if (anchors.length === 0) {
+    const message = 'No trust anchor is given, so nobody is trusted.';
+    results.failed('NO_CERTIFICATE_CHAIN_FOUND', { type: 'chain.path', message });
+    return [certificate];
+  }
+  // Its own validity is a check of its own; the path is asked for at the nearest time at which it was valid.
+  const at = Math.min(Math.max(time, certificate.notBefore), certificate.notAfter);
+  const found = findPath({ certificate, others: [...intermediates, ...others], anchors, at });
+  if (!found.ok) {
+    const message = `No path to a trust anchor: ${found.because}.`;
+    results.failed('NO_CERTIFICATE_CHAIN_FOUND', { type: 'chain.path', message });
+    return [certificate];
+  }
+  results.passed({
+    type: 'chain.path',
+    message: 'A path of certificates leads to a trust anchor.',
+    detail: found.path.map((one) => certificateRecord(one).subjectName).join(' < '),
+  });
+  return found.path;
+}
+
+/** The algorithms that the signatures on the certificates rest on; the anchor's own signature proves nothing anyway. */
+function checkAlgorithms(path: readonly Certificate[], time: number, results: ResultsBuilder): void {
+  for (const [index, certificate] of path.entries()) {
+    const issuer = path[index + 1];
+    if (issuer === undefined) break;
+    for (const use of algorithmsOn(certificate, issuer)) {
+      const strength = strengthOf(use, time);
+      if (strength.status === 'good') continue;
+      const check: Check = {
+        type: 'chain.algorithm',
+        message: `The certificate of ${certificateRecord(certificate).subjectName} was issued with a weak algorithm.`,
+        detail: algorithmText(use),
+      };
+      results.failed(
+        strength.status === 'ended' ? 'CRYPTO_CONSTRAINTS_FAILURE_NO_POE' : 'CRYPTO_CONSTRAINTS_FAILURE',
+        check,
+      );
+    }
+  }
+}
+
+function algorithmsOn(certificate: Certificate, issuer: Certificate): AlgorithmUse[] {
+  const method = signatureMethod(certificate.signatureAlgorithm);
+  const bits = keyBits(issuer.publicKey);
+  const where = 'signature of a certificate';
+  const name = method?.scheme ?? certificate.signatureAlgorithm;
+  const uses: AlgorithmUse[] = [{ name, where, ...(bits === undefined ? {} : { bits }) }];
+  return method?.hash === undefined ? uses : [...uses, { name: method.hash, where }];
+}
+
+function checkRevocation(path: readonly Certificate[], request: ChainRequest, results: ResultsBuilder): void {
+  const { trust, time, evidence, notBefore } = request;
+  if (trust.revocation === 'none') return;
+  for (const [index, certificate] of path.entries()) {
+    const issuer = path[index + 1];
+    if (issuer === undefined) break;
+    const { subjectName } = certificateRecord(certificate);
+    const answer = revocationAt({ certificate, issuer, path, evidence, at: time });
+    const detail = answer.detail;
+    if (answer.status === 'good') {
+      results.passed({ type: 'revocation.good', message: `${subjectName} was not revoked.`, detail });
+    } else if (answer.status === 'unknown') {
+      const check = {
+        type: 'revocation.unknown',
+        message: `Nothing says whether ${subjectName} was revoked.`,
+        detail,
+      };
+      if (trust.revocation === 'soft') results.warning(check);
+      else results.failed('TRY_LATER', check);
+    } else if (answer.since > time) {
+      const message = `${subjectName} was revoked after the proven time.`;
+      results.passed({ type: 'revocation.later', message, detail });
+    } else {
+      const check = { type: 'revocation.revoked', message: `${subjectName} was revoked.`, detail };
+      results.failed(revokedAs(index, answer.since, notBefore), check);
+    }
+  }
+}
+
+function revokedAs(index: number, since: number, notBefore: number | undefined): SubIndication {
+  if (index > 0) return 'REVOKED_CA_NO_POE';
+  return notBefore !== undefined && notBefore >= since ? 'REVOKED' : 'REVOKED_NO_POE';
+}
+
+export function dateText(at: number): string {
+  return new Date(at).toISOString();
+}

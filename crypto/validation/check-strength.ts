@@ -1,0 +1,24 @@
+import { algorithmText, strengthOf } from './algorithms.ts';
+import { dateText } from './chain.ts';
+import type { AlgorithmUse } from './facts.ts';
+import type { ResultsBuilder } from './results.ts';
+
+/** Whether what rests on an algorithm is proven to be from a time at which that algorithm held (EN 319 102-1 §5.2.8). */
+export function checkStrength(use: AlgorithmUse, time: number, results: ResultsBuilder): void {
+  const strength = strengthOf(use, time);
+  const text = algorithmText(use);
+  const type = 'algorithm.strength';
+  const detail = use.where;
+  if (strength.status === 'good') {
+    results.passed({ type, message: `${text} is strong enough.`, detail });
+  } else if (strength.status === 'unknown') {
+    results.failed('CRYPTO_CONSTRAINTS_FAILURE', {
+      type,
+      message: `${text} is not an accepted algorithm.`,
+      detail,
+    });
+  } else {
+    const message = `${text} has proven nothing since ${dateText(strength.end)}, and the signature may be younger.`;
+    results.failed('CRYPTO_CONSTRAINTS_FAILURE_NO_POE', { type, message, detail });
+  }
+}

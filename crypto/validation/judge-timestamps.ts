@@ -1,0 +1,137 @@
+/**
+ * Judges time-stamps, each at the time at which a later one proves that it existed, and gathers what they prove
+ * (EN 319 102-1 §5.4 and §5.6.2.3).
+ */
+import type { Certificate } from '../certificates/certificate.ts';
+import { HASH_BY_OID } from '../cms/hashes.ts';
+import { keyBits, signatureMethod } from '../cms/signature-value.ts';
+import { timestampSigner } from '../timestamps/check.ts';
+import type { TimestampToken } from '../timestamps/token.ts';
+import { certificateRecord } from './certificate-record.ts';
+import { dateText, judgeChain } from './chain.ts';
+import { checkStrength } from './check-strength.ts';
+import type { AlgorithmUse, SignatureFacts, TimestampFacts } from './facts.ts';
+import type { TimestampRecord } from './report.ts';
+import { ResultsBuilder } from './results.ts';
+import type { ValidationRequest } from './trust.ts';
+
+/** What good time-stamps prove about one signature. */
+export interface Proofs {
+  /** In the order of the facts. */
+  readonly records: readonly TimestampRecord[];
+  /** Earliest time the signature is proven to have existed; undefined when nothing proves it. */
+  readonly existed: number | undefined;
+  /** Latest time it is proven not to have existed, since it covers a time-stamp over the content. */
+  readonly notBefore: number | undefined;
+}
+
+/** Clocks of different authorities may differ by this much before their order is doubted. Milliseconds. */
+const CLOCK_DIFFERENCE = 60_000;
+
+export function judgeTimestamps(facts: SignatureFacts, request: ValidationRequest): Proofs {
+  const records: TimestampRecord[] = [];
+  let existed: number | undefined;
+  let notBefore: number | undefined;
+  // From the newest to the oldest, since what an archive time-stamp proves is needed to judge those before it.
+  let covered = request.at;
+  for (const stamp of [...facts.timestamps].reverse()) {
+    // A time-stamp over the content is inside the signature, so whatever proves the signature proves it too.
+    const time = stamp.kind === 'content' ? Math.min(covered, existed ?? covered) : covered;
+    const record = judgeTimestamp(stamp, facts, request, time);
+    records.unshift(record);
+    if (record.indication !== 'TOTAL-PASSED') continue;
+    if (stamp.kind === 'content') {
+      notBefore = Math.max(record.genTime, notBefore ?? record.genTime);
+      continue;
+    }
+    existed = Math.min(record.genTime, existed ?? record.genTime);
+    if (stamp.kind !== 'signature') covered = Math.min(covered, record.genTime);
+  }
+  return { records, existed, notBefore };
+}
+
+/** @param time at which the time-stamp itself is proven to have existed, milliseconds since the epoch */
+function judgeTimestamp(
+  { kind, token, findings }: TimestampFacts,
+  facts: SignatureFacts,
+  request: ValidationRequest,
+  time: number,
+): TimestampRecord {
+  const results = new ResultsBuilder();
+  for (const finding of findings) results.finding(finding);
+  if (token === undefined) {
+    const { indication, subIndication = 'FORMAT_FAILURE' } = results.verdict();
+    const base = { kind, displayName: 'unreadable', genTime: 0, certificate: undefined };
+    return { ...base, indication, subIndication, results: results.results() };
+  }
+  const certificate = timestampSigner(token, facts.certificates);
+  checkOrder(token, time, results);
+  for (const use of algorithmsOf(token, certificate)) checkStrength(use, time, results);
+  if (certificate !== undefined) checkAuthority(token, certificate, facts, request, time, results);
+  const record = certificate === undefined ? undefined : certificateRecord(certificate);
+  return {
+    kind,
+    displayName: record?.subjectName ?? 'unknown authority',
+    genTime: token.genTime,
+    certificate: record,
+    ...results.verdict(),
+    results: results.results(),
+  };
+}
+
+function checkOrder(token: TimestampToken, time: number, results: ResultsBuilder): void {
+  const detail = `${dateText(token.genTime)}, known to exist at ${dateText(time)}`;
+  const type = 'timestamp.order';
+  if (token.genTime > time + CLOCK_DIFFERENCE) {
+    const message = 'The time-stamp names a time after the one at which it is known to exist.';
+    results.failed('TIMESTAMP_ORDER_FAILURE', { type, message, detail });
+  } else {
+    results.passed({ type, message: 'The times of the time-stamps follow each other.', detail });
+  }
+}
+
+function algorithmsOf(token: TimestampToken, certificate: Certificate | undefined): AlgorithmUse[] {
+  const uses: AlgorithmUse[] = [{ name: token.imprintAlgorithm, where: 'imprint of the time-stamp' }];
+  const [signer] = token.signedData.signers;
+  if (signer === undefined) return uses;
+  const { digestAlgorithm, signatureAlgorithm } = signer;
+  const bits = certificate === undefined ? undefined : keyBits(certificate.publicKey);
+  uses.push({ name: HASH_BY_OID.get(digestAlgorithm) ?? digestAlgorithm, where: 'digest of the time-stamp' });
+  uses.push({
+    name: signatureMethod(signatureAlgorithm.id)?.scheme ?? signatureAlgorithm.id,
+    where: 'signature of the time-stamp',
+    ...(bits === undefined ? {} : { bits }),
+  });
+  return uses;
+}
+
+function checkAuthority(
+  token: TimestampToken,
+  certificate: Certificate,
+  facts: SignatureFacts,
+  { trust }: ValidationRequest,
+  time: number,
+  results: ResultsBuilder,
+): void {
+  const { subIndication, results: inner } = judgeChain({
+    certificate,
+    others: [...token.certificates, ...facts.certificates],
+    evidence: facts.evidence,
+    trust,
+    purpose: 'timestamp',
+    time: Math.max(time, token.genTime),
+  });
+  const type = 'timestamp.chain';
+  if (subIndication !== undefined) {
+    results.failed(subIndication, {
+      type,
+      message: 'The authority of the time-stamp is not trusted.',
+      inner,
+    });
+  } else if (token.genTime < certificate.notBefore) {
+    const message = 'The time-stamp names a time before its certificate was valid.';
+    results.failed('NOT_YET_VALID', { type, message, inner });
+  } else {
+    results.passed({ type, message: 'The authority of the time-stamp is trusted.', inner });
+  }
+}
