@@ -53,8 +53,11 @@ export class Draft {
     return reference;
   }
 
-  /** The draft of a dictionary that is an object of its own; the same one whenever it is asked for. */
-  dict(reference: Reference, written: PdfDict): DictDraft {
+  /**
+   * The draft of a dictionary that is an object of its own; the same one whenever it is asked for.
+   * @param written left out for a new one, whose number `reserve` gave
+   */
+  dict(reference: Reference, written?: PdfDict): DictDraft {
     const known = this.#dicts.get(reference.number);
     if (known !== undefined) return known.draft;
     const draft = new DictDraft(this, written);

@@ -1,0 +1,46 @@
+/**
+ * Collects what makes signatures checkable later, and stores it in the document (ETSI EN 319 142-1, clause 6.3,
+ * level B-LT).
+ */
+import type { EvidenceSource, SigningServices } from '../authorities.ts';
+import { CryptoError } from '../types.ts';
+import type { GrowingPdf } from './growing-pdf.ts';
+import { type StoreEntry, storeUpdate } from './security-store.ts';
+import type { StoredSignature } from './stored-signatures.ts';
+
+/** @throws {CryptoError} `request.invalid` when there is none */
+export function evidenceOf({ evidence }: SigningServices, level: string): EvidenceSource {
+  if (evidence !== undefined) return evidence;
+  throw new CryptoError('request.invalid', `Level ${level} needs a source of revocation answers.`);
+}
+
+/**
+ * Appends evidence for the signers of these signatures and of their time-stamps.
+ * @param others DER of certificates that may stand on their chains
+ * @param at milliseconds since the epoch
+ * @throws {CryptoError} as `EvidenceSource.collect`; `revocation.missing` when a signer's certificate is not inside
+ */
+export async function appendEvidence(
+  file: GrowingPdf,
+  signatures: readonly StoredSignature[],
+  others: readonly Buffer[],
+  source: EvidenceSource,
+  at: number,
+): Promise<void> {
+  const entries: StoreEntry[] = [];
+  for (const { field, key, ends, certificates } of signatures) {
+    if (ends.length === 0) {
+      throw new CryptoError(
+        'revocation.missing',
+        `The signature in field ${field} has no certificate to ask about.`,
+      );
+    }
+    const evidence = await source.collect(
+      ends.map((end) => end.der),
+      [...certificates, ...others],
+      at,
+    );
+    entries.push({ key, evidence });
+  }
+  if (entries.length > 0) file.append(storeUpdate(file, entries, `${at} security store`));
+}

@@ -1,0 +1,112 @@
+/**
+ * The signatures of a PDF as augmenting sees them: whose chains need evidence, and what proves their time already.
+ */
+import { Asn1Error } from '../asn1/error.ts';
+import { OID } from '../asn1/oids.ts';
+import { encoded } from '../asn1/read.ts';
+import { type Certificate, readableCertificates } from '../certificates/certificate.ts';
+import { parseSignedData } from '../cms/parse.ts';
+import { certificateNamed } from '../cms/signing-certificate.ts';
+import { type ByteSource, withPdf } from '../pdf/index.ts';
+import { readTimestampToken } from '../timestamps/read.ts';
+import { CryptoError } from '../types.ts';
+import { readStore, type SecurityStore, signatureKey } from './security-store.ts';
+import { type FoundSignature, findSignatures } from './signatures.ts';
+
+export interface StoredSignature {
+  readonly field: string;
+  /** A document time-stamp, and no signature of somebody. */
+  readonly isTimestamp: boolean;
+  /** As in `signatureKey`. */
+  readonly key: string;
+  /** Signers, and those of its signature-time-stamps. */
+  readonly ends: readonly Certificate[];
+  /** DER of all certificates inside. */
+  readonly certificates: readonly Buffer[];
+  /** Has a signature-time-stamp, or a document time-stamp after it. */
+  readonly isStamped: boolean;
+}
+
+export interface StoredSignatures {
+  /** In the order of the revisions. */
+  readonly signatures: readonly StoredSignature[];
+  readonly store: SecurityStore;
+}
+
+/** More are not augmented; each costs a look at every certificate in it. */
+const MAX_SIGNATURES = 500;
+
+/** @throws {CryptoError} `pdf.*`; `cms.malformed` for a signature that can't be read */
+export function readStoredSignatures(source: ByteSource): StoredSignatures {
+  return withPdf(source, (pdf) => {
+    const found = findSignatures(pdf, MAX_SIGNATURES);
+    const lastTimestamp = found.findLastIndex(isTimestamp);
+    return {
+      signatures: found.map((one, index) => readOne(one, index < lastTimestamp)),
+      store: readStore(pdf),
+    };
+  });
+}
+
+/** The newest signatures alone: what earlier ones look like plays no part. @throws {CryptoError} as above */
+export function newestSignatures(source: ByteSource, count: number): readonly StoredSignature[] {
+  return withPdf(source, (pdf) =>
+    findSignatures(pdf, MAX_SIGNATURES)
+      .slice(-count)
+      .map((one) => readOne(one, false)),
+  );
+}
+
+function isTimestamp({ subFilter }: FoundSignature): boolean {
+  return subFilter === 'ETSI.RFC3161';
+}
+
+function readOne(found: FoundSignature, isCovered: boolean): StoredSignature {
+  const { field, coverage, cms } = found;
+  if (coverage === undefined || cms === undefined) {
+    throw malformed(field, found.coverageFault ?? found.contentsFault ?? 'It has no value.');
+  }
+  try {
+    const { ends, certificates, isStamped } = isTimestamp(found) ? ofToken(cms) : ofSignature(cms);
+    return {
+      field,
+      isTimestamp: isTimestamp(found),
+      key: signatureKey(cms, (coverage.holeEnd - coverage.holeStart - 2) / 2),
+      ends,
+      certificates,
+      isStamped: isStamped || isCovered,
+    };
+  } catch (error) {
+    if (!(error instanceof Asn1Error) && !(error instanceof CryptoError)) throw error;
+    throw malformed(field, error.message);
+  }
+}
+
+type Parts = Pick<StoredSignature, 'ends' | 'certificates' | 'isStamped'>;
+
+function ofToken(der: Buffer): Parts {
+  const { certificate, certificates } = readTimestampToken(der);
+  return {
+    ends: certificate === undefined ? [] : [certificate],
+    certificates: certificates.map((one) => one.der),
+    isStamped: false,
+  };
+}
+
+function ofSignature(der: Buffer): Parts {
+  const data = parseSignedData(der);
+  const own = data.certificates.flatMap(readableCertificates);
+  const signers = data.signers.flatMap(({ id }) => certificateNamed(id, own) ?? []);
+  const tokens = data.signers
+    .flatMap(({ unsignedAttributes }) => unsignedAttributes?.values.get(OID.signatureTimestamp) ?? [])
+    .map((value) => ofToken(encoded(value)));
+  return {
+    ends: [...signers, ...tokens.flatMap(({ ends }) => ends)],
+    certificates: [...data.certificates, ...tokens.flatMap(({ certificates }) => certificates)],
+    isStamped: tokens.length > 0,
+  };
+}
+
+function malformed(field: string, what: string): CryptoError {
+  return new CryptoError('cms.malformed', `The signature in field ${field} can't be augmented: ${what}`);
+}
