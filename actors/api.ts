@@ -3,7 +3,10 @@
  * methods that change something resolve when the change is durable unless they say otherwise.
  */
 import type { FolderName, JobId, Millis, ProfileName } from '../machines/ids.ts';
+import type { InputFolderState } from '../machines/input-folder.ts';
 import type { JobFormat, JobSource, JobState } from '../machines/job.ts';
+import type { RefusalCode } from '../machines/refusals.ts';
+import type { SystemEventKind } from '../machines/system-event.ts';
 
 /** One job as clients see it. */
 export interface JobView {
@@ -40,14 +43,56 @@ export interface JobDetail extends JobView {
   }[];
 }
 
-export interface JobQuery {
+export interface JobFilter {
   /** Any of these; empty = all. */
   readonly statuses: readonly JobState[];
   /** Compared without case; a name no job has gives an empty list. */
-  readonly profile: string | undefined;
+  readonly profile?: string | undefined;
+  readonly format?: JobFormat | undefined;
+  readonly source?: JobSource | undefined;
+  /** Name of an input folder; `(upload)` = uploads. */
+  readonly folder?: string | undefined;
+  /** Part of the file name, compared without case. */
+  readonly fileName?: string | undefined;
+  /** Inclusive. */
+  readonly createdFrom?: Millis | undefined;
+  /** Exclusive. */
+  readonly createdTo?: Millis | undefined;
+  readonly parentJobId?: JobId | undefined;
+}
+
+export interface JobQuery extends JobFilter {
   /** From 1. */
   readonly page: number;
   readonly pageSize: number;
+}
+
+/** Which jobs a bulk action is for: failed ones to retry, queued and waiting ones to cancel. */
+export interface BulkQuery {
+  readonly profile?: string | undefined;
+  readonly errorCode?: string | undefined;
+  /** Jobs created at or after this time. */
+  readonly since?: Millis | undefined;
+  /** At most this many; 1 to 1000. */
+  readonly limit: number;
+  /** True: only count what would be done. */
+  readonly countOnly: boolean;
+}
+
+/** Source: batch-gaps §15, "Bulk retry / cancel". */
+export interface BulkReport {
+  /** Jobs the query matches, whatever `limit`. */
+  readonly matched: number;
+  /** Jobs made by a bulk retry, or canceled. */
+  readonly done: number;
+  readonly skipped: number;
+  readonly items: readonly {
+    readonly jobId: JobId;
+    /** Of a retry. */
+    readonly newJobId: JobId | null;
+    /** Why it was skipped. */
+    readonly code: RefusalCode | null;
+  }[];
 }
 
 /** A finished file to send. */
@@ -105,6 +150,141 @@ export interface Jobs {
   retry(id: JobId): Promise<JobView>;
 }
 
+/** Jobs by the hundred. */
+export interface BulkJobs {
+  retryMany(query: BulkQuery): Promise<BulkReport>;
+  cancelMany(query: BulkQuery, reason: string | null): Promise<BulkReport>;
+  /** Forgets terminal jobs that have nothing left to put away; their files stay. Source: batch-gaps §14. */
+  clear(): Promise<{ readonly deleted: number; readonly skipped: number }>;
+}
+
+/** Source: Batch Signing Service API, "Pipeline state". */
+export interface PipelineView {
+  readonly paused: boolean;
+  readonly pausedAt: Millis | null;
+  readonly resumedAt: Millis | null;
+  readonly pausedBy: 'system' | 'operator';
+  readonly reason: string | null;
+  readonly maxConcurrency: number;
+  /** Jobs in Processing or Verifying. */
+  readonly inFlight: { readonly [format in JobFormat]: number };
+}
+
+export interface PipelineControl {
+  state(): Promise<PipelineView>;
+  /** Paused already: nothing changes. Resolves when durable. */
+  pause(reason: string | null): Promise<PipelineView>;
+  resume(reason: string | null): Promise<PipelineView>;
+}
+
+/** Source: batch-gaps §3, `GET /api/folders`. */
+export interface FolderView {
+  readonly name: FolderName;
+  readonly path: string;
+  readonly exists: boolean;
+  readonly status: InputFolderState;
+  readonly lastEnqueueAt: Millis | null;
+  readonly lastError: string | null;
+  /** Candidates handled since the process started, whatever became of them. */
+  readonly processedCount: number;
+  /** Waiting files that are not ignored, at most 50. */
+  readonly fileCount: number;
+  readonly fileCountCapped: boolean;
+  readonly profile: ProfileName;
+}
+
+export interface RescanCounts {
+  readonly scanned: number;
+  readonly enqueued: number;
+  readonly alreadyActive: number;
+  readonly ignored: number;
+  readonly errors: number;
+}
+
+export interface RescanReport {
+  readonly folders: readonly (RescanCounts & {
+    readonly name: FolderName;
+    readonly path: string;
+    readonly enqueuedFiles: readonly string[];
+  })[];
+}
+
+export interface FolderControl {
+  list(): Promise<readonly FolderView[]>;
+  /** All folders when no name is given. Refusals: `folder.not-found`, with the configured names in its message. */
+  rescan(name: string | undefined): Promise<RescanReport>;
+}
+
+/** Source: batch-gaps §15, "Profiles". */
+export interface ProfileView {
+  readonly name: ProfileName;
+  /** Null: told by each file's extension. */
+  readonly format: JobFormat | null;
+  readonly method: 'Local' | 'RemoteSigner';
+  readonly verify: boolean;
+  readonly encrypt: boolean;
+  readonly validateCertificate: boolean;
+  readonly certificate: {
+    readonly source: string;
+    readonly subject: string;
+    /** SHA-1 in upper-case hex, as other programs name it. */
+    readonly thumbprint: string;
+    readonly notAfter: Millis;
+  } | null;
+  /** True for the one used when an upload names none. */
+  readonly isDefault: boolean;
+}
+
+export type { SystemEventKind };
+
+export interface SystemEvent {
+  readonly id: string;
+  readonly timestamp: Millis;
+  readonly kind: SystemEventKind;
+  /** `system`, or who asked for it. */
+  readonly actor: string;
+  readonly jobId: JobId | null;
+  readonly code: string | null;
+  readonly message: string;
+}
+
+export interface SystemEvents {
+  /** Newest first. */
+  list(query: {
+    readonly kinds: readonly SystemEventKind[];
+    readonly page: number;
+    readonly pageSize: number;
+  }): Promise<{ readonly items: readonly SystemEvent[]; readonly totalCount: number }>;
+}
+
+/** Milliseconds; null where nothing was counted. */
+export interface StageFigures {
+  readonly count: number;
+  readonly avgMs: number | null;
+  readonly p50Ms: number | null;
+  readonly p95Ms: number | null;
+  readonly maxMs: number | null;
+}
+
+/** Source: batch-gaps §15, "Statistics". */
+export interface StatisticsView {
+  readonly since: Millis;
+  readonly completed: number;
+  readonly failed: number;
+  readonly canceled: number;
+  readonly perStage: {
+    readonly queueWait: StageFigures;
+    readonly sign: StageFigures;
+    readonly verify: StageFigures;
+    readonly output: StageFigures;
+  };
+  readonly perMethod: { readonly Local: number; readonly RemoteSigner: number };
+  /** Jobs completed in the last minute. */
+  readonly throughputPerMinute: number;
+  /** Jobs completed per minute since the process started. */
+  readonly lifetimePerMinute: number;
+}
+
 /** One probe of `GET /api/ready`. */
 export interface ReadyCheck {
   readonly name: string;
@@ -119,5 +299,8 @@ export interface Readiness {
 /** The batch service behind its HTTP interface. */
 export interface BatchService {
   readonly jobs: Jobs;
+  readonly pipeline: PipelineControl;
+  readonly folders: FolderControl;
+  readonly events: SystemEvents;
   readonly readiness: Readiness;
 }

@@ -3,8 +3,10 @@
  * Source: batch-gaps §7, "Start order" and "Planned stop".
  */
 import { serializeSigner } from '../crypto/index.ts';
+import type { Millis } from '../machines/ids.ts';
 import type { JobContext, JobState } from '../machines/job.ts';
 import type { PipelineState } from '../machines/pipeline.ts';
+import type { SystemEventContext } from '../machines/system-event.ts';
 import {
   type ActorStore,
   type Clock,
@@ -15,14 +17,17 @@ import {
   type Runtime,
   type Step,
 } from '../runtime/index.ts';
-import type { BatchService } from './api.ts';
+import type { BatchService, RescanReport } from './api.ts';
 import { DiskSync } from './disk-sync.ts';
 import { jobHandlers } from './effects/index.ts';
+import { EventLog } from './events.ts';
+import { FolderService } from './folder-control.ts';
 import { type FolderOptions, Folders } from './folders.ts';
 import { JobCounts } from './job-counts.ts';
 import { JobOrder } from './job-order.ts';
 import { JobService } from './jobs.ts';
 import { Pipeline } from './pipeline.ts';
+import { PipelineService } from './pipeline-control.ts';
 import { SigningPool } from './pool/pool.ts';
 import type { RemotePortal } from './ports.ts';
 import { type Profile, Profiles } from './profiles.ts';
@@ -70,6 +75,9 @@ const DRAIN_LOOK = 20;
 
 export class Batch implements BatchService {
   readonly jobs: JobService;
+  readonly pipeline: PipelineService;
+  readonly folders: FolderService;
+  readonly events: EventLog;
   readonly readiness: ReadinessService;
   /** What the start found of the last run. */
   readonly recovery: RecoveryReport;
@@ -77,14 +85,17 @@ export class Batch implements BatchService {
   readonly #counts: JobCounts;
   readonly #runtime: Runtime;
   readonly #pool: SigningPool;
-  readonly #pipeline: Pipeline;
-  readonly #folders: Folders;
+  readonly #claiming: Pipeline;
+  readonly #watching: Folders;
   readonly #remotePoll: RemotePoll;
 
   private constructor(
     parts: BatchParts,
     made: {
       readonly jobs: JobService;
+      readonly control: PipelineService;
+      readonly folderControl: FolderService;
+      readonly events: EventLog;
       readonly readiness: ReadinessService;
       readonly recovery: RecoveryReport;
       readonly counts: JobCounts;
@@ -97,13 +108,16 @@ export class Batch implements BatchService {
   ) {
     this.#parts = parts;
     this.jobs = made.jobs;
+    this.pipeline = made.control;
+    this.folders = made.folderControl;
+    this.events = made.events;
     this.readiness = made.readiness;
     this.recovery = made.recovery;
     this.#counts = made.counts;
     this.#runtime = made.runtime;
     this.#pool = made.pool;
-    this.#pipeline = made.pipeline;
-    this.#folders = made.folders;
+    this.#claiming = made.pipeline;
+    this.#watching = made.folders;
     this.#remotePoll = made.remotePoll;
   }
 
@@ -153,12 +167,16 @@ export class Batch implements BatchService {
         disk,
         layout,
         remote,
+        record: (event, id) => events.record(event, id),
         outputCollision: options.outputCollision,
       }),
       onCommitted: (step) => observe(step),
     });
     const { system } = runtime;
+    const events = new EventLog({ system, store });
     const recovery = await recover({ system, store, counts, layout, log });
+    if (recovery.failed + recovery.orphans > 0)
+      await events.record(recoveryEvent(recovery, clock.now()), ids.uuid());
     const pipeline = new Pipeline({
       system,
       store,
@@ -192,6 +210,12 @@ export class Batch implements BatchService {
       log,
       take: (folder, file) => jobs.takeFromFolder(folder, file),
     });
+    const control = new PipelineService({ system, counts, maxConcurrency: options.maxConcurrency });
+    const folderControl = new FolderService({
+      folders,
+      take: (folder, file) => jobs.takeByRescan(folder, file),
+      rescanned: (report) => events.record(rescanEvent(report, clock.now()), ids.uuid()),
+    });
     const readiness = new ReadinessService({ store, system, folders, profiles, clock });
     observe = (step) => {
       counts.move(step.counters);
@@ -199,6 +223,9 @@ export class Batch implements BatchService {
     };
     return new Batch(parts, {
       jobs,
+      control,
+      folderControl,
+      events,
       readiness,
       recovery,
       counts,
@@ -213,14 +240,14 @@ export class Batch implements BatchService {
   /** Takes up stored work, watches the folders, claims jobs. */
   async start(): Promise<void> {
     this.#runtime.start();
-    await this.#folders.start();
-    await this.#pipeline.start();
+    await this.#watching.start();
+    await this.#claiming.start();
     this.#remotePoll.start();
   }
 
   /** True while the pipeline claims nothing. */
   get paused(): boolean {
-    return this.#pipeline.paused;
+    return this.#claiming.paused;
   }
 
   /** How long each stage of the pool took so far; see `SigningPool.stages`. */
@@ -245,7 +272,7 @@ export class Batch implements BatchService {
   async stop(grace: number): Promise<void> {
     const { clock, store } = this.#parts;
     const until = clock.elapsed() + grace;
-    const quiet = Promise.all([this.#folders.stop(), this.#pipeline.stop(), this.#remotePoll.stop()]);
+    const quiet = Promise.all([this.#watching.stop(), this.#claiming.stop(), this.#remotePoll.stop()]);
     // A call to a slow portal is cut off with the rest.
     let stopWaiting = () => {};
     const deadline = new Promise<void>((resolve) => {
@@ -253,7 +280,7 @@ export class Batch implements BatchService {
     });
     await Promise.race([quiet, deadline]);
     stopWaiting();
-    while (this.#pipeline.working() > 0 && clock.elapsed() < until) await clock.sleep(DRAIN_LOOK);
+    while (this.#claiming.working() > 0 && clock.elapsed() < until) await clock.sleep(DRAIN_LOOK);
     const left = Math.max(0, until - clock.elapsed());
     const stopped = this.#runtime.stop(left);
     // Armed after the runtime's own deadline, so that what comes of the lost tasks is no longer listened to.
@@ -263,6 +290,17 @@ export class Batch implements BatchService {
     await this.#pool.close();
     await store.flushed();
   }
+}
+
+function rescanEvent({ folders }: RescanReport, at: Millis): SystemEventContext {
+  const enqueued = folders.reduce((sum, folder) => sum + folder.enqueued, 0);
+  const message = `Rescan of ${folders.map(({ name }) => name).join(', ') || 'no folder'}: ${enqueued} enqueued.`;
+  return { at, kind: 'RescanCompleted', actor: 'operator', jobId: null, code: null, message };
+}
+
+function recoveryEvent({ failed, orphans }: RecoveryReport, at: Millis): SystemEventContext {
+  const message = `Startup recovery: ${failed} jobs in flight failed, ${orphans} working folders without a job put aside.`;
+  return { at, kind: 'RecoverySwept', actor: 'system', jobId: null, code: null, message };
 }
 
 /** A committed step may free a slot, fill the queue, pause the pipeline or give a path back to its folder. */

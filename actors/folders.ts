@@ -39,6 +39,10 @@ export interface FolderReport {
   readonly status: InputFolderState;
   readonly exists: boolean;
   readonly lastError: string | null;
+  readonly lastEnqueueAt: Millis | null;
+  /** Candidates handled since the process started, whatever became of them. */
+  readonly processed: number;
+  readonly options: FolderOptions;
 }
 
 /** Successes are told to the folder's actor this often at most, so that a burst of files is one message. */
@@ -51,6 +55,7 @@ export class Folder {
   readonly #watcher: WatchedFolder;
   #status: InputFolderState = 'Initializing';
   #lastError: string | null = null;
+  #lastEnqueueAt: Millis | null = null;
   /** True while failures are on the account that the next success must clear. */
   #owing = false;
   /** Offers made so far, and how many of them had been made when a failure was last counted. */
@@ -106,6 +111,9 @@ export class Folder {
       status: this.#status,
       exists,
       lastError: this.#lastError ?? seen.error,
+      lastEnqueueAt: this.#lastEnqueueAt,
+      processed: this.#offers,
+      options: this.options,
     };
   }
 
@@ -133,6 +141,7 @@ export class Folder {
   }
 
   #succeeded(): void {
+    this.#lastEnqueueAt = this.#parts.clock.now();
     if (this.#owing) {
       this.#owing = false;
       void this.#tell({ type: 'ENQUEUED' });
@@ -174,7 +183,11 @@ export class Folder {
 export class Folders {
   readonly #folders: readonly Folder[];
 
+  /** In the order of the configuration. */
+  readonly options: readonly FolderOptions[];
+
   constructor(folders: readonly FolderOptions[], parts: FolderParts) {
+    this.options = folders;
     this.#folders = folders.map((options) => new Folder(options, parts));
   }
 

@@ -34,12 +34,13 @@ export class JobCounts {
     }
   }
 
-  /** Jobs in any of the states (all when undefined) with any of the profiles (all when undefined). */
-  count(states?: readonly JobState[], profiles?: readonly string[]): number {
+  /** Jobs in any of the states, with any of the profiles, of the format; undefined = all. */
+  count(states?: readonly JobState[], profiles?: readonly string[], format?: JobFormat): number {
     let sum = 0;
     for (const cell of this.#cells.values()) {
       if (states && !states.includes(cell.state)) continue;
       if (profiles && !profiles.includes(cell.profile)) continue;
+      if (format && cell.format !== format) continue;
       sum += cell.count;
     }
     return sum;

@@ -124,21 +124,46 @@ export class JobService implements Jobs {
   ): Promise<OfferAnswer> {
     if (file.path.length > PATH_LIMIT) throw tooLong(file.path);
     if (await this.#endedWithSameContent(file)) return 'declined';
+    const outcome = await this.#create(this.#fromFolder(folder, file, 'watcher'));
+    if (outcome.accepted) return 'enqueued';
+    if (outcome.because === 'taken') return 'active';
+    throw new Fatal('internal', `The job was refused: ${outcome.because}.`);
+  }
+
+  /**
+   * Takes a file because an operator asked for it: it need not be stable, and may have been canceled or have failed.
+   * Undefined when an active job has it. Source: Batch Signing Service API, "What the service does" 12.
+   */
+  async takeByRescan(
+    folder: { readonly name: FolderName; readonly profile: ProfileName },
+    file: Candidate,
+  ): Promise<JobView | undefined> {
+    if (file.path.length > PATH_LIMIT) throw tooLong(file.path);
+    const outcome = await this.#create(this.#fromFolder(folder, file, 'rescan'));
+    if (!outcome.accepted && outcome.because === 'taken') return undefined;
+    const { actor, durable } = accepted(outcome);
+    await durable;
+    return jobView(actor);
+  }
+
+  /** A job for a file in an input folder. `by` is part of its first history line. */
+  #fromFolder(
+    folder: { readonly name: FolderName; readonly profile: ProfileName },
+    file: Candidate,
+    by: 'watcher' | 'rescan',
+  ) {
     const { format } = this.plan({ fileName: file.fileName, format: undefined, profile: folder.profile });
-    const outcome = await this.#create({
+    return {
       fileName: file.fileName,
       originalPath: file.path,
       format,
       profileName: folder.profile,
-      source: 'Watcher',
+      source: 'Watcher' as const,
       folder: folder.name,
       parentJobId: null,
       seen: { size: file.size, mtimeMs: file.mtimeMs },
-      message: `Enqueued by watcher (folder ${folder.name}).`,
-    });
-    if (outcome.accepted) return 'enqueued';
-    if (outcome.because === 'taken') return 'active';
-    throw new Fatal('internal', `The job was refused: ${outcome.because}.`);
+      message: `Enqueued by ${by} (folder ${folder.name}).`,
+    };
   }
 
   /** The newest job of the path was canceled or failed, and the file has not been touched since. */

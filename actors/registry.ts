@@ -11,7 +11,9 @@ import { inputFolderMachine } from '../machines/input-folder.ts';
 import type { FileStamp, JobContext, JobState } from '../machines/job.ts';
 import { ACTIVE_STATES, CLEARED, jobMachine } from '../machines/job.ts';
 import { pipelineMachine } from '../machines/pipeline.ts';
+import { systemEventMachine } from '../machines/system-event.ts';
 import type { ActorDefinition, Row } from '../runtime/index.ts';
+import { eventCounters, eventRows, SYSTEM_EVENT } from './events.ts';
 
 export const JOB = 'job';
 export const PIPELINE = 'pipeline';
@@ -82,4 +84,11 @@ export const definitions: readonly ActorDefinition[] = [
   },
   { kind: PIPELINE, machine: pipelineMachine, version: 1 },
   { kind: INPUT_FOLDER, machine: inputFolderMachine, version: 1 },
+  {
+    kind: SYSTEM_EVENT,
+    machine: systemEventMachine,
+    version: 1,
+    rows: eventRows,
+    counters: eventCounters,
+  },
 ];

@@ -5,8 +5,11 @@ import { tmpdir } from 'node:os';
 import type { BatchService } from '../actors/api.ts';
 import type { Clock, Ids, Log } from '../runtime/index.ts';
 import { createAuthenticator } from './auth.ts';
+import { actionRoutes } from './batch/actions.ts';
+import { eventRoutes } from './batch/events.ts';
 import { fileRoutes } from './batch/files.ts';
 import { jobRoutes } from './batch/jobs.ts';
+import { pipelineRoutes } from './batch/pipeline.ts';
 import { systemRoutes } from './batch/system.ts';
 import { BlockPool } from './block-pool.ts';
 import { Dispatcher } from './dispatch.ts';
@@ -58,6 +61,9 @@ export function batchRoutes(
   return [
     ...fileRoutes(service.jobs, settings),
     ...jobRoutes(service.jobs),
+    ...pipelineRoutes(service.pipeline),
+    ...actionRoutes(service.folders),
+    ...eventRoutes(service.events),
     ...systemRoutes(service.readiness, clock),
   ];
 }

@@ -1,18 +1,18 @@
 /**
  * One watched input folder and its budget of consecutive enqueue failures.
  *
- * | from         | event          | to           | effects |
- * |--------------|----------------|--------------|---------|
- * | Initializing | WATCHING       | Running      |         |
- * | Initializing | OPENED         | Initializing |         |
- * | Running      | OPENED         | Initializing |         |
- * | Stopped      | OPENED         | Initializing |         |
- * | Initializing | ENQUEUED       | Initializing |         |
- * | Running      | ENQUEUED       | Running      |         |
- * | Initializing | ENQUEUE_FAILED | Initializing |         | while the budget lasts
- * | Running      | ENQUEUE_FAILED | Running      |         | while the budget lasts
- * | Initializing | ENQUEUE_FAILED | Stopped      |         | when it is used up
- * | Running      | ENQUEUE_FAILED | Stopped      |         | when it is used up
+ * | from         | event          | to           | effects     |
+ * |--------------|----------------|--------------|-------------|
+ * | Initializing | WATCHING       | Running      |             |
+ * | Initializing | OPENED         | Initializing |             |
+ * | Running      | OPENED         | Initializing |             |
+ * | Stopped      | OPENED         | Initializing |             |
+ * | Initializing | ENQUEUED       | Initializing |             |
+ * | Running      | ENQUEUED       | Running      |             |
+ * | Initializing | ENQUEUE_FAILED | Initializing |             | while the budget lasts
+ * | Running      | ENQUEUE_FAILED | Running      |             | while the budget lasts
+ * | Initializing | ENQUEUE_FAILED | Stopped      | recordEvent | when it is used up
+ * | Running      | ENQUEUE_FAILED | Stopped      | recordEvent | when it is used up
  *
  * OPENED is sent once at each start of the service: that is the only way out of Stopped.
  *
@@ -20,6 +20,7 @@
  */
 import { assign, setup } from 'xstate';
 import type { FolderName, Millis } from './ids.ts';
+import type { RecordEffect } from './system-event.ts';
 
 export type InputFolderState = 'Initializing' | 'Running' | 'Stopped';
 
@@ -48,6 +49,7 @@ const machine = setup({
   types: { context: {} as InputFolderContext, input: {} as InputFolderInput, events: {} as InputFolderEvent },
   actions: {
     note: (_, _line: { readonly message: string }) => {},
+    effect: (_, _effect: RecordEffect) => {},
     countFailure: assign(({ context, event }) =>
       event.type === 'ENQUEUE_FAILED'
         ? { failuresInARow: context.failuresInARow + 1, lastError: event.error }
@@ -63,6 +65,10 @@ const machine = setup({
   },
 });
 
+function stoppedMessage({ failuresInARow, lastError }: InputFolderContext): string {
+  return `Watcher stopped after ${failuresInARow} enqueue failures in a row: ${lastError}`;
+}
+
 const opened = { target: 'Initializing', actions: 'startAfresh' } as const;
 
 const enqueueFailed = [
@@ -74,7 +80,25 @@ const enqueueFailed = [
       {
         type: 'note',
         params: ({ context }: { context: InputFolderContext }) => ({
-          message: `Watcher stopped after ${context.failuresInARow} enqueue failures in a row: ${context.lastError}`,
+          message: stoppedMessage(context),
+        }),
+      },
+      {
+        type: 'effect',
+        params: ({
+          context,
+          event,
+        }: {
+          context: InputFolderContext;
+          event: InputFolderEvent;
+        }): RecordEffect => ({
+          do: 'recordEvent',
+          kind: 'WatcherStopped',
+          at: event.at,
+          actor: 'system',
+          jobId: null,
+          code: null,
+          message: `Folder ${context.name}: ${stoppedMessage(context)}`,
         }),
       },
     ],

@@ -8,13 +8,13 @@
  * | Queued         | CANCEL           | Canceled       |                          |
  * | Processing     | SIGNED           | Verifying      | release                  |
  * | Processing     | DISPATCHED       | AwaitingSigner |                          |
- * | Processing     | FAIL             | Failed         | quarantine               |
- * | Processing     | RESTARTED        | Failed         | quarantine               |
+ * | Processing     | FAIL             | Failed         | quarantine, recordEvent  |
+ * | Processing     | RESTARTED        | Failed         | quarantine, recordEvent  |
  * | Verifying      | RELEASED         | Completed      | tidy                     |
- * | Verifying      | FAIL             | Failed         | quarantine               |
- * | Verifying      | RESTARTED        | Failed         | quarantine               |
+ * | Verifying      | FAIL             | Failed         | quarantine, recordEvent  |
+ * | Verifying      | RESTARTED        | Failed         | quarantine, recordEvent  |
  * | AwaitingSigner | CONCLUDED        | Verifying      | release                  |
- * | AwaitingSigner | FAIL             | Failed         | quarantine               |
+ * | AwaitingSigner | FAIL             | Failed         | quarantine, recordEvent  |
  * | AwaitingSigner | CANCEL           | Canceled       | quarantine, cancelRemote |
  * | Completed      | TIDIED           | Completed      |                          |
  * | Completed      | TIDY_FAILED      | Completed      |                          |
@@ -30,6 +30,8 @@
  *
  * FAIL and RESTARTED also drop what the job had asked for and not yet been given.
  *
+ * TIDIED with `diverged` also asks for `recordEvent`.
+ *
  * CLEAR is not accepted while files still have to be put away. Cleared is no state that is kept: the actor ends.
  *
  * Source: Batch Signing Service API, "States and transitions"; history texts from batch-gaps §4, remote portal §8,
@@ -37,6 +39,7 @@
  */
 import { assign, setup } from 'xstate';
 import type { FolderName, JobId, Millis, ProfileName } from './ids.ts';
+import type { RecordEffect } from './system-event.ts';
 
 export type JobFormat = 'Pades' | 'Cades' | 'Xades';
 export const JOB_FORMATS: readonly JobFormat[] = ['Pades', 'Cades', 'Xades'];
@@ -194,6 +197,7 @@ export type JobEvent = { readonly at: Millis } & (
 
 /** Work a job asks for. Each carries what its handler needs, so that no handler reads the job again. */
 export type JobEffect =
+  | RecordEffect
   | {
       readonly do: 'sign';
       readonly originalPath: string;
@@ -312,11 +316,37 @@ const noteError = {
   params: ({ context }: { context: JobContext }) => ({ message: context.errorMessage ?? '' }),
 } as const;
 
+const recordFailed = {
+  type: 'effect',
+  params: ({ context }: { context: JobContext }): JobEffect => ({
+    do: 'recordEvent',
+    kind: 'JobFailed',
+    at: context.updatedAt,
+    actor: 'system',
+    jobId: null,
+    code: context.errorCode,
+    message: `${context.fileName}: ${context.errorMessage ?? ''}`,
+  }),
+} as const;
+
+const recordDiverged = {
+  type: 'effect',
+  params: ({ context }: { context: JobContext }): JobEffect => ({
+    do: 'recordEvent',
+    kind: 'InputDiverged',
+    at: context.updatedAt,
+    actor: 'system',
+    jobId: null,
+    code: 'job.input-diverged',
+    message: `${context.originalPath} was rewritten while its job was running.`,
+  }),
+} as const;
+
 /** The way into Failed: pending work is dropped, the reason kept, the working folder put aside. */
 const failing = (publishing: boolean) =>
   ({
     target: 'Failed',
-    actions: ['dropEffects', 'touch', 'recordFailure', noteError, askQuarantine(publishing)],
+    actions: ['dropEffects', 'touch', 'recordFailure', noteError, askQuarantine(publishing), recordFailed],
   }) as const;
 
 const noteClaim = { type: 'note', params: { message: 'Claimed by worker.' } } as const;
@@ -501,6 +531,7 @@ export const jobMachine = machine.createMachine({
               'touch',
               assign({ untidy: false }),
               { type: 'note', params: { message: DIVERGED_MESSAGE } },
+              recordDiverged,
             ],
           },
           { actions: assign({ untidy: false }) },

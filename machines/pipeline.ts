@@ -1,10 +1,10 @@
 /**
  * The pipeline: whether queued jobs may be claimed.
  *
- * | from    | event  | to      | effects |
- * |---------|--------|---------|---------|
- * | Running | PAUSE  | Paused  |         |
- * | Paused  | RESUME | Running |         |
+ * | from    | event  | to      | effects     |
+ * |---------|--------|---------|-------------|
+ * | Running | PAUSE  | Paused  | recordEvent |
+ * | Paused  | RESUME | Running | recordEvent |
  *
  * Pausing a paused pipeline, and resuming a running one, changes nothing: the caller still gets 200.
  * How many jobs may be claimed is `freeSlots`, computed from what the store counts.
@@ -13,6 +13,7 @@
  */
 import { assign, setup } from 'xstate';
 import type { Millis } from './ids.ts';
+import type { RecordEffect, SystemEventKind } from './system-event.ts';
 
 export type PipelineState = 'Running' | 'Paused';
 
@@ -38,9 +39,17 @@ function sentence(verb: 'paused' | 'resumed', reason: string | null): string {
     : `Pipeline ${verb} by operator.`;
 }
 
+function record(kind: SystemEventKind, { at, reason }: PipelineEvent): RecordEffect {
+  const message = sentence(kind === 'PipelinePaused' ? 'paused' : 'resumed', reason);
+  return { do: 'recordEvent', kind, at, actor: 'operator', jobId: null, code: null, message };
+}
+
 export const pipelineMachine = setup({
   types: { context: {} as PipelineContext, events: {} as PipelineEvent },
-  actions: { note: (_, _line: { readonly message: string }) => {} },
+  actions: {
+    note: (_, _line: { readonly message: string }) => {},
+    effect: (_, _effect: RecordEffect) => {},
+  },
 }).createMachine({
   id: 'pipeline',
   context: { pausedAt: null, resumedAt: null, pausedBy: 'system', reason: null },
@@ -58,6 +67,7 @@ export const pipelineMachine = setup({
               reason: event.reason,
             })),
             { type: 'note', params: ({ event }) => ({ message: sentence('paused', event.reason) }) },
+            { type: 'effect', params: ({ event }) => record('PipelinePaused', event) },
           ],
         },
       },
@@ -69,6 +79,7 @@ export const pipelineMachine = setup({
           actions: [
             assign(({ event }) => ({ resumedAt: event.at, reason: event.reason })),
             { type: 'note', params: ({ event }) => ({ message: sentence('resumed', event.reason) }) },
+            { type: 'effect', params: ({ event }) => record('PipelineResumed', event) },
           ],
         },
       },

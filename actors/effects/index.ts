@@ -4,6 +4,7 @@ import { cancelRemoteHandler } from './cancel-remote.ts';
 import { dispatchHandler } from './dispatch.ts';
 import type { HandlerParts, JobHandler } from './parts.ts';
 import { quarantineHandler } from './quarantine.ts';
+import { recordEventHandler } from './record-event.ts';
 import { releaseHandler } from './release.ts';
 import { signHandler } from './sign.ts';
 import { tidyHandler } from './tidy.ts';
@@ -16,5 +17,6 @@ export function jobHandlers(parts: HandlerParts): { readonly [Name in JobEffect[
     release: releaseHandler(parts),
     tidy: tidyHandler(parts),
     quarantine: quarantineHandler(parts),
+    recordEvent: recordEventHandler(parts),
   };
 }

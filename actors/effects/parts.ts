@@ -1,5 +1,6 @@
 /** What the handlers of a job's effects share: their parts, their types, and how a failure becomes a message. */
 import type { JobEffect, JobEvent } from '../../machines/job.ts';
+import type { SystemEventContext } from '../../machines/system-event.ts';
 import { type Clock, type EffectHandler, type EffectTry, Fatal, type Log } from '../../runtime/index.ts';
 import type { DiskSync } from '../disk-sync.ts';
 import type { SigningPool } from '../pool/pool.ts';
@@ -12,6 +13,8 @@ export interface HandlerParts {
   readonly clock: Clock;
   readonly log: Log;
   readonly remote: RemoteSigning;
+  /** Keeps an event under an id; a second one of that id changes nothing. */
+  readonly record: (event: SystemEventContext, id: string) => Promise<void>;
   readonly disk: DiskSync;
   readonly layout: Pick<StorageLayout, 'processing' | 'output'>;
   /** `Storage:OutputCollision`. */

@@ -9,16 +9,7 @@ import { Refusal } from '../../machines/refusals.ts';
 import { fileReply } from '../file-reply.ts';
 import { json } from '../reply.ts';
 import { type AnyRoute, route } from '../router.ts';
-import {
-  jobListQuery,
-  jobParams,
-  noBody,
-  noParams,
-  noQuery,
-  REASON_RULE,
-  reasonBody,
-  reasonFits,
-} from './queries.ts';
+import { checkReason, jobListQuery, jobParams, noBody, noParams, noQuery, reasonBody } from './queries.ts';
 import { cancelShape, jobBody, jobDetailBody, jobDetailShape, jobListShape, retryShape } from './shapes.ts';
 
 const JOB_UNFIT = {
@@ -45,7 +36,12 @@ export function jobRoutes(jobs: Jobs): readonly AnyRoute[] {
       refusals: ['validation.filter-invalid'],
       async handle({ query }) {
         const { page, pageSize } = query;
-        const found = await jobs.list({ statuses: query.status, profile: query.profile, page, pageSize });
+        const found = await jobs.list({
+          statuses: query.status,
+          profile: query.profile,
+          page,
+          pageSize,
+        });
         return json(200, { items: found.items.map(jobBody), page, pageSize, totalCount: found.totalCount });
       },
     }),
@@ -112,11 +108,7 @@ export function jobRoutes(jobs: Jobs): readonly AnyRoute[] {
       ],
       async handle({ params, body }) {
         const id = readId(params.id);
-        if (!reasonFits(body.reason)) {
-          throw new Refusal('validation.reason-too-long', `reason ${REASON_RULE}`, {
-            errors: { reason: [REASON_RULE] },
-          });
-        }
+        checkReason(body.reason);
         const job = await jobs.cancel(id, body.reason);
         return json(200, { jobId: job.id, status: 'Canceled' });
       },

@@ -4,6 +4,8 @@
  * Source: batch-gaps §2 ("Reason") and §3 (`GET /api/jobs`).
  */
 import { z } from 'zod';
+import { Refusal } from '../../machines/refusals.ts';
+import { SYSTEM_EVENT_KINDS } from '../../machines/system-event.ts';
 import { JOB_STATES } from './shapes.ts';
 
 /** `GET /api/jobs` never gives more at once. Source: Batch Signing Service API, "Limits". */
@@ -17,25 +19,35 @@ const positive = once
   .regex(/^0*[1-9]\d{0,8}$/, { error: 'must be an integer of at least 1' })
   .transform(Number);
 
-const STATES_BY_NAME = new Map(JOB_STATES.map((state) => [state.toLowerCase(), state]));
-
-const statuses = z.union([z.string(), z.array(z.string())]).transform((given, context) => {
-  const names = [given].flat().flatMap((value) => value.split(','));
-  const states = names.map((name) => STATES_BY_NAME.get(name.trim().toLowerCase()));
-  const known = states.filter((state) => state !== undefined);
-  if (known.length < states.length) {
-    context.addIssue({ code: 'custom', message: `must be one of ${JOB_STATES.join(', ')}` });
-    return z.NEVER;
-  }
-  return [...new Set(known)];
-});
+/** Any of some names, without regard to case; repeated or separated by commas. */
+function anyOf<Name extends string>(all: readonly Name[]) {
+  const byName = new Map(all.map((name) => [name.toLowerCase(), name]));
+  return z.union([z.string(), z.array(z.string())]).transform((given, context) => {
+    const names = [given].flat().flatMap((value) => value.split(','));
+    const found = names.map((name) => byName.get(name.trim().toLowerCase()));
+    const known = found.filter((name) => name !== undefined);
+    if (known.length < found.length) {
+      context.addIssue({ code: 'custom', message: `must be one of ${all.join(', ')}` });
+      return z.NEVER;
+    }
+    return [...new Set(known)];
+  });
+}
 
 export const jobListQuery = z.object({
-  status: statuses.default([]),
+  status: anyOf(JOB_STATES).default([]),
   profile: once.optional(),
   page: positive.default(1),
   pageSize: positive.transform((size) => Math.min(size, MAX_PAGE_SIZE)).default(50),
 });
+
+export const eventQuery = z.object({
+  kind: anyOf(SYSTEM_EVENT_KINDS).default([]),
+  page: positive.default(1),
+  pageSize: positive.transform((size) => Math.min(size, MAX_PAGE_SIZE)).default(50),
+});
+
+export const rescanQuery = z.object({ folder: once.optional() });
 
 export const uploadQuery = z.object({ format: once.optional(), profile: once.optional() });
 
@@ -57,10 +69,12 @@ export const reasonBody = z.object({
     }),
 });
 
-/** True for a reason that fits; measured in UTF-16 units. */
-export function reasonFits(reason: string | null): boolean {
-  return reason === null || reason.length <= MAX_REASON;
+/** Refusals: `validation.reason-too-long`. Measured in UTF-16 units. */
+export function checkReason(reason: string | null): void {
+  if (reason === null || reason.length <= MAX_REASON) return;
+  throw new Refusal('validation.reason-too-long', `reason ${REASON_RULE}`, {
+    errors: { reason: [REASON_RULE] },
+  });
 }
 
-/** For people and for `errors`. */
-export const REASON_RULE = `must be at most ${MAX_REASON} characters`;
+const REASON_RULE = `must be at most ${MAX_REASON} characters`;

@@ -4,8 +4,16 @@
  * Source: Batch Signing Service API, "Resources and their fields"; batch-gaps §3 and §4.
  */
 import { z } from 'zod';
-import type { JobDetail, JobView, ReadyCheck } from '../../actors/api.ts';
+import type {
+  FolderView,
+  JobDetail,
+  JobView,
+  PipelineView,
+  ReadyCheck,
+  RescanReport,
+} from '../../actors/api.ts';
 import type { JobState } from '../../machines/job.ts';
+import { SYSTEM_EVENT_KINDS } from '../../machines/system-event.ts';
 import type { Millis } from '../../runtime/index.ts';
 
 export const JOB_STATES = [
@@ -75,6 +83,75 @@ export const retryShape = z.strictObject({
 
 export const cancelShape = z.strictObject({ jobId: z.guid(), status: z.literal('Canceled') });
 
+export const pipelineShape = z.strictObject({
+  paused: z.boolean(),
+  pausedAtUtc: timestamp.nullable(),
+  resumedAtUtc: timestamp.nullable(),
+  pausedBy: z.enum(['system', 'operator']),
+  reason: z.string().nullable(),
+  maxConcurrency: z.int(),
+  jobsInFlight: z.int(),
+  jobsInFlightByFormat: z.strictObject({ pades: z.int(), cades: z.int(), xades: z.int(), total: z.int() }),
+});
+
+export const foldersShape = z.strictObject({
+  folders: z.array(
+    z.strictObject({
+      name: z.string(),
+      path: z.string(),
+      exists: z.boolean(),
+      status: z.enum(['Initializing', 'Running', 'Stopped']),
+      lastEnqueueAt: timestamp.nullable(),
+      lastError: z.string().nullable(),
+      processedCount: z.int(),
+      fileCount: z.int(),
+      fileCountCapped: z.boolean(),
+      profile: z.string(),
+    }),
+  ),
+});
+
+const rescanCounts = {
+  scanned: z.int(),
+  enqueued: z.int(),
+  alreadyActive: z.int(),
+  ignored: z.int(),
+  errors: z.int(),
+};
+
+export const rescanShape = z.strictObject({
+  folders: z.array(
+    z.strictObject({
+      name: z.string(),
+      path: z.string(),
+      ...rescanCounts,
+      enqueuedFiles: z.array(z.string()),
+    }),
+  ),
+  totals: z.strictObject({ folders: z.int(), ...rescanCounts }),
+});
+
+export const cleanupShape = z.strictObject({ deleted: z.int(), message: z.string() });
+
+export const eventListShape = z.strictObject({
+  items: z.array(
+    z.strictObject({
+      id: z.guid(),
+      timestamp,
+      kind: z.enum(SYSTEM_EVENT_KINDS),
+      actor: z.string(),
+      jobId: z.guid().nullable(),
+      code: z.string().nullable(),
+      message: z.string(),
+    }),
+  ),
+  page: z.int(),
+  pageSize: z.int(),
+  totalCount: z.int(),
+});
+
+export const whoamiShape = z.strictObject({ operator: z.string(), scheme: z.enum(['ApiKey', 'Cookie']) });
+
 export const healthShape = z.strictObject({ status: z.literal('Healthy') });
 
 export const readyShape = z.strictObject({
@@ -128,6 +205,52 @@ export function jobDetailBody(job: JobDetail): z.infer<typeof jobDetailShape> {
       status: line.status,
       message: line.message,
     })),
+  };
+}
+
+export function pipelineBody(state: PipelineView): z.infer<typeof pipelineShape> {
+  const { Pades: pades, Cades: cades, Xades: xades } = state.inFlight;
+  const total = pades + cades + xades;
+  return {
+    paused: state.paused,
+    pausedAtUtc: state.pausedAt === null ? null : isoTime(state.pausedAt),
+    resumedAtUtc: state.resumedAt === null ? null : isoTime(state.resumedAt),
+    pausedBy: state.pausedBy,
+    reason: state.reason,
+    maxConcurrency: state.maxConcurrency,
+    jobsInFlight: total,
+    jobsInFlightByFormat: { pades, cades, xades, total },
+  };
+}
+
+export function foldersBody(folders: readonly FolderView[]): z.infer<typeof foldersShape> {
+  return {
+    folders: folders.map((folder) => ({
+      ...folder,
+      lastEnqueueAt: folder.lastEnqueueAt === null ? null : isoTime(folder.lastEnqueueAt),
+    })),
+  };
+}
+
+export function rescanBody({ folders }: RescanReport): z.infer<typeof rescanShape> {
+  const totals = {
+    folders: folders.length,
+    scanned: 0,
+    enqueued: 0,
+    alreadyActive: 0,
+    ignored: 0,
+    errors: 0,
+  };
+  for (const folder of folders) {
+    totals.scanned += folder.scanned;
+    totals.enqueued += folder.enqueued;
+    totals.alreadyActive += folder.alreadyActive;
+    totals.ignored += folder.ignored;
+    totals.errors += folder.errors;
+  }
+  return {
+    folders: folders.map((folder) => ({ ...folder, enqueuedFiles: [...folder.enqueuedFiles] })),
+    totals,
   };
 }
 

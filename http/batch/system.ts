@@ -1,5 +1,5 @@
 /**
- * `/api/health` and `/api/ready`.
+ * `/api/health`, `/api/ready` and `/api/whoami`.
  *
  * Source: Batch Signing Service API, "System"; batch-gaps §3.
  */
@@ -8,7 +8,7 @@ import type { Clock } from '../../runtime/index.ts';
 import { json } from '../reply.ts';
 import { type AnyRoute, route } from '../router.ts';
 import { noBody, noParams, noQuery } from './queries.ts';
-import { healthShape, readyBody, readyShape } from './shapes.ts';
+import { healthShape, readyBody, readyShape, whoamiShape } from './shapes.ts';
 
 const ANONYMOUS_GET = {
   method: 'GET',
@@ -33,6 +33,16 @@ export function systemRoutes(readiness: Readiness, clock: Pick<Clock, 'now'>): r
       summary: 'Says that the process is up.',
       responses: { 200: healthShape },
       handle: () => HEALTHY,
+    }),
+    route({
+      ...ANONYMOUS_GET,
+      auth: 'operator',
+      path: '/api/whoami',
+      summary: 'Says who is asking, and by which scheme.',
+      responses: { 200: whoamiShape },
+      handle({ identity }) {
+        return json(200, { operator: identity?.operator ?? '', scheme: identity?.scheme ?? 'ApiKey' });
+      },
     }),
     route({
       ...ANONYMOUS_GET,

@@ -61,7 +61,9 @@ async function makePipeline({ store = new UnwillingStore(), maxConcurrency = 1 }
         return one.rows?.(actor as never) ?? [];
       },
     })) as typeof definitions,
-    handlers: Object.fromEntries(['sign', 'release', 'quarantine', 'tidy'].map((name) => [name, unused])),
+    handlers: Object.fromEntries(
+      ['sign', 'release', 'quarantine', 'tidy', 'recordEvent'].map((name) => [name, unused]),
+    ),
     onCommitted: (step) => observe(step),
     options: { restarts: { restarts: 0 } },
   });

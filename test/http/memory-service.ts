@@ -14,11 +14,13 @@ import type {
   Jobs,
   JobView,
   ReadyCheck,
+  SystemEvent,
   UploadSink,
 } from '../../actors/api.ts';
 import type { FolderName, JobId, ProfileName } from '../../machines/ids.ts';
 import type { JobFormat, JobState } from '../../machines/job.ts';
 import { Refusal } from '../../machines/refusals.ts';
+import { MemoryFolders, MemoryPipeline, memoryEvents } from './memory-control.ts';
 
 class FileSink implements UploadSink {
   readonly path: string;
@@ -212,6 +214,8 @@ export class MemoryJobs implements Jobs {
 
 export interface MemoryService extends BatchService {
   readonly jobs: MemoryJobs;
+  readonly pipeline: MemoryPipeline;
+  readonly folders: MemoryFolders;
   readonly folder: string;
   checks: ReadyCheck[];
   remove(): Promise<void>;
@@ -222,8 +226,12 @@ export async function createMemoryService(): Promise<MemoryService> {
   const jobs = new MemoryJobs(folder);
   await mkdir(jobs.input);
   await mkdir(jobs.output_);
+  const events: SystemEvent[] = [];
   const service: MemoryService = {
     jobs,
+    pipeline: new MemoryPipeline(events),
+    folders: new MemoryFolders(),
+    events: memoryEvents(events),
     folder,
     checks: [{ name: 'database', healthy: true, detail: null }],
     readiness: { checks: async () => service.checks },

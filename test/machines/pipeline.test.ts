@@ -17,7 +17,7 @@ test('the pipeline table and the pipeline machine agree in every state and on ev
       });
       t.is(outcome.accepted, row !== undefined, `${from} × ${type}`);
       t.is(outcome.to, row?.to ?? from, `${from} × ${type}`);
-      t.deepEqual(outcome.effects, []);
+      t.deepEqual(outcome.effects, row?.effects ?? []);
     }
   }
 });

@@ -7,4 +7,5 @@ export type {
   WatchedFolderSettings,
   WatchedFolderState,
 } from './contract.ts';
+export { createIgnoredNames } from './names.ts';
 export { createWatchedFolder } from './watched-folder.ts';
