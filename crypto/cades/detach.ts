@@ -2,13 +2,13 @@
 import { createHash, type Hash } from 'node:crypto';
 import { Asn1Error } from '../asn1/error.ts';
 import { type Header, MAX_HEADER, readHeader } from '../asn1/header.ts';
-import { DIGEST_BY_OID, ID } from '../asn1/oids.ts';
+import { ID } from '../asn1/oids.ts';
 import { childrenOf, encoded, readElement } from '../asn1/read.ts';
 import { TAG } from '../asn1/tags.ts';
 import { sequence, tlv } from '../asn1/write.ts';
+import { HASH_BY_OID, type HashName } from '../cms/hashes.ts';
 import { parseAlgorithm } from '../cms/parse.ts';
 import type { Source } from '../files/source.ts';
-import type { DigestName } from '../types.ts';
 
 export interface Detached {
   /** The same SignedData with its content left out. */
@@ -20,7 +20,7 @@ export interface Detached {
 export interface ContentFacts {
   readonly length: number;
   /** By name: SHA-256 always, and each digest the file announces before its content. */
-  readonly digests: ReadonlyMap<DigestName, Buffer>;
+  readonly digests: ReadonlyMap<HashName, Buffer>;
 }
 
 /** Certificates, revocation lists and signers together; a large revocation list has a few megabytes. */
@@ -37,7 +37,7 @@ const WINDOW = 64 << 10;
 /** What else to do while the content goes by. */
 export interface ContentWishes {
   /** Digests to take besides those of `ContentFacts`. */
-  readonly digests?: readonly DigestName[];
+  readonly digests?: readonly HashName[];
   /** Is handed the content in order; a piece is only valid during the call. */
   readonly onContent?: (piece: Buffer) => void;
 }
@@ -74,11 +74,11 @@ export function detachContent(source: Source, wishes: ContentWishes = {}): Detac
   return { der: sequence(type, tlv(TAG.context0Constructed, inner)), content };
 }
 
-function hashesFor(digestAlgorithms: Buffer, wanted: readonly DigestName[] = []): Map<DigestName, Hash> {
-  const always: readonly DigestName[] = ['sha256', ...wanted];
+function hashesFor(digestAlgorithms: Buffer, wanted: readonly HashName[] = []): Map<HashName, Hash> {
+  const always: readonly HashName[] = ['sha256', ...wanted];
   const hashes = new Map(always.map((name) => [name, createHash(name)]));
   for (const element of childrenOf(readElement(digestAlgorithms))) {
-    const name = DIGEST_BY_OID.get(parseAlgorithm(element).id);
+    const name = HASH_BY_OID.get(parseAlgorithm(element).id);
     if (name !== undefined && !hashes.has(name)) hashes.set(name, createHash(name));
   }
   return hashes;
@@ -86,7 +86,7 @@ function hashesFor(digestAlgorithms: Buffer, wanted: readonly DigestName[] = [])
 
 function hashContent(
   walk: Walk,
-  hashes: ReadonlyMap<DigestName, Hash>,
+  hashes: ReadonlyMap<HashName, Hash>,
   onContent: ContentWishes['onContent'],
 ): ContentFacts {
   const take = (chunk: Buffer) => {

@@ -1,0 +1,59 @@
+/** Whose certificates have to stay checkable for a signature to stay so: signers and the makers of time-stamps. */
+import { OID } from '../asn1/oids.ts';
+import { type Element, encoded } from '../asn1/read.ts';
+import { type Certificate, readableCertificates } from '../certificates/certificate.ts';
+import { parseSignerInfo, type SignedData, type SignerId, type SignerInfo } from '../cms/parse.ts';
+import { certificateNamed } from '../cms/signing-certificate.ts';
+import { readTimestampToken } from '../timestamps/read.ts';
+import { CryptoError } from '../types.ts';
+
+/** DER of certificates, each once. */
+export interface CertificatesToProve {
+  readonly ends: readonly Buffer[];
+  /** Certificates that may stand on the chains of `ends`. */
+  readonly others: readonly Buffer[];
+}
+
+/**
+ * Signers and counter-signers, and whoever made content, signature and archive time-stamps.
+ * @throws {Asn1Error} for a counter-signature that can't be read
+ * @throws {CryptoError} `cms.malformed` when a certificate is not inside; `timestamp.malformed`
+ */
+export function certificatesToProve(data: SignedData, signers: readonly SignerInfo[]): CertificatesToProve {
+  const known = data.certificates.flatMap(readableCertificates);
+  const ends = new Map<string, Certificate>();
+  const others = new Map(known.map((certificate) => [certificate.fingerprint, certificate]));
+  const take = (id: SignerId, among: readonly Certificate[], whose: string) => {
+    const certificate = certificateNamed(id, among);
+    if (certificate === undefined) {
+      throw new CryptoError('cms.malformed', `The certificate of ${whose} is not in the signature.`);
+    }
+    ends.set(certificate.fingerprint, certificate);
+  };
+  const visit = (signer: SignerInfo) => {
+    take(signer.id, known, 'a signer');
+    for (const value of timestampsIn(signer)) {
+      const token = readTimestampToken(encoded(value));
+      for (const certificate of token.certificates) others.set(certificate.fingerprint, certificate);
+      for (const { id } of token.signedData.signers)
+        take(id, [...token.certificates, ...known], 'a time-stamp');
+    }
+  };
+  for (const signer of signers) {
+    visit(signer);
+    for (const value of signer.unsignedAttributes?.values.get(OID.counterSignature) ?? []) {
+      visit(parseSignerInfo(value));
+    }
+  }
+  const der = (certificates: Iterable<Certificate>) =>
+    [...certificates].map((certificate) => certificate.der);
+  return { ends: der(ends.values()), others: der(others.values()) };
+}
+
+function timestampsIn({ attributes, unsignedAttributes }: SignerInfo): Element[] {
+  return [
+    ...(attributes?.values.get(OID.contentTimestamp) ?? []),
+    ...(unsignedAttributes?.values.get(OID.signatureTimestamp) ?? []),
+    ...(unsignedAttributes?.values.get(OID.archiveTimestampV3) ?? []),
+  ];
+}

@@ -1,0 +1,122 @@
+/** Brings the signatures of a SignedData to the baseline levels T, LT and LTA (EN 319 122-1 §6.3). */
+import { createHash } from 'node:crypto';
+import { DIGEST_BY_OID, OID } from '../asn1/oids.ts';
+import type { EvidenceSource, SigningServices, TimestampAuthority } from '../authorities.ts';
+import { amendSignedData } from '../cms/amend.ts';
+import { parseSignedData, type SignedData, type SignerInfo } from '../cms/parse.ts';
+import { signatureTimestampAttribute } from '../cms/unsigned-attributes.ts';
+import { CryptoError, type DigestName, type SignatureLevel } from '../types.ts';
+import { archiveTimestamp } from './archive-timestamp.ts';
+import { certificatesToProve } from './certificates-to-prove.ts';
+
+export interface RaiseRequest {
+  readonly to: SignatureLevel;
+  /** Now, milliseconds since the epoch. */
+  readonly at: number;
+  /** Value of the one signature that is meant; left out, all are. */
+  readonly signature?: Buffer;
+  /** Of the signed content; undefined when it is not at hand, which only LTA minds. */
+  readonly contentDigest: (digest: DigestName) => Buffer | undefined;
+}
+
+/** The authorities that a level needs, there for sure. */
+export interface LevelServices {
+  readonly timestamps: TimestampAuthority;
+  readonly evidence: EvidenceSource | undefined;
+}
+
+/** @throws {CryptoError} `request.invalid` when an authority is missing that the level needs */
+export function servicesFor(
+  to: SignatureLevel,
+  { timestamps, evidence }: SigningServices,
+): LevelServices | undefined {
+  if (to === 'B') return undefined;
+  if (timestamps === undefined) {
+    throw new CryptoError('request.invalid', `Level ${to} needs a time-stamp authority, and none is given.`);
+  }
+  if (to !== 'T' && evidence === undefined) {
+    throw new CryptoError('request.invalid', `Level ${to} needs revocation answers, and no source is given.`);
+  }
+  return { timestamps, evidence };
+}
+
+/**
+ * The SignedData with what the level asks for: a signature-time-stamp where there is none; certificates and revocation
+ * values for all chains, those of time-stamps included; and a new archive-time-stamp-v3.
+ * @param der with or without its content
+ * @throws {Asn1Error} when `der` or a time-stamp in it can't be read
+ * @throws {CryptoError} `request.invalid` for signatures that can't be raised, and what the authorities throw
+ */
+export async function raise(
+  der: Buffer,
+  request: RaiseRequest,
+  services: LevelServices | undefined,
+): Promise<Buffer> {
+  if (services === undefined) return der;
+  let raised = await withSignatureTimestamps(der, request, services);
+  if (request.to === 'T' || services.evidence === undefined) return raised;
+  raised = await withEvidence(raised, request, services.evidence);
+  return request.to === 'LTA' ? withArchiveTimestamps(raised, request, services) : raised;
+}
+
+interface Chosen {
+  readonly place: number;
+  readonly signer: SignerInfo;
+}
+
+function chosenIn({ signers }: SignedData, { signature }: RaiseRequest): Chosen[] {
+  return signers
+    .map((signer, place) => ({ signer, place }))
+    .filter(({ signer }) => signature === undefined || signer.signature.equals(signature));
+}
+
+/** What new time-stamps over a signature are made with: its own digest, or SHA-256 where that one is not made here. */
+function digestFor({ digestAlgorithm }: SignerInfo): DigestName {
+  return DIGEST_BY_OID.get(digestAlgorithm) ?? 'sha256';
+}
+
+async function withSignatureTimestamps(
+  der: Buffer,
+  request: RaiseRequest,
+  { timestamps }: LevelServices,
+): Promise<Buffer> {
+  const unsigned = new Map<number, readonly Buffer[]>();
+  for (const { signer, place } of chosenIn(parseSignedData(der), request)) {
+    if (signer.unsignedAttributes?.values.has(OID.signatureTimestamp) === true) continue;
+    const digest = digestFor(signer);
+    const token = await timestamps.stamp(createHash(digest).update(signer.signature).digest(), digest);
+    unsigned.set(place, withAttribute(signer, signatureTimestampAttribute(token)));
+  }
+  return unsigned.size === 0 ? der : amendSignedData(der, { unsigned });
+}
+
+async function withEvidence(der: Buffer, request: RaiseRequest, source: EvidenceSource): Promise<Buffer> {
+  const data = parseSignedData(der);
+  const signers = chosenIn(data, request).map(({ signer }) => signer);
+  const { ends, others } = certificatesToProve(data, signers);
+  const evidence = await source.collect(ends, others, request.at);
+  return amendSignedData(der, evidence);
+}
+
+async function withArchiveTimestamps(
+  der: Buffer,
+  request: RaiseRequest,
+  { timestamps }: LevelServices,
+): Promise<Buffer> {
+  const data = parseSignedData(der);
+  const unsigned = new Map<number, readonly Buffer[]>();
+  for (const { signer, place } of chosenIn(data, request)) {
+    const digest = digestFor(signer);
+    const contentDigest = request.contentDigest(digest);
+    if (contentDigest === undefined) {
+      throw new CryptoError('request.invalid', 'An archive time-stamp needs the signed content.');
+    }
+    const attribute = await archiveTimestamp(data, signer, contentDigest, digest, timestamps);
+    unsigned.set(place, withAttribute(signer, attribute));
+  }
+  return amendSignedData(der, { unsigned });
+}
+
+function withAttribute(signer: SignerInfo, attribute: Buffer): Buffer[] {
+  return [...(signer.unsignedAttributes?.encodings ?? []), attribute];
+}
