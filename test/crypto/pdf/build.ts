@@ -93,6 +93,10 @@ export interface FileShape {
   readonly trailer?: string;
   /** /Size to claim. */
   readonly size?: number;
+  /** In the header. @default '1.4', and '1.5' where structures need it */
+  readonly version?: string;
+  /** Puts each object through encryption. */
+  readonly seal?: (number: number, body: string) => string;
 }
 
 export interface StreamShape extends FileShape {
@@ -102,7 +106,9 @@ export interface StreamShape extends FileShape {
   readonly packed?: boolean;
 }
 
-const ID = '/ID [<00112233445566778899aabbccddeeff> <00112233445566778899aabbccddeeff>]';
+/** First part of the file identifier of every file built here. */
+export const FILE_ID = '00112233445566778899aabbccddeeff';
+const ID = `/ID [<${FILE_ID}> <${FILE_ID}>]`;
 
 const latin1 = (text: string): Buffer => Buffer.from(text, 'latin1');
 
@@ -114,13 +120,14 @@ class Writer {
   constructor(shape: FileShape, version: string) {
     this.#shape = shape;
     this.eol = shape.eol ?? '\n';
-    this.text = `${shape.head ?? ''}%PDF-${version}${this.eol}%\xe2\xe3\xcf\xd3${this.eol}`;
+    this.text = `${shape.head ?? ''}%PDF-${shape.version ?? version}${this.eol}%\xe2\xe3\xcf\xd3${this.eol}`;
   }
   /** Offset as it is to be written. */
   get here(): number {
     return this.text.length - ((this.#shape.fromHeader ?? true) ? (this.#shape.head ?? '').length : 0);
   }
-  add(number: number, body: string): void {
+  add(number: number, clear: string): void {
+    const body = this.#shape.seal?.(number, clear) ?? clear;
     this.offsets.set(number, this.here);
     this.text += `${number} 0 obj${this.eol}${this.eol === '\n' ? body : body.replaceAll('\n', this.eol)}${this.eol}endobj${this.eol}`;
   }
@@ -253,7 +260,7 @@ export function hybridPdf(objects: Objects, hidden: readonly number[], shape: Fi
   let text = table(plain, eol);
   // Hidden numbers are free in the table, for readers that know nothing of streams.
   for (const number of members.keys()) text += `${number} 1${eol}0000000000 00000 f ${eol}`;
-  out.text += `${text}trailer${eol}<< /Size ${container + 2} /Root 1 0 R /XRefStm ${beside} ${ID} >>${eol}`;
+  out.text += `${text}trailer${eol}<< /Size ${container + 2} /Root 1 0 R /XRefStm ${beside} ${ID} ${shape.trailer ?? ''} >>${eol}`;
   return out.end(xref);
 }
 

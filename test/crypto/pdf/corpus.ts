@@ -1,0 +1,268 @@
+/**
+ * PDFs of every kind that is met: built here, and made by programs of others as far as they are installed.
+ */
+import { readFileSync, writeFileSync } from 'node:fs';
+import { isPresent, runTool } from '../../verifiers/index.ts';
+import {
+  appendRevision,
+  classicPdf,
+  documentObjects,
+  type FileShape,
+  hybridPdf,
+  streamPdf,
+} from './build.ts';
+import { ARCHIVES, OFFICE_FILES } from './corpus-documents.ts';
+import { type CorpusFile, type CorpusRecipe, corpusPath } from './corpus-recipe.ts';
+import { type EncryptionShape, encrypted } from './encrypt.ts';
+import * as shapes from './shapes.ts';
+
+const own = (name: string, make: () => Buffer, mutool = true): CorpusRecipe => ({ name, make, mutool });
+
+const damaged = (pdf: Buffer, from: string | RegExp, to: string): Buffer =>
+  Buffer.from(pdf.toString('latin1').replace(from, to), 'latin1');
+
+const FONT = 3;
+
+/** Fifty revisions, each of which changes something. */
+function manyRevisions(first: Buffer): Buffer {
+  let pdf = first;
+  for (let revision = 2; revision <= 50; revision++) {
+    const font = `<< /Type /Font /Subtype /Type1 /BaseFont /${revision % 2 ? 'Helvetica' : 'Courier'} >>`;
+    pdf = appendRevision(pdf, new Map([[FONT, font]]));
+  }
+  return pdf;
+}
+
+/** The same document with its last objects numbered from `first` on. */
+function renumbered(first: number): Map<number, string> {
+  const objects = documentObjects({ annots: 'indirect', form: 'indirect', fields: 'indirect' });
+  const changed = new Map<number, string>();
+  const place = (number: number) => (number < 4 ? number : first + number);
+  for (const [number, body] of objects) {
+    changed.set(
+      place(number),
+      body.replace(/\b(\d+) 0 R/g, (_all, digits: string) => `${place(Number(digits))} 0 R`),
+    );
+  }
+  return changed;
+}
+
+const rich = () => documentObjects({ annots: 'indirect', form: 'indirect', pages: 2 });
+
+/** Cross-references and the bytes around them. */
+export const STRUCTURES: readonly CorpusRecipe[] = [
+  own('with a cross-reference table', () => classicPdf(rich())),
+  own('with a cross-reference stream and packed objects', () => streamPdf(rich())),
+  own('with a cross-reference stream over plain objects', () => streamPdf(rich(), { packed: false })),
+  own('with a hybrid cross-reference', () => hybridPdf(documentObjects({ form: 'indirect' }), [4, 7])),
+  own('with carriage returns alone as line ends', () => classicPdf(rich(), { eol: '\r' })),
+  own('with line ends of two bytes', () => classicPdf(rich(), { eol: '\r\n' })),
+  own('with fifty revisions', () => manyRevisions(classicPdf(rich()))),
+  own('with fifty revisions of which the first has a stream', () => manyRevisions(streamPdf(rich()))),
+  own(
+    'with bytes before the header and offsets from the header',
+    () => classicPdf(rich(), { head: 'From: someone\r\n\r\n' }),
+    false,
+  ),
+  own(
+    'with bytes before the header and offsets from the first byte',
+    () => classicPdf(rich(), { head: 'From: someone\r\n\r\n', fromHeader: false }),
+    false,
+  ),
+  own('with bytes after the end', () => classicPdf(rich(), { tail: `${'\0'.repeat(700)}</html>` })),
+  own('with a startxref a little off', () => classicPdf(rich(), { startxrefOff: -9 })),
+  own('with a startxref far off', () => classicPdf(rich(), { startxrefOff: 900_000 })),
+  own('with packed objects and a startxref far off', () => streamPdf(rich(), { startxrefOff: 900_000 })),
+  own('with a table whose entries lead elsewhere', () =>
+    damaged(classicPdf(rich()), /\d{10}( 00000 n)/g, '0000000017$1'),
+  ),
+  own('with a table that is not there', () =>
+    damaged(classicPdf(rich()), /xref\n0 1\n[^t]*trailer/, 'trailer'),
+  ),
+  own('that lacks a startxref', () => {
+    const pdf = classicPdf(rich());
+    return pdf.subarray(0, pdf.lastIndexOf('startxref'));
+  }),
+  own('with object numbers in the millions', () => classicPdf(renumbered(8_000_000))),
+  own('with object numbers in the millions in a stream', () => streamPdf(renumbered(2_000_000))),
+  ...['1.3', '1.4', '1.5', '1.6', '1.7', '2.0'].map((version) =>
+    own(`of version ${version}`, () => classicPdf(rich(), { version })),
+  ),
+];
+
+/** Page trees, forms and what else a document can hold. */
+export const CONTENTS: readonly CorpusRecipe[] = [
+  own('with 3,000 pages', () => classicPdf(documentObjects({ pages: 3000 }))),
+  own('with a page tree of 200 levels', () => classicPdf(shapes.deepPageTree(200))),
+  own('with nodes of the page tree that lack their type', () => classicPdf(shapes.carelessPageTree())),
+  own('with a wrong count of pages', () => classicPdf(shapes.wrongPageCount())),
+  own('with resources, size and rotation inherited', () => classicPdf(shapes.inheritedResources())),
+  own('with attachments', () => streamPdf(shapes.attachments())),
+  own('with layers', () => classicPdf(shapes.layers())),
+  own('with fields below fields', () => classicPdf(shapes.richForm())),
+  own('with packed fields below fields', () => streamPdf(shapes.richForm())),
+  own('with fields beside an XFA form', () => classicPdf(shapes.fieldsBesideXfa())),
+  own('with a form that lists no fields', () =>
+    classicPdf(documentObjects({ form: 'indirect', fields: 'missing' })),
+  ),
+  own('with fields and annotations in lists of their own', () =>
+    classicPdf(documentObjects({ annots: 'indirect', form: 'indirect', fields: 'indirect' })),
+  ),
+  own('with annotations that two pages share', () =>
+    classicPdf(documentObjects({ annots: 'shared', form: 'direct', pages: 2 })),
+  ),
+];
+
+type Builder = (objects: Map<number, string>, shape: FileShape) => Buffer;
+
+function sealed(name: string, build: Builder, shape: EncryptionShape): CorpusRecipe {
+  return own(`encrypted with ${name}`, () => {
+    const objects = shapes.describedDocument();
+    // A number has to be taken by something that is replaced when it is written.
+    if (shape.number !== undefined) objects.set(shape.number, 'null');
+    return build(objects, encrypted(shape));
+  });
+}
+
+/** A document that anybody may read, with files inside that need a password. */
+function sealedAttachment(): Buffer {
+  const crypt = '/CF << /StdCF << /CFM /AESV2 /AuthEvent /EFOpen /Length 16 >> >> /EFF /StdCF';
+  const words = `/O <${'11'.repeat(32)}> /U <${'22'.repeat(32)}>`;
+  return classicPdf(shapes.attachments(), {
+    trailer: `/Encrypt << /Filter /Standard /V 4 /R 4 /Length 128 /P -4 ${crypt} ${words} >>`,
+  });
+}
+
+/** What tools don't write: each filter on its own, the dictionary in the trailer, damage on top. */
+export const ENCRYPTED: readonly CorpusRecipe[] = [
+  sealed('RC4 of 40 bits', classicPdf, { version: 1, number: 41 }),
+  sealed('RC4 of 56 bits', classicPdf, { version: 2, length: 7 }),
+  sealed('RC4 of 128 bits', classicPdf, { version: 2, number: 41 }),
+  sealed('RC4 of 128 bits over packed objects', streamPdf, { version: 2 }),
+  sealed('AES of 128 bits over packed objects', streamPdf, {
+    version: 4,
+    strings: 'AESV2',
+    streams: 'AESV2',
+  }),
+  sealed(
+    'AES of 128 bits and a hybrid cross-reference',
+    (objects, shape) => hybridPdf(objects, [4, 7], shape),
+    {
+      version: 4,
+      strings: 'AESV2',
+      streams: 'AESV2',
+    },
+  ),
+  sealed('RC4 for strings and AES for streams', classicPdf, { version: 4, strings: 'V2', streams: 'AESV2' }),
+  sealed('AES for streams and nothing for strings', classicPdf, {
+    version: 4,
+    strings: 'Identity',
+    streams: 'AESV2',
+  }),
+  sealed('RC4 for strings and nothing for streams', classicPdf, {
+    version: 4,
+    strings: 'V2',
+    streams: 'Identity',
+  }),
+  sealed('AES and clear metadata', classicPdf, {
+    version: 4,
+    strings: 'AESV2',
+    streams: 'AESV2',
+    encryptMetadata: false,
+    number: 41,
+  }),
+  sealed(
+    'AES and a damaged table',
+    (objects, shape) => classicPdf(objects, { ...shape, startxrefOff: 9e5 }),
+    {
+      version: 4,
+      strings: 'AESV2',
+      streams: 'AESV2',
+      number: 41,
+    },
+  ),
+  sealed(
+    'AES over packed objects and a damaged table',
+    (objects, shape) => streamPdf(objects, { ...shape, startxrefOff: 9e5 }),
+    { version: 4, strings: 'AESV2', streams: 'AESV2' },
+  ),
+];
+
+/** Readers of others want the password even of what they need not open, so only our own judge these. */
+export const SEALED_INSIDE: readonly CorpusRecipe[] = [
+  own('whose attachments alone are encrypted', sealedAttachment),
+];
+
+/** Passes a document through qpdf. */
+function throughQpdf(name: string, ...options: readonly string[]): CorpusRecipe {
+  return {
+    name,
+    tools: ['qpdf'],
+    make: async () => {
+      const [input, output] = [corpusPath('in.pdf'), corpusPath('out.pdf')];
+      writeFileSync(input, classicPdf(shapes.describedDocument()));
+      const { exit, stderr } = await runTool('qpdf', [
+        '--allow-weak-crypto',
+        ...options,
+        '--',
+        input,
+        output,
+      ]);
+      if (exit !== 0) throw new Error(`qpdf ended with ${exit}: ${stderr}`);
+      return readFileSync(output);
+    },
+  };
+}
+
+const ENCRYPT = ['--encrypt', '', 'owner'];
+
+export const THROUGH_QPDF: readonly CorpusRecipe[] = [
+  throughQpdf('linearized over plain objects', '--linearize', '--object-streams=disable'),
+  throughQpdf('linearized with packed objects', '--linearize', '--object-streams=generate'),
+  throughQpdf('encrypted by qpdf with 40 bits', ...ENCRYPT, '40'),
+  throughQpdf('encrypted by qpdf with RC4 of 128 bits', ...ENCRYPT, '128', '--use-aes=n'),
+  throughQpdf('encrypted by qpdf with a crypt filter for RC4', ...ENCRYPT, '128', '--force-V4'),
+  throughQpdf('encrypted by qpdf with AES of 128 bits', ...ENCRYPT, '128', '--use-aes=y'),
+  throughQpdf('encrypted by qpdf in its fifth revision', ...ENCRYPT, '256', '--force-R5'),
+  throughQpdf('encrypted by qpdf with AES of 256 bits', ...ENCRYPT, '256'),
+  throughQpdf('encrypted by qpdf but for its metadata', ...ENCRYPT, '256', '--cleartext-metadata'),
+  throughQpdf(
+    'encrypted by qpdf with AES of 256 bits over packed objects',
+    '--object-streams=generate',
+    ...ENCRYPT,
+    '256',
+  ),
+  throughQpdf('linearized and encrypted by qpdf', '--linearize', ...ENCRYPT, '128', '--use-aes=y'),
+];
+
+/** Every recipe, cheapest first. */
+export const RECIPES: readonly CorpusRecipe[] = [
+  ...STRUCTURES,
+  ...CONTENTS,
+  ...ENCRYPTED,
+  ...SEALED_INSIDE,
+  ...THROUGH_QPDF,
+  ...ARCHIVES,
+  ...OFFICE_FILES,
+];
+
+const made = new Map<CorpusRecipe, Promise<CorpusFile>>();
+
+/** The file of a recipe, made once in a process. */
+export function cook(recipe: CorpusRecipe): Promise<CorpusFile> {
+  const known = made.get(recipe);
+  if (known !== undefined) return known;
+  const { name, mutool = true } = recipe;
+  const file = (async () => ({ name, mutool, bytes: await recipe.make() }))();
+  made.set(recipe, file);
+  return file;
+}
+
+/** Every file that can be made with the programs that are there. */
+export async function pdfCorpus(): Promise<readonly CorpusFile[]> {
+  const files: CorpusFile[] = [];
+  for (const recipe of RECIPES) {
+    if ((recipe.tools ?? []).every(isPresent)) files.push(await cook(recipe));
+  }
+  return files;
+}
