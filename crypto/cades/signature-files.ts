@@ -3,9 +3,13 @@ import { createHash } from 'node:crypto';
 import { openSource, type Source } from '../files/source.ts';
 import { createTarget, type Target } from '../files/target.ts';
 import { type CadesForm, CryptoError, type SignedFile } from '../types.ts';
+import { isArmored } from './armor-reader.ts';
 import { ArmorWriter } from './armor-writer.ts';
 
 export type Armor = NonNullable<CadesForm['armor']>;
+
+/** `as-input`: what is added to keeps the form it has. */
+export type ArmorChoice = Armor | 'as-input';
 
 /** Takes the bytes of a signature, in order. */
 export interface SignatureOutput {
@@ -33,7 +37,7 @@ export interface FilesDone {
  */
 export function withFiles(
   names: FileNames,
-  armor: Armor,
+  armor: ArmorChoice,
   work: (source: Source, output: SignatureOutput) => FilesDone,
 ): SignedFile {
   const files = openFiles(names, armor);
@@ -50,7 +54,7 @@ export function withFiles(
 /** As `withFiles`, for work that asks authorities on its way. */
 export async function withFilesMeanwhile(
   names: FileNames,
-  armor: Armor,
+  armor: ArmorChoice,
   work: (source: Source, output: SignatureOutput) => Promise<FilesDone>,
 ): Promise<SignedFile> {
   const files = openFiles(names, armor);
@@ -70,10 +74,11 @@ interface Files {
   finish(done: FilesDone): SignedFile;
 }
 
-function openFiles({ input, output: path, sync = true }: FileNames, armor: Armor): Files {
+function openFiles({ input, output: path, sync = true }: FileNames, choice: ArmorChoice): Files {
   const source = openSource(input);
   try {
     if (source.size === 0) throw new CryptoError('input.empty', `${input} is empty.`);
+    const armor = choice === 'as-input' ? armorOf(source) : choice;
     const output = new HashingOutput(createTarget(path), armor);
     return {
       source,
@@ -89,6 +94,10 @@ function openFiles({ input, output: path, sync = true }: FileNames, armor: Armor
     source.close();
     throw error;
   }
+}
+
+function armorOf(source: Source): Armor {
+  return isArmored(source) ? 'pem' : 'der';
 }
 
 class HashingOutput implements SignatureOutput {

@@ -1,0 +1,91 @@
+/** Further signers beside those a CAdES file has: parallel signatures over the same content (RFC 5652 §5.1). */
+import type { SigningServices } from '../authorities.ts';
+import { digestIdentifier } from '../cms/algorithm-identifier.ts';
+import { completeSignerInfo, prepareSignedData } from '../cms/build.ts';
+import type { Source } from '../files/source.ts';
+import { algorithmOf } from '../keys/algorithm.ts';
+import {
+  CryptoError,
+  type SignatureLevel,
+  type SignatureParameters,
+  type SignedFile,
+  type Signer,
+} from '../types.ts';
+import {
+  amended,
+  assertOpen,
+  assertSound,
+  type ExistingSignature,
+  readExisting,
+} from './existing-signature.ts';
+import { raise, servicesFor } from './raise.ts';
+import { type FileNames, withFiles, withFilesMeanwhile } from './signature-files.ts';
+
+/** One more signature for an existing CAdES file. */
+export interface AddCadesSignerRequest extends SignatureParameters, FileNames {
+  readonly signer: Signer;
+  /** What a detached signature is over; needed there. */
+  readonly content?: string;
+  /** Of the new signature; the others stay as they are. @default 'B' */
+  readonly level?: SignatureLevel;
+}
+
+/**
+ * Adds a signature of level B. The file keeps its form, and every earlier signature its bytes.
+ * @throws {CryptoError} as `augmentCades` without authorities; `key.unsupported`; `request.invalid` for a level above B
+ *   (`addCadesSignerAtLevel`)
+ */
+export function addCadesSigner(request: AddCadesSignerRequest): SignedFile {
+  const { level = 'B' } = request;
+  if (level !== 'B') throw new CryptoError('request.invalid', `Level ${level} needs authorities.`);
+  return withFiles(request, 'as-input', (source, output) => {
+    const { existing, der } = withSigner(source, request);
+    existing.write(der, output);
+    return { sha256: existing.sha256 };
+  });
+}
+
+/** As `addCadesSigner`, at any level. @throws {CryptoError} also what authorities throw */
+export async function addCadesSignerAtLevel(
+  request: AddCadesSignerRequest,
+  services: SigningServices,
+): Promise<SignedFile> {
+  const { level: to = 'B', at } = request;
+  const levelServices = servicesFor(to, services);
+  return withFilesMeanwhile(request, 'as-input', async (source, output) => {
+    const { existing, der, signature } = withSigner(source, request);
+    const { contentDigest } = existing;
+    existing.write(await raise(der, { to, at, signature, contentDigest }, levelServices), output);
+    return { sha256: existing.sha256 };
+  });
+}
+
+interface WithSigner {
+  readonly existing: ExistingSignature;
+  /** The SignedData with the new signature and without content. */
+  readonly der: Buffer;
+  /** Value of the new signature. */
+  readonly signature: Buffer;
+}
+
+function withSigner(source: Source, request: AddCadesSignerRequest): WithSigner {
+  const { signer, at, content, includeChain = true } = request;
+  const { digest } = algorithmOf(signer, request);
+  const existing = readExisting(source, content, [digest]);
+  assertSound(existing, source);
+  assertOpen(existing, source);
+  const messageDigest = existing.contentDigest(digest);
+  if (messageDigest === undefined) {
+    throw new CryptoError('request.invalid', `${source.path} is detached, and its content is not given.`);
+  }
+  const { contentType } = existing.data;
+  const signedData = { ...request, messageDigest, signingTime: at, contentType };
+  const { toBeSigned, algorithm } = prepareSignedData(signedData);
+  const signature = signer.key.sign(toBeSigned, algorithm);
+  const der = amended(source, existing.der, {
+    digestAlgorithms: [digestIdentifier(digest)],
+    certificates: includeChain ? [signer.certificate, ...signer.chain] : [signer.certificate],
+    signers: [completeSignerInfo(signedData, toBeSigned, signature)],
+  });
+  return { existing, der, signature };
+}

@@ -1,0 +1,135 @@
+/** CAdES signing with a key that is elsewhere: what it has to sign, and the file once it did. */
+import { createHash } from 'node:crypto';
+import type { SigningServices } from '../authorities.ts';
+import { completeSignedData, prepareSignedData } from '../cms/build.ts';
+import { openSource, type Source } from '../files/source.ts';
+import { algorithmOf } from '../keys/algorithm.ts';
+import { acceptedValue } from '../two-steps/foreign-value.ts';
+import { readState, type StoredSigner, signerFromStored, storedSigner } from '../two-steps/stored-signer.ts';
+import {
+  type BeginSigningRequest,
+  type BegunSigning,
+  CryptoError,
+  type FinishSigningRequest,
+  type SignatureLevel,
+  type SignedFile,
+} from '../types.ts';
+import { type ContentDigests, hashSource } from './content-digests.ts';
+import { writeEnveloping } from './finish.ts';
+import { type LevelServices, raise, servicesFor } from './raise.ts';
+import { type Armor, type SignatureOutput, withFiles, withFilesMeanwhile } from './signature-files.ts';
+
+const KIND = 'cades/1';
+
+interface State {
+  readonly kind: typeof KIND;
+  readonly signer: StoredSigner;
+  readonly level: SignatureLevel;
+  readonly detached: boolean;
+  readonly armor: Armor;
+  /** Lower-case hex SHA-256 and length of the input. */
+  readonly input: { readonly sha256: string; readonly length: number };
+  /** Base64. */
+  readonly toBeSigned: string;
+}
+
+/**
+ * Reads the file and says what the key has to sign. Keeps nothing but what it returns.
+ * @throws {CryptoError} `input.unreadable`, `input.empty`, `input.changed`, `key.unsupported`, `request.invalid`
+ */
+export function beginCades(request: BeginSigningRequest): BegunSigning {
+  const { signer, at, level = 'B', cades = {} } = request;
+  const { digest } = algorithmOf(signer, request);
+  const source = openSource(request.input);
+  try {
+    if (source.size === 0) throw new CryptoError('input.empty', `${request.input} is empty.`);
+    const digests = hashSource(source, [digest]);
+    source.assertUnchanged();
+    const signedData = { ...request, messageDigest: digests.of(digest), signingTime: at };
+    const { toBeSigned, algorithm } = prepareSignedData(signedData);
+    const state: State = {
+      kind: KIND,
+      signer: storedSigner(request),
+      level,
+      detached: cades.detached ?? false,
+      armor: cades.armor ?? 'der',
+      input: { sha256: digests.sha256, length: source.size },
+      toBeSigned: toBeSigned.toString('base64'),
+    };
+    const hash = createHash(algorithm.digest).update(toBeSigned).digest();
+    return { toBeSigned, hash, algorithm, state: JSON.stringify(state) };
+  } finally {
+    source.close();
+  }
+}
+
+/**
+ * Writes the signature of level B that the value makes. The output is synced when this returns (unless `sync` is false)
+ * and removed when it throws.
+ * @throws {CryptoError} `signature.mismatch` when the value doesn't fit; `input.changed` when the file is another than
+ *   in the first step; `request.invalid` for a state that isn't one, or of a level above B (`finishCadesAtLevel`); those
+ *   of `signCades`
+ */
+export function finishCades(request: FinishSigningRequest): SignedFile {
+  const { state, baseline } = completed(request);
+  if (state.level !== 'B')
+    throw new CryptoError('request.invalid', `Level ${state.level} needs authorities.`);
+  return withFiles(request, state.armor, (source, output) => {
+    const digests = sameInput(source, state);
+    return write(state, baseline, source, digests, output);
+  });
+}
+
+/** As `finishCades`, at any level. @throws {CryptoError} also those of `signCadesAtLevel` */
+export async function finishCadesAtLevel(
+  request: FinishSigningRequest,
+  services: SigningServices,
+): Promise<SignedFile> {
+  const { state, baseline, at } = completed(request);
+  const levelServices: LevelServices | undefined = servicesFor(state.level, services);
+  return withFilesMeanwhile(request, state.armor, async (source, output) => {
+    const digests = sameInput(source, state);
+    const contentDigest: ContentDigests['all']['get'] = (name) => digests.all.get(name);
+    const der = await raise(baseline, { to: state.level, at, contentDigest }, levelServices);
+    return write(state, der, source, digests, output);
+  });
+}
+
+interface Completed {
+  readonly state: State;
+  /** SignedData of level B without content. */
+  readonly baseline: Buffer;
+  /** Claimed signing time. */
+  readonly at: number;
+}
+
+/** Checks the value before anything is read or written. */
+function completed({ state: text, value }: FinishSigningRequest): Completed {
+  const state = readState<State>(text, KIND);
+  const parameters = signerFromStored(state.signer);
+  const toBeSigned = Buffer.from(state.toBeSigned, 'base64');
+  const algorithm = algorithmOf(parameters.signer, parameters);
+  const accepted = acceptedValue(parameters.signer, algorithm, toBeSigned, value);
+  return { state, baseline: completeSignedData(parameters, toBeSigned, accepted), at: parameters.at };
+}
+
+function sameInput(source: Source, { input, signer }: State): ContentDigests {
+  const parameters = signerFromStored(signer);
+  const digests = hashSource(source, [algorithmOf(parameters.signer, parameters).digest]);
+  if (source.size !== input.length || digests.sha256 !== input.sha256) {
+    throw new CryptoError('input.changed', `${source.path} is not the file of the first step.`);
+  }
+  return digests;
+}
+
+function write(
+  state: State,
+  der: Buffer,
+  source: Source,
+  digests: ContentDigests,
+  output: SignatureOutput,
+): { readonly sha256: string } {
+  if (state.detached) output.write(der);
+  else writeEnveloping(der, source, digests, output);
+  return { sha256: digests.sha256 };
+}
