@@ -12,6 +12,8 @@ export interface CertificatesToProve {
   readonly ends: readonly Buffer[];
   /** Certificates that may stand on the chains of `ends`. */
   readonly others: readonly Buffer[];
+  /** Of the newest time-stamp, milliseconds since the epoch; 0 without one. */
+  readonly newest: number;
 }
 
 /**
@@ -23,6 +25,7 @@ export function certificatesToProve(data: SignedData, signers: readonly SignerIn
   const known = data.certificates.flatMap(readableCertificates);
   const ends = new Map<string, Certificate>();
   const others = new Map(known.map((certificate) => [certificate.fingerprint, certificate]));
+  let newest = 0;
   const take = (id: SignerId, among: readonly Certificate[], whose: string) => {
     const certificate = certificateNamed(id, among);
     if (certificate === undefined) {
@@ -34,6 +37,7 @@ export function certificatesToProve(data: SignedData, signers: readonly SignerIn
     take(signer.id, known, 'a signer');
     for (const value of timestampsIn(signer)) {
       const token = readTimestampToken(encoded(value));
+      newest = Math.max(newest, token.genTime);
       for (const certificate of token.certificates) others.set(certificate.fingerprint, certificate);
       for (const { id } of token.signedData.signers)
         take(id, [...token.certificates, ...known], 'a time-stamp');
@@ -47,7 +51,7 @@ export function certificatesToProve(data: SignedData, signers: readonly SignerIn
   }
   const der = (certificates: Iterable<Certificate>) =>
     [...certificates].map((certificate) => certificate.der);
-  return { ends: der(ends.values()), others: der(others.values()) };
+  return { ends: der(ends.values()), others: der(others.values()), newest };
 }
 
 function timestampsIn({ attributes, unsignedAttributes }: SignerInfo): Element[] {

@@ -93,8 +93,9 @@ async function withSignatureTimestamps(
 async function withEvidence(der: Buffer, request: RaiseRequest, source: EvidenceSource): Promise<Buffer> {
   const data = parseSignedData(der);
   const signers = chosenIn(data, request).map(({ signer }) => signer);
-  const { ends, others } = certificatesToProve(data, signers);
-  const evidence = await source.collect(ends, others, request.at);
+  const { ends, others, newest } = certificatesToProve(data, signers);
+  // The time-stamps prove the signature at their time, so that is when nothing may have been revoked.
+  const evidence = await source.collect(ends, others, Math.max(request.at, newest));
   return amendSignedData(der, evidence);
 }
 

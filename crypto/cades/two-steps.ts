@@ -1,22 +1,33 @@
 /** CAdES signing with a key that is elsewhere: what it has to sign, and the file once it did. */
 import { createHash } from 'node:crypto';
+import { OID } from '../asn1/oids.ts';
+import { octets } from '../asn1/read.ts';
 import type { SigningServices } from '../authorities.ts';
 import { completeSignedData, prepareSignedData } from '../cms/build.ts';
+import { parseSignedData } from '../cms/parse.ts';
 import { openSource, type Source } from '../files/source.ts';
 import { algorithmOf } from '../keys/algorithm.ts';
 import { acceptedValue } from '../two-steps/foreign-value.ts';
-import { readState, type StoredSigner, signerFromStored, storedSigner } from '../two-steps/stored-signer.ts';
+import {
+  readState,
+  type SignerAndParameters,
+  type StoredSigner,
+  signerFromStored,
+  storedSigner,
+} from '../two-steps/stored-signer.ts';
 import {
   type BeginSigningRequest,
   type BegunSigning,
   CryptoError,
+  type DigestName,
   type FinishSigningRequest,
   type SignatureLevel,
   type SignedFile,
 } from '../types.ts';
 import { type ContentDigests, hashSource } from './content-digests.ts';
+import { orMalformed } from './existing-signature.ts';
 import { writeEnveloping } from './finish.ts';
-import { type LevelServices, raise, servicesFor } from './raise.ts';
+import { raise, servicesFor } from './raise.ts';
 import { type Armor, type SignatureOutput, withFiles, withFilesMeanwhile } from './signature-files.ts';
 
 const KIND = 'cades/1';
@@ -71,11 +82,12 @@ export function beginCades(request: BeginSigningRequest): BegunSigning {
  *   of `signCades`
  */
 export function finishCades(request: FinishSigningRequest): SignedFile {
-  const { state, baseline } = completed(request);
-  if (state.level !== 'B')
-    throw new CryptoError('request.invalid', `Level ${state.level} needs authorities.`);
+  const made = completed(request);
+  const { state, baseline } = made;
+  const { level } = state;
+  if (level !== 'B') throw new CryptoError('request.invalid', `Level ${level} needs authorities.`);
   return withFiles(request, state.armor, (source, output) => {
-    const digests = sameInput(source, state);
+    const digests = sameInput(source, made);
     return write(state, baseline, source, digests, output);
   });
 }
@@ -85,39 +97,48 @@ export async function finishCadesAtLevel(
   request: FinishSigningRequest,
   services: SigningServices,
 ): Promise<SignedFile> {
-  const { state, baseline, at } = completed(request);
-  const levelServices: LevelServices | undefined = servicesFor(state.level, services);
+  const made = completed(request);
+  const { state, baseline, parameters } = made;
+  const { at } = parameters;
+  const levelServices = servicesFor(state.level, services);
   return withFilesMeanwhile(request, state.armor, async (source, output) => {
-    const digests = sameInput(source, state);
-    const contentDigest: ContentDigests['all']['get'] = (name) => digests.all.get(name);
-    const der = await raise(baseline, { to: state.level, at, contentDigest }, levelServices);
+    const digests = sameInput(source, made);
+    const request = { to: state.level, at, contentDigest: (name: DigestName) => digests.all.get(name) };
+    const der = await raise(baseline, request, levelServices);
     return write(state, der, source, digests, output);
   });
 }
 
 interface Completed {
   readonly state: State;
+  readonly parameters: SignerAndParameters;
   /** SignedData of level B without content. */
   readonly baseline: Buffer;
-  /** Claimed signing time. */
-  readonly at: number;
 }
 
 /** Checks the value before anything is read or written. */
 function completed({ state: text, value }: FinishSigningRequest): Completed {
-  const state = readState<State>(text, KIND);
+  const state = readState<State>(text, KIND, ['signer', 'level', 'detached', 'armor', 'input', 'toBeSigned']);
   const parameters = signerFromStored(state.signer);
-  const toBeSigned = Buffer.from(state.toBeSigned, 'base64');
+  const toBeSigned = Buffer.from(String(state.toBeSigned), 'base64');
   const algorithm = algorithmOf(parameters.signer, parameters);
   const accepted = acceptedValue(parameters.signer, algorithm, toBeSigned, value);
-  return { state, baseline: completeSignedData(parameters, toBeSigned, accepted), at: parameters.at };
+  return { state, parameters, baseline: completeSignedData(parameters, toBeSigned, accepted) };
 }
 
-function sameInput(source: Source, { input, signer }: State): ContentDigests {
-  const parameters = signerFromStored(signer);
-  const digests = hashSource(source, [algorithmOf(parameters.signer, parameters).digest]);
-  if (source.size !== input.length || digests.sha256 !== input.sha256) {
+/** The file has to be the one of the first step, and what was signed there has to be about it. */
+function sameInput(source: Source, { state, parameters, baseline }: Completed): ContentDigests {
+  const { digest } = algorithmOf(parameters.signer, parameters);
+  const digests = hashSource(source, [digest]);
+  if (source.size !== state.input.length || digests.sha256 !== state.input.sha256) {
     throw new CryptoError('input.changed', `${source.path} is not the file of the first step.`);
+  }
+  const signed = orMalformed(source, () => {
+    const [value] = parseSignedData(baseline).signers[0]?.attributes?.values.get(OID.messageDigest) ?? [];
+    return value === undefined ? undefined : octets(value);
+  });
+  if (signed?.equals(digests.of(digest)) !== true) {
+    throw new CryptoError('request.invalid', `The state of the first step is not about ${source.path}.`);
   }
   return digests;
 }

@@ -38,14 +38,28 @@ export function storedSigner(request: SignerAndParameters): StoredSigner {
   };
 }
 
-/** What `storedSigner` was given. */
+/** What `storedSigner` was given. @throws {CryptoError} `request.invalid` when parts are missing */
 export function signerFromStored(stored: StoredSigner): SignerAndParameters {
-  const { keyType, keyBits, parameters, policy } = stored;
-  const certificate = Buffer.from(stored.certificate, 'base64');
+  try {
+    return read(stored);
+  } catch {
+    throw new CryptoError('request.invalid', 'The state of the first step does not say who signs.');
+  }
+}
+
+function read({
+  certificate: text,
+  chain,
+  keyType,
+  keyBits,
+  parameters,
+  policy,
+}: StoredSigner): SignerAndParameters {
+  const certificate = Buffer.from(text, 'base64');
   return {
     signer: {
       certificate,
-      chain: stored.chain.map((text) => Buffer.from(text, 'base64')),
+      chain: chain.map((one) => Buffer.from(one, 'base64')),
       keyType,
       keyBits,
       fingerprint: fingerprintOf(certificate),
@@ -58,17 +72,26 @@ export function signerFromStored(stored: StoredSigner): SignerAndParameters {
 /**
  * The object in a state text. What is inside is the format's own, as it wrote it.
  * @param kind value of the member `kind`, which says who wrote it: `cades/1`
- * @throws {CryptoError} `request.invalid` when it isn't JSON of this kind
+ * @param members that have to be there
+ * @throws {CryptoError} `request.invalid` when it isn't JSON of this kind, or a member is missing
  */
-export function readState<State extends { readonly kind: string }>(text: string, kind: State['kind']): State {
-  let state: unknown;
+export function readState<State extends { readonly kind: string }>(
+  text: string,
+  kind: State['kind'],
+  members: readonly (keyof State & string)[] = [],
+): State {
+  const state = jsonObject(text);
+  if (state['kind'] !== kind || members.some((member) => (state[member] ?? null) === null)) {
+    throw new CryptoError('request.invalid', `The state of the first step is not one of ${kind}.`);
+  }
+  return state as unknown as State;
+}
+
+function jsonObject(text: string): { readonly [member: string]: unknown } {
   try {
-    state = JSON.parse(text);
+    const value: unknown = JSON.parse(text);
+    return typeof value === 'object' && value !== null ? { ...value } : {};
   } catch {
-    state = undefined;
+    return {};
   }
-  if (typeof state === 'object' && state !== null && 'kind' in state && state.kind === kind) {
-    return state as State;
-  }
-  throw new CryptoError('request.invalid', `The state of the first step is not one of ${kind}.`);
 }
