@@ -15,6 +15,7 @@ const TIME_LIMIT = 30_000;
 const PACKAGES = {
   openssl: 'openssl',
   pdfsig: 'poppler-utils',
+  pdftoppm: 'poppler-utils',
   certutil: 'libnss3-tools',
   mutool: 'mupdf-tools',
   qpdf: 'qpdf',
