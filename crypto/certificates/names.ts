@@ -97,6 +97,10 @@ function escaped(value: string): string {
 export function relativeKeys(der: Buffer): string[] {
   const relatives = readable(der);
   if (relatives === undefined) return [`#${der.toString('hex')}`];
+  return keysOf(relatives);
+}
+
+function keysOf(relatives: readonly (readonly NameAttribute[])[]): string[] {
   return relatives.map((relative) =>
     JSON.stringify(relative.map(({ type, value }) => `${type}=${folded(value)}`).sort()),
   );
@@ -105,6 +109,11 @@ export function relativeKeys(der: Buffer): string[] {
 /** One key for the whole name; see `relativeKeys`. */
 export function nameKey(der: Buffer): string {
   return relativeKeys(der).join('\n');
+}
+
+/** The same key for a name that was read from somewhere else, in the order of the DER. */
+export function nameKeyOf(relatives: readonly (readonly NameAttribute[])[]): string {
+  return keysOf(relatives).join('\n');
 }
 
 function folded(value: string): string {
