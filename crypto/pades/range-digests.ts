@@ -2,8 +2,8 @@
  * Digests of what several signatures cover, in one pass over the file.
  */
 import { createHash, type Hash } from 'node:crypto';
+import type { HashName } from '../cms/hashes.ts';
 import type { Source } from '../files/source.ts';
-import type { DigestName } from '../types.ts';
 import type { Coverage } from './signatures.ts';
 
 export interface RangeDigests {
@@ -20,7 +20,7 @@ export interface RangeDigests {
  */
 export function digestRanges(
   source: Source,
-  digest: DigestName,
+  digest: HashName,
   ranges: readonly Coverage[],
   prefixLength: number,
 ): RangeDigests {

@@ -24,6 +24,10 @@ export interface Coverage {
 
 export interface FoundSignature {
   readonly field: string;
+  /** Further fields whose value is the same dictionary: it can be in one only. */
+  readonly alsoIn: readonly string[];
+  readonly fieldDict: PdfDict;
+  readonly dict: PdfDict;
   readonly subFilter: string | undefined;
   /** /M as written; undefined when there is none. */
   readonly claimedTime: string | undefined;
@@ -41,21 +45,33 @@ export interface FoundSignature {
  */
 export function findSignatures(pdf: PdfDocument, limit: number): readonly FoundSignature[] {
   const found: FoundSignature[] = [];
-  const seen = new Set<number>();
+  const seen = new Map<number, string[]>();
   for (const field of fields(pdf)) {
     if (found.length === limit) break;
     if (field.type !== 'Sig') continue;
     const value = field.dict.get('V');
     const reference = asReference(value);
-    if (reference !== undefined && seen.has(reference.number)) continue;
-    if (reference !== undefined) seen.add(reference.number);
+    const others = reference === undefined ? undefined : seen.get(reference.number);
+    if (others !== undefined) {
+      if (others.length < MOST_NAMES) others.push(field.name);
+      continue;
+    }
+    const alsoIn: string[] = [];
+    if (reference !== undefined) seen.set(reference.number, alsoIn);
     const dict = pdf.dict(value);
-    if (dict !== undefined) found.push(examine(pdf, field.name, dict));
+    if (dict !== undefined) found.push({ ...examine(pdf, field.name, dict), alsoIn, fieldDict: field.dict });
   }
   return found.sort((left, right) => (left.coverage?.end ?? -1) - (right.coverage?.end ?? -1));
 }
 
-function examine(pdf: PdfDocument, field: string, dict: PdfDict): FoundSignature {
+/** Names are for people; the first few will do. */
+const MOST_NAMES = 10;
+
+function examine(
+  pdf: PdfDocument,
+  field: string,
+  dict: PdfDict,
+): Omit<FoundSignature, 'alsoIn' | 'fieldDict'> {
   const contents = dict.get('Contents');
   const range = rangeOf(dict.get('ByteRange'));
   const coverageFault = repeatedKey(dict) ?? faultOfRange(range, contents);
@@ -64,6 +80,7 @@ function examine(pdf: PdfDocument, field: string, dict: PdfDict): FoundSignature
   const cms = value && withoutFill(value);
   return {
     field,
+    dict,
     subFilter: asName(pdf.resolve(dict.get('SubFilter'))),
     claimedTime: asText(pdf.resolve(dict.get('M'))),
     coverage: coverageFault === undefined ? { holeStart, holeEnd, end: holeEnd + rest } : undefined,

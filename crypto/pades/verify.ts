@@ -2,18 +2,13 @@
  * Validates the signatures of a PDF: PAdES baseline B-B for the newest one (ETSI EN 319 142-1, clause 6.3),
  * integrity for those before it.
  */
+import type { HashName } from '../cms/hashes.ts';
 import { verifySignedData } from '../cms/verify.ts';
 import { openSource, type Source } from '../files/source.ts';
 import { withPdf } from '../pdf/index.ts';
-import {
-  type Check,
-  CryptoError,
-  type DigestName,
-  type VerificationReport,
-  type VerifyFileRequest,
-} from '../types.ts';
-import { digestRanges, type RangeDigests } from './range-digests.ts';
-import { type Coverage, type FoundSignature, findSignatures } from './signatures.ts';
+import { type Check, CryptoError, type VerificationReport, type VerifyFileRequest } from '../types.ts';
+import { FileDigests } from './file-digests.ts';
+import { type FoundSignature, findSignatures } from './signatures.ts';
 
 /** More signatures than this are not judged: each costs a public-key operation. */
 const MAX_SIGNATURES = 500;
@@ -70,50 +65,7 @@ function judge(source: Source, request: VerifyFileRequest): VerificationReport {
   return { ok: checks.every((check) => check.ok), signatures: found.length, checks };
 }
 
-/** Digests per algorithm, each made in one pass for all signatures when the first one asks for it. */
-class FileDigests {
-  readonly #source: Source;
-  readonly #signatures: readonly FoundSignature[];
-  readonly #ranges: readonly Coverage[];
-  readonly #prefixLength: number;
-  readonly #made = new Map<DigestName, RangeDigests>();
-
-  constructor(source: Source, found: readonly FoundSignature[], prefixLength: number | undefined) {
-    this.#source = source;
-    this.#signatures = found.filter((signature, index) =>
-      isHashable(signature, found[index + 1], source.size),
-    );
-    this.#ranges = this.#signatures.flatMap(({ coverage }) => coverage ?? []);
-    this.#prefixLength = Math.min(prefixLength ?? 0, source.size);
-  }
-
-  /** Undefined for a signature whose coverage is not as it must be. */
-  of(signature: FoundSignature): ((digest: DigestName) => Buffer) | undefined {
-    const index = this.#signatures.indexOf(signature);
-    if (index < 0) return undefined;
-    return (digest) => this.#for(digest).ranges[index] ?? Buffer.alloc(0);
-  }
-
-  prefix(): Buffer {
-    return this.#for('sha256').prefix;
-  }
-
-  #for(digest: DigestName): RangeDigests {
-    const known = this.#made.get(digest);
-    if (known !== undefined) return known;
-    const digests = digestRanges(this.#source, digest, this.#ranges, this.#prefixLength);
-    this.#made.set(digest, digests);
-    return digests;
-  }
-}
-
-/** Coverage inside the file that ends before the next signature has its gap: what one pass can hash. */
-function isHashable(signature: FoundSignature, next: FoundSignature | undefined, size: number): boolean {
-  const limit = next === undefined ? size : next.coverage?.holeStart;
-  return signature.coverage !== undefined && limit !== undefined && signature.coverage.end <= limit;
-}
-
-type ContentDigest = ((digest: DigestName) => Buffer) | undefined;
+type ContentDigest = ((digest: HashName) => Buffer) | undefined;
 
 function checkNewest(
   signature: FoundSignature,

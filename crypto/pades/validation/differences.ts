@@ -1,0 +1,150 @@
+/**
+ * What a revision changed, found by comparing what the document was made of before with what it is made of after.
+ *
+ * Everything that can be reached before must still be the same object with the same value, except through a few open
+ * doors: the list of fields, the values of fields, the annotations of pages, evidence and metadata. Each door has
+ * rules of its own. What an open door leads to is no excuse for an object that is part of something else as well:
+ * it is found on the other way to it.
+ */
+import { asReference, items, type PdfDict, type PdfDocument, referencesIn } from '../../pdf/index.ts';
+import { catalogChanges, OPEN_CATALOG_KEYS, trailerChanges } from './catalog-changes.ts';
+import { type Change, forbidden } from './change.ts';
+import { formChanges, OPEN_FIELD_KEYS, OPEN_FORM_KEYS } from './form-changes.ts';
+import { changedBelow, type Root } from './frozen-walk.ts';
+import { annotationChange, OPEN_PAGE_KEYS, pageChanges, pagePart } from './page-changes.ts';
+import type { StatePair } from './state-pair.ts';
+import { type Survey, surveyDocument } from './survey.ts';
+
+/** Keys that lead back to where an object belongs, which is looked at on its own. */
+const WAYS_BACK = new Set(['Parent', 'P', 'Kids', 'Popup', 'IRT']);
+
+/** More changes of one revision than this are not told apart. */
+const MOST_CHANGES = 50;
+
+/** @throws PdfDamage when a state can't be read, or comparing takes too much work */
+export function differencesBetween(pair: StatePair): readonly Change[] {
+  const survey = surveyDocument(pair.before.pdf);
+  const exempt = exemption(pair, survey);
+  const seen = new Set<number>();
+  const frozen = changedBelow(pair, frozenRoots(pair, survey), exempt, seen).map(({ number, place, added }) =>
+    forbidden(
+      added
+        ? `added object ${number}, which ${place} already pointed to`
+        : `changed ${place} (object ${number})`,
+    ),
+  );
+  const form = formChanges(pair, survey);
+  const changes = [
+    ...frozen,
+    ...trailerChanges(pair),
+    ...catalogChanges(pair),
+    ...form.changes,
+    ...pageChanges(pair, survey, form.widgets),
+    ...changesBelowDoors(pair, survey, (number) => seen.has(number) || exempt(number)),
+  ];
+  if (pair.before.hasOpenStream()) changes.push(forbidden('supplies the end of a stream that was open'));
+  const distinct = new Map(changes.map((change) => [change.description, change]));
+  return [...distinct.values()].slice(0, MOST_CHANGES);
+}
+
+/**
+ * Objects compared entry by entry, and so not as a whole. Only entries that mean nothing elsewhere may differ in
+ * them, so it does no harm when they are part of something else too. Lists and streams are never among them.
+ */
+function exemption(pair: StatePair, survey: Survey): (number: number) => boolean {
+  const { pdf } = pair.before;
+  const own = new Set<number>();
+  for (const piece of [pdf.xref.trailer.get('Root'), pdf.catalog.get('AcroForm')]) {
+    const number = asReference(piece)?.number;
+    if (number !== undefined) own.add(number);
+  }
+  return (number) =>
+    own.has(number) ||
+    survey.numbers.has(number) ||
+    survey.fields.has(number) ||
+    survey.annotations.has(number);
+}
+
+function* frozenRoots(pair: StatePair, survey: Survey): Generator<Root> {
+  const { pdf } = pair.before;
+  for (const { dict, ordinal } of survey.pages) {
+    yield* rootsOf(dict, OPEN_PAGE_KEYS, (key) => `${pagePart(key)} of page ${ordinal}`);
+    // Annotations written into the list itself are part of the page.
+    for (const item of items(pdf.resolve(dict.get('Annots')))) {
+      if (asReference(item) === undefined)
+        yield { numbers: referencesIn(item), place: `an annotation of page ${ordinal}` };
+    }
+  }
+  for (const dict of survey.nodes.values()) yield* rootsOf(dict, NONE, (key) => `/${key} of the page tree`);
+  yield* rootsOf(pdf.catalog, new Set([...OPEN_CATALOG_KEYS, 'Pages']), (key) => `/${key} in the catalogue`);
+  const encryption = pdf.xref.trailer.get('Encrypt');
+  if (encryption !== undefined) yield { numbers: referencesIn(encryption), place: 'the encryption' };
+  const form = pdf.dict(pdf.catalog.get('AcroForm'));
+  if (form !== undefined) yield* formRoots(pdf, form);
+  for (const { dict, name, signed } of survey.fields.values()) {
+    yield* rootsOf(
+      dict,
+      signed ? NONE : OPEN_FIELD_KEYS,
+      () => `the field ${name}${signed ? ', which is signed' : ''}`,
+    );
+  }
+}
+
+const NONE: ReadonlySet<string> = new Set();
+
+function* rootsOf(dict: PdfDict, open: ReadonlySet<string>, place: (key: string) => string): Generator<Root> {
+  for (const entry of dict.entries) {
+    const key = dict.keyOf(entry);
+    if (open.has(key) || WAYS_BACK.has(key)) continue;
+    const numbers = referencesIn(dict.valueAt(entry));
+    if (numbers.length > 0) yield { numbers, place: place(key) };
+  }
+}
+
+/** The form's own entries; its resources may get new names, but what the old ones name stays. */
+function* formRoots(pdf: PdfDocument, form: PdfDict): Generator<Root> {
+  yield* rootsOf(form, OPEN_FORM_KEYS, (key) => `/${key} of the form`);
+  const resources = pdf.dict(form.get('DR'));
+  for (const entry of resources?.entries ?? []) {
+    const kind = resources?.valueAt(entry);
+    const named = pdf.dict(kind);
+    const numbers = named !== undefined ? referencesIn(named) : kind === undefined ? [] : referencesIn(kind);
+    yield { numbers, place: 'the resources of the form' };
+  }
+}
+
+/** Objects changed in their place behind the doors: an appearance written over, a value kept in an object of its own. */
+function changesBelowDoors(
+  pair: StatePair,
+  survey: Survey,
+  exempt: (number: number) => boolean,
+): readonly Change[] {
+  const changes: Change[] = [];
+  const changedIn = (dict: PdfDict, keys: (key: string) => boolean): boolean => {
+    const numbers = dict.entries.flatMap((entry) =>
+      keys(dict.keyOf(entry)) ? referencesIn(dict.valueAt(entry)) : [],
+    );
+    return changedBelow(pair, [{ numbers, place: '' }], exempt).length > 0;
+  };
+  for (const { dict, name, type, signed } of survey.fields.values()) {
+    if (signed || !changedIn(dict, (key) => OPEN_FIELD_KEYS.has(key) && !WAYS_BACK.has(key))) continue;
+    changes.push(
+      type === 'Sig'
+        ? {
+            kind: 'signature',
+            field: name,
+            covers: false,
+            isNew: false,
+            description: `drew the signature in the field ${name}`,
+          }
+        : { kind: 'form', field: name, description: `filled in the field ${name}` },
+    );
+  }
+  for (const [number, page] of survey.annotations) {
+    const dict = pair.before.pdf.dict(pair.before.pdf.object(number));
+    if (dict !== undefined && changedIn(dict, (key) => !WAYS_BACK.has(key))) {
+      changes.push(annotationChange(pair, number, page));
+    }
+  }
+  return changes;
+}

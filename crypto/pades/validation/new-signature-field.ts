@@ -1,0 +1,132 @@
+/**
+ * A signature field that a later revision added to the form: for its signature, or empty for somebody else's.
+ */
+import { asName, asReference, asText, entriesOf, items, type PdfDict, type Piece } from '../../pdf/index.ts';
+import { hasArea, hasOnlyStreams } from './appearance.ts';
+import { type Change, forbidden } from './change.ts';
+import type { StatePair } from './state-pair.ts';
+
+export interface NewField {
+  readonly change: Change;
+  /** Object numbers of its widgets; the field itself when it is one. */
+  readonly widgets: readonly number[];
+}
+
+/** All that a field and its widget need to carry a signature; actions are not among it. */
+const FIELD_KEYS: ReadonlySet<string> = new Set(
+  [
+    'Type',
+    'Subtype',
+    'FT',
+    'T',
+    'TU',
+    'TM',
+    'Ff',
+    'F',
+    'Rect',
+    'P',
+    'V',
+    'AP',
+    'AS',
+    'MK',
+    'DA',
+    'Q',
+    'M',
+    'NM',
+  ].concat(['Lock', 'SV', 'Parent', 'Kids', 'BS', 'Border', 'H', 'StructParent', 'Lang']),
+);
+
+interface Widget {
+  readonly number: number;
+  readonly dict: PdfDict;
+}
+
+/**
+ * @param parent full name of the field that lists it; empty at the top
+ * @param names of all fields that were there before
+ */
+export function newSignatureField(
+  pair: StatePair,
+  piece: Piece,
+  parent: string,
+  names: ReadonlySet<string>,
+): NewField {
+  const { pdf } = pair.after;
+  const number = asReference(piece)?.number;
+  const dict = pdf.dict(piece);
+  const refuse = (why: string): NewField => ({ change: forbidden(why), widgets: [] });
+  if (number === undefined || dict === undefined)
+    return refuse('added a form field that is no object of its own');
+  const part = asText(pdf.resolve(dict.get('T')));
+  const name = parent === '' ? (part ?? '') : `${parent}.${part ?? ''}`;
+  if (asName(pdf.resolve(dict.get('FT'))) !== 'Sig')
+    return refuse(`added the form field ${name}, which is for no signature`);
+  if (part === undefined || part === '' || names.has(name))
+    return refuse(`added a second field with the name ${name}`);
+  const widgets: Widget[] = [];
+  if (asName(dict.get('Subtype')) !== undefined) widgets.push({ number, dict });
+  for (const kid of items(pdf.resolve(dict.get('Kids')))) {
+    const own = asReference(kid)?.number;
+    const widget = pdf.dict(kid);
+    if (own === undefined || widget === undefined || widgets.length === MOST_WIDGETS)
+      return refuse(`gave the field ${name} odd parts`);
+    widgets.push({ number: own, dict: widget });
+  }
+  for (const each of [{ number, dict }, ...widgets]) {
+    const fault = faultOf(pair, each);
+    if (fault !== undefined) return refuse(`added the signature field ${name} with ${fault}`);
+  }
+  return { change: change(pair, name, dict, widgets), widgets: widgets.map((widget) => widget.number) };
+}
+
+const MOST_WIDGETS = 100;
+
+function faultOf(pair: StatePair, { number, dict }: Widget): string | undefined {
+  if (pair.before.has(number)) return 'an object that was there before';
+  const values = entriesOf(dict);
+  if (values === undefined) return 'a key written twice';
+  const odd = [...values.keys()].find((key) => !FIELD_KEYS.has(key));
+  if (odd !== undefined) return `an entry /${odd}`;
+  const type = asName(values.get('Subtype'));
+  if (type !== undefined && type !== 'Widget') return `the annotation type ${type}`;
+  return hasOnlyStreams(pair.after.pdf, values.get('AP')) ? undefined : 'an unusual appearance';
+}
+
+function change(pair: StatePair, name: string, dict: PdfDict, widgets: readonly Widget[]): Change {
+  const { pdf } = pair.after;
+  const value = dict.get('V');
+  const signature = pdf.dict(value);
+  const visible = widgets.some((widget) => hasArea(pdf, widget.dict.get('Rect')));
+  if (signature === undefined) {
+    const drawn = widgets.some((widget) => widget.dict.get('AP') !== undefined);
+    if (value !== undefined || (visible && drawn)) {
+      return forbidden(`added the field ${name}, which shows something and has no signature`);
+    }
+    return {
+      kind: 'signature',
+      field: name,
+      covers: visible,
+      isNew: true,
+      description: `added the empty signature field ${name}`,
+    };
+  }
+  const number = asReference(value)?.number;
+  if (number === undefined || pair.before.has(number)) {
+    return forbidden(`put a signature that was there before into the new field ${name}`);
+  }
+  const stamp = asName(pdf.resolve(signature.get('SubFilter'))) === 'ETSI.RFC3161';
+  if (stamp && !visible) {
+    return {
+      kind: 'timestamp',
+      field: name,
+      description: `added a document time-stamp in the field ${name}`,
+    };
+  }
+  return {
+    kind: 'signature',
+    field: name,
+    covers: visible,
+    isNew: true,
+    description: `added the signature in the field ${name}`,
+  };
+}
