@@ -1,0 +1,91 @@
+/** XAdES signatures whose value is made elsewhere: what is to be signed first, the signed file when the value is there. */
+import { createHash } from 'node:crypto';
+import type { SigningServices } from '../authorities.ts';
+import { openSource, type Source } from '../files/source.ts';
+import { concatenatedValue } from '../keys/ecdsa-value.ts';
+import { acceptedValue } from '../two-steps/foreign-value.ts';
+import { readState, type StoredSigner, signerFromStored, storedSigner } from '../two-steps/stored-signer.ts';
+import {
+  type BeginSigningRequest,
+  type BegunSigning,
+  CryptoError,
+  type FinishSigningRequest,
+  type SignatureLevel,
+  type SignedFile,
+  type XadesForm,
+} from '../types.ts';
+import { planSignature } from './sign.ts';
+import { writeAtLevel } from './sign-at-level.ts';
+
+interface XadesState {
+  readonly kind: 'xades/1';
+  readonly signer: StoredSigner;
+  readonly form: XadesForm;
+  readonly level: SignatureLevel;
+  /** Lower-case hex SHA-256. */
+  readonly input: string;
+  readonly toBeSigned: string;
+}
+
+/**
+ * First step. Nothing is written, nobody is asked, and nothing has to be kept but the state.
+ * @throws {CryptoError} those of `signXades` but for the key's and the output's
+ */
+export function beginXades(request: BeginSigningRequest): BegunSigning {
+  const source = openSource(request.input);
+  try {
+    const { text, algorithm } = planSignature(source, request.signer, request);
+    const toBeSigned = Buffer.from(text.signedInfo);
+    const state: XadesState = {
+      kind: 'xades/1',
+      signer: storedSigner(request),
+      form: request.xades ?? {},
+      level: request.level ?? 'B',
+      input: sha256Of(source),
+      toBeSigned: createHash('sha256').update(toBeSigned).digest('hex'),
+    };
+    source.assertUnchanged();
+    const hash = createHash(algorithm.digest).update(toBeSigned).digest();
+    return { toBeSigned, hash, algorithm, state: JSON.stringify(state) };
+  } finally {
+    source.close();
+  }
+}
+
+/**
+ * Second step: everything but the value follows from input and state once more.
+ * @param services for the levels above B
+ * @throws {CryptoError} `input.changed` when the input is not that of the first step, `signature.mismatch` when the value
+ *   does not fit, `request.invalid` for a state of something else; those of `signXadesAtLevel`
+ */
+export async function finishXades(
+  request: FinishSigningRequest,
+  services: SigningServices = {},
+): Promise<SignedFile> {
+  const state = readState<XadesState>(request.state, 'xades/1');
+  const { signer, ...parameters } = signerFromStored(state.signer);
+  const source = openSource(request.input);
+  try {
+    if (sha256Of(source) !== state.input) {
+      throw new CryptoError('input.changed', `${request.input} is not what the first step was given.`);
+    }
+    const planned = planSignature(source, signer, { ...parameters, xades: state.form });
+    const toBeSigned = Buffer.from(planned.text.signedInfo);
+    if (createHash('sha256').update(toBeSigned).digest('hex') !== state.toBeSigned) {
+      throw new CryptoError('request.invalid', 'The first step was done by another version of this program.');
+    }
+    const made = acceptedValue(signer, planned.algorithm, toBeSigned, request.value);
+    const value = signer.keyType === 'ec' ? concatenatedValue(made, signer.keyBits) : made;
+    const { output, sync } = request;
+    const level = { ...parameters, signer, level: state.level, output, ...(sync !== undefined && { sync }) };
+    return await writeAtLevel(source, planned, value, level, services);
+  } finally {
+    source.close();
+  }
+}
+
+function sha256Of(source: Source): string {
+  const hash = createHash('sha256');
+  for (const chunk of source.chunks()) hash.update(chunk);
+  return hash.digest('hex');
+}
