@@ -9,18 +9,29 @@ export interface OpensslVerdict {
 
 /**
  * Runs `openssl cms -verify -cades`.
- * @param request.signature path of the DER
+ * @param request.signature path of the signature
+ * @param request.form how it is encoded; DER when left out
  * @param request.content path of the signed bytes, for a detached signature
  * @param request.ca path of the trusted root, PEM
  * @param request.out path the enclosed content is written to
  */
 export async function opensslCms(request: {
   readonly signature: string;
+  readonly form?: 'DER' | 'PEM';
   readonly content?: string;
   readonly ca: string;
   readonly out?: string;
 }): Promise<OpensslVerdict> {
-  const args = ['cms', '-verify', '-cades', '-binary', '-inform', 'DER', '-in', request.signature];
+  const args = [
+    'cms',
+    '-verify',
+    '-cades',
+    '-binary',
+    '-inform',
+    request.form ?? 'DER',
+    '-in',
+    request.signature,
+  ];
   if (request.content !== undefined) args.push('-content', request.content);
   args.push('-CAfile', request.ca, '-purpose', 'any', '-out', request.out ?? '/dev/null');
   const { exit, stderr } = await runTool('openssl', args);
