@@ -47,6 +47,8 @@ function signEmptyField(
   const reference = widget?.reference;
   const shown =
     widget === undefined ? body : reference === undefined ? undefined : draft.dict(reference, widget.dict);
+  // Some readers look for the value at the widget alone, even where the field is another object.
+  shown?.set('V', referenceText(signature));
   for (const [key, value] of entries) shown?.set(key, value);
   if (page === undefined) return;
   for (const [key, value] of widgetEntries(page.reference)) body.set(key, value);

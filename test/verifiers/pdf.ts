@@ -21,14 +21,15 @@ export interface PdfsigVerdict {
 
 /**
  * Runs pdfsig with the root of `pki` as the only trusted one. Needs `pdfsig` and `certutil`.
- * An empty list means the tool found no signature.
+ * An empty list means the tool found no signature; empty fields are left out.
  */
-export async function pdfsig(pdf: string, pki: Pki): Promise<readonly PdfsigVerdict[]> {
+export async function pdfsig(pdf: string, pki: TrustedFolder): Promise<readonly PdfsigVerdict[]> {
   const nss = await nssDatabase(pki);
   const { stdout } = await runTool('pdfsig', ['-nssdir', nss, '-no-ocsp', pdf]);
   return stdout
     .split(/^Signature #(?=\d+:)/m)
     .slice(1)
+    .filter((block) => !block.includes('The signature form field is not signed.'))
     .map((block) => {
       const field = (name: string) => new RegExp(`^ *- ${name}: (.*)$`, 'm').exec(block)?.[1]?.trim() ?? '';
       const type = field('Signature Type');
@@ -51,19 +52,25 @@ export async function pdfsig(pdf: string, pki: Pki): Promise<readonly PdfsigVerd
     });
 }
 
-let ready: Promise<string> | undefined;
+/** Where a root is, and where a database of trusted ones can be made. */
+type TrustedFolder = Pick<Pki, 'folder' | 'rootFile'>;
 
-function nssDatabase(pki: Pki): Promise<string> {
-  ready ??= (async () => {
-    const folder = join(pki.folder, 'nss');
-    if (!existsSync(folder)) {
-      mkdirSync(folder);
-      await must('-N', '-d', `sql:${folder}`, '--empty-password');
-      await must('-A', '-d', `sql:${folder}`, '-n', 'Test Root', '-t', 'C,C,C', '-i', pki.rootFile);
-    }
-    return folder;
-  })();
+const databases = new Map<string, Promise<string>>();
+
+function nssDatabase(pki: TrustedFolder): Promise<string> {
+  const ready = databases.get(pki.folder) ?? makeDatabase(pki);
+  databases.set(pki.folder, ready);
   return ready;
+}
+
+async function makeDatabase(pki: TrustedFolder): Promise<string> {
+  const folder = join(pki.folder, 'nss');
+  if (!existsSync(folder)) {
+    mkdirSync(folder);
+    await must('-N', '-d', `sql:${folder}`, '--empty-password');
+    await must('-A', '-d', `sql:${folder}`, '-n', 'Test Root', '-t', 'C,C,C', '-i', pki.rootFile);
+  }
+  return folder;
 }
 
 async function must(...args: readonly string[]): Promise<void> {
