@@ -3,8 +3,17 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import test from 'ava';
-import { buildSignedData, maxSignedDataLength } from '../../../crypto/cms/build.ts';
+import {
+  buildSignedData,
+  completeSignedData,
+  maxSignedDataLength,
+  prepareSignedData,
+} from '../../../crypto/cms/build.ts';
+import type { HashName, HashName } from '../../../crypto/cms/hashes.ts';
+import { parseSignedData } from '../../../crypto/cms/parse.ts';
+import { signatureTimestampAttribute, unsignedAttribute } from '../../../crypto/cms/unsigned-attributes.ts';
 import { verifySignedData } from '../../../crypto/cms/verify.ts';
+import { algorithmOf } from '../../../crypto/keys/algorithm.ts';
 import type { Check, DigestName, Signer } from '../../../crypto/types.ts';
 import { type KeyKind, pki } from '../../pki/pki.ts';
 import { opensslCms, opensslCmsPrint, requireTool } from '../../verifiers/index.ts';
@@ -16,7 +25,7 @@ const DIGESTS: readonly DigestName[] = ['sha256', 'sha384', 'sha512'];
 const folder = mkdtempSync(join(tmpdir(), 'sealwright-cms-'));
 test.after.always(() => rmSync(folder, { recursive: true, force: true }));
 
-function hash(digest: DigestName, content = CONTENT): Buffer {
+function hash(digest: HashName, content = CONTENT): Buffer {
   return createHash(digest).update(content).digest();
 }
 
@@ -123,4 +132,61 @@ test('the space asked for is exact for RSA and never too small nor far too large
       else t.true(most - Math.min(...lengths) <= 8);
     }
   }
+});
+
+const POLICY = { oid: '1.2.3.4', digest: 'sha512', hash: hash('sha512'), uri: 'http://p.example/' } as const;
+
+test('the space asked for covers every way to sign, unsigned attributes included, and wastes little', (t) => {
+  const unsigned = [
+    signatureTimestampAttribute(Buffer.alloc(3000)),
+    unsignedAttribute('1.2.3', Buffer.from([5, 0])),
+  ];
+  const unsignedLength = unsigned.reduce((sum, { length }) => sum + length, 0);
+  for (const kind of ['rsa-2048', 'p-256', 'p-521', 'ed25519'] as const) {
+    const signer = pki().signer(kind);
+    for (const parameters of [
+      {},
+      { includeChain: false },
+      { padding: 'pss', digest: 'sha384' },
+      { policy: POLICY },
+    ] as const) {
+      const { digest } = algorithmOf(signer, parameters);
+      const request = { signer, ...parameters, messageDigest: hash(digest) };
+      const { toBeSigned, algorithm } = prepareSignedData(request);
+      const value = signer.key.sign(toBeSigned, algorithm);
+      const bare = completeSignedData(request, toBeSigned, value);
+      const full = completeSignedData(request, toBeSigned, value, unsigned);
+      for (const [der, options] of [
+        [bare, {}],
+        [full, { unsignedLength }],
+      ] as const) {
+        const most = maxSignedDataLength(signer, parameters, options);
+        t.true(der.length <= most, `${kind} ${JSON.stringify(parameters)}: ${der.length} of ${most}`);
+        t.true(most - der.length <= (signer.keyType === 'ec' ? 8 : 0));
+      }
+      t.is(parseSignedData(full).signers[0]?.unsignedAttributes?.encodings.length, 2);
+      // Without the chain there is nothing between the signer and the root.
+      t.deepEqual(failed(verify(full)), 'includeChain' in parameters ? ['chain'] : []);
+    }
+  }
+});
+
+test('preparing and completing changes nothing of what was prepared, and gives what one call gives', (t) => {
+  const signer = pki().signer('ed25519');
+  const request = { signer, messageDigest: hash('sha512'), signingTime: Date.UTC(2030, 1, 1) };
+  const { toBeSigned, algorithm } = prepareSignedData(request);
+  const before = Buffer.from(toBeSigned);
+  const value = signer.key.sign(toBeSigned, algorithm);
+  const der = completeSignedData(request, toBeSigned, value);
+  t.true(toBeSigned.equals(before));
+  t.true(der.equals(buildSignedData(request)));
+  t.true(der.equals(completeSignedData(request, toBeSigned, value)));
+});
+
+test('a digest of the wrong length, or for another algorithm, is refused', (t) => {
+  const signer = pki().signer('ed25519');
+  t.throws(() => buildSignedData({ signer, messageDigest: hash('sha256') }), { code: 'key.unsupported' });
+  t.throws(() => buildSignedData({ signer, digest: 'sha256', messageDigest: hash('sha256') }), {
+    code: 'key.unsupported',
+  });
 });
