@@ -8,6 +8,7 @@ import type { AddressInfo } from 'node:net';
 import { createAuthorityTransport, type HttpTransport } from '../../actors/adapters/authority-transport.ts';
 import type { EvidenceSource, TimestampAuthority } from '../../crypto/authorities.ts';
 import { readCertificate } from '../../crypto/certificates/certificate.ts';
+import { createEvidenceSource } from '../../crypto/revocation/evidence-source.ts';
 import { createTimestampAuthority } from '../../crypto/timestamps/authority.ts';
 import type { TrustSettings } from '../../crypto/validation/trust.ts';
 import { systemClock } from '../../runtime/index.ts';
@@ -72,7 +73,10 @@ export interface FreshOptions {
   readonly timeoutMs?: number;
   /** @default 0 */
   readonly retries?: number;
+  /** @default 60 */
   readonly cacheMinutes?: number;
+  readonly intermediates?: readonly Buffer[];
+  readonly allowAia?: boolean;
   readonly username?: string;
   readonly password?: string;
   readonly now?: () => number;
@@ -183,7 +187,13 @@ export async function startAuthority(options: AuthorityOptions = {}): Promise<Te
     };
     return {
       timestamps: createTimestampAuthority({ url: timestampUrl, random: randomBytes, ...settings }),
-      evidence: { collect: () => Promise.reject(new Error('not yet')) },
+      evidence: createEvidenceSource({
+        anchors: [pki.root.certificate],
+        intermediates: [pki.issuing.certificate, pki.stamping.certificate],
+        cacheMinutes: 60,
+        allowAia: false,
+        ...settings,
+      }),
     };
   };
   const services = freshServices();

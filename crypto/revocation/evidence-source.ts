@@ -1,0 +1,135 @@
+/** Collects, over the network, what makes certificates checkable later without it. */
+import type { Evidence, EvidenceSource } from '../authorities.ts';
+import { type Certificate, readableCertificates, readCertificate } from '../certificates/certificate.ts';
+import { nameFields } from '../certificates/names.ts';
+import { findPath } from '../certificates/path.ts';
+import { CryptoError } from '../types.ts';
+import { type Answered, createInquiry, type Inquiry, type InquirySettings } from './inquiry.ts';
+
+export interface EvidenceSourceOptions extends InquirySettings {
+  /** DER of trust anchors. */
+  readonly anchors: readonly Buffer[];
+  /** DER of certificates that may stand on chains. */
+  readonly intermediates: readonly Buffer[];
+  /** Fetch missing issuers from the addresses that certificates name, before anything is known about them. */
+  readonly allowAia: boolean;
+}
+
+/** Issuers fetched for one chain. */
+const MAX_FETCHED = 4;
+
+/**
+ * Asks OCSP first and CRLs where that gives nothing; answers are kept as `cacheMinutes` says, and asked for once at a
+ * time.
+ * @throws {CryptoError} `certificate.malformed` for an anchor that can't be read
+ */
+export function createEvidenceSource(options: EvidenceSourceOptions): EvidenceSource {
+  const anchors = options.anchors.map(readCertificate);
+  const intermediates = options.intermediates.flatMap(readableCertificates);
+  const inquiry = createInquiry(options);
+  return {
+    async collect(ends, others, at) {
+      const pool = [...intermediates, ...others.flatMap(readableCertificates)];
+      const chains = await Promise.all(
+        ends.map((end) =>
+          chainOf(readCertificate(end), { anchors, pool, at, inquiry, allowAia: options.allowAia }),
+        ),
+      );
+      const answers = await Promise.all(pairsOf(chains).map((pair) => askAbout(pair, inquiry, at)));
+      return gather(
+        chains.flat().map(({ der }) => der),
+        answers.map(({ evidence }) => evidence),
+      );
+    },
+  };
+}
+
+interface ChainRequest {
+  readonly anchors: readonly Certificate[];
+  readonly pool: readonly Certificate[];
+  readonly at: number;
+  readonly inquiry: Inquiry;
+  readonly allowAia: boolean;
+}
+
+/** The path to an anchor. @throws {CryptoError} `revocation.missing` */
+async function chainOf(certificate: Certificate, request: ChainRequest): Promise<readonly Certificate[]> {
+  const { anchors, at } = request;
+  const pool = [...request.pool];
+  for (let fetched = 0; ; fetched++) {
+    const result = findPath({ certificate, others: pool, anchors, at });
+    if (result.ok) return result.path;
+    const more =
+      request.allowAia && fetched < MAX_FETCHED
+        ? await request.inquiry.issuersOf(topOf(certificate, pool))
+        : [];
+    const unknown = more.filter((one) => !pool.some(({ fingerprint }) => fingerprint === one.fingerprint));
+    if (unknown.length === 0) {
+      const name = nameFields(certificate.subject).text;
+      throw new CryptoError(
+        'revocation.missing',
+        `The certificate of ${name} has no chain to a trust anchor: ${result.because}.`,
+      );
+    }
+    pool.push(...unknown);
+  }
+}
+
+/** The last certificate above this one that is at hand. */
+function topOf(certificate: Certificate, pool: readonly Certificate[]): Certificate {
+  const seen = [certificate];
+  for (let top = certificate; ; ) {
+    const issuer = pool.find(
+      (one) => one.subjectKey === top.issuerKey && !seen.includes(one) && top.signedBy(one),
+    );
+    if (issuer === undefined) return top;
+    seen.push(issuer);
+    top = issuer;
+  }
+}
+
+interface Pair {
+  readonly certificate: Certificate;
+  readonly issuer: Certificate;
+}
+
+/** Each certificate below an anchor that names any source of answers, once, with its issuer. */
+function pairsOf(chains: readonly (readonly Certificate[])[]): Pair[] {
+  const pairs = new Map<string, Pair>();
+  for (const chain of chains) {
+    for (const [index, certificate] of chain.entries()) {
+      const issuer = chain[index + 1];
+      if (issuer === undefined) continue;
+      if (certificate.ocspUrls.length === 0 && certificate.crlUrls.length === 0) continue;
+      pairs.set(`${certificate.fingerprint} ${issuer.fingerprint}`, { certificate, issuer });
+    }
+  }
+  return [...pairs.values()];
+}
+
+/** @throws {CryptoError} `certificate.revoked`, and as `Inquiry.about` */
+async function askAbout({ certificate, issuer }: Pair, inquiry: Inquiry, at: number): Promise<Answered> {
+  const answer = await inquiry.about(certificate, issuer, at);
+  if (answer.status.status === 'good') return answer;
+  const { revocation } = answer.status;
+  const since = new Date(revocation.at).toISOString();
+  throw new CryptoError(
+    'certificate.revoked',
+    `The certificate of ${nameFields(certificate.subject).text} is revoked since ${since} (${revocation.reason}).`,
+  );
+}
+
+/** All of it, each thing once. */
+function gather(chain: readonly Buffer[], parts: readonly Evidence[]): Evidence {
+  return {
+    certificates: distinct([...chain, ...parts.flatMap(({ certificates }) => certificates)]),
+    crls: distinct(parts.flatMap(({ crls }) => crls)),
+    ocsps: distinct(parts.flatMap(({ ocsps }) => ocsps)),
+  };
+}
+
+function distinct(all: readonly Buffer[]): Buffer[] {
+  const found: Buffer[] = [];
+  for (const one of all) if (!found.some((known) => known === one || known.equals(one))) found.push(one);
+  return found;
+}
