@@ -43,7 +43,8 @@ export function bindCertificate(
   const mismatch = certificate === undefined ? undefined : mismatchOf(reference, certificate);
   const findings = certificate === undefined ? [found] : [found, bindingFinding(mismatch)];
   const hash = certIdHash(reference.value, reference.fixed);
-  const algorithms = hash === undefined ? [] : [{ name: hash, where: 'digest of the signing certificate' }];
+  const algorithms =
+    hash === undefined ? [] : [{ name: hash, where: 'digest of the signing certificate', preimage: true }];
   return { certificate, findings, algorithms, bound: certificate !== undefined && mismatch === undefined };
 }
 

@@ -1,9 +1,10 @@
 /** Certificates and revocation values that a signature carries for those who check it later. */
 import { Asn1Error } from '../asn1/error.ts';
 import { OID } from '../asn1/oids.ts';
-import { Cursor, childrenOf, type Element, encoded, enter, octets, readWhole } from '../asn1/read.ts';
+import { Cursor, childrenOf, type Element, encoded, enter } from '../asn1/read.ts';
 import { TAG } from '../asn1/tags.ts';
 import type { Evidence } from '../authorities.ts';
+import { basicOcspIn } from '../revocation/ocsp.ts';
 import type { TimestampFacts } from '../validation/facts.ts';
 import type { Attributes, SignedData } from './parse.ts';
 
@@ -52,17 +53,8 @@ function readLists(value: Element): { readonly crls: Buffer[]; readonly ocsps: B
   return { crls: list(TAG.context0Constructed), ocsps: list(TAG.context1Constructed) };
 }
 
-/** The BasicOCSPResponse itself, or the one inside an OCSPResponse (RFC 6960 §4.2.1); none for anything else. */
-export function basicOcsp(der: Buffer): Buffer[] {
-  return passedOver(() => {
-    const fields = childrenOf(readWhole(der));
-    if (fields[0]?.tag === TAG.sequence) return [der];
-    const [, bytes] = fields;
-    if (bytes === undefined) return [];
-    const response = enter(new Cursor(bytes).take(), TAG.sequence);
-    response.take(TAG.oid);
-    return [octets(response.take())];
-  });
+function basicOcsp(der: Buffer): Buffer[] {
+  return passedOver(() => [basicOcspIn(der)]);
 }
 
 /** What a time-stamp carries about its own authority. */

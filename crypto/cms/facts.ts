@@ -161,8 +161,11 @@ function structureFindings({ data, options, counter }: SignerContext): Finding[]
     message: 'The CMS structure can be read.',
     detail: `${signers}, ${data.certificates.length} certificates`,
   };
-  if (options.contentInside !== false || data.content === undefined || counter !== undefined) return [read];
-  return [read, failedFormat('structure.content', 'Content inside takes the place of the signed content.')];
+  if (options.contentInside !== false || counter !== undefined) return [read];
+  if (data.content !== undefined) {
+    return [read, failedFormat('structure.content', 'Content inside takes the place of the signed content.')];
+  }
+  return [read, { status: 'passed', type: 'structure.content', message: 'The content is outside.' }];
 }
 
 function attributeFindings(

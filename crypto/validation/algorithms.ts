@@ -60,6 +60,17 @@ export function strengthOf({ name, bits }: AlgorithmUse, at: number): Strength {
   return end === 'never' || at < end ? { status: 'good' } : { status: 'ended', end };
 }
 
+/** When this list was made, milliseconds since the epoch. */
+const LISTED = Date.UTC(2026, 0, 1);
+
+/**
+ * True for what proves nothing whenever it was made: weak already when the list was made. For signatures of one's own,
+ * which must not start to fail on the day an algorithm ends.
+ */
+export function isBroken(use: AlgorithmUse): boolean {
+  return strengthOf(use, LISTED).status !== 'good';
+}
+
 /** For people: `rsa-pkcs1 2048`. */
 export function algorithmText({ name, bits }: AlgorithmUse): string {
   return bits === undefined ? name : `${name} ${bits}`;

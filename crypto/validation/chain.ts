@@ -6,13 +6,13 @@ import type { Evidence } from '../authorities.ts';
 import type { Certificate } from '../certificates/certificate.ts';
 import { findPath } from '../certificates/path.ts';
 import { keyBits, signatureMethod } from '../cms/signature-value.ts';
+import { type RevocationSource, revocationStatus } from '../revocation/status.ts';
 import { algorithmText, strengthOf } from './algorithms.ts';
 import { certificateRecord } from './certificate-record.ts';
 import type { AlgorithmUse } from './facts.ts';
 import { type Purpose, purposeFault } from './purposes.ts';
 import type { SubIndication, ValidationResults } from './report.ts';
 import { type Check, ResultsBuilder } from './results.ts';
-import { revocationAt } from './revocation-at.ts';
 import type { TrustSettings } from './trust.ts';
 import { trustedCertificates } from './trusted.ts';
 
@@ -25,6 +25,10 @@ export interface ChainRequest {
   readonly purpose: Purpose;
   /** Earliest time at which what it made is proven to have existed, milliseconds since the epoch. */
   readonly time: number;
+  /** Earliest time at which the evidence is proven to have existed. */
+  readonly evidenceTime: number;
+  /** Time of validation; answers from after it are passed over. */
+  readonly now: number;
   /** Latest time at which it is proven not to have existed yet (a time-stamp over the content alone). */
   readonly notBefore?: number | undefined;
 }
@@ -132,26 +136,33 @@ function checkRevocation(path: readonly Certificate[], request: ChainRequest, re
     const issuer = path[index + 1];
     if (issuer === undefined) break;
     const { subjectName } = certificateRecord(certificate);
-    const answer = revocationAt({ certificate, issuer, path, evidence, at: time });
-    const detail = answer.detail;
-    if (answer.status === 'good') {
-      results.passed({ type: 'revocation.good', message: `${subjectName} was not revoked.`, detail });
-    } else if (answer.status === 'unknown') {
-      const check = {
-        type: 'revocation.unknown',
-        message: `Nothing says whether ${subjectName} was revoked.`,
-        detail,
-      };
+    const answer = revocationStatus(certificate, issuer, evidence, time, { now: request.now });
+    const because = answer.status === 'unknown' ? answer.because : weaknessOf(answer.source, request);
+    if (because !== undefined) {
+      const message = `Nothing says whether ${subjectName} was revoked: ${because}.`;
+      const check = { type: 'revocation.unknown', message };
       if (trust.revocation === 'soft') results.warning(check);
       else results.failed('TRY_LATER', check);
-    } else if (answer.since > time) {
-      const message = `${subjectName} was revoked after the proven time.`;
-      results.passed({ type: 'revocation.later', message, detail });
-    } else {
+    } else if (answer.status === 'good') {
+      const detail = sourceText(answer.source);
+      results.passed({ type: 'revocation.good', message: `${subjectName} was not revoked.`, detail });
+    } else if (answer.status === 'revoked') {
+      const { at, reason } = answer.revocation;
+      const detail = `since ${dateText(at)}, ${reason ?? 'no reason given'}, ${sourceText(answer.source)}`;
       const check = { type: 'revocation.revoked', message: `${subjectName} was revoked.`, detail };
-      results.failed(revokedAs(index, answer.since, notBefore), check);
+      results.failed(reason === 'certificateHold' ? 'TRY_LATER' : revokedAs(index, at, notBefore), check);
     }
   }
+}
+
+/** An answer made with an algorithm that had ended before the answer is proven to have existed is none. */
+function weaknessOf(source: RevocationSource, { evidenceTime }: ChainRequest): string | undefined {
+  const weak = source.algorithms.find((use) => strengthOf(use, evidenceTime).status !== 'good');
+  return weak === undefined ? undefined : `the ${source.kind.toUpperCase()} rests on ${algorithmText(weak)}`;
+}
+
+function sourceText({ kind, thisUpdate, signer }: RevocationSource): string {
+  return `${kind.toUpperCase()} of ${dateText(thisUpdate)} by ${certificateRecord(signer).subjectName}`;
 }
 
 function revokedAs(index: number, since: number, notBefore: number | undefined): SubIndication {

@@ -17,6 +17,8 @@ export function checkStrength(use: AlgorithmUse, time: number, results: ResultsB
       message: `${text} is not an accepted algorithm.`,
       detail,
     });
+  } else if (use.preimage === true) {
+    results.warning({ type, message: `${text} is weak.`, detail });
   } else {
     const message = `${text} has proven nothing since ${dateText(strength.end)}, and the signature may be younger.`;
     results.failed('CRYPTO_CONSTRAINTS_FAILURE_NO_POE', { type, message, detail });

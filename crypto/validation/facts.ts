@@ -28,6 +28,8 @@ export interface AlgorithmUse {
   readonly bits?: number;
   /** For people: `content digest`, `signature value`. */
   readonly where: string;
+  /** True where only a second preimage could harm, which no listed hash has yet given: a weak one is a warning. */
+  readonly preimage?: boolean;
 }
 
 export interface TimestampFacts {

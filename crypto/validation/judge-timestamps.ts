@@ -21,6 +21,8 @@ export interface Proofs {
   readonly records: readonly TimestampRecord[];
   /** Earliest time the signature is proven to have existed; undefined when nothing proves it. */
   readonly existed: number | undefined;
+  /** Earliest time the evidence is proven to have existed: that of the first archive time-stamp, or of validation. */
+  readonly evidenceTime: number;
   /** Latest time it is proven not to have existed, since it covers a time-stamp over the content. */
   readonly notBefore: number | undefined;
 }
@@ -47,7 +49,7 @@ export function judgeTimestamps(facts: SignatureFacts, request: ValidationReques
     existed = Math.min(record.genTime, existed ?? record.genTime);
     if (stamp.kind !== 'signature') covered = Math.min(covered, record.genTime);
   }
-  return { records, existed, notBefore };
+  return { records, existed, evidenceTime: covered, notBefore };
 }
 
 /** @param time at which the time-stamp itself is proven to have existed, milliseconds since the epoch */
@@ -109,7 +111,7 @@ function checkAuthority(
   token: TimestampToken,
   certificate: Certificate,
   facts: SignatureFacts,
-  { trust }: ValidationRequest,
+  { trust, at }: ValidationRequest,
   time: number,
   results: ResultsBuilder,
 ): void {
@@ -120,6 +122,8 @@ function checkAuthority(
     trust,
     purpose: 'timestamp',
     time: Math.max(time, token.genTime),
+    evidenceTime: time,
+    now: at,
   });
   const type = 'timestamp.chain';
   if (subIndication !== undefined) {

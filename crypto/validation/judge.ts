@@ -87,8 +87,8 @@ const TIMESTAMP_PROVES: { readonly [kind in SignatureFacts['timestamps'][number]
 
 function checkSigner(
   facts: SignatureFacts,
-  { trust }: ValidationRequest,
-  { notBefore }: Proofs,
+  { trust, at }: ValidationRequest,
+  { notBefore, evidenceTime }: Proofs,
   time: number,
   results: ResultsBuilder,
 ): void {
@@ -96,7 +96,17 @@ function checkSigner(
   // Without one there is a finding that says so.
   if (certificate === undefined) return;
   const purpose = isTimestamp ? 'timestamp' : 'signature';
-  const chain = judgeChain({ certificate, others: certificates, evidence, trust, purpose, time, notBefore });
+  const chain = judgeChain({
+    certificate,
+    others: certificates,
+    evidence,
+    trust,
+    purpose,
+    time,
+    evidenceTime,
+    now: at,
+    notBefore,
+  });
   const type = 'chain';
   const inner = chain.results;
   if (chain.subIndication === undefined) {

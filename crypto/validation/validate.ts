@@ -1,0 +1,53 @@
+/** One door to validation: a file and what is trusted in, a report with reasons out. */
+import { cadesFacts } from '../cades/facts.ts';
+import { openSource, type Source } from '../files/source.ts';
+import { CryptoError, type SignatureFormat } from '../types.ts';
+import type { FileFacts } from './facts.ts';
+import { judgeFile } from './judge-file.ts';
+import type { ValidationReport } from './report.ts';
+import type { ValidationRequest } from './trust.ts';
+
+export interface ValidateFileRequest extends ValidationRequest {
+  readonly format: SignatureFormat;
+  /** Path of the signed file, or of the signature when it is detached. Read afresh from disk. */
+  readonly path: string;
+  /** Path of what a detached signature is over. */
+  readonly content?: string;
+}
+
+/**
+ * Everything there is to say about the signatures of one file. Bad bytes and bad signatures are a report, never an
+ * exception. When `trust.online` is given and what the file embeds leaves something open, it is asked once.
+ * @throws {CryptoError} `input.unreadable`, `input.changed`, `input.too-large`; `certificate.malformed` for a trust
+ *   anchor that can't be read
+ */
+export async function validateFile(request: ValidateFileRequest): Promise<ValidationReport> {
+  const facts = factsOf(request);
+  return judgeFile(request.format, facts, request);
+}
+
+/** Opens the files, and closes them again before anybody is asked. */
+function factsOf({ format, path, content }: ValidateFileRequest): FileFacts {
+  const sources: Source[] = [];
+  try {
+    const open = (name: string): Source => {
+      const source = openSource(name);
+      sources.push(source);
+      return source;
+    };
+    const source = open(path);
+    const beside = content === undefined ? {} : { content: open(content) };
+    const facts = READ[format]?.(source, beside);
+    if (facts === undefined) throw new CryptoError('request.invalid', `${format} can't be validated yet.`);
+    for (const one of sources) one.assertUnchanged();
+    return facts;
+  } finally {
+    for (const source of sources) source.close();
+  }
+}
+
+type Reader = (source: Source, beside: { readonly content?: Source }) => FileFacts;
+
+const READ: { readonly [format in SignatureFormat]?: Reader } = {
+  Cades: cadesFacts,
+};
