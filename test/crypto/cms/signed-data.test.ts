@@ -9,7 +9,7 @@ import {
   maxSignedDataLength,
   prepareSignedData,
 } from '../../../crypto/cms/build.ts';
-import type { HashName, HashName } from '../../../crypto/cms/hashes.ts';
+import type { HashName } from '../../../crypto/cms/hashes.ts';
 import { parseSignedData } from '../../../crypto/cms/parse.ts';
 import { signatureTimestampAttribute, unsignedAttribute } from '../../../crypto/cms/unsigned-attributes.ts';
 import { verifySignedData } from '../../../crypto/cms/verify.ts';
