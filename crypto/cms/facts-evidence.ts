@@ -53,7 +53,7 @@ function readLists(value: Element): { readonly crls: Buffer[]; readonly ocsps: B
   return { crls: list(TAG.context0Constructed), ocsps: list(TAG.context1Constructed) };
 }
 
-function basicOcsp(der: Buffer): Buffer[] {
+export function basicOcsp(der: Buffer): Buffer[] {
   return passedOver(() => [basicOcspIn(der)]);
 }
 
