@@ -4,8 +4,9 @@
 import { createHash, type Hash } from 'node:crypto';
 import type { Source } from '../files/source.ts';
 import { CryptoError } from '../types.ts';
-import { decodeXml, MAX_DEPTH, MAX_DOCUMENT_LENGTH, Names, readXml } from '../xml/index.ts';
-import { BASE64, EXCLUSIVE_C14N, OBJECT_TYPE } from './identifiers.ts';
+import { type ByteSink, decodeXml, MAX_DEPTH, MAX_DOCUMENT_LENGTH, Names, readXml } from '../xml/index.ts';
+import { base64Of } from './base64-chunks.ts';
+import { BASE64, DS, EXCLUSIVE_C14N, OBJECT_TYPE } from './identifiers.ts';
 import { mimeTypeOf, mimeTypeText } from './mime-type.ts';
 import { ObjectContent } from './object-content.ts';
 import { ALONE, idFor, type PlanRequest, type SigningPlan } from './plan.ts';
@@ -46,32 +47,31 @@ function planVerbatim(document: Buffer, request: PlanRequest): SigningPlan | und
   const decoded = decodeXml(document);
   const { utf8 } = decoded;
   const id = idFor(createHash('sha256').update(document).digest(), request);
-  const { mimeType } = request.form;
-  const object = {
-    id: `${id}-object`,
-    mimeType: mimeType === undefined ? 'application/xml' : mimeTypeText(mimeType),
+  const { mimeType: given } = request.form;
+  const mimeType = given === undefined ? 'application/xml' : mimeTypeText(given);
+  const object = { id: `${id}-object`, mimeType };
+  const start = declarationEnd(utf8);
+  const canonicalize = (sink: ByteSink): { readonly isPlain: boolean } => {
+    const names = new Names();
+    const content = new ObjectContent(utf8, names, start, object, sink);
+    const survey = new SigningSurvey(utf8, names, content);
+    content.finish(readXml(utf8, survey, names).end);
+    return { isPlain: survey.signatures === 0 && content.depth <= MAX_DEPTH && survey.isFree(id) };
   };
   const signed = createHash(request.algorithm.digest);
-  const names = new Names();
-  const start = declarationEnd(utf8);
-  const content = new ObjectContent(utf8, names, start, object, signed);
-  const survey = new SigningSurvey(utf8, names, content);
-  const root = readXml(utf8, survey, names);
-  // The document holds a digest of itself only by design: such a one is as good as any in Base64.
-  if (survey.signatures > 0 || content.depth > MAX_DEPTH || !survey.isFree(id)) return undefined;
-  content.finish(root.end);
-  return planOf(id, signed, object.mimeType, {
-    transforms: transformText(EXCLUSIVE_C14N),
-    open: `<ds:Object Id="${object.id}" MimeType="${object.mimeType}">`,
-    content: 'verbatim',
+  if (!canonicalize(signed).isPlain) return undefined;
+  return {
+    ...referring(id, signed, mimeType, EXCLUSIVE_C14N),
     frame: {
       cut: decoded.toOriginal(start),
       resume: document.length,
       lead: '',
       trail: '',
+      object: { open: `<ds:Object Id="${object.id}" MimeType="${mimeType}">`, content: 'verbatim' },
       encode: (text) => decoded.encode(text),
     },
-  });
+    writeObjects: (sink) => void canonicalize(sink),
+  };
 }
 
 /** Where the XML declaration ends: it must stay the first thing in the file. */
@@ -83,36 +83,36 @@ function planBase64(source: Source, request: PlanRequest): SigningPlan {
   const signed = createHash(request.algorithm.digest);
   for (const chunk of source.chunks()) signed.update(chunk);
   const id = idFor(signed.copy().digest(), request);
-  const { mimeType } = request.form;
-  const type = mimeType === undefined ? mimeTypeOf(source.path) : mimeTypeText(mimeType);
-  return planOf(id, signed, type, {
-    transforms: transformText(BASE64),
-    open: `<ds:Object Encoding="${BASE64}" Id="${id}-object" MimeType="${type}">`,
-    content: 'base64',
-    frame: { ...ALONE, cut: 0, resume: source.size },
-  });
+  const { mimeType: given } = request.form;
+  const mimeType = given === undefined ? mimeTypeOf(source.path) : mimeTypeText(given);
+  const attributes = `Encoding="${BASE64}" Id="${id}-object" MimeType="${mimeType}"`;
+  return {
+    ...referring(id, signed, mimeType, BASE64),
+    frame: {
+      ...ALONE,
+      cut: 0,
+      resume: source.size,
+      object: { open: `<ds:Object ${attributes}>`, content: 'base64' },
+    },
+    writeObjects: (sink) => {
+      sink.update(Buffer.from(`<ds:Object xmlns:ds="${DS}" ${attributes}>`));
+      for (const text of base64Of(source)) sink.update(Buffer.from(text));
+      sink.update(Buffer.from('</ds:Object>'));
+    },
+  };
 }
 
-function planOf(
+function referring(
   id: string,
   signed: Hash,
   mimeType: string,
-  {
-    transforms,
-    frame,
-    ...object
-  }: {
-    readonly transforms: string;
-    readonly open: string;
-    readonly content: 'verbatim' | 'base64';
-    readonly frame: Omit<SigningPlan['frame'], 'object'>;
-  },
-): SigningPlan {
+  transform: string,
+): Pick<SigningPlan, 'id' | 'signed' | 'references'> {
+  const transforms = transformText(transform);
   const digest = signed.copy().digest();
   return {
     id,
-    references: [{ uri: `#${id}-object`, type: OBJECT_TYPE, transforms, digest, mimeType }],
     signed,
-    frame: { ...frame, object },
+    references: [{ uri: `#${id}-object`, type: OBJECT_TYPE, transforms, digest, mimeType }],
   };
 }

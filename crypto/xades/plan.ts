@@ -4,6 +4,7 @@
  */
 import { createHash, type Hash } from 'node:crypto';
 import type { SignatureAlgorithm, SignatureParameters, SignerIdentity, XadesForm } from '../types.ts';
+import type { ByteSink } from '../xml/index.ts';
 import type { DataReference } from './signature-text.ts';
 import { ID_PREFIX } from './survey.ts';
 
@@ -22,6 +23,8 @@ export interface SigningPlan {
    */
   readonly signed: Hash;
   readonly frame: Frame;
+  /** Writes the canonical form of the objects that hold what is signed: what an archive time-stamp ends with. */
+  writeObjects?(sink: ByteSink): void;
 }
 
 /**

@@ -4,6 +4,7 @@ import type { Evidence, EvidenceSource, SigningServices, TimestampAuthority } fr
 import { fingerprintOf } from '../certificates/certificate.ts';
 import { readTimestampToken } from '../timestamps/read.ts';
 import { CryptoError, type DigestName, type SignatureLevel } from '../types.ts';
+import type { ByteSink } from '../xml/index.ts';
 import {
   archiveTimestampText,
   certificateValuesText,
@@ -41,8 +42,8 @@ export interface RaisableSignature {
   readonly lastArchiveIsProven: boolean;
   /** Hash of `digest` that was told what an archive time-stamp covers now, up to the unsigned properties. */
   archived(): Hash;
-  /** Canonical forms of what an archive time-stamp covers after them. */
-  readonly objects: readonly Buffer[];
+  /** Writes what an archive time-stamp covers after them. */
+  writeObjects(sink: ByteSink): void;
 }
 
 /**
@@ -75,7 +76,8 @@ export async function raise(
     added.push(timestampValidationText(last.id, await evidenceFor(last.token, at, evidence)));
   }
   const hash = signature.archived();
-  for (const part of [...added, ...signature.objects]) hash.update(part);
+  for (const text of added) hash.update(text);
+  signature.writeObjects(hash);
   const token = await authority.stamp(hash.digest(), signature.digest);
   added.push(archiveTimestampText(`${signature.id}-archive-timestamp`, token));
   return added.filter((text) => text !== '');

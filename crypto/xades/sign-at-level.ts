@@ -73,6 +73,6 @@ function raisable(
       }
       return hash;
     },
-    objects: [],
+    writeObjects: (sink) => plan.writeObjects?.(sink),
   };
 }

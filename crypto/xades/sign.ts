@@ -19,7 +19,7 @@ import { mayBeXml, planEnveloping } from './enveloping-plan.ts';
 import type { SigningPlan } from './plan.ts';
 import { readDocument } from './read-document.ts';
 import { openSignature, type SignatureText, signatureText } from './signature-text.ts';
-import { assemble, type SignedXml, writeAssembled, writeStreamed } from './signed-output.ts';
+import { assemble, type SignedXml, writeParts, writeStreamed } from './signed-output.ts';
 
 /** What is asked of a signature besides where it goes. */
 export type XadesParameters = SignatureParameters & { readonly xades?: XadesForm };
@@ -77,7 +77,7 @@ export function signValue(
   return signer.keyType === 'ec' ? concatenatedValue(made, signer.keyBits) : made;
 }
 
-/** Writes a planned signature, its text opened, with its input. @throws {CryptoError} as `writeAssembled` */
+/** Writes a planned signature, its text opened, with its input. @throws {CryptoError} as `writeParts` */
 export function writePlanned(
   source: Source,
   { plan: { frame }, document }: Pick<PlannedSignature, 'plan' | 'document'>,
@@ -87,7 +87,8 @@ export function writePlanned(
   if (document === undefined || frame.object?.content === 'base64') {
     return writeStreamed(source, frame, opened, request);
   }
-  return writeAssembled(source, document, assemble(document, frame, opened), request);
+  const { before, inserted, content, closing, after } = assemble(document, frame, opened);
+  return writeParts(source, document, [before, inserted, content, closing, after], request);
 }
 
 /**

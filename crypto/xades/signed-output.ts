@@ -3,6 +3,7 @@ import { createHash } from 'node:crypto';
 import type { Source } from '../files/source.ts';
 import { createTarget, type Target } from '../files/target.ts';
 import type { SignedFile, SignFileRequest } from '../types.ts';
+import { base64Of } from './base64-chunks.ts';
 import type { Frame } from './plan.ts';
 import { CLOSE_SIGNATURE } from './signature-text.ts';
 
@@ -42,26 +43,27 @@ type OutputRequest = Pick<SignFileRequest, 'output' | 'sync'>;
 
 /**
  * Writes the output of an input that is in memory; both are hashed on the way.
+ * @param parts of the output; the first one is the beginning of the input
  * @throws {CryptoError} `input.changed`, `output.exists`, `output.unwritable`. No output is left then.
  */
-export function writeAssembled(
+export function writeParts(
   source: Source,
   input: Buffer,
-  { before, inserted, content, closing, after }: SignedXml,
+  parts: readonly [beginning: Buffer, ...rest: readonly Buffer[]],
   request: OutputRequest,
 ): SignedFile {
   source.assertUnchanged();
-  const output = createHash('sha256').update(before);
-  const sha256 = output.copy().update(input.subarray(before.length)).digest('hex');
-  const parts = [inserted, content, closing, after];
-  for (const part of parts) output.update(part);
-  const length = write(request, (target) => target.write(before, ...parts));
+  const [beginning, ...rest] = parts;
+  const output = createHash('sha256').update(beginning);
+  const sha256 = output.copy().update(input.subarray(beginning.length)).digest('hex');
+  for (const part of rest) output.update(part);
+  const length = write(request, (target) => target.write(...parts));
   return { input: fingerprint(source, sha256), output: { sha256: output.digest('hex'), length } };
 }
 
 /**
  * Writes the output of an input that is read in pieces: a signature alone, or around Base64.
- * @throws {CryptoError} as `writeAssembled`, and `input.unreadable`
+ * @throws {CryptoError} as `writeParts`, and `input.unreadable`
  */
 export function writeStreamed(
   source: Source,
@@ -78,19 +80,13 @@ export function writeStreamed(
       target.write(bytes);
     };
     put(frame.lead + opened + (frame.object?.open ?? ''));
-    let rest: Buffer = NOTHING;
-    for (const chunk of source.chunks()) {
-      input.update(chunk);
-      if (frame.object === undefined) continue;
-      // Three bytes make four characters: only the last piece may leave some over.
-      const whole = rest.length === 0 ? chunk : Buffer.concat([rest, chunk]);
-      const end = whole.length - (whole.length % 3);
-      put(whole.toString('base64', 0, end));
-      rest = Buffer.from(whole.subarray(end));
+    if (frame.object === undefined) {
+      for (const chunk of source.chunks()) input.update(chunk);
+      put(CLOSE_SIGNATURE + frame.trail);
+    } else {
+      for (const text of base64Of(source, (chunk) => input.update(chunk))) put(text);
+      put(CLOSE_OBJECT + frame.trail);
     }
-    put(
-      rest.toString('base64') + (frame.object === undefined ? CLOSE_SIGNATURE : CLOSE_OBJECT) + frame.trail,
-    );
     source.assertUnchanged();
   });
   const sha256 = input.digest('hex');
