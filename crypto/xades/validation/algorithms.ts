@@ -1,0 +1,124 @@
+/** Algorithms by their URI (XML Signature 1.1, RFC 9231), those included that are only read. What they are worth is judged by date. */
+import { constants, type KeyObject, verify } from 'node:crypto';
+import type { HashName } from '../../cms/hashes.ts';
+import type { SignatureScheme } from '../../types.ts';
+import type { CanonicalMethod } from '../../xml/index.ts';
+import { digestOf, EXCLUSIVE_C14N, signatureMethodOf } from '../identifiers.ts';
+
+const DS = 'http://www.w3.org/2000/09/xmldsig#';
+const MORE = 'http://www.w3.org/2001/04/xmldsig-more#';
+const MORE_2007 = 'http://www.w3.org/2007/05/xmldsig-more#';
+
+const OTHER_DIGESTS: ReadonlyMap<string, HashName> = new Map([
+  [`${DS}sha1`, 'sha1'],
+  [`${MORE}md5`, 'md5'],
+  [`${MORE}sha224`, 'sha224'],
+  [`${MORE_2007}sha3-256`, 'sha3-256'],
+  [`${MORE_2007}sha3-384`, 'sha3-384'],
+  [`${MORE_2007}sha3-512`, 'sha3-512'],
+]);
+
+/** The hash function of a DigestMethod. */
+export function hashOf(uri: string): HashName | undefined {
+  return digestOf(uri) ?? OTHER_DIGESTS.get(uri);
+}
+
+/** How a signature value is made. */
+export interface ValueMethod {
+  readonly scheme: SignatureScheme;
+  readonly hash: HashName;
+}
+
+const OTHER_METHODS: ReadonlyMap<string, ValueMethod> = new Map<string, ValueMethod>([
+  [`${DS}rsa-sha1`, { scheme: 'rsa-pkcs1', hash: 'sha1' }],
+  [`${MORE}rsa-md5`, { scheme: 'rsa-pkcs1', hash: 'md5' }],
+  [`${MORE}rsa-sha224`, { scheme: 'rsa-pkcs1', hash: 'sha224' }],
+  [`${MORE_2007}sha1-rsa-MGF1`, { scheme: 'rsa-pss', hash: 'sha1' }],
+  [`${MORE_2007}sha224-rsa-MGF1`, { scheme: 'rsa-pss', hash: 'sha224' }],
+  [`${MORE_2007}sha3-256-rsa-MGF1`, { scheme: 'rsa-pss', hash: 'sha3-256' }],
+  [`${MORE_2007}sha3-384-rsa-MGF1`, { scheme: 'rsa-pss', hash: 'sha3-384' }],
+  [`${MORE_2007}sha3-512-rsa-MGF1`, { scheme: 'rsa-pss', hash: 'sha3-512' }],
+  [`${MORE}ecdsa-sha1`, { scheme: 'ecdsa', hash: 'sha1' }],
+  [`${MORE}ecdsa-sha224`, { scheme: 'ecdsa', hash: 'sha224' }],
+  ['http://www.w3.org/2021/04/xmldsig-more#ecdsa-sha3-256', { scheme: 'ecdsa', hash: 'sha3-256' }],
+  ['http://www.w3.org/2021/04/xmldsig-more#ecdsa-sha3-384', { scheme: 'ecdsa', hash: 'sha3-384' }],
+  ['http://www.w3.org/2021/04/xmldsig-more#ecdsa-sha3-512', { scheme: 'ecdsa', hash: 'sha3-512' }],
+]);
+
+export function valueMethodOf(uri: string): ValueMethod | undefined {
+  const ours = signatureMethodOf(uri);
+  return ours === undefined ? OTHER_METHODS.get(uri) : { scheme: ours.scheme, hash: ours.digest };
+}
+
+/** True for methods whose key verifier and signer share, so that whoever can check can also forge. */
+export function isMac(uri: string): boolean {
+  return /#hmac-/i.test(uri);
+}
+
+const KEY_TYPES: { readonly [scheme in SignatureScheme]: readonly (string | undefined)[] } = {
+  'rsa-pkcs1': ['rsa'],
+  'rsa-pss': ['rsa', 'rsa-pss'],
+  ecdsa: ['ec'],
+  ed25519: ['ed25519'],
+};
+
+/** Undefined when the key made the value; otherwise why it did not, as the end of a sentence. */
+export function valueFault(
+  { scheme, hash }: ValueMethod,
+  key: KeyObject,
+  signedInfo: Buffer,
+  value: Buffer,
+): string | undefined {
+  if (!KEY_TYPES[scheme].includes(key.asymmetricKeyType)) return 'the algorithm does not fit the key';
+  try {
+    return verifies(scheme, hash, key, signedInfo, value) ? undefined : 'it does not fit data and key';
+  } catch {
+    return 'it is malformed';
+  }
+}
+
+function verifies(
+  scheme: SignatureScheme,
+  hash: HashName,
+  key: KeyObject,
+  data: Buffer,
+  value: Buffer,
+): boolean {
+  switch (scheme) {
+    case 'ed25519':
+      return verify(null, data, key, value);
+    case 'ecdsa':
+      // XML Signature 1.1 §6.4.3: r and s side by side.
+      return verify(hash, data, { key, dsaEncoding: 'ieee-p1363' }, value);
+    case 'rsa-pkcs1':
+      return verify(hash, data, key, value);
+    case 'rsa-pss':
+      // RFC 9231 §2.3.9: MGF1 with the same hash, a salt of its length.
+      return verify(
+        hash,
+        data,
+        { key, padding: constants.RSA_PKCS1_PSS_PADDING, saltLength: constants.RSA_PSS_SALTLEN_DIGEST },
+        value,
+      );
+  }
+}
+
+const COMMENTS = 'WithComments';
+const CANONICAL: ReadonlyMap<string, Omit<CanonicalMethod, 'prefixes'>> = new Map<
+  string,
+  Omit<CanonicalMethod, 'prefixes'>
+>([
+  [EXCLUSIVE_C14N, { kind: 'exclusive', comments: false }],
+  [`${EXCLUSIVE_C14N}${COMMENTS}`, { kind: 'exclusive', comments: true }],
+  ['http://www.w3.org/TR/2001/REC-xml-c14n-20010315', { kind: 'inclusive-1.0', comments: false }],
+  [`http://www.w3.org/TR/2001/REC-xml-c14n-20010315#${COMMENTS}`, { kind: 'inclusive-1.0', comments: true }],
+  ['http://www.w3.org/2006/12/xml-c14n11', { kind: 'inclusive-1.1', comments: false }],
+  [`http://www.w3.org/2006/12/xml-c14n11#${COMMENTS}`, { kind: 'inclusive-1.1', comments: true }],
+]);
+
+/** What applies where nothing is said: Canonical XML 1.0 without comments (XML Signature 1.1 §4.4.3.2). */
+export const DEFAULT_CANONICAL: CanonicalMethod = { kind: 'inclusive-1.0', comments: false, prefixes: [] };
+
+export function canonicalOf(uri: string): Omit<CanonicalMethod, 'prefixes'> | undefined {
+  return CANONICAL.get(uri);
+}

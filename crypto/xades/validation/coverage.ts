@@ -1,0 +1,137 @@
+/** What a signature covers, in words, and what of the document it does not. */
+import type { Finding } from '../../validation/facts.ts';
+import type { SignatureScope } from '../../validation/report.ts';
+import type { ExaminedReference } from './examine-references.ts';
+import { type DataRoom, shown } from './reference-data.ts';
+import { holds } from './signature-node.ts';
+import type { SignatureForm } from './signed-info.ts';
+
+export interface Coverage {
+  readonly scope: SignatureScope;
+  readonly findings: readonly Finding[];
+}
+
+interface Part {
+  readonly kind: SignatureScope['kind'];
+  readonly description: string;
+}
+
+/** Parts named in full in one description. */
+const NAMED = 5;
+
+export function coverageOf(
+  room: DataRoom,
+  form: SignatureForm,
+  references: readonly ExaminedReference[],
+): Coverage {
+  const parts = references.flatMap((reference) => partOf(room, form, reference));
+  const [first] = parts;
+  const findings: Finding[] = [];
+  if (first === undefined) {
+    const lost = references.some(({ data }) => data === undefined);
+    if (!lost) {
+      const message = 'The signature is over nothing but parts of itself.';
+      findings.push({ status: 'failed', type: 'structure.scope', message, subIndication: 'FORMAT_FAILURE' });
+    }
+    return { scope: { kind: 'content', description: 'nothing that can be found' }, findings };
+  }
+  const whole = parts.some(({ kind }) => kind === 'document');
+  const only = whole ? parts.filter(({ kind }) => kind !== 'element') : parts;
+  const names = [...new Set(only.map(({ description }) => description))];
+  const more = names.length - NAMED;
+  const description = more > 0 ? `${names.slice(0, NAMED).join(', ')} and ${more} more` : names.join(', ');
+  findings.push(
+    ...outside(room, form, parts),
+    ...comments(room, form, references),
+    ...unsignedObjects(form, references),
+  );
+  return { scope: { kind: only[0]?.kind ?? first.kind, description }, findings };
+}
+
+function partOf(room: DataRoom, { node }: SignatureForm, { data, role, form }: ExaminedReference): Part[] {
+  if (data === undefined || role === 'properties' || role === 'part') return [];
+  if (role === 'manifest') return [{ kind: 'content', description: 'what its manifest lists' }];
+  if (role === 'value') return [{ kind: 'signature', description: 'the value of another signature' }];
+  if (data.kind === 'outside') {
+    return [
+      { kind: 'content', description: data.uri === undefined ? 'a file that is not named' : shown(data.uri) },
+    ];
+  }
+  if (data.kind === 'document') return [{ kind: 'document', description: wholeDocument(data.processing) }];
+  const { place } = data;
+  if (place.start === room.map.root.start)
+    return [{ kind: 'document', description: wholeDocument(data.processing) }];
+  if (holds(node, place))
+    return [{ kind: 'content', description: `the content inside the signature (${shown(form.uri)})` }];
+  return [{ kind: 'element', description: `the element ${place.path} (${shown(form.uri)})` }];
+}
+
+function wholeDocument({ withoutSignatures }: { readonly withoutSignatures: boolean }): string {
+  return withoutSignatures ? 'the whole document without its signatures' : 'the whole document';
+}
+
+/** Content beside what is covered, which somebody may take for signed. */
+function outside({ map }: DataRoom, { node }: SignatureForm, parts: readonly Part[]): Finding[] {
+  if (parts.some(({ kind }) => kind === 'document')) return [];
+  const alone = node.start === map.root.start || map.elementsOutside === 0;
+  if (alone) return [];
+  const covered = parts.filter(({ kind }) => kind === 'element').map(({ description }) => description);
+  if (covered.length === 0 && parts.every(({ description }) => description.startsWith(INSIDE))) {
+    const message = 'All that is signed stands inside the signature; nothing of the document around it is.';
+    return [{ status: 'failed', type: 'scope.detour', message, subIndication: 'SIG_CONSTRAINTS_FAILURE' }];
+  }
+  const message =
+    covered.length === 0
+      ? 'The document the signature stands in is not signed by it.'
+      : 'Only a part of the document is signed; the rest of it may have been changed.';
+  return [
+    {
+      status: 'warning',
+      type: 'scope.partial',
+      message,
+      ...(covered.length > 0 && { detail: covered.join(', ') }),
+    },
+  ];
+}
+
+const INSIDE = 'the content inside the signature';
+
+/** Comments are left out of most canonical forms, so anybody can add them, also in the middle of a value. */
+function comments(
+  { map }: DataRoom,
+  { node }: SignatureForm,
+  references: readonly ExaminedReference[],
+): Finding[] {
+  const ranges = references.flatMap(({ data, role }) => {
+    if (data === undefined || data.kind === 'outside' || role !== 'data') return [];
+    const { output } = data.processing;
+    const kept =
+      typeof output === 'object' && output.comments && 'comments' in data.target && data.target.comments;
+    if (kept) return [];
+    return [data.kind === 'element' ? data.place : { start: 0, end: map.utf8.length }];
+  });
+  const unsigned = (at: number): boolean =>
+    ranges.some(({ start, end }) => at > start && at < end) && !(at > node.start && at < node.end);
+  if (map.comments.inText.some(unsigned)) {
+    const message =
+      'Comments that nobody signed stand in the middle of signed text, and may cut it short for some readers.';
+    return [{ status: 'warning', type: 'scope.comment-in-text', message }];
+  }
+  if (!map.comments.all.some(unsigned)) return [];
+  return [
+    { status: 'warning', type: 'scope.comments', message: 'The comments in the document are not signed.' },
+  ];
+}
+
+/** Objects of the signature that no reference is over. */
+function unsignedObjects({ objects }: SignatureForm, references: readonly ExaminedReference[]): Finding[] {
+  const covered = references.flatMap(({ data }) => (data?.kind === 'element' ? [data.place] : []));
+  const loose = objects.filter(
+    (object) =>
+      object.children.every(({ local }) => local !== 'QualifyingProperties') &&
+      !covered.some((place) => holds(object, place) || holds(place, object)),
+  );
+  if (loose.length === 0) return [];
+  const message = 'The signature holds content that it does not sign.';
+  return [{ status: 'warning', type: 'scope.unsigned-object', message, detail: `${loose.length}` }];
+}

@@ -1,0 +1,78 @@
+/** Names of issuers as the older SigningCertificate writes them (RFC 4514 and its many dialects), for comparison only. */
+import { nameKeyOf } from '../../certificates/names.ts';
+
+const TYPES: ReadonlyMap<string, string> = new Map([
+  ['cn', '2.5.4.3'],
+  ['sn', '2.5.4.4'],
+  ['surname', '2.5.4.4'],
+  ['serialnumber', '2.5.4.5'],
+  ['c', '2.5.4.6'],
+  ['l', '2.5.4.7'],
+  ['st', '2.5.4.8'],
+  ['s', '2.5.4.8'],
+  ['street', '2.5.4.9'],
+  ['o', '2.5.4.10'],
+  ['ou', '2.5.4.11'],
+  ['t', '2.5.4.12'],
+  ['title', '2.5.4.12'],
+  ['postalcode', '2.5.4.17'],
+  ['gn', '2.5.4.42'],
+  ['g', '2.5.4.42'],
+  ['givenname', '2.5.4.42'],
+  ['organizationidentifier', '2.5.4.97'],
+  ['e', '1.2.840.113549.1.9.1'],
+  ['emailaddress', '1.2.840.113549.1.9.1'],
+  ['dc', '0.9.2342.19200300.100.1.25'],
+  ['uid', '0.9.2342.19200300.100.1.1'],
+]);
+const MAX_LENGTH = 4096;
+
+/**
+ * Keys of the name, to be compared with `nameKey` of a certificate's name: most particular part first, as RFC 4514
+ * says, and last, as some write it. None when it can't be read.
+ */
+export function issuerKeysOfText(text: string): string[] {
+  if (text.length > MAX_LENGTH) return [];
+  const relatives: { readonly type: string; readonly value: string }[][] = [];
+  for (const part of split(text, ',;')) {
+    const attributes: { readonly type: string; readonly value: string }[] = [];
+    for (const pair of split(part, '+')) {
+      const [, name = '', value = ''] = /^\s*([A-Za-z0-9.-]+)\s*=\s*(.*?)\s*$/s.exec(pair) ?? [];
+      const bare = name.replace(/^oid\./i, '');
+      const type = /^\d+(\.\d+)+$/.test(bare) ? bare : TYPES.get(bare.toLowerCase());
+      if (type === undefined) return [];
+      attributes.push({ type, value: unescaped(value) });
+    }
+    relatives.push(attributes);
+  }
+  return [nameKeyOf([...relatives].reverse()), nameKeyOf(relatives)];
+}
+
+/** At separators that are neither escaped nor in quotes. */
+function split(text: string, separators: string): string[] {
+  const parts: string[] = [];
+  let part = '';
+  let quoted = false;
+  for (let at = 0; at < text.length; at++) {
+    const character = text.charAt(at);
+    if (character === '\\') part += character + text.charAt(++at);
+    else if (!quoted && separators.includes(character)) {
+      parts.push(part);
+      part = '';
+    } else {
+      if (character === '"') quoted = !quoted;
+      part += character;
+    }
+  }
+  return [...parts, part];
+}
+
+function unescaped(value: string): string {
+  const inner = /^"(.*)"$/s.exec(value)?.[1] ?? value;
+  const bytes: Buffer[] = [];
+  for (const [found] of inner.matchAll(/\\[0-9A-Fa-f]{2}|\\.|[^\\]+|\\/gs)) {
+    if (/^\\[0-9A-Fa-f]{2}$/.test(found)) bytes.push(Buffer.from(found.slice(1), 'hex'));
+    else bytes.push(Buffer.from(found.startsWith('\\') ? found.slice(1) : found));
+  }
+  return Buffer.concat(bytes).toString();
+}

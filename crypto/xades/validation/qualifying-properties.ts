@@ -1,0 +1,149 @@
+/** What XAdES adds to a signature (EN 319 132-1 §4.3 and §5): read strictly where the signer signed it. */
+import { DS, XADES } from '../identifiers.ts';
+import {
+  assertChildren,
+  attributeOf,
+  base64Of,
+  childrenNamed,
+  FormFault,
+  is,
+  onlyChild,
+  optionalChild,
+  plainAlgorithm,
+  requiredAttribute,
+  type SignatureNode,
+  textOf,
+} from './signature-node.ts';
+
+export interface QualifyingProperties {
+  readonly signed: SignedProperties | undefined;
+  /** Unsigned properties of the signature, in document order. */
+  readonly unsigned: readonly SignatureNode[];
+}
+
+export interface SignedProperties {
+  readonly node: SignatureNode;
+  readonly id: string | undefined;
+  /** As written. */
+  readonly signingTime: string | undefined;
+  readonly signingCertificate: CertificateName | undefined;
+  readonly policy: PolicyName | undefined;
+  /** ObjectReference of each DataObjectFormat that says what kind of data it is. */
+  readonly formats: readonly string[];
+  /** AllDataObjectsTimeStamp and IndividualDataObjectsTimeStamp. */
+  readonly timestamps: readonly SignatureNode[];
+}
+
+/** What SigningCertificateV2 (§5.2.2) or its predecessor says about the signer's certificate. */
+export interface CertificateName {
+  readonly version: 1 | 2;
+  /** URI of the hash function. */
+  readonly digestMethod: string;
+  readonly digest: Buffer;
+  /** Version 2: DER of IssuerSerial (RFC 5035 §4). */
+  readonly issuerSerial: Buffer | undefined;
+  /** Version 1: name in the form of RFC 4514, and decimal serial number. */
+  readonly issuerText: { readonly name: string; readonly serial: string } | undefined;
+}
+
+export interface PolicyName {
+  /** Dotted, or the URI when it is no object identifier; undefined when the policy is implied. */
+  readonly identifier: string | undefined;
+}
+
+/**
+ * The one QualifyingProperties of a signature; undefined for a signature without.
+ * @throws {FormFault}
+ */
+export function readQualifyingProperties(signature: SignatureNode): QualifyingProperties | undefined {
+  const [found, ...more] = childrenNamed(signature, DS, 'Object').flatMap((object) =>
+    childrenNamed(object, XADES, 'QualifyingProperties'),
+  );
+  if (found === undefined) return undefined;
+  if (more.length > 0) throw new FormFault('there are several QualifyingProperties');
+  const id = attributeOf(signature, 'Id');
+  if (id === undefined || requiredAttribute(found, 'Target') !== `#${id}`) {
+    throw new FormFault('QualifyingProperties names another signature as its target');
+  }
+  assertChildren(found, XADES, 'SignedProperties?', 'UnsignedProperties?');
+  const signed = optionalChild(found, XADES, 'SignedProperties');
+  const unsigned = optionalChild(found, XADES, 'UnsignedProperties');
+  if (unsigned !== undefined) {
+    assertChildren(unsigned, XADES, 'UnsignedSignatureProperties?', 'UnsignedDataObjectProperties?');
+  }
+  const ofSignature = unsigned && optionalChild(unsigned, XADES, 'UnsignedSignatureProperties');
+  return {
+    signed: signed === undefined ? undefined : readSigned(signed),
+    unsigned: ofSignature?.children ?? [],
+  };
+}
+
+function readSigned(node: SignatureNode): SignedProperties {
+  assertChildren(node, XADES, 'SignedSignatureProperties?', 'SignedDataObjectProperties?');
+  const ofSignature = optionalChild(node, XADES, 'SignedSignatureProperties');
+  const ofData = optionalChild(node, XADES, 'SignedDataObjectProperties');
+  const time = ofSignature && optionalChild(ofSignature, XADES, 'SigningTime');
+  const policy = ofSignature && optionalChild(ofSignature, XADES, 'SignaturePolicyIdentifier');
+  return {
+    node,
+    id: attributeOf(node, 'Id'),
+    signingTime: time === undefined ? undefined : textOf(time).trim(),
+    signingCertificate: ofSignature === undefined ? undefined : readSigningCertificate(ofSignature),
+    policy: policy === undefined ? undefined : readPolicy(policy),
+    formats: childrenNamed(ofData, XADES, 'DataObjectFormat').flatMap(formatReference),
+    timestamps:
+      ofData?.children.filter(
+        (child) =>
+          is(child, XADES, 'AllDataObjectsTimeStamp') || is(child, XADES, 'IndividualDataObjectsTimeStamp'),
+      ) ?? [],
+  };
+}
+
+function formatReference(format: SignatureNode): string[] {
+  const named = childrenNamed(format, XADES, 'MimeType').some((type) => type.text.trim() !== '');
+  return named ? [requiredAttribute(format, 'ObjectReference')] : [];
+}
+
+function readSigningCertificate(properties: SignatureNode): CertificateName | undefined {
+  const newer = optionalChild(properties, XADES, 'SigningCertificateV2');
+  const older = optionalChild(properties, XADES, 'SigningCertificate');
+  const list = newer ?? older;
+  if (list === undefined) return undefined;
+  // The first certificate is the signer's; further ones are of its path (EN 319 132-1 §5.2.2.3).
+  const [certificate] = list.children;
+  if (certificate === undefined || !is(certificate, XADES, 'Cert')) {
+    throw new FormFault(`${list.local} does not begin with Cert`);
+  }
+  const version = newer === undefined ? 1 : 2;
+  assertChildren(certificate, XADES, 'CertDigest', version === 2 ? 'IssuerSerialV2?' : 'IssuerSerial?');
+  const digest = onlyChild(certificate, XADES, 'CertDigest');
+  assertChildren(digest, DS, 'DigestMethod', 'DigestValue');
+  const second = optionalChild(certificate, XADES, 'IssuerSerialV2');
+  const first = optionalChild(certificate, XADES, 'IssuerSerial');
+  return {
+    version,
+    digestMethod: plainAlgorithm(onlyChild(digest, DS, 'DigestMethod')),
+    digest: base64Of(onlyChild(digest, DS, 'DigestValue')),
+    issuerSerial: second === undefined ? undefined : base64Of(second),
+    issuerText:
+      first === undefined
+        ? undefined
+        : {
+            name: textOf(onlyChild(first, DS, 'X509IssuerName')),
+            serial: textOf(onlyChild(first, DS, 'X509SerialNumber')).trim(),
+          },
+  };
+}
+
+/** SignaturePolicyIdentifier (§5.2.9): one that is named, or the one the context implies. */
+function readPolicy(node: SignatureNode): PolicyName {
+  const implied = optionalChild(node, XADES, 'SignaturePolicyImplied');
+  const explicit = optionalChild(node, XADES, 'SignaturePolicyId');
+  if (explicit === undefined) {
+    if (implied === undefined) throw new FormFault('SignaturePolicyIdentifier names no policy');
+    return { identifier: undefined };
+  }
+  const text = textOf(onlyChild(onlyChild(explicit, XADES, 'SigPolicyId'), XADES, 'Identifier')).trim();
+  if (text === '') throw new FormFault('SignaturePolicyIdentifier names no policy');
+  return { identifier: /^(?:urn:oid:)?([0-2](?:\.\d+)+)$/i.exec(text)?.[1] ?? text };
+}

@@ -1,0 +1,284 @@
+/** The bytes a reference is over (XML Signature 1.1 §4.4.3.2), found and processed without ever leaving what was given. */
+import { createHash } from 'node:crypto';
+import type { HashName } from '../../cms/hashes.ts';
+import type { Source } from '../../files/source.ts';
+import { CryptoError } from '../../types.ts';
+import type { SubIndication } from '../../validation/report.ts';
+import {
+  type ByteSink,
+  type CanonicalMethod,
+  canonicalize,
+  decodeXml,
+  type Exclusion,
+  MAX_DOCUMENT_LENGTH,
+  Names,
+  readElement,
+} from '../../xml/index.ts';
+import { DS } from '../identifiers.ts';
+import { DEFAULT_CANONICAL } from './algorithms.ts';
+import { Base64Decoder, Base64Element, Base64Fault } from './base64-text.ts';
+import type { DocumentMap, ElementPlace } from './document-map.ts';
+import { type ReferenceForm, type Target, targetOf } from './references.ts';
+import { FormFault, holds, type SignatureNode } from './signature-node.ts';
+import { type Processing, readTransforms, TransformFault } from './transforms.ts';
+
+/** Bytes of a file beside the signature. A `Source` is one. */
+export type SignedContent = Pick<Source, 'size' | 'chunks'>;
+
+/**
+ * The content that a reference names from outside of the signature's file, or undefined when it is not at hand.
+ * `uri` is as written; undefined for a reference that names nothing. Nothing is ever fetched.
+ */
+export type ContentFinder = (uri: string | undefined) => SignedContent | undefined;
+
+/** Why the data of a reference can't be had. */
+export class DataFault extends Error {
+  readonly subIndication: SubIndication;
+  constructor(subIndication: SubIndication, message: string) {
+    super(message);
+    this.subIndication = subIndication;
+  }
+}
+
+/** What a reference is over, found. */
+export type FoundData =
+  | { readonly kind: 'document'; readonly target: Target; readonly processing: Processing }
+  | {
+      readonly kind: 'element';
+      readonly place: ElementPlace;
+      readonly target: Target & { readonly kind: 'element' };
+      readonly processing: Processing;
+    }
+  | {
+      readonly kind: 'outside';
+      readonly content: SignedContent;
+      readonly uri: string | undefined;
+      readonly processing: Processing;
+    };
+
+/** Where references look, and what they may cost together. */
+export interface DataRoom {
+  readonly map: DocumentMap;
+  readonly content: ContentFinder;
+  /** Bytes of the document that may still be canonicalized, all references and time-stamps together. */
+  budget: number;
+  /** Digests that were computed already. */
+  readonly digests: Map<string, Buffer>;
+  /** Numbers for contents, to tell them apart in `digests`. */
+  readonly contents: Map<SignedContent, number>;
+}
+
+/** A document of which a few signatures cover all is far below; hundreds of references to all of it are beyond. */
+const BUDGET = 2 ** 26;
+const BUDGET_TIMES = 16;
+
+export function dataRoom(map: DocumentMap, content: ContentFinder): DataRoom {
+  const budget = BUDGET + BUDGET_TIMES * map.utf8.length;
+  return { map, content, budget, digests: new Map(), contents: new Map() };
+}
+
+/** @throws {DataFault} @throws {FormFault} */
+export function findData(room: DataRoom, reference: ReferenceForm): FoundData {
+  const processing = acceptedTransforms(reference);
+  const target = targetOf(reference.uri);
+  switch (target.kind) {
+    case 'document':
+      return { kind: 'document', target, processing };
+    case 'unknown':
+      throw new DataFault(
+        'SIGNED_DATA_NOT_FOUND',
+        `"${shown(reference.uri)}" is a pointer that is not followed`,
+      );
+    case 'element': {
+      const [place, another] = room.map.elementsNamed(target.id);
+      if (place === undefined)
+        throw new DataFault('SIGNED_DATA_NOT_FOUND', `no element has the identifier "${shown(target.id)}"`);
+      if (another !== undefined) {
+        throw new DataFault('FORMAT_FAILURE', `several elements have the identifier "${shown(target.id)}"`);
+      }
+      return { kind: 'element', place, target, processing };
+    }
+    case 'outside': {
+      const content = room.content(target.uri);
+      if (content === undefined) {
+        const named = target.uri === undefined ? 'what it does not name' : `"${shown(target.uri)}"`;
+        throw new DataFault('SIGNED_DATA_NOT_FOUND', `${named} is not at hand`);
+      }
+      if (processing.enveloped || processing.withoutSignatures) {
+        throw new DataFault('FORMAT_FAILURE', 'a file outside cannot be the one the signature stands in');
+      }
+      return { kind: 'outside', content, uri: target.uri, processing };
+    }
+  }
+}
+
+function acceptedTransforms({ transforms }: ReferenceForm): Processing {
+  try {
+    return readTransforms(transforms);
+  } catch (error) {
+    if (error instanceof TransformFault)
+      throw new DataFault('FORMAT_FAILURE', `of its transforms, ${error.message}`);
+    throw error;
+  }
+}
+
+/**
+ * The digest of what was found, computed once for each way of processing.
+ * @throws {DataFault}
+ */
+export function digestData(
+  room: DataRoom,
+  found: FoundData,
+  signature: SignatureNode,
+  hash: HashName,
+): Buffer {
+  const key = `${hash} ${keyOf(room, found, signature)}`;
+  let digest = room.digests.get(key);
+  if (digest === undefined) {
+    const hasher = createHash(hash);
+    writeData(room, found, signature, hasher);
+    digest = hasher.digest();
+    room.digests.set(key, digest);
+  }
+  return digest;
+}
+
+function keyOf({ contents }: DataRoom, found: FoundData, signature: SignatureNode): string {
+  const { enveloped, withoutSignatures, output } = found.processing;
+  const processing = JSON.stringify([enveloped ? signature.start : 0, withoutSignatures, output]);
+  if (found.kind === 'outside') {
+    const number = contents.get(found.content) ?? contents.size;
+    contents.set(found.content, number);
+    return `outside ${number} ${processing}`;
+  }
+  const { comments } = found.target as { readonly comments: boolean };
+  return `${found.kind === 'element' ? found.place.start : 'document'} ${comments} ${processing}`;
+}
+
+/**
+ * Writes the bytes a reference is over.
+ * @param method for data that no transform makes bytes of
+ * @throws {DataFault}
+ */
+export function writeData(
+  room: DataRoom,
+  found: FoundData,
+  signature: SignatureNode,
+  sink: ByteSink,
+  method = DEFAULT_CANONICAL,
+): void {
+  guarded(() => {
+    if (found.kind === 'outside') writeOutside(room, found.content, found.processing, sink);
+    else writeInside(room, found, signature, sink, method);
+  });
+}
+
+/** Whatever is wrong with the bytes is one kind of fault. */
+function guarded(write: () => void): void {
+  try {
+    write();
+  } catch (error) {
+    if (error instanceof Base64Fault || error instanceof FormFault) {
+      throw new DataFault('FORMAT_FAILURE', error.message);
+    }
+    if (error instanceof CryptoError && /^(xml\.|input\.too-large)/.test(error.code)) {
+      throw new DataFault('FORMAT_FAILURE', error.message.replace(/\.$/, ''));
+    }
+    throw error;
+  }
+}
+
+function writeInside(
+  room: DataRoom,
+  found: Exclude<FoundData, { readonly kind: 'outside' }>,
+  signature: SignatureNode,
+  sink: ByteSink,
+  method: CanonicalMethod,
+): void {
+  const { map } = room;
+  const { enveloped, withoutSignatures, output } = found.processing;
+  const place = found.kind === 'element' ? found.place : undefined;
+  const left = enveloped || withoutSignatures;
+  if (place !== undefined && left && insideLeftOut(map, place, enveloped, withoutSignatures, signature)) {
+    throw new DataFault('FORMAT_FAILURE', 'its transforms leave nothing of what it is over');
+  }
+  spend(room, place ?? { start: 0, end: map.utf8.length });
+  if (output === 'base64') {
+    const decoder = new Base64Decoder(sink);
+    const scope = place?.scope;
+    const start = place?.start ?? map.root.start;
+    readElement(map.utf8, { start, scope }, new Base64Element(map.utf8, decoder), map.names);
+    decoder.finish();
+    return;
+  }
+  const { comments } = found.target as { readonly comments: boolean };
+  const asked = output ?? method;
+  const used = asked.comments && !comments ? { ...asked, comments: false } : asked;
+  const excludes: Exclusion | undefined = !left
+    ? undefined
+    : (tag) =>
+        (enveloped && tag.start === signature.start) ||
+        (withoutSignatures && tag.namespace.uri === DS && tag.name.local === 'Signature');
+  canonicalize(map, place, used, sink, excludes);
+}
+
+function insideLeftOut(
+  { signatures }: DocumentMap,
+  place: ElementPlace,
+  enveloped: boolean,
+  withoutSignatures: boolean,
+  own: SignatureNode,
+): boolean {
+  if (enveloped && holds(own, place)) return true;
+  return withoutSignatures && signatures.some((signature) => holds(signature, place));
+}
+
+function writeOutside(room: DataRoom, content: SignedContent, { output }: Processing, sink: ByteSink): void {
+  if (output === undefined) {
+    for (const chunk of content.chunks()) sink.update(chunk);
+  } else if (output === 'base64') {
+    const decoder = new Base64Decoder(sink);
+    for (const chunk of content.chunks()) decoder.add(chunk.toString('latin1'));
+    decoder.finish();
+  } else {
+    if (content.size > MAX_DOCUMENT_LENGTH)
+      throw new DataFault('FORMAT_FAILURE', `as XML it is too large (${content.size} bytes)`);
+    spend(room, { start: 0, end: content.size });
+    const parts: Buffer[] = [];
+    for (const chunk of content.chunks()) parts.push(Buffer.from(chunk));
+    const { utf8 } = decodeXml(Buffer.concat(parts));
+    canonicalize({ utf8, names: new Names() }, undefined, output, sink);
+  }
+}
+
+/**
+ * Canonical bytes of an element of the signature itself.
+ * @throws {DataFault}
+ */
+export function writeNode(
+  room: DataRoom,
+  node: SignatureNode,
+  method: CanonicalMethod,
+  sink: ByteSink,
+): void {
+  guarded(() => {
+    spend(room, node);
+    canonicalize(room.map, node, method, sink);
+  });
+}
+
+function spend(room: DataRoom, { start, end }: { readonly start: number; readonly end: number }): void {
+  room.budget -= end - start;
+  if (room.budget < 0) {
+    throw new DataFault(
+      'FORMAT_FAILURE',
+      'the signatures of this file cover the same bytes more often than is looked at',
+    );
+  }
+}
+
+/** At most so much of a text from the file, for messages. */
+export function shown(text: string | undefined): string {
+  const plain = (text ?? '').replace(/[\p{Cc}\p{Cf}]/gu, '?');
+  return plain.length > 100 ? `${plain.slice(0, 100)}…` : plain;
+}

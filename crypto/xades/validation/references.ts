@@ -1,0 +1,56 @@
+/** ds:Reference as it is written (XML Signature 1.1 §4.4.3), and what its URI can mean. */
+import { DS } from '../identifiers.ts';
+import {
+  assertChildren,
+  attributeOf,
+  base64Of,
+  onlyChild,
+  optionalChild,
+  plainAlgorithm,
+  type SignatureNode,
+} from './signature-node.ts';
+
+export interface ReferenceForm {
+  readonly node: SignatureNode;
+  readonly id: string | undefined;
+  /** Undefined: the reference names nothing, and the caller has to know what it is over. */
+  readonly uri: string | undefined;
+  readonly type: string | undefined;
+  /** ds:Transforms, not judged yet. */
+  readonly transforms: SignatureNode | undefined;
+  /** URI of the hash function. */
+  readonly digestMethod: string;
+  readonly digest: Buffer;
+}
+
+/** @throws {FormFault} */
+export function readReference(node: SignatureNode): ReferenceForm {
+  assertChildren(node, DS, 'Transforms?', 'DigestMethod', 'DigestValue');
+  return {
+    node,
+    id: attributeOf(node, 'Id'),
+    uri: attributeOf(node, 'URI'),
+    type: attributeOf(node, 'Type'),
+    transforms: optionalChild(node, DS, 'Transforms'),
+    digestMethod: plainAlgorithm(onlyChild(node, DS, 'DigestMethod')),
+    digest: base64Of(onlyChild(node, DS, 'DigestValue')),
+  };
+}
+
+/** What a URI points to. A same-document reference without XPointer leaves comments out (§4.4.3.3). */
+export type Target =
+  | { readonly kind: 'document'; readonly comments: boolean }
+  | { readonly kind: 'element'; readonly id: string; readonly comments: boolean }
+  | { readonly kind: 'outside'; readonly uri: string | undefined }
+  /** A fragment that is none of the accepted ones. */
+  | { readonly kind: 'unknown' };
+
+export function targetOf(uri: string | undefined): Target {
+  if (uri === undefined || !/^(#|$)/.test(uri)) return { kind: 'outside', uri };
+  if (uri === '') return { kind: 'document', comments: false };
+  if (uri === '#xpointer(/)') return { kind: 'document', comments: true };
+  const pointed = /^#xpointer\(id\((["'])([^"']+)\1\)\)$/.exec(uri)?.[2];
+  if (pointed !== undefined) return { kind: 'element', id: pointed, comments: true };
+  const id = uri.slice(1);
+  return id === '' || id.includes('(') ? { kind: 'unknown' } : { kind: 'element', id, comments: false };
+}

@@ -1,0 +1,130 @@
+/** Which certificate a signature is bound to (EN 319 132-1 §5.2.2, EN 319 102-1 §5.2.3). */
+import { createHash } from 'node:crypto';
+import { contents, readWhole } from '../../asn1/read.ts';
+import type { Certificate } from '../../certificates/certificate.ts';
+import { nameKey } from '../../certificates/names.ts';
+import type { HashName } from '../../cms/hashes.ts';
+import type { AlgorithmUse, Finding } from '../../validation/facts.ts';
+import { issuerSerialOf } from '../signature-text.ts';
+import { hashOf } from './algorithms.ts';
+import { issuerKeysOfText } from './issuer-text.ts';
+import type { KeyInfo } from './key-info.ts';
+import type { CertificateName } from './qualifying-properties.ts';
+import { shown } from './reference-data.ts';
+
+export interface BoundSigner {
+  readonly certificate: Certificate | undefined;
+  readonly findings: readonly Finding[];
+  readonly algorithms: readonly AlgorithmUse[];
+  /** A signed property names the certificate. */
+  readonly bound: boolean;
+}
+
+/**
+ * @param name what the signed properties say; undefined when nothing signed names the certificate
+ * @param others certificates around the signature, looked at when KeyInfo lacks the one that is named
+ * @param fits whether the key of a certificate made the signature value: chooses where nothing signed does
+ */
+export function bindSigner(
+  name: CertificateName | undefined,
+  keyInfo: KeyInfo,
+  others: readonly Certificate[],
+  fits: (certificate: Certificate) => boolean,
+): BoundSigner {
+  const candidates = [...keyInfo.certificates, ...others];
+  if (name === undefined) {
+    const certificate = keyInfo.certificates.find(fits) ?? keyInfo.certificates[0];
+    if (certificate === undefined) return missing(keyInfo);
+    const message =
+      'No signed property names the certificate, so another one of the same key could take its place.';
+    const warning: Finding = { status: 'warning', type: 'certificate.binding', message };
+    return { certificate, findings: [found(certificate), warning], algorithms: [], bound: false };
+  }
+  const hash = hashOf(name.digestMethod);
+  if (hash === undefined) {
+    const message = `The certificate is named with the hash function ${shown(name.digestMethod)}, which is not known.`;
+    const failed = binding('failed', message, 'CRYPTO_CONSTRAINTS_FAILURE');
+    return { certificate: undefined, findings: [failed], algorithms: [], bound: false };
+  }
+  const algorithms = [{ name: hash, where: 'digest of the signing certificate' }];
+  const certificate = candidates.find((candidate) =>
+    digestOfCertificate(candidate, hash).equals(name.digest),
+  );
+  if (certificate === undefined) {
+    const first = keyInfo.certificates[0];
+    if (first === undefined) return { ...missing(keyInfo), algorithms };
+    const message = 'The signed properties name a certificate that is not at hand.';
+    return {
+      certificate: undefined,
+      findings: [binding('failed', message, 'NO_SIGNING_CERTIFICATE_FOUND')],
+      algorithms,
+      bound: false,
+    };
+  }
+  return {
+    certificate,
+    findings: [found(certificate), ...issuerFindings(name, certificate)],
+    algorithms,
+    bound: true,
+  };
+}
+
+function found(certificate: Certificate): Finding {
+  return {
+    status: 'passed',
+    type: 'certificate.signer',
+    message: "The signer's certificate was found.",
+    detail: certificate.fingerprint,
+  };
+}
+
+function missing({ keyValue, unreadable }: KeyInfo): BoundSigner {
+  const why = unreadable
+    ? 'The certificate in KeyInfo cannot be read.'
+    : keyValue
+      ? 'KeyInfo holds a bare key, which says nothing about who signed.'
+      : "The signer's certificate is not at hand.";
+  const finding: Finding = {
+    status: 'failed',
+    type: 'certificate.signer',
+    message: why,
+    subIndication: 'NO_SIGNING_CERTIFICATE_FOUND',
+  };
+  return { certificate: undefined, findings: [finding], algorithms: [], bound: false };
+}
+
+/** The digest decides; issuer and serial beside it must not contradict it. */
+function issuerFindings(name: CertificateName, certificate: Certificate): Finding[] {
+  const named = binding('passed', 'A signed property names the certificate.');
+  const other = 'Issuer and serial in the signed properties are those of another certificate.';
+  if (name.issuerSerial !== undefined) {
+    const same = name.issuerSerial.equals(issuerSerialOf(certificate.der));
+    return [same ? named : binding('failed', other, 'SIG_CONSTRAINTS_FAILURE')];
+  }
+  if (name.issuerText === undefined) return [named];
+  if (decimal(certificate.serial) !== name.issuerText.serial.replace(/^0+(?=\d)/, '')) {
+    return [binding('failed', other, 'SIG_CONSTRAINTS_FAILURE')];
+  }
+  if (issuerKeysOfText(name.issuerText.name).includes(nameKey(certificate.issuer))) return [named];
+  const message = 'The name of the issuer is written so that it cannot be compared with the certificate.';
+  const detail = shown(name.issuerText.name);
+  return [named, { status: 'warning', type: 'certificate.issuer-name', message, detail }];
+}
+
+function binding(
+  status: Finding['status'],
+  message: string,
+  subIndication?: NonNullable<Finding['subIndication']>,
+): Finding {
+  return { status, type: 'certificate.binding', message, ...(subIndication && { subIndication }) };
+}
+
+/** @param serial DER of an INTEGER */
+function decimal(serial: Buffer): string {
+  const value = contents(readWhole(serial));
+  return BigInt.asIntN(value.length * 8, BigInt(`0x${value.toString('hex') || '0'}`)).toString();
+}
+
+function digestOfCertificate({ der, fingerprint }: Certificate, hash: HashName): Buffer {
+  return hash === 'sha256' ? Buffer.from(fingerprint, 'hex') : createHash(hash).update(der).digest();
+}

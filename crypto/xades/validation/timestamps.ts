@@ -1,0 +1,214 @@
+/**
+ * The time-stamps of a signature and what each has to cover (EN 319 132-1 §5.2.8, §5.3, §5.5). Tokens are checked by the
+ * parts all formats share; the imprints are made here.
+ */
+import { createHash } from 'node:crypto';
+import type { Certificate } from '../../certificates/certificate.ts';
+import { hashNamed } from '../../cms/hashes.ts';
+import type { ImprintSource } from '../../timestamps/imprint.ts';
+import type { Finding, TimestampFacts } from '../../validation/facts.ts';
+import { timestampFacts } from '../../validation/timestamp-facts.ts';
+import type { ByteSink, CanonicalMethod } from '../../xml/index.ts';
+import { DS, XADES, XADES_141 } from '../identifiers.ts';
+import { DEFAULT_CANONICAL } from './algorithms.ts';
+import type { QualifyingProperties } from './qualifying-properties.ts';
+import { DataFault, type DataRoom, type FoundData, writeData, writeNode } from './reference-data.ts';
+import type { ReferenceForm } from './references.ts';
+import { attributeOf, base64Of, childrenNamed, FormFault, is, type SignatureNode } from './signature-node.ts';
+import { canonicalMethod, TransformFault } from './transforms.ts';
+
+/** A reference of SignedInfo; `data` is undefined when what it is over can't be had. */
+export interface LocatedReference {
+  readonly form: ReferenceForm;
+  readonly data: FoundData | undefined;
+  readonly isProperties: boolean;
+}
+
+export interface StampedSignature {
+  readonly room: DataRoom;
+  readonly signature: SignatureNode;
+  readonly references: readonly LocatedReference[];
+  readonly properties: QualifyingProperties;
+  readonly certificates: readonly Certificate[];
+}
+
+export interface FoundTimestamps {
+  /** Those over the content first, then as they stand in the signature: whatever one covers stands before it. */
+  readonly timestamps: readonly TimestampFacts[];
+  readonly findings: readonly Finding[];
+}
+
+/** Time-stamps of one signature; each costs a public-key operation. Renewed archives have a handful. */
+const MAX_TIMESTAMPS = 32;
+
+/** Kinds that are named in the report and prove nothing here. */
+const OUTDATED: ReadonlyMap<string, string> = new Map([
+  [`${XADES} RefsOnlyTimeStamp`, 'a time-stamp over references alone'],
+  [`${XADES} SigAndRefsTimeStamp`, 'a time-stamp over the signature and references'],
+  [`${XADES_141} RefsOnlyTimeStampV2`, 'a time-stamp over references alone'],
+  [`${XADES_141} SigAndRefsTimeStampV2`, 'a time-stamp over the signature and references'],
+  [`${XADES} ArchiveTimeStamp`, 'an archive time-stamp of the older form'],
+]);
+
+export function timestampsOf(stamped: StampedSignature): FoundTimestamps {
+  const { properties } = stamped;
+  const findings: Finding[] = [];
+  const timestamps: TimestampFacts[] = [];
+  const all = [...(properties.signed?.timestamps ?? []), ...properties.unsigned];
+  for (const node of all) {
+    const outdated = OUTDATED.get(`${node.namespace} ${node.local}`);
+    if (outdated !== undefined) {
+      findings.push(warning('timestamp.outdated', `It has ${outdated}, which is not looked at.`));
+      continue;
+    }
+    const kind = kindOf(node);
+    if (kind === undefined) continue;
+    if (timestamps.length >= MAX_TIMESTAMPS) {
+      findings.push(warning('timestamp.count', `More than ${MAX_TIMESTAMPS} time-stamps are not looked at.`));
+      break;
+    }
+    timestamps.push(...tokensOf(node, kind, stamped));
+  }
+  return { timestamps, findings: [...findings, ...orderFindings(timestamps)] };
+}
+
+function kindOf(node: SignatureNode): TimestampFacts['kind'] | undefined {
+  if (is(node, XADES, 'SignatureTimeStamp')) return 'signature';
+  if (is(node, XADES_141, 'ArchiveTimeStamp')) return 'archive';
+  if (is(node, XADES, 'AllDataObjectsTimeStamp') || is(node, XADES, 'IndividualDataObjectsTimeStamp'))
+    return 'content';
+  return undefined;
+}
+
+/** XAdESTimeStampType: a canonicalization, and one token or several over the same bytes. */
+function tokensOf(
+  node: SignatureNode,
+  kind: TimestampFacts['kind'],
+  stamped: StampedSignature,
+): TimestampFacts[] {
+  const tokens = childrenNamed(node, XADES, 'EncapsulatedTimeStamp');
+  if (tokens.length === 0) return [broken(kind, `${node.local} holds no time-stamp that can be read.`)];
+  return tokens.slice(0, MAX_TIMESTAMPS).map((token) => {
+    try {
+      const method = methodOf(node);
+      const imprint = imprintSource((sink) => writeCovered(node, method, stamped, sink));
+      return timestampFacts(kind, base64Of(token), imprint, stamped.certificates);
+    } catch (error) {
+      if (error instanceof DataFault || error instanceof FormFault || error instanceof TransformFault)
+        return broken(kind, `What the time-stamp covers can't be told: ${error.message}.`);
+      throw error;
+    }
+  });
+}
+
+function methodOf(node: SignatureNode): CanonicalMethod {
+  const [method] = childrenNamed(node, DS, 'CanonicalizationMethod');
+  return method === undefined ? DEFAULT_CANONICAL : canonicalMethod(method);
+}
+
+function imprintSource(write: (sink: ByteSink) => void): ImprintSource {
+  return (algorithm) => {
+    const name = hashNamed(algorithm);
+    if (name === undefined) return undefined;
+    const hash = createHash(name);
+    write(hash);
+    return hash.digest();
+  };
+}
+
+function writeCovered(
+  node: SignatureNode,
+  method: CanonicalMethod,
+  stamped: StampedSignature,
+  sink: ByteSink,
+): void {
+  const { room, signature } = stamped;
+  const write = (part: SignatureNode): void => writeNode(room, part, method, sink);
+  if (is(node, XADES, 'SignatureTimeStamp')) {
+    if (childrenNamed(node, XADES, 'Include').length > 0)
+      throw new FormFault('it names what it covers, which a signature time-stamp does not');
+    childrenNamed(signature, DS, 'SignatureValue').forEach(write);
+  } else if (is(node, XADES_141, 'ArchiveTimeStamp')) {
+    writeArchived(node, method, stamped, sink);
+  } else if (is(node, XADES, 'AllDataObjectsTimeStamp')) {
+    for (const reference of stamped.references) {
+      if (!reference.isProperties) writeReference(stamped, reference, method, sink);
+    }
+  } else {
+    for (const include of childrenNamed(node, XADES, 'Include')) {
+      writeReference(stamped, includedReference(stamped, include), method, sink);
+    }
+  }
+}
+
+/** §5.5.2.2: everything the signature is over, its parts, what was added before, and its other objects. */
+function writeArchived(
+  node: SignatureNode,
+  method: CanonicalMethod,
+  stamped: StampedSignature,
+  sink: ByteSink,
+): void {
+  const { room, signature, properties, references } = stamped;
+  if (childrenNamed(node, XADES, 'Include').length > 0)
+    throw new FormFault('an archive time-stamp whose parts are distributed is not read');
+  const write = (part: SignatureNode): void => writeNode(room, part, method, sink);
+  for (const reference of references) writeReference(stamped, reference, method, sink);
+  for (const local of ['SignedInfo', 'SignatureValue', 'KeyInfo'])
+    childrenNamed(signature, DS, local).forEach(write);
+  properties.unsigned.slice(0, properties.unsigned.indexOf(node)).forEach(write);
+  for (const object of childrenNamed(signature, DS, 'Object')) {
+    if (childrenNamed(object, XADES, 'QualifyingProperties').length === 0) write(object);
+  }
+}
+
+function writeReference(
+  { room, signature }: StampedSignature,
+  { form, data }: LocatedReference,
+  method: CanonicalMethod,
+  sink: ByteSink,
+): void {
+  if (data === undefined) {
+    throw new DataFault(
+      'SIGNED_DATA_NOT_FOUND',
+      `what the reference "${form.uri ?? ''}" is over is not at hand`,
+    );
+  }
+  writeData(room, data, signature, sink, method);
+}
+
+/** xades:Include names a reference of SignedInfo by its Id (§5.1.4.4.3). */
+function includedReference({ references }: StampedSignature, include: SignatureNode): LocatedReference {
+  const uri = attributeOf(include, 'URI') ?? '';
+  const named = references.filter(({ form }) => form.id !== undefined && uri === `#${form.id}`);
+  const [reference, ...more] = named;
+  if (reference === undefined || more.length > 0 || attributeOf(include, 'referencedData') !== 'true') {
+    throw new FormFault('it covers something else than the data of references');
+  }
+  return reference;
+}
+
+/** EN 319 102-1 §5.6.2: a time-stamp can't be older than the one it covers. */
+function orderFindings(timestamps: readonly TimestampFacts[]): Finding[] {
+  let latest = Number.NEGATIVE_INFINITY;
+  for (const { kind, token } of timestamps) {
+    if (token === undefined) continue;
+    // Several signature time-stamps stand beside each other; an archive one covers all before it.
+    if ((kind === 'archive' || kind === 'signature') && token.genTime < latest) {
+      const message = 'A time-stamp is older than one that it covers.';
+      return [
+        { status: 'failed', type: 'timestamp.order', message, subIndication: 'TIMESTAMP_ORDER_FAILURE' },
+      ];
+    }
+    if (kind !== 'signature') latest = Math.max(latest, token.genTime);
+  }
+  return [];
+}
+
+function warning(type: string, message: string): Finding {
+  return { status: 'warning', type, message };
+}
+
+function broken(kind: TimestampFacts['kind'], message: string): TimestampFacts {
+  const finding = { status: 'failed', type: 'timestamp.structure', message } as const;
+  return { kind, token: undefined, findings: [finding] };
+}
