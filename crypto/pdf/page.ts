@@ -14,7 +14,10 @@ export interface Page {
 export function firstPage(pdf: PdfDocument): Page {
   const seen = new Set<number>();
   const root = pdf.catalog.get('Pages');
-  const open: Iterator<Piece>[] = [(root === undefined ? [] : [root]).values()];
+  if (root === undefined) {
+    throw new CryptoError('pdf.no-pages', 'The catalogue of the PDF names no pages.');
+  }
+  const open: Iterator<Piece>[] = [[root].values()];
   for (let last = open.at(-1); last !== undefined; last = open.at(-1)) {
     const next = last.next();
     if (next.done === true) {

@@ -8,8 +8,8 @@ import { isNull, items, type PdfDict } from './values.ts';
 /**
  * Permissions (ISO 32000-2, table 22) are those of somebody who opens the file without a password. The standard
  * counts signature fields among form fields: making one changes the form (bits 4 and 6), signing one that the author
- * has put there is filling it in (bit 6 or 9). They are obeyed although nothing enforces them, since an author who
- * set them asked for it and other readers show the result as an unlawful change.
+ * has put there is filling it in (bit 6 or 9). Nothing enforces them but readers that obey (7.6.4.2), and those show a
+ * signature that was not permitted as a change the author did not want.
  *
  * An XFA form that is shown by its own layout engine has pages that only say so: nobody who looks at it would see
  * what was signed, and its readers don't know fields that its template lacks (ISO 32000-1, 12.7.8 and table 28;

@@ -62,6 +62,9 @@ interface OfficeChoice {
   readonly [name: string]: number | boolean | string;
 }
 
+/** One office at a time: two with the same profile take orders from each other. */
+let officeIsFree: Promise<unknown> = Promise.resolve();
+
 function byOffice(name: string, choice: OfficeChoice, kind: 'writer' | 'calc' = 'writer'): CorpusRecipe {
   return {
     name,
@@ -75,7 +78,7 @@ function byOffice(name: string, choice: OfficeChoice, kind: 'writer' | 'calc' = 
         const type = { number: 'long', boolean: 'boolean', string: 'string' }[typeof value as 'number'];
         return [key, { type, value: String(value) }];
       });
-      const { stderr } = await runTool('soffice', [
+      const order = [
         // A profile of its own: a running office would otherwise take the order, and answer for itself.
         `-env:UserInstallation=file://${join(corpusFolder, 'profile')}`,
         '--headless',
@@ -84,7 +87,10 @@ function byOffice(name: string, choice: OfficeChoice, kind: 'writer' | 'calc' = 
         '--outdir',
         folder,
         input,
-      ]);
+      ];
+      const run = officeIsFree.then(() => runTool('soffice', order));
+      officeIsFree = run.catch(() => undefined);
+      const { stderr } = await run;
       try {
         return readFileSync(input.replace(/\.\w+$/, '.pdf'));
       } catch (cause) {

@@ -10,8 +10,13 @@ export interface CorpusFile {
   /** Reads as `a PDF <name>`. */
   readonly name: string;
   readonly bytes: Buffer;
-  /** False for what mutool alone can't judge: it counts byte ranges from the header, all others from the first byte. */
+  /**
+   * False for what mutool alone can't judge: it counts byte ranges from the header, all others from the first byte, and
+   * it knows no two crypt filters in one file.
+   */
   readonly mutool?: boolean;
+  /** Signature fields that wait to be signed, and go on waiting. @default 0 */
+  readonly waiting?: number;
 }
 
 /** What makes one file of the corpus. */

@@ -16,10 +16,33 @@ import { type CorpusFile, type CorpusRecipe, corpusPath } from './corpus-recipe.
 import { type EncryptionShape, encrypted } from './encrypt.ts';
 import * as shapes from './shapes.ts';
 
-const own = (name: string, make: () => Buffer, mutool = true): CorpusRecipe => ({ name, make, mutool });
+const own = (
+  name: string,
+  make: () => Buffer,
+  more: Pick<CorpusFile, 'mutool' | 'waiting'> = {},
+): CorpusRecipe => ({ name, make, ...more });
+
+const UNJUDGED = { mutool: false };
+
+const edited = (pdf: Buffer, edit: (text: string) => string): Buffer =>
+  Buffer.from(edit(pdf.toString('latin1')), 'latin1');
 
 const damaged = (pdf: Buffer, from: string | RegExp, to: string): Buffer =>
-  Buffer.from(pdf.toString('latin1').replace(from, to), 'latin1');
+  edited(pdf, (text) => text.replace(from, to));
+
+const rich = () => documentObjects({ annots: 'indirect', form: 'indirect', pages: 2 });
+
+/** The usual table: every number from 0 on in a single run. */
+function oneTable(): Buffer {
+  return edited(classicPdf(rich()), (text) => {
+    const rows = new Map(
+      [...text.matchAll(/^(\d+) 1\n(\d{10} \d{5} [nf] )$/gm)].map(([, number, row]) => [Number(number), row]),
+    );
+    const size = Math.max(...rows.keys()) + 1;
+    const all = Array.from({ length: size }, (_, number) => rows.get(number) ?? '0000000000 00000 f ');
+    return text.replace(/xref\n0 1\n[^t]*trailer/, `xref\n0 ${size}\n${all.join('\n')}\ntrailer`);
+  });
+}
 
 const FONT = 3;
 
@@ -47,8 +70,6 @@ function renumbered(first: number): Map<number, string> {
   return changed;
 }
 
-const rich = () => documentObjects({ annots: 'indirect', form: 'indirect', pages: 2 });
-
 /** Cross-references and the bytes around them. */
 export const STRUCTURES: readonly CorpusRecipe[] = [
   own('with a cross-reference table', () => classicPdf(rich())),
@@ -62,12 +83,12 @@ export const STRUCTURES: readonly CorpusRecipe[] = [
   own(
     'with bytes before the header and offsets from the header',
     () => classicPdf(rich(), { head: 'From: someone\r\n\r\n' }),
-    false,
+    UNJUDGED,
   ),
   own(
     'with bytes before the header and offsets from the first byte',
     () => classicPdf(rich(), { head: 'From: someone\r\n\r\n', fromHeader: false }),
-    false,
+    UNJUDGED,
   ),
   own('with bytes after the end', () => classicPdf(rich(), { tail: `${'\0'.repeat(700)}</html>` })),
   own('with a startxref a little off', () => classicPdf(rich(), { startxrefOff: -9 })),
@@ -79,12 +100,33 @@ export const STRUCTURES: readonly CorpusRecipe[] = [
   own('with a table that is not there', () =>
     damaged(classicPdf(rich()), /xref\n0 1\n[^t]*trailer/, 'trailer'),
   ),
+  own('with entries of nineteen bytes', () =>
+    edited(classicPdf(rich()), (text) => text.replace(/(\d{10} \d{5} [nf]) \n/g, '$1\n')),
+  ),
+  own('with a table that counts from one', () =>
+    edited(oneTable(), (text) => text.replace('xref\n0 ', 'xref\n1 ')),
+  ),
+  own('with one run of entries', oneTable),
+  own('whose trailer leads back to nothing', () => classicPdf(rich(), { trailer: '/Prev 0' })),
+  own('with a size that is too small', () => classicPdf(rich(), { size: 5 })),
+  own('that lacks %%EOF', () => edited(classicPdf(rich()), (text) => text.replace(/%%EOF\s*$/, ''))),
+  own("with objects that don't end", () =>
+    edited(classicPdf(rich()), (text) => text.replace(/\nendobj/g, '\n      ')),
+  ),
+  own('with streams that give no true length', () =>
+    edited(classicPdf(rich()), (text) => text.replace(/\/Length \d\d /g, '/Length 7  ')),
+  ),
+  own('with blanks around its keywords', () =>
+    edited(classicPdf(rich(), { startxrefOff: 1 }), (text) =>
+      text.replace('\nxref\n0 1\n', '\n xref \r\n0 1 \n'),
+    ),
+  ),
   own('that lacks a startxref', () => {
     const pdf = classicPdf(rich());
     return pdf.subarray(0, pdf.lastIndexOf('startxref'));
   }),
-  own('with object numbers in the millions', () => classicPdf(renumbered(8_000_000))),
-  own('with object numbers in the millions in a stream', () => streamPdf(renumbered(2_000_000))),
+  own('with object numbers above a million', () => classicPdf(renumbered(1_000_000))),
+  own('with large object numbers in a stream', () => streamPdf(renumbered(200_000))),
   ...['1.3', '1.4', '1.5', '1.6', '1.7', '2.0'].map((version) =>
     own(`of version ${version}`, () => classicPdf(rich(), { version })),
   ),
@@ -93,15 +135,15 @@ export const STRUCTURES: readonly CorpusRecipe[] = [
 /** Page trees, forms and what else a document can hold. */
 export const CONTENTS: readonly CorpusRecipe[] = [
   own('with 3,000 pages', () => classicPdf(documentObjects({ pages: 3000 }))),
-  own('with a page tree of 200 levels', () => classicPdf(shapes.deepPageTree(200))),
+  own('with a page tree of 90 levels', () => classicPdf(shapes.deepPageTree(90))),
   own('with nodes of the page tree that lack their type', () => classicPdf(shapes.carelessPageTree())),
   own('with a wrong count of pages', () => classicPdf(shapes.wrongPageCount())),
   own('with resources, size and rotation inherited', () => classicPdf(shapes.inheritedResources())),
   own('with attachments', () => streamPdf(shapes.attachments())),
   own('with layers', () => classicPdf(shapes.layers())),
-  own('with fields below fields', () => classicPdf(shapes.richForm())),
-  own('with packed fields below fields', () => streamPdf(shapes.richForm())),
-  own('with fields beside an XFA form', () => classicPdf(shapes.fieldsBesideXfa())),
+  own('with fields below fields', () => classicPdf(shapes.richForm()), { waiting: 1 }),
+  own('with packed fields below fields', () => streamPdf(shapes.richForm()), { waiting: 1 }),
+  own('with fields beside an XFA form', () => classicPdf(shapes.fieldsBesideXfa()), { waiting: 1 }),
   own('with a form that lists no fields', () =>
     classicPdf(documentObjects({ form: 'indirect', fields: 'missing' })),
   ),
@@ -115,13 +157,20 @@ export const CONTENTS: readonly CorpusRecipe[] = [
 
 type Builder = (objects: Map<number, string>, shape: FileShape) => Buffer;
 
+const methodsOf = ({ strings = 'V2', streams = 'V2' }: EncryptionShape) =>
+  [...new Set([strings, streams])].filter((method) => method !== 'Identity');
+
 function sealed(name: string, build: Builder, shape: EncryptionShape): CorpusRecipe {
-  return own(`encrypted with ${name}`, () => {
-    const objects = shapes.describedDocument();
-    // A number has to be taken by something that is replaced when it is written.
-    if (shape.number !== undefined) objects.set(shape.number, 'null');
-    return build(objects, encrypted(shape));
-  });
+  return own(
+    `encrypted with ${name}`,
+    () => {
+      const objects = shapes.describedDocument();
+      // A number has to be taken by something that is replaced when it is written.
+      if (shape.number !== undefined) objects.set(shape.number, 'null');
+      return build(objects, encrypted(shape));
+    },
+    methodsOf(shape).length > 1 ? UNJUDGED : {},
+  );
 }
 
 /** A document that anybody may read, with files inside that need a password. */
@@ -252,8 +301,8 @@ const made = new Map<CorpusRecipe, Promise<CorpusFile>>();
 export function cook(recipe: CorpusRecipe): Promise<CorpusFile> {
   const known = made.get(recipe);
   if (known !== undefined) return known;
-  const { name, mutool = true } = recipe;
-  const file = (async () => ({ name, mutool, bytes: await recipe.make() }))();
+  const { name, mutool = true, waiting = 0 } = recipe;
+  const file = (async () => ({ name, mutool, waiting, bytes: await recipe.make() }))();
   made.set(recipe, file);
   return file;
 }

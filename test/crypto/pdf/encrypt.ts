@@ -58,12 +58,14 @@ export function encrypted(shape: EncryptionShape): Required<Pick<FileShape, 'sea
   const length = shape.length ?? (shape.version === 1 ? 5 : 16);
   const { key, owner, user } = keysOf(shape, revision, length);
   const { strings = 'V2', streams = 'V2' } = shape;
-  const filters = [...new Set([strings, streams])].filter((name) => name !== 'Identity');
+  const methods = [...new Set([strings, streams])].filter((name) => name !== 'Identity');
+  // Some readers insist on the usual name of the only filter.
+  const filterOf = (name: string) => (name === 'Identity' || methods.length > 1 ? name : 'StdCF');
   const crypt =
     shape.version < 4
       ? ''
-      : `/CF << ${filters.map((name) => `/${name} << /CFM /${name} /Length 16 /AuthEvent /DocOpen >>`).join('')} >> ` +
-        `/StmF /${streams} /StrF /${strings} /EncryptMetadata ${shape.encryptMetadata ?? true}`;
+      : `/CF << ${methods.map((name) => `/${filterOf(name)} << /CFM /${name} /Length 16 /AuthEvent /DocOpen >>`).join('')} >> ` +
+        `/StmF /${filterOf(streams)} /StrF /${filterOf(strings)} /EncryptMetadata ${shape.encryptMetadata ?? true}`;
   const dict =
     `<< /Filter /Standard /V ${shape.version} /R ${revision} /Length ${8 * length} /P ${shape.permissions ?? -4} ` +
     `/O <${owner.toString('hex')}> /U <${user.toString('hex')}> ${crypt} >>`;

@@ -129,6 +129,10 @@ export function xfaOnly(): Map<number, string> {
 /** Text in XMP, which encryption may leave clear. */
 export function describedDocument(): Map<number, string> {
   const objects = documentObjects({ annots: 'direct', form: 'indirect', catalog: '/Metadata 40 0 R' });
+  objects.set(
+    PAGE_NUMBER,
+    inserted(objects.get(PAGE_NUMBER), '/PieceInfo << /Maker << /Private (kept \\(so\\)) >> >>'),
+  );
   return objects.set(
     40,
     stream('/Type /Metadata /Subtype /XML', '<?xpacket begin="" id="W5M0MpCehiHzreSzNTczkc9d"?>'),
