@@ -2,7 +2,7 @@
 import type { SigningServices } from '../authorities.ts';
 import { openSource, type Source } from '../files/source.ts';
 import type { SignatureLevel, SignedFile, SignerIdentity, SignFileRequest } from '../types.ts';
-import { raise } from './raise.ts';
+import { type RaisableSignature, raise } from './raise.ts';
 import { type PlannedSignature, planSignature, signValue, writePlanned } from './sign.ts';
 import { openSignature, signatureValueText } from './signature-text.ts';
 
@@ -43,16 +43,17 @@ export async function writeAtLevel(
 ): Promise<SignedFile> {
   const { text } = planned;
   const { level = 'B', at } = request;
-  const unsigned = level === 'B' ? [] : await raise(raisable(planned, value, request), level, at, services);
+  const unsigned =
+    level === 'B' ? [] : await raise(raisableNew(planned, value, request), level, at, services);
   return writePlanned(source, planned, openSignature(text, value, unsigned), request);
 }
 
 /** A signature of which everything is known: no part of it has to be read again for its time-stamps. */
-function raisable(
-  { plan, text, algorithm }: PlannedSignature,
+export function raisableNew(
+  { plan, text, algorithm }: Omit<PlannedSignature, 'document'>,
   value: Buffer,
-  { signer, includeChain = true }: LevelRequest,
-): Parameters<typeof raise>[0] {
+  { signer, includeChain = true }: Pick<LevelRequest, 'signer' | 'includeChain'>,
+): RaisableSignature {
   const signatureValue = signatureValueText(text, value);
   return {
     id: text.id,

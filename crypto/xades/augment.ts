@@ -1,0 +1,75 @@
+/** Brings signatures that are there to a higher baseline level, and renews archive time-stamps (EN 319 132-1 §5.5, §6.3). */
+import type { SigningServices } from '../authorities.ts';
+import { openSource, type Source } from '../files/source.ts';
+import { type AugmentFileRequest, CryptoError, type SignedFile } from '../types.ts';
+import { MAX_DOCUMENT_LENGTH } from '../xml/index.ts';
+import { presentNodes, raisablePresent, readPresent } from './present-signature.ts';
+import { type Insertion, insertProperties, sealedBy } from './property-insertion.ts';
+import { raise } from './raise.ts';
+import { readDocument } from './read-document.ts';
+import { writeParts } from './signed-output.ts';
+import { mapDocument } from './validation/document-map.ts';
+import { type DataRoom, dataRoom } from './validation/reference-data.ts';
+
+/** Room for signatures with evidence in a file that had the greatest length when it was signed. */
+export const MAX_SIGNED_LENGTH = MAX_DOCUMENT_LENGTH + 2 ** 26;
+
+/**
+ * Augments every XAdES signature of one file, by whomever it was made, that stands in no other one; a signature that
+ * another one is over stays as it is. Properties are inserted, and no other byte changes.
+ *
+ * A detached signature above `LT` needs `content`; below, what it is over is checked when given.
+ * @throws {CryptoError} `request.invalid` when there is no signature to augment or a service is not there;
+ *   `xml.existing-signature` when another signature is over each of them; `signature.mismatch` when one is broken; those of
+ *   reading, of the services and of writing. No output is left then.
+ */
+export async function augmentXades(
+  request: AugmentFileRequest,
+  services: SigningServices,
+): Promise<SignedFile> {
+  const source = openSource(request.input);
+  const content = request.content === undefined ? undefined : openContent(request.content, source);
+  try {
+    const document = readDocument(source, MAX_SIGNED_LENGTH);
+    const map = mapDocument(document);
+    const room = dataRoom(map, () => content);
+    const insertions: Insertion[] = [];
+    for (const node of openNodes(room, source)) {
+      const signature = raisablePresent(room, readPresent(room, node), request.at);
+      const added = await raise(signature, request.to, request.at, services);
+      if (added.length > 0) insertions.push({ signature: node, properties: added.join('') });
+    }
+    content?.assertUnchanged();
+    return writeParts(source, document, insertProperties(document, map, insertions), request);
+  } finally {
+    content?.close();
+    source.close();
+  }
+}
+
+function openContent(path: string, signature: Source): Source {
+  try {
+    return openSource(path);
+  } catch (error) {
+    signature.close();
+    throw error;
+  }
+}
+
+/**
+ * The signatures that something can be added to.
+ * @throws {CryptoError} `request.invalid` when there is none, `xml.existing-signature` when none can be changed
+ */
+export function openNodes(room: DataRoom, { path }: Source): ReturnType<typeof presentNodes> {
+  const nodes = presentNodes(room.map);
+  if (nodes.length === 0) {
+    throw new CryptoError('request.invalid', `${path} has no XAdES signature.`);
+  }
+  const seals = nodes.map((node) => ({ node, seal: sealedBy(room, node) }));
+  const open = seals.filter(({ seal }) => seal === undefined).map(({ node }) => node);
+  if (open.length > 0) return open;
+  throw new CryptoError(
+    'xml.existing-signature',
+    `Nothing can be added to the signature in ${path}: ${seals[0]?.seal}.`,
+  );
+}

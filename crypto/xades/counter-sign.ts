@@ -1,0 +1,108 @@
+/** Counter-signatures: signatures over the value of another one, in its unsigned properties (EN 319 132-1 §5.2.7). */
+import { createHash } from 'node:crypto';
+import type { SigningServices } from '../authorities.ts';
+import { openSource } from '../files/source.ts';
+import { algorithmOf } from '../keys/algorithm.ts';
+import {
+  CryptoError,
+  type SignatureLevel,
+  type SignatureParameters,
+  type SignedFile,
+  type Signer,
+} from '../types.ts';
+import { EXCLUSIVE } from '../xml/index.ts';
+import { MAX_SIGNED_LENGTH, openNodes } from './augment.ts';
+import { COUNTERSIGNED_TYPE, DS, EXCLUSIVE_C14N } from './identifiers.ts';
+import { ALONE } from './plan.ts';
+import { freeId, readPresent } from './present-signature.ts';
+import { insertProperties } from './property-insertion.ts';
+import { raise } from './raise.ts';
+import { readDocument } from './read-document.ts';
+import { signValue } from './sign.ts';
+import { raisableNew } from './sign-at-level.ts';
+import { CLOSE_SIGNATURE, openSignature, signatureText, transformText } from './signature-text.ts';
+import { writeParts } from './signed-output.ts';
+import { counterSignatureText } from './unsigned-properties.ts';
+import { mapDocument } from './validation/document-map.ts';
+import { type DataRoom, dataRoom, writeNode } from './validation/reference-data.ts';
+import { attributeOf, onlyChild, type SignatureNode } from './validation/signature-node.ts';
+
+export interface CounterSignXadesRequest extends SignatureParameters {
+  readonly input: string;
+  readonly output: string;
+  readonly signer: Signer;
+  /** Id of the ds:Signature that is counter-signed; left out, each one in the file is. */
+  readonly of?: string;
+  /** @default 'B' */
+  readonly level?: SignatureLevel;
+  /** As in `SignFileRequest`. */
+  readonly sync?: boolean;
+}
+
+/**
+ * Counter-signs intact XAdES signatures of one file. Their SignatureValue must have an Id, or nothing could name it.
+ * @param services for the levels above B
+ * @throws {CryptoError} as `augmentXades`; `request.invalid` when there is no such signature, or none with an Id
+ */
+export async function counterSignXades(
+  request: CounterSignXadesRequest,
+  services: SigningServices = {},
+): Promise<SignedFile> {
+  const source = openSource(request.input);
+  try {
+    const document = readDocument(source, MAX_SIGNED_LENGTH);
+    const map = mapDocument(document);
+    const room = dataRoom(map, () => undefined);
+    const nodes = openNodes(room, source).filter(
+      (node) => request.of === undefined || attributeOf(node, 'Id') === request.of,
+    );
+    if (nodes.length === 0) {
+      throw new CryptoError(
+        'request.invalid',
+        `${source.path} has no signature "${request.of}" to counter-sign.`,
+      );
+    }
+    const insertions = [];
+    for (const node of nodes) {
+      const properties = counterSignatureText(await counterSignature(room, node, request, services));
+      insertions.push({ signature: node, properties });
+    }
+    return writeParts(source, document, insertProperties(document, map, insertions), request);
+  } finally {
+    source.close();
+  }
+}
+
+async function counterSignature(
+  room: DataRoom,
+  node: SignatureNode,
+  request: CounterSignXadesRequest,
+  services: SigningServices,
+): Promise<string> {
+  const { value: countersigned } = readPresent(room, node);
+  const valueNode = onlyChild(node, DS, 'SignatureValue');
+  const valueId = attributeOf(valueNode, 'Id') ?? '';
+  if (!/^[\p{L}\p{N}\p{M}_.:·-]+$/u.test(valueId)) {
+    throw new CryptoError('request.invalid', 'The value of a signature has no Id by which it can be named.');
+  }
+  const { signer, at, level = 'B' } = request;
+  const algorithm = algorithmOf(signer, request);
+  const signed = createHash(algorithm.digest);
+  writeNode(room, valueNode, EXCLUSIVE, signed);
+  const reference = {
+    uri: `#${valueId}`,
+    type: COUNTERSIGNED_TYPE,
+    transforms: transformText(EXCLUSIVE_C14N),
+    digest: signed.copy().digest(),
+  };
+  const seed = Buffer.concat([countersigned, Buffer.from(signer.fingerprint)]);
+  const id = freeId(room.map, seed, at);
+  const text = signatureText({ ...request, algorithm, id, references: [reference] });
+  const value = signValue(signer, text, algorithm);
+  const plan = { id, references: [reference], signed, frame: { ...ALONE, cut: 0, resume: 0 } };
+  const unsigned =
+    level === 'B'
+      ? []
+      : await raise(raisableNew({ plan, text, algorithm }, value, request), level, at, services);
+  return openSignature(text, value, unsigned) + CLOSE_SIGNATURE;
+}

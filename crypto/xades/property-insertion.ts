@@ -1,0 +1,115 @@
+/** Puts unsigned properties into signatures of a document, and nothing else anywhere. */
+import { CryptoError } from '../types.ts';
+import { DS, XADES } from './identifiers.ts';
+import type { DocumentMap } from './validation/document-map.ts';
+import { DataFault, type DataRoom, findData } from './validation/reference-data.ts';
+import { readReference, targetOf } from './validation/references.ts';
+import { childrenNamed, FormFault, holds, type SignatureNode } from './validation/signature-node.ts';
+
+/** Text for one signature. */
+export interface Insertion {
+  readonly signature: SignatureNode;
+  /** Unsigned properties, each in canonical form with all its declarations. */
+  readonly properties: string;
+}
+
+/** Bytes of the document up to `cut`, `text`, and from `resume` on. Offsets in UTF-8. */
+interface Splice {
+  readonly cut: number;
+  readonly resume: number;
+  readonly text: string;
+}
+
+/** The parts of the document with the insertions in it, in order; all others are views of it. */
+export function insertProperties(
+  document: Buffer,
+  { utf8, decoded }: DocumentMap,
+  insertions: readonly Insertion[],
+): [Buffer, ...Buffer[]] {
+  const splices = insertions.map(({ signature, properties }) => spliceFor(utf8, signature, properties));
+  splices.sort((a, b) => a.cut - b.cut);
+  const parts: [Buffer, ...Buffer[]] = [document.subarray(0, decoded.toOriginal(splices[0]?.cut ?? 0))];
+  splices.forEach(({ resume, text }, index) => {
+    const next = splices[index + 1];
+    const end = next === undefined ? document.length : decoded.toOriginal(next.cut);
+    parts.push(decoded.encode(text), document.subarray(decoded.toOriginal(resume), end));
+  });
+  return parts;
+}
+
+const DECLARE = ` xmlns:xades="${XADES}"`;
+
+function spliceFor(utf8: Buffer, signature: SignatureNode, properties: string): Splice {
+  const qualifying = qualifyingOf(signature);
+  const [unsigned] = childrenNamed(qualifying, XADES, 'UnsignedProperties');
+  const [list] = childrenNamed(unsigned, XADES, 'UnsignedSignatureProperties');
+  if (list !== undefined) return atEnd(utf8, list, properties);
+  const wrapped = `<xades:UnsignedSignatureProperties${DECLARE}>${properties}</xades:UnsignedSignatureProperties>`;
+  if (unsigned === undefined) {
+    const all = `<xades:UnsignedProperties${DECLARE}>${wrapped}</xades:UnsignedProperties>`;
+    return atEnd(utf8, qualifying, all);
+  }
+  // Properties of the signature come before those of the data.
+  const [first] = unsigned.children;
+  if (first === undefined) return atEnd(utf8, unsigned, wrapped);
+  return { cut: first.start, resume: first.start, text: wrapped };
+}
+
+function qualifyingOf(signature: SignatureNode): SignatureNode {
+  for (const object of childrenNamed(signature, DS, 'Object')) {
+    const [found] = childrenNamed(object, XADES, 'QualifyingProperties');
+    if (found !== undefined) return found;
+  }
+  throw new CryptoError('signature.mismatch', 'A signature has no qualifying properties.');
+}
+
+/** As the last thing inside of an element; an empty-element tag is opened for it. */
+function atEnd(utf8: Buffer, { start, end }: SignatureNode, text: string): Splice {
+  if (utf8[end - 2] === SLASH) {
+    const name =
+      /^<([^\s/>]+)/.exec(utf8.toString('utf8', start, Math.min(end, start + MAX_NAME)))?.[1] ?? '';
+    return { cut: end - 2, resume: end, text: `>${text}</${name}>` };
+  }
+  const cut = utf8.lastIndexOf('</', end - 1);
+  return { cut, resume: cut, text };
+}
+
+const SLASH = 0x2f;
+const MAX_NAME = 4200;
+
+/** Why nothing may be put into a signature: another one is over it, or it is over itself. Undefined when it may. */
+export function sealedBy(room: DataRoom, signature: SignatureNode): string | undefined {
+  const place = qualifyingOf(signature);
+  for (const other of room.map.signatures) {
+    for (const info of childrenNamed(other, DS, 'SignedInfo')) {
+      for (const reference of childrenNamed(info, DS, 'Reference')) {
+        if (!covers(room, other, reference, place)) continue;
+        return other === signature
+          ? 'it is over its own unsigned properties'
+          : 'another signature is over it, which a change would make invalid';
+      }
+    }
+  }
+  return undefined;
+}
+
+/** True when the reference is over the whole of the place. */
+function covers(room: DataRoom, owner: SignatureNode, node: SignatureNode, place: SignatureNode): boolean {
+  try {
+    const found = findData(room, readReference(node));
+    if (found.kind === 'outside' || found.processing.withoutSignatures) return false;
+    if (found.processing.enveloped && holds(owner, place)) return false;
+    return found.kind === 'document' || holds(found.place, place);
+  } catch (error) {
+    if (error instanceof DataFault || error instanceof FormFault) return mayCover(room, node, place);
+    throw error;
+  }
+}
+
+/** For a reference that is not understood: when what it points to holds the place. */
+function mayCover(room: DataRoom, node: SignatureNode, place: SignatureNode): boolean {
+  const uri = node.attributes.find(({ namespace, local }) => namespace === '' && local === 'URI')?.value;
+  const target = targetOf(uri);
+  if (target.kind === 'element') return room.map.elementsNamed(target.id).some((one) => holds(one, place));
+  return target.kind !== 'outside';
+}
