@@ -6,20 +6,27 @@ export interface TrustedCertificates {
   readonly intermediates: readonly Certificate[];
 }
 
-const known = new WeakMap<TrustSettings, TrustedCertificates>();
+const known = new WeakMap<readonly Buffer[], readonly Certificate[]>();
 
 /**
- * The certificates of trust settings, read once for as long as the settings live.
+ * The certificates of trust settings, each list read once for as long as it lives.
  * @throws {CryptoError} `certificate.malformed` for an anchor that can't be read
  */
-export function trustedCertificates(trust: TrustSettings): TrustedCertificates {
-  let certificates = known.get(trust);
+export function trustedCertificates({ anchors, intermediates }: TrustSettings): TrustedCertificates {
+  return {
+    anchors: readOnce(anchors, readCertificate),
+    intermediates: readOnce(intermediates, readableCertificates),
+  };
+}
+
+function readOnce(
+  list: readonly Buffer[],
+  read: (der: Buffer) => Certificate | readonly Certificate[],
+): readonly Certificate[] {
+  let certificates = known.get(list);
   if (certificates === undefined) {
-    certificates = {
-      anchors: trust.anchors.map(readCertificate),
-      intermediates: trust.intermediates.flatMap(readableCertificates),
-    };
-    known.set(trust, certificates);
+    certificates = list.flatMap(read);
+    known.set(list, certificates);
   }
   return certificates;
 }
