@@ -1,0 +1,220 @@
+import { existsSync, readFileSync } from 'node:fs';
+import test from 'ava';
+import type { SigningServices } from '../../../crypto/authorities.ts';
+import type { SignatureLevel, XadesForm } from '../../../crypto/types.ts';
+import { signXadesAtLevel } from '../../../crypto/xades/sign-at-level.ts';
+import { requireTool, runTool } from '../../verifiers/index.ts';
+import {
+  archivedByXmllint,
+  authority,
+  byXmlsecAt,
+  closeAuthority,
+  signAt,
+  tokenIsOver,
+  tokensIn,
+  unsignedProperties,
+} from './levels-room.ts';
+import { canonicalByXmllint, elementPath, NOW, newFile, newPath } from './signing.ts';
+
+test.after.always(closeAuthority);
+
+const DOCUMENT = '<?xml version="1.0"?>\n<a xmlns="urn:u" Id="x"><b>text</b></a>\n';
+const ARCHIVED = [
+  'SignatureTimeStamp',
+  'TimeStampValidationData',
+  'CertificateValues',
+  'RevocationValues',
+  'ArchiveTimeStamp',
+];
+
+const EXPECTED: { readonly [level in SignatureLevel]: readonly string[] } = {
+  B: [],
+  T: ['SignatureTimeStamp'],
+  LT: ARCHIVED.slice(0, 4),
+  LTA: ARCHIVED,
+};
+
+for (const level of ['B', 'T', 'LT', 'LTA'] as const) {
+  test.serial(
+    `at level ${level} the unsigned properties are those of the level, and xmlsec1 accepts the file`,
+    async (t) => {
+      const signed = await signAt(DOCUMENT, level);
+      t.deepEqual(level === 'B' ? [] : unsignedProperties(signed.bytes), EXPECTED[level]);
+      t.is(signed.bytes.includes('UnsignedProperties'), level !== 'B');
+      if (!requireTool(t, 'xmlsec1')) return;
+      const good = await byXmlsecAt(signed.path);
+      t.true(good.ok && good.references === 2 && good.referencesOk === 2, good.text);
+      const changed = newFile(signed.bytes.toString().replace('text', 'tent'));
+      t.false((await byXmlsecAt(changed)).ok);
+    },
+  );
+}
+
+test.serial(
+  'the signature time-stamp is over the canonical SignatureValue, and over nothing else',
+  async (t) => {
+    if (!requireTool(t, 'xmllint', 'openssl')) return;
+    for (const kind of ['rsa-2048', 'p-384', 'ed25519'] as const) {
+      const { path, bytes } = await signAt(DOCUMENT, 'T', {}, { kind });
+      const [token = Buffer.alloc(0)] = tokensIn(bytes, 'SignatureTimeStamp');
+      t.true(await tokenIsOver(token, await canonicalByXmllint(path, elementPath('SignatureValue'))), kind);
+      t.false(await tokenIsOver(token, await canonicalByXmllint(path, elementPath('SignedInfo'))), kind);
+    }
+  },
+);
+
+const FORMS: {
+  readonly [name: string]: {
+    readonly document: string | Buffer;
+    readonly xades: XadesForm;
+    readonly data: 'canonical' | 'object' | 'bytes';
+    readonly extension?: string;
+  };
+} = {
+  enveloped: { document: DOCUMENT, xades: {}, data: 'canonical' },
+  'enveloped for several signers': { document: DOCUMENT, xades: { coSignable: true }, data: 'canonical' },
+  'enveloping XML': { document: DOCUMENT, xades: { packaging: 'enveloping' }, data: 'object' },
+  'enveloping Base64': {
+    document: 'plain text',
+    xades: { packaging: 'enveloping' },
+    data: 'bytes',
+    extension: 'txt',
+  },
+  detached: { document: 'plain text', xades: { packaging: 'detached' }, data: 'bytes', extension: 'txt' },
+};
+
+for (const [name, { document, xades, data, extension }] of Object.entries(FORMS)) {
+  test.serial(
+    `the archive time-stamp covers what the standard lists, by a second computation: ${name}`,
+    async (t) => {
+      if (!requireTool(t, 'xmllint', 'openssl')) return;
+      const { input, path, bytes } = await signAt(
+        document,
+        'LTA',
+        xades,
+        extension === undefined ? {} : { extension },
+      );
+      const object = "//*[local-name()='Object'][@MimeType]";
+      const covered =
+        data === 'canonical'
+          ? Buffer.from((await runTool('xmllint', ['--exc-c14n', input])).stdout)
+          : data === 'object'
+            ? await canonicalByXmllint(path, object)
+            : readFileSync(input);
+      const [token = Buffer.alloc(0)] = tokensIn(bytes, 'ArchiveTimeStamp');
+      const inside = xades.packaging === 'enveloping' ? object : undefined;
+      t.true(await tokenIsOver(token, await archivedByXmllint(path, covered, 4, inside)));
+      t.false(await tokenIsOver(token, await archivedByXmllint(path, covered, 3, inside)));
+    },
+  );
+}
+
+test.serial(
+  'embedded certificates, CRLs and OCSP answers are read by openssl, and cover signer and time-stamps',
+  async (t) => {
+    if (!requireTool(t, 'openssl')) return;
+    const { bytes } = await signAt(DOCUMENT, 'LT');
+    const text = bytes.toString();
+    const values = (name: string): Buffer[] =>
+      [...text.matchAll(new RegExp(`<xades:${name}>([^<]*)<`, 'g'))].map(([, base64]) =>
+        Buffer.from(base64 ?? '', 'base64'),
+      );
+    const certificates = values('EncapsulatedX509Certificate');
+    const crls = values('EncapsulatedCRLValue');
+    const ocsps = values('EncapsulatedOCSPValue');
+    t.true(certificates.length >= 2 && crls.length >= 1 && ocsps.length >= 2);
+    const all = [...certificates, ...crls, ...ocsps].map((der) => der.toString('base64'));
+    t.is(new Set(all).size, all.length, 'nothing is there twice');
+    const ok = async (...args: string[]): Promise<boolean> => (await runTool('openssl', args)).exit === 0;
+    for (const der of certificates)
+      t.true(await ok('x509', '-inform', 'DER', '-in', newFile(der, 'cer'), '-noout'));
+    for (const der of crls) t.true(await ok('crl', '-inform', 'DER', '-in', newFile(der, 'crl'), '-noout'));
+    for (const der of ocsps)
+      t.true(await ok('ocsp', '-respin', newFile(der, 'ors'), '-noverify', '-resp_text'));
+    const { pki } = await authority();
+    const inside = [
+      ...certificates,
+      ...[...text.matchAll(/<ds:X509Certificate>([^<]*)</g)].map(([, base64]) =>
+        Buffer.from(base64 ?? '', 'base64'),
+      ),
+    ];
+    t.true(inside.some((der) => der.equals(pki.root.certificate)));
+    t.true(
+      text.includes(`TimeStampValidationData xmlns:xades141="http://uri.etsi.org/01903/v1.4.1#" URI="#`),
+    );
+  },
+);
+
+test.serial('a level whose service is not there is refused before anything is written', async (t) => {
+  const { pki, services } = await authority();
+  const cases: readonly (readonly [SignatureLevel, SigningServices])[] = [
+    ['T', {}],
+    ['LT', { timestamps: services.timestamps }],
+    ['LTA', { evidence: services.evidence }],
+  ];
+  for (const [level, given] of cases) {
+    const output = newPath();
+    const request = {
+      format: 'Xades',
+      input: newFile(DOCUMENT),
+      output,
+      signer: pki.signer('p-256'),
+      at: NOW,
+      level,
+    } as const;
+    const error = await t.throwsAsync(signXadesAtLevel(request, given));
+    t.is((error as Error & { code?: string }).code, 'request.invalid');
+    t.false(existsSync(output));
+  }
+});
+
+test.serial(
+  'an authority that is down, or that answers for something else, fails the signing by name and leaves no output',
+  async (t) => {
+    const { pki, freshServices, timestampUrl, ...rest } = await authority();
+    for (const [fault, code] of [
+      ['down', 'authority.unreachable'],
+      ['wrong-imprint', 'authority.refused'],
+    ] as const) {
+      rest.break('timestamp', fault, 1);
+      const output = newPath();
+      const request = {
+        format: 'Xades',
+        input: newFile(DOCUMENT),
+        output,
+        signer: pki.signer('p-256'),
+        at: NOW,
+        level: 'T',
+      } as const;
+      const error = await t.throwsAsync(signXadesAtLevel(request, freshServices()));
+      t.is((error as Error & { code?: string }).code, code);
+      t.true(error?.message.includes(timestampUrl) === true, error?.message);
+      t.false(existsSync(output));
+    }
+  },
+);
+
+test.serial('a revoked signer gets no signature at level LT', async (t) => {
+  const { pki, freshServices, revoke } = await authority();
+  const signer = pki.freshSigner();
+  revoke(signer.certificate, NOW - 3_600_000);
+  const output = newPath();
+  const request = {
+    format: 'Xades',
+    input: newFile(DOCUMENT),
+    output,
+    signer,
+    at: NOW,
+    level: 'LT',
+  } as const;
+  const error = await t.throwsAsync(signXadesAtLevel(request, freshServices()));
+  t.is((error as Error & { code?: string }).code, 'certificate.revoked');
+  t.false(existsSync(output));
+});
+
+test.serial('identifiers of time-stamps are unique in the document', async (t) => {
+  const { bytes } = await signAt(DOCUMENT, 'LTA');
+  const ids = [...bytes.toString().matchAll(/ Id="([^"]*)"/g)].map(([, id]) => id);
+  t.is(new Set(ids).size, ids.length);
+  t.true(ids.length >= 7);
+});
