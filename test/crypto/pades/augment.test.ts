@@ -1,0 +1,237 @@
+import { existsSync, readFileSync, writeFileSync } from 'node:fs';
+import test from 'ava';
+import type { SigningServices } from '../../../crypto/authorities.ts';
+import { augmentPades } from '../../../crypto/pades/augment.ts';
+import type { AugmentFileRequest, CryptoError } from '../../../crypto/types.ts';
+import { startAuthority, type TestAuthority } from '../../pki/authority.ts';
+import { requireTool, runTool } from '../../verifiers/index.ts';
+import { classicPdf, documentObjects, stream, streamPdf } from '../pdf/build.ts';
+import { rawSignatures } from './inspect.ts';
+import {
+  acceptedAt,
+  type SignedAt,
+  signAt,
+  storeIn,
+  subjects,
+  TOOLS,
+  tokensOf,
+  vriKey,
+} from './levels-harness.ts';
+import { freshPath, put } from './verdicts.ts';
+
+let authority: TestAuthority;
+test.before(async () => {
+  authority = await startAuthority();
+});
+test.after.always(() => authority.close());
+
+const plain = () => put(classicPdf(documentObjects()));
+
+async function augment(
+  input: string,
+  to: AugmentFileRequest['to'],
+  services: SigningServices = authority.services,
+): Promise<SignedAt> {
+  const output = freshPath(`to-${to}.pdf`);
+  const result = await augmentPades({ format: 'Pades', input, output, to, at: Date.now() }, services);
+  return { input, output, result };
+}
+
+async function refusal(input: string, to: AugmentFileRequest['to'], services?: SigningServices) {
+  const output = freshPath('none.pdf');
+  const request = { format: 'Pades', input, output, to, at: Date.now() } as const;
+  try {
+    await augmentPades(request, services ?? authority.services);
+    return { code: '', message: '' };
+  } catch (error) {
+    if (existsSync(output)) throw new Error('a failed augmentation left its output');
+    const { code, message } = error as CryptoError;
+    return { code, message };
+  }
+}
+
+const startsWith = (path: string, prefix: string) => {
+  const [whole, start] = [readFileSync(path), readFileSync(prefix)];
+  return whole.subarray(0, start.length).equals(start);
+};
+
+test('a signature goes from B to T, LT and LTA and is renewed, and every verifier agrees at each step', async (t) => {
+  if (!requireTool(t, ...TOOLS)) return;
+  for (const pdf of [classicPdf(documentObjects()), streamPdf(documentObjects({ form: 'indirect' }))]) {
+    const signed = await signAt(authority, 'B', put(pdf));
+    const stamped = await augment(signed.output, 'T');
+    await acceptedAt(t, authority, stamped, { documentTimestamps: 1 });
+    t.is((await storeIn(stamped.output)).vri.size, 0);
+    const proven = await augment(stamped.output, 'LT');
+    await acceptedAt(t, authority, proven, { documentTimestamps: 1 });
+    const keys = rawSignatures(proven.output).map(({ contents }) => vriKey(contents));
+    t.deepEqual([...(await storeIn(proven.output)).vri.keys()].sort(), keys.sort());
+    const archived = await augment(proven.output, 'LTA');
+    await acceptedAt(t, authority, archived, { documentTimestamps: 2 });
+    t.is(rawSignatures(archived.output).at(-1)?.end, archived.result.output.length);
+    const renewed = await augment(archived.output, 'LTA');
+    await acceptedAt(t, authority, renewed, { documentTimestamps: 3 });
+    for (const { input, output } of [stamped, proven, archived, renewed]) t.true(startsWith(output, input));
+  }
+});
+
+test('level B goes to LTA at once with one time-stamp for its time and one over the evidence', async (t) => {
+  if (!requireTool(t, ...TOOLS)) return;
+  const signed = await signAt(authority, 'B', plain());
+  const archived = await augment(signed.output, 'LTA');
+  await acceptedAt(t, authority, archived, { documentTimestamps: 2 });
+  t.is((await storeIn(archived.output)).vri.size, 2);
+});
+
+test('a signature with a time-stamp of its own gets no further one for level LT', async (t) => {
+  if (!requireTool(t, ...TOOLS)) return;
+  const signed = await signAt(authority, 'T', plain());
+  const proven = await augment(signed.output, 'LT');
+  await acceptedAt(t, authority, proven);
+  const raw = rawSignatures(proven.output);
+  t.is(raw.length, 1);
+  t.is(tokensOf(raw[0]?.signature ?? Buffer.alloc(0)).tokens.length, 1);
+  t.true(subjects((await storeIn(proven.output)).certificates).includes('Authority time-stamps'));
+});
+
+test('a renewal adds evidence for the last time-stamp, and nothing that is there already', async (t) => {
+  if (!requireTool(t, ...TOOLS)) return;
+  const archived = await signAt(authority, 'LTA', plain());
+  const before = await storeIn(archived.output);
+  const renewed = await augment(archived.output, 'LTA', authority.freshServices());
+  await acceptedAt(t, authority, renewed, { documentTimestamps: 2 });
+  const after = await storeIn(renewed.output);
+  const last = rawSignatures(archived.output).at(-1);
+  const added = [...after.vri.keys()].filter((key) => !before.vri.has(key));
+  t.deepEqual(added, [vriKey(last?.contents ?? Buffer.alloc(0))]);
+  t.true(subjects(after.vri.get(added[0] ?? '')?.certificates ?? []).includes('Authority time-stamps'));
+  for (const list of [after.certificates, after.crls, after.ocsps]) {
+    t.is(new Set(list.map((der) => der.toString('hex'))).size, list.length);
+  }
+  // New answers about the time-stamp's signer, but the certificates were known.
+  t.is(after.certificates.length, before.certificates.length);
+});
+
+test('several signatures get evidence each, and one time-stamp for all that have none', async (t) => {
+  if (!requireTool(t, ...TOOLS)) return;
+  const first = await signAt(authority, 'B', plain());
+  const second = await signAt(authority, 'T', first.output, { signer: authority.pki.signer('p-384') });
+  const third = await signAt(authority, 'B', second.output, { signer: authority.pki.signer('rsa-2048') });
+  const proven = await augment(third.output, 'LT');
+  await acceptedAt(t, authority, proven, { signatures: 3, documentTimestamps: 1 });
+  t.is((await storeIn(proven.output)).vri.size, 4);
+});
+
+test('a file that has its level already comes out as it was', async (t) => {
+  for (const [level, to] of [
+    ['T', 'T'],
+    ['LT', 'LT'],
+    ['LTA', 'LT'],
+    ['LTA', 'T'],
+  ] as const) {
+    const signed = await signAt(authority, level, plain());
+    if (level === 'LTA' && to === 'LT') {
+      // Its document time-stamp has no evidence yet; it gets some.
+      t.true((await augment(signed.output, to)).result.output.length > signed.result.output.length);
+      continue;
+    }
+    const same = await augment(signed.output, to);
+    t.deepEqual(readFileSync(same.output), readFileSync(signed.output));
+    t.deepEqual(same.result.input.sha256, same.result.output.sha256);
+  }
+});
+
+test('a store without entries of single signatures is believed for what a later time-stamp covers', async (t) => {
+  if (!requireTool(t, ...TOOLS)) return;
+  const archived = await signAt(authority, 'LTA', plain());
+  // The same length, so that no offset moves; another signer writes no /VRI.
+  const text = readFileSync(archived.output).toString('latin1').replace('/VRI <<', '/XYZ <<');
+  const without = freshPath('without.pdf');
+  writeFileSync(without, Buffer.from(text, 'latin1'));
+  const raw = rawSignatures(without);
+  const renewed = await augment(without, 'LTA');
+  const { vri } = await storeIn(renewed.output);
+  t.deepEqual([...vri.keys()], [vriKey(raw.at(-1)?.contents ?? Buffer.alloc(0))]);
+});
+
+test('what can not be augmented is refused, and nothing is left', async (t) => {
+  t.is((await refusal(plain(), 'T')).code, 'request.invalid');
+  t.is((await refusal(put(Buffer.from('no PDF')), 'T')).code, 'pdf.malformed');
+  t.is((await refusal(put(Buffer.alloc(0)), 'T')).code, 'input.empty');
+  const signed = await signAt(authority, 'B', plain());
+  t.is((await refusal(signed.output, 'T', {})).code, 'request.invalid');
+  t.is(
+    (await refusal(signed.output, 'LT', { timestamps: authority.services.timestamps })).code,
+    'request.invalid',
+  );
+  const text = readFileSync(signed.output).toString('latin1');
+  const garbled = text.replace(/\/Contents <30/, '/Contents <31');
+  t.is((await refusal(put(Buffer.from(garbled, 'latin1')), 'LT')).code, 'cms.malformed');
+  const moved = text.replace(
+    /\/ByteRange\[0 (\d)/,
+    (_all, digit: string) => `/ByteRange[0 ${(Number(digit) + 1) % 10}`,
+  );
+  t.is((await refusal(put(Buffer.from(moved, 'latin1')), 'LT')).code, 'cms.malformed');
+});
+
+test('an authority that is down, or that revoked the signer, fails the signing with its reason and leaves nothing', async (t) => {
+  const own = await startAuthority();
+  try {
+    const failing = async (level: 'T' | 'LT' | 'LTA', pdf = plain()) => {
+      const output = freshPath('none.pdf');
+      try {
+        await signAt({ ...own, services: own.freshServices() }, level, pdf, { output });
+        return { code: '', message: '' };
+      } catch (error) {
+        t.false(existsSync(output));
+        const { code, message } = error as CryptoError;
+        return { code, message };
+      }
+    };
+    for (const [service, fault, code] of [
+      ['timestamp', 'down', 'authority.unreachable'],
+      ['timestamp', 'missing', 'authority.refused'],
+      ['timestamp', 'garbage', 'authority.refused'],
+    ] as const) {
+      own.break(service, fault);
+      const failed = await failing('T');
+      t.is(failed.code, code, fault);
+      t.true(failed.message.includes(own.timestampUrl), failed.message);
+      own.mend(service);
+    }
+    own.break('ocsp', 'busy');
+    own.break('crl', 'busy');
+    t.regex((await failing('LT')).code, /^(authority|revocation)\./);
+    own.mend('ocsp');
+    own.mend('crl');
+    const large = put(
+      classicPdf(new Map([[9, stream('', 'x'.repeat(3 << 20))], ...documentObjects({ pages: 2 })])),
+    );
+    t.is((await failing('LT', large)).code, '');
+    own.revoke(own.pki.signer('p-256').certificate, Date.now() - 60_000);
+    t.is((await failing('T', large)).code, '');
+    t.is((await failing('LT', large)).code, 'certificate.revoked');
+    t.is((await failing('LTA')).code, 'certificate.revoked');
+  } finally {
+    await own.close();
+  }
+});
+
+test('a file encrypted with an empty password is signed and archived, and what is stored can be read', async (t) => {
+  if (!requireTool(t, ...TOOLS)) return;
+  for (const length of ['128', '256']) {
+    const path = freshPath('encrypted.pdf');
+    await runTool('qpdf', [
+      ...['--encrypt', '', 'owner', length, ...(length === '128' ? ['--use-aes=y'] : []), '--'],
+      ...[plain(), path],
+    ]);
+    const signed = await signAt(authority, 'LTA', path, { pades: { reason: 'Geheim ✓', location: 'Hier' } });
+    await acceptedAt(t, authority, signed, { documentTimestamps: 1 });
+    const store = await storeIn(signed.output);
+    t.true(subjects(store.certificates).includes('Authority Root'), length);
+    t.is(store.vri.size, 1);
+    const renewed = await augment(signed.output, 'LTA');
+    await acceptedAt(t, authority, renewed, { documentTimestamps: 2 });
+    t.is((await storeIn(renewed.output)).certificates.length, store.certificates.length);
+  }
+});
