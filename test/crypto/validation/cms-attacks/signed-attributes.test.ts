@@ -1,0 +1,169 @@
+import { createHash, sign } from 'node:crypto';
+import test from 'ava';
+import { ID } from '../../../../crypto/asn1/oids.ts';
+import { octetString, oid, setOf } from '../../../../crypto/asn1/write.ts';
+import { attributeOf, bindingTo, forge } from '../forge.ts';
+import { CONTENT, failedTypes, judged, parties, SIGNED, verdictOf } from '../judging.ts';
+
+const OTHER = Buffer.from('Ten thousand barrels, to be paid in advance.\n');
+const TST_INFO = '1.2.840.113549.1.9.16.1.4';
+
+function forged(changes: Partial<Parameters<typeof forge>[0]> = {}): Buffer {
+  return forge({ signer: parties().signer, content: CONTENT, at: SIGNED, ...changes });
+}
+
+/** The attributes without one type, and what takes its place. */
+function replaced(type: Buffer, ...instead: readonly Buffer[]) {
+  return (honest: readonly Buffer[]) => [...honest.filter((one) => !one.includes(type)), ...instead];
+}
+
+test('a signature without signed attributes is refused even where its value is right over the content', (t) => {
+  const record = judged(forged({ attributes: null }));
+  t.is(verdictOf(record), 'TOTAL-FAILED: FORMAT_FAILURE');
+  t.deepEqual(failedTypes(record.results), ['attributes.signed']);
+  t.is(verdictOf(judged(forged())), 'TOTAL-PASSED');
+});
+
+test('signed attributes offered as content, with their own signature, are refused', (t) => {
+  const { signer } = parties();
+  let attributes = Buffer.alloc(0);
+  let value = Buffer.alloc(0);
+  const honest = forged({
+    value: (signed) => {
+      attributes = Buffer.from(signed);
+      value = sign('sha256', signed, signer.key);
+      return value;
+    },
+  });
+  t.is(verdictOf(judged(honest)), 'TOTAL-PASSED');
+  const trick = forged({ content: attributes, attributes: null, value: () => value, inside: attributes });
+  t.is(verdictOf(judged(trick, { content: attributes })), 'TOTAL-FAILED: FORMAT_FAILURE');
+});
+
+test('content whose bytes look like attributes and were signed without any gives no signature over other content', (t) => {
+  const { signer } = parties();
+  const digest = createHash('sha256').update(OTHER).digest();
+  const planted = setOf([
+    attributeOf(ID.contentType, ID.data),
+    attributeOf(ID.messageDigest, octetString(digest)),
+  ]);
+  const value = sign('sha256', planted, signer.key);
+  const trick = forged({
+    content: OTHER,
+    attributes: () => [
+      attributeOf(ID.contentType, ID.data),
+      attributeOf(ID.messageDigest, octetString(digest)),
+    ],
+    value: () => value,
+  });
+  const record = judged(trick, { content: OTHER, facts: { signingCertificate: 'required' } });
+  t.is(verdictOf(record), 'INDETERMINATE: SIG_CONSTRAINTS_FAILURE');
+  t.is(judged(trick, { content: OTHER }).level, undefined, 'without the demand it is no baseline signature');
+});
+
+test('attributes exchanged after signing break the value', (t) => {
+  const { signer } = parties();
+  const digest = createHash('sha256').update(OTHER).digest();
+  const record = judged(
+    forged({
+      attributes: replaced(ID.messageDigest, attributeOf(ID.messageDigest, octetString(digest))),
+      value: () => {
+        let honest = Buffer.alloc(0);
+        forged({ value: (signed) => (honest = sign('sha256', signed, signer.key)) });
+        return honest;
+      },
+    }),
+    { content: OTHER },
+  );
+  t.is(verdictOf(record), 'TOTAL-FAILED: SIG_CRYPTO_FAILURE');
+});
+
+test('other content than the signed one is a hash failure, and content that is not at hand is said to be missing', (t) => {
+  const der = forged();
+  const other = judged(der, { content: OTHER });
+  t.is(verdictOf(other), 'TOTAL-FAILED: HASH_FAILURE');
+  t.deepEqual(failedTypes(other.results), ['digest.content']);
+  t.is(verdictOf(judged(der, { content: undefined })), 'INDETERMINATE: SIGNED_DATA_NOT_FOUND');
+});
+
+test('a signature that does not sign the digest of the content is refused', (t) => {
+  const record = judged(forged({ attributes: replaced(ID.messageDigest) }));
+  t.is(verdictOf(record), 'TOTAL-FAILED: FORMAT_FAILURE');
+});
+
+test('a content type that is not signed, or another one than the signed one, is refused', (t) => {
+  const unsigned = judged(forged({ attributes: replaced(ID.contentType) }));
+  t.is(verdictOf(unsigned), 'TOTAL-FAILED: FORMAT_FAILURE');
+  t.deepEqual(failedTypes(unsigned.results), ['attributes.content-type']);
+
+  const signedAsOther = replaced(ID.contentType, attributeOf(ID.contentType, oid(TST_INFO)));
+  t.is(verdictOf(judged(forged({ attributes: signedAsOther }))), 'TOTAL-FAILED: FORMAT_FAILURE');
+
+  const shownAsOther = forged({
+    contentType: TST_INFO,
+    attributes: replaced(ID.contentType, attributeOf(ID.contentType, ID.data)),
+  });
+  t.is(verdictOf(judged(shownAsOther)), 'TOTAL-FAILED: FORMAT_FAILURE');
+});
+
+test('a content type of its own that is signed passes, without a baseline level, unless plain data is asked for', (t) => {
+  const der = forged({ contentType: '1.3.6.1.4.1.99999.1' });
+  const record = judged(der);
+  t.is(verdictOf(record), 'TOTAL-PASSED');
+  t.is(record.level, undefined);
+  const strict = judged(der, { facts: { contentType: '1.2.840.113549.1.7.1' } });
+  t.is(verdictOf(strict), 'TOTAL-FAILED: FORMAT_FAILURE');
+});
+
+test('an attribute that stands twice is refused, even when both say the same', (t) => {
+  const digest = createHash('sha256').update(OTHER).digest();
+  const twice: readonly Buffer[] = [
+    attributeOf(ID.messageDigest, octetString(digest)),
+    attributeOf(ID.contentType, ID.data),
+    bindingTo(parties().ca.certificate),
+    attributeOf(oid('1.2.3.4.5'), octetString(digest)),
+  ];
+  for (const attribute of twice) {
+    const attributes = (honest: readonly Buffer[]) => [...honest, attribute];
+    const own = judged(forged({ attributes: (honest) => [...attributes(honest), attribute] }));
+    t.is(verdictOf(own), 'TOTAL-FAILED: FORMAT_FAILURE');
+    t.deepEqual(failedTypes(own.results), ['attributes.signed']);
+  }
+  const extra = attributeOf(oid('1.2.3.4.5'), octetString(digest));
+  t.is(verdictOf(judged(forged({ attributes: (honest) => [...honest, extra] }))), 'TOTAL-PASSED');
+});
+
+test('an attribute with several values, or none, is refused', (t) => {
+  const good = octetString(createHash('sha256').update(CONTENT).digest());
+  const bad = octetString(createHash('sha256').update(OTHER).digest());
+  for (const values of [[good, bad], []]) {
+    const attributes = replaced(ID.messageDigest, attributeOf(ID.messageDigest, ...values));
+    const record = judged(forged({ attributes }));
+    t.is(verdictOf(record), 'TOTAL-FAILED: FORMAT_FAILURE', `${values.length} values`);
+  }
+});
+
+test('a claimed time that is missing costs the baseline level and nothing else', (t) => {
+  const record = judged(forged({ attributes: replaced(ID.signingTime) }));
+  t.is(verdictOf(record), 'TOTAL-PASSED');
+  t.is(record.level, undefined);
+  t.is(record.signingTime, undefined);
+  t.is(judged(forged()).level, 'B');
+  t.is(judged(forged()).signingTime, SIGNED);
+});
+
+test('signed attributes in another order than that of DER pass only when they were signed in it', (t) => {
+  const { signer } = parties();
+  const reversed = (honest: readonly Buffer[]) => [...honest].sort(Buffer.compare).reverse();
+  t.is(verdictOf(judged(forged({ attributes: reversed, sorted: false }))), 'TOTAL-PASSED');
+  const sortedValue = forged({
+    attributes: reversed,
+    sorted: false,
+    value: () => {
+      let honest = Buffer.alloc(0);
+      forged({ value: (signed) => (honest = sign('sha256', signed, signer.key)) });
+      return honest;
+    },
+  });
+  t.is(verdictOf(judged(sortedValue)), 'TOTAL-PASSED', 'the DER order is what RFC 5652 signs');
+});
