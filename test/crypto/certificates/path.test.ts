@@ -7,6 +7,8 @@ import {
   issueCertificate,
 } from '../../../crypto/certificates/issue.ts';
 import { checkKeyUsage, findPath } from '../../../crypto/certificates/path.ts';
+import { pathFlaws } from '../../../crypto/certificates/path-flaws.ts';
+import { findPaths } from '../../../crypto/certificates/path-search.ts';
 
 const AT = Date.now();
 const DAY = 86_400_000;
@@ -64,34 +66,43 @@ test('an intermediate, and the certificate itself, may be the anchor', (t) => {
 });
 
 test('a certificate that came with the signature is never trusted for that', (t) => {
-  t.regex(reason(leaf, [issuing, root], [make('root')]), /signature is wrong|no issuer/);
-  t.regex(reason(leaf, [issuing, root], []), /no issuer|longer|wrong/);
+  t.regex(
+    reason(leaf, [issuing, root], [make('root')]),
+    /signature of the certificate of CN=issuing is wrong/,
+  );
+  t.regex(reason(leaf, [issuing, root], []), /no issuer/);
 });
 
 test('an issuer of the right name and the wrong key is not an issuer', (t) => {
-  t.is(reason(leaf, [], [make('issuing')]), "an issuer's signature is wrong");
+  t.is(
+    reason(leaf, [], [make('issuing')]),
+    'the signature of the certificate of CN=leaf is wrong: the key of its issuer is another one',
+  );
 });
 
 test('the certificate of a signer issues no others', (t) => {
   const forged = make('forged', leaf, SIGNER);
-  t.is(reason(forged, [leaf, issuing], [root]), 'an issuer is not a CA');
+  t.is(reason(forged, [leaf, issuing], [root]), 'the certificate of CN=leaf is not that of a CA');
 });
 
 test('a path longer than an issuer allows is refused', (t) => {
   const narrow = make('narrow', root, { kind: 'ca', pathLength: 0 });
   const below = make('below', narrow);
   const low = make('low', below, SIGNER);
-  t.is(reason(low, [below, narrow], [root]), 'the path is longer than an issuer allows');
+  t.is(
+    reason(low, [below, narrow], [root]),
+    'the certificate of CN=narrow allows 0 CAs below it, and there are 1',
+  );
   t.is(reason(make('direct', narrow, SIGNER), [narrow], [root]), 'path of 3');
 });
 
 test('every certificate of the path has to be valid at the time', (t) => {
   const old = make('old', root, { kind: 'ca' }, [-3, -2]);
-  t.is(reason(make('leaf', old, SIGNER), [old], [root]), 'a certificate has expired');
-  t.is(reason(leaf, [issuing], [root], AT + 2 * DAY), 'a certificate has expired');
-  t.is(reason(leaf, [issuing], [root], AT - 2 * DAY), 'a certificate is not valid yet');
+  t.regex(reason(make('leaf', old, SIGNER), [old], [root]), /^the certificate of CN=old has expired at /);
+  t.regex(reason(leaf, [issuing], [root], AT + 2 * DAY), /CN=leaf has expired/);
+  t.regex(reason(leaf, [issuing], [root], AT - 2 * DAY), /CN=leaf is not valid yet, but from /);
   const oldRoot = make('old root', undefined, { kind: 'ca' }, [-3, -2]);
-  t.is(reason(make('leaf', oldRoot, SIGNER), [], [oldRoot]), 'a certificate has expired');
+  t.regex(reason(make('leaf', oldRoot, SIGNER), [], [oldRoot]), /CN=old root has expired/);
 });
 
 test('certificates that issue each other in a circle end the search', (t) => {
@@ -104,12 +115,40 @@ test('certificates that issue each other in a circle end the search', (t) => {
 });
 
 test('a crowd of namesakes is given up after a bounded number of looks', (t) => {
+  const pair = () => generateKeyPairSync('ec', { namedCurve: 'P-256' });
+  const keys = { one: pair(), two: pair(), three: pair(), four: pair() };
+  const copies = (name: keyof typeof keys, above: keyof typeof keys) =>
+    Array.from({ length: 6 }, () =>
+      make(name, { name: above, key: keys[above].privateKey }, { kind: 'ca' }, [-1, 1], keys[name]),
+    );
+  const crowd = [...copies('one', 'two'), ...copies('two', 'three'), ...copies('three', 'four')];
+  const low = make('low', { name: 'one', key: keys.one.privateKey }, SIGNER);
+  t.is(reason(low, crowd, [root]), 'there are too many certificates to try');
+});
+
+test('every way to an anchor is found, those whose key identifier fits first', (t) => {
   const pair = generateKeyPairSync('ec', { namedCurve: 'P-256' });
-  const crowd = Array.from({ length: 30 }, () =>
-    make('crowd', { name: 'crowd', key: pair.privateKey }, { kind: 'ca' }, [-1, 1], pair),
+  const otherRoot = make('other root');
+  const namesake = make('cross', root);
+  const one = make('cross', root, { kind: 'ca' }, [-3, -2], pair);
+  const two = make('cross', otherRoot, { kind: 'ca' }, [-1, 1], pair);
+  const low = make('low', one, SIGNER);
+  const request = {
+    certificate: low.certificate,
+    others: [namesake, one, two].map(({ certificate }) => certificate),
+    anchors: [root, otherRoot].map(({ certificate }) => certificate),
+  };
+  const { paths, because } = findPaths(request);
+  t.is(because, undefined);
+  t.deepEqual(
+    paths.map((path) => path[1]?.fingerprint).sort(),
+    [one.certificate.fingerprint, two.certificate.fingerprint].sort(),
   );
-  const low = make('low', { name: 'crowd', key: pair.privateKey }, SIGNER);
-  t.is(reason(low, crowd, [root]), 'too many certificates to try');
+  t.true(findPath({ ...request, at: AT }).ok, 'over the one that is valid now');
+  const [first] = paths;
+  const flaws = pathFlaws(first ?? [], AT - 2.5 * DAY).map(({ kind }) => kind);
+  t.true(flaws.includes('not-yet-valid'));
+  t.deepEqual(findPaths({ ...request, anchors: [] }).paths, []);
 });
 
 test('a key that may only sign certificates may not sign documents', (t) => {
