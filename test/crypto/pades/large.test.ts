@@ -1,9 +1,10 @@
-import { closeSync, openSync, readFileSync, writeSync } from 'node:fs';
+import { readFileSync } from 'node:fs';
 import test from 'ava';
 import { pki } from '../../pki/pki.ts';
 import { requireTool } from '../../verifiers/index.ts';
 import { classicPdf, documentObjects, stream, streamPdf } from '../pdf/build.ts';
-import { accepted, freshPath, judge, put, sign } from './verdicts.ts';
+import { hugePdf } from './huge.ts';
+import { accepted, judge, put, sign } from './verdicts.ts';
 
 const TOOLS = ['pdfsig', 'certutil', 'mutool', 'qpdf', 'openssl'] as const;
 const MIB = 1 << 20;
@@ -75,20 +76,7 @@ test('objects inside an attached PDF are not taken for those of the file around 
 
 test('a PDF of three hundred megabytes takes a few megabytes of memory', (t) => {
   const size = 300 * MIB;
-  const body = `<< /Length ${size} >>\nstream\n\nendstream`;
-  const text = classicPdf(new Map([[40, body], ...documentObjects()])).toString('latin1');
-  const at = text.indexOf('\nendstream');
-  const moved = (offset: number) => (offset > at ? offset + size : offset);
-  const tail = text
-    .slice(at)
-    .replace(/\d{10}(?= 00000 n)/g, (offset) => String(moved(Number(offset))).padStart(10, '0'))
-    .replace(/startxref\n(\d+)/, (_all, offset: string) => `startxref\n${moved(Number(offset))}`);
-  const path = freshPath('huge.pdf');
-  const fd = openSync(path, 'w');
-  writeSync(fd, text.slice(0, at), 0, 'latin1');
-  // The zeros of the stream take no room on the disk here.
-  writeSync(fd, tail, at + size, 'latin1');
-  closeSync(fd);
+  const path = hugePdf(size);
   const before = process.memoryUsage().rss;
   const signed = sign(path);
   const report = judge(signed);

@@ -1,0 +1,30 @@
+import test from 'ava';
+import { augmentPades } from '../../../crypto/pades/augment.ts';
+import { startAuthority } from '../../pki/authority.ts';
+import { pdfsig, requireTool } from '../../verifiers/index.ts';
+import { hugePdf } from './huge.ts';
+import { signAt } from './levels-harness.ts';
+import { freshPath } from './verdicts.ts';
+
+const MIB = 1 << 20;
+
+test('a PDF of a hundred megabytes is signed at level LTA and renewed in a few megabytes of memory', async (t) => {
+  const authority = await startAuthority();
+  try {
+    const path = hugePdf(100 * MIB);
+    // Once before, so that only what grows with the file is counted.
+    await signAt(authority, 'LTA', hugePdf(MIB));
+    const before = process.memoryUsage().rss;
+    const signed = await signAt(authority, 'LTA', path);
+    const output = freshPath('renewed.pdf');
+    const request = { format: 'Pades', input: signed.output, output, to: 'LTA', at: Date.now() } as const;
+    const renewed = await augmentPades(request, authority.services);
+    t.true(process.memoryUsage().rss - before < 64 * MIB);
+    t.true(renewed.output.length > signed.result.output.length);
+    if (!requireTool(t, 'pdfsig', 'certutil')) return;
+    const [own] = await pdfsig(output, authority.pki);
+    t.true(own?.okEarlier);
+  } finally {
+    await authority.close();
+  }
+});
