@@ -1,0 +1,232 @@
+import { generateKeyPairSync } from 'node:crypto';
+import test from 'ava';
+import { encodeName } from '../../../crypto/certificates/issue.ts';
+import { forge } from './forge.ts';
+import {
+  CONTENT,
+  crlOf,
+  crlsOf,
+  DAY,
+  evidenceOf,
+  failedTypes,
+  issue,
+  type JudgingOptions,
+  judged,
+  type Party,
+  parties,
+  SIGNED,
+  verdictOf,
+  YEAR,
+} from './judging.ts';
+
+function signedBy(signer: Party, certificates: readonly Party[] = []): Buffer {
+  const inside = [signer, ...certificates].map(({ certificate }) => certificate);
+  return forge({ signer, content: CONTENT, at: SIGNED, certificates: inside });
+}
+
+function verdict(signer: Party, options: JudgingOptions = {}, certificates: readonly Party[] = []): string {
+  return verdictOf(judged(signedBy(signer, certificates), options));
+}
+
+test('a signer below a trusted root passes, and below any other root has no chain', (t) => {
+  const { signer, root, otherRoot } = parties();
+  t.is(verdict(signer), 'TOTAL-PASSED');
+  t.is(
+    verdict(signer, { trust: { anchors: [otherRoot.certificate] } }),
+    'INDETERMINATE: NO_CERTIFICATE_CHAIN_FOUND',
+  );
+  t.is(verdict(signer, { trust: { anchors: [] } }), 'INDETERMINATE: NO_CERTIFICATE_CHAIN_FOUND');
+  const both = { anchors: [otherRoot.certificate, root.certificate] };
+  t.is(verdict(signer, { trust: both }), 'TOTAL-PASSED');
+});
+
+test('a root that came with the signature is not trusted for that', (t) => {
+  const { otherRoot } = parties();
+  const stranger = issue('Stranger', otherRoot);
+  t.is(verdict(stranger, {}, [otherRoot]), 'INDETERMINATE: NO_CERTIFICATE_CHAIN_FOUND');
+  t.is(verdict(stranger, { trust: { anchors: [otherRoot.certificate] } }, []), 'TOTAL-PASSED');
+});
+
+test('intermediates are taken from the signature or from the settings, and their lack is said', (t) => {
+  const { signer, ca } = parties();
+  t.is(verdict(signer, { trust: { intermediates: [] } }), 'INDETERMINATE: NO_CERTIFICATE_CHAIN_FOUND');
+  t.is(verdict(signer, { trust: { intermediates: [] } }, [ca]), 'TOTAL-PASSED');
+});
+
+test('a certificate that expired before the validation leaves the signature open without a proof of time', (t) => {
+  const signer = issue('Expired', parties().ca, { notAfter: SIGNED + DAY });
+  t.is(verdict(signer, { at: SIGNED }), 'TOTAL-PASSED');
+  const record = judged(signedBy(signer), { at: SIGNED + 3 * DAY });
+  t.is(verdictOf(record), 'INDETERMINATE: OUT_OF_BOUNDS_NO_POE');
+  t.deepEqual(failedTypes(record.results), ['chain', 'chain/certificate.validity']);
+});
+
+test('a signature that existed before its certificate was valid is wrong', (t) => {
+  const signer = issue('Early', parties().ca, { notBefore: SIGNED + 2 * DAY });
+  t.is(verdict(signer, { at: SIGNED + DAY }), 'TOTAL-FAILED: NOT_YET_VALID');
+  t.is(verdict(signer, { at: SIGNED + 3 * DAY }), 'TOTAL-PASSED');
+});
+
+test('a certificate for other purposes than signing documents is refused, and one without purposes is not', (t) => {
+  const { ca } = parties();
+  const purposes: readonly (readonly [string, string])[] = [
+    ['1.3.6.1.5.5.7.3.1', 'INDETERMINATE: CHAIN_CONSTRAINTS_FAILURE'], // servers
+    ['1.3.6.1.5.5.7.3.3', 'INDETERMINATE: CHAIN_CONSTRAINTS_FAILURE'], // code
+    ['1.3.6.1.5.5.7.3.8', 'INDETERMINATE: CHAIN_CONSTRAINTS_FAILURE'], // time-stamps
+    ['1.3.6.1.5.5.7.3.9', 'INDETERMINATE: CHAIN_CONSTRAINTS_FAILURE'], // OCSP
+    ['1.3.6.1.5.5.7.3.4', 'TOTAL-PASSED'], // e-mail
+    ['1.3.6.1.5.5.7.3.36', 'TOTAL-PASSED'], // documents
+    ['2.5.29.37.0', 'TOTAL-PASSED'], // any
+  ];
+  for (const [purpose, expected] of purposes) {
+    const signer = issue('Purposeful', ca, { use: { kind: 'signer', purposes: [purpose] } });
+    t.is(verdict(signer), expected, purpose);
+  }
+  t.is(verdict(issue('Plain', ca, { use: { kind: 'signer', purposes: [] } })), 'TOTAL-PASSED');
+});
+
+test('an authority does not sign documents with its own certificate', (t) => {
+  const { ca, root } = parties();
+  t.is(verdict(ca), 'INDETERMINATE: CHAIN_CONSTRAINTS_FAILURE');
+  t.is(verdict(root), 'INDETERMINATE: CHAIN_CONSTRAINTS_FAILURE');
+});
+
+test('a signer does not issue certificates', (t) => {
+  const { signer } = parties();
+  const child = issue('Child of a signer', signer);
+  const record = judged(signedBy(child, [signer]));
+  t.is(verdictOf(record), 'INDETERMINATE: CHAIN_CONSTRAINTS_FAILURE');
+});
+
+test('an authority below one that may have none is refused', (t) => {
+  const { ca } = parties();
+  const below = issue('Authority too many', ca, { use: { kind: 'ca' } });
+  t.is(verdict(issue('Grandchild', below), {}, [below]), 'INDETERMINATE: CHAIN_CONSTRAINTS_FAILURE');
+});
+
+test('a name outside what its authority may name is refused', (t) => {
+  const { root } = parties();
+  const permitted = [
+    { kind: 'directory', name: encodeName({ country: 'XX', organization: 'Elsewhere', commonName: 'x' }) },
+  ] as const;
+  const here = [{ kind: 'email', text: 'here.example' }] as const;
+  const mail = (text: string) => ({ alternativeNames: [{ kind: 'email', text }] as const });
+  const elsewhere = issue('Constrained A', root, {
+    use: { kind: 'ca' },
+    nameConstraints: { permitted, excluded: [] },
+  });
+  t.is(verdict(issue('Ada', elsewhere), {}, [elsewhere]), 'INDETERMINATE: CHAIN_CONSTRAINTS_FAILURE');
+  const local = issue('Constrained B', root, {
+    use: { kind: 'ca' },
+    nameConstraints: { permitted: here, excluded: [] },
+  });
+  t.is(verdict(issue('Ada', local, mail('ada@here.example')), {}, [local]), 'TOTAL-PASSED');
+  t.is(
+    verdict(issue('Ada', local, mail('ada@there.example')), {}, [local]),
+    'INDETERMINATE: CHAIN_CONSTRAINTS_FAILURE',
+  );
+});
+
+test('a key that was too short already leaves the signature open', (t) => {
+  const { ca } = parties();
+  const pair = generateKeyPairSync('rsa', { modulusLength: 1024 });
+  const weak = { ...issue('Weak', ca, { publicKey: pair.publicKey }), key: pair.privateKey };
+  t.is(verdict(weak), 'INDETERMINATE: CRYPTO_CONSTRAINTS_FAILURE_NO_POE');
+  const strong = issue('Strong', ca, { kind: 'rsa-2048' });
+  t.is(verdict(strong), 'TOTAL-PASSED');
+  t.is(
+    verdict(issue('Strong for long', ca, { kind: 'rsa-2048', notAfter: SIGNED + 20 * YEAR }), {
+      at: SIGNED + 10 * YEAR,
+    }),
+    'INDETERMINATE: CRYPTO_CONSTRAINTS_FAILURE_NO_POE',
+    'its algorithm ends, and nothing proves that the signature is older',
+  );
+});
+
+test('revocation is looked at as softly or as hard as the settings say', (t) => {
+  const { signer } = parties();
+  const at = SIGNED + DAY;
+  t.is(verdict(signer, { at, trust: { revocation: 'none' } }), 'TOTAL-PASSED');
+  const soft = judged(signedBy(signer), { at, trust: { revocation: 'soft' } });
+  t.is(verdictOf(soft), 'TOTAL-PASSED');
+  t.is(verdict(signer, { at, trust: { revocation: 'hard' } }), 'INDETERMINATE: TRY_LATER');
+  const evidence = evidenceOf(crlsOf(SIGNED));
+  t.is(verdict(signer, { at, trust: { revocation: 'hard', evidence } }), 'TOTAL-PASSED');
+});
+
+test('a revoked signer leaves the signature open, softly or hard, and one revoked later does not', (t) => {
+  const { signer } = parties();
+  const revoked = [[signer, { at: SIGNED - DAY, reason: 1 }]] as const;
+  const evidence = evidenceOf(crlsOf(SIGNED, revoked));
+  for (const revocation of ['soft', 'hard'] as const) {
+    const record = judged(signedBy(signer), { trust: { revocation, evidence } });
+    t.is(verdictOf(record), 'INDETERMINATE: REVOKED_NO_POE', revocation);
+    t.deepEqual(failedTypes(record.results), ['chain', 'chain/revocation.revoked']);
+  }
+  t.is(verdict(signer, { trust: { revocation: 'none', evidence } }), 'TOTAL-PASSED');
+  const later = evidenceOf(crlsOf(SIGNED + 5 * DAY, [[signer, { at: SIGNED + 4 * DAY }]]));
+  t.is(
+    verdict(signer, { at: SIGNED + 5 * DAY, trust: { revocation: 'hard', evidence: later } }),
+    'INDETERMINATE: REVOKED_NO_POE',
+  );
+});
+
+test('a revoked authority leaves the signatures of its signers open', (t) => {
+  const { signer, ca } = parties();
+  const evidence = evidenceOf(crlsOf(SIGNED, [[ca, { at: SIGNED - DAY }]]));
+  t.is(verdict(signer, { trust: { revocation: 'hard', evidence } }), 'INDETERMINATE: REVOKED_CA_NO_POE');
+});
+
+test('answers about revocation that are old, of somebody else or changed are none', (t) => {
+  const { signer, otherRoot, root } = parties();
+  const hard = (evidence: readonly Buffer[]) =>
+    verdict(signer, { trust: { revocation: 'hard', evidence: evidenceOf(evidence) } });
+  t.is(hard(crlsOf(SIGNED)), 'TOTAL-PASSED');
+  t.is(hard(crlsOf(SIGNED - 30 * DAY)), 'INDETERMINATE: TRY_LATER');
+  t.is(hard([crlOf(root, SIGNED), crlOf(otherRoot, SIGNED)]), 'INDETERMINATE: TRY_LATER');
+  const changed = crlsOf(SIGNED).map((crl) => {
+    const copy = Buffer.from(crl);
+    copy[copy.length - 20] = (copy[copy.length - 20] ?? 0) ^ 1;
+    return copy;
+  });
+  t.is(hard(changed), 'INDETERMINATE: TRY_LATER');
+  t.is(hard([Buffer.from('3003020101', 'hex'), Buffer.alloc(0), ...crlsOf(SIGNED)]), 'TOTAL-PASSED');
+});
+
+test('revocation values inside the signature count like those beside it', (t) => {
+  const { signer } = parties();
+  const with_ = (crls: readonly Buffer[]) => forge({ signer, content: CONTENT, at: SIGNED, crls });
+  const options = { trust: { revocation: 'hard' } } as const;
+  t.is(verdictOf(judged(with_(crlsOf(SIGNED)), options)), 'TOTAL-PASSED');
+  const revoked = crlsOf(SIGNED, [[signer, { at: SIGNED - DAY }]]);
+  t.is(verdictOf(judged(with_(revoked), options)), 'INDETERMINATE: REVOKED_NO_POE');
+});
+
+test('a suspended certificate says to try again later', (t) => {
+  const { signer } = parties();
+  const evidence = evidenceOf(crlsOf(SIGNED, [[signer, { at: SIGNED - DAY, reason: 6 }]]));
+  t.is(verdict(signer, { trust: { revocation: 'soft', evidence } }), 'INDETERMINATE: TRY_LATER');
+});
+
+test('what people read of the certificate is in the record', (t) => {
+  const { ca } = parties();
+  const signer = issue('Ada Byron', ca, {
+    subject: {
+      country: 'XX',
+      organization: 'Analytical Engines',
+      organizationIdentifier: 'VATXX-123',
+      serialNumber: 'PNOXX-456',
+      commonName: 'Ada Byron',
+    },
+    alternativeNames: [{ kind: 'email', text: 'ada@example.com' }],
+  });
+  const { certificate } = judged(signedBy(signer));
+  t.is(certificate?.subjectName, 'Ada Byron');
+  t.is(certificate?.issuerName, ca.name);
+  t.is(certificate?.companyName, 'Analytical Engines');
+  t.is(certificate?.companyIdentifier, 'VATXX-123');
+  t.is(certificate?.identifier, 'PNOXX-456');
+  t.is(certificate?.emailAddress, 'ada@example.com');
+  t.is(Buffer.from(certificate?.thumbprint ?? '', 'base64').length, 32);
+  t.is(certificate?.validityStart, SIGNED - YEAR);
+});
