@@ -229,6 +229,8 @@ export interface VerifyFileRequest {
   readonly format: SignatureFormat;
   /** Path of the signed file; read afresh from disk. */
   readonly path: string;
+  /** Path of what a detached signature is over. */
+  readonly contentPath?: string;
   /** Lower-case hex SHA-256 of the certificate the newest signature must carry. */
   readonly signer?: string;
   /** The content that was to be signed: its digest and length, as taken when it was staged. */

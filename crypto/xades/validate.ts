@@ -38,7 +38,7 @@ export function xadesFacts(source: Source, options: XadesFactsOptions = {}): Fil
 export function xadesFactsOf(document: Buffer, options: XadesFactsOptions = {}): FileFacts {
   const map = readable(document);
   if (!('utf8' in map)) return { signatures: [], findings: [map] };
-  const room = dataRoom(map, finderOf(options, map));
+  const room = dataRoom(map, finderOf(options.content, map));
   const signatures = topSignatures(map).map((node) => signatureFacts(room, node));
   return { signatures, findings: map.unseen === 0 ? [] : [unseen(map)] };
 }
@@ -83,7 +83,8 @@ function unseen({ unseen: count }: DocumentMap): Finding {
   };
 }
 
-function finderOf({ content }: XadesFactsOptions, map: DocumentMap): ContentFinder {
+/** How references of a document find what is outside of it. */
+export function finderOf(content: XadesFactsOptions['content'], map: DocumentMap): ContentFinder {
   if (content === undefined) return () => undefined;
   if (typeof content === 'function') return content;
   const names = outsideNames(map);

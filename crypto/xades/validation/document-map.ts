@@ -134,7 +134,7 @@ class Mapper implements XmlListener {
     else if (isSignature || (top !== undefined && this.#keeps(tag, top))) this.#keep(tag, scope, isSignature);
   }
 
-  endElement(_name: Name, _start: number, end: number): void {
+  endElement(_name: Name, start: number, end: number): void {
     const { depth } = this.#scopes;
     this.#markup();
     if (this.#named.at(-1)?.depth === depth) {
@@ -143,7 +143,10 @@ class Mapper implements XmlListener {
     }
     if (this.#open.at(-1)?.depth === depth) {
       const node = this.#open.pop()?.node;
-      if (node !== undefined) node.end = end;
+      if (node !== undefined) {
+        node.end = end;
+        node.contentEnd = start;
+      }
       if (this.#inside.at(-1)?.signature === node) this.#inside.pop();
     }
     this.#scopes.leave();
@@ -236,6 +239,8 @@ class Mapper implements XmlListener {
       interrupted: false,
       start: tag.start,
       end: 0,
+      contentStart: tag.end,
+      contentEnd: 0,
       scope,
       inner: this.#scopes.current,
     };

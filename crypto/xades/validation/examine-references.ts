@@ -1,9 +1,10 @@
 /** Each reference of a signature: what it is over, and whether that has the digest that was signed. */
 import type { AlgorithmUse, Finding } from '../../validation/facts.ts';
+import type { SubIndication } from '../../validation/report.ts';
 import { DS } from '../identifiers.ts';
 import { hashOf } from './algorithms.ts';
 import { DataFault, type DataRoom, digestData, type FoundData, findData, shown } from './reference-data.ts';
-import { type ReferenceForm, readReference } from './references.ts';
+import { type ReferenceForm, readReference, targetOf } from './references.ts';
 import { childrenNamed, FormFault, holds, type SignatureNode } from './signature-node.ts';
 import { claimsProperties, type SignatureForm } from './signed-info.ts';
 
@@ -63,11 +64,22 @@ function examine(
   } catch (error) {
     if (!(error instanceof DataFault || error instanceof FormFault)) throw error;
     const subIndication = error instanceof DataFault ? error.subIndication : 'FORMAT_FAILURE';
-    const type = subIndication === 'SIGNED_DATA_NOT_FOUND' ? 'reference.data' : 'structure.reference';
     const message = `What a reference is over can't be read: ${error.message}.`;
-    findings.push({ status: 'failed', type, message, detail, subIndication });
-    return { form: reference, data: undefined, role: claimsProperties(reference) ? 'properties' : 'data' };
+    findings.push({
+      status: 'failed',
+      type: lostType(reference, subIndication),
+      message,
+      detail,
+      subIndication,
+    });
+    return { form: reference, data: undefined, role: 'data' };
   }
+}
+
+/** `reference.outside`: a file that is not at hand, which is nobody's fault. */
+function lostType({ uri }: ReferenceForm, subIndication: SubIndication): string {
+  if (subIndication !== 'SIGNED_DATA_NOT_FOUND') return 'structure.reference';
+  return targetOf(uri).kind === 'outside' ? 'reference.outside' : 'reference.data';
 }
 
 function compare(

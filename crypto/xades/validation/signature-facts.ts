@@ -25,7 +25,7 @@ const MAX_COUNTER_DEPTH = 4;
 /**
  * Never throws for bad bytes.
  *
- * Findings: `structure.signature`, `ids.unique`, `structure.reference`, `reference.data`, `reference.type`,
+ * Findings: `structure.signature`, `ids.unique`, `structure.reference`, `reference.data`, `reference.outside`, `reference.type`,
  * `reference.position`, `digest.content`, `digest.properties`, `digest.manifest`, `digest.value`, `digest.part`,
  * `structure.properties`, `structure.manifest`, `algorithm.digest`, `structure.scope`, `scope.partial`, `scope.detour`,
  * `scope.comments`, `scope.comment-in-text`, `scope.unsigned-object`, `certificate.signer`, `certificate.binding`,

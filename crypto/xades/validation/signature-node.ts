@@ -19,6 +19,9 @@ export interface SignatureNode {
   /** Byte offsets of the element in the UTF-8 document. */
   readonly start: number;
   end: number;
+  /** Of what stands between its tags; both after the tag when it is written as an empty-element tag. */
+  readonly contentStart: number;
+  contentEnd: number;
   /** What it inherits from around it. */
   readonly scope: Scope | undefined;
   /** The same with its own declarations. */

@@ -1,0 +1,98 @@
+/** Whether a signature was put into, around or beside just the bytes that were to be signed. */
+import { createHash } from 'node:crypto';
+import { DS } from './identifiers.ts';
+import { hashOf } from './validation/algorithms.ts';
+import { DataFault, type DataRoom, digestData, findData } from './validation/reference-data.ts';
+import { type ReferenceForm, readReference, targetOf } from './validation/references.ts';
+import { attributeOf, childrenNamed, FormFault, type SignatureNode } from './validation/signature-node.ts';
+
+/** Lower-case hex SHA-256, and bytes. */
+export interface ExpectedContent {
+  readonly sha256: string;
+  readonly length: number;
+}
+
+/**
+ * True when taking the signature away gives back the expected bytes.
+ * @param document the file as it is
+ * @throws {CryptoError} of reading what a detached signature is over
+ */
+export function holdsContent(
+  document: Buffer,
+  room: DataRoom,
+  signature: SignatureNode,
+  expected: ExpectedContent,
+): boolean {
+  const { decoded, root } = room.map;
+  const start = decoded.toOriginal(signature.start);
+  const end = decoded.toOriginal(signature.end);
+  if (signature.start !== root.start) {
+    if (digestsTo(expected, [document.subarray(0, start), document.subarray(end)])) return true;
+    // A root that was an empty-element tag was opened: `/>` became `>`, and an end tag came after the signature.
+    const opened = root.contentStart === signature.start && root.contentEnd === signature.end;
+    return (
+      opened &&
+      digestsTo(expected, [
+        document.subarray(0, decoded.toOriginal(root.contentStart - 1)),
+        decoded.encode('/>'),
+        document.subarray(decoded.toOriginal(root.end)),
+      ])
+    );
+  }
+  return (
+    childrenNamed(signature, DS, 'Object').some((object) =>
+      digestsTo(expected, [
+        // The declaration of an embedded document stays in front of everything.
+        document.subarray(0, start),
+        document.subarray(decoded.toOriginal(object.contentStart), decoded.toOriginal(object.contentEnd)),
+      ]),
+    ) || referencesTo(room, signature, expected)
+  );
+}
+
+/** Files that are in the signature as Base64, or beside it: their bytes are what the reference is over. */
+function referencesTo(room: DataRoom, signature: SignatureNode, expected: ExpectedContent): boolean {
+  const sha256 = Buffer.from(expected.sha256, 'hex');
+  const references = childrenNamed(signature, DS, 'SignedInfo').flatMap((info) =>
+    childrenNamed(info, DS, 'Reference'),
+  );
+  const outside = references.filter((node) => targetOf(attributeOf(node, 'URI')).kind === 'outside');
+  // Only one missing file can be told by its digest; of several, the others would go unseen.
+  return references.some((node) => {
+    try {
+      return coversBytes(room, signature, readReference(node), sha256, outside.length === 1);
+    } catch (error) {
+      if (error instanceof DataFault || error instanceof FormFault) return false;
+      throw error;
+    }
+  });
+}
+
+function coversBytes(
+  room: DataRoom,
+  signature: SignatureNode,
+  reference: ReferenceForm,
+  sha256: Buffer,
+  byDigest: boolean,
+): boolean {
+  const target = targetOf(reference.uri);
+  if (target.kind === 'outside' && room.content(target.uri) === undefined) {
+    return (
+      byDigest &&
+      reference.transforms === undefined &&
+      hashOf(reference.digestMethod) === 'sha256' &&
+      reference.digest.equals(sha256)
+    );
+  }
+  const data = findData(room, reference);
+  const bytes =
+    data.kind === 'outside' ? data.processing.output === undefined : data.processing.output === 'base64';
+  return bytes && digestData(room, data, signature, 'sha256').equals(sha256);
+}
+
+function digestsTo(expected: ExpectedContent, parts: readonly Buffer[]): boolean {
+  if (parts.reduce((length, part) => length + part.length, 0) !== expected.length) return false;
+  const hash = createHash('sha256');
+  for (const part of parts) hash.update(part);
+  return hash.digest('hex') === expected.sha256;
+}
