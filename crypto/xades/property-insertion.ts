@@ -28,7 +28,9 @@ export function insertProperties(
 ): [Buffer, ...Buffer[]] {
   const splices = insertions.map(({ signature, properties }) => spliceFor(utf8, signature, properties));
   splices.sort((a, b) => a.cut - b.cut);
-  const parts: [Buffer, ...Buffer[]] = [document.subarray(0, decoded.toOriginal(splices[0]?.cut ?? 0))];
+  const [first] = splices;
+  if (first === undefined) return [document];
+  const parts: [Buffer, ...Buffer[]] = [document.subarray(0, decoded.toOriginal(first.cut))];
   splices.forEach(({ resume, text }, index) => {
     const next = splices[index + 1];
     const end = next === undefined ? document.length : decoded.toOriginal(next.cut);

@@ -1,6 +1,5 @@
 /** Time-stamped XML signatures, and a second opinion on what their time-stamps cover. */
 import { readFileSync } from 'node:fs';
-import type { ExecutionContext } from 'ava';
 import { readTimestampToken } from '../../../crypto/timestamps/read.ts';
 import type {
   AugmentFileRequest,
@@ -125,8 +124,9 @@ export async function archivedByXmllint(
   data: Buffer,
   before: number,
   object?: string,
+  around?: { readonly [prefix: string]: string },
 ): Promise<Buffer> {
-  const part = (xpath: string): Promise<Buffer> => canonicalByXmllint(path, xpath);
+  const part = (xpath: string): Promise<Buffer> => canonicalByXmllint(path, xpath, around);
   const local = (name: string): string => `//*[local-name()='${name}']`;
   const parts = [data];
   for (const name of ['SignedProperties', 'SignedInfo', 'SignatureValue', 'KeyInfo']) {
@@ -138,6 +138,3 @@ export async function archivedByXmllint(
   if (object !== undefined) parts.push(await part(object));
   return Buffer.concat(parts);
 }
-
-/** `skip` says loudly what is not tried. */
-export type Context = ExecutionContext;

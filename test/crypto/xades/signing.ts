@@ -92,20 +92,26 @@ export function byXmlsec(
   return xmlsec1({ file: path, ca: pki().rootFile, ...more });
 }
 
+/** Namespaces that our own signatures declare around their parts. */
+const AROUND = { ds: 'http://www.w3.org/2000/09/xmldsig#', xades: 'http://uri.etsi.org/01903/v1.3.2#' };
+
+const nameOf = (prefix: string): string => (prefix === '' ? 'xmlns' : `xmlns:${prefix}`);
+
 /** Exclusive canonical form by xmllint of the one element that the XPath names, out of its document. */
-export async function canonicalByXmllint(path: string, xpath: string): Promise<Buffer> {
+export async function canonicalByXmllint(
+  path: string,
+  xpath: string,
+  around: { readonly [prefix: string]: string } = AROUND,
+): Promise<Buffer> {
   // Only whole documents are canonicalized there; the namespaces around the element are written on it by hand.
   const { stdout, stderr, exit } = await runTool('xmllint', ['--huge', '--xpath', xpath, path]);
   if (exit !== 0) throw new Error(`xmllint: ${stderr}`);
   const text = stdout.replace(/\n$/, '');
   const name = /^<([^\s/>]+)/.exec(text)?.[1] ?? '';
   const declared = text.slice(0, text.indexOf('>'));
-  const missing = Object.entries({
-    ds: 'http://www.w3.org/2000/09/xmldsig#',
-    xades: 'http://uri.etsi.org/01903/v1.3.2#',
-  }).filter(([prefix]) => !declared.includes(` xmlns:${prefix}=`));
+  const missing = Object.entries(around).filter(([prefix]) => !declared.includes(` ${nameOf(prefix)}=`));
   const alone = newFile(
-    `<${name}${missing.map(([prefix, uri]) => ` xmlns:${prefix}="${uri}"`).join('')}${text.slice(1 + name.length)}`,
+    `<${name}${missing.map(([prefix, uri]) => ` ${nameOf(prefix)}="${uri}"`).join('')}${text.slice(1 + name.length)}`,
   );
   const canonical = await runTool('xmllint', ['--huge', '--exc-c14n', alone]);
   if (canonical.exit !== 0) throw new Error(`xmllint: ${canonical.stderr}`);
