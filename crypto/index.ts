@@ -1,7 +1,23 @@
-export type { AuthorityRequest, AuthorityTransport } from './authorities.ts';
+export type {
+  AuthorityRequest,
+  AuthorityTransport,
+  Evidence,
+  EvidenceSource,
+  SigningServices,
+  TimestampAuthority,
+} from './authorities.ts';
+export { type AddCadesSignerRequest, addCadesSigner } from './cades/add-signer.ts';
+export { type CounterSignCadesRequest, counterSignCades } from './cades/counter-sign.ts';
 export { readCertificate } from './certificates/certificate.ts';
 export { type DevelopmentCertificates, makeDevelopmentCertificates } from './certificates/development.ts';
-export { signFile, verifyFile } from './engine.ts';
+export {
+  augmentFile,
+  beginSigning,
+  finishSigning,
+  signFile,
+  signFileAtLevel,
+  verifyFile,
+} from './engine.ts';
 export { type KeySource, type LoadedSigner, loadSigner } from './keys/load.ts';
 export { certificatesIn } from './keys/pem.ts';
 export {
@@ -10,16 +26,44 @@ export {
   type SerializedSigner,
   serializeSigner,
 } from './keys/transfer.ts';
+export { createEvidenceSource, type EvidenceSourceOptions } from './revocation/evidence-source.ts';
+export { createTimestampAuthority, type TimestampAuthorityOptions } from './timestamps/authority.ts';
 export {
+  type AugmentFileRequest,
+  type BeginSigningRequest,
+  type BegunSigning,
+  type CadesForm,
   type Check,
   CryptoError,
   type CryptoErrorCode,
   type DigestName,
   type Fingerprint,
+  type FinishSigningRequest,
+  type PadesForm,
+  type SignatureAppearance,
   type SignatureFormat,
+  type SignatureLevel,
+  type SignatureParameters,
+  type SignaturePolicy,
   type SignedFile,
   type Signer,
+  type SignerIdentity,
   type SignFileRequest,
   type VerificationReport,
   type VerifyFileRequest,
+  type XadesForm,
 } from './types.ts';
+export type {
+  CertificateRecord,
+  ChangeRecord,
+  Indication,
+  SignatureRecord,
+  SignatureScope,
+  SubIndication,
+  TimestampRecord,
+  ValidationItem,
+  ValidationReport,
+  ValidationResults,
+} from './validation/report.ts';
+export type { TrustSettings, ValidationRequest } from './validation/trust.ts';
+export { type ValidateFileRequest, validateFile } from './validation/validate.ts';
