@@ -4,7 +4,8 @@
  */
 import type { Evidence } from '../authorities.ts';
 import type { Certificate } from '../certificates/certificate.ts';
-import { findPath } from '../certificates/path.ts';
+import { type PathFlawKind, pathFlaws } from '../certificates/path-flaws.ts';
+import { PathSearch } from '../certificates/path-search.ts';
 import { keyBits, signatureMethod } from '../cms/signature-value.ts';
 import { type RevocationSource, revocationStatus } from '../revocation/status.ts';
 import { algorithmText, strengthOf } from './algorithms.ts';
@@ -39,20 +40,58 @@ export interface ChainVerdict {
   readonly results: ValidationResults;
 }
 
+/** Every way up to an anchor is looked at until one is good; when none is, the most likely one is reported. */
 export function judgeChain(request: ChainRequest): ChainVerdict {
+  let likely: ResultsBuilder | undefined;
+  const { anchors, intermediates } = trustedCertificates(request.trust);
+  const others = [...intermediates, ...request.others];
+  const search = new PathSearch({ certificate: request.certificate, others, anchors });
+  for (const path of search.paths()) {
+    const results = judgePath(path, request);
+    if (results.verdict().subIndication === undefined) return verdictOf(results);
+    likely ??= results;
+  }
+  return verdictOf(likely ?? withoutPath(request, search.because));
+}
+
+function verdictOf(results: ResultsBuilder): ChainVerdict {
+  return { subIndication: results.verdict().subIndication, results: results.results() };
+}
+
+function judgePath(path: readonly Certificate[], request: ChainRequest): ResultsBuilder {
   const results = new ResultsBuilder();
   checkOwnValidity(request, results);
-  const path = checkPath(request, results);
-  const fault = purposeFault(request.certificate, request.purpose);
+  results.passed({
+    type: 'chain.path',
+    message: 'A path of certificates leads to a trust anchor.',
+    detail: path.map((one) => certificateRecord(one).subjectName).join(' < '),
+  });
+  checkFlaws(path, request, results);
+  checkPurpose(request, results);
+  checkAlgorithms(path, request.time, results);
+  checkRevocation(path, request, results);
+  return results;
+}
+
+function withoutPath(request: ChainRequest, because: string): ResultsBuilder {
+  const results = new ResultsBuilder();
+  checkOwnValidity(request, results);
+  const message =
+    request.trust.anchors.length === 0
+      ? 'No trust anchor is given, so nobody is trusted.'
+      : `No path to a trust anchor: ${because}.`;
+  results.failed('NO_CERTIFICATE_CHAIN_FOUND', { type: 'chain.path', message });
+  checkPurpose(request, results);
+  return results;
+}
+
+function checkPurpose({ certificate, purpose }: ChainRequest, results: ResultsBuilder): void {
+  const fault = purposeFault(certificate, purpose);
   if (fault === undefined) {
     results.passed({ type: 'certificate.purpose', message: 'The certificate is for what it was used for.' });
   } else {
     results.failed('CHAIN_CONSTRAINTS_FAILURE', fault);
   }
-  checkAlgorithms(path, request.time, results);
-  checkRevocation(path, request, results);
-  const { subIndication } = results.verdict();
-  return { subIndication, results: results.results() };
 }
 
 function checkOwnValidity({ certificate, time, notBefore }: ChainRequest, results: ResultsBuilder): void {
@@ -75,28 +114,21 @@ function checkOwnValidity({ certificate, time, notBefore }: ChainRequest, result
   }
 }
 
-function checkPath(request: ChainRequest, results: ResultsBuilder): readonly Certificate[] {
-  const { certificate, others, trust, time } = request;
-  const { anchors, intermediates } = trustedCertificates(trust);
-  if (anchors.length === 0) {
-    const message = 'No trust anchor is given, so nobody is trusted.';
-    results.failed('NO_CERTIFICATE_CHAIN_FOUND', { type: 'chain.path', message });
-    return [certificate];
+function checkFlaws(path: readonly Certificate[], { time }: ChainRequest, results: ResultsBuilder): void {
+  const flaws = pathFlaws(path, time).filter(
+    // Both are checks of their own: the signer's period, and algorithms by date.
+    ({ kind, certificate }) => kind !== 'algorithm' && !(isAboutTime(kind) && certificate === path[0]),
+  );
+  for (const { kind, because } of flaws) {
+    const subIndication = isAboutTime(kind)
+      ? 'CERTIFICATE_CHAIN_GENERAL_FAILURE'
+      : 'CHAIN_CONSTRAINTS_FAILURE';
+    results.failed(subIndication, { type: `chain.${kind}`, message: `The path is not good: ${because}.` });
   }
-  // Its own validity is a check of its own; the path is asked for at the nearest time at which it was valid.
-  const at = Math.min(Math.max(time, certificate.notBefore), certificate.notAfter);
-  const found = findPath({ certificate, others: [...intermediates, ...others], anchors, at });
-  if (!found.ok) {
-    const message = `No path to a trust anchor: ${found.because}.`;
-    results.failed('NO_CERTIFICATE_CHAIN_FOUND', { type: 'chain.path', message });
-    return [certificate];
-  }
-  results.passed({
-    type: 'chain.path',
-    message: 'A path of certificates leads to a trust anchor.',
-    detail: found.path.map((one) => certificateRecord(one).subjectName).join(' < '),
-  });
-  return found.path;
+}
+
+function isAboutTime(kind: PathFlawKind): boolean {
+  return kind === 'expired' || kind === 'not-yet-valid';
 }
 
 /** The algorithms that the signatures on the certificates rest on; the anchor's own signature proves nothing anyway. */
