@@ -44,11 +44,6 @@ export function trailerChanges(pair: StatePair): readonly Change[] {
     if (!equalValues(before.get(key), after.get(key)))
       changes.push(forbidden(`exchanged the /${key} of the trailer`));
   }
-  const [first, other] = [before, after].map(
-    (trailer) => [...items(pair.after.pdf.resolve(trailer.get('ID')))][0],
-  );
-  if (first !== undefined && !equalValues(first, other))
-    changes.push(forbidden('changed the identifier of the file'));
   const info = asReference(before.get('Info'))?.number;
   const changedInfo =
     !equalValues(before.get('Info'), after.get('Info')) || (info !== undefined && pair.changed(info));

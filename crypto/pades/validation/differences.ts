@@ -9,7 +9,8 @@
 import { asReference, items, type PdfDict, type PdfDocument, referencesIn } from '../../pdf/index.ts';
 import { catalogChanges, OPEN_CATALOG_KEYS, trailerChanges } from './catalog-changes.ts';
 import { type Change, forbidden } from './change.ts';
-import { formChanges, OPEN_FIELD_KEYS, OPEN_FORM_KEYS } from './form-changes.ts';
+import { filledField, OPEN_FIELD_KEYS } from './field-changes.ts';
+import { formChanges, OPEN_FORM_KEYS } from './form-changes.ts';
 import { changedBelow, type Root } from './frozen-walk.ts';
 import { annotationChange, OPEN_PAGE_KEYS, pageChanges, pagePart } from './page-changes.ts';
 import type { StatePair } from './state-pair.ts';
@@ -40,7 +41,7 @@ export function differencesBetween(pair: StatePair): readonly Change[] {
     ...catalogChanges(pair),
     ...form.changes,
     ...pageChanges(pair, survey, form.widgets),
-    ...changesBelowDoors(pair, survey, (number) => seen.has(number) || exempt(number)),
+    ...changesBelowDoors(pair, survey, form.valued, (number) => seen.has(number) || exempt(number)),
   ];
   if (pair.before.hasOpenStream()) changes.push(forbidden('supplies the end of a stream that was open'));
   const distinct = new Map(changes.map((change) => [change.description, change]));
@@ -117,6 +118,7 @@ function* formRoots(pdf: PdfDocument, form: PdfDict): Generator<Root> {
 function changesBelowDoors(
   pair: StatePair,
   survey: Survey,
+  valued: ReadonlySet<string>,
   exempt: (number: number) => boolean,
 ): readonly Change[] {
   const changes: Change[] = [];
@@ -126,19 +128,10 @@ function changesBelowDoors(
     );
     return changedBelow(pair, [{ numbers, place: '' }], exempt).length > 0;
   };
-  for (const { dict, name, type, signed } of survey.fields.values()) {
+  for (const field of survey.fields.values()) {
+    const { dict, name, signed } = field;
     if (signed || !changedIn(dict, (key) => OPEN_FIELD_KEYS.has(key) && !WAYS_BACK.has(key))) continue;
-    changes.push(
-      type === 'Sig'
-        ? {
-            kind: 'signature',
-            field: name,
-            covers: false,
-            isNew: false,
-            description: `drew the signature in the field ${name}`,
-          }
-        : { kind: 'form', field: name, description: `filled in the field ${name}` },
-    );
+    changes.push(filledField(field, valued.has(name)));
   }
   for (const [number, page] of survey.annotations) {
     const dict = pair.before.pdf.dict(pair.before.pdf.object(number));

@@ -59,6 +59,7 @@ export class RevisionHistory {
   }
 
   #open(end: number): DocumentState | string {
+    if (end > this.#source.size) return `The file has ${this.#source.size} bytes, not ${end}.`;
     let state: DocumentState;
     try {
       state = new DocumentState(this.#source, end, this.#shared);
