@@ -102,7 +102,12 @@ function send(
       { method: request.method, headers, signal, agent: secure ? agents.https : agents.http },
       resolve,
     );
-    sent.on('error', reject);
+    sent.on('error', (error: NodeJS.ErrnoException) => {
+      // The server ended a kept connection at the moment it was used again; nothing was wrong with the request.
+      const stale = sent.reusedSocket && error.code === 'ECONNRESET' && !signal.aborted;
+      if (stale) resolve(send(request, url, start, agents, signal));
+      else reject(error);
+    });
     sent.end(request.body);
   });
 }
