@@ -64,6 +64,16 @@ export interface EvidenceSource {
    *   or a certificate has no answer; `certificate.revoked` when one is revoked at `at`
    */
   collect(ends: readonly Buffer[], others: readonly Buffer[], at: number): Promise<Evidence>;
+  /**
+   * As `collect`, for those who judge what there is: whatever could be had, answers that say `revoked` among it, and a
+   * sentence for each thing that could not. Never rejects. Left out, `collect` is asked instead.
+   */
+  gather?(ends: readonly Buffer[], others: readonly Buffer[], at: number): Promise<GatheredEvidence>;
+}
+
+export interface GatheredEvidence {
+  readonly evidence: Evidence;
+  readonly problems: readonly string[];
 }
 
 /** What signing above level B, and augmenting, may ask for. */

@@ -122,11 +122,8 @@ function signerFacts(signer: SignerInfo, context: SignerContext): SignatureFacts
   const { attributes } = signer;
   const claimed = attributes === undefined ? undefined : claimedTime(attributes);
   const found = timestampsOf({ data, signer, contentDigest: context.contentDigest, certificates });
-  const evidence = joinEvidence(
-    evidenceInData(data),
-    evidenceInAttributes(attributes, signer.unsignedAttributes),
-    options.around?.evidence ?? NO_EVIDENCE,
-  );
+  const carried = evidenceInAttributes(attributes, signer.unsignedAttributes);
+  const evidence = joinEvidence(evidenceInData(data), carried, options.around?.evidence ?? NO_EVIDENCE);
   const findings = [
     ...structure,
     ...bound.findings,
@@ -141,7 +138,7 @@ function signerFacts(signer: SignerInfo, context: SignerContext): SignatureFacts
     scope,
     findings,
     certificate: bound.certificate,
-    certificates,
+    certificates: [...certificates, ...carried.certificates.flatMap(readableCertificates)],
     evidence: joinEvidence(evidence, ...timestamps.map(evidenceInTimestamp)),
     claimedTime: claimed,
     algorithms: [...algorithmsOf(signer, bound.certificate), ...bound.algorithms],

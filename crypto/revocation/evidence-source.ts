@@ -27,19 +27,43 @@ export function createEvidenceSource(options: EvidenceSourceOptions): EvidenceSo
   const anchors = options.anchors.map(readCertificate);
   const intermediates = options.intermediates.flatMap(readableCertificates);
   const inquiry = createInquiry(options);
+  const chainRequest = (others: readonly Buffer[], at: number): ChainRequest => {
+    const pool = [...intermediates, ...others.flatMap(readableCertificates)];
+    return { anchors, pool, at, inquiry, allowAia: options.allowAia };
+  };
   return {
     async collect(ends, others, at) {
-      const pool = [...intermediates, ...others.flatMap(readableCertificates)];
-      const chains = await Promise.all(
-        ends.map((end) =>
-          chainOf(readCertificate(end), { anchors, pool, at, inquiry, allowAia: options.allowAia }),
-        ),
-      );
+      const request = chainRequest(others, at);
+      const chains = await Promise.all(ends.map((end) => chainOf(readCertificate(end), request)));
       const answers = await Promise.all(pairsOf(chains).map((pair) => askAbout(pair, inquiry, at)));
       return gather(
         chains.flat().map(({ der }) => der),
         answers.map(({ evidence }) => evidence),
       );
+    },
+    async gather(ends, others, at) {
+      const request = chainRequest(others, at);
+      const problems = new Set<string>();
+      const attempt = async <T>(work: Promise<T>): Promise<T[]> => {
+        try {
+          return [await work];
+        } catch (error) {
+          if (!(error instanceof CryptoError)) throw error;
+          problems.add(error.message);
+          return [];
+        }
+      };
+      const certificates = ends.flatMap(readableCertificates);
+      const found = await Promise.all(certificates.map((end) => attempt(chainOf(end, request))));
+      const chains = found.flat();
+      const answers = await Promise.all(
+        pairsOf(chains).map(({ certificate, issuer }) => attempt(inquiry.about(certificate, issuer, at))),
+      );
+      const evidence = gather(
+        chains.flat().map(({ der }) => der),
+        answers.flat().map((answer) => answer.evidence),
+      );
+      return { evidence, problems: [...problems] };
     },
   };
 }

@@ -2,7 +2,7 @@
  * From the facts about one signature to a verdict with reasons, the same for all formats (EN 319 102-1 §5.3, §5.5, §5.6):
  * what the bytes say, what time-stamps prove, and whether the signer could be trusted at the proven time.
  */
-import type { Evidence } from '../authorities.ts';
+import { readableCertificates } from '../certificates/certificate.ts';
 import { joinEvidence } from '../cms/facts-evidence.ts';
 import { certificateRecord } from './certificate-record.ts';
 import { dateText, judgeChain } from './chain.ts';
@@ -19,8 +19,7 @@ import type { ValidationRequest } from './trust.ts';
  * @throws {CryptoError} `certificate.malformed` for a trust anchor that can't be read
  */
 export function judge(facts: SignatureFacts, request: ValidationRequest): SignatureRecord {
-  const evidence = joinedEvidence(facts, request);
-  const known: SignatureFacts = evidence === facts.evidence ? facts : { ...facts, evidence };
+  const known = withFurtherEvidence(facts, request);
   const proofs = judgeTimestamps(known, request);
   const bestTime = Math.min(proofs.existed ?? request.at, request.at);
   const results = new ResultsBuilder();
@@ -51,9 +50,14 @@ export function judge(facts: SignatureFacts, request: ValidationRequest): Signat
   };
 }
 
-function joinedEvidence({ evidence }: SignatureFacts, { trust }: ValidationRequest): Evidence {
-  if (trust.evidence === undefined) return evidence;
-  return joinEvidence(evidence, trust.evidence);
+function withFurtherEvidence(facts: SignatureFacts, { trust }: ValidationRequest): SignatureFacts {
+  if (trust.evidence === undefined) return facts;
+  const certificates = trust.evidence.certificates.flatMap(readableCertificates);
+  return {
+    ...facts,
+    certificates: [...facts.certificates, ...certificates],
+    evidence: joinEvidence(facts.evidence, trust.evidence),
+  };
 }
 
 /** A time-stamp that is not good proves nothing; it does not make the signature worse than one without it. */

@@ -1,9 +1,13 @@
 /** One door to validation: a file and what is trusted in, a report with reasons out. */
 import { cadesFacts } from '../cades/facts.ts';
+import { joinEvidence } from '../cms/facts-evidence.ts';
 import { openSource, type Source } from '../files/source.ts';
-import { CryptoError, type SignatureFormat } from '../types.ts';
-import type { FileFacts } from './facts.ts';
+import { padesFacts } from '../pades/validate.ts';
+import type { SignatureFormat } from '../types.ts';
+import { xadesFacts } from '../xades/validate.ts';
+import type { FileFacts, Finding } from './facts.ts';
 import { judgeFile } from './judge-file.ts';
+import { gatherFor, isOpen } from './online.ts';
 import type { ValidationReport } from './report.ts';
 import type { ValidationRequest } from './trust.ts';
 
@@ -23,7 +27,20 @@ export interface ValidateFileRequest extends ValidationRequest {
  */
 export async function validateFile(request: ValidateFileRequest): Promise<ValidationReport> {
   const facts = factsOf(request);
-  return judgeFile(request.format, facts, request);
+  const { format, trust } = request;
+  const report = judgeFile(format, facts, request);
+  const open = report.signatures.some(({ results }) => isOpen(results));
+  if (trust.online === undefined || trust.revocation === 'none' || !open) return report;
+  const { evidence, problems } = await gatherFor(facts.signatures, report.signatures, trust.online);
+  const known = trust.evidence === undefined ? evidence : joinEvidence(trust.evidence, evidence);
+  const told = problems.map(
+    (message): Finding => ({ status: 'warning', type: 'revocation.online', message }),
+  );
+  return judgeFile(
+    format,
+    { ...facts, findings: [...facts.findings, ...told] },
+    { ...request, trust: { ...trust, evidence: known } },
+  );
 }
 
 /** Opens the files, and closes them again before anybody is asked. */
@@ -37,8 +54,7 @@ function factsOf({ format, path, content }: ValidateFileRequest): FileFacts {
     };
     const source = open(path);
     const beside = content === undefined ? {} : { content: open(content) };
-    const facts = READ[format]?.(source, beside);
-    if (facts === undefined) throw new CryptoError('request.invalid', `${format} can't be validated yet.`);
+    const facts = READ[format](source, beside);
     for (const one of sources) one.assertUnchanged();
     return facts;
   } finally {
@@ -48,6 +64,8 @@ function factsOf({ format, path, content }: ValidateFileRequest): FileFacts {
 
 type Reader = (source: Source, beside: { readonly content?: Source }) => FileFacts;
 
-const READ: { readonly [format in SignatureFormat]?: Reader } = {
+const READ: { readonly [format in SignatureFormat]: Reader } = {
+  Pades: padesFacts,
   Cades: cadesFacts,
+  Xades: xadesFacts,
 };
