@@ -6,7 +6,7 @@ export {
   ExclusiveCanonicalizer,
 } from './canonical.ts';
 export type { ByteSink } from './canonical-output.ts';
-export { canonicalize, type Exclusion } from './canonicalize.ts';
+export { canonicalize } from './canonicalize.ts';
 export { type DecodedXml, decodeXml, type XmlEncoding } from './encoding.ts';
 export {
   type Attribute,
@@ -24,5 +24,5 @@ export {
   MAX_VALUE_LENGTH,
 } from './limits.ts';
 export { type Name, Names, type Namespace } from './names.ts';
-export { type RootPlace, readElement, readXml } from './reader.ts';
+export { type RootPlace, readElement, readXml, type SkippedElements } from './reader.ts';
 export { namespaceOf, type Scope, ScopeTracker } from './scope.ts';

@@ -46,11 +46,20 @@ export interface RootPlace {
  * Reads a whole document.
  * @param bytes valid UTF-8 without byte order mark.
  * @param names a fresh table, for a listener that looks prefixes up itself.
+ * @param skips see `SkippedElements`; only for a document that was read before.
  * @throws CryptoError `xml.malformed` (with line and column), `xml.dtd`, `xml.too-deep`.
  */
-export function readXml(bytes: Buffer, listener: XmlListener, names = new Names()): RootPlace {
-  return new Reader(bytes, listener, names).document();
+export function readXml(
+  bytes: Buffer,
+  listener: XmlListener,
+  names = new Names(),
+  skips: SkippedElements = [],
+): RootPlace {
+  return new Reader(bytes, listener, names, skips).document();
 }
+
+/** Elements that are passed over as if they were not there; in order, not inside each other, and not the outermost. */
+export type SkippedElements = readonly { readonly start: number; readonly end: number }[];
 
 /**
  * Reads one element of a document that has been read as a whole before; its namespaces are those of its place there.
@@ -63,10 +72,11 @@ export function readElement(
   place: { readonly start: number; readonly scope: Scope | undefined },
   listener: XmlListener,
   names: Names,
+  skips: SkippedElements = [],
 ): void {
   const restore = bindScope(place.scope);
   try {
-    new Reader(bytes, listener, names).element(place.start);
+    new Reader(bytes, listener, names, skips).element(place.start);
   } finally {
     restore();
   }
@@ -83,11 +93,17 @@ class Reader {
   readonly #tags: TagReader;
   readonly #listener: XmlListener;
   readonly #open: Open[] = [];
+  readonly #skips: SkippedElements;
+  #skipped = 0;
+  /** Where the next element to be skipped begins. */
+  #skipAt: number;
 
-  constructor(bytes: Buffer, listener: XmlListener, names: Names) {
+  constructor(bytes: Buffer, listener: XmlListener, names: Names, skips: SkippedElements) {
     this.#scanner = new Scanner(bytes, names);
     this.#tags = new TagReader(this.#scanner);
     this.#listener = listener;
+    this.#skips = skips;
+    this.#skipAt = skips[0]?.start ?? -1;
   }
 
   document(): RootPlace {
@@ -111,6 +127,8 @@ class Reader {
 
   element(start: number): void {
     this.#scanner.position = start;
+    while (this.#skipAt >= 0 && this.#skipAt < start)
+      this.#skipAt = this.#skips[++this.#skipped]?.start ?? -1;
     this.#root();
   }
 
@@ -171,11 +189,19 @@ class Reader {
         else throw this.#declarationHere();
       } else if (next === QUESTION) {
         this.#instruction();
+      } else if (scanner.position === this.#skipAt) {
+        this.#skip();
       } else {
         this.#element();
       }
     }
     return { ...place, contentEnd, end: scanner.position };
+  }
+
+  #skip(): void {
+    const skipped = this.#skips[this.#skipped++];
+    if (skipped !== undefined) this.#scanner.position = skipped.end;
+    this.#skipAt = this.#skips[this.#skipped]?.start ?? -1;
   }
 
   #element(): { readonly name: Name; readonly end: number; readonly empty: boolean } {

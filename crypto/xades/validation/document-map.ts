@@ -37,6 +37,8 @@ export interface DocumentMap {
   readonly root: RootPlace;
   /** All of them, whatever they stand in, in document order. */
   readonly signatures: readonly SignatureNode[];
+  /** Those that stand in no other one. */
+  readonly outermost: readonly SignatureNode[];
   /** Why a signature can't be judged from its tree. */
   readonly faults: ReadonlyMap<SignatureNode, string>;
   /** Elements below the root that are in no signature. */
@@ -69,19 +71,49 @@ export function mapDocument(document: Buffer): DocumentMap {
   const mapper = new Mapper(utf8);
   const root = readXml(utf8, mapper, names);
   const { signatures, faults, elementsOutside, unseen, comments } = mapper;
-  const lookedUp = new Map<string, readonly ElementPlace[]>();
-  const elementsNamed = (id: string): readonly ElementPlace[] => {
-    if (!mapper.idsMissing) return mapper.ids.get(id) ?? [];
-    let found = lookedUp.get(id);
-    if (found === undefined) {
-      const again = new Mapper(utf8, id);
-      readXml(utf8, again, names);
-      found = again.ids.get(id) ?? [];
-      lookedUp.set(id, found);
-    }
-    return found;
+  let { ids } = mapper;
+  if (mapper.idsMissing) {
+    const again = new Mapper(utf8, idsNamedIn(signatures));
+    readXml(utf8, again, names);
+    ids = again.ids;
+  }
+  return {
+    utf8,
+    names,
+    decoded,
+    root,
+    signatures,
+    outermost: outermostOf(signatures),
+    faults,
+    elementsOutside,
+    unseen,
+    comments,
+    elementsNamed: (id) => ids.get(id) ?? [],
   };
-  return { utf8, names, decoded, root, signatures, faults, elementsOutside, unseen, comments, elementsNamed };
+}
+
+function outermostOf(signatures: readonly SignatureNode[]): SignatureNode[] {
+  let end = 0;
+  return signatures.filter((signature) => {
+    if (signature.start < end) return false;
+    end = signature.end;
+    return true;
+  });
+}
+
+/** Every identifier that something in a signature has or names. */
+function idsNamedIn(signatures: readonly SignatureNode[]): Set<string> {
+  const named = new Set<string>();
+  const left = [...signatures];
+  for (let node = left.pop(); node !== undefined; node = left.pop()) {
+    left.push(...node.children);
+    for (const { value } of node.attributes) {
+      named.add(value);
+      const pointed = /^#(?:xpointer\(id\((["'])([^"']+)\1\)\)|(.*))$/s.exec(value);
+      if (pointed !== null) named.add(pointed[2] ?? pointed[3] ?? '');
+    }
+  }
+  return named;
 }
 
 /** What may stand in ds:Object and is looked into; everything else there is content. */
@@ -101,7 +133,7 @@ class Mapper implements XmlListener {
   unseen = 0;
   idsMissing = false;
   readonly #bytes: Buffer;
-  readonly #only: string | undefined;
+  readonly #only: ReadonlySet<string> | undefined;
   readonly #scopes: ScopeTracker;
   /** The kept elements that are open, with their depth; of foreign ones nothing inside is kept. */
   readonly #open: { readonly node: SignatureNode; readonly depth: number; readonly foreign: boolean }[] = [];
@@ -113,8 +145,8 @@ class Mapper implements XmlListener {
   #textBefore = false;
   #commentAfterText = -1;
 
-  /** @param only an identifier: nothing else is looked for */
-  constructor(bytes: Buffer, only?: string) {
+  /** @param only identifiers: nothing else is looked for */
+  constructor(bytes: Buffer, only?: ReadonlySet<string>) {
     this.#bytes = bytes;
     this.#only = only;
     this.#scopes = new ScopeTracker(bytes);
@@ -258,7 +290,7 @@ class Mapper implements XmlListener {
       const attribute = tag.attributes[index] as Attribute;
       if (!ID_NAMES.has(attribute.name.local)) continue;
       const id = attributeValue(this.#bytes, attribute);
-      if (this.#only !== undefined && id !== this.#only) continue;
+      if (this.#only?.has(id) === false) continue;
       if (place === undefined) {
         place = {
           start: tag.start,
@@ -272,7 +304,7 @@ class Mapper implements XmlListener {
       const known = this.ids.get(id);
       if (known !== undefined) {
         if (known.length < 2 && known[0] !== place) known.push(place);
-      } else if (this.ids.size < MAX_IDS) this.ids.set(id, [place]);
+      } else if (this.ids.size < MAX_IDS || this.#only !== undefined) this.ids.set(id, [place]);
       else this.idsMissing = true;
     }
   }

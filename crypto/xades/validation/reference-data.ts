@@ -9,12 +9,10 @@ import {
   type CanonicalMethod,
   canonicalize,
   decodeXml,
-  type Exclusion,
   MAX_DOCUMENT_LENGTH,
   Names,
   readElement,
 } from '../../xml/index.ts';
-import { DS } from '../identifiers.ts';
 import { DEFAULT_CANONICAL } from './algorithms.ts';
 import { Base64Decoder, Base64Element, Base64Fault } from './base64-text.ts';
 import type { DocumentMap, ElementPlace } from './document-map.ts';
@@ -198,8 +196,7 @@ function writeInside(
   const { map } = room;
   const { enveloped, withoutSignatures, output } = found.processing;
   const place = found.kind === 'element' ? found.place : undefined;
-  const left = enveloped || withoutSignatures;
-  if (place !== undefined && left && insideLeftOut(map, place, enveloped, withoutSignatures, signature)) {
+  if (leavesNothing(map, place ?? map.root, found.processing, signature)) {
     throw new DataFault('FORMAT_FAILURE', 'its transforms leave nothing of what it is over');
   }
   spend(room, place ?? { start: 0, end: map.utf8.length });
@@ -214,23 +211,18 @@ function writeInside(
   const { comments } = found.target as { readonly comments: boolean };
   const asked = output ?? method;
   const used = asked.comments && !comments ? { ...asked, comments: false } : asked;
-  const excludes: Exclusion | undefined = !left
-    ? undefined
-    : (tag) =>
-        (enveloped && tag.start === signature.start) ||
-        (withoutSignatures && tag.namespace.uri === DS && tag.name.local === 'Signature');
-  canonicalize(map, place, used, sink, excludes);
+  const skipped = withoutSignatures ? map.outermost : enveloped ? [signature] : [];
+  canonicalize(map, place, used, sink, skipped);
 }
 
-function insideLeftOut(
-  { signatures }: DocumentMap,
-  place: ElementPlace,
-  enveloped: boolean,
-  withoutSignatures: boolean,
+function leavesNothing(
+  { outermost }: DocumentMap,
+  place: { readonly start: number; readonly end: number },
+  { enveloped, withoutSignatures }: Processing,
   own: SignatureNode,
 ): boolean {
   if (enveloped && holds(own, place)) return true;
-  return withoutSignatures && signatures.some((signature) => holds(signature, place));
+  return withoutSignatures && outermost.some((signature) => holds(signature, place));
 }
 
 function writeOutside(room: DataRoom, content: SignedContent, { output }: Processing, sink: ByteSink): void {
