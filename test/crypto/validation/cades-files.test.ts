@@ -1,0 +1,258 @@
+import { readFileSync } from 'node:fs';
+import test from 'ava';
+import { oid } from '../../../crypto/asn1/write.ts';
+import { augmentCades } from '../../../crypto/cades/augment.ts';
+import { signCadesAtLevel } from '../../../crypto/cades/sign-at-level.ts';
+import { amendSignedData } from '../../../crypto/cms/amend.ts';
+import { parseSignedData } from '../../../crypto/cms/parse.ts';
+import type { SignatureLevel, SignFileRequest } from '../../../crypto/types.ts';
+import type { ValidationReport } from '../../../crypto/validation/report.ts';
+import type { TrustSettings } from '../../../crypto/validation/trust.ts';
+import { validateFile } from '../../../crypto/validation/validate.ts';
+import { startAuthority, type TestAuthority } from '../../pki/authority.ts';
+import { bytes, file } from '../cades/room.ts';
+import { DAY, failedTypes, verdictOf, YEAR } from './judging.ts';
+
+const NOW = Date.now();
+const HOUR = 3_600_000;
+const ARCHIVE_TIMESTAMP = oid('0.4.0.1733.2.4');
+
+let authority: TestAuthority;
+test.before(async () => {
+  authority = await startAuthority({ now: NOW });
+});
+test.after.always(() => authority.close());
+
+interface Made {
+  readonly path: string;
+  readonly content: string;
+}
+
+async function signed(
+  level: SignatureLevel,
+  more: Partial<SignFileRequest> = {},
+  by = authority,
+): Promise<Made> {
+  const request: SignFileRequest = {
+    format: 'Cades',
+    input: file(bytes(3000)),
+    output: file(),
+    signer: by.pki.signer('p-256'),
+    at: NOW,
+    level,
+    ...more,
+  };
+  await signCadesAtLevel(request, by.services);
+  return { path: request.output, content: request.input };
+}
+
+function validated(
+  path: string,
+  options: { readonly at?: number; readonly content?: string; readonly trust?: Partial<TrustSettings> } = {},
+): Promise<ValidationReport> {
+  const { at = NOW + HOUR, content, trust } = options;
+  return validateFile({
+    format: 'Cades',
+    path,
+    at,
+    ...(content === undefined ? {} : { content }),
+    trust: {
+      anchors: [authority.pki.root.certificate],
+      intermediates: [],
+      revocation: 'none',
+      ...trust,
+    },
+  });
+}
+
+function said(report: ValidationReport): string {
+  const [first] = report.signatures;
+  return first === undefined ? report.indication : verdictOf(first);
+}
+
+test('an enveloping signature passes and a changed byte of its content does not, in DER and in PEM', async (t) => {
+  const { path } = await signed('B');
+  const report = await validated(path);
+  t.is(report.indication, 'TOTAL-PASSED');
+  t.is(report.signatures[0]?.level, 'B');
+  t.regex(report.signatures[0]?.scope.description ?? '', /3000 bytes/);
+  const changed = Buffer.from(readFileSync(path));
+  changed[1000] = (changed[1000] ?? 0) ^ 1;
+  t.is(said(await validated(file(changed))), 'TOTAL-FAILED: HASH_FAILURE');
+
+  const pem = await signed('B', { cades: { armor: 'pem' } });
+  t.is((await validated(pem.path)).indication, 'TOTAL-PASSED');
+  const text = readFileSync(pem.path, 'latin1');
+  for (const broken of [
+    text.replace('-----END', '----END'),
+    text.replace(/\n[A-Za-z0-9]/, '\n*'),
+    text.slice(0, 900),
+  ]) {
+    const refused = await validated(file(Buffer.from(broken, 'latin1')));
+    t.is(refused.indication, 'TOTAL-FAILED');
+    t.deepEqual(failedTypes(refused.results), ['structure.cms']);
+  }
+});
+
+test('a detached signature needs its content, and no other', async (t) => {
+  const { path, content } = await signed('B', { cades: { detached: true } });
+  t.is((await validated(path, { content })).indication, 'TOTAL-PASSED');
+  t.is(said(await validated(path)), 'INDETERMINATE: SIGNED_DATA_NOT_FOUND');
+  t.is(said(await validated(path, { content: file(bytes(3001)) })), 'TOTAL-FAILED: HASH_FAILURE');
+});
+
+test('content that is given beside an enveloping signature must be the same', async (t) => {
+  const { path, content } = await signed('B');
+  t.is((await validated(path, { content })).indication, 'TOTAL-PASSED');
+  const report = await validated(path, { content: file(bytes(3001)) });
+  t.is(report.indication, 'TOTAL-FAILED');
+  t.deepEqual(failedTypes(report.results), ['content.given']);
+});
+
+test('files that are no signature are reported, and files that are not there are refused', async (t) => {
+  for (const junk of [Buffer.from('hello'), Buffer.alloc(5000), Buffer.from('3080'.repeat(3000), 'hex')]) {
+    const report = await validated(file(junk));
+    t.is(report.indication, 'TOTAL-FAILED');
+    t.is(report.signatures.length, 0);
+  }
+  await t.throwsAsync(validated('/nowhere/at/all.p7m'), { code: 'input.unreadable' });
+});
+
+test('each level is recognized, and from LT on nobody need be asked', async (t) => {
+  for (const level of ['B', 'T', 'LT', 'LTA'] as const) {
+    const { path } = await signed(level);
+    const report = await validated(path);
+    t.is(report.indication, 'TOTAL-PASSED', level);
+    t.is(report.signatures[0]?.level, level);
+    t.is(report.signatures[0]?.timestamps.length, { B: 0, T: 1, LT: 1, LTA: 2 }[level]);
+    // The newest time-stamp is the one nothing inside the file vouches for.
+    const hard = await validated(path, { trust: { revocation: 'hard' } });
+    const expected = {
+      B: 'INDETERMINATE: TRY_LATER',
+      T: 'INDETERMINATE: TRY_LATER',
+      LT: 'TOTAL-PASSED',
+      LTA: 'TOTAL-PASSED',
+    };
+    t.is(said(hard), expected[level], level);
+    const online = await validated(path, { trust: authority.trust });
+    t.is(said(online), 'TOTAL-PASSED', level);
+  }
+});
+
+test('evidence that the file lacks is asked for once, and an authority that is down leaves the signature open', async (t) => {
+  const own = await startAuthority({ now: NOW });
+  try {
+    const { path } = await signed('B', {}, own);
+    const trust = { ...own.trust, online: own.freshServices().evidence };
+    const before = own.requests.ocsp;
+    t.is(said(await validated(path, { trust })), 'TOTAL-PASSED');
+    t.is(own.requests.ocsp, before + 1);
+    own.break('ocsp', 'down');
+    own.break('crl', 'down');
+    const down = await validated(path, { trust: { ...own.trust, online: own.freshServices().evidence } });
+    t.is(said(down), 'INDETERMINATE: TRY_LATER');
+    t.true(down.results.warnings.some(({ type }) => type === 'revocation.online'));
+    own.mend('ocsp');
+    own.mend('crl');
+    own.revoke(own.pki.signer('p-256').certificate, NOW - HOUR, 1);
+    const revoked = await validated(path, { trust: { ...own.trust, online: own.freshServices().evidence } });
+    t.is(said(revoked), 'INDETERMINATE: REVOKED_NO_POE');
+  } finally {
+    await own.close();
+  }
+});
+
+test('a revoked authority of the signer found by asking leaves the signature open', async (t) => {
+  const own = await startAuthority({ now: NOW });
+  try {
+    const { path } = await signed('B', {}, own);
+    own.revoke(own.pki.issuing.certificate, NOW - HOUR, 1);
+    const report = await validated(path, { trust: own.trust });
+    t.is(said(report), 'INDETERMINATE: REVOKED_CA_NO_POE');
+  } finally {
+    await own.close();
+  }
+});
+
+test('an archived signature outlives the certificates of its signer and of its first time-stamp', async (t) => {
+  const signer = authority.pki.freshSigner({ notAfter: NOW + 30 * DAY });
+  const { path } = await signed('LTA', { signer });
+  const soft = { revocation: 'soft' } as const;
+  t.is(
+    said(await validated(path, { at: NOW + 5 * YEAR, trust: soft })),
+    'TOTAL-PASSED',
+    'the time-stamps still hold',
+  );
+  const late = await validated(path, { at: NOW + 12 * YEAR, trust: soft });
+  t.is(said(late).split(':')[0], 'INDETERMINATE', 'and no longer');
+
+  const then = NOW + 9 * YEAR;
+  const next = await startAuthority({ now: then });
+  try {
+    authority.setTime(then);
+    next.setTime(then);
+    const renewed = file();
+    await augmentCades(
+      { format: 'Cades', input: path, output: renewed, to: 'LTA', at: then },
+      { timestamps: next.services.timestamps, evidence: authority.freshServices().evidence },
+    );
+    const anchors = [authority.pki.root.certificate, next.pki.root.certificate];
+    const trust = { ...soft, anchors, intermediates: [next.pki.stamping.certificate] };
+    const report = await validated(renewed, { at: NOW + 12 * YEAR, trust });
+    t.is(said(report), 'TOTAL-PASSED');
+    t.deepEqual(
+      report.signatures[0]?.timestamps.map(({ kind }) => kind),
+      ['signature', 'archive', 'archive'],
+    );
+    t.true((report.signatures[0]?.bestTime ?? Number.POSITIVE_INFINITY) < NOW + DAY);
+    t.is(said(await validated(renewed, { at: NOW + 12 * YEAR, trust: soft })).split(':')[0], 'INDETERMINATE');
+  } finally {
+    authority.setTime(undefined);
+    await next.close();
+  }
+});
+
+test('a signer revoked after the archive was made keeps the signature, one without time-stamps does not', async (t) => {
+  const own = await startAuthority({ now: NOW });
+  try {
+    const archived = await signed('LTA', {}, own);
+    const bare = await signed('B', {}, own);
+    own.revoke(own.pki.signer('p-256').certificate, NOW + DAY, 1);
+    const at = NOW + 3 * DAY;
+    own.setTime(at);
+    const trust = () => ({ ...own.trust, online: own.freshServices().evidence });
+    t.is(said(await validated(archived.path, { at, trust: trust() })), 'TOTAL-PASSED');
+    t.is(said(await validated(bare.path, { at, trust: trust() })), 'INDETERMINATE: REVOKED_NO_POE');
+  } finally {
+    await own.close();
+  }
+});
+
+test('an archive time-stamp no longer holds when something it covers is taken away, and does when something is added', async (t) => {
+  const { path } = await signed('LTA', { signer: authority.pki.freshSigner({ notAfter: NOW + 30 * DAY }) });
+  const der = readFileSync(path);
+  const { certificates, signers } = parseSignedData(der);
+  const last = certificates.at(-1) ?? Buffer.alloc(0);
+  const at = der.indexOf(last) + 40;
+  const damaged = Buffer.from(der);
+  damaged[at] = (damaged[at] ?? 0) ^ 1;
+  const report = await validated(file(damaged));
+  const archive = report.signatures[0]?.timestamps.find(({ kind }) => kind === 'archive');
+  t.is(archive && verdictOf(archive), 'TOTAL-FAILED: HASH_FAILURE');
+
+  const attributes = signers[0]?.unsignedAttributes?.encodings ?? [];
+  const added = amendSignedData(der, { certificates: [authority.pki.timestampSigner.certificate] });
+  t.is(attributes.length, 2);
+  const longer = await validated(file(added));
+  t.is(verdictOf(longer.signatures[0]?.timestamps[1] ?? { indication: 'TOTAL-FAILED' }), 'TOTAL-PASSED');
+
+  const archives = attributes.filter((one) => one.includes(ARCHIVE_TIMESTAMP));
+  const robbed = amendSignedData(der, { unsigned: new Map([[0, archives]]) });
+  t.is(archives.length, 1);
+  const gone = await validated(file(robbed));
+  t.is(
+    gone.signatures[0]?.timestamps[0]?.subIndication,
+    'HASH_FAILURE',
+    'the signature time-stamp was covered',
+  );
+});
