@@ -27,7 +27,7 @@ export class Draft {
   #next: number;
   readonly #added: RevisionObject[] = [];
   readonly #dicts = new Map<number, { readonly reference: Reference; readonly draft: DictDraft }>();
-  readonly #arrays = new Map<number, ArrayDraft>();
+  #arrays: Map<number, ArrayDraft> | undefined;
 
   constructor(pdf: PdfDocument) {
     this.pdf = pdf;
@@ -43,7 +43,8 @@ export class Draft {
 
   /** @param reference as `reserve` gave it */
   put(reference: Reference, body: string): void {
-    this.#added.push({ ...reference, body });
+    const { number, generation } = reference;
+    this.#added.push({ number, generation, body });
   }
 
   /** A new object. */
@@ -67,6 +68,7 @@ export class Draft {
 
   /** @internal For `DictDraft.append`. */
   array(reference: Reference, written: Piece): ArrayDraft {
+    this.#arrays ??= new Map();
     let known = this.#arrays.get(reference.number);
     if (known === undefined) {
       known = { reference, written, items: [] };
@@ -80,14 +82,16 @@ export class Draft {
    * @throws {CryptoError} `pdf.malformed` when the catalogue has to change and is no object of its own
    */
   objects(): readonly RevisionObject[] {
-    const objects = [...this.#added];
-    for (const { reference, written, items } of this.#arrays.values()) {
+    const objects = this.#added.slice();
+    for (const { reference, written, items } of this.#arrays?.values() ?? []) {
       objects.push({ ...reference, body: appendItem(written, items.join(' ')) });
     }
     let catalogIsObject = false;
     for (const { reference, draft } of this.#dicts.values()) {
       if (draft === this.catalog) catalogIsObject = true;
-      if (draft.changed) objects.push({ ...reference, body: draft.text() });
+      if (!draft.changed) continue;
+      const { number, generation } = reference;
+      objects.push({ number, generation, body: draft.text() });
     }
     if (!catalogIsObject && this.catalog.changed) {
       throw new CryptoError(
@@ -111,8 +115,9 @@ export class DictDraft {
   readonly written: PdfDict | undefined;
   readonly #draft: Draft;
   readonly #values = new Map<string, string>();
-  readonly #lists = new Map<string, string[]>();
-  readonly #inside = new Map<string, DictDraft>();
+  // Most dictionaries never need these two; every signature makes several drafts.
+  #lists: Map<string, string[]> | undefined;
+  #inside: Map<string, DictDraft> | undefined;
 
   constructor(draft: Draft, written: PdfDict | undefined) {
     this.#draft = draft;
@@ -120,7 +125,8 @@ export class DictDraft {
   }
 
   get changed(): boolean {
-    if (this.#values.size > 0 || this.#lists.size > 0) return true;
+    if (this.#values.size > 0 || this.#lists !== undefined) return true;
+    if (this.#inside === undefined) return false;
     for (const draft of this.#inside.values()) if (draft.changed) return true;
     return false;
   }
@@ -140,6 +146,7 @@ export class DictDraft {
     const written = this.#draft.pdf.dict(value);
     const reference = written && asReference(value);
     if (written !== undefined && reference !== undefined) return this.#draft.dict(reference, written);
+    this.#inside ??= new Map();
     let draft = this.#inside.get(key);
     if (draft === undefined) {
       draft = new DictDraft(this.#draft, written);
@@ -159,18 +166,21 @@ export class DictDraft {
 
   /** Adds to the array under a key; when that is an object of its own, a copy inside this dictionary takes its place. */
   appendHere(key: string, item: string): void {
+    this.#lists ??= new Map();
     const list = this.#lists.get(key);
     if (list === undefined) this.#lists.set(key, [item]);
     else list.push(item);
   }
 
   text(): string {
-    const values = new Map(this.#values);
-    for (const [key, items] of this.#lists) {
+    const values = this.#values;
+    for (const [key, items] of this.#lists ?? []) {
       values.set(key, appendItem(this.#draft.pdf.resolve(this.get(key)), items.join(' ')));
     }
-    for (const [key, draft] of this.#inside) if (draft.changed) values.set(key, draft.text());
+    for (const [key, draft] of this.#inside ?? []) if (draft.changed) values.set(key, draft.text());
     if (this.written !== undefined) return spliceDict(this.written, values);
-    return `<<${Array.from(values, ([key, value]) => `/${key} ${value}`).join('')}>>`;
+    let text = '<<';
+    for (const [key, value] of values) text += `/${key} ${value}`;
+    return `${text}>>`;
   }
 }

@@ -63,28 +63,28 @@ function addField(
   appearance: SignatureAppearance | undefined,
 ): void {
   const { page, entries } = placeWidget(draft, appearance, undefined);
-  const references = parts.map(() => draft.reserve());
-  const [top] = references;
-  const own = references.at(-1);
-  if (top === undefined || own === undefined) return;
-  const parentOf = (index: number): string => {
-    const parent = index === 0 ? under?.reference : references[index - 1];
-    return parent === undefined ? '' : `/Parent ${referenceText(parent)}`;
-  };
-  for (const [index, part] of parts.slice(0, -1).entries()) {
-    const [here, kid] = [references[index], references[index + 1]];
-    if (here === undefined || kid === undefined) continue;
-    draft.put(here, `<</T${textString(part)}${parentOf(index)}/Kids[${referenceText(kid)}]>>`);
+  const own = draft.reserve();
+  let body = `<</FT/Sig/T${textString(parts.at(-1) ?? '')}/V ${referenceText(signature)}`;
+  if (page !== undefined) {
+    for (const [key, value] of widgetEntries(page.reference)) body += `/${key} ${value}`;
+    draft.dict(page.reference, page.dict).appendHere('Annots', referenceText(own));
   }
-  const more = [...(page === undefined ? [] : widgetEntries(page.reference)), ...entries];
-  draft.put(
-    own,
-    `<</FT/Sig/T${textString(parts.at(-1) ?? '')}${parentOf(parts.length - 1)}/V ${referenceText(signature)}` +
-      `${more.map(([key, value]) => `/${key} ${value}`).join('')}>>`,
-  );
-  if (page !== undefined) draft.dict(page.reference, page.dict).appendHere('Annots', referenceText(own));
-  if (under?.reference === undefined) form.append('Fields', referenceText(top));
-  else draft.dict(under.reference, under.dict).append('Kids', referenceText(top));
+  for (const [key, value] of entries) body += `/${key} ${value}`;
+  // From the field upwards: each new field above it knows its only kid.
+  let top = own;
+  for (const part of parts.slice(0, -1).reverse()) {
+    const above = draft.reserve();
+    draft.put(top, `${body}/Parent ${referenceText(above)}>>`);
+    body = `<</T${textString(part)}/Kids[${referenceText(top)}]`;
+    top = above;
+  }
+  if (under?.reference === undefined) {
+    draft.put(top, `${body}>>`);
+    form.append('Fields', referenceText(top));
+  } else {
+    draft.put(top, `${body}/Parent ${referenceText(under.reference)}>>`);
+    draft.dict(under.reference, under.dict).append('Kids', referenceText(top));
+  }
 }
 
 /** What makes a field its own widget on a page. */

@@ -53,7 +53,7 @@ export function surveyForm(pdf: PdfDocument, form: PadesForm): FormSurvey {
   const flags = asInteger(pdf.resolve(pdf.dict(pdf.catalog.get('AcroForm'))?.get('SigFlags'))) ?? 0;
   const whole =
     (flags & SIGNATURES_EXIST) !== 0 || form.fieldName !== undefined || form.certification !== undefined;
-  const wanted = new Set(form.fieldName === undefined ? [] : pathOf(form.fieldName));
+  const wanted = form.fieldName === undefined ? undefined : new Set(pathOf(form.fieldName));
   const topNames = new Set<string>();
   const signed: SignedField[] = [];
   const named = new Map<string, { field: Field; widgets: Field[]; hasFields: boolean }>();
@@ -61,7 +61,7 @@ export function surveyForm(pdf: PdfDocument, form: PadesForm): FormSurvey {
     if (field.depth === 0) topNames.add(field.name);
     const signature = field.type === 'Sig' ? pdf.dict(field.dict.get('V')) : undefined;
     if (signature !== undefined) signed.push({ field, signature });
-    if (wanted.size === 0) continue;
+    if (wanted === undefined) continue;
     const isField = field.dict.get('T') !== undefined;
     const known = named.get(field.name);
     if (known === undefined) {

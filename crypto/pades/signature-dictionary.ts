@@ -71,10 +71,8 @@ export function writeUpdate(
   value: SignatureValue & { readonly reference: Reference },
 ): PreparedUpdate {
   const { number, generation } = value.reference;
-  const { bytes, bodies } = writeRevision({ xref: pdf.xref, size, lastByte, seed }, [
-    { number, generation, body: value.body },
-    ...draft.objects(),
-  ]);
+  const objects = [{ number, generation, body: value.body }, ...draft.objects()];
+  const { bytes, bodies } = writeRevision({ xref: pdf.xref, size, lastByte, seed }, objects);
   const body = bodies[0] ?? 0;
   const holeStart = body + value.holeStart;
   const holeEnd = body + value.holeEnd;

@@ -3,6 +3,7 @@
  * of every encoding, else UTF-16BE with its mark, in hexadecimal.
  */
 export function textString(text: string): string {
+  if (/^[\w .-]*$/.test(text)) return `(${text})`;
   if (/^[ -~]*$/.test(text)) return `(${text.replace(/[\\()]/g, '\\$&')})`;
   return `<feff${Buffer.from(text, 'utf16le').swap16().toString('hex')}>`;
 }

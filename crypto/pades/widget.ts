@@ -9,8 +9,8 @@ import { type Draft, referenceText } from './draft.ts';
 export interface WidgetPlace {
   /** The page that has to list the widget; undefined when one does already. */
   readonly page: Page | undefined;
-  /** What the widget's dictionary gets, as text. */
-  readonly entries: ReadonlyMap<string, string>;
+  /** Keys and values, as text, that the widget's dictionary gets. */
+  readonly entries: readonly (readonly [key: string, value: string])[];
 }
 
 /** PDF/A asks for an appearance of every form field, even of one without extent. */
@@ -31,14 +31,14 @@ export function placeWidget(
   if (appearance !== undefined) {
     throw new CryptoError('request.invalid', 'Visible signatures are not drawn yet.');
   }
-  if (existing !== undefined) return { page: undefined, entries: new Map() };
+  if (existing !== undefined) return { page: undefined, entries: [] };
   const page = firstPage(draft.pdf);
   const empty = referenceText(draft.add(EMPTY_APPEARANCE));
   return {
     page,
-    entries: new Map([
+    entries: [
       ['Rect', '[0 0 0 0]'],
       ['AP', `<</N ${empty}>>`],
-    ]),
+    ],
   };
 }
