@@ -6,7 +6,7 @@ import { readableCertificates } from '../certificates/certificate.ts';
 import type { Source } from '../files/source.ts';
 import { openIntactPdf, PdfDamage, type PdfDocument, withPdf } from '../pdf/index.ts';
 import { CryptoError } from '../types.ts';
-import type { FileFacts, Finding, SignatureFacts } from '../validation/facts.ts';
+import type { FileFacts, Finding, SignatureFacts, TimestampFacts } from '../validation/facts.ts';
 import type { ChangeRecord, SignatureScope } from '../validation/report.ts';
 import { FileDigests } from './file-digests.ts';
 import { type FoundSignature, findSignatures } from './signatures.ts';
@@ -99,7 +99,9 @@ function allFacts(
     const state = one.coverage === undefined ? undefined : history?.stateAt(one.coverage.end);
     const changes = history === undefined ? [] : changesFor(pdf, one, history, later);
     const findings =
-      history === undefined ? placeFindings(one, next, damage?.detail) : placeFindings(one, next, state);
+      history === undefined
+        ? placeFindings(pdf, one, next, damage?.detail)
+        : placeFindings(pdf, one, next, state);
     return {
       found: one,
       scope: scopeOf(one, source.size, history, later),
@@ -111,33 +113,25 @@ function allFacts(
   const evidence = evidenceIn(pdf);
   const certificates = evidence.certificates.flatMap(readableCertificates);
   const timestamps = placed.map((one) =>
-    isTimestamp(one.found) ? documentTimestamp(one, certificates) : undefined,
+    isTimestamp(one.found) ? laterTimestamp(history, one, documentTimestamp(one, certificates)) : undefined,
   );
   return placed.map((one, index) => {
     const own = timestamps[index];
-    const over = (at: number): LaterTimestamp[] => {
-      const facts = timestamps[at];
-      if (facts === undefined || one.found.coverage === undefined) return [];
-      return [{ facts, coversEvidence: coversEvidence(history, placed[at]?.found) }];
-    };
-    const surroundings = {
-      pdf,
-      certificates,
-      evidence,
-      later: placed.flatMap((_other, at) => (at > index ? over(at) : [])),
-    };
-    return own === undefined
-      ? signatureFacts(one, surroundings)
-      : timestampSignatureFacts(one, own, surroundings);
+    const after = one.found.coverage === undefined ? [] : timestamps.slice(index + 1);
+    const around = { pdf, certificates, evidence, later: after.filter((stamp) => stamp !== undefined) };
+    return own === undefined ? signatureFacts(one, around) : timestampSignatureFacts(one, own.facts, around);
   });
 }
 
-function coversEvidence(history: RevisionHistory | undefined, found: FoundSignature | undefined): boolean {
-  if (found?.coverage === undefined || history === undefined) return false;
-  const state = history.stateAt(found.coverage.end);
-  if (typeof state === 'string') return false;
+function laterTimestamp(
+  history: RevisionHistory | undefined,
+  { found }: PlacedSignature,
+  facts: TimestampFacts,
+): LaterTimestamp {
+  const state = found.coverage === undefined ? undefined : history?.stateAt(found.coverage.end);
+  if (state === undefined || typeof state === 'string') return { facts, coversEvidence: false };
   const { crls, ocsps } = evidenceIn(state.pdf);
-  return crls.length + ocsps.length > 0;
+  return { facts, coversEvidence: crls.length + ocsps.length > 0 };
 }
 
 /** What came after the first signature that covers a revision. */

@@ -46,8 +46,11 @@ export class DocumentState {
   readonly #shared: SharedReferences;
   #lastStream = -1;
 
-  /** @throws PdfDamage, CryptoError when these bytes alone are no intact PDF */
-  constructor(source: ByteSource, end: number, shared: SharedReferences) {
+  /**
+   * @param whole the document of these very bytes, when it is open already
+   * @throws PdfDamage, CryptoError when these bytes alone are no intact PDF
+   */
+  constructor(source: ByteSource, end: number, shared: SharedReferences, whole?: PdfDocument) {
     const own: ByteSource = {
       size: end,
       read: (offset, length) => source.read(offset, Math.max(0, Math.min(length, end - offset))),
@@ -55,7 +58,7 @@ export class DocumentState {
     this.end = end;
     this.#source = own;
     this.#shared = shared;
-    this.pdf = openIntactPdf(own);
+    this.pdf = whole ?? openIntactPdf(own);
   }
 
   /** Where an object lies; equal in two states when it is the same object. Undefined when it is not in use. */

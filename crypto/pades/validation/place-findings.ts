@@ -1,7 +1,7 @@
 /**
  * Whether a signature lies where it says and covers what it must (ISO 32000-2, 12.8.1; ETSI EN 319 142-1, clause 5.3).
  */
-import { PdfDamage } from '../../pdf/index.ts';
+import { PdfDamage, type PdfDocument } from '../../pdf/index.ts';
 import { CryptoError } from '../../types.ts';
 import type { Finding } from '../../validation/facts.ts';
 import { type FoundSignature, findSignatures } from '../signatures.ts';
@@ -26,10 +26,12 @@ export const failed = (type: string, message: string, detail?: string): Finding 
 });
 
 /**
+ * @param pdf the document it was found in
  * @param next the signature whose coverage ends next, if any
  * @param state what the covered bytes are by themselves, or why they are nothing
  */
 export function placeFindings(
+  pdf: PdfDocument,
   found: FoundSignature,
   next: FoundSignature | undefined,
   state: DocumentState | string | undefined,
@@ -62,7 +64,7 @@ export function placeFindings(
   }
   if (state === undefined || typeof state === 'string') {
     findings.push(failed('pdf.revision', 'The signature covers no whole revision of the file.', state));
-  } else if (!isIn(state, found)) {
+  } else if (state.pdf !== pdf && !isIn(state, found)) {
     findings.push(failed('pdf.revision', 'The signature is not part of the revision it covers.'));
   } else findings.push(passed('pdf.revision', 'The signature covers a whole revision of the file.'));
   return findings;

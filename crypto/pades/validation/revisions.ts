@@ -29,6 +29,7 @@ const MARK = '%%EOF';
 export class RevisionHistory {
   readonly count: number;
   readonly #source: ByteSource;
+  readonly #pdf: PdfDocument;
   readonly #sections: readonly number[];
   readonly #base: number;
   readonly #shared = new SharedReferences(MOST_WORK);
@@ -37,6 +38,7 @@ export class RevisionHistory {
   /** @param pdf the whole file, opened without repair */
   constructor(source: ByteSource, pdf: PdfDocument) {
     this.#source = source;
+    this.#pdf = pdf;
     this.#sections = pdf.xref.sections;
     this.#base = pdf.xref.base;
     this.count = this.#numberOf(pdf.xref.sections[0]) ?? 1;
@@ -62,7 +64,8 @@ export class RevisionHistory {
     if (end > this.#source.size) return `The file has ${this.#source.size} bytes, not ${end}.`;
     let state: DocumentState;
     try {
-      state = new DocumentState(this.#source, end, this.#shared);
+      const whole = end === this.#source.size ? this.#pdf : undefined;
+      state = new DocumentState(this.#source, end, this.#shared, whole);
     } catch (error) {
       if (!(error instanceof PdfDamage) && !(error instanceof CryptoError)) throw error;
       return `The first ${end} bytes are no intact PDF: ${error.message}`;

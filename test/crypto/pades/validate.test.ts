@@ -1,0 +1,139 @@
+import { readFileSync } from 'node:fs';
+import test from 'ava';
+import { signPadesAtLevel } from '../../../crypto/pades/levels.ts';
+import type { SignatureLevel } from '../../../crypto/types.ts';
+import { judgeFile } from '../../../crypto/validation/judge-file.ts';
+import type { ValidationReport } from '../../../crypto/validation/report.ts';
+import type { TrustSettings } from '../../../crypto/validation/trust.ts';
+import { startAuthority, type TestAuthority } from '../../pki/authority.ts';
+import type { TestSigner } from '../../pki/pki.ts';
+import { appendRevision, stream } from '../pdf/build.ts';
+import { CONTENT, contract, factsOf, signed, verdicts } from './attack-files.ts';
+import { freshPath, put } from './verdicts.ts';
+
+const DAY = 86_400_000;
+const NOW = Date.now();
+let authority: TestAuthority;
+
+test.before(async () => {
+  authority = await startAuthority();
+});
+test.after.always(() => authority.close());
+
+/** Whatever the file does not hold itself is not asked for. */
+const embeddedOnly = (revocation: TrustSettings['revocation']): TrustSettings => ({
+  anchors: [authority.pki.root.certificate],
+  intermediates: [],
+  revocation,
+});
+
+async function signedAt(level: SignatureLevel, signer: TestSigner): Promise<Buffer> {
+  const output = freshPath(`${level}.pdf`);
+  const pades = { reason: 'I agree', location: 'Here' };
+  await signPadesAtLevel(
+    { format: 'Pades', input: put(contract()), output, signer, at: NOW, level, pades },
+    authority.services,
+  );
+  return readFileSync(output);
+}
+
+function report(
+  bytes: Buffer,
+  at: number,
+  revocation: TrustSettings['revocation'] = 'soft',
+): ValidationReport {
+  return judgeFile('Pades', factsOf(bytes), { trust: embeddedOnly(revocation), at });
+}
+
+test('each level is told as what it is, and passes', async (t) => {
+  const signer = authority.pki.signer('p-256');
+  for (const level of ['B', 'T', 'LT', 'LTA'] as const) {
+    const bytes = await signedAt(level, signer);
+    const hard = level === 'LT' || level === 'LTA' ? 'hard' : 'none';
+    const { indication, signatures } = report(bytes, NOW + 60_000, hard);
+    const [record, stamp, ...more] = signatures;
+    t.is(indication, 'TOTAL-PASSED', JSON.stringify(signatures.map(({ results }) => results.errors)));
+    t.is(record?.level, level);
+    t.is(record?.reason, 'I agree');
+    t.is(record?.location, 'Here');
+    t.is(record?.signingTime, Math.floor(NOW / 1000) * 1000);
+    t.is(record?.isTimestamp, false);
+    t.is(stamp?.isTimestamp, level === 'LTA' ? true : undefined);
+    t.is(more.length, 0);
+    t.deepEqual(
+      record?.timestamps.map(({ kind }) => kind),
+      { B: [], T: ['signature'], LT: ['signature'], LTA: ['signature', 'document'] }[level],
+    );
+  }
+});
+
+test('when the certificate has expired, time-stamps and stored evidence carry the signature, and nothing else does', async (t) => {
+  const later = NOW + 3 * DAY;
+  const expected = {
+    B: 'INDETERMINATE',
+    T: 'TOTAL-PASSED',
+    LT: 'TOTAL-PASSED',
+    LTA: 'TOTAL-PASSED',
+  } as const;
+  for (const level of ['B', 'T', 'LT', 'LTA'] as const) {
+    const signer = authority.pki.freshSigner({ notBefore: NOW - DAY, notAfter: NOW + DAY });
+    const bytes = await signedAt(level, signer);
+    const [record] = report(bytes, later, level === 'B' || level === 'T' ? 'none' : 'hard').signatures;
+    t.is(record?.indication, expected[level], JSON.stringify(record?.results.errors));
+    if (level === 'B') t.is(record?.subIndication, 'OUT_OF_BOUNDS_NO_POE');
+  }
+});
+
+test('without stored evidence a hard look at revocation leaves the signature open', async (t) => {
+  const bytes = await signedAt('T', authority.pki.signer('p-256'));
+  const [record] = report(bytes, NOW + 60_000, 'hard').signatures;
+  t.is(record?.indication, 'INDETERMINATE');
+  t.is(record?.subIndication, 'TRY_LATER');
+});
+
+test('a document time-stamp over a page that is exchanged later is as broken as the signature', async (t) => {
+  const bytes = await signedAt('LTA', authority.pki.signer('p-256'));
+  const forged = appendRevision(bytes, new Map([[CONTENT, stream('', 'BT (Pay 900) Tj ET')]]));
+  const records = report(forged, NOW + 60_000).signatures;
+  t.deepEqual(
+    records.map(({ indication, subIndication }) => `${indication} ${subIndication}`),
+    ['TOTAL-FAILED FORMAT_FAILURE', 'TOTAL-FAILED FORMAT_FAILURE'],
+  );
+  // It still proves when the signature was there: the bytes it covers are as they were.
+  t.is(records[0]?.timestamps.at(-1)?.indication, 'TOTAL-PASSED');
+});
+
+test('a document time-stamp over other bytes proves nothing', async (t) => {
+  const bytes = await signedAt('LTA', authority.pki.signer('p-256'));
+  const changed = Buffer.from(bytes);
+  const place = changed.lastIndexOf('/DSS', changed.lastIndexOf('/DocTimeStamp'));
+  changed.write('/DSX', place, 'latin1');
+  const [, stamp] = report(changed, NOW + 60_000).signatures;
+  t.is(stamp?.indication, 'TOTAL-FAILED');
+  t.is(stamp?.subIndication, 'HASH_FAILURE');
+});
+
+test('what a signature covers is told by revision, and what came after it one by one', async (t) => {
+  const bytes = await signedAt('LTA', authority.pki.signer('p-256'));
+  const again = signed(bytes);
+  const [first, stamp, last] = report(again, NOW + 60_000, 'none').signatures;
+  t.is(first?.scope.description, 'revision 2 of 5');
+  t.is(stamp?.scope.description, 'revision 4 of 5');
+  t.is(last?.scope.description, 'the whole file');
+  t.deepEqual(
+    first?.changes.map(({ revision, permitted, description }) => [revision, permitted, description]),
+    [
+      [3, true, 'revision 3 added evidence (DSS)'],
+      [4, true, `revision 4 added a document time-stamp in the field ${stamp?.name}`],
+      [5, true, `revision 5 added the signature in the field ${last?.name}`],
+    ],
+  );
+});
+
+test('an entry that no PAdES signature may have takes its level away and not its validity', (t) => {
+  const plain = signed(contract());
+  t.is(factsOf(plain).signatures[0]?.level, 'B');
+  const facts = factsOf(signed(contract(), { reason: 'r' }));
+  t.is(facts.signatures[0]?.level, 'B');
+  t.deepEqual(verdicts(plain), ['TOTAL-PASSED']);
+});
