@@ -10,7 +10,10 @@ const END = /\r?\n?-----END (PKCS7|CMS|PKCS #7 SIGNED DATA)-----\s*$/;
 const LABEL_ROOM = 256;
 
 /** Texts up to here are decoded whole, whatever their lines look like; longer ones need lines of one length. */
-const IRREGULAR_LIMIT = 16 << 20;
+const IRREGULAR_LIMIT = 4 << 20;
+
+/** Most bytes that are decoded at once of a longer text, so that no piece of it is large enough to linger. */
+const PIECE = 48 << 10;
 
 /** True when a file begins as PEM does. */
 export function isArmored(source: Source): boolean {
@@ -38,12 +41,11 @@ function malformed(file: Source, reason: string): CryptoError {
   return new CryptoError('cms.malformed', `The text of ${file.path} can't be read: ${reason}.`);
 }
 
-/** Bytes of Base64 without blanks. */
+/** Bytes of Base64 without blanks; Buffer.from alone would pass over what is not Base64. */
 function decode(file: Source, text: string): Buffer {
-  const bytes = Buffer.from(text, 'base64');
-  // Buffer.from passes over what is not Base64; what it took must be all there was.
-  if (bytes.toString('base64') !== text) throw malformed(file, 'it is not Base64');
-  return bytes;
+  if (text.length % 4 !== 0 || !/^[A-Za-z0-9+/]*={0,2}$/.test(text))
+    throw malformed(file, 'it is not Base64');
+  return Buffer.from(text, 'base64');
 }
 
 function decodedWhole(file: Source, from: number, to: number): Source {
@@ -103,22 +105,42 @@ class LineSource implements Source {
   read(offset: number, length: number): Buffer {
     const start = Math.min(Math.max(offset, 0), this.size);
     const end = Math.min(start + Math.max(length, 0), this.size);
-    if (end === start) return Buffer.alloc(0);
+    const bytes = Buffer.allocUnsafe(end - start);
+    for (let at = start; at < end; at += PIECE) {
+      this.#decode(at, Math.min(at + PIECE, end)).copy(bytes, at - start);
+    }
+    return bytes;
+  }
+
+  *chunks(from = 0, to = this.size): Generator<Buffer> {
+    const end = Math.min(to, this.size);
+    for (let at = from; at < end; at += PIECE) yield this.#decode(at, Math.min(at + PIECE, end));
+  }
+
+  #decode(start: number, end: number): Buffer {
     const perLine = (this.#characters / 4) * 3;
     const firstLine = Math.floor(start / perLine);
     const lines = Math.ceil(end / perLine) - firstLine;
     const at = this.#from + firstLine * this.#stride;
-    const text = this.#file.read(at, Math.min(lines * this.#stride, this.#to - at)).toString('latin1');
-    const bytes = decode(this.#file, text.replace(/\r?\n/g, ''));
+    const raw = this.#file.read(at, Math.min(lines * this.#stride, this.#to - at));
+    const bytes = decode(this.#file, this.#withoutEndings(raw));
     const skip = start - firstLine * perLine;
     if (bytes.length < skip + end - start) throw malformed(this.#file, 'its lines are not of one length');
     return bytes.subarray(skip, skip + end - start);
   }
 
-  *chunks(from = 0, to = this.size): Generator<Buffer> {
-    for (let at = from; at < Math.min(to, this.size); at += WHOLE_LIMIT) {
-      yield this.read(at, Math.min(WHOLE_LIMIT, to - at));
+  #withoutEndings(raw: Buffer): string {
+    const text = Buffer.allocUnsafe(raw.length);
+    let length = 0;
+    for (let from = 0; from < raw.length; from += this.#stride) {
+      const end = from + this.#characters;
+      length += raw.copy(text, length, from, end);
+      for (let at = end; at < Math.min(from + this.#stride, raw.length); at++) {
+        if (raw[at] !== 0x0a && raw[at] !== 0x0d)
+          throw malformed(this.#file, 'its lines are not of one length');
+      }
     }
+    return text.toString('latin1', 0, length);
   }
 
   assertUnchanged(): void {

@@ -2,6 +2,14 @@
 
 /** Bytes in a line of 64 characters. */
 const LINE = 48;
+const CHARACTERS = 64;
+const NEW_LINE = 0x0a;
+
+/** Bytes encoded at once: whole lines, and few enough that no string of theirs lingers in memory. */
+const PIECE = 1000 * LINE;
+
+const BEGIN = '-----BEGIN PKCS7-----\n';
+const END = '-----END PKCS7-----\n';
 
 /** Gives the text for bytes that come in pieces of any length; keeps less than a line. */
 export class ArmorWriter {
@@ -18,15 +26,25 @@ export class ArmorWriter {
 
   /** What is left, and the closing label. */
   end(): Buffer {
-    const text = this.#text(this.#kept, '-----END PKCS7-----\n');
+    const text = this.#text(this.#kept, END);
     this.#kept = Buffer.alloc(0);
     return text;
   }
 
   #text(bytes: Buffer, after: string): Buffer {
-    const before = this.#begun ? '' : '-----BEGIN PKCS7-----\n';
+    const before = this.#begun ? '' : BEGIN;
     this.#begun = true;
-    const lines = bytes.toString('base64').replace(/.{1,64}/g, '$&\n');
-    return Buffer.from(`${before}${lines}${after}`, 'latin1');
+    const lines = Math.ceil(bytes.length / LINE);
+    const text = Buffer.allocUnsafe(before.length + 4 * Math.ceil(bytes.length / 3) + lines + after.length);
+    let at = text.write(before, 'latin1');
+    for (let from = 0; from < bytes.length; from += PIECE) {
+      const base64 = Buffer.from(bytes.toString('base64', from, from + PIECE), 'latin1');
+      for (let line = 0; line < base64.length; line += CHARACTERS) {
+        at += base64.copy(text, at, line, line + CHARACTERS);
+        text[at++] = NEW_LINE;
+      }
+    }
+    text.write(after, at, 'latin1');
+    return text;
   }
 }

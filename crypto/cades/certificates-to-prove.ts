@@ -17,7 +17,8 @@ export interface CertificatesToProve {
 }
 
 /**
- * Signers and counter-signers, and whoever made content, signature and archive time-stamps.
+ * Signers and counter-signers, and whoever made their time-stamps; of an archived signature only the maker of the newest
+ * archive time-stamp, since that proves the rest.
  * @throws {Asn1Error} for a counter-signature that can't be read
  * @throws {CryptoError} `cms.malformed` when a certificate is not inside; `timestamp.malformed`
  */
@@ -34,8 +35,10 @@ export function certificatesToProve(data: SignedData, signers: readonly SignerIn
     ends.set(certificate.fingerprint, certificate);
   };
   const visit = (signer: SignerInfo) => {
-    take(signer.id, known, 'a signer');
-    for (const value of timestampsIn(signer)) {
+    const archives = signer.unsignedAttributes?.values.get(OID.archiveTimestampV3) ?? [];
+    // An archive time-stamp covers the evidence for all before it, some of whom may have expired since.
+    if (archives.length === 0) take(signer.id, known, 'a signer');
+    for (const value of archives.length === 0 ? timestampsIn(signer) : archives.slice(-1)) {
       const token = readTimestampToken(encoded(value));
       newest = Math.max(newest, token.genTime);
       for (const certificate of token.certificates) others.set(certificate.fingerprint, certificate);
@@ -58,6 +61,5 @@ function timestampsIn({ attributes, unsignedAttributes }: SignerInfo): Element[]
   return [
     ...(attributes?.values.get(OID.contentTimestamp) ?? []),
     ...(unsignedAttributes?.values.get(OID.signatureTimestamp) ?? []),
-    ...(unsignedAttributes?.values.get(OID.archiveTimestampV3) ?? []),
   ];
 }

@@ -1,0 +1,117 @@
+import { appendFileSync } from 'node:fs';
+import test from 'ava';
+import { armoredSource, isArmored } from '../../../crypto/cades/armor-reader.ts';
+import { ArmorWriter } from '../../../crypto/cades/armor-writer.ts';
+import { openSource } from '../../../crypto/files/source.ts';
+import { bytes, codeOf, file } from './room.ts';
+
+function armored(content: Buffer, { width = 64, ending = '\n', label = 'PKCS7' } = {}): string {
+  const lines = content.toString('base64').replace(new RegExp(`.{1,${width}}`, 'g'), `$&${ending}`);
+  return `-----BEGIN ${label}-----${ending}${lines}-----END ${label}-----${ending}`;
+}
+
+function readAll(path: string): Buffer {
+  const source = armoredSource(openSource(path));
+  try {
+    const whole = Buffer.concat([...source.chunks()].map((piece) => Buffer.from(piece)));
+    if (whole.length !== source.size) throw new Error('the size is not the length');
+    return whole;
+  } finally {
+    source.close();
+  }
+}
+
+test('PEM of any line length, line end and usual label is read as the bytes inside', (t) => {
+  for (const size of [1, 2, 3, 47, 48, 49, 1000, 70_000]) {
+    const content = bytes(size);
+    for (const form of [
+      {},
+      { width: 76 },
+      { width: 61 },
+      { ending: '\r\n' },
+      { label: 'CMS' },
+      { label: 'PKCS #7 SIGNED DATA' },
+      { width: 1_000_000 },
+    ]) {
+      t.true(readAll(file(armored(content, form))).equals(content), `${size} ${JSON.stringify(form)}`);
+    }
+    t.true(readAll(file(`\n  ${armored(content)}\n\n`)).equals(content));
+  }
+});
+
+test('what the writer writes in pieces of any size is what it would write in one', (t) => {
+  const content = bytes(10_007);
+  for (const step of [1, 47, 48, 100, 4096]) {
+    const writer = new ArmorWriter();
+    const parts: Buffer[] = [];
+    for (let at = 0; at < content.length; at += step)
+      parts.push(writer.lines(content.subarray(at, at + step)));
+    parts.push(writer.end());
+    t.is(Buffer.concat(parts).toString('latin1'), armored(content), `in steps of ${step}`);
+  }
+});
+
+test('a large PEM file is read at any place without being decoded whole', (t) => {
+  const content = bytes(4_000_001);
+  for (const form of [{}, { width: 76, ending: '\r\n' }]) {
+    const source = armoredSource(openSource(file(armored(content, form))));
+    t.is(source.size, content.length);
+    for (const [from, length] of [
+      [0, 10],
+      [47, 2],
+      [48, 48],
+      [1_000_003, 200_000],
+      [3_999_990, 100],
+      [20_000_000, 5],
+      [-5, 10],
+    ] as const) {
+      const start = Math.max(from, 0);
+      t.true(source.read(from, length).equals(content.subarray(start, start + length)), `${from}+${length}`);
+    }
+    const pieces = Array.from(source.chunks(777, 3_000_000), (piece) => Buffer.from(piece));
+    t.true(Buffer.concat(pieces).equals(content.subarray(777, 3_000_000)));
+    source.close();
+  }
+});
+
+test('large PEM with lines of different lengths, or characters that are not Base64, is refused', async (t) => {
+  const text = armored(bytes(4_000_001));
+  const spoilt = (change: (lines: string[]) => void) => {
+    const lines = text.split('\n');
+    change(lines);
+    return file(lines.join('\n'));
+  };
+  const paths = [
+    spoilt((lines) => lines.splice(1000, 1, (lines[1000] ?? '').slice(0, 60))),
+    spoilt((lines) => lines.splice(1000, 1, `${lines[1000]}AAAA`)),
+    spoilt((lines) => lines.splice(1000, 1, '*'.repeat(64))),
+    spoilt((lines) => lines.splice(1000, 0, '')),
+  ];
+  for (const path of paths) t.is(await codeOf(() => readAll(path)), 'cms.malformed');
+});
+
+test('what begins like PEM and is none is refused with a code', async (t) => {
+  const good = armored(bytes(100));
+  for (const text of [
+    '-----BEGIN CERTIFICATE-----\nAAAA\n-----END CERTIFICATE-----\n',
+    '-----BEGIN PKCS7-----\n',
+    '-----BEGIN PKCS7-----\n-----END PKCS7-----',
+    '-----BEGIN ',
+    good.replace('AB', 'A*'),
+    good.replace(/-----END.*/, ''),
+    `${good}more`,
+    good + good,
+  ]) {
+    const path = file(text);
+    t.true(isArmored(openSource(path)));
+    const code = await codeOf(() => readAll(path));
+    t.true(
+      code === 'cms.malformed' || (code === 'none' && text.length < 50),
+      `${code}: ${text.slice(0, 40)}`,
+    );
+  }
+  const plain = file(bytes(300));
+  t.false(isArmored(openSource(plain)));
+  appendFileSync(plain, good);
+  t.false(isArmored(openSource(plain)));
+});
