@@ -175,9 +175,10 @@ test('a revoked authority of the signer found by asking leaves the signature ope
 });
 
 test('an archived signature outlives the certificates of its signer and of its first time-stamp', async (t) => {
-  const signer = authority.pki.freshSigner({ notAfter: NOW + 30 * DAY });
-  const { path } = await signed('LTA', { signer });
-  const soft = { revocation: 'soft' } as const;
+  const first = await startAuthority({ now: NOW });
+  const signer = first.pki.freshSigner({ notAfter: NOW + 30 * DAY });
+  const { path } = await signed('LTA', { signer }, first);
+  const soft = { revocation: 'soft', anchors: [first.pki.root.certificate] } as const;
   t.is(
     said(await validated(path, { at: NOW + 5 * YEAR, trust: soft })),
     'TOTAL-PASSED',
@@ -189,14 +190,14 @@ test('an archived signature outlives the certificates of its signer and of its f
   const then = NOW + 9 * YEAR;
   const next = await startAuthority({ now: then });
   try {
-    authority.setTime(then);
+    first.setTime(then);
     next.setTime(then);
     const renewed = file();
     await augmentCades(
       { format: 'Cades', input: path, output: renewed, to: 'LTA', at: then },
-      { timestamps: next.services.timestamps, evidence: authority.freshServices().evidence },
+      { timestamps: next.services.timestamps, evidence: first.freshServices().evidence },
     );
-    const anchors = [authority.pki.root.certificate, next.pki.root.certificate];
+    const anchors = [first.pki.root.certificate, next.pki.root.certificate];
     const trust = { ...soft, anchors, intermediates: [next.pki.stamping.certificate] };
     const report = await validated(renewed, { at: NOW + 12 * YEAR, trust });
     t.is(said(report), 'TOTAL-PASSED');
@@ -207,7 +208,7 @@ test('an archived signature outlives the certificates of its signer and of its f
     t.true((report.signatures[0]?.bestTime ?? Number.POSITIVE_INFINITY) < NOW + DAY);
     t.is(said(await validated(renewed, { at: NOW + 12 * YEAR, trust: soft })).split(':')[0], 'INDETERMINATE');
   } finally {
-    authority.setTime(undefined);
+    await first.close();
     await next.close();
   }
 });
