@@ -89,7 +89,7 @@ const ESSENTIAL: ReadonlyMap<string, Reader> = new Map<string, Reader>([
   [
     '2.5.29.37',
     (draft, value, critical) => {
-      draft.extendedKeyUsage = childrenOf(value).map(oidText);
+      draft.extendedKeyUsage = elementsOf(value).map(oidText);
       draft.extendedKeyUsageCritical = critical;
     },
   ],
@@ -102,14 +102,14 @@ const ESSENTIAL: ReadonlyMap<string, Reader> = new Map<string, Reader>([
   [
     '2.5.29.17',
     (draft, value) => {
-      draft.alternativeNames = readGeneralNames(value);
+      draft.alternativeNames = elementsOf(value).map(readGeneralName);
     },
   ],
   ['2.5.29.30', readNameConstraints],
   [
     '2.5.29.32',
     (draft, value) => {
-      draft.policies = childrenOf(value).map((policy) => oidText(enter(policy, TAG.sequence).take()));
+      draft.policies = elementsOf(value).map((policy) => oidText(enter(policy, TAG.sequence).take()));
     },
   ],
   ['2.5.29.33', readPolicyMappings],
@@ -147,7 +147,7 @@ const HELPFUL: ReadonlyMap<string, Reader> = new Map<string, Reader>([
   [
     '1.3.6.1.5.5.7.1.3',
     (draft, value) => {
-      draft.statements = childrenOf(value).map((statement) => oidText(enter(statement, TAG.sequence).take()));
+      draft.statements = elementsOf(value).map((statement) => oidText(enter(statement, TAG.sequence).take()));
     },
   ],
 ]);
@@ -220,6 +220,12 @@ export function splitExtensions(elements: readonly Element[]): Extension[] {
   });
 }
 
+/** Elements of a SEQUENCE OF. @throws {Asn1Error} */
+function elementsOf(value: Element): Element[] {
+  if (value.tag !== TAG.sequence) throw new Asn1Error('extension malformed', value.start);
+  return childrenOf(value);
+}
+
 function readBasicConstraints(draft: Draft, value: Element): void {
   const fields = enter(value, TAG.sequence);
   const authority = fields.takeIf(TAG.boolean);
@@ -265,7 +271,7 @@ function readSubtrees(element: Element | undefined): GeneralName[] {
 }
 
 function readPolicyMappings(draft: Draft, value: Element): void {
-  draft.policyMappings = childrenOf(value).map((mapping) => {
+  draft.policyMappings = elementsOf(value).map((mapping) => {
     const fields = enter(mapping, TAG.sequence);
     return { issuer: oidText(fields.take()), subject: oidText(fields.take()) };
   });
@@ -282,7 +288,7 @@ function readPolicyConstraints(draft: Draft, value: Element): void {
 
 /** Full names of distribution points (RFC 5280 §4.2.1.13); those of other CRL issuers or some reasons are left out. */
 function readDistributionPoints(value: Element): string[] {
-  return childrenOf(value).flatMap((point) => {
+  return elementsOf(value).flatMap((point) => {
     const fields = enter(point, TAG.sequence);
     const name = fields.takeIf(TAG.context0Constructed);
     if (name === undefined || !fields.done) return [];
@@ -295,7 +301,7 @@ const OCSP_ACCESS = '1.3.6.1.5.5.7.48.1';
 const ISSUER_ACCESS = '1.3.6.1.5.5.7.48.2';
 
 function readAuthorityInformation(draft: Draft, value: Element): void {
-  const descriptions = childrenOf(value).map((description) => {
+  const descriptions = elementsOf(value).map((description) => {
     const fields = enter(description, TAG.sequence);
     return { method: oidText(fields.take()), location: readGeneralName(fields.take()) };
   });

@@ -163,7 +163,7 @@ export function makeCrl(request: CrlRequest): Buffer {
     issuer.subject,
     time(request.thisUpdate),
     ...(request.nextUpdate === undefined ? [] : [time(request.nextUpdate)]),
-    ...(entries.length === 0 ? [] : [sequence(...entries)]),
+    ...(entries.length === 0 ? [] : [sequence(Buffer.concat(entries))]),
     tlv(TAG.context0Constructed, extensions),
   );
   return sequence(list, signer.algorithm, bitString(signer.sign(list)));

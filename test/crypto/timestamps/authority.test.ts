@@ -1,12 +1,15 @@
 import { createHash, randomBytes } from 'node:crypto';
-import { writeFileSync } from 'node:fs';
+import { mkdtempSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import test, { type ExecutionContext } from 'ava';
+import { certificatePem } from '../../../crypto/keys/pem.ts';
 import { checkToken } from '../../../crypto/timestamps/check.ts';
+import { encodeTimestampRequest, readTimestampResponse } from '../../../crypto/timestamps/exchange.ts';
 import { imprintOf } from '../../../crypto/timestamps/imprint.ts';
 import { readTimestampToken } from '../../../crypto/timestamps/read.ts';
 import type { CryptoError, DigestName } from '../../../crypto/types.ts';
 import { type Fault, startAuthority, type TestAuthority } from '../../pki/authority.ts';
+import { keyPemOf } from '../../pki/pki.ts';
 import { requireTool, runTool } from '../../verifiers/index.ts';
 
 const authority = await startAuthority();
@@ -53,6 +56,54 @@ test('openssl accepts a time-stamp for every digest, and none over other content
     t.false(await opensslTs(t, token, Buffer.from('something else'), authority));
   }
 });
+
+const OPENSSL_CONFIG = `
+[tsa]
+default_tsa=t
+[t]
+serial=FOLDER/serial
+crypto_device=builtin
+signer_digest=sha256
+default_policy=1.2.3.4.1
+digests=sha256,sha384,sha512
+ess_cert_id_alg=DIGEST
+ordering=no
+tsa_name=yes
+accuracy=secs:1,millisecs:500
+clock_precision_digits=3
+`;
+
+for (const ess of ['sha1', 'sha256'] as const) {
+  test(`a time-stamp that openssl makes, its signer named by ${ess}, passes every check`, async (t) => {
+    if (!requireTool(t, 'openssl')) return;
+    const folder = mkdtempSync(join(authority.pki.folder, 'openssl-'));
+    const file = (name: string, content: string | Buffer) => {
+      const path = join(folder, name);
+      writeFileSync(path, content);
+      return path;
+    };
+    const { key, certificate } = authority.pki.timestampSigner;
+    const config = OPENSSL_CONFIG.replace('FOLDER', folder).replace('DIGEST', ess);
+    file('serial', '01');
+    const query = file('query', encodeTimestampRequest(imprint('sha256'), 'sha256', randomBytes(8)));
+    const made = await runTool('openssl', [
+      ...['ts', '-reply', '-config', file('ts.cnf', config), '-queryfile', query],
+      ...['-inkey', file('key.pem', keyPemOf(key)), '-signer', file('crt.pem', certificatePem(certificate))],
+      ...['-out', join(folder, 'reply')],
+    ]);
+    t.is(made.exit, 0, made.stderr);
+    const { status, token } = readTimestampResponse(readFileSync(join(folder, 'reply')));
+    t.is(status, 0);
+    const read = readTimestampToken(token ?? Buffer.alloc(0));
+    t.deepEqual(
+      checkToken(read, imprintOf(CONTENT)).filter((finding) => finding.status !== 'passed'),
+      [],
+    );
+    t.true(Math.abs(read.genTime - Date.now()) < 60_000);
+    const [first] = checkToken(read, imprintOf(Buffer.from('other')));
+    t.is(first?.status, 'failed');
+  });
+}
 
 async function failure(fault: Fault): Promise<CryptoError | undefined> {
   const broken = await startAuthority();
