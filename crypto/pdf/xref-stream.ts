@@ -6,10 +6,9 @@ import { unpack } from './filters.ts';
 import { type IndirectObject, type Reading, readStream, streamDict } from './objects.ts';
 import { asInteger, asName, isArray, items, type PdfDict, type Piece } from './values.ts';
 import { FREE, MAX_OBJECT_NUMBER, type XrefEntry } from './xref-entry.ts';
+import { type Run, Runs } from './xref-runs.ts';
 
-interface Run {
-  readonly first: number;
-  readonly count: number;
+interface StreamRun extends Run {
   /** Number of the row of the first entry. */
   readonly row: number;
 }
@@ -17,33 +16,28 @@ interface Run {
 interface Layout {
   /** Bytes of the three fields of a row; zero leaves the field at its default. */
   readonly widths: readonly [number, number, number];
-  readonly runs: readonly Run[];
+  readonly runs: readonly StreamRun[];
 }
 
 export class XrefStream {
   readonly trailer: PdfDict;
   readonly #rows: Buffer;
   readonly #layout: Layout;
-  readonly #reading: Reading;
+  readonly #runs: Runs<StreamRun>;
   constructor(reading: Reading, trailer: PdfDict, rows: Buffer, layout: Layout) {
-    this.#reading = reading;
+    this.#runs = new Runs(layout.runs, reading.budget);
     this.trailer = trailer;
     this.#rows = rows;
     this.#layout = layout;
   }
 
   get bound(): number {
-    return this.#layout.runs.reduce((bound, run) => Math.max(bound, run.first + run.count), 0);
+    return this.#runs.bound;
   }
 
   entry(number: number): XrefEntry | undefined {
-    const { runs } = this.#layout;
-    this.#reading.budget.spend(runs.length);
-    for (const run of runs) {
-      if (number >= run.first && number < run.first + run.count)
-        return this.#row(run.row + number - run.first);
-    }
-    return undefined;
+    const run = this.#runs.of(number);
+    return run && this.#row(run.row + number - run.first);
   }
 
   #row(row: number): XrefEntry | undefined {
@@ -87,7 +81,7 @@ function readLayout(dict: PdfDict): Layout {
   }
   const index = dict.get('Index');
   const pairs = index && isArray(index) ? numbers(index) : [0, asInteger(dict.get('Size')) ?? 0];
-  const runs: Run[] = [];
+  const runs: StreamRun[] = [];
   let row = 0;
   for (let at = 0; at + 1 < pairs.length; at += 2) {
     const start = pairs[at] as number;

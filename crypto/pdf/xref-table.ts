@@ -8,42 +8,36 @@ import type { Reading } from './objects.ts';
 import { isDigit, isSpace, readDigits, skipSpace, startsWith } from './syntax.ts';
 import { type PdfDict, readDict } from './values.ts';
 import { FREE, MAX_OBJECT_NUMBER, type XrefEntry } from './xref-entry.ts';
+import { type Run, Runs } from './xref-runs.ts';
 
 const ENTRY = 20;
 const LONGEST_TRAILER = 4 << 20;
 /** Stretches of entries in one table; each takes memory. */
 const MAX_RUNS = 500_000;
 
-interface Run {
-  readonly first: number;
-  readonly count: number;
+interface TableRun extends Run {
   /** Offset in the file of the first entry. */
   readonly at: number;
 }
 
 export class XrefTable {
   readonly trailer: PdfDict;
-  readonly #runs: readonly Run[];
+  readonly #runs: Runs<TableRun>;
   readonly #reading: Reading;
-  constructor(reading: Reading, runs: readonly Run[], trailer: PdfDict) {
+  constructor(reading: Reading, runs: readonly TableRun[], trailer: PdfDict) {
     this.#reading = reading;
-    this.#runs = runs;
+    this.#runs = new Runs(runs, reading.budget);
     this.trailer = trailer;
   }
 
   /** One more than the highest number an entry is written for. */
   get bound(): number {
-    return this.#runs.reduce((bound, run) => Math.max(bound, run.first + run.count), 0);
+    return this.#runs.bound;
   }
 
   entry(number: number): XrefEntry | undefined {
-    this.#reading.budget.spend(this.#runs.length);
-    for (const run of this.#runs) {
-      if (number >= run.first && number < run.first + run.count) {
-        return readEntry(this.#reading.views, run.at + (number - run.first) * ENTRY);
-      }
-    }
-    return undefined;
+    const run = this.#runs.of(number);
+    return run && readEntry(this.#reading.views, run.at + (number - run.first) * ENTRY);
   }
 }
 
@@ -64,7 +58,7 @@ function readEntry(views: Views, offset: number): XrefEntry {
  */
 export function readXrefTable(reading: Reading, offset: number): XrefTable {
   const { views, budget } = reading;
-  const runs: Run[] = [];
+  const runs: TableRun[] = [];
   let at = offset + 4;
   for (;;) {
     const { bytes, start } = views.view(at, 64);
@@ -97,7 +91,7 @@ export function readXrefTable(reading: Reading, offset: number): XrefTable {
 }
 
 /** Entries of another length than twenty bytes show at the first or the last one. */
-function checkRun(views: Views, run: Run): void {
+function checkRun(views: Views, run: TableRun): void {
   readEntry(views, run.at);
   const last = run.at + (run.count - 1) * ENTRY;
   readEntry(views, last);

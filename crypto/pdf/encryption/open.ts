@@ -58,7 +58,7 @@ class Handler {
       );
     }
     const methods = this.#methods(version);
-    const encryptMetadata = this.#value('EncryptMetadata') !== 'false';
+    const encryptMetadata = version < 4 || this.#value('EncryptMetadata') !== 'false';
     const found =
       revision >= 5
         ? newFileKey({ revision: revision === 5 ? 5 : 6, ...this.#newEntries() })

@@ -4,6 +4,8 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { basename, dirname, join } from 'node:path';
 import test, { type ExecutionContext } from 'ava';
+import { openSource } from '../../../crypto/files/source.ts';
+import { padesFacts } from '../../../crypto/pades/validate.ts';
 import { verifyPades } from '../../../crypto/pades/verify.ts';
 import { pki } from '../../pki/pki.ts';
 import { mutool, pdfsig, qpdf, requireTool, runTool } from '../../verifiers/index.ts';
@@ -35,6 +37,8 @@ async function takesTwoSignatures(t: ExecutionContext, file: CorpusFile): Promis
   t.true(first.subarray(0, file.bytes.length).equals(file.bytes), 'every byte of the original is there');
   t.true(signed.subarray(0, first.length).equals(first), 'every byte of the first signature is there');
 
+  t.deepEqual(objections(twice.output), [], 'no signature harms another, or the document');
+
   const waiting = file.waiting ?? 0;
   const afterOne = (await pdfsig(once.output, pki())).filter(({ type }) => type !== '');
   t.deepEqual([...afterOne.map(({ ok }) => ok)], [true], JSON.stringify(afterOne));
@@ -63,6 +67,18 @@ async function takesTwoSignatures(t: ExecutionContext, file: CorpusFile): Promis
   const path = put(forged);
   t.false(verifyPades({ format: 'Pades', path, at: Date.now() }).ok);
   t.false((await pdfsig(path, pki())).some(({ okEarlier }) => okEarlier));
+}
+
+/** What full validation finds wrong with the file and its signatures, whoever made them. */
+function objections(path: string): readonly string[] {
+  const source = openSource(path);
+  try {
+    const { findings, signatures } = padesFacts(source);
+    const all = [...findings, ...signatures.flatMap((signature) => signature.findings)];
+    return all.filter(({ status }) => status === 'failed').map(({ message }) => message);
+  } finally {
+    source.close();
+  }
 }
 
 /** Fingerprints of the pages as they are drawn; of a long document, of the first and the last ones. */

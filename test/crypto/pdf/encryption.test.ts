@@ -45,6 +45,8 @@ function telling(): Map<number, string> {
   const literal = `(${SECRET.replace(/[\\()]/g, '\\$&')})`;
   objects.set(10, (objects.get(10) ?? '').replace(/>>$/, `/PieceInfo << /M << /Private ${literal} >> >> >>`));
   objects.set(20, stream('', DATA));
+  objects.set(22, stream('/Type /Metadata /Subtype /XML', DATA));
+  objects.set(23, stream('/Type /EmbeddedFile', DATA));
   return objects.set(21, stream('/Filter /Crypt /DecodeParms << /Name /Identity >>', DATA));
 }
 
@@ -85,8 +87,7 @@ for (const [name, shape] of Object.entries(WAYS)) {
           SECRET,
           'a copy of the text is clear',
         );
-        t.is(streamOf(read, 20), DATA);
-        t.is(streamOf(read, 21), DATA);
+        for (const number of [20, 21, 22, 23]) t.is(streamOf(read, number), DATA, `stream ${number}`);
       });
     }
   });

@@ -1,0 +1,52 @@
+/**
+ * Stretches of consecutive object numbers in one cross-reference section.
+ */
+import type { Budget } from './damage.ts';
+
+export interface Run {
+  readonly first: number;
+  readonly count: number;
+}
+
+/** Looks up the stretch a number lies in; of several, the one written first. */
+export class Runs<R extends Run> {
+  readonly #runs: readonly R[];
+  readonly #sorted: boolean;
+  readonly #budget: Budget;
+  constructor(runs: readonly R[], budget: Budget) {
+    this.#runs = runs;
+    this.#budget = budget;
+    let end = 0;
+    // As every sound writer puts them.
+    this.#sorted = runs.every((run) => {
+      const follows = run.first >= end;
+      end = run.first + run.count;
+      return follows;
+    });
+  }
+
+  /** One more than the highest number. */
+  get bound(): number {
+    return this.#runs.reduce((bound, run) => Math.max(bound, run.first + run.count), 0);
+  }
+
+  of(number: number): R | undefined {
+    if (this.#sorted) return this.#search(number);
+    this.#budget.spend(this.#runs.length);
+    return this.#runs.find((run) => number >= run.first && number < run.first + run.count);
+  }
+
+  #search(number: number): R | undefined {
+    let low = 0;
+    let high = this.#runs.length;
+    while (low < high) {
+      const middle = (low + high) >> 1;
+      const run = this.#runs[middle];
+      if (run === undefined) return undefined;
+      if (number < run.first) high = middle;
+      else if (number >= run.first + run.count) low = middle + 1;
+      else return run;
+    }
+    return undefined;
+  }
+}
