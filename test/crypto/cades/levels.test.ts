@@ -9,6 +9,7 @@ import { signCadesAtLevel } from '../../../crypto/cades/sign-at-level.ts';
 import type { SignedData, SignerInfo } from '../../../crypto/cms/parse.ts';
 import { certificatePem } from '../../../crypto/keys/pem.ts';
 import type { AugmentFileRequest, SignatureLevel, SignFileRequest } from '../../../crypto/types.ts';
+import { validateFile } from '../../../crypto/validation/validate.ts';
 import { startAuthority, type TestAuthority } from '../../pki/authority.ts';
 import type { KeyKind } from '../../pki/pki.ts';
 import { opensslCmsPrint, requireTool, runTool } from '../../verifiers/index.ts';
@@ -341,6 +342,20 @@ test('a signature climbs from B to T, LT and LTA and is renewed, and what it had
       });
       t.is(verdict, 'accepted', `${form} ${to}`);
       seen.push(onlySigner(signedDataIn(path)));
+      if (level === 'T') continue;
+      // From here on nobody has to be asked any more.
+      const report = await validateFile({
+        format: 'Cades',
+        path,
+        ...(content === undefined ? {} : { content }),
+        at: Date.now(),
+        trust: { anchors: [authority.pki.root.certificate], intermediates: [], revocation: 'hard' },
+      });
+      t.is(
+        report.indication,
+        'TOTAL-PASSED',
+        `${form} ${to}: ${JSON.stringify(report.signatures[0]?.results.errors)}`,
+      );
     }
     for (const [at, signer] of seen.entries()) {
       const last = seen[seen.length - 1]!;
