@@ -1,0 +1,611 @@
+/** Known attacks on XML signatures, each beside the honest file it imitates. */
+import { createHash } from 'node:crypto';
+import test from 'ava';
+import type { SubIndication } from '../../../crypto/validation/report.ts';
+import { xadesFactsOf } from '../../../crypto/xades/validate.ts';
+import { pki } from '../../pki/pki.ts';
+import {
+  complaints,
+  DS,
+  ENVELOPED,
+  EXC,
+  enveloped,
+  type Forgery,
+  forge,
+  goodProperties,
+  reportOn,
+  SHA256,
+  transform,
+  XADES,
+} from './forging.ts';
+
+const PAY = '<pay Id="p">100</pay>';
+const EVIL = '<pay Id="p">999</pay>';
+const OBJECT_ID = 'o';
+const swap = (text: string, from: string | RegExp, to: string): string => {
+  const changed = text.replace(from, () => to);
+  if (changed === text) throw new Error(`nothing to replace: ${from}`);
+  return changed;
+};
+const signatureIn = (text: string): string => /<ds:Signature .*<\/ds:Signature>/s.exec(text)?.[0] ?? '';
+
+/** `<r>` with one element signed by its Id, and the signature beside it. */
+const byId = (forgery: Partial<Forgery> = {}, data = PAY): string =>
+  `<r>${data}${forge({ references: [{ uri: '#p', data }], ...forgery })}</r>`;
+const whole = (content = PAY, forgery: Partial<Forgery> = {}): string => enveloped(content, forgery);
+const enveloping = (forgery: Partial<Forgery> = {}): string => {
+  const object = `<ds:Object xmlns:ds="${DS}" Id="${OBJECT_ID}">${PAY}</ds:Object>`;
+  return forge({ references: [{ uri: `#${OBJECT_ID}`, data: object }], objects: object, ...forgery });
+};
+const withTransform = (more: string): string =>
+  whole(PAY, {
+    references: [
+      { uri: '', data: `<r>${PAY}</r>`, transforms: transform(ENVELOPED) + more + transform(EXC) },
+    ],
+  });
+const XSLT = 'http://www.w3.org/TR/1999/REC-xslt-19991116';
+const XPATH = 'http://www.w3.org/TR/1999/REC-xpath-19991116';
+const FILTER = 'http://www.w3.org/2002/06/xmldsig-filter2';
+const filter = (expression: string, kind = 'subtract'): string =>
+  transform(FILTER, `<f:XPath xmlns:f="${FILTER}" Filter="${kind}">${expression}</f:XPath>`);
+const properties = (): string => goodProperties('sig', ['sig-r0']);
+
+interface Attack {
+  readonly what: string;
+  readonly honest: () => string;
+  readonly attack: () => string;
+  readonly because: SubIndication;
+  /** A finding that has to be among the failed ones. */
+  readonly type: string;
+}
+
+const ATTACKS: readonly Attack[] = [
+  {
+    what: 'the signed element moved aside, another with the same Id in its place',
+    honest: byId,
+    attack: () => swap(swap(byId(), PAY, EVIL), '</r>', `<aside>${PAY}</aside></r>`),
+    because: 'FORMAT_FAILURE',
+    type: 'structure.reference',
+  },
+  {
+    what: 'the signed element wrapped in an object of its signature, another with the same Id in its place',
+    honest: byId,
+    attack: () =>
+      swap(swap(byId(), PAY, EVIL), '</ds:Signature>', `<ds:Object>${PAY}</ds:Object></ds:Signature>`),
+    because: 'FORMAT_FAILURE',
+    type: 'structure.reference',
+  },
+  {
+    what: 'the signed element wrapped in an object of its signature, another without an Id in its place',
+    honest: byId,
+    attack: () =>
+      swap(
+        swap(byId(), PAY, '<pay>999</pay>'),
+        '</ds:Signature>',
+        `<ds:Object>${PAY}</ds:Object></ds:Signature>`,
+      ),
+    because: 'SIG_CONSTRAINTS_FAILURE',
+    type: 'scope.detour',
+  },
+  {
+    what: 'the signed document wrapped in an object of its signature below another root',
+    honest: whole,
+    attack: () =>
+      `<r><pay>999</pay>${swap(signatureIn(whole()), '</ds:Signature>', `<ds:Object><r>${PAY}</r></ds:Object></ds:Signature>`)}</r>`,
+    because: 'HASH_FAILURE',
+    type: 'digest.content',
+  },
+  {
+    what: 'the signed element moved below a sibling, with the signature that was enveloped in it left outside',
+    honest: () =>
+      `<w>${(() => {
+        const data = `<r Id="p">100</r>`;
+        const signature = forge({
+          references: [{ uri: '#p', data, transforms: transform(ENVELOPED) + transform(EXC) }],
+        });
+        return data.replace('</r>', `${signature}</r>`);
+      })()}</w>`,
+    attack: () => {
+      const data = `<r Id="p">100</r>`;
+      const signature = forge({
+        references: [{ uri: '#p', data, transforms: transform(ENVELOPED) + transform(EXC) }],
+      });
+      return `<w><r>999</r>${signature}<aside>${data}</aside></w>`;
+    },
+    because: 'SIG_CONSTRAINTS_FAILURE',
+    type: 'reference.position',
+  },
+  {
+    what: 'changed SignedProperties in the place of the signed ones, which are kept in another object',
+    honest: whole,
+    attack: () => {
+      const changed = properties().replace(/(?<=<xades:SigningTime>)\d{4}/, '1999');
+      const fresh = changed.replace('Id="sig-properties"', 'Id="fresh"');
+      return swap(
+        swap(whole(), /<xades:SignedProperties.*<\/xades:SignedProperties>/s, fresh),
+        '</ds:Signature>',
+        `<ds:Object>${properties()}</ds:Object></ds:Signature>`,
+      );
+    },
+    because: 'FORMAT_FAILURE',
+    type: 'structure.properties',
+  },
+  {
+    what: 'an identifier given twice by attributes of different names',
+    honest: byId,
+    attack: () => swap(byId(), '<r>', '<r><pay ID="p">999</pay>'),
+    because: 'FORMAT_FAILURE',
+    type: 'structure.reference',
+  },
+  {
+    what: 'an identifier given twice, once by xml:id',
+    honest: byId,
+    attack: () => swap(byId(), '<r>', '<r><pay xml:id="p">999</pay>'),
+    because: 'FORMAT_FAILURE',
+    type: 'structure.reference',
+  },
+  {
+    what: 'the identifier of the signature given a second time, so that its properties point elsewhere',
+    honest: whole,
+    attack: () => whole('<x Id="sig"></x>'),
+    because: 'FORMAT_FAILURE',
+    type: 'ids.unique',
+  },
+  {
+    what: 'a transform by style sheet',
+    honest: whole,
+    attack: () =>
+      withTransform(
+        transform(
+          XSLT,
+          '<x:stylesheet xmlns:x="http://www.w3.org/1999/XSL/Transform" version="1.0"></x:stylesheet>',
+        ),
+      ),
+    because: 'FORMAT_FAILURE',
+    type: 'structure.reference',
+  },
+  {
+    what: 'an XPath transform that selects next to nothing',
+    honest: () => withTransform(transform(XPATH, '<ds:XPath>not(ancestor-or-self::ds:Signature)</ds:XPath>')),
+    attack: () => withTransform(transform(XPATH, '<ds:XPath>self::nothing</ds:XPath>')),
+    because: 'FORMAT_FAILURE',
+    type: 'structure.reference',
+  },
+  {
+    what: 'an XPath transform that leaves out more than signatures',
+    honest: () => withTransform(transform(XPATH, '<ds:XPath>not(ancestor-or-self::ds:Signature)</ds:XPath>')),
+    attack: () =>
+      withTransform(
+        transform(XPATH, '<ds:XPath>not(ancestor-or-self::ds:Signature or ancestor-or-self::pay)</ds:XPath>'),
+      ),
+    because: 'FORMAT_FAILURE',
+    type: 'structure.reference',
+  },
+  {
+    what: 'an XPath filter that subtracts content',
+    honest: () => withTransform(filter('/descendant::ds:Signature')),
+    attack: () => withTransform(filter('/descendant::pay')),
+    because: 'FORMAT_FAILURE',
+    type: 'structure.reference',
+  },
+  {
+    what: 'an XPath filter that keeps signatures only',
+    honest: () => withTransform(filter('//ds:Signature')),
+    attack: () => withTransform(filter('//ds:Signature', 'intersect')),
+    because: 'FORMAT_FAILURE',
+    type: 'structure.reference',
+  },
+  {
+    what: 'an XPath filter whose prefix stands for another namespace',
+    honest: () => withTransform(filter('//ds:Signature')),
+    attack: () =>
+      withTransform(
+        transform(
+          FILTER,
+          `<f:XPath xmlns:f="${FILTER}" xmlns:e="urn:evil" Filter="subtract">//e:Signature</f:XPath>`,
+        ),
+      ),
+    because: 'FORMAT_FAILURE',
+    type: 'structure.reference',
+  },
+  {
+    what: 'canonicalization twice, so that its bytes are read as another document',
+    honest: whole,
+    attack: () => withTransform(transform(EXC)),
+    because: 'FORMAT_FAILURE',
+    type: 'structure.reference',
+  },
+  ...[
+    'file:///etc/hostname',
+    'http://127.0.0.1:9/x',
+    '/etc/hostname',
+    '../secret.txt',
+    'data.txt',
+    '//host/share',
+  ].map(
+    (uri): Attack => ({
+      what: `a reference to ${uri}`,
+      honest: whole,
+      attack: () => whole(PAY, { references: [{ uri, data: 'x', transforms: '' }] }),
+      because: 'SIGNED_DATA_NOT_FOUND',
+      type: 'reference.outside',
+    }),
+  ),
+  {
+    what: 'a reference that names nothing',
+    honest: whole,
+    attack: () => whole(PAY, { references: [{ data: 'x', transforms: '' }] }),
+    because: 'SIGNED_DATA_NOT_FOUND',
+    type: 'reference.outside',
+  },
+  {
+    what: 'an XPointer that selects by content',
+    honest: () => byId({ references: [{ uri: "#xpointer(id('p'))", data: PAY }] }),
+    attack: () => byId({ references: [{ uri: '#xpointer(//pay[1])', data: PAY }] }),
+    because: 'SIGNED_DATA_NOT_FOUND',
+    type: 'reference.data',
+  },
+  {
+    what: 'an identifier that differs only in how Unicode spells it',
+    honest: () =>
+      `<r><pay Id="\u00e9">1</pay>${forge({ references: [{ uri: '#\u00e9', data: '<pay Id="\u00e9">1</pay>' }] })}</r>`,
+    attack: () =>
+      `<r><pay Id="e\u0301">1</pay>${forge({ references: [{ uri: '#\u00e9', data: '<pay Id="\u00e9">1</pay>' }] })}</r>`,
+    because: 'SIGNED_DATA_NOT_FOUND',
+    type: 'reference.data',
+  },
+  {
+    what: 'a byte order mark in the middle of the text',
+    honest: whole,
+    attack: () => swap(whole(), '>100<', '>1\uFEFF00<'),
+    because: 'HASH_FAILURE',
+    type: 'digest.content',
+  },
+  {
+    what: 'a namespace redefined where it is used',
+    honest: () => whole('<a:pay xmlns:a="urn:a">100</a:pay>'),
+    attack: () => swap(whole('<a:pay xmlns:a="urn:a">100</a:pay>'), 'xmlns:a="urn:a"', 'xmlns:a="urn:b"'),
+    because: 'HASH_FAILURE',
+    type: 'digest.content',
+  },
+  {
+    what: 'a default namespace put around the document',
+    honest: whole,
+    attack: () => swap(whole(), '<r>', '<r xmlns="urn:evil">'),
+    because: 'HASH_FAILURE',
+    type: 'digest.content',
+  },
+  {
+    what: 'a document type declaration with an entity',
+    honest: whole,
+    attack: () => `<!DOCTYPE r [<!ENTITY e "999">]>${whole()}`,
+    because: 'FORMAT_FAILURE',
+    type: 'structure.xml',
+  },
+  {
+    what: 'a reference to an entity nobody declared',
+    honest: whole,
+    attack: () => swap(whole(), '>100<', '>&e;<'),
+    because: 'FORMAT_FAILURE',
+    type: 'structure.xml',
+  },
+  {
+    what: 'a keyed hash made with the public certificate',
+    honest: whole,
+    attack: () => whole(PAY, { method: 'http://www.w3.org/2001/04/xmldsig-more#hmac-sha256' }),
+    because: 'FORMAT_FAILURE',
+    type: 'algorithm.signature',
+  },
+  {
+    what: 'a keyed hash cut to one bit',
+    honest: whole,
+    attack: () =>
+      whole(PAY, {
+        method: `${DS}hmac-sha1`,
+        parameters: '<ds:HMACOutputLength>1</ds:HMACOutputLength>',
+        value: 'gA==',
+      }),
+    because: 'FORMAT_FAILURE',
+    type: 'algorithm.signature',
+  },
+  {
+    what: 'a parameter in a signature algorithm that takes none',
+    honest: whole,
+    attack: () => whole(PAY, { parameters: '<ds:HMACOutputLength>0</ds:HMACOutputLength>' }),
+    because: 'FORMAT_FAILURE',
+    type: 'algorithm.signature',
+  },
+  {
+    what: 'a bare key in the place of the certificate',
+    honest: whole,
+    attack: () =>
+      whole(PAY, {
+        keyInfo:
+          '<ds:KeyInfo><ds:KeyValue><ds:RSAKeyValue><ds:Modulus>AQ==</ds:Modulus><ds:Exponent>Aw==</ds:Exponent></ds:RSAKeyValue></ds:KeyValue></ds:KeyInfo>',
+      }),
+    because: 'NO_SIGNING_CERTIFICATE_FOUND',
+    type: 'certificate.signer',
+  },
+  {
+    what: 'the certificate of somebody else',
+    honest: whole,
+    attack: () =>
+      whole(PAY, {
+        keyInfo: `<ds:KeyInfo><ds:X509Data><ds:X509Certificate>${pki().stranger().certificate.toString('base64')}</ds:X509Certificate></ds:X509Data></ds:KeyInfo>`,
+      }),
+    because: 'NO_SIGNING_CERTIFICATE_FOUND',
+    type: 'certificate.binding',
+  },
+  {
+    what: 'the certificate of somebody else, named by properties that are not signed',
+    honest: whole,
+    attack: () =>
+      whole(PAY, {
+        signer: pki().signer('p-256'),
+        properties: goodProperties('sig', ['sig-r0'], { signer: pki().stranger() }),
+        propertiesSigned: false,
+      }),
+    because: 'FORMAT_FAILURE',
+    type: 'structure.properties',
+  },
+  {
+    what: 'a reference without a digest',
+    honest: whole,
+    attack: () => whole(PAY, { references: [{ uri: '', data: '', digestValue: '' }] }),
+    because: 'FORMAT_FAILURE',
+    type: 'structure.signature',
+  },
+  {
+    what: 'a reference with an empty digest',
+    honest: whole,
+    attack: () =>
+      whole(PAY, { references: [{ uri: '', data: '', digestValue: '<ds:DigestValue></ds:DigestValue>' }] }),
+    because: 'FORMAT_FAILURE',
+    type: 'structure.signature',
+  },
+  {
+    what: 'SignedInfo without any reference',
+    honest: whole,
+    attack: () => whole(PAY, { references: [], propertiesSigned: false }),
+    because: 'FORMAT_FAILURE',
+    type: 'structure.signature',
+  },
+  {
+    what: 'a signature over its own properties alone',
+    honest: whole,
+    attack: () => whole(PAY, { references: [] }),
+    because: 'FORMAT_FAILURE',
+    type: 'structure.scope',
+  },
+  {
+    what: 'signed properties that no reference is over',
+    honest: whole,
+    attack: () => whole(PAY, { propertiesSigned: false }),
+    because: 'FORMAT_FAILURE',
+    type: 'structure.properties',
+  },
+  {
+    what: 'the type of signed properties on a reference to something else',
+    honest: byId,
+    attack: () =>
+      byId({
+        references: [{ uri: '#p', data: PAY, type: 'http://uri.etsi.org/01903#SignedProperties' }],
+        propertiesSigned: false,
+      }),
+    because: 'FORMAT_FAILURE',
+    type: 'structure.properties',
+  },
+  {
+    what: 'signed properties of which a transform keeps the text alone',
+    honest: whole,
+    attack: () =>
+      whole(PAY, {
+        propertiesSigned: false,
+        references: [
+          { uri: '', data: `<r>${PAY}</r>`, transforms: transform(ENVELOPED) + transform(EXC) },
+          {
+            uri: '#sig-properties',
+            data: '',
+            transforms: transform(`${DS}base64`),
+            type: 'http://uri.etsi.org/01903#SignedProperties',
+          },
+        ],
+      }),
+    because: 'FORMAT_FAILURE',
+    type: 'structure.properties',
+  },
+  {
+    what: 'qualifying properties that are meant for another signature',
+    honest: whole,
+    attack: () => swap(whole(), 'Target="#sig"', 'Target="#other"'),
+    because: 'FORMAT_FAILURE',
+    type: 'structure.signature',
+  },
+  {
+    what: 'qualifying properties given twice',
+    honest: whole,
+    attack: () =>
+      swap(
+        whole(),
+        '</ds:Signature>',
+        `<ds:Object><xades:QualifyingProperties xmlns:xades="${XADES}" Target="#sig"></xades:QualifyingProperties></ds:Object></ds:Signature>`,
+      ),
+    because: 'FORMAT_FAILURE',
+    type: 'structure.signature',
+  },
+  {
+    what: 'Base64 with characters that some decoders pass over',
+    honest: () => {
+      const object = `<ds:Object Id="o">aGVsbG8=</ds:Object>`;
+      return forge({
+        references: [{ uri: '#o', data: 'hello', transforms: transform(`${DS}base64`) }],
+        objects: object,
+      });
+    },
+    attack: () => {
+      const object = `<ds:Object Id="o">aGV*sbG8=</ds:Object>`;
+      return forge({
+        references: [{ uri: '#o', data: 'hello', transforms: transform(`${DS}base64`) }],
+        objects: object,
+      });
+    },
+    because: 'FORMAT_FAILURE',
+    type: 'structure.reference',
+  },
+  {
+    what: 'Base64 with elements between, which are not part of what is decoded',
+    honest: () => {
+      const object = `<ds:Object Id="o">aGVsbG8=</ds:Object>`;
+      return forge({
+        references: [{ uri: '#o', data: 'hello', transforms: transform(`${DS}base64`) }],
+        objects: object,
+      });
+    },
+    attack: () => {
+      const object = `<ds:Object Id="o">aGVs<pay to="evil"></pay>bG8=</ds:Object>`;
+      return forge({
+        references: [{ uri: '#o', data: 'hello', transforms: transform(`${DS}base64`) }],
+        objects: object,
+      });
+    },
+    because: 'FORMAT_FAILURE',
+    type: 'structure.reference',
+  },
+  {
+    what: 'the value of another SignedInfo',
+    honest: whole,
+    attack: () => {
+      const [, value = ''] = /<ds:SignatureValue[^>]*>([^<]*)</.exec(whole('<other></other>')) ?? [];
+      return whole(PAY, { value });
+    },
+    because: 'SIG_CRYPTO_FAILURE',
+    type: 'signature.value',
+  },
+  {
+    what: 'an unsigned comment inside a digest value',
+    honest: whole,
+    attack: () => swap(whole(), '<ds:DigestValue>', '<ds:DigestValue><!--x-->'),
+    because: 'FORMAT_FAILURE',
+    type: 'structure.signature',
+  },
+  {
+    what: 'a second SignedInfo in front of the signed one',
+    honest: whole,
+    attack: () => swap(whole(), '<ds:SignedInfo', '<ds:SignedInfo></ds:SignedInfo><ds:SignedInfo'),
+    because: 'FORMAT_FAILURE',
+    type: 'structure.signature',
+  },
+  {
+    what: 'a manifest one of whose files has changed',
+    honest: () => manifest('hello'),
+    attack: () => manifest('jello'),
+    because: 'HASH_FAILURE',
+    type: 'digest.content',
+  },
+  {
+    what: 'a document nested deeper than verifiers read',
+    honest: whole,
+    attack: () => swap(whole(), PAY, `${'<a>'.repeat(300)}${'</a>'.repeat(300)}`),
+    because: 'FORMAT_FAILURE',
+    type: 'structure.xml',
+  },
+  {
+    what: 'an element with more attributes than anybody needs',
+    honest: whole,
+    attack: () =>
+      swap(whole(), '<pay ', `<pay ${Array.from({ length: 5000 }, (_, index) => `a${index}="" `).join('')}`),
+    because: 'FORMAT_FAILURE',
+    type: 'structure.xml',
+  },
+];
+
+/** A manifest over one element of the document. */
+function manifest(content: string): string {
+  const data = `<x Id="listed">hello</x>`;
+  const digest = createHash('sha256').update(data).digest('base64');
+  const list =
+    `<ds:Manifest xmlns:ds="${DS}" Id="m"><ds:Reference URI="#listed"><ds:Transforms>${transform(EXC)}</ds:Transforms>` +
+    `<ds:DigestMethod Algorithm="${SHA256}"></ds:DigestMethod><ds:DigestValue>${digest}</ds:DigestValue></ds:Reference></ds:Manifest>`;
+  const signature = forge({
+    references: [{ uri: '#m', data: list, type: `${DS}Manifest` }],
+    objects: `<ds:Object>${list}</ds:Object>`,
+  });
+  return `<r>${data.replace('hello', content)}${signature}</r>`;
+}
+
+for (const { what, honest, attack, because, type } of ATTACKS) {
+  test(`an honest signature passes and the attack on it does not: ${what}`, (t) => {
+    const good = reportOn(honest());
+    t.is(good.indication, 'TOTAL-PASSED', JSON.stringify(good, undefined, 1));
+    const file = attack();
+    const bad = reportOn(file);
+    t.not(bad.indication, 'TOTAL-PASSED');
+    const failed = complaints(file).filter((one) => one.startsWith('failed '));
+    t.true(failed.includes(`failed ${type} ${because}`), failed.join('\n'));
+  });
+}
+
+test('comments in signed text are told, since they can cut a value short for some readers', (t) => {
+  t.deepEqual(complaints(whole()), []);
+  t.deepEqual(complaints(swap(whole(), '>100<', '>1<!-- -->00<')), ['warning scope.comment-in-text']);
+  t.deepEqual(complaints(swap(whole(), '<pay', '<!-- --><pay')), ['warning scope.comments']);
+});
+
+test('content that stands beside what is signed is told', (t) => {
+  t.deepEqual(complaints(byId()), ['warning scope.partial']);
+  t.deepEqual(complaints(enveloping()), []);
+  const loose = swap(whole(), '</ds:Signature>', '<ds:Object><pay>999</pay></ds:Object></ds:Signature>');
+  t.deepEqual(complaints(loose), ['warning scope.unsigned-object']);
+  const [record] = reportOn(`<w><pay>999</pay><aside>${byId()}</aside></w>`).signatures;
+  t.is(record?.scope.description, 'the element /w/aside/r/pay (#p)');
+});
+
+test('five hundred references to all of a large document are refused before they are computed', (t) => {
+  const content = `<x>${'y'.repeat(2_000_000)}</x>`;
+  const prefixes = (index: number): string =>
+    `<i:InclusiveNamespaces xmlns:i="${EXC}" PrefixList="p${index}"></i:InclusiveNamespaces>`;
+  const references = Array.from({ length: 500 }, (_, index) => ({
+    uri: '',
+    data: '',
+    transforms: transform(ENVELOPED) + transform(EXC, prefixes(index)),
+  }));
+  const file = whole(content, { references });
+  const { signatures } = xadesFactsOf(Buffer.from(file));
+  const messages = signatures[0]?.findings.map(({ message }) => message) ?? [];
+  t.true(messages.some((message) => /more often than is looked at/.test(message)));
+  t.is(reportOn(file).indication, 'TOTAL-FAILED');
+  t.is(reportOn(whole(content)).indication, 'TOTAL-PASSED');
+});
+
+test('a file of thousands of signatures is refused as a whole, after the first few hundred', (t) => {
+  const file = `<r>${'<ds:Signature xmlns:ds="http://www.w3.org/2000/09/xmldsig#"></ds:Signature>'.repeat(5000)}</r>`;
+  const { signatures, findings } = xadesFactsOf(Buffer.from(file));
+  t.is(signatures.length, 256);
+  t.is(findings[0]?.type, 'file.signatures');
+  t.is(reportOn(file).indication, 'TOTAL-FAILED');
+});
+
+test('a counter-signature counts when it is over the value of the signature it stands in, and not otherwise', (t) => {
+  const host = whole();
+  const value = /<ds:SignatureValue Id="sig-value">[^<]*<\/ds:SignatureValue>/.exec(host)?.[0] ?? '';
+  const data = swap(value, ' Id=', ` xmlns:ds="${DS}" Id=`);
+  const type = 'http://uri.etsi.org/01903#CountersignedSignature';
+  const inside = (inner: string): string =>
+    swap(
+      host,
+      '</xades:SignedProperties>',
+      `</xades:SignedProperties><xades:UnsignedProperties><xades:UnsignedSignatureProperties><xades:CounterSignature>${inner}</xades:CounterSignature></xades:UnsignedSignatureProperties></xades:UnsignedProperties>`,
+    );
+  const counter = (reference: Forgery['references'][number]): string =>
+    inside(forge({ id: 'c', references: [reference], properties: goodProperties('c', []) }));
+  const honest = reportOn(counter({ uri: '#sig-value', data, type }));
+  t.is(honest.indication, 'TOTAL-PASSED', JSON.stringify(honest, undefined, 1));
+  t.is(honest.signatures.length, 1);
+  t.is(honest.signatures[0]?.counterSignatures[0]?.indication, 'TOTAL-PASSED');
+  t.is(honest.signatures[0]?.counterSignatures[0]?.level, 'B');
+  t.is(honest.signatures[0]?.counterSignatures[0]?.scope.description, 'the signature sig');
+  const elsewhere = reportOn(counter({ uri: '#p', data: PAY, type }));
+  t.is(elsewhere.signatures[0]?.counterSignatures[0]?.indication, 'TOTAL-FAILED');
+  const other = reportOn(counter({ uri: '#sig-value', data: data.replace('>', '>A'), type }));
+  t.is(other.signatures[0]?.counterSignatures[0]?.subIndication, 'HASH_FAILURE');
+});
