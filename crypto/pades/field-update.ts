@@ -14,6 +14,12 @@ const SIGN_FLAGS = 3;
 /** Printable, since archives forbid hidden annotations, and locked, which keeps editors from moving it (table 167). */
 const WIDGET_FLAGS = 132;
 
+export interface FieldOptions {
+  readonly appearance?: SignatureAppearance | undefined;
+  /** The document has signatures: nothing of it changes that those who check them could object to. @default false */
+  readonly isSigned?: boolean;
+}
+
 /**
  * Writes field and widget into the draft, and the form that lists them.
  * @throws {CryptoError} as `placeWidget`
@@ -22,12 +28,12 @@ export function updateField(
   draft: Draft,
   target: TargetField,
   signature: Reference,
-  appearance?: SignatureAppearance,
+  { appearance, isSigned = false }: FieldOptions = {},
 ): void {
   const form = draft.catalog.child('AcroForm');
   const flags = asInteger(draft.pdf.resolve(form.get('SigFlags'))) ?? 0;
   if ((flags & SIGN_FLAGS) !== SIGN_FLAGS) form.set('SigFlags', String(flags | SIGN_FLAGS));
-  if (target.kind === 'empty') signEmptyField(draft, target.found, signature, appearance);
+  if (target.kind === 'empty') signEmptyField(draft, target.found, signature, { appearance, isSigned });
   else addField(draft, form, target, signature, appearance);
 }
 
@@ -35,7 +41,7 @@ function signEmptyField(
   draft: Draft,
   { field, widgets }: NamedField,
   signature: Reference,
-  appearance: SignatureAppearance | undefined,
+  { appearance, isSigned }: FieldOptions,
 ): void {
   // A field without an object of its own was refused when it was looked up.
   const own = field.reference ?? draft.reserve();
@@ -43,6 +49,8 @@ function signEmptyField(
   body.set('V', referenceText(signature));
   const [kid] = widgets;
   const widget = isWidget(draft.pdf, field) ? field : kid;
+  // A field can do without a widget, and those who check the earlier signatures may object to a new one for it.
+  if (widget === undefined && isSigned === true && appearance === undefined) return;
   const { page, entries } = placeWidget(draft, appearance, widget?.dict);
   const reference = widget?.reference;
   const shown =

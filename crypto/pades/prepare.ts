@@ -58,7 +58,10 @@ function layOut(source: ByteSource, pdf: PdfDocument, options: PadesOptions): Pr
   if (form.certification !== undefined) {
     draft.catalog.child('Perms').set('DocMDP', referenceText(reference));
   }
-  updateField(draft, target, reference, form.appearance);
+  updateField(draft, target, reference, {
+    appearance: form.appearance,
+    isSigned: survey.signed.length > 0,
+  });
   const value = signatureValue(
     source.size,
     `/Type/Sig/Filter/${FILTER}/SubFilter/${SUB_FILTER}`,

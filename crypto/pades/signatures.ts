@@ -45,19 +45,21 @@ export interface FoundSignature {
  */
 export function findSignatures(pdf: PdfDocument, limit: number): readonly FoundSignature[] {
   const found: FoundSignature[] = [];
-  const seen = new Map<number, string[]>();
+  const seen = new Map<number, { readonly name: string; readonly alsoIn: string[] }>();
   for (const field of fields(pdf)) {
     if (found.length === limit) break;
     if (field.type !== 'Sig') continue;
     const value = field.dict.get('V');
     const reference = asReference(value);
-    const others = reference === undefined ? undefined : seen.get(reference.number);
-    if (others !== undefined) {
-      if (others.length < MOST_NAMES) others.push(field.name);
+    const known = reference === undefined ? undefined : seen.get(reference.number);
+    if (known !== undefined) {
+      // Signers repeat the value in the widget of the field, for readers that look for it there.
+      const isWidget = field.name === known.name && field.dict.get('T') === undefined;
+      if (!isWidget && known.alsoIn.length < MOST_NAMES) known.alsoIn.push(field.name);
       continue;
     }
     const alsoIn: string[] = [];
-    if (reference !== undefined) seen.set(reference.number, alsoIn);
+    if (reference !== undefined) seen.set(reference.number, { name: field.name, alsoIn });
     const dict = pdf.dict(value);
     if (dict !== undefined) found.push({ ...examine(pdf, field.name, dict), alsoIn, fieldDict: field.dict });
   }

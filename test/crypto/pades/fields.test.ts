@@ -2,6 +2,7 @@ import { readFileSync } from 'node:fs';
 import test from 'ava';
 import { signPades } from '../../../crypto/pades/sign.ts';
 import type { CryptoError, PadesForm, Signer } from '../../../crypto/types.ts';
+import { validateFile } from '../../../crypto/validation/validate.ts';
 import { pki } from '../../pki/pki.ts';
 import { requireTool } from '../../verifiers/index.ts';
 import { classicPdf, documentObjects, streamPdf } from '../pdf/build.ts';
@@ -136,6 +137,24 @@ test('an empty signature field without a widget gets one without extent', async 
   t.is(field['/P'], file.pages[0]);
   t.true(file.array(file.dict(file.pages[0])['/Annots']).includes('40 0 R'));
   t.is(file.dict(file.dict(field['/AP'])['/N'])['/Subtype'], '/Form');
+});
+
+test('a signature field without a widget stays without one below an earlier signature', async (t) => {
+  const once = signWith(put(formWith(['<< /FT /Sig /T (bare) >>'], [40])), { certification: 2 });
+  const twice = signWith(once.output, { fieldName: 'bare' }, { signer: second() });
+  t.true(judge(twice, second()).ok);
+  const report = await validateFile({
+    format: 'Pades',
+    path: twice.output,
+    trust: { anchors: [pki().root.certificate], intermediates: [], revocation: 'none' },
+    at: Date.now(),
+  });
+  t.deepEqual(
+    report.signatures.map(({ indication }) => indication),
+    ['TOTAL-PASSED', 'TOTAL-PASSED'],
+  );
+  if (!requireTool(t, ...TOOLS)) return;
+  await accepted(t, twice, 2, { mutool: false });
 });
 
 test('a field below others is found by its full name and signed', async (t) => {
