@@ -11,15 +11,10 @@ import {
   type SignedFile,
   type Signer,
 } from '../types.ts';
-import {
-  amended,
-  assertOpen,
-  assertSound,
-  type ExistingSignature,
-  readExisting,
-} from './existing-signature.ts';
+import { amended, type ExistingSignature, readExisting } from './existing-signature.ts';
 import { raise, servicesFor } from './raise.ts';
 import { type FileNames, withFiles, withFilesMeanwhile } from './signature-files.ts';
+import { assertOpen, assertSound } from './soundness.ts';
 
 /** One more signature for an existing CAdES file. */
 export interface AddCadesSignerRequest extends SignatureParameters, FileNames {

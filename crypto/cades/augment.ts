@@ -4,9 +4,10 @@ import { OID } from '../asn1/oids.ts';
 import type { SigningServices } from '../authorities.ts';
 import type { SignedData } from '../cms/parse.ts';
 import { type AugmentFileRequest, CryptoError, type SignedFile } from '../types.ts';
-import { assertOpen, assertSound, readExisting } from './existing-signature.ts';
+import { readExisting } from './existing-signature.ts';
 import { raise, servicesFor } from './raise.ts';
 import { withFilesMeanwhile } from './signature-files.ts';
+import { assertOpen, assertSound } from './soundness.ts';
 
 /**
  * Raises every signature in the file to the level; the file keeps its form: content inside or beside, DER or PEM.

@@ -5,8 +5,9 @@ import { completeSignerInfo, prepareSignedData } from '../cms/build.ts';
 import { unsignedAttribute } from '../cms/unsigned-attributes.ts';
 import { algorithmOf } from '../keys/algorithm.ts';
 import { CryptoError, type SignatureParameters, type SignedFile, type Signer } from '../types.ts';
-import { amended, assertOpen, assertSound, readExisting } from './existing-signature.ts';
+import { amended, readExisting } from './existing-signature.ts';
 import { type FileNames, withFiles } from './signature-files.ts';
+import { assertOpen, assertSound } from './soundness.ts';
 
 export interface CounterSignCadesRequest extends SignatureParameters, FileNames {
   readonly signer: Signer;

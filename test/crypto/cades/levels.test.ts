@@ -405,10 +405,16 @@ test('augmenting refuses what is broken, detached without content, at that level
   await signCadesAtLevel(stamped, authority.services);
   const archived = request('LTA');
   await signCadesAtLevel(archived, authority.services);
+  const [token] = tokensOf(onlySigner(signedDataIn(stamped.output)), SIGNATURE_TIMESTAMP);
+  const tokenEnd = readFileSync(stamped.output).indexOf(token!) + token!.length - 1;
+  const [answer] = signedDataIn(archived.output).ocsps;
+  const answerEnd = readFileSync(archived.output).indexOf(answer!) + answer!.length - 1;
   const asked = authority.requests.timestamp;
   const cases: readonly [string, AugmentFileRequest][] = [
     ['signature.mismatch', augmentation(changedCopy(plain.output, 500), 'T')],
     ['signature.mismatch', augmentation(beside.output, 'LTA', changedCopy(beside.input, 9))],
+    ['signature.mismatch', augmentation(changedCopy(stamped.output, tokenEnd), 'LTA')],
+    ['signature.mismatch', augmentation(changedCopy(archived.output, answerEnd), 'LTA')],
     ['request.invalid', augmentation(plain.output, 'T', plain.input)],
     ['request.invalid', augmentation(stamped.output, 'T')],
     ['request.invalid', augmentation(archived.output, 'T')],
