@@ -11,7 +11,7 @@ import { checkConfig, tellProblems } from './commands/check-config.ts';
 import { EXIT, type ExitCode } from './commands/exit-codes.ts';
 import { runService } from './commands/serve.ts';
 import type { Terminal } from './commands/terminal.ts';
-import { verifyFiles } from './commands/verify.ts';
+import { type VerifyOptions, verifyFiles } from './commands/verify.ts';
 import { createDescriptorSink, createLogging } from './logging.ts';
 import { systemClock } from './runtime/index.ts';
 import { isSettingArgument, type LoadedSettings, loadSettings } from './settings.ts';
@@ -69,11 +69,20 @@ async function main(argv: readonly string[]): Promise<ExitCode> {
     .argument('<file...>', 'signed files')
     .option('--format <format>', 'Pades, Cades or Xades (default: by extension)', parseFormat)
     .option('--trust <pem>', 'file with trusted root certificates; may be repeated', collect, [])
+    .option('--intermediates <pem>', 'file with certificates below the roots; may be repeated', collect, [])
+    .option('--content <file>', 'what a detached signature is over')
+    .option('--at <time>', 'validate as of this time, such as 2026-05-17T12:00:00Z (default: now)', parseTime)
+    .addOption(
+      new Option('--revocation <mode>', 'what a missing answer about revocation means')
+        .choices(['none', 'soft', 'hard'])
+        .default('soft'),
+    )
+    .option('--no-chain', 'check integrity alone, not whose certificate it is')
     .option('--json', 'print JSON', false)
-    .action(async (files: string[], options: { json: boolean; format?: Format; trust: string[] }) => {
-      const { verifyFile } = await import('./crypto/index.ts');
-      const { json, trust, format } = options;
-      exit = verifyFiles(files, verifyFile, { json, trust, format, at: systemClock.now() }, terminal);
+    .action(async (files: string[], options: VerifyWords) => {
+      const { validateFile } = await import('./crypto/index.ts');
+      const { format, content, at = systemClock.now() } = options;
+      exit = await verifyFiles(files, validateFile, { ...options, format, content, at }, terminal);
     });
 
   try {
@@ -107,12 +116,26 @@ async function serveCommand(loaded: LoadedSettings): Promise<ExitCode> {
 
 type Format = 'Pades' | 'Cades' | 'Xades';
 
+/** Options of `verify` as they come from the command line. */
+type VerifyWords = Omit<VerifyOptions, 'format' | 'content' | 'at'> & {
+  readonly format?: Format;
+  readonly content?: string;
+  readonly at?: number;
+};
+
 function parseFormat(word: string): Format {
   const format = (['Pades', 'Cades', 'Xades'] as const).find(
     (name) => name.toLowerCase() === word.toLowerCase(),
   );
   if (format === undefined) throw new InvalidArgumentError('It must be Pades, Cades or Xades.');
   return format;
+}
+
+function parseTime(word: string): number {
+  const at = /^\d{4}-\d\d-\d\d(T.*)?$/.test(word) ? Date.parse(word) : Number.NaN;
+  if (Number.isNaN(at))
+    throw new InvalidArgumentError('It must be a date and time, such as 2026-05-17T12:00:00Z.');
+  return at;
 }
 
 function collect(word: string, earlier: readonly string[]): string[] {

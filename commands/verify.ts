@@ -1,46 +1,70 @@
-/** `sealwright verify <file…>`: checks signed files and says why, check by check. */
+/** `sealwright verify <file…>`: says of each signature who made it, when, over what, and whether that holds. */
 import { X509Certificate } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import { extname, resolve } from 'node:path';
-import type { SignatureFormat, VerificationReport, VerifyFileRequest } from '../crypto/index.ts';
+import type {
+  SignatureFormat,
+  SignatureRecord,
+  TrustSettings,
+  ValidateFileRequest,
+  ValidationReport,
+} from '../crypto/index.ts';
 import { escapeControls } from '../logging.ts';
 import { describeFailure } from '../runtime/index.ts';
 import { EXIT, type ExitCode } from './exit-codes.ts';
-import { painter, type Terminal } from './terminal.ts';
+import type { Terminal } from './terminal.ts';
+import { verdictText } from './verify-text.ts';
 
 export interface VerifyOptions {
   readonly json: boolean;
   /** Overrides the format that the extension suggests. */
   readonly format: SignatureFormat | undefined;
-  /** PEM files of trusted roots; with none the chain is not checked. */
+  /** Files of trusted roots, PEM or DER; with none nobody is trusted. */
   readonly trust: readonly string[];
-  /** Time at which certificates must be valid, milliseconds since the epoch. */
+  /** Files of certificates that may stand between signer and root. */
+  readonly intermediates: readonly string[];
+  /** What detached signatures are over. */
+  readonly content: string | undefined;
+  /** False: whose certificate it is, and whether that was valid, is not part of the verdict. */
+  readonly chain: boolean;
+  readonly revocation: TrustSettings['revocation'];
+  /** Time of validation, milliseconds since the epoch. */
   readonly at: number;
 }
 
-interface FileVerdict extends VerificationReport {
+/** What is said of one file. */
+export interface FileVerdict {
   readonly file: string;
   readonly format: SignatureFormat;
+  readonly ok: boolean;
+  /** Null when the file can't be read. */
+  readonly report: ValidationReport | null;
   readonly error: { readonly code: string; readonly message: string } | null;
 }
 
-/** Prints one verdict per file; 0 when every file is good, 1 when one is not, 2 when a trust file is unusable. */
-export function verifyFiles(
+type Validate = (request: ValidateFileRequest) => Promise<ValidationReport>;
+
+/** Prints one verdict per file; 0 when every file is good, 1 when one is not, 2 when a certificate file is unusable. */
+export async function verifyFiles(
   files: readonly string[],
-  verify: (request: VerifyFileRequest) => VerificationReport,
+  validate: Validate,
   options: VerifyOptions,
   terminal: Terminal,
-): ExitCode {
-  const anchors = readAnchors(options.trust, terminal);
-  if (anchors === undefined) return EXIT.refused;
-  const verdicts = files.map((file) => {
-    const verdict = judge(file, verify, options, anchors);
-    if (!options.json) terminal.out(verdictText(verdict, anchors.length > 0, terminal));
-    return verdict;
-  });
+): Promise<ExitCode> {
+  const anchors = readCertificates(options.trust, terminal);
+  const intermediates = readCertificates(options.intermediates, terminal);
+  if (anchors === undefined || intermediates === undefined) return EXIT.refused;
+  const trust: TrustSettings = { anchors, intermediates, revocation: options.revocation };
+  const verdicts: FileVerdict[] = [];
+  for (const file of files) {
+    const verdict = await judge(file, validate, options, trust);
+    verdicts.push(verdict);
+    if (!options.json) terminal.out(verdictText(verdict, options, terminal));
+  }
   const ok = verdicts.every((verdict) => verdict.ok);
   if (options.json) {
-    terminal.out(`${JSON.stringify({ ok, chainChecked: anchors.length > 0, files: verdicts }, null, 2)}\n`);
+    const chainChecked = options.chain;
+    terminal.out(`${JSON.stringify({ ok, chainChecked, files: verdicts }, null, 2)}\n`);
   }
   return ok ? EXIT.good : EXIT.failed;
 }
@@ -48,59 +72,50 @@ export function verifyFiles(
 /** The format a file of this name most likely has. Source: batch-gaps §4, "Format choice". */
 export function formatOf(file: string): SignatureFormat {
   const extension = extname(file).toLowerCase();
-  return extension === '.pdf' ? 'Pades' : extension === '.xml' ? 'Xades' : 'Cades';
+  return extension === '.pdf' ? 'Pades' : XML.includes(extension) ? 'Xades' : 'Cades';
 }
 
-function judge(
+const XML: readonly string[] = ['.xml', '.xades', '.xsig'];
+
+async function judge(
   file: string,
-  verify: (request: VerifyFileRequest) => VerificationReport,
-  options: VerifyOptions,
-  anchors: readonly Buffer[],
-): FileVerdict {
-  const format = options.format ?? formatOf(file);
-  const trust = anchors.length > 0 ? { anchors } : {};
+  validate: Validate,
+  { format: wanted, content, at, chain }: VerifyOptions,
+  trust: TrustSettings,
+): Promise<FileVerdict> {
+  const format = wanted ?? formatOf(file);
+  const beside = content === undefined ? {} : { content: resolve(content) };
   try {
-    const report = verify({ format, path: resolve(file), at: options.at, ...trust });
-    return { file, format, ...report, error: null };
+    const report = await validate({ format, path: resolve(file), at, trust, ...beside });
+    const ok = chain ? report.indication === 'TOTAL-PASSED' : isIntact(report);
+    return { file, format, ok, report, error: null };
   } catch (error) {
-    return { file, format, ok: false, signatures: 0, checks: [], error: describeFailure(error) };
+    return { file, format, ok: false, report: null, error: describeFailure(error) };
   }
 }
 
-function verdictText(verdict: FileVerdict, chainChecked: boolean, terminal: Terminal): string {
-  const { bold, dim, green, red } = painter(terminal);
-  const mark = verdict.ok ? green('good') : red('BAD ');
-  const count = `${verdict.signatures} ${verdict.signatures === 1 ? 'signature' : 'signatures'}`;
-  const lines = [`${mark}  ${bold(escapeControls(verdict.file))}  ${dim(`${verdict.format}, ${count}`)}`];
-  const width = Math.max(0, ...verdict.checks.map(({ name }) => name.length));
-  for (const check of verdict.checks) {
-    const sign = check.ok ? green('ok  ') : red('FAIL');
-    lines.push(
-      `  ${sign}  ${escapeControls(check.name).padEnd(width)}  ${dim(escapeControls(check.detail))}`,
-    );
-  }
-  if (verdict.error)
-    lines.push(
-      `  ${red('FAIL')}  ${escapeControls(verdict.error.message)} ${dim(`(${verdict.error.code})`)}`,
-    );
-  if (verdict.ok && !chainChecked)
-    lines.push(`  ${dim('note')}  no --trust given: who issued the certificate was not checked`);
-  return `${lines.join('\n')}\n`;
+/** True when all that can be held against any signature is its signer. */
+function isIntact({ signatures, results }: ValidationReport): boolean {
+  return signatures.length > 0 && results.isValid && signatures.every(hasOnlyChainErrors);
 }
 
-function readAnchors(files: readonly string[], terminal: Terminal): readonly Buffer[] | undefined {
-  const anchors: Buffer[] = [];
+function hasOnlyChainErrors({ results }: SignatureRecord): boolean {
+  return results.errors.every(({ type }) => type === 'chain');
+}
+
+/** DER of all certificates in the files; undefined, and said, when one holds none. */
+function readCertificates(files: readonly string[], terminal: Terminal): readonly Buffer[] | undefined {
+  const certificates: Buffer[] = [];
   for (const file of files) {
     try {
-      anchors.push(...certificatesIn(readFileSync(file)));
+      certificates.push(...certificatesIn(readFileSync(file)));
     } catch (error) {
-      terminal.err(
-        `${escapeControls(file)} holds no readable certificate: ${escapeControls(describeFailure(error).message)}\n`,
-      );
+      const { message } = describeFailure(error);
+      terminal.err(`${escapeControls(file)} holds no readable certificate: ${escapeControls(message)}\n`);
       return undefined;
     }
   }
-  return anchors;
+  return certificates;
 }
 
 /** DER of every certificate in a PEM file, or of the one in a DER file. */

@@ -1,6 +1,7 @@
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import test from 'ava';
+import type { ValidationReport } from '../../crypto/index.ts';
 import { freshFolder, run, start } from './program.ts';
 
 /** A folder in which the program itself has signed `hello.txt`. */
@@ -25,58 +26,116 @@ async function signedHello(): Promise<{ cwd: string; file: string }> {
   return { cwd, file: 'data/output/hello.signed.txt' };
 }
 
-test('verify accepts what the service signed, with the chain when a root is given, and refuses a changed copy', async (t) => {
+test('verify accepts what the service signed below a given root, trusts nobody without, and refuses a changed copy', async (t) => {
   const { cwd, file } = await signedHello();
-  const good = await run(cwd, ['verify', file]);
+  const trust = ['--trust', 'data/keys/development-ca.pem'];
+  const good = await run(cwd, ['verify', ...trust, file]);
   t.is(good.code, 0, good.out + good.err);
-  t.regex(good.out, /^good {2}data\/output\/hello\.signed\.txt {2}Cades, 1 signature/);
-  t.regex(good.out, /no --trust given/);
+  t.regex(good.out, /^good {2}data\/output\/hello\.signed\.txt {2}Cades, 1 signature {2}TOTAL-PASSED/);
+  t.regex(good.out, /signer 1 {2}TOTAL-PASSED {2}level B/);
+  t.regex(good.out, /issued by {3}.*development/i);
 
-  const trusted = await run(cwd, ['verify', '--json', '--trust', 'data/keys/development-ca.pem', file]);
-  const report = JSON.parse(trusted.out) as {
-    ok: boolean;
-    chainChecked: boolean;
-    files: { checks: { ok: boolean }[] }[];
-  };
-  t.is(trusted.code, 0);
-  t.true(report.ok && report.chainChecked);
-  t.true((report.files[0]?.checks.length ?? 0) > 3);
+  const nobody = await run(cwd, ['verify', file]);
+  t.is(nobody.code, 1);
+  t.regex(nobody.out, /^BAD {3}.*INDETERMINATE/);
+  t.regex(nobody.out, /INDETERMINATE: NO_CERTIFICATE_CHAIN_FOUND/);
+  t.regex(nobody.out, /no --trust given: nobody is trusted/);
+  const intact = await run(cwd, ['verify', '--no-chain', file]);
+  t.is(intact.code, 0);
+  t.regex(intact.out, /^good {2}/);
+  t.regex(intact.out, /--no-chain: whose certificate it is was not checked/);
 
   const bytes = readFileSync(join(cwd, file));
   const at = bytes.indexOf('Hello');
   t.true(at > 0);
   bytes[at] = 'J'.charCodeAt(0);
   writeFileSync(join(cwd, 'changed.txt'), bytes);
-  const changed = await run(cwd, ['verify', file, 'changed.txt']);
+  const changed = await run(cwd, ['verify', ...trust, file, 'changed.txt']);
   t.is(changed.code, 1);
   t.regex(changed.out, /^good {2}/m);
-  t.regex(changed.out, /^BAD {3}changed\.txt/m);
-  t.regex(changed.out, /FAIL/);
+  t.regex(changed.out, /^BAD {3}changed\.txt.*TOTAL-FAILED/m);
+  t.regex(changed.out, /FAIL {2}The content has another digest/);
+
+  const json = await run(cwd, ['verify', '--json', ...trust, file, 'changed.txt']);
+  t.is(json.code, 1);
+  const printed = JSON.parse(json.out) as Printed;
+  t.false(printed.ok);
+  t.deepEqual(
+    printed.files.map(({ ok, report }) => [ok, report?.indication, report?.signatures[0]?.subIndication]),
+    [
+      [true, 'TOTAL-PASSED', undefined],
+      [false, 'TOTAL-FAILED', 'HASH_FAILURE'],
+    ],
+  );
+  t.true((printed.files[0]?.report?.signatures[0]?.results.passedChecks.length ?? 0) > 5);
+
+  const early = await run(cwd, ['verify', '--at', '2020-01-01T00:00:00Z', ...trust, file]);
+  t.is(early.code, 1);
+  t.regex(early.out, /TOTAL-FAILED: NOT_YET_VALID/);
 });
+
+interface Printed {
+  readonly ok: boolean;
+  readonly files: readonly {
+    readonly ok: boolean;
+    readonly format: string;
+    readonly report: ValidationReport | null;
+    readonly error: { readonly code: string } | null;
+  }[];
+}
 
 test('verify answers for files that are missing or unsigned with exit code 1 and a reason each', async (t) => {
   const cwd = freshFolder();
   writeFileSync(join(cwd, 'a.txt'), 'not signed');
   writeFileSync(join(cwd, 'b.xml'), '<a/>');
   writeFileSync(join(cwd, 'c.pdf'), '%PDF-1.4 broken');
-  const { code, out } = await run(cwd, ['verify', '--json', 'a.txt', 'b.xml', 'c.pdf', 'missing.pdf']);
-  const { ok, files } = JSON.parse(out) as {
-    ok: boolean;
-    files: { ok: boolean; format: string; error: { code: string } | null; checks: { ok: boolean }[] }[];
-  };
+  writeFileSync(join(cwd, 'd.xml'), '');
+  const { code, out } = await run(cwd, [
+    'verify',
+    '--json',
+    'a.txt',
+    'b.xml',
+    'c.pdf',
+    'missing.pdf',
+    'd.xml',
+  ]);
+  const { ok, files } = JSON.parse(out) as Printed;
   t.is(code, 1);
   t.false(ok);
   t.deepEqual(
     files.map(({ format }) => format),
-    ['Cades', 'Xades', 'Pades', 'Pades'],
+    ['Cades', 'Xades', 'Pades', 'Pades', 'Xades'],
   );
-  for (const file of files) t.true(file.error !== null || file.checks.some((check) => !check.ok));
+  for (const file of files) {
+    t.false(file.ok);
+    t.true(file.error !== null || file.report?.results.isValid === false);
+  }
+  t.deepEqual(
+    files.map(({ error }) => error?.code),
+    [undefined, undefined, undefined, 'input.unreadable', 'input.empty'],
+  );
+  const integrity = await run(cwd, ['verify', '--no-chain', 'a.txt', 'b.xml', 'c.pdf']);
+  t.is(integrity.code, 1);
+  t.is(integrity.out.match(/^BAD/gm)?.length, 3);
 });
 
 test('a trust file without certificates is refused with exit code 2', async (t) => {
   const cwd = freshFolder();
   writeFileSync(join(cwd, 'empty.pem'), 'nothing');
-  const { code, err } = await run(cwd, ['verify', '--trust', 'empty.pem', 'x.pdf']);
-  t.is(code, 2);
-  t.regex(err, /empty\.pem holds no readable certificate/);
+  for (const option of ['--trust', '--intermediates']) {
+    const { code, err } = await run(cwd, ['verify', option, 'empty.pem', 'x.pdf']);
+    t.is(code, 2);
+    t.regex(err, /empty\.pem holds no readable certificate/);
+  }
 });
+
+for (const words of [
+  ['--at', 'yesterday'],
+  ['--revocation', 'maybe'],
+]) {
+  test(`verify refuses the usage ${words.join(' ')} with exit code 2`, async (t) => {
+    const { code, err } = await run(freshFolder(), ['verify', ...words, 'x.pdf']);
+    t.is(code, 2);
+    t.true(err.length > 0);
+  });
+}
