@@ -7,8 +7,6 @@ import type { Draft } from './draft.ts';
 
 /** An incremental update that is complete but for the signature in it. */
 export interface PreparedUpdate {
-  /** Bytes of what it is appended to. */
-  readonly originalSize: number;
   /** To be appended to the original, once the signature is in its place. */
   readonly update: Buffer;
   /** Index in `update` of the `<` before the signature, which is not signed. */
@@ -78,7 +76,7 @@ export function writeUpdate(
   const holeEnd = body + value.holeEnd;
   const range = [size + holeStart, size + holeEnd, bytes.length - holeEnd];
   bytes.write(`[0 ${range.join(' ')}]`, body + value.rangeStart, 'latin1');
-  return { originalSize: size, update: bytes, holeStart, holeEnd };
+  return { update: bytes, holeStart, holeEnd };
 }
 
 /** Bytes of the longest signature the hole takes. */

@@ -55,7 +55,8 @@ export function beginPades(request: BeginSigningRequest, services: SigningServic
   const source = openPdfFile(request.input);
   try {
     const options = { ...padesOptions(request), unsignedLength };
-    const { update, holeStart, holeEnd, ...prepared } = preparePades(source, options);
+    const prepared = preparePades(source, options);
+    const { update, holeStart, holeEnd } = prepared;
     const original = createHash('sha256');
     const around = createHash(options.digest);
     for (const chunk of source.chunks()) {
@@ -72,7 +73,7 @@ export function beginPades(request: BeginSigningRequest, services: SigningServic
       signer: storedSigner(request),
       original: { sha256: original.digest('hex'), length: source.size },
       before: before.toString('base64'),
-      space: spaceIn({ update, holeStart, holeEnd, ...prepared }),
+      space: spaceIn(prepared),
       after: after.toString('base64'),
       toBeSigned: toBeSigned.toString('base64'),
       algorithm,
@@ -94,10 +95,7 @@ export async function finishPades(
   request: FinishSigningRequest,
   services: SigningServices = {},
 ): Promise<SignedFile> {
-  const state = readState<PadesState>(request.state, KIND);
-  if (!(state.space <= MAX_SPACE)) {
-    throw new CryptoError('request.invalid', 'The state of the first step is not as it was written.');
-  }
+  const state = readPadesState(request.state);
   const { level, algorithm } = state;
   const authority = level === 'B' ? undefined : timestampsOf(services, level);
   const evidence = level === 'B' || level === 'T' ? undefined : evidenceOf(services, level);
@@ -139,11 +137,34 @@ export async function finishPades(
   }
 }
 
-function preparedFrom({ before, space, after, original }: PadesState): PreparedUpdate {
+/** @throws {CryptoError} `request.invalid` when it is not as `beginPades` wrote it */
+function readPadesState(text: string): PadesState {
+  const state: Unchecked<PadesState> = readState<PadesState>(text, KIND);
+  const { level, signer, original, space, algorithm } = state;
+  const texts = [state.before, state.after, state.toBeSigned, state.signer?.certificate, algorithm?.digest];
+  const isWhole =
+    texts.every((value) => typeof value === 'string') &&
+    LEVELS.includes(level ?? '') &&
+    Array.isArray(signer?.chain) &&
+    signer.chain.every((value) => typeof value === 'string') &&
+    typeof signer.parameters === 'object' &&
+    typeof original?.sha256 === 'string' &&
+    Number.isSafeInteger(space) &&
+    Number(space) > 0 &&
+    Number(space) <= MAX_SPACE;
+  if (isWhole) return state as PadesState;
+  throw new CryptoError('request.invalid', 'The state of the first step is not as it was written.');
+}
+
+/** What JSON has instead of a type: any member, at two depths, may be missing. */
+type Unchecked<T> = { readonly [key in keyof T]?: T[key] extends object ? Partial<T[key]> : T[key] };
+
+const LEVELS: readonly string[] = ['B', 'T', 'LT', 'LTA'] satisfies readonly SignatureLevel[];
+
+function preparedFrom({ before, space, after }: PadesState): PreparedUpdate {
   const [head, tail] = [Buffer.from(before, 'base64'), Buffer.from(after, 'base64')];
   const hole = Buffer.from(`<${'00'.repeat(space)}>`, 'latin1');
   return {
-    originalSize: original.length,
     update: Buffer.concat([head, hole, tail]),
     holeStart: head.length,
     holeEnd: head.length + hole.length,

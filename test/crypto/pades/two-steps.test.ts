@@ -134,6 +134,8 @@ test('a state that is none is refused before anything is written', async (t) => 
     begun.state.slice(0, -1),
     JSON.stringify({ ...state, space: 1e12 }),
     JSON.stringify({ ...state, space: 'much' }),
+    ...Object.keys(state).map((key) => JSON.stringify({ ...state, [key]: undefined })),
+    ...Object.keys(state).map((key) => JSON.stringify({ ...state, [key]: {} })),
   ];
   for (const text of states) {
     const output = freshPath('none.pdf');
