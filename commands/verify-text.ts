@@ -8,7 +8,7 @@ import type {
 } from '../crypto/index.ts';
 import { escapeControls } from '../logging.ts';
 import { painter, type Terminal } from './terminal.ts';
-import type { FileVerdict, VerifyOptions } from './verify.ts';
+import type { FileVerdict, VerifyOptions } from './verify-verdict.ts';
 
 type Paint = ReturnType<typeof painter>;
 
