@@ -1,6 +1,6 @@
 /**
  * The encodings a document may come in, turned into UTF-8 for the reader and back for what is spliced in.
- * XML 1.0 §4.3.3 and appendix F, cut down to UTF-8, UTF-16 with byte order mark, ISO-8859-1 and US-ASCII.
+ * XML 1.0 §4.3.3 and appendix F, cut down to UTF-8, UTF-16 (with byte order mark or declaration), ISO-8859-1 and US-ASCII.
  */
 import { isAscii, isUtf8 } from 'node:buffer';
 import { CryptoError } from '../types.ts';
@@ -25,11 +25,13 @@ export interface DecodedXml {
  */
 export function decodeXml(bytes: Buffer): DecodedXml {
   const mark = byteOrderMark(bytes);
-  if (mark === 'UTF-16LE' || mark === 'UTF-16BE') {
-    const decoded = decodeUtf16(bytes, mark);
+  const order = mark === undefined ? apparentOrder(bytes) : mark;
+  if (order === 'UTF-16LE' || order === 'UTF-16BE') {
+    const decoded = decodeUtf16(bytes, order, mark === undefined ? 0 : 2);
     const declared = declaredEncoding(decoded.utf8);
-    if (declared !== undefined && declared !== 'UTF-16' && declared !== mark)
-      throw contradiction(declared, mark);
+    if (declared === undefined && mark === undefined) throw unmarked();
+    if (declared !== undefined && declared !== 'UTF-16' && declared !== order)
+      throw contradiction(declared, order);
     return decoded;
   }
   const markLength = mark === 'UTF-8' ? 3 : 0;
@@ -54,13 +56,23 @@ function byteOrderMark(bytes: Buffer): 'UTF-8' | 'UTF-16LE' | 'UTF-16BE' | undef
   if (utf32) throw new CryptoError('xml.encoding', 'The XML is in UTF-32; UTF-8 and UTF-16 can be signed.');
   if (a === 0xff && b === 0xfe) return 'UTF-16LE';
   if (a === 0xfe && b === 0xff) return 'UTF-16BE';
-  if ((a === 0x3c && b === 0) || (a === 0 && b === 0x3c)) {
-    throw new CryptoError(
-      'xml.encoding',
-      'The XML looks like UTF-16 but does not begin with a byte order mark.',
-    );
-  }
   return undefined;
+}
+
+/** Appendix F.1: without a mark, a declaration in UTF-16 shows the order of its bytes. */
+function apparentOrder(bytes: Buffer): 'UTF-16LE' | 'UTF-16BE' | undefined {
+  const [a, b, c, d] = bytes;
+  if (a === 0x3c && b === 0 && c === 0x3f && d === 0) return 'UTF-16LE';
+  if (a === 0 && b === 0x3c && c === 0 && d === 0x3f) return 'UTF-16BE';
+  if ((a === 0x3c && b === 0) || (a === 0 && b === 0x3c)) throw unmarked();
+  return undefined;
+}
+
+function unmarked(): CryptoError {
+  return new CryptoError(
+    'xml.encoding',
+    'The XML looks like UTF-16 but has neither a byte order mark nor a declaration.',
+  );
 }
 
 const ALIASES: { readonly [label: string]: string } = {
@@ -112,25 +124,56 @@ function validUtf8(content: Buffer): number {
   return good;
 }
 
-function decodeUtf16(bytes: Buffer, encoding: 'UTF-16LE' | 'UTF-16BE'): DecodedXml {
+/** Code units decoded at a time: a string of a whole document would be as large as the document once more. */
+const PIECE = 1 << 18;
+
+function decodeUtf16(bytes: Buffer, encoding: 'UTF-16LE' | 'UTF-16BE', markLength: number): DecodedXml {
   if (bytes.length % 2 !== 0) {
     throw new CryptoError('xml.encoding', 'The XML is in UTF-16 but has an odd number of bytes.');
   }
-  const units = encoding === 'UTF-16LE' ? bytes.subarray(2) : Buffer.from(bytes.subarray(2)).swap16();
-  const text = units.toString('utf16le');
-  if (/\p{Surrogate}/u.test(text)) {
-    throw new CryptoError('xml.encoding', 'The XML is in UTF-16 but has half a surrogate pair in it.');
+  // A code unit takes three bytes at most; of what is not written to, the system gives no memory.
+  const room = Buffer.allocUnsafe((3 * (bytes.length - markLength)) / 2);
+  let filled = 0;
+  for (let at = markLength; at < bytes.length; ) {
+    const end = pieceEnd(bytes, at, encoding);
+    const piece = bytes.subarray(at, end);
+    const text = (encoding === 'UTF-16LE' ? piece : Buffer.from(piece).swap16()).toString('utf16le');
+    if (/\p{Surrogate}/u.test(text)) {
+      throw new CryptoError('xml.encoding', 'The XML is in UTF-16 but has half a surrogate pair in it.');
+    }
+    filled += room.write(text, filled);
+    at = end;
   }
-  const utf8 = Buffer.from(text);
+  const utf8 = room.subarray(0, filled);
   return {
     encoding,
     utf8,
-    toOriginal: (offset) => 2 + 2 * utf8.toString('utf8', 0, offset).length,
+    toOriginal: (offset) => markLength + 2 * unitsUpTo(utf8, offset),
     encode: (text) => {
       const encoded = Buffer.from(text, 'utf16le');
       return encoding === 'UTF-16LE' ? encoded : encoded.swap16();
     },
   };
+}
+
+/** Where a piece from `start` may end: not in the middle of a surrogate pair. */
+function pieceEnd(bytes: Buffer, start: number, encoding: 'UTF-16LE' | 'UTF-16BE'): number {
+  const end = Math.min(bytes.length, start + 2 * PIECE);
+  if (end === bytes.length) return end;
+  const high = bytes[encoding === 'UTF-16LE' ? end - 1 : end - 2] ?? 0;
+  return (high & 0xfc) === 0xd8 ? end - 2 : end;
+}
+
+/** UTF-16 code units of the characters before an offset, which is the border of one. */
+function unitsUpTo(utf8: Buffer, offset: number): number {
+  let units = 0;
+  for (let at = 0; at < offset; ) {
+    let end = Math.min(offset, at + PIECE);
+    while (end < offset && ((utf8[end] ?? 0) & 0xc0) === 0x80) end--;
+    units += utf8.toString('utf8', at, end).length;
+    at = end;
+  }
+  return units;
 }
 
 function decodeSingleByte(content: Buffer, encoding: 'ISO-8859-1' | 'US-ASCII'): DecodedXml {
@@ -140,8 +183,13 @@ function decodeSingleByte(content: Buffer, encoding: 'ISO-8859-1' | 'US-ASCII'):
     const at = content.findIndex((byte) => byte > 0x7f);
     throw new CryptoError('xml.encoding', `The XML declares US-ASCII, but byte ${at} is none of it.`);
   }
-  const utf8 = Buffer.from(content.toString('latin1'));
-  return { encoding, utf8, toOriginal: (offset) => utf8.toString('utf8', 0, offset).length, encode };
+  const room = Buffer.allocUnsafe(2 * content.length);
+  let filled = 0;
+  for (let at = 0; at < content.length; at += PIECE) {
+    filled += room.write(content.toString('latin1', at, at + PIECE), filled);
+  }
+  const utf8 = room.subarray(0, filled);
+  return { encoding, utf8, toOriginal: (offset) => unitsUpTo(utf8, offset), encode };
 }
 
 function contradiction(declared: string, mark: string): CryptoError {
