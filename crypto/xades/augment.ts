@@ -2,17 +2,13 @@
 import type { SigningServices } from '../authorities.ts';
 import { openSource, type Source } from '../files/source.ts';
 import { type AugmentFileRequest, CryptoError, type SignedFile } from '../types.ts';
-import { MAX_DOCUMENT_LENGTH } from '../xml/index.ts';
 import { presentNodes, raisablePresent, readPresent } from './present-signature.ts';
 import { type Insertion, insertProperties, sealedBy } from './property-insertion.ts';
 import { raise } from './raise.ts';
-import { readDocument } from './read-document.ts';
+import { MAX_SIGNED_LENGTH, readDocument } from './read-document.ts';
 import { writeParts } from './signed-output.ts';
 import { mapDocument } from './validation/document-map.ts';
 import { type DataRoom, dataRoom } from './validation/reference-data.ts';
-
-/** Room for signatures with evidence in a file that had the greatest length when it was signed. */
-export const MAX_SIGNED_LENGTH = MAX_DOCUMENT_LENGTH + 2 ** 26;
 
 /**
  * Augments every XAdES signature of one file, by whomever it was made, that stands in no other one; a signature that

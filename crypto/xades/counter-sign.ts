@@ -11,13 +11,13 @@ import {
   type Signer,
 } from '../types.ts';
 import { EXCLUSIVE } from '../xml/index.ts';
-import { MAX_SIGNED_LENGTH, openNodes } from './augment.ts';
+import { openNodes } from './augment.ts';
 import { COUNTERSIGNED_TYPE, DS, EXCLUSIVE_C14N } from './identifiers.ts';
 import { ALONE } from './plan.ts';
 import { freeId, readPresent } from './present-signature.ts';
 import { insertProperties } from './property-insertion.ts';
 import { raise } from './raise.ts';
-import { readDocument } from './read-document.ts';
+import { MAX_SIGNED_LENGTH, readDocument } from './read-document.ts';
 import { signValue } from './sign.ts';
 import { raisableNew } from './sign-at-level.ts';
 import { CLOSE_SIGNATURE, openSignature, signatureText, transformText } from './signature-text.ts';

@@ -21,7 +21,10 @@ export interface DetachedContent {
  * @throws {CryptoError} `request.invalid` for a URI that names no file or a media type that is none; `input.unreadable`,
  *   `input.changed`
  */
-export function planDetached(contents: readonly DetachedContent[], request: PlanRequest): SigningPlan {
+export function planDetached(
+  contents: readonly DetachedContent[],
+  request: Omit<PlanRequest, 'form'>,
+): SigningPlan {
   const { digest: name } = request.algorithm;
   const signed = createHash(name);
   const references = contents.map(({ uri, mimeType, source }) => {

@@ -50,7 +50,7 @@ export interface Frame {
 /** An identifier that follows from what is signed, by whom and when: the same request gives the same text. */
 export function idFor(
   digest: Buffer,
-  { at, signer }: PlanRequest,
+  { at, signer }: Pick<PlanRequest, 'at' | 'signer'>,
   isFree: (id: string) => boolean = () => true,
 ): string {
   const seed = createHash('sha256').update(digest).update(`${at} ${signer.fingerprint}`);

@@ -1,5 +1,9 @@
 import type { Source } from '../files/source.ts';
 import { CryptoError } from '../types.ts';
+import { MAX_DOCUMENT_LENGTH } from '../xml/index.ts';
+
+/** Room for signatures with their evidence in a file that had the greatest length when it was signed. */
+export const MAX_SIGNED_LENGTH = MAX_DOCUMENT_LENGTH + 2 ** 26;
 
 /**
  * The whole file of at most `limit` bytes.

@@ -3,9 +3,8 @@ import { basename } from 'node:path';
 import type { Source } from '../files/source.ts';
 import { CryptoError } from '../types.ts';
 import type { FileFacts, Finding } from '../validation/facts.ts';
-import { MAX_DOCUMENT_LENGTH } from '../xml/index.ts';
 import { DS, XADES } from './identifiers.ts';
-import { readDocument } from './read-document.ts';
+import { MAX_SIGNED_LENGTH, readDocument } from './read-document.ts';
 import { type DocumentMap, mapDocument } from './validation/document-map.ts';
 import { type ContentFinder, dataRoom, type SignedContent } from './validation/reference-data.ts';
 import { targetOf } from './validation/references.ts';
@@ -13,9 +12,6 @@ import { signatureFacts } from './validation/signature-facts.ts';
 import { attributeOf, childrenNamed, is, type SignatureNode } from './validation/signature-node.ts';
 
 export type { ContentFinder, SignedContent } from './validation/reference-data.ts';
-
-/** Room for signatures in a file that had the greatest length when it was signed. */
-export const MAX_SIGNED_LENGTH = MAX_DOCUMENT_LENGTH + 2 ** 26;
 
 export interface XadesFactsOptions {
   /**

@@ -9,6 +9,7 @@ import type { ImprintSource } from '../../timestamps/imprint.ts';
 import type { Finding, TimestampFacts } from '../../validation/facts.ts';
 import { timestampFacts } from '../../validation/timestamp-facts.ts';
 import type { ByteSink, CanonicalMethod } from '../../xml/index.ts';
+import { writeArchivedObjects, writeArchivedStart } from '../archive-data.ts';
 import { DS, XADES, XADES_141 } from '../identifiers.ts';
 import { DEFAULT_CANONICAL } from './algorithms.ts';
 import type { QualifyingProperties } from './qualifying-properties.ts';
@@ -151,29 +152,27 @@ function writeArchived(
   const { room, signature, properties, references } = stamped;
   if (childrenNamed(node, XADES, 'Include').length > 0)
     throw new FormFault('an archive time-stamp whose parts are distributed is not read');
-  const write = (part: SignatureNode): void => writeNode(room, part, method, sink);
-  for (const reference of references) writeReference(stamped, reference, method, sink);
-  for (const local of ['SignedInfo', 'SignatureValue', 'KeyInfo'])
-    childrenNamed(signature, DS, local).forEach(write);
-  properties.unsigned.slice(0, properties.unsigned.indexOf(node)).forEach(write);
-  for (const object of childrenNamed(signature, DS, 'Object')) {
-    if (childrenNamed(object, XADES, 'QualifyingProperties').length === 0) write(object);
-  }
+  const before = properties.unsigned.slice(0, properties.unsigned.indexOf(node));
+  writeArchivedStart(room, signature, references.map(dataOf), before, method, sink);
+  writeArchivedObjects(room, signature, method, sink);
 }
 
 function writeReference(
   { room, signature }: StampedSignature,
-  { form, data }: LocatedReference,
+  reference: LocatedReference,
   method: CanonicalMethod,
   sink: ByteSink,
 ): void {
-  if (data === undefined) {
-    throw new DataFault(
-      'SIGNED_DATA_NOT_FOUND',
-      `what the reference "${form.uri ?? ''}" is over is not at hand`,
-    );
-  }
-  writeData(room, data, signature, sink, method);
+  writeData(room, dataOf(reference), signature, sink, method);
+}
+
+/** @throws {DataFault} */
+function dataOf({ form, data }: LocatedReference): FoundData {
+  if (data !== undefined) return data;
+  throw new DataFault(
+    'SIGNED_DATA_NOT_FOUND',
+    `what the reference "${form.uri ?? ''}" is over is not at hand`,
+  );
 }
 
 /** xades:Include names a reference of SignedInfo by its Id (§5.1.4.4.3). */

@@ -13,6 +13,7 @@ import {
   authority,
   byXmlsecAt,
   closeAuthority,
+  judgedLevel,
   type Leveled,
   signAt,
   tokenIsOver,
@@ -66,6 +67,7 @@ for (const [name, { document, xades, extension }] of Object.entries(FORMS)) {
       for (const to of LEVELS) {
         const next = await augmented(now.path, to, xades.packaging === 'detached' ? first.input : undefined);
         t.true(isInsertion(now.bytes, next.bytes), to);
+        t.is(await judgedLevel(next.path, first.input), to);
         now = next;
       }
       t.deepEqual(unsignedProperties(now.bytes), [...AT_LTA, 'TimeStampValidationData', 'ArchiveTimeStamp']);

@@ -1,5 +1,6 @@
 /** Time-stamped XML signatures, and a second opinion on what their time-stamps cover. */
 import { readFileSync } from 'node:fs';
+import { openSource } from '../../../crypto/files/source.ts';
 import { readTimestampToken } from '../../../crypto/timestamps/read.ts';
 import type {
   AugmentFileRequest,
@@ -7,8 +8,10 @@ import type {
   SignFileRequest,
   XadesForm,
 } from '../../../crypto/types.ts';
+import { judgeFile } from '../../../crypto/validation/judge-file.ts';
 import { augmentXades } from '../../../crypto/xades/augment.ts';
 import { signXadesAtLevel } from '../../../crypto/xades/sign-at-level.ts';
+import { xadesFacts } from '../../../crypto/xades/validate.ts';
 import { startAuthority, type TestAuthority } from '../../pki/authority.ts';
 import type { KeyKind } from '../../pki/pki.ts';
 import { runTool, type XmlsecVerdict, xmlsec1 } from '../../verifiers/index.ts';
@@ -137,4 +140,31 @@ export async function archivedByXmllint(
   }
   if (object !== undefined) parts.push(await part(object));
   return Buffer.concat(parts);
+}
+
+/** The level of a signature that our own validation passes altogether; otherwise what it found wrong. */
+export async function judgedLevel(path: string, content?: string): Promise<string | undefined> {
+  const { trust } = await authority();
+  const sources = [path, ...(content === undefined ? [] : [content])].map(openSource);
+  const [file, beside] = sources;
+  if (file === undefined) return undefined;
+  const facts = xadesFacts(file, beside === undefined ? {} : { content: beside });
+  for (const source of sources) source.close();
+  // Some seconds on, so that what was stamped just now is in the past.
+  const embedded = readFileSync(path, 'latin1').includes('RevocationValues');
+  const offline = {
+    anchors: trust.anchors,
+    intermediates: trust.intermediates,
+    // At T, nothing in the file says who was revoked; from LT on, nobody else is asked.
+    revocation: embedded ? trust.revocation : 'none',
+  } as const;
+  const report = judgeFile('Xades', facts, { trust: offline, at: Date.now() + 60_000 });
+  const [signature] = report.signatures;
+  if (report.indication === 'TOTAL-PASSED') return signature?.level;
+  return JSON.stringify([
+    report.results.errors,
+    signature?.indication,
+    signature?.subIndication,
+    signature?.results,
+  ]);
 }

@@ -9,6 +9,7 @@ import {
   authority,
   byXmlsecAt,
   closeAuthority,
+  judgedLevel,
   signAt,
   tokenIsOver,
   tokensIn,
@@ -41,6 +42,7 @@ for (const level of ['B', 'T', 'LT', 'LTA'] as const) {
       const signed = await signAt(DOCUMENT, level);
       t.deepEqual(level === 'B' ? [] : unsignedProperties(signed.bytes), EXPECTED[level]);
       t.is(signed.bytes.includes('UnsignedProperties'), level !== 'B');
+      t.is(await judgedLevel(signed.path), level);
       if (!requireTool(t, 'xmlsec1')) return;
       const good = await byXmlsecAt(signed.path);
       t.true(good.ok && good.references === 2 && good.referencesOk === 2, good.text);
@@ -103,6 +105,7 @@ for (const [name, { document, xades, data, extension }] of Object.entries(FORMS)
             : readFileSync(input);
       const [token = Buffer.alloc(0)] = tokensIn(bytes, 'ArchiveTimeStamp');
       const inside = xades.packaging === 'enveloping' ? object : undefined;
+      t.is(await judgedLevel(path, data === 'bytes' ? input : undefined), 'LTA');
       t.true(await tokenIsOver(token, await archivedByXmllint(path, covered, 4, inside)));
       t.false(await tokenIsOver(token, await archivedByXmllint(path, covered, 3, inside)));
     },
@@ -176,7 +179,7 @@ test.serial(
       ['down', 'authority.unreachable'],
       ['wrong-imprint', 'authority.refused'],
     ] as const) {
-      rest.break('timestamp', fault, 1);
+      rest.break('timestamp', fault);
       const output = newPath();
       const request = {
         format: 'Xades',
@@ -189,6 +192,7 @@ test.serial(
       const error = await t.throwsAsync(signXadesAtLevel(request, freshServices()));
       t.is((error as Error & { code?: string }).code, code);
       t.true(error?.message.includes(timestampUrl) === true, error?.message);
+      rest.mend('timestamp');
       t.false(existsSync(output));
     }
   },
