@@ -1,0 +1,150 @@
+/** Time-stamps and evidence of XML signatures: what they prove, and what happens when they are tampered with. */
+import test from 'ava';
+import type { SignatureFacts } from '../../../crypto/validation/facts.ts';
+import { judgeFile } from '../../../crypto/validation/judge-file.ts';
+import type { SignatureRecord } from '../../../crypto/validation/report.ts';
+import { xadesFactsOf } from '../../../crypto/xades/validate.ts';
+import { augmented, authority, closeAuthority, signAt } from './levels-room.ts';
+
+test.after.always(closeAuthority);
+
+const DOCUMENT = '<a xmlns="urn:u" Id="x"><b>text</b></a>';
+const factsOf = (bytes: Buffer | string): SignatureFacts =>
+  xadesFactsOf(Buffer.from(bytes)).signatures[0] as SignatureFacts;
+
+/** Offline, with everything taken from the file, at a time of choice. */
+async function judged(bytes: Buffer | string, at = Date.now() + 60_000): Promise<SignatureRecord> {
+  const { trust } = await authority();
+  const { anchors, intermediates } = trust;
+  const report = judgeFile('Xades', xadesFactsOf(Buffer.from(bytes)), {
+    trust: { anchors, intermediates, revocation: 'hard' },
+    at,
+  });
+  return report.signatures[0] as SignatureRecord;
+}
+
+const failedTypes = ({ timestamps }: SignatureFacts): string[] =>
+  timestamps.flatMap(({ kind, findings }) =>
+    findings.filter(({ status }) => status === 'failed').map(({ type }) => `${kind} ${type}`),
+  );
+
+test.serial(
+  'an LTA signature is read with its time-stamps in the order of proof and its evidence',
+  async (t) => {
+    const { bytes } = await signAt(DOCUMENT, 'LTA');
+    const facts = factsOf(bytes);
+    t.is(facts.level, 'LTA');
+    t.deepEqual(
+      facts.timestamps.map(({ kind }) => kind),
+      ['signature', 'archive'],
+    );
+    t.deepEqual(failedTypes(facts), []);
+    t.true(facts.evidence.ocsps.length + facts.evidence.crls.length > 0);
+    const record = await judged(bytes);
+    t.is(record.indication, 'TOTAL-PASSED', JSON.stringify(record, undefined, 1));
+    t.true(record.bestTime <= Date.now());
+  },
+);
+
+test.serial('a value exchanged below its time-stamp is told by the time-stamp', async (t) => {
+  const [first, second] = [await signAt(DOCUMENT, 'T'), await signAt('<other/>', 'T')];
+  const stamp = /<xades:SignatureTimeStamp.*<\/xades:SignatureTimeStamp>/s;
+  const other = stamp.exec(second.bytes.toString())?.[0] ?? '';
+  const mixed = first.bytes.toString().replace(stamp, other);
+  t.not(mixed, first.bytes.toString());
+  t.deepEqual(failedTypes(factsOf(first.bytes)), []);
+  t.deepEqual(failedTypes(factsOf(mixed)), ['signature timestamp.imprint']);
+  t.is((await judged(mixed)).timestamps[0]?.indication, 'TOTAL-FAILED');
+});
+
+test.serial(
+  'what an archive time-stamp covers can be neither changed, taken away nor put in another order',
+  async (t) => {
+    const { bytes } = await signAt(DOCUMENT, 'LTA');
+    const text = bytes.toString();
+    t.deepEqual(failedTypes(factsOf(text)), []);
+    const last = (pattern: RegExp): string => [...text.matchAll(pattern)].at(-1)?.[0] ?? '';
+    const values = last(/<xades:CertificateValues.*?<\/xades:CertificateValues>/gs);
+    const revocation = last(/<xades:RevocationValues.*?<\/xades:RevocationValues>/gs);
+    t.true(values.length > 0 && revocation.length > 0);
+    const changes = [
+      text.replace(revocation, ''),
+      text.replace(values + revocation, revocation + values),
+      text.replace('</ds:Signature>', '<ds:Object>more</ds:Object></ds:Signature>'),
+      text.replace('<b>text</b>', '<b>tent</b>'),
+    ];
+    for (const changed of changes) {
+      t.not(changed, text);
+      t.true(failedTypes(factsOf(changed)).includes('archive timestamp.imprint'), changed.slice(0, 80));
+    }
+    // After the newest archive time-stamp anything may be added that is unsigned.
+    const later = text.replace(
+      '</xades:UnsignedSignatureProperties>',
+      `${values}</xades:UnsignedSignatureProperties>`,
+    );
+    t.deepEqual(failedTypes(factsOf(later)), []);
+  },
+);
+
+test.serial('a renewed archive covers the one before it, and both are judged', async (t) => {
+  const first = await signAt(DOCUMENT, 'LTA');
+  const renewed = await augmented(first.path, 'LTA');
+  const facts = factsOf(renewed.bytes);
+  t.deepEqual(
+    facts.timestamps.map(({ kind }) => kind),
+    ['signature', 'archive', 'archive'],
+  );
+  t.deepEqual(failedTypes(facts), []);
+  t.is((await judged(renewed.bytes)).indication, 'TOTAL-PASSED');
+  const text = renewed.bytes.toString();
+  const stamps = [...text.matchAll(/<xades141:ArchiveTimeStamp.*?<\/xades141:ArchiveTimeStamp>/gs)].map(
+    ([one]) => one,
+  );
+  t.is(stamps.length, 2);
+  const swapped = text
+    .replace(stamps[0] ?? '', '@1')
+    .replace(stamps[1] ?? '', stamps[0] ?? '')
+    .replace('@1', stamps[1] ?? '');
+  t.deepEqual(failedTypes(factsOf(swapped)), ['archive timestamp.imprint', 'archive timestamp.imprint']);
+});
+
+test.serial('older kinds of time-stamps are named and prove nothing', async (t) => {
+  const { bytes } = await signAt(DOCUMENT, 'T');
+  const text = bytes.toString();
+  const token =
+    /<xades:EncapsulatedTimeStamp[^>]*>[^<]*<\/xades:EncapsulatedTimeStamp>/.exec(text)?.[0] ?? '';
+  for (const local of ['SigAndRefsTimeStamp', 'RefsOnlyTimeStamp', 'ArchiveTimeStamp']) {
+    const more = text.replace(
+      '</xades:UnsignedSignatureProperties>',
+      `<xades:${local} xmlns:xades="http://uri.etsi.org/01903/v1.3.2#">${token}</xades:${local}></xades:UnsignedSignatureProperties>`,
+    );
+    const facts = factsOf(more);
+    t.is(facts.timestamps.length, 1);
+    t.true(
+      facts.findings.some(({ type, status }) => type === 'timestamp.outdated' && status === 'warning'),
+      local,
+    );
+    t.is(facts.level, 'T');
+  }
+  t.false(factsOf(text).findings.some(({ type }) => type === 'timestamp.outdated'));
+});
+
+test.serial(
+  'a time-stamp without a token, or with one that cannot be read, is one that failed',
+  async (t) => {
+    const { bytes } = await signAt(DOCUMENT, 'T');
+    const text = bytes.toString();
+    const token = /<xades:EncapsulatedTimeStamp[^>]*>[^<]*<\/xades:EncapsulatedTimeStamp>/;
+    for (const inside of [
+      '',
+      '<xades:EncapsulatedTimeStamp>AAAA</xades:EncapsulatedTimeStamp>',
+      '<xades:EncapsulatedTimeStamp>*</xades:EncapsulatedTimeStamp>',
+      '<xades:XMLTimeStamp></xades:XMLTimeStamp>',
+    ]) {
+      const facts = factsOf(text.replace(token, inside));
+      t.deepEqual(failedTypes(facts), ['signature timestamp.structure'], inside);
+      t.is(facts.level, 'B');
+    }
+    t.is(factsOf(text).level, 'T');
+  },
+);
