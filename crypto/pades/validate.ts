@@ -7,15 +7,14 @@ import type { Source } from '../files/source.ts';
 import { openIntactPdf, PdfDamage, type PdfDocument, withPdf } from '../pdf/index.ts';
 import { CryptoError } from '../types.ts';
 import type { FileFacts, Finding, SignatureFacts, TimestampFacts } from '../validation/facts.ts';
-import type { ChangeRecord, SignatureScope } from '../validation/report.ts';
+import type { SignatureScope } from '../validation/report.ts';
 import { FileDigests } from './file-digests.ts';
 import { type FoundSignature, findSignatures } from './signatures.ts';
-import { objectionTo, policyOf } from './validation/change-policy.ts';
 import { evidenceIn } from './validation/embedded-evidence.ts';
+import { judgeChanges } from './validation/judged-changes.ts';
 import { failed, passed, placeFindings } from './validation/place-findings.ts';
 import { type LaterRevision, RevisionHistory } from './validation/revisions.ts';
 import {
-  CHANGES,
   documentTimestamp,
   isTimestamp,
   type LaterTimestamp,
@@ -31,7 +30,7 @@ const MOST_SIGNATURES = 500;
  * The signatures in the order of what they cover, document time-stamps among them; unusable ones first.
  *
  * Findings about their place in the file: `pdf.byte-range`, `pdf.contents`, `pdf.field`, `pdf.overlap`,
- * `pdf.revision`, `pdf.structure`, `pdf.changes`, `pdf.sub-filter`, `pdf.signers`, `pdf.claimed-time`, `pdf.cert`,
+ * `pdf.revision`, `pdf.structure`, `pdf.changes`, `pdf.covering`, `pdf.sub-filter`, `pdf.signers`, `pdf.claimed-time`, `pdf.cert`,
  * `pdf.filter`; then those of `cmsFacts`, or of the time-stamp. Bad bytes are findings and never throw.
  * @throws {CryptoError} `input.unreadable`, `input.changed`
  */
@@ -97,7 +96,7 @@ function allFacts(
   const placed = found.map((one, index): PlacedSignature => {
     const next = found.slice(index + 1).find(({ coverage }) => coverage !== undefined);
     const state = one.coverage === undefined ? undefined : history?.stateAt(one.coverage.end);
-    const changes = history === undefined ? [] : changesFor(pdf, one, history, later);
+    const judged = history === undefined ? undefined : judgeChanges(pdf, one, history, later, found);
     const findings =
       history === undefined
         ? placeFindings(pdf, one, next, damage?.detail)
@@ -105,8 +104,8 @@ function allFacts(
     return {
       found: one,
       scope: scopeOf(one, source.size, history, later),
-      findings: [...(damage === undefined ? [] : [damage]), ...findings, ...changeFindings(one, changes)],
-      changes,
+      findings: [...(damage === undefined ? [] : [damage]), ...findings, ...(judged?.findings ?? [])],
+      changes: judged?.records ?? [],
       contentDigest: digests.of(one),
     };
   });
@@ -144,44 +143,6 @@ function laterRevisions(
     .filter((end) => typeof history.stateAt(end) !== 'string');
   const [first] = ends;
   return first === undefined ? [] : history.after(first, ends);
-}
-
-function changesFor(
-  pdf: PdfDocument,
-  { coverage, dict, fieldDict }: FoundSignature,
-  history: RevisionHistory,
-  later: readonly LaterRevision[],
-): readonly ChangeRecord[] {
-  if (coverage === undefined || typeof history.stateAt(coverage.end) === 'string') return [];
-  const policy = policyOf(pdf, dict, fieldDict);
-  return later
-    .filter(({ end }) => end > coverage.end)
-    .flatMap(({ number, changes }) =>
-      changes.map((change) => {
-        const objection = objectionTo(change, policy);
-        const description = `revision ${number} ${change.description}`;
-        return {
-          revision: number,
-          permitted: objection === undefined,
-          description: objection === undefined ? description : `${description}: ${objection}`,
-        };
-      }),
-    );
-}
-
-function changeFindings({ coverage }: FoundSignature, changes: readonly ChangeRecord[]): readonly Finding[] {
-  if (coverage === undefined) return [];
-  const wrong = changes.filter(({ permitted }) => !permitted);
-  if (wrong.length === 0) {
-    const message =
-      changes.length === 0
-        ? 'Nothing was changed after signing.'
-        : 'All changes after signing are permitted.';
-    return [passed(CHANGES, message)];
-  }
-  return wrong.map(({ description }) =>
-    failed(CHANGES, `A change after signing is not permitted: ${description}.`),
-  );
 }
 
 function scopeOf(

@@ -15,6 +15,8 @@ export type Change =
       /** The field is new, and it shows something: it can lie over content. */
       readonly covers: boolean;
       readonly isNew: boolean;
+      /** A signature came with it, which has to cover this very revision. */
+      readonly signs: boolean;
       readonly description: string;
     }
   | { readonly kind: 'form'; readonly field: string; readonly description: string }

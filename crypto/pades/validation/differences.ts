@@ -135,9 +135,11 @@ function changesBelowDoors(
   }
   for (const [number, page] of survey.annotations) {
     const dict = pair.before.pdf.dict(pair.before.pdf.object(number));
-    if (dict !== undefined && changedIn(dict, (key) => !WAYS_BACK.has(key))) {
-      changes.push(annotationChange(pair, number, page));
+    if (dict === undefined) continue;
+    if (changedIn(dict, (key) => key !== 'AP' && !WAYS_BACK.has(key))) {
+      changes.push(forbidden(`changed what an annotation of page ${page.ordinal} leads to`));
     }
+    if (changedIn(dict, (key) => key === 'AP')) changes.push(annotationChange(pair, number, page));
   }
   return changes;
 }

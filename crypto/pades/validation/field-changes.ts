@@ -9,7 +9,6 @@ import {
   entriesOf,
   equalValues,
   isArray,
-  items,
   type PdfDict,
   type PdfDocument,
   type Piece,
@@ -84,6 +83,9 @@ export function changedField(
     return [...changes, forbidden(`gave ${place} an unusual appearance`)];
   }
   if (type === 'Sig' && differs('V')) return [...changes, signedField(pair, name, values.get('V'))];
+  if (['AS', 'I', 'TI', 'M', 'Ff', 'F'].some((key) => !isPlain(pair.after.pdf, values.get(key), 0))) {
+    return [...changes, forbidden(`gave ${place} an unusual state`)];
+  }
   if (
     type !== 'Sig' &&
     !(isPlain(pair.after.pdf, values.get('V')) && isPlain(pair.after.pdf, values.get('RV')))
@@ -97,29 +99,38 @@ export function changedField(
 export function filledField({ name, type }: SurveyedField, valued: boolean): Change {
   if (!valued) return forbidden(`gave the field ${name} another look without another value`);
   if (type !== 'Sig') return { kind: 'form', field: name, description: `filled in the field ${name}` };
-  return signature(name, `drew the signature in the field ${name}`);
+  return signature(name, false, `drew the signature in the field ${name}`);
 }
 
-function signature(field: string, description: string): Change {
-  return { kind: 'signature', field, covers: false, isNew: false, description };
+function signature(field: string, signs: boolean, description: string): Change {
+  return { kind: 'signature', field, covers: false, isNew: false, signs, description };
+}
+
+/** True for a dictionary that can be nothing else: fonts, pictures and forms are streams or have a subtype. */
+export function isSignature(pdf: PdfDocument, number: number, dict: PdfDict): boolean {
+  const type = asName(pdf.resolve(dict.get('Type')));
+  if (type !== undefined && type !== 'Sig' && type !== 'DocTimeStamp') return false;
+  return dict.get('Subtype') === undefined && pdf.plainObject(number)?.data === undefined;
 }
 
 function signedField(pair: StatePair, name: string, value: Piece | undefined): Change {
   const { pdf } = pair.after;
   const number = asReference(value)?.number;
   const dict = pdf.dict(value);
-  const type = asName(pdf.resolve(dict?.get('Type')));
-  if (dict === undefined || (type !== undefined && type !== 'Sig' && type !== 'DocTimeStamp')) {
+  if (dict === undefined || number === undefined || !isSignature(pdf, number, dict)) {
     return forbidden(`wrote no signature into the field ${name}`);
   }
-  if (number === undefined || pair.before.has(number))
-    return forbidden(`put an older object into the field ${name}`);
-  return signature(name, `signed the field ${name}`);
+  if (pair.before.has(number)) return forbidden(`put an older object into the field ${name}`);
+  return signature(name, true, `signed the field ${name}`);
 }
 
-/** Text, numbers, names and lists of them; a dictionary could be used as something else. */
-function isPlain(pdf: PdfDocument, piece: Piece | undefined): boolean {
+/**
+ * Text, numbers, names and lists of them: anything more could be used as something else by whoever points to the field.
+ * @param steps references that may lead there
+ */
+function isPlain(pdf: PdfDocument, piece: Piece | undefined, steps = 1): boolean {
+  if (piece === undefined) return true;
+  if (asReference(piece) !== undefined && steps === 0) return false;
   const value = pdf.resolve(piece);
-  if (pdf.dict(piece) !== undefined) return false;
-  return !isArray(value) || [...items(value)].every((item) => asReference(item) === undefined);
+  return pdf.dict(value) === undefined && (!isArray(value) || referencesIn(value).length === 0);
 }

@@ -5,7 +5,7 @@ import { asInteger, entriesOf, equalValues, items, type PdfDict, type Piece } fr
 import { addsOnly, changedKeys } from './catalog-changes.ts';
 import { type Change, forbidden } from './change.ts';
 import { changedField, valuedFields } from './field-changes.ts';
-import { type NewField, newSignatureField } from './new-signature-field.ts';
+import { type NewField, newGroup, newSignatureField } from './new-signature-field.ts';
 import type { StatePair } from './state-pair.ts';
 import type { Survey } from './survey.ts';
 
@@ -26,9 +26,13 @@ export const OPEN_FORM_KEYS: ReadonlySet<string> = new Set([
   'NeedAppearances',
 ]);
 
+/** Names of new fields have no more parts than this before the last. */
+const MOST_GROUPS = 8;
+
 export function formChanges(pair: StatePair, survey: Survey): FormChanges {
   const changes: Change[] = [];
   const added: NewField[] = [];
+  const groups = new Set<number>();
   const before = pair.before.pdf.dict(pair.before.pdf.catalog.get('AcroForm'));
   const after = pair.after.pdf.dict(pair.after.pdf.catalog.get('AcroForm'));
   if (after === undefined) {
@@ -56,9 +60,15 @@ export function formChanges(pair: StatePair, survey: Survey): FormChanges {
   }
   return { changes, valued, widgets: new Set(added.flatMap(({ widgets }) => widgets)) };
 
-  function addFields(pieces: readonly Piece[], parent: string): void {
+  function addFields(pieces: readonly Piece[], parent: string, depth = 0): void {
     const names = new Set(Array.from(survey.fields.values(), ({ name }) => name));
     for (const piece of pieces) {
+      const group = depth < MOST_GROUPS ? newGroup(pair, piece, parent) : undefined;
+      if (group !== undefined && !names.has(group.name) && !groups.has(group.number)) {
+        groups.add(group.number);
+        addFields(group.kids, group.name, depth + 1);
+        continue;
+      }
       const field = newSignatureField(pair, piece, parent, names);
       changes.push(field.change);
       if (field.change.kind !== 'forbidden') added.push(field);
@@ -103,15 +113,31 @@ function changedForm(pair: StatePair, before: PdfDict, after: PdfDict): readonly
   return changes;
 }
 
+/** Kinds of resources (table 34), and the encodings that forms keep beside them. */
+const RESOURCES: ReadonlySet<string> = new Set([
+  'Font',
+  'XObject',
+  'ExtGState',
+  'ColorSpace',
+  'Pattern',
+  'Shading',
+  'Properties',
+  'ProcSet',
+]);
+
 /** Resources under new names can't change what is drawn with the old ones. */
 function resourcesOnlyGrow(pair: StatePair, before: Piece | undefined, after: Piece | undefined): boolean {
   const old = pair.before.pdf.dict(before);
-  if (old === undefined) return true;
   const now = pair.after.pdf.dict(after);
-  const values = now && entriesOf(now);
+  if (now === undefined) return old === undefined;
+  const values = entriesOf(now);
   if (values === undefined) return false;
-  return old.entries.every((entry) => {
-    const [kind, value] = [old.keyOf(entry), old.valueAt(entry)];
+  for (const kind of values.keys()) {
+    if (old?.get(kind) !== undefined || RESOURCES.has(kind)) continue;
+    if (kind !== 'Encoding' || old !== undefined) return false;
+  }
+  return (old?.entries ?? []).every((entry) => {
+    const [kind, value] = [old?.keyOf(entry) ?? '', old?.valueAt(entry)];
     if (pair.before.pdf.dict(value) === undefined) return equalValues(value, values.get(kind));
     return addsOnly(pair, value, values.get(kind));
   });

@@ -4,6 +4,7 @@
 import { asName, asReference, asText, entriesOf, items, type PdfDict, type Piece } from '../../pdf/index.ts';
 import { hasArea, hasOnlyStreams } from './appearance.ts';
 import { type Change, forbidden } from './change.ts';
+import { isSignature } from './field-changes.ts';
 import type { StatePair } from './state-pair.ts';
 
 export interface NewField {
@@ -81,6 +82,31 @@ export function newSignatureField(
 
 const MOST_WIDGETS = 100;
 
+/** All that a field has which only holds others below its name. */
+const GROUP_KEYS: ReadonlySet<string> = new Set(['T', 'Parent', 'Kids']);
+
+/**
+ * A new field that only gives the first part of the names below it; undefined when it is something else.
+ * @param parent full name of the field that lists it; empty at the top
+ */
+export function newGroup(
+  pair: StatePair,
+  piece: Piece,
+  parent: string,
+): { readonly number: number; readonly name: string; readonly kids: readonly Piece[] } | undefined {
+  const { pdf } = pair.after;
+  const number = asReference(piece)?.number;
+  const dict = pdf.dict(piece);
+  const values = dict && entriesOf(dict);
+  if (number === undefined || values === undefined || pair.before.has(number)) return undefined;
+  const part = asText(pdf.resolve(values.get('T')));
+  const kids = [...items(pdf.resolve(values.get('Kids')))];
+  const areFields = kids.every((kid) => pdf.dict(kid)?.get('T') !== undefined);
+  if (part === undefined || part === '' || kids.length === 0 || !areFields) return undefined;
+  if ([...values.keys()].some((key) => !GROUP_KEYS.has(key))) return undefined;
+  return { number, name: parent === '' ? part : `${parent}.${part}`, kids };
+}
+
 function faultOf(pair: StatePair, { number, dict }: Widget): string | undefined {
   if (pair.before.has(number)) return 'an object that was there before';
   const values = entriesOf(dict);
@@ -107,6 +133,7 @@ function change(pair: StatePair, name: string, dict: PdfDict, widgets: readonly 
       field: name,
       covers: visible,
       isNew: true,
+      signs: false,
       description: `added the empty signature field ${name}`,
     };
   }
@@ -114,6 +141,7 @@ function change(pair: StatePair, name: string, dict: PdfDict, widgets: readonly 
   if (number === undefined || pair.before.has(number)) {
     return forbidden(`put a signature that was there before into the new field ${name}`);
   }
+  if (!isSignature(pdf, number, signature)) return forbidden(`wrote no signature into the new field ${name}`);
   const stamp = asName(pdf.resolve(signature.get('SubFilter'))) === 'ETSI.RFC3161';
   if (stamp && !visible) {
     return {
@@ -127,6 +155,7 @@ function change(pair: StatePair, name: string, dict: PdfDict, widgets: readonly 
     field: name,
     covers: visible,
     isNew: true,
+    signs: true,
     description: `added the signature in the field ${name}`,
   };
 }

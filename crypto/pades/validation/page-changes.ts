@@ -179,17 +179,49 @@ function typeOf(piece: Piece | undefined, { pdf }: StatePair['before']): string 
   return asName(pdf.resolve(pdf.dict(piece)?.get('Subtype'))) ?? 'of unknown type';
 }
 
-/** What to call it that an annotation, or something it is made of, became another one. */
+/** What to call it that an annotation became another one, or is drawn differently. */
 export function annotationChange(pair: StatePair, number: number, page: SurveyedPage): Change {
   const before = pair.before.pdf.object(number);
   const after = pair.after.pdf.object(number);
   const type = typeOf(before, pair.before);
   const gone = after === undefined || isNull(after);
-  const fault = gone ? undefined : faultOf(pair, after, type);
-  const wrong = gone ? !COMMENTS.has(type) : fault !== undefined || typeOf(after, pair.after) !== type;
-  return wrong
-    ? forbidden(`changed an annotation (${type}) of page ${page.ordinal}`)
-    : { kind: 'annotation', description: `changed an annotation (${type}) of page ${page.ordinal}` };
+  const description = `changed an annotation (${type}) of page ${page.ordinal}`;
+  const permitted = COMMENTS.has(type) && (gone || changedOnlyText(pair, before, after, type));
+  return permitted ? { kind: 'annotation', description } : forbidden(description);
+}
+
+/** What editors change in a comment; none of it means anything in another kind of object. */
+const TEXT_KEYS = [
+  'Contents',
+  'RC',
+  'M',
+  'NM',
+  'T',
+  'C',
+  'Subj',
+  'AS',
+  'State',
+  'StateModel',
+  'Open',
+  'F',
+  'Rect',
+];
+const CHANGEABLE: ReadonlySet<string> = new Set([...TEXT_KEYS, 'QuadPoints', 'AP']);
+
+function changedOnlyText(pair: StatePair, before: Piece | undefined, after: Piece, type: string): boolean {
+  const old = pair.before.pdf.dict(before);
+  const now = pair.after.pdf.dict(after);
+  if (old === undefined || now === undefined || faultOf(pair, after, type) !== undefined) return false;
+  if (changedKeys(old, now, CHANGEABLE).length > 0) return false;
+  return [...CHANGEABLE].every((key) => {
+    const value = now.get(key);
+    return (
+      value === undefined ||
+      key === 'AP' ||
+      equalValues(old.get(key), value) ||
+      referencesIn(value).length === 0
+    );
+  });
 }
 
 function faultOf(pair: StatePair, piece: Piece, type: string): string | undefined {

@@ -16,6 +16,7 @@ import type { Finding, SignatureFacts, TimestampFacts } from '../../validation/f
 import type { ChangeRecord, SignatureScope } from '../../validation/report.ts';
 import { timestampFacts } from '../../validation/timestamp-facts.ts';
 import type { FoundSignature } from '../signatures.ts';
+import { CHANGES } from './judged-changes.ts';
 import { readPdfTime } from './pdf-time.ts';
 import { failed, passed } from './place-findings.ts';
 
@@ -208,9 +209,6 @@ export function documentTimestamp(
   const facts = timestampFacts('document', cms, covered, certificates);
   return { ...facts, findings: [...wrong, ...facts.findings] };
 }
-
-/** What later revisions changed says nothing about when a document time-stamp was made. */
-export const CHANGES = 'pdf.changes';
 
 /** A document time-stamp as a signature of its own. */
 export function timestampSignatureFacts(

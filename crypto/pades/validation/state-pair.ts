@@ -20,16 +20,17 @@ export class StatePair {
     if (changed === undefined) {
       const moved = this.before.place(number) !== this.after.place(number);
       // What is cut off at the end of the older state reads differently in the newer one, at the same place.
-      changed = (moved || this.before.references(number) === undefined) && this.#differs(number);
+      changed = (moved || this.before.references(number) === undefined) && this.#differs(number, moved);
       this.#changed.set(number, changed);
     }
     return changed;
   }
 
-  #differs(number: number): boolean {
+  #differs(number: number, moved: boolean): boolean {
     const before = valueIn(this.before, number);
     const after = valueIn(this.after, number);
-    if (before === 'unreadable' || after === 'unreadable') return before !== after;
+    // What some reader would make of damage at another place can't be told.
+    if (before === 'unreadable' || after === 'unreadable') return moved || before !== after;
     if (before === undefined || after === undefined)
       return before !== after && !(isEmpty(before) && isEmpty(after));
     try {

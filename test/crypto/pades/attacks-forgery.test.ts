@@ -180,8 +180,9 @@ test('two dictionaries may not claim the same value and range', (t) => {
   );
   const all = verdicts(twice);
   t.is(all.length, 2);
-  // The first one is intact; the copy is at another place than its range leaves out.
-  t.deepEqual([...all].sort(), [FAILED, 'TOTAL-PASSED']);
+  // The copy is at another place than its range leaves out, and so no signature that the first one allows.
+  t.deepEqual(all, [FAILED, FAILED]);
+  t.regex(objections(twice, 1).join(), /it does not cover the revision it came with/);
 });
 
 /** Room between the value and the signed cross-reference, for the forger. */
