@@ -1,5 +1,5 @@
 /** How CMS names digests and signature algorithms (RFC 5754, RFC 4056, RFC 8419). */
-import { DIGEST_ID, ECDSA_ID, ID } from '../asn1/oids.ts';
+import { DIGEST_ID, ECDSA_ID, ID, OID } from '../asn1/oids.ts';
 import { TAG } from '../asn1/tags.ts';
 import { NULL, oid, sequence, small, tlv } from '../asn1/write.ts';
 import type { DigestName, SignatureAlgorithm } from '../types.ts';
@@ -11,8 +11,8 @@ export const DIGEST_LENGTH: { readonly [name in DigestName]: number } = {
   sha512: 64,
 };
 
-const RSA_PSS = oid('1.2.840.113549.1.1.10');
-const MGF1 = oid('1.2.840.113549.1.1.8');
+const RSA_PSS = oid(OID.rsaPss);
+const MGF1 = oid(OID.mgf1);
 const ED25519 = oid('1.3.101.112');
 
 /** AlgorithmIdentifier of a digest, without parameters (RFC 5754 §2). */

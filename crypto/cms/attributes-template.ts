@@ -1,6 +1,6 @@
 /** The signed attributes of a CAdES baseline signature (EN 319 122-1 §5.2, §6.3), encoded once with holes. */
 import { createHash } from 'node:crypto';
-import { ID } from '../asn1/oids.ts';
+import { ID, OID } from '../asn1/oids.ts';
 import { TAG } from '../asn1/tags.ts';
 import { timeText } from '../asn1/time.ts';
 import { octetString, oid, sequence, setOf, tlv } from '../asn1/write.ts';
@@ -73,7 +73,7 @@ function signingCertificateV2({ der, issuer, serial }: Certificate): Buffer {
   return sequence(sequence(sequence(hash, issuerSerial)));
 }
 
-const SIGNATURE_POLICY = oid('1.2.840.113549.1.9.16.2.15');
+const SIGNATURE_POLICY = oid(OID.signaturePolicy);
 const POLICY_URI = oid('1.2.840.113549.1.9.16.5.1');
 
 /** SignaturePolicyId (EN 319 122-1 §5.2.9.1), with the address as its SPuri qualifier (§5.2.9.2). */

@@ -1,8 +1,9 @@
 /** Attributes that are added beside a signature value and not signed by it (RFC 5652 §5.3). */
+import { OID } from '../asn1/oids.ts';
 import { oid } from '../asn1/write.ts';
 import { attribute } from './attributes-template.ts';
 
-const SIGNATURE_TIMESTAMP = oid('1.2.840.113549.1.9.16.2.14');
+const SIGNATURE_TIMESTAMP = oid(OID.signatureTimestamp);
 
 /** DER of an Attribute with one value. @param type dotted @param value DER */
 export function unsignedAttribute(type: string, value: Buffer): Buffer {
