@@ -46,14 +46,25 @@ export interface Certificate extends CertificateExtensions {
 }
 
 /** Certificates kept parsed; the same few sign and issue everything a process sees. */
-const KEPT = 512;
+const KEPT = 1024;
 const parsed = new Map<string, Certificate>();
+
+/** A certificate that is handed around needs no second digest; nobody writes into a buffer he handed over. */
+const same = new WeakMap<Buffer, Certificate>();
 
 /**
  * Reads one DER certificate; the same bytes give the same object while they are remembered.
  * @throws {CryptoError} `certificate.malformed`
  */
 export function readCertificate(der: Buffer): Certificate {
+  const seen = same.get(der);
+  if (seen !== undefined) return seen;
+  const certificate = byContent(der);
+  same.set(der, certificate);
+  return certificate;
+}
+
+function byContent(der: Buffer): Certificate {
   const fingerprint = fingerprintOf(der);
   const known = parsed.get(fingerprint);
   if (known !== undefined) return known;

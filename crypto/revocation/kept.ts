@@ -5,13 +5,23 @@ import { createHash } from 'node:crypto';
  * @param most values kept; the oldest go first
  * @param mostBytes of the encodings they were parsed from
  */
-export function keepParsed<T>(
+export function keepParsed<T extends object>(
   parse: (der: Buffer) => T,
   { most, mostBytes }: { readonly most: number; readonly mostBytes: number },
 ): (der: Buffer) => T {
   const kept = new Map<string, { readonly value: T; readonly length: number }>();
   let bytes = 0;
+  // Answers that are handed around as they came need no second digest; nobody writes into a buffer he handed over.
+  const same = new WeakMap<Buffer, T>();
   return (der) => {
+    const seen = same.get(der);
+    if (seen !== undefined) return seen;
+    const value = byContent(der);
+    same.set(der, value);
+    return value;
+  };
+
+  function byContent(der: Buffer): T {
     const key = createHash('sha256').update(der).digest('base64');
     const known = kept.get(key);
     if (known !== undefined) return known.value;
@@ -25,5 +35,5 @@ export function keepParsed<T>(
       bytes -= length;
     }
     return value;
-  };
+  }
 }

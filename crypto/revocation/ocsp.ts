@@ -133,7 +133,7 @@ function responderTest(element: Element): (certificate: Certificate) => boolean 
   }
   if (element.tag !== TAG.context2Constructed) throw new Asn1Error('responder malformed', element.start);
   const hash = octets(inside);
-  return (certificate) => createHash('sha1').update(certificate.publicKeyBits).digest().equals(hash);
+  return remembered((certificate) => digest('sha1', certificate.publicKeyBits).equals(hash));
 }
 
 function readSingle(element: Element): SingleAnswer {
@@ -179,12 +179,27 @@ function readCertId(element: Element): SingleAnswer['isAbout'] {
   const nameHash = octets(fields.take());
   const keyHash = octets(fields.take());
   const serial = encoded(fields.take(TAG.integer));
+  const isOf = remembered(
+    (issuer) => hash !== undefined && digest(hash, issuer.publicKeyBits).equals(keyHash),
+  );
+  // The name is hashed as the issuer writes it, or as the certificate does (RFC 6960 §4.1.1).
+  const isNamed = remembered(({ subject }) => hash !== undefined && digest(hash, subject).equals(nameHash));
+  const names = remembered(({ issuer }) => hash !== undefined && digest(hash, issuer).equals(nameHash));
   return (certificate, issuer) =>
-    hash !== undefined &&
-    certificate.serial.equals(serial) &&
-    // The name is hashed as the issuer writes it, or as the certificate does (RFC 6960 §4.1.1).
-    (digest(hash, issuer.subject).equals(nameHash) || digest(hash, certificate.issuer).equals(nameHash)) &&
-    digest(hash, issuer.publicKeyBits).equals(keyHash);
+    certificate.serial.equals(serial) && isOf(issuer) && (isNamed(issuer) || names(certificate));
+}
+
+/** Facts about two byte strings, asked of the same few certificates again and again. */
+function remembered(test: (certificate: Certificate) => boolean): (certificate: Certificate) => boolean {
+  const known = new WeakMap<Certificate, boolean>();
+  return (certificate) => {
+    let outcome = known.get(certificate);
+    if (outcome === undefined) {
+      outcome = test(certificate);
+      known.set(certificate, outcome);
+    }
+    return outcome;
+  };
 }
 
 function digest(hash: HashName, bytes: Buffer): Buffer {

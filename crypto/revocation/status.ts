@@ -2,24 +2,13 @@
 import { Asn1Error } from '../asn1/error.ts';
 import type { Evidence } from '../authorities.ts';
 import { type Certificate, readableCertificates } from '../certificates/certificate.ts';
-import { keyBits, signatureMethod } from '../cms/signature-value.ts';
-import type { AlgorithmUse } from '../validation/facts.ts';
 import { type Crl, readCrl } from './crl.ts';
 import { type OcspAnswer, readOcsp, type SingleAnswer } from './ocsp.ts';
 import type { Revocation } from './reasons.ts';
+import { responderOf } from './responder.ts';
+import { answerAlgorithms, type RevocationSource } from './source.ts';
 
-/** The answer a status rests on. */
-export interface RevocationSource {
-  readonly kind: 'ocsp' | 'crl';
-  /** DER of the BasicOCSPResponse or CertificateList. */
-  readonly der: Buffer;
-  /** Milliseconds since the epoch. */
-  readonly thisUpdate: number;
-  readonly nextUpdate: number | undefined;
-  /** Who signed it: the issuer, or a delegated OCSP responder. */
-  readonly signer: Certificate;
-  readonly algorithms: readonly AlgorithmUse[];
-}
+export type { RevocationSource } from './source.ts';
 
 export type RevocationStatus =
   | { readonly status: 'good'; readonly source: RevocationSource }
@@ -129,7 +118,12 @@ function* ocspAnswers(request: StatusRequest, problems: Set<string>): Generator<
       problems.add(`an OCSP answer can't be used: ${unusable}`);
       continue;
     }
-    const responder = responderOf(answer, request);
+    const responder = responderOf(
+      answer,
+      issuer,
+      () => certificatesIn(evidence),
+      (one) => revocationOfResponder(one, request),
+    );
     if (typeof responder === 'string') problems.add(responder);
     else yield ocspAnswer(request, answer, single, responder);
   }
@@ -151,51 +145,9 @@ function ocspAnswer(
       thisUpdate,
       nextUpdate,
       signer,
-      algorithms: algorithmsOf(answer, signer, 'OCSP answer'),
+      algorithms: answerAlgorithms(answer, signer, 'ocsp'),
     },
   };
-}
-
-const OCSP_SIGNING = '1.3.6.1.5.5.7.3.9';
-
-/**
- * Who signed an answer and was allowed to: the issuer, or a responder whose certificate the issuer signed for this
- * purpose. Text says why nobody was.
- */
-function responderOf(answer: OcspAnswer, request: StatusRequest): Certificate | string {
-  const { issuer, evidence } = request;
-  if (answer.names(issuer)) {
-    const fault = answer.signatureFault(issuer);
-    if (fault === undefined) return issuer;
-  }
-  let because = 'the responder of an OCSP answer is not authorized by the issuer';
-  for (const candidate of [...answer.certificates, ...certificatesIn(evidence)]) {
-    if (!answer.names(candidate)) continue;
-    const objection = objectionToResponder(candidate, answer, request);
-    if (objection === undefined) return candidate;
-    because = `the responder of an OCSP answer ${objection}`;
-  }
-  return because;
-}
-
-function objectionToResponder(
-  responder: Certificate,
-  answer: OcspAnswer,
-  request: StatusRequest,
-): string | undefined {
-  const { issuer } = request;
-  const { extendedKeyUsage, keyUsage, unknownCritical } = responder;
-  if (responder.issuerKey !== issuer.subjectKey || !responder.signedBy(issuer)) {
-    return 'has no certificate of the issuer';
-  }
-  if (extendedKeyUsage?.includes(OCSP_SIGNING) !== true) return 'has a certificate for something else';
-  if (keyUsage !== undefined && !keyUsage.digitalSignature && !keyUsage.nonRepudiation) return 'may not sign';
-  if (unknownCritical.length > 0) return `has the critical extension ${unknownCritical[0]}`;
-  const produced = answer.producedAt;
-  if (produced < responder.notBefore || produced > responder.notAfter) return 'was not valid at that time';
-  const fault = answer.signatureFault(responder);
-  if (fault !== undefined) return `did not sign it: ${fault}`;
-  return revocationOfResponder(responder, request);
 }
 
 /**
@@ -234,7 +186,7 @@ function* crlAnswers(request: StatusRequest, problems: Set<string>): Generator<A
         thisUpdate,
         nextUpdate,
         signer: issuer,
-        algorithms: algorithmsOf(crl, issuer, 'CRL'),
+        algorithms: answerAlgorithms(crl, issuer, 'crl'),
       },
     };
   }
@@ -289,19 +241,4 @@ function unreadable(error: unknown): string {
 
 function certificatesIn({ certificates }: Evidence): Certificate[] {
   return certificates.flatMap(readableCertificates);
-}
-
-function algorithmsOf(
-  { signature }: Pick<Crl | OcspAnswer, 'signature'>,
-  signer: Certificate,
-  what: string,
-): AlgorithmUse[] {
-  const scheme = signatureMethod(signature.algorithm.id)?.scheme ?? signature.algorithm.id;
-  const bits = keyBits(signer.publicKey);
-  return [
-    { name: scheme, ...(bits === undefined ? {} : { bits }), where: `signature of the ${what}` },
-    ...(signature.hash === undefined || scheme === 'ed25519'
-      ? []
-      : [{ name: signature.hash, where: `digest of the ${what}` }]),
-  ];
 }

@@ -35,6 +35,7 @@ export type TokenFault =
   | 'no-certificate'
   | 'no-binding'
   | 'wrong-binding'
+  | 'weak-digest'
   | 'rejected';
 
 export interface TokenRequest {
@@ -46,6 +47,7 @@ export interface TokenRequest {
 
 const INFO = oid('1.2.840.113549.1.9.16.1.4');
 const POLICY = oid('1.2.3.4.1');
+const SHA1 = oid('1.3.14.3.2.26');
 
 /** DER of a TimeStampResp for a TimeStampReq. Throws when the request is malformed. */
 export function answerTimestampRequest(query: Buffer, maker: TokenMaker, request: TokenRequest): Buffer {
@@ -109,7 +111,7 @@ function encodeToken(info: Buffer, maker: TokenMaker, fault: TokenFault | undefi
   const { key, chain } = maker;
   const ed25519 = key.asymmetricKeyType === 'ed25519';
   const digest = ed25519 ? 'sha512' : (KEY_DIGEST[key.asymmetricKeyDetails?.namedCurve ?? ''] ?? 'sha256');
-  const digestAlgorithm = sequence(DIGEST_ID[digest]);
+  const digestAlgorithm = sequence(fault === 'weak-digest' ? SHA1 : DIGEST_ID[digest]);
   const certificate = readCertificate(maker.certificate);
   const attributes = setOf([
     attribute(ID.contentType, INFO),

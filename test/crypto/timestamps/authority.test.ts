@@ -135,6 +135,7 @@ const FAULTS: readonly (readonly [Fault, CryptoError['code'], RegExp])[] = [
   ['no-certificate', 'authority.refused', /certificate of the time-stamp's signer is not at hand/],
   ['no-binding', 'authority.refused', /No attribute names the certificate/],
   ['wrong-binding', 'authority.refused', /names another certificate/],
+  ['weak-digest', 'authority.refused', /signed with the digest sha1/],
 ];
 
 for (const [fault, code, text] of FAULTS) {
