@@ -27,20 +27,17 @@ export async function appendEvidence(
   source: EvidenceSource,
   at: number,
 ): Promise<void> {
-  const entries: StoreEntry[] = [];
-  for (const { field, key, ends, certificates } of signatures) {
-    if (ends.length === 0) {
-      throw new CryptoError(
-        'revocation.missing',
-        `The signature in field ${field} has no certificate to ask about.`,
-      );
-    }
-    const evidence = await source.collect(
-      ends.map((end) => end.der),
-      [...certificates, ...others],
-      at,
-    );
-    entries.push({ key, evidence });
-  }
+  const entries = await Promise.all(
+    signatures.map(async ({ field, key, ends, certificates }): Promise<StoreEntry> => {
+      if (ends.length === 0) {
+        throw new CryptoError(
+          'revocation.missing',
+          `The signature in field ${field} has no certificate to ask about.`,
+        );
+      }
+      const own = ends.map((end) => end.der);
+      return { key, evidence: await source.collect(own, [...certificates, ...others], at) };
+    }),
+  );
   if (entries.length > 0) file.append(storeUpdate(file, entries, `${at} security store`));
 }
