@@ -116,7 +116,10 @@ function evidenceChanges(pair: StatePair, before: PdfDict, after: PdfDict): read
   const { pdf } = pair.after;
   const store = pdf.dict(after.get('DSS'));
   const old = pair.before.pdf.dict(before.get('DSS'));
-  if (store === undefined) return old === undefined ? [] : [forbidden('removed the evidence in /DSS')];
+  if (store === undefined) {
+    if (equalValues(before.get('DSS'), after.get('DSS'))) return [];
+    return [forbidden('left something else than evidence in /DSS')];
+  }
   if (old !== undefined && storeIsSame(pair, before.get('DSS'), after.get('DSS'))) return [];
   if (!isStore(pdf, store)) return [forbidden('wrote something else than evidence into /DSS')];
   return [{ kind: 'evidence', description: 'added evidence (DSS)' }];
