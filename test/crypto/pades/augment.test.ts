@@ -3,12 +3,13 @@ import test from 'ava';
 import type { SigningServices } from '../../../crypto/authorities.ts';
 import { augmentPades } from '../../../crypto/pades/augment.ts';
 import type { AugmentFileRequest, CryptoError } from '../../../crypto/types.ts';
-import { startAuthority, type TestAuthority } from '../../pki/authority.ts';
+import type { TestAuthority } from '../../pki/authority.ts';
 import { requireTool, runTool } from '../../verifiers/index.ts';
 import { classicPdf, documentObjects, stream, streamPdf } from '../pdf/build.ts';
 import { rawSignatures } from './inspect.ts';
 import {
   acceptedAt,
+  patientAuthority,
   type SignedAt,
   signAt,
   storeIn,
@@ -21,7 +22,7 @@ import { freshPath, put } from './verdicts.ts';
 
 let authority: TestAuthority;
 test.before(async () => {
-  authority = await startAuthority();
+  authority = await patientAuthority();
 });
 test.after.always(() => authority.close());
 
@@ -175,7 +176,7 @@ test('what can not be augmented is refused, and nothing is left', async (t) => {
 });
 
 test('an authority that is down, or that revoked the signer, fails the signing with its reason and leaves nothing', async (t) => {
-  const own = await startAuthority();
+  const own = await patientAuthority();
   try {
     const failing = async (level: 'T' | 'LT' | 'LTA', pdf = plain()) => {
       const output = freshPath('none.pdf');

@@ -139,22 +139,32 @@ test('an empty signature field without a widget gets one without extent', async 
   t.is(file.dict(file.dict(field['/AP'])['/N'])['/Subtype'], '/Form');
 });
 
+/** What our own validation says of each signature, oldest first. */
+async function indications(path: string): Promise<readonly string[]> {
+  const trust = { anchors: [pki().root.certificate], intermediates: [], revocation: 'none' } as const;
+  const { signatures } = await validateFile({ format: 'Pades', path, trust, at: Date.now() });
+  return signatures.map(({ indication }) => indication);
+}
+
 test('a signature field without a widget stays without one below an earlier signature', async (t) => {
   const once = signWith(put(formWith(['<< /FT /Sig /T (bare) >>'], [40])), { certification: 2 });
   const twice = signWith(once.output, { fieldName: 'bare' }, { signer: second() });
   t.true(judge(twice, second()).ok);
-  const report = await validateFile({
-    format: 'Pades',
-    path: twice.output,
-    trust: { anchors: [pki().root.certificate], intermediates: [], revocation: 'none' },
-    at: Date.now(),
-  });
-  t.deepEqual(
-    report.signatures.map(({ indication }) => indication),
-    ['TOTAL-PASSED', 'TOTAL-PASSED'],
-  );
+  t.deepEqual(await indications(twice.output), ['TOTAL-PASSED', 'TOTAL-PASSED']);
   if (!requireTool(t, ...TOOLS)) return;
   await accepted(t, twice, 2, { mutool: false });
+});
+
+test('new fields of every form leave an earlier certification valid', async (t) => {
+  const kid = ['<< /FT /Sig /T (kid) /Kids [41 0 R] >>', `<< ${WIDGET} /Parent 40 0 R >>`];
+  const group = ['<< /T (group) /Kids [43 0 R] >>', emptyField('one', '/Parent 42 0 R')];
+  let path = signWith(put(formWith([...kid, ...group], [40, 42])), { certification: 2 }).output;
+  const names = ['kid', 'group.one', 'group.two', 'group.deep.er', 'a.b.c'];
+  for (const fieldName of names) path = signWith(path, { fieldName }).output;
+  t.deepEqual(
+    await indications(path),
+    ['', ...names].map(() => 'TOTAL-PASSED'),
+  );
 });
 
 test('a field below others is found by its full name and signed', async (t) => {

@@ -9,7 +9,7 @@ import type { SigningServices, TimestampAuthority } from '../../../crypto/author
 import { parseSignedData } from '../../../crypto/cms/parse.ts';
 import { signPadesAtLevel } from '../../../crypto/pades/levels.ts';
 import type { SignatureLevel, SignedFile, SignFileRequest } from '../../../crypto/types.ts';
-import type { TestAuthority } from '../../pki/authority.ts';
+import { startAuthority, type TestAuthority } from '../../pki/authority.ts';
 import { mutool, opensslCms, pdfsig, qpdf, runTool } from '../../verifiers/index.ts';
 import { inspect, type QpdfDict, rawSignatures } from './inspect.ts';
 import { freshPath, put } from './verdicts.ts';
@@ -20,6 +20,14 @@ export interface SignedAt {
   readonly input: string;
   readonly output: string;
   readonly result: SignedFile;
+}
+
+/** An authority that is waited for as long as a busy machine needs to answer. */
+export async function patientAuthority(): Promise<TestAuthority> {
+  const authority = await startAuthority();
+  const freshServices: TestAuthority['freshServices'] = (options) =>
+    authority.freshServices({ timeoutMs: 60_000, ...options });
+  return { ...authority, services: freshServices(), freshServices };
 }
 
 export async function signAt(

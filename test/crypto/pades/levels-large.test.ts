@@ -1,15 +1,14 @@
 import test from 'ava';
 import { augmentPades } from '../../../crypto/pades/augment.ts';
-import { startAuthority } from '../../pki/authority.ts';
 import { pdfsig, requireTool } from '../../verifiers/index.ts';
 import { hugePdf } from './huge.ts';
-import { signAt } from './levels-harness.ts';
+import { patientAuthority, signAt } from './levels-harness.ts';
 import { freshPath } from './verdicts.ts';
 
 const MIB = 1 << 20;
 
 test('a PDF of a hundred megabytes is signed at level LTA and renewed in a few megabytes of memory', async (t) => {
-  const authority = await startAuthority();
+  const authority = await patientAuthority();
   try {
     const path = hugePdf(100 * MIB);
     // Once before, so that only what grows with the file is counted.

@@ -6,13 +6,14 @@ import { signPadesAtLevel } from '../../../crypto/pades/levels.ts';
 import { beginPades, finishPades } from '../../../crypto/pades/two-steps.ts';
 import { revocationStatus } from '../../../crypto/revocation/status.ts';
 import type { CryptoError, SignatureLevel } from '../../../crypto/types.ts';
-import { startAuthority, type TestAuthority } from '../../pki/authority.ts';
+import type { TestAuthority } from '../../pki/authority.ts';
 import { requireTool, runTool } from '../../verifiers/index.ts';
 import { classicPdf, documentObjects, hybridPdf, stream, streamPdf } from '../pdf/build.ts';
 import { inspect, rawSignatures } from './inspect.ts';
 import {
   acceptedAt,
   isStampedBy,
+  patientAuthority,
   signAt,
   storeIn,
   subjects,
@@ -25,7 +26,7 @@ import { freshPath, put } from './verdicts.ts';
 
 let authority: TestAuthority;
 test.before(async () => {
-  authority = await startAuthority();
+  authority = await patientAuthority();
 });
 test.after.always(() => authority.close());
 
