@@ -1,0 +1,232 @@
+/** Listens to the reading of a document for its signatures, as small trees, and for the elements that have identifiers. */
+import {
+  type Attribute,
+  attributeValue,
+  type Name,
+  type Scope,
+  ScopeTracker,
+  type StartTag,
+  type XmlListener,
+} from '../../xml/index.ts';
+import { DS, XADES, XADES_141 } from '../identifiers.ts';
+import type { SignatureNode } from './signature-node.ts';
+
+/** An element with an identifier. */
+export interface ElementPlace {
+  readonly start: number;
+  end: number;
+  readonly scope: Scope | undefined;
+  /** Names from the root down, as written: `/order/item`. */
+  readonly path: string;
+  /** 1 for the root. */
+  readonly depth: number;
+}
+
+/** Signatures of one document; each costs a public-key operation. */
+export const MAX_SIGNATURES = 256;
+/** Elements one signature may have; a signature with a long chain and evidence has a few hundred. */
+const MAX_NODES = 5000;
+/** Characters in all signatures of a document; revocation lists of some megabytes in each are possible. */
+const MAX_TEXT = 2 ** 27;
+/** Identifiers remembered in one reading; in a document with more, those that are asked for are looked up again. */
+const MAX_IDS = 50_000;
+const MAX_COMMENTS = 1000;
+
+/** What may stand in ds:Object and is looked into; everything else there is content. */
+const IN_OBJECT: ReadonlySet<string> = new Set([
+  `${XADES} QualifyingProperties`,
+  `${DS} Manifest`,
+  `${DS} SignatureProperties`,
+]);
+const NODE_NAMESPACES: ReadonlySet<string> = new Set([DS, XADES, XADES_141]);
+
+export class DocumentMapper implements XmlListener {
+  readonly signatures: SignatureNode[] = [];
+  readonly faults = new Map<SignatureNode, string>();
+  readonly ids = new Map<string, ElementPlace[]>();
+  readonly comments = { inText: [] as number[], all: [] as number[] };
+  elementsOutside = 0;
+  unseen = 0;
+  idsMissing = false;
+  readonly #bytes: Buffer;
+  readonly #only: ReadonlySet<string> | undefined;
+  readonly #scopes: ScopeTracker;
+  /** The kept elements that are open, with their depth; of foreign ones nothing inside is kept. */
+  readonly #open: { readonly node: SignatureNode; readonly depth: number; readonly foreign: boolean }[] = [];
+  /** The signatures among them, with how many elements each has. */
+  readonly #inside: { readonly signature: SignatureNode; nodes: number }[] = [];
+  readonly #named: ElementPlace[] = [];
+  readonly #path: string[] = [];
+  #text = 0;
+  #textBefore = false;
+  #commentAfterText = -1;
+
+  /** @param only identifiers: nothing else is looked for */
+  constructor(bytes: Buffer, only?: ReadonlySet<string>) {
+    this.#bytes = bytes;
+    this.#only = only;
+    this.#scopes = new ScopeTracker(bytes);
+  }
+
+  startElement(tag: StartTag): void {
+    const scope = this.#scopes.current;
+    this.#scopes.enter(tag);
+    this.#path.push(tag.name.text);
+    this.#markup();
+    this.#identify(tag, scope);
+    if (this.#only !== undefined) return;
+    const top = this.#open.at(-1);
+    const isSignature = tag.namespace.uri === DS && tag.name.local === 'Signature';
+    if (!isSignature && this.#inside.length === 0 && this.#scopes.depth > 1) this.elementsOutside++;
+    if (isSignature && this.signatures.length >= MAX_SIGNATURES) this.unseen++;
+    else if (isSignature || (top !== undefined && this.#keeps(tag, top))) this.#keep(tag, scope, isSignature);
+  }
+
+  endElement(_name: Name, start: number, end: number): void {
+    const { depth } = this.#scopes;
+    this.#markup();
+    if (this.#named.at(-1)?.depth === depth) {
+      const place = this.#named.pop();
+      if (place !== undefined) place.end = end;
+    }
+    if (this.#open.at(-1)?.depth === depth) {
+      const node = this.#open.pop()?.node;
+      if (node !== undefined) {
+        node.end = end;
+        node.contentEnd = start;
+      }
+      if (this.#inside.at(-1)?.signature === node) this.#inside.pop();
+    }
+    this.#scopes.leave();
+    this.#path.pop();
+  }
+
+  text(start: number, end: number): void {
+    this.#characters();
+    const node = this.#holder(end - start);
+    if (node !== undefined) node.text += this.#bytes.toString('utf8', start, end);
+  }
+
+  character(code: number): void {
+    this.#characters();
+    const node = this.#holder(1);
+    if (node !== undefined) node.text += String.fromCodePoint(code);
+  }
+
+  instruction(): void {
+    this.#interrupt();
+  }
+
+  comment(start: number): void {
+    this.#interrupt();
+    if (this.comments.all.length < MAX_COMMENTS) this.comments.all.push(start);
+    if (this.#textBefore) this.#commentAfterText = start;
+  }
+
+  #interrupt(): void {
+    const top = this.#open.at(-1);
+    if (top?.depth === this.#scopes.depth) top.node.interrupted = true;
+  }
+
+  #characters(): void {
+    if (this.#commentAfterText >= 0 && this.comments.inText.length < MAX_COMMENTS)
+      this.comments.inText.push(this.#commentAfterText);
+    this.#textBefore = true;
+    this.#commentAfterText = -1;
+  }
+
+  #markup(): void {
+    this.#textBefore = false;
+    this.#commentAfterText = -1;
+  }
+
+  /** The element that text belongs to, if it is kept. */
+  #holder(length: number): SignatureNode | undefined {
+    const top = this.#open.at(-1);
+    if (top === undefined || top.depth !== this.#scopes.depth) return undefined;
+    if (top.node.namespace === DS && top.node.local === 'Object') return undefined;
+    this.#text += length;
+    if (this.#text <= MAX_TEXT) return top.node;
+    this.#fault('the signatures hold too much text');
+    return undefined;
+  }
+
+  #fault(message: string): void {
+    const signature = this.#inside.at(-1)?.signature;
+    if (signature !== undefined && !this.faults.has(signature)) this.faults.set(signature, message);
+  }
+
+  #keeps(
+    tag: StartTag,
+    { node, depth, foreign }: { node: SignatureNode; depth: number; foreign: boolean },
+  ): boolean {
+    if (foreign || depth !== this.#scopes.depth - 1) return false;
+    if (node.namespace !== DS || node.local !== 'Object') return true;
+    return IN_OBJECT.has(`${tag.namespace.uri} ${tag.name.local}`);
+  }
+
+  #keep(tag: StartTag, scope: Scope | undefined, isSignature: boolean): void {
+    const top = this.#open.at(-1);
+    const inside = this.#inside.at(-1);
+    if (inside !== undefined && ++inside.nodes > MAX_NODES) {
+      this.#fault(`the signature has more than ${MAX_NODES} elements`);
+      if (!isSignature) return;
+    }
+    const parent = top?.depth === this.#scopes.depth - 1 ? top.node : undefined;
+    const node: SignatureNode = {
+      namespace: tag.namespace.uri,
+      local: tag.name.local,
+      attributes: tag.attributes.slice(0, tag.attributeCount).map((attribute) => ({
+        namespace: attribute.namespace.uri,
+        local: attribute.name.local,
+        value: attributeValue(this.#bytes, attribute),
+      })),
+      children: [],
+      parent,
+      text: '',
+      interrupted: false,
+      start: tag.start,
+      end: 0,
+      contentStart: tag.end,
+      contentEnd: 0,
+      scope,
+      inner: this.#scopes.current,
+    };
+    parent?.children.push(node);
+    const foreign = !isSignature && !NODE_NAMESPACES.has(node.namespace);
+    this.#open.push({ node, depth: this.#scopes.depth, foreign });
+    if (!isSignature) return;
+    this.signatures.push(node);
+    this.#inside.push({ signature: node, nodes: 0 });
+  }
+
+  #identify(tag: StartTag, scope: Scope | undefined): void {
+    // Too many to remember: those that matter are looked up in another reading.
+    if (this.idsMissing) return;
+    let place: ElementPlace | undefined;
+    for (let index = 0; index < tag.attributeCount; index++) {
+      const attribute = tag.attributes[index] as Attribute;
+      if (!ID_NAMES.has(attribute.name.local)) continue;
+      const id = attributeValue(this.#bytes, attribute);
+      if (this.#only?.has(id) === false) continue;
+      if (place === undefined) {
+        place = {
+          start: tag.start,
+          end: 0,
+          scope,
+          path: `/${this.#path.join('/')}`,
+          depth: this.#scopes.depth,
+        };
+        this.#named.push(place);
+      }
+      const known = this.ids.get(id);
+      if (known !== undefined) {
+        if (known.length < 2 && known[0] !== place) known.push(place);
+      } else if (this.ids.size < MAX_IDS || this.#only !== undefined) this.ids.set(id, [place]);
+      else this.idsMissing = true;
+    }
+  }
+}
+
+/** Local names of attributes that name an element, in any namespace: `xml:id` and `wsu:Id` do so too. */
+const ID_NAMES: ReadonlySet<string> = new Set(['Id', 'ID', 'id']);

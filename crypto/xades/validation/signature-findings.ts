@@ -1,0 +1,147 @@
+/** What is said about one signature besides its references, its certificate and its time-stamps. */
+import type { Certificate } from '../../certificates/certificate.ts';
+import { keyBits } from '../../cms/signature-value.ts';
+import type { AlgorithmUse, Finding } from '../../validation/facts.ts';
+import { isMac, type ValueMethod, valueFault } from './algorithms.ts';
+import type { DocumentMap } from './document-map.ts';
+import type { ExaminedReferences } from './examine-references.ts';
+import { shown } from './reference-data.ts';
+import { attributeOf } from './signature-node.ts';
+import type { SignatureForm } from './signed-info.ts';
+
+/** That nobody else has an identifier the signature relies on. */
+export function uniqueIds(map: DocumentMap, form: SignatureForm): Finding {
+  const ids = [
+    form.id,
+    form.properties?.signed?.id,
+    attributeOf(form.valueNode, 'Id'),
+    ...form.references.map(({ id }) => id),
+  ];
+  const repeated = ids.find((id) => id !== undefined && map.elementsNamed(id).length > 1);
+  if (repeated === undefined) {
+    return {
+      status: 'passed',
+      type: 'ids.unique',
+      message: 'Each identifier the signature relies on names one element.',
+    };
+  }
+  return {
+    status: 'failed',
+    type: 'ids.unique',
+    message: `The identifier "${shown(repeated)}" names several elements.`,
+    subIndication: 'FORMAT_FAILURE',
+  };
+}
+
+/** That what XAdES says is signed at all. */
+export function protectionFindings(
+  { properties }: SignatureForm,
+  { references }: ExaminedReferences,
+): Finding[] {
+  if (properties?.signed === undefined) {
+    const message =
+      'The signature has no signed properties: a plain XML signature, which says neither when nor by which certificate.';
+    return [{ status: 'warning', type: 'attributes.xades', message }];
+  }
+  const over = references.filter(({ role }) => role === 'properties').length;
+  if (over === 1) return [];
+  const message =
+    over === 0
+      ? 'The signed properties are not signed.'
+      : 'Several references are over the signed properties.';
+  return [{ status: 'failed', type: 'structure.properties', message, subIndication: 'FORMAT_FAILURE' }];
+}
+
+export function valueFindings(
+  form: SignatureForm,
+  method: ValueMethod | undefined,
+  signedInfo: Buffer | string,
+  certificate: Certificate | undefined,
+): Finding[] {
+  if (isMac(form.method)) {
+    const message = 'A keyed hash is no signature: whoever can check it can make it.';
+    return [{ status: 'failed', type: 'algorithm.signature', message, subIndication: 'FORMAT_FAILURE' }];
+  }
+  if (method === undefined) {
+    const message = `The signature algorithm ${shown(form.method)} is not accepted.`;
+    return [
+      { status: 'failed', type: 'algorithm.signature', message, subIndication: 'CRYPTO_CONSTRAINTS_FAILURE' },
+    ];
+  }
+  if (form.methodHasParameters) {
+    const message = 'The signature algorithm has parameters, which it does not take.';
+    return [{ status: 'failed', type: 'algorithm.signature', message, subIndication: 'FORMAT_FAILURE' }];
+  }
+  if (!Buffer.isBuffer(signedInfo)) {
+    const message = `SignedInfo can't be read: ${signedInfo}.`;
+    return [{ status: 'failed', type: 'signature.value', message, subIndication: 'FORMAT_FAILURE' }];
+  }
+  if (certificate === undefined) return [];
+  const fault = valueFault(method, certificate.publicKey, signedInfo, form.value);
+  if (fault === undefined) {
+    const message = 'The key of the certificate made the signature.';
+    return [{ status: 'passed', type: 'signature.value', message }];
+  }
+  const message = `The key of the certificate did not make the signature: ${fault}.`;
+  return [{ status: 'failed', type: 'signature.value', message, subIndication: 'SIG_CRYPTO_FAILURE' }];
+}
+
+export function valueAlgorithms(
+  form: SignatureForm,
+  method: ValueMethod | undefined,
+  certificate: Certificate | undefined,
+): AlgorithmUse[] {
+  const bits = certificate === undefined ? undefined : keyBits(certificate.publicKey);
+  const value = {
+    name: method?.scheme ?? form.method,
+    where: 'signature value',
+    ...(bits === undefined ? {} : { bits }),
+  };
+  if (method === undefined || method.scheme === 'ed25519') return [value];
+  return [value, { name: method.hash, where: 'digest of what is signed' }];
+}
+
+export function timeFindings(
+  { properties }: SignatureForm,
+  claimed: { readonly zoned: boolean } | undefined,
+): Finding[] {
+  const type = 'attributes.signing-time';
+  if (properties?.signed === undefined) return [];
+  if (claimed?.zoned) {
+    return [{ status: 'passed', type, message: 'The claimed time of signing stands where it has to.' }];
+  }
+  const message =
+    claimed !== undefined
+      ? 'The claimed time of signing has no time zone; UTC is assumed.'
+      : properties.signed.signingTime === undefined
+        ? 'The time of signing is not claimed, which baseline signatures have to.'
+        : 'The claimed time of signing is no time.';
+  return [{ status: 'warning', type, message }];
+}
+
+/** EN 319 132-1 §6.3: what kind of data each reference is over has to be said, except in counter-signatures. */
+export function formatFindings(
+  { properties }: SignatureForm,
+  { references }: ExaminedReferences,
+  counters: boolean,
+): Finding[] {
+  const signed = properties?.signed;
+  if (signed === undefined || counters) return [];
+  const described = new Set(signed.formats);
+  const needed = references.filter(({ role }) => role === 'data' || role === 'manifest');
+  const missing = needed.filter(({ form: { id } }) => id === undefined || !described.has(`#${id}`));
+  if (missing.length === 0) return [];
+  const message = 'What kind of data is signed is not said, which baseline signatures have to.';
+  return [{ status: 'warning', type: 'attributes.data-format', message }];
+}
+
+export function policyFindings({ properties }: SignatureForm): Finding[] {
+  const policy = properties?.signed?.policy;
+  if (policy === undefined) return [];
+  const message =
+    policy.identifier === undefined
+      ? 'The signature says that its policy follows from the context.'
+      : 'The signature names its policy.';
+  const detail = policy.identifier === undefined ? {} : { detail: shown(policy.identifier) };
+  return [{ status: 'passed', type: 'attributes.policy', message, ...detail }];
+}
