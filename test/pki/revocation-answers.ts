@@ -138,6 +138,8 @@ export interface CrlRequest extends AnswerTimes {
   readonly issuer: { readonly key: KeyObject; readonly certificate: Buffer };
   readonly revoked: Revoked;
   readonly number?: number;
+  /** Of an RSA issuer's signature. */
+  readonly padding?: 'pkcs1' | 'pss';
   /** DER of further crlExtensions. */
   readonly extensions?: readonly Buffer[];
 }
@@ -145,7 +147,7 @@ export interface CrlRequest extends AnswerTimes {
 /** DER of a CertificateList, version 2. */
 export function makeCrl(request: CrlRequest): Buffer {
   const issuer = readCertificate(request.issuer.certificate);
-  const signer = structureSigner(request.issuer.key);
+  const signer = structureSigner(request.issuer.key, request.padding);
   const entries = [...request.revoked].map(([serial, { at, reason }]) => {
     const code = reason === undefined ? [] : [crlExtension('2.5.29.21', Buffer.from([0x0a, 1, reason]))];
     const number = tlv(TAG.integer, Buffer.from(serial, 'hex'));

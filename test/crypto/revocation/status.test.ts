@@ -282,3 +282,31 @@ test('one certificate is found among a hundred thousand', (t) => {
   many.set(serialOf(signer.der), { at: AT - HOUR });
   t.is(judge({ crls: [crl({ revoked: many })] }).status, 'revoked');
 });
+
+for (const caKey of ['rsa-2048', 'p-384', 'p-521', 'ed25519'] as const) {
+  test(`answers signed with a key of ${caKey} count, and those of another such key do not`, (t) => {
+    const [own, other] = [0, 1].map(() => makeAuthorityPki({ baseUrl: BASE, now: AT, caKey }).stamping);
+    if (own === undefined || other === undefined) return t.fail();
+    const above = readCertificate(own.certificate);
+    const below = readCertificate(responder({}, own).certificate);
+    const look = (by: TestCa) => {
+      const issuerOf = { key: by.key, certificate: own.certificate };
+      const lists = (caKey === 'rsa-2048' ? (['pkcs1', 'pss'] as const) : (['pkcs1'] as const)).map(
+        (padding) => makeCrl({ issuer: issuerOf, revoked: NOBODY, padding, ...FRESH }),
+      );
+      const answer = makeBasicResponse([encodeCertId(below, above)], {
+        ...FRESH,
+        producedAt: AT,
+        revoked: NOBODY,
+        issuer: own.certificate,
+        responder: issuerOf,
+      });
+      return [
+        ...lists.map((list) => revocationStatus(below, above, evidence({ crls: [list] }), AT)),
+        revocationStatus(below, above, evidence({ ocsps: [answer] }), AT),
+      ].map(({ status }) => status);
+    };
+    t.deepEqual([...new Set(look(own))], ['good']);
+    t.deepEqual([...new Set(look(other))], ['unknown']);
+  });
+}
