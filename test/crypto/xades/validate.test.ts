@@ -4,8 +4,10 @@ import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'nod
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import test, { type ExecutionContext } from 'ava';
+import { SignedXml } from 'xml-crypto';
 import { certificatePem } from '../../../crypto/keys/pem.ts';
 import type { XadesForm } from '../../../crypto/types.ts';
+import { judgeFile } from '../../../crypto/validation/judge-file.ts';
 import type { SignatureRecord, ValidationReport } from '../../../crypto/validation/report.ts';
 import { validateFile } from '../../../crypto/validation/validate.ts';
 import { xadesFactsOf } from '../../../crypto/xades/validate.ts';
@@ -340,6 +342,43 @@ test('a detached signature made by xmlsec1 passes with the content the caller na
   t.is((await validate(path, content)).indication, 'TOTAL-PASSED');
   t.is((await validate(path)).indication, 'INDETERMINATE');
   t.is((await validate(path, newFile('content besides'))).indication, 'TOTAL-FAILED');
+});
+
+test('signatures by another library for Node pass, and fail after a change', (t) => {
+  const signer = pki().signer('rsa-2048');
+  for (const method of [C14N, EXC]) {
+    const maker = new SignedXml({
+      privateKey: keyPemOf(signer.key.keyObject),
+      publicCert: certificatePem(signer.certificate),
+      signatureAlgorithm: RSA,
+      canonicalizationAlgorithm: method,
+    });
+    maker.addReference({ xpath: '//*[local-name(.)="b"]', digestAlgorithm: SHA256, transforms: [method] });
+    maker.computeSignature(`<a xmlns="urn:a" xmlns:n="urn:n">${BODY.replace('<b', '<b n:k="1"')}</a>`);
+    const file = maker.getSignedXml();
+    // It leaves the chain out.
+    const others = {
+      trust: {
+        anchors: [pki().root.certificate],
+        intermediates: [pki().issuing.certificate],
+        revocation: 'none',
+      },
+      at: Date.now(),
+    } as const;
+    const good = judgeFile('Xades', xadesFactsOf(Buffer.from(file)), others);
+    t.is(good.indication, 'TOTAL-PASSED', JSON.stringify(good, undefined, 1));
+    const bad = judgeFile('Xades', xadesFactsOf(Buffer.from(file.replace(' t ', ' u '))), others);
+    t.is(bad.signatures[0]?.subIndication, 'HASH_FAILURE');
+  }
+});
+
+test('in a document of very many identifiers the ones that matter are found, and seen when they are there twice', (t) => {
+  const rows = Array.from({ length: 60_000 }, (_, index) => `<w Id="w${index}"></w>`).join('');
+  const data = '<pay Id="p">100</pay>';
+  const file = (more: string): string =>
+    `<r>${rows}${data}${more}${forge({ references: [{ uri: '#p', data }] })}</r>`;
+  t.deepEqual(complaints(file('')), ['warning scope.partial']);
+  t.true(complaints(file('<pay ID="p">999</pay>')).includes('failed structure.reference FORMAT_FAILURE'));
 });
 
 // ——— properties as others write them
