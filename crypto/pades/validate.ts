@@ -4,12 +4,13 @@
  */
 import { readableCertificates } from '../certificates/certificate.ts';
 import type { Source } from '../files/source.ts';
-import { openIntactPdf, PdfDamage, type PdfDocument, withPdf } from '../pdf/index.ts';
+import { type ByteSource, openIntactPdf, PdfDamage, type PdfDocument, withPdf } from '../pdf/index.ts';
 import { CryptoError } from '../types.ts';
 import type { FileFacts, Finding, SignatureFacts, TimestampFacts } from '../validation/facts.ts';
 import type { SignatureScope } from '../validation/report.ts';
 import { FileDigests } from './file-digests.ts';
 import { type FoundSignature, findSignatures } from './signatures.ts';
+import { blockSource } from './validation/block-source.ts';
 import { evidenceIn } from './validation/embedded-evidence.ts';
 import { judgeChanges } from './validation/judged-changes.ts';
 import { failed, passed, placeFindings } from './validation/place-findings.ts';
@@ -36,17 +37,18 @@ const MOST_SIGNATURES = 500;
  */
 export function padesFacts(source: Source): FileFacts {
   try {
-    return intactFacts(source, openIntactPdf(source));
+    const blocks = blockSource(source);
+    return intactFacts(source, blocks, openIntactPdf(blocks));
   } catch (error) {
     if (!(error instanceof PdfDamage)) return unreadable(error);
     return repairedFacts(source, error.message);
   }
 }
 
-function intactFacts(source: Source, pdf: PdfDocument): FileFacts {
+function intactFacts(source: Source, blocks: ByteSource, pdf: PdfDocument): FileFacts {
   const found = findSignatures(pdf, MOST_SIGNATURES + 1);
   if (found.length > MOST_SIGNATURES) return tooMany();
-  const history = new RevisionHistory(source, pdf);
+  const history = new RevisionHistory(blocks, pdf);
   return {
     signatures: allFacts(source, pdf, found, history),
     findings: [passed('pdf.structure', 'The PDF is intact.')],

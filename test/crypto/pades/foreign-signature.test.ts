@@ -6,6 +6,7 @@ import { bufferSource } from '../../../crypto/pdf/index.ts';
 import { keyPemOf, pki } from '../../pki/pki.ts';
 import { pdfsig, requireTool, runTool } from '../../verifiers/index.ts';
 import { classicPdf, documentObjects } from '../pdf/build.ts';
+import { reportOn } from './attack-files.ts';
 import { failedChecks, freshPath, judge, put, sign } from './verdicts.ts';
 
 /** A PDF with a signature as older programs make it: the CMS is openssl's, with a signing time and no PAdES attributes. */
@@ -51,6 +52,18 @@ test('a signature made by another program stays valid below ours', async (t) => 
     verdicts.map(({ signature }) => signature),
     ['Signature is Valid.', 'Signature is Valid.'],
   );
+});
+
+test('a signature of the form before PAdES is judged like others, and has no level', async (t) => {
+  if (!requireTool(t, 'openssl')) return;
+  const pdf = readFileSync(await signedByOpenssl(classicPdf(documentObjects())));
+  const [record] = reportOn(pdf).signatures;
+  t.is(record?.indication, 'TOTAL-PASSED', JSON.stringify(record?.results.errors));
+  t.is(record?.level, undefined);
+  t.true(record?.results.warnings.some(({ type }) => type === 'pdf.sub-filter'));
+  const changed = Buffer.from(pdf);
+  changed.write('(Hallo', changed.indexOf('(Hello'), 'latin1');
+  t.is(reportOn(changed).signatures[0]?.subIndication, 'HASH_FAILURE');
 });
 
 test('a time of signing is the one asked for, in UTC', (t) => {
