@@ -1,51 +1,54 @@
-/** Validates CAdES files that hold their content, reading them afresh and never whole (EN 319 122-1 §6.3). */
-import { Asn1Error } from '../asn1/error.ts';
+/** The quick check of CAdES files, read afresh and never whole (EN 319 122-1 §6.3). */
 import { inspectSignedData } from '../cms/verify.ts';
 import { openSource, type Source } from '../files/source.ts';
 import type { Check, VerificationReport, VerifyFileRequest } from '../types.ts';
-import { type ContentFacts, type Detached, detachContent } from './detach.ts';
+import { type ContentDigests, readSignatureFile, type SignatureFile } from './signed-content.ts';
 
 /**
- * Every check on one CAdES file. Bad bytes are a failed check, never an exception.
+ * Every check on one CAdES file, in DER or PEM, with its content inside or beside it. Bad bytes are a failed check,
+ * never an exception.
  *
- * Checks: structure, enveloping, content (when the request says what it was), and those of `verifySignedData`.
+ * Checks: structure; enveloping, or detached when the request names the content; content (when the request says what it
+ * was); and those of `verifySignedData`.
  * @throws {CryptoError} `input.unreadable`, `input.changed`
  */
 export function verifyCades(request: VerifyFileRequest): VerificationReport {
-  const source = openSource(request.path);
+  const { path, contentPath } = request;
+  const sources: Source[] = [];
+  const open = (name: string): Source => {
+    const source = openSource(name);
+    sources.push(source);
+    return source;
+  };
   try {
-    const detached = detach(source);
-    source.assertUnchanged();
-    if ('because' in detached) {
-      const structure = { name: 'structure', ok: false, detail: `Can't be read: ${detached.because}` };
-      return { ok: false, signatures: 0, checks: [structure] };
-    }
-    return report(detached, request);
+    const source = open(path);
+    const read = readSignatureFile(source, contentPath === undefined ? undefined : open(contentPath));
+    const report = 'because' in read ? unreadable(read.because) : reportOn(read, request);
+    for (const one of sources) one.assertUnchanged();
+    return report;
   } finally {
-    source.close();
+    for (const one of sources) one.close();
   }
 }
 
-function detach(source: Source): Detached | { readonly because: string } {
-  try {
-    return detachContent(source);
-  } catch (error) {
-    if (error instanceof Asn1Error) return { because: error.message };
-    throw error;
-  }
+function unreadable(because: string): VerificationReport {
+  const structure = { name: 'structure', ok: false, detail: `Can't be read: ${because}` };
+  return { ok: false, signatures: 0, checks: [structure] };
 }
 
-function report({ der, content }: Detached, request: VerifyFileRequest): VerificationReport {
+function reportOn({ der, content }: SignatureFile, request: VerifyFileRequest): VerificationReport {
   const { at, anchors, signer } = request;
   const { checks: found, signers } = inspectSignedData(der, {
-    // A digest the file did not announce was not taken; the empty one fails (RFC 5652 §5.1 allows that).
-    contentDigest: (digest) => content?.digests.get(digest) ?? Buffer.alloc(0),
+    contentDigest: (digest) => content.of(digest),
     at,
     signingTime: 'present',
     ...(anchors === undefined ? {} : { anchors }),
     ...(signer === undefined ? {} : { expectedSigner: signer }),
   });
-  const checks: Check[] = [enveloping(content), ...found.filter(({ name }) => name !== 'detached')];
+  const checks: Check[] = [
+    placeOf(content, request.contentPath !== undefined),
+    ...found.filter(({ name }) => name !== 'detached'),
+  ];
   if (request.content !== undefined) checks.push(sameContent(content, request.content));
   return {
     ok: signers.length > 0 && checks.every(({ ok }) => ok),
@@ -54,21 +57,23 @@ function report({ der, content }: Detached, request: VerifyFileRequest): Verific
   };
 }
 
-function enveloping(content: ContentFacts | undefined): Check {
+function placeOf({ inside }: ContentDigests, beside: boolean): Check {
+  if (beside) {
+    const detail = inside === undefined ? 'The content is beside the signature.' : 'Other content is inside.';
+    return { name: 'detached', ok: inside === undefined, detail };
+  }
   return {
     name: 'enveloping',
-    ok: content !== undefined,
-    detail:
-      content === undefined ? 'The content is not inside.' : `${content.length} bytes of content inside.`,
+    ok: inside !== undefined,
+    detail: inside === undefined ? 'The content is not inside.' : `${inside.length} bytes of content inside.`,
   };
 }
 
 function sameContent(
-  content: ContentFacts | undefined,
+  content: ContentDigests,
   expected: { readonly sha256: string; readonly length: number },
 ): Check {
-  const ok =
-    content?.length === expected.length && content.digests.get('sha256')?.toString('hex') === expected.sha256;
+  const ok = content.length === expected.length && content.of('sha256')?.toString('hex') === expected.sha256;
   return {
     name: 'content',
     ok,

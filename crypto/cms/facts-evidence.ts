@@ -11,6 +11,12 @@ import type { Attributes, SignedData } from './parse.ts';
 /** Signed attribute in which PDF signers put revocation answers (1.2.840.113583.1.1.8). */
 const REVOCATION_ARCHIVAL = '1.2.840.113583.1.1.8';
 
+const PLACES: ReadonlySet<string> = new Set([
+  OID.certificateValues,
+  OID.revocationValues,
+  REVOCATION_ARCHIVAL,
+]);
+
 /** Everything in the SignedData itself. */
 export function evidenceInData(data: SignedData): Evidence {
   return { certificates: data.certificates, crls: data.crls, ocsps: data.ocsps.flatMap(basicOcsp) };
@@ -21,6 +27,7 @@ export function evidenceInData(data: SignedData): Evidence {
  * PDF signers. What can't be read there is passed over, since it proves nothing.
  */
 export function evidenceInAttributes(...all: readonly (Attributes | undefined)[]): Evidence {
+  if (!all.some((attributes) => attributes?.types.some((type) => PLACES.has(type)))) return NO_EVIDENCE;
   const evidence: { certificates: Buffer[]; crls: Buffer[]; ocsps: Buffer[] } = {
     certificates: [],
     crls: [],
@@ -66,11 +73,17 @@ export function evidenceInTimestamp({ token }: TimestampFacts): Evidence {
 
 export const NO_EVIDENCE: Evidence = { certificates: [], crls: [], ocsps: [] };
 
+/** All of it together; most signatures have one place with evidence, which is then taken as it is. */
 export function joinEvidence(...all: readonly Evidence[]): Evidence {
+  const found = all.filter(
+    ({ certificates, crls, ocsps }) => certificates.length + crls.length + ocsps.length > 0,
+  );
+  const [first = NO_EVIDENCE] = found;
+  if (found.length < 2) return first;
   return {
-    certificates: all.flatMap(({ certificates }) => certificates),
-    crls: all.flatMap(({ crls }) => crls),
-    ocsps: all.flatMap(({ ocsps }) => ocsps),
+    certificates: found.flatMap(({ certificates }) => certificates),
+    crls: found.flatMap(({ crls }) => crls),
+    ocsps: found.flatMap(({ ocsps }) => ocsps),
   };
 }
 

@@ -73,7 +73,8 @@ function valuesOf(
 }
 
 function outdated({ unsignedAttributes }: SignerInfo): Finding[] {
-  return [...new Set(unsignedAttributes?.types)].flatMap((type) => {
+  if (unsignedAttributes === undefined) return [];
+  return [...new Set(unsignedAttributes.types)].flatMap((type) => {
     const kind = OUTDATED.get(type);
     if (kind === undefined) return [];
     const message = `It has ${kind}, which is not looked at.`;
