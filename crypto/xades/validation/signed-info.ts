@@ -1,7 +1,7 @@
 /** The signature as it is written, before anything is computed (XML Signature 1.1 §4). */
 
 import type { CanonicalMethod } from '../../xml/index.ts';
-import { COUNTERSIGNED_TYPE, DS, SIGNED_PROPERTIES_TYPE } from '../identifiers.ts';
+import { DS, SIGNED_PROPERTIES_TYPE } from '../identifiers.ts';
 import { type QualifyingProperties, readQualifyingProperties } from './qualifying-properties.ts';
 import { type ReferenceForm, readReference } from './references.ts';
 import {
@@ -76,9 +76,4 @@ function signedInfoMethod(signedInfo: SignatureNode): CanonicalMethod {
 /** True for a reference that says it is over signed properties. */
 export function claimsProperties({ type }: ReferenceForm): boolean {
   return type === SIGNED_PROPERTIES_TYPE;
-}
-
-/** True for a reference that says it is over the value of another signature. */
-export function claimsCountersigning({ type }: ReferenceForm): boolean {
-  return type === COUNTERSIGNED_TYPE;
 }
