@@ -39,6 +39,8 @@ export class PdfDocument {
     if (encryption !== undefined) {
       // What was read to get here was read as if it were clear.
       this.#objects.clear();
+      this.#streams.clear();
+      this.#streamBytes = 0;
       this.xref = { ...xref, encryption };
     }
     const catalog = this.dict(xref.trailer.get('Root'));

@@ -37,13 +37,36 @@ export interface Original {
 
 /** A /Size that claims this many more numbers than there are entries is not believed. */
 const MAX_GAP = 1 << 20;
+/** Objects numbered higher than this are passed over by widespread readers (ISO 32000-1, annex C.2). */
+const MOST_READ = 8_388_607;
+/** Numbers one revision may need. */
+const ROOM = 10_000;
 /** Ten digits are all a table has for an offset. */
 const MAX_TABLE_OFFSET = 9_999_999_999;
 
-/** The first object number no object of the file has. */
+/**
+ * The first of many consecutive numbers that no object of the file has: those after all others, as long as readers
+ * know them.
+ */
 export function firstUnusedNumber(xref: Xref): number {
+  const above = sizeOf(xref);
+  return above + ROOM <= MOST_READ ? above : (firstGap(xref) ?? above);
+}
+
+/** One more than the highest number in use. */
+function sizeOf(xref: Xref): number {
   const claimed = asInteger(xref.trailer.get('Size')) ?? 0;
   return Math.max(1, xref.bound, claimed <= xref.bound + MAX_GAP ? claimed : 0);
+}
+
+/** The first stretch of numbers without entries; undefined when there is none in sight. */
+function firstGap(xref: Xref): number | undefined {
+  let start = 1;
+  for (let number = 1; number < MAX_GAP; number++) {
+    if (xref.entry(number) !== undefined) start = number + 1;
+    else if (number - start >= ROOM) return start;
+  }
+  return undefined;
 }
 
 /**
@@ -91,7 +114,9 @@ function tableSection(original: Original, changed: readonly XrefRow[], at: numbe
 
 function streamSection(original: Original, changed: readonly XrefRow[], at: number): string {
   const { xref } = original;
-  const number = Math.max(firstUnusedNumber(xref), ...changed.map((row) => row.number + 1));
+  const taken = new Set(changed.map((row) => row.number));
+  let number = firstUnusedNumber(xref);
+  while (taken.has(number)) number++;
   const own: XrefRow = { number, entry: { kind: 'plain', offset: at, generation: 0 } };
   const rows = allRows(xref, [...changed, own]);
   const index = runsOf(rows).map((run) => `${run[0]?.number ?? 0} ${run.length}`);
@@ -134,7 +159,7 @@ function runsOf(rows: readonly XrefRow[]): readonly (readonly XrefRow[])[] {
 }
 
 function sizeAfter(xref: Xref, rows: readonly XrefRow[]): number {
-  return Math.max(firstUnusedNumber(xref), (rows.at(-1)?.number ?? 0) + 1);
+  return Math.max(sizeOf(xref), (rows.at(-1)?.number ?? 0) + 1);
 }
 
 /** Keys of a trailer that belong to one section and not to the document. */

@@ -1,0 +1,31 @@
+import test from 'ava';
+import {
+  bufferSource,
+  firstPage,
+  firstUnusedNumber,
+  withPdf,
+  writeRevision,
+} from '../../../crypto/pdf/index.ts';
+import { classicPdf, documentObjects } from './build.ts';
+
+/** Readers pass over objects that are numbered higher. */
+const HIGHEST = 8_388_607;
+
+test('new objects get numbers that readers know, in a gap when the highest ones are taken', (t) => {
+  const pdf = classicPdf(new Map([...documentObjects(), [HIGHEST, '<< /Note true >>']]));
+  withPdf(bufferSource(pdf), (read) => {
+    const number = firstUnusedNumber(read.xref);
+    t.true(number > 11 && number < HIGHEST - 10_000);
+    for (let next = number; next < number + 10_000; next++) {
+      if (read.xref.entry(next) !== undefined) t.fail(`${next} is taken`);
+    }
+    const original = { xref: read.xref, size: pdf.length, lastByte: 0x0a, seed: 'a' };
+    const { bytes } = writeRevision(original, [{ number, generation: 0, body: '<< /New true >>' }]);
+    withPdf(bufferSource(Buffer.concat([pdf, bytes])), (after) => {
+      t.not(after.object(number), undefined);
+      t.not(after.object(HIGHEST), undefined);
+      t.is(firstPage(after).reference.number, firstPage(read).reference.number);
+    });
+  });
+  withPdf(bufferSource(classicPdf(documentObjects())), (read) => t.is(firstUnusedNumber(read.xref), 12));
+});
