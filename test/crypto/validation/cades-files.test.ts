@@ -1,8 +1,11 @@
 import { readFileSync } from 'node:fs';
 import test from 'ava';
+import { encoded } from '../../../crypto/asn1/read.ts';
 import { oid } from '../../../crypto/asn1/write.ts';
 import { augmentCades } from '../../../crypto/cades/augment.ts';
+import { counterSignCades } from '../../../crypto/cades/counter-sign.ts';
 import { signCadesAtLevel } from '../../../crypto/cades/sign-at-level.ts';
+import { verifyCades } from '../../../crypto/cades/verify.ts';
 import { amendSignedData } from '../../../crypto/cms/amend.ts';
 import { parseSignedData } from '../../../crypto/cms/parse.ts';
 import type { SignatureLevel, SignFileRequest } from '../../../crypto/types.ts';
@@ -15,6 +18,7 @@ import { DAY, failedTypes, verdictOf, YEAR } from './judging.ts';
 
 const NOW = Date.now();
 const HOUR = 3_600_000;
+const COUNTER_SIGNATURE = '1.2.840.113549.1.9.6';
 const ARCHIVE_TIMESTAMP = oid('0.4.0.1733.2.4');
 
 let authority: TestAuthority;
@@ -256,4 +260,47 @@ test('an archive time-stamp no longer holds when something it covers is taken aw
     'HASH_FAILURE',
     'the signature time-stamp was covered',
   );
+});
+
+test('the quick check takes detached and armoured signatures, and refuses other content beside them', async (t) => {
+  const anchors = [authority.pki.root.certificate];
+  const quick = (path: string, contentPath?: string) =>
+    verifyCades({
+      format: 'Cades',
+      path,
+      at: NOW,
+      anchors,
+      ...(contentPath === undefined ? {} : { contentPath }),
+    });
+  const detached = await signed('B', { cades: { detached: true, armor: 'pem' } });
+  t.true(quick(detached.path, detached.content).ok);
+  t.false(quick(detached.path).ok);
+  t.false(quick(detached.path, file(bytes(3001))).ok);
+  const inside = await signed('B', { cades: { armor: 'pem' } });
+  t.true(quick(inside.path).ok);
+  t.false(quick(inside.path, inside.content).ok, 'what was to be detached holds its content');
+});
+
+test('a counter-signature is judged below what it signs, and a wrong one takes nothing away', async (t) => {
+  const { path } = await signed('B');
+  const output = file();
+  const counterSigner = authority.pki.freshSigner();
+  await counterSignCades({ input: path, output, signer: counterSigner, at: NOW + 1000 });
+  const report = await validated(output);
+  t.is(report.indication, 'TOTAL-PASSED');
+  const [counter] = report.signatures[0]?.counterSignatures ?? [];
+  t.is(counter && verdictOf(counter), 'TOTAL-PASSED');
+  t.is(counter?.scope.kind, 'signature');
+  t.is(counter?.level, 'B');
+
+  const der = readFileSync(output);
+  const value = parseSignedData(der).signers[0]?.unsignedAttributes?.values.get(COUNTER_SIGNATURE)?.[0];
+  const damaged = Buffer.from(der);
+  if (value === undefined) throw new Error('no counter-signature');
+  const last = der.indexOf(encoded(value)) + encoded(value).length - 1;
+  damaged[last] = (damaged[last] ?? 0) ^ 1;
+  const wrong = await validated(file(damaged));
+  t.is(wrong.indication, 'TOTAL-PASSED');
+  t.is(wrong.signatures[0]?.counterSignatures[0]?.subIndication, 'SIG_CRYPTO_FAILURE');
+  t.true(wrong.signatures[0]?.results.warnings.some(({ type }) => type === 'counter-signature'));
 });
