@@ -29,7 +29,7 @@ export async function detachedSignature(
   const { signer, contents, at, level = 'B' } = request;
   if (contents.length === 0) throw new CryptoError('request.invalid', 'There is nothing to sign.');
   const algorithm = algorithmOf(signer, request);
-  const plan = planDetached(contents, { signer, algorithm, at });
+  const plan = planDetached(contents, { signer, algorithm, at, archived: level === 'LTA' });
   const text = textOf(plan, signer, algorithm, request);
   const value = signValue(signer, text, algorithm);
   const planned = { plan, text, algorithm };

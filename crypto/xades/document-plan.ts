@@ -14,7 +14,7 @@ import {
 } from '../xml/index.ts';
 import { ENVELOPED, EXCLUSIVE_C14N, XPATH_FILTER } from './identifiers.ts';
 import { mimeTypeText } from './mime-type.ts';
-import { type Frame, idFor, type PlanRequest, type SigningPlan } from './plan.ts';
+import { endOrKeep, type Frame, idFor, type PlanRequest, type SigningPlan } from './plan.ts';
 import { transformText } from './signature-text.ts';
 import { type FoundElement, SigningSurvey } from './survey.ts';
 
@@ -39,9 +39,9 @@ export function planInDocument(document: Buffer, request: PlanRequest): SigningP
   const elementId = packaging === 'element' ? elementIdOf(request.form.elementId) : undefined;
   const decoded = decodeXml(document);
   const { utf8 } = decoded;
-  const signed = createHash(request.algorithm.digest);
+  const hash = createHash(request.algorithm.digest);
   const names = new Names();
-  const canonicalizer = new ExclusiveCanonicalizer(utf8, signed);
+  const canonicalizer = new ExclusiveCanonicalizer(utf8, hash);
   const target = { withoutSignatures: coSignable, ...(elementId !== undefined && { elementId }) };
   const survey = new SigningSurvey(utf8, names, canonicalizer, target);
   const root = readXml(utf8, survey, names);
@@ -54,7 +54,7 @@ export function planInDocument(document: Buffer, request: PlanRequest): SigningP
     const what = elementId === undefined ? 'XML cannot be signed as a whole' : 'element cannot be signed';
     throw new CryptoError('xml.existing-signature', `The ${what}: ${broken}.`);
   }
-  const digest = signed.copy().digest();
+  const { digest, signed } = endOrKeep(hash, request);
   const inside = element === undefined || element.isRoot;
   const transforms = coSignable ? WITHOUT_SIGNATURES : inside ? WITHOUT_ITSELF : EXCLUSIVE;
   return {

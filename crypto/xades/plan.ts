@@ -12,6 +12,8 @@ export interface PlanRequest extends Pick<SignatureParameters, 'at'> {
   readonly signer: Pick<SignerIdentity, 'fingerprint'>;
   readonly algorithm: SignatureAlgorithm;
   readonly form: XadesForm;
+  /** An archive time-stamp will follow. @default false */
+  readonly archived?: boolean;
 }
 
 export interface SigningPlan {
@@ -19,9 +21,9 @@ export interface SigningPlan {
   readonly references: readonly DataReference[];
   /**
    * Has been told, in order, all bytes the references are over, with the digest of the algorithm: what an archive
-   * time-stamp begins with. To be copied, not to be ended.
+   * time-stamp begins with. To be copied, not to be ended; undefined unless `archived` was asked for.
    */
-  readonly signed: Hash;
+  readonly signed: Hash | undefined;
   readonly frame: Frame;
   /** Writes the canonical form of the objects that hold what is signed: what an archive time-stamp ends with. */
   writeObjects?(sink: ByteSink): void;
@@ -60,6 +62,15 @@ export function idFor(
     const id = `${base}.${number}`;
     if (isFree(id)) return id;
   }
+}
+
+/** The digest so far, and the state for what follows when there is more to come: copying it costs. */
+export function endOrKeep(
+  hash: Hash,
+  { archived = false }: Pick<PlanRequest, 'archived'>,
+): { readonly digest: Buffer; readonly signed: Hash | undefined } {
+  if (!archived) return { digest: hash.digest(), signed: undefined };
+  return { digest: hash.copy().digest(), signed: hash };
 }
 
 /** The frame of a signature in a file of its own. */

@@ -1,13 +1,14 @@
 /** SignaturePolicyIdentifier, which makes a signature an EPES one (EN 319 132-1 §5.2.9). */
 import { CryptoError, type SignaturePolicy } from '../types.ts';
-import { DIGEST_URI, DS } from './identifiers.ts';
+import { DIGEST_URI } from './identifiers.ts';
 import { uriText } from './uri-text.ts';
 
 /**
- * Canonical form inside of SignedProperties.
+ * As it stands inside of SignedProperties.
+ * @param ds declaration to write on the elements of XML Signature
  * @throws {CryptoError} `request.invalid` for an identifier that is not dotted, or a location that is not a URI
  */
-export function policyText({ oid, digest, hash, uri }: SignaturePolicy): string {
+export function policyText({ oid, digest, hash, uri }: SignaturePolicy, ds: string): string {
   if (!/^[0-2](\.\d+)+$/.test(oid)) {
     throw new CryptoError('request.invalid', `The policy identifier "${oid}" is not dotted numbers.`);
   }
@@ -20,8 +21,8 @@ export function policyText({ oid, digest, hash, uri }: SignaturePolicy): string 
   return (
     '<xades:SignaturePolicyIdentifier><xades:SignaturePolicyId><xades:SigPolicyId>' +
     `<xades:Identifier Qualifier="OIDAsURN">urn:oid:${oid}</xades:Identifier></xades:SigPolicyId>` +
-    `<xades:SigPolicyHash><ds:DigestMethod xmlns:ds="${DS}" Algorithm="${DIGEST_URI[digest]}"></ds:DigestMethod>` +
-    `<ds:DigestValue xmlns:ds="${DS}">${hash.toString('base64')}</ds:DigestValue></xades:SigPolicyHash>` +
+    `<xades:SigPolicyHash><ds:DigestMethod${ds} Algorithm="${DIGEST_URI[digest]}"></ds:DigestMethod>` +
+    `<ds:DigestValue${ds}>${hash.toString('base64')}</ds:DigestValue></xades:SigPolicyHash>` +
     `${qualifiers}</xades:SignaturePolicyId></xades:SignaturePolicyIdentifier>`
   );
 }

@@ -1,7 +1,13 @@
 /** XAdES signatures at the baseline levels T, LT and LTA, made in one go (EN 319 132-1 §6.3). */
 import type { SigningServices } from '../authorities.ts';
 import { openSource, type Source } from '../files/source.ts';
-import type { SignatureLevel, SignedFile, SignerIdentity, SignFileRequest } from '../types.ts';
+import {
+  CryptoError,
+  type SignatureLevel,
+  type SignedFile,
+  type SignerIdentity,
+  type SignFileRequest,
+} from '../types.ts';
 import { type RaisableSignature, raise } from './raise.ts';
 import { type PlannedSignature, planSignature, signValue, writePlanned } from './sign.ts';
 import { openSignature, signatureValueText } from './signature-text.ts';
@@ -68,6 +74,9 @@ export function raisableNew(
     lastArchiveIsProven: false,
     // EN 319 132-1 §5.5.2: what the references are over, then SignedInfo, SignatureValue and KeyInfo.
     archived: () => {
+      if (plan.signed === undefined) {
+        throw new CryptoError('request.invalid', 'The signature was not planned for an archive time-stamp.');
+      }
       const hash = plan.signed.copy();
       for (const part of [text.signedProperties, text.signedInfo, signatureValue, text.keyInfo]) {
         hash.update(part);

@@ -5,6 +5,7 @@ import { concatenatedValue } from '../keys/ecdsa-value.ts';
 import {
   CryptoError,
   type SignatureAlgorithm,
+  type SignatureLevel,
   type SignatureParameters,
   type SignedFile,
   type Signer,
@@ -40,7 +41,7 @@ export interface PlannedSignature {
 export function planSignature(
   source: Source,
   signer: SignerIdentity,
-  parameters: XadesParameters,
+  parameters: XadesParameters & { readonly level?: SignatureLevel },
 ): PlannedSignature {
   const form = parameters.xades ?? {};
   if (source.size === 0) throw new CryptoError('input.empty', `${source.path} is empty.`);
@@ -48,7 +49,7 @@ export function planSignature(
   const streamed = detached || (form.packaging === 'enveloping' && !mayBeXml(source));
   const document = streamed ? undefined : readDocument(source, MAX_DOCUMENT_LENGTH);
   const algorithm = algorithmOf(signer, parameters);
-  const request = { signer, algorithm, at: parameters.at, form };
+  const request = { signer, algorithm, at: parameters.at, form, archived: parameters.level === 'LTA' };
   const plan = detached
     ? planDetached([{ ...form, source }], request)
     : form.packaging === 'enveloping'

@@ -41,14 +41,18 @@ export interface SignatureTextRequest extends Pick<SignatureParameters, 'at' | '
   readonly references: readonly DataReference[];
 }
 
-/** A signature without its value: plain text, to be stored when the value comes later. */
+/** A signature without its value: three of its parts in canonical form, and as they stand in the signature. */
 export interface SignatureText {
   readonly id: string;
   /** What the key signs: the canonical form of SignedInfo. */
   readonly signedInfo: string;
-  /** Canonical forms. */
   readonly signedProperties: string;
   readonly keyInfo: string;
+  readonly written: {
+    readonly signedInfo: string;
+    readonly signedProperties: string;
+    readonly keyInfo: string;
+  };
 }
 
 const DECLARE_DS = ` xmlns:ds="${DS}"`;
@@ -57,12 +61,18 @@ const DECLARE_XADES = ` xmlns:xades="${XADES}"`;
 export function signatureText(request: SignatureTextRequest): SignatureText {
   const { signer, algorithm, id, includeChain = true } = request;
   const parts = partsOf(signer, algorithm.digest, includeChain);
-  const signedProperties = propertiesText(request, parts);
+  const signedProperties = propertiesText(request, parts, DECLARE_XADES, DECLARE_DS);
+  const digest = createHash(algorithm.digest).update(signedProperties).digest();
   return {
     id,
+    signedInfo: signedInfoText(request, digest, DECLARE_DS),
     signedProperties,
-    signedInfo: signedInfoText(request, createHash(algorithm.digest).update(signedProperties).digest()),
     keyInfo: parts.keyInfo,
+    written: {
+      signedInfo: signedInfoText(request, digest, ''),
+      signedProperties: propertiesText(request, parts, '', ''),
+      keyInfo: parts.keyInfoWritten,
+    },
   };
 }
 
@@ -77,33 +87,36 @@ export function signatureValueText({ id }: SignatureText, value: Buffer): string
  * @param unsigned unsigned properties of the signature, each in canonical form with all its declarations
  */
 export function openSignature(text: SignatureText, value: Buffer, unsigned: readonly string[] = []): string {
-  const { id } = text;
+  const { id, written } = text;
   const unsignedText =
     unsigned.length === 0
       ? ''
       : '<xades:UnsignedProperties><xades:UnsignedSignatureProperties>' +
         `${unsigned.join('')}</xades:UnsignedSignatureProperties></xades:UnsignedProperties>`;
-  // The declarations of the canonical forms stand on an ancestor here.
-  return ascii(
-    `<ds:Signature${DECLARE_DS} Id="${id}">${text.signedInfo.replace(DECLARE_DS, '')}` +
-      `<ds:SignatureValue Id="${id}-value">${value.toString('base64')}</ds:SignatureValue>` +
-      `${text.keyInfo.replace(DECLARE_DS, '')}` +
-      `<ds:Object><xades:QualifyingProperties${DECLARE_XADES} Target="#${id}">` +
-      `${text.signedProperties.replace(DECLARE_XADES, '').replaceAll(DECLARE_DS, '')}${unsignedText}` +
-      '</xades:QualifyingProperties></ds:Object>',
+  return (
+    `<ds:Signature${DECLARE_DS} Id="${id}">${ascii(written.signedInfo)}` +
+    `<ds:SignatureValue Id="${id}-value">${value.toString('base64')}</ds:SignatureValue>${written.keyInfo}` +
+    `<ds:Object><xades:QualifyingProperties${DECLARE_XADES} Target="#${id}">` +
+    `${written.signedProperties}${unsignedText}</xades:QualifyingProperties></ds:Object>`
   );
 }
 
 export const CLOSE_SIGNATURE = '</ds:Signature>';
 
-/** What the document's encoding may not have is written as character references, which mean the same. */
+/**
+ * What the document's encoding may not have is written as character references, which mean the same. Only SignedInfo can
+ * hold such: the Ids of elements in its references.
+ */
 function ascii(text: string): string {
+  if (Buffer.byteLength(text) === text.length) return text;
   return text.replace(/[^\0-\x7f]/gu, (found) => `&#${found.codePointAt(0)};`);
 }
 
 /** What depends on the signer and the digest alone, written once. */
 interface SignerParts {
+  /** In canonical form, and as it stands in the signature. */
   readonly keyInfo: string;
+  readonly keyInfoWritten: string;
   readonly certificateDigest: string;
   readonly issuerSerial: string;
 }
@@ -131,6 +144,7 @@ function makeParts(signer: SignerIdentity, digest: DigestName, includeChain: boo
     .join('');
   return {
     keyInfo: `<ds:KeyInfo${DECLARE_DS}><ds:X509Data>${certificates}</ds:X509Data></ds:KeyInfo>`,
+    keyInfoWritten: `<ds:KeyInfo><ds:X509Data>${certificates}</ds:X509Data></ds:KeyInfo>`,
     certificateDigest: createHash(digest).update(signer.certificate).digest('base64'),
     issuerSerial: issuerSerialOf(signer.certificate).toString('base64'),
   };
@@ -142,10 +156,12 @@ export function issuerSerialOf(certificate: Buffer): Buffer {
   return sequence(sequence(tlv(TAG.context4Constructed, issuer)), serial);
 }
 
-/** Canonical SignedProperties. */
+/** @param xades @param ds declarations to write on the outermost element and on those of XML Signature */
 function propertiesText(
   { id, at, algorithm: { digest }, policy, references }: SignatureTextRequest,
   { certificateDigest, issuerSerial }: SignerParts,
+  xades: string,
+  ds: string,
 ): string {
   const time = `${new Date(at).toISOString().slice(0, -5)}Z`;
   let formats = '';
@@ -156,12 +172,12 @@ function propertiesText(
       `<xades:MimeType>${mimeType}</xades:MimeType></xades:DataObjectFormat>`;
   });
   return (
-    `<xades:SignedProperties${DECLARE_XADES} Id="${id}-properties"><xades:SignedSignatureProperties>` +
+    `<xades:SignedProperties${xades} Id="${id}-properties"><xades:SignedSignatureProperties>` +
     `<xades:SigningTime>${time}</xades:SigningTime><xades:SigningCertificateV2><xades:Cert><xades:CertDigest>` +
-    `<ds:DigestMethod${DECLARE_DS} Algorithm="${DIGEST_URI[digest]}"></ds:DigestMethod>` +
-    `<ds:DigestValue${DECLARE_DS}>${certificateDigest}</ds:DigestValue></xades:CertDigest>` +
+    `<ds:DigestMethod${ds} Algorithm="${DIGEST_URI[digest]}"></ds:DigestMethod>` +
+    `<ds:DigestValue${ds}>${certificateDigest}</ds:DigestValue></xades:CertDigest>` +
     `<xades:IssuerSerialV2>${issuerSerial}</xades:IssuerSerialV2></xades:Cert></xades:SigningCertificateV2>` +
-    `${policy === undefined ? '' : policyText(policy)}</xades:SignedSignatureProperties>` +
+    `${policy === undefined ? '' : policyText(policy, ds)}</xades:SignedSignatureProperties>` +
     `${formats === '' ? '' : `<xades:SignedDataObjectProperties>${formats}</xades:SignedDataObjectProperties>`}` +
     '</xades:SignedProperties>'
   );
@@ -176,10 +192,10 @@ export function transformText(algorithm: string): string {
   return `<ds:Transform Algorithm="${algorithm}"></ds:Transform>`;
 }
 
-/** Canonical SignedInfo. */
 function signedInfoText(
   { algorithm, id, references }: SignatureTextRequest,
   propertiesDigest: Buffer,
+  ds: string,
 ): string {
   const method = `<ds:DigestMethod Algorithm="${DIGEST_URI[algorithm.digest]}"></ds:DigestMethod>`;
   const value = (digest: Buffer): string =>
@@ -191,7 +207,7 @@ function signedInfoText(
       `${transforms === '' ? '' : `<ds:Transforms>${transforms}</ds:Transforms>`}${value(digest)}`;
   });
   return (
-    `<ds:SignedInfo${DECLARE_DS}>` +
+    `<ds:SignedInfo${ds}>` +
     `<ds:CanonicalizationMethod Algorithm="${EXCLUSIVE_C14N}"></ds:CanonicalizationMethod>` +
     `<ds:SignatureMethod Algorithm="${signatureUriOf(algorithm)}"></ds:SignatureMethod>${data}` +
     `<ds:Reference Type="${SIGNED_PROPERTIES_TYPE}" URI="#${id}-properties">` +

@@ -69,7 +69,7 @@ export async function finishXades(
     if (sha256Of(source) !== state.input) {
       throw new CryptoError('input.changed', `${request.input} is not what the first step was given.`);
     }
-    const planned = planSignature(source, signer, { ...parameters, xades: state.form });
+    const planned = planSignature(source, signer, { ...parameters, xades: state.form, level: state.level });
     const toBeSigned = Buffer.from(planned.text.signedInfo);
     if (createHash('sha256').update(toBeSigned).digest('hex') !== state.toBeSigned) {
       throw new CryptoError('request.invalid', 'The first step was done by another version of this program.');
