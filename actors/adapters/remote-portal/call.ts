@@ -24,6 +24,12 @@ export interface PortalCall {
   readonly body?: { readonly type: string; readonly length: number; readonly content: Readable | Buffer };
 }
 
+/** An answer with status 200. */
+export interface PortalAnswer {
+  readonly headers: IncomingHttpHeaders;
+  readonly body: AsyncIterable<Buffer>;
+}
+
 /** An answer in JSON longer than this is none of this portal's. */
 const MAX_JSON = 4 << 20;
 
@@ -41,14 +47,15 @@ const LONGEST_PAUSE = 3_600_000;
 export async function call<T>(
   address: PortalAddress,
   wanted: PortalCall,
-  read: (answer: IncomingMessage) => Promise<T>,
+  read: (answer: PortalAnswer) => Promise<T>,
 ): Promise<T> {
   const { operation } = wanted;
   try {
-    const answer = await send(address, wanted);
-    const status = answer.statusCode ?? 0;
+    const response = await send(address, wanted);
+    const status = response.statusCode ?? 0;
+    const answer = { headers: response.headers, body: pieces(response, address) };
     if (status === 200) return await read(answer);
-    const said = await bodyOf(answer, 2_000).catch(() => '');
+    const said = await bodyOf(answer.body, 2_000).catch(() => '');
     throw refused(operation, status, answer.headers['retry-after'], said);
   } catch (error) {
     if (error instanceof RemoteFailure) throw error;
@@ -60,8 +67,8 @@ export async function call<T>(
 }
 
 /** The answer as JSON. A portal that says 200 and sends something else lies once, or is none: permanent. */
-export async function jsonOf(operation: RemoteOperation, answer: IncomingMessage): Promise<unknown> {
-  const text = await bodyOf(answer, MAX_JSON);
+export async function jsonOf(operation: RemoteOperation, { body }: PortalAnswer): Promise<unknown> {
+  const text = await bodyOf(body, MAX_JSON);
   try {
     return JSON.parse(text) as unknown;
   } catch {
@@ -93,8 +100,6 @@ function send(address: PortalAddress, { method, path, body }: PortalCall): Promi
       },
       (answer) => {
         stopWaiting();
-        // From here on the pauses of the answer are limited, however long all of it takes.
-        answer.setTimeout(timeout, () => answer.destroy(new Error(`nothing came for ${timeout / 1000} s`)));
         resolve(answer);
       },
     );
@@ -110,16 +115,35 @@ function send(address: PortalAddress, { method, path, body }: PortalCall): Promi
   });
 }
 
-async function bodyOf(answer: IncomingMessage, limit: number): Promise<string> {
-  const pieces: Buffer[] = [];
+/** The pauses of an answer are limited, however long all of it takes. */
+async function* pieces(
+  response: IncomingMessage,
+  { timeout, clock }: Pick<PortalAddress, 'timeout' | 'clock'>,
+): AsyncGenerator<Buffer> {
+  const waitForMore = () =>
+    clock.after(timeout, () => response.destroy(new Error(`nothing came for ${timeout / 1000} s`)));
+  let stopWaiting = waitForMore();
+  try {
+    for await (const piece of response as AsyncIterable<Buffer>) {
+      stopWaiting();
+      yield piece;
+      stopWaiting = waitForMore();
+    }
+  } finally {
+    stopWaiting();
+  }
+}
+
+async function bodyOf(body: AsyncIterable<Buffer>, limit: number): Promise<string> {
+  const found: Buffer[] = [];
   let length = 0;
-  for await (const piece of answer as AsyncIterable<Buffer>) {
+  for await (const piece of body) {
     length += piece.length;
     // Leaving the loop destroys the answer, and with it the connection.
     if (length > limit) break;
-    pieces.push(piece);
+    found.push(piece);
   }
-  return Buffer.concat(pieces).toString('utf8');
+  return Buffer.concat(found).toString('utf8');
 }
 
 function refused(

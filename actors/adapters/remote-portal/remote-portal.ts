@@ -65,7 +65,7 @@ export function createRemotePortal(options: RemotePortalOptions): RemotePortal &
       const path = `/api/documents/${encodeURIComponent(documentId)}/content?type=Signatures`;
       return call(address, { operation: 'download', method: 'GET', path }, async (answer) => {
         const length = Number(answer.headers['content-length'] ?? Number.NaN);
-        const file = await writeWhole(answer as AsyncIterable<Buffer>, target);
+        const file = await writeWhole(answer.body, target);
         if (file.length > 0 && (Number.isNaN(length) || length === file.length)) return file;
         await rm(target, { force: true });
         throw nonsense('download');
