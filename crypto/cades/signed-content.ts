@@ -2,6 +2,7 @@
 import { createHash } from 'node:crypto';
 import { basename } from 'node:path';
 import { Asn1Error } from '../asn1/error.ts';
+import { TAG } from '../asn1/tags.ts';
 import type { HashName } from '../cms/hashes.ts';
 import type { Source } from '../files/source.ts';
 import { CryptoError } from '../types.ts';
@@ -26,7 +27,9 @@ export function readSignatureFile(
   beside: Source | undefined,
 ): SignatureFile | { readonly because: string } {
   try {
-    const source = isArmored(file) ? armoredSource(file) : file;
+    // A structure begins with its tag, no text does; most files need no second look.
+    const armored = file.read(0, 1)[0] !== TAG.sequence && isArmored(file);
+    const source = armored ? armoredSource(file) : file;
     const detached = detachContent(source);
     return { der: detached.der, content: new ContentDigests(source, detached, beside) };
   } catch (error) {
