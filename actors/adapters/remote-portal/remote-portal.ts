@@ -74,9 +74,9 @@ export function createRemotePortal(options: RemotePortalOptions): RemotePortal &
     async cancel(documentId, reason) {
       const path = `/api/documents/${encodeURIComponent(documentId)}/cancellation`;
       const body = jsonBody({ reason });
-      await call(address, { operation: 'cancel', method: 'POST', path, body }, async (answer) =>
-        answer.resume(),
-      );
+      await call(address, { operation: 'cancel', method: 'POST', path, body }, async (answer) => {
+        for await (const _ of answer.body);
+      });
     },
     close: () => agent.destroy(),
   };
