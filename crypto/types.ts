@@ -103,17 +103,21 @@ export interface PadesForm {
  * Coordinates are those of the page as it is shown, rotation applied: points from its lower left corner.
  */
 export interface SignatureAppearance {
-  /** 1-based. */
-  readonly page: number;
-  readonly rectangle: {
+  /** 1-based. Left out, that of the existing field `PadesForm.fieldName` names. */
+  readonly page?: number;
+  /**
+   * An existing field with an extent takes this one only when it lies on the field's own page and nobody has signed
+   * yet; otherwise, and when it is left out, the field stays where it is. Everywhere else it is needed.
+   */
+  readonly rectangle?: {
     readonly left: number;
     readonly bottom: number;
     readonly width: number;
     readonly height: number;
   };
-  /** Shrunk together until they fit; any text a bundled font can show. */
+  /** 12 points, shrunk together until they fit; a character the bundled font has not is shown as a box. */
   readonly lines?: readonly string[];
-  /** PNG (with or without transparency) or baseline JPEG, drawn with its proportions kept. */
+  /** PNG (with or without transparency) or JPEG of up to 16 million pixels, drawn with its proportions kept. */
   readonly image?: Buffer;
 }
 

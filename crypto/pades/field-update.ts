@@ -6,7 +6,7 @@ import type { SignatureAppearance } from '../types.ts';
 import { type DictDraft, type Draft, referenceText } from './draft.ts';
 import { isWidget, type NamedField, type TargetField } from './form-survey.ts';
 import { textString } from './text-string.ts';
-import { placeWidget } from './widget.ts';
+import { placeFieldWidget, placeWidget } from './widget.ts';
 
 /** SignaturesExist and AppendOnly (table 225). */
 const SIGN_FLAGS = 3;
@@ -28,20 +28,20 @@ export function updateField(
   draft: Draft,
   target: TargetField,
   signature: Reference,
-  { appearance, isSigned = false }: FieldOptions = {},
+  options: FieldOptions = {},
 ): void {
   const form = draft.catalog.child('AcroForm');
   const flags = asInteger(draft.pdf.resolve(form.get('SigFlags'))) ?? 0;
   if ((flags & SIGN_FLAGS) !== SIGN_FLAGS) form.set('SigFlags', String(flags | SIGN_FLAGS));
-  if (target.kind === 'empty') signEmptyField(draft, target.found, signature, { appearance, isSigned });
-  else addField(draft, form, target, signature, appearance);
+  if (target.kind === 'empty') signEmptyField(draft, target.found, signature, options);
+  else addField(draft, form, target, signature, options);
 }
 
 function signEmptyField(
   draft: Draft,
   { field, widgets }: NamedField,
   signature: Reference,
-  { appearance, isSigned }: FieldOptions,
+  { appearance, isSigned = false }: FieldOptions,
 ): void {
   // A field without an object of its own was refused when it was looked up.
   const own = field.reference ?? draft.reserve();
@@ -49,9 +49,9 @@ function signEmptyField(
   body.set('V', referenceText(signature));
   const [kid] = widgets;
   const widget = isWidget(draft.pdf, field) ? field : kid;
-  // A field can do without a widget, and those who check the earlier signatures may object to a new one for it.
-  if (widget === undefined && isSigned === true && appearance === undefined) return;
-  const { page, entries } = placeWidget(draft, appearance, widget?.dict);
+  const place = placeFieldWidget(draft, appearance, { dict: field.dict, own, widget }, isSigned);
+  const { page, entries, fieldEntries = [] } = place;
+  for (const [key, value] of fieldEntries) body.set(key, value);
   const reference = widget?.reference;
   const shown =
     widget === undefined ? body : reference === undefined ? undefined : draft.dict(reference, widget.dict);
@@ -68,10 +68,10 @@ function addField(
   form: DictDraft,
   { under, parts }: TargetField & { readonly kind: 'new' },
   signature: Reference,
-  appearance: SignatureAppearance | undefined,
+  { appearance, isSigned = false }: FieldOptions,
 ): void {
-  const { page, entries } = placeWidget(draft, appearance, undefined);
   const own = draft.reserve();
+  const { page, entries } = placeWidget(draft, appearance, own, isSigned);
   let body = `<</FT/Sig/T${textString(parts.at(-1) ?? '')}/V ${referenceText(signature)}`;
   if (page !== undefined) {
     for (const [key, value] of widgetEntries(page.reference)) body += `/${key} ${value}`;

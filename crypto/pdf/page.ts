@@ -1,5 +1,5 @@
 /**
- * The first page of the page tree (ISO 32000-2, 7.7.3).
+ * The page tree (ISO 32000-2, 7.7.3).
  */
 import { CryptoError } from '../types.ts';
 import type { PdfDocument } from './document.ts';
@@ -10,28 +10,47 @@ export interface Page {
   readonly dict: PdfDict;
 }
 
-/** @throws {CryptoError} `pdf.no-pages` */
-export function firstPage(pdf: PdfDocument): Page {
-  const seen = new Set<number>();
+/** A page with the nodes it inherits from. */
+export interface TreePage extends Page {
+  /** From the root of the tree down. */
+  readonly above: readonly PdfDict[];
+}
+
+/**
+ * The pages in their order, read one after the other; what is no page is passed over.
+ * @throws {CryptoError} `pdf.no-pages` when there is no tree
+ */
+export function* pages(pdf: PdfDocument): Generator<TreePage> {
   const root = pdf.catalog.get('Pages');
   if (root === undefined) {
     throw new CryptoError('pdf.no-pages', 'The catalogue of the PDF names no pages.');
   }
+  // A node that is its own descendant would never end; a page may be shown twice.
+  const seen = new Set<number>();
   const open: Iterator<Piece>[] = [[root].values()];
+  const above: PdfDict[] = [];
   for (let last = open.at(-1); last !== undefined; last = open.at(-1)) {
     const next = last.next();
     if (next.done === true) {
       open.pop();
+      above.pop();
       continue;
     }
     const reference = asReference(next.value);
     if (reference === undefined || seen.has(reference.number)) continue;
-    seen.add(reference.number);
     const dict = pdf.dict(next.value);
     if (dict === undefined) continue;
     const kids = dict.get('Kids');
-    if (kids !== undefined) open.push(items(pdf.resolve(kids)));
-    else if (asName(dict.get('Type')) !== 'Pages') return { reference, dict };
+    if (kids !== undefined) {
+      seen.add(reference.number);
+      open.push(items(pdf.resolve(kids)));
+      above.push(dict);
+    } else if (asName(dict.get('Type')) !== 'Pages') yield { reference, dict, above: above.slice() };
   }
+}
+
+/** @throws {CryptoError} `pdf.no-pages` */
+export function firstPage(pdf: PdfDocument): Page {
+  for (const page of pages(pdf)) return page;
   throw new CryptoError('pdf.no-pages', 'The PDF has no page to attach a signature to.');
 }

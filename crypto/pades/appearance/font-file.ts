@@ -1,0 +1,134 @@
+/**
+ * The bundled font: TrueType outlines, packed table by table (WOFF 1.0; OpenType 1.9, `cmap` format 12, `glyf`).
+ * It comes with the program, so nothing here guards against malice; what does not fit is a broken installation.
+ */
+import { readFileSync } from 'node:fs';
+import { createRequire } from 'node:module';
+import { inflateSync } from 'node:zlib';
+
+/** Where the file lies in the package it comes in. */
+const FONT = '@fontsource/dejavu-sans/files/dejavu-sans-latin-400-normal.woff';
+
+/** What PDF calls it; the subset that is embedded adds a tag. */
+export const FONT_NAME = 'DejaVuSans';
+
+/** Extents of the whole font, in thousandths of its size. */
+export interface FontMetrics {
+  readonly ascent: number;
+  /** Below zero. */
+  readonly descent: number;
+  readonly box: readonly [left: number, bottom: number, right: number, top: number];
+}
+
+interface Range {
+  readonly first: number;
+  readonly last: number;
+  readonly glyph: number;
+}
+
+export class OutlineFont {
+  readonly metrics: FontMetrics;
+  readonly #tables: ReadonlyMap<string, Buffer>;
+  readonly #units: number;
+  readonly #longOffsets: boolean;
+  readonly #advances: number;
+  readonly #ranges: readonly Range[];
+
+  constructor(woff: Buffer) {
+    this.#tables = unpackTables(woff);
+    const head = this.table('head');
+    const hhea = this.table('hhea');
+    this.#units = head.readUInt16BE(18);
+    this.#longOffsets = head.readInt16BE(50) === 1;
+    this.#advances = hhea.readUInt16BE(34);
+    const scaled = (table: Buffer, at: number): number => (1000 * table.readInt16BE(at)) / this.#units;
+    this.metrics = {
+      ascent: scaled(hhea, 4),
+      descent: scaled(hhea, 6),
+      box: [scaled(head, 36), scaled(head, 38), scaled(head, 40), scaled(head, 42)],
+    };
+    this.#ranges = characterRanges(this.table('cmap'));
+  }
+
+  table(name: string): Buffer {
+    const table = this.#tables.get(name);
+    if (table === undefined) throw new Error(`The bundled font has no table ${name}.`);
+    return table;
+  }
+
+  /** The glyph of a character; undefined when the font has none. */
+  glyph(codePoint: number): number | undefined {
+    let [low, high] = [0, this.#ranges.length - 1];
+    while (low <= high) {
+      const middle = (low + high) >> 1;
+      const range = this.#ranges[middle];
+      if (range === undefined || codePoint < range.first) high = middle - 1;
+      else if (codePoint > range.last) low = middle + 1;
+      else return range.glyph + codePoint - range.first;
+    }
+    return undefined;
+  }
+
+  /** Advance width and left side bearing, in units of the font. */
+  horizontal(glyph: number): { readonly advance: number; readonly bearing: number } {
+    const table = this.table('hmtx');
+    const last = this.#advances - 1;
+    return {
+      advance: table.readUInt16BE(4 * Math.min(glyph, last)),
+      bearing: table.readInt16BE(glyph <= last ? 4 * glyph + 2 : 4 * this.#advances + 2 * (glyph - last - 1)),
+    };
+  }
+
+  /** Advance width in thousandths of the font's size. */
+  width(glyph: number): number {
+    return (1000 * this.horizontal(glyph).advance) / this.#units;
+  }
+
+  /** The description of a glyph; empty for one that leaves no marks. */
+  outline(glyph: number): Buffer {
+    const offsets = this.table('loca');
+    const offset = (index: number): number =>
+      this.#longOffsets ? offsets.readUInt32BE(4 * index) : 2 * offsets.readUInt16BE(2 * index);
+    return this.table('glyf').subarray(offset(glyph), offset(glyph + 1));
+  }
+}
+
+let bundled: OutlineFont | undefined;
+
+/** The bundled font, read at its first use. */
+export function bundledFont(): OutlineFont {
+  bundled ??= new OutlineFont(readFileSync(createRequire(import.meta.url).resolve(FONT)));
+  return bundled;
+}
+
+const WOFF_HEADER = 44;
+const WOFF_ENTRY = 20;
+
+function unpackTables(woff: Buffer): ReadonlyMap<string, Buffer> {
+  const tables = new Map<string, Buffer>();
+  for (let index = 0; index < woff.readUInt16BE(12); index++) {
+    const entry = WOFF_HEADER + WOFF_ENTRY * index;
+    const [start, packed, length] = [4, 8, 12].map((at) => woff.readUInt32BE(entry + at));
+    if (start === undefined || packed === undefined || length === undefined) continue;
+    const bytes = woff.subarray(start, start + packed);
+    tables.set(woff.toString('latin1', entry, entry + 4), packed < length ? inflateSync(bytes) : bytes);
+  }
+  return tables;
+}
+
+/** The groups of the table for all of Unicode, in ascending order. */
+function characterRanges(cmap: Buffer): readonly Range[] {
+  for (let index = 0; index < cmap.readUInt16BE(2); index++) {
+    const at = cmap.readUInt32BE(8 + 8 * index);
+    if (cmap.readUInt16BE(at) !== 12) continue;
+    return Array.from({ length: cmap.readUInt32BE(at + 12) }, (_, group) => {
+      const from = at + 16 + 12 * group;
+      return {
+        first: cmap.readUInt32BE(from),
+        last: cmap.readUInt32BE(from + 4),
+        glyph: cmap.readUInt32BE(from + 8),
+      };
+    });
+  }
+  throw new Error('The bundled font maps no characters beyond the basic plane.');
+}

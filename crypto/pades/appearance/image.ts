@@ -1,0 +1,63 @@
+/**
+ * The image of a signature as PDF carries it (ISO 32000-2, 8.9.5, 8.6.5 and 11.6.5.2).
+ */
+import type { Draft } from '../draft.ts';
+import { referenceText } from '../draft.ts';
+import type { AppearanceRules } from './archive-rules.ts';
+import { colourSpace } from './colour.ts';
+import { assertFileLength, refusedImage } from './image-limits.ts';
+import { isJpeg, type JpegImage, readJpeg } from './jpeg.ts';
+import { isPng, type PngFile, readPng } from './png-file.ts';
+import { onWhite, unpackPng } from './png-samples.ts';
+import { packedStream, streamObject } from './stream-object.ts';
+
+export interface ShownImage {
+  /** Pixels. */
+  readonly width: number;
+  readonly height: number;
+  /** Writes the image into the draft and gives the text of the reference to it. */
+  embed(draft: Draft, rules: AppearanceRules): string;
+}
+
+/** @throws {CryptoError} `request.invalid` for anything but a whole PNG or JPEG of bearable size */
+export function showImage(file: Uint8Array): ShownImage {
+  // What came from another thread is no Buffer any more.
+  const image = Buffer.from(file.buffer, file.byteOffset, file.byteLength);
+  assertFileLength(image);
+  if (isPng(image)) {
+    const png = readPng(image);
+    return { width: png.width, height: png.height, embed: (...to) => embedPng(png, ...to) };
+  }
+  if (isJpeg(image)) {
+    const jpeg = readJpeg(image);
+    return { width: jpeg.width, height: jpeg.height, embed: (...to) => embedJpeg(jpeg, ...to) };
+  }
+  throw refusedImage('is neither PNG nor JPEG');
+}
+
+function embedPng(png: PngFile, draft: Draft, rules: AppearanceRules): string {
+  const unpacked = unpackPng(png);
+  const { width, height, channels, colours, alpha } = rules.transparency ? unpacked : onWhite(unpacked);
+  const keys = imageKeys(width, height);
+  let mask = '';
+  if (alpha !== undefined) {
+    mask = `/SMask ${referenceText(draft.add(packedStream(`${keys}/ColorSpace/DeviceGray`, alpha)))}`;
+  }
+  const space = colourSpace(channels === 1 ? 'grey' : 'rgb', rules);
+  return referenceText(draft.add(packedStream(`${keys}/ColorSpace${space}${mask}`, colours)));
+}
+
+function embedJpeg(jpeg: JpegImage, draft: Draft, rules: AppearanceRules): string {
+  const { width, height, components, isInverted, data } = jpeg;
+  if (components === 4 && !rules.deviceColours) {
+    throw refusedImage('is a JPEG of printing colours, which this PDF/A file has no definition of');
+  }
+  const space = colourSpace(components === 1 ? 'grey' : components === 3 ? 'rgb' : 'cmyk', rules);
+  const inverted = components === 4 && isInverted ? '/Decode[1 0 1 0 1 0 1 0]' : '';
+  const keys = `${imageKeys(width, height)}/ColorSpace${space}${inverted}/Filter/DCTDecode`;
+  return referenceText(draft.add(streamObject(keys, data)));
+}
+
+function imageKeys(width: number, height: number): string {
+  return `/Type/XObject/Subtype/Image/Width ${width}/Height ${height}/BitsPerComponent 8`;
+}

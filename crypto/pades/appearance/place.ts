@@ -1,0 +1,175 @@
+/**
+ * Where a visible signature goes: a new widget where it is asked for, or the widget the form has for it already.
+ */
+import {
+  asInteger,
+  asReference,
+  items,
+  type PdfDict,
+  type PdfDocument,
+  pages,
+  type Reference,
+  type TreePage,
+} from '../../pdf/index.ts';
+import { CryptoError, type SignatureAppearance } from '../../types.ts';
+import type { Draft } from '../draft.ts';
+import { textString } from '../text-string.ts';
+import type { Entry, WidgetPlace } from '../widget-place.ts';
+import { drawAppearance } from './draw.ts';
+import { type Box, box, type PageView, viewOf } from './page-view.ts';
+import { numberText } from './stream-object.ts';
+import { tagWidget } from './tagging.ts';
+
+/** A widget that is in the form already. */
+export interface ExistingWidget {
+  readonly dict: PdfDict;
+  /** Undefined when it is written into the field's list of kids. */
+  readonly reference: Reference | undefined;
+}
+
+/** Rectangles made for pages that other programs rounded may stand out this far, points. */
+const TOLERANCE = 1;
+
+/**
+ * A new widget on the page and in the rectangle asked for.
+ * @param own what the widget is going to be
+ * @throws {CryptoError} `request.invalid` when page or rectangle are missing or not there; as `drawAppearance`
+ */
+export function placeNew(
+  draft: Draft,
+  appearance: SignatureAppearance,
+  own: Reference,
+  isSigned: boolean,
+): WidgetPlace {
+  const { page: number, rectangle } = appearance;
+  if (number === undefined || rectangle === undefined) {
+    throw invalid('A visible signature in a new place needs a page and a rectangle.');
+  }
+  const page = pageAt(draft.pdf, number);
+  const view = viewOf(draft.pdf, page);
+  const shown = shownBox(rectangle);
+  if (!isOnPage(view, shown)) {
+    throw invalid(
+      `The rectangle of the signature is not on page ${number}, ` +
+        `which is ${numberText(view.width)} x ${numberText(view.height)} points as shown.`,
+    );
+  }
+  const entries: Entry[] = [
+    ['Rect', rectText(view.toContent(shown))],
+    ['AP', drawn(draft, appearance, shown, view)],
+    ['TU', description(appearance)],
+  ];
+  if (view.rotation !== 0) entries.push(['MK', `<</R ${view.rotation}>>`]);
+  // Those who check the earlier signatures object to another structure of the document.
+  const tag = isSigned ? undefined : tagWidget(draft, page, own);
+  if (tag !== undefined) entries.push(['StructParent', String(tag)]);
+  return { page, entries };
+}
+
+/**
+ * The widget of an empty field. It goes to the rectangle asked for when that is on the widget's own page and nobody
+ * has signed yet; otherwise it stays where it is, if it has an extent.
+ * @throws {CryptoError} `request.invalid` when the widget can't be shown anywhere; as `placeNew`
+ */
+export function placeInField(
+  draft: Draft,
+  appearance: SignatureAppearance,
+  field: PdfDict,
+  { dict, reference }: ExistingWidget,
+  isSigned: boolean,
+): WidgetPlace {
+  const { pdf } = draft;
+  const asked = appearance.page === undefined ? undefined : pageAt(pdf, appearance.page);
+  const home = pageOf(pdf, dict, reference);
+  if (reference === undefined || home === undefined) {
+    throw invalid('The signature field has a widget that is on no page, so nothing can be shown in it.');
+  }
+  const view = viewOf(pdf, home);
+  const isHome = asked === undefined || asked.reference.number === home.reference.number;
+  const wanted = appearance.rectangle === undefined ? undefined : shownBox(appearance.rectangle);
+  const present = box(pdf, dict.get('Rect'));
+  const entries: Entry[] = [];
+  let shown = present && view.toShown(present);
+  if (wanted !== undefined && isHome && !isSigned && isOnPage(view, wanted)) {
+    shown = wanted;
+    entries.push(['Rect', rectText(view.toContent(wanted))]);
+  }
+  if (shown === undefined) {
+    throw invalid(
+      isSigned
+        ? 'The signature field has no extent, and can get none after somebody has signed.'
+        : 'The signature field has no extent, and needs a rectangle on the page it is on.',
+    );
+  }
+  entries.push(['AP', drawn(draft, appearance, shown, view)]);
+  if (isSigned) return { page: undefined, entries };
+  if (view.rotation !== 0 && dict.get('MK') === undefined) entries.push(['MK', `<</R ${view.rotation}>>`]);
+  const flags = asInteger(pdf.resolve(dict.get('F'))) ?? 0;
+  if ((flags & UNSEEN) !== 0) entries.push(['F', String((flags & ~UNSEEN) | PRINTED)]);
+  const named = field.get('TU') !== undefined;
+  return { page: undefined, entries, fieldEntries: named ? [] : [['TU', description(appearance)]] };
+}
+
+/** Invisible, Hidden and NoView (table 167). */
+const UNSEEN = 1 | 2 | 32;
+const PRINTED = 4;
+
+/** @param number 1-based @throws {CryptoError} `request.invalid` when the document has no such page */
+function pageAt(pdf: PdfDocument, number: number): TreePage {
+  let count = 0;
+  if (Number.isSafeInteger(number) && number >= 1) {
+    for (const page of pages(pdf)) if (++count === number) return page;
+  }
+  const has = count === 0 ? '' : ` The document has ${count}.`;
+  throw invalid(`There is no page ${number} to show the signature on.${has}`);
+}
+
+function pageOf(pdf: PdfDocument, widget: PdfDict, reference: Reference | undefined): TreePage | undefined {
+  const named = asReference(widget.get('P'))?.number;
+  let listing: TreePage | undefined;
+  for (const page of pages(pdf)) {
+    if (named !== undefined && page.reference.number === named) return page;
+    if (listing === undefined && reference !== undefined && lists(pdf, page, reference)) listing = page;
+  }
+  return listing;
+}
+
+function lists(pdf: PdfDocument, page: TreePage, { number }: Reference): boolean {
+  const annotations = page.dict.get('Annots');
+  if (annotations === undefined) return false;
+  for (const item of items(pdf.resolve(annotations))) if (asReference(item)?.number === number) return true;
+  return false;
+}
+
+function shownBox({ left, bottom, width, height }: Required<SignatureAppearance>['rectangle']): Box {
+  const all = [left, bottom, width, height];
+  if (!all.every(Number.isFinite) || width <= 0 || height <= 0) {
+    throw invalid('The rectangle of the signature has no extent.');
+  }
+  return [left, bottom, left + width, bottom + height];
+}
+
+function isOnPage({ width, height }: PageView, [left, bottom, right, top]: Box): boolean {
+  return (
+    left >= -TOLERANCE && bottom >= -TOLERANCE && right <= width + TOLERANCE && top <= height + TOLERANCE
+  );
+}
+
+function drawn(draft: Draft, appearance: SignatureAppearance, shown: Box, view: PageView): string {
+  const extent = { width: shown[2] - shown[0], height: shown[3] - shown[1] };
+  return `<</N ${drawAppearance(draft, appearance, extent, view.rotation)}>>`;
+}
+
+function rectText(content: Box): string {
+  return `[${content.map(numberText).join(' ')}]`;
+}
+
+/** For readers who hear the page: what is written in the signature, and otherwise what it is. */
+function description({ lines = [] }: SignatureAppearance): string {
+  const text = lines.join(' ').replace(/\s+/g, ' ').trim();
+  return textString(text === '' ? 'Signature' : text);
+}
+
+function invalid(message: string): CryptoError {
+  return new CryptoError('request.invalid', message);
+}
