@@ -290,6 +290,10 @@ export type CryptoErrorCode =
   | 'xml.too-deep'
   | 'xml.existing-signature'
   | 'cms.malformed'
+  /** No ZIP file, or no container of signatures. */
+  | 'asic.malformed'
+  /** A container that would harm or deceive its reader: links, hidden bytes, two members of one name, and the like. */
+  | 'asic.unsafe'
   | 'output.exists'
   | 'output.unwritable'
   | 'key.unreadable'
