@@ -16,6 +16,7 @@ const PACKAGES = {
   openssl: 'openssl',
   pdfsig: 'poppler-utils',
   pdftoppm: 'poppler-utils',
+  pdftotext: 'poppler-utils',
   certutil: 'libnss3-tools',
   mutool: 'mupdf-tools',
   qpdf: 'qpdf',
