@@ -23,7 +23,7 @@ export interface BannerFacts {
     | { readonly from: 'nowhere' }
     /** `made` holds the key on the one start that made it. */
     | { readonly from: 'file'; readonly path: string; readonly made: string | undefined };
-  /** `path`: the file it came from. */
+  /** `path`: the file it came from; empty for none. */
   readonly certificate: { readonly subject: string; readonly path: string; readonly development: boolean };
   readonly maxConcurrency: number;
   readonly pollIntervalSeconds: number;
@@ -99,6 +99,7 @@ function apiKeyText({ apiKey }: BannerFacts, place: Paint): string {
 
 function certificateText({ certificate }: BannerFacts, place: Paint): string {
   const { subject, path, development } = certificate;
+  if (path === '') return subject;
   return `${subject}, ${place(path)}${development ? ' (development)' : ''}`;
 }
 

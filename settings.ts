@@ -17,6 +17,8 @@ export type { ListenUrl, SecretVariable } from './settings/kinds.ts';
 export type { Resolved } from './settings/reading.ts';
 export { configurationReference } from './settings/reference.ts';
 export { type Fault, faultLine, type Warning, warningLine } from './settings/report.ts';
+export { base64, digestIn } from './settings/signing-checks.ts';
+export type { CertificateSettings, ProfileSettings } from './settings/signing-table.ts';
 export { type EnvironmentName, isSettingArgument, type Surroundings } from './settings/sources.ts';
 export { type InputSettings, KEYS, type Settings } from './settings/table.ts';
 
@@ -47,14 +49,15 @@ export function loadSettings(surroundings: Surroundings): LoadedSettings {
     ...values,
     environment,
     production: environment === 'Production',
-    secrets: [...reading.secrets],
+    secrets: secretsOf(values, reading),
   };
   const together = checkTogether(
     settings,
     (section) => !reading.faults.some(({ key }) => key.startsWith(section)),
   );
   const unknown = unknownKeys(reading.unused(), strangers, readNames());
-  const allFaults = [...faults, ...reading.faults, ...together.faults, ...unknown.faults];
+  const own = reading.faults.filter(({ key }) => counts(key, values.encryption.enabled));
+  const allFaults = [...faults, ...own, ...together.faults, ...unknown.faults];
   const shared = {
     environment,
     warnings: [...together.warnings, ...unknown.warnings],
@@ -63,6 +66,17 @@ export function loadSettings(surroundings: Surroundings): LoadedSettings {
   return allFaults.length > 0
     ? { ...shared, ok: false, faults: allFaults }
     : { ...shared, ok: true, settings };
+}
+
+/** Source: batch-gaps §9: the other keys of encryption are checked only when it is on. */
+function counts(key: string, encrypted: boolean): boolean {
+  return encrypted || key === 'Encryption:Enabled' || !key.startsWith('Encryption:');
+}
+
+/** The password variable counts as configured even when nobody names it. */
+function secretsOf({ encryption }: Pick<Settings, 'encryption'>, { secrets }: Reading): readonly string[] {
+  const password = encryption.passwordEnvVar.value;
+  return [...new Set([...secrets, ...(password === '' ? [] : [password])])];
 }
 
 function isSection(name: string): boolean {

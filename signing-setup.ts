@@ -1,16 +1,26 @@
 /**
  * From the configuration to signing profiles with their keys loaded.
- * Source: batch-gaps §6.1 ("Default profile") and §6.2; running.md, `Signing:AllowSelfSigned`.
+ * Source: batch-gaps §6.1 ("Default profile"), §6.2 and §6.5; running.md, `Signing:AllowSelfSigned`.
  */
-import type { LocalProfile, Profile } from './actors/index.ts';
-import { type KeySource, loadSigner, makeDevelopmentCertificates } from './crypto/index.ts';
+import { X509Certificate } from 'node:crypto';
+import type { LocalProfile, Profile, RemoteProfile, SigningChoices, TrustOptions } from './actors/index.ts';
+import {
+  type KeySource,
+  type LoadedSigner,
+  loadSigner,
+  makeDevelopmentCertificates,
+  waysUp,
+} from './crypto/index.ts';
 import type { KeyFolder } from './key-folder.ts';
 import type { ProfileName } from './machines/ids.ts';
-import { type Clock, Fatal, type Ids } from './runtime/index.ts';
-import type { Settings } from './settings.ts';
+import { type Clock, describeFailure, Fatal, type Ids } from './runtime/index.ts';
+import { type CertificateSettings, digestIn, type ProfileSettings, type Settings } from './settings.ts';
+import { readTrust } from './signing-trust.ts';
 
 export interface SigningSetup {
   readonly profiles: readonly Profile[];
+  readonly trust: TrustOptions;
+  /** Of the profile used when none is named, or else of the first that signs here; `path` is empty when none does. */
   readonly certificate: { readonly subject: string; readonly path: string; readonly development: boolean };
   readonly warnings: readonly string[];
 }
@@ -25,8 +35,9 @@ const DAY = 86_400_000;
 const EXPIRY_NOTICE_DAYS = 30;
 
 /**
- * Loads the one profile this version has: `default`, its format told by each file's name.
- * @throws {Fatal} `signing.no-certificate`; {CryptoError} the reason a key cannot be used
+ * Loads the keys of all profiles, and what is trusted.
+ * @throws {Fatal} `signing.no-certificate`; `signing.unusable` with one line for each profile and trusted file that
+ *   cannot be used
  */
 export async function setUpSigning(
   settings: Settings,
@@ -34,51 +45,213 @@ export async function setUpSigning(
   parts: { readonly clock: Clock; readonly ids: Ids },
 ): Promise<SigningSetup> {
   const now = parts.clock.now();
-  const configured = configuredSource(settings);
-  const source = configured ?? (await developmentSource(settings, keys, parts));
-  const loaded = await loadSigner(source.keys, now);
+  const { trust, faults: untrusted } = readTrust(settings);
+  const faults = [...untrusted];
   const warnings: string[] = [];
-  if (loaded.root === undefined) {
-    warnings.push(
-      `The certificate of ${source.path} comes without its root; the chain of new signatures is not checked.`,
-    );
+  const profiles: Profile[] = [];
+  const paths = new Map<Profile, DescribedSource>();
+  for (const declared of declaredProfiles(settings)) {
+    if (declared.method === 'RemoteSigner') {
+      profiles.push(declared.profile);
+      continue;
+    }
+    const source = sourceOf(declared.certificate) ?? (await developmentSource(settings, keys, parts));
+    try {
+      const signer = await loadSigner(source.keys, now);
+      const profile = localProfile(declared, signer, source, trust);
+      profiles.push(profile);
+      paths.set(profile, source);
+      warnings.push(...warningsAbout(profile, signer, source, trust, now));
+    } catch (error) {
+      faults.push(`Signing profile ${declared.name}: ${describeFailure(error).message}`);
+    }
   }
-  const daysLeft = Math.floor((loaded.notAfter - now) / DAY);
-  if (daysLeft < EXPIRY_NOTICE_DAYS)
-    warnings.push(`The signing certificate expires in ${daysLeft} days: ${loaded.subject}`);
-  const profile: LocalProfile = {
-    method: 'Local',
-    verify: true,
-    encrypt: false,
-    name: 'default' as ProfileName,
-    format: undefined,
-    signer: loaded,
-    anchors: loaded.root ? [loaded.root] : [],
-    validTo: loaded.notAfter,
-    certificate: `${loaded.subject}, valid until ${new Date(loaded.notAfter).toISOString()}`,
-  };
+  if (faults.length > 0) throw new Fatal('signing.unusable', faults.join('\n'));
+  const signing = profiles.filter(signsHere);
+  const shown = signing.find(({ name }) => name === 'default') ?? signing[0];
+  const source = shown && paths.get(shown);
   return {
-    profiles: [profile],
+    profiles,
+    trust,
     certificate: {
-      subject: loaded.subject,
-      path: source.path,
-      development: configured === undefined,
+      subject: shown?.facts?.subject ?? 'none, every profile is signed on the remote portal',
+      path: source?.path ?? '',
+      development: source?.development ?? false,
     },
     warnings,
   };
+}
+
+function signsHere(profile: Profile): profile is LocalProfile {
+  return profile.method === 'Local';
+}
+
+/** A profile that signs here, before its key is loaded. */
+interface Declared {
+  readonly method: 'Local';
+  readonly name: ProfileName;
+  readonly certificate: CertificateSettings;
+  readonly validateCertificate: boolean;
+  readonly choices: SigningChoices;
+  readonly base: Pick<LocalProfile, 'format' | 'verify' | 'encrypt' | 'form'>;
+}
+
+type DeclaredProfile = Declared | { readonly method: 'RemoteSigner'; readonly profile: RemoteProfile };
+
+/** Without any there is one, `default`, whose format is told by each file's name. */
+function declaredProfiles({ signing, encryption }: Settings): readonly DeclaredProfile[] {
+  if (signing.profiles.length > 0)
+    return signing.profiles.map((profile) => declaredProfile(profile, encryption.enabled));
+  return [
+    {
+      method: 'Local',
+      name: 'default' as ProfileName,
+      certificate: signing.certificate,
+      validateCertificate: true,
+      choices: {},
+      base: { format: undefined, verify: true, encrypt: encryption.enabled },
+    },
+  ];
+}
+
+function declaredProfile(settings: ProfileSettings, encrypted: boolean): DeclaredProfile {
+  const { name, format, verify, encrypt = encrypted } = settings;
+  const { preserveFileExtension, saveAsPem, detached } = settings;
+  const base = { format, verify, encrypt, form: { preserveFileExtension, saveAsPem, detached } };
+  if (settings.method === 'RemoteSigner') {
+    const {
+      name: person = '',
+      email = '',
+      identifier = '',
+      allowElectronicSignature,
+    } = settings.remoteSigner;
+    const participant = { name: person, email, identifier, allowElectronicSignature };
+    return {
+      method: 'RemoteSigner',
+      profile: { ...base, method: 'RemoteSigner', name, anchors: [], participant },
+    };
+  }
+  return {
+    method: 'Local',
+    name,
+    certificate: settings.certificate,
+    validateCertificate: settings.validateCertificate ?? true,
+    choices: choicesOf(settings),
+    base,
+  };
+}
+
+const DIGESTS = { SHA256: 'sha256', SHA384: 'sha384', SHA512: 'sha512' } as const;
+const DIGEST_BYTES = { SHA256: 32, SHA384: 48, SHA512: 64 } as const;
+
+function choicesOf(settings: ProfileSettings): SigningChoices {
+  const { level, digestAlgorithm, includeChain, timestamp, policy, pades, xades } = settings;
+  const { url, username, password, timeoutSeconds } = timestamp;
+  const { oid, hash = '', hashAlgorithm, uri } = policy;
+  const digest = digestIn(hash, DIGEST_BYTES[hashAlgorithm]);
+  const { elementId } = xades;
+  return {
+    level,
+    includeChain,
+    ...(digestAlgorithm !== undefined && { digest: DIGESTS[digestAlgorithm] }),
+    ...(url !== undefined && {
+      timestamp: {
+        url,
+        timeoutMs: timeoutSeconds * 1000,
+        ...(username !== undefined && { username, password }),
+      },
+    }),
+    ...(oid !== undefined &&
+      digest !== undefined && {
+        policy: { oid, digest: DIGESTS[hashAlgorithm], hash: digest, ...(uri !== undefined && { uri }) },
+      }),
+    pades: {
+      ...(pades.reason !== undefined && { reason: pades.reason }),
+      ...(pades.location !== undefined && { location: pades.location }),
+      ...(pades.contactInfo !== undefined && { contactInfo: pades.contactInfo }),
+      ...(pades.fieldName !== undefined && { fieldName: pades.fieldName }),
+    },
+    ...(elementId !== undefined && { xades: { packaging: 'element', elementId } as const }),
+  };
+}
+
+/** Without roots, the top of the certificate's own chain is the anchor. Source: batch-gaps §6.5. */
+function localProfile(
+  declared: Declared,
+  loaded: LoadedSigner,
+  source: DescribedSource,
+  trust: TrustOptions,
+): LocalProfile {
+  const own = loaded.root ?? loaded.chain.at(-1) ?? loaded.certificate;
+  // What was made here for development is trusted here.
+  const trusted = trust.roots.length === 0 || source.development ? [own, ...trust.roots] : trust.roots;
+  const { anchors, chain } = waysUp(loaded, { anchors: trusted, intermediates: trust.intermediates });
+  const signer = chain.length > loaded.chain.length ? { ...loaded, chain } : loaded;
+  const { name, validateCertificate, choices, base } = declared;
+  const { subject, thumbprint, notAfter } = loaded;
+  return {
+    ...base,
+    method: 'Local',
+    name,
+    signer,
+    choices,
+    validateCertificate,
+    // Roots that are not above it are kept, so that its chain fails and is not left out.
+    anchors: !validateCertificate ? [] : anchors.length > 0 ? anchors : trusted,
+    facts: { source: source.development ? 'Development' : source.keys.source, subject, thumbprint, notAfter },
+    validTo: notAfter,
+    certificate: `${subject}, valid until ${new Date(notAfter).toISOString()}`,
+  };
+}
+
+function warningsAbout(
+  { name, validateCertificate }: LocalProfile,
+  loaded: LoadedSigner,
+  source: DescribedSource,
+  { roots, intermediates }: TrustOptions,
+  now: number,
+): readonly string[] {
+  const warnings: string[] = [];
+  const { issuer, subject } = new X509Certificate(loaded.certificate);
+  if (issuer === subject) {
+    warnings.push(`The certificate of signing profile ${name} is self-signed: ${loaded.subject}`);
+  } else if (validateCertificate && !source.development && roots.length === 0) {
+    warnings.push(
+      `No Signing:Trust:Roots are configured: signing profile ${name} trusts the top of its own certificate chain.`,
+    );
+  }
+  if (roots.length > 0 && validateCertificate && !source.development) {
+    const { anchors } = waysUp(loaded, { anchors: roots, intermediates });
+    if (anchors.length === 0)
+      warnings.push(
+        `The certificate of signing profile ${name} leads to none of the Signing:Trust:Roots; its jobs will fail.`,
+      );
+  }
+  const daysLeft = Math.floor((loaded.notAfter - now) / DAY);
+  if (daysLeft < EXPIRY_NOTICE_DAYS)
+    warnings.push(
+      `The certificate of signing profile ${name} expires in ${daysLeft} days: ${loaded.subject}`,
+    );
+  return warnings;
 }
 
 interface DescribedSource {
   readonly keys: KeySource;
   /** The file with the certificate. */
   readonly path: string;
+  /** Made here. */
+  readonly development: boolean;
 }
 
-function configuredSource({ signing }: Settings): DescribedSource | undefined {
-  const { source, pfx, pem } = signing.certificate;
+function sourceOf({ source, pfx, pem }: CertificateSettings): DescribedSource | undefined {
   if (source === 'Pfx') {
     if (pfx.path === undefined) return undefined;
-    return { keys: { source: 'Pfx', path: pfx.path, password: pfx.password }, path: pfx.path };
+    const { path, password, thumbprint } = pfx;
+    return {
+      keys: { source: 'Pfx', path, password, ...(thumbprint !== undefined && { thumbprint }) },
+      path,
+      development: false,
+    };
   }
   if (pem.certificatePath === undefined || pem.keyPath === undefined) return undefined;
   const password = pem.keyPasswordEnvVar?.value;
@@ -90,6 +263,7 @@ function configuredSource({ signing }: Settings): DescribedSource | undefined {
       ...(password !== undefined && { password }),
     },
     path: pem.certificatePath,
+    development: false,
   };
 }
 
@@ -121,5 +295,6 @@ async function developmentSource(
   return {
     keys: { source: 'Pem', certificatePath: signer.path, keyPath: signer.path },
     path: signer.path,
+    development: true,
   };
 }

@@ -38,6 +38,7 @@ import { RemotePoll, type RemotePollOptions } from './remote-poll.ts';
 import { RemoteSigning } from './remote-signing.ts';
 import { makeStorageFolders } from './storage-folders.ts';
 import type { StorageLayout } from './storage-layout.ts';
+import type { TrustOptions } from './trust.ts';
 import { Uploads } from './uploads.ts';
 
 export interface BatchOptions {
@@ -45,6 +46,8 @@ export interface BatchOptions {
   readonly folders: readonly FolderOptions[];
   /** At least one. */
   readonly profiles: readonly Profile[];
+  /** `Signing:Trust`. @default nobody but each profile's own anchors */
+  readonly trust?: TrustOptions;
   /** `Pipeline:MaxConcurrency`: jobs in flight. */
   readonly maxConcurrency: number;
   /** `Pipeline:PollIntervalSeconds`, in milliseconds. */

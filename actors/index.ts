@@ -3,6 +3,14 @@ export { Batch, type BatchOptions, type BatchParts } from './batch.ts';
 export { ACTOR_FAULTS } from './faults.ts';
 export type { FolderOptions } from './folders.ts';
 export { type RemoteDocument, RemoteFailure, type RemotePortal, type RemoteStatus } from './ports.ts';
-export { type LocalProfile, type Profile, Profiles, type RemoteProfile } from './profiles.ts';
+export {
+  type LocalProfile,
+  type Profile,
+  Profiles,
+  type RemoteProfile,
+  type SigningChoices,
+  type TimestampSettings,
+} from './profiles.ts';
 export { makeStorageFolders } from './storage-folders.ts';
 export { type StorageLayout, storageLayout } from './storage-layout.ts';
+export type { TrustOptions } from './trust.ts';

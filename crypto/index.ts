@@ -10,6 +10,7 @@ export { type AddCadesSignerRequest, addCadesSigner } from './cades/add-signer.t
 export { type CounterSignCadesRequest, counterSignCades } from './cades/counter-sign.ts';
 export { readCertificate } from './certificates/certificate.ts';
 export { type DevelopmentCertificates, makeDevelopmentCertificates } from './certificates/development.ts';
+export { certificatesInBundle } from './cms/certificate-bundle.ts';
 export {
   augmentFile,
   beginSigning,
@@ -18,7 +19,8 @@ export {
   signFileAtLevel,
   verifyFile,
 } from './engine.ts';
-export { type KeySource, type LoadedSigner, loadSigner } from './keys/load.ts';
+export { type KeySource, loadSigner } from './keys/load.ts';
+export type { KeyWarning, LoadedSigner } from './keys/loaded-signer.ts';
 export { certificatesIn } from './keys/pem.ts';
 export {
   deserializeSigner,
@@ -65,5 +67,11 @@ export type {
   ValidationReport,
   ValidationResults,
 } from './validation/report.ts';
+export {
+  checkSigningCertificate,
+  type SigningCertificateCode,
+  type SigningCertificateVerdict,
+  waysUp,
+} from './validation/signing-certificate.ts';
 export type { TrustSettings, ValidationRequest } from './validation/trust.ts';
 export { type ValidateFileRequest, validateFile } from './validation/validate.ts';

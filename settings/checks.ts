@@ -1,10 +1,12 @@
 /**
  * Rules that concern several keys at once.
  *
- * Source: batch-gaps §1 row 3, §5 (`Storage:Inputs`), §6.2.
+ * Source: batch-gaps §1 row 3, §5 (`Storage:Inputs`).
  */
 import { join, relative, sep } from 'node:path';
+import { checkHosting } from './hosting-checks.ts';
 import type { Fault, Warning } from './report.ts';
+import { checkEncryption, checkSigning } from './signing-checks.ts';
 import type { InputSettings, Settings } from './table.ts';
 
 /** Work folders below the root, which no input may touch. `portal` and `mail` are kept free for later. */
@@ -20,7 +22,9 @@ export function checkTogether(settings: Settings, isSound: (section: string) => 
   const warnings: Warning[] = [];
   if (isSound('Storage:')) checkInputs(settings, faults, warnings);
   if (isSound('Hosting:Tls') && isSound('Batch:Url')) checkTls(settings, faults);
-  if (isSound('Signing:')) checkCertificate(settings, faults);
+  if (isSound('Signing:')) checkSigning(settings, { faults, warnings });
+  if (isSound('Encryption:')) checkEncryption(settings, faults);
+  if (isSound('Hosting:')) checkHosting(settings, faults, warnings);
   checkApiKeys(settings, warnings);
   if (!settings.logging.file.writeToConsole) {
     warnings.push({
@@ -31,7 +35,8 @@ export function checkTogether(settings: Settings, isSound: (section: string) => 
   return { faults, warnings };
 }
 
-function checkInputs({ storage }: Settings, faults: Fault[], warnings: Warning[]): void {
+function checkInputs(settings: Settings, faults: Fault[], warnings: Warning[]): void {
+  const { storage } = settings;
   const { inputs } = storage;
   for (const [index, input] of inputs.entries()) {
     const here = `Storage:Inputs:${index}`;
@@ -39,7 +44,7 @@ function checkInputs({ storage }: Settings, faults: Fault[], warnings: Warning[]
     const twin = earlier.findIndex(({ name }) => name === input.name);
     if (twin >= 0)
       faults.push({ key: `${here}:Name`, rule: `is the name of Storage:Inputs:${twin} already` });
-    checkProfile(input, here, faults);
+    checkProfile(input, here, settings, faults);
   }
   faults.push(...inputOverlaps(storage, (path) => path));
   if (inputs.length > MANY_INPUTS) {
@@ -78,11 +83,14 @@ export function inputOverlaps(
   return faults;
 }
 
-function checkProfile(input: InputSettings, here: string, faults: Fault[]): void {
+/** `default` stands for the first profile when none is called so. */
+function checkProfile(input: InputSettings, here: string, { signing }: Settings, faults: Fault[]): void {
   if (input.profile === 'default') return;
+  if (signing.profiles.some(({ name }) => name === input.profile)) return;
+  const names = signing.profiles.map(({ name }) => name).join(', ') || 'default';
   faults.push({
     key: `${here}:Profile`,
-    rule: 'names a signing profile that does not exist; this version has "default" only',
+    rule: `names a signing profile that does not exist; there is ${names}`,
   });
 }
 
@@ -98,30 +106,6 @@ function checkTls({ hosting, batch }: Settings, faults: Fault[]): void {
     faults.push({
       key: 'Batch:Url',
       rule: 'begins with https, which needs Hosting:Tls:CertificatePath and KeyPath',
-    });
-  }
-}
-
-function checkCertificate({ signing, production }: Settings, faults: Fault[]): void {
-  const { source, pfx, pem } = signing.certificate;
-  const pemGiven = pem.certificatePath !== undefined || pem.keyPath !== undefined;
-  if (source === 'Pem') {
-    if (pem.certificatePath === undefined) {
-      faults.push({
-        key: 'Signing:Certificate:Pem:CertificatePath',
-        rule: 'is required when the source is Pem',
-      });
-    }
-    if (pem.keyPath === undefined) {
-      faults.push({ key: 'Signing:Certificate:Pem:KeyPath', rule: 'is required when the source is Pem' });
-    }
-  } else if (pfx.path === undefined && pemGiven) {
-    faults.push({ key: 'Signing:Certificate:Source', rule: 'must be Pem for the Pem block to be used' });
-  } else if (pfx.path === undefined && !signing.allowSelfSigned) {
-    const because = production ? ' (Signing:AllowSelfSigned is false in Production)' : '';
-    faults.push({
-      key: 'Signing:Certificate:Pfx:Path',
-      rule: `is required when nothing may be self-signed${because}`,
     });
   }
 }

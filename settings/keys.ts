@@ -56,8 +56,19 @@ export function required<Value>(kind: Kind<Value & {}>, standIn: Value & {}, wor
 // biome-ignore lint/suspicious/noExplicitAny: the value type of each key is recovered by `Shape`.
 export type KeyTable = Readonly<Record<string, Key<any>>>;
 
+/** The same keys one level down: `Pfx:Path` below `Certificate` is `Certificate:Pfx:Path`. */
+export function below<const Prefix extends string, const Table extends KeyTable>(
+  prefix: Prefix,
+  table: Table,
+): { readonly [Name in keyof Table & string as `${Prefix}:${Name}`]: Table[Name] } {
+  const entries = Object.entries(table).map(([name, entry]) => [`${prefix}:${name}`, entry]);
+  return Object.fromEntries(entries) as {
+    [Name in keyof Table & string as `${Prefix}:${Name}`]: Table[Name];
+  };
+}
+
 type Head<Name> = Name extends `${infer First}:${string}` ? First : Name;
-type Below<Table, First extends string> = {
+type Members<Table, First extends string> = {
   [Name in keyof Table as Name extends `${First}:${infer Rest}` ? Rest : never]: Table[Name];
 };
 
@@ -67,7 +78,7 @@ export type Shape<Table> = {
     ? Table[First] extends Key<infer Value>
       ? Value
       : never
-    : Shape<Below<Table, First>>;
+    : Shape<Members<Table, First>>;
 };
 
 /** Reads every key of a table below `prefix`; faults and resolved values are recorded in the reading. */

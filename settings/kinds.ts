@@ -105,6 +105,23 @@ export function pattern<Value extends string>(
   return scalar({ type, rule, parse });
 }
 
+/** Several words in one text, separated by commas; at least one. */
+export function commaList(
+  entryType: string,
+  rule: string,
+  fits: (entry: string) => boolean,
+): Kind<readonly string[]> {
+  return scalar<readonly string[]>({
+    type: `${entryType}s`,
+    rule,
+    parse: (value) => {
+      const entries = value.split(',').map((entry) => entry.trim());
+      return entries.every((entry) => entry !== '' && fits(entry)) ? entries : undefined;
+    },
+    shown: (entries) => entries.join(','),
+  });
+}
+
 /** A path, made absolute against the content root. Empty counts as not configured. */
 export function path(): Kind<string> {
   return scalar({
@@ -177,6 +194,31 @@ export function parseListenUrl(value: string): ListenUrl | undefined {
   const port = url.port === '' ? (scheme === 'https' ? 443 : 80) : Number(url.port);
   const shownHost = isIP(host) === 6 ? `[${host}]` : host;
   return { scheme, host, port, href: `${scheme}://${shownHost}:${port}` };
+}
+
+/** An http or https address of somebody else; user and password have keys of their own. */
+export function webUrl(): Kind<string> {
+  return scalar({
+    type: 'URL',
+    rule: 'must be an http or https URL without user and password',
+    emptyIsAbsent: true,
+    parse: (value) => {
+      if (!/^https?:\/\/[^\s]+$/i.test(value) || !URL.canParse(value)) return undefined;
+      const url = new URL(value);
+      return url.username === '' && url.password === '' ? url.href : undefined;
+    },
+  });
+}
+
+/** The name of an environment variable whose value is a secret; an unset variable counts as empty. */
+export function variable(): Kind<SecretVariable> {
+  return scalar<SecretVariable>({
+    type: 'name of an environment variable',
+    rule: 'must name an environment variable',
+    emptyIsAbsent: true,
+    parse: (name, { env }) => ({ variable: name, value: env[name] ?? '' }),
+    shown: (value) => value.variable,
+  });
 }
 
 /** The name of an environment variable whose value is a secret; the variable must be set. */

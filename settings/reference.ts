@@ -1,5 +1,6 @@
 /** Renders docs/configuration.md from the table of keys, so that page and program cannot drift apart. */
 import type { KeyTable } from './keys.ts';
+import { PROFILE_KEYS } from './signing-table.ts';
 import { INPUT_KEYS, KEYS } from './table.ts';
 import { UNUSED_KEYS } from './unused-keys.ts';
 
@@ -27,11 +28,16 @@ ${rows(KEYS)}
 ## Members of \`Storage:Inputs[]\`
 
 ${rows(INPUT_KEYS)}
+## Members of \`Signing:Profiles[]\`
+
+In environment variables a profile's name may stand for its index and wins over it:
+\`Signing__Profiles__invoices__Certificate__Pfx__Password\` (\`_\` also stands for the \`-\` of a name).
+
+${rows(PROFILE_KEYS)}
 ## Known, not used by this version
 
-Existing files may hold these keys; each gives a warning at start and changes nothing. Three refuse the start,
-because running without them would break a promise: \`Encryption:Enabled\` and \`Hosting:RequireHttps\` when true, and
-any entry of \`Signing:Profiles\`.
+Existing files may hold these keys; each gives a warning at start and changes nothing. \`Hosting:RequireHttps\`
+refuses the start when true, because running without it would break a promise.
 
 ${unused}
 `;

@@ -6,6 +6,7 @@
  */
 import { isAbsolute, join, resolve } from 'node:path';
 import { JsonFault, type JsonValue, readJson } from './json.ts';
+import { keyByIndex, profileNameIn } from './profile-names.ts';
 import type { Fault } from './report.ts';
 
 export type EnvironmentName = 'Production' | 'Development';
@@ -67,12 +68,20 @@ export function gather(surroundings: Surroundings, isSection: (name: string) => 
     entries.set(key, entry);
   };
 
+  /** Keys that name a profile; they win over those by index, so they are put in after all of these. */
+  const byName: RawEntry[] = [];
+  const putVariable = (entry: RawEntry) => {
+    if (profileNameIn(entry.key) === undefined) put(entry);
+    else byName.push(entry);
+  };
+
   for (const file of configurationFiles(surroundings)) readSettingsFile(surroundings, file, put, faults);
   for (const [name, text] of Object.entries(surroundings.env)) {
     if (text === undefined || !name.includes('__')) continue;
     const key = name.replaceAll('__', ':');
     // Other programs use double underscores too; only our sections are ours.
-    if (isSection(key.slice(0, key.indexOf(':')))) put({ key, text, origin: `environment variable ${name}` });
+    if (isSection(key.slice(0, key.indexOf(':'))))
+      putVariable({ key, text, origin: `environment variable ${name}` });
     else strangers.push(name);
   }
   for (const word of surroundings.argv.filter(isSettingArgument)) {
@@ -81,7 +90,11 @@ export function gather(surroundings: Surroundings, isSection: (name: string) => 
       faults.push({ key: word.slice(2), rule: `is written ${word}=<value> on the command line` });
       continue;
     }
-    put({ key: word.slice(2, equals), text: word.slice(equals + 1), origin: 'the command line' });
+    putVariable({ key: word.slice(2, equals), text: word.slice(equals + 1), origin: 'the command line' });
+  }
+  for (const entry of byName) {
+    const name = profileNameIn(entry.key) ?? '';
+    put({ ...entry, key: keyByIndex(entry.key, name, entries) ?? entry.key });
   }
   return { entries, faults, strangers };
 }

@@ -5,20 +5,11 @@
  * Source: running.md, "Configuration"; batch-gaps §§5, 6.2 and 12.
  */
 import { join, resolve } from 'node:path';
-import { type FolderName, type ProfileName, parseFolderName, parseProfileName } from '../machines/ids.ts';
+import { type FolderName, type ProfileName, parseFolderName } from '../machines/ids.ts';
+import { HOSTING_KEYS } from './hosting-table.ts';
 import { computed, key, optional, records, required, type Shape } from './keys.ts';
-import {
-  choice,
-  flag,
-  type ListenUrl,
-  list,
-  listenUrl,
-  path,
-  pattern,
-  secretText,
-  secretVariable,
-  whole,
-} from './kinds.ts';
+import { choice, flag, type ListenUrl, list, listenUrl, path, pattern, secretText, whole } from './kinds.ts';
+import { ENCRYPTION_KEYS, PROFILE_KEYS, profileName, SIGNING_KEYS } from './signing-table.ts';
 import type { EnvironmentName } from './sources.ts';
 
 const extension = pattern('file extension', 'must be a file extension that begins with a dot', (value) =>
@@ -29,7 +20,6 @@ const namePrefix = pattern('beginning of a file name', 'must be the beginning of
 );
 const nameRule = 'must be 1 to 40 lower-case letters, digits and inner hyphens';
 const folderName = pattern<FolderName>('name', nameRule, parseFolderName);
-const profileName = pattern<ProfileName>('name', nameRule, parseProfileName);
 const headerName = pattern('header name', 'must be the name of an HTTP header', (value) =>
   /^[!#$%&'*+.^_`|~0-9A-Za-z-]+$/.test(value) ? value : undefined,
 );
@@ -43,7 +33,7 @@ export const INPUT_KEYS = {
     says: 'Where files are dropped. Not equal to, inside or around another input or a work folder below `Storage:Root`.',
   }),
   Profile: key(profileName, 'default' as ProfileName, {
-    says: 'Signing profile of the files. This version has the one profile `default`.',
+    says: 'Signing profile of the files; `default` stands for the first one when none is called so.',
   }),
   IgnoredExtensions: key(list(extension), [], { says: 'Added to `WatchedFolder:IgnoredExtensions`.' }),
   IgnoredPrefixes: key(list(namePrefix), [], { says: 'Added to `WatchedFolder:IgnoredPrefixes`.' }),
@@ -97,6 +87,7 @@ export const KEYS = {
     unit: 'seconds',
     says: 'How long a stop waits for running jobs. What is left is handled by the recovery of the next start.',
   }),
+  ...HOSTING_KEYS,
   'Auth:ApiKey': optional(secretText(), {
     says: 'The API key. Left out: a random one is made at first start and kept under `{Root}/keys/`. Present but empty: protected endpoints answer `auth.misconfigured`.',
   }),
@@ -157,33 +148,8 @@ export const KEYS = {
     unit: 'seconds',
     says: 'Length of that window.',
   }),
-  'Signing:Certificate:Source': key(
-    choice(['Pfx', 'Pem'], {
-      Pkcs11: 'names a source this version cannot use yet',
-      WindowsStore: 'names a source that exists on Windows only',
-    }),
-    'Pfx',
-    { says: 'Which of the two blocks below holds the signing certificate.' },
-  ),
-  'Signing:Certificate:Pfx:Path': optional(path(), { says: 'PKCS#12 file with certificate, key and chain.' }),
-  'Signing:Certificate:Pfx:Password': key(secretText(), '', { says: 'Password of that file; may be empty.' }),
-  'Signing:Certificate:Pem:CertificatePath': optional(path(), {
-    says: 'PEM file: the certificate, then those between it and the root.',
-  }),
-  'Signing:Certificate:Pem:KeyPath': optional(path(), {
-    says: 'PEM private key, plain or PKCS#8-encrypted.',
-  }),
-  'Signing:Certificate:Pem:KeyPasswordEnvVar': optional(secretVariable(), {
-    says: 'Environment variable that holds the password of the key.',
-  }),
-  'Signing:AllowSelfSigned': computed(
-    flag(),
-    '`true` in Development, `false` in Production',
-    ({ environment }): boolean => environment === 'Development',
-    {
-      says: 'Without a certificate: make a development CA and certificate under `{Root}/keys/` instead of refusing the start.',
-    },
-  ),
+  ...SIGNING_KEYS,
+  ...ENCRYPTION_KEYS,
   'Logging:LogLevel:Default': key(
     choice(['Verbose', 'Debug', 'Information', 'Warning', 'Error', 'Fatal']),
     'Information',
@@ -206,6 +172,7 @@ export type Settings = Shape<typeof KEYS> & {
 
 /** Every key as documented, members of lists written `Storage:Inputs:#:Name`. */
 export function readNames(): readonly string[] {
-  const members = Object.keys(INPUT_KEYS).map((name) => `Storage:Inputs:#:${name}`);
-  return [...Object.keys(KEYS), ...members];
+  const inputs = Object.keys(INPUT_KEYS).map((name) => `Storage:Inputs:#:${name}`);
+  const profiles = Object.keys(PROFILE_KEYS).map((name) => `Signing:Profiles:#:${name}`);
+  return [...Object.keys(KEYS), ...inputs, ...profiles];
 }

@@ -41,9 +41,8 @@ export function unknownKeys(
 function promiseOf(entry: RawEntry): string | undefined {
   const name = Object.keys(UNKEPT_PROMISES).find((key) => key.toLowerCase() === entry.key.toLowerCase());
   if (name !== undefined) return entry.text?.toLowerCase() === 'true' ? UNKEPT_PROMISES[name] : undefined;
-  // Signing with another certificate than the configured one is worse than not starting.
-  return /^signing:profiles:\d+:name$/i.test(entry.key)
-    ? 'declares a signing profile; this version signs with Signing:Certificate only'
+  return /:pkcs11:pin$/i.test(entry.key)
+    ? 'must not stand in the configuration; Pkcs11:PinEnvVar names an environment variable'
     : undefined;
 }
 

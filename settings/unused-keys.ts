@@ -5,16 +5,9 @@
  * Source: batch-gaps §§5, 6, 11 and 12; running.md, "Configuration".
  */
 export const UNUSED_KEYS = [
-  'AllowedHosts',
-  'Auth:CookieName',
-  'Auth:SessionHours',
   'Backup:*',
   'Cluster:*',
   'Console:Dashboard:*',
-  'Dashboard:PollIntervalSeconds',
-  'Encryption:*',
-  'Hosting:ForwardedHeaders:*',
-  'Hosting:RequireHttps',
   'Logging:File:Enabled',
   'Logging:File:FileSizeLimitBytes',
   'Logging:File:MinimumLevel',
@@ -25,16 +18,13 @@ export const UNUSED_KEYS = [
   'Metrics:*',
   'Notifications:*',
   'Portal:*',
-  'RateLimiting:Actions:QueueLimit',
-  'RateLimiting:Upload:QueueLimit',
   'RemoteSigner:*',
   'Runtime:Shards',
-  'Signing:Certificate:Pfx:Thumbprint',
   'Signing:Certificate:Pkcs11:*',
   'Signing:Certificate:WindowsStore:*',
   'Signing:License',
-  'Signing:Profiles:*',
-  'Signing:Trust:*',
+  'Signing:Profiles:#:Certificate:Pkcs11:*',
+  'Signing:Profiles:#:Certificate:WindowsStore:*',
   'Statistics:*',
   'Storage:Inputs:#:Recursive',
   'Telemetry:*',
@@ -42,8 +32,6 @@ export const UNUSED_KEYS = [
 
 /** Switches that promise something this version cannot keep; turned on, they refuse the start. */
 export const UNKEPT_PROMISES: Readonly<Record<string, string>> = {
-  'Encryption:Enabled': 'asks for encrypted outputs, which this version cannot make',
-  'Hosting:RequireHttps': 'asks for redirects to https, which this version does not send',
 };
 
 /** True when the key is known but not read by this version. */

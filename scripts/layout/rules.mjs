@@ -59,7 +59,7 @@ export const ZONES = {
     builtins: true,
   },
   program: {
-    owns: /^(commands\/|(main|serve|banner|key-folder|signing-setup)\.ts$)/,
+    owns: /^(commands\/|(main|serve|banner|key-folder|signing-setup|signing-trust)\.ts$)/,
     enteredBy: [],
     imports: {
       machines: 'all',

@@ -140,16 +140,15 @@ const TOGETHER: readonly (readonly [what: string, sources: MadeUp, key: string])
     'Signing:Certificate:Source',
   ],
   ['no certificate in Production', { env: { NODE_ENV: 'production' } }, 'Signing:Certificate:Pfx:Path'],
-  ['encryption this version cannot do', { env: { Encryption__Enabled: 'True' } }, 'Encryption:Enabled'],
   [
     'a redirect this version does not send',
     { env: { Hosting__RequireHttps: 'true' } },
     'Hosting:RequireHttps',
   ],
   [
-    'signing profiles this version cannot use',
+    'a signing profile that does not say its format',
     { env: { Signing__Profiles__0__Name: 'gold' } },
-    'Signing:Profiles:0:Name',
+    'Signing:Profiles:0:Format',
   ],
 ];
 for (const [what, sources, key] of TOGETHER) {
@@ -214,11 +213,10 @@ test('keys of the specification that are not read yet are told apart from unknow
       '--Metrics:RequireApiKey=false',
       '--Portal:Smtp:Host=x',
       '--Storage:Inputs:0:Recursive=true',
-      '--Encryption:Enabled=false',
     ],
     env: { ...folder(0, 'a', '/in') },
   }).warnings.map(warningLine);
-  t.is(said.length, 5);
+  t.is(said.length, 4);
   for (const line of said) t.regex(line, /is known but not used by this version/);
 });
 

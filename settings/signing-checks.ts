@@ -1,0 +1,209 @@
+/**
+ * Rules about signing that concern several keys at once: certificates, profiles, encryption.
+ *
+ * Source: batch-gaps §1 rows 5 and 6, §§6.1, 6.2 and 9.
+ */
+import type { Fault, Warning } from './report.ts';
+import type { CertificateSettings, ProfileSettings } from './signing-table.ts';
+import type { Settings } from './table.ts';
+
+interface Findings {
+  readonly faults: Fault[];
+  readonly warnings: Warning[];
+}
+
+/** Bytes of a digest, by its name in the configuration. */
+const DIGEST_BYTES = { SHA256: 32, SHA384: 48, SHA512: 64 } as const;
+const LEAST_SALT = 16;
+const LEAST_ITERATIONS = 10_000;
+
+export function checkSigning(settings: Settings, found: Findings): void {
+  const { profiles, certificate } = settings.signing;
+  if (profiles.length === 0) {
+    checkCertificate('Signing:Certificate', certificate, settings, found.faults);
+    return;
+  }
+  if (isGiven(certificate)) {
+    found.warnings.push({
+      key: 'Signing:Certificate',
+      text: 'is not used: every profile of Signing:Profiles has a certificate of its own',
+    });
+  }
+  for (const [index, profile] of profiles.entries()) {
+    const here = `Signing:Profiles:${index}`;
+    const twin = profiles.findIndex(({ name }) => name === profile.name);
+    if (twin < index)
+      found.faults.push({ key: `${here}:Name`, rule: `is the name of Signing:Profiles:${twin} already` });
+    if (profile.method === 'Local') checkLocal(here, profile, settings, found);
+    else checkRemote(here, profile, found);
+    checkForm(here, profile, settings, found);
+  }
+}
+
+function isGiven({ pfx, pem }: CertificateSettings): boolean {
+  return [pfx.path, pem.certificatePath, pem.keyPath].some((path) => path !== undefined);
+}
+
+function checkCertificate(
+  here: string,
+  certificate: CertificateSettings,
+  { signing, production }: Settings,
+  faults: Fault[],
+): void {
+  const { source, pfx, pem } = certificate;
+  const pemGiven = pem.certificatePath !== undefined || pem.keyPath !== undefined;
+  if (source === 'Pem') {
+    for (const [name, path] of [
+      ['CertificatePath', pem.certificatePath],
+      ['KeyPath', pem.keyPath],
+    ] as const) {
+      if (path === undefined)
+        faults.push({ key: `${here}:Pem:${name}`, rule: 'is required when the source is Pem' });
+    }
+  } else if (pfx.path === undefined && pemGiven) {
+    faults.push({ key: `${here}:Source`, rule: 'must be Pem for the Pem block to be used' });
+  } else if (pfx.path === undefined && !signing.allowSelfSigned) {
+    const because = production ? ' (Signing:AllowSelfSigned is false in Production)' : '';
+    faults.push({ key: `${here}:Pfx:Path`, rule: `is required when nothing may be self-signed${because}` });
+  }
+}
+
+function checkLocal(here: string, profile: ProfileSettings, settings: Settings, found: Findings): void {
+  const { faults, warnings } = found;
+  checkCertificate(`${here}:Certificate`, profile.certificate, settings, faults);
+  const { name, email, identifier } = profile.remoteSigner;
+  if ([name, email, identifier].some((value) => value !== undefined)) {
+    faults.push({ key: `${here}:RemoteSigner`, rule: 'is for profiles with the Method RemoteSigner' });
+  }
+  if (profile.validateCertificate === false) {
+    warnings.push({
+      key: `${here}:ValidateCertificate`,
+      text: `is false: profile ${profile.name} signs with a certificate nobody looks at`,
+    });
+  }
+  if (profile.level !== 'B' && profile.timestamp.url === undefined) {
+    faults.push({ key: `${here}:Timestamp:Url`, rule: `is required for Level ${profile.level}` });
+  } else if (profile.level === 'B' && profile.timestamp.url !== undefined) {
+    warnings.push({ key: `${here}:Timestamp:Url`, text: 'is not used: Level B has no time-stamp' });
+  }
+  checkPolicy(here, profile, faults);
+}
+
+function checkPolicy(here: string, { policy }: ProfileSettings, faults: Fault[]): void {
+  const { oid, hash, hashAlgorithm, uri } = policy;
+  if (oid === undefined && hash === undefined) {
+    if (uri !== undefined) faults.push({ key: `${here}:Policy:Oid`, rule: 'is required with Policy:Uri' });
+  } else if (oid === undefined) {
+    faults.push({ key: `${here}:Policy:Oid`, rule: 'is required with Policy:Hash' });
+  } else if (hash === undefined) {
+    faults.push({ key: `${here}:Policy:Hash`, rule: 'is required with Policy:Oid' });
+  } else if (digestIn(hash, DIGEST_BYTES[hashAlgorithm]) === undefined) {
+    faults.push({
+      key: `${here}:Policy:Hash`,
+      rule: `must be a ${hashAlgorithm} digest, Base64 or hexadecimal`,
+    });
+  }
+}
+
+/** A digest written in Base64 or hexadecimal; undefined when it is not one of that length. */
+export function digestIn(written: string, length: number): Buffer | undefined {
+  const bytes =
+    /^[0-9A-Fa-f]+$/.test(written) && written.length === 2 * length ? hex(written) : base64(written);
+  return bytes?.length === length ? bytes : undefined;
+}
+
+function hex(written: string): Buffer {
+  return Buffer.from(written, 'hex');
+}
+
+/** Undefined when it is not Base64. */
+export function base64(written: string): Buffer | undefined {
+  if (!/^[A-Za-z0-9+/]*={0,2}$/.test(written) || written.length % 4 !== 0) return undefined;
+  return Buffer.from(written, 'base64');
+}
+
+function checkRemote(here: string, profile: ProfileSettings, { faults }: Findings): void {
+  if (isGiven(profile.certificate)) {
+    faults.push({
+      key: `${here}:Certificate`,
+      rule: 'is for the Method Local; on the remote portal somebody else signs',
+    });
+  }
+  if (profile.validateCertificate === true) {
+    faults.push({
+      key: `${here}:ValidateCertificate`,
+      rule: 'must be false with the Method RemoteSigner: the certificate is not known beforehand',
+    });
+  }
+  for (const name of ['Name', 'Email', 'Identifier'] as const) {
+    const value = profile.remoteSigner[lowered(name)];
+    if (value === undefined)
+      faults.push({ key: `${here}:RemoteSigner:${name}`, rule: 'is required with the Method RemoteSigner' });
+    else if (name === 'Email' && !value.includes('@'))
+      faults.push({ key: `${here}:RemoteSigner:Email`, rule: 'must contain @' });
+  }
+  // What the portal gives back is published as it is, so a promise about its form could not be kept.
+  const promised = [
+    ['SaveAsPem', profile.saveAsPem],
+    ['Detached', profile.detached],
+    ['Level', profile.level !== 'B'],
+  ] as const;
+  for (const [name, given] of promised) {
+    if (given)
+      faults.push({
+        key: `${here}:${name}`,
+        rule: 'is for the Method Local; the remote portal decides the form',
+      });
+  }
+}
+
+function lowered<const Name extends string>(name: Name): Uncapitalize<Name> {
+  return (name.slice(0, 1).toLowerCase() + name.slice(1)) as Uncapitalize<Name>;
+}
+
+/** What holds for both methods. */
+function checkForm(
+  here: string,
+  profile: ProfileSettings,
+  { encryption }: Settings,
+  { faults, warnings }: Findings,
+): void {
+  const { name, format } = profile;
+  if (format !== 'Cades') {
+    for (const [key, given] of [
+      ['SaveAsPem', profile.saveAsPem],
+      ['Detached', profile.detached],
+    ] as const) {
+      if (given) faults.push({ key: `${here}:${key}`, rule: `is for the format Cades, not ${format}` });
+    }
+  }
+  if (format !== 'Xades' && profile.xades.elementId !== undefined)
+    faults.push({ key: `${here}:Xades:ElementId`, rule: `is for the format Xades, not ${format}` });
+  if (profile.encrypt === true && !encryption.enabled)
+    faults.push({ key: `${here}:Encrypt`, rule: 'needs Encryption:Enabled' });
+  if (!profile.verify) {
+    warnings.push({
+      key: `${here}:Verify`,
+      text: `is false: profile ${name} publishes without checking what was signed`,
+    });
+  }
+}
+
+/** Source: batch-gaps §9: the other keys count only when encryption is on. */
+export function checkEncryption({ encryption }: Settings, faults: Fault[]): void {
+  if (!encryption.enabled) return;
+  const { password, passwordEnvVar, salt, iterations } = encryption;
+  if (password === '' && passwordEnvVar.value === '') {
+    faults.push({
+      key: 'Encryption:Password',
+      rule: `is required when Encryption:Enabled is true, here or in the environment variable ${passwordEnvVar.variable}`,
+    });
+  }
+  const bytes = base64(salt);
+  if (salt === '')
+    faults.push({ key: 'Encryption:Salt', rule: 'is required when Encryption:Enabled is true' });
+  else if (bytes === undefined || bytes.length < LEAST_SALT)
+    faults.push({ key: 'Encryption:Salt', rule: `must be Base64 of at least ${LEAST_SALT} bytes` });
+  if (iterations < LEAST_ITERATIONS)
+    faults.push({ key: 'Encryption:Iterations', rule: `must be at least ${LEAST_ITERATIONS}` });
+}

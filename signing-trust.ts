@@ -1,0 +1,68 @@
+/**
+ * From `Signing:Trust` to certificates: roots and intermediates read once, at start.
+ * Source: batch-gaps §6.5.
+ */
+import { X509Certificate } from 'node:crypto';
+import { readdirSync, readFileSync, statSync } from 'node:fs';
+import { join } from 'node:path';
+import { rootCertificates } from 'node:tls';
+import type { TrustOptions } from './actors/index.ts';
+import { certificatesInBundle } from './crypto/index.ts';
+import type { Settings } from './settings.ts';
+
+/** Reads what is trusted; every file that gives no certificate is a sentence in `faults`. */
+export function readTrust({ signing }: Settings): {
+  readonly trust: TrustOptions;
+  readonly faults: readonly string[];
+} {
+  const {
+    roots,
+    useSystemRoots,
+    intermediates,
+    allowAia,
+    revocation,
+    revocationTimeoutSeconds,
+    cacheMinutes,
+  } = signing.trust;
+  const faults: string[] = [];
+  const read = (key: string, paths: readonly string[]) =>
+    paths.flatMap((path, index) => certificatesAt(path, `Signing:Trust:${key}:${index}`, faults));
+  const anchors = read('Roots', roots);
+  const system = useSystemRoots ? rootCertificates.map((pem) => new X509Certificate(pem).raw) : [];
+  return {
+    trust: {
+      roots: [...anchors, ...system],
+      intermediates: read('Intermediates', intermediates),
+      allowAia,
+      revocation: REVOCATION[revocation],
+      revocationTimeoutMs: revocationTimeoutSeconds * 1000,
+      cacheMinutes,
+    },
+    faults,
+  };
+}
+
+const REVOCATION = { None: 'none', Soft: 'soft', Hard: 'hard' } as const;
+
+/** A file, or every file of a folder; in a folder, files of other kinds are passed over. */
+function certificatesAt(path: string, key: string, faults: string[]): readonly Buffer[] {
+  try {
+    const folder = statSync(path).isDirectory();
+    const files = folder ? filesIn(path) : [path];
+    const found = files.flatMap((file) => certificatesInBundle(readFileSync(file)));
+    if (found.length === 0) faults.push(`${key}: ${path} holds no certificate that can be read.`);
+    return found;
+  } catch (error) {
+    faults.push(
+      `${key}: ${path} can't be read: ${(error as NodeJS.ErrnoException).code ?? 'unknown error'}.`,
+    );
+    return [];
+  }
+}
+
+function filesIn(folder: string): readonly string[] {
+  return readdirSync(folder)
+    .sort()
+    .map((name) => join(folder, name))
+    .filter((file) => statSync(file).isFile());
+}
