@@ -1,5 +1,6 @@
 /**
- * Secrets the program makes for itself at first start and keeps: the API key, the development certificates.
+ * Secrets the program makes for itself at first start and keeps: the API key, the keys of sessions, the
+ * development certificates.
  * The folder is 0700, each file 0600; a file appears whole or not at all.
  */
 import {
@@ -10,6 +11,7 @@ import {
   mkdirSync,
   openSync,
   readFileSync,
+  renameSync,
   rmSync,
   statSync,
   writeSync,
@@ -31,6 +33,10 @@ export interface KeyFolder {
    * @throws Fatal `keys.unusable` when it can neither be read nor written
    */
   keep(name: string, make: () => string | Promise<string>): Promise<KeptSecret>;
+  /** The text under a name; undefined when there is none. @throws Fatal `keys.unusable` */
+  read(name: string): string | undefined;
+  /** Puts a text under a name, in place of the one before; durable on return. @throws Fatal `keys.unusable` */
+  replace(name: string, text: string): void;
 }
 
 /**
@@ -56,8 +62,28 @@ export function openKeyFolder(path: string, ids: Pick<Ids, 'uuid'>): KeyFolder {
         ? { value, made: true, path: file }
         : { value: attempt(file, () => readKept(file)) ?? value, made: false, path: file };
     },
+    read(name) {
+      const file = join(path, name);
+      return attempt(file, () => readKept(file));
+    },
+    replace(name, text) {
+      const file = join(path, name);
+      const temporary = join(path, `.${name}.${ids.uuid()}`);
+      attempt(file, () => {
+        try {
+          writeWhole(temporary, `${text}\n`);
+          renameSync(temporary, file);
+        } finally {
+          rmSync(temporary, { force: true });
+        }
+        syncFolder(path);
+      });
+    },
   };
 }
+
+/** Name of the file with the keys that seal sessions. Source: batch-gaps §10, "Key ring". */
+export const SESSION_FILE = 'session.json';
 
 /** Name of the API key's file. */
 export const API_KEY_FILE = 'api-key';
@@ -113,13 +139,17 @@ function publish(temporary: string, file: string, folder: string): boolean {
   } finally {
     rmSync(temporary, { force: true });
   }
+  syncFolder(folder);
+  return true;
+}
+
+function syncFolder(folder: string): void {
   const descriptor = openSync(folder, constants.O_RDONLY);
   try {
     fsyncSync(descriptor);
   } finally {
     closeSync(descriptor);
   }
-  return true;
 }
 
 function attempt<Result>(path: string, task: () => Result): Result {

@@ -5,8 +5,9 @@ import { availableParallelism } from 'node:os';
 import { basename, dirname, join } from 'node:path';
 import { Batch, type FolderOptions, makeStorageFolders, storageLayout } from './actors/index.ts';
 import type { RunningService, Serve } from './commands/serve.ts';
-import { createBatchServer, type HttpServer } from './http/index.ts';
-import { keepApiKey, openKeyFolder } from './key-folder.ts';
+import { createBatchServer, type ForwardedTrust, type HttpServer } from './http/index.ts';
+import { keepApiKey, openKeyFolder, SESSION_FILE } from './key-folder.ts';
+import type { ProfileName } from './machines/ids.ts';
 import { Fatal, Faults, openLmdbStore, systemClock, systemIds } from './runtime/index.ts';
 import { faultLine, inputOverlaps, type Settings } from './settings.ts';
 import { setUpSigning } from './signing-setup.ts';
@@ -74,6 +75,10 @@ export const serve: Serve = async (settings, log, options) => {
     }
     await batch.start();
     const { engine, location } = store.describe();
+        sessionKeys: {
+          load: () => keys.read(SESSION_FILE),
+          save: (text) => keys.replace(SESSION_FILE, text),
+        },
     const service: RunningService = {
       facts: {
         batchUrl: url,
@@ -151,10 +156,29 @@ function httpSettings(settings: Settings, apiKey: string) {
     production: settings.production,
     rateLimiting: {
       enabled,
-      upload: { permits: upload.permitsPerWindow, windowSeconds: upload.windowSeconds },
-      actions: { permits: actions.permitsPerWindow, windowSeconds: actions.windowSeconds },
+      upload: rateWindow(upload),
+      actions: rateWindow(actions),
     },
     shutdownTimeout: settings.hosting.shutdownTimeoutSeconds * 1000,
     ...(certificatePath !== undefined && keyPath !== undefined && { tls: { certificatePath, keyPath } }),
   };
+}
+    cookieName: settings.auth.cookieName,
+    sessionHours: settings.auth.sessionHours,
+    allowedHosts: settings.allowedHosts,
+    requireHttps: settings.hosting.requireHttps,
+    forwarded: forwardedTrust(settings),
+
+function rateWindow(limit: Settings['rateLimiting']['upload']) {
+  return {
+    permits: limit.permitsPerWindow,
+    windowSeconds: limit.windowSeconds,
+    queueLimit: limit.queueLimit,
+  };
+}
+
+function forwardedTrust({ hosting }: Settings): ForwardedTrust | undefined {
+  const { enabled, trustAnyProxy, knownProxies, knownNetworks, forwardLimit } = hosting.forwardedHeaders;
+  if (!enabled) return undefined;
+  return { anyProxy: trustAnyProxy, proxies: knownProxies, networks: knownNetworks, limit: forwardLimit };
 }

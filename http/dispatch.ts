@@ -23,6 +23,7 @@ export class Dispatcher {
   /** From now on requests are refused and connections end with their answer; resolves when none is under way. */
   drain(): Promise<void> {
     this.#closing = true;
+    for (const limiter of Object.values(this.#parts.limiters ?? {})) limiter.close();
     return new Promise((resolve) => {
       this.#whenIdle = resolve;
       this.#left();

@@ -35,10 +35,36 @@ export interface FileReply {
   readonly length: number;
 }
 
-export type Reply = JsonReply | EmptyReply | FileReply;
+/** An HTML page; never stored by browsers or proxies. */
+export interface PageReply {
+  readonly kind: 'page';
+  readonly status: number;
+  readonly html: string;
+  readonly headers?: ReplyHeaders;
+}
+
+/** A script, stylesheet or picture of our own pages; see `asset.ts`. */
+export interface AssetReply {
+  readonly kind: 'asset';
+  readonly status: 200;
+  readonly contentType: string;
+  readonly body: string | Uint8Array;
+  readonly headers: ReplyHeaders;
+}
+
+export type Reply = JsonReply | EmptyReply | FileReply | PageReply | AssetReply;
 
 export function json(status: number, body: unknown): JsonReply {
   return { kind: 'json', status, body };
+}
+
+export function page(status: number, html: string, headers: ReplyHeaders = []): PageReply {
+  return { kind: 'page', status, html, headers };
+}
+
+/** `location` in ASCII, as it goes into the header. */
+export function redirect(status: 302 | 307, location: string, headers: ReplyHeaders = []): EmptyReply {
+  return { kind: 'empty', status, headers: [['Location', location], ...headers] };
 }
 
 const STATUS_LINES: { readonly [status: number]: string } = {
@@ -47,6 +73,7 @@ const STATUS_LINES: { readonly [status: number]: string } = {
   206: '206 Partial Content',
   302: '302 Found',
   304: '304 Not Modified',
+  307: '307 Temporary Redirect',
   400: '400 Bad Request',
   401: '401 Unauthorized',
   403: '403 Forbidden',
@@ -67,8 +94,11 @@ const ALWAYS: ReplyHeaders = [
   ['Referrer-Policy', 'no-referrer'],
   ['X-Frame-Options', 'DENY'],
   ['Content-Security-Policy', "default-src 'self'; frame-ancestors 'none'"],
-  ['Cache-Control', 'no-store'],
 ];
+
+const NOT_STORED = 'no-store';
+/** Assets may be kept, and are asked about each time: a new version shows at once. */
+const ASKED_ABOUT = 'no-cache';
 
 /** Two years, as browsers' preload lists ask. */
 const HTTPS_ONLY: ReplyHeaders = [['Strict-Transport-Security', 'max-age=63072000']];
@@ -81,19 +111,24 @@ export interface ReplyScene {
   readonly headOnly: boolean;
   /** True while the server is closing: no further request on this connection. */
   readonly lastOnConnection: boolean;
+  /** A `Set-Cookie` that goes along with whatever is answered: a session that was prolonged. */
+  readonly setCookie: string | undefined;
 }
 
-/** Status line and headers. */
+/** Status line and headers. `stored` is whether browsers may keep the answer. @default false */
 export function writeHead(
   response: UwsResponse,
   status: number,
   headers: ReplyHeaders | undefined,
   scene: ReplyScene,
+  stored: boolean = false,
 ): void {
   response.writeStatus(STATUS_LINES[status] ?? String(status));
   for (const [name, value] of ALWAYS) response.writeHeader(name, value);
+  response.writeHeader('Cache-Control', stored ? ASKED_ABOUT : NOT_STORED);
   if (scene.https) for (const [name, value] of HTTPS_ONLY) response.writeHeader(name, value);
   response.writeHeader('X-Request-Id', scene.requestId);
+  if (scene.setCookie !== undefined) response.writeHeader('Set-Cookie', scene.setCookie);
   if (headers !== undefined) for (const [name, value] of headers) response.writeHeader(name, value);
 }
 
@@ -108,7 +143,7 @@ export function endHead(response: UwsResponse, length: number | undefined, scene
 }
 
 /** Writes an answer that fits into memory. */
-export function sendSmall(exchange: Exchange, reply: JsonReply | EmptyReply, scene: ReplyScene): void {
+export function sendSmall(exchange: Exchange, reply: Exclude<Reply, FileReply>, scene: ReplyScene): void {
   if (reply.kind === 'empty') {
     exchange.finish((response) => {
       writeHead(response, reply.status, reply.headers, scene);
@@ -117,11 +152,24 @@ export function sendSmall(exchange: Exchange, reply: JsonReply | EmptyReply, sce
     });
     return;
   }
-  const text = JSON.stringify(reply.body);
+  const [contentType, body] = content(reply);
   exchange.finish((response) => {
-    writeHead(response, reply.status, reply.headers, scene);
-    response.writeHeader('Content-Type', reply.contentType ?? 'application/json; charset=utf-8');
-    if (scene.headOnly) endHead(response, Buffer.byteLength(text), scene);
-    else response.end(text, scene.lastOnConnection);
+    writeHead(response, reply.status, reply.headers, scene, reply.kind === 'asset');
+    response.writeHeader('Content-Type', contentType);
+    if (scene.headOnly) endHead(response, Buffer.byteLength(body), scene);
+    else response.end(body, scene.lastOnConnection);
   });
+}
+
+function content(
+  reply: JsonReply | PageReply | AssetReply,
+): readonly [contentType: string, body: string | Uint8Array] {
+  switch (reply.kind) {
+    case 'json':
+      return [reply.contentType ?? 'application/json; charset=utf-8', JSON.stringify(reply.body)];
+    case 'page':
+      return ['text/html; charset=utf-8', reply.html];
+    case 'asset':
+      return [reply.contentType, reply.body];
+  }
 }

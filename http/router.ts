@@ -1,18 +1,25 @@
 /**
- * The route table: what a service answers, as data. Dispatch, validation, refusals and the tests read it; so will
- * the API description.
+ * The route table: what a service answers, as data. Dispatch, validation, refusals, the tests and the API
+ * description read it.
  */
 import type { z } from 'zod';
 import type { RefusalCode } from '../machines/refusals.ts';
 import type { Identity } from './auth.ts';
 import type { BodyReader } from './body.ts';
+import type { Caller } from './caller.ts';
 import type { Reply } from './reply.ts';
 
 export type Method = 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE';
-export type AuthPolicy = 'anonymous' | 'operator';
+/** `page`: like `operator`, but a browser that is not logged in is sent to the login page. */
+export type AuthPolicy = 'anonymous' | 'operator' | 'page';
 export type RatePolicy = 'none' | 'upload' | 'actions';
-/** `json`: an optional JSON object, read whole; `stream`: the handler reads it; `none`: dropped. */
-export type BodyPolicy = 'none' | 'json' | 'stream';
+/**
+ * `json`: an optional JSON object, read whole; `form`: the fields of a small form, urlencoded or multipart, read
+ * whole; `stream`: the handler reads it; `none`: dropped.
+ */
+export type BodyPolicy = 'none' | 'json' | 'form' | 'stream';
+/** What an answer holds when it is not JSON: bytes of a file, an HTML page, a part of our pages, or nothing. */
+export type Content = 'file' | 'page' | 'asset' | 'empty';
 
 /** A checked request, as handlers see it. */
 export interface ApiRequest<Params, Query, Body> {
@@ -25,6 +32,7 @@ export interface ApiRequest<Params, Query, Body> {
   header(name: string): string;
   /** Undefined on anonymous routes. */
   readonly identity: Identity | undefined;
+  readonly caller: Caller;
   readonly requestId: string;
 }
 
@@ -45,8 +53,8 @@ export interface Route<Params = unknown, Query = unknown, Body = unknown> {
   readonly body: z.ZodType<Body>;
   /** Codes for requests that do not fit `params`, `query` or `body`. */
   readonly unfit: { readonly params: RefusalCode; readonly query: RefusalCode; readonly body: RefusalCode };
-  /** What each status looks like; `'file'` for bytes. Errors are problem bodies and not listed. */
-  readonly responses: { readonly [status: number]: z.ZodType | 'file' };
+  /** What each status looks like. Errors are problem bodies and not listed. */
+  readonly responses: { readonly [status: number]: z.ZodType | Content };
   /** Every code the handler and its service may refuse with; those of auth and rate policy come on top. */
   readonly refusals: readonly RefusalCode[];
   handle(request: ApiRequest<Params, Query, Body>): Reply | Promise<Reply>;

@@ -4,18 +4,23 @@
 import { tmpdir } from 'node:os';
 import type { BatchService } from '../actors/api.ts';
 import type { Clock, Ids, Log } from '../runtime/index.ts';
-import { createAuthenticator } from './auth.ts';
+import { type Authenticator, createAuthenticator } from './auth.ts';
 import { actionRoutes } from './batch/actions.ts';
 import { eventRoutes } from './batch/events.ts';
 import { fileRoutes } from './batch/files.ts';
 import { jobRoutes } from './batch/jobs.ts';
 import { pipelineRoutes } from './batch/pipeline.ts';
+import { FAILED_LOGINS, sessionRoutes } from './batch/session.ts';
 import { systemRoutes } from './batch/system.ts';
 import { BlockPool } from './block-pool.ts';
+import { createCallerFinder } from './caller.ts';
 import { Dispatcher } from './dispatch.ts';
+import { createGate } from './gate.ts';
 import { createRateLimiter } from './rate-limit.ts';
 import { createRequestIds } from './request-ids.ts';
 import { type AnyRoute, Router } from './router.ts';
+import { memorySessionKeys, openSessionKeyRing, type SessionKeyStore } from './session-keys.ts';
+import { createSessions } from './sessions.ts';
 import type { HttpSettings } from './settings.ts';
 import { loadUws, type Uws, type UwsApp, type UwsListenSocket } from './uws.ts';
 import type { RequestObservation } from './visit.ts';
@@ -26,6 +31,8 @@ export interface BatchServerParts {
   readonly clock: Clock;
   readonly ids: Ids;
   readonly log: Log;
+  /** Where the keys of sessions are kept. @default in memory: sessions end with the process */
+  readonly sessionKeys?: SessionKeyStore;
   /** Told about every request once it is over. */
   readonly observe?: (observation: RequestObservation) => void;
 }
@@ -56,9 +63,11 @@ export class ListenFailure extends Error {
 export function batchRoutes(
   service: BatchService,
   settings: Pick<HttpSettings, 'maxUploadBytes'>,
-  clock: Pick<Clock, 'now'>,
+  clock: Pick<Clock, 'now' | 'elapsed' | 'after'>,
+  authenticator: Authenticator,
 ): readonly AnyRoute[] {
   return [
+    ...sessionRoutes(authenticator, createRateLimiter(FAILED_LOGINS, clock)),
     ...fileRoutes(service.jobs, settings),
     ...jobRoutes(service.jobs),
     ...pipelineRoutes(service.pipeline),
@@ -69,27 +78,39 @@ export function batchRoutes(
 }
 
 export function createBatchServer(parts: BatchServerParts): HttpServer {
-  const { settings, clock } = parts;
+  const { settings, clock, ids, log } = parts;
   const { rateLimiting } = settings;
+  const authenticator = createAuthenticator(settings, openSessions(parts));
   const dispatcher = new Dispatcher({
-    router: new Router(batchRoutes(parts.service, settings, clock)),
-    authenticator: createAuthenticator(settings),
+    router: new Router(batchRoutes(parts.service, settings, clock, authenticator)),
+    gate: createGate(authenticator, settings),
+    findCaller: createCallerFinder(settings.tls !== undefined, settings.forwarded),
+    challenge: authenticator.challenge,
     limiters: rateLimiting.enabled
       ? {
           upload: createRateLimiter(rateLimiting.upload, clock),
           actions: createRateLimiter(rateLimiting.actions, clock),
         }
       : undefined,
-    requestIds: createRequestIds(parts.ids),
+    requestIds: createRequestIds(ids),
     pool: new BlockPool(),
     spoolFolder: settings.spoolFolder ?? tmpdir(),
     clock,
-    log: parts.log,
+    log,
     production: settings.production,
-    https: settings.tls !== undefined,
     observe: parts.observe,
   });
-  return new Listener(dispatcher, settings, clock, parts.log);
+  return new Listener(dispatcher, settings, clock, log);
+}
+
+function openSessions({ settings, clock, ids, log, sessionKeys = memorySessionKeys() }: BatchServerParts) {
+  return createSessions({
+    ring: openSessionKeyRing(sessionKeys, { clock, ids, log }),
+    lifetime: settings.sessionHours * 3_600_000,
+    apiKey: settings.apiKey,
+    clock,
+    ids,
+  });
 }
 
 class Listener implements HttpServer {

@@ -1,11 +1,15 @@
 /** What the HTTP face needs to know; every value present and checked by whoever reads the configuration. */
 
+import type { ForwardedTrust } from './caller.ts';
+
 /** One fixed window per client address. */
 export interface RateWindow {
   /** Requests let through per window. Whole number, at least 1. */
   readonly permits: number;
   /** Length of the window in seconds. Whole number, at least 1. */
   readonly windowSeconds: number;
+  /** Requests beyond the permits that wait for a later window, per client. @default 0 */
+  readonly queueLimit?: number;
 }
 
 export interface HttpSettings {
@@ -19,6 +23,16 @@ export interface HttpSettings {
   readonly previousApiKey: string;
   /** `Auth:ApiKeyHeader`, as written; matched without case. */
   readonly apiKeyHeader: string;
+  /** `Auth:CookieName`. */
+  readonly cookieName: string;
+  /** `Auth:SessionHours`: how long a session lasts that is not used. Whole number from 1 to 24. */
+  readonly sessionHours: number;
+  /** `AllowedHosts`: names, `*.name`, or `*` for all. */
+  readonly allowedHosts: readonly string[];
+  /** `Hosting:RequireHttps`: requests over http are sent to https. */
+  readonly requireHttps: boolean;
+  /** Which proxies are believed about the client; undefined when `Hosting:ForwardedHeaders:Enabled` is false. */
+  readonly forwarded: ForwardedTrust | undefined;
   /** `Upload:MaxBytes`: most bytes of one uploaded file. */
   readonly maxUploadBytes: number;
   /**

@@ -41,6 +41,8 @@ export interface UwsRequest {
   getQuery(): string | undefined;
   /** The first header of this (lower-case) name, or the empty string. */
   getHeader(lowerCaseName: string): string;
+  /** Every header in the order it came, names in lower case; a name may come more than once. */
+  forEach(tell: (name: string, value: string) => void): void;
 }
 
 export interface UwsListenSocket {

@@ -1,16 +1,18 @@
 /**
- * One request from the socket to its answer: route, identity, rate, schemas, handler, reply; and every way in
- * which that can end otherwise.
+ * One request from the socket to its answer: gate, route, rate, schemas, handler, reply; and every way in which
+ * that can end otherwise.
  */
 import { join } from 'node:path';
 import type { z } from 'zod';
 import { Refusal, type RefusalCode } from '../machines/refusals.ts';
 import type { Clock, Log } from '../runtime/index.ts';
-import type { Authenticator } from './auth.ts';
 import type { BlockPool } from './block-pool.ts';
 import { BodyReader, ClientGone } from './body.ts';
+import type { Caller, FindCaller } from './caller.ts';
 import { Exchange } from './exchange.ts';
 import { RangeRefused, sendFile } from './file-reply.ts';
+import { readForm } from './form-body.ts';
+import type { Gate } from './gate.ts';
 import { readJson } from './json-body.ts';
 import { type Problem, problemBody, problemFrom } from './problem.ts';
 import type { RateLimiter } from './rate-limit.ts';
@@ -33,7 +35,10 @@ export interface RequestObservation {
 /** What every request of a server is answered with. */
 export interface VisitParts {
   readonly router: Router;
-  readonly authenticator: Authenticator;
+  readonly gate: Gate;
+  readonly findCaller: FindCaller;
+  /** Value of `WWW-Authenticate` on every 401. */
+  readonly challenge: string;
   /** Undefined where rate limiting is switched off. */
   readonly limiters: { readonly upload: RateLimiter; readonly actions: RateLimiter } | undefined;
   readonly requestIds: RequestIds;
@@ -42,7 +47,6 @@ export interface VisitParts {
   readonly clock: Pick<Clock, 'elapsed'>;
   readonly log: Log;
   readonly production: boolean;
-  readonly https: boolean;
   readonly observe: ((observation: RequestObservation) => void) | undefined;
 }
 
@@ -57,9 +61,10 @@ export class Visit {
   readonly #started: number;
   readonly #method: string;
   readonly #path: string;
-  readonly #traceparent: string;
+  readonly #caller: Caller;
+  readonly #traceId: string;
   readonly #match: Match;
-  readonly #scene: ReplyScene;
+  #scene: ReplyScene;
   #stream: BodyReader | undefined;
 
   constructor(
@@ -79,13 +84,15 @@ export class Visit {
     this.#started = parts.clock.elapsed();
     this.#method = request.getCaseSensitiveMethod();
     this.#path = request.getUrl();
-    this.#traceparent = request.getHeader('traceparent');
+    this.#caller = parts.findCaller(request, response);
+    this.#traceId = parts.requestIds.traceId(request.getHeader('traceparent'));
     this.#match = parts.router.find(this.#method, this.#path);
     this.#scene = {
       requestId: parts.requestIds.requestId(),
-      https: parts.https,
+      https: this.#caller.https,
       headOnly: this.#method === 'HEAD',
       lastOnConnection: closing,
+      setCookie: undefined,
     };
   }
 
@@ -117,52 +124,78 @@ export class Visit {
   }
 
   #answer(): Reply | Promise<Reply> {
-    const { authenticator, limiters } = this.#parts;
     if (this.#scene.lastOnConnection) throw new Refusal('service.busy', 'The service is stopping.');
+    const arrival = {
+      method: this.#method,
+      path: this.#path,
+      query: this.#request.getQuery(),
+      caller: this.#caller,
+      header: (name: string) => this.#request.getHeader(name),
+    };
+    const elsewhere = this.#parts.gate.enter(arrival);
+    if (elsewhere !== undefined) return elsewhere;
     const match = this.#match;
     if (!match.found) {
       if (match.allow === undefined) throw new Refusal('route.not-found', `Nothing is at ${this.#path}.`);
       throw new Refusal('route.method-not-allowed', `This path takes ${match.allow}.`);
     }
     const { route } = match;
-    const identity =
-      route.auth === 'anonymous'
-        ? undefined
-        : authenticator.identify({ apiKey: this.#request.getHeader(authenticator.apiKeyHeader) });
-    if (limiters !== undefined && route.rate !== 'none') {
-      limiters[route.rate].take(Buffer.from(this.#response.getRemoteAddressAsText()).toString('latin1'));
-    }
-    const params = checked(route.params, match.params, route.unfit.params);
-    const query = checked(route.query, parseQuery(this.#request.getQuery()), route.unfit.query);
-    const headers = new Map(route.headers.map((name) => [name, this.#request.getHeader(name)]));
-    const request: Omit<ApiRequest<never, never, never>, 'body'> = {
-      params,
-      query,
-      stream: undefined,
-      header: (name) => headers.get(name) ?? '',
-      identity,
-      requestId: this.#scene.requestId,
-    };
-    if (route.bodyPolicy === 'none') return route.handle({ ...request, body: undefined as never });
-    const stream = new BodyReader(this.#exchange, this.#response, {
+    const admission = this.#parts.gate.admit(arrival, route.auth);
+    if (!admission.admitted) return admission.reply;
+    if (admission.setCookie !== undefined) this.#scene = { ...this.#scene, setCookie: admission.setCookie };
+    const turn = this.#takeTurn(route);
+    // From here on nothing may be asked of the request any more, for a turn may come when it is gone.
+    const headers = new Map(route.headers.map((name) => [name, arrival.header(name)]));
+    const contentType = arrival.header('content-type');
+    if (route.bodyPolicy !== 'none') this.#stream = this.#openBody();
+    const handle = () =>
+      this.#handle(route, match.params, arrival.query, contentType, {
+        stream: route.bodyPolicy === 'stream' ? this.#stream : undefined,
+        header: (name) => headers.get(name) ?? '',
+        identity: admission.identity,
+        caller: this.#caller,
+        requestId: this.#scene.requestId,
+      });
+    if (turn === undefined) return handle();
+    return turn.then(() => {
+      if (this.#exchange.gone) throw new ClientGone();
+      return handle();
+    });
+  }
+
+  #takeTurn(route: AnyRoute): Promise<void> | undefined {
+    if (route.rate === 'none') return undefined;
+    const limiter = this.#parts.limiters?.[route.rate];
+    return limiter?.take(this.#caller.address, (leave) => this.#exchange.whenGone(leave));
+  }
+
+  #openBody(): BodyReader {
+    return new BodyReader(this.#exchange, this.#response, {
       clock: this.#parts.clock,
       pool: this.#parts.pool,
       spoolPath: () =>
         join(this.#parts.spoolFolder, `sealwright-${this.#scene.requestId.replace(':', '-')}.spool`),
     });
-    this.#stream = stream;
-    if (route.bodyPolicy === 'stream') return route.handle({ ...request, stream, body: undefined as never });
-    return this.#withJson(route, request, stream, this.#request.getHeader('content-type'));
   }
 
-  async #withJson(
+  #handle(
     route: AnyRoute,
-    request: Omit<ApiRequest<never, never, never>, 'body'>,
-    stream: BodyReader,
+    givenParams: Readonly<Record<string, string>>,
+    queryText: string | undefined,
     contentType: string,
-  ): Promise<Reply> {
-    const body = checked(route.body, await readJson(stream, contentType), route.unfit.body);
-    return route.handle({ ...request, body });
+    rest: Omit<ApiRequest<never, never, never>, 'params' | 'query' | 'body'>,
+  ): Reply | Promise<Reply> {
+    const params = checked(route.params, givenParams, route.unfit.params);
+    const query = checked(route.query, parseQuery(queryText), route.unfit.query);
+    const stream = this.#stream;
+    if (stream === undefined || route.bodyPolicy === 'stream') {
+      return route.handle({ ...rest, params, query, body: undefined as never });
+    }
+    const reading =
+      route.bodyPolicy === 'form' ? readForm(stream, contentType) : readJson(stream, contentType);
+    return reading.then((given) =>
+      route.handle({ ...rest, params, query, body: checked(route.body, given, route.unfit.body) }),
+    );
   }
 
   #reply(reply: Reply): void | Promise<void> {
@@ -183,7 +216,7 @@ export class Visit {
     const ranged = thrown instanceof RangeRefused;
     const problem = ranged ? thrown.problem : problemFrom(thrown);
     const scene = {
-      traceId: this.#parts.requestIds.traceId(this.#traceparent),
+      traceId: this.#traceId,
       requestId: this.#scene.requestId,
       path: this.#path,
       production: this.#parts.production,
@@ -199,12 +232,12 @@ export class Visit {
       },
       this.#scene,
     );
-    this.#done(problem.status, problem, scene.traceId);
+    this.#done(problem.status, problem);
   }
 
   #problemHeaders(problem: Problem): ReplyHeaders {
     const headers: [string, string][] = [];
-    if (problem.status === 401) headers.push(['WWW-Authenticate', this.#parts.authenticator.challenge]);
+    if (problem.status === 401) headers.push(['WWW-Authenticate', this.#parts.challenge]);
     if (problem.status === 405 && !this.#match.found) headers.push(['Allow', this.#match.allow ?? '']);
     if (problem.retryAfterSeconds !== undefined)
       headers.push(['Retry-After', String(problem.retryAfterSeconds)]);
@@ -221,7 +254,7 @@ export class Visit {
     this.#done(500, problemFrom(thrown));
   }
 
-  #done(status: number, problem: Problem | undefined, traceId?: string): void {
+  #done(status: number, problem: Problem | undefined): void {
     const { log, observe, clock } = this.#parts;
     const answered = this.#exchange.gone ? 0 : status;
     const milliseconds = clock.elapsed() - this.#started;
@@ -232,14 +265,16 @@ export class Visit {
       Route: route,
       Status: answered,
       Ms: Math.round(milliseconds * 10) / 10,
+      Client: this.#caller.address,
       RequestId: this.#scene.requestId,
+      TraceId: this.#traceId,
     };
     if (problem === undefined) {
       if (this.#method === 'GET' || this.#method === 'HEAD') log.debug('Request answered.', properties);
       else log.info('Request answered.', properties);
       return;
     }
-    const why = { ...properties, TraceId: traceId, Code: problem.code, Detail: problem.detail };
+    const why = { ...properties, Code: problem.code, Detail: problem.detail };
     if (problem.code === 'internal') log.error('Request failed.', { ...why, Exception: problem.exception });
     else log.info('Request refused.', why);
   }

@@ -24,6 +24,8 @@ export const REFUSALS = {
   'validation.body-invalid': { status: 400, title: 'The request body cannot be read.' }, // batch-gaps §2
   'auth.misconfigured': { status: 401, title: 'The service has no API key configured.' },
   'auth.invalid-credentials': { status: 401, title: 'The credentials are missing, wrong or expired.' },
+  'auth.cross-origin': { status: 403, title: 'The session may not be used from another site.' }, // batch-gaps §10
+  'host.not-allowed': { status: 400, title: 'This service is not reached by this host name.' }, // `AllowedHosts`
   'folder.not-found': { status: 404, title: 'No input folder has this name.' },
   'profile.not-found': { status: 400, title: 'No signing profile has this name.' },
   'remote.document-rejected': {

@@ -37,6 +37,11 @@ export const BASE_SETTINGS: HttpSettings = {
   apiKey: KEY,
   previousApiKey: '',
   apiKeyHeader: 'X-API-Key',
+  cookieName: 'batch-auth',
+  sessionHours: 8,
+  allowedHosts: ['*'],
+  requireHttps: false,
+  forwarded: undefined,
   maxUploadBytes: 1_000_000,
   production: false,
   rateLimiting: {

@@ -1,8 +1,6 @@
 import test from 'ava';
-import { createAuthenticator } from '../../http/auth.ts';
 import { contentDisposition, parseRange } from '../../http/file-reply.ts';
 import { problemBody, problemFrom } from '../../http/problem.ts';
-import { createRateLimiter } from '../../http/rate-limit.ts';
 import { createRequestIds, parseTraceparent } from '../../http/request-ids.ts';
 import { parseQuery } from '../../http/router.ts';
 import { cleanFileName } from '../../http/upload.ts';
@@ -113,53 +111,6 @@ test('production keeps detail, path and exception to itself', (t) => {
   const refusal = problemFrom(new Refusal('upload.empty', 'why', { errors: { file: ['is missing'] } }));
   t.deepEqual(problemBody(refusal, { ...scene, production: true })['errors'], { file: ['is missing'] });
   t.is(problemBody(refusal, { ...scene, production: false })['exception'], undefined);
-});
-
-test('a window lets its permits through, refuses the rest and does not count them', (t) => {
-  let now = 1000;
-  const limiter = createRateLimiter({ permits: 2, windowSeconds: 60 }, { elapsed: () => now });
-  limiter.take('a');
-  now += 30_500;
-  limiter.take('a');
-  for (let refused = 0; refused < 5; refused += 1) {
-    const error = t.throws(() => limiter.take('a'), { code: 'rate-limited' });
-    t.is((error as Refusal).retryAfterSeconds, 30);
-  }
-  limiter.take('b');
-  now += 29_499;
-  t.is((t.throws(() => limiter.take('a')) as Refusal).retryAfterSeconds, 1);
-  now += 1;
-  limiter.take('a');
-  limiter.take('a');
-  t.throws(() => limiter.take('a'));
-});
-
-test('the limiter forgets ended windows and never remembers more clients than it may', (t) => {
-  let now = 0;
-  const limiter = createRateLimiter({ permits: 1, windowSeconds: 10 }, { elapsed: () => now }, 100);
-  for (let client = 0; client < 1000; client += 1) limiter.take(`c${client}`);
-  t.is(limiter.size, 100);
-  t.throws(() => limiter.take('c999'));
-  now += 10_000;
-  limiter.take('new');
-  t.is(limiter.size, 1);
-});
-
-test('a key is right, wrong, missing or not configured', (t) => {
-  const settings = { apiKey: 'current-key', previousApiKey: 'old-key', apiKeyHeader: 'X-Api-Key' };
-  const both = createAuthenticator(settings);
-  t.deepEqual(both.identify({ apiKey: 'current-key' }), { operator: 'operator', scheme: 'ApiKey' });
-  t.deepEqual(both.identify({ apiKey: 'old-key' }), { operator: 'operator', scheme: 'ApiKey' });
-  for (const wrong of ['', 'current-ke', 'current-key ', 'CURRENT-KEY', 'x'.repeat(5000)]) {
-    t.throws(() => both.identify({ apiKey: wrong }), { code: 'auth.invalid-credentials' });
-  }
-  const alone = createAuthenticator({ ...settings, previousApiKey: '' });
-  t.throws(() => alone.identify({ apiKey: '' }), { code: 'auth.invalid-credentials' });
-  t.throws(() => alone.identify({ apiKey: 'old-key' }), { code: 'auth.invalid-credentials' });
-  const none = createAuthenticator({ ...settings, apiKey: '' });
-  for (const any of ['', 'current-key', 'old-key']) {
-    t.throws(() => none.identify({ apiKey: any }), { code: 'auth.misconfigured' });
-  }
 });
 
 test('upload names keep their last segment, in NFC, without control characters', (t) => {
