@@ -7,7 +7,6 @@ import { Batch, type FolderOptions, makeStorageFolders, storageLayout } from './
 import type { RunningService, Serve } from './commands/serve.ts';
 import { createBatchServer, type ForwardedTrust, type HttpServer } from './http/index.ts';
 import { keepApiKey, openKeyFolder, SESSION_FILE } from './key-folder.ts';
-import type { ProfileName } from './machines/ids.ts';
 import { Fatal, Faults, openLmdbStore, systemClock, systemIds } from './runtime/index.ts';
 import { faultLine, inputOverlaps, type Settings } from './settings.ts';
 import { setUpSigning } from './signing-setup.ts';
@@ -68,6 +67,10 @@ export const serve: Serve = async (settings, log, options) => {
         clock,
         ids,
         log,
+        sessionKeys: {
+          load: () => keys.read(SESSION_FILE),
+          save: (text) => keys.replace(SESSION_FILE, text),
+        },
       });
       url = (await server.listen()).url;
       const { close } = server;
@@ -75,10 +78,6 @@ export const serve: Serve = async (settings, log, options) => {
     }
     await batch.start();
     const { engine, location } = store.describe();
-        sessionKeys: {
-          load: () => keys.read(SESSION_FILE),
-          save: (text) => keys.replace(SESSION_FILE, text),
-        },
     const service: RunningService = {
       facts: {
         batchUrl: url,
