@@ -18,10 +18,9 @@ import { envelopBytes } from '../crypto/cades/sign.ts';
 import { fingerprintOf } from '../crypto/certificates/certificate.ts';
 import { DOCUMENT_SIGNING, issueCertificate } from '../crypto/certificates/issue.ts';
 import { signFile, verifyFile } from '../crypto/engine.ts';
-import { localKey } from '../crypto/keys/local-key.ts';
-import type { LocalSigner } from '../crypto/keys/transfer.ts';
+import { type LocalKey, localKey } from '../crypto/keys/local-key.ts';
 import { signPdfBytes } from '../crypto/pades/sign.ts';
-import type { SignatureFormat } from '../crypto/types.ts';
+import type { SignatureFormat, Signer } from '../crypto/types.ts';
 import { signXml } from '../crypto/xades/sign.ts';
 import { noise, samplePdf } from './samples.ts';
 
@@ -88,7 +87,11 @@ function opensslSpeed(algorithm: 'rsa2048' | 'ecdsap256'): number | undefined {
   return Number.isFinite(rate) ? rate : undefined;
 }
 
-function makeSigner(key: Key): LocalSigner {
+interface BenchSigner extends Signer {
+  readonly key: LocalKey;
+}
+
+function makeSigner(key: Key): BenchSigner {
   const root = generateKeyPairSync('ec', { namedCurve: 'P-256' });
   const pair =
     key === 'rsa2048'
@@ -145,7 +148,7 @@ const INPUTS: { readonly [format in SignatureFormat]: Buffer } = {
 };
 
 const IN_MEMORY: {
-  readonly [format in SignatureFormat]: (input: Buffer, signer: LocalSigner) => readonly Buffer[];
+  readonly [format in SignatureFormat]: (input: Buffer, signer: BenchSigner) => readonly Buffer[];
 } = {
   Pades: (input, signer) => [signPdfBytes(input, { signer, at: AT, digest: 'sha256' })],
   Cades: (input, signer) => {
@@ -178,7 +181,7 @@ process.on('exit', () => {
   for (const { path } of folders) rmSync(path, { recursive: true, force: true });
 });
 
-function mustVerify(format: SignatureFormat, path: string, signer: LocalSigner): void {
+function mustVerify(format: SignatureFormat, path: string, signer: BenchSigner): void {
   const content = {
     sha256: createHash('sha256').update(INPUTS[format]).digest('hex'),
     length: INPUTS[format].length,

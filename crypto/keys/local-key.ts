@@ -4,6 +4,7 @@ import { CryptoError, type KeyType, type SignatureAlgorithm, type SigningKey } f
 
 /** A signing key that can be handed to another thread. */
 export interface LocalKey extends SigningKey {
+  readonly where: 'memory';
   readonly keyObject: KeyObject;
 }
 
@@ -23,6 +24,7 @@ export function localKey(keyObject: KeyObject): LocalKey {
   return {
     type,
     bits,
+    where: 'memory',
     keyObject,
     sign(data, algorithm) {
       assertFits(type, algorithm);

@@ -5,7 +5,7 @@ import { CryptoError } from '../types.ts';
  * Reads a private key from PEM: PKCS#8, encrypted PKCS#8, or the older forms of RSA and EC keys.
  * @throws {CryptoError} `key.password` when a password is missing or wrong, `key.unreadable`
  */
-export function readPrivateKey(pem: string, password: string | undefined): KeyObject {
+export async function readPrivateKey(pem: string, password: string | undefined): Promise<KeyObject> {
   const encrypted = /^-----BEGIN ENCRYPTED |^Proc-Type: 4,ENCRYPTED/m.test(pem);
   if (encrypted && password === undefined) {
     throw new CryptoError('key.password', 'The private key is encrypted and no password is given.');

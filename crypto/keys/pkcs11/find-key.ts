@@ -1,0 +1,106 @@
+/** From a module and a thumbprint to the key and every certificate beside it. */
+import { type Certificate, readableCertificates } from '../../certificates/certificate.ts';
+import { CryptoError } from '../../types.ts';
+import { normalThumbprint, thumbprintOf } from '../thumbprint.ts';
+import { type TokenModule, tokenModule, unavailable } from './module.ts';
+import { createSessionPool, type SessionPool } from './session-pool.ts';
+import {
+  certificatesOf,
+  inSession,
+  logIn,
+  presentTokens,
+  type Token,
+  type TokenCertificate,
+} from './token.ts';
+import { type TokenKey, tokenKey } from './token-key.ts';
+
+export interface TokenSource {
+  readonly source: 'Pkcs11';
+  /** The shared library that comes with the token. */
+  readonly modulePath: string;
+  /** Of the user. Empty for tokens with a keypad of their own. */
+  readonly pin: string;
+  /** SHA-1 of the signer's certificate in hex, colons and spaces allowed. */
+  readonly thumbprint: string;
+  /** Only the token with this label is looked at; needed when certificates show up only after a login. */
+  readonly tokenLabel?: string;
+  /** Sessions the whole process may have open with the key, 1 to 64. @default 1: one signature after the other */
+  readonly maxSessions?: number;
+}
+
+export interface FoundKey {
+  readonly key: TokenKey;
+  readonly certificate: Certificate;
+  /** DER of all certificates on the token. */
+  readonly certificates: readonly Buffer[];
+}
+
+/** The PIN is given to the one token that has the certificate, once. @throws {CryptoError} see `loadSigner` */
+export function findTokenKey(source: TokenSource): FoundKey {
+  const pool = createSessionPool(source.pin, source.maxSessions ?? 1);
+  const module = tokenModule(source.modulePath);
+  const { token, certificates, own } = findCertificate(module, source, pool);
+  const [certificate] = readableCertificates(own.der);
+  if (certificate === undefined) {
+    throw new CryptoError('certificate.malformed', "The certificate on the token can't be read.");
+  }
+  const key = tokenKey(
+    {
+      modulePath: source.modulePath,
+      label: token.label,
+      serialNumber: token.serialNumber,
+      keyId: own.id,
+      sessions: pool.memory,
+    },
+    certificate.publicKey,
+  );
+  key.open();
+  return { key, certificate, certificates: certificates.map(({ der }) => der) };
+}
+
+interface FoundCertificate {
+  readonly token: Token;
+  readonly certificates: readonly TokenCertificate[];
+  readonly own: TokenCertificate;
+}
+
+function findCertificate(module: TokenModule, source: TokenSource, pool: SessionPool): FoundCertificate {
+  const { tokenLabel } = source;
+  const wanted = normalThumbprint(source.thumbprint);
+  const tokens = presentTokens(module).filter(
+    ({ label }) => tokenLabel === undefined || label === tokenLabel,
+  );
+  if (tokens.length === 0) {
+    const named = tokenLabel === undefined ? '' : ` labelled "${tokenLabel}"`;
+    throw new CryptoError('key.unavailable', `No token${named} is there.`);
+  }
+  let failure: CryptoError | undefined;
+  const look = (token: Token, loggedIn: boolean): FoundCertificate | undefined => {
+    try {
+      return inSession(module, token, (session) => {
+        if (loggedIn) logIn(module, token, session, pool);
+        const certificates = certificatesOf(module, session);
+        const own = certificates.find(({ der }) => thumbprintOf(der) === wanted);
+        return own && { token, certificates, own };
+      });
+    } catch (error) {
+      // Another token may have it.
+      failure = unavailable(`The token "${token.label}" does not answer`, error);
+      return undefined;
+    }
+  };
+  for (const token of tokens) {
+    const found = look(token, false);
+    if (found !== undefined) return found;
+  }
+  // Certificates may be private objects. With several tokens, nobody knows whose PIN it is.
+  const [only, ...others] = tokens;
+  const found = only && others.length === 0 ? look(only, true) : undefined;
+  if (found !== undefined) return found;
+  if (failure !== undefined) throw failure;
+  const labels = tokens.map(({ label }) => `"${label}"`).join(', ');
+  throw new CryptoError(
+    'key.not-found',
+    `No certificate with the thumbprint ${wanted} is to be seen on ${labels}.`,
+  );
+}

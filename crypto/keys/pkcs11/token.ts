@@ -1,0 +1,174 @@
+/** Finding tokens, certificates and keys, and logging in. */
+import { CryptoError } from '../../types.ts';
+import {
+  type Attribute,
+  CKR,
+  type Handle,
+  returnValueOf,
+  type TokenInfo,
+  type TokenModule,
+  unavailable,
+} from './module.ts';
+import type { PinRefusal, SessionPool } from './session-pool.ts';
+
+const CKF = {
+  loginRequired: 0x4,
+  protectedPath: 0x100,
+  initialized: 0x400,
+  finalTry: 0x20000,
+  locked: 0x40000,
+} as const;
+/** CKF_SERIAL_SESSION, read-only: nothing is ever written to a token. */
+const READ_ONLY = 0x4;
+const CKU = { user: 1, contextSpecific: 2 } as const;
+const CKA = { class: 0x0, value: 0x11, id: 0x102 } as const;
+const CERTIFICATE = 1;
+
+/** Objects looked at on one token; a real one has a few dozen. */
+const MAX_OBJECTS = 1024;
+
+export interface Token {
+  readonly slot: Handle;
+  readonly label: string;
+  readonly serialNumber: string;
+  readonly flags: number;
+}
+
+/** Tokens that are there and set up. A slot whose token can't be asked is passed over. */
+export function presentTokens(module: TokenModule): Token[] {
+  return slotsOf(module).flatMap((slot) => {
+    let info: TokenInfo;
+    try {
+      info = module.C_GetTokenInfo(slot);
+    } catch {
+      return [];
+    }
+    if ((info.flags & CKF.initialized) === 0) return [];
+    return [{ slot, label: info.label.trim(), serialNumber: info.serialNumber.trim(), flags: info.flags }];
+  });
+}
+
+function slotsOf(module: TokenModule): Handle[] {
+  try {
+    return module.C_GetSlotList(true);
+  } catch (error) {
+    throw unavailable("The PKCS#11 module can't tell its tokens", error);
+  }
+}
+
+/** Runs `work` in a session of its own, closed afterwards. */
+export function inSession<T>(module: TokenModule, token: Token, work: (session: Handle) => T): T {
+  const session = openSession(module, token);
+  try {
+    return work(session);
+  } finally {
+    closeSession(module, session);
+  }
+}
+
+export function openSession(module: TokenModule, { slot }: Token): Handle {
+  return module.C_OpenSession(slot, READ_ONLY);
+}
+
+/** A session that is gone already is closed enough. */
+export function closeSession(module: TokenModule, session: Handle): void {
+  try {
+    module.C_CloseSession(session);
+  } catch {}
+}
+
+/** @throws {CryptoError} `key.password`; `key.unavailable` when the token can't log anybody in */
+export function logIn(module: TokenModule, token: Token, session: Handle, pool: SessionPool): void {
+  if ((token.flags & CKF.loginRequired) === 0) return;
+  pool.login((pin) => tryPin(module, token, session, CKU.user, pin));
+}
+
+/** For keys that ask at every signature; between C_SignInit and C_Sign (PKCS#11 §5.6, C_Login). */
+export function logInAgain(module: TokenModule, token: Token, session: Handle, pool: SessionPool): void {
+  pool.login((pin) => tryPin(module, token, session, CKU.contextSpecific, pin));
+}
+
+function tryPin(
+  module: TokenModule,
+  token: Token,
+  session: Handle,
+  user: number,
+  pin: string,
+): PinRefusal | undefined {
+  const flags = module.C_GetTokenInfo(token.slot).flags;
+  if ((flags & (CKF.finalTry | CKF.locked)) !== 0) return 'locked';
+  try {
+    // With a keypad of its own, the token asks the person in front of it.
+    if (pin === '' && (flags & CKF.protectedPath) !== 0) module.C_Login(session, user);
+    else module.C_Login(session, user, pin);
+    return undefined;
+  } catch (error) {
+    switch (returnValueOf(error)) {
+      case CKR.userAlreadyLoggedIn:
+        return undefined;
+      case CKR.pinIncorrect:
+      case CKR.pinInvalid:
+      case CKR.pinLengthRange:
+        return 'wrong';
+      case CKR.pinLocked:
+      case CKR.pinExpired:
+        return 'locked';
+      default:
+        throw error;
+    }
+  }
+}
+
+export function findObjects(module: TokenModule, session: Handle, template: readonly Attribute[]): Handle[] {
+  module.C_FindObjectsInit(session, template);
+  try {
+    const found: Handle[] = [];
+    while (found.length < MAX_OBJECTS) {
+      const some = module.C_FindObjects(session, 64);
+      if (some.length === 0) break;
+      found.push(...some);
+    }
+    return found;
+  } finally {
+    module.C_FindObjectsFinal(session);
+  }
+}
+
+/** Undefined when the object has no such attribute, or keeps it to itself. */
+export function attributeOf(
+  module: TokenModule,
+  session: Handle,
+  object: Handle,
+  type: number,
+): Buffer | undefined {
+  try {
+    return module.C_GetAttributeValue(session, object, [{ type }])[0]?.value;
+  } catch {
+    return undefined;
+  }
+}
+
+export interface TokenCertificate {
+  readonly der: Buffer;
+  /** CKA_ID, which the private key bears too; empty when there is none. */
+  readonly id: Buffer;
+}
+
+/** All certificates of a token that this session may see. */
+export function certificatesOf(module: TokenModule, session: Handle): TokenCertificate[] {
+  return findObjects(module, session, [{ type: CKA.class, value: CERTIFICATE }]).flatMap((object) => {
+    const der = attributeOf(module, session, object, CKA.value);
+    if (der === undefined || der.length === 0) return [];
+    return [{ der, id: attributeOf(module, session, object, CKA.id) ?? Buffer.alloc(0) }];
+  });
+}
+
+/** The same token as before, wherever it is plugged in now. @throws {CryptoError} `key.unavailable` */
+export function tokenNamed(
+  module: TokenModule,
+  { label, serialNumber }: Pick<Token, 'label' | 'serialNumber'>,
+): Token {
+  const token = presentTokens(module).find((one) => one.label === label && one.serialNumber === serialNumber);
+  if (token !== undefined) return token;
+  throw new CryptoError('key.unavailable', `The token "${label}" (${serialNumber}) is not there.`);
+}
