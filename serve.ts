@@ -150,6 +150,11 @@ function httpSettings(settings: Settings, apiKey: string) {
     apiKey,
     previousApiKey: settings.auth.previousApiKey ?? '',
     apiKeyHeader: settings.auth.apiKeyHeader,
+    cookieName: settings.auth.cookieName,
+    sessionHours: settings.auth.sessionHours,
+    allowedHosts: settings.allowedHosts,
+    requireHttps: settings.hosting.requireHttps,
+    forwarded: forwardedTrust(settings),
     maxUploadBytes: settings.upload.maxBytes,
     spoolFolder: settings.storage.root,
     production: settings.production,
@@ -162,11 +167,6 @@ function httpSettings(settings: Settings, apiKey: string) {
     ...(certificatePath !== undefined && keyPath !== undefined && { tls: { certificatePath, keyPath } }),
   };
 }
-    cookieName: settings.auth.cookieName,
-    sessionHours: settings.auth.sessionHours,
-    allowedHosts: settings.allowedHosts,
-    requireHttps: settings.hosting.requireHttps,
-    forwarded: forwardedTrust(settings),
 
 function rateWindow(limit: Settings['rateLimiting']['upload']) {
   return {
