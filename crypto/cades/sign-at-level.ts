@@ -2,10 +2,10 @@
 import type { SigningServices } from '../authorities.ts';
 import { completeSignedData, prepareSignedData } from '../cms/build.ts';
 import { algorithmOf } from '../keys/algorithm.ts';
-import type { SignedFile, SignFileRequest } from '../types.ts';
-import { hashSource } from './content-digests.ts';
+import type { SignatureLevel, SignatureParameters, SignedFile, Signer, SignFileRequest } from '../types.ts';
+import { type ContentDigests, hashSource } from './content-digests.ts';
 import { writeEnveloping } from './finish.ts';
-import { raise, servicesFor } from './raise.ts';
+import { type LevelServices, raise, servicesFor } from './raise.ts';
 import { withFilesMeanwhile } from './signature-files.ts';
 
 /**
@@ -17,22 +17,39 @@ export async function signCadesAtLevel(
   request: SignFileRequest,
   services: SigningServices,
 ): Promise<SignedFile> {
-  const { signer, at, level: to = 'B', cades = {} } = request;
-  const levelServices = servicesFor(to, services);
+  const { signer, level = 'B', cades = {} } = request;
+  const levelServices = servicesFor(level, services);
   return withFilesMeanwhile(request, cades.armor ?? 'der', async (source, output) => {
-    const { digest } = algorithmOf(signer, request);
-    const digests = hashSource(source, [digest]);
-    const signedData = { ...request, messageDigest: digests.of(digest), signingTime: at };
-    const { toBeSigned, algorithm } = prepareSignedData(signedData);
-    const value = signer.key.sign(toBeSigned, algorithm);
-    const baseline = completeSignedData(signedData, toBeSigned, value);
-    const der = await raise(
-      baseline,
-      { to, at, contentDigest: (name) => digests.all.get(name) },
-      levelServices,
-    );
+    const digests = hashSource(source, [algorithmOf(signer, request).digest]);
+    const der = await signedDigests(digests, request, levelServices);
     if (cades.detached === true) output.write(der);
     else writeEnveloping(der, source, digests, output);
     return { sha256: digests.sha256 };
   });
+}
+
+/** Who signs, and to which level. */
+export interface SignedDigestsRequest extends SignatureParameters {
+  readonly signer: Signer;
+  /** @default 'B' */
+  readonly level?: SignatureLevel;
+}
+
+/**
+ * DER of the SignedData, its content left out.
+ * @param digests of the content; the one of `algorithmOf(signer, request)` among them
+ * @throws {CryptoError} those of the key and of the services
+ */
+export async function signedDigests(
+  digests: ContentDigests,
+  request: SignedDigestsRequest,
+  services: LevelServices | undefined,
+): Promise<Buffer> {
+  const { signer, at, level: to = 'B' } = request;
+  const { digest } = algorithmOf(signer, request);
+  const signedData = { ...request, messageDigest: digests.of(digest), signingTime: at };
+  const { toBeSigned, algorithm } = prepareSignedData(signedData);
+  const value = signer.key.sign(toBeSigned, algorithm);
+  const baseline = completeSignedData(signedData, toBeSigned, value);
+  return raise(baseline, { to, at, contentDigest: (name) => digests.all.get(name) }, services);
 }

@@ -1,0 +1,166 @@
+/** Reads ASiCManifest and ASiCArchiveManifest (EN 319 162-1 Annex A.4). */
+import type { HashName } from '../cms/hashes.ts';
+import { CryptoError } from '../types.ts';
+import { DS } from '../xades/identifiers.ts';
+import { hashOf } from '../xades/validation/algorithms.ts';
+import {
+  attributeNamed,
+  decodeXml,
+  type Name,
+  readXml,
+  type StartTag,
+  type XmlListener,
+} from '../xml/index.ts';
+import { ASIC } from './manifest-text.ts';
+
+/** Bytes of one manifest. */
+export const MAX_MANIFEST = 16 << 20;
+
+/** One DataObjectReference. */
+export interface ManifestReference {
+  readonly uri: string;
+  /** Undefined for an algorithm that is not known. */
+  readonly hash: HashName | undefined;
+  /** URI of the hash function. */
+  readonly algorithm: string;
+  readonly digest: Buffer;
+}
+
+export interface Manifest {
+  /** URI of what signs or time-stamps it. */
+  readonly proof: string;
+  readonly references: readonly ManifestReference[];
+}
+
+/** @returns why it is none, as the end of a sentence */
+export function readManifest(bytes: Buffer): Manifest | { readonly because: string } {
+  try {
+    const { utf8 } = decodeXml(bytes);
+    const reader = new ManifestReader(utf8);
+    readXml(utf8, reader);
+    return reader.manifest();
+  } catch (error) {
+    if (error instanceof ManifestFault) return { because: error.message };
+    if (error instanceof CryptoError) return { because: error.message.replace(/\.$/, '') };
+    throw error;
+  }
+}
+
+class ManifestFault extends Error {}
+
+interface OpenReference {
+  readonly uri: string;
+  algorithm: string | undefined;
+  digest: string | undefined;
+}
+
+/** Where an element of each name may stand; everything else is refused, but for extensions. */
+const PARENT: { readonly [local: string]: string } = {
+  SigReference: 'ASiCManifest',
+  DataObjectReference: 'ASiCManifest',
+  ASiCManifestExtensions: 'ASiCManifest',
+  DataObjectReferenceExtensions: 'DataObjectReference',
+  DigestMethod: 'DataObjectReference',
+  DigestValue: 'DataObjectReference',
+};
+
+class ManifestReader implements XmlListener {
+  readonly #utf8: Buffer;
+  readonly #path: string[] = [];
+  readonly #references: ManifestReference[] = [];
+  #proof: string | undefined;
+  #open: OpenReference | undefined;
+  #text: string | undefined;
+
+  constructor(utf8: Buffer) {
+    this.#utf8 = utf8;
+  }
+
+  manifest(): Manifest {
+    if (this.#proof === undefined) throw new ManifestFault('it names no signature');
+    if (this.#references.length === 0) throw new ManifestFault('it lists nothing');
+    return { proof: this.#proof, references: this.#references };
+  }
+
+  startElement(tag: StartTag): void {
+    const { local } = tag.name;
+    const parent = this.#path.at(-1);
+    this.#path.push(local);
+    if (this.#inExtension()) {
+      // An extension says how to read what is beside it; one that must be understood is not.
+      if (!/^(false|0)?$/.test(attributeNamed(this.#utf8, tag, 'Critical') ?? ''))
+        throw new ManifestFault('it has a critical extension');
+      return;
+    }
+    const namespace = local === 'DigestMethod' || local === 'DigestValue' ? DS : ASIC;
+    if (tag.namespace.uri !== namespace || parent !== (this.#path.length === 1 ? undefined : PARENT[local])) {
+      throw new ManifestFault(`${local} is not expected there`);
+    }
+    this.#start(local, tag);
+  }
+
+  endElement({ local }: Name): void {
+    if (!this.#inExtension()) {
+      if (local === 'DigestValue' && this.#open !== undefined) this.#open.digest = this.#text;
+      if (local === 'DataObjectReference') this.#finish();
+      this.#text = undefined;
+    }
+    this.#path.pop();
+  }
+
+  text(start: number, end: number): void {
+    if (this.#text !== undefined) this.#text += this.#utf8.toString('latin1', start, end);
+  }
+
+  character(code: number): void {
+    if (this.#text !== undefined) this.#text += String.fromCodePoint(code);
+  }
+
+  instruction(): void {
+    if (this.#text !== undefined) throw new ManifestFault('a digest is interrupted');
+  }
+
+  comment(): void {
+    this.instruction();
+  }
+
+  #inExtension(): boolean {
+    return (
+      this.#path.some((local, depth) => depth > 0 && local.endsWith('Extensions')) && this.#path.length > 1
+    );
+  }
+
+  #start(local: string, tag: StartTag): void {
+    const attribute = (name: string): string => {
+      const value = attributeNamed(this.#utf8, tag, name);
+      if (value === undefined) throw new ManifestFault(`${local} has no ${name}`);
+      return value;
+    };
+    if (this.#path.length === 1 && local !== 'ASiCManifest')
+      throw new ManifestFault('its root is another element');
+    if (local === 'SigReference') {
+      if (this.#proof !== undefined) throw new ManifestFault('it names two signatures');
+      this.#proof = attribute('URI');
+    } else if (local === 'DataObjectReference') {
+      this.#open = { uri: attribute('URI'), algorithm: undefined, digest: undefined };
+    } else if (local === 'DigestMethod' && this.#open !== undefined) {
+      if (this.#open.algorithm !== undefined) throw new ManifestFault('a reference has two digest methods');
+      this.#open.algorithm = attribute('Algorithm');
+    } else if (local === 'DigestValue') {
+      if (this.#open?.digest !== undefined) throw new ManifestFault('a reference has two digests');
+      this.#text = '';
+    }
+  }
+
+  #finish(): void {
+    const { uri = '', algorithm, digest } = this.#open ?? {};
+    const base64 = digest?.replace(/[ \t\r\n]+/g, '') ?? '';
+    if (algorithm === undefined || !/^[A-Za-z0-9+/]+={0,2}$/.test(base64)) {
+      throw new ManifestFault('a reference has no digest');
+    }
+    if (this.#references.some((other) => other.uri === uri))
+      throw new ManifestFault('it lists a member twice');
+    this.#references.push({ uri, algorithm, hash: hashOf(algorithm), digest: Buffer.from(base64, 'base64') });
+    this.#open = undefined;
+  }
+}
