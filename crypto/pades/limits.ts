@@ -24,6 +24,10 @@ export function assertSigningAllowed(
   if (certification !== undefined && permissionOf(pdf, certification) === NO_CHANGES) {
     throw forbidden('The PDF is certified and its author allows no further changes.');
   }
+  if (certification !== undefined && target.kind === 'new' && form.appearance !== undefined) {
+    // It could be laid over what was certified, so those who check the certification object to it.
+    throw forbidden('The PDF is certified, so only a field its author made can show a signature.');
+  }
   if (form.certification !== undefined && (certification !== undefined || survey.signed.length > 0)) {
     throw forbidden(
       certification === undefined

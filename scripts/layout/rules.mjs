@@ -27,7 +27,7 @@ export const ZONES = {
     owns: /^crypto\//,
     enteredBy: [/^crypto\/index\.ts$/],
     imports: {},
-    packages: ['node-forge'],
+    packages: ['node-forge', '@fontsource/dejavu-sans'],
     builtins: true,
   },
   actors: {
