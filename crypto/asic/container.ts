@@ -1,4 +1,5 @@
 /** A container that is there: its members, and what they are. */
+import { hashSource } from '../cades/content-digests.ts';
 import type { Source } from '../files/source.ts';
 import { type AsicKind, kindOf, type MemberRole, MIME_TYPE_MEMBER, roleOf } from './container-kinds.ts';
 import { readDirectory, type ZipDirectory, type ZipEntry } from './zip-directory.ts';
@@ -54,6 +55,11 @@ export class Container {
       );
     }
     return Buffer.from(source.read(0, source.size));
+  }
+
+  /** Lower-case hex, of the whole file. */
+  get sha256(): string {
+    return hashSource(this.source, []).sha256;
   }
 
   /** The media type it gives itself; undefined when there is no `mimetype`. */

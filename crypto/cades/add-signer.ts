@@ -12,7 +12,7 @@ import {
   type Signer,
 } from '../types.ts';
 import { amended, type ExistingSignature, readExisting } from './existing-signature.ts';
-import { raise, servicesFor } from './raise.ts';
+import { type LevelServices, raise, servicesFor } from './raise.ts';
 import { type FileNames, withFiles, withFilesMeanwhile } from './signature-files.ts';
 import { assertOpen, assertSound } from './soundness.ts';
 
@@ -45,14 +45,39 @@ export async function addCadesSignerAtLevel(
   request: AddCadesSignerRequest,
   services: SigningServices,
 ): Promise<SignedFile> {
-  const { level: to = 'B', at } = request;
-  const levelServices = servicesFor(to, services);
+  const { level = 'B' } = request;
+  const levelServices = servicesFor(level, services);
   return withFilesMeanwhile(request, 'as-input', async (source, output) => {
-    const { existing, der, signature } = withSigner(source, request);
-    const { contentDigest } = existing;
-    existing.write(await raise(der, { to, at, signature, contentDigest }, levelServices), output);
+    const { existing, der } = await raisedSigner(source, request, levelServices);
+    existing.write(der, output);
     return { sha256: existing.sha256 };
   });
+}
+
+/** As `AddCadesSignerRequest`, for files that are open. */
+export type AddedSignerRequest = Omit<AddCadesSignerRequest, keyof FileNames | 'content'> & {
+  readonly content?: string | Source;
+};
+
+/** DER of a detached signature with one more signer. @throws {CryptoError} as `addCadesSignerAtLevel` */
+export async function addedSigner(
+  source: Source,
+  request: AddedSignerRequest,
+  services: SigningServices,
+): Promise<Buffer> {
+  const { der } = await raisedSigner(source, request, servicesFor(request.level ?? 'B', services));
+  return der;
+}
+
+async function raisedSigner(
+  source: Source,
+  request: AddedSignerRequest,
+  services: LevelServices | undefined,
+): Promise<Pick<WithSigner, 'existing' | 'der'>> {
+  const { level: to = 'B', at } = request;
+  const { existing, der, signature } = withSigner(source, request);
+  const { contentDigest } = existing;
+  return { existing, der: await raise(der, { to, at, signature, contentDigest }, services) };
 }
 
 interface WithSigner {
@@ -63,7 +88,7 @@ interface WithSigner {
   readonly signature: Buffer;
 }
 
-function withSigner(source: Source, request: AddCadesSignerRequest): WithSigner {
+function withSigner(source: Source, request: AddedSignerRequest): WithSigner {
   const { signer, at, content, includeChain = true } = request;
   const { digest } = algorithmOf(signer, request);
   const existing = readExisting(source, content, [digest]);

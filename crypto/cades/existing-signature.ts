@@ -24,23 +24,23 @@ export interface ExistingSignature {
 }
 
 /**
- * @param contentPath what a detached signature is over
+ * @param beside what a detached signature is over: a path, or a file that is open
  * @param digests to take of the content, besides those the signature announces
  * @throws {CryptoError} `cms.malformed`; `input.unreadable`, `input.changed`; `request.invalid` when content is named
  *   for a signature that has its own
  */
 export function readExisting(
   file: Source,
-  contentPath: string | undefined,
+  beside: string | Source | undefined,
   digests: readonly DigestName[] = [],
 ): ExistingSignature {
   const source = isArmored(file) ? armoredSource(file) : file;
   const { der, content } = orMalformed(file, () => detachContent(source, { digests }));
   const data = orMalformed(file, () => parseSignedData(der));
-  if (content !== undefined && contentPath !== undefined) {
+  if (content !== undefined && beside !== undefined) {
     throw new CryptoError('request.invalid', `${file.path} has its content inside.`);
   }
-  const outside = contentPath === undefined ? undefined : digestsOf(contentPath, data, digests);
+  const outside = beside === undefined ? undefined : digestsOf(beside, data, digests);
   return {
     der,
     data,
@@ -64,18 +64,18 @@ export function orMalformed<T>({ path }: Pick<Source, 'path'>, read: () => T): T
 }
 
 function digestsOf(
-  path: string,
+  beside: string | Source,
   { signers }: SignedData,
   digests: readonly DigestName[],
 ): ReadonlyMap<DigestName, Buffer> {
   const named = signers.flatMap(({ digestAlgorithm }) => DIGEST_BY_OID.get(digestAlgorithm) ?? []);
-  const source = openSource(path);
+  const source = typeof beside === 'string' ? openSource(beside) : beside;
   try {
     const { all } = hashSource(source, [...named, ...digests]);
     source.assertUnchanged();
     return all;
   } finally {
-    source.close();
+    if (source !== beside) source.close();
   }
 }
 

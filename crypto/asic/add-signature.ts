@@ -1,0 +1,82 @@
+/** One more signature for a container that is there (EN 319 162-1 §4.3.3, §4.4.3). */
+import type { SigningServices } from '../authorities.ts';
+import { openSource, type Source } from '../files/source.ts';
+import {
+  CryptoError,
+  type SignatureLevel,
+  type SignatureParameters,
+  type SignedFile,
+  type Signer,
+} from '../types.ts';
+import { Container } from './container.ts';
+import { type AsicSignatureFormat, withSignature } from './new-signature.ts';
+import { type ContainerEdit, writeContainer } from './write-container.ts';
+import { assertIntact } from './zip-member.ts';
+
+export interface AddAsicSignatureRequest extends SignatureParameters {
+  /** Path of the container. */
+  readonly input: string;
+  /** Path of the container with the new signature. Must not exist. */
+  readonly output: string;
+  readonly signer: Signer;
+  /** Of the new signature; the others stay as they are. @default 'B' */
+  readonly level?: SignatureLevel;
+  /** @default that of the signatures it has; XAdES when it has both or none */
+  readonly format?: AsicSignatureFormat;
+  /** As in `SignFileRequest`. */
+  readonly sync?: boolean;
+}
+
+/**
+ * Signs all data objects of a container once more. Every other member keeps its bytes; in ASiC-S the new signature comes
+ * beside the others in their file.
+ * @throws {CryptoError} `asic.malformed`, `asic.unsafe`; `request.invalid` when there is nothing to sign or ASiC-S has signatures
+ *   of the other format; those of `signAsic`
+ */
+export async function addAsicSignature(
+  request: AddAsicSignatureRequest,
+  services: SigningServices = {},
+): Promise<SignedFile> {
+  return withContainer(request.input, async (container) => {
+    const { kind } = container;
+    const names = container.named('data');
+    const has = { Cades: container.named('cades').length > 0, Xades: container.named('xades').length > 0 };
+    const { format = has.Cades && !has.Xades ? 'Cades' : 'Xades' } = request;
+    if (names.length === 0 || (kind === 'S' && names.length > 1)) {
+      throw new CryptoError('request.invalid', `A container of its kind can't hold ${names.length} files.`);
+    }
+    if (kind === 'S' && has[format === 'Cades' ? 'Xades' : 'Cades']) {
+      throw new CryptoError('request.invalid', 'A container of one file has signatures of one format only.');
+    }
+    const objects = names.flatMap((name) => {
+      const source = container.member(name);
+      return source === undefined ? [] : [{ name, source }];
+    });
+    const edit = await withSignature(objects, { kind, format, container, added: [] }, request, services);
+    return rewritten(container, edit, request);
+  });
+}
+
+/** Opens a container whose members are all whole. */
+export async function withContainer<T>(path: string, work: (container: Container) => Promise<T>): Promise<T> {
+  const source: Source = openSource(path);
+  try {
+    const container = new Container(source);
+    for (const entry of container.directory.entries) assertIntact(source, entry);
+    return await work(container);
+  } finally {
+    source.close();
+  }
+}
+
+/** Writes what a container has become. */
+export function rewritten(
+  container: Container,
+  edit: ContainerEdit,
+  request: { readonly output: string; readonly sync?: boolean; readonly at: number },
+): SignedFile {
+  const { source } = container;
+  const output = writeContainer(request, edit, container);
+  const { size: length, mtimeMs, inode } = source;
+  return { input: { sha256: container.sha256, length, mtimeMs, inode }, output };
+}
