@@ -1,7 +1,7 @@
 /** Counter-signatures: signatures over the value of another one, in its unsigned properties (EN 319 132-1 §5.2.7). */
 import { createHash } from 'node:crypto';
 import type { SigningServices } from '../authorities.ts';
-import { openSource } from '../files/source.ts';
+import { openSource, type Source } from '../files/source.ts';
 import { algorithmOf } from '../keys/algorithm.ts';
 import {
   CryptoError,
@@ -50,33 +50,46 @@ export async function counterSignXades(
 ): Promise<SignedFile> {
   const source = openSource(request.input);
   try {
-    const document = readDocument(source, MAX_SIGNED_LENGTH);
-    const map = mapDocument(document);
-    const room = dataRoom(map, () => undefined);
-    const nodes = openNodes(room, source).filter(
-      (node) => request.of === undefined || attributeOf(node, 'Id') === request.of,
-    );
-    if (nodes.length === 0) {
-      throw new CryptoError(
-        'request.invalid',
-        `${source.path} has no signature "${request.of}" to counter-sign.`,
-      );
-    }
-    const insertions = [];
-    for (const node of nodes) {
-      const properties = counterSignatureText(await counterSignature(room, node, request, services));
-      insertions.push({ signature: node, properties });
-    }
-    return writeParts(source, document, insertProperties(document, map, insertions), request);
+    const { document, parts } = await counterSignedParts(source, request, services);
+    return writeParts(source, document, parts, request);
   } finally {
     source.close();
   }
 }
 
+/** As `CounterSignXadesRequest`, for a file that is open. */
+export type CounterSignedRequest = Omit<CounterSignXadesRequest, 'input' | 'output' | 'sync'>;
+
+/** A document, and the same with its counter-signatures, in order. @throws {CryptoError} as `counterSignXades` */
+export async function counterSignedParts(
+  source: Source,
+  request: CounterSignedRequest,
+  services: SigningServices,
+): Promise<{ readonly document: Buffer; readonly parts: [Buffer, ...Buffer[]] }> {
+  const document = readDocument(source, MAX_SIGNED_LENGTH);
+  const map = mapDocument(document);
+  const room = dataRoom(map, () => undefined);
+  const nodes = openNodes(room, source).filter(
+    (node) => request.of === undefined || attributeOf(node, 'Id') === request.of,
+  );
+  if (nodes.length === 0) {
+    throw new CryptoError(
+      'request.invalid',
+      `${source.path} has no signature "${request.of}" to counter-sign.`,
+    );
+  }
+  const insertions = [];
+  for (const node of nodes) {
+    const properties = counterSignatureText(await counterSignature(room, node, request, services));
+    insertions.push({ signature: node, properties });
+  }
+  return { document, parts: insertProperties(document, map, insertions) };
+}
+
 async function counterSignature(
   room: DataRoom,
   node: SignatureNode,
-  request: CounterSignXadesRequest,
+  request: CounterSignedRequest,
   services: SigningServices,
 ): Promise<string> {
   const { value: countersigned } = readPresent(room, node);

@@ -1,0 +1,102 @@
+/** What is to be said of a container as such, whoever signed what is in it (EN 319 162-1 §4.3.3.1, §4.4.3.1, Annex A.1). */
+import type { Finding } from '../validation/facts.ts';
+import type { Container } from './container.ts';
+import { type AsicKind, isLookalike, kindOf, MIME_TYPE_MEMBER } from './container-kinds.ts';
+import { shownName } from './zip-names.ts';
+import { FLAG, METHOD } from './zip-records.ts';
+
+/** Findings: `container.mimetype`, `container.lookalike`, `container.data-objects`, `container.signatures`, `container.comment`. */
+export function containerFindings(container: Container): Finding[] {
+  const { kind } = container;
+  return [
+    mimeType(container),
+    ...lookalikes(container),
+    ...dataObjects(container, kind),
+    ...comment(container),
+  ];
+}
+
+function mimeType(container: Container): Finding {
+  const type = 'container.mimetype';
+  const given = container.mimeType;
+  if (given === undefined) {
+    const message = 'The container does not say at its beginning what it is.';
+    return { status: 'warning', type, message };
+  }
+  const [first] = container.directory.entries;
+  const inPlace =
+    first?.name === MIME_TYPE_MEMBER &&
+    first.plain &&
+    first.header.method === METHOD.stored &&
+    (first.header.flags & FLAG.descriptor) === 0;
+  if (!inPlace) {
+    const message = 'The media type is not the first member, stored as it is and without extra fields.';
+    return { status: 'failed', type, message, subIndication: 'FORMAT_FAILURE' };
+  }
+  const detail = shownName(given);
+  if (kindOf(given) === undefined) {
+    return { status: 'warning', type, message: 'The media type is not one of signature containers.', detail };
+  }
+  return { status: 'passed', type, message: 'The container says at its beginning what it is.', detail };
+}
+
+function lookalikes({ directory }: Container): Finding[] {
+  return directory.entries
+    .filter(({ name }) => isLookalike(name))
+    .map(({ name }) => ({
+      status: 'failed',
+      type: 'container.lookalike',
+      message: 'The name of a member differs from one with a meaning only in its case.',
+      detail: shownName(name),
+      subIndication: 'FORMAT_FAILURE',
+    }));
+}
+
+function dataObjects(container: Container, kind: AsicKind): Finding[] {
+  const objects = container.named('data');
+  const type = 'container.data-objects';
+  if (objects.length === 0) {
+    const message = 'The container holds no file that could be signed.';
+    return [{ status: 'failed', type, message, subIndication: 'FORMAT_FAILURE' }];
+  }
+  if (kind === 'E') {
+    return [{ status: 'passed', type, message: 'The container holds files.', detail: `${objects.length}` }];
+  }
+  const findings: Finding[] = [];
+  const alone = objects.length === 1 && !objects[0]?.includes('/');
+  findings.push(
+    alone
+      ? {
+          status: 'passed',
+          type,
+          message: 'The container holds one file.',
+          detail: shownName(objects[0] ?? ''),
+        }
+      : {
+          status: 'failed',
+          type,
+          message: 'A container of its kind holds one file, which stands in no folder.',
+          detail: objects.slice(0, 10).map(shownName).join(', '),
+          subIndication: 'FORMAT_FAILURE',
+        },
+  );
+  const files = container.named('xades', 'cades', 'timestamp');
+  if (files.length > 1) {
+    findings.push({
+      status: 'failed',
+      type: 'container.signatures',
+      message: 'A container of its kind has one file of signatures.',
+      detail: files.slice(0, 10).map(shownName).join(', '),
+      subIndication: 'FORMAT_FAILURE',
+    });
+  }
+  return findings;
+}
+
+/** Some readers take the media type from there. */
+function comment({ directory, mimeType: given }: Container): Finding[] {
+  const text = directory.comment.toString('latin1');
+  if (!text.startsWith('mimetype=') || text.slice('mimetype='.length) === given) return [];
+  const message = 'The comment of the container names another media type than the container.';
+  return [{ status: 'failed', type: 'container.comment', message, subIndication: 'FORMAT_FAILURE' }];
+}

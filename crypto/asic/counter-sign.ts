@@ -1,0 +1,84 @@
+/** Counter-signatures of signatures that are in a container (EN 319 122-1 §5.2.7, EN 319 132-1 §5.2.7). */
+import type { SigningServices } from '../authorities.ts';
+import { counterSigned } from '../cades/counter-sign.ts';
+import {
+  CryptoError,
+  type SignatureLevel,
+  type SignatureParameters,
+  type SignedFile,
+  type Signer,
+} from '../types.ts';
+import { counterSignedParts } from '../xades/counter-sign.ts';
+import { rewritten, withContainer } from './add-signature.ts';
+import type { Container } from './container.ts';
+import { readManifest } from './manifest-read.ts';
+import { bytesMember } from './write-container.ts';
+import { nameOfUri } from './zip-names.ts';
+
+export interface CounterSignAsicRequest extends SignatureParameters {
+  /** Path of the container. */
+  readonly input: string;
+  /** Path of the container with the counter-signatures. Must not exist. */
+  readonly output: string;
+  readonly signer: Signer;
+  /** Of the counter-signature; above B for XAdES only. @default 'B' */
+  readonly level?: SignatureLevel;
+  /** Member whose signatures are counter-signed, such as `META-INF/signatures.xml`. @default every file of signatures */
+  readonly file?: string;
+  /** As in `SignFileRequest`. */
+  readonly sync?: boolean;
+}
+
+/**
+ * Counter-signs the signatures of a container inside of their files. All other members keep their bytes.
+ * @throws {CryptoError} `asic.malformed`, `asic.unsafe`; `request.invalid` when there is no such file, when it is time-stamped
+ *   together with the container and so can't change, or for a CAdES counter-signature above level B; those of `signAsic`
+ */
+export async function counterSignAsic(
+  request: CounterSignAsicRequest,
+  services: SigningServices = {},
+): Promise<SignedFile> {
+  const { file, level = 'B' } = request;
+  return withContainer(request.input, async (container) => {
+    const files = container.named('xades', 'cades').filter((name) => file === undefined || name === file);
+    if (files.length === 0) {
+      throw new CryptoError('request.invalid', `${request.input} has no such signature to counter-sign.`);
+    }
+    const sealed = archivedNames(container);
+    if (files.some((name) => sealed.has(name))) {
+      throw new CryptoError(
+        'request.invalid',
+        'An archive time-stamp of the container is over the signature.',
+      );
+    }
+    const added = [];
+    for (const name of files) {
+      const source = container.member(name);
+      if (source === undefined) continue;
+      if (name.endsWith('.p7s')) {
+        if (level !== 'B')
+          throw new CryptoError('request.invalid', 'CAdES counter-signatures are of level B.');
+        const { existing, der } = counterSigned(source, request);
+        const parts: Buffer[] = [];
+        existing.write(der, { write: (...more) => parts.push(...more.map((part) => Buffer.from(part))) });
+        added.push(bytesMember(name, Buffer.concat(parts)));
+      } else {
+        const { parts } = await counterSignedParts(source, request, services);
+        added.push(bytesMember(name, Buffer.concat(parts)));
+      }
+    }
+    return rewritten(container, { dropped: new Set(files), added }, request);
+  });
+}
+
+/** Everything that an archive manifest lists. */
+function archivedNames(container: Container): Set<string> {
+  const names = new Set<string>();
+  for (const manifestName of container.named('archive-manifest')) {
+    const manifest = readManifest(container.bytes(manifestName));
+    if ('because' in manifest)
+      throw new CryptoError('asic.malformed', `${manifestName}: ${manifest.because}.`);
+    for (const { uri } of manifest.references) names.add(nameOfUri(uri) ?? '');
+  }
+  return names;
+}
