@@ -14,6 +14,9 @@ const TIME_LIMIT = 30_000;
 /** Debian package of each tool, for the message when it is missing. */
 const PACKAGES = {
   openssl: 'openssl',
+  'softhsm2-util': 'softhsm2',
+  pk12util: 'libnss3-tools',
+  keytool: 'default-jre-headless',
   pdfsig: 'poppler-utils',
   pdftoppm: 'poppler-utils',
   pdftotext: 'poppler-utils',
@@ -29,7 +32,7 @@ const PACKAGES = {
 export type ToolName = keyof typeof PACKAGES;
 
 /** Large packages that only make more samples: missing, they are skipped everywhere, and the log says so. */
-const OPTIONAL: ReadonlySet<ToolName> = new Set(['gs', 'soffice']);
+const OPTIONAL: ReadonlySet<ToolName> = new Set(['gs', 'soffice', 'keytool']);
 
 const present = new Map<ToolName, boolean>();
 

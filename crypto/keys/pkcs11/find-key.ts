@@ -2,7 +2,8 @@
 import { type Certificate, readableCertificates } from '../../certificates/certificate.ts';
 import { CryptoError } from '../../types.ts';
 import { normalThumbprint, thumbprintOf } from '../thumbprint.ts';
-import { type TokenModule, tokenModule, unavailable } from './module.ts';
+import { restartModule, type TokenModule, tokenModule, unavailable } from './module.ts';
+import { gateOf } from './module-gate.ts';
 import { createSessionPool, type SessionPool } from './session-pool.ts';
 import {
   certificatesOf,
@@ -38,19 +39,28 @@ export interface FoundKey {
 /** The PIN is given to the one token that has the certificate, once. @throws {CryptoError} see `loadSigner` */
 export function findTokenKey(source: TokenSource): FoundKey {
   const pool = createSessionPool(source.pin, source.maxSessions ?? 1);
-  const module = tokenModule(source.modulePath);
-  const { token, certificates, own } = findCertificate(module, source, pool);
+  const { modulePath } = source;
+  const gate = gateOf(modulePath);
+  // Tokens that came since the module was started may show only after a restart.
+  gate.restart(
+    () => {},
+    () => restartModule(modulePath),
+  );
+  const { token, certificates, own } = gate.pass(() =>
+    findCertificate(tokenModule(modulePath), source, pool),
+  );
   const [certificate] = readableCertificates(own.der);
   if (certificate === undefined) {
     throw new CryptoError('certificate.malformed', "The certificate on the token can't be read.");
   }
   const key = tokenKey(
     {
-      modulePath: source.modulePath,
+      modulePath,
       label: token.label,
       serialNumber: token.serialNumber,
       keyId: own.id,
       sessions: pool.memory,
+      gate: gate.memory,
     },
     certificate.publicKey,
   );

@@ -31,6 +31,7 @@ export interface Mechanism {
 export interface TokenModule {
   load(path: string): void;
   C_Initialize(options: { readonly flags: number }): void;
+  C_Finalize(): void;
   C_GetSlotList(withToken: boolean): Handle[];
   C_GetTokenInfo(slot: Handle): TokenInfo;
   C_OpenSession(slot: Handle, flags: number): Handle;
@@ -77,14 +78,28 @@ const loaded = new Map<string, TokenModule>();
 export function tokenModule(path: string): TokenModule {
   const module = loaded.get(path) ?? load(path);
   loaded.set(path, module);
+  initialize(module, path);
+  return module;
+}
+
+/** Ends every session there is, and makes the module look afresh for its tokens. @throws {CryptoError} `key.unavailable` */
+export function restartModule(path: string): void {
+  const module = tokenModule(path);
+  try {
+    module.C_Finalize();
+  } catch {
+    // The module is as it was, and that is what counts.
+  }
+  initialize(module, path);
+}
+
+function initialize(module: TokenModule, path: string): void {
   try {
     module.C_Initialize({ flags: OS_LOCKING });
   } catch (error) {
-    if (returnValueOf(error) !== CKR.alreadyInitialized) {
-      throw unavailable(`The PKCS#11 module ${path} can't be started`, error);
-    }
+    if (returnValueOf(error) === CKR.alreadyInitialized) return;
+    throw unavailable(`The PKCS#11 module ${path} can't be started`, error);
   }
-  return module;
 }
 
 function load(path: string): TokenModule {

@@ -46,6 +46,8 @@ export interface OpenSession {
 
 /** One session while a thread has it for itself. */
 export interface SessionSlot {
+  /** Its last user never gave it back; whatever he was in the middle of would be in the way. */
+  readonly abandoned: boolean;
   /** As left by whoever had it before, perhaps another thread. */
   read(): OpenSession | undefined;
   write(open: OpenSession | undefined): void;
@@ -90,11 +92,8 @@ export class SessionPool {
   /** Runs `work` with a session that nobody else uses meanwhile. */
   use<T>(work: (slot: SessionSlot) => T): T {
     const { at, stamp, abandoned } = this.#take(this.#slots);
-    const slot = this.#slotAt(at);
-    // Whatever its last user was in the middle of would be in the way of the next.
-    if (abandoned) slot.write(undefined);
     try {
-      return work(slot);
+      return work(this.#slotAt(at, abandoned));
     } finally {
       this.#release(at, stamp);
     }
@@ -106,11 +105,16 @@ export class SessionPool {
       const stamp = this.#newStamp();
       if (Atomics.compareExchange(this.#words, at + SESSION.lock, 0, stamp) !== 0) continue;
       try {
-        work(this.#slotAt(at));
+        work(this.#slotAt(at, false));
       } finally {
         this.#release(at, stamp);
       }
     }
+  }
+
+  /** Runs `work` once for each session, taken or not: only where no other thread can be at work with one. */
+  useAll(work: (slot: SessionSlot) => void): void {
+    for (const at of this.#slots) work(this.#slotAt(at, false));
   }
 
   /**
@@ -180,10 +184,11 @@ export class SessionPool {
     return Buffer.from(this.memory, this.memory.byteLength - length, length).toString('utf8');
   }
 
-  #slotAt(at: number): SessionSlot {
+  #slotAt(at: number, abandoned: boolean): SessionSlot {
     const words = this.#words;
     const handle = (word: number) => Buffer.from(this.memory, 4 * (at + word), 8);
     return {
+      abandoned,
       read: () => {
         const length = this.#word(at + SESSION.handleLength);
         if (length === 0) return undefined;

@@ -3,7 +3,16 @@ import { constants, type KeyObject, verify } from 'node:crypto';
 import { CryptoError, type SignatureAlgorithm, type SigningKey } from '../../types.ts';
 import { assertFits, kindOf } from '../local-key.ts';
 import { KEY_TYPES, orderFor, type TokenOrder } from './mechanisms.ts';
-import { CKR, type Handle, returnValueOf, type TokenModule, tokenModule, unavailable } from './module.ts';
+import {
+  CKR,
+  type Handle,
+  restartModule,
+  returnValueOf,
+  type TokenModule,
+  tokenModule,
+  unavailable,
+} from './module.ts';
+import { ModuleGate } from './module-gate.ts';
 import { type OpenSession, SessionPool, type SessionSlot } from './session-pool.ts';
 import {
   attributeOf,
@@ -24,8 +33,9 @@ export interface TokenPlace {
   readonly serialNumber: string;
   /** CKA_ID of the certificate and its key; empty when the certificate has none. */
   readonly keyId: Uint8Array;
-  /** Memory of the session pool that all threads share. */
+  /** Memory of the session pool and of the module's gate, which all threads share. */
   readonly sessions: SharedArrayBuffer;
+  readonly gate: SharedArrayBuffer;
 }
 
 /** A signing key that stays on its token. */
@@ -63,7 +73,8 @@ const UNSUITED: ReadonlySet<number | undefined> = new Set([
 export function tokenKey(place: TokenPlace, publicKey: KeyObject): TokenKey {
   const kind = kindOf(publicKey);
   const pool = new SessionPool(place.sessions);
-  const opener: Opener = { place, pool, publicKey, ...kind };
+  const gate = new ModuleGate(place.gate);
+  const opener: Opener = { place, pool, gate, publicKey, ...kind };
   return {
     ...kind,
     where: 'token',
@@ -71,15 +82,13 @@ export function tokenKey(place: TokenPlace, publicKey: KeyObject): TokenKey {
     sign(data, algorithm) {
       assertFits(kind.type, algorithm);
       const order = orderFor(data, algorithm);
-      return pool.use((slot) => signOver(opener, slot, order));
+      return pool.use((slot) => outlasting(opener, () => signOver(opener, slot, order)));
     },
     open() {
-      pool.use((slot) => {
-        if (slot.read() === undefined) slot.write(opened(opener));
-      });
+      pool.use((slot) => outlasting(opener, () => slot.read() ?? openIn(opener, slot)));
     },
     close() {
-      pool.useIdle((slot) => drop(tokenModule(place.modulePath), slot));
+      pool.useIdle((slot) => gate.pass(() => drop(opener, slot)));
     },
   };
 }
@@ -87,9 +96,23 @@ export function tokenKey(place: TokenPlace, publicKey: KeyObject): TokenKey {
 interface Opener {
   readonly place: TokenPlace;
   readonly pool: SessionPool;
+  readonly gate: ModuleGate;
   readonly publicKey: KeyObject;
   readonly type: SigningKey['type'];
   readonly bits: number;
+}
+
+/** Does `work`, and when the token is not to be had, once more after the module was restarted. */
+function outlasting<T>(opener: Opener, work: () => T): T {
+  const { place, pool, gate } = opener;
+  try {
+    return gate.pass(work);
+  } catch (error) {
+    if (!(error instanceof CryptoError) || error.code !== 'key.unavailable') throw error;
+    const dropAll = () => pool.useAll((slot) => drop(opener, slot));
+    if (!gate.restart(dropAll, () => restartModule(place.modulePath))) throw error;
+    return gate.pass(work);
+  }
 }
 
 /**
@@ -97,22 +120,22 @@ interface Opener {
  * their login. A value made twice harms nobody.
  */
 function signOver(opener: Opener, slot: SessionSlot, order: TokenOrder): Buffer {
+  if (slot.abandoned) forget(opener, slot);
   const open = slot.read();
   if (open !== undefined) {
     try {
       return signIn(opener, open, order);
     } catch (error) {
-      drop(tokenModule(opener.place.modulePath), slot);
+      drop(opener, slot);
       refuseUnsuited(error);
       if (error instanceof CryptoError && error.code === 'key.password') throw error;
     }
   }
-  const fresh = opened(opener);
-  slot.write(fresh);
+  const fresh = openIn(opener, slot);
   try {
     return signIn(opener, fresh, order);
   } catch (error) {
-    drop(tokenModule(opener.place.modulePath), slot);
+    drop(opener, slot);
     refuseUnsuited(error);
     throw unavailable(`The token "${opener.place.label}" does not sign`, error);
   }
@@ -144,10 +167,24 @@ function loadedModule(place: TokenPlace): TokenModule {
   return module;
 }
 
-function drop(module: TokenModule, slot: SessionSlot): void {
+function openIn(opener: Opener, slot: SessionSlot): OpenSession {
+  const open = opened(opener);
+  slot.write(open);
+  opener.gate.countSession(1);
+  return open;
+}
+
+function drop(opener: Opener, slot: SessionSlot): void {
   const open = slot.read();
+  if (open === undefined) return;
+  forget(opener, slot);
+  closeSession(loadedModule(opener.place), open.session);
+}
+
+function forget({ gate }: Opener, slot: SessionSlot): void {
+  if (slot.read() === undefined) return;
   slot.write(undefined);
-  if (open !== undefined) closeSession(module, open.session);
+  gate.countSession(-1);
 }
 
 /** A session that is logged in and has proven to sign with the certificate's key. */
