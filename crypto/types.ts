@@ -117,7 +117,10 @@ export interface SignatureAppearance {
   };
   /** 12 points, shrunk together until they fit; a character the bundled font has not is shown as a box. */
   readonly lines?: readonly string[];
-  /** PNG (with or without transparency) or JPEG of up to 16 million pixels, drawn with its proportions kept. */
+  /**
+   * PNG (with or without transparency, up to 32 MiB unpacked) or JPEG, of up to 16 million pixels and 16 MiB; drawn with
+   * its proportions kept.
+   */
   readonly image?: Buffer;
 }
 

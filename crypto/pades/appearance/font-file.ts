@@ -20,6 +20,12 @@ export interface FontMetrics {
   readonly box: readonly [left: number, bottom: number, right: number, top: number];
 }
 
+interface PackedTable {
+  readonly bytes: Buffer;
+  /** Unpacked. */
+  readonly length: number;
+}
+
 interface Range {
   readonly first: number;
   readonly last: number;
@@ -28,14 +34,16 @@ interface Range {
 
 export class OutlineFont {
   readonly metrics: FontMetrics;
-  readonly #tables: ReadonlyMap<string, Buffer>;
+  readonly #packed: ReadonlyMap<string, PackedTable>;
+  /** Half of the file is never asked for. */
+  readonly #tables = new Map<string, Buffer>();
   readonly #units: number;
   readonly #longOffsets: boolean;
   readonly #advances: number;
   readonly #ranges: readonly Range[];
 
   constructor(woff: Buffer) {
-    this.#tables = unpackTables(woff);
+    this.#packed = packedTables(woff);
     const head = this.table('head');
     const hhea = this.table('hhea');
     this.#units = head.readUInt16BE(18);
@@ -51,8 +59,12 @@ export class OutlineFont {
   }
 
   table(name: string): Buffer {
-    const table = this.#tables.get(name);
-    if (table === undefined) throw new Error(`The bundled font has no table ${name}.`);
+    const known = this.#tables.get(name);
+    if (known !== undefined) return known;
+    const packed = this.#packed.get(name);
+    if (packed === undefined) throw new Error(`The bundled font has no table ${name}.`);
+    const table = packed.bytes.length < packed.length ? inflateSync(packed.bytes) : packed.bytes;
+    this.#tables.set(name, table);
     return table;
   }
 
@@ -104,14 +116,13 @@ export function bundledFont(): OutlineFont {
 const WOFF_HEADER = 44;
 const WOFF_ENTRY = 20;
 
-function unpackTables(woff: Buffer): ReadonlyMap<string, Buffer> {
-  const tables = new Map<string, Buffer>();
+function packedTables(woff: Buffer): ReadonlyMap<string, PackedTable> {
+  const tables = new Map<string, PackedTable>();
   for (let index = 0; index < woff.readUInt16BE(12); index++) {
     const entry = WOFF_HEADER + WOFF_ENTRY * index;
-    const [start, packed, length] = [4, 8, 12].map((at) => woff.readUInt32BE(entry + at));
-    if (start === undefined || packed === undefined || length === undefined) continue;
-    const bytes = woff.subarray(start, start + packed);
-    tables.set(woff.toString('latin1', entry, entry + 4), packed < length ? inflateSync(bytes) : bytes);
+    const start = woff.readUInt32BE(entry + 4);
+    const bytes = woff.subarray(start, start + woff.readUInt32BE(entry + 8));
+    tables.set(woff.toString('latin1', entry, entry + 4), { bytes, length: woff.readUInt32BE(entry + 12) });
   }
   return tables;
 }

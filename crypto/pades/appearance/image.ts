@@ -7,9 +7,9 @@ import type { AppearanceRules } from './archive-rules.ts';
 import { colourSpace } from './colour.ts';
 import { assertFileLength, refusedImage } from './image-limits.ts';
 import { isJpeg, type JpegImage, readJpeg } from './jpeg.ts';
+import { packedPng } from './packed-png.ts';
 import { isPng, type PngFile, readPng } from './png-file.ts';
-import { onWhite, unpackPng } from './png-samples.ts';
-import { packedStream, streamObject } from './stream-object.ts';
+import { streamObject } from './stream-object.ts';
 
 export interface ShownImage {
   /** Pixels. */
@@ -26,7 +26,7 @@ export function showImage(file: Uint8Array): ShownImage {
   assertFileLength(image);
   if (isPng(image)) {
     const png = readPng(image);
-    return { width: png.width, height: png.height, embed: (...to) => embedPng(png, ...to) };
+    return { width: png.width, height: png.height, embed: (...to) => embedPng(image, png, ...to) };
   }
   if (isJpeg(image)) {
     const jpeg = readJpeg(image);
@@ -35,16 +35,15 @@ export function showImage(file: Uint8Array): ShownImage {
   throw refusedImage('is neither PNG nor JPEG');
 }
 
-function embedPng(png: PngFile, draft: Draft, rules: AppearanceRules): string {
-  const unpacked = unpackPng(png);
-  const { width, height, channels, colours, alpha } = rules.transparency ? unpacked : onWhite(unpacked);
-  const keys = imageKeys(width, height);
+function embedPng(file: Buffer, png: PngFile, draft: Draft, rules: AppearanceRules): string {
+  const { channels, colours, alpha } = packedPng(file, png, rules.transparency);
+  const keys = `${imageKeys(png.width, png.height)}/Filter/FlateDecode`;
   let mask = '';
   if (alpha !== undefined) {
-    mask = `/SMask ${referenceText(draft.add(packedStream(`${keys}/ColorSpace/DeviceGray`, alpha)))}`;
+    mask = `/SMask ${referenceText(draft.add(streamObject(`${keys}/ColorSpace/DeviceGray`, alpha)))}`;
   }
   const space = colourSpace(channels === 1 ? 'grey' : 'rgb', rules);
-  return referenceText(draft.add(packedStream(`${keys}/ColorSpace${space}${mask}`, colours)));
+  return referenceText(draft.add(streamObject(`${keys}/ColorSpace${space}${mask}`, colours)));
 }
 
 function embedJpeg(jpeg: JpegImage, draft: Draft, rules: AppearanceRules): string {

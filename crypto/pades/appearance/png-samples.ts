@@ -46,8 +46,11 @@ const SAMPLES: Readonly<Record<PngColour, number>> = {
   'rgb-alpha': 4,
 };
 
-/** Bytes that packed samples may take unpacked: 16 million pixels with four channels of eight bits. */
-const MOST_UNPACKED = 64 << 20;
+/**
+ * Bytes that packed samples may take unpacked: eight million pixels with four channels of eight bits. They are in memory
+ * three times for a moment.
+ */
+const MOST_UNPACKED = 32 << 20;
 
 /** @throws {CryptoError} `request.invalid` when the samples are damaged, too few or too many */
 export function unpackPng(png: PngFile): Samples {
@@ -78,7 +81,7 @@ export function unpackPng(png: PngFile): Samples {
 }
 
 function inflate(packed: Buffer, needed: number): Buffer {
-  if (needed > MOST_UNPACKED) throw refusedImage('unpacks to more than 64 MiB');
+  if (needed > MOST_UNPACKED) throw refusedImage('unpacks to more than 32 MiB');
   let unpacked: Buffer;
   try {
     unpacked = inflateSync(packed, { maxOutputLength: needed });

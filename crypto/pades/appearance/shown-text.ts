@@ -6,6 +6,7 @@ import { createHash } from 'node:crypto';
 import { type Draft, referenceText } from '../draft.ts';
 import { bundledFont, FONT_NAME } from './font-file.ts';
 import { subsetFont } from './font-subset.ts';
+import { leftToRight } from './reading-order.ts';
 import { numberText, packedStream } from './stream-object.ts';
 
 /** One line: its glyphs as four hexadecimal digits each, and its width in thousandths of the font's size. */
@@ -50,7 +51,7 @@ export function showText(lines: readonly string[]): ShownText {
   const shown = lines.map((line): ShownLine => {
     let text = '';
     let width = 0;
-    for (const letter of visible(line)) {
+    for (const letter of leftToRight(visible(line))) {
       const asked = letter.codePointAt(0) ?? MISSING;
       const character = font.glyph(asked) === undefined ? MISSING : asked;
       const glyph = font.glyph(character) ?? 0;

@@ -1,4 +1,5 @@
 import test, { type ExecutionContext } from 'ava';
+import { leftToRight } from '../../../crypto/pades/appearance/reading-order.ts';
 import { pki } from '../../pki/pki.ts';
 import { requireTool, runTool } from '../../verifiers/index.ts';
 import { classicPdf, documentObjects } from '../pdf/build.ts';
@@ -66,6 +67,26 @@ test('a letter the font has not is a box, and what can not be seen is left out',
   t.true(shown.includes('lone □ half'), shown);
   t.true(shown.endsWith('é'), shown);
   await accepted(t, signed);
+});
+
+test('letters that are read from the right stand in their order, with numbers and brackets among them', (t) => {
+  const orders = [
+    ['plain (text) 12', 'plain (text) 12'],
+    ['\u05d0\u05d1\u05d2', '\u05d2\u05d1\u05d0'],
+    ['By \u05d0\u05d1 \u05d2\u05d3, today', 'By \u05d3\u05d2 \u05d1\u05d0, today'],
+    ['\u05d0 (\u05d1) 2026-11 12.5 \u05d2 end', '\u05d2 12.5 2026-11 (\u05d1) \u05d0 end'],
+    ['\u05d0\u05b8\u05d1', '\u05d1\u05d0\u05b8'],
+    ['\u05d0 Anna \u05d1\u05d2', '\u05d0 Anna \u05d2\u05d1'],
+  ] as const;
+  for (const [given, wanted] of orders) t.is(leftToRight(given), wanted);
+});
+
+test('a Hebrew name can be read and copied', async (t) => {
+  if (!requireTool(t, ...TOOLS)) return;
+  const name = '\u05e9\u05dc\u05d5\u05dd';
+  const signed = signVisibly(put(empty()), { page: 1, rectangle: RECTANGLE, lines: [`By ${name} today`] });
+  // The tool takes the reading order from the letters, and is unsure of the spaces around them.
+  t.true((await textOf(signed.output)).join(' ').includes(name));
 });
 
 /** Everything that was drawn lies in the rectangle; gives how much of it. */
