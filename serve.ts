@@ -3,13 +3,20 @@
 import { realpathSync } from 'node:fs';
 import { availableParallelism } from 'node:os';
 import { basename, dirname, join } from 'node:path';
-import { Batch, type FolderOptions, makeStorageFolders, storageLayout } from './actors/index.ts';
+import {
+  Batch,
+  type FolderOptions,
+  makeStorageFolders,
+  type Profile,
+  storageLayout,
+} from './actors/index.ts';
 import type { RunningService, Serve } from './commands/serve.ts';
 import { createBatchServer, type ForwardedTrust, type HttpServer } from './http/index.ts';
 import { keepApiKey, openKeyFolder, SESSION_FILE } from './key-folder.ts';
+import type { ProfileName } from './machines/ids.ts';
 import { Fatal, Faults, openLmdbStore, systemClock, systemIds } from './runtime/index.ts';
 import { faultLine, inputOverlaps, type Settings } from './settings.ts';
-import { setUpSigning } from './signing-setup.ts';
+import { deriveEncryptionKey, setUpSigning } from './signing-setup.ts';
 
 /**
  * Brings the service up in the order of batch-gaps §7: store, certificates, recovery, listening, then the work.
@@ -45,11 +52,14 @@ export const serve: Serve = async (settings, log, options) => {
     if (kept) log.hide(kept.value);
     const apiKey = settings.auth.apiKey ?? kept?.value ?? '';
     const signing = await setUpSigning(settings, keys, { clock, ids });
+    const encryptionKey = await deriveEncryptionKey(settings);
     const batch = await Batch.open(
       {
         layout,
-        folders: folderOptions(settings),
+        folders: folderOptions(settings, signing.profiles),
         profiles: signing.profiles,
+        trust: signing.trust,
+        ...(encryptionKey && { encryptionKey }),
         maxConcurrency: settings.pipeline.maxConcurrency,
         pollEvery: settings.pipeline.pollIntervalSeconds * 1000,
         outputCollision: settings.storage.outputCollision === 'Suffix' ? 'suffix' : 'fail',
@@ -121,11 +131,14 @@ function realPath(path: string): string {
   }
 }
 
-function folderOptions({ storage, watchedFolder }: Settings): readonly FolderOptions[] {
+function folderOptions(
+  { storage, watchedFolder }: Settings,
+  profiles: readonly Profile[],
+): readonly FolderOptions[] {
   return storage.inputs.map((input) => ({
     name: input.name,
     path: input.path,
-    profile: input.profile,
+    profile: folderProfile(input.profile, profiles),
     budget: watchedFolder.maxConsecutiveEnqueueFailures,
     settings: {
       stability: {
@@ -139,6 +152,12 @@ function folderOptions({ storage, watchedFolder }: Settings): readonly FolderOpt
       sweepIntervalMs: (input.pollIntervalSeconds ?? watchedFolder.pollIntervalSeconds) * 1000,
     },
   }));
+}
+
+/** `default` stands for the first profile when none is called so. Source: batch-gaps §6.1, "Default profile". */
+function folderProfile(name: ProfileName, profiles: readonly Profile[]): ProfileName {
+  if (profiles.some((profile) => profile.name === name)) return name;
+  return profiles[0]?.name ?? name;
 }
 
 function httpSettings(settings: Settings, apiKey: string) {

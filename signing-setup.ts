@@ -5,6 +5,7 @@
 import { X509Certificate } from 'node:crypto';
 import type { LocalProfile, Profile, RemoteProfile, SigningChoices, TrustOptions } from './actors/index.ts';
 import {
+  envelopeKey,
   type KeySource,
   type LoadedSigner,
   loadSigner,
@@ -265,6 +266,13 @@ function sourceOf({ source, pfx, pem }: CertificateSettings): DescribedSource | 
     path: pem.certificatePath,
     development: false,
   };
+}
+
+/** Once, at start; kept in memory alone. Undefined when outputs are not encrypted. Source: batch-gaps §9. */
+export async function deriveEncryptionKey({ encryption }: Settings): Promise<Buffer | undefined> {
+  if (!encryption.enabled) return undefined;
+  const { password, passwordEnvVar, salt, iterations } = encryption;
+  return envelopeKey(passwordEnvVar.value || password, Buffer.from(salt, 'base64'), iterations);
 }
 
 async function developmentSource(

@@ -2,7 +2,6 @@
  * The batch service put together: store, actors, pool, pipeline and folders, in the order they may begin.
  * Source: batch-gaps §7, "Start order" and "Planned stop".
  */
-import { serializeSigner } from '../crypto/index.ts';
 import type { Millis } from '../machines/ids.ts';
 import type { JobContext, JobState } from '../machines/job.ts';
 import type { PipelineState } from '../machines/pipeline.ts';
@@ -18,6 +17,7 @@ import {
   type Step,
 } from '../runtime/index.ts';
 import type { BatchService, RescanReport } from './api.ts';
+import { certificateChecks } from './certificate-checks.ts';
 import { DiskSync } from './disk-sync.ts';
 import { jobHandlers } from './effects/index.ts';
 import { EventLog } from './events.ts';
@@ -29,6 +29,7 @@ import { JobService } from './jobs.ts';
 import { Pipeline } from './pipeline.ts';
 import { PipelineService } from './pipeline-control.ts';
 import { SigningPool } from './pool/pool.ts';
+import { poolOptions } from './pool/pool-options.ts';
 import type { RemotePortal } from './ports.ts';
 import { type Profile, Profiles } from './profiles.ts';
 import { ReadinessService } from './readiness.ts';
@@ -48,6 +49,10 @@ export interface BatchOptions {
   readonly profiles: readonly Profile[];
   /** `Signing:Trust`. @default nobody but each profile's own anchors */
   readonly trust?: TrustOptions;
+  /** Key of the encryption envelopes, 32 bytes; needed when a profile encrypts. */
+  readonly encryptionKey?: Uint8Array;
+  /** Told of each job that fails because its profile's certificate may not sign. */
+  readonly onCertificateFailed?: (profile: string) => void;
   /** `Pipeline:MaxConcurrency`: jobs in flight. */
   readonly maxConcurrency: number;
   /** `Pipeline:PollIntervalSeconds`, in milliseconds. */
@@ -143,18 +148,14 @@ export class Batch implements BatchService {
       threads: Math.min(options.threads, options.maxConcurrency),
       clock,
       log,
-      setup: {
+      ...poolOptions(options, {
         processing: layout.processing,
         output: layout.output,
         error: layout.error,
         faults: parts.faultsText,
-        profiles: options.profiles.map((profile) => ({
-          name: profile.name,
-          signer: profile.method === 'Local' ? serializeSigner(profile.signer) : undefined,
-          anchors: profile.anchors,
-        })),
-      },
+      }),
     });
+    const certificates = certificateChecks(options, profiles, parts);
     let observe: (step: Step) => void = (step) => counts.move(step.counters);
     const runtime = createRuntime({
       store,
@@ -165,6 +166,7 @@ export class Batch implements BatchService {
       definitions,
       handlers: jobHandlers({
         pool,
+        certificates,
         clock,
         log,
         disk,

@@ -19,6 +19,9 @@ export {
   signFileAtLevel,
   verifyFile,
 } from './engine.ts';
+export { envelopeKey, NONCE_BYTES as ENVELOPE_NONCE_BYTES } from './envelope/format.ts';
+export { EnvelopeError, openEnvelope } from './envelope/open.ts';
+export { type SealRequest, sealFile } from './envelope/seal.ts';
 export { type KeySource, loadSigner } from './keys/load.ts';
 export type { KeyWarning, LoadedSigner } from './keys/loaded-signer.ts';
 export { certificatesIn } from './keys/pem.ts';

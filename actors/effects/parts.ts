@@ -2,6 +2,7 @@
 import type { JobEffect, JobEvent } from '../../machines/job.ts';
 import type { SystemEventContext } from '../../machines/system-event.ts';
 import { type Clock, type EffectHandler, type EffectTry, Fatal, type Log } from '../../runtime/index.ts';
+import type { CertificateChecks } from '../certificate-checks.ts';
 import type { DiskSync } from '../disk-sync.ts';
 import type { SigningPool } from '../pool/pool.ts';
 import type { PoolAnswer, PoolResults } from '../pool/tasks.ts';
@@ -10,6 +11,8 @@ import type { StorageLayout } from '../storage-layout.ts';
 
 export interface HandlerParts {
   readonly pool: SigningPool;
+  /** Asked before each signature. */
+  readonly certificates?: Pick<CertificateChecks, 'check'>;
   readonly clock: Clock;
   readonly log: Log;
   readonly remote: RemoteSigning;
@@ -43,6 +46,11 @@ export interface JobHandler<Name extends JobEffect['do']> extends EffectHandler<
 export function answerOf<Name extends keyof PoolResults>(answer: PoolAnswer<Name>): PoolResults[Name] {
   if (answer.ok) return answer.result;
   throw new Fatal(answer.code, answer.message);
+}
+
+/** Milliseconds as they are kept with a job: a hundredth is more than anybody reads. */
+export function rounded(milliseconds: number): number {
+  return Math.round(milliseconds * 100) / 100;
 }
 
 /** Any failure of signing or releasing fails the job. Source: batch document, "Processing | any failure". */

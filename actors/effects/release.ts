@@ -1,5 +1,5 @@
 /** Reads the signed file back from disk, checks it as a stranger would, and gives it its name in the output folder. */
-import { answerOf, type HandlerParts, type JobHandler, jobFailed } from './parts.ts';
+import { answerOf, type HandlerParts, type JobHandler, jobFailed, rounded } from './parts.ts';
 
 /**
  * Waits until Verifying is durable: a published file whose job is still Queued after a power cut would be
@@ -30,7 +30,17 @@ export function releaseHandler({
       );
       // Here rather than on the pool: jobs that are released together share one sync of the folder.
       await disk.directory(layout.output);
-      return { type: 'RELEASED', ...released };
+      const { outputFileName, verified, encrypted, times } = released;
+      return {
+        type: 'RELEASED',
+        outputFileName,
+        ...(!verified && { verified }),
+        ...(encrypted && { encrypted }),
+        times: {
+          ...(times.verify !== undefined && { verify: rounded(times.verify) }),
+          output: rounded(times.output),
+        },
+      };
     },
     failed: jobFailed,
   };

@@ -4,7 +4,7 @@
  * Source: batch-gaps §7 ("Before the original is deleted", "Processing folder"); architecture §5.
  */
 import { existsSync, readdirSync, rmSync, unlinkSync } from 'node:fs';
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
 import type { StagedInput } from '../../machines/job.ts';
 import { fileDigest } from './digest.ts';
 import { errno, inodeOf, mtimeOf, statIfPresent, syncDirectory } from './directories.ts';
@@ -50,7 +50,7 @@ export function removeOriginal(
  * Moves a working folder to the error folder. Where the job had begun to publish, the output it may have
  * linked is taken back first: an output nobody committed must not be found.
  *
- * @param published Names the output may have, and the signed file's name in the working folder.
+ * @param published Names the output may have, and the names in the working folder of what may have been published.
  */
 export function quarantine(
   folder: string,
@@ -58,19 +58,16 @@ export function quarantine(
   published: {
     readonly output: string;
     readonly names: readonly string[];
-    readonly signedName: string;
+    readonly signedNames: readonly string[];
   } | null,
 ): void {
   if (!existsSync(folder)) return;
   if (published) {
-    const signed = join(folder, published.signedName);
-    dropHiddenCopy(signed, published.output);
-    for (const name of published.names) {
-      const output = join(published.output, name);
-      if (isPublished(signed, output)) {
-        unlinkSync(output);
-        syncDirectory(published.output);
-      }
+    for (const signedName of published.signedNames) {
+      const signed = join(folder, signedName);
+      dropHiddenCopy(signed, published.output);
+      if (!existsSync(signed)) continue;
+      for (const name of published.names) takeBack(signed, join(published.output, name));
     }
   }
   try {
@@ -82,4 +79,10 @@ export function quarantine(
     for (const name of readdirSync(folder)) move(join(folder, name), join(target, name));
     rmSync(folder, { recursive: true, force: true });
   }
+}
+
+function takeBack(signed: string, output: string): void {
+  if (!isPublished(signed, output)) return;
+  unlinkSync(output);
+  syncDirectory(dirname(output));
 }

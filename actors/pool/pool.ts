@@ -18,6 +18,11 @@ export interface SigningPoolOptions {
   /** Milliseconds that a thread may work on one batch before it is replaced. @default 15 minutes */
   readonly deadlineMs?: number;
   readonly setup: WorkerSetup;
+  /**
+   * True for tasks that mostly wait for others. They go to the threads one by one and at once, beside what is worked
+   * on there, so that a slow authority holds up nobody else. @default none
+   */
+  readonly patient?: (task: PoolTask) => boolean;
   readonly clock: Clock;
   readonly log: Log;
 }
@@ -36,6 +41,9 @@ const DEADLINE = 15 * 60_000;
 /** Large enough to save the passing on, small enough that a large file holds up few others. */
 const BATCH_LIMIT = 8;
 
+/** Patient tasks one thread may have under way: as many as jobs may be in flight (`Pipeline:MaxConcurrency`). */
+const PATIENT_LIMIT = 32;
+
 interface Waiting {
   readonly task: PoolTask;
   readonly since: number;
@@ -50,6 +58,7 @@ export class SigningPool {
   readonly #threads: number;
   readonly #stages = new Map<PoolTask['task'], { tasks: number; busyMs: number; wholeMs: number }>();
   readonly #waiting: Waiting[] = [];
+  readonly #isPatient: (task: PoolTask) => boolean;
   #batches = 0;
   #pumping: Promise<void> | undefined;
   /** Every thread has loaded what it runs. Ending one while it loads can take the process down with it. */
@@ -60,11 +69,13 @@ export class SigningPool {
     this.#log = options.log;
     this.#deadline = options.deadlineMs ?? DEADLINE;
     this.#threads = options.threads;
+    this.#isPatient = options.patient ?? (() => false);
     this.#piscina = new Piscina({
       filename: new URL('./worker.js', import.meta.url).href,
       name: 'run',
       minThreads: options.threads,
       maxThreads: options.threads,
+      concurrentTasksPerWorker: options.patient === undefined ? 1 : 1 + PATIENT_LIMIT,
       idleTimeout: Number.POSITIVE_INFINITY,
       recordTiming: false,
       workerData: options.setup,
@@ -80,7 +91,12 @@ export class SigningPool {
   run<Task extends PoolTask>(task: Task): Promise<PoolAnswer<Task['task']>> {
     return new Promise((resolve) => {
       const answer = resolve as (answer: PoolAnswer) => void;
-      this.#waiting.push({ task, since: this.#clock.elapsed(), answer });
+      const waiting = { task, since: this.#clock.elapsed(), answer };
+      if (this.#isPatient(task)) {
+        void this.#answer([waiting]).catch((error: unknown) => this.#again(waiting, error));
+        return;
+      }
+      this.#waiting.push(waiting);
       // Tasks asked for in the same turn of the event loop go together.
       this.#pumping ??= setImmediate().then(() => {
         this.#pumping = undefined;
@@ -119,13 +135,19 @@ export class SigningPool {
     } catch (error) {
       for (const alone of batch) {
         if (batch.length === 1) this.#give(alone, this.#lost(alone.task, error));
-        else
-          await this.#answer([alone]).catch((own: unknown) => this.#give(alone, this.#lost(alone.task, own)));
+        else await this.#again(alone, error);
       }
     } finally {
       this.#batches -= 1;
       this.#pump();
     }
+  }
+
+  /** Once more, alone: another task may have taken the thread down. One that was late is not tried again. */
+  async #again(alone: Waiting, error: unknown): Promise<void> {
+    const { task } = alone;
+    if (this.#isPatient(task) && error instanceof DeadlineMissed) this.#give(alone, this.#lost(task, error));
+    else await this.#answer([alone]).catch((own: unknown) => this.#give(alone, this.#lost(task, own)));
   }
 
   /** Rejects when the thread is lost or late; no task of the batch is answered then. */

@@ -2,7 +2,7 @@
  * The wire between the main thread and the pool: plain data both ways, files by path, never their bytes.
  * Failures cross as data too, because an error loses its code on the way between threads.
  */
-import type { JobFormat, StagedInput } from '../../machines/job.ts';
+import type { FileDigest, JobFormat, StagedInput } from '../../machines/job.ts';
 
 /** What a job's working folder is called and what it works on. */
 interface JobTask {
@@ -59,7 +59,15 @@ export interface PoolResults {
     readonly signed: { readonly sha256: string; readonly length: number };
   };
   readonly stage: { readonly input: StagedInput; readonly path: string };
-  readonly release: { readonly outputFileName: string };
+  readonly release: {
+    readonly outputFileName: string;
+    /** False: published without a look at it, as its profile says. */
+    readonly verified: boolean;
+    /** The file as published, when that is an envelope. */
+    readonly encrypted?: FileDigest;
+    /** Milliseconds. */
+    readonly times: { readonly verify?: number; readonly output: number };
+  };
   readonly tidy: { readonly diverged: boolean };
   readonly quarantine: Record<string, never>;
 }

@@ -1,20 +1,29 @@
 /**
  * The pool's side of the wire: one task after the other, synchronously. System calls made one by one in two
- * threads beat the same calls spread over libuv's threads (runtime facts §0 row 12).
+ * threads beat the same calls spread over libuv's threads (runtime facts §0 row 12). Only what waits for authorities,
+ * or goes through full validation, is asynchronous.
  */
 import { mkdirSync, statSync } from 'node:fs';
-import { join } from 'node:path';
+import { basename, join } from 'node:path';
 import { threadId, workerData } from 'node:worker_threads';
-import { deserializeSigner, type Signer, signFile, verifyFile } from '../../crypto/index.ts';
-import { describeFailure, Faults, systemClock } from '../../runtime/index.ts';
+import {
+  ENVELOPE_NONCE_BYTES,
+  type SignedFile,
+  type SignFileRequest,
+  signFile,
+  signFileAtLevel,
+} from '../../crypto/index.ts';
+import { describeFailure, Faults, systemClock, systemIds } from '../../runtime/index.ts';
 import '../faults.ts';
-import { NAME_LIMIT, outputName, outputNames } from '../file-names.ts';
+import { NAME_LIMIT, outputName, outputNames, possibleOutputNames, stagedName } from '../file-names.ts';
 import { fileDigest } from '../files/digest.ts';
 import { publish } from '../files/publish.ts';
-import { stage } from '../files/stage.ts';
+import { envelopePath, sealed } from '../files/seal.ts';
+import { type Staged, stage } from '../files/stage.ts';
 import { quarantine, removeOriginal } from '../files/tidy.ts';
 import { WorkingFolders } from '../files/working-folders.ts';
 import type { WorkerSetup } from './setup.ts';
+import { TaskFailure } from './task-failure.ts';
 import type {
   PoolAnswer,
   PoolResults,
@@ -25,69 +34,71 @@ import type {
   StageTask,
   TidyTask,
 } from './tasks.ts';
+import { verifyOutput } from './verify-output.ts';
+import { type ThreadProfile, threadProfiles } from './worker-profiles.ts';
 
 const setup = workerData as WorkerSetup;
 const faults = Faults.parse(setup.faults);
 const clock = systemClock;
 const folders = new WorkingFolders(setup.processing, threadId);
+const profiles = threadProfiles(setup);
 
-interface Profile {
-  readonly signer: Signer | undefined;
-  readonly anchors: readonly Buffer[];
-}
-
-const profiles: ReadonlyMap<string, Profile> = new Map(
-  setup.profiles.map((profile) => [
-    profile.name,
-    {
-      signer: profile.signer && deserializeSigner(profile.signer),
-      anchors: profile.anchors.map((der) => Buffer.from(der)),
-    },
-  ]),
-);
-
-/** A failure with a code, thrown inside a task and sent as data. */
-class TaskFailure extends Error {
-  readonly code: string;
-  constructor(code: string, message: string) {
-    super(message);
-    this.name = 'TaskFailure';
-    this.code = code;
-  }
-}
-
-function profileNamed(name: string): Profile {
-  const profile = profiles.get(name);
+function profileNamed(name: string): ThreadProfile {
+  const profile = profiles.byName.get(name);
   if (!profile) throw new TaskFailure('profile.not-found', `No signing profile is called ${name}.`);
   return profile;
 }
 
-function sign(task: SignTask): PoolResults['sign'] {
+/** At level B done when this returns; above it, once the authorities have answered. */
+function sign(task: SignTask): PoolResults['sign'] | Promise<PoolResults['sign']> {
   const folder = folders.open(task.jobId);
   const readAt = clock.now();
   const staged = stage(task.originalPath, folder, task.fileName);
   faults.atSync('pool.sign.staged');
-  const name = outputName(task.fileName);
-  if (Buffer.byteLength(name) > NAME_LIMIT) {
-    throw new TaskFailure(
-      'output.name-too-long',
-      `The signed file would be called ${Buffer.byteLength(name)} bytes long; the file system takes ${NAME_LIMIT}. Give the input a shorter name.`,
-    );
-  }
-  const { signer } = profileNamed(task.profile);
-  if (!signer)
-    throw new TaskFailure('profile.not-found', `The profile ${task.profile} has no certificate here.`);
-  const file = signFile({
-    format: task.format,
-    input: staged.path,
-    output: join(folder, name),
+  const profile = profileNamed(task.profile);
+  refuseLongNames(task, profile);
+  const request = signingRequest(task, profile, staged.path, join(folder, outputName(task.fileName)));
+  if ((request.level ?? 'B') === 'B') return signedResult(signFile(request), staged, readAt);
+  return signFileAtLevel(request, profile.services).then((file) => signedResult(file, staged, readAt));
+}
+
+function refuseLongNames({ fileName, jobId, format }: SignTask, { form }: ThreadProfile): void {
+  const [wanted] = outputNames(fileName, jobId, format, form);
+  const bytes = Math.max(Buffer.byteLength(outputName(fileName)), Buffer.byteLength(wanted));
+  if (bytes <= NAME_LIMIT) return;
+  throw new TaskFailure(
+    'output.name-too-long',
+    `The signed file would be called ${bytes} bytes long; the file system takes ${NAME_LIMIT}. Give the input a shorter name.`,
+  );
+}
+
+function signingRequest(
+  { format, profile: name, at }: SignTask,
+  { signer, choices, form }: ThreadProfile,
+  input: string,
+  output: string,
+): SignFileRequest {
+  if (!signer) throw new TaskFailure('profile.not-found', `The profile ${name} has no certificate here.`);
+  const { timestamp: _, pades, xades, ...parameters } = choices;
+  return {
+    ...parameters,
+    format,
+    input,
+    output,
     signer,
-    at: task.at,
+    at,
     sync: false,
-  });
+    ...(format === 'Pades' && pades && { pades }),
+    ...(format === 'Xades' && xades && { xades }),
+    ...(format === 'Cades' && {
+      cades: { detached: form.detached, armor: form.saveAsPem ? 'pem' : 'der' } as const,
+    }),
+  };
+}
+
+function signedResult(file: SignedFile, { mtimeMs, inode }: Staged, readAt: number): PoolResults['sign'] {
   faults.atSync('pool.sign.signed');
   const { sha256, length } = file.input;
-  const { mtimeMs, inode } = staged;
   return { input: { sha256, length, mtimeMs, inode, readAt }, signed: file.output };
 }
 
@@ -102,30 +113,53 @@ function stageOnly(task: StageTask): PoolResults['stage'] {
   return { input: { sha256, length, mtimeMs, inode, readAt }, path };
 }
 
-function release(task: ReleaseTask): PoolResults['release'] {
-  const [wanted, beside] = outputNames(task.fileName, task.jobId);
-  const signed = join(folders.pathOf(task.jobId), wanted);
-  verify(task, signed);
-  const names = task.collision === 'suffix' ? [wanted, beside] : [wanted];
-  const outputFileName = publish(signed, setup.output, names);
-  faults.atSync('pool.release.linked');
-  return { outputFileName };
+/** Verify, then encrypt when the profile says so, then publish. */
+function release(task: ReleaseTask): PoolResults['release'] | Promise<PoolResults['release']> {
+  const profile = profileNamed(task.profile);
+  const folder = folders.pathOf(task.jobId);
+  const signed = join(folder, outputName(task.fileName));
+  if (!profile.verify) return publishOutput(task, profile, signed, undefined);
+  const start = clock.elapsed();
+  const checked = verifyOutput({
+    format: task.format,
+    path: signed,
+    stagedPath: join(folder, stagedName(task.fileName)),
+    content: task.content,
+    profile,
+    trust: profiles.trust,
+    remote: task.remote,
+    at: task.at,
+  });
+  const publishNow = () => publishOutput(task, profile, signed, clock.elapsed() - start);
+  return checked === undefined ? publishNow() : checked.then(publishNow);
 }
 
-/** @throws {TaskFailure} `verification.failed`, naming every check that missed */
-function verify(task: ReleaseTask, path: string): void {
-  const { signer, anchors } = profileNamed(task.profile);
-  const report = verifyFile({
-    format: task.format,
-    path,
-    ...(signer && !task.remote && { signer: signer.fingerprint }),
-    at: task.at,
-    ...(task.content && !task.remote && { content: task.content }),
-    ...(anchors.length > 0 && { anchors }),
-  });
-  if (report.ok) return;
-  const misses = report.checks.filter((check) => !check.ok).map((check) => `${check.name}: ${check.detail}`);
-  throw new TaskFailure('verification.failed', `Verification failed. ${misses.join('; ')}`);
+/** @param verifyMs undefined: it was not verified */
+function publishOutput(
+  task: ReleaseTask,
+  { form }: ThreadProfile,
+  signed: string,
+  verifyMs: number | undefined,
+): PoolResults['release'] {
+  const start = clock.elapsed();
+  const envelope = form.encrypted ? seal(signed) : undefined;
+  const [wanted, beside] = outputNames(task.fileName, task.jobId, task.format, form);
+  const names = task.collision === 'suffix' ? [wanted, beside] : [wanted];
+  const outputFileName = publish(envelope?.path ?? signed, setup.output, names);
+  faults.atSync('pool.release.linked');
+  return {
+    outputFileName,
+    verified: verifyMs !== undefined,
+    ...(envelope && { encrypted: { sha256: envelope.sha256, length: envelope.length } }),
+    times: { ...(verifyMs !== undefined && { verify: verifyMs }), output: clock.elapsed() - start },
+  };
+}
+
+/** The cleartext stays in the working folder. */
+function seal(signed: string): ReturnType<typeof sealed> {
+  const { encryptionKey } = setup;
+  if (!encryptionKey) throw new TaskFailure('encryption.no-key', 'There is no key to encrypt outputs with.');
+  return sealed(signed, encryptionKey, () => systemIds.bytes(ENVELOPE_NONCE_BYTES));
 }
 
 function tidy(task: TidyTask): PoolResults['tidy'] {
@@ -143,8 +177,8 @@ function putAside(task: QuarantineTask): PoolResults['quarantine'] {
     task.mayBePublished
       ? {
           output: setup.output,
-          names: outputNames(task.fileName, task.jobId),
-          signedName: outputName(task.fileName),
+          names: possibleOutputNames(task.fileName, task.jobId),
+          signedNames: [outputName(task.fileName), basename(envelopePath(folders.pathOf(task.jobId)))],
         }
       : null,
   );
@@ -152,7 +186,9 @@ function putAside(task: QuarantineTask): PoolResults['quarantine'] {
   return {};
 }
 
-function perform(task: PoolTask): PoolResults[keyof PoolResults] {
+type Result = PoolResults[keyof PoolResults];
+
+function perform(task: PoolTask): Result | Promise<Result> {
   switch (task.task) {
     case 'sign':
       return sign(task);
@@ -167,16 +203,28 @@ function perform(task: PoolTask): PoolResults[keyof PoolResults] {
   }
 }
 
-function answer(task: PoolTask): PoolAnswer {
+function answer(task: PoolTask): PoolAnswer | Promise<PoolAnswer> {
   const start = clock.elapsed();
+  const good = (result: Result): PoolAnswer => ({ ok: true, result, ms: clock.elapsed() - start });
+  const bad = (error: unknown): PoolAnswer => ({
+    ok: false,
+    ...describeFailure(error),
+    ms: clock.elapsed() - start,
+  });
   try {
-    return { ok: true, result: perform(task), ms: clock.elapsed() - start };
+    const result = perform(task);
+    return result instanceof Promise ? result.then(good, bad) : good(result);
   } catch (error) {
-    return { ok: false, ...describeFailure(error), ms: clock.elapsed() - start };
+    return bad(error);
   }
 }
 
-/** The entry Piscina calls: a batch of tasks, answered in their order. */
-export function run(tasks: readonly PoolTask[]): readonly PoolAnswer[] {
-  return tasks.map(answer);
+/**
+ * The entry Piscina calls: a batch of tasks, answered in their order. Tasks that wait for authorities do so side by
+ * side; where none does, the answer is there at once.
+ */
+export function run(tasks: readonly PoolTask[]): readonly PoolAnswer[] | Promise<readonly PoolAnswer[]> {
+  const answers = tasks.map(answer);
+  const ready = answers.filter((one): one is PoolAnswer => !(one instanceof Promise));
+  return ready.length === answers.length ? ready : Promise.all(answers);
 }

@@ -68,7 +68,7 @@ test('quarantine removes the hidden copy of a publication that was cut short', (
   const hidden = join(output, `.${JOB}.part`);
   writeFileSync(hidden, 'sig');
   mkdirSync(join(here, 'error'));
-  quarantine(folder, join(here, 'error', JOB), { output, names, signedName: 'a.signed.txt' });
+  quarantine(folder, join(here, 'error', JOB), { output, names, signedNames: ['a.signed.txt'] });
   t.deepEqual(readdirSync(output), [], 'neither the hidden copy nor the output nobody committed');
 });
 

@@ -214,7 +214,7 @@ test('quarantine takes back an output nobody committed, and only that', (t) => {
   const published = {
     output: path('output'),
     names: ['a.signed.txt', 'a-12345678.signed.txt'],
-    signedName: 'a.signed.txt',
+    signedNames: ['a.signed.txt'],
   };
   quarantine(path('processing', 'job'), path('error', 'job'), published);
   t.deepEqual(readdirSync(path('output')), ['a.signed.txt']);

@@ -7,6 +7,7 @@ import test from 'ava';
 import { DiskSync } from '../../actors/disk-sync.ts';
 import { tidyHandler } from '../../actors/effects/tidy.ts';
 import { SigningPool } from '../../actors/pool/pool.ts';
+import { NO_TRUST } from '../../actors/trust.ts';
 import type { JobEffect } from '../../machines/job.ts';
 import { type Clock, type EffectKey, systemClock } from '../../runtime/index.ts';
 import { room } from './batch-room.ts';
@@ -108,7 +109,7 @@ test('a removed input is durable before its job is told, and a folder that is go
     threads: 1,
     clock: systemClock,
     log: { debug() {}, info() {}, warn() {}, error() {} },
-    setup: { ...layout, faults: '', profiles: [] },
+    setup: { ...layout, faults: '', profiles: [], trust: NO_TRUST, encryptionKey: undefined },
   });
   t.teardown(() => pool.close());
   const handler = tidyHandler({ pool, disk: new SeenDisk() });

@@ -1,0 +1,102 @@
+/** What happens to jobs, told once each as it is committed: the source of counters and histograms. */
+
+import type { Millis } from '../machines/ids.ts';
+import { DIVERGED_MESSAGE, type JobContext, type JobFormat, type JobState } from '../machines/job.ts';
+import type { PipelineState } from '../machines/pipeline.ts';
+import type { Step } from '../runtime/index.ts';
+import { JOB, PIPELINE } from './registry.ts';
+import type { RemoteObserver } from './remote-signing.ts';
+
+/** Part of a job's way. Source: batch-gaps §11, `batch_stage_duration_seconds`. */
+export type Stage = 'queue' | 'stage' | 'sign' | 'verify' | 'encrypt' | 'publish';
+
+/** Times in milliseconds. Called synchronously with each commit: must be quick and must not throw. */
+export interface BatchObserver extends RemoteObserver {
+  /** @param folder null for uploads */
+  enqueued(folder: string | null): void;
+  stage(stage: Stage, took: Millis): void;
+  /** @param took from the claim to the published output */
+  completed(job: {
+    readonly format: JobFormat;
+    readonly profile: string;
+    readonly encrypted: boolean;
+    readonly verified: boolean;
+    readonly took: Millis;
+  }): void;
+  failed(job: { readonly profile: string; readonly code: string | null }): void;
+  canceled(): void;
+  diverged(profile: string): void;
+  paused(): void;
+  resumed(): void;
+}
+
+const nothing = () => {};
+
+/** Hears everything and does nothing. */
+export const NO_OBSERVER: BatchObserver = {
+  enqueued: nothing,
+  stage: nothing,
+  completed: nothing,
+  failed: nothing,
+  canceled: nothing,
+  diverged: nothing,
+  paused: nothing,
+  resumed: nothing,
+  dispatched: nothing,
+  callFailed: nothing,
+  polled: nothing,
+};
+
+/** Tells the observer what a committed step means, if it means anything. */
+export function tellObserver(observer: BatchObserver, step: Step): void {
+  const { kind } = step.actor.address;
+  if (kind === JOB) tellOfJob(observer, step);
+  else if (kind === PIPELINE && step.basedOn > 0 && step.journal.length > 0) {
+    if ((step.actor.state as PipelineState) === 'Paused') observer.paused();
+    else observer.resumed();
+  }
+}
+
+function tellOfJob(observer: BatchObserver, step: Step): void {
+  if (step.ends) return;
+  const context = step.actor.context as unknown as JobContext;
+  if (step.basedOn === 0) observer.enqueued(context.folder);
+  if (step.journal.some(({ message }) => message === DIVERGED_MESSAGE))
+    observer.diverged(context.profileName);
+  // Jobs are counted by state: a step that leads into another one adds to that one's counter.
+  if (!entersState(step)) return;
+  const state = step.actor.state as JobState;
+  const claimedAt = context.claimedAt ?? context.queuedAt;
+  const endedAt = context.endedAt ?? context.updatedAt;
+  switch (state) {
+    case 'Processing':
+      observer.stage('queue', claimedAt - context.queuedAt);
+      break;
+    case 'Completed': {
+      const { sign, verify, output } = context.times ?? {};
+      if (sign !== undefined) observer.stage('sign', sign);
+      if (verify !== undefined) observer.stage('verify', verify);
+      if (output !== undefined) observer.stage(context.outputEncrypted ? 'encrypt' : 'publish', output);
+      observer.completed({
+        format: context.format,
+        profile: context.profileName,
+        encrypted: context.outputEncrypted,
+        verified: !step.journal.some(({ message }) => message.startsWith('Published without')),
+        took: endedAt - claimedAt,
+      });
+      break;
+    }
+    case 'Failed':
+      observer.failed({ profile: context.profileName, code: context.errorCode });
+      break;
+    case 'Canceled':
+      observer.canceled();
+      break;
+    default:
+  }
+}
+
+function entersState({ actor, counters }: Step): boolean {
+  const prefix = `jobs/${actor.state}/`;
+  return Object.entries(counters).some(([name, by]) => by > 0 && name.startsWith(prefix));
+}

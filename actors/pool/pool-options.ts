@@ -1,0 +1,48 @@
+/** What the pool is started with, from the profiles of the service. */
+import { serializeSigner } from '../../crypto/index.ts';
+import { formOf, type Profile } from '../profiles.ts';
+import { NO_TRUST, type TrustOptions } from '../trust.ts';
+import type { SigningPoolOptions } from './pool.ts';
+import type { WorkerProfile, WorkerSetup } from './setup.ts';
+import type { PoolTask } from './tasks.ts';
+
+export interface PoolSource {
+  readonly profiles: readonly Profile[];
+  readonly trust?: TrustOptions;
+  readonly encryptionKey?: Uint8Array;
+}
+
+/** `setup` and `patient` of `SigningPoolOptions`. */
+export function poolOptions(
+  { profiles, trust = NO_TRUST, encryptionKey }: PoolSource,
+  folders: Pick<WorkerSetup, 'processing' | 'output' | 'error' | 'faults'>,
+): Pick<SigningPoolOptions, 'setup' | 'patient'> {
+  const setup: WorkerSetup = {
+    ...folders,
+    profiles: profiles.map(workerProfile),
+    trust,
+    encryptionKey,
+  };
+  const waiting = new Set(profiles.filter(asksAuthorities).map(({ name }) => name as string));
+  if (waiting.size === 0) return { setup };
+  return { setup, patient: (task: PoolTask) => task.task === 'sign' && waiting.has(task.profile) };
+}
+
+function asksAuthorities(profile: Profile): boolean {
+  return profile.method === 'Local' && (profile.choices?.level ?? 'B') !== 'B';
+}
+
+function workerProfile(profile: Profile): WorkerProfile {
+  const { name, verify, anchors } = profile;
+  const shared = { name, verify, form: formOf(profile) };
+  if (profile.method !== 'Local') return { ...shared, signer: undefined, choices: {}, anchors };
+  const { signer, choices = {} } = profile;
+  // Without the chain inside, a file alone leads no further than to its signer's issuer, which was checked before.
+  const bare = choices.includeChain === false && anchors.length > 0;
+  return {
+    ...shared,
+    signer: serializeSigner(signer),
+    choices,
+    anchors: bare ? [...anchors, ...signer.chain] : anchors,
+  };
+}

@@ -1,0 +1,9 @@
+/** A failure with a code, thrown inside a task and sent as data. */
+export class TaskFailure extends Error {
+  readonly code: string;
+  constructor(code: string, message: string) {
+    super(message);
+    this.name = 'TaskFailure';
+    this.code = code;
+  }
+}

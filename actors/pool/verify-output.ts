@@ -1,0 +1,161 @@
+/**
+ * The look at what was signed before it is published: read back from the disk, nothing taken over from signing.
+ *
+ * Level B has the quick check. Signatures above it carry more than that looks at, so they go through full validation,
+ * and so does what the remote portal gives back.
+ *
+ * Source: batch-gaps §6.4.
+ */
+import {
+  type SignatureLevel,
+  type SignatureRecord,
+  type ValidationItem,
+  type ValidationReport,
+  validateFile,
+  verifyFile,
+} from '../../crypto/index.ts';
+import type { FileDigest, JobFormat } from '../../machines/job.ts';
+import { beginningDigest } from '../files/digest.ts';
+import type { TrustOptions } from '../trust.ts';
+import { TaskFailure } from './task-failure.ts';
+import type { ThreadProfile } from './worker-profiles.ts';
+
+export interface OutputCheck {
+  readonly format: JobFormat;
+  /** The signed file. */
+  readonly path: string;
+  /** The input as it was staged, for what is signed beside it. */
+  readonly stagedPath: string;
+  /** What was staged; null when nothing is known of it. */
+  readonly content: FileDigest | null;
+  readonly profile: ThreadProfile;
+  readonly trust: TrustOptions;
+  /** True: signed on the remote portal, by somebody else's key. */
+  readonly remote: boolean;
+  readonly at: number;
+}
+
+/**
+ * Returns, or resolves, when the output is good; level B answers at once.
+ * @throws {TaskFailure} `verification.failed`, naming every check that missed
+ */
+export function verifyOutput(check: OutputCheck): void | Promise<void> {
+  if (check.remote) return verifyRemote(check);
+  return levelOf(check) === 'B' ? verifyQuickly(check, check.profile.anchors) : verifyFully(check);
+}
+
+function levelOf({ profile }: OutputCheck): SignatureLevel {
+  return profile.choices.level ?? 'B';
+}
+
+function isDetached({ format, profile }: OutputCheck): boolean {
+  return format === 'Cades' && profile.form.detached;
+}
+
+function verifyQuickly(check: OutputCheck, anchors: readonly Buffer[]): void {
+  const { format, path, stagedPath, content, profile, at } = check;
+  const report = verifyFile({
+    format,
+    path,
+    ...(isDetached(check) && { contentPath: stagedPath }),
+    ...(profile.signer && { signer: profile.signer.fingerprint }),
+    at,
+    ...(content && { content }),
+    ...(anchors.length > 0 && { anchors }),
+  });
+  if (report.ok) return;
+  fail(report.checks.filter(({ ok }) => !ok).map(({ name, detail }) => `${name}: ${detail}`));
+}
+
+/** A signature of ours above level B: ours, over what was staged, with everything its level promises. */
+async function verifyFully(check: OutputCheck): Promise<void> {
+  const { format, path, stagedPath, content, profile, trust, at } = check;
+  const level = levelOf(check);
+  // What follows the signature in a PDF is more than the quick check knows; its beginning is what was signed.
+  if (format !== 'Pades') verifyQuickly(check, []);
+  else if (content && beginningDigest(path, content.length) !== content.sha256)
+    fail(['content: The file does not begin with what was to be signed.']);
+  const report = await validateFile({
+    format,
+    path,
+    ...(isDetached(check) && { content: stagedPath }),
+    trust: {
+      anchors: [...profile.anchors, ...trust.roots],
+      intermediates: trust.intermediates,
+      // The signer was asked about before signing; from level LT on the answers are in the file.
+      revocation: level === 'T' || trust.revocation === 'none' ? 'none' : 'soft',
+    },
+    at,
+  });
+  const misses = [
+    ...report.results.errors.map(sentence),
+    ...missesOf(ours(report, profile), level, profile.anchors.length > 0),
+  ];
+  if (misses.length > 0) fail(misses);
+}
+
+/** The newest signature by the profile's certificate. */
+function ours({ signatures }: ValidationReport, { signer }: ThreadProfile): SignatureRecord | undefined {
+  const thumbprint = Buffer.from(signer?.fingerprint ?? '', 'hex').toString('base64');
+  return signatures
+    .filter(({ isTimestamp, certificate }) => !isTimestamp && certificate?.thumbprint === thumbprint)
+    .at(-1);
+}
+
+const LEVELS: readonly SignatureLevel[] = ['B', 'T', 'LT', 'LTA'];
+
+function missesOf(
+  record: SignatureRecord | undefined,
+  level: SignatureLevel,
+  withChain: boolean,
+): readonly string[] {
+  if (record === undefined) return ['signer: No signature is by the certificate of the profile.'];
+  const misses = errorsOf(record, withChain);
+  if (record.level === undefined || LEVELS.indexOf(record.level) < LEVELS.indexOf(level))
+    misses.push(`level: The signature is of level ${record.level ?? 'none'}, not ${level}.`);
+  const stamps = record.timestamps.filter(({ kind }) => kind === 'signature');
+  if (stamps.length === 0) misses.push('timestamp: There is no signature time-stamp.');
+  for (const { results } of record.timestamps) {
+    // Whether its authority is trusted is for those who receive the file; that the token is whole is ours.
+    misses.push(...results.errors.filter(({ type }) => type !== 'timestamp.chain').map(sentence));
+  }
+  return misses;
+}
+
+/** What is wrong with a signature; whom its certificate is from counts only when that is asked. */
+function errorsOf({ results, changes }: SignatureRecord, withChain: boolean): string[] {
+  return [
+    ...results.errors.filter(({ type }) => withChain || type !== 'chain').map(sentence),
+    ...changes.filter(({ permitted }) => !permitted).map(({ description }) => `changes: ${description}`),
+  ];
+}
+
+/**
+ * What the portal gave back: at least one signature, every one intact, in the format of the job. A CMS signature is
+ * also compared with what was sent. Chains count only when roots are configured, since nobody else vouches for
+ * people's certificates.
+ */
+async function verifyRemote({ format, path, stagedPath, trust, at }: OutputCheck): Promise<void> {
+  const withChain = trust.roots.length > 0;
+  const report = await validateFile({
+    format,
+    path,
+    ...(format === 'Cades' && { content: stagedPath }),
+    trust: { anchors: trust.roots, intermediates: trust.intermediates, revocation: 'none' },
+    at,
+  });
+  const misses = [
+    ...report.results.errors.map(sentence),
+    ...report.signatures.flatMap((record) => errorsOf(record, withChain)),
+  ];
+  if (misses.length > 0) fail([...new Set(misses)]);
+}
+
+function sentence({ type, message, detail, inner }: ValidationItem): string {
+  const more = detail ?? inner?.errors[0]?.detail;
+  return `${type}: ${message}${more === undefined ? '' : ` (${more})`}`;
+}
+
+function fail(misses: readonly string[]): never {
+  throw new TaskFailure('verification.failed', `Verification failed. ${misses.join('; ')}`);
+}

@@ -1,0 +1,185 @@
+/**
+ * The batch service's metrics and `GET /api/metrics`. Counters and histograms come from committed steps, gauges are
+ * asked for when somebody looks, so that they are right directly after a restart.
+ *
+ * Source: Batch Signing Service API, "Metrics exposed"; batch-gaps §11.
+ */
+import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom-client';
+import type { BatchObserver, BatchService, Stage } from '../../actors/api.ts';
+import type { JobFormat } from '../../machines/job.ts';
+import { type AnyRoute, route } from '../router.ts';
+import type { RequestObservation } from '../visit.ts';
+import { noBody, noParams, noQuery } from './queries.ts';
+
+const SIGNING_BUCKETS = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60];
+const POLL_BUCKETS = [0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60, 120];
+const FORMATS: readonly JobFormat[] = ['Pades', 'Cades', 'Xades'];
+const STAGES: readonly Stage[] = ['queue', 'stage', 'sign', 'verify', 'encrypt', 'publish'];
+const OPERATIONS = ['upload', 'create', 'poll', 'download', 'cancel'] as const;
+
+/** Label of uploads, which come from no folder. */
+const UPLOAD = '(upload)';
+
+export interface MetricsSubjects {
+  /** Names of the configured input folders and profiles: their series stand at 0 from the start. */
+  readonly folders: readonly string[];
+  readonly profiles: readonly { readonly name: string; readonly remote: boolean }[];
+  /** Metrics of the process itself; false keeps them out of tests that compare. @default true */
+  readonly process?: boolean;
+}
+
+export interface BatchMetrics {
+  readonly observer: BatchObserver;
+  request(observation: RequestObservation): void;
+  /** Text exposition, format 0.0.4. */
+  expose(service: Pick<BatchService, 'pipeline' | 'folders' | 'profiles' | 'count'>): Promise<string>;
+  /** Names of all metrics, for tests. */
+  names(): readonly string[];
+}
+
+export function createBatchMetrics(subjects: MetricsSubjects, now: () => number): BatchMetrics {
+  const registry = new Registry();
+  const registers = [registry];
+  if (subjects.process ?? true) collectDefaultMetrics({ register: registry });
+  const counter = <Label extends string>(name: string, help: string, labels: readonly Label[] = []) =>
+    new Counter({ name, help, labelNames: [...labels], registers });
+  const gauge = <Label extends string>(name: string, help: string, labels: readonly Label[] = []) =>
+    new Gauge({ name, help, labelNames: [...labels], registers });
+  const histogram = <Label extends string>(
+    name: string,
+    help: string,
+    buckets: number[],
+    labels: readonly Label[] = [],
+  ) => new Histogram({ name, help, buckets, labelNames: [...labels], registers });
+
+  const enqueued = counter('batch_jobs_enqueued_total', 'Jobs made, by input folder.', ['folder']);
+  const completed = counter('batch_jobs_completed_total', 'Jobs that reached Completed.');
+  const failed = counter('batch_jobs_failed_total', 'Jobs that reached Failed.');
+  const canceled = counter('batch_jobs_canceled_total', 'Jobs canceled by an operator.');
+  const pauses = counter('batch_pipeline_pause_total', 'Times the pipeline was paused.');
+  const resumes = counter('batch_pipeline_resume_total', 'Times the pipeline was resumed.');
+  const encrypted = counter('batch_files_encrypted_total', 'Encryption envelopes published.');
+  const dispatched = counter('batch_jobs_dispatched_to_remote_total', 'Jobs handed to the remote portal.', [
+    'profile',
+  ]);
+  const apiErrors = counter('batch_remote_api_errors_total', 'Failed calls of the remote portal.', ['op']);
+  const unverified = counter('batch_jobs_verify_skipped_total', 'Jobs published without verification.', [
+    'profile',
+  ]);
+  const badCertificates = counter(
+    'batch_cert_validation_failed_total',
+    'Jobs that failed because their certificate was not valid.',
+    ['profile'],
+  );
+  const diverged = counter('batch_inputs_diverged_total', 'Inputs rewritten while their job was running.', [
+    'profile',
+  ]);
+  const requests = counter('batch_http_requests_total', 'Answered requests.', ['route', 'status']);
+  const signing = histogram(
+    'batch_signing_duration_seconds',
+    'From the claim of a job to its published output.',
+    SIGNING_BUCKETS,
+    ['format'],
+  );
+  const stages = histogram('batch_stage_duration_seconds', 'Parts of a job.', SIGNING_BUCKETS, ['stage']);
+  const waits = histogram('batch_queue_wait_seconds', 'From being queued to being claimed.', SIGNING_BUCKETS);
+  const polls = histogram(
+    'batch_remote_poll_duration_seconds',
+    'One pass over the jobs that wait for a signer.',
+    POLL_BUCKETS,
+  );
+  const paused = gauge('batch_pipeline_paused', '1 while the pipeline is paused.');
+  const inFlight = gauge('batch_jobs_in_flight', 'Jobs in Processing or Verifying.');
+  const awaiting = gauge('batch_jobs_awaiting_remote', 'Jobs that wait for a signer.');
+  const stopped = gauge('batch_watcher_stopped', '1 for a watcher that has stopped.', ['folder']);
+  const expiry = gauge('batch_certificate_expiry_seconds', 'Seconds until the certificate ends.', [
+    'profile',
+  ]);
+
+  for (const folder of [...subjects.folders, UPLOAD]) enqueued.inc({ folder }, 0);
+  for (const { name: profile, remote } of subjects.profiles) {
+    for (const series of [unverified, badCertificates, diverged]) series.inc({ profile }, 0);
+    if (remote) dispatched.inc({ profile }, 0);
+  }
+  for (const op of OPERATIONS) apiErrors.inc({ op }, 0);
+  for (const format of FORMATS) signing.zero({ format });
+  for (const stage of STAGES) stages.zero({ stage });
+
+  return {
+    observer: {
+      enqueued: (folder) => enqueued.inc({ folder: folder ?? UPLOAD }),
+      stage(stage, took) {
+        stages.observe({ stage }, took / 1000);
+        if (stage === 'queue') waits.observe(took / 1000);
+      },
+      completed(job) {
+        completed.inc();
+        signing.observe({ format: job.format }, job.took / 1000);
+        if (job.encrypted) encrypted.inc();
+        if (!job.verified) unverified.inc({ profile: job.profile });
+      },
+      failed({ profile, code }) {
+        failed.inc();
+        if (code?.startsWith('certificate.')) badCertificates.inc({ profile });
+      },
+      canceled: () => canceled.inc(),
+      diverged: (profile) => diverged.inc({ profile }),
+      paused: () => pauses.inc(),
+      resumed: () => resumes.inc(),
+      dispatched: (profile) => dispatched.inc({ profile }),
+      callFailed: (op) => apiErrors.inc({ op }),
+      polled: (took) => polls.observe(took / 1000),
+    },
+    request({ route: path, status }) {
+      requests.inc({ route: path, status: String(status) });
+    },
+    async expose(service) {
+      const state = await service.pipeline.state();
+      paused.set(state.paused ? 1 : 0);
+      inFlight.set(FORMATS.reduce((sum, format) => sum + state.inFlight[format], 0));
+      awaiting.set(service.count(['AwaitingSigner']));
+      for (const { name, status } of await service.folders.list()) {
+        stopped.set({ folder: name }, status === 'Stopped' ? 1 : 0);
+      }
+      for (const { name, certificate } of service.profiles.list()) {
+        if (certificate) expiry.set({ profile: name }, (certificate.notAfter - now()) / 1000);
+      }
+      return registry.metrics();
+    },
+    names: () => registry.getMetricsAsArray().map(({ name }) => name),
+  };
+}
+
+/** @param requireKey `Metrics:RequireApiKey` */
+export function metricsRoutes(expose: () => Promise<string>, requireKey: boolean): readonly AnyRoute[] {
+  return [
+    route({
+      method: 'GET',
+      path: '/api/metrics',
+      summary: 'Metrics in the text format of Prometheus.',
+      auth: requireKey ? 'operator' : 'anonymous',
+      rate: 'none',
+      bodyPolicy: 'none',
+      headers: [],
+      params: noParams,
+      query: noQuery,
+      body: noBody,
+      unfit: {
+        params: 'route.not-found',
+        query: 'validation.filter-invalid',
+        body: 'validation.body-invalid',
+      },
+      responses: { 200: 'text' },
+      refusals: [],
+      async handle() {
+        return {
+          kind: 'asset',
+          status: 200,
+          contentType: 'text/plain; version=0.0.4; charset=utf-8',
+          body: await expose(),
+          headers: [],
+        };
+      },
+    }),
+  ];
+}
