@@ -67,7 +67,11 @@ async function main(argv: readonly string[]): Promise<ExitCode> {
     .command('verify')
     .description('check the signatures of files')
     .argument('<file...>', 'signed files')
-    .option('--format <format>', 'Pades, Cades or Xades (default: by extension)', parseFormat)
+    .option(
+      '--format <format>',
+      'Pades, Cades, Xades or Asic (default: by extension and content)',
+      parseFormat,
+    )
     .option('--trust <pem>', 'file with trusted root certificates; may be repeated', collect, [])
     .option('--intermediates <pem>', 'file with certificates below the roots; may be repeated', collect, [])
     .option('--content <file>', 'what a detached signature is over')
@@ -114,7 +118,7 @@ async function serveCommand(loaded: LoadedSettings): Promise<ExitCode> {
   return runService({ serve, settings, warnings, log, clock: systemClock, terminal, options });
 }
 
-type Format = 'Pades' | 'Cades' | 'Xades';
+type Format = 'Pades' | 'Cades' | 'Xades' | 'Asic';
 
 /** Options of `verify` as they come from the command line. */
 type VerifyWords = Omit<VerifyOptions, 'format' | 'content' | 'at'> & {
@@ -124,10 +128,10 @@ type VerifyWords = Omit<VerifyOptions, 'format' | 'content' | 'at'> & {
 };
 
 function parseFormat(word: string): Format {
-  const format = (['Pades', 'Cades', 'Xades'] as const).find(
+  const format = (['Pades', 'Cades', 'Xades', 'Asic'] as const).find(
     (name) => name.toLowerCase() === word.toLowerCase(),
   );
-  if (format === undefined) throw new InvalidArgumentError('It must be Pades, Cades or Xades.');
+  if (format === undefined) throw new InvalidArgumentError('It must be Pades, Cades, Xades or Asic.');
   return format;
 }
 

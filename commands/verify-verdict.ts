@@ -1,10 +1,10 @@
 /** What `verify` is asked, and what it says of one file. */
-import type { SignatureFormat, TrustSettings, ValidationReport } from '../crypto/index.ts';
+import type { TrustSettings, ValidationReport } from '../crypto/index.ts';
 
 export interface VerifyOptions {
   readonly json: boolean;
   /** Overrides the format that the extension suggests. */
-  readonly format: SignatureFormat | undefined;
+  readonly format: ValidationReport['format'] | undefined;
   /** Files of trusted roots, PEM or DER; with none nobody is trusted. */
   readonly trust: readonly string[];
   /** Files of certificates that may stand between signer and root. */
@@ -21,7 +21,7 @@ export interface VerifyOptions {
 /** What is said of one file. */
 export interface FileVerdict {
   readonly file: string;
-  readonly format: SignatureFormat;
+  readonly format: ValidationReport['format'];
   readonly ok: boolean;
   /** Null when the file can't be read. */
   readonly report: ValidationReport | null;

@@ -3,7 +3,6 @@ import { X509Certificate } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import { extname, resolve } from 'node:path';
 import type {
-  SignatureFormat,
   SignatureRecord,
   TrustSettings,
   ValidateFileRequest,
@@ -46,11 +45,14 @@ export async function verifyFiles(
 }
 
 /** The format a file of this name most likely has. Source: batch-gaps §4, "Format choice". */
-export function formatOf(file: string): SignatureFormat {
+export function formatOf(file: string): ValidationReport['format'] {
   const extension = extname(file).toLowerCase();
+  if (CONTAINER.includes(extension)) return 'Asic';
   return extension === '.pdf' ? 'Pades' : XML.includes(extension) ? 'Xades' : 'Cades';
 }
 
+/** EN 319 162-1 §4.3.2, §4.4.2, and what was in use before. Others are known by what is in them. */
+const CONTAINER: readonly string[] = ['.asics', '.scs', '.asice', '.sce', '.bdoc', '.edoc'];
 const XML: readonly string[] = ['.xml', '.xades', '.xsig'];
 
 async function judge(
@@ -64,7 +66,7 @@ async function judge(
   try {
     const report = await validate({ format, path: resolve(file), at, trust, ...beside });
     const ok = chain ? report.indication === 'TOTAL-PASSED' : isIntact(report);
-    return { file, format, ok, report, error: null };
+    return { file, format: report.format, ok, report, error: null };
   } catch (error) {
     return { file, format, ok: false, report: null, error: describeFailure(error) };
   }

@@ -1,9 +1,9 @@
 /** One door to validation: a file and what is trusted in, a report with reasons out. */
+import { asicFacts, mayBeContainer } from '../asic/facts.ts';
 import { cadesFacts } from '../cades/facts.ts';
 import { joinEvidence } from '../cms/facts-evidence.ts';
 import { openSource, type Source } from '../files/source.ts';
 import { padesFacts } from '../pades/validate.ts';
-import type { SignatureFormat } from '../types.ts';
 import { xadesFacts } from '../xades/validate.ts';
 import type { FileFacts, Finding } from './facts.ts';
 import { judgeFile } from './judge-file.ts';
@@ -12,7 +12,8 @@ import type { ValidationReport } from './report.ts';
 import type { ValidationRequest } from './trust.ts';
 
 export interface ValidateFileRequest extends ValidationRequest {
-  readonly format: SignatureFormat;
+  /** A container is known by its first bytes where `Cades` or `Xades` is said, neither of which begins so. */
+  readonly format: ValidationReport['format'];
   /** Path of the signed file, or of the signature when it is detached. Read afresh from disk. */
   readonly path: string;
   /** Path of what a detached signature is over. */
@@ -26,8 +27,8 @@ export interface ValidateFileRequest extends ValidationRequest {
  *   anchor that can't be read
  */
 export async function validateFile(request: ValidateFileRequest): Promise<ValidationReport> {
-  const facts = factsOf(request);
-  const { format, trust } = request;
+  const { format, facts } = factsOf(request);
+  const { trust } = request;
   const report = judgeFile(format, facts, request);
   const open = report.signatures.some(({ results }) => isOpen(results));
   if (trust.online === undefined || trust.revocation === 'none' || !open) return report;
@@ -44,7 +45,10 @@ export async function validateFile(request: ValidateFileRequest): Promise<Valida
 }
 
 /** Opens the files, and closes them again before anybody is asked. */
-function factsOf({ format, path, content }: ValidateFileRequest): FileFacts {
+function factsOf({ format: said, path, content }: ValidateFileRequest): {
+  readonly format: ValidationReport['format'];
+  readonly facts: FileFacts;
+} {
   const sources: Source[] = [];
   try {
     const open = (name: string): Source => {
@@ -54,9 +58,10 @@ function factsOf({ format, path, content }: ValidateFileRequest): FileFacts {
     };
     const source = open(path);
     const beside = content === undefined ? {} : { content: open(content) };
+    const format = said !== 'Pades' && mayBeContainer(source) ? 'Asic' : said;
     const facts = READ[format](source, beside);
     for (const one of sources) one.assertUnchanged();
-    return facts;
+    return { format, facts };
   } finally {
     for (const source of sources) source.close();
   }
@@ -64,7 +69,8 @@ function factsOf({ format, path, content }: ValidateFileRequest): FileFacts {
 
 type Reader = (source: Source, beside: { readonly content?: Source }) => FileFacts;
 
-const READ: { readonly [format in SignatureFormat]: Reader } = {
+const READ: { readonly [format in ValidationReport['format']]: Reader } = {
+  Asic: asicFacts,
   Pades: padesFacts,
   Cades: cadesFacts,
   Xades: xadesFacts,
