@@ -1,0 +1,358 @@
+/** Validating CAdES files, adding to them, and everything else that is ASN.1. */
+
+import { spawnSync } from 'node:child_process';
+import { createHash, randomBytes } from 'node:crypto';
+import { readFileSync } from 'node:fs';
+import { Asn1Error } from '../../crypto/asn1/error.ts';
+import { addCadesSigner } from '../../crypto/cades/add-signer.ts';
+import { augmentCades } from '../../crypto/cades/augment.ts';
+import { counterSignCades } from '../../crypto/cades/counter-sign.ts';
+import { cadesFacts } from '../../crypto/cades/facts.ts';
+import { readCertificate } from '../../crypto/certificates/certificate.ts';
+import { certificatePem, certificatesIn } from '../../crypto/keys/pem.ts';
+import { openPfx } from '../../crypto/keys/pfx.ts';
+import { readPrivateKey } from '../../crypto/keys/private-key.ts';
+import { readCrl } from '../../crypto/revocation/crl.ts';
+import { readOcsp } from '../../crypto/revocation/ocsp.ts';
+import { checkToken } from '../../crypto/timestamps/check.ts';
+import { readTimestampResponse } from '../../crypto/timestamps/exchange.ts';
+import { imprintOf } from '../../crypto/timestamps/imprint.ts';
+import { readTimestampToken } from '../../crypto/timestamps/read.ts';
+import { CryptoError, type SignatureLevel } from '../../crypto/types.ts';
+import { judgeFile } from '../../crypto/validation/judge-file.ts';
+import { keyPemOf } from '../pki/pki.ts';
+import { makeCrl, serialOf } from '../pki/revocation-answers.ts';
+import { makeToken } from '../pki/tokens.ts';
+import { isPresent } from '../verifiers/index.ts';
+import { bytesMutation } from './mutate/bytes.ts';
+import { derMutation } from './mutate/der.ts';
+import { type Mutation, several } from './mutate/mutation.ts';
+import { outcomeOf, reportOn } from './outcome.ts';
+import { BrokenPromise, type Target } from './target.ts';
+import { contentsOf, memorySource, NOW, type World } from './world.ts';
+
+const CONTENT = Buffer.from('One hundred barrels, to be paid on delivery.\n'.repeat(3));
+const OTHER_CONTENT = Buffer.from('One thousand barrels, to be paid on delivery.\n'.repeat(3));
+
+/** PEM is changed as text, or as the DER inside. */
+const armored: Mutation = (input, random, other) => {
+  const text = input.toString('latin1');
+  const match = /(-----BEGIN [^\n]*-----\r?\n)([A-Za-z0-9+/=\s]*)(-----END)/.exec(text);
+  if (match === null || random.once(3)) return bytesMutation(input, random, other);
+  const [all = '', begin = '', body = '', end = ''] = match;
+  const changed = derMutation(Buffer.from(body, 'base64'), random, other);
+  const lines = changed.toString('base64').replace(/.{64}/g, '$&\n');
+  return Buffer.from(
+    text.replace(all, () => `${begin}${lines}\n${end}`),
+    'latin1',
+  );
+};
+
+const cmsMutation: Mutation = several((input, random, other) =>
+  (input[0] === 0x2d ? armored : derMutation)(input, random, other),
+);
+
+interface CmsSeeds {
+  readonly enveloping: readonly Buffer[];
+  readonly detached: readonly Buffer[];
+}
+
+async function signedCms(world: World): Promise<CmsSeeds> {
+  const [enveloping, detached]: [Buffer[], Buffer[]] = [[], []];
+  for (const level of ['B', 'T', 'LT', 'LTA'] as const satisfies readonly SignatureLevel[]) {
+    for (const cades of [
+      {},
+      { detached: true },
+      { armor: 'pem' },
+      { detached: true, armor: 'pem' },
+    ] as const) {
+      const bytes = contentsOf(await world.sign(CONTENT, { format: 'Cades', level, cades }));
+      ('detached' in cades ? detached : enveloping).push(bytes);
+    }
+  }
+  for (const kind of ['rsa-2048', 'p-521', 'ed25519'] as const) {
+    const signer = world.pki.signer(kind);
+    enveloping.push(contentsOf(await world.sign(CONTENT, { format: 'Cades', signer })));
+  }
+  const policy = {
+    oid: '1.2.3.4',
+    digest: 'sha256',
+    hash: createHash('sha256').update('p').digest(),
+  } as const;
+  const input = await world.sign(CONTENT, { format: 'Cades', level: 'T', policy });
+  const second = world.path();
+  addCadesSigner({ input, output: second, signer: world.pki.signer('p-384'), at: NOW });
+  const countered = world.path();
+  counterSignCades({ input: second, output: countered, signer: world.pki.signer('p-256'), at: NOW });
+  enveloping.push(contentsOf(second), contentsOf(countered));
+  return { enveloping, detached };
+}
+
+export async function cmsValidation(world: World): Promise<Target> {
+  const { enveloping, detached } = await signedCms(world);
+  let turn = 0;
+  return {
+    name: 'cms',
+    seeds: [...enveloping, ...detached],
+    mutation: cmsMutation,
+    run(input) {
+      const place = turn++ % 3;
+      const content = [undefined, CONTENT, OTHER_CONTENT][place];
+      const beside = content === undefined ? {} : { content: memorySource(content) };
+      const report = reportOn(world, 'Cades', cadesFacts(memorySource(input), beside));
+      if (report.indication === 'TOTAL-PASSED') {
+        if (place === 2) throw new BrokenPromise('a signature passes over content that nobody signed');
+        if (place === 0 && !carries(input, CONTENT)) throw new BrokenPromise('other content passes');
+      }
+      return `${place} ${outcomeOf(report)}`;
+    },
+  };
+}
+
+/** True when the content is inside, in one piece or in several. */
+function carries(file: Buffer, content: Buffer): boolean {
+  const [, body] = /-----BEGIN [^\n]*-----\s+([A-Za-z0-9+/=\s]*)/.exec(file.toString('latin1')) ?? [];
+  const der = body === undefined ? file : Buffer.from(body, 'base64');
+  return der.includes(content.subarray(0, 40));
+}
+
+/** A further signer, a counter-signature or a higher level for what others may have made. */
+export async function cmsAdding(world: World): Promise<Target> {
+  const { enveloping } = await signedCms(world);
+  const signer = world.pki.signer('p-256');
+  let turn = 0;
+  return {
+    name: 'cms-add',
+    seeds: enveloping,
+    mutation: cmsMutation,
+    async run(bytes) {
+      const [input, output] = [world.path(bytes), world.path()];
+      const files = { input, output, at: NOW, sync: false };
+      const place = turn++ % 3;
+      if (place === 0) addCadesSigner({ ...files, signer });
+      else if (place === 1) counterSignCades({ ...files, signer });
+      else await augmentCades({ ...files, format: 'Cades', to: 'LTA' }, world.services);
+      const report = reportOn(world, 'Cades', cadesFacts(memorySource(contentsOf(output))));
+      return `added ${place} ${outcomeOf(report)}`;
+    },
+  };
+}
+
+/** Something small that is read by one function; the refusals that function documents are outcomes. */
+function reader(
+  name: string,
+  seeds: readonly Buffer[],
+  read: (input: Buffer) => unknown,
+  mutation: Mutation = several(derMutation),
+): Target {
+  return {
+    name,
+    seeds,
+    mutation,
+    run(input) {
+      const result = read(input);
+      return result instanceof Promise ? result.then(() => 'read') : 'read';
+    },
+  };
+}
+
+/** Readers of internal structures refuse with an error of their own, which their callers know. */
+function orRefused(read: (input: Buffer) => unknown): (input: Buffer) => unknown {
+  return (input) => {
+    try {
+      return read(input);
+    } catch (error) {
+      if (error instanceof Asn1Error) throw new CryptoError('cms.malformed', error.message);
+      throw error;
+    }
+  };
+}
+
+function crlSeed(world: World): Buffer {
+  const { issuing } = world.pki;
+  const serial = serialOf(world.pki.signer('p-384').certificate);
+  const revoked = new Map([[serial, { at: NOW - 1000, reason: 1 }]]);
+  return makeCrl({ issuer: issuing, thisUpdate: NOW - 500, nextUpdate: NOW + 86_400_000, revoked });
+}
+
+async function evidenceSeeds(
+  world: World,
+): Promise<{ crls: Buffer[]; ocsps: Buffer[]; certificates: Buffer[] }> {
+  const signer = world.pki.signer('p-256');
+  const { crls, ocsps, certificates } = await world.services.evidence.collect(
+    [signer.certificate, world.pki.timestampSigner.certificate],
+    [world.pki.issuing.certificate, world.pki.stamping.certificate],
+    NOW,
+  );
+  return { crls: [...crls, crlSeed(world)], ocsps: [...ocsps], certificates: [...certificates] };
+}
+
+export function certificates(world: World): Target {
+  const { pki } = world;
+  const kinds = ['rsa-2048', 'p-256', 'p-521', 'ed25519'] as const;
+  const seeds = [
+    ...kinds.map((kind) => pki.signer(kind).certificate),
+    ...[pki.root, pki.issuing, pki.timestampSigner, pki.issuing.responder].map(
+      ({ certificate }) => certificate,
+    ),
+  ];
+  return reader('certificate', seeds, (input) => {
+    const { subject, publicKey } = readCertificate(input);
+    return [subject, publicKey];
+  });
+}
+
+export async function ocsps(world: World): Promise<Target> {
+  const { ocsps: basics } = await evidenceSeeds(world);
+  return reader(
+    'ocsp',
+    basics,
+    orRefused((input) => {
+      const answer = readOcsp(input);
+      return answer.signatureFault(readCertificate(world.pki.issuing.responder.certificate));
+    }),
+  );
+}
+
+export async function crls(world: World): Promise<Target> {
+  const { crls: lists } = await evidenceSeeds(world);
+  return reader('crl', lists, orRefused(readCrl));
+}
+
+export function tokens(world: World): Target {
+  const { key, certificate } = world.pki.timestampSigner;
+  const maker = { key, certificate, chain: [world.pki.stamping.certificate] };
+  const imprint = createHash('sha256').update(CONTENT).digest();
+  const seeds = Array.from({ length: 4 }, (_, index) =>
+    makeToken(imprint, 'sha256', maker, { at: NOW + index, serial: randomBytes(8) }),
+  );
+  return {
+    name: 'token',
+    seeds,
+    mutation: several(derMutation),
+    run(input) {
+      const findings = checkToken(readTimestampToken(input), imprintOf(OTHER_CONTENT));
+      if (findings.every(({ status }) => status === 'passed')) {
+        throw new BrokenPromise('a time-stamp passes over what nobody stamped');
+      }
+      return findings.map(({ status, type }) => `${type} ${status}`).join(' ');
+    },
+  };
+}
+
+/** Answers of authorities, as they come in while a file is signed. */
+export async function answers(world: World): Promise<Target> {
+  const timestamps: Buffer[] = [];
+  const others: Buffer[] = [];
+  const recording = world.servicesWith((answer, url) => {
+    (url.endsWith('/timestamp') ? timestamps : others).push(answer);
+    return answer;
+  });
+  const imprint = createHash('sha256').update(CONTENT).digest();
+  await recording.timestamps.stamp(imprint, 'sha256');
+  const ends = [world.pki.signer('p-256').certificate, world.pki.timestampSigner.certificate];
+  const chain = [world.pki.issuing.certificate, world.pki.stamping.certificate];
+  await recording.evidence.collect(ends, chain, NOW);
+  let turn = 0;
+  return {
+    name: 'answer',
+    seeds: [...timestamps, ...others],
+    mutation: several(derMutation),
+    async run(input) {
+      const place = turn++ % (others.length + 1);
+      let answered = 0;
+      const services = world.servicesWith((answer, url) =>
+        url.endsWith('/timestamp') || answered++ === place ? input : answer,
+      );
+      if (place === others.length) {
+        readTimestampResponseOrRefuse(input);
+        await services.timestamps.stamp(imprint, 'sha256');
+        return 'stamped';
+      }
+      await services.evidence.collect(ends, chain, NOW);
+      return `collected ${place}`;
+    },
+  };
+}
+
+const readTimestampResponseOrRefuse = orRefused(readTimestampResponse);
+
+/** Certificates and answers from outside the file, where anybody may have made them. */
+export async function evidence(world: World): Promise<Target> {
+  const { crls: lists, ocsps: responses, certificates: known } = await evidenceSeeds(world);
+  const signed = await world.sign(CONTENT, { format: 'Cades', level: 'T' });
+  const facts = cadesFacts(memorySource(contentsOf(signed)));
+  return {
+    name: 'evidence',
+    seeds: [...lists, ...responses, ...known],
+    mutation: several(derMutation),
+    run(input) {
+      const evidence = {
+        certificates: [input, ...known],
+        crls: [input, ...lists],
+        ocsps: [input, ...responses],
+      };
+      const alone = { certificates: [input], crls: [input], ocsps: [input] };
+      const { trust, at } = world.judging;
+      const outcomes = [evidence, alone].map((one) =>
+        outcomeOf(judgeFile('Cades', facts, { at, trust: { ...trust, revocation: 'hard', evidence: one } })),
+      );
+      return outcomes.join(' | ');
+    },
+  };
+}
+
+/** Keys in files; a password is never asked for twice, and never derived for minutes. */
+export function keys(world: World): Target {
+  const signer = world.pki.signer('p-256');
+  const rsa = world.pki.signer('rsa-2048');
+  const key = keyPemOf(signer.key.keyObject);
+  const sealed = rsa.key.keyObject
+    .export({ type: 'pkcs8', format: 'pem', cipher: 'aes-256-cbc', passphrase: 'word' })
+    .toString();
+  const seeds = [key, sealed, [signer.certificate, ...signer.chain].map(certificatePem).join('notes\n')];
+  return reader(
+    'pem',
+    seeds.map((text) => Buffer.from(text)),
+    (input) => {
+      certificatesIn(input);
+      return readPrivateKey(input.toString('latin1'), 'word');
+    },
+    several(armored),
+  );
+}
+
+export function containers(world: World): Target {
+  const signer = world.pki.signer('p-256');
+  const [key, certificate, out] = [
+    world.path(Buffer.from(keyPemOf(signer.key.keyObject))),
+    world.path(Buffer.from(certificatePem(signer.certificate))),
+    world.path(),
+  ];
+  const seeds: Buffer[] = [];
+  const made = (...options: readonly string[]): void => {
+    const args = [
+      'pkcs12',
+      '-export',
+      '-inkey',
+      key,
+      '-in',
+      certificate,
+      '-passout',
+      'pass:word',
+      '-out',
+      out,
+    ];
+    const { status } = spawnSync('openssl', [...args, ...options]);
+    if (status === 0) seeds.push(readFileSync(out));
+  };
+  if (isPresent('openssl')) {
+    made();
+    // Without an integrity value, what is inside is met at once.
+    made('-nomac');
+    made('-nomac', '-keypbe', 'NONE', '-certpbe', 'NONE');
+    made('-nomac', '-keypbe', 'PBE-SHA1-3DES', '-certpbe', 'PBE-SHA1-3DES');
+    made('-iter', '1');
+  }
+  return reader('pfx', seeds.length > 0 ? seeds : [signer.certificate], (input) => openPfx(input, 'word'));
+}

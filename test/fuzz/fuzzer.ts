@@ -1,0 +1,92 @@
+/** Starts the fuzzing thread, watches that it gets on, and starts it again where it hangs or dies. */
+import { Worker } from 'node:worker_threads';
+import {
+  type Failure,
+  type FromFuzzer,
+  type FuzzOptions,
+  type Progress,
+  SharedInput,
+  type TargetFigures,
+} from './messages.ts';
+
+/** No case takes this long: the thread hangs. Milliseconds. */
+const HANGS = 60_000;
+const HEAP = 1024;
+
+export interface FuzzResult {
+  readonly failures: readonly Failure[];
+  readonly byTarget: { readonly [target: string]: TargetFigures };
+  readonly progress: Progress | undefined;
+}
+
+/** Runs all cases; failures come in as they are found, hangs and deaths of the thread among them. */
+export async function runFuzzer(
+  options: FuzzOptions,
+  onProgress: (progress: Progress) => void = () => {},
+  onFailure: (failure: Failure) => void = () => {},
+): Promise<FuzzResult> {
+  const failures: Failure[] = [];
+  const byTarget: { [target: string]: TargetFigures } = {};
+  let last: Progress | undefined;
+  const add = (failure: Failure): void => {
+    failures.push(failure);
+    onFailure(failure);
+  };
+  for (let done = 0, seed = options.seed; done < options.cases; seed++) {
+    const before = done;
+    const rest = { ...options, seed, cases: options.cases - done };
+    const { count, failure } = await oneThread(rest, (message) => {
+      if (message.type === 'failure') add(message.failure);
+      else if (message.type === 'end') Object.assign(byTarget, message.byTarget);
+      else {
+        last = { ...message, done: before + message.done };
+        onProgress(last);
+      }
+    });
+    if (failure === undefined) break;
+    add(failure);
+    // What dies before its first case would die for ever.
+    if (count === 0) break;
+    done += count;
+  }
+  return { failures, byTarget, progress: last };
+}
+
+interface ThreadEnd {
+  /** Cases begun. */
+  readonly count: number;
+  readonly failure?: Failure;
+}
+
+function oneThread(options: FuzzOptions, onMessage: (message: FromFuzzer) => void): Promise<ThreadEnd> {
+  const shared = new SharedInput();
+  const worker = new Worker(new URL('./worker.js', import.meta.url), {
+    workerData: { options, memory: shared.memory },
+    resourceLimits: { maxOldGenerationSizeMb: HEAP },
+  });
+  const failureOf = (kind: Failure['kind'], detail: string): Failure => ({
+    target: shared.count === 0 ? 'start' : (options.targets[shared.target] ?? ''),
+    kind,
+    detail,
+    input: shared.input,
+  });
+  return new Promise((resolve) => {
+    let [count, since] = [0, performance.now()];
+    let failure: Failure | undefined;
+    const watch = setInterval(() => {
+      if (shared.count !== count) [count, since] = [shared.count, performance.now()];
+      else if (count > 0 && performance.now() - since > HANGS) {
+        failure ??= failureOf('hang', `no end after ${HANGS / 1000} s`);
+        void worker.terminate();
+      }
+    }, 500);
+    worker.on('message', onMessage);
+    worker.on('error', (error) => {
+      failure ??= failureOf('crash', `${error.stack ?? error}`);
+    });
+    worker.on('exit', () => {
+      clearInterval(watch);
+      resolve({ count: shared.count, ...(failure === undefined ? {} : { failure }) });
+    });
+  });
+}

@@ -1,0 +1,112 @@
+/** Mutations of files that are made of chunks with lengths and sums: PNG, JPEG and ZIP. */
+import { crc32, deflateSync } from 'node:zlib';
+import type { Random } from '../random.ts';
+import { bytesMutation } from './bytes.ts';
+import { type Mutation, oneOf } from './mutation.ts';
+
+export interface Chunk {
+  readonly type: Buffer;
+  readonly data: Buffer;
+}
+
+function chunksOf(png: Buffer): Chunk[] {
+  const chunks: Chunk[] = [];
+  for (let at = 8; at + 12 <= png.length; ) {
+    const length = png.readUInt32BE(at);
+    if (length > png.length - at - 12) break;
+    chunks.push({ type: png.subarray(at + 4, at + 8), data: png.subarray(at + 8, at + 8 + length) });
+    at += 12 + length;
+  }
+  return chunks;
+}
+
+/** A file of these chunks, with lengths and sums that are right. */
+export function joinChunks(signature: Buffer, chunks: readonly Chunk[]): Buffer {
+  const parts = chunks.map(({ type, data }) => {
+    const frame = Buffer.alloc(8);
+    frame.writeUInt32BE(data.length);
+    const body = Buffer.concat([type, data]);
+    frame.writeUInt32BE(crc32(body), 4);
+    return Buffer.concat([frame.subarray(0, 4), body, frame.subarray(4)]);
+  });
+  return Buffer.concat([signature, ...parts]);
+}
+
+const EXTENTS = [0, 1, 2, 3, 7, 8, 9, 255, 4096, 65_535, 0x7fffffff, 0xffffffff];
+const TYPES = ['IHDR', 'PLTE', 'IDAT', 'tRNS', 'IEND', 'acTL', 'iCCP', 'gAMA', 'abcd', 'ABCD'];
+
+function headChanged({ type, data }: Chunk, random: Random): Chunk {
+  const copy = Buffer.from(data);
+  if (copy.length < 13) return { type, data };
+  if (random.once(2)) copy.writeUInt32BE(random.pick(EXTENTS), random.pick([0, 4]));
+  else copy[8 + random.below(5)] = random.pick([0, 1, 2, 3, 4, 6, 8, 16, 255]);
+  return { type, data: copy };
+}
+
+/** Changes a PNG chunk by chunk, with sums that are right. */
+const pngChunks: Mutation = (input, random, other) => {
+  const chunks = chunksOf(input);
+  const index = random.below(chunks.length);
+  const chunk = chunks[index];
+  if (chunk === undefined) return bytesMutation(input, random, other);
+  const strangers = chunksOf(other);
+  const change = (changed: readonly Chunk[]): Buffer =>
+    joinChunks(input.subarray(0, 8), [...chunks.slice(0, index), ...changed, ...chunks.slice(index + 1)]);
+  switch (random.below(7)) {
+    case 0:
+      return change([]);
+    case 1:
+      return change([chunk, chunk]);
+    case 2:
+      return change([{ type: chunk.type, data: bytesMutation(chunk.data, random, other) }]);
+    case 3:
+      return change([{ type: Buffer.from(random.pick(TYPES)), data: chunk.data }]);
+    case 4:
+      return change(strangers.length === 0 ? [chunk] : [chunk, random.pick(strangers)]);
+    case 5:
+      return change([{ type: Buffer.from('IDAT'), data: deflateSync(random.bytes(random.below(500))) }]);
+    default:
+      return joinChunks(
+        input.subarray(0, 8),
+        chunks.map((one, place) => (place === 0 ? headChanged(one, random) : one)),
+      );
+  }
+};
+
+export const pngMutation: Mutation = oneOf([pngChunks, pngChunks, pngChunks, bytesMutation]);
+
+/** Changes one field behind the mark of a record; `marks` as they stand in the file. */
+function fieldsBehind(marks: readonly Buffer[], span: number): Mutation {
+  return (input, random, other) => {
+    const places: number[] = [];
+    for (const mark of marks) {
+      for (let at = input.indexOf(mark); at >= 0; at = input.indexOf(mark, at + 1))
+        places.push(at + mark.length);
+    }
+    if (places.length === 0) return bytesMutation(input, random, other);
+    const at = random.pick(places) + random.below(span);
+    const copy = Buffer.from(input);
+    const width = random.pick([1, 2, 4]);
+    if (at + width > copy.length) return input;
+    copy.writeUIntLE(
+      random.pick([0, 1, 8, 0x7f, 0xff, 0xffff, 0x7fffffff, 0xffffffff]) % 2 ** (8 * width),
+      at,
+      width,
+    );
+    return copy;
+  };
+}
+
+const ZIP_MARKS = ['504b0304', '504b0102', '504b0506', '504b0606', '504b0607'].map((hex) =>
+  Buffer.from(hex, 'hex'),
+);
+const JPEG_MARKS = ['ffc0', 'ffc2', 'ffc4', 'ffda', 'ffdb', 'ffe0', 'ffee'].map((hex) =>
+  Buffer.from(hex, 'hex'),
+);
+
+export const zipMutation: Mutation = oneOf([
+  fieldsBehind(ZIP_MARKS, 42),
+  fieldsBehind(ZIP_MARKS, 42),
+  bytesMutation,
+]);
+export const jpegMutation: Mutation = oneOf([fieldsBehind(JPEG_MARKS, 12), bytesMutation]);

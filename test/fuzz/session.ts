@@ -1,0 +1,216 @@
+/** The loop of fuzzing: pick, change, run, judge, keep. */
+import { CryptoError } from '../../crypto/types.ts';
+import { isTargetName, TARGETS } from './all-targets.ts';
+import { startCoverage } from './coverage.ts';
+import type { Failure, FromFuzzer, FuzzOptions, SharedInput, TargetFigures } from './messages.ts';
+import { MAX_INPUT } from './mutate/mutation.ts';
+import { plain } from './outcome.ts';
+import { Pool } from './pool.ts';
+import { Random } from './random.ts';
+import { BrokenPromise, type Target } from './target.ts';
+import { makeWorld, type World } from './world.ts';
+
+/** Resident memory that one case may add, and the heap that a whole run may. Bytes. */
+const CASE_MEMORY = 400 << 20;
+const RUN_MEMORY = 48 << 20;
+/** Cases between two looks at what was reached. */
+const BATCH = 200;
+/** Outcomes remembered per target, so that no target fills the memory with its own messages. */
+const MOST_OUTCOMES = 20_000;
+
+interface Lane {
+  readonly index: number;
+  readonly target: Target;
+  readonly pool: Pool;
+  readonly outcomes: Set<string>;
+  cases: number;
+  slowest: number;
+  took: number;
+}
+
+export async function fuzz(
+  options: FuzzOptions,
+  shared: SharedInput,
+  tell: (message: FromFuzzer) => void,
+): Promise<void> {
+  const world = makeWorld();
+  const random = new Random(options.seed);
+  const lanes = await lanesOf(options, world);
+  const turns = lanes.flatMap((lane) => Array.from({ length: weightOf(lane.target.name) }, () => lane));
+  const coverage = options.guided ? startCoverage() : undefined;
+  coverage?.fresh();
+  let batch: { readonly lane: Lane; readonly input: Buffer }[] = [];
+  let settled: number | undefined;
+
+  for (let done = 0; done < options.cases; done++) {
+    const lane = random.pick(turns);
+    const mutated = lane.target.mutation(lane.pool.pick(random), random, lane.pool.pick(random));
+    const input = mutated.length > MAX_INPUT ? mutated.subarray(0, MAX_INPUT) : mutated;
+    shared.begin(lane.index, input);
+    const { outcome, failure } = await runCase(lane, input, options.budget);
+    if (failure !== undefined) tell({ type: 'failure', failure });
+    const isNew = !lane.outcomes.has(outcome) && lane.outcomes.size < MOST_OUTCOMES;
+    if (isNew) {
+      lane.outcomes.add(outcome);
+      lane.pool.keep(input, random);
+    } else if (coverage !== undefined) batch.push({ lane, input });
+    if ((done + 1) % BATCH === 0) {
+      if (coverage !== undefined && coverage.fresh() > 0) await keepReaching(batch, coverage, shared, random);
+      batch = [];
+      world.sweep();
+      tell(progress(done + 1, lanes, coverage?.parts ?? 0));
+    }
+    // From a third on, all code and all caches are warm.
+    if (done === Math.floor(options.cases / 3)) settled = await heap(lanes);
+  }
+  const end = await heap(lanes);
+  if (settled !== undefined && end - settled > RUN_MEMORY) {
+    const detail = `${(end - settled) >> 20} MiB more at the end than after a third of the run`;
+    tell({ type: 'failure', failure: { target: 'run', kind: 'growth', detail, input: new Uint8Array() } });
+  }
+  coverage?.stop();
+  world.close();
+  tell({ type: 'end', byTarget: Object.fromEntries(lanes.map((lane) => [lane.target.name, figures(lane)])) });
+}
+
+async function lanesOf(options: FuzzOptions, world: World): Promise<Lane[]> {
+  const lanes: Lane[] = [];
+  for (const [index, name] of options.targets.entries()) {
+    if (!isTargetName(name)) throw new Error(`There is no target ${name}.`);
+    const target = await TARGETS[name].make(world);
+    lanes.push({
+      index,
+      target,
+      pool: new Pool(target.seeds),
+      outcomes: new Set(),
+      cases: 0,
+      slowest: 0,
+      took: 0,
+    });
+    await mustBegin(target);
+  }
+  return lanes;
+}
+
+/** A seed that crashes, or a target that refuses all of its seeds, would make a run worth nothing. */
+async function mustBegin(target: Target): Promise<void> {
+  let good = 0;
+  for (const seed of target.seeds) {
+    try {
+      await target.run(seed);
+      good++;
+    } catch (error) {
+      if (!(error instanceof CryptoError)) throw error;
+    }
+  }
+  if (good === 0) throw new Error(`Target ${target.name} refuses all of its seeds.`);
+}
+
+function weightOf(name: string): number {
+  return isTargetName(name) ? TARGETS[name].weight : 1;
+}
+
+/** Runs the inputs again one by one, and keeps those that reach what nothing reached before. */
+async function keepReaching(
+  batch: readonly { readonly lane: Lane; readonly input: Buffer }[],
+  coverage: { fresh(): number },
+  shared: SharedInput,
+  random: Random,
+): Promise<void> {
+  // What the whole batch reached is known by now: only a new beginning tells who reached it.
+  const own = startCoverage();
+  own.fresh();
+  for (const { lane, input } of batch) {
+    shared.begin(lane.index, input);
+    await attempt(lane.target, input);
+    if (own.fresh() > 30) lane.pool.keep(input, random);
+  }
+  own.stop();
+  coverage.fresh();
+}
+
+interface CaseResult {
+  readonly outcome: string;
+  readonly failure?: Failure;
+}
+
+/** Resident memory after the last case. Bytes. */
+let resident = Number.POSITIVE_INFINITY;
+
+async function runCase(lane: Lane, input: Buffer, budget: number): Promise<CaseResult> {
+  const { target } = lane;
+  const from = performance.now();
+  const result = await attempt(target, input);
+  const took = performance.now() - from;
+  lane.cases++;
+  lane.took += took;
+  lane.slowest = Math.max(lane.slowest, took);
+  const failed = (kind: Failure['kind'], detail: string): CaseResult => ({
+    outcome: `${kind} ${plain(detail)}`,
+    failure: { target: target.name, kind, detail, input },
+  });
+  if (result.broken !== undefined) return failed(result.broken, result.outcome);
+  // What one case took is still there when the next one begins.
+  const rss = process.memoryUsage.rss();
+  const added = rss - resident;
+  resident = rss;
+  if (added > CASE_MEMORY) return failed('memory', `${added >> 20} MiB more for ${input.length} bytes`);
+  if (took > budget) {
+    // A busy machine makes anything slow: the processor's time counts, and a second try.
+    const before = process.cpuUsage();
+    await attempt(target, input);
+    const { user, system } = process.cpuUsage(before);
+    const spent = (user + system) / 1000;
+    if (spent > budget) return failed('slow', `${Math.round(spent)} ms for ${input.length} bytes`);
+  }
+  return { outcome: result.outcome };
+}
+
+interface Attempt {
+  readonly outcome: string;
+  readonly broken?: 'crash' | 'promise';
+}
+
+async function attempt(target: Target, input: Buffer): Promise<Attempt> {
+  try {
+    const result = target.run(input);
+    return { outcome: typeof result === 'string' ? result : await result };
+  } catch (error) {
+    if (error instanceof BrokenPromise) return { outcome: error.message, broken: 'promise' };
+    if (error instanceof CryptoError) return { outcome: `${error.code} ${plain(error.message)}` };
+    const detail = error instanceof Error ? (error.stack ?? error.message) : String(error);
+    return { outcome: detail, broken: 'crash' };
+  }
+}
+
+/** What is held once everything that is let go of is gone, inputs that are kept left out. Bytes. */
+async function heap(lanes: readonly Lane[]): Promise<number> {
+  const collect = (globalThis as { gc?: () => void }).gc;
+  for (let round = 0; round < 3; round++) {
+    collect?.();
+    // External memory is given back a turn later.
+    await new Promise((resolve) => setImmediate(resolve));
+  }
+  const { heapUsed, external } = process.memoryUsage();
+  let pools = 0;
+  for (const { pool } of lanes) pools += pool.bytes;
+  return heapUsed + external - pools;
+}
+
+function progress(done: number, lanes: readonly Lane[], parts: number): FromFuzzer {
+  let [outcomes, kept] = [0, 0];
+  for (const lane of lanes) {
+    outcomes += lane.outcomes.size;
+    kept += lane.pool.kept;
+  }
+  return { type: 'progress', done, outcomes, parts, kept, rss: process.memoryUsage.rss() };
+}
+
+function figures({ cases, outcomes, slowest, took }: Lane): TargetFigures {
+  const mean = cases === 0 ? 0 : took / cases;
+  return { cases, outcomes: outcomes.size, mean: rounded(mean), slowest: rounded(slowest) };
+}
+
+function rounded(milliseconds: number): number {
+  return Math.round(milliseconds * 100) / 100;
+}

@@ -1,0 +1,162 @@
+/** Reading, signing, validating XML and adding to its signatures. */
+
+import type { SignatureLevel, XadesForm } from '../../crypto/types.ts';
+import { augmentXades } from '../../crypto/xades/augment.ts';
+import { counterSignXades } from '../../crypto/xades/counter-sign.ts';
+import { signXml } from '../../crypto/xades/sign.ts';
+import { xadesFactsOf } from '../../crypto/xades/validate.ts';
+import { type CanonicalMethod, canonicalize, decodeXml, EXCLUSIVE, Names } from '../../crypto/xml/index.ts';
+import { several } from './mutate/mutation.ts';
+import { xmlMutation } from './mutate/xml.ts';
+import { outcomeOf, reportOn } from './outcome.ts';
+import { BrokenPromise, type Target } from './target.ts';
+import { contentsOf, memorySource, NOW, type World } from './world.ts';
+
+const mutation = several(xmlMutation);
+
+const DOCUMENTS = [
+  '<a/>',
+  '<?xml version="1.0" encoding="UTF-8"?>\r\n<!-- before -->\n<inv:invoice xmlns:inv="urn:i" xmlns="urn:d" Id="a">\n  <line n="1" inv:m=\'"2"\'>Item &amp; &#65; more</line>\n  <?pi data?><![CDATA[<raw>]]>\n  <empty/>\t</inv:invoice>\n<!-- after -->',
+  '<r xmlns:a="urn:u" xmlns:b="urn:u"><b:x a:y="1" z="&lt;&#10;"><c xmlns="urn:v" xml:lang="de" xml:space="preserve"> <d xmlns=""/></c></b:x><e Id="a">text</e></r>',
+  '<r xml:base="http://example.invalid/a/b"><s xml:base="../c"><t Id="a">ä€😀</t></s></r>',
+].map((text) => Buffer.from(text));
+
+const OUTSIDE = Buffer.from('What a detached signature is over.');
+
+const LINE = '<r xmlns="urn:d" Id="a"><line n="1">To pay: 100</line><line n="2">To pay: 200</line></r>';
+
+async function signedXml(world: World): Promise<Buffer[]> {
+  const signed: Buffer[] = [];
+  const add = async (document: Buffer, level: SignatureLevel, xades: XadesForm = {}): Promise<string> => {
+    const path = await world.sign(document, { format: 'Xades', level, xades });
+    signed.push(contentsOf(path));
+    return path;
+  };
+  const line = Buffer.from(LINE);
+  for (const level of ['B', 'T', 'LT', 'LTA'] as const) await add(line, level);
+  for (const document of DOCUMENTS) await add(document, 'B');
+  await add(line, 'B', { packaging: 'element', elementId: 'a' });
+  await add(line, 'T', { packaging: 'enveloping' });
+  await add(OUTSIDE, 'B', { packaging: 'enveloping', mimeType: 'text/plain' });
+  await add(OUTSIDE, 'B', { packaging: 'detached', uri: 'other.txt' });
+  const open = await add(line, 'B', { coSignable: true });
+  await add(contentsOf(open), 'B', { coSignable: true });
+  const countered = world.path();
+  const signer = world.pki.signer('p-256');
+  await counterSignXades({ input: open, output: countered, signer, at: NOW, sync: false });
+  signed.push(contentsOf(countered));
+  return signed;
+}
+
+/** What people read in the documents signed here, however it is written; signatures left out. */
+function readable(document: Buffer): string {
+  const text = document
+    .toString('utf8')
+    .replace(/<(?:\w+:)?Signature[\s>][\s\S]*<\/(?:\w+:)?Signature\s*>/, '');
+  return [...text.matchAll(/To pay: \d+|\bn\s*=\s*["']\d/g)]
+    .map(([said]) => said.replace(/[\s"']/g, ''))
+    .join(' ');
+}
+
+/** Every report is one; what passes says what was signed. */
+export async function xmlValidation(world: World): Promise<Target> {
+  const seeds = await signedXml(world);
+  const genuine = new Set(seeds.map(readable));
+  let turn = 0;
+  return {
+    name: 'xml',
+    seeds,
+    mutation,
+    run(input) {
+      const outside = turn++ % 2 === 0 ? OUTSIDE : Buffer.from('Something else.');
+      const facts = xadesFactsOf(input, { content: memorySource(outside) });
+      const report = reportOn(world, 'Xades', facts);
+      const whole = report.signatures.every(({ scope }) => scope.kind === 'document');
+      if (report.indication === 'TOTAL-PASSED' && whole && !genuine.has(readable(input))) {
+        throw new BrokenPromise('a document passes that says something else');
+      }
+      return outcomeOf(report);
+    },
+  };
+}
+
+/** What can be signed is signed, and passes. */
+export async function xmlSigning(world: World): Promise<Target> {
+  const signer = world.pki.signer('p-256');
+  const forms: readonly XadesForm[] = [
+    {},
+    { packaging: 'element', elementId: 'a' },
+    { packaging: 'enveloping' },
+    { coSignable: true },
+  ];
+  let turn = 0;
+  return {
+    name: 'xml-sign',
+    seeds: [...DOCUMENTS, Buffer.from(LINE), ...(await signedXml(world)).slice(0, 3)],
+    mutation,
+    run(input) {
+      const xades = forms[turn++ % forms.length] ?? {};
+      const { before, inserted, after } = signXml(input, { signer, at: NOW, xades });
+      const output = Buffer.concat([before, inserted, after]);
+      const { signatures } = reportOn(world, 'Xades', xadesFactsOf(output));
+      const thumbprint = Buffer.from(signer.fingerprint, 'hex').toString('base64');
+      const own = signatures.filter(({ certificate }) => certificate?.thumbprint === thumbprint);
+      if (own.length === 0) throw new BrokenPromise('the signature that was made is not found');
+      const bad = own.find(({ indication }) => indication !== 'TOTAL-PASSED');
+      if (bad !== undefined && own.length === 1) {
+        const reasons = bad.results.errors.map(({ message }) => message).join(' ');
+        throw new BrokenPromise(`a new signature is ${bad.subIndication}: ${reasons}`);
+      }
+      return `signed ${own.length}`;
+    },
+  };
+}
+
+/** Higher levels and counter-signatures for signatures of others. */
+export async function xmlAdding(world: World): Promise<Target> {
+  const signer = world.pki.signer('p-256');
+  let turn = 0;
+  return {
+    name: 'xml-add',
+    seeds: await signedXml(world),
+    mutation,
+    async run(bytes) {
+      const [input, output] = [world.path(bytes, 'xml'), world.path()];
+      const files = { input, output, at: NOW, sync: false };
+      if (turn++ % 2 === 0) await counterSignXades({ ...files, signer });
+      else await augmentXades({ ...files, format: 'Xades', to: 'LTA' }, world.services);
+      return `added ${outcomeOf(reportOn(world, 'Xades', xadesFactsOf(contentsOf(output))))}`;
+    },
+  };
+}
+
+/** Canonical form read again has the same canonical form. */
+export function xmlCanonical(): Target {
+  const methods: readonly CanonicalMethod[] = [
+    { kind: 'inclusive-1.0', comments: true, prefixes: [] },
+    { kind: 'inclusive-1.1', comments: true, prefixes: [] },
+    { kind: 'exclusive', comments: true, prefixes: [] },
+    { kind: 'exclusive', comments: true, prefixes: ['', 'inv', 'a'] },
+  ];
+  let turn = 0;
+  return {
+    name: 'xml-canonical',
+    seeds: [...DOCUMENTS, Buffer.from(LINE)],
+    mutation,
+    run(input) {
+      const method = methods[turn++ % methods.length] ?? EXCLUSIVE;
+      const once = canonical(input, method);
+      if (!canonical(once, method).equals(once)) throw new BrokenPromise('canonical form is not stable');
+      return `canonical ${Math.round(Math.log2(once.length + 1))}`;
+    },
+  };
+}
+
+function canonical(input: Buffer, method: CanonicalMethod): Buffer {
+  const pieces: Buffer[] = [];
+  const { utf8 } = decodeXml(input);
+  // What a sink is given is only good until it is given more.
+  const sink = { update: (bytes: Buffer) => pieces.push(Buffer.from(bytes)) };
+  canonicalize({ utf8, names: new Names() }, undefined, method, sink);
+  return Buffer.concat(pieces);
+}
