@@ -18,8 +18,8 @@ export type RatePolicy = 'none' | 'upload' | 'actions';
  * whole; `stream`: the handler reads it; `none`: dropped.
  */
 export type BodyPolicy = 'none' | 'json' | 'form' | 'stream';
-/** What an answer holds when it is not JSON: bytes of a file, an HTML page, a part of our pages, or nothing. */
-export type Content = 'file' | 'page' | 'asset' | 'empty';
+/** What an answer holds when it is not JSON: bytes of a file, an HTML page, a part of our pages, plain text, or nothing. */
+export type Content = 'file' | 'page' | 'asset' | 'text' | 'empty';
 
 /** A checked request, as handlers see it. */
 export interface ApiRequest<Params, Query, Body> {
@@ -53,8 +53,8 @@ export interface Route<Params = unknown, Query = unknown, Body = unknown> {
   readonly body: z.ZodType<Body>;
   /** Codes for requests that do not fit `params`, `query` or `body`. */
   readonly unfit: { readonly params: RefusalCode; readonly query: RefusalCode; readonly body: RefusalCode };
-  /** What each status looks like. Errors are problem bodies and not listed. */
-  readonly responses: { readonly [status: number]: z.ZodType | Content };
+  /** What each status looks like, or all it can look like. Errors are problem bodies and not listed. */
+  readonly responses: { readonly [status: number]: z.ZodType | Content | readonly Content[] };
   /** Every code the handler and its service may refuse with; those of auth and rate policy come on top. */
   readonly refusals: readonly RefusalCode[];
   handle(request: ApiRequest<Params, Query, Body>): Reply | Promise<Reply>;

@@ -9,13 +9,18 @@ import { actionRoutes } from './batch/actions.ts';
 import { eventRoutes } from './batch/events.ts';
 import { fileRoutes } from './batch/files.ts';
 import { jobRoutes } from './batch/jobs.ts';
+import { type BatchMetrics, metricsRoutes } from './batch/metrics.ts';
 import { pipelineRoutes } from './batch/pipeline.ts';
+import { batchApi } from './batch/reference.ts';
 import { FAILED_LOGINS, sessionRoutes } from './batch/session.ts';
 import { systemRoutes } from './batch/system.ts';
 import { BlockPool } from './block-pool.ts';
 import { createCallerFinder } from './caller.ts';
 import { Dispatcher } from './dispatch.ts';
 import { createGate } from './gate.ts';
+import { withReference } from './openapi/routes.ts';
+import { assetRoutes } from './pages/assets.ts';
+import { PAGES_STYLE, REFERENCE_STYLE } from './pages/styles.ts';
 import { createRateLimiter } from './rate-limit.ts';
 import { createRequestIds } from './request-ids.ts';
 import { type AnyRoute, Router } from './router.ts';
@@ -33,6 +38,10 @@ export interface BatchServerParts {
   readonly log: Log;
   /** Where the keys of sessions are kept. @default in memory: sessions end with the process */
   readonly sessionKeys?: SessionKeyStore;
+  /** Of the program, for people. @default development */
+  readonly version?: string;
+  /** Counts, and is asked by `GET /api/metrics`, which is not there without it. */
+  readonly metrics?: BatchMetrics;
   /** Told about every request once it is over. */
   readonly observe?: (observation: RequestObservation) => void;
 }
@@ -59,22 +68,32 @@ export class ListenFailure extends Error {
   }
 }
 
-/** Every route of the batch service. */
+/** Every route of the batch service, its pages and its description. */
 export function batchRoutes(
   service: BatchService,
-  settings: Pick<HttpSettings, 'maxUploadBytes'>,
+  settings: Pick<HttpSettings, 'maxUploadBytes' | 'apiKeyHeader' | 'cookieName' | 'metricsNeedKey'>,
   clock: Pick<Clock, 'now' | 'elapsed' | 'after'>,
   authenticator: Authenticator,
+  version: string,
+  metrics?: BatchMetrics,
 ): readonly AnyRoute[] {
-  return [
+  const routes = [
     ...sessionRoutes(authenticator, createRateLimiter(FAILED_LOGINS, clock)),
+    ...(metrics === undefined
+      ? []
+      : metricsRoutes(() => metrics.expose(service), settings.metricsNeedKey ?? true)),
     ...fileRoutes(service.jobs, settings),
     ...jobRoutes(service.jobs),
     ...pipelineRoutes(service.pipeline),
     ...actionRoutes(service.folders),
     ...eventRoutes(service.events),
     ...systemRoutes(service.readiness, clock),
+    ...assetRoutes(['browser.js', 'reference.js'], {
+      'pages.css': PAGES_STYLE,
+      'reference.css': REFERENCE_STYLE,
+    }),
   ];
+  return withReference(routes, batchApi(settings, version), []);
 }
 
 export function createBatchServer(parts: BatchServerParts): HttpServer {
@@ -82,7 +101,16 @@ export function createBatchServer(parts: BatchServerParts): HttpServer {
   const { rateLimiting } = settings;
   const authenticator = createAuthenticator(settings, openSessions(parts));
   const dispatcher = new Dispatcher({
-    router: new Router(batchRoutes(parts.service, settings, clock, authenticator)),
+    router: new Router(
+      batchRoutes(
+        parts.service,
+        settings,
+        clock,
+        authenticator,
+        parts.version ?? 'development',
+        parts.metrics,
+      ),
+    ),
     gate: createGate(authenticator, settings),
     findCaller: createCallerFinder(settings.tls !== undefined, settings.forwarded),
     challenge: authenticator.challenge,
@@ -98,7 +126,10 @@ export function createBatchServer(parts: BatchServerParts): HttpServer {
     clock,
     log,
     production: settings.production,
-    observe: parts.observe,
+    observe: (observation) => {
+      parts.metrics?.request(observation);
+      parts.observe?.(observation);
+    },
   });
   return new Listener(dispatcher, settings, clock, log);
 }

@@ -67,7 +67,8 @@ export function sessionRoutes(
       headers: ['accept'],
       query: noQuery,
       body: loginForm,
-      responses: { 302: 'empty' },
+      // Browsers get the refusals as the login page again.
+      responses: { 302: 'empty', 401: 'page', 429: 'page' },
       refusals: ['auth.invalid-credentials', 'auth.misconfigured', 'rate-limited', 'validation.body-invalid'],
       handle({ body, caller, header }) {
         const returnUrl = localReturnUrl(body.ReturnUrl);
@@ -113,7 +114,7 @@ export function sessionRoutes(
       headers: ['if-none-match'],
       query: loginQuery,
       body: noBody,
-      responses: { 200: 'page' },
+      responses: { 200: ['page', 'asset'] },
       refusals: [],
       handle({ query, header }) {
         if (query.part === 'style') return assetReply(LOGIN_STYLE, header('if-none-match'));

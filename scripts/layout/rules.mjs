@@ -41,7 +41,7 @@ export const ZONES = {
     owns: /^http\//,
     enteredBy: [/^http\/index\.ts$/],
     imports: { machines: 'all', actors: 'all', runtime: 'types' },
-    packages: ['zod', 'uws-node20', 'uws-node22'],
+    packages: ['zod', 'prom-client', 'uws-node20', 'uws-node22'],
     builtins: true,
   },
   settings: {
@@ -77,8 +77,11 @@ export const ZONES = {
   test: { owns: /^(test|bench)\//, enteredBy: [], imports: 'any', packages: 'any', builtins: true },
 };
 
-/** Files that may ask the machine for time and randomness; everybody else is given a Clock and Ids. */
-export const SOURCES_OF_CHANCE = ['runtime/clock.ts', 'runtime/ids.ts'];
+/**
+ * Files that may ask the machine for time and randomness; everybody else is given a Clock and Ids. The last one runs
+ * in browsers.
+ */
+export const SOURCES_OF_CHANCE = ['runtime/clock.ts', 'runtime/ids.ts', 'http/pages/client/browser.ts'];
 
 /** What must be passed in: the words as they follow each other in the code, and what to use instead. */
 export const PASSED_IN = [

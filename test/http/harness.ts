@@ -4,12 +4,18 @@
 import net from 'node:net';
 import type { ExecutionContext } from 'ava';
 import { z } from 'zod';
-import { createBatchServer, type HttpServer, type HttpSettings } from '../../http/index.ts';
+import {
+  type BatchServerParts,
+  createBatchServer,
+  type HttpServer,
+  type HttpSettings,
+} from '../../http/index.ts';
 import type { RequestObservation } from '../../http/visit.ts';
 import { REFUSALS } from '../../machines/refusals.ts';
 import { systemClock } from '../../runtime/clock.ts';
 import { systemIds } from '../../runtime/ids.ts';
 import type { Clock, Log, LogProperties } from '../../runtime/ports.ts';
+import { assertAnswersDescribed, checkAnswersOf } from './answers.ts';
 import { createMemoryService, type MemoryService } from './memory-service.ts';
 
 export const KEY = 'a-key-for-tests-0123456789';
@@ -52,11 +58,15 @@ export const BASE_SETTINGS: HttpSettings = {
   shutdownTimeout: 10_000,
 };
 
-/** Starts a server on a free port; it is closed and its files removed when the test is over. */
+/**
+ * Starts a server on a free port; it is closed and its files removed when the test is over. Every answer that
+ * `fetch` gets from it is held against the API description.
+ */
 export async function startServer(
   t: ExecutionContext,
   settings: Partial<HttpSettings> = {},
   clock: Clock = systemClock,
+  more: Partial<Pick<BatchServerParts, 'metrics'>> = {},
 ): Promise<TestServer> {
   const service = await createMemoryService();
   const lines: LogLine[] = [];
@@ -68,12 +78,15 @@ export async function startServer(
     ids: systemIds,
     log: recorder(lines),
     observe: (observation) => seen.push(observation),
+    ...more,
   });
   t.teardown(async () => {
     await server.close();
     await service.remove();
+    assertAnswersDescribed();
   });
   const { url } = await server.listen();
+  checkAnswersOf(url);
   const call = (path: string, init: RequestInit = {}) => {
     const headers = new Headers(init.headers);
     if (!headers.has('x-api-key')) headers.set('x-api-key', KEY);

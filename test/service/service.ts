@@ -8,6 +8,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import type { ExecutionContext } from 'ava';
+import { assertAnswersDescribed, checkAnswersOf } from '../http/answers.ts';
 
 /** The compiled program beside the compiled tests. */
 const MAIN = fileURLToPath(new URL('../../main.js', import.meta.url));
@@ -87,7 +88,10 @@ export class Service {
       env: { ...process.env, SEALWRIGHT_FAULTS: faults ?? '' },
       stdio: ['ignore', 'pipe', 'pipe'],
     });
-    t.teardown(() => child.kill('SIGKILL'));
+    t.teardown(() => {
+      child.kill('SIGKILL');
+      assertAnswersDescribed();
+    });
     const output = { text: '' };
     const ended = new Promise<number | string>((resolve) => {
       child.on('exit', (code, signal) => resolve(code ?? signal ?? 'unknown'));
@@ -106,6 +110,7 @@ export class Service {
       ended.then((code) => new Error(`ended with ${code}:\n${output.text}`)),
     ]);
     if (first instanceof Error) throw first;
+    checkAnswersOf(first);
     return new Service(root, first, child, output, ended);
   }
 

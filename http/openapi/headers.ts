@@ -1,0 +1,86 @@
+/**
+ * The headers of requests and answers, described once.
+ *
+ * Source: RFC 9110; batch-gaps §2 and §10, for the headers beyond it.
+ */
+import type { Schema } from './schemas.ts';
+
+/** What a request header that handlers may read is for; OpenAPI leaves out those of content and authorization. */
+const REQUEST_HEADERS: { readonly [name: string]: { readonly name: string; readonly description: string } } =
+  {
+    range: { name: 'Range', description: 'One range of bytes, such as `bytes=0-1023`.' },
+    'if-range': { name: 'If-Range', description: 'Take the range only while the `ETag` is still this one.' },
+    'if-none-match': {
+      name: 'If-None-Match',
+      description: 'Send nothing while the `ETag` is still this one.',
+    },
+    'idempotency-key': {
+      name: 'Idempotency-Key',
+      description: 'Text of the client’s choice; the same key brings the same answer and happens once.',
+    },
+  };
+
+/** Headers that the specification says are described elsewhere (OpenAPI 3.1.1 §4.8.12.1, `name`), and lengths. */
+const ELSEWHERE = new Set(['accept', 'content-type', 'authorization', 'content-length']);
+
+export function headerParameters(names: readonly string[]): readonly object[] {
+  return names
+    .filter((name) => !ELSEWHERE.has(name))
+    .map((name) => ({
+      in: 'header',
+      ...(REQUEST_HEADERS[name] ?? { name }),
+      required: false,
+      schema: { type: 'string' },
+    }));
+}
+
+interface HeaderObject {
+  readonly description: string;
+  readonly required?: boolean;
+  readonly schema: Schema;
+}
+
+const text = { type: 'string' } as const;
+
+/** Headers of answers; operations refer to them by these names. */
+export const RESPONSE_HEADERS = {
+  'X-Request-Id': {
+    description: 'Names this request in the logs.',
+    required: true,
+    schema: { type: 'string', pattern: '^0H[0-9A-V]{11}:[0-9A-F]{8}$' },
+  },
+  'Retry-After': {
+    description: 'Whole seconds to wait before trying again.',
+    required: true,
+    schema: { type: 'string', pattern: '^[1-9][0-9]*$' },
+  },
+  'WWW-Authenticate': {
+    description: 'Names the header that carries the API key.',
+    required: true,
+    schema: text,
+  },
+  Location: { description: 'Where to go.', required: true, schema: text },
+  'Set-Cookie': { description: 'Begins, prolongs or ends the session.', schema: text },
+  ETag: { description: 'Changes with the content.', required: true, schema: text },
+  'Content-Disposition': {
+    description: 'The name of the file, also in UTF-8.',
+    required: true,
+    schema: text,
+  },
+  'Content-Range': { description: 'Which bytes of the whole these are.', required: true, schema: text },
+} as const satisfies { readonly [name: string]: HeaderObject };
+
+export type ResponseHeader = keyof typeof RESPONSE_HEADERS;
+
+/** References to these headers, and to the one on every answer. */
+export function headerRefs(names: readonly ResponseHeader[]): { readonly [name: string]: object } {
+  return Object.fromEntries(
+    (['X-Request-Id', ...names] as const).map((name) => [name, { $ref: `#/components/headers/${name}` }]),
+  );
+}
+
+/** The same for an answer that has these headers only sometimes. */
+export function optionalHeaders(names: readonly ResponseHeader[]): { readonly [name: string]: object } {
+  const optional = names.map((name) => [name, { ...RESPONSE_HEADERS[name], required: false }] as const);
+  return { ...headerRefs([]), ...Object.fromEntries(optional) };
+}

@@ -1,0 +1,127 @@
+/**
+ * What a route answers, status by status.
+ *
+ * Source: OpenAPI 3.1.1 §4.8.16 ("Responses Object").
+ */
+import type { z } from 'zod';
+import type { AnyRoute, Content } from '../router.ts';
+import { headerRefs, optionalHeaders, type ResponseHeader } from './headers.ts';
+import { problemSchema, refusalsOf, refusalText } from './refusals.ts';
+import type { SchemaBook } from './schemas.ts';
+
+export interface ResponseObject {
+  readonly description: string;
+  readonly headers?: { readonly [name: string]: object };
+  readonly content?: { readonly [mediaType: string]: { readonly schema?: object } };
+}
+
+type Responses = { [status: string]: ResponseObject | { readonly $ref: string } };
+
+const MEANINGS: { readonly [status: number]: string } = {
+  200: 'Done.',
+  202: 'Taken; the rest happens later.',
+  206: 'The range that was asked for.',
+  302: 'Go on somewhere else.',
+  304: 'Nothing new since the `ETag` that was named.',
+};
+
+/** Answers that some services give to every request, whatever the route. */
+export const SHARED_RESPONSES = {
+  ToHttps: {
+    description: 'The service is configured to require https, and the request came by http.',
+    headers: headerRefs(['Location']),
+  },
+} as const satisfies { readonly [name: string]: ResponseObject };
+
+/** @param fileTypes media types of the files that the service sends */
+export function responsesOf(
+  route: AnyRoute,
+  asked: { readonly params: boolean; readonly query: boolean },
+  book: SchemaBook,
+  fileTypes: readonly string[],
+): Responses {
+  const found: Responses = {};
+  for (const [status, given] of Object.entries(route.responses)) {
+    found[status] = success(Number(status), listed(given), route, book, fileTypes);
+  }
+  if (route.auth === 'page') {
+    found['302'] ??= {
+      description: 'The browser is not logged in: to the login page.',
+      headers: headerRefs(['Location']),
+    };
+  }
+  if (route.headers.includes('if-none-match')) {
+    found['304'] ??= { description: MEANINGS[304] ?? '', headers: headerRefs(['ETag']) };
+  }
+  found['307'] ??= { $ref: '#/components/responses/ToHttps' };
+  for (const [status, codes] of refusalsOf(route, asked)) {
+    // A route may give such an answer itself too: as a page for browsers, or as what it was asked for.
+    const known = found[status];
+    const others = known !== undefined && 'content' in known ? known.content : undefined;
+    const schema = problemSchema(status, codes);
+    const headers = refusalHeaders(status);
+    found[status] = {
+      description: refusalText(codes),
+      headers: others === undefined ? headerRefs(headers) : optionalHeaders(headers),
+      content: { ...others, 'application/problem+json': { schema } },
+    };
+  }
+  return found;
+}
+
+function listed(given: AnyRoute['responses'][number]): readonly (z.ZodType | Content)[] {
+  return Array.isArray(given) ? given : [given as z.ZodType | Content];
+}
+
+function success(
+  status: number,
+  given: readonly (z.ZodType | Content)[],
+  route: AnyRoute,
+  book: SchemaBook,
+  fileTypes: readonly string[],
+): ResponseObject {
+  const headers: ResponseHeader[] = [];
+  const content: { [mediaType: string]: { readonly schema?: object } } = {};
+  for (const one of given) {
+    if (typeof one !== 'string') content['application/json'] = { schema: book.output(one) };
+    else Object.assign(content, contentOf(one, fileTypes));
+    if (one === 'file') headers.push('ETag', 'Content-Disposition');
+    if (one === 'asset' && given.length === 1) headers.push('ETag');
+    if (one === 'empty' && status >= 300) headers.push('Location', 'Set-Cookie');
+  }
+  if (status === 206) headers.push('Content-Range');
+  const description = MEANINGS[status] ?? route.summary;
+  return {
+    description,
+    headers: headerRefs(headers),
+    ...(Object.keys(content).length > 0 && { content }),
+  };
+}
+
+function contentOf(
+  content: Content,
+  fileTypes: readonly string[],
+): { readonly [mediaType: string]: { readonly schema?: object } } {
+  switch (content) {
+    case 'file':
+      // Bytes have no schema (OpenAPI 3.1.1 §4.8.14.1, "Binary streams").
+      return Object.fromEntries(fileTypes.map((type) => [type, {}]));
+    case 'page':
+      return { 'text/html': { schema: { type: 'string' } } };
+    case 'asset':
+      return {
+        'text/css': { schema: { type: 'string' } },
+        'text/javascript': { schema: { type: 'string' } },
+        'image/svg+xml': { schema: { type: 'string' } },
+      };
+    case 'text':
+      return { 'text/plain': { schema: { type: 'string' } } };
+    case 'empty':
+      return {};
+  }
+}
+
+function refusalHeaders(status: number): readonly ResponseHeader[] {
+  if (status === 401) return ['WWW-Authenticate'];
+  return status === 429 || status === 503 ? ['Retry-After'] : [];
+}

@@ -1,0 +1,62 @@
+/**
+ * `/assets/{name}`: scripts and styles of our pages. The scripts are the compiled files of `client/`, sent as they
+ * are; each is a module that imports the others by name.
+ */
+import { readFileSync } from 'node:fs';
+import { z } from 'zod';
+import { Refusal } from '../../machines/refusals.ts';
+import { type Asset, asset, assetReply } from '../asset.ts';
+import { type AnyRoute, route } from '../router.ts';
+
+/** A seal: a disc with a check mark. */
+const ICON = `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 32 32"><circle cx="16" cy="16" r="15" fill="#1b5fb4"/>
+<path d="M9 16.5l5 5 9-10" fill="none" stroke="#fff" stroke-width="3.5" stroke-linecap="round"/></svg>
+`;
+
+/** The line about the sources, which are not served. */
+const SOURCE_MAP = /\n\/\/# sourceMappingURL=\S+\s*$/;
+
+/** @param scripts names of compiled files, with those that they import; @param styles name → content */
+export function assetRoutes(
+  scripts: readonly string[],
+  styles: { readonly [name: string]: string },
+): readonly AnyRoute[] {
+  const loaded = new Map<string, Asset>(
+    Object.entries(styles).map(([name, text]) => [name, asset('text/css; charset=utf-8', text)]),
+  );
+  loaded.set('icon.svg', asset('image/svg+xml', ICON));
+  const find = (name: string): Asset | undefined => {
+    const known = loaded.get(name);
+    if (known !== undefined || !scripts.includes(name)) return known;
+    const text = readFileSync(new URL(`./client/${name}`, import.meta.url), 'utf8').replace(SOURCE_MAP, '\n');
+    const found = asset('text/javascript; charset=utf-8', text);
+    loaded.set(name, found);
+    return found;
+  };
+  return [
+    route({
+      method: 'GET',
+      path: '/assets/{name}',
+      summary: 'A script or style of the pages.',
+      auth: 'operator',
+      rate: 'none',
+      bodyPolicy: 'none',
+      headers: ['if-none-match'],
+      params: z.object({ name: z.string() }),
+      query: z.object({}),
+      body: z.unknown(),
+      unfit: {
+        params: 'route.not-found',
+        query: 'validation.filter-invalid',
+        body: 'validation.body-invalid',
+      },
+      responses: { 200: 'asset' },
+      refusals: ['route.not-found'],
+      handle({ params, header }) {
+        const found = find(params.name);
+        if (found === undefined) throw new Refusal('route.not-found', 'The pages have no such part.');
+        return assetReply(found, header('if-none-match'));
+      },
+    }),
+  ];
+}

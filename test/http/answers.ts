@@ -1,0 +1,184 @@
+/**
+ * Holds answers against the API description: status, headers and body must be what it promises. Used by every suite
+ * that talks to a server, so that an answer nobody described fails the test that met it.
+ */
+import { Ajv2020 } from 'ajv/dist/2020.js';
+import formats from 'ajv-formats';
+import type { BatchService } from '../../actors/api.ts';
+import type { Authenticator } from '../../http/auth.ts';
+import { batchApi } from '../../http/batch/reference.ts';
+import type { BatchMetrics } from '../../http/index.ts';
+import { describeApi, type OpenApiDocument } from '../../http/openapi/document.ts';
+import { batchRoutes } from '../../http/server.ts';
+import { systemClock } from '../../runtime/clock.ts';
+
+/** What was answered; `body` is undefined where it is not looked at. */
+export interface Answer {
+  readonly method: string;
+  /** Without the query. */
+  readonly path: string;
+  readonly status: number;
+  readonly headers: Headers;
+  readonly body: string | undefined;
+}
+
+interface Described {
+  readonly headers?: { readonly [name: string]: unknown };
+  readonly content?: { readonly [mediaType: string]: { readonly schema?: object } };
+}
+
+/** What requests without a route, or before they come to one, are answered. */
+const WITHOUT_ROUTE: { readonly [status: number]: readonly string[] } = {
+  400: ['host.not-allowed'],
+  404: ['route.not-found'],
+  405: ['route.method-not-allowed'],
+  500: ['internal'],
+  503: ['service.busy'],
+};
+
+export class AnswerBook {
+  readonly #document: OpenApiDocument;
+  readonly #ajv = new Ajv2020({ strict: false, allErrors: true });
+  readonly #paths: readonly { readonly path: string; readonly pattern: RegExp }[];
+
+  constructor(document: OpenApiDocument) {
+    this.#document = document;
+    formats.default(this.#ajv);
+    this.#ajv.addSchema(document, 'api');
+    this.#paths = Object.keys(document.paths)
+      .map((path) => ({
+        path,
+        pattern: new RegExp(`^${path.replace(/[.]/g, '\\.').replace(/\{\w+\}/g, '[^/]+')}$`),
+      }))
+      // Fixed paths win over those with parameters.
+      .sort((left, right) => Number(left.path.includes('{')) - Number(right.path.includes('{')));
+  }
+
+  /** What is wrong with an answer; empty when it is as described. */
+  findings(answer: Answer): readonly string[] {
+    const method = answer.method === 'HEAD' ? 'get' : answer.method.toLowerCase();
+    const fitting = this.#paths.filter(({ pattern }) => pattern.test(answer.path));
+    const path = fitting.find((one) => this.#document.paths[one.path]?.[method] !== undefined)?.path;
+    if (path === undefined) return this.#withoutRoute(answer);
+    const place = ['paths', path, method, 'responses', String(answer.status)];
+    const [at, response] = this.#resolve(place);
+    if (response === undefined) return [`the status ${answer.status} is not described`];
+    const missing = Object.entries(response.headers ?? {})
+      .filter(([name, header]) => this.#isRequired(header) && answer.headers.get(name) === null)
+      .map(([name]) => `the header ${name} is missing`);
+    return [...missing, ...this.#body(answer, response, at)];
+  }
+
+  #withoutRoute(answer: Answer): readonly string[] {
+    if (answer.status === 307) return [];
+    const codes = WITHOUT_ROUTE[answer.status];
+    if (codes === undefined) return [`${answer.status} for a path and method that are not described`];
+    if (answer.body === undefined || answer.body === '') return [];
+    const body = JSON.parse(answer.body) as { code?: string };
+    const found = this.#against('api#/components/schemas/Problem', body);
+    return codes.includes(body.code ?? '') ? found : [...found, `the code ${body.code} at an unknown route`];
+  }
+
+  #body(answer: Answer, { content }: Described, at: readonly string[]): readonly string[] {
+    if (answer.method === 'HEAD') return [];
+    const type = (answer.headers.get('content-type') ?? '').split(';')[0]?.trim() ?? '';
+    if (content === undefined) {
+      return answer.body === undefined || answer.body === '' ? [] : ['a body where none is described'];
+    }
+    const media = content[type];
+    if (media === undefined) return [`the type ${JSON.stringify(type)} is not described`];
+    if (media.schema === undefined || !/json$/.test(type) || answer.body === undefined) return [];
+    const pointer = [...at, 'content', type, 'schema'].map(escapePointer).join('/');
+    return this.#against(`api#/${pointer}`, JSON.parse(answer.body));
+  }
+
+  #against(reference: string, value: unknown): readonly string[] {
+    const check = this.#ajv.getSchema(reference);
+    if (check === undefined) throw new Error(`The description has no ${reference}.`);
+    if (check(value) === true) return [];
+    return (check.errors ?? []).map((error) => `body${error.instancePath} ${error.message}`);
+  }
+
+  /** The response at a place, or where that one points to; with its place. */
+  #resolve(place: readonly string[]): readonly [readonly string[], Described | undefined] {
+    let found: unknown = this.#document;
+    for (const step of place) found = (found as { readonly [step: string]: unknown } | undefined)?.[step];
+    const { $ref } = (found ?? {}) as { readonly $ref?: string };
+    if ($ref !== undefined) return this.#resolve($ref.slice(2).split('/'));
+    return [place, found as Described | undefined];
+  }
+
+  #isRequired(header: unknown): boolean {
+    const { $ref = '' } = header as { readonly $ref?: string };
+    const name = $ref.split('/').at(-1) ?? '';
+    return (
+      (this.#document.components['headers']?.[name] as { required?: boolean } | undefined)?.required === true
+    );
+  }
+}
+
+/** `encodeURIComponent` because the reference is a fragment of a URI. */
+function escapePointer(step: string): string {
+  return encodeURIComponent(step.replaceAll('~', '~0').replaceAll('/', '~1'));
+}
+
+/** The description of the batch service; nothing of the service is asked for it. */
+export function batchDocument(): OpenApiDocument {
+  const settings = { apiKeyHeader: 'X-API-Key', cookieName: 'batch-auth', maxUploadBytes: 1024 };
+  const routes = batchRoutes(
+    {} as BatchService,
+    settings,
+    systemClock,
+    { cookieName: settings.cookieName, challenge: '' } as Authenticator,
+    'test',
+    {} as BatchMetrics,
+  );
+  return describeApi(routes, batchApi(settings, 'test'));
+}
+
+const books = new Map<string, AnswerBook>();
+let batchBook: AnswerBook | undefined;
+const askOriginal = globalThis.fetch;
+
+/** From now on, `fetch` rejects when the batch service at this address answers what is not described. */
+export function checkAnswersOf(url: string): void {
+  batchBook ??= new AnswerBook(batchDocument());
+  books.set(new URL(url).origin, batchBook);
+  globalThis.fetch = checkedFetch;
+}
+
+const checkedFetch: typeof fetch = async (input, init) => {
+  const response = await askOriginal(input, init);
+  const url = new URL(response.url === '' ? String(input) : response.url);
+  const book = books.get(url.origin);
+  if (book === undefined || response.type === 'opaqueredirect') return response;
+  const given = init?.method ?? (input instanceof Request ? input.method : 'GET');
+  const method = response.redirected && given === 'POST' ? 'GET' : given;
+  const isText = /json/.test(response.headers.get('content-type') ?? '');
+  // An answer cut off half-way is the test's own business.
+  const body = isText
+    ? await response
+        .clone()
+        .text()
+        .catch(() => undefined)
+    : undefined;
+  const { status, headers } = response;
+  const findings = book.findings({ method, path: url.pathname, status, headers, body });
+  if (findings.length === 0) return response;
+  const text = `${method} ${url.pathname} answered ${status}: ${findings.join('; ')}`;
+  mismatches.push(text);
+  throw new AnswerMismatch(text);
+};
+
+/** Every mismatch of this process, also those whose rejection a test swallowed. */
+const mismatches: string[] = [];
+
+export class AnswerMismatch extends Error {
+  override readonly name = 'AnswerMismatch';
+}
+
+/** Throws when an answer since the last call was not as described. */
+export function assertAnswersDescribed(): void {
+  const since = mismatches.splice(0);
+  if (since.length > 0) throw new AnswerMismatch(since.join('\n'));
+}
