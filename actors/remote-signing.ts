@@ -6,7 +6,7 @@ import type { Profiles, RemoteProfile } from './profiles.ts';
 /** Told of what metrics count. */
 export interface RemoteObserver {
   dispatched(profile: string): void;
-  failed(operation: RemoteOperation): void;
+  callFailed(operation: RemoteOperation): void;
   /** One pass over the waiting jobs took this long, milliseconds. */
   polled(milliseconds: number): void;
 }
@@ -52,6 +52,6 @@ export class RemoteSigning {
 
   /** Counts a failed call; anything else than a failure of the portal is none. */
   failed(error: unknown): void {
-    if (error instanceof RemoteFailure) this.#observer.failed(error.operation);
+    if (error instanceof RemoteFailure) this.#observer.callFailed(error.operation);
   }
 }

@@ -40,6 +40,8 @@ export interface HttpSettings {
    * Better on the disk of the input folder than in memory. @default the system's temporary folder
    */
   readonly spoolFolder?: string;
+  /** `Metrics:RequireApiKey`. @default true */
+  readonly metricsNeedKey?: boolean;
   /** True: problem bodies carry no detail, no path and no exception. */
   readonly production: boolean;
   readonly rateLimiting: {

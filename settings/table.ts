@@ -150,6 +150,9 @@ export const KEYS = {
   }),
   ...SIGNING_KEYS,
   ...ENCRYPTION_KEYS,
+  'Metrics:RequireApiKey': key(flag(), true, {
+    says: 'Ask for the API key or a session on `GET /api/metrics`.',
+  }),
   'Logging:LogLevel:Default': key(
     choice(['Verbose', 'Debug', 'Information', 'Warning', 'Error', 'Fatal']),
     'Information',

@@ -15,7 +15,6 @@ export const UNUSED_KEYS = [
   'Logging:File:RetainedFileCountLimit',
   'Logging:File:RollingInterval',
   'LogViewer:*',
-  'Metrics:*',
   'Notifications:*',
   'Portal:*',
   'RemoteSigner:*',
@@ -29,10 +28,6 @@ export const UNUSED_KEYS = [
   'Storage:Inputs:#:Recursive',
   'Telemetry:*',
 ] as const;
-
-/** Switches that promise something this version cannot keep; turned on, they refuse the start. */
-export const UNKEPT_PROMISES: Readonly<Record<string, string>> = {
-};
 
 /** True when the key is known but not read by this version. */
 export function isUnusedKey(name: string): boolean {
