@@ -38,7 +38,7 @@ export type LoadedSettings = {
  */
 export function loadSettings(surroundings: Surroundings): LoadedSettings {
   const environment = environmentName(surroundings.env);
-  const { entries, faults, strangers } = gather(surroundings, isSection);
+  const { entries, faults, strangers } = gather(surroundings, isSection, isSimpleKey);
   const { cwd, env } = surroundings;
   // The root comes first: defaults of other keys are placed below it.
   const early = new Reading(entries, { cwd, environment, env, root: cwd });
@@ -77,6 +77,11 @@ function counts(key: string, encrypted: boolean): boolean {
 function secretsOf({ encryption }: Pick<Settings, 'encryption'>, { secrets }: Reading): readonly string[] {
   const password = encryption.passwordEnvVar.value;
   return [...new Set([...secrets, ...(password === '' ? [] : [password])])];
+}
+
+/** True for a key without sections, which an environment variable names as it is. */
+function isSimpleKey(name: string): boolean {
+  return Object.keys(KEYS).some((key) => !key.includes(':') && key.toLowerCase() === name.toLowerCase());
 }
 
 function isSection(name: string): boolean {

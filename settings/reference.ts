@@ -36,8 +36,7 @@ In environment variables a profile's name may stand for its index and wins over 
 ${rows(PROFILE_KEYS)}
 ## Known, not used by this version
 
-Existing files may hold these keys; each gives a warning at start and changes nothing. \`Hosting:RequireHttps\`
-refuses the start when true, because running without it would break a promise.
+Existing files may hold these keys; each gives a warning at start and changes nothing.
 
 ${unused}
 `;

@@ -57,7 +57,11 @@ export interface Gathered {
 }
 
 /** Reads every source in order. */
-export function gather(surroundings: Surroundings, isSection: (name: string) => boolean): Gathered {
+export function gather(
+  surroundings: Surroundings,
+  isSection: (name: string) => boolean,
+  isSimpleKey: (name: string) => boolean,
+): Gathered {
   const faults: Fault[] = [];
   const strangers: string[] = [];
   const entries = new Map<string, RawEntry>();
@@ -77,10 +81,10 @@ export function gather(surroundings: Surroundings, isSection: (name: string) => 
 
   for (const file of configurationFiles(surroundings)) readSettingsFile(surroundings, file, put, faults);
   for (const [name, text] of Object.entries(surroundings.env)) {
-    if (text === undefined || !name.includes('__')) continue;
+    if (text === undefined || !(name.includes('__') || isSimpleKey(name))) continue;
     const key = name.replaceAll('__', ':');
     // Other programs use double underscores too; only our sections are ours.
-    if (isSection(key.slice(0, key.indexOf(':'))))
+    if (isSection(key.split(':')[0] ?? ''))
       putVariable({ key, text, origin: `environment variable ${name}` });
     else strangers.push(name);
   }

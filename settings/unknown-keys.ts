@@ -2,7 +2,7 @@
 import { nearest } from './nearest.ts';
 import type { Fault, Warning } from './report.ts';
 import type { RawEntry } from './sources.ts';
-import { isUnusedKey, UNKEPT_PROMISES, UNUSED_KEYS } from './unused-keys.ts';
+import { isUnusedKey, UNUSED_KEYS } from './unused-keys.ts';
 
 /** True when the name is the first part of any key, read or only known. */
 export function isSectionOf(name: string, keys: readonly string[]): boolean {
@@ -39,8 +39,6 @@ export function unknownKeys(
 }
 
 function promiseOf(entry: RawEntry): string | undefined {
-  const name = Object.keys(UNKEPT_PROMISES).find((key) => key.toLowerCase() === entry.key.toLowerCase());
-  if (name !== undefined) return entry.text?.toLowerCase() === 'true' ? UNKEPT_PROMISES[name] : undefined;
   return /:pkcs11:pin$/i.test(entry.key)
     ? 'must not stand in the configuration; Pkcs11:PinEnvVar names an environment variable'
     : undefined;

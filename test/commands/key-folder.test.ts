@@ -1,4 +1,4 @@
-import { chmodSync, mkdtempSync, readdirSync, statSync, writeFileSync } from 'node:fs';
+import { chmodSync, mkdtempSync, readdirSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import test from 'ava';
@@ -48,4 +48,17 @@ test('a key folder that cannot be made is a failure with a code', (t) => {
   const failure = describeFailure(t.throws(() => openKeyFolder(join(file, 'keys'), systemIds)));
   t.is(failure.code, 'keys.unusable');
   t.regex(failure.message, /ENOTDIR/);
+});
+
+test('a kept text can be replaced as a whole, for its owner only, and nothing is left beside it', async (t) => {
+  const path = freshPath();
+  const folder = openKeyFolder(path, systemIds);
+  t.is(folder.read('ring'), undefined);
+  folder.replace('ring', 'one');
+  folder.replace('ring', 'two');
+  t.is(openKeyFolder(path, systemIds).read('ring'), 'two');
+  t.is(statSync(join(path, 'ring')).mode & 0o777, 0o600);
+  t.deepEqual(readdirSync(path), ['ring']);
+  rmSync(path, { recursive: true });
+  t.is(describeFailure(t.throws(() => folder.replace('ring', 'three'))).code, 'keys.unusable');
 });

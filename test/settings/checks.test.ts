@@ -141,11 +141,6 @@ const TOGETHER: readonly (readonly [what: string, sources: MadeUp, key: string])
   ],
   ['no certificate in Production', { env: { NODE_ENV: 'production' } }, 'Signing:Certificate:Pfx:Path'],
   [
-    'a redirect this version does not send',
-    { env: { Hosting__RequireHttps: 'true' } },
-    'Hosting:RequireHttps',
-  ],
-  [
     'a signing profile that does not say its format',
     { env: { Signing__Profiles__0__Name: 'gold' } },
     'Signing:Profiles:0:Format',
