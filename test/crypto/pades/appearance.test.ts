@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import test, { type ExecutionContext } from 'ava';
 import { pki } from '../../pki/pki.ts';
-import { requireTool } from '../../verifiers/index.ts';
+import { pdfsig, requireTool } from '../../verifiers/index.ts';
 import { classicPdf, documentObjects, streamPdf } from '../pdf/build.ts';
 import {
   difference,
@@ -15,7 +15,7 @@ import {
   type Viewer,
 } from './appearance-pictures.ts';
 import { inspect } from './inspect.ts';
-import { accepted, judge, put } from './verdicts.ts';
+import { accepted, failedChecks, judge, put } from './verdicts.ts';
 
 const TOOLS = ['pdfsig', 'certutil', 'mutool', 'qpdf', 'openssl', 'pdftoppm'] as const;
 const VIEWERS: readonly Viewer[] = ['mutool', 'pdftoppm'];
@@ -177,4 +177,23 @@ test('a signature carries a font only when it shows text', (t) => {
   t.true(readFileSync(text.output, 'latin1').includes('/FontFile2'));
   const image = signVisibly(input, { page: 1, rectangle: RECTANGLE, image: FOUR_COLOURS });
   t.false(readFileSync(image.output, 'latin1').includes('/FontFile2'));
+});
+
+test('whoever changes what a signature shows breaks it', async (t) => {
+  if (!requireTool(t, ...TOOLS)) return;
+  const input = put(classicPdf(documentObjects()));
+  const signed = signVisibly(input, { page: 1, rectangle: RECTANGLE, image: FOUR_COLOURS, lines: ['Anna'] });
+  t.deepEqual(failedChecks(readFileSync(signed.output)), []);
+  for (const part of ['/BBox[0 0 84 44]', '/ToUnicode', '/FontFile2', '/Width 4', '/Rect [']) {
+    const forged = readFileSync(signed.output);
+    const at = forged.indexOf(part, signed.result.input.length, 'latin1');
+    t.true(at > 0, part);
+    forged[at + part.length - 1] = 0x39;
+    t.not(failedChecks(forged).length, 0, part);
+    const path = put(forged);
+    t.false(
+      (await pdfsig(path, pki())).some(({ okEarlier }) => okEarlier),
+      part,
+    );
+  }
 });
