@@ -8,6 +8,8 @@ import type { JobFormat, JobSource, JobState } from '../machines/job.ts';
 import type { RefusalCode } from '../machines/refusals.ts';
 import type { SystemEventKind } from '../machines/system-event.ts';
 
+export type { BatchObserver, Stage } from './observer.ts';
+
 /** One job as clients see it. */
 export interface JobView {
   readonly id: JobId;
@@ -48,9 +50,11 @@ export interface JobFilter {
   readonly statuses: readonly JobState[];
   /** Compared without case; a name no job has gives an empty list. */
   readonly profile?: string | undefined;
-  readonly format?: JobFormat | undefined;
-  readonly source?: JobSource | undefined;
-  /** Name of an input folder; `(upload)` = uploads. */
+  /** Any of these; empty or left out = all. */
+  readonly formats?: readonly JobFormat[] | undefined;
+  /** Any of these; empty or left out = all. */
+  readonly sources?: readonly JobSource[] | undefined;
+  /** Name of an input folder, compared without case; `(upload)` = files that came through no folder. */
   readonly folder?: string | undefined;
   /** Part of the file name, compared without case. */
   readonly fileName?: string | undefined;
@@ -67,8 +71,10 @@ export interface JobQuery extends JobFilter {
   readonly pageSize: number;
 }
 
-/** Which jobs a bulk action is for: failed ones to retry, queued and waiting ones to cancel. */
+/** Which jobs a bulk action is for: failed ones to retry, queued and waiting ones to cancel. Oldest first. */
 export interface BulkQuery {
+  /** Of a cancel: only these of Queued and AwaitingSigner. @default both */
+  readonly statuses?: readonly JobState[] | undefined;
   readonly profile?: string | undefined;
   readonly errorCode?: string | undefined;
   /** Jobs created at or after this time. */
@@ -81,7 +87,7 @@ export interface BulkQuery {
 
 /** Source: batch-gaps §15, "Bulk retry / cancel". */
 export interface BulkReport {
-  /** Jobs the query matches, whatever `limit`. */
+  /** Jobs the query matches, whatever `limit`. A failed job that was retried already is left to its child. */
   readonly matched: number;
   /** Jobs made by a bulk retry, or canceled. */
   readonly done: number;
@@ -118,6 +124,14 @@ export interface UploadSink {
   abort(): Promise<void>;
 }
 
+/** A client's own word for one upload, so that sending it again makes no second job. Source: batch-gaps §15. */
+export interface UploadKey {
+  /** Who sent it: the same word of another caller is another key. */
+  readonly caller: string;
+  /** 1 to 255 characters. */
+  readonly key: string;
+}
+
 export interface Jobs {
   /**
    * The profile an upload names (or the default one) and the format it gets.
@@ -128,15 +142,23 @@ export interface Jobs {
     readonly format: JobFormat | undefined;
     readonly profile: string | undefined;
   }): { readonly format: JobFormat; readonly profile: ProfileName };
+  /** The job made under this key within the last 24 hours; durable when it is given. */
+  uploadedAs(key: UploadKey): Promise<JobView | undefined>;
   /** Refusals: `job.path-too-long`. */
   openUpload(fileName: string): Promise<UploadSink>;
   /**
-   * Syncs the bytes, commits the job, gives the file its final name.
+   * Syncs the bytes, commits the job, gives the file its final name. Where a job of the same `key` exists, the bytes
+   * are forgotten and that job is the answer.
    * Refusals: `upload.empty`, `job.already-processing`, `service.busy`.
    */
   acceptUpload(
     sink: UploadSink,
-    job: { readonly fileName: string; readonly format: JobFormat; readonly profile: ProfileName },
+    job: {
+      readonly fileName: string;
+      readonly format: JobFormat;
+      readonly profile: ProfileName;
+      readonly key?: UploadKey | undefined;
+    },
   ): Promise<JobView>;
   /** Newest first. */
   list(query: JobQuery): Promise<{ readonly items: readonly JobView[]; readonly totalCount: number }>;
@@ -146,16 +168,28 @@ export interface Jobs {
   output(id: JobId): Promise<JobOutput>;
   /** Refusals: `job.not-found`, `job.not-queued`, `job.race-lost`. */
   cancel(id: JobId, reason: string | null): Promise<JobView>;
-  /** Refusals: `job.not-found`, `job.not-failed`, `job.input-missing`, `job.already-processing`. */
+  /**
+   * Refusals: `job.not-found`, `job.not-failed`, `profile.not-found`, `job.input-missing`, `job.already-processing`.
+   */
   retry(id: JobId): Promise<JobView>;
+}
+
+export interface ClearReport {
+  readonly deleted: number;
+  /** Jobs that stay: unfinished ones, and finished ones that cannot go yet. */
+  readonly skipped: number;
 }
 
 /** Jobs by the hundred. */
 export interface BulkJobs {
   retryMany(query: BulkQuery): Promise<BulkReport>;
   cancelMany(query: BulkQuery, reason: string | null): Promise<BulkReport>;
-  /** Forgets terminal jobs that have nothing left to put away; their files stay. Source: batch-gaps §14. */
-  clear(): Promise<{ readonly deleted: number; readonly skipped: number }>;
+  /**
+   * Forgets terminal jobs with their history; their files stay, and what no watcher was to take again is still not
+   * taken. Skipped are jobs with files to put away and those a client may still ask for by its upload key. Each job
+   * goes in a step of its own, so that a second call goes on where a lost one ended. Source: batch-gaps §14.
+   */
+  clear(): Promise<ClearReport>;
 }
 
 /** Source: Batch Signing Service API, "Pipeline state". */
@@ -235,6 +269,11 @@ export interface ProfileView {
   readonly isDefault: boolean;
 }
 
+export interface ProfileList {
+  /** In the order of the configuration. */
+  list(): readonly ProfileView[];
+}
+
 export type { SystemEventKind };
 
 export interface SystemEvent {
@@ -285,6 +324,11 @@ export interface StatisticsView {
   readonly lifetimePerMinute: number;
 }
 
+export interface Statistics {
+  /** `window`: milliseconds up to now. Jobs that were cleared are not in it. */
+  over(window: Millis): Promise<StatisticsView>;
+}
+
 /** One probe of `GET /api/ready`. */
 export interface ReadyCheck {
   readonly name: string;
@@ -299,8 +343,13 @@ export interface Readiness {
 /** The batch service behind its HTTP interface. */
 export interface BatchService {
   readonly jobs: Jobs;
+  readonly bulk: BulkJobs;
+  readonly profiles: ProfileList;
+  readonly statistics: Statistics;
   readonly pipeline: PipelineControl;
   readonly folders: FolderControl;
   readonly events: SystemEvents;
   readonly readiness: Readiness;
+  /** Jobs in any of these states; all when undefined. Costs nothing. */
+  count(states?: readonly JobState[]): number;
 }

@@ -17,29 +17,37 @@ import {
   type Step,
 } from '../runtime/index.ts';
 import type { BatchService, RescanReport } from './api.ts';
+import { BulkService } from './bulk-jobs.ts';
 import { certificateChecks } from './certificate-checks.ts';
+import { clearJobs } from './clearing.ts';
 import { DiskSync } from './disk-sync.ts';
 import { jobHandlers } from './effects/index.ts';
 import { EventLog } from './events.ts';
 import { FolderService } from './folder-control.ts';
+import { FolderIntake } from './folder-intake.ts';
 import { type FolderOptions, Folders } from './folders.ts';
 import { JobCounts } from './job-counts.ts';
+import { JobMaker } from './job-maker.ts';
 import { JobOrder } from './job-order.ts';
 import { JobService } from './jobs.ts';
+import { type BatchObserver, NO_OBSERVER, tellObserver } from './observer.ts';
 import { Pipeline } from './pipeline.ts';
 import { PipelineService } from './pipeline-control.ts';
 import { SigningPool } from './pool/pool.ts';
 import { poolOptions } from './pool/pool-options.ts';
 import type { RemotePortal } from './ports.ts';
+import { ProfileViews } from './profile-views.ts';
 import { type Profile, Profiles } from './profiles.ts';
 import { ReadinessService } from './readiness.ts';
 import { type RecoveryReport, recover } from './recovery.ts';
 import { definitions, JOB, PIPELINE } from './registry.ts';
 import { RemotePoll, type RemotePollOptions } from './remote-poll.ts';
 import { RemoteSigning } from './remote-signing.ts';
+import { StatisticsService } from './statistics.ts';
 import { makeStorageFolders } from './storage-folders.ts';
 import type { StorageLayout } from './storage-layout.ts';
 import type { TrustOptions } from './trust.ts';
+import { UploadKeys } from './upload-keys.ts';
 import { Uploads } from './uploads.ts';
 
 export interface BatchOptions {
@@ -51,8 +59,6 @@ export interface BatchOptions {
   readonly trust?: TrustOptions;
   /** Key of the encryption envelopes, 32 bytes; needed when a profile encrypts. */
   readonly encryptionKey?: Uint8Array;
-  /** Told of each job that fails because its profile's certificate may not sign. */
-  readonly onCertificateFailed?: (profile: string) => void;
   /** `Pipeline:MaxConcurrency`: jobs in flight. */
   readonly maxConcurrency: number;
   /** `Pipeline:PollIntervalSeconds`, in milliseconds. */
@@ -71,6 +77,8 @@ export interface BatchParts {
   readonly ids: Ids;
   readonly log: Log;
   readonly faults: Faults;
+  /** Told of what happens to jobs, for metrics. */
+  readonly observer?: BatchObserver;
   /** The same faults as text, for the pool's threads. */
   readonly faultsText: string;
 }
@@ -83,6 +91,9 @@ const DRAIN_LOOK = 20;
 
 export class Batch implements BatchService {
   readonly jobs: JobService;
+  readonly bulk: BulkService;
+  readonly profiles: ProfileViews;
+  readonly statistics: StatisticsService;
   readonly pipeline: PipelineService;
   readonly folders: FolderService;
   readonly events: EventLog;
@@ -101,6 +112,9 @@ export class Batch implements BatchService {
     parts: BatchParts,
     made: {
       readonly jobs: JobService;
+      readonly bulk: BulkService;
+      readonly profiles: ProfileViews;
+      readonly statistics: StatisticsService;
       readonly control: PipelineService;
       readonly folderControl: FolderService;
       readonly events: EventLog;
@@ -116,6 +130,9 @@ export class Batch implements BatchService {
   ) {
     this.#parts = parts;
     this.jobs = made.jobs;
+    this.bulk = made.bulk;
+    this.profiles = made.profiles;
+    this.statistics = made.statistics;
     this.pipeline = made.control;
     this.folders = made.folderControl;
     this.events = made.events;
@@ -139,11 +156,8 @@ export class Batch implements BatchService {
     const order = new JobOrder(clock, (newest?.key[0] as number | undefined) ?? 0);
     const disk = new DiskSync();
     const profiles = new Profiles(options.profiles);
-    const remote = new RemoteSigning(options.remote?.portal, profiles, {
-      dispatched: () => {},
-      failed: () => {},
-      polled: () => {},
-    });
+    const observer = parts.observer ?? NO_OBSERVER;
+    const remote = new RemoteSigning(options.remote?.portal, profiles, observer);
     const pool = new SigningPool({
       threads: Math.min(options.threads, options.maxConcurrency),
       clock,
@@ -197,37 +211,52 @@ export class Batch implements BatchService {
       options.remote ?? NO_REMOTE,
     );
     const uploads = new Uploads(layout.input, ids, disk);
+    const maker = new JobMaker({ system, order, ids });
     const jobs = new JobService({
       system,
       store,
       counts,
-      order,
+      maker,
       profiles,
       uploads,
+      uploadKeys: new UploadKeys({ system, store, clock }),
       layout,
-      clock,
-      ids,
       faults,
     });
+    const intake = new FolderIntake({ system, store, maker, plan: (request) => jobs.plan(request) });
+    const bulk = new BulkService({
+      store,
+      counts,
+      jobs,
+      log,
+      clear: () =>
+        clearJobs({ system, store, counts, clock, record: (event) => events.record(event, ids.uuid()) }),
+    });
+    const statistics = new StatisticsService({ store, clock });
     const folders = new Folders(options.folders, {
       system,
       clock,
       log,
-      take: (folder, file) => jobs.takeFromFolder(folder, file),
+      take: (folder, file) => intake.takeStable(folder, file),
     });
     const control = new PipelineService({ system, counts, maxConcurrency: options.maxConcurrency });
     const folderControl = new FolderService({
       folders,
-      take: (folder, file) => jobs.takeByRescan(folder, file),
+      take: (folder, file) => intake.takeByRescan(folder, file),
       rescanned: (report) => events.record(rescanEvent(report, clock.now()), ids.uuid()),
     });
     const readiness = new ReadinessService({ store, system, folders, profiles, clock });
     observe = (step) => {
       counts.move(step.counters);
+      tellObserver(observer, step);
+      statistics.observe(step);
       observeStep(step, pipeline, folders);
     };
     return new Batch(parts, {
       jobs,
+      bulk,
+      profiles: new ProfileViews(profiles),
+      statistics,
       control,
       folderControl,
       events,

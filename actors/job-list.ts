@@ -1,116 +1,156 @@
 /**
- * Pages of jobs, newest first, over the ranges that `registry.ts` writes. A filter picks some of the
- * (profile, state) ranges; they are merged by order, piece by piece, so that memory stays bounded however deep
- * the page is, and others get their turn between two pieces.
+ * Finds jobs over the rows that `job-index.ts` describes. A filter picks ranges and asks their rows the rest; ranges
+ * are merged by order, piece by piece, so that memory stays bounded however deep the page is, no job is loaded that
+ * is not shown, and others get their turn between two pieces.
+ *
+ * Totals are exact. Counters know them for state, profile and format; any other filter counts the rows it reads,
+ * which is all of the ranges it picked: some 3 µs a row.
  */
-import { setImmediate as nextTurn } from 'node:timers/promises';
+import type { JobId } from '../machines/ids.ts';
 import type { JobState } from '../machines/job.ts';
 import { JOB_STATES } from '../machines/job.ts';
-import type { ActorStore, Row } from '../runtime/index.ts';
-import type { JobQuery } from './api.ts';
+import type { ActorStore } from '../runtime/index.ts';
+import type { JobFilter, JobQuery } from './api.ts';
 import type { JobCounts } from './job-counts.ts';
+import { factsOf, type JobFacts, jobIdOf } from './job-index.ts';
+import { firstOrderAt } from './job-order.ts';
+import { countRows, MergedRows, OrderedRows, type OrderedRowsOptions } from './ordered-rows.ts';
 
-/** Rows read at once: a millisecond or two of this thread's time. */
-const PIECE = 512;
+/** The filter value for jobs that came through no folder. Source: batch-gaps §11, "Labels". */
+const NO_FOLDER = '(upload)';
 
-/** Ids of one page and how many jobs match in all. */
+/** What bulk actions ask for besides. */
+export interface JobSearch extends JobFilter {
+  readonly errorCode?: string | undefined;
+}
+
+/** What a filter comes to. */
+interface Selection {
+  readonly ranges: readonly Pick<OrderedRowsOptions, 'view' | 'prefix'>[];
+  readonly bounds: { readonly from?: number; readonly below?: number };
+  /** What the rows are asked; undefined = all of them match. */
+  readonly fits: ((facts: JobFacts) => boolean) | undefined;
+  /** How many match, where counters know. */
+  readonly total: number | undefined;
+}
+
+/** Ids of one page, newest first, and how many jobs match in all. */
 export async function listJobs(
   store: ActorStore,
   counts: JobCounts,
   query: JobQuery,
-): Promise<{ readonly ids: readonly string[]; readonly totalCount: number }> {
+): Promise<{ readonly ids: readonly JobId[]; readonly totalCount: number }> {
   const offset = (query.page - 1) * query.pageSize;
-  const states = query.statuses.length > 0 ? query.statuses : undefined;
-  const wanted = query.profile?.toLowerCase();
-  const profiles =
-    wanted === undefined ? undefined : counts.profiles().filter((name) => name.toLowerCase() === wanted);
-  const totalCount = counts.count(states, profiles);
-  if (offset >= totalCount) return { ids: [], totalCount };
-  if (!states && !profiles) {
-    const rows = await store.rows({ view: 'jobs', reverse: true, offset, limit: query.pageSize });
-    return { ids: rows.map((row) => row.value as string), totalCount };
-  }
-  const ranges: Range[] = [];
-  for (const profile of profiles ?? counts.profiles()) {
-    for (const state of states ?? JOB_STATES) {
-      if (counts.count([state], [profile]) > 0) ranges.push(new Range(store, profile, state));
-    }
-  }
-  return { ids: await mergedPage(ranges, offset, query.pageSize), totalCount };
-}
-
-async function mergedPage(
-  ranges: readonly Range[],
-  offset: number,
-  limit: number,
-): Promise<readonly string[]> {
-  const only = ranges[0];
-  if (ranges.length === 1 && only) return only.page(offset, limit);
-  const ids: string[] = [];
-  for (let position = 0; position < offset + limit; position += 1) {
-    let newest: Range | undefined;
-    for (const range of ranges) {
-      if (range.head === undefined) await range.fill();
-      if (
-        range.head !== undefined &&
-        (newest?.head === undefined || orderOf(range.head) > orderOf(newest.head))
-      ) {
-        newest = range;
-      }
-    }
-    const row = newest?.take();
+  const { ranges, bounds, fits, total } = select(counts, query);
+  if (total !== undefined && offset >= total) return { ids: [], totalCount: total };
+  const rows = ranges.map((range) => new OrderedRows(store, { ...range, ...bounds, newestFirst: true }));
+  const merged = new MergedRows(rows, true);
+  const ids: JobId[] = [];
+  let matched = fits ? 0 : await merged.skip(offset);
+  while (ids.length < query.pageSize) {
+    const row = await merged.next();
     if (row === undefined) break;
-    if (position >= offset) ids.push(row.value as string);
+    if (fits && !fits(factsOf(row.value))) continue;
+    matched += 1;
+    if (matched > offset) ids.push(jobIdOf(row));
   }
-  return ids;
+  if (total !== undefined) return { ids, totalCount: total };
+  const left = await countRows(rows, (row) => !fits || fits(factsOf(row.value)));
+  return { ids, totalCount: matched + left };
 }
 
-/** Jobs' order is the last part of the key. */
-function orderOf(row: Row): number {
-  return row.key[2] as number;
+/**
+ * Ids of the oldest matching jobs, at most `limit`, and how many match in all.
+ * `passes`: asked of each job that matches otherwise.
+ */
+export async function findOldest(
+  store: ActorStore,
+  counts: JobCounts,
+  search: JobSearch,
+  limit: number,
+  passes: (id: JobId) => Promise<boolean> = async () => true,
+): Promise<{ readonly ids: readonly JobId[]; readonly matched: number }> {
+  const { ranges, bounds, fits } = select(counts, search);
+  const merged = new MergedRows(
+    ranges.map((range) => new OrderedRows(store, { ...range, ...bounds, newestFirst: false })),
+    false,
+  );
+  const ids: JobId[] = [];
+  let matched = 0;
+  for (let row = await merged.next(); row !== undefined; row = await merged.next()) {
+    const id = jobIdOf(row);
+    if ((fits && !fits(factsOf(row.value))) || !(await passes(id))) continue;
+    matched += 1;
+    if (ids.length < limit) ids.push(id);
+  }
+  return { ids, matched };
 }
 
-/** One (profile, state) range, read from its newest end in pieces. */
-class Range {
-  readonly #store: ActorStore;
-  readonly #prefix: readonly [string, JobState];
-  #piece: readonly Row[] = [];
-  #at = 0;
-  #last: Row['key'] | undefined;
-  #exhausted = false;
-
-  constructor(store: ActorStore, profile: string, state: JobState) {
-    this.#store = store;
-    this.#prefix = [profile, state];
+function select(counts: JobCounts, search: JobSearch): Selection {
+  const { parentJobId, createdFrom, createdTo } = search;
+  const states = search.statuses.length > 0 ? search.statuses : undefined;
+  const named = search.profile?.toLowerCase();
+  const profiles =
+    named === undefined ? undefined : counts.profiles().filter((name) => name.toLowerCase() === named);
+  const bounds = {
+    ...(createdFrom !== undefined && { from: firstOrderAt(createdFrom) }),
+    ...(createdTo !== undefined && { below: firstOrderAt(createdTo) }),
+  };
+  const questions = questionsOf(search);
+  if (parentJobId !== undefined) {
+    if (states) questions.push(({ state }) => state !== undefined && states.includes(state));
+    if (profiles) questions.push(({ profile }) => profile !== undefined && profiles.includes(profile));
+    const ranges = [{ view: 'jobs-of', prefix: [parentJobId] }];
+    return { ranges, bounds, fits: allOf(questions), total: undefined };
   }
+  const formats = search.formats?.length ? search.formats : undefined;
+  const bounded = createdFrom !== undefined || createdTo !== undefined;
+  const counted = !bounded && questions.length === (formats ? 1 : 0);
+  const count = (state?: readonly JobState[], profile?: readonly string[]) =>
+    formats
+      ? formats.reduce((sum, format) => sum + counts.count(state, profile, format), 0)
+      : counts.count(state, profile);
+  const ranges =
+    states || profiles || search.errorCode !== undefined
+      ? (profiles ?? counts.profiles()).flatMap((profile) =>
+          (states ?? JOB_STATES)
+            .filter((state) => count([state], [profile]) > 0)
+            .map((state) => ({ view: 'jobs-by', prefix: [profile, state] })),
+        )
+      : [{ view: 'jobs', prefix: [] }];
+  return {
+    ranges,
+    bounds,
+    fits: allOf(questions),
+    total: counted ? count(states, profiles) : undefined,
+  };
+}
 
-  get head(): Row | undefined {
-    return this.#piece[this.#at];
-  }
+type Question = (facts: JobFacts) => boolean;
 
-  take(): Row | undefined {
-    const row = this.head;
-    this.#at += 1;
-    return row;
+/** What the rows themselves have to be asked. */
+function questionsOf({ formats, sources, folder, fileName, errorCode }: JobSearch): Question[] {
+  const questions: Question[] = [];
+  if (formats?.length) questions.push((facts) => formats.includes(facts.format));
+  if (sources?.length) questions.push((facts) => sources.includes(facts.source));
+  if (folder !== undefined) {
+    const wanted = folder.toLowerCase() === NO_FOLDER ? null : folder.toLowerCase();
+    questions.push((facts) => (facts.folder?.toLowerCase() ?? null) === wanted);
   }
+  if (fileName !== undefined && fileName !== '') {
+    const part = folded(fileName);
+    questions.push((facts) => folded(facts.fileName).includes(part));
+  }
+  if (errorCode !== undefined) questions.push((facts) => facts.errorCode === errorCode);
+  return questions;
+}
 
-  /** Makes `head` the next row, reading on behind the last one where the piece at hand is used up. */
-  async fill(): Promise<void> {
-    if (this.#exhausted || this.head !== undefined) return;
-    if (this.#last !== undefined) await nextTurn();
-    const after = this.#last === undefined ? {} : { after: this.#last };
-    this.#piece = await this.#store.rows({ ...this.#newestFirst(), ...after, limit: PIECE });
-    this.#at = 0;
-    this.#last = this.#piece.at(-1)?.key;
-    this.#exhausted = this.#piece.length === 0;
-  }
+function allOf(questions: readonly Question[]): Question | undefined {
+  if (questions.length === 0) return undefined;
+  return (facts) => questions.every((question) => question(facts));
+}
 
-  async page(offset: number, limit: number): Promise<readonly string[]> {
-    const rows = await this.#store.rows({ ...this.#newestFirst(), offset, limit });
-    return rows.map((row) => row.value as string);
-  }
-
-  #newestFirst() {
-    return { view: 'jobs-by', prefix: this.#prefix, reverse: true };
-  }
+/** One spelling for names that differ in case, or in how their accents are encoded. */
+function folded(name: string): string {
+  return name.normalize('NFC').toLowerCase();
 }

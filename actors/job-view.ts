@@ -25,6 +25,7 @@ export function jobView(actor: ActorView): JobView {
 
 export function jobDetail(actor: ActorView, journal: readonly JournalLine[]): JobDetail {
   const context = actor.context as JobContext;
+  const published = context.output ?? context.signed;
   return {
     ...jobView(actor),
     errorCode: context.errorCode,
@@ -32,7 +33,7 @@ export function jobDetail(actor: ActorView, journal: readonly JournalLine[]): Jo
     awaitingSignerSince: context.awaitingSignerSince,
     queuedAt: context.queuedAt,
     inputSha256: context.input?.sha256 ?? null,
-    outputSha256: context.outputFileName === null ? null : (context.signed?.sha256 ?? null),
+    outputSha256: context.outputFileName === null ? null : (published?.sha256 ?? null),
     outputFileName: context.outputFileName,
     history: journal.map((line) => ({
       id: line.id,

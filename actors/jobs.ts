@@ -1,58 +1,36 @@
-/** What clients, watchers and operators may do with jobs. Implements the port `Jobs`; see `api.ts` for its promises. */
+/** What clients and operators may do with jobs. Implements the port `Jobs`; see `api.ts` for its promises. */
 import { stat } from 'node:fs/promises';
 import { basename, join } from 'node:path';
-import type { FolderName, JobId, ProfileName } from '../machines/ids.ts';
-import {
-  ACTIVE_STATES,
-  type FileStamp,
-  type JobContext,
-  type JobFormat,
-  type JobInput,
-  type JobSource,
-  type JobState,
-} from '../machines/job.ts';
+import type { JobId, ProfileName } from '../machines/ids.ts';
+import { ACTIVE_STATES, type JobContext, type JobFormat, type JobState } from '../machines/job.ts';
 import { Refusal } from '../machines/refusals.ts';
-import type {
-  ActorStore,
-  ActorSystem,
-  ActorView,
-  Clock,
-  Faults,
-  Ids,
-  StepOutcome,
-} from '../runtime/index.ts';
-import { describeFailure, Fatal } from '../runtime/index.ts';
-import type { Candidate, OfferAnswer } from './adapters/watched-folder/index.ts';
-import type { JobDetail, JobOutput, JobQuery, Jobs, JobView } from './api.ts';
+import type { ActorStore, ActorSystem, ActorView, Faults, StepOutcome } from '../runtime/index.ts';
+import { describeFailure } from '../runtime/index.ts';
+import type { JobDetail, JobOutput, JobQuery, Jobs, JobView, UploadKey } from './api.ts';
 import { formatByName, outputContentType } from './file-names.ts';
 import type { JobCounts } from './job-counts.ts';
 import { listJobs } from './job-list.ts';
-import type { JobOrder } from './job-order.ts';
+import { accepted, type JobMaker } from './job-maker.ts';
 import { jobDetail, jobView } from './job-view.ts';
 import type { Profiles } from './profiles.ts';
-import { JOB, type PathRow } from './registry.ts';
-import { PATH_LIMIT, pathKey, type StorageLayout } from './storage-layout.ts';
+import { JOB, uploadKeyName } from './registry.ts';
+import type { StorageLayout } from './storage-layout.ts';
+import { type UploadKeys, uploadKeyText } from './upload-keys.ts';
 import { type Upload, type Uploads, unavailable } from './uploads.ts';
+
+/** Times an upload is tried whose key was held by a job that then gave it up. */
+const KEY_TRIES = 3;
 
 export interface JobsParts {
   readonly system: ActorSystem;
   readonly store: ActorStore;
   readonly counts: JobCounts;
-  readonly order: JobOrder;
+  readonly maker: JobMaker;
   readonly profiles: Profiles;
   readonly uploads: Uploads;
+  readonly uploadKeys: UploadKeys;
   readonly layout: StorageLayout;
-  readonly clock: Clock;
-  readonly ids: Ids;
   readonly faults: Faults;
-}
-
-/** A watcher cannot take a file whose path is too long to be stored; counted as a failure of its folder. */
-function tooLong(path: string): Fatal {
-  return new Fatal(
-    'job.path-too-long',
-    `The path is ${path.length} characters long; ${PATH_LIMIT} are the limit: ${path.slice(0, 120)}…`,
-  );
 }
 
 export class JobService implements Jobs {
@@ -82,9 +60,19 @@ export class JobService implements Jobs {
     return this.#parts.uploads.open(fileName);
   }
 
+  async uploadedAs(key: UploadKey): Promise<JobView | undefined> {
+    const job = await this.#parts.uploadKeys.find(uploadKeyText(key));
+    return job && jobView(job);
+  }
+
   async acceptUpload(
     upload: Upload,
-    job: { readonly fileName: string; readonly format: JobFormat; readonly profile: ProfileName },
+    job: {
+      readonly fileName: string;
+      readonly format: JobFormat;
+      readonly profile: ProfileName;
+      readonly key?: UploadKey | undefined;
+    },
   ): Promise<JobView> {
     if (upload.length === 0) throw new Refusal('upload.empty', 'The file has no bytes.');
     const { faults } = this.#parts;
@@ -92,8 +80,10 @@ export class JobService implements Jobs {
       throw unavailable(error);
     });
     await faults.at('upload.synced');
-    const outcome = await this.#create({
-      ...job,
+    const uploadKey = job.key === undefined ? null : uploadKeyText(job.key);
+    const made = await this.#makeOrFind(uploadKey, {
+      fileName: job.fileName,
+      format: job.format,
       profileName: job.profile,
       originalPath: upload.path,
       source: 'Upload',
@@ -105,7 +95,11 @@ export class JobService implements Jobs {
       if (describeFailure(error).code === 'store.unavailable') upload.leave();
       throw error;
     });
-    const actor = accepted(outcome);
+    if ('found' in made) {
+      await upload.abort();
+      return jobView(made.found);
+    }
+    const actor = accepted(made.outcome);
     upload.leave();
     await actor.durable;
     await faults.at('upload.committed');
@@ -114,64 +108,19 @@ export class JobService implements Jobs {
     return jobView(actor.actor);
   }
 
-  /**
-   * Takes a file that a watcher found stable. Resolves when the job is visible, not durable: until it is, the
-   * file itself, still in its folder, is the record.
-   */
-  async takeFromFolder(
-    folder: { readonly name: FolderName; readonly profile: ProfileName },
-    file: Candidate,
-  ): Promise<OfferAnswer> {
-    if (file.path.length > PATH_LIMIT) throw tooLong(file.path);
-    if (await this.#endedWithSameContent(file)) return 'declined';
-    const outcome = await this.#create(this.#fromFolder(folder, file, 'watcher'));
-    if (outcome.accepted) return 'enqueued';
-    if (outcome.because === 'taken') return 'active';
-    throw new Fatal('internal', `The job was refused: ${outcome.because}.`);
-  }
-
-  /**
-   * Takes a file because an operator asked for it: it need not be stable, and may have been canceled or have failed.
-   * Undefined when an active job has it. Source: Batch Signing Service API, "What the service does" 12.
-   */
-  async takeByRescan(
-    folder: { readonly name: FolderName; readonly profile: ProfileName },
-    file: Candidate,
-  ): Promise<JobView | undefined> {
-    if (file.path.length > PATH_LIMIT) throw tooLong(file.path);
-    const outcome = await this.#create(this.#fromFolder(folder, file, 'rescan'));
-    if (!outcome.accepted && outcome.because === 'taken') return undefined;
-    const { actor, durable } = accepted(outcome);
-    await durable;
-    return jobView(actor);
-  }
-
-  /** A job for a file in an input folder. `by` is part of its first history line. */
-  #fromFolder(
-    folder: { readonly name: FolderName; readonly profile: ProfileName },
-    file: Candidate,
-    by: 'watcher' | 'rescan',
-  ) {
-    const { format } = this.plan({ fileName: file.fileName, format: undefined, profile: folder.profile });
-    return {
-      fileName: file.fileName,
-      originalPath: file.path,
-      format,
-      profileName: folder.profile,
-      source: 'Watcher' as const,
-      folder: folder.name,
-      parentJobId: null,
-      seen: { size: file.size, mtimeMs: file.mtimeMs },
-      message: `Enqueued by ${by} (folder ${folder.name}).`,
-    };
-  }
-
-  /** The newest job of the path was canceled or failed, and the file has not been touched since. */
-  async #endedWithSameContent(file: Candidate): Promise<boolean> {
-    const [row] = await this.#parts.store.rows({ view: 'paths', prefix: [pathKey(file.path)], limit: 1 });
-    if (!row) return false;
-    const { closed, size, mtimeMs } = row.value as unknown as PathRow;
-    return closed && size === file.size && mtimeMs === file.mtimeMs;
+  /** A new job, or the one that has its upload key. */
+  async #makeOrFind(
+    uploadKey: string | null,
+    job: Parameters<JobMaker['make']>[0],
+  ): Promise<{ readonly outcome: StepOutcome } | { readonly found: ActorView }> {
+    const { maker, uploadKeys } = this.#parts;
+    for (let tries = 1; ; tries += 1) {
+      const outcome = await maker.make({ ...job, uploadKey });
+      if (outcome.accepted || outcome.because !== 'taken' || uploadKey === null) return { outcome };
+      if (outcome.name !== uploadKeyName(uploadKey) || tries === KEY_TRIES) return { outcome };
+      const found = await uploadKeys.find(uploadKey);
+      if (found) return { found };
+    }
   }
 
   async list(query: JobQuery): Promise<{ readonly items: readonly JobView[]; readonly totalCount: number }> {
@@ -190,7 +139,8 @@ export class JobService implements Jobs {
   async output(id: JobId): Promise<JobOutput> {
     const actor = await this.#existing(id);
     const context = actor.context as JobContext;
-    if (context.outputFileName === null || context.signed === null) {
+    const published = context.output ?? context.signed;
+    if (context.outputFileName === null || published === null) {
       throw new Refusal('job.output-unavailable', `Job ${id} is ${actor.state} and has no output.`);
     }
     const path = join(this.#parts.layout.output, context.outputFileName);
@@ -201,9 +151,20 @@ export class JobService implements Jobs {
       path,
       fileName: basename(path),
       length: file.size,
-      sha256: context.signed.sha256,
-      contentType: outputContentType(context.format),
+      sha256: published.sha256,
+      contentType: this.#contentType(context),
     };
+  }
+
+  /** The job knows whether its output is an envelope; the form below that is its profile's. */
+  #contentType({ format, profileName, outputEncrypted, outputFileName }: JobContext): string {
+    const form = this.#parts.profiles.find(profileName)?.form;
+    return outputContentType(format, {
+      ...form,
+      // Its name says so for good, whatever became of the profile.
+      detached: form?.detached === true || outputFileName?.endsWith('.p7s') === true,
+      encrypted: outputEncrypted,
+    });
   }
 
   async cancel(id: JobId, reason: string | null): Promise<JobView> {
@@ -227,7 +188,7 @@ export class JobService implements Jobs {
     }
     const file = await stat(context.originalPath).catch(() => undefined);
     if (!file?.isFile()) throw new Refusal('job.input-missing', `${context.originalPath} is gone.`);
-    const outcome = await this.#create({
+    const outcome = await this.#parts.maker.make({
       fileName: context.fileName,
       originalPath: context.originalPath,
       format: context.format,
@@ -249,40 +210,6 @@ export class JobService implements Jobs {
     if (!actor) throw new Refusal('job.not-found', `No job has the id ${id}.`);
     return actor;
   }
-
-  #create(
-    job: Omit<JobInput, 'order' | 'pathKey' | 'at'> & {
-      readonly source: JobSource;
-      readonly seen: FileStamp;
-    },
-  ): Promise<StepOutcome> {
-    const { system, ids, order, clock } = this.#parts;
-    const { fileName, originalPath, format, profileName, source, folder, parentJobId, seen, message } = job;
-    const input = {
-      fileName,
-      originalPath,
-      format,
-      profileName,
-      source,
-      folder,
-      parentJobId,
-      seen: { size: seen.size, mtimeMs: seen.mtimeMs },
-      message,
-      order: order.next(),
-      pathKey: pathKey(originalPath),
-      at: clock.now(),
-    };
-    return system.create({ kind: JOB, id: ids.uuid() }, input);
-  }
-}
-
-/** The step of a new job, or the refusal a client gets. */
-function accepted(outcome: StepOutcome): Extract<StepOutcome, { readonly accepted: true }> {
-  if (outcome.accepted) return outcome;
-  if (outcome.because === 'taken') {
-    throw new Refusal('job.already-processing', `Job ${outcome.holder.id} has this file.`);
-  }
-  throw new Fatal('internal', `The job was refused: ${outcome.because}.`);
 }
 
 function notCancelable(actor: ActorView): Refusal {

@@ -6,6 +6,7 @@ import { IN_FLIGHT_STATES, type JobState } from '../machines/job.ts';
 import { freeSlots, type PipelineState } from '../machines/pipeline.ts';
 import type { ActorStore, ActorSystem, Clock, Log, StoredActor } from '../runtime/index.ts';
 import type { JobCounts } from './job-counts.ts';
+import { factsOf } from './job-index.ts';
 import { JOB, PIPELINE_ADDRESS } from './registry.ts';
 
 export interface PipelineParts {
@@ -197,7 +198,7 @@ export class Pipeline {
         const limit = counts.count([state], [profile]);
         if (limit === 0) continue;
         for (const { value } of await store.rows({ view: 'jobs-by', prefix: [profile, state], limit })) {
-          const id = value as string;
+          const { id } = factsOf(value);
           if ((await system.read({ kind: JOB, id }))?.stopped) this.#giveUp(id, state, undefined);
         }
       }
@@ -228,7 +229,7 @@ export class Pipeline {
       .flat()
       .map(({ key, value }) => ({
         order: key[2] as number,
-        id: value as string,
+        id: factsOf(value).id,
         profile: key[0] as string,
       }))
       .filter(({ id }) => !this.#asked.has(id) && !this.#unclaimable.has(id))

@@ -16,6 +16,7 @@ import { statIfPresent, syncDirectory } from './files/directories.ts';
 import { move } from './files/move.ts';
 import { SPARE_PREFIX } from './files/working-folders.ts';
 import type { JobCounts } from './job-counts.ts';
+import { jobIdOf } from './job-index.ts';
 import { JOB } from './registry.ts';
 import { pathKey, pathOfUpload, type StorageLayout, uploadName } from './storage-layout.ts';
 
@@ -60,7 +61,7 @@ async function failJobsInFlight({ store, system, counts, log }: RecoveryParts): 
           prefix: [profile, state],
           limit: PIECE + stuck.size,
         });
-        const ids = rows.map((row) => row.value as string).filter((id) => !stuck.has(id));
+        const ids = rows.map(jobIdOf).filter((id) => !stuck.has(id));
         if (ids.length === 0) break;
         const outcomes = await Promise.all(
           ids.map((id) => system.tell({ kind: JOB, id }, { type: 'RESTARTED' })),

@@ -1,19 +1,15 @@
 /**
- * Which actors there are: their machines, and what each shows in lists, counts and unique names.
- *
- * Views written here:
- * - `jobs`      [order] → id                       all jobs, by their making;
- * - `jobs-by`   [profile, state, order] → id       the same, told apart; `[profile, 'Queued']` is the queue;
- * - `paths`     [path key] → PathRow               the newest job of an input path that still matters.
+ * Which actors there are: their machines, and what each shows in lists (`job-index.ts`, `events.ts`), counts and
+ * unique names.
  */
-
 import { inputFolderMachine } from '../machines/input-folder.ts';
-import type { FileStamp, JobContext, JobState } from '../machines/job.ts';
-import { ACTIVE_STATES, CLEARED, jobMachine } from '../machines/job.ts';
+import { CLEARED, jobMachine } from '../machines/job.ts';
 import { pipelineMachine } from '../machines/pipeline.ts';
 import { systemEventMachine } from '../machines/system-event.ts';
-import type { ActorDefinition, Row } from '../runtime/index.ts';
+import type { ActorDefinition } from '../runtime/index.ts';
 import { eventCounters, eventRows, SYSTEM_EVENT } from './events.ts';
+import { type JobActor, jobRows, ownsPath } from './job-index.ts';
+import { keptPathDefinition } from './kept-paths.ts';
 
 export const JOB = 'job';
 export const PIPELINE = 'pipeline';
@@ -21,46 +17,6 @@ export const INPUT_FOLDER = 'input-folder';
 
 /** The one pipeline of a store. */
 export const PIPELINE_ADDRESS = { kind: PIPELINE, id: 'main' } as const;
-
-/** What the newest job of a path left for the watcher to know. */
-export interface PathRow {
-  readonly id: string;
-  /** True: the job ended without taking the file away, so the same content is not taken again. */
-  readonly closed: boolean;
-  readonly size: number;
-  readonly mtimeMs: number;
-}
-
-interface JobActor {
-  readonly id: string;
-  readonly state: string;
-  readonly context: JobContext;
-}
-
-/** A completed job keeps its path until the input is put away: nobody may take the file a second time. */
-function ownsPath({ state, context }: JobActor): boolean {
-  return ACTIVE_STATES.includes(state as JobState) || (state === 'Completed' && context.untidy);
-}
-
-function jobRows(job: JobActor): readonly Row[] {
-  const { id, state, context } = job;
-  const rows: Row[] = [
-    { view: 'jobs', key: [context.order], value: id },
-    { view: 'jobs-by', key: [context.profileName, state, context.order], value: id },
-  ];
-  const closed = state === 'Failed' || state === 'Canceled' || context.inputLeft;
-  if (closed || ownsPath(job)) {
-    const value: PathRow = { id, closed, ...stampOf(context) };
-    rows.push({ view: 'paths', key: [context.pathKey], value: { ...value } });
-  }
-  return rows;
-}
-
-/** What the path held: as it was signed where it was left behind, else as it was when the job was made. */
-function stampOf({ inputLeft, input, seen }: JobContext): FileStamp {
-  if (inputLeft && input) return { size: input.length, mtimeMs: input.mtimeMs };
-  return { size: seen?.size ?? -1, mtimeMs: seen?.mtimeMs ?? -1 };
-}
 
 /** `jobs/<state>/<profile>/<format>`. */
 function jobCounters({ state, context }: JobActor): { readonly [name: string]: number } {
@@ -72,6 +28,18 @@ export function pathName(key: string): string {
   return `path:${key}`;
 }
 
+/** Unique name of a client's upload key. */
+export function uploadKeyName(key: string): string {
+  return `upload-key:${key}`;
+}
+
+/** A job is the only one of its input while it is active, and the only one of its upload key until that expires. */
+function jobNames(job: JobActor): readonly string[] {
+  const { pathKey, uploadKey } = job.context;
+  const names = ownsPath(job) ? [pathName(pathKey)] : [];
+  return uploadKey ? [...names, uploadKeyName(uploadKey)] : names;
+}
+
 export const definitions: readonly ActorDefinition[] = [
   {
     kind: JOB,
@@ -79,7 +47,7 @@ export const definitions: readonly ActorDefinition[] = [
     version: 1,
     rows: jobRows,
     ends: ({ state }) => state === CLEARED,
-    names: (job: JobActor) => (ownsPath(job) ? [pathName(job.context.pathKey)] : []),
+    names: jobNames,
     counters: jobCounters,
   },
   { kind: PIPELINE, machine: pipelineMachine, version: 1 },
@@ -91,4 +59,5 @@ export const definitions: readonly ActorDefinition[] = [
     rows: eventRows,
     counters: eventCounters,
   },
+  keptPathDefinition,
 ];

@@ -17,6 +17,7 @@ import {
 } from '../runtime/index.ts';
 import { outputName } from './file-names.ts';
 import type { JobCounts } from './job-counts.ts';
+import { factsOf } from './job-index.ts';
 import type { Pipeline } from './pipeline.ts';
 import { RemoteFailure, type RemotePortal } from './ports.ts';
 import { JOB } from './registry.ts';
@@ -120,7 +121,7 @@ export class RemotePoll {
       const prefix = [profile, 'AwaitingSigner'];
       for (let after: readonly (string | number)[] | undefined; ; ) {
         const rows = await store.rows({ view: 'jobs-by', prefix, limit: PIECE, ...(after && { after }) });
-        found.push(...rows.map(({ key, value }) => ({ id: value as string, order: key[2] as number })));
+        found.push(...rows.map(({ key, value }) => ({ id: factsOf(value).id, order: key[2] as number })));
         after = rows.at(-1)?.key;
         if (rows.length < PIECE) break;
       }

@@ -24,6 +24,13 @@
  * | Failed         | CLEAR            | Cleared        |                          |
  * | Canceled       | QUARANTINED      | Canceled       |                          |
  * | Canceled       | CLEAR            | Cleared        |                          |
+ * | Queued         | FORGET_KEY       | Queued         |                          |
+ * | Processing     | FORGET_KEY       | Processing     |                          |
+ * | Verifying      | FORGET_KEY       | Verifying      |                          |
+ * | AwaitingSigner | FORGET_KEY       | AwaitingSigner |                          |
+ * | Completed      | FORGET_KEY       | Completed      |                          |
+ * | Failed         | FORGET_KEY       | Failed         |                          |
+ * | Canceled       | FORGET_KEY       | Canceled       |                          |
  *
  * `release` is to verify and, when that succeeded, to encrypt and publish: one piece of work, so that nothing is
  * published that was verified by an earlier life of the process.
@@ -132,6 +139,8 @@ export interface JobInput {
   readonly pathKey: string;
   /** The input as it was seen when the job was made. */
   readonly seen: FileStamp | null;
+  /** Stands for the client's own word for this upload; null or left out where it gave none, or once it has expired. */
+  readonly uploadKey?: string | null;
   readonly at: Millis;
   /** First history line. */
   readonly message: string;
@@ -193,6 +202,7 @@ export type JobEvent = { readonly at: Millis } & (
   | { readonly type: 'QUARANTINED' }
   | { readonly type: 'RETRIED'; readonly jobId: JobId }
   | { readonly type: 'CLEAR' }
+  | { readonly type: 'FORGET_KEY' }
 );
 
 /** Work a job asks for. Each carries what its handler needs, so that no handler reads the job again. */
@@ -263,6 +273,7 @@ const machine = setup({
     dropEffects: () => {},
     touch: assign({ updatedAt: ({ event }) => event.at }),
     end: assign({ endedAt: ({ event }) => event.at }),
+    forgetKey: assign({ uploadKey: null }),
     recordFailure: assign(({ event }) =>
       event.type === 'FAIL'
         ? { errorMessage: event.message, errorCode: event.code, untidy: true, endedAt: event.at }
@@ -296,6 +307,8 @@ const askCancelRemote = {
     reason: (event.type === 'CANCEL' && event.reason?.trim()) || 'Canceled by operator',
   }),
 } as const;
+
+const forgettingKey = { actions: 'forgetKey' } as const;
 
 const clearing = { target: CLEARED, guard: 'tidy' } as const;
 
@@ -383,6 +396,7 @@ export const jobMachine = machine.createMachine({
     order: input.order,
     pathKey: input.pathKey,
     seen: input.seen,
+    uploadKey: input.uploadKey ?? null,
     message: input.message,
     createdAt: input.at,
     queuedAt: input.at,
@@ -408,6 +422,7 @@ export const jobMachine = machine.createMachine({
     Queued: {
       entry: { type: 'note', params: ({ context }) => ({ message: context.message }) },
       on: {
+        FORGET_KEY: forgettingKey,
         CLAIM: {
           target: 'Processing',
           actions: ['touch', assign({ claimedAt: ({ event }) => event.at }), noteClaim, askWork('sign')],
@@ -426,6 +441,7 @@ export const jobMachine = machine.createMachine({
     },
     Processing: {
       on: {
+        FORGET_KEY: forgettingKey,
         SIGNED: {
           target: 'Verifying',
           actions: [
@@ -462,6 +478,7 @@ export const jobMachine = machine.createMachine({
     },
     Verifying: {
       on: {
+        FORGET_KEY: forgettingKey,
         RELEASED: {
           target: 'Completed',
           actions: [
@@ -498,6 +515,7 @@ export const jobMachine = machine.createMachine({
     },
     AwaitingSigner: {
       on: {
+        FORGET_KEY: forgettingKey,
         CONCLUDED: {
           target: 'Verifying',
           actions: [
@@ -523,6 +541,7 @@ export const jobMachine = machine.createMachine({
     },
     Completed: {
       on: {
+        FORGET_KEY: forgettingKey,
         CLEAR: clearing,
         TIDIED: [
           {
@@ -547,6 +566,7 @@ export const jobMachine = machine.createMachine({
     },
     Failed: {
       on: {
+        FORGET_KEY: forgettingKey,
         RETRIED: {
           actions: [
             'touch',
@@ -558,7 +578,11 @@ export const jobMachine = machine.createMachine({
       },
     },
     Canceled: {
-      on: { QUARANTINED: { actions: assign({ untidy: false }) }, CLEAR: clearing },
+      on: {
+        FORGET_KEY: forgettingKey,
+        QUARANTINED: { actions: assign({ untidy: false }) },
+        CLEAR: clearing,
+      },
     },
     [CLEARED]: {},
   },

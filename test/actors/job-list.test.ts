@@ -1,6 +1,7 @@
 import test from 'ava';
 import { JobCounts } from '../../actors/job-counts.ts';
 import { listJobs } from '../../actors/job-list.ts';
+import type { JobId } from '../../machines/ids.ts';
 import { MemoryStore, type Row, type RowQuery } from '../../runtime/index.ts';
 import { A, stepOf } from '../contract/steps.ts';
 
@@ -22,7 +23,7 @@ test('a deep page over several ranges walks each row once and lets others have t
   const put = Array.from({ length: JOBS }, (_, order) => ({
     view: 'jobs-by',
     key: ['default', STATES[order % 3] ?? '', order],
-    value: `job-${order}`,
+    value: { id: `job-${order}`, format: 'Pades', source: 'Upload', folder: null, fileName: 'a.pdf' },
   }));
   await store.commit(stepOf(A, 0, { rows: { put, remove: [] } }));
   const counts = new JobCounts(
@@ -40,7 +41,7 @@ test('a deep page over several ranges walks each row once and lets others have t
   t.is(totalCount, JOBS);
   t.deepEqual(
     ids,
-    Array.from({ length: 10 }, (_, index) => `job-${19 - index}`),
+    Array.from({ length: 10 }, (_, index) => `job-${19 - index}` as JobId),
   );
   t.true(store.walked < JOBS + 6 * 512, `${store.walked} rows were walked`);
   t.true(turns >= 9, `others had ${turns} turns`);

@@ -15,12 +15,14 @@ import type {
   JobView,
   ReadyCheck,
   SystemEvent,
+  UploadKey,
   UploadSink,
 } from '../../actors/api.ts';
 import type { FolderName, JobId, ProfileName } from '../../machines/ids.ts';
 import type { JobFormat, JobState } from '../../machines/job.ts';
 import { Refusal } from '../../machines/refusals.ts';
 import { MemoryFolders, MemoryPipeline, memoryEvents } from './memory-control.ts';
+import { MemoryBulk, MemoryProfiles, MemoryStatistics } from './memory-figures.ts';
 
 class FileSink implements UploadSink {
   readonly path: string;
@@ -58,7 +60,14 @@ export class MemoryJobs implements Jobs {
   readonly output_: string;
   readonly #jobs: Mutable<JobDetail>[] = [];
   readonly #outputs = new Map<string, JobOutput>();
+  readonly #keys = new Map<string, JobView>();
+  /** What the lists were asked for. */
+  readonly queries: JobQuery[] = [];
   readonly reasons: (string | null)[] = [];
+  countIn(states?: readonly JobState[]): number {
+    return this.#jobs.filter(({ status }) => states?.includes(status) ?? true).length;
+  }
+
   /** Thrown by the next call of anything that changes a job. */
   failNext: unknown;
   /** What `acceptUpload` waits for. */
@@ -95,24 +104,41 @@ export class MemoryJobs implements Jobs {
     return new FileSink(path, await open(`${path}.part`, 'wx'));
   }
 
+  async uploadedAs(key: UploadKey): Promise<JobView | undefined> {
+    return this.#keys.get(JSON.stringify(key));
+  }
+
   async acceptUpload(
     sink: UploadSink,
-    job: { readonly fileName: string; readonly format: JobFormat; readonly profile: ProfileName },
+    job: {
+      readonly fileName: string;
+      readonly format: JobFormat;
+      readonly profile: ProfileName;
+      readonly key?: UploadKey | undefined;
+    },
   ): Promise<JobView> {
     this.accepting();
     await this.gate;
     this.#failIfAsked();
+    const known = job.key && (await this.uploadedAs(job.key));
+    if (known) {
+      await sink.abort();
+      return known;
+    }
     const file = sink as FileSink;
     await file.keep();
-    return this.add({
+    const made = this.add({
       fileName: job.fileName,
       format: job.format,
       profileName: job.profile,
       originalPath: file.path,
     });
+    if (job.key) this.#keys.set(JSON.stringify(job.key), made);
+    return made;
   }
 
   async list(query: JobQuery) {
+    this.queries.push(query);
     const wanted = this.#jobs
       .filter(({ status }) => query.statuses.length === 0 || query.statuses.includes(status))
       .filter(({ profileName }) => query.profile === undefined || profileName === query.profile.toLowerCase())
@@ -214,6 +240,9 @@ export class MemoryJobs implements Jobs {
 
 export interface MemoryService extends BatchService {
   readonly jobs: MemoryJobs;
+  readonly bulk: MemoryBulk;
+  readonly profiles: MemoryProfiles;
+  readonly statistics: MemoryStatistics;
   readonly pipeline: MemoryPipeline;
   readonly folders: MemoryFolders;
   readonly folder: string;
@@ -229,12 +258,16 @@ export async function createMemoryService(): Promise<MemoryService> {
   const events: SystemEvent[] = [];
   const service: MemoryService = {
     jobs,
+    bulk: new MemoryBulk(),
+    profiles: new MemoryProfiles(),
+    statistics: new MemoryStatistics(),
     pipeline: new MemoryPipeline(events),
     folders: new MemoryFolders(),
     events: memoryEvents(events),
     folder,
     checks: [{ name: 'database', healthy: true, detail: null }],
     readiness: { checks: async () => service.checks },
+    count: (states) => jobs.countIn(states),
     remove: () => rm(folder, { recursive: true, force: true }),
   };
   return service;

@@ -18,6 +18,7 @@ const EVENTS: Readonly<Record<JobEvent['type'], object>> = {
   CLAIM: {},
   CLAIM_REMOTE: {},
   CLEAR: {},
+  FORGET_KEY: {},
   CANCEL: { reason: 'wrong file' },
   SIGNED: { input: staged, signed: { sha256: 'bb', length: 4 } },
   DISPATCHED: { documentId: 'd-1', input: staged },
