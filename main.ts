@@ -8,6 +8,7 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { Command, CommanderError, InvalidArgumentError, Option } from 'commander';
 import { checkConfig, tellProblems } from './commands/check-config.ts';
+import type { DecryptOptions } from './commands/decrypt.ts';
 import { EXIT, type ExitCode } from './commands/exit-codes.ts';
 import { runService } from './commands/serve.ts';
 import type { Terminal } from './commands/terminal.ts';
@@ -89,6 +90,23 @@ async function main(argv: readonly string[]): Promise<ExitCode> {
       exit = await verifyFiles(files, validateFile, { ...options, format, content, at }, terminal);
     });
 
+  program
+    .command('decrypt')
+    .description('take a published file out of its encryption envelope')
+    .requiredOption('--password-env <variable>', 'environment variable that holds the password')
+    .requiredOption('--salt-b64 <salt>', 'the salt, Base64 (Encryption:Salt)')
+    .option('--iterations <number>', 'rounds of key derivation (Encryption:Iterations)', parseRounds, 600_000)
+    .requiredOption('--in <file>', 'the envelope')
+    .requiredOption('--out <file>', 'the decrypted file; must not exist')
+    .addHelpText(
+      'after',
+      '\nExit codes: 0 good, 1 no envelope or cut short, 2 it does not open with this password and salt, 3 usage or a file.',
+    )
+    .action(async (options: DecryptOptions) => {
+      const { decrypt } = await import('./commands/decrypt.ts');
+      exit = await decrypt(options, process.env, terminal);
+    });
+
   try {
     await program.parseAsync(
       argv.filter((word) => !isSettingArgument(word)),
@@ -96,7 +114,9 @@ async function main(argv: readonly string[]): Promise<ExitCode> {
     );
   } catch (error) {
     if (!(error instanceof CommanderError)) throw error;
-    return error.exitCode === 0 ? EXIT.good : EXIT.refused;
+    if (error.exitCode === 0) return EXIT.good;
+    // This one command has its own meaning for 2.
+    return argv.find((word) => !word.startsWith('-')) === 'decrypt' ? EXIT.unavailable : EXIT.refused;
   }
   return exit;
 }
@@ -140,6 +160,12 @@ function parseTime(word: string): number {
   if (Number.isNaN(at))
     throw new InvalidArgumentError('It must be a date and time, such as 2026-05-17T12:00:00Z.');
   return at;
+}
+
+function parseRounds(word: string): number {
+  const rounds = /^\d{1,9}$/.test(word) ? Number(word) : 0;
+  if (rounds < 1) throw new InvalidArgumentError('It must be a whole number of at least 1.');
+  return rounds;
 }
 
 function collect(word: string, earlier: readonly string[]): string[] {

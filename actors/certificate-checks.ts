@@ -26,8 +26,6 @@ export interface CertificateChecksParts {
   readonly evidence: (anchors: readonly Buffer[]) => EvidenceSource;
   readonly clock: Pick<Clock, 'now'>;
   readonly log: Log;
-  /** Told of each job that fails here. */
-  readonly failed?: (profile: string) => void;
 }
 
 interface Kept {
@@ -64,7 +62,6 @@ export class CertificateChecks {
 
   #settle({ name }: LocalProfile, { verdict }: Kept): void {
     if (verdict.ok) return;
-    this.#parts.failed?.(name);
     throw new Fatal(
       verdict.code,
       `The certificate of signing profile ${name} cannot be used. ${verdict.message}`,
@@ -118,18 +115,17 @@ const RETRIES = 1;
 
 /** The checks of the service, which ask over HTTP. */
 export function certificateChecks(
-  options: { readonly trust?: TrustOptions; readonly onCertificateFailed?: (profile: string) => void },
+  options: { readonly trust?: TrustOptions },
   profiles: Pick<Profiles, 'find'>,
   { clock, log }: { readonly clock: Clock; readonly log: Log },
 ): CertificateChecks {
-  const { trust = NO_TRUST, onCertificateFailed } = options;
+  const { trust = NO_TRUST } = options;
   const transport = createAuthorityTransport({ clock });
   return new CertificateChecks({
     profiles,
     trust,
     clock,
     log,
-    ...(onCertificateFailed && { failed: onCertificateFailed }),
     evidence: (anchors) =>
       createEvidenceSource({
         anchors,
