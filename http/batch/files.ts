@@ -3,14 +3,17 @@
  *
  * Source: Batch Signing Service API, "Files"; batch-gaps §3.
  */
-import type { Jobs } from '../../actors/api.ts';
+import type { Jobs, JobView, UploadKey } from '../../actors/api.ts';
 import type { JobFormat } from '../../machines/job.ts';
 import { Refusal } from '../../machines/refusals.ts';
 import { json } from '../reply.ts';
 import { type AnyRoute, route } from '../router.ts';
 import { readUpload } from '../upload.ts';
-import { noBody, noParams, uploadQuery } from './queries.ts';
+import { noParams, uploadForm, uploadQuery } from './queries.ts';
 import { jobFormat, uploadAcceptedShape } from './shapes.ts';
+
+const UPLOAD_KEY_HEADER = 'idempotency-key';
+const LONGEST_UPLOAD_KEY = 255;
 
 const FORMATS = new Map<string, JobFormat>(jobFormat.options.map((format) => [format.toLowerCase(), format]));
 
@@ -23,10 +26,10 @@ export function fileRoutes(jobs: Jobs, limits: { readonly maxUploadBytes: number
       auth: 'operator',
       rate: 'upload',
       bodyPolicy: 'stream',
-      headers: ['content-type', 'content-length'],
+      headers: ['content-type', 'content-length', UPLOAD_KEY_HEADER],
       params: noParams,
       query: uploadQuery,
-      body: noBody,
+      body: uploadForm,
       unfit: {
         params: 'route.not-found',
         query: 'validation.filter-invalid',
@@ -45,8 +48,11 @@ export function fileRoutes(jobs: Jobs, limits: { readonly maxUploadBytes: number
         'job.already-processing',
         'service.busy',
       ],
-      async handle({ query, stream, header }) {
+      async handle({ query, stream, header, identity }) {
         if (stream === undefined) throw new Error('The route reads its body as a stream.');
+        const key = readUploadKey(header(UPLOAD_KEY_HEADER), identity?.operator ?? '');
+        const known = key && (await jobs.uploadedAs(key));
+        if (known) return acceptedReply(known);
         const plan = (fileName: string, fields: ReadonlyMap<string, string>) =>
           jobs.plan({
             fileName,
@@ -66,14 +72,8 @@ export function fileRoutes(jobs: Jobs, limits: { readonly maxUploadBytes: number
         });
         try {
           const planned = plan(upload.fileName, upload.fields);
-          const job = await jobs.acceptUpload(upload.sink, { fileName: upload.fileName, ...planned });
-          return json(202, {
-            jobId: job.id,
-            fileName: job.fileName,
-            originalPath: job.originalPath,
-            format: job.format,
-            status: 'Queued',
-          });
+          const job = await jobs.acceptUpload(upload.sink, { fileName: upload.fileName, ...planned, key });
+          return acceptedReply(job);
         } catch (error) {
           await upload.sink.abort();
           throw error;
@@ -81,6 +81,30 @@ export function fileRoutes(jobs: Jobs, limits: { readonly maxUploadBytes: number
       },
     }),
   ];
+}
+
+/** The same for every upload under one key, whatever has become of the job since. */
+function acceptedReply(job: JobView) {
+  return json(202, {
+    jobId: job.id,
+    fileName: job.fileName,
+    originalPath: job.originalPath,
+    format: job.format,
+    status: 'Queued',
+  });
+}
+
+/**
+ * The client's own word for the upload, bound to who sent it; undefined when it sent none.
+ * Refusals: `validation.body-invalid`. Source: batch-gaps §15, "Idempotent upload".
+ */
+function readUploadKey(key: string, caller: string): UploadKey | undefined {
+  if (key === '') return undefined;
+  if (key.length <= LONGEST_UPLOAD_KEY && !/\p{Cc}/u.test(key)) return { caller, key };
+  const rule = `must be at most ${LONGEST_UPLOAD_KEY} characters, none of them a control character`;
+  throw new Refusal('validation.body-invalid', `Idempotency-Key ${rule}`, {
+    errors: { 'Idempotency-Key': [rule] },
+  });
 }
 
 /** The format a request names, without regard to case; undefined when it names none. */

@@ -4,9 +4,10 @@
  * Source: batch-gaps §2 ("Reason") and §3 (`GET /api/jobs`).
  */
 import { z } from 'zod';
+import { type JobId, type Millis, parseJobId } from '../../machines/ids.ts';
 import { Refusal } from '../../machines/refusals.ts';
 import { SYSTEM_EVENT_KINDS } from '../../machines/system-event.ts';
-import { JOB_STATES } from './shapes.ts';
+import { JOB_SOURCES, JOB_STATES, jobFormat } from './shapes.ts';
 
 /** `GET /api/jobs` never gives more at once. Source: Batch Signing Service API, "Limits". */
 const MAX_PAGE_SIZE = 200;
@@ -34,9 +35,34 @@ function anyOf<Name extends string>(all: readonly Name[]) {
   });
 }
 
+/** A day (`2026-05-26`, its midnight UTC) or a moment with its zone, as ISO 8601 writes them. */
+export const moment = once.transform((text, context): Millis => {
+  const known = z.union([z.iso.date(), z.iso.datetime({ offset: true })]).safeParse(text);
+  if (known.success) return Date.parse(text);
+  context.addIssue({
+    code: 'custom',
+    message: 'must be an ISO 8601 day or time with zone, such as 2026-05-26T15:42:11Z',
+  });
+  return z.NEVER;
+});
+
+const jobId = once.transform((text, context): JobId => {
+  const id = parseJobId(text);
+  if (id !== undefined) return id;
+  context.addIssue({ code: 'custom', message: 'must be the id of a job' });
+  return z.NEVER;
+});
+
 export const jobListQuery = z.object({
   status: anyOf(JOB_STATES).default([]),
   profile: once.optional(),
+  format: anyOf(jobFormat.options).default([]),
+  source: anyOf(JOB_SOURCES).default([]),
+  folder: once.optional(),
+  fileName: once.optional(),
+  createdFrom: moment.optional(),
+  createdTo: moment.optional(),
+  parentJobId: jobId.optional(),
   page: positive.default(1),
   pageSize: positive.transform((size) => Math.min(size, MAX_PAGE_SIZE)).default(50),
 });
@@ -47,9 +73,32 @@ export const eventQuery = z.object({
   pageSize: positive.transform((size) => Math.min(size, MAX_PAGE_SIZE)).default(50),
 });
 
+const UNITS: { readonly [unit: string]: Millis } = { m: 60_000, h: 3_600_000, d: 86_400_000 };
+const LONGEST_WINDOW = 31 * 86_400_000;
+
+export const statisticsQuery = z.object({
+  window: once.default('24h').transform((text, context): Millis => {
+    const [, count = '', unit = ''] = /^(\d{1,5})([mhd])$/.exec(text) ?? [];
+    const window = Number(count) * (UNITS[unit] ?? 0);
+    if (window > 0 && window <= LONGEST_WINDOW) return window;
+    context.addIssue({
+      code: 'custom',
+      message: 'must be minutes, hours or days up to 31 days, such as 15m, 24h or 7d',
+    });
+    return z.NEVER;
+  }),
+});
+
 export const rescanQuery = z.object({ folder: once.optional() });
 
 export const uploadQuery = z.object({ format: once.optional(), profile: once.optional() });
+
+/** What the form of an upload holds; read as it comes, so this is for the description only. */
+export const uploadForm = z.object({
+  file: z.file().describe('The file; the first part that has a file name.'),
+  format: once.optional().describe('Pades, Cades or Xades, if not named in the query.'),
+  profile: once.optional().describe('A signing profile, if not named in the query.'),
+});
 
 export const noQuery = z.object({});
 export const noParams = z.object({});

@@ -9,6 +9,7 @@ import type { Authenticator } from '../../http/auth.ts';
 import { batchApi } from '../../http/batch/reference.ts';
 import type { BatchMetrics } from '../../http/index.ts';
 import { describeApi, type OpenApiDocument } from '../../http/openapi/document.ts';
+import type { AnyRoute } from '../../http/router.ts';
 import { batchRoutes } from '../../http/server.ts';
 import { systemClock } from '../../runtime/clock.ts';
 
@@ -122,18 +123,23 @@ function escapePointer(step: string): string {
   return encodeURIComponent(step.replaceAll('~', '~0').replaceAll('/', '~1'));
 }
 
+const SETTINGS = { apiKeyHeader: 'X-API-Key', cookieName: 'batch-auth', maxUploadBytes: 1024 };
+
 /** The description of the batch service; nothing of the service is asked for it. */
 export function batchDocument(): OpenApiDocument {
-  const settings = { apiKeyHeader: 'X-API-Key', cookieName: 'batch-auth', maxUploadBytes: 1024 };
-  const routes = batchRoutes(
+  return describeApi(batchTable(), batchApi(SETTINGS, 'test'));
+}
+
+/** Every route of the batch service; none of them works. */
+export function batchTable(): readonly AnyRoute[] {
+  return batchRoutes(
     {} as BatchService,
-    settings,
+    SETTINGS,
     systemClock,
-    { cookieName: settings.cookieName, challenge: '' } as Authenticator,
+    { cookieName: SETTINGS.cookieName, challenge: '' } as Authenticator,
     'test',
     {} as BatchMetrics,
   );
-  return describeApi(routes, batchApi(settings, 'test'));
 }
 
 const books = new Map<string, AnswerBook>();
