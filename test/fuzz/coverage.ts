@@ -1,15 +1,12 @@
 /** Which parts of the engine have been run, by V8's own counters; a new part makes an input worth keeping. */
 import { Session } from 'node:inspector';
 
-interface Range {
-  readonly startOffset: number;
-  readonly endOffset: number;
-  readonly count: number;
-}
-
 export interface Coverage {
-  /** Parts of `crypto/` run since the last call, and never before. */
-  fresh(): number;
+  /** Parts of `crypto/` run since the last call. */
+  reached(): ReadonlySet<string>;
+  /** As `reached`, but for those that an earlier call of this gave. */
+  fresh(): ReadonlySet<string>;
+  /** Parts that `fresh` gave so far. */
   readonly parts: number;
   stop(): void;
 }
@@ -21,17 +18,28 @@ export function startCoverage(): Coverage {
   session.post('Profiler.enable');
   session.post('Profiler.startPreciseCoverage', { callCount: true, detailed: true });
   const seen = new Set<string>();
-  return {
-    fresh() {
-      const before = seen.size;
-      session.post('Profiler.takePreciseCoverage', (error, answer) => {
-        if (error !== null) throw error;
-        for (const { url, functions } of answer.result) {
-          if (!/\/crypto\/(?!.*\/test\/)/.test(url) || url.includes('/test/')) continue;
-          for (const { ranges } of functions) add(seen, url, ranges);
+  const reached = (): Set<string> => {
+    const parts = new Set<string>();
+    session.post('Profiler.takePreciseCoverage', (error, answer) => {
+      if (error !== null) throw error;
+      for (const { scriptId, url, functions } of answer.result) {
+        if (!url.includes('/crypto/') || url.includes('/test/')) continue;
+        for (const { startOffset, endOffset, count } of functions.flatMap(({ ranges }) => ranges)) {
+          if (count > 0) parts.add(`${scriptId}:${startOffset}:${endOffset}`);
         }
-      });
-      return seen.size - before;
+      }
+    });
+    return parts;
+  };
+  return {
+    reached,
+    fresh() {
+      const parts = reached();
+      for (const part of parts) {
+        if (seen.has(part)) parts.delete(part);
+        else seen.add(part);
+      }
+      return parts;
     },
     get parts() {
       return seen.size;
@@ -41,10 +49,4 @@ export function startCoverage(): Coverage {
       session.disconnect();
     },
   };
-}
-
-function add(seen: Set<string>, url: string, ranges: readonly Range[]): void {
-  for (const { startOffset, endOffset, count } of ranges) {
-    if (count > 0) seen.add(`${url}:${startOffset}:${endOffset}`);
-  }
 }

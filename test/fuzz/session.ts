@@ -1,7 +1,7 @@
 /** The loop of fuzzing: pick, change, run, judge, keep. */
 import { CryptoError } from '../../crypto/types.ts';
 import { isTargetName, TARGETS } from './all-targets.ts';
-import { startCoverage } from './coverage.ts';
+import { type Coverage, startCoverage } from './coverage.ts';
 import type { Failure, FromFuzzer, FuzzOptions, SharedInput, TargetFigures } from './messages.ts';
 import { MAX_INPUT } from './mutate/mutation.ts';
 import { plain } from './outcome.ts';
@@ -15,6 +15,8 @@ const CASE_MEMORY = 400 << 20;
 const RUN_MEMORY = 48 << 20;
 /** Cases between two looks at what was reached. */
 const BATCH = 200;
+/** Counting makes code slow, and finds most of what there is at first: the rest of a run goes by outcomes alone. */
+const GUIDED_SHARE = 1 / 20;
 /** Outcomes remembered per target, so that no target fills the memory with its own messages. */
 const MOST_OUTCOMES = 20_000;
 
@@ -37,7 +39,7 @@ export async function fuzz(
   const random = new Random(options.seed);
   const lanes = await lanesOf(options, world);
   const turns = lanes.flatMap((lane) => Array.from({ length: weightOf(lane.target.name) }, () => lane));
-  const coverage = options.guided ? startCoverage() : undefined;
+  let coverage = options.guided ? startCoverage() : undefined;
   coverage?.fresh();
   let batch: { readonly lane: Lane; readonly input: Buffer }[] = [];
   let settled: number | undefined;
@@ -53,10 +55,19 @@ export async function fuzz(
     if (isNew) {
       lane.outcomes.add(outcome);
       lane.pool.keep(input, random);
-    } else if (coverage !== undefined) batch.push({ lane, input });
+    }
+    // Inputs with new outcomes are kept anyway, and still explain what was reached.
+    if (coverage !== undefined) batch.push({ lane, input });
     if ((done + 1) % BATCH === 0) {
-      if (coverage !== undefined && coverage.fresh() > 0) await keepReaching(batch, coverage, shared, random);
+      const parts = coverage?.fresh();
+      if (coverage !== undefined && parts !== undefined && parts.size > 0) {
+        await keepReaching(parts, batch, coverage, shared, random);
+      }
       batch = [];
+      if (coverage !== undefined && done >= options.cases * GUIDED_SHARE) {
+        coverage.stop();
+        coverage = undefined;
+      }
       world.sweep();
       tell(progress(done + 1, lanes, coverage?.parts ?? 0));
     }
@@ -110,23 +121,23 @@ function weightOf(name: string): number {
   return isTargetName(name) ? TARGETS[name].weight : 1;
 }
 
-/** Runs the inputs again one by one, and keeps those that reach what nothing reached before. */
+/** Runs the inputs again one by one, and keeps those that reach the parts that nothing reached before. */
 async function keepReaching(
+  parts: ReadonlySet<string>,
   batch: readonly { readonly lane: Lane; readonly input: Buffer }[],
-  coverage: { fresh(): number },
+  coverage: Coverage,
   shared: SharedInput,
   random: Random,
 ): Promise<void> {
-  // What the whole batch reached is known by now: only a new beginning tells who reached it.
-  const own = startCoverage();
-  own.fresh();
+  const wanted = new Set(parts);
   for (const { lane, input } of batch) {
+    if (wanted.size === 0) break;
     shared.begin(lane.index, input);
     await attempt(lane.target, input);
-    if (own.fresh() > 30) lane.pool.keep(input, random);
+    const before = wanted.size;
+    for (const part of coverage.reached()) wanted.delete(part);
+    if (wanted.size < before) lane.pool.keep(input, random);
   }
-  own.stop();
-  coverage.fresh();
 }
 
 interface CaseResult {
