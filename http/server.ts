@@ -6,7 +6,9 @@ import type { BatchService } from '../actors/api.ts';
 import type { Clock, Ids, Log } from '../runtime/index.ts';
 import { type Authenticator, createAuthenticator } from './auth.ts';
 import { actionRoutes } from './batch/actions.ts';
+import { bulkRoutes } from './batch/bulk.ts';
 import { eventRoutes } from './batch/events.ts';
+import { figureRoutes } from './batch/figures.ts';
 import { fileRoutes } from './batch/files.ts';
 import { jobRoutes } from './batch/jobs.ts';
 import { type BatchMetrics, metricsRoutes } from './batch/metrics.ts';
@@ -84,6 +86,8 @@ export function batchRoutes(
       : metricsRoutes(() => metrics.expose(service), settings.metricsNeedKey ?? true)),
     ...fileRoutes(service.jobs, settings),
     ...jobRoutes(service.jobs),
+    ...bulkRoutes(service.bulk),
+    ...figureRoutes(service.profiles, service.statistics),
     ...pipelineRoutes(service.pipeline),
     ...actionRoutes(service.folders),
     ...eventRoutes(service.events),

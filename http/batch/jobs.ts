@@ -35,13 +35,9 @@ export function jobRoutes(jobs: Jobs): readonly AnyRoute[] {
       responses: { 200: jobListShape },
       refusals: ['validation.filter-invalid'],
       async handle({ query }) {
-        const { page, pageSize } = query;
-        const found = await jobs.list({
-          statuses: query.status,
-          profile: query.profile,
-          page,
-          pageSize,
-        });
+        const { page, pageSize, status, format, source, ...more } = query;
+        const filter = { statuses: status, formats: format, sources: source, ...more };
+        const found = await jobs.list({ ...filter, page, pageSize });
         return json(200, { items: found.items.map(jobBody), page, pageSize, totalCount: found.totalCount });
       },
     }),

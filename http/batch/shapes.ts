@@ -12,7 +12,7 @@ import type {
   ReadyCheck,
   RescanReport,
 } from '../../actors/api.ts';
-import type { JobState } from '../../machines/job.ts';
+import type { JobSource, JobState } from '../../machines/job.ts';
 import { SYSTEM_EVENT_KINDS } from '../../machines/system-event.ts';
 import type { Millis } from '../../runtime/index.ts';
 
@@ -26,7 +26,9 @@ export const JOB_STATES = [
   'Canceled',
 ] as const satisfies readonly JobState[];
 
-const timestamp = z.iso.datetime({ precision: 3 });
+export const JOB_SOURCES = ['Watcher', 'Upload', 'Retry'] as const satisfies readonly JobSource[];
+
+export const timestamp = z.iso.datetime({ precision: 3 });
 const jobState = z.enum(JOB_STATES);
 export const jobFormat = z.enum(['Pades', 'Cades', 'Xades']);
 
@@ -35,7 +37,7 @@ const jobFields = {
   fileName: z.string(),
   originalPath: z.string(),
   format: jobFormat,
-  source: z.enum(['Watcher', 'Upload', 'Retry']),
+  source: z.enum(JOB_SOURCES),
   status: jobState,
   createdAt: timestamp,
   updatedAt: timestamp,

@@ -1,0 +1,152 @@
+/**
+ * Jobs by the hundred: bulk retry, bulk cancel, and clearing what is finished.
+ *
+ * Source: batch-gaps §14, "Clear finished jobs"; §15, "Bulk retry / cancel".
+ */
+import { z } from 'zod';
+import type { BulkJobs, BulkQuery } from '../../actors/api.ts';
+import { REFUSALS, type RefusalCode } from '../../machines/refusals.ts';
+import { json } from '../reply.ts';
+import { type AnyRoute, route } from '../router.ts';
+import { checkReason, moment, noBody, noParams, noQuery, reasonBody } from './queries.ts';
+
+/** Most jobs of one call. */
+const MOST = 1000;
+
+const text = z.string({ error: 'must be a string' }).trim();
+
+const selection = {
+  profile: text.min(1, { error: 'must not be empty' }).nullish(),
+  errorCode: text.min(1, { error: 'must not be empty' }).nullish(),
+  since: moment.nullish(),
+  limit: z
+    .int({ error: 'must be an integer' })
+    .min(1, { error: 'must be at least 1' })
+    .max(MOST, { error: `must be at most ${MOST}` })
+    .default(MOST),
+  countOnly: z.boolean({ error: 'must be true or false' }).default(false),
+};
+
+/** A member that is misspelt would widen what is acted on, so none is passed over. */
+function closed<Shape extends z.ZodRawShape>(shape: Shape) {
+  return z.looseObject(shape).superRefine((body, context) => {
+    for (const name of Object.keys(body)) {
+      if (Object.hasOwn(shape, name)) continue;
+      context.addIssue({ code: 'custom', path: [name], message: 'is not known here' });
+    }
+  });
+}
+
+const retryBody = closed({
+  ...selection,
+  status: z.literal('Failed', { error: 'must be Failed' }).nullish(),
+});
+
+const cancelable = z.enum(['Queued', 'AwaitingSigner'], { error: 'must be Queued or AwaitingSigner' });
+
+const cancelBody = closed({
+  ...selection,
+  status: z.union([cancelable, z.array(cancelable)], { error: 'must be Queued or AwaitingSigner' }).nullish(),
+  reason: reasonBody.shape.reason,
+});
+
+const code = z.enum(Object.keys(REFUSALS) as [RefusalCode, ...RefusalCode[]]).nullable();
+
+export const bulkRetryShape = z.strictObject({
+  matched: z.int(),
+  created: z.int(),
+  skipped: z.int(),
+  items: z.array(z.strictObject({ jobId: z.guid(), newJobId: z.guid().nullable(), code })),
+});
+
+export const bulkCancelShape = z.strictObject({
+  matched: z.int(),
+  canceled: z.int(),
+  skipped: z.int(),
+  items: z.array(z.strictObject({ jobId: z.guid(), code })),
+});
+
+export const clearShape = z.strictObject({ deleted: z.int(), skipped: z.int(), message: z.string() });
+
+const COMMON = {
+  auth: 'operator',
+  rate: 'actions',
+  headers: [],
+  params: noParams,
+  query: noQuery,
+  unfit: { params: 'route.not-found', query: 'validation.filter-invalid', body: 'validation.body-invalid' },
+} as const;
+
+export function bulkRoutes(bulk: BulkJobs): readonly AnyRoute[] {
+  return [
+    route({
+      ...COMMON,
+      method: 'POST',
+      path: '/api/jobs/retry',
+      summary: 'Retries failed jobs, oldest first, or counts them; a job whose retry exists is left to that.',
+      bodyPolicy: 'json',
+      body: retryBody,
+      responses: { 200: bulkRetryShape },
+      refusals: ['validation.body-invalid', 'service.busy'],
+      async handle({ body }) {
+        const { matched, done, skipped, items } = await bulk.retryMany(queryOf(body));
+        return json(200, { matched, created: done, skipped, items });
+      },
+    }),
+    route({
+      ...COMMON,
+      method: 'POST',
+      path: '/api/jobs/cancel',
+      summary: 'Cancels queued and waiting jobs, oldest first, or counts them.',
+      bodyPolicy: 'json',
+      body: cancelBody,
+      responses: { 200: bulkCancelShape },
+      refusals: ['validation.reason-too-long', 'validation.body-invalid', 'service.busy'],
+      async handle({ body }) {
+        checkReason(body.reason);
+        const statuses = [body.status ?? []].flat();
+        const { matched, done, skipped, items } = await bulk.cancelMany(
+          { ...queryOf(body), statuses },
+          body.reason,
+        );
+        return json(200, {
+          matched,
+          canceled: done,
+          skipped,
+          items: items.map((item) => ({ jobId: item.jobId, code: item.code })),
+        });
+      },
+    }),
+    route({
+      ...COMMON,
+      method: 'DELETE',
+      path: '/api/jobs',
+      summary: 'Forgets finished jobs with their history; their files stay.',
+      bodyPolicy: 'none',
+      body: noBody,
+      responses: { 200: clearShape },
+      refusals: ['service.busy'],
+      async handle() {
+        const { deleted, skipped } = await bulk.clear();
+        const message = `${deleted} finished jobs were forgotten; ${skipped} jobs stay.`;
+        return json(200, { deleted, skipped, message });
+      },
+    }),
+  ];
+}
+
+function queryOf(body: {
+  readonly profile?: string | null | undefined;
+  readonly errorCode?: string | null | undefined;
+  readonly since?: number | null | undefined;
+  readonly limit: number;
+  readonly countOnly: boolean;
+}): BulkQuery {
+  return {
+    profile: body.profile ?? undefined,
+    errorCode: body.errorCode ?? undefined,
+    since: body.since ?? undefined,
+    limit: body.limit,
+    countOnly: body.countOnly,
+  };
+}
