@@ -5,16 +5,25 @@ import { availableParallelism } from 'node:os';
 import { basename, dirname, join } from 'node:path';
 import {
   Batch,
+  createRemotePortal,
   type FolderOptions,
   makeStorageFolders,
   type Profile,
   storageLayout,
 } from './actors/index.ts';
 import type { RunningService, Serve } from './commands/serve.ts';
-import { createBatchServer, type ForwardedTrust, type HttpServer } from './http/index.ts';
+import { createBatchMetrics, createBatchServer, type ForwardedTrust, type HttpServer } from './http/index.ts';
 import { keepApiKey, openKeyFolder, SESSION_FILE } from './key-folder.ts';
 import type { ProfileName } from './machines/ids.ts';
-import { Fatal, Faults, openLmdbStore, systemClock, systemIds } from './runtime/index.ts';
+import {
+  type Clock,
+  Fatal,
+  Faults,
+  type Ids,
+  openLmdbStore,
+  systemClock,
+  systemIds,
+} from './runtime/index.ts';
 import { faultLine, inputOverlaps, type Settings } from './settings.ts';
 import { deriveEncryptionKey, setUpSigning } from './signing-setup.ts';
 
@@ -53,6 +62,13 @@ export const serve: Serve = async (settings, log, options) => {
     const apiKey = settings.auth.apiKey ?? kept?.value ?? '';
     const signing = await setUpSigning(settings, keys, { clock, ids });
     const encryptionKey = await deriveEncryptionKey(settings);
+    const metrics = createBatchMetrics(
+      {
+        folders: settings.storage.inputs.map(({ name }) => name),
+        profiles: signing.profiles.map(({ name, method }) => ({ name, remote: method === 'RemoteSigner' })),
+      },
+      () => clock.now(),
+    );
     const batch = await Batch.open(
       {
         layout,
@@ -60,12 +76,13 @@ export const serve: Serve = async (settings, log, options) => {
         profiles: signing.profiles,
         trust: signing.trust,
         ...(encryptionKey && { encryptionKey }),
+        ...remotePart(settings, clock, ids, working),
         maxConcurrency: settings.pipeline.maxConcurrency,
         pollEvery: settings.pipeline.pollIntervalSeconds * 1000,
         outputCollision: settings.storage.outputCollision === 'Suffix' ? 'suffix' : 'fail',
         threads: availableParallelism(),
       },
-      { store, clock, ids, log, faults, faultsText: options.faults ?? '' },
+      { store, clock, ids, log, faults, faultsText: options.faults ?? '', observer: metrics.observer },
     );
     working.push(() => batch.stop(grace));
     let server: HttpServer | undefined;
@@ -77,6 +94,7 @@ export const serve: Serve = async (settings, log, options) => {
         clock,
         ids,
         log,
+        metrics,
         sessionKeys: {
           load: () => keys.read(SESSION_FILE),
           save: (text) => keys.replace(SESSION_FILE, text),
@@ -131,6 +149,34 @@ function realPath(path: string): string {
   }
 }
 
+/** The remote portal, when a profile needs it. */
+function remotePart(
+  { signing, remoteSigner }: Settings,
+  clock: Clock,
+  ids: Ids,
+  working: (() => Promise<void>)[],
+) {
+  const { endpoint, apiKey } = remoteSigner;
+  const needed = signing.profiles.some(({ method }) => method === 'RemoteSigner');
+  if (!needed || endpoint === undefined || apiKey === undefined) return {};
+  const portal = createRemotePortal({
+    endpoint,
+    apiKey,
+    timeout: remoteSigner.requestTimeoutSeconds * 1000,
+    clock,
+    ids,
+  });
+  working.push(async () => portal.close());
+  return {
+    remote: {
+      portal,
+      every: remoteSigner.pollIntervalSeconds * 1000,
+      timeout: remoteSigner.timeoutHours * 3_600_000,
+      maxFailures: remoteSigner.maxConsecutiveApiFailures,
+    },
+  };
+}
+
 function folderOptions(
   { storage, watchedFolder }: Settings,
   profiles: readonly Profile[],
@@ -177,6 +223,7 @@ function httpSettings(settings: Settings, apiKey: string) {
     maxUploadBytes: settings.upload.maxBytes,
     spoolFolder: settings.storage.root,
     production: settings.production,
+    metricsNeedKey: settings.metrics.requireApiKey,
     rateLimiting: {
       enabled,
       upload: rateWindow(upload),

@@ -5,6 +5,7 @@
  */
 import { join, relative, sep } from 'node:path';
 import { checkHosting } from './hosting-checks.ts';
+import { checkRemoteSigner } from './remote-table.ts';
 import type { Fault, Warning } from './report.ts';
 import { checkEncryption, checkSigning } from './signing-checks.ts';
 import type { InputSettings, Settings } from './table.ts';
@@ -23,6 +24,7 @@ export function checkTogether(settings: Settings, isSound: (section: string) => 
   if (isSound('Storage:')) checkInputs(settings, faults, warnings);
   if (isSound('Hosting:Tls') && isSound('Batch:Url')) checkTls(settings, faults);
   if (isSound('Signing:')) checkSigning(settings, { faults, warnings });
+  if (isSound('Signing:') && isSound('RemoteSigner:')) checkRemoteSigner(settings, faults);
   if (isSound('Encryption:')) checkEncryption(settings, faults);
   if (isSound('Hosting:')) checkHosting(settings, faults, warnings);
   checkApiKeys(settings, warnings);

@@ -9,6 +9,7 @@ import { type FolderName, type ProfileName, parseFolderName } from '../machines/
 import { HOSTING_KEYS } from './hosting-table.ts';
 import { computed, key, optional, records, required, type Shape } from './keys.ts';
 import { choice, flag, type ListenUrl, list, listenUrl, path, pattern, secretText, whole } from './kinds.ts';
+import { REMOTE_KEYS } from './remote-table.ts';
 import { ENCRYPTION_KEYS, PROFILE_KEYS, profileName, SIGNING_KEYS } from './signing-table.ts';
 import type { EnvironmentName } from './sources.ts';
 
@@ -150,6 +151,7 @@ export const KEYS = {
   }),
   ...SIGNING_KEYS,
   ...ENCRYPTION_KEYS,
+  ...REMOTE_KEYS,
   'Metrics:RequireApiKey': key(flag(), true, {
     says: 'Ask for the API key or a session on `GET /api/metrics`.',
   }),

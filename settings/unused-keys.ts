@@ -17,7 +17,6 @@ export const UNUSED_KEYS = [
   'LogViewer:*',
   'Notifications:*',
   'Portal:*',
-  'RemoteSigner:*',
   'Runtime:Shards',
   'Signing:Certificate:Pkcs11:*',
   'Signing:Certificate:WindowsStore:*',
