@@ -8,7 +8,7 @@ import type { JobFormat, JobSource, JobState } from '../machines/job.ts';
 import type { RefusalCode } from '../machines/refusals.ts';
 import type { SystemEventKind } from '../machines/system-event.ts';
 
-export type { BatchObserver, Stage } from './observer.ts';
+export type { BatchObserver, Stage } from './batch-observer.ts';
 
 /** One job as clients see it. */
 export interface JobView {

@@ -17,6 +17,7 @@ import {
   type Step,
 } from '../runtime/index.ts';
 import type { BatchService, RescanReport } from './api.ts';
+import { type BatchObserver, NO_OBSERVER } from './batch-observer.ts';
 import { BulkService } from './bulk-jobs.ts';
 import { certificateChecks } from './certificate-checks.ts';
 import { clearJobs } from './clearing.ts';
@@ -30,7 +31,7 @@ import { JobCounts } from './job-counts.ts';
 import { JobMaker } from './job-maker.ts';
 import { JobOrder } from './job-order.ts';
 import { JobService } from './jobs.ts';
-import { type BatchObserver, NO_OBSERVER, tellObserver } from './observer.ts';
+import { tellObserver } from './observer.ts';
 import { Pipeline } from './pipeline.ts';
 import { PipelineService } from './pipeline-control.ts';
 import { SigningPool } from './pool/pool.ts';

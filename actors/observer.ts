@@ -1,51 +1,10 @@
-/** What happens to jobs, told once each as it is committed: the source of counters and histograms. */
+/** From committed steps to what observers are told. */
 
-import type { Millis } from '../machines/ids.ts';
-import { DIVERGED_MESSAGE, type JobContext, type JobFormat, type JobState } from '../machines/job.ts';
+import { DIVERGED_MESSAGE, type JobContext, type JobState } from '../machines/job.ts';
 import type { PipelineState } from '../machines/pipeline.ts';
 import type { Step } from '../runtime/index.ts';
+import type { BatchObserver } from './batch-observer.ts';
 import { JOB, PIPELINE } from './registry.ts';
-import type { RemoteObserver } from './remote-signing.ts';
-
-/** Part of a job's way. Source: batch-gaps §11, `batch_stage_duration_seconds`. */
-export type Stage = 'queue' | 'stage' | 'sign' | 'verify' | 'encrypt' | 'publish';
-
-/** Times in milliseconds. Called synchronously with each commit: must be quick and must not throw. */
-export interface BatchObserver extends RemoteObserver {
-  /** @param folder null for uploads */
-  enqueued(folder: string | null): void;
-  stage(stage: Stage, took: Millis): void;
-  /** @param took from the claim to the published output */
-  completed(job: {
-    readonly format: JobFormat;
-    readonly profile: string;
-    readonly encrypted: boolean;
-    readonly verified: boolean;
-    readonly took: Millis;
-  }): void;
-  failed(job: { readonly profile: string; readonly code: string | null }): void;
-  canceled(): void;
-  diverged(profile: string): void;
-  paused(): void;
-  resumed(): void;
-}
-
-const nothing = () => {};
-
-/** Hears everything and does nothing. */
-export const NO_OBSERVER: BatchObserver = {
-  enqueued: nothing,
-  stage: nothing,
-  completed: nothing,
-  failed: nothing,
-  canceled: nothing,
-  diverged: nothing,
-  paused: nothing,
-  resumed: nothing,
-  dispatched: nothing,
-  callFailed: nothing,
-  polled: nothing,
-};
 
 /** Tells the observer what a committed step means, if it means anything. */
 export function tellObserver(observer: BatchObserver, step: Step): void {
