@@ -284,7 +284,8 @@ export class Visit {
 function checked<T>(schema: z.ZodType<T>, value: unknown, code: RefusalCode): T {
   const result = schema.safeParse(value);
   if (result.success) return result.data;
-  const errors: Record<string, string[]> = {};
+  // Without a prototype: a client may call a member anything, `toString` too.
+  const errors: Record<string, string[]> = Object.create(null);
   for (const issue of result.error.issues) {
     const member = String(issue.path[0] ?? '');
     errors[member] = [...(errors[member] ?? []), issue.message];

@@ -101,9 +101,9 @@ test('unknown paths are 404 and known paths with another method are 405 with All
   const files = await call('/api/files');
   await assertProblem(t, files, 'route.method-not-allowed');
   t.is(files.headers.get('allow'), 'POST');
-  const jobs = await call('/api/jobs', { method: 'DELETE' });
+  const jobs = await call('/api/jobs', { method: 'PUT' });
   await assertProblem(t, jobs, 'route.method-not-allowed');
-  t.is(jobs.headers.get('allow'), 'GET, HEAD');
+  t.is(jobs.headers.get('allow'), 'DELETE, GET, HEAD');
   const cancel = await call(`/api/jobs/${randomUUID()}/cancel`, { method: 'PUT' });
   await assertProblem(t, cancel, 'route.method-not-allowed');
   t.is(cancel.headers.get('allow'), 'POST');
