@@ -80,14 +80,14 @@ export class CertificateChecks {
   }
 
   async #judge(profile: LocalProfile, now: Millis): Promise<Kept> {
-    const { trust, log } = this.#parts;
+    const { trust, clock, log } = this.#parts;
     const settings: TrustSettings = {
       anchors: profile.anchors,
       intermediates: trust.intermediates,
       revocation: trust.revocation,
       online: this.#sourceOf(profile),
     };
-    const verdict = await checkSigningCertificate(profile.signer, settings, now);
+    const verdict = await checkSigningCertificate(profile.signer, settings, () => clock.now());
     const whole = verdict.ok && verdict.warnings.length === 0;
     if (verdict.ok && !whole)
       log.warn('Nobody could be asked whether a signing certificate is revoked; it is used all the same.', {

@@ -9,6 +9,7 @@
 import { setImmediate } from 'node:timers/promises';
 import { Piscina } from 'piscina';
 import type { Clock, Log } from '../../runtime/index.ts';
+import { PatientThreads } from './patient-threads.ts';
 import type { WorkerSetup } from './setup.ts';
 import type { PoolAnswer, PoolTask } from './tasks.ts';
 
@@ -19,8 +20,8 @@ export interface SigningPoolOptions {
   readonly deadlineMs?: number;
   readonly setup: WorkerSetup;
   /**
-   * True for tasks that mostly wait for others. They go to the threads one by one and at once, beside what is worked
-   * on there, so that a slow authority holds up nobody else. @default none
+   * True for tasks that mostly wait for others. They have threads of their own, so that a slow authority holds up
+   * nobody else. @default none
    */
   readonly patient?: (task: PoolTask) => boolean;
   readonly clock: Clock;
@@ -41,9 +42,6 @@ const DEADLINE = 15 * 60_000;
 /** Large enough to save the passing on, small enough that a large file holds up few others. */
 const BATCH_LIMIT = 8;
 
-/** Patient tasks one thread may have under way: as many as jobs may be in flight (`Pipeline:MaxConcurrency`). */
-const PATIENT_LIMIT = 32;
-
 interface Waiting {
   readonly task: PoolTask;
   readonly since: number;
@@ -59,6 +57,7 @@ export class SigningPool {
   readonly #stages = new Map<PoolTask['task'], { tasks: number; busyMs: number; wholeMs: number }>();
   readonly #waiting: Waiting[] = [];
   readonly #isPatient: (task: PoolTask) => boolean;
+  readonly #patient: PatientThreads;
   #batches = 0;
   #pumping: Promise<void> | undefined;
   /** Every thread has loaded what it runs. Ending one while it loads can take the process down with it. */
@@ -70,12 +69,20 @@ export class SigningPool {
     this.#deadline = options.deadlineMs ?? DEADLINE;
     this.#threads = options.threads;
     this.#isPatient = options.patient ?? (() => false);
+    const filename = new URL('./worker.js', import.meta.url).href;
+    this.#patient = new PatientThreads({
+      threads: options.threads,
+      deadlineMs: this.#deadline,
+      filename,
+      workerData: options.setup,
+      clock: options.clock,
+      missed: () => new DeadlineMissed(this.#deadline),
+    });
     this.#piscina = new Piscina({
-      filename: new URL('./worker.js', import.meta.url).href,
+      filename,
       name: 'run',
       minThreads: options.threads,
       maxThreads: options.threads,
-      concurrentTasksPerWorker: options.patient === undefined ? 1 : 1 + PATIENT_LIMIT,
       idleTimeout: Number.POSITIVE_INFINITY,
       recordTiming: false,
       workerData: options.setup,
@@ -93,7 +100,7 @@ export class SigningPool {
       const answer = resolve as (answer: PoolAnswer) => void;
       const waiting = { task, since: this.#clock.elapsed(), answer };
       if (this.#isPatient(task)) {
-        void this.#answer([waiting]).catch((error: unknown) => this.#again(waiting, error));
+        void this.#waitFor(waiting);
         return;
       }
       this.#waiting.push(waiting);
@@ -112,13 +119,13 @@ export class SigningPool {
 
   /** Ends the threads at once, whatever they are at; what was asked of them is answered as lost. */
   async destroy(): Promise<void> {
-    await this.#piscina.destroy();
+    await Promise.all([this.#piscina.destroy(), this.#patient.destroy()]);
   }
 
   /** Waits for running tasks, drops waiting ones, ends the threads. */
   async close(): Promise<void> {
     await this.#loaded;
-    await this.#piscina.close();
+    await Promise.all([this.#piscina.close(), this.#patient.close()]);
   }
 
   #pump(): void {
@@ -135,7 +142,8 @@ export class SigningPool {
     } catch (error) {
       for (const alone of batch) {
         if (batch.length === 1) this.#give(alone, this.#lost(alone.task, error));
-        else await this.#again(alone, error);
+        else
+          await this.#answer([alone]).catch((own: unknown) => this.#give(alone, this.#lost(alone.task, own)));
       }
     } finally {
       this.#batches -= 1;
@@ -143,11 +151,19 @@ export class SigningPool {
     }
   }
 
-  /** Once more, alone: another task may have taken the thread down. One that was late is not tried again. */
-  async #again(alone: Waiting, error: unknown): Promise<void> {
-    const { task } = alone;
-    if (this.#isPatient(task) && error instanceof DeadlineMissed) this.#give(alone, this.#lost(task, error));
-    else await this.#answer([alone]).catch((own: unknown) => this.#give(alone, this.#lost(task, own)));
+  /** A patient task is tried once more when its thread was lost; one that was late is not. */
+  async #waitFor(waiting: Waiting): Promise<void> {
+    const { task } = waiting;
+    const attempt = async () => {
+      const answer = await this.#patient.run(task);
+      this.#give(waiting, answer ?? this.#lost(task, new Error('it was not answered')));
+    };
+    try {
+      await attempt();
+    } catch (error) {
+      if (error instanceof DeadlineMissed) this.#give(waiting, this.#lost(task, error));
+      else await attempt().catch((own: unknown) => this.#give(waiting, this.#lost(task, own)));
+    }
   }
 
   /** Rejects when the thread is lost or late; no task of the batch is answered then. */

@@ -32,14 +32,16 @@ export type SigningCertificateVerdict =
   | { readonly ok: false; readonly code: SigningCertificateCode; readonly message: string };
 
 /**
- * Asks `trust.online`, when there is one and revocation counts, and judges at `at` (milliseconds since the epoch).
+ * Asks `trust.online`, when there is one and revocation counts, and judges for the time at which it was called.
+ * @param clock milliseconds since the epoch; read again after the asking, since answers are made meanwhile
  * @throws {CryptoError} `certificate.malformed` for a trust anchor that can't be read
  */
 export async function checkSigningCertificate(
   { certificate, chain }: Pick<SignerIdentity, 'certificate' | 'chain'>,
   trust: TrustSettings,
-  at: number,
+  clock: () => number,
 ): Promise<SigningCertificateVerdict> {
+  const at = clock();
   const signer = readCertificate(certificate);
   const period = periodFault(signer, at);
   if (period !== undefined) return period;
@@ -52,7 +54,7 @@ export async function checkSigningCertificate(
     purpose: 'signature',
     time: at,
     evidenceTime: at,
-    now: at,
+    now: clock(),
   });
   if (verdict.subIndication === undefined) return { ok: true, warnings: problems };
   return refusal(verdict, verdict.subIndication, problems);
