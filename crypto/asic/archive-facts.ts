@@ -55,7 +55,7 @@ export function containerArchives(container: Container, digests: MemberDigests):
 /**
  * The facts of a signature with the archive time-stamps over it. One that leaves a part of the signature out, or an earlier
  * archive time-stamp of it, proves nothing for it.
- * @param parts members that the signature is made of or over
+ * @param parts members that the signature is made of or over, its own file first
  */
 export function withArchives(
   facts: SignatureFacts,
@@ -66,7 +66,7 @@ export function withArchives(
   const stamps: TimestampFacts[] = [];
   for (const { listed, stamp } of proofs) {
     // Signatures that came later are none of its business.
-    if (!parts.some((part) => listed.good.has(part))) continue;
+    if (!listed.names.has(parts[0] ?? '')) continue;
     const missing = needed.filter((part) => !listed.good.has(part));
     stamps.push(missing.length === 0 ? stamp : { ...stamp, findings: [...stamp.findings, partial(missing)] });
     needed.push(listed.manifestName, ...(listed.proof === undefined ? [] : [listed.proof]));

@@ -69,7 +69,9 @@ function factsIn(container: Container): FileFacts {
   const signatures = all.flatMap((found) => found.signatures);
   const accounted = new Set([
     ...all.flatMap((found) => found.accounted),
-    ...archives.proofs.flatMap(({ listed }) => [listed.manifestName, listed.proof ?? '']),
+    ...archives.proofs
+      .filter(({ listed }) => files.some((name) => listed.names.has(name)))
+      .flatMap(({ listed }) => [listed.manifestName, listed.proof ?? '']),
   ]);
   return {
     signatures: signatures.map(({ facts, parts }) => withArchives(facts, parts, archives.proofs)),

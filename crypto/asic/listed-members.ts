@@ -12,7 +12,9 @@ export interface ListedMembers {
   readonly bytes: Buffer;
   /** Member that signs or time-stamps it; undefined when it can't be read. */
   readonly proof: string | undefined;
-  /** Members that are those that were listed. */
+  /** Members that are listed. */
+  readonly names: ReadonlySet<string>;
+  /** Those of them that are what was listed. */
   readonly good: ReadonlySet<string>;
   readonly findings: readonly Finding[];
   readonly algorithms: readonly AlgorithmUse[];
@@ -60,7 +62,15 @@ export function listedMembers(
       message,
       subIndication: 'FORMAT_FAILURE',
     } as const;
-    return { manifestName, bytes, proof: undefined, good: new Set(), findings: [finding], algorithms: [] };
+    return {
+      manifestName,
+      bytes,
+      proof: undefined,
+      names: new Set(),
+      good: new Set(),
+      findings: [finding],
+      algorithms: [],
+    };
   }
   const good = new Set<string>();
   const findings = manifest.references.flatMap((reference) => {
@@ -78,8 +88,9 @@ export function listedMembers(
     });
   }
   const hashes = new Set(manifest.references.map(({ hash, algorithm }) => hash ?? algorithm));
+  const names = new Set(manifest.references.flatMap(({ uri }) => nameOfUri(uri) ?? []));
   const algorithms = [...hashes].map((name) => ({ name, where: 'digests in the manifest' }));
-  return { manifestName, bytes, proof: nameOfUri(manifest.proof), good, findings, algorithms };
+  return { manifestName, bytes, proof: nameOfUri(manifest.proof), names, good, findings, algorithms };
 }
 
 function fault(

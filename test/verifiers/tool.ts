@@ -25,6 +25,8 @@ const PACKAGES = {
   qpdf: 'qpdf',
   xmlsec1: 'xmlsec1',
   xmllint: 'libxml2-utils',
+  unzip: 'unzip',
+  python3: 'python3',
   gs: 'ghostscript',
   soffice: 'libreoffice-writer',
 } as const;

@@ -19,6 +19,8 @@ export async function xmlsec1(request: {
   readonly ca: string;
   readonly untrusted?: string;
   readonly nodeId?: string;
+  /** Folder to run in, where relative references are looked up. */
+  readonly cwd?: string;
   readonly idAttributes?: readonly (readonly [attribute: string, element: string])[];
 }): Promise<XmlsecVerdict> {
   const args = ['--verify', '--enabled-key-data', 'x509', '--trusted-pem', request.ca];
@@ -29,7 +31,11 @@ export async function xmlsec1(request: {
   ];
   for (const [attribute, element] of ids) args.push(`--id-attr:${attribute}`, element);
   if (request.nodeId !== undefined) args.push('--node-id', request.nodeId);
-  const { exit, stdout, stderr } = await runTool('xmlsec1', [...args, request.file]);
+  const { exit, stdout, stderr } = await runTool(
+    'xmlsec1',
+    [...args, request.file],
+    request.cwd === undefined ? {} : { cwd: request.cwd },
+  );
   const text = `${stdout}\n${stderr}`;
   const counts = /SignedInfo References \(ok\/all\): (\d+)\/(\d+)/.exec(text);
   return {

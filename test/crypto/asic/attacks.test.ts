@@ -1,0 +1,442 @@
+import { readFileSync } from 'node:fs';
+import test from 'ava';
+import {
+  authority,
+  facts,
+  file,
+  type HandMade,
+  handMade,
+  made,
+  memberOf,
+  membersOf,
+  ORDER,
+  REPORT,
+  remade,
+  replacing,
+  unpacked,
+  validated,
+  verdict,
+} from './room.ts';
+
+const FORMS = [
+  ['S', 'Cades'],
+  ['S', 'Xades'],
+  ['E', 'Cades'],
+  ['E', 'Xades'],
+] as const;
+
+const DATA = { S: 'report.txt', E: 'report & more.txt' } as const;
+
+/** What is found in a file of these members; `good` when nothing of the container is refused. */
+function flaw(bytes: Buffer): string {
+  const failed = facts(file(bytes, 'asice')).findings.filter(({ status }) => status === 'failed');
+  const [first] = failed.filter(({ type }) => /^container\.(?!uncovered|signatures|data-objects)/.test(type));
+  return first?.type ?? 'good';
+}
+
+for (const [kind, format] of FORMS) {
+  test.serial(
+    `ASiC-${kind} with ${format}: a container packed again by others is as good, one with a file exchanged is not`,
+    async (t) => {
+      const path = await made(kind, format, { level: 'LTA' });
+      t.is(await verdict(remade(path, (members) => members)), 'TOTAL-PASSED');
+      const deflated = remade(path, (members) =>
+        members.map((member) => ({ ...member, deflate: member.name !== 'mimetype' })),
+      );
+      t.is(await verdict(deflated), 'TOTAL-PASSED');
+      const swapped = remade(
+        path,
+        replacing(DATA[kind], () => Buffer.from('Two hundred barrels.\n')),
+      );
+      t.regex(await verdict(swapped), /^TOTAL-FAILED (container\.uncovered )?digest\.(content|member)/);
+      if (kind === 'S') return;
+      const exchanged = remade(path, (members) =>
+        members.map((member) => {
+          const other = { [DATA.E]: ORDER, 'bestellungen/größe.xml': REPORT }[member.name];
+          return other === undefined ? member : { ...member, bytes: other };
+        }),
+      );
+      t.regex(await verdict(exchanged), /^TOTAL-FAILED (container\.uncovered )?digest\.(content|member)/);
+    },
+  );
+
+  test.serial(
+    `ASiC-${kind} with ${format}: a file put in later is named and keeps the container from passing`,
+    async (t) => {
+      const path = await made(kind, format);
+      const extra = { name: 'annex.txt', bytes: Buffer.from('And my house.\n') };
+      const added = await validated(remade(path, (members) => [...members, extra]));
+      t.not(added.indication, 'TOTAL-PASSED');
+      const error = added.results.errors.find(
+        ({ type }) => type === (kind === 'S' ? 'container.data-objects' : 'container.uncovered'),
+      );
+      t.regex(error?.detail ?? '', /annex\.txt/);
+      if (kind === 'E')
+        t.true(added.signatures[0]?.results.warnings.some(({ type }) => type === 'scope.partial'));
+      for (const name of [
+        'META-INF/annex.txt',
+        'META-INF/ASiCManifest9.xml',
+        'META-INF/Signatures.xml',
+        'META-INF/timestamp9.tst',
+      ]) {
+        const hidden = await verdict(remade(path, (members) => [...members, { ...extra, name }]));
+        t.regex(
+          hidden,
+          /^(INDETERMINATE|TOTAL-FAILED) .*container\.(stray|manifest|signatures|duplicate-name)/,
+          name,
+        );
+      }
+      const without = remade(path, (members) => members.filter(({ name }) => name !== DATA[kind]));
+      t.regex(await verdict(without), /^(INDETERMINATE|TOTAL-FAILED) /);
+      const unsigned = remade(path, (members) => members.filter(({ name }) => !/\.(p7s|xml)$/.test(name)));
+      t.regex(await verdict(unsigned), /^(INDETERMINATE|TOTAL-FAILED) /);
+    },
+  );
+}
+
+test.serial(
+  'a manifest that is altered, exchanged, missing, doubled or of another form makes the container fail',
+  async (t) => {
+    const path = await made('E', 'Cades');
+    const name = 'META-INF/ASiCManifest001.xml';
+    const manifest = memberOf(path, name).toString();
+    const other = memberOf(await made('E', 'Cades', { inputs: [{ path: file('x'), name: 'x.txt' }] }), name);
+    const altered = (change: (text: string) => string) =>
+      verdict(
+        remade(
+          path,
+          replacing(name, (bytes) => Buffer.from(change(bytes.toString()))),
+        ),
+      );
+    t.is(await altered((text) => text), 'TOTAL-PASSED');
+    t.regex(
+      await altered((text) => text.replace('text/plain', 'text/html')),
+      /^TOTAL-FAILED digest\.content/,
+    );
+    t.regex(await altered((text) => `${text}\n`), /^TOTAL-FAILED digest\.content/);
+    const one = /<asic:DataObjectReference.*?<\/asic:DataObjectReference>/.exec(manifest)?.[0] ?? '';
+    t.regex(await altered((text) => text.replace(one, '')), /^TOTAL-FAILED .*digest\.content/);
+    t.regex(
+      await altered((text) => text.replace(one, one + one)),
+      /^TOTAL-FAILED .*structure\.manifest|container\.manifest/,
+    );
+    for (const wrong of [
+      '<a/>',
+      '',
+      '<!DOCTYPE a><a/>',
+      manifest.replace('<asic:SigReference', '<asic:Other'),
+    ]) {
+      t.regex(await altered(() => wrong), /^TOTAL-FAILED .*container\.manifest/);
+    }
+    t.regex(
+      await verdict(
+        remade(
+          path,
+          replacing(name, () => other),
+        ),
+      ),
+      /^TOTAL-FAILED .*digest/,
+    );
+    t.regex(
+      await verdict(remade(path, (members) => members.filter((member) => member.name !== name))),
+      /^TOTAL-FAILED .*container\.manifest/,
+    );
+    const doubled = { name: 'META-INF/ASiCManifest002.xml', bytes: Buffer.from(manifest) };
+    t.regex(
+      await verdict(remade(path, (members) => [...members, doubled])),
+      /^TOTAL-FAILED .*container\.manifest/,
+    );
+  },
+);
+
+test.serial(
+  'an archive time-stamp proves nothing when its manifest, its token or what it covers is changed',
+  async (t) => {
+    const path = await made('E', 'Cades', { level: 'LTA' });
+    const archives = async (change: Parameters<typeof remade>[1]) => {
+      const { signatures, indication } = await validated(remade(path, change));
+      const stamps = signatures.flatMap(({ timestamps }) =>
+        timestamps.filter(({ kind }) => kind === 'archive'),
+      );
+      return [indication, ...stamps.map((stamp) => stamp.indication)].join(' ');
+    };
+    t.is(await archives((members) => members), 'TOTAL-PASSED TOTAL-PASSED');
+    const manifest = 'META-INF/ASiCArchiveManifest.xml';
+    const text = memberOf(path, manifest).toString();
+    const one = /<asic:DataObjectReference[^>]*p7s".*?<\/asic:DataObjectReference>/.exec(text)?.[0] ?? 'none';
+    const edited = (change: (text: string) => string) =>
+      archives(replacing(manifest, (bytes) => Buffer.from(change(bytes.toString()))));
+    t.regex(await edited((same) => same.replace('text/plain', 'text/html')), / TOTAL-FAILED$/);
+    t.not(await edited((same) => same.replace(one, '')), 'TOTAL-PASSED TOTAL-PASSED');
+    const token = memberOf(await made('E', 'Cades', { level: 'LTA' }), 'META-INF/timestamp001.tst');
+    t.regex(await archives(replacing('META-INF/timestamp001.tst', () => token)), / TOTAL-FAILED$/);
+    t.regex(await archives(replacing('META-INF/timestamp001.tst', () => Buffer.from('x'))), / TOTAL-FAILED$/);
+    t.regex(await archives(replacing('bestellungen/größe.xml', () => REPORT)), /^TOTAL-FAILED TOTAL-FAILED$/);
+  },
+);
+
+test.serial('signatures moved between containers, or renamed, do not pass', async (t) => {
+  const mine = await made('E', 'Xades');
+  const other = await made('E', 'Xades', { inputs: [{ path: file('x'), name: 'report & more.txt' }] });
+  const name = 'META-INF/signatures001.xml';
+  t.regex(
+    await verdict(
+      remade(
+        mine,
+        replacing(name, () => memberOf(other, name)),
+      ),
+    ),
+    /^TOTAL-FAILED .*digest/,
+  );
+  const renamed = (from: string, to: string, path = mine) =>
+    verdict(remade(path, (all) => all.map((one) => (one.name === from ? { ...one, name: to } : one))));
+  t.is(await renamed(name, 'META-INF/mySignatures_signatures.xml'), 'TOTAL-PASSED');
+  t.regex(await renamed(name, 'META-INF/signatures001.XML'), /^INDETERMINATE /);
+  t.regex(await renamed(name, 'meta-inf/signatures001.xml'), /^TOTAL-FAILED /);
+  t.regex(
+    await renamed('report & more.txt', 'Report & More.txt'),
+    /^INDETERMINATE reference\.data|INDETERMINATE/,
+  );
+  const kind = (path: string, mimeType: string) =>
+    verdict(
+      remade(
+        path,
+        replacing('mimetype', () => Buffer.from(mimeType)),
+      ),
+    );
+  t.regex(await kind(mine, 'application/vnd.etsi.asic-s+zip'), /^TOTAL-FAILED container\.data-objects/);
+  t.regex(
+    await kind(await made('S', 'Cades'), 'application/vnd.etsi.asic-e+zip'),
+    /^TOTAL-FAILED .*container\.manifest/,
+  );
+});
+
+test.serial(
+  'a reference that leads out of the container, or into a part of a file, finds nothing',
+  async (t) => {
+    const path = await made('E', 'Xades', { inputs: [{ path: file(REPORT), name: 'etc/hosts' }] });
+    for (const uri of [
+      '/etc/hosts',
+      '../etc/hosts',
+      'file:///etc/hosts',
+      'http://127.0.0.1/etc/hosts',
+      'etc/hosts?x',
+      'etc/hosts#x',
+      'ETC/hosts',
+      'etc%5Chosts',
+    ]) {
+      const change = (bytes: Buffer) => Buffer.from(bytes.toString().replaceAll('"etc/hosts"', `"${uri}"`));
+      const found = facts(remade(path, replacing('META-INF/signatures001.xml', change)));
+      const [signature] = found.signatures;
+      t.true(
+        signature?.findings.some(({ type, status }) => type === 'reference.outside' && status === 'failed'),
+        uri,
+      );
+    }
+    t.is(await verdict(path), 'TOTAL-PASSED');
+  },
+);
+
+const MIME = { name: 'mimetype', bytes: Buffer.from('application/vnd.etsi.asic-e+zip') };
+const TEXT = { name: 'report.txt', bytes: REPORT };
+
+test.serial(
+  'the media type has to be the first member, stored, alone, without anything around it',
+  async (t) => {
+    const path = await made('E', 'Xades');
+    t.is(await verdict(remade(path, (members) => members)), 'TOTAL-PASSED');
+    const wrong: Record<string, (all: HandMade[]) => readonly HandMade[]> = {
+      last: ([first, ...rest]) => [...rest, ...(first === undefined ? [] : [first])],
+      deflated: (all) => all.map((one) => (one.name === 'mimetype' ? { ...one, deflate: true } : one)),
+      'with an extra field': (all) =>
+        all.map((one) =>
+          one.name === 'mimetype' ? { ...one, localExtra: Buffer.from([0x99, 0x99, 0, 0]) } : one,
+        ),
+    };
+    for (const [how, change] of Object.entries(wrong)) {
+      t.is(await verdict(remade(path, change)), 'TOTAL-FAILED container.mimetype', how);
+    }
+    const without = await validated(remade(path, ([, ...rest]) => rest));
+    t.is(without.indication, 'TOTAL-PASSED');
+    t.deepEqual(
+      without.results.warnings.map(({ type }) => type),
+      ['container.mimetype'],
+    );
+    const twice = remade(path, (members) => [
+      ...members,
+      ...members.filter(({ name }) => name === 'mimetype'),
+    ]);
+    t.is(await verdict(twice), 'TOTAL-FAILED container.duplicate-name');
+    const cased = remade(path, (members) => [...members, { ...MIME, name: 'MimeType' }]);
+    t.is(await verdict(cased), 'TOTAL-FAILED container.duplicate-name');
+    const lone = remade(path, ([, ...rest]) => [{ ...MIME, name: 'MimeType' }, ...rest]);
+    t.regex(await verdict(lone), /^TOTAL-FAILED container\.lookalike/);
+    const comment = { comment: Buffer.from('mimetype=application/vnd.etsi.asic-s+zip') };
+    t.is(await verdict(remade(path, (members) => members, comment)), 'TOTAL-FAILED container.comment');
+  },
+);
+
+test.serial(
+  'ZIP files that two readers see differently, or that harm their reader, are refused by what they are',
+  (t) => {
+    t.is(flaw(handMade([MIME, TEXT])), 'good');
+    t.is(flaw(handMade([MIME, { ...TEXT, deflate: true }])), 'good');
+    const other = { name: 'other.txt', bytes: Buffer.from('Other.') };
+    const bad: readonly (readonly [string, string, Buffer])[] = [
+      ['bytes before', 'hidden-bytes', handMade([MIME, TEXT], { before: Buffer.from('%PDF-1.7\n') })],
+      [
+        'bytes before, offsets from the first member',
+        'hidden-bytes',
+        Buffer.concat([Buffer.from('MZ'), handMade([MIME, TEXT])]),
+      ],
+      ['bytes between', 'hidden-bytes', handMade([MIME, { ...TEXT, after: Buffer.from('hidden') }])],
+      ['bytes before the directory', 'hidden-bytes', handMade([MIME, TEXT], { between: Buffer.alloc(16) })],
+      ['bytes after', 'malformed', Buffer.concat([handMade([MIME, TEXT]), Buffer.from('after')])],
+      [
+        'a member that is in no directory',
+        'hidden-bytes',
+        handMade([MIME, { ...other, hidden: true }, TEXT]),
+      ],
+      [
+        'another container in the comment',
+        'hidden-bytes',
+        handMade([MIME, TEXT], { comment: handMade([other]) }),
+      ],
+      [
+        'a container after the container',
+        'hidden-bytes',
+        Buffer.concat([handMade([MIME, TEXT]), handMade([MIME, other])]),
+      ],
+      ['the same bytes twice', 'overlap', handMade([MIME, { ...other, offset: 0, localName: 'mimetype' }])],
+      ['a name twice', 'duplicate-name', handMade([MIME, TEXT, { ...TEXT, bytes: other.bytes }])],
+      ['a name in other case', 'duplicate-name', handMade([MIME, TEXT, { ...other, name: 'REPORT.txt' }])],
+      [
+        'a name composed otherwise',
+        'duplicate-name',
+        handMade([MIME, { ...TEXT, name: 'é' }, { ...other, name: 'e\u0301' }]),
+      ],
+      ['another name of its own', 'header-mismatch', handMade([MIME, { ...TEXT, localName: 'report.exe' }])],
+      [
+        'another name in an extra field',
+        'header-mismatch',
+        handMade([MIME, { ...TEXT, extra: unicodePath('a.txt') }]),
+      ],
+      ['encrypted', 'encrypted', handMade([MIME, { ...TEXT, flags: 1 }])],
+      ['encrypted by its own word alone', 'header-mismatch', handMade([MIME, { ...TEXT, localFlags: 1 }])],
+      ['an unknown method', 'unsupported', handMade([MIME, { ...TEXT, method: 14 }])],
+      [
+        'a symbolic link',
+        'special-file',
+        handMade([MIME, { ...TEXT, externalAttributes: 0o120777 * 0x10000, madeBy: 0x314 }]),
+      ],
+      [
+        'a symbolic link of another system',
+        'special-file',
+        handMade([MIME, { ...TEXT, externalAttributes: 0o120777 * 0x10000 }]),
+      ],
+      ['a folder with bytes', 'special-file', handMade([MIME, { ...TEXT, name: 'folder/' }])],
+      ['another checksum', 'damaged', handMade([MIME, { ...TEXT, crc32: 1 }])],
+      ['another length', 'header-mismatch', handMade([MIME, { ...TEXT, size: 5 }])],
+      ['another length, deflated', 'damaged', handMade([MIME, { ...TEXT, deflate: true, size: 5 }])],
+      ['a longer length, deflated', 'damaged', handMade([MIME, { ...TEXT, deflate: true, size: 500 }])],
+      ['no deflated bytes', 'damaged', handMade([MIME, { ...TEXT, method: 8, size: 45 }])],
+      ['nothing at all', 'malformed', Buffer.alloc(0)],
+      ['something else', 'malformed', Buffer.from('<a/>')],
+      ['cut short', 'malformed', handMade([MIME, TEXT]).subarray(0, -1)],
+    ];
+    for (const [what, expected, bytes] of bad) t.is(flaw(bytes), `container.${expected}`, what);
+    for (const name of [
+      '../a',
+      'a/../../b',
+      '/a',
+      'C:\\a',
+      'a\\b',
+      'a/./b',
+      'a//b',
+      'a\u0000.txt',
+      'a\u202etxt.exe',
+    ]) {
+      t.is(flaw(handMade([MIME, { ...TEXT, name }])), 'container.unsafe-name', name);
+    }
+  },
+);
+
+function unicodePath(name: string): Buffer {
+  const field = Buffer.concat([Buffer.from([1, 0, 0, 0, 0]), Buffer.from(name)]);
+  return Buffer.concat([Buffer.from([0x75, 0x70, field.length, 0]), field]);
+}
+
+test.serial('a member that would grow to many times its length is refused before it is unpacked', (t) => {
+  const zeros = { name: 'zeros', bytes: Buffer.alloc(32 << 20), deflate: true };
+  const bytes = handMade([MIME, zeros]);
+  t.true(bytes.length < 100_000);
+  t.is(flaw(bytes), 'container.too-large');
+  t.is(flaw(handMade([MIME, { ...zeros, bytes: Buffer.alloc(1 << 20) }])), 'good');
+  // One that lies about its length is not unpacked further than it says.
+  t.is(flaw(handMade([MIME, { ...zeros, size: 1000 }])), 'container.damaged');
+});
+
+test.serial('lengths of nowhere, in every field of every record, are findings', async (t) => {
+  const path = await made('S', 'Cades');
+  const whole = readFileSync(path);
+  const records = ['PK\x01\x02', 'PK\x05\x06', 'PK\x03\x04'].map((mark) =>
+    whole.lastIndexOf(mark, undefined, 'latin1'),
+  );
+  let refused = 0;
+  let cases = 0;
+  for (const start of records) {
+    for (let at = start; at < Math.min(start + 46, whole.length); at++) {
+      for (const value of [0x00, 0x01, 0x7f, 0xff]) {
+        const changed = Buffer.from(whole);
+        if (changed[at] === value) continue;
+        changed[at] = value;
+        cases++;
+        if (facts(file(changed)).findings.some(({ status }) => status === 'failed')) refused++;
+      }
+    }
+  }
+  // Times and versions mean nothing here.
+  t.true(refused > cases * 0.6, `${refused} of ${cases}`);
+});
+
+test.serial('containers are known by what is in them, whatever they are called', async (t) => {
+  const path = await made('E', 'Cades');
+  for (const format of ['Asic', 'Cades', 'Xades'] as const) {
+    const report = await validated(path, { format });
+    t.is(report.format, 'Asic');
+    t.is(report.indication, 'TOTAL-PASSED');
+  }
+  const zip = await validated(file(handMade([TEXT]), 'zip'), { format: 'Cades' });
+  t.is(zip.format, 'Asic');
+  t.not(zip.indication, 'TOTAL-PASSED');
+  t.is((await validated(file('Hello.'), { format: 'Cades' })).format, 'Cades');
+});
+
+test.serial(
+  'every byte of a manifest, or of what an XML signature signs, is noticed when it changes',
+  async (t) => {
+    await authority();
+    for (const [kind, format, name] of [
+      ['E', 'Cades', 'META-INF/ASiCManifest001.xml'],
+      ['E', 'Xades', 'META-INF/signatures001.xml'],
+    ] as const) {
+      const path = await made(kind, format);
+      const members = unpacked(path);
+      const { length } = memberOf(path, name);
+      // What stands around the list of signatures is no part of any.
+      const from = Math.max(memberOf(path, name).indexOf('<ds:SignedInfo'), 7);
+      const end = format === 'Xades' ? memberOf(path, name).indexOf('</ds:SignedInfo>') : length;
+      for (let place = from; place < end; place += Math.ceil(length / 60)) {
+        const changed = members.map((one) => {
+          if (one.name !== name) return one;
+          const bytes = Buffer.from(one.bytes);
+          bytes[place] = (bytes[place] ?? 0) ^ 1;
+          return { ...one, bytes };
+        });
+        const result = await verdict(file(handMade(changed)));
+        t.not(result, 'TOTAL-PASSED', `${name} at ${place}: ${members.length}`);
+      }
+    }
+    t.true(membersOf(await made('E', 'Xades')).includes('META-INF/manifest.xml'));
+  },
+);

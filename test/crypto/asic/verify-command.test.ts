@@ -1,0 +1,59 @@
+import { writeFileSync } from 'node:fs';
+import test from 'ava';
+import { formatOf, verifyFiles } from '../../../commands/verify.ts';
+import { certificatePem } from '../../../crypto/keys/pem.ts';
+import { validateFile } from '../../../crypto/validation/validate.ts';
+import { authority, file, made, NOW, remade } from './room.ts';
+
+/** What `sealwright verify` prints for these files, and its exit code. */
+async function printed(
+  files: readonly string[],
+  more: { readonly json?: boolean } = {},
+): Promise<{ readonly code: number; readonly text: string }> {
+  const { pki } = await authority();
+  const root = file(undefined, 'pem');
+  writeFileSync(root, certificatePem(pki.root.certificate));
+  let text = '';
+  const terminal = {
+    out: (part: string) => (text += part),
+    err: (part: string) => (text += part),
+    color: false,
+  };
+  const options = {
+    ...{ json: false, format: undefined, trust: [root], intermediates: [], content: undefined, chain: true },
+    ...{ revocation: 'soft', at: NOW + 3_600_000 },
+    ...more,
+  } as const;
+  const code = await verifyFiles(files, validateFile, options, terminal as never);
+  return { code, text };
+}
+
+test('verify reports on a container, whatever it is called, and names the files that each signature is over', async (t) => {
+  const path = await made('E', 'Cades');
+  const { code, text } = await printed([path, remade(path, (members) => members), await made('S', 'Xades')]);
+  t.is(code, 0, text);
+  t.regex(text, /Asic, 1 signature {2}TOTAL-PASSED/);
+  t.regex(text, /covers +report & more\.txt, bestellungen\/größe\.xml/);
+  const json = await printed([path], { json: true });
+  const { files } = JSON.parse(json.text) as { files: { format: string; report: { format: string } }[] };
+  t.deepEqual(
+    files.map(({ format, report }) => [format, report.format]),
+    [['Asic', 'Asic']],
+  );
+});
+
+test('verify fails for a container with a file that nobody signed, and says which', async (t) => {
+  const path = remade(await made('E', 'Xades'), (members) => [
+    ...members,
+    { name: 'annex.txt', bytes: Buffer.from('And my house.\n') },
+  ]);
+  const { code, text } = await printed([path]);
+  t.is(code, 1);
+  t.regex(text, /^BAD /);
+  t.regex(text, /No signature is over some of the files\. +annex\.txt/);
+});
+
+test('files are taken for containers by the extensions that those have', (t) => {
+  const names = ['a.asics', 'b.ASICE', 'c.sce', 'd.scs', 'e.bdoc', 'f.zip', 'g.xml'];
+  t.deepEqual(names.map(formatOf), ['Asic', 'Asic', 'Asic', 'Asic', 'Asic', 'Cades', 'Xades']);
+});
