@@ -12,6 +12,7 @@ import { figureRoutes } from './batch/figures.ts';
 import { fileRoutes } from './batch/files.ts';
 import { jobRoutes } from './batch/jobs.ts';
 import { type BatchMetrics, metricsRoutes } from './batch/metrics.ts';
+import { PAGE_LINKS, type PageSettings, pageRoutes } from './batch/pages.ts';
 import { pipelineRoutes } from './batch/pipeline.ts';
 import { batchApi } from './batch/reference.ts';
 import { FAILED_LOGINS, sessionRoutes } from './batch/session.ts';
@@ -21,16 +22,14 @@ import { createCallerFinder } from './caller.ts';
 import { Dispatcher } from './dispatch.ts';
 import { createGate } from './gate.ts';
 import { withReference } from './openapi/routes.ts';
-import { assetRoutes } from './pages/assets.ts';
-import { PAGES_STYLE, REFERENCE_STYLE } from './pages/styles.ts';
 import { createRateLimiter } from './rate-limit.ts';
 import { createRequestIds } from './request-ids.ts';
+import type { RequestObservation } from './request-outcome.ts';
 import { type AnyRoute, Router } from './router.ts';
 import { memorySessionKeys, openSessionKeyRing, type SessionKeyStore } from './session-keys.ts';
 import { createSessions } from './sessions.ts';
 import type { HttpSettings } from './settings.ts';
 import { loadUws, type Uws, type UwsApp, type UwsListenSocket } from './uws.ts';
-import type { RequestObservation } from './visit.ts';
 
 export interface BatchServerParts {
   readonly service: BatchService;
@@ -40,8 +39,8 @@ export interface BatchServerParts {
   readonly log: Log;
   /** Where the keys of sessions are kept. @default in memory: sessions end with the process */
   readonly sessionKeys?: SessionKeyStore;
-  /** Of the program, for people. @default development */
-  readonly version?: string;
+  /** What the pages say of the program. @default nothing, refreshed every 5 seconds */
+  readonly pages?: PageSettings;
   /** Counts, and is asked by `GET /api/metrics`, which is not there without it. */
   readonly metrics?: BatchMetrics;
   /** Told about every request once it is over. */
@@ -76,7 +75,7 @@ export function batchRoutes(
   settings: Pick<HttpSettings, 'maxUploadBytes' | 'apiKeyHeader' | 'cookieName' | 'metricsNeedKey'>,
   clock: Pick<Clock, 'now' | 'elapsed' | 'after'>,
   authenticator: Authenticator,
-  version: string,
+  pages: PageSettings,
   metrics?: BatchMetrics,
 ): readonly AnyRoute[] {
   const routes = [
@@ -92,13 +91,12 @@ export function batchRoutes(
     ...actionRoutes(service.folders),
     ...eventRoutes(service.events),
     ...systemRoutes(service.readiness, clock),
-    ...assetRoutes(['browser.js', 'reference.js'], {
-      'pages.css': PAGES_STYLE,
-      'reference.css': REFERENCE_STYLE,
-    }),
+    ...pageRoutes(pages),
   ];
-  return withReference(routes, batchApi(settings, version), []);
+  return withReference(routes, batchApi(settings, pages.version), PAGE_LINKS);
 }
+
+const UNTOLD: PageSettings = { version: 'development', pollSeconds: 5, facts: [] };
 
 export function createBatchServer(parts: BatchServerParts): HttpServer {
   const { settings, clock, ids, log } = parts;
@@ -106,14 +104,7 @@ export function createBatchServer(parts: BatchServerParts): HttpServer {
   const authenticator = createAuthenticator(settings, openSessions(parts));
   const dispatcher = new Dispatcher({
     router: new Router(
-      batchRoutes(
-        parts.service,
-        settings,
-        clock,
-        authenticator,
-        parts.version ?? 'development',
-        parts.metrics,
-      ),
+      batchRoutes(parts.service, settings, clock, authenticator, parts.pages ?? UNTOLD, parts.metrics),
     ),
     gate: createGate(authenticator, settings),
     findCaller: createCallerFinder(settings.tls !== undefined, settings.forwarded),

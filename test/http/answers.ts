@@ -137,7 +137,7 @@ export function batchTable(): readonly AnyRoute[] {
     SETTINGS,
     systemClock,
     { cookieName: SETTINGS.cookieName, challenge: '' } as Authenticator,
-    'test',
+    { version: 'test', pollSeconds: 5, facts: [] },
     {} as BatchMetrics,
   );
 }

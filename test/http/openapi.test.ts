@@ -185,7 +185,7 @@ test('the reference page shows every operation, and takes nothing from elsewhere
   }
   t.notRegex(html, /<script(?![^>]* src="\/)|<style|\son\w+=|style=/, 'something inline');
   for (const [, target = ''] of html.matchAll(/\s(?:src|href|action)="([^"]*)"/g)) t.regex(target, /^[/#]/);
-  for (const [, asset = ''] of html.matchAll(/"(\/assets\/[^"]+)"/g)) {
+  for (const [, asset = ''] of html.matchAll(/(?:src|href)="(\/assets\/[^"]+)"/g)) {
     const part = await call(asset);
     t.is(part.status, 200, asset);
     const again = await call(asset, { headers: { 'if-none-match': part.headers.get('etag') ?? '' } });

@@ -1,0 +1,130 @@
+/**
+ * The operator pages' routes.
+ *
+ * Source: batch-gaps §10, "Operator pages"; §5, `Dashboard:PollIntervalSeconds`.
+ */
+import { assetRoutes } from '../pages/assets.ts';
+import { framedPage, type PageLink } from '../pages/layout.ts';
+import { INPUT, jobListPage, jobPage, OVERVIEW, type SystemFacts, systemPage } from '../pages/operator.ts';
+import { PAGES_STYLE, REFERENCE_STYLE } from '../pages/styles.ts';
+import { page } from '../reply.ts';
+import { type AnyRoute, route } from '../router.ts';
+import { jobParams, noBody, noParams, noQuery } from './queries.ts';
+import { JOB_STATES, jobFormat } from './shapes.ts';
+
+export interface PageSettings {
+  readonly version: string;
+  /** `Dashboard:PollIntervalSeconds`. */
+  readonly pollSeconds: number;
+  readonly facts: SystemFacts;
+}
+
+/** The way around, on every page. */
+export const PAGE_LINKS: readonly PageLink[] = [
+  { href: '/', text: 'Overview' },
+  { href: '/jobs', text: 'Jobs' },
+  { href: '/input', text: 'Input' },
+  { href: '/system', text: 'System' },
+  { href: '/scalar/v1', text: 'API' },
+];
+
+/** The scripts of all pages; each imports some of the others. */
+const SCRIPTS = [
+  'api.js',
+  'browser.js',
+  'input-page.js',
+  'job-list.js',
+  'job-page.js',
+  'operator.js',
+  'overview.js',
+  'pipeline.js',
+  'reference.js',
+  'shown.js',
+  'system-page.js',
+];
+
+interface OperatorPage {
+  readonly path: string;
+  /** What its script is called in `client/operator.ts`. */
+  readonly script: string;
+  readonly title: string;
+  readonly summary: string;
+  main(id: string): string;
+}
+
+export function pageRoutes({ version, pollSeconds, facts }: PageSettings): readonly AnyRoute[] {
+  const pages: readonly OperatorPage[] = [
+    {
+      path: '/',
+      script: 'overview',
+      title: 'Overview',
+      summary: 'The state of the service at a glance.',
+      main: () => OVERVIEW,
+    },
+    {
+      path: '/jobs',
+      script: 'jobs',
+      title: 'Jobs',
+      summary: 'The jobs, with filters.',
+      main: () => jobListPage(JOB_STATES, jobFormat.options),
+    },
+    {
+      path: '/jobs/{id}',
+      script: 'job',
+      title: 'Job',
+      summary: 'One job, its history, and what can be done with it.',
+      main: jobPage,
+    },
+    {
+      path: '/input',
+      script: 'input',
+      title: 'Input',
+      summary: 'The input folders and their watchers.',
+      main: () => INPUT,
+    },
+    {
+      path: '/system',
+      script: 'system',
+      title: 'System',
+      summary: 'The pipeline, readiness, profiles, and the program itself.',
+      main: () => systemPage(facts),
+    },
+  ];
+  return [
+    ...pages.map(({ path, script, title, summary, main }) =>
+      route({
+        method: 'GET',
+        path,
+        summary: `A page for people: ${summary[0]?.toLowerCase() ?? ''}${summary.slice(1)}`,
+        auth: 'page',
+        rate: 'none',
+        bodyPolicy: 'none',
+        headers: [],
+        params: path.includes('{id}') ? jobParams : noParams.transform(() => ({ id: '' })),
+        query: noQuery,
+        body: noBody,
+        unfit: {
+          params: 'route.not-found',
+          query: 'validation.filter-invalid',
+          body: 'validation.body-invalid',
+        },
+        responses: { 200: 'page' },
+        refusals: [],
+        handle({ params }) {
+          const html = framedPage({
+            title,
+            path: path.replace('{id}', ''),
+            links: PAGE_LINKS,
+            version,
+            styles: ['pages.css'],
+            scripts: ['operator.js'],
+            data: { page: script, poll: String(pollSeconds) },
+            main: main(params.id),
+          });
+          return page(200, html);
+        },
+      }),
+    ),
+    ...assetRoutes(SCRIPTS, { 'pages.css': PAGES_STYLE, 'reference.css': REFERENCE_STYLE }),
+  ];
+}
