@@ -1,8 +1,9 @@
 /** The HTTP face: what the entry point may use. */
 
+export { type BatchMetrics, createBatchMetrics, type MetricsSubjects } from './batch/metrics.ts';
 export type { ForwardedTrust } from './caller.ts';
+export type { RequestObservation } from './request-outcome.ts';
 export { type BatchServerParts, createBatchServer, type HttpServer, ListenFailure } from './server.ts';
 export type { SessionKeyStore } from './session-keys.ts';
 export type { HttpSettings, RateWindow } from './settings.ts';
 export { loadUws } from './uws.ts';
-export type { RequestObservation } from './visit.ts';

@@ -21,6 +21,8 @@ export function isSameOrigin(headers: OriginHeaders, caller: Caller): boolean {
   const { origin, fetchSite } = headers;
   if (fetchSite !== '' && fetchSite !== 'same-origin') return false;
   if (origin === '') return true;
+  // Forms of our own pages name no origin, because of their Referrer-Policy; those of others say `cross-site`.
+  if (origin === 'null') return fetchSite === 'same-origin';
   if (!/^https?:\/\//i.test(origin) || !URL.canParse(origin)) return false;
   const from = new URL(origin);
   if (caller.https && from.protocol === 'http:') return false;

@@ -3,12 +3,12 @@
  * that can end otherwise.
  */
 import { join } from 'node:path';
-import type { z } from 'zod';
-import { Refusal, type RefusalCode } from '../machines/refusals.ts';
+import { Refusal } from '../machines/refusals.ts';
 import type { Clock, Log } from '../runtime/index.ts';
 import type { BlockPool } from './block-pool.ts';
 import { BodyReader, ClientGone } from './body.ts';
 import type { Caller, FindCaller } from './caller.ts';
+import { checked } from './checked.ts';
 import { Exchange } from './exchange.ts';
 import { RangeRefused, sendFile } from './file-reply.ts';
 import { readForm } from './form-body.ts';
@@ -18,19 +18,9 @@ import { type Problem, problemBody, problemFrom } from './problem.ts';
 import type { RateLimiter } from './rate-limit.ts';
 import { type Reply, type ReplyHeaders, type ReplyScene, sendSmall } from './reply.ts';
 import type { RequestIds } from './request-ids.ts';
+import { type RequestObservation, tellOutcome } from './request-outcome.ts';
 import { type AnyRoute, type ApiRequest, type Match, parseQuery, type Router } from './router.ts';
 import type { UwsRequest, UwsResponse } from './uws.ts';
-
-/** What became of one request, for metrics. */
-export interface RequestObservation {
-  readonly method: string;
-  /** Path of the route; `(none)` when there is no such route. */
-  readonly route: string;
-  /** 0 when the client left before it was answered. */
-  readonly status: number;
-  /** From the request's head to the end of its answer, in milliseconds. */
-  readonly milliseconds: number;
-}
 
 /** What every request of a server is answered with. */
 export interface VisitParts {
@@ -255,43 +245,15 @@ export class Visit {
   }
 
   #done(status: number, problem: Problem | undefined): void {
-    const { log, observe, clock } = this.#parts;
-    const answered = this.#exchange.gone ? 0 : status;
-    const milliseconds = clock.elapsed() - this.#started;
-    const route = this.#match.found ? this.#match.route.path : '(none)';
-    observe?.({ method: this.#method, route, status: answered, milliseconds });
-    const properties = {
-      Method: this.#method,
-      Route: route,
-      Status: answered,
-      Ms: Math.round(milliseconds * 10) / 10,
-      Client: this.#caller.address,
-      RequestId: this.#scene.requestId,
-      TraceId: this.#traceId,
-    };
-    if (problem === undefined) {
-      if (this.#method === 'GET' || this.#method === 'HEAD') log.debug('Request answered.', properties);
-      else log.info('Request answered.', properties);
-      return;
-    }
-    const why = { ...properties, Code: problem.code, Detail: problem.detail };
-    if (problem.code === 'internal') log.error('Request failed.', { ...why, Exception: problem.exception });
-    else log.info('Request refused.', why);
+    tellOutcome(this.#parts, {
+      method: this.#method,
+      route: this.#match.found ? this.#match.route.path : '(none)',
+      status: this.#exchange.gone ? 0 : status,
+      milliseconds: this.#parts.clock.elapsed() - this.#started,
+      client: this.#caller.address,
+      requestId: this.#scene.requestId,
+      traceId: this.#traceId,
+      problem,
+    });
   }
-}
-
-/** Checks `value` by `schema`; what does not fit is refused with `code` and, where allowed, the reasons. */
-function checked<T>(schema: z.ZodType<T>, value: unknown, code: RefusalCode): T {
-  const result = schema.safeParse(value);
-  if (result.success) return result.data;
-  // Without a prototype: a client may call a member anything, `toString` too.
-  const errors: Record<string, string[]> = Object.create(null);
-  for (const issue of result.error.issues) {
-    const member = String(issue.path[0] ?? '');
-    errors[member] = [...(errors[member] ?? []), issue.message];
-  }
-  const detail = Object.entries(errors)
-    .map(([member, reasons]) => `${member} ${reasons.join(', ')}`)
-    .join('; ');
-  throw new Refusal(code, detail, { errors });
 }

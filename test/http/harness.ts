@@ -10,7 +10,7 @@ import {
   type HttpServer,
   type HttpSettings,
 } from '../../http/index.ts';
-import type { RequestObservation } from '../../http/visit.ts';
+import type { RequestObservation } from '../../http/request-outcome.ts';
 import { REFUSALS } from '../../machines/refusals.ts';
 import { systemClock } from '../../runtime/clock.ts';
 import { systemIds } from '../../runtime/ids.ts';

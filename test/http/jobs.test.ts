@@ -94,7 +94,7 @@ test('an empty configured key is a fault of the configuration, and anonymous rou
 
 test('unknown paths are 404 and known paths with another method are 405 with Allow', async (t) => {
   const { url, call } = await startServer(t);
-  await assertProblem(t, await fetch(`${url}/`), 'route.not-found');
+  await assertProblem(t, await fetch(`${url}/nowhere`), 'route.not-found');
   await assertProblem(t, await call('/api/jobs/'), 'route.not-found');
   await assertProblem(t, await call('/api/jobs/a/b/c'), 'route.not-found');
   await assertProblem(t, await call('/api/%zz'), 'route.not-found');

@@ -192,6 +192,7 @@ test('a session changes nothing for pages of other sites, which may still be loo
     { 'Sec-Fetch-Site': 'same-site' },
     { 'Sec-Fetch-Site': 'none' },
     { 'Sec-Fetch-Site': 'cross-site', Origin: own },
+    { 'Sec-Fetch-Site': 'cross-site', Origin: 'null' },
     { 'Sec-Fetch-Site': 'same-origin', ...CROSS_SITE },
   ]) {
     const answer = await pause(headers);
@@ -204,6 +205,7 @@ test('a session changes nothing for pages of other sites, which may still be loo
     { Origin: own },
     { Origin: own.replace('http:', 'https:') },
     { 'Sec-Fetch-Site': 'same-origin', Origin: own },
+    { 'Sec-Fetch-Site': 'same-origin', Origin: 'null' },
   ]) {
     t.is((await pause(headers)).status, 200, JSON.stringify(headers));
   }
