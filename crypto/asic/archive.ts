@@ -122,3 +122,15 @@ function digestOf(source: Source, digest: DigestName): Buffer {
   for (const piece of source.chunks()) hash.update(piece);
   return hash.digest();
 }
+
+/** Everything that archive manifests list, which therefore can't change any more. @throws {CryptoError} `asic.malformed` */
+export function archivedNames(container: Container): Set<string> {
+  const names = new Set<string>();
+  for (const manifestName of container.named('archive-manifest')) {
+    const manifest = readManifest(container.bytes(manifestName));
+    if ('because' in manifest)
+      throw new CryptoError('asic.malformed', `${manifestName}: ${manifest.because}.`);
+    for (const { uri } of manifest.references) names.add(nameOfUri(uri) ?? '');
+  }
+  return names;
+}

@@ -10,10 +10,8 @@ import {
 } from '../types.ts';
 import { counterSignedParts } from '../xades/counter-sign.ts';
 import { rewritten, withContainer } from './add-signature.ts';
-import type { Container } from './container.ts';
-import { readManifest } from './manifest-read.ts';
+import { archivedNames } from './archive.ts';
 import { bytesMember } from './write-container.ts';
-import { nameOfUri } from './zip-names.ts';
 
 export interface CounterSignAsicRequest extends SignatureParameters {
   /** Path of the container. */
@@ -69,16 +67,4 @@ export async function counterSignAsic(
     }
     return rewritten(container, { dropped: new Set(files), added }, request);
   });
-}
-
-/** Everything that an archive manifest lists. */
-function archivedNames(container: Container): Set<string> {
-  const names = new Set<string>();
-  for (const manifestName of container.named('archive-manifest')) {
-    const manifest = readManifest(container.bytes(manifestName));
-    if ('because' in manifest)
-      throw new CryptoError('asic.malformed', `${manifestName}: ${manifest.because}.`);
-    for (const { uri } of manifest.references) names.add(nameOfUri(uri) ?? '');
-  }
-  return names;
 }

@@ -3,8 +3,9 @@ import { Asn1Error } from '../asn1/error.ts';
 import { OID } from '../asn1/oids.ts';
 import type { SigningServices } from '../authorities.ts';
 import type { SignedData } from '../cms/parse.ts';
+import type { Source } from '../files/source.ts';
 import { type AugmentFileRequest, CryptoError, type SignedFile } from '../types.ts';
-import { readExisting } from './existing-signature.ts';
+import { type ExistingSignature, readExisting } from './existing-signature.ts';
 import { raise, servicesFor } from './raise.ts';
 import { withFilesMeanwhile } from './signature-files.ts';
 import { assertOpen, assertSound } from './soundness.ts';
@@ -21,22 +22,36 @@ export async function augmentCades(
   request: AugmentFileRequest,
   services: SigningServices,
 ): Promise<SignedFile> {
-  const { to, at, content } = request;
-  const levelServices = servicesFor(to, services);
   return withFilesMeanwhile(request, 'as-input', async (source, output) => {
-    const existing = readExisting(source, content);
-    assertSound(existing, source);
-    assertOpen(existing, source);
-    assertHigher(existing.data, to, source.path);
-    try {
-      const { contentDigest } = existing;
-      existing.write(await raise(existing.der, { to, at, contentDigest }, levelServices), output);
-    } catch (error) {
-      if (!(error instanceof Asn1Error)) throw error;
-      throw new CryptoError('cms.malformed', `The signature ${source.path} can't be read: ${error.message}.`);
-    }
+    const { existing, der } = await augmented(source, request, services);
+    existing.write(der, output);
     return { sha256: existing.sha256 };
   });
+}
+
+/** As `AugmentFileRequest`, for files that are open. */
+export type AugmentedRequest = Pick<AugmentFileRequest, 'to' | 'at'> & {
+  readonly content?: string | Source;
+};
+
+/** A signature file at the level, as DER without the content. @throws {CryptoError} as `augmentCades` */
+export async function augmented(
+  source: Source,
+  { to, at, content }: AugmentedRequest,
+  services: SigningServices,
+): Promise<{ readonly existing: ExistingSignature; readonly der: Buffer }> {
+  const levelServices = servicesFor(to, services);
+  const existing = readExisting(source, content);
+  assertSound(existing, source);
+  assertOpen(existing, source);
+  assertHigher(existing.data, to, source.path);
+  try {
+    const { contentDigest } = existing;
+    return { existing, der: await raise(existing.der, { to, at, contentDigest }, levelServices) };
+  } catch (error) {
+    if (!(error instanceof Asn1Error)) throw error;
+    throw new CryptoError('cms.malformed', `The signature ${source.path} can't be read: ${error.message}.`);
+  }
 }
 
 /** LTA can always be renewed; below it, adding what is there already would only make the file longer. */

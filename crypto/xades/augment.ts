@@ -8,7 +8,7 @@ import { raise } from './raise.ts';
 import { MAX_SIGNED_LENGTH, readDocument } from './read-document.ts';
 import { writeParts } from './signed-output.ts';
 import { mapDocument } from './validation/document-map.ts';
-import { type DataRoom, dataRoom } from './validation/reference-data.ts';
+import { type ContentFinder, type DataRoom, dataRoom } from './validation/reference-data.ts';
 
 /**
  * Augments every XAdES signature of one file, by whomever it was made, that stands in no other one; a signature that
@@ -26,21 +26,36 @@ export async function augmentXades(
   const source = openSource(request.input);
   const content = request.content === undefined ? undefined : openContent(request.content, source);
   try {
-    const document = readDocument(source, MAX_SIGNED_LENGTH);
-    const map = mapDocument(document);
-    const room = dataRoom(map, () => content);
-    const insertions: Insertion[] = [];
-    for (const node of openNodes(room, source)) {
-      const signature = raisablePresent(room, readPresent(room, node), request.at);
-      const added = await raise(signature, request.to, request.at, services);
-      if (added.length > 0) insertions.push({ signature: node, properties: added.join('') });
-    }
+    const { document, parts } = await augmentedParts(source, request, () => content, services);
     content?.assertUnchanged();
-    return writeParts(source, document, insertProperties(document, map, insertions), request);
+    return writeParts(source, document, parts, request);
   } finally {
     content?.close();
     source.close();
   }
+}
+
+/**
+ * A document, and the same with its signatures augmented, in order.
+ * @param find what is signed outside of the document
+ * @throws {CryptoError} as `augmentXades`
+ */
+export async function augmentedParts(
+  source: Source,
+  { to, at }: Pick<AugmentFileRequest, 'to' | 'at'>,
+  find: ContentFinder,
+  services: SigningServices,
+): Promise<{ readonly document: Buffer; readonly parts: [Buffer, ...Buffer[]] }> {
+  const document = readDocument(source, MAX_SIGNED_LENGTH);
+  const map = mapDocument(document);
+  const room = dataRoom(map, find);
+  const insertions: Insertion[] = [];
+  for (const node of openNodes(room, source)) {
+    const signature = raisablePresent(room, readPresent(room, node), at);
+    const added = await raise(signature, to, at, services);
+    if (added.length > 0) insertions.push({ signature: node, properties: added.join('') });
+  }
+  return { document, parts: insertProperties(document, map, insertions) };
 }
 
 function openContent(path: string, signature: Source): Source {

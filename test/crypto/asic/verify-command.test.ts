@@ -17,14 +17,14 @@ async function printed(
   const terminal = {
     out: (part: string) => (text += part),
     err: (part: string) => (text += part),
-    color: false,
+    colors: false,
   };
   const options = {
     ...{ json: false, format: undefined, trust: [root], intermediates: [], content: undefined, chain: true },
-    ...{ revocation: 'soft', at: NOW + 3_600_000 },
+    ...{ revocation: 'soft' as const, at: NOW + 3_600_000 },
     ...more,
-  } as const;
-  const code = await verifyFiles(files, validateFile, options, terminal as never);
+  };
+  const code = await verifyFiles(files, validateFile, options, terminal);
   return { code, text };
 }
 
