@@ -4,6 +4,7 @@
  *   npm run bench                     all of them
  *   npm run bench -- pipeline http    some of them
  *   npm run bench -- --save pipeline  and write bench/results/pipeline.txt
+ *   npm run bench -- engine -- --only "Pades B"   what follows the second -- goes to the benchmark itself
  *
  * Ratios hold within one run; figures of two runs on a shared machine do not compare.
  */
@@ -15,7 +16,8 @@ import { parseArgs } from 'node:util';
 
 /** Each with the question it answers. */
 const BENCHES = {
-  engine: 'signatures a second per format on one core, beside openssl',
+  engine: 'files signed and validated a second on one core, by format, level and size, beside openssl',
+  large: 'time and memory of very large files, beside sha256sum',
   step: 'durable steps a second of the runtime, beside plain LMDB',
   http: 'requests a second, beside a bare server',
   watch: 'how soon 10,000 dropped files are seen',
@@ -24,7 +26,13 @@ const BENCHES = {
 
 type Bench = keyof typeof BENCHES;
 
+const words = process.argv.slice(2);
+const border = words.indexOf('--');
+/** For the benchmarks themselves. */
+const own = border < 0 ? [] : words.slice(border + 1);
+
 const { values, positionals } = parseArgs({
+  args: border < 0 ? words : words.slice(0, border),
   allowPositionals: true,
   options: { save: { type: 'boolean', default: false } },
 });
@@ -52,7 +60,7 @@ process.exit(failed === 0 ? 0 : 1);
 function runBench(name: Bench): Promise<{ readonly exit: number; readonly printed: string }> {
   return new Promise((resolve) => {
     const script = fileURLToPath(new URL(`./${name}.js`, import.meta.url));
-    const child = spawn(process.execPath, [script], { stdio: ['ignore', 'pipe', 'inherit'] });
+    const child = spawn(process.execPath, [script, ...own], { stdio: ['ignore', 'pipe', 'inherit'] });
     let printed = '';
     child.stdout.on('data', (chunk: Buffer) => {
       printed += chunk.toString();

@@ -11,27 +11,34 @@ export function noise(length: number, seed: string): Buffer {
 }
 
 /**
- * A PDF of one page with a text line and a stream of `bytes` filler, a classic cross-reference table and no form:
- * the shape of a small business document.
+ * A PDF of `pages` pages with a text line each and a stream of `bytes` filler, a classic cross-reference table and no
+ * form: the shape of a business document.
  */
-export function samplePdf(bytes = 28_000, seed = 'pdf'): Buffer {
+export function samplePdf(bytes = 28_000, seed = 'pdf', pages = 1): Buffer {
   const text = Buffer.from('BT /F1 24 Tf 72 720 Td (A document of the benchmark) Tj ET');
-  const filler = noise(Math.max(0, bytes - 900), seed);
+  // Page and content of every further page take some 320 bytes.
+  const filler = noise(Math.max(0, bytes - 900 - 320 * (pages - 1)), seed);
   const stream = (dictionary: string, content: Buffer) =>
     Buffer.concat([
       Buffer.from(`<< ${dictionary} /Length ${content.length} >>\nstream\n`),
       content,
       Buffer.from('\nendstream'),
     ]);
+  const page = (contents: number): Buffer =>
+    Buffer.from(
+      `<< /Type /Page /Parent 2 0 R /MediaBox [0 0 595 842] /Resources << /Font << /F1 5 0 R >> >> /Contents ${contents} 0 R >>`,
+    );
+  // Objects 7 and 8 are the second page and its content, and so on.
+  const further = Array.from({ length: pages - 1 }, (_, index) => 7 + 2 * index);
+  const kids = [3, ...further].map((number) => `${number} 0 R`).join(' ');
   const bodies: readonly Buffer[] = [
     Buffer.from('<< /Type /Catalog /Pages 2 0 R >>'),
-    Buffer.from('<< /Type /Pages /Kids [3 0 R] /Count 1 >>'),
-    Buffer.from(
-      '<< /Type /Page /Parent 2 0 R /MediaBox [0 0 595 842] /Resources << /Font << /F1 5 0 R >> >> /Contents 4 0 R >>',
-    ),
+    Buffer.from(`<< /Type /Pages /Kids [${kids}] /Count ${pages} >>`),
+    page(4),
     stream('', text),
     Buffer.from('<< /Type /Font /Subtype /Type1 /BaseFont /Helvetica >>'),
     stream('/Type /EmbeddedFile', filler),
+    ...further.flatMap((number) => [page(number + 1), stream('', text)]),
   ];
   const pieces: Buffer[] = [Buffer.from('%PDF-1.7\n%\u00e2\u00e3\u00cf\u00d3\n', 'latin1')];
   const offsets: number[] = [];
@@ -49,4 +56,17 @@ export function samplePdf(bytes = 28_000, seed = 'pdf'): Buffer {
     ),
   );
   return Buffer.concat(pieces);
+}
+
+/** An XML document of about `bytes` bytes, in lines with a few elements each. */
+export function sampleXml(bytes = 2000): Buffer {
+  const lines: string[] = [];
+  for (let line = 1, have = 200; have < bytes; line++) {
+    const text = `\n  <inv:line number="${line}"><inv:text>Item &amp; more</inv:text><inv:price>12.50</inv:price></inv:line>`;
+    lines.push(text);
+    have += text.length;
+  }
+  return Buffer.from(
+    `<?xml version="1.0" encoding="UTF-8"?>\n<inv:invoice xmlns:inv="urn:example:invoice">${lines.join('')}\n</inv:invoice>\n`,
+  );
 }

@@ -1,0 +1,19 @@
+/** A local authority in a process of its own: time-stamps, OCSP and CRLs over HTTP, and the signers it issued. */
+import { serializeSigner } from '../../crypto/keys/transfer.ts';
+import { startAuthority } from '../../test/pki/authority.ts';
+import type { AuthorityFacts } from './authority.ts';
+
+const authority = await startAuthority();
+const { pki, timestampUrl } = authority;
+const facts: AuthorityFacts = {
+  timestampUrl,
+  root: pki.root.certificate,
+  intermediates: [pki.issuing.certificate, pki.stamping.certificate],
+  signers: {
+    rsa2048: serializeSigner(pki.signer('rsa-2048')),
+    p256: serializeSigner(pki.signer('p-256')),
+  },
+};
+process.send?.(facts);
+// The channel closes with the process that started this one.
+process.once('disconnect', () => process.exit(0));

@@ -1,0 +1,98 @@
+/** What the engine is measured with: format, level, size, key, and whether it signs or validates. */
+import type { SignatureFormat, SignatureLevel } from '../../crypto/types.ts';
+import { noise, samplePdf, sampleXml } from '../samples.ts';
+import { KEYS, type KeyName } from './authority.ts';
+
+/** `memory`: bytes in, bytes out; `shm` and `disk`: files, with everything that is done to them, syncs included. */
+export type Place = 'memory' | 'shm' | 'disk';
+
+export interface BenchCase {
+  readonly work: 'sign' | 'validate';
+  readonly format: SignatureFormat;
+  readonly level: SignatureLevel;
+  readonly key: KeyName;
+  readonly place: Place;
+  readonly size: SizeName;
+  /** Content stays outside; CAdES alone. */
+  readonly detached: boolean;
+}
+
+const SIZES = {
+  '2 KB': 2000,
+  '10 KB': 10_000,
+  '28 KB': 28_000,
+  '200 KB': 200_000,
+  '1 MB': 1 << 20,
+  '5 MB': 5 << 20,
+  '50 MB': 50 << 20,
+  '100 pages': 5 << 20,
+  '2000 pages': 5 << 20,
+} as const;
+export type SizeName = keyof typeof SIZES;
+
+const SIZES_OF: { readonly [format in SignatureFormat]: readonly SizeName[] } = {
+  Pades: ['10 KB', '28 KB', '1 MB', '5 MB', '50 MB', '100 pages', '2000 pages'],
+  Cades: ['10 KB', '28 KB', '1 MB', '5 MB', '50 MB'],
+  Xades: ['2 KB', '200 KB'],
+};
+
+/** The size at which everything is measured; the others at level B alone. */
+const USUAL: { readonly [format in SignatureFormat]: SizeName } = {
+  Pades: '28 KB',
+  Cades: '28 KB',
+  Xades: '2 KB',
+};
+
+const made = new Map<string, Buffer>();
+
+/** The content to sign, the same for the same case in every run. */
+export function contentOf({ format, size }: Pick<BenchCase, 'format' | 'size'>): Buffer {
+  const name = `${format} ${size}`;
+  const known = made.get(name);
+  if (known !== undefined) return known;
+  const bytes = SIZES[size];
+  const pages = size === '100 pages' ? 100 : size === '2000 pages' ? 2000 : 1;
+  const content =
+    format === 'Pades'
+      ? samplePdf(bytes, 'pdf', pages)
+      : format === 'Xades'
+        ? sampleXml(bytes)
+        : noise(bytes, 'binary');
+  made.set(name, content);
+  return content;
+}
+
+export const FORMATS = ['Pades', 'Cades', 'Xades'] as const;
+export const LEVELS = ['B', 'T', 'LT', 'LTA'] as const;
+
+/** All there is; a run picks from it. */
+export function allCases(): BenchCase[] {
+  const cases: BenchCase[] = [];
+  for (const key of KEYS) {
+    for (const format of FORMATS) {
+      const usual = USUAL[format];
+      const base = { format, key, detached: false } as const;
+      for (const size of SIZES_OF[format]) {
+        const places = size === usual ? (['memory', 'shm', 'disk'] as const) : (['shm'] as const);
+        for (const place of places) cases.push({ ...base, work: 'sign', level: 'B', size, place });
+        cases.push({ ...base, work: 'validate', level: 'B', size, place: 'shm' });
+      }
+      if (format === 'Cades') {
+        for (const work of ['sign', 'validate'] as const) {
+          cases.push({ ...base, work, level: 'B', size: usual, place: 'shm', detached: true });
+        }
+      }
+      for (const level of ['T', 'LT', 'LTA'] as const) {
+        for (const work of ['sign', 'validate'] as const) {
+          cases.push({ ...base, work, level, size: usual, place: 'shm' });
+        }
+      }
+    }
+  }
+  return cases;
+}
+
+/** In words, for a line of a table and for choosing. */
+export function nameOf({ work, format, level, key, place, size, detached }: BenchCase): string {
+  return `${work} ${format}${detached ? ' detached' : ''} ${level} ${size} ${key} ${place}`;
+}

@@ -1,0 +1,58 @@
+/** A process of its own that signs or validates one file, and tells in JSON what that took. */
+import { X509Certificate } from 'node:crypto';
+import { readFileSync } from 'node:fs';
+import { signFile } from '../crypto/engine.ts';
+import { deserializeSigner, type SerializedSigner } from '../crypto/keys/transfer.ts';
+import type { SignFileRequest } from '../crypto/types.ts';
+import { validateFile } from '../crypto/validation/validate.ts';
+
+export interface LargeJob {
+  readonly work: 'sign' | 'validate';
+  readonly request: Pick<SignFileRequest, 'format' | 'input' | 'output' | 'cades' | 'xades'>;
+  readonly at: number;
+  /** Milliseconds of processor time used up before the work: reading code. */
+  readonly signer: { readonly [part in 'certificate' | 'privateKey' | 'root']: string };
+}
+
+export interface LargeResult {
+  /** Seconds of the processor, and of the clock. */
+  readonly processor: number;
+  readonly clock: number;
+  /** Peak of resident memory, MiB. */
+  readonly peak: number;
+  /** What validation says. */
+  readonly indication?: string;
+}
+
+const job = JSON.parse(readFileSync(0, 'utf8')) as LargeJob;
+const bytes = (text: string): Buffer => Buffer.from(text, 'base64');
+const certificate = bytes(job.signer.certificate);
+const signer: SerializedSigner = {
+  where: 'memory',
+  certificate,
+  chain: [],
+  fingerprint: new X509Certificate(certificate).fingerprint256.replaceAll(':', '').toLowerCase(),
+  privateKey: bytes(job.signer.privateKey),
+};
+const before = process.cpuUsage();
+const from = performance.now();
+let indication: string | undefined;
+if (job.work === 'sign') {
+  signFile({ ...job.request, at: job.at, sync: false, signer: deserializeSigner(signer) });
+} else {
+  const { format, input, output } = job.request;
+  const detached = job.request.cades?.detached === true || job.request.xades?.packaging === 'detached';
+  const trust = { anchors: [bytes(job.signer.root)], intermediates: [], revocation: 'none' } as const;
+  const content = detached ? { content: input } : {};
+  ({ indication } = await validateFile({ format, path: output, at: job.at, trust, ...content }));
+}
+const clock = (performance.now() - from) / 1000;
+const { user, system } = process.cpuUsage(before);
+const result: LargeResult = {
+  processor: (user + system) / 1e6,
+  clock,
+  // `maxRSS` is in KiB.
+  peak: process.resourceUsage().maxRSS / 1024,
+  ...(indication === undefined ? {} : { indication }),
+};
+console.log(JSON.stringify(result));
