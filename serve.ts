@@ -12,6 +12,7 @@ import {
   storageLayout,
 } from './actors/index.ts';
 import type { RunningService, Serve } from './commands/serve.ts';
+import { hostMode, systemFacts } from './commands/system-facts.ts';
 import { createBatchMetrics, createBatchServer, type ForwardedTrust, type HttpServer } from './http/index.ts';
 import { keepApiKey, openKeyFolder, SESSION_FILE } from './key-folder.ts';
 import type { ProfileName } from './machines/ids.ts';
@@ -95,6 +96,16 @@ export const serve: Serve = async (settings, log, options) => {
         ids,
         log,
         metrics,
+        pages: {
+          version: options.version,
+          pollSeconds: settings.dashboard.pollIntervalSeconds,
+          facts: systemFacts(settings, {
+            version: options.version,
+            store: store.describe().engine,
+            node: process.version,
+            host: hostMode(process.env),
+          }),
+        },
         sessionKeys: {
           load: () => keys.read(SESSION_FILE),
           save: (text) => keys.replace(SESSION_FILE, text),
