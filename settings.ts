@@ -73,10 +73,14 @@ function counts(key: string, encrypted: boolean): boolean {
   return encrypted || key === 'Encryption:Enabled' || !key.startsWith('Encryption:');
 }
 
-/** The password variable counts as configured even when nobody names it. */
-function secretsOf({ encryption }: Pick<Settings, 'encryption'>, { secrets }: Reading): readonly string[] {
-  const password = encryption.passwordEnvVar.value;
-  return [...new Set([...secrets, ...(password === '' ? [] : [password])])];
+/** Variables that are read without anybody naming them count as configured. */
+function secretsOf(
+  { encryption, signing }: Pick<Settings, 'encryption' | 'signing'>,
+  { secrets }: Reading,
+): readonly string[] {
+  const certificates = [signing.certificate, ...signing.profiles.map(({ certificate }) => certificate)];
+  const variables = [encryption.passwordEnvVar, ...certificates.map(({ pkcs11 }) => pkcs11.pinEnvVar)];
+  return [...new Set([...secrets, ...variables.map(({ value }) => value).filter((value) => value !== '')])];
 }
 
 /** True for a key without sections, which an environment variable names as it is. */

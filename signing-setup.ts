@@ -228,6 +228,10 @@ function warningsAbout(
         `The certificate of signing profile ${name} leads to none of the Signing:Trust:Roots; its jobs will fail.`,
       );
   }
+  for (const { code, text } of loaded.warnings) {
+    // Where roots are configured, the chain is looked for among them too.
+    if (code !== 'chain.incomplete' || roots.length === 0) warnings.push(`Signing profile ${name}: ${text}`);
+  }
   const daysLeft = Math.floor((loaded.notAfter - now) / DAY);
   if (daysLeft < EXPIRY_NOTICE_DAYS)
     warnings.push(
@@ -244,13 +248,22 @@ interface DescribedSource {
   readonly development: boolean;
 }
 
-function sourceOf({ source, pfx, pem }: CertificateSettings): DescribedSource | undefined {
+function sourceOf({ source, pfx, pem, pkcs11 }: CertificateSettings): DescribedSource | undefined {
   if (source === 'Pfx') {
     if (pfx.path === undefined) return undefined;
     const { path, password, thumbprint } = pfx;
     return {
       keys: { source: 'Pfx', path, password, ...(thumbprint !== undefined && { thumbprint }) },
       path,
+      development: false,
+    };
+  }
+  if (source === 'Pkcs11') {
+    const { modulePath, thumbprint, pinEnvVar, maxSessions } = pkcs11;
+    if (modulePath === undefined || thumbprint === undefined) return undefined;
+    return {
+      keys: { source, modulePath, thumbprint, pin: pinEnvVar.value, maxSessions },
+      path: modulePath,
       development: false,
     };
   }

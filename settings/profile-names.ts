@@ -4,8 +4,6 @@
  *
  * Source: batch-gaps §5, after "Smallest useful file".
  */
-import type { RawEntry } from './sources.ts';
-
 const PREFIX = 'signing:profiles:';
 
 /** The name in a key below `Signing:Profiles`; undefined for an index, and for any other key. */
@@ -23,7 +21,7 @@ export function profileNameIn(key: string): string | undefined {
 export function keyByIndex(
   key: string,
   name: string,
-  entries: ReadonlyMap<string, Pick<RawEntry, 'text'>>,
+  entries: ReadonlyMap<string, { readonly text: string | undefined }>,
 ): string | undefined {
   const wanted = name.toLowerCase().replaceAll('_', '-');
   for (const [declared, { text }] of entries) {

@@ -19,6 +19,7 @@ const LEAST_ITERATIONS = 10_000;
 
 export function checkSigning(settings: Settings, found: Findings): void {
   const { profiles, certificate } = settings.signing;
+  checkTokens(settings, found.warnings);
   if (profiles.length === 0) {
     checkCertificate('Signing:Certificate', certificate, settings, found.faults);
     return;
@@ -40,9 +41,19 @@ export function checkSigning(settings: Settings, found: Findings): void {
   }
 }
 
-function isGiven({ pfx, pem }: CertificateSettings): boolean {
-  return [pfx.path, pem.certificatePath, pem.keyPath].some((path) => path !== undefined);
+function isGiven({ pfx, pem, pkcs11 }: CertificateSettings): boolean {
+  const given = [pfx.path, pem.certificatePath, pem.keyPath, pkcs11.modulePath, pkcs11.thumbprint];
+  return given.some((value) => value !== undefined);
 }
+
+/** Blocks of sources whose required members are all that is looked at. */
+const REQUIRED = {
+  Pem: ({ pem }: CertificateSettings) => ({ CertificatePath: pem.certificatePath, KeyPath: pem.keyPath }),
+  Pkcs11: ({ pkcs11 }: CertificateSettings) => ({
+    ModulePath: pkcs11.modulePath,
+    Thumbprint: pkcs11.thumbprint,
+  }),
+} as const;
 
 function checkCertificate(
   here: string,
@@ -50,18 +61,15 @@ function checkCertificate(
   { signing, production }: Settings,
   faults: Fault[],
 ): void {
-  const { source, pfx, pem } = certificate;
-  const pemGiven = pem.certificatePath !== undefined || pem.keyPath !== undefined;
-  if (source === 'Pem') {
-    for (const [name, path] of [
-      ['CertificatePath', pem.certificatePath],
-      ['KeyPath', pem.keyPath],
-    ] as const) {
-      if (path === undefined)
-        faults.push({ key: `${here}:Pem:${name}`, rule: 'is required when the source is Pem' });
+  const { source, pfx } = certificate;
+  if (source !== 'Pfx') {
+    for (const [name, value] of Object.entries(REQUIRED[source](certificate))) {
+      if (value === undefined)
+        faults.push({ key: `${here}:${source}:${name}`, rule: `is required when the source is ${source}` });
     }
-  } else if (pfx.path === undefined && pemGiven) {
-    faults.push({ key: `${here}:Source`, rule: 'must be Pem for the Pem block to be used' });
+  } else if (pfx.path === undefined && isGiven(certificate)) {
+    const meant = certificate.pkcs11.modulePath === undefined ? 'Pem' : 'Pkcs11';
+    faults.push({ key: `${here}:Source`, rule: `must be ${meant} for the ${meant} block to be used` });
   } else if (pfx.path === undefined && !signing.allowSelfSigned) {
     const because = production ? ' (Signing:AllowSelfSigned is false in Production)' : '';
     faults.push({ key: `${here}:Pfx:Path`, rule: `is required when nothing may be self-signed${because}` });
@@ -87,6 +95,19 @@ function checkLocal(here: string, profile: ProfileSettings, settings: Settings, 
     warnings.push({ key: `${here}:Timestamp:Url`, text: 'is not used: Level B has no time-stamp' });
   }
   checkPolicy(here, profile, faults);
+}
+
+/** One signature after the other is what tokens do unless they are told to do more. */
+function checkTokens(settings: Settings, warnings: Warning[]): void {
+  const { profiles, certificate } = settings.signing;
+  const { maxConcurrency } = settings.pipeline;
+  const all = profiles.length === 0 ? [certificate] : profiles.map((profile) => profile.certificate);
+  const slow = all.some(({ source, pkcs11 }) => source === 'Pkcs11' && pkcs11.maxSessions < maxConcurrency);
+  if (!slow) return;
+  warnings.push({
+    key: 'Pipeline:MaxConcurrency',
+    text: `is ${maxConcurrency}: jobs wait for each other at a token with fewer Pkcs11:MaxSessions`,
+  });
 }
 
 function checkPolicy(here: string, { policy }: ProfileSettings, faults: Fault[]): void {

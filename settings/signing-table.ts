@@ -22,6 +22,9 @@ import {
 /** Variable of the encryption password when none is named. Source: batch-gaps §9. */
 export const ENCRYPTION_VARIABLE = 'BATCH_ENCRYPTION_PASSWORD';
 
+/** Variable of a token's PIN when none is named. Source: batch-gaps §6.2. */
+const PIN_VARIABLE = 'BATCH_PKCS11_PIN';
+
 export const profileName = pattern<ProfileName>(
   'name',
   'must be 1 to 40 lower-case letters, digits and inner hyphens',
@@ -34,11 +37,14 @@ const oid = pattern('dotted identifier', 'must be a dotted identifier such as 1.
 
 const digest = choice(['SHA256', 'SHA384', 'SHA512']);
 
+const thumbprint = pattern('SHA-1 in hexadecimal', 'must be 40 hexadecimal digits', (value) =>
+  /^[0-9A-Fa-f]{40}$/.test(value.replace(/[\s:]/g, '')) ? value : undefined,
+);
+
 /** One place a certificate with its key comes from. */
 const CERTIFICATE_KEYS = {
   Source: key(
-    choice(['Pfx', 'Pem'], {
-      Pkcs11: 'names a key on a token, which this version cannot use yet',
+    choice(['Pfx', 'Pem', 'Pkcs11'], {
       WindowsStore: 'names a source that exists on Windows only',
     }),
     'Pfx',
@@ -46,18 +52,29 @@ const CERTIFICATE_KEYS = {
   ),
   'Pfx:Path': optional(path(), { says: 'PKCS#12 file with certificate, key and chain.' }),
   'Pfx:Password': key(secretText(), '', { says: 'Password of that file; may be empty.' }),
-  'Pfx:Thumbprint': optional(
-    pattern('SHA-1 in hexadecimal', 'must be 40 hexadecimal digits', (value) =>
-      /^[0-9A-Fa-f]{40}$/.test(value.replace(/[\s:]/g, '')) ? value : undefined,
-    ),
-    { says: 'SHA-1 of the certificate to sign with; needed when the file holds several keys.' },
-  ),
+  'Pfx:Thumbprint': optional(thumbprint, {
+    says: 'SHA-1 of the certificate to sign with; needed when the file holds several keys.',
+  }),
   'Pem:CertificatePath': optional(path(), {
     says: 'PEM file: the certificate, then those between it and the root.',
   }),
   'Pem:KeyPath': optional(path(), { says: 'PEM private key, plain or PKCS#8-encrypted.' }),
   'Pem:KeyPasswordEnvVar': optional(secretVariable(), {
     says: 'Environment variable that holds the password of the key.',
+  }),
+  'Pkcs11:ModulePath': optional(path(), { says: 'Shared library that comes with the token.' }),
+  'Pkcs11:Thumbprint': optional(thumbprint, { says: 'SHA-1 of the certificate on the token.' }),
+  'Pkcs11:PinEnvVar': computed(
+    variable(),
+    `\`${PIN_VARIABLE}\``,
+    ({ env }) => ({ variable: PIN_VARIABLE, value: env[PIN_VARIABLE] ?? '' }),
+    {
+      says: 'Environment variable that holds the PIN; empty for tokens with a keypad. A `Pin` in the configuration refuses the start.',
+    },
+  ),
+  'Pkcs11:MaxSessions': key(whole(1, 64), 1, {
+    unit: 'sessions',
+    says: 'Sessions open with the key at once; 1 signs one file after the other.',
   }),
 } as const;
 

@@ -17,8 +17,7 @@ const REFUSED: readonly (readonly [key: string, values: readonly string[], rule:
     /must be http:\/\/host:port/,
   ],
   ['Storage:OutputCollision', ['Overwrite'], /must be one of Suffix, Fail/],
-  ['Signing:Certificate:Source', ['Blob'], /must be one of Pfx, Pem/],
-  ['Signing:Certificate:Source', ['Pkcs11'], /cannot use yet/],
+  ['Signing:Certificate:Source', ['Blob'], /must be one of Pfx, Pem, Pkcs11/],
   ['Signing:Certificate:Source', ['WindowsStore'], /Windows only/],
   ['Runtime:Store', ['sqlite'], /must be lmdb/],
   ['Auth:ApiKeyHeader', ['X API Key', 'x:y', ''], /name of an HTTP header/],
@@ -203,15 +202,10 @@ test('a slip of the pen is answered with the key that was probably meant', (t) =
 
 test('keys of the specification that are not read yet are told apart from unknown ones', (t) => {
   const said = load({
-    argv: [
-      '--Runtime:Shards=2',
-      '--Metrics:RequireApiKey=false',
-      '--Portal:Smtp:Host=x',
-      '--Storage:Inputs:0:Recursive=true',
-    ],
+    argv: ['--Runtime:Shards=2', '--Portal:Smtp:Host=x', '--Storage:Inputs:0:Recursive=true'],
     env: { ...folder(0, 'a', '/in') },
   }).warnings.map(warningLine);
-  t.is(said.length, 4);
+  t.is(said.length, 3);
   for (const line of said) t.regex(line, /is known but not used by this version/);
 });
 

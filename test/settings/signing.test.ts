@@ -1,0 +1,176 @@
+import test from 'ava';
+import { warningLine } from '../../settings.ts';
+import { accepted, faultyKeys, load } from './load.ts';
+
+type Members = Readonly<Record<string, string>>;
+
+/** Command-line words for the profiles, each of which is good but for what is given. */
+function profiles(...all: readonly Members[]): readonly string[] {
+  return all.flatMap((members, index) => {
+    const good: Members =
+      members['Method'] === 'RemoteSigner'
+        ? {
+            'RemoteSigner:Name': 'Ann',
+            'RemoteSigner:Email': 'ann@example.org',
+            'RemoteSigner:Identifier': '12345678909',
+          }
+        : { 'Certificate:Pfx:Path': 'a.pfx' };
+    return Object.entries({ Name: `p${index}`, Format: 'Cades', ...good, ...members })
+      .filter(([, value]) => value !== 'LEFT OUT')
+      .map(([name, value]) => `--Signing:Profiles:${index}:${name}=${value}`);
+  });
+}
+
+const PORTAL = ['--RemoteSigner:Endpoint=https://portal.example.org', '--RemoteSigner:ApiKey=app|secret'];
+const REMOTE = { Method: 'RemoteSigner' };
+const MISSING = 'LEFT OUT';
+
+/** One broken rule, and the one key it is reported at. Source: batch-gaps §6.1 and §1 rows 5 and 6. */
+const REFUSED: readonly (readonly [what: string, members: Members, key: string])[] = [
+  ['a name out of the pattern', { Name: 'Not A Name' }, 'Name'],
+  ['no name', { Name: MISSING }, 'Name'],
+  ['no format', { Format: MISSING }, 'Format'],
+  ['a format that is none', { Format: 'Jades' }, 'Format'],
+  ['a method that is none', { Method: 'Postal' }, 'Method'],
+  ['a level that is none', { Level: 'LTV' }, 'Level'],
+  ['a level with time-stamps and no authority', { Level: 'T' }, 'Timestamp:Url'],
+  ['an authority that is no URL', { 'Timestamp:Url': 'tsa.example.org' }, 'Timestamp:Url'],
+  ['a password inside a URL', { 'Timestamp:Url': 'https://a:b@tsa.example.org' }, 'Timestamp:Url'],
+  ['SaveAsPem for another format', { Format: 'Pades', SaveAsPem: 'true' }, 'SaveAsPem'],
+  ['Detached for another format', { Format: 'Xades', Detached: 'true' }, 'Detached'],
+  ['an element for another format', { 'Xades:ElementId': 'total' }, 'Xades:ElementId'],
+  ['encryption that is off as a whole', { Encrypt: 'true' }, 'Encrypt'],
+  ['a policy without its digest', { 'Policy:Oid': '1.2.3' }, 'Policy:Hash'],
+  ['a policy without its identifier', { 'Policy:Hash': 'aa' }, 'Policy:Oid'],
+  ['a digest of the wrong length', { 'Policy:Oid': '1.2.3', 'Policy:Hash': 'aa' }, 'Policy:Hash'],
+  ['a policy that is no identifier', { 'Policy:Oid': 'one.two' }, 'Policy:Oid'],
+  [
+    'a Pem source without key',
+    { 'Certificate:Source': 'Pem', 'Certificate:Pem:CertificatePath': 'c' },
+    'Certificate:Pem:KeyPath',
+  ],
+  [
+    'a token without thumbprint',
+    { 'Certificate:Source': 'Pkcs11', 'Certificate:Pkcs11:ModulePath': 'm' },
+    'Certificate:Pkcs11:Thumbprint',
+  ],
+  ['a PIN in the open', { 'Certificate:Pkcs11:Pin': '1234' }, 'Certificate:Pkcs11:Pin'],
+  ['a thumbprint that is none', { 'Certificate:Pfx:Thumbprint': 'abc' }, 'Certificate:Pfx:Thumbprint'],
+  ['a source for another system', { 'Certificate:Source': 'WindowsStore' }, 'Certificate:Source'],
+  ['a person where nobody is asked', { 'RemoteSigner:Name': 'Ann' }, 'RemoteSigner'],
+  ['nobody to sign on the portal', { ...REMOTE, 'RemoteSigner:Name': MISSING }, 'RemoteSigner:Name'],
+  ['nobody to write to', { ...REMOTE, 'RemoteSigner:Email': MISSING }, 'RemoteSigner:Email'],
+  ['an address without @', { ...REMOTE, 'RemoteSigner:Email': 'ann' }, 'RemoteSigner:Email'],
+  ['nobody in particular', { ...REMOTE, 'RemoteSigner:Identifier': MISSING }, 'RemoteSigner:Identifier'],
+  ['a certificate for the portal', { ...REMOTE, 'Certificate:Pfx:Path': 'a.pfx' }, 'Certificate'],
+  [
+    'validation of a certificate nobody knows yet',
+    { ...REMOTE, ValidateCertificate: 'true' },
+    'ValidateCertificate',
+  ],
+  ['a form the portal decides', { ...REMOTE, Detached: 'true' }, 'Detached'],
+];
+for (const [what, members, key] of REFUSED) {
+  test(`a profile with ${what} refuses the start`, (t) => {
+    t.deepEqual(
+      faultyKeys({ argv: [...profiles(members), ...PORTAL] }).map((name) => name.toLowerCase()),
+      [`signing:profiles:0:${key}`.toLowerCase()],
+    );
+  });
+}
+
+test('profiles have names of their own, which folders may give', (t) => {
+  t.deepEqual(faultyKeys({ argv: profiles({ Name: 'one' }, { Name: 'one' }) }), ['Signing:Profiles:1:Name']);
+  const folder = (profile: string) => [
+    ...profiles({ Name: 'one' }),
+    '--Storage:Inputs:0:Name=in',
+    '--Storage:Inputs:0:Path=/in',
+    `--Storage:Inputs:0:Profile=${profile}`,
+  ];
+  t.deepEqual(faultyKeys({ argv: folder('two') }), ['Storage:Inputs:0:Profile']);
+  t.deepEqual(faultyKeys({ argv: folder('one') }), []);
+  t.deepEqual(faultyKeys({ argv: folder('default') }), []);
+});
+
+test('a declared profile without certificate needs leave to sign for itself', (t) => {
+  const argv = profiles({ 'Certificate:Pfx:Path': MISSING });
+  t.deepEqual(faultyKeys({ argv }), []);
+  t.deepEqual(faultyKeys({ argv, env: { NODE_ENV: 'production' } }), [
+    'Signing:Profiles:0:Certificate:Pfx:Path',
+  ]);
+});
+
+test('choices that give up a safeguard, or have no effect, are warned of', (t) => {
+  const said = (...argv: readonly string[]) => load({ argv }).warnings.map(warningLine);
+  t.regex(said(...profiles({ Verify: 'false' })).join(), /^Signing:Profiles:0:Verify is false/);
+  t.regex(
+    said(...profiles({ ValidateCertificate: 'false' })).join(),
+    /^Signing:Profiles:0:ValidateCertificate is false/,
+  );
+  t.regex(
+    said(...profiles({ 'Timestamp:Url': 'http://tsa.example.org' })).join(),
+    /Level B has no time-stamp/,
+  );
+  t.regex(
+    said(...profiles({}), '--Signing:Certificate:Pfx:Path=b').join(),
+    /^Signing:Certificate is not used/,
+  );
+  t.regex(
+    said(
+      ...profiles({
+        'Certificate:Source': 'Pkcs11',
+        'Certificate:Pkcs11:ModulePath': 'm',
+        'Certificate:Pkcs11:Thumbprint': 'a'.repeat(40),
+      }),
+      '--Pipeline:MaxConcurrency=2',
+    ).join(),
+    /^Pipeline:MaxConcurrency is 2: jobs wait for each other/,
+  );
+  t.deepEqual(said(...profiles({ ...REMOTE }), ...PORTAL), []);
+});
+
+test('a variable may name a profile instead of its index, and wins over the index', (t) => {
+  const argv = profiles({ Name: 'invoices' }, { Name: 'long-name' });
+  const loaded = accepted({
+    argv,
+    env: {
+      Signing__Profiles__0__Certificate__Pfx__Password: 'by index',
+      Signing__Profiles__invoices__Certificate__Pfx__Password: 'by name, which wins',
+      SIGNING__PROFILES__LONG_NAME__CERTIFICATE__PFX__PASSWORD: 'with underscore',
+    },
+  });
+  t.deepEqual(
+    loaded.signing.profiles.map(({ certificate }) => certificate.pfx.password),
+    ['by name, which wins', 'with underscore'],
+  );
+  t.true(loaded.secrets.includes('by name, which wins'));
+  const stranger = load({ argv, env: { Signing__Profiles__nobody__Verify: 'false' } });
+  t.regex(stranger.warnings.map(warningLine).join(), /^Signing:Profiles:nobody:Verify is not a known key/);
+});
+
+const SALT = 'AAECAwQFBgcICQoLDA0ODw==';
+
+test('encryption is looked at only when it is on', (t) => {
+  const broken = ['--Encryption:Salt=!', '--Encryption:Iterations=few'];
+  t.deepEqual(faultyKeys({ argv: broken }), []);
+  t.deepEqual(faultyKeys({ argv: ['--Encryption:Enabled=true', ...broken] }), ['Encryption:Iterations']);
+  const keys = (...words: readonly string[]) => faultyKeys({ argv: ['--Encryption:Enabled=true', ...words] });
+  t.deepEqual(keys(), ['Encryption:Password', 'Encryption:Salt']);
+  t.deepEqual(keys('--Encryption:Password=x', `--Encryption:Salt=${SALT}`), []);
+  t.deepEqual(keys('--Encryption:Password=x', '--Encryption:Salt=AAECAwQFBgcICQoLDA0O'), ['Encryption:Salt']);
+  t.deepEqual(keys('--Encryption:Password=x', `--Encryption:Salt=${SALT}`, '--Encryption:Iterations=9999'), [
+    'Encryption:Iterations',
+  ]);
+});
+
+test('the password of encryption comes from its variable when that is not empty, and is kept out of sight', (t) => {
+  const argv = ['--Encryption:Enabled=true', `--Encryption:Salt=${SALT}`, '--Encryption:PasswordEnvVar=MINE'];
+  t.deepEqual(faultyKeys({ argv, env: { MINE: '' } }), ['Encryption:Password']);
+  const loaded = load({ argv, env: { MINE: 'from the variable' } });
+  t.true(loaded.ok);
+  t.true(loaded.ok && loaded.settings.secrets.includes('from the variable'));
+  t.notRegex(JSON.stringify(loaded.resolved), /from the variable|AAECAwQF/);
+  const unnamed = accepted({ argv: argv.slice(0, 2), env: { BATCH_ENCRYPTION_PASSWORD: 'the usual place' } });
+  t.is(unnamed.encryption.passwordEnvVar.value, 'the usual place');
+  t.true(unnamed.secrets.includes('the usual place'));
+});
