@@ -1,14 +1,10 @@
 /** Decryption with a password: the schemes of PKCS#12 (RFC 7292 appendix B) and of PKCS#5 v2 (RFC 8018 §6.2). */
-import { createDecipheriv, createHash, pbkdf2Sync } from 'node:crypto';
+import { createDecipheriv, hash as digest } from 'node:crypto';
 import { Asn1Error } from '../asn1/error.ts';
-import { Cursor, type Element, enter, octets, oidText, smallInteger } from '../asn1/read.ts';
+import { Cursor, type Element, enter, octets, oidText } from '../asn1/read.ts';
 import { TAG } from '../asn1/tags.ts';
 import { parseAlgorithm } from '../cms/parse.ts';
-
-export type HashName = 'sha1' | 'sha224' | 'sha256' | 'sha384' | 'sha512';
-
-/** Rounds above this would hold up the start for minutes; usual are 2,000 to 600,000. */
-const MAX_ROUNDS = 10_000_000;
+import { derivedKey, type HashName, roundsOf } from './derived-key.ts';
 
 interface Scheme {
   readonly cipher: string;
@@ -25,21 +21,18 @@ const PKCS12_SCHEMES: ReadonlyMap<string, Scheme> = new Map([
 ]);
 
 const PBES2 = '1.2.840.113549.1.5.13';
-const PBKDF2 = '1.2.840.113549.1.5.12';
 
 const PBES2_CIPHERS: ReadonlyMap<string, Scheme> = new Map([
   ['2.16.840.1.101.3.4.1.2', { cipher: 'aes-128-cbc', keyLength: 16, ivLength: 16 }],
   ['2.16.840.1.101.3.4.1.22', { cipher: 'aes-192-cbc', keyLength: 24, ivLength: 16 }],
   ['2.16.840.1.101.3.4.1.42', { cipher: 'aes-256-cbc', keyLength: 32, ivLength: 16 }],
   ['1.2.840.113549.3.7', { cipher: 'des-ede3-cbc', keyLength: 24, ivLength: 8 }],
-]);
-
-const HMAC_HASHES: ReadonlyMap<string, HashName> = new Map([
-  ['1.2.840.113549.2.7', 'sha1'],
-  ['1.2.840.113549.2.8', 'sha224'],
-  ['1.2.840.113549.2.9', 'sha256'],
-  ['1.2.840.113549.2.10', 'sha384'],
-  ['1.2.840.113549.2.11', 'sha512'],
+  ['1.2.410.200046.1.1.2', { cipher: 'aria-128-cbc', keyLength: 16, ivLength: 16 }],
+  ['1.2.410.200046.1.1.7', { cipher: 'aria-192-cbc', keyLength: 24, ivLength: 16 }],
+  ['1.2.410.200046.1.1.12', { cipher: 'aria-256-cbc', keyLength: 32, ivLength: 16 }],
+  ['1.2.392.200011.61.1.1.1.2', { cipher: 'camellia-128-cbc', keyLength: 16, ivLength: 16 }],
+  ['1.2.392.200011.61.1.1.1.3', { cipher: 'camellia-192-cbc', keyLength: 24, ivLength: 16 }],
+  ['1.2.392.200011.61.1.1.1.4', { cipher: 'camellia-256-cbc', keyLength: 32, ivLength: 16 }],
 ]);
 
 /**
@@ -70,22 +63,13 @@ export async function decryptWithPassword(
 
 function decryptPbes2(parameters: Element, encrypted: Buffer, password: string): Buffer {
   const fields = enter(parameters, TAG.sequence);
-  const derivation = parseAlgorithm(fields.take());
+  const derivation = fields.take();
   const encryption = parseAlgorithm(fields.take());
   const scheme = PBES2_CIPHERS.get(encryption.id);
-  if (derivation.id !== PBKDF2 || derivation.parameters === undefined) {
-    throw new Asn1Error(`key derivation ${derivation.id} is not supported`, parameters.start);
-  }
   if (scheme === undefined || encryption.parameters === undefined) {
     throw new Asn1Error(`encryption ${encryption.id} is not supported`, parameters.start);
   }
-  const derive = enter(derivation.parameters, TAG.sequence);
-  const salt = octets(derive.take());
-  const rounds = roundsOf(derive.take());
-  derive.takeIf(TAG.integer);
-  const prf = derive.done ? 'sha1' : HMAC_HASHES.get(parseAlgorithm(derive.take()).id);
-  if (prf === undefined) throw new Asn1Error('key derivation hash is not supported', parameters.start);
-  const key = pbkdf2Sync(Buffer.from(password, 'utf8'), salt, rounds, scheme.keyLength, prf);
+  const key = derivedKey(derivation, password, scheme.keyLength);
   return decrypt(scheme.cipher, key, octets(encryption.parameters), encrypted);
 }
 
@@ -102,12 +86,6 @@ async function decryptRc2(key: Buffer, iv: Buffer, encrypted: Buffer): Promise<B
   rc2.update(forge.util.createBuffer(encrypted.toString('latin1')));
   if (!rc2.finish()) throw new Error('wrong padding');
   return Buffer.from(rc2.output.getBytes(), 'latin1');
-}
-
-function roundsOf(element: Element): number {
-  const rounds = smallInteger(element);
-  if (rounds < 1 || rounds > MAX_ROUNDS) throw new Asn1Error(`${rounds} rounds are too many`, element.start);
-  return rounds;
 }
 
 /** UTF-16 in big-endian order with two zero bytes at the end (RFC 7292 §B.1). */
@@ -132,8 +110,8 @@ export function pkcs12Key(
   const input = Buffer.concat([repeated(salt, block), repeated(secret, block)]);
   const pieces: Buffer[] = [];
   for (let have = 0; have < length; ) {
-    let piece = createHash(hash).update(diversifier).update(input).digest();
-    for (let round = 1; round < rounds; round++) piece = createHash(hash).update(piece).digest();
+    let piece = digest(hash, Buffer.concat([diversifier, input]), 'buffer');
+    for (let round = 1; round < rounds; round++) piece = digest(hash, piece, 'buffer');
     pieces.push(piece);
     have += piece.length;
     const step = Buffer.alloc(block, piece);

@@ -18,7 +18,9 @@ import {
   smallInteger,
 } from '../asn1/read.ts';
 import { TAG } from '../asn1/tags.ts';
+import { parseAlgorithm } from '../cms/parse.ts';
 import { CryptoError } from '../types.ts';
+import { derivedKey, type HashName, hmacHash, roundsOf } from './derived-key.ts';
 import { decryptWithPassword, hashNamed, pkcs12Key, pkcs12Password } from './password-encryption.ts';
 
 export interface Pfx {
@@ -27,6 +29,8 @@ export interface Pfx {
   readonly certificates: readonly Buffer[];
 }
 
+/** RFC 8018 §7.1. */
+const PBMAC1 = '1.2.840.113549.1.5.14';
 const ENCRYPTED_DATA = '1.2.840.113549.1.7.6';
 const X509_CERTIFICATE = '1.2.840.113549.1.9.22.1';
 const BAG = {
@@ -125,22 +129,42 @@ function privateKey(element: Element): KeyObject {
   return createPrivateKey({ key: encoded(element), format: 'der', type: 'pkcs8' });
 }
 
-/** HMAC over the safe, with a key made from the password (RFC 7292 §4, appendix B). */
+/** HMAC over the safe, with a key made from the password (RFC 7292 §4, appendix B; RFC 9579 for PBMAC1). */
 function integrityHolds(mac: Element, safe: Buffer, password: string): boolean {
   const fields = enter(mac, TAG.sequence);
   const digestInfo = enter(fields.take(), TAG.sequence);
-  const hash = hashNamed(digestInfo.take(TAG.sequence));
+  const algorithm = digestInfo.take(TAG.sequence);
   const expected = octets(digestInfo.take());
+  const { id, parameters } = parseAlgorithm(algorithm);
+  if (id === PBMAC1) {
+    if (parameters === undefined) throw new Asn1Error('integrity parameters are missing', algorithm.start);
+    const scheme = enter(parameters, TAG.sequence);
+    const key = derivedKey(scheme.take(), password);
+    return isMac(expected, hmacHash(scheme.take()), key, safe, mac);
+  }
+  const hash = hashNamed(algorithm);
   const salt = octets(fields.take());
-  const rounds = fields.done ? 1 : smallInteger(fields.take());
-  if (hash === undefined) throw new Asn1Error('the kind of integrity value is not supported', mac.start);
+  const rounds = fields.done ? 1 : roundsOf(fields.take());
   // Programs disagree on whether no password is an empty one: with its two zero bytes, or nothing at all.
   const secrets = password === '' ? [pkcs12Password(''), Buffer.alloc(0)] : [pkcs12Password(password)];
   return secrets.some((secret) => {
-    const key = pkcs12Key(hash, 'mac', secret, salt, rounds, expected.length);
-    const actual = createHmac(hash, key).update(safe).digest();
-    return actual.length === expected.length && timingSafeEqual(actual, expected);
+    const key = hash && pkcs12Key(hash, 'mac', secret, salt, rounds, expected.length);
+    return isMac(expected, hash, key, safe, mac);
   });
+}
+
+function isMac(
+  expected: Buffer,
+  hash: HashName | undefined,
+  key: Buffer | undefined,
+  safe: Buffer,
+  mac: Element,
+): boolean {
+  if (hash === undefined || key === undefined) {
+    throw new Asn1Error('the kind of integrity value is not supported', mac.start);
+  }
+  const actual = createHmac(hash, key).update(safe).digest();
+  return actual.length === expected.length && timingSafeEqual(actual, expected);
 }
 
 /** Bytes of a ContentInfo of type data. */

@@ -1,5 +1,9 @@
 import { createPrivateKey, type KeyObject } from 'node:crypto';
+import { Asn1Error } from '../asn1/error.ts';
+import { enter, octets, readElement } from '../asn1/read.ts';
+import { TAG } from '../asn1/tags.ts';
 import { CryptoError } from '../types.ts';
+import { decryptWithPassword } from './password-encryption.ts';
 
 /**
  * Reads a private key from PEM: PKCS#8, encrypted PKCS#8, or the older forms of RSA and EC keys.
@@ -7,14 +11,57 @@ import { CryptoError } from '../types.ts';
  */
 export async function readPrivateKey(pem: string, password: string | undefined): Promise<KeyObject> {
   const encrypted = /^-----BEGIN ENCRYPTED |^Proc-Type: 4,ENCRYPTED/m.test(pem);
-  if (encrypted && password === undefined) {
+  if (!encrypted) {
+    try {
+      return createPrivateKey({ key: pem, format: 'pem' });
+    } catch {
+      throw new CryptoError('key.unreadable', 'The private key is not readable as PEM.');
+    }
+  }
+  if (password === undefined) {
     throw new CryptoError('key.password', 'The private key is encrypted and no password is given.');
   }
   try {
-    return createPrivateKey({ key: pem, format: 'pem', ...(encrypted ? { passphrase: password } : {}) });
-  } catch {
-    throw encrypted
-      ? new CryptoError('key.password', 'The password does not open the private key.')
-      : new CryptoError('key.unreadable', 'The private key is not readable as PEM.');
+    return createPrivateKey({ key: pem, format: 'pem', passphrase: password });
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === 'ERR_OSSL_BAD_DECRYPT') throw wrongPassword();
+    return decryptPkcs8(pem, password);
   }
+}
+
+const OLDER_CIPHERS = /^DEK-Info: (DES-EDE3|AES-(128|192|256)|CAMELLIA-(128|192|256))-CBC,/m;
+const PKCS8 = /-----BEGIN ENCRYPTED PRIVATE KEY-----([A-Za-z0-9+/=\s]+)-----END ENCRYPTED PRIVATE KEY-----/;
+
+/**
+ * EncryptedPrivateKeyInfo (RFC 5958 §3) in ways that OpenSSL leaves to its older algorithms, or finds too costly. Also
+ * tells why it can't be opened, which OpenSSL's decoders keep to themselves.
+ */
+async function decryptPkcs8(pem: string, password: string): Promise<KeyObject> {
+  const [, base64] = PKCS8.exec(pem) ?? [];
+  if (base64 === undefined) {
+    // The older form: a wrong password that leaves padding which looks right, or a cipher nobody should use.
+    throw OLDER_CIPHERS.test(pem) ? wrongPassword() : unsupported('the encryption is not supported');
+  }
+  let plain: Buffer;
+  try {
+    const fields = enter(readElement(Buffer.from(base64, 'base64')), TAG.sequence);
+    const algorithm = fields.take(TAG.sequence);
+    plain = await decryptWithPassword(algorithm, octets(fields.take()), password);
+  } catch (error) {
+    throw error instanceof Asn1Error ? unsupported(error.message) : wrongPassword();
+  }
+  try {
+    return createPrivateKey({ key: plain, format: 'der', type: 'pkcs8' });
+  } catch {
+    // One wrong password in some hundreds leaves padding that looks right.
+    throw wrongPassword();
+  }
+}
+
+function unsupported(reason: string): CryptoError {
+  return new CryptoError('key.unreadable', `The private key can't be decrypted: ${reason}.`);
+}
+
+function wrongPassword(): CryptoError {
+  return new CryptoError('key.password', 'The password does not open the private key.');
 }

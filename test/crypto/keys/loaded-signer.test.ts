@@ -1,0 +1,84 @@
+import { X509Certificate } from 'node:crypto';
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import test from 'ava';
+import { loadSigner } from '../../../crypto/keys/load.ts';
+import type { LoadedSigner } from '../../../crypto/keys/loaded-signer.ts';
+import { certificatePem } from '../../../crypto/keys/pem.ts';
+import { keyPemOf, pki } from '../../pki/pki.ts';
+import { requireTool, runTool } from '../../verifiers/index.ts';
+
+const folder = mkdtempSync(join(tmpdir(), 'sealwright-warnings-'));
+test.after.always(() => rmSync(folder, { recursive: true, force: true }));
+
+let files = 0;
+
+function file(content: string): string {
+  const path = join(folder, `file-${++files}`);
+  writeFileSync(path, content);
+  return path;
+}
+
+function load(
+  certificates: readonly Buffer[],
+  key = pki().signer('p-256').key.keyObject,
+): Promise<LoadedSigner> {
+  return loadSigner(
+    {
+      source: 'Pem',
+      certificatePath: file(certificates.map(certificatePem).join('')),
+      keyPath: file(keyPemOf(key)),
+    },
+    Date.now(),
+  );
+}
+
+test('a chain that lacks a certificate says whose, and one that reaches its root says nothing', async (t) => {
+  const { certificate } = pki().signer('p-256');
+  const issuing = pki().issuing.certificate;
+  const root = pki().root.certificate;
+  t.deepEqual((await load([certificate, issuing, root])).warnings, []);
+
+  const noRoot = await load([certificate, issuing]);
+  t.is(noRoot.root, undefined);
+  t.deepEqual(noRoot.chain, [issuing]);
+  t.deepEqual(
+    noRoot.warnings.map(({ code }) => code),
+    ['chain.incomplete'],
+  );
+  t.regex(noRoot.warnings[0]?.text ?? '', /CN=Test Root"/);
+
+  const alone = await load([certificate, root]);
+  t.deepEqual(alone.chain, []);
+  t.regex(alone.warnings[0]?.text ?? '', /CN=Test Issuing CA"/);
+});
+
+test('a certificate that was signed with SHA-1 is warned of, and one with SHA-256 is not', async (t) => {
+  if (!requireTool(t, 'openssl')) return;
+  const signer = pki().signer('rsa-2048');
+  const issue = async (digest: string): Promise<Buffer> => {
+    const request = file('');
+    const out = file('');
+    const key = file(keyPemOf(signer.key.keyObject));
+    const made = await runTool('openssl', ['req', '-new', '-key', key, '-subj', '/CN=Old', '-out', request]);
+    t.is(made.exit, 0, made.stderr);
+    const ca = ['-CA', pki().rootFile, '-CAkey', file(keyPemOf(pki().root.key)), '-CAcreateserial'];
+    const days = ['-days', '9', '-CAserial', file('01')];
+    const signed = await runTool('openssl', [
+      ...['x509', '-req', '-in', request, '-out', out, digest],
+      ...ca.slice(0, 4),
+      ...days,
+    ]);
+    t.is(signed.exit, 0, signed.stderr);
+    return new X509Certificate(readFileSync(out)).raw;
+  };
+  const root = pki().root.certificate;
+  const old = await load([await issue('-sha1'), root], signer.key.keyObject);
+  t.deepEqual(
+    old.warnings.map(({ code }) => code),
+    ['certificate.weak-digest'],
+  );
+  t.regex(old.warnings[0]?.text ?? '', /CN=Old.*SHA-1/);
+  t.deepEqual((await load([await issue('-sha256'), root], signer.key.keyObject)).warnings, []);
+});

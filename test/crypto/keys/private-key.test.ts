@@ -1,0 +1,129 @@
+import { generateKeyPairSync } from 'node:crypto';
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import test from 'ava';
+import { octetString, oid, sequence, unsigned } from '../../../crypto/asn1/write.ts';
+import { readPrivateKey } from '../../../crypto/keys/private-key.ts';
+import { keyPemOf, pki } from '../../pki/pki.ts';
+import { requireTool, runTool } from '../../verifiers/index.ts';
+
+const folder = mkdtempSync(join(tmpdir(), 'sealwright-private-key-'));
+test.after.always(() => rmSync(folder, { recursive: true, force: true }));
+
+let files = 0;
+
+/** The key as the openssl program writes it. */
+async function written(command: string, plain: string, ...options: readonly string[]): Promise<string> {
+  const input = join(folder, `key-${++files}.pem`);
+  writeFileSync(input, plain);
+  const output = `${input}.out`;
+  const all = [command, '-in', input, '-out', output, '-passout', 'pass:öpen', ...options];
+  const { exit, stderr } = await runTool('openssl', all);
+  if (exit !== 0) throw new Error(`openssl ${all.join(' ')}: ${stderr}`);
+  return readFileSync(output, 'latin1');
+}
+
+async function codeOf(pem: string, password?: string): Promise<string> {
+  try {
+    await readPrivateKey(pem, password);
+    return 'read';
+  } catch (error) {
+    return (error as { code: string }).code;
+  }
+}
+
+const LEGACY = ['-provider', 'legacy', '-provider', 'default'];
+
+/** Every cipher, hash and key derivation that openssl writes into encrypted PKCS#8 and somebody uses. */
+const WAYS: readonly (readonly string[])[] = [
+  ['-v2', 'aes-128-cbc'],
+  ['-v2', 'aes-192-cbc'],
+  ['-v2', 'aes-256-cbc'],
+  ['-v2', 'aes-256-cbc', '-v2prf', 'hmacWithSHA1'],
+  ['-v2', 'aes-256-cbc', '-v2prf', 'hmacWithSHA512', '-iter', '20000'],
+  ['-v2', 'des3'],
+  ['-v2', 'camellia-256-cbc'],
+  ['-v2', 'aria-256-cbc'],
+  ['-scrypt'],
+  ['-v1', 'PBE-SHA1-3DES'],
+  ['-v1', 'PBE-SHA1-RC2-128', ...LEGACY],
+  ['-v1', 'PBE-SHA1-RC2-40', ...LEGACY],
+];
+
+test('encrypted PKCS#8 opens in every cipher in use with its password, and says so when it is another', async (t) => {
+  if (!requireTool(t, 'openssl')) return;
+  for (const [index, way] of WAYS.entries()) {
+    const key = pki().signer(index % 2 === 0 ? 'p-256' : 'rsa-2048').key.keyObject;
+    const pem = await written('pkcs8', keyPemOf(key), '-topk8', ...way, '-passout', 'pass:open');
+    t.true((await readPrivateKey(pem, 'open')).equals(key), way.join(' '));
+    t.is(await codeOf(pem, 'shut'), 'key.password', way.join(' '));
+    t.is(await codeOf(pem), 'key.password');
+  }
+});
+
+test('a password with letters outside ASCII opens what it closed', async (t) => {
+  if (!requireTool(t, 'openssl')) return;
+  const key = pki().signer('p-256').key.keyObject;
+  for (const way of [['-v2', 'aes-256-cbc'], ['-scrypt']]) {
+    const pem = await written('pkcs8', keyPemOf(key), '-topk8', ...way);
+    t.true((await readPrivateKey(pem, 'öpen')).equals(key));
+    t.is(await codeOf(pem, 'open'), 'key.password');
+  }
+});
+
+test('the older forms of encrypted RSA and EC keys open too', async (t) => {
+  if (!requireTool(t, 'openssl')) return;
+  for (const [command, kind] of [
+    ['rsa', 'rsa-2048'],
+    ['ec', 'p-256'],
+  ] as const) {
+    const key = pki().signer(kind).key.keyObject;
+    for (const cipher of ['-des3', '-aes128', '-aes256']) {
+      const options = command === 'rsa' ? ['-traditional', cipher] : [cipher];
+      const pem = await written(command, keyPemOf(key), ...options);
+      t.regex(pem, /Proc-Type: 4,ENCRYPTED/);
+      t.true((await readPrivateKey(pem, 'öpen')).equals(key));
+      t.is(await codeOf(pem, 'open'), 'key.password');
+    }
+  }
+});
+
+test('an encryption that nobody should use is told apart from a wrong password', async (t) => {
+  if (!requireTool(t, 'openssl')) return;
+  const plain = keyPemOf(pki().signer('p-256').key.keyObject);
+  for (const way of ['PBE-MD5-DES', 'PBE-SHA1-RC4-128']) {
+    const pem = await written('pkcs8', plain, '-topk8', '-v1', way, ...LEGACY);
+    t.is(await codeOf(pem, 'öpen'), 'key.unreadable', way);
+  }
+});
+
+function number(value: number): Buffer {
+  return unsigned(Buffer.from(value.toString(16).padStart(8, '0'), 'hex'));
+}
+
+/** Encrypted PKCS#8 with scrypt and nonsense inside. */
+function scrypted(cost: number, blockSize: number, lanes: number): string {
+  const derivation = sequence(
+    oid('1.3.6.1.4.1.11591.4.11'),
+    sequence(octetString(Buffer.alloc(8)), number(cost), number(blockSize), number(lanes)),
+  );
+  const cipher = sequence(oid('2.16.840.1.101.3.4.1.42'), octetString(Buffer.alloc(16)));
+  const scheme = sequence(oid('1.2.840.113549.1.5.13'), sequence(derivation, cipher));
+  const der = sequence(scheme, octetString(Buffer.alloc(32)));
+  return `-----BEGIN ENCRYPTED PRIVATE KEY-----\n${der.toString('base64')}\n-----END ENCRYPTED PRIVATE KEY-----\n`;
+}
+
+test('scrypt that asks for too much memory or time is refused, and a large one is not', async (t) => {
+  t.is(await codeOf(scrypted(1 << 28, 8, 1), 'x'), 'key.unreadable');
+  t.is(await codeOf(scrypted(1 << 14, 8, 10_000), 'x'), 'key.unreadable');
+  t.is(await codeOf(scrypted(12_345, 8, 1), 'x'), 'key.unreadable', 'no power of two');
+  t.is(await codeOf(scrypted(1 << 17, 8, 1), 'x'), 'key.password');
+});
+
+test('a key without encryption needs no password and is not harmed by one', async (t) => {
+  const { privateKey } = generateKeyPairSync('ed25519');
+  t.true((await readPrivateKey(keyPemOf(privateKey), undefined)).equals(privateKey));
+  t.true((await readPrivateKey(keyPemOf(privateKey), 'any')).equals(privateKey));
+  t.is(await codeOf('-----BEGIN PRIVATE KEY-----\nAAAA\n-----END PRIVATE KEY-----\n'), 'key.unreadable');
+});
