@@ -54,7 +54,7 @@ export function createGate(
   const isAllowed = hostCheck(settings.allowedHosts);
   return {
     enter(arrival) {
-      if (!isAllowed(arrival.header('host'))) {
+      if (!isAllowed(arrival.caller.host)) {
         throw new Refusal('host.not-allowed', 'The host is not among AllowedHosts.');
       }
       return settings.requireHttps && !arrival.caller.https ? toHttps(arrival) : undefined;

@@ -170,6 +170,19 @@ test('where https is required, http is sent there, and https is answered with st
   }
 });
 
+test('behind a trusted proxy the name the client used must be allowed, not the one the proxy used', async (t) => {
+  const { port } = await startServer(t, {
+    forwarded: TRUST,
+    allowedHosts: ['sign.example'],
+    requireHttps: true,
+  });
+  const through = (host: string, forwarded: string) =>
+    ask(port, 'GET', '/login', { Host: host, 'X-Forwarded-Host': forwarded });
+  const answer = await through('service.internal:8080', 'sign.example');
+  t.deepEqual([answer.status, answer.headers.location], [307, 'https://sign.example/login']);
+  t.is(codeOf(await through('sign.example', 'elsewhere.example')), 'host.not-allowed');
+});
+
 test('only allowed host names are answered, whatever the port and the spelling', async (t) => {
   const { port } = await startServer(t, { allowedHosts: ['sign.example', '*.inner.example', '::1'] });
   const status = async (host: string) => (await ask(port, 'GET', '/api/health', { Host: host })).status;
