@@ -37,8 +37,11 @@ export function operationOf(route: AnyRoute, { book, fileTypes, tagOf }: Operati
   };
 }
 
-/** `GET /api/jobs/{id}/output` → `getJobsByIdOutput`: made of method and path, as unique as the two are. */
-export function operationId({ method, path }: Pick<AnyRoute, 'method' | 'path'>): string {
+/**
+ * `GET /api/jobs/{id}/output` → `getJobsByIdOutput`, `GET /jobs` → `getJobsPage`: made of method and path, and of
+ * whether it is a page, which may be called like what it shows.
+ */
+export function operationId({ method, path, auth }: Pick<AnyRoute, 'method' | 'path' | 'auth'>): string {
   const words = path
     .split('/')
     .filter((segment) => segment !== '' && segment !== 'api')
@@ -49,7 +52,7 @@ export function operationId({ method, path }: Pick<AnyRoute, 'method' | 'path'>)
     .join('-')
     .split(/[^A-Za-z0-9]+/)
     .filter((word) => word !== '');
-  const named = words.length === 0 ? ['root'] : words;
+  const named = [...(words.length === 0 ? ['root'] : words), ...(auth === 'page' ? ['page'] : [])];
   return `${method.toLowerCase()}${named.map((word) => `${word[0]?.toUpperCase() ?? ''}${word.slice(1)}`).join('')}`;
 }
 

@@ -51,8 +51,9 @@ test('operation ids are unique, made of letters and digits, and two alike are re
   const ids = operationsOf(batchDocument()).map(([, operation]) => operation.operationId);
   t.is(new Set(ids).size, ids.length);
   for (const id of ids) t.regex(id, /^[a-z][A-Za-z0-9]*$/);
-  t.is(operationId({ method: 'GET', path: '/api/jobs/{id}/output' }), 'getJobsByIdOutput');
-  t.is(operationId({ method: 'GET', path: '/' }), 'getRoot');
+  t.is(operationId({ method: 'GET', path: '/api/jobs/{id}/output', auth: 'operator' }), 'getJobsByIdOutput');
+  t.is(operationId({ method: 'GET', path: '/', auth: 'page' }), 'getRootPage');
+  t.is(operationId({ method: 'GET', path: '/jobs', auth: 'page' }), 'getJobsPage');
   const facts = {
     title: 'x',
     version: '1',
