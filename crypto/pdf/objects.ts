@@ -68,6 +68,9 @@ function parseObject(view: View, offset: number): IndirectObject {
   return { ...header.reference, value, data: streamStart(view, value) };
 }
 
+/** The highest generation there is (7.5.4); a cross-reference table has no room for a longer one. */
+const MAX_GENERATION = 65_535;
+
 /** Reads `n g obj` and gives the index after it. */
 function readHeader(
   bytes: Buffer,
@@ -76,7 +79,7 @@ function readHeader(
   const number = readDigits(bytes, skipSpace(bytes, from));
   if (number === undefined || !isSpace(bytes[number.end])) return undefined;
   const generation = readDigits(bytes, skipSpace(bytes, number.end));
-  if (generation === undefined) return undefined;
+  if (generation === undefined || generation.value > MAX_GENERATION) return undefined;
   const at = skipSpace(bytes, generation.end);
   if (!startsWith(bytes, at, 'obj')) return undefined;
   return { reference: { number: number.value, generation: generation.value }, end: at + 3 };

@@ -5,7 +5,7 @@ import { bufferSource } from '../../../crypto/pdf/index.ts';
 import { CryptoError } from '../../../crypto/types.ts';
 import { pki } from '../../pki/pki.ts';
 import { appendRevision, classicPdf, documentObjects, hybridPdf, stream, streamPdf } from '../pdf/build.ts';
-import { failedChecks } from './verdicts.ts';
+import { failedChecks, judge, put, sign } from './verdicts.ts';
 
 /** The code a PDF is refused with; undefined when it could be signed. Anything but a CryptoError is thrown on. */
 function refusal(pdf: Buffer): string | undefined {
@@ -144,6 +144,14 @@ test('numbers beyond all bounds are refused by code', (t) => {
     t.true(code === undefined || code.startsWith('pdf.'), code);
   }
   t.is(refusal(streamPdf(documentObjects(), { size: 60_000 })), undefined);
+});
+
+test('a generation beyond those there are is no object, and does not get into a new table', (t) => {
+  const pdf = classicPdf(documentObjects({ form: 'indirect' }), { startxrefOff: 1e6 });
+  for (const generation of ['65536', '100000000000000020000']) {
+    const bad = changed(pdf, '4 0 obj', `4 ${generation} obj`);
+    t.true(judge(sign(put(bad))).ok, generation);
+  }
 });
 
 test('a cross-reference stream that claims 2^31 objects is refused without making room for them', (t) => {
