@@ -8,7 +8,9 @@ import {
   JOB_STATES,
   jobMachine,
   RESTART_MESSAGE,
+  TERMINAL_STATES,
 } from '../../machines/job.ts';
+import { DOCUMENTED_ENDS, DOCUMENTED_STATES, DOCUMENTED_TRANSITIONS } from './document-states.ts';
 import { attempt, declared, initialContext, readTable } from './table.ts';
 
 const staged = { sha256: 'aa', length: 3, mtimeMs: 1, inode: '1:2', readAt: 2 };
@@ -164,4 +166,33 @@ test('an encrypted output is remembered with its own digest, and a plain one has
   t.like(encrypted.context, { outputEncrypted: true, output: file, endedAt: 9 });
   const [plain] = transition(jobMachine, snapshot, released);
   t.like(plain.context, { outputEncrypted: false, output: null });
+});
+
+for (const { from, trigger, events, to, work } of DOCUMENTED_TRANSITIONS) {
+  test(`the document's row "${from}, ${trigger}" leads to ${to}`, (t) => {
+    const context = initialContext(jobMachine, input);
+    for (const event of events) {
+      const outcome = attempt(jobMachine, from, context, withEvent(event));
+      t.true(outcome.accepted);
+      t.is(outcome.to, to);
+      for (const effect of work) t.true(outcome.effects.includes(effect), effect);
+    }
+  });
+}
+
+test('a job has the states of the document, and changes between them only as the document says', (t) => {
+  t.deepEqual([...JOB_STATES].sort(), [...DOCUMENTED_STATES].sort());
+  t.deepEqual([...TERMINAL_STATES].sort(), [...DOCUMENTED_ENDS].sort());
+  const context = initialContext(jobMachine, input);
+  for (const from of DOCUMENTED_STATES) {
+    for (const event of Object.keys(EVENTS)) {
+      const { accepted, to } = attempt(jobMachine, from, context, withEvent(event));
+      if (!accepted || to === from || to === CLEARED) continue;
+      const rows = DOCUMENTED_TRANSITIONS.filter((row) => row.from === from && row.to === to);
+      t.true(
+        rows.some((row) => row.events.some((name) => name === event)),
+        `${from} becomes ${to} by ${event}`,
+      );
+    }
+  }
 });
