@@ -21,30 +21,28 @@ export async function readPrivateKey(pem: string, password: string | undefined):
   if (password === undefined) {
     throw new CryptoError('key.password', 'The private key is encrypted and no password is given.');
   }
+  const [, base64] = PKCS8.exec(pem) ?? [];
+  if (base64 !== undefined) return decryptPkcs8(Buffer.from(base64, 'base64'), password);
+  if (!OLDER_CIPHERS.test(pem)) throw unsupported('its encryption is not supported');
   try {
     return createPrivateKey({ key: pem, format: 'pem', passphrase: password });
-  } catch (error) {
-    if ((error as NodeJS.ErrnoException).code === 'ERR_OSSL_BAD_DECRYPT') throw wrongPassword();
-    return decryptPkcs8(pem, password);
+  } catch {
+    throw wrongPassword();
   }
 }
 
-const OLDER_CIPHERS = /^DEK-Info: (DES-EDE3|AES-(128|192|256)|CAMELLIA-(128|192|256))-CBC,/m;
 const PKCS8 = /-----BEGIN ENCRYPTED PRIVATE KEY-----([A-Za-z0-9+/=\s]+)-----END ENCRYPTED PRIVATE KEY-----/;
+/** Ciphers of the older forms, where the key is one round of a hash (RFC 1421 names the header, not the derivation). */
+const OLDER_CIPHERS = /^DEK-Info: (DES-EDE3|AES-(128|192|256)|CAMELLIA-(128|192|256))-CBC,/m;
 
 /**
- * EncryptedPrivateKeyInfo (RFC 5958 §3) in ways that OpenSSL leaves to its older algorithms, or finds too costly. Also
- * tells why it can't be opened, which OpenSSL's decoders keep to themselves.
+ * EncryptedPrivateKeyInfo (RFC 5958 §3). Not left to OpenSSL: that sets no bound to what a derivation may cost, does
+ * not say whether password or cipher is the trouble, and has moved ciphers that old files use out of reach.
  */
-async function decryptPkcs8(pem: string, password: string): Promise<KeyObject> {
-  const [, base64] = PKCS8.exec(pem) ?? [];
-  if (base64 === undefined) {
-    // The older form: a wrong password that leaves padding which looks right, or a cipher nobody should use.
-    throw OLDER_CIPHERS.test(pem) ? wrongPassword() : unsupported('the encryption is not supported');
-  }
+async function decryptPkcs8(der: Buffer, password: string): Promise<KeyObject> {
   let plain: Buffer;
   try {
-    const fields = enter(readElement(Buffer.from(base64, 'base64')), TAG.sequence);
+    const fields = enter(readElement(der), TAG.sequence);
     const algorithm = fields.take(TAG.sequence);
     plain = await decryptWithPassword(algorithm, octets(fields.take()), password);
   } catch (error) {
