@@ -2,7 +2,17 @@ import { existsSync } from 'node:fs';
 import { readdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import test from 'ava';
-import { NAME_LIMIT, outputName, outputNames, stagedName } from '../../actors/file-names.ts';
+import {
+  NAME_LIMIT,
+  type OutputForm,
+  outputContentType,
+  outputName,
+  outputNames,
+  PLAIN_FORM,
+  possibleOutputNames,
+  stagedName,
+} from '../../actors/file-names.ts';
+import type { JobFormat } from '../../machines/job.ts';
 import { room } from './batch-room.ts';
 
 const ID = '1a2b3c4d-0000-4000-8000-000000000000';
@@ -29,6 +39,63 @@ test('the second name of an output fits wherever the first one does, and keeps w
     t.true(second.includes('-1a2b3c4d.signed'));
   }
 });
+
+/** Source: batch-gaps §1 row 1, §3 ("output"), §6.1 and §9. */
+const NAMES: readonly (readonly [
+  file: string,
+  format: JobFormat,
+  form: Partial<OutputForm>,
+  wanted: string,
+  beside: string,
+  contentType: string,
+])[] = [
+  ['a.pdf', 'Pades', {}, 'a.signed.pdf', 'a-1a2b3c4d.signed.pdf', 'application/pdf'],
+  ['a.tar.gz', 'Cades', {}, 'a.tar.signed.gz', 'a.tar-1a2b3c4d.signed.gz', 'application/pkcs7-mime'],
+  ['name', 'Cades', {}, 'name.signed', 'name-1a2b3c4d.signed', 'application/pkcs7-mime'],
+  [
+    'a.pdf',
+    'Pades',
+    { preserveFileExtension: false, encrypted: true },
+    'a.signed.pdf.enc',
+    'a-1a2b3c4d.signed.pdf.enc',
+    'application/octet-stream',
+  ],
+  [
+    'a.bin',
+    'Cades',
+    { preserveFileExtension: false },
+    'a.bin.p7m',
+    'a-1a2b3c4d.bin.p7m',
+    'application/pkcs7-mime',
+  ],
+  [
+    'a.bin',
+    'Cades',
+    { preserveFileExtension: false, saveAsPem: true },
+    'a.bin.pem',
+    'a-1a2b3c4d.bin.pem',
+    'application/x-pem-file',
+  ],
+  ['a.bin', 'Cades', { detached: true }, 'a.bin.p7s', 'a-1a2b3c4d.bin.p7s', 'application/pkcs7-signature'],
+  [
+    'a.dat',
+    'Xades',
+    { preserveFileExtension: false },
+    'a.signed.xml',
+    'a-1a2b3c4d.signed.xml',
+    'application/xml',
+  ],
+  ['a.dat', 'Xades', { detached: true }, 'a.signed.dat', 'a-1a2b3c4d.signed.dat', 'application/xml'],
+];
+for (const [file, format, form, wanted, beside, contentType] of NAMES) {
+  test(`${format} of ${file} with ${JSON.stringify(form)} is published as ${wanted}`, (t) => {
+    const whole = { ...PLAIN_FORM, ...form };
+    t.deepEqual(outputNames(file, ID, format, whole), [wanted, beside]);
+    t.is(outputContentType(format, whole), contentType);
+    t.true(possibleOutputNames(file, ID).includes(wanted));
+    t.true(possibleOutputNames(file, ID).includes(beside));
+  });
+}
 
 test('a staged name is cut between characters and keeps a short extension', (t) => {
   const name = stagedName(`${'😀'.repeat(100)}.pdf`);
