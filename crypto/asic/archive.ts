@@ -12,6 +12,7 @@ import type { Container } from './container.ts';
 import { freeName, NAMES } from './container-kinds.ts';
 import { readManifest } from './manifest-read.ts';
 import { type ListedMember, manifestText } from './manifest-text.ts';
+import { digestOf } from './measured-source.ts';
 import { type AddedMember, bytesMember, type ContainerEdit, textMember } from './write-container.ts';
 import { nameOfUri } from './zip-names.ts';
 
@@ -115,12 +116,6 @@ function membersAfter(container: Container | undefined, { dropped, added }: Cont
   const kept = container?.named(...roles).filter((name) => !dropped.has(name)) ?? [];
   const sources = kept.flatMap((name) => container?.member(name) ?? []);
   return [...sources, ...added.filter(({ path }) => path !== 'mimetype')];
-}
-
-function digestOf(source: Source, digest: DigestName): Buffer {
-  const hash = createHash(digest);
-  for (const piece of source.chunks()) hash.update(piece);
-  return hash.digest();
 }
 
 /** Everything that archive manifests list, which therefore can't change any more. @throws {CryptoError} `asic.malformed` */

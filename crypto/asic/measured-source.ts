@@ -2,7 +2,7 @@
 import { createHash } from 'node:crypto';
 import { crc32 } from 'node:zlib';
 import type { Source } from '../files/source.ts';
-import { CryptoError } from '../types.ts';
+import { CryptoError, type DigestName } from '../types.ts';
 
 /** What is known of a file after the first reading. */
 export interface Measure {
@@ -18,6 +18,7 @@ export class MeasuredSource implements Source {
   readonly inode: string;
   readonly #source: Source;
   #measure: Measure | undefined;
+  readonly #digests = new Map<DigestName, Buffer>();
 
   constructor(source: Source, name = source.path) {
     this.path = name;
@@ -32,6 +33,16 @@ export class MeasuredSource implements Source {
     if (this.#measure === undefined) for (const _ of this.chunks());
     if (this.#measure === undefined) throw changed(this.path);
     return this.#measure;
+  }
+
+  /** Of the whole file; read again only for a digest that was not asked for before. */
+  digest(name: DigestName): Buffer {
+    const known = this.#digests.get(name);
+    if (known !== undefined) return known;
+    if (name === 'sha256') return Buffer.from(this.measure.sha256, 'hex');
+    const made = digestOfAll(this.chunks(), name);
+    this.#digests.set(name, made);
+    return made;
   }
 
   read(offset: number, length: number): Buffer {
@@ -63,6 +74,17 @@ export class MeasuredSource implements Source {
   close(): void {
     this.#source.close();
   }
+}
+
+/** The digest of a whole file. @throws {CryptoError} `input.unreadable`, `input.changed` */
+export function digestOf(source: Source, name: DigestName): Buffer {
+  return source instanceof MeasuredSource ? source.digest(name) : digestOfAll(source.chunks(), name);
+}
+
+function digestOfAll(pieces: Iterable<Buffer>, name: DigestName): Buffer {
+  const hash = createHash(name);
+  for (const piece of pieces) hash.update(piece);
+  return hash.digest();
 }
 
 function changed(path: string): CryptoError {

@@ -2,23 +2,18 @@
 
 import type { SigningServices } from '../authorities.ts';
 import { addedSigner } from '../cades/add-signer.ts';
-import { type ContentDigests, hashSource } from '../cades/content-digests.ts';
+import { hashSource } from '../cades/content-digests.ts';
 import { servicesFor } from '../cades/raise.ts';
 import { signedDigests } from '../cades/sign-at-level.ts';
 import type { Source } from '../files/source.ts';
 import { algorithmOf } from '../keys/algorithm.ts';
-import {
-  CryptoError,
-  type DigestName,
-  type SignatureLevel,
-  type SignatureParameters,
-  type Signer,
-} from '../types.ts';
+import { CryptoError, type SignatureLevel, type SignatureParameters, type Signer } from '../types.ts';
 import { detachedSignature } from '../xades/detached-signature.ts';
 import { archived } from './archive.ts';
 import type { Container } from './container.ts';
 import { type AsicKind, freeName, NAMES } from './container-kinds.ts';
 import { manifestText, signaturesText } from './manifest-text.ts';
+import { digestOf } from './measured-source.ts';
 import { besideOthers } from './signatures-file.ts';
 import { type AddedMember, bytesMember, type ContainerEdit, textMember } from './write-container.ts';
 import { uriOfName } from './zip-names.ts';
@@ -130,9 +125,4 @@ function signed(source: Source, request: NewSignatureRequest, services: SigningS
     request,
     servicesFor(level, services),
   );
-}
-
-function digestOf(source: Source, digest: DigestName): Buffer {
-  const digests: ContentDigests = hashSource(source, [digest]);
-  return digests.of(digest);
 }

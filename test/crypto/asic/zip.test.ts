@@ -1,4 +1,12 @@
-import { closeSync, ftruncateSync, openSync, readFileSync, statSync, writeSync } from 'node:fs';
+import {
+  closeSync,
+  ftruncateSync,
+  openSync,
+  readFileSync,
+  statSync,
+  writeFileSync,
+  writeSync,
+} from 'node:fs';
 import { crc32 } from 'node:zlib';
 import test from 'ava';
 import { readDirectory } from '../../../crypto/asic/zip-directory.ts';
@@ -6,7 +14,7 @@ import { memberSource } from '../../../crypto/asic/zip-member.ts';
 import { ZipWriter } from '../../../crypto/asic/zip-writer.ts';
 import { openSource } from '../../../crypto/files/source.ts';
 import { requireTool, runTool } from '../../verifiers/index.ts';
-import { file, NOW } from './room.ts';
+import { facts, file, made, NOW, remade } from './room.ts';
 
 /** A file of holes, written as what our writer says but for the bytes of the large member. */
 function sparseZip(size: number): string {
@@ -108,3 +116,29 @@ with open(sys.argv[1], 'wb') as f, zipfile.ZipFile(Unseekable(f), 'w') as z:
     source.close();
   },
 );
+
+test.serial('containers with any bytes changed are read to an end, without anything thrown', async (t) => {
+  const whole = [
+    await made('E', 'Cades', { level: 'LTA' }),
+    remade(await made('S', 'Xades'), (members) => members.map((one) => ({ ...one, deflate: true }))),
+  ].map((path) => readFileSync(path));
+  // A sequence that looks random and is the same each time.
+  let state = 1;
+  const next = (below: number): number => {
+    state = (Math.imul(state, 1_664_525) + 1_013_904_223) >>> 0;
+    return Math.floor((state / 2 ** 32) * below);
+  };
+  const path = file();
+  for (let round = 0; round < 400; round++) {
+    const original = whole[round % 2] ?? Buffer.alloc(0);
+    const from = next(4) === 0 ? next(original.length) : 0;
+    const changed = Buffer.from(original.subarray(from, next(8) === 0 ? next(original.length) : undefined));
+    // Mostly where the directory is, since everything is found through it.
+    const focus = next(2) === 0 ? Math.max(changed.length - 700, 0) : 0;
+    for (let count = next(6); count > 0 && changed.length > focus; count--) {
+      changed[focus + next(changed.length - focus)] = next(256);
+    }
+    writeFileSync(path, changed);
+    t.notThrows(() => facts(path), `round ${round}`);
+  }
+});
