@@ -5,6 +5,7 @@ import type { View, Views } from './byte-source.ts';
 import { type Budget, OutOfBytes, PdfDamage } from './damage.ts';
 import { endsToken, isSpace, readDigits, skipSpace, startsWith } from './syntax.ts';
 import { asDict, endOfValue, type PdfDict, type Piece, type Reference } from './values.ts';
+import { MAX_GENERATION } from './xref-entry.ts';
 
 /** An object as it lies in the file. */
 export interface IndirectObject extends Reference {
@@ -67,9 +68,6 @@ function parseObject(view: View, offset: number): IndirectObject {
   const value: Piece = { bytes, at, start, end: endOfValue(bytes, start), cipher: undefined };
   return { ...header.reference, value, data: streamStart(view, value) };
 }
-
-/** The highest generation there is (7.5.4); a cross-reference table has no room for a longer one. */
-const MAX_GENERATION = 65_535;
 
 /** Reads `n g obj` and gives the index after it. */
 function readHeader(

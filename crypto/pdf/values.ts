@@ -12,6 +12,7 @@ import {
   skipValue,
   startsWith,
 } from './syntax.ts';
+import { MAX_GENERATION } from './xref-entry.ts';
 
 /** Undoes the encryption of the strings of one object. */
 export interface StringCipher {
@@ -220,7 +221,8 @@ export function asReference(piece: Piece | undefined): Reference | undefined {
   const number = readDigits(piece.bytes, piece.start);
   if (number === undefined) return undefined;
   const generation = readDigits(piece.bytes, skipSpace(piece.bytes, number.end));
-  return generation && { number: number.value, generation: generation.value };
+  if (generation === undefined || generation.value > MAX_GENERATION) return undefined;
+  return { number: number.value, generation: generation.value };
 }
 
 export function isNull(piece: Piece): boolean {

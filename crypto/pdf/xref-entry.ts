@@ -12,3 +12,6 @@ export const FREE: XrefEntry = { kind: 'free' };
 
 /** Object numbers above this are refused: no reader makes room for them. */
 export const MAX_OBJECT_NUMBER = 2 ** 31 - 4096;
+
+/** The highest generation there is (7.5.4): tables have no room for more digits, so whoever says more names no object. */
+export const MAX_GENERATION = 65_535;

@@ -151,6 +151,9 @@ test('a generation beyond those there are is no object, and does not get into a 
   for (const generation of ['65536', '100000000000000020000']) {
     const bad = changed(pdf, '4 0 obj', `4 ${generation} obj`);
     t.true(judge(sign(put(bad))).ok, generation);
+    const named = changed(pdf, '/AcroForm 4 0 R', `/AcroForm 4 ${generation} R`);
+    t.not(named.indexOf(generation), -1);
+    t.true(judge(sign(put(named))).ok, generation);
   }
 });
 
