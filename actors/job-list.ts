@@ -46,7 +46,8 @@ export async function listJobs(
   const rows = ranges.map((range) => new OrderedRows(store, { ...range, ...bounds, newestFirst: true }));
   const merged = new MergedRows(rows, true);
   const ids: JobId[] = [];
-  let matched = fits ? 0 : await merged.skip(offset);
+  // Only where the total says that the page begins inside the range may rows be passed over unseen.
+  let matched = fits || total === undefined ? 0 : await merged.skip(offset);
   while (ids.length < query.pageSize) {
     const row = await merged.next();
     if (row === undefined) break;

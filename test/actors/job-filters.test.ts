@@ -126,6 +126,8 @@ test('every filter and every pair of filters finds what a look at all jobs finds
         if (ids.length < 7) break;
       }
       t.deepEqual(found, expected, JSON.stringify(filter));
+      const beyond = await listJobs(store, counts, { ...filter, page: 9, pageSize: 50 });
+      t.deepEqual(beyond, { ids: [], totalCount: expected.length }, 'a page behind the last one');
       const oldest = await findOldest(store, counts, filter, 3);
       t.is(oldest.matched, expected.length);
       t.deepEqual(oldest.ids, [...expected].reverse().slice(0, 3));
