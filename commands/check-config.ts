@@ -2,6 +2,7 @@
 import { escapeControls } from '../logging.ts';
 import { faultLine, type LoadedSettings, warningLine } from '../settings.ts';
 import { EXIT, type ExitCode } from './exit-codes.ts';
+import { profileSummaries, summaryText } from './profile-summary.ts';
 import { painter, type Terminal } from './terminal.ts';
 
 /** Prints every key with its value and origin, secrets masked; 0 when the service would accept it, else 2. */
@@ -20,6 +21,11 @@ export function checkConfig(
       terminal.out(
         `${key.padEnd(width)}  ${escapeControls(shown)}  ${dim(`(${escapeControls(origin ?? 'default')})`)}\n`,
       );
+    }
+    if (loaded.ok) {
+      terminal.out('\nSigning profiles:\n');
+      for (const profile of profileSummaries(loaded.settings))
+        terminal.out(`  ${escapeControls(summaryText(profile))}\n`);
     }
     tellProblems(loaded, terminal);
   }
@@ -46,6 +52,7 @@ function asJson(loaded: LoadedSettings) {
     settings: Object.fromEntries(
       loaded.resolved.map(({ key, value, origin }) => [key, { value, origin: origin ?? 'default' }]),
     ),
+    profiles: loaded.ok ? profileSummaries(loaded.settings) : [],
     warnings: loaded.warnings,
     faults: loaded.ok ? [] : loaded.faults,
   };
