@@ -1,15 +1,18 @@
 /**
  * The log of the process: plain lines with structured properties, secrets redacted, written in the background.
  *
- * Source: batch-gaps §12. Rolling files become a second `LineSink`.
+ * Source: batch-gaps §12.
  */
-import { createDescriptorSink, type LineSink } from './logging/console-sink.ts';
+import { createDescriptorSink } from './logging/console-sink.ts';
 import { formatLine, LEVELS, type Level } from './logging/line.ts';
+import type { LineSink } from './logging/line-sink.ts';
 import { createScrubber } from './logging/redaction.ts';
 import type { Clock, Log, LogProperties } from './runtime/index.ts';
 
-export { createDescriptorSink, type LineSink } from './logging/console-sink.ts';
+export { createDescriptorSink } from './logging/console-sink.ts';
+export { createFileSink, type FileSinkOptions } from './logging/file-sink.ts';
 export { escapeControls, type Level } from './logging/line.ts';
+export type { LineSink } from './logging/line-sink.ts';
 
 export interface LoggingOptions {
   /** Lines below it are not made. @default 'Information' */

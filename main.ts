@@ -13,8 +13,9 @@ import { EXIT, type ExitCode } from './commands/exit-codes.ts';
 import { runService } from './commands/serve.ts';
 import type { Terminal } from './commands/terminal.ts';
 import { type VerifyOptions, verifyFiles } from './commands/verify.ts';
-import { createDescriptorSink, createLogging } from './logging.ts';
+import { createDescriptorSink } from './logging.ts';
 import { systemClock } from './runtime/index.ts';
+import { openLogging } from './service-log.ts';
 import { isSettingArgument, type LoadedSettings, loadSettings } from './settings.ts';
 
 const SETTINGS_HELP = `
@@ -127,12 +128,7 @@ async function serveCommand(loaded: LoadedSettings): Promise<ExitCode> {
     return EXIT.refused;
   }
   const { settings, warnings } = loaded;
-  const log = createLogging({
-    clock: systemClock,
-    level: settings.logging.logLevel.default,
-    secrets: settings.secrets,
-    sinks: settings.logging.file.writeToConsole ? [stdout] : [],
-  });
+  const log = openLogging(settings, { clock: systemClock, console: stdout, err: terminal.err });
   const { serve } = await import('./serve.ts');
   const options = { version, faults: process.env['SEALWRIGHT_FAULTS'] };
   return runService({ serve, settings, warnings, log, clock: systemClock, terminal, options });

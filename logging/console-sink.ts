@@ -2,23 +2,7 @@
  * Writes lines to a file descriptor without ever blocking the caller, with bounded memory.
  */
 import { pino } from 'pino';
-import type { Level } from './line.ts';
-
-/** Takes finished lines. A file sink will be the second one. */
-export interface LineSink {
-  write(line: string, level: Level): void;
-  /** Resolves when everything taken so far has been written. */
-  flush(): Promise<void>;
-  /** The same, before returning; for a process that is about to end. */
-  flushSync(): void;
-  /** Lines given up because the reader was too slow. */
-  readonly dropped: number;
-}
-
-/** With this much waiting, lines below Warning are dropped. Characters. */
-const CROWDED = 4 * 1024 * 1024;
-/** With this much waiting, every line is dropped. Characters. */
-const FULL = 16 * 1024 * 1024;
+import { FULL, hasRoom, type LineSink } from './line-sink.ts';
 
 /** @param descriptor e.g. 1 for standard output */
 export function createDescriptorSink(descriptor: number): LineSink {
@@ -41,8 +25,7 @@ export function createDescriptorSink(descriptor: number): LineSink {
   });
   return {
     write(line, level) {
-      const minor = level === 'Verbose' || level === 'Debug' || level === 'Information';
-      if (broken || waiting + line.length > (minor ? CROWDED : FULL)) {
+      if (broken || !hasRoom(level, line.length, waiting)) {
         dropped += 1;
         return;
       }

@@ -5,6 +5,7 @@
  */
 import { join, relative, sep } from 'node:path';
 import { checkHosting } from './hosting-checks.ts';
+import { checkLogging } from './logging-table.ts';
 import { checkRemoteSigner } from './remote-table.ts';
 import type { Fault, Warning } from './report.ts';
 import { checkEncryption, checkSigning } from './signing-checks.ts';
@@ -28,12 +29,7 @@ export function checkTogether(settings: Settings, isSound: (section: string) => 
   if (isSound('Encryption:')) checkEncryption(settings, faults);
   if (isSound('Hosting:')) checkHosting(settings, faults, warnings);
   checkApiKeys(settings, warnings);
-  if (!settings.logging.file.writeToConsole) {
-    warnings.push({
-      key: 'Logging:File:WriteToConsole',
-      text: 'is false, so nothing is logged: this version writes no log files',
-    });
-  }
+  if (isSound('Logging:') && isSound('Storage:')) checkLogging(settings, faults, warnings);
   return { faults, warnings };
 }
 

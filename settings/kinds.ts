@@ -132,6 +132,20 @@ export function path(): Kind<string> {
   });
 }
 
+/** A path of something the program makes: what begins with `data/` is below `Storage:Root`. */
+export function dataPath(): Kind<string> {
+  return scalar({
+    type: 'path',
+    rule: 'must be a path of a file, without NUL characters',
+    emptyIsAbsent: true,
+    parse: (value, { cwd, root }) => {
+      if (value.includes('\0') || /[/\\]$/.test(value)) return undefined;
+      const inside = /^(?:\.\/)?data\/(.+)$/.exec(value)?.[1];
+      return inside === undefined ? resolve(cwd, value) : resolve(root, inside);
+    },
+  });
+}
+
 /** A whole number, both bounds included. */
 export function whole(least: number, most: number = Number.MAX_SAFE_INTEGER): Kind<number> {
   const range = most === Number.MAX_SAFE_INTEGER ? `of at least ${least}` : `from ${least} to ${most}`;

@@ -9,6 +9,7 @@ import { type FolderName, type ProfileName, parseFolderName } from '../machines/
 import { HOSTING_KEYS } from './hosting-table.ts';
 import { computed, key, optional, records, required, type Shape } from './keys.ts';
 import { choice, flag, type ListenUrl, list, listenUrl, path, pattern, secretText, whole } from './kinds.ts';
+import { LOGGING_KEYS } from './logging-table.ts';
 import { REMOTE_KEYS } from './remote-table.ts';
 import { ENCRYPTION_KEYS, PROFILE_KEYS, profileName, SIGNING_KEYS } from './signing-table.ts';
 import type { EnvironmentName } from './sources.ts';
@@ -49,7 +50,7 @@ export type InputSettings = Shape<typeof INPUT_KEYS>;
 
 export const KEYS = {
   'Storage:Root': computed(path(), '`data`', ({ cwd }) => resolve(cwd, 'data'), {
-    says: 'Folder of everything the program keeps: `input/ processing/ output/ error/ db/ keys/`. Relative paths start at the working directory.',
+    says: 'Folder of everything the program keeps: `input/ processing/ output/ error/ db/ logs/ keys/`. Relative paths start at the working directory.',
   }),
   'Storage:Inputs': computed(
     records(INPUT_KEYS),
@@ -155,14 +156,7 @@ export const KEYS = {
   'Metrics:RequireApiKey': key(flag(), true, {
     says: 'Ask for the API key or a session on `GET /api/metrics`.',
   }),
-  'Logging:LogLevel:Default': key(
-    choice(['Verbose', 'Debug', 'Information', 'Warning', 'Error', 'Fatal']),
-    'Information',
-    { says: 'Least severe lines that are written.' },
-  ),
-  'Logging:File:WriteToConsole': key(flag(), true, {
-    says: 'Write the log to standard output. This version writes no log files.',
-  }),
+  ...LOGGING_KEYS,
   'Runtime:Store': key(choice(['lmdb']), 'lmdb', { says: 'The embedded store, at `{Root}/db`.' }),
 } as const;
 

@@ -219,5 +219,5 @@ test('weak choices are accepted with a warning', (t) => {
   t.deepEqual(said({ argv: ['--Auth:ApiKey=short'] }), ['Auth:ApiKey']);
   t.deepEqual(said({ argv: ['--Auth:ApiKey='] }), ['Auth:ApiKey']);
   t.deepEqual(said({ argv: ['--Auth:ApiKey=sixteen-letters!'] }), []);
-  t.deepEqual(said({ argv: ['--Logging:File:WriteToConsole=false'] }), ['Logging:File:WriteToConsole']);
+  t.deepEqual(said({ argv: ['--Logging:File:Path=data/logs/batch1.log'] }), ['Logging:File:Path']);
 });
