@@ -1,3 +1,7 @@
+export { type AddAsicSignatureRequest, addAsicSignature } from './asic/add-signature.ts';
+export { type AugmentAsicRequest, augmentAsic } from './asic/augment.ts';
+export { type CounterSignAsicRequest, counterSignAsic } from './asic/counter-sign.ts';
+export { type AsicInput, type SignAsicRequest, type SignedAsic, signAsic } from './asic/sign.ts';
 export type {
   AuthorityRequest,
   AuthorityTransport,
@@ -78,3 +82,4 @@ export {
 } from './validation/signing-certificate.ts';
 export type { TrustSettings, ValidationRequest } from './validation/trust.ts';
 export { type ValidateFileRequest, validateFile } from './validation/validate.ts';
+export { type CounterSignXadesRequest, counterSignXades } from './xades/counter-sign.ts';
