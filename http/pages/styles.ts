@@ -7,6 +7,7 @@ export const PAGES_STYLE = `:root {
 }
 @media (prefers-color-scheme: dark) { :root { --brand: #7db4f5; --good: #6fd39b; --bad: #ff9c94; --wait: #f0c36d; } }
 * { box-sizing: border-box; }
+[hidden] { display: none !important; }
 body { margin: 0; background: Canvas; color: CanvasText; }
 a { color: var(--brand); }
 code, pre { font-family: ui-monospace, monospace; font-size: 0.9em; overflow-wrap: anywhere; }
@@ -54,7 +55,7 @@ dialog::backdrop { background: rgb(0 0 0 / 45%); } dialog label { display: grid;
 @media (prefers-reduced-motion: no-preference) { .toast { animation: rise 0.15s ease-out; } @keyframes rise { from { opacity: 0; transform: translateY(0.5rem); } } }
 `;
 
-export const REFERENCE_STYLE = `.reference { display: grid; grid-template-columns: minmax(14rem, 20rem) minmax(0, 1fr); gap: 2rem; }
+export const REFERENCE_STYLE = `.reference { overflow-wrap: anywhere; display: grid; grid-template-columns: minmax(14rem, 20rem) minmax(0, 1fr); gap: 2rem; }
 .reference aside { position: sticky; top: 0; max-height: 100vh; overflow: auto; align-self: start; padding: 0.5rem 0.25rem; }
 .reference aside input { width: 100%; } .reference aside ul { list-style: none; padding: 0 0 0 0.5rem; margin: 0; }
 .reference aside li { margin: 0.25rem 0; overflow-wrap: anywhere; font-size: 0.9rem; } .reference aside a { text-decoration: none; }
@@ -67,6 +68,6 @@ ul.members { margin: 0; padding: 0 0 0 1rem; border-left: 2px solid var(--line);
 .type, .rules { color: var(--quiet); font-size: 0.9rem; } .note { display: block; font-size: 0.9rem; }
 .status { font-weight: 600; } .status:is(.s2, .s3) { color: var(--good); } .status:is(.s4, .s5) { color: var(--bad); }
 summary { cursor: pointer; padding: 0.15rem 0; } details > p { margin: 0.25rem 0 0.5rem 1rem; }
-form.try:not([hidden]) { display: grid; gap: 0.35rem; border-top: 1px solid var(--line); margin-top: 1rem; } form.try button { justify-self: start; margin-top: 0.35rem; }
-form.try pre { max-height: 24rem; overflow: auto; background: var(--panel); padding: 0.75rem; border-radius: 0.375rem; }
+form.try:not([hidden]) { display: grid; grid-template-columns: minmax(0, 1fr); gap: 0.35rem; border-top: 1px solid var(--line); margin-top: 1rem; } form.try button { justify-self: start; margin-top: 0.35rem; }
+form.try :is(input, textarea) { width: 100%; min-width: 0; } form.try pre { max-height: 24rem; overflow: auto; background: var(--panel); padding: 0.75rem; border-radius: 0.375rem; }
 `;

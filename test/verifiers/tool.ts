@@ -25,6 +25,7 @@ const PACKAGES = {
   qpdf: 'qpdf',
   xmlsec1: 'xmlsec1',
   xmllint: 'libxml2-utils',
+  chromium: 'chromium',
   unzip: 'unzip',
   python3: 'python3',
   gs: 'ghostscript',

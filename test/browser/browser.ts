@@ -1,0 +1,87 @@
+/** Debian's chromium, driven by tests, and what it must never do. */
+import { accessSync, constants } from 'node:fs';
+import { delimiter, join } from 'node:path';
+import type { ExecutionContext } from 'ava';
+import { type Browser, type BrowserContextOptions, chromium, type Locator, type Page } from 'playwright-core';
+import { Service, temporaryRoot } from '../service/service.ts';
+import { requireTool } from '../verifiers/tool.ts';
+
+/** How long a page may take to show what a test waits for, milliseconds. */
+const PATIENCE = 20_000;
+
+let browser: Promise<Browser> | undefined;
+
+/** One browser for all tests of a file; call it in `test.after.always`. */
+export async function closeBrowser(): Promise<void> {
+  await (await browser)?.close();
+}
+
+/** A page of a browser of its own, and every request that it sent. */
+export interface Visit {
+  readonly page: Page;
+  /** Requests so far, as `GET http://…`. */
+  readonly requests: readonly string[];
+}
+
+/**
+ * Opens a page that may talk to `origin` only. When the test is over it fails if the page asked for anything else,
+ * broke its Content-Security-Policy, or threw. Undefined where there is no browser: the test should return.
+ */
+export async function visit(
+  t: ExecutionContext,
+  origin: string,
+  options: BrowserContextOptions = {},
+): Promise<Visit | undefined> {
+  if (!requireTool(t, 'chromium')) return undefined;
+  browser ??= chromium.launch({ executablePath: executable('chromium'), args: ['--no-sandbox'] });
+  const context = await (await browser).newContext(options);
+  context.setDefaultTimeout(PATIENCE);
+  const page = await context.newPage();
+  const requests: string[] = [];
+  const faults: string[] = [];
+  page.on('request', (request) => {
+    requests.push(`${request.method()} ${request.url()}`);
+    if (new URL(request.url()).origin !== origin) faults.push(`asked ${request.url()}`);
+  });
+  page.on('pageerror', (error) => faults.push(`threw ${error.message}`));
+  page.on('console', (message) => {
+    if (/Content Security Policy/i.test(message.text())) faults.push(message.text());
+  });
+  t.teardown(async () => {
+    await context.close();
+    if (faults.length > 0) throw new Error(`The page ${faults.join('; ')}`);
+  });
+  return { page, requests };
+}
+
+/** Logs in as a person does, from the page that was asked for. */
+export async function logIn(page: Page, url: string, key: string): Promise<void> {
+  await page.goto(url);
+  await page.getByLabel('API key').fill(key);
+  await page.keyboard.press('Enter');
+  await page.getByRole('button', { name: 'Log out' }).waitFor();
+}
+
+/** A service whose pages refresh every second. */
+export async function startService(t: ExecutionContext): Promise<Service> {
+  const root = await temporaryRoot(t);
+  return Service.start(t, { root, settings: { 'Dashboard:PollIntervalSeconds': 1 } });
+}
+
+/** What the page says of something that a person did. */
+export function toast(page: Page, code: string): Locator {
+  return page.locator(`.toast[data-code="${code}"]`);
+}
+
+function executable(name: string): string {
+  for (const folder of (process.env['PATH'] ?? '').split(delimiter)) {
+    const path = join(folder, name);
+    try {
+      accessSync(path, constants.X_OK);
+      return path;
+    } catch {
+      // The next folder may have it.
+    }
+  }
+  throw new Error(`${name} is not on the PATH.`);
+}

@@ -1,0 +1,95 @@
+import test from 'ava';
+import { closeBrowser, logIn, startService, toast, visit } from './browser.ts';
+
+test.after.always(() => closeBrowser());
+
+test.serial(
+  'an operator logs in with the key, is told when it is wrong, and is out after logging out',
+  async (t) => {
+    const service = await startService(t);
+    const visited = await visit(t, service.url);
+    if (visited === undefined) return;
+    const { page, requests } = visited;
+    await page.goto(`${service.url}/jobs?status=Failed`);
+    t.is(new URL(page.url()).pathname, '/login');
+    await page.getByLabel('API key').fill('not-the-key-at-all');
+    await page.keyboard.press('Enter');
+    await page.getByRole('alert').waitFor();
+    await page.getByLabel('API key').fill(await service.key());
+    await page.keyboard.press('Enter');
+    await page.getByRole('heading', { name: 'Jobs' }).waitFor();
+    t.is(new URL(page.url()).search, '?status=Failed', 'the page that was asked for is forgotten');
+    t.true(await page.getByLabel('Failed').isChecked());
+    await page.getByText('No job fits.').waitFor();
+    await page.getByRole('button', { name: 'Log out' }).click();
+    await page.getByLabel('API key').waitFor();
+    await page.goto(`${service.url}/`);
+    t.is(new URL(page.url()).pathname, '/login');
+    t.true(requests.length > 5);
+  },
+);
+
+test.serial('an operator pauses, finds a job, cancels it with a reason, and resumes', async (t) => {
+  const service = await startService(t);
+  const visited = await visit(t, service.url);
+  if (visited === undefined) return;
+  const { page, requests } = visited;
+  await logIn(page, `${service.url}/system`, await service.key());
+  await page.getByRole('button', { name: 'Pause' }).click();
+  await page.getByLabel('Reason').fill('Lunch');
+  await page.getByRole('dialog').getByRole('button', { name: 'Pause' }).click();
+  await toast(page, 'ok').waitFor();
+  await page.getByRole('button', { name: 'Resume' }).waitFor();
+  t.like(await service.json('/api/pipeline/state'), { paused: true, reason: 'Lunch' });
+
+  const { jobId } = await service.upload('contract <b>1.txt', 'hello');
+  await page.getByRole('link', { name: 'Jobs' }).click();
+  await page.getByRole('link', { name: 'contract <b>1.txt' }).click();
+  await page.getByRole('heading', { name: 'contract <b>1.txt' }).waitFor();
+  await page.getByRole('button', { name: 'Cancel' }).click();
+  await page.getByLabel('Reason').fill('Wrong file');
+  await page.keyboard.press('Enter');
+  await toast(page, 'ok').waitFor();
+  await page.getByText('Operator canceled: Wrong file.').waitFor();
+  t.is((await service.job(jobId)).status, 'Canceled');
+  t.false(await page.getByRole('button', { name: 'Cancel' }).isVisible());
+  await page.locator('main[data-live="false"]').waitFor();
+  const before = requests.length;
+  await page.waitForTimeout(1500);
+  t.is(requests.length, before, 'a page goes on asking about a job that has ended');
+
+  await page.getByRole('link', { name: 'System' }).click();
+  await page.getByRole('button', { name: 'Resume' }).click();
+  await page.keyboard.press('Enter');
+  await page.getByRole('button', { name: 'Pause' }).waitFor();
+  t.like(await service.json('/api/pipeline/state'), { paused: false });
+});
+
+test.serial('a page that is open shows what changes, and tells the code of a refusal', async (t) => {
+  const service = await startService(t);
+  const visited = await visit(t, service.url);
+  if (visited === undefined) return;
+  const { page } = visited;
+  await service.fetch('/api/pipeline/pause', { method: 'POST' });
+  const { jobId } = await service.upload('late.txt', 'hello');
+  await logIn(page, `${service.url}/jobs/${jobId}`, await service.key());
+  const cancel = page.getByRole('button', { name: 'Cancel' });
+  await cancel.click();
+  // Somebody else is quicker.
+  await service.fetch(`/api/jobs/${jobId}/cancel`, { method: 'POST' });
+  await page.getByRole('dialog').getByRole('button', { name: 'Cancel the job' }).click();
+  await toast(page, 'job.not-queued').waitFor();
+  await page.getByText('Operator canceled.').waitFor();
+
+  await page.goto(`${service.url}/`);
+  await page.getByText('Paused').waitFor();
+  await service.fetch('/api/pipeline/resume', { method: 'POST' });
+  await page.getByText('Running').waitFor();
+  const { jobId: other } = await service.upload('signed.txt', 'hello');
+  await service.finished(other);
+  await page.getByRole('row', { name: /signed\.txt Completed/ }).waitFor();
+  await page.getByRole('img', { name: /Completed jobs/ }).waitFor();
+  await page.goto(`${service.url}/jobs/nobody`);
+  await toast(page, 'job.not-found').waitFor();
+  t.is(await page.locator('main').getAttribute('data-live'), 'false');
+});

@@ -1,0 +1,58 @@
+import test from 'ava';
+import { closeBrowser, logIn, startService, toast, visit } from './browser.ts';
+
+test.after.always(() => closeBrowser());
+
+test.serial('a failed job is retried and a finished one downloaded from its page', async (t) => {
+  const service = await startService(t);
+  const visited = await visit(t, service.url);
+  if (visited === undefined) return;
+  const { page } = visited;
+  const { jobId } = await service.upload('broken.pdf', 'this is no PDF');
+  await service.finished(jobId);
+  await logIn(page, `${service.url}/jobs/${jobId}`, await service.key());
+  await page.getByRole('button', { name: 'Retry' }).click();
+  await page.waitForURL((url) => url.pathname !== `/jobs/${jobId}`);
+  await page.getByRole('link', { name: jobId }).waitFor();
+  const { jobId: good } = await service.upload('good.txt', 'hello');
+  const { outputFileName } = await service.finished(good);
+  await page.goto(`${service.url}/jobs/${good}`);
+  const coming = page.waitForEvent('download');
+  await page.getByRole('link', { name: 'Download' }).click();
+  t.is((await coming).suggestedFilename(), outputFileName ?? '');
+});
+
+test.serial('folders are rescanned one by one and all together', async (t) => {
+  const service = await startService(t);
+  const visited = await visit(t, service.url);
+  if (visited === undefined) return;
+  const { page } = visited;
+  await logIn(page, `${service.url}/input`, await service.key());
+  await page.getByRole('heading', { name: 'default Running' }).waitFor();
+  await page.getByRole('button', { name: 'Rescan this' }).click();
+  await toast(page, 'ok').filter({ hasText: '0 scanned' }).waitFor();
+  await page.getByRole('button', { name: 'Rescan all' }).click();
+  await toast(page, 'ok').nth(1).waitFor();
+  t.pass();
+});
+
+test.serial('every page works by keyboard and fits a phone', async (t) => {
+  const service = await startService(t);
+  const visited = await visit(t, service.url, { viewport: { width: 360, height: 640 } });
+  if (visited === undefined) return;
+  const { page } = visited;
+  const { jobId } = await service.upload(`a-name-that-is-long-${'x'.repeat(120)}.txt`, 'hello');
+  await logIn(page, service.url, await service.key());
+  for (const path of ['/', '/jobs', `/jobs/${jobId}`, '/input', '/system', '/scalar/v1']) {
+    await page.goto(`${service.url}${path}`);
+    if (path !== '/scalar/v1') await page.locator('main[data-refreshed]').waitFor();
+    const { scroll, client } = await page.evaluate<{ scroll: number; client: number }>(
+      '({ scroll: document.documentElement.scrollWidth, client: document.documentElement.clientWidth })',
+    );
+    t.true(scroll <= client, `${path} is ${scroll} wide on a screen of ${client}`);
+    await page.keyboard.press('Tab');
+    t.is(await page.evaluate('document.activeElement.textContent'), 'Skip to the content', path);
+    await page.keyboard.press('Enter');
+    t.is(await page.evaluate('document.activeElement.id'), 'main', path);
+  }
+});
