@@ -20,6 +20,7 @@ const LEAST_ITERATIONS = 10_000;
 export function checkSigning(settings: Settings, found: Findings): void {
   const { profiles, certificate } = settings.signing;
   checkTokens(settings, found.warnings);
+  checkRoots(settings, found.warnings);
   if (profiles.length === 0) {
     checkCertificate('Signing:Certificate', certificate, settings, found.faults);
     return;
@@ -95,6 +96,18 @@ function checkLocal(here: string, profile: ProfileSettings, settings: Settings, 
     warnings.push({ key: `${here}:Timestamp:Url`, text: 'is not used: Level B has no time-stamp' });
   }
   checkPolicy(here, profile, faults);
+}
+
+/** From level LT on, the chain of the time-stamp authority has to be collected too, up to a root. */
+function checkRoots({ signing }: Settings, warnings: Warning[]): void {
+  const { roots, useSystemRoots } = signing.trust;
+  if (roots.length > 0 || useSystemRoots) return;
+  const index = signing.profiles.findIndex(({ level }) => level === 'LT' || level === 'LTA');
+  if (index < 0) return;
+  warnings.push({
+    key: `Signing:Profiles:${index}:Level`,
+    text: 'needs the root of the time-stamp authority in Signing:Trust:Roots, where there is none',
+  });
 }
 
 /** One signature after the other is what tokens do unless they are told to do more. */
