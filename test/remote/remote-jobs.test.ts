@@ -1,0 +1,347 @@
+/** Jobs that a person signs on the remote portal. Source: batch-gaps §8, its three tables. */
+import { existsSync } from 'node:fs';
+import { readdir, readFile } from 'node:fs/promises';
+import test, { type ExecutionContext } from 'ava';
+import { createRemotePortal, type RemoteProfile } from '../../actors/index.ts';
+import { samplePdf } from '../../bench/samples.ts';
+import type { JobId, ProfileName } from '../../machines/ids.ts';
+import { systemClock, systemIds } from '../../runtime/index.ts';
+import { type Room, type RoomOptions, room } from '../actors/batch-room.ts';
+import { ScriptedPortal } from './scripted-portal.ts';
+
+const PROFILE: RemoteProfile = {
+  method: 'RemoteSigner',
+  name: 'contracts' as ProfileName,
+  format: undefined,
+  verify: true,
+  encrypt: false,
+  anchors: [],
+  participant: {
+    name: 'Ann Example',
+    email: 'ann@example.org',
+    identifier: '12345678909',
+    allowElectronicSignature: false,
+  },
+};
+
+interface Scene {
+  readonly portal: ScriptedPortal;
+  readonly room: Room;
+  /** Opens the service on the same folder again. */
+  again(): Promise<Room>;
+}
+
+async function scene(
+  t: ExecutionContext,
+  options: { readonly timeout?: number; readonly maxFailures?: number; readonly room?: RoomOptions } = {},
+): Promise<Scene> {
+  const portal = await new ScriptedPortal().listen(t);
+  const open = (root?: string) => {
+    const remote = createRemotePortal({
+      endpoint: portal.url,
+      apiKey: portal.apiKey,
+      timeout: 30_000,
+      clock: systemClock,
+      ids: systemIds,
+    });
+    t.teardown(() => remote.close());
+    return room(t, {
+      watch: false,
+      profiles: [PROFILE],
+      remote: {
+        portal: remote,
+        every: 50,
+        timeout: options.timeout ?? 3_600_000,
+        maxFailures: options.maxFailures ?? 2,
+      },
+      ...options.room,
+      ...(root !== undefined && { root }),
+    });
+  };
+  const first = await open();
+  return { portal, room: first, again: () => open(first.layout.root) };
+}
+
+/** Waits until something is so; ava's own limit ends a wait in vain. */
+async function until(isSo: () => boolean | Promise<boolean>): Promise<void> {
+  while (!(await isSo())) await systemClock.sleep(10);
+}
+
+const PDF = samplePdf(4_000);
+
+test('a file is uploaded, a document made for its one participant, and what was signed comes out', async (t) => {
+  const { portal, room: here } = await scene(t);
+  const id = await here.upload('contract "ä".pdf', PDF);
+  await here.reach('AwaitingSigner', 1);
+  const waiting = await here.batch.jobs.get(id);
+  t.is(waiting.remoteDocumentId, portal.only.id);
+  t.is(typeof waiting.awaitingSignerSince, 'number');
+  t.is(here.batch.inFlight(), 0, 'a waiting job holds no slot');
+  t.deepEqual([...portal.keys], [portal.apiKey]);
+  t.deepEqual(portal.only.content, PDF);
+  t.like(portal.only.request, {
+    files: [{ displayName: 'contract "ä".pdf', name: 'contract "ä".pdf', contentType: 'application/pdf' }],
+    flowActions: [
+      {
+        type: 'Signer',
+        step: 1,
+        user: { name: 'Ann Example', identifier: '12345678909', email: 'ann@example.org' },
+        allowElectronicSignature: false,
+      },
+    ],
+  });
+  portal.conclude(portal.only);
+  await here.reach('Completed', 1);
+  const done = await here.batch.jobs.get(id);
+  t.deepEqual(
+    done.history.map(({ status, message }) => `${status}: ${message}`),
+    [
+      'Queued: Uploaded.',
+      'Processing: Claimed by worker.',
+      `AwaitingSigner: Dispatched to the remote portal (document ${waiting.remoteDocumentId}).`,
+      'Verifying: Remote document concluded; content downloaded.',
+      'Completed: Verified and published.',
+    ],
+  );
+  t.deepEqual(await readFile((await here.batch.jobs.output(id)).path), portal.only.content);
+  t.is(portal.count('upload'), 1);
+  t.is(portal.count('create'), 1);
+});
+
+for (const [name, content] of [
+  ['data.bin', Buffer.from('any bytes')],
+  ['order.xml', Buffer.from('<order><item>1</item></order>')],
+] as const) {
+  test(`${name} comes home signed in its format`, async (t) => {
+    const { portal, room: here } = await scene(t);
+    const id = await here.upload(name, content);
+    await here.reach('AwaitingSigner', 1);
+    t.is(portal.only.request['forceCadesSignature'], name.endsWith('.bin') ? true : undefined);
+    portal.conclude(portal.only);
+    await until(() => here.batch.count(['Completed', 'Failed']) === 1);
+    const job = await here.batch.jobs.get(id);
+    t.is(job.status, 'Completed', job.errorMessage ?? undefined);
+  });
+}
+
+for (const status of ['Refused', 'Expired', 'Canceled']) {
+  test(`a document that is ${status} fails its job and says why`, async (t) => {
+    const { portal, room: here } = await scene(t);
+    const id = await here.upload('a.pdf', PDF);
+    await here.reach('AwaitingSigner', 1);
+    portal.only.reason = 'wrong amount';
+    portal.only.status = status;
+    await here.reach('Failed', 1);
+    const job = await here.batch.jobs.get(id);
+    t.is(job.errorCode, 'remote.document-rejected');
+    t.regex(job.errorMessage ?? '', new RegExp(`^remote\\.document-rejected: .*${status}.*wrong amount`));
+    t.is(job.history.at(-1)?.message, job.errorMessage ?? undefined);
+    t.true(existsSync(job.originalPath), 'the input stays');
+    await until(async () => (await readdir(here.layout.error)).includes(id));
+  });
+}
+
+test('Pending, FlowConcluded and a status nobody knows are waited out, with one warning for the last', async (t) => {
+  const { portal, room: here } = await scene(t);
+  await here.upload('a.pdf', PDF);
+  await here.reach('AwaitingSigner', 1);
+  for (const status of ['FlowConcluded', 'SomethingNew']) {
+    portal.only.status = status;
+    const asked = portal.count('poll');
+    await until(() => portal.count('poll') >= asked + 3);
+  }
+  t.is(here.batch.count(['AwaitingSigner']), 1);
+  t.is(here.complaints.filter((line) => line.includes('SomethingNew')).length, 1);
+});
+
+test('a job that waits longer than its limit fails, and the document is left as it is', async (t) => {
+  const { portal, room: here } = await scene(t, { timeout: 1 });
+  const id = await here.upload('a.pdf', PDF);
+  await here.reach('Failed', 1);
+  t.is((await here.batch.jobs.get(id)).errorCode, 'remote.timeout');
+  t.is(portal.count('cancel'), 0);
+  t.is(portal.only.status, 'Pending');
+});
+
+for (const how of ['reset', { status: 503 }, { status: 429 }, { status: 408 }] as const) {
+  const name = how === 'reset' ? how : String(how.status);
+  test(`an upload that meets ${name} is tried twice more and then given up`, async (t) => {
+    const { portal, room: here } = await scene(t, { room: { clock: hasty() } });
+    portal.misbehave('upload', how, how, how);
+    const id = await here.upload('a.pdf', PDF);
+    await here.reach('Failed', 1);
+    t.is(portal.count('upload'), 3);
+    t.is(portal.count('create'), 0);
+    t.is((await here.batch.jobs.get(id)).errorCode, 'remote.unreachable');
+  });
+}
+
+test('an upload that is refused for good is not tried again', async (t) => {
+  const { portal, room: here } = await scene(t);
+  portal.misbehave('upload', { status: 401, body: 'unknown key' });
+  const id = await here.upload('a.pdf', PDF);
+  await here.reach('Failed', 1);
+  t.is(portal.count('upload'), 1);
+  t.regex((await here.batch.jobs.get(id)).errorMessage ?? '', /^remote\.unreachable: .*401.*unknown key/);
+});
+
+for (const how of ['reset', { status: 500 }, { status: 400 }, { status: 200, body: '<html>' }] as const) {
+  const name = how === 'reset' ? how : `${how.status}${'body' in how ? ' and a page' : ''}`;
+  test(`a document whose making meets ${name} is never made a second time`, async (t) => {
+    const { portal, room: here } = await scene(t);
+    portal.misbehave('create', how);
+    const id = await here.upload('a.pdf', PDF);
+    await here.reach('Failed', 1);
+    t.is(portal.count('create'), 1);
+    t.is((await here.batch.jobs.get(id)).errorCode, 'remote.unreachable');
+  });
+}
+
+test('failures in a row fail the job only beyond the limit, and a success in between forgives them', async (t) => {
+  const { portal, room: here } = await scene(t, { maxFailures: 2 });
+  const id = await here.upload('a.pdf', PDF);
+  await here.reach('AwaitingSigner', 1);
+  portal.misbehave('poll', { status: 500 }, 'reset');
+  const asked = portal.count('poll');
+  await until(() => portal.count('poll') > asked + 3);
+  t.is(here.batch.count(['AwaitingSigner']), 1);
+  portal.misbehave('poll', { status: 502 }, { status: 502 }, { status: 502 });
+  await here.reach('Failed', 1);
+  t.is((await here.batch.jobs.get(id)).errorCode, 'remote.unreachable');
+});
+
+test('an answer that forbids the poll for good fails the job at once', async (t) => {
+  const { portal, room: here } = await scene(t);
+  const id = await here.upload('a.pdf', PDF);
+  await here.reach('AwaitingSigner', 1);
+  portal.misbehave('poll', { status: 403 });
+  await here.reach('Failed', 1);
+  t.is((await here.batch.jobs.get(id)).errorCode, 'remote.unreachable');
+});
+
+test('a portal that asks for a pause is left alone for that long', async (t) => {
+  const { portal, room: here } = await scene(t);
+  await here.upload('a.pdf', PDF);
+  await here.reach('AwaitingSigner', 1);
+  portal.misbehave('poll', { status: 503, headers: { 'retry-after': '3600' } });
+  await until(() => here.complaints.some((line) => line.includes('could not be asked')));
+  const asked = portal.count('poll');
+  await systemClock.sleep(300);
+  t.is(portal.count('poll'), asked);
+});
+
+for (const [name, content] of [
+  ['half an answer', 'half'],
+  ['an unsigned file', PDF],
+  ['a page', Buffer.from('<html>sorry</html>')],
+] as const) {
+  test(`${name} in place of the signed file is never published`, async (t) => {
+    const { portal, room: here } = await scene(t, { maxFailures: 1 });
+    const id = await here.upload('a.pdf', PDF);
+    await here.reach('AwaitingSigner', 1);
+    if (content === 'half') portal.misbehave('download', 'half', 'half', 'half');
+    else portal.only.content = content;
+    portal.only.status = 'Concluded';
+    await here.reach('Failed', 1);
+    t.deepEqual(await readdir(here.layout.output), []);
+    const { originalPath, errorMessage } = await here.batch.jobs.get(id);
+    t.true(existsSync(originalPath));
+    t.truthy(errorMessage);
+  });
+}
+
+test('a signature over other content is refused where it can be told', async (t) => {
+  const { portal, room: here } = await scene(t);
+  const id = await here.upload('data.bin', 'what was sent');
+  await here.reach('AwaitingSigner', 1);
+  portal.only.content = Buffer.from('something else');
+  portal.conclude(portal.only);
+  await here.reach('Failed', 1);
+  t.regex((await here.batch.jobs.get(id)).errorMessage ?? '', /Verification failed/);
+  t.deepEqual(await readdir(here.layout.output), []);
+});
+
+test('canceling a waiting job tells the portal, and a portal that does not listen changes nothing', async (t) => {
+  const { portal, room: here } = await scene(t);
+  const first = await here.upload('a.pdf', PDF);
+  await here.reach('AwaitingSigner', 1);
+  await here.batch.jobs.cancel(first, 'signed on paper');
+  await until(() => portal.count('cancel') === 1);
+  t.deepEqual(portal.cancellations, [{ id: portal.only.id, reason: 'signed on paper' }]);
+  const second = await here.upload('b.pdf', PDF);
+  await here.reach('AwaitingSigner', 1);
+  portal.misbehave('cancel', { status: 500 });
+  await here.batch.jobs.cancel(second, null);
+  await until(() => portal.count('cancel') === 2);
+  const job = await here.batch.jobs.get(second);
+  t.is(job.status, 'Canceled');
+  t.true(existsSync(job.originalPath), 'the input stays');
+  await until(async () => (await readdir(here.layout.error)).length === 2);
+});
+
+test('jobs that wait are not touched by a restart, and come home after it', async (t) => {
+  const { portal, room: here, again } = await scene(t);
+  const id = await here.upload('a.pdf', PDF);
+  await here.reach('AwaitingSigner', 1);
+  await here.close();
+  portal.conclude(portal.only);
+  const second = await again();
+  await second.reach('Completed', 1);
+  t.is((await second.batch.jobs.get(id)).status, 'Completed');
+  t.is(portal.count('upload'), 1);
+});
+
+test('no more than MaxConcurrency jobs are verified at once, however many documents conclude together', async (t) => {
+  const { portal, room: here } = await scene(t, { room: { maxConcurrency: 1 } });
+  for (let index = 0; index < 6; index += 1) await here.upload(`${index}.pdf`, PDF);
+  await here.reach('AwaitingSigner', 6);
+  let most = 0;
+  const watching = setInterval(() => {
+    most = Math.max(most, here.batch.inFlight());
+  }, 1);
+  for (const document of portal.documents.values()) portal.conclude(document);
+  await here.reach('Completed', 6);
+  clearInterval(watching);
+  t.true(most <= 1, `${most} jobs were in flight`);
+});
+
+test('a paused pipeline asks the portal nothing until it is resumed', async (t) => {
+  const { portal, room: here } = await scene(t);
+  await here.upload('a.pdf', PDF);
+  await here.reach('AwaitingSigner', 1);
+  await here.batch.pipeline.pause(null);
+  portal.conclude(portal.only);
+  await systemClock.sleep(150);
+  const asked = portal.count('poll');
+  await systemClock.sleep(200);
+  t.is(portal.count('poll'), asked);
+  t.is(here.batch.count(['AwaitingSigner']), 1);
+  await here.batch.pipeline.resume(null);
+  await here.reach('Completed', 1);
+});
+
+test('a cancel that races the poll ends in exactly one of the two', async (t) => {
+  const { portal, room: here } = await scene(t, { room: { maxConcurrency: 4 } });
+  const ids: JobId[] = [];
+  for (let index = 0; index < 8; index += 1) ids.push(await here.upload(`${index}.pdf`, PDF));
+  await here.reach('AwaitingSigner', 8);
+  for (const document of portal.documents.values()) portal.conclude(document);
+  const outcomes = await Promise.all(
+    ids.map((id) =>
+      here.batch.jobs.cancel(id, null).then(
+        () => 'Canceled',
+        () => 'Completed',
+      ),
+    ),
+  );
+  await until(() => here.batch.count(['Canceled', 'Completed']) === 8);
+  for (const [index, id] of ids.entries()) {
+    const { status } = await here.batch.jobs.get(id);
+    t.true(status === outcomes[index], `${id} is ${status}; its cancel said ${outcomes[index]}`);
+  }
+});
+
+/** Pauses between tries are cut short; everything else goes by the machine's clock. */
+function hasty() {
+  return { ...systemClock, sleep: (_: number, signal?: AbortSignal) => systemClock.sleep(1, signal) };
+}
