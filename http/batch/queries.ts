@@ -18,21 +18,28 @@ const once = z.string({ error: 'must be given once' });
 /** At most nine digits, so that no page can reach beyond what a number holds exactly. */
 const positive = once
   .regex(/^0*[1-9]\d{0,8}$/, { error: 'must be an integer of at least 1' })
-  .transform(Number);
+  .transform(Number)
+  .meta({ openapi: { type: 'integer', minimum: 1 } });
 
 /** Any of some names, without regard to case; repeated or separated by commas. */
 function anyOf<Name extends string>(all: readonly Name[]) {
   const byName = new Map(all.map((name) => [name.toLowerCase(), name]));
-  return z.union([z.string(), z.array(z.string())]).transform((given, context) => {
-    const names = [given].flat().flatMap((value) => value.split(','));
-    const found = names.map((name) => byName.get(name.trim().toLowerCase()));
-    const known = found.filter((name) => name !== undefined);
-    if (known.length < found.length) {
-      context.addIssue({ code: 'custom', message: `must be one of ${all.join(', ')}` });
-      return z.NEVER;
-    }
-    return [...new Set(known)];
-  });
+  return z
+    .union([z.string(), z.array(z.string())])
+    .transform((given, context) => {
+      const names = [given].flat().flatMap((value) => value.split(','));
+      const found = names.map((name) => byName.get(name.trim().toLowerCase()));
+      const known = found.filter((name) => name !== undefined);
+      if (known.length < found.length) {
+        context.addIssue({ code: 'custom', message: `must be one of ${all.join(', ')}` });
+        return z.NEVER;
+      }
+      return [...new Set(known)];
+    })
+    .meta({
+      description: 'Any of these: repeated, or separated by commas; without regard to case.',
+      openapi: { type: 'array', items: { type: 'string', enum: all } },
+    });
 }
 
 /** A day (`2026-05-26`, its midnight UTC) or a moment with its zone, as ISO 8601 writes them. */

@@ -48,70 +48,84 @@ const jobFields = {
   outputEncrypted: z.boolean(),
 };
 
-export const jobShape = z.strictObject(jobFields);
+export const jobShape = z.strictObject(jobFields).meta({ id: 'Job' });
 
-export const jobDetailShape = z.strictObject({
-  ...jobFields,
-  errorCode: z.string().nullable(),
-  remoteDocumentId: z.string().nullable(),
-  awaitingSignerSince: timestamp.nullable(),
-  queuedAt: timestamp,
-  inputSha256: z.string().nullable(),
-  outputSha256: z.string().nullable(),
-  outputFileName: z.string().nullable(),
-  history: z.array(z.strictObject({ id: z.int(), timestamp, status: jobState, message: z.string() })),
-});
+export const jobDetailShape = z
+  .strictObject({
+    ...jobFields,
+    errorCode: z.string().nullable(),
+    remoteDocumentId: z.string().nullable(),
+    awaitingSignerSince: timestamp.nullable(),
+    queuedAt: timestamp,
+    inputSha256: z.string().nullable(),
+    outputSha256: z.string().nullable(),
+    outputFileName: z.string().nullable(),
+    history: z.array(z.strictObject({ id: z.int(), timestamp, status: jobState, message: z.string() })),
+  })
+  .meta({ id: 'JobWithHistory' });
 
-export const jobListShape = z.strictObject({
-  items: z.array(jobShape),
-  page: z.int(),
-  pageSize: z.int(),
-  totalCount: z.int(),
-});
+export const jobListShape = z
+  .strictObject({
+    items: z.array(jobShape),
+    page: z.int(),
+    pageSize: z.int(),
+    totalCount: z.int(),
+  })
+  .meta({ id: 'JobList' });
 
-export const uploadAcceptedShape = z.strictObject({
-  jobId: z.guid(),
-  fileName: z.string(),
-  originalPath: z.string(),
-  format: jobFormat,
-  status: z.literal('Queued'),
-});
+export const uploadAcceptedShape = z
+  .strictObject({
+    jobId: z.guid(),
+    fileName: z.string(),
+    originalPath: z.string(),
+    format: jobFormat,
+    status: z.literal('Queued'),
+  })
+  .meta({ id: 'UploadAccepted' });
 
-export const retryShape = z.strictObject({
-  newJobId: z.guid(),
-  parentJobId: z.guid(),
-  status: z.literal('Queued'),
-});
+export const retryShape = z
+  .strictObject({
+    newJobId: z.guid(),
+    parentJobId: z.guid(),
+    status: z.literal('Queued'),
+  })
+  .meta({ id: 'Retry' });
 
-export const cancelShape = z.strictObject({ jobId: z.guid(), status: z.literal('Canceled') });
+export const cancelShape = z
+  .strictObject({ jobId: z.guid(), status: z.literal('Canceled') })
+  .meta({ id: 'Cancellation' });
 
-export const pipelineShape = z.strictObject({
-  paused: z.boolean(),
-  pausedAtUtc: timestamp.nullable(),
-  resumedAtUtc: timestamp.nullable(),
-  pausedBy: z.enum(['system', 'operator']),
-  reason: z.string().nullable(),
-  maxConcurrency: z.int(),
-  jobsInFlight: z.int(),
-  jobsInFlightByFormat: z.strictObject({ pades: z.int(), cades: z.int(), xades: z.int(), total: z.int() }),
-});
+export const pipelineShape = z
+  .strictObject({
+    paused: z.boolean(),
+    pausedAtUtc: timestamp.nullable(),
+    resumedAtUtc: timestamp.nullable(),
+    pausedBy: z.enum(['system', 'operator']),
+    reason: z.string().nullable(),
+    maxConcurrency: z.int(),
+    jobsInFlight: z.int(),
+    jobsInFlightByFormat: z.strictObject({ pades: z.int(), cades: z.int(), xades: z.int(), total: z.int() }),
+  })
+  .meta({ id: 'PipelineState' });
 
-export const foldersShape = z.strictObject({
-  folders: z.array(
-    z.strictObject({
-      name: z.string(),
-      path: z.string(),
-      exists: z.boolean(),
-      status: z.enum(['Initializing', 'Running', 'Stopped']),
-      lastEnqueueAt: timestamp.nullable(),
-      lastError: z.string().nullable(),
-      processedCount: z.int(),
-      fileCount: z.int(),
-      fileCountCapped: z.boolean(),
-      profile: z.string(),
-    }),
-  ),
-});
+export const foldersShape = z
+  .strictObject({
+    folders: z.array(
+      z.strictObject({
+        name: z.string(),
+        path: z.string(),
+        exists: z.boolean(),
+        status: z.enum(['Initializing', 'Running', 'Stopped']),
+        lastEnqueueAt: timestamp.nullable(),
+        lastError: z.string().nullable(),
+        processedCount: z.int(),
+        fileCount: z.int(),
+        fileCountCapped: z.boolean(),
+        profile: z.string(),
+      }),
+    ),
+  })
+  .meta({ id: 'Folders' });
 
 const rescanCounts = {
   scanned: z.int(),
@@ -121,52 +135,60 @@ const rescanCounts = {
   errors: z.int(),
 };
 
-export const rescanShape = z.strictObject({
-  folders: z.array(
-    z.strictObject({
-      name: z.string(),
-      path: z.string(),
-      ...rescanCounts,
-      enqueuedFiles: z.array(z.string()),
-    }),
-  ),
-  totals: z.strictObject({ folders: z.int(), ...rescanCounts }),
-});
+export const rescanShape = z
+  .strictObject({
+    folders: z.array(
+      z.strictObject({
+        name: z.string(),
+        path: z.string(),
+        ...rescanCounts,
+        enqueuedFiles: z.array(z.string()),
+      }),
+    ),
+    totals: z.strictObject({ folders: z.int(), ...rescanCounts }),
+  })
+  .meta({ id: 'Rescan' });
 
-export const cleanupShape = z.strictObject({ deleted: z.int(), message: z.string() });
+export const cleanupShape = z.strictObject({ deleted: z.int(), message: z.string() }).meta({ id: 'Cleanup' });
 
-export const eventListShape = z.strictObject({
-  items: z.array(
-    z.strictObject({
-      id: z.guid(),
-      timestamp,
-      kind: z.enum(SYSTEM_EVENT_KINDS),
-      actor: z.string(),
-      jobId: z.guid().nullable(),
-      code: z.string().nullable(),
-      message: z.string(),
-    }),
-  ),
-  page: z.int(),
-  pageSize: z.int(),
-  totalCount: z.int(),
-});
+export const eventListShape = z
+  .strictObject({
+    items: z.array(
+      z.strictObject({
+        id: z.guid(),
+        timestamp,
+        kind: z.enum(SYSTEM_EVENT_KINDS),
+        actor: z.string(),
+        jobId: z.guid().nullable(),
+        code: z.string().nullable(),
+        message: z.string(),
+      }),
+    ),
+    page: z.int(),
+    pageSize: z.int(),
+    totalCount: z.int(),
+  })
+  .meta({ id: 'EventList' });
 
-export const whoamiShape = z.strictObject({ operator: z.string(), scheme: z.enum(['ApiKey', 'Cookie']) });
+export const whoamiShape = z
+  .strictObject({ operator: z.string(), scheme: z.enum(['ApiKey', 'Cookie']) })
+  .meta({ id: 'Identity' });
 
-export const healthShape = z.strictObject({ status: z.literal('Healthy') });
+export const healthShape = z.strictObject({ status: z.literal('Healthy') }).meta({ id: 'Health' });
 
-export const readyShape = z.strictObject({
-  status: z.enum(['Ready', 'NotReady']),
-  checkedAtUtc: timestamp,
-  checks: z.array(
-    z.strictObject({
-      name: z.string(),
-      status: z.enum(['Healthy', 'Unhealthy']),
-      detail: z.string().nullable(),
-    }),
-  ),
-});
+export const readyShape = z
+  .strictObject({
+    status: z.enum(['Ready', 'NotReady']),
+    checkedAtUtc: timestamp,
+    checks: z.array(
+      z.strictObject({
+        name: z.string(),
+        status: z.enum(['Healthy', 'Unhealthy']),
+        detail: z.string().nullable(),
+      }),
+    ),
+  })
+  .meta({ id: 'Readiness' });
 
 /** `YYYY-MM-DDTHH:mm:ss.sssZ`. */
 export function isoTime(at: Millis): string {

@@ -40,7 +40,7 @@ td { overflow-wrap: anywhere; } th { color: var(--quiet); font-weight: 600; font
 .chip.good { color: var(--good); } .chip.bad { color: var(--bad); } .chip.wait { color: var(--wait); } .chip.busy { color: var(--brand); }
 .filters, .row { display: flex; flex-wrap: wrap; gap: 0.5rem 0.75rem; align-items: end; margin: 0 0 1rem; }
 .filters label { display: grid; font-size: 0.875rem; color: var(--quiet); } fieldset { border: 1px solid var(--line); border-radius: 0.375rem; padding: 0.25rem 0.75rem; display: flex; flex-wrap: wrap; gap: 0.25rem 0.75rem; }
-fieldset label { display: inline-flex; gap: 0.3rem; align-items: center; color: CanvasText; }
+.filters fieldset label { display: inline-flex; gap: 0.3rem; align-items: center; color: CanvasText; }
 legend { font-size: 0.875rem; color: var(--quiet); }
 .chart { display: block; width: 100%; height: 7rem; } .chart rect { fill: var(--brand); } .chart line { stroke: var(--line); }
 .chart text { fill: var(--quiet); font-size: 10px; }
