@@ -51,7 +51,7 @@ function fingerprint() {
     for (const entry of entries.sort((left, right) => (left.name < right.name ? -1 : 1))) {
       const path = join(folder, entry.name);
       if (entry.isDirectory()) {
-        if (!outermost || !SKIPPED.test(entry.name)) walk(path, false);
+        if (entry.name !== 'node_modules' && (!outermost || !SKIPPED.test(entry.name))) walk(path, false);
       } else if (SOURCES.test(entry.name)) {
         const { size, mtimeMs } = statSync(path);
         hash.update(`${path} ${size} ${mtimeMs}\n`);

@@ -42,7 +42,9 @@ function sourceFiles(folder) {
     for (const entry of readdirSync(join(folder, inner), { withFileTypes: true })) {
       const path = inner === '' ? entry.name : `${inner}/${entry.name}`;
       if (entry.isDirectory()) {
-        if (inner !== '' || !SKIPPED_FOLDERS.test(entry.name)) walk(path);
+        // Packages of the peers' benchmark lie deeper than those of the product.
+        const skipped = entry.name === 'node_modules' || (inner === '' && SKIPPED_FOLDERS.test(entry.name));
+        if (!skipped) walk(path);
       } else if (entry.name.endsWith('.ts') && !entry.name.endsWith('.d.ts')) found.push(path);
     }
   };
