@@ -14,7 +14,7 @@ import { runService } from './commands/serve.ts';
 import type { Terminal } from './commands/terminal.ts';
 import { type VerifyOptions, verifyFiles } from './commands/verify.ts';
 import { createDescriptorSink } from './logging.ts';
-import { systemClock } from './runtime/index.ts';
+import { systemClock, systemIds } from './runtime/index.ts';
 import { openLogging } from './service-log.ts';
 import { isSettingArgument, type LoadedSettings, loadSettings } from './settings.ts';
 
@@ -106,6 +106,18 @@ async function main(argv: readonly string[]): Promise<ExitCode> {
     .action(async (options: DecryptOptions) => {
       const { decrypt } = await import('./commands/decrypt.ts');
       exit = await decrypt(options, process.env, terminal);
+    });
+
+  program
+    .command('doctor')
+    .description('look at everything a start needs, and say what is wrong, why, and what to do')
+    .addOption(configDir())
+    .option('--json', 'print JSON', false)
+    .addHelpText('after', SETTINGS_HELP)
+    .action(async (options: { json: boolean }) => {
+      const { doctor } = await import('./commands/doctor.ts');
+      const parts = { clock: systemClock, ids: systemIds, terminal, cwd: process.cwd() };
+      exit = await doctor(load(), options, { ...parts, nodeVersion: process.versions.node });
     });
 
   try {

@@ -49,4 +49,5 @@ export { CREATED, firstStep, nextStep, type StepContext } from './step.ts';
 export { LONGEST_KEY_TEXT } from './store/keys.ts';
 export { type LmdbOptions, openLmdbStore } from './store/lmdb.ts';
 export { MemoryStore } from './store/memory.ts';
+export { folderOwner } from './store/owner.ts';
 export type { RestartLimit } from './supervisor.ts';

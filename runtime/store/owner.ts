@@ -38,6 +38,21 @@ export function claimFolder(folder: string): Release {
   return () => rmSync(path, { force: true });
 }
 
+/** The living process that has a folder; undefined when nobody has it. Claims nothing. */
+export function folderOwner(folder: string): number | undefined {
+  let names: readonly string[];
+  try {
+    names = readdirSync(folder);
+  } catch {
+    return undefined;
+  }
+  for (const name of names) {
+    const [, pid, birth] = CLAIM.exec(name) ?? [];
+    if (pid !== undefined && birth !== undefined && isAlive(Number(pid), birth)) return Number(pid);
+  }
+  return undefined;
+}
+
 function locked(folder: string, pid: number): Fatal {
   return new Fatal('store.locked', `${folder} is in use by process ${pid}.`);
 }

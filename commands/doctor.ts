@@ -1,0 +1,142 @@
+/**
+ * `sealwright doctor`: looks at everything a start needs and says what is wrong, why, and what to do. Changes
+ * nothing: what it writes to try a folder it removes again.
+ *
+ * Source: running.md, "Commands".
+ */
+import { existsSync } from 'node:fs';
+import { join } from 'node:path';
+import { storageLayout } from '../actors/index.ts';
+import { loadUws } from '../http/index.ts';
+import { openKeyFolder } from '../key-folder.ts';
+import { escapeControls } from '../logging.ts';
+import { type Clock, describeFailure, folderOwner, type Ids } from '../runtime/index.ts';
+import type { LoadedSettings, Settings } from '../settings.ts';
+import { tellProblems } from './check-config.ts';
+import { checkAuthorityClock, checkPort } from './doctor/addresses.ts';
+import { checkSigningKeys, checkTlsCertificate } from './doctor/certificates.ts';
+import { bad, type Finding, good } from './doctor/finding.ts';
+import { checkFolder, checkRoom, type FolderToCheck } from './doctor/folders.ts';
+import { checkSecrets } from './doctor/secrets.ts';
+import { EXIT, type ExitCode } from './exit-codes.ts';
+import { painter, type Terminal } from './terminal.ts';
+
+export interface DoctorParts {
+  readonly clock: Clock;
+  readonly ids: Ids;
+  readonly terminal: Terminal;
+  /** The working directory, where relative names of configuration files start. */
+  readonly cwd: string;
+  /** As in `process.versions.node`. */
+  readonly nodeVersion: string;
+}
+
+const OLDEST_NODE = [20, 19] as const;
+
+/** 0 when nothing has failed (warnings are allowed), 1 when something has, 2 when the configuration is refused. */
+export async function doctor(
+  loaded: LoadedSettings,
+  options: { readonly json: boolean },
+  parts: DoctorParts,
+): Promise<ExitCode> {
+  if (!loaded.ok) {
+    if (options.json)
+      parts.terminal.out(`${JSON.stringify({ ok: false, faults: loaded.faults }, null, 2)}\n`);
+    else tellProblems(loaded, parts.terminal);
+    return EXIT.refused;
+  }
+  const findings = await examine(loaded.settings, loaded.resolved, parts);
+  const ok = findings.every(({ verdict }) => verdict !== 'failed');
+  if (options.json) parts.terminal.out(`${JSON.stringify({ ok, checks: findings }, null, 2)}\n`);
+  else tell(findings, parts.terminal);
+  return ok ? EXIT.good : EXIT.failed;
+}
+
+async function examine(
+  settings: Settings,
+  resolved: LoadedSettings['resolved'],
+  parts: DoctorParts,
+): Promise<readonly Finding[]> {
+  const layout = storageLayout(settings.storage.root);
+  const owner = folderOwner(layout.db);
+  const stamped = settings.signing.profiles.flatMap(({ name, timestamp }) =>
+    timestamp.url === undefined ? [] : [{ name, url: timestamp.url }],
+  );
+  return [
+    checkNode(parts.nodeVersion),
+    checkNative(),
+    ...foldersOf(settings).flatMap((folder) => checkFolder(folder, parts)),
+    checkRoom('room', layout.root),
+    owner === undefined
+      ? good('store', `${layout.db} is held by nobody.`)
+      : good('store', `${layout.db} is held by process ${owner}: the service is running.`),
+    ...(settings.batch.enabled ? [await checkPort(settings.batch.url, owner)] : []),
+    ...checkSecrets(settings, resolved, layout.keys, parts.cwd),
+    ...(await checkSigningKeys(
+      settings,
+      { path: layout.keys, read: (name) => readKept(layout.keys, name, parts.ids) },
+      parts,
+    )),
+    ...checkTlsCertificate(settings, parts.clock.now()),
+    ...(await Promise.all(stamped.map(({ name, url }) => checkAuthorityClock(name, url, parts.clock)))),
+  ];
+}
+
+function checkNode(version: string): Finding {
+  const [major = 0, minor = 0] = version.split('.').map(Number);
+  const [least, lesser] = OLDEST_NODE;
+  if (major > least || (major === least && minor >= lesser)) return good('node', `Node ${version}.`);
+  return bad('failed', 'node', {
+    says: `Node ${version} is too old.`,
+    cause: `This program needs Node ${least}.${lesser} or newer.`,
+    remedy: 'Install a current Node and run "npm ci" with it.',
+  });
+}
+
+function checkNative(): Finding {
+  try {
+    loadUws();
+    return good('native', 'The binaries of the HTTP server and the store load.');
+  } catch (error) {
+    return bad('failed', 'native', {
+      says: `The binary of the HTTP server does not load: ${describeFailure(error).message}`,
+      cause: 'Nothing was installed for this Node, processor or C library.',
+      remedy: 'Run "npm ci" with the Node and on the system that run the service; glibc 2.31 is the oldest.',
+    });
+  }
+}
+
+function foldersOf({ storage, logging }: Settings): readonly FolderToCheck[] {
+  const layout = storageLayout(storage.root);
+  const work = (['root', 'processing', 'output', 'error', 'db', 'keys'] as const).map((name) => ({
+    name,
+    path: layout[name],
+    made: true,
+  }));
+  const inputs = storage.inputs.map(({ name, path }) => ({
+    name: `input:${name}`,
+    path,
+    made: path.startsWith(`${layout.root}/`),
+  }));
+  const logs = logging.file.enabled
+    ? [{ name: 'logs', path: join(logging.file.path, '..'), made: true }]
+    : [];
+  return [...work, ...inputs, ...logs];
+}
+
+/** A missing folder is not made for the sake of looking into it. */
+function readKept(folder: string, name: string, ids: Ids): string | undefined {
+  return existsSync(folder) ? openKeyFolder(folder, ids).read(name) : undefined;
+}
+
+function tell(findings: readonly Finding[], terminal: Terminal): void {
+  const { green, yellow, red, dim } = painter(terminal);
+  const mark = { good: green('good   '), warning: yellow('warning'), failed: red('failed ') };
+  for (const { name, verdict, says, cause, remedy } of findings) {
+    terminal.out(`${mark[verdict]}  ${name}: ${escapeControls(says)}\n`);
+    if (cause !== null) terminal.out(`         ${dim('why')}   ${escapeControls(cause)}\n`);
+    if (remedy !== null) terminal.out(`         ${dim('mend')}  ${escapeControls(remedy)}\n`);
+  }
+  const count = (wanted: Finding['verdict']) => findings.filter(({ verdict }) => verdict === wanted).length;
+  terminal.out(`\n${count('good')} good, ${count('warning')} to look at, ${count('failed')} failed.\n`);
+}

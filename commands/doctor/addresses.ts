@@ -1,0 +1,78 @@
+/** The port to listen on, and the clocks of others. */
+import { createServer } from 'node:net';
+import type { Clock } from '../../runtime/index.ts';
+import type { ListenUrl } from '../../settings.ts';
+import { bad, errorCode, type Finding, good } from './finding.ts';
+
+/** A remote clock this far away is worth a look, milliseconds. */
+const SKEW_NOTICE = 30_000;
+/** Time-stamps further away than this are refused when they arrive, milliseconds. */
+const SKEW_LIMIT = 300_000;
+/** How long others have for an answer, milliseconds. */
+const PATIENCE = 10_000;
+
+/** @param owner the process that has the store, if any: then the port is expected to be taken, by the service */
+export async function checkPort(url: ListenUrl, owner: number | undefined): Promise<Finding> {
+  const code = await listenFailure(url);
+  if (code === undefined) return good('port', `${url.href} is free to listen on.`);
+  if (code === 'EADDRINUSE' && owner !== undefined) {
+    return good('port', `${url.href} is taken, and the service is running as process ${owner}.`);
+  }
+  const words = {
+    EADDRINUSE: ['Another program listens there.', 'Stop it, or choose another port with Batch:Url.'],
+    EACCES: [
+      'Ports below 1024 need a right this user does not have.',
+      'Choose a higher port with Batch:Url, or grant CAP_NET_BIND_SERVICE.',
+    ],
+    EADDRNOTAVAIL: [
+      'That address is none of this machine.',
+      'Correct the host of Batch:Url; 0.0.0.0 stands for every address.',
+    ],
+  }[code] ?? ['The system refuses it.', 'Correct Batch:Url.'];
+  return bad('failed', 'port', {
+    says: `${url.href} cannot be listened on (${code}).`,
+    cause: words[0] ?? '',
+    remedy: words[1] ?? '',
+  });
+}
+
+/** Any answer of an HTTP server says what time it is there. */
+export async function checkAuthorityClock(
+  profile: string,
+  url: string,
+  clock: Pick<Clock, 'now' | 'after'>,
+): Promise<Finding> {
+  const name = `clock:time-stamp-authority:${profile}`;
+  const host = new URL(url).host;
+  const limit = new AbortController();
+  const cancel = clock.after(PATIENCE, () => limit.abort());
+  try {
+    const response = await fetch(url, { method: 'HEAD', redirect: 'manual', signal: limit.signal });
+    const theirs = Date.parse(response.headers.get('date') ?? '');
+    if (Number.isNaN(theirs)) return good(name, `${host} answers; it does not say what time it is.`);
+    const skew = Math.abs(theirs - clock.now());
+    const says = `The clock of ${host} is ${Math.round(skew / 1000)} s away from this machine's.`;
+    if (skew < SKEW_NOTICE) return good(name, says);
+    return bad(skew > SKEW_LIMIT ? 'failed' : 'warning', name, {
+      says,
+      cause: 'Time-stamps that are more than five minutes away from this machine’s clock are refused.',
+      remedy: 'Set this machine’s clock, for example with timedatectl set-ntp true.',
+    });
+  } catch {
+    return bad('failed', name, {
+      says: `${host} cannot be reached.`,
+      cause: 'The address is wrong, a firewall is in the way, or the authority is down.',
+      remedy: `Check Signing:Profiles[${profile}]:Timestamp:Url and that this machine may connect there.`,
+    });
+  } finally {
+    cancel();
+  }
+}
+
+function listenFailure({ host, port }: ListenUrl): Promise<string | undefined> {
+  return new Promise((resolve) => {
+    const server = createServer();
+    server.once('error', (error) => resolve(errorCode(error)));
+    server.listen({ host, port, exclusive: true }, () => server.close(() => resolve(undefined)));
+  });
+}

@@ -1,0 +1,113 @@
+/** Certificates: can be loaded with their keys, and are valid now and for a while. */
+import { X509Certificate } from 'node:crypto';
+import { readFileSync } from 'node:fs';
+import type { KeyFolder } from '../../key-folder.ts';
+import { type Clock, describeFailure, Fatal, type Ids } from '../../runtime/index.ts';
+import type { Settings } from '../../settings.ts';
+import { setUpSigning } from '../../signing-setup.ts';
+import { bad, errorCode, type Finding, good } from './finding.ts';
+
+const DAY = 86_400_000;
+const NOTICE_DAYS = 30;
+
+/**
+ * The service's own way of loading keys, in a folder in which nothing is made.
+ * @param keys only read
+ */
+export async function checkSigningKeys(
+  settings: Settings,
+  keys: Pick<KeyFolder, 'path' | 'read'>,
+  parts: { readonly clock: Clock; readonly ids: Ids },
+): Promise<readonly Finding[]> {
+  try {
+    const { profiles, warnings } = await setUpSigning(settings, readOnly(keys), parts);
+    const now = parts.clock.now();
+    const findings = profiles.flatMap((profile) =>
+      profile.method === 'Local'
+        ? [validity(`certificate:${profile.name}`, profile.facts?.subject ?? '', profile.validTo, now)]
+        : [],
+    );
+    const others = warnings.filter((text) => !/ expires in /.test(text));
+    return [
+      ...findings,
+      ...others.map((says) =>
+        bad('warning', 'certificates', {
+          says,
+          cause: 'The configuration allows it.',
+          remedy: 'See Signing:Certificate and Signing:Trust in the reference of the configuration.',
+        }),
+      ),
+    ];
+  } catch (error) {
+    const { code, message } = describeFailure(error);
+    if (code === NOTHING_MADE) {
+      return [
+        bad('warning', 'certificates', {
+          says: 'No signing certificate is configured; the first start makes one for development.',
+          cause: 'Signing:Certificate is not set, and Signing:AllowSelfSigned is true.',
+          remedy: 'Set Signing:Certificate before signing anything that matters.',
+        }),
+      ];
+    }
+    return message.split('\n').map((says) =>
+      bad('failed', 'certificates', {
+        says,
+        cause: 'The service refuses to start with a profile that cannot sign.',
+        remedy: 'Correct path, password or file; an expired certificate is replaced by a new one.',
+      }),
+    );
+  }
+}
+
+/** The certificate of https. */
+export function checkTlsCertificate({ hosting }: Settings, now: number): readonly Finding[] {
+  const { certificatePath } = hosting.tls;
+  if (certificatePath === undefined) return [];
+  try {
+    const { subject, validTo } = new X509Certificate(readFileSync(certificatePath));
+    return [validity('certificate:https', subject.replaceAll('\n', ', '), Date.parse(validTo), now)];
+  } catch (error) {
+    return [
+      bad('failed', 'certificate:https', {
+        says: `${certificatePath} cannot be read as a certificate (${errorCode(error)}).`,
+        cause: 'The file is missing, closed to this user, or not PEM.',
+        remedy: 'Correct Hosting:Tls:CertificatePath.',
+      }),
+    ];
+  }
+}
+
+function validity(name: string, subject: string, notAfter: number, now: number): Finding {
+  const until = new Date(notAfter).toISOString();
+  const days = Math.floor((notAfter - now) / DAY);
+  if (notAfter <= now) {
+    return bad('failed', name, {
+      says: `${subject} expired on ${until}.`,
+      cause: 'Certificates are valid for a limited time, and this one’s is over.',
+      remedy: 'Put a new certificate and key in its place and restart the service.',
+    });
+  }
+  if (days >= NOTICE_DAYS) return good(name, `${subject} is valid until ${until}.`);
+  return bad('warning', name, {
+    says: `${subject} expires in ${days} days, on ${until}.`,
+    cause: 'Its time is nearly over.',
+    remedy: 'Order a new certificate now; the service takes it up when it is restarted.',
+  });
+}
+
+const NOTHING_MADE = 'doctor.nothing-made';
+
+function readOnly(keys: Pick<KeyFolder, 'path' | 'read'>): KeyFolder {
+  const refuse = () => {
+    throw new Fatal(NOTHING_MADE, 'Nothing is made here.');
+  };
+  return {
+    path: keys.path,
+    read: (name) => keys.read(name),
+    async keep(name) {
+      const value = keys.read(name);
+      return value === undefined ? refuse() : { value, made: false, path: `${keys.path}/${name}` };
+    },
+    replace: refuse,
+  };
+}

@@ -1,0 +1,32 @@
+/** What `sealwright doctor` found out about one thing. */
+
+export interface Finding {
+  /** What was looked at, e.g. `folder:output`. */
+  readonly name: string;
+  /** `warning`: works today, and needs attention. */
+  readonly verdict: 'good' | 'warning' | 'failed';
+  /** A sentence about what is. */
+  readonly says: string;
+  /** Why; null where all is well. */
+  readonly cause: string | null;
+  /** What to do; null where all is well. */
+  readonly remedy: string | null;
+}
+
+export function good(name: string, says: string): Finding {
+  return { name, verdict: 'good', says, cause: null, remedy: null };
+}
+
+/** Something that is wrong, with what to do about it. */
+export function bad(
+  verdict: 'warning' | 'failed',
+  name: string,
+  words: { readonly says: string; readonly cause: string; readonly remedy: string },
+): Finding {
+  return { name, verdict, ...words };
+}
+
+/** The code of a system error. */
+export function errorCode(error: unknown): string {
+  return String((error as { code?: unknown }).code ?? 'unknown');
+}

@@ -1,0 +1,148 @@
+import { chmodSync, mkdirSync, readdirSync, writeFileSync } from 'node:fs';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { join } from 'node:path';
+import test, { type ExecutionContext } from 'ava';
+import type { Finding } from '../../commands/doctor/finding.ts';
+import { makeDevelopmentCertificates } from '../../crypto/index.ts';
+import { systemIds } from '../../runtime/index.ts';
+import { freshFolder, run, start } from './program.ts';
+
+const FREE_PORT = '--Batch:Url=http://127.0.0.1:0';
+
+/** Runs `doctor --json`; every problem must come with cause and remedy. */
+async function examine(t: ExecutionContext, cwd: string, words: readonly string[] = [FREE_PORT]) {
+  const { code, out, err } = await run(cwd, ['doctor', '--json', ...words]);
+  t.is(err, '');
+  const { ok, checks } = JSON.parse(out) as { ok: boolean; checks: readonly Finding[] };
+  t.is(code, ok ? 0 : 1);
+  for (const { verdict, cause, remedy, name } of checks) {
+    if (verdict === 'good') continue;
+    t.truthy(cause, name);
+    t.truthy(remedy, name);
+  }
+  const found = (name: string) => checks.filter((check) => check.name === name);
+  return { ok, checks, verdict: (name: string) => found(name)[0]?.verdict, found };
+}
+
+async function listening(t: ExecutionContext, date?: string): Promise<string> {
+  const server = createServer((_, response) => {
+    if (date !== undefined) response.sendDate = false;
+    if (date !== undefined) response.setHeader('Date', date);
+    response.end();
+  });
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  t.teardown(() => server.close());
+  return `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+}
+
+/** Certificate and key in files, made some days ago for the given number of days from now. */
+async function keyPair(cwd: string, now: number) {
+  const made = await makeDevelopmentCertificates({
+    label: 'doctor',
+    now,
+    random: (length) => systemIds.bytes(length),
+  });
+  writeFileSync(join(cwd, 'certificate.pem'), `${made.certificate}\n${made.caCertificate}`);
+  writeFileSync(join(cwd, 'key.pem'), made.key, { mode: 0o600 });
+  return [
+    FREE_PORT,
+    '--Signing:Certificate:Source=Pem',
+    '--Signing:Certificate:Pem:CertificatePath=certificate.pem',
+    '--Signing:Certificate:Pem:KeyPath=key.pem',
+  ];
+}
+
+test('the doctor finds nothing wrong with a fresh machine, and leaves nothing behind', async (t) => {
+  const cwd = freshFolder();
+  const { ok, checks } = await examine(t, cwd);
+  t.true(ok, JSON.stringify(checks));
+  t.deepEqual(readdirSync(cwd), []);
+  const plain = await run(cwd, ['doctor', FREE_PORT]);
+  t.is(plain.code, 0);
+  t.regex(plain.out, /good +folder:output: /);
+  t.regex(plain.out, /warning +certificates: .*\n +why .*\n +mend /);
+});
+
+test('the doctor tells folders that are missing, and files that stand where folders belong', async (t) => {
+  const cwd = freshFolder();
+  mkdirSync(join(cwd, 'data'));
+  writeFileSync(join(cwd, 'data', 'output'), '');
+  const { verdict, found } = await examine(t, cwd, [
+    FREE_PORT,
+    '--Storage:Inputs:0:Name=share',
+    '--Storage:Inputs:0:Path=/no/such/mount',
+  ]);
+  t.is(verdict('folder:output'), 'failed');
+  t.is(verdict('folder:input:share'), 'failed');
+  t.regex(found('folder:input:share')[0]?.remedy ?? '', /Mount/);
+  t.is(verdict('folder:processing'), 'good');
+});
+
+test('the doctor tells a port that somebody else has from one that the service has', async (t) => {
+  const taken = await listening(t);
+  const { verdict } = await examine(t, freshFolder(), [`--Batch:Url=${taken}`]);
+  t.is(verdict('port'), 'failed');
+
+  const cwd = freshFolder();
+  const service = start(cwd, [FREE_PORT]);
+  await service.says(/\[INF\] Ready/);
+  const url = /Batch API\s+(\S+)/.exec(service.out())?.[1] ?? '';
+  const running = await examine(t, cwd, [`--Batch:Url=${url}`]);
+  t.is(running.verdict('port'), 'good');
+  t.regex(running.found('store')[0]?.says ?? '', new RegExp(`process ${service.child.pid}`));
+  service.child.kill('SIGTERM');
+  t.is(await service.ended, 0);
+});
+
+test('the doctor tells an expired certificate from a good one', async (t) => {
+  const good = freshFolder();
+  t.is((await examine(t, good, await keyPair(good, Date.now()))).verdict('certificate:default'), 'good');
+  const old = freshFolder();
+  const { ok, checks } = await examine(t, old, await keyPair(old, Date.now() - 20 * 365 * 86_400_000));
+  t.false(ok);
+  t.true(checks.some(({ name, says }) => name.startsWith('certificate') && /expired/.test(says)));
+});
+
+test('the doctor tells files with secrets that others may read', async (t) => {
+  const cwd = freshFolder();
+  mkdirSync(join(cwd, 'data'));
+  mkdirSync(join(cwd, 'data', 'keys'), { mode: 0o700 });
+  writeFileSync(join(cwd, 'data', 'keys', 'api-key'), 'x');
+  chmodSync(join(cwd, 'data', 'keys', 'api-key'), 0o644);
+  writeFileSync(join(cwd, 'appsettings.json'), '{"Auth":{"ApiKey":"a-key-for-everybody"}}');
+  chmodSync(join(cwd, 'appsettings.json'), 0o644);
+  const { found } = await examine(t, cwd);
+  t.deepEqual(
+    found('secrets').map(({ verdict, says }) => [verdict, /api-key|appsettings/.exec(says)?.[0]]),
+    [
+      ['failed', 'api-key'],
+      ['warning', 'appsettings'],
+    ],
+  );
+});
+
+test('the doctor compares this clock with that of the time-stamp authority', async (t) => {
+  const check = async (url: string) =>
+    (
+      await examine(t, freshFolder(), [
+        FREE_PORT,
+        '--Signing:Profiles:0:Name=stamped',
+        '--Signing:Profiles:0:Format=Cades',
+        '--Signing:Profiles:0:Level=T',
+        `--Signing:Profiles:0:Timestamp:Url=${url}`,
+        '--Signing:Profiles:0:Certificate:Source=Pem',
+        '--Signing:Profiles:0:Certificate:Pem:CertificatePath=none.pem',
+        '--Signing:Profiles:0:Certificate:Pem:KeyPath=none.pem',
+      ])
+    ).verdict('clock:time-stamp-authority:stamped');
+  t.is(await check(await listening(t)), 'good');
+  t.is(await check(await listening(t, 'Thu, 01 Jan 2015 00:00:00 GMT')), 'failed');
+  t.is(await check('http://127.0.0.1:1'), 'failed');
+});
+
+test('the doctor gives up at once on a configuration that is refused', async (t) => {
+  const { code, err } = await run(freshFolder(), ['doctor', '--Pipeline:MaxConcurrency=99']);
+  t.is(code, 2);
+  t.regex(err, /Pipeline:MaxConcurrency/);
+});
