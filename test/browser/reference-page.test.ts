@@ -27,3 +27,23 @@ test.serial('the reference page is searched, and tries an operation with the ses
   await upload.getByText('"fileName": "tried.txt"').waitFor();
   t.is((await service.jobs()).length, 1);
 });
+
+test.serial('a page that asked another host for something would be noticed', async (t) => {
+  const service = await startService(t);
+  const ends: (() => unknown)[] = [];
+  const watched = {
+    ...t,
+    teardown: (end: () => unknown) => ends.push(end),
+    pass: t.pass,
+    log: t.log,
+    fail: t.fail,
+  };
+  const visited = await visit(watched as unknown as typeof t, service.url);
+  if (visited === undefined) return;
+  await visited.page.goto(`${service.url}/login`);
+  await visited.page.evaluate("fetch('http://127.0.0.1:9/').catch(() => {})");
+  const error = await t.throwsAsync(async () => {
+    for (const end of ends) await end();
+  });
+  t.regex(error?.message ?? '', /127\.0\.0\.1:9\/|Content Security Policy/);
+});
