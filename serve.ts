@@ -76,6 +76,7 @@ export const serve: Serve = async (settings, log, options) => {
         folders: folderOptions(settings, signing.profiles),
         profiles: signing.profiles,
         trust: signing.trust,
+        ...(settings.signing.license !== undefined && { license: settings.signing.license }),
         ...(encryptionKey && { encryptionKey }),
         ...remotePart(settings, clock, ids, working),
         maxConcurrency: settings.pipeline.maxConcurrency,

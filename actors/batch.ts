@@ -58,6 +58,8 @@ export interface BatchOptions {
   readonly profiles: readonly Profile[];
   /** `Signing:Trust`. @default nobody but each profile's own anchors */
   readonly trust?: TrustOptions;
+  /** `Signing:License`: not needed; one that is not Base64 makes the service not ready. */
+  readonly license?: string;
   /** Key of the encryption envelopes, 32 bytes; needed when a profile encrypts. */
   readonly encryptionKey?: Uint8Array;
   /** `Pipeline:MaxConcurrency`: jobs in flight. */
@@ -246,7 +248,14 @@ export class Batch implements BatchService {
       take: (folder, file) => intake.takeByRescan(folder, file),
       rescanned: (report) => events.record(rescanEvent(report, clock.now()), ids.uuid()),
     });
-    const readiness = new ReadinessService({ store, system, folders, profiles, clock });
+    const readiness = new ReadinessService({
+      store,
+      system,
+      folders,
+      profiles,
+      clock,
+      ...(options.license !== undefined && { license: options.license }),
+    });
     observe = (step) => {
       counts.move(step.counters);
       tellObserver(observer, step);

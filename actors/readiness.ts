@@ -12,6 +12,8 @@ export interface ReadinessParts {
   readonly folders: Folders;
   readonly profiles: Profiles;
   readonly clock: Clock;
+  /** `Signing:License`. */
+  readonly license?: string;
 }
 
 export class ReadinessService implements Readiness {
@@ -26,7 +28,7 @@ export class ReadinessService implements Readiness {
     return [
       await this.#database(),
       ...(await this.#folders()),
-      { name: 'license', healthy: true, detail: 'not required' },
+      licenseCheck(this.#parts.license ?? ''),
       ...this.#parts.profiles.all.filter(signsHere).map((profile) => profileCheck(profile, now)),
     ];
   }
@@ -69,6 +71,16 @@ export class ReadinessService implements Readiness {
       }),
     );
   }
+}
+
+/** Source: batch-gaps §3, check `license`. */
+function licenseCheck(license: string): ReadyCheck {
+  const sound = /^[A-Za-z0-9+/]*={0,2}$/.test(license) && license.length % 4 === 0;
+  return {
+    name: 'license',
+    healthy: sound,
+    detail: sound ? 'not required' : 'Signing:License is not Base64',
+  };
 }
 
 function signsHere(profile: Profile): profile is LocalProfile {

@@ -161,6 +161,9 @@ export const SIGNING_KEYS = {
       says: 'Where a certificate is missing: make a development CA and certificate under `{Root}/keys/` instead of refusing the start.',
     },
   ),
+  'Signing:License': optional(secretText(), {
+    says: 'Not needed. Kept so that existing files load; one that is not Base64 makes the service not ready.',
+  }),
   'Signing:Trust:Roots': key(list(path()), [], {
     says: 'Files (PEM, DER, P7B) or folders with trusted root certificates. Without any, the top of each certificate’s own chain is trusted.',
   }),

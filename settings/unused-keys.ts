@@ -13,7 +13,6 @@ export const UNUSED_KEYS = [
   'Portal:*',
   'Runtime:Shards',
   'Signing:Certificate:WindowsStore:*',
-  'Signing:License',
   'Signing:Profiles:#:Certificate:WindowsStore:*',
   'Statistics:*',
   'Storage:Inputs:#:Recursive',

@@ -168,3 +168,17 @@ test('an output that is gone, or not there yet, is told apart', async (t) => {
   await reach('Failed', 1);
   await t.throwsAsync(batch.jobs.output(broken), { code: 'job.output-unavailable' });
 });
+
+test('readiness asks for no license, and complains of one that is not Base64', async (t) => {
+  const { batch, close } = await room(t, { start: false, watch: false });
+  const license = async (of: typeof batch) =>
+    (await of.readiness.checks()).find(({ name }) => name === 'license');
+  t.deepEqual(await license(batch), { name: 'license', healthy: true, detail: 'not required' });
+  await close();
+  const other = await room(t, { start: false, watch: false, license: 'not Base64!' });
+  t.deepEqual(await license(other.batch), {
+    name: 'license',
+    healthy: false,
+    detail: 'Signing:License is not Base64',
+  });
+});
