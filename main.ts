@@ -5,7 +5,7 @@
  * Source: running.md, "The program" and "Commands".
  */
 import { readFileSync } from 'node:fs';
-import { join } from 'node:path';
+import { join, resolve } from 'node:path';
 import { Command, CommanderError, InvalidArgumentError, Option } from 'commander';
 import { checkConfig, tellProblems } from './commands/check-config.ts';
 import type { DecryptOptions } from './commands/decrypt.ts';
@@ -16,11 +16,24 @@ import { type VerifyOptions, verifyFiles } from './commands/verify.ts';
 import { createDescriptorSink } from './logging.ts';
 import { systemClock, systemIds } from './runtime/index.ts';
 import { openLogging } from './service-log.ts';
-import { isSettingArgument, type LoadedSettings, loadSettings } from './settings.ts';
+import { isSettingArgument, type LoadedSettings, loadSettings, type Settings } from './settings.ts';
 
 const SETTINGS_HELP = `
 Configuration keys are given as --Section:Key=value, for example --Pipeline:MaxConcurrency=8.
 Exit codes: 0 good, 1 a failed check, 2 refused configuration or usage, 3 a store, port or folder that cannot be had.`;
+
+/** The filters of `GET /api/jobs`, as options take them. */
+const JOB_FILTERS = [
+  'status',
+  'profile',
+  'format',
+  'source',
+  'folder',
+  'fileName',
+  'createdFrom',
+  'createdTo',
+  'parentJobId',
+];
 
 const version = packageVersion();
 const stdout = createDescriptorSink(1);
@@ -120,6 +133,34 @@ async function main(argv: readonly string[]): Promise<ExitCode> {
       exit = await doctor(load(), options, { ...parts, nodeVersion: process.versions.node });
     });
 
+  program
+    .command('backup')
+    .description('copy the store and the keys, while the service runs or not')
+    .argument('<dir>', 'a folder that is missing or empty')
+    .addOption(configDir())
+    .addHelpText('after', SETTINGS_HELP)
+    .action(async (dir: string) => {
+      exit = await withSettings(load(), async (settings) => {
+        const { backup } = await import('./commands/backup.ts');
+        return backup(settings, resolve(dir), terminal);
+      });
+    });
+  const jobs = program.command('jobs').description('look at jobs without the service');
+  const exporting = jobs
+    .command('export')
+    .description('print every job as a line of JSON, newest first')
+    .addOption(configDir())
+    .addHelpText('after', SETTINGS_HELP);
+  for (const name of JOB_FILTERS)
+    exporting.option(`--${name} <value>`, `only jobs with this; see ${name} of GET /api/jobs`);
+  exporting.action(async (options: Readonly<Record<string, string>>) => {
+    const { configDir: _, ...filter } = options;
+    exit = await withSettings(load(), async (settings) => {
+      const { exportCommand } = await import('./commands/jobs-export.ts');
+      return exportCommand(settings, filter, terminal);
+    });
+  });
+
   try {
     await program.parseAsync(
       argv.filter((word) => !isSettingArgument(word)),
@@ -132,6 +173,16 @@ async function main(argv: readonly string[]): Promise<ExitCode> {
     return argv.find((word) => !word.startsWith('-')) === 'decrypt' ? EXIT.unavailable : EXIT.refused;
   }
   return exit;
+}
+
+/** Runs a command that needs a configuration which is accepted. */
+async function withSettings(
+  loaded: LoadedSettings,
+  command: (settings: Settings) => Promise<ExitCode>,
+): Promise<ExitCode> {
+  if (loaded.ok) return command(loaded.settings);
+  tellProblems(loaded, terminal);
+  return EXIT.refused;
 }
 
 async function serveCommand(loaded: LoadedSettings): Promise<ExitCode> {

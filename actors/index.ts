@@ -3,6 +3,7 @@ export { createRemotePortal } from './adapters/remote-portal/index.ts';
 export { Batch, type BatchOptions, type BatchParts } from './batch.ts';
 export { ACTOR_FAULTS } from './faults.ts';
 export type { FolderOptions } from './folders.ts';
+export { exportJobs } from './job-export.ts';
 export { type RemoteDocument, RemoteFailure, type RemotePortal, type RemoteStatus } from './ports.ts';
 export {
   type LocalProfile,

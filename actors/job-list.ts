@@ -87,6 +87,22 @@ export async function findOldest(
   return { ids, matched };
 }
 
+/** Ids of all matching jobs, newest first. */
+export async function* matchingJobs(
+  store: Pick<ActorStore, 'rows'>,
+  counts: JobCounts,
+  search: JobSearch,
+): AsyncGenerator<JobId> {
+  const { ranges, bounds, fits } = select(counts, search);
+  const merged = new MergedRows(
+    ranges.map((range) => new OrderedRows(store, { ...range, ...bounds, newestFirst: true })),
+    true,
+  );
+  for (let row = await merged.next(); row !== undefined; row = await merged.next()) {
+    if (!fits || fits(factsOf(row.value))) yield jobIdOf(row);
+  }
+}
+
 function select(counts: JobCounts, search: JobSearch): Selection {
   const { parentJobId, createdFrom, createdTo } = search;
   const states = search.statuses.length > 0 ? search.statuses : undefined;

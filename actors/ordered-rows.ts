@@ -25,7 +25,7 @@ function orderOf(row: Row): number {
 
 /** One range. `head` is the next row once `fill` has been waited for; others get their turn between two pieces. */
 export class OrderedRows {
-  readonly #store: ActorStore;
+  readonly #store: Pick<ActorStore, 'rows'>;
   readonly #options: OrderedRowsOptions;
   #piece: readonly Row[] = [];
   #at = 0;
@@ -33,7 +33,7 @@ export class OrderedRows {
   #begun = false;
   #exhausted = false;
 
-  constructor(store: ActorStore, options: OrderedRowsOptions) {
+  constructor(store: Pick<ActorStore, 'rows'>, options: OrderedRowsOptions) {
     this.#store = store;
     this.#options = options;
     const { newestFirst, from, below, prefix } = options;

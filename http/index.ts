@@ -1,6 +1,8 @@
 /** The HTTP face: what the entry point may use. */
 
 export { type BatchMetrics, createBatchMetrics, type MetricsSubjects } from './batch/metrics.ts';
+export { readJobFilter } from './batch/queries.ts';
+export { jobDetailBody } from './batch/shapes.ts';
 export type { ForwardedTrust } from './caller.ts';
 export type { RequestObservation } from './request-outcome.ts';
 export { type BatchServerParts, createBatchServer, type HttpServer, ListenFailure } from './server.ts';

@@ -48,6 +48,8 @@ export { createRuntime, type Runtime, type RuntimeOptions, type RuntimeParts } f
 export { CREATED, firstStep, nextStep, type StepContext } from './step.ts';
 export { LONGEST_KEY_TEXT } from './store/keys.ts';
 export { type LmdbOptions, openLmdbStore } from './store/lmdb.ts';
+export { backupLmdbStore } from './store/lmdb-backup.ts';
+export { openLmdbReader, type StoreReader } from './store/lmdb-reader.ts';
 export { MemoryStore } from './store/memory.ts';
 export { folderOwner } from './store/owner.ts';
 export type { RestartLimit } from './supervisor.ts';

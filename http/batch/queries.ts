@@ -4,6 +4,7 @@
  * Source: batch-gaps §2 ("Reason") and §3 (`GET /api/jobs`).
  */
 import { z } from 'zod';
+import type { JobFilter } from '../../actors/api.ts';
 import { type JobId, type Millis, parseJobId } from '../../machines/ids.ts';
 import { Refusal } from '../../machines/refusals.ts';
 import { SYSTEM_EVENT_KINDS } from '../../machines/system-event.ts';
@@ -73,6 +74,20 @@ export const jobListQuery = z.object({
   page: positive.default(1),
   pageSize: positive.transform((size) => Math.min(size, MAX_PAGE_SIZE)).default(50),
 });
+
+/**
+ * The filters of a list of jobs, given as text.
+ * @throws {Refusal} `validation.filter-invalid`
+ */
+export function readJobFilter(given: Readonly<Record<string, string>>): JobFilter {
+  const read = jobListQuery.safeParse(given);
+  if (!read.success) {
+    const [issue] = read.error.issues;
+    throw new Refusal('validation.filter-invalid', `${issue?.path.join('.')} ${issue?.message}.`);
+  }
+  const { status, format, source, page: _, pageSize: __, ...rest } = read.data;
+  return { ...rest, statuses: status, formats: format, sources: source };
+}
 
 export const eventQuery = z.object({
   kind: anyOf(SYSTEM_EVENT_KINDS).default([]),

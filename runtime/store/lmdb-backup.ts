@@ -1,0 +1,24 @@
+/**
+ * A copy of a store that may be at work: LMDB reads one state of it, whatever is written meanwhile, in this process
+ * or another one.
+ */
+import { existsSync, mkdirSync } from 'node:fs';
+import { join } from 'node:path';
+import { open } from 'lmdb';
+import { Fatal } from '../failures.ts';
+
+/**
+ * Copies the store in one folder into another one, which is made; the copy opens like any store.
+ * @throws {Fatal} `store.missing`
+ */
+export async function backupLmdbStore(folder: string, target: string): Promise<void> {
+  if (!existsSync(join(folder, 'data.mdb')))
+    throw new Fatal('store.missing', `There is no store in ${folder}.`);
+  const root = open({ path: folder, noSubdir: false, readOnly: true, maxDbs: 16 });
+  try {
+    mkdirSync(target, { mode: 0o750 });
+    await root.backup(target, false);
+  } finally {
+    await root.close();
+  }
+}

@@ -1,0 +1,88 @@
+import { readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import test from 'ava';
+import { Service, temporaryRoot } from '../service/service.ts';
+import { freshFolder, run } from './program.ts';
+
+test('a backup taken while the service works is a root another service goes on from', async (t) => {
+  const root = await temporaryRoot(t);
+  const service = await Service.start(t, { root });
+  const { jobId } = await service.upload('report.txt', 'content');
+  t.is((await service.finished(jobId)).status, 'Completed');
+  const target = join(freshFolder(), 'copies', 'today');
+  const { code, out, err } = await run(freshFolder(), ['backup', target, `--Storage:Root=${root}`]);
+  t.is(`${code} ${err}`, '0 ');
+  t.is(out, `${target}\n`);
+  t.is(statSync(target).mode & 0o777, 0o700);
+  t.is(statSync(join(target, 'keys', 'api-key')).mode & 0o777, 0o600);
+  t.is(await service.stop(), 0);
+
+  const restored = await Service.start(t, { root: target });
+  t.is((await restored.job(jobId)).fileName, 'report.txt');
+  t.is(await restored.key(), await service.key());
+  t.is(await restored.stop(), 0);
+});
+
+test('a backup overwrites nothing, and without a store there is none', async (t) => {
+  const target = freshFolder();
+  writeFileSync(join(target, 'precious'), 'mine');
+  const root = join(freshFolder(), 'data');
+  const full = await run(freshFolder(), ['backup', target, `--Storage:Root=${root}`]);
+  t.is(full.code, 3);
+  t.regex(full.err, /not empty/);
+  t.deepEqual(readdirSync(target), ['precious']);
+  t.is(readFileSync(join(target, 'precious'), 'utf8'), 'mine');
+  const none = await run(freshFolder(), ['backup', join(freshFolder(), 'new'), `--Storage:Root=${root}`]);
+  t.is(none.code, 3);
+  t.regex(none.err, /no store/);
+});
+
+test('jobs are exported as the service shows them, filtered as its list is, while it runs', async (t) => {
+  const root = await temporaryRoot(t);
+  const service = await Service.start(t, { root });
+  const ids: string[] = [];
+  for (const name of ['one.txt', 'two.txt', 'broken.pdf']) {
+    const { jobId } = await service.upload(name, 'content');
+    await service.finished(jobId);
+    ids.push(jobId);
+  }
+  const exported = async (...words: string[]) => {
+    const { code, out, err } = await run(freshFolder(), [
+      'jobs',
+      'export',
+      `--Storage:Root=${root}`,
+      ...words,
+    ]);
+    t.is(`${code} ${err}`, '0 ');
+    return out
+      .split('\n')
+      .slice(0, -1)
+      .map((line) => JSON.parse(line) as { id: string });
+  };
+  await service.until('the working folders to be tidied', async () =>
+    readdirSync(join(root, 'processing')).length === 0 ? true : undefined,
+  );
+  const all = await exported();
+  t.deepEqual(
+    all.map(({ id }) => id),
+    [...ids].reverse(),
+  );
+  t.deepEqual(all[2] as unknown, await service.job(ids[0] ?? ''));
+  t.deepEqual(
+    (await exported('--status', 'failed')).map(({ id }) => id),
+    [ids[2]],
+  );
+  t.deepEqual(
+    (await exported('--fileName', 'TWO')).map(({ id }) => id),
+    [ids[1]],
+  );
+  t.is(await service.stop(), 0);
+  t.is((await exported()).length, 3);
+});
+
+test('a filter that means nothing is refused before anything is printed', async (t) => {
+  const { code, out, err } = await run(freshFolder(), ['jobs', 'export', '--status', 'Lost']);
+  t.is(code, 2);
+  t.is(out, '');
+  t.regex(err, /status must be one of Queued/);
+});
