@@ -1,4 +1,5 @@
 /** Every target by its name, with how often it has its turn. */
+import { containersOfFiles } from './asic-targets.ts';
 import {
   answers,
   certificates,
@@ -32,6 +33,7 @@ export const TARGETS = {
   token: { make: tokens, weight: 4 },
   answer: { make: answers, weight: 3 },
   evidence: { make: evidence, weight: 3 },
+  asic: { make: containersOfFiles, weight: 4 },
   pem: { make: keys, weight: 1 },
   pfx: { make: containers, weight: 2 },
 } as const satisfies Record<string, { readonly make: TargetMaker; readonly weight: number }>;

@@ -73,20 +73,24 @@ function oneThread(options: FuzzOptions, onMessage: (message: FromFuzzer) => voi
   return new Promise((resolve) => {
     let [count, since] = [0, performance.now()];
     let failure: Failure | undefined;
+    const finish = (): void => {
+      clearInterval(watch);
+      resolve({ count: shared.count, ...(failure === undefined ? {} : { failure }) });
+    };
     const watch = setInterval(() => {
       if (shared.count !== count) [count, since] = [shared.count, performance.now()];
       else if (count > 0 && performance.now() - since > HANGS) {
         failure ??= failureOf('hang', `no end after ${HANGS / 1000} s`);
         void worker.terminate();
+        // A thread inside native code can't be ended: the run goes on without it, and the process ends it.
+        worker.unref();
+        finish();
       }
     }, 500);
     worker.on('message', onMessage);
     worker.on('error', (error) => {
       failure ??= failureOf('crash', `${error.stack ?? error}`);
     });
-    worker.on('exit', () => {
-      clearInterval(watch);
-      resolve({ count: shared.count, ...(failure === undefined ? {} : { failure }) });
-    });
+    worker.on('exit', finish);
   });
 }

@@ -39,7 +39,8 @@ if (unknown.length > 0) {
 }
 
 if (values.replay !== undefined) await replay(values.replay, values.target[0] ?? '');
-else process.exitCode = await run();
+// Threads that hang inside native code end with the process only.
+else process.exit(await run());
 
 async function replay(path: string, name: string): Promise<void> {
   if (!isTargetName(name)) return;

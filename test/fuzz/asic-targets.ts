@@ -1,0 +1,40 @@
+/** ASiC containers. */
+import { asicFacts } from '../../crypto/asic/facts.ts';
+import { signAsic } from '../../crypto/asic/sign.ts';
+import { zipMutation } from './mutate/chunks.ts';
+import { oneOf, several } from './mutate/mutation.ts';
+import { xmlMutation } from './mutate/xml.ts';
+import { outcomeOf, reportOn } from './outcome.ts';
+import { BrokenPromise, type Target } from './target.ts';
+import { contentsOf, memorySource, NOW, type World } from './world.ts';
+
+const REPORT = Buffer.from('Fifty barrels, to be paid on delivery.\n');
+
+/** Members are stored as they are, so that changes of XML reach the signatures inside. */
+export async function containersOfFiles(world: World): Promise<Target> {
+  const signer = world.pki.signer('p-256');
+  const seeds: Buffer[] = [];
+  for (const kind of ['S', 'E'] as const) {
+    for (const format of ['Xades', 'Cades'] as const) {
+      for (const level of ['B', 'LTA'] as const) {
+        const inputs = [{ path: world.path(REPORT), name: 'report.txt' }];
+        if (kind === 'E') inputs.push({ path: world.path(Buffer.from('two')), name: 'folder/two.bin' });
+        const output = world.path();
+        await signAsic({ kind, format, inputs, output, signer, at: NOW, level, sync: false }, world.services);
+        seeds.push(contentsOf(output));
+      }
+    }
+  }
+  return {
+    name: 'asic',
+    seeds,
+    mutation: several(oneOf([zipMutation, zipMutation, xmlMutation])),
+    run(input) {
+      const report = reportOn(world, 'Asic', asicFacts(memorySource(input)));
+      if (report.indication === 'TOTAL-PASSED' && !input.includes(REPORT)) {
+        throw new BrokenPromise('a container passes whose file nobody signed');
+      }
+      return outcomeOf(report);
+    },
+  };
+}
