@@ -2,7 +2,9 @@
 import { crc32, deflateSync } from 'node:zlib';
 import type { Random } from '../random.ts';
 import { bytesMutation } from './bytes.ts';
+import { derMutation } from './der.ts';
 import { type Mutation, oneOf } from './mutation.ts';
+import { xmlMutation } from './xml.ts';
 
 export interface Chunk {
   readonly type: Buffer;
@@ -110,3 +112,83 @@ export const zipMutation: Mutation = oneOf([
   bytesMutation,
 ]);
 export const jpegMutation: Mutation = oneOf([fieldsBehind(JPEG_MARKS, 12), bytesMutation]);
+
+interface Member {
+  readonly name: Buffer;
+  readonly data: Buffer;
+}
+
+/** The members of a ZIP file that are stored as they are, by the headers before them. */
+function membersOf(zip: Buffer): Member[] {
+  const members: Member[] = [];
+  for (let at = 0; at + 30 <= zip.length && zip.readUInt32LE(at) === LOCAL; ) {
+    const length = zip.readUInt32LE(at + 18);
+    const nameAt = at + 30;
+    const from = nameAt + zip.readUInt16LE(at + 26) + zip.readUInt16LE(at + 28);
+    if (zip.readUInt16LE(at + 8) !== 0 || from + length > zip.length) break;
+    members.push({
+      name: zip.subarray(nameAt, nameAt + zip.readUInt16LE(at + 26)),
+      data: zip.subarray(from, from + length),
+    });
+    at = from + length;
+  }
+  return members;
+}
+
+const LOCAL = 0x04034b50;
+
+/** A ZIP file of stored members, with lengths and sums that are right. */
+function zipOf(members: readonly Member[]): Buffer {
+  const locals: Buffer[] = [];
+  const directory: Buffer[] = [];
+  let at = 0;
+  for (const { name, data } of members) {
+    const local = Buffer.alloc(30);
+    local.writeUInt32LE(LOCAL);
+    local.writeUInt16LE(20, 4);
+    local.writeUInt16LE(0x0800, 6);
+    local.writeUInt16LE(0x21, 12);
+    local.writeUInt32LE(crc32(data), 14);
+    local.writeUInt32LE(data.length, 18);
+    local.writeUInt32LE(data.length, 22);
+    local.writeUInt16LE(name.length, 26);
+    const entry = Buffer.alloc(46);
+    entry.writeUInt32LE(0x02014b50);
+    entry.writeUInt16LE(20, 4);
+    local.copy(entry, 6, 4, 30);
+    entry.writeUInt32LE(at, 42);
+    locals.push(local, name, data);
+    directory.push(entry, name);
+    at += 30 + name.length + data.length;
+  }
+  const end = Buffer.alloc(22);
+  end.writeUInt32LE(0x06054b50);
+  end.writeUInt16LE(members.length, 8);
+  end.writeUInt16LE(members.length, 10);
+  end.writeUInt32LE(Buffer.concat(directory).length, 12);
+  end.writeUInt32LE(at, 16);
+  return Buffer.concat([...locals, ...directory, end]);
+}
+
+/** Changes what is inside a container by what it is, or which members there are; the container stays sound. */
+export const memberMutation: Mutation = (input, random, other) => {
+  const members = membersOf(input);
+  const index = random.below(members.length);
+  const member = members[index];
+  if (member === undefined) return bytesMutation(input, random, other);
+  const strangers = membersOf(other);
+  const stranger = strangers.length > 0 ? random.pick(strangers) : member;
+  const inside =
+    member.data[0] === 0x30 ? derMutation : member.data[0] === 0x3c ? xmlMutation : bytesMutation;
+  const by: readonly (() => readonly Member[])[] = [
+    () => [{ name: member.name, data: inside(member.data, random, stranger.data) }],
+    () => [{ name: member.name, data: inside(member.data, random, stranger.data) }],
+    () => [{ name: member.name, data: inside(member.data, random, stranger.data) }],
+    () => [],
+    () => [member, stranger],
+    () => [member, { name: stranger.name, data: member.data }],
+    () => [{ name: bytesMutation(member.name, random, stranger.name), data: member.data }],
+    () => [member, { name: Buffer.concat([Buffer.from('META-INF/x'), member.name]), data: stranger.data }],
+  ];
+  return zipOf([...members.slice(0, index), ...random.pick(by)(), ...members.slice(index + 1)]);
+};
