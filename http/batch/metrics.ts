@@ -7,8 +7,8 @@
 import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom-client';
 import type { BatchObserver, BatchService, Stage } from '../../actors/api.ts';
 import type { JobFormat } from '../../machines/job.ts';
-import { type AnyRoute, route } from '../router.ts';
 import type { RequestObservation } from '../request-outcome.ts';
+import { type AnyRoute, route } from '../router.ts';
 import { noBody, noParams, noQuery } from './queries.ts';
 
 const SIGNING_BUCKETS = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60];

@@ -16,7 +16,13 @@ const version = (JSON.parse(readFileSync('package.json', 'utf8')) as { version: 
 
 test('help and version are given with exit code 0', async (t) => {
   const cwd = freshFolder();
-  for (const words of [['--help'], ['serve', '--help'], ['check-config', '--help'], ['verify', '--help'], ['decrypt', '--help']]) {
+  for (const words of [
+    ['--help'],
+    ['serve', '--help'],
+    ['check-config', '--help'],
+    ['verify', '--help'],
+    ['decrypt', '--help'],
+  ]) {
     const { code, out, err } = await run(cwd, words);
     t.is(code, 0, words.join(' '));
     t.regex(out, /Usage: sealwright/);
