@@ -11,6 +11,7 @@ import { checkConfig, tellProblems } from './commands/check-config.ts';
 import type { DecryptOptions } from './commands/decrypt.ts';
 import { EXIT, type ExitCode } from './commands/exit-codes.ts';
 import { runService } from './commands/serve.ts';
+import { serviceManager } from './commands/service-manager.ts';
 import type { Terminal } from './commands/terminal.ts';
 import { type VerifyOptions, verifyFiles } from './commands/verify.ts';
 import { createDescriptorSink } from './logging.ts';
@@ -194,7 +195,8 @@ async function serveCommand(loaded: LoadedSettings): Promise<ExitCode> {
   const log = openLogging(settings, { clock: systemClock, console: stdout, err: terminal.err });
   const { serve } = await import('./serve.ts');
   const options = { version, faults: process.env['SEALWRIGHT_FAULTS'] };
-  return runService({ serve, settings, warnings, log, clock: systemClock, terminal, options });
+  const notify = serviceManager(process.env, log);
+  return runService({ serve, settings, warnings, log, clock: systemClock, terminal, options, notify });
 }
 
 type Format = 'Pades' | 'Cades' | 'Xades' | 'Asic';

@@ -8,6 +8,7 @@ import type { Logging } from '../logging.ts';
 import { type Clock, describeFailure } from '../runtime/index.ts';
 import { type Settings, type Warning, warningLine } from '../settings.ts';
 import { EXIT, type ExitCode, exitCodeOf } from './exit-codes.ts';
+import type { ServiceNews } from './service-manager.ts';
 import type { Terminal } from './terminal.ts';
 
 /** What only the running service can tell the banner. */
@@ -54,6 +55,8 @@ export async function runService(parts: {
   readonly clock: Clock;
   readonly terminal: Terminal;
   readonly options: StartOptions;
+  /** Told when the service is ready, and when it begins to stop. @default nobody */
+  readonly notify?: (news: ServiceNews) => void;
 }): Promise<ExitCode> {
   const { settings, log, terminal, clock } = parts;
   const signals = listenForSignals(log, clock);
@@ -83,6 +86,7 @@ export async function runService(parts: {
     environment: settings.environment,
     version: parts.options.version,
   });
+  parts.notify?.('READY=1');
 
   const end = await Promise.race([
     signals.first.then((signal) => ({ signal })),
@@ -94,6 +98,7 @@ export async function runService(parts: {
     return EXIT.failed;
   }
   const { signal } = end;
+  parts.notify?.('STOPPING=1');
   log.info('Stopping', { signal, waitSeconds: settings.hosting.shutdownTimeoutSeconds });
   const limit = settings.hosting.shutdownTimeoutSeconds * 1000 + STOP_GRACE;
   const outcome = await Promise.race([

@@ -1,0 +1,74 @@
+import { chmodSync, copyFileSync, existsSync, readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import test from 'ava';
+import { createBatchMetrics } from '../../http/index.ts';
+import { freshFolder, run, start } from '../commands/program.ts';
+
+const EXPOSED = createBatchMetrics({ folders: ['default'], profiles: [] }, () => 0).names();
+
+for (const file of ['grafana/dashboard.json', 'prometheus/alerts.yml']) {
+  test(`deploy/${file} asks only for metrics that exist`, (t) => {
+    const text = readFileSync(join('deploy', file), 'utf8');
+    const asked = new Set(text.match(/\b(?:batch|process|nodejs)_[a-z0-9_]+/g));
+    t.true(asked.size > 5);
+    for (const name of asked) {
+      const known = EXPOSED.includes(name) || EXPOSED.includes(name.replace(/_(?:bucket|sum|count)$/, ''));
+      t.true(known, name);
+    }
+  });
+}
+
+test('the dashboard shows every metric of the batch service', (t) => {
+  const { panels } = JSON.parse(readFileSync('deploy/grafana/dashboard.json', 'utf8')) as {
+    panels: { id: number; targets: { expr: string }[] }[];
+  };
+  t.is(new Set(panels.map(({ id }) => id)).size, panels.length);
+  const asked = panels.flatMap(({ targets }) => targets.map(({ expr }) => expr)).join(' ');
+  for (const name of EXPOSED.filter((each) => each.startsWith('batch_'))) t.true(asked.includes(name), name);
+});
+
+test('the example configuration is accepted, in production and with the variables of the unit', async (t) => {
+  const cwd = freshFolder();
+  copyFileSync('deploy/appsettings.example.json', join(cwd, 'appsettings.json'));
+  const variables = readFileSync('deploy/systemd/sealwright.env', 'utf8')
+    .split('\n')
+    .filter((line) => /^\w+=/.test(line))
+    .map((line) => line.split('=', 2) as [string, string]);
+  const env = { ...Object.fromEntries(variables), SEALWRIGHT_CONFIG_DIR: cwd };
+  const { code, out, err } = await run(cwd, ['check-config'], env);
+  t.is(code, 0, err);
+  t.is(err, '');
+  t.regex(out, /Logging:File:Path +\/var\/log\/sealwright\/batch-\.log/);
+});
+
+test('systemd hears of a service that is ready after the banner, and of one that stops', async (t) => {
+  const cwd = freshFolder();
+  const heard = join(cwd, 'heard');
+  writeFileSync(join(cwd, 'systemd-notify'), `#!/bin/sh\necho "$NOTIFY_SOCKET $1" >> '${heard}'\n`);
+  chmodSync(join(cwd, 'systemd-notify'), 0o755);
+  const env = { NOTIFY_SOCKET: '/run/notify', PATH: `${cwd}:${process.env['PATH'] ?? ''}` };
+  const service = start(cwd, ['--Batch:Url=http://127.0.0.1:0'], env);
+  await service.says(/\[INF\] Ready/);
+  while (!existsSync(heard)) await new Promise((resolve) => setImmediate(resolve));
+  service.child.kill('SIGTERM');
+  t.is(await service.ended, 0);
+  t.is(readFileSync(heard, 'utf8').split('\n')[0], '/run/notify READY=1');
+  t.regex(service.out(), /Try it:[\s\S]*Ready/);
+});
+
+test('the container and the unit run without root, in production, and say whether they are well', (t) => {
+  const container = readFileSync('deploy/container/Containerfile', 'utf8');
+  t.regex(container, /NODE_ENV=production/);
+  t.regex(container, /^USER sealwright$/m);
+  t.regex(container, /^HEALTHCHECK --interval=30s[\s\S]*\/api\/health/m);
+  t.regex(container, /^VOLUME \/var\/lib\/sealwright$/m);
+  const unit = readFileSync('deploy/systemd/sealwright.service', 'utf8');
+  for (const line of [
+    'Type=notify',
+    'User=sealwright',
+    'NoNewPrivileges=yes',
+    'ProtectSystem=strict',
+    'PrivateTmp=yes',
+  ])
+    t.true(unit.split('\n').includes(line), line);
+});
