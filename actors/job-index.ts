@@ -115,7 +115,9 @@ export function isClosed({ state, context }: JobActor): boolean {
 }
 
 function endedFacts({ state, context }: JobActor): EndedFacts | undefined {
-  const { endedAt, claimedAt, queuedAt, method = 'Local', times = {} } = context;
+  const { endedAt, claimedAt, queuedAt, method = 'Local' } = context;
+  // The two stages inside others are for metrics alone.
+  const { stage: _, encrypt: __, ...times } = context.times ?? {};
   if (endedAt === null || endedAt === undefined || !TERMINAL_STATES.includes(state as JobState))
     return undefined;
   if (state !== 'Completed') return { state: state as JobState, method };

@@ -32,10 +32,14 @@ function tellOfJob(observer: BatchObserver, step: Step): void {
       observer.stage('queue', claimedAt - context.queuedAt);
       break;
     case 'Completed': {
-      const { sign, verify, output } = context.times ?? {};
-      if (sign !== undefined) observer.stage('sign', sign);
+      const { stage = 0, sign, verify, encrypt, output } = context.times ?? {};
+      if (sign !== undefined) {
+        observer.stage('stage', stage);
+        observer.stage('sign', Math.max(0, sign - stage));
+      }
       if (verify !== undefined) observer.stage('verify', verify);
-      if (output !== undefined) observer.stage(context.outputEncrypted ? 'encrypt' : 'publish', output);
+      if (encrypt !== undefined) observer.stage('encrypt', encrypt);
+      if (output !== undefined) observer.stage('publish', Math.max(0, output - (encrypt ?? 0)));
       observer.completed({
         format: context.format,
         profile: context.profileName,

@@ -82,8 +82,12 @@ export type SigningMethod = 'Local' | 'RemoteSigner';
 
 /** How long the stages of a job took, milliseconds; what did not happen is missing. */
 export interface StageTimes {
+  /** Copying the input into the working folder, which `sign` contains. */
+  readonly stage?: number;
   readonly sign?: number;
   readonly verify?: number;
+  /** Making the envelope, which `output` contains. */
+  readonly encrypt?: number;
   /** Encrypting and publishing. */
   readonly output?: number;
 }
@@ -183,6 +187,8 @@ export type JobEvent = { readonly at: Millis } & (
       readonly input: StagedInput;
       readonly signed: FileDigest;
       readonly ms?: number;
+      /** Of `ms`. */
+      readonly stageMs?: number;
     }
   | { readonly type: 'DISPATCHED'; readonly documentId: string; readonly input: StagedInput }
   | { readonly type: 'CONCLUDED'; readonly signed: FileDigest }
@@ -193,7 +199,7 @@ export type JobEvent = { readonly at: Millis } & (
       readonly verified?: boolean;
       /** Present for an encrypted output: the file as published. */
       readonly encrypted?: FileDigest;
-      readonly times?: Omit<StageTimes, 'sign'>;
+      readonly times?: Omit<StageTimes, 'sign' | 'stage'>;
     }
   | { readonly type: 'FAIL'; readonly code: string | null; readonly message: string }
   | { readonly type: 'RESTARTED' }
@@ -449,7 +455,10 @@ export const jobMachine = machine.createMachine({
             assign({
               input: ({ event }) => event.input,
               signed: ({ event }) => event.signed,
-              times: ({ event }) => (event.ms === undefined ? {} : { sign: event.ms }),
+              times: ({ event: { ms, stageMs } }) => ({
+                ...(stageMs !== undefined && { stage: stageMs }),
+                ...(ms !== undefined && { sign: ms }),
+              }),
             }),
             { type: 'note', params: { message: 'Signed.' } },
             askRelease,

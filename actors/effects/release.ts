@@ -38,6 +38,7 @@ export function releaseHandler({
         ...(encrypted && { encrypted }),
         times: {
           ...(times.verify !== undefined && { verify: rounded(times.verify) }),
+          ...(times.encrypt !== undefined && { encrypt: rounded(times.encrypt) }),
           output: rounded(times.output),
         },
       };

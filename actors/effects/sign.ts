@@ -22,7 +22,7 @@ export function signHandler({ pool, clock, disk, layout, certificates }: Handler
       });
       const signed = answerOf(answer);
       await disk.file(join(layout.processing, attempt.actor.id, outputName(effect.fileName)));
-      return { type: 'SIGNED', ...signed, ms: rounded(answer.ms) };
+      return { type: 'SIGNED', ...signed, ms: rounded(answer.ms), stageMs: rounded(signed.stageMs) };
     },
     failed: jobFailed,
   };

@@ -57,6 +57,8 @@ export interface PoolResults {
   readonly sign: {
     readonly input: StagedInput;
     readonly signed: { readonly sha256: string; readonly length: number };
+    /** Copying the input, milliseconds. */
+    readonly stageMs: number;
   };
   readonly stage: { readonly input: StagedInput; readonly path: string };
   readonly release: {
@@ -66,7 +68,7 @@ export interface PoolResults {
     /** The file as published, when that is an envelope. */
     readonly encrypted?: FileDigest;
     /** Milliseconds. */
-    readonly times: { readonly verify?: number; readonly output: number };
+    readonly times: { readonly verify?: number; readonly encrypt?: number; readonly output: number };
   };
   readonly tidy: { readonly diverged: boolean };
   readonly quarantine: Record<string, never>;

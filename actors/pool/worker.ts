@@ -53,13 +53,18 @@ function profileNamed(name: string): ThreadProfile {
 function sign(task: SignTask): PoolResults['sign'] | Promise<PoolResults['sign']> {
   const folder = folders.open(task.jobId);
   const readAt = clock.now();
+  const start = clock.elapsed();
   const staged = stage(task.originalPath, folder, task.fileName);
+  const stageMs = clock.elapsed() - start;
   faults.atSync('pool.sign.staged');
   const profile = profileNamed(task.profile);
   refuseLongNames(task, profile);
   const request = signingRequest(task, profile, staged.path, join(folder, outputName(task.fileName)));
-  if ((request.level ?? 'B') === 'B') return signedResult(signFile(request), staged, readAt);
-  return signFileAtLevel(request, profile.services).then((file) => signedResult(file, staged, readAt));
+  if ((request.level ?? 'B') === 'B') return { ...signedResult(signFile(request), staged, readAt), stageMs };
+  return signFileAtLevel(request, profile.services).then((file) => ({
+    ...signedResult(file, staged, readAt),
+    stageMs,
+  }));
 }
 
 function refuseLongNames({ fileName, jobId, format }: SignTask, { form }: ThreadProfile): void {
@@ -96,7 +101,11 @@ function signingRequest(
   };
 }
 
-function signedResult(file: SignedFile, { mtimeMs, inode }: Staged, readAt: number): PoolResults['sign'] {
+function signedResult(
+  file: SignedFile,
+  { mtimeMs, inode }: Staged,
+  readAt: number,
+): Omit<PoolResults['sign'], 'stageMs'> {
   faults.atSync('pool.sign.signed');
   const { sha256, length } = file.input;
   return { input: { sha256, length, mtimeMs, inode, readAt }, signed: file.output };
@@ -143,6 +152,7 @@ function publishOutput(
 ): PoolResults['release'] {
   const start = clock.elapsed();
   const envelope = form.encrypted ? seal(signed) : undefined;
+  const encryptMs = clock.elapsed() - start;
   const [wanted, beside] = outputNames(task.fileName, task.jobId, task.format, form);
   const names = task.collision === 'suffix' ? [wanted, beside] : [wanted];
   const outputFileName = publish(envelope?.path ?? signed, setup.output, names);
@@ -151,7 +161,11 @@ function publishOutput(
     outputFileName,
     verified: verifyMs !== undefined,
     ...(envelope && { encrypted: { sha256: envelope.sha256, length: envelope.length } }),
-    times: { ...(verifyMs !== undefined && { verify: verifyMs }), output: clock.elapsed() - start },
+    times: {
+      ...(verifyMs !== undefined && { verify: verifyMs }),
+      ...(envelope && { encrypt: encryptMs }),
+      output: clock.elapsed() - start,
+    },
   };
 }
 
