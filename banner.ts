@@ -25,6 +25,17 @@ export interface BannerFacts {
     | { readonly from: 'file'; readonly path: string; readonly made: string | undefined };
   /** `path`: the file it came from; empty for none. */
   readonly certificate: { readonly subject: string; readonly path: string; readonly development: boolean };
+  /** In the order of the configuration. */
+  readonly profiles: readonly {
+    readonly name: string;
+    /** Where its certificate comes from, or that it is signed elsewhere. */
+    readonly source: string;
+    readonly verify: boolean;
+    readonly encrypt: boolean;
+    /** Undefined: no certificate of ours is used. */
+    readonly validate: boolean | undefined;
+  }[];
+  readonly encryption: boolean;
   readonly maxConcurrency: number;
   readonly pollIntervalSeconds: number;
   readonly paused: boolean;
@@ -58,6 +69,8 @@ export function banner(facts: BannerFacts, style: BannerStyle): string {
     ['Output folder', place(facts.output)],
     ['Store', `${facts.store.engine} (${place(facts.store.location)})`],
     ['Certificate', certificateText(facts, place)],
+    ...facts.profiles.map((profile): [string, string] => ['Profile', profileText(profile)]),
+    ['Encryption', facts.encryption ? 'on' : 'off'],
     [
       'Pipeline',
       `${facts.paused ? 'paused' : 'running'}, ${plural(facts.maxConcurrency, 'job')} at once, queue checked every ${facts.pollIntervalSeconds} s`,
@@ -88,6 +101,19 @@ export function banner(facts: BannerFacts, style: BannerStyle): string {
     '',
   ];
   return `${lines.join('\n')}\n`;
+}
+
+function profileText({ name, source, verify, encrypt, validate }: BannerFacts['profiles'][number]): string {
+  const flags = [
+    `verify ${onOff(verify)}`,
+    `encrypt ${onOff(encrypt)}`,
+    ...(validate === undefined ? [] : [`validate certificate ${onOff(validate)}`]),
+  ];
+  return `${name}: ${source}, ${flags.join(', ')}`;
+}
+
+function onOff(flag: boolean): string {
+  return flag ? 'on' : 'off';
 }
 
 function apiKeyText({ apiKey }: BannerFacts, place: Paint): string {

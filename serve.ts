@@ -128,7 +128,14 @@ export const serve: Serve = async (settings, log, options) => {
           : { from: apiKey === '' ? 'nowhere' : 'configuration' },
         certificate: signing.certificate,
         paused: batch.paused,
-        warnings: signing.warnings,
+        profiles: signing.profiles.map((profile) => ({
+          name: profile.name,
+          source: profile.method === 'Local' ? (profile.facts?.source ?? 'Local') : 'RemoteSigner',
+          verify: profile.verify,
+          encrypt: profile.encrypt,
+          validate: profile.method === 'Local' ? profile.validateCertificate : undefined,
+        })),
+        warnings: [...signing.warnings, ...signing.profiles.flatMap(laxities)],
       },
       lost,
       stop,
@@ -139,6 +146,18 @@ export const serve: Serve = async (settings, log, options) => {
     throw error;
   }
 };
+
+/** Source: Batch Signing Service API, "What the service does" 8. */
+function laxities(profile: Profile): readonly string[] {
+  const warnings: string[] = [];
+  if (!profile.verify)
+    warnings.push(`Signing profile ${profile.name} publishes without verification (Verify=false).`);
+  if (profile.method === 'Local' && profile.validateCertificate === false)
+    warnings.push(
+      `Signing profile ${profile.name} signs without validating its certificate (ValidateCertificate=false).`,
+    );
+  return warnings;
+}
 
 /**
  * Two names of one folder are seen only on the disk. Source: batch-gaps §5, `Storage:Inputs`.

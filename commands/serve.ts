@@ -14,7 +14,7 @@ import type { Terminal } from './terminal.ts';
 /** What only the running service can tell the banner. */
 export type ServiceFacts = Pick<
   BannerFacts,
-  'batchUrl' | 'store' | 'output' | 'apiKey' | 'certificate' | 'paused' | 'warnings'
+  'batchUrl' | 'store' | 'output' | 'apiKey' | 'certificate' | 'profiles' | 'paused' | 'warnings'
 >;
 
 /** A service that answers requests and watches folders. */
@@ -80,6 +80,7 @@ export async function runService(parts: {
     return exit;
   }
 
+  for (const warning of service.facts.warnings) log.warn(warning);
   terminal.out(banner(bannerFacts(parts, service.facts), { colors: terminal.colors }));
   log.info('Ready', {
     url: service.facts.batchUrl,
@@ -127,6 +128,7 @@ function bannerFacts(
     root: settings.storage.root,
     inputs: settings.storage.inputs,
     apiKeyHeader: settings.auth.apiKeyHeader,
+    encryption: settings.encryption.enabled,
     maxConcurrency: settings.pipeline.maxConcurrency,
     pollIntervalSeconds: settings.pipeline.pollIntervalSeconds,
   };

@@ -14,6 +14,8 @@ const FACTS: BannerFacts = {
   apiKeyHeader: 'X-API-Key',
   apiKey: { from: 'file', path: '/srv/app/data/keys/api-key', made: 'fresh-key' },
   certificate: { subject: 'CN=dev', path: '/srv/app/data/keys/signer.pem', development: true },
+  profiles: [{ name: 'default', source: 'Development', verify: true, encrypt: false, validate: true }],
+  encryption: false,
   maxConcurrency: 1,
   pollIntervalSeconds: 2,
   paused: false,

@@ -38,6 +38,7 @@ const serve: Serve = async () => {
       output: '/nowhere',
       apiKey: { from: 'nowhere' },
       certificate: { subject: 'CN=x', path: '/nowhere', development: false },
+      profiles: [],
       paused: false,
       warnings: [],
     },
