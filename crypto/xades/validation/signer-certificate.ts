@@ -46,7 +46,7 @@ export function bindSigner(
     const failed = binding('failed', message, 'CRYPTO_CONSTRAINTS_FAILURE');
     return { certificate: undefined, findings: [failed], algorithms: [], bound: false };
   }
-  const algorithms = [{ name: hash, where: 'digest of the signing certificate' }];
+  const algorithms = [{ name: hash, where: 'digest of the signing certificate', preimage: true }];
   const certificate = candidates.find((candidate) =>
     digestOfCertificate(candidate, hash).equals(name.digest),
   );
