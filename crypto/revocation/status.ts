@@ -2,6 +2,7 @@
 import { Asn1Error } from '../asn1/error.ts';
 import type { Evidence } from '../authorities.ts';
 import { type Certificate, readableCertificates } from '../certificates/certificate.ts';
+import { algorithmsOn } from '../validation/certificate-algorithms.ts';
 import { type Crl, readCrl } from './crl.ts';
 import { type OcspAnswer, readOcsp, type SingleAnswer } from './ocsp.ts';
 import type { Revocation } from './reasons.ts';
@@ -20,8 +21,11 @@ export type RevocationStatus =
 /** Without nextUpdate newer answers are always to be had (RFC 6960 §4.2.2.1): one this old is no answer. */
 const LONGEST_WITHOUT_END = 24 * 3_600_000;
 
-/** Answers looked at for one certificate; each may cost a public-key operation. */
+/** Authentic answers of one kind that are looked at for one certificate. */
 const MAX_ANSWERS = 200;
+
+/** Answers of one kind about one certificate whose signature is checked; each may cost a public-key operation. */
+const MAX_CHECKED = 2000;
 
 /**
  * Status of a certificate at a time, by OCSP answers and CRLs that its issuer signed, or a responder that the issuer
@@ -30,6 +34,9 @@ const MAX_ANSWERS = 200;
  * An answer counts when it was fresh at `at` (thisUpdate ≤ at ≤ nextUpdate) or was given later; one given after the
  * certificate expired counts as good only when it says that it still covers expired certificates. A revocation counts
  * however old the answer is, unless it was a hold and a newer answer is good.
+ *
+ * Only what is about the certificate counts towards the limits. What comes first in the evidence is looked at first, so
+ * answers of trusted origin have to stand before those that anybody may have put into a file.
  * @param issuer the certificate above it on its path
  * @param evidence also searched for the responder's certificate and its revocation; bytes that can't be read are passed over
  * @param at milliseconds since the epoch
@@ -108,7 +115,8 @@ function untimely(
 
 function* ocspAnswers(request: StatusRequest, problems: Set<string>): Generator<Answer> {
   const { certificate, issuer, evidence, now } = request;
-  for (const der of evidence.ocsps.slice(0, MAX_ANSWERS)) {
+  const limit = answerLimit();
+  for (const der of evidence.ocsps) {
     const answer = readable(der, readOcsp, problems);
     const single = answer?.singles.find((one) => one.isAbout(certificate, issuer));
     if (answer === undefined || single === undefined || single.status === 'unknown') continue;
@@ -118,6 +126,7 @@ function* ocspAnswers(request: StatusRequest, problems: Set<string>): Generator<
       problems.add(`an OCSP answer can't be used: ${unusable}`);
       continue;
     }
+    if (!limit.mayCheck()) return void problems.add(TOO_MANY);
     const responder = responderOf(
       answer,
       issuer,
@@ -125,7 +134,10 @@ function* ocspAnswers(request: StatusRequest, problems: Set<string>): Generator<
       (one) => revocationOfResponder(one, request),
     );
     if (typeof responder === 'string') problems.add(responder);
-    else yield ocspAnswer(request, answer, single, responder);
+    else {
+      limit.authentic();
+      yield ocspAnswer(request, answer, single, responder);
+    }
   }
 }
 
@@ -145,7 +157,10 @@ function ocspAnswer(
       thisUpdate,
       nextUpdate,
       signer,
-      algorithms: answerAlgorithms(answer, signer, 'ocsp'),
+      algorithms: [
+        ...answerAlgorithms(answer, signer, 'ocsp'),
+        ...(signer === request.issuer ? [] : algorithmsOn(signer, request.issuer)),
+      ],
     },
   };
 }
@@ -166,14 +181,18 @@ function revocationOfResponder(responder: Certificate, request: StatusRequest): 
 
 function* crlAnswers(request: StatusRequest, problems: Set<string>): Generator<Answer> {
   const { certificate, issuer, evidence, now } = request;
-  for (const der of evidence.crls.slice(0, MAX_ANSWERS)) {
+  const limit = answerLimit();
+  for (const der of evidence.crls) {
     const crl = readable(der, readCrl, problems);
     if (crl === undefined || crl.issuerKey !== certificate.issuerKey) continue;
-    const objection = objectionToCrl(crl, certificate, issuer, now);
+    const outside = objectionToCrl(crl, certificate, issuer, now);
+    if (outside === undefined && !limit.mayCheck()) return void problems.add(TOO_MANY);
+    const objection = outside ?? forgeryOf(crl, issuer);
     if (objection !== undefined) {
       problems.add(`a CRL can't be used: ${objection}`);
       continue;
     }
+    limit.authentic();
     const revocation = found(crl, certificate, problems);
     if (revocation === 'unreadable') continue;
     const { thisUpdate, nextUpdate, expiredSince } = crl;
@@ -192,6 +211,22 @@ function* crlAnswers(request: StatusRequest, problems: Set<string>): Generator<A
   }
 }
 
+const TOO_MANY = 'there are more answers than are looked at';
+
+interface AnswerLimit {
+  mayCheck(): boolean;
+  authentic(): void;
+}
+
+function answerLimit(): AnswerLimit {
+  let checked = 0;
+  let authentic = 0;
+  return {
+    mayCheck: () => authentic < MAX_ANSWERS && checked++ < MAX_CHECKED,
+    authentic: () => void authentic++,
+  };
+}
+
 function objectionToCrl(
   crl: Crl,
   certificate: Certificate,
@@ -207,6 +242,10 @@ function objectionToCrl(
     return 'it is for another part of the certificates';
   }
   if (issuer.keyUsage !== undefined && !issuer.keyUsage.cRLSign) return 'its issuer may not sign CRLs';
+  return undefined;
+}
+
+function forgeryOf(crl: Crl, issuer: Certificate): string | undefined {
   const fault = crl.signatureFault(issuer);
   return fault === undefined ? undefined : `its signature is not that of the issuer (${fault})`;
 }

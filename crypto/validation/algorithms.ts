@@ -3,6 +3,7 @@
  * existed, not the time of looking. Facts from ETSI TS 119 312 and the lists it builds on.
  */
 import type { AlgorithmUse } from './facts.ts';
+import type { TrustSettings } from './trust.ts';
 
 /** From when on an algorithm proves nothing new; 'never' while no end is in sight. Milliseconds since the epoch. */
 type End = number | 'never';
@@ -69,6 +70,11 @@ const LISTED = Date.UTC(2026, 0, 1);
  */
 export function isBroken(use: AlgorithmUse): boolean {
   return strengthOf(use, LISTED).status !== 'good';
+}
+
+/** The time at which algorithms are judged for what is proven to have existed at `time`. */
+export function algorithmTime({ algorithms }: TrustSettings, time: number): number {
+  return algorithms === 'as-listed' ? LISTED : time;
 }
 
 /** For people: `rsa-pkcs1 2048`. */

@@ -6,11 +6,10 @@ import type { Evidence } from '../authorities.ts';
 import type { Certificate } from '../certificates/certificate.ts';
 import { type PathFlawKind, pathFlaws } from '../certificates/path-flaws.ts';
 import { PathSearch } from '../certificates/path-search.ts';
-import { keyBits, signatureMethod } from '../cms/signature-value.ts';
 import { type RevocationSource, revocationStatus } from '../revocation/status.ts';
-import { algorithmText, strengthOf } from './algorithms.ts';
+import { algorithmText, algorithmTime, strengthOf } from './algorithms.ts';
+import { algorithmsOn } from './certificate-algorithms.ts';
 import { certificateRecord } from './certificate-record.ts';
-import type { AlgorithmUse } from './facts.ts';
 import { type Purpose, purposeFault } from './purposes.ts';
 import type { SubIndication, ValidationResults } from './report.ts';
 import { type Check, ResultsBuilder } from './results.ts';
@@ -68,7 +67,7 @@ function judgePath(path: readonly Certificate[], request: ChainRequest): Results
   });
   checkFlaws(path, request, results);
   checkPurpose(request, results);
-  checkAlgorithms(path, request.time, results);
+  checkAlgorithms(path, algorithmTime(request.trust, request.time), results);
   checkRevocation(path, request, results);
   return results;
 }
@@ -152,15 +151,6 @@ function checkAlgorithms(path: readonly Certificate[], time: number, results: Re
   }
 }
 
-function algorithmsOn(certificate: Certificate, issuer: Certificate): AlgorithmUse[] {
-  const method = signatureMethod(certificate.signatureAlgorithm);
-  const bits = keyBits(issuer.publicKey);
-  const where = 'signature of a certificate';
-  const name = method?.scheme ?? certificate.signatureAlgorithm;
-  const uses: AlgorithmUse[] = [{ name, where, ...(bits === undefined ? {} : { bits }) }];
-  return method?.hash === undefined ? uses : [...uses, { name: method.hash, where }];
-}
-
 function checkRevocation(path: readonly Certificate[], request: ChainRequest, results: ResultsBuilder): void {
   const { trust, time, evidence, notBefore } = request;
   if (trust.revocation === 'none') return;
@@ -188,8 +178,9 @@ function checkRevocation(path: readonly Certificate[], request: ChainRequest, re
 }
 
 /** An answer made with an algorithm that had ended before the answer is proven to have existed is none. */
-function weaknessOf(source: RevocationSource, { evidenceTime }: ChainRequest): string | undefined {
-  const weak = source.algorithms.find((use) => strengthOf(use, evidenceTime).status !== 'good');
+function weaknessOf(source: RevocationSource, { trust, evidenceTime }: ChainRequest): string | undefined {
+  const at = algorithmTime(trust, evidenceTime);
+  const weak = source.algorithms.find((use) => strengthOf(use, at).status !== 'good');
   return weak === undefined ? undefined : `the ${source.kind.toUpperCase()} rests on ${algorithmText(weak)}`;
 }
 

@@ -7,6 +7,7 @@ import { HASH_BY_OID } from '../cms/hashes.ts';
 import { keyBits, signatureMethod } from '../cms/signature-value.ts';
 import { timestampSigner } from '../timestamps/check.ts';
 import type { TimestampToken } from '../timestamps/token.ts';
+import { algorithmTime } from './algorithms.ts';
 import { certificateRecord } from './certificate-record.ts';
 import { dateText, judgeChain } from './chain.ts';
 import { checkStrength } from './check-strength.ts';
@@ -68,7 +69,8 @@ function judgeTimestamp(
   }
   const certificate = timestampSigner(token, facts.certificates);
   checkOrder(token, time, results);
-  for (const use of algorithmsOf(token, certificate)) checkStrength(use, time, results);
+  const strengthTime = algorithmTime(request.trust, time);
+  for (const use of algorithmsOf(token, certificate)) checkStrength(use, strengthTime, results);
   if (certificate !== undefined) checkAuthority(token, certificate, facts, request, time, results);
   const record = certificate === undefined ? undefined : certificateRecord(certificate);
   return {

@@ -4,6 +4,7 @@
  */
 import { readableCertificates } from '../certificates/certificate.ts';
 import { joinEvidence } from '../cms/facts-evidence.ts';
+import { algorithmTime } from './algorithms.ts';
 import { certificateRecord } from './certificate-record.ts';
 import { dateText, judgeChain } from './chain.ts';
 import { checkStrength } from './check-strength.ts';
@@ -25,7 +26,7 @@ export function judge(facts: SignatureFacts, request: ValidationRequest): Signat
   const results = new ResultsBuilder();
   for (const finding of facts.findings) results.finding(finding);
   tellTimestamps(proofs, results);
-  for (const use of facts.algorithms) checkStrength(use, bestTime, results);
+  for (const use of facts.algorithms) checkStrength(use, algorithmTime(request.trust, bestTime), results);
   checkSigner(known, request, proofs, bestTime, results);
   checkClaimedTime(facts, bestTime, results);
   const counterSignatures = facts.counterSignatures.map((counter) => judge(counter, request));
@@ -50,13 +51,14 @@ export function judge(facts: SignatureFacts, request: ValidationRequest): Signat
   };
 }
 
+/** Before what the file carries, which anybody may have padded: looking stops at a limit. */
 function withFurtherEvidence(facts: SignatureFacts, { trust }: ValidationRequest): SignatureFacts {
   if (trust.evidence === undefined) return facts;
   const certificates = trust.evidence.certificates.flatMap(readableCertificates);
   return {
     ...facts,
-    certificates: [...facts.certificates, ...certificates],
-    evidence: joinEvidence(facts.evidence, trust.evidence),
+    certificates: [...certificates, ...facts.certificates],
+    evidence: joinEvidence(trust.evidence, facts.evidence),
   };
 }
 

@@ -11,6 +11,11 @@ export interface TrustSettings {
    * Source: batch-gaps §6.5.
    */
   readonly revocation: 'none' | 'soft' | 'hard';
+  /**
+   * `by-date`: an algorithm proves nothing for times after its end. `as-listed`: it counts unless it had ended when the
+   * list was made, for what one makes oneself. @default 'by-date'
+   */
+  readonly algorithms?: 'by-date' | 'as-listed';
   /** Answers from outside the file; left out, only what the file embeds counts. */
   readonly online?: EvidenceSource;
   /** Answers already at hand. */

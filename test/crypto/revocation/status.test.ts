@@ -82,7 +82,8 @@ test('a good answer of either kind says so, and what it rests on', (t) => {
     t.deepEqual(status.source.signer.der, wanted);
     t.deepEqual(
       status.source.algorithms.map(({ name }) => name),
-      ['ecdsa', 'sha256'],
+      kind === 'ocsp' ? ['ecdsa', 'sha256', 'ecdsa', 'sha256'] : ['ecdsa', 'sha256'],
+      'a delegated responder rests on its own certificate too',
     );
   }
   t.is(reasonOf(judge({})), 'there is no answer about it');
@@ -106,6 +107,29 @@ test('a revocation is believed however old the answer is, and before any good on
   const old = crl({ revoked: revoked(AT - 9 * DAY), thisUpdate: AT - 8 * DAY, nextUpdate: AT - 7 * DAY });
   t.is(judge({ crls: [old] }).status, 'revoked');
   t.is(judge({ crls: [old], ocsps: [ocsp()] }).status, 'revoked');
+});
+
+test('entries that are no answers about the certificate hide no revocation behind them', (t) => {
+  const revocations = revoked(AT - HOUR, 1);
+  const stranger = encodeCertId(readCertificate(pki.freshSigner().certificate), issuer);
+  const junk = Array.from({ length: 300 }, (_, index) => Buffer.from([0x30, 2, 5, index & 0xff]));
+  const forged = Array.from({ length: 201 }, (_, index) =>
+    crl({
+      issuer: { key: pki.stamping.key, certificate: ca.certificate },
+      thisUpdate: AT - HOUR - index * 1000,
+    }),
+  );
+  const others = Array.from({ length: 201 }, () => ocsp({}, stranger));
+  const list = crl({ revoked: revocations });
+  const answer = ocsp({ revoked: revocations });
+  for (const crls of [junk, forged]) {
+    t.is(judge({ crls: [...crls, list] }).status, 'revoked');
+    t.is(judge({ crls: [...crls, crl()] }).status, 'good', 'the honest twin');
+  }
+  for (const ocsps of [junk, others]) {
+    t.is(judge({ ocsps: [...ocsps, answer] }).status, 'revoked');
+    t.is(judge({ ocsps: [...ocsps, ocsp()] }).status, 'good', 'the honest twin');
+  }
 });
 
 test('a hold that a newer answer lifts is over, and one that an older answer knew nothing of is not', (t) => {

@@ -1,5 +1,8 @@
-import { generateKeyPairSync } from 'node:crypto';
+import { constants, generateKeyPairSync, sign } from 'node:crypto';
 import test from 'ava';
+import { childrenOf, encoded, enter, readWhole } from '../../../crypto/asn1/read.ts';
+import { TAG } from '../../../crypto/asn1/tags.ts';
+import { oid, sequence, tlv } from '../../../crypto/asn1/write.ts';
 import { encodeName } from '../../../crypto/certificates/issue.ts';
 import { forge } from './forge.ts';
 import {
@@ -143,6 +146,21 @@ test('a key that was too short already leaves the signature open', (t) => {
   );
 });
 
+test('for what one makes oneself an algorithm counts that held when the list was made, and a broken one never', (t) => {
+  const { ca } = parties();
+  const long = { notAfter: SIGNED + 20 * YEAR };
+  const at = SIGNED + 10 * YEAR;
+  const own = issue('Own for long', ca, { kind: 'rsa-2048', ...long });
+  t.is(verdict(own, { at, trust: { algorithms: 'as-listed' } }), 'TOTAL-PASSED');
+  t.is(verdict(own, { at }), 'INDETERMINATE: CRYPTO_CONSTRAINTS_FAILURE_NO_POE');
+  const pair = generateKeyPairSync('rsa', { modulusLength: 1024 });
+  const weak = { ...issue('Weak', ca, { publicKey: pair.publicKey, ...long }), key: pair.privateKey };
+  t.is(
+    verdict(weak, { at, trust: { algorithms: 'as-listed' } }),
+    'INDETERMINATE: CRYPTO_CONSTRAINTS_FAILURE_NO_POE',
+  );
+});
+
 test('revocation is looked at as softly or as hard as the settings say', (t) => {
   const { signer } = parties();
   const at = SIGNED + DAY;
@@ -201,6 +219,40 @@ test('revocation values inside the signature count like those beside it', (t) =>
   const revoked = crlsOf(SIGNED, [[signer, { at: SIGNED - DAY }]]);
   t.is(verdictOf(judged(with_(revoked), options)), 'INDETERMINATE: REVOKED_NO_POE');
 });
+
+test('what a file is padded with stands behind the evidence that is trusted', (t) => {
+  const { signer, ca } = parties();
+  // Authentic answers, all good and older, as anybody can collect them.
+  const padding = Array.from({ length: 201 }, (_, index) => crlOf(ca, SIGNED - index * 60_000));
+  const file = forge({ signer, content: CONTENT, at: SIGNED, crls: padding });
+  const look = (evidence: readonly Buffer[]) =>
+    verdictOf(judged(file, { trust: { revocation: 'soft', evidence: evidenceOf(evidence) } }));
+  t.is(look(crlsOf(SIGNED, [[signer, { at: SIGNED - DAY, reason: 1 }]])), 'INDETERMINATE: REVOKED_NO_POE');
+  t.is(look(crlsOf(SIGNED)), 'TOTAL-PASSED');
+});
+
+test('a certificate issued with RSA-PSS is judged by the hash that its parameters name', (t) => {
+  const { root } = parties();
+  const ca = issue('PSS CA', root, { use: { kind: 'ca' }, kind: 'rsa-2048' });
+  const good = issue('Good PSS', ca, { issuerPadding: 'pss' });
+  t.is(verdict(good, {}, [ca]), 'TOTAL-PASSED');
+  const weak = { ...good, certificate: reissuedWithSha1Pss(good.certificate, ca.key) };
+  const record = judged(signedBy(weak, [ca]));
+  t.is(verdictOf(record), 'INDETERMINATE: CRYPTO_CONSTRAINTS_FAILURE_NO_POE');
+  t.deepEqual(failedTypes(record.results), ['chain', 'chain/chain.algorithm']);
+});
+
+/** The same certificate, its signature made with the defaults of RSASSA-PSS-params: SHA-1 throughout, 20 bytes of salt. */
+function reissuedWithSha1Pss(der: Buffer, key: Party['key']): Buffer {
+  const algorithm = sequence(oid('1.2.840.113549.1.1.10'), sequence());
+  const fields = childrenOf(enter(readWhole(der), TAG.sequence).take(TAG.sequence)).map(encoded);
+  const at = fields[0]?.[0] === 0xa0 ? 2 : 1;
+  fields[at] = algorithm;
+  const data = sequence(...fields);
+  const padding = constants.RSA_PKCS1_PSS_PADDING;
+  const value = sign('sha1', data, { key, padding, saltLength: 20 });
+  return sequence(data, algorithm, tlv(TAG.bitString, Buffer.concat([Buffer.from([0]), value])));
+}
 
 test('a suspended certificate says to try again later', (t) => {
   const { signer } = parties();
