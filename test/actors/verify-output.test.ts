@@ -160,6 +160,22 @@ test('a signature above level B has to have all that its level promises', async 
   }
 });
 
+test('once roots are configured, the authority of a time-stamp has to lead to one of them', async (t) => {
+  const { check } = await levels(t);
+  for (const format of FORMATS) {
+    const good = await check(format, 'T', 'T');
+    t.is(await verdict(good), '', format);
+    const foreign = { ...good, profile: { ...good.profile, anchors: [] } };
+    const trust = { ...good.trust, roots: [pki().otherRoot.certificate] };
+    t.regex(await verdict({ ...foreign, trust }), /timestamp\.chain: /, format);
+    t.is(
+      await verdict({ ...foreign, trust: { ...trust, roots: [] } }),
+      '',
+      `${format}: nobody is configured`,
+    );
+  }
+});
+
 test('a signature above level B over other content, or by somebody else, is refused', async (t) => {
   const { check } = await levels(t);
   for (const format of FORMATS) {
