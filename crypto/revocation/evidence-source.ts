@@ -35,7 +35,9 @@ export function createEvidenceSource(options: EvidenceSourceOptions): EvidenceSo
     async collect(ends, others, at) {
       const request = chainRequest(others, at);
       const chains = await Promise.all(ends.map((end) => chainOf(readCertificate(end), request)));
-      const answers = await Promise.all(pairsOf(chains).map((pair) => askAbout(pair, inquiry, at)));
+      const pairs = pairsOf(chains);
+      for (const { certificate } of pairs) assertAskable(certificate);
+      const answers = await Promise.all(pairs.filter(isAskable).map((pair) => askAbout(pair, inquiry, at)));
       return gather(
         chains.flat().map(({ der }) => der),
         answers.map(({ evidence }) => evidence),
@@ -57,7 +59,9 @@ export function createEvidenceSource(options: EvidenceSourceOptions): EvidenceSo
       const found = await Promise.all(certificates.map((end) => attempt(chainOf(end, request))));
       const chains = found.flat();
       const answers = await Promise.all(
-        pairsOf(chains).map(({ certificate, issuer }) => attempt(inquiry.about(certificate, issuer, at))),
+        pairsOf(chains)
+          .filter(isAskable)
+          .map(({ certificate, issuer }) => attempt(inquiry.about(certificate, issuer, at))),
       );
       const evidence = gather(
         chains.flat().map(({ der }) => der),
@@ -117,18 +121,35 @@ interface Pair {
   readonly issuer: Certificate;
 }
 
-/** Each certificate below an anchor that names any source of answers, once, with its issuer. */
+/** Each certificate below an anchor, once, with its issuer. */
 function pairsOf(chains: readonly (readonly Certificate[])[]): Pair[] {
   const pairs = new Map<string, Pair>();
   for (const chain of chains) {
     for (const [index, certificate] of chain.entries()) {
       const issuer = chain[index + 1];
       if (issuer === undefined) continue;
-      if (certificate.ocspUrls.length === 0 && certificate.crlUrls.length === 0) continue;
       pairs.set(`${certificate.fingerprint} ${issuer.fingerprint}`, { certificate, issuer });
     }
   }
   return [...pairs.values()];
+}
+
+function isAskable({ certificate }: Pair): boolean {
+  return certificate.ocspUrls.length > 0 || certificate.crlUrls.length > 0;
+}
+
+/**
+ * What nobody can be asked about stays unproven for good, unless its issuer says that nobody need ask (RFC 6960
+ * §4.2.2.2.1).
+ * @throws {CryptoError} `revocation.missing`
+ */
+function assertAskable(certificate: Certificate): void {
+  const { ocspNoCheck, ocspUrls, crlUrls, subject } = certificate;
+  if (ocspNoCheck || ocspUrls.length > 0 || crlUrls.length > 0) return;
+  throw new CryptoError(
+    'revocation.missing',
+    `The certificate of ${nameFields(subject).text} names no address at which its revocation could be asked for.`,
+  );
 }
 
 /** @throws {CryptoError} `certificate.revoked`, and as `Inquiry.about` */

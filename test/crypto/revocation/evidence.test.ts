@@ -213,6 +213,19 @@ for (const sources of ['ocsp', 'crl'] as const) {
   });
 }
 
+test('evidence is refused for a certificate that names nobody to ask, and nothing is asked of an anchor', async (t) => {
+  await using({ sources: 'none' }, async (authority) => {
+    const { evidence } = authority.freshServices();
+    const [end] = ends(authority);
+    if (end === undefined) return t.fail();
+    const error = await refusal(evidence.collect([end], [], Date.now()));
+    t.is(error.code, 'revocation.missing');
+    t.regex(error.message, /names no address/);
+    const { certificate } = authority.pki.root;
+    t.is((await evidence.collect([certificate], [], Date.now())).certificates.length, 1, 'the anchor itself');
+  });
+});
+
 test('a revoked intermediate CA is found', async (t) => {
   await using({}, async (authority) => {
     authority.revoke(authority.pki.issuing.certificate, Date.now() - 60_000);
