@@ -16,9 +16,6 @@ import { annotationChange, OPEN_PAGE_KEYS, pageChanges, pagePart } from './page-
 import type { StatePair } from './state-pair.ts';
 import { type Survey, surveyDocument } from './survey.ts';
 
-/** Keys that lead back to where an object belongs, which is looked at on its own. */
-const WAYS_BACK = new Set(['Parent', 'P', 'Kids', 'Popup', 'IRT']);
-
 /** More changes of one revision than this are not told apart. */
 const MOST_CHANGES = 50;
 
@@ -50,7 +47,8 @@ export function differencesBetween(pair: StatePair): readonly Change[] {
 
 /**
  * Objects compared entry by entry, and so not as a whole. Only entries that mean nothing elsewhere may differ in
- * them, so it does no harm when they are part of something else too. Lists and streams are never among them.
+ * them, so it does no harm when they are part of something else too. They also end every way in a circle, such as
+ * from a page to its parent; what the survey doesn't know is followed like anything else. Lists and streams are never among them.
  */
 function exemption(pair: StatePair, survey: Survey): (number: number) => boolean {
   const { pdf } = pair.before;
@@ -77,7 +75,7 @@ function* frozenRoots(pair: StatePair, survey: Survey): Generator<Root> {
     }
   }
   for (const dict of survey.nodes.values()) yield* rootsOf(dict, NONE, (key) => `/${key} of the page tree`);
-  yield* rootsOf(pdf.catalog, new Set([...OPEN_CATALOG_KEYS, 'Pages']), (key) => `/${key} in the catalogue`);
+  yield* rootsOf(pdf.catalog, OPEN_CATALOG_KEYS, (key) => `/${key} in the catalogue`);
   const encryption = pdf.xref.trailer.get('Encrypt');
   if (encryption !== undefined) yield { numbers: referencesIn(encryption), place: 'the encryption' };
   const form = pdf.dict(pdf.catalog.get('AcroForm'));
@@ -88,6 +86,7 @@ function* frozenRoots(pair: StatePair, survey: Survey): Generator<Root> {
       signed ? NONE : OPEN_FIELD_KEYS,
       () => `the field ${name}${signed ? ', which is signed' : ''}`,
     );
+    yield* memberRoots(pdf, dict, 'Kids', `a part of the field ${name}`);
   }
 }
 
@@ -96,15 +95,28 @@ const NONE: ReadonlySet<string> = new Set();
 function* rootsOf(dict: PdfDict, open: ReadonlySet<string>, place: (key: string) => string): Generator<Root> {
   for (const entry of dict.entries) {
     const key = dict.keyOf(entry);
-    if (open.has(key) || WAYS_BACK.has(key)) continue;
+    if (open.has(key)) continue;
     const numbers = referencesIn(dict.valueAt(entry));
     if (numbers.length > 0) yield { numbers, place: place(key) };
+  }
+}
+
+/**
+ * The members of a list of fields that may grow. The list is compared by itself; members that are fields of their own
+ * are exempt, and what is written into the list itself is part of it.
+ */
+function* memberRoots(pdf: PdfDocument, dict: PdfDict, list: string, place: string): Generator<Root> {
+  for (const entry of dict.entries) {
+    if (dict.keyOf(entry) !== list) continue;
+    const value = dict.valueAt(entry);
+    yield { numbers: referencesIn(pdf.resolve(value)), place };
   }
 }
 
 /** The form's own entries; its resources may get new names, but what the old ones name stays. */
 function* formRoots(pdf: PdfDocument, form: PdfDict): Generator<Root> {
   yield* rootsOf(form, OPEN_FORM_KEYS, (key) => `/${key} of the form`);
+  yield* memberRoots(pdf, form, 'Fields', 'a field written into the form');
   const resources = pdf.dict(form.get('DR'));
   for (const entry of resources?.entries ?? []) {
     const kind = resources?.valueAt(entry);
@@ -130,13 +142,13 @@ function changesBelowDoors(
   };
   for (const field of survey.fields.values()) {
     const { dict, name, signed } = field;
-    if (signed || !changedIn(dict, (key) => OPEN_FIELD_KEYS.has(key) && !WAYS_BACK.has(key))) continue;
+    if (signed || !changedIn(dict, (key) => OPEN_FIELD_KEYS.has(key) && key !== 'Kids')) continue;
     changes.push(filledField(field, valued.has(name)));
   }
   for (const [number, page] of survey.annotations) {
     const dict = pair.before.pdf.dict(pair.before.pdf.object(number));
     if (dict === undefined) continue;
-    if (changedIn(dict, (key) => key !== 'AP' && !WAYS_BACK.has(key))) {
+    if (changedIn(dict, (key) => key !== 'AP')) {
       changes.push(forbidden(`changed what an annotation of page ${page.ordinal} leads to`));
     }
     if (changedIn(dict, (key) => key === 'AP')) changes.push(annotationChange(pair, number, page));

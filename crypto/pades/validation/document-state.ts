@@ -71,6 +71,12 @@ export class DocumentState {
     return container?.kind === 'plain' ? `${container.offset + xref.base}/${entry.index}` : `?/${number}`;
   }
 
+  /** The number of the object stream an object is packed in. */
+  container(number: number): number | undefined {
+    const entry = this.pdf.xref.entry(number);
+    return entry?.kind === 'packed' ? entry.stream : undefined;
+  }
+
   /** True when the number leads to an object other than null. */
   has(number: number): boolean {
     return this.place(number) !== undefined;

@@ -46,17 +46,19 @@ export function formChanges(pair: StatePair, survey: Survey): FormChanges {
   addFields(list.added, '');
   const valued = valuedFields(pair, survey);
   for (const field of survey.fields.values()) {
-    if (!pair.changed(field.number)) continue;
-    const dict = pair.after.pdf.dict(pair.after.pdf.object(field.number));
-    if (dict === undefined) changes.push(forbidden(`removed the field ${field.name}`));
-    else {
-      changes.push(...changedField(pair, field, dict, valued.has(field.name)));
-      const kids = compareList(pair, field.dict.get('Kids'), dict.get('Kids'));
-      if (kids.lost) changes.push(forbidden(`removed parts of the field ${field.name}`));
-      if (kids.added.length > 0 && field.type !== undefined)
-        changes.push(forbidden(`added parts to the field ${field.name}`));
-      else addFields(kids.added, field.name);
+    const changed = pair.changed(field.number);
+    const dict = changed ? pair.after.pdf.dict(pair.after.pdf.object(field.number)) : field.dict;
+    if (dict === undefined) {
+      changes.push(forbidden(`removed the field ${field.name}`));
+      continue;
     }
+    if (changed) changes.push(...changedField(pair, field, dict, valued.has(field.name)));
+    // The list may be an object of its own, which changes while the field stays what it was.
+    const kids = compareList(pair, field.dict.get('Kids'), dict.get('Kids'));
+    if (kids.lost) changes.push(forbidden(`removed parts of the field ${field.name}`));
+    if (kids.added.length > 0 && field.type !== undefined)
+      changes.push(forbidden(`added parts to the field ${field.name}`));
+    else addFields(kids.added, field.name);
   }
   return { changes, valued, widgets: new Set(added.flatMap(({ widgets }) => widgets)) };
 

@@ -3,11 +3,14 @@
  */
 import { equalValues, PdfDamage, type Piece } from '../../pdf/index.ts';
 import type { DocumentState } from './document-state.ts';
+import { changedBelow } from './frozen-walk.ts';
 
 export class StatePair {
   readonly before: DocumentState;
   readonly after: DocumentState;
   readonly #changed = new Map<number, boolean>();
+  /** By the number of an object stream. */
+  readonly #repacked = new Map<number, boolean>();
 
   constructor(before: DocumentState, after: DocumentState) {
     this.before = before;
@@ -20,8 +23,25 @@ export class StatePair {
     if (changed === undefined) {
       const moved = this.before.place(number) !== this.after.place(number);
       // What is cut off at the end of the older state reads differently in the newer one, at the same place.
-      changed = (moved || this.before.references(number) === undefined) && this.#differs(number, moved);
+      const suspect =
+        moved || this.before.references(number) === undefined || this.#unpacksDifferently(number);
+      changed = suspect && this.#differs(number, moved);
       this.#changed.set(number, changed);
+    }
+    return changed;
+  }
+
+  /** True when what the stream of a packed object refers to, such as the parameters of its filter, has changed. */
+  #unpacksDifferently(number: number): boolean {
+    const container = this.before.container(number);
+    if (container === undefined) return false;
+    let changed = this.#repacked.get(container);
+    if (changed === undefined) {
+      // Ends the circle of a stream whose parameters lie in itself, which no reader can open.
+      this.#repacked.set(container, false);
+      const numbers = this.before.references(container) ?? [];
+      changed = changedBelow(this, [{ numbers, place: 'an object stream' }], () => false).length > 0;
+      this.#repacked.set(container, changed);
     }
     return changed;
   }
