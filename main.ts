@@ -97,12 +97,17 @@ async function main(argv: readonly string[]): Promise<ExitCode> {
         .choices(['none', 'soft', 'hard'])
         .default('soft'),
     )
+    .option('--online', 'ask the authorities named in the certificates what the file does not answer', false)
     .option('--no-chain', 'check integrity alone, not whose certificate it is')
     .option('--json', 'print JSON', false)
     .action(async (files: string[], options: VerifyWords) => {
       const { validateFile } = await import('./crypto/index.ts');
       const { format, content, at = systemClock.now() } = options;
-      exit = await verifyFiles(files, validateFile, { ...options, format, content, at }, terminal);
+      const { online } = options;
+      const askOnline = online
+        ? (await import('./commands/verify-online.ts')).askOnline(systemClock)
+        : undefined;
+      exit = await verifyFiles(files, validateFile, { ...options, format, content, at }, terminal, askOnline);
     });
 
   program

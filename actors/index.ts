@@ -1,4 +1,5 @@
 /** The public names of the actors: what the root files put together. `api.ts` is what HTTP may call. */
+export { createAuthorityTransport } from './adapters/authority-transport.ts';
 export { createRemotePortal } from './adapters/remote-portal/index.ts';
 export { Batch, type BatchOptions, type BatchParts } from './batch.ts';
 export { ACTOR_FAULTS } from './faults.ts';

@@ -27,7 +27,7 @@ export function verdictText(verdict: FileVerdict, options: VerifyOptions, termin
   const count = report.signatures.length;
   const counted = count === 1 ? '1 signature' : `${count} signatures`;
   const lines = [
-    `${mark}  ${file}  ${paint.dim(`${format}, ${counted}`)}  ${indicationText(report, paint)}`,
+    `${mark}  ${file}  ${paint.dim(`${format}, ${counted}`)}  ${indicationText(report, paint)}${revocationText(options)}`,
     ...failureLines(report.results, '  ', paint),
     ...report.signatures.flatMap((signature) => signatureLines(signature, '  ', paint)),
   ];
@@ -39,6 +39,13 @@ export function verdictText(verdict: FileVerdict, options: VerifyOptions, termin
     );
   }
   return `${lines.join('\n')}\n`;
+}
+
+/** A verdict is worth no more than what was asked for it. */
+function revocationText({ chain, online, revocation }: VerifyOptions): string {
+  if (!chain) return '';
+  if (revocation === 'none') return ', revocation not looked at';
+  return online === true ? '' : ', revocation not asked outside the file';
 }
 
 function indicationText(

@@ -14,6 +14,8 @@ export interface VerifyOptions {
   /** False: whose certificate it is, and whether that was valid, is not part of the verdict. */
   readonly chain: boolean;
   readonly revocation: TrustSettings['revocation'];
+  /** True: authorities are asked what the file does not answer. */
+  readonly online?: boolean;
   /** Time of validation, milliseconds since the epoch. */
   readonly at: number;
 }

@@ -3,6 +3,7 @@ import { X509Certificate } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import { extname, resolve } from 'node:path';
 import type {
+  EvidenceSource,
   SignatureRecord,
   TrustSettings,
   ValidateFileRequest,
@@ -17,19 +18,31 @@ import type { FileVerdict, VerifyOptions } from './verify-verdict.ts';
 
 export type { VerifyOptions } from './verify-verdict.ts';
 
+/** Asks authorities, over the network, for these anchors. */
+export type AskOnline = (trust: Pick<TrustSettings, 'anchors' | 'intermediates'>) => EvidenceSource;
+
 type Validate = (request: ValidateFileRequest) => Promise<ValidationReport>;
 
-/** Prints one verdict per file; 0 when every file is good, 1 when one is not, 2 when a certificate file is unusable. */
+/**
+ * Prints one verdict per file; 0 when every file is good, 1 when one is not, 2 when a certificate file is unusable.
+ * @param askOnline called only with `options.online`
+ */
 export async function verifyFiles(
   files: readonly string[],
   validate: Validate,
   options: VerifyOptions,
   terminal: Terminal,
+  askOnline?: AskOnline,
 ): Promise<ExitCode> {
   const anchors = readCertificates(options.trust, terminal);
   const intermediates = readCertificates(options.intermediates, terminal);
   if (anchors === undefined || intermediates === undefined) return EXIT.refused;
-  const trust: TrustSettings = { anchors, intermediates, revocation: options.revocation };
+  const trust: TrustSettings = {
+    anchors,
+    intermediates,
+    revocation: options.revocation,
+    ...(options.online && askOnline && { online: askOnline({ anchors, intermediates }) }),
+  };
   const verdicts: FileVerdict[] = [];
   for (const file of files) {
     const verdict = await judge(file, validate, options, trust);
@@ -39,7 +52,10 @@ export async function verifyFiles(
   const ok = verdicts.every((verdict) => verdict.ok);
   if (options.json) {
     const chainChecked = options.chain;
-    terminal.out(`${JSON.stringify({ ok, chainChecked, files: verdicts }, null, 2)}\n`);
+    const revocationAskedOnline = options.online === true && options.revocation !== 'none';
+    terminal.out(
+      `${JSON.stringify({ ok, chainChecked, revocationAskedOnline, files: verdicts }, null, 2)}\n`,
+    );
   }
   return ok ? EXIT.good : EXIT.failed;
 }

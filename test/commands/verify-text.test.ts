@@ -1,6 +1,11 @@
 import test from 'ava';
 import { formatOf, type VerifyOptions, verifyFiles } from '../../commands/verify.ts';
-import type { SignatureRecord, ValidateFileRequest, ValidationReport } from '../../crypto/index.ts';
+import type {
+  EvidenceSource,
+  SignatureRecord,
+  ValidateFileRequest,
+  ValidationReport,
+} from '../../crypto/index.ts';
 
 const OPTIONS: VerifyOptions = {
   json: false,
@@ -66,6 +71,10 @@ const GOOD: SignatureRecord = {
   },
 };
 
+const NOBODY: EvidenceSource = {
+  collect: async () => ({ certificates: [], crls: [], ocsps: [] }),
+};
+
 function report(signature: SignatureRecord): ValidationReport {
   const { indication } = signature;
   const results = { isValid: true, passedChecks: [], errors: [], warnings: [] };
@@ -88,15 +97,26 @@ async function printed(
     },
     { ...OPTIONS, ...options },
     { out: (more) => (text += more), err: (more) => (text += more), colors: false },
+    () => NOBODY,
   );
   return { code, text, requests };
 }
+
+test('the verdict says whether revocation was asked, and authorities are asked only when told to', async (t) => {
+  const outside = await printed(report(GOOD));
+  t.is(outside.requests[0]?.trust.online, undefined);
+  t.regex(outside.text, /^good .*, revocation not asked outside the file$/m);
+  const online = await printed(report(GOOD), { online: true });
+  t.is(online.requests[0]?.trust.online, NOBODY);
+  t.notRegex(online.text, /revocation not/);
+  t.regex((await printed(report(GOOD), { revocation: 'none' })).text, /^good .*, revocation not looked at$/m);
+});
 
 test('people see who signed, when, what it covers, its time-stamps, chain, changes and doubts', async (t) => {
   const { code, text } = await printed(report(GOOD));
   t.is(code, 0);
   const lines = [
-    /^good {2}a\.pdf {2}Pades, 1 signature {2}TOTAL-PASSED$/m,
+    /^good {2}a\.pdf {2}Pades, 1 signature {2}TOTAL-PASSED, revocation not asked outside the file$/m,
     /^ {2}Signature1 {2}TOTAL-PASSED {2}level T$/m,
     /signer {6}Ada Byron, Engines, PNO-1, ada@example\.com$/m,
     /issued by {3}Some CA$/m,
