@@ -1,7 +1,13 @@
 /**
  * Follows the objects of the older of two states and tells which of them the newer one changed.
  */
-import type { StatePair } from './state-pair.ts';
+import type { DocumentState } from './document-state.ts';
+
+/** Two states, as far as following objects needs them. */
+export interface Comparison {
+  readonly before: Pick<DocumentState, 'has' | 'references'>;
+  changed(number: number): boolean;
+}
 
 /** A place to begin at: the numbers something refers to, and what that is for people. */
 export interface Root {
@@ -27,7 +33,7 @@ const MOST_FINDINGS = 20;
  * @throws PdfDamage when it takes too much work
  */
 export function changedBelow(
-  pair: StatePair,
+  pair: Comparison,
   roots: Iterable<Root>,
   exempt: (number: number) => boolean,
   seen: Set<number> = new Set(),
