@@ -32,7 +32,9 @@ function codeOf(input: string): string | undefined {
 }
 
 test('a certification that allows no changes forbids signing', (t) => {
-  t.is(codeOf(put(certified('/P 1'))), 'pdf.change-forbidden');
+  // One that is no permission allows nothing, as validation reads it.
+  for (const level of ['/P 1', '/P 0', '/P (2)'])
+    t.is(codeOf(put(certified(level))), 'pdf.change-forbidden', level);
 });
 
 test('a certification that allows filling in forms allows signing', (t) => {
@@ -42,6 +44,7 @@ test('a certification that allows filling in forms allows signing', (t) => {
 test('a signature whose field locked the document forbids signing', (t) => {
   for (const [lock, code] of [
     ['/Lock << /Type /SigFieldLock /Action /All /P 1 >>', 'pdf.change-forbidden'],
+    ['/Lock << /Type /SigFieldLock /Action /All /P 0 >>', 'pdf.change-forbidden'],
     ['/Lock << /Type /SigFieldLock /Action /All /P 2 >>', undefined],
     ['', undefined],
   ] as const) {
