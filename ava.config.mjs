@@ -1,8 +1,25 @@
 /** Compiled tests only; SEALWRIGHT_DIST names another build folder (several builds beside each other). */
 const dist = process.env.SEALWRIGHT_DIST ?? 'dist';
 
+/** Minutes of work each; `SEALWRIGHT_TESTS=all npm test` runs them too. */
+const LONG = [
+  'browser/*',
+  'fuzz/*',
+  'remote/*',
+  'crypto/**/*large*',
+  'crypto/pades/corpus-*',
+  'crypto/pades/appearance-*',
+  'crypto/keys/pfx-makers*',
+  'crypto/xades/{augment,levels,real-world,attacks}*',
+  'crypto/asic/*',
+  'crypto/validation/formats*',
+  'service/{profiles,levels,jobs-at-scale,token}*',
+  'commands/{backup,doctor}*',
+];
+const skipped = process.env.SEALWRIGHT_TESTS === 'all' ? [] : LONG;
+
 export default {
-  files: [`${dist}/test/**/*.test.js`],
+  files: [`${dist}/test/**/*.test.js`, ...skipped.map((files) => `!${dist}/test/${files}.test.js`)],
   require: [`./${dist}/test/house/children.js`],
   // Without any test ending for so long, something hangs: ava names what is pending and ends it.
   timeout: '2m',

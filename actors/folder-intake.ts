@@ -37,6 +37,8 @@ export class FolderIntake {
     if (file.path.length > PATH_LIMIT) throw tooLong(file.path);
     const rows = await this.#rowsOf(file);
     if (endedWithSameContent(rows, file)) return 'declined';
+    // Asking for the path now could be answered after that job has failed, and make a second one of the same content.
+    if (isOwned(rows)) return 'active';
     const outcome = await this.#parts.maker.make(this.#job(folder, file, 'watcher'));
     if (!outcome.accepted) {
       if (outcome.because === 'taken') return 'active';
@@ -92,6 +94,11 @@ export class FolderIntake {
 }
 
 /** The newest job of the path was canceled or failed, and the file has not been touched since. */
+/** A job that has not ended has the path. */
+function isOwned(rows: readonly Row[]): boolean {
+  return rows.some((row) => !isKept(row) && !(row.value as unknown as PathRow).closed);
+}
+
 function endedWithSameContent([newest]: readonly Row[], file: Candidate): boolean {
   if (!newest) return false;
   const { closed, size, mtimeMs } = newest.value as unknown as PathRow;
