@@ -1,0 +1,279 @@
+/**
+ * The words of the portal that machines, actors and HTTP share: participants, flow actions, marks, versions.
+ * All plain data.
+ *
+ * Source: portal-gaps §§5-8.
+ */
+import type { DocumentId, FlowActionId, Millis, OrganizationId, UploadId, UserId } from './ids.ts';
+
+/** A stored file by its content: lower-case hex SHA-256 and bytes. */
+export interface BlobRef {
+  readonly sha256: string;
+  readonly length: number;
+}
+
+export type DocumentStatus = 'Pending' | 'FlowConcluded' | 'Concluded' | 'Refused' | 'Canceled' | 'Expired';
+export const DOCUMENT_STATUSES: readonly DocumentStatus[] = [
+  'Pending',
+  'FlowConcluded',
+  'Concluded',
+  'Refused',
+  'Canceled',
+  'Expired',
+];
+
+export type ActionStatus = 'Created' | 'Pending' | 'Completed' | 'Refused';
+
+export type ActionType = 'Signer' | 'Approver' | 'SignRule' | 'ApproverRule';
+export const ACTION_TYPES: readonly ActionType[] = ['Signer', 'Approver', 'SignRule', 'ApproverRule'];
+
+/** Who does something: an application by its key, or a participant. */
+export interface Doer {
+  readonly id: string;
+  readonly type: 'User' | 'Application';
+  readonly name: string;
+}
+
+export interface Participant {
+  readonly id: UserId;
+  readonly name: string | null;
+  /** As the caller gave it, punctuation stripped. */
+  readonly identifier: string | null;
+  readonly email: string | null;
+  readonly phone: string | null;
+}
+
+/** One of those of whom a rule needs some. */
+export interface RuleUser extends Participant {
+  readonly signatureDate: Millis | null;
+  readonly isElectronic: boolean | null;
+  readonly refusalDate: Millis | null;
+  readonly hasRefused: boolean;
+  readonly refusalReason: string | null;
+}
+
+export type MarkType = 'SignatureVisualRepresentation' | 'SignatureInitials' | 'AuthenticationStamp';
+
+/** A rectangle on a page: PDF points from the top left corner of the page as it is shown. */
+export interface Mark {
+  readonly type: MarkType;
+  readonly topLeftX: number;
+  readonly topLeftY: number;
+  readonly width: number;
+  readonly height: number;
+  /** From 1; null = the last page. */
+  readonly pageNumber: number | null;
+  readonly fontSize: number | null;
+}
+
+export type CertificateType = 'A1' | 'A2' | 'A3' | 'A4' | 'S1' | 'S2' | 'S3' | 'S4' | 'T3' | 'T4';
+export type HolderType = 'Individual' | 'Company';
+export type InitialsMode = 'None' | 'Optional' | 'Required';
+
+/** How an electronic signature may have to be confirmed besides e-mail. */
+export type Confirmation =
+  | 'Sms'
+  | 'Whatsapp'
+  | 'AuthenticatorApp'
+  | 'Selfie'
+  | 'Datavalid'
+  | 'Pix'
+  | 'Liveness'
+  | 'IdScan';
+
+export interface XadesOptions {
+  readonly signatureType: 'FullXml' | 'XmlElement' | 'FullXmlAdRc';
+  readonly elementToSignIdentifierType: 'Id' | 'XPath' | null;
+  readonly elementToSignIdentifier: string | null;
+  readonly insertionOption: 'AppendChild' | 'PrependChild' | 'AppendSibling' | 'PrependSibling' | null;
+  readonly disableXPathTransformation: boolean;
+}
+
+/** What a flow action is asked to be; checked and complete. Source: portal-gaps §6. */
+export interface ActionPlan {
+  readonly id: FlowActionId;
+  readonly type: ActionType;
+  readonly step: number;
+  /** For Signer and Approver; null for rules. */
+  readonly user: Participant | null;
+  readonly title: string | null;
+  readonly allowElectronicSignature: boolean;
+  readonly marks: readonly Mark[];
+  readonly ruleName: string | null;
+  /** Of rules, at least 1; 1 for others. */
+  readonly numberRequiredSignatures: number;
+  readonly ruleUsers: readonly Participant[];
+  readonly allowRuleFlowToContinueIfRefused: boolean;
+  /** Confirmations an electronic signature needs besides the e-mail code. */
+  readonly confirmations: readonly Confirmation[];
+  readonly disableEmailAuthentication: boolean;
+  readonly requiredCertificateType: CertificateType | null;
+  readonly requiredCertificateHolder: HolderType | null;
+  readonly requireCompanyCertificate: boolean | null;
+  readonly requiredCompanyIdentifier: string | null;
+  readonly initialsMode: InitialsMode | null;
+  readonly xadesOptions: XadesOptions | null;
+}
+
+/** A flow action with what has become of it. */
+export interface FlowAction extends Omit<ActionPlan, 'ruleUsers'> {
+  readonly status: ActionStatus;
+  readonly ruleUsers: readonly RuleUser[];
+  readonly creationDate: Millis;
+  readonly updateDate: Millis;
+  readonly pendingDate: Millis | null;
+  readonly refusalReason: string | null;
+  /** How it was signed; null until then, and for approvals. */
+  readonly isElectronic: boolean | null;
+}
+
+export interface Geolocation {
+  readonly latitude: number;
+  readonly longitude: number;
+  readonly accuracy: number | null;
+}
+
+/** What stands for the identity of somebody who signs electronically. Source: portal-gaps §17, "Evidences". */
+export interface Evidence {
+  readonly ipAddress: string | null;
+  readonly userAgent: string | null;
+  /** `Email` = a code was confirmed; `Application` = the application opened the page; `Login` is never used. */
+  readonly authenticationTypes: readonly ('Email' | 'Application')[];
+  readonly authenticatedEmail: string | null;
+  readonly authenticatedApplication: {
+    readonly id: string;
+    readonly name: string;
+    readonly organizationName: string;
+  } | null;
+  readonly geolocation: Geolocation | null;
+  /** Typed by the participant. */
+  readonly typedName: string | null;
+  /** Minutes from UTC. */
+  readonly timeZoneOffset: number | null;
+  readonly at: Millis;
+}
+
+/** A signature or approval that was made. */
+export interface MadeAction {
+  readonly flowActionId: FlowActionId;
+  readonly userId: UserId;
+  readonly at: Millis;
+  readonly kind: 'electronic' | 'certificate' | 'approval';
+  readonly evidence: Evidence | null;
+  /** SHA-256 of the evidence as it was sealed, Base64; null for certificates and approvals without evidence. */
+  readonly evidenceSha256: string | null;
+  /** Where it is drawn. */
+  readonly marks: readonly Mark[];
+  /** A picture of the signature to draw; null = text. */
+  readonly image: BlobRef | null;
+  /** Lower-case hex SHA-256 of the certificate that made the signature value; null for approvals. */
+  readonly certificate: string | null;
+  /** Name of the PDF signature field; null for other formats. */
+  readonly fieldName: string | null;
+}
+
+/** How the document's bytes are signed. */
+export type DocumentFormat = 'Pades' | 'Cades' | 'Xades';
+
+/** One file somebody gave us. */
+export interface FileEntry {
+  readonly uploadId: UploadId | null;
+  /** Name of the document made of it. */
+  readonly displayName: string;
+  /** Original file name. */
+  readonly name: string;
+  readonly contentType: string;
+  readonly blob: BlobRef;
+  /** Base64. */
+  readonly md5: string;
+}
+
+export interface Tag {
+  readonly id: string;
+  readonly label: string | null;
+  readonly value: string;
+}
+
+export interface Attachment {
+  readonly id: string;
+  readonly file: FileEntry;
+  readonly isPrivate: boolean;
+  readonly creationDate: Millis;
+}
+
+export interface Observer {
+  readonly id: string;
+  readonly user: Participant;
+}
+
+/** The part of a document that every webhook payload and notice repeats. Source: portal-gaps §19. */
+export interface DocumentSummary {
+  readonly id: DocumentId;
+  readonly organizationId: OrganizationId;
+  readonly name: string;
+  /** 20 characters `A-Z 0-9`. */
+  readonly key: string;
+  readonly creationDate: Millis;
+  readonly updateDate: Millis;
+  readonly folderId: string | null;
+  readonly createdBy: Doer;
+  readonly description: string | null;
+}
+
+/** What an organization is told about a document. `sequence` counts from 1 per document without gaps. */
+export interface DocumentEvent {
+  readonly type:
+    | 'DocumentsCreated'
+    | 'DocumentSigned'
+    | 'DocumentApproved'
+    | 'DocumentRefused'
+    | 'DocumentConcluded'
+    | 'DocumentCanceled'
+    | 'DocumentExpired'
+    | 'DocumentDeleted';
+  readonly sequence: number;
+  readonly at: Millis;
+  readonly document: DocumentSummary;
+  /** Of Signed, Approved and Refused. */
+  readonly by?: {
+    readonly flowActionId: FlowActionId | null;
+    readonly userId: string;
+    readonly name: string | null;
+    readonly identifier: string | null;
+    readonly emailAddress: string | null;
+  };
+  /** Of Refused and Canceled. */
+  readonly reason?: string;
+  /** Of Canceled. */
+  readonly canceledBy?: Doer;
+  /** Of Expired. */
+  readonly expirationDate?: Millis;
+  /** Of Deleted. */
+  readonly action?: 'DeletedByUserOrApplication' | 'DeletedByFolder' | 'DeletedByOrganization';
+}
+
+/** One e-mail to one person about one document. */
+export interface Notice {
+  readonly about:
+    | 'pending'
+    | 'reminder'
+    | 'concluded'
+    | 'refused'
+    | 'canceled'
+    | 'new-version'
+    | 'flow-edited'
+    | 'code';
+  readonly to: { readonly name: string | null; readonly email: string };
+  readonly document: DocumentSummary;
+  /** The action to link to; null = no link, or the public check page for `concluded`. */
+  readonly flowActionId: FlowActionId | null;
+  readonly userId: UserId | null;
+  /** What the person is to do, for `pending` and `reminder`. */
+  readonly role?: 'sign' | 'approve';
+  /** Of `refused` and `canceled`. */
+  readonly reason?: string;
+  /** Who refused or canceled. */
+  readonly byName?: string;
+  /** Of `code`: which code. The code itself is derived from it when the mail is made and is stored nowhere. */
+  readonly codeGeneration?: number;
+}
