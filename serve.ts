@@ -4,11 +4,11 @@ import { realpathSync } from 'node:fs';
 import { availableParallelism } from 'node:os';
 import { basename, dirname, join } from 'node:path';
 import {
-  Batch,
   createRemotePortal,
   type FolderOptions,
   makeStorageFolders,
   type Profile,
+  Services,
   storageLayout,
 } from './actors/index.ts';
 import type { RunningService, Serve } from './commands/serve.ts';
@@ -70,23 +70,26 @@ export const serve: Serve = async (settings, log, options) => {
       },
       () => clock.now(),
     );
-    const batch = await Batch.open(
+    const services = await Services.open(
       {
-        layout,
-        folders: folderOptions(settings, signing.profiles),
-        profiles: signing.profiles,
-        trust: signing.trust,
-        ...(settings.signing.license !== undefined && { license: settings.signing.license }),
-        ...(encryptionKey && { encryptionKey }),
-        ...remotePart(settings, clock, ids, working),
-        maxConcurrency: settings.pipeline.maxConcurrency,
-        pollEvery: settings.pipeline.pollIntervalSeconds * 1000,
-        outputCollision: settings.storage.outputCollision === 'Suffix' ? 'suffix' : 'fail',
-        threads: availableParallelism(),
+        batch: {
+          layout,
+          folders: folderOptions(settings, signing.profiles),
+          profiles: signing.profiles,
+          trust: signing.trust,
+          ...(settings.signing.license !== undefined && { license: settings.signing.license }),
+          ...(encryptionKey && { encryptionKey }),
+          ...remotePart(settings, clock, ids, working),
+          maxConcurrency: settings.pipeline.maxConcurrency,
+          pollEvery: settings.pipeline.pollIntervalSeconds * 1000,
+          outputCollision: settings.storage.outputCollision === 'Suffix' ? 'suffix' : 'fail',
+          threads: availableParallelism(),
+        },
       },
       { store, clock, ids, log, faults, faultsText: options.faults ?? '', observer: metrics.observer },
     );
-    working.push(() => batch.stop(grace));
+    const { batch } = services;
+    working.push(() => services.stop(grace));
     let server: HttpServer | undefined;
     let url: string | undefined;
     if (settings.batch.enabled) {
@@ -116,7 +119,7 @@ export const serve: Serve = async (settings, log, options) => {
       const { close } = server;
       working.push(() => close.call(server));
     }
-    await batch.start();
+    await services.start();
     const { engine, location } = store.describe();
     const service: RunningService = {
       facts: {

@@ -6,16 +6,7 @@ import type { Millis } from '../machines/ids.ts';
 import type { JobContext, JobState } from '../machines/job.ts';
 import type { PipelineState } from '../machines/pipeline.ts';
 import type { SystemEventContext } from '../machines/system-event.ts';
-import {
-  type ActorStore,
-  type Clock,
-  createRuntime,
-  type Faults,
-  type Ids,
-  type Log,
-  type Runtime,
-  type Step,
-} from '../runtime/index.ts';
+import type { Runtime, Step } from '../runtime/index.ts';
 import type { BatchService, RescanReport } from './api.ts';
 import { type BatchObserver, NO_OBSERVER } from './batch-observer.ts';
 import { BulkService } from './bulk-jobs.ts';
@@ -34,8 +25,6 @@ import { JobService } from './jobs.ts';
 import { tellObserver } from './observer.ts';
 import { Pipeline } from './pipeline.ts';
 import { PipelineService } from './pipeline-control.ts';
-import { SigningPool } from './pool/pool.ts';
-import { poolOptions } from './pool/pool-options.ts';
 import type { RemotePortal } from './ports.ts';
 import { ProfileViews } from './profile-views.ts';
 import { type Profile, Profiles } from './profiles.ts';
@@ -44,8 +33,8 @@ import { type RecoveryReport, recover } from './recovery.ts';
 import { definitions, JOB, PIPELINE } from './registry.ts';
 import { RemotePoll, type RemotePollOptions } from './remote-poll.ts';
 import { RemoteSigning } from './remote-signing.ts';
+import type { HostedService, ServiceParts, ServicePlan } from './service-plan.ts';
 import { StatisticsService } from './statistics.ts';
-import { makeStorageFolders } from './storage-folders.ts';
 import type { StorageLayout } from './storage-layout.ts';
 import type { TrustOptions } from './trust.ts';
 import { UploadKeys } from './upload-keys.ts';
@@ -74,16 +63,23 @@ export interface BatchOptions {
   readonly threads: number;
 }
 
-export interface BatchParts {
-  readonly store: ActorStore;
-  readonly clock: Clock;
-  readonly ids: Ids;
-  readonly log: Log;
-  readonly faults: Faults;
+export interface BatchParts extends ServiceParts {
   /** Told of what happens to jobs, for metrics. */
   readonly observer?: BatchObserver;
   /** The same faults as text, for the pool's threads. */
   readonly faultsText: string;
+}
+
+/** What the plan of the service and the opened one share. */
+interface Drafted {
+  readonly counts: JobCounts;
+  readonly disk: DiskSync;
+  readonly profiles: Profiles;
+  readonly observer: BatchObserver;
+  readonly remote: RemoteSigning;
+  /** Set by opening. */
+  events?: EventLog;
+  observe?: (step: Step) => void;
 }
 
 /** Nothing is ever asked of a portal that is not there. */
@@ -92,7 +88,7 @@ const NO_REMOTE: RemotePollOptions = { every: 30_000, timeout: 0, maxFailures: 0
 /** How often a stop looks whether the jobs in flight are done, milliseconds. */
 const DRAIN_LOOK = 20;
 
-export class Batch implements BatchService {
+export class Batch implements BatchService, HostedService {
   readonly jobs: JobService;
   readonly bulk: BulkService;
   readonly profiles: ProfileViews;
@@ -105,8 +101,6 @@ export class Batch implements BatchService {
   readonly recovery: RecoveryReport;
   readonly #parts: BatchParts;
   readonly #counts: JobCounts;
-  readonly #runtime: Runtime;
-  readonly #pool: SigningPool;
   readonly #claiming: Pipeline;
   readonly #watching: Folders;
   readonly #remotePoll: RemotePoll;
@@ -124,8 +118,6 @@ export class Batch implements BatchService {
       readonly readiness: ReadinessService;
       readonly recovery: RecoveryReport;
       readonly counts: JobCounts;
-      readonly runtime: Runtime;
-      readonly pool: SigningPool;
       readonly pipeline: Pipeline;
       readonly folders: Folders;
       readonly remotePoll: RemotePoll;
@@ -142,60 +134,59 @@ export class Batch implements BatchService {
     this.readiness = made.readiness;
     this.recovery = made.recovery;
     this.#counts = made.counts;
-    this.#runtime = made.runtime;
-    this.#pool = made.pool;
     this.#claiming = made.pipeline;
     this.#watching = made.folders;
     this.#remotePoll = made.remotePoll;
   }
 
-  /** Opens the service and recovers the last run. It answers requests from here on; nothing is claimed before `start`. */
-  static async open(options: BatchOptions, parts: BatchParts): Promise<Batch> {
-    const { store, clock, ids, log, faults } = parts;
+  /** The service before it has a runtime. */
+  static async plan(options: BatchOptions, parts: BatchParts): Promise<ServicePlan<Batch>> {
+    const { store, clock, log, pool } = parts;
     const { layout } = options;
-    makeStorageFolders(layout, []);
     const counts = new JobCounts(await store.counters('jobs/'));
-    const [newest] = await store.rows({ view: 'jobs', reverse: true, limit: 1 });
-    const order = new JobOrder(clock, (newest?.key[0] as number | undefined) ?? 0);
     const disk = new DiskSync();
     const profiles = new Profiles(options.profiles);
     const observer = parts.observer ?? NO_OBSERVER;
     const remote = new RemoteSigning(options.remote?.portal, profiles, observer);
-    const pool = new SigningPool({
-      threads: Math.min(options.threads, options.maxConcurrency),
-      clock,
-      log,
-      ...poolOptions(options, {
-        processing: layout.processing,
-        output: layout.output,
-        error: layout.error,
-        faults: parts.faultsText,
-      }),
-    });
-    const certificates = certificateChecks(options, profiles, parts);
-    let observe: (step: Step) => void = (step) => counts.move(step.counters);
-    const runtime = createRuntime({
-      store,
-      clock,
-      ids,
-      log,
-      faults,
+    const drafted: Drafted = { counts, disk, profiles, observer, remote };
+    const record: EventLog['record'] = (event, id) => {
+      if (drafted.events === undefined) throw new Error('Work was begun before the service was open.');
+      return drafted.events.record(event, id);
+    };
+    return {
       definitions,
       handlers: jobHandlers({
         pool,
-        certificates,
+        certificates: certificateChecks(options, profiles, parts),
         clock,
         log,
         disk,
         layout,
         remote,
-        record: (event, id) => events.record(event, id),
+        record,
         outputCollision: options.outputCollision,
       }),
-      onCommitted: (step) => observe(step),
-    });
-    const { system } = runtime;
+      observe: (step) => {
+        counts.move(step.counters);
+        drafted.observe?.(step);
+      },
+      open: (runtime) => Batch.#open(options, parts, drafted, runtime),
+    };
+  }
+
+  static async #open(
+    options: BatchOptions,
+    parts: BatchParts,
+    drafted: Drafted,
+    { system }: Runtime,
+  ): Promise<Batch> {
+    const { store, clock, ids, log, faults } = parts;
+    const { layout } = options;
+    const { counts, disk, profiles, observer, remote } = drafted;
+    const [newest] = await store.rows({ view: 'jobs', reverse: true, limit: 1 });
+    const order = new JobOrder(clock, (newest?.key[0] as number | undefined) ?? 0);
     const events = new EventLog({ system, store });
+    drafted.events = events;
     const recovery = await recover({ system, store, counts, layout, log });
     if (recovery.failed + recovery.orphans > 0)
       await events.record(recoveryEvent(recovery, clock.now()), ids.uuid());
@@ -256,8 +247,7 @@ export class Batch implements BatchService {
       clock,
       ...(options.license !== undefined && { license: options.license }),
     });
-    observe = (step) => {
-      counts.move(step.counters);
+    drafted.observe = (step) => {
       tellObserver(observer, step);
       statistics.observe(step);
       observeStep(step, pipeline, folders);
@@ -273,17 +263,14 @@ export class Batch implements BatchService {
       readiness,
       recovery,
       counts,
-      runtime,
-      pool,
       pipeline,
       folders,
       remotePoll,
     });
   }
 
-  /** Takes up stored work, watches the folders, claims jobs. */
+  /** Watches the folders, claims jobs. */
   async start(): Promise<void> {
-    this.#runtime.start();
     await this.#watching.start();
     await this.#claiming.start();
     this.#remotePoll.start();
@@ -292,11 +279,6 @@ export class Batch implements BatchService {
   /** True while the pipeline claims nothing. */
   get paused(): boolean {
     return this.#claiming.paused;
-  }
-
-  /** How long each stage of the pool took so far; see `SigningPool.stages`. */
-  get stages(): SigningPool['stages'] {
-    return this.#pool.stages;
   }
 
   /** Jobs in any of these states; all when undefined. */
@@ -309,12 +291,9 @@ export class Batch implements BatchService {
     return this.#counts.inFlight();
   }
 
-  /**
-   * Takes nothing new from the call on, lets jobs in flight finish for up to `grace` milliseconds, then cuts them
-   * off. What is left is found by the recovery of the next start. The store stays open; its owner closes it.
-   */
-  async stop(grace: number): Promise<void> {
-    const { clock, store } = this.#parts;
+  /** Takes nothing new from the call on; jobs in flight have up to `grace` milliseconds to finish. */
+  async quiet(grace: number): Promise<void> {
+    const { clock } = this.#parts;
     const until = clock.elapsed() + grace;
     const quiet = Promise.all([this.#watching.stop(), this.#claiming.stop(), this.#remotePoll.stop()]);
     // A call to a slow portal is cut off with the rest.
@@ -325,14 +304,6 @@ export class Batch implements BatchService {
     await Promise.race([quiet, deadline]);
     stopWaiting();
     while (this.#claiming.working() > 0 && clock.elapsed() < until) await clock.sleep(DRAIN_LOOK);
-    const left = Math.max(0, until - clock.elapsed());
-    const stopped = this.#runtime.stop(left);
-    // Armed after the runtime's own deadline, so that what comes of the lost tasks is no longer listened to.
-    const cancel = clock.after(left, () => void this.#pool.destroy());
-    await stopped;
-    cancel();
-    await this.#pool.close();
-    await store.flushed();
   }
 }
 

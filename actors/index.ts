@@ -1,7 +1,7 @@
 /** The public names of the actors: what the root files put together. `api.ts` is what HTTP may call. */
 export { createAuthorityTransport } from './adapters/authority-transport.ts';
 export { createRemotePortal } from './adapters/remote-portal/index.ts';
-export { Batch, type BatchOptions, type BatchParts } from './batch.ts';
+export type { Batch, BatchOptions, BatchParts } from './batch.ts';
 export { ACTOR_FAULTS } from './faults.ts';
 export type { FolderOptions } from './folders.ts';
 export { exportJobs } from './job-export.ts';
@@ -14,6 +14,7 @@ export {
   type SigningChoices,
   type TimestampSettings,
 } from './profiles.ts';
+export { Services, type ServicesOptions } from './services.ts';
 export { makeStorageFolders } from './storage-folders.ts';
 export { type StorageLayout, storageLayout } from './storage-layout.ts';
 export type { TrustOptions } from './trust.ts';

@@ -14,7 +14,7 @@ import { availableParallelism } from 'node:os';
 import { join } from 'node:path';
 import { parseArgs } from 'node:util';
 import { Worker } from 'node:worker_threads';
-import { Batch, storageLayout } from '../actors/index.ts';
+import { Services, storageLayout } from '../actors/index.ts';
 import { loadSigner, makeDevelopmentCertificates, verifyFile } from '../crypto/index.ts';
 import type { FolderName, ProfileName } from '../machines/ids.ts';
 import { Faults, openLmdbStore, systemClock, systemIds } from '../runtime/index.ts';
@@ -89,45 +89,48 @@ async function batchService() {
   const keyFile = join(room, 'signer.pem');
   await writeFile(keyFile, `${made.certificate}\n${made.caCertificate}\n${made.key}`, { mode: 0o600 });
   const signer = await loadSigner({ source: 'Pem', certificatePath: keyFile, keyPath: keyFile }, clock.now());
-  const batch = await Batch.open(
+  const services = await Services.open(
     {
-      layout,
-      folders: [
-        {
-          name: 'default' as FolderName,
-          path: layout.input,
-          profile: 'default' as ProfileName,
-          budget: 10,
-          settings: {
-            stability: { intervalMs: 500, requiredSamples: 3, timeoutMs: 60_000 },
-            concurrency: 64,
-            ignoredExtensions: ['.part'],
-            ignoredPrefixes: ['.'],
-            sweepIntervalMs: 30_000,
+      batch: {
+        layout,
+        folders: [
+          {
+            name: 'default' as FolderName,
+            path: layout.input,
+            profile: 'default' as ProfileName,
+            budget: 10,
+            settings: {
+              stability: { intervalMs: 500, requiredSamples: 3, timeoutMs: 60_000 },
+              concurrency: 64,
+              ignoredExtensions: ['.part'],
+              ignoredPrefixes: ['.'],
+              sweepIntervalMs: 30_000,
+            },
           },
-        },
-      ],
-      profiles: [
-        {
-          method: 'Local',
-          verify: true,
-          encrypt: false,
-          name: 'default' as ProfileName,
-          format: undefined,
-          signer,
-          anchors: signer.root ? [signer.root] : [],
-          validTo: signer.notAfter,
-          certificate: signer.subject,
-        },
-      ],
-      maxConcurrency: concurrency,
-      pollEvery: 2000,
-      outputCollision: 'suffix',
-      threads: THREADS,
+        ],
+        profiles: [
+          {
+            method: 'Local',
+            verify: true,
+            encrypt: false,
+            name: 'default' as ProfileName,
+            format: undefined,
+            signer,
+            anchors: signer.root ? [signer.root] : [],
+            validTo: signer.notAfter,
+            certificate: signer.subject,
+          },
+        ],
+        maxConcurrency: concurrency,
+        pollEvery: 2000,
+        outputCollision: 'suffix',
+        threads: THREADS,
+      },
     },
     { store, clock, ids: systemIds, log: silent, faults: new Faults(), faultsText: '' },
   );
-  await batch.start();
+  const { batch } = services;
+  await services.start();
   const peak = peakMemory();
   const cpu = process.cpuUsage();
   const loop = performance.eventLoopUtilization();
@@ -145,13 +148,13 @@ async function batchService() {
   const used = process.cpuUsage(cpu);
   const busy = performance.eventLoopUtilization(loop).utilization;
   const stages = Object.fromEntries(
-    [...batch.stages].map(([name, { tasks, busyMs, wholeMs }]) => [
+    [...services.stages].map(([name, { tasks, busyMs, wholeMs }]) => [
       name,
       { tasks, busyMsEach: round(busyMs / tasks), wholeMsEach: round(wholeMs / tasks) },
     ]),
   );
   const failed = batch.count(['Failed']);
-  await batch.stop(10_000);
+  await services.stop(10_000);
   await store.close();
   const outputs = await readdir(layout.output);
   for (const name of outputs.filter((_, index) => index % 97 === 0)) {

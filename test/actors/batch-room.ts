@@ -4,9 +4,10 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { ExecutionContext } from 'ava';
 import {
-  Batch,
+  type Batch,
   type BatchOptions,
   type FolderOptions,
+  Services,
   type StorageLayout,
   storageLayout,
 } from '../../actors/index.ts';
@@ -24,6 +25,7 @@ import { pki } from '../pki/pki.ts';
 
 export interface Room {
   readonly batch: Batch;
+  readonly services: Services;
   readonly store: ActorStore;
   readonly layout: StorageLayout;
   readonly faults: Faults;
@@ -86,31 +88,33 @@ export async function room(t: ExecutionContext, options: RoomOptions = {}): Prom
       sweepIntervalMs: 5_000,
     },
   });
-  const batch = await Batch.open(
+  const services = await Services.open(
     {
-      layout,
-      folders: [
-        ...(watch ? [folder('default', layout.input)] : []),
-        ...(otherFolder === undefined ? [] : [folder('other', otherFolder)]),
-      ],
-      profiles: [
-        {
-          method: 'Local',
-          verify: true,
-          encrypt: false,
-          name: profile,
-          format: undefined,
-          signer,
-          anchors: [pki().root.certificate],
-          validTo: Date.now() + 86_400_000,
-          certificate: 'test',
-        },
-      ],
-      maxConcurrency: 2,
-      pollEvery: 500,
-      outputCollision: 'suffix',
-      threads: 2,
-      ...more,
+      batch: {
+        layout,
+        folders: [
+          ...(watch ? [folder('default', layout.input)] : []),
+          ...(otherFolder === undefined ? [] : [folder('other', otherFolder)]),
+        ],
+        profiles: [
+          {
+            method: 'Local',
+            verify: true,
+            encrypt: false,
+            name: profile,
+            format: undefined,
+            signer,
+            anchors: [pki().root.certificate],
+            validTo: Date.now() + 86_400_000,
+            certificate: 'test',
+          },
+        ],
+        maxConcurrency: 2,
+        pollEvery: 500,
+        outputCollision: 'suffix',
+        threads: 2,
+        ...more,
+      },
     },
     {
       store,
@@ -121,20 +125,22 @@ export async function room(t: ExecutionContext, options: RoomOptions = {}): Prom
       log: { debug() {}, info() {}, warn: complain, error: complain },
     },
   );
+  const { batch } = services;
   let closed = false;
   const close = async () => {
     if (closed) return;
     closed = true;
-    await batch.stop(5_000);
+    await services.stop(5_000);
     await store.close();
   };
   t.teardown(async () => {
     await close();
     if (options.root === undefined) await rm(root, { recursive: true, force: true });
   });
-  if (options.start !== false) await batch.start();
+  if (options.start !== false) await services.start();
   return {
     batch,
+    services,
     store,
     layout,
     faults,

@@ -7,7 +7,7 @@ import type { JobId } from '../../machines/ids.ts';
 import { room } from './batch-room.ts';
 
 test('queued jobs are claimed oldest first, never more than MaxConcurrency at once', async (t) => {
-  const { batch, upload, reach } = await room(t, { start: false, maxConcurrency: 2, watch: false });
+  const { batch, services, upload, reach } = await room(t, { start: false, maxConcurrency: 2, watch: false });
   const ids: JobId[] = [];
   for (let index = 0; index < 12; index += 1) ids.push(await upload(`${index}.txt`, `content ${index}`));
   t.is(batch.count(['Queued']), 12, 'nothing is claimed before the start');
@@ -15,7 +15,7 @@ test('queued jobs are claimed oldest first, never more than MaxConcurrency at on
   const watching = setInterval(() => {
     most = Math.max(most, batch.inFlight());
   }, 1);
-  await batch.start();
+  await services.start();
   await reach('Completed', 12);
   clearInterval(watching);
   t.true(most >= 1 && most <= 2, `${most} jobs were in flight`);
@@ -118,10 +118,10 @@ test('readiness names engine and place of the store, and says when it takes noth
 });
 
 test('a retry makes a new job with the failed one as its parent, once at a time', async (t) => {
-  const { batch, upload, reach } = await room(t, { watch: false });
+  const { batch, services, upload, reach } = await room(t, { watch: false });
   const id = await upload('broken.pdf', 'no PDF');
   await reach('Failed', 1);
-  await batch.stop(5_000);
+  await services.stop(5_000);
   const child = await batch.jobs.retry(id);
   t.like(child, { parentJobId: id, status: 'Queued', source: 'Retry', fileName: 'broken.pdf' });
   await t.throwsAsync(batch.jobs.retry(id), { code: 'job.already-processing' });
