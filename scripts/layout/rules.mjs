@@ -41,7 +41,7 @@ export const ZONES = {
     owns: /^http\//,
     enteredBy: [/^http\/index\.ts$/],
     imports: { machines: 'all', actors: 'all', runtime: 'types' },
-    packages: ['zod', 'prom-client', 'uws-node20', 'uws-node22'],
+    packages: ['zod', 'prom-client', 'uws-node20', 'uws-node22', 'pdfjs-dist', 'node-forge'],
     builtins: true,
   },
   settings: {
