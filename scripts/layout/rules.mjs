@@ -34,7 +34,7 @@ export const ZONES = {
     owns: /^actors\//,
     enteredBy: [/^actors\/index\.ts$/, /^actors\/api\.ts$/],
     imports: { machines: 'all', runtime: 'all', crypto: 'all' },
-    packages: ['piscina', 'chokidar'],
+    packages: ['piscina', 'chokidar', 'nodemailer'],
     builtins: true,
   },
   http: {
