@@ -328,7 +328,11 @@ export interface FlowEdit {
 }
 
 export interface PortalDocuments {
-  create(tenant: Tenant, request: CreateDocuments): Promise<readonly CreatedDocument[]>;
+  /**
+   * @param seed a word for this very request: the same request under the same seed makes the same documents, so that
+   * one whose answer was lost in a crash can be sent again (`Idempotency-Key`). Absent: fresh ids.
+   */
+  create(tenant: Tenant, request: CreateDocuments, seed?: string): Promise<readonly CreatedDocument[]>;
   get(tenant: Tenant, id: DocumentId): Promise<DocumentView>;
   list(tenant: Tenant, query: DocumentQuery): Promise<Page<DocumentListItem>>;
   remove(tenant: Tenant, id: DocumentId): Promise<void>;
@@ -744,6 +748,30 @@ export interface PortalReports {
   file(id: string, ticket: string): Promise<StoredFile>;
 }
 
+// ---- requests that may be sent again, ours --------------------------------------------------------------------
+
+/** A request under a word of its client (`Idempotency-Key`). */
+export interface RepeatableRequest {
+  /** Method and path of its route: the same word for another route is another word. */
+  readonly route: string;
+  readonly key: string;
+  /** Lower-case hex SHA-256 of what was sent. */
+  readonly fingerprint: string;
+}
+
+export interface IdempotentRequests {
+  /**
+   * Does `make` once per word of a client in 24 hours; the same request again is given the first one's answer, which
+   * is plain JSON. `make` is given a seed that stays the same when it has to be done again after a crash. What `make`
+   * refuses is forgotten. Refusals: `IdempotencyConflict` for another request under the same word.
+   */
+  answer<Answer>(
+    tenant: Tenant,
+    request: RepeatableRequest,
+    make: (seed: string) => Promise<Answer>,
+  ): Promise<Answer>;
+}
+
 /** The portal as HTTP sees it. */
 export interface PortalService {
   readonly tenants: Tenants;
@@ -757,4 +785,5 @@ export interface PortalService {
   readonly webhooks: PortalWebhooks;
   readonly administration: PortalAdministration;
   readonly reports: PortalReports;
+  readonly idempotency: IdempotentRequests;
 }
