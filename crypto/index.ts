@@ -10,10 +10,12 @@ export type {
   SigningServices,
   TimestampAuthority,
 } from './authorities.ts';
-export { type AddCadesSignerRequest, addCadesSigner } from './cades/add-signer.ts';
+export { type AddCadesSignerRequest, addCadesSigner, addCadesSignerAtLevel } from './cades/add-signer.ts';
 export { type CounterSignCadesRequest, counterSignCades } from './cades/counter-sign.ts';
+export { type JoinCadesSignersRequest, joinCadesSigners } from './cades/join-signers.ts';
 export { readCertificate } from './certificates/certificate.ts';
 export { type DevelopmentCertificates, makeDevelopmentCertificates } from './certificates/development.ts';
+export { holderIdentifiers } from './certificates/holder.ts';
 export { certificatesInBundle } from './cms/certificate-bundle.ts';
 export {
   augmentFile,
@@ -37,6 +39,7 @@ export {
 } from './keys/transfer.ts';
 export { createEvidenceSource, type EvidenceSourceOptions } from './revocation/evidence-source.ts';
 export { createTimestampAuthority, type TimestampAuthorityOptions } from './timestamps/authority.ts';
+export { signerOfCertificate } from './two-steps/foreign-signer.ts';
 export {
   type AugmentFileRequest,
   type BeginSigningRequest,

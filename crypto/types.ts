@@ -87,6 +87,8 @@ export interface SignatureParameters {
 
 /** What only PDF signatures have. */
 export interface PadesForm {
+  /** Who signs, for signatures whose certificate is not the person's (ISO 32000-2, table 255, Name). */
+  readonly name?: string;
   readonly reason?: string;
   readonly location?: string;
   readonly contactInfo?: string;
@@ -112,6 +114,19 @@ export interface SignatureAppearance {
   readonly rectangle?: {
     readonly left: number;
     readonly bottom: number;
+    readonly width: number;
+    readonly height: number;
+  };
+  /**
+   * Instead of `page` and `rectangle`, for places that were chosen without a look at the page: points from the upper
+   * left corner of the page as it is shown. What does not fit is moved and shrunk until it does; a page that is not
+   * there is the last one. Only where a new field is made.
+   */
+  readonly place?: {
+    /** 1-based; null = the last. */
+    readonly page: number | null;
+    readonly left: number;
+    readonly top: number;
     readonly width: number;
     readonly height: number;
   };

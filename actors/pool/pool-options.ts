@@ -25,7 +25,21 @@ export function poolOptions(
   };
   const waiting = new Set(profiles.filter(asksAuthorities).map(({ name }) => name as string));
   if (waiting.size === 0) return { setup };
-  return { setup, patient: (task: PoolTask) => task.task === 'sign' && waiting.has(task.profile) };
+  return { setup, patient: (task: PoolTask) => asksInTask(task, waiting) };
+}
+
+/** Tasks of the profiles that ask authorities, where signing them asks. */
+function asksInTask(task: PoolTask, waiting: ReadonlySet<string>): boolean {
+  switch (task.task) {
+    case 'sign':
+    case 'portal.seal':
+    case 'portal.finish':
+      return waiting.has(task.profile);
+    case 'portal.check':
+      return task.output !== null;
+    default:
+      return false;
+  }
 }
 
 function asksAuthorities(profile: Profile): boolean {

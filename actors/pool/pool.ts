@@ -197,7 +197,7 @@ export class SigningPool {
   #lost(task: PoolTask, error: unknown): PoolAnswer {
     const late = error instanceof DeadlineMissed;
     const reason = error instanceof Error ? error.message : String(error);
-    this.#log.error('A pool task was lost.', { Task: task.task, JobId: task.jobId, Error: reason });
+    this.#log.error('A pool task was lost.', { Task: task.task, ...subjectOf(task), Error: reason });
     return late
       ? { ok: false, ms: this.#deadline, code: 'pool.deadline', message: `The ${task.task} task ${reason}` }
       : {
@@ -207,6 +207,11 @@ export class SigningPool {
           message: `The thread of the ${task.task} task was lost: ${reason}`,
         };
   }
+}
+
+/** What a task was about, for the log. */
+function subjectOf(task: PoolTask): { readonly JobId: string } | { readonly DocumentId: string } {
+  return 'jobId' in task ? { JobId: task.jobId } : { DocumentId: task.documentId };
 }
 
 class DeadlineMissed extends Error {

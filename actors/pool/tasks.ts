@@ -3,6 +3,7 @@
  * Failures cross as data too, because an error loses its code on the way between threads.
  */
 import type { FileDigest, JobFormat, StagedInput } from '../../machines/job.ts';
+import type { PortalResults, PortalTask } from './portal-tasks.ts';
 
 /** What a job's working folder is called and what it works on. */
 interface JobTask {
@@ -36,6 +37,8 @@ export interface ReleaseTask extends JobTask {
   /** True: signed on the remote portal, by somebody else's key. */
   readonly remote: boolean;
   readonly at: number;
+  /** Directory below the output folder; `''` for the folder itself. */
+  readonly subfolder: string;
   /** `suffix`: a taken name gets the job's id; `fail`: it fails the job (`Storage:OutputCollision`). */
   readonly collision: 'suffix' | 'fail';
 }
@@ -49,11 +52,16 @@ export interface TidyTask extends JobTask {
 export interface QuarantineTask extends JobTask {
   readonly task: 'quarantine';
   readonly mayBePublished: boolean;
+  /** Directory below the output folder in which it may be; `''` for the folder itself. */
+  readonly subfolder: string;
 }
 
-export type PoolTask = SignTask | StageTask | ReleaseTask | TidyTask | QuarantineTask;
+/** What the batch service asks for. */
+export type JobPoolTask = SignTask | StageTask | ReleaseTask | TidyTask | QuarantineTask;
 
-export interface PoolResults {
+export type PoolTask = JobPoolTask | PortalTask;
+
+export interface PoolResults extends PortalResults {
   readonly sign: {
     readonly input: StagedInput;
     readonly signed: { readonly sha256: string; readonly length: number };
@@ -62,6 +70,7 @@ export interface PoolResults {
   };
   readonly stage: { readonly input: StagedInput; readonly path: string };
   readonly release: {
+    /** Path below the output folder. */
     readonly outputFileName: string;
     /** False: published without a look at it, as its profile says. */
     readonly verified: boolean;

@@ -20,7 +20,7 @@ export interface ThreadProfile {
   readonly form: OutputForm;
   readonly verify: boolean;
   readonly anchors: readonly Buffer[];
-  /** What signing above level B asks; empty at level B. */
+  /** What signing above level B asks; at level B the time-stamp authority alone, where one is configured. */
   readonly services: SigningServices;
 }
 
@@ -50,13 +50,15 @@ export function threadProfiles(
   };
   const servicesOf = (choices: SigningChoices, anchors: readonly Buffer[]): SigningServices => {
     const { level = 'B', timestamp } = choices;
-    if (level === 'B' || timestamp === undefined) return {};
+    if (timestamp === undefined) return {};
+    const timestamps = createTimestampAuthority({
+      ...timestamp,
+      ...asking,
+      random: (length) => Buffer.from(ids.bytes(length)),
+    });
+    if (level === 'B') return { timestamps };
     return {
-      timestamps: createTimestampAuthority({
-        ...timestamp,
-        ...asking,
-        random: (length) => Buffer.from(ids.bytes(length)),
-      }),
+      timestamps,
       evidence: createEvidenceSource({
         ...asking,
         anchors: [...trust.roots, ...anchors],

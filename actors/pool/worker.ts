@@ -17,11 +17,13 @@ import { describeFailure, Faults, systemClock, systemIds } from '../../runtime/i
 import '../faults.ts';
 import { NAME_LIMIT, outputName, outputNames, possibleOutputNames, stagedName } from '../file-names.ts';
 import { fileDigest } from '../files/digest.ts';
+import { makeDirectories } from '../files/directories.ts';
 import { publish } from '../files/publish.ts';
 import { envelopePath, sealed } from '../files/seal.ts';
 import { type Staged, stage } from '../files/stage.ts';
 import { quarantine, removeOriginal } from '../files/tidy.ts';
 import { WorkingFolders } from '../files/working-folders.ts';
+import { isPortalTask, performPortal } from './portal/index.ts';
 import type { WorkerSetup } from './setup.ts';
 import { TaskFailure } from './task-failure.ts';
 import type {
@@ -155,10 +157,12 @@ function publishOutput(
   const encryptMs = clock.elapsed() - start;
   const [wanted, beside] = outputNames(task.fileName, task.jobId, task.format, form);
   const names = task.collision === 'suffix' ? [wanted, beside] : [wanted];
-  const outputFileName = publish(envelope?.path ?? signed, setup.output, names);
+  const folder = join(setup.output, task.subfolder);
+  if (task.subfolder !== '') makeDirectories(folder, 0o750);
+  const name = publish(envelope?.path ?? signed, folder, names);
   faults.atSync('pool.release.linked');
   return {
-    outputFileName,
+    outputFileName: join(task.subfolder, name),
     verified: verifyMs !== undefined,
     ...(envelope && { encrypted: { sha256: envelope.sha256, length: envelope.length } }),
     times: {
@@ -190,7 +194,7 @@ function putAside(task: QuarantineTask): PoolResults['quarantine'] {
     join(setup.error, task.jobId),
     task.mayBePublished
       ? {
-          output: setup.output,
+          output: join(setup.output, task.subfolder),
           names: possibleOutputNames(task.fileName, task.jobId),
           signedNames: [outputName(task.fileName), basename(envelopePath(folders.pathOf(task.jobId)))],
         }
@@ -203,6 +207,7 @@ function putAside(task: QuarantineTask): PoolResults['quarantine'] {
 type Result = PoolResults[keyof PoolResults];
 
 function perform(task: PoolTask): Result | Promise<Result> {
+  if (isPortalTask(task)) return performPortal(task, { profiles, clock, faults });
   switch (task.task) {
     case 'sign':
       return sign(task);

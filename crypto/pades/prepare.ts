@@ -79,8 +79,9 @@ function pdfTime(at: number): string {
 }
 
 /** Table 255. */
-function words({ reason, location, contactInfo }: PadesForm): string {
+function words({ name, reason, location, contactInfo }: PadesForm): string {
   let text = '';
+  if (name !== undefined) text += `/Name${textString(name)}`;
   if (reason !== undefined) text += `/Reason${textString(reason)}`;
   if (location !== undefined) text += `/Location${textString(location)}`;
   if (contactInfo !== undefined) text += `/ContactInfo${textString(contactInfo)}`;

@@ -41,6 +41,8 @@ export function placeNew(
   own: Reference,
   isSigned: boolean,
 ): WidgetPlace {
+  if (appearance.place !== undefined)
+    return widgetOn(draft, appearance, own, isSigned, fitted(draft.pdf, appearance.place));
   const { page: number, rectangle } = appearance;
   if (number === undefined || rectangle === undefined) {
     throw invalid('A visible signature in a new place needs a page and a rectangle.');
@@ -54,6 +56,45 @@ export function placeNew(
         `which is ${numberText(view.width)} x ${numberText(view.height)} points as shown.`,
     );
   }
+  return widgetOn(draft, appearance, own, isSigned, { page, view, shown });
+}
+
+interface ShownPlace {
+  readonly page: TreePage;
+  readonly view: PageView;
+  readonly shown: Box;
+}
+
+/** A place as near to the one asked for as the document has it. @throws {CryptoError} `pdf.no-pages` */
+function fitted(
+  pdf: PdfDocument,
+  { page: number, left, top, width, height }: Required<SignatureAppearance>['place'],
+): ShownPlace {
+  let page: TreePage | undefined;
+  let count = 0;
+  for (const one of pages(pdf)) {
+    page = one;
+    if (++count === number) break;
+  }
+  if (page === undefined)
+    throw new CryptoError('pdf.no-pages', 'The PDF has no page to show a signature on.');
+  const view = viewOf(pdf, page);
+  if (![left, top, width, height].every(Number.isFinite) || width <= 0 || height <= 0) {
+    throw invalid('The rectangle of the signature has no extent.');
+  }
+  const [wide, high] = [Math.min(width, view.width), Math.min(height, view.height)];
+  const x = Math.max(0, Math.min(left, view.width - wide));
+  const y = Math.max(0, Math.min(view.height - top - high, view.height - high));
+  return { page, view, shown: [x, y, x + wide, y + high] };
+}
+
+function widgetOn(
+  draft: Draft,
+  appearance: SignatureAppearance,
+  own: Reference,
+  isSigned: boolean,
+  { page, view, shown }: ShownPlace,
+): WidgetPlace {
   const entries: Entry[] = [
     ['Rect', rectText(view.toContent(shown))],
     ['AP', drawn(draft, appearance, shown, view)],

@@ -1,0 +1,73 @@
+/** The look at a document whose flow is done: every signature that was made is there and good. */
+import { rmSync } from 'node:fs';
+import {
+  augmentFile,
+  type SignatureRecord,
+  type ValidationItem,
+  validateFile,
+} from '../../../crypto/index.ts';
+import type { CheckTask, ExpectedSignature, PortalResults } from '../portal-tasks.ts';
+import { TaskFailure } from '../task-failure.ts';
+import { type PortalThread, sealingProfile } from './thread.ts';
+
+/** @throws {TaskFailure} `verification.failed`, naming what is missing or wrong */
+export async function check(task: CheckTask, thread: PortalThread): Promise<PortalResults['portal.check']> {
+  const { format, input, signatures, output, at, expected } = task;
+  const { services } = sealingProfile(thread, task.profile);
+  const path = signatures ?? input;
+  const content = signatures === null ? {} : { content: input };
+  const { roots, intermediates } = thread.profiles.trust;
+  const report = await validateFile({
+    format,
+    path,
+    ...content,
+    trust: { anchors: roots, intermediates, revocation: 'none', algorithms: 'as-listed' },
+    at,
+  });
+  const misses = expected.flatMap((one, index) =>
+    missesOf(one, recordOf(report.signatures, expected, index)),
+  );
+  if (misses.length > 0)
+    throw new TaskFailure('verification.failed', `Verification failed. ${[...new Set(misses)].join('; ')}`);
+  if (output === null || services.timestamps === undefined) return { output: null };
+  rmSync(output, { force: true });
+  const stamped = await augmentFile({ format, input: path, ...content, output, to: 'T', at }, services);
+  return { output: stamped.output };
+}
+
+/** The record of one expected signature: by its field in a PDF, else as many per certificate as are expected. */
+function recordOf(
+  records: readonly SignatureRecord[],
+  expected: readonly ExpectedSignature[],
+  index: number,
+): SignatureRecord | undefined {
+  const wanted = expected[index];
+  if (wanted === undefined) return undefined;
+  const thumbprint = Buffer.from(wanted.certificate, 'hex').toString('base64');
+  const same = records.filter(
+    ({ isTimestamp, certificate }) => !isTimestamp && certificate?.thumbprint === thumbprint,
+  );
+  if (wanted.fieldName !== null) return same.find(({ name }) => name === wanted.fieldName);
+  const before = expected.slice(0, index).filter(({ certificate }) => certificate === wanted.certificate);
+  return same[before.length];
+}
+
+/** Whom a certificate is from is for those who validate the document; that the signature is whole is ours. */
+function missesOf(
+  { fieldName, certificate }: ExpectedSignature,
+  record: SignatureRecord | undefined,
+): readonly string[] {
+  if (record === undefined) return [`signature: ${fieldName ?? certificate} is not in the file.`];
+  return [
+    ...record.results.errors
+      .filter(({ type }) => type !== 'chain' && !type.startsWith('chain.'))
+      .map(sentence),
+    ...record.changes
+      .filter(({ permitted }) => !permitted)
+      .map(({ description }) => `changes: ${description}`),
+  ];
+}
+
+function sentence({ type, message, detail }: ValidationItem): string {
+  return `${type}: ${message}${detail === undefined ? '' : ` (${detail})`}`;
+}

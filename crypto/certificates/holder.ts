@@ -1,0 +1,41 @@
+/** Who holds a certificate, as far as the certificate says so. */
+import { Asn1Error } from '../asn1/error.ts';
+import { contents, readElement } from '../asn1/read.ts';
+import { type Certificate, readCertificate } from './certificate.ts';
+import { nameFields } from './names.ts';
+
+/** OtherName 2.16.76.1.3.1: birth date (8 digits) and national number (11 digits) of a person, in this order. */
+const PERSON = Buffer.from('060560' + '4c010301', 'hex');
+
+/** Letters before a number in serialNumber (ETSI EN 319 412-1 §5.1.3): `PNOBR-`, `TINPT-`. */
+const PREFIX = /^[A-Z]{3}[A-Z]{2}-/;
+
+/**
+ * Numbers that identify the holder, without prefix and punctuation; the most telling first. Empty when it has none.
+ * @param der of the certificate @throws {CryptoError} `certificate.malformed`
+ */
+export function holderIdentifiers(der: Buffer): readonly string[] {
+  const certificate = readCertificate(der);
+  const { serialNumber, commonName } = nameFields(certificate.subject);
+  const named = /:(\d{11})$/.exec(commonName ?? '')?.[1];
+  const found = [
+    personNumber(certificate),
+    serialNumber?.replace(PREFIX, '').replace(/[\s.\-/]/g, ''),
+    named,
+  ];
+  return [...new Set(found.filter((one): one is string => one !== undefined && one !== ''))];
+}
+
+function personNumber({ der }: Certificate): string | undefined {
+  const at = der.indexOf(PERSON);
+  if (at < 0) return undefined;
+  try {
+    const value = readElement(der, at + PERSON.length);
+    const text = contents(readElement(der, value.from, value.to)).toString('latin1');
+    const number = /^\d{8}(\d{11})/.exec(text)?.[1];
+    return number === '00000000000' ? undefined : number;
+  } catch (error) {
+    if (error instanceof Asn1Error) return undefined;
+    throw error;
+  }
+}
