@@ -16,7 +16,7 @@ import type { Millis } from '../../machines/ids.ts';
 import type { BlobRef } from '../../machines/portal-words.ts';
 import { type ActorStore, type Clock, type Ids, Retryable } from '../../runtime/index.ts';
 import type { DiskSync } from '../disk-sync.ts';
-import type { UploadSink } from './api.ts';
+import type { StoredFile, UploadSink } from './api.ts';
 
 /** For the service and its group. */
 const FOLDER_MODE = 0o750;
@@ -97,6 +97,12 @@ export class Blobs {
   pathOf({ sha256 }: Pick<BlobRef, 'sha256'>): string {
     if (!/^[0-9a-f]{64}$/.test(sha256)) throw new TypeError('A blob is named by 64 hex digits.');
     return join(this.#folder, sha256.slice(0, 2), sha256);
+  }
+
+  /** A blob as HTTP sends it. */
+  file(blob: BlobRef, fileName: string, contentType: string): StoredFile {
+    const { sha256, length } = blob;
+    return { path: this.pathOf(blob), length, contentType, fileName, etag: `"${sha256}"` };
   }
 
   /** A fresh path beside the blobs, for whoever makes a file to `adopt`. What is left there is gone after a restart. */

@@ -1,0 +1,27 @@
+/** What callers say of their files, made fit to be kept and sent back in headers. Source: portal-gaps §4. */
+
+/** Longest file name kept, UTF-16 units. */
+const LONGEST_NAME = 255;
+const LONGEST_TYPE = 127;
+const UNKNOWN_TYPE = 'application/octet-stream';
+
+/** `type/subtype` of RFC 6838 §4.2. */
+const MEDIA_TYPE = /^[a-z0-9][a-z0-9!#$&^_.+-]*\/[a-z0-9][a-z0-9!#$&^_.+-]*$/;
+
+/** The last segment of a file name, in NFC, without control characters and halves of characters; `file` for nothing. */
+export function cleanName(given: string): string {
+  const segment = given.split(/[/\\]/).at(-1) ?? '';
+  const name = segment
+    .replace(/\p{Cc}/gu, '')
+    .normalize('NFC')
+    .slice(0, LONGEST_NAME)
+    .replace(/\p{Surrogate}/gu, '')
+    .trim();
+  return name === '' || name === '.' || name === '..' ? 'file' : name;
+}
+
+/** A MIME type without its parameters, in lower case; what is none becomes `application/octet-stream`. */
+export function cleanContentType(given: string): string {
+  const type = (given.split(';')[0] ?? '').trim().toLowerCase();
+  return type.length <= LONGEST_TYPE && MEDIA_TYPE.test(type) ? type : UNKNOWN_TYPE;
+}
