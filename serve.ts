@@ -229,6 +229,7 @@ function folderOptions(
       concurrency: watchedFolder.stabilityConcurrency,
       ignoredExtensions: [...watchedFolder.ignoredExtensions, ...input.ignoredExtensions],
       ignoredPrefixes: [...watchedFolder.ignoredPrefixes, ...input.ignoredPrefixes],
+      recursive: input.recursive,
       sweepIntervalMs: (input.pollIntervalSeconds ?? watchedFolder.pollIntervalSeconds) * 1000,
     },
   }));

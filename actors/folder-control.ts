@@ -1,10 +1,10 @@
 /** What operators may see of input folders, and taking their files by hand. Implements the port `FolderControl`. */
-import { lstat, opendir } from 'node:fs/promises';
+import { lstat } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { FolderName } from '../machines/ids.ts';
 import { Refusal } from '../machines/refusals.ts';
 import { describeFailure } from '../runtime/index.ts';
-import { type Candidate, createIgnoredNames } from './adapters/watched-folder/index.ts';
+import { type Candidate, createIgnoredNames, nameIn, walk } from './adapters/watched-folder/index.ts';
 import type { FolderControl, FolderView, RescanCounts, RescanReport } from './api.ts';
 import type { FolderOptions, Folders } from './folders.ts';
 
@@ -75,16 +75,21 @@ export class FolderService implements FolderControl {
   async #rescanOne(folder: FolderOptions): Promise<RescanReport['folders'][number]> {
     const counts: Counts = { scanned: 0, enqueued: 0, alreadyActive: 0, ignored: 0, errors: 0 };
     const enqueuedFiles: string[] = [];
-    const isIgnored = ignoredNames(folder);
     const running = new Set<Promise<void>>();
+    const rules = rulesOf(folder, (error) => {
+      if (describeFailure(error).code !== 'ENOENT') counts.errors += 1;
+    });
     try {
-      for await (const entry of await opendir(folder.path)) {
+      for await (const { directory, entry } of walk(folder.path, rules)) {
+        const isIgnored = rules.ignored(entry.name);
+        // Gone into, its files are what counts.
+        if (rules.recursive && entry.isDirectory() && !isIgnored) continue;
         counts.scanned += 1;
-        if (!entry.isFile() || isIgnored(entry.name)) {
+        if (!entry.isFile() || isIgnored) {
           counts.ignored += 1;
           continue;
         }
-        const work = this.#takeOne(folder, entry.name, counts, enqueuedFiles).finally(() =>
+        const work = this.#takeOne(folder, directory, entry.name, counts, enqueuedFiles).finally(() =>
           running.delete(work),
         );
         running.add(work);
@@ -103,9 +108,15 @@ export class FolderService implements FolderControl {
     };
   }
 
-  async #takeOne(folder: FolderOptions, fileName: string, counts: Counts, enqueued: string[]): Promise<void> {
+  async #takeOne(
+    folder: FolderOptions,
+    subfolder: string,
+    fileName: string,
+    counts: Counts,
+    enqueued: string[],
+  ): Promise<void> {
     try {
-      const path = join(folder.path, fileName);
+      const path = join(folder.path, subfolder, fileName);
       const stat = await lstat(path);
       if (!stat.isFile() || stat.size === 0) {
         counts.ignored += 1;
@@ -114,6 +125,7 @@ export class FolderService implements FolderControl {
       const taken = await this.#parts.take(folder, {
         path,
         fileName,
+        subfolder,
         size: stat.size,
         mtimeMs: stat.mtimeMs,
         seen: 'sweep',
@@ -121,7 +133,7 @@ export class FolderService implements FolderControl {
       if (taken === undefined) counts.alreadyActive += 1;
       else {
         counts.enqueued += 1;
-        enqueued.push(taken.fileName);
+        enqueued.push(nameIn(subfolder, taken.fileName));
       }
     } catch (error) {
       // Gone since it was listed: somebody else had it.
@@ -131,17 +143,22 @@ export class FolderService implements FolderControl {
   }
 }
 
-function ignoredNames({ settings }: FolderOptions): (name: string) => boolean {
-  return createIgnoredNames(settings.ignoredExtensions, settings.ignoredPrefixes);
+/** @param onUnlistable told why a directory below the folder cannot be listed */
+function rulesOf({ settings }: FolderOptions, onUnlistable: (error: unknown) => void) {
+  return {
+    recursive: settings.recursive ?? false,
+    ignored: createIgnoredNames(settings.ignoredExtensions, settings.ignoredPrefixes),
+    unlistable: (_: string, error: unknown) => onUnlistable(error),
+  };
 }
 
 async function countFiles(folder: FolderOptions): Promise<number> {
-  const isIgnored = ignoredNames(folder);
+  const rules = rulesOf(folder, () => {});
   let files = 0;
   let looked = 0;
   try {
-    for await (const entry of await opendir(folder.path)) {
-      if (entry.isFile() && !isIgnored(entry.name)) files += 1;
+    for await (const { entry } of walk(folder.path, rules)) {
+      if (entry.isFile() && !rules.ignored(entry.name)) files += 1;
       looked += 1;
       if (files > FILES_COUNTED || looked >= ENTRIES_LOOKED_AT) break;
     }

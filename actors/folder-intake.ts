@@ -77,6 +77,7 @@ export class FolderIntake {
       profileName: folder.profile,
       source: 'Watcher',
       folder: folder.name,
+      subfolder: file.subfolder,
       parentJobId: null,
       seen: { size: file.size, mtimeMs: file.mtimeMs },
       message: `Enqueued by ${by} (folder ${folder.name}).`,
@@ -93,12 +94,12 @@ export class FolderIntake {
   }
 }
 
-/** The newest job of the path was canceled or failed, and the file has not been touched since. */
 /** A job that has not ended has the path. */
 function isOwned(rows: readonly Row[]): boolean {
   return rows.some((row) => !isKept(row) && !(row.value as unknown as PathRow).closed);
 }
 
+/** The newest job of the path was canceled or failed, and the file has not been touched since. */
 function endedWithSameContent([newest]: readonly Row[], file: Candidate): boolean {
   if (!newest) return false;
   const { closed, size, mtimeMs } = newest.value as unknown as PathRow;

@@ -33,6 +33,7 @@ export class JobMaker {
       profileName: job.profileName,
       source: job.source,
       folder: job.folder,
+      ...(job.subfolder && { subfolder: job.subfolder }),
       parentJobId: job.parentJobId,
       seen: job.seen && { size: job.seen.size, mtimeMs: job.seen.mtimeMs },
       uploadKey: job.uploadKey ?? null,

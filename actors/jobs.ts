@@ -195,6 +195,7 @@ export class JobService implements Jobs {
       profileName: context.profileName,
       source: 'Retry',
       folder: context.folder,
+      ...(context.subfolder && { subfolder: context.subfolder }),
       parentJobId: id,
       seen: { size: file.size, mtimeMs: file.mtimeMs },
       message: `Retry of job ${id}.`,

@@ -176,7 +176,7 @@ try {
   const looker = createLooker(rest, 64);
   const listing = {
     folder: rest,
-    ignored: () => false,
+    rules: { recursive: false, ignored: () => false, unlistable() {} },
     memory,
     looker,
     limit: 64,

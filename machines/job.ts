@@ -136,6 +136,11 @@ export interface JobInput {
   readonly source: JobSource;
   readonly profileName: ProfileName;
   readonly folder: FolderName | null;
+  /**
+   * Directory of the input below its folder, with `/` between names; its output goes to the same one below the output
+   * folder. Left out: none. Source: batch-gaps §5, `Storage:Inputs[].Recursive`.
+   */
+  readonly subfolder?: string;
   readonly parentJobId: JobId | null;
   /** Sorts jobs by their making; unique and growing, also within one millisecond. */
   readonly order: number;
@@ -158,7 +163,7 @@ export interface JobContext extends Omit<JobInput, 'at'> {
   readonly input: StagedInput | null;
   /** Digest and length of the signed file in the processing folder. */
   readonly signed: FileDigest | null;
-  /** Name in the output folder, once published. */
+  /** Path below the output folder, once published; a name, except for what comes from a subfolder. */
   readonly outputFileName: string | null;
   readonly outputEncrypted: boolean;
   /** Digest and length of the file in the output folder, where it is another than `signed`. */
@@ -243,8 +248,10 @@ export type JobEffect =
       readonly profileName: ProfileName;
       /** What was staged; null when nothing is known of it. */
       readonly input: FileDigest | null;
-      /** True: the remote portal signed it, so neither signer nor content are those of a local profile. */
+      /** True: the remote portal signed it, so its signer is not that of a local profile. */
       readonly remote?: boolean;
+      /** Of the output folder, as in `JobInput`. */
+      readonly subfolder?: string;
     }
   | {
       readonly do: 'tidy';
@@ -258,6 +265,8 @@ export type JobEffect =
       readonly profileName: ProfileName;
       /** True when the output folder may hold a file that was linked but never committed. */
       readonly mayBePublished: boolean;
+      /** Of the output folder, as in `JobInput`. */
+      readonly subfolder?: string;
     };
 
 /** `Operator canceled: <reason>.` or `Operator canceled.`; one trailing full stop of the reason is dropped. */
@@ -300,6 +309,7 @@ const askRelease = {
     profileName: context.profileName,
     input: context.input && { sha256: context.input.sha256, length: context.input.length },
     ...(context.method === 'RemoteSigner' && { remote: true }),
+    ...(context.subfolder && { subfolder: context.subfolder }),
   }),
 } as const;
 
@@ -327,6 +337,7 @@ const askQuarantine = (publishing: boolean) =>
       fileName: context.fileName,
       profileName: context.profileName,
       mayBePublished: publishing,
+      ...(context.subfolder && { subfolder: context.subfolder }),
     }),
   }) as const;
 
@@ -398,6 +409,7 @@ export const jobMachine = machine.createMachine({
     source: input.source,
     profileName: input.profileName,
     folder: input.folder,
+    ...(input.subfolder && { subfolder: input.subfolder }),
     parentJobId: input.parentJobId,
     order: input.order,
     pathKey: input.pathKey,

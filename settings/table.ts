@@ -43,6 +43,9 @@ export const INPUT_KEYS = {
     unit: 'seconds',
     says: 'Present: the folder is also listed this often, for network mounts that report no changes.',
   }),
+  Recursive: key(flag(), false, {
+    says: 'Take files from the directories below the folder too; their relative path is repeated below `output/`. Directories with ignored names, and links, are left out.',
+  }),
 } as const;
 
 /** One input folder. */
@@ -63,6 +66,7 @@ export const KEYS = {
         ignoredExtensions: [],
         ignoredPrefixes: [],
         pollIntervalSeconds: undefined,
+        recursive: false,
       },
     ],
     {

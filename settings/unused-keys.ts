@@ -15,7 +15,6 @@ export const UNUSED_KEYS = [
   'Signing:Certificate:WindowsStore:*',
   'Signing:Profiles:#:Certificate:WindowsStore:*',
   'Statistics:*',
-  'Storage:Inputs:#:Recursive',
   'Telemetry:*',
 ] as const;
 

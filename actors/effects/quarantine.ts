@@ -12,6 +12,7 @@ export function quarantineHandler({ pool }: HandlerParts): JobHandler<'quarantin
         jobId: attempt.actor.id,
         fileName: effect.fileName,
         mayBePublished: effect.mayBePublished,
+        subfolder: effect.subfolder ?? '',
       });
       // An error folder that cannot be written now can be later; the content stays in processing/ until then.
       if (!answer.ok) throw new Retryable(answer.code, answer.message);

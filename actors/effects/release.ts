@@ -1,4 +1,5 @@
 /** Reads the signed file back from disk, checks it as a stranger would, and gives it its name in the output folder. */
+import { join } from 'node:path';
 import { answerOf, type HandlerParts, type JobHandler, jobFailed, rounded } from './parts.ts';
 
 /**
@@ -24,12 +25,13 @@ export function releaseHandler({
           profile: effect.profileName,
           content: effect.input,
           remote: effect.remote === true,
+          subfolder: effect.subfolder ?? '',
           collision: outputCollision,
           at: clock.now(),
         }),
       );
       // Here rather than on the pool: jobs that are released together share one sync of the folder.
-      await disk.directory(layout.output);
+      await disk.directory(join(layout.output, effect.subfolder ?? ''));
       const { outputFileName, verified, encrypted, times } = released;
       return {
         type: 'RELEASED',

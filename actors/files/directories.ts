@@ -1,5 +1,6 @@
 /** Small questions to the file system that staging, publishing and tidying share. Synchronous: pool threads only. */
-import { type BigIntStats, closeSync, fsyncSync, lstatSync, openSync } from 'node:fs';
+import { type BigIntStats, closeSync, fsyncSync, lstatSync, mkdirSync, openSync } from 'node:fs';
+import { dirname } from 'node:path';
 
 /** `code` of a file-system error; empty for anything else. */
 export function errno(error: unknown): string {
@@ -22,6 +23,13 @@ export function syncDirectory(path: string): void {
   } finally {
     closeSync(fd);
   }
+}
+
+/** Makes a directory and those above it, where they are missing, and makes their entries durable. */
+export function makeDirectories(path: string, mode: number): void {
+  const first = mkdirSync(path, { recursive: true, mode });
+  if (first === undefined) return;
+  for (let made = path; made.length >= first.length; made = dirname(made)) syncDirectory(dirname(made));
 }
 
 /** What the name itself stands for (links are not followed); undefined when nothing has it, or can have it. */

@@ -44,6 +44,10 @@ export interface RoomOptions extends Partial<Omit<BatchOptions, 'layout'>> {
   /** False leaves the service open and not started. @default true */
   readonly start?: boolean;
   readonly budget?: number;
+  /** Fault points of the pool's threads, as `name=throw:n`. */
+  readonly poolFaults?: string;
+  /** True: directories below the watched folders count too. @default false */
+  readonly recursive?: boolean;
   /** False: the upload folder is not watched. @default true */
   readonly watch?: boolean;
   /** Path of a second watched folder, `other`. */
@@ -70,6 +74,8 @@ export async function room(t: ExecutionContext, options: RoomOptions = {}): Prom
     start: __,
     wrapStore: ___,
     budget = 10,
+    recursive = false,
+    poolFaults = '',
     watch = true,
     clock = systemClock,
     otherFolder,
@@ -85,6 +91,7 @@ export async function room(t: ExecutionContext, options: RoomOptions = {}): Prom
       concurrency: 64,
       ignoredExtensions: ['.part'],
       ignoredPrefixes: ['.'],
+      recursive,
       sweepIntervalMs: 5_000,
     },
   });
@@ -121,7 +128,7 @@ export async function room(t: ExecutionContext, options: RoomOptions = {}): Prom
       clock,
       ids: systemIds,
       faults,
-      faultsText: '',
+      faultsText: poolFaults,
       log: { debug() {}, info() {}, warn: complain, error: complain },
     },
   );

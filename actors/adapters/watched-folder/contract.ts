@@ -9,6 +9,8 @@ export interface Candidate {
   /** Absolute. */
   readonly path: string;
   readonly fileName: string;
+  /** Path of its directory relative to the folder, with `/` between names; `''` for the folder itself. */
+  readonly subfolder: string;
   /** Bytes, at least 1. */
   readonly size: number;
   /** Milliseconds since the epoch with fraction. */
@@ -32,6 +34,8 @@ export interface WatchedFolderSettings {
   readonly ignoredExtensions: readonly string[];
   /** Compared with case at the start of the name (`WatchedFolder:IgnoredPrefixes`). */
   readonly ignoredPrefixes: readonly string[];
+  /** True: files in directories below the folder are offered too (`Storage:Inputs[].Recursive`). @default false */
+  readonly recursive?: boolean;
   /** Milliseconds between two listings when nothing else asks for one (`WatchedFolder:PollIntervalSeconds`). */
   readonly sweepIntervalMs: number;
   /** Milliseconds between two looks for a folder that is missing or cannot be read. @default 30000 */

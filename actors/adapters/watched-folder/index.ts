@@ -8,4 +8,5 @@ export type {
   WatchedFolderState,
 } from './contract.ts';
 export { createIgnoredNames } from './names.ts';
+export { nameIn, walk } from './walk.ts';
 export { createWatchedFolder } from './watched-folder.ts';

@@ -7,7 +7,8 @@ import type { Sample } from './stability.ts';
 export type Look =
   | { readonly is: 'file'; readonly sample: Sample }
   | { readonly is: 'gone' }
-  /** A directory, a symbolic link, a device, or a file without bytes. */
+  | { readonly is: 'directory' }
+  /** A symbolic link, a device, or a file without bytes. */
   | { readonly is: 'not-a-file' }
   | { readonly is: 'unreadable'; readonly code: string };
 
@@ -64,6 +65,7 @@ function read(error: NodeJS.ErrnoException | null, stats: Stats): Look {
     if (error.code === 'ENOENT' || error.code === 'ENOTDIR') return { is: 'gone' };
     return { is: 'unreadable', code: error.code ?? error.message };
   }
+  if (stats.isDirectory()) return { is: 'directory' };
   if (!stats.isFile() || stats.size === 0) return { is: 'not-a-file' };
   return {
     is: 'file',

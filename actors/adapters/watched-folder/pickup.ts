@@ -1,7 +1,8 @@
 /**
- * The way of a file through a watched folder: noticed, looked at until complete, offered, remembered.
+ * The way of a file through a watched folder: noticed, looked at until complete, offered, remembered. A file is known
+ * here by its path relative to the folder.
  */
-import { join } from 'node:path';
+import { basename, dirname, join } from 'node:path';
 import { describeFailure } from '../../../runtime/index.ts';
 import type { WatchedFolderOptions } from './contract.ts';
 import type { Look, Looker } from './look.ts';
@@ -36,11 +37,20 @@ export interface PickupParts {
   readonly folder: string;
   readonly looker: Looker;
   readonly memory: OfferMemory;
+  /** What was noticed is a directory. */
+  readonly onDirectory: (directory: string) => void;
   /** `initialLeft` or `trouble` may have changed. */
   readonly onChange: () => void;
 }
 
-export function createPickup({ options, folder, looker, memory, onChange }: PickupParts): Pickup {
+export function createPickup({
+  options,
+  folder,
+  looker,
+  memory,
+  onDirectory,
+  onChange,
+}: PickupParts): Pickup {
   const { clock, log, settings } = options;
   const rules = settings.stability;
   const waiting = new Map<string, Waiting>();
@@ -73,6 +83,7 @@ export function createPickup({ options, folder, looker, memory, onChange }: Pick
     if (look.is !== 'file') {
       if (look.is === 'unreadable') refuse(file, look.code);
       else forget(file.fileName);
+      if (look.is === 'directory') onDirectory(file.fileName);
       leave(file);
       return false;
     }
@@ -133,7 +144,8 @@ export function createPickup({ options, folder, looker, memory, onChange }: Pick
     try {
       const answer = await options.offer({
         path: join(folder, file.fileName),
-        fileName: file.fileName,
+        fileName: basename(file.fileName),
+        subfolder: directoryOf(file.fileName),
         size: sample.size,
         mtimeMs: sample.mtimeMs,
         seen: file.seen,
@@ -226,6 +238,12 @@ export function createPickup({ options, folder, looker, memory, onChange }: Pick
       unreadable.clear();
     },
   };
+}
+
+/** Where the file lies, relative to the folder. */
+function directoryOf(fileName: string): string {
+  const directory = dirname(fileName);
+  return directory === '.' ? '' : directory;
 }
 
 function describeUnreadable(folder: string, unreadable: ReadonlyMap<string, string>): string | null {

@@ -5,11 +5,10 @@
 import { isUtf8 } from 'node:buffer';
 import type { Dirent } from 'node:fs';
 import { opendir } from 'node:fs/promises';
+import { join } from 'node:path';
 import type { Looker } from './look.ts';
 import type { OfferMemory } from './memory.ts';
-
-/** Entries read from the system at once: larger batches are cheaper, smaller ones shorter (about 1 ms each). */
-const BATCH = 512;
+import { nameIn, type WalkRules, walk } from './walk.ts';
 
 /** What decoding puts in the place of bytes that are not UTF-8 (and what a name may also hold by right). */
 const REPLACEMENT = '\uFFFD';
@@ -17,7 +16,7 @@ const REPLACEMENT = '\uFFFD';
 export interface SweepParts {
   /** Absolute. */
   readonly folder: string;
-  readonly ignored: (fileName: string) => boolean;
+  readonly rules: WalkRules;
   readonly memory: OfferMemory;
   readonly looker: Looker;
   /** Known files looked at together. */
@@ -30,19 +29,20 @@ export interface SweepParts {
 
 /**
  * Lists the folder once. Rejects with the system's error when it cannot be listed; files already told stay told.
+ * Files are told by their path relative to the folder.
  *
- * @returns true when a name may hold bytes that are not UTF-8.
+ * @returns the directories in which a name may hold bytes that are not UTF-8
  */
-export async function sweep(parts: SweepParts): Promise<boolean> {
-  const { folder, ignored, memory, notice, stopped, limit } = parts;
+export async function sweep(parts: SweepParts): Promise<ReadonlySet<string>> {
+  const { folder, rules, memory, notice, stopped, limit } = parts;
   memory.beginListing();
-  let doubtful = false;
+  const doubtful = new Set<string>();
   let known: string[] = [];
-  for await (const entry of await opendir(folder, { bufferSize: BATCH })) {
+  for await (const { directory, entry } of walk(folder, rules)) {
     if (stopped()) return doubtful;
-    const fileName = entry.name;
-    if (fileName.includes(REPLACEMENT)) doubtful = true;
-    if (!entry.isFile() || ignored(fileName)) continue;
+    if (entry.name.includes(REPLACEMENT)) doubtful.add(directory);
+    if (!entry.isFile() || rules.ignored(entry.name)) continue;
+    const fileName = nameIn(directory, entry.name);
     if (!memory.has(fileName)) {
       notice(fileName);
       continue;
@@ -84,16 +84,18 @@ async function noticeGone(parts: SweepParts): Promise<void> {
   await noticeChanged(batch, parts);
 }
 
-/** Names in the folder that are not UTF-8, as hexadecimal bytes: no path text can lead to them. */
-export async function namesNotUtf8(folder: string): Promise<readonly string[]> {
+/**
+ * Names in a directory of the folder that are not UTF-8, as hexadecimal bytes behind the directory's path: no path text
+ * can lead to them.
+ */
+export async function namesNotUtf8(folder: string, directory: string): Promise<readonly string[]> {
   const names: string[] = [];
-  for await (const entry of await opendir(folder, {
-    bufferSize: BATCH,
+  for await (const entry of await opendir(join(folder, directory), {
     encoding: 'buffer' as BufferEncoding,
   })) {
     // The type of the names follows the encoding, which the declared type of this call does not know.
     const name = (entry as unknown as Dirent<Buffer>).name;
-    if (!isUtf8(name)) names.push(name.toString('hex'));
+    if (!isUtf8(name)) names.push(nameIn(directory, name.toString('hex')));
   }
   return names;
 }

@@ -1,6 +1,7 @@
 /**
- * Watches one input folder and offers each complete file once. Top directory only; ignored names, directories,
- * symbolic links and files without bytes are left alone.
+ * Watches one input folder and offers each complete file once; with `recursive` also those in the directories below
+ * it. Ignored names, symbolic links and files without bytes are left alone, and so is what lies in a directory of an
+ * ignored name.
  *
  * Change notices make it quick; listings make it sure. A listing runs at start, when a flood of notices has
  * ended, when notices fail, and every `sweepIntervalMs`. A missing folder is not an error: it is looked for
@@ -8,18 +9,20 @@
  *
  * Source: values chosen where the batch document is silent, section 7; `docs/decisions/0003-stability.md`.
  */
-import { stat } from 'node:fs/promises';
-import { basename, dirname, resolve } from 'node:path';
+import type { Stats } from 'node:fs';
+import { lstat, stat } from 'node:fs/promises';
+import { relative, resolve } from 'node:path';
 import { describeFailure } from '../../../runtime/index.ts';
 import { createBurstWatch } from './burst.ts';
 import type { WatchedFolder, WatchedFolderOptions, WatchedFolderState } from './contract.ts';
 import { createLooker } from './look.ts';
 import { createOfferMemory } from './memory.ts';
 import { createIgnoredNames } from './names.ts';
-import { type Notices, openNotices } from './notices.ts';
 import { createPickup } from './pickup.ts';
 import { createRounds } from './rounds.ts';
 import { namesNotUtf8, sweep } from './sweep.ts';
+import { nameIn } from './walk.ts';
+import { createWatches } from './watches.ts';
 
 /** Milliseconds between two looks for a folder that is missing or cannot be read. */
 const MISSING_RETRY = 30_000;
@@ -31,6 +34,13 @@ const ACTIVE_ASKED_AGAIN = 256;
 /** Names that are not UTF-8 that are written to the log, per folder. */
 const BAD_NAMES_LOGGED = 1_000;
 
+const NONE: ReadonlySet<string> = new Set();
+
+/** Tells the directory at a path from one that is put in its place later. */
+function identityOf({ dev, ino, birthtimeMs }: Stats): string {
+  return `${dev}:${ino}:${birthtimeMs}`;
+}
+
 /** Makes a watcher that is not started yet. Touches nothing on the disk. */
 export function createWatchedFolder(options: WatchedFolderOptions): WatchedFolder {
   const { name, settings, clock, log } = options;
@@ -38,7 +48,9 @@ export function createWatchedFolder(options: WatchedFolderOptions): WatchedFolde
   const ignored = createIgnoredNames(settings.ignoredExtensions, settings.ignoredPrefixes);
   const memory = createOfferMemory();
   const looker = createLooker(folder, settings.concurrency);
-  const pickup = createPickup({ options, folder, looker, memory, onChange: changed });
+  const recursive = settings.recursive ?? false;
+  const pickup = createPickup({ options, folder, looker, memory, onDirectory, onChange: changed });
+  const watches = createWatches({ folder, onName, onError: onWatchError, onRefused: onWatchRefused });
   const rounds = createRounds(clock, survey, surveyed);
   const burst = createBurstWatch(clock, rounds.request);
   const missingRetry = settings.missingRetryMs ?? MISSING_RETRY;
@@ -46,8 +58,6 @@ export function createWatchedFolder(options: WatchedFolderOptions): WatchedFolde
   let state: WatchedFolderState = { phase: 'Initializing', exists: false, notices: 'none', error: null };
   let folderError: string | null = null;
   let listedOnce = false;
-  let watch: { readonly notices: Notices; readonly of: string } | undefined;
-  let watchDoubtful = false;
   let badNames: ReadonlySet<string> = new Set();
   let stopping: Promise<void> | undefined;
   let announceReady = () => {};
@@ -85,9 +95,10 @@ export function createWatchedFolder(options: WatchedFolderOptions): WatchedFolde
       if (identity === undefined) return await missing();
       if (!state.exists) log.info('A watched folder is there.', { folder: name, path: folder });
       publish({ exists: true });
-      await openWatch(identity);
-      await list();
-      folderError = null;
+      await watches.open('', identity);
+      publish({ notices: watches.complete() ? 'events' : 'polling' });
+      folderError = await list();
+      publish({ notices: watches.complete() ? 'events' : 'polling' });
       return settings.sweepIntervalMs;
     } catch (error) {
       const { code, message } = describeFailure(error);
@@ -105,7 +116,7 @@ export function createWatchedFolder(options: WatchedFolderOptions): WatchedFolde
     try {
       const stats = await stat(folder);
       if (!stats.isDirectory()) throw new Error('it is not a directory');
-      return `${stats.dev}:${stats.ino}:${stats.birthtimeMs}`;
+      return identityOf(stats);
     } catch (error) {
       const { code } = describeFailure(error);
       if (code === 'ENOENT' || code === 'ENOTDIR') return undefined;
@@ -115,21 +126,43 @@ export function createWatchedFolder(options: WatchedFolderOptions): WatchedFolde
 
   async function missing(): Promise<number> {
     if (state.exists || !listedOnce) log.warn('A watched folder is missing.', { folder: name, path: folder });
-    await closeWatch();
+    await watches.keepOnly(NONE);
     pickup.forgetAll();
     folderError = null;
     publish({ exists: false, notices: 'none' });
     return missingRetry;
   }
 
-  async function list(): Promise<void> {
-    const parts = { folder, ignored, memory, looker, limit: settings.concurrency };
+  /** Returns a sentence about directories that could not be listed; null when all could. */
+  async function list(): Promise<string | null> {
     const askAgain = memory.active(ACTIVE_ASKED_AGAIN);
+    const entered = new Set(['']);
+    const unlisted: string[] = [];
     const doubtful = await sweep({
-      ...parts,
+      folder,
+      rules: {
+        recursive,
+        ignored,
+        // Before it is listed: what is put into it from then on is noticed.
+        async entering(directory) {
+          const stats = await lstat(resolve(folder, directory));
+          if (!stats.isDirectory()) throw new Error('it is not a directory any more');
+          entered.add(directory);
+          await watches.open(directory, identityOf(stats));
+        },
+        unlistable(directory, error) {
+          const { code, message } = describeFailure(error);
+          if (code === 'ENOENT' || code === 'ENOTDIR') return;
+          unlisted.push(`The directory ${resolve(folder, directory)} cannot be read: ${message}`);
+        },
+      },
+      memory,
+      looker,
+      limit: settings.concurrency,
       notice: (fileName) => pickup.notice(fileName, 'sweep', !listedOnce),
       stopped: () => stopping !== undefined,
     });
+    await watches.keepOnly(entered);
     pickup.retryUnreadable();
     for (const fileName of askAgain) {
       if (pickup.has(fileName)) continue;
@@ -137,10 +170,24 @@ export function createWatchedFolder(options: WatchedFolderOptions): WatchedFolde
       pickup.notice(fileName, 'sweep');
     }
     await reportBadNames(doubtful);
+    return reportUnlisted(unlisted);
   }
 
-  async function reportBadNames(doubtful: boolean): Promise<void> {
-    const found = new Set(doubtful ? await namesNotUtf8(folder) : []);
+  function reportUnlisted([first, ...others]: readonly string[]): string | null {
+    if (first === undefined) return null;
+    if (folderError !== first)
+      log.warn('A directory of a watched folder cannot be read; the others go on.', {
+        folder: name,
+        error: first,
+        others: others.length,
+      });
+    return first;
+  }
+
+  async function reportBadNames(directories: ReadonlySet<string>): Promise<void> {
+    const found = new Set<string>();
+    for (const directory of directories)
+      for (const bytes of await namesNotUtf8(folder, directory)) found.add(bytes);
     let logged = 0;
     for (const bytes of found) {
       if (badNames.has(bytes) || logged === BAD_NAMES_LOGGED) continue;
@@ -150,51 +197,39 @@ export function createWatchedFolder(options: WatchedFolderOptions): WatchedFolde
     badNames = found;
   }
 
-  async function openWatch(identity: string): Promise<void> {
-    if (watch?.of === identity && !watchDoubtful) return;
-    await closeWatch();
-    watchDoubtful = false;
-    try {
-      watch = { notices: await openNotices(folder, { onName, onError: onWatchError }), of: identity };
-      publish({ notices: 'events' });
-    } catch (error) {
-      const { message } = describeFailure(error);
-      if (state.notices !== 'polling') {
-        log.warn(
-          'The system gives no change notices for a watched folder; it is listed periodically instead.',
-          {
-            folder: name,
-            error: message,
-            everyMs: settings.sweepIntervalMs,
-          },
-        );
-      }
-      publish({ notices: 'polling' });
-    }
-  }
-
-  async function closeWatch(): Promise<void> {
-    const closing = watch;
-    watch = undefined;
-    await closing?.notices.close();
-  }
-
-  function onName(fileName: string | undefined): void {
+  function onName(directory: string, fileName: string | undefined): void {
     if (fileName === undefined) {
-      watchDoubtful = true;
+      watches.doubt(directory);
       rounds.request();
       return;
     }
     burst.hit();
-    if (!ignored(fileName)) pickup.notice(fileName, 'event');
+    if (!ignored(fileName)) pickup.notice(nameIn(directory, fileName), 'event');
   }
 
-  function onWatchError(error: Error): void {
+  /** A directory that came up is entered by the next listing. */
+  function onDirectory(directory: string): void {
+    if (recursive && !watches.has(directory)) rounds.request();
+  }
+
+  function onWatchRefused(directory: string, message: string): void {
+    if (state.notices === 'polling') return;
+    log.warn('The system gives no change notices for a watched folder; it is listed periodically instead.', {
+      folder: name,
+      directory,
+      error: message,
+      everyMs: settings.sweepIntervalMs,
+    });
+    publish({ notices: 'polling' });
+  }
+
+  function onWatchError(directory: string, error: Error): void {
     log.warn('Change notices of a watched folder failed; it is listed and watched anew.', {
       folder: name,
+      directory,
       error: error.message,
     });
-    watchDoubtful = true;
+    watches.doubt(directory);
     rounds.request();
   }
 
@@ -202,7 +237,7 @@ export function createWatchedFolder(options: WatchedFolderOptions): WatchedFolde
     pickup.stop();
     burst.stop();
     await rounds.stop();
-    await closeWatch();
+    await watches.keepOnly(NONE);
     await looker.idle();
     memory.clear();
     publish({ phase: 'Stopped', notices: 'none' });
@@ -215,9 +250,10 @@ export function createWatchedFolder(options: WatchedFolderOptions): WatchedFolde
     ready,
     start: rounds.start,
     recheck(path) {
-      const absolute = resolve(path);
-      if (dirname(absolute) !== folder || ignored(basename(absolute))) return;
-      pickup.recheck(basename(absolute));
+      const names = relative(folder, resolve(path)).split('/');
+      if (names[0] === '' || names[0] === '..' || (names.length > 1 && !recursive) || names.some(ignored))
+        return;
+      pickup.recheck(names.join('/'));
     },
     stop() {
       stopping ??= stop();

@@ -1,0 +1,149 @@
+import { execFileSync } from 'node:child_process';
+import { chmodSync, mkdirSync, renameSync, rmSync, symlinkSync } from 'node:fs';
+import { join } from 'node:path';
+import test from 'ava';
+import { createHarness, type Harness } from './harness.ts';
+
+const RECURSIVE = { settings: { recursive: true } };
+
+/** Paths relative to the folder, sorted. */
+function pathsOffered(h: Harness): string[] {
+  return h.offers.map(({ subfolder, fileName }) => join(subfolder, fileName)).sort();
+}
+
+test('files that lie in directories below a recursive folder are found at start', async (t) => {
+  const h = createHarness(RECURSIVE);
+  t.teardown(h.close);
+  mkdirSync(h.at('2026/may'), { recursive: true });
+  h.put('top.pdf');
+  h.put('2026/a.pdf');
+  h.put('2026/may/a.pdf');
+  h.watched.start();
+  await h.watched.ready;
+  t.deepEqual(pathsOffered(h), ['2026/a.pdf', '2026/may/a.pdf', 'top.pdf']);
+  t.deepEqual(h.offers.map(({ path }) => path).sort(), [
+    h.at('2026/a.pdf'),
+    h.at('2026/may/a.pdf'),
+    h.at('top.pdf'),
+  ]);
+});
+
+test('a directory made, moved in or moved about below a recursive folder is watched without a listing being due', async (t) => {
+  const h = createHarness(RECURSIVE);
+  t.teardown(h.close);
+  h.watched.start();
+  await h.watched.ready;
+  mkdirSync(h.at('made/deep'), { recursive: true });
+  h.put('made/deep/at-once.pdf');
+  await h.until(() => h.offers.length === 1);
+  h.put('made/deep/later.pdf');
+  await h.until(() => h.offers.length === 2);
+  t.is(h.offers[1]?.seen, 'event');
+  mkdirSync(join(h.base, 'outside'));
+  renameSync(join(h.base, 'outside'), h.at('moved-in'));
+  h.put('moved-in/b.pdf');
+  await h.until(() => h.offers.length === 3);
+  renameSync(h.at('made'), h.at('renamed'));
+  await h.until(() => h.offers.length === 5);
+  h.put('renamed/deep/new.pdf');
+  await h.until(() => h.offers.length === 6);
+  t.deepEqual(pathsOffered(h), [
+    'made/deep/at-once.pdf',
+    'made/deep/later.pdf',
+    'moved-in/b.pdf',
+    'renamed/deep/at-once.pdf',
+    'renamed/deep/later.pdf',
+    'renamed/deep/new.pdf',
+  ]);
+});
+
+test('a directory removed and made again below a recursive folder is watched as before', async (t) => {
+  const h = createHarness(RECURSIVE);
+  t.teardown(h.close);
+  mkdirSync(h.at('sub'));
+  h.put('sub/a.pdf');
+  h.watched.start();
+  await h.watched.ready;
+  rmSync(h.at('sub'), { recursive: true });
+  mkdirSync(h.at('sub'));
+  h.put('sub/b.pdf');
+  await h.until(() => h.offers.some(({ fileName }) => fileName === 'b.pdf'));
+  h.put('sub/c.pdf');
+  await h.until(() => h.offers.some(({ fileName }) => fileName === 'c.pdf'));
+  t.is(h.watched.state().error, null);
+});
+
+test('ignored directories, links to directories and their files are left out of a recursive folder', async (t) => {
+  const h = createHarness(RECURSIVE);
+  t.teardown(h.close);
+  mkdirSync(h.at('.git/objects'), { recursive: true });
+  mkdirSync(h.at('upload.part'));
+  mkdirSync(join(h.base, 'elsewhere'));
+  symlinkSync(join(h.base, 'elsewhere'), h.at('link'));
+  symlinkSync(h.folder, h.at('loop'));
+  for (const path of ['.git/a.pdf', '.git/objects/a.pdf', 'upload.part/a.pdf', '../elsewhere/a.pdf'])
+    h.put(path);
+  h.watched.start();
+  await h.watched.ready;
+  for (const path of ['.git/b.pdf', 'upload.part/b.pdf', '../elsewhere/b.pdf']) h.put(path);
+  h.watched.recheck(h.at('.git/a.pdf'));
+  h.watched.recheck(h.at('link/../../elsewhere/a.pdf'));
+  await h.settled();
+  t.deepEqual(pathsOffered(h), []);
+});
+
+test('a folder that is not recursive leaves directories alone, at start, by notice and when asked again', async (t) => {
+  const h = createHarness();
+  t.teardown(h.close);
+  mkdirSync(h.at('sub'));
+  h.put('sub/a.pdf');
+  h.watched.start();
+  await h.watched.ready;
+  h.put('sub/b.pdf');
+  h.watched.recheck(h.at('sub/a.pdf'));
+  await h.settled();
+  t.deepEqual(pathsOffered(h), []);
+});
+
+test('a job that leaves another file behind in a directory below gets that file offered again', async (t) => {
+  const h = createHarness(RECURSIVE);
+  t.teardown(h.close);
+  mkdirSync(h.at('sub'));
+  h.put('sub/a.pdf');
+  h.watched.start();
+  await h.watched.ready;
+  h.watched.recheck(h.at('sub/a.pdf'));
+  await h.until(() => h.offers.length === 2);
+  t.is(h.offers[1]?.path, h.at('sub/a.pdf'));
+});
+
+test('names that are not UTF-8 are told with the directory below that holds them', async (t) => {
+  const h = createHarness(RECURSIVE);
+  t.teardown(h.close);
+  mkdirSync(h.at('sub'));
+  execFileSync('sh', ['-c', `printf x > "$(printf 'bad\\377')"`], { cwd: h.at('sub') });
+  h.put('sub/good.pdf');
+  h.watched.start();
+  await h.watched.ready;
+  await h.until(() => h.lines.some(({ properties }) => properties.nameBytes === 'sub/626164ff'));
+  t.deepEqual(pathsOffered(h), ['sub/good.pdf']);
+});
+
+test('a directory below that cannot be listed is told and does not stop the others', async (t) => {
+  if (process.getuid?.() === 0) {
+    t.log('root may list everything; nothing was tested');
+    t.pass();
+    return;
+  }
+  const h = createHarness(RECURSIVE);
+  t.teardown(h.close);
+  mkdirSync(h.at('closed'));
+  mkdirSync(h.at('open'));
+  h.put('open/a.pdf');
+  chmodSync(h.at('closed'), 0);
+  h.watched.start();
+  await h.watched.ready;
+  t.deepEqual(pathsOffered(h), ['open/a.pdf']);
+  t.regex(h.watched.state().error ?? '', /closed cannot be read/);
+  chmodSync(h.at('closed'), 0o755);
+});
