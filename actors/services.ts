@@ -1,5 +1,5 @@
 /** The services of one process on one runtime, one store and one pool of threads. */
-import { createRuntime, type Runtime } from '../runtime/index.ts';
+import { createRuntime, migrateStore, type Runtime } from '../runtime/index.ts';
 import { Batch, type BatchOptions, type BatchParts } from './batch.ts';
 import { SigningPool } from './pool/pool.ts';
 import { poolOptions } from './pool/pool-options.ts';
@@ -54,6 +54,11 @@ export class Services {
         for (const plan of plans) plan.observe(step);
       },
     });
+    await migrateStore(
+      store,
+      plans.flatMap(({ definitions }) => definitions),
+      log,
+    );
     return new Services(parts, runtime, await batchPlan.open(runtime));
   }
 

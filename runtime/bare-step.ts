@@ -1,4 +1,5 @@
 /** Steps no machine is asked about. */
+import { STOPPED_PREFIX, STOPPED_VIEW } from './census.ts';
 import type { Step, StoredActor } from './ports.ts';
 import type { StepContext } from './step.ts';
 
@@ -22,10 +23,25 @@ export function bareStep(
     settles: context.settles ?? null,
     dropsEffects: false,
     timers: { arm: [], disarm: fired && context.timer !== undefined ? [context.timer] : [] },
-    rows: { put: [], remove: [] },
     names: { take: [], release: [] },
-    counters: {},
+    ...stoppedFacts(stored, stopped),
   };
+}
+
+/** What is kept of stopped actors, so that they are found among all others. */
+function stoppedFacts({ address, stopped: before }: StoredActor, stopped: StoredActor['stopped']) {
+  const { kind, id } = address;
+  const key = [kind, id];
+  const row = { view: STOPPED_VIEW, key };
+  if (stopped !== null && before === null) {
+    return {
+      rows: { put: [{ ...row, value: { at: stopped.at, error: stopped.error } }], remove: [] },
+      counters: { [STOPPED_PREFIX + kind]: 1 },
+    };
+  }
+  if (stopped === null && before !== null)
+    return { rows: { put: [], remove: [row] }, counters: { [STOPPED_PREFIX + kind]: -1 } };
+  return { rows: { put: [], remove: [] }, counters: {} };
 }
 
 function without(timers: StoredActor['timers'], name: string): StoredActor['timers'] {

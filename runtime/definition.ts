@@ -28,6 +28,8 @@ export interface ActorDefinition {
   readonly machine: AnyStateMachine;
   /** Raised whenever the stored shape of the context or the set of states changes. */
   readonly version: number;
+  /** How actors stored by earlier versions become ones of the next: by the version they come from. */
+  readonly migrations?: { readonly [from: number]: Migration };
   readonly rows?: (actor: ActorView) => readonly Row[];
   /** Unique names held while the actor is like this. */
   readonly names?: (actor: ActorView) => readonly string[];
@@ -42,6 +44,24 @@ export interface ActorDefinition {
   readonly mailboxLimit?: number;
 }
 
+/** One version's step to the next. Pure. */
+export interface Migration {
+  /** The actor as the next version would have stored it. The state must be one of that version. */
+  migrate(actor: { readonly state: string; readonly context: Json }): {
+    readonly state: string;
+    readonly context: Json;
+  };
+  /**
+   * Rows, names and counters the old version had stored for the actor. @default what the definition of now says of the
+   * migrated actor, for changes that leave them as they are
+   */
+  facts?(actor: ActorView): {
+    readonly rows?: readonly Row[];
+    readonly names?: readonly string[];
+    readonly counters?: { readonly [name: string]: number };
+  };
+}
+
 /** One try of one effect. */
 export interface EffectTry {
   /** The same for every try: who sees it again finds its own earlier result. */
@@ -51,6 +71,21 @@ export interface EffectTry {
   readonly failures: number;
   /** Aborted when the runtime stops and its grace is over. */
   readonly signal: AbortSignal;
+}
+
+/**
+ * Bounds for work that may take long through no fault of ours, such as calls to other people's servers: it waits and
+ * runs apart from all other work, in lanes that take turns, so that a slow lane holds up neither other lanes nor
+ * anything else. A handler that has lanes keeps them: work stored in a lane is looked for nowhere else.
+ */
+// biome-ignore lint/suspicious/noExplicitAny: see EffectHandler.
+export interface EffectLanes<Effect = any> {
+  /** Effects of the handler in work at once, besides those of all others. Whole number, at least 1. */
+  readonly atOnce: number;
+  /** Of one lane. Whole number, at least 1. */
+  readonly perLane: number;
+  /** Pure: the lane of an effect, at most 200 characters. Within a lane what is due first starts first. */
+  of(effect: Effect): string;
 }
 
 /**
@@ -67,6 +102,8 @@ export interface EffectHandler<Effect = any> {
   readonly after: 'visible' | 'durable';
   /** Tries in all before giving up. @default Infinity for Retryable failures */
   readonly tries?: number;
+  /** @default none: the work shares the slots of the runtime (`RuntimeOptions.effectsInFlight`) */
+  readonly lanes?: EffectLanes<Effect>;
   run(
     effect: Effect,
     attempt: EffectTry,

@@ -5,7 +5,9 @@ export type {
   ActorSystem,
   ActorView,
   EffectHandler,
+  EffectLanes,
   EffectTry,
+  Migration,
   StepOutcome,
   TellOptions,
 } from './definition.ts';
@@ -22,6 +24,7 @@ export {
 } from './faults.ts';
 export { seededIds, systemIds } from './ids.ts';
 export { checkMachine } from './machine-shape.ts';
+export { migrateStore } from './migrate.ts';
 export { TELL_EFFECT } from './outbox.ts';
 export type {
   ActorAddress,

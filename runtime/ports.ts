@@ -71,6 +71,8 @@ export interface StoredEffect {
   /** Tries that have failed so far. */
   readonly failures: number;
   readonly lastError: string | null;
+  /** The queue it waits in, apart from all others. Absent: the common one. */
+  readonly lane?: string;
 }
 
 /** One entry of an ordered list. Keys sort by their parts: numbers before strings, ascending. */
@@ -133,6 +135,12 @@ export interface RowQuery {
  */
 export interface ActorStore {
   load(actor: ActorAddress): Promise<StoredActor | undefined>;
+  /** Actors of one kind in the order of their ids, those behind `after`. */
+  actors(query: {
+    readonly kind: string;
+    readonly after?: string;
+    readonly limit: number;
+  }): Promise<readonly StoredActor[]>;
   /**
    * Resolves when visible to reads; concurrent commits share one transaction and one flush. Rejects with a `Fatal`
    * (`store.key-too-long`, `store.key-unsortable`: texts in keys have at most 400 bytes of UTF-8) that concerns this
@@ -150,13 +158,31 @@ export interface ActorStore {
   /** Holder of a unique name. */
   holder(name: string): Promise<ActorAddress | undefined>;
 
-  /** Leases up to `limit` effects that are due and not leased, earliest due first. A lease ends with this process. */
-  leaseEffects(now: Millis, limit: number): Promise<readonly StoredEffect[]>;
+  /**
+   * Leases up to `limit` effects of one lane that are due and not leased, earliest due first. A lease ends with this
+   * process. @param lane missing = those without a lane
+   */
+  leaseEffects(now: Millis, limit: number, lane?: string): Promise<readonly StoredEffect[]>;
+  /**
+   * Up to `limit` lanes in ascending order whose names begin with `prefix`, only those that have an effect which is
+   * not leased, with the time at which the earliest of these is due. What is leased of a lane is passed over one by one.
+   */
+  lanes(query: {
+    readonly prefix: string;
+    /** Only lanes that sort after this one. */
+    readonly after?: string;
+    readonly limit: number;
+  }): Promise<readonly { readonly lane: string; readonly due: Millis }[]>;
   /** Gives a leased effect back for a later try and counts a failure. Resolves when visible; a settled effect is left alone. */
   deferEffect(key: EffectKey, until: Millis, error: string): Promise<void>;
-  /** Earliest time at which an unleased effect is due. */
+  /** Earliest time at which an unleased effect without a lane is due. */
   nextEffectDue(): Promise<Millis | undefined>;
   pendingEffects(actor: ActorAddress): Promise<readonly StoredEffect[]>;
+  /** Effects that failed at least once and wait for their next try, in the order of their keys, behind `after`. */
+  troubledEffects(query: {
+    readonly after?: EffectKey;
+    readonly limit: number;
+  }): Promise<readonly StoredEffect[]>;
 
   /** Deadlines due by `now`, earliest first. They stay until a step disarms them. */
   dueTimers(now: Millis, limit: number): Promise<readonly StoredTimer[]>;

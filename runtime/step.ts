@@ -5,6 +5,7 @@
  * that collects the actions instead of running them; this is the only file that knows that scope.
  */
 import type { AnyMachineSnapshot, AnyStateMachine, StateValue } from 'xstate';
+import { withCensus } from './census.ts';
 import type { ActorDefinition, ActorView } from './definition.ts';
 import { type DerivedFacts, derive, difference, NO_FACTS } from './derive.ts';
 import { Fatal } from './failures.ts';
@@ -244,6 +245,7 @@ function assemble(
     dropsEffects,
     timers: timerChanges(stored?.timers ?? {}, timers, armed),
     ...facts,
+    counters: withCensus(facts.counters, stored, actor),
   };
 }
 
@@ -258,6 +260,7 @@ function lastStep(
   if (effects.length > 0) {
     throw new Fatal('step.effect-of-the-ended', `${actor.address.kind} asks for an effect in its last step.`);
   }
+  const facts = difference(factsOf(definition, stored), NO_FACTS);
   return {
     actor: { ...actor, timers: {} },
     basedOn: stored.revision,
@@ -266,7 +269,8 @@ function lastStep(
     settles: context.settles ?? null,
     dropsEffects: true,
     timers: timerChanges(stored.timers, new Map(), []),
-    ...difference(factsOf(definition, stored), NO_FACTS),
+    ...facts,
+    counters: withCensus(facts.counters, stored, undefined),
     ends: true,
   };
 }

@@ -51,6 +51,9 @@ export function checkStepKeys(step: Step): void {
   for (const name of step.names.take) checkKey([name], 'name');
   for (const name of step.names.release) checkKey([name], 'name');
   for (const name of Object.keys(step.counters)) checkKey([name], 'counter');
+  for (const effect of step.effects) {
+    if (effect.lane !== undefined) checkKey([effect.lane, effect.dueAt, kind, id], 'lane');
+  }
   for (const timer of step.timers.arm) checkKey([timer.due, kind, id, timer.name], 'timer');
 }
 

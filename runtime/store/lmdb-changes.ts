@@ -92,6 +92,7 @@ function removeEffect(tables: Tables, key: Key): void {
   if (dueAt === undefined) return;
   void tables.due.remove(dueKey(Number(dueAt), key));
   void tables.effects.remove(key);
+  if (tables.troubled.doesExist(key)) void tables.troubled.remove(key);
 }
 
 /** Gives an effect a later time. Nothing happens when it is settled. */
@@ -107,6 +108,7 @@ export function writeDeferral(tables: Tables, key: EffectKey, until: number, err
   void tables.due.remove(before);
   void tables.due.put(dueKey(until, at), JSON.stringify(after));
   void tables.effects.put(at, String(until));
+  void tables.troubled.put(at, String(until));
 }
 
 /** Moves counters; one that reaches 0 is removed. */

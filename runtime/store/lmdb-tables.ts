@@ -7,12 +7,16 @@
  * | actors   | kind, id                       | the actor; LMDB version = its revision       |
  * | journal  | kind, id, line                 | one line                                     |
  * | rows     | view, …key                     | the row's value                              |
- * | effects  | kind, id, revision, index      | when it is due                               |
+ * | effects  | kind, id, revision, index      | when it is due, and its lane if it has one   |
  * | due      | due, kind, id, revision, index | the effect                                   |
+ * | lanes    | lane, due, kind, id, revision, index | the effect, of those that have a lane   |
+ * | troubled | kind, id, revision, index      | when it is due; of effects that failed       |
  * | timers   | due, kind, id, name            | the event                                    |
  * | names    | name                           | who holds it                                 |
  * | counters | name                           | the count                                    |
  * | meta     | `format`                       | version of this table                        |
+ * | meta     | `census`                       | present: counters say how many actors of     |
+ * |          |                                | each kind, version and state there are       |
  */
 import { type Database, open, type RootDatabase, TransactionFlags } from 'lmdb';
 import { Fatal } from '../failures.ts';
@@ -20,7 +24,7 @@ import type { ActorAddress, Millis, StoredEffect } from '../ports.ts';
 import { parseEffectKey } from './keys.ts';
 
 /** Raised whenever the table above changes in a way older builds would misread. */
-export const STORE_FORMAT = 1;
+export const STORE_FORMAT = 2;
 
 /** Address space set aside at first, bytes. LMDB maps more when the data outgrows it. */
 const FIRST_MAP = 256 * 1024 * 1024;
@@ -38,6 +42,9 @@ export interface Tables {
   readonly rows: Table;
   readonly effects: Table;
   readonly due: Table;
+  readonly lanes: Table;
+  readonly troubled: Table;
+  readonly meta: Table;
   readonly timers: Table;
   readonly names: Table;
   readonly counters: Table;
@@ -76,6 +83,9 @@ export function openTables(folder: string): Tables {
     rows: table('rows'),
     effects: table('effects'),
     due: table('due'),
+    lanes: table('lanes'),
+    troubled: table('troubled'),
+    meta,
     timers: table('timers'),
     names: table('names'),
     counters: table('counters'),
@@ -104,15 +114,41 @@ export function dueKey(dueAt: Millis, key: Key): Key {
   return [dueAt, ...key];
 }
 
+/** Where an effect waits: what `effects` says of it. */
+export interface EffectPlace {
+  readonly dueAt: Millis;
+  readonly lane: string | undefined;
+}
+
+export function placeText({ dueAt, lane }: EffectPlace): string {
+  return lane === undefined ? String(dueAt) : `${dueAt} ${lane}`;
+}
+
+export function readPlace(text: string): EffectPlace {
+  const end = text.indexOf(' ');
+  if (end < 0) return { dueAt: Number(text), lane: undefined };
+  return { dueAt: Number(text.slice(0, end)), lane: text.slice(end + 1) };
+}
+
+/** The database an effect waits in, and its key there. */
+export function queueOf(tables: Tables, place: EffectPlace, key: Key): { readonly table: Table; at: Key } {
+  const at = dueKey(place.dueAt, key);
+  return place.lane === undefined
+    ? { table: tables.due, at }
+    : { table: tables.lanes, at: [place.lane, ...at] };
+}
+
 /** An effect without what its key says. */
 export type EffectValue = Pick<StoredEffect, 'effect' | 'failures' | 'lastError'>;
 
-export function readEffect(key: Key, value: string): StoredEffect {
+/** @param key as in `due`; the lane in front of it is given apart */
+export function readEffect(key: Key, value: string, lane?: string): StoredEffect {
   const [dueAt, kind, id, revision, index] = key;
   return {
     key: `${kind}/${id}/${revision}/${index}`,
     actor: { kind: String(kind), id: String(id) },
     dueAt: Number(dueAt),
     ...(JSON.parse(value) as EffectValue),
+    ...(lane !== undefined && { lane }),
   };
 }

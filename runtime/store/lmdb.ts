@@ -20,7 +20,17 @@ import type {
 } from '../ports.ts';
 import { AFTER_ALL_TEXT } from './keys.ts';
 import { Committer } from './lmdb-committer.ts';
-import { actorKey, dueKey, type Key, openTables, partsOf, readEffect, type Tables } from './lmdb-tables.ts';
+import {
+  actorKey,
+  dueKey,
+  effectKey,
+  type Key,
+  openTables,
+  partsOf,
+  readEffect,
+  type Tables,
+} from './lmdb-tables.ts';
+import { upgradeTables } from './lmdb-upgrade.ts';
 import { claimFolder, type Release } from './owner.ts';
 
 export interface LmdbOptions {
@@ -38,7 +48,9 @@ export interface LmdbOptions {
 export function openLmdbStore(options: LmdbOptions): ActorStore {
   const release = claimFolder(options.folder);
   try {
-    return new LmdbStore(options, openTables(options.folder), release);
+    const tables = openTables(options.folder);
+    upgradeTables(tables);
+    return new LmdbStore(options, tables, release);
   } catch (error) {
     release();
     throw error;
@@ -68,6 +80,22 @@ class LmdbStore implements ActorStore {
   async load(actor: ActorAddress): Promise<StoredActor | undefined> {
     const value = this.#tables.actors.get(actorKey(actor));
     return value === undefined ? undefined : (JSON.parse(value) as StoredActor);
+  }
+
+  async actors(query: {
+    readonly kind: string;
+    readonly after?: string;
+    readonly limit: number;
+  }): Promise<readonly StoredActor[]> {
+    const { kind, after, limit } = query;
+    return this.#values(
+      this.#tables.actors.getRange({
+        start: after === undefined ? [kind] : [kind, after],
+        exclusiveStart: after !== undefined,
+        end: [kind, AFTER_ALL_TEXT],
+        limit,
+      }),
+    );
   }
 
   commit(step: Step): Promise<Committed> {
@@ -159,6 +187,23 @@ class LmdbStore implements ActorStore {
       if (stored !== undefined) pending.push(readEffect(at, stored));
     }
     return pending;
+  }
+
+  async troubledEffects(query: {
+    readonly after?: EffectKey;
+    readonly limit: number;
+  }): Promise<readonly StoredEffect[]> {
+    const found: StoredEffect[] = [];
+    const range = this.#tables.troubled.getRange({
+      ...(query.after !== undefined && { start: effectKey(query.after), exclusiveStart: true }),
+      limit: query.limit,
+    });
+    for (const { key, value } of range) {
+      const at = dueKey(Number(value), key);
+      const stored = this.#tables.due.get(at);
+      if (stored !== undefined) found.push(readEffect(at, stored));
+    }
+    return found;
   }
 
   async dueTimers(now: Millis, limit: number): Promise<readonly StoredTimer[]> {

@@ -49,6 +49,19 @@ export class MemoryStore implements ActorStore {
     return stored && copy(stored);
   }
 
+  async actors(query: {
+    readonly kind: string;
+    readonly after?: string;
+    readonly limit: number;
+  }): Promise<readonly StoredActor[]> {
+    const { kind, after, limit } = query;
+    const found = [...this.#actors.values()]
+      .filter(({ address }) => address.kind === kind)
+      .filter(({ address }) => after === undefined || compareKeys([address.id], [after]) > 0)
+      .sort((left, right) => compareKeys([left.address.id], [right.address.id]));
+    return copy(found.slice(0, limit));
+  }
+
   async commit(given: Step): Promise<Committed> {
     checkStepKeys(given);
     const step = copy(given);
@@ -151,13 +164,30 @@ export class MemoryStore implements ActorStore {
     return this.#names.get(name);
   }
 
-  async leaseEffects(now: Millis, limit: number): Promise<readonly StoredEffect[]> {
+  async leaseEffects(now: Millis, limit: number, lane?: string): Promise<readonly StoredEffect[]> {
     const due = [...this.#effects.values()]
-      .filter((effect) => effect.dueAt <= now && !this.#leased.has(effect.key))
+      .filter((effect) => effect.lane === lane && effect.dueAt <= now && !this.#leased.has(effect.key))
       .sort(byDue)
       .slice(0, limit);
     for (const effect of due) this.#leased.add(effect.key);
     return copy(due);
+  }
+
+  async lanes(query: {
+    readonly prefix: string;
+    readonly after?: string;
+    readonly limit: number;
+  }): Promise<readonly { readonly lane: string; readonly due: Millis }[]> {
+    const lanes = new Map<string, Millis>();
+    for (const { key, lane, dueAt } of this.#effects.values()) {
+      if (lane === undefined || !lane.startsWith(query.prefix) || this.#leased.has(key)) continue;
+      if (query.after !== undefined && compareKeys([lane], [query.after]) <= 0) continue;
+      lanes.set(lane, Math.min(dueAt, lanes.get(lane) ?? dueAt));
+    }
+    return [...lanes]
+      .sort(([left], [right]) => compareKeys([left], [right]))
+      .slice(0, query.limit)
+      .map(([lane, due]) => ({ lane, due }));
   }
 
   async deferEffect(key: EffectKey, until: Millis, error: string): Promise<void> {
@@ -169,14 +199,27 @@ export class MemoryStore implements ActorStore {
 
   async nextEffectDue(): Promise<Millis | undefined> {
     let earliest: Millis | undefined;
-    for (const { key, dueAt } of this.#effects.values()) {
-      if (!this.#leased.has(key) && (earliest === undefined || dueAt < earliest)) earliest = dueAt;
+    for (const { key, dueAt, lane } of this.#effects.values()) {
+      if (lane === undefined && !this.#leased.has(key) && (earliest === undefined || dueAt < earliest)) earliest = dueAt;
     }
     return earliest;
   }
 
   async pendingEffects(actor: ActorAddress): Promise<readonly StoredEffect[]> {
     return copy(this.#ofActor(actor));
+  }
+
+  async troubledEffects(query: {
+    readonly after?: EffectKey;
+    readonly limit: number;
+  }): Promise<readonly StoredEffect[]> {
+    const after = query.after === undefined ? undefined : parseEffectKey(query.after);
+    const found = [...this.#effects.values()]
+      .filter(({ failures }) => failures > 0)
+      .map((effect) => ({ effect, key: parseEffectKey(effect.key) }))
+      .filter(({ key }) => after === undefined || compareKeys(key, after) > 0)
+      .sort((left, right) => compareKeys(left.key, right.key));
+    return copy(found.slice(0, query.limit).map(({ effect }) => effect));
   }
 
   async dueTimers(now: Millis, limit: number): Promise<readonly StoredTimer[]> {

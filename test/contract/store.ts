@@ -112,6 +112,50 @@ export function storeContract(name: string, open: (t: ExecutionContext) => Promi
     },
   );
 
+  promise(
+    'actors of one kind are listed by id, page by page, without those of other kinds',
+    async (t, store) => {
+      for (const [kind, id] of [
+        ['job', 'b'],
+        ['job', 'a'],
+        ['jobs', 'z'],
+        ['job', 'a/c'],
+        ['jo', 'y'],
+      ] as const)
+        await must(t, store, stepOf({ kind, id }, 0));
+      const ids = async (after?: string, limit = 2) =>
+        (await store.actors({ kind: 'job', limit, ...(after !== undefined && { after }) })).map(
+          ({ address }) => address.id,
+        );
+      t.deepEqual(await ids(), ['a', 'a/c']);
+      t.deepEqual(await ids('a/c'), ['b']);
+      t.deepEqual(await ids('b'), []);
+      t.deepEqual(await ids(undefined, 9), ['a', 'a/c', 'b']);
+    },
+  );
+
+  promise('effects that failed are found until they are settled', async (t, store, under) => {
+    const effects = [0, 1, 2].map((index) => effectOf(A, 1, index, 0));
+    await must(t, store, stepOf(A, 0, { effects }));
+    await store.leaseEffects(5, 9);
+    const troubled = async (seen: ActorStore, more = {}) =>
+      (await seen.troubledEffects({ limit: 9, ...more })).map(({ key, failures }) => [key, failures]);
+    t.deepEqual(await troubled(store), []);
+    for (const key of ['job/a/1/0', 'job/a/1/2', 'job/a/1/2']) await store.deferEffect(key, 7, 'no luck');
+    const both = [
+      ['job/a/1/0', 1],
+      ['job/a/1/2', 2],
+    ];
+    t.deepEqual(await troubled(store), both);
+    t.deepEqual(await troubled(store, { after: 'job/a/1/0' }), both.slice(1));
+    const again = under.reopen ? await under.reopen() : store;
+    t.deepEqual(await troubled(again), both);
+    await must(t, again, stepOf(A, 1, { settles: 'job/a/1/0' }));
+    t.deepEqual(await troubled(again), both.slice(1));
+    await must(t, again, stepOf(A, 2, { dropsEffects: true }));
+    t.deepEqual(await troubled(again), []);
+  });
+
   promise('of two writers with the same revision in the same turn exactly one commits', async (t, store) => {
     const outcomes = await Promise.all([
       store.commit(stepOf(A, 0, { counters: { c: 1 } }, { context: 'first' })),

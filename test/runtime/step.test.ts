@@ -147,7 +147,7 @@ test('an actor is born in the initial state with its notes, rows, names, counter
     ['all', 'size'],
   );
   t.deepEqual(step.names, { take: ['path:/a'], release: [] });
-  t.deepEqual(step.counters, { 'jobs.Queued': 1, jobs: 1 });
+  t.deepEqual(step.counters, { 'jobs.Queued': 1, jobs: 1, 'actors/job/3/Queued': 1 });
 });
 
 test('a transition gives new state, journal, keyed effects, and only what changed of rows and counters', (t) => {
@@ -170,7 +170,12 @@ test('a transition gives new state, journal, keyed effects, and only what change
     remove: [],
   });
   t.deepEqual(step?.names, { take: [], release: [] });
-  t.deepEqual(step?.counters, { 'jobs.Busy': 1, 'jobs.Queued': -1 });
+  t.deepEqual(step?.counters, {
+    'jobs.Busy': 1,
+    'jobs.Queued': -1,
+    'actors/job/3/Queued': -1,
+    'actors/job/3/Busy.Signing': 1,
+  });
 });
 
 test('leaving a state disarms its deadlines and entering one arms its own', (t) => {

@@ -1,0 +1,32 @@
+/** What stores of earlier programs lack, added once when they are opened; older programs read them as before. */
+import { CENSUS_PREFIX, censusName, STOPPED_PREFIX, STOPPED_VIEW } from '../census.ts';
+import type { StoredActor } from '../ports.ts';
+import type { EffectValue, Tables } from './lmdb-tables.ts';
+import { transact } from './lmdb-tables.ts';
+
+/** To be called before anybody writes. All of it is one transaction. */
+export function upgradeTables(tables: Tables): void {
+  if (tables.meta.doesExist(['census'])) return;
+  transact(tables, () => {
+    const counted = new Map<string, number>();
+    const count = (name: string) => counted.set(name, (counted.get(name) ?? 0) + 1);
+    for (const { value } of tables.actors.getRange()) {
+      const actor = JSON.parse(value) as StoredActor;
+      const { kind, id } = actor.address;
+      count(censusName(actor));
+      if (actor.stopped === null) continue;
+      count(STOPPED_PREFIX + kind);
+      void tables.rows.put([STOPPED_VIEW, kind, id], JSON.stringify(actor.stopped));
+    }
+    for (const name of [...tables.counters.getKeys({ start: [CENSUS_PREFIX] })]) {
+      const text = String(name);
+      if (text.startsWith(CENSUS_PREFIX) && !counted.has(text)) void tables.counters.remove([text]);
+    }
+    for (const [name, value] of counted) void tables.counters.put([name], String(value));
+    for (const { key, value } of tables.due.getRange()) {
+      const [due, ...effect] = key;
+      if ((JSON.parse(value) as EffectValue).failures > 0) void tables.troubled.put(effect, String(due));
+    }
+    void tables.meta.put(['census'], '1');
+  });
+}

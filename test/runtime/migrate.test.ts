@@ -1,0 +1,148 @@
+import { mkdir, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { gunzipSync } from 'node:zlib';
+import test from 'ava';
+import { assign, setup } from 'xstate';
+import { definitions as batchDefinitions } from '../../actors/registry.ts';
+import {
+  type ActorDefinition,
+  type ActorStore,
+  createRuntime,
+  MemoryStore,
+  migrateStore,
+  openLmdbStore,
+  systemClock,
+  systemIds,
+} from '../../runtime/index.ts';
+
+const log = { debug() {}, info() {}, warn() {}, error() {} };
+
+const first: ActorDefinition = {
+  kind: 'lamp',
+  version: 1,
+  machine: setup({ types: { context: {} as { watts: number } } }).createMachine({
+    id: 'lamp',
+    context: ({ input }) => input as { watts: number },
+    initial: 'Off',
+    states: { Off: { on: { TOGGLE: 'On' } }, On: { on: { TOGGLE: 'Off' } } },
+  }),
+  rows: ({ id, context }) => [{ view: 'lamps', key: [context.watts, id], value: null }],
+  counters: ({ context }) => ({ watts: context.watts }),
+};
+
+const third: ActorDefinition = {
+  kind: 'lamp',
+  version: 3,
+  machine: setup({
+    types: { context: {} as { milliwatts: number; toggles: number } },
+    actions: { count: assign({ toggles: ({ context }) => context.toggles + 1 }) },
+  }).createMachine({
+    id: 'lamp',
+    context: ({ input }) => input as { milliwatts: number; toggles: number },
+    initial: 'Dark',
+    states: {
+      Dark: { on: { TOGGLE: { target: 'Lit', actions: 'count' } } },
+      Lit: { on: { TOGGLE: { target: 'Dark', actions: 'count' } } },
+    },
+  }),
+  rows: ({ id, context }) => [{ view: 'lamps', key: [context.milliwatts, id], value: null }],
+  counters: ({ context }) => ({ milliwatts: context.milliwatts }),
+  migrations: {
+    1: {
+      migrate: ({ state, context }) => ({
+        state: state === 'On' ? 'Lit' : 'Dark',
+        context: { milliwatts: (context as { watts: number }).watts * 1000 },
+      }),
+      facts: ({ id, context }) => ({
+        rows: [{ view: 'lamps', key: [context.watts, id], value: null }],
+        counters: { watts: context.watts },
+      }),
+    },
+    2: {
+      migrate: ({ state, context }) => ({
+        state,
+        context: { ...(context as { milliwatts: number }), toggles: 0 },
+      }),
+    },
+  },
+};
+
+function runtimeOf(store: ActorStore, definition: ActorDefinition) {
+  return createRuntime({
+    store,
+    clock: systemClock,
+    ids: systemIds,
+    log,
+    definitions: [definition],
+    handlers: {},
+  });
+}
+
+async function storeOfLamps(): Promise<ActorStore> {
+  const store = new MemoryStore();
+  const { system } = runtimeOf(store, first);
+  for (const watts of [5, 7, 40]) {
+    await system.create({ kind: 'lamp', id: `l${watts}` }, { watts });
+    if (watts === 7) await system.tell({ kind: 'lamp', id: 'l7' }, { type: 'TOGGLE' });
+  }
+  return store;
+}
+
+test('actors of an earlier version go through every migration once, with their rows and counters', async (t) => {
+  const store = await storeOfLamps();
+  t.deepEqual(await store.counters('actors/'), { 'actors/lamp/1/Off': 2, 'actors/lamp/1/On': 1 });
+  t.deepEqual(await migrateStore(store, [third], log), { migrated: 3 });
+  t.like(await store.load({ kind: 'lamp', id: 'l7' }), {
+    version: 3,
+    state: 'Lit',
+    context: { milliwatts: 7000, toggles: 0 },
+  });
+  t.deepEqual(
+    (await store.rows({ view: 'lamps', limit: 9 })).map(({ key }) => key),
+    [
+      [5000, 'l5'],
+      [7000, 'l7'],
+      [40000, 'l40'],
+    ],
+  );
+  t.deepEqual(await store.counters(''), {
+    milliwatts: 52_000,
+    'actors/lamp/3/Dark': 2,
+    'actors/lamp/3/Lit': 1,
+  });
+  const { system } = runtimeOf(store, third);
+  t.true((await system.tell({ kind: 'lamp', id: 'l7' }, { type: 'TOGGLE' })).accepted);
+  t.deepEqual(await migrateStore(store, [third], log), { migrated: 0 }, 'a second start finds nothing to do');
+});
+
+test('a store with states no way leads to is refused with a line for each, and left as it is', async (t) => {
+  const store = await storeOfLamps();
+  const without = { ...third, migrations: { 1: third.migrations?.[1] } } as ActorDefinition;
+  const error = await t.throwsAsync(migrateStore(store, [without], log), { code: 'store.no-path' });
+  t.regex(error?.message ?? '', /2 of lamp in Off \(version 1\): no migration leads from version 2 to 3/);
+  t.regex(error?.message ?? '', /1 of lamp in On \(version 1\)/);
+  t.is((await store.load({ kind: 'lamp', id: 'l5' }))?.version, 1);
+  await t.throwsAsync(migrateStore(store, [], log), { message: /this program has no such actors/ });
+  await migrateStore(store, [third], log);
+  await t.throwsAsync(migrateStore(store, [first], log), { message: /a newer program wrote it/ });
+  const renamed: ActorDefinition = { ...first, version: 3 };
+  await t.throwsAsync(migrateStore(store, [renamed], log), { message: /the machine has no such state/ });
+});
+
+test('a store written by the program of 2026-11-21 opens, with all its jobs', async (t) => {
+  const folder = await mkdtemp(join(tmpdir(), 'sealwright-store-'));
+  t.teardown(() => rm(folder, { recursive: true, force: true }));
+  await mkdir(folder, { recursive: true });
+  const packed = await readFile('test/fixtures/stores/2026-11-21-batch.mdb.gz');
+  await writeFile(join(folder, 'data.mdb'), gunzipSync(packed));
+  for (const visit of ['first', 'second']) {
+    const store = openLmdbStore({ folder });
+    await migrateStore(store, batchDefinitions, log);
+    const census = await store.counters('actors/job/');
+    t.deepEqual(census, { 'actors/job/1/Completed': 1, 'actors/job/1/Failed': 1 }, visit);
+    const jobs = await store.actors({ kind: 'job', limit: 10 });
+    t.deepEqual(jobs.map(({ state }) => state).sort(), ['Completed', 'Failed'], visit);
+    await store.close();
+  }
+});
