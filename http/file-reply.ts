@@ -4,9 +4,8 @@
  * Source: RFC 9110 §13 (conditions) and §14 (ranges); RFC 6266 (Content-Disposition).
  */
 import { type FileHandle, open } from 'node:fs/promises';
-import { Refusal, type RefusalCode } from '../machines/refusals.ts';
+import { Refusal } from '../machines/refusals.ts';
 import type { Exchange } from './exchange.ts';
-import { describe, type Problem } from './problem.ts';
 import {
   type EmptyReply,
   endHead,
@@ -17,25 +16,25 @@ import {
 } from './reply.ts';
 
 /** Thrown for a range outside the file: the answer carries `Content-Range`, which a plain refusal cannot. */
-export class RangeRefused extends Error {
-  readonly problem: Problem;
+export class RangeRefused extends Refusal {
   readonly headers: ReplyHeaders;
   constructor(length: number) {
-    super('The range lies outside the file.');
-    this.name = 'RangeRefused';
-    this.problem = describe('range.not-satisfiable', `The file has ${length} bytes.`);
+    super('range.not-satisfiable', `The file has ${length} bytes.`);
     this.headers = [['Content-Range', `bytes */${length}`]];
   }
 }
 
 export interface FileToSend {
   readonly path: string;
-  readonly fileName: string;
-  /** Lower-case hex; becomes the ETag. */
-  readonly sha256: string;
+  /** Undefined: shown in the browser and not saved under a name. */
+  readonly fileName: string | undefined;
+  /** Strong entity tag, quoted. */
+  readonly etag: string;
   readonly contentType: string;
-  /** Answered when the file is not there. */
-  readonly goneAs: RefusalCode;
+  /** Beyond those every file has. @default [] */
+  readonly headers?: ReplyHeaders;
+  /** Thrown when the file is not there. */
+  gone(): Error;
 }
 
 /** Request headers that decide what is sent; empty where absent. */
@@ -47,18 +46,18 @@ export interface FileConditions {
 
 const PIECE_BYTES = 256 * 1024;
 
-/** Opens the file and decides between 200, 206 and 304. Throws `RangeRefused`, or `goneAs`. */
+/** Opens the file and decides between 200, 206 and 304. Throws `RangeRefused`, or what `gone` gives. */
 export async function fileReply(
   wanted: FileToSend,
   conditions: FileConditions,
 ): Promise<FileReply | EmptyReply> {
-  const etag = `"${wanted.sha256}"`;
+  const { etag, fileName } = wanted;
   let file: FileHandle;
   try {
     file = await open(wanted.path, 'r');
   } catch (error) {
     const code = (error as NodeJS.ErrnoException).code;
-    if (code === 'ENOENT' || code === 'ENOTDIR') throw new Refusal(wanted.goneAs, 'The file is gone.');
+    if (code === 'ENOENT' || code === 'ENOTDIR') throw wanted.gone();
     throw error;
   }
   try {
@@ -67,11 +66,12 @@ export async function fileReply(
       return { kind: 'empty', status: 304, headers: [['ETag', etag]] };
     }
     const { size } = await file.stat();
-    const headers: [string, string][] = [
+    const headers: (readonly [name: string, value: string])[] = [
       ['Content-Type', wanted.contentType],
-      ['Content-Disposition', contentDisposition(wanted.fileName)],
+      ['Content-Disposition', fileName === undefined ? 'inline' : contentDisposition(fileName)],
       ['ETag', etag],
       ['Accept-Ranges', 'bytes'],
+      ...(wanted.headers ?? []),
     ];
     // RFC 9110 §13.1.5: with If-Range, a range counts only for the very file the client has begun.
     const applies = conditions.ifRange === '' || conditions.ifRange === etag;

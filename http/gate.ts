@@ -25,10 +25,11 @@ export interface Arrival {
   header(name: string): string;
 }
 
-export type Admission =
+/** `Who`: what the service knows of its callers. */
+export type Admission<Who = unknown> =
   | {
       readonly admitted: true;
-      readonly identity: Identity | undefined;
+      readonly identity: Who | undefined;
       readonly setCookie: string | undefined;
     }
   | { readonly admitted: false; readonly reply: EmptyReply };
@@ -39,18 +40,30 @@ export interface Gate {
    * Refusals: `host.not-allowed`.
    */
   enter(arrival: Arrival): EmptyReply | undefined;
-  /** Refusals: `auth.misconfigured`, `auth.invalid-credentials`, `auth.cross-origin`. */
-  admit(arrival: Arrival, policy: AuthPolicy): Admission;
+  /**
+   * Whatever is asked of `arrival` is asked before this returns. Throws, or rejects with, what the client is told.
+   */
+  admit(arrival: Arrival, policy: AuthPolicy): Admission | Promise<Admission>;
 }
 
-const ANYBODY: Admission = { admitted: true, identity: undefined, setCookie: undefined };
+/** What every request must pass, whoever sends it. */
+export type EntryRules = Pick<Gate, 'enter'>;
+
+/** A gate that answers at once. */
+export interface PromptGate extends Gate {
+  /** Refusals: `auth.misconfigured`, `auth.invalid-credentials`, `auth.cross-origin`. */
+  admit(arrival: Arrival, policy: AuthPolicy): Admission<Identity>;
+}
+
+export const ANYBODY: Admission<never> = { admitted: true, identity: undefined, setCookie: undefined };
 /** Methods that change nothing. */
 const SAFE = new Set(['GET', 'HEAD']);
 
-export function createGate(
-  authenticator: Authenticator,
-  settings: { readonly allowedHosts: readonly string[]; readonly requireHttps: boolean },
-): Gate {
+/** The right host, and https where it is required. */
+export function createEntryRules(settings: {
+  readonly allowedHosts: readonly string[];
+  readonly requireHttps: boolean;
+}): EntryRules {
   const isAllowed = hostCheck(settings.allowedHosts);
   return {
     enter(arrival) {
@@ -59,6 +72,16 @@ export function createGate(
       }
       return settings.requireHttps && !arrival.caller.https ? toHttps(arrival) : undefined;
     },
+  };
+}
+
+/** The batch service's gate: the API key, or the session of a browser. */
+export function createGate(
+  authenticator: Authenticator,
+  settings: { readonly allowedHosts: readonly string[]; readonly requireHttps: boolean },
+): PromptGate {
+  return {
+    ...createEntryRules(settings),
     admit(arrival, policy) {
       if (policy === 'anonymous') return ANYBODY;
       const { cookieName } = authenticator;

@@ -4,8 +4,9 @@ export { type BatchMetrics, createBatchMetrics, type MetricsSubjects } from './b
 export { readJobFilter } from './batch/queries.ts';
 export { jobDetailBody } from './batch/shapes.ts';
 export type { ForwardedTrust } from './caller.ts';
+export { type HttpServer, ListenFailure } from './listener.ts';
 export type { RequestObservation } from './request-outcome.ts';
-export { type BatchServerParts, createBatchServer, type HttpServer, ListenFailure } from './server.ts';
+export { type BatchServerParts, createBatchServer } from './server.ts';
 export type { SessionKeyStore } from './session-keys.ts';
-export type { HttpSettings, RateWindow } from './settings.ts';
+export type { HttpSettings, ListenSettings, RateWindow } from './settings.ts';
 export { loadUws } from './uws.ts';

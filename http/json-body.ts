@@ -7,14 +7,23 @@ import { Refusal } from '../machines/refusals.ts';
 const SMALL_BODY_BYTES = 16 * 1024;
 
 /** All bytes of a body. Refusals: `validation.body-invalid` for more than 16 KiB. */
-export async function readSmall(body: AsyncIterable<Buffer>): Promise<Buffer> {
+export function readSmall(body: AsyncIterable<Buffer>): Promise<Buffer> {
+  return readWhole(body, SMALL_BODY_BYTES, () => {
+    return new Refusal('validation.body-invalid', `The body exceeds ${SMALL_BODY_BYTES} bytes.`);
+  });
+}
+
+/** All bytes of a body; throws what `tooLarge` gives for more than `maxBytes`. */
+export async function readWhole(
+  body: AsyncIterable<Buffer>,
+  maxBytes: number,
+  tooLarge: () => Error,
+): Promise<Buffer> {
   const chunks: Buffer[] = [];
   let length = 0;
   for await (const chunk of body) {
     length += chunk.length;
-    if (length > SMALL_BODY_BYTES) {
-      throw new Refusal('validation.body-invalid', `The body exceeds ${SMALL_BODY_BYTES} bytes.`);
-    }
+    if (length > maxBytes) throw tooLarge();
     chunks.push(Buffer.from(chunk));
   }
   return Buffer.concat(chunks);

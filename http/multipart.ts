@@ -7,7 +7,13 @@
 
 export type MultipartEvent =
   /** A part begins. `fileName` is undefined for a plain field, and may be empty. */
-  | { readonly type: 'part'; readonly name: string; readonly fileName: string | undefined }
+  | {
+      readonly type: 'part';
+      readonly name: string;
+      readonly fileName: string | undefined;
+      /** Its Content-Type as it was sent; undefined when it names none. */
+      readonly contentType: string | undefined;
+    }
   /** A piece of the current part, never empty; a view into the chunk that was fed. */
   | { readonly type: 'data'; readonly bytes: Buffer }
   | { readonly type: 'part-end' };
@@ -42,8 +48,10 @@ const HEAD_END = Buffer.from('\r\n\r\n');
 const CR = 13;
 const DASH = 45;
 
-/** RFC 2046 §5.1.1: 1 to 70 of these, not ending in a space. */
-const BOUNDARY = /^[0-9A-Za-z'()+_,\-./:=? ]{0,69}[0-9A-Za-z'()+_,\-./:=?]$/;
+/**
+ * RFC 2046 §5.1.1: 1 to 70 of these, not ending in a space; and the star, of which a client makes its boundaries.
+ */
+const BOUNDARY = /^[0-9A-Za-z'()+_,\-./:=?* ]{0,69}[0-9A-Za-z'()+_,\-./:=?*]$/;
 
 /**
  * The boundary named by a Content-Type; undefined when the type is not multipart/form-data.
@@ -142,12 +150,14 @@ export class MultipartReader {
       throw new MultipartError('head-malformed', 'A delimiter is followed by neither a line end nor "--".');
     }
     let disposition: string | undefined;
+    let contentType: string | undefined;
     for (const line of unfold(lines)) {
       const colon = line.indexOf(':');
       if (colon < 1) throw new MultipartError('head-malformed', 'A line of a part has no header name.');
       const name = line.slice(0, colon).trim().toLowerCase();
       const value = line.slice(colon + 1).trim();
       if (name === 'content-disposition') disposition ??= value;
+      if (name === 'content-type') contentType ??= value;
       // RFC 7578 §4.7 retired the header; kept bytes would be the encoded ones, not the file's.
       if (name === 'content-transfer-encoding' && !/^(?:7bit|8bit|binary)$/i.test(value)) {
         throw new MultipartError('encoding-unsupported', 'Parts must be sent as they are, not encoded.');
@@ -158,6 +168,7 @@ export class MultipartReader {
       type: 'part',
       name: given?.get('name') ?? '',
       fileName: extendedValue(given?.get('filename*')) ?? given?.get('filename'),
+      contentType,
     };
   }
 

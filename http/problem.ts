@@ -23,11 +23,14 @@ const TYPES: { readonly [status: number]: string } = {
 
 /** A problem before it is written: what happened, not yet to which request. */
 export interface Problem {
-  readonly code: RefusalCode;
+  /** Of the service's own table. */
+  readonly code: string;
   readonly status: number;
   readonly title: string;
   readonly detail: string;
   readonly errors: Readonly<Record<string, readonly string[]>> | undefined;
+  /** More about it, flat; only some services send it. */
+  readonly details?: Readonly<Record<string, string>> | undefined;
   /** Whole seconds, at least 1. */
   readonly retryAfterSeconds: number | undefined;
   /** Only for what nobody expected: message and stack. */

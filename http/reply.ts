@@ -13,6 +13,8 @@ export interface JsonReply {
   readonly body: unknown;
   /** @default application/json; charset=utf-8 */
   readonly contentType?: string;
+  /** Everything beyond ASCII is escaped: some clients read errors in the character set of their platform. */
+  readonly ascii?: boolean;
   readonly headers?: ReplyHeaders;
 }
 
@@ -83,12 +85,16 @@ const STATUS_LINES: { readonly [status: number]: string } = {
   413: '413 Content Too Large',
   415: '415 Unsupported Media Type',
   416: '416 Range Not Satisfiable',
+  422: '422 Unprocessable Content',
   429: '429 Too Many Requests',
   500: '500 Internal Server Error',
   503: '503 Service Unavailable',
 };
 
-/** On every response. Source: batch-gaps §10, "Response headers". */
+/**
+ * On every response that does not set them itself; set to nothing, they are left out.
+ * Source: batch-gaps §10, "Response headers".
+ */
 const ALWAYS: ReplyHeaders = [
   ['X-Content-Type-Options', 'nosniff'],
   ['Referrer-Policy', 'no-referrer'],
@@ -124,12 +130,16 @@ export function writeHead(
   stored: boolean = false,
 ): void {
   response.writeStatus(STATUS_LINES[status] ?? String(status));
-  for (const [name, value] of ALWAYS) response.writeHeader(name, value);
+  for (const [name, value] of ALWAYS) {
+    if (!headers?.some(([own]) => own === name)) response.writeHeader(name, value);
+  }
   response.writeHeader('Cache-Control', stored ? ASKED_ABOUT : NOT_STORED);
   if (scene.https) for (const [name, value] of HTTPS_ONLY) response.writeHeader(name, value);
   response.writeHeader('X-Request-Id', scene.requestId);
   if (scene.setCookie !== undefined) response.writeHeader('Set-Cookie', scene.setCookie);
-  if (headers !== undefined) for (const [name, value] of headers) response.writeHeader(name, value);
+  if (headers !== undefined) {
+    for (const [name, value] of headers) if (value !== '') response.writeHeader(name, value);
+  }
 }
 
 /**
@@ -166,10 +176,18 @@ function content(
 ): readonly [contentType: string, body: string | Uint8Array] {
   switch (reply.kind) {
     case 'json':
-      return [reply.contentType ?? 'application/json; charset=utf-8', JSON.stringify(reply.body)];
+      return [
+        reply.contentType ?? 'application/json; charset=utf-8',
+        reply.ascii === true ? asciiOf(JSON.stringify(reply.body)) : JSON.stringify(reply.body),
+      ];
     case 'page':
       return ['text/html; charset=utf-8', reply.html];
     case 'asset':
       return [reply.contentType, reply.body];
   }
+}
+
+/** The same JSON without characters beyond ASCII. */
+function asciiOf(text: string): string {
+  return text.replace(/[\u0080-\uffff]/g, (unit) => `\\u${unit.charCodeAt(0).toString(16).padStart(4, '0')}`);
 }

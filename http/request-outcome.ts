@@ -47,6 +47,7 @@ export function tellOutcome(
     return;
   }
   const why = { ...properties, Code: problem.code, Detail: problem.detail };
-  if (problem.code === 'internal') to.log.error('Request failed.', { ...why, Exception: problem.exception });
+  if (problem.exception !== undefined)
+    to.log.error('Request failed.', { ...why, Exception: problem.exception });
   else to.log.info('Request refused.', why);
 }

@@ -10,33 +10,53 @@ import type { Caller } from './caller.ts';
 import type { Reply } from './reply.ts';
 
 export type Method = 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE';
-/** `page`: like `operator`, but a browser that is not logged in is sent to the login page. */
-export type AuthPolicy = 'anonymous' | 'operator' | 'page';
-export type RatePolicy = 'none' | 'upload' | 'actions';
+/**
+ * Of the batch service: `operator`, and `page`, which sends a browser that is not logged in to the login page. Of the
+ * portal: the roles that an application must have; `known-or-ticket` is answered to anybody, and the handler sees to
+ * it that whoever has no key has a ticket.
+ */
+export type AuthPolicy =
+  | 'anonymous'
+  | 'operator'
+  | 'page'
+  | 'application'
+  | 'monitor'
+  | 'administrator'
+  | 'known-or-ticket';
+export type RatePolicy = 'none' | 'upload' | 'actions' | 'validation';
 /**
  * `json`: an optional JSON object, read whole; `form`: the fields of a small form, urlencoded or multipart, read
- * whole; `stream`: the handler reads it; `none`: dropped.
+ * whole; `stream`: a form that the handler reads; `json-stream`: JSON that the handler reads; `none`: dropped.
  */
-export type BodyPolicy = 'none' | 'json' | 'form' | 'stream';
+export type BodyPolicy = 'none' | 'json' | 'form' | 'stream' | 'json-stream';
 /** What an answer holds when it is not JSON: bytes of a file, an HTML page, a part of our pages, plain text, or nothing. */
 export type Content = 'file' | 'page' | 'asset' | 'text' | 'empty';
 
-/** A checked request, as handlers see it. */
-export interface ApiRequest<Params, Query, Body> {
+/** A checked request, as handlers see it. `Who`: what the service knows of its callers. */
+export interface ApiRequest<Params, Query, Body, Who = Identity> {
   readonly params: Params;
   readonly query: Query;
   readonly body: Body;
-  /** Present for body policy `stream`. */
+  /** For body policy `json`: the body before its schema has read it. */
+  readonly given: unknown;
+  /** Present for body policies `stream` and `json-stream`. */
   readonly stream: BodyReader | undefined;
   /** One of the route's `headers`; empty when the client did not send it. */
   header(name: string): string;
   /** Undefined on anonymous routes. */
-  readonly identity: Identity | undefined;
+  readonly identity: Who | undefined;
   readonly caller: Caller;
   readonly requestId: string;
 }
 
-export interface Route<Params = unknown, Query = unknown, Body = unknown> {
+/** `Code`: the codes the service may refuse with. */
+export interface Route<
+  Params = unknown,
+  Query = unknown,
+  Body = unknown,
+  Who = Identity,
+  Code extends string = RefusalCode,
+> {
   readonly method: Method;
   /** `{name}` stands for one segment, given to `params` decoded. */
   readonly path: string;
@@ -52,18 +72,18 @@ export interface Route<Params = unknown, Query = unknown, Body = unknown> {
   readonly query: z.ZodType<Query>;
   readonly body: z.ZodType<Body>;
   /** Codes for requests that do not fit `params`, `query` or `body`. */
-  readonly unfit: { readonly params: RefusalCode; readonly query: RefusalCode; readonly body: RefusalCode };
+  readonly unfit: { readonly params: Code; readonly query: Code; readonly body: Code };
   /** What each status looks like, or all it can look like. Errors are problem bodies and not listed. */
   readonly responses: { readonly [status: number]: z.ZodType | Content | readonly Content[] };
   /** Every code the handler and its service may refuse with; those of auth and rate policy come on top. */
-  readonly refusals: readonly RefusalCode[];
-  handle(request: ApiRequest<Params, Query, Body>): Reply | Promise<Reply>;
+  readonly refusals: readonly Code[];
+  handle(request: ApiRequest<Params, Query, Body, Who>): Reply | Promise<Reply>;
 }
 
 /** A route whose own types are forgotten; the dispatcher checks by its schemas before it calls `handle`. */
-export type AnyRoute = Route<never, never, never>;
+export type AnyRoute = Route<never, never, never, never, string>;
 
-/** Ties the schemas of a route to the request its handler gets. */
+/** Ties the schemas of a route of the batch service to the request its handler gets. */
 export function route<Params, Query, Body>(definition: Route<Params, Query, Body>): AnyRoute {
   return definition as unknown as AnyRoute;
 }
@@ -82,12 +102,17 @@ const NO_PARAMS: Readonly<Record<string, string>> = {};
 /** Finds routes by method and path. Fixed paths win over those with parameters; HEAD is answered by GET. */
 export class Router {
   readonly routes: readonly AnyRoute[];
+  readonly #slashes: boolean;
   readonly #fixed = new Map<string, Map<string, AnyRoute>>();
   readonly #patterns: Pattern[] = [];
 
-  /** Throws when two routes share method and path. */
-  constructor(routes: readonly AnyRoute[]) {
+  /**
+   * Throws when two routes share method and path.
+   * @param options.trailingSlash whether `/a/` is `/a`. @default false
+   */
+  constructor(routes: readonly AnyRoute[], options: { readonly trailingSlash?: boolean } = {}) {
     this.routes = routes;
+    this.#slashes = options.trailingSlash ?? false;
     for (const entry of routes) {
       const methods = this.#methodsOf(entry.path);
       if (methods.has(entry.method)) throw new Error(`Two routes for ${entry.method} ${entry.path}.`);
@@ -95,16 +120,17 @@ export class Router {
     }
   }
 
-  /** `path` as the client sent it, without the query. */
-  find(method: string, path: string): Match {
+  /** `given` as the client sent it, without the query. */
+  find(method: string, given: string): Match {
+    const path = this.#slashes && given.length > 1 && given.endsWith('/') ? given.slice(0, -1) : given;
     const wanted = method === 'HEAD' ? 'GET' : method;
     const fixed = this.#fixed.get(path);
     const found = fixed?.get(wanted);
     if (found !== undefined) return { found: true, route: found, params: NO_PARAMS };
     const allowed = new Set(fixed?.keys());
-    const given = path.split('/');
+    const segments = path.split('/');
     for (const pattern of this.#patterns) {
-      const params = matchSegments(pattern.segments, given);
+      const params = matchSegments(pattern.segments, segments);
       if (params === undefined) continue;
       const matched = pattern.methods.get(wanted);
       if (matched !== undefined) return { found: true, route: matched, params };

@@ -7,6 +7,7 @@ import type { Clock, Ids, Log } from '../runtime/index.ts';
 import { type Authenticator, createAuthenticator } from './auth.ts';
 import { actionRoutes } from './batch/actions.ts';
 import { bulkRoutes } from './batch/bulk.ts';
+import { batchConventions } from './batch/conventions.ts';
 import { eventRoutes } from './batch/events.ts';
 import { figureRoutes } from './batch/figures.ts';
 import { fileRoutes } from './batch/files.ts';
@@ -21,6 +22,7 @@ import { BlockPool } from './block-pool.ts';
 import { createCallerFinder } from './caller.ts';
 import { Dispatcher } from './dispatch.ts';
 import { createGate } from './gate.ts';
+import { type HttpServer, Listener } from './listener.ts';
 import { withReference } from './openapi/routes.ts';
 import { createRateLimiter } from './rate-limit.ts';
 import { createRequestIds } from './request-ids.ts';
@@ -29,7 +31,6 @@ import { type AnyRoute, Router } from './router.ts';
 import { memorySessionKeys, openSessionKeyRing, type SessionKeyStore } from './session-keys.ts';
 import { createSessions } from './sessions.ts';
 import type { HttpSettings } from './settings.ts';
-import { loadUws, type Uws, type UwsApp, type UwsListenSocket } from './uws.ts';
 
 export interface BatchServerParts {
   readonly service: BatchService;
@@ -45,28 +46,6 @@ export interface BatchServerParts {
   readonly metrics?: BatchMetrics;
   /** Told about every request once it is over. */
   readonly observe?: (observation: RequestObservation) => void;
-}
-
-export interface HttpServer {
-  /**
-   * Resolves when connections are accepted; `url` names the real port.
-   * Rejects with code `listen.failed` when the address cannot be had, `uws.unavailable` without a binary.
-   */
-  listen(): Promise<{ readonly url: string }>;
-  /**
-   * Takes no new connections, waits for requests under way (at most `shutdownTimeout`), then drops what is left.
-   * To be called before the process exits. May be called more than once.
-   */
-  close(): Promise<void>;
-}
-
-/** The address cannot be had: in use, not this machine's, or not allowed. */
-export class ListenFailure extends Error {
-  readonly code = 'listen.failed';
-  constructor(host: string, port: number) {
-    super(`Cannot listen on ${host}:${port}: in use, not an address of this machine, or not allowed.`);
-    this.name = 'ListenFailure';
-  }
 }
 
 /** Every route of the batch service, its pages and its description. */
@@ -106,6 +85,7 @@ export function createBatchServer(parts: BatchServerParts): HttpServer {
     router: new Router(
       batchRoutes(parts.service, settings, clock, authenticator, parts.pages ?? UNTOLD, parts.metrics),
     ),
+    conventions: batchConventions,
     gate: createGate(authenticator, settings),
     findCaller: createCallerFinder(settings.tls !== undefined, settings.forwarded),
     challenge: authenticator.challenge,
@@ -137,66 +117,4 @@ function openSessions({ settings, clock, ids, log, sessionKeys = memorySessionKe
     clock,
     ids,
   });
-}
-
-class Listener implements HttpServer {
-  readonly #dispatcher: Dispatcher;
-  readonly #settings: HttpSettings;
-  readonly #clock: Clock;
-  readonly #log: Log;
-  #open: { readonly uws: Uws; readonly app: UwsApp; readonly socket: UwsListenSocket } | undefined;
-  #closed: Promise<void> | undefined;
-
-  constructor(dispatcher: Dispatcher, settings: HttpSettings, clock: Clock, log: Log) {
-    this.#dispatcher = dispatcher;
-    this.#settings = settings;
-    this.#clock = clock;
-    this.#log = log;
-  }
-
-  async listen(): Promise<{ readonly url: string }> {
-    const uws = loadUws();
-    const { host, port, tls } = this.#settings;
-    const app =
-      tls === undefined
-        ? uws.App()
-        : uws.SSLApp({ key_file_name: tls.keyPath, cert_file_name: tls.certificatePath });
-    app.any('/*', this.#dispatcher.handle);
-    const socket = await new Promise<UwsListenSocket | false>((resolve) => {
-      // Without this option two processes could share the port, each getting some of the connections.
-      app.listen(host, port, uws.LIBUS_LISTEN_EXCLUSIVE_PORT, resolve);
-    });
-    if (socket === false) {
-      app.close();
-      throw new ListenFailure(host, port);
-    }
-    this.#open = { uws, app, socket };
-    const name = host.includes(':') ? `[${host}]` : host;
-    const url = `${tls === undefined ? 'http' : 'https'}://${name}:${uws.us_socket_local_port(socket)}`;
-    this.#log.info('Listening.', { Url: url });
-    return { url };
-  }
-
-  close(): Promise<void> {
-    this.#closed ??= this.#close();
-    return this.#closed;
-  }
-
-  async #close(): Promise<void> {
-    const open = this.#open;
-    if (open === undefined) return;
-    open.uws.us_listen_socket_close(open.socket);
-    let stopWaiting = () => {};
-    const deadline = new Promise<void>((resolve) => {
-      stopWaiting = this.#clock.after(this.#settings.shutdownTimeout, resolve);
-    });
-    await Promise.race([this.#dispatcher.drain(), deadline]);
-    stopWaiting();
-    if (this.#dispatcher.underWay > 0) {
-      this.#log.warn('Requests were dropped at the end of the shutdown time.', {
-        Count: this.#dispatcher.underWay,
-      });
-    }
-    open.app.close();
-  }
 }

@@ -8,29 +8,29 @@ import type { Clock, Log } from '../runtime/index.ts';
 import type { BlockPool } from './block-pool.ts';
 import { BodyReader, ClientGone } from './body.ts';
 import type { Caller, FindCaller } from './caller.ts';
-import { checked } from './checked.ts';
+import type { Conventions } from './conventions.ts';
 import { Exchange } from './exchange.ts';
 import { RangeRefused, sendFile } from './file-reply.ts';
 import { readForm } from './form-body.ts';
-import type { Gate } from './gate.ts';
-import { readJson } from './json-body.ts';
-import { type Problem, problemBody, problemFrom } from './problem.ts';
+import type { Admission, Gate } from './gate.ts';
+import type { Problem } from './problem.ts';
 import type { RateLimiter } from './rate-limit.ts';
 import { type Reply, type ReplyHeaders, type ReplyScene, sendSmall } from './reply.ts';
 import type { RequestIds } from './request-ids.ts';
 import { type RequestObservation, tellOutcome } from './request-outcome.ts';
-import { type AnyRoute, type ApiRequest, type Match, parseQuery, type Router } from './router.ts';
+import type { AnyRoute, ApiRequest, Match, RatePolicy, Router } from './router.ts';
 import type { UwsRequest, UwsResponse } from './uws.ts';
 
 /** What every request of a server is answered with. */
 export interface VisitParts {
   readonly router: Router;
+  readonly conventions: Conventions;
   readonly gate: Gate;
   readonly findCaller: FindCaller;
   /** Value of `WWW-Authenticate` on every 401. */
   readonly challenge: string;
   /** Undefined where rate limiting is switched off. */
-  readonly limiters: { readonly upload: RateLimiter; readonly actions: RateLimiter } | undefined;
+  readonly limiters: { readonly [policy in RatePolicy]?: RateLimiter } | undefined;
   readonly requestIds: RequestIds;
   readonly pool: BlockPool;
   readonly spoolFolder: string;
@@ -38,6 +38,18 @@ export interface VisitParts {
   readonly log: Log;
   readonly production: boolean;
   readonly observe: ((observation: RequestObservation) => void) | undefined;
+}
+
+/** What is kept of a request when it can no longer be asked. */
+interface SentRequest {
+  readonly route: AnyRoute;
+  readonly params: Readonly<Record<string, string>>;
+  /** What stands behind `?`. */
+  readonly query: string | undefined;
+  /** Those that the route asks for. */
+  readonly headers: ReadonlyMap<string, string>;
+  readonly contentType: string;
+  readonly contentLength: string;
 }
 
 /** One request on its way through. */
@@ -131,18 +143,37 @@ export class Visit {
     }
     const { route } = match;
     const admission = this.#parts.gate.admit(arrival, route.auth);
+    // From here on nothing may be asked of the request any more: what is waited for may come when it is gone.
+    const sent: SentRequest = {
+      route,
+      params: match.params,
+      query: arrival.query,
+      headers: new Map(route.headers.map((name) => [name, arrival.header(name)])),
+      contentType: arrival.header('content-type'),
+      contentLength: arrival.header('content-length'),
+    };
+    if (!(admission instanceof Promise)) return this.#enter(admission, sent);
+    // The library insists that a body is listened to before its handler returns.
+    this.#openBody(route);
+    return admission.then((settled) => {
+      if (this.#exchange.gone) throw new ClientGone();
+      return this.#enter(settled, sent);
+    });
+  }
+
+  #enter(admission: Admission, sent: SentRequest): Reply | Promise<Reply> {
     if (!admission.admitted) return admission.reply;
     if (admission.setCookie !== undefined) this.#scene = { ...this.#scene, setCookie: admission.setCookie };
+    const { route, headers } = sent;
     const turn = this.#takeTurn(route);
-    // From here on nothing may be asked of the request any more, for a turn may come when it is gone.
-    const headers = new Map(route.headers.map((name) => [name, arrival.header(name)]));
-    const contentType = arrival.header('content-type');
-    if (route.bodyPolicy !== 'none') this.#stream = this.#openBody();
+    this.#openBody(route);
+    const isStream = route.bodyPolicy === 'stream' || route.bodyPolicy === 'json-stream';
     const handle = () =>
-      this.#handle(route, match.params, arrival.query, contentType, {
-        stream: route.bodyPolicy === 'stream' ? this.#stream : undefined,
+      this.#handle(sent, {
+        stream: isStream ? this.#stream : undefined,
         header: (name) => headers.get(name) ?? '',
-        identity: admission.identity,
+        // Each service's routes expect what its gate tells.
+        identity: admission.identity as never,
         caller: this.#caller,
         requestId: this.#scene.requestId,
       });
@@ -159,8 +190,9 @@ export class Visit {
     return limiter?.take(this.#caller.address, (leave) => this.#exchange.whenGone(leave));
   }
 
-  #openBody(): BodyReader {
-    return new BodyReader(this.#exchange, this.#response, {
+  #openBody(route: AnyRoute): void {
+    if (route.bodyPolicy === 'none') return;
+    this.#stream ??= new BodyReader(this.#exchange, this.#response, {
       clock: this.#parts.clock,
       pool: this.#parts.pool,
       spoolPath: () =>
@@ -169,23 +201,24 @@ export class Visit {
   }
 
   #handle(
-    route: AnyRoute,
-    givenParams: Readonly<Record<string, string>>,
-    queryText: string | undefined,
-    contentType: string,
-    rest: Omit<ApiRequest<never, never, never>, 'params' | 'query' | 'body'>,
+    { route, contentType, contentLength, ...sent }: SentRequest,
+    rest: Omit<ApiRequest<never, never, never, never>, 'params' | 'query' | 'body' | 'given'>,
   ): Reply | Promise<Reply> {
-    const params = checked(route.params, givenParams, route.unfit.params);
-    const query = checked(route.query, parseQuery(queryText), route.unfit.query);
+    const { conventions } = this.#parts;
+    const params = conventions.check(route.params, sent.params, route.unfit.params);
+    const query = conventions.check(route.query, conventions.readQuery(sent.query), route.unfit.query);
     const stream = this.#stream;
-    if (stream === undefined || route.bodyPolicy === 'stream') {
-      return route.handle({ ...rest, params, query, body: undefined as never });
+    if (stream === undefined || rest.stream !== undefined) {
+      return route.handle({ ...rest, params, query, body: undefined as never, given: undefined });
     }
     const reading =
-      route.bodyPolicy === 'form' ? readForm(stream, contentType) : readJson(stream, contentType);
-    return reading.then((given) =>
-      route.handle({ ...rest, params, query, body: checked(route.body, given, route.unfit.body) }),
-    );
+      route.bodyPolicy === 'form'
+        ? readForm(stream, contentType)
+        : conventions.readJson(stream, { contentType, contentLength });
+    return reading.then((given) => {
+      const body = conventions.check(route.body, given, route.unfit.body);
+      return route.handle({ ...rest, params, query, body, given });
+    });
   }
 
   #reply(reply: Reply): void | Promise<void> {
@@ -203,8 +236,8 @@ export class Visit {
       this.#done(0, undefined);
       return;
     }
-    const ranged = thrown instanceof RangeRefused;
-    const problem = ranged ? thrown.problem : problemFrom(thrown);
+    const { conventions } = this.#parts;
+    const problem = conventions.problemFrom(thrown);
     const scene = {
       traceId: this.#traceId,
       requestId: this.#scene.requestId,
@@ -216,9 +249,13 @@ export class Visit {
       {
         kind: 'json',
         status: problem.status,
-        contentType: 'application/problem+json',
-        headers: [...this.#problemHeaders(problem), ...(ranged ? thrown.headers : [])],
-        body: problemBody(problem, scene),
+        contentType: conventions.problemType,
+        ascii: true,
+        headers: [
+          ...this.#problemHeaders(problem),
+          ...(thrown instanceof RangeRefused ? thrown.headers : []),
+        ],
+        body: conventions.problemBody(problem, scene),
       },
       this.#scene,
     );
@@ -241,7 +278,7 @@ export class Visit {
       return;
     }
     this.#exchange.drop();
-    this.#done(500, problemFrom(thrown));
+    this.#done(500, this.#parts.conventions.problemFrom(thrown));
   }
 
   #done(status: number, problem: Problem | undefined): void {

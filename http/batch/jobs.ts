@@ -75,8 +75,9 @@ export function jobRoutes(jobs: Jobs): readonly AnyRoute[] {
       refusals: ['job.not-found', 'job.output-unavailable', 'job.output-gone'],
       async handle({ params, header }) {
         const output = await jobs.output(readId(params.id));
+        const gone = () => new Refusal('job.output-gone', 'The file is gone.');
         return fileReply(
-          { ...output, goneAs: 'job.output-gone' },
+          { ...output, etag: `"${output.sha256}"`, gone },
           { range: header('range'), ifRange: header('if-range'), ifNoneMatch: header('if-none-match') },
         );
       },

@@ -4,6 +4,7 @@
  * Source: Batch Signing Service API, "What the service does", "Endpoints" and "Versioning"; batch-gaps §3.
  */
 import type { ApiFacts } from '../openapi/document.ts';
+import { batchRefusals } from './refusal-facts.ts';
 
 const DESCRIPTION = `Signs files in bulk. A file becomes a job when it is uploaded or appears in an input folder; a job is
 signed as PAdES, CAdES or XAdES, verified, encrypted if so configured, and published to the output folder.
@@ -44,7 +45,23 @@ export function batchApi(
     description: DESCRIPTION,
     groups: GROUPS,
     fileTypes: FILE_TYPES,
-    apiKeyHeader: settings.apiKeyHeader,
-    cookieName: settings.cookieName,
+    refusals: batchRefusals,
+    security: {
+      schemes: {
+        ApiKey: {
+          type: 'apiKey',
+          in: 'header',
+          name: settings.apiKeyHeader,
+          description: 'The configured key. When a request has both, this header alone decides.',
+        },
+        Session: {
+          type: 'apiKey',
+          in: 'cookie',
+          name: settings.cookieName,
+          description: 'The session of a browser that is logged in.',
+        },
+      },
+      of: ({ auth }) => (auth === 'anonymous' ? [] : [{ ApiKey: [] }, { Session: [] }]),
+    },
   };
 }

@@ -4,9 +4,9 @@
  * Source: OpenAPI Specification 3.1.1; architecture §7.
  */
 import type { AnyRoute } from '../router.ts';
+import type { RefusalFacts, SecurityFacts } from './facts.ts';
 import { RESPONSE_HEADERS } from './headers.ts';
 import { operationOf } from './operation.ts';
-import { PROBLEM } from './refusals.ts';
 import { SHARED_RESPONSES } from './responses.ts';
 import { SchemaBook } from './schemas.ts';
 
@@ -21,8 +21,8 @@ export interface ApiFacts {
   readonly groups: readonly { readonly name: string; readonly description: string; readonly paths: RegExp }[];
   /** Media types of the files that it sends. */
   readonly fileTypes: readonly string[];
-  readonly apiKeyHeader: string;
-  readonly cookieName: string;
+  readonly refusals: RefusalFacts;
+  readonly security: SecurityFacts;
 }
 
 /** An OpenAPI document; its inner objects are as the specification says. */
@@ -39,10 +39,12 @@ export interface OpenApiDocument {
 /** Throws when a path belongs to no group, or two operations would have one id: both are faults of ours. */
 export function describeApi(routes: readonly AnyRoute[], facts: ApiFacts): OpenApiDocument {
   const book = new SchemaBook();
-  book.define('Problem', PROBLEM);
+  for (const [name, schema] of Object.entries(facts.refusals.schemas)) book.define(name, schema);
   const scene = {
     book,
     fileTypes: facts.fileTypes,
+    refusals: facts.refusals,
+    security: facts.security,
     tagOf: (path: string) => {
       const group = facts.groups.find(({ paths }) => paths.test(path));
       if (group === undefined) throw new Error(`${path} belongs to no group of the API description.`);
@@ -69,20 +71,7 @@ export function describeApi(routes: readonly AnyRoute[], facts: ApiFacts): OpenA
       .map(({ name, description }) => ({ name, description })),
     paths,
     components: {
-      securitySchemes: {
-        ApiKey: {
-          type: 'apiKey',
-          in: 'header',
-          name: facts.apiKeyHeader,
-          description: 'The configured key. When a request has both, this header alone decides.',
-        },
-        Session: {
-          type: 'apiKey',
-          in: 'cookie',
-          name: facts.cookieName,
-          description: 'The session of a browser that is logged in.',
-        },
-      },
+      securitySchemes: facts.security.schemes,
       headers: RESPONSE_HEADERS,
       responses: SHARED_RESPONSES,
       schemas: book.named,

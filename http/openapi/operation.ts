@@ -4,6 +4,7 @@
  * Source: OpenAPI 3.1.1 §4.8.10 ("Operation Object").
  */
 import type { AnyRoute } from '../router.ts';
+import type { RefusalFacts, SecurityFacts } from './facts.ts';
 import { headerParameters } from './headers.ts';
 import { responsesOf } from './responses.ts';
 import type { Schema, SchemaBook } from './schemas.ts';
@@ -12,11 +13,14 @@ import type { Schema, SchemaBook } from './schemas.ts';
 export interface OperationScene {
   readonly book: SchemaBook;
   readonly fileTypes: readonly string[];
+  readonly refusals: RefusalFacts;
+  readonly security: SecurityFacts;
   /** Name of the group a path belongs to. */
   tagOf(path: string): string;
 }
 
-export function operationOf(route: AnyRoute, { book, fileTypes, tagOf }: OperationScene): object {
+export function operationOf(route: AnyRoute, scene: OperationScene): object {
+  const { book, security, tagOf } = scene;
   const path = members(book.input(route.params));
   const query = members(book.input(route.query));
   const parameters = [
@@ -30,10 +34,10 @@ export function operationOf(route: AnyRoute, { book, fileTypes, tagOf }: Operati
     operationId: operationId(route),
     summary: route.summary,
     tags: [tagOf(route.path)],
-    security: route.auth === 'anonymous' ? [] : [{ ApiKey: [] }, { Session: [] }],
+    security: security.of(route),
     ...(parameters.length > 0 && { parameters }),
     ...(requestBody !== undefined && { requestBody }),
-    responses: responsesOf(route, asked, book, fileTypes),
+    responses: responsesOf(route, asked, scene),
   };
 }
 
@@ -74,6 +78,7 @@ function bodyOf(route: AnyRoute, book: SchemaBook): object | undefined {
   const required = members(schema).some(([, , needed]) => needed);
   switch (route.bodyPolicy) {
     case 'json':
+    case 'json-stream':
       return { required, content: { 'application/json': { schema } } };
     case 'form':
       return {

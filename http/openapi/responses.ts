@@ -5,8 +5,8 @@
  */
 import type { z } from 'zod';
 import type { AnyRoute, Content } from '../router.ts';
+import type { Asked, RefusalFacts } from './facts.ts';
 import { headerRefs, optionalHeaders, type ResponseHeader } from './headers.ts';
-import { problemSchema, refusalsOf, refusalText } from './refusals.ts';
 import type { SchemaBook } from './schemas.ts';
 
 export interface ResponseObject {
@@ -33,12 +33,17 @@ export const SHARED_RESPONSES = {
   },
 } as const satisfies { readonly [name: string]: ResponseObject };
 
-/** @param fileTypes media types of the files that the service sends */
+export interface ResponseScene {
+  readonly book: SchemaBook;
+  /** Media types of the files that the service sends. */
+  readonly fileTypes: readonly string[];
+  readonly refusals: RefusalFacts;
+}
+
 export function responsesOf(
   route: AnyRoute,
-  asked: { readonly params: boolean; readonly query: boolean },
-  book: SchemaBook,
-  fileTypes: readonly string[],
+  asked: Asked,
+  { book, fileTypes, refusals }: ResponseScene,
 ): Responses {
   const found: Responses = {};
   for (const [status, given] of Object.entries(route.responses)) {
@@ -54,19 +59,29 @@ export function responsesOf(
     found['304'] ??= { description: MEANINGS[304] ?? '', headers: headerRefs(['ETag']) };
   }
   found['307'] ??= { $ref: '#/components/responses/ToHttps' };
-  for (const [status, codes] of refusalsOf(route, asked)) {
+  for (const [status, codes] of byStatus(refusals.codesOf(route, asked), refusals)) {
     // A route may give such an answer itself too: as a page for browsers, or as what it was asked for.
     const known = found[status];
     const others = known !== undefined && 'content' in known ? known.content : undefined;
-    const schema = problemSchema(status, codes);
+    const schema = refusals.schema(status, codes);
     const headers = refusalHeaders(status);
     found[status] = {
-      description: refusalText(codes),
+      description: codes.map((code) => `\`${code}\`: ${refusals.titleOf(code)}`).join('\n\n'),
       headers: others === undefined ? headerRefs(headers) : optionalHeaders(headers),
-      content: { ...others, 'application/problem+json': { schema } },
+      content: { ...others, [refusals.mediaType.split(';')[0] ?? '']: { schema } },
     };
   }
   return found;
+}
+
+/** The codes of each status, both in ascending order. */
+function byStatus(codes: Iterable<string>, refusals: RefusalFacts): [number, string[]][] {
+  const found = new Map<number, string[]>();
+  for (const code of [...new Set(codes)].sort()) {
+    const status = refusals.statusOf(code);
+    if (status !== null) found.set(status, [...(found.get(status) ?? []), code]);
+  }
+  return [...found].sort(([left], [right]) => left - right);
 }
 
 function listed(given: AnyRoute['responses'][number]): readonly (z.ZodType | Content)[] {

@@ -32,7 +32,7 @@ export const ZONES = {
   },
   actors: {
     owns: /^actors\//,
-    enteredBy: [/^actors\/index\.ts$/, /^actors\/api\.ts$/],
+    enteredBy: [/^actors\/index\.ts$/, /^actors\/api\.ts$/, /^actors\/portal\/api\.ts$/],
     imports: { machines: 'all', runtime: 'all', crypto: 'all' },
     packages: ['piscina', 'chokidar', 'nodemailer'],
     builtins: true,

@@ -1,6 +1,7 @@
 import { Validator } from '@seriousme/openapi-schema-validator';
 import test from 'ava';
 import { z } from 'zod';
+import { batchRefusals } from '../../http/batch/refusal-facts.ts';
 import { describeApi, type OpenApiDocument } from '../../http/openapi/document.ts';
 import { operationId } from '../../http/openapi/operation.ts';
 import { SchemaBook } from '../../http/openapi/schemas.ts';
@@ -60,8 +61,8 @@ test('operation ids are unique, made of letters and digits, and two alike are re
     description: 'x',
     groups: [{ name: 'All', description: 'x', paths: /^\// }],
     fileTypes: [],
-    apiKeyHeader: 'X-API-Key',
-    cookieName: 'c',
+    refusals: batchRefusals,
+    security: { schemes: {}, of: () => [] },
   };
   t.throws(() => describeApi([sample('/a-b'), sample('/a/b')], facts), { message: /getAB/ });
   t.throws(() => describeApi([sample('/a')], { ...facts, groups: [] }), { message: /no group/ });

@@ -1,41 +1,14 @@
 /**
- * Which refusals a route can answer, and what their bodies look like.
+ * Which refusals a route of the batch service can answer, and what their bodies look like.
  *
  * Source: RFC 9457; `problem.ts`, which writes them; `visit.ts` and `gate.ts`, which refuse before a handler is asked.
  */
 import { REFUSALS, type RefusalCode } from '../../machines/refusals.ts';
-import type { AnyRoute } from '../router.ts';
-import type { Schema } from './schemas.ts';
-
-/** Every code of a route by status, in ascending order; handler, schemas, authentication, rate and server together. */
-export function refusalsOf(route: AnyRoute, asked: { readonly params: boolean; readonly query: boolean }) {
-  const codes = new Set<RefusalCode>(route.refusals);
-  if (asked.params) codes.add(route.unfit.params);
-  if (asked.query) codes.add(route.unfit.query);
-  if (route.bodyPolicy === 'json' || route.bodyPolicy === 'form') codes.add(route.unfit.body);
-  if (route.auth !== 'anonymous') {
-    codes.add('auth.misconfigured').add('auth.invalid-credentials');
-    if (route.method !== 'GET') codes.add('auth.cross-origin');
-  }
-  if (route.rate !== 'none') codes.add('rate-limited');
-  if (route.headers.includes('range')) codes.add('range.not-satisfiable');
-  codes.add('host.not-allowed').add('service.busy').add('internal');
-  const byStatus = new Map<number, RefusalCode[]>();
-  for (const code of [...codes].sort()) {
-    const { status } = REFUSALS[code];
-    // Codes that are only recorded are no answers.
-    if (status !== null) byStatus.set(status, [...(byStatus.get(status) ?? []), code]);
-  }
-  return [...byStatus].sort(([left], [right]) => left - right);
-}
-
-/** One line for each code. */
-export function refusalText(codes: readonly RefusalCode[]): string {
-  return codes.map((code) => `\`${code}\`: ${REFUSALS[code].title}`).join('\n\n');
-}
+import type { RefusalFacts } from '../openapi/facts.ts';
+import type { Schema } from '../openapi/schemas.ts';
 
 /** Members of the body of every refusal. */
-export const PROBLEM: Schema = {
+const PROBLEM: Schema = {
   type: 'object',
   description: 'Why a request was refused. Programs look at `code`; the texts may change.',
   properties: {
@@ -69,10 +42,26 @@ export const PROBLEM: Schema = {
   additionalProperties: false,
 };
 
-/** The body of a refusal with this status, which has one of these codes. */
-export function problemSchema(status: number, codes: readonly RefusalCode[]): Schema {
-  return {
+export const batchRefusals: RefusalFacts = {
+  mediaType: 'application/problem+json',
+  schemas: { Problem: PROBLEM },
+  codesOf(route, asked) {
+    const codes = new Set<string>(route.refusals);
+    if (asked.params) codes.add(route.unfit.params);
+    if (asked.query) codes.add(route.unfit.query);
+    if (route.bodyPolicy === 'json' || route.bodyPolicy === 'form') codes.add(route.unfit.body);
+    if (route.auth !== 'anonymous') {
+      codes.add('auth.misconfigured').add('auth.invalid-credentials');
+      if (route.method !== 'GET') codes.add('auth.cross-origin');
+    }
+    if (route.rate !== 'none') codes.add('rate-limited');
+    if (route.headers.includes('range')) codes.add('range.not-satisfiable');
+    return codes.add('host.not-allowed').add('service.busy').add('internal');
+  },
+  statusOf: (code) => REFUSALS[code as RefusalCode].status,
+  titleOf: (code) => REFUSALS[code as RefusalCode].title,
+  schema: (status, codes) => ({
     allOf: [{ $ref: '#/components/schemas/Problem' }],
     properties: { status: { const: status }, code: { enum: codes } },
-  };
-}
+  }),
+};
