@@ -8,6 +8,7 @@ import { ActorCache } from './cache.ts';
 import type { ActorDefinition, ActorSystem, ActorView, StepOutcome, TellOptions } from './definition.ts';
 import { describeFailure, Fatal, Retryable } from './failures.ts';
 import type { Faults } from './faults.ts';
+import { laneName } from './lanes.ts';
 import { Mailboxes } from './mailbox.ts';
 import type {
   ActorAddress,
@@ -21,6 +22,7 @@ import type {
   Millis,
   Step,
   StoredActor,
+  StoredEffect,
 } from './ports.ts';
 import { firstStep, nextStep, type StepContext, viewOf } from './step.ts';
 import type { Supervisor } from './supervisor.ts';
@@ -38,8 +40,8 @@ export interface HostParts {
   readonly faults: Faults;
   readonly supervisor: Supervisor;
   readonly definitions: ReadonlyMap<string, ActorDefinition>;
-  /** Names of effects somebody does; a step that asks for another one throws. */
-  readonly effects: ReadonlySet<string>;
+  /** Effects somebody does, with the lane of those that have one; a step that asks for another effect throws. */
+  readonly effects: ReadonlyMap<string, ((effect: StoredEffect['effect']) => string) | null>;
   /** Actors kept in the cache. */
   readonly cached: number;
   /** Called with each committed step, before its sender is answered. */
@@ -80,9 +82,8 @@ export class Host implements ActorSystem {
       const key = addressKey(address);
       const definition = this.#definition(address);
       if ((await this.#load(key, address)) !== undefined) return { accepted: false, because: 'exists' };
-      const step = firstStep(definition, address, input, { now: this.#parts.clock.now() });
-      this.#checkEffects(step);
-      const outcome = await this.#commit(key, step);
+      const first = firstStep(definition, address, input, { now: this.#parts.clock.now() });
+      const outcome = await this.#commit(key, this.#withLanes(first));
       return outcome === 'again' ? { accepted: false, because: 'exists' } : outcome;
     });
   }
@@ -184,8 +185,7 @@ export class Host implements ActorSystem {
   ): Promise<Step | undefined> {
     try {
       const step = nextStep(definition, stored, event, context);
-      if (step !== undefined) this.#checkEffects(step);
-      return step;
+      return step && this.#withLanes(step);
     } catch (error) {
       this.#cache.delete(key);
       await this.#supervise(key, stored, event, error);
@@ -226,12 +226,22 @@ export class Host implements ActorSystem {
     throw new Retryable('actor.contended', `${key} is being changed by somebody else.`);
   }
 
-  /** Refuses, before anything is stored, what nobody would ever do. */
-  #checkEffects(step: Step): void {
+  /** Sends each effect to its lane. Refuses, before anything is stored, what nobody would ever do. */
+  #withLanes(step: Step): Step {
+    let laned = false;
     for (const { effect } of step.effects) {
-      if (this.#parts.effects.has(effect.do)) continue;
-      throw new Fatal('effect.unknown', `Nobody does the effect "${effect.do}".`);
+      const lane = this.#parts.effects.get(effect.do);
+      if (lane === undefined) throw new Fatal('effect.unknown', `Nobody does the effect "${effect.do}".`);
+      laned ||= lane !== null;
     }
+    if (!laned) return step;
+    return {
+      ...step,
+      effects: step.effects.map((stored) => {
+        const lane = this.#parts.effects.get(stored.effect.do);
+        return lane ? { ...stored, lane: laneName(stored.effect.do, lane(stored.effect)) } : stored;
+      }),
+    };
   }
 
   /** `again`: someone else moved the actor on; compute anew. A rejection leaves open whether it was stored. */

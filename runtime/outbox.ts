@@ -39,9 +39,30 @@ export interface OutboxParts {
   readonly log: Log;
   readonly faults: Faults;
   readonly handlers: { readonly [name: string]: EffectHandler };
+  /** Where the effects of this outbox wait. */
+  readonly queue: EffectQueue;
   readonly inFlight: number;
   readonly deliver: (address: ActorAddress, event: ActorEvent, delivery: Delivery) => Promise<StepOutcome>;
   readonly settle: (address: ActorAddress, effect: EffectKey) => Promise<void>;
+}
+
+/** What waits for an outbox. */
+export interface EffectQueue {
+  /** Leases up to `limit` effects that are due. */
+  lease(now: Millis, limit: number): Promise<readonly StoredEffect[]>;
+  /** Earliest time at which an unleased effect that may start is due. */
+  nextDue(): Promise<Millis | undefined>;
+  /** A leased effect is no longer in work. True when others waited for it. */
+  ended(effect: StoredEffect): boolean;
+}
+
+/** The queue of all effects without a lane. */
+export function commonQueue(store: ActorStore): EffectQueue {
+  return {
+    lease: (now, limit) => store.leaseEffects(now, limit),
+    nextDue: () => store.nextEffectDue(),
+    ended: () => false,
+  };
 }
 
 /**
@@ -123,7 +144,7 @@ export class Outbox {
   }
 
   async #look(): Promise<void> {
-    const { store, clock, inFlight, log } = this.#parts;
+    const { queue, clock, inFlight, log } = this.#parts;
     // All commits of one group announce themselves in one run of microtasks; one look serves them all.
     await undefined;
     this.#lookAgain = false;
@@ -132,12 +153,12 @@ export class Outbox {
     let pause = LOOK_EVERY;
     try {
       const now = this.#now();
-      for (const effect of await store.leaseEffects(now, inFlight - this.#running.size)) {
+      for (const effect of await queue.lease(now, inFlight - this.#running.size)) {
         this.#start(effect, stopping.signal);
       }
       if (!this.#rearm || this.#running.size >= inFlight) return;
       this.#rearm = false;
-      const next = await store.nextEffectDue();
+      const next = await queue.nextDue();
       if (next !== undefined) pause = Math.max(1, Math.min(LOOK_EVERY, next - this.#now()));
     } catch (error) {
       log.error('The outbox could not read the store.', describeFailure(error));
@@ -158,7 +179,8 @@ export class Outbox {
       .finally(() => {
         const wasFull = this.#running.size >= this.#parts.inFlight;
         this.#running.delete(run);
-        if (wasFull) this.wake();
+        const laneWasFull = this.#parts.queue.ended(effect);
+        if (wasFull || laneWasFull) this.wake();
       });
     this.#running.add(run);
   }

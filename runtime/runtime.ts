@@ -2,10 +2,11 @@
 import type { ActorDefinition, ActorSystem, EffectHandler, StepOutcome } from './definition.ts';
 import { Fatal } from './failures.ts';
 import { Faults } from './faults.ts';
-import { Host } from './host.ts';
+import { Host, type HostParts } from './host.ts';
+import { LaneQueue } from './lanes.ts';
 import { checkMachine } from './machine-shape.ts';
-import { Outbox, TELL_EFFECT } from './outbox.ts';
-import type { ActorAddress, ActorStore, Clock, Ids, Log, Millis, Step } from './ports.ts';
+import { commonQueue, Outbox, type OutboxParts, TELL_EFFECT } from './outbox.ts';
+import type { ActorAddress, ActorStore, Clock, Ids, Log, Millis, Step, StoredEffect } from './ports.ts';
 import { type RestartLimit, Supervisor } from './supervisor.ts';
 import { Timers } from './timers.ts';
 
@@ -66,25 +67,34 @@ export function createRuntime(parts: RuntimeParts): Runtime {
     faults,
     supervisor: new Supervisor(options.restarts),
     definitions: byKind(parts.definitions),
-    effects: new Set([TELL_EFFECT, ...Object.keys(handlers)]),
+    effects: laneFunctions(handlers),
     cached: options.cachedActors,
     committed: (step) => {
-      if (step.effects.length > 0) outbox.wake();
+      for (const { lane, effect } of step.effects) {
+        (lane === undefined ? outbox : laned.get(effect.do))?.wake();
+      }
       if (step.timers.arm.length > 0) timers.committed(step);
       parts.onCommitted?.(step);
     },
   });
-  const outbox = new Outbox({
+  const common: Omit<OutboxParts, 'queue' | 'inFlight'> = {
     store,
     clock,
     ids,
     log,
     faults,
     handlers,
-    inFlight: options.effectsInFlight,
     deliver: (address, event, delivery) => host.deliver(address, event, delivery),
     settle: (address, effect) => host.settle(address, effect),
-  });
+  };
+  const outbox = new Outbox({ ...common, queue: commonQueue(store), inFlight: options.effectsInFlight });
+  const laned = new Map<string, Outbox>();
+  for (const [name, { lanes }] of Object.entries(handlers)) {
+    if (lanes === undefined) continue;
+    const queue = new LaneQueue(store, name, lanes.perLane);
+    laned.set(name, new Outbox({ ...common, queue, inFlight: lanes.atOnce }));
+  }
+  const outboxes = [outbox, ...laned.values()];
   const timers = new Timers({ store, clock, log, faults, host });
   return {
     store,
@@ -99,13 +109,16 @@ export function createRuntime(parts: RuntimeParts): Runtime {
       },
     },
     start: () => {
-      outbox.start();
+      for (const one of outboxes) one.start();
       timers.start();
     },
     stop: async (grace) => {
-      await Promise.all([timers.stop(), outbox.stop(grace)]);
+      await Promise.all([timers.stop(), ...outboxes.map((one) => one.stop(grace))]);
     },
-    stats: () => ({ awakeActors: host.awake, effectsInFlight: outbox.running }),
+    stats: () => ({
+      awakeActors: host.awake,
+      effectsInFlight: outboxes.reduce((sum, { running }) => sum + running, 0),
+    }),
   };
 }
 
@@ -122,6 +135,19 @@ function fillOptions(given: RuntimeOptions) {
     throw new Fatal('runtime.options', 'cachedActors must be a whole number of at least 0.');
   }
   return filled;
+}
+
+/** Every effect somebody does, with the function that names its lane. */
+function laneFunctions(handlers: RuntimeParts['handlers']): HostParts['effects'] {
+  const effects = new Map<string, ((effect: StoredEffect['effect']) => string) | null>([[TELL_EFFECT, null]]);
+  for (const [name, { lanes }] of Object.entries(handlers)) {
+    for (const bound of lanes === undefined ? [] : [lanes.atOnce, lanes.perLane]) {
+      if (Number.isInteger(bound) && bound >= 1) continue;
+      throw new Fatal('runtime.options', `The lanes of "${name}" must take at least 1 effect at once.`);
+    }
+    effects.set(name, lanes === undefined ? null : (effect) => lanes.of(effect));
+  }
+  return effects;
 }
 
 function byKind(definitions: readonly ActorDefinition[]): ReadonlyMap<string, ActorDefinition> {

@@ -6,10 +6,13 @@ import type { Committed, EffectKey, Step } from '../ports.ts';
 import { AFTER_ALL_TEXT } from './keys.ts';
 import {
   actorKey,
-  dueKey,
+  type EffectPlace,
   type EffectValue,
   effectKey,
   type Key,
+  placeText,
+  queueOf,
+  readPlace,
   type Table,
   type Tables,
 } from './lmdb-tables.ts';
@@ -79,36 +82,41 @@ function writeEffects(tables: Tables, step: Step, own: Key, gone: EffectKey[]): 
       gone.push(key.join('/'));
     }
   }
-  for (const { key, effect, dueAt, failures, lastError } of step.effects) {
-    const at = effectKey(key);
+  for (const { key, effect, dueAt, failures, lastError, lane } of step.effects) {
     const value: EffectValue = { effect, failures, lastError };
-    void tables.effects.put(at, String(dueAt));
-    void tables.due.put(dueKey(dueAt, at), JSON.stringify(value));
+    putEffect(tables, effectKey(key), { dueAt, lane }, value);
   }
 }
 
+function putEffect(tables: Tables, key: Key, place: EffectPlace, value: EffectValue): void {
+  const { table, at } = queueOf(tables, place, key);
+  void tables.effects.put(key, placeText(place));
+  void table.put(at, JSON.stringify(value));
+}
+
 function removeEffect(tables: Tables, key: Key): void {
-  const dueAt = tables.effects.get(key);
-  if (dueAt === undefined) return;
-  void tables.due.remove(dueKey(Number(dueAt), key));
+  const place = tables.effects.get(key);
+  if (place === undefined) return;
+  const { table, at } = queueOf(tables, readPlace(place), key);
+  void table.remove(at);
   void tables.effects.remove(key);
   if (tables.troubled.doesExist(key)) void tables.troubled.remove(key);
 }
 
 /** Gives an effect a later time. Nothing happens when it is settled. */
 export function writeDeferral(tables: Tables, key: EffectKey, until: number, error: string): void {
-  const at = effectKey(key);
-  const dueAt = tables.effects.get(at);
-  if (dueAt === undefined) return;
-  const before = dueKey(Number(dueAt), at);
-  const value = tables.due.get(before);
+  const own = effectKey(key);
+  const stored = tables.effects.get(own);
+  if (stored === undefined) return;
+  const place = readPlace(stored);
+  const { table, at } = queueOf(tables, place, own);
+  const value = table.get(at);
   if (value === undefined) return;
   const { effect, failures } = JSON.parse(value) as EffectValue;
-  const after: EffectValue = { effect, failures: failures + 1, lastError: error };
-  void tables.due.remove(before);
-  void tables.due.put(dueKey(until, at), JSON.stringify(after));
-  void tables.effects.put(at, String(until));
-  void tables.troubled.put(at, String(until));
+  void table.remove(at);
+  const later = { ...place, dueAt: until };
+  putEffect(tables, own, later, { effect, failures: failures + 1, lastError: error });
+  void tables.troubled.put(own, placeText(later));
 }
 
 /** Moves counters; one that reaches 0 is removed. */

@@ -10,7 +10,7 @@
  * | effects  | kind, id, revision, index      | when it is due, and its lane if it has one   |
  * | due      | due, kind, id, revision, index | the effect                                   |
  * | lanes    | lane, due, kind, id, revision, index | the effect, of those that have a lane   |
- * | troubled | kind, id, revision, index      | when it is due; of effects that failed       |
+ * | troubled | kind, id, revision, index      | as `effects`; of those that failed           |
  * | timers   | due, kind, id, name            | the event                                    |
  * | names    | name                           | who holds it                                 |
  * | counters | name                           | the count                                    |

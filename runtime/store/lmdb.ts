@@ -22,12 +22,13 @@ import { AFTER_ALL_TEXT } from './keys.ts';
 import { Committer } from './lmdb-committer.ts';
 import {
   actorKey,
-  dueKey,
   effectKey,
   type Key,
   openTables,
   partsOf,
+  queueOf,
   readEffect,
+  readPlace,
   type Tables,
 } from './lmdb-tables.ts';
 import { upgradeTables } from './lmdb-upgrade.ts';
@@ -155,17 +156,62 @@ class LmdbStore implements ActorStore {
     return value === undefined ? undefined : (JSON.parse(value) as ActorAddress);
   }
 
-  async leaseEffects(now: Millis, limit: number): Promise<readonly StoredEffect[]> {
+  /** An effect by its own key and what is kept of its place. */
+  #effectAt(key: Key, placeText: string): StoredEffect | undefined {
+    const place = readPlace(placeText);
+    const { table, at } = queueOf(this.#tables, place, key);
+    const stored = table.get(at);
+    return stored === undefined ? undefined : readEffect([place.dueAt, ...key], stored, place.lane);
+  }
+
+  async leaseEffects(now: Millis, limit: number, lane?: string): Promise<readonly StoredEffect[]> {
     const leased: StoredEffect[] = [];
     if (limit <= 0) return leased;
-    for (const { key, value } of this.#tables.due.getRange({ end: [now, AFTER_ALL_TEXT] })) {
-      const name = key.slice(1).join('/');
+    const { due, lanes } = this.#tables;
+    const range =
+      lane === undefined
+        ? due.getRange({ end: [now, AFTER_ALL_TEXT] })
+        : lanes.getRange({ start: [lane], end: [lane, now, AFTER_ALL_TEXT] });
+    for (const { key, value } of range) {
+      const own = lane === undefined ? key : key.slice(1);
+      const name = own.slice(1).join('/');
       if (this.#leased.has(name)) continue;
-      leased.push(readEffect(key, value));
+      leased.push(readEffect(own, value, lane));
       this.#leased.add(name);
       if (leased.length === limit) break;
     }
     return leased;
+  }
+
+  async lanes(query: {
+    readonly prefix: string;
+    readonly after?: string;
+    readonly limit: number;
+  }): Promise<readonly { readonly lane: string; readonly due: Millis }[]> {
+    const found: { lane: string; due: Millis }[] = [];
+    const end: Key = [query.prefix + AFTER_ALL_TEXT];
+    let start: Key = query.after === undefined ? [query.prefix] : [query.after, AFTER_ALL_TEXT];
+    while (found.length < query.limit) {
+      const lane = this.#firstLaneKey(start, end)?.[0];
+      if (lane === undefined) break;
+      const name = String(lane);
+      const due = this.#firstUnleased(name);
+      if (due !== undefined) found.push({ lane: name, due });
+      start = [name, AFTER_ALL_TEXT];
+    }
+    return found;
+  }
+
+  #firstLaneKey(start: Key, end: Key): Key | undefined {
+    for (const key of this.#tables.lanes.getKeys({ start, end, limit: 1 })) return key;
+    return undefined;
+  }
+
+  #firstUnleased(lane: string): Millis | undefined {
+    for (const key of this.#tables.lanes.getKeys({ start: [lane], end: [lane, AFTER_ALL_TEXT] })) {
+      if (!this.#leased.has(key.slice(2).join('/'))) return Number(key[1]);
+    }
+    return undefined;
   }
 
   async nextEffectDue(): Promise<Millis | undefined> {
@@ -182,9 +228,8 @@ class LmdbStore implements ActorStore {
       start: own,
       end: [...own, AFTER_ALL_TEXT],
     })) {
-      const at = dueKey(Number(value), key);
-      const stored = this.#tables.due.get(at);
-      if (stored !== undefined) pending.push(readEffect(at, stored));
+      const effect = this.#effectAt(key, value);
+      if (effect !== undefined) pending.push(effect);
     }
     return pending;
   }
@@ -199,9 +244,8 @@ class LmdbStore implements ActorStore {
       limit: query.limit,
     });
     for (const { key, value } of range) {
-      const at = dueKey(Number(value), key);
-      const stored = this.#tables.due.get(at);
-      if (stored !== undefined) found.push(readEffect(at, stored));
+      const effect = this.#effectAt(key, value);
+      if (effect !== undefined) found.push(effect);
     }
     return found;
   }

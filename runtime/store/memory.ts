@@ -200,7 +200,8 @@ export class MemoryStore implements ActorStore {
   async nextEffectDue(): Promise<Millis | undefined> {
     let earliest: Millis | undefined;
     for (const { key, dueAt, lane } of this.#effects.values()) {
-      if (lane === undefined && !this.#leased.has(key) && (earliest === undefined || dueAt < earliest)) earliest = dueAt;
+      if (lane === undefined && !this.#leased.has(key) && (earliest === undefined || dueAt < earliest))
+        earliest = dueAt;
     }
     return earliest;
   }

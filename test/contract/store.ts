@@ -1,6 +1,6 @@
 /** The contract of `ActorStore`, run against every implementation. */
 import test, { type ExecutionContext } from 'ava';
-import type { ActorStore, RowQuery, Step } from '../../runtime/index.ts';
+import type { ActorStore, RowQuery, Step, StoredEffect } from '../../runtime/index.ts';
 import { A, B, effectOf, stepOf } from './steps.ts';
 
 /** What a test gets: a fresh store, and a way to look at the same data as a new process would. */
@@ -449,6 +449,50 @@ export function storeContract(name: string, open: (t: ExecutionContext) => Promi
     await store.deferEffect(effect.key, 900, 'too late');
     t.is(await store.nextEffectDue(), undefined);
     t.deepEqual(await store.pendingEffects(A), []);
+  });
+
+  promise('effects with a lane wait apart from all others, and keep their lane', async (t, store, under) => {
+    const laned = (effect: StoredEffect, lane: string) => ({ ...effect, lane });
+    const first = laned(effectOf(A, 1, 0, 10), 'call/a');
+    const second = laned(effectOf(A, 1, 1, 20), 'call/a');
+    const other = laned(effectOf(A, 1, 2, 15), 'call/b');
+    const elsewhere = laned(effectOf(A, 1, 3, 5), 'mail/a');
+    const plain = effectOf(A, 1, 4, 30);
+    const effects = [first, second, other, elsewhere, plain];
+    await must(t, store, stepOf(A, 0, { effects }));
+    t.deepEqual(await store.pendingEffects(A), effects);
+    t.is(await store.nextEffectDue(), 30);
+    const lanes = (more: { readonly after?: string; readonly limit?: number } = {}) =>
+      store.lanes({ prefix: 'call/', limit: 9, ...more });
+    t.deepEqual(await lanes(), [
+      { lane: 'call/a', due: 10 },
+      { lane: 'call/b', due: 15 },
+    ]);
+    t.deepEqual(await lanes({ limit: 1 }), [{ lane: 'call/a', due: 10 }]);
+    t.deepEqual(await lanes({ after: 'call/a' }), [{ lane: 'call/b', due: 15 }]);
+    t.deepEqual(await lanes({ after: 'call/b' }), []);
+    t.deepEqual(await store.leaseEffects(99, 9), [plain], 'the common queue has nothing of the lanes');
+    t.deepEqual(await store.leaseEffects(19, 9, 'call/a'), [first]);
+    t.deepEqual(await lanes(), [
+      { lane: 'call/a', due: 20 },
+      { lane: 'call/b', due: 15 },
+    ]);
+    t.deepEqual(await store.leaseEffects(99, 0, 'call/b'), []);
+    t.deepEqual(await store.leaseEffects(99, 9, 'call/b'), [other]);
+    t.deepEqual(await lanes(), [{ lane: 'call/a', due: 20 }]);
+    await store.deferEffect(other.key, 500, 'no answer');
+    const later = { ...other, dueAt: 500, failures: 1, lastError: 'no answer' };
+    t.deepEqual(await lanes({ after: 'call/a' }), [{ lane: 'call/b', due: 500 }]);
+    t.deepEqual(await store.leaseEffects(499, 9, 'call/b'), []);
+    const again = under.reopen ? await under.reopen() : store;
+    if (under.reopen) t.deepEqual(await again.leaseEffects(99, 1, 'call/a'), [first], 'leases have ended');
+    t.deepEqual(await again.leaseEffects(500, 9, 'call/b'), [later]);
+    for (const [at, { key }] of [first, other].entries())
+      await must(t, again, stepOf(A, at + 1, { settles: key }));
+    t.deepEqual(await again.pendingEffects(A), [second, elsewhere, plain]);
+    await must(t, again, stepOf(A, 3, { dropsEffects: true }));
+    t.deepEqual(await again.lanes({ prefix: '', limit: 9 }), []);
+    t.deepEqual(await again.leaseEffects(999, 9, 'call/a'), []);
   });
 
   promise('deadlines come earliest first and stay until disarmed', async (t, store) => {
