@@ -1,10 +1,28 @@
 /**
- * The lanes of one handler: queues that take turns, each with a bound of its own. Nothing is kept here but what is in
- * work; what waits, waits in the store.
+ * The queues that effects wait in: the common one, and the lanes of one handler, which take turns, each with a bound
+ * of its own. Nothing is kept here but what is in work; what waits, waits in the store.
  */
-import type { EffectQueue } from './outbox.ts';
 import type { ActorStore, Millis, StoredEffect } from './ports.ts';
 import { compareKeys } from './store/keys.ts';
+
+/** What waits for an outbox. */
+export interface EffectQueue {
+  /** Leases up to `limit` effects that are due. */
+  lease(now: Millis, limit: number): Promise<readonly StoredEffect[]>;
+  /** Earliest time at which an unleased effect that may start is due. */
+  nextDue(): Promise<Millis | undefined>;
+  /** A leased effect is no longer in work. True when others waited for it. */
+  ended(effect: StoredEffect): boolean;
+}
+
+/** The queue of all effects without a lane. */
+export function commonQueue(store: ActorStore): EffectQueue {
+  return {
+    lease: (now, limit) => store.leaseEffects(now, limit),
+    nextDue: () => store.nextEffectDue(),
+    ended: () => false,
+  };
+}
 
 /** Lanes read at once. */
 const PIECE = 64;

@@ -8,6 +8,7 @@ import type { EffectHandler, StepOutcome } from './definition.ts';
 import { describeFailure, isRetryable } from './failures.ts';
 import type { Faults } from './faults.ts';
 import type { Delivery } from './host.ts';
+import type { EffectQueue } from './lanes.ts';
 import type {
   ActorAddress,
   ActorEvent,
@@ -44,25 +45,6 @@ export interface OutboxParts {
   readonly inFlight: number;
   readonly deliver: (address: ActorAddress, event: ActorEvent, delivery: Delivery) => Promise<StepOutcome>;
   readonly settle: (address: ActorAddress, effect: EffectKey) => Promise<void>;
-}
-
-/** What waits for an outbox. */
-export interface EffectQueue {
-  /** Leases up to `limit` effects that are due. */
-  lease(now: Millis, limit: number): Promise<readonly StoredEffect[]>;
-  /** Earliest time at which an unleased effect that may start is due. */
-  nextDue(): Promise<Millis | undefined>;
-  /** A leased effect is no longer in work. True when others waited for it. */
-  ended(effect: StoredEffect): boolean;
-}
-
-/** The queue of all effects without a lane. */
-export function commonQueue(store: ActorStore): EffectQueue {
-  return {
-    lease: (now, limit) => store.leaseEffects(now, limit),
-    nextDue: () => store.nextEffectDue(),
-    ended: () => false,
-  };
 }
 
 /**
