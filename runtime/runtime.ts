@@ -3,9 +3,9 @@ import type { ActorDefinition, ActorSystem, EffectHandler, StepOutcome } from '.
 import { Fatal } from './failures.ts';
 import { Faults } from './faults.ts';
 import { Host, type HostParts } from './host.ts';
-import { LaneQueue } from './lanes.ts';
+import { commonQueue, LaneQueue } from './lanes.ts';
 import { checkMachine } from './machine-shape.ts';
-import { commonQueue, Outbox, type OutboxParts, TELL_EFFECT } from './outbox.ts';
+import { Outbox, type OutboxParts, TELL_EFFECT } from './outbox.ts';
 import type { ActorAddress, ActorStore, Clock, Ids, Log, Millis, Step, StoredEffect } from './ports.ts';
 import { type RestartLimit, Supervisor } from './supervisor.ts';
 import { Timers } from './timers.ts';
