@@ -10,23 +10,25 @@ export function spliceDict(original: PdfDict, changes: ReadonlyMap<string, strin
     original.cipher === undefined ? original : readDict(Buffer.from(sourceText(original), 'latin1'), -1, 0);
   const { bytes } = dict;
   const keys = [...changes.keys()];
-  let text = '';
-  let at = dict.start;
+  let kept = '';
+  let at = dict.start + 2;
   const written = new Set<string>();
   for (const entry of dict.entries) {
     const key = keys.find((name) => dict.isKey(entry, name));
     const value = key === undefined ? undefined : changes.get(key);
     if (key === undefined || value === undefined) continue;
     // A key written twice ends up with one value, whichever of the two a reader believes.
-    text += `${bytes.toString('latin1', at, entry.start)} ${value}`;
+    kept += `${bytes.toString('latin1', at, entry.start)} ${value}`;
     at = entry.end;
     written.add(key);
   }
-  text += bytes.toString('latin1', at, dict.end - 2);
+  kept += bytes.toString('latin1', at, dict.end);
+  let added = '';
   for (const [key, value] of changes) {
-    if (!written.has(key)) text += `/${key} ${value}`;
+    if (!written.has(key)) added += `/${key} ${value}`;
   }
-  return `${text}>>`;
+  // In front, since a damaged dictionary may end in a key without a value, which would take ours for it.
+  return `<<${added}${kept}`;
 }
 
 /** The array with a value added at its end; a new array when there is none. */

@@ -110,9 +110,10 @@ test('items of an array come one by one, references whole', (t) => {
 test('changing one key leaves every other byte as it was', (t) => {
   const odd = '<</A  1%c\n/B (\xe4\\))/C<41>\t/D[ 1 2 ] >>';
   t.is(spliceDict(dict(odd), new Map([['B', '7']])), '<</A  1%c\n/B  7/C<41>\t/D[ 1 2 ] >>');
-  t.is(spliceDict(dict(odd), new Map([['New', '7']])), '<</A  1%c\n/B (\xe4\\))/C<41>\t/D[ 1 2 ] /New 7>>');
+  t.is(spliceDict(dict(odd), new Map([['New', '7']])), '<</New 7/A  1%c\n/B (\xe4\\))/C<41>\t/D[ 1 2 ] >>');
   t.is(spliceDict(dict('<</A 1/B 2/A 3>>'), new Map([['A', '9']])), '<</A  9/B 2/A  9>>');
   t.is(spliceDict(dict('<</A>>'), new Map([['A', '9']])), '<</A 9>>');
+  t.is(spliceDict(dict('<</A 1/Lost>>'), new Map([['B', '9']])), '<</B 9/A 1/Lost>>');
 });
 
 test('an item is added to an array of any form, and makes one where there is none', (t) => {
