@@ -1,5 +1,14 @@
 /** The file a signature is written to: new, private until published, synced before anyone is told. */
-import { closeSync, constants, fdatasyncSync, openSync, unlinkSync, writeSync, writevSync } from 'node:fs';
+import {
+  closeSync,
+  constants,
+  fdatasyncSync,
+  ftruncateSync,
+  openSync,
+  unlinkSync,
+  writeSync,
+  writevSync,
+} from 'node:fs';
 import { CryptoError } from '../types.ts';
 
 export interface Target {
@@ -10,6 +19,8 @@ export interface Target {
   write(...parts: readonly Uint8Array[]): void;
   /** Overwrites bytes that were appended before. @throws {CryptoError} `output.unwritable` */
   writeAt(position: number, bytes: Uint8Array): void;
+  /** Takes back what was appended behind the first `length` bytes. @throws {CryptoError} `output.unwritable` */
+  cutTo(length: number): void;
   /** Returns when data and length are on the disk. @throws {CryptoError} `output.unwritable` */
   sync(): void;
   /** Safe to call more than once. @throws {CryptoError} `output.unwritable` */
@@ -78,6 +89,13 @@ class FileTarget implements Target {
       throw new CryptoError('output.unwritable', `${this.path} is shorter than the place to write at.`);
     }
     this.#put(bytes, position);
+  }
+
+  cutTo(length: number): void {
+    const fd = this.#open();
+    if (length >= this.#length) return;
+    this.#guarded(() => ftruncateSync(fd, length));
+    this.#length = length;
   }
 
   sync(): void {

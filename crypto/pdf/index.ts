@@ -8,6 +8,7 @@ export { firstPage, type Page, pages, type TreePage } from './page.ts';
 export { unpredict } from './predictor.ts';
 export { referencesIn } from './references.ts';
 export { firstUnusedNumber, type RevisionObject, writeRevision } from './revision.ts';
+export { type DictChange, nameObject, type Rewriting, type RewrittenEntry, rewriteValue } from './rewrite.ts';
 export { assertSignable } from './signable.ts';
 export { sourceText } from './source-text.ts';
 export { appendItem, spliceDict } from './splice.ts';

@@ -1,7 +1,6 @@
 /**
  * The image of a signature as PDF carries it (ISO 32000-2, 8.9.5, 8.6.5 and 11.6.5.2).
  */
-import type { Draft } from '../draft.ts';
 import { referenceText } from '../draft.ts';
 import type { AppearanceRules } from './archive-rules.ts';
 import { colourSpace } from './colour.ts';
@@ -9,14 +8,14 @@ import { assertFileLength, refusedImage } from './image-limits.ts';
 import { isJpeg, type JpegImage, readJpeg } from './jpeg.ts';
 import { packedPng } from './packed-png.ts';
 import { isPng, type PngFile, readPng } from './png-file.ts';
-import { streamObject } from './stream-object.ts';
+import { type ObjectSink, streamObject } from './stream-object.ts';
 
 export interface ShownImage {
   /** Pixels. */
   readonly width: number;
   readonly height: number;
   /** Writes the image into the draft and gives the text of the reference to it. */
-  embed(draft: Draft, rules: AppearanceRules): string;
+  embed(draft: ObjectSink, rules: AppearanceRules): string;
 }
 
 /** @throws {CryptoError} `request.invalid` for anything but a whole PNG or JPEG of bearable size */
@@ -35,7 +34,7 @@ export function showImage(file: Uint8Array): ShownImage {
   throw refusedImage('is neither PNG nor JPEG');
 }
 
-function embedPng(file: Buffer, png: PngFile, draft: Draft, rules: AppearanceRules): string {
+function embedPng(file: Buffer, png: PngFile, draft: ObjectSink, rules: AppearanceRules): string {
   const { channels, colours, alpha } = packedPng(file, png, rules.transparency);
   const keys = `${imageKeys(png.width, png.height)}/Filter/FlateDecode`;
   let mask = '';
@@ -46,7 +45,7 @@ function embedPng(file: Buffer, png: PngFile, draft: Draft, rules: AppearanceRul
   return referenceText(draft.add(streamObject(`${keys}/ColorSpace${space}${mask}`, colours)));
 }
 
-function embedJpeg(jpeg: JpegImage, draft: Draft, rules: AppearanceRules): string {
+function embedJpeg(jpeg: JpegImage, draft: ObjectSink, rules: AppearanceRules): string {
   const { width, height, components, isInverted, data } = jpeg;
   if (components === 4 && !rules.deviceColours) {
     throw refusedImage('is a JPEG of printing colours, which this PDF/A file has no definition of');

@@ -25,15 +25,17 @@ interface Area extends Extent {
 }
 
 /**
- * Operators of the content stream, whose resources are called `Im` and `F`.
+ * Operators of the content stream; the font is called `F`.
  * @param image its pixels, when there is one
  * @param ink operators that set the colour of text
+ * @param imageName of the resource
  */
 export function layOut(
   extent: Extent,
   image: Extent | undefined,
-  text: ShownText | undefined,
+  text: Pick<ShownText, 'lines' | 'ascent' | 'descent'> | undefined,
   ink: string,
+  imageName: string = 'Im',
 ): string {
   const margin = Math.min(MARGIN, extent.width / 20, extent.height / 20);
   const inner: Area = {
@@ -43,27 +45,31 @@ export function layOut(
     height: extent.height - 2 * margin,
   };
   if (image === undefined) return text === undefined ? '' : textIn(inner, text, ink);
-  if (text === undefined) return imageIn(inner, image);
+  if (text === undefined) return imageIn(inner, image, imageName);
   const natural = (inner.height * image.width) / image.height;
   const width = Math.min(natural, IMAGE_SHARE * inner.width);
   const left = inner.left + width + margin;
   return (
-    imageIn({ ...inner, width }, image) +
+    imageIn({ ...inner, width }, image, imageName) +
     textIn({ ...inner, left, width: inner.left + inner.width - left }, text, ink)
   );
 }
 
 /** As large as its proportions allow, in the middle. */
-function imageIn(area: Area, image: Extent): string {
+function imageIn(area: Area, image: Extent, name: string): string {
   const scale = Math.min(area.width / image.width, area.height / image.height);
   const [width, height] = [image.width * scale, image.height * scale];
   const left = area.left + (area.width - width) / 2;
   const bottom = area.bottom + (area.height - height) / 2;
-  return `q ${numbers(width, 0, 0, height, left, bottom)} cm /Im Do Q\n`;
+  return `q ${numbers(width, 0, 0, height, left, bottom)} cm /${name} Do Q\n`;
 }
 
 /** All lines at one size, from the left, in the middle of the height. */
-function textIn(area: Area, { lines, ascent, descent }: ShownText, ink: string): string {
+function textIn(
+  area: Area,
+  { lines, ascent, descent }: Pick<ShownText, 'lines' | 'ascent' | 'descent'>,
+  ink: string,
+): string {
   const tall = (ascent - descent) / 1000 + (lines.length - 1) * LEADING;
   const widest = Math.max(...lines.map(({ width }) => width)) / 1000;
   const size = Math.min(TEXT_SIZE, area.height / tall, widest > 0 ? area.width / widest : TEXT_SIZE);

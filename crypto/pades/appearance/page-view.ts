@@ -23,6 +23,8 @@ export interface PageView {
   readonly rotation: 0 | 90 | 180 | 270;
   /** A box in points from the lower left corner of the page as shown, in the coordinates of the page's content. */
   toContent(shown: Box): Box;
+  /** The same way for single points, as six numbers a content stream takes. */
+  readonly matrix: readonly [a: number, b: number, c: number, d: number, e: number, f: number];
   /** The way back. */
   toShown(content: Box): Box;
 }
@@ -52,10 +54,14 @@ export function viewOf(pdf: PdfDocument, page: TreePage): PageView {
     if (rotation === 270) return [(top - y) * unit, (x - left) * unit];
     return [(x - left) * unit, (y - bottom) * unit];
   };
+  const [e, f] = content(0, 0);
+  const [alongX, alongY] = content(1, 0);
+  const [upX, upY] = content(0, 1);
   return {
     width: (isTurned ? up : across) * unit,
     height: (isTurned ? across : up) * unit,
     rotation,
+    matrix: [alongX - e, alongY - f, upX - e, upY - f, e, f],
     toContent: (given) => mapped(given, content),
     toShown: (given) => mapped(given, shown),
   };

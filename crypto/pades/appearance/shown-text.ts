@@ -3,11 +3,12 @@
  * with widths and a way back to the characters (ISO 32000-2, 9.7.4, 9.8 and 9.10.3).
  */
 import { createHash } from 'node:crypto';
-import { type Draft, referenceText } from '../draft.ts';
+import type { Reference } from '../../pdf/index.ts';
+import { referenceText } from '../draft.ts';
 import { bundledFont, FONT_NAME } from './font-file.ts';
 import { subsetFont } from './font-subset.ts';
 import { leftToRight } from './reading-order.ts';
-import { numberText, packedStream } from './stream-object.ts';
+import { numberText, type ObjectSink, packedStream } from './stream-object.ts';
 
 /** One line: its glyphs as four hexadecimal digits each, and its width in thousandths of the font's size. */
 export interface ShownLine {
@@ -22,7 +23,7 @@ export interface ShownText {
   /** Below zero. */
   readonly descent: number;
   /** Writes the font into the draft and gives the text of the reference to it. */
-  embed(draft: Draft, options: EmbedOptions): string;
+  embed(draft: ObjectSink, options: EmbedOptions): string;
 }
 
 export interface EmbedOptions {
@@ -42,31 +43,55 @@ function visible(line: string): string {
     .replace(/\p{Default_Ignorable_Code_Point}/gu, '');
 }
 
-/** @param lines any text; a character the font has not becomes a box */
-export function showText(lines: readonly string[]): ShownText {
-  const font = bundledFont();
+/** The letters of one document: what is shown with them uses one subset of the font. */
+export class TextFont {
+  readonly ascent: number;
+  readonly descent: number;
   // Each character has a glyph of its own here, even where the font shares one, so that the way back is certain.
-  const numbers = new Map<number, number>();
-  const glyphs = [0];
-  const shown = lines.map((line): ShownLine => {
-    let text = '';
+  readonly #numbers = new Map<number, number>();
+  readonly #glyphs = [0];
+
+  constructor() {
+    const { ascent, descent } = bundledFont().metrics;
+    this.ascent = ascent;
+    this.descent = descent;
+  }
+
+  /** @param text any; a character the font has not becomes a box */
+  line(text: string): ShownLine {
+    const font = bundledFont();
+    let glyphs = '';
     let width = 0;
-    for (const letter of leftToRight(visible(line))) {
+    for (const letter of leftToRight(visible(text))) {
       const asked = letter.codePointAt(0) ?? MISSING;
       const character = font.glyph(asked) === undefined ? MISSING : asked;
       const glyph = font.glyph(character) ?? 0;
-      const number = numbers.get(character) ?? glyphs.push(glyph) - 1;
-      numbers.set(character, number);
-      text += hex(number);
+      const number = this.#numbers.get(character) ?? this.#glyphs.push(glyph) - 1;
+      this.#numbers.set(character, number);
+      glyphs += hex(number);
       width += font.width(glyph);
     }
-    return { glyphs: text, width };
-  });
+    return { glyphs, width };
+  }
+
+  /** @param put where the font itself goes; the objects it is made of go to the sink */
+  embed(
+    sink: ObjectSink,
+    options: EmbedOptions,
+    put: (body: string) => Reference = (body) => sink.add(body),
+  ): string {
+    return embedFont(sink, this.#glyphs, [...this.#numbers.keys()], options, put);
+  }
+}
+
+/** @param lines any text; a character the font has not becomes a box */
+export function showText(lines: readonly string[]): ShownText {
+  const font = new TextFont();
   return {
-    lines: shown,
-    ascent: font.metrics.ascent,
-    descent: font.metrics.descent,
-    embed: (draft, options) => embedFont(draft, glyphs, [...numbers.keys()], options),
+    lines: lines.map((line) => font.line(line)),
+    ascent: font.ascent,
+    descent: font.descent,
+    embed: (sink, options) => font.embed(sink, options),
   };
 }
 
@@ -76,10 +101,11 @@ function hex(number: number): string {
 
 /** @param characters what glyph 1, 2 and so on show */
 function embedFont(
-  draft: Draft,
+  draft: ObjectSink,
   glyphs: readonly number[],
   characters: readonly number[],
   { listGlyphs }: EmbedOptions,
+  put: (body: string) => Reference,
 ): string {
   const font = bundledFont();
   const { file, count } = subsetFont(font, glyphs);
@@ -100,7 +126,7 @@ function embedFont(
   );
   const back = draft.add(packedStream('', Buffer.from(wayBack(characters), 'latin1')));
   return referenceText(
-    draft.add(
+    put(
       `<</Type/Font/Subtype/Type0/BaseFont/${name}/Encoding/Identity-H` +
         `/DescendantFonts[${referenceText(byGlyph)}]/ToUnicode ${referenceText(back)}>>`,
     ),

@@ -1,0 +1,147 @@
+/**
+ * Values written anew for another file: references renumbered, strings clear, comments left out (ISO 32000-2, 7.3).
+ */
+import { PdfDamage } from './damage.ts';
+import { asString } from './strings.ts';
+import {
+  isDigit,
+  readDigits,
+  skipReference,
+  skipRegular,
+  skipSpace,
+  skipValue,
+  startsWith,
+} from './syntax.ts';
+import { nameText, type Piece, type StringCipher } from './values.ts';
+
+/** One key of a dictionary that is written anew. */
+export interface RewrittenEntry {
+  /** Without its slash, `#xx` resolved. */
+  readonly key: string;
+  /** As it stands in the file it is taken from. */
+  readonly value: Piece;
+  /** As it is going to be written. */
+  readonly text: string;
+}
+
+export interface Rewriting {
+  /** The text that takes the place of a reference. */
+  reference(number: number): string;
+  /** Another text for the value of a key; undefined keeps it. */
+  entry?(entry: RewrittenEntry, all: readonly RewrittenEntry[]): string | undefined;
+}
+
+/** What becomes of a dictionary besides; those inside it are not meant. */
+export interface DictChange {
+  /** Keys and their new values, whether the dictionary has them or not. */
+  readonly set?: ReadonlyMap<string, string>;
+  readonly drop?: ReadonlySet<string>;
+}
+
+/** Deeper values are refused; real ones stay under ten. */
+const MAX_DEPTH = 500;
+
+const LESS = 0x3c;
+const GREATER = 0x3e;
+const PAREN = 0x28;
+const SLASH = 0x2f;
+const OPEN = 0x5b;
+const CLOSE = 0x5d;
+
+/** The value as text of one byte per character. @throws PdfDamage when it is none */
+export function rewriteValue(piece: Piece, rewriting: Rewriting, change: DictChange = {}): string {
+  if (piece.end <= piece.start) return 'null';
+  return new Rewriter(piece, rewriting, change).value(piece.start, 0).text;
+}
+
+/** A name as it is written, its slash included; each character one byte. */
+export function nameObject(name: string): string {
+  return `/${name.replace(/[^!-~]|[#()<>[\]{}/%]/g, (letter) => `#${letter.charCodeAt(0).toString(16).padStart(2, '0')}`)}`;
+}
+
+interface Written {
+  readonly text: string;
+  readonly end: number;
+}
+
+class Rewriter {
+  readonly #bytes: Buffer;
+  readonly #cipher: StringCipher | undefined;
+  readonly #rewriting: Rewriting;
+  readonly #change: DictChange;
+
+  constructor({ bytes, cipher }: Piece, rewriting: Rewriting, change: DictChange) {
+    this.#bytes = bytes;
+    this.#cipher = cipher;
+    this.#rewriting = rewriting;
+    this.#change = change;
+  }
+
+  value(at: number, depth: number): Written {
+    const bytes = this.#bytes;
+    const byte = bytes[at];
+    if (depth > MAX_DEPTH) throw new PdfDamage(`Arrays and dictionaries nest deeper than ${MAX_DEPTH}.`);
+    if (byte === LESS && bytes[at + 1] === LESS) return this.#dict(at, depth);
+    if (byte === OPEN) return this.#array(at, depth);
+    if (byte === PAREN || byte === LESS) return this.#string(at);
+    if (isDigit(byte)) {
+      const end = skipReference(bytes, at);
+      const number = end < 0 ? undefined : readDigits(bytes, at);
+      if (number !== undefined) return { text: this.#rewriting.reference(number.value), end };
+    }
+    const end = skipValue(bytes, at);
+    return { text: bytes.toString('latin1', at, end), end };
+  }
+
+  #string(at: number): Written {
+    const end = skipValue(this.#bytes, at);
+    const cipher = this.#cipher;
+    if (cipher === undefined) return { text: this.#bytes.toString('latin1', at, end), end };
+    const clear = asString({ bytes: this.#bytes, at: -1, start: at, end, cipher }) ?? Buffer.alloc(0);
+    return { text: `<${clear.toString('hex')}>`, end };
+  }
+
+  #array(from: number, depth: number): Written {
+    const bytes = this.#bytes;
+    const parts: string[] = [];
+    let at = skipSpace(bytes, from + 1);
+    while (bytes[at] !== CLOSE) {
+      const { text, end } = this.value(at, depth + 1);
+      parts.push(text);
+      at = skipSpace(bytes, end);
+    }
+    return { text: `[${parts.join(' ')}]`, end: at + 1 };
+  }
+
+  #dict(from: number, depth: number): Written {
+    const bytes = this.#bytes;
+    const entries: RewrittenEntry[] = [];
+    let at = skipSpace(bytes, from + 2);
+    while (!(bytes[at] === GREATER && bytes[at + 1] === GREATER)) {
+      if (bytes[at] !== SLASH) throw new PdfDamage('A dictionary has a key that is no name.');
+      const nameEnd = skipRegular(bytes, at + 1);
+      const key = nameText(bytes, at, nameEnd);
+      const start = skipSpace(bytes, nameEnd);
+      // A key without a value before the end of the dictionary reads as null.
+      if (startsWith(bytes, start, '>>')) {
+        at = start;
+        continue;
+      }
+      const { text, end } = this.value(start, depth + 1);
+      entries.push({ key, value: { bytes, at: -1, start, end, cipher: this.#cipher }, text });
+      at = skipSpace(bytes, end);
+    }
+    return { text: this.#dictText(entries, depth === 0 ? this.#change : {}), end: at + 2 };
+  }
+
+  #dictText(all: readonly RewrittenEntry[], { set, drop }: DictChange): string {
+    // Of a key written twice the last value counts, as everywhere in the reading.
+    const values = new Map<string, string>();
+    for (const entry of all) values.set(entry.key, this.#rewriting.entry?.(entry, all) ?? entry.text);
+    for (const key of drop ?? []) values.delete(key);
+    for (const [key, value] of set ?? []) values.set(key, value);
+    let text = '<<';
+    for (const [key, value] of values) text += `${nameObject(key)} ${value}`;
+    return `${text}>>`;
+  }
+}
