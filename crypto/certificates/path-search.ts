@@ -1,4 +1,5 @@
 /** Finds every way from a certificate up to an anchor (RFC 4158), by names and signatures alone. */
+import type { Work } from '../work.ts';
 import type { Certificate } from './certificate.ts';
 import { nameFields } from './names.ts';
 
@@ -7,6 +8,8 @@ export interface PathSearchRequest {
   /** Certificates that may stand between; order and strangers don't matter, nothing is trusted for being here. */
   readonly others: readonly Certificate[];
   readonly anchors: readonly Certificate[];
+  /** Counts the looks; left out, only their number is limited. */
+  readonly work?: Work | undefined;
 }
 
 /** End certificate first, anchor last; every signature between them is right. */
@@ -21,6 +24,11 @@ export interface PathSearchResult {
 
 /** Certificates in one path; real ones have three or four. */
 const MAX_PATH = 8;
+
+/** Steps for one look: a public-key operation, unless it was done before. */
+const STEPS_PER_LOOK = 100;
+/** Certificates whose names are compared in one step. */
+const NAMES_PER_STEP = 20;
 
 /** Issuers tried in one search, so that cross-signed sets can't make it explode. */
 const MAX_LOOKS = 200;
@@ -38,7 +46,7 @@ export function findPaths(request: PathSearchRequest): PathSearchResult {
   return { paths, because: paths.length === 0 || search.exhausted ? search.because : undefined };
 }
 
-/** A search that goes only as far as it is asked. */
+/** A search that goes only as far as it is asked. It throws OutOfWork when its work runs out. */
 export class PathSearch {
   readonly #request: PathSearchRequest;
   readonly #anchors: ReadonlySet<string>;
@@ -71,6 +79,7 @@ export class PathSearch {
         this.exhausted = true;
         return;
       }
+      this.#request.work?.spend(STEPS_PER_LOOK);
       if (!last.signedBy(issuer)) {
         this.#because = () =>
           `the signature of the certificate of ${textOf(last)} is wrong: the key of its issuer is another one`;
@@ -93,7 +102,8 @@ export class PathSearch {
 
   /** Certificates with the name of the issuer, the most likely first (RFC 4158 §3.5). */
   #candidates(last: Certificate): Certificate[] {
-    const { anchors, others } = this.#request;
+    const { anchors, others, work } = this.#request;
+    work?.spend((anchors.length + others.length) / NAMES_PER_STEP);
     const fitting: Certificate[][] = [[], [], []];
     for (const issuer of anchors)
       if (issuer.subjectKey === last.issuerKey) fitting[rank(last, issuer)]?.push(issuer);

@@ -4,6 +4,7 @@ import { OID } from '../asn1/oids.ts';
 import { Cursor, childrenOf, type Element, encoded, enter } from '../asn1/read.ts';
 import { TAG } from '../asn1/tags.ts';
 import type { Evidence } from '../authorities.ts';
+import { readCrl } from '../revocation/crl.ts';
 import { basicOcspIn } from '../revocation/ocsp.ts';
 import type { TimestampFacts } from '../validation/facts.ts';
 import type { Attributes, SignedData } from './parse.ts';
@@ -58,6 +59,11 @@ function readLists(value: Element): { readonly crls: Buffer[]; readonly ocsps: B
     return wrapped === undefined ? [] : childrenOf(new Cursor(wrapped).take(TAG.sequence)).map(encoded);
   };
   return { crls: list(TAG.context0Constructed), ocsps: list(TAG.context1Constructed) };
+}
+
+/** Whether it can be read at all: bytes that can't are no evidence. */
+export function isReadableCrl(der: Buffer): boolean {
+  return passedOver(() => [readCrl(der)]).length > 0;
 }
 
 export function basicOcsp(der: Buffer): Buffer[] {

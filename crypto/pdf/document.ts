@@ -2,6 +2,7 @@
  * A PDF opened for looking up single objects. Nothing is read before it is asked for.
  */
 import { CryptoError } from '../types.ts';
+import type { Work } from '../work.ts';
 import { type ByteSource, Views } from './byte-source.ts';
 import { Budget, PdfDamage } from './damage.ts';
 import { openEncryption } from './encryption/open.ts';
@@ -164,10 +165,11 @@ export class PdfDocument {
 /**
  * Opens a PDF and does some work on it. A file whose cross-reference turns out to be damaged, at once or during the
  * work, gets a rebuilt one and the work is done again from its start; it must not leave anything behind.
+ * @param counted counts what is read; left out, only the size of the file limits it
  * @throws {CryptoError} `pdf.malformed` with a sentence about what is wrong where; `pdf.encrypted`
  */
-export function withPdf<T>(source: ByteSource, work: (pdf: PdfDocument) => T): T {
-  const open = (): Reading => ({ views: new Views(source), budget: new Budget(source.size) });
+export function withPdf<T>(source: ByteSource, work: (pdf: PdfDocument) => T, counted?: Work): T {
+  const open = (): Reading => ({ views: new Views(source), budget: new Budget(source.size, counted) });
   const reading = open();
   const header = findHeader(reading);
   if (header === undefined) {
@@ -192,11 +194,13 @@ export function withPdf<T>(source: ByteSource, work: (pdf: PdfDocument) => T): T
 
 /**
  * Opens a PDF by its own cross-reference and repairs nothing, for those who have to know what every reader sees.
+ * @param work counts what is read, now and later
  * @throws {CryptoError} `pdf.malformed`, `pdf.encrypted`
  * @throws PdfDamage at once or later, when the cross-reference or an object asked for is damaged
+ * @throws OutOfWork at once or later
  */
-export function openIntactPdf(source: ByteSource): PdfDocument {
-  const reading: Reading = { views: new Views(source), budget: new Budget(source.size) };
+export function openIntactPdf(source: ByteSource, work?: Work): PdfDocument {
+  const reading: Reading = { views: new Views(source), budget: new Budget(source.size, work) };
   const header = findHeader(reading);
   if (header === undefined) throw new PdfDamage('This is no PDF: its first 1024 bytes have no %PDF- header.');
   return new PdfDocument(reading, readXref(reading, header));

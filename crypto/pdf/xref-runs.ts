@@ -25,6 +25,11 @@ export class Runs<R extends Run> {
     });
   }
 
+  /** The lowest number. */
+  get first(): number {
+    return this.#runs.reduce((first, run) => Math.min(first, run.first), Number.POSITIVE_INFINITY);
+  }
+
   /** One more than the highest number. */
   get bound(): number {
     return this.#runs.reduce((bound, run) => Math.max(bound, run.first + run.count), 0);

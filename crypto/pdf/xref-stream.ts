@@ -31,6 +31,11 @@ export class XrefStream {
     this.#layout = layout;
   }
 
+  /** The lowest number an entry is written for. */
+  get first(): number {
+    return this.#runs.first;
+  }
+
   get bound(): number {
     return this.#runs.bound;
   }

@@ -30,6 +30,11 @@ export class XrefTable {
     this.trailer = trailer;
   }
 
+  /** The lowest number an entry is written for. */
+  get first(): number {
+    return this.#runs.first;
+  }
+
   /** One more than the highest number an entry is written for. */
   get bound(): number {
     return this.#runs.bound;

@@ -32,6 +32,9 @@ export interface Xref {
 }
 
 interface Section {
+  /** The lowest number either part has an entry for, and one more than the highest. */
+  readonly first: number;
+  readonly bound: number;
   readonly main: XrefTable | XrefStream;
   readonly hybrid: XrefStream | undefined;
 }
@@ -79,13 +82,18 @@ export function readXref(reading: Reading, header: number): Xref {
     base,
     newest: offset - base,
     sections: [...seen],
-    bound: sections.reduce((bound, { main, hybrid }) => Math.max(bound, main.bound, hybrid?.bound ?? 0), 0),
-    entry: (number) => lookUp(sections, number),
+    bound: sections.reduce((bound, section) => Math.max(bound, section.bound), 0),
+    entry: (number) => {
+      reading.budget.passOver(sections.length);
+      return lookUp(sections, number);
+    },
   };
 }
 
 function lookUp(sections: readonly Section[], number: number): XrefEntry | undefined {
-  for (const { main, hybrid } of sections) {
+  for (const { main, hybrid, first, bound } of sections) {
+    // Most revisions are about a few numbers, and there can be thousands of revisions.
+    if (number < first || number >= bound) continue;
     const entry = main.entry(number);
     if (entry !== undefined && entry.kind !== 'free') return entry;
     // Objects that old readers must not see are free in the table and in use in the stream beside it.
@@ -104,13 +112,22 @@ function readSection(reading: Reading, offset: number, base: number): Section {
   const { bytes, start } = views.view(offset, 64);
   const from = skipSpace(bytes, start);
   if (!startsWith(bytes, from, 'xref')) {
-    return { main: readXrefStream(reading, readObjectAt(reading, offset)), hybrid: undefined };
+    return sectionOf(readXrefStream(reading, readObjectAt(reading, offset)), undefined);
   }
   const main = readXrefTable(reading, offset + (from - start));
   const beside = asInteger(main.trailer.get('XRefStm'));
   const hybrid =
     beside === undefined ? undefined : readXrefStream(reading, readObjectAt(reading, beside + base));
-  return { main, hybrid };
+  return sectionOf(main, hybrid);
+}
+
+function sectionOf(main: Section['main'], hybrid: Section['hybrid']): Section {
+  return {
+    main,
+    hybrid,
+    first: Math.min(main.first, hybrid?.first ?? main.first),
+    bound: Math.max(main.bound, hybrid?.bound ?? 0),
+  };
 }
 
 /** The number after the last `startxref`. @throws PdfDamage */

@@ -7,6 +7,7 @@ import type { Certificate } from '../certificates/certificate.ts';
 import { type PathFlawKind, pathFlaws } from '../certificates/path-flaws.ts';
 import { PathSearch } from '../certificates/path-search.ts';
 import { type RevocationSource, revocationStatus } from '../revocation/status.ts';
+import type { Work } from '../work.ts';
 import { algorithmText, algorithmTime, strengthOf } from './algorithms.ts';
 import { algorithmsOn } from './certificate-algorithms.ts';
 import { certificateRecord } from './certificate-record.ts';
@@ -25,12 +26,14 @@ export interface ChainRequest {
   readonly purpose: Purpose;
   /** Earliest time at which what it made is proven to have existed, milliseconds since the epoch. */
   readonly time: number;
-  /** Earliest time at which the evidence is proven to have existed. */
-  readonly evidenceTime: number;
+  /** Earliest time at which an answer is proven to have existed. */
+  readonly evidenceTime: (der: Buffer) => number;
   /** Time of validation; answers from after it are passed over. */
   readonly now: number;
   /** Latest time at which it is proven not to have existed yet (a time-stamp over the content alone). */
   readonly notBefore?: number | undefined;
+  /** Counts the looks at certificates and answers. */
+  readonly work?: Work | undefined;
 }
 
 export interface ChainVerdict {
@@ -39,12 +42,16 @@ export interface ChainVerdict {
   readonly results: ValidationResults;
 }
 
-/** Every way up to an anchor is looked at until one is good; when none is, the most likely one is reported. */
+/**
+ * Every way up to an anchor is looked at until one is good; when none is, the most likely one is reported.
+ * @throws {OutOfWork}
+ */
 export function judgeChain(request: ChainRequest): ChainVerdict {
   let likely: ResultsBuilder | undefined;
   const { anchors, intermediates } = trustedCertificates(request.trust);
   const others = [...intermediates, ...request.others];
-  const search = new PathSearch({ certificate: request.certificate, others, anchors });
+  const { certificate, work } = request;
+  const search = new PathSearch({ certificate, others, anchors, work });
   for (const path of search.paths()) {
     const results = judgePath(path, request);
     if (results.verdict().subIndication === undefined) return verdictOf(results);
@@ -152,11 +159,12 @@ function checkAlgorithms(path: readonly Certificate[], time: number, results: Re
 }
 
 function checkRevocation(path: readonly Certificate[], request: ChainRequest, results: ResultsBuilder): void {
-  const { trust, time, evidence, notBefore } = request;
+  const { trust, time, evidence, notBefore, work } = request;
   if (trust.revocation === 'none') return;
   for (const [index, certificate] of path.entries()) {
     const issuer = path[index + 1];
     if (issuer === undefined) break;
+    work?.spend(STEPS_PER_LINK + STEPS_PER_ANSWER * (evidence.crls.length + evidence.ocsps.length));
     const { subjectName } = certificateRecord(certificate);
     const answer = revocationStatus(certificate, issuer, evidence, time, { now: request.now });
     const because = answer.status === 'unknown' ? answer.because : weaknessOf(answer.source, request);
@@ -177,10 +185,20 @@ function checkRevocation(path: readonly Certificate[], request: ChainRequest, re
   }
 }
 
+/** A certificate and its issuer, whatever is said about them. */
+const STEPS_PER_LINK = 20;
+/** Most answers are about other certificates, and passed over. */
+const STEPS_PER_ANSWER = 2;
+
 /** An answer made with an algorithm that had ended before the answer is proven to have existed is none. */
-function weaknessOf(source: RevocationSource, { trust, evidenceTime }: ChainRequest): string | undefined {
-  const at = algorithmTime(trust, evidenceTime);
-  const weak = source.algorithms.find((use) => strengthOf(use, at).status !== 'good');
+function weaknessOf(
+  source: RevocationSource,
+  { trust, evidenceTime, now }: ChainRequest,
+): string | undefined {
+  const weakAt = (time: number) =>
+    source.algorithms.find((use) => strengthOf(use, algorithmTime(trust, time)).status !== 'good');
+  // Looking for a proof is left for the answers that need one.
+  const weak = weakAt(now) === undefined ? undefined : weakAt(evidenceTime(source.der));
   return weak === undefined ? undefined : `the ${source.kind.toUpperCase()} rests on ${algorithmText(weak)}`;
 }
 

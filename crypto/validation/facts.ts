@@ -8,6 +8,7 @@ import type { Evidence } from '../authorities.ts';
 import type { Certificate } from '../certificates/certificate.ts';
 import type { TimestampToken } from '../timestamps/token.ts';
 import type { SignatureFormat, SignatureLevel } from '../types.ts';
+import type { Work } from '../work.ts';
 import type { ChangeRecord, SignatureScope, SubIndication } from './report.ts';
 
 /** One thing that was checked. A failed one without a sub-indication means FORMAT_FAILURE. */
@@ -38,6 +39,11 @@ export interface TimestampFacts {
   readonly token: TimestampToken | undefined;
   /** At least whether its imprint is that of the bytes it has to cover. */
   readonly findings: readonly Finding[];
+  /**
+   * Of an archive or document time-stamp: whether it proves these bytes, which are the DER of an older time-stamp or of
+   * an answer about revocation in the file. Left out: it proves all there is.
+   */
+  readonly covers?: (der: Buffer) => boolean;
 }
 
 export interface SignatureFacts {
@@ -56,7 +62,7 @@ export interface SignatureFacts {
   /** Claimed, milliseconds since the epoch. */
   readonly claimedTime: number | undefined;
   readonly algorithms: readonly AlgorithmUse[];
-  /** Oldest first. An archive or document time-stamp proves all that is before it in this list, and the evidence. */
+  /** Oldest first. An archive or document time-stamp proves the signature, and what it `covers` of all that is before it. */
   readonly timestamps: readonly TimestampFacts[];
   readonly changes: readonly ChangeRecord[];
   /** Dotted. */
@@ -72,4 +78,6 @@ export interface FileFacts {
   readonly signatures: readonly SignatureFacts[];
   /** What concerns the file and not one signature. */
   readonly findings: readonly Finding[];
+  /** What is left of the work allowed for the file, to go on with when judging it. */
+  readonly work?: Work;
 }

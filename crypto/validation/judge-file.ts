@@ -1,4 +1,6 @@
 /** From the facts about a file to its report. */
+
+import { Work } from '../work.ts';
 import type { FileFacts } from './facts.ts';
 import { judge } from './judge.ts';
 import type { Indication, SignatureRecord, ValidationReport } from './report.ts';
@@ -11,7 +13,8 @@ export function judgeFile(
   facts: FileFacts,
   request: ValidationRequest,
 ): ValidationReport {
-  const signatures = facts.signatures.map((signature) => judge(signature, request));
+  const work = facts.work ?? Work.forFile(0);
+  const signatures = facts.signatures.map((signature) => judge(signature, request, work));
   const results = new ResultsBuilder();
   for (const finding of facts.findings) results.finding(finding);
   if (signatures.length > 0) {

@@ -2,11 +2,13 @@
  * Judges time-stamps, each at the time at which a later one proves that it existed, and gathers what they prove
  * (EN 319 102-1 §5.4 and §5.6.2.3).
  */
+import type { Evidence } from '../authorities.ts';
 import type { Certificate } from '../certificates/certificate.ts';
 import { HASH_BY_OID } from '../cms/hashes.ts';
 import { keyBits, signatureMethod } from '../cms/signature-value.ts';
 import { timestampSigner } from '../timestamps/check.ts';
 import type { TimestampToken } from '../timestamps/token.ts';
+import type { Work } from '../work.ts';
 import { algorithmTime } from './algorithms.ts';
 import { certificateRecord } from './certificate-record.ts';
 import { dateText, judgeChain } from './chain.ts';
@@ -22,8 +24,11 @@ export interface Proofs {
   readonly records: readonly TimestampRecord[];
   /** Earliest time the signature is proven to have existed; undefined when nothing proves it. */
   readonly existed: number | undefined;
-  /** Earliest time the evidence is proven to have existed: that of the first archive time-stamp, or of validation. */
-  readonly evidenceTime: number;
+  /**
+   * Earliest time at which an answer about revocation is proven to have existed: that of the oldest good archive
+   * time-stamp that covers it, or of validation.
+   */
+  readonly evidenceTime: (der: Buffer) => number;
   /** Latest time it is proven not to have existed, since it covers a time-stamp over the content. */
   readonly notBefore: number | undefined;
 }
@@ -31,16 +36,27 @@ export interface Proofs {
 /** Clocks of different authorities may differ by this much before their order is doubted. Milliseconds. */
 const CLOCK_DIFFERENCE = 60_000;
 
-export function judgeTimestamps(facts: SignatureFacts, request: ValidationRequest): Proofs {
+/** @throws {OutOfWork} */
+export function judgeTimestamps(facts: SignatureFacts, request: ValidationRequest, work: Work): Proofs {
   const records: TimestampRecord[] = [];
+  const archives: Archive[] = [];
   let existed: number | undefined;
   let notBefore: number | undefined;
+  const provenAt = (der: Buffer): number =>
+    archives.reduce(
+      (time, { genTime, covers }) => (covers(der) ? Math.min(time, genTime) : time),
+      request.at,
+    );
+  // What stands outside of the file is proven by nothing in it.
+  const evidenceTime = (der: Buffer): number =>
+    isIn(der, request.trust.evidence) ? request.at : provenAt(der);
   // From the newest to the oldest, since what an archive time-stamp proves is needed to judge those before it.
-  let covered = request.at;
   for (const stamp of [...facts.timestamps].reverse()) {
+    work.spend(STEPS_PER_TIMESTAMP);
+    const covered = stamp.token === undefined ? request.at : provenAt(stamp.token.der);
     // A time-stamp over the content is inside the signature, so whatever proves the signature proves it too.
     const time = stamp.kind === 'content' ? Math.min(covered, existed ?? covered) : covered;
-    const record = judgeTimestamp(stamp, facts, request, time);
+    const record = judgeTimestamp(stamp, facts, { ...request, time, evidenceTime, work });
     records.unshift(record);
     if (record.indication !== 'TOTAL-PASSED') continue;
     if (stamp.kind === 'content') {
@@ -48,18 +64,37 @@ export function judgeTimestamps(facts: SignatureFacts, request: ValidationReques
       continue;
     }
     existed = Math.min(record.genTime, existed ?? record.genTime);
-    if (stamp.kind !== 'signature') covered = Math.min(covered, record.genTime);
+    if (stamp.kind !== 'signature')
+      archives.push({ genTime: record.genTime, covers: stamp.covers ?? (() => true) });
   }
-  return { records, existed, evidenceTime: covered, notBefore };
+  return { records, existed, evidenceTime, notBefore };
 }
 
-/** @param time at which the time-stamp itself is proven to have existed, milliseconds since the epoch */
+/** A good archive or document time-stamp. */
+interface Archive {
+  readonly genTime: number;
+  readonly covers: (der: Buffer) => boolean;
+}
+
+const STEPS_PER_TIMESTAMP = 100;
+
+function isIn(der: Buffer, evidence: Evidence | undefined): boolean {
+  return evidence !== undefined && [...evidence.crls, ...evidence.ocsps].some((one) => one.equals(der));
+}
+
+interface StampRequest extends ValidationRequest {
+  /** At which the time-stamp itself is proven to have existed, milliseconds since the epoch. */
+  readonly time: number;
+  readonly evidenceTime: Proofs['evidenceTime'];
+  readonly work: Work;
+}
+
 function judgeTimestamp(
   { kind, token, findings }: TimestampFacts,
   facts: SignatureFacts,
-  request: ValidationRequest,
-  time: number,
+  request: StampRequest,
 ): TimestampRecord {
+  const { time } = request;
   const results = new ResultsBuilder();
   for (const finding of findings) results.finding(finding);
   if (token === undefined) {
@@ -71,7 +106,7 @@ function judgeTimestamp(
   checkOrder(token, time, results);
   const strengthTime = algorithmTime(request.trust, time);
   for (const use of algorithmsOf(token, certificate)) checkStrength(use, strengthTime, results);
-  if (certificate !== undefined) checkAuthority(token, certificate, facts, request, time, results);
+  if (certificate !== undefined) checkAuthority(token, certificate, facts, request, results);
   const record = certificate === undefined ? undefined : certificateRecord(certificate);
   return {
     kind,
@@ -113,8 +148,7 @@ function checkAuthority(
   token: TimestampToken,
   certificate: Certificate,
   facts: SignatureFacts,
-  { trust, at }: ValidationRequest,
-  time: number,
+  { trust, at, time, evidenceTime, work }: StampRequest,
   results: ResultsBuilder,
 ): void {
   const { subIndication, results: inner } = judgeChain({
@@ -124,8 +158,9 @@ function checkAuthority(
     trust,
     purpose: 'timestamp',
     time: Math.max(time, token.genTime),
-    evidenceTime: time,
+    evidenceTime,
     now: at,
+    work,
   });
   const type = 'timestamp.chain';
   if (subIndication !== undefined) {

@@ -4,6 +4,7 @@
  */
 import { readableCertificates } from '../certificates/certificate.ts';
 import { joinEvidence } from '../cms/facts-evidence.ts';
+import { Work } from '../work.ts';
 import { algorithmTime } from './algorithms.ts';
 import { certificateRecord } from './certificate-record.ts';
 import { dateText, judgeChain } from './chain.ts';
@@ -12,6 +13,7 @@ import type { SignatureFacts } from './facts.ts';
 import { judgeTimestamps, type Proofs } from './judge-timestamps.ts';
 import type { SignatureRecord } from './report.ts';
 import { ResultsBuilder } from './results.ts';
+import { TOO_MUCH_WORK, withinWork } from './too-much-work.ts';
 import type { ValidationRequest } from './trust.ts';
 
 /**
@@ -19,32 +21,58 @@ import type { ValidationRequest } from './trust.ts';
  * parsed certificates and the signatures on them.
  * @throws {CryptoError} `certificate.malformed` for a trust anchor that can't be read
  */
-export function judge(facts: SignatureFacts, request: ValidationRequest): SignatureRecord {
+export function judge(
+  facts: SignatureFacts,
+  request: ValidationRequest,
+  work: Work = Work.forFile(0),
+): SignatureRecord {
+  return withinWork(
+    () => judgeWithin(facts, request, work),
+    () => openRecord(facts, request),
+  );
+}
+
+/** @throws {OutOfWork} */
+function judgeWithin(facts: SignatureFacts, request: ValidationRequest, work: Work): SignatureRecord {
   const known = withFurtherEvidence(facts, request);
-  const proofs = judgeTimestamps(known, request);
+  const proofs = judgeTimestamps(known, request, work);
   const bestTime = Math.min(proofs.existed ?? request.at, request.at);
   const results = new ResultsBuilder();
   for (const finding of facts.findings) results.finding(finding);
   tellTimestamps(proofs, results);
   for (const use of facts.algorithms) checkStrength(use, algorithmTime(request.trust, bestTime), results);
-  checkSigner(known, request, proofs, bestTime, results);
+  checkSigner(known, request, proofs, bestTime, work, results);
   checkClaimedTime(facts, bestTime, results);
-  const counterSignatures = facts.counterSignatures.map((counter) => judge(counter, request));
+  const counterSignatures = facts.counterSignatures.map((counter) => judge(counter, request, work));
   tellCounterSignatures(counterSignatures, results);
+  return recordOf(facts, results, { bestTime, timestamps: proofs.records, counterSignatures });
+}
+
+/** What the bytes alone say, when there is no work left to find out whether anybody is trusted. */
+function openRecord(facts: SignatureFacts, { at }: ValidationRequest): SignatureRecord {
+  const results = new ResultsBuilder();
+  for (const finding of facts.findings) results.finding(finding);
+  if (!facts.findings.includes(TOO_MUCH_WORK)) results.finding(TOO_MUCH_WORK);
+  return recordOf(facts, results, { bestTime: at, timestamps: [], counterSignatures: [] });
+}
+
+function recordOf(
+  facts: SignatureFacts,
+  results: ResultsBuilder,
+  judged: Pick<SignatureRecord, 'bestTime' | 'timestamps' | 'counterSignatures'>,
+): SignatureRecord {
   return {
     format: facts.format,
     level: facts.level,
     ...results.verdict(),
     certificate: facts.certificate === undefined ? undefined : certificateRecord(facts.certificate),
     signingTime: facts.claimedTime,
-    bestTime,
     isTimestamp: facts.isTimestamp,
     name: facts.name,
     scope: facts.scope,
-    timestamps: proofs.records,
     changes: facts.changes,
-    counterSignatures,
     policy: facts.policy,
+    ...judged,
     ...(facts.reason === undefined ? {} : { reason: facts.reason }),
     ...(facts.location === undefined ? {} : { location: facts.location }),
     results: results.results(),
@@ -96,6 +124,7 @@ function checkSigner(
   { trust, at }: ValidationRequest,
   { notBefore, evidenceTime }: Proofs,
   time: number,
+  work: Work,
   results: ResultsBuilder,
 ): void {
   const { certificate, certificates, evidence, isTimestamp } = facts;
@@ -112,6 +141,7 @@ function checkSigner(
     evidenceTime,
     now: at,
     notBefore,
+    work,
   });
   const type = 'chain';
   const inner = chain.results;

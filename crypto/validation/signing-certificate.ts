@@ -53,7 +53,7 @@ export async function checkSigningCertificate(
     trust,
     purpose: 'signature',
     time: at,
-    evidenceTime: at,
+    evidenceTime: () => at,
     now: clock(),
   });
   if (verdict.subIndication === undefined) return { ok: true, warnings: problems };

@@ -37,6 +37,11 @@ export function readTimestampFacts(
   }
 }
 
+/** Whether it can be read and is over what it has to cover: one that is broken counts for no level. */
+export function isSound({ token, findings }: TimestampFacts): boolean {
+  return token !== undefined && findings.every(({ status }) => status !== 'failed');
+}
+
 /** A time-stamp of which nothing can be said but why. */
 function unreadableTimestamp(kind: TimestampFacts['kind'], message: string): TimestampFacts {
   const finding = { status: 'failed', type: 'timestamp.structure', message } as const;

@@ -4,6 +4,7 @@ import { cadesFacts } from '../cades/facts.ts';
 import { joinEvidence } from '../cms/facts-evidence.ts';
 import { openSource, type Source } from '../files/source.ts';
 import { padesFacts } from '../pades/validate.ts';
+import { Work } from '../work.ts';
 import { xadesFacts } from '../xades/validate.ts';
 import type { FileFacts, Finding } from './facts.ts';
 import { judgeFile } from './judge-file.ts';
@@ -61,7 +62,7 @@ function factsOf({ format: said, path, content }: ValidateFileRequest): {
     const format = said !== 'Pades' && mayBeContainer(source) ? 'Asic' : said;
     const facts = READ[format](source, beside);
     for (const one of sources) one.assertUnchanged();
-    return { format, facts };
+    return { format, facts: { work: Work.forFile(source.size), ...facts } };
   } finally {
     for (const source of sources) source.close();
   }
@@ -71,7 +72,7 @@ type Reader = (source: Source, beside: { readonly content?: Source }) => FileFac
 
 const READ: { readonly [format in ValidationReport['format']]: Reader } = {
   Asic: asicFacts,
-  Pades: padesFacts,
+  Pades: (source) => padesFacts(source),
   Cades: cadesFacts,
   Xades: xadesFacts,
 };

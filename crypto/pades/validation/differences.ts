@@ -19,9 +19,14 @@ import { type Survey, surveyDocument } from './survey.ts';
 /** More changes of one revision than this are not told apart. */
 const MOST_CHANGES = 50;
 
-/** @throws PdfDamage when a state can't be read, or comparing takes too much work */
+/** Steps for what is done with each part of the survey. */
+const STEPS_PER_PART = 8;
+
+/** @throws PdfDamage when a state can't be read; OutOfWork */
 export function differencesBetween(pair: StatePair): readonly Change[] {
   const survey = surveyDocument(pair.before.pdf);
+  const parts = survey.numbers.size + survey.fields.size + survey.annotations.size;
+  pair.before.spend(STEPS_PER_PART * parts);
   const exempt = exemption(pair, survey);
   const seen = new Set<number>();
   const frozen = changedBelow(pair, frozenRoots(pair, survey), exempt, seen).map(({ number, place, added }) =>

@@ -11,32 +11,28 @@ import {
   type Piece,
   referencesIn,
 } from '../../pdf/index.ts';
+import type { Work } from '../../work.ts';
 
 /** What all states of one file share: an object at the same place refers to the same objects in each. */
 export class SharedReferences {
   readonly #known = new Map<number | string, readonly number[]>();
-  #left: number;
+  /** Counts everything that comparing the states costs. */
+  readonly work: Work;
 
-  /** @param visits how many objects may be looked at in all comparisons together */
-  constructor(visits: number) {
-    this.#left = visits;
+  constructor(work: Work) {
+    this.work = work;
   }
 
   /** @param read undefined when nothing can be read there: not remembered, since a later state may hold more */
   at(place: number | string, read: () => readonly number[] | undefined): readonly number[] | undefined {
     const found = this.#known.get(place) ?? read();
     if (found !== undefined) this.#known.set(place, found);
-    this.spend(1 + (found?.length ?? 0));
+    this.work.spend(1 + (found?.length ?? 0) / REFERENCES_PER_STEP);
     return found;
   }
-
-  /** @throws PdfDamage when comparing takes more work than any honest file needs */
-  spend(work: number): void {
-    this.#left -= work;
-    if (this.#left < 0)
-      throw new PdfDamage('Comparing the revisions takes more work than is done for one file.');
-  }
 }
+
+const REFERENCES_PER_STEP = 4;
 
 export class DocumentState {
   /** Bytes of the file that belong to it. */
@@ -48,7 +44,7 @@ export class DocumentState {
 
   /**
    * @param whole the document of these very bytes, when it is open already
-   * @throws PdfDamage, CryptoError when these bytes alone are no intact PDF
+   * @throws PdfDamage, CryptoError when these bytes alone are no intact PDF; OutOfWork
    */
   constructor(source: ByteSource, end: number, shared: SharedReferences, whole?: PdfDocument) {
     const own: ByteSource = {
@@ -58,7 +54,12 @@ export class DocumentState {
     this.end = end;
     this.#source = own;
     this.#shared = shared;
-    this.pdf = whole ?? openIntactPdf(own);
+    this.pdf = whole ?? openIntactPdf(own, shared.work);
+  }
+
+  /** @throws OutOfWork when validating takes more work than any honest file needs */
+  spend(steps: number): void {
+    this.#shared.work.spend(steps);
   }
 
   /** Where an object lies; equal in two states when it is the same object. Undefined when it is not in use. */
@@ -82,7 +83,7 @@ export class DocumentState {
     return this.place(number) !== undefined;
   }
 
-  /** The numbers an object refers to; undefined when it can't be read. @throws PdfDamage when work runs out */
+  /** The numbers an object refers to; undefined when it can't be read. @throws OutOfWork */
   references(number: number): readonly number[] | undefined {
     const place = this.place(number);
     if (place === undefined) return [];

@@ -30,7 +30,7 @@ const MOST_FINDINGS = 20;
  * Every changed object that can be reached from the roots in the older state, `exempt` ones neither judged nor
  * followed. Objects that are not there yet count as well, since defining them later would change what refers to them.
  * @param seen numbers not to look at again; those looked at are added
- * @throws PdfDamage when it takes too much work
+ * @throws OutOfWork
  */
 export function changedBelow(
   pair: Comparison,

@@ -4,6 +4,7 @@
 import type { PdfDocument } from '../../pdf/index.ts';
 import type { Finding } from '../../validation/facts.ts';
 import type { ChangeRecord } from '../../validation/report.ts';
+import type { Work } from '../../work.ts';
 import type { FoundSignature } from '../signatures.ts';
 import type { Change } from './change.ts';
 import { objectionTo, policyOf } from './change-policy.ts';
@@ -18,11 +19,15 @@ export interface JudgedChanges {
 /** Type of the findings; what they say is nothing against the time a document time-stamp proves. */
 export const CHANGES = 'pdf.changes';
 
-/** @param all signatures of the file */
+/** Each is also an entry of the report, for each signature before it. */
+const STEPS_PER_CHANGE = 20;
+
+/** @param all signatures of the file @throws OutOfWork */
 export function judgeChanges(
   pdf: PdfDocument,
   { coverage, dict, fieldDict }: FoundSignature,
   history: RevisionHistory,
+  work: Work,
   later: readonly LaterRevision[],
   all: readonly FoundSignature[],
 ): JudgedChanges | undefined {
@@ -33,6 +38,7 @@ export function judgeChanges(
   for (const { number, end, changes } of later) {
     if (end <= coverage.end) continue;
     for (const change of changes) {
+      work.spend(STEPS_PER_CHANGE);
       const objection = objectionTo(change, policy) ?? objectionToSigner(change, end, all);
       const what = `revision ${number} ${change.description}`;
       const permitted = objection === undefined;

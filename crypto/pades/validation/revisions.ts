@@ -3,6 +3,7 @@
  */
 import { type ByteSource, PdfDamage, type PdfDocument } from '../../pdf/index.ts';
 import { CryptoError } from '../../types.ts';
+import type { Work } from '../../work.ts';
 import { type Change, forbidden } from './change.ts';
 import { differencesBetween } from './differences.ts';
 import { DocumentState, SharedReferences } from './document-state.ts';
@@ -20,8 +21,8 @@ export interface LaterRevision {
 
 /** Revisions after a signature that are compared; each costs a look at the whole structure. */
 const MOST_REVISIONS = 1000;
-/** References followed in all comparisons of one file together: minutes of work are beyond it, millions of objects are not. */
-const MOST_WORK = 30_000_000;
+/** Opening a state, its parts left out. */
+const STEPS_PER_STATE = 50;
 /** End marks at which it is tried whether a revision ends there. */
 const MOST_LOOKS = 3000;
 const MARK = '%%EOF';
@@ -32,11 +33,15 @@ export class RevisionHistory {
   readonly #pdf: PdfDocument;
   readonly #sections: readonly number[];
   readonly #base: number;
-  readonly #shared = new SharedReferences(MOST_WORK);
+  readonly #shared: SharedReferences;
   readonly #states = new Map<number, DocumentState | string>();
 
-  /** @param pdf the whole file, opened without repair */
-  constructor(source: ByteSource, pdf: PdfDocument) {
+  /**
+   * @param pdf the whole file, opened without repair
+   * @param work counts what looking at revisions costs; OutOfWork comes through every method
+   */
+  constructor(source: ByteSource, pdf: PdfDocument, work: Work) {
+    this.#shared = new SharedReferences(work);
     this.#source = source;
     this.#pdf = pdf;
     this.#sections = pdf.xref.sections;
@@ -61,6 +66,7 @@ export class RevisionHistory {
   }
 
   #open(end: number): DocumentState | string {
+    this.#shared.work.spend(STEPS_PER_STATE);
     if (end > this.#source.size) return `The file has ${this.#source.size} bytes, not ${end}.`;
     let state: DocumentState;
     try {

@@ -14,7 +14,7 @@ import { timestampSigner } from '../../timestamps/check.ts';
 import type { SignatureLevel } from '../../types.ts';
 import type { Finding, SignatureFacts, TimestampFacts } from '../../validation/facts.ts';
 import type { ChangeRecord, SignatureScope } from '../../validation/report.ts';
-import { timestampFacts } from '../../validation/timestamp-facts.ts';
+import { isSound, timestampFacts } from '../../validation/timestamp-facts.ts';
 import type { FoundSignature } from '../signatures.ts';
 import { CHANGES } from './judged-changes.ts';
 import { readPdfTime } from './pdf-time.ts';
@@ -161,16 +161,18 @@ function entryFindings({ found }: PlacedSignature, baseline: boolean): readonly 
   ];
 }
 
-/** The baseline level the parts make up (clause 6.1); whether they are good is judged later. */
+/** The baseline level the sound parts make up (clause 6.1); whether anybody trusts them is judged later. */
 function levelOf(facts: SignatureFacts, { evidence, later }: Surroundings): SignatureLevel | undefined {
   if (facts.level === undefined) return undefined;
-  const stamped = facts.timestamps.some(({ kind, token }) => kind === 'signature' && token !== undefined);
-  if (!stamped && later.length === 0) return 'B';
+  const good = later.filter((stamp) => isSound(stamp.facts));
+  const stamped = facts.timestamps.some((stamp) => stamp.kind === 'signature' && isSound(stamp));
+  if (!stamped && good.length === 0) return 'B';
   if (evidence.crls.length + evidence.ocsps.length === 0) return 'T';
-  return later.some(({ coversEvidence }) => coversEvidence) ? 'LTA' : 'LT';
+  return good.some(({ coversEvidence }) => coversEvidence) ? 'LTA' : 'LT';
 }
 
-function unreadFacts(
+/** A signature of which no more is known than its place. */
+export function unreadFacts(
   { found, scope }: PlacedSignature,
   { certificates, evidence }: Surroundings,
 ): SignatureFacts {
