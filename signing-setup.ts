@@ -100,9 +100,11 @@ interface Declared {
 type DeclaredProfile = Declared | { readonly method: 'RemoteSigner'; readonly profile: RemoteProfile };
 
 /** Without any there is one, `default`, whose format is told by each file's name. */
-function declaredProfiles({ signing, encryption }: Settings): readonly DeclaredProfile[] {
+function declaredProfiles({ signing, encryption, remoteSigner }: Settings): readonly DeclaredProfile[] {
   if (signing.profiles.length > 0)
-    return signing.profiles.map((profile) => declaredProfile(profile, encryption.enabled));
+    return signing.profiles.map((profile) =>
+      declaredProfile(profile, encryption.enabled, remoteSigner.compareContent),
+    );
   return [
     {
       method: 'Local',
@@ -115,7 +117,11 @@ function declaredProfiles({ signing, encryption }: Settings): readonly DeclaredP
   ];
 }
 
-function declaredProfile(settings: ProfileSettings, encrypted: boolean): DeclaredProfile {
+function declaredProfile(
+  settings: ProfileSettings,
+  encrypted: boolean,
+  compareContent: boolean,
+): DeclaredProfile {
   const { name, format, verify, encrypt = encrypted } = settings;
   const { preserveFileExtension, saveAsPem, detached } = settings;
   const base = { format, verify, encrypt, form: { preserveFileExtension, saveAsPem, detached } };
@@ -129,7 +135,7 @@ function declaredProfile(settings: ProfileSettings, encrypted: boolean): Declare
     const participant = { name: person, email, identifier, allowElectronicSignature };
     return {
       method: 'RemoteSigner',
-      profile: { ...base, method: 'RemoteSigner', name, anchors: [], participant },
+      profile: { ...base, method: 'RemoteSigner', name, anchors: [], participant, compareContent },
     };
   }
   return {

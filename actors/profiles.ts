@@ -78,6 +78,8 @@ export interface LocalProfile extends ProfileBase {
 /** Hands files to the remote portal, where one person signs them. */
 export interface RemoteProfile extends ProfileBase {
   readonly method: 'RemoteSigner';
+  /** `RemoteSigner:CompareContent`: what comes back must be a signature of what was sent. @default true */
+  readonly compareContent?: boolean;
   readonly participant: {
     readonly name: string;
     readonly email: string;

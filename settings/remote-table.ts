@@ -1,6 +1,6 @@
 /** `RemoteSigner:*`: the portal that signs for profiles with the Method RemoteSigner. Source: batch-gaps §5. */
 import { key, optional } from './keys.ts';
-import { secretText, webUrl, whole } from './kinds.ts';
+import { flag, secretText, webUrl, whole } from './kinds.ts';
 import type { Fault } from './report.ts';
 
 export const REMOTE_KEYS = {
@@ -25,6 +25,9 @@ export const REMOTE_KEYS = {
   'RemoteSigner:RequestTimeoutSeconds': key(whole(1, 600), 30, {
     unit: 'seconds',
     says: 'How long one request waits for its answer, and an answer for its next bytes.',
+  }),
+  'RemoteSigner:CompareContent': key(flag(), true, {
+    says: 'Compare what the portal returns with what was sent: the signature must be over those bytes. Off for portals that write documents anew before they are signed.',
   }),
 } as const;
 

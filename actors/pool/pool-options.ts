@@ -49,12 +49,16 @@ function asksAuthorities(profile: Profile): boolean {
 function workerProfile(profile: Profile): WorkerProfile {
   const { name, verify, anchors } = profile;
   const shared = { name, verify, form: formOf(profile) };
-  if (profile.method !== 'Local') return { ...shared, signer: undefined, choices: {}, anchors };
+  if (profile.method !== 'Local') {
+    const { compareContent = true } = profile;
+    return { ...shared, signer: undefined, choices: {}, compareContent, anchors };
+  }
   const { signer, choices = {} } = profile;
   // Without the chain inside, a file alone leads no further than to its signer's issuer, which was checked before.
   const bare = choices.includeChain === false && anchors.length > 0;
   return {
     ...shared,
+    compareContent: true,
     signer: serializeSigner(signer),
     choices,
     anchors: bare ? [...anchors, ...signer.chain] : anchors,

@@ -13,6 +13,8 @@ export interface WorkerProfile {
   readonly form: OutputForm;
   /** False: what was signed is published without a look at it. */
   readonly verify: boolean;
+  /** What the remote portal signed is compared with what was sent. */
+  readonly compareContent: boolean;
   /** DER trust anchors that a signature must chain to; empty = the chain is not checked. */
   readonly anchors: readonly Uint8Array[];
 }

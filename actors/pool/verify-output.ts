@@ -138,11 +138,11 @@ function errorsOf({ results, changes }: SignatureRecord, withChain: boolean): st
 }
 
 /**
- * What the portal gave back: at least one signature, every one intact, in the format of the job. A CMS signature is
- * also compared with what was sent. Chains count only when roots are configured, since nobody else vouches for
- * people's certificates.
+ * What the portal gave back: at least one signature, every one intact, in the format of the job, over what was sent.
+ * Chains count only when roots are configured, since nobody else vouches for people's certificates.
  */
-async function verifyRemote({ format, path, stagedPath, trust, at }: OutputCheck): Promise<void> {
+async function verifyRemote(check: OutputCheck): Promise<void> {
+  const { format, path, stagedPath, trust, at, profile } = check;
   const withChain = trust.roots.length > 0;
   const report = await validateFile({
     format,
@@ -159,8 +159,21 @@ async function verifyRemote({ format, path, stagedPath, trust, at }: OutputCheck
   const misses = [
     ...report.results.errors.map(sentence),
     ...report.signatures.flatMap((record) => errorsOf(record, withChain)),
+    ...(profile.compareContent ? otherContent(check) : []),
   ];
   if (misses.length > 0) fail([...new Set(misses)]);
+}
+
+/**
+ * A signature that is good may be over another document than the one that was sent. A PDF must begin with it; XML must
+ * be it once the signature is taken away; CMS must hold it, or be over it.
+ */
+function otherContent({ format, path, stagedPath, content, at }: OutputCheck): readonly string[] {
+  if (content === null) return [];
+  const beside = format === 'Cades' ? { contentPath: stagedPath } : {};
+  const { checks } = verifyFile({ format, path, content, at, ...beside });
+  if (checks.some(({ name, ok }) => name === 'content' && ok)) return [];
+  return ['content: What the portal returned is not a signature of what was sent.'];
 }
 
 function sentence({ type, message, detail, inner }: ValidationItem): string {

@@ -19,6 +19,8 @@ export interface ThreadProfile {
   readonly choices: SigningChoices;
   readonly form: OutputForm;
   readonly verify: boolean;
+  /** What the remote portal signed is compared with what was sent. */
+  readonly compareContent: boolean;
   readonly anchors: readonly Buffer[];
   /** What signing above level B asks; at level B the time-stamp authority alone, where one is configured. */
   readonly services: SigningServices;
@@ -79,6 +81,7 @@ export function threadProfiles(
       choices,
       form: profile.form,
       verify: profile.verify,
+      compareContent: profile.compareContent,
       anchors,
       services: servicesOf(choices, anchors),
     });

@@ -42,6 +42,7 @@ const REMOTE: ThreadProfile = {
   choices: {},
   form: PLAIN_FORM,
   verify: true,
+  compareContent: true,
   anchors: [],
   services: {},
 };
@@ -94,6 +95,16 @@ for (const format of FORMATS) {
     t.regex(await verdict({ ...check, path: fileWith(bytes) }), /^Verification failed\. /);
     const other = format === 'Pades' ? 'Xades' : 'Pades';
     t.regex(await verdict({ ...check, format: other }), /^Verification failed\. /);
+  });
+}
+
+for (const format of FORMATS) {
+  test(`${format} from the portal is refused when it is a good signature of something else`, async (t) => {
+    const check = signed(format);
+    const sent = digest(Buffer.concat([CONTENT[format], Buffer.from(' ')]));
+    t.regex(await verdict({ ...check, content: sent }), /content: What the portal returned is not/);
+    const open = { ...REMOTE, compareContent: false };
+    t.is(await verdict({ ...check, content: sent, profile: open }), '', 'nobody asks for it');
   });
 }
 
