@@ -1,11 +1,13 @@
 /**
- * How many actors there are of each kind, machine version and state. Steps keep the count themselves, as counters of
- * the store, so that nobody ever has to look at all actors. Pure.
+ * How many actors there are of each kind, machine version and state, and which. Steps keep both themselves, as counters
+ * and rows of the store, so that nobody ever has to look at all actors. Only a step that changes the state pays. Pure.
  */
-import type { StoredActor } from './ports.ts';
+import type { Row, Step, StoredActor } from './ports.ts';
 
 /** What the names of these counters begin with: `actors/<kind>/<version>/<state>`. */
 export const CENSUS_PREFIX = 'actors/';
+/** Every actor: `[kind, state, id]`. */
+export const CENSUS_VIEW = 'actors';
 /** Actors that supervision has given up: `stopped/<kind>`; each also has a row `[kind, id]` in the view of this name. */
 export const STOPPED_PREFIX = 'stopped/';
 export const STOPPED_VIEW = 'stopped-actors';
@@ -19,21 +21,39 @@ export interface CensusLine {
 }
 
 type Shape = Pick<StoredActor, 'address' | 'version' | 'state'>;
+type Facts = Pick<Step, 'rows' | 'counters'>;
 
 export function censusName({ address, version, state }: Shape): string {
   return `${CENSUS_PREFIX}${address.kind}/${version}/${state}`;
 }
 
-/** Adds to `counters` how the census moves with a step; undefined = the actor was not, or is not any more. */
-export function withCensus(
-  counters: { readonly [name: string]: number },
+export function censusRow({ address, state }: Shape): Row {
+  return { view: CENSUS_VIEW, key: [address.kind, state, address.id], value: null };
+}
+
+/** Adds how the census moves with a step; undefined = the actor was not, or is not any more. */
+export function withCensus<Given extends Facts>(
+  facts: Given,
   before: Shape | undefined,
   after: Shape | undefined,
-): { readonly [name: string]: number } {
+): Given {
   const from = before && censusName(before);
   const to = after && censusName(after);
-  if (from === to) return counters;
-  return { ...counters, ...(from !== undefined && { [from]: -1 }), ...(to !== undefined && { [to]: 1 }) };
+  if (from === to) return facts;
+  const moved = before?.state !== after?.state;
+  const { put, remove } = facts.rows;
+  return {
+    ...facts,
+    rows: {
+      put: moved && after ? [...put, censusRow(after)] : put,
+      remove: moved && before ? [...remove, censusRow(before)] : remove,
+    },
+    counters: {
+      ...facts.counters,
+      ...(from !== undefined && { [from]: -1 }),
+      ...(to !== undefined && { [to]: 1 }),
+    },
+  };
 }
 
 /** Reads the counters whose names begin with `CENSUS_PREFIX`. */

@@ -154,7 +154,6 @@ export function migrationStep(definition: ActorDefinition, stored: StoredActor):
     settles: null,
     dropsEffects: false,
     timers: { arm: [], disarm: [] },
-    ...facts,
-    counters: withCensus(facts.counters, stored, actor),
+    ...withCensus(facts, stored, actor),
   };
 }

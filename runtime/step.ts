@@ -244,8 +244,7 @@ function assemble(
     settles: context.settles ?? null,
     dropsEffects,
     timers: timerChanges(stored?.timers ?? {}, timers, armed),
-    ...facts,
-    counters: withCensus(facts.counters, stored, actor),
+    ...withCensus(facts, stored, actor),
   };
 }
 
@@ -269,8 +268,7 @@ function lastStep(
     settles: context.settles ?? null,
     dropsEffects: true,
     timers: timerChanges(stored.timers, new Map(), []),
-    ...facts,
-    counters: withCensus(facts.counters, stored, undefined),
+    ...withCensus(facts, stored, undefined),
     ends: true,
   };
 }

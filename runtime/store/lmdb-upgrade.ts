@@ -1,5 +1,5 @@
 /** What stores of earlier programs lack, added once when they are opened; older programs read them as before. */
-import { CENSUS_PREFIX, censusName, STOPPED_PREFIX, STOPPED_VIEW } from '../census.ts';
+import { CENSUS_PREFIX, censusName, censusRow, STOPPED_PREFIX, STOPPED_VIEW } from '../census.ts';
 import type { StoredActor } from '../ports.ts';
 import type { EffectValue, Tables } from './lmdb-tables.ts';
 import { transact } from './lmdb-tables.ts';
@@ -14,6 +14,8 @@ export function upgradeTables(tables: Tables): void {
       const actor = JSON.parse(value) as StoredActor;
       const { kind, id } = actor.address;
       count(censusName(actor));
+      const { view, key } = censusRow(actor);
+      void tables.rows.put([view, ...key], 'null');
       if (actor.stopped === null) continue;
       count(STOPPED_PREFIX + kind);
       void tables.rows.put([STOPPED_VIEW, kind, id], JSON.stringify(actor.stopped));

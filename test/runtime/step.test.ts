@@ -144,7 +144,7 @@ test('an actor is born in the initial state with its notes, rows, names, counter
   });
   t.deepEqual(
     step.rows.put.map((row) => row.view),
-    ['all', 'size'],
+    ['all', 'size', 'actors'],
   );
   t.deepEqual(step.names, { take: ['path:/a'], release: [] });
   t.deepEqual(step.counters, { 'jobs.Queued': 1, jobs: 1, 'actors/job/3/Queued': 1 });
@@ -166,8 +166,11 @@ test('a transition gives new state, journal, keyed effects, and only what change
     ],
   );
   t.deepEqual(step?.rows, {
-    put: [{ view: 'all', key: ['j1'], value: { state: 'Busy.Signing' } }],
-    remove: [],
+    put: [
+      { view: 'all', key: ['j1'], value: { state: 'Busy.Signing' } },
+      { view: 'actors', key: ['job', 'Busy.Signing', 'j1'], value: null },
+    ],
+    remove: [{ view: 'actors', key: ['job', 'Queued', 'j1'], value: null }],
   });
   t.deepEqual(step?.names, { take: [], release: [] });
   t.deepEqual(step?.counters, {
