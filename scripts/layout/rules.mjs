@@ -34,7 +34,7 @@ export const ZONES = {
     owns: /^actors\//,
     enteredBy: [/^actors\/index\.ts$/, /^actors\/api\.ts$/, /^actors\/portal\/api\.ts$/],
     imports: { machines: 'all', runtime: 'all', crypto: 'all' },
-    packages: ['piscina', 'chokidar', 'nodemailer'],
+    packages: ['piscina', 'chokidar', 'nodemailer', 'uqr'],
     builtins: true,
   },
   http: {
