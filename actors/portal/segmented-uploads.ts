@@ -21,7 +21,7 @@ import type { DiskSync } from '../disk-sync.ts';
 import type { Tenant } from './api.ts';
 import { type BlobSink, type Blobs, type KeptBlob, unavailable } from './blobs.ts';
 import type { Tickets } from './tickets.ts';
-import type { PORTAL_UPLOAD_FAULTS } from './upload-faults.ts';
+import './upload-faults.ts';
 import { cleanContentType, cleanName } from './upload-names.ts';
 
 export const SEGMENTED_UPLOAD = 'segmented-upload';
@@ -145,7 +145,7 @@ export class SegmentedUploads {
     // The answer was lost on its way.
     if (actor.state === 'Done') return { made: id };
     await this.#place(id, range, sink);
-    await faults.at('portal.segment.placed' satisfies keyof typeof PORTAL_UPLOAD_FAULTS);
+    await faults.at('portal.segment.placed');
     const { from, to, total } = range;
     const told = await system.tell(address, {
       type: 'PIECE',
@@ -238,7 +238,7 @@ export class SegmentedUploads {
       }
       if (sink.length !== total) throw new TypeError('The pieces of an upload changed while they were read.');
       const kept = await blobs.keep(sink);
-      await faults.at('portal.segment.whole' satisfies keyof typeof PORTAL_UPLOAD_FAULTS);
+      await faults.at('portal.segment.whole');
       return kept;
     } finally {
       await sink.abort();

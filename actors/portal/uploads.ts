@@ -12,7 +12,7 @@ import type { PortalUploads, StoredFile, Tenant, UploadSink, UploadView } from '
 import { BlobSink, type Blobs, blobCounters, type KeptBlob } from './blobs.ts';
 import type { SegmentedUploads } from './segmented-uploads.ts';
 import type { Tickets } from './tickets.ts';
-import type { PORTAL_UPLOAD_FAULTS } from './upload-faults.ts';
+import './upload-faults.ts';
 import { cleanContentType, cleanName } from './upload-names.ts';
 
 export const UPLOAD = 'upload';
@@ -68,7 +68,7 @@ export class Uploads implements PortalUploads {
     const given = ownSink(sink);
     await this.#check(given);
     const kept = await blobs.keep(given);
-    await faults.at('portal.upload.kept' satisfies keyof typeof PORTAL_UPLOAD_FAULTS);
+    await faults.at('portal.upload.kept');
     return this.#record(ids.uuid() as UploadId, kept, {
       organizationId: organization.id,
       applicationId: application.id,

@@ -1,0 +1,243 @@
+/**
+ * Makes and lists organizations, applications and their secrets. Implements `PortalAdministration`.
+ *
+ * Source: Document Signing Portal API, "Authentication" 3 and 4; portal-gaps §20, "Administration key".
+ */
+import { type ApplicationId, type OrganizationId, parsePortalId } from '../../machines/ids.ts';
+import {
+  type ApplicationRole,
+  foldedName,
+  NO_SETTINGS,
+  type OrganizationContext,
+  type OrganizationSettings,
+  SYSTEM_ORGANIZATION,
+} from '../../machines/organization.ts';
+import { PortalRefusal } from '../../machines/portal-refusals.ts';
+import type { ActorStore, ActorSystem, Clock, Ids, Json, StepOutcome } from '../../runtime/index.ts';
+import type { ApplicationView, OrganizationView, Page, PortalAdministration } from './api.ts';
+import {
+  ORGANIZATION,
+  ORGANIZATIONS_COUNTER,
+  type OrganizationRow,
+  organizationName,
+} from './organizations.ts';
+import { containing, pageOfRows } from './row-pages.ts';
+import { secretDigest } from './tenants.ts';
+
+/** Bytes of a secret; 64 hex digits. Source: portal-gaps §1 row 12. */
+const SECRET_BYTES = 32;
+const SHOWN_OF_SECRET = 8;
+const LONGEST_NAME = 100;
+
+export interface AdministrationParts {
+  readonly system: ActorSystem;
+  readonly store: ActorStore;
+  readonly clock: Pick<Clock, 'now'>;
+  readonly ids: Ids;
+}
+
+export class Administration implements PortalAdministration {
+  readonly #parts: AdministrationParts;
+
+  constructor(parts: AdministrationParts) {
+    this.#parts = parts;
+  }
+
+  async organizations(query: {
+    readonly q?: string | undefined;
+    readonly limit: number;
+    readonly offset: number;
+  }): Promise<Page<OrganizationView>> {
+    const { rows, totalCount } = await pageOfRows(this.#parts.store, {
+      view: 'organizations',
+      newestFirst: false,
+      limit: query.limit,
+      offset: query.offset,
+      matches: containing(query.q, (row) => (row.value as unknown as OrganizationRow).name),
+      counter: ORGANIZATIONS_COUNTER,
+    });
+    const items = await Promise.all(
+      rows.map((row) => this.organization((row.value as unknown as OrganizationRow).id)),
+    );
+    return { items, totalCount };
+  }
+
+  async organization(id: OrganizationId): Promise<OrganizationView> {
+    return viewOf(id, await this.#read(id));
+  }
+
+  /** By its name, without regard to case. */
+  async findOrganization(name: string): Promise<OrganizationView | undefined> {
+    const holder = await this.#parts.store.holder(organizationName(cleanName(name, 'Name')));
+    return holder && this.organization(holder.id as OrganizationId);
+  }
+
+  /** Refusals: `NameTaken`, `BadRequest`. */
+  async createOrganization(input: {
+    readonly name: string;
+    readonly identifier?: string | undefined;
+  }): Promise<OrganizationView> {
+    const { system, ids, clock } = this.#parts;
+    const id = ids.uuid() as OrganizationId;
+    const context: OrganizationContext = {
+      ...NO_SETTINGS,
+      name: cleanName(input.name, 'Name'),
+      identifier: input.identifier ?? null,
+      createdAt: clock.now(),
+      applications: [],
+    };
+    const made = await system.create({ kind: ORGANIZATION, id }, { ...context } as unknown as Json);
+    await settle(made, 'NameTaken');
+    return viewOf(id, context);
+  }
+
+  /** Changes what is named; the rest stays. Refusals: `OrganizationNotFound`. */
+  async configure(id: OrganizationId, settings: Partial<OrganizationSettings>): Promise<OrganizationView> {
+    await this.#read(id);
+    const told = await this.#parts.system.tell({ kind: ORGANIZATION, id }, { type: 'CONFIGURE', settings });
+    await settle(told, 'ServiceBusy');
+    return this.organization(id);
+  }
+
+  /**
+   * Refusals: `OrganizationNotFound`, `NameTaken`, `LimitExceeded`, `BadRequest` for a role outside of Sys Admin.
+   * @param secret one it has from the beginning
+   */
+  async createApplication(
+    organization: OrganizationId,
+    input: { readonly name: string; readonly role: ApplicationRole },
+    secret?: string,
+  ): Promise<ApplicationView> {
+    const { system, ids } = this.#parts;
+    const { name: organizationOf, applications } = await this.#read(organization);
+    const name = cleanName(input.name, 'Name');
+    if (input.role !== 'Normal' && organizationOf !== SYSTEM_ORGANIZATION) {
+      const message = `Only applications of ${SYSTEM_ORGANIZATION} may have the role ${input.role}.`;
+      throw new PortalRefusal('BadRequest', message, { errors: { Role: [message] } });
+    }
+    const id = ids.uuid() as ApplicationId;
+    const told = await system.tell(
+      { kind: ORGANIZATION, id: organization },
+      {
+        type: 'ADD_APPLICATION',
+        id,
+        name,
+        role: input.role,
+        secret: secret === undefined ? null : { id: ids.uuid(), ...keptOf(secret) },
+      },
+    );
+    const isTaken = applications.some((application) => foldedName(application.name) === foldedName(name));
+    await settle(told, isTaken ? 'NameTaken' : 'LimitExceeded');
+    const made = (await this.organization(organization)).applications.find((found) => found.id === id);
+    return made ?? { id, name, role: input.role, secrets: [] };
+  }
+
+  async createSecret(
+    organization: OrganizationId,
+    application: ApplicationId,
+  ): Promise<{ readonly id: string; readonly key: string }> {
+    const secret = this.#parts.ids.bytes(SECRET_BYTES).toString('hex');
+    return this.addSecret(organization, application, secret);
+  }
+
+  /** A secret that the caller chose. Refusals: `OrganizationNotFound`, `ApplicationNotFound`. */
+  async addSecret(
+    organization: OrganizationId,
+    application: ApplicationId,
+    secret: string,
+  ): Promise<{ readonly id: string; readonly key: string }> {
+    const { system, ids } = this.#parts;
+    const { applications } = await this.#read(organization);
+    const found = applications.find(({ id }) => id === application);
+    if (found === undefined) throw new PortalRefusal('ApplicationNotFound');
+    const id = ids.uuid();
+    const told = await system.tell(
+      { kind: ORGANIZATION, id: organization },
+      { type: 'ADD_SECRET', applicationId: application, id, ...keptOf(secret) },
+    );
+    await settle(told, 'ApplicationNotFound');
+    return { id, key: `${found.name}|${secret}` };
+  }
+
+  /** True when the application has that secret. */
+  async hasSecret(
+    organization: OrganizationId,
+    application: ApplicationId,
+    secret: string,
+  ): Promise<boolean> {
+    const { applications } = await this.#read(organization);
+    const digest = secretDigest(secret);
+    return applications.some(
+      ({ id, secrets }) => id === application && secrets.some(({ sha256 }) => sha256 === digest),
+    );
+  }
+
+  /** Good no more from here on. Refusals: `OrganizationNotFound`, `ApplicationNotFound` for an unknown secret too. */
+  async revokeSecret(
+    organization: OrganizationId,
+    application: ApplicationId,
+    secretId: string,
+  ): Promise<void> {
+    await this.#read(organization);
+    const told = await this.#parts.system.tell(
+      { kind: ORGANIZATION, id: organization },
+      { type: 'REVOKE_SECRET', applicationId: application, id: secretId },
+    );
+    await settle(told, 'ApplicationNotFound');
+  }
+
+  async #read(id: OrganizationId): Promise<OrganizationContext> {
+    const parsed = parsePortalId('OrganizationId', id);
+    const actor = parsed && (await this.#parts.system.read({ kind: ORGANIZATION, id: parsed }));
+    if (!actor) throw new PortalRefusal('OrganizationNotFound');
+    return actor.context as OrganizationContext;
+  }
+}
+
+/** Resolves once the step is durable. */
+async function settle(
+  outcome: StepOutcome,
+  refusal: 'NameTaken' | 'LimitExceeded' | 'ApplicationNotFound' | 'ServiceBusy',
+): Promise<void> {
+  if (outcome.accepted) return outcome.durable;
+  if (outcome.because === 'taken') throw new PortalRefusal('NameTaken');
+  throw new PortalRefusal(outcome.because === 'not-accepted' ? refusal : 'ServiceBusy');
+}
+
+/** What is kept of a secret. */
+function keptOf(secret: string): { readonly prefix: string; readonly sha256: string } {
+  // Of a short one that somebody chose, not so much that the rest could be guessed.
+  const shown = Math.min(SHOWN_OF_SECRET, Math.floor(secret.length / 4));
+  return { prefix: secret.slice(0, shown), sha256: secretDigest(secret) };
+}
+
+function viewOf(id: OrganizationId, context: OrganizationContext): OrganizationView {
+  const { name, identifier, createdAt, embedOrigins, applications } = context;
+  return {
+    id,
+    name,
+    identifier,
+    createdAt,
+    embedOrigins,
+    applications: applications.map((application) => ({
+      id: application.id,
+      name: application.name,
+      role: application.role,
+      secrets: application.secrets.map((secret) => ({
+        id: secret.id,
+        prefix: secret.prefix,
+        createdAt: secret.createdAt,
+        lastUsedAt: secret.lastUsedAt,
+      })),
+    })),
+  };
+}
+
+/** Without the bar that ends an application's name in a key, without control characters, spaces trimmed. */
+function cleanName(given: string, member: string): string {
+  const name = given.normalize('NFC').trim();
+  const fits = name !== '' && name.length <= LONGEST_NAME && !/[|\p{Cc}\p{Surrogate}]/u.test(name);
+  if (fits) return name;
+  const message = `The ${member} must have 1 to ${LONGEST_NAME} characters and no bar or control character.`;
+  throw new PortalRefusal('BadRequest', message, { errors: { [member]: [message] } });
+}

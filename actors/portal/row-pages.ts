@@ -1,0 +1,56 @@
+/** One page of a view, told apart by what its rows say, with the exact number of all that match. */
+import { setImmediate as nextTurn } from 'node:timers/promises';
+import type { ActorStore, Row } from '../../runtime/index.ts';
+
+/** Rows read at once: a millisecond or two of this thread's time. */
+const PIECE = 512;
+
+export interface PageOfRows {
+  readonly view: string;
+  readonly prefix?: readonly (string | number)[];
+  readonly newestFirst: boolean;
+  readonly limit: number;
+  /** Pages from 0. */
+  readonly offset: number;
+  /** Which rows count. @default all */
+  readonly matches?: ((row: Row) => boolean) | undefined;
+  /** Counter that holds the number of all rows; only used when all match. */
+  readonly counter: string;
+}
+
+export async function pageOfRows(
+  store: Pick<ActorStore, 'rows' | 'counters'>,
+  { view, prefix = [], newestFirst, limit, offset, matches, counter }: PageOfRows,
+): Promise<{ readonly rows: readonly Row[]; readonly totalCount: number }> {
+  const range = { view, prefix, reverse: newestFirst };
+  const first = offset * limit;
+  if (matches === undefined) {
+    const totalCount = (await store.counters(counter))[counter] ?? 0;
+    if (first >= totalCount) return { rows: [], totalCount };
+    return { rows: await store.rows({ ...range, offset: first, limit }), totalCount };
+  }
+  const rows: Row[] = [];
+  let totalCount = 0;
+  let after: Row['key'] | undefined;
+  for (;;) {
+    const piece = await store.rows({ ...range, limit: PIECE, ...(after && { after }) });
+    for (const row of piece) {
+      if (!matches(row)) continue;
+      if (totalCount >= first && rows.length < limit) rows.push(row);
+      totalCount += 1;
+    }
+    after = piece.at(-1)?.key;
+    if (piece.length < PIECE) return { rows, totalCount };
+    await nextTurn();
+  }
+}
+
+/** Tells rows by a text they hold, without regard to case; undefined when nothing is asked for. */
+export function containing(
+  q: string | undefined,
+  textOf: (row: Row) => string,
+): ((row: Row) => boolean) | undefined {
+  const wanted = q?.normalize('NFC').toLowerCase();
+  if (!wanted) return undefined;
+  return (row) => textOf(row).normalize('NFC').toLowerCase().includes(wanted);
+}
