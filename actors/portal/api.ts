@@ -169,9 +169,15 @@ export interface CreateDocuments {
   readonly newFolderName?: string | null | undefined;
   readonly expirationDate?: Millis | null | undefined;
   readonly observers?: readonly { readonly user: ParticipantInput }[] | null | undefined;
-  readonly attachments?: readonly (FileInput & { readonly isPrivate?: boolean | null })[] | null | undefined;
+  readonly attachments?:
+    | readonly (FileInput & { readonly isPrivate?: boolean | null | undefined })[]
+    | null
+    | undefined;
   readonly notifiedEmails?: readonly string[] | null | undefined;
-  readonly tags?: readonly { readonly label?: string | null; readonly value: string }[] | null | undefined;
+  readonly tags?:
+    | readonly { readonly label?: string | null | undefined; readonly value: string }[]
+    | null
+    | undefined;
   readonly additionalInfo?: Readonly<Record<string, unknown>> | null | undefined;
   readonly forceCadesSignature?: boolean | null | undefined;
   readonly timestampEnabled?: boolean | null | undefined;
@@ -209,7 +215,11 @@ export interface DocumentView {
   readonly hasSignature: boolean;
   readonly isEnvelope: boolean;
   readonly createdBy: Doer;
-  readonly organization: { readonly id: OrganizationId; readonly name: string };
+  readonly organization: {
+    readonly id: OrganizationId;
+    readonly name: string;
+    readonly identifier?: string | null | undefined;
+  };
   readonly folder: FolderView | null;
   readonly statusUpdatedBy: Doer | null;
   readonly statusUpdateReason: string | null;

@@ -1,0 +1,36 @@
+/**
+ * Base64, strictly.
+ *
+ * Source: RFC 4648 §4; blanks between characters are allowed, as MIME has them.
+ */
+
+const BLOCK = /^(?:[A-Za-z0-9+/]{4})*(?:[A-Za-z0-9+/]{2}==|[A-Za-z0-9+/]{3}=)?$/;
+
+/** The bytes; undefined when the text is no Base64. */
+export function base64Bytes(text: string): Buffer | undefined {
+  const dense = /\s/.test(text) ? text.replace(/\s+/g, '') : text;
+  return dense.length % 4 === 0 && BLOCK.test(dense) ? Buffer.from(dense, 'base64') : undefined;
+}
+
+/** Feed it text cut anywhere; then `finish()`. */
+export class Base64Reader {
+  #held = '';
+  #ended = false;
+
+  /** The bytes that the text completes; undefined when it is no Base64. */
+  feed(text: string): Buffer | undefined {
+    const dense = this.#held + (/\s/.test(text) ? text.replace(/\s+/g, '') : text);
+    const whole = dense.length - (dense.length % 4);
+    this.#held = dense.slice(whole);
+    const ready = dense.slice(0, whole);
+    // Nothing comes after padding.
+    if (this.#ended && dense !== '') return undefined;
+    this.#ended = ready.endsWith('=');
+    return BLOCK.test(ready) ? Buffer.from(ready, 'base64') : undefined;
+  }
+
+  /** False when the text ended in the middle of a block. */
+  finish(): boolean {
+    return this.#held === '';
+  }
+}

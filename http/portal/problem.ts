@@ -1,0 +1,96 @@
+/**
+ * The portal's refusals on the wire.
+ *
+ * Source: portal-gaps §2.
+ */
+import {
+  PORTAL_REFUSALS,
+  type PortalRefusal,
+  type PortalRefusalCode,
+} from '../../machines/portal-refusals.ts';
+import type { RefusalCode } from '../../machines/refusals.ts';
+import type { Problem, ProblemScene } from '../problem.ts';
+
+/** What the common HTTP core refuses, in the words of the portal. */
+export const CORE_REFUSALS: { readonly [code in RefusalCode]?: PortalRefusalCode } = {
+  'route.not-found': 'NotFound',
+  'route.method-not-allowed': 'MethodNotAllowed',
+  'host.not-allowed': 'BadRequest',
+  'validation.body-invalid': 'BadRequest',
+  'range.not-satisfiable': 'RangeNotSatisfiable',
+  'rate-limited': 'TooManyRequests',
+  'service.busy': 'ServiceBusy',
+};
+
+/**
+ * What a thrown value means to the client: a refusal its own code, a failure that asks to be tried again
+ * `ServiceBusy`, everything else `InternalError`.
+ */
+export function portalProblem(thrown: unknown): Problem {
+  // By shape, not by class: failures also come from worker threads and second copies of a module.
+  const failure = thrown as Partial<PortalRefusal> & { retryable?: unknown; retryAfter?: unknown };
+  if (typeof thrown === 'object' && thrown !== null) {
+    if (failure.retryable === true) {
+      const pause = typeof failure.retryAfter === 'number' ? Math.ceil(failure.retryAfter / 1000) : 1;
+      return describe('ServiceBusy', { retryAfterSeconds: Math.max(1, pause) });
+    }
+    const code = codeOf(failure);
+    if (code !== undefined) return describe(code, failure);
+  }
+  const exception =
+    thrown instanceof Error ? (thrown.stack ?? `${thrown.name}: ${thrown.message}`) : String(thrown);
+  return { ...describe('InternalError', {}), exception };
+}
+
+function codeOf({
+  name,
+  code,
+}: {
+  readonly name?: string;
+  readonly code?: unknown;
+}): PortalRefusalCode | undefined {
+  if (typeof code !== 'string') return undefined;
+  if (name === 'PortalRefusal' && Object.hasOwn(PORTAL_REFUSALS, code)) return code as PortalRefusalCode;
+  if (name === 'Refusal' && Object.hasOwn(CORE_REFUSALS, code)) return CORE_REFUSALS[code as RefusalCode];
+  return undefined;
+}
+
+function describe(
+  code: PortalRefusalCode,
+  more: Partial<Pick<PortalRefusal, 'message' | 'details' | 'errors' | 'retryAfterSeconds'>>,
+): Problem {
+  const { status, message } = PORTAL_REFUSALS[code];
+  return {
+    code,
+    status,
+    title: message,
+    detail: more.message ?? message,
+    errors: more.errors,
+    details: more.details,
+    retryAfterSeconds: more.retryAfterSeconds ?? (status === 429 || status === 503 ? 1 : undefined),
+    exception: undefined,
+  };
+}
+
+/** The body as sent: one of three forms, by status. */
+export function portalProblemBody(problem: Problem, scene: ProblemScene): object {
+  const { code, status, details } = problem;
+  const message = plain(problem.detail);
+  if (status === 400) return { code, message, errors: problem.errors ?? {} };
+  if (status === 404) {
+    return {
+      message,
+      resourceName: details?.['resourceName'] ?? null,
+      resourceId: details?.['resourceId'] ?? null,
+    };
+  }
+  if (problem.exception !== undefined) {
+    return { code, message, details: scene.production ? null : { exception: problem.exception } };
+  }
+  return { code, message, details: details ?? null };
+}
+
+/** One line of ASCII: one client decodes messages in the character set of its platform. */
+function plain(text: string): string {
+  return text.replace(/[^\x20-\x7e]+/g, '?');
+}

@@ -1,0 +1,207 @@
+/**
+ * Documents in answers.
+ *
+ * Source: portal-gaps §7 and §12; members that are ours are marked.
+ */
+import { z } from 'zod';
+import type { DocumentListItem, DocumentView } from '../../../actors/portal/api.ts';
+import { type Attachment, DOCUMENT_STATUSES, type Tag } from '../../../machines/portal-words.ts';
+import { written, writtenDay, writtenOrNull } from '../moments.ts';
+import { flowActionBody, flowActionShape } from './flow-actions.ts';
+import {
+  createdByBody,
+  createdByShape,
+  doerShape,
+  folderBody,
+  folderShape,
+  id,
+  participantBody,
+  participantShape,
+  timestamp,
+} from './parts.ts';
+
+export const statusShape = z.enum(DOCUMENT_STATUSES);
+
+const tagShape = z.strictObject({ id, label: z.string().nullable(), value: z.string() }).meta({ id: 'Tag' });
+
+const attachmentShape = z
+  .strictObject({
+    id,
+    name: z.string(),
+    filename: z.string(),
+    fileSize: z.int(),
+    mimeType: z.string(),
+    creationDate: timestamp,
+    updateDate: timestamp,
+    createdBy: createdByShape,
+    isPrivate: z.boolean(),
+  })
+  .meta({ id: 'Attachment' });
+
+export const organizationRefShape = z
+  .strictObject({
+    id,
+    name: z.string().nullable(),
+    identifier: z.string().nullable(),
+    owner: z.strictObject({ id, name: z.string() }).nullable(),
+  })
+  .meta({ id: 'OrganizationReference', description: 'Only a personal organization has an owner.' });
+
+export const documentShape = z
+  .strictObject({
+    id,
+    name: z.string(),
+    status: statusShape,
+    key: z.string().describe('The validation key: 20 characters A-Z and 0-9.'),
+    filename: z.string(),
+    fileSize: z.int(),
+    mimeType: z.string(),
+    checksumMd5: z.string().describe('Of the original; Base64.'),
+    hasSignature: z.boolean(),
+    isConcluded: z.boolean(),
+    isDeleted: z.boolean(),
+    isEnvelope: z.boolean(),
+    isScanned: z.literal(false),
+    creationDate: timestamp,
+    updateDate: timestamp,
+    createdBy: createdByShape,
+    organization: organizationRefShape,
+    folder: folderShape.nullable(),
+    statusUpdatedBy: doerShape.nullable(),
+    statusUpdateReason: z.string().nullable(),
+    description: z.string().nullable(),
+    expirationDate: timestamp.nullable(),
+    expirationDateWithoutTime: z.iso.date().nullable(),
+    observers: z.array(z.strictObject({ id, user: participantShape })),
+    attachments: z.array(attachmentShape),
+    notifiedEmails: z.array(z.string()),
+    permissions: z.strictObject({ move: z.boolean(), editFlow: z.boolean() }),
+    forceCadesSignature: z.boolean(),
+    tags: z.array(tagShape),
+    type: z.string().nullable(),
+    signatureType: z.string().nullable(),
+    securityContext: z.null(),
+    hideDownloadOptionForPendingDocuments: z.boolean(),
+    flowActions: z.array(flowActionShape),
+    processingError: z
+      .strictObject({
+        code: z.string(),
+        message: z.string(),
+        since: timestamp,
+        nextTryAt: timestamp.nullable(),
+      })
+      .nullable()
+      .describe('Why an accepted signature or the conclusion is not done yet.'),
+  })
+  .meta({ id: 'Document' });
+
+export function documentBody(view: DocumentView): z.infer<typeof documentShape> {
+  const isOpen = view.status === 'Pending' && !view.isDeleted;
+  const error = view.processingError;
+  return {
+    id: view.id,
+    name: view.name,
+    status: view.status,
+    key: view.key,
+    filename: view.filename,
+    fileSize: view.fileSize,
+    mimeType: view.mimeType,
+    checksumMd5: view.checksumMd5,
+    hasSignature: view.hasSignature,
+    isConcluded: view.status === 'Concluded',
+    isDeleted: view.isDeleted,
+    isEnvelope: view.isEnvelope,
+    isScanned: false,
+    creationDate: written(view.creationDate),
+    updateDate: written(view.updateDate),
+    createdBy: createdByBody(view.createdBy),
+    organization: {
+      id: view.organization.id,
+      name: view.organization.name,
+      identifier: view.organization.identifier ?? null,
+      owner: null,
+    },
+    folder: view.folder === null ? null : folderBody(view.folder),
+    statusUpdatedBy:
+      view.statusUpdatedBy === null
+        ? null
+        : {
+            id: view.statusUpdatedBy.id,
+            type: view.statusUpdatedBy.type,
+            name: view.statusUpdatedBy.name,
+          },
+    statusUpdateReason: view.statusUpdateReason,
+    description: view.description,
+    expirationDate: writtenOrNull(view.expirationDate),
+    expirationDateWithoutTime: writtenDay(view.expirationDate),
+    observers: view.observers.map(({ id: observer, user }) => ({
+      id: observer,
+      user: participantBody(user),
+    })),
+    attachments: view.attachments.map((attachment) => attachmentBody(attachment, view)),
+    notifiedEmails: [...view.notifiedEmails],
+    permissions: { move: !view.isDeleted, editFlow: isOpen },
+    forceCadesSignature: view.forceCadesSignature,
+    tags: view.tags.map(tagBody),
+    type: view.type,
+    signatureType: view.signatureType,
+    securityContext: null,
+    hideDownloadOptionForPendingDocuments: false,
+    flowActions: view.flowActions.map(flowActionBody),
+    processingError:
+      error === null
+        ? null
+        : {
+            code: error.code,
+            message: error.message,
+            since: written(error.since),
+            nextTryAt: writtenOrNull(error.nextTryAt),
+          },
+  };
+}
+
+function attachmentBody(attachment: Attachment, view: DocumentView): z.infer<typeof attachmentShape> {
+  const { file, creationDate } = attachment;
+  return {
+    id: attachment.id,
+    name: file.displayName,
+    filename: file.name,
+    fileSize: file.blob.length,
+    mimeType: file.contentType,
+    creationDate: written(creationDate),
+    // An attachment is never changed.
+    updateDate: written(creationDate),
+    createdBy: createdByBody(view.createdBy),
+    isPrivate: attachment.isPrivate,
+  };
+}
+
+function tagBody({ id: tag, label, value }: Tag): z.infer<typeof tagShape> {
+  return { id: tag, label, value };
+}
+
+export const listItemShape = z
+  .strictObject({
+    id,
+    name: z.string(),
+    creationDate: timestamp,
+    updateDate: timestamp,
+    folder: folderShape.nullable(),
+    type: z.string().nullable(),
+    tags: z.array(tagShape),
+    status: statusShape,
+  })
+  .meta({ id: 'DocumentListItem' });
+
+export function listItemBody(item: DocumentListItem): z.infer<typeof listItemShape> {
+  return {
+    id: item.id,
+    name: item.name,
+    creationDate: written(item.creationDate),
+    updateDate: written(item.updateDate),
+    folder: item.folder === null ? null : folderBody(item.folder),
+    type: item.type,
+    tags: item.tags.map(tagBody),
+    status: item.status,
+  };
+}

@@ -1,0 +1,169 @@
+/**
+ * Validation records and signatures in answers.
+ *
+ * Source: portal-gaps §17.
+ */
+import { z } from 'zod';
+import type {
+  SignatureView,
+  TimestampView,
+  ValidationItemView,
+  ValidationRecord,
+  ValidationResultsView,
+} from '../../../actors/portal/api.ts';
+import { written, writtenOrNull } from '../moments.ts';
+import { statusShape } from './documents.ts';
+import { createdByBody, createdByShape, id, timestamp } from './parts.ts';
+
+interface ResultsBody {
+  isValid: boolean;
+  passedChecks: ItemBody[];
+  errors: ItemBody[];
+  warnings: ItemBody[];
+}
+interface ItemBody {
+  type: string;
+  message: string;
+  detail: string | null;
+  innerValidationResults: ResultsBody | null;
+}
+
+const itemShape: z.ZodType<ItemBody> = z
+  .strictObject({
+    type: z.string(),
+    message: z.string(),
+    detail: z.string().nullable(),
+    get innerValidationResults() {
+      return validationResultsShape.nullable();
+    },
+  })
+  .meta({ id: 'ValidationItem' });
+
+export const validationResultsShape: z.ZodType<ResultsBody> = z
+  .strictObject({
+    isValid: z.boolean().describe('There are no errors.'),
+    passedChecks: z.array(itemShape),
+    errors: z.array(itemShape),
+    warnings: z.array(itemShape),
+  })
+  .meta({ id: 'ValidationResults' });
+
+export function validationResultsBody(results: ValidationResultsView): ResultsBody {
+  return {
+    isValid: results.isValid,
+    passedChecks: results.passedChecks.map(itemBody),
+    errors: results.errors.map(itemBody),
+    warnings: results.warnings.map(itemBody),
+  };
+}
+
+function itemBody({ type, message, detail, innerValidationResults: inner }: ValidationItemView): ItemBody {
+  return {
+    type,
+    message,
+    detail,
+    innerValidationResults: inner === null ? null : validationResultsBody(inner),
+  };
+}
+
+const timestampTokenShape = z
+  .strictObject({
+    displayName: z.string(),
+    genTime: timestamp,
+    validityStart: timestamp.nullable(),
+    validityEnd: timestamp.nullable(),
+  })
+  .meta({ id: 'SignatureTimestamp' });
+
+function timestampTokenBody(token: TimestampView): z.infer<typeof timestampTokenShape> {
+  return {
+    displayName: token.displayName,
+    genTime: written(token.genTime),
+    validityStart: writtenOrNull(token.validityStart),
+    validityEnd: writtenOrNull(token.validityEnd),
+  };
+}
+
+export const signatureShape = z
+  .strictObject({
+    subjectName: z.string(),
+    emailAddress: z.string().nullable(),
+    issuerName: z.string(),
+    identifier: z.string().nullable(),
+    companyName: z.string().nullable(),
+    companyIdentifier: z.string().nullable(),
+    isElectronic: z.boolean(),
+    isTimestamp: z.boolean(),
+    signingTime: timestamp.nullable(),
+    certificateThumbprint: z.string().describe('SHA-256 of the certificate, Base64.'),
+    validityStart: timestamp.nullable(),
+    validityEnd: timestamp.nullable(),
+    signatureTimestamps: z.array(timestampTokenShape),
+    archiveTimestamps: z.array(timestampTokenShape),
+    attributeCertificates: z.array(z.strictObject({ details: z.string(), issuer: z.string() })),
+    evidences: z.looseObject({}).nullable().describe('Of electronic signatures that were made here.'),
+    validationResults: validationResultsShape,
+  })
+  .meta({ id: 'Signature' });
+
+export function signatureBody(signature: SignatureView): z.infer<typeof signatureShape> {
+  return {
+    subjectName: signature.subjectName,
+    emailAddress: signature.emailAddress,
+    issuerName: signature.issuerName,
+    identifier: signature.identifier,
+    companyName: signature.companyName,
+    companyIdentifier: signature.companyIdentifier,
+    isElectronic: signature.isElectronic,
+    isTimestamp: signature.isTimestamp,
+    signingTime: writtenOrNull(signature.signingTime),
+    certificateThumbprint: signature.certificateThumbprint,
+    validityStart: writtenOrNull(signature.validityStart),
+    validityEnd: writtenOrNull(signature.validityEnd),
+    signatureTimestamps: signature.signatureTimestamps.map(timestampTokenBody),
+    archiveTimestamps: signature.archiveTimestamps.map(timestampTokenBody),
+    attributeCertificates: [],
+    evidences: signature.evidences,
+    validationResults: validationResultsBody(signature.validationResults),
+  };
+}
+
+export const validationRecordShape = z
+  .strictObject({
+    id,
+    name: z.string(),
+    filename: z.string(),
+    mimeType: z.string(),
+    isConcluded: z.boolean(),
+    status: statusShape,
+    creationDate: timestamp,
+    updateDate: timestamp,
+    createdBy: createdByShape,
+    isEnvelope: z.boolean(),
+    isFile: z.boolean(),
+    type: z.string().nullable(),
+    signatureType: z.string().nullable(),
+    securityContext: z.null(),
+    signers: z.array(signatureShape),
+  })
+  .meta({ id: 'ValidationRecord' });
+
+export function validationRecordBody(record: ValidationRecord): z.infer<typeof validationRecordShape> {
+  return {
+    id: record.id,
+    name: record.name,
+    filename: record.filename,
+    mimeType: record.mimeType,
+    isConcluded: record.status === 'Concluded',
+    status: record.status,
+    creationDate: written(record.creationDate),
+    updateDate: written(record.updateDate),
+    createdBy: createdByBody(record.createdBy),
+    isEnvelope: record.isEnvelope,
+    isFile: record.isFile,
+    type: record.type,
+    signatureType: record.signatureType,
+    securityContext: null,
+    signers: record.signers.map(signatureBody),
+  };
+}
