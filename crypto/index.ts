@@ -37,6 +37,15 @@ export {
   type SerializedSigner,
   serializeSigner,
 } from './keys/transfer.ts';
+export {
+  type ComposedPdf,
+  type ComposeRequest,
+  composePdf,
+  type DrawnPage,
+  type FilePart,
+} from './pdf-pages/compose.ts';
+export { type DrawnItem, textWidth, wrapText } from './pdf-pages/drawing.ts';
+export type { ShownPage } from './pdf-pages/page-copy.ts';
 export { createEvidenceSource, type EvidenceSourceOptions } from './revocation/evidence-source.ts';
 export { createTimestampAuthority, type TimestampAuthorityOptions } from './timestamps/authority.ts';
 export { signerOfCertificate } from './two-steps/foreign-signer.ts';

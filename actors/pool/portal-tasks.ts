@@ -100,7 +100,19 @@ export interface CheckTask extends SignaturePlace {
   readonly output: string | null;
 }
 
-export type PortalTask = SealTask | BeginTask | FinishTask | InspectTask | CheckTask;
+/** Makes one PDF of several: the document of an envelope. */
+export interface MergeTask extends AboutDocument {
+  readonly task: 'portal.merge';
+  /** In their order; `title` is that of the bookmark. */
+  readonly files: readonly { readonly path: string; readonly title: string }[];
+  readonly title: string;
+  readonly at: number;
+  /** Bytes the document may have. */
+  readonly maxBytes: number;
+  readonly output: string;
+}
+
+export type PortalTask = SealTask | BeginTask | FinishTask | InspectTask | CheckTask | MergeTask;
 
 /** A verdict for people, of the shape of portal-gaps §17. */
 export interface CertificateVerdict {
@@ -137,4 +149,5 @@ export interface PortalResults {
     /** The time-stamped file; null when none was asked for, or no authority is configured. */
     readonly output: BlobRef | null;
   };
+  readonly 'portal.merge': { readonly output: BlobRef; readonly pages: number };
 }

@@ -7,6 +7,12 @@ import { nameFields } from './names.ts';
 /** OtherName 2.16.76.1.3.1: birth date (8 digits) and national number (11 digits) of a person, in this order. */
 const PERSON = Buffer.from('060560' + '4c010301', 'hex');
 
+/** OtherName 2.16.76.1.3.4: the same of the person who answers for a company's certificate. */
+const RESPONSIBLE = Buffer.from('060560' + '4c010304', 'hex');
+
+/** OtherName 2.16.76.1.3.3: national number (14 digits) of a company. */
+const COMPANY = Buffer.from('060560' + '4c010303', 'hex');
+
 /** Letters before a number in serialNumber (ETSI EN 319 412-1 §5.1.3): `PNOBR-`, `TINPT-`. */
 const PREFIX = /^[A-Z]{3}[A-Z]{2}-/;
 
@@ -26,14 +32,25 @@ export function holderIdentifiers(der: Buffer): readonly string[] {
   return [...new Set(found.filter((one): one is string => one !== undefined && one !== ''))];
 }
 
-function personNumber({ der }: Certificate): string | undefined {
-  const at = der.indexOf(PERSON);
+/** The national number of the person a certificate is for, from its alternative names; 11 digits. */
+export function personNumber(certificate: Certificate): string | undefined {
+  const found =
+    numberIn(certificate, PERSON, /^\d{8}(\d{11})/) ?? numberIn(certificate, RESPONSIBLE, /^\d{8}(\d{11})/);
+  return found === '00000000000' ? undefined : found;
+}
+
+/** The national number of the company a certificate is for, from its alternative names; 14 digits. */
+export function companyNumber(certificate: Certificate): string | undefined {
+  return numberIn(certificate, COMPANY, /^(\d{14})/);
+}
+
+function numberIn({ der }: Certificate, type: Buffer, form: RegExp): string | undefined {
+  const at = der.indexOf(type);
   if (at < 0) return undefined;
   try {
-    const value = readElement(der, at + PERSON.length);
+    const value = readElement(der, at + type.length);
     const text = contents(readElement(der, value.from, value.to)).toString('latin1');
-    const number = /^\d{8}(\d{11})/.exec(text)?.[1];
-    return number === '00000000000' ? undefined : number;
+    return form.exec(text)?.[1];
   } catch (error) {
     if (error instanceof Asn1Error) return undefined;
     throw error;

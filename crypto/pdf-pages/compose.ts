@@ -4,6 +4,7 @@
  * Kept are sizes and rotation of pages, links, outlines, form fields, layers, attachments, numbering. Not kept is what
  * is true of a file as it was only: signatures, encryption, the structure for readers aloud, metadata, scripts.
  */
+
 import { openSource } from '../files/source.ts';
 import { createTarget } from '../files/target.ts';
 import { TextFont } from '../pades/appearance/shown-text.ts';
@@ -12,6 +13,7 @@ import { referenceText } from '../pades/draft.ts';
 import { textString } from '../pades/text-string.ts';
 import type { ByteSource } from '../pdf/index.ts';
 import { type PdfDocument, type Reference, sourceText, withPdf } from '../pdf/index.ts';
+import { CryptoError } from '../types.ts';
 import {
   type AttachmentCopy,
   attachmentsText,
@@ -95,9 +97,9 @@ export function composePdf(request: ComposeRequest): ComposedPdf {
   const target = createTarget(request.output);
   try {
     const composer = new Composer(new NewPdf(target, request.maxBytes));
-    for (const part of request.parts) {
+    for (const [index, part] of request.parts.entries()) {
       if ('pages' in part) composer.addDrawn(part.pages, part.outline);
-      else composer.addFile(part);
+      else placed(index + 1, request.parts.length, () => composer.addFile(part));
     }
     const pages = composer.finish(request);
     const { length } = target;
@@ -106,6 +108,16 @@ export function composePdf(request: ComposeRequest): ComposedPdf {
   } catch (error) {
     target.discard();
     throw error;
+  }
+}
+
+/** Says which of several parts an error is about. */
+function placed(number: number, count: number, work: () => void): void {
+  try {
+    work();
+  } catch (error) {
+    if (count === 1 || !(error instanceof CryptoError)) throw error;
+    throw new CryptoError(error.code, `File ${number} of ${count}: ${error.message}`);
   }
 }
 

@@ -1,4 +1,5 @@
 import type { Certificate } from '../certificates/certificate.ts';
+import { companyNumber, personNumber } from '../certificates/holder.ts';
 import { nameFields } from '../certificates/names.ts';
 import type { CertificateRecord } from './report.ts';
 
@@ -24,6 +25,8 @@ function makeRecord(certificate: Certificate): CertificateRecord {
     issuerName: issuer.commonName ?? issuer.text,
     emailAddress: (mail?.kind === 'email' ? mail.text : undefined) ?? subject.emailAddress,
     identifier: subject.serialNumber,
+    personNumber: personNumber(certificate),
+    companyNumber: companyNumber(certificate),
     companyName: subject.organization,
     companyIdentifier: subject.organizationIdentifier,
     thumbprint: Buffer.from(certificate.fingerprint, 'hex').toString('base64'),

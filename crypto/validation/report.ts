@@ -62,6 +62,9 @@ export interface CertificateRecord {
   readonly emailAddress: string | undefined;
   /** serialNumber of the subject (a person's identifier), national prefixes kept. */
   readonly identifier: string | undefined;
+  /** Digits of the national number of the person or of the company in its alternative names. */
+  readonly personNumber?: string | undefined;
+  readonly companyNumber?: string | undefined;
   readonly companyName: string | undefined;
   /** organizationIdentifier of the subject. */
   readonly companyIdentifier: string | undefined;

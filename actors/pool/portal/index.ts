@@ -4,6 +4,7 @@ import { begin } from './begin.ts';
 import { check } from './check.ts';
 import { finish } from './finish.ts';
 import { inspect } from './inspect.ts';
+import { merge } from './merge.ts';
 import { seal } from './seal.ts';
 import type { PortalThread } from './thread.ts';
 
@@ -20,6 +21,7 @@ const PERFORM: {
   'portal.finish': finish,
   'portal.inspect': inspect,
   'portal.check': check,
+  'portal.merge': merge,
 };
 
 export function isPortalTask(task: { readonly task: string }): task is PortalTask {

@@ -1,0 +1,28 @@
+/** Makes the one document of an envelope of its files. */
+import { rmSync, statSync } from 'node:fs';
+import { composePdf } from '../../../crypto/index.ts';
+import { describeFailure } from '../../../runtime/index.ts';
+import { fileDigest } from '../../files/digest.ts';
+import type { MergeTask, PortalResults } from '../portal-tasks.ts';
+import { TaskFailure } from '../task-failure.ts';
+import { syncFile } from './sync-file.ts';
+
+/**
+ * @throws {TaskFailure} `document.unreadable` for files nobody could merge, saying which one; `document.too-large` when
+ *   they are more than one document may hold
+ */
+export function merge(task: MergeTask): PortalResults['portal.merge'] {
+  const { files, title, at, maxBytes, output } = task;
+  rmSync(output, { force: true });
+  const parts = files.map(({ path, title: outline }) => ({ path, outline }));
+  try {
+    const { pages } = composePdf({ output, parts, title, at, maxBytes });
+    syncFile(output);
+    return { output: { sha256: fileDigest(output), length: statSync(output).size }, pages };
+  } catch (error) {
+    const { code, message } = describeFailure(error);
+    if (code === 'input.too-large') throw new TaskFailure('document.too-large', message);
+    if (code.startsWith('pdf.')) throw new TaskFailure('document.unreadable', message);
+    throw error;
+  }
+}
