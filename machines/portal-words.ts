@@ -160,6 +160,8 @@ export interface MadeAction {
   readonly at: Millis;
   readonly kind: 'electronic' | 'certificate' | 'approval';
   readonly evidence: Evidence | null;
+  /** Claimed in the signature; whole seconds, another one for each signature of a document. Null for approvals. */
+  readonly signingTime: Millis | null;
   /** SHA-256 of the evidence as it was sealed, Base64; null for certificates and approvals without evidence. */
   readonly evidenceSha256: string | null;
   /** Where it is drawn. */
@@ -234,6 +236,8 @@ export interface DocumentEvent {
   readonly sequence: number;
   readonly at: Millis;
   readonly document: DocumentSummary;
+  /** Of Created: all documents of the call, when there were several. */
+  readonly documents?: readonly DocumentSummary[];
   /** Of Signed, Approved and Refused. */
   readonly by?: {
     readonly flowActionId: FlowActionId | null;

@@ -1,0 +1,229 @@
+/**
+ * The rules of a flow: whose turn it is, what completes an action, what a refusal does. Pure functions of the actions.
+ *
+ * Actions of the lowest step that is not done are Pending, later ones Created; actions of one step are in no order.
+ *
+ * Source: portal-gaps §§6, 8, 15.
+ */
+import type { ActionEdit, FlowChange, Turn } from './document-context.ts';
+import type { Millis } from './ids.ts';
+import type { ActionPlan, FlowAction, Mark, Participant, RuleUser } from './portal-words.ts';
+
+/** An action as it is before anybody did anything. */
+export function freshAction(plan: ActionPlan | FlowAction, at: Millis, creationDate = at): FlowAction {
+  return {
+    ...plan,
+    status: 'Created',
+    ruleUsers: plan.ruleUsers.map(freshRuleUser),
+    creationDate,
+    updateDate: at,
+    pendingDate: null,
+    refusalReason: null,
+    isElectronic: null,
+  };
+}
+
+function freshRuleUser({ id, name, identifier, email, phone }: Participant): RuleUser {
+  return {
+    ...{ id, name, identifier, email, phone },
+    signatureDate: null,
+    isElectronic: null,
+    refusalDate: null,
+    hasRefused: false,
+    refusalReason: null,
+  };
+}
+
+/** By step, and in one step by creation: the order they were given in. */
+export function inOrder(actions: readonly FlowAction[]): readonly FlowAction[] {
+  return [...actions].sort((one, other) => one.step - other.step);
+}
+
+/** Makes the actions of the lowest step that is not done Pending, and says which became so. */
+export function released(
+  actions: readonly FlowAction[],
+  at: Millis,
+): { readonly actions: readonly FlowAction[]; readonly pending: readonly FlowAction[] } {
+  const step = currentStep(actions);
+  const pending: FlowAction[] = [];
+  const next = actions.map((action) => {
+    if (action.status !== 'Created' || action.step !== step) return action;
+    const now: FlowAction = { ...action, status: 'Pending', pendingDate: at, updateDate: at };
+    pending.push(now);
+    return now;
+  });
+  return { actions: next, pending };
+}
+
+/** The lowest step with something left to do; undefined when all is done. */
+export function currentStep(actions: readonly FlowAction[]): number | undefined {
+  const left = actions.filter(({ status }) => status !== 'Completed').map(({ step }) => step);
+  return left.length === 0 ? undefined : Math.min(...left);
+}
+
+export function isDone(actions: readonly FlowAction[]): boolean {
+  return actions.every(({ status }) => status === 'Completed');
+}
+
+export function isSigning({ type }: Pick<FlowAction, 'type'>): boolean {
+  return type === 'Signer' || type === 'SignRule';
+}
+
+export function isRule({ type }: Pick<FlowAction, 'type'>): boolean {
+  return type === 'SignRule' || type === 'ApproverRule';
+}
+
+/** Everybody an action names. */
+export function usersOf(action: Pick<FlowAction, 'user' | 'ruleUsers'>): readonly Participant[] {
+  return action.user === null ? action.ruleUsers : [action.user];
+}
+
+/** Those who are still asked for something while the action is Pending. */
+export function askedUsers(action: FlowAction): readonly Participant[] {
+  if (action.user !== null) return [action.user];
+  return action.ruleUsers.filter(({ signatureDate, hasRefused }) => signatureDate === null && !hasRefused);
+}
+
+/** The action and the person of a turn, when it is theirs. */
+export function turnOf(
+  actions: readonly FlowAction[],
+  { flowActionId, userId }: Turn,
+): { readonly action: FlowAction; readonly user: Participant } | undefined {
+  const action = actions.find(({ id }) => id === flowActionId);
+  if (action === undefined || action.status !== 'Pending') return undefined;
+  const user = askedUsers(action).find(({ id }) => id === userId);
+  return user && { action, user };
+}
+
+/** How many more have to act before the action is done. */
+export function missing({ user, ruleUsers, numberRequiredSignatures }: FlowAction): number {
+  if (user !== null) return 1;
+  return numberRequiredSignatures - ruleUsers.filter(({ signatureDate }) => signatureDate !== null).length;
+}
+
+/** @param isElectronic null for an approval */
+export function acted(
+  actions: readonly FlowAction[],
+  { flowActionId, userId }: Turn,
+  isElectronic: boolean | null,
+  at: Millis,
+): readonly FlowAction[] {
+  return actions.map((action): FlowAction => {
+    if (action.id !== flowActionId) return action;
+    if (action.user !== null) return { ...action, status: 'Completed', isElectronic, updateDate: at };
+    const ruleUsers = action.ruleUsers.map((user) =>
+      user.id === userId ? { ...user, signatureDate: at, isElectronic } : user,
+    );
+    const now: FlowAction = { ...action, ruleUsers, updateDate: at };
+    if (missing(now) > 0) return now;
+    const kinds = ruleUsers.flatMap((user) => (user.signatureDate === null ? [] : [user.isElectronic]));
+    return {
+      ...now,
+      status: 'Completed',
+      isElectronic: kinds.includes(null) ? null : kinds.every((kind) => kind === true),
+    };
+  });
+}
+
+/** What a participant's refusal does; `stops`: it stops the whole flow. */
+export function refused(
+  actions: readonly FlowAction[],
+  { flowActionId, userId }: Turn,
+  reason: string,
+  at: Millis,
+): { readonly actions: readonly FlowAction[]; readonly stops: boolean } {
+  let stops = true;
+  const next = actions.map((action): FlowAction => {
+    if (action.id !== flowActionId) return action;
+    const ruleUsers = action.ruleUsers.map((user) =>
+      user.id === userId ? { ...user, hasRefused: true, refusalDate: at, refusalReason: reason } : user,
+    );
+    const now: FlowAction = { ...action, ruleUsers, updateDate: at };
+    stops = action.user !== null || !action.allowRuleFlowToContinueIfRefused || !canStillComplete(now);
+    return stops ? { ...now, status: 'Refused', refusalReason: reason } : now;
+  });
+  return { actions: next, stops };
+}
+
+function canStillComplete(action: FlowAction): boolean {
+  return askedUsers(action).length >= missing(action);
+}
+
+/** True once anybody did anything about it. */
+export function isTouched({ status, ruleUsers }: FlowAction): boolean {
+  if (status === 'Completed' || status === 'Refused') return true;
+  return ruleUsers.some(({ signatureDate, hasRefused }) => signatureDate !== null || hasRefused);
+}
+
+export type EditFault = 'unknown' | 'invalid';
+
+/**
+ * The actions after an edit, none of them released anew; or what is wrong with it. What somebody did cannot be undone:
+ * an action that is done, or partly done, is neither edited nor deleted; nothing is added or moved before the step that
+ * is pending; and somebody has to be left to act.
+ */
+export function edited(
+  actions: readonly FlowAction[],
+  { added, edited: edits, deleted }: Pick<FlowChange, 'added' | 'edited' | 'deleted'>,
+  /** Actions with a signature accepted or begun. */
+  busy: ReadonlySet<string>,
+  at: Millis,
+): readonly FlowAction[] | EditFault {
+  const step = currentStep(actions) ?? 0;
+  const gone = new Set<string>(deleted);
+  const named = [...edits.map(({ flowActionId }) => flowActionId), ...deleted];
+  for (const id of named) {
+    const action = actions.find((one) => one.id === id);
+    if (action === undefined) return 'unknown';
+    if (isTouched(action) || busy.has(id)) return 'invalid';
+  }
+  if (new Set(named).size !== named.length) return 'invalid';
+  const next: FlowAction[] = [];
+  for (const action of actions) {
+    if (gone.has(action.id)) continue;
+    const edit = edits.find(({ flowActionId }) => flowActionId === action.id);
+    const changed = edit === undefined ? action : withEdit(action, edit, step, at);
+    if (changed === undefined) return 'invalid';
+    next.push(changed);
+  }
+  if (added.some((plan) => plan.step < step)) return 'invalid';
+  next.push(...added.map((plan) => freshAction(plan, at)));
+  if (next.length === 0 || isDone(next)) return 'invalid';
+  return inOrder(next);
+}
+
+function withEdit(action: FlowAction, edit: ActionEdit, current: number, at: Millis): FlowAction | undefined {
+  const { step = action.step, email, ruleName, title, ruleEmails, marks, initialsMode } = edit;
+  if (step < current) return undefined;
+  if (email !== undefined && action.user === null) return undefined;
+  const known = new Set<string>(action.ruleUsers.map(({ id }) => id));
+  if (ruleEmails?.some(({ userId }) => !known.has(userId))) return undefined;
+  return {
+    ...action,
+    step,
+    // An action that is moved behind the pending step waits for its turn again.
+    ...(step !== action.step && { status: 'Created' as const, pendingDate: null }),
+    user: action.user && email !== undefined ? { ...action.user, email } : action.user,
+    ruleUsers: action.ruleUsers.map((user) => {
+      const change = ruleEmails?.find(({ userId }) => userId === user.id);
+      return change === undefined ? user : { ...user, email: change.email };
+    }),
+    ...(ruleName !== undefined && { ruleName }),
+    ...(title !== undefined && { title }),
+    ...(marks !== undefined && { marks }),
+    ...(initialsMode !== undefined && { initialsMode }),
+    updateDate: at,
+  };
+}
+
+/** The flow as at its creation, with new marks where there are some. */
+export function restarted(
+  actions: readonly FlowAction[],
+  marks: readonly { readonly flowActionId: string; readonly marks: readonly Mark[] }[],
+  at: Millis,
+): readonly FlowAction[] {
+  return actions.map((action) => {
+    const given = marks.find(({ flowActionId }) => flowActionId === action.id);
+    return freshAction(given ? { ...action, marks: given.marks } : action, at, action.creationDate);
+  });
+}
