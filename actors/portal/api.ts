@@ -698,6 +698,34 @@ export interface PortalWebhooks {
   ): Promise<{ readonly count: number }>;
 }
 
+// ---- e-mails; ours ----------------------------------------------------------------------------------------------
+
+/** What became of one e-mail to one person. Known for 30 days. */
+export interface MailView {
+  readonly id: string;
+  /** What it is about: that of its notice, or `pending-list`. */
+  readonly about: string;
+  readonly to: string;
+  readonly documentId: DocumentId | null;
+  readonly status: 'Queued' | 'Waiting' | 'Sent' | 'Failed';
+  readonly tries: number;
+  readonly createdAt: Millis;
+  readonly endedAt: Millis | null;
+  /** The relay's answer when it took the mail. */
+  readonly reply: string | null;
+  readonly lastError: { readonly code: string; readonly message: string } | null;
+  readonly nextTryAt: Millis | null;
+}
+
+export interface PortalMails {
+  /** Oldest first; empty for documents of other organizations. */
+  ofDocument(tenant: Tenant, id: DocumentId): Promise<readonly MailView[]>;
+  /** Of all organizations, newest first, for operators. `offset`: pages from 0. */
+  newest(query: { readonly limit: number; readonly offset: number }): Promise<Page<MailView>>;
+  /** Sends a mail that waits or failed now; false when there is no such mail. */
+  sendNow(id: string): Promise<boolean>;
+}
+
 export interface ApplicationView {
   readonly id: ApplicationId;
   readonly name: string;
@@ -793,6 +821,7 @@ export interface PortalService {
   readonly savedFlows: SavedFlows;
   readonly marksSessions: MarksSessions;
   readonly webhooks: PortalWebhooks;
+  readonly mails: PortalMails;
   readonly administration: PortalAdministration;
   readonly reports: PortalReports;
   readonly idempotency: IdempotentRequests;
