@@ -72,10 +72,16 @@ export function withArchives(
     needed.push(listed.manifestName, ...(listed.proof === undefined ? [] : [listed.proof]));
   }
   if (stamps.length === 0) return facts;
-  const timestamps = [...facts.timestamps, ...stamps];
+  const proven = stamps.map((stamp, index) => ({ ...stamp, covers: coveredBefore(stamps.slice(index)) }));
+  const timestamps = [...facts.timestamps, ...proven];
   const evidence = joinEvidence(facts.evidence, ...stamps.map(evidenceInTimestamp));
   const level = facts.level === undefined ? undefined : levelOf(timestamps, facts.evidence);
   return { ...facts, timestamps, evidence, level };
+}
+
+/** What stands in a time-stamp itself, or in one after it, came later than what it covers. */
+function coveredBefore(later: readonly TimestampFacts[]): NonNullable<TimestampFacts['covers']> {
+  return (der) => !later.some(({ token }) => token?.der.includes(der));
 }
 
 function partial(missing: readonly string[]): Finding {

@@ -73,6 +73,24 @@ export function indexFault(index: HashIndex, data: SignedData, signer: SignerInf
   return present(attributes, index.unsignedAttributes) ? undefined : 'an attribute it covers is gone';
 }
 
+/**
+ * Everything in the SignedData that the index proves, as it stands there: what it names, and the signed attributes.
+ * What is not in it may have been added at any time.
+ */
+export function coveredParts(index: HashIndex, data: SignedData, signer: SignerInfo): readonly Buffer[] {
+  const named = (all: readonly Buffer[], hashes: readonly Buffer[]): Buffer[] =>
+    all.filter((bytes) => {
+      const own = createHash(index.hash).update(bytes).digest();
+      return hashes.some((one) => one.equals(own));
+    });
+  return [
+    ...(signer.attributes?.encodings ?? []),
+    ...named(data.certificateChoices, index.certificates),
+    ...named(data.revocationChoices, index.revocation),
+    ...named(indexedAttributes(signer.unsignedAttributes, index.version), index.unsignedAttributes),
+  ];
+}
+
 /** What the index hashes for each unsigned attribute: type and value for every value, or the attribute as a whole. */
 export function indexedAttributes(attributes: Attributes | undefined, version: 1 | 3): Buffer[] {
   if (attributes === undefined) return [];

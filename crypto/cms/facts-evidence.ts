@@ -20,7 +20,11 @@ const PLACES: ReadonlySet<string> = new Set([
 
 /** Everything in the SignedData itself. */
 export function evidenceInData(data: SignedData): Evidence {
-  return { certificates: data.certificates, crls: data.crls, ocsps: data.ocsps.flatMap(basicOcsp) };
+  return {
+    certificates: data.certificates,
+    crls: data.crls.filter(isReadableCrl),
+    ocsps: data.ocsps.flatMap(basicOcsp),
+  };
 }
 
 /**
@@ -42,7 +46,7 @@ export function evidenceInAttributes(...all: readonly (Attributes | undefined)[]
       for (const value of attributes?.values.get(type) ?? []) {
         const lists = passedOver(() => [readLists(value)]);
         for (const { crls, ocsps } of lists) {
-          evidence.crls.push(...crls);
+          evidence.crls.push(...crls.filter(isReadableCrl));
           evidence.ocsps.push(...ocsps.flatMap(basicOcsp));
         }
       }

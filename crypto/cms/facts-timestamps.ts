@@ -3,14 +3,19 @@ import { createHash } from 'node:crypto';
 import { Asn1Error } from '../asn1/error.ts';
 import { OID } from '../asn1/oids.ts';
 import { type Element, encoded } from '../asn1/read.ts';
-import { oid } from '../asn1/write.ts';
 import type { Certificate } from '../certificates/certificate.ts';
 import { checkToken } from '../timestamps/check.ts';
 import { imprintOf } from '../timestamps/imprint.ts';
 import type { TimestampToken } from '../timestamps/token.ts';
 import type { Finding, TimestampFacts } from '../validation/facts.ts';
 import { readTimestampFacts, timestampFacts } from '../validation/timestamp-facts.ts';
-import { archiveImprintData, type HashIndex, indexFault, readHashIndex } from './archive-imprint.ts';
+import {
+  archiveImprintData,
+  coveredParts,
+  type HashIndex,
+  indexFault,
+  readHashIndex,
+} from './archive-imprint.ts';
 import { type HashName, hashNamed } from './hashes.ts';
 import type { SignedData, SignerInfo } from './parse.ts';
 
@@ -34,7 +39,7 @@ const OUTDATED: ReadonlyMap<string, string> = new Map([
 ]);
 
 export interface FoundTimestamps {
-  /** Oldest first: whatever an archive time-stamp covers stands before it. */
+  /** Oldest first: whatever an archive time-stamp covers stands before it; what stands before it need not be covered. */
   readonly timestamps: readonly TimestampFacts[];
   readonly findings: readonly Finding[];
 }
@@ -55,13 +60,12 @@ export function timestampsOf(stamped: StampedSigner): FoundTimestamps {
   const content = signed.map((value) =>
     timestampFacts('content', encoded(value), (name) => digestNamed(name, contentDigest), certificates),
   );
-  const signature = plain.map((value) => ({
-    value,
-    facts: timestampFacts('signature', encoded(value), imprintOf(signer.signature), certificates),
-  }));
+  const signature = plain.map((value) =>
+    timestampFacts('signature', encoded(value), imprintOf(signer.signature), certificates),
+  );
   const archives = archived
     .map((value) => archiveFacts(value, stamped))
-    .sort((left, right) => timeOf(left.facts) - timeOf(right.facts));
+    .sort((left, right) => timeOf(left) - timeOf(right));
   return { timestamps: [...content, ...inOrderOfProof(signature, archives)], findings };
 }
 
@@ -90,13 +94,7 @@ function digestNamed(
   return hash === undefined ? undefined : contentDigest(hash);
 }
 
-interface Stamp {
-  readonly value: Element;
-  readonly facts: TimestampFacts;
-  readonly index?: HashIndex | undefined;
-}
-
-function archiveFacts(value: Element, stamped: StampedSigner): Stamp {
+function archiveFacts(value: Element, stamped: StampedSigner): TimestampFacts {
   let index: HashIndex | undefined;
   const facts = readTimestampFacts('archive', encoded(value), (token) => {
     const found = indexIn(token, stamped);
@@ -108,7 +106,20 @@ function archiveFacts(value: Element, stamped: StampedSigner): Stamp {
     index = found;
     return checkToken(token, (name) => archiveDigest(name, found, stamped), stamped.certificates);
   });
-  return { value, facts, index };
+  return { ...facts, covers: covering(index, stamped) };
+}
+
+/** By whether the bytes stand in something that the index names; worked out when it is asked for. */
+function covering(
+  index: HashIndex | undefined,
+  { data, signer }: StampedSigner,
+): NonNullable<TimestampFacts['covers']> {
+  let parts: readonly Buffer[] | undefined;
+  return (der) => {
+    if (index === undefined) return false;
+    parts ??= coveredParts(index, data, signer);
+    return parts.some((part) => part.includes(der));
+  };
 }
 
 function indexIn(
@@ -133,26 +144,22 @@ function archiveDigest(name: string, index: HashIndex, stamped: StampedSigner): 
   return createHash(hash).update(data).digest();
 }
 
-/** A time-stamp that no archive time-stamp lists was added after all of them. */
-function inOrderOfProof(plain: readonly Stamp[], archives: readonly Stamp[]): TimestampFacts[] {
+/** A time-stamp that no archive time-stamp covers was added after all of them. */
+function inOrderOfProof(
+  plain: readonly TimestampFacts[],
+  archives: readonly TimestampFacts[],
+): TimestampFacts[] {
   const ordered: TimestampFacts[] = [];
   const left = new Set(plain);
   for (const archive of archives) {
     for (const stamp of left) {
-      if (archive.index === undefined || !lists(archive.index, stamp.value)) continue;
-      ordered.push(stamp.facts);
+      if (stamp.token === undefined || archive.covers?.(stamp.token.der) !== true) continue;
+      ordered.push(stamp);
       left.delete(stamp);
     }
-    ordered.push(archive.facts);
+    ordered.push(archive);
   }
-  return [...ordered, ...[...left].map(({ facts }) => facts)];
-}
-
-function lists({ unsignedAttributes, hash, version }: HashIndex, value: Element): boolean {
-  // The first version lists whole attributes; those were made before anything else could be added to them.
-  if (version === 1) return true;
-  const own = createHash(hash).update(oid(OID.signatureTimestamp)).update(encoded(value)).digest();
-  return unsignedAttributes.some((one) => one.equals(own));
+  return [...ordered, ...left];
 }
 
 function timeOf({ token }: TimestampFacts): number {

@@ -1,6 +1,6 @@
 /** Certificates and revocation values that a signature carries for those who check it later (EN 319 132-1 §5.4). */
 import type { Evidence } from '../../authorities.ts';
-import { basicOcsp } from '../../cms/facts-evidence.ts';
+import { basicOcsp, isReadableCrl } from '../../cms/facts-evidence.ts';
 import { XADES, XADES_141 } from '../identifiers.ts';
 import { readableBase64 } from './key-info.ts';
 import { childrenNamed, type SignatureNode } from './signature-node.ts';
@@ -31,7 +31,7 @@ export function evidenceIn(unsigned: readonly SignatureNode[]): Evidence {
   const collect = (node: SignatureNode): void => {
     certificates.push(...values(node, 'EncapsulatedX509Certificate'));
     for (const list of childrenNamed(node, XADES, 'CRLValues'))
-      crls.push(...values(list, 'EncapsulatedCRLValue'));
+      crls.push(...values(list, 'EncapsulatedCRLValue').filter(isReadableCrl));
     for (const list of childrenNamed(node, XADES, 'OCSPValues'))
       ocsps.push(...values(list, 'EncapsulatedOCSPValue').flatMap(basicOcsp));
   };

@@ -12,6 +12,8 @@ import type { ByteSink, CanonicalMethod } from '../../xml/index.ts';
 import { writeArchivedObjects, writeArchivedStart } from '../archive-data.ts';
 import { DS, XADES, XADES_141 } from '../identifiers.ts';
 import { DEFAULT_CANONICAL } from './algorithms.ts';
+import { evidenceIn } from './evidence.ts';
+import { readableBase64 } from './key-info.ts';
 import type { QualifyingProperties } from './qualifying-properties.ts';
 import { DataFault, type DataRoom, type FoundData, writeData, writeNode } from './reference-data.ts';
 import type { ReferenceForm } from './references.ts';
@@ -93,13 +95,31 @@ function tokensOf(
     try {
       const method = methodOf(node);
       const imprint = imprintSource((sink) => writeCovered(node, method, stamped, sink));
-      return timestampFacts(kind, base64Of(token), imprint, stamped.certificates);
+      const facts = timestampFacts(kind, base64Of(token), imprint, stamped.certificates);
+      return kind === 'archive' ? { ...facts, covers: coveredBefore(node, stamped.properties) } : facts;
     } catch (error) {
       if (error instanceof DataFault || error instanceof FormFault || error instanceof TransformFault)
         return broken(kind, `What the time-stamp covers can't be told: ${error.message}.`);
       throw error;
     }
   });
+}
+
+/** An archive time-stamp proves what stands before it, and the signed parts; what was added behind it came later. */
+function coveredBefore(
+  node: SignatureNode,
+  { unsigned }: QualifyingProperties,
+): NonNullable<TimestampFacts['covers']> {
+  const at = unsigned.indexOf(node);
+  return (der) => !holds(unsigned.slice(at), der) || holds(unsigned.slice(0, at), der);
+}
+
+function holds(properties: readonly SignatureNode[], der: Buffer): boolean {
+  const { crls, ocsps } = evidenceIn(properties);
+  const tokens = properties
+    .flatMap((property) => childrenNamed(property, XADES, 'EncapsulatedTimeStamp'))
+    .flatMap(readableBase64);
+  return [...crls, ...ocsps, ...tokens].some((part) => part.includes(der));
 }
 
 function methodOf(node: SignatureNode): CanonicalMethod {
