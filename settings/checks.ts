@@ -6,12 +6,13 @@
 import { join, relative, sep } from 'node:path';
 import { checkHosting } from './hosting-checks.ts';
 import { checkLogging } from './logging-table.ts';
+import { checkPortal } from './portal-checks.ts';
 import { checkRemoteSigner } from './remote-table.ts';
 import type { Fault, Warning } from './report.ts';
 import { checkEncryption, checkSigning } from './signing-checks.ts';
 import type { InputSettings, Settings } from './table.ts';
 
-/** Work folders below the root, which no input may touch. `portal` and `mail` are kept free for later. */
+/** Work folders below the root, which no input may touch. */
 const WORK_FOLDERS = ['processing', 'output', 'error', 'db', 'logs', 'keys', 'portal', 'mail'] as const;
 const MANY_INPUTS = 16;
 const SHORT_API_KEY = 16;
@@ -29,6 +30,7 @@ export function checkTogether(settings: Settings, isSound: (section: string) => 
   if (isSound('Encryption:')) checkEncryption(settings, faults);
   if (isSound('Hosting:')) checkHosting(settings, faults, warnings);
   checkApiKeys(settings, warnings);
+  if (isSound('Portal:') && isSound('Signing:')) checkPortal(settings, faults, warnings);
   if (isSound('Logging:') && isSound('Storage:')) checkLogging(settings, faults, warnings);
   return { faults, warnings };
 }

@@ -1,5 +1,6 @@
 /** Renders docs/configuration.md from the table of keys, so that page and program cannot drift apart. */
 import type { KeyTable } from './keys.ts';
+import { ORGANIZATION_KEYS } from './portal-table.ts';
 import { PROFILE_KEYS } from './signing-table.ts';
 import { INPUT_KEYS, KEYS } from './table.ts';
 import { UNUSED_KEYS } from './unused-keys.ts';
@@ -34,6 +35,9 @@ In environment variables a profile's name may stand for its index and wins over 
 \`Signing__Profiles__invoices__Certificate__Pfx__Password\` (\`_\` also stands for the \`-\` of a name).
 
 ${rows(PROFILE_KEYS)}
+## Members of \`Portal:Organizations[]\`
+
+${rows(ORGANIZATION_KEYS)}
 ## Known, not used by this version
 
 Existing files may hold these keys; each gives a warning at start and changes nothing.

@@ -10,6 +10,7 @@ import { HOSTING_KEYS } from './hosting-table.ts';
 import { computed, key, optional, records, required, type Shape } from './keys.ts';
 import { choice, flag, type ListenUrl, list, listenUrl, path, pattern, secretText, whole } from './kinds.ts';
 import { LOGGING_KEYS } from './logging-table.ts';
+import { ORGANIZATION_KEYS, PORTAL_KEYS } from './portal-table.ts';
 import { REMOTE_KEYS } from './remote-table.ts';
 import { ENCRYPTION_KEYS, PROFILE_KEYS, profileName, SIGNING_KEYS } from './signing-table.ts';
 import type { EnvironmentName } from './sources.ts';
@@ -53,7 +54,7 @@ export type InputSettings = Shape<typeof INPUT_KEYS>;
 
 export const KEYS = {
   'Storage:Root': computed(path(), '`data`', ({ cwd }) => resolve(cwd, 'data'), {
-    says: 'Folder of everything the program keeps: `input/ processing/ output/ error/ db/ logs/ keys/`. Relative paths start at the working directory.',
+    says: 'Folder of everything the program keeps: `input/ processing/ output/ error/ portal/ mail/ db/ logs/ keys/`. Relative paths start at the working directory.',
   }),
   'Storage:Inputs': computed(
     records(INPUT_KEYS),
@@ -157,6 +158,7 @@ export const KEYS = {
   ...SIGNING_KEYS,
   ...ENCRYPTION_KEYS,
   ...REMOTE_KEYS,
+  ...PORTAL_KEYS,
   'Metrics:RequireApiKey': key(flag(), true, {
     says: 'Ask for the API key or a session on `GET /api/metrics`.',
   }),
@@ -177,5 +179,6 @@ export type Settings = Shape<typeof KEYS> & {
 export function readNames(): readonly string[] {
   const inputs = Object.keys(INPUT_KEYS).map((name) => `Storage:Inputs:#:${name}`);
   const profiles = Object.keys(PROFILE_KEYS).map((name) => `Signing:Profiles:#:${name}`);
-  return [...Object.keys(KEYS), ...inputs, ...profiles];
+  const organizations = Object.keys(ORGANIZATION_KEYS).map((name) => `Portal:Organizations:#:${name}`);
+  return [...Object.keys(KEYS), ...inputs, ...profiles, ...organizations];
 }

@@ -10,7 +10,6 @@ export const UNUSED_KEYS = [
   'Console:Dashboard:*',
   'LogViewer:*',
   'Notifications:*',
-  'Portal:*',
   'Runtime:Shards',
   'Signing:Certificate:WindowsStore:*',
   'Signing:Profiles:#:Certificate:WindowsStore:*',
