@@ -14,7 +14,7 @@ import { accepted, type JobMaker } from './job-maker.ts';
 import { jobDetail, jobView } from './job-view.ts';
 import type { Profiles } from './profiles.ts';
 import { JOB, uploadKeyName } from './registry.ts';
-import type { StorageLayout } from './storage-layout.ts';
+import { pathKey, type StorageLayout } from './storage-layout.ts';
 import { type UploadKeys, uploadKeyText } from './upload-keys.ts';
 import { type Upload, type Uploads, unavailable } from './uploads.ts';
 
@@ -35,6 +35,8 @@ export interface JobsParts {
 
 export class JobService implements Jobs {
   readonly #parts: JobsParts;
+  /** Refused because the store failed: whether their jobs were stored is not known yet. */
+  readonly #doubtful = new Set<Upload>();
 
   constructor(parts: JobsParts) {
     this.#parts = parts;
@@ -92,7 +94,10 @@ export class JobService implements Jobs {
       seen,
       message: 'Uploaded.',
     }).catch((error: unknown) => {
-      if (describeFailure(error).code === 'store.unavailable') upload.leave();
+      if (describeFailure(error).code === 'store.unavailable') {
+        upload.leave();
+        this.#doubtful.add(upload);
+      }
       throw error;
     });
     if ('found' in made) {
@@ -105,7 +110,24 @@ export class JobService implements Jobs {
     await faults.at('upload.committed');
     await upload.rename();
     await faults.at('upload.renamed');
+    if (this.#doubtful.size > 0) await this.#settleDoubtful();
     return jobView(actor.actor);
+  }
+
+  /** The store takes steps again, so it can tell which of the uploads it seemed to refuse have a job. */
+  async #settleDoubtful(): Promise<void> {
+    for (const upload of this.#doubtful) {
+      const prefix = [pathKey(upload.path)];
+      try {
+        const [job] = await this.#parts.store.rows({ view: 'paths', prefix, limit: 1 });
+        if (job) await upload.rename();
+        else await upload.remove();
+        this.#doubtful.delete(upload);
+      } catch {
+        // The next upload tries again, and the next start does.
+        return;
+      }
+    }
   }
 
   /** A new job, or the one that has its upload key. */

@@ -77,6 +77,11 @@ export class Upload implements UploadSink {
     this.#done = true;
   }
 
+  /** Takes away what no job knows, once that is certain. */
+  async remove(): Promise<void> {
+    await rm(this.#temporary, { force: true });
+  }
+
   async abort(): Promise<void> {
     if (this.#done) return;
     this.#done = true;

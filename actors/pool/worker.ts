@@ -13,7 +13,7 @@ import {
   signFile,
   signFileAtLevel,
 } from '../../crypto/index.ts';
-import { describeFailure, Faults, systemClock, systemIds } from '../../runtime/index.ts';
+import { Faults, systemClock, systemIds } from '../../runtime/index.ts';
 import '../faults.ts';
 import { NAME_LIMIT, outputName, outputNames, possibleOutputNames, stagedName } from '../file-names.ts';
 import { fileDigest } from '../files/digest.ts';
@@ -23,6 +23,7 @@ import { envelopePath, sealed } from '../files/seal.ts';
 import { type Staged, stage } from '../files/stage.ts';
 import { quarantine, removeOriginal } from '../files/tidy.ts';
 import { WorkingFolders } from '../files/working-folders.ts';
+import { describeTrouble } from './disk-trouble.ts';
 import { isPortalTask, performPortal } from './portal/index.ts';
 import type { WorkerSetup } from './setup.ts';
 import { TaskFailure } from './task-failure.ts';
@@ -227,7 +228,7 @@ function answer(task: PoolTask): PoolAnswer | Promise<PoolAnswer> {
   const good = (result: Result): PoolAnswer => ({ ok: true, result, ms: clock.elapsed() - start });
   const bad = (error: unknown): PoolAnswer => ({
     ok: false,
-    ...describeFailure(error),
+    ...describeTrouble(error),
     ms: clock.elapsed() - start,
   });
   try {

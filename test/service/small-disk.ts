@@ -1,0 +1,51 @@
+/** A small file system of its own at a folder, for tests of disks that fill up or turn read-only. */
+import { execFileSync } from 'node:child_process';
+import { closeSync, mkdirSync, openSync, rmSync, writeSync } from 'node:fs';
+import { join } from 'node:path';
+import type { ExecutionContext } from 'ava';
+
+export interface SmallDisk {
+  /** Takes up all that is left. */
+  fill(): void;
+  /** Gives back what `fill` took. */
+  empty(): void;
+  readOnly(): void;
+  writable(): void;
+}
+
+/** Mounted at `folder`, which is made. Undefined, and the test passed, where file systems cannot be mounted. */
+export function smallDisk(t: ExecutionContext, folder: string, megabytes: number): SmallDisk | undefined {
+  mkdirSync(folder, { recursive: true });
+  try {
+    mount(['-t', 'tmpfs', '-o', `size=${megabytes}m,mode=0750`, 'tmpfs', folder]);
+  } catch {
+    t.log('No file system can be mounted here (that takes root on Linux); nothing was tested.');
+    t.pass();
+    return undefined;
+  }
+  t.teardown(() => execFileSync('umount', ['-l', folder]));
+  const ballast = join(folder, '.ballast');
+  return {
+    fill() {
+      const fd = openSync(ballast, 'a');
+      try {
+        for (let piece = Buffer.alloc(1 << 20); piece.length > 0; ) {
+          try {
+            writeSync(fd, piece);
+          } catch {
+            piece = piece.subarray(0, piece.length >> 1);
+          }
+        }
+      } finally {
+        closeSync(fd);
+      }
+    },
+    empty: () => rmSync(ballast, { force: true }),
+    readOnly: () => mount(['-o', 'remount,ro', folder]),
+    writable: () => mount(['-o', 'remount,rw', folder]),
+  };
+}
+
+function mount(args: readonly string[]): void {
+  execFileSync('mount', args, { stdio: 'pipe' });
+}
