@@ -24,8 +24,12 @@ export function poolOptions(
     encryptionKey,
   };
   const waiting = new Set(profiles.filter(asksAuthorities).map(({ name }) => name as string));
-  if (waiting.size === 0) return { setup };
-  return { setup, patient: (task: PoolTask) => asksInTask(task, waiting) };
+  const looks = trust.revocation !== 'none';
+  if (waiting.size === 0 && !looks) return { setup };
+  return {
+    setup,
+    patient: (task: PoolTask) => asksInTask(task, waiting) || (looks && task.task === 'portal.describe'),
+  };
 }
 
 /** Tasks of the profiles that ask authorities, where signing them asks. */

@@ -3,6 +3,7 @@
  * that an earlier try left at an output's path is written anew.
  */
 import type { BlobRef, DocumentFormat, Mark, XadesOptions } from '../../machines/portal-words.ts';
+import type { DescribedFile } from '../portal/signature-records.ts';
 
 /** What the log says a lost task was about: a document, an upload. */
 interface AboutDocument {
@@ -112,7 +113,28 @@ export interface MergeTask extends AboutDocument {
   readonly output: string;
 }
 
-export type PortalTask = SealTask | BeginTask | FinishTask | InspectTask | CheckTask | MergeTask;
+/** Looks at the signatures of a file, whoever made them. */
+export interface DescribeTask extends AboutDocument {
+  readonly task: 'portal.describe';
+  readonly path: string;
+  /** Path of what a detached signature is over. */
+  readonly content: string | null;
+  /** How it is signed; null = found out from what it holds and from its type. */
+  readonly format: DocumentFormat | null;
+  readonly contentType: string | null;
+  /** What seals of the service are made with; its chain is trusted. */
+  readonly profile: string;
+  readonly at: number;
+}
+
+export type PortalTask =
+  | SealTask
+  | BeginTask
+  | FinishTask
+  | InspectTask
+  | CheckTask
+  | MergeTask
+  | DescribeTask;
 
 /** A verdict for people, of the shape of portal-gaps §17. */
 export interface CertificateVerdict {
@@ -149,5 +171,6 @@ export interface PortalResults {
     /** The time-stamped file; null when none was asked for, or no authority is configured. */
     readonly output: BlobRef | null;
   };
+  readonly 'portal.describe': DescribedFile;
   readonly 'portal.merge': { readonly output: BlobRef; readonly pages: number };
 }

@@ -2,6 +2,7 @@
 import type { PortalResults, PortalTask } from '../portal-tasks.ts';
 import { begin } from './begin.ts';
 import { check } from './check.ts';
+import { describe } from './describe.ts';
 import { finish } from './finish.ts';
 import { inspect } from './inspect.ts';
 import { merge } from './merge.ts';
@@ -21,6 +22,7 @@ const PERFORM: {
   'portal.finish': finish,
   'portal.inspect': inspect,
   'portal.check': check,
+  'portal.describe': describe,
   'portal.merge': merge,
 };
 
