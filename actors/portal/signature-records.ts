@@ -58,7 +58,7 @@ function signatureView(record: SignatureRecord, file: ValidationResults): Signat
       .map(timestampView),
     validationResults: resultsView({
       ...results,
-      errors: [...results.errors, ...file.errors, ...forbiddenChanges(record)],
+      errors: [...results.errors, ...file.errors],
       warnings: [...results.warnings, ...file.warnings],
     }),
     evidences: null,
@@ -109,17 +109,6 @@ function timestampView({ displayName, genTime, certificate }: TimestampRecord): 
     validityStart: certificate?.validityStart ?? null,
     validityEnd: certificate?.validityEnd ?? null,
   };
-}
-
-/** Those the engine has not counted as errors of the signature itself. */
-function forbiddenChanges({ changes, results }: SignatureRecord): readonly ValidationItem[] {
-  const forbidden = changes.filter(({ permitted }) => !permitted);
-  if (forbidden.length === 0 || results.errors.some(({ type }) => type.startsWith('changes'))) return [];
-  return forbidden.map(({ description }) => ({
-    type: 'changes',
-    message: 'The file was changed after the signature in a way it does not allow.',
-    detail: description,
-  }));
 }
 
 export function resultsView({

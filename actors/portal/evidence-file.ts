@@ -1,0 +1,62 @@
+/**
+ * The evidence of an electronic signature as it is sealed: a small file whose SHA-256 the signature names. It can be
+ * made again from what the document keeps, so anybody can compare the two.
+ *
+ * Source: portal-gaps §17, "Evidences": `file`, `evidencesSha256`.
+ */
+import { createHash } from 'node:crypto';
+import type { DocumentId, FlowActionId } from '../../machines/ids.ts';
+import type { Evidence, Participant } from '../../machines/portal-words.ts';
+
+export interface SealedEvidence {
+  readonly document: {
+    readonly id: DocumentId;
+    readonly key: string;
+    /** Of the file the flow is about, lower-case hex. */
+    readonly sha256: string;
+  };
+  readonly flowActionId: FlowActionId;
+  readonly participant: Participant;
+  readonly evidence: Evidence;
+}
+
+/** JSON with its members in this order and no more. */
+export function evidenceFile(sealed: SealedEvidence): Buffer {
+  const { document, flowActionId, participant, evidence } = sealed;
+  const { authenticatedApplication: application, geolocation } = evidence;
+  return Buffer.from(
+    JSON.stringify({
+      document: { id: document.id, key: document.key, sha256: document.sha256 },
+      flowActionId,
+      participant: {
+        id: participant.id,
+        name: participant.name,
+        identifier: participant.identifier,
+        email: participant.email,
+        phone: participant.phone,
+      },
+      timestamp: new Date(evidence.at).toISOString(),
+      ipAddress: evidence.ipAddress,
+      userAgent: evidence.userAgent,
+      authenticationTypes: evidence.authenticationTypes,
+      authenticatedEmail: evidence.authenticatedEmail,
+      authenticatedApplication: application && {
+        id: application.id,
+        name: application.name,
+        organizationName: application.organizationName,
+      },
+      geolocation: geolocation && {
+        latitude: geolocation.latitude,
+        longitude: geolocation.longitude,
+        accuracy: geolocation.accuracy,
+      },
+      typedName: evidence.typedName,
+      timeZoneOffset: evidence.timeZoneOffset,
+    }),
+  );
+}
+
+/** SHA-256, Base64. */
+export function evidenceDigest(file: Buffer): string {
+  return createHash('sha256').update(file).digest('base64');
+}
