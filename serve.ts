@@ -95,6 +95,7 @@ export const serve: Serve = async (settings, log, options) => {
     if (settings.batch.enabled) {
       server = createBatchServer({
         service: batch,
+        inspection: batch.inspection,
         settings: httpSettings(settings, apiKey),
         clock,
         ids,

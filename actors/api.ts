@@ -2,11 +2,13 @@
  * What the HTTP layer may ask of the batch service. Everything here is answered from committed state;
  * methods that change something resolve when the change is durable unless they say otherwise.
  */
+
 import type { FolderName, JobId, Millis, ProfileName } from '../machines/ids.ts';
 import type { InputFolderState } from '../machines/input-folder.ts';
 import type { JobFormat, JobSource, JobState } from '../machines/job.ts';
 import type { RefusalCode } from '../machines/refusals.ts';
 import type { SystemEventKind } from '../machines/system-event.ts';
+import type { ActorPage, ActorQuery, ActorReport, ActorSummary, KindReport } from '../runtime/index.ts';
 
 export type { BatchObserver, Stage } from './batch-observer.ts';
 
@@ -338,6 +340,66 @@ export interface ReadyCheck {
 
 export interface Readiness {
   checks(): Promise<readonly ReadyCheck[]>;
+}
+
+export type { ActorPage, ActorQuery, ActorReport, ActorSummary, KindReport };
+
+/** Quantiles of durations, milliseconds. */
+export interface Quantiles {
+  readonly p50Ms: number;
+  readonly p99Ms: number;
+  readonly maxMs: number;
+}
+
+/** How the process is doing. */
+export interface RuntimeView {
+  readonly shards: readonly {
+    readonly shard: number;
+    /** `main`, or the worker thread's number. */
+    readonly thread: string;
+    /** Actors with a message in work or waiting, and the fullest mailbox. */
+    readonly awakeActors: number;
+    readonly deepestMailbox: number;
+    /** Effects in work. */
+    readonly effectsInFlight: number;
+    /** How much later than asked its timers ring. */
+    readonly eventLoopDelay: Quantiles;
+  }[];
+  readonly pool: {
+    readonly threads: number;
+    /** Threads at work on a batch of tasks. */
+    readonly busy: number;
+    /** Tasks that wait for a thread. */
+    readonly waiting: number;
+    /** Share of the threads' time since the start that was work, 0 to 1. */
+    readonly utilisation: number;
+  };
+  readonly store: {
+    readonly engine: string;
+    /** Size on disk; null for a store without one. */
+    readonly bytes: number | null;
+    /** From handing over a step to its being durable, of the last ones. */
+    readonly commit: Quantiles;
+  };
+  readonly memory: { readonly residentBytes: number; readonly heapBytes: number };
+  readonly uptimeSeconds: number;
+}
+
+/** Looks at the actors of all services of the process. */
+export interface ActorInspection {
+  kinds(): Promise<readonly KindReport[]>;
+  /** Undefined for an unknown kind. */
+  list(query: ActorQuery): Promise<ActorPage | undefined>;
+  actor(address: { readonly kind: string; readonly id: string }): Promise<ActorReport | undefined>;
+  /**
+   * Lets a stopped actor go on from its last committed state, and records who did it and why.
+   * `unknown`: there is no such actor; `running`: it is not stopped.
+   */
+  restart(
+    address: { readonly kind: string; readonly id: string },
+    by: { readonly operator: string; readonly reason: string },
+  ): Promise<'restarted' | 'running' | 'unknown'>;
+  runtime(): RuntimeView;
 }
 
 /** The batch service behind its HTTP interface. */

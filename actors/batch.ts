@@ -18,6 +18,7 @@ import { EventLog } from './events.ts';
 import { FolderService } from './folder-control.ts';
 import { FolderIntake } from './folder-intake.ts';
 import { type FolderOptions, Folders } from './folders.ts';
+import { InspectionService } from './inspection.ts';
 import { JobCounts } from './job-counts.ts';
 import { JobMaker } from './job-maker.ts';
 import { JobOrder } from './job-order.ts';
@@ -97,6 +98,8 @@ export class Batch implements BatchService, HostedService {
   readonly folders: FolderService;
   readonly events: EventLog;
   readonly readiness: ReadinessService;
+  /** Of the actors of all services of the runtime. */
+  readonly inspection: InspectionService;
   /** What the start found of the last run. */
   readonly recovery: RecoveryReport;
   readonly #parts: BatchParts;
@@ -116,6 +119,7 @@ export class Batch implements BatchService, HostedService {
       readonly folderControl: FolderService;
       readonly events: EventLog;
       readonly readiness: ReadinessService;
+      readonly inspection: InspectionService;
       readonly recovery: RecoveryReport;
       readonly counts: JobCounts;
       readonly pipeline: Pipeline;
@@ -132,6 +136,7 @@ export class Batch implements BatchService, HostedService {
     this.folders = made.folderControl;
     this.events = made.events;
     this.readiness = made.readiness;
+    this.inspection = made.inspection;
     this.recovery = made.recovery;
     this.#counts = made.counts;
     this.#claiming = made.pipeline;
@@ -178,8 +183,9 @@ export class Batch implements BatchService, HostedService {
     options: BatchOptions,
     parts: BatchParts,
     drafted: Drafted,
-    { system }: Runtime,
+    runtime: Runtime,
   ): Promise<Batch> {
+    const { system } = runtime;
     const { store, clock, ids, log, faults } = parts;
     const { layout } = options;
     const { counts, disk, profiles, observer, remote } = drafted;
@@ -261,6 +267,7 @@ export class Batch implements BatchService, HostedService {
       folderControl,
       events,
       readiness,
+      inspection: new InspectionService({ runtime, pool: parts.pool, events, clock, ids }),
       recovery,
       counts,
       pipeline,

@@ -2,10 +2,11 @@
  * The batch service's listener.
  */
 import { tmpdir } from 'node:os';
-import type { BatchService } from '../actors/api.ts';
+import type { ActorInspection, BatchService } from '../actors/api.ts';
 import type { Clock, Ids, Log } from '../runtime/index.ts';
 import { type Authenticator, createAuthenticator } from './auth.ts';
 import { actionRoutes } from './batch/actions.ts';
+import { actorRoutes } from './batch/actors.ts';
 import { bulkRoutes } from './batch/bulk.ts';
 import { batchConventions } from './batch/conventions.ts';
 import { eventRoutes } from './batch/events.ts';
@@ -44,6 +45,8 @@ export interface BatchServerParts {
   readonly pages?: PageSettings;
   /** Counts, and is asked by `GET /api/metrics`, which is not there without it. */
   readonly metrics?: BatchMetrics;
+  /** Looks at actors; `/api/actors` and `/api/runtime` are not there without it. */
+  readonly inspection?: ActorInspection;
   /** Told about every request once it is over. */
   readonly observe?: (observation: RequestObservation) => void;
 }
@@ -56,6 +59,7 @@ export function batchRoutes(
   authenticator: Authenticator,
   pages: PageSettings,
   metrics?: BatchMetrics,
+  inspection?: ActorInspection,
 ): readonly AnyRoute[] {
   const routes = [
     ...sessionRoutes(authenticator, createRateLimiter(FAILED_LOGINS, clock)),
@@ -69,6 +73,7 @@ export function batchRoutes(
     ...pipelineRoutes(service.pipeline),
     ...actionRoutes(service.folders),
     ...eventRoutes(service.events),
+    ...(inspection === undefined ? [] : actorRoutes(inspection)),
     ...systemRoutes(service.readiness, clock),
     ...pageRoutes(pages),
   ];
@@ -83,7 +88,15 @@ export function createBatchServer(parts: BatchServerParts): HttpServer {
   const authenticator = createAuthenticator(settings, openSessions(parts));
   const dispatcher = new Dispatcher({
     router: new Router(
-      batchRoutes(parts.service, settings, clock, authenticator, parts.pages ?? UNTOLD, parts.metrics),
+      batchRoutes(
+        parts.service,
+        settings,
+        clock,
+        authenticator,
+        parts.pages ?? UNTOLD,
+        parts.metrics,
+        parts.inspection,
+      ),
     ),
     conventions: batchConventions,
     gate: createGate(authenticator, settings),

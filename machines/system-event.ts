@@ -18,6 +18,8 @@ export const SYSTEM_EVENT_KINDS = [
   'InputDiverged',
   'JobFailed',
   'RecoverySwept',
+  // Beyond the document: an operator let a stopped actor go on.
+  'ActorRestarted',
 ] as const;
 
 export type SystemEventKind = (typeof SYSTEM_EVENT_KINDS)[number];

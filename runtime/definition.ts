@@ -40,6 +40,13 @@ export interface ActorDefinition {
    * timers and pending effects. Such a step may not ask for effects. @default never
    */
   readonly ends?: (actor: ActorView) => boolean;
+  /** Members of the context that are never shown, beside those whose names say so. @default none */
+  readonly secrets?: readonly string[];
+  /** Actors this one came from and made, for people who look at it. */
+  readonly relatives?: (actor: ActorView) => {
+    readonly parent?: ActorAddress;
+    readonly children?: readonly ActorAddress[];
+  };
   /** Messages that may wait for one actor. @default 256 */
   readonly mailboxLimit?: number;
 }

@@ -24,8 +24,10 @@ import type {
   StoredActor,
   StoredEffect,
 } from './ports.ts';
+import { RecentTimes } from './recent-times.ts';
 import { firstStep, nextStep, type StepContext, viewOf } from './step.ts';
 import type { Supervisor } from './supervisor.ts';
+import { Traffic } from './traffic.ts';
 
 /** Messages that may wait for one actor unless its definition says otherwise. */
 const MAILBOX_LIMIT = 256;
@@ -66,15 +68,33 @@ export class Host implements ActorSystem {
   readonly #parts: HostParts;
   readonly #mailboxes = new Mailboxes();
   readonly #cache: ActorCache;
+  readonly #traffic: Traffic;
+  readonly #commitTimes = new RecentTimes();
 
   constructor(parts: HostParts) {
     this.#parts = parts;
     this.#cache = new ActorCache(parts.cached);
+    this.#traffic = new Traffic(() => parts.clock.elapsed());
   }
 
   /** Actors with a message in work or waiting. */
   get awake(): number {
     return this.#mailboxes.awake;
+  }
+
+  /** What the actors of each kind have been doing. */
+  get traffic(): Pick<Traffic, 'of'> {
+    return this.#traffic;
+  }
+
+  /** From handing over a step to its being stored. */
+  get commitTimes(): Pick<RecentTimes, 'quantiles'> {
+    return this.#commitTimes;
+  }
+
+  /** Actors with a message in work or waiting: kind and id, and how many messages. */
+  mailboxes(): ReturnType<Mailboxes['depths']> {
+    return this.#mailboxes.depths();
   }
 
   create(address: ActorAddress, input: Json): Promise<StepOutcome> {
@@ -131,9 +151,11 @@ export class Host implements ActorSystem {
     return definition;
   }
 
-  #post(address: ActorAddress, work: () => Promise<StepOutcome>): Promise<StepOutcome> {
+  async #post(address: ActorAddress, work: () => Promise<StepOutcome>): Promise<StepOutcome> {
     const limit = this.#parts.definitions.get(address.kind)?.mailboxLimit ?? MAILBOX_LIMIT;
-    return this.#mailboxes.post(addressKey(address), limit, work);
+    const outcome = await this.#mailboxes.post(addressKey(address), limit, work);
+    this.#traffic.message(address.kind, outcome.accepted);
+    return outcome;
   }
 
   async #load(key: string, address: ActorAddress): Promise<StoredActor | undefined> {
@@ -205,6 +227,7 @@ export class Host implements ActorSystem {
       message,
       stopped: verdict === 'stop',
     });
+    this.#traffic.threw(stored.address.kind, key, message);
     if (verdict === 'restart') return;
     const now = clock.now();
     await this.#bare(stored.address, (current) =>
@@ -251,7 +274,9 @@ export class Host implements ActorSystem {
     try {
       const before = faults.at('step.computed.before-commit');
       if (before !== undefined) await before;
+      const begun = this.#parts.clock.elapsed();
       committed = await store.commit(step);
+      this.#commitTimes.add(this.#parts.clock.elapsed() - begun);
       if (committed.ok) {
         const after = faults.at('step.committed.before-reply');
         if (after !== undefined) await after;

@@ -23,6 +23,15 @@ export {
   type RuntimeFaultPoint,
 } from './faults.ts';
 export { seededIds, systemIds } from './ids.ts';
+export type {
+  ActorPage,
+  ActorQuery,
+  ActorReport,
+  ActorSummary,
+  EffectReport,
+  Inspector,
+  KindReport,
+} from './inspect.ts';
 export { checkMachine } from './machine-shape.ts';
 export { migrateStore } from './migrate.ts';
 export { TELL_EFFECT } from './outbox.ts';

@@ -33,6 +33,15 @@ export class Mailboxes {
     return box === undefined ? 0 : box.waiting.length - box.next + 1;
   }
 
+  /** Actors with a message in work or waiting, by key, with how many each has. */
+  depths(): IterableIterator<readonly [actor: string, depth: number]> {
+    return this.#depths();
+  }
+
+  *#depths(): IterableIterator<readonly [string, number]> {
+    for (const actor of this.#boxes.keys()) yield [actor, this.depth(actor)];
+  }
+
   /**
    * Runs `work` once all earlier work of this actor is done. Rejects with `mailbox.full` when more than `limit`
    * messages wait already, and with whatever `work` rejects with.

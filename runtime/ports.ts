@@ -192,8 +192,8 @@ export interface ActorStore {
   flushed(): Promise<void>;
   /** Why the store takes no steps, for good: it is closed, or what writes is lost. Undefined while it takes them. */
   refusal(): string | undefined;
-  /** Engine and place of the data, for people. */
-  describe(): { readonly engine: string; readonly location: string };
+  /** Engine and place of the data, for people; its size on disk, where it has one. */
+  describe(): { readonly engine: string; readonly location: string; readonly bytes?: number };
   close(): Promise<void>;
 }
 

@@ -3,6 +3,7 @@ import type { ActorDefinition, ActorSystem, EffectHandler, StepOutcome } from '.
 import { Fatal } from './failures.ts';
 import { Faults } from './faults.ts';
 import { Host, type HostParts } from './host.ts';
+import { Inspector } from './inspect.ts';
 import { commonQueue, LaneQueue } from './lanes.ts';
 import { checkMachine } from './machine-shape.ts';
 import { Outbox, type OutboxParts, TELL_EFFECT } from './outbox.ts';
@@ -37,6 +38,8 @@ export interface Runtime {
     /** Lets a stopped actor go on from where it was. `not-accepted` when it is not stopped. */
     restart(address: ActorAddress): Promise<StepOutcome>;
   };
+  /** Looks at actors while they live. */
+  readonly inspector: Inspector;
   /** For reads: lists, counters, journals, names. */
   readonly store: ActorStore;
   /**
@@ -51,7 +54,13 @@ export interface Runtime {
    */
   stop(grace?: Millis): Promise<void>;
   /** What is going on, for metrics. */
-  stats(): { readonly awakeActors: number; readonly effectsInFlight: number };
+  stats(): {
+    readonly awakeActors: number;
+    readonly deepestMailbox: number;
+    readonly effectsInFlight: number;
+    /** From handing over a step to its being stored, milliseconds, of the last ones. */
+    readonly commit: { readonly p50Ms: number; readonly p99Ms: number; readonly maxMs: number };
+  };
 }
 
 /** Throws `machine.unsupported`, `actor.kind-twice`, `effect.reserved`, `runtime.options`. */
@@ -60,13 +69,14 @@ export function createRuntime(parts: RuntimeParts): Runtime {
   const faults = parts.faults ?? new Faults();
   const options = fillOptions(parts.options ?? {});
   if (TELL_EFFECT in handlers) throw new Fatal('effect.reserved', `The effect "${TELL_EFFECT}" is built in.`);
+  const definitions = byKind(parts.definitions);
   const host = new Host({
     store,
     clock,
     log,
     faults,
     supervisor: new Supervisor(options.restarts),
-    definitions: byKind(parts.definitions),
+    definitions,
     effects: laneFunctions(handlers),
     cached: options.cachedActors,
     committed: (step) => {
@@ -98,6 +108,7 @@ export function createRuntime(parts: RuntimeParts): Runtime {
   const timers = new Timers({ store, clock, log, faults, host });
   return {
     store,
+    inspector: new Inspector({ store, definitions, host }),
     system: {
       create: (address, input) => host.create(address, input),
       tell: (address, event, tellOptions) => host.tell(address, event, tellOptions),
@@ -117,6 +128,8 @@ export function createRuntime(parts: RuntimeParts): Runtime {
     },
     stats: () => ({
       awakeActors: host.awake,
+      deepestMailbox: [...host.mailboxes()].reduce((most, [, depth]) => Math.max(most, depth), 0),
+      commit: host.commitTimes.quantiles(),
       effectsInFlight: outboxes.reduce((sum, { running }) => sum + running, 0),
     }),
   };

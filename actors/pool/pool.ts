@@ -112,6 +112,11 @@ export class SigningPool {
     });
   }
 
+  /** Threads, those at work, tasks that wait for one. */
+  get load(): { readonly threads: number; readonly busy: number; readonly waiting: number } {
+    return { threads: this.#threads, busy: this.#batches, waiting: this.#waiting.length };
+  }
+
   /** Per kind of task. */
   get stages(): ReadonlyMap<PoolTask['task'], StageCost> {
     return this.#stages;

@@ -3,6 +3,8 @@
  * groups through a thread of their own (`lmdb-committer.ts`). A commit is answered once it is durable: this engine
  * makes nothing visible before.
  */
+import { statSync } from 'node:fs';
+import { join } from 'node:path';
 import { Faults } from '../faults.ts';
 import type {
   ActorAddress,
@@ -276,8 +278,9 @@ class LmdbStore implements ActorStore {
     return this.#committer.refusal;
   }
 
-  describe(): { readonly engine: string; readonly location: string } {
-    return { engine: 'LMDB', location: this.#folder };
+  describe(): { readonly engine: string; readonly location: string; readonly bytes: number } {
+    const { size } = statSync(join(this.#folder, 'data.mdb'));
+    return { engine: 'LMDB', location: this.#folder, bytes: size };
   }
 
   close(): Promise<void> {

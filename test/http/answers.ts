@@ -4,7 +4,7 @@
  */
 import { Ajv2020 } from 'ajv/dist/2020.js';
 import formats from 'ajv-formats';
-import type { BatchService } from '../../actors/api.ts';
+import type { ActorInspection, BatchService } from '../../actors/api.ts';
 import type { Authenticator } from '../../http/auth.ts';
 import { batchApi } from '../../http/batch/reference.ts';
 import type { BatchMetrics } from '../../http/index.ts';
@@ -139,6 +139,7 @@ export function batchTable(): readonly AnyRoute[] {
     { cookieName: SETTINGS.cookieName, challenge: '' } as Authenticator,
     { version: 'test', pollSeconds: 5, facts: [] },
     {} as BatchMetrics,
+    {} as ActorInspection,
   );
 }
 

@@ -87,6 +87,7 @@ export const DOCUMENTED: readonly Endpoint[] = [
 
 /** Paths beyond the document. Source: batch-gaps §2 ("API document"), §10 (operator pages), §§14 and 15. */
 export const ADDED: readonly RegExp[] = [
+  /^(GET|POST) \/api\/(actors|runtime)\b/,
   /^GET \/openapi\/v1\.json$/,
   /^GET \/api\/events$/,
   /^GET \/api\/profiles$/,
@@ -131,6 +132,8 @@ export const ADDED_CODES: { readonly [code: string]: number | null } = {
   'job.input-diverged': null, // batch-gaps §7
   'validation.body-invalid': 400, // batch-gaps §2
   'auth.cross-origin': 403, // batch-gaps §10
+  'actor.not-found': 404, // ours, /api/actors
+  'actor.not-stopped': 409, // ours, /api/actors
   'host.not-allowed': 400, // batch-gaps §5, AllowedHosts
   'range.not-satisfiable': 416, // batch-gaps §3, single ranges; RFC 9110
   'route.not-found': 404, // batch-gaps §2

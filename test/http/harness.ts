@@ -16,6 +16,7 @@ import { systemClock } from '../../runtime/clock.ts';
 import { systemIds } from '../../runtime/ids.ts';
 import type { Clock, Log, LogProperties } from '../../runtime/ports.ts';
 import { assertAnswersDescribed, checkAnswersOf } from './answers.ts';
+import { memoryInspection } from './memory-inspection.ts';
 import { createMemoryService, type MemoryService } from './memory-service.ts';
 
 export const KEY = 'a-key-for-tests-0123456789';
@@ -72,6 +73,7 @@ export async function startServer(
   const lines: LogLine[] = [];
   const seen: RequestObservation[] = [];
   const server = createBatchServer({
+    inspection: memoryInspection(),
     service,
     settings: { ...BASE_SETTINGS, ...settings },
     clock,

@@ -1,0 +1,96 @@
+/** Looks at the actors of all services, and lets stopped ones go on. Implements `ActorInspection`. */
+import { type IntervalHistogram, monitorEventLoopDelay } from 'node:perf_hooks';
+import type { Clock, Ids, Runtime } from '../runtime/index.ts';
+import type { ActorInspection, ActorPage, ActorQuery, ActorReport, KindReport, RuntimeView } from './api.ts';
+import type { EventLog } from './events.ts';
+import type { SigningPool } from './pool/pool.ts';
+
+/** How often the event loop is looked at, milliseconds. */
+const LOOK_EVERY = 20;
+
+export interface InspectionParts {
+  readonly runtime: Runtime;
+  readonly pool: SigningPool;
+  readonly events: Pick<EventLog, 'record'>;
+  readonly clock: Clock;
+  readonly ids: Ids;
+}
+
+export class InspectionService implements ActorInspection {
+  readonly #parts: InspectionParts;
+  readonly #delay: IntervalHistogram;
+  readonly #started: number;
+
+  constructor(parts: InspectionParts) {
+    this.#parts = parts;
+    this.#started = parts.clock.elapsed();
+    this.#delay = monitorEventLoopDelay({ resolution: LOOK_EVERY });
+    this.#delay.enable();
+  }
+
+  kinds(): Promise<readonly KindReport[]> {
+    return this.#parts.runtime.inspector.kinds();
+  }
+
+  list(query: ActorQuery): Promise<ActorPage | undefined> {
+    return this.#parts.runtime.inspector.list(query);
+  }
+
+  actor(address: { readonly kind: string; readonly id: string }): Promise<ActorReport | undefined> {
+    return this.#parts.runtime.inspector.actor(address);
+  }
+
+  async restart(
+    address: { readonly kind: string; readonly id: string },
+    by: { readonly operator: string; readonly reason: string },
+  ): Promise<'restarted' | 'running' | 'unknown'> {
+    const { runtime, events, clock, ids } = this.#parts;
+    const outcome = await runtime.system.restart(address);
+    if (!outcome.accepted) return outcome.because === 'unknown-actor' ? 'unknown' : 'running';
+    await outcome.durable;
+    const message = `The stopped actor ${address.kind}/${address.id} goes on. Reason: ${by.reason}.`;
+    await events.record(
+      { at: clock.now(), kind: 'ActorRestarted', actor: by.operator, jobId: null, code: null, message },
+      ids.uuid(),
+    );
+    return 'restarted';
+  }
+
+  runtime(): RuntimeView {
+    const { runtime, pool, clock } = this.#parts;
+    const { awakeActors, deepestMailbox, effectsInFlight, commit } = runtime.stats();
+    const uptime = Math.max(1, clock.elapsed() - this.#started);
+    const load = pool.load;
+    let busyMs = 0;
+    for (const stage of pool.stages.values()) busyMs += stage.busyMs;
+    const { engine, bytes = null } = runtime.store.describe();
+    const memory = process.memoryUsage();
+    return {
+      shards: [
+        {
+          shard: 0,
+          thread: 'main',
+          awakeActors,
+          deepestMailbox,
+          effectsInFlight,
+          eventLoopDelay: this.#eventLoopDelay(),
+        },
+      ],
+      pool: { ...load, utilisation: Math.min(1, busyMs / (uptime * load.threads)) },
+      store: { engine, bytes, commit },
+      memory: { residentBytes: memory.rss, heapBytes: memory.heapUsed },
+      uptimeSeconds: uptime / 1000,
+    };
+  }
+
+  /** The histogram holds nanoseconds, the pause it looks in among them. */
+  #eventLoopDelay() {
+    const late = (nanoseconds: number) => Math.max(0, nanoseconds / 1e6 - LOOK_EVERY);
+    if (this.#delay.count === 0) return { p50Ms: 0, p99Ms: 0, maxMs: 0 };
+    return {
+      p50Ms: late(this.#delay.percentile(50)),
+      p99Ms: late(this.#delay.percentile(99)),
+      maxMs: late(this.#delay.max),
+    };
+  }
+}

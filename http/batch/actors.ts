@@ -1,0 +1,248 @@
+/**
+ * `/api/actors` and `/api/runtime`: what lives in this process, for operators.
+ *
+ * Not in the Batch Signing Service API; additive.
+ */
+import { z } from 'zod';
+import type { ActorInspection, ActorReport, ActorSummary } from '../../actors/api.ts';
+import { Refusal } from '../../machines/refusals.ts';
+import { json } from '../reply.ts';
+import { type AnyRoute, route } from '../router.ts';
+import { checkReason, noBody, noParams, noQuery, reasonBody } from './queries.ts';
+import { isoTime, timestamp } from './shapes.ts';
+
+const MAX_PAGE_SIZE = 500;
+
+const once = z.string({ error: 'must be given once' });
+const flag = z
+  .enum(['true', 'false'], { error: 'must be true or false' })
+  .transform((text) => text === 'true');
+
+const actorQuery = z.object({
+  kind: once.optional().describe('Lists the actors of this kind; without it the kinds are listed.'),
+  state: once.optional().describe('Only actors in this state.'),
+  stuck: flag.optional().describe('Only actors with work that failed and is tried again.'),
+  stopped: flag.optional().describe('Only actors that failed too often and were stopped.'),
+  after: once.optional().describe('`next` of the page before.'),
+  limit: z.coerce
+    .number({ error: 'must be a number' })
+    .int()
+    .min(1)
+    .transform((limit) => Math.min(limit, MAX_PAGE_SIZE))
+    .default(50),
+});
+
+const actorParams = z.object({ kind: z.string(), id: z.string() });
+
+const address = z.strictObject({ kind: z.string(), id: z.string() });
+const effect = z.strictObject({
+  key: z.string(),
+  do: z.string(),
+  dueAt: timestamp,
+  failures: z.number(),
+  lastError: z.string().nullable(),
+});
+
+const summary = {
+  kind: z.string(),
+  id: z.string(),
+  state: z.string(),
+  revision: z.number(),
+  mailbox: z.number(),
+  stopped: z.strictObject({ at: timestamp, error: z.string() }).nullable(),
+  trouble: effect.nullable(),
+};
+
+const kindShape = z
+  .strictObject({
+    kind: z.string(),
+    version: z.number(),
+    count: z.number(),
+    states: z.record(z.string(), z.number()),
+    stopped: z.number(),
+    awake: z.number(),
+    deepestMailbox: z.number(),
+    accepted: z.number(),
+    refused: z.number(),
+    restarts: z.number(),
+    perSecond: z.number(),
+    lastError: z.strictObject({ actor: z.string(), message: z.string() }).nullable(),
+  })
+  .meta({ id: 'ActorKind' });
+
+const pageShape = z
+  .strictObject({
+    kinds: z.array(kindShape).optional(),
+    items: z.array(z.strictObject(summary)).optional(),
+    next: z.string().nullable().optional(),
+  })
+  .meta({ id: 'ActorPage' });
+
+const actorShape = z
+  .strictObject({
+    ...summary,
+    version: z.number(),
+    context: z.unknown(),
+    accepts: z.array(z.string()),
+    timers: z.array(z.strictObject({ name: z.string(), due: timestamp })),
+    effects: z.array(z.strictObject({ ...effect.shape, effect: z.unknown() })),
+    history: z.array(
+      z.strictObject({
+        id: z.number(),
+        at: timestamp,
+        state: z.string(),
+        message: z.string(),
+        cause: z.string(),
+      }),
+    ),
+    parent: address.nullable(),
+    children: z.array(address),
+    shard: z.number(),
+  })
+  .meta({ id: 'Actor' });
+
+const quantiles = z.strictObject({ p50Ms: z.number(), p99Ms: z.number(), maxMs: z.number() });
+
+const runtimeShape = z
+  .strictObject({
+    shards: z.array(
+      z.strictObject({
+        shard: z.number(),
+        thread: z.string(),
+        awakeActors: z.number(),
+        deepestMailbox: z.number(),
+        effectsInFlight: z.number(),
+        eventLoopDelay: quantiles,
+      }),
+    ),
+    pool: z.strictObject({
+      threads: z.number(),
+      busy: z.number(),
+      waiting: z.number(),
+      utilisation: z.number(),
+    }),
+    store: z.strictObject({ engine: z.string(), bytes: z.number().nullable(), commit: quantiles }),
+    memory: z.strictObject({ residentBytes: z.number(), heapBytes: z.number() }),
+    uptimeSeconds: z.number(),
+  })
+  .meta({ id: 'Runtime' });
+
+const restartShape = z.strictObject({ kind: z.string(), id: z.string(), restarted: z.literal(true) });
+
+const UNFIT = {
+  params: 'actor.not-found',
+  query: 'validation.filter-invalid',
+  body: 'validation.body-invalid',
+} as const;
+
+const LOOK = {
+  method: 'GET',
+  auth: 'operator',
+  rate: 'none',
+  bodyPolicy: 'none',
+  headers: [],
+  query: noQuery,
+  body: noBody,
+  unfit: UNFIT,
+} as const;
+
+export function actorRoutes(inspection: ActorInspection): readonly AnyRoute[] {
+  return [
+    route({
+      ...LOOK,
+      path: '/api/actors',
+      summary: 'Lists the kinds of actors with their counts, or the actors of one kind.',
+      params: noParams,
+      query: actorQuery,
+      responses: { 200: pageShape },
+      refusals: ['validation.filter-invalid', 'actor.not-found'],
+      async handle({ query }) {
+        const { kind, ...rest } = query;
+        if (kind === undefined) return json(200, { kinds: await inspection.kinds() });
+        const page = await inspection.list({ kind, ...rest });
+        if (page === undefined) throw new Refusal('actor.not-found', `There are no actors of kind ${kind}.`);
+        return json(200, { items: page.items.map(summaryBody), next: page.next ?? null });
+      },
+    }),
+    route({
+      ...LOOK,
+      path: '/api/actors/{kind}/{id}',
+      summary: 'Shows one actor: state, history, what it waits for and what it would take.',
+      params: actorParams,
+      responses: { 200: actorShape },
+      refusals: ['actor.not-found'],
+      async handle({ params }) {
+        const actor = await inspection.actor(params);
+        if (actor === undefined) throw unknown(params);
+        return json(200, actorBody(actor));
+      },
+    }),
+    route({
+      ...LOOK,
+      method: 'POST',
+      path: '/api/actors/{kind}/{id}/restart',
+      summary: 'Lets a stopped actor go on from its last committed state.',
+      rate: 'actions',
+      bodyPolicy: 'json',
+      params: actorParams,
+      body: reasonBody,
+      responses: { 200: restartShape },
+      refusals: [
+        'actor.not-found',
+        'actor.not-stopped',
+        'validation.reason-too-long',
+        'validation.body-invalid',
+        'service.busy',
+      ],
+      async handle({ params, body, identity }) {
+        checkReason(body.reason);
+        if (body.reason === null) {
+          throw new Refusal('validation.body-invalid', 'A restart needs a reason.', {
+            errors: { reason: ['must say why'] },
+          });
+        }
+        const by = { operator: identity?.operator ?? '', reason: body.reason };
+        const outcome = await inspection.restart(params, by);
+        if (outcome === 'unknown') throw unknown(params);
+        if (outcome === 'running')
+          throw new Refusal('actor.not-stopped', `${params.kind}/${params.id} is not stopped.`);
+        return json(200, { ...params, restarted: true });
+      },
+    }),
+    route({
+      ...LOOK,
+      path: '/api/runtime',
+      summary: 'Shows how threads, pool and store are doing.',
+      params: noParams,
+      responses: { 200: runtimeShape },
+      refusals: [],
+      handle: () => json(200, inspection.runtime()),
+    }),
+  ];
+}
+
+function unknown({ kind, id }: { readonly kind: string; readonly id: string }): Refusal {
+  return new Refusal('actor.not-found', `There is no actor ${kind}/${id}.`);
+}
+
+function summaryBody({ kind, id, state, revision, mailbox, stopped, trouble }: ActorSummary) {
+  return {
+    kind,
+    id,
+    state,
+    revision,
+    mailbox,
+    stopped: stopped && { ...stopped, at: isoTime(stopped.at) },
+    trouble: trouble && { ...trouble, dueAt: isoTime(trouble.dueAt) },
+  };
+}
+
+function actorBody({ timers, effects, history, ...rest }: ActorReport) {
+  return {
+    ...rest,
+    ...summaryBody(rest),
+    timers: timers.map(({ name, due }) => ({ name, due: isoTime(due) })),
+    effects: effects.map((one) => ({ ...one, dueAt: isoTime(one.dueAt) })),
+    history: history.map((line) => ({ ...line, at: isoTime(line.at) })),
+  };
+}

@@ -1,0 +1,78 @@
+/** One stopped and one running actor to look at. */
+import type { ActorInspection, ActorReport } from '../../actors/api.ts';
+
+export function memoryInspection(): ActorInspection {
+  const actors = new Map<string, ActorReport>();
+  for (const [id, stopped] of [
+    ['idle', null],
+    ['broken', { at: 5, error: 'the hinge broke' }],
+  ] as const) {
+    actors.set(id, {
+      kind: 'door',
+      id,
+      state: 'Shut',
+      revision: 3,
+      mailbox: 0,
+      stopped,
+      trouble: null,
+      version: 1,
+      context: { combination: '(hidden)' },
+      accepts: ['OPEN'],
+      timers: [{ name: 'wait', due: 7 }],
+      effects: [
+        { key: 'door/x/1/0', do: 'ring', dueAt: 9, failures: 1, lastError: 'no', effect: { do: 'ring' } },
+      ],
+      history: [{ id: 1, at: 3, state: 'Shut', message: 'Made.', cause: 'CREATE' }],
+      parent: null,
+      children: [],
+      shard: 0,
+    });
+  }
+  const quantiles = { p50Ms: 0, p99Ms: 1, maxMs: 2 };
+  return {
+    kinds: async () => [
+      {
+        kind: 'door',
+        version: 1,
+        count: actors.size,
+        states: { Shut: actors.size },
+        stopped: 1,
+        awake: 0,
+        deepestMailbox: 0,
+        accepted: 4,
+        refused: 1,
+        restarts: 1,
+        perSecond: 0.5,
+        lastError: { actor: 'door/broken', message: 'the hinge broke' },
+      },
+    ],
+    list: async ({ kind, stopped }) =>
+      kind === 'door'
+        ? { items: [...actors.values()].filter((actor) => !stopped || actor.stopped), next: undefined }
+        : undefined,
+    actor: async ({ kind, id }) => (kind === 'door' ? actors.get(id) : undefined),
+    async restart({ id }) {
+      const actor = actors.get(id);
+      if (actor === undefined) return 'unknown';
+      if (actor.stopped === null) return 'running';
+      actors.set(id, { ...actor, stopped: null });
+      return 'restarted';
+    },
+    runtime: () => ({
+      shards: [
+        {
+          shard: 0,
+          thread: 'main',
+          awakeActors: 0,
+          deepestMailbox: 0,
+          effectsInFlight: 0,
+          eventLoopDelay: quantiles,
+        },
+      ],
+      pool: { threads: 2, busy: 0, waiting: 0, utilisation: 0.25 },
+      store: { engine: 'memory', bytes: null, commit: quantiles },
+      memory: { residentBytes: 1, heapBytes: 1 },
+      uptimeSeconds: 3,
+    }),
+  };
+}

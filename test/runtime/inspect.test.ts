@@ -1,0 +1,139 @@
+import test from 'ava';
+import { setup } from 'xstate';
+import {
+  type ActorDefinition,
+  createRuntime,
+  MemoryStore,
+  Retryable,
+  SimulatedClock,
+  seededIds,
+} from '../../runtime/index.ts';
+
+const log = { debug() {}, info() {}, warn() {}, error() {} };
+
+const door: ActorDefinition = {
+  kind: 'door',
+  version: 4,
+  secrets: ['combination'],
+  relatives: ({ context }) => ({ parent: { kind: 'house', id: context.house } }),
+  machine: setup({
+    types: { context: {} as { house: string; combination: string; apiToken: string } },
+    actions: {
+      effect: (_, __: { readonly do: string }) => {},
+      note: (_, __: { readonly message: string }) => {},
+    },
+  }).createMachine({
+    id: 'door',
+    context: ({ input }) => input as { house: string; combination: string; apiToken: string },
+    initial: 'Shut',
+    states: {
+      Shut: {
+        on: {
+          OPEN: { target: 'Open', actions: { type: 'note', params: { message: 'Opened.' } } },
+          RING: { actions: { type: 'effect', params: { do: 'ring' } } },
+        },
+      },
+      Open: { on: { SHUT: 'Shut' }, after: { 60000: 'Shut' } },
+    },
+  }),
+};
+
+function world() {
+  const store = new MemoryStore();
+  const clock = new SimulatedClock(1_000_000);
+  const runtime = createRuntime({
+    store,
+    clock,
+    ids: seededIds(7),
+    log,
+    definitions: [door],
+    handlers: {
+      ring: {
+        after: 'visible',
+        run: async () => {
+          throw new Retryable('bell.broken', 'The bell is broken.', 5000);
+        },
+      },
+    },
+    options: { restarts: { restarts: 0 } },
+  });
+  const make = (id: string) =>
+    runtime.system.create({ kind: 'door', id }, { house: 'h1', combination: '1234', apiToken: 'abc' });
+  return { runtime, clock, make };
+}
+
+test('kinds are counted by state without looking at actors, and pages of one state follow each other', async (t) => {
+  const { runtime, make } = world();
+  const { inspector, system } = runtime;
+  for (let n = 0; n < 7; n += 1) await make(`d${n}`);
+  for (const n of [1, 4]) await system.tell({ kind: 'door', id: `d${n}` }, { type: 'OPEN' });
+  await system.tell({ kind: 'door', id: 'd1' }, { type: 'OPEN' });
+  t.like((await inspector.kinds())[0], {
+    kind: 'door',
+    version: 4,
+    count: 7,
+    states: { Shut: 5, Open: 2 },
+    accepted: 9,
+    refused: 1,
+    stopped: 0,
+  });
+  const pages: string[][] = [];
+  let after: string | undefined;
+  do {
+    const page = await inspector.list({ kind: 'door', state: 'Shut', limit: 2, after });
+    pages.push(page?.items.map(({ id }) => id) ?? []);
+    after = page?.next;
+  } while (after !== undefined);
+  t.deepEqual(pages, [['d0', 'd2'], ['d3', 'd5'], ['d6']]);
+  const all = await inspector.list({ kind: 'door', limit: 9 });
+  t.deepEqual(
+    all?.items.map(({ id }) => id),
+    ['d1', 'd4', 'd0', 'd2', 'd3', 'd5', 'd6'],
+  );
+  t.is(await inspector.list({ kind: 'window', limit: 9 }), undefined);
+  t.is((await inspector.list({ kind: 'door', limit: 9, after: 'no cursor' }))?.items.length, 7);
+});
+
+test('one actor is shown with its history, deadlines and what it would take, and without its secrets', async (t) => {
+  const { runtime, make } = world();
+  await make('d1');
+  await runtime.system.tell({ kind: 'door', id: 'd1' }, { type: 'OPEN' });
+  const actor = await runtime.inspector.actor({ kind: 'door', id: 'd1' });
+  t.like(actor, {
+    state: 'Open',
+    revision: 2,
+    context: { house: 'h1', combination: '(hidden)', apiToken: '(hidden)' },
+    accepts: ['SHUT'],
+    parent: { kind: 'house', id: 'h1' },
+    stopped: null,
+  });
+  t.deepEqual(
+    actor?.history.map(({ message, cause }) => [message, cause]),
+    [['Opened.', 'OPEN']],
+  );
+  t.deepEqual(
+    actor?.timers.map(({ due }) => due),
+    [1_060_000],
+  );
+  t.false(JSON.stringify(actor).includes('1234'));
+  t.is(await runtime.inspector.actor({ kind: 'door', id: 'none' }), undefined);
+});
+
+test('actors with work that fails are found as stuck, with the reason and the next try', async (t) => {
+  const { runtime, clock, make } = world();
+  for (const id of ['d1', 'd2', 'd3']) await make(id);
+  await runtime.system.tell({ kind: 'door', id: 'd2' }, { type: 'RING' });
+  runtime.start();
+  t.teardown(() => runtime.stop());
+  let page = await runtime.inspector.list({ kind: 'door', stuck: true, limit: 5 });
+  for (let turn = 0; turn < 1000 && page?.items.length === 0; turn += 1) {
+    await new Promise((resolve) => setImmediate(resolve));
+    page = await runtime.inspector.list({ kind: 'door', stuck: true, limit: 5 });
+  }
+  t.is(page?.items.length, 1);
+  t.like(page?.items[0], {
+    id: 'd2',
+    trouble: { do: 'ring', failures: 1, lastError: 'The bell is broken.', dueAt: clock.now() + 5000 },
+  });
+  t.is(page?.next, undefined);
+});
