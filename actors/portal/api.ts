@@ -632,6 +632,8 @@ export interface MarksSessions {
     readonly id: string;
     readonly files: readonly { readonly id: string; readonly location: string }[];
     readonly data: unknown;
+    /** Origins that may frame the page of the session; empty or missing = any. */
+    readonly embedOrigins?: readonly string[];
   }>;
 }
 

@@ -78,10 +78,15 @@ export const ZONES = {
 };
 
 /**
- * Files that may ask the machine for time and randomness; everybody else is given a Clock and Ids. The last one runs
+ * Files that may ask the machine for time and randomness; everybody else is given a Clock and Ids. The last two run
  * in browsers.
  */
-export const SOURCES_OF_CHANCE = ['runtime/clock.ts', 'runtime/ids.ts', 'http/pages/client/browser.ts'];
+export const SOURCES_OF_CHANCE = [
+  'runtime/clock.ts',
+  'runtime/ids.ts',
+  'http/pages/client/browser.ts',
+  'http/portal/pages/client/dom.ts',
+];
 
 /** What must be passed in: the words as they follow each other in the code, and what to use instead. */
 export const PASSED_IN = [

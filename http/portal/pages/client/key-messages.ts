@@ -1,0 +1,18 @@
+/** What the page and the thread that holds a participant's key say to each other. */
+
+export type KeyRequest =
+  | { readonly ask: 'open'; readonly file: ArrayBuffer; readonly password: string }
+  /** `hash`: SHA-256 of `data`, which is null when it was too large to be sent here. */
+  | { readonly ask: 'sign'; readonly data: Uint8Array | null; readonly hash: Uint8Array };
+
+export type KeyTrouble =
+  | 'password-wrong'
+  | 'file-unreadable'
+  | 'key-missing'
+  | 'key-unsupported'
+  | 'needs-https';
+
+export type KeyAnswer =
+  | { readonly answer: 'opened'; readonly certificate: Uint8Array; readonly holder: string }
+  | { readonly answer: 'signed'; readonly signature: Uint8Array }
+  | { readonly answer: 'failed'; readonly trouble: KeyTrouble };

@@ -1,0 +1,47 @@
+/** The signing page's way to the service: JSON with the ticket of the page, no cookies. */
+import type { SigningData } from './page-data.ts';
+
+/** Why something was not done; the message is for people, in the language of the page. */
+export class Refused extends Error {
+  /** Of the service, or `unreachable`. */
+  readonly code: string;
+  constructor(code: string, message: string) {
+    super(message);
+    this.name = 'Refused';
+    this.code = code;
+  }
+}
+
+/** POST to one of the document's own addresses. Resolves with the answer, undefined when it is empty. */
+export async function post<Answer>(
+  { key, ticket, words }: Pick<SigningData, 'key' | 'ticket' | 'words'>,
+  action: string,
+  body: object = {},
+): Promise<Answer> {
+  let answer: Response;
+  try {
+    answer = await fetch(`/api/documents/keys/${encodeURIComponent(key)}/${action}`, {
+      method: 'POST',
+      headers: { 'content-type': 'application/json', accept: 'application/json' },
+      credentials: 'omit',
+      body: JSON.stringify({ ...body, ticket }),
+    });
+  } catch {
+    throw new Refused('unreachable', words.unreachable);
+  }
+  const text = await answer.text();
+  if (answer.ok) return (text === '' ? undefined : JSON.parse(text)) as Answer;
+  const { code = '', message = '' } = readRefusal(text);
+  const known = words.refusals[code];
+  // Faults of the service say nothing to a participant; what it refused for a reason does.
+  const said = answer.status === 422 && message !== '' ? `${words.failed} (${message})` : words.failed;
+  throw new Refused(code, known ?? said);
+}
+
+function readRefusal(text: string): { readonly code?: string; readonly message?: string } {
+  try {
+    return JSON.parse(text) as { readonly code?: string; readonly message?: string };
+  } catch {
+    return {};
+  }
+}

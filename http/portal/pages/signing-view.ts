@@ -1,0 +1,195 @@
+/**
+ * The signing page: title, participants and actions are in the HTML, so that they are there before any script is;
+ * the document itself is drawn by a script.
+ */
+import type { SigningPageView } from '../../../actors/portal/api.ts';
+import type { Millis } from '../../../machines/ids.ts';
+import { escapeHtml } from '../../html.ts';
+import { portalPage, saying, type Theme } from './frame.ts';
+import { actionForms } from './signing-form.ts';
+import { filled, type PageWords } from './texts/words.ts';
+
+/** How the page is wanted. Source: portal-gaps §9, query parameters. */
+export interface SigningWishes {
+  readonly embedded: boolean;
+  /** Notices are sent after a signature. */
+  readonly notify: boolean;
+  /** From 1; -1 = the last. */
+  readonly page: number | undefined;
+  /** `PageWidth`, or per cent. */
+  readonly scale: string | undefined;
+  readonly hideDocument: boolean;
+  readonly refusing: boolean;
+  readonly theme: Theme | undefined;
+}
+
+/** Where the page's script asks, and what it shows. */
+export interface SigningAddresses {
+  readonly key: string;
+  readonly ticket: string;
+  /** Path of the file. */
+  readonly content: string;
+  /** Path of this page. */
+  readonly self: string;
+}
+
+const ZOOMS = ['50', '75', '100', '125', '150', '200', '300'];
+/** Scripts that the page surely needs, asked for at once. */
+const SCRIPTS = [
+  'signing.js',
+  'dom.js',
+  'page-data.js',
+  'requests.js',
+  'outcome.js',
+  'document-view.js',
+  'parent-window.js',
+];
+
+export function signingPage(
+  view: SigningPageView,
+  words: PageWords,
+  wishes: SigningWishes,
+  addresses: SigningAddresses,
+): string {
+  const { document: shown, action } = view;
+  if (view.state !== 'ready' || shown === undefined || action === undefined) {
+    return quietPage(view, words, wishes, addresses);
+  }
+  const { signing } = words;
+  const approves = action.type === 'Approver' || action.type === 'ApproverRule';
+  const act = approves ? signing.approveTitle : signing.signTitle;
+  const name = action.participant.name ?? action.participant.email ?? signing.unnamed;
+  const actingAs =
+    action.title === null
+      ? filled(signing.actingAs, { name })
+      : filled(signing.actingAsTitle, { name, title: action.title });
+  const refusing = wishes.refusing || !wishes.embedded;
+  const main = `<a class="skip" href="#actions">${escapeHtml(words.skip)}</a>
+<main id="main" class="columns${wishes.hideDocument ? ' without-document' : ''}">
+${heading(view, words)}
+${wishes.hideDocument ? '' : documentPart(shown.mimeType, words, wishes, addresses)}
+<section id="actions" class="actions" aria-labelledby="actions-title" tabindex="-1">
+<h2 id="actions-title">${escapeHtml(act)}</h2>
+<p>${escapeHtml(actingAs)}</p>
+<noscript><p class="trouble">${escapeHtml(words.needsScript)}</p></noscript>
+<div id="outcome" class="outcome" role="status" aria-live="polite" tabindex="-1"></div>
+<div id="forms">
+${actionForms(action, words, refusing)}
+</div>
+${participantList(view, words)}
+</section>
+</main>
+<a class="button main jump" id="jump" href="#actions">${escapeHtml(act)}</a>`;
+  return portalPage({
+    words,
+    title: `${act}: ${shown.name}`,
+    theme: wishes.theme,
+    kind: wishes.embedded ? 'signing embedded' : 'signing',
+    scripts: SCRIPTS,
+    data: {
+      ...addresses,
+      documentId: shown.id,
+      mimeType: shown.mimeType,
+      embedded: wishes.embedded,
+      disableNotifications: wishes.embedded && !wishes.notify,
+      page: wishes.page ?? null,
+      embedOrigins: view.embedOrigins,
+      marks: action.marks,
+      maskedEmail: action.maskedEmail,
+      initialsMode: action.initialsMode,
+      words: signing.script,
+    },
+    main,
+  });
+}
+
+function heading({ document: shown }: SigningPageView, words: PageWords): string {
+  if (shown === undefined) return '';
+  const { signing } = words;
+  const lines = [
+    `<p class="from">${escapeHtml(filled(words.from, { organization: shown.organizationName }))}</p>`,
+  ];
+  lines.push(`<h1>${escapeHtml(shown.name)}</h1>`);
+  if (shown.description !== null) lines.push(`<p class="description">${escapeHtml(shown.description)}</p>`);
+  if (shown.expirationDate !== null) {
+    const date = dayOf(shown.expirationDate, words);
+    lines.push(`<p class="hint">${escapeHtml(filled(signing.expires, { date }))}</p>`);
+  }
+  if (shown.isNewVersion) lines.push(`<p class="trouble">${escapeHtml(signing.newVersion)}</p>`);
+  return `<header class="heading">\n${lines.join('\n')}\n</header>`;
+}
+
+function documentPart(
+  mimeType: string,
+  words: PageWords,
+  wishes: SigningWishes,
+  { content }: SigningAddresses,
+): string {
+  const { signing } = words;
+  const download = `<a class="button" id="download" href="${escapeHtml(content)}" download>${escapeHtml(signing.download)}</a>`;
+  const zooms = ZOOMS.map((value) => {
+    const chosen = wishes.scale === value ? ' selected' : '';
+    return `<option value="${value}"${chosen}>${value} %</option>`;
+  });
+  const pager = `<button type="button" id="previous" aria-label="${escapeHtml(signing.previous)}" disabled>&#8593;</button>
+<button type="button" id="next" aria-label="${escapeHtml(signing.next)}" disabled>&#8595;</button>
+<label>${escapeHtml(signing.page)} <input id="page-number" inputmode="numeric" size="3" value="1" autocomplete="off"></label>
+<span id="page-count"></span>
+<label>${escapeHtml(signing.zoom)} <select id="zoom"><option value="PageWidth">${escapeHtml(signing.fitWidth)}</option>${zooms.join('')}</select></label>
+`;
+  const isPdf = mimeType === 'application/pdf';
+  return `<section id="document" class="document" aria-label="${escapeHtml(signing.document)}">
+<div class="tools" role="group" aria-label="${escapeHtml(signing.tools)}">
+${isPdf ? pager : ''}${download}
+</div>
+<p id="document-state" class="hint" role="status">${escapeHtml(signing.loading)}</p>
+<div id="pages" class="pages" tabindex="0" role="group" aria-label="${escapeHtml(signing.document)}"></div>
+<p id="other-file" class="hint" hidden>${escapeHtml(signing.otherFile)}</p>
+</section>`;
+}
+
+function participantList({ participants = [] }: SigningPageView, { signing }: PageWords): string {
+  if (participants.length === 0) return '';
+  const items = participants.map(({ name, type, status, isYou }) => {
+    const you = isYou ? ` (${escapeHtml(signing.you)})` : '';
+    const who = `<span class="who">${escapeHtml(name ?? signing.unnamed)}${you}</span>`;
+    const what = `<span class="what">${escapeHtml(signing.types[type])}: ${escapeHtml(signing.statuses[status])}</span>`;
+    return `<li${isYou ? ' aria-current="true"' : ''} data-status="${status}">${who} ${what}</li>`;
+  });
+  return `<h3>${escapeHtml(signing.participants)}</h3>\n<ol class="participants">\n${items.join('\n')}\n</ol>`;
+}
+
+/** Any other state: one page each. */
+function quietPage(
+  view: SigningPageView,
+  words: PageWords,
+  wishes: SigningWishes,
+  { self }: SigningAddresses,
+): string {
+  const { state, document: shown } = view;
+  const notice = words.states[state === 'ready' ? 'unknown' : state];
+  const parts: string[] = [];
+  if (shown !== undefined) {
+    const from = filled(words.from, { organization: shown.organizationName });
+    parts.push(`<p class="hint">${escapeHtml(shown.name)}<br>${escapeHtml(from)}</p>`);
+    if (shown.statusReason !== null && (state === 'refused' || state === 'canceled')) {
+      parts.push(`<p>${escapeHtml(filled(words.reasonGiven, { reason: shown.statusReason }))}</p>`);
+    }
+  }
+  if (state === 'waiting-for-turn' || state === 'processing') {
+    parts.push(`<p><a class="button" href="${escapeHtml(self)}">${escapeHtml(words.again)}</a></p>`);
+  }
+  const people = participantList(view, words);
+  return portalPage({
+    words,
+    title: notice.title,
+    theme: wishes.theme,
+    kind: `quiet ${wishes.embedded ? 'embedded ' : ''}state-${state}`,
+    main: saying(notice, `${parts.join('\n')}\n${people.replace(/h3>/g, 'h2>')}\n`),
+  });
+}
+
+/** A whole day, as the language writes it. */
+function dayOf(at: Millis, { language }: PageWords): string {
+  return new Intl.DateTimeFormat(language, { dateStyle: 'long', timeZone: 'UTC' }).format(at);
+}
