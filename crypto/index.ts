@@ -92,6 +92,7 @@ export {
   type SigningCertificateVerdict,
   waysUp,
 } from './validation/signing-certificate.ts';
+export { counterpart, harmedSignatures, isIntact } from './validation/survival.ts';
 export type { TrustSettings, ValidationRequest } from './validation/trust.ts';
 export { type ValidateFileRequest, validateFile } from './validation/validate.ts';
 export { type CounterSignXadesRequest, counterSignXades } from './xades/counter-sign.ts';

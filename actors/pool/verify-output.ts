@@ -2,11 +2,15 @@
  * The look at what was signed before it is published: read back from the disk, nothing taken over from signing.
  *
  * Level B has the quick check. Signatures above it carry more than that looks at, so they go through full validation,
- * and so does what the remote portal gives back.
+ * and so does what the remote portal gives back. At every level the new signature has to be good, and every earlier one
+ * that was good before has to be good after; one that was broken already is its signer's business.
  *
  * Source: batch-gaps §6.4.
  */
 import {
+  counterpart,
+  harmedSignatures,
+  isIntact,
   type SignatureLevel,
   type SignatureRecord,
   type ValidationItem,
@@ -36,12 +40,30 @@ export interface OutputCheck {
 }
 
 /**
- * Returns, or resolves, when the output is good; level B answers at once.
+ * Returns, or resolves, when the output is good; level B answers at once when the file had no signature before.
  * @throws {TaskFailure} `verification.failed`, naming every check that missed
  */
 export function verifyOutput(check: OutputCheck): void | Promise<void> {
   if (check.remote) return verifyRemote(check);
-  return levelOf(check) === 'B' ? verifyQuickly(check, check.profile.anchors) : verifyFully(check);
+  if (levelOf(check) !== 'B') return verifyFully(check);
+  const signatures = verifyQuickly(check, check.profile.anchors);
+  return signatures > 1 && maySurvive(check) ? verifyEarlier(check) : undefined;
+}
+
+/** CMS is about the file as it is, whatever that may be; in PDF and XML the new signature joins those that are there. */
+function maySurvive({ format }: OutputCheck): boolean {
+  return format !== 'Cades';
+}
+
+async function verifyEarlier(check: OutputCheck): Promise<void> {
+  const harmed = harmedSignatures(await looked(check, check.stagedPath), await looked(check, check.path));
+  if (harmed.length > 0) fail(harmed.map((sentence) => `earlier: ${sentence}`));
+}
+
+/** What the file holds, trusting nobody. */
+function looked({ format, at }: OutputCheck, path: string): Promise<ValidationReport> {
+  const trust = { anchors: [], intermediates: [], revocation: 'none', algorithms: 'as-listed' } as const;
+  return validateFile({ format, path, trust, at });
 }
 
 function levelOf({ profile }: OutputCheck): SignatureLevel {
@@ -52,7 +74,8 @@ function isDetached({ format, profile }: OutputCheck): boolean {
   return format === 'Cades' && profile.form.detached;
 }
 
-function verifyQuickly(check: OutputCheck, anchors: readonly Buffer[]): void {
+/** @returns how many signatures the file has */
+function verifyQuickly(check: OutputCheck, anchors: readonly Buffer[]): number {
   const { format, path, stagedPath, content, profile, at } = check;
   const report = verifyFile({
     format,
@@ -63,8 +86,10 @@ function verifyQuickly(check: OutputCheck, anchors: readonly Buffer[]): void {
     ...(content && { content }),
     ...(anchors.length > 0 && { anchors }),
   });
-  if (report.ok) return;
-  fail(report.checks.filter(({ ok }) => !ok).map(({ name, detail }) => `${name}: ${detail}`));
+  // Earlier signatures are compared with what they were before.
+  const failed = report.checks.filter(({ name, ok }) => !ok && !name.startsWith('earlier-'));
+  if (failed.length > 0) fail(failed.map(({ name, detail }) => `${name}: ${detail}`));
+  return report.signatures;
 }
 
 /** A signature of ours above level B: ours, over what was staged, with everything its level promises. */
@@ -96,6 +121,8 @@ async function verifyFully(check: OutputCheck): Promise<void> {
     }),
   ];
   if (misses.length > 0) fail(misses);
+  if (maySurvive(check) && report.signatures.filter(({ isTimestamp }) => !isTimestamp).length > 1)
+    await verifyEarlier(check);
 }
 
 /** The newest signature by the profile's certificate. */
@@ -138,7 +165,8 @@ function errorsOf({ results, changes }: SignatureRecord, withChain: boolean): st
 }
 
 /**
- * What the portal gave back: at least one signature, every one intact, in the format of the job, over what was sent.
+ * What the portal gave back: at least one signature, every one intact that was not broken when it was sent, in the format
+ * of the job, over what was sent.
  * Chains count only when roots are configured, since nobody else vouches for people's certificates.
  */
 async function verifyRemote(check: OutputCheck): Promise<void> {
@@ -156,12 +184,25 @@ async function verifyRemote(check: OutputCheck): Promise<void> {
     },
     at,
   });
+  const before =
+    maySurvive(check) && report.signatures.length > 1 ? await looked(check, stagedPath) : undefined;
   const misses = [
     ...report.results.errors.map(sentence),
-    ...report.signatures.flatMap((record) => errorsOf(record, withChain)),
+    ...report.signatures
+      .filter((record) => !wasBroken(record, before))
+      .flatMap((record) => errorsOf(record, withChain)),
+    ...(before && report.signatures.every((record) => counterpart(record, before))
+      ? ['signature: The portal added none to those that were there.']
+      : []),
     ...(profile.compareContent ? otherContent(check) : []),
   ];
   if (misses.length > 0) fail([...new Set(misses)]);
+}
+
+/** Somebody's signature that was broken when the file was sent to the portal. */
+function wasBroken(record: SignatureRecord, before: ValidationReport | undefined): boolean {
+  const then = before && counterpart(record, before);
+  return then !== undefined && !isIntact(then);
 }
 
 /**
