@@ -3,7 +3,13 @@ import type { DocumentContext, DocumentState } from '../../machines/document-con
 import type { DocumentId } from '../../machines/ids.ts';
 import { PortalRefusal } from '../../machines/portal-refusals.ts';
 import type { Participant } from '../../machines/portal-words.ts';
+import type { ActorStore, ActorSystem } from '../../runtime/index.ts';
 import type { Tenant } from './api.ts';
+import { documentAddress, documentKeyName, foldedKey } from './document-index.ts';
+
+const KEY = /^[A-Z0-9]{20}$/;
+/** With all the dashes and spaces somebody may write. */
+const LONGEST_KEY = 200;
 
 export interface ReadDocument {
   readonly state: DocumentState;
@@ -31,16 +37,9 @@ export async function documentByKey(
   tenant: Tenant | undefined,
   key: string,
 ): Promise<ReadDocument> {
-  const folded = foldedKey(key);
-  const found = folded === undefined ? undefined : await reader.byKey(folded);
+  const folded = key.length > LONGEST_KEY ? '' : foldedKey(key);
+  const found = KEY.test(folded) ? await reader.byKey(folded) : undefined;
   return present(found, tenant, 'DocumentInvalidKey');
-}
-
-/** Undefined for what no key looks like. Source: portal-gaps §17: case, dashes and spaces do not matter. */
-export function foldedKey(key: string): string | undefined {
-  if (key.length > 200) return undefined;
-  const folded = key.replace(/[\s\p{Pd}]/gu, '').toUpperCase();
-  return /^[A-Z0-9]{20}$/.test(folded) ? folded : undefined;
 }
 
 function present(
@@ -69,4 +68,22 @@ export function participantOf(
   const action = actions.find(({ id }) => id === flowActionId);
   if (action?.user?.id === userId) return action.user;
   return action?.ruleUsers.find(({ id }) => id === userId);
+}
+
+/** The documents of a store. */
+export function storedDocuments(
+  system: Pick<ActorSystem, 'read'>,
+  store: Pick<ActorStore, 'holder'>,
+): DocumentReader {
+  const byId = async (id: DocumentId): Promise<ReadDocument | undefined> => {
+    const actor = await system.read(documentAddress(id));
+    return actor && { state: actor.state as DocumentState, context: actor.context as DocumentContext };
+  };
+  return {
+    byId,
+    byKey: async (key) => {
+      const found = await store.holder(documentKeyName(key));
+      return found && byId(found.id as DocumentId);
+    },
+  };
 }

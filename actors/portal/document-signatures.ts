@@ -22,6 +22,8 @@ export interface DocumentSignature {
   readonly view: SignatureView;
   /** Undefined for what the file came with, and for time-stamps. */
   readonly made: MadeAction | undefined;
+  /** Whom the certificate is of: for electronic signatures not who signed, but who sealed. */
+  readonly certificateSubject: string;
 }
 
 export async function describedSignatures(
@@ -39,7 +41,8 @@ export async function describedSignatures(
   const madeBy = matched(found, document.made);
   return found.map((signature) => {
     const made = madeBy.get(signature);
-    return { view: made === undefined ? signature.view : ownView(signature.view, made, document), made };
+    const view = made === undefined ? signature.view : ownView(signature.view, made, document);
+    return { view, made, certificateSubject: signature.view.subjectName };
   });
 }
 

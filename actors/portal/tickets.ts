@@ -11,7 +11,7 @@ import { createHmac, timingSafeEqual } from 'node:crypto';
 import type { Millis } from '../../machines/ids.ts';
 
 /** What tickets are for, each with its byte on the wire. Never renumbered. */
-const KINDS = { sign: 1, download: 2, preview: 3, report: 4, segment: 5 } as const;
+const KINDS = { sign: 1, download: 2, preview: 3, report: 4, segment: 5, certificate: 6 } as const;
 export type TicketKind = keyof typeof KINDS;
 
 /** How long tickets of a kind are good, milliseconds. Source: portal-gaps §21; `preview` and `segment` ours. */
@@ -21,6 +21,7 @@ export const TICKET_LIFETIME: { readonly [Kind in TicketKind]: Millis } = {
   preview: 3_600_000,
   report: 3_600_000,
   segment: 24 * 3_600_000,
+  certificate: 10 * 60_000,
 };
 
 /** `expired`: it was ours and of this kind, but its time is over. */

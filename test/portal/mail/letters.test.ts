@@ -1,0 +1,184 @@
+import { readdir, readFile, stat, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import test from 'ava';
+import { createMailFolder } from '../../../actors/portal/adapters/mail-folder.ts';
+import { type LetterParts, letterOf } from '../../../actors/portal/mail-letters.ts';
+import { isMailAddress, oneLine } from '../../../actors/portal/mail-port.ts';
+import { letterHtml, letterText } from '../../../actors/portal/mail-texts/letter.ts';
+import type { MailContent } from '../../../machines/mail.ts';
+import { LANGUAGES, type Language } from '../../../machines/organization.ts';
+import type { Notice } from '../../../machines/portal-words.ts';
+import { folderFor } from '../../runtime/folder.ts';
+import { ACTION_1, notice, summary, USER_1 } from '../notices.ts';
+import { makeMailWorld, PUBLIC_URL } from './mail-world.ts';
+import { headersOf, partsOf } from './relay.ts';
+
+const KINDS: readonly Notice['about'][] = [
+  'pending',
+  'reminder',
+  'concluded',
+  'refused',
+  'canceled',
+  'new-version',
+  'flow-edited',
+  'code',
+];
+
+function parts(language: Language, name = 'Acme'): LetterParts {
+  return {
+    organization: { name, language },
+    links: {
+      action: ({ key }, action, user) => `${PUBLIC_URL}/document/key/${key}/sign?ticket=${action}.${user}`,
+      check: (key) => `${PUBLIC_URL}/check/${key}`,
+    },
+    codeFor: () => '012345',
+  };
+}
+
+const list = (names: readonly string[]): MailContent => ({
+  about: 'pending-list',
+  to: { name: 'Ana', email: 'ana@example.test' },
+  documents: names.map((name) => ({
+    document: summary({ name }),
+    flowActionId: ACTION_1,
+    userId: USER_1,
+    role: 'approve',
+  })),
+});
+
+test('every kind of mail has words of its own in every language', (t) => {
+  const subjects = new Set<string>();
+  for (const language of LANGUAGES) {
+    const contents: readonly MailContent[] = [
+      ...KINDS.map((about) => notice(about, 'ana@example.test', { codeGeneration: 1, reason: 'Wrong date' })),
+      list(['A']),
+      list(['A', 'B']),
+    ];
+    for (const content of contents) {
+      const letter = letterOf(content, parts(language));
+      const text = letterText(letter);
+      const html = letterHtml(letter, language);
+      t.true(html.includes(`<html lang="${language}">`));
+      for (const said of [text, html]) {
+        t.true(said.includes('Acme'), `${language} ${content.about}`);
+        t.false(/undefined|null|NaN|\[object/.test(said), `${language} ${content.about}`);
+      }
+      if (content.about === 'refused' || content.about === 'canceled') t.true(text.includes('Wrong date'));
+      if (content.about === 'code') t.true(text.includes('012345') && html.includes('012345'));
+      subjects.add(`${language} ${content.about === 'reminder' ? 'again ' : ''}${letter.subject}`);
+    }
+  }
+  t.is(subjects.size, LANGUAGES.length * (KINDS.length + 2), 'no two have the same subject');
+});
+
+test('a reminder says what the first notice said', (t) => {
+  for (const language of LANGUAGES) {
+    t.deepEqual(
+      letterOf(notice('reminder', 'a@b.test', { role: 'approve' }), parts(language)),
+      letterOf(notice('pending', 'a@b.test', { role: 'approve' }), parts(language)),
+    );
+  }
+});
+
+test('a mail links to the action it names, and a concluded one without action to the public check page', (t) => {
+  const link = (content: MailContent) => letterOf(content, parts('en')).button?.url;
+  t.is(
+    link(notice('pending', 'a@b.test')),
+    `${PUBLIC_URL}/document/key/ABCDEFGHIJ0123456789/sign?ticket=${ACTION_1}.${USER_1}`,
+  );
+  const nobody = { flowActionId: null, userId: null };
+  t.is(link(notice('concluded', 'a@b.test', nobody)), `${PUBLIC_URL}/check/ABCDEFGHIJ0123456789`);
+  t.is(link(notice('canceled', 'a@b.test', nobody)), undefined);
+});
+
+test('whatever people call things stays text in the HTML of a mail', (t) => {
+  const evil = '"><img src=x onerror=alert(1)><a href="https://evil.example">&amp;</a>\'';
+  for (const content of [
+    notice('refused', 'a@b.test', {
+      to: { name: evil, email: 'a@b.test' },
+      document: summary({ name: evil, description: evil }),
+      reason: evil,
+      byName: evil,
+    }),
+    notice('pending', 'a@b.test', { document: summary({ name: evil, description: evil }) }),
+    list([evil]),
+  ]) {
+    const letter = letterOf(content, parts('en', evil));
+    const html = letterHtml(letter, 'en');
+    t.false(/<(img|script|iframe|link)|onerror=alert\(1\)>|evil\.example">/.test(html));
+    t.deepEqual(
+      [...html.matchAll(/<a href="([^"]*)"/g)].map(
+        ([, url = '']) => new URL(url.replaceAll('&amp;', '&')).origin,
+      ),
+      letter.button || letter.items ? [PUBLIC_URL] : [],
+    );
+  }
+});
+
+test('a mail loads nothing from elsewhere and follows nobody', (t) => {
+  for (const about of KINDS) {
+    const html = letterHtml(letterOf(notice(about, 'a@b.test', { codeGeneration: 1 }), parts('pt')), 'pt');
+    t.false(/\b(src|background|action)=|url\(|@import|<link/i.test(html), about);
+    const addresses = [...html.matchAll(/https?:\/\/[^\s"<]+/g)].map(([address]) => new URL(address).origin);
+    t.true(
+      addresses.every((origin) => origin === PUBLIC_URL),
+      about,
+    );
+  }
+});
+
+test('header texts have one line and an end', (t) => {
+  t.is(oneLine('a\r\nb\u0000c\u2028d\u202ee'), 'a b c d e');
+  t.is(oneLine('  x  '), 'x');
+  t.is(oneLine('y'.repeat(300)).length, 200);
+  t.is(oneLine('\ud800'), '');
+});
+
+test('only what can stand between angle brackets is an address', (t) => {
+  for (const good of ['a@b.test', 'ana.lima+x@exämple.test', "o'hara@x.test", 'josé@example.test'])
+    t.true(isMailAddress(good), good);
+  for (const bad of [
+    '',
+    'a',
+    'a@',
+    '@b',
+    'a@b@c',
+    'a b@c',
+    'a@b,c@d',
+    '<a@b>',
+    'a@b\n',
+    `${'x'.repeat(65)}@b`,
+  ])
+    t.false(isMailAddress(bad), bad);
+});
+
+test('without a relay each mail becomes one private file that any mail program reads', async (t) => {
+  const folder = join(folderFor(t), 'mail');
+  const world = makeMailWorld(t, { mailer: createMailFolder(folder) });
+  await world.ask([
+    notice('pending', 'ana@example.test', { document: summary({ name: 'Contrato de locação' }) }),
+    notice('pending', 'bo@example.test'),
+  ]);
+  await world.reach('Sent', 'ana@example.test', 'bo@example.test');
+  const names = await readdir(folder);
+  t.is(names.length, 2);
+  t.true(
+    names.every((name) => /^\d{8}T\d{9}Z-[0-9a-f-]{36}\.eml$/.test(name)),
+    String(names),
+  );
+  const raws = await Promise.all(names.map((name) => readFile(join(folder, name), 'utf8')));
+  const ana = raws.find((raw) => raw.includes('ana@example.test')) ?? '';
+  t.regex(headersOf(ana).get('subject') ?? '', /^=\?UTF-8\?/i);
+  t.regex(partsOf(ana).get('text/plain') ?? '', /Contrato de locação/);
+  t.is((await stat(join(folder, names[0] ?? ''))).mode & 0o777, 0o600);
+  t.is((await stat(folder)).mode & 0o777, 0o700);
+});
+
+test('a mail that cannot be written to the folder waits', async (t) => {
+  const file = join(folderFor(t), 'file');
+  await writeFile(file, '');
+  const world = makeMailWorld(t, { mailer: createMailFolder(join(file, 'mail')) });
+  await world.ask([notice('pending', 'ana@example.test')]);
+  await world.reach('Waiting', 'ana@example.test');
+  t.is((await world.mail('ana@example.test'))?.context.failures[0]?.code, 'mail.folder');
+});

@@ -1,0 +1,131 @@
+/** A runtime with mails, a stub in the place of documents, and simulated time. */
+import type { ExecutionContext } from 'ava';
+import { createSmtpMailer } from '../../../actors/portal/adapters/smtp.ts';
+import { notifyHandler } from '../../../actors/portal/effects/notify.ts';
+import { type MailProfile, sendMailHandler } from '../../../actors/portal/effects/send-mail.ts';
+import type { Mailer } from '../../../actors/portal/mail-port.ts';
+import { Mails, mailDefinition } from '../../../actors/portal/mails.ts';
+import type { OrganizationId } from '../../../machines/ids.ts';
+import type { MailContext } from '../../../machines/mail.ts';
+import type { Notice } from '../../../machines/portal-words.ts';
+import {
+  type ActorStore,
+  type Clock,
+  createRuntime,
+  Faults,
+  MemoryStore,
+  type Runtime,
+  SimulatedClock,
+  seededIds,
+  systemClock,
+} from '../../../runtime/index.ts';
+import { DOCUMENT_1 } from '../notices.ts';
+import { stubDocument } from '../stub-document.ts';
+
+const QUIET = { debug() {}, info() {}, warn() {}, error() {} };
+export const PUBLIC_URL = 'https://portal.example.test';
+
+export interface MailWorld {
+  readonly runtime: Runtime;
+  readonly clock: SimulatedClock;
+  readonly mails: Mails;
+  readonly faults: Faults;
+  /** What a document asks for; returns once the mails are there. */
+  ask(notices: readonly Notice[], documentId?: string): Promise<void>;
+  mail(email: string): Promise<{ readonly state: string; readonly context: MailContext } | undefined>;
+  until(condition: () => boolean | Promise<boolean>): Promise<void>;
+  /** The mails to all of these are in this state. */
+  reach(state: string, ...emails: readonly string[]): Promise<void>;
+}
+
+export interface MailWorldOptions {
+  readonly mailer: Mailer;
+  readonly store?: ActorStore;
+  readonly clock?: SimulatedClock;
+  readonly profiles?: ReadonlyMap<OrganizationId, MailProfile>;
+  /** @default 64 */
+  readonly effectsInFlight?: number;
+}
+
+export function makeMailWorld(t: ExecutionContext, options: MailWorldOptions): MailWorld {
+  const { mailer, store = new MemoryStore(), clock = new SimulatedClock() } = options;
+  const faults = new Faults();
+  const ids = seededIds(7);
+  const runtime: Runtime = createRuntime({
+    store,
+    clock,
+    ids,
+    log: QUIET,
+    faults,
+    definitions: [stubDocument, mailDefinition],
+    handlers: {
+      notify: notifyHandler({ system: () => runtime.system, clock }),
+      sendMail: sendMailHandler({
+        system: () => runtime.system,
+        mailer,
+        profileOf: async (id) =>
+          options.profiles === undefined
+            ? { name: 'Acme', language: 'en', replyTo: null }
+            : options.profiles.get(id),
+        links: {
+          action: ({ key }, action, user) =>
+            `${PUBLIC_URL}/document/key/${key}/sign?ticket=${action}.${user}`,
+          check: (key) => `${PUBLIC_URL}/check/${key}`,
+        },
+        codeFor: (_action, _user, generation) => String(100_000 + generation),
+        sender: 'no-reply@portal.example.test',
+      }),
+    },
+    options: { effectsInFlight: options.effectsInFlight ?? 64 },
+  });
+  const mails = new Mails({ system: runtime.system, store, clock, ids });
+  t.teardown(async () => {
+    mailer.close();
+    await runtime.stop(0);
+  });
+  const until = async (condition: () => boolean | Promise<boolean>): Promise<void> => {
+    while (!(await condition())) await new Promise((resolve) => setImmediate(resolve));
+  };
+  const mail = async (email: string) => {
+    const page = await mails.newest({ limit: 100, offset: 0 });
+    const found = page.items.find(({ to }) => to === email);
+    const actor = found && (await runtime.system.read({ kind: 'mail', id: found.id }));
+    return actor && { state: actor.state, context: actor.context as MailContext };
+  };
+  return {
+    runtime,
+    clock,
+    mails,
+    faults,
+    until,
+    mail,
+    async ask(notices, documentId = DOCUMENT_1) {
+      const address = { kind: 'document', id: documentId };
+      await runtime.system.create(address, null);
+      await runtime.system.tell(address, { type: 'ASK', effect: { do: 'notify', notices } });
+      runtime.start();
+      await until(async () => (await store.pendingEffects(address)).length === 0);
+    },
+    reach: (state, ...emails) =>
+      until(async () => {
+        const found = await Promise.all(emails.map(mail));
+        return found.every((one) => one?.state === state);
+      }),
+  };
+}
+
+/** Through a relay on this machine, with time-outs a test can wait for. */
+export function smtpTo(
+  port: number,
+  more: { readonly silenceTimeout?: number; readonly clock?: Clock } = {},
+): Mailer {
+  return createSmtpMailer({
+    host: '127.0.0.1',
+    port,
+    secure: false,
+    name: 'portal.example.test',
+    clock: more.clock ?? systemClock,
+    connectTimeout: 2000,
+    silenceTimeout: more.silenceTimeout ?? 5000,
+  });
+}

@@ -1,0 +1,87 @@
+/** A real SMTP relay for tests: keeps what it takes, refuses mailboxes called `nobody…`, and can be told to hang. */
+import type { AddressInfo } from 'node:net';
+import type { ExecutionContext } from 'ava';
+import { SMTPServer } from 'smtp-server';
+
+export interface TakenMail {
+  readonly from: string;
+  readonly to: readonly string[];
+  /** As it came over the wire. */
+  readonly raw: string;
+}
+
+export interface Relay {
+  readonly port: number;
+  readonly taken: TakenMail[];
+  /** Recipients whose mails the relay does not answer any more. */
+  readonly hanging: Set<string>;
+  close(): Promise<void>;
+}
+
+export async function startRelay(t: ExecutionContext, port = 0): Promise<Relay> {
+  const taken: TakenMail[] = [];
+  const hanging = new Set<string>();
+  const server = new SMTPServer({
+    authOptional: true,
+    disabledCommands: ['STARTTLS'],
+    onRcptTo({ address }, _session, done) {
+      const refuse = (code: number, text: string) =>
+        done(Object.assign(new Error(text), { responseCode: code }));
+      if (address.startsWith('nobody')) refuse(550, 'No such user here');
+      else if (address.startsWith('greylisted')) refuse(451, 'Come back later');
+      else if (!hanging.has(address)) done();
+    },
+    onData(stream, session, done) {
+      const pieces: Buffer[] = [];
+      stream.on('data', (piece: Buffer) => pieces.push(piece));
+      stream.on('end', () => {
+        const { mailFrom, rcptTo } = session.envelope;
+        taken.push({
+          from: mailFrom ? mailFrom.address : '',
+          to: rcptTo.map(({ address }) => address),
+          raw: Buffer.concat(pieces).toString('utf8'),
+        });
+        done();
+      });
+    },
+  });
+  server.on('error', () => {});
+  await new Promise<void>((resolve) => server.listen(port, '127.0.0.1', resolve));
+  const close = () => new Promise<void>((resolve) => server.close(() => resolve()));
+  t.teardown(close);
+  return { port: (server.server.address() as AddressInfo).port, taken, hanging, close };
+}
+
+/** Header fields of a mail, unfolded, by lower-case name. */
+export function headersOf(raw: string): ReadonlyMap<string, string> {
+  const [head = ''] = raw.split(/\r?\n\r?\n/, 1);
+  const headers = new Map<string, string>();
+  for (const line of head.replaceAll(/\r?\n[ \t]+/g, ' ').split(/\r?\n/)) {
+    const colon = line.indexOf(':');
+    headers.set(line.slice(0, colon).toLowerCase(), line.slice(colon + 1).trim());
+  }
+  return headers;
+}
+
+/** The decoded parts of a mail by their media type. */
+export function partsOf(raw: string): ReadonlyMap<string, string> {
+  const boundary = /boundary="([^"]+)"/.exec(headersOf(raw).get('content-type') ?? '')?.[1];
+  const parts = new Map<string, string>();
+  for (const part of raw.split(`--${boundary}`).slice(1, -1)) {
+    const at = part.search(/\r?\n\r?\n/);
+    const headers = headersOf(part.slice(0, at).trimStart());
+    const encoded = part.slice(at).trim();
+    const type = (headers.get('content-type') ?? '').split(';')[0] ?? '';
+    parts.set(type, decode(encoded, headers.get('content-transfer-encoding') ?? ''));
+  }
+  return parts;
+}
+
+function decode(text: string, encoding: string): string {
+  if (encoding === 'base64') return Buffer.from(text, 'base64').toString('utf8');
+  if (encoding !== 'quoted-printable') return text;
+  const bytes = text
+    .replaceAll(/=\r?\n/g, '')
+    .replaceAll(/=([0-9A-F]{2})/g, (_, hex: string) => String.fromCharCode(Number.parseInt(hex, 16)));
+  return Buffer.from(bytes, 'latin1').toString('utf8');
+}
