@@ -44,7 +44,7 @@ export {
   type DrawnPage,
   type FilePart,
 } from './pdf-pages/compose.ts';
-export { type DrawnItem, textWidth, wrapText } from './pdf-pages/drawing.ts';
+export { type DrawnItem, isPicture, textWidth, wrapText } from './pdf-pages/drawing.ts';
 export type { ShownPage } from './pdf-pages/page-copy.ts';
 export { createEvidenceSource, type EvidenceSourceOptions } from './revocation/evidence-source.ts';
 export { createTimestampAuthority, type TimestampAuthorityOptions } from './timestamps/authority.ts';

@@ -3,6 +3,7 @@
  * that an earlier try left at an output's path is written anew.
  */
 import type { BlobRef, DocumentFormat, Mark, XadesOptions } from '../../machines/portal-words.ts';
+import type { RenditionModel } from '../portal/rendition-model.ts';
 import type { DescribedFile } from '../portal/signature-records.ts';
 
 /** What the log says a lost task was about: a document, an upload. */
@@ -127,6 +128,17 @@ export interface DescribeTask extends AboutDocument {
   readonly at: number;
 }
 
+/** Draws a version of a document. */
+export interface RenderTask extends AboutDocument {
+  readonly task: 'portal.render';
+  readonly model: RenditionModel;
+  /** Path of the PDF whose pages are drawn on; null = there are none. */
+  readonly original: string | null;
+  /** Pictures the model names. */
+  readonly images: readonly { readonly sha256: string; readonly path: string }[];
+  readonly output: string;
+}
+
 export type PortalTask =
   | SealTask
   | BeginTask
@@ -134,7 +146,8 @@ export type PortalTask =
   | InspectTask
   | CheckTask
   | MergeTask
-  | DescribeTask;
+  | DescribeTask
+  | RenderTask;
 
 /** A verdict for people, of the shape of portal-gaps §17. */
 export interface CertificateVerdict {
@@ -172,5 +185,6 @@ export interface PortalResults {
     readonly output: BlobRef | null;
   };
   readonly 'portal.describe': DescribedFile;
+  readonly 'portal.render': { readonly output: BlobRef };
   readonly 'portal.merge': { readonly output: BlobRef; readonly pages: number };
 }

@@ -8,6 +8,7 @@ import { layOut } from '../pades/appearance/layout.ts';
 import { TextFont } from '../pades/appearance/shown-text.ts';
 import { numberText, type ObjectSink } from '../pades/appearance/stream-object.ts';
 import { textString } from '../pades/text-string.ts';
+import { CryptoError } from '../types.ts';
 
 interface Place {
   readonly x: number;
@@ -137,6 +138,18 @@ function cellsText(cells: readonly (readonly boolean[])[], left: number, top: nu
     }
   }
   return `${text}f Q\n`;
+}
+
+/** Whether a picture can be drawn: a whole PNG or JPEG of bearable size. */
+export function isPicture(file: Uint8Array): boolean {
+  try {
+    // Only who takes all of it knows.
+    showImage(file).embed({ add: () => ({ number: 1, generation: 0 }) }, RULES);
+    return true;
+  } catch (error) {
+    if (error instanceof CryptoError) return false;
+    throw error;
+  }
 }
 
 /** Points of a text of `size` points. */

@@ -6,6 +6,7 @@ import { describe } from './describe.ts';
 import { finish } from './finish.ts';
 import { inspect } from './inspect.ts';
 import { merge } from './merge.ts';
+import { render } from './render.ts';
 import { seal } from './seal.ts';
 import type { PortalThread } from './thread.ts';
 
@@ -24,6 +25,7 @@ const PERFORM: {
   'portal.check': check,
   'portal.describe': describe,
   'portal.merge': merge,
+  'portal.render': render,
 };
 
 export function isPortalTask(task: { readonly task: string }): task is PortalTask {

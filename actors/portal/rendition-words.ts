@@ -1,0 +1,250 @@
+/** The words of drawn versions, in the languages of the portal. Times are UTC, and the participant's where known. */
+import type { DocumentState } from '../../machines/document-context.ts';
+import type { Millis } from '../../machines/ids.ts';
+import type { Language } from '../../machines/organization.ts';
+import type { MadeAction } from '../../machines/portal-words.ts';
+
+export interface RenditionWords {
+  readonly manifest: string;
+  readonly document: string;
+  readonly file: string;
+  readonly files: string;
+  readonly organization: string;
+  readonly createdBy: string;
+  readonly created: string;
+  readonly status: string;
+  readonly reason: string;
+  readonly key: string;
+  readonly original: string;
+  readonly people: string;
+  readonly kinds: { readonly [kind in MadeAction['kind']]: string };
+  readonly states: { readonly [state in DocumentState]: string };
+  readonly identifier: string;
+  readonly email: string;
+  readonly capacity: string;
+  readonly time: string;
+  readonly address: string;
+  readonly agent: string;
+  readonly confirmation: string;
+  readonly byCode: string;
+  readonly byApplication: string;
+  readonly typedName: string;
+  readonly place: string;
+  readonly evidence: string;
+  readonly certificate: string;
+  readonly sealedBy: string;
+  readonly issuer: string;
+  readonly thumbprint: string;
+  readonly timestamp: string;
+  /** Below each page. */
+  readonly footer: string;
+  readonly signedBy: string;
+  /** How to check. */
+  readonly check: string;
+  readonly page: string;
+}
+
+const ENGLISH: RenditionWords = {
+  manifest: 'Signature manifest',
+  document: 'Document',
+  file: 'File',
+  files: 'Files',
+  organization: 'Organization',
+  createdBy: 'Created by',
+  created: 'Created',
+  status: 'Status',
+  reason: 'Reason',
+  key: 'Validation key',
+  original: 'SHA-256 of the original',
+  people: 'Signatures and approvals',
+  kinds: {
+    electronic: 'Electronic signature',
+    certificate: 'Signature with a certificate',
+    approval: 'Approval',
+  },
+  states: {
+    Pending: 'In progress',
+    FlowConcluded: 'In progress',
+    Concluded: 'Concluded',
+    Refused: 'Refused',
+    Canceled: 'Canceled',
+    Expired: 'Expired',
+    Deleted: 'Deleted',
+  },
+  identifier: 'Identifier',
+  email: 'E-mail',
+  capacity: 'Capacity',
+  time: 'Time',
+  address: 'IP address',
+  agent: 'Program',
+  confirmation: 'Confirmed by',
+  byCode: 'a code sent to {}',
+  byApplication: 'the application {}',
+  typedName: 'Name typed',
+  place: 'Place',
+  evidence: 'SHA-256 of the evidence',
+  certificate: 'Certificate',
+  sealedBy: 'Sealed with the certificate of',
+  issuer: 'Issued by',
+  thumbprint: 'SHA-256 of the certificate',
+  timestamp: 'Time-stamp',
+  footer: 'Signed document. Validation key {}. Check it at {}',
+  signedBy: 'Signed by {}',
+  check: 'To check this document, open the address below or scan the code, and compare what is shown there.',
+  page: 'Page {} of {}',
+};
+
+const PORTUGUESE: RenditionWords = {
+  manifest: 'Manifesto de assinaturas',
+  document: 'Documento',
+  file: 'Arquivo',
+  files: 'Arquivos',
+  organization: 'Organização',
+  createdBy: 'Criado por',
+  created: 'Criado em',
+  status: 'Situação',
+  reason: 'Motivo',
+  key: 'Chave de validação',
+  original: 'SHA-256 do original',
+  people: 'Assinaturas e aprovações',
+  kinds: {
+    electronic: 'Assinatura eletrônica',
+    certificate: 'Assinatura com certificado',
+    approval: 'Aprovação',
+  },
+  states: {
+    Pending: 'Em andamento',
+    FlowConcluded: 'Em andamento',
+    Concluded: 'Concluído',
+    Refused: 'Recusado',
+    Canceled: 'Cancelado',
+    Expired: 'Expirado',
+    Deleted: 'Excluído',
+  },
+  identifier: 'Identificador',
+  email: 'E-mail',
+  capacity: 'Na qualidade de',
+  time: 'Horário',
+  address: 'Endereço IP',
+  agent: 'Programa',
+  confirmation: 'Confirmado por',
+  byCode: 'código enviado para {}',
+  byApplication: 'aplicação {}',
+  typedName: 'Nome digitado',
+  place: 'Local',
+  evidence: 'SHA-256 das evidências',
+  certificate: 'Certificado',
+  sealedBy: 'Selado com o certificado de',
+  issuer: 'Emitido por',
+  thumbprint: 'SHA-256 do certificado',
+  timestamp: 'Carimbo do tempo',
+  footer: 'Documento assinado. Chave de validação {}. Verifique em {}',
+  signedBy: 'Assinado por {}',
+  check: 'Para verificar este documento, abra o endereço abaixo ou leia o código e compare o que é exibido.',
+  page: 'Página {} de {}',
+};
+
+const SPANISH: RenditionWords = {
+  manifest: 'Manifiesto de firmas',
+  document: 'Documento',
+  file: 'Archivo',
+  files: 'Archivos',
+  organization: 'Organización',
+  createdBy: 'Creado por',
+  created: 'Creado',
+  status: 'Estado',
+  reason: 'Motivo',
+  key: 'Clave de validación',
+  original: 'SHA-256 del original',
+  people: 'Firmas y aprobaciones',
+  kinds: {
+    electronic: 'Firma electrónica',
+    certificate: 'Firma con certificado',
+    approval: 'Aprobación',
+  },
+  states: {
+    Pending: 'En curso',
+    FlowConcluded: 'En curso',
+    Concluded: 'Concluido',
+    Refused: 'Rechazado',
+    Canceled: 'Cancelado',
+    Expired: 'Vencido',
+    Deleted: 'Eliminado',
+  },
+  identifier: 'Identificador',
+  email: 'Correo',
+  capacity: 'En calidad de',
+  time: 'Hora',
+  address: 'Dirección IP',
+  agent: 'Programa',
+  confirmation: 'Confirmado por',
+  byCode: 'código enviado a {}',
+  byApplication: 'la aplicación {}',
+  typedName: 'Nombre escrito',
+  place: 'Lugar',
+  evidence: 'SHA-256 de las evidencias',
+  certificate: 'Certificado',
+  sealedBy: 'Sellado con el certificado de',
+  issuer: 'Emitido por',
+  thumbprint: 'SHA-256 del certificado',
+  timestamp: 'Sello de tiempo',
+  footer: 'Documento firmado. Clave de validación {}. Compruébelo en {}',
+  signedBy: 'Firmado por {}',
+  check:
+    'Para comprobar este documento, abra la dirección de abajo o escanee el código y compare lo que se muestra.',
+  page: 'Página {} de {}',
+};
+
+export const RENDITION_WORDS: { readonly [language in Language]: RenditionWords } = {
+  en: ENGLISH,
+  pt: PORTUGUESE,
+  es: SPANISH,
+};
+
+/** Puts values into the holes of a phrase, in order. */
+export function filled(phrase: string, ...values: readonly (string | number)[]): string {
+  let index = 0;
+  return phrase.replace(/\{\}/g, () => String(values[index++] ?? ''));
+}
+
+/** `2026-11-21 10:40:12 UTC`. */
+export function utcText(at: Millis): string {
+  return `${new Date(at).toISOString().slice(0, 19).replace('T', ' ')} UTC`;
+}
+
+/** With the time on the participant's own clock behind it. @param offset minutes from UTC */
+export function timeText(at: Millis, offset: number | null): string {
+  if (offset === null || offset === 0 || Math.abs(offset) > 24 * 60) return utcText(at);
+  const local = new Date(at + offset * 60_000).toISOString().slice(0, 19).replace('T', ' ');
+  const minutes = Math.abs(offset);
+  const zone = `${offset < 0 ? '-' : '+'}${String(Math.floor(minutes / 60)).padStart(2, '0')}:${String(minutes % 60).padStart(2, '0')}`;
+  return `${utcText(at)} (${local} UTC${zone})`;
+}
+
+/** A validation key as people read it: in groups of five. */
+export function keyText(key: string): string {
+  return key.replace(/.{5}(?=.)/g, '$&-');
+}
+
+/** What is written in a mark, line by line. */
+export function markWords(
+  language: Language,
+  {
+    name,
+    identifier,
+    kind,
+    at,
+  }: {
+    readonly name: string;
+    readonly identifier: string | null;
+    readonly kind: MadeAction['kind'];
+    readonly at: Millis;
+  },
+): readonly string[] {
+  return [
+    name,
+    ...(identifier === null ? [] : [identifier]),
+    RENDITION_WORDS[language].kinds[kind],
+    utcText(at),
+  ];
+}
