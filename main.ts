@@ -7,6 +7,7 @@
 import { readFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { Command, CommanderError, InvalidArgumentError, Option } from 'commander';
+import type { ActorsOptions } from './commands/actors.ts';
 import { checkConfig, tellProblems } from './commands/check-config.ts';
 import type { DecryptOptions } from './commands/decrypt.ts';
 import { EXIT, type ExitCode } from './commands/exit-codes.ts';
@@ -149,6 +150,26 @@ async function main(argv: readonly string[]): Promise<ExitCode> {
       exit = await withSettings(load(), async (settings) => {
         const { backup } = await import('./commands/backup.ts');
         return backup(settings, resolve(dir), terminal);
+      });
+    });
+  program
+    .command('actors')
+    .description('look at the actors of a running service, and let stopped ones go on')
+    .argument('[kind]', 'list the actors of this kind (default: list the kinds)')
+    .argument('[id]', 'show this actor')
+    .option('--state <state>', 'only actors in this state')
+    .option('--stuck', 'only actors with work that failed and is tried again', false)
+    .option('--stopped', 'only actors that failed too often and were stopped', false)
+    .option('--limit <number>', 'at most so many', '50')
+    .option('--restart', 'let the stopped actor go on; with --reason', false)
+    .option('--reason <text>', 'why; kept in the events')
+    .option('--json', 'print JSON', false)
+    .addOption(configDir())
+    .addHelpText('after', SETTINGS_HELP)
+    .action(async (kind: string | undefined, id: string | undefined, options: ActorsOptions) => {
+      exit = await withSettings(load(), async (settings) => {
+        const { actorsCommand } = await import('./commands/actors.ts');
+        return actorsCommand(settings, { ...(kind && { kind }), ...(id && { id }) }, options, terminal);
       });
     });
   const jobs = program.command('jobs').description('look at jobs without the service');

@@ -46,6 +46,8 @@ export const definitions: readonly ActorDefinition[] = [
     machine: jobMachine,
     version: 1,
     rows: jobRows,
+    relatives: ({ context }) =>
+      context.parentJobId ? { parent: { kind: JOB, id: context.parentJobId } } : {},
     ends: ({ state }) => state === CLEARED,
     names: jobNames,
     counters: jobCounters,

@@ -77,6 +77,10 @@ function addressOf(location: string, base: string): URL {
   if (url === undefined || (url.protocol !== 'http:' && url.protocol !== 'https:')) {
     throw new CryptoError('authority.refused', 'The address of an authority is not an http or https URL.');
   }
+  // RFC 2606 §2: such names, as in development certificates, lead nowhere; no resolver need hear of them.
+  if (url.hostname.endsWith('.invalid')) {
+    throw new CryptoError('authority.unreachable', `${nameOf(url)} is the address of nobody.`);
+  }
   return url;
 }
 

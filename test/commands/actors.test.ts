@@ -1,0 +1,36 @@
+import test from 'ava';
+import { Service, temporaryRoot } from '../service/service.ts';
+import { freshFolder, start } from './program.ts';
+
+async function actors(root: string, url: string, ...words: string[]) {
+  const run = start(freshFolder(), ['actors', ...words, `--Storage:Root=${root}`, `--Batch:Url=${url}`]);
+  const exit = await run.ended;
+  return { exit, out: run.out(), err: run.err() };
+}
+
+test('the actors of a running service are listed by kind, by state and one by one from the command line', async (t) => {
+  const root = await temporaryRoot(t);
+  const service = await Service.start(t, { root });
+  const uploaded = await service.upload('a.txt', Buffer.from('content'));
+  const { id } = await service.finished(uploaded.jobId);
+  const kinds = await actors(root, service.url);
+  t.is(kinds.exit, 0, kinds.err);
+  t.regex(kinds.out, /^job +1 +Completed 1/m);
+  const listed = await actors(root, service.url, 'job', '--state', 'Completed', '--json');
+  t.is(JSON.parse(listed.out).items[0].id, id);
+  const one = await actors(root, service.url, 'job', id);
+  t.regex(one.out, /Verified and published\./);
+  const none = await actors(root, service.url, 'job', 'nobody');
+  t.is(none.exit, 1);
+  t.regex(none.err, /There is no actor job\/nobody/);
+  const running = await actors(root, service.url, 'job', id, '--restart', '--reason', 'to see');
+  t.is(running.exit, 1);
+  t.regex(running.err, /is not stopped/);
+  t.is((await actors(root, service.url, 'job', id, '--restart')).exit, 2, 'a restart needs a reason');
+});
+
+test('without a service the command says where it looked', async (t) => {
+  const nobody = await actors(freshFolder(), 'http://127.0.0.1:9');
+  t.is(nobody.exit, 3);
+  t.regex(nobody.err, /no service answers at http:\/\/127\.0\.0\.1:9/);
+});
