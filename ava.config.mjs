@@ -13,7 +13,7 @@ const LONG = [
   'crypto/xades/{augment,levels,real-world,attacks}*',
   'crypto/asic/*',
   'crypto/validation/formats*',
-  'service/{profiles,levels,jobs-at-scale,token}*',
+  'service/{profiles,levels,jobs-at-scale,soak,token}*',
   'commands/{backup,doctor}*',
 ];
 const skipped = process.env.SEALWRIGHT_TESTS === 'all' ? [] : LONG;

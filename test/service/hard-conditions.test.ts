@@ -1,5 +1,5 @@
 /** The whole program on disks that fill up, turn read-only and come back. Source: issue "The batch service", Proof. */
-import { mkdir, readdir, readFile, writeFile } from 'node:fs/promises';
+import { mkdir, readdir, readFile, rename, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import test, { type ExecutionContext } from 'ava';
 import { samplePdf } from '../../bench/samples.ts';
@@ -33,8 +33,11 @@ async function mended(
     .catch(async () => t.deepEqual(await brokenPromises(service, { accepted, dropped }), []));
 }
 
+/** Whole at once, as a careful writer does it. */
 async function drop(service: Service, name: string, content: Uint8Array): Promise<string> {
-  await writeFile(join(service.root, 'input', name), content);
+  const place = join(service.root, 'input');
+  await writeFile(join(place, `.${name}`), content);
+  await rename(join(place, `.${name}`), join(place, name));
   return sha256(content);
 }
 

@@ -1,0 +1,118 @@
+/** Gives files: into folders, and as uploads that are sent again until they are answered. */
+import { mkdir, rename, writeFile } from 'node:fs/promises';
+import { dirname, join } from 'node:path';
+import { noise, samplePdf } from '../../../bench/samples.ts';
+import { systemClock } from '../../../runtime/index.ts';
+import { sha256 } from '../evidence.ts';
+import type { Dice } from './dice.ts';
+import { FOLDER_NAMES, FOLDERS, type FolderName, REMOTE, type Scene } from './scene.ts';
+
+export interface Dropped {
+  readonly path: string;
+  /** Digest of what lies there for good. */
+  readonly digest: string;
+  /** False: it fails whenever it is tried. */
+  readonly good: boolean;
+  /** Digest of what lay there for a moment before. */
+  readonly before: string | undefined;
+}
+
+export interface Given {
+  readonly dropped: Dropped[];
+  /** File name → job id, of each upload that was answered. */
+  readonly uploaded: Map<string, { readonly jobId: string; readonly digest: string; readonly good: boolean }>;
+}
+
+/** In a hundred. */
+const UPLOADS = 35;
+const BROKEN = 2;
+const LARGE = 1;
+const REWRITTEN = 1;
+/** Of the uploads of PDFs. */
+const REMOTE_UPLOADS = 15;
+
+/** Gives one file; resolves when it lies there or its upload was answered. */
+export async function giveOne(scene: Scene, given: Given, chance: Dice, name: string): Promise<void> {
+  const folder = chance.pick(FOLDER_NAMES) ?? 'cades';
+  // Only these two formats can be broken: CMS takes any bytes.
+  const broken = (folder === 'pades' || folder === 'xades') && chance.percent(BROKEN);
+  const large = chance.percent(LARGE);
+  const content = contentOf(
+    folder,
+    name,
+    broken,
+    large ? 100_000 + chance.roll(900_000) : 300 + chance.roll(4_000),
+  );
+  if (chance.percent(UPLOADS)) {
+    const profile = folder === 'pades' && !broken && chance.percent(REMOTE_UPLOADS) ? REMOTE : folder;
+    await upload(scene, given, `${name}${FOLDERS[folder]}`, profile, content, !broken);
+    return;
+  }
+  const below = folder === 'cades' ? ['', 'a', 'a/b', 'c'][chance.roll(4)] : '';
+  const path = join(scene.root, 'in', folder, below ?? '', `${name}${FOLDERS[folder]}`);
+  const before = chance.percent(REWRITTEN) ? contentOf(folder, `${name} at first`, false, 2_000) : undefined;
+  if (before !== undefined) {
+    await put(path, before);
+    // Long enough for the watcher to take it, sometimes.
+    await systemClock.sleep(chance.roll(400));
+  }
+  await put(path, content);
+  given.dropped.push({ path, digest: sha256(content), good: !broken, before: before && sha256(before) });
+}
+
+/** Whole at once, as a careful writer does it. */
+async function put(path: string, content: Buffer): Promise<void> {
+  await mkdir(dirname(path), { recursive: true });
+  const hidden = join(dirname(path), `.${sha256(path).slice(0, 16)}`);
+  await writeFile(hidden, content);
+  await rename(hidden, path);
+}
+
+/** The key makes sending it again safe, whatever became of the answer. */
+async function upload(
+  scene: Scene,
+  given: Given,
+  fileName: string,
+  profile: string,
+  content: Buffer,
+  good: boolean,
+): Promise<void> {
+  for (let tries = 0; tries < 200; tries += 1) {
+    const form = new FormData();
+    form.set('file', new Blob([new Uint8Array(content)]), fileName);
+    const response = await scene.service
+      .fetch(`/api/files?profile=${profile}`, {
+        method: 'POST',
+        body: form,
+        headers: { 'Idempotency-Key': fileName },
+        signal: AbortSignal.timeout(60_000),
+      })
+      .catch(() => undefined);
+    if (response?.status === 202) {
+      const answer = (await response.json().catch(() => undefined)) as { jobId: string } | undefined;
+      if (answer) {
+        given.uploaded.set(fileName, { jobId: answer.jobId, digest: sha256(content), good });
+        return;
+      }
+    } else if (response !== undefined && response.status !== 503)
+      throw new Error(`the upload of ${fileName} was answered ${response.status}: ${await response.text()}`);
+    // It is being started anew.
+    await systemClock.sleep(100);
+  }
+  throw new Error(`the upload of ${fileName} was never answered`);
+}
+
+function contentOf(folder: FolderName, name: string, broken: boolean, size: number): Buffer {
+  if (broken)
+    return Buffer.from(folder === 'pades' ? `%PDF-1.7 and no more of ${name}` : `<order id="${name}"><line>`);
+  switch (folder) {
+    case 'pades':
+      return samplePdf(size + 1_000, name);
+    case 'xades':
+      return Buffer.from(
+        `<order id="${name}"><line>${noise(size, name).toString('hex').slice(0, size)}</line></order>`,
+      );
+    default:
+      return noise(size, name);
+  }
+}
