@@ -1,4 +1,7 @@
-/** What a participant can fill in on the signing page, as HTML; the scripts in `client/` make it work. */
+/**
+ * What a participant can fill in on the signing page, as HTML. The scripts in `client/` make it work, and switch its
+ * buttons on: pressed before, they could do nothing.
+ */
 import type { SigningPageView } from '../../../actors/portal/api.ts';
 import { escapeHtml } from '../../html.ts';
 import { filled, type PageWords } from './texts/words.ts';
@@ -15,7 +18,7 @@ export function actionForms(action: Action, words: PageWords, refusing: boolean)
 function approvalForm({ signing }: PageWords): string {
   return `<form id="approval" novalidate>
 <p class="hint">${escapeHtml(signing.approveHint)}</p>
-<button type="submit" class="main">${escapeHtml(signing.approve)}</button>
+<button type="submit" class="main" disabled>${escapeHtml(signing.approve)}</button>
 </form>`;
 }
 
@@ -39,19 +42,19 @@ function electronicForm(action: Action, words: PageWords): string {
 <details id="drawing"><summary>${escapeHtml(signing.draw)}</summary>
 <p class="hint" id="drawing-hint">${escapeHtml(signing.drawHint)}</p>
 <canvas id="drawing-area" class="drawing" role="img" aria-label="${escapeHtml(signing.drawArea)}" aria-describedby="drawing-hint"></canvas>
-<p><button type="button" id="drawing-clear">${escapeHtml(signing.clear)}</button> <span id="drawing-state" role="status"></span></p>
+<p><button type="button" id="drawing-clear" disabled>${escapeHtml(signing.clear)}</button> <span id="drawing-state" role="status"></span></p>
 </details>
 ${action.needsEmailCode ? codeFields(action, words) : ''}${initialsField(action, words, 'electronic-initials')}
 <label class="tick"><input type="checkbox" id="with-location"> ${escapeHtml(signing.location)}</label>
 <p class="hint">${escapeHtml(signing.signHint)}</p>
-<button type="submit" class="main">${escapeHtml(signing.sign)}</button>
+<button type="submit" class="main" disabled>${escapeHtml(signing.sign)}</button>
 </form>`;
 }
 
 function codeFields(action: Action, { signing }: PageWords): string {
   const values = { email: action.maskedEmail ?? '' };
   return `<p class="hint" id="code-hint">${escapeHtml(filled(signing.codeHint, values))}</p>
-<p><button type="button" id="send-code">${escapeHtml(filled(signing.sendCode, values))}</button></p>
+<p><button type="button" id="send-code" disabled>${escapeHtml(filled(signing.sendCode, values))}</button></p>
 <label for="email-code">${escapeHtml(signing.code)}</label>
 <input id="email-code" class="code" inputmode="numeric" autocomplete="one-time-code" maxlength="12" required aria-describedby="code-hint">
 `;
@@ -67,7 +70,7 @@ function certificateForm(action: Action, words: PageWords, hidden: boolean): str
 <input id="certificate-password" type="password" autocomplete="off" aria-describedby="certificate-hint">
 <p class="hint" id="certificate-hint">${escapeHtml(signing.staysHere)}</p>
 ${initialsField(action, words, 'certificate-initials')}
-<button type="submit" class="main">${escapeHtml(signing.sign)}</button>
+<button type="submit" class="main" disabled>${escapeHtml(signing.sign)}</button>
 </form>`;
 }
 
@@ -83,7 +86,7 @@ function refusalForm({ signing }: PageWords): string {
 <label for="reason">${escapeHtml(signing.reason)}</label>
 <textarea id="reason" rows="3" maxlength="512" required aria-describedby="reason-hint"></textarea>
 <p class="hint" id="reason-hint">${escapeHtml(signing.refuseHint)}</p>
-<button type="submit" class="bad">${escapeHtml(signing.refuseFinally)}</button>
+<button type="submit" class="bad" disabled>${escapeHtml(signing.refuseFinally)}</button>
 </form>
 </details>`;
 }

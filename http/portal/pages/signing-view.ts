@@ -34,9 +34,8 @@ export interface SigningAddresses {
 }
 
 const ZOOMS = ['50', '75', '100', '125', '150', '200', '300'];
-/** Scripts that the page surely needs, asked for at once. */
+/** What `signing.js` imports at once. */
 const SCRIPTS = [
-  'signing.js',
   'dom.js',
   'page-data.js',
   'requests.js',
@@ -44,6 +43,22 @@ const SCRIPTS = [
   'document-view.js',
   'parent-window.js',
 ];
+const PDF_SCRIPTS = ['pdf-view.js', 'pdf-library.js', 'pager.js'];
+const NAME_SCRIPTS = ['electronic.js', 'drawing.js', 'initials.js'];
+const CERTIFICATE_SCRIPTS = ['certificate.js', 'initials.js'];
+
+/** Everything this page will import, so that browsers ask for it in one go. */
+function scriptsFor(mimeType: string, action: NonNullable<SigningPageView['action']>, approves: boolean) {
+  return [
+    'signing.js',
+    ...new Set([
+      ...SCRIPTS,
+      ...(mimeType === 'application/pdf' ? PDF_SCRIPTS : []),
+      ...(!approves && action.allowElectronicSignature ? NAME_SCRIPTS : []),
+      ...(approves ? [] : CERTIFICATE_SCRIPTS),
+    ]),
+  ];
+}
 
 export function signingPage(
   view: SigningPageView,
@@ -85,7 +100,7 @@ ${participantList(view, words)}
     title: `${act}: ${shown.name}`,
     theme: wishes.theme,
     kind: wishes.embedded ? 'signing embedded' : 'signing',
-    scripts: SCRIPTS,
+    scripts: scriptsFor(shown.mimeType, action, approves),
     data: {
       ...addresses,
       documentId: shown.id,

@@ -1,7 +1,7 @@
 /** Starts the signing page: shows the document, and makes the forms that are on the page work. */
 
 import { showDocument } from './document-view.ts';
-import { maybe, part } from './dom.ts';
+import { maybe, type Part, part } from './dom.ts';
 import type { PageSize } from './initials.ts';
 import { attempt, finish, lacking } from './outcome.ts';
 import { pageData, type SigningData } from './page-data.ts';
@@ -31,6 +31,11 @@ function signed(text: string): void {
   tell('documentSigned');
 }
 
+/** From now on the form does something. */
+function switchOn(form: Part | undefined): void {
+  for (const button of form?.querySelectorAll('button') ?? []) button.disabled = false;
+}
+
 const approval = maybe('#approval');
 approval?.addEventListener('submit', (event) => {
   event.preventDefault();
@@ -40,6 +45,7 @@ approval?.addEventListener('submit', (event) => {
     tell('documentApproved');
   });
 });
+switchOn(approval);
 
 const refusal = maybe('#refusal');
 refusal?.addEventListener('submit', (event) => {
@@ -53,6 +59,7 @@ refusal?.addEventListener('submit', (event) => {
     tell('documentRefused');
   });
 });
+switchOn(refusal);
 
 const electronic = maybe('#electronic');
 const certificate = maybe('#certificate');
@@ -65,9 +72,10 @@ for (const choice of [...part('body').querySelectorAll('input[name="how"]')]) {
 if (electronic !== undefined) {
   const { startElectronic } = await import('./electronic.ts');
   startElectronic(electronic, data, pageSizes, () => signed(words.signed));
+  switchOn(electronic);
 }
 if (certificate !== undefined) {
   const { startCertificate } = await import('./certificate.ts');
   startCertificate(certificate, data, pageSizes, signed);
+  switchOn(certificate);
 }
-part('#main').setAttribute('data-ready', 'true');

@@ -1,0 +1,194 @@
+import type { KeyObject } from 'node:crypto';
+import { writeFileSync } from 'node:fs';
+import test, { type ExecutionContext } from 'ava';
+import { freshPath } from '../crypto/pades/verdicts.ts';
+import { pki } from '../pki/pki.ts';
+import { pdfsig } from '../verifiers/index.ts';
+import { closeBrowser, visit } from './browser.ts';
+import { certificateFile } from './certificate-files.ts';
+import { CODE, openDesk } from './portal-desk.ts';
+
+test.after.always(() => closeBrowser());
+
+test.serial(
+  'a participant reads the document, asks for a code, mistypes it, and signs with name and code',
+  async (t) => {
+    const desk = await openDesk(t, { action: { needsEmailCode: true } });
+    const visited = await visit(t, desk.url, { locale: 'en-US' });
+    if (visited === undefined) return;
+    const { page } = visited;
+    await page.goto(`${desk.url}${desk.signPath}`);
+    await page.getByRole('heading', { name: 'Rental agreement <b>2027</b>' }).waitFor();
+    await page.locator('.page[data-drawn]').first().waitFor();
+    await page.getByText('Clause 3').waitFor({ state: 'attached' });
+    t.deepEqual(desk.done, [], 'opening the page has done something');
+
+    await page.getByRole('button', { name: 'Send a code to a***@example.test' }).click();
+    await page.getByText('The code was sent to a***@example.test.').waitFor();
+    t.is(await page.evaluate('document.activeElement.id'), 'email-code');
+    await page.keyboard.type('000000');
+    await page.getByRole('button', { name: 'Sign the document' }).click();
+    await page.getByText('The code is wrong or has expired.').waitFor();
+    t.is(await page.evaluate('document.activeElement.id'), 'email-code');
+    await page.getByLabel('Code from the e-mail').fill(`${CODE.slice(0, 3)} ${CODE.slice(3)}`);
+    await page.keyboard.press('Enter');
+    await page.getByText('You signed the document.').waitFor();
+    t.is(await page.evaluate('document.activeElement.id'), 'outcome');
+    t.deepEqual(
+      desk.done.map(({ what }) => what),
+      ['code', 'electronic'],
+    );
+    t.like(desk.done[1]?.body, {
+      typedName: 'Ana María Souza',
+      emailCode: CODE,
+      disableNotifications: false,
+    });
+    t.deepEqual(await page.context().cookies(), []);
+  },
+);
+
+test.serial('a signature drawn by hand goes along as a sharp picture, and survives a reload', async (t) => {
+  const desk = await openDesk(t);
+  const visited = await visit(t, desk.url, { locale: 'en-US' });
+  if (visited === undefined) return;
+  const { page } = visited;
+  await page.goto(`${desk.url}${desk.signPath}`);
+  await page.getByText('Draw a signature too').click();
+  const area = page.getByRole('img', { name: 'Drawing area' });
+  await area.scrollIntoViewIfNeeded();
+  const box = await area.boundingBox();
+  if (box === null) return t.fail('there is no area to draw on');
+  await page.mouse.move(box.x + 20, box.y + 20);
+  await page.mouse.down();
+  await page.mouse.move(box.x + box.width / 2, box.y + box.height - 10, { steps: 5 });
+  await page.mouse.move(box.x + box.width - 20, box.y + 20, { steps: 5 });
+  await page.mouse.up();
+  await page.getByText('Your drawing will be shown.').waitFor();
+  await page.reload();
+  await page.getByText('Your drawing will be shown.').waitFor();
+  await page.getByRole('button', { name: 'Sign the document' }).click();
+  await page.getByText('You signed the document.').waitFor();
+  const image = desk.done[0]?.body['signatureImage'] as { readonly contentB64: string } | undefined;
+  const png = Buffer.from(image?.contentB64 ?? '', 'base64');
+  t.is(png.toString('latin1', 1, 4), 'PNG');
+  t.deepEqual([png.readUInt32BE(16), png.readUInt32BE(20)], [900, 300]);
+});
+
+for (const kind of ['rsa-2048', 'p-256'] as const) {
+  test.serial(
+    `a certificate file with a key of kind ${kind} signs, and nothing of the key leaves the browser`,
+    async (t) => {
+      const desk = await openDesk(t, { action: { allowElectronicSignature: false } });
+      const visited = await visit(t, desk.url, { locale: 'en-US' });
+      if (visited === undefined) return;
+      const { page } = visited;
+      const sent: Buffer[] = [];
+      page.on('request', (request) => {
+        const body = request.postDataBuffer() ?? Buffer.alloc(0);
+        sent.push(
+          Buffer.concat([Buffer.from(`${request.url()} ${JSON.stringify(request.headers())}`), body]),
+        );
+      });
+      const { path: file, privateKey } = certificateFile({
+        kind,
+        password: 'a long passphrase',
+        name: 'Zoë Müller',
+      });
+      await page.goto(`${desk.url}${desk.signPath}`);
+      await page.getByLabel('Certificate file').setInputFiles(file);
+      await page.getByLabel('Password of the file').fill('wrong');
+      await page.getByRole('button', { name: 'Sign the document' }).click();
+      await page.getByText('The password does not open this file.').waitFor();
+      t.is(await page.evaluate('document.activeElement.id'), 'certificate-password');
+      await page.getByLabel('Password of the file').fill('a long passphrase');
+      await page.keyboard.press('Enter');
+      await page.getByText('The document was signed with the certificate of Zoë Müller.').waitFor();
+      noSecretIn(t, sent, privateKey);
+
+      const path = desk.signed();
+      if (path === undefined) return t.fail('nothing was signed');
+      const [verdict] = await pdfsig(path, pki());
+      t.like(verdict, { signature: 'Signature is Valid.', certificate: 'Certificate is Trusted.' });
+    },
+  );
+}
+
+test.serial(
+  'a certificate nobody knows is refused with the reason, and other files are named for what they are',
+  async (t) => {
+    const desk = await openDesk(t, { action: { allowElectronicSignature: false } });
+    const visited = await visit(t, desk.url, { locale: 'en-US' });
+    if (visited === undefined) return;
+    const { page } = visited;
+    await page.goto(`${desk.url}${desk.signPath}`);
+    const sign = page.getByRole('button', { name: 'Sign the document' });
+    await sign.click();
+    await page.getByText('Choose a certificate file.').waitFor();
+    const stranger = certificateFile({
+      kind: 'p-256',
+      password: 'secret',
+      name: 'Nobody',
+      from: 'otherRoot',
+    });
+    const other = freshPath('other.p12');
+    writeFileSync(other, 'no certificate at all');
+    await page.getByLabel('Certificate file').setInputFiles(other);
+    await sign.click();
+    await page.getByText('This is not a certificate file').waitFor();
+    await page.getByLabel('Certificate file').setInputFiles(stranger.path);
+    await page.getByLabel('Password of the file').fill('secret');
+    await sign.click();
+    await page.getByText('The certificate was not accepted. Nobody here trusts').waitFor();
+    t.is(desk.signed(), undefined);
+  },
+);
+
+test.serial('an approver approves, and a participant refuses with a reason', async (t) => {
+  const approver = await openDesk(t, { action: { type: 'Approver' } });
+  const visited = await visit(t, approver.url, { locale: 'en-US' });
+  if (visited === undefined) return;
+  await visited.page.goto(`${approver.url}${approver.signPath}`);
+  await visited.page.getByRole('button', { name: 'Approve the document' }).click();
+  await visited.page.getByText('You approved the document.').waitFor();
+  t.deepEqual(
+    approver.done.map(({ what }) => what),
+    ['approval'],
+  );
+
+  const signer = await openDesk(t);
+  const other = await visit(t, signer.url, { locale: 'pt-BR' });
+  if (other === undefined) return;
+  const { page } = other;
+  await page.goto(`${signer.url}${signer.signPath}`);
+  await page.getByText('Recusar', { exact: true }).click();
+  await page.getByRole('button', { name: 'Recusar o documento' }).click();
+  await page.getByText('Dê um motivo.').waitFor();
+  await page.getByLabel('Por que você recusa?').fill('O nome está errado.');
+  await page.getByRole('button', { name: 'Recusar o documento' }).click();
+  await page.getByText('Você recusou o documento.').waitFor();
+  t.like(signer.done[0], { what: 'refusal', body: { reason: 'O nome está errado.' } });
+});
+
+/** Nothing secret in any request: neither password, nor file, nor a private number of the key in any spelling. */
+function noSecretIn(t: ExecutionContext, sent: readonly Buffer[], privateKey: KeyObject): void {
+  const jwk = privateKey.export({ format: 'jwk' });
+  const all = Buffer.concat(sent);
+  t.true(sent.length > 3);
+  t.true(all.includes('"certificate"'), 'the test does not see what is sent');
+  t.false(all.includes('a long passphrase'));
+  for (const name of ['d', 'p', 'q', 'dp', 'dq', 'qi'] as const) {
+    const number = jwk[name];
+    if (typeof number !== 'string') continue;
+    const bytes = Buffer.from(number, 'base64url').subarray(4, 28);
+    // Base64 has three spellings of the same bytes, by where they begin.
+    const spellings = [0, 1, 2].map((cut) =>
+      bytes
+        .subarray(cut, cut + 21)
+        .toString('base64')
+        .slice(0, 24),
+    );
+    for (const spelling of [bytes, bytes.toString('hex'), number.slice(8, 32), ...spellings]) {
+      t.false(all.includes(spelling), `a part of ${name} was sent`);
+    }
+  }
+}
