@@ -1,0 +1,96 @@
+/**
+ * Sessions in which marks are placed on uploaded files. Implements `MarksSessions`.
+ *
+ * Source: portal-gaps §20, "Marks session".
+ */
+import { parsePortalId } from '../../machines/ids.ts';
+import {
+  MARKS_SESSION_EXPIRED,
+  MARKS_SESSION_LIFETIME,
+  type MarksSessionContext,
+  marksSessionMachine,
+} from '../../machines/marks-session.ts';
+import { PortalRefusal } from '../../machines/portal-refusals.ts';
+import type { ActorDefinition, ActorSystem, Clock, Ids, Json } from '../../runtime/index.ts';
+import type { MarksSessions, Tenant } from './api.ts';
+import { cleanContentType, cleanName } from './upload-names.ts';
+import type { Uploads } from './uploads.ts';
+
+export const MARKS_SESSION = 'marks-session';
+
+/** Files of one session. Source: portal-gaps §21, "Documents per creation call". */
+const MOST_FILES = 50;
+/** Characters of the request as JSON. */
+const LARGEST = 256 * 1024;
+
+export const marksSessionDefinition: ActorDefinition = {
+  kind: MARKS_SESSION,
+  machine: marksSessionMachine,
+  version: 1,
+  ends: ({ state }) => state === MARKS_SESSION_EXPIRED,
+};
+
+export interface MarksSessionsParts {
+  readonly system: ActorSystem;
+  readonly clock: Pick<Clock, 'now'>;
+  readonly ids: Pick<Ids, 'uuid'>;
+  readonly uploads: Pick<Uploads, 'findUpload' | 'locationOf'>;
+  /** `Portal:PublicUrl`, without a slash at its end. */
+  readonly publicUrl: string;
+}
+
+export class MarksSessionService implements MarksSessions {
+  readonly #parts: MarksSessionsParts;
+
+  constructor(parts: MarksSessionsParts) {
+    this.#parts = parts;
+  }
+
+  /** Refusals: `UploadNotFound`, `BadRequest` without files, `LimitExceeded`. */
+  async create(
+    { organization }: Tenant,
+    files: readonly { readonly id: string; readonly name: string; readonly contentType: string }[],
+    data: unknown,
+  ): Promise<{ readonly id: string; readonly embedUrl: string }> {
+    const { system, clock, ids, uploads, publicUrl } = this.#parts;
+    if (files.length === 0) {
+      const message = 'The Files field is required.';
+      throw new PortalRefusal('BadRequest', message, { errors: { Files: [message] } });
+    }
+    if (files.length > MOST_FILES || (JSON.stringify(data) ?? '').length > LARGEST) {
+      throw new PortalRefusal('LimitExceeded');
+    }
+    const found = [];
+    for (const file of files) {
+      const { id } = await uploads.findUpload(organization.id, file.id);
+      found.push({ id, name: cleanName(file.name), contentType: cleanContentType(file.contentType) });
+    }
+    const context: MarksSessionContext = {
+      organizationId: organization.id,
+      files: found,
+      data: data ?? null,
+      createdAt: clock.now(),
+    };
+    const id = ids.uuid();
+    const made = await system.create({ kind: MARKS_SESSION, id }, { ...context } as unknown as Json);
+    if (!made.accepted) throw new PortalRefusal('ServiceBusy');
+    await made.durable;
+    return { id, embedUrl: `${publicUrl}/position-marks/${id}?v=1` };
+  }
+
+  /** Refusals: `MarksSessionNotFound`, also once its hour is over. */
+  async get(given: string) {
+    const { system, uploads, clock } = this.#parts;
+    const id = parsePortalId('DocumentId', given);
+    const actor = id && (await system.read({ kind: MARKS_SESSION, id }));
+    if (!id || !actor) throw new PortalRefusal('MarksSessionNotFound');
+    const { files, data, createdAt } = actor.context as MarksSessionContext;
+    // Also while its deadline is still to fire.
+    if (clock.now() - createdAt >= MARKS_SESSION_LIFETIME) throw new PortalRefusal('MarksSessionNotFound');
+    return {
+      id,
+      files: files.map((file) => ({ id: file.id, location: uploads.locationOf(file.id) })),
+      data,
+    };
+  }
+}
