@@ -1,7 +1,6 @@
 /**
  * What a handler answers, and how it is written.
  */
-import type { FileHandle } from 'node:fs/promises';
 import type { Exchange } from './exchange.ts';
 import type { UwsResponse } from './uws.ts';
 
@@ -25,12 +24,24 @@ export interface EmptyReply {
   readonly headers?: ReplyHeaders;
 }
 
+/** Bytes that are read piece by piece, in order; an open file is one. */
+export interface ByteSource {
+  /** Reads up to `length` bytes at `position` into `into`, from `offset` on; 0 bytes at the end. */
+  read(
+    into: Buffer,
+    offset: number,
+    length: number,
+    position: number,
+  ): Promise<{ readonly bytesRead: number }>;
+  close(): Promise<void>;
+}
+
 /** A file, opened and ready to be sent; `sendFile` closes it. */
 export interface FileReply {
   readonly kind: 'file';
   readonly status: 200 | 206;
   readonly headers: ReplyHeaders;
-  readonly file: FileHandle;
+  readonly file: ByteSource;
   /** First byte to send. */
   readonly from: number;
   /** Bytes to send. */

@@ -74,7 +74,9 @@ export interface Route<
   /** Codes for requests that do not fit `params`, `query` or `body`. */
   readonly unfit: { readonly params: Code; readonly query: Code; readonly body: Code };
   /** What each status looks like, or all it can look like. Errors are problem bodies and not listed. */
-  readonly responses: { readonly [status: number]: z.ZodType | Content | readonly Content[] };
+  readonly responses: {
+    readonly [status: number]: z.ZodType | Content | readonly (z.ZodType | Content)[];
+  };
   /** Every code the handler and its service may refuse with; those of auth and rate policy come on top. */
   readonly refusals: readonly Code[];
   handle(request: ApiRequest<Params, Query, Body, Who>): Reply | Promise<Reply>;

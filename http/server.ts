@@ -24,7 +24,7 @@ import { createCallerFinder } from './caller.ts';
 import { Dispatcher } from './dispatch.ts';
 import { createGate } from './gate.ts';
 import { type HttpServer, Listener } from './listener.ts';
-import { withReference } from './openapi/routes.ts';
+import { operatorFrame, withReference } from './openapi/routes.ts';
 import { createRateLimiter } from './rate-limit.ts';
 import { createRequestIds } from './request-ids.ts';
 import type { RequestObservation } from './request-outcome.ts';
@@ -77,7 +77,7 @@ export function batchRoutes(
     ...systemRoutes(service.readiness, clock),
     ...pageRoutes(pages),
   ];
-  return withReference(routes, batchApi(settings, pages.version), PAGE_LINKS);
+  return withReference(routes, batchApi(settings, pages.version), operatorFrame(PAGE_LINKS));
 }
 
 const UNTOLD: PageSettings = { version: 'development', pollSeconds: 5, facts: [] };

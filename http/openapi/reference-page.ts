@@ -11,7 +11,13 @@ import type { Schema } from './schemas.ts';
 
 export function referencePage(
   document: OpenApiDocument,
-  frame: { readonly path: string; readonly links: readonly PageLink[]; readonly documentPath: string },
+  frame: {
+    readonly path: string;
+    readonly links: readonly PageLink[];
+    readonly documentPath: string;
+    readonly assets?: string;
+    readonly keyHeader?: string;
+  },
 ): string {
   const { info, tags, paths, components } = document;
   const operations = Object.entries(paths).flatMap(([path, methods]) =>
@@ -49,6 +55,7 @@ ${members.map(({ method, path, operation }) => operationView(method, path, opera
 <h1>${escapeHtml(info.title)} <small>${escapeHtml(info.version)}</small></h1>
 <p>${richText(info.description)}</p>
 <p>For programs: <a href="${frame.documentPath}"><code>${frame.documentPath}</code></a> (OpenAPI ${document.openapi}).</p>
+${frame.keyHeader === undefined ? '' : keyField(frame.keyHeader)}
 ${sections.join('\n')}
 <section aria-labelledby="schemas"><h2 id="schemas">Schemas</h2>
 ${Object.entries(components['schemas'] ?? {})
@@ -64,11 +71,18 @@ ${Object.entries(components['schemas'] ?? {})
     title: 'API reference',
     path: frame.path,
     links: frame.links,
+    ...(frame.assets !== undefined && { assets: frame.assets }),
+    session: frame.keyHeader === undefined,
     version: info.version,
     styles: ['pages.css', 'reference.css'],
     scripts: ['reference.js'],
     main,
   });
+}
+
+/** A key for the forms below; it stays in the page. */
+function keyField(header: string): string {
+  return `<p><label for="api-key">${header}</label> <input id="api-key" type="password" data-header="${header}" autocomplete="off" spellcheck="false"></p>`;
 }
 
 function groupId(name: string): string {

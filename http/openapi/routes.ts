@@ -6,7 +6,7 @@
 import { z } from 'zod';
 import type { PageLink } from '../pages/layout.ts';
 import { json, page } from '../reply.ts';
-import { type AnyRoute, route } from '../router.ts';
+import { type AnyRoute, type AuthPolicy, route } from '../router.ts';
 import { type ApiFacts, describeApi, type OpenApiDocument } from './document.ts';
 import { referencePage } from './reference-page.ts';
 
@@ -29,18 +29,33 @@ const documentShape = z
   .looseObject({ openapi: z.literal('3.1.1') })
   .meta({ description: 'An OpenAPI document: this one.' });
 
-/** The routes, with those that describe them all. @param links of the reference page's frame */
+/** How the reference page is framed, and who may see it. */
+export interface ReferenceFrame {
+  readonly links: readonly PageLink[];
+  readonly auth: { readonly document: AuthPolicy; readonly page: AuthPolicy };
+  /** Where the files of the page are. @default /assets */
+  readonly assets?: string;
+  /** Name of the header in which the page sends a key that is typed into it. @default none: it has a session */
+  readonly keyHeader?: string;
+}
+
+/** For those who are logged in. */
+export function operatorFrame(links: readonly PageLink[]): ReferenceFrame {
+  return { links, auth: { document: 'operator', page: 'page' } };
+}
+
+/** The routes, with those that describe them all. */
 export function withReference(
   routes: readonly AnyRoute[],
   facts: ApiFacts,
-  links: readonly PageLink[],
+  framing: ReferenceFrame,
 ): readonly AnyRoute[] {
   let made: { readonly document: OpenApiDocument; readonly html: string } | undefined;
   // Made when somebody asks: a start need not wait for it.
   const describe = () => {
     if (made === undefined) {
       const document = describeApi(all, facts);
-      const frame = { path: REFERENCE_PATH, links, documentPath: DOCUMENT_PATH };
+      const frame = { ...framing, path: REFERENCE_PATH, documentPath: DOCUMENT_PATH };
       made = { document, html: referencePage(document, frame) };
     }
     return made;
@@ -51,7 +66,7 @@ export function withReference(
       ...COMMON,
       path: DOCUMENT_PATH,
       summary: 'This interface as an OpenAPI document.',
-      auth: 'operator',
+      auth: framing.auth.document,
       responses: { 200: documentShape },
       handle: () => json(200, describe().document),
     }),
@@ -59,7 +74,7 @@ export function withReference(
       ...COMMON,
       path: REFERENCE_PATH,
       summary: 'This interface as a page to read, search and try.',
-      auth: 'page',
+      auth: framing.auth.page,
       responses: { 200: 'page' },
       handle: () => page(200, describe().html),
     }),

@@ -1,5 +1,5 @@
 /**
- * `/assets/{name}`: scripts and styles of our pages. The scripts are the compiled files of `client/`, sent as they
+ * `/assets/{name}` and its like: scripts and styles of our pages. The scripts are the compiled files of `client/`, sent as they
  * are; each is a module that imports the others by name.
  */
 import { readFileSync } from 'node:fs';
@@ -16,10 +16,18 @@ const ICON = `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 32 32"><circl
 /** The line about the sources, which are not served. */
 const SOURCE_MAP = /\n\/\/# sourceMappingURL=\S+\s*$/;
 
-/** @param scripts names of compiled files, with those that they import; @param styles name → content */
+/**
+ * @param scripts names of compiled files, with those that they import
+ * @param styles name → content
+ * @param at where they are, and who may have them. @default `/assets`, for operators
+ */
 export function assetRoutes(
   scripts: readonly string[],
   styles: { readonly [name: string]: string },
+  at: { readonly prefix: string; readonly auth: 'operator' | 'anonymous' } = {
+    prefix: '/assets',
+    auth: 'operator',
+  },
 ): readonly AnyRoute[] {
   const loaded = new Map<string, Asset>(
     Object.entries(styles).map(([name, text]) => [name, asset('text/css; charset=utf-8', text)]),
@@ -36,9 +44,9 @@ export function assetRoutes(
   return [
     route({
       method: 'GET',
-      path: '/assets/{name}',
+      path: `${at.prefix}/{name}`,
       summary: 'A script or style of the pages.',
-      auth: 'operator',
+      auth: at.auth,
       rate: 'none',
       bodyPolicy: 'none',
       headers: ['if-none-match'],

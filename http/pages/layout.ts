@@ -15,7 +15,11 @@ export interface Frame {
   readonly path: string;
   readonly links: readonly PageLink[];
   readonly version: string;
-  /** Files below `/assets/`. */
+  /** Where the files of pages are. @default /assets */
+  readonly assets?: string;
+  /** Whether there is a session to end. @default true */
+  readonly session?: boolean;
+  /** Files below `assets`. */
   readonly styles: readonly string[];
   readonly scripts: readonly string[];
   /** Attributes of `<body>` that the scripts read; lower-case names with hyphens, without `data-`. */
@@ -25,7 +29,7 @@ export interface Frame {
 }
 
 export function framedPage(frame: Frame): string {
-  const { title, version, main, data = {} } = frame;
+  const { title, version, main, data = {}, assets = '/assets', session = true } = frame;
   const links = frame.links.map(({ href, text }) => {
     const inside = href === '/' ? frame.path === '/' : `${frame.path}/`.startsWith(`${href}/`);
     const current = inside ? ' aria-current="page"' : '';
@@ -39,9 +43,9 @@ export function framedPage(frame: Frame): string {
 <meta name="viewport" content="width=device-width, initial-scale=1">
 <meta name="color-scheme" content="light dark">
 <title>${escapeHtml(title)} - sealwright</title>
-<link rel="icon" href="/assets/icon.svg">
-${frame.styles.map((name) => `<link rel="stylesheet" href="/assets/${name}">`).join('\n')}
-${frame.scripts.map((name) => `<script type="module" src="/assets/${name}"></script>`).join('\n')}
+<link rel="icon" href="${assets}/icon.svg">
+${frame.styles.map((name) => `<link rel="stylesheet" href="${assets}/${name}">`).join('\n')}
+${frame.scripts.map((name) => `<script type="module" src="${assets}/${name}"></script>`).join('\n')}
 </head>
 <body${attributes.join('')}>
 <a class="skip" href="#main">Skip to the content</a>
@@ -50,7 +54,7 @@ ${frame.scripts.map((name) => `<script type="module" src="/assets/${name}"></scr
 <nav aria-label="Pages">
 ${links.join('\n')}
 </nav>
-<form method="post" action="/api/auth/logout"><button type="submit">Log out</button></form>
+${session ? '<form method="post" action="/api/auth/logout"><button type="submit">Log out</button></form>' : ''}
 <span class="version">${escapeHtml(version)}</span>
 </header>
 <main id="main" tabindex="-1">

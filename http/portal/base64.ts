@@ -4,12 +4,13 @@
  * Source: RFC 4648 §4; blanks between characters are allowed, as MIME has them.
  */
 
-const BLOCK = /^(?:[A-Za-z0-9+/]{4})*(?:[A-Za-z0-9+/]{2}==|[A-Za-z0-9+/]{3}=)?$/;
+/** Of text whose length is a multiple of four. */
+const BLOCKS = /^[A-Za-z0-9+/]*={0,2}$/;
 
 /** The bytes; undefined when the text is no Base64. */
 export function base64Bytes(text: string): Buffer | undefined {
   const dense = /\s/.test(text) ? text.replace(/\s+/g, '') : text;
-  return dense.length % 4 === 0 && BLOCK.test(dense) ? Buffer.from(dense, 'base64') : undefined;
+  return dense.length % 4 === 0 && BLOCKS.test(dense) ? Buffer.from(dense, 'base64') : undefined;
 }
 
 /** Feed it text cut anywhere; then `finish()`. */
@@ -26,7 +27,7 @@ export class Base64Reader {
     // Nothing comes after padding.
     if (this.#ended && dense !== '') return undefined;
     this.#ended = ready.endsWith('=');
-    return BLOCK.test(ready) ? Buffer.from(ready, 'base64') : undefined;
+    return BLOCKS.test(ready) ? Buffer.from(ready, 'base64') : undefined;
   }
 
   /** False when the text ended in the middle of a block. */

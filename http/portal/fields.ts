@@ -7,7 +7,7 @@ import { z } from 'zod';
 import type { Millis } from '../../machines/ids.ts';
 import { SchemaBook } from '../openapi/schemas.ts';
 import { base64Bytes } from './base64.ts';
-import { parseDay, parseMoment } from './moments.ts';
+import { parseDay, parseEnd, parseMoment } from './moments.ts';
 import { REQUIRED } from './unfit.ts';
 
 /**
@@ -84,11 +84,13 @@ export function word<const Word extends string>(words: readonly Word[]) {
 }
 
 /** A moment with its zone, or without one in UTC. */
-export const moment = textAs(parseMoment, 'must be an ISO 8601 time', 'date-time');
+export const moment = textAs(parseMoment, 'must be an ISO 8601 time');
+/** The same; a bare day is its last millisecond. */
+export const end = textAs(parseEnd, 'must be an ISO 8601 day or time');
 /** A day; of a moment, the day as it is written. Midnight UTC. */
-export const day = textAs(parseDay, 'must be an ISO 8601 day or time', 'date-time');
+export const day = textAs(parseDay, 'must be an ISO 8601 day or time');
 
-function textAs(parse: (text: string) => Millis | undefined, message: string, format: string) {
+function textAs(parse: (text: string) => Millis | undefined, message: string) {
   return anyText
     .transform((given, context) => {
       const found = parse(given);
@@ -96,7 +98,7 @@ function textAs(parse: (text: string) => Millis | undefined, message: string, fo
       context.issues.push({ code: 'custom', message, input: given });
       return z.NEVER;
     })
-    .meta({ openapi: { type: 'string', format } });
+    .meta({ description: `ISO 8601: ${message}.`, openapi: { type: 'string' } });
 }
 
 /** Bytes in Base64, at least one. */

@@ -29,6 +29,9 @@ function requestOf(form: PageElement): { readonly url: string; readonly init: Re
   const type = form.dataset['type'] ?? '';
   const fields = new FormData();
   let body: string | undefined;
+  for (const key of document.querySelectorAll('#api-key')) {
+    if (key.value !== '') headers.set(key.dataset['header'] ?? '', key.value);
+  }
   for (const input of form.querySelectorAll('input, textarea')) {
     const { name, value } = input;
     const place = input.dataset['in'];

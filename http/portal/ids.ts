@@ -1,0 +1,66 @@
+/**
+ * Ids in paths and bodies. A malformed one is the id of nothing, and answered like one that nobody knows.
+ *
+ * Source: portal-gaps §2 (422).
+ */
+import { z } from 'zod';
+import {
+  type ApplicationId,
+  type DocumentId,
+  type FlowActionId,
+  type FolderId,
+  type OrganizationId,
+  parsePortalId,
+  type WebhookId,
+} from '../../machines/ids.ts';
+import { PortalRefusal } from '../../machines/portal-refusals.ts';
+
+const idText = z.string().meta({ openapi: { type: 'string', format: 'uuid' } });
+
+export const idParams = z.object({ id: idText });
+export const keyParams = z.object({
+  key: z.string().describe('The validation key, without regard to case, blanks and dashes.'),
+});
+export const webhookParams = z.object({ id: idText, webhookId: idText });
+
+/** Refusals: `DocumentNotFound`. */
+export function documentId(text: string): DocumentId {
+  const id = parsePortalId('DocumentId', text);
+  if (id === undefined) throw new PortalRefusal('DocumentNotFound');
+  return id;
+}
+
+/** Refusals: `FlowActionNotFound`. */
+export function flowActionId(text: string): FlowActionId {
+  const id = parsePortalId('FlowActionId', text);
+  if (id === undefined) throw new PortalRefusal('FlowActionNotFound');
+  return id;
+}
+
+/** Refusals: `FolderNotFound`. */
+export function folderId(text: string): FolderId {
+  const id = parsePortalId('FolderId', text);
+  if (id === undefined) throw new PortalRefusal('FolderNotFound');
+  return id;
+}
+
+/** Refusals: `OrganizationNotFound`. */
+export function organizationId(text: string): OrganizationId {
+  const id = parsePortalId('OrganizationId', text);
+  if (id === undefined) throw new PortalRefusal('OrganizationNotFound');
+  return id;
+}
+
+/** Refusals: `ApplicationNotFound`. */
+export function applicationId(text: string): ApplicationId {
+  const id = parsePortalId('ApplicationId', text);
+  if (id === undefined) throw new PortalRefusal('ApplicationNotFound');
+  return id;
+}
+
+/** Refusals: `WebhookNotFound`. */
+export function webhookId(text: string): WebhookId {
+  const id = parsePortalId('WebhookId', text);
+  if (id === undefined) throw new PortalRefusal('WebhookNotFound');
+  return id;
+}

@@ -1,0 +1,94 @@
+/**
+ * What the API description says about the portal beyond its routes.
+ *
+ * Source: Document Signing Portal API, "What the service does", "Authentication"; portal-gaps §§1 to 3.
+ */
+import type { ApiFacts } from '../openapi/document.ts';
+import { portalRefusals } from './refusal-facts.ts';
+
+const DESCRIPTION = `Documents that several people sign or approve, in an order that the service keeps. An upload becomes
+a document with a flow; participants are mailed when it is their turn, or sign inside another application.
+
+Requests carry \`X-Api-Key\` with \`application|secret\`; those that carry a ticket need no key. Success is always 200.
+Names of members and query parameters are read without regard to case; unknown ones are ignored. Times are in UTC, with
+milliseconds. An unknown document, folder or action, and one of another organization, is answered 422; an unknown path or
+ticket 404; an unknown method 405. Programs decide by the \`code\` of a refusal.`;
+
+const GROUPS: ApiFacts['groups'] = [
+  { name: 'Uploads', description: 'Where files come in.', paths: /^\/api\/uploads(\/|$)/ },
+  {
+    name: 'Signing',
+    description: 'What participants do, on our pages or in other applications.',
+    paths:
+      /^\/api\/documents\/(?:\{id\}|keys\/\{key\})\/(?:electronic-signature|signature|approval|participant-refusal|email-auth)|sms-authentication-code$/,
+  },
+  {
+    name: 'Validation',
+    description: 'Whether signatures are good.',
+    paths: /\/(?:signatures|signatures-details|validate-signatures)$/,
+  },
+  {
+    name: 'Monitoring',
+    description: 'For keys of the role Monitor, which reach nothing else.',
+    paths: /^\/api\/(?:reports\/|documents\/date$)/,
+  },
+  { name: 'Documents', description: 'Documents and their flows.', paths: /^\/api\/documents(\/|$)/ },
+  {
+    name: 'Notifications',
+    description: 'Reminders by e-mail.',
+    paths: /^\/api\/(?:notifications\/|users\/notify-pending$)/,
+  },
+  { name: 'Folders', description: 'Where documents are kept.', paths: /^\/api\/folders(\/|$)/ },
+  { name: 'Saved flows', description: 'Flows to be used again.', paths: /^\/api\/document-flows(\/|$)/ },
+  { name: 'Marks', description: 'Placing marks before creation.', paths: /^\/api\/marks-sessions?(\/|$)/ },
+  {
+    name: 'Organizations',
+    description: 'Webhooks of the organization and their calls.',
+    paths: /^\/api\/organizations\//,
+  },
+  {
+    name: 'Administration',
+    description: 'For keys of the role Administrator.',
+    paths: /^\/api\/(?:admin|users)(\/|$)/,
+  },
+  { name: 'System', description: 'The service itself.', paths: /^\/api\// },
+  { name: 'Description', description: 'This description.', paths: /^\/(openapi|scalar)\// },
+  { name: 'Pages', description: 'Pages for people, and their parts.', paths: /^\// },
+];
+
+/** Types of the files that are made here; the others are those of whoever uploaded them. */
+const FILE_TYPES = [
+  'application/pdf',
+  'application/pkcs7-signature',
+  'application/xml',
+  'application/octet-stream',
+  'application/vnd.openxmlformats-officedocument.spreadsheetml.sheet',
+  '*/*',
+];
+
+const KEY = [{ ApiKey: [] }];
+
+export function portalApi(version: string): ApiFacts {
+  return {
+    title: 'sealwright portal',
+    version,
+    description: DESCRIPTION,
+    groups: GROUPS,
+    fileTypes: FILE_TYPES,
+    refusals: portalRefusals,
+    security: {
+      schemes: {
+        ApiKey: {
+          type: 'apiKey',
+          in: 'header',
+          name: 'X-Api-Key',
+          description: 'The key of an application, `name|secret`.',
+        },
+      },
+      of({ auth }) {
+        if (auth === 'anonymous') return [];
+        return auth === 'known-or-ticket' ? [...KEY, {}] : KEY;
+      },
+    },
+  };
+}

@@ -1,0 +1,73 @@
+/**
+ * Stored files as answers: bytes, bytes in Base64, and bytes to look at in the browser.
+ *
+ * Source: portal-gaps §13.
+ */
+import { open } from 'node:fs/promises';
+import type { StoredFile } from '../../actors/portal/api.ts';
+import { type FileConditions, fileReply } from '../file-reply.ts';
+import type { EmptyReply, FileReply, ReplyHeaders } from '../reply.ts';
+import { Base64File } from './base64-file.ts';
+
+/** Headers that decide what of a file is sent. */
+export const FILE_HEADERS = ['range', 'if-range', 'if-none-match'];
+
+/** Types that browsers show without running anything in them. */
+const HARMLESS = /^(?:application\/pdf|image\/(?:png|jpeg|gif|webp|bmp)|text\/plain)$/;
+
+/** Clients show previews in frames of their own; there is nothing on them to press. */
+const FRAMEABLE: ReplyHeaders = [
+  ['X-Frame-Options', ''],
+  ['Content-Security-Policy', "default-src 'none'; style-src 'unsafe-inline'"],
+];
+/** Whatever else somebody uploaded runs nothing, and is of another origin than the portal. */
+const SANDBOXED: ReplyHeaders = [
+  ['X-Frame-Options', ''],
+  ['Content-Security-Policy', "sandbox; default-src 'none'; style-src 'unsafe-inline'"],
+];
+
+/** @param inline to look at, without a file name, instead of to be saved */
+export function storedFileReply(
+  stored: StoredFile,
+  header: (name: string) => string,
+  inline: boolean = false,
+): Promise<FileReply | EmptyReply> {
+  const contentType = cleanType(stored.contentType);
+  const conditions: FileConditions = {
+    range: header('range'),
+    ifRange: header('if-range'),
+    ifNoneMatch: header('if-none-match'),
+  };
+  const framing = HARMLESS.test(contentType) ? FRAMEABLE : SANDBOXED;
+  return fileReply(
+    {
+      path: stored.path,
+      fileName: inline ? undefined : stored.fileName,
+      etag: stored.etag,
+      contentType,
+      headers: inline ? framing : [],
+      gone: () => new Error(`A stored file is missing: ${stored.path}`),
+    },
+    conditions,
+  );
+}
+
+/** `{bytes, name, contentType}`, made while it is sent. */
+export async function base64Reply(stored: StoredFile): Promise<FileReply> {
+  const file = await open(stored.path, 'r');
+  try {
+    const { size } = await file.stat();
+    const rest = JSON.stringify({ name: stored.fileName, contentType: stored.contentType });
+    const source = new Base64File(file, size, '{"bytes":"', `",${rest.slice(1)}`);
+    const headers: ReplyHeaders = [['Content-Type', 'application/json; charset=utf-8']];
+    return { kind: 'file', status: 200, headers, file: source, from: 0, length: source.length };
+  } catch (error) {
+    await file.close();
+    throw error;
+  }
+}
+
+/** What the uploader said, if a header can hold it. */
+function cleanType(given: string): string {
+  return /^[\w.+-]+\/[\w.+-]+$/.test(given) ? given.toLowerCase() : 'application/octet-stream';
+}
