@@ -84,7 +84,8 @@ export interface AcceptedSignature {
   readonly evidenceSha256: string | null;
   readonly marks: readonly Mark[];
   readonly image: BlobRef | null;
-  /** Of `certificate`: what the first step left, and the value the key made (Base64). */
+  /** Of `certificate`: the signer's certificate as lower-case hex SHA-256, what the first step left, the value (Base64). */
+  readonly certificate: string | null;
   readonly state: BlobRef | null;
   readonly value: string | null;
   /** True: what follows from it is told to nobody by mail. */

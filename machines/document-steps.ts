@@ -203,6 +203,7 @@ export const sign: Decide<'SIGN'> = (document, message) => {
     kind: 'electronic',
     acceptedAt: at,
     fieldName: fieldNameFor(document, message, id),
+    certificate: null,
     state: null,
     value: null,
   };
@@ -358,10 +359,10 @@ export const complete: Decide<'COMPLETE'> = (document, message) => {
   const isBeside = document.format === 'Cades';
   const isNewest = document.applying === null && reservation.base === document.current.sha256;
   if (!isBeside && !isNewest) return undefined;
-  const { flowActionId, userId, signingTime, fieldName, marks, state } = reservation;
+  const { flowActionId, userId, signingTime, fieldName, marks, state, certificate } = reservation;
   const signature: AcceptedSignature = {
     ...{ id, flowActionId, userId, evidence, evidenceSha256, marks, isQuiet, signingTime },
-    ...{ fieldName, state, value },
+    ...{ fieldName, certificate, state, value },
     kind: 'certificate',
     acceptedAt: at,
     image: null,
@@ -659,4 +660,3 @@ export const remind: Decide<'REMIND'> = (document, { flowActionId }) => {
 export function marksOf(action: FlowAction, given: readonly Mark[]): readonly Mark[] {
   return given.length > 0 ? given : action.marks;
 }
-

@@ -32,7 +32,7 @@ export interface FlowActionInput {
 }
 
 export interface FlowActionContext extends FlowActionInput {
-  /** Codes sent so far; the newest has this number. */
+  /** Number of the newest code; growing with time, so that none comes twice even when this actor was forgotten. */
   readonly generation: number;
   /** Until when the newest is good; null before the first. */
   readonly expiresAt: Millis | null;
@@ -95,7 +95,7 @@ export const flowActionMachine = machine.createMachine({
             codesLately(context, event.at).length < CODES_AN_HOUR,
           actions: [
             assign(({ context, event }) => ({
-              generation: context.generation + 1,
+              generation: Math.max(context.generation + 1, event.at),
               expiresAt: event.at + CODE_LIFETIME,
               wrong: 0,
               sent: [...codesLately(context, event.at), event.at],

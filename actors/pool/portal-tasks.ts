@@ -186,5 +186,10 @@ export interface PortalResults {
   };
   readonly 'portal.describe': DescribedFile;
   readonly 'portal.render': { readonly output: BlobRef };
-  readonly 'portal.merge': { readonly output: BlobRef; readonly pages: number };
+  readonly 'portal.merge': {
+    readonly output: BlobRef;
+    readonly pages: number;
+    /** How many of them each file brought. */
+    readonly pagesOfFiles: readonly number[];
+  };
 }

@@ -3,9 +3,8 @@ import type { DocumentContext, DocumentState } from '../../machines/document-con
 import type { DocumentId } from '../../machines/ids.ts';
 import { PortalRefusal } from '../../machines/portal-refusals.ts';
 import type { Participant } from '../../machines/portal-words.ts';
-import type { ActorStore, ActorSystem } from '../../runtime/index.ts';
 import type { Tenant } from './api.ts';
-import { documentAddress, documentKeyName, foldedKey } from './document-index.ts';
+import { foldedKey } from './document-index.ts';
 
 const KEY = /^[A-Z0-9]{20}$/;
 /** With all the dashes and spaces somebody may write. */
@@ -68,22 +67,4 @@ export function participantOf(
   const action = actions.find(({ id }) => id === flowActionId);
   if (action?.user?.id === userId) return action.user;
   return action?.ruleUsers.find(({ id }) => id === userId);
-}
-
-/** The documents of a store. */
-export function storedDocuments(
-  system: Pick<ActorSystem, 'read'>,
-  store: Pick<ActorStore, 'holder'>,
-): DocumentReader {
-  const byId = async (id: DocumentId): Promise<ReadDocument | undefined> => {
-    const actor = await system.read(documentAddress(id));
-    return actor && { state: actor.state as DocumentState, context: actor.context as DocumentContext };
-  };
-  return {
-    byId,
-    byKey: async (key) => {
-      const found = await store.holder(documentKeyName(key));
-      return found && byId(found.id as DocumentId);
-    },
-  };
 }

@@ -63,6 +63,8 @@ export interface ComposeRequest {
 
 export interface ComposedPdf {
   readonly pages: number;
+  /** How many of them each part brought. */
+  readonly pagesOfParts: readonly number[];
   /** Bytes. */
   readonly length: number;
 }
@@ -104,7 +106,7 @@ export function composePdf(request: ComposeRequest): ComposedPdf {
     const pages = composer.finish(request);
     const { length } = target;
     target.close();
-    return { pages, length };
+    return { pages, pagesOfParts: composer.pagesOfParts, length };
   } catch (error) {
     target.discard();
     throw error;
@@ -132,6 +134,10 @@ class Composer {
     this.#out = out;
     this.#tree = out.reserve();
     this.#fontReference = out.reserve();
+  }
+
+  get pagesOfParts(): readonly number[] {
+    return this.#parts.map(({ pages }) => pages.length);
   }
 
   addFile(part: FilePart): void {

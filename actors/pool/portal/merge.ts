@@ -16,9 +16,13 @@ export function merge(task: MergeTask): PortalResults['portal.merge'] {
   rmSync(output, { force: true });
   const parts = files.map(({ path, title: outline }) => ({ path, outline }));
   try {
-    const { pages } = composePdf({ output, parts, title, at, maxBytes });
+    const { pages, pagesOfParts } = composePdf({ output, parts, title, at, maxBytes });
     syncFile(output);
-    return { output: { sha256: fileDigest(output), length: statSync(output).size }, pages };
+    return {
+      output: { sha256: fileDigest(output), length: statSync(output).size },
+      pages,
+      pagesOfFiles: pagesOfParts,
+    };
   } catch (error) {
     const { code, message } = describeFailure(error);
     if (code === 'input.too-large') throw new TaskFailure('document.too-large', message);

@@ -1,0 +1,10 @@
+/** Where a crash would hurt between a document and its files, by name. Silent unless armed. */
+import { declareFaultPoints } from '../../runtime/index.ts';
+
+export const PORTAL_DOCUMENT_FAULTS = declareFaultPoints({
+  'portal.create.some': 'Some documents of a call are stored, the one that announces them is not.',
+  'portal.create.all': 'All documents of a call are durable; the client has no answer yet.',
+  'portal.sign.accepted': 'A signature is durably accepted; the client has no answer yet.',
+  'portal.signature.kept': 'A signed file stands under its name; no step says so.',
+  'portal.conclusion.checked': 'The signatures of a document were found good; no step says so.',
+});
