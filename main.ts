@@ -14,7 +14,7 @@ import { EXIT, type ExitCode } from './commands/exit-codes.ts';
 import { runService } from './commands/serve.ts';
 import { serviceManager } from './commands/service-manager.ts';
 import type { Terminal } from './commands/terminal.ts';
-import { type VerifyOptions, verifyFiles } from './commands/verify.ts';
+import type { VerifyOptions } from './commands/verify.ts';
 import { createDescriptorSink } from './logging.ts';
 import { systemClock, systemIds } from './runtime/index.ts';
 import { openLogging } from './service-log.ts';
@@ -102,6 +102,7 @@ async function main(argv: readonly string[]): Promise<ExitCode> {
     .option('--no-chain', 'check integrity alone, not whose certificate it is')
     .option('--json', 'print JSON', false)
     .action(async (files: string[], options: VerifyWords) => {
+      const { verifyFiles } = await import('./commands/verify.ts');
       const { validateFile } = await import('./crypto/index.ts');
       const { format, content, at = systemClock.now() } = options;
       const { online } = options;

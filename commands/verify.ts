@@ -1,13 +1,14 @@
 /** `sealwright verify <file…>`: says of each signature who made it, when, over what, and whether that holds. */
-import { X509Certificate } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import { extname, resolve } from 'node:path';
-import type {
-  EvidenceSource,
-  SignatureRecord,
-  TrustSettings,
-  ValidateFileRequest,
-  ValidationReport,
+import {
+  certificatesIn,
+  type EvidenceSource,
+  readCertificate,
+  type SignatureRecord,
+  type TrustSettings,
+  type ValidateFileRequest,
+  type ValidationReport,
 } from '../crypto/index.ts';
 import { escapeControls } from '../logging.ts';
 import { describeFailure } from '../runtime/index.ts';
@@ -102,7 +103,10 @@ function readCertificates(files: readonly string[], terminal: Terminal): readonl
   const certificates: Buffer[] = [];
   for (const file of files) {
     try {
-      certificates.push(...certificatesIn(readFileSync(file)));
+      const found = certificatesIn(readFileSync(file));
+      if (found.length === 0) throw new Error('nothing in it is a certificate');
+      for (const der of found) readCertificate(der);
+      certificates.push(...found);
     } catch (error) {
       const { message } = describeFailure(error);
       terminal.err(`${escapeControls(file)} holds no readable certificate: ${escapeControls(message)}\n`);
@@ -110,14 +114,4 @@ function readCertificates(files: readonly string[], terminal: Terminal): readonl
     }
   }
   return certificates;
-}
-
-/** DER of every certificate in a PEM file, or of the one in a DER file. */
-function certificatesIn(content: Buffer): Buffer[] {
-  const blocks = content
-    .toString('latin1')
-    .match(/-----BEGIN CERTIFICATE-----[^-]+-----END CERTIFICATE-----/g);
-  return blocks === null
-    ? [new X509Certificate(content).raw]
-    : blocks.map((block) => new X509Certificate(block).raw);
 }

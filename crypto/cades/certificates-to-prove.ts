@@ -2,8 +2,8 @@
 import { OID } from '../asn1/oids.ts';
 import { type Element, encoded } from '../asn1/read.ts';
 import { type Certificate, readableCertificates } from '../certificates/certificate.ts';
-import { parseSignerInfo, type SignedData, type SignerId, type SignerInfo } from '../cms/parse.ts';
-import { certificateNamed } from '../cms/signing-certificate.ts';
+import { parseSignerInfo, type SignedData, type SignerInfo } from '../cms/parse.ts';
+import { signerCertificate } from '../cms/signing-certificate.ts';
 import { readTimestampToken } from '../timestamps/read.ts';
 import { CryptoError } from '../types.ts';
 
@@ -27,8 +27,8 @@ export function certificatesToProve(data: SignedData, signers: readonly SignerIn
   const ends = new Map<string, Certificate>();
   const others = new Map(known.map((certificate) => [certificate.fingerprint, certificate]));
   let newest = 0;
-  const take = (id: SignerId, among: readonly Certificate[], whose: string) => {
-    const certificate = certificateNamed(id, among);
+  const take = (signer: SignerInfo, among: readonly Certificate[], whose: string) => {
+    const certificate = signerCertificate(signer, among);
     if (certificate === undefined) {
       throw new CryptoError('cms.malformed', `The certificate of ${whose} is not in the signature.`);
     }
@@ -37,13 +37,13 @@ export function certificatesToProve(data: SignedData, signers: readonly SignerIn
   const visit = (signer: SignerInfo) => {
     const archives = signer.unsignedAttributes?.values.get(OID.archiveTimestampV3) ?? [];
     // An archive time-stamp covers the evidence for all before it, some of whom may have expired since.
-    if (archives.length === 0) take(signer.id, known, 'a signer');
+    if (archives.length === 0) take(signer, known, 'a signer');
     for (const value of archives.length === 0 ? timestampsIn(signer) : archives.slice(-1)) {
       const token = readTimestampToken(encoded(value));
       newest = Math.max(newest, token.genTime);
       for (const certificate of token.certificates) others.set(certificate.fingerprint, certificate);
-      for (const { id } of token.signedData.signers)
-        take(id, [...token.certificates, ...known], 'a time-stamp');
+      for (const maker of token.signedData.signers)
+        take(maker, [...token.certificates, ...known], 'a time-stamp');
     }
   };
   for (const signer of signers) {

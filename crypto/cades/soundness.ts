@@ -7,7 +7,7 @@ import { timestampsOf } from '../cms/facts-timestamps.ts';
 import { HASH_BY_OID, type HashName } from '../cms/hashes.ts';
 import type { SignerInfo } from '../cms/parse.ts';
 import { attributesFault } from '../cms/signed-attributes.ts';
-import { certificateNamed } from '../cms/signing-certificate.ts';
+import { signerCertificate } from '../cms/signing-certificate.ts';
 import type { Source } from '../files/source.ts';
 import { CryptoError, type DigestName } from '../types.ts';
 import { type ExistingSignature, orMalformed } from './existing-signature.ts';
@@ -40,7 +40,7 @@ function faultIn(
   if (attributes === undefined) {
     throw new CryptoError('request.invalid', 'A signature without signed attributes is none of CAdES.');
   }
-  const certificate = certificateNamed(signer.id, certificates);
+  const certificate = signerCertificate(signer, certificates);
   if (certificate === undefined) return 'the certificate of its signer is not inside';
   const hash = HASH_BY_OID.get(digestAlgorithm);
   if (hash === undefined) return `its digest algorithm ${digestAlgorithm} is not known`;

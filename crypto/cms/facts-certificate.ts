@@ -1,10 +1,14 @@
 /** Which certificate a SignerInfo names, and whether the signed attributes name the same one (RFC 5035, EN 319 122-1 §5.2.2). */
-import { OID } from '../asn1/oids.ts';
-import type { Element } from '../asn1/read.ts';
 import type { Certificate } from '../certificates/certificate.ts';
 import type { AlgorithmUse, Finding } from '../validation/facts.ts';
 import type { SignerInfo } from './parse.ts';
-import { certIdFault, certIdHash, certificateNamed } from './signing-certificate.ts';
+import {
+  type CertificateReference,
+  certIdFault,
+  certIdHash,
+  certificateReference,
+  signerCertificate,
+} from './signing-certificate.ts';
 
 export interface BoundCertificate {
   readonly certificate: Certificate | undefined;
@@ -14,15 +18,8 @@ export interface BoundCertificate {
   readonly bound: boolean;
 }
 
-interface CertificateReference {
-  /** Of signing-certificate-v2, or of signing-certificate when the digest is fixed. */
-  readonly value: Element;
-  readonly fixed: 'sha1' | undefined;
-}
-
 /**
- * The signer's certificate among those at hand. When several answer to the name in the SignerInfo, which is not signed,
- * the one that the signed attribute names is taken.
+ * The signer's certificate among those at hand, and how firmly it is named.
  * @param needed whether a missing attribute fails, or is a warning (signatures older than CAdES)
  * @throws {Asn1Error} for a malformed attribute
  */
@@ -31,10 +28,8 @@ export function bindCertificate(
   certificates: readonly Certificate[],
   needed: boolean,
 ): BoundCertificate {
-  const named = certificates.filter((one) => certificateNamed(signer.id, [one]) !== undefined);
-  const reference = referenceIn(signer);
-  const certificate =
-    (reference && named.find((one) => mismatchOf(reference, one) === undefined)) ?? named[0];
+  const reference = certificateReference(signer);
+  const certificate = signerCertificate(signer, certificates);
   const found = foundFinding(certificate);
   if (reference === undefined) {
     const missing = missingReference(needed);
@@ -89,14 +84,6 @@ function bindingFinding(mismatch: string | undefined): Finding {
     message: mismatch,
     subIndication: 'NO_SIGNING_CERTIFICATE_FOUND',
   };
-}
-
-/** The newer attribute decides when both are there; uniqueness is checked with the other attributes. */
-function referenceIn({ attributes }: SignerInfo): CertificateReference | undefined {
-  const [second] = attributes?.values.get(OID.signingCertificateV2) ?? [];
-  if (second !== undefined) return { value: second, fixed: undefined };
-  const [first] = attributes?.values.get(OID.signingCertificate) ?? [];
-  return first === undefined ? undefined : { value: first, fixed: 'sha1' };
 }
 
 function mismatchOf({ value, fixed }: CertificateReference, certificate: Certificate): string | undefined {

@@ -1,9 +1,10 @@
 /** Checks the value of one CMS signature with the key of a certificate. */
-import { constants, type KeyObject, verify } from 'node:crypto';
+import type { KeyObject } from 'node:crypto';
 import { Asn1Error } from '../asn1/error.ts';
 import { ECDSA_BY_OID, OID, RSA_BY_OID } from '../asn1/oids.ts';
 import { Cursor, contents, type Element, enter, smallInteger } from '../asn1/read.ts';
 import { TAG } from '../asn1/tags.ts';
+import { fitsScheme, type ValueFault, valueFault } from '../keys/value-check.ts';
 import type { SignatureScheme } from '../types.ts';
 import { HASH_BY_OID, type HashName } from './hashes.ts';
 import { type Algorithm, parseAlgorithm } from './parse.ts';
@@ -66,7 +67,7 @@ export function disagreementOf({
 }: Omit<SignatureValue, 'value'>): string | undefined {
   const method = signatureMethod(algorithm.id);
   if (method === undefined) return `the signature algorithm ${algorithm.id} is not accepted`;
-  if (!KEY_TYPES[method.scheme].includes(key.asymmetricKeyType ?? '')) return WRONG_KEY;
+  if (!fitsScheme(key, method.scheme)) return FAULTS.key;
   if (method.hash !== undefined && method.hash !== digest) return DISAGREE;
   if (method.scheme === 'rsa-pss' && pssSaltLength(algorithm.parameters, digest) === undefined)
     return DISAGREE;
@@ -82,32 +83,18 @@ export function faultOf(signature: SignatureValue, data: Buffer): string | undef
   const disagreement = disagreementOf(signature);
   if (disagreement !== undefined) return disagreement;
   const { algorithm, digest, key, value } = signature;
-  const scheme = signatureMethod(algorithm.id)?.scheme;
-  if (scheme === 'ed25519') return outcome(() => verify(null, data, key, value));
-  if (scheme !== 'rsa-pss') return outcome(() => verify(digest, data, key, value));
-  const saltLength = pssSaltLength(algorithm.parameters, digest) ?? 0;
-  return outcome(() =>
-    verify(digest, data, { key, padding: constants.RSA_PKCS1_PSS_PADDING, saltLength }, value),
-  );
+  const scheme = signatureMethod(algorithm.id)?.scheme ?? 'rsa-pkcs1';
+  const salt = scheme === 'rsa-pss' ? { saltLength: pssSaltLength(algorithm.parameters, digest) ?? 0 } : {};
+  const fault = valueFault({ scheme, hash: digest, ...salt }, key, data, value);
+  return fault && FAULTS[fault];
 }
 
-const KEY_TYPES: { readonly [scheme in SignatureScheme]: readonly string[] } = {
-  'rsa-pkcs1': ['rsa'],
-  'rsa-pss': ['rsa', 'rsa-pss'],
-  ecdsa: ['ec'],
-  ed25519: ['ed25519'],
+const FAULTS: { readonly [fault in ValueFault]: string } = {
+  key: 'the signature algorithm does not fit the key',
+  value: 'the value does not fit data and key',
+  malformed: 'the value is malformed',
 };
-
-const WRONG_KEY = 'the signature algorithm does not fit the key';
 const DISAGREE = 'digest algorithm and signature algorithm disagree';
-
-function outcome(check: () => boolean): string | undefined {
-  try {
-    return check() ? undefined : 'the value does not fit data and key';
-  } catch {
-    return 'the value is malformed';
-  }
-}
 
 /** Salt length of RSASSA-PSS-params (RFC 4055 §3.1); undefined when they don't say MGF1 and `digest` throughout. */
 function pssSaltLength(parameters: Element | undefined, digest: HashName): number | undefined {

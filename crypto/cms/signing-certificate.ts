@@ -1,10 +1,11 @@
 /** Which certificate a signature is bound to: by the name in SignerInfo and by the ESS attributes (RFC 5035). */
 import { createHash } from 'node:crypto';
+import { OID } from '../asn1/oids.ts';
 import { Cursor, contents, type Element, encoded, enter, octets } from '../asn1/read.ts';
 import { TAG } from '../asn1/tags.ts';
 import type { Certificate } from '../certificates/certificate.ts';
 import { HASH_BY_OID, type HashName } from './hashes.ts';
-import { parseAlgorithm, type SignerId } from './parse.ts';
+import { parseAlgorithm, type SignerId, type SignerInfo } from './parse.ts';
 
 /** The certificate a SignerInfo names (RFC 5652 §5.3). */
 export function certificateNamed(
@@ -16,6 +17,39 @@ export function certificateNamed(
       ? certificate.serial.equals(id.serial) && certificate.issuer.equals(id.issuer)
       : certificate.subjectKeyId?.equals(id.keyId) === true,
   );
+}
+
+/** How the signed attributes name the certificate. */
+export interface CertificateReference {
+  /** Of signing-certificate-v2, or of signing-certificate when the digest is fixed. */
+  readonly value: Element;
+  readonly fixed: 'sha1' | undefined;
+}
+
+/** The newer attribute decides when both are there. */
+export function certificateReference({ attributes }: SignerInfo): CertificateReference | undefined {
+  const [second] = attributes?.values.get(OID.signingCertificateV2) ?? [];
+  if (second !== undefined) return { value: second, fixed: undefined };
+  const [first] = attributes?.values.get(OID.signingCertificate) ?? [];
+  return first === undefined ? undefined : { value: first, fixed: 'sha1' };
+}
+
+/**
+ * The signer's certificate among those at hand. When several answer to the name in the SignerInfo, which is not signed,
+ * the one that the signed attribute names is taken; the first of them when it names none.
+ * @throws {Asn1Error} for a malformed attribute
+ */
+export function signerCertificate(
+  signer: SignerInfo,
+  certificates: readonly Certificate[],
+): Certificate | undefined {
+  const first = certificateNamed(signer.id, certificates);
+  const reference = first && certificateReference(signer);
+  if (reference === undefined) return first;
+  const isMeant = (one: Certificate) =>
+    certificateNamed(signer.id, [one]) !== undefined &&
+    certIdFault(reference.value, one, reference.fixed) === undefined;
+  return certificates.find(isMeant) ?? first;
 }
 
 /**

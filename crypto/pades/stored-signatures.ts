@@ -6,7 +6,7 @@ import { OID } from '../asn1/oids.ts';
 import { encoded } from '../asn1/read.ts';
 import { type Certificate, readableCertificates } from '../certificates/certificate.ts';
 import { parseSignedData } from '../cms/parse.ts';
-import { certificateNamed } from '../cms/signing-certificate.ts';
+import { signerCertificate } from '../cms/signing-certificate.ts';
 import { type ByteSource, withPdf } from '../pdf/index.ts';
 import { readTimestampToken } from '../timestamps/read.ts';
 import { CryptoError } from '../types.ts';
@@ -96,7 +96,7 @@ function ofToken(der: Buffer): Parts {
 function ofSignature(der: Buffer): Parts {
   const data = parseSignedData(der);
   const own = data.certificates.flatMap(readableCertificates);
-  const signers = data.signers.flatMap(({ id }) => certificateNamed(id, own) ?? []);
+  const signers = data.signers.flatMap((signer) => signerCertificate(signer, own) ?? []);
   const tokens = data.signers
     .flatMap(({ unsignedAttributes }) => unsignedAttributes?.values.get(OID.signatureTimestamp) ?? [])
     .map((value) => ofToken(encoded(value)));

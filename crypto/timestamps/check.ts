@@ -8,7 +8,7 @@ import { singleValue } from '../cms/facts-attributes.ts';
 import { HASH_BY_OID, type HashName } from '../cms/hashes.ts';
 import type { Attributes } from '../cms/parse.ts';
 import { attributesFault } from '../cms/signed-attributes.ts';
-import { certIdFault, certificateNamed } from '../cms/signing-certificate.ts';
+import { certIdFault, signerCertificate } from '../cms/signing-certificate.ts';
 import type { Finding } from '../validation/facts.ts';
 import type { ImprintSource } from './imprint.ts';
 import { TIMESTAMP_INFO } from './read.ts';
@@ -64,7 +64,7 @@ export function timestampSigner(
   others: readonly Certificate[],
 ): Certificate | undefined {
   const [signer] = token.signedData.signers;
-  return token.certificate ?? (signer === undefined ? undefined : certificateNamed(signer.id, others));
+  return token.certificate ?? (signer === undefined ? undefined : signerCertificate(signer, others));
 }
 
 function checkImprint({ imprint, imprintAlgorithm }: TimestampToken, covered: ImprintSource): Finding {

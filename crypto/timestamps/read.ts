@@ -7,7 +7,7 @@ import { readableCertificates } from '../certificates/certificate.ts';
 import { splitExtensions } from '../certificates/extensions.ts';
 import { HASH_BY_OID } from '../cms/hashes.ts';
 import { parseAlgorithm, parseSignedData } from '../cms/parse.ts';
-import { certificateNamed } from '../cms/signing-certificate.ts';
+import { signerCertificate } from '../cms/signing-certificate.ts';
 import { CryptoError } from '../types.ts';
 import type { TimestampToken } from './token.ts';
 
@@ -41,7 +41,7 @@ function parse(der: Buffer): TimestampToken {
     signedData,
     info,
     ...readInfo(info),
-    certificate: certificateNamed(signer.id, certificates),
+    certificate: signerCertificate(signer, certificates),
     certificates,
   };
 }

@@ -1,7 +1,7 @@
 /** Signature values that were made elsewhere, checked before anything is written with them. */
-import { constants, type KeyObject, verify } from 'node:crypto';
 import { readCertificate } from '../certificates/certificate.ts';
 import { derValue } from '../keys/ecdsa-value.ts';
+import { valueFault } from '../keys/value-check.ts';
 import { CryptoError, type SignatureAlgorithm, type SignerIdentity } from '../types.ts';
 
 /**
@@ -15,32 +15,16 @@ export function acceptedValue(
   value: Buffer,
 ): Buffer {
   const { publicKey } = readCertificate(signer.certificate);
+  // The length of a PSS salt is written into the signature before the value is there: that of the hash, and no other.
+  const method = { scheme: algorithm.scheme, hash: algorithm.digest };
   const forms = [value];
   if (algorithm.scheme === 'ecdsa' && value.length === 2 * Math.ceil(signer.keyBits / 8)) {
     forms.push(derValue(value));
   }
-  const good = forms.find((form) => fits(publicKey, algorithm, toBeSigned, form));
+  const good = forms.find((form) => valueFault(method, publicKey, toBeSigned, form) === undefined);
   if (good !== undefined) return good;
   throw new CryptoError(
     'signature.mismatch',
     'The signature value was not made by this key over these bytes.',
   );
-}
-
-function fits(
-  key: KeyObject,
-  { scheme, digest }: SignatureAlgorithm,
-  toBeSigned: Buffer,
-  value: Buffer,
-): boolean {
-  try {
-    if (scheme === 'ed25519') return verify(null, toBeSigned, key, value);
-    if (scheme !== 'rsa-pss') return verify(digest, toBeSigned, key, value);
-    const padding = constants.RSA_PKCS1_PSS_PADDING;
-    // The salt's length is written into the signature before the value is there, so no other will do.
-    const saltLength = constants.RSA_PSS_SALTLEN_DIGEST;
-    return verify(digest, toBeSigned, { key, padding, saltLength }, value);
-  } catch {
-    return false; // another kind of key, or a value that is none
-  }
 }

@@ -11,6 +11,7 @@ import { judgeFile } from './judge-file.ts';
 import { gatherFor, isOpen } from './online.ts';
 import type { ValidationReport } from './report.ts';
 import type { ValidationRequest } from './trust.ts';
+import { UNUSED_CONTENT } from './unused-content.ts';
 
 export interface ValidateFileRequest extends ValidationRequest {
   /** A container is known by its first bytes where `Cades` or `Xades` is said, neither of which begins so. */
@@ -62,11 +63,23 @@ function factsOf({ format: said, path, content }: ValidateFileRequest): {
     const format = said !== 'Pades' && mayBeContainer(source) ? 'Asic' : said;
     const facts = READ[format](source, beside);
     for (const one of sources) one.assertUnchanged();
-    return { format, facts: { work: Work.forFile(source.size), ...facts } };
+    const findings = [
+      ...facts.findings,
+      ...(beside.content && HOLDS_ITS_CONTENT[format] ? [UNUSED_CONTENT] : []),
+    ];
+    return { format, facts: { work: Work.forFile(source.size), ...facts, findings } };
   } finally {
     for (const source of sources) source.close();
   }
 }
+
+/** Formats whose signatures are over nothing outside of the file. */
+const HOLDS_ITS_CONTENT: { readonly [format in ValidationReport['format']]: boolean } = {
+  Asic: true,
+  Pades: true,
+  Cades: false,
+  Xades: false,
+};
 
 type Reader = (source: Source, beside: { readonly content?: Source }) => FileFacts;
 

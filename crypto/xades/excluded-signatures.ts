@@ -1,16 +1,10 @@
 /**
- * Watches the references of signatures for the two usual ways to leave every signature out: the XPath transform
- * `not(ancestor-or-self::ds:Signature)` (XML Signature 1.1 §6.6.3) and the filter `subtract` of all signatures (XPath
- * Filter 2.0). A signature made so is not broken by further ones.
+ * Watches the references of signatures for the two usual ways to leave every signature out: by the XPath transform and by
+ * the filter that subtracts them all. A signature made so is not broken by further ones.
  */
 import { attributeNamed, type Names, type StartTag } from '../xml/index.ts';
 import { DS } from './identifiers.ts';
-
-const NOT_IN_A_SIGNATURE = /^not\s*\(\s*ancestor-or-self\s*::\s*([^\s:()]+):Signature\s*\)$/;
-const EVERY_SIGNATURE = /^\/(?:\/|descendant\s*::\s*)([^\s:()/]+):Signature$/;
-
-/** Longer expressions are none of the two. */
-const MAX_EXPRESSION_LENGTH = 1000;
+import { EVERY_SIGNATURE, MAX_EXPRESSION_LENGTH, NOT_IN_A_SIGNATURE } from './left-out-signatures.ts';
 
 export class ExcludedSignatures {
   readonly #bytes: Buffer;

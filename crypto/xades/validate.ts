@@ -3,6 +3,7 @@ import { basename } from 'node:path';
 import type { Source } from '../files/source.ts';
 import { CryptoError } from '../types.ts';
 import type { FileFacts, Finding } from '../validation/facts.ts';
+import { UNUSED_CONTENT } from '../validation/unused-content.ts';
 import { DS, XADES } from './identifiers.ts';
 import { MAX_SIGNED_LENGTH, readDocument } from './read-document.ts';
 import { type DocumentMap, mapDocument } from './validation/document-map.ts';
@@ -36,7 +37,10 @@ export function xadesFactsOf(document: Buffer, options: XadesFactsOptions = {}):
   if (!('utf8' in map)) return { signatures: [], findings: [map] };
   const room = dataRoom(map, finderOf(options.content, map));
   const signatures = topSignatures(map).map((node) => signatureFacts(room, node));
-  return { signatures, findings: map.unseen === 0 ? [] : [unseen(map)] };
+  const isUnused =
+    options.content !== undefined && typeof options.content !== 'function' && outsideNames(map).size === 0;
+  const findings = [...(map.unseen === 0 ? [] : [unseen(map)]), ...(isUnused ? [UNUSED_CONTENT] : [])];
+  return { signatures, findings };
 }
 
 /** The map of a document, or why there is none. */

@@ -1,7 +1,8 @@
 /** Private keys on a PKCS#11 token, which never leave it. */
-import { constants, type KeyObject, verify } from 'node:crypto';
+import type { KeyObject } from 'node:crypto';
 import { CryptoError, type SignatureAlgorithm, type SigningKey } from '../../types.ts';
 import { assertFits, kindOf } from '../local-key.ts';
+import { valueFault } from '../value-check.ts';
 import { KEY_TYPES, orderFor, type TokenOrder } from './mechanisms.ts';
 import {
   CKR,
@@ -238,16 +239,12 @@ const PROOFS: { readonly [type in SigningKey['type']]: readonly SignatureAlgorit
 function provesItself(opener: Opener, open: OpenSession): boolean {
   for (const algorithm of PROOFS[opener.type]) {
     try {
-      return isBy(opener.publicKey, signIn(opener, open, orderFor(PROOF, algorithm)), algorithm);
+      const value = signIn(opener, open, orderFor(PROOF, algorithm));
+      const method = { scheme: algorithm.scheme, hash: algorithm.digest };
+      return valueFault(method, opener.publicKey, PROOF, value) === undefined;
     } catch (error) {
       if (!UNSUITED.has(returnValueOf(error))) throw error;
     }
   }
   return false;
-}
-
-function isBy(publicKey: KeyObject, value: Buffer, { scheme, digest }: SignatureAlgorithm): boolean {
-  if (scheme === 'ed25519') return verify(null, PROOF, publicKey, value);
-  const padding = scheme === 'rsa-pss' ? { padding: constants.RSA_PKCS1_PSS_PADDING } : {};
-  return verify(digest, PROOF, { key: publicKey, ...padding }, value);
 }

@@ -1,6 +1,7 @@
 /** Algorithms by their URI (XML Signature 1.1, RFC 9231), those included that are only read. What they are worth is judged by date. */
-import { constants, type KeyObject, verify } from 'node:crypto';
+import type { KeyObject } from 'node:crypto';
 import type { HashName } from '../../cms/hashes.ts';
+import { valueFault as madeFault, type ValueFault } from '../../keys/value-check.ts';
 import type { SignatureScheme } from '../../types.ts';
 import type { CanonicalMethod } from '../../xml/index.ts';
 import { digestOf, EXCLUSIVE_C14N, signatureMethodOf } from '../identifiers.ts';
@@ -55,13 +56,6 @@ export function isMac(uri: string): boolean {
   return /#hmac-/i.test(uri);
 }
 
-const KEY_TYPES: { readonly [scheme in SignatureScheme]: readonly (string | undefined)[] } = {
-  'rsa-pkcs1': ['rsa'],
-  'rsa-pss': ['rsa', 'rsa-pss'],
-  ecdsa: ['ec'],
-  ed25519: ['ed25519'],
-};
-
 /** Undefined when the key made the value; otherwise why it did not, as the end of a sentence. */
 export function valueFault(
   { scheme, hash }: ValueMethod,
@@ -69,39 +63,16 @@ export function valueFault(
   signedInfo: Buffer,
   value: Buffer,
 ): string | undefined {
-  if (!KEY_TYPES[scheme].includes(key.asymmetricKeyType)) return 'the algorithm does not fit the key';
-  try {
-    return verifies(scheme, hash, key, signedInfo, value) ? undefined : 'it does not fit data and key';
-  } catch {
-    return 'it is malformed';
-  }
+  // XML Signature 1.1 §6.4.3: r and s side by side. RFC 9231 §2.3.9: a salt as long as the hash.
+  const fault = madeFault({ scheme, hash, form: 'row' }, key, signedInfo, value);
+  return fault && FAULTS[fault];
 }
 
-function verifies(
-  scheme: SignatureScheme,
-  hash: HashName,
-  key: KeyObject,
-  data: Buffer,
-  value: Buffer,
-): boolean {
-  switch (scheme) {
-    case 'ed25519':
-      return verify(null, data, key, value);
-    case 'ecdsa':
-      // XML Signature 1.1 §6.4.3: r and s side by side.
-      return verify(hash, data, { key, dsaEncoding: 'ieee-p1363' }, value);
-    case 'rsa-pkcs1':
-      return verify(hash, data, key, value);
-    case 'rsa-pss':
-      // RFC 9231 §2.3.9: MGF1 with the same hash, a salt of its length.
-      return verify(
-        hash,
-        data,
-        { key, padding: constants.RSA_PKCS1_PSS_PADDING, saltLength: constants.RSA_PSS_SALTLEN_DIGEST },
-        value,
-      );
-  }
-}
+const FAULTS: { readonly [fault in ValueFault]: string } = {
+  key: 'the algorithm does not fit the key',
+  value: 'it does not fit data and key',
+  malformed: 'it is malformed',
+};
 
 const COMMENTS = 'WithComments';
 const CANONICAL: ReadonlyMap<string, Omit<CanonicalMethod, 'prefixes'>> = new Map<

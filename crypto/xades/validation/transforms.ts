@@ -5,6 +5,12 @@
  */
 import type { CanonicalMethod } from '../../xml/index.ts';
 import { BASE64, DS, ENVELOPED, EXCLUSIVE_C14N, XPATH, XPATH_FILTER } from '../identifiers.ts';
+import {
+  EVERY_SIGNATURE,
+  MAX_EXPRESSION_LENGTH,
+  NOT_IN_A_SIGNATURE,
+  OWN_SIGNATURE,
+} from '../left-out-signatures.ts';
 import { canonicalOf } from './algorithms.ts';
 import {
   attributeOf,
@@ -92,10 +98,6 @@ function bare<T>(transform: SignatureNode, result: T): T {
   return result;
 }
 
-const NOT_IN_A_SIGNATURE = /^not\s*\(\s*ancestor-or-self\s*::\s*([^\s:()]+)\s*:\s*Signature\s*\)$/;
-const EVERY_SIGNATURE = /^\/(?:\/|descendant(?:-or-self)?\s*::\s*)([^\s:()/]+)\s*:\s*Signature$/;
-const OWN_SIGNATURE = /^here\(\)\s*\/\s*ancestor\s*::\s*([^\s:()/]+)\s*:\s*Signature\s*\[\s*1\s*\]$/;
-
 /** `not(ancestor-or-self::ds:Signature)` */
 function leftOutByXPath(transform: SignatureNode): 'all' {
   const [expression, ...more] = transform.children;
@@ -124,6 +126,6 @@ function leftOutByFilters(transform: SignatureNode): 'all' | 'own' {
 /** True when the expression has the shape, and its prefix stands for XML Signature there. */
 function names(expression: SignatureNode, shape: RegExp): boolean {
   const text = textOf(expression).trim();
-  const prefix = text.length > 1000 ? undefined : shape.exec(text)?.[1];
+  const prefix = text.length > MAX_EXPRESSION_LENGTH ? undefined : shape.exec(text)?.[1];
   return prefix !== undefined && namespaceInside(expression, prefix) === DS;
 }

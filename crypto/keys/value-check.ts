@@ -1,0 +1,66 @@
+/** Whether a key made a signature value: the one place where values are checked, for CMS, certificates, XML and keys elsewhere. */
+import { constants, type KeyObject, verify } from 'node:crypto';
+import type { HashName } from '../cms/hashes.ts';
+import type { SignatureScheme } from '../types.ts';
+
+/** How a value is made. */
+export interface ValueMethod {
+  readonly scheme: SignatureScheme;
+  /** Says nothing for Ed25519. */
+  readonly hash: HashName;
+  /** Bytes, for RSA-PSS; the mask is made with the same hash. @default that of the hash */
+  readonly saltLength?: number;
+  /** How an ECDSA value is written: `SEQUENCE { r, s }`, or r and s side by side. @default 'der' */
+  readonly form?: 'der' | 'row';
+}
+
+/** `key`: it is of a kind that makes no such values. `malformed`: these bytes are no value of that kind. */
+export type ValueFault = 'key' | 'value' | 'malformed';
+
+const KEY_TYPES: { readonly [scheme in SignatureScheme]: readonly string[] } = {
+  'rsa-pkcs1': ['rsa'],
+  'rsa-pss': ['rsa', 'rsa-pss'],
+  ecdsa: ['ec'],
+  ed25519: ['ed25519'],
+};
+
+/** True for a key of the kind that makes such values. */
+export function fitsScheme(key: KeyObject, scheme: SignatureScheme): boolean {
+  return KEY_TYPES[scheme].includes(key.asymmetricKeyType ?? '');
+}
+
+/** Undefined when the key made the value over `data`. RSA values are as long as the modulus (RFC 8017 §8.1.2, §8.2.2). */
+export function valueFault(
+  method: ValueMethod,
+  key: KeyObject,
+  data: Buffer,
+  value: Buffer,
+): ValueFault | undefined {
+  if (!fitsScheme(key, method.scheme)) return 'key';
+  const bits = key.asymmetricKeyDetails?.modulusLength;
+  // OpenSSL takes a PSS value without its leading zeros; other programs don't.
+  if (bits !== undefined && value.length !== Math.ceil(bits / 8)) return 'malformed';
+  try {
+    return isMade(method, key, data, value) ? undefined : 'value';
+  } catch {
+    return 'malformed';
+  }
+}
+
+function isMade(
+  { scheme, hash, saltLength = constants.RSA_PSS_SALTLEN_DIGEST, form }: ValueMethod,
+  key: KeyObject,
+  data: Buffer,
+  value: Buffer,
+): boolean {
+  switch (scheme) {
+    case 'ed25519':
+      return verify(null, data, key, value);
+    case 'ecdsa':
+      return verify(hash, data, { key, dsaEncoding: form === 'row' ? 'ieee-p1363' : 'der' }, value);
+    case 'rsa-pkcs1':
+      return verify(hash, data, key, value);
+    case 'rsa-pss':
+      return verify(hash, data, { key, padding: constants.RSA_PKCS1_PSS_PADDING, saltLength }, value);
+  }
+}
