@@ -34,7 +34,7 @@ export const ZONES = {
     owns: /^actors\//,
     enteredBy: [/^actors\/index\.ts$/, /^actors\/api\.ts$/, /^actors\/portal\/api\.ts$/],
     imports: { machines: 'all', runtime: 'all', crypto: 'all' },
-    packages: ['piscina', 'chokidar', 'nodemailer', 'uqr'],
+    packages: ['piscina', 'chokidar', 'nodemailer', 'uqr', 'exceljs'],
     builtins: true,
   },
   http: {
