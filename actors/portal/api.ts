@@ -415,6 +415,8 @@ export interface ElectronicSigning {
   readonly initialsPositions: readonly MarkInput[];
   /** Upload id of a picture (PNG or JPEG) to draw. */
   readonly imageUploadId?: string | undefined;
+  /** The picture itself, as the signing page sends it; counts when there is no upload. */
+  readonly image?: Buffer | undefined;
 }
 
 /** Source: §17. */

@@ -70,8 +70,11 @@ const electronicInput = members({
   signaturePosition: position.nullish(),
   signaturePositions: list(markInput).nullish(),
   signatureInitialsPositions: list(markInput).nullish(),
+  // Participants have no key to upload with: our own page sends the picture itself.
   signatureImage: members({
     ...picture,
+    id: maybeUuid,
+    contentB64: bytes.nullish(),
     showSignerInformation: maybeFlag,
     alignTextOnMiddle: maybeFlag,
   }).nullish(),
@@ -299,7 +302,8 @@ function electronicSigning(given: z.infer<typeof electronicInput>): ElectronicSi
     timeZoneOffset: given.userTimeZoneOffset ?? undefined,
     positions: signaturePositions ?? (signaturePosition ? [signaturePosition] : []),
     initialsPositions: given.signatureInitialsPositions ?? [],
-    imageUploadId: given.signatureImage?.id,
+    imageUploadId: given.signatureImage?.id ?? undefined,
+    image: given.signatureImage?.contentB64 ?? undefined,
   };
 }
 

@@ -7,9 +7,10 @@ import { mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from 'node
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { ExecutionContext } from 'ava';
-import { z } from 'zod';
 import type {
   PortalService,
+  PortalSigning,
+  SigningAccess,
   SigningPageView,
   StoredFile,
   ValidationRecord,
@@ -17,16 +18,10 @@ import type {
 import { fingerprintOf } from '../../crypto/certificates/certificate.ts';
 import { beginPades, finishPades } from '../../crypto/pades/two-steps.ts';
 import type { BegunSigning, SignerIdentity } from '../../crypto/types.ts';
-import { BlockPool } from '../../http/block-pool.ts';
-import { createCallerFinder } from '../../http/caller.ts';
-import { Dispatcher } from '../../http/dispatch.ts';
-import { Listener } from '../../http/listener.ts';
-import { portalConventions } from '../../http/portal/conventions.ts';
-import { createPortalGate } from '../../http/portal/gate.ts';
 import { portalPageRoutes } from '../../http/portal/pages/routes.ts';
-import { DONE, portalRoute } from '../../http/portal/route.ts';
-import { createRequestIds } from '../../http/request-ids.ts';
-import { type AnyRoute, Router } from '../../http/router.ts';
+import { portalRoute } from '../../http/portal/route.ts';
+import { createPortalServer } from '../../http/portal/server.ts';
+import type { AnyRoute } from '../../http/router.ts';
 import type { DocumentId, FlowActionId, UserId } from '../../machines/ids.ts';
 import { PortalRefusal } from '../../machines/portal-refusals.ts';
 import { systemClock } from '../../runtime/clock.ts';
@@ -58,7 +53,7 @@ export interface DeskOptions {
 /** What was asked of the portal, newest last. */
 export interface Done {
   readonly what: 'code' | 'electronic' | 'certificate' | 'approval' | 'refusal';
-  readonly body: { readonly [name: string]: unknown };
+  readonly given: { readonly [name: string]: unknown };
 }
 
 export interface Desk {
@@ -90,111 +85,98 @@ export async function openDesk(t: ExecutionContext, options: DeskOptions = {}): 
   let begun: BegunSigning | undefined;
   let signed: string | undefined;
 
-  const checkTicket = (ticket: unknown) => {
-    if (ticket !== TICKET) throw new PortalRefusal('InvalidTicket');
+  const note = (what: Done['what'], given: object) => {
+    done.push({ what, given: given as Done['given'] });
   };
-  const service: Pick<PortalService, 'validation' | 'marksSessions'> & {
-    readonly signing: Pick<PortalService['signing'], 'page' | 'pageContent'>;
-  } = {
-    signing: {
-      page: async (key, ticket) =>
-        key === KEY && ticket === TICKET ? view : { state: 'unknown', embedOrigins: [] },
-      pageContent: async (_key, ticket) => {
-        checkTicket(ticket);
-        return stored(input, view.document?.mimeType ?? 'application/pdf');
-      },
+  const checkAccess = (access: SigningAccess) => {
+    const fits = access.by === 'ticket' && access.ticket === TICKET && access.key === KEY;
+    if (!fits) throw new PortalRefusal('InvalidTicket');
+  };
+  const signing: PortalSigning = {
+    page: async (key, ticket) =>
+      key === KEY && ticket === TICKET ? view : { state: 'unknown', embedOrigins: [] },
+    pageContent: async (key, ticket) => {
+      checkAccess({ by: 'ticket', key, ticket });
+      return stored(input, view.document?.mimeType ?? 'application/pdf');
     },
+    sendEmailCode: async (access, resend) => {
+      checkAccess(access);
+      note('code', { resend });
+    },
+    signElectronically: async (access, request) => {
+      checkAccess(access);
+      if (view.action?.needsEmailCode === true && request.emailCode !== CODE) {
+        throw new PortalRefusal('InvalidAuthenticationCode');
+      }
+      note('electronic', request);
+    },
+    approve: async (access) => {
+      checkAccess(access);
+      note('approval', {});
+    },
+    refuse: async (access, reason) => {
+      checkAccess(access);
+      note('refusal', { reason });
+    },
+    startCertificate: async (access, request) => {
+      checkAccess(access);
+      note('certificate', request);
+      const signer = identityOf(request.certificate);
+      const none = { isValid: true, passedChecks: [], errors: [], warnings: [] };
+      if (signer === undefined) {
+        const { issuer } = new X509Certificate(request.certificate);
+        const message = `Nobody here trusts ${issuer}.`;
+        const error = { type: 'Chain', message, detail: null, innerValidationResults: null };
+        const validationResults = { ...none, isValid: false, errors: [error] };
+        const nothing = { token: null, toSignHash: null, toSign: null, digestAlgorithm: null };
+        return { success: false, ...nothing, validationResults };
+      }
+      begun = beginPades({ format: 'Pades', input, signer, at: Date.now() });
+      const { hash: toSignHash, toBeSigned: toSign } = begun;
+      const begunToSign = { token: 'token', toSignHash, toSign, digestAlgorithm: 'SHA-256' };
+      return { success: true, ...begunToSign, validationResults: none };
+    },
+    completeCertificate: async (access, { signature }) => {
+      checkAccess(access);
+      const output = join(folder, 'signed.pdf');
+      await finishPades({ input, output, state: begun?.state ?? '', value: signature });
+      signed = output;
+      const validationResults = { isValid: true, passedChecks: [], errors: [], warnings: [] };
+      return { success: true, validationResults };
+    },
+  };
+  const service = {
+    tenants: { identify: async () => undefined },
+    signing,
     validation: {
-      byKey: async (_tenant, key) => {
+      byKey: async (_tenant: unknown, key: string) => {
         if (options.record === undefined || key !== KEY) throw new PortalRefusal('DocumentInvalidKey');
         return options.record;
       },
-    } as PortalService['validation'],
+    },
     marksSessions: {
       get: async (id: string) => {
         if (options.marks === undefined || id !== 'session') throw new PortalRefusal('MarksSessionNotFound');
         return { id, files: [{ id: 'upload-1', location: '/marks-file' }], data: options.marks.data };
       },
-    } as unknown as PortalService['marksSessions'],
-  };
-
-  const post = (
-    action: string,
-    handle: (body: { readonly [name: string]: unknown }) => Promise<object | undefined>,
-  ): AnyRoute =>
-    portalRoute({
-      method: 'POST',
-      path: `/api/documents/keys/{key}/${action}`,
-      summary: action,
-      auth: 'anonymous',
-      params: z.object({ key: z.string() }),
-      body: z.record(z.string(), z.unknown()),
-      responses: { 200: z.unknown() },
-      refusals: [],
-      handle: async ({ body }) => {
-        checkTicket(body['ticket']);
-        const answer = await handle(body);
-        return answer === undefined ? DONE : { kind: 'json', status: 200, body: answer };
-      },
-    });
-  const noteOf = (what: Done['what'], body: { readonly [name: string]: unknown }) => {
-    done.push({ what, body });
-    return undefined;
-  };
-  const routes: readonly AnyRoute[] = [
-    ...portalPageRoutes(service as PortalService, systemClock),
-    post('email-authentication-code', async (body) => noteOf('code', body)),
-    post('electronic-signature', async (body) => {
-      if (view.action?.needsEmailCode === true && body['emailCode'] !== CODE) {
-        throw new PortalRefusal('InvalidAuthenticationCode');
-      }
-      return noteOf('electronic', body);
+    },
+  } as unknown as PortalService;
+  const marksFile = portalRoute({
+    method: 'GET',
+    path: '/marks-file',
+    summary: 'The file of the marks session.',
+    auth: 'anonymous',
+    responses: { 200: 'asset' },
+    refusals: [],
+    handle: () => ({
+      kind: 'asset',
+      status: 200,
+      contentType: 'application/pdf',
+      body: options.marks?.file ?? Buffer.alloc(0),
+      headers: [],
     }),
-    post('approval', async (body) => noteOf('approval', body)),
-    post('participant-refusal', async (body) => noteOf('refusal', body)),
-    post('signature/certificate', async (body) => {
-      noteOf('certificate', body);
-      const der = Buffer.from(String(body['certificate']), 'base64');
-      const signer = identityOf(der);
-      if (signer === undefined) {
-        const { issuer } = new X509Certificate(der);
-        const error = { type: 'Chain', message: `Nobody here trusts ${issuer}.`, detail: null };
-        return { success: false, token: null, toSignHash: null, validationResults: { errors: [error] } };
-      }
-      begun = beginPades({ format: 'Pades', input, signer, at: Date.now() });
-      return {
-        success: true,
-        token: 'token',
-        toSignHash: begun.hash.toString('base64'),
-        toSign: begun.toBeSigned.toString('base64'),
-        digestAlgorithm: 'SHA-256',
-        validationResults: { isValid: true, passedChecks: [], errors: [], warnings: [] },
-      };
-    }),
-    post('signature', async (body) => {
-      const output = join(folder, 'signed.pdf');
-      const value = Buffer.from(String(body['signature']), 'base64');
-      await finishPades({ input, output, state: begun?.state ?? '', value });
-      signed = output;
-      return { success: true, validationResults: { isValid: true, errors: [] } };
-    }),
-    portalRoute({
-      method: 'GET',
-      path: '/marks-file',
-      summary: 'The file of the marks session.',
-      auth: 'anonymous',
-      responses: { 200: 'asset' },
-      refusals: [],
-      handle: () => ({
-        kind: 'asset',
-        status: 200,
-        contentType: 'application/pdf',
-        body: options.marks?.file ?? Buffer.alloc(0),
-        headers: [],
-      }),
-    }),
-  ];
-  const url = await serve(t, routes);
+  });
+  const url = await serve(t, service, [marksFile]);
   t.teardown(() => rmSync(folder, { recursive: true, force: true }));
   const path = `/document/key/${KEY}`;
   return {
@@ -207,35 +189,29 @@ export async function openDesk(t: ExecutionContext, options: DeskOptions = {}): 
   };
 }
 
-async function serve(t: ExecutionContext, routes: readonly AnyRoute[]): Promise<string> {
-  const settings = {
-    host: '127.0.0.1',
-    port: 0,
-    allowedHosts: ['*'],
-    requireHttps: false,
-    forwarded: undefined,
-    production: false,
-    shutdownTimeout: 5_000,
-  };
-  const log = recorder([]);
-  const dispatcher = new Dispatcher({
-    router: new Router(routes, { trailingSlash: true }),
-    conventions: portalConventions,
-    gate: createPortalGate({ identify: async () => undefined }, settings),
-    findCaller: createCallerFinder(false, undefined),
-    challenge: '',
-    limiters: undefined,
-    requestIds: createRequestIds(systemIds),
-    pool: new BlockPool(),
-    spoolFolder: tmpdir(),
+async function serve(
+  t: ExecutionContext,
+  service: PortalService,
+  more: readonly AnyRoute[],
+): Promise<string> {
+  const server = createPortalServer({
+    service,
+    settings: {
+      host: '127.0.0.1',
+      port: 0,
+      allowedHosts: ['*'],
+      requireHttps: false,
+      forwarded: undefined,
+      production: false,
+      shutdownTimeout: 5_000,
+    },
     clock: systemClock,
-    log,
-    production: false,
-    observe: undefined,
+    ids: systemIds,
+    log: recorder([]),
+    pageRoutes: [...portalPageRoutes(service, systemClock), ...more],
   });
-  const listener = new Listener(dispatcher, settings, systemClock, log);
-  t.teardown(() => listener.close());
-  return (await listener.listen()).url;
+  t.teardown(() => server.close());
+  return (await server.listen()).url;
 }
 
 function viewOf(documentId: string, options: DeskOptions): SigningPageView {

@@ -38,7 +38,7 @@ test.serial(
       desk.done.map(({ what }) => what),
       ['code', 'electronic'],
     );
-    t.like(desk.done[1]?.body, {
+    t.like(desk.done[1]?.given, {
       typedName: 'Ana María Souza',
       emailCode: CODE,
       disableNotifications: false,
@@ -68,8 +68,8 @@ test.serial('a signature drawn by hand goes along as a sharp picture, and surviv
   await page.getByText('Your drawing will be shown.').waitFor();
   await page.getByRole('button', { name: 'Sign the document' }).click();
   await page.getByText('You signed the document.').waitFor();
-  const image = desk.done[0]?.body['signatureImage'] as { readonly contentB64: string } | undefined;
-  const png = Buffer.from(image?.contentB64 ?? '', 'base64');
+  const png = desk.done[0]?.given['image'];
+  if (!Buffer.isBuffer(png)) return t.fail('no picture was sent');
   t.is(png.toString('latin1', 1, 4), 'PNG');
   t.deepEqual([png.readUInt32BE(16), png.readUInt32BE(20)], [900, 300]);
 });
@@ -166,7 +166,7 @@ test.serial('an approver approves, and a participant refuses with a reason', asy
   await page.getByLabel('Por que você recusa?').fill('O nome está errado.');
   await page.getByRole('button', { name: 'Recusar o documento' }).click();
   await page.getByText('Você recusou o documento.').waitFor();
-  t.like(signer.done[0], { what: 'refusal', body: { reason: 'O nome está errado.' } });
+  t.like(signer.done[0], { what: 'refusal', given: { reason: 'O nome está errado.' } });
 });
 
 /** Nothing secret in any request: neither password, nor file, nor a private number of the key in any spelling. */
