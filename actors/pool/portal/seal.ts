@@ -10,7 +10,7 @@ import {
 import { describeFailure } from '../../../runtime/index.ts';
 import type { PortalResults, SealTask } from '../portal-tasks.ts';
 import type { ThreadProfile } from '../worker-profiles.ts';
-import { type FormOfSignature, formOfSignature, invisible } from './signature-form.ts';
+import { type FormOfSignature, formOfSignature, plainerForms } from './signature-form.ts';
 import { type PortalThread, sealingProfile } from './thread.ts';
 
 type Result = PortalResults['portal.seal'];
@@ -18,27 +18,32 @@ type Result = PortalResults['portal.seal'];
 /** At level B done when this returns; above it, once the authorities have answered. */
 export function seal(task: SealTask, thread: PortalThread): Result | Promise<Result> {
   const profile = sealingProfile(thread, task.profile);
-  const form = formOfSignature(task.format, task.words);
-  const plain = invisible(form);
   const certificate = profile.signer.fingerprint;
   const done = ({ output }: SignedFile): Result => {
     thread.faults.atSync('portal.seal.signed');
     return { output, certificate };
   };
-  // A document that is certified takes signatures, but none that could be laid over what was certified.
-  const orInvisible = (error: unknown): SignedFile | Promise<SignedFile> => {
-    if (plain === form || describeFailure(error).code !== 'pdf.change-forbidden') throw error;
-    return sign(task, profile, plain);
+  const attempt = (forms: readonly FormOfSignature[]): Result | Promise<Result> => {
+    const [form = {}, ...plainer] = forms;
+    const otherwise = (error: unknown): Result | Promise<Result> => {
+      if (plainer.length === 0 || !LOOKS.has(describeFailure(error).code)) throw error;
+      return attempt(plainer);
+    };
+    try {
+      const signed = sign(task, profile, form);
+      return signed instanceof Promise ? signed.then(done, otherwise) : done(signed);
+    } catch (error) {
+      return otherwise(error);
+    }
   };
-  try {
-    const signed = sign(task, profile, form);
-    if (signed instanceof Promise) return signed.catch(orInvisible).then(done);
-    return done(signed);
-  } catch (error) {
-    const signed = orInvisible(error);
-    return signed instanceof Promise ? signed.then(done) : done(signed);
-  }
+  return attempt(plainerForms(formOfSignature(task.format, task.words)));
 }
+
+/**
+ * What may be wrong with how a signature looks: a picture that cannot be drawn, or a certified document, which takes
+ * signatures but none that could be laid over what was certified. A signature that was promised is made all the same.
+ */
+const LOOKS: ReadonlySet<string> = new Set(['request.invalid', 'pdf.change-forbidden']);
 
 function sign(
   { format, input, signatures, output, at }: SealTask,

@@ -50,6 +50,15 @@ function xadesForm({ xades }: SignatureWords): XadesForm {
   return { packaging: 'enveloped', coSignable: true };
 }
 
+/** The form itself, then without its picture, then without anything drawn. */
+export function plainerForms(form: FormOfSignature): readonly FormOfSignature[] {
+  const { appearance } = form.pades ?? {};
+  if (appearance === undefined) return [form];
+  if (appearance.image === undefined) return [form, invisible(form)];
+  const { image: _, ...text } = appearance;
+  return [form, { ...form, pades: { ...form.pades, appearance: text } }, invisible(form)];
+}
+
 /** The same without anything drawn. */
 export function invisible(form: FormOfSignature): FormOfSignature {
   if (form.pades?.appearance === undefined) return form;

@@ -1,0 +1,135 @@
+/** Who signs what: a ticket, or an organization's key, becomes a document and a turn. Source: portal-gaps §§9, 10. */
+import type { DocumentContext, DocumentState, Turn } from '../../machines/document-context.ts';
+import { askedUsers, usersOf } from '../../machines/document-flow.ts';
+import type { FlowActionId, Millis } from '../../machines/ids.ts';
+import { PortalRefusal } from '../../machines/portal-refusals.ts';
+import type { Evidence, FlowAction, Participant } from '../../machines/portal-words.ts';
+import type { ElectronicSigning, SigningAccess, SigningScene } from './api.ts';
+import type { DocumentDirectory } from './document-directory.ts';
+import { foldedKey } from './document-index.ts';
+import { documentByKey, documentOf } from './document-reader.ts';
+import { evidenceDigest, evidenceFile } from './evidence-file.ts';
+import type { SigningLinks } from './signing-links.ts';
+import { isPromised, namedTurn } from './signing-turns.ts';
+
+/** What a call may do, and on whose word. */
+export interface SigningCall {
+  readonly state: DocumentState;
+  readonly context: DocumentContext;
+  readonly turn: Turn;
+  readonly action: FlowAction;
+  readonly user: Participant;
+  /** An e-mail code is asked for before an electronic signature. */
+  readonly needsEmailCode: boolean;
+  /** The application that vouches for who is there; null = the link was mailed. */
+  readonly application: { readonly id: string; readonly name: string } | null;
+}
+
+export interface SigningAccessParts {
+  readonly directory: DocumentDirectory;
+  readonly links: SigningLinks;
+}
+
+/** Refusals: `InvalidTicket`, `DocumentNotFound`, `DocumentInvalidKey`, `DocumentIsDeleted`, `FlowActionNotFound`. */
+export async function signingCall(
+  access: SigningAccess,
+  { directory, links }: SigningAccessParts,
+): Promise<SigningCall> {
+  if (access.by === 'ticket') {
+    const ticket = links.read(access.ticket);
+    const document = ticket && (await directory.byId(ticket.documentId));
+    if (!ticket || ticket.expired || !document || document.context.key !== foldedKey(access.key))
+      throw new PortalRefusal('InvalidTicket');
+    if (document.state === 'Deleted') throw new PortalRefusal('DocumentIsDeleted');
+    const named = namedTurn(document.context, ticket);
+    // The action was taken out of the flow since.
+    if (named === undefined) throw new PortalRefusal('InvalidTicket');
+    const { needsEmailCode, application } = ticket;
+    return { ...document, turn: turnOf(named), ...named, needsEmailCode, application };
+  }
+  const document =
+    access.by === 'key'
+      ? await documentOf(directory, access.tenant, access.documentId)
+      : await documentByKey(directory, access.tenant, access.key);
+  const named = firstTurn(document.context, access.flowActionId);
+  if (named === undefined) throw new PortalRefusal('FlowActionNotFound');
+  return {
+    ...document,
+    turn: turnOf(named),
+    ...named,
+    needsEmailCode: false,
+    application: access.tenant.application,
+  };
+}
+
+interface NamedTurn {
+  readonly action: FlowAction;
+  readonly user: Participant;
+}
+
+function turnOf({ action, user }: NamedTurn): Turn {
+  return { flowActionId: action.id, userId: user.id };
+}
+
+/** By the action's id, or the first that is pending; of a rule, whoever is asked first. */
+function firstTurn(
+  { actions }: Pick<DocumentContext, 'actions'>,
+  flowActionId: FlowActionId | undefined,
+): NamedTurn | undefined {
+  const action =
+    flowActionId === undefined
+      ? actions.find(({ status }) => status === 'Pending')
+      : actions.find(({ id }) => id === flowActionId);
+  const user = action && (askedUsers(action)[0] ?? usersOf(action)[0]);
+  return action && user && { action, user };
+}
+
+/** Refusals: `InvalidDocumentStatus` when it is not this person's turn. */
+export function assertTurn({ state, context, turn, action }: SigningCall): void {
+  const isAsked = askedUsers(action).some(({ id }) => id === turn.userId);
+  const isOpen = state === 'Pending' && action.status === 'Pending' && isAsked;
+  if (isOpen && !isPromised(context.accepted, turn)) return;
+  const message = isOpen
+    ? 'The signature was accepted already.'
+    : state === 'Pending' && action.status === 'Created'
+      ? 'It is not the turn of this participant yet.'
+      : undefined;
+  throw new PortalRefusal('InvalidDocumentStatus', message);
+}
+
+/** What stands for who acts. */
+export function evidenceOf(
+  call: SigningCall,
+  scene: SigningScene,
+  signing: Pick<ElectronicSigning, 'geolocation' | 'typedName' | 'timeZoneOffset'>,
+  isEmailConfirmed: boolean,
+  at: Millis,
+): { readonly evidence: Evidence; readonly evidenceSha256: string } {
+  const { context, user, application, turn } = call;
+  const evidence: Evidence = {
+    ipAddress: scene.ipAddress || null,
+    userAgent: scene.userAgent.slice(0, 500) || null,
+    authenticationTypes: [
+      ...(isEmailConfirmed ? (['Email'] as const) : []),
+      ...(application === null ? [] : (['Application'] as const)),
+    ],
+    authenticatedEmail: isEmailConfirmed ? user.email : null,
+    authenticatedApplication: application && {
+      id: application.id,
+      name: application.name,
+      organizationName: context.organization.name,
+    },
+    geolocation: signing.geolocation ?? null,
+    typedName: signing.typedName?.trim().slice(0, 200) || null,
+    timeZoneOffset: signing.timeZoneOffset ?? null,
+    at,
+  };
+  const { id, key, file } = context;
+  const sealed = evidenceFile({
+    document: { id, key, sha256: file.blob.sha256 },
+    flowActionId: turn.flowActionId,
+    participant: user,
+    evidence,
+  });
+  return { evidence, evidenceSha256: evidenceDigest(sealed) };
+}
