@@ -1,5 +1,10 @@
 import { CryptoError } from '../types.ts';
 
+/** True for an address under a name that never leads anywhere (RFC 2606 §2), as in certificates for development. */
+export function leadsNowhere(url: string): boolean {
+  return URL.canParse(url) && /(?:^|\.)invalid$/i.test(new URL(url).hostname);
+}
+
 /**
  * An authority's URL as messages name it: without user, password, query and fragment, which may hold secrets.
  * @throws {CryptoError} `request.invalid` for anything but http and https

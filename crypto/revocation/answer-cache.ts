@@ -13,30 +13,89 @@ export interface AnswerCache<T> {
   forget(key: string): void;
 }
 
-/** @param most answers kept; the ones asked for longest ago go first */
-export function createAnswerCache<T>(most: number): AnswerCache<T> {
-  const kept = new Map<string, Dated<T>>();
+/**
+ * Bytes that all caches of a thread may hold together: profiles have caches of their own, and lists of thirty megabytes
+ * are no rarity. What was kept longest goes first, whichever cache it is in.
+ */
+export class AnswerRoom {
+  readonly #most: number;
+  readonly #kept = new Map<symbol, { readonly bytes: number; readonly drop: () => void }>();
+  #bytes = 0;
+
+  constructor(most: number) {
+    this.#most = most;
+  }
+
+  /** @returns what `leave` is called with; undefined when there is no room for that much at all */
+  take(bytes: number, drop: () => void): symbol | undefined {
+    if (bytes > this.#most) return undefined;
+    const place = Symbol();
+    this.#kept.set(place, { bytes, drop });
+    this.#bytes += bytes;
+    for (const [oldest, entry] of this.#kept) {
+      if (this.#bytes <= this.#most) break;
+      this.leave(oldest);
+      entry.drop();
+    }
+    return place;
+  }
+
+  leave(place: symbol): void {
+    this.#bytes -= this.#kept.get(place)?.bytes ?? 0;
+    this.#kept.delete(place);
+  }
+}
+
+const SHARED = new AnswerRoom(48 << 20);
+
+interface Kept<T> extends Dated<T> {
+  readonly place: symbol;
+}
+
+/**
+ * @param most answers kept; the ones asked for longest ago go first
+ * @param sizeOf bytes of an answer
+ * @param room shared with other caches. @default by all of the thread
+ */
+export function createAnswerCache<T>(
+  most: number,
+  sizeOf: (value: T) => number,
+  room: AnswerRoom = SHARED,
+): AnswerCache<T> {
+  const kept = new Map<string, Kept<T>>();
   const asked = new Map<string, Promise<Dated<T>>>();
+  const forget = (key: string): void => {
+    const known = kept.get(key);
+    if (known !== undefined) room.leave(known.place);
+    kept.delete(key);
+  };
+  const keep = (key: string, answer: Dated<T>): void => {
+    forget(key);
+    const place = room.take(sizeOf(answer.value), () => kept.delete(key));
+    if (place === undefined) return;
+    kept.set(key, { ...answer, place });
+    for (const oldest of kept.keys()) {
+      if (kept.size <= most) break;
+      forget(oldest);
+    }
+  };
   return {
     async get(key, now, ask) {
       const known = kept.get(key);
       if (known !== undefined && now < known.until) return known.value;
       let underway = asked.get(key);
       if (underway === undefined) {
-        underway = ask().finally(() => asked.delete(key));
+        underway = ask()
+          .then((answer) => {
+            keep(key, answer);
+            return answer;
+          })
+          .finally(() => asked.delete(key));
         asked.set(key, underway);
       }
       const answer = await underway;
-      kept.delete(key);
-      kept.set(key, answer);
-      for (const oldest of kept.keys()) {
-        if (kept.size <= most) break;
-        kept.delete(oldest);
-      }
       return answer.value;
     },
-    forget(key) {
-      kept.delete(key);
-    },
+    forget,
   };
 }

@@ -42,7 +42,7 @@ export interface CrlScope {
 const REMEMBERED = 1000;
 
 /** Reads a CertificateList; the same bytes give the same object while remembered. @throws {Asn1Error} */
-export const readCrl: (der: Buffer) => Crl = keepParsed(parse, { most: 64, mostBytes: 64 << 20 });
+export const readCrl: (der: Buffer) => Crl = keepParsed(parse, { most: 64, mostBytes: 32 << 20 });
 
 function parse(der: Buffer): Crl {
   const outer = enter(readWhole(der), TAG.sequence);

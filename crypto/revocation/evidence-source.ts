@@ -4,6 +4,7 @@ import { type Certificate, readableCertificates, readCertificate } from '../cert
 import { nameFields } from '../certificates/names.ts';
 import { findPath } from '../certificates/path.ts';
 import { CryptoError } from '../types.ts';
+import { leadsNowhere } from './address.ts';
 import { type Answered, createInquiry, type Inquiry, type InquirySettings } from './inquiry.ts';
 
 export interface EvidenceSourceOptions extends InquirySettings {
@@ -36,7 +37,7 @@ export function createEvidenceSource(options: EvidenceSourceOptions): EvidenceSo
       const request = chainRequest(others, at);
       const chains = await Promise.all(ends.map((end) => chainOf(readCertificate(end), request)));
       const pairs = pairsOf(chains);
-      for (const { certificate } of pairs) assertAskable(certificate);
+      for (const pair of pairs) assertAskable(pair);
       const answers = await Promise.all(pairs.filter(isAskable).map((pair) => askAbout(pair, inquiry, at)));
       return gather(
         chains.flat().map(({ der }) => der),
@@ -134,8 +135,8 @@ function pairsOf(chains: readonly (readonly Certificate[])[]): Pair[] {
   return [...pairs.values()];
 }
 
-function isAskable({ certificate }: Pair): boolean {
-  return certificate.ocspUrls.length > 0 || certificate.crlUrls.length > 0;
+function isAskable({ certificate: { ocspUrls, crlUrls } }: Pair): boolean {
+  return [...ocspUrls, ...crlUrls].some((url) => !leadsNowhere(url));
 }
 
 /**
@@ -143,12 +144,13 @@ function isAskable({ certificate }: Pair): boolean {
  * §4.2.2.2.1).
  * @throws {CryptoError} `revocation.missing`
  */
-function assertAskable(certificate: Certificate): void {
-  const { ocspNoCheck, ocspUrls, crlUrls, subject } = certificate;
-  if (ocspNoCheck || ocspUrls.length > 0 || crlUrls.length > 0) return;
+function assertAskable(pair: Pair): void {
+  const { ocspNoCheck, ocspUrls, crlUrls, subject } = pair.certificate;
+  if (ocspNoCheck || isAskable(pair)) return;
+  const which = ocspUrls.length + crlUrls.length === 0 ? '' : ' that leads anywhere';
   throw new CryptoError(
     'revocation.missing',
-    `The certificate of ${nameFields(subject).text} names no address at which its revocation could be asked for.`,
+    `The certificate of ${nameFields(subject).text} names no address${which} at which its revocation could be asked for, which levels LT and LTA need.`,
   );
 }
 

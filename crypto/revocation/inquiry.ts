@@ -12,6 +12,7 @@ import { createAnswerCache } from './answer-cache.ts';
 import { readCrl } from './crl.ts';
 import { basicOcspIn, readOcsp } from './ocsp.ts';
 import { encodeOcspRequest } from './ocsp-request.ts';
+import { responderOf } from './responder.ts';
 import { type RetrySettings, withRetries } from './retry.ts';
 import { type RevocationStatus, revocationStatus } from './status.ts';
 
@@ -57,9 +58,11 @@ const MOST_ISSUERS = 200;
 const MAX_URLS = 4;
 
 export function createInquiry(settings: InquirySettings): Inquiry {
-  const ocsps = createAnswerCache<Buffer>(MOST_OCSPS);
-  const crls = createAnswerCache<Buffer>(MOST_CRLS);
-  const issuers = createAnswerCache<readonly Certificate[]>(MOST_ISSUERS);
+  const ocsps = createAnswerCache<Buffer>(MOST_OCSPS, ({ length }) => length);
+  const crls = createAnswerCache<Buffer>(MOST_CRLS, ({ length }) => length);
+  const issuers = createAnswerCache<readonly Certificate[]>(MOST_ISSUERS, (certificates) =>
+    certificates.reduce((bytes, { der }) => bytes + der.length, 0),
+  );
 
   const exchange = (request: Omit<AuthorityRequest, 'timeout'>): Promise<Buffer> =>
     withRetries(settings, () => settings.transport.exchange({ ...request, timeout: settings.timeoutMs }));
@@ -76,16 +79,27 @@ export function createInquiry(settings: InquirySettings): Inquiry {
       return dated(der, understood(url, () => readCrl(der)).nextUpdate);
     });
 
-  /** With the CRLs that name their responder, unless nobody need look at it (RFC 6960 §4.2.2.2.1). */
-  const evidenceWith = async (ocsp: Buffer): Promise<Evidence> => {
-    const needing = readOcsp(ocsp).certificates.filter(({ ocspNoCheck }) => !ocspNoCheck);
-    const urls = new Set(needing.flatMap(({ crlUrls }) => crlUrls).slice(0, MAX_URLS));
+  /**
+   * With the CRLs that name their responder, unless nobody need look at it (RFC 6960 §4.2.2.2.1). Whoever answers could
+   * put certificates of his own into the answer, so only addresses in the certificate of a responder that the issuer
+   * authorized, and that signed the answer, are asked.
+   */
+  const evidenceWith = async (ocsp: Buffer, issuer: Certificate): Promise<Evidence> => {
+    const responder = responderOf(
+      readOcsp(ocsp),
+      issuer,
+      () => [],
+      () => undefined,
+    );
+    const isAsked = typeof responder !== 'string' && responder !== issuer && !responder.ocspNoCheck;
+    const urls = new Set(isAsked ? responder.crlUrls.slice(0, MAX_URLS) : []);
     return { certificates: [], crls: await Promise.all([...urls].map(crlAt)), ocsps: [ocsp] };
   };
 
   const askOcsp = async (url: string, certificate: Certificate, issuer: Certificate, at: number) => {
     const key = `${url} ${issuer.fingerprint} ${certificate.fingerprint}`;
-    const judged = async (ocsp: Buffer) => answered(certificate, issuer, await evidenceWith(ocsp), at, url);
+    const judged = async (ocsp: Buffer) =>
+      answered(certificate, issuer, await evidenceWith(ocsp, issuer), at, url);
     const ocsp = await ocsps.get(key, settings.now(), async () => {
       const answer = await exchange({
         url,
