@@ -31,6 +31,8 @@ export class Importer {
   readonly #source: ByteSource;
   readonly #out: NewPdf;
   readonly #copies = new Map<number, Reference>();
+  /** Objects that are not copied. */
+  readonly #left = new Set<number>();
   readonly #changes = new Map<number, DictChange>();
   readonly #destinations: NamedDestinations;
   /** Copies of the pages in their order. */
@@ -65,7 +67,11 @@ export class Importer {
   reference(number: number): string {
     const known = this.#copies.get(number);
     if (known !== undefined) return referenceText(known);
-    if (this.#isPageTree(number)) return 'null';
+    if (this.#left.has(number)) return 'null';
+    if (this.#isPageTree(number)) {
+      this.#left.add(number);
+      return 'null';
+    }
     const copy = this.#out.reserve();
     this.#copies.set(number, copy);
     this.#queue.push(number);

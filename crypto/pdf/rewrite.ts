@@ -12,7 +12,7 @@ import {
   skipValue,
   startsWith,
 } from './syntax.ts';
-import { nameText, type Piece, type StringCipher } from './values.ts';
+import { endOfValue, nameText, type Piece, type StringCipher } from './values.ts';
 
 /** One key of a dictionary that is written anew. */
 export interface RewrittenEntry {
@@ -127,18 +127,21 @@ class Rewriter {
         at = start;
         continue;
       }
-      const { text, end } = this.value(start, depth + 1);
-      entries.push({ key, value: { bytes, at: -1, start, end, cipher: this.#cipher }, text });
+      // What is not going to be written is not looked into: it may lead to all of the old document.
+      const isLeft = depth === 0 && (this.#change.drop?.has(key) || this.#change.set?.has(key)) === true;
+      const { text, end } = isLeft
+        ? { text: '', end: endOfValue(bytes, start) }
+        : this.value(start, depth + 1);
+      if (!isLeft) entries.push({ key, value: { bytes, at: -1, start, end, cipher: this.#cipher }, text });
       at = skipSpace(bytes, end);
     }
-    return { text: this.#dictText(entries, depth === 0 ? this.#change : {}), end: at + 2 };
+    return { text: this.#dictText(entries, depth === 0 ? this.#change.set : undefined), end: at + 2 };
   }
 
-  #dictText(all: readonly RewrittenEntry[], { set, drop }: DictChange): string {
+  #dictText(all: readonly RewrittenEntry[], set: DictChange['set']): string {
     // Of a key written twice the last value counts, as everywhere in the reading.
     const values = new Map<string, string>();
     for (const entry of all) values.set(entry.key, this.#rewriting.entry?.(entry, all) ?? entry.text);
-    for (const key of drop ?? []) values.delete(key);
     for (const [key, value] of set ?? []) values.set(key, value);
     let text = '<<';
     for (const [key, value] of values) text += `${nameObject(key)} ${value}`;
