@@ -665,8 +665,11 @@ export interface DeliveryView {
   readonly type: string;
   readonly sequence: number;
   readonly status: 'Pending' | 'Delivered' | 'Failed';
+  /** What is sent, byte for byte. */
+  readonly body: string;
   readonly attempts: readonly {
     readonly at: Millis;
+    readonly url: string;
     readonly status: number | null;
     readonly ms: number;
     readonly error: string | null;

@@ -48,7 +48,7 @@ export const mailDefinition: ActorDefinition = {
 };
 
 export interface MailsParts {
-  readonly system: ActorSystem;
+  readonly system: () => ActorSystem;
   readonly store: ActorStore;
   readonly clock: Clock;
   readonly ids: Ids;
@@ -72,7 +72,7 @@ export class Mails implements PortalMails {
   /** One mail that is about no event of a document, such as a list of what is pending. */
   async post(organizationId: OrganizationId, content: MailContent): Promise<void> {
     const { system, clock, ids } = this.#parts;
-    await createMail(system, ids.uuid(), { organizationId, content, at: clock.now() });
+    await createMail(system(), ids.uuid(), { organizationId, content, at: clock.now() });
   }
 
   async ofDocument(tenant: Tenant, id: DocumentId): Promise<readonly MailView[]> {
@@ -92,13 +92,13 @@ export class Mails implements PortalMails {
   }
 
   async sendNow(id: string): Promise<boolean> {
-    const outcome = await this.#parts.system.tell({ kind: MAIL, id }, { type: 'SEND_NOW' });
+    const outcome = await this.#parts.system().tell({ kind: MAIL, id }, { type: 'SEND_NOW' });
     if (outcome.accepted) await outcome.durable;
     return outcome.accepted;
   }
 
   async #views(ids: readonly string[]): Promise<readonly MailView[]> {
-    const actors = await Promise.all(ids.map((id) => this.#parts.system.read({ kind: MAIL, id })));
+    const actors = await Promise.all(ids.map((id) => this.#parts.system().read({ kind: MAIL, id })));
     return actors.filter((actor) => actor !== undefined).map(view);
   }
 }

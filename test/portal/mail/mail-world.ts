@@ -78,7 +78,7 @@ export function makeMailWorld(t: ExecutionContext, options: MailWorldOptions): M
     },
     options: { effectsInFlight: options.effectsInFlight ?? 64 },
   });
-  const mails = new Mails({ system: runtime.system, store, clock, ids });
+  const mails = new Mails({ system: () => runtime.system, store, clock, ids });
   t.teardown(async () => {
     mailer.close();
     await runtime.stop(0);
