@@ -1,8 +1,7 @@
 /** The portal's way to read requests and to refuse them. Source: portal-gaps §§1 and 2. */
-import type { PortalRefusalCode } from '../../machines/portal-refusals.ts';
 import type { Conventions } from '../conventions.ts';
 import { readPortalJson } from './json-body.ts';
-import { portalProblem, portalProblemBody } from './problem.ts';
+import { portalCode, portalProblem, portalProblemBody } from './problem.ts';
 import { fitted } from './unfit.ts';
 
 export const portalConventions: Conventions = {
@@ -11,8 +10,7 @@ export const portalConventions: Conventions = {
   problemBody: portalProblemBody,
   readQuery: readPortalQuery,
   readJson: readPortalJson,
-  // The routes of this service name codes of its table and no others.
-  check: (schema, value, code) => fitted(schema, value, code as PortalRefusalCode),
+  check: (schema, value, code) => fitted(schema, value, portalCode(code)),
 };
 
 /**

@@ -25,7 +25,7 @@ export function createPortalGate(
     ...createEntryRules(settings),
     admit(arrival, policy) {
       if (policy === 'anonymous') return ANYBODY;
-      const key = arrival.header(API_KEY_HEADER);
+      const key = headerText(arrival.header(API_KEY_HEADER));
       const isOptional = policy === 'known-or-ticket';
       if (key === '') {
         if (isOptional) return ANYBODY;
@@ -37,6 +37,16 @@ export function createPortalGate(
       });
     },
   };
+}
+
+/** Bytes of a header, each given as a character: UTF-8 where they are, and Latin-1, as HTTP has it, otherwise. */
+function headerText(given: string): string {
+  if (!/[\u0080-\u00ff]/.test(given)) return given;
+  try {
+    return new TextDecoder('utf-8', { fatal: true }).decode(Buffer.from(given, 'latin1'));
+  } catch {
+    return given;
+  }
 }
 
 /** Refusals: `Unauthorized`. */

@@ -17,6 +17,7 @@ export const CORE_REFUSALS: { readonly [code in RefusalCode]?: PortalRefusalCode
   'route.method-not-allowed': 'MethodNotAllowed',
   'host.not-allowed': 'BadRequest',
   'validation.body-invalid': 'BadRequest',
+  'validation.filter-invalid': 'BadRequest',
   'range.not-satisfiable': 'RangeNotSatisfiable',
   'rate-limited': 'TooManyRequests',
   'service.busy': 'ServiceBusy',
@@ -40,6 +41,11 @@ export function portalProblem(thrown: unknown): Problem {
   const exception =
     thrown instanceof Error ? (thrown.stack ?? `${thrown.name}: ${thrown.message}`) : String(thrown);
   return { ...describe('InternalError', {}), exception };
+}
+
+/** A code that a route names, its own or one of the common core, as a code of the portal. */
+export function portalCode(code: string): PortalRefusalCode {
+  return CORE_REFUSALS[code as RefusalCode] ?? (code as PortalRefusalCode);
 }
 
 function codeOf({

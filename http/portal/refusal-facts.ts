@@ -6,6 +6,7 @@
 import { PORTAL_REFUSALS, type PortalRefusalCode } from '../../machines/portal-refusals.ts';
 import type { RefusalFacts } from '../openapi/facts.ts';
 import type { Schema } from '../openapi/schemas.ts';
+import { portalCode } from './problem.ts';
 
 const text: Schema = { type: 'string', pattern: '^[ -~]*$' };
 
@@ -56,7 +57,7 @@ export const portalRefusals: RefusalFacts = {
   mediaType: 'application/json',
   schemas: { BadRequest: BAD_REQUEST, NotFound: NOT_FOUND, Error: ERROR },
   codesOf(route, asked) {
-    const codes = new Set<string>(route.refusals);
+    const codes = new Set<string>(route.refusals.map(portalCode));
     if (asked.query) codes.add('BadRequest');
     if (route.bodyPolicy === 'json') {
       codes.add('BadRequest').add('UnsupportedMediaType').add('PayloadTooLarge');

@@ -28,22 +28,35 @@ interface Described {
   readonly content?: { readonly [mediaType: string]: { readonly schema?: object } };
 }
 
-/** What requests without a route, or before they come to one, are answered. */
-const WITHOUT_ROUTE: { readonly [status: number]: readonly string[] } = {
-  400: ['host.not-allowed'],
-  404: ['route.not-found'],
-  405: ['route.method-not-allowed'],
-  500: ['internal'],
-  503: ['service.busy'],
+/** What requests without a route, or before they come to one, are answered: their codes and the form of the body. */
+export interface WithoutRoute {
+  /** Undefined where the body has no code. */
+  readonly codes: { readonly [status: number]: readonly (string | undefined)[] };
+  schema(status: number): string;
+  /** Whether a slash at the end of a path means nothing. @default false */
+  readonly trailingSlash?: boolean;
+}
+
+const BATCH_WITHOUT_ROUTE: WithoutRoute = {
+  codes: {
+    400: ['host.not-allowed'],
+    404: ['route.not-found'],
+    405: ['route.method-not-allowed'],
+    500: ['internal'],
+    503: ['service.busy'],
+  },
+  schema: () => 'Problem',
 };
 
 export class AnswerBook {
   readonly #document: OpenApiDocument;
   readonly #ajv = new Ajv2020({ strict: false, allErrors: true });
   readonly #paths: readonly { readonly path: string; readonly pattern: RegExp }[];
+  readonly #without: WithoutRoute;
 
-  constructor(document: OpenApiDocument) {
+  constructor(document: OpenApiDocument, without: WithoutRoute = BATCH_WITHOUT_ROUTE) {
     this.#document = document;
+    this.#without = without;
     formats.default(this.#ajv);
     this.#ajv.addSchema(document, 'api');
     this.#paths = Object.keys(document.paths)
@@ -58,7 +71,8 @@ export class AnswerBook {
   /** What is wrong with an answer; empty when it is as described. */
   findings(answer: Answer): readonly string[] {
     const method = answer.method === 'HEAD' ? 'get' : answer.method.toLowerCase();
-    const fitting = this.#paths.filter(({ pattern }) => pattern.test(answer.path));
+    const asked = this.#without.trailingSlash === true ? answer.path.replace(/(.)\/$/, '$1') : answer.path;
+    const fitting = this.#paths.filter(({ pattern }) => pattern.test(asked));
     const path = fitting.find((one) => this.#document.paths[one.path]?.[method] !== undefined)?.path;
     if (path === undefined) return this.#withoutRoute(answer);
     const place = ['paths', path, method, 'responses', String(answer.status)];
@@ -72,12 +86,12 @@ export class AnswerBook {
 
   #withoutRoute(answer: Answer): readonly string[] {
     if (answer.status === 307) return [];
-    const codes = WITHOUT_ROUTE[answer.status];
+    const codes = this.#without.codes[answer.status];
     if (codes === undefined) return [`${answer.status} for a path and method that are not described`];
     if (answer.body === undefined || answer.body === '') return [];
     const body = JSON.parse(answer.body) as { code?: string };
-    const found = this.#against('api#/components/schemas/Problem', body);
-    return codes.includes(body.code ?? '') ? found : [...found, `the code ${body.code} at an unknown route`];
+    const found = this.#against(`api#/components/schemas/${this.#without.schema(answer.status)}`, body);
+    return codes.includes(body.code) ? found : [...found, `the code ${body.code} at an unknown route`];
   }
 
   #body(answer: Answer, { content }: Described, at: readonly string[]): readonly string[] {
@@ -86,7 +100,8 @@ export class AnswerBook {
     if (content === undefined) {
       return answer.body === undefined || answer.body === '' ? [] : ['a body where none is described'];
     }
-    const media = content[type];
+    // Of files, any type goes where the description says so.
+    const media = content[type] ?? content['*/*'];
     if (media === undefined) return [`the type ${JSON.stringify(type)} is not described`];
     if (media.schema === undefined || !/json$/.test(type) || answer.body === undefined) return [];
     const pointer = [...at, 'content', type, 'schema'].map(escapePointer).join('/');
@@ -147,10 +162,10 @@ const books = new Map<string, AnswerBook>();
 let batchBook: AnswerBook | undefined;
 const askOriginal = globalThis.fetch;
 
-/** From now on, `fetch` rejects when the batch service at this address answers what is not described. */
-export function checkAnswersOf(url: string): void {
+/** From now on, `fetch` rejects when the service at this address answers what is not described. @default the batch service */
+export function checkAnswersOf(url: string, book?: AnswerBook): void {
   batchBook ??= new AnswerBook(batchDocument());
-  books.set(new URL(url).origin, batchBook);
+  books.set(new URL(url).origin, book ?? batchBook);
   globalThis.fetch = checkedFetch;
 }
 
