@@ -1,9 +1,10 @@
 /** Makes documents of uploads: one call, one flow, any number of files. Source: portal-gaps §§5, 21. */
-import type { DocumentInput } from '../../machines/document-context.ts';
+import type { DocumentContext, DocumentInput } from '../../machines/document-context.ts';
+import { summaryOf } from '../../machines/document-news.ts';
 import type { DocumentId, FolderId, Millis } from '../../machines/ids.ts';
 import { parsePortalId } from '../../machines/ids.ts';
 import { PortalRefusal } from '../../machines/portal-refusals.ts';
-import type { Attachment, DocumentSummary, Tag } from '../../machines/portal-words.ts';
+import type { Attachment, Tag } from '../../machines/portal-words.ts';
 import type { ActorSystem, Clock, Faults, Ids, Json } from '../../runtime/index.ts';
 import type { JobOrder } from '../job-order.ts';
 import type { CreateDocuments, CreatedDocument, PortalFolders, Tenant } from './api.ts';
@@ -11,6 +12,7 @@ import './document-faults.ts';
 import { type DocumentFiles, MOST_DOCUMENTS, type PreparedFile } from './document-files.ts';
 import { documentAddress } from './document-index.ts';
 import { notifiedEmails, type PlanParts, planActions, planObservers } from './document-plans.ts';
+import { derivedId } from './effect-ids.ts';
 
 const DAY = 86_400_000;
 /** Ours. */
@@ -52,23 +54,24 @@ export class DocumentCreation {
     this.#parts = parts;
   }
 
-  /** Resolves once all of them are durable. */
-  async create(tenant: Tenant, request: CreateDocuments): Promise<readonly CreatedDocument[]> {
+  /** Resolves once all of them are durable. @param seed see `PortalDocuments.create` */
+  async create(tenant: Tenant, request: CreateDocuments, seed?: string): Promise<readonly CreatedDocument[]> {
     const { clock } = this.#parts;
     const at = clock.now();
     const shared = this.#shared(tenant, request, at);
     const attachments = await this.#attachments(tenant, request, at);
     const files = await this.#files(tenant, request);
-    const inputs = files.map((prepared) =>
-      this.#input(tenant, request, prepared, { at, shared, attachments }),
-    );
+    const inputs = files.map((prepared, index) => ({
+      ...this.#input(tenant, request, prepared, { at, shared, attachments }),
+      ...(seed !== undefined && { id: derivedId('document', seed, index) as DocumentId }),
+    }));
     // Nothing is made of a call that is refused for its folder.
     const folderId = await this.folder(tenant, request.folderId ?? null, request.newFolderName ?? null);
-    await this.#make(inputs.map((input) => ({ ...input, folderId })));
-    return inputs.map((input, index) => ({
+    const made = await this.#make(inputs.map((input) => ({ ...input, folderId })));
+    return made.map((document, index) => ({
       uploadId: request.files[index]?.id ?? '',
-      documentId: input.id,
-      attachments: input.attachments.map(({ id, file }) => ({
+      documentId: document.id,
+      attachments: document.attachments.map(({ id, file }) => ({
         uploadId: file.uploadId ?? '',
         attachmentId: id,
       })),
@@ -174,31 +177,30 @@ export class DocumentCreation {
   }
 
   /** The one that announces all of them comes last: what it speaks of is there. */
-  async #make(inputs: readonly DocumentInput[]): Promise<void> {
+  async #make(inputs: readonly DocumentInput[]): Promise<readonly DocumentContext[]> {
     const { faults } = this.#parts;
     const [first, ...others] = inputs;
-    if (first === undefined) return;
-    await Promise.all(others.map((input) => this.#makeOne(input)));
+    if (first === undefined) return [];
+    const made = await Promise.all(others.map((input) => this.#makeOne(input)));
     await faults.at('portal.create.some');
-    await this.#makeOne({ ...first, siblings: others.map(newSummary) });
+    const announcing = await this.#makeOne({ ...first, siblings: made.map(summaryOf) });
     await faults.at('portal.create.all');
+    return [announcing, ...made];
   }
 
-  async #makeOne(input: DocumentInput): Promise<void> {
-    const outcome = await this.#parts.system.create(documentAddress(input.id), input as unknown as Json);
-    if (!outcome.accepted) throw new PortalRefusal('ServiceBusy');
-    await outcome.durable;
+  /** The document, or the one an earlier try of the same request has made. */
+  async #makeOne(input: DocumentInput): Promise<DocumentContext> {
+    const { system } = this.#parts;
+    const address = documentAddress(input.id);
+    const outcome = await system.create(address, input as unknown as Json);
+    if (outcome.accepted) {
+      await outcome.durable;
+      return outcome.actor.context as DocumentContext;
+    }
+    const there = outcome.because === 'exists' ? await system.read(address) : undefined;
+    if (there === undefined) throw new PortalRefusal('ServiceBusy');
+    return there.context as DocumentContext;
   }
-}
-
-function newSummary(input: DocumentInput): DocumentSummary {
-  const { id, organization, name, key, at, folderId, createdBy, description } = input;
-  return {
-    ...{ id, name, key, folderId, createdBy, description },
-    organizationId: organization.id,
-    creationDate: at,
-    updateDate: at,
-  };
 }
 
 /** The end of the day, UTC. Source: portal-gaps §5, `expirationDate`. */

@@ -211,3 +211,14 @@ function allOf(questions: readonly Question[]): Question | undefined {
   if (questions.length === 0) return undefined;
   return (facts) => questions.every((question) => question(facts));
 }
+
+/** Ids of documents in a folder that are not deleted, at most `limit`. */
+export async function documentsIn(
+  store: Pick<ActorStore, 'rows'>,
+  organization: OrganizationId,
+  folder: string,
+  limit: number,
+): Promise<readonly DocumentId[]> {
+  const rows = await store.rows({ view: 'documents-in', prefix: [organization, folder], limit });
+  return rows.map(({ value }) => factsOf(value).id);
+}

@@ -77,8 +77,8 @@ export class DocumentService implements PortalDocuments {
     this.ticketContent = (ticket) => contents.ticketContent(ticket);
   }
 
-  create(tenant: Tenant, request: CreateDocuments): Promise<readonly CreatedDocument[]> {
-    return this.#parts.creation.create(tenant, request);
+  create(tenant: Tenant, request: CreateDocuments, seed?: string): Promise<readonly CreatedDocument[]> {
+    return this.#parts.creation.create(tenant, request, seed);
   }
 
   async get(tenant: Tenant, id: DocumentId): Promise<DocumentView> {

@@ -125,7 +125,7 @@ export class SigningService implements PortalSigning {
     if (!isSigning(call.action) || !call.action.allowElectronicSignature)
       throw new PortalRefusal('InvalidFlowAction', 'This participant does not sign electronically.');
     assertTurn(call);
-    const image = await this.#image(call, signing.imageUploadId);
+    const image = await this.#image(call, signing);
     const marks = marksOf(call, signing.positions, signing.initialsPositions);
     const isConfirmed = await this.#checkCode(call, signing.emailCode);
     const id = ids.uuid();
@@ -199,15 +199,32 @@ export class SigningService implements PortalSigning {
   }
 
   /** Refusals: `UploadNotFound`; `BadRequest` for what is no picture. */
-  async #image({ context }: SigningCall, uploadId: string | undefined): Promise<BlobRef | null> {
-    if (uploadId === undefined) return null;
-    const { contentType, blob } = await this.#parts.uploads.findUpload(context.organization.id, uploadId);
-    if (!/^image\/(?:png|jpe?g)$/i.test(contentType))
-      throw new PortalRefusal('BadRequest', 'The SignatureImage is neither PNG nor JPEG.');
-    if (blob.length > LARGEST_IMAGE)
-      throw new PortalRefusal('BadRequest', `The SignatureImage has more than ${LARGEST_IMAGE} bytes.`);
-    return blob;
+  async #image(
+    { context }: SigningCall,
+    { imageUploadId, image }: Pick<ElectronicSigning, 'imageUploadId' | 'image'>,
+  ): Promise<BlobRef | null> {
+    if (imageUploadId !== undefined) {
+      const upload = await this.#parts.uploads.findUpload(context.organization.id, imageUploadId);
+      assertImage(upload.blob.length, /^image\/(?:png|jpe?g)$/i.test(upload.contentType));
+      return upload.blob;
+    }
+    if (image === undefined || image.length === 0) return null;
+    assertImage(image.length, isPicture(image));
+    return (await this.#parts.blobs.put(image)).blob;
   }
+}
+
+function assertImage(length: number, isImage: boolean): void {
+  if (!isImage) throw new PortalRefusal('BadRequest', 'The SignatureImage is neither PNG nor JPEG.');
+  if (length > LARGEST_IMAGE)
+    throw new PortalRefusal('BadRequest', `The SignatureImage has more than ${LARGEST_IMAGE} bytes.`);
+}
+
+/** By its first bytes. */
+function isPicture(bytes: Buffer): boolean {
+  return (
+    bytes.subarray(0, 4).toString('hex') === '89504e47' || bytes.subarray(0, 3).toString('hex') === 'ffd8ff'
+  );
 }
 
 /** In its file, or known to have failed. */

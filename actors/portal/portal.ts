@@ -1,0 +1,290 @@
+/**
+ * The portal put together: its actors, who does the work they ask for, and what HTTP may call.
+ *
+ * One runtime and one store serve it together with the batch service (`services.ts`).
+ */
+import type { OrganizationContext } from '../../machines/organization.ts';
+import { type ActorSystem, Fatal, type Runtime, type Step } from '../../runtime/index.ts';
+import { certificateChecks } from '../certificate-checks.ts';
+import { DiskSync } from '../disk-sync.ts';
+import { JobOrder } from '../job-order.ts';
+import { type Profile, Profiles } from '../profiles.ts';
+import type { HostedService, ServiceParts, ServicePlan } from '../service-plan.ts';
+import type { TrustOptions } from '../trust.ts';
+import { Administration } from './administration.ts';
+import type {
+  IdempotentRequests,
+  MarksSessions,
+  PortalReports,
+  PortalService,
+  PortalWebhooks,
+  SavedFlows,
+} from './api.ts';
+import { BlobSweeping } from './blob-sweeping.ts';
+import { Blobs } from './blobs.ts';
+import { DescribedFiles } from './described-files.ts';
+import { DocumentCreation } from './document-creation.ts';
+import { DocumentDirectory } from './document-directory.ts';
+import { DocumentFiles } from './document-files.ts';
+import { DOCUMENT, documentDefinition } from './document-index.ts';
+import { documentsIn } from './document-list.ts';
+import type { IdentifierForm } from './document-plans.ts';
+import { DocumentWatch } from './document-watch.ts';
+import { DocumentService } from './documents.ts';
+import { applySignatureHandler } from './effects/apply-signature.ts';
+import { concludeHandler } from './effects/conclude.ts';
+import { emptyFolderHandler } from './effects/empty-folder.ts';
+import { notifyHandler } from './effects/notify.ts';
+import { type MailProfile, sendMailHandler } from './effects/send-mail.ts';
+import { Folders, folderDefinition } from './folders.ts';
+import type { Mailer } from './mail-port.ts';
+import { Mails, mailDefinition } from './mails.ts';
+import { MarksSessionService, marksSessionDefinition } from './marks-sessions.ts';
+import { ORGANIZATION, organizationDefinition } from './organizations.ts';
+import { PendingNotices } from './pending-notices.ts';
+import { Renditions } from './renditions.ts';
+import { SavedFlowService, savedFlowDefinition } from './saved-flows.ts';
+import { portalKeys } from './sealed.ts';
+import { SegmentedUploads, segmentedUploadDefinition } from './segmented-uploads.ts';
+import { SigningService } from './signing.ts';
+import { CertificateSigning } from './signing-certificates.ts';
+import { codesFrom, flowActionDefinition, SigningCodes } from './signing-codes.ts';
+import { SigningLinks } from './signing-links.ts';
+import { STANDING_IN } from './standing-in.ts';
+import { TenantDirectory } from './tenants.ts';
+import { bootstrapTenants } from './tenants-bootstrap.ts';
+import { Tickets } from './tickets.ts';
+import { Uploads, uploadDefinition } from './uploads.ts';
+import { Validation } from './validation.ts';
+
+export interface PortalOptions {
+  /** `{Storage:Root}/portal`, absolute. */
+  readonly root: string;
+  /** The service's signing profiles; at least one of them signs here. */
+  readonly profiles: readonly Profile[];
+  readonly trust?: TrustOptions;
+  /** `Portal:SealProfile`. @default the first profile that signs here */
+  readonly sealProfile?: string;
+  /** The portal's secret from the key folder, at least 32 bytes. */
+  readonly secret: Buffer;
+  /** `Portal:PublicUrl`, without a slash at its end; asked for when a link is made. */
+  readonly publicUrl: () => string;
+  /** `Portal:Identifiers`. */
+  readonly identifiers: IdentifierForm;
+  /** `Portal:UploadMaxBytes`. */
+  readonly uploadMaxBytes: number;
+  /** `Portal:NotifyParticipants:*`. */
+  readonly notifyParticipants: { readonly concluded: boolean; readonly newVersion: boolean };
+  /** What has to be there after the start. */
+  readonly tenants: Parameters<typeof bootstrapTenants>[1];
+  readonly mailer: Mailer;
+  /** Address all mails come from. */
+  readonly sender: string;
+}
+
+type Members = { readonly [Member in keyof PortalService]: Portal[Member] } & {
+  readonly mailer: Mailer;
+  readonly sweeping: BlobSweeping;
+};
+
+export class Portal implements PortalService, HostedService {
+  readonly tenants: TenantDirectory;
+  readonly uploads: Uploads;
+  readonly documents: DocumentService;
+  readonly signing: SigningService;
+  readonly validation: Validation;
+  readonly folders: Folders;
+  readonly savedFlows: SavedFlows;
+  readonly marksSessions: MarksSessions;
+  readonly webhooks: PortalWebhooks;
+  readonly mails: Mails;
+  readonly administration: Administration;
+  readonly reports: PortalReports;
+  readonly idempotency: IdempotentRequests;
+  readonly #made: Members;
+
+  private constructor(made: Members) {
+    this.#made = made;
+    this.tenants = made.tenants;
+    this.uploads = made.uploads;
+    this.documents = made.documents;
+    this.signing = made.signing;
+    this.validation = made.validation;
+    this.folders = made.folders;
+    this.savedFlows = made.savedFlows;
+    this.marksSessions = made.marksSessions;
+    this.webhooks = made.webhooks;
+    this.mails = made.mails;
+    this.administration = made.administration;
+    this.reports = made.reports;
+    this.idempotency = made.idempotency;
+  }
+
+  static plan(options: PortalOptions, parts: ServiceParts): ServicePlan<Portal> {
+    const { store, clock, ids, log, faults, pool } = parts;
+    const { publicUrl } = options;
+    const sealProfile = sealProfileOf(options);
+    const keys = portalKeys(options.secret);
+    const disk = new DiskSync();
+    const blobs = new Blobs(options.root, { ids, disk, clock });
+    const tickets = new Tickets(keys.tickets);
+    const codeFor = codesFrom(keys.codes);
+    const links = new SigningLinks({ tickets, clock, publicUrl });
+    const watch = new DocumentWatch(clock);
+    const certificates = certificateChecks(options, new Profiles(options.profiles), { clock, log });
+    const sealing = { pool, blobs, clock, faults, sealProfile, certificates };
+    let runtime: Runtime | undefined;
+    const system = (): ActorSystem => {
+      if (runtime === undefined) throw new Error('The portal is not open yet.');
+      return runtime.system;
+    };
+    const profileOf = async (id: string): Promise<MailProfile | undefined> => {
+      const actor = await system().read({ kind: ORGANIZATION, id });
+      return actor && (actor.context as OrganizationContext);
+    };
+    const observers: ((step: Step) => void)[] = [(step) => watch.observe(step)];
+    return {
+      definitions: [
+        documentDefinition,
+        flowActionDefinition,
+        uploadDefinition,
+        segmentedUploadDefinition,
+        organizationDefinition,
+        folderDefinition,
+        savedFlowDefinition,
+        marksSessionDefinition,
+        mailDefinition,
+      ],
+      handlers: {
+        applySignature: applySignatureHandler(sealing),
+        conclude: concludeHandler({ ...sealing, tellParticipants: options.notifyParticipants.concluded }),
+        announce: { after: 'durable', run: async () => ({ type: 'ANNOUNCED' }) },
+        notify: notifyHandler({ system, clock }),
+        sendMail: sendMailHandler({
+          system,
+          profileOf,
+          links,
+          codeFor,
+          mailer: options.mailer,
+          sender: options.sender,
+        }),
+        emptyFolder: emptyFolderHandler({
+          store,
+          system,
+          documentsIn: (organization, folder, limit) => documentsIn(store, organization, folder, limit),
+          documentKind: DOCUMENT,
+        }),
+      },
+      observe(step) {
+        for (const observe of observers) observe(step);
+      },
+      async open(given) {
+        runtime = given;
+        const { system: actors } = given;
+        await blobs.ready();
+        const [newest] = await store.rows({ view: 'documents-created', reverse: true, limit: 1 });
+        const order = new JobOrder(clock, (newest?.key[0] as number | undefined) ?? 0);
+        const tenants = new TenantDirectory({ system: actors, store, clock });
+        const administration = new Administration({ system: actors, store, clock, ids });
+        const folders = new Folders({ system: actors, store, clock, ids });
+        observers.push(
+          (step) => tenants.observe(step),
+          (step) => folders.observe(step),
+        );
+        const segmented = new SegmentedUploads(options.root, {
+          ...{ system: actors, store, clock, ids, disk, blobs, tickets, faults },
+        });
+        const maxBytes = options.uploadMaxBytes;
+        const uploads = new Uploads({
+          system: actors,
+          clock,
+          ids,
+          blobs,
+          tickets,
+          segmented,
+          faults,
+          maxBytes,
+        });
+        const directory = new DocumentDirectory({ system: actors, store });
+        const plans = { ids, identifiers: options.identifiers };
+        const files = new DocumentFiles({
+          uploads,
+          pool,
+          blobs,
+          clock,
+          sealProfile,
+          maxBytes: maxBytes * 20,
+        });
+        const mails = new Mails({ system, store, clock, ids });
+        const described = new DescribedFiles({ pool, blobs, clock, sealProfile });
+        const renditions = new Renditions({
+          ...{ documents: directory, described, pool, blobs, tickets, clock },
+          get publicUrl() {
+            return publicUrl();
+          },
+          languageOf: async (id) => (await profileOf(id))?.language ?? 'en',
+        });
+        const documents = new DocumentService({
+          ...{ system: actors, store, clock, directory, files, folders, links, plans },
+          contents: renditions,
+          creation: new DocumentCreation({
+            system: actors,
+            clock,
+            ids,
+            faults,
+            order,
+            files,
+            folders,
+            plans,
+          }),
+          pending: new PendingNotices({ store, directory, mails }),
+          tellNewVersion: options.notifyParticipants.newVersion,
+        });
+        const signing = new SigningService({
+          ...{ system: actors, clock, ids, faults, blobs, directory, watch, links, uploads, tenants },
+          codes: new SigningCodes({ system: actors, clock, codeFor }),
+          certificates: new CertificateSigning({
+            ...{ system: actors, clock, ids, faults, pool, blobs, directory, watch, tickets, sealProfile },
+          }),
+        });
+        await bootstrapTenants(administration, options.tenants);
+        return new Portal({
+          ...{ tenants, administration, uploads, documents, signing, folders, mails },
+          ...STANDING_IN,
+          mailer: options.mailer,
+          sweeping: new BlobSweeping({ blobs, store, clock, log }),
+          validation: new Validation({ documents: directory, described, uploads }),
+          savedFlows: new SavedFlowService({ system: actors, store, clock, ids }),
+          marksSessions: new MarksSessionService({
+            ...{ system: actors, clock, ids, uploads },
+            get publicUrl() {
+              return publicUrl();
+            },
+          }),
+        });
+      },
+    };
+  }
+
+  async start(): Promise<void> {
+    this.#made.sweeping.start();
+  }
+
+  async quiet(): Promise<void> {
+    await this.#made.sweeping.stop();
+    this.#made.mailer.close();
+  }
+}
+
+/** @throws {Fatal} `portal.no-seal`: no profile signs here, or the one that is named does not */
+function sealProfileOf({ profiles, sealProfile }: PortalOptions): string {
+  const local = profiles.filter(({ method }) => method === 'Local');
+  const found = sealProfile === undefined ? local[0] : local.find(({ name }) => name === sealProfile);
+  if (found !== undefined) return found.name;
+  throw new Fatal(
+    'portal.no-seal',
+    sealProfile === undefined
+      ? 'The portal needs a signing profile with the Method Local to seal electronic signatures.'
+      : `Portal:SealProfile names ${sealProfile}, which is no signing profile with the Method Local.`,
+  );
+}
