@@ -23,17 +23,30 @@ export interface Visit {
   readonly requests: readonly string[];
 }
 
+/** What a test allows besides. */
+export interface Leniency {
+  /** Other origins that are part of the test. */
+  readonly alsoAsks?: readonly string[];
+  /** A frame is to be refused, which browsers complain about. @default false */
+  readonly refusedFrames?: boolean;
+}
+
 /**
  * Opens a page that may talk to `origin` only. When the test is over it fails if the page asked for anything else,
- * broke its Content-Security-Policy, or threw. Undefined where there is no browser: the test should return.
+ * broke its Content-Security-Policy, or threw. Third-party cookies are blocked. Undefined where there is no browser: the test should return.
  */
 export async function visit(
   t: ExecutionContext,
   origin: string,
   options: BrowserContextOptions = {},
+  { alsoAsks = [], refusedFrames = false }: Leniency = {},
 ): Promise<Visit | undefined> {
   if (!requireTool(t, 'chromium')) return undefined;
-  browser ??= chromium.launch({ executablePath: executable('chromium'), args: ['--no-sandbox'] });
+  browser ??= chromium.launch({
+    executablePath: executable('chromium'),
+    args: ['--no-sandbox', '--test-third-party-cookie-phaseout'],
+  });
+  const known = [origin, ...alsoAsks];
   const context = await (await browser).newContext(options);
   context.setDefaultTimeout(PATIENCE);
   const page = await context.newPage();
@@ -41,11 +54,15 @@ export async function visit(
   const faults: string[] = [];
   page.on('request', (request) => {
     requests.push(`${request.method()} ${request.url()}`);
-    if (new URL(request.url()).origin !== origin) faults.push(`asked ${request.url()}`);
+    const { origin: asked, protocol } = new URL(request.url());
+    // What a page made itself, such as a picture, is no request to anybody.
+    const isOwn = protocol === 'data:' || protocol === 'blob:';
+    if (!isOwn && !known.includes(asked)) faults.push(`asked ${request.url()}`);
   });
   page.on('pageerror', (error) => faults.push(`threw ${error.message}`));
   page.on('console', (message) => {
-    if (/Content Security Policy/i.test(message.text())) faults.push(message.text());
+    const isRefusedFrame = refusedFrames && message.text().includes('frame-ancestors');
+    if (/Content Security Policy/i.test(message.text()) && !isRefusedFrame) faults.push(message.text());
   });
   t.teardown(async () => {
     await context.close();

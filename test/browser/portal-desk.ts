@@ -35,9 +35,13 @@ export const TICKET = 'a-ticket-for-tests_0123';
 /** The only code that is right. */
 export const CODE = '135790';
 
+/** `state-done` and the like are tickets too, of documents in that state. */
+const STATE_TICKET = /^state-([a-z-]+)$/;
+type PageState = SigningPageView['state'];
+
 /** What a test may want otherwise. */
 export interface DeskOptions {
-  readonly state?: SigningPageView['state'];
+  readonly state?: PageState;
   readonly action?: Partial<NonNullable<SigningPageView['action']>>;
   readonly document?: Partial<NonNullable<SigningPageView['document']>>;
   readonly participants?: SigningPageView['participants'];
@@ -93,8 +97,11 @@ export async function openDesk(t: ExecutionContext, options: DeskOptions = {}): 
     if (!fits) throw new PortalRefusal('InvalidTicket');
   };
   const signing: PortalSigning = {
-    page: async (key, ticket) =>
-      key === KEY && ticket === TICKET ? view : { state: 'unknown', embedOrigins: [] },
+    page: async (key, ticket) => {
+      const state = key === KEY ? STATE_TICKET.exec(ticket)?.[1] : undefined;
+      if (state !== undefined) return viewOf(documentId, { ...options, state: state as PageState });
+      return key === KEY && ticket === TICKET ? view : { state: 'unknown', embedOrigins: [] };
+    },
     pageContent: async (key, ticket) => {
       checkAccess({ by: 'ticket', key, ticket });
       return stored(input, view.document?.mimeType ?? 'application/pdf');

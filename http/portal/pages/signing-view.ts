@@ -93,8 +93,8 @@ ${actionForms(action, words, refusing)}
 </div>
 ${participantList(view, words)}
 </section>
-</main>
-<a class="button main jump" id="jump" href="#actions">${escapeHtml(act)}</a>`;
+<a class="button main jump" id="jump" href="#actions">${escapeHtml(act)}</a>
+</main>`;
   return portalPage({
     words,
     title: `${act}: ${shown.name}`,

@@ -1,0 +1,27 @@
+/** The accessibility rules of axe-core, run inside a page. */
+import { readFileSync } from 'node:fs';
+import { createRequire } from 'node:module';
+import type { ExecutionContext } from 'ava';
+import type { Frame, Page } from 'playwright-core';
+
+interface Violation {
+  readonly id: string;
+  readonly impact: string | null;
+  readonly nodes: readonly { readonly target: readonly string[]; readonly failureSummary: string }[];
+}
+
+const SOURCE = readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8');
+
+/** Fails the test for every rule of WCAG 2.2 A and AA, and of good practice, that the page breaks. */
+export async function assertAccessible(t: ExecutionContext, page: Page | Frame, what: string): Promise<void> {
+  // Evaluated by the browser's debugger, which no Content-Security-Policy holds up.
+  await page.evaluate(SOURCE);
+  const violations = (await page.evaluate(
+    `axe.run(document, { resultTypes: ['violations'] }).then(({ violations }) => violations)`,
+  )) as readonly Violation[];
+  const told = violations.map(({ id, impact, nodes }) => {
+    const places = nodes.map(({ target, failureSummary }) => `${target.join(' ')}: ${failureSummary}`);
+    return `${id} (${impact}): ${places.slice(0, 3).join(' | ')}`;
+  });
+  t.deepEqual(told, [], what);
+}

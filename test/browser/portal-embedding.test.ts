@@ -1,0 +1,240 @@
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import test, { type ExecutionContext } from 'ava';
+import type { Page } from 'playwright-core';
+import { assertAccessible } from './axe.ts';
+import { closeBrowser, visit } from './browser.ts';
+import { clausePdf, type Desk, openDesk } from './portal-desk.ts';
+
+test.after.always(() => closeBrowser());
+
+test.serial(
+  'the widget shows the page of another origin, without cookies, and hears that the document was signed',
+  async (t) => {
+    const desk = await openDesk(t);
+    const host = await openHost(
+      t,
+      desk,
+      `
+    const widget = new SealwrightWidget({ culture: 'en', refusal: true });
+    widget.on('documentSigned', (message) => note(message));
+    widget.render(embedUrl, 'place', 2, '50');`,
+    );
+    const page = await open(t, desk, host);
+    if (page === undefined) return;
+    const frame = page.frameLocator('#place iframe');
+    t.is(await page.locator('#place iframe').getAttribute('allow'), 'geolocation; camera; fullscreen');
+    t.is(
+      await page.locator('#place iframe').getAttribute('src'),
+      `${desk.url}${desk.embedPath}&page=2&scale=50&refusal=true&culture=en`,
+    );
+    await frame.locator('.page[data-page="2"][data-drawn]').waitFor();
+    await frame.getByText('Refuse', { exact: true }).waitFor();
+    await frame.getByRole('button', { name: 'Sign the document' }).click();
+    await frame.getByText('You signed the document.').waitFor();
+    await page.locator('#heard li').first().waitFor();
+    t.deepEqual(await heard(page), [{ type: 'documentSigned', id: desk.documentId }]);
+    t.is(desk.done[0]?.given['disableNotifications'], true);
+    t.deepEqual(await page.context().cookies(), []);
+  },
+);
+
+test.serial(
+  'a plain frame is told in JSON text of approving and refusing, with preview hidden and notices wanted',
+  async (t) => {
+    const listen = `addEventListener('message', ({ data, origin }) => {
+      if (typeof data !== 'string') throw new Error('not a text');
+      note({ ...JSON.parse(data), origin });
+    });
+    const frame = document.createElement('iframe');
+    frame.src = embedUrl + '&preview=true&refusal=true&notify=true&culture=en&theme=dark';
+    document.querySelector('#place').append(frame);`;
+    const approver = await openDesk(t, { action: { type: 'Approver' } });
+    const page = await open(t, approver, await openHost(t, approver, listen));
+    if (page === undefined) return;
+    const frame = page.frameLocator('iframe');
+    await frame.getByRole('button', { name: 'Approve the document' }).click();
+    await page.locator('#heard li').first().waitFor();
+    t.is(await frame.locator('#document').count(), 0);
+    t.is(await frame.locator('html').getAttribute('data-theme'), 'dark');
+    t.deepEqual(await heard(page), [
+      { type: 'documentApproved', id: approver.documentId, origin: approver.url },
+    ]);
+
+    const signer = await openDesk(t);
+    const other = await open(t, signer, await openHost(t, signer, listen));
+    const inner = other?.frameLocator('iframe');
+    await inner?.getByText('Refuse', { exact: true }).click();
+    await inner?.getByLabel('Why do you refuse?').fill('No.');
+    await inner?.getByRole('button', { name: 'Refuse the document' }).click();
+    await other?.locator('#heard li').first().waitFor();
+    t.deepEqual(other && (await heard(other)), [
+      { type: 'documentRefused', id: signer.documentId, origin: signer.url },
+    ]);
+  },
+);
+
+test.serial('the custom element shows the page and turns messages into events', async (t) => {
+  const desk = await openDesk(t);
+  const host = await openHost(
+    t,
+    desk,
+    `
+    const signing = document.createElement('sealwright-signing');
+    signing.setAttribute('src', embedUrl);
+    signing.setAttribute('culture', 'pt');
+    signing.setAttribute('notify', '');
+    document.querySelector('#place').append(signing);
+    document.addEventListener('documentSigned', ({ detail }) => note(detail));`,
+  );
+  const page = await open(t, desk, host);
+  if (page === undefined) return;
+  t.is(await page.locator('iframe').count(), 1);
+  const frame = page.frameLocator('iframe');
+  await frame.getByRole('button', { name: 'Assinar o documento' }).click();
+  await page.locator('#heard li').first().waitFor();
+  t.like((await heard(page))[0], { type: 'documentSigned' });
+  t.is(desk.done[0]?.given['disableNotifications'], false);
+});
+
+test.serial(
+  'where an organization lists origins, no other page can frame the document or hear of it',
+  async (t) => {
+    const origins: string[] = [];
+    const desk = await openDesk(t, { embedOrigins: origins });
+    const script = `addEventListener('message', ({ data }) => note(JSON.parse(data)));
+    const frame = document.createElement('iframe');
+    frame.src = embedUrl + '&preview=true&culture=en';
+    document.querySelector('#place').append(frame);`;
+    const known = await openHost(t, desk, script);
+    const stranger = await openHost(t, desk, script);
+    origins.push(known);
+    const answer = await fetch(`${desk.url}${desk.embedPath}`);
+    t.regex(answer.headers.get('content-security-policy') ?? '', new RegExp(`frame-ancestors ${known}$`));
+    t.is(answer.headers.get('x-frame-options'), null);
+
+    const welcome = await open(t, desk, known);
+    if (welcome === undefined) return;
+    await welcome.frameLocator('iframe').getByRole('button', { name: 'Sign the document' }).click();
+    await welcome.locator('#heard li').first().waitFor();
+    t.is((await heard(welcome)).length, 1);
+
+    const policy = await fetch(`${desk.url}${desk.signPath}`);
+    t.regex(policy.headers.get('content-security-policy') ?? '', /frame-ancestors 'none'$/);
+    t.is(policy.headers.get('x-frame-options'), 'DENY');
+    const refused = await visit(t, desk.url, {}, { alsoAsks: [stranger], refusedFrames: true });
+    await refused?.page.goto(stranger);
+    const blocked = refused?.page.frames().find((frame) => frame.parentFrame() !== null);
+    await blocked?.waitForLoadState();
+    t.is(await blocked?.locator('form').count(), 0);
+  },
+);
+
+test.serial('marks are placed with the mouse and by keyboard, and handed to the page around', async (t) => {
+  const data = {
+    files: [{ id: 'upload-1', name: 'agreement.pdf', contentType: 'application/pdf' }],
+    flowActions: [
+      { type: 'Signer', user: { name: 'Ana' } },
+      { type: 'Signer', user: { name: 'Bruno' } },
+    ],
+    isEnvelope: false,
+  };
+  const desk = await openDesk(t, { marks: { data, file: clausePdf(3) } });
+  const host = await openHost(
+    t,
+    desk,
+    `
+    const widget = new SealwrightWidget({ culture: 'en' });
+    widget.on('marksPositioned', (message) => note(message));
+    widget.render(new URL(embedUrl).origin + '/position-marks/session?v=1', 'place');`,
+  );
+  const page = await open(t, desk, host);
+  if (page === undefined) return;
+  const frame = page.frameLocator('iframe');
+  await frame.locator('main[data-shown]').waitFor();
+  await frame.getByRole('button', { name: 'Add signature' }).click();
+  const first = frame.getByRole('button', { name: 'Signature of Ana' });
+  await first.hover();
+  const before = await first.boundingBox();
+  if (before === null) return t.fail('the mark is not there');
+  await page.mouse.move(before.x + 20, before.y + 20);
+  await page.mouse.down();
+  await page.mouse.move(before.x - 30, before.y - 80, { steps: 4 });
+  await page.mouse.up();
+  await frame.getByText(/^Signature of Ana: page 1,/).waitFor();
+
+  await frame.getByLabel('Person').selectOption('Bruno');
+  await frame.getByRole('button', { name: 'Add initials' }).click();
+  await frame.getByRole('button', { name: 'Initials of Bruno' }).waitFor();
+  for (const key of ['PageDown', 'ArrowRight', 'ArrowDown', 'Shift+ArrowRight'])
+    await page.keyboard.press(key);
+  await frame.getByText(/^Initials of Bruno: page 2,/).waitFor();
+  await frame.getByRole('button', { name: 'Add signature' }).click();
+  await frame.getByRole('button', { name: 'Signature of Bruno' }).waitFor();
+  await page.keyboard.press('Delete');
+  await frame.getByText('Signature of Bruno was removed.').waitFor();
+  const inside = page.frames().find((candidate) => candidate.url().includes('position-marks'));
+  if (inside !== undefined) await assertAccessible(t, inside, 'marks');
+  await frame.getByRole('button', { name: 'Finish' }).click();
+  await page.locator('#heard li').first().waitFor();
+  const [message] = (await heard(page)) as [
+    { readonly data: typeof data & { flowActions: { prePositionedMarks: object[] }[] } },
+  ];
+  const [ana, bruno] = message.data.flowActions;
+  t.is(message.data.isEnvelope, false);
+  t.like(ana?.prePositionedMarks[0], {
+    type: 'SignatureVisualRepresentation',
+    uploadId: 'upload-1',
+    pageNumber: 1,
+    width: 170,
+  });
+  t.is(ana?.prePositionedMarks.length, 1);
+  t.like(bruno?.prePositionedMarks[0], {
+    type: 'SignatureInitials',
+    pageNumber: 2,
+    topLeftX: (595 - 60) / 2 + 4,
+    topLeftY: (842 - 28) / 2 + 4,
+    width: 64,
+  });
+  t.is(bruno?.prePositionedMarks.length, 1);
+  const over = await fetch(`${desk.url}/position-marks/other?v=1`);
+  t.is(over.status, 404);
+  t.true((await over.text()).includes('This session is over'));
+});
+
+/** A page of another site, with the widget on it; its origin. */
+async function openHost(t: ExecutionContext, desk: Desk, script: string): Promise<string> {
+  const html = `<!doctype html><title>Host</title><ol id="heard"></ol><div id="place" style="height:40rem"></div>
+<script src="${desk.url}/widget.js"></script>
+<script>
+const embedUrl = ${JSON.stringify(`${desk.url}${desk.embedPath}`)};
+const note = (message) => {
+  const item = document.createElement('li');
+  item.textContent = JSON.stringify(message);
+  document.querySelector('#heard').append(item);
+};
+${script}
+</script>`;
+  const server = createServer((request, response) => {
+    response.writeHead(request.url === '/' ? 200 : 404, { 'content-type': 'text/html; charset=utf-8' });
+    response.end(request.url === '/' ? html : '');
+  });
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.2', resolve));
+  t.teardown(() => server.close());
+  return `http://127.0.0.2:${(server.address() as AddressInfo).port}`;
+}
+
+async function open(t: ExecutionContext, desk: Desk, host: string): Promise<Page | undefined> {
+  const visited = await visit(
+    t,
+    desk.url,
+    { locale: 'en-US', reducedMotion: 'reduce' },
+    { alsoAsks: [host] },
+  );
+  await visited?.page.goto(host);
+  return visited?.page;
+}
+
+async function heard(page: Page): Promise<readonly unknown[]> {
+  return (await page.locator('#heard li').allTextContents()).map((text) => JSON.parse(text) as unknown);
+}

@@ -1,0 +1,104 @@
+import test from 'ava';
+import { assertAccessible } from './axe.ts';
+import { closeBrowser, visit } from './browser.ts';
+import { clausePdf, openDesk } from './portal-desk.ts';
+
+test.after.always(() => closeBrowser());
+
+test.serial('the pages are accessible, light and dark, on a desk and on a phone of 320 pixels', async (t) => {
+  const cases = [
+    { colorScheme: 'light', viewport: { width: 1280, height: 800 } },
+    { colorScheme: 'dark', viewport: { width: 320, height: 640 } },
+  ] as const;
+  for (const shape of cases) {
+    const desk = await openDesk(t, {
+      action: { needsEmailCode: true, initialsMode: 'Optional' },
+    });
+    const visited = await visit(t, desk.url, { locale: 'en-US', ...shape });
+    if (visited === undefined) return;
+    const { page } = visited;
+    await page.goto(`${desk.url}${desk.signPath}`);
+    await page.locator('.page[data-drawn]').first().waitFor();
+    await page.getByText('Draw a signature too').click();
+    await page.getByText('Refuse', { exact: true }).click();
+    await assertAccessible(t, page, `signing, ${shape.colorScheme}`);
+    await page.getByLabel('With a certificate file').check();
+    await assertAccessible(t, page, `certificate, ${shape.colorScheme}`);
+    t.true(
+      ((await page.evaluate('document.documentElement.scrollWidth - window.innerWidth')) as number) <= 0,
+      'the page is wider than the window',
+    );
+    await page.context().close();
+  }
+});
+
+test.serial('a person without a mouse reads, fills in, and signs by keyboard alone', async (t) => {
+  const desk = await openDesk(t, { action: { needsEmailCode: true } });
+  const visited = await visit(t, desk.url, { locale: 'en-US', reducedMotion: 'reduce' });
+  if (visited === undefined) return;
+  const { page } = visited;
+  await page.goto(`${desk.url}${desk.signPath}`);
+  await page.getByRole('button', { name: 'Sign the document' }).and(page.locator(':enabled')).waitFor();
+  const focused = () => page.evaluate('document.activeElement.id || document.activeElement.textContent');
+  await page.keyboard.press('Tab');
+  t.is(await focused(), 'Skip to the actions');
+  await page.keyboard.press('Enter');
+  const walked: unknown[] = [];
+  for (let step = 0; step < 20; step += 1) {
+    await page.keyboard.press('Tab');
+    walked.push(await focused());
+    if (walked.at(-1) === 'send-code') break;
+  }
+  t.is(walked.at(-1), 'send-code', `walked over ${walked.join(', ')}`);
+  await page.keyboard.press('Space');
+  await page.getByText('The code was sent').waitFor();
+  t.is(await focused(), 'email-code');
+  await page.keyboard.type('135790');
+  await page.keyboard.press('Enter');
+  await page.getByText('You signed the document.').waitFor();
+  t.is(await focused(), 'outcome');
+  await page.getByText('Clause 3').waitFor({ state: 'attached' });
+  const read = await page.locator('#pages').ariaSnapshot();
+  for (const clause of ['Clause 1', 'Clause 2', 'Clause 3']) t.true(read.includes(clause), read);
+});
+
+test.serial(
+  'pages turn, zoom and begin where the address says, and other kinds of files are shown or offered',
+  async (t) => {
+    const desk = await openDesk(t, { file: clausePdf(12) });
+    const visited = await visit(t, desk.url, { locale: 'en-US', reducedMotion: 'reduce' });
+    if (visited === undefined) return;
+    const { page } = visited;
+    await page.goto(`${desk.url}${desk.signPath}&page=-1&scale=150&culture=es`);
+    await page.locator('.page[data-page="12"][data-drawn]').waitFor();
+    t.is(await page.getByLabel('Página', { exact: true }).inputValue(), '12');
+    t.is(await page.locator('html').getAttribute('lang'), 'es');
+    const width = async () => (await page.locator('.page').first().boundingBox())?.width ?? 0;
+    t.is(Math.round(await width()), Math.round((595 * 150) / 75));
+    await page.getByRole('button', { name: 'Página anterior' }).click();
+    await page.locator('.page[data-page="11"][data-drawn]').waitFor();
+    t.is(await page.getByLabel('Página', { exact: true }).inputValue(), '11');
+    await page.getByLabel('Zoom').selectOption('50');
+    t.is(Math.round(await width()), Math.round((595 * 50) / 75));
+    await page.getByLabel('Página', { exact: true }).fill('2');
+    await page.keyboard.press('Enter');
+    await page.locator('.page[data-page="2"][data-drawn]').waitFor();
+
+    const text = await openDesk(t, {
+      document: { mimeType: 'text/html' },
+      file: Buffer.from('<b>Ünicode</b>'),
+    });
+    const other = await openDesk(t, { document: { mimeType: 'application/zip' }, file: Buffer.from('PK') });
+    const broken = await openDesk(t, { file: Buffer.from('%PDF-1.7 and nothing else') });
+    for (const [{ url, signPath }, words] of [
+      [text, '<b>Ünicode</b>'],
+      [other, 'This kind of file cannot be shown here.'],
+      [broken, 'The document could not be shown.'],
+    ] as const) {
+      const another = await visit(t, url, { locale: 'en-US' });
+      await another?.page.goto(`${url}${signPath}`);
+      await another?.page.getByText(words).waitFor();
+      await another?.page.getByRole('link', { name: 'Download' }).waitFor();
+    }
+  },
+);

@@ -1,0 +1,160 @@
+import test from 'ava';
+import type { SigningPageView, ValidationRecord } from '../../actors/portal/api.ts';
+import type { DocumentId } from '../../machines/ids.ts';
+import { assertAccessible } from './axe.ts';
+import { closeBrowser, visit } from './browser.ts';
+import { KEY, openDesk } from './portal-desk.ts';
+
+test.after.always(() => closeBrowser());
+
+const STATES: readonly {
+  readonly state: SigningPageView['state'];
+  readonly title: string;
+  readonly status?: number;
+}[] = [
+  { state: 'waiting-for-turn', title: 'Not your turn yet' },
+  { state: 'done', title: 'Done' },
+  { state: 'refused', title: 'Refused' },
+  { state: 'canceled', title: 'Canceled' },
+  { state: 'expired', title: 'Expired' },
+  { state: 'concluded', title: 'Concluded' },
+  { state: 'deleted', title: 'Deleted' },
+  { state: 'processing', title: 'Being finished' },
+  { state: 'ticket-expired', title: 'This link has expired' },
+  { state: 'unknown', title: 'Nothing is here', status: 404 },
+];
+
+test.serial(
+  'every state of a document has a page of its own, which offers nothing that cannot be done',
+  async (t) => {
+    const desk = await openDesk(t);
+    const visited = await visit(t, desk.url, { locale: 'en-US' });
+    if (visited === undefined) return;
+    const { page } = visited;
+    for (const { state, title, status = 200 } of STATES) {
+      const answer = await page.goto(`${desk.url}/document/key/${KEY}/sign?ticket=state-${state}`);
+      t.is(answer?.status(), status, state);
+      await page.getByRole('heading', { name: title, exact: true }).waitFor();
+      t.is(await page.locator('form').count(), 0, state);
+      t.is(await page.locator('script:not([type="application/json"])').count(), 0, state);
+      const reasoned = state === 'refused' || state === 'canceled';
+      t.is(await page.getByText('Reason: Wrong <i>file</i>').count(), reasoned ? 1 : 0, state);
+      await assertAccessible(t, page, state);
+    }
+  },
+);
+
+test.serial(
+  'anybody with the key sees what was signed by whom, and not their full addresses and numbers',
+  async (t) => {
+    const desk = await openDesk(t, { record: RECORD });
+    const visited = await visit(t, desk.url, { locale: 'en-US' });
+    if (visited === undefined) return;
+    const { page } = visited;
+    await page.goto(`${desk.url}/check`);
+    await page.getByLabel('Validation key').fill('WRONG');
+    await page.keyboard.press('Enter');
+    await page.getByText('No document has this key.').waitFor();
+    await page.getByLabel('Validation key').fill(KEY);
+    await page.keyboard.press('Enter');
+    await page.getByText('Not every signature is valid.').waitFor();
+    await page.getByText('What was checked').first().click();
+    await assertAccessible(t, page, 'check');
+    const text = (await page.locator('main').textContent()) ?? '';
+    t.true(text.includes('Ana <María>'));
+    t.true(text.includes('a***@example.test'));
+    t.false(text.includes('ana.souza@'));
+    t.false(text.includes('12345678909'));
+    t.true(text.includes('The certificate was revoked.'));
+    const statuses = await Promise.all(
+      Array.from({ length: 30 }, async () => (await fetch(`${desk.url}/check/${KEY}`)).status),
+    );
+    t.true(statuses.includes(429), 'keys can be tried without end');
+  },
+);
+
+const OK = { isValid: true, passedChecks: [], errors: [], warnings: [] };
+
+const RECORD: ValidationRecord = {
+  id: '00000000-0000-4000-8000-000000000001' as DocumentId,
+  name: 'Rental agreement',
+  filename: 'agreement.pdf',
+  mimeType: 'application/pdf',
+  status: 'Concluded',
+  creationDate: Date.UTC(2026, 10, 1),
+  updateDate: Date.UTC(2026, 10, 2),
+  createdBy: { id: 'a', type: 'Application', name: 'Leasing' },
+  isEnvelope: false,
+  isFile: false,
+  type: null,
+  signatureType: null,
+  signers: [
+    {
+      subjectName: 'Ana <María>',
+      emailAddress: 'ana.souza@example.test',
+      issuerName: 'Sealwright tests',
+      identifier: '12345678909',
+      companyName: null,
+      companyIdentifier: null,
+      isElectronic: true,
+      isTimestamp: false,
+      signingTime: Date.UTC(2026, 10, 2, 12),
+      certificateThumbprint: 'AAAA',
+      validityStart: Date.UTC(2026, 0, 1),
+      validityEnd: Date.UTC(2027, 0, 1),
+      signatureTimestamps: [],
+      archiveTimestamps: [],
+      validationResults: {
+        ...OK,
+        passedChecks: [
+          {
+            type: 'Integrity',
+            message: 'The document is unchanged.',
+            detail: null,
+            innerValidationResults: null,
+          },
+        ],
+      },
+      evidences: null,
+    },
+    {
+      subjectName: 'Bruno',
+      emailAddress: null,
+      issuerName: 'Sealwright tests',
+      identifier: null,
+      companyName: 'Example Ltda',
+      companyIdentifier: null,
+      isElectronic: false,
+      isTimestamp: false,
+      signingTime: null,
+      certificateThumbprint: 'BBBB',
+      validityStart: null,
+      validityEnd: null,
+      signatureTimestamps: [],
+      archiveTimestamps: [],
+      validationResults: {
+        ...OK,
+        isValid: false,
+        errors: [
+          {
+            type: 'Chain',
+            message: 'The certificate is not good.',
+            detail: 'See below.',
+            innerValidationResults: {
+              ...OK,
+              errors: [
+                {
+                  type: 'Revocation',
+                  message: 'The certificate was revoked.',
+                  detail: null,
+                  innerValidationResults: null,
+                },
+              ],
+            },
+          },
+        ],
+      },
+      evidences: null,
+    },
+  ],
+};
