@@ -1,12 +1,15 @@
 /** Removes files that no document, upload or other actor needs any more, from time to time. */
 import { type ActorStore, type Clock, describeFailure, type Log } from '../../runtime/index.ts';
 import type { Blobs } from './blobs.ts';
+import type { SegmentedUploads } from './segmented-uploads.ts';
 
 /** Milliseconds between the end of one look and the next. */
 const EVERY = 60 * 60_000;
 
 export interface BlobSweepingParts {
   readonly blobs: Pick<Blobs, 'sweep'>;
+  /** Their pieces are files of their own. */
+  readonly segmented: Pick<SegmentedUploads, 'sweep'>;
   readonly store: ActorStore;
   readonly clock: Pick<Clock, 'after'>;
   readonly log: Log;
@@ -41,8 +44,9 @@ export class BlobSweeping {
   }
 
   async #sweep(signal: AbortSignal): Promise<void> {
-    const { blobs, store, log } = this.#parts;
+    const { blobs, segmented, store, log } = this.#parts;
     try {
+      await segmented.sweep(signal);
       const { removed, bytes } = await blobs.sweep(store, signal);
       if (removed > 0) log.info('Files that nobody needs were removed.', { Files: removed, Bytes: bytes });
     } catch (error) {

@@ -12,14 +12,7 @@ import { type Profile, Profiles } from '../profiles.ts';
 import type { HostedService, ServiceParts, ServicePlan } from '../service-plan.ts';
 import type { TrustOptions } from '../trust.ts';
 import { Administration } from './administration.ts';
-import type {
-  IdempotentRequests,
-  MarksSessions,
-  PortalReports,
-  PortalService,
-  PortalWebhooks,
-  SavedFlows,
-} from './api.ts';
+import type { IdempotentRequests, MarksSessions, PortalService, PortalWebhooks, SavedFlows } from './api.ts';
 import { BlobSweeping } from './blob-sweeping.ts';
 import { Blobs } from './blobs.ts';
 import { DescribedFiles } from './described-files.ts';
@@ -34,6 +27,7 @@ import { DocumentService } from './documents.ts';
 import { applySignatureHandler } from './effects/apply-signature.ts';
 import { concludeHandler } from './effects/conclude.ts';
 import { emptyFolderHandler } from './effects/empty-folder.ts';
+import { makeReportHandler } from './effects/make-report.ts';
 import { notifyHandler } from './effects/notify.ts';
 import { type MailProfile, sendMailHandler } from './effects/send-mail.ts';
 import { Folders, folderDefinition } from './folders.ts';
@@ -43,6 +37,7 @@ import { MarksSessionService, marksSessionDefinition } from './marks-sessions.ts
 import { ORGANIZATION, organizationDefinition } from './organizations.ts';
 import { PendingNotices } from './pending-notices.ts';
 import { Renditions } from './renditions.ts';
+import { Reports, reportDefinition } from './reports.ts';
 import { SavedFlowService, savedFlowDefinition } from './saved-flows.ts';
 import { portalKeys } from './sealed.ts';
 import { SegmentedUploads, segmentedUploadDefinition } from './segmented-uploads.ts';
@@ -99,7 +94,7 @@ export class Portal implements PortalService, HostedService {
   readonly webhooks: PortalWebhooks;
   readonly mails: Mails;
   readonly administration: Administration;
-  readonly reports: PortalReports;
+  readonly reports: Reports;
   readonly idempotency: IdempotentRequests;
   readonly #made: Members;
 
@@ -154,6 +149,7 @@ export class Portal implements PortalService, HostedService {
         savedFlowDefinition,
         marksSessionDefinition,
         mailDefinition,
+        reportDefinition,
       ],
       handlers: {
         applySignature: applySignatureHandler(sealing),
@@ -174,6 +170,7 @@ export class Portal implements PortalService, HostedService {
           documentsIn: (organization, folder, limit) => documentsIn(store, organization, folder, limit),
           documentKind: DOCUMENT,
         }),
+        makeReport: makeReportHandler({ store, blobs }),
       },
       observe(step) {
         for (const observe of observers) observe(step);
@@ -187,9 +184,11 @@ export class Portal implements PortalService, HostedService {
         const tenants = new TenantDirectory({ system: actors, store, clock });
         const administration = new Administration({ system: actors, store, clock, ids });
         const folders = new Folders({ system: actors, store, clock, ids });
+        const reports = new Reports({ system: actors, store, clock, ids, blobs, tickets });
         observers.push(
           (step) => tenants.observe(step),
           (step) => folders.observe(step),
+          (step) => reports.observe(step),
         );
         const segmented = new SegmentedUploads(options.root, {
           ...{ system: actors, store, clock, ids, disk, blobs, tickets, faults },
@@ -251,8 +250,9 @@ export class Portal implements PortalService, HostedService {
         return new Portal({
           ...{ tenants, administration, uploads, documents, signing, folders, mails },
           ...STANDING_IN,
+          reports,
           mailer: options.mailer,
-          sweeping: new BlobSweeping({ blobs, store, clock, log }),
+          sweeping: new BlobSweeping({ blobs, segmented, store, clock, log }),
           validation: new Validation({ documents: directory, described, uploads }),
           savedFlows: new SavedFlowService({ system: actors, store, clock, ids }),
           marksSessions: new MarksSessionService({
@@ -279,7 +279,9 @@ export class Portal implements PortalService, HostedService {
 /** @throws {Fatal} `portal.no-seal`: no profile signs here, or the one that is named does not */
 function sealProfileOf({ profiles, sealProfile }: PortalOptions): string {
   const local = profiles.filter(({ method }) => method === 'Local');
-  const found = sealProfile === undefined ? local[0] : local.find(({ name }) => name === sealProfile);
+  const named = local.find(({ name }) => name === sealProfile);
+  // `default` stands for the first one when none is called so.
+  const found = named ?? (sealProfile === undefined || sealProfile === 'default' ? local[0] : undefined);
   if (found !== undefined) return found.name;
   throw new Fatal(
     'portal.no-seal',

@@ -1,6 +1,6 @@
 /** Members of the portal that are not built yet: each refuses as a service that is not there. */
 import { PortalRefusal } from '../../machines/portal-refusals.ts';
-import type { IdempotentRequests, PortalReports, PortalWebhooks } from './api.ts';
+import type { IdempotentRequests, PortalWebhooks } from './api.ts';
 
 const absent = (): never => {
   throw new PortalRefusal('NotFound');
@@ -8,7 +8,6 @@ const absent = (): never => {
 
 export const STANDING_IN: {
   readonly webhooks: PortalWebhooks;
-  readonly reports: PortalReports;
   readonly idempotency: IdempotentRequests;
 } = {
   webhooks: {
@@ -21,6 +20,5 @@ export const STANDING_IN: {
     test: absent,
     replay: absent,
   },
-  reports: { documents: absent, totals: absent, file: absent },
   idempotency: { answer: (_tenant, _request, make) => make('') },
 };
