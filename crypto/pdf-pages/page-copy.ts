@@ -21,6 +21,7 @@ import { CryptoError } from '../types.ts';
 import { type DrawnItem, drawItems, linkAnnotation } from './drawing.ts';
 import type { Importer } from './import.ts';
 import type { NewPdf } from './new-pdf.ts';
+import { openStates } from './open-states.ts';
 
 /** More than anybody signs at once. */
 export const MOST_PAGES = 20_000;
@@ -135,7 +136,7 @@ function overlayOf(
   importer: Importer,
   page: TreePage,
   place: { readonly number: number; readonly count: number },
-  { draw, out, font, fontReference }: PageCopying,
+  { draw, out, font, fontReference, blank }: PageCopying,
 ): Overlay | undefined {
   if (draw === undefined) return undefined;
   const view = viewOf(importer.pdf, page);
@@ -150,8 +151,9 @@ function overlayOf(
     ),
   );
   const name = unusedName(importer, page);
+  const open = blank === true ? 0 : openStates(importer.pdf, page.dict);
   return {
-    operators: `\nQ q ${matrix.map(numberText).join(' ')} cm /${name} Do Q\n`,
+    operators: `\n${'Q '.repeat(open + 1)}q ${matrix.map(numberText).join(' ')} cm /${name} Do Q\n`,
     resource: [name, referenceText(form)],
     links: links.map(({ box, uri }) => linkAnnotation(view.toContent(box), uri)),
   };

@@ -66,16 +66,25 @@ export interface SeenText {
 
 export async function seenText(path: string): Promise<readonly SeenText[]> {
   const { stdout } = await runTool('mutool', ['draw', '-q', '-F', 'stext', path]);
+  const lines = stdout.matchAll(/<page |<line bbox="([^"]+)"([\s\S]*?)<\/line>/g);
   let page = 0;
   const seen: SeenText[] = [];
-  for (const line of stdout.split('\n')) {
-    if (line.includes('<page ')) page++;
-    const found = /<line bbox="([^"]+)".*? text="([^"]*)"/.exec(line);
-    if (found === null) continue;
-    const [left = 0, top = 0, right = 0, bottom = 0] = (found[1] ?? '').split(' ').map(Number);
-    seen.push({ page, text: found[2] ?? '', left, top, right, bottom });
+  for (const [, box, body = ''] of lines) {
+    if (box === undefined) {
+      page++;
+      continue;
+    }
+    const [left = 0, top = 0, right = 0, bottom = 0] = box.split(' ').map(Number);
+    const text = [...body.matchAll(/ c="([^"]*)"/g)].map(([, letter = '']) => unescaped(letter)).join('');
+    seen.push({ page, text, left, top, right, bottom });
   }
   return seen;
+}
+
+function unescaped(text: string): string {
+  return text
+    .replace(/&#x([0-9a-f]+);/g, (_all, digits: string) => String.fromCodePoint(Number.parseInt(digits, 16)))
+    .replace(/&(lt|gt|quot|amp);/g, (_all, name: string) => ({ lt: '<', gt: '>', quot: '"' })[name] ?? '&');
 }
 
 /** The sentence `qpdf --check` has against a file; empty when it has none. */
