@@ -31,6 +31,7 @@ import { makeReportHandler } from './effects/make-report.ts';
 import { notifyHandler } from './effects/notify.ts';
 import { type MailProfile, sendMailHandler } from './effects/send-mail.ts';
 import { Folders, folderDefinition } from './folders.ts';
+import { idempotentRequestDefinition, RepeatedRequests } from './idempotent-requests.ts';
 import type { Mailer } from './mail-port.ts';
 import { Mails, mailDefinition } from './mails.ts';
 import { MarksSessionService, marksSessionDefinition } from './marks-sessions.ts';
@@ -149,6 +150,7 @@ export class Portal implements PortalService, HostedService {
         savedFlowDefinition,
         marksSessionDefinition,
         mailDefinition,
+        idempotentRequestDefinition,
         reportDefinition,
       ],
       handlers: {
@@ -251,6 +253,7 @@ export class Portal implements PortalService, HostedService {
           ...{ tenants, administration, uploads, documents, signing, folders, mails },
           ...STANDING_IN,
           reports,
+          idempotency: new RepeatedRequests({ system: actors, store, ids, faults }),
           mailer: options.mailer,
           sweeping: new BlobSweeping({ blobs, segmented, store, clock, log }),
           validation: new Validation({ documents: directory, described, uploads }),

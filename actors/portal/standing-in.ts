@@ -1,6 +1,6 @@
 /** Members of the portal that are not built yet: each refuses as a service that is not there. */
 import { PortalRefusal } from '../../machines/portal-refusals.ts';
-import type { IdempotentRequests, PortalWebhooks } from './api.ts';
+import type { PortalWebhooks } from './api.ts';
 
 const absent = (): never => {
   throw new PortalRefusal('NotFound');
@@ -8,7 +8,6 @@ const absent = (): never => {
 
 export const STANDING_IN: {
   readonly webhooks: PortalWebhooks;
-  readonly idempotency: IdempotentRequests;
 } = {
   webhooks: {
     list: async () => [],
@@ -20,5 +19,4 @@ export const STANDING_IN: {
     test: absent,
     replay: absent,
   },
-  idempotency: { answer: (_tenant, _request, make) => make('') },
 };
