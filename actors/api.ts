@@ -353,6 +353,11 @@ export interface Quantiles {
 
 /** How the process is doing. */
 export interface RuntimeView {
+  /** How much later than asked timers of the main thread ring. */
+  readonly eventLoopDelay: Quantiles;
+  /** Effects in work. */
+  readonly effectsInFlight: number;
+  /** Threads that host actors; with one shard the main thread alone. */
   readonly shards: readonly {
     readonly shard: number;
     /** `main`, or the worker thread's number. */
@@ -360,8 +365,8 @@ export interface RuntimeView {
     /** Actors with a message in work or waiting, and the fullest mailbox. */
     readonly awakeActors: number;
     readonly deepestMailbox: number;
-    /** Effects in work. */
-    readonly effectsInFlight: number;
+    /** From handing over a step to its being durable, of the last ones. */
+    readonly commit: Quantiles;
     /** How much later than asked its timers ring. */
     readonly eventLoopDelay: Quantiles;
   }[];
@@ -378,8 +383,6 @@ export interface RuntimeView {
     readonly engine: string;
     /** Size on disk; null for a store without one. */
     readonly bytes: number | null;
-    /** From handing over a step to its being durable, of the last ones. */
-    readonly commit: Quantiles;
   };
   readonly memory: { readonly residentBytes: number; readonly heapBytes: number };
   readonly uptimeSeconds: number;
@@ -399,7 +402,7 @@ export interface ActorInspection {
     address: { readonly kind: string; readonly id: string },
     by: { readonly operator: string; readonly reason: string },
   ): Promise<'restarted' | 'running' | 'unknown'>;
-  runtime(): RuntimeView;
+  runtime(): Promise<RuntimeView>;
 }
 
 /** The batch service behind its HTTP interface. */

@@ -56,28 +56,30 @@ export class InspectionService implements ActorInspection {
     return 'restarted';
   }
 
-  runtime(): RuntimeView {
+  async runtime(): Promise<RuntimeView> {
     const { runtime, pool, clock } = this.#parts;
-    const { awakeActors, deepestMailbox, effectsInFlight, commit } = runtime.stats();
+    const { effectsInFlight } = runtime.stats();
     const uptime = Math.max(1, clock.elapsed() - this.#started);
     const load = pool.load;
     let busyMs = 0;
     for (const stage of pool.stages.values()) busyMs += stage.busyMs;
     const { engine, bytes = null } = runtime.store.describe();
     const memory = process.memoryUsage();
+    const here = this.#eventLoopDelay();
+    const reports = await runtime.reports();
     return {
-      shards: [
-        {
-          shard: 0,
-          thread: 'main',
-          awakeActors,
-          deepestMailbox,
-          effectsInFlight,
-          eventLoopDelay: this.#eventLoopDelay(),
-        },
-      ],
+      eventLoopDelay: here,
+      effectsInFlight,
+      shards: reports.map(({ shard, thread, mailboxes, commit, eventLoopDelay = here }) => ({
+        shard,
+        thread,
+        awakeActors: mailboxes.length,
+        deepestMailbox: mailboxes.reduce((most, [, depth]) => Math.max(most, depth), 0),
+        commit,
+        eventLoopDelay,
+      })),
       pool: { ...load, utilisation: Math.min(1, busyMs / (uptime * load.threads)) },
-      store: { engine, bytes, commit },
+      store: { engine, bytes },
       memory: { residentBytes: memory.rss, heapBytes: memory.heapUsed },
       uptimeSeconds: uptime / 1000,
     };

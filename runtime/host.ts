@@ -3,6 +3,7 @@
  * between messages nothing of it stays here but, for a while, a copy in a small cache.
  */
 
+import { isMainThread, threadId } from 'node:worker_threads';
 import { bareStep } from './bare-step.ts';
 import { ActorCache } from './cache.ts';
 import type { ActorDefinition, ActorSystem, ActorView, StepOutcome, TellOptions } from './definition.ts';
@@ -27,7 +28,7 @@ import type {
 import { RecentTimes } from './recent-times.ts';
 import { firstStep, nextStep, type StepContext, viewOf } from './step.ts';
 import type { Supervisor } from './supervisor.ts';
-import { Traffic } from './traffic.ts';
+import { type KindTraffic, Traffic } from './traffic.ts';
 
 /** Messages that may wait for one actor unless its definition says otherwise. */
 const MAILBOX_LIMIT = 256;
@@ -36,7 +37,9 @@ const MAILBOX_LIMIT = 256;
 const RECOMPUTE_LIMIT = 8;
 
 export interface HostParts {
-  readonly store: ActorStore;
+  /** @default 0 */
+  readonly shard?: number;
+  readonly store: Pick<ActorStore, 'load' | 'commit'>;
   readonly clock: Clock;
   readonly log: Log;
   readonly faults: Faults;
@@ -64,7 +67,37 @@ export function addressKey(address: ActorAddress): string {
   return `${address.kind}/${address.id}`;
 }
 
-export class Host implements ActorSystem {
+/** What one thread that hosts actors is doing. */
+export interface HostReport {
+  readonly shard: number;
+  /** `main`, or the number of the worker thread. */
+  readonly thread: string;
+  /** Actors with a message in work or waiting: kind and id, and how many messages. */
+  readonly mailboxes: readonly (readonly [actor: string, depth: number])[];
+  readonly traffic: { readonly [kind: string]: KindTraffic };
+  /** From handing over a step to its being stored, milliseconds. */
+  readonly commit: { readonly p50Ms: number; readonly p99Ms: number; readonly maxMs: number };
+  /** How much later than asked the thread's timers ring; missing for the main thread. */
+  readonly eventLoopDelay?: { readonly p50Ms: number; readonly p99Ms: number; readonly maxMs: number };
+}
+
+/** Where actors live: on this thread, or on others. */
+export interface ActorHost extends ActorSystem {
+  /** Actors with a message in work or waiting; on other threads: messages not answered yet. */
+  readonly awake: number;
+  /** `tell`, for the runtime's own messages as well. */
+  deliver(address: ActorAddress, event: ActorEvent, delivery: Delivery): Promise<StepOutcome>;
+  /** Settles an effect without any message to the actor, because nobody is left to hear of it. */
+  settle(address: ActorAddress, effect: EffectKey): Promise<void>;
+  /** Lets a stopped actor go on from where it was. `not-accepted` when it is not stopped. */
+  restart(address: ActorAddress): Promise<StepOutcome>;
+  /** The thread an actor lives on. */
+  shardOf(address: ActorAddress): number;
+  /** One for each thread. */
+  reports(): Promise<readonly HostReport[]>;
+}
+
+export class Host implements ActorHost {
   readonly #parts: HostParts;
   readonly #mailboxes = new Mailboxes();
   readonly #cache: ActorCache;
@@ -82,19 +115,20 @@ export class Host implements ActorSystem {
     return this.#mailboxes.awake;
   }
 
-  /** What the actors of each kind have been doing. */
-  get traffic(): Pick<Traffic, 'of'> {
-    return this.#traffic;
+  shardOf(): number {
+    return this.#parts.shard ?? 0;
   }
 
-  /** From handing over a step to its being stored. */
-  get commitTimes(): Pick<RecentTimes, 'quantiles'> {
-    return this.#commitTimes;
-  }
-
-  /** Actors with a message in work or waiting: kind and id, and how many messages. */
-  mailboxes(): ReturnType<Mailboxes['depths']> {
-    return this.#mailboxes.depths();
+  async reports(): Promise<readonly HostReport[]> {
+    return [
+      {
+        shard: this.shardOf(),
+        thread: isMainThread ? 'main' : String(threadId),
+        mailboxes: [...this.#mailboxes.depths()],
+        traffic: this.#traffic.all(),
+        commit: this.#commitTimes.quantiles(),
+      },
+    ];
   }
 
   create(address: ActorAddress, input: Json): Promise<StepOutcome> {

@@ -56,7 +56,14 @@ export type {
   StoredEffect,
   StoredTimer,
 } from './ports.ts';
-export { createRuntime, type Runtime, type RuntimeOptions, type RuntimeParts } from './runtime.ts';
+export {
+  createRuntime,
+  type Runtime,
+  type RuntimeOptions,
+  type RuntimeParts,
+  type ShardOptions,
+} from './runtime.ts';
+export type { ShardParts } from './shards/wire.ts';
 export { CREATED, firstStep, nextStep, type StepContext } from './step.ts';
 export { LONGEST_KEY_TEXT } from './store/keys.ts';
 export { type LmdbOptions, openLmdbStore } from './store/lmdb.ts';

@@ -4,7 +4,7 @@
  */
 import { CENSUS_PREFIX, CENSUS_VIEW, parseCensus, STOPPED_PREFIX, STOPPED_VIEW } from './census.ts';
 import type { ActorDefinition } from './definition.ts';
-import type { Host } from './host.ts';
+import type { ActorHost } from './host.ts';
 import type {
   ActorAddress,
   ActorStore,
@@ -17,6 +17,7 @@ import type {
 } from './ports.ts';
 import { redacted } from './redact.ts';
 import { viewOf } from './step.ts';
+import type { KindTraffic } from './traffic.ts';
 
 /** History lines shown with an actor, newest ones. */
 const HISTORY = 100;
@@ -101,7 +102,7 @@ export interface ActorPage {
 export interface InspectorParts {
   readonly store: ActorStore;
   readonly definitions: ReadonlyMap<string, ActorDefinition>;
-  readonly host: Pick<Host, 'traffic' | 'mailboxes'>;
+  readonly host: Pick<ActorHost, 'reports' | 'shardOf'>;
 }
 
 export class Inspector {
@@ -117,7 +118,8 @@ export class Inspector {
     const census = parseCensus(await store.counters(CENSUS_PREFIX));
     const stopped = await store.counters(STOPPED_PREFIX);
     const awake = new Map<string, { count: number; deepest: number }>();
-    for (const [actor, depth] of host.mailboxes()) {
+    const reports = await host.reports();
+    for (const [actor, depth] of reports.flatMap(({ mailboxes }) => mailboxes)) {
       const kind = actor.slice(0, actor.indexOf('/'));
       const seen = awake.get(kind) ?? { count: 0, deepest: 0 };
       awake.set(kind, { count: seen.count + 1, deepest: Math.max(seen.deepest, depth) });
@@ -138,7 +140,7 @@ export class Inspector {
         stopped: stopped[STOPPED_PREFIX + kind] ?? 0,
         awake: awake.get(kind)?.count ?? 0,
         deepestMailbox: awake.get(kind)?.deepest ?? 0,
-        ...host.traffic.of(kind),
+        ...addedUp(reports.map(({ traffic }) => traffic[kind])),
       };
     });
   }
@@ -210,7 +212,7 @@ export class Inspector {
     const relatives = definition.relatives?.(viewOf(stored));
     const trouble = effects.find(({ failures }) => failures > 0);
     return {
-      ...this.#summary(stored, this.#depths()),
+      ...this.#summary(stored, await this.#depths()),
       trouble: trouble ? effectReport(trouble) : null,
       version: stored.version,
       context: redacted(stored.context, definition.secrets),
@@ -223,18 +225,18 @@ export class Inspector {
       history,
       parent: relatives?.parent ?? null,
       children: relatives?.children ?? [],
-      shard: 0,
+      shard: this.#parts.host.shardOf(address),
     };
   }
 
   async #summaries(addresses: readonly ActorAddress[]): Promise<readonly ActorSummary[]> {
-    const depths = this.#depths();
+    const depths = await this.#depths();
     const stored = await Promise.all(addresses.map((address) => this.#parts.store.load(address)));
     return stored.filter((actor) => actor !== undefined).map((actor) => this.#summary(actor, depths));
   }
 
-  #depths(): ReadonlyMap<string, number> {
-    return new Map(this.#parts.host.mailboxes());
+  async #depths(): Promise<ReadonlyMap<string, number>> {
+    return new Map((await this.#parts.host.reports()).flatMap(({ mailboxes }) => mailboxes));
   }
 
   #summary(
@@ -244,6 +246,26 @@ export class Inspector {
     const { kind, id } = address;
     return { kind, id, state, revision, mailbox: depths.get(`${kind}/${id}`) ?? 0, stopped, trouble: null };
   }
+}
+
+/** What several threads did for one kind. */
+function addedUp(traffic: readonly (KindTraffic | undefined)[]): KindTraffic {
+  const sum = {
+    accepted: 0,
+    refused: 0,
+    restarts: 0,
+    perSecond: 0,
+    lastError: null as KindTraffic['lastError'],
+  };
+  for (const one of traffic) {
+    if (one === undefined) continue;
+    sum.accepted += one.accepted;
+    sum.refused += one.refused;
+    sum.restarts += one.restarts;
+    sum.perSecond += one.perSecond;
+    sum.lastError ??= one.lastError;
+  }
+  return sum;
 }
 
 function effectReport({ key, effect, dueAt, failures, lastError }: StoredEffect): EffectReport {

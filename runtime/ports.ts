@@ -2,6 +2,7 @@
  * The faces of the runtime: what it needs from outside (store, clock, ids) and the data that crosses them.
  * Everything is plain data, so that a store in another process can implement the same contract.
  */
+import type { MessagePort } from 'node:worker_threads';
 
 /** Names one actor; says nothing about where it lives. */
 export interface ActorAddress {
@@ -188,6 +189,11 @@ export interface ActorStore {
   dueTimers(now: Millis, limit: number): Promise<readonly StoredTimer[]>;
   nextTimerDue(): Promise<Millis | undefined>;
 
+  /**
+   * Lets another thread of this process load and commit. `tell` hears of every group of steps it has written, in the
+   * order of the store, by its serial number. Missing: only one thread may use this store.
+   */
+  share?(tell: (written: { readonly serial: number; readonly steps: readonly Step[] }) => void): SharedStore;
   /** Durable up to here. */
   flushed(): Promise<void>;
   /** Why the store takes no steps, for good: it is closed, or what writes is lost. Undefined while it takes them. */
@@ -195,6 +201,12 @@ export interface ActorStore {
   /** Engine and place of the data, for people; its size on disk, where it has one. */
   describe(): { readonly engine: string; readonly location: string; readonly bytes?: number };
   close(): Promise<void>;
+}
+
+/** What another thread needs to use the store; `port` is to be transferred there. */
+export interface SharedStore {
+  readonly folder: string;
+  readonly port: MessagePort;
 }
 
 export interface StoredTimer {

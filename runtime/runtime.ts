@@ -2,12 +2,13 @@
 import type { ActorDefinition, ActorSystem, EffectHandler, StepOutcome } from './definition.ts';
 import { Fatal } from './failures.ts';
 import { Faults } from './faults.ts';
-import { Host, type HostParts } from './host.ts';
+import { type ActorHost, Host, type HostParts, type HostReport } from './host.ts';
 import { Inspector } from './inspect.ts';
 import { commonQueue, LaneQueue } from './lanes.ts';
 import { checkMachine } from './machine-shape.ts';
 import { Outbox, type OutboxParts, TELL_EFFECT } from './outbox.ts';
 import type { ActorAddress, ActorStore, Clock, Ids, Log, Millis, Step, StoredEffect } from './ports.ts';
+import { ShardedHost } from './shards/sharded-host.ts';
 import { type RestartLimit, Supervisor } from './supervisor.ts';
 import { Timers } from './timers.ts';
 
@@ -31,6 +32,24 @@ export interface RuntimeParts {
   /** Sees each committed step before its sender is answered. Synchronous; must be quick. */
   readonly onCommitted?: (step: Step) => void;
   readonly options?: RuntimeOptions;
+  /** Actors live on threads of their own; missing = on this one. */
+  readonly shards?: ShardOptions;
+}
+
+/** Threads that host actors. */
+export interface ShardOptions {
+  /** Whole number, at least 2. */
+  readonly count: number;
+  /** URL of the module that exports, as `shardParts`, the definitions of above and the lanes of the handlers. */
+  readonly parts: string;
+  /** Fault points to arm on each of them, as text. */
+  readonly faults: string;
+  /** Most megabytes of heap of one. @default Node's own limit */
+  readonly memory?: number;
+  /** Milliseconds without an answer after which one is stuck and replaced. @default 5000 */
+  readonly patience?: number;
+  /** Told when a shard loses its threads again and again: only a new process can go on. */
+  readonly onLost: (why: string) => void;
 }
 
 export interface Runtime {
@@ -56,11 +75,12 @@ export interface Runtime {
   /** What is going on, for metrics. */
   stats(): {
     readonly awakeActors: number;
-    readonly deepestMailbox: number;
     readonly effectsInFlight: number;
-    /** From handing over a step to its being stored, milliseconds, of the last ones. */
-    readonly commit: { readonly p50Ms: number; readonly p99Ms: number; readonly maxMs: number };
   };
+  /** Ends the thread of a shard as a crash would, for proofs; missing when actors live on this thread. */
+  readonly crashShard?: (index: number) => Promise<void>;
+  /** What each thread that hosts actors is doing. */
+  reports(): Promise<readonly HostReport[]>;
 }
 
 /** Throws `machine.unsupported`, `actor.kind-twice`, `effect.reserved`, `runtime.options`. */
@@ -70,23 +90,40 @@ export function createRuntime(parts: RuntimeParts): Runtime {
   const options = fillOptions(parts.options ?? {});
   if (TELL_EFFECT in handlers) throw new Fatal('effect.reserved', `The effect "${TELL_EFFECT}" is built in.`);
   const definitions = byKind(parts.definitions);
-  const host = new Host({
-    store,
-    clock,
-    log,
-    faults,
-    supervisor: new Supervisor(options.restarts),
-    definitions,
-    effects: laneFunctions(handlers),
-    cached: options.cachedActors,
-    committed: (step) => {
-      for (const { lane, effect } of step.effects) {
-        (lane === undefined ? outbox : laned.get(effect.do))?.wake();
-      }
-      if (step.timers.arm.length > 0) timers.committed(step);
-      parts.onCommitted?.(step);
-    },
-  });
+  const committed = (step: Step): void => {
+    for (const { lane, effect } of step.effects) {
+      (lane === undefined ? outbox : laned.get(effect.do))?.wake();
+    }
+    if (step.timers.arm.length > 0) timers.committed(step);
+    parts.onCommitted?.(step);
+  };
+  const effects = laneFunctions(handlers);
+  const host: ActorHost =
+    parts.shards === undefined
+      ? new Host({
+          store,
+          clock,
+          log,
+          faults,
+          supervisor: new Supervisor(options.restarts),
+          definitions,
+          effects,
+          cached: options.cachedActors,
+          committed,
+        })
+      : new ShardedHost({
+          ...parts.shards,
+          store,
+          clock,
+          log,
+          setup: {
+            effects: [...effects.keys()],
+            cached: options.cachedActors,
+            restarts: options.restarts,
+            faults: parts.shards.faults,
+          },
+          committed,
+        });
   const common: Omit<OutboxParts, 'queue' | 'inFlight'> = {
     store,
     clock,
@@ -125,11 +162,12 @@ export function createRuntime(parts: RuntimeParts): Runtime {
     },
     stop: async (grace) => {
       await Promise.all([timers.stop(), ...outboxes.map((one) => one.stop(grace))]);
+      if (host instanceof ShardedHost) await host.close();
     },
+    reports: () => host.reports(),
+    ...(host instanceof ShardedHost && { crashShard: (index: number) => host.crash(index) }),
     stats: () => ({
       awakeActors: host.awake,
-      deepestMailbox: [...host.mailboxes()].reduce((most, [, depth]) => Math.max(most, depth), 0),
-      commit: host.commitTimes.quantiles(),
       effectsInFlight: outboxes.reduce((sum, { running }) => sum + running, 0),
     }),
   };

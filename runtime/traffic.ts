@@ -29,8 +29,6 @@ interface Tally {
   readonly seconds: Float64Array;
 }
 
-const NONE: KindTraffic = { accepted: 0, refused: 0, restarts: 0, perSecond: 0, lastError: null };
-
 export class Traffic {
   readonly #elapsed: () => number;
   readonly #started: number;
@@ -61,9 +59,12 @@ export class Traffic {
     tally.lastError = { actor, message };
   }
 
-  of(kind: string): KindTraffic {
-    const tally = this.#kinds.get(kind);
-    if (tally === undefined) return NONE;
+  /** By kind, those that had messages. */
+  all(): { readonly [kind: string]: KindTraffic } {
+    return Object.fromEntries([...this.#kinds].map(([kind, tally]) => [kind, this.#report(tally)]));
+  }
+
+  #report(tally: Tally): KindTraffic {
     const now = this.#elapsed();
     const second = Math.floor(now / 1000);
     let recent = 0;

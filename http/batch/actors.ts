@@ -105,13 +105,15 @@ const quantiles = z.strictObject({ p50Ms: z.number(), p99Ms: z.number(), maxMs: 
 
 const runtimeShape = z
   .strictObject({
+    eventLoopDelay: quantiles,
+    effectsInFlight: z.number(),
     shards: z.array(
       z.strictObject({
         shard: z.number(),
         thread: z.string(),
         awakeActors: z.number(),
         deepestMailbox: z.number(),
-        effectsInFlight: z.number(),
+        commit: quantiles,
         eventLoopDelay: quantiles,
       }),
     ),
@@ -121,7 +123,7 @@ const runtimeShape = z
       waiting: z.number(),
       utilisation: z.number(),
     }),
-    store: z.strictObject({ engine: z.string(), bytes: z.number().nullable(), commit: quantiles }),
+    store: z.strictObject({ engine: z.string(), bytes: z.number().nullable() }),
     memory: z.strictObject({ residentBytes: z.number(), heapBytes: z.number() }),
     uptimeSeconds: z.number(),
   })
@@ -216,7 +218,7 @@ export function actorRoutes(inspection: ActorInspection): readonly AnyRoute[] {
       params: noParams,
       responses: { 200: runtimeShape },
       refusals: [],
-      handle: () => json(200, inspection.runtime()),
+      handle: async () => json(200, await inspection.runtime()),
     }),
   ];
 }

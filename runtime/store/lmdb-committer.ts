@@ -2,11 +2,12 @@
  * Group commit. Steps that arrive while a group is being written wait and form the next one; each group is one
  * transaction on the writing thread. The busier the disk, the larger the groups.
  */
-import { Worker } from 'node:worker_threads';
+import type { MessagePort } from 'node:worker_threads';
 import { Retryable } from '../failures.ts';
 import type { Faults } from '../faults.ts';
 import type { Committed, EffectKey, Millis, Step } from '../ports.ts';
 import { checkStepKeys } from './keys.ts';
+import type { WriterLink } from './lmdb-link.ts';
 import type { FromWriter, ToWriter, Write } from './lmdb-wire.ts';
 
 /** Steps in one transaction at most, so that nobody waits for a very large one. */
@@ -21,11 +22,15 @@ interface Waiting {
   readonly reject: (error: unknown) => void;
 }
 
+/** What another thread wrote. */
+export type Foreign = Extract<FromWriter, { type: 'foreign' }>;
+
 export class Committer {
-  readonly #worker: Worker;
+  readonly #link: WriterLink;
   readonly #faults: Faults;
-  readonly #written: (gone: readonly EffectKey[]) => void;
+  readonly #written: (gone: readonly EffectKey[], serial: number) => void;
   readonly #onLost: (why: string) => void;
+  readonly #foreign = new Map<number, (written: Foreign) => void>();
   #queue: Waiting[] = [];
   #inWork: Waiting[] | undefined;
   #scheduled = false;
@@ -35,24 +40,28 @@ export class Committer {
   #ended = false;
 
   /**
-   * @param written called after each group, before its steps are answered
+   * @param written called after each group, before its steps are answered; `serial` as in the answer of the writer
    * @param onLost called once, when the writing thread is gone though nobody closed it
    */
   constructor(
-    folder: string,
+    link: WriterLink,
     faults: Faults,
-    written: (gone: readonly EffectKey[]) => void,
+    written: (gone: readonly EffectKey[], serial: number) => void,
     onLost: (why: string) => void,
   ) {
     this.#faults = faults;
     this.#written = written;
     this.#onLost = onLost;
-    this.#worker = new Worker(new URL('./lmdb-writer.js', import.meta.url), { workerData: { folder } });
-    this.#worker.on('message', (message: FromWriter) => void this.#answer(message));
-    this.#worker.on('error', (error) => this.#die(error.message));
-    this.#worker.on('exit', (code) => this.#die(`The writing thread ended (${code}).`));
-    // An idle store keeps no process alive; one with a group in work does.
-    this.#worker.unref();
+    this.#link = link;
+    link.onMessage((message) => void this.#answer(message));
+    link.onEnd((why) => this.#die(why));
+  }
+
+  /** Lets another thread write over this port; `tell` hears of all that it wrote, in the order of the store. */
+  attach(port: MessagePort, tell: (written: Foreign) => void): void {
+    const thread = this.#foreign.size + 1;
+    this.#foreign.set(thread, tell);
+    this.#link.post({ type: 'attach', thread, port }, [port]);
   }
 
   /** Rejects alone with `store.key-too-long` and its kin; with `store.unavailable` together with its group. */
@@ -74,7 +83,7 @@ export class Committer {
         resolve = done;
       });
       this.#closing = { promise, resolve };
-      this.#worker.ref();
+      this.#link.hold();
       if (this.#dead !== undefined) resolve();
       else if (this.#inWork === undefined && this.#queue.length === 0) this.#post({ type: 'close' });
     }
@@ -110,7 +119,7 @@ export class Committer {
     const group = this.#queue.length <= GROUP_LIMIT ? this.#queue : this.#queue.slice(0, GROUP_LIMIT);
     this.#queue = this.#queue.length <= GROUP_LIMIT ? [] : this.#queue.slice(GROUP_LIMIT);
     this.#inWork = group;
-    this.#worker.ref();
+    this.#link.hold();
     try {
       const before = this.#faults.at('store.group.before-transaction');
       if (before !== undefined) await before;
@@ -122,7 +131,7 @@ export class Committer {
   }
 
   #post(message: ToWriter): void {
-    this.#worker.postMessage(message);
+    this.#link.post(message);
   }
 
   async #answer(message: FromWriter): Promise<void> {
@@ -130,12 +139,16 @@ export class Committer {
       this.#ended = true;
       return;
     }
+    if (message.type === 'foreign') {
+      this.#foreign.get(message.thread)?.(message);
+      return;
+    }
     const group = this.#inWork ?? [];
     if (message.type === 'failed') {
       this.#finish(group, new Error(message.message));
       return;
     }
-    this.#written(message.gone);
+    this.#written(message.gone, message.serial);
     try {
       const after = this.#faults.at('store.group.committed.before-reply');
       if (after !== undefined) await after;
@@ -157,7 +170,7 @@ export class Committer {
     this.#inWork = undefined;
     if (this.#queue.length > 0) this.#schedule();
     else if (this.#closing !== undefined) this.#post({ type: 'close' });
-    else this.#worker.unref();
+    else this.#link.release();
   }
 
   /** The thread is gone: nothing can be written any more, and everybody waiting must know. */

@@ -3,7 +3,7 @@
  * own nobody else waits with it. Each group is one transaction, durable when it is answered: LMDB syncs the data
  * before it writes, synchronously, the page that makes them valid.
  */
-import { parentPort, workerData } from 'node:worker_threads';
+import { type MessagePort, parentPort, workerData } from 'node:worker_threads';
 import type { FaultAction } from '../faults.ts';
 import { strike } from '../faults.ts';
 import type { EffectKey } from '../ports.ts';
@@ -12,6 +12,7 @@ import { openTables, type Tables, transact } from './lmdb-tables.ts';
 import type { FromWriter, ToWriter, Write } from './lmdb-wire.ts';
 
 type Done = Extract<FromWriter, { type: 'done' }>;
+type Group = Extract<ToWriter, { type: 'group' }>;
 
 function writeGroup(tables: Tables, writes: readonly Write[], fault: FaultAction | undefined): Done {
   const refusals: Done['refusals'][number][] = [];
@@ -34,26 +35,57 @@ function writeGroup(tables: Tables, writes: readonly Write[], fault: FaultAction
     writeCounters(tables.counters, counted);
     if (fault !== undefined) strike('store.group.in-transaction', fault);
   });
-  return { type: 'done', refusals, gone };
+  return { type: 'done', refusals, gone, serial: 0 };
 }
 
 function serve(): void {
-  const port = parentPort;
-  if (port === null) return;
+  const main = parentPort;
+  if (main === null) return;
   const tables = openTables((workerData as { readonly folder: string }).folder);
-  const answer = (message: FromWriter): void => port.postMessage(message);
-  port.on('message', (message: ToWriter) => {
-    if (message.type === 'close') {
-      void tables.root.close().then(() => {
-        answer({ type: 'closed' });
-        port.close();
-      });
-      return;
-    }
+  const tell = (to: MessagePort, message: FromWriter): void => to.postMessage(message);
+  /** Undefined when nothing of the group was written; whoever sent it has been told. */
+  const take = (from: MessagePort, group: Group): Done | undefined => {
     try {
-      answer(writeGroup(tables, message.writes, message.fault));
+      return writeGroup(tables, group.writes, group.fault);
     } catch (error) {
-      answer({ type: 'failed', message: error instanceof Error ? error.message : String(error) });
+      tell(from, { type: 'failed', message: error instanceof Error ? error.message : String(error) });
+      return undefined;
+    }
+  };
+  const ports = new Set<MessagePort>();
+  const attach = (thread: number, port: MessagePort): void => {
+    let serial = 0;
+    ports.add(port);
+    port.on('close', () => ports.delete(port));
+    port.on('message', (message: ToWriter) => {
+      if (message.type === 'close') {
+        tell(port, { type: 'closed' });
+        port.close();
+      }
+      if (message.type !== 'group') return;
+      const done = take(port, message);
+      if (done === undefined) return;
+      serial += 1;
+      const steps = message.writes.flatMap((one, at) =>
+        one.type === 'step' && done.refusals[at] === null ? [one.step] : [],
+      );
+      // The thread that started the writer watches all steps; it is told of these before their sender is answered.
+      tell(main, { type: 'foreign', thread, serial, steps, gone: done.gone });
+      tell(port, { ...done, serial });
+    });
+  };
+  main.on('message', (message: ToWriter) => {
+    if (message.type === 'group') {
+      const done = take(main, message);
+      if (done !== undefined) tell(main, done);
+    } else if (message.type === 'attach') attach(message.thread, message.port);
+    else {
+      void tables.root.close().then(() => {
+        tell(main, { type: 'closed' });
+        main.close();
+        // They would keep this thread alive.
+        for (const port of ports) port.close();
+      });
     }
   });
 }

@@ -5,6 +5,7 @@
  */
 import { statSync } from 'node:fs';
 import { join } from 'node:path';
+import { MessageChannel } from 'node:worker_threads';
 import { Faults } from '../faults.ts';
 import type {
   ActorAddress,
@@ -15,6 +16,7 @@ import type {
   Millis,
   Row,
   RowQuery,
+  SharedStore,
   Step,
   StoredActor,
   StoredEffect,
@@ -22,6 +24,7 @@ import type {
 } from '../ports.ts';
 import { AFTER_ALL_TEXT } from './keys.ts';
 import { Committer } from './lmdb-committer.ts';
+import { startWriter } from './lmdb-link.ts';
 import {
   actorKey,
   effectKey,
@@ -77,7 +80,18 @@ class LmdbStore implements ActorStore {
       this.#tables.root.resetReadTxn();
       for (const key of gone) this.#leased.delete(key);
     };
-    this.#committer = new Committer(folder, faults ?? new Faults(), written, onLost ?? (() => {}));
+    const link = startWriter(folder);
+    this.#committer = new Committer(link, faults ?? new Faults(), written, onLost ?? (() => {}));
+  }
+
+  share(tell: (written: { readonly serial: number; readonly steps: readonly Step[] }) => void): SharedStore {
+    const { port1, port2 } = new MessageChannel();
+    this.#committer.attach(port2, ({ serial, steps, gone }) => {
+      this.#tables.root.resetReadTxn();
+      for (const key of gone) this.#leased.delete(key);
+      tell({ serial, steps: steps.map((step) => JSON.parse(step) as Step) });
+    });
+    return { folder: this.#folder, port: port1 };
   }
 
   async load(actor: ActorAddress): Promise<StoredActor | undefined> {

@@ -20,7 +20,7 @@ export const ZONES = {
     owns: /^runtime\//,
     enteredBy: [/^runtime\/index\.ts$/],
     imports: {},
-    packages: ['xstate', 'lmdb'],
+    packages: ['xstate', 'lmdb', 'comlink'],
     builtins: true,
   },
   crypto: {

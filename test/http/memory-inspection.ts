@@ -58,19 +58,21 @@ export function memoryInspection(): ActorInspection {
       actors.set(id, { ...actor, stopped: null });
       return 'restarted';
     },
-    runtime: () => ({
+    runtime: async () => ({
+      eventLoopDelay: quantiles,
+      effectsInFlight: 0,
       shards: [
         {
           shard: 0,
           thread: 'main',
           awakeActors: 0,
           deepestMailbox: 0,
-          effectsInFlight: 0,
+          commit: quantiles,
           eventLoopDelay: quantiles,
         },
       ],
       pool: { threads: 2, busy: 0, waiting: 0, utilisation: 0.25 },
-      store: { engine: 'memory', bytes: null, commit: quantiles },
+      store: { engine: 'memory', bytes: null },
       memory: { residentBytes: 1, heapBytes: 1 },
       uptimeSeconds: 3,
     }),

@@ -6,6 +6,7 @@ import type { Worker } from 'node:worker_threads';
 import test, { type ExecutionContext } from 'ava';
 import { type ActorStore, Faults, openLmdbStore } from '../../runtime/index.ts';
 import { Committer } from '../../runtime/store/lmdb-committer.ts';
+import { startWriter } from '../../runtime/store/lmdb-link.ts';
 import { A, B, effectOf, stepOf } from '../contract/steps.ts';
 import { folderFor } from './folder.ts';
 
@@ -82,7 +83,7 @@ test('when the writing thread is lost, whoever waits is told and closing ends', 
     tellWhy = resolve;
   });
   const committer = new Committer(
-    join(notAFolder, 'store'),
+    startWriter(join(notAFolder, 'store')),
     new Faults(),
     () => {},
     (why) => tellWhy(why),
@@ -139,7 +140,9 @@ test('a store grows past the space it set aside, and reads go on', async (t) => 
   t.is((await store.load({ kind: 'job', id: '0' }))?.revision, 1);
 });
 
-test('it says where it is', (t) => {
+test('it says where it is and how large', (t) => {
   const { store, folder } = open(t);
-  t.deepEqual(store.describe(), { engine: 'LMDB', location: folder });
+  const { bytes, ...where } = store.describe();
+  t.deepEqual(where, { engine: 'LMDB', location: folder });
+  t.true((bytes ?? 0) > 4096);
 });

@@ -1,0 +1,110 @@
+/** A thread that hosts the actors of one shard. It starts without one, so that a spare can wait for its turn. */
+import { monitorEventLoopDelay } from 'node:perf_hooks';
+import { parentPort, workerData } from 'node:worker_threads';
+import { expose } from 'comlink';
+import { systemClock } from '../clock.ts';
+import type { StepOutcome } from '../definition.ts';
+import { Faults } from '../faults.ts';
+import { Host } from '../host.ts';
+import type { Log } from '../ports.ts';
+import { openShardStore, type ShardStore } from '../store/lmdb-shard.ts';
+import { Supervisor } from '../supervisor.ts';
+import { plainFailure } from './failures.ts';
+import type { PlainOutcome, ShardAnswer, ShardApi, ShardCall, ShardParts, ShardThreadData } from './wire.ts';
+
+/** How often the event loop is looked at, milliseconds. */
+const LOOK_EVERY = 20;
+
+const { port, parts } = workerData as ShardThreadData;
+const { shardParts } = (await import(parts)) as { readonly shardParts: ShardParts };
+const definitions = new Map(shardParts.definitions.map((definition) => [definition.kind, definition]));
+const delay = monitorEventLoopDelay({ resolution: LOOK_EVERY });
+delay.enable();
+
+let host: Host | undefined;
+let store: ShardStore | undefined;
+let answered: (answers: readonly ShardAnswer[]) => void = () => {};
+let answers: ShardAnswer[] = [];
+
+const api: ShardApi = {
+  begin(setup, tell, log) {
+    answered = tell;
+    const faults = Faults.parse(setup.faults);
+    store = openShardStore(setup.store, faults);
+    const lanes = setup.effects.map((name) => [name, shardParts.lanes[name] ?? null] as const);
+    host = new Host({
+      shard: setup.shard,
+      store,
+      clock: systemClock,
+      log: logOver(log),
+      faults,
+      supervisor: new Supervisor(setup.restarts),
+      definitions,
+      effects: new Map(lanes),
+      cached: setup.cached,
+      committed: () => {},
+    });
+  },
+  take(calls) {
+    for (const call of calls) void answer(call);
+  },
+  async report() {
+    const [report] = (await host?.reports()) ?? [];
+    if (report === undefined) throw new Error('The thread hosts no shard yet.');
+    const late = (nanoseconds: number) => Math.max(0, nanoseconds / 1e6 - LOOK_EVERY);
+    const none = delay.count === 0;
+    return {
+      ...report,
+      eventLoopDelay: {
+        p50Ms: none ? 0 : late(delay.percentile(50)),
+        p99Ms: none ? 0 : late(delay.percentile(99)),
+        maxMs: none ? 0 : late(delay.max),
+      },
+    };
+  },
+  ping: () => true,
+};
+
+expose(api, port);
+parentPort?.postMessage('loaded');
+
+async function answer(call: ShardCall): Promise<void> {
+  const { seq } = call;
+  try {
+    const outcome = await run(call);
+    give({ seq, serial: store?.serial ?? 0, ok: true, outcome: outcome && plain(outcome) });
+  } catch (error) {
+    give({ seq, serial: store?.serial ?? 0, ok: false, failure: plainFailure(error) });
+  }
+}
+
+async function run(call: ShardCall): Promise<StepOutcome | null> {
+  if (host === undefined) throw new Error('The thread hosts no shard yet.');
+  if (call.call === 'create') return host.create(call.address, call.input);
+  if (call.call === 'deliver') return host.deliver(call.address, call.event, call.delivery);
+  if (call.call === 'restart') return host.restart(call.address);
+  await host.settle(call.address, call.effect);
+  return null;
+}
+
+function plain(outcome: StepOutcome): PlainOutcome {
+  if (!outcome.accepted) return outcome;
+  return { accepted: true, actor: outcome.actor, revision: outcome.revision };
+}
+
+/** All answers of one turn go together. */
+function give(one: ShardAnswer): void {
+  answers.push(one);
+  if (answers.length > 1) return;
+  setImmediate(() => {
+    const all = answers;
+    answers = [];
+    answered(all);
+  });
+}
+
+function logOver(log: Parameters<ShardApi['begin']>[2]): Log {
+  const line = (level: keyof Log) => (text: string, properties?: Parameters<Log['info']>[1]) =>
+    log(level, text, properties);
+  return { debug: line('debug'), info: line('info'), warn: line('warn'), error: line('error') };
+}

@@ -1,0 +1,289 @@
+/**
+ * Actors spread over threads by the hash of their kind and id. This thread only passes messages on; it hears of every
+ * step from the writing thread of the store, before the step's sender is answered.
+ *
+ * A thread that ends, runs out of memory or answers nothing any more is replaced by a spare that has loaded everything
+ * already. What was sent to it and not answered is rejected as `shard.lost`, which is to be tried again: whether it was
+ * done is not known, and messages with an id are done once.
+ */
+import type { ActorView, StepOutcome, TellOptions } from '../definition.ts';
+import { Fatal, Retryable } from '../failures.ts';
+import type { ActorHost, Delivery, HostReport } from '../host.ts';
+import type { ActorAddress, ActorEvent, ActorStore, Clock, EffectKey, Json, Log, Step } from '../ports.ts';
+import { viewOf } from '../step.ts';
+import type { RestartLimit } from '../supervisor.ts';
+import { Supervisor } from '../supervisor.ts';
+import { failureOf } from './failures.ts';
+import { ShardThread } from './shard-thread.ts';
+import type { PlainOutcome, ShardAnswer, ShardCall, ShardSetup } from './wire.ts';
+
+/** How long senders should wait before they try again what a lost thread did not answer, milliseconds. */
+const LOST_PAUSE = 50;
+/** How often a thread is asked whether it still answers, and how long it may take, milliseconds. */
+const PING_EVERY = 500;
+const PING_PATIENCE = 5000;
+/** Threads of one shard lost within a minute before the process gives up. */
+const LOSSES: RestartLimit = { restarts: 10, within: 60_000 };
+
+const DURABLE = Promise.resolve();
+
+export interface ShardedHostParts {
+  /** At least 2. */
+  readonly count: number;
+  /** URL of the module with the `shardParts` of the definitions. */
+  readonly parts: string;
+  readonly store: ActorStore;
+  readonly clock: Clock;
+  readonly log: Log;
+  readonly setup: Omit<ShardSetup, 'shard' | 'store'>;
+  /** Most megabytes of heap of one thread. @default Node's own limit */
+  readonly memory?: number | undefined;
+  /** Milliseconds without an answer after which a thread is stuck. @default 5000 */
+  readonly patience?: number | undefined;
+  readonly committed: (step: Step) => void;
+  /** A shard loses its threads again and again; nothing can be done about it here. */
+  readonly onLost: (why: string) => void;
+}
+
+type Question = ShardCall extends infer Call ? (Call extends unknown ? Omit<Call, 'seq'> : never) : never;
+
+interface Pending {
+  readonly resolve: (outcome: PlainOutcome | null) => void;
+  readonly reject: (error: unknown) => void;
+}
+
+/** A shard with the thread it is on now. */
+interface Shard {
+  readonly index: number;
+  thread: ShardThread | undefined;
+  readonly pending: Map<number, Pending>;
+  queue: ShardCall[];
+  /** Answers that wait until this thread has heard of the steps they speak of. */
+  held: ShardAnswer[];
+  /** Groups of steps heard of. */
+  heard: number;
+  /** Groups of the thread before this one are numbered apart. */
+  lives: number;
+}
+
+export class ShardedHost implements ActorHost {
+  readonly #parts: ShardedHostParts;
+  readonly #shards: Shard[] = [];
+  readonly #losses = new Supervisor(LOSSES);
+  #spare: ShardThread | undefined;
+  #seq = 0;
+  #closed = false;
+
+  /** Starts the threads; messages wait for them. @throws {Fatal} `store.not-shared` */
+  constructor(parts: ShardedHostParts) {
+    this.#parts = parts;
+    if (parts.store.share === undefined) {
+      const { engine } = parts.store.describe();
+      throw new Fatal('store.not-shared', `Only one thread can use a store of the kind ${engine}.`);
+    }
+    for (let index = 0; index < parts.count; index += 1) {
+      const shard: Shard = {
+        index,
+        thread: undefined,
+        pending: new Map(),
+        queue: [],
+        held: [],
+        heard: 0,
+        lives: 0,
+      };
+      this.#shards.push(shard);
+      void this.#house(shard, this.#newThread());
+    }
+    this.#spare = this.#newThread();
+  }
+
+  get awake(): number {
+    return this.#shards.reduce((sum, { pending }) => sum + pending.size, 0);
+  }
+
+  /** FNV-1a over kind and id: spreads ids that differ in their last characters alone. */
+  shardOf({ kind, id }: ActorAddress): number {
+    let hash = 0x811c9dc5;
+    for (const text of [kind, '/', id])
+      for (let at = 0; at < text.length; at += 1)
+        hash = Math.imul(hash ^ text.charCodeAt(at), 0x01000193) >>> 0;
+    return hash % this.#parts.count;
+  }
+
+  create(address: ActorAddress, input: Json): Promise<StepOutcome> {
+    return this.#outcome({ call: 'create', address, input });
+  }
+
+  tell(address: ActorAddress, event: ActorEvent, options?: TellOptions): Promise<StepOutcome> {
+    return this.deliver(address, event, options ?? {});
+  }
+
+  deliver(address: ActorAddress, event: ActorEvent, delivery: Delivery): Promise<StepOutcome> {
+    return this.#outcome({ call: 'deliver', address, event, delivery });
+  }
+
+  restart(address: ActorAddress): Promise<StepOutcome> {
+    return this.#outcome({ call: 'restart', address });
+  }
+
+  async settle(address: ActorAddress, effect: EffectKey): Promise<void> {
+    await this.#ask({ call: 'settle', address, effect });
+  }
+
+  async read(
+    address: ActorAddress,
+  ): Promise<(ActorView & { readonly revision: number; readonly stopped: boolean }) | undefined> {
+    const stored = await this.#parts.store.load(address);
+    return stored && { ...viewOf(stored), revision: stored.revision, stopped: stored.stopped !== null };
+  }
+
+  async reports(): Promise<readonly HostReport[]> {
+    const reports = await Promise.all(
+      this.#shards.map(({ thread }) => thread?.report().catch(() => undefined)),
+    );
+    return reports.filter((report) => report !== undefined);
+  }
+
+  /** Ends the threads; what is not answered by then is rejected. */
+  async close(): Promise<void> {
+    this.#closed = true;
+    await Promise.all([
+      this.#spare?.close(),
+      ...this.#shards.map(async (shard) => {
+        await shard.thread?.close();
+        this.#drop(shard, 'The runtime is stopping.');
+      }),
+    ]);
+  }
+
+  /** For tests: ends a shard's thread as a crash would. */
+  async crash(index: number): Promise<void> {
+    const shard = this.#shards[index];
+    while (shard !== undefined && shard.thread === undefined) await this.#parts.clock.sleep(LOST_PAUSE);
+    await shard?.thread?.terminate('It was told to.');
+  }
+
+  async #outcome(question: Question): Promise<StepOutcome> {
+    const outcome = await this.#ask(question);
+    if (outcome === null) throw new Fatal('internal', 'A thread answered a message without an outcome.');
+    return outcome.accepted ? { ...outcome, durable: DURABLE } : outcome;
+  }
+
+  #ask(question: Question): Promise<PlainOutcome | null> {
+    const shard = this.#shards[this.shardOf(question.address)];
+    if (shard === undefined || this.#closed)
+      return Promise.reject(new Retryable('shard.lost', 'The runtime is stopping.'));
+    this.#seq += 1;
+    const seq = this.#seq;
+    return new Promise((resolve, reject) => {
+      shard.pending.set(seq, { resolve, reject });
+      shard.queue.push({ ...question, seq } as ShardCall);
+      if (shard.queue.length === 1) setImmediate(() => this.#send(shard));
+    });
+  }
+
+  /** While the shard has no thread, calls wait for the next one. */
+  #send(shard: Shard): void {
+    if (shard.thread === undefined || shard.queue.length === 0) return;
+    const calls = shard.queue;
+    shard.queue = [];
+    shard.thread.take(calls);
+  }
+
+  #newThread(): ShardThread {
+    return new ShardThread(this.#parts.parts, this.#parts.memory);
+  }
+
+  /** Gives a shard its thread, and another one when that fails. */
+  async #house(shard: Shard, thread: ShardThread): Promise<void> {
+    const { store, setup, log } = this.#parts;
+    shard.lives += 1;
+    shard.heard = 0;
+    const life = shard.lives;
+    const shared = store.share?.(({ serial, steps }) => {
+      for (const step of steps) this.#parts.committed(step);
+      if (life !== shard.lives) return;
+      shard.heard = serial;
+      this.#release(shard);
+    });
+    if (shared === undefined) return;
+    try {
+      await thread.loaded;
+      await thread.begin(
+        { ...setup, shard: shard.index, store: shared },
+        log,
+        (answers) => {
+          if (life !== shard.lives) return;
+          shard.held.push(...answers);
+          this.#release(shard);
+        },
+        // One that ends before it is housed is seen below.
+        (why) => shard.thread === thread && this.#replace(shard, why),
+      );
+    } catch (error) {
+      if (!this.#closed) this.#replace(shard, error instanceof Error ? error.message : String(error));
+      return;
+    }
+    if (this.#closed) return;
+    shard.thread = thread;
+    this.#send(shard);
+    this.#watch(shard, thread);
+    this.#spare ??= this.#newThread();
+  }
+
+  /** Passes on the answers that may be. */
+  #release(shard: Shard): void {
+    const ready = shard.held.filter(({ serial }) => serial <= shard.heard);
+    if (ready.length === 0) return;
+    shard.held = shard.held.filter(({ serial }) => serial > shard.heard);
+    for (const answer of ready) {
+      const pending = shard.pending.get(answer.seq);
+      shard.pending.delete(answer.seq);
+      if (answer.ok) pending?.resolve(answer.outcome);
+      else pending?.reject(failureOf(answer.failure));
+    }
+  }
+
+  /** The thread of the shard is gone. */
+  #replace(shard: Shard, why: string): void {
+    if (this.#closed) return;
+    const { log, clock, onLost } = this.#parts;
+    shard.thread = undefined;
+    log.error('A thread that hosts actors was lost and is replaced.', { Shard: shard.index, Error: why });
+    this.#drop(shard, why);
+    if (this.#losses.thrown(String(shard.index), clock.elapsed()) === 'stop') {
+      onLost(`Shard ${shard.index} lost its thread again and again: ${why}`);
+      return;
+    }
+    const next = this.#spare ?? this.#newThread();
+    this.#spare = undefined;
+    void this.#house(shard, next);
+  }
+
+  /** What the lost thread had been sent; what still waits here goes to the next one. */
+  #drop(shard: Shard, why: string): void {
+    const waiting = new Set(shard.queue.map(({ seq }) => seq));
+    shard.held = [];
+    for (const [seq, { reject }] of shard.pending) {
+      if (waiting.has(seq) && !this.#closed) continue;
+      shard.pending.delete(seq);
+      reject(new Retryable('shard.lost', `The thread of the actor was lost: ${why}`, LOST_PAUSE));
+    }
+  }
+
+  /** Replaces a thread that does not answer any more. */
+  #watch(shard: Shard, thread: ShardThread): void {
+    const { clock, patience = PING_PATIENCE } = this.#parts;
+    if (this.#closed || shard.thread !== thread) return;
+    const cancel = clock.after(patience, () => {
+      if (shard.thread === thread) void thread.terminate(`It did not answer for ${patience} milliseconds.`);
+    });
+    thread.ping().then(
+      () => {
+        cancel();
+        clock.after(Math.min(PING_EVERY, patience), () => this.#watch(shard, thread));
+      },
+      () => cancel(),
+    );
+  }
+}

@@ -1,0 +1,82 @@
+/**
+ * The wire between the main thread and the threads that host actors. Plain data; failures cross as data too, because
+ * an error loses its members on the way. Calls and answers go in batches, one per turn of an event loop.
+ */
+import type { MessagePort } from 'node:worker_threads';
+import type { ActorDefinition, ActorView, StepOutcome } from '../definition.ts';
+import type { Delivery, HostReport } from '../host.ts';
+import type { ActorAddress, ActorEvent, EffectKey, Json, Log, LogProperties, SharedStore } from '../ports.ts';
+import type { RestartLimit } from '../supervisor.ts';
+
+/** What a module for the threads exports as `shardParts`: what cannot be sent to them. */
+export interface ShardParts {
+  readonly definitions: readonly ActorDefinition[];
+  /** The lane of each effect whose handler has lanes: the same function as that handler's. */
+  readonly lanes: { readonly [effect: string]: (effect: { readonly [field: string]: Json }) => string };
+}
+
+export interface ShardSetup {
+  readonly shard: number;
+  readonly store: SharedStore;
+  /** Names of all effects somebody does. */
+  readonly effects: readonly string[];
+  readonly cached: number;
+  readonly restarts: RestartLimit;
+  /** Fault points to arm, as text. */
+  readonly faults: string;
+}
+
+export type ShardCall = { readonly seq: number } & (
+  | { readonly call: 'create'; readonly address: ActorAddress; readonly input: Json }
+  | {
+      readonly call: 'deliver';
+      readonly address: ActorAddress;
+      readonly event: ActorEvent;
+      readonly delivery: Delivery;
+    }
+  | { readonly call: 'settle'; readonly address: ActorAddress; readonly effect: EffectKey }
+  | { readonly call: 'restart'; readonly address: ActorAddress }
+);
+
+/** A `StepOutcome` without its promise: a thread answers once the step is durable. */
+export type PlainOutcome =
+  | { readonly accepted: true; readonly actor: ActorView; readonly revision: number }
+  | Extract<StepOutcome, { accepted: false }>;
+
+export interface PlainFailure {
+  readonly code: string;
+  readonly message: string;
+  readonly retryable: boolean;
+  readonly retryAfter: number | undefined;
+}
+
+export type ShardAnswer = {
+  readonly seq: number;
+  /** The main thread is to have heard of all groups of steps up to this one before it passes the answer on. */
+  readonly serial: number;
+} & (
+  | { readonly ok: true; readonly outcome: PlainOutcome | null }
+  | { readonly ok: false; readonly failure: PlainFailure }
+);
+
+/** What the main thread may ask of such a thread. */
+export interface ShardApi {
+  /** Makes it the home of one shard's actors; to be called once. */
+  begin(
+    setup: ShardSetup,
+    answered: (answers: readonly ShardAnswer[]) => void,
+    log: (level: keyof Log, text: string, properties: LogProperties | undefined) => void,
+  ): void;
+  /** Answered through `answered`, each as soon as it is known. */
+  take(calls: readonly ShardCall[]): void;
+  report(): Promise<HostReport>;
+  /** Answers while the thread is not stuck. */
+  ping(): true;
+}
+
+/** Given to a thread when it starts. */
+export interface ShardThreadData {
+  readonly port: MessagePort;
+  /** URL of the module with the `shardParts`. */
+  readonly parts: string;
+}

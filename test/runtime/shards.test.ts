@@ -1,0 +1,177 @@
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import test, { type ExecutionContext } from 'ava';
+import {
+  createRuntime,
+  isRetryable,
+  openLmdbStore,
+  type Runtime,
+  type ShardOptions,
+  type Step,
+  systemClock,
+  systemIds,
+} from '../../runtime/index.ts';
+import { counting } from './counting-parts.ts';
+
+const PARTS = new URL('./counting-parts.js', import.meta.url).href;
+
+async function world(t: ExecutionContext, shards: Partial<ShardOptions> = {}) {
+  const folder = await mkdtemp(join(tmpdir(), 'sealwright-shards-'));
+  const store = openLmdbStore({ folder });
+  const complaints: string[] = [];
+  const complain = (text: string) => complaints.push(text);
+  const heard: Step[] = [];
+  const lost: string[] = [];
+  let work: (n: number) => Promise<void> = async () => {};
+  const runtime = createRuntime({
+    store,
+    clock: systemClock,
+    ids: systemIds,
+    log: { debug() {}, info() {}, warn: complain, error: complain },
+    definitions: [counting],
+    handlers: {
+      work: {
+        after: 'visible',
+        async run({ n }: { n: number }) {
+          await work(n);
+          return { type: 'WORKED' };
+        },
+      },
+    },
+    onCommitted: (step) => heard.push(step),
+    shards: { count: 2, parts: PARTS, faults: '', onLost: (why) => lost.push(why), ...shards },
+  });
+  t.teardown(async () => {
+    await runtime.stop();
+    await store.close();
+    await rm(folder, { recursive: true, force: true });
+  });
+  return {
+    runtime,
+    store,
+    complaints,
+    heard,
+    lost,
+    onWork: (task: typeof work) => {
+      work = task;
+    },
+  };
+}
+
+const address = (n: number) => ({ kind: 'counting', id: `c${n}` });
+
+/** Tells until it is taken: what a lost thread did not answer is told again, as its sender was asked to. */
+async function insist(runtime: Runtime, n: number, event: { type: string }, id: string): Promise<void> {
+  for (;;) {
+    try {
+      const outcome = await runtime.system.tell(address(n), event, { id });
+      if (outcome.accepted || outcome.because === 'duplicate') return;
+      throw new Error(outcome.because);
+    } catch (error) {
+      if (!isRetryable(error)) throw error;
+      await systemClock.sleep(20);
+    }
+  }
+}
+
+test('actors are spread over threads, and each step is heard of before its sender is answered', async (t) => {
+  const { runtime, store, heard } = await world(t, { count: 3 });
+  const ids = Array.from({ length: 30 }, (_, n) => n);
+  await Promise.all(ids.map((n) => runtime.system.create(address(n), {})));
+  t.is(heard.length, 30);
+  await Promise.all(
+    ids.map(async (n) => {
+      const outcome = await runtime.system.tell(address(n), { type: 'ADD' });
+      t.true(outcome.accepted && outcome.revision === 2);
+      t.true(heard.some(({ actor }) => actor.address.id === `c${n}` && actor.revision === 2));
+    }),
+  );
+  t.is((await store.counters('counted'))['counted'], 30);
+  const reports = await runtime.reports();
+  t.deepEqual(
+    reports.map(({ shard }) => shard),
+    [0, 1, 2],
+  );
+  t.is(new Set(reports.map(({ thread }) => thread)).size, 3);
+  for (const { traffic } of reports) t.true((traffic['counting']?.accepted ?? 0) > 0, 'each has some');
+  t.like(await runtime.system.read(address(4)), { revision: 2, state: 'On' });
+  t.deepEqual(await runtime.system.tell(address(99), { type: 'ADD' }), {
+    accepted: false,
+    because: 'unknown-actor',
+  });
+  t.like(await runtime.system.create(address(4), {}), { accepted: false, because: 'exists' });
+});
+
+test('effects and deadlines of actors on other threads are done here and told there', async (t) => {
+  const { runtime, store, onWork } = await world(t);
+  const seen: number[] = [];
+  onWork(async (n) => {
+    seen.push(n);
+  });
+  runtime.start();
+  for (let n = 0; n < 8; n += 1) {
+    await runtime.system.create(address(n), {});
+    await runtime.system.tell(address(n), { type: 'WORK' });
+  }
+  const end = Date.now() + 20_000;
+  const counted = async (name: string) => (await store.counters(name))[name] ?? 0;
+  const until = async (name: string) => {
+    while ((await counted(name)) !== 8 && Date.now() < end) await systemClock.sleep(10);
+    t.is(await counted(name), 8, name);
+  };
+  await until('worked');
+  for (let n = 0; n < 8; n += 1) await runtime.system.tell(address(n), { type: 'REST' });
+  await until('actors/counting/1/On');
+  t.is(seen.length, 8);
+});
+
+test('threads that are ended under load are replaced, and nothing is lost or counted twice', async (t) => {
+  const { runtime, store, heard, complaints, lost } = await world(t, { count: 2 });
+  const actors = 12;
+  for (let n = 0; n < actors; n += 1) await runtime.system.create(address(n), {});
+  let stop = false;
+  const crashes = (async () => {
+    for (let round = 0; round < 4; round += 1) {
+      await systemClock.sleep(150);
+      await runtime.crashShard?.(round % 2);
+    }
+    stop = true;
+  })();
+  let told = 0;
+  await Promise.all(
+    Array.from({ length: actors }, async (_, n) => {
+      for (let turn = 0; !stop || turn < 20; turn += 1) {
+        await insist(runtime, n, { type: 'ADD' }, `m${turn}`);
+        told += 1;
+      }
+    }),
+  );
+  await crashes;
+  t.is((await store.counters('counted'))['counted'], told);
+  // What the observers add up is what the store holds, over all losses.
+  const heardOf = heard.reduce((sum, { counters }) => sum + (counters['counted'] ?? 0), 0);
+  t.is(heardOf, told);
+  t.is(complaints.filter((text) => /was lost and is replaced/.test(text)).length, 4);
+  t.deepEqual(lost, []);
+});
+
+test('a thread that spins or hoards memory costs its own messages only, and its actors answer again', async (t) => {
+  const { runtime } = await world(t, { count: 2, patience: 700, memory: 48 });
+  for (let n = 0; n < 6; n += 1) await runtime.system.create(address(n), {});
+  for (const type of ['SPIN', 'HOARD']) {
+    const error = await t.throwsAsync(runtime.system.tell(address(0), { type }));
+    t.is((error as { code?: string } | undefined)?.code, 'shard.lost', type);
+    for (let n = 0; n < 6; n += 1) await insist(runtime, n, { type: 'ADD' }, `${type}-${n}`);
+  }
+  t.like(await runtime.system.read(address(0)), { context: { count: 2 } });
+});
+
+test('a shard that cannot keep a thread gives up aloud', async (t) => {
+  const { runtime, lost } = await world(t, { parts: 'data:text/javascript,throw new Error("broken parts")' });
+  const told = runtime.system.create(address(1), {}).catch(() => {});
+  const end = Date.now() + 20_000;
+  while (lost.length === 0 && Date.now() < end) await systemClock.sleep(20);
+  t.regex(lost[0] ?? '', /lost its thread again and again: .*broken parts/);
+  void told;
+});
