@@ -9,7 +9,7 @@ import type { MadeAction, MarkType, Participant } from '../../machines/portal-wo
 import type { DownloadType } from './api.ts';
 import { participantOf } from './document-reader.ts';
 import type { DocumentSignature } from './document-signatures.ts';
-import { markWords } from './rendition-words.ts';
+import { keyText, markWords } from './rendition-words.ts';
 
 /** Versions that are drawn; the others are files as they are. */
 export type RenderedType = Exclude<DownloadType, 'Original' | 'Signatures'>;
@@ -160,6 +160,9 @@ function nameOf(participant: Participant | undefined, made: MadeAction): string 
 function marksOf(made: MadeAction, context: DocumentContext, language: Language): readonly RenditionMark[] {
   const participant = participantOf(context, made);
   const name = nameOf(participant, made);
+  const title = context.actions.find(({ id }) => id === made.flowActionId)?.title ?? null;
+  const at = made.evidence?.at ?? made.at;
+  const { key } = context;
   return made.marks.map((mark) => ({
     type: mark.type,
     x: mark.topLeftX,
@@ -171,13 +174,8 @@ function marksOf(made: MadeAction, context: DocumentContext, language: Language)
       mark.type === 'SignatureInitials'
         ? [initialsOf(name)]
         : mark.type === 'AuthenticationStamp'
-          ? [context.key]
-          : markWords(language, {
-              name,
-              identifier: participant?.identifier ?? null,
-              kind: made.kind,
-              at: made.evidence?.at ?? made.at,
-            }),
+          ? [keyText(key)]
+          : markWords(language, { name: made.evidence?.typedName ?? name, title, kind: made.kind, at, key }),
     image: mark.type === 'SignatureVisualRepresentation' ? (made.image?.sha256 ?? null) : null,
   }));
 }

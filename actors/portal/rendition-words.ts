@@ -226,25 +226,23 @@ export function keyText(key: string): string {
   return key.replace(/.{5}(?=.)/g, '$&-');
 }
 
-/** What is written in a mark, line by line. */
+/** What is written in a mark, line by line: what the signature itself shows. */
 export function markWords(
   language: Language,
   {
     name,
-    identifier,
+    title,
     kind,
     at,
+    key,
   }: {
     readonly name: string;
-    readonly identifier: string | null;
+    readonly title: string | null;
     readonly kind: MadeAction['kind'];
     readonly at: Millis;
+    readonly key: string;
   },
 ): readonly string[] {
-  return [
-    name,
-    ...(identifier === null ? [] : [identifier]),
-    RENDITION_WORDS[language].kinds[kind],
-    utcText(at),
-  ];
+  const words = RENDITION_WORDS[language];
+  return [name, ...(title === null ? [] : [title]), words.kinds[kind], utcText(at), keyText(key)];
 }
