@@ -5,6 +5,11 @@ export type { Batch, BatchOptions, BatchParts } from './batch.ts';
 export { ACTOR_FAULTS } from './faults.ts';
 export type { FolderOptions } from './folders.ts';
 export { exportJobs } from './job-export.ts';
+export { createMailFolder } from './portal/adapters/mail-folder.ts';
+export { createSmtpMailer } from './portal/adapters/smtp.ts';
+export type { Mailer } from './portal/mail-port.ts';
+export type { PortalOptions } from './portal/portal.ts';
+export { FIRST_APPLICATION, FIRST_MONITOR, FIRST_ORGANIZATION } from './portal/tenants-bootstrap.ts';
 export { type RemoteDocument, RemoteFailure, type RemotePortal, type RemoteStatus } from './ports.ts';
 export {
   type LocalProfile,

@@ -3,33 +3,45 @@ import { createRuntime, migrateStore, type Runtime } from '../runtime/index.ts';
 import { Batch, type BatchOptions, type BatchParts } from './batch.ts';
 import { SigningPool } from './pool/pool.ts';
 import { poolOptions } from './pool/pool-options.ts';
+import { Portal, type PortalOptions } from './portal/portal.ts';
 import type { HostedService, ServiceParts, ServicePlan } from './service-plan.ts';
+import { shardParts } from './shard-parts.ts';
 import { makeStorageFolders } from './storage-folders.ts';
 
 export interface ServicesOptions {
   readonly batch: BatchOptions;
+  /** Left out: there is no portal. */
+  readonly portal?: PortalOptions | undefined;
+  /** `Runtime:Shards`: threads that host actors. @default 1: the main thread does */
+  readonly shards?: number | undefined;
+  /** Told when the threads that host actors are lost again and again. @default nobody */
+  readonly onLost?: ((why: string) => void) | undefined;
 }
 
 export class Services {
   readonly batch: Batch;
+  readonly portal: Portal | undefined;
   readonly #parts: ServiceParts;
   readonly #runtime: Runtime;
   readonly #all: readonly HostedService[];
 
-  private constructor(parts: ServiceParts, runtime: Runtime, batch: Batch) {
+  private constructor(parts: ServiceParts, runtime: Runtime, batch: Batch, portal: Portal | undefined) {
     this.#parts = parts;
     this.#runtime = runtime;
     this.batch = batch;
-    this.#all = [batch];
+    this.portal = portal;
+    this.#all = portal === undefined ? [batch] : [batch, portal];
   }
 
   /** Opens the services and recovers the last run. They answer requests from here on; nothing is begun before `start`. */
   static async open(options: ServicesOptions, given: Omit<BatchParts, 'pool'>): Promise<Services> {
     const { store, clock, ids, log, faults } = given;
     const { layout, threads, maxConcurrency } = options.batch;
+    const { shards = 1 } = options;
     makeStorageFolders(layout, []);
     const pool = new SigningPool({
-      threads: Math.min(threads, maxConcurrency),
+      // Without a portal nobody has more than the jobs in flight to do.
+      threads: options.portal === undefined ? Math.min(threads, maxConcurrency) : threads,
       clock,
       log,
       ...poolOptions(options.batch, {
@@ -41,25 +53,33 @@ export class Services {
     });
     const parts = { ...given, pool };
     const batchPlan = await Batch.plan(options.batch, parts);
-    const plans: readonly ServicePlan[] = [batchPlan];
+    const portalPlan = options.portal && Portal.plan(options.portal, parts);
+    const plans: readonly ServicePlan[] = portalPlan ? [batchPlan, portalPlan] : [batchPlan];
+    const definitions = plans.flatMap((plan) => plan.definitions);
+    // Before anybody lives: whoever is of an earlier version is brought to this one.
+    await migrateStore(store, shardParts.definitions, log);
     const runtime = createRuntime({
       store,
       clock,
       ids,
       log,
       faults,
-      definitions: plans.flatMap(({ definitions }) => definitions),
+      definitions,
       handlers: Object.assign({}, ...plans.map(({ handlers }) => handlers)),
       onCommitted: (step) => {
         for (const plan of plans) plan.observe(step);
       },
+      ...(shards > 1 && {
+        shards: {
+          count: shards,
+          parts: new URL('./shard-parts.js', import.meta.url).href,
+          faults: given.faultsText,
+          onLost: options.onLost ?? (() => {}),
+        },
+      }),
     });
-    await migrateStore(
-      store,
-      plans.flatMap(({ definitions }) => definitions),
-      log,
-    );
-    return new Services(parts, runtime, await batchPlan.open(runtime));
+    const batch = await batchPlan.open(runtime);
+    return new Services(parts, runtime, batch, await portalPlan?.open(runtime));
   }
 
   /** How long each kind of task of the pool took so far; see `SigningPool.stages`. */

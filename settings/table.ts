@@ -163,6 +163,10 @@ export const KEYS = {
     says: 'Ask for the API key or a session on `GET /api/metrics`.',
   }),
   ...LOGGING_KEYS,
+  'Runtime:Shards': key(whole(1, 64), 1, {
+    unit: 'threads',
+    says: 'Threads that host actors; `1` keeps them on the main thread.',
+  }),
   'Runtime:Store': key(choice(['lmdb']), 'lmdb', { says: 'The embedded store, at `{Root}/db`.' }),
 } as const;
 

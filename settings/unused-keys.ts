@@ -10,7 +10,6 @@ export const UNUSED_KEYS = [
   'Console:Dashboard:*',
   'LogViewer:*',
   'Notifications:*',
-  'Runtime:Shards',
   'Signing:Certificate:WindowsStore:*',
   'Signing:Profiles:#:Certificate:WindowsStore:*',
   'Statistics:*',

@@ -19,7 +19,7 @@ import { DescribedFiles } from './described-files.ts';
 import { DocumentCreation } from './document-creation.ts';
 import { DocumentDirectory } from './document-directory.ts';
 import { DocumentFiles } from './document-files.ts';
-import { DOCUMENT, documentDefinition } from './document-index.ts';
+import { DOCUMENT } from './document-index.ts';
 import { documentsIn } from './document-list.ts';
 import type { IdentifierForm } from './document-plans.ts';
 import { DocumentWatch } from './document-watch.ts';
@@ -30,27 +30,28 @@ import { emptyFolderHandler } from './effects/empty-folder.ts';
 import { makeReportHandler } from './effects/make-report.ts';
 import { notifyHandler } from './effects/notify.ts';
 import { type MailProfile, sendMailHandler } from './effects/send-mail.ts';
-import { Folders, folderDefinition } from './folders.ts';
-import { idempotentRequestDefinition, RepeatedRequests } from './idempotent-requests.ts';
+import { Folders } from './folders.ts';
+import { RepeatedRequests } from './idempotent-requests.ts';
 import type { Mailer } from './mail-port.ts';
-import { Mails, mailDefinition } from './mails.ts';
-import { MarksSessionService, marksSessionDefinition } from './marks-sessions.ts';
-import { ORGANIZATION, organizationDefinition } from './organizations.ts';
+import { Mails } from './mails.ts';
+import { MarksSessionService } from './marks-sessions.ts';
+import { ORGANIZATION } from './organizations.ts';
 import { PendingNotices } from './pending-notices.ts';
+import { portalDefinitions } from './registry.ts';
 import { Renditions } from './renditions.ts';
-import { Reports, reportDefinition } from './reports.ts';
-import { SavedFlowService, savedFlowDefinition } from './saved-flows.ts';
+import { Reports } from './reports.ts';
+import { SavedFlowService } from './saved-flows.ts';
 import { portalKeys } from './sealed.ts';
-import { SegmentedUploads, segmentedUploadDefinition } from './segmented-uploads.ts';
+import { SegmentedUploads } from './segmented-uploads.ts';
 import { SigningService } from './signing.ts';
 import { CertificateSigning } from './signing-certificates.ts';
-import { codesFrom, flowActionDefinition, SigningCodes } from './signing-codes.ts';
+import { codesFrom, SigningCodes } from './signing-codes.ts';
 import { SigningLinks } from './signing-links.ts';
 import { STANDING_IN } from './standing-in.ts';
 import { TenantDirectory } from './tenants.ts';
 import { bootstrapTenants } from './tenants-bootstrap.ts';
 import { Tickets } from './tickets.ts';
-import { Uploads, uploadDefinition } from './uploads.ts';
+import { Uploads } from './uploads.ts';
 import { Validation } from './validation.ts';
 
 export interface PortalOptions {
@@ -140,19 +141,7 @@ export class Portal implements PortalService, HostedService {
     };
     const observers: ((step: Step) => void)[] = [(step) => watch.observe(step)];
     return {
-      definitions: [
-        documentDefinition,
-        flowActionDefinition,
-        uploadDefinition,
-        segmentedUploadDefinition,
-        organizationDefinition,
-        folderDefinition,
-        savedFlowDefinition,
-        marksSessionDefinition,
-        mailDefinition,
-        idempotentRequestDefinition,
-        reportDefinition,
-      ],
+      definitions: portalDefinitions,
       handlers: {
         applySignature: applySignatureHandler(sealing),
         conclude: concludeHandler({ ...sealing, tellParticipants: options.notifyParticipants.concluded }),

@@ -59,7 +59,7 @@ export const ZONES = {
     builtins: true,
   },
   program: {
-    owns: /^(commands\/|(main|serve|banner|key-folder|service-log|signing-setup|signing-trust)\.ts$)/,
+    owns: /^(commands\/|(main|serve|banner|key-folder|service-log|signing-setup|signing-trust|portal-setup)\.ts$)/,
     enteredBy: [],
     imports: {
       machines: 'all',

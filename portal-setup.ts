@@ -1,0 +1,116 @@
+/**
+ * From the configuration to the portal: its secrets, whom it knows at first start, and how its mails leave.
+ * Source: running.md, `Portal:*` and "First start, nothing configured".
+ */
+import { hostname } from 'node:os';
+import { join } from 'node:path';
+import {
+  createMailFolder,
+  createSmtpMailer,
+  FIRST_APPLICATION,
+  FIRST_MONITOR,
+  FIRST_ORGANIZATION,
+  type Mailer,
+  type PortalOptions,
+} from './actors/index.ts';
+import type { KeptSecret, KeyFolder } from './key-folder.ts';
+import type { Clock, Ids } from './runtime/index.ts';
+import type { Settings } from './settings.ts';
+import type { SigningSetup } from './signing-setup.ts';
+
+/** Names of the files that hold what the portal made for itself. */
+const SECRET_FILE = 'portal-secret';
+const APPLICATION_FILE = 'portal-application-secret';
+const MONITOR_FILE = 'portal-monitor-secret';
+
+/** Administers everything; monitors monitor it. Source: Document Signing Portal API, "Authentication" 4. */
+const SYSTEM_ORGANIZATION = 'Sys Admin';
+
+/** Without a relay nobody reads it but on the same machine. */
+const DEVELOPMENT_SENDER = 'sealwright <portal@localhost>';
+
+/** A key of the portal for the banner. */
+export interface PortalKey {
+  readonly organization: string;
+  readonly application: string;
+  /** Missing: it is as configured. */
+  readonly kept: KeptSecret | undefined;
+}
+
+export interface PortalSetup {
+  readonly options: PortalOptions;
+  readonly keys: readonly PortalKey[];
+  /** Folder mails are written to; undefined with a relay. */
+  readonly mailFolder: string | undefined;
+}
+
+/** @throws {Fatal} `keys.unusable` */
+export async function setUpPortal(
+  settings: Settings,
+  keys: KeyFolder,
+  signing: SigningSetup,
+  parts: { readonly clock: Clock; readonly ids: Ids; readonly publicUrl: () => string },
+): Promise<PortalSetup> {
+  const { portal, storage } = settings;
+  const { bootstrap, smtp } = portal;
+  const secret = await keys.keep(SECRET_FILE, () => parts.ids.bytes(32).toString('base64url'));
+  const keep = (file: string) => keys.keep(file, () => parts.ids.bytes(32).toString('hex'));
+  const applicationSecret = bootstrap.secret === undefined ? await keep(APPLICATION_FILE) : undefined;
+  const monitorSecret = bootstrap.monitorSecret === undefined ? await keep(MONITOR_FILE) : undefined;
+  const organization = bootstrap.organization ?? FIRST_ORGANIZATION;
+  const application = bootstrap.application ?? FIRST_APPLICATION;
+  const monitor = bootstrap.monitorApplication ?? FIRST_MONITOR;
+  const mailFolder = smtp.host === undefined ? join(storage.root, 'mail') : undefined;
+  return {
+    keys: [
+      { organization, application, kept: applicationSecret },
+      { organization: SYSTEM_ORGANIZATION, application: monitor, kept: monitorSecret },
+    ],
+    mailFolder,
+    options: {
+      root: join(storage.root, 'portal'),
+      profiles: signing.profiles,
+      trust: signing.trust,
+      ...(portal.sealProfile !== undefined && { sealProfile: portal.sealProfile }),
+      secret: Buffer.from(secret.value, 'base64url'),
+      publicUrl: parts.publicUrl,
+      identifiers: portal.identifiers,
+      uploadMaxBytes: portal.uploadMaxBytes,
+      notifyParticipants: portal.notifyParticipants,
+      tenants: {
+        organizations: portal.organizations,
+        applications: [
+          {
+            organization,
+            application,
+            role: 'Normal',
+            secret: bootstrap.secret ?? applicationSecret?.value ?? '',
+            from: bootstrap.secret === undefined ? 'kept' : 'configured',
+          },
+          {
+            organization: SYSTEM_ORGANIZATION,
+            application: monitor,
+            role: 'Monitor',
+            secret: bootstrap.monitorSecret ?? monitorSecret?.value ?? '',
+            from: bootstrap.monitorSecret === undefined ? 'kept' : 'configured',
+          },
+        ],
+      },
+      mailer: mailFolder === undefined ? relay(smtp, parts.clock) : createMailFolder(mailFolder),
+      sender: smtp.from ?? DEVELOPMENT_SENDER,
+    },
+  };
+}
+
+function relay(smtp: Settings['portal']['smtp'], clock: Clock): Mailer {
+  const { host = '', secure, user, password } = smtp;
+  return createSmtpMailer({
+    host,
+    port: smtp.port ?? (secure ? 465 : 587),
+    secure,
+    name: hostname(),
+    clock,
+    ...(user !== undefined && { user }),
+    ...(password !== undefined && { password }),
+  });
+}
