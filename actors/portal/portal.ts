@@ -52,6 +52,7 @@ import { TenantDirectory } from './tenants.ts';
 import { bootstrapTenants } from './tenants-bootstrap.ts';
 import { Tickets } from './tickets.ts';
 import { Uploads } from './uploads.ts';
+import { UserDirectory } from './users.ts';
 import { Validation } from './validation.ts';
 
 export interface PortalOptions {
@@ -97,6 +98,7 @@ export class Portal implements PortalService, HostedService {
   readonly mails: Mails;
   readonly administration: Administration;
   readonly reports: Reports;
+  readonly users: UserDirectory;
   readonly idempotency: IdempotentRequests;
   readonly #made: Members;
 
@@ -114,6 +116,7 @@ export class Portal implements PortalService, HostedService {
     this.mails = made.mails;
     this.administration = made.administration;
     this.reports = made.reports;
+    this.users = made.users;
     this.idempotency = made.idempotency;
   }
 
@@ -242,6 +245,7 @@ export class Portal implements PortalService, HostedService {
           ...{ tenants, administration, uploads, documents, signing, folders, mails },
           ...STANDING_IN,
           reports,
+          users: new UserDirectory({ system: actors, store, clock, ids }),
           idempotency: new RepeatedRequests({ system: actors, store, ids, faults }),
           mailer: options.mailer,
           sweeping: new BlobSweeping({ blobs, segmented, store, clock, log }),

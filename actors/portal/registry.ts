@@ -11,6 +11,7 @@ import { savedFlowDefinition } from './saved-flows.ts';
 import { segmentedUploadDefinition } from './segmented-uploads.ts';
 import { flowActionDefinition } from './signing-codes.ts';
 import { uploadDefinition } from './uploads.ts';
+import { portalUserDefinition } from './users.ts';
 
 export const portalDefinitions: readonly ActorDefinition[] = [
   documentDefinition,
@@ -23,6 +24,7 @@ export const portalDefinitions: readonly ActorDefinition[] = [
   marksSessionDefinition,
   mailDefinition,
   idempotentRequestDefinition,
+  portalUserDefinition,
   reportDefinition,
 ];
 

@@ -31,6 +31,7 @@ import { signatureRoutes } from './signatures.ts';
 import { signingRoutes } from './signing.ts';
 import { systemRoutes } from './system.ts';
 import { uploadRoutes } from './uploads.ts';
+import { userRoutes } from './users.ts';
 import { webhookRoutes } from './webhooks.ts';
 
 export interface PortalServerParts {
@@ -71,6 +72,7 @@ export function portalRoutes(
     ...savedFlowRoutes(service.savedFlows),
     ...marksSessionRoutes(service.marksSessions),
     ...reportRoutes(service.reports),
+    ...userRoutes(service.users, service.administration),
     ...organizationRoutes(service.administration, webhooks),
     ...webhookRoutes(webhooks),
     ...systemRoutes(),
