@@ -91,7 +91,15 @@ export async function signFileAtLevel(
   return FORMATS[request.format].signAtLevel(request, services);
 }
 
-/** Brings the signatures of a file to a higher level, or renews their archive time-stamp. @throws {CryptoError} */
+/**
+ * Brings the signatures of a file to a higher level, or renews their archive time-stamps; the same for all formats:
+ * - A signature is looked at first. One that is broken, or has a time-stamp over something else, is never built upon: it
+ *   stays as it is beside others, and `signature.mismatch` when none is sound.
+ * - What is at level T or LT already, or above, comes out as it was, and nobody is asked.
+ * - LTA always adds a further archive time-stamp, and before it the evidence about whoever made the time-stamps that it
+ *   covers, the newest archive time-stamp among them.
+ * @throws {CryptoError} `signature.mismatch`; `request.invalid` without a signature or a service; those of the services
+ */
 export async function augmentFile(
   request: AugmentFileRequest,
   services: SigningServices,

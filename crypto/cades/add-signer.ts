@@ -77,7 +77,7 @@ async function raisedSigner(
   const { level: to = 'B', at } = request;
   const { existing, der, signature } = withSigner(source, request);
   const { contentDigest } = existing;
-  return { existing, der: await raise(der, { to, at, signature, contentDigest }, services) };
+  return { existing, der: await raise(der, { to, at, signatures: [signature], contentDigest }, services) };
 }
 
 interface WithSigner {

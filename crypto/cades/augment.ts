@@ -2,21 +2,25 @@
 import { Asn1Error } from '../asn1/error.ts';
 import { OID } from '../asn1/oids.ts';
 import type { SigningServices } from '../authorities.ts';
-import type { SignedData } from '../cms/parse.ts';
+import { readableCertificates } from '../certificates/certificate.ts';
+import { evidenceInData } from '../cms/facts-evidence.ts';
+import type { SignedData, SignerInfo } from '../cms/parse.ts';
 import type { Source } from '../files/source.ts';
+import { revocationStatus } from '../revocation/status.ts';
 import { type AugmentFileRequest, CryptoError, type SignedFile } from '../types.ts';
+import { certificatesToProve } from './certificates-to-prove.ts';
 import { type ExistingSignature, readExisting } from './existing-signature.ts';
 import { raise, servicesFor } from './raise.ts';
 import { withFilesMeanwhile } from './signature-files.ts';
-import { assertOpen, assertSound } from './soundness.ts';
+import { assertOpen, soundSigners } from './soundness.ts';
 
 /**
- * Raises every signature in the file to the level; the file keeps its form: content inside or beside, DER or PEM.
- * `to: 'LTA'` on a file that has archive time-stamps adds the evidence for the newest ones and a new one over it all.
+ * Raises every sound signature in the file to the level, by the contract of `augmentFile`; the file keeps its form: content
+ * inside or beside, DER or PEM. `to: 'LTA'` on a file that has archive time-stamps adds the evidence for the newest ones
+ * and a new one over it all.
  * @throws {CryptoError} `cms.malformed`, `timestamp.malformed`, `input.unreadable`, `input.empty`, `input.changed`,
- *   `output.exists`, `output.unwritable`; `signature.mismatch` when a signature in it is broken; `request.invalid` when
- *   it is at that level already, when content is missing that LTA needs, or when an older archive time-stamp would
- *   break; what authorities throw
+ *   `output.exists`, `output.unwritable`; `signature.mismatch` when all signatures in it are broken; `request.invalid` when
+ *   content is missing that LTA needs, or when an older archive time-stamp would break; what authorities throw
  */
 export async function augmentCades(
   request: AugmentFileRequest,
@@ -42,12 +46,13 @@ export async function augmented(
 ): Promise<{ readonly existing: ExistingSignature; readonly der: Buffer }> {
   const levelServices = servicesFor(to, services);
   const existing = readExisting(source, content);
-  assertSound(existing, source);
+  const sound = soundSigners(existing, source);
   assertOpen(existing, source);
-  assertHigher(existing.data, to, source.path);
   try {
+    if (isReached(existing, sound, { to, at })) return { existing, der: existing.der };
     const { contentDigest } = existing;
-    return { existing, der: await raise(existing.der, { to, at, contentDigest }, levelServices) };
+    const signatures = sound.map(({ signature }) => signature);
+    return { existing, der: await raise(existing.der, { to, at, signatures, contentDigest }, levelServices) };
   } catch (error) {
     if (!(error instanceof Asn1Error)) throw error;
     throw new CryptoError('cms.malformed', `The signature ${source.path} can't be read: ${error.message}.`);
@@ -55,10 +60,26 @@ export async function augmented(
 }
 
 /** LTA can always be renewed; below it, adding what is there already would only make the file longer. */
-function assertHigher({ signers }: SignedData, to: AugmentFileRequest['to'], path: string): void {
+function isReached(
+  { data }: ExistingSignature,
+  signers: readonly SignerInfo[],
+  { to, at }: Pick<AugmentFileRequest, 'to' | 'at'>,
+): boolean {
   const everywhere = (type: string) =>
     signers.every(({ unsignedAttributes }) => unsignedAttributes?.values.has(type) === true);
-  const reached =
-    (to === 'T' && everywhere(OID.signatureTimestamp)) || (to === 'LT' && everywhere(OID.archiveTimestampV3));
-  if (reached) throw new CryptoError('request.invalid', `${path} is at level ${to} or above it already.`);
+  if (to === 'LTA' || !everywhere(OID.signatureTimestamp)) return false;
+  return to === 'T' || everywhere(OID.archiveTimestampV3) || isAnswered(data, signers, at);
+}
+
+/** Whether the file holds an answer about everybody whose certificate could be revoked. */
+function isAnswered(data: SignedData, signers: readonly SignerInfo[], at: number): boolean {
+  const { ends, others, newest } = certificatesToProve(data, signers);
+  const evidence = evidenceInData(data);
+  const known = others.flatMap(readableCertificates);
+  return [...ends, ...others].flatMap(readableCertificates).every((certificate) => {
+    const issuer = known.find((one) => one.subjectKey === certificate.issuerKey && certificate.signedBy(one));
+    if (issuer === undefined) return !ends.some((der) => der.equals(certificate.der));
+    if (issuer.fingerprint === certificate.fingerprint || certificate.ocspNoCheck) return true;
+    return revocationStatus(certificate, issuer, evidence, Math.min(newest, at)).status !== 'unknown';
+  });
 }

@@ -17,8 +17,8 @@ export interface CertificatesToProve {
 }
 
 /**
- * Signers and counter-signers, and whoever made their time-stamps; of an archived signature only the maker of the newest
- * archive time-stamp, since that proves the rest.
+ * Signers and counter-signers, and whoever made their time-stamps; of an archived signature only the makers of the newest
+ * archive time-stamp, which proves the rest, and of time-stamps that came after it.
  * @throws {Asn1Error} for a counter-signature that can't be read
  * @throws {CryptoError} `cms.malformed` when a certificate is not inside; `timestamp.malformed`
  */
@@ -38,7 +38,9 @@ export function certificatesToProve(data: SignedData, signers: readonly SignerIn
     const archives = signer.unsignedAttributes?.values.get(OID.archiveTimestampV3) ?? [];
     // An archive time-stamp covers the evidence for all before it, some of whom may have expired since.
     if (archives.length === 0) take(signer, known, 'a signer');
-    for (const value of archives.length === 0 ? timestampsIn(signer) : archives.slice(-1)) {
+    const archived = timeOf(archives.at(-1));
+    const stamps = timestampsIn(signer).filter((value) => archives.length === 0 || timeOf(value) > archived);
+    for (const value of [...stamps, ...archives.slice(-1)]) {
       const token = readTimestampToken(encoded(value));
       newest = Math.max(newest, token.genTime);
       for (const certificate of token.certificates) others.set(certificate.fingerprint, certificate);
@@ -55,6 +57,11 @@ export function certificatesToProve(data: SignedData, signers: readonly SignerIn
   const der = (certificates: Iterable<Certificate>) =>
     [...certificates].map((certificate) => certificate.der);
   return { ends: der(ends.values()), others: der(others.values()), newest };
+}
+
+/** Milliseconds since the epoch; 0 for none. */
+function timeOf(value: Element | undefined): number {
+  return value === undefined ? 0 : readTimestampToken(encoded(value)).genTime;
 }
 
 function timestampsIn({ attributes, unsignedAttributes }: SignerInfo): Element[] {

@@ -13,8 +13,8 @@ export interface RaiseRequest {
   readonly to: SignatureLevel;
   /** Now, milliseconds since the epoch. */
   readonly at: number;
-  /** Value of the one signature that is meant; left out, all are. */
-  readonly signature?: Buffer;
+  /** Values of the signatures that are meant; left out, all are. */
+  readonly signatures?: readonly Buffer[];
   /** Of the signed content; undefined when it is not at hand, which only LTA minds. */
   readonly contentDigest: (digest: DigestName) => Buffer | undefined;
 }
@@ -64,10 +64,10 @@ interface Chosen {
   readonly signer: SignerInfo;
 }
 
-function chosenIn({ signers }: SignedData, { signature }: RaiseRequest): Chosen[] {
+function chosenIn({ signers }: SignedData, { signatures }: RaiseRequest): Chosen[] {
   return signers
     .map((signer, place) => ({ signer, place }))
-    .filter(({ signer }) => signature === undefined || signer.signature.equals(signature));
+    .filter(({ signer }) => signatures?.some((value) => signer.signature.equals(value)) !== false);
 }
 
 /** What new time-stamps over a signature are made with: its own digest, or SHA-256 where that one is not made here. */

@@ -36,10 +36,16 @@ export interface StoredSignatures {
 /** More are not augmented; each costs a look at every certificate in it. */
 const MAX_SIGNATURES = 500;
 
-/** @throws {CryptoError} `pdf.*`; `cms.malformed` for a signature that can't be read */
-export function readStoredSignatures(source: ByteSource): StoredSignatures {
+/**
+ * @param isMeant by the name of the field
+ * @throws {CryptoError} `pdf.*`; `cms.malformed` for a signature that is meant and can't be read
+ */
+export function readStoredSignatures(
+  source: ByteSource,
+  isMeant: (field: string) => boolean = () => true,
+): StoredSignatures {
   return withPdf(source, (pdf) => {
-    const found = findSignatures(pdf, MAX_SIGNATURES);
+    const found = findSignatures(pdf, MAX_SIGNATURES).filter(({ field }) => isMeant(field));
     const lastTimestamp = found.findLastIndex(isTimestamp);
     return {
       signatures: found.map((one, index) => readOne(one, index < lastTimestamp)),

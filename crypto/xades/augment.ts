@@ -2,21 +2,22 @@
 import type { SigningServices } from '../authorities.ts';
 import { openSource, type Source } from '../files/source.ts';
 import { type AugmentFileRequest, CryptoError, type SignedFile } from '../types.ts';
-import { presentNodes, raisablePresent, readPresent } from './present-signature.ts';
+import { type PresentSignature, presentNodes, raisablePresent, readPresent } from './present-signature.ts';
 import { type Insertion, insertProperties, sealedBy } from './property-insertion.ts';
 import { raise } from './raise.ts';
 import { MAX_SIGNED_LENGTH, readDocument } from './read-document.ts';
 import { writeParts } from './signed-output.ts';
 import { mapDocument } from './validation/document-map.ts';
 import { type ContentFinder, type DataRoom, dataRoom } from './validation/reference-data.ts';
+import type { SignatureNode } from './validation/signature-node.ts';
 
 /**
- * Augments every XAdES signature of one file, by whomever it was made, that stands in no other one; a signature that
- * another one is over stays as it is. Properties are inserted, and no other byte changes.
+ * Augments every sound XAdES signature of one file, by the contract of `augmentFile`, that stands in no other one; a
+ * signature that another one is over stays as it is. Properties are inserted, and no other byte changes.
  *
  * A detached signature above `LT` needs `content`; below, what it is over is checked when given.
  * @throws {CryptoError} `request.invalid` when there is no signature to augment or a service is not there;
- *   `xml.existing-signature` when another signature is over each of them; `signature.mismatch` when one is broken; those of
+ *   `xml.existing-signature` when another signature is over each of them; `signature.mismatch` when all are broken; those of
  *   reading, of the services and of writing. No output is left then.
  */
 export async function augmentXades(
@@ -50,12 +51,29 @@ export async function augmentedParts(
   const map = mapDocument(document);
   const room = dataRoom(map, find);
   const insertions: Insertion[] = [];
-  for (const node of openNodes(room, source)) {
-    const signature = raisablePresent(room, readPresent(room, node), at);
+  for (const present of soundAmong(room, openNodes(room, source))) {
+    const { node } = present;
+    const signature = raisablePresent(room, present, at);
     const added = await raise(signature, to, at, services);
     if (added.length > 0) insertions.push({ signature: node, properties: added.join('') });
   }
   return { document, parts: insertProperties(document, map, insertions) };
+}
+
+/** Broken ones beside them stay what they are. @throws {CryptoError} `signature.mismatch` when all are broken */
+function soundAmong(room: DataRoom, nodes: readonly SignatureNode[]): readonly PresentSignature[] {
+  const sound: PresentSignature[] = [];
+  let broken: CryptoError | undefined;
+  for (const node of nodes) {
+    try {
+      sound.push(readPresent(room, node));
+    } catch (error) {
+      if (!(error instanceof CryptoError) || error.code !== 'signature.mismatch') throw error;
+      broken ??= error;
+    }
+  }
+  if (sound.length === 0 && broken !== undefined) throw broken;
+  return sound;
 }
 
 function openContent(path: string, signature: Source): Source {

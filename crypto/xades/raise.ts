@@ -2,6 +2,7 @@
 import { createHash, type Hash } from 'node:crypto';
 import type { Evidence, EvidenceSource, SigningServices, TimestampAuthority } from '../authorities.ts';
 import { fingerprintOf } from '../certificates/certificate.ts';
+import { NO_EVIDENCE } from '../cms/facts-evidence.ts';
 import { readTimestampToken } from '../timestamps/read.ts';
 import { CryptoError, type DigestName, type SignatureLevel } from '../types.ts';
 import type { ByteSink } from '../xml/index.ts';
@@ -90,7 +91,10 @@ async function longTerm(
   at: number,
   source: EvidenceSource,
 ): Promise<string[]> {
-  if (signature.hasCertificateValues && signature.hasRevocationValues) return [];
+  const isComplete = signature.hasCertificateValues && signature.hasRevocationValues;
+  // Values that are there already know nothing of a time-stamp that was made just now.
+  const unproven = isComplete ? timestamps.slice(signature.signatureTimestamps.length) : timestamps;
+  if (isComplete && unproven.length === 0) return [];
   const seen = new Set(signature.certificates.map(fingerprintOf));
   const fresh = (evidence: Evidence): Evidence => {
     const unseen = (der: Buffer): boolean => {
@@ -105,16 +109,20 @@ async function longTerm(
       ocsps: evidence.ocsps.filter(unseen),
     };
   };
-  const ofSigner = fresh(await source.collect([signature.certificate], signature.certificates, at));
+  const ofSigner = isComplete
+    ? NO_EVIDENCE
+    : fresh(await source.collect([signature.certificate], signature.certificates, at));
   const ofTimestamps: string[] = [];
-  for (const { id, token } of timestamps) {
+  for (const { id, token } of unproven) {
     ofTimestamps.push(timestampValidationText(id, fresh(await evidenceFor(token, at, source))));
   }
   // Each list may be there once; what is missing in one that others made stands beside it.
   const incomplete = signature.hasCertificateValues || signature.hasRevocationValues;
-  const values = incomplete
-    ? [timestampValidationText('', ofSigner)]
-    : [certificateValuesText(ofSigner), revocationValuesText(ofSigner)];
+  const values = isComplete
+    ? []
+    : incomplete
+      ? [timestampValidationText('', ofSigner)]
+      : [certificateValuesText(ofSigner), revocationValuesText(ofSigner)];
   // What belongs to a time-stamp follows it as closely as it can.
   return [...ofTimestamps, ...values].filter((text) => text !== '');
 }
