@@ -12,6 +12,20 @@ export interface BannerFacts {
   readonly cwd: string;
   /** Where the batch API answers; undefined when it is not served. */
   readonly batchUrl: string | undefined;
+  /** Undefined when the portal is not served. */
+  readonly portal:
+    | {
+        readonly url: string;
+        /** Where mails are written; undefined with a relay. */
+        readonly mailFolder: string | undefined;
+        /** That of the first organization, then that of the monitor. `secret` undefined: as configured. */
+        readonly keys: readonly {
+          readonly organization: string;
+          readonly application: string;
+          readonly secret: { readonly path: string; readonly made: string | undefined } | undefined;
+        }[];
+      }
+    | undefined;
   readonly root: string;
   readonly store: { readonly engine: string; readonly location: string };
   readonly inputs: readonly { readonly name: string; readonly path: string }[];
@@ -62,6 +76,7 @@ export function banner(facts: BannerFacts, style: BannerStyle): string {
   const rows: [string, string][] = [
     ['Batch API', facts.batchUrl ?? 'not served (Batch:Enabled is false)'],
     ['API key', apiKeyText(facts, place)],
+    ...portalRows(facts, place),
     ...facts.inputs.map(({ name, path }): [string, string] => [
       `Input folder`,
       `${place(path)}${name === 'default' ? '' : `  (${name})`}`,
@@ -103,6 +118,28 @@ export function banner(facts: BannerFacts, style: BannerStyle): string {
   return `${lines.join('\n')}\n`;
 }
 
+function portalRows({ portal }: BannerFacts, place: Paint): [string, string][] {
+  if (portal === undefined) return [['Portal', 'not served']];
+  const { url, mailFolder, keys } = portal;
+  return [
+    ['Portal', url],
+    ...keys.map((key): [string, string] => ['Portal key', portalKeyText(key, place)]),
+    ['E-mail', mailFolder === undefined ? 'through the relay' : `written to ${place(mailFolder)}`],
+  ];
+}
+
+function portalKeyText(
+  { organization, application, secret }: NonNullable<BannerFacts['portal']>['keys'][number],
+  place: Paint,
+): string {
+  const whose = `(organization ${organization})`;
+  if (secret === undefined) return `${application}|… as configured  ${whose}`;
+  const kept = `kept in ${place(secret.path)}`;
+  return secret.made === undefined
+    ? `${application}|… ${kept}  ${whose}`
+    : `${application}|${secret.made}  ${whose}, shown this once, ${kept}`;
+}
+
 function profileText({ name, source, verify, encrypt, validate }: BannerFacts['profiles'][number]): string {
   const flags = [
     `verify ${onOff(verify)}`,
@@ -142,6 +179,11 @@ function commandsToCopy(facts: BannerFacts, place: Paint): string[] {
     );
   }
   if (commands.length > 0) commands.push(`ls ${quoted(place(facts.output))}`);
+  const [key] = facts.portal?.keys ?? [];
+  if (facts.portal !== undefined && key?.secret !== undefined) {
+    const value = `${key.application}|$(cat ${quoted(place(key.secret.path))})`;
+    commands.push(`curl -H "X-Api-Key: ${value}" -F 'file=@contract.pdf' ${facts.portal.url}/api/uploads`);
+  }
   return commands;
 }
 

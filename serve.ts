@@ -11,11 +11,19 @@ import {
   Services,
   storageLayout,
 } from './actors/index.ts';
-import type { RunningService, Serve } from './commands/serve.ts';
+import type { RunningService, Serve, ServiceFacts } from './commands/serve.ts';
 import { hostMode, systemFacts } from './commands/system-facts.ts';
-import { createBatchMetrics, createBatchServer, type ForwardedTrust, type HttpServer } from './http/index.ts';
+import {
+  createBatchMetrics,
+  createBatchServer,
+  createPortalServer,
+  type HttpServer,
+  portalPageRoutes,
+} from './http/index.ts';
 import { keepApiKey, openKeyFolder, SESSION_FILE } from './key-folder.ts';
+import { batchListenSettings, portalListenSettings } from './listen-settings.ts';
 import type { ProfileName } from './machines/ids.ts';
+import { type PortalSetup, setUpPortal } from './portal-setup.ts';
 import {
   type Clock,
   Fatal,
@@ -26,7 +34,7 @@ import {
   systemIds,
 } from './runtime/index.ts';
 import { faultLine, inputOverlaps, type Settings } from './settings.ts';
-import { deriveEncryptionKey, setUpSigning } from './signing-setup.ts';
+import { deriveEncryptionKey, type SigningSetup, setUpSigning } from './signing-setup.ts';
 
 /**
  * Brings the service up in the order of batch-gaps §7: store, certificates, recovery, listening, then the work.
@@ -70,8 +78,21 @@ export const serve: Serve = async (settings, log, options) => {
       },
       () => clock.now(),
     );
+    /** Known once the portal listens; nobody asks before. */
+    let portalUrl: string | undefined;
+    const portal = portalIsServed(settings, signing)
+      ? await setUpPortal(settings, keys, signing, {
+          clock,
+          ids,
+          publicUrl: () => settings.portal.publicUrl ?? portalUrl ?? settings.portal.url.href,
+        })
+      : undefined;
+    for (const { kept: secret } of portal?.keys ?? []) if (secret) log.hide(secret.value);
     const services = await Services.open(
       {
+        ...(portal && { portal: portal.options }),
+        shards: settings.runtime.shards,
+        onLost: (why) => tellLost(why),
         batch: {
           layout,
           folders: folderOptions(settings, signing.profiles),
@@ -96,7 +117,7 @@ export const serve: Serve = async (settings, log, options) => {
       server = createBatchServer({
         service: batch,
         inspection: batch.inspection,
-        settings: httpSettings(settings, apiKey),
+        settings: batchListenSettings(settings, apiKey),
         clock,
         ids,
         log,
@@ -120,11 +141,25 @@ export const serve: Serve = async (settings, log, options) => {
       const { close } = server;
       working.push(() => close.call(server));
     }
+    if (services.portal !== undefined) {
+      const listener = createPortalServer({
+        service: services.portal,
+        settings: portalListenSettings(settings),
+        clock,
+        ids,
+        log,
+        version: options.version,
+        pageRoutes: portalPageRoutes(services.portal, clock),
+      });
+      portalUrl = (await listener.listen()).url;
+      working.push(() => listener.close());
+    }
     await services.start();
     const { engine, location } = store.describe();
     const service: RunningService = {
       facts: {
         batchUrl: url,
+        portal: portalFacts(portal, portalUrl),
         store: { engine, location },
         output: layout.output,
         apiKey: kept
@@ -139,7 +174,11 @@ export const serve: Serve = async (settings, log, options) => {
           encrypt: profile.encrypt,
           validate: profile.method === 'Local' ? profile.validateCertificate : undefined,
         })),
-        warnings: [...signing.warnings, ...signing.profiles.flatMap(laxities)],
+        warnings: [
+          ...signing.warnings,
+          ...signing.profiles.flatMap(laxities),
+          ...(settings.portal.enabled && portal === undefined ? [NO_SEAL] : []),
+        ],
       },
       lost,
       stop,
@@ -150,6 +189,28 @@ export const serve: Serve = async (settings, log, options) => {
     throw error;
   }
 };
+
+const NO_SEAL =
+  'The portal is not served: it seals with a signing profile of the Method Local, and there is none. Portal:Enabled=false says that this is meant.';
+
+/** Without a key of its own the portal could seal nothing; what `Portal:SealProfile` names has to be there. */
+function portalIsServed({ portal }: Settings, { profiles }: SigningSetup): boolean {
+  if (!portal.enabled) return false;
+  return portal.sealProfile !== undefined || profiles.some(({ method }) => method === 'Local');
+}
+
+function portalFacts(portal: PortalSetup | undefined, url: string | undefined): ServiceFacts['portal'] {
+  if (portal === undefined || url === undefined) return undefined;
+  return {
+    url,
+    mailFolder: portal.mailFolder,
+    keys: portal.keys.map(({ organization, application, kept }) => ({
+      organization,
+      application,
+      secret: kept && { path: kept.path, made: kept.made ? kept.value : undefined },
+    })),
+  };
+}
 
 /** Source: Batch Signing Service API, "What the service does" 8. */
 function laxities(profile: Profile): readonly string[] {
@@ -240,46 +301,4 @@ function folderOptions(
 function folderProfile(name: ProfileName, profiles: readonly Profile[]): ProfileName {
   if (profiles.some((profile) => profile.name === name)) return name;
   return profiles[0]?.name ?? name;
-}
-
-function httpSettings(settings: Settings, apiKey: string) {
-  const { certificatePath, keyPath } = settings.hosting.tls;
-  const { upload, actions, enabled } = settings.rateLimiting;
-  return {
-    host: settings.batch.url.host,
-    port: settings.batch.url.port,
-    apiKey,
-    previousApiKey: settings.auth.previousApiKey ?? '',
-    apiKeyHeader: settings.auth.apiKeyHeader,
-    cookieName: settings.auth.cookieName,
-    sessionHours: settings.auth.sessionHours,
-    allowedHosts: settings.allowedHosts,
-    requireHttps: settings.hosting.requireHttps,
-    forwarded: forwardedTrust(settings),
-    maxUploadBytes: settings.upload.maxBytes,
-    spoolFolder: settings.storage.root,
-    production: settings.production,
-    metricsNeedKey: settings.metrics.requireApiKey,
-    rateLimiting: {
-      enabled,
-      upload: rateWindow(upload),
-      actions: rateWindow(actions),
-    },
-    shutdownTimeout: settings.hosting.shutdownTimeoutSeconds * 1000,
-    ...(certificatePath !== undefined && keyPath !== undefined && { tls: { certificatePath, keyPath } }),
-  };
-}
-
-function rateWindow(limit: Settings['rateLimiting']['upload']) {
-  return {
-    permits: limit.permitsPerWindow,
-    windowSeconds: limit.windowSeconds,
-    queueLimit: limit.queueLimit,
-  };
-}
-
-function forwardedTrust({ hosting }: Settings): ForwardedTrust | undefined {
-  const { enabled, trustAnyProxy, knownProxies, knownNetworks, forwardLimit } = hosting.forwardedHeaders;
-  if (!enabled) return undefined;
-  return { anyProxy: trustAnyProxy, proxies: knownProxies, networks: knownNetworks, limit: forwardLimit };
 }

@@ -14,7 +14,7 @@ import type { Terminal } from './terminal.ts';
 /** What only the running service can tell the banner. */
 export type ServiceFacts = Pick<
   BannerFacts,
-  'batchUrl' | 'store' | 'output' | 'apiKey' | 'certificate' | 'profiles' | 'paused' | 'warnings'
+  'batchUrl' | 'portal' | 'store' | 'output' | 'apiKey' | 'certificate' | 'profiles' | 'paused' | 'warnings'
 >;
 
 /** A service that answers requests and watches folders. */
@@ -75,7 +75,7 @@ export async function runService(parts: {
       stack: exit === EXIT.failed && error instanceof Error ? error.stack : undefined,
     });
     await log.flush();
-    const hint = code.startsWith('listen.') ? ' Batch:Url says where the service listens.' : '';
+    const hint = code.startsWith('listen.') ? ' Batch:Url and Portal:Url say where the service listens.' : '';
     terminal.err(`sealwright could not start: ${message}${hint}\n`);
     return exit;
   }
@@ -84,6 +84,7 @@ export async function runService(parts: {
   terminal.out(banner(bannerFacts(parts, service.facts), { colors: terminal.colors }));
   log.info('Ready', {
     url: service.facts.batchUrl,
+    portal: service.facts.portal?.url,
     environment: settings.environment,
     version: parts.options.version,
   });

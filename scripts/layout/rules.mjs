@@ -59,7 +59,7 @@ export const ZONES = {
     builtins: true,
   },
   program: {
-    owns: /^(commands\/|(main|serve|banner|key-folder|service-log|signing-setup|signing-trust|portal-setup)\.ts$)/,
+    owns: /^(commands\/|(main|serve|banner|key-folder|service-log|signing-setup|signing-trust|portal-setup|listen-settings)\.ts$)/,
     enteredBy: [],
     imports: {
       machines: 'all',

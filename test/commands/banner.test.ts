@@ -7,6 +7,7 @@ const FACTS: BannerFacts = {
   environment: 'Development',
   cwd: '/srv/app',
   batchUrl: 'http://127.0.0.1:8080',
+  portal: undefined,
   root: '/srv/app/data',
   store: { engine: 'LMDB', location: '/srv/app/data/db' },
   inputs: [{ name: 'default', path: '/srv/app/data/input' }],

@@ -34,6 +34,7 @@ const serve: Serve = async () => {
   return {
     facts: {
       batchUrl: undefined,
+      portal: undefined,
       store: { engine: 'none', location: '/nowhere' },
       output: '/nowhere',
       apiKey: { from: 'nowhere' },

@@ -1,0 +1,58 @@
+/** From the configuration to what the two listeners need to know. */
+import type { ForwardedTrust, HttpSettings, ListenSettings } from './http/index.ts';
+import type { Settings } from './settings.ts';
+
+/** Of the batch service. */
+export function batchListenSettings(settings: Settings, apiKey: string): HttpSettings {
+  const { upload, actions, enabled } = settings.rateLimiting;
+  return {
+    ...commonSettings(settings),
+    host: settings.batch.url.host,
+    port: settings.batch.url.port,
+    apiKey,
+    previousApiKey: settings.auth.previousApiKey ?? '',
+    apiKeyHeader: settings.auth.apiKeyHeader,
+    cookieName: settings.auth.cookieName,
+    sessionHours: settings.auth.sessionHours,
+    maxUploadBytes: settings.upload.maxBytes,
+    metricsNeedKey: settings.metrics.requireApiKey,
+    rateLimiting: {
+      enabled,
+      upload: rateWindow(upload),
+      actions: rateWindow(actions),
+    },
+  };
+}
+
+/** Of the portal. */
+export function portalListenSettings(settings: Settings): ListenSettings {
+  const { host, port } = settings.portal.url;
+  return { ...commonSettings(settings), host, port };
+}
+
+function commonSettings(settings: Settings) {
+  const { certificatePath, keyPath } = settings.hosting.tls;
+  return {
+    allowedHosts: settings.allowedHosts,
+    requireHttps: settings.hosting.requireHttps,
+    forwarded: forwardedTrust(settings),
+    spoolFolder: settings.storage.root,
+    production: settings.production,
+    shutdownTimeout: settings.hosting.shutdownTimeoutSeconds * 1000,
+    ...(certificatePath !== undefined && keyPath !== undefined && { tls: { certificatePath, keyPath } }),
+  };
+}
+
+function rateWindow(limit: Settings['rateLimiting']['upload']) {
+  return {
+    permits: limit.permitsPerWindow,
+    windowSeconds: limit.windowSeconds,
+    queueLimit: limit.queueLimit,
+  };
+}
+
+function forwardedTrust({ hosting }: Settings): ForwardedTrust | undefined {
+  const { enabled, trustAnyProxy, knownProxies, knownNetworks, forwardLimit } = hosting.forwardedHeaders;
+  if (!enabled) return undefined;
+  return { anyProxy: trustAnyProxy, proxies: knownProxies, networks: knownNetworks, limit: forwardLimit };
+}
