@@ -63,7 +63,7 @@ const SIGNING = `.columns { display: grid; grid-template-columns: minmax(0, 1fr)
 .pages { overflow-x: auto; padding-bottom: 1rem; }
 .pages img { max-width: 100%; height: auto; background: #fff; }
 .pages pre { white-space: pre-wrap; padding: 1rem; border: 1px solid var(--line); background: var(--panel); font-family: ui-monospace, monospace; margin: 0; }
-.page { position: relative; margin: 0 auto 0.75rem; background: #fff; box-shadow: 0 0 0 1px var(--line); scroll-margin-top: 5rem; overflow: clip; }
+.page { position: relative; margin: 0 auto 0.75rem; background: #fff; outline: 1px solid var(--line); outline-offset: -1px; scroll-margin-top: 5rem; overflow: clip; }
 .page canvas { display: block; position: absolute; inset: 0; width: 100%; height: 100%; }
 .mark { position: absolute; border: 2px dashed #1b5fb4; background: rgb(27 95 180 / 12%); color: #0b2c57; font-size: 0.75rem; line-height: 1.2; overflow: hidden; pointer-events: none; z-index: 2; }
 .drawing { display: block; width: 100%; aspect-ratio: 3 / 1; border: 1px solid var(--field); border-radius: 0.375rem; background: #fff; touch-action: none; cursor: crosshair; }

@@ -1,0 +1,119 @@
+import test from 'ava';
+import { closeBrowser, visit } from './browser.ts';
+import { KEY, openDesk, TICKET } from './portal-desk.ts';
+
+test.after.always(() => closeBrowser());
+
+test.serial('a browser of three years ago gets the build of pdf.js that it can run', async (t) => {
+  const desk = await openDesk(t);
+  const visited = await visit(t, desk.url, { locale: 'en-US' });
+  if (visited === undefined) return;
+  const { page, requests } = visited;
+  // What such a browser does not have yet.
+  await page.addInitScript('delete Math.sumPrecise; delete Map.prototype.getOrInsertComputed');
+  await page.goto(`${desk.url}${desk.signPath}`);
+  await page.locator('.page[data-drawn]').first().waitFor();
+  await page.getByText('Clause 3').waitFor({ state: 'attached' });
+  t.true(requests.some((request) => request.endsWith('/old-pdf.min.mjs')));
+  t.false(requests.some((request) => request.endsWith('/pdf.min.mjs')));
+});
+
+test.serial('a scanned page in fax compression is decoded under the policy of the pages', async (t) => {
+  const desk = await openDesk(t, { file: scannedPdf() });
+  const visited = await visit(t, desk.url, { locale: 'en-US' });
+  if (visited === undefined) return;
+  const { page } = visited;
+  await page.goto(`${desk.url}${desk.signPath}`);
+  await page.locator('.page[data-drawn]').first().waitFor();
+  const pixel = await page.evaluate(`(() => {
+    const canvas = document.querySelector('.page canvas');
+    return [...canvas.getContext('2d').getImageData(canvas.width / 2, canvas.height / 2, 1, 1).data];
+  })()`);
+  t.deepEqual(pixel, [0, 0, 0, 255], 'the page is not black, as it was scanned');
+});
+
+test.serial(
+  'the pages send strict headers, no cookies, and compressed scripts of moderate size',
+  async (t) => {
+    const desk = await openDesk(t, { embedOrigins: [] });
+    const look = (path: string, headers: Record<string, string> = {}) =>
+      fetch(`${desk.url}${path}`, { headers });
+    for (const path of [
+      desk.signPath,
+      desk.embedPath,
+      '/check',
+      `/check/${KEY}`,
+      '/position-marks/none?v=1',
+    ]) {
+      const answer = await look(path);
+      const policy = answer.headers.get('content-security-policy') ?? '';
+      t.regex(policy, /^default-src 'none'; script-src 'self'; style-src 'self';/, path);
+      t.notRegex(policy, /unsafe|https?:/, path);
+      t.is(answer.headers.get('cache-control'), 'no-store', path);
+      t.is(answer.headers.get('referrer-policy'), 'no-referrer', path);
+      t.is(answer.headers.get('x-content-type-options'), 'nosniff', path);
+      t.is(answer.headers.get('set-cookie'), null, path);
+      const html = await answer.text();
+      t.notRegex(html, /\son\w+=|style=|<script>|javascript:/i, path);
+    }
+    const file = await look(`/document/key/${KEY}/content?ticket=${TICKET}`);
+    t.regex(file.headers.get('content-disposition') ?? '', /^attachment/);
+    t.is((await look(`/document/key/${KEY}/content?ticket=wrong`)).status, 422);
+    const key = await look('/document/assets/key-worker.js');
+    t.is(key.headers.get('content-security-policy'), "default-src 'none'; script-src 'self'");
+
+    const html = await (await look(desk.signPath)).text();
+    const names = [...html.matchAll(/\/document\/assets\/([\w-]+\.js)/g)].map(([, name]) => name ?? '');
+    let own = 0;
+    let whole = 0;
+    for (const name of [...names, 'pdf.min.mjs', 'pdf.worker.min.mjs']) {
+      const answer = await look(`/document/assets/${name}`, { 'accept-encoding': 'br' });
+      t.is(answer.headers.get('content-encoding'), 'br', name);
+      const bytes = Number(answer.headers.get('content-length'));
+      if (name.endsWith('.js')) own += bytes;
+      whole += bytes;
+      const again = await look(`/document/assets/${name}`, {
+        'accept-encoding': 'br',
+        'if-none-match': answer.headers.get('etag') ?? '',
+      });
+      t.is(again.status, 304, name);
+    }
+    t.log(`scripts of the signing page: ${own} bytes of our own, ${whole} with pdf.js`);
+    t.true(names.length > 8);
+    t.true(own < 20_000, `${own} bytes`);
+    t.true(whole < 480_000, `${whole} bytes`);
+    t.is((await look('/document/assets/..%2f..%2fpackage.json')).status, 404);
+    t.is((await look('/document/assets/cmaps/..%2f..%2fpackage.json')).status, 404);
+  },
+);
+
+/** A page that is one black picture of 64 by 64 pixels in CCITT group 4. */
+function scannedPdf(): Buffer {
+  // One line in horizontal mode (64 black), the others like the one above, end of block.
+  const bits = `001${'00110101'}${'0000001111'}${'0000110111'}${'11'.repeat(63)}${'000000000001'.repeat(2)}`;
+  const bytes = Buffer.from(
+    (bits.match(/.{1,8}/g) ?? []).map((byte) => Number.parseInt(byte.padEnd(8, '0'), 2)),
+  );
+  const content = 'q 200 0 0 200 0 0 cm /I Do Q';
+  const picture =
+    '<< /Type /XObject /Subtype /Image /Width 64 /Height 64 /ColorSpace /DeviceGray /BitsPerComponent 1 ' +
+    `/Filter /CCITTFaxDecode /DecodeParms << /K -1 /Columns 64 /Rows 64 >> /Length ${bytes.length} >>`;
+  return Buffer.from(
+    `%PDF-1.4
+1 0 obj << /Type /Catalog /Pages 2 0 R >> endobj
+2 0 obj << /Type /Pages /Count 1 /Kids [3 0 R] >> endobj
+3 0 obj << /Type /Page /Parent 2 0 R /MediaBox [0 0 200 200] /Contents 4 0 R /Resources << /XObject << /I 5 0 R >> >> >> endobj
+4 0 obj << /Length ${content.length} >>
+stream
+${content}
+endstream endobj
+5 0 obj ${picture}
+stream
+${bytes.toString('latin1')}
+endstream endobj
+trailer << /Root 1 0 R /Size 6 >>
+%%EOF
+`,
+    'latin1',
+  );
+}
