@@ -85,6 +85,8 @@ export interface BulkQuery {
   readonly limit: number;
   /** True: only count what would be done. */
   readonly countOnly: boolean;
+  /** Ids of the request that asks, for the log. Source: batch-gaps §2, "Both ids". */
+  readonly request?: { readonly RequestId: string; readonly TraceId: string } | undefined;
 }
 
 /** Source: batch-gaps §15, "Bulk retry / cancel". */
@@ -188,8 +190,8 @@ export interface BulkJobs {
   cancelMany(query: BulkQuery, reason: string | null): Promise<BulkReport>;
   /**
    * Forgets terminal jobs with their history; their files stay, and what no watcher was to take again is still not
-   * taken. Skipped are jobs with files to put away and those a client may still ask for by its upload key. Each job
-   * goes in a step of its own, so that a second call goes on where a lost one ended. Source: batch-gaps §14.
+   * taken. Skipped are jobs with files to put away and those a client may still ask for by its upload key. They
+   * go in transactions of many, so that a second call goes on where a lost one ended. Source: batch-gaps §14.
    */
   clear(): Promise<ClearReport>;
 }

@@ -56,7 +56,7 @@ export class BulkService implements BulkJobs {
   }
 
   async #each(
-    { countOnly }: BulkQuery,
+    { countOnly, request }: BulkQuery,
     { ids, matched }: { readonly ids: readonly JobId[]; readonly matched: number },
     act: (id: JobId) => Promise<JobView>,
   ): Promise<BulkReport> {
@@ -64,28 +64,33 @@ export class BulkService implements BulkJobs {
     const items: BulkReport['items'][number][] = [];
     for (let at = 0; at < ids.length; at += AT_ONCE) {
       const group = ids.slice(at, at + AT_ONCE);
-      items.push(...(await Promise.all(group.map((id) => this.#one(id, act)))));
+      items.push(...(await Promise.all(group.map((id) => this.#one(id, act, request)))));
     }
     const done = items.filter(({ code }) => code === null).length;
     return { matched, done, skipped: items.length - done, items };
   }
 
   /** One that cannot be done is told with its code; what was done before it stays done. */
-  async #one(id: JobId, act: (id: JobId) => Promise<JobView>): Promise<BulkReport['items'][number]> {
+  async #one(
+    id: JobId,
+    act: (id: JobId) => Promise<JobView>,
+    request: BulkQuery['request'],
+  ): Promise<BulkReport['items'][number]> {
     try {
       const job = await act(id);
       return { jobId: id, newJobId: job.id, code: null };
     } catch (error) {
-      return { jobId: id, newJobId: null, code: this.#codeOf(id, error) };
+      return { jobId: id, newJobId: null, code: this.#codeOf(id, error, request) };
     }
   }
 
-  #codeOf(id: JobId, error: unknown): RefusalCode {
+  #codeOf(id: JobId, error: unknown, request: BulkQuery['request']): RefusalCode {
     if (error instanceof Refusal) return error.code;
     if (isRetryable(error)) return 'service.busy';
     this.#parts.log.error('One job of a bulk action failed.', {
       JobId: id,
       Error: describeFailure(error).message,
+      ...request,
     });
     return 'internal';
   }

@@ -55,6 +55,8 @@ export class FolderIntake {
   async takeByRescan(folder: FolderOfFile, file: Candidate): Promise<JobView | undefined> {
     if (file.path.length > PATH_LIMIT) throw tooLong(file.path);
     const rows = await this.#rowsOf(file);
+    // Most files of a rescan have their job: making one to be refused costs ten times as much as looking.
+    if (isOwned(rows)) return undefined;
     const outcome = await this.#parts.maker.make(this.#job(folder, file, 'rescan'));
     if (!outcome.accepted && outcome.because === 'taken') return undefined;
     const { actor, durable } = accepted(outcome);

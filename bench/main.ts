@@ -20,6 +20,7 @@ const BENCHES = {
   large: 'time and memory of very large files, beside sha256sum',
   step: 'durable steps a second of the runtime, beside plain LMDB',
   http: 'requests a second, beside a bare server',
+  'crowded-folder': 'a folder with 100,000 files: queued, started over, rescanned',
   watch: 'how soon 10,000 dropped files are seen',
   pipeline: 'signed files a second from a watched folder, beside the bare loop',
 } as const;

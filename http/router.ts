@@ -47,6 +47,7 @@ export interface ApiRequest<Params, Query, Body, Who = Identity> {
   readonly identity: Who | undefined;
   readonly caller: Caller;
   readonly requestId: string;
+  readonly traceId: string;
 }
 
 /** `Code`: the codes the service may refuse with. */

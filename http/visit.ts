@@ -176,6 +176,7 @@ export class Visit {
         identity: admission.identity as never,
         caller: this.#caller,
         requestId: this.#scene.requestId,
+        traceId: this.#traceId,
       });
     if (turn === undefined) return handle();
     return turn.then(() => {

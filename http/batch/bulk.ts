@@ -88,8 +88,9 @@ export function bulkRoutes(bulk: BulkJobs): readonly AnyRoute[] {
       body: retryBody,
       responses: { 200: bulkRetryShape },
       refusals: ['validation.body-invalid', 'service.busy'],
-      async handle({ body }) {
-        const { matched, done, skipped, items } = await bulk.retryMany(queryOf(body));
+      async handle({ body, requestId, traceId }) {
+        const request = { RequestId: requestId, TraceId: traceId };
+        const { matched, done, skipped, items } = await bulk.retryMany({ ...queryOf(body), request });
         return json(200, { matched, created: done, skipped, items });
       },
     }),
@@ -102,11 +103,11 @@ export function bulkRoutes(bulk: BulkJobs): readonly AnyRoute[] {
       body: cancelBody,
       responses: { 200: bulkCancelShape },
       refusals: ['validation.reason-too-long', 'validation.body-invalid', 'service.busy'],
-      async handle({ body }) {
+      async handle({ body, requestId, traceId }) {
         checkReason(body.reason);
         const statuses = [body.status ?? []].flat();
         const { matched, done, skipped, items } = await bulk.cancelMany(
-          { ...queryOf(body), statuses },
+          { ...queryOf(body), statuses, request: { RequestId: requestId, TraceId: traceId } },
           body.reason,
         );
         return json(200, {

@@ -63,9 +63,9 @@ export async function room(t: ExecutionContext, options: RoomOptions = {}): Prom
   const layout = storageLayout(root);
   const signer = pki().signer('p-256');
   const profile = 'default' as ProfileName;
-  const real = openLmdbStore({ folder: layout.db });
-  const store = options.wrapStore?.(real) ?? real;
   const faults = new Faults();
+  const real = openLmdbStore({ folder: layout.db, faults });
+  const store = options.wrapStore?.(real) ?? real;
   const complaints: string[] = [];
   const complain = (text: string, properties?: object) =>
     complaints.push(`${text} ${JSON.stringify(properties ?? {})}`);

@@ -143,3 +143,29 @@ test('a canceled file whose job was cleared is not taken by its watcher, until i
     'nothing is remembered for ever',
   );
 });
+
+test('clearing writes the jobs of a piece in one transaction', async (t) => {
+  const it = await room(t, { watch: false });
+  const ids = await failing(it, 40);
+  // Putting aside and recording come after the end of a job: then all forty can go, and nothing else is written.
+  const settled = async () => {
+    const jobs = await Promise.all(ids.map((id) => it.store.load({ kind: 'job', id })));
+    const { totalCount } = await it.batch.events.list({ kinds: ['JobFailed'], page: 1, pageSize: 1 });
+    return (
+      totalCount === 40 &&
+      jobs.every((job) => (job?.context as { untidy?: boolean } | undefined)?.untidy === false)
+    );
+  };
+  while (!(await settled())) await new Promise((resolve) => setImmediate(resolve));
+  await it.store.flushed();
+  let groups = 0;
+  const countGroup = () => {
+    groups += 1;
+    it.faults.arm('store.group.before-transaction', countGroup);
+  };
+  it.faults.arm('store.group.before-transaction', countGroup);
+  const { deleted } = await it.batch.bulk.clear();
+  it.faults.disarm();
+  t.is(deleted, 40);
+  t.is(groups, 3, 'one remembers the forty inputs, one forgets the jobs, one is the event');
+});

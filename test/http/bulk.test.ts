@@ -12,12 +12,16 @@ test('a bulk retry passes its selection on and answers what became of each job',
   const { call, service } = await startServer(t);
   const since = '2026-11-20T00:00:00.000Z';
   const asked = { status: 'Failed', profile: 'invoices', errorCode: 'remote.timeout', since, limit: 7 };
-  const response = await call('/api/jobs/retry', post(asked));
+  const traced = { traceparent: '00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01' };
+  const sent = post(asked);
+  const response = await call('/api/jobs/retry', { ...sent, headers: { ...sent.headers, ...traced } });
   t.is(response.status, 200);
   const body = bulkRetryShape.parse(await response.json());
   t.like(body, { matched: 3, created: 1, skipped: 1 });
   t.is(body.items[1]?.code, 'job.input-missing');
-  t.deepEqual(service.bulk.asked.at(-1), {
+  const heard = service.bulk.asked.at(-1);
+  t.regex(heard?.query.request?.TraceId ?? '', /^00-4bf92f3577b34da6a3ce929d0e0e4736-[0-9a-f]{16}-01$/);
+  t.deepEqual(heard, {
     action: 'retry',
     query: {
       profile: 'invoices',
@@ -25,6 +29,11 @@ test('a bulk retry passes its selection on and answers what became of each job',
       since: Date.parse(since),
       limit: 7,
       countOnly: false,
+      // What goes wrong with a single job is logged under the request that asked.
+      request: {
+        RequestId: response.headers.get('x-request-id'),
+        TraceId: heard?.query.request?.TraceId ?? '',
+      },
     },
     reason: null,
   });
