@@ -11,6 +11,7 @@ import type { ActorsOptions } from './commands/actors.ts';
 import { checkConfig, tellProblems } from './commands/check-config.ts';
 import type { DecryptOptions } from './commands/decrypt.ts';
 import { EXIT, type ExitCode } from './commands/exit-codes.ts';
+import type { KeyRole, KeysWords } from './commands/keys.ts';
 import { runService } from './commands/serve.ts';
 import { serviceManager } from './commands/service-manager.ts';
 import type { Terminal } from './commands/terminal.ts';
@@ -173,6 +174,61 @@ async function main(argv: readonly string[]): Promise<ExitCode> {
         return actorsCommand(settings, { ...(kind && { kind }), ...(id && { id }) }, options, terminal);
       });
     });
+  const keys = program
+    .command('keys')
+    .description('organizations, applications and keys of the portal, while the service is stopped');
+  const runKeys = async (words: KeysWords, { json }: { readonly json: boolean }) => {
+    exit = await withSettings(load(), async (settings) => {
+      const { keys: keysCommand } = await import('./commands/keys.ts');
+      return keysCommand(settings, words, { json }, { clock: systemClock, ids: systemIds, terminal });
+    });
+  };
+  const keysCommand = (name: string, description: string) =>
+    keys
+      .command(name)
+      .description(description)
+      .addOption(configDir())
+      .option('--json', 'print JSON', false)
+      .addHelpText('after', SETTINGS_HELP);
+  keysCommand('list', 'show the organizations, their applications and the beginnings of their keys').action(
+    (options: { json: boolean }) => runKeys({ do: 'list' }, options),
+  );
+  keysCommand('organization', 'make an organization')
+    .argument('<name>', 'its name')
+    .option('--identifier <text>', 'its registration number')
+    .action((organization: string, options: { json: boolean; identifier?: string }) =>
+      runKeys(
+        {
+          do: 'organization',
+          organization,
+          ...(options.identifier && { identifier: options.identifier }),
+        },
+        options,
+      ),
+    );
+  keysCommand('create', 'make a key, and the organization and the application where they are missing')
+    .argument('<organization>', 'its name')
+    .argument('<application>', 'its name, unique over all organizations')
+    .addOption(
+      new Option('--role <role>', 'Monitor and Administrator are for applications of "Sys Admin"')
+        .choices(['Normal', 'Monitor', 'Administrator'])
+        .default('Normal'),
+    )
+    .action((organization: string, application: string, options: { json: boolean; role: KeyRole }) =>
+      runKeys({ do: 'create', organization, application, role: options.role }, options),
+    );
+  keysCommand('monitor', 'make a key that may only monitor')
+    .argument('[application]', 'its name in the organization "Sys Admin"', 'monitor')
+    .action((application: string, options: { json: boolean }) =>
+      runKeys({ do: 'create', organization: 'Sys Admin', application, role: 'Monitor' }, options),
+    );
+  keysCommand('revoke', 'make a key good no more')
+    .argument('<organization>', 'its name')
+    .argument('<application>', 'its name')
+    .argument('<key>', 'beginning of its secret, or its id')
+    .action((organization: string, application: string, key: string, options: { json: boolean }) =>
+      runKeys({ do: 'revoke', organization, application, key }, options),
+    );
   const jobs = program.command('jobs').description('look at jobs without the service');
   const exporting = jobs
     .command('export')

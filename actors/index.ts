@@ -7,6 +7,7 @@ export type { FolderOptions } from './folders.ts';
 export { exportJobs } from './job-export.ts';
 export { createMailFolder } from './portal/adapters/mail-folder.ts';
 export { createSmtpMailer } from './portal/adapters/smtp.ts';
+export { administrationOf } from './portal/administration-offline.ts';
 export type { Mailer } from './portal/mail-port.ts';
 export type { PortalOptions } from './portal/portal.ts';
 export { FIRST_APPLICATION, FIRST_MONITOR, FIRST_ORGANIZATION } from './portal/tenants-bootstrap.ts';
