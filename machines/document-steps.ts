@@ -287,7 +287,11 @@ export const refuseTurn: Decide<'REFUSE_TURN'> = (document, message) => {
     reason,
   });
   const note = `${nameOf(turn)} refused.`;
-  if (!stops) return { context, effects: announcing(event), note };
+  if (!stops) {
+    // What waited for a reservation that is given up now need wait no longer.
+    const next = applying(context, at);
+    return { context: next.context, effects: [...announcing(event), ...next.effects], note };
+  }
   const letter = { about: 'refused', reason, byName: doer.name } as const;
   const notices = document.disableNotifications
     ? []
