@@ -28,6 +28,12 @@ const FILE_MODE = 0o640;
  */
 export const UNCOUNTED_GRACE = 60 * 60_000;
 
+/**
+ * Time of modification of every blob, which never moves: whoever reads a file for signing takes one that moves for
+ * another file. When it was last put here is its time of access; reading can only make that later.
+ */
+const MADE_AT = 0;
+
 /** Files looked at before others get their turn. */
 const PIECE = 64;
 
@@ -178,7 +184,7 @@ export class Blobs {
       if (there?.size === blob.length && (await this.#refresh(target))) await rm(path, { force: true });
       else {
         const now = this.#parts.clock.now() / 1000;
-        await utimes(path, now, now);
+        await utimes(path, now, MADE_AT);
         await rename(path, target);
       }
       // Also where the file was there already: whoever put it may not have come this far.
@@ -194,7 +200,7 @@ export class Blobs {
   async #refresh(path: string): Promise<boolean> {
     const now = this.#parts.clock.now() / 1000;
     try {
-      await utimes(path, now, now);
+      await utimes(path, now, MADE_AT);
       return true;
     } catch (error) {
       if ((error as NodeJS.ErrnoException).code === 'ENOENT') return false;
@@ -239,14 +245,14 @@ export class Blobs {
     before: Millis,
   ): Promise<number | undefined> {
     const there = await stat(path).catch(() => undefined);
-    if (there === undefined || there.mtimeMs > before || (await isCounted(store, sha256))) return undefined;
+    if (there === undefined || there.atimeMs > before || (await isCounted(store, sha256))) return undefined;
     // A power cut must not bring back the step that counted it.
     await store.flushed();
     if (await isCounted(store, sha256)) return undefined;
     // From here to the end in one go: whoever puts the same content here has either said so or comes later.
     if (this.#underWay.has(sha256)) return undefined;
     const last = statSync(path, { throwIfNoEntry: false });
-    if (last === undefined || last.mtimeMs > before) return undefined;
+    if (last === undefined || last.atimeMs > before) return undefined;
     unlinkSync(path);
     return last.size;
   }

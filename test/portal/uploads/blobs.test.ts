@@ -3,6 +3,7 @@ import { existsSync, readdirSync, readFileSync, truncateSync, writeFileSync } fr
 import { join } from 'node:path';
 import test from 'ava';
 import { blobCounters, UNCOUNTED_GRACE } from '../../../actors/portal/blobs.ts';
+import { openSource } from '../../../crypto/files/source.ts';
 import { newTenant, room } from './room.ts';
 
 function filesOf(portal: string): string[] {
@@ -88,4 +89,16 @@ test('a path is only made of a digest, and counters add up what refers to a file
     'blob/a': 2,
     'blob/b': 1,
   });
+});
+
+test('content put here again is the same file to whoever reads it meanwhile', async (t) => {
+  const { blobs, clock } = room(t);
+  const { blob } = await blobs.put(Buffer.from('the content'));
+  const source = openSource(blobs.pathOf(blob));
+  clock.forward(60_000);
+  await blobs.put(Buffer.from('the content'));
+  clock.forward(60_000);
+  t.true(await blobs.touch(blob));
+  t.notThrows(() => source.assertUnchanged());
+  source.close();
 });
