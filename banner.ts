@@ -166,6 +166,10 @@ function certificateText({ certificate }: BannerFacts, place: Paint): string {
   return `${subject}, ${place(path)}${development ? ' (development)' : ''}`;
 }
 
+/** Makes the request that creates a document of the answer to an upload. */
+const CREATION =
+  's/^{/{"displayName":"Hello",/; s/.*/{"files":[&],"flowActions":[{"type":"Signer","user":{"name":"Ana","email":"ana@example.com"},"allowElectronicSignature":true}]}/';
+
 /** Commands that work as they are, on a machine that has nothing prepared. */
 function commandsToCopy(facts: BannerFacts, place: Paint): string[] {
   const commands: string[] = [];
@@ -181,8 +185,11 @@ function commandsToCopy(facts: BannerFacts, place: Paint): string[] {
   if (commands.length > 0) commands.push(`ls ${quoted(place(facts.output))}`);
   const [key] = facts.portal?.keys ?? [];
   if (facts.portal !== undefined && key?.secret !== undefined) {
-    const value = `${key.application}|$(cat ${quoted(place(key.secret.path))})`;
-    commands.push(`curl -H "X-Api-Key: ${value}" -F 'file=@contract.pdf' ${facts.portal.url}/api/uploads`);
+    const { url } = facts.portal;
+    commands.push(
+      `KEY="${key.application}|$(cat ${quoted(place(key.secret.path))})"`,
+      `echo Hello | curl -sH "X-Api-Key: $KEY" -F 'file=@-;filename=hello.txt' ${url}/api/uploads | sed '${CREATION}' | curl -sH "X-Api-Key: $KEY" -H 'Content-Type: application/json' -d @- ${url}/api/documents`,
+    );
   }
   return commands;
 }

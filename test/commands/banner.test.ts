@@ -76,6 +76,22 @@ test('the README shows what is printed', (t) => {
   const printed = plain({
     version: (JSON.parse(readFileSync('package.json', 'utf8')) as { version: string }).version,
     apiKey: { from: 'file', path: '/srv/app/data/keys/api-key', made: 'N1uYTKFM…' },
+    portal: {
+      url: 'http://127.0.0.1:8090',
+      mailFolder: '/srv/app/data/mail',
+      keys: [
+        {
+          organization: 'Default',
+          application: 'default',
+          secret: { path: '/srv/app/data/keys/portal-application-secret', made: '7f3c…' },
+        },
+        {
+          organization: 'Sys Admin',
+          application: 'monitor',
+          secret: { path: '/srv/app/data/keys/portal-monitor-secret', made: '09be…' },
+        },
+      ],
+    },
     certificate: {
       subject:
         'O=sealwright development, OU=NOT FOR PRODUCTION, CN=sealwright development signer NOT FOR PRODUCTION',

@@ -78,6 +78,7 @@ test('an input folder below the root is made, one elsewhere is not', async (t) =
   const elsewhere = join(freshFolder(), 'share');
   const program = start(cwd, [
     '--Batch:Url=http://127.0.0.1:0',
+    '--Portal:Url=http://127.0.0.1:0',
     '--Storage:Inputs:0:Name=below',
     '--Storage:Inputs:0:Path=data/in/deep',
     '--Storage:Inputs:1:Name=elsewhere',
@@ -98,6 +99,7 @@ test('an input folder that a link leads into a work folder is refused with exit 
   symlinkSync(join(cwd, 'data/output'), join(share, 'in'));
   const { code, err } = await run(cwd, [
     '--Batch:Url=http://127.0.0.1:0',
+    '--Portal:Url=http://127.0.0.1:0',
     '--Storage:Inputs:0:Name=linked',
     `--Storage:Inputs:0:Path=${join(share, 'in')}`,
   ]);
@@ -107,7 +109,7 @@ test('an input folder that a link leads into a work folder is refused with exit 
 
 test('a start with nothing configured gets ready, is refused a second time, drains on SIGTERM and starts again', async (t) => {
   const cwd = freshFolder();
-  const words = ['--Batch:Url=http://127.0.0.1:0'];
+  const words = ['--Batch:Url=http://127.0.0.1:0', '--Portal:Url=http://127.0.0.1:0'];
   const first = start(cwd, words);
   await first.says(/\[INF\] Ready/);
   t.regex(first.out(), /shown this once/);
@@ -140,7 +142,10 @@ test('a port that is taken ends with exit code 3 and names the way out', async (
   await new Promise<void>((resolve) => taken.listen(0, '127.0.0.1', resolve));
   t.teardown(() => taken.close());
   const { port } = taken.address() as { port: number };
-  const { code, err } = await run(freshFolder(), [`--Batch:Url=http://127.0.0.1:${port}`]);
+  const { code, err } = await run(freshFolder(), [
+    `--Batch:Url=http://127.0.0.1:${port}`,
+    '--Portal:Url=http://127.0.0.1:0',
+  ]);
   t.is(code, 3);
   t.regex(err, new RegExp(`127\\.0\\.0\\.1:${port}: in use.*Batch:Url`));
 });
@@ -157,6 +162,7 @@ test('a signing certificate that cannot be read ends with exit code 2', async (t
   const { code, err } = await run(freshFolder(), [
     '--Signing:Certificate:Pfx:Path=missing.pfx',
     '--Batch:Url=http://127.0.0.1:0',
+    '--Portal:Url=http://127.0.0.1:0',
   ]);
   t.is(code, 2);
   t.regex(err, /missing\.pfx/);
@@ -166,7 +172,7 @@ test('a configured secret never reaches the output of a running service', async 
   const secret = 'the-configured-api-key-0815';
   const program = start(
     freshFolder(),
-    ['--Batch:Url=http://127.0.0.1:0', '--Logging:LogLevel:Default=Verbose'],
+    ['--Batch:Url=http://127.0.0.1:0', '--Portal:Enabled=false', '--Logging:LogLevel:Default=Verbose'],
     { Auth__ApiKey: secret },
   );
   await program.says(/\[INF\] Ready/);

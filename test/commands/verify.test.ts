@@ -7,7 +7,11 @@ import { freshFolder, run, start } from './program.ts';
 /** A folder in which the program itself has signed `hello.txt`. */
 async function signedHello(): Promise<{ cwd: string; file: string }> {
   const cwd = freshFolder();
-  const words = ['--Batch:Url=http://127.0.0.1:0', '--WatchedFolder:StabilityPollIntervalMs=50'];
+  const words = [
+    '--Batch:Url=http://127.0.0.1:0',
+    '--Portal:Enabled=false',
+    '--WatchedFolder:StabilityPollIntervalMs=50',
+  ];
   const program = start(cwd, words);
   await program.says(/\[INF\] Ready/);
   const url = /http:\/\/127\.0\.0\.1:\d+/.exec(program.out())?.[0] ?? '';

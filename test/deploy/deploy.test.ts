@@ -47,7 +47,7 @@ test('systemd hears of a service that is ready after the banner, and of one that
   writeFileSync(join(cwd, 'systemd-notify'), `#!/bin/sh\necho "$NOTIFY_SOCKET $1" >> '${heard}'\n`);
   chmodSync(join(cwd, 'systemd-notify'), 0o755);
   const env = { NOTIFY_SOCKET: '/run/notify', PATH: `${cwd}:${process.env['PATH'] ?? ''}` };
-  const service = start(cwd, ['--Batch:Url=http://127.0.0.1:0'], env);
+  const service = start(cwd, ['--Batch:Url=http://127.0.0.1:0', '--Portal:Url=http://127.0.0.1:0'], env);
   await service.says(/\[INF\] Ready/);
   while (!existsSync(heard)) await new Promise((resolve) => setImmediate(resolve));
   service.child.kill('SIGTERM');

@@ -78,6 +78,8 @@ export class Service {
     const all = {
       'Storage:Root': root,
       'Batch:Url': 'http://127.0.0.1:0',
+      'Portal:Enabled': false,
+      'Portal:Url': 'http://127.0.0.1:0',
       'RateLimiting:Enabled': false,
       'WatchedFolder:StabilityPollIntervalMs': 50,
       'WatchedFolder:StabilityRequiredSamples': 2,
@@ -112,6 +114,13 @@ export class Service {
     if (first instanceof Error) throw first;
     checkAnswersOf(first);
     return new Service(root, first, child, output, ended);
+  }
+
+  /** Where the portal listens; throws where the settings did not ask for one (`Portal:Enabled`). */
+  get portalUrl(): string {
+    const url = /Portal\s+(http:\/\/127\.0\.0\.1:\d+)/.exec(this.#output.text)?.[1];
+    if (url === undefined) throw new Error(`There is no portal:\n${this.#output.text}`);
+    return url;
   }
 
   /** Everything printed so far. */
