@@ -68,8 +68,9 @@ test.serial(
     let whole = 0;
     for (const name of [...names, 'pdf.min.mjs', 'pdf.worker.min.mjs']) {
       const answer = await look(`/document/assets/${name}`, { 'accept-encoding': 'br' });
-      t.is(answer.headers.get('content-encoding'), 'br', name);
       const bytes = Number(answer.headers.get('content-length'));
+      // Small ones are sent as they are.
+      if (answer.headers.get('content-encoding') !== 'br') t.true(bytes < 1000, name);
       if (name.endsWith('.js')) own += bytes;
       whole += bytes;
       const again = await look(`/document/assets/${name}`, {

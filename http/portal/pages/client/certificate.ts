@@ -51,7 +51,8 @@ export function startCertificate(
         const initials = await initialsOn(data, maybe('#certificate-initials'), pageSizes);
         const started = await post<Started>(data, 'signature/certificate', {
           certificate: base64(opened.certificate),
-          signatureInitialsPositions: initials,
+          // Places that are sent stand for all that were placed beforehand.
+          ...(initials.length > 0 && { signaturePositions: [...data.marks, ...initials] }),
         });
         const { token, toSignHash } = started;
         if (!started.success || token === null || toSignHash === null) throw rejected(started, data);

@@ -1,0 +1,123 @@
+/** The whole program with a relay for its mails, and the calls of an application that has documents signed. */
+import { writeFile } from 'node:fs/promises';
+import type { ExecutionContext } from 'ava';
+import { freshPath } from '../crypto/pades/verdicts.ts';
+import { pki } from '../pki/pki.ts';
+import { partsOf, type Relay, startRelay } from '../portal/mail/relay.ts';
+import { Service, temporaryRoot } from '../service/service.ts';
+
+const APPLICATION = 'Browser tests';
+const SECRET = '0123456789abcdef'.repeat(4);
+
+export interface ShownDocument {
+  readonly id: string;
+  readonly key: string;
+  readonly status: string;
+  readonly flowActions: readonly {
+    readonly id: string;
+    readonly status: string;
+    readonly refusalReason: string | null;
+  }[];
+}
+
+export class PortalProgram {
+  readonly url: string;
+  readonly relay: Relay;
+  readonly #service: Service;
+
+  private constructor(url: string, relay: Relay, service: Service) {
+    this.url = url;
+    this.relay = relay;
+    this.#service = service;
+  }
+
+  /** The portal trusts the tests' authority and, for its seals, its own. */
+  static async start(t: ExecutionContext): Promise<PortalProgram> {
+    const root = await temporaryRoot(t);
+    const relay = await startRelay(t);
+    const service = await Service.start(t, {
+      root,
+      settings: {
+        'Portal:Url': 'http://127.0.0.1:0',
+        'Portal:Bootstrap:Organization': 'Ärzte & Söhne',
+        'Portal:Bootstrap:Application': APPLICATION,
+        'Portal:Bootstrap:Secret': SECRET,
+        'Portal:Smtp:Host': '127.0.0.1',
+        'Portal:Smtp:Port': relay.port,
+        'Portal:Smtp:From': 'portal@example.test',
+        'Signing:Trust:Roots:0': pki().rootFile,
+        'Signing:Trust:Intermediates:0': pki().issuingFile,
+        'Signing:Trust:Revocation': 'None',
+      },
+    });
+    const url = await service.until('the banner to name the portal', async () => {
+      return /Portal\s+(http:\/\/127\.0\.0\.1:\d+)/.exec(service.printed)?.[1];
+    });
+    return new PortalProgram(url, relay, service);
+  }
+
+  async call<Answer>(method: 'GET' | 'POST', path: string, body?: object): Promise<Answer> {
+    const answer = await fetch(`${this.url}${path}`, {
+      method,
+      headers: { 'x-api-key': `${APPLICATION}|${SECRET}`, 'content-type': 'application/json' },
+      ...(body !== undefined && { body: JSON.stringify(body) }),
+    });
+    const text = await answer.text();
+    if (!answer.ok) throw new Error(`${method} ${path} answered ${answer.status}: ${text}`);
+    return (text === '' ? undefined : JSON.parse(text)) as Answer;
+  }
+
+  /** A document of this PDF with these flow actions; its id. */
+  async create(pdf: Buffer, flowActions: readonly object[], more: object = {}): Promise<string> {
+    const { id } = await this.call<{ id: string }>('POST', '/api/uploads/bytes', {
+      bytes: pdf.toString('base64'),
+    });
+    const files = [
+      { displayName: 'Rental agreement', id, name: 'agreement.pdf', contentType: 'application/pdf' },
+    ];
+    const [created] = await this.call<readonly { documentId: string }[]>('POST', '/api/documents', {
+      files,
+      flowActions,
+      ...more,
+    });
+    return created?.documentId ?? '';
+  }
+
+  document(id: string): Promise<ShownDocument> {
+    return this.call('GET', `/api/documents/${id}`);
+  }
+
+  actionUrl(id: string, emailAddress: string, more: object = {}): Promise<{ url: string; embedUrl: string }> {
+    return this.call('POST', `/api/documents/${id}/action-url`, { emailAddress, ...more });
+  }
+
+  /** The document once it has this status. */
+  reached(id: string, status: string): Promise<ShownDocument> {
+    return this.#service.until(`document ${id} to be ${status}`, async () => {
+      const shown = await this.document(id);
+      return shown.status === status ? shown : undefined;
+    });
+  }
+
+  /** The plain text of the newest mail to somebody that fits. */
+  mail(to: string, fits: RegExp): Promise<RegExpExecArray> {
+    return this.#service.until(`a mail to ${to}`, async () => {
+      for (const { to: taken, raw } of [...this.relay.taken].reverse()) {
+        const found = taken.includes(to) ? fits.exec(partsOf(raw).get('text/plain') ?? '') : null;
+        if (found !== null) return found;
+      }
+      return undefined;
+    });
+  }
+
+  /** The signed PDF, in a file. */
+  async signedFile(id: string): Promise<string> {
+    const { bytes } = await this.call<{ bytes: string }>(
+      'GET',
+      `/api/documents/${id}/content-b64?type=Signatures`,
+    );
+    const path = freshPath('signed.pdf');
+    await writeFile(path, Buffer.from(bytes, 'base64'));
+    return path;
+  }
+}

@@ -1,0 +1,131 @@
+import test from 'ava';
+import { pki } from '../pki/pki.ts';
+import { mutool, pdfsig } from '../verifiers/index.ts';
+import { closeBrowser, visit } from './browser.ts';
+import { certificateFile } from './certificate-files.ts';
+import { clausePdf } from './portal-desk.ts';
+import { PortalProgram } from './portal-program.ts';
+
+test.after.always(() => closeBrowser());
+
+const ANA = { name: 'Ana Souza', email: 'ana@example.test' };
+const BRUNO = { name: 'Bruno Lima', email: 'bruno@example.test' };
+const CARLA = { name: 'Carla Reis', email: 'carla@example.test' };
+
+test.serial(
+  'a flow of three goes through the real program: mailed link, mailed code, certificate, approval',
+  async (t) => {
+    const portal = await PortalProgram.start(t);
+    const visited = await visit(t, portal.url, { locale: 'en-US' });
+    if (visited === undefined) return;
+    const { page } = visited;
+    const id = await portal.create(clausePdf(3), [
+      { type: 'Signer', step: 1, user: ANA, allowElectronicSignature: true },
+      { type: 'Signer', step: 2, user: BRUNO },
+      { type: 'Approver', step: 3, user: CARLA },
+    ]);
+
+    // The mail leads to the page; whoever follows the link first changes nothing.
+    const [link = ''] = await portal.mail(ANA.email, /http:\/\/\S+\/document\/key\/\S+/);
+    const before = JSON.stringify(await portal.document(id));
+    for (let scan = 0; scan < 10; scan += 1) t.is((await fetch(link)).status, 200);
+    await page.goto(link);
+    await page.locator('.page[data-drawn]').first().waitFor();
+    t.is(JSON.stringify(await portal.document(id)), before, 'looking at the page has changed something');
+    await page.getByRole('button', { name: /^Send a code to a/ }).click();
+    await page.getByText('The code was sent').waitFor();
+    const [, code = ''] = await portal.mail(ANA.email, /\b(\d{6})\b/);
+    await page.getByLabel('Code from the e-mail').fill(code);
+    await page.getByRole('button', { name: 'Sign the document' }).click();
+    await page.getByText('You signed the document.').waitFor();
+    await page.reload();
+    await page.getByRole('heading', { name: 'Done', exact: true }).waitFor();
+
+    const file = certificateFile({ kind: 'p-256', password: 'open', name: BRUNO.name });
+    await page.goto((await portal.actionUrl(id, BRUNO.email)).url);
+    await page.getByLabel('Certificate file').setInputFiles(file.path);
+    await page.getByLabel('Password of the file').fill('open');
+    await page.getByRole('button', { name: 'Sign the document' }).click();
+    await page.getByText('The document was signed with the certificate of Bruno Lima.').waitFor();
+
+    const { url } = await portal.actionUrl(id, CARLA.email);
+    await page.goto(url);
+    await page.getByRole('button', { name: 'Approve the document' }).click();
+    await page.getByText('You approved the document.').waitFor();
+
+    const { key } = await portal.reached(id, 'Concluded');
+    const signed = await portal.signedFile(id);
+    const verdicts = await pdfsig(signed, pki());
+    t.deepEqual(
+      verdicts.map(({ signature }) => signature),
+      ['Signature is Valid.', 'Signature is Valid.'],
+    );
+    t.is(verdicts[1]?.certificate, 'Certificate is Trusted.');
+    t.true(verdicts[1]?.coversWholeFile);
+    t.is((await mutool(signed)).length, 2);
+
+    await page.goto(`${portal.url}/check/${key}`);
+    await page.getByRole('heading', { name: 'Rental agreement' }).waitFor();
+    await page.getByRole('heading', { name: 'Bruno Lima' }).waitFor();
+    await page.getByRole('heading', { name: 'Ana Souza' }).waitFor();
+    t.deepEqual(await page.context().cookies(), []);
+  },
+);
+
+test.serial(
+  'an RSA key signs at the real program, a drawing is kept, and a refusal stops the flow',
+  async (t) => {
+    const portal = await PortalProgram.start(t);
+    const visited = await visit(t, portal.url, { locale: 'pt-BR' });
+    if (visited === undefined) return;
+    const { page } = visited;
+    const id = await portal.create(
+      clausePdf(1),
+      [
+        {
+          type: 'Signer',
+          user: BRUNO,
+          prePositionedMarks: [{ topLeftX: 50, topLeftY: 60, width: 200, height: 60 }],
+        },
+      ],
+      { disablePendingActionNotifications: true },
+    );
+    const file = certificateFile({ kind: 'rsa-2048', password: 'abrir', name: BRUNO.name });
+    const { url, embedUrl } = await portal.actionUrl(id, BRUNO.email);
+    t.regex(embedUrl, /\/document\/key\/[A-Z0-9]{20}\/sign-embedded\?ticket=[\w-]+$/);
+    await page.goto(url);
+    await page.getByText('Sua assinatura fica aqui').waitFor();
+    await page.getByLabel('Arquivo de certificado').setInputFiles(file.path);
+    await page.getByLabel('Senha do arquivo').fill('abrir');
+    await page.getByRole('button', { name: 'Assinar o documento' }).click();
+    await page.getByText('O documento foi assinado com o certificado de Bruno Lima.').waitFor();
+    await portal.reached(id, 'Concluded');
+    const [verdict] = await pdfsig(await portal.signedFile(id), pki());
+    t.like(verdict, { signature: 'Signature is Valid.', certificate: 'Certificate is Trusted.' });
+
+    const drawn = await portal.create(clausePdf(1), [
+      { type: 'Signer', step: 1, user: ANA, allowElectronicSignature: true },
+      { type: 'Signer', step: 2, user: BRUNO },
+    ]);
+    await page.goto((await portal.actionUrl(drawn, ANA.email)).url);
+    await page.getByText('Desenhar também').click();
+    const area = page.getByRole('img', { name: 'Área de desenho' });
+    await area.hover();
+    await page.mouse.down();
+    await page.mouse.move(300, 300, { steps: 3 });
+    await page.mouse.up();
+    await page.getByRole('button', { name: 'Assinar o documento' }).click();
+    await page.getByText('Você assinou o documento.').waitFor();
+
+    await page.goto((await portal.actionUrl(drawn, BRUNO.email)).url);
+    await page.getByText('Recusar', { exact: true }).click();
+    await page.getByLabel('Por que você recusa?').fill('O valor está errado.');
+    await page.getByRole('button', { name: 'Recusar o documento' }).click();
+    await page.getByText('Você recusou o documento.').waitFor();
+    const refused = await portal.reached(drawn, 'Refused');
+    t.is(refused.flowActions[1]?.refusalReason, 'O valor está errado.');
+    await page.reload();
+    await page.getByRole('heading', { name: 'Recusado' }).waitFor();
+    await page.getByText('Motivo: O valor está errado.').waitFor();
+  },
+);
