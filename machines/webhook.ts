@@ -66,7 +66,7 @@ export interface NewDelivery {
   readonly body: string;
   /** When it happened. */
   readonly createdAt: Millis;
-  /** Not to be sent earlier. */
+  /** Not to be sent earlier; 0 = at once. */
   readonly notBefore: Millis;
 }
 
@@ -135,14 +135,14 @@ function added(known: readonly Delivery[], fresh: readonly NewDelivery[]): reado
 }
 
 /** Pending ones go on as they are, but the one that waits is sent now; ended ones queue up again. */
-function resent(lane: LaneContext, ids: readonly string[], at: Millis): Queue {
+function resent(lane: LaneContext, ids: readonly string[]): Queue {
   const again = lane.deliveries.filter(({ id, status }) => ids.includes(id) && status !== 'Pending');
   const headAsked = lane.queue[0] !== undefined && ids.includes(lane.queue[0]);
   return {
     deliveries: lane.deliveries.map((delivery) => {
       if (again.includes(delivery))
-        return { ...delivery, status: 'Pending' as const, tries: 0, endedAt: null, notBefore: at };
-      return headAsked && delivery.id === lane.queue[0] ? { ...delivery, notBefore: at } : delivery;
+        return { ...delivery, status: 'Pending' as const, tries: 0, endedAt: null, notBefore: 0 };
+      return headAsked && delivery.id === lane.queue[0] ? { ...delivery, notBefore: 0 } : delivery;
     }),
     queue: [...lane.queue, ...again.map(({ id }) => id)],
     retryAt: headAsked ? 0 : lane.retryAt,
@@ -200,7 +200,7 @@ const machine = setup({
       };
     }),
     resend: assign(({ context, event }) =>
-      event.type === 'RESEND' ? { at: event.at, ...resent(context, event.ids, event.at) } : {},
+      event.type === 'RESEND' ? { at: event.at, ...resent(context, event.ids) } : {},
     ),
     forgetOld: assign(({ context, event }) => ({
       at: event.at,

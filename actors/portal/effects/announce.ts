@@ -75,13 +75,15 @@ async function enqueue(
   parts: AnnounceParts,
 ): Promise<void> {
   const { document, type, sequence, at } = event;
+  const isDelayed = type === 'DocumentConcluded' && parts.concludedDelay > 0;
   const delivery: NewDelivery = {
     id: deliveryId(webhookId, document.id, sequence),
     type,
     sequence,
     body,
     createdAt: at,
-    notBefore: type === 'DocumentConcluded' ? at + parts.concludedDelay : at,
+    // A clock that was set back holds up nothing that is to go at once.
+    notBefore: isDelayed ? at + parts.concludedDelay : 0,
   };
   await put(laneAddress(webhookId, document.id), delivery, event, parts);
 }

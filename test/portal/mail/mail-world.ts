@@ -81,7 +81,10 @@ export function makeMailWorld(t: ExecutionContext, options: MailWorldOptions): M
   const mails = new Mails({ system: () => runtime.system, store, clock, ids });
   t.teardown(async () => {
     mailer.close();
-    await runtime.stop(0);
+    const stopped = runtime.stop(0);
+    // The grace is over once time goes on.
+    clock.advance(1);
+    await stopped;
   });
   const until = async (condition: () => boolean | Promise<boolean>): Promise<void> => {
     while (!(await condition())) await new Promise((resolve) => setImmediate(resolve));
