@@ -13,6 +13,8 @@ export interface ResponseObject {
   readonly description: string;
   readonly headers?: { readonly [name: string]: object };
   readonly content?: { readonly [mediaType: string]: { readonly schema?: object } };
+  /** Ours: the answer may also have no body at all. */
+  readonly 'x-may-be-empty'?: true;
 }
 
 type Responses = { [status: string]: ResponseObject | { readonly $ref: string } };
@@ -110,6 +112,7 @@ function success(
     description,
     headers: headerRefs(headers),
     ...(Object.keys(content).length > 0 && { content }),
+    ...(given.length > 1 && given.includes('empty') && status === 200 && { 'x-may-be-empty': true }),
   };
 }
 

@@ -26,6 +26,7 @@ export interface Answer {
 interface Described {
   readonly headers?: { readonly [name: string]: unknown };
   readonly content?: { readonly [mediaType: string]: { readonly schema?: object } };
+  readonly 'x-may-be-empty'?: true;
 }
 
 /** What requests without a route, or before they come to one, are answered: their codes and the form of the body. */
@@ -94,8 +95,11 @@ export class AnswerBook {
     return codes.includes(body.code) ? found : [...found, `the code ${body.code} at an unknown route`];
   }
 
-  #body(answer: Answer, { content }: Described, at: readonly string[]): readonly string[] {
+  #body(answer: Answer, described: Described, at: readonly string[]): readonly string[] {
+    const { content } = described;
     if (answer.method === 'HEAD') return [];
+    const isEmpty = answer.headers.get('content-length') === '0';
+    if (isEmpty && described['x-may-be-empty'] === true) return [];
     const type = (answer.headers.get('content-type') ?? '').split(';')[0]?.trim() ?? '';
     if (content === undefined) {
       return answer.body === undefined || answer.body === '' ? [] : ['a body where none is described'];
