@@ -93,7 +93,7 @@ export function documentKeyName(key: string): string {
 
 /** A validation key as people write it: without regard to case, dashes and spaces. Source: portal-gaps §17. */
 export function foldedKey(text: string): string {
-  return text.replace(/[\s-]/g, '').toUpperCase();
+  return text.replace(/[\s\p{Pd}]/gu, '').toUpperCase();
 }
 
 /** One spelling of names and addresses for comparisons. */
