@@ -176,7 +176,6 @@ export const serve: Serve = async (settings, log, options) => {
         })),
         warnings: [
           ...signing.warnings,
-          ...signing.profiles.flatMap(laxities),
           ...(settings.portal.enabled && portal === undefined ? [NO_SEAL] : []),
         ],
       },
@@ -210,18 +209,6 @@ function portalFacts(portal: PortalSetup | undefined, url: string | undefined): 
       secret: kept && { path: kept.path, made: kept.made ? kept.value : undefined },
     })),
   };
-}
-
-/** Source: Batch Signing Service API, "What the service does" 8. */
-function laxities(profile: Profile): readonly string[] {
-  const warnings: string[] = [];
-  if (!profile.verify)
-    warnings.push(`Signing profile ${profile.name} publishes without verification (Verify=false).`);
-  if (profile.method === 'Local' && profile.validateCertificate === false)
-    warnings.push(
-      `Signing profile ${profile.name} signs without validating its certificate (ValidateCertificate=false).`,
-    );
-  return warnings;
 }
 
 /**

@@ -315,6 +315,8 @@ export interface StatisticsView {
   readonly completed: number;
   readonly failed: number;
   readonly canceled: number;
+  /** Of the completed ones: published as an encryption envelope. */
+  readonly encrypted: number;
   readonly perStage: {
     readonly queueWait: StageFigures;
     readonly sign: StageFigures;

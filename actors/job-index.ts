@@ -52,6 +52,8 @@ export interface EndedFacts {
   readonly sign?: number;
   readonly verify?: number;
   readonly output?: number;
+  /** Published as an encryption envelope; left out when it was not. */
+  readonly encrypted?: true;
 }
 
 /** What the newest job of a path left for the watcher to know. */
@@ -121,7 +123,13 @@ function endedFacts({ state, context }: JobActor): EndedFacts | undefined {
   if (endedAt === null || endedAt === undefined || !TERMINAL_STATES.includes(state as JobState))
     return undefined;
   if (state !== 'Completed') return { state: state as JobState, method };
-  return { state, method, ...(claimedAt && { queueWait: wait(queuedAt, claimedAt) }), ...times };
+  return {
+    state,
+    method,
+    ...(claimedAt && { queueWait: wait(queuedAt, claimedAt) }),
+    ...times,
+    ...(context.outputEncrypted && { encrypted: true }),
+  };
 }
 
 /** Not below zero where the clock was set back between the two. */

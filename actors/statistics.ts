@@ -69,6 +69,7 @@ export class StatisticsService implements Statistics {
     const now = clock.now();
     const since = now - window;
     const ends = { Completed: 0, Failed: 0, Canceled: 0 };
+    let encrypted = 0;
     const methods = { Local: 0, RemoteSigner: 0 };
     const stages = STAGES.map((name) => ({ name, sketch: new DurationSketch() }));
     let lastMinute = 0;
@@ -78,6 +79,7 @@ export class StatisticsService implements Statistics {
         ends[facts.state] += 1;
       if (facts.state !== 'Completed') continue;
       methods[facts.method] += 1;
+      if (facts.encrypted) encrypted += 1;
       if ((key[0] as number) > now - MINUTE) lastMinute += 1;
       for (const { name, sketch } of stages) {
         const taken = facts[name];
@@ -91,6 +93,7 @@ export class StatisticsService implements Statistics {
       completed: ends.Completed,
       failed: ends.Failed,
       canceled: ends.Canceled,
+      encrypted,
       perStage: {
         queueWait: queueWait ?? NONE,
         sign: sign ?? NONE,

@@ -45,6 +45,7 @@ export const statisticsShape = z.strictObject({
   completed: z.int(),
   failed: z.int(),
   canceled: z.int(),
+  encrypted: z.int(),
   perStage: z.strictObject({ queueWait: figures, sign: figures, verify: figures, output: figures }),
   perMethod: z.strictObject({ Local: z.int(), RemoteSigner: z.int() }),
   throughputPerMinute: z.number(),

@@ -27,6 +27,7 @@ const FIGURES = [
   ['completed', 'Completed, 24 h'],
   ['failed', 'Failed, 24 h'],
   ['canceled', 'Canceled, 24 h'],
+  ['encrypted', 'Encrypted, 24 h'],
   ['rate', 'Throughput now'],
 ];
 

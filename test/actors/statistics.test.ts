@@ -36,7 +36,7 @@ test('statistics count what ended within the window, and time only what complete
   });
   const done = { state: 'Completed', method: 'Local' };
   const put = [
-    ended(0.5, { ...done, queueWait: 10, sign: 2, verify: 1, output: 3 }),
+    ended(0.5, { ...done, queueWait: 10, sign: 2, verify: 1, output: 3, encrypted: true }),
     ended(5, { ...done, queueWait: 30, sign: 4 }),
     ended(6, { state: 'Completed', method: 'RemoteSigner' }),
     ended(7, { state: 'Failed', method: 'Local' }),
@@ -46,7 +46,8 @@ test('statistics count what ended within the window, and time only what complete
   await store.commit(stepOf(A, 0, { rows: { put, remove: [] } }));
   const statistics = new StatisticsService({ store, clock });
   const quarter = await statistics.over(15 * MINUTE);
-  t.like(quarter, { since: now - 15 * MINUTE, completed: 3, failed: 1, canceled: 1, throughputPerMinute: 1 });
+  t.like(quarter, { since: now - 15 * MINUTE, completed: 3, failed: 1, canceled: 1, encrypted: 1 });
+  t.is(quarter.throughputPerMinute, 1);
   t.deepEqual(quarter.perMethod, { Local: 2, RemoteSigner: 1 });
   t.like(quarter.perStage.queueWait, { count: 2, avgMs: 20, maxMs: 30 });
   t.like(quarter.perStage.sign, { count: 2, avgMs: 3, maxMs: 4 });

@@ -82,6 +82,7 @@ export class MemoryStatistics implements Statistics {
       failed: 1,
       canceled: 0,
       perStage: { queueWait: figures, sign: figures, verify: figures, output: none },
+      encrypted: 1,
       perMethod: { Local: 2, RemoteSigner: 0 },
       throughputPerMinute: 2,
       lifetimePerMinute: 0.5,

@@ -8,6 +8,7 @@ interface Statistics {
   readonly completed: number;
   readonly failed: number;
   readonly canceled: number;
+  readonly encrypted: number;
   readonly throughputPerMinute: number;
 }
 
@@ -38,6 +39,7 @@ export async function refreshOverview(): Promise<void> {
   show('completed', day.completed);
   show('failed', day.failed);
   show('canceled', day.canceled);
+  show('encrypted', day.encrypted);
   show('rate', `${day.throughputPerMinute} / min`);
   const rows = last.items.map(jobRow);
   refill(part('#rows'), ...(rows.length > 0 ? rows : [noRows(6, 'No jobs yet.')]));
