@@ -11,9 +11,6 @@ export const ACTOR_FAULTS = declareFaultPoints({
   'pool.sign.staged': 'The input stands in the working folder; nothing is signed.',
   'pool.sign.signed': 'The signed file stands in the working folder; no step says so.',
   'pool.release.linked': 'The output has its name; neither the folder is synced nor a step committed.',
-  'portal.seal.signed': 'A sealed file of the portal stands under a temporary name; no step says so.',
-  'portal.finish.signed':
-    "A file with a participant's signature stands under a temporary name; no step says so.",
   'pool.tidy.removed': 'The original is gone; the working folder stands and no step says so.',
   'pool.quarantine.moved': 'The working folder stands in error/; no step says so.',
 });

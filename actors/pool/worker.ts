@@ -15,6 +15,7 @@ import {
 } from '../../crypto/index.ts';
 import { Faults, systemClock, systemIds } from '../../runtime/index.ts';
 import '../faults.ts';
+import '../portal/document-faults.ts';
 import { NAME_LIMIT, outputName, outputNames, possibleOutputNames, stagedName } from '../file-names.ts';
 import { fileDigest } from '../files/digest.ts';
 import { makeDirectories } from '../files/directories.ts';

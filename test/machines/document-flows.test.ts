@@ -71,7 +71,8 @@ function randomMessage(world: World): object {
   const action = pick(random, context.actions);
   const user = action && pick(random, usersOf(action));
   const turn = { flowActionId: action?.id, userId: user?.id };
-  const id = `id-${(world.fresh += 1)}`;
+  world.fresh += 1;
+  const id = `id-${world.fresh}`;
   const work = world.effects.find(({ do: what }) => what === 'applySignature' || what === 'conclude');
   const outcomes = (): object => {
     if (work?.do === 'conclude')

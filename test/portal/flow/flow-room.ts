@@ -135,6 +135,7 @@ export async function flowRoom(
         close() {},
       },
       sender: 'portal@example.org',
+      webhooks: { allowPrivate: true, concludedDelay: 0 },
       ...more,
     },
     { store, clock: systemClock, ids: systemIds, log, faults, pool },
