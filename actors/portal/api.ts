@@ -515,10 +515,19 @@ export interface PortalSigning {
   /** Refusals: `InvalidTicket` for an unknown, used or expired token. */
   completeCertificate(
     access: SigningAccess,
-    request: { readonly token: string; readonly signature: Buffer },
+    request: {
+      readonly token: string;
+      readonly signature: Buffer;
+      /** Nobody is told whose turn is next. @default false */
+      readonly disableNotifications?: boolean | undefined;
+    },
     scene: SigningScene,
   ): Promise<{ readonly success: boolean; readonly validationResults: ValidationResultsView }>;
-  approve(access: SigningAccess, scene: SigningScene): Promise<void>;
+  approve(
+    access: SigningAccess,
+    scene: SigningScene,
+    approval?: { readonly disableNotifications?: boolean | undefined },
+  ): Promise<void>;
   refuse(access: SigningAccess, reason: string, scene: SigningScene): Promise<void>;
   /** Sends a six-digit code to the participant's address. */
   sendEmailCode(access: SigningAccess, resend: boolean): Promise<void>;

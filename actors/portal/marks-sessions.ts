@@ -12,7 +12,7 @@ import {
 } from '../../machines/marks-session.ts';
 import { PortalRefusal } from '../../machines/portal-refusals.ts';
 import type { ActorDefinition, ActorSystem, Clock, Ids, Json } from '../../runtime/index.ts';
-import type { MarksSessions, Tenant } from './api.ts';
+import type { MarksSessions, Tenant, Tenants } from './api.ts';
 import { cleanContentType, cleanName } from './upload-names.ts';
 import type { Uploads } from './uploads.ts';
 
@@ -35,6 +35,7 @@ export interface MarksSessionsParts {
   readonly clock: Pick<Clock, 'now'>;
   readonly ids: Pick<Ids, 'uuid'>;
   readonly uploads: Pick<Uploads, 'findUpload' | 'locationOf'>;
+  readonly tenants: Pick<Tenants, 'embedOrigins'>;
   /** `Portal:PublicUrl`, without a slash at its end. */
   readonly publicUrl: string;
 }
@@ -80,17 +81,18 @@ export class MarksSessionService implements MarksSessions {
 
   /** Refusals: `MarksSessionNotFound`, also once its hour is over. */
   async get(given: string) {
-    const { system, uploads, clock } = this.#parts;
+    const { system, uploads, clock, tenants } = this.#parts;
     const id = parsePortalId('DocumentId', given);
     const actor = id && (await system.read({ kind: MARKS_SESSION, id }));
     if (!id || !actor) throw new PortalRefusal('MarksSessionNotFound');
-    const { files, data, createdAt } = actor.context as MarksSessionContext;
+    const { files, data, createdAt, organizationId } = actor.context as MarksSessionContext;
     // Also while its deadline is still to fire.
     if (clock.now() - createdAt >= MARKS_SESSION_LIFETIME) throw new PortalRefusal('MarksSessionNotFound');
     return {
       id,
       files: files.map((file) => ({ id: file.id, location: uploads.locationOf(file.id) })),
       data,
+      embedOrigins: await tenants.embedOrigins(organizationId),
     };
   }
 }

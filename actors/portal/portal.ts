@@ -28,26 +28,24 @@ import { applySignatureHandler } from './effects/apply-signature.ts';
 import { concludeHandler } from './effects/conclude.ts';
 import { emptyFolderHandler } from './effects/empty-folder.ts';
 import { makeReportHandler } from './effects/make-report.ts';
-import { notifyHandler } from './effects/notify.ts';
-import { type MailProfile, sendMailHandler } from './effects/send-mail.ts';
 import { Folders } from './folders.ts';
 import { RepeatedRequests } from './idempotent-requests.ts';
 import type { Mailer } from './mail-port.ts';
-import { Mails } from './mails.ts';
+import type { Mails } from './mails.ts';
 import { MarksSessionService } from './marks-sessions.ts';
 import { ORGANIZATION } from './organizations.ts';
+import { createOutgoing, type Outgoing } from './outgoing.ts';
 import { PendingNotices } from './pending-notices.ts';
 import { portalDefinitions } from './registry.ts';
 import { Renditions } from './renditions.ts';
 import { Reports } from './reports.ts';
 import { SavedFlowService } from './saved-flows.ts';
-import { portalKeys } from './sealed.ts';
+import { portalKeys, Sealed } from './sealed.ts';
 import { SegmentedUploads } from './segmented-uploads.ts';
 import { SigningService } from './signing.ts';
 import { CertificateSigning } from './signing-certificates.ts';
 import { codesFrom, SigningCodes } from './signing-codes.ts';
 import { SigningLinks } from './signing-links.ts';
-import { STANDING_IN } from './standing-in.ts';
 import { TenantDirectory } from './tenants.ts';
 import { bootstrapTenants } from './tenants-bootstrap.ts';
 import { Tickets } from './tickets.ts';
@@ -78,10 +76,12 @@ export interface PortalOptions {
   readonly mailer: Mailer;
   /** Address all mails come from. */
   readonly sender: string;
+  /** `Portal:WebhookAllowPrivate`; `Portal:WebhookConcludedDelaySeconds`, in milliseconds. */
+  readonly webhooks: { readonly allowPrivate: boolean; readonly concludedDelay: number };
 }
 
 type Members = { readonly [Member in keyof PortalService]: Portal[Member] } & {
-  readonly mailer: Mailer;
+  readonly outgoing: Outgoing;
   readonly sweeping: BlobSweeping;
 };
 
@@ -138,26 +138,20 @@ export class Portal implements PortalService, HostedService {
       if (runtime === undefined) throw new Error('The portal is not open yet.');
       return runtime.system;
     };
-    const profileOf = async (id: string): Promise<MailProfile | undefined> => {
-      const actor = await system().read({ kind: ORGANIZATION, id });
-      return actor && (actor.context as OrganizationContext);
-    };
+    const outgoing = createOutgoing(
+      { ...options.webhooks, sender: options.sender },
+      {
+        ...{ system, store, clock, ids, links, codeFor, mailer: options.mailer },
+        sealed: new Sealed(keys.sealing, ids),
+      },
+    );
     const observers: ((step: Step) => void)[] = [(step) => watch.observe(step)];
     return {
       definitions: portalDefinitions,
       handlers: {
         applySignature: applySignatureHandler(sealing),
         conclude: concludeHandler({ ...sealing, tellParticipants: options.notifyParticipants.concluded }),
-        announce: { after: 'durable', run: async () => ({ type: 'ANNOUNCED' }) },
-        notify: notifyHandler({ system, clock }),
-        sendMail: sendMailHandler({
-          system,
-          profileOf,
-          links,
-          codeFor,
-          mailer: options.mailer,
-          sender: options.sender,
-        }),
+        ...outgoing.handlers,
         emptyFolder: emptyFolderHandler({
           store,
           system,
@@ -208,14 +202,17 @@ export class Portal implements PortalService, HostedService {
           sealProfile,
           maxBytes: maxBytes * 20,
         });
-        const mails = new Mails({ system, store, clock, ids });
+        const { mails, webhooks } = outgoing;
         const described = new DescribedFiles({ pool, blobs, clock, sealProfile });
         const renditions = new Renditions({
           ...{ documents: directory, described, pool, blobs, tickets, clock },
           get publicUrl() {
             return publicUrl();
           },
-          languageOf: async (id) => (await profileOf(id))?.language ?? 'en',
+          languageOf: async (id) => {
+            const organization = await actors.read({ kind: ORGANIZATION, id });
+            return (organization?.context as OrganizationContext | undefined)?.language ?? 'en';
+          },
         });
         const documents = new DocumentService({
           ...{ system: actors, store, clock, directory, files, folders, links, plans },
@@ -240,19 +237,17 @@ export class Portal implements PortalService, HostedService {
             ...{ system: actors, clock, ids, faults, pool, blobs, directory, watch, tickets, sealProfile },
           }),
         });
-        await bootstrapTenants(administration, options.tenants);
+        await bootstrapTenants(administration, options.tenants, outgoing.registry);
         return new Portal({
-          ...{ tenants, administration, uploads, documents, signing, folders, mails },
-          ...STANDING_IN,
+          ...{ tenants, administration, uploads, documents, signing, folders, mails, webhooks, outgoing },
           reports,
           users: new UserDirectory({ system: actors, store, clock, ids }),
           idempotency: new RepeatedRequests({ system: actors, store, ids, faults }),
-          mailer: options.mailer,
           sweeping: new BlobSweeping({ blobs, segmented, store, clock, log }),
           validation: new Validation({ documents: directory, described, uploads }),
           savedFlows: new SavedFlowService({ system: actors, store, clock, ids }),
           marksSessions: new MarksSessionService({
-            ...{ system: actors, clock, ids, uploads },
+            ...{ system: actors, clock, ids, uploads, tenants },
             get publicUrl() {
               return publicUrl();
             },
@@ -268,7 +263,7 @@ export class Portal implements PortalService, HostedService {
 
   async quiet(): Promise<void> {
     await this.#made.sweeping.stop();
-    this.#made.mailer.close();
+    this.#made.outgoing.close();
   }
 }
 

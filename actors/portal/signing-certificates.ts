@@ -109,7 +109,15 @@ export class CertificateSigning {
   /** Refusals: `InvalidTicket` for an unknown, used or expired token; `InvalidDocumentStatus` when the file moved on. */
   async complete(
     call: SigningCall,
-    { token, signature }: { readonly token: string; readonly signature: Buffer },
+    {
+      token,
+      signature,
+      disableNotifications = false,
+    }: {
+      readonly token: string;
+      readonly signature: Buffer;
+      readonly disableNotifications?: boolean | undefined;
+    },
     scene: SigningScene,
   ): Promise<Completed> {
     const { system, clock, tickets, watch, faults } = this.#parts;
@@ -135,7 +143,7 @@ export class CertificateSigning {
           id,
           value: signature.toString('base64'),
           ...evidenceOf(owner, scene, {}, false, clock.now()),
-          isQuiet: false,
+          isQuiet: disableNotifications,
         },
         (document) => whyNot(document, id, clock.now()),
       );

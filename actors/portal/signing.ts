@@ -151,14 +151,18 @@ export class SigningService implements PortalSigning {
     }
   }
 
-  async approve(access: SigningAccess, scene: SigningScene): Promise<void> {
+  async approve(
+    access: SigningAccess,
+    scene: SigningScene,
+    { disableNotifications = false }: { readonly disableNotifications?: boolean | undefined } = {},
+  ): Promise<void> {
     const { system, clock } = this.#parts;
     const call = await this.#call(access);
     if (isSigning(call.action))
       throw new PortalRefusal('InvalidFlowAction', 'This participant signs and does not approve.');
     assertTurn(call);
     const evidence = evidenceOf(call, scene, {}, false, clock.now());
-    const word = { type: 'APPROVE', ...call.turn, ...evidence, isQuiet: false } as const;
+    const word = { type: 'APPROVE', ...call.turn, ...evidence, isQuiet: disableNotifications } as const;
     await change(system, call.context.id, word, wrongStatus);
   }
 

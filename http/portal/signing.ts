@@ -89,7 +89,7 @@ const startInput = members({
   signaturePositions: list(markInput).nullish(),
 });
 
-const completeInput = members({ ...access, signature: bytes, token: text });
+const completeInput = members({ ...access, signature: bytes, token: text, disableNotifications: maybeFlag });
 
 const startedShape = z.strictObject({
   success: z.boolean(),
@@ -200,10 +200,10 @@ export function signingRoutes(signing: PortalSigning): readonly AnyRoute[] {
         responses: { 200: completedShape },
         refusals: [...REFUSALS, ...CERTIFICATE, ...refusals],
         async handle(request) {
-          const { token, signature } = request.body;
+          const { token, signature, disableNotifications } = request.body;
           const done = await signing.completeCertificate(
             accessOf(request),
-            { token, signature },
+            { token, signature, disableNotifications: disableNotifications ?? undefined },
             sceneOf(request),
           );
           return json(200, {
@@ -220,11 +220,12 @@ export function signingRoutes(signing: PortalSigning): readonly AnyRoute[] {
       auth: 'known-or-ticket',
       headers: ['user-agent'],
       params: keyParams.transform(({ key }): Way => ({ key, id: undefined })),
-      body: members(access),
+      body: members({ ...access, disableNotifications: maybeFlag }),
       responses: { 200: 'empty' },
       refusals: [...REFUSALS, 'Unauthorized', 'Forbidden'],
       async handle(request) {
-        await signing.approve(accessOf(request), sceneOf(request));
+        const disableNotifications = request.body.disableNotifications ?? undefined;
+        await signing.approve(accessOf(request), sceneOf(request), { disableNotifications });
         return DONE;
       },
     }),

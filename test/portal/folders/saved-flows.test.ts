@@ -6,7 +6,7 @@ import { newTenant, room } from '../uploads/room.ts';
 
 function flowRoom(t: ExecutionContext) {
   const it = room(t, { definitions: [savedFlowDefinition, marksSessionDefinition] });
-  const { store, clock, uploads } = it;
+  const { store, clock, uploads, tenants } = it;
   const { system } = it.runtime;
   return {
     ...it,
@@ -16,6 +16,7 @@ function flowRoom(t: ExecutionContext) {
       clock,
       ids: systemIds,
       uploads,
+      tenants,
       publicUrl: 'https://sign.example',
     }),
   };

@@ -58,7 +58,11 @@ export function startCertificate(
         if (!started.success || token === null || toSignHash === null) throw rejected(started, data);
         const toSign = typeof started.toSign === 'string' ? fromBase64(started.toSign) : null;
         const signature = await keys.sign(toSign, fromBase64(toSignHash));
-        const done = await post<Judged>(data, 'signature', { token, signature: base64(signature) });
+        const done = await post<Judged>(data, 'signature', {
+          token,
+          signature: base64(signature),
+          disableNotifications: data.disableNotifications,
+        });
         if (!done.success) throw rejected(done, data);
         password.value = '';
         signed(opened.holder === '' ? words.signed : filled(words.signedAs, { name: opened.holder }));

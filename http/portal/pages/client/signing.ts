@@ -40,7 +40,7 @@ const approval = maybe('#approval');
 approval?.addEventListener('submit', (event) => {
   event.preventDefault();
   void attempt(approval, data, async () => {
-    await post(data, 'approval');
+    await post(data, 'approval', { disableNotifications: data.disableNotifications });
     finish(words.approved);
     tell('documentApproved');
   });
