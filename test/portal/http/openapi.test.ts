@@ -1,0 +1,80 @@
+import { Validator } from '@seriousme/openapi-schema-validator';
+import test from 'ava';
+import { assertRefused, portalTable, startPortal } from './harness.ts';
+
+interface Operation {
+  readonly operationId: string;
+  readonly security: readonly object[];
+}
+
+interface Description {
+  readonly paths: { readonly [path: string]: { readonly [method: string]: Operation } };
+  readonly components: { readonly securitySchemes: object };
+}
+
+test('the portal describes itself by the rules of OpenAPI 3.1, every route and nothing else, to anybody', async (t) => {
+  const { url } = await startPortal(t);
+  const text = await (await fetch(`${url}/openapi/v1.json`)).text();
+  const verdict = await new Validator().validate(JSON.parse(text));
+  t.deepEqual(verdict.errors ?? [], []);
+  t.true(verdict.valid);
+  const description = JSON.parse(text) as Description;
+  const described = Object.entries(description.paths).flatMap(([path, methods]) =>
+    Object.keys(methods).map((method) => `${method.toUpperCase()} ${path}`),
+  );
+  const routes = portalTable().map(({ method, path }) => `${method} ${path}`);
+  t.deepEqual(described.sort(), routes.sort());
+  t.like(description.components.securitySchemes, { ApiKey: { in: 'header', name: 'X-Api-Key' } });
+});
+
+test('the description says which operations need a key, which take one or a ticket, and which need none', async (t) => {
+  const { url } = await startPortal(t);
+  const { paths } = (await (await fetch(`${url}/openapi/v1.json`)).json()) as Description;
+  t.deepEqual(paths['/api/documents']?.['get']?.security, [{ ApiKey: [] }]);
+  t.deepEqual(paths['/api/documents/keys/{key}/approval']?.['post']?.security, [{ ApiKey: [] }, {}]);
+  t.deepEqual(paths['/api/documents/{id}/download']?.['get']?.security, []);
+});
+
+test('every reference inside the portal’s description leads somewhere, and our own notes are not in it', async (t) => {
+  const { url } = await startPortal(t);
+  const text = await (await fetch(`${url}/openapi/v1.json`)).text();
+  t.notRegex(
+    text,
+    /"openapi":\{(?!"type":"string","const":"3\.1\.1")/,
+    'what is told instead took its place',
+  );
+  for (const [, target = ''] of text.matchAll(/"\$ref":"#\/([^"]+)"/g)) {
+    const found = target
+      .split('/')
+      .reduce<unknown>(
+        (at, step) => (at as { [step: string]: unknown } | undefined)?.[step],
+        JSON.parse(text),
+      );
+    t.not(found, undefined, target);
+  }
+});
+
+test('the reference page of the portal shows every operation, asks for a key, and takes nothing from elsewhere', async (t) => {
+  const { url } = await startPortal(t);
+  const answer = await fetch(`${url}/scalar/v1`);
+  t.is(answer.headers.get('content-type'), 'text/html; charset=utf-8');
+  const html = await answer.text();
+  const { paths } = (await (await fetch(`${url}/openapi/v1.json`)).json()) as Description;
+  for (const operation of Object.values(paths).flatMap((methods) => Object.values(methods))) {
+    t.true(html.includes(`<article class="operation" id="${operation.operationId}"`), operation.operationId);
+  }
+  t.regex(html, /<input id="api-key" type="password" data-header="X-Api-Key"/);
+  t.false(html.includes('Log out'));
+  t.notRegex(html, /<script(?![^>]* src="\/)|<style|\son\w+=|style=/, 'something inline');
+  const assets = [...html.matchAll(/(?:src|href)="(\/scalar\/assets\/[^"]+)"/g)];
+  t.true(assets.length >= 3);
+  for (const [, asset = ''] of assets) {
+    const part = await fetch(`${url}${asset}`);
+    t.is(part.status, 200, asset);
+    const again = await fetch(`${url}${asset}`, {
+      headers: { 'if-none-match': part.headers.get('etag') ?? '' },
+    });
+    t.is(again.status, 304, asset);
+  }
+  await assertRefused(t, await fetch(`${url}/scalar/assets/..%2Fserver.js`), 'NotFound');
+});
