@@ -19,7 +19,8 @@ import type { Blobs } from './blobs.ts';
 import type { DescribedFiles } from './described-files.ts';
 import { type DocumentReader, documentOf, hasSignature, type ReadDocument } from './document-reader.ts';
 import { describedSignatures } from './document-signatures.ts';
-import { type RenderedType, type RenditionModel, renditionModel } from './rendition-model.ts';
+import { renditionModel } from './rendition-facts.ts';
+import type { RenderedType, RenditionModel } from './rendition-model.ts';
 import { assertAvailable, renditionName, signedName } from './rendition-rules.ts';
 import type { Tickets } from './tickets.ts';
 

@@ -14,21 +14,14 @@ import { textString } from '../pades/text-string.ts';
 import type { ByteSource } from '../pdf/index.ts';
 import { type PdfDocument, type Reference, sourceText, withPdf } from '../pdf/index.ts';
 import { CryptoError } from '../types.ts';
-import {
-  type AttachmentCopy,
-  attachmentsText,
-  copyAssociated,
-  copyAttachments,
-  copyLabels,
-  labelsText,
-} from './attachment-copy.ts';
+import { copyAssociated, copyAttachments, copyLabels } from './attachment-copy.ts';
+import { catalogText, type PartCopy } from './catalog.ts';
 import { type DrawnItem, drawItems, linkAnnotation } from './drawing.ts';
-import { copyForm, type FormCopy, planForm } from './form-copy.ts';
-import { formText } from './form-text.ts';
+import { copyForm, planForm } from './form-copy.ts';
 import { Importer } from './import.ts';
-import { copyLayers, type LayerCopy, layersText } from './layer-copy.ts';
+import { copyLayers } from './layer-copy.ts';
 import { NewPdf } from './new-pdf.ts';
-import { copyOutline, type OutlineEntry, putOutline } from './outline-copy.ts';
+import { copyOutline, type OutlineEntry } from './outline-copy.ts';
 import { copyPages, pageList, type ShownPage } from './page-copy.ts';
 
 /** The pages of a PDF. */
@@ -67,19 +60,6 @@ export interface ComposedPdf {
   readonly pagesOfParts: readonly number[];
   /** Bytes. */
   readonly length: number;
-}
-
-/** What a part brings along besides its pages. */
-interface PartCopy {
-  readonly pages: readonly Reference[];
-  readonly outline: readonly OutlineEntry[];
-  readonly form?: FormCopy | undefined;
-  readonly layers?: LayerCopy | undefined;
-  readonly attachments: readonly AttachmentCopy[];
-  readonly associated: readonly string[];
-  readonly labels: ReadonlyMap<number, string>;
-  readonly language?: string | undefined;
-  readonly isVersion2: boolean;
 }
 
 const NOTHING = {
@@ -169,7 +149,7 @@ class Composer {
       return this.#fontReference;
     });
     out.put(this.#tree, `<</Type/Pages/Count ${pages.length}/Kids[${pages.map(referenceText).join(' ')}]>>`);
-    const root = out.add(this.#catalog());
+    const root = out.add(catalogText(out, this.#tree, this.#parts));
     const time = dateText(at);
     const info = out.add(
       `<</Title${textString(title)}/Producer(sealwright)/CreationDate${time}/ModDate${time}>>`,
@@ -232,29 +212,6 @@ class Composer {
       `<</Type/Page/Parent ${referenceText(this.#tree)}/MediaBox[0 0 ${numberText(width)} ${numberText(height)}]` +
         `/Resources<<${resources}>>/Contents ${referenceText(contents)}` +
         `${notes.length === 0 ? '' : `/Annots[${notes.join(' ')}]`}>>`,
-    );
-  }
-
-  #catalog(): string {
-    const parts = this.#parts;
-    const some = (key: string, value: string | undefined) => (value === undefined ? '' : `/${key} ${value}`);
-    const outline = putOutline(
-      this.#out,
-      parts.flatMap((part) => part.outline),
-    );
-    const files = attachmentsText(parts.flatMap((part) => part.attachments));
-    const associated = parts.flatMap((part) => part.associated);
-    return (
-      `<</Type/Catalog/Pages ${referenceText(this.#tree)}` +
-      (parts.some(({ isVersion2 }) => isVersion2) ? '/Version/2.0' : '') +
-      some('Lang', parts.find(({ language }) => language !== undefined)?.language) +
-      (outline === undefined ? '' : `/Outlines ${referenceText(outline)}/PageMode/UseOutlines`) +
-      some('AcroForm', formText(parts.flatMap(({ form }) => form ?? []))) +
-      some('OCProperties', layersText(parts.flatMap(({ layers }) => layers ?? []))) +
-      some('PageLabels', labelsText(parts.map(({ labels, pages }) => ({ labels, pages: pages.length })))) +
-      (files === undefined ? '' : `/Names<</EmbeddedFiles ${files}>>`) +
-      (associated.length === 0 ? '' : `/AF[${associated.join(' ')}]`) +
-      '>>'
     );
   }
 }
