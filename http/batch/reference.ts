@@ -4,6 +4,8 @@
  * Source: Batch Signing Service API, "What the service does", "Endpoints" and "Versioning"; batch-gaps §3.
  */
 import type { ApiFacts } from '../openapi/document.ts';
+import { OPERATION_EXAMPLES } from './operation-examples.ts';
+import { OPERATION_WORDS } from './operation-words.ts';
 import { batchRefusals } from './refusal-facts.ts';
 
 const DESCRIPTION = `Signs files in bulk. A file becomes a job when it is uploaded or appears in an input folder; a job is
@@ -44,6 +46,8 @@ export function batchApi(
     version,
     description: DESCRIPTION,
     groups: GROUPS,
+    words: OPERATION_WORDS,
+    examples: OPERATION_EXAMPLES,
     fileTypes: FILE_TYPES,
     refusals: batchRefusals,
     security: {

@@ -4,6 +4,7 @@
  * Source: OpenAPI Specification 3.1.1; architecture §7.
  */
 import type { AnyRoute } from '../router.ts';
+import type { OperationExamples } from './examples.ts';
 import type { RefusalFacts, SecurityFacts } from './facts.ts';
 import { RESPONSE_HEADERS } from './headers.ts';
 import { operationOf } from './operation.ts';
@@ -23,6 +24,10 @@ export interface ApiFacts {
   readonly fileTypes: readonly string[];
   readonly refusals: RefusalFacts;
   readonly security: SecurityFacts;
+  /** Method and path, as `GET /api/jobs` → what the operation does, CommonMark. @default none but the summaries */
+  readonly words?: { readonly [operation: string]: string };
+  /** @default none */
+  readonly examples?: OperationExamples;
 }
 
 /** An OpenAPI document; its inner objects are as the specification says. */
@@ -45,6 +50,8 @@ export function describeApi(routes: readonly AnyRoute[], facts: ApiFacts): OpenA
     fileTypes: facts.fileTypes,
     refusals: facts.refusals,
     security: facts.security,
+    words: facts.words ?? {},
+    examples: facts.examples ?? {},
     tagOf: (path: string) => {
       const group = facts.groups.find(({ paths }) => paths.test(path));
       if (group === undefined) throw new Error(`${path} belongs to no group of the API description.`);

@@ -4,6 +4,7 @@
  * Source: OpenAPI 3.1.1 §4.8.10 ("Operation Object").
  */
 import type { AnyRoute } from '../router.ts';
+import { type OperationExamples, withExample } from './examples.ts';
 import type { RefusalFacts, SecurityFacts } from './facts.ts';
 import { headerParameters } from './headers.ts';
 import { responsesOf } from './responses.ts';
@@ -15,12 +16,17 @@ export interface OperationScene {
   readonly fileTypes: readonly string[];
   readonly refusals: RefusalFacts;
   readonly security: SecurityFacts;
+  /** Method and path → what the operation does, CommonMark. */
+  readonly words: { readonly [operation: string]: string };
+  readonly examples: OperationExamples;
   /** Name of the group a path belongs to. */
   tagOf(path: string): string;
 }
 
 export function operationOf(route: AnyRoute, scene: OperationScene): object {
-  const { book, security, tagOf } = scene;
+  const { book, security, tagOf, words, examples } = scene;
+  const name = `${route.method} ${route.path}`;
+  const { sends, answers = {} } = examples[name] ?? {};
   const path = members(book.input(route.params));
   const query = members(book.input(route.query));
   const parameters = [
@@ -28,16 +34,17 @@ export function operationOf(route: AnyRoute, scene: OperationScene): object {
     ...query.map(([name, schema, required]) => ({ in: 'query', name, required, ...described(schema) })),
     ...headerParameters(route.headers),
   ];
-  const requestBody = bodyOf(route, book);
+  const requestBody = bodyOf(route, book, sends);
   const asked = { params: path.length > 0, query: query.length > 0 };
   return {
     operationId: operationId(route),
     summary: route.summary,
+    ...(words[name] !== undefined && { description: words[name] }),
     tags: [tagOf(route.path)],
     security: security.of(route),
     ...(parameters.length > 0 && { parameters }),
     ...(requestBody !== undefined && { requestBody }),
-    responses: responsesOf(route, asked, scene),
+    responses: exemplified(responsesOf(route, asked, scene), answers),
   };
 }
 
@@ -72,14 +79,27 @@ function described({ description, ...schema }: Schema): object {
   return description === undefined ? { schema } : { description, schema };
 }
 
-function bodyOf(route: AnyRoute, book: SchemaBook): object | undefined {
+/** Each answer with its example. */
+function exemplified(
+  responses: ReturnType<typeof responsesOf>,
+  answers: { readonly [status: number]: unknown },
+): object {
+  return Object.fromEntries(
+    Object.entries(responses).map(([status, response]) => {
+      if (!('content' in response)) return [status, response];
+      return [status, { ...response, content: withExample(response.content, answers[Number(status)]) }];
+    }),
+  );
+}
+
+function bodyOf(route: AnyRoute, book: SchemaBook, example: unknown): object | undefined {
   if (route.bodyPolicy === 'none') return undefined;
   const schema = book.input(route.body);
   const required = members(schema).some(([, , needed]) => needed);
   switch (route.bodyPolicy) {
     case 'json':
     case 'json-stream':
-      return { required, content: { 'application/json': { schema } } };
+      return { required, content: withExample({ 'application/json': { schema } }, example) };
     case 'form':
       return {
         required: true,

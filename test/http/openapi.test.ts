@@ -1,6 +1,10 @@
 import { Validator } from '@seriousme/openapi-schema-validator';
+import { Ajv2020 } from 'ajv/dist/2020.js';
+import formats from 'ajv-formats';
 import test from 'ava';
 import { z } from 'zod';
+import { OPERATION_EXAMPLES } from '../../http/batch/operation-examples.ts';
+import { OPERATION_WORDS } from '../../http/batch/operation-words.ts';
 import { batchRefusals } from '../../http/batch/refusal-facts.ts';
 import { describeApi, type OpenApiDocument } from '../../http/openapi/document.ts';
 import { operationId } from '../../http/openapi/operation.ts';
@@ -257,4 +261,48 @@ test('an answer that differs from its description is noticed', (t) => {
   t.is(refused({ ...problem, code: 'folder.not-found' }).length, 1, 'a code of another operation');
   t.is(refused({ ...problem, stack: 'x' }).length, 1, 'a member nobody described');
   t.is(refused(problem, '/nowhere').length, 1, 'a code of a route where there is none');
+});
+
+test('every operation is described at length, and the words and examples belong to operations there are', (t) => {
+  const operations = operationsOf(batchDocument());
+  for (const [name, operation] of operations) {
+    const { summary = '', description = '' } = operation as { summary?: string; description?: string };
+    t.true(description.length > 20 && description !== summary, `${name} has no description`);
+  }
+  const names = new Set(operations.map(([name]) => name));
+  for (const name of [...Object.keys(OPERATION_WORDS), ...Object.keys(OPERATION_EXAMPLES)])
+    t.true(names.has(name), `${name} is no operation`);
+});
+
+test('every JSON body that operations take or give has an example, which its own schema accepts', (t) => {
+  const document = batchDocument();
+  const ajv = new Ajv2020({ strict: false, allErrors: true });
+  formats.default(ajv);
+  ajv.addSchema(document, 'api');
+  type Json = { readonly example?: unknown } | undefined;
+  const check = (name: string, place: readonly string[], json: Json) => {
+    if (json === undefined) return;
+    t.not(json.example, undefined, `${name} has no example`);
+    const pointer = [...place, 'content', 'application/json', 'schema']
+      .map((word) => encodeURIComponent(word.replaceAll('~', '~0').replaceAll('/', '~1')))
+      .join('/');
+    const accepts = ajv.compile({ $ref: `api#/${pointer}` });
+    t.true(accepts(json.example), `${name}: ${JSON.stringify(accepts.errors)}`);
+  };
+  let bodies = 0;
+  for (const [name, operation] of operationsOf(document)) {
+    if (name === 'GET /openapi/v1.json') continue;
+    const [method = '', path = ''] = name.split(' ');
+    const place = ['paths', path, method.toLowerCase()];
+    const content = operation.requestBody?.content as { readonly [type: string]: Json } | undefined;
+    const takesNothing = !('sends' in (OPERATION_EXAMPLES[name] ?? {})) && name.endsWith('/restart');
+    if (!takesNothing) check(`what ${name} takes`, [...place, 'requestBody'], content?.['application/json']);
+    for (const [status, response] of Object.entries(operation.responses)) {
+      if (Number(status) >= 300) continue;
+      const given = response.content as { readonly [type: string]: Json } | undefined;
+      if (given?.['application/json']) bodies += 1;
+      check(`${status} of ${name}`, [...place, 'responses', status], given?.['application/json']);
+    }
+  }
+  t.true(bodies > 20);
 });
