@@ -98,6 +98,10 @@ export async function setUpPortal(
       },
       mailer: mailFolder === undefined ? relay(smtp, parts.clock) : createMailFolder(mailFolder),
       sender: smtp.from ?? DEVELOPMENT_SENDER,
+      webhooks: {
+        allowPrivate: portal.webhookAllowPrivate,
+        concludedDelay: portal.webhookConcludedDelaySeconds * 1000,
+      },
     },
   };
 }

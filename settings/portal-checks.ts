@@ -88,8 +88,8 @@ function checkOrganizations({ portal }: Settings, faults: Fault[]): void {
     if (authType !== 'NoAuth' && !token) {
       faults.push({ key: `${here}:Webhook:Token`, rule: `is required with the AuthType ${authType}` });
     }
-    if (secret && !/^whsec_[A-Za-z0-9+/]{24,}={0,2}$/.test(secret)) {
-      faults.push({ key: `${here}:Webhook:Secret`, rule: 'must be whsec_ and at least 18 bytes in Base64' });
+    if (secret && !/^whsec_[A-Za-z0-9+/]{32,86}={0,2}$/.test(secret)) {
+      faults.push({ key: `${here}:Webhook:Secret`, rule: 'must be whsec_ and 24 to 64 bytes in Base64' });
     }
   }
 }

@@ -54,6 +54,11 @@ export function isMailAddress(text: string): boolean {
   );
 }
 
+/** The address in `Name <address>`, or the text itself when it is one alone. */
+export function addressIn(mailbox: string): string {
+  return /<([^<>]*)>\s*$/.exec(mailbox)?.[1] ?? mailbox.trim();
+}
+
 /** A text for one header line: control characters and line ends become spaces, what is too long is cut. */
 export function oneLine(text: string, longest = 200): string {
   const line = text.replace(/[\p{Cc}\p{Cf}\p{Cs}\p{Zl}\p{Zp}\s]+/gu, ' ').trim();

@@ -1,5 +1,6 @@
 /** Which actors the portal has, and the lanes their slow work runs in; each thread that hosts actors loads it too. */
 import type { ActorDefinition, ShardParts } from '../../runtime/index.ts';
+import { webhookLaneDefinition } from './deliveries.ts';
 import { documentDefinition } from './document-index.ts';
 import { folderDefinition } from './folders.ts';
 import { idempotentRequestDefinition } from './idempotent-requests.ts';
@@ -12,6 +13,7 @@ import { segmentedUploadDefinition } from './segmented-uploads.ts';
 import { flowActionDefinition } from './signing-codes.ts';
 import { uploadDefinition } from './uploads.ts';
 import { portalUserDefinition } from './users.ts';
+import { webhookSetDefinition } from './webhooks.ts';
 
 export const portalDefinitions: readonly ActorDefinition[] = [
   documentDefinition,
@@ -26,9 +28,12 @@ export const portalDefinitions: readonly ActorDefinition[] = [
   idempotentRequestDefinition,
   portalUserDefinition,
   reportDefinition,
+  webhookSetDefinition,
+  webhookLaneDefinition,
 ];
 
 /** By effect: the lane it names itself. The handlers use the same. */
 export const portalLanes: ShardParts['lanes'] = {
   sendMail: ({ lane }) => String(lane),
+  callWebhook: ({ webhookId }) => String(webhookId),
 };

@@ -6,8 +6,10 @@
  */
 import type { OrganizationId } from '../../machines/ids.ts';
 import type { Language, OrganizationSettings } from '../../machines/organization.ts';
+import { describeFailure, Fatal } from '../../runtime/index.ts';
 import type { Administration } from './administration.ts';
-import type { OrganizationView } from './api.ts';
+import type { OrganizationView, WebhookAuthType, WebhookInput } from './api.ts';
+import type { WebhookRegistry } from './webhooks.ts';
 
 /** An application that is to be there. */
 export interface WantedApplication {
@@ -29,6 +31,13 @@ export interface WantedOrganization {
   readonly embedOrigins?: readonly string[] | undefined;
   readonly language?: Language | undefined;
   readonly replyTo?: string | undefined;
+  /** Without a `url` there is none. */
+  readonly webhook?: {
+    readonly url: string | undefined;
+    readonly authType: WebhookAuthType;
+    readonly token: string | undefined;
+    readonly secret: string | undefined;
+  };
 }
 
 /** Names of what the program makes for itself. */
@@ -36,19 +45,33 @@ export const FIRST_ORGANIZATION = 'Default';
 export const FIRST_APPLICATION = 'default';
 export const FIRST_MONITOR = 'monitor';
 
-/** Makes what is missing. Refusals: those of `Administration`. */
+/**
+ * Makes what is missing. Refusals: those of `Administration`.
+ * @throws {Fatal} `portal.webhook`: the webhook of an organization cannot be called as its settings say
+ */
 export async function bootstrapTenants(
   administration: Administration,
   wanted: {
     readonly organizations: readonly WantedOrganization[];
     readonly applications: readonly WantedApplication[];
   },
+  webhooks?: Pick<WebhookRegistry, 'configure'>,
 ): Promise<void> {
-  for (const { name, ...settings } of wanted.organizations) {
+  for (const { name, webhook, ...settings } of wanted.organizations) {
     const { id } = await organizationNamed(administration, name);
     await configure(administration, id, settings);
+    try {
+      await webhooks?.configure(id, webhookInput(webhook));
+    } catch (error) {
+      throw new Fatal('portal.webhook', `The webhook of ${name}: ${describeFailure(error).message}`);
+    }
   }
   for (const application of wanted.applications) await bootstrapApplication(administration, application);
+}
+
+function webhookInput(webhook: WantedOrganization['webhook']): WebhookInput | undefined {
+  const { url, ...how } = webhook ?? {};
+  return url === undefined ? undefined : { authType: 'NoAuth', ...how, url };
 }
 
 async function organizationNamed(administration: Administration, name: string): Promise<OrganizationView> {

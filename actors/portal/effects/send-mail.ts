@@ -4,7 +4,14 @@ import type { MailContext, MailEvent, SendMailEffect } from '../../../machines/m
 import type { Language } from '../../../machines/organization.ts';
 import { type ActorSystem, describeFailure, type EffectHandler, Fatal } from '../../../runtime/index.ts';
 import { type CodeFor, letterOf, type MailLinks } from '../mail-letters.ts';
-import { isMailAddress, type Mailer, MailFailure, type OutgoingMail, oneLine } from '../mail-port.ts';
+import {
+  addressIn,
+  isMailAddress,
+  type Mailer,
+  MailFailure,
+  type OutgoingMail,
+  oneLine,
+} from '../mail-port.ts';
 import { letterHtml, letterText } from '../mail-texts/letter.ts';
 
 /** Mails on their way at once, of all organizations and of one. */
@@ -25,7 +32,7 @@ export interface SendMailParts {
   readonly profileOf: (id: OrganizationId) => Promise<MailProfile | undefined>;
   readonly links: MailLinks;
   readonly codeFor: CodeFor;
-  /** Address all mails come from. */
+  /** Address all mails come from, alone or in angle brackets behind a name. */
   readonly sender: string;
 }
 
@@ -62,11 +69,12 @@ async function compose(id: string, context: MailContext, parts: SendMailParts): 
   const profile = await parts.profileOf(organizationId);
   if (profile === undefined) throw new MailFailure('mail.organization', 'The organization is gone.', true);
   const letter = letterOf(content, { organization: profile, links: parts.links, codeFor: parts.codeFor });
-  const domain = parts.sender.slice(parts.sender.lastIndexOf('@') + 1);
+  const sender = addressIn(parts.sender);
+  const replyTo = profile.replyTo === null ? null : addressIn(profile.replyTo);
   return {
-    messageId: `${id}@${domain}`,
-    from: { name: oneLine(profile.name), address: parts.sender },
-    replyTo: profile.replyTo !== null && isMailAddress(profile.replyTo) ? profile.replyTo : null,
+    messageId: `${id}@${sender.slice(sender.lastIndexOf('@') + 1)}`,
+    from: { name: oneLine(profile.name), address: sender },
+    replyTo: replyTo !== null && isMailAddress(replyTo) ? replyTo : null,
     to: { name: oneLine(to.name ?? ''), address: to.email },
     subject: letter.subject,
     text: letterText(letter),

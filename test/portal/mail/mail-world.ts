@@ -42,6 +42,7 @@ export interface MailWorldOptions {
   readonly mailer: Mailer;
   readonly store?: ActorStore;
   readonly clock?: SimulatedClock;
+  readonly sender?: string;
   readonly profiles?: ReadonlyMap<OrganizationId, MailProfile>;
   /** @default 64 */
   readonly effectsInFlight?: number;
@@ -73,7 +74,7 @@ export function makeMailWorld(t: ExecutionContext, options: MailWorldOptions): M
           check: (key) => `${PUBLIC_URL}/check/${key}`,
         },
         codeFor: (_action, _user, generation) => String(100_000 + generation),
-        sender: 'no-reply@portal.example.test',
+        sender: options.sender ?? 'no-reply@portal.example.test',
       }),
     },
     options: { effectsInFlight: options.effectsInFlight ?? 64 },

@@ -95,6 +95,24 @@ test('names that carry line ends or addresses add neither headers nor recipients
   t.false([...headers.keys()].some((name) => !/^[a-z-]+$/.test(name)));
 });
 
+test('a sender and a reply address may be written with a name, and the organization is the one who writes', async (t) => {
+  const relay = await startRelay(t);
+  const world = makeMailWorld(t, {
+    mailer: smtpTo(relay.port),
+    sender: 'Signing desk <desk@portal.example.test>',
+    profiles: new Map([
+      [ORGANIZATION_1, { name: 'Acme, Inc. "A"', language: 'pt', replyTo: 'Ana <ana@acme.test>' }],
+    ]),
+  });
+  await world.ask([notice('pending', 'bo@example.test')]);
+  await world.reach('Sent', 'bo@example.test');
+  const headers = headersOf(relay.taken[0]?.raw ?? '');
+  t.is(relay.taken[0]?.from, 'desk@portal.example.test');
+  t.regex(headers.get('from') ?? '', /^"Acme, Inc\. \\"A\\"" <desk@portal\.example\.test>$/);
+  t.is(headers.get('reply-to'), 'ana@acme.test');
+  t.regex(headers.get('message-id') ?? '', /^<[0-9a-f-]{36}@portal\.example\.test>$/);
+});
+
 test('a mail put off by the relay is sent after a pause', async (t) => {
   const relay = await startRelay(t);
   const world = makeMailWorld(t, { mailer: smtpTo(relay.port) });

@@ -5,10 +5,13 @@ import {
   type HttpWebhookOptions,
 } from '../../../actors/portal/adapters/http-webhook.ts';
 import type { Tenant } from '../../../actors/portal/api.ts';
+import { webhookLaneDefinition } from '../../../actors/portal/deliveries.ts';
 import { folderDefinition } from '../../../actors/portal/folders.ts';
+import { mailDefinition } from '../../../actors/portal/mails.ts';
 import { organizationDefinition } from '../../../actors/portal/organizations.ts';
 import { createOutgoing, type Outgoing } from '../../../actors/portal/outgoing.ts';
 import { Sealed } from '../../../actors/portal/sealed.ts';
+import { webhookSetDefinition } from '../../../actors/portal/webhooks.ts';
 import { NO_SETTINGS } from '../../../machines/organization.ts';
 import type { DocumentEvent } from '../../../machines/portal-words.ts';
 import {
@@ -64,12 +67,9 @@ export async function makeWebhookWorld(
   const ids = seededIds(seed);
   const outgoing = createOutgoing(
     {
-      relay: undefined,
-      mailFolder: '/nowhere',
-      from: undefined,
-      publicUrl: 'https://portal.example.test',
       allowPrivate,
       concludedDelay: options.concludedDelay ?? 0,
+      sender: 'portal@example.test',
     },
     {
       system: () => runtime.system,
@@ -79,6 +79,7 @@ export async function makeWebhookWorld(
       sealed: new Sealed(Buffer.alloc(32, 5), ids),
       links: { action: () => '', check: () => '' },
       codeFor: () => '',
+      mailer: { send: async () => '', close() {} },
       caller: createHttpWebhookCaller({
         // Time-outs of real calls need real time.
         clock: { after: systemClock.after.bind(systemClock), now: () => time.now() },
@@ -95,7 +96,14 @@ export async function makeWebhookWorld(
     ids,
     log: QUIET,
     faults,
-    definitions: [stubDocument, organizationDefinition, folderDefinition, ...outgoing.definitions],
+    definitions: [
+      stubDocument,
+      organizationDefinition,
+      folderDefinition,
+      mailDefinition,
+      webhookSetDefinition,
+      webhookLaneDefinition,
+    ],
     handlers: { ...outgoing.handlers, emptyFolder: nothing },
     options: { effectsInFlight: options.effectsInFlight ?? 64 },
   });
