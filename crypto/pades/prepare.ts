@@ -2,6 +2,7 @@
  * The incremental update that adds a signature to a PDF, complete but for the signature value
  * (ETSI EN 319 142-1, clauses 5 and 6.3; ISO 32000-2, 12.7.5.5 and 12.8.1).
  */
+import { timeText } from '../asn1/time.ts';
 import { maxSignedDataLength } from '../cms/build.ts';
 import {
   asName,
@@ -75,7 +76,7 @@ function layOut(source: ByteSource, pdf: PdfDocument, options: PadesOptions): Pr
 
 /** A date as in 7.9.4, in UTC. */
 function pdfTime(at: number): string {
-  return `D:${new Date(at).toISOString().replace(/[-:T]|\.\d+/g, '')}`;
+  return `D:${timeText(at)}`;
 }
 
 /** Table 255. */

@@ -41,7 +41,7 @@ export interface World {
 }
 
 export function makeWorld(): World {
-  const baseUrl = 'http://authority.invalid';
+  const baseUrl = 'http://authority.test';
   const pki = makeAuthorityPki({ now: NOW, baseUrl });
   const folder = mkdtempSync(join(tmpdir(), 'sealwright-fuzz-'));
   let serial = 0;
