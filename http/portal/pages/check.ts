@@ -15,7 +15,7 @@ import { portalRoute } from '../route.ts';
 import { type CheckFinding, checkPage } from './check-view.ts';
 import { wordsFor } from './language.ts';
 import { pageHeaders } from './page-policy.ts';
-import { pageQuery } from './wishes.ts';
+import { plainQuery } from './wishes.ts';
 
 /** Per client address; keys must not be found by trying. */
 const LIMIT = { permits: 10, windowSeconds: 1 };
@@ -55,11 +55,11 @@ export function checkRoutes(
       summary: 'A page for people: type a validation key.',
       auth: 'anonymous',
       headers: ['accept-language'],
-      query: pageQuery,
+      query: plainQuery.extend({ key: z.string().optional() }),
       responses: { 200: 'page', 404: 'page', 429: 'page', 503: 'page' },
       refusals: [],
       handle: ({ query, caller, header }) =>
-        answer(query['key']?.trim() ?? '', caller.address, query['culture'], header('accept-language')),
+        answer(query.key?.trim() ?? '', caller.address, query.culture, header('accept-language')),
     }),
     portalRoute({
       method: 'GET',
@@ -68,11 +68,11 @@ export function checkRoutes(
       auth: 'anonymous',
       headers: ['accept-language'],
       params: z.object({ key: z.string() }),
-      query: pageQuery,
+      query: plainQuery,
       responses: { 200: 'page', 404: 'page', 429: 'page', 503: 'page' },
       refusals: [],
       handle: ({ params: { key }, query, caller, header }) =>
-        answer(key.trim(), caller.address, query['culture'], header('accept-language')),
+        answer(key.trim(), caller.address, query.culture, header('accept-language')),
     }),
   ];
 }

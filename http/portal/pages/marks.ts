@@ -11,7 +11,7 @@ import { portalRoute } from '../route.ts';
 import { wordsFor } from './language.ts';
 import { marksOverPage, marksPage } from './marks-view.ts';
 import { pageHeaders } from './page-policy.ts';
-import { pageQuery, themeOf } from './wishes.ts';
+import { plainQuery, themeOf } from './wishes.ts';
 
 export function marksRoutes(sessions: Pick<MarksSessions, 'get'>): readonly AnyRoute[] {
   return [
@@ -22,11 +22,11 @@ export function marksRoutes(sessions: Pick<MarksSessions, 'get'>): readonly AnyR
       auth: 'anonymous',
       headers: ['accept-language'],
       params: z.object({ id: z.string() }),
-      query: pageQuery,
+      query: plainQuery,
       responses: { 200: 'page', 404: 'page' },
       refusals: [],
       async handle({ params: { id }, query, header }) {
-        const words = wordsFor(query['culture'], header('accept-language'));
+        const words = wordsFor(query.culture, header('accept-language'));
         const theme = themeOf(query);
         const session = await sessions.get(id).catch((error: unknown) => {
           const { code } = error as { readonly code?: string };

@@ -179,7 +179,7 @@ function quietPage(
   view: SigningPageView,
   words: PageWords,
   wishes: SigningWishes,
-  { self }: SigningAddresses,
+  { self, content, key }: SigningAddresses,
 ): string {
   const { state, document: shown } = view;
   const notice = words.states[state === 'ready' ? 'unknown' : state];
@@ -193,6 +193,11 @@ function quietPage(
   }
   if (state === 'waiting-for-turn' || state === 'processing') {
     parts.push(`<p><a class="button" href="${escapeHtml(self)}">${escapeHtml(words.again)}</a></p>`);
+  }
+  if (shown !== undefined && (state === 'done' || state === 'concluded')) {
+    const download = `<a class="button" href="${escapeHtml(content)}" download>${escapeHtml(words.signing.download)}</a>`;
+    const check = `<a class="button" href="/check/${encodeURIComponent(key)}">${escapeHtml(words.check.title)}</a>`;
+    parts.push(`<p>${download}${state === 'concluded' && !wishes.embedded ? ` ${check}` : ''}</p>`);
   }
   const people = participantList(view, words);
   return portalPage({

@@ -14,7 +14,7 @@ import { FILE_HEADERS, storedFileReply } from '../stored-file.ts';
 import { wordsFor } from './language.ts';
 import { pageHeaders } from './page-policy.ts';
 import { signingPage } from './signing-view.ts';
-import { pageQuery, signingWishes } from './wishes.ts';
+import { signingQuery, signingWishes, ticketQuery } from './wishes.ts';
 
 const params = z.object({ key: z.string().max(64) });
 /** Longer ones are none of ours. */
@@ -32,11 +32,11 @@ export function signingRoutes(signing: Pick<PortalSigning, 'page' | 'pageContent
       auth: 'anonymous',
       headers: FILE_HEADERS,
       params,
-      query: pageQuery,
+      query: ticketQuery,
       responses: { 200: 'file', 206: 'file', 304: 'empty' },
       refusals: ['InvalidTicket', 'DocumentIsDeleted', 'RangeNotSatisfiable'],
       async handle({ params: { key }, query, header }) {
-        const ticket = query['ticket'] ?? '';
+        const ticket = query.ticket ?? '';
         if (!isTicket(ticket)) throw new PortalRefusal('InvalidTicket');
         return storedFileReply(await signing.pageContent(key, ticket), header);
       },
@@ -57,13 +57,13 @@ function pageRoute(
     auth: 'anonymous',
     headers: ['accept-language'],
     params,
-    query: pageQuery,
+    query: signingQuery,
     responses: { 200: 'page', 404: 'page' },
     refusals: [],
     async handle({ params: { key }, query, header }) {
-      const ticket = query['ticket'] ?? '';
+      const ticket = query.ticket ?? '';
       const view = isTicket(ticket) ? await signing.page(key, ticket) : NOTHING;
-      const words = wordsFor(query['culture'], header('accept-language'));
+      const words = wordsFor(query.culture, header('accept-language'));
       const base = `/document/key/${encodeURIComponent(key)}`;
       const credential = `ticket=${encodeURIComponent(ticket)}`;
       const self = `${base}/${path}?${credential}${wishesAgain(query)}`;
@@ -84,9 +84,8 @@ function isTicket(text: string): boolean {
 }
 
 /** The other parameters of the address, for looking again. */
-function wishesAgain(query: { readonly [name: string]: string | undefined }): string {
-  return ['notify', 'page', 'scale', 'preview', 'refusal', 'theme', 'culture']
-    .filter((name) => query[name] !== undefined)
-    .map((name) => `&${name}=${encodeURIComponent(query[name]?.slice(0, 40) ?? '')}`)
+function wishesAgain({ ticket: _, ...wishes }: z.infer<typeof signingQuery>): string {
+  return Object.entries(wishes)
+    .map(([name, value]) => `&${name}=${encodeURIComponent(value?.slice(0, 40) ?? '')}`)
     .join('');
 }

@@ -8,27 +8,44 @@ import { z } from 'zod';
 import type { Theme } from './frame.ts';
 import type { SigningWishes } from './signing-view.ts';
 
-/** Names in lower case; everything optional. */
-export const pageQuery = z.record(z.string(), z.string().optional());
-export type PageQuery = z.infer<typeof pageQuery>;
+const language = z.string().optional().describe('`en`, `pt` or `es`; otherwise what the browser prefers.');
+const theme = z.string().optional().describe('`light` or `dark`; otherwise that of the system.');
+
+/** Of pages that are no more than read. */
+export const plainQuery = z.object({ culture: language, theme });
+
+export const ticketQuery = z.object({ ticket: z.string().optional() });
+
+/** Of the signing page. */
+export const signingQuery = ticketQuery.extend({
+  notify: z.string().optional().describe('`true`: notices are sent after signing; embedded page only.'),
+  page: z.string().optional().describe('Page to begin at, from 1; -1 = the last.'),
+  scale: z.string().optional().describe('`PageWidth` 50 75 100 125 150 200 300.'),
+  preview: z.string().optional().describe('`true` hides the document.'),
+  refusal: z.string().optional().describe('`true` offers refusing on the embedded page too.'),
+  theme,
+  culture: language,
+});
+
+type SigningQuery = z.infer<typeof signingQuery>;
 
 const SCALES = new Set(['pagewidth', '50', '75', '100', '125', '150', '200', '300']);
 
-export function signingWishes(query: PageQuery, embedded: boolean): SigningWishes {
-  const scale = query['scale']?.toLowerCase() ?? '';
+export function signingWishes(query: SigningQuery, embedded: boolean): SigningWishes {
+  const scale = query.scale?.toLowerCase() ?? '';
   return {
     embedded,
-    notify: isTrue(query['notify']),
-    page: pageNumber(query['page']),
+    notify: isTrue(query.notify),
+    page: pageNumber(query.page),
     scale: SCALES.has(scale) ? scale : undefined,
-    hideDocument: isTrue(query['preview']),
-    refusing: isTrue(query['refusal']),
+    hideDocument: isTrue(query.preview),
+    refusing: isTrue(query.refusal),
     theme: themeOf(query),
   };
 }
 
-export function themeOf(query: PageQuery): Theme | undefined {
-  const theme = query['theme']?.toLowerCase();
+export function themeOf(query: Pick<SigningQuery, 'theme'>): Theme | undefined {
+  const theme = query.theme?.toLowerCase();
   return theme === 'dark' || theme === 'light' ? theme : undefined;
 }
 

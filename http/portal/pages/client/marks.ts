@@ -16,11 +16,18 @@ type MarkType = 'SignatureVisualRepresentation' | 'SignatureInitials';
 
 interface Mark extends MarkPlace {
   readonly type: MarkType;
-  readonly uploadId: string;
+  /** Null: on every file. */
+  readonly uploadId: string | null;
 }
 
+/** As the request has it: for every file where it names none, on the last page where it names none. */
+type AskedMark = Omit<Mark, 'uploadId' | 'pageNumber'> & {
+  readonly uploadId?: string | null;
+  readonly pageNumber?: number | null;
+};
+
 interface Asked {
-  readonly flowActions?: readonly { readonly prePositionedMarks?: readonly Mark[] | null }[];
+  readonly flowActions?: readonly { readonly prePositionedMarks?: readonly AskedMark[] | null }[];
 }
 
 interface MarksData {
@@ -37,6 +44,9 @@ const SIZES: { readonly [Type in MarkType]: PageSize } = {
   SignatureInitials: { width: 60, height: 28 },
 };
 
+/** Until the file is shown, it is not known which one that is. */
+const LAST_PAGE = 0;
+
 const { files, asked, people, embedOrigins, words } = pageData<MarksData>();
 const file = part('#file');
 const person = part('#person');
@@ -44,9 +54,13 @@ const state = part('#state');
 const pages = part('#pages');
 
 /** Of each person, in the order of the request. */
-const placed: Mark[][] = people.map((_, index) => [
-  ...(asked.flowActions?.[index]?.prePositionedMarks ?? []),
-]);
+const placed: Mark[][] = people.map((_, index) =>
+  (asked.flowActions?.[index]?.prePositionedMarks ?? []).map((mark) => ({
+    ...mark,
+    uploadId: mark.uploadId ?? null,
+    pageNumber: mark.pageNumber ?? LAST_PAGE,
+  })),
+);
 let shown: ShownPdf | undefined;
 let sizes: readonly PageSize[] = [];
 
@@ -60,7 +74,11 @@ async function showFile(): Promise<void> {
     sizes = await view.pageSizes();
     shown = view;
     for (const [index, marks] of placed.entries()) {
-      for (const mark of marks) if (mark.uploadId === wanted.id) show(mark, index);
+      for (const mark of marks) {
+        if (mark.uploadId !== null && mark.uploadId !== wanted.id) continue;
+        if (mark.pageNumber === LAST_PAGE) mark.pageNumber = view.count;
+        show(mark, index);
+      }
     }
     part('#main').setAttribute('data-shown', wanted.id);
   } catch {
@@ -119,7 +137,10 @@ part('#finish').addEventListener('click', () => {
   }
   const flowActions = (asked.flowActions ?? []).map((action, index) => ({
     ...action,
-    prePositionedMarks: placed[index] ?? [],
+    prePositionedMarks: (placed[index] ?? []).map((mark) => ({
+      ...mark,
+      pageNumber: mark.pageNumber === LAST_PAGE ? null : mark.pageNumber,
+    })),
   }));
   tellParent({ type: 'marksPositioned', data: { ...asked, flowActions } }, embedOrigins);
   state.textContent = words.finished;

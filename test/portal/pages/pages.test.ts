@@ -1,0 +1,94 @@
+import test from 'ava';
+import { hideEmail, hideIdentifier } from '../../../http/portal/pages/check-view.ts';
+import { jsonInHtml } from '../../../http/portal/pages/frame.ts';
+import { wordsFor } from '../../../http/portal/pages/language.ts';
+import { pageHeaders } from '../../../http/portal/pages/page-policy.ts';
+import { codingFor } from '../../../http/portal/pages/portal-assets.ts';
+import { ENGLISH } from '../../../http/portal/pages/texts/english.ts';
+import { PORTUGUESE } from '../../../http/portal/pages/texts/portuguese.ts';
+import { SPANISH } from '../../../http/portal/pages/texts/spanish.ts';
+import { signingWishes } from '../../../http/portal/pages/wishes.ts';
+
+test('a page speaks the language of its address, else that of the browser, else English', (t) => {
+  const spoken = (culture: string | undefined, accept: string) => wordsFor(culture, accept).language;
+  t.is(spoken('pt-BR', 'en'), 'pt');
+  t.is(spoken('ES', ''), 'es');
+  t.is(spoken('fr', 'es-MX, en;q=0.8'), 'es');
+  t.is(spoken(undefined, 'fr-FR, pt;q=0.5, en;q=0.6'), 'en');
+  t.is(spoken(undefined, 'pt;q=0, es;q=0.1'), 'es');
+  t.is(spoken(undefined, 'ja'), 'en');
+  t.is(spoken(undefined, ''), 'en');
+});
+
+test('every language says every sentence, with the same holes in it', (t) => {
+  const english = sentences(ENGLISH);
+  for (const other of [PORTUGUESE, SPANISH]) {
+    const translated = sentences(other);
+    t.deepEqual([...translated.keys()], [...english.keys()]);
+    for (const [name, text] of translated) {
+      t.deepEqual(holes(text), holes(english.get(name) ?? ''), `${other.language} ${name}`);
+      t.not(text.trim(), '', `${other.language} ${name}`);
+    }
+  }
+});
+
+test('what goes into a page as JSON cannot end the element it stands in', (t) => {
+  const text = jsonInHtml({ name: '</script><script>alert(1)</script>\u2028<!--' });
+  t.notRegex(text, /[<\u2028]/);
+  t.deepEqual(JSON.parse(text), { name: '</script><script>alert(1)</script>\u2028<!--' });
+});
+
+test('a list of origins of which none is an origin lets nobody frame the page', (t) => {
+  const policy = (framing: Parameters<typeof pageHeaders>[0]) => pageHeaders(framing)[0]?.[1] ?? '';
+  t.regex(policy(["https://x.example; script-src 'unsafe-inline'"]), /frame-ancestors 'none'$/);
+  t.regex(policy(['https://x.example', 'javascript:alert(1)']), /frame-ancestors https:\/\/x\.example$/);
+  t.regex(policy('anybody'), /frame-ancestors \*$/);
+  t.regex(policy('nobody'), /frame-ancestors 'none'$/);
+});
+
+test('wishes in the address that make no sense count as none', (t) => {
+  t.like(signingWishes({ page: '-1', scale: 'PAGEWIDTH', preview: 'True', theme: 'DARK' }, true), {
+    page: -1,
+    scale: 'pagewidth',
+    hideDocument: true,
+    theme: 'dark',
+    notify: false,
+  });
+  const odd = { page: '1.5', scale: '99', preview: 'yes', theme: 'pink', notify: '1' };
+  t.like(signingWishes(odd, true), {
+    page: undefined,
+    scale: undefined,
+    hideDocument: false,
+    theme: undefined,
+    notify: false,
+  });
+});
+
+test('addresses and identifiers are shown in part', (t) => {
+  t.is(hideEmail('maria.silva@example.com'), 'm***@example.com');
+  t.is(hideEmail('@example.com'), '***');
+  t.is(hideIdentifier('12345678909'), '***567***');
+  t.is(hideIdentifier('123'), '***');
+});
+
+test('scripts are compressed as the browser takes them', (t) => {
+  t.is(codingFor('gzip, deflate, br'), 'br');
+  t.is(codingFor('gzip, br;q=0'), 'gzip');
+  t.is(codingFor('identity'), undefined);
+  t.is(codingFor(''), undefined);
+});
+
+/** Path → text. */
+function sentences(words: object, path = ''): Map<string, string> {
+  const all = new Map<string, string>();
+  for (const [name, value] of Object.entries(words) as [string, unknown][]) {
+    const place = `${path}/${name}`;
+    if (typeof value === 'string') all.set(place, value);
+    else for (const [inner, text] of sentences(value as object, place)) all.set(inner, text);
+  }
+  return all;
+}
+
+function holes(text: string): readonly string[] {
+  return [...text.matchAll(/\{\w+\}/g)].map(([hole]) => hole).sort();
+}
