@@ -56,3 +56,16 @@ export class DocumentWatch {
     return { document, cancel };
   }
 }
+
+/**
+ * Recognizes the step by which an accepted signature stands in its file, or is known to have failed. Steps before the one
+ * that accepted it are none of it.
+ */
+export function settling(id: string): (document: DocumentActor) => boolean {
+  let isAccepted = false;
+  return ({ context }) => {
+    const isWaiting = context.accepted.some((one) => one.id === id);
+    if (!isAccepted) isAccepted = isWaiting;
+    return isAccepted && (!isWaiting || context.processingError !== null);
+  };
+}

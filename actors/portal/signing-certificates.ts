@@ -23,7 +23,7 @@ import type { DocumentDirectory } from './document-directory.ts';
 import './document-faults.ts';
 import { inAscii } from './document-files.ts';
 import { type DocumentActor, documentAddress } from './document-index.ts';
-import type { DocumentWatch } from './document-watch.ts';
+import { type DocumentWatch, settling } from './document-watch.ts';
 import { nameOf, signatureWords } from './effects/apply-signature.ts';
 import { assertTurn, evidenceOf, type SigningCall } from './signing-access.ts';
 import { marksOf } from './signing-marks.ts';
@@ -133,9 +133,9 @@ export class CertificateSigning {
     const named = namedTurn(call.context, reservation);
     const owner: SigningCall =
       named === undefined ? call : { ...call, ...named, turn: { flowActionId, userId } };
-    const waiting = watch.next(call.context.id, (document) => isSettled(document, id), PATIENCE);
+    const waiting = watch.next(call.context.id, settling(id), PATIENCE);
     try {
-      const accepted = await change(
+      await change(
         system,
         call.context.id,
         {
@@ -148,8 +148,7 @@ export class CertificateSigning {
         (document) => whyNot(document, id, clock.now()),
       );
       await faults.at('portal.sign.accepted');
-      const settled = isSettled(accepted, id) ? accepted : await waiting.document;
-      const failure = settled?.context.rejected;
+      const failure = (await waiting.document)?.context.rejected;
       if (failure?.id === id)
         return { success: false, validationResults: resultsView(verdictOf(failure.code, failure.message)) };
       return { success: true, validationResults: resultsView(GOOD) };
@@ -251,10 +250,6 @@ function whyNot({ state, context }: DocumentActor, id: string, at: Millis): Port
     'InvalidDocumentStatus',
     'Somebody else signed the document meanwhile. Start the signature again.',
   );
-}
-
-function isSettled({ context }: DocumentActor, id: string): boolean {
-  return !context.accepted.some((one) => one.id === id) || context.processingError !== null;
 }
 
 /** National numbers alone are compared; a certificate that names none proves nothing either way. */

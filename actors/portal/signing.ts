@@ -22,8 +22,8 @@ import type { Blobs } from './blobs.ts';
 import { change, wrongStatus } from './document-changes.ts';
 import type { DocumentDirectory } from './document-directory.ts';
 import './document-faults.ts';
-import { type DocumentActor, foldedKey } from './document-index.ts';
-import type { DocumentWatch } from './document-watch.ts';
+import { foldedKey } from './document-index.ts';
+import { type DocumentWatch, settling } from './document-watch.ts';
 import { reasonOf } from './documents.ts';
 import { assertTurn, evidenceOf, type SigningCall, signingCall } from './signing-access.ts';
 import type { CertificateSigning } from './signing-certificates.ts';
@@ -130,7 +130,7 @@ export class SigningService implements PortalSigning {
     const isConfirmed = await this.#checkCode(call, signing.emailCode);
     const id = ids.uuid();
     const { context, turn } = call;
-    const waiting = watch.next(context.id, (document) => isSettled(document, id), PATIENCE);
+    const waiting = watch.next(context.id, settling(id), PATIENCE);
     try {
       await change(
         system,
@@ -229,11 +229,6 @@ function isPicture(bytes: Buffer): boolean {
   return (
     bytes.subarray(0, 4).toString('hex') === '89504e47' || bytes.subarray(0, 3).toString('hex') === 'ffd8ff'
   );
-}
-
-/** In its file, or known to have failed. */
-function isSettled({ context }: DocumentActor, id: string): boolean {
-  return !context.accepted.some((one) => one.id === id) || context.processingError !== null;
 }
 
 function pageAction(

@@ -162,6 +162,7 @@ test.serial('an XML document is signed by several, each of whom signs the whole 
   ];
   const id = await room.create([signer('Ana', 0), { user: person('Cy'), step: 1 }], { files });
   await room.sign(id, 'ana@example.org');
+  t.is((await room.get(id)).processingError, null);
   const { access, token, signature } = await signWithKey(room, id, 'cy@example.org');
   t.true((await room.portal.signing.completeCertificate(access, { token, signature }, SCENE)).success);
   await room.until(id, ({ status }) => status === 'Concluded');
