@@ -144,7 +144,7 @@ async function main(argv: readonly string[]): Promise<ExitCode> {
 
   program
     .command('backup')
-    .description('copy the store and the keys, while the service runs or not')
+    .description('copy the store, the documents and the keys, while the service runs or not')
     .argument('<dir>', 'a folder that is missing or empty')
     .addOption(configDir())
     .addHelpText('after', SETTINGS_HELP)

@@ -1,10 +1,19 @@
 /**
- * `sealwright backup <dir>`: a copy of the store and of the program's own keys, while the service runs or not. Put
- * under a `Storage:Root`, it is what that service knew.
+ * `sealwright backup <dir>`: a copy of the store, of the portal's files and of the program's own keys, while the service
+ * runs or not. Put under a `Storage:Root`, it is what that service knew.
  *
  * Source: batch-gaps §13, "Backup" and "Restore".
  */
-import { chmodSync, copyFileSync, mkdirSync, readdirSync, rmSync, statSync } from 'node:fs';
+import {
+  chmodSync,
+  constants,
+  copyFileSync,
+  existsSync,
+  mkdirSync,
+  readdirSync,
+  rmSync,
+  statSync,
+} from 'node:fs';
 import { join } from 'node:path';
 import { storageLayout } from '../actors/index.ts';
 import { escapeControls } from '../logging.ts';
@@ -12,6 +21,9 @@ import { backupLmdbStore, describeFailure, Fatal } from '../runtime/index.ts';
 import type { Settings } from '../settings.ts';
 import { EXIT, type ExitCode, exitCodeOf } from './exit-codes.ts';
 import type { Terminal } from './terminal.ts';
+
+/** The files of documents and uploads, whole and never changed. */
+const PORTAL_FILES = join('portal', 'blobs');
 
 /** Makes `target`, which must be missing or empty; when it fails, nothing is left in it. */
 export async function backup(
@@ -29,11 +41,14 @@ export async function backup(
     begun = true;
     await backupLmdbStore(layout.db, join(target, 'db'));
     copyKeys(layout.keys, join(target, 'keys'));
+    // After the store: what it refers to was there before it was copied.
+    copyFiles(join(layout.root, PORTAL_FILES), join(target, PORTAL_FILES));
     terminal.out(`${escapeControls(target)}\n`);
     return EXIT.good;
   } catch (error) {
     if (begun)
-      for (const name of ['db', 'keys']) rmSync(join(target, name), { recursive: true, force: true });
+      for (const name of ['db', 'keys', 'portal'])
+        rmSync(join(target, name), { recursive: true, force: true });
     const { code, message } = describeFailure(error);
     terminal.err(`sealwright backup: ${escapeControls(message)}\n`);
     return code === 'ENOENT' || code === 'EEXIST' ? EXIT.unavailable : exitCodeOf(error);
@@ -47,5 +62,25 @@ function copyKeys(from: string, to: string): void {
     if (name.startsWith('.') || !statSync(join(from, name)).isFile()) continue;
     copyFileSync(join(from, name), join(to, name));
     chmodSync(join(to, name), 0o600);
+  }
+}
+
+function copyFiles(from: string, to: string): void {
+  if (!existsSync(from)) return;
+  mkdirSync(to, { recursive: true, mode: 0o750 });
+  for (const shard of readdirSync(from)) {
+    mkdirSync(join(to, shard), { mode: 0o750 });
+    for (const name of readdirSync(join(from, shard))) {
+      copyIfThere(join(from, shard, name), join(to, shard, name));
+    }
+  }
+}
+
+/** What is gone meanwhile nobody needed. */
+function copyIfThere(from: string, to: string): void {
+  try {
+    copyFileSync(from, to, constants.COPYFILE_FICLONE);
+  } catch (error) {
+    if ((error as { code?: unknown }).code !== 'ENOENT') throw error;
   }
 }

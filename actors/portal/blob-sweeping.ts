@@ -3,8 +3,10 @@ import { type ActorStore, type Clock, describeFailure, type Log } from '../../ru
 import type { Blobs } from './blobs.ts';
 import type { SegmentedUploads } from './segmented-uploads.ts';
 
-/** Milliseconds between the end of one look and the next. */
-const EVERY = 60 * 60_000;
+/** Milliseconds from the start to the first look, so that a service which is often restarted looks too. */
+const FIRST = 10 * 60_000;
+/** Milliseconds between the end of one look and the next: a million files take minutes of small pieces. */
+const EVERY = 6 * 60 * 60_000;
 
 export interface BlobSweepingParts {
   readonly blobs: Pick<Blobs, 'sweep'>;
@@ -27,7 +29,7 @@ export class BlobSweeping {
 
   start(): void {
     this.#stopping = new AbortController();
-    this.#arm(this.#stopping.signal);
+    this.#arm(this.#stopping.signal, FIRST);
   }
 
   async stop(): Promise<void> {
@@ -36,10 +38,10 @@ export class BlobSweeping {
     await this.#running;
   }
 
-  #arm(signal: AbortSignal): void {
+  #arm(signal: AbortSignal, pause: number): void {
     if (signal.aborted) return;
-    this.#cancel = this.#parts.clock.after(EVERY, () => {
-      this.#running = this.#sweep(signal).then(() => this.#arm(signal));
+    this.#cancel = this.#parts.clock.after(pause, () => {
+      this.#running = this.#sweep(signal).then(() => this.#arm(signal, EVERY));
     });
   }
 

@@ -34,6 +34,9 @@ export const UNCOUNTED_GRACE = 60 * 60_000;
  */
 const MADE_AT = 0;
 
+/** How long a file on its way here is waited for, milliseconds; then whoever wrote it has failed. */
+const INCOMING_GRACE = 24 * 60 * 60_000;
+
 /** Files looked at before others get their turn. */
 const PIECE = 64;
 
@@ -218,11 +221,12 @@ export class Blobs {
     else this.#underWay.delete(sha256);
   }
 
-  /** Removes what nobody counts. `signal` ends it early. */
+  /** Removes what nobody counts, and what was left on its way here. `signal` ends it early. */
   async sweep(store: Pick<ActorStore, 'counters' | 'flushed'>, signal?: AbortSignal): Promise<SweepReport> {
     const before = this.#parts.clock.now() - UNCOUNTED_GRACE;
     let removed = 0;
     let bytes = 0;
+    await this.#sweepIncoming();
     for (let first = 0; first < 256; first++) {
       const folder = join(this.#folder, shard(first));
       for (const [at, name] of (await readdir(folder)).entries()) {
@@ -235,6 +239,15 @@ export class Blobs {
       }
     }
     return { removed, bytes };
+  }
+
+  async #sweepIncoming(): Promise<void> {
+    const before = this.#parts.clock.now() - INCOMING_GRACE;
+    for (const name of await readdir(this.#incoming)) {
+      const path = join(this.#incoming, name);
+      const there = await stat(path).catch(() => undefined);
+      if (there !== undefined && there.mtimeMs < before) await rm(path, { recursive: true, force: true });
+    }
   }
 
   /** Bytes freed; undefined when the file stays. */

@@ -36,6 +36,10 @@ test('bytes given up on leave nothing behind, and neither do those of a process 
   await sink.abort();
   await sink.abort();
   t.deepEqual(readdirSync(join(it.portal, 'incoming')), []);
+  writeFileSync(it.blobs.temporaryPath(), 'left by a task that failed');
+  it.clock.forward(25 * 3_600_000);
+  await it.blobs.sweep(it.store);
+  t.deepEqual(readdirSync(join(it.portal, 'incoming')), []);
   writeFileSync(it.blobs.temporaryPath(), 'left by a crash');
   await it.close();
   const again = room(t, { root: it.root });
