@@ -1,3 +1,4 @@
+import { spawnSync } from 'node:child_process';
 import { chmodSync, copyFileSync, existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import test from 'ava';
@@ -71,4 +72,23 @@ test('the container and the unit run without root, in production, and say whethe
     'PrivateTmp=yes',
   ])
     t.true(unit.split('\n').includes(line), line);
+});
+
+test('systemd finds nothing to complain about in the unit', async (t) => {
+  const cwd = freshFolder();
+  const unit = join(cwd, 'sealwright.service');
+  // Where the programs of the unit are on this machine.
+  const text = readFileSync('deploy/systemd/sealwright.service', 'utf8');
+  writeFileSync(unit, text.replace('/usr/bin/node', process.execPath));
+  const verdict = spawnSync('systemd-analyze', ['verify', unit], { encoding: 'utf8' });
+  if (verdict.error) {
+    t.log('systemd-analyze is not here; nothing was tested');
+    t.pass();
+    return;
+  }
+  t.is(verdict.stderr, '');
+  t.is(verdict.status, 0);
+  writeFileSync(unit, text.replace('Type=notify', 'Type=nothing'));
+  const broken = spawnSync('systemd-analyze', ['verify', unit], { encoding: 'utf8' });
+  t.regex(broken.stderr, /service type/, 'it would say so');
 });
