@@ -46,7 +46,10 @@ export async function describedSignatures(
   });
 }
 
-/** By the field of a PDF; elsewhere as many for each certificate as were made with it, in their order. */
+/**
+ * By the field of a PDF; elsewhere by certificate and claimed time, which is another one for each signature of a
+ * document: CMS has its signers in an order of its own.
+ */
 function matched(
   found: readonly DescribedSignature[],
   made: readonly MadeAction[],
@@ -55,13 +58,14 @@ function matched(
   for (const one of made) {
     if (one.certificate === null) continue;
     const thumbprint = Buffer.from(one.certificate, 'hex').toString('base64');
-    const signature = found.find(
+    const fitting = found.filter(
       (candidate) =>
         !pairs.has(candidate) &&
         !candidate.view.isTimestamp &&
         candidate.view.certificateThumbprint === thumbprint &&
         (one.fieldName === null || candidate.name === one.fieldName),
     );
+    const signature = fitting.find(({ view }) => view.signingTime === one.signingTime) ?? fitting[0];
     if (signature !== undefined) pairs.set(signature, one);
   }
   return pairs;

@@ -341,3 +341,65 @@ test.serial(
     );
   },
 );
+
+test.serial(
+  'a signature whose sealing fails is kept, shown with its code, and made by the next try',
+  async (t) => {
+    const room = await flowRoom(t, { poolFaults: 'portal.seal.signed=throw:1' });
+    const id = await room.create([signer('Ana')]);
+    await room.sign(id, 'ana@example.org');
+    const failing = await room.get(id);
+    t.is(failing.status, 'Pending');
+    t.truthy(failing.processingError?.code);
+    t.true((failing.processingError?.nextTryAt ?? 0) > (failing.processingError?.since ?? Infinity));
+    t.is((await room.store.counters('documents-stuck'))['documents-stuck'], 1);
+    await room.portal.documents.retryProcessing(room.tenant, id);
+    const done = await room.until(id, ({ status }) => status === 'Concluded');
+    t.is(done.processingError, null);
+    t.is((await room.store.counters('documents-stuck'))['documents-stuck'] ?? 0, 0);
+    t.is((await room.portal.validation.byDocument(room.tenant, id)).signers.length, 1);
+  },
+);
+
+test.serial(
+  'an expired document takes no signature, no refusal, no version and no cancellation',
+  async (t) => {
+    const room = await flowRoom(t);
+    const { documents } = room.portal;
+    const id = await room.create([signer('Ana')], { expirationDate: Date.now() + 86_400_000 });
+    const { expirationDate } = await room.get(id);
+    t.true(new Date(expirationDate ?? 0).toISOString().endsWith('T23:59:59.999Z'));
+    const access = await room.ticket(id, 'ana@example.org');
+    t.is((await room.store.load({ kind: 'document', id }))?.timers['expiry'], expirationDate ?? undefined);
+    await room.runtime.system.tell({ kind: 'document', id }, { type: 'EXPIRE' });
+    t.is((await room.get(id)).status, 'Expired');
+    const plain = { positions: [], initialsPositions: [] };
+    await refusedAs(t, 'InvalidDocumentStatus', room.portal.signing.signElectronically(access, plain, SCENE));
+    await refusedAs(t, 'CannotCancelExpiredDocument', documents.cancel(room.tenant, id, 'x'));
+    await refusedAs(t, 'InvalidDocumentStatus', documents.refuse(room.tenant, id, 'x'));
+    await refusedAs(
+      t,
+      'InvalidDocumentStatus',
+      documents.newVersion(room.tenant, id, { files: [await room.file()] }),
+    );
+    t.deepEqual(
+      room.events.map(({ type }) => type),
+      ['DocumentsCreated', 'DocumentExpired'],
+    );
+  },
+);
+
+test.serial('the same request under the same seed makes its documents once', async (t) => {
+  const room = await flowRoom(t);
+  const files = [await room.file('one.pdf'), await room.file('two.pdf')];
+  const request = { files, flowActions: [signer('Ana')], attachments: [await room.file('extra.pdf')] };
+  const first = await room.portal.documents.create(room.tenant, request, 'seed');
+  const again = await room.portal.documents.create(room.tenant, request, 'seed');
+  t.deepEqual(again, first);
+  t.is((await page(room)).totalCount, 2);
+  const announced = room.events.filter(({ type }) => type === 'DocumentsCreated');
+  t.deepEqual(
+    announced.map(({ documents }) => documents?.map(({ id }) => id)),
+    [first.map(({ documentId }) => documentId)],
+  );
+});
