@@ -16,9 +16,10 @@ import { pageHeaders } from './page-policy.ts';
 import { signingPage } from './signing-view.ts';
 import { signingQuery, signingWishes, ticketQuery } from './wishes.ts';
 
-const params = z.object({ key: z.string().max(64) });
+const params = z.object({ key: z.string() });
 /** Longer ones are none of ours. */
 const TICKET_LENGTH = 2_000;
+const KEY_LENGTH = 64;
 const NOTHING: SigningPageView = { state: 'unknown', embedOrigins: [] };
 
 export function signingRoutes(signing: Pick<PortalSigning, 'page' | 'pageContent'>): readonly AnyRoute[] {
@@ -62,7 +63,7 @@ function pageRoute(
     refusals: [],
     async handle({ params: { key }, query, header }) {
       const ticket = query.ticket ?? '';
-      const view = isTicket(ticket) ? await signing.page(key, ticket) : NOTHING;
+      const view = isTicket(ticket) && key.length <= KEY_LENGTH ? await signing.page(key, ticket) : NOTHING;
       const words = wordsFor(query.culture, header('accept-language'));
       const base = `/document/key/${encodeURIComponent(key)}`;
       const credential = `ticket=${encodeURIComponent(ticket)}`;

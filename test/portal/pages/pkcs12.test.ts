@@ -6,7 +6,8 @@ import { type Forge, openPkcs12 } from '../../../http/portal/pages/client/pkcs12
 import { certificateFile, type FileShape } from '../../browser/certificate-files.ts';
 import { requireTool } from '../../verifiers/index.ts';
 
-/** The very file that browsers get. */
+/** The very file that browsers get; it was written for pages. */
+Object.assign(globalThis, { window: globalThis });
 const forge = createRequire(import.meta.url)('node-forge/dist/forge.min.js') as Forge;
 
 const OLD = ['-keypbe', 'PBE-SHA1-3DES', '-certpbe', 'PBE-SHA1-3DES', '-macalg', 'sha1'];

@@ -49,9 +49,8 @@ scope.onmessage = ({ data: request }) => {
 async function answer(request: KeyRequest): Promise<KeyAnswer> {
   if (request.ask === 'open') {
     const forge = await loadForge();
-    const readKey = forge.pki.privateKeyFromAsn1;
     const opened = openPkcs12(forge, text(new Uint8Array(request.file)), request.password);
-    sign = await signerOf(opened, forge, readKey);
+    sign = await signerOf(opened, forge);
     return { answer: 'opened', certificate: bytes(opened.certificate), holder: opened.holder };
   }
   if (sign === undefined) throw new KeyRefused('key-missing');
@@ -63,11 +62,7 @@ async function loadForge(): Promise<Forge> {
   return (globalThis as unknown as { readonly forge: Forge }).forge;
 }
 
-async function signerOf(
-  { algorithm, curve, privateKey }: OpenedFile,
-  forge: Forge,
-  readKey: Forge['pki']['privateKeyFromAsn1'],
-): Promise<Sign> {
+async function signerOf({ algorithm, curve, privateKey }: OpenedFile, forge: Forge): Promise<Sign> {
   if (algorithm === RSA) {
     const key = await rsaKey(privateKey);
     return async (data, hash) => {
@@ -77,7 +72,7 @@ async function signerOf(
         );
       }
       // The browser hashes what it signs, and offers nothing where the page came over plain http.
-      const plain = readKey(forge.asn1.fromDer(privateKey)) as ForgeKey;
+      const plain = forge.pki.privateKeyFromAsn1(forge.asn1.fromDer(privateKey)) as ForgeKey;
       return bytes(plain.sign(digestInfo(hash), null));
     };
   }

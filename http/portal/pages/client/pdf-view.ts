@@ -195,7 +195,8 @@ class PdfView implements ShownPdf {
     const { width, height } = page.getViewport({ scale: 1 });
     if (width !== leaf.size.width || height !== leaf.size.height) {
       leaf.size = { width, height };
-      size(leaf, this.scale());
+      // The widest page decides how large all of them are.
+      this.#lay();
     }
     return page;
   }
@@ -237,6 +238,7 @@ class PdfView implements ShownPdf {
     leaf.stop?.();
     leaf.stop = undefined;
     leaf.drawnAt = 0;
+    void leaf.page?.then((page) => page.cleanup());
     if (leaf.canvas !== undefined) {
       leaf.canvas.remove();
       // Some browsers keep the memory of a canvas that is gone.

@@ -28,6 +28,9 @@ export interface Forge {
   };
   readonly pki: {
     readonly oids: { readonly [name: string]: string };
+    readonly pbe: {
+      getCipherForPBES2(oid: string, parameters: unknown, password: string): unknown;
+    };
     certificateFromAsn1(node: DerNode): unknown;
     privateKeyFromAsn1(node: DerNode): unknown;
   };
@@ -74,25 +77,7 @@ export function openPkcs12(forge: Forge, bytes: string, password: string): Opene
   } catch {
     throw new Pkcs12Trouble('file-unreadable');
   }
-  const { oids } = forge.pki;
-  // What the library cannot read itself it hands out as it is, and what it hands out is not written anew: the bytes
-  // of certificates and keys stay those of the file, and keys it does not know (elliptic curves) come through.
-  const unread = () => {
-    throw new Error('Kept as it is.');
-  };
-  forge.pki.certificateFromAsn1 = unread;
-  forge.pki.privateKeyFromAsn1 = unread;
-  const bagsOf = (name: string): readonly Bag[] => {
-    const bagType = oids[name] ?? '';
-    return opened.getBags({ bagType })[bagType] ?? [];
-  };
-  let opened: ReturnType<Forge['pkcs12']['pkcs12FromAsn1']>;
-  try {
-    opened = forge.pkcs12.pkcs12FromAsn1(outer, false, password);
-  } catch (error) {
-    const text = error instanceof Error ? error.message : '';
-    throw new Pkcs12Trouble(/password|decrypt|MAC/i.test(text) ? 'password-wrong' : 'file-unreadable');
-  }
+  const bagsOf = openBags(forge, outer, password);
   const keyBag = [...bagsOf('pkcs8ShroudedKeyBag'), ...bagsOf('keyBag')].find(
     ({ asn1 }) => asn1 !== undefined,
   );
@@ -115,6 +100,37 @@ export function openPkcs12(forge: Forge, bytes: string, password: string): Opene
     algorithm,
     curve,
   };
+}
+
+/** The bags by the name of their type. Throws `Pkcs12Trouble`. */
+function openBags(forge: Forge, outer: DerNode, password: string): (name: string) => readonly Bag[] {
+  const { pki } = forge;
+  const { certificateFromAsn1, privateKeyFromAsn1 } = pki;
+  const { getCipherForPBES2 } = pki.pbe;
+  // What the library cannot read itself it hands out as it is, and what it hands out is not written anew: the bytes
+  // of certificates and keys stay those of the file, and keys it does not know (elliptic curves) come through.
+  const unread = () => {
+    throw new Error('Kept as it is.');
+  };
+  pki.certificateFromAsn1 = unread;
+  pki.privateKeyFromAsn1 = unread;
+  // RFC 8018 §3: such passwords are UTF-8, where the library takes one byte for each character.
+  pki.pbe.getCipherForPBES2 = (oid, parameters, given) =>
+    getCipherForPBES2(oid, parameters, utf8Bytes(given));
+  try {
+    const opened = forge.pkcs12.pkcs12FromAsn1(outer, false, password);
+    return (name) => {
+      const bagType = pki.oids[name] ?? '';
+      return opened.getBags({ bagType })[bagType] ?? [];
+    };
+  } catch (error) {
+    const text = error instanceof Error ? error.message : '';
+    throw new Pkcs12Trouble(/password|decrypt|MAC/i.test(text) ? 'password-wrong' : 'file-unreadable');
+  } finally {
+    pki.certificateFromAsn1 = certificateFromAsn1;
+    pki.privateKeyFromAsn1 = privateKeyFromAsn1;
+    pki.pbe.getCipherForPBES2 = getCipherForPBES2;
+  }
 }
 
 function children(node: DerNode | undefined): readonly DerNode[] {
@@ -163,4 +179,9 @@ function commonName(forge: Forge, certificate: DerNode): string {
 
 function utf8(bytes: string): string {
   return new TextDecoder().decode(Uint8Array.from(bytes, (character) => character.charCodeAt(0)));
+}
+
+/** One byte per character, as the library takes bytes. */
+function utf8Bytes(text: string): string {
+  return Array.from(new TextEncoder().encode(text), (byte) => String.fromCharCode(byte)).join('');
 }
