@@ -16,6 +16,7 @@ import {
 import { Faults, systemClock, systemIds } from '../../runtime/index.ts';
 import '../faults.ts';
 import '../portal/document-faults.ts';
+import '../portal/request-faults.ts';
 import { NAME_LIMIT, outputName, outputNames, possibleOutputNames, stagedName } from '../file-names.ts';
 import { fileDigest } from '../files/digest.ts';
 import { makeDirectories } from '../files/directories.ts';

@@ -16,12 +16,12 @@ import {
   type ActorDefinition,
   type ActorStore,
   type ActorSystem,
-  declareFaultPoints,
   type Faults,
   type Ids,
   Retryable,
 } from '../../runtime/index.ts';
 import type { IdempotentRequests, RepeatableRequest, Tenant } from './api.ts';
+import './request-faults.ts';
 
 export const IDEMPOTENT_REQUEST = 'idempotent-request';
 
@@ -31,10 +31,6 @@ export const idempotentRequestDefinition: ActorDefinition = {
   version: 1,
   ends: ({ state }) => state === REQUEST_FORGOTTEN,
 };
-
-export const REPEATED_REQUEST_FAULTS = declareFaultPoints({
-  'portal.request.done': 'What a request asks for is done and durable; its answer is not stored.',
-});
 
 export interface RepeatedRequestsParts {
   readonly system: ActorSystem;

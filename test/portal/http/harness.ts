@@ -41,12 +41,12 @@ export function portalTable(pageRoutes: readonly AnyRoute[] = []): readonly AnyR
   return portalRoutes(nothing, 'test', pageRoutes);
 }
 
-export function portalDocument(): OpenApiDocument {
-  return describeApi(portalTable(), portalApi('test'));
+export function portalDocument(pageRoutes: readonly AnyRoute[] = []): OpenApiDocument {
+  return describeApi(portalTable(pageRoutes), portalApi('test'));
 }
 
-export function portalBook(): AnswerBook {
-  return new AnswerBook(portalDocument(), {
+export function portalBook(pageRoutes: readonly AnyRoute[] = []): AnswerBook {
+  return new AnswerBook(portalDocument(pageRoutes), {
     codes: {
       400: ['BadRequest'],
       404: [undefined],
