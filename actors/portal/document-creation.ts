@@ -190,9 +190,11 @@ export class DocumentCreation {
 
   /** The document, or the one an earlier try of the same request has made. */
   async #makeOne(input: DocumentInput): Promise<DocumentContext> {
-    const { system } = this.#parts;
+    const { system, clock } = this.#parts;
     const address = documentAddress(input.id);
-    const outcome = await system.create(address, input as unknown as Json);
+    // Deadlines are counted from the moment it is made.
+    const made: DocumentInput = { ...input, at: clock.now() };
+    const outcome = await system.create(address, made as unknown as Json);
     if (outcome.accepted) {
       await outcome.durable;
       return outcome.actor.context as DocumentContext;
