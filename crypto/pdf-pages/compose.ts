@@ -21,6 +21,7 @@ import { copyForm, planForm } from './form-copy.ts';
 import { Importer } from './import.ts';
 import { copyLayers } from './layer-copy.ts';
 import { NewPdf } from './new-pdf.ts';
+import { Patience } from './open-states.ts';
 import { copyOutline, type OutlineEntry } from './outline-copy.ts';
 import { copyPages, pageList, type ShownPage } from './page-copy.ts';
 
@@ -171,6 +172,7 @@ class Composer {
       draw: part.draw,
       blank: part.blank,
       omitted: plan.omitted,
+      patience: new Patience(),
     };
     if (part.blank === true) {
       copyPages(importer, list, pages, copying);

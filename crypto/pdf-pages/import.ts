@@ -19,6 +19,7 @@ import {
   type RewrittenEntry,
   rewriteValue,
 } from '../pdf/index.ts';
+import { CryptoError } from '../types.ts';
 import { NamedDestinations } from './destinations.ts';
 import type { NewPdf } from './new-pdf.ts';
 
@@ -38,12 +39,15 @@ export class Importer {
   /** Copies of the pages in their order. */
   readonly #pages: Reference[] = [];
   readonly #queue: number[] = [];
+  /** Bytes that may still be written anew: what many pages inherit is written once for each. */
+  #work: number;
 
   constructor(pdf: PdfDocument, source: ByteSource, out: NewPdf) {
     this.pdf = pdf;
     this.#source = source;
     this.#out = out;
     this.#destinations = new NamedDestinations(pdf);
+    this.#work = 8 * source.size + (64 << 20);
   }
 
   /** The copy of a page, which the caller writes. A page that is shown twice is known by its first copy. */
@@ -80,6 +84,13 @@ export class Importer {
 
   /** A value as the new file has it; what it refers to is copied by the next `copyAll`. */
   value(piece: Piece, change?: DictChange): string {
+    this.#work -= piece.end - piece.start;
+    if (this.#work < 0) {
+      throw new CryptoError(
+        'input.too-large',
+        'The pages of the PDF share more than a copy of them could hold.',
+      );
+    }
     const rewriting = {
       reference: (number: number) => this.reference(number),
       entry: (entry: RewrittenEntry, all: readonly RewrittenEntry[]) => this.#destinationIn(entry, all),

@@ -2,10 +2,25 @@
  * How many graphics states a page's content leaves open (ISO 32000-2, 8.4.2). What is drawn after it would otherwise
  * stand where the page happened to move its coordinates to.
  */
-import { isArray, items, PdfDamage, type PdfDict, type PdfDocument } from '../pdf/index.ts';
+import {
+  asReference,
+  isArray,
+  items,
+  PdfDamage,
+  type PdfDict,
+  type PdfDocument,
+  unpack,
+} from '../pdf/index.ts';
 
-/** Content beyond this is taken to be in order, bytes unpacked. */
+/** Content of one page beyond this is taken to be in order, bytes unpacked. */
 const MOST_BYTES = 16 << 20;
+/** The same for a whole file: looking costs time, and hardly any file needs it. */
+const MOST_BYTES_OF_FILE = 256 << 20;
+
+/** What may still be looked at of a file. */
+export class Patience {
+  left: number = MOST_BYTES_OF_FILE;
+}
 /** Nobody nests deeper; what does is not worth following. */
 const MOST_STATES = 100;
 
@@ -13,9 +28,9 @@ const MOST_STATES = 100;
 const TOKEN = /\((?:[^()\\]|\\[\s\S])*\)|<(?!<)[^>]*>|%[^\r\n]*|\/[^\s()<>[\]{}/%]*|[^\s()<>[\]{}/%]+/g;
 
 /** 0 for content that cannot be read: readers show it in their own ways. */
-export function openStates(pdf: PdfDocument, page: PdfDict): number {
+export function openStates(pdf: PdfDocument, page: PdfDict, patience: Patience): number {
   try {
-    const content = contentOf(pdf, page);
+    const content = contentOf(pdf, page, patience);
     return content === undefined ? 0 : depthAtEnd(content);
   } catch (error) {
     if (error instanceof PdfDamage) return 0;
@@ -23,18 +38,28 @@ export function openStates(pdf: PdfDocument, page: PdfDict): number {
   }
 }
 
-function contentOf(pdf: PdfDocument, page: PdfDict): string | undefined {
+function contentOf(pdf: PdfDocument, page: PdfDict, patience: Patience): string | undefined {
   const contents = page.get('Contents');
   const found = pdf.resolve(contents);
   const parts: string[] = [];
   let length = 0;
   for (const piece of isArray(found) ? items(found) : [contents]) {
-    const part = pdf.stream(piece);
-    length += part?.length ?? 0;
+    if (patience.left <= 0) return undefined;
+    const part = streamOf(pdf, asReference(piece)?.number);
+    length += part.length;
+    patience.left -= part.length;
     if (length > MOST_BYTES) return undefined;
-    if (part !== undefined) parts.push(part.toString('latin1'));
+    parts.push(part.toString('latin1'));
   }
   return parts.join('\n');
+}
+
+/** Unpacked here, because what a page shows is no structure, which is all the reader of the file allows for. */
+function streamOf(pdf: PdfDocument, number: number | undefined): Buffer {
+  const dict = number === undefined ? undefined : pdf.dict(pdf.plainObject(number)?.value);
+  const packed = number === undefined ? undefined : pdf.packedStream(number);
+  if (dict === undefined || packed === undefined) return Buffer.alloc(0);
+  return unpack(dict, packed, (piece) => pdf.resolve(piece));
 }
 
 function depthAtEnd(content: string): number {

@@ -21,7 +21,7 @@ import { CryptoError } from '../types.ts';
 import { type DrawnItem, drawItems, linkAnnotation } from './drawing.ts';
 import type { Importer } from './import.ts';
 import type { NewPdf } from './new-pdf.ts';
-import { openStates } from './open-states.ts';
+import { openStates, type Patience } from './open-states.ts';
 
 /** More than anybody signs at once. */
 export const MOST_PAGES = 20_000;
@@ -47,6 +47,8 @@ export interface PageCopying {
   readonly draw?: ((page: ShownPage) => readonly DrawnItem[]) | undefined;
   /** Leave out what the pages themselves show. */
   readonly blank?: boolean | undefined;
+  /** For looking into what the pages show. */
+  readonly patience: Patience;
   /** Numbers of annotations that stay behind. */
   readonly omitted: ReadonlySet<number>;
 }
@@ -136,7 +138,7 @@ function overlayOf(
   importer: Importer,
   page: TreePage,
   place: { readonly number: number; readonly count: number },
-  { draw, out, font, fontReference, blank }: PageCopying,
+  { draw, out, font, fontReference, blank, patience }: PageCopying,
 ): Overlay | undefined {
   if (draw === undefined) return undefined;
   const view = viewOf(importer.pdf, page);
@@ -151,7 +153,7 @@ function overlayOf(
     ),
   );
   const name = unusedName(importer, page);
-  const open = blank === true ? 0 : openStates(importer.pdf, page.dict);
+  const open = blank === true ? 0 : openStates(importer.pdf, page.dict, patience);
   return {
     operators: `\n${'Q '.repeat(open + 1)}q ${matrix.map(numberText).join(' ')} cm /${name} Do Q\n`,
     resource: [name, referenceText(form)],

@@ -3,6 +3,7 @@ export { PdfDamage } from './damage.ts';
 export { openIntactPdf, PdfDocument, withPdf } from './document.ts';
 export type { FormPermissions } from './encryption/encryption.ts';
 export { entriesOf, equalValues } from './equality.ts';
+export { unpack } from './filters.ts';
 export { type Field, fields } from './form.ts';
 export { firstPage, type Page, pages, type TreePage } from './page.ts';
 export { unpredict } from './predictor.ts';
