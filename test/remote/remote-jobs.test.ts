@@ -5,6 +5,7 @@ import test, { type ExecutionContext } from 'ava';
 import { createRemotePortal, type RemoteProfile } from '../../actors/index.ts';
 import { samplePdf } from '../../bench/samples.ts';
 import type { JobId, ProfileName } from '../../machines/ids.ts';
+import { RESTART_MESSAGE } from '../../machines/job.ts';
 import { systemClock, systemIds } from '../../runtime/index.ts';
 import { type Room, type RoomOptions, room } from '../actors/batch-room.ts';
 import { ScriptedPortal } from './scripted-portal.ts';
@@ -309,6 +310,22 @@ test('jobs that wait are not touched by a restart, and come home after it', asyn
   await second.reach('Completed', 1);
   t.is((await second.batch.jobs.get(id)).status, 'Completed');
   t.is(portal.count('upload'), 1);
+});
+
+test('a job whose document was being made when the service ended fails, and makes no second one', async (t) => {
+  const { portal, room: here, again } = await scene(t);
+  portal.gates.set('create', new Promise(() => {}));
+  const id = await here.upload('a.pdf', PDF);
+  await until(() => portal.count('create') === 1);
+  await here.close();
+  portal.gates.delete('create');
+  const second = await again();
+  await second.reach('Failed', 1);
+  const job = await second.batch.jobs.get(id);
+  t.is(job.errorMessage, RESTART_MESSAGE);
+  t.true(existsSync(job.originalPath), 'the input stays');
+  await until(async () => (await readdir(second.layout.error)).includes(id));
+  t.is(portal.count('create'), 1);
 });
 
 test('no more than MaxConcurrency jobs are verified at once, however many documents conclude together', async (t) => {
