@@ -144,7 +144,7 @@ export class SegmentedUploads {
     checkRange(range, sink.length, maxBytes);
     // The answer was lost on its way.
     if (actor.state === 'Done') return { made: id };
-    await this.#place(id, range, sink);
+    if (!(await this.#place(id, range, sink))) return this.#refused(id, 'gone');
     await faults.at('portal.segment.placed');
     const { from, to, total } = range;
     const told = await system.tell(address, {
@@ -158,7 +158,7 @@ export class SegmentedUploads {
     if (!told.accepted) return this.#refused(id, told.because);
     await told.durable;
     const context = told.actor.context as SegmentedUploadContext;
-    return isWhole(context) ? this.#whole(id, context) : undefined;
+    return isWhole(context) ? this.#wholeOrMade(id, context) : undefined;
   }
 
   /** Forgets the pieces of an upload that was made. */
@@ -194,23 +194,38 @@ export class SegmentedUploads {
   async #refused(id: UploadId, because: string): Promise<MadeUpload> {
     const actor = await this.#parts.system.read({ kind: SEGMENTED_UPLOAD, id });
     if (actor?.state === 'Done') return { made: id };
-    if (actor === undefined) throw new PortalRefusal('NotFound');
+    if (actor === undefined || because === 'gone') throw new PortalRefusal('NotFound');
     if (because !== 'not-accepted') throw new PortalRefusal('ServiceBusy');
     const { total } = actor.context as SegmentedUploadContext;
     throw badRange(`The piece does not fit the ones before; they are of ${total} bytes in all.`);
   }
 
-  /** The piece stands durably under its name; one that came before is replaced as a whole. */
-  async #place(id: UploadId, { from, to }: ContentRange, sink: BlobSink): Promise<void> {
+  /**
+   * The piece stands durably under its name; one that came before is replaced as a whole. False when there is no place
+   * for pieces any more.
+   */
+  async #place(id: UploadId, { from, to }: ContentRange, sink: BlobSink): Promise<boolean> {
     const folder = join(this.#folder, id);
     const { path } = await sink.finish();
     try {
       await rename(path, join(folder, pieceName([from, to])));
       await this.#parts.disk.directory(folder);
+      return true;
     } catch (error) {
       await rm(path, { force: true });
-      const gone = (error as NodeJS.ErrnoException).code === 'ENOENT';
-      throw gone ? new PortalRefusal('NotFound') : unavailable(error);
+      if ((error as NodeJS.ErrnoException).code === 'ENOENT') return false;
+      throw unavailable(error);
+    }
+  }
+
+  /** Of several last pieces at once, a late one may find that the pieces are gone. */
+  async #wholeOrMade(id: UploadId, context: SegmentedUploadContext): Promise<WholeUpload | MadeUpload> {
+    try {
+      return await this.#whole(id, context);
+    } catch (error) {
+      const actor = await this.#parts.system.read({ kind: SEGMENTED_UPLOAD, id });
+      if (actor?.state === 'Done') return { made: id };
+      throw error;
     }
   }
 
