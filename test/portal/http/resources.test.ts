@@ -93,7 +93,7 @@ test('certificate signatures begin with a certificate and end with a signature, 
   set('signing.completeCertificate', () => ({ success: true, validationResults: GOOD }));
   const done = await send(`${BY_KEY}/signature`, { ticket: 't', token: 'tok', signature: 'AQI=' });
   t.deepEqual(await done.json(), { success: true, validationResults: GOOD });
-  t.deepEqual(last('signing.completeCertificate')?.args[1], {
+  t.like(last('signing.completeCertificate')?.args[1], {
     token: 'tok',
     signature: Buffer.from([1, 2]),
   });
