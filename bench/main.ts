@@ -22,6 +22,7 @@ const BENCHES = {
   http: 'requests a second, beside a bare server',
   'crowded-folder': 'a folder with 100,000 files: queued, started over, rescanned',
   watch: 'how soon 10,000 dropped files are seen',
+  portal: 'flows a second over HTTP, and lists and details over very many documents',
   pipeline: 'signed files a second from a watched folder, beside the bare loop',
 } as const;
 
