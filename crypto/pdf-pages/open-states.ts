@@ -13,9 +13,9 @@ import {
 } from '../pdf/index.ts';
 
 /** Content of one page beyond this is taken to be in order, bytes unpacked. */
-const MOST_BYTES = 16 << 20;
+const MOST_BYTES = 4 << 20;
 /** The same for a whole file: looking costs time, and hardly any file needs it. */
-const MOST_BYTES_OF_FILE = 256 << 20;
+const MOST_BYTES_OF_FILE = 64 << 20;
 
 /** What may still be looked at of a file. */
 export class Patience {
@@ -26,6 +26,9 @@ const MOST_STATES = 100;
 
 /** Strings, comments, names and words; what stands between them does not matter. */
 const TOKEN = /\((?:[^()\\]|\\[\s\S])*\)|<(?!<)[^>]*>|%[^\r\n]*|\/[^\s()<>[\]{}/%]*|[^\s()<>[\]{}/%]+/g;
+
+/** Anything that may open a state; much quicker than looking at every token. */
+const OPENS = /(?:^|[\s\])>])q(?=\s|$)/;
 
 /** 0 for content that cannot be read: readers show it in their own ways. */
 export function openStates(pdf: PdfDocument, page: PdfDict, patience: Patience): number {
@@ -63,6 +66,7 @@ function streamOf(pdf: PdfDocument, number: number | undefined): Buffer {
 }
 
 function depthAtEnd(content: string): number {
+  if (!OPENS.test(content)) return 0;
   let depth = 0;
   TOKEN.lastIndex = 0;
   for (let found = TOKEN.exec(content); found !== null; found = TOKEN.exec(content)) {
