@@ -33,7 +33,8 @@ export interface Leniency {
 
 /**
  * Opens a page that may talk to `origin` only. When the test is over it fails if the page asked for anything else,
- * broke its Content-Security-Policy, or threw. Third-party cookies are blocked. Undefined where there is no browser: the test should return.
+ * broke its Content-Security-Policy, complained in the console, or threw. Third-party cookies are blocked.
+ * Undefined where there is no browser: the test should return.
  */
 export async function visit(
   t: ExecutionContext,
@@ -61,8 +62,11 @@ export async function visit(
   });
   page.on('pageerror', (error) => faults.push(`threw ${error.message}`));
   page.on('console', (message) => {
-    const isRefusedFrame = refusedFrames && message.text().includes('frame-ancestors');
-    if (/Content Security Policy/i.test(message.text()) && !isRefusedFrame) faults.push(message.text());
+    const text = message.text();
+    const isRefusedFrame = refusedFrames && text.includes('frame-ancestors');
+    // A refusal that a test asks for shows as a resource that could not be loaded.
+    const isFault = message.type() === 'error' && !text.startsWith('Failed to load resource');
+    if ((isFault || /Content Security Policy/i.test(text)) && !isRefusedFrame) faults.push(`said ${text}`);
   });
   t.teardown(async () => {
     await context.close();

@@ -74,6 +74,28 @@ test.serial('a signature drawn by hand goes along as a sharp picture, and surviv
   t.deepEqual([png.readUInt32BE(16), png.readUInt32BE(20)], [900, 300]);
 });
 
+test.serial('location and initials go along when the participant ticks them, and only then', async (t) => {
+  const place = { latitude: -23.55, longitude: -46.63, accuracy: 12 };
+  for (const wanted of [true, false]) {
+    const desk = await openDesk(t, { action: { initialsMode: 'Optional' } });
+    const options = { locale: 'en-US', geolocation: place, permissions: ['geolocation'] };
+    const visited = await visit(t, desk.url, options);
+    if (visited === undefined) return;
+    const { page } = visited;
+    await page.goto(`${desk.url}${desk.signPath}`);
+    await page.getByLabel('Add my location to the evidence').setChecked(wanted);
+    await page.getByRole('checkbox', { name: 'Put my initials on every page' }).setChecked(wanted);
+    await page.getByRole('button', { name: 'Sign the document' }).click();
+    await page.getByText('You signed the document.').waitFor();
+    t.deepEqual(desk.done[0]?.given['geolocation'], wanted ? place : undefined);
+    const initials = desk.done[0]?.given['initialsPositions'] as readonly object[];
+    t.is(initials.length, wanted ? 3 : 0);
+    if (!wanted) continue;
+    const corner = { topLeftX: 595 - 72, topLeftY: 842 - 36, width: 60, height: 24, pageNumber: 3 };
+    t.like(initials[2], { type: 'SignatureInitials', ...corner });
+  }
+});
+
 for (const kind of ['rsa-2048', 'p-256'] as const) {
   test.serial(
     `a certificate file with a key of kind ${kind} signs, and nothing of the key leaves the browser`,

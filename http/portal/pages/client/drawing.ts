@@ -23,10 +23,11 @@ export interface Drawing {
   forget(): void;
 }
 
-export function startDrawing({ key, words }: Pick<SigningData, 'key' | 'words'>): Drawing {
+export function startDrawing({ ticket, words }: Pick<SigningData, 'ticket' | 'words'>): Drawing {
   const area = part('#drawing-area') as CanvasPart;
   const state = part('#drawing-state');
-  const name = `drawing ${key}`;
+  // Of this participant: the next one may use the same tab.
+  const name = `drawing ${ticket}`;
   let strokes: Stroke[] = readDraft(draft.read(name));
   let current: Stroke | undefined;
 

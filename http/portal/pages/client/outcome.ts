@@ -19,7 +19,7 @@ export function finish(text: string): void {
   part('#outcome').scrollIntoView({ block: 'nearest' });
 }
 
-/** Something missing in a field: said beside the field by the browser's own attribute, and focus goes there. */
+/** Something is missing in a field: it is marked, and focus goes there. */
 export function lacking(field: Part, text: string): void {
   field.setAttribute('aria-invalid', 'true');
   say(text, 'bad');
