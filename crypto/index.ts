@@ -15,7 +15,7 @@ export { type CounterSignCadesRequest, counterSignCades } from './cades/counter-
 export { type JoinCadesSignersRequest, joinCadesSigners } from './cades/join-signers.ts';
 export { readCertificate } from './certificates/certificate.ts';
 export { type DevelopmentCertificates, makeDevelopmentCertificates } from './certificates/development.ts';
-export { holderIdentifiers } from './certificates/holder.ts';
+export { companyNumber, holderIdentifiers } from './certificates/holder.ts';
 export { certificatesInBundle } from './cms/certificate-bundle.ts';
 export {
   augmentFile,

@@ -2,7 +2,14 @@
  * What the portal asks of the pool: plain data both ways, files by path, never their bytes. Outputs are synced; a file
  * that an earlier try left at an output's path is written anew.
  */
-import type { BlobRef, DocumentFormat, Mark, XadesOptions } from '../../machines/portal-words.ts';
+import type {
+  BlobRef,
+  CertificateType,
+  DocumentFormat,
+  HolderType,
+  Mark,
+  XadesOptions,
+} from '../../machines/portal-words.ts';
 import type { RenditionModel } from '../portal/rendition-model.ts';
 import type { DescribedFile } from '../portal/signature-records.ts';
 
@@ -48,6 +55,14 @@ export interface SealTask extends SignaturePlace {
   readonly output: string;
 }
 
+/** What a flow action demands of its signer's certificate; null = anything will do. */
+export interface CertificateDemands {
+  readonly type: CertificateType | null;
+  readonly holder: HolderType | null;
+  /** 14 digits. */
+  readonly companyIdentifier: string | null;
+}
+
 /** First of two steps for a key that is elsewhere: judges the certificate, says what is to be signed. */
 export interface BeginTask extends SignaturePlace {
   readonly task: 'portal.begin';
@@ -55,6 +70,7 @@ export interface BeginTask extends SignaturePlace {
   readonly profile: string;
   /** DER, Base64. */
   readonly certificate: string;
+  readonly demands: CertificateDemands;
   readonly at: number;
   readonly words: SignatureWords;
   /** Where the state for the second step goes. */

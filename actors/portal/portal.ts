@@ -132,7 +132,7 @@ export class Portal implements PortalService, HostedService {
     const links = new SigningLinks({ tickets, clock, publicUrl });
     const watch = new DocumentWatch(clock);
     const certificates = certificateChecks(options, new Profiles(options.profiles), { clock, log });
-    const sealing = { pool, blobs, clock, faults, sealProfile, certificates };
+    const sealing = { pool, blobs, clock, faults, log, sealProfile, certificates };
     let runtime: Runtime | undefined;
     const system = (): ActorSystem => {
       if (runtime === undefined) throw new Error('The portal is not open yet.');

@@ -7,9 +7,10 @@
 import { isSigning } from '../../machines/document-flow.ts';
 import type { DocumentId, Millis } from '../../machines/ids.ts';
 import { PortalRefusal } from '../../machines/portal-refusals.ts';
+import type { FlowAction } from '../../machines/portal-words.ts';
 import type { ActorSystem, Clock, Faults, Ids } from '../../runtime/index.ts';
 import type { SigningPool } from '../pool/pool.ts';
-import type { CertificateVerdict, PortalResults } from '../pool/portal-tasks.ts';
+import type { CertificateDemands, CertificateVerdict, PortalResults } from '../pool/portal-tasks.ts';
 import type {
   MarkInput,
   PortalSigning,
@@ -23,6 +24,7 @@ import type { DocumentDirectory } from './document-directory.ts';
 import './document-faults.ts';
 import { inAscii } from './document-files.ts';
 import { type DocumentActor, documentAddress } from './document-index.ts';
+import { bareIdentifier } from './document-plans.ts';
 import { type DocumentWatch, settling } from './document-watch.ts';
 import { nameOf, signatureWords } from './effects/apply-signature.ts';
 import { assertTurn, evidenceOf, type SigningCall } from './signing-access.ts';
@@ -206,6 +208,7 @@ export class CertificateSigning {
       signatures: context.signatures && blobs.pathOf(context.signatures),
       profile: sealProfile,
       certificate: certificate.toString('base64'),
+      demands: demandsOf(call.action),
       at: signingTime,
       words: signatureWords({
         ...{ fieldName, marks, signer: call.user },
@@ -238,6 +241,15 @@ function linesFor({ user, action, context }: SigningCall, at: Millis): readonly 
     `${new Date(at).toISOString().slice(0, 19).replace('T', ' ')} UTC`,
     `Key ${context.key}`,
   ];
+}
+
+function demandsOf(action: FlowAction): CertificateDemands {
+  const { requiredCertificateType, requiredCertificateHolder, requireCompanyCertificate } = action;
+  return {
+    type: requiredCertificateType,
+    holder: requiredCertificateHolder ?? (requireCompanyCertificate === true ? 'Company' : null),
+    companyIdentifier: action.requiredCompanyIdentifier && bareIdentifier(action.requiredCompanyIdentifier),
+  };
 }
 
 /** The file moved on, or the token is used up. */

@@ -13,6 +13,7 @@ import {
 } from '../../../crypto/index.ts';
 import { describeFailure } from '../../../runtime/index.ts';
 import type { BeginTask, CertificateVerdict, PortalResults } from '../portal-tasks.ts';
+import { missingDemand } from './certificate-demands.ts';
 import { type FormOfSignature, formOfSignature, invisible } from './signature-form.ts';
 import { type PortalThread, sealingProfile } from './thread.ts';
 
@@ -45,6 +46,8 @@ export async function begin(task: BeginTask, thread: PortalThread): Promise<Resu
     );
     if (verdict.ok) warnings = verdict.warnings;
     else rejected = rejection(verdict);
+    const demand = missingDemand(certificate, task.demands);
+    if (demand !== undefined) rejected ??= rejection({ code: 'certificate.demand', message: demand });
   } catch (error) {
     rejected = rejection(describeFailure(error));
     chain = [];

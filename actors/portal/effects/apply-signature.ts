@@ -10,6 +10,7 @@ import {
   type EffectHandler,
   type EffectTry,
   type Faults,
+  type Log,
 } from '../../../runtime/index.ts';
 import type { CertificateChecks } from '../../certificate-checks.ts';
 import type { SigningPool } from '../../pool/pool.ts';
@@ -25,6 +26,7 @@ export interface SealingParts {
   readonly blobs: Blobs;
   readonly clock: Pick<Clock, 'now'>;
   readonly faults: Faults;
+  readonly log: Log;
   /** The profile that seals electronic signatures. */
   readonly sealProfile: string;
   /** Asked before each seal. */
@@ -44,17 +46,15 @@ export function applySignatureHandler(parts: SealingParts): EffectHandler<ApplyS
     async run(effect, attempt): Promise<DocumentWord> {
       const { id, kind } = effect.signature;
       try {
-        return await put(effect, attempt, parts);
+        const word = await put(effect, attempt, parts);
+        if (word.type === 'SIGNATURE_FAILED') complain(parts, attempt, word);
+        return word;
       } catch (error) {
         if (attempt.signal.aborted) throw error;
-        const { code, message } = describeFailure(error);
-        return {
-          type: 'SIGNATURE_FAILED',
-          id,
-          code,
-          message,
-          isFinal: kind === 'certificate' && FINAL.test(code),
-        };
+        const { code, message } = shownFailure(describeFailure(error));
+        complain(parts, attempt, { code, message });
+        const isFinal = kind === 'certificate' && FINAL.test(code);
+        return { type: 'SIGNATURE_FAILED', id, code, message, isFinal };
       }
     },
     failed: ({ signature: { id } }, { code, message }): DocumentWord => ({
@@ -63,6 +63,27 @@ export function applySignatureHandler(parts: SealingParts): EffectHandler<ApplyS
       isFinal: false,
     }),
   };
+}
+
+/** A failure as clients may read it: where our files are is nobody's business. */
+export function shownFailure({ code, message }: { readonly code: string; readonly message: string }): {
+  readonly code: string;
+  readonly message: string;
+} {
+  return { code, message: message.replace(/\/\S*\/(?:blobs|incoming)\/[\w/.-]*[\w-]/g, 'the file') };
+}
+
+/** Said once per try: whoever reads the log need not look at each document. */
+function complain(
+  { log }: Pick<SealingParts, 'log'>,
+  { actor }: EffectTry,
+  { code, message }: { readonly code: string; readonly message: string },
+): void {
+  log.warn('An accepted signature could not be put into its document.', {
+    DocumentId: actor.id,
+    Code: code,
+    Message: message,
+  });
 }
 
 async function put(
@@ -108,10 +129,11 @@ async function put(
 
 function failure(
   id: string,
-  { code, message }: { readonly code: string; readonly message: string },
+  failed: { readonly code: string; readonly message: string },
   signal: AbortSignal,
   isForeign: boolean,
 ): DocumentWord {
+  const { code, message } = shownFailure(failed);
   // Threads that a stop has ended fail their tasks; the work is done again after the next start.
   if (signal.aborted) throw signal.reason;
   return { type: 'SIGNATURE_FAILED', id, code, message, isFinal: isForeign && FINAL.test(code) };

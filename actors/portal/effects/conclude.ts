@@ -2,7 +2,7 @@
 import type { DocumentEffect } from '../../../machines/document-context.ts';
 import { describeFailure, type EffectHandler, type EffectTry } from '../../../runtime/index.ts';
 import type { DocumentWord } from '../document-changes.ts';
-import type { SealingParts } from './apply-signature.ts';
+import { type SealingParts, shownFailure } from './apply-signature.ts';
 
 export type ConcludeEffect = Extract<DocumentEffect, { readonly do: 'conclude' }>;
 
@@ -19,7 +19,7 @@ export function concludeHandler(
         return await concluded(effect, attempt, parts);
       } catch (error) {
         if (attempt.signal.aborted) throw error;
-        return { type: 'CONCLUSION_FAILED', ...describeFailure(error) };
+        return { type: 'CONCLUSION_FAILED', ...shownFailure(describeFailure(error)) };
       }
     },
     failed: (_, { code, message }): DocumentWord => ({ type: 'CONCLUSION_FAILED', code, message }),
@@ -29,7 +29,7 @@ export function concludeHandler(
 async function concluded(
   { format, current, signatures, expected, timestamp }: ConcludeEffect,
   { actor, signal }: EffectTry,
-  { pool, blobs, clock, faults, sealProfile, tellParticipants }: Parameters<typeof concludeHandler>[0],
+  { pool, blobs, clock, faults, log, sealProfile, tellParticipants }: Parameters<typeof concludeHandler>[0],
 ): Promise<DocumentWord> {
   // A document that was only approved has nothing to be looked at.
   if (expected.length === 0) return { type: 'CONCLUDED', output: null, tellParticipants };
@@ -47,7 +47,12 @@ async function concluded(
   });
   if (!answer.ok) {
     if (signal.aborted) throw signal.reason;
-    return { type: 'CONCLUSION_FAILED', code: answer.code, message: answer.message };
+    log.warn('A document could not be concluded.', {
+      DocumentId: actor.id,
+      Code: answer.code,
+      Message: answer.message,
+    });
+    return { type: 'CONCLUSION_FAILED', ...shownFailure(answer) };
   }
   const stamped = answer.result.output;
   if (stamped !== null && output !== null) await blobs.adopt(output, stamped);

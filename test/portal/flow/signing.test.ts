@@ -197,3 +197,25 @@ test.serial('a PDF that nobody could sign is refused before any document is made
     0,
   );
 });
+
+test.serial(
+  'a certificate that is not what the action demands, or none at all, is answered with the reason',
+  async (t) => {
+    const room = await flowRoom(t);
+    const { certificate } = pki().signer('rsa-2048');
+    for (const [demand, der, type] of [
+      [{ requiredCertificateHolderTypeToSign: 'Company' }, certificate, 'certificate.demand'],
+      [{ requiredCertificateTypeToSign: 'A3' }, certificate, 'certificate.demand'],
+      [{ requiredCompanyIdentifier: '11.222.333/0001-81' }, certificate, 'certificate.demand'],
+      [{}, Buffer.from('no certificate'), 'certificate.malformed'],
+      [{}, pki().signerValid(0, 86_400_000).certificate, 'certificate.expired'],
+    ] as const) {
+      const id = await room.create([{ user: person('Cy'), ...demand }]);
+      const access = await room.ticket(id, 'cy@example.org');
+      const started = await room.portal.signing.startCertificate(access, { certificate: der, positions: [] });
+      t.like(started, { success: false, token: null, toSignHash: null });
+      t.is(started.validationResults.errors[0]?.type, type);
+      t.is((await room.get(id)).flowActions[0]?.status, 'Pending');
+    }
+  },
+);
