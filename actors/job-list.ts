@@ -43,7 +43,10 @@ export async function listJobs(
   const offset = (query.page - 1) * query.pageSize;
   const { ranges, bounds, fits, total } = select(counts, query);
   if (total !== undefined && offset >= total) return { ids: [], totalCount: total };
-  const rows = ranges.map((range) => new OrderedRows(store, { ...range, ...bounds, newestFirst: true }));
+  const expected = query.pageSize;
+  const rows = ranges.map(
+    (range) => new OrderedRows(store, { ...range, ...bounds, newestFirst: true, expected }),
+  );
   const merged = new MergedRows(rows, true);
   const ids: JobId[] = [];
   // Only where the total says that the page begins inside the range may rows be passed over unseen.

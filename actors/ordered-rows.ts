@@ -16,6 +16,8 @@ export interface OrderedRowsOptions {
   readonly from?: number;
   /** Only orders below this one. */
   readonly below?: number;
+  /** Rows that will probably be enough: so many are read first, then more at once. @default as many as are ever read at once */
+  readonly expected?: number;
 }
 
 /** The order number of a row. */
@@ -28,6 +30,8 @@ export class OrderedRows {
   readonly #store: Pick<ActorStore, 'rows'>;
   readonly #options: OrderedRowsOptions;
   #piece: readonly Row[] = [];
+  /** Rows to read next. */
+  #size: number;
   #at = 0;
   #after: readonly (string | number)[] | undefined;
   #begun = false;
@@ -36,6 +40,7 @@ export class OrderedRows {
   constructor(store: Pick<ActorStore, 'rows'>, options: OrderedRowsOptions) {
     this.#store = store;
     this.#options = options;
+    this.#size = Math.min(PIECE, Math.max(1, options.expected ?? PIECE));
     const { newestFirst, from, below, prefix } = options;
     // Orders are whole numbers, so what comes after the one before is what begins with it.
     if (newestFirst && below !== undefined) this.#after = [...prefix, below];
@@ -62,13 +67,15 @@ export class OrderedRows {
   async fill(): Promise<void> {
     if (this.#exhausted || this.head !== undefined) return;
     await this.#turn();
-    const piece = await this.#read({ limit: PIECE });
+    const size = this.#size;
+    this.#size = Math.min(PIECE, size * 4);
+    const piece = await this.#read({ limit: size });
     const { newestFirst, from = -Infinity, below = Infinity } = this.#options;
     const inside = piece.filter((row) => (newestFirst ? orderOf(row) >= from : orderOf(row) < below));
     this.#piece = inside;
     this.#at = 0;
     this.#after = piece.at(-1)?.key ?? this.#after;
-    this.#exhausted = piece.length < PIECE || inside.length < piece.length;
+    this.#exhausted = piece.length < size || inside.length < piece.length;
   }
 
   /** Passes over so many rows without reading their values; fewer when there are no more. Only before `fill`. */

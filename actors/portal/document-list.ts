@@ -51,7 +51,9 @@ export async function listDocuments(
   const { ranges, fits, total } = await select(store, organization, query);
   if (total !== undefined && offset >= total) return { ids: [], totalCount: total };
   const { newestFirst } = query;
-  const rows = ranges.map((range) => new OrderedRows(store, { ...range, newestFirst }));
+  const rows = ranges.map(
+    (range) => new OrderedRows(store, { ...range, newestFirst, expected: query.limit }),
+  );
   const merged = new MergedRows(rows, newestFirst);
   const ids: DocumentId[] = [];
   let matched = fits || total === undefined ? 0 : await merged.skip(offset);
