@@ -38,6 +38,7 @@ export class PortalProgram {
     const service = await Service.start(t, {
       root,
       settings: {
+        'Portal:Enabled': true,
         'Portal:Url': 'http://127.0.0.1:0',
         'Portal:Bootstrap:Organization': 'Ärzte & Söhne',
         'Portal:Bootstrap:Application': APPLICATION,
