@@ -2,50 +2,11 @@ import { readFileSync as bytesOf, existsSync } from 'node:fs';
 import { deflateSync } from 'node:zlib';
 import test from 'ava';
 import type { CryptoError } from '../../../crypto/types.ts';
-import { isPresent, requireTool, runTool } from '../../verifiers/index.ts';
+import { requireTool, runTool } from '../../verifiers/index.ts';
 import { classicPdf, documentObjects, stream } from '../pdf/build.ts';
-import { CONTENTS, cook, ENCRYPTED, STRUCTURES, THROUGH_QPDF } from '../pdf/corpus.ts';
-import type { CorpusRecipe } from '../pdf/corpus-recipe.ts';
-import { complaints, compose, freshPath, pictures, put } from './room.ts';
-
-/** Other readers see less of these than there is, so that there is nothing to compare with. */
-const UNSEEN = new Set(['encrypted with AES of 128 bits and a hybrid cross-reference']);
+import { compose, freshPath, pictures, put } from './room.ts';
 
 const other = () => put(classicPdf(documentObjects({ text: 'The other file' })));
-
-async function looksTheSame(recipe: CorpusRecipe): Promise<string> {
-  const { bytes, mutool } = await cook(recipe);
-  const path = put(bytes);
-  const { path: merged } = compose([
-    { path, outline: 'first' },
-    { path: other(), outline: 'second' },
-  ]);
-  const complaint = await complaints(merged);
-  if (complaint !== '') return `${recipe.name}: ${complaint}`;
-  if (mutool === false || UNSEEN.has(recipe.name)) return '';
-  const before = await pictures(path);
-  const after = await pictures(merged);
-  const same = before.length > 0 && before.every((picture, index) => after[index] === picture);
-  return same && after.length === before.length + 1 ? '' : `${recipe.name} looks different`;
-}
-
-for (const [what, recipes] of [
-  ['however its objects are found', STRUCTURES],
-  ['whatever it holds', CONTENTS.filter(({ name }) => !name.includes('3,000'))],
-  ['that is encrypted without a password', ENCRYPTED],
-  ['as another program writes it', THROUGH_QPDF],
-] as const) {
-  test(`a PDF ${what} looks the same in an envelope`, async (t) => {
-    if (!requireTool(t, 'mutool', 'qpdf')) return;
-    const made = recipes.filter(({ tools = [] }) => tools.every(isPresent));
-    const differences: string[] = [];
-    for (const recipe of made) differences.push(await looksTheSame(recipe));
-    t.deepEqual(
-      differences.filter((one) => one !== ''),
-      [],
-    );
-  });
-}
 
 test('a page that changed on the way would be seen', async (t) => {
   if (!requireTool(t, 'mutool')) return;
