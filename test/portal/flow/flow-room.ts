@@ -16,7 +16,7 @@ import type {
 } from '../../../actors/portal/api.ts';
 import type { OutgoingMail } from '../../../actors/portal/mail-port.ts';
 import { type Portal, Portal as PortalClass, type PortalOptions } from '../../../actors/portal/portal.ts';
-import type { Profile } from '../../../actors/profiles.ts';
+import type { Profile, SigningChoices } from '../../../actors/profiles.ts';
 import { NO_TRUST, type TrustOptions } from '../../../actors/trust.ts';
 import type { DocumentId, ProfileName } from '../../../machines/ids.ts';
 import type { DocumentEvent } from '../../../machines/portal-words.ts';
@@ -80,9 +80,11 @@ export async function flowRoom(
     readonly root?: string;
     readonly faults?: Faults;
     readonly poolFaults?: string;
+    /** Of the sealing profile. */
+    readonly choices?: SigningChoices;
   } = {},
 ): Promise<FlowRoom> {
-  const { root: given, faults = new Faults(), poolFaults = '', ...more } = options;
+  const { root: given, faults = new Faults(), poolFaults = '', choices = {}, ...more } = options;
   const root = given ?? (await mkdtemp(join(tmpdir(), 'sealwright-flow-')));
   const store = openLmdbStore({ folder: join(root, 'db') });
   const complaints: string[] = [];
@@ -96,6 +98,7 @@ export async function flowRoom(
     name: 'default' as ProfileName,
     format: undefined,
     signer: pki().signer('p-256'),
+    choices,
     anchors: [pki().root.certificate],
     validTo: Date.now() + 86_400_000,
     certificate: 'test',
