@@ -1,7 +1,9 @@
 /** What is to be found out about the signatures of one container, before anybody is trusted (EN 319 162-1). */
 import { cadesFacts } from '../cades/facts.ts';
 import type { Source } from '../files/source.ts';
-import type { FileFacts, Finding } from '../validation/facts.ts';
+import type { FileFacts, Finding, SignatureFacts } from '../validation/facts.ts';
+import { TOO_MUCH_WORK, withinWork } from '../validation/too-much-work.ts';
+import { Work } from '../work.ts';
 import { readable, topSignatures } from '../xades/validate.ts';
 import { dataRoom } from '../xades/validation/reference-data.ts';
 import { signatureFacts } from '../xades/validation/signature-facts.ts';
@@ -28,17 +30,34 @@ export function mayBeContainer(source: Source): boolean {
 
 /**
  * One entry per signature in the files of META-INF. Bad bytes are findings: those of `ZipFlaw` as `container.<flaw>`, those
- * of `containerFindings` and `coverageFindings`, and `container.manifest` for signatures whose manifest is not there.
+ * of `containerFindings` and `coverageFindings`, and `container.manifest` for signatures whose manifest is not there. What
+ * takes more work than is done for one file is left open by `file.work`.
  * @throws {CryptoError} `input.unreadable`, `input.changed`
  */
 export function asicFacts(source: Source): FileFacts {
+  const work = Work.forFile(source.size);
   try {
     const container = new Container(source);
     for (const entry of container.directory.entries) assertIntact(source, entry);
-    return factsIn(container);
+    const facts = withinWork(
+      () => factsIn(container, work),
+      () => ({ signatures: [], findings: [TOO_MUCH_WORK] }),
+    );
+    return { ...facts, work };
   } catch (error) {
     if (!(error instanceof ZipFault)) throw error;
     return { signatures: [], findings: [failed(`container.${error.flaw}`, error.message)] };
+  }
+}
+
+/** For one signature or time-stamp: packed files can hold thousands of the same. */
+const STEPS_PER_VALUE = 600;
+
+/** @throws {OutOfWork} when these signatures were more than may be looked at */
+function counted(signatures: readonly SignatureFacts[], work: Work): void {
+  for (const { timestamps, counterSignatures } of signatures) {
+    work.spend(STEPS_PER_VALUE * (1 + timestamps.length));
+    counted(counterSignatures, work);
   }
 }
 
@@ -50,7 +69,7 @@ interface Found {
   readonly accounted: readonly string[];
 }
 
-function factsIn(container: Container): FileFacts {
+function factsIn(container: Container, work: Work): FileFacts {
   const digests = new MemberDigests(container);
   const files = container.named('xades', 'cades');
   const findings = containerFindings(container);
@@ -60,10 +79,14 @@ function factsIn(container: Container): FileFacts {
     );
   }
   const chosen = files.slice(0, MAX_FILES);
-  const ofXades = chosen.filter((name) => name.endsWith('.xml')).map((name) => xadesIn(container, name));
+  const ofXades = chosen
+    .filter((name) => name.endsWith('.xml'))
+    .map((name) => xadesIn(container, name, work));
   const p7s = chosen.filter((name) => name.endsWith('.p7s'));
   const ofCades =
-    container.kind === 'S' ? cadesAlone(container, p7s) : cadesByManifest(container, p7s, digests);
+    container.kind === 'S'
+      ? cadesAlone(container, p7s, work)
+      : cadesByManifest(container, p7s, digests, work);
   const archives = containerArchives(container, digests);
   const all = [...ofXades, ofCades];
   const signatures = all.flatMap((found) => found.signatures);
@@ -84,7 +107,7 @@ function factsIn(container: Container): FileFacts {
   };
 }
 
-function xadesIn(container: Container, file: string): Found {
+function xadesIn(container: Container, file: string, work: Work): Found {
   const map = readable(container.bytes(file));
   if (!('utf8' in map))
     return { signatures: [], findings: [{ ...map, detail: shownName(file) }], accounted: [] };
@@ -102,13 +125,15 @@ function xadesIn(container: Container, file: string): Found {
   if (nodes.length === 0) findings.push(failed('file.signatures', `${shownName(file)} has no signature.`));
   const signatures = nodes.map((node) => {
     const covered = referencedMembers(node);
-    return inContainer(file, signatureFacts(room, node), covered, container);
+    const facts = signatureFacts(room, node);
+    counted([facts], work);
+    return inContainer(file, facts, covered, container);
   });
   return { signatures, findings, accounted: [file] };
 }
 
 /** ASiC-S: the signature is over the one file. */
-function cadesAlone(container: Container, files: readonly string[]): Found {
+function cadesAlone(container: Container, files: readonly string[], work: Work): Found {
   const [object] = container.named('data');
   const content = object === undefined ? undefined : container.member(object);
   const found = files.map((file) => {
@@ -125,6 +150,7 @@ function cadesAlone(container: Container, files: readonly string[]): Found {
       memorySource(file, container.bytes(file)),
       content === undefined ? {} : { content },
     );
+    counted(facts.signatures, work);
     const covered = new Set(object === undefined ? [] : [object]);
     return {
       signatures: facts.signatures.map((one) => inContainer(file, one, covered, container)),
@@ -139,7 +165,12 @@ function cadesAlone(container: Container, files: readonly string[]): Found {
 }
 
 /** ASiC-E: the signature is over a manifest, which lists files. */
-function cadesByManifest(container: Container, files: readonly string[], digests: MemberDigests): Found {
+function cadesByManifest(
+  container: Container,
+  files: readonly string[],
+  digests: MemberDigests,
+  work: Work,
+): Found {
   const manifests = container.named('manifest').map((name) => listedMembers(container, name, digests));
   const findings: Finding[] = [];
   const signatures = files.flatMap((file) => {
@@ -151,6 +182,7 @@ function cadesByManifest(container: Container, files: readonly string[], digests
     }
     const content = memorySource(manifest.manifestName, manifest.bytes);
     const facts = cadesFacts(memorySource(file, container.bytes(file)), { content });
+    counted(facts.signatures, work);
     findings.push(...facts.findings);
     return facts.signatures.map((one) => overManifest(container, file, one, manifest));
   });

@@ -5,7 +5,7 @@ import { Cursor, childrenOf, type Element, encoded, enter } from '../asn1/read.t
 import { TAG } from '../asn1/tags.ts';
 import type { Evidence } from '../authorities.ts';
 import { readCrl } from '../revocation/crl.ts';
-import { basicOcspIn } from '../revocation/ocsp.ts';
+import { basicOcspIn, readOcsp } from '../revocation/ocsp.ts';
 import type { TimestampFacts } from '../validation/facts.ts';
 import type { Attributes, SignedData } from './parse.ts';
 
@@ -70,8 +70,13 @@ export function isReadableCrl(der: Buffer): boolean {
   return passedOver(() => [readCrl(der)]).length > 0;
 }
 
+/** The BasicOCSPResponse in an answer; none when it can't be read. */
 export function basicOcsp(der: Buffer): Buffer[] {
-  return passedOver(() => [basicOcspIn(der)]);
+  return passedOver(() => {
+    const basic = basicOcspIn(der);
+    readOcsp(basic);
+    return [basic];
+  });
 }
 
 /** What a time-stamp carries about its own authority. */

@@ -12,14 +12,25 @@ export function keepParsed<T extends object>(
   const kept = new Map<string, { readonly value: T; readonly length: number }>();
   let bytes = 0;
   // Answers that are handed around as they came need no second digest; nobody writes into a buffer he handed over.
-  const same = new WeakMap<Buffer, T>();
+  // That they can't be read is remembered too: a file may hold thousands of such, and be asked about each many times.
+  const same = new WeakMap<Buffer, { readonly value: T } | { readonly error: unknown }>();
   return (der) => {
-    const seen = same.get(der);
-    if (seen !== undefined) return seen;
-    const value = byContent(der);
-    same.set(der, value);
-    return value;
+    let seen = same.get(der);
+    if (seen === undefined) {
+      seen = attempt(der);
+      same.set(der, seen);
+    }
+    if ('error' in seen) throw seen.error;
+    return seen.value;
   };
+
+  function attempt(der: Buffer): { readonly value: T } | { readonly error: unknown } {
+    try {
+      return { value: byContent(der) };
+    } catch (error) {
+      return { error };
+    }
+  }
 
   function byContent(der: Buffer): T {
     const key = createHash('sha256').update(der).digest('base64');

@@ -188,7 +188,7 @@ function checkRevocation(path: readonly Certificate[], request: ChainRequest, re
 /** A certificate and its issuer, whatever is said about them. */
 const STEPS_PER_LINK = 20;
 /** Most answers are about other certificates, and passed over. */
-const STEPS_PER_ANSWER = 2;
+const STEPS_PER_ANSWER = 0.5;
 
 /** An answer made with an algorithm that had ended before the answer is proven to have existed is none. */
 function weaknessOf(

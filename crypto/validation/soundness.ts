@@ -18,5 +18,7 @@ export function breakIn({ findings, timestamps }: SignatureFacts): string | unde
   const own = timestamps.filter(({ kind }) => kind !== 'document');
   const all = [...findings, ...own.flatMap((stamp) => stamp.findings)];
   const broken = all.find(({ status, subIndication }) => status === 'failed' && BROKEN.has(subIndication));
-  return (broken?.detail ?? broken?.message)?.replace(/\.$/, '');
+  if (broken === undefined) return undefined;
+  const message = broken.message.replace(/\.$/, '');
+  return broken.detail === undefined ? message : `${message} (${broken.detail.replace(/\.$/, '')})`;
 }

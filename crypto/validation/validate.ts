@@ -87,5 +87,5 @@ const READ: { readonly [format in ValidationReport['format']]: Reader } = {
   Asic: asicFacts,
   Pades: (source) => padesFacts(source),
   Cades: cadesFacts,
-  Xades: xadesFacts,
+  Xades: (source, beside) => xadesFacts(source, { ...beside, contentCounts: beside.content !== undefined }),
 };

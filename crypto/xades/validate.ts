@@ -20,6 +20,8 @@ export interface XadesFactsOptions {
    * several; a finder is asked for each name. Nothing else is opened, and nothing is fetched. @default nothing
    */
   readonly content?: (SignedContent & { readonly path?: string }) | ContentFinder;
+  /** True: it is held against the file when no signature is over anything outside of it. @default false */
+  readonly contentCounts?: boolean;
 }
 
 /**
@@ -37,8 +39,7 @@ export function xadesFactsOf(document: Buffer, options: XadesFactsOptions = {}):
   if (!('utf8' in map)) return { signatures: [], findings: [map] };
   const room = dataRoom(map, finderOf(options.content, map));
   const signatures = topSignatures(map).map((node) => signatureFacts(room, node));
-  const isUnused =
-    options.content !== undefined && typeof options.content !== 'function' && outsideNames(map).size === 0;
+  const isUnused = options.contentCounts === true && outsideNames(map).size === 0;
   const findings = [...(map.unseen === 0 ? [] : [unseen(map)]), ...(isUnused ? [UNUSED_CONTENT] : [])];
   return { signatures, findings };
 }

@@ -216,10 +216,13 @@ const refused = async (
 test.serial('nothing is added to a signature that is broken, or to a file without one', async (t) => {
   const { bytes } = await signAt(DOCUMENT, 'B');
   const text = bytes.toString();
-  t.regex(await refused(t, text.replace('text', 'tent'), 'signature.mismatch'), /was changed/);
+  t.regex(
+    await refused(t, text.replace('text', 'tent'), 'signature.mismatch'),
+    /another digest than was signed/,
+  );
   t.regex(
     await refused(t, text.replace(/SigningTime>2/, 'SigningTime>1'), 'signature.mismatch'),
-    /was changed/,
+    /another digest than was signed/,
   );
   const value = /<ds:SignatureValue [^>]*>([^<]*)</.exec(text)?.[1] ?? '';
   t.regex(
@@ -228,7 +231,7 @@ test.serial('nothing is added to a signature that is broken, or to a file withou
       text.replace(value, `${value.startsWith('A') ? 'B' : 'A'}${value.slice(1)}`),
       'signature.mismatch',
     ),
-    /fits its value/,
+    /signature value is wrong|does not fit/,
   );
   await refused(t, DOCUMENT, 'request.invalid');
   await refused(t, 'no XML', 'xml.malformed');
@@ -266,7 +269,10 @@ test.serial(
     t.is(tokensIn((await augmented(signed.path, 'T')).bytes, 'SignatureTimeStamp').length, 1);
     t.regex(await refused(t, signed.bytes, 'request.invalid'), /not at hand/);
     const other = newFile('plain tent', 'txt');
-    t.regex(await refused(t, signed.bytes, 'signature.mismatch', { content: other, to: 'T' }), /was changed/);
+    t.regex(
+      await refused(t, signed.bytes, 'signature.mismatch', { content: other, to: 'T' }),
+      /another digest/,
+    );
     await refused(t, signed.bytes, 'input.unreadable', { content: newPath() });
   },
 );
