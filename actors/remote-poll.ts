@@ -4,7 +4,7 @@
  *
  * Source: Batch Signing Service API, "What the service does" 7; batch-gaps §8.
  */
-import { mkdir, rm } from 'node:fs/promises';
+import { mkdir, rm, rmdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Millis } from '../machines/ids.ts';
 import type { JobContext } from '../machines/job.ts';
@@ -182,8 +182,8 @@ export class RemotePoll {
     const signal = this.#stopping?.signal;
     const giveBack = await pipeline.takeSlot(signal);
     if (giveBack === undefined) return;
+    const folder = join(processing, id);
     try {
-      const folder = join(processing, id);
       const target = join(folder, outputName(fileName));
       await mkdir(folder, { recursive: true, mode: 0o750 });
       // Left by a try that was cut off between the download and its commit.
@@ -193,6 +193,8 @@ export class RemotePoll {
       if (!outcome.accepted) await rm(target, { force: true });
     } finally {
       giveBack();
+      // A job that was canceled meanwhile has put its folder aside; the one made for the download is nobody's then.
+      await rmdir(folder).catch(() => {});
     }
   }
 

@@ -312,6 +312,37 @@ test('jobs that wait are not touched by a restart, and come home after it', asyn
   t.is(portal.count('upload'), 1);
 });
 
+test('a job canceled while its signed file is on the way home leaves nothing in the working folders', async (t) => {
+  const { portal, room: here } = await scene(t);
+  const id = await here.upload('a.pdf', PDF);
+  await here.reach('AwaitingSigner', 1);
+  // The poll has looked at the job and waits for the portal's answer.
+  let release = () => {};
+  portal.gates.set(
+    'poll',
+    new Promise((resolve) => {
+      release = resolve;
+    }),
+  );
+  const before = portal.count('poll');
+  await until(() => portal.count('poll') > before);
+  await here.batch.jobs.cancel(id, null);
+  await until(async () => portal.count('cancel') === 1 && (await readdir(here.layout.error)).includes(id));
+  portal.conclude(portal.only);
+  portal.gates.delete('poll');
+  release();
+  await until(() => portal.count('download') === 1);
+  const asked = portal.count('poll');
+  const second = await here.upload('b.pdf', PDF);
+  await until(() => portal.count('poll') > asked);
+  await here.batch.jobs.cancel(second, null);
+  await until(async () => (await readdir(here.layout.error)).includes(second));
+  const working = async () =>
+    (await readdir(here.layout.processing)).filter((name) => !name.startsWith('.spare-'));
+  await until(async () => (await working()).length === 0);
+  t.deepEqual((await readdir(here.layout.error)).sort(), [id, second].sort());
+});
+
 test('a job whose document was being made when the service ended fails, and makes no second one', async (t) => {
   const { portal, room: here, again } = await scene(t);
   portal.gates.set('create', new Promise(() => {}));
