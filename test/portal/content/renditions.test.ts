@@ -8,7 +8,7 @@ import { classicPdf, documentObjects } from '../../crypto/pdf/build.ts';
 import { complaints, pictures, seenText } from '../../crypto/pdf-pages/room.ts';
 import { pki } from '../../pki/pki.ts';
 import { opensslCms, pdfsig, requireTool, runTool } from '../../verifiers/index.ts';
-import { type FlowRoom, signer } from '../flow/flow-room.ts';
+import { type FlowRoom, person, SCENE, signer } from '../flow/flow-room.ts';
 import { sharedRoom } from './shared-room.ts';
 
 const theRoom = sharedRoom();
@@ -291,3 +291,17 @@ async function pathOf(room: FlowRoom, upload: string | undefined): Promise<strin
   const { sha256 } = found.blob;
   return `${room.root}/portal/blobs/${sha256.slice(0, 2)}/${sha256}`;
 }
+
+test('the manifest names who approved beside who signed, and the capacity they acted in', async (t) => {
+  if (!requireTool(t, 'pdftotext')) return;
+  const room = await theRoom();
+  const id = await room.create([
+    { type: 'Approver', step: 1, title: 'Legal counsel', user: person('Eve') },
+    signer('Ana', 2),
+  ]);
+  await room.portal.signing.approve(await room.ticket(id, 'eve@example.org'), SCENE);
+  await room.sign(id, 'ana@example.org');
+  await room.until(id, ({ status }) => status === 'Concluded');
+  const text = await textOf((await get(room, id, 'SignaturesManifest')).path);
+  t.regex(text, /Eve – Approval[\s\S]*Legal counsel[\s\S]*Ana – Electronic signature/);
+});

@@ -103,7 +103,8 @@ test('a company is known by its national number, and the person who answers for 
 
 test('elsewhere people and companies are known by the numbers in their names, without kind and country', async (t) => {
   if (!requireTool(t, 'openssl')) return;
-  const subject = 'CN=Ana Muller\nO=Works GmbH\norganizationIdentifier=VATDE-123456789\nserialNumber=PNODE-12345';
+  const subject =
+    'CN=Ana Muller\nO=Works GmbH\norganizationIdentifier=VATDE-123456789\nserialNumber=PNODE-12345';
   const der = await certificate(t, subject, []);
   t.like(viewOf(reportOf(der)), {
     subjectName: 'Ana Muller',

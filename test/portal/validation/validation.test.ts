@@ -4,6 +4,7 @@ import test from 'ava';
 import type { SignatureView, Tenant } from '../../../actors/portal/api.ts';
 import type { ApplicationId, DocumentId, OrganizationId } from '../../../machines/ids.ts';
 import { contract } from '../../crypto/pades/attack-files.ts';
+import { put, sign } from '../../crypto/pades/verdicts.ts';
 import { pki } from '../../pki/pki.ts';
 import { sharedRoom } from '../content/shared-room.ts';
 import { type FlowRoom, person, SCENE, signer } from '../flow/flow-room.ts';
@@ -274,4 +275,44 @@ test('files without signatures, without sense and of others are refused, each by
   const { validation } = room.portal;
   t.is(await code(validation.ofUpload(STRANGER, id, 'application/pdf')), 'UploadNotFound');
   t.is(await code(validation.ofUpload(room.tenant, 'no id', 'application/pdf')), 'UploadNotFound');
+});
+
+test('who signs for a rule is named, and who could have is not', async (t) => {
+  const room = await theRoom();
+  const id = await room.create([
+    {
+      type: 'SignRule',
+      step: 1,
+      ruleName: 'Any director',
+      numberRequiredSignatures: 1,
+      allowElectronicSignature: true,
+      signRuleUsers: [person('Dora'), person('Emil')],
+    },
+  ]);
+  await room.sign(id, 'emil@example.org');
+  await room.until(id, ({ status }) => status === 'Concluded');
+  const { signers } = await room.portal.validation.byDocument(room.tenant, id);
+  t.deepEqual(
+    signers.map(({ subjectName, emailAddress, isElectronic }) => [subjectName, emailAddress, isElectronic]),
+    [['Emil', 'emil@example.org', true]],
+  );
+});
+
+test('a signature the file came with is told beside those made here, and is not taken for one of them', async (t) => {
+  const room = await theRoom();
+  const before = sign(put(contract()), pki().signer('p-256')).output;
+  const { id } = await signedByAna(room, 'signed-before.pdf', readFileSync(before));
+  const { signers } = await room.portal.validation.byDocument(room.tenant, id);
+  t.deepEqual(
+    signers.map(({ isElectronic, evidences }) => [isElectronic, evidences === null]),
+    [
+      [false, true],
+      [true, false],
+    ],
+  );
+  t.true(signers.every(({ validationResults }) => validationResults.isValid));
+  const unsigned = await room.create([signer('Ana')], {
+    files: [await room.file('signed-before.pdf', readFileSync(before))],
+  });
+  t.is(await code(room.portal.validation.byDocument(room.tenant, unsigned)), 'DocumentHasNoSignatures');
 });
