@@ -135,7 +135,7 @@ test('lists find documents by status, participant, name and folder, with exact t
   await assertRefused(t, await client.fetch(`/api/documents/${ids[1]}`), 'DocumentIsDeleted');
 });
 
-test('cancelled, expired and deleted documents refuse what clients look for', async (t) => {
+test('a canceled and a deleted document refuse with the codes that clients look for', async (t) => {
   const { acme } = t.context;
   const id = await acme.create([signer('ann')]);
   await acme.post(`/api/documents/${id}/cancellation`, { reason: 'wrong file' });
@@ -150,6 +150,10 @@ test('cancelled, expired and deleted documents refuse what clients look for', as
     await acme.send(`/api/documents/${id}/refusal`, { reason: 'x' }),
     'InvalidDocumentStatus',
   );
+  await acme.fetch(`/api/documents/${id}`, { method: 'DELETE' });
+  for (const path of ['', '/content', '/ticket', '/signatures-details']) {
+    await assertRefused(t, await acme.fetch(`/api/documents/${id}${path}`), 'DocumentIsDeleted');
+  }
 });
 
 test('a creation that is sent again under its key makes no second document, over a kill', async (t) => {
