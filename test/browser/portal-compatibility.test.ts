@@ -1,4 +1,5 @@
 import test from 'ava';
+import { classicPdf, documentObjects } from '../crypto/pdf/build.ts';
 import { closeBrowser, visit } from './browser.ts';
 import { KEY, openDesk, TICKET } from './portal-desk.ts';
 
@@ -30,6 +31,50 @@ test.serial('a scanned page in fax compression is decoded under the policy of th
     return [...canvas.getContext('2d').getImageData(canvas.width / 2, canvas.height / 2, 1, 1).data];
   })()`);
   t.deepEqual(pixel, [0, 0, 0, 255], 'the page is not black, as it was scanned');
+});
+
+test.serial('the text that can be selected lies over its picture, however a page is turned', async (t) => {
+  const objects = documentObjects({ pages: 4, text: 'Clause' });
+  let turn = 0;
+  for (const [number, body] of objects) {
+    if (!body.includes('/MediaBox')) continue;
+    objects.set(number, body.replace('/MediaBox [0 0 200 200]', `/Rotate ${turn} /MediaBox [0 0 300 200]`));
+    turn += 90;
+  }
+  const desk = await openDesk(t, { file: classicPdf(objects) });
+  const visited = await visit(t, desk.url, { locale: 'en-US', viewport: { width: 700, height: 2400 } });
+  if (visited === undefined) return;
+  const { page } = visited;
+  await page.goto(`${desk.url}${desk.signPath}`);
+  for (const number of [1, 2, 3, 4]) {
+    await page
+      .locator(`.page[data-page="${number}"][data-drawn] .textLayer span`)
+      .waitFor({ state: 'attached' });
+  }
+  // Left, top, right and bottom of the words and of the ink on each page, CSS pixels.
+  const places = (await page.evaluate(`[...document.querySelectorAll('.page')].map((leaf) => {
+    const frame = leaf.getBoundingClientRect();
+    const text = leaf.querySelector('.textLayer span').getBoundingClientRect();
+    const canvas = leaf.querySelector('canvas');
+    const { data } = canvas.getContext('2d').getImageData(0, 0, canvas.width, canvas.height);
+    const xs = [];
+    const ys = [];
+    for (let at = 0; at < data.length; at += 4) {
+      if (data[at] >= 128) continue;
+      xs.push((at / 4) % canvas.width);
+      ys.push(Math.floor(at / 4 / canvas.width));
+    }
+    const scale = frame.width / canvas.width;
+    return {
+      text: [text.left - frame.left, text.top - frame.top, text.right - frame.left, text.bottom - frame.top],
+      ink: [Math.min(...xs), Math.min(...ys), Math.max(...xs), Math.max(...ys)].map((value) => value * scale),
+    };
+  })`)) as readonly { readonly text: readonly number[]; readonly ink: readonly number[] }[];
+  t.is(places.length, 4);
+  for (const { text, ink } of places) {
+    const apart = text.map((value, index) => Math.abs(value - (ink[index] ?? Number.NaN)));
+    t.true(Math.max(...apart) < 15, `${text.join(' ')} and ${ink.join(' ')}`);
+  }
 });
 
 test.serial(
