@@ -202,7 +202,7 @@ test('a slip of the pen is answered with the key that was probably meant', (t) =
 
 test('keys of the specification that are not read yet are told apart from unknown ones', (t) => {
   const said = load({
-    argv: ['--Runtime:Shards=2', '--Console:Dashboard:Title=x', '--Cluster:Enabled=true'],
+    argv: ['--Statistics:Window=2', '--Console:Dashboard:Title=x', '--Cluster:Enabled=true'],
     env: { ...folder(0, 'a', '/in') },
   }).warnings.map(warningLine);
   t.is(said.length, 3);

@@ -1,5 +1,5 @@
 import { execFile } from 'node:child_process';
-import { readFileSync } from 'node:fs';
+import { mkdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import test from 'ava';
@@ -14,6 +14,7 @@ test('a backup taken while the portal works holds its uploads and the files they
   const sink = await it.uploads.open();
   await sink.write(Buffer.from('the content'));
   const { id } = await it.uploads.accept(tenant, sink, { name: 'a.txt', contentType: 'text/plain' });
+  mkdirSync(join(it.root, 'keys'));
   const target = join(folderFor(t), 'copy');
   await promisify(execFile)(process.execPath, [MAIN, 'backup', target, `--Storage:Root=${it.root}`]);
   const restored = room(t, { root: target });
