@@ -7,6 +7,7 @@
  * - `documents-in`      [organization, folder, order] → same            by folder, `NO_FOLDER` for those in none;
  * - `documents-of`      [organization, participant, order] → ParticipantFacts   by who takes part (`participantKey`);
  * - `documents-deleted` [organization, order] → DocumentFacts           with the status they had;
+ * - `documents-stuck`   [since, order] → StuckFacts                     accepted work that failed and is tried again;
  * - `documents-created` [order] → CreatedFacts                          all there ever were, for reports.
  *
  * Counters: `documents/<organization>/<list status>`, `documents-in/<organization>/<folder>/<list status>`,
@@ -82,6 +83,13 @@ export interface CreatedFacts {
   readonly signatures: number;
 }
 
+/** A document whose accepted work is not done yet. */
+export interface StuckFacts {
+  readonly id: DocumentId;
+  readonly organizationId: OrganizationId;
+  readonly code: string;
+}
+
 export function documentAddress(id: DocumentId): ActorAddress {
   return { kind: DOCUMENT, id };
 }
@@ -148,7 +156,15 @@ function documentRows(document: DocumentActor): readonly Row[] {
     { view: 'documents-by', key: [organization, facts.status, order], value },
     { view: 'documents-in', key: [organization, facts.folder ?? NO_FOLDER, order], value },
     ...participantRows(document, facts),
+    ...stuckRows(document),
   ];
+}
+
+function stuckRows({ context }: DocumentActor): readonly Row[] {
+  const { id, organization, order, processingError } = context;
+  if (processingError === null) return [];
+  const value: StuckFacts = { id, organizationId: organization.id, code: processingError.code };
+  return [{ view: 'documents-stuck', key: [processingError.since, order], value: { ...value } }];
 }
 
 function createdFacts(document: DocumentActor): CreatedFacts {

@@ -352,6 +352,8 @@ test.serial(
     t.truthy(failing.processingError?.code);
     t.true((failing.processingError?.nextTryAt ?? 0) > (failing.processingError?.since ?? Infinity));
     t.is((await room.store.counters('documents-stuck'))['documents-stuck'], 1);
+    const stuck = await room.store.rows({ view: 'documents-stuck', limit: 10 });
+    t.like(stuck[0]?.value, { id, code: failing.processingError?.code });
     await room.portal.documents.retryProcessing(room.tenant, id);
     const done = await room.until(id, ({ status }) => status === 'Concluded');
     t.is(done.processingError, null);
