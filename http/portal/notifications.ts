@@ -6,9 +6,9 @@
 import type { PortalDocuments } from '../../actors/portal/api.ts';
 import { PortalRefusal } from '../../machines/portal-refusals.ts';
 import type { AnyRoute } from '../router.ts';
-import { UNKNOWN_DOCUMENT } from './documents.ts';
 import { list, members, text, uuid } from './fields.ts';
 import { documentId, flowActionId } from './ids.ts';
+import { UNKNOWN_DOCUMENT } from './refusal-groups.ts';
 import { DONE, portalRoute } from './route.ts';
 
 /** Addresses of one call; each of them costs a look at what is pending for it. Ours. */

@@ -18,6 +18,9 @@ import { type AnyRoute, Router } from '../router.ts';
 import type { ListenSettings, RateWindow } from '../settings.ts';
 import { contentRoutes } from './content.ts';
 import { portalConventions } from './conventions.ts';
+import { documentChangeRoutes } from './document-changes.ts';
+import { documentFolderRoutes } from './document-folders.ts';
+import { documentListRoutes } from './document-list.ts';
 import { documentRoutes } from './documents.ts';
 import { folderRoutes } from './folders.ts';
 import { createPortalGate } from './gate.ts';
@@ -63,7 +66,10 @@ export function portalRoutes(
   const { documents, folders, idempotency, signing, validation, webhooks } = service;
   const routes = [
     ...uploadRoutes(service.uploads, idempotency),
-    ...documentRoutes({ documents, folders, requests: idempotency }),
+    ...documentRoutes(documents, idempotency),
+    ...documentListRoutes(documents),
+    ...documentChangeRoutes(documents),
+    ...documentFolderRoutes(documents, folders),
     ...contentRoutes(documents),
     ...signingRoutes(signing),
     ...signatureRoutes(validation),

@@ -7,9 +7,9 @@ import { z } from 'zod';
 import type { PortalValidation } from '../../actors/portal/api.ts';
 import { json } from '../reply.ts';
 import type { AnyRoute } from '../router.ts';
-import { UNKNOWN_DOCUMENT } from './documents.ts';
 import { maybeText, maybeUuid, members, text, uuid } from './fields.ts';
 import { documentId, idParams, keyParams } from './ids.ts';
+import { UNKNOWN_DOCUMENT } from './refusal-groups.ts';
 import { portalRoute } from './route.ts';
 import {
   signatureBody,

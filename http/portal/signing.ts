@@ -4,92 +4,15 @@
  * Source: portal-gaps §9 (end) and §10.
  */
 import { z } from 'zod';
-import type {
-  ElectronicSigning,
-  PortalSigning,
-  SigningAccess,
-  SigningScene,
-} from '../../actors/portal/api.ts';
+import type { PortalSigning, SigningAccess, SigningScene } from '../../actors/portal/api.ts';
 import { PortalRefusal, type PortalRefusalCode } from '../../machines/portal-refusals.ts';
-import type { Geolocation } from '../../machines/portal-words.ts';
 import { json } from '../reply.ts';
 import type { AnyRoute } from '../router.ts';
-import {
-  bytes,
-  flag,
-  list,
-  maybeFlag,
-  maybeText,
-  maybeUuid,
-  members,
-  number,
-  text,
-  uuid,
-  whole,
-  word,
-} from './fields.ts';
+import { flag, maybeFlag, members, text, uuid } from './fields.ts';
 import { documentId, flowActionId, idParams, keyParams } from './ids.ts';
-import { markInput } from './inputs.ts';
 import { DONE, type PortalRequest, portalRoute } from './route.ts';
 import { validationResultsBody, validationResultsShape } from './shapes/signatures.ts';
-
-/** Who signs: by `keys/{key}` a ticket or, with an application's key, the action. */
-const access = { flowActionId: maybeUuid, ticket: maybeText };
-
-const position = members({
-  page: whole.nullish(),
-  pageNumber: whole.nullish(),
-  topLeftX: number,
-  topLeftY: number,
-  width: number,
-  height: number,
-}).transform(({ page, pageNumber, ...rectangle }) => ({
-  ...rectangle,
-  pageNumber: pageNumber ?? page ?? null,
-}));
-
-const picture = {
-  id: uuid,
-  contentType: maybeText,
-  save: maybeFlag,
-};
-
-const electronicInput = members({
-  ...access,
-  disableNotifications: maybeFlag,
-  evidences: members({
-    geolocation: members({ latitude: number, longitude: number, accuracy: number.nullish() }).nullish(),
-  }).nullish(),
-  emailCode: maybeText,
-  smsCode: maybeText,
-  whatsappCode: maybeText,
-  otpCode: maybeText,
-  authenticationType: word(['SMS', 'AuthenticationApp']).nullish(),
-  authenticationCode: maybeText,
-  typedName: maybeText,
-  signaturePosition: position.nullish(),
-  signaturePositions: list(markInput).nullish(),
-  signatureInitialsPositions: list(markInput).nullish(),
-  // Participants have no key to upload with: our own page sends the picture itself.
-  signatureImage: members({
-    ...picture,
-    id: maybeUuid,
-    contentB64: bytes.nullish(),
-    showSignerInformation: maybeFlag,
-    alignTextOnMiddle: maybeFlag,
-  }).nullish(),
-  initialsImage: members(picture).nullish(),
-  userTimeZoneOffset: whole.nullish(),
-});
-
-const startInput = members({
-  ...access,
-  certificate: bytes,
-  signaturePosition: position.nullish(),
-  signaturePositions: list(markInput).nullish(),
-});
-
-const completeInput = members({ ...access, signature: bytes, token: text, disableNotifications: maybeFlag });
+import { access, completeInput, electronicInput, electronicSigning, startInput } from './signing-inputs.ts';
 
 const startedShape = z.strictObject({
   success: z.boolean(),
@@ -291,35 +214,6 @@ function accessOf(request: PortalRequest<Way, unknown, Named>): SigningAccess {
 
 function sceneOf({ caller, header }: PortalRequest<Way, unknown, unknown>): SigningScene {
   return { ipAddress: caller.address, userAgent: header('user-agent') };
-}
-
-function electronicSigning(given: z.infer<typeof electronicInput>): ElectronicSigning {
-  const { signaturePosition, signaturePositions, evidences } = given;
-  return {
-    disableNotifications: given.disableNotifications ?? undefined,
-    geolocation: geolocationOf(evidences?.geolocation),
-    emailCode: given.emailCode ?? undefined,
-    typedName: given.typedName ?? undefined,
-    timeZoneOffset: given.userTimeZoneOffset ?? undefined,
-    positions: signaturePositions ?? (signaturePosition ? [signaturePosition] : []),
-    initialsPositions: given.signatureInitialsPositions ?? [],
-    imageUploadId: given.signatureImage?.id ?? undefined,
-    image: given.signatureImage?.contentB64 ?? undefined,
-  };
-}
-
-function geolocationOf(
-  given:
-    | {
-        readonly latitude: number;
-        readonly longitude: number;
-        readonly accuracy?: number | null | undefined;
-      }
-    | null
-    | undefined,
-): Geolocation | undefined {
-  if (given === null || given === undefined) return undefined;
-  return { latitude: given.latitude, longitude: given.longitude, accuracy: given.accuracy ?? null };
 }
 
 function base64OrNull(bytes: Buffer | null): string | null {
