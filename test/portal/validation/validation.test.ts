@@ -1,11 +1,12 @@
-import { createHash } from 'node:crypto';
+import { createHash, createPrivateKey, randomBytes, X509Certificate } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import test from 'ava';
 import type { SignatureView, Tenant } from '../../../actors/portal/api.ts';
+import { makeDevelopmentCertificates } from '../../../crypto/index.ts';
 import type { ApplicationId, DocumentId, OrganizationId } from '../../../machines/ids.ts';
 import { contract } from '../../crypto/pades/attack-files.ts';
 import { put, sign } from '../../crypto/pades/verdicts.ts';
-import { pki } from '../../pki/pki.ts';
+import { pki, testSigner } from '../../pki/pki.ts';
 import { sharedRoom } from '../content/shared-room.ts';
 import { type FlowRoom, person, SCENE, signer } from '../flow/flow-room.ts';
 
@@ -315,4 +316,27 @@ test('a signature the file came with is told beside those made here, and is not 
     files: [await room.file('signed-before.pdf', readFileSync(before))],
   });
   t.is(await code(room.portal.validation.byDocument(room.tenant, unsigned)), 'DocumentHasNoSignatures');
+});
+
+test('a signature by somebody nobody here knows is whole, and not trusted', async (t) => {
+  const room = await theRoom();
+  const { certificate, key, caCertificate } = await makeDevelopmentCertificates({
+    label: 'Strangers',
+    now: Date.now(),
+    random: randomBytes,
+  });
+  const stranger = testSigner(createPrivateKey(key), new X509Certificate(certificate).raw, [
+    new X509Certificate(caCertificate).raw,
+  ]);
+  const known = sign(put(contract()), pki().signer('p-256')).output;
+  const unknown = sign(put(contract()), stranger).output;
+  const [good] = await ofUpload(room, readFileSync(known), 'application/pdf');
+  const [bad] = await ofUpload(room, readFileSync(unknown), 'application/pdf');
+  t.true(good?.validationResults.isValid);
+  t.false(bad?.validationResults.isValid);
+  t.deepEqual(
+    bad?.validationResults.errors.map(({ type }) => type),
+    ['chain'],
+  );
+  t.regex(bad?.subjectName ?? '', /Strangers/);
 });
