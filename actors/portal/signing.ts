@@ -127,6 +127,9 @@ export class SigningService implements PortalSigning {
     assertTurn(call);
     const image = await this.#image(call, signing);
     const marks = marksOf(call, signing.positions, signing.initialsPositions);
+    const hasInitials = marks.some(({ type }) => type === 'SignatureInitials');
+    if (call.action.initialsMode === 'Required' && call.context.format === 'Pades' && !hasInitials)
+      throw new PortalRefusal('InvalidFlowAction', 'This participant has to put initials.');
     const isConfirmed = await this.#checkCode(call, signing.emailCode);
     const id = ids.uuid();
     const { context, turn } = call;

@@ -1,4 +1,5 @@
 import test, { type ExecutionContext } from 'ava';
+import type { DocumentContext } from '../../../machines/document-context.ts';
 import type { DocumentId, FlowActionId } from '../../../machines/ids.ts';
 import { type FlowRoom, flowRoom, person, SCENE, signer } from './flow-room.ts';
 
@@ -404,4 +405,17 @@ test.serial('the same request under the same seed makes its documents once', asy
     announced.map(({ documents }) => documents?.map(({ id }) => id)),
     [first.map(({ documentId }) => documentId)],
   );
+});
+
+test.serial('initials that an action requires are asked for, and kept with the signature', async (t) => {
+  const room = await flowRoom(t);
+  const id = await room.create([signer('Ana', 0, { signatureInitialsMode: 'Required' })]);
+  await refusedAs(t, 'InvalidFlowAction', room.sign(id, 'ana@example.org'));
+  const place = { topLeftX: 5, topLeftY: 5, width: 30, height: 20, pageNumber: 1 };
+  await room.sign(id, 'ana@example.org', { initialsPositions: [place] });
+  await room.until(id, ({ status }) => status === 'Concluded');
+  const context = (await room.store.load({ kind: 'document', id }))?.context as unknown as
+    | DocumentContext
+    | undefined;
+  t.like(context?.made[0]?.marks[0], { ...place, type: 'SignatureInitials' });
 });
