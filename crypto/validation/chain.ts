@@ -166,7 +166,9 @@ function checkRevocation(path: readonly Certificate[], request: ChainRequest, re
     if (issuer === undefined) break;
     work?.spend(STEPS_PER_LINK + STEPS_PER_ANSWER * (evidence.crls.length + evidence.ocsps.length));
     const { subjectName } = certificateRecord(certificate);
-    const answer = revocationStatus(certificate, issuer, evidence, time, { now: request.now });
+    const answer = revocationStatus(certificate, issuer, evidence, time, {
+      now: request.now + ASKED_SINCE,
+    });
     const because = answer.status === 'unknown' ? answer.because : weaknessOf(answer.source, request);
     if (because !== undefined) {
       const message = `Nothing says whether ${subjectName} was revoked: ${because}.`;
@@ -185,6 +187,10 @@ function checkRevocation(path: readonly Certificate[], request: ChainRequest, re
   }
 }
 
+/**
+ * Answers asked for since the time of validation are from a little later, and clocks differ. Milliseconds.
+ */
+const ASKED_SINCE = 60_000;
 /** A certificate and its issuer, whatever is said about them. */
 const STEPS_PER_LINK = 20;
 /** Most answers are about other certificates, and passed over. */

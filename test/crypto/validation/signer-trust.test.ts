@@ -282,3 +282,15 @@ test('what people read of the certificate is in the record', (t) => {
   t.is(Buffer.from(certificate?.thumbprint ?? '', 'base64').length, 32);
   t.is(certificate?.validityStart, SIGNED - YEAR);
 });
+
+test('an answer from a moment after the time of validation counts, since it was asked for then; one from much later does not', (t) => {
+  const at = SIGNED + DAY;
+  for (const [later, expected] of [
+    [30_000, 'TOTAL-PASSED'],
+    [3_600_000, 'INDETERMINATE: TRY_LATER'],
+  ] as const) {
+    const trust = { revocation: 'hard', evidence: evidenceOf(crlsOf(at + later)) } as const;
+    const der = forge({ signer: parties().signer, content: CONTENT, at: SIGNED });
+    t.is(verdictOf(judged(der, { at, trust })), expected);
+  }
+});
