@@ -10,7 +10,7 @@ const DOCUMENT = fileURLToPath(new URL('../../../../docs/webhooks.md', import.me
 type IsGenuine = (headers: object, body: string, secret: string, now: number) => boolean;
 
 test('the lines by which receivers are told to check webhooks accept ours and nothing else', async (t) => {
-  const [, code = ''] = /```js\n([^]*?)```/.exec(await readFile(DOCUMENT, 'utf8')) ?? [];
+  const [, code = ''] = /```js\n(.*?)```/s.exec(await readFile(DOCUMENT, 'utf8')) ?? [];
   const file = join(folderFor(t), 'check.mjs');
   await writeFile(file, `${code}\nexport { isGenuine };\n`);
   const { isGenuine } = (await import(file)) as { isGenuine: IsGenuine };
