@@ -65,8 +65,12 @@ export class DocumentCreation {
       ...this.#input(tenant, request, prepared, { at, shared, attachments }),
       ...(seed !== undefined && { id: derivedId('document', seed, index) as DocumentId }),
     }));
-    // Nothing is made of a call that is refused for its folder.
-    const folderId = await this.folder(tenant, request.folderId ?? null, request.newFolderName ?? null);
+    const before = seed === undefined ? undefined : await this.#madeBefore(inputs);
+    // Nothing is made of a call that is refused for its folder, and no second folder for one that is done again.
+    const folderId =
+      before === undefined
+        ? await this.folder(tenant, request.folderId ?? null, request.newFolderName ?? null)
+        : before.folderId;
     const made = await this.#make(inputs.map((input) => ({ ...input, folderId })));
     return made.map((document, index) => ({
       uploadId: request.files[index]?.id ?? '',
@@ -186,6 +190,15 @@ export class DocumentCreation {
     const announcing = await this.#makeOne({ ...first, siblings: made.map(summaryOf) });
     await faults.at('portal.create.all');
     return [announcing, ...made];
+  }
+
+  /** A document that an earlier try of the same request has made. */
+  async #madeBefore(inputs: readonly DocumentInput[]): Promise<DocumentContext | undefined> {
+    for (const { id } of inputs) {
+      const there = await this.#parts.system.read(documentAddress(id));
+      if (there !== undefined) return there.context as DocumentContext;
+    }
+    return undefined;
   }
 
   /** The document, or the one an earlier try of the same request has made. */

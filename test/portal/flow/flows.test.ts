@@ -395,11 +395,14 @@ test.serial(
 test.serial('the same request under the same seed makes its documents once', async (t) => {
   const room = await flowRoom(t);
   const files = [await room.file('one.pdf'), await room.file('two.pdf')];
-  const request = { files, flowActions: [signer('Ana')], attachments: [await room.file('extra.pdf')] };
+  const attachments = [await room.file('extra.pdf')];
+  const request = { files, flowActions: [signer('Ana')], attachments, newFolderName: 'Once' };
   const first = await room.portal.documents.create(room.tenant, request, 'seed');
   const again = await room.portal.documents.create(room.tenant, request, 'seed');
   t.deepEqual(again, first);
   t.is((await page(room)).totalCount, 2);
+  const folders = await room.portal.folders.list(room.tenant, { limit: 10, offset: 0, newestFirst: false });
+  t.is(folders.totalCount, 1);
   const announced = room.events.filter(({ type }) => type === 'DocumentsCreated');
   t.deepEqual(
     announced.map(({ documents }) => documents?.map(({ id }) => id)),
