@@ -224,3 +224,11 @@ export async function flowRoom(
   };
   return room;
 }
+
+/** A call that the portal refuses, by its code. */
+export async function refusedAs(t: ExecutionContext, code: string, promise: Promise<unknown>): Promise<void> {
+  const error = await t.throwsAsync(promise, undefined, code);
+  t.is((error as { code?: string }).code, code);
+}
+
+export const approver = (name: string, step = 0) => ({ type: 'Approver', step, user: person(name) }) as const;
