@@ -82,8 +82,10 @@ test('killed again and again, every webhook arrives with one id and one body, in
     await work;
   }
   const { acme, service } = await startProgram(t, { root, settings });
+  // One that was made in peace, too.
+  await acme.create([approver('Ana', 1), approver('Bo', 2)]);
   const { items } = await acme.get<{ items: readonly { readonly id: string }[] }>('/api/documents?limit=100');
-  t.true(items.length >= 4, `${items.length} documents`);
+  t.true(items.length >= 2, `${items.length} documents`);
   for (const { id } of items) {
     await attempt(() => approveAll(acme, id));
     await service.until(`document ${id} to be concluded`, async () => {
