@@ -81,6 +81,8 @@ export class Service {
       'Portal:Enabled': false,
       'Portal:Url': 'http://127.0.0.1:0',
       'RateLimiting:Enabled': false,
+      // Any suite can be run with actors on threads of their own.
+      'Runtime:Shards': process.env['SEALWRIGHT_SHARDS'] ?? 1,
       'WatchedFolder:StabilityPollIntervalMs': 50,
       'WatchedFolder:StabilityRequiredSamples': 2,
       ...settings,
