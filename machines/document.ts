@@ -75,6 +75,7 @@
  * Source: portal-gaps §8; the rules of §§6, 10, 14 and 15.
  */
 import { setup } from 'xstate';
+import { created } from './document-birth.ts';
 import type {
   DocumentContext,
   DocumentEffect,
@@ -82,8 +83,12 @@ import type {
   DocumentMessage,
   DocumentState,
 } from './document-context.ts';
-import * as steps from './document-steps.ts';
-import { created, DEADLINES, type Decision } from './document-steps.ts';
+import { DEADLINES, type Decision } from './document-decision.ts';
+import { editFlow } from './document-edits.ts';
+import * as ends from './document-ends.ts';
+import * as reservations from './document-reservations.ts';
+import * as turns from './document-turns.ts';
+import * as work from './document-work.ts';
 
 /** A decision that is asked for whatever message its transition takes. */
 interface Asked {
@@ -158,19 +163,19 @@ function by(decide: Asked['decide'], ...targets: readonly (DocumentState | undef
 /** What every document takes that is not deleted. */
 function always(state: Exclude<DocumentState, 'Deleted'>) {
   return {
-    DELETE: by(steps.remove(state), 'Deleted'),
-    MOVE: by(steps.move, undefined),
-    SET_NOTIFIED_EMAILS: by(steps.setNotifiedEmails, undefined),
+    DELETE: by(ends.remove(state), 'Deleted'),
+    MOVE: by(ends.move, undefined),
+    SET_NOTIFIED_EMAILS: by(ends.setNotifiedEmails, undefined),
   };
 }
 
 /** What was accepted before the flow stopped is still put in. */
 const FINISHING = {
-  SIGNATURE_ADDED: by(steps.lateSignatureAdded, undefined),
-  SIGNATURE_FAILED: by(steps.signatureFailed, undefined),
-  RESERVATION_OVER: by(steps.reservationOver, undefined),
-  TRY_AGAIN: by(steps.applyAgain, undefined),
-  RETRY: by(steps.applyAgain, undefined),
+  SIGNATURE_ADDED: by(work.lateSignatureAdded, undefined),
+  SIGNATURE_FAILED: by(work.signatureFailed, undefined),
+  RESERVATION_OVER: by(reservations.reservationOver, undefined),
+  TRY_AGAIN: by(work.applyAgain, undefined),
+  RETRY: by(work.applyAgain, undefined),
 };
 
 export const documentMachine = machine.createMachine({
@@ -183,33 +188,33 @@ export const documentMachine = machine.createMachine({
     Pending: {
       on: {
         ...always('Pending'),
-        SIGN: by(steps.sign, undefined),
-        APPROVE: by(steps.approve, 'FlowConcluded', undefined),
-        REFUSE_TURN: by(steps.refuseTurn, 'Refused', undefined),
-        RESERVE: by(steps.reserve, undefined),
-        BEGUN: by(steps.begun, undefined),
-        GIVE_UP: by(steps.giveUp, undefined),
-        RESERVATION_OVER: by(steps.reservationOver, undefined),
-        COMPLETE: by(steps.complete, undefined),
-        SIGNATURE_ADDED: by(steps.signatureAdded, 'FlowConcluded', undefined),
-        SIGNATURE_FAILED: by(steps.signatureFailed, undefined),
-        TRY_AGAIN: by(steps.applyAgain, undefined),
-        RETRY: by(steps.applyAgain, undefined),
-        REFUSE: by(steps.refuse, 'Refused'),
-        CANCEL: by(steps.cancel, 'Canceled'),
-        EXPIRE: by(steps.expire, 'Expired', undefined),
-        NEW_VERSION: by(steps.newVersion, 'Pending'),
-        EDIT_FLOW: by(steps.editFlow, undefined),
-        REMIND: by(steps.remind, undefined),
+        SIGN: by(turns.sign, undefined),
+        APPROVE: by(turns.approve, 'FlowConcluded', undefined),
+        REFUSE_TURN: by(turns.refuseTurn, 'Refused', undefined),
+        RESERVE: by(reservations.reserve, undefined),
+        BEGUN: by(reservations.begun, undefined),
+        GIVE_UP: by(reservations.giveUp, undefined),
+        RESERVATION_OVER: by(reservations.reservationOver, undefined),
+        COMPLETE: by(reservations.complete, undefined),
+        SIGNATURE_ADDED: by(work.signatureAdded, 'FlowConcluded', undefined),
+        SIGNATURE_FAILED: by(work.signatureFailed, undefined),
+        TRY_AGAIN: by(work.applyAgain, undefined),
+        RETRY: by(work.applyAgain, undefined),
+        REFUSE: by(ends.refuse, 'Refused'),
+        CANCEL: by(ends.cancel, 'Canceled'),
+        EXPIRE: by(ends.expire, 'Expired', undefined),
+        NEW_VERSION: by(ends.newVersion, 'Pending'),
+        EDIT_FLOW: by(editFlow, undefined),
+        REMIND: by(ends.remind, undefined),
       },
     },
     FlowConcluded: {
       on: {
         ...always('FlowConcluded'),
-        CONCLUDED: by(steps.concluded, 'Concluded'),
-        CONCLUSION_FAILED: by(steps.conclusionFailed, undefined),
-        TRY_AGAIN: by(steps.concludeAgain, undefined),
-        RETRY: by(steps.concludeAgain, undefined),
+        CONCLUDED: by(work.concluded, 'Concluded'),
+        CONCLUSION_FAILED: by(work.conclusionFailed, undefined),
+        TRY_AGAIN: by(work.concludeAgain, undefined),
+        RETRY: by(work.concludeAgain, undefined),
       },
     },
     Concluded: { on: always('Concluded') },
@@ -217,9 +222,9 @@ export const documentMachine = machine.createMachine({
       on: {
         ...always('Refused'),
         ...FINISHING,
-        CANCEL: by(steps.cancel, 'Canceled'),
-        EXPIRE: by(steps.expire, 'Expired', undefined),
-        NEW_VERSION: by(steps.newVersion, 'Pending'),
+        CANCEL: by(ends.cancel, 'Canceled'),
+        EXPIRE: by(ends.expire, 'Expired', undefined),
+        NEW_VERSION: by(ends.newVersion, 'Pending'),
       },
     },
     Canceled: { on: { ...always('Canceled'), ...FINISHING } },

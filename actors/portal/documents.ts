@@ -3,8 +3,8 @@
  * What a document looks like is in `DocumentContents`, how it is made in `document-creation.ts`.
  */
 import type { FlowChange } from '../../machines/document-context.ts';
+import { busyActions } from '../../machines/document-edits.ts';
 import { edited } from '../../machines/document-flow.ts';
-import { busyActions } from '../../machines/document-steps.ts';
 import type { DocumentId, FlowActionId } from '../../machines/ids.ts';
 import { PortalRefusal } from '../../machines/portal-refusals.ts';
 import type { ActorStore, ActorSystem, Clock } from '../../runtime/index.ts';
