@@ -11,7 +11,7 @@ import type { SigningPool } from '../pool/pool.ts';
 import type { FileInput } from './api.ts';
 import type { Blobs } from './blobs.ts';
 import type { MarkedFile } from './document-plans.ts';
-import { cleanContentType, cleanName } from './upload-names.ts';
+import { cleanContentType, cleanName, cleanTitle } from './upload-names.ts';
 import type { Uploads } from './uploads.ts';
 
 /** Files of one envelope. Source: portal-gaps §21. */
@@ -49,7 +49,7 @@ export class DocumentFiles {
     const upload = await this.#parts.uploads.findUpload(organization, input.id);
     return {
       uploadId: upload.id,
-      displayName: cleanName(input.displayName),
+      displayName: cleanTitle(input.displayName),
       name: cleanName(input.name),
       contentType: cleanContentType(input.contentType),
       blob: upload.blob,
@@ -80,11 +80,12 @@ export class DocumentFiles {
     if (parts.some(({ contentType }) => contentType.toLowerCase() !== PDF))
       throw new PortalRefusal('EnvelopeRequiresPdf');
     const merged = await this.#merged(parts, name);
-    const title = cleanName(name);
+    const title = cleanTitle(name);
+    const fileName = cleanName(title.replace(/[/\\]/g, '-'));
     const file: FileEntry = {
       uploadId: null,
       displayName: title,
-      name: /\.pdf$/i.test(title) ? title : `${title}.pdf`,
+      name: /\.pdf$/i.test(fileName) ? fileName : `${fileName}.pdf`,
       contentType: PDF,
       blob: merged.blob,
       md5: merged.md5,

@@ -10,14 +10,19 @@ const MEDIA_TYPE = /^[a-z0-9][a-z0-9!#$&^_.+-]*\/[a-z0-9][a-z0-9!#$&^_.+-]*$/;
 
 /** The last segment of a file name, in NFC, without control characters and halves of characters; `file` for nothing. */
 export function cleanName(given: string): string {
-  const segment = given.split(/[/\\]/).at(-1) ?? '';
-  const name = segment
+  const name = cleanTitle(given.split(/[/\\]/).at(-1) ?? '');
+  return name === '.' || name === '..' ? 'file' : name;
+}
+
+/** A name for people, which is no path: `Invoice 03/2026` keeps its slash. */
+export function cleanTitle(given: string): string {
+  const title = given
     .replace(/\p{Cc}/gu, '')
     .normalize('NFC')
     .slice(0, LONGEST_NAME)
     .replace(/\p{Surrogate}/gu, '')
     .trim();
-  return name === '' || name === '.' || name === '..' ? 'file' : name;
+  return title === '' ? 'file' : title;
 }
 
 /** A MIME type without its parameters, in lower case; what is none becomes `application/octet-stream`. */
