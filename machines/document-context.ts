@@ -157,9 +157,15 @@ export interface ActionEdit {
   readonly flowActionId: FlowActionId;
   readonly step?: number;
   readonly email?: string;
+  /** Id of the person at the new address: links and codes of the old one end with the old id. */
+  readonly newUserId?: UserId;
   readonly ruleName?: string;
   readonly title?: string;
-  readonly ruleEmails?: readonly { readonly userId: UserId; readonly email: string }[];
+  readonly ruleEmails?: readonly {
+    readonly userId: UserId;
+    readonly email: string;
+    readonly newUserId?: UserId;
+  }[];
   readonly marks?: readonly Mark[];
   readonly initialsMode?: InitialsMode;
 }
@@ -188,15 +194,25 @@ export type DocumentMessage = { readonly at: Millis } & (
       readonly marks: readonly Mark[];
       readonly image: BlobRef | null;
       readonly isQuiet: boolean;
+      /** Of the document, as its evidence names it; absent = whichever there is. */
+      readonly version?: number;
     } & Turn)
   | ({
       readonly type: 'APPROVE';
+      /** As for SIGN. */
+      readonly version?: number;
       readonly evidence: Evidence | null;
       readonly evidenceSha256: string | null;
       readonly isQuiet: boolean;
     } & Turn)
   | ({ readonly type: 'REFUSE_TURN'; readonly reason: string } & Turn)
-  | ({ readonly type: 'RESERVE'; readonly id: string; readonly marks: readonly Mark[] } & Turn)
+  | ({
+      readonly type: 'RESERVE';
+      readonly id: string;
+      readonly marks: readonly Mark[];
+      /** As for SIGN. */
+      readonly version?: number;
+    } & Turn)
   | {
       readonly type: 'BEGUN';
       readonly id: string;

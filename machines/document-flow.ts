@@ -193,7 +193,7 @@ export function edited(
 }
 
 function withEdit(action: FlowAction, edit: ActionEdit, current: number, at: Millis): FlowAction | undefined {
-  const { step = action.step, email, ruleName, title, ruleEmails, marks, initialsMode } = edit;
+  const { step = action.step, email, newUserId, ruleName, title, ruleEmails, marks, initialsMode } = edit;
   if (step < current) return undefined;
   if (email !== undefined && action.user === null) return undefined;
   const known = new Set<string>(action.ruleUsers.map(({ id }) => id));
@@ -203,10 +203,10 @@ function withEdit(action: FlowAction, edit: ActionEdit, current: number, at: Mil
     step,
     // An action that is moved behind the pending step waits for its turn again.
     ...(step !== action.step && { status: 'Created' as const, pendingDate: null }),
-    user: action.user && email !== undefined ? { ...action.user, email } : action.user,
+    user: action.user && email !== undefined ? readdressed(action.user, email, newUserId) : action.user,
     ruleUsers: action.ruleUsers.map((user) => {
       const change = ruleEmails?.find(({ userId }) => userId === user.id);
-      return change === undefined ? user : { ...user, email: change.email };
+      return change === undefined ? user : readdressed(user, change.email, change.newUserId);
     }),
     ...(ruleName !== undefined && { ruleName }),
     ...(title !== undefined && { title }),
@@ -214,6 +214,12 @@ function withEdit(action: FlowAction, edit: ActionEdit, current: number, at: Mil
     ...(initialsMode !== undefined && { initialsMode }),
     updateDate: at,
   };
+}
+
+/** Whoever was asked at another address before can do nothing with what was sent there. */
+function readdressed<Person extends Participant>(user: Person, email: string, newId = user.id): Person {
+  const isSame = user.email?.toLowerCase() === email.toLowerCase();
+  return { ...user, email, id: isSame ? user.id : newId };
 }
 
 /** The flow as at its creation, with new marks where there are some. */

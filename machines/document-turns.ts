@@ -26,7 +26,12 @@ import type { Millis } from './ids.ts';
 import type { MadeAction } from './portal-words.ts';
 
 /** The turn, when nothing that was promised already fills it. */
-export function openTurn(document: DocumentContext, turn: Turn): ReturnType<typeof turnOf> {
+export function openTurn(
+  document: DocumentContext,
+  turn: Turn & { readonly version?: number },
+): ReturnType<typeof turnOf> {
+  // Nobody signs a file that is not the one they were shown.
+  if (turn.version !== undefined && turn.version !== document.version) return undefined;
   const found = turnOf(document.actions, turn);
   if (found === undefined) return undefined;
   const promised = document.accepted.filter(({ flowActionId }) => flowActionId === turn.flowActionId);

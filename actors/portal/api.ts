@@ -398,7 +398,13 @@ export type SigningAccess =
       readonly key: string;
       readonly flowActionId: FlowActionId | undefined;
     }
-  | { readonly by: 'ticket'; readonly key: string; readonly ticket: string };
+  | {
+      readonly by: 'ticket';
+      readonly key: string;
+      readonly ticket: string;
+      /** Of the document, as the participant was shown it; absent = whichever there is. */
+      readonly documentVersion?: number | undefined;
+    };
 
 /** Where the request came from. */
 export interface SigningScene {
@@ -461,6 +467,8 @@ export interface SigningPageView {
     readonly expirationDate: Millis | null;
     /** True when the file was replaced since the flow began. */
     readonly isNewVersion: boolean;
+    /** Files it had, this one included. */
+    readonly version: number;
     readonly statusReason: string | null;
   };
   readonly action?: {

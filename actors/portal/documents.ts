@@ -5,7 +5,7 @@
 import type { FlowChange } from '../../machines/document-context.ts';
 import { busyActions } from '../../machines/document-edits.ts';
 import { edited } from '../../machines/document-flow.ts';
-import type { DocumentId, FlowActionId } from '../../machines/ids.ts';
+import type { DocumentId, FlowActionId, UserId } from '../../machines/ids.ts';
 import { PortalRefusal } from '../../machines/portal-refusals.ts';
 import type { ActorStore, ActorSystem, Clock } from '../../runtime/index.ts';
 import type {
@@ -207,13 +207,17 @@ export class DocumentService implements PortalDocuments {
       edited: (edit.editedFlowActions ?? []).map((one) => ({
         flowActionId: one.flowActionId.toLowerCase() as FlowActionId,
         ...(typeof one.step === 'number' && { step: one.step }),
-        ...(one.participantEmailAddress?.trim() && { email: planEmail(one.participantEmailAddress) }),
+        ...(one.participantEmailAddress?.trim() && {
+          email: planEmail(one.participantEmailAddress),
+          newUserId: plans.ids.uuid() as UserId,
+        }),
         ...(typeof one.ruleName === 'string' && { ruleName: one.ruleName }),
         ...(typeof one.title === 'string' && { title: one.title }),
         ...(one.signRuleUsers && {
           ruleEmails: one.signRuleUsers.map(({ userId, emailAddress }) => ({
             userId: userId.toLowerCase() as never,
             email: planEmail(emailAddress),
+            newUserId: plans.ids.uuid() as UserId,
           })),
         }),
         ...(one.prePositionedMarks && { marks: planMarks(one.prePositionedMarks, whole) }),

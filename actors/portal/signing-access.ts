@@ -44,6 +44,7 @@ export async function signingCall(
     const named = namedTurn(document.context, ticket);
     // The action was taken out of the flow since.
     if (named === undefined) throw new PortalRefusal('InvalidTicket');
+    if (access.documentVersion !== undefined) assertVersion(document.context, access.documentVersion);
     const { needsEmailCode, application } = ticket;
     return { ...document, turn: turnOf(named), ...named, needsEmailCode, application };
   }
@@ -95,6 +96,12 @@ export function assertTurn({ state, context, turn, action }: SigningCall): void 
       ? 'It is not the turn of this participant yet.'
       : undefined;
   throw new PortalRefusal('InvalidDocumentStatus', message);
+}
+
+/** Refusals: `InvalidDocumentStatus` when the file was replaced since it was looked at. */
+export function assertVersion({ version }: Pick<DocumentContext, 'version'>, seen: number): void {
+  if (version === seen) return;
+  throw new PortalRefusal('InvalidDocumentStatus', 'The document has a new version. Open the page again.');
 }
 
 /** What stands for who acts. */

@@ -27,7 +27,7 @@ import { type DocumentActor, documentAddress } from './document-index.ts';
 import { bareIdentifier } from './document-plans.ts';
 import { type DocumentWatch, settling } from './document-watch.ts';
 import { nameOf, signatureWords } from './effects/apply-signature.ts';
-import { assertTurn, evidenceOf, type SigningCall } from './signing-access.ts';
+import { assertTurn, assertVersion, evidenceOf, type SigningCall } from './signing-access.ts';
 import { marksOf } from './signing-marks.ts';
 import { namedTurn } from './signing-turns.ts';
 import type { Tickets } from './tickets.ts';
@@ -170,7 +170,7 @@ export class CertificateSigning {
       try {
         const outcome = await system.tell(documentAddress(documentId), {
           type: 'RESERVE',
-          ...{ id, ...call.turn, marks },
+          ...{ id, ...call.turn, marks, version: call.context.version },
         });
         if (outcome.accepted) return actorOf(outcome);
         const now = await directory.byId(documentId);
@@ -178,6 +178,7 @@ export class CertificateSigning {
         const named = namedTurn(now.context, call.turn);
         if (named === undefined) throw new PortalRefusal('InvalidDocumentStatus');
         assertTurn({ ...call, ...now, ...named });
+        assertVersion(now.context, call.context.version);
         if (clock.elapsed() >= until)
           throw new PortalRefusal('ServiceBusy', 'Others are signing this document.', {
             retryAfterSeconds: 5,

@@ -94,6 +94,7 @@ export class SigningService implements PortalSigning {
         organizationName: context.organization.name,
         expirationDate: context.expirationDate,
         isNewVersion: context.version > 1,
+        version: context.version,
         statusReason: context.statusUpdateReason,
       },
       ...(named && { action: pageAction(named, ticket.needsEmailCode) }),
@@ -140,7 +141,7 @@ export class SigningService implements PortalSigning {
         context.id,
         {
           type: 'SIGN',
-          ...{ id, ...turn, marks, image },
+          ...{ id, ...turn, marks, image, version: context.version },
           ...evidenceOf(call, scene, signing, isConfirmed, clock.now()),
           isQuiet: signing.disableNotifications === true,
         },
@@ -165,7 +166,12 @@ export class SigningService implements PortalSigning {
       throw new PortalRefusal('InvalidFlowAction', 'This participant signs and does not approve.');
     assertTurn(call);
     const evidence = evidenceOf(call, scene, {}, false, clock.now());
-    const word = { type: 'APPROVE', ...call.turn, ...evidence, isQuiet: disableNotifications } as const;
+    const { version } = call.context;
+    const word = {
+      type: 'APPROVE',
+      ...{ ...call.turn, version, ...evidence },
+      isQuiet: disableNotifications,
+    } as const;
     await change(system, call.context.id, word, wrongStatus);
   }
 

@@ -22,7 +22,12 @@ import {
 import { markInput } from './inputs.ts';
 
 /** Who signs: by `keys/{key}` a ticket or, with an application's key, the action. */
-export const access = { flowActionId: maybeUuid, ticket: maybeText };
+export const access = {
+  flowActionId: maybeUuid,
+  ticket: maybeText,
+  // Ours: with a ticket, the version that was shown; nothing is signed when there is another one.
+  documentVersion: whole.nullish(),
+};
 
 const position = members({
   page: whole.nullish(),

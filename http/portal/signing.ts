@@ -66,6 +66,7 @@ type Way = { readonly id: string | undefined; readonly key: string | undefined }
 type Named = {
   readonly flowActionId?: string | null | undefined;
   readonly ticket?: string | null | undefined;
+  readonly documentVersion?: number | null | undefined;
 };
 
 export function signingRoutes(signing: PortalSigning): readonly AnyRoute[] {
@@ -208,7 +209,11 @@ function accessOf(request: PortalRequest<Way, unknown, Named>): SigningAccess {
     };
   }
   const key = params.key ?? '';
-  if (typeof body.ticket === 'string') return { by: 'ticket', key, ticket: body.ticket };
+  if (typeof body.ticket === 'string')
+    return {
+      ...{ by: 'ticket', key, ticket: body.ticket },
+      ...(typeof body.documentVersion === 'number' && { documentVersion: body.documentVersion }),
+    };
   return { by: 'key-of-document', tenant: request.tenant, key, flowActionId: action };
 }
 

@@ -244,6 +244,7 @@ function viewOf(documentId: string, options: DeskOptions): SigningPageView {
       organizationName: 'Ärzte & Söhne',
       expirationDate: Date.UTC(2027, 0, 31, 23, 59),
       isNewVersion: false,
+      version: 1,
       statusReason: 'Wrong <i>file</i>',
       ...options.document,
     },

@@ -104,6 +104,7 @@ ${participantList(view, words)}
     data: {
       ...addresses,
       documentId: shown.id,
+      documentVersion: shown.version,
       mimeType: shown.mimeType,
       embedded: wishes.embedded,
       disableNotifications: wishes.embedded && !wishes.notify,

@@ -18,6 +18,8 @@ export interface SigningData {
   readonly ticket: string;
   readonly content: string;
   readonly documentId: string;
+  /** The one this page shows. */
+  readonly documentVersion: number;
   readonly mimeType: string;
   readonly embedded: boolean;
   readonly disableNotifications: boolean;

@@ -14,7 +14,7 @@ export class Refused extends Error {
 
 /** POST to one of the document's own addresses. Resolves with the answer, undefined when it is empty. */
 export async function post<Answer>(
-  { key, ticket, words }: Pick<SigningData, 'key' | 'ticket' | 'words'>,
+  { key, ticket, documentVersion, words }: Pick<SigningData, 'key' | 'ticket' | 'documentVersion' | 'words'>,
   action: string,
   body: object = {},
 ): Promise<Answer> {
@@ -24,7 +24,7 @@ export async function post<Answer>(
       method: 'POST',
       headers: { 'content-type': 'application/json', accept: 'application/json' },
       credentials: 'omit',
-      body: JSON.stringify({ ...body, ticket }),
+      body: JSON.stringify({ ...body, ticket, documentVersion }),
     });
   } catch {
     throw new Refused('unreachable', words.unreachable);

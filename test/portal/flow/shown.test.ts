@@ -1,0 +1,59 @@
+/** What was sent or shown to somebody is good for that person and that file alone. */
+import test from 'ava';
+import { approver, flowRoom, refusedAs, SCENE, signer } from './flow-room.ts';
+
+const PLAIN = { positions: [], initialsPositions: [] };
+
+test.serial('a link is good for nothing once its participant has another address', async (t) => {
+  const room = await flowRoom(t);
+  const { documents, signing } = room.portal;
+  const id = await room.create([signer('Ana'), approver('Bob')]);
+  const [ana, bob] = (await room.get(id)).flowActions;
+  const [anas, bobs] = [await room.ticket(id, 'ana@example.org'), await room.ticket(id, 'bob@example.org')];
+  const edit = (flowActionId: string, participantEmailAddress: string) =>
+    documents.editFlow(room.tenant, id, { editedFlowActions: [{ flowActionId, participantEmailAddress }] });
+  await edit(bob?.id ?? '', 'robert@example.org');
+  await refusedAs(t, 'InvalidTicket', signing.approve(bobs, SCENE));
+  await refusedAs(t, 'InvalidTicket', signing.refuse(bobs, 'No.', SCENE));
+  // The same address in another spelling is the same person.
+  await edit(ana?.id ?? '', 'Ana@Example.org');
+  await signing.signElectronically(anas, PLAIN, SCENE);
+  await signing.approve(await room.ticket(id, 'robert@example.org'), SCENE);
+  const { flowActions } = await room.until(id, ({ status }) => status === 'Concluded');
+  t.deepEqual(
+    flowActions.map(({ user, status }) => [user?.email, status]),
+    [
+      ['Ana@Example.org', 'Completed'],
+      ['robert@example.org', 'Completed'],
+    ],
+  );
+});
+
+test.serial('nobody signs or approves a version that came after the one that was shown', async (t) => {
+  const room = await flowRoom(t);
+  const { documents, signing } = room.portal;
+  const id = await room.create([signer('Ana'), approver('Bob')]);
+  const shown = async (email: string, documentVersion: number) => {
+    const access = await room.ticket(id, email);
+    if (access.by !== 'ticket') throw new Error('a ticket');
+    return { ...access, documentVersion };
+  };
+  await documents.newVersion(room.tenant, id, { files: [await room.file('second.pdf')] });
+  const sign = async (version: number) =>
+    signing.signElectronically(await shown('ana@example.org', version), PLAIN, SCENE);
+  await refusedAs(t, 'InvalidDocumentStatus', sign(1));
+  await refusedAs(t, 'InvalidDocumentStatus', signing.approve(await shown('bob@example.org', 1), SCENE));
+  await sign(2);
+  await signing.approve(await shown('bob@example.org', 2), SCENE);
+  await room.until(id, ({ status }) => status === 'Concluded');
+});
+
+test.serial('names of documents and envelopes are no paths, and their files are no folders', async (t) => {
+  const room = await flowRoom(t);
+  const file = { ...(await room.file()), displayName: 'Invoice 03/2026' };
+  const id = await room.create([signer('Ana')], { files: [file] });
+  t.is((await room.get(id)).name, 'Invoice 03/2026');
+  const envelope = { files: [file, file], isEnvelope: true, envelopeName: 'Papers 11/2026' };
+  const { name, filename } = await room.get(await room.create([signer('Ana')], envelope));
+  t.deepEqual([name, filename], ['Papers 11/2026', 'Papers 11-2026.pdf']);
+});
