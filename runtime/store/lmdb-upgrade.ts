@@ -1,11 +1,14 @@
-/** What stores of earlier programs lack, added once when they are opened; older programs read them as before. */
+/** What stores of earlier programs lack, added once when they are opened. */
 import { CENSUS_PREFIX, censusName, censusRow, STOPPED_PREFIX, STOPPED_VIEW } from '../census.ts';
 import type { StoredActor } from '../ports.ts';
 import type { EffectValue, Tables } from './lmdb-tables.ts';
-import { transact } from './lmdb-tables.ts';
+import { STORE_FORMAT, transact } from './lmdb-tables.ts';
 
 /** To be called before anybody writes. All of it is one transaction. */
 export function upgradeTables(tables: Tables): void {
+  // From here on it may hold what programs of earlier formats would overlook.
+  if (Number(tables.meta.get(['format'])) < STORE_FORMAT)
+    tables.meta.putSync(['format'], String(STORE_FORMAT));
   if (tables.meta.doesExist(['census'])) return;
   transact(tables, () => {
     const counted = new Map<string, number>();
