@@ -115,7 +115,8 @@ export const newVersion: Decide<'NEW_VERSION'> = (document, message) => {
     ? []
     : [
         ...onceEach([
-          ...(tellParticipants ? activeNotices(document, letter) : []),
+          // To those who were active before, about the document as it is now.
+          ...(tellParticipants ? activeNotices({ ...context, actions: document.actions }, letter) : []),
           ...observerNotices(context, letter),
         ]),
         ...(quietStart ? [] : turnNotices(context, pending, 'pending')),
