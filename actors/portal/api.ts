@@ -522,7 +522,8 @@ export interface PortalSigning {
   }>;
   /** Refusals: `InvalidTicket` for an unknown, used or expired token. */
   completeCertificate(
-    access: SigningAccess,
+    /** `token`: the token alone says who completes what. */
+    access: SigningAccess | { readonly by: 'token'; readonly key: string },
     request: {
       readonly token: string;
       readonly signature: Buffer;

@@ -23,7 +23,7 @@ import { actorOf, change, refusalOf, wrongStatus } from './document-changes.ts';
 import type { DocumentDirectory } from './document-directory.ts';
 import './document-faults.ts';
 import { inAscii } from './document-files.ts';
-import { type DocumentActor, documentAddress } from './document-index.ts';
+import { type DocumentActor, documentAddress, foldedKey } from './document-index.ts';
 import { bareIdentifier } from './document-plans.ts';
 import { type DocumentWatch, settling } from './document-watch.ts';
 import { nameOf, signatureWords } from './effects/apply-signature.ts';
@@ -106,6 +106,22 @@ export class CertificateSigning {
       await this.#giveUp(call.context.id, id);
       throw error;
     }
+  }
+
+  /** What a token was given for. Refusals: `InvalidTicket`, `DocumentIsDeleted`. */
+  async begunBy(key: string, token: string): Promise<SigningCall> {
+    const { tickets, clock, directory } = this.#parts;
+    const ticket = tickets.read('certificate', token, clock.now());
+    const [documentId, id] = ticket?.claims ?? [];
+    const document = documentId && (await directory.byId(documentId as DocumentId));
+    if (!ticket || ticket.expired || !document || document.context.key !== foldedKey(key))
+      throw new PortalRefusal('InvalidTicket');
+    if (document.state === 'Deleted') throw new PortalRefusal('DocumentIsDeleted');
+    const reservation = document.context.reservations.find((one) => one.id === id);
+    const named = reservation && namedTurn(document.context, reservation);
+    if (named === undefined) throw new PortalRefusal('InvalidTicket');
+    const turn = { flowActionId: named.action.id, userId: named.user.id };
+    return { ...document, ...named, turn, needsEmailCode: false, application: null };
   }
 
   /** Refusals: `InvalidTicket` for an unknown, used or expired token; `InvalidDocumentStatus` when the file moved on. */

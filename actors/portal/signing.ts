@@ -63,7 +63,13 @@ export class SigningService implements PortalSigning {
     const { certificates } = parts;
     this.startCertificate = async (access, request) => certificates.start(await this.#call(access), request);
     this.completeCertificate = async (access, request, scene) =>
-      certificates.complete(await this.#call(access), request, scene);
+      certificates.complete(
+        access.by === 'token'
+          ? await certificates.begunBy(access.key, request.token)
+          : await this.#call(access),
+        request,
+        scene,
+      );
   }
 
   async page(key: string, text: string): Promise<SigningPageView> {

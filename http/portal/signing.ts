@@ -125,8 +125,12 @@ export function signingRoutes(signing: PortalSigning): readonly AnyRoute[] {
         refusals: [...REFUSALS, ...CERTIFICATE, ...refusals],
         async handle(request) {
           const { token, signature, disableNotifications } = request.body;
+          const { params, body, identity } = request;
+          // Clients send the token alone; with neither key nor ticket it is all there is.
+          const isAlone =
+            params.key !== undefined && identity === undefined && typeof body.ticket !== 'string';
           const done = await signing.completeCertificate(
-            accessOf(request),
+            isAlone ? { by: 'token', key: params.key } : accessOf(request),
             { token, signature, disableNotifications: disableNotifications ?? undefined },
             sceneOf(request),
           );

@@ -10,7 +10,6 @@ import type { ExecutionContext } from 'ava';
 import type {
   PortalService,
   PortalSigning,
-  SigningAccess,
   SigningPageView,
   StoredFile,
   ValidationRecord,
@@ -92,7 +91,7 @@ export async function openDesk(t: ExecutionContext, options: DeskOptions = {}): 
   const note = (what: Done['what'], given: object) => {
     done.push({ what, given: given as Done['given'] });
   };
-  const checkAccess = (access: SigningAccess) => {
+  const checkAccess = (access: Parameters<PortalSigning['completeCertificate']>[0]) => {
     const fits = access.by === 'ticket' && access.ticket === TICKET && access.key === KEY;
     if (!fits) throw new PortalRefusal('InvalidTicket');
   };

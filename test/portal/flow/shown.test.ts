@@ -1,6 +1,7 @@
 /** What was sent or shown to somebody is good for that person and that file alone. */
 import test from 'ava';
-import { approver, flowRoom, refusedAs, SCENE, signer } from './flow-room.ts';
+import { pki } from '../../pki/pki.ts';
+import { approver, flowRoom, person, refusedAs, SCENE, signer } from './flow-room.ts';
 
 const PLAIN = { positions: [], initialsPositions: [] };
 
@@ -56,4 +57,46 @@ test.serial('names of documents and envelopes are no paths, and their files are 
   const envelope = { files: [file, file], isEnvelope: true, envelopeName: 'Papers 11/2026' };
   const { name, filename } = await room.get(await room.create([signer('Ana')], envelope));
   t.deepEqual([name, filename], ['Papers 11/2026', 'Papers 11-2026.pdf']);
+});
+
+test.serial('everybody is told of a new version by its new name', async (t) => {
+  const room = await flowRoom(t);
+  const observers = [{ user: person('Obs') }];
+  const id = await room.create([signer('Ana')], { disablePendingActionNotifications: true, observers });
+  const file = { ...(await room.file()), displayName: 'Renamed' };
+  const version = { files: [file], disablePendingActionNotifications: true };
+  await room.portal.documents.newVersion(room.tenant, id, version);
+  for (const end = Date.now() + 10_000; room.mails.length < 2 && Date.now() < end; )
+    await new Promise((resolve) => setTimeout(resolve, 10));
+  const told = room.mails.map(({ to, subject }) => [to.address, subject.includes('Renamed')]);
+  t.deepEqual(told.sort(), [
+    ['ana@example.org', true],
+    ['obs@example.org', true],
+  ]);
+});
+
+test.serial('a signature that was begun is completed by its token alone, under its own key', async (t) => {
+  const room = await flowRoom(t);
+  const { signing } = room.portal;
+  const id = await room.create([signer('Ana'), signer('Bob')]);
+  const other = await room.get(await room.create([signer('Ana')]));
+  const { certificate, key: secret } = pki().signer('rsa-2048');
+  const access = await room.ticket(id, 'bob@example.org');
+  const { toSign, token } = await signing.startCertificate(access, { certificate, positions: [] });
+  if (toSign === null || token === null) throw new Error('begun');
+  const signature = secret.sign(toSign, { scheme: 'rsa-pkcs1', digest: 'sha256' });
+  const complete = (key: string) =>
+    signing.completeCertificate({ by: 'token', key }, { token, signature }, SCENE);
+  await refusedAs(t, 'InvalidTicket', complete(other.key));
+  const { key } = await room.get(id);
+  t.true((await complete(key)).success);
+  const { flowActions } = await room.get(id);
+  t.deepEqual(
+    flowActions.map(({ user, status }) => [user?.name, status]),
+    [
+      ['Ana', 'Pending'],
+      ['Bob', 'Completed'],
+    ],
+  );
+  await refusedAs(t, 'InvalidTicket', complete(key));
 });
