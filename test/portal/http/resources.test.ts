@@ -104,6 +104,18 @@ test('certificate signatures begin with a certificate and end with a signature, 
   }
 });
 
+test('a signature that was begun is completed by its token, without key and ticket', async (t) => {
+  const { url, set, last } = await startPortal(t);
+  set('signing.completeCertificate', () => ({ success: true, validationResults: GOOD }));
+  const done = await fetch(`${url}${BY_KEY}/signature`, {
+    method: 'POST',
+    headers: { 'content-type': 'application/json' },
+    body: JSON.stringify({ token: 'tok', signature: 'AQI=' }),
+  });
+  t.is(done.status, 200);
+  t.deepEqual(last('signing.completeCertificate')?.args[0], { by: 'token', key: 'ABC' });
+});
+
 test('participants approve, refuse with a reason, and have a code mailed, by ticket', async (t) => {
   const { send, last } = await startPortal(t);
   const access = { by: 'ticket', key: 'ABC', ticket: 't' };
