@@ -1,5 +1,7 @@
 /** Which certificate a signature is bound to: by the name in SignerInfo and by the ESS attributes (RFC 5035). */
+
 import { createHash } from 'node:crypto';
+import { Asn1Error } from '../asn1/error.ts';
 import { OID } from '../asn1/oids.ts';
 import { Cursor, contents, type Element, encoded, enter, octets } from '../asn1/read.ts';
 import { TAG } from '../asn1/tags.ts';
@@ -36,8 +38,7 @@ export function certificateReference({ attributes }: SignerInfo): CertificateRef
 
 /**
  * The signer's certificate among those at hand. When several answer to the name in the SignerInfo, which is not signed,
- * the one that the signed attribute names is taken; the first of them when it names none.
- * @throws {Asn1Error} for a malformed attribute
+ * the one that the signed attribute names is taken; the first of them when it names none, or can't be read.
  */
 export function signerCertificate(
   signer: SignerInfo,
@@ -49,7 +50,13 @@ export function signerCertificate(
   const isMeant = (one: Certificate) =>
     certificateNamed(signer.id, [one]) !== undefined &&
     certIdFault(reference.value, one, reference.fixed) === undefined;
-  return certificates.find(isMeant) ?? first;
+  try {
+    return certificates.find(isMeant) ?? first;
+  } catch (error) {
+    // Whoever checks the attribute says what is wrong with it.
+    if (error instanceof Asn1Error) return first;
+    throw error;
+  }
 }
 
 /**

@@ -184,7 +184,10 @@ function trailerKeys({ xref, seed }: Original, size: number): string {
   const { trailer } = xref;
   const kept = new Map<string, Piece>();
   // Of a key written twice the last value counts, as everywhere in the reading.
-  for (const entry of trailer.entries) kept.set(trailer.keyOf(entry), trailer.valueAt(entry));
+  for (const entry of trailer.entries) {
+    // A key without a value, at the end of a damaged trailer, would take what follows here for it.
+    if (entry.end > entry.start) kept.set(trailer.keyOf(entry), trailer.valueAt(entry));
+  }
   let text = `/Size ${size}`;
   for (const [key, value] of kept) {
     if (!SECTION_KEYS.has(key)) text += `/${escapeName(key)} ${sourceText(value)}`;

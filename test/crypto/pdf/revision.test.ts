@@ -29,3 +29,18 @@ test('new objects get numbers that readers know, in a gap when the highest ones 
   });
   withPdf(bufferSource(classicPdf(documentObjects())), (read) => t.is(firstUnusedNumber(read.xref), 12));
 });
+
+test('a key without a value at the end of a trailer does not take what follows in the next one', (t) => {
+  const whole = classicPdf(documentObjects()).toString('latin1');
+  const at = whole.lastIndexOf('>>', whole.lastIndexOf('startxref'));
+  const pdf = Buffer.from(`${whole.slice(0, at)} /Lost ${whole.slice(at)}`, 'latin1');
+  withPdf(bufferSource(pdf), (read) => {
+    const original = { xref: read.xref, size: pdf.length, lastByte: 0x0a, seed: 'a' };
+    const number = firstUnusedNumber(read.xref);
+    const { bytes } = writeRevision(original, [{ number, generation: 0, body: '<< /New true >>' }]);
+    withPdf(bufferSource(Buffer.concat([pdf, bytes])), (after) => {
+      t.not(after.object(number), undefined);
+      t.is(firstPage(after).reference.number, firstPage(read).reference.number);
+    });
+  });
+});

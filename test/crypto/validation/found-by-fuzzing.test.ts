@@ -1,0 +1,27 @@
+/** Files the fuzzer made that once ended the validation instead of failing it. */
+import { mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { basename, join } from 'node:path';
+import { gunzipSync } from 'node:zlib';
+import test from 'ava';
+import { validateFile } from '../../../crypto/index.ts';
+
+const FOLDER = 'test/fixtures/hostile';
+
+test('files that once crashed the validation get a report, and none of them passes', async (t) => {
+  const room = await mkdtemp(join(tmpdir(), 'sealwright-hostile-'));
+  t.teardown(() => rm(room, { recursive: true, force: true }));
+  const names = await readdir(FOLDER);
+  t.true(names.length >= 2);
+  for (const name of names) {
+    const path = join(room, basename(name, '.gz'));
+    await writeFile(path, gunzipSync(await readFile(join(FOLDER, name))));
+    const report = await validateFile({
+      format: path.endsWith('.pdf') ? 'Pades' : 'Cades',
+      path,
+      at: Date.UTC(2026, 10, 21),
+      trust: { anchors: [], intermediates: [], revocation: 'none' },
+    });
+    t.not(report.indication, 'TOTAL-PASSED', name);
+  }
+});
