@@ -131,10 +131,13 @@ export class CertificateSigning {
       token,
       signature,
       disableNotifications = false,
+      of,
     }: {
       readonly token: string;
       readonly signature: Buffer;
       readonly disableNotifications?: boolean | undefined;
+      /** Whose turn the token has to be of. @default anybody's */
+      readonly of?: SigningCall['turn'];
     },
     scene: SigningScene,
   ): Promise<Completed> {
@@ -148,6 +151,8 @@ export class CertificateSigning {
     if (signature.length === 0 || signature.length > LARGEST_VALUE)
       return { success: false, validationResults: resultsView(MISMATCH) };
     const { flowActionId, userId } = reservation;
+    if (of !== undefined && (of.flowActionId !== flowActionId || of.userId !== userId))
+      throw new PortalRefusal('InvalidTicket');
     const named = namedTurn(call.context, reservation);
     const owner: SigningCall =
       named === undefined ? call : { ...call, ...named, turn: { flowActionId, userId } };

@@ -62,14 +62,17 @@ export class SigningService implements PortalSigning {
     this.#parts = parts;
     const { certificates } = parts;
     this.startCertificate = async (access, request) => certificates.start(await this.#call(access), request);
-    this.completeCertificate = async (access, request, scene) =>
-      certificates.complete(
-        access.by === 'token'
-          ? await certificates.begunBy(access.key, request.token)
-          : await this.#call(access),
-        request,
+    this.completeCertificate = async (access, request, scene) => {
+      if (access.by === 'token')
+        return certificates.complete(await certificates.begunBy(access.key, request.token), request, scene);
+      const call = await this.#call(access);
+      // A participant's link completes what this participant began; a key stands for the whole organization.
+      return certificates.complete(
+        call,
+        { ...request, ...(access.by === 'ticket' && { of: call.turn }) },
         scene,
       );
+    };
   }
 
   async page(key: string, text: string): Promise<SigningPageView> {

@@ -88,6 +88,8 @@ test.serial('a signature that was begun is completed by its token alone, under i
   const complete = (key: string) =>
     signing.completeCertificate({ by: 'token', key }, { token, signature }, SCENE);
   await refusedAs(t, 'InvalidTicket', complete(other.key));
+  const anas = await room.ticket(id, 'ana@example.org');
+  await refusedAs(t, 'InvalidTicket', signing.completeCertificate(anas, { token, signature }, SCENE));
   const { key } = await room.get(id);
   t.true((await complete(key)).success);
   const { flowActions } = await room.get(id);
