@@ -12,6 +12,8 @@ import type { DocumentEvent } from './portal-words.ts';
 
 /** Accepted work that is under way is waited for this long before the document may expire, milliseconds. */
 const EXPIRY_PAUSE = 1_000;
+/** The same for work that has failed and is tried again later. */
+const TROUBLED_PAUSE = 60_000;
 
 export const refuse: Decide<'REFUSE'> = (document, { at, by, reason }) => {
   const changed = { ...document, updateDate: at, statusUpdatedBy: by, statusUpdateReason: reason };
@@ -56,8 +58,10 @@ function stopped(
 
 export const expire: Decide<'EXPIRE'> = (document, { at }) => {
   // What was promised in time is kept.
-  if (document.accepted.length > 0)
-    return { context: document, effects: [], arm: [{ name: 'expiry', delay: EXPIRY_PAUSE }] };
+  if (document.accepted.length > 0) {
+    const delay = document.processingError === null ? EXPIRY_PAUSE : TROUBLED_PAUSE;
+    return { context: document, effects: [], arm: [{ name: 'expiry', delay }] };
+  }
   const { document: context, event } = withEvent(
     { ...document, updateDate: at, reservations: [] },
     {
