@@ -6,6 +6,9 @@ export interface Dated<T> {
   readonly until: number;
 }
 
+/** Answers that all caches of a thread may hold together: a small one costs far more than its bytes. */
+const MOST_ANSWERS = 2048;
+
 export interface AnswerCache<T> {
   /** The value kept under the key, or what `ask` gives; whoever comes while it is asked for waits for the same. */
   get(key: string, now: number, ask: () => Promise<Dated<T>>): Promise<T>;
@@ -33,7 +36,7 @@ export class AnswerRoom {
     this.#kept.set(place, { bytes, drop });
     this.#bytes += bytes;
     for (const [oldest, entry] of this.#kept) {
-      if (this.#bytes <= this.#most) break;
+      if (this.#bytes <= this.#most && this.#kept.size <= MOST_ANSWERS) break;
       this.leave(oldest);
       entry.drop();
     }

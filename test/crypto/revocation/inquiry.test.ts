@@ -87,3 +87,10 @@ test('caches of several profiles together hold no more bytes than there is room 
   await get(0, 'a');
   t.is(asked, 6, 'and takes no room from others');
 });
+
+test('many small answers leave as well, whichever cache they are in and though nobody asks it any more', (t) => {
+  const room = new AnswerRoom(1_000_000);
+  let dropped = 0;
+  for (let n = 0; n < 5_000; n += 1) room.take(1, () => (dropped += 1));
+  t.true(dropped >= 2_900, `${dropped} were dropped`);
+});
