@@ -4,7 +4,7 @@ import { parentPort, workerData } from 'node:worker_threads';
 import { expose } from 'comlink';
 import { systemClock } from '../clock.ts';
 import type { StepOutcome } from '../definition.ts';
-import { Faults } from '../faults.ts';
+import { declaredFaultPoints, Faults } from '../faults.ts';
 import { Host } from '../host.ts';
 import type { Log } from '../ports.ts';
 import { openShardStore, type ShardStore } from '../store/lmdb-shard.ts';
@@ -29,7 +29,7 @@ let answers: ShardAnswer[] = [];
 const api: ShardApi = {
   begin(setup, tell, log) {
     answered = tell;
-    const faults = Faults.parse(setup.faults);
+    const faults = Faults.parse(knownHere(setup.faults));
     store = openShardStore(setup.store, faults);
     const lanes = setup.effects.map((name) => [name, shardParts.lanes[name] ?? null] as const);
     host = new Host({
@@ -67,6 +67,15 @@ const api: ShardApi = {
 
 expose(api, port);
 parentPort?.postMessage('loaded');
+
+/** Points of the services lie on the main thread; the names of those are unknown here. */
+function knownHere(faults: string): string {
+  const declared = declaredFaultPoints();
+  return faults
+    .split(',')
+    .filter((part) => Object.hasOwn(declared, (part.split('=')[0] ?? '').trim()))
+    .join(',');
+}
 
 async function answer(call: ShardCall): Promise<void> {
   const { seq } = call;
