@@ -9,7 +9,10 @@ import { participantOf } from './document-reader.ts';
 import { evidenceView } from './evidence-view.ts';
 import type { DescribedSignature } from './signature-records.ts';
 
-/** In the order of the file, document time-stamps and signatures it came with included. */
+/**
+ * In the order they were made, document time-stamps and signatures the file came with included: that of the file,
+ * except in CMS, whose signers stand in the order of their bytes (RFC 5652 §5.1, a SET OF).
+ */
 export async function documentSignatures(
   described: Pick<DescribedFiles, 'describe'>,
   document: DocumentContext,
@@ -39,7 +42,8 @@ export async function describedSignatures(
     documentId: id,
   });
   const madeBy = matched(found, document.made);
-  return found.map((signature) => {
+  const inOrder = format === 'Cades' ? asMade(found, madeBy, document.made) : found;
+  return inOrder.map((signature) => {
     const made = madeBy.get(signature);
     const view = made === undefined ? signature.view : ownView(signature.view, made, document);
     return { view, made, certificateSubject: signature.view.subjectName };
@@ -69,6 +73,19 @@ function matched(
     if (signature !== undefined) pairs.set(signature, one);
   }
   return pairs;
+}
+
+/** What the file came with first, then as the flow went. */
+function asMade(
+  found: readonly DescribedSignature[],
+  madeBy: ReadonlyMap<DescribedSignature, MadeAction>,
+  made: readonly MadeAction[],
+): readonly DescribedSignature[] {
+  const turn = (signature: DescribedSignature): number => {
+    const action = madeBy.get(signature);
+    return action === undefined ? -1 : made.indexOf(action);
+  };
+  return found.toSorted((one, other) => turn(one) - turn(other));
 }
 
 /** Who signed electronically is the participant, whoever's certificate sealed it. */
