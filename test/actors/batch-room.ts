@@ -21,6 +21,7 @@ import {
   systemClock,
   systemIds,
 } from '../../runtime/index.ts';
+import { SHARDS } from '../house/shards.ts';
 import { pki } from '../pki/pki.ts';
 
 export interface Room {
@@ -54,6 +55,8 @@ export interface RoomOptions extends Partial<Omit<BatchOptions, 'layout'>> {
   readonly otherFolder?: string;
   /** @default the machine's */
   readonly clock?: Clock;
+  /** Threads that host actors. @default `SEALWRIGHT_SHARDS` */
+  readonly shards?: number;
   /** Comes between the service and the real store. */
   readonly wrapStore?: (store: ActorStore) => ActorStore;
 }
@@ -73,6 +76,7 @@ export async function room(t: ExecutionContext, options: RoomOptions = {}): Prom
     root: _,
     start: __,
     wrapStore: ___,
+    shards: ____,
     budget = 10,
     recursive = false,
     poolFaults = '',
@@ -97,6 +101,8 @@ export async function room(t: ExecutionContext, options: RoomOptions = {}): Prom
   });
   const services = await Services.open(
     {
+      // A store that is wrapped or a clock that is set are those of one thread only.
+      shards: options.wrapStore === undefined && clock === systemClock ? (options.shards ?? SHARDS) : 1,
       batch: {
         layout,
         folders: [

@@ -8,6 +8,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import type { ExecutionContext } from 'ava';
+import { SHARDS } from '../house/shards.ts';
 import { assertAnswersDescribed, checkAnswersOf } from '../http/answers.ts';
 
 /** The compiled program beside the compiled tests. */
@@ -81,8 +82,7 @@ export class Service {
       'Portal:Enabled': false,
       'Portal:Url': 'http://127.0.0.1:0',
       'RateLimiting:Enabled': false,
-      // Any suite can be run with actors on threads of their own.
-      'Runtime:Shards': process.env['SEALWRIGHT_SHARDS'] ?? 1,
+      'Runtime:Shards': SHARDS,
       'WatchedFolder:StabilityPollIntervalMs': 50,
       'WatchedFolder:StabilityRequiredSamples': 2,
       ...settings,

@@ -30,6 +30,7 @@ import {
   systemIds,
 } from '../../../runtime/index.ts';
 import { contract } from '../../crypto/pades/attack-files.ts';
+import { SHARDS } from '../../house/shards.ts';
 import { pki } from '../../pki/pki.ts';
 
 export interface FlowRoom {
@@ -157,6 +158,14 @@ export async function flowRoom(
       }
       plan.observe(step);
     },
+    ...(SHARDS > 1 && {
+      shards: {
+        count: SHARDS,
+        parts: new URL('../../../actors/shard-parts.js', import.meta.url).href,
+        faults: '',
+        onLost: complain,
+      },
+    }),
   });
   const portal = await plan.open(runtime);
   runtime.start();
