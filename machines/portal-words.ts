@@ -25,6 +25,18 @@ export const DOCUMENT_STATUSES: readonly DocumentStatus[] = [
 export type ActionStatus = 'Created' | 'Pending' | 'Completed' | 'Refused';
 
 export type ActionType = 'Signer' | 'Approver' | 'SignRule' | 'ApproverRule';
+/** The files a document can be downloaded as. Source: portal-gaps §13. */
+export const DOWNLOAD_TYPES = [
+  'Original',
+  'Signatures',
+  'PrinterFriendlyVersion',
+  'SigningTags',
+  'SignatureMarks',
+  'OriginalWithMarks',
+  'SignaturesManifest',
+] as const;
+export type DownloadType = (typeof DOWNLOAD_TYPES)[number];
+
 export const ACTION_TYPES: readonly ActionType[] = ['Signer', 'Approver', 'SignRule', 'ApproverRule'];
 
 /** Who does something: an application by its key, or a participant. */

@@ -52,7 +52,7 @@ export interface Attempt {
   readonly status: number | null;
   readonly ms: number;
   readonly error: string | null;
-  /** The beginning of the answer. */
+  /** The first 1,000 characters of the answer. */
   readonly response: string | null;
 }
 

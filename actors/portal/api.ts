@@ -23,6 +23,7 @@ import type {
   Confirmation,
   DocumentStatus,
   Doer,
+  DownloadType,
   FlowAction,
   Geolocation,
   HolderType,
@@ -33,6 +34,7 @@ import type {
   Tag,
   XadesOptions,
 } from '../../machines/portal-words.ts';
+import type { Attempt } from '../../machines/webhook.ts';
 
 // ---- who calls ------------------------------------------------------------------------------------------------
 
@@ -290,20 +292,12 @@ export interface DocumentQuery {
   readonly newestFirst: boolean;
 }
 
-/** §13. */
-export type DownloadType =
-  | 'Original'
-  | 'Signatures'
-  | 'PrinterFriendlyVersion'
-  | 'SigningTags'
-  | 'SignatureMarks'
-  | 'OriginalWithMarks'
-  | 'SignaturesManifest';
-
 export interface NewVersion {
   readonly files: readonly FileInput[];
   readonly envelopeName?: string | null | undefined;
   readonly disablePendingActionNotifications?: boolean | null | undefined;
+  /** Null or absent: that of the version before is kept. */
+  readonly additionalInfo?: Readonly<Record<string, unknown>> | null | undefined;
   readonly prePositionedMarks?:
     | readonly { readonly flowActionId: string; readonly prePositionedDocumentMarks: readonly MarkInput[] }[]
     | null
@@ -686,15 +680,7 @@ export interface DeliveryView {
   readonly status: 'Pending' | 'Delivered' | 'Failed';
   /** What is sent, byte for byte. */
   readonly body: string;
-  readonly attempts: readonly {
-    readonly at: Millis;
-    readonly url: string;
-    readonly status: number | null;
-    readonly ms: number;
-    readonly error: string | null;
-    /** The first 1,000 characters of the answer. */
-    readonly response: string | null;
-  }[];
+  readonly attempts: readonly Attempt[];
   readonly nextTryAt: Millis | null;
   readonly createdAt: Millis;
 }

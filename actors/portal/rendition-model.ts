@@ -5,8 +5,7 @@
 import type { DocumentState } from '../../machines/document-context.ts';
 import type { Millis } from '../../machines/ids.ts';
 import type { Language } from '../../machines/organization.ts';
-import type { MadeAction, MarkType } from '../../machines/portal-words.ts';
-import type { DownloadType } from './api.ts';
+import type { DownloadType, MadeAction, MarkType } from '../../machines/portal-words.ts';
 
 /** Versions that are drawn; the others are files as they are. */
 export type RenderedType = Exclude<DownloadType, 'Original' | 'Signatures'>;

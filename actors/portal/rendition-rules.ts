@@ -1,8 +1,7 @@
 /** Which versions of a document there are, and when. Source: portal-gaps §13. */
 import type { DocumentState } from '../../machines/document-context.ts';
 import { PortalRefusal } from '../../machines/portal-refusals.ts';
-import type { DocumentFormat } from '../../machines/portal-words.ts';
-import type { DownloadType } from './api.ts';
+import type { DocumentFormat, DownloadType } from '../../machines/portal-words.ts';
 import type { RenderedType } from './rendition-model.ts';
 
 /** Asked for in these states, a document gives only what shows that it was signed in part. */

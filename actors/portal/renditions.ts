@@ -11,10 +11,10 @@ import { rm } from 'node:fs/promises';
 import { type DocumentId, type OrganizationId, parsePortalId } from '../../machines/ids.ts';
 import type { Language } from '../../machines/organization.ts';
 import { PortalRefusal } from '../../machines/portal-refusals.ts';
-import type { BlobRef } from '../../machines/portal-words.ts';
+import { type BlobRef, DOWNLOAD_TYPES, type DownloadType } from '../../machines/portal-words.ts';
 import type { Clock } from '../../runtime/index.ts';
 import type { SigningPool } from '../pool/pool.ts';
-import type { DownloadType, StoredFile, Tenant } from './api.ts';
+import type { StoredFile, Tenant } from './api.ts';
 import type { Blobs } from './blobs.ts';
 import type { DescribedFiles } from './described-files.ts';
 import { type DocumentReader, documentOf, hasSignature, type ReadDocument } from './document-reader.ts';
@@ -26,16 +26,6 @@ import type { Tickets } from './tickets.ts';
 
 /** Versions whose blobs are remembered. */
 const REMEMBERED = 5_000;
-
-const TYPES: readonly DownloadType[] = [
-  'Original',
-  'Signatures',
-  'PrinterFriendlyVersion',
-  'SigningTags',
-  'SignatureMarks',
-  'OriginalWithMarks',
-  'SignaturesManifest',
-];
 
 export interface RenditionsParts {
   readonly documents: DocumentReader;
@@ -76,7 +66,7 @@ export class Renditions {
     const read = tickets.read('download', ticket, clock.now());
     const [claimed, named, way] = read?.expired === false ? read.claims : [];
     const id = parsePortalId('DocumentId', claimed ?? '');
-    const type = TYPES.find((one) => one === named);
+    const type = DOWNLOAD_TYPES.find((one) => one === named);
     if (id === undefined || type === undefined) throw new PortalRefusal('NotFound');
     const file = await this.#file(await documentOf(documents, undefined, id), type);
     return { ...file, inline: way === 'inline' };

@@ -6,6 +6,7 @@
 import { z } from 'zod';
 import type { PortalDocuments } from '../../actors/portal/api.ts';
 import { PortalRefusal } from '../../machines/portal-refusals.ts';
+import { DOWNLOAD_TYPES } from '../../machines/portal-words.ts';
 import { json } from '../reply.ts';
 import type { AnyRoute } from '../router.ts';
 import { members } from './fields.ts';
@@ -14,7 +15,6 @@ import { queryFlag, queryText, queryWord } from './query-fields.ts';
 import { UNKNOWN_DOCUMENT } from './refusal-groups.ts';
 import { portalRoute } from './route.ts';
 import { base64Reply, FILE_HEADERS, storedFileReply } from './stored-file.ts';
-import { DOWNLOAD_TYPES } from './words.ts';
 
 const type = queryWord(DOWNLOAD_TYPES).meta({ description: 'Which file; `Original` when absent.' });
 

@@ -8,7 +8,6 @@ import type {
   CreateDocuments,
   DeliveryView,
   DocumentQuery,
-  DownloadType,
   WebhookAuthType,
 } from '../../actors/portal/api.ts';
 import type {
@@ -96,15 +95,6 @@ export const PARTICIPANT_QUERY_TYPES = all<NonNullable<DocumentQuery['participan
   'Identifier',
   'Email',
   'Phone',
-]);
-export const DOWNLOAD_TYPES = all<DownloadType>()([
-  'Original',
-  'Signatures',
-  'PrinterFriendlyVersion',
-  'SigningTags',
-  'SignatureMarks',
-  'OriginalWithMarks',
-  'SignaturesManifest',
 ]);
 export const WEBHOOK_AUTH_TYPES = all<WebhookAuthType>()(['NoAuth', 'Basic', 'Bearer', 'ApiKey']);
 export const DELIVERY_STATUSES = all<DeliveryView['status']>()(['Pending', 'Delivered', 'Failed']);

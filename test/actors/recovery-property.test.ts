@@ -13,8 +13,8 @@ import { JobOrder } from '../../actors/job-order.ts';
 import { definitions, JOB } from '../../actors/registry.ts';
 import { uploadName } from '../../actors/storage-layout.ts';
 import type { JobId, ProfileName } from '../../machines/ids.ts';
-import type { FileDigest, StagedInput } from '../../machines/job.ts';
-import { RESTART_MESSAGE } from '../../machines/job.ts';
+import type { FileDigest, JobState, StagedInput } from '../../machines/job.ts';
+import { JOB_STATES, RESTART_MESSAGE } from '../../machines/job.ts';
 import {
   createRuntime,
   type EffectHandler,
@@ -33,16 +33,8 @@ const SEEDS = process.env['SEALWRIGHT_TESTS'] === 'all' ? [1, 2, 3, 4, 5, 6, 7, 
 const JOBS = 24;
 
 /** Events that lead a new job to each state it may be in when the process dies. */
-const WAYS = [
-  'Queued',
-  'Processing',
-  'Verifying',
-  'AwaitingSigner',
-  'Completed',
-  'Failed',
-  'Canceled',
-] as const;
-type Way = (typeof WAYS)[number];
+const WAYS = JOB_STATES;
+type Way = JobState;
 
 const sha256 = (content: string | Buffer) => createHash('sha256').update(content).digest('hex');
 

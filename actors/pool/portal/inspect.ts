@@ -1,15 +1,12 @@
 /** Says how a file will be signed: by what it is, not only by what its sender calls it. */
-import { closeSync, openSync, readSync } from 'node:fs';
 import { beginSigning } from '../../../crypto/index.ts';
 import type { DocumentFormat } from '../../../machines/portal-words.ts';
 import { describeFailure } from '../../../runtime/index.ts';
 import type { InspectTask, PortalResults } from '../portal-tasks.ts';
 import { TaskFailure } from '../task-failure.ts';
+import { headOfFile } from './head-of-file.ts';
 import { formOfSignature } from './signature-form.ts';
 import { type PortalThread, sealingProfile } from './thread.ts';
-
-/** A PDF's header stands somewhere in its first kilobyte. */
-const HEAD = 1024;
 
 const XML_TYPE = /^(?:application|text)\/xml$|\+xml$/;
 
@@ -37,7 +34,7 @@ export function inspect(task: InspectTask, thread: PortalThread): PortalResults[
 }
 
 function formatOf({ path, contentType, fileName, forceCades }: InspectTask): DocumentFormat {
-  const head = headOf(path);
+  const head = headOfFile(path);
   const type = contentType.toLowerCase();
   const saysPdf = type === 'application/pdf';
   const isPdf = head.includes('%PDF-');
@@ -47,14 +44,4 @@ function formatOf({ path, contentType, fileName, forceCades }: InspectTask): Doc
   const isNamedSo = saysPdf || /\.pdf$/i.test(fileName) || head.subarray(0, 5).equals(Buffer.from('%PDF-'));
   if (isPdf && isNamedSo) return 'Pades';
   return XML_TYPE.test(type) || (type !== 'application/pdf' && /\.xml$/i.test(fileName)) ? 'Xades' : 'Cades';
-}
-
-function headOf(path: string): Buffer {
-  const file = openSync(path, 'r');
-  try {
-    const head = Buffer.alloc(HEAD);
-    return head.subarray(0, readSync(file, head, 0, HEAD, 0));
-  } finally {
-    closeSync(file);
-  }
 }

@@ -1,9 +1,7 @@
 /** How a signed file is signed: by what it is; what its sender calls it decides where that says nothing. */
-import { closeSync, openSync, readSync } from 'node:fs';
 import type { ValidationReport } from '../../../crypto/index.ts';
+import { headOfFile } from './head-of-file.ts';
 
-/** A PDF's header stands somewhere in its first kilobyte. */
-const HEAD = 1024;
 const BYTE_ORDER_MARK = Buffer.from([0xef, 0xbb, 0xbf]);
 
 /** Undefined for a file that neither looks like a signed one nor is called one. */
@@ -11,7 +9,7 @@ export function signedFormat(
   path: string,
   contentType: string | null,
 ): ValidationReport['format'] | undefined {
-  const head = headOf(path);
+  const head = headOfFile(path);
   if (head.includes('%PDF-')) return 'Pades';
   if (head.subarray(0, 4).equals(Buffer.from('PK\x03\x04', 'latin1'))) return 'Asic';
   if (looksLikeXml(head)) return 'Xades';
@@ -30,14 +28,4 @@ function byName(type: string): ValidationReport['format'] | undefined {
   if (type.includes('pdf')) return 'Pades';
   if (type.includes('pkcs7') || type.includes('cms')) return 'Cades';
   return type.includes('xml') ? 'Xades' : undefined;
-}
-
-function headOf(path: string): Buffer {
-  const file = openSync(path, 'r');
-  try {
-    const head = Buffer.alloc(HEAD);
-    return head.subarray(0, readSync(file, head, 0, HEAD, 0));
-  } finally {
-    closeSync(file);
-  }
 }

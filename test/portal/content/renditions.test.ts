@@ -1,7 +1,8 @@
 import { readFileSync, rmSync } from 'node:fs';
 import test from 'ava';
-import type { DownloadType, StoredFile } from '../../../actors/portal/api.ts';
+import type { StoredFile } from '../../../actors/portal/api.ts';
 import type { DocumentId } from '../../../machines/ids.ts';
+import type { DownloadType } from '../../../machines/portal-words.ts';
 import { FOUR_COLOURS } from '../../crypto/pades/appearance-pictures.ts';
 import { contract } from '../../crypto/pades/attack-files.ts';
 import { classicPdf, documentObjects } from '../../crypto/pdf/build.ts';

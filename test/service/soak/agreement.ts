@@ -6,7 +6,7 @@ import { readdir, readFile, stat } from 'node:fs/promises';
 import { join, relative } from 'node:path';
 import { SPARE_PREFIX } from '../../../actors/files/working-folders.ts';
 import { verifyFile } from '../../../crypto/index.ts';
-import { DIVERGED_MESSAGE, RESTART_MESSAGE } from '../../../machines/job.ts';
+import { DIVERGED_MESSAGE, JOB_STATES, RESTART_MESSAGE } from '../../../machines/job.ts';
 import { sha256 } from '../evidence.ts';
 import { isTerminal } from '../service.ts';
 import type { Given } from './giver.ts';
@@ -95,15 +95,7 @@ async function countersAgree({ service }: Scene, jobs: readonly FullJob[], say: 
   const count = async (query: string) =>
     (await service.json<{ totalCount: number }>(`/api/jobs?pageSize=1${query}`)).totalCount;
   if ((await count('')) !== jobs.length) say(`the list counts ${await count('')} jobs, not ${jobs.length}`);
-  for (const status of [
-    'Queued',
-    'Processing',
-    'Verifying',
-    'AwaitingSigner',
-    'Completed',
-    'Failed',
-    'Canceled',
-  ]) {
+  for (const status of JOB_STATES) {
     for (const profile of [...FOLDER_NAMES, 'portal']) {
       const there = jobs.filter((job) => job.status === status && job.profileName === profile).length;
       const told = await count(`&status=${status}&profile=${profile}`);
