@@ -39,7 +39,8 @@ export class Faults {
   #armed: Map<string, Armed> | undefined;
 
   /**
-   * Reads `name=action[:n]`, comma separated; `n` = act at the n-th pass, default 1.
+   * Reads `name=action[:n]`, comma separated; `n` = act at the n-th pass, default 1. `name/subject` counts only the
+   * passes of that subject: `effect.leased.before-run/sign=kill:2`.
    * Throws `fault.unknown` or `fault.malformed`, so that a proof never runs without its fault.
    */
   static parse(text: string | undefined): Faults {
@@ -47,7 +48,7 @@ export class Faults {
     for (const part of (text ?? '').split(',')) {
       if (part.trim() === '') continue;
       const [, name, action, count] =
-        /^([\w.-]+)=(kill|throw|hang)(?::([1-9]\d{0,8}))?$/.exec(part.trim()) ?? [];
+        /^([\w.-]+(?:\/[\w.-]+)?)=(kill|throw|hang)(?::([1-9]\d{0,8}))?$/.exec(part.trim()) ?? [];
       if (name === undefined || action === undefined) {
         throw new Fatal('fault.malformed', `"${part}" is not name=kill|throw|hang[:n].`);
       }
@@ -56,9 +57,13 @@ export class Faults {
     return faults;
   }
 
-  /** Acts at the `pass`-th pass from now, once. Throws `fault.unknown` for a name nobody declared. */
+  /**
+   * Acts at the `pass`-th pass from now, once; of one subject when `name` is `name/subject`. Throws `fault.unknown` for
+   * a name nobody declared.
+   */
   arm(name: string, act: FaultAction | FaultCallback, pass = 1): void {
-    if (!declared.has(name)) throw new Fatal('fault.unknown', `No fault point is named "${name}".`);
+    if (!declared.has(name.split('/', 1)[0] ?? ''))
+      throw new Fatal('fault.unknown', `No fault point is named "${name}".`);
     this.#armed ??= new Map();
     this.#armed.set(name, { act, left: pass });
   }
@@ -69,10 +74,13 @@ export class Faults {
     else this.#armed?.delete(name);
   }
 
-  /** Passes a point. Nothing to wait for unless it is armed. */
-  at(name: string): void | Promise<void> {
+  /**
+   * Passes a point. Nothing to wait for unless it is armed.
+   * @param subject what is at the point, such as the `do` of an effect
+   */
+  at(name: string, subject?: string): void | Promise<void> {
     if (this.#armed === undefined) return;
-    const act = this.#due(name);
+    const act = this.#due(name) ?? (subject === undefined ? undefined : this.#due(`${name}/${subject}`));
     if (act === undefined) return;
     if (act === 'hang') return new Promise(() => {});
     if (typeof act === 'function') return act();

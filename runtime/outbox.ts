@@ -169,7 +169,7 @@ export class Outbox {
 
   async #run(stored: StoredEffect, signal: AbortSignal): Promise<void> {
     try {
-      const leased = this.#parts.faults.at('effect.leased.before-run');
+      const leased = this.#parts.faults.at('effect.leased.before-run', stored.effect.do);
       if (leased !== undefined) await leased;
       if (stored.effect.do === TELL_EFFECT) await this.#tell(stored, signal);
       else await this.#handle(stored, signal);
@@ -203,7 +203,7 @@ export class Outbox {
     }
     // An outcome that comes this late may be that of threads cut off by the stop; the work is done again instead.
     if (signal.aborted) throw signal.reason;
-    const done = faults.at('effect.done.before-outcome');
+    const done = faults.at('effect.done.before-outcome', stored.effect.do);
     if (done !== undefined) await done;
     const outcome = await this.#deliver(stored.actor, event, { settles: stored.key }, signal);
     if (outcome.accepted || outcome.because === 'not-accepted' || outcome.because === 'duplicate') return;
@@ -235,7 +235,7 @@ export class Outbox {
   /** Gives an effect a later time; the store counts the failure. */
   async #putBack(stored: StoredEffect, error: unknown, signal: AbortSignal): Promise<void> {
     const { store, ids, log, faults } = this.#parts;
-    const failed = faults.at('effect.failed.before-defer');
+    const failed = faults.at('effect.failed.before-defer', stored.effect.do);
     if (failed !== undefined) await failed;
     const failures = stored.failures + 1;
     const { code, message } = describeFailure(error);

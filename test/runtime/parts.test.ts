@@ -106,6 +106,17 @@ test('an armed fault point acts at its pass, once', async (t) => {
   t.notThrows(() => faults.at('step.committed.before-reply'));
 });
 
+test('a fault armed for one subject lets all others pass', (t) => {
+  const faults = Faults.parse('effect.leased.before-run/mail=throw:2');
+  const pass = (subject?: string) => faults.at('effect.leased.before-run', subject);
+  pass('mail');
+  pass('call');
+  pass();
+  t.throws(() => pass('mail'), { code: 'fault.injected' });
+  pass('mail');
+  t.throws(() => Faults.parse('effect.leased/mail=kill'), { code: 'fault.unknown' });
+});
+
 test('a misspelt fault is refused', (t) => {
   t.throws(() => Faults.parse('step.commited=kill'), { code: 'fault.unknown' });
   for (const text of [
