@@ -31,16 +31,17 @@ export function censusRow({ address, state }: Shape): Row {
   return { view: CENSUS_VIEW, key: [address.kind, state, address.id], value: null };
 }
 
-/** Adds how the census moves with a step; undefined = the actor was not, or is not any more. */
+/** Adds how the census moves with a step of one actor; undefined = it was not, or is not any more. */
 export function withCensus<Given extends Facts>(
   facts: Given,
   before: Shape | undefined,
   after: Shape | undefined,
 ): Given {
+  const moved = before?.state !== after?.state;
+  // Most steps end here; the names below are built for the others only.
+  if (!moved && before?.version === after?.version) return facts;
   const from = before && censusName(before);
   const to = after && censusName(after);
-  if (from === to) return facts;
-  const moved = before?.state !== after?.state;
   const { put, remove } = facts.rows;
   return {
     ...facts,

@@ -3,7 +3,8 @@ import type { Faults } from '../faults.ts';
 import type { ActorAddress, ActorStore, SharedStore, Step, StoredActor } from '../ports.ts';
 import { Committer } from './lmdb-committer.ts';
 import { linkOver } from './lmdb-link.ts';
-import { actorKey, openTables } from './lmdb-tables.ts';
+import { readActor } from './lmdb-reads.ts';
+import { openTables } from './lmdb-tables.ts';
 
 export interface ShardStore extends Pick<ActorStore, 'load' | 'commit'> {
   /** Number of the last group of this thread that was written; see `ActorStore.share`. */
@@ -22,8 +23,7 @@ export function openShardStore({ folder, port }: SharedStore, faults: Faults): S
   return {
     async load(actor: ActorAddress): Promise<StoredActor | undefined> {
       // Others write too, and this thread may not have heard of it.
-      const value = tables.actors.get(actorKey(actor));
-      return value === undefined ? undefined : (JSON.parse(value) as StoredActor);
+      return readActor(tables, actor);
     },
     commit: (step: Step) => committer.commit(step),
     get serial() {

@@ -25,12 +25,12 @@ import type {
 import { AFTER_ALL_TEXT } from './keys.ts';
 import { Committer } from './lmdb-committer.ts';
 import { startWriter } from './lmdb-link.ts';
+import { readActor, readCounters, readJournal, readRows, valuesOf } from './lmdb-reads.ts';
 import {
   actorKey,
   effectKey,
   type Key,
   openTables,
-  partsOf,
   queueOf,
   readEffect,
   readPlace,
@@ -95,8 +95,7 @@ class LmdbStore implements ActorStore {
   }
 
   async load(actor: ActorAddress): Promise<StoredActor | undefined> {
-    const value = this.#tables.actors.get(actorKey(actor));
-    return value === undefined ? undefined : (JSON.parse(value) as StoredActor);
+    return readActor(this.#tables, actor);
   }
 
   async actors(query: {
@@ -105,7 +104,7 @@ class LmdbStore implements ActorStore {
     readonly limit: number;
   }): Promise<readonly StoredActor[]> {
     const { kind, after, limit } = query;
-    return this.#values(
+    return valuesOf(
       this.#tables.actors.getRange({
         start: after === undefined ? [kind] : [kind, after],
         exclusiveStart: after !== undefined,
@@ -127,44 +126,15 @@ class LmdbStore implements ActorStore {
     actor: ActorAddress,
     options: { readonly after?: number; readonly limit?: number } = {},
   ): Promise<readonly JournalLine[]> {
-    const own = actorKey(actor);
-    const range = { start: [...own, (options.after ?? 0) + 1], end: [...own, AFTER_ALL_TEXT] };
-    return this.#values(
-      this.#tables.journal.getRange(options.limit === undefined ? range : { ...range, limit: options.limit }),
-    );
-  }
-
-  #values<T>(range: Iterable<{ value: string }>): T[] {
-    const values: T[] = [];
-    for (const { value } of range) values.push(JSON.parse(value) as T);
-    return values;
+    return readJournal(this.#tables, actor, options);
   }
 
   async rows(query: RowQuery): Promise<readonly Row[]> {
-    const first: Key = [query.view, ...(query.prefix ?? [])];
-    const last: Key = [...first, AFTER_ALL_TEXT];
-    const from = query.after && [query.view, ...query.after];
-    const range = this.#tables.rows.getRange({
-      start: from ?? (query.reverse ? last : first),
-      exclusiveStart: from !== undefined,
-      end: query.reverse ? first : last,
-      // Without this a row whose whole key is the prefix would be left out in descending order only.
-      inclusiveEnd: query.reverse === true,
-      reverse: query.reverse === true,
-      offset: query.offset ?? 0,
-      limit: query.limit,
-    });
-    const rows: Row[] = [];
-    for (const { key, value } of range)
-      rows.push({ view: query.view, key: partsOf(key).slice(1), value: JSON.parse(value) });
-    return rows;
+    return readRows(this.#tables, query);
   }
 
   async counters(prefix: string): Promise<{ readonly [name: string]: number }> {
-    const found: [string, number][] = [];
-    const range = this.#tables.counters.getRange({ start: [prefix], end: [prefix + AFTER_ALL_TEXT] });
-    for (const { key, value } of range) found.push([String(partsOf(key)[0]), Number(value)]);
-    return Object.fromEntries(found);
+    return readCounters(this.#tables, prefix);
   }
 
   async holder(name: string): Promise<ActorAddress | undefined> {
@@ -292,9 +262,10 @@ class LmdbStore implements ActorStore {
     return this.#committer.refusal;
   }
 
-  describe(): { readonly engine: string; readonly location: string; readonly bytes: number } {
-    const { size } = statSync(join(this.#folder, 'data.mdb'));
-    return { engine: 'LMDB', location: this.#folder, bytes: size };
+  describe(): ReturnType<ActorStore['describe']> {
+    // Gone when somebody removed it under us: then nothing can be said of its size.
+    const file = statSync(join(this.#folder, 'data.mdb'), { throwIfNoEntry: false });
+    return { engine: 'LMDB', location: this.#folder, ...(file && { bytes: file.size }) };
   }
 
   close(): Promise<void> {
