@@ -51,6 +51,8 @@ export interface Evidence {
   readonly ocsps: readonly Buffer[];
 }
 
+export const NO_EVIDENCE: Evidence = { certificates: [], crls: [], ocsps: [] };
+
 /** Finds what is needed to check certificates up to their roots, revocation included. */
 export interface EvidenceSource {
   /**

@@ -48,20 +48,13 @@ import { assign, setup } from 'xstate';
 import type { FolderName, JobId, Millis, ProfileName } from './ids.ts';
 import type { RecordEffect } from './system-event.ts';
 
-export type JobFormat = 'Pades' | 'Cades' | 'Xades';
-export const JOB_FORMATS: readonly JobFormat[] = ['Pades', 'Cades', 'Xades'];
+export const JOB_FORMATS = ['Pades', 'Cades', 'Xades'] as const;
+export type JobFormat = (typeof JOB_FORMATS)[number];
 
-export type JobSource = 'Watcher' | 'Upload' | 'Retry';
+export const JOB_SOURCES = ['Watcher', 'Upload', 'Retry'] as const;
+export type JobSource = (typeof JOB_SOURCES)[number];
 
-export type JobState =
-  | 'Queued'
-  | 'Processing'
-  | 'Verifying'
-  | 'AwaitingSigner'
-  | 'Completed'
-  | 'Failed'
-  | 'Canceled';
-export const JOB_STATES: readonly JobState[] = [
+export const JOB_STATES = [
   'Queued',
   'Processing',
   'Verifying',
@@ -69,7 +62,8 @@ export const JOB_STATES: readonly JobState[] = [
   'Completed',
   'Failed',
   'Canceled',
-];
+] as const;
+export type JobState = (typeof JOB_STATES)[number];
 
 /** What a job that was cleared is in while it is being forgotten; never stored. */
 export const CLEARED = 'Cleared';

@@ -3,7 +3,7 @@ import { Asn1Error } from '../asn1/error.ts';
 import { OID } from '../asn1/oids.ts';
 import { Cursor, childrenOf, type Element, encoded, enter } from '../asn1/read.ts';
 import { TAG } from '../asn1/tags.ts';
-import type { Evidence } from '../authorities.ts';
+import { type Evidence, NO_EVIDENCE } from '../authorities.ts';
 import { readCrl } from '../revocation/crl.ts';
 import { basicOcspIn, readOcsp } from '../revocation/ocsp.ts';
 import type { TimestampFacts } from '../validation/facts.ts';
@@ -85,8 +85,6 @@ export function evidenceInTimestamp({ token }: TimestampFacts): Evidence {
   const [signer] = token.signedData.signers;
   return joinEvidence(evidenceInData(token.signedData), evidenceInAttributes(signer?.unsignedAttributes));
 }
-
-export const NO_EVIDENCE: Evidence = { certificates: [], crls: [], ocsps: [] };
 
 /** All of it together; most signatures have one place with evidence, which is then taken as it is. */
 export function joinEvidence(...all: readonly Evidence[]): Evidence {

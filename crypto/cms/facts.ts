@@ -5,10 +5,10 @@
 import { createHash } from 'node:crypto';
 import { Asn1Error } from '../asn1/error.ts';
 import { OID } from '../asn1/oids.ts';
-import type { Evidence } from '../authorities.ts';
+import { type Evidence, NO_EVIDENCE } from '../authorities.ts';
 import { type Certificate, readableCertificates } from '../certificates/certificate.ts';
 import type { SignatureFormat } from '../types.ts';
-import type { Finding, SignatureFacts } from '../validation/facts.ts';
+import { type Finding, NOTHING_KNOWN, type SignatureFacts } from '../validation/facts.ts';
 import type { SignatureScope } from '../validation/report.ts';
 import {
   checkContentType,
@@ -19,13 +19,7 @@ import {
   policyOf,
 } from './facts-attributes.ts';
 import { type BoundCertificate, bindCertificate } from './facts-certificate.ts';
-import {
-  evidenceInAttributes,
-  evidenceInData,
-  evidenceInTimestamp,
-  joinEvidence,
-  NO_EVIDENCE,
-} from './facts-evidence.ts';
+import { evidenceInAttributes, evidenceInData, evidenceInTimestamp, joinEvidence } from './facts-evidence.ts';
 import { levelOf } from './facts-level.ts';
 import { timestampsOf } from './facts-timestamps.ts';
 import { algorithmsOf, checkValue } from './facts-value.ts';
@@ -255,21 +249,6 @@ function failedFormat(type: string, message: string): Finding {
 
 /** A signature about which nothing is known but why. */
 function brokenFacts(message: string, { format, scope, name }: CmsFactsOptions): SignatureFacts {
-  return {
-    format,
-    level: undefined,
-    name: name ?? 'signer 1',
-    scope,
-    findings: [failedFormat('structure.cms', message)],
-    certificate: undefined,
-    certificates: [],
-    evidence: NO_EVIDENCE,
-    claimedTime: undefined,
-    algorithms: [],
-    timestamps: [],
-    changes: [],
-    policy: undefined,
-    counterSignatures: [],
-    isTimestamp: false,
-  };
+  const findings = [failedFormat('structure.cms', message)];
+  return { ...NOTHING_KNOWN, format, name: name ?? 'signer 1', scope, findings };
 }

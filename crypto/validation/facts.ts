@@ -4,7 +4,7 @@
  * revocation, times and algorithms by date are judged once, in this folder.
  */
 
-import type { Evidence } from '../authorities.ts';
+import { type Evidence, NO_EVIDENCE } from '../authorities.ts';
 import type { Certificate } from '../certificates/certificate.ts';
 import type { TimestampToken } from '../timestamps/token.ts';
 import type { SignatureFormat, SignatureLevel } from '../types.ts';
@@ -72,6 +72,22 @@ export interface SignatureFacts {
   readonly reason?: string;
   readonly location?: string;
 }
+
+/** A signature of which nothing is known but its place. */
+export const NOTHING_KNOWN = {
+  level: undefined,
+  findings: [],
+  certificate: undefined,
+  certificates: [],
+  evidence: NO_EVIDENCE,
+  claimedTime: undefined,
+  algorithms: [],
+  timestamps: [],
+  changes: [],
+  policy: undefined,
+  counterSignatures: [],
+  isTimestamp: false,
+} as const satisfies Partial<SignatureFacts>;
 
 /** What a format finds in one file. */
 export interface FileFacts {

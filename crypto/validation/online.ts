@@ -1,6 +1,7 @@
 /** Asks, once, for the evidence that a file does not carry. */
 import type { EvidenceSource, GatheredEvidence } from '../authorities.ts';
-import { joinEvidence, NO_EVIDENCE } from '../cms/facts-evidence.ts';
+import { NO_EVIDENCE } from '../authorities.ts';
+import { joinEvidence } from '../cms/facts-evidence.ts';
 import { timestampSigner } from '../timestamps/check.ts';
 import { CryptoError } from '../types.ts';
 import type { SignatureFacts } from './facts.ts';

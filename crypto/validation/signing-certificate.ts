@@ -4,9 +4,9 @@
  * Source: batch-gaps §6.5: path, validity, key usage, basic constraints, revocation.
  */
 import type { Evidence } from '../authorities.ts';
+import { NO_EVIDENCE } from '../authorities.ts';
 import { type Certificate, readableCertificates, readCertificate } from '../certificates/certificate.ts';
 import { findPaths } from '../certificates/path-search.ts';
-import { NO_EVIDENCE } from '../cms/facts-evidence.ts';
 import type { SignerIdentity } from '../types.ts';
 import { type ChainVerdict, judgeChain } from './chain.ts';
 import type { SubIndication, ValidationItem } from './report.ts';

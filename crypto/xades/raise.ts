@@ -1,8 +1,8 @@
 /** Raises a signature from one baseline level to the next, whether it was made just now or long ago. */
 import { createHash, type Hash } from 'node:crypto';
 import type { Evidence, EvidenceSource, SigningServices, TimestampAuthority } from '../authorities.ts';
+import { NO_EVIDENCE } from '../authorities.ts';
 import { fingerprintOf } from '../certificates/certificate.ts';
-import { NO_EVIDENCE } from '../cms/facts-evidence.ts';
 import { readTimestampToken } from '../timestamps/read.ts';
 import { CryptoError, type DigestName, type SignatureLevel } from '../types.ts';
 import type { ByteSink } from '../xml/index.ts';

@@ -3,6 +3,7 @@
  *
  * Source: batch-gaps §10, "Operator pages"; §5, `Dashboard:PollIntervalSeconds`.
  */
+import { JOB_STATES } from '../../machines/job.ts';
 import { assetRoutes } from '../pages/assets.ts';
 import { framedPage, type PageLink } from '../pages/layout.ts';
 import { INPUT, jobListPage, jobPage, OVERVIEW, type SystemFacts, systemPage } from '../pages/operator.ts';
@@ -10,7 +11,7 @@ import { PAGES_STYLE, REFERENCE_STYLE } from '../pages/styles.ts';
 import { page } from '../reply.ts';
 import { type AnyRoute, route } from '../router.ts';
 import { jobParams, noBody, noParams, noQuery } from './queries.ts';
-import { JOB_STATES, jobFormat } from './shapes.ts';
+import { jobFormat } from './shapes.ts';
 
 export interface PageSettings {
   readonly version: string;

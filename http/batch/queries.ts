@@ -6,9 +6,10 @@
 import { z } from 'zod';
 import type { JobFilter } from '../../actors/api.ts';
 import { type JobId, type Millis, parseJobId } from '../../machines/ids.ts';
+import { JOB_SOURCES, JOB_STATES } from '../../machines/job.ts';
 import { Refusal } from '../../machines/refusals.ts';
 import { SYSTEM_EVENT_KINDS } from '../../machines/system-event.ts';
-import { JOB_SOURCES, JOB_STATES, jobFormat } from './shapes.ts';
+import { jobFormat } from './shapes.ts';
 
 /** `GET /api/jobs` never gives more at once. Source: Batch Signing Service API, "Limits". */
 const MAX_PAGE_SIZE = 200;

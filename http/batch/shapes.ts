@@ -12,25 +12,13 @@ import type {
   ReadyCheck,
   RescanReport,
 } from '../../actors/api.ts';
-import type { JobSource, JobState } from '../../machines/job.ts';
+import { JOB_FORMATS, JOB_SOURCES, JOB_STATES } from '../../machines/job.ts';
 import { SYSTEM_EVENT_KINDS } from '../../machines/system-event.ts';
 import type { Millis } from '../../runtime/index.ts';
 
-export const JOB_STATES = [
-  'Queued',
-  'Processing',
-  'Verifying',
-  'AwaitingSigner',
-  'Completed',
-  'Failed',
-  'Canceled',
-] as const satisfies readonly JobState[];
-
-export const JOB_SOURCES = ['Watcher', 'Upload', 'Retry'] as const satisfies readonly JobSource[];
-
 export const timestamp = z.iso.datetime({ precision: 3 });
 const jobState = z.enum(JOB_STATES);
-export const jobFormat = z.enum(['Pades', 'Cades', 'Xades']);
+export const jobFormat = z.enum(JOB_FORMATS);
 
 const jobFields = {
   id: z.guid(),

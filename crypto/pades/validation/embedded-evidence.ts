@@ -3,7 +3,8 @@
  * trusted for being there, and what can't be read is passed over.
  */
 import type { Evidence } from '../../authorities.ts';
-import { basicOcsp, isReadableCrl, NO_EVIDENCE } from '../../cms/facts-evidence.ts';
+import { NO_EVIDENCE } from '../../authorities.ts';
+import { basicOcsp, isReadableCrl } from '../../cms/facts-evidence.ts';
 import {
   asDict,
   asReference,

@@ -3,16 +3,20 @@
  */
 
 import { OID } from '../../asn1/oids.ts';
-import type { Evidence } from '../../authorities.ts';
+import { type Evidence, NO_EVIDENCE } from '../../authorities.ts';
 import type { Certificate } from '../../certificates/certificate.ts';
 import { cmsFacts } from '../../cms/facts.ts';
-import { NO_EVIDENCE } from '../../cms/facts-evidence.ts';
 import { algorithmsOf } from '../../cms/facts-value.ts';
 import { type HashName, hashNamed } from '../../cms/hashes.ts';
 import { asText, type PdfDocument } from '../../pdf/index.ts';
 import { timestampSigner } from '../../timestamps/check.ts';
 import type { SignatureLevel } from '../../types.ts';
-import type { Finding, SignatureFacts, TimestampFacts } from '../../validation/facts.ts';
+import {
+  type Finding,
+  NOTHING_KNOWN,
+  type SignatureFacts,
+  type TimestampFacts,
+} from '../../validation/facts.ts';
 import type { ChangeRecord, SignatureScope } from '../../validation/report.ts';
 import { isSound, timestampFacts } from '../../validation/timestamp-facts.ts';
 import type { FoundSignature } from '../signatures.ts';
@@ -177,21 +181,12 @@ export function unreadFacts(
   { certificates, evidence }: Surroundings,
 ): SignatureFacts {
   return {
+    ...NOTHING_KNOWN,
     format: 'Pades',
-    level: undefined,
     name: found.field,
     scope,
-    findings: [],
-    certificate: undefined,
     certificates,
     evidence: evidence ?? NO_EVIDENCE,
-    claimedTime: undefined,
-    algorithms: [],
-    timestamps: [],
-    changes: [],
-    policy: undefined,
-    counterSignatures: [],
-    isTimestamp: false,
   };
 }
 

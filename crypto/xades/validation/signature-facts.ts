@@ -1,9 +1,10 @@
 /** What is to be found out about one XML signature from bytes alone (XML Signature 1.1 §3.2, EN 319 132-1). */
+import { NO_EVIDENCE } from '../../authorities.ts';
 import type { Certificate } from '../../certificates/certificate.ts';
 import { readableCertificates } from '../../certificates/certificate.ts';
-import { evidenceInTimestamp, joinEvidence, NO_EVIDENCE } from '../../cms/facts-evidence.ts';
+import { evidenceInTimestamp, joinEvidence } from '../../cms/facts-evidence.ts';
 import { levelOf } from '../../cms/facts-level.ts';
-import type { Finding, SignatureFacts } from '../../validation/facts.ts';
+import { type Finding, NOTHING_KNOWN, type SignatureFacts } from '../../validation/facts.ts';
 import type { SignatureScope } from '../../validation/report.ts';
 import { DS, XADES } from '../identifiers.ts';
 import { valueFault, valueMethodOf } from './algorithms.ts';
@@ -195,20 +196,10 @@ function counterCoverage(
 /** A signature about which nothing is known but why. */
 function brokenFacts(name: string, message: string): SignatureFacts {
   return {
+    ...NOTHING_KNOWN,
     format: 'Xades',
-    level: undefined,
     name,
     scope: { kind: 'content', description: 'nothing that can be found' },
     findings: [{ status: 'failed', type: 'structure.signature', message, subIndication: 'FORMAT_FAILURE' }],
-    certificate: undefined,
-    certificates: [],
-    evidence: NO_EVIDENCE,
-    claimedTime: undefined,
-    algorithms: [],
-    timestamps: [],
-    changes: [],
-    policy: undefined,
-    counterSignatures: [],
-    isTimestamp: false,
   };
 }
