@@ -51,6 +51,8 @@ export interface HostParts {
   readonly cached: number;
   /** Called with each committed step, before its sender is answered. */
   readonly committed: (step: Step) => void;
+  /** Told whose step is about to be computed, and undefined after it. @default nobody */
+  readonly computing?: (actor: string | undefined) => void;
 }
 
 /** A message inside the runtime: what `tell` takes, and why it is sent. */
@@ -81,6 +83,21 @@ export interface HostReport {
   readonly eventLoopDelay?: { readonly p50Ms: number; readonly p99Ms: number; readonly maxMs: number };
 }
 
+/** What became of the threads of one shard. */
+export interface ShardLife {
+  readonly shard: number;
+  /** False while its thread is being replaced; messages wait meanwhile. */
+  readonly housed: boolean;
+  /** Threads lost since the process began. */
+  readonly losses: number;
+  /** `actor`: whose step was being computed. */
+  readonly lastLoss: {
+    readonly at: Millis;
+    readonly why: string;
+    readonly actor: string | undefined;
+  } | null;
+}
+
 /** Where actors live: on this thread, or on others. */
 export interface ActorHost extends ActorSystem {
   /** Actors with a message in work or waiting; on other threads: messages not answered yet. */
@@ -93,8 +110,10 @@ export interface ActorHost extends ActorSystem {
   restart(address: ActorAddress): Promise<StepOutcome>;
   /** The thread an actor lives on. */
   shardOf(address: ActorAddress): number;
-  /** One for each thread. */
+  /** One for each thread that answers. */
   reports(): Promise<readonly HostReport[]>;
+  /** One for each shard. */
+  lives(): readonly ShardLife[];
 }
 
 export class Host implements ActorHost {
@@ -129,6 +148,10 @@ export class Host implements ActorHost {
         commit: this.#commitTimes.quantiles(),
       },
     ];
+  }
+
+  lives(): readonly ShardLife[] {
+    return [{ shard: this.shardOf(), housed: true, losses: 0, lastLoss: null }];
   }
 
   create(address: ActorAddress, input: Json): Promise<StepOutcome> {
@@ -176,6 +199,11 @@ export class Host implements ActorHost {
         stored.stopped === null ? undefined : bareStep(stored, { now: this.#parts.clock.now() }, null),
       );
     });
+  }
+
+  /** Stops an actor whose steps end the threads they run on. */
+  giveUp(address: ActorAddress, error: string): Promise<StepOutcome> {
+    return this.#post(address, () => this.#stop(address, error));
   }
 
   #definition(address: ActorAddress): ActorDefinition {
@@ -239,10 +267,14 @@ export class Host implements ActorHost {
     event: ActorEvent,
     context: StepContext,
   ): Promise<Step | undefined> {
+    const { computing } = this.#parts;
     try {
+      computing?.(key);
       const step = nextStep(definition, stored, event, context);
+      computing?.(undefined);
       return step && this.#withLanes(step);
     } catch (error) {
+      computing?.(undefined);
       this.#cache.delete(key);
       await this.#supervise(key, stored, event, error);
       throw error;
@@ -262,10 +294,13 @@ export class Host implements ActorHost {
       stopped: verdict === 'stop',
     });
     this.#traffic.threw(stored.address.kind, key, message);
-    if (verdict === 'restart') return;
-    const now = clock.now();
-    await this.#bare(stored.address, (current) =>
-      current.stopped !== null ? undefined : bareStep(current, { now }, { at: now, error: message }),
+    if (verdict === 'stop') await this.#stop(stored.address, message);
+  }
+
+  #stop(address: ActorAddress, error: string): Promise<StepOutcome> {
+    const now = this.#parts.clock.now();
+    return this.#bare(address, (current) =>
+      current.stopped !== null ? undefined : bareStep(current, { now }, { at: now, error }),
     );
   }
 

@@ -2,7 +2,7 @@
 import type { ActorDefinition, ActorSystem, EffectHandler, StepOutcome } from './definition.ts';
 import { Fatal } from './failures.ts';
 import { Faults } from './faults.ts';
-import { type ActorHost, Host, type HostParts, type HostReport } from './host.ts';
+import { type ActorHost, Host, type HostParts, type HostReport, type ShardLife } from './host.ts';
 import { Inspector } from './inspect.ts';
 import { commonQueue, LaneQueue } from './lanes.ts';
 import { checkMachine } from './machine-shape.ts';
@@ -44,10 +44,14 @@ export interface ShardOptions {
   readonly parts: string;
   /** Fault points to arm on each of them, as text. */
   readonly faults: string;
-  /** Most megabytes of heap of one. @default Node's own limit */
+  /** Most megabytes of heap of one. @default 512 */
   readonly memory?: number;
-  /** Milliseconds without an answer after which one is stuck and replaced. @default 5000 */
+  /** Milliseconds without an answer after which one is stuck and replaced. @default 2000 */
   readonly patience?: number;
+  /** Threads of one shard that may be lost. @default 10 within a minute */
+  readonly losses?: RestartLimit;
+  /** Told of each thread that is lost and replaced. */
+  readonly onReplaced?: () => void;
   /** Told when a shard loses its threads again and again: only a new process can go on. */
   readonly onLost: (why: string) => void;
 }
@@ -76,6 +80,8 @@ export interface Runtime {
   stats(): {
     readonly awakeActors: number;
     readonly effectsInFlight: number;
+    /** One for each thread that hosts actors. */
+    readonly shards: readonly ShardLife[];
   };
   /** Ends the thread of a shard as a crash would, for proofs; missing when actors live on this thread. */
   readonly crashShard?: (index: number) => Promise<void>;
@@ -169,6 +175,7 @@ export function createRuntime(parts: RuntimeParts): Runtime {
     stats: () => ({
       awakeActors: host.awake,
       effectsInFlight: outboxes.reduce((sum, { running }) => sum + running, 0),
+      shards: host.lives(),
     }),
   };
 }

@@ -4,11 +4,13 @@ import { proxy, type Remote, transfer, wrap } from 'comlink';
 import type { HostReport } from '../host.ts';
 import type { Log } from '../ports.ts';
 import type { ShardAnswer, ShardApi, ShardCall, ShardSetup, ShardThreadData } from './wire.ts';
+import { WorkMark } from './work-mark.ts';
 
 export class ShardThread {
   readonly #worker: Worker;
   readonly #port: MessagePort;
   readonly #api: Remote<ShardApi>;
+  readonly #mark = new WorkMark();
   /** Resolves when what it needs is loaded; rejects when it ends before. */
   readonly loaded: Promise<void>;
   #ended: string | undefined;
@@ -17,19 +19,19 @@ export class ShardThread {
   #go: (error: Error) => void = () => {};
   #tell: (why: string) => void = () => {};
 
-  /** @param memory most megabytes of heap, undefined = Node's own limit */
-  constructor(parts: string, memory: number | undefined) {
+  /** @param memory most megabytes of heap */
+  constructor(parts: string, memory: number) {
     this.#gone = new Promise((_, reject) => {
       this.#go = reject;
     });
     this.#gone.catch(() => {});
     const { port1, port2 } = new MessageChannel();
-    const data: ShardThreadData = { port: port2, parts };
+    const data: ShardThreadData = { port: port2, parts, mark: this.#mark.memory };
     this.#port = port1;
     this.#worker = new Worker(new URL('./shard-worker.js', import.meta.url), {
       workerData: data,
       transferList: [port2],
-      ...(memory !== undefined && { resourceLimits: { maxOldGenerationSizeMb: memory } }),
+      resourceLimits: { maxOldGenerationSizeMb: memory },
     });
     this.#api = wrap<ShardApi>(port1 as unknown as Parameters<typeof wrap>[0]);
     this.loaded = Promise.race([
@@ -47,6 +49,11 @@ export class ShardThread {
   /** Number of the thread in this process. */
   get id(): number {
     return this.#worker.threadId;
+  }
+
+  /** Key of the actor whose step it computes, or was computing when it ended. */
+  get computing(): string | undefined {
+    return this.#mark.actor;
   }
 
   /** Why it is gone; undefined while it lives. */

@@ -11,11 +11,13 @@ import { openShardStore, type ShardStore } from '../store/lmdb-shard.ts';
 import { Supervisor } from '../supervisor.ts';
 import { plainFailure } from './failures.ts';
 import type { PlainOutcome, ShardAnswer, ShardApi, ShardCall, ShardParts, ShardThreadData } from './wire.ts';
+import { WorkMark } from './work-mark.ts';
 
 /** How often the event loop is looked at, milliseconds. */
 const LOOK_EVERY = 20;
 
-const { port, parts } = workerData as ShardThreadData;
+const { port, parts, mark: memory } = workerData as ShardThreadData;
+const mark = new WorkMark(memory);
 const { shardParts } = (await import(parts)) as { readonly shardParts: ShardParts };
 const definitions = new Map(shardParts.definitions.map((definition) => [definition.kind, definition]));
 const delay = monitorEventLoopDelay({ resolution: LOOK_EVERY });
@@ -43,6 +45,9 @@ const api: ShardApi = {
       effects: new Map(lanes),
       cached: setup.cached,
       committed: () => {},
+      computing: (actor) => {
+        mark.actor = actor;
+      },
     });
   },
   take(calls) {
@@ -73,7 +78,7 @@ function knownHere(faults: string): string {
   const declared = declaredFaultPoints();
   return faults
     .split(',')
-    .filter((part) => Object.hasOwn(declared, (part.split('=')[0] ?? '').trim()))
+    .filter((part) => Object.hasOwn(declared, (part.split(/[=/]/)[0] ?? '').trim()))
     .join(',');
 }
 
@@ -92,6 +97,7 @@ async function run(call: ShardCall): Promise<StepOutcome | null> {
   if (call.call === 'create') return host.create(call.address, call.input);
   if (call.call === 'deliver') return host.deliver(call.address, call.event, call.delivery);
   if (call.call === 'restart') return host.restart(call.address);
+  if (call.call === 'giveUp') return host.giveUp(call.address, call.error);
   await host.settle(call.address, call.effect);
   return null;
 }

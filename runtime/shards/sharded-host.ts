@@ -5,25 +5,35 @@
  * A thread that ends, runs out of memory or answers nothing any more is replaced by a spare that has loaded everything
  * already. What was sent to it and not answered is rejected as `shard.lost`, which is to be tried again: whether it was
  * done is not known, and messages with an id are done once.
+ *
+ * An actor whose steps cost one thread after the other is stopped, as one whose steps throw; a shard that loses its
+ * threads again and again all the same is given up, and with it the process.
  */
 import type { ActorView, StepOutcome, TellOptions } from '../definition.ts';
-import { Fatal, Retryable } from '../failures.ts';
-import type { ActorHost, Delivery, HostReport } from '../host.ts';
+import { describeFailure, Fatal, Retryable } from '../failures.ts';
+import type { ActorHost, Delivery, HostReport, ShardLife } from '../host.ts';
 import type { ActorAddress, ActorEvent, ActorStore, Clock, EffectKey, Json, Log, Step } from '../ports.ts';
 import { viewOf } from '../step.ts';
 import type { RestartLimit } from '../supervisor.ts';
 import { Supervisor } from '../supervisor.ts';
 import { failureOf } from './failures.ts';
+import { watchHeartbeat } from './heartbeat.ts';
 import { ShardThread } from './shard-thread.ts';
 import type { PlainOutcome, ShardAnswer, ShardCall, ShardSetup } from './wire.ts';
 
 /** How long senders should wait before they try again what a lost thread did not answer, milliseconds. */
 const LOST_PAUSE = 50;
-/** How often a thread is asked whether it still answers, and how long it may take, milliseconds. */
-const PING_EVERY = 500;
-const PING_PATIENCE = 5000;
+/**
+ * How long a thread may leave others unanswered, milliseconds. A step takes microseconds; reading hundreds of sleeping
+ * actors from a slow disk, or a machine with too many threads at work, may take a good part of a second.
+ */
+const PATIENCE = 2000;
+/** Megabytes of heap of one thread: its cache of actors and what one step makes need a small part of it. */
+const MEMORY = 512;
 /** Threads of one shard lost within a minute before the process gives up. */
 const LOSSES: RestartLimit = { restarts: 10, within: 60_000 };
+/** Threads that may be lost within a minute while steps of one and the same actor are computed. */
+const LOSSES_BY_ACTOR: RestartLimit = { restarts: 2, within: 60_000 };
 
 const DURABLE = Promise.resolve();
 
@@ -36,11 +46,15 @@ export interface ShardedHostParts {
   readonly clock: Clock;
   readonly log: Log;
   readonly setup: Omit<ShardSetup, 'shard' | 'store'>;
-  /** Most megabytes of heap of one thread. @default Node's own limit */
+  /** Most megabytes of heap of one thread. @default 512 */
   readonly memory?: number | undefined;
-  /** Milliseconds without an answer after which a thread is stuck. @default 5000 */
+  /** Milliseconds without an answer after which a thread is stuck. @default 2000 */
   readonly patience?: number | undefined;
+  /** Threads of one shard that may be lost. @default 10 within a minute */
+  readonly losses?: RestartLimit | undefined;
   readonly committed: (step: Step) => void;
+  /** Told of each thread that is lost and replaced. */
+  readonly onReplaced?: (() => void) | undefined;
   /** A shard loses its threads again and again; nothing can be done about it here. */
   readonly onLost: (why: string) => void;
 }
@@ -64,12 +78,15 @@ interface Shard {
   heard: number;
   /** Groups of the thread before this one are numbered apart. */
   lives: number;
+  losses: number;
+  lastLoss: ShardLife['lastLoss'];
 }
 
 export class ShardedHost implements ActorHost {
   readonly #parts: ShardedHostParts;
   readonly #shards: Shard[] = [];
-  readonly #losses = new Supervisor(LOSSES);
+  readonly #losses: Supervisor;
+  readonly #lossesByActor = new Supervisor(LOSSES_BY_ACTOR);
   #spare: ShardThread | undefined;
   #seq = 0;
   #closed = false;
@@ -77,6 +94,7 @@ export class ShardedHost implements ActorHost {
   /** Starts the threads; messages wait for them. @throws {Fatal} `store.not-shared` */
   constructor(parts: ShardedHostParts) {
     this.#parts = parts;
+    this.#losses = new Supervisor(parts.losses ?? LOSSES);
     if (parts.store.share === undefined) {
       const { engine } = parts.store.describe();
       throw new Fatal('store.not-shared', `Only one thread can use a store of the kind ${engine}.`);
@@ -90,6 +108,8 @@ export class ShardedHost implements ActorHost {
         held: [],
         heard: 0,
         lives: 0,
+        losses: 0,
+        lastLoss: null,
       };
       this.#shards.push(shard);
       void this.#house(shard, this.#newThread());
@@ -144,6 +164,15 @@ export class ShardedHost implements ActorHost {
     return reports.filter((report) => report !== undefined);
   }
 
+  lives(): readonly ShardLife[] {
+    return this.#shards.map(({ index, thread, losses, lastLoss }) => ({
+      shard: index,
+      housed: thread !== undefined,
+      losses,
+      lastLoss,
+    }));
+  }
+
   /** Ends the threads; what is not answered by then is rejected. */
   async close(): Promise<void> {
     this.#closed = true;
@@ -191,7 +220,7 @@ export class ShardedHost implements ActorHost {
   }
 
   #newThread(): ShardThread {
-    return new ShardThread(this.#parts.parts, this.#parts.memory);
+    return new ShardThread(this.#parts.parts, this.#parts.memory ?? MEMORY);
   }
 
   /** Gives a shard its thread, and another one when that fails. */
@@ -218,16 +247,17 @@ export class ShardedHost implements ActorHost {
           this.#release(shard);
         },
         // One that ends before it is housed is seen below.
-        (why) => shard.thread === thread && this.#replace(shard, why),
+        (why) => shard.thread === thread && this.#replace(shard, why, thread.computing),
       );
     } catch (error) {
-      if (!this.#closed) this.#replace(shard, error instanceof Error ? error.message : String(error));
+      if (!this.#closed)
+        this.#replace(shard, error instanceof Error ? error.message : String(error), undefined);
       return;
     }
     if (this.#closed) return;
     shard.thread = thread;
     this.#send(shard);
-    this.#watch(shard, thread);
+    this.#watch(thread);
     this.#spare ??= this.#newThread();
   }
 
@@ -244,20 +274,44 @@ export class ShardedHost implements ActorHost {
     }
   }
 
-  /** The thread of the shard is gone. */
-  #replace(shard: Shard, why: string): void {
+  /** The thread of the shard is gone. @param actor whose step it was computing */
+  #replace(shard: Shard, why: string, actor: string | undefined): void {
     if (this.#closed) return;
-    const { log, clock, onLost } = this.#parts;
+    const { log, clock, onLost, onReplaced } = this.#parts;
     shard.thread = undefined;
-    log.error('A thread that hosts actors was lost and is replaced.', { Shard: shard.index, Error: why });
+    shard.losses += 1;
+    shard.lastLoss = { at: clock.now(), why, actor };
+    const blamed = actor !== undefined && this.#lossesByActor.thrown(actor, clock.elapsed()) === 'stop';
+    log.error('A thread that hosts actors was lost and is replaced.', {
+      Shard: shard.index,
+      Error: why,
+      Actor: actor,
+      Losses: shard.losses,
+      ActorStopped: blamed,
+    });
+    onReplaced?.();
     this.#drop(shard, why);
     if (this.#losses.thrown(String(shard.index), clock.elapsed()) === 'stop') {
       onLost(`Shard ${shard.index} lost its thread again and again: ${why}`);
       return;
     }
+    if (blamed) this.#giveUp(shard, actor, why);
     const next = this.#spare ?? this.#newThread();
     this.#spare = undefined;
     void this.#house(shard, next);
+  }
+
+  /** Before anything else is told to it, the next thread stops an actor that has cost too many. */
+  #giveUp(shard: Shard, actor: string, why: string): void {
+    const slash = actor.indexOf('/');
+    const address = { kind: actor.slice(0, slash), id: actor.slice(slash + 1) };
+    const waiting = shard.queue;
+    shard.queue = [];
+    this.#ask({ call: 'giveUp', address, error: `Its steps ended the threads they ran on: ${why}` }).catch(
+      (error: unknown) =>
+        this.#parts.log.error('An actor could not be stopped.', { Actor: actor, ...describeFailure(error) }),
+    );
+    shard.queue.push(...waiting);
   }
 
   /** What the lost thread had been sent; what still waits here goes to the next one. */
@@ -272,18 +326,13 @@ export class ShardedHost implements ActorHost {
   }
 
   /** Replaces a thread that does not answer any more. */
-  #watch(shard: Shard, thread: ShardThread): void {
-    const { clock, patience = PING_PATIENCE } = this.#parts;
-    if (this.#closed || shard.thread !== thread) return;
-    const cancel = clock.after(patience, () => {
-      if (shard.thread === thread) void thread.terminate(`It did not answer for ${patience} milliseconds.`);
+  #watch(thread: ShardThread): void {
+    const { clock, patience = PATIENCE } = this.#parts;
+    watchHeartbeat({
+      clock,
+      patience,
+      ask: () => thread.ping(),
+      stuck: () => void thread.terminate(`It did not answer for ${patience} milliseconds.`),
     });
-    thread.ping().then(
-      () => {
-        cancel();
-        clock.after(Math.min(PING_EVERY, patience), () => this.#watch(shard, thread));
-      },
-      () => cancel(),
-    );
   }
 }

@@ -36,6 +36,7 @@ export type ShardCall = { readonly seq: number } & (
     }
   | { readonly call: 'settle'; readonly address: ActorAddress; readonly effect: EffectKey }
   | { readonly call: 'restart'; readonly address: ActorAddress }
+  | { readonly call: 'giveUp'; readonly address: ActorAddress; readonly error: string }
 );
 
 /** A `StepOutcome` without its promise: a thread answers once the step is durable. */
@@ -79,4 +80,6 @@ export interface ShardThreadData {
   readonly port: MessagePort;
   /** URL of the module with the `shardParts`. */
   readonly parts: string;
+  /** Of the `WorkMark`. */
+  readonly mark: SharedArrayBuffer;
 }

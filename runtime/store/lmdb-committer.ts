@@ -31,6 +31,7 @@ export class Committer {
   readonly #written: (gone: readonly EffectKey[], serial: number) => void;
   readonly #onLost: (why: string) => void;
   readonly #foreign = new Map<number, (written: Foreign) => void>();
+  #attached = 0;
   #queue: Waiting[] = [];
   #inWork: Waiting[] | undefined;
   #scheduled = false;
@@ -59,7 +60,8 @@ export class Committer {
 
   /** Lets another thread write over this port; `tell` hears of all that it wrote, in the order of the store. */
   attach(port: MessagePort, tell: (written: Foreign) => void): void {
-    const thread = this.#foreign.size + 1;
+    this.#attached += 1;
+    const thread = this.#attached;
     this.#foreign.set(thread, tell);
     this.#link.post({ type: 'attach', thread, port }, [port]);
   }
@@ -141,6 +143,10 @@ export class Committer {
     }
     if (message.type === 'foreign') {
       this.#foreign.get(message.thread)?.(message);
+      return;
+    }
+    if (message.type === 'detached') {
+      this.#foreign.delete(message.thread);
       return;
     }
     const group = this.#inWork ?? [];

@@ -35,6 +35,8 @@ export type FromWriter =
       readonly steps: readonly string[];
       readonly gone: readonly EffectKey[];
     }
+  /** To the same: that thread writes nothing more, and all it wrote has been told. */
+  | { readonly type: 'detached'; readonly thread: number }
   /** Nothing of the group was written. */
   | { readonly type: 'failed'; readonly message: string }
   | { readonly type: 'closed' };

@@ -56,7 +56,10 @@ function serve(): void {
   const attach = (thread: number, port: MessagePort): void => {
     let serial = 0;
     ports.add(port);
-    port.on('close', () => ports.delete(port));
+    port.on('close', () => {
+      ports.delete(port);
+      tell(main, { type: 'detached', thread });
+    });
     port.on('message', (message: ToWriter) => {
       if (message.type === 'close') {
         tell(port, { type: 'closed' });
