@@ -364,8 +364,16 @@ export interface RuntimeView {
   /** Threads that host actors; with one shard the main thread alone. */
   readonly shards: readonly {
     readonly shard: number;
-    /** `main`, or the worker thread's number. */
-    readonly thread: string;
+    /** `main`, or the worker thread's number; null while a lost one is being replaced. */
+    readonly thread: string | null;
+    /** Threads lost since the process began, and what became of the last one. */
+    readonly losses: number;
+    readonly lastLoss: {
+      readonly at: Millis;
+      readonly why: string;
+      /** Kind and id of the actor whose step was being computed; null when none was. */
+      readonly actor: string | null;
+    } | null;
     /** Actors with a message in work or waiting, and the fullest mailbox. */
     readonly awakeActors: number;
     readonly deepestMailbox: number;

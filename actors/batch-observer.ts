@@ -24,6 +24,8 @@ export interface BatchObserver extends RemoteObserver {
   diverged(profile: string): void;
   paused(): void;
   resumed(): void;
+  /** A thread that hosts actors was lost and is replaced. */
+  threadLost(): void;
 }
 
 const nothing = () => {};
@@ -38,6 +40,7 @@ export const NO_OBSERVER: BatchObserver = {
   diverged: nothing,
   paused: nothing,
   resumed: nothing,
+  threadLost: nothing,
   dispatched: nothing,
   callFailed: nothing,
   polled: nothing,

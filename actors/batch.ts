@@ -248,6 +248,7 @@ export class Batch implements BatchService, HostedService {
     const readiness = new ReadinessService({
       store,
       system,
+      shards: () => runtime.stats().shards,
       folders,
       profiles,
       clock,

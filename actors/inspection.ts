@@ -8,6 +8,8 @@ import type { SigningPool } from './pool/pool.ts';
 /** How often the event loop is looked at, milliseconds. */
 const LOOK_EVERY = 20;
 
+const NO_TIMES = { p50Ms: 0, p99Ms: 0, maxMs: 0 };
+
 export interface InspectionParts {
   readonly runtime: Runtime;
   readonly pool: SigningPool;
@@ -58,7 +60,7 @@ export class InspectionService implements ActorInspection {
 
   async runtime(): Promise<RuntimeView> {
     const { runtime, pool, clock } = this.#parts;
-    const { effectsInFlight } = runtime.stats();
+    const { effectsInFlight, shards } = runtime.stats();
     const uptime = Math.max(1, clock.elapsed() - this.#started);
     const load = pool.load;
     let busyMs = 0;
@@ -70,14 +72,19 @@ export class InspectionService implements ActorInspection {
     return {
       eventLoopDelay: here,
       effectsInFlight,
-      shards: reports.map(({ shard, thread, mailboxes, commit, eventLoopDelay = here }) => ({
-        shard,
-        thread,
-        awakeActors: mailboxes.length,
-        deepestMailbox: mailboxes.reduce((most, [, depth]) => Math.max(most, depth), 0),
-        commit,
-        eventLoopDelay,
-      })),
+      shards: shards.map(({ shard, housed, losses, lastLoss }) => {
+        const report = reports.find((one) => one.shard === shard);
+        return {
+          shard,
+          thread: housed ? (report?.thread ?? null) : null,
+          losses,
+          lastLoss,
+          awakeActors: report?.mailboxes.length ?? 0,
+          deepestMailbox: report?.mailboxes.reduce((most, [, depth]) => Math.max(most, depth), 0) ?? 0,
+          commit: report?.commit ?? NO_TIMES,
+          eventLoopDelay: report === undefined ? NO_TIMES : (report.eventLoopDelay ?? here),
+        };
+      }),
       pool: { ...load, utilisation: Math.min(1, busyMs / (uptime * load.threads)) },
       store: { engine, bytes },
       memory: { residentBytes: memory.rss, heapBytes: memory.heapUsed },
@@ -88,7 +95,7 @@ export class InspectionService implements ActorInspection {
   /** The histogram holds nanoseconds, the pause it looks in among them. */
   #eventLoopDelay() {
     const late = (nanoseconds: number) => Math.max(0, nanoseconds / 1e6 - LOOK_EVERY);
-    if (this.#delay.count === 0) return { p50Ms: 0, p99Ms: 0, maxMs: 0 };
+    if (this.#delay.count === 0) return NO_TIMES;
     return {
       p50Ms: late(this.#delay.percentile(50)),
       p99Ms: late(this.#delay.percentile(99)),

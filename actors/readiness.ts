@@ -1,6 +1,6 @@
 /** The probes of `GET /api/ready`. Source: Batch Signing Service API, "Readiness"; batch-gaps §3. */
 import { access, constants } from 'node:fs/promises';
-import type { ActorStore, ActorSystem, Clock } from '../runtime/index.ts';
+import type { ActorStore, ActorSystem, Clock, ShardLife } from '../runtime/index.ts';
 import type { Readiness, ReadyCheck } from './api.ts';
 import type { Folders } from './folders.ts';
 import type { LocalProfile, Profile, Profiles } from './profiles.ts';
@@ -9,6 +9,7 @@ import { PIPELINE_ADDRESS } from './registry.ts';
 export interface ReadinessParts {
   readonly store: ActorStore;
   readonly system: ActorSystem;
+  readonly shards: () => readonly ShardLife[];
   readonly folders: Folders;
   readonly profiles: Profiles;
   readonly clock: Clock;
@@ -27,6 +28,7 @@ export class ReadinessService implements Readiness {
     const now = this.#parts.clock.now();
     return [
       await this.#database(),
+      ...shardChecks(this.#parts.shards()),
       ...(await this.#folders()),
       licenseCheck(this.#parts.license ?? ''),
       ...this.#parts.profiles.all.filter(signsHere).map((profile) => profileCheck(profile, now)),
@@ -71,6 +73,17 @@ export class ReadinessService implements Readiness {
       }),
     );
   }
+}
+
+/** Not in the document; only where actors live on threads of their own (`Runtime:Shards`). */
+function shardChecks(shards: readonly ShardLife[]): readonly ReadyCheck[] {
+  if (shards.length < 2) return [];
+  return shards.map(({ shard, housed, losses, lastLoss }) => {
+    const name = `actors:${shard}`;
+    if (lastLoss === null) return { name, healthy: housed, detail: housed ? null : 'its thread is starting' };
+    const last = `${losses} of its threads were lost, the last one at ${new Date(lastLoss.at).toISOString()}: ${lastLoss.why}`;
+    return { name, healthy: housed, detail: housed ? last : `its thread is being replaced; ${last}` };
+  });
 }
 
 /** Source: batch-gaps §3, check `license`. */

@@ -1,5 +1,5 @@
 /** The services of one process on one runtime, one store and one pool of threads. */
-import { createRuntime, migrateStore, type Runtime } from '../runtime/index.ts';
+import { createRuntime, migrateStore, type Runtime, type ShardOptions } from '../runtime/index.ts';
 import { Batch, type BatchOptions, type BatchParts } from './batch.ts';
 import { SigningPool } from './pool/pool.ts';
 import { poolOptions } from './pool/pool-options.ts';
@@ -14,6 +14,8 @@ export interface ServicesOptions {
   readonly portal?: PortalOptions | undefined;
   /** `Runtime:Shards`: threads that host actors. @default 1: the main thread does */
   readonly shards?: number | undefined;
+  /** @default those of the runtime */
+  readonly shardLimits?: Pick<ShardOptions, 'memory' | 'patience' | 'losses'>;
   /** Told when the threads that host actors are lost again and again. @default nobody */
   readonly onLost?: ((why: string) => void) | undefined;
 }
@@ -75,6 +77,8 @@ export class Services {
           parts: new URL('./shard-parts.js', import.meta.url).href,
           faults: given.faultsText,
           onLost: options.onLost ?? (() => {}),
+          onReplaced: () => given.observer?.threadLost(),
+          ...options.shardLimits,
         },
       }),
     });

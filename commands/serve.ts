@@ -95,7 +95,7 @@ export async function runService(parts: {
     service.lost.then((why) => ({ why })),
   ]);
   if ('why' in end) {
-    log.fatal('The store takes nothing any more; the next start recovers', { error: end.why });
+    log.fatal('The service cannot go on; the next start recovers', { error: end.why });
     await log.flush();
     return EXIT.failed;
   }

@@ -90,12 +90,8 @@ export interface ShardLife {
   readonly housed: boolean;
   /** Threads lost since the process began. */
   readonly losses: number;
-  /** `actor`: whose step was being computed. */
-  readonly lastLoss: {
-    readonly at: Millis;
-    readonly why: string;
-    readonly actor: string | undefined;
-  } | null;
+  /** `actor`: kind and id of the one whose step was being computed; null when none was. */
+  readonly lastLoss: { readonly at: Millis; readonly why: string; readonly actor: string | null } | null;
 }
 
 /** Where actors live: on this thread, or on others. */

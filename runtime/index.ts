@@ -22,6 +22,7 @@ export {
   RUNTIME_FAULT_POINTS,
   type RuntimeFaultPoint,
 } from './faults.ts';
+export type { ShardLife } from './host.ts';
 export { seededIds, systemIds } from './ids.ts';
 export type {
   ActorPage,

@@ -4,7 +4,7 @@
  * Not in the Batch Signing Service API; additive.
  */
 import { z } from 'zod';
-import type { ActorInspection, ActorReport, ActorSummary } from '../../actors/api.ts';
+import type { ActorInspection, ActorReport, ActorSummary, RuntimeView } from '../../actors/api.ts';
 import { Refusal } from '../../machines/refusals.ts';
 import { json } from '../reply.ts';
 import { type AnyRoute, route } from '../router.ts';
@@ -110,7 +110,9 @@ const runtimeShape = z
     shards: z.array(
       z.strictObject({
         shard: z.number(),
-        thread: z.string(),
+        thread: z.string().nullable(),
+        losses: z.number(),
+        lastLoss: z.strictObject({ at: timestamp, why: z.string(), actor: z.string().nullable() }).nullable(),
         awakeActors: z.number(),
         deepestMailbox: z.number(),
         commit: quantiles,
@@ -218,7 +220,7 @@ export function actorRoutes(inspection: ActorInspection): readonly AnyRoute[] {
       params: noParams,
       responses: { 200: runtimeShape },
       refusals: [],
-      handle: async () => json(200, await inspection.runtime()),
+      handle: async () => json(200, runtimeBody(await inspection.runtime())),
     }),
   ];
 }
@@ -236,6 +238,16 @@ function summaryBody({ kind, id, state, revision, mailbox, stopped, trouble }: A
     mailbox,
     stopped: stopped && { ...stopped, at: isoTime(stopped.at) },
     trouble: trouble && { ...trouble, dueAt: isoTime(trouble.dueAt) },
+  };
+}
+
+function runtimeBody({ shards, ...rest }: RuntimeView) {
+  return {
+    ...rest,
+    shards: shards.map(({ lastLoss, ...shard }) => ({
+      ...shard,
+      lastLoss: lastLoss && { ...lastLoss, at: isoTime(lastLoss.at) },
+    })),
   };
 }
 

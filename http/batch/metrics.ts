@@ -74,6 +74,10 @@ export function createBatchMetrics(subjects: MetricsSubjects, now: () => number)
   const diverged = counter('batch_inputs_diverged_total', 'Inputs rewritten while their job was running.', [
     'profile',
   ]);
+  const threadsLost = counter(
+    'batch_actor_threads_lost_total',
+    'Threads that hosted actors, were lost and replaced.',
+  );
   const requests = counter('batch_http_requests_total', 'Answered requests.', ['route', 'status']);
   const signing = histogram(
     'batch_signing_duration_seconds',
@@ -126,6 +130,7 @@ export function createBatchMetrics(subjects: MetricsSubjects, now: () => number)
       diverged: (profile) => diverged.inc({ profile }),
       paused: () => pauses.inc(),
       resumed: () => resumes.inc(),
+      threadLost: () => threadsLost.inc(),
       dispatched: (profile) => dispatched.inc({ profile }),
       callFailed: (op) => apiErrors.inc({ op }),
       polled: (took) => polls.observe(took / 1000),

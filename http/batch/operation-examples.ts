@@ -247,6 +247,8 @@ export const OPERATION_EXAMPLES: OperationExamples = {
           {
             shard: 0,
             thread: 'main',
+            losses: 0,
+            lastLoss: null,
             awakeActors: 2,
             deepestMailbox: 1,
             commit: DELAYS,

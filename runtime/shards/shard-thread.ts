@@ -3,7 +3,7 @@ import { MessageChannel, type MessagePort, Worker } from 'node:worker_threads';
 import { proxy, type Remote, transfer, wrap } from 'comlink';
 import type { HostReport } from '../host.ts';
 import type { Log } from '../ports.ts';
-import type { ShardAnswer, ShardApi, ShardCall, ShardSetup, ShardThreadData } from './wire.ts';
+import type { LogLevel, ShardAnswer, ShardApi, ShardCall, ShardSetup, ShardThreadData } from './wire.ts';
 import { WorkMark } from './work-mark.ts';
 
 export class ShardThread {
@@ -72,7 +72,7 @@ export class ShardThread {
     const begun = this.#api.begin(
       transfer(setup, [setup.store.port as unknown as ArrayBuffer]),
       proxy(answered),
-      proxy((level: keyof Log, text: string, properties?: Parameters<Log['info']>[1]) =>
+      proxy((level: LogLevel, text: string, properties?: Parameters<Log['info']>[1]) =>
         log[level](text, properties),
       ),
     );

@@ -10,7 +10,15 @@ import type { Log } from '../ports.ts';
 import { openShardStore, type ShardStore } from '../store/lmdb-shard.ts';
 import { Supervisor } from '../supervisor.ts';
 import { plainFailure } from './failures.ts';
-import type { PlainOutcome, ShardAnswer, ShardApi, ShardCall, ShardParts, ShardThreadData } from './wire.ts';
+import type {
+  LogLevel,
+  PlainOutcome,
+  ShardAnswer,
+  ShardApi,
+  ShardCall,
+  ShardParts,
+  ShardThreadData,
+} from './wire.ts';
 import { WorkMark } from './work-mark.ts';
 
 /** How often the event loop is looked at, milliseconds. */
@@ -119,7 +127,7 @@ function give(one: ShardAnswer): void {
 }
 
 function logOver(log: Parameters<ShardApi['begin']>[2]): Log {
-  const line = (level: keyof Log) => (text: string, properties?: Parameters<Log['info']>[1]) =>
+  const line = (level: LogLevel) => (text: string, properties?: Parameters<Log['info']>[1]) =>
     log(level, text, properties);
   return { debug: line('debug'), info: line('info'), warn: line('warn'), error: line('error') };
 }

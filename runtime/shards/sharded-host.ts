@@ -280,7 +280,7 @@ export class ShardedHost implements ActorHost {
     const { log, clock, onLost, onReplaced } = this.#parts;
     shard.thread = undefined;
     shard.losses += 1;
-    shard.lastLoss = { at: clock.now(), why, actor };
+    shard.lastLoss = { at: clock.now(), why, actor: actor ?? null };
     const blamed = actor !== undefined && this.#lossesByActor.thrown(actor, clock.elapsed()) === 'stop';
     log.error('A thread that hosts actors was lost and is replaced.', {
       Shard: shard.index,

@@ -5,7 +5,7 @@
 import type { MessagePort } from 'node:worker_threads';
 import type { ActorDefinition, ActorView, StepOutcome } from '../definition.ts';
 import type { Delivery, HostReport } from '../host.ts';
-import type { ActorAddress, ActorEvent, EffectKey, Json, Log, LogProperties, SharedStore } from '../ports.ts';
+import type { ActorAddress, ActorEvent, EffectKey, Json, LogProperties, SharedStore } from '../ports.ts';
 import type { RestartLimit } from '../supervisor.ts';
 
 /** What a module for the threads exports as `shardParts`: what cannot be sent to them. */
@@ -60,13 +60,15 @@ export type ShardAnswer = {
   | { readonly ok: false; readonly failure: PlainFailure }
 );
 
+export type LogLevel = 'debug' | 'info' | 'warn' | 'error';
+
 /** What the main thread may ask of such a thread. */
 export interface ShardApi {
   /** Makes it the home of one shard's actors; to be called once. */
   begin(
     setup: ShardSetup,
     answered: (answers: readonly ShardAnswer[]) => void,
-    log: (level: keyof Log, text: string, properties: LogProperties | undefined) => void,
+    log: (level: LogLevel, text: string, properties: LogProperties | undefined) => void,
   ): void;
   /** Answered through `answered`, each as soon as it is known. */
   take(calls: readonly ShardCall[]): void;

@@ -208,7 +208,7 @@ for (const [manner, said] of [
 
 for (const [manner, said] of [
   ['throws-later', /\[FTL\] Uncaught exception .*thrown where nobody catches.*Stack: /],
-  ['loses-its-store', /\[FTL\] The store takes nothing any more.*the writing thread ended/],
+  ['loses-its-store', /\[FTL\] The service cannot go on.*the writing thread ended/],
   ['rejects-later', /\[FTL\] Unhandled rejection .*rejected where nobody waits/],
 ] as const) {
   test(`a failure nobody handles (${manner}) is logged before the process ends with exit code 1`, async (t) => {

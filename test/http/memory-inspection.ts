@@ -65,6 +65,8 @@ export function memoryInspection(): ActorInspection {
         {
           shard: 0,
           thread: 'main',
+          losses: 2,
+          lastLoss: { at: 1_760_000_000_000, why: 'It ended.', actor: 'door/1' },
           awakeActors: 0,
           deepestMailbox: 0,
           commit: quantiles,

@@ -31,6 +31,7 @@ const ADDED = [
   'batch_watcher_stopped',
   'batch_certificate_expiry_seconds',
   'batch_http_requests_total',
+  'batch_actor_threads_lost_total',
 ];
 
 const SUBJECTS = {

@@ -12,6 +12,7 @@ import {
   systemClock,
   systemIds,
 } from '../../runtime/index.ts';
+import { watchHeartbeat } from '../../runtime/shards/heartbeat.ts';
 import { counting } from './counting-parts.ts';
 
 const PARTS = new URL('./counting-parts.js', import.meta.url).href;
@@ -165,6 +166,66 @@ test('a thread that spins or hoards memory costs its own messages only, and its 
     for (let n = 0; n < 6; n += 1) await insist(runtime, n, { type: 'ADD' }, `${type}-${n}`);
   }
   t.like(await runtime.system.read(address(0)), { context: { count: 2 } });
+});
+
+test('an actor whose steps cost a third thread is stopped, its neighbours and its shard go on', async (t) => {
+  const { runtime, complaints, lost } = await world(t, { count: 2, patience: 400 });
+  for (let n = 0; n < 6; n += 1) await runtime.system.create(address(n), {});
+  const shard = Number((await runtime.inspector.actor(address(3)))?.shard);
+  for (let turn = 0; turn < 3; turn += 1) {
+    const error = await t.throwsAsync(runtime.system.tell(address(3), { type: 'SPIN' }));
+    t.is((error as { code?: string } | undefined)?.code, 'shard.lost');
+  }
+  t.like(await runtime.system.tell(address(3), { type: 'SPIN' }), { accepted: false, because: 'stopped' });
+  for (let n = 0; n < 6; n += 1) if (n !== 3) await insist(runtime, n, { type: 'ADD' }, 'after');
+  const page = await runtime.inspector.list({ kind: 'counting', stopped: true, limit: 10 });
+  t.deepEqual(
+    page?.items.map(({ id }) => id),
+    ['c3'],
+  );
+  t.regex(page?.items[0]?.stopped?.error ?? '', /ended the threads.*did not answer for 400 milliseconds/);
+  const life = runtime.stats().shards[shard];
+  t.like(life, { losses: 3, housed: true });
+  t.is(life?.lastLoss?.actor, 'counting/c3');
+  t.is(complaints.filter((text) => /was lost and is replaced/.test(text)).length, 3);
+  t.deepEqual(lost, []);
+  t.true((await runtime.system.restart(address(3))).accepted);
+  await insist(runtime, 3, { type: 'ADD' }, 'restarted');
+});
+
+test('a thread counts as stuck when look after look finds no answer, not because one look came late', async (t) => {
+  const looks: (() => void)[] = [];
+  let answer = () => {};
+  let stuck = 0;
+  watchHeartbeat({
+    // Only the number of looks counts: of a process that was paused, one comes late, and then the answers do.
+    clock: {
+      after: (_, look) => {
+        looks.push(look);
+        return () => looks.splice(looks.indexOf(look), 1);
+      },
+    },
+    patience: 800,
+    ask: () =>
+      new Promise<void>((resolve) => {
+        answer = resolve;
+      }),
+    stuck: () => {
+      stuck += 1;
+    },
+  });
+  const look = (times: number) => {
+    for (let turn = 0; turn < times; turn += 1) looks.shift()?.();
+  };
+  for (let turn = 0; turn < 20; turn += 1) {
+    look(7);
+    answer();
+    await systemClock.sleep(0);
+  }
+  t.is(stuck, 0);
+  look(10);
+  t.is(stuck, 1);
+  t.deepEqual(looks, [], 'nobody looks any more');
 });
 
 test('a shard that cannot keep a thread gives up aloud', async (t) => {
