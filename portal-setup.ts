@@ -42,6 +42,7 @@ export interface PortalSetup {
   readonly keys: readonly PortalKey[];
   /** Folder mails are written to; undefined with a relay. */
   readonly mailFolder: string | undefined;
+  readonly warnings: readonly string[];
 }
 
 /** @throws {Fatal} `keys.unusable` */
@@ -67,6 +68,7 @@ export async function setUpPortal(
       { organization: SYSTEM_ORGANIZATION, application: monitor, kept: monitorSecret },
     ],
     mailFolder,
+    warnings: signing.trust.roots.length > 0 ? [] : [withoutRoots(portal.allowUnprovenCertificates)],
     options: {
       root: join(storage.root, 'portal'),
       profiles: signing.profiles,
@@ -75,6 +77,7 @@ export async function setUpPortal(
       secret: Buffer.from(secret.value, 'base64url'),
       publicUrl: parts.publicUrl,
       identifiers: portal.identifiers,
+      allowUnproven: portal.allowUnprovenCertificates,
       uploadMaxBytes: portal.uploadMaxBytes,
       notifyParticipants: portal.notifyParticipants,
       tenants: {
@@ -104,6 +107,12 @@ export async function setUpPortal(
       },
     },
   };
+}
+
+function withoutRoots(allowed: boolean): string {
+  return allowed
+    ? 'Participants may sign with any certificate: Signing:Trust names no roots. Portal:AllowUnprovenCertificates=false refuses them.'
+    : 'Participants cannot sign with certificates of their own: Signing:Trust names no roots that could vouch for them.';
 }
 
 function relay(smtp: Settings['portal']['smtp'], clock: Clock): Mailer {

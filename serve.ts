@@ -176,6 +176,7 @@ export const serve: Serve = async (settings, log, options) => {
         })),
         warnings: [
           ...signing.warnings,
+          ...(portal?.warnings ?? []),
           ...(settings.portal.enabled && portal === undefined ? [NO_SEAL] : []),
         ],
       },

@@ -114,6 +114,14 @@ export const PORTAL_KEYS = {
   'Portal:Smtp:User': optional(text('user name'), { says: 'User at the relay.' }),
   'Portal:Smtp:Password': optional(secretText(), { says: 'Password of that user.' }),
   'Portal:Smtp:From': optional(mailbox, { says: 'Sender of the mails. Required with a relay.' }),
+  'Portal:AllowUnprovenCertificates': computed(
+    flag(),
+    '`false` in Production, else `true`',
+    ({ environment }) => environment !== 'Production',
+    {
+      says: 'What becomes of participants’ own certificates while `Signing:Trust` names no roots: `true` takes every one that is valid, with a warning; `false` takes none (`certificate.unproven`). With roots this is not looked at: a certificate has to lead to one of them and not be revoked.',
+    },
+  ),
   'Portal:WebhookAllowPrivate': computed(
     flag(),
     '`false` in Production, else `true`',

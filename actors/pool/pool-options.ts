@@ -28,9 +28,12 @@ export function poolOptions(
   if (waiting.size === 0 && !looks) return { setup };
   return {
     setup,
-    patient: (task: PoolTask) => asksInTask(task, waiting) || (looks && task.task === 'portal.describe'),
+    patient: (task: PoolTask) => asksInTask(task, waiting) || (looks && LOOKING.has(task.task)),
   };
 }
+
+/** Tasks that ask whether certificates of others are revoked. */
+const LOOKING: ReadonlySet<PoolTask['task']> = new Set(['portal.begin', 'portal.describe']);
 
 /** Tasks of the profiles that ask authorities, where signing them asks. */
 function asksInTask(task: PoolTask, waiting: ReadonlySet<string>): boolean {

@@ -71,6 +71,8 @@ export interface BeginTask extends SignaturePlace {
   /** DER, Base64. */
   readonly certificate: string;
   readonly demands: CertificateDemands;
+  /** Without trusted roots: true takes every certificate with a warning, false none. */
+  readonly allowUnproven: boolean;
   readonly at: number;
   readonly words: SignatureWords;
   /** Where the state for the second step goes. */

@@ -65,6 +65,8 @@ export interface PortalOptions {
   readonly secret: Buffer;
   /** `Portal:PublicUrl`, without a slash at its end; asked for when a link is made. */
   readonly publicUrl: () => string;
+  /** `Portal:AllowUnprovenCertificates`: without trusted roots, people sign with any certificate. @default false */
+  readonly allowUnproven?: boolean;
   /** `Portal:Identifiers`. */
   readonly identifiers: IdentifierForm;
   /** `Portal:UploadMaxBytes`. */
@@ -235,6 +237,7 @@ export class Portal implements PortalService, HostedService {
           codes: new SigningCodes({ system: actors, clock, codeFor }),
           certificates: new CertificateSigning({
             ...{ system: actors, clock, ids, faults, pool, blobs, directory, watch, tickets, sealProfile },
+            allowUnproven: options.allowUnproven ?? false,
           }),
         });
         await bootstrapTenants(administration, options.tenants, outgoing.registry);

@@ -14,17 +14,25 @@ import {
 import { describeFailure } from '../../../runtime/index.ts';
 import type { BeginTask, CertificateVerdict, PortalResults } from '../portal-tasks.ts';
 import { missingDemand } from './certificate-demands.ts';
+import { revocationAnswers } from './revocation-answers.ts';
 import { type FormOfSignature, formOfSignature, invisible } from './signature-form.ts';
 import { type PortalThread, sealingProfile } from './thread.ts';
 
 type Result = PortalResults['portal.begin'];
+
+const NOTHING = { identifiers: [], certificate: '' };
+const UNPROVEN = {
+  code: 'certificate.unproven',
+  message: 'No roots are configured that could vouch for the certificate.',
+};
 
 export async function begin(task: BeginTask, thread: PortalThread): Promise<Result> {
   const certificate = Buffer.from(task.certificate, 'base64');
   const { profiles, clock } = thread;
   const { choices, services } = sealingProfile(thread, task.profile);
   const { roots, intermediates, revocation } = profiles.trust;
-  // Without roots nobody vouches for people's certificates, and each is looked at by itself.
+  // Without roots nobody vouches for people's certificates; where that is allowed, each is looked at by itself.
+  if (roots.length === 0 && !task.allowUnproven) return { ...NOTHING, verdict: rejection(UNPROVEN) };
   const anchors = roots.length > 0 ? roots : [certificate];
   const trust = { anchors, intermediates };
   let chain: readonly Buffer[];
@@ -34,7 +42,7 @@ export async function begin(task: BeginTask, thread: PortalThread): Promise<Resu
   try {
     ({ chain } = waysUp({ certificate, chain: [] }, trust));
     ({ fingerprint } = signerOfCertificate(certificate));
-    const online = roots.length > 0 ? services.evidence : undefined;
+    const online = roots.length > 0 ? revocationAnswers(thread) : undefined;
     const verdict = await checkSigningCertificate(
       { certificate, chain },
       {
@@ -52,7 +60,7 @@ export async function begin(task: BeginTask, thread: PortalThread): Promise<Resu
     rejected = rejection(describeFailure(error));
     chain = [];
   }
-  if (rejected !== undefined) return { verdict: rejected, identifiers: [], certificate: fingerprint };
+  if (rejected !== undefined) return { ...NOTHING, verdict: rejected, certificate: fingerprint };
   const signer = signerOfCertificate(certificate, chain);
   const form = formOfSignature(task.format, task.words);
   const level: SignatureLevel = (choices.level ?? 'B') === 'B' ? 'B' : 'T';
@@ -65,9 +73,7 @@ export async function begin(task: BeginTask, thread: PortalThread): Promise<Resu
       errors: [],
       warnings: [
         ...warnings.map((message) => ({ type: 'revocation', message })),
-        ...(roots.length > 0
-          ? []
-          : [{ type: 'certificate.unproven', message: 'No roots are configured that could vouch for it.' }]),
+        ...(roots.length > 0 ? [] : [{ type: UNPROVEN.code, message: UNPROVEN.message }]),
       ],
     },
     identifiers: holderIdentifiers(certificate),

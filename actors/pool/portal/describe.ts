@@ -1,14 +1,11 @@
 /** Says of each signature of a file who made it, with which certificate, and whether it is good. */
-import { createEvidenceSource, type EvidenceSource, validateFile } from '../../../crypto/index.ts';
-import { createAuthorityTransport } from '../../adapters/authority-transport.ts';
+import { validateFile } from '../../../crypto/index.ts';
 import { describedFile } from '../../portal/signature-records.ts';
 import type { DescribeTask, PortalResults } from '../portal-tasks.ts';
 import type { ThreadProfile } from '../worker-profiles.ts';
+import { revocationAnswers } from './revocation-answers.ts';
 import { signedFormat } from './signed-format.ts';
 import { type PortalThread, sealingProfile } from './thread.ts';
-
-/** Tries of one authority after the first: people wait for the answer. */
-const RETRIES = 1;
 
 export async function describe(
   task: DescribeTask,
@@ -19,7 +16,7 @@ export async function describe(
   if (format === undefined) return { fault: null, signatures: [] };
   const { roots, intermediates, revocation } = thread.profiles.trust;
   const seal = sealingProfile(thread, task.profile);
-  const online = revocation === 'none' ? undefined : evidenceSource(thread);
+  const online = revocationAnswers(thread);
   const report = await validateFile({
     format,
     path,
@@ -43,23 +40,4 @@ function sealAnchors({
   readonly signer: NonNullable<ThreadProfile['signer']>;
 }): readonly Buffer[] {
   return anchors.length > 0 ? anchors : [signer.certificate];
-}
-
-let source: EvidenceSource | undefined;
-
-/** One for the thread, so that what was learned once is not asked again. */
-function evidenceSource({ profiles, clock }: PortalThread): EvidenceSource {
-  const { roots, intermediates, allowAia, cacheMinutes, revocationTimeoutMs } = profiles.trust;
-  source ??= createEvidenceSource({
-    transport: createAuthorityTransport({ clock }),
-    now: () => clock.now(),
-    wait: (ms: number) => clock.sleep(ms),
-    retries: RETRIES,
-    anchors: roots,
-    intermediates,
-    allowAia,
-    cacheMinutes,
-    timeoutMs: revocationTimeoutMs,
-  });
-  return source;
 }
