@@ -166,8 +166,8 @@ export class MultipartReader {
     const given = disposition === undefined ? undefined : parameters(dropToken(disposition));
     return {
       type: 'part',
-      name: given?.get('name') ?? '',
-      fileName: extendedValue(given?.get('filename*')) ?? given?.get('filename'),
+      name: formText(given?.get('name')) ?? '',
+      fileName: extendedValue(given?.get('filename*')) ?? formText(given?.get('filename')),
       contentType,
     };
   }
@@ -214,6 +214,11 @@ function parameters(text: string): Map<string, string> {
     found.set(name, match[2]?.replace(/\\(["\\])/g, '$1') ?? (match[3] ?? '').trim());
   }
   return found;
+}
+
+/** What forms escape in names and nothing else. Source: HTML Living Standard, "multipart/form-data encoding algorithm". */
+function formText(value: string | undefined): string | undefined {
+  return value?.replace(/%(?:22|0[ad])/gi, decodeURIComponent);
 }
 
 /** `UTF-8''na%C3%AFve.pdf` → `naïve.pdf`; undefined when it is no such value. */

@@ -92,12 +92,20 @@ export interface AcceptedSignature {
   readonly isQuiet: boolean;
 }
 
+/** An application on whose word somebody signs. */
+export interface VouchingApplication {
+  readonly id: string;
+  readonly name: string;
+}
+
 /** A certificate signature that was begun. */
 export interface Reservation {
   /** Names it in the caller's token. */
   readonly id: string;
   readonly flowActionId: FlowActionId;
   readonly userId: UserId;
+  /** Vouched for who began it; absent = nobody did. */
+  readonly application?: VouchingApplication;
   /** Nothing is put into the file before this time. */
   readonly until: Millis;
   /** It can be completed before this time. */
@@ -209,6 +217,7 @@ export type DocumentMessage = { readonly at: Millis } & (
   | ({
       readonly type: 'RESERVE';
       readonly id: string;
+      readonly application?: VouchingApplication;
       readonly marks: readonly Mark[];
       /** As for SIGN. */
       readonly version?: number;
@@ -260,6 +269,8 @@ export type DocumentMessage = { readonly at: Millis } & (
       readonly quietStart: boolean;
       readonly tellParticipants: boolean;
       readonly marks: readonly { readonly flowActionId: FlowActionId; readonly marks: readonly Mark[] }[];
+      /** Absent = that of the version before. */
+      readonly additionalInfo?: DocumentInput['additionalInfo'];
     } & DocumentFile)
   | { readonly type: 'EDIT_FLOW'; readonly change: FlowChange }
   | { readonly type: 'SET_NOTIFIED_EMAILS'; readonly emails: readonly string[] }

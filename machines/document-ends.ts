@@ -96,11 +96,12 @@ export const remove =
   };
 
 export const newVersion: Decide<'NEW_VERSION'> = (document, message) => {
-  const { at, name, file, format, parts, quietStart, tellParticipants, marks } = message;
+  const { at, name, file, format, parts, quietStart, tellParticipants, marks, additionalInfo } = message;
   const { actions, pending } = released(restarted(document.actions, marks, at), at);
   const context: DocumentContext = {
     ...document,
     ...{ name, file, format, parts, actions },
+    ...(additionalInfo !== undefined && { additionalInfo }),
     current: file.blob,
     signatures: null,
     version: document.version + 1,

@@ -15,7 +15,7 @@ export const RESERVED_FOR = 15_000;
 export const COMPLETABLE_FOR = 10 * 60_000;
 
 export const reserve: Decide<'RESERVE'> = (document, message) => {
-  const { at, id, flowActionId, userId, marks } = message;
+  const { at, id, flowActionId, userId, marks, application } = message;
   const turn = openTurn(document, message);
   if (turn === undefined || !isSigning(turn.action)) return undefined;
   const fresh = withoutReservations(document, message);
@@ -28,6 +28,7 @@ export const reserve: Decide<'RESERVE'> = (document, message) => {
   const signingTime = nextSigningTime(document, at);
   const reservation: Reservation = {
     ...{ id, flowActionId, userId, marks, signingTime },
+    ...(application !== undefined && { application }),
     until: at + RESERVED_FOR,
     expiresAt: at + COMPLETABLE_FOR,
     base: document.current.sha256,

@@ -385,12 +385,16 @@ export type SigningAccess =
       readonly tenant: Tenant;
       readonly documentId: DocumentId;
       readonly flowActionId: FlowActionId | undefined;
+      /** Who of a rule. */
+      readonly userId?: UserId | undefined;
     }
   | {
       readonly by: 'key-of-document';
       readonly tenant: Tenant;
       readonly key: string;
       readonly flowActionId: FlowActionId | undefined;
+      /** Who of a rule. */
+      readonly userId?: UserId | undefined;
     }
   | {
       readonly by: 'ticket';
@@ -449,6 +453,8 @@ export interface SigningPageView {
     | 'processing'
     | 'ticket-expired'
     | 'unknown';
+  /** The link is too old to open the file with. */
+  readonly isLinkOver?: boolean;
   /** Missing for `unknown` and `ticket-expired`. */
   readonly document?: {
     readonly id: DocumentId;

@@ -173,6 +173,7 @@ export class DocumentService implements PortalDocuments {
     await this.#tell(tenant, id, {
       type: 'NEW_VERSION',
       ...{ name, file, format, parts, marks },
+      ...(version.additionalInfo && { additionalInfo: version.additionalInfo }),
       quietStart: version.disablePendingActionNotifications === true,
       tellParticipants: this.#parts.tellNewVersion,
     });

@@ -1,13 +1,13 @@
 /** Who signs what: a ticket, or an organization's key, becomes a document and a turn. Source: portal-gaps §§9, 10. */
 import type { DocumentContext, DocumentState, Turn } from '../../machines/document-context.ts';
 import { askedUsers, usersOf } from '../../machines/document-flow.ts';
-import type { FlowActionId, Millis } from '../../machines/ids.ts';
+import type { Millis } from '../../machines/ids.ts';
 import { PortalRefusal } from '../../machines/portal-refusals.ts';
 import type { Evidence, FlowAction, Participant } from '../../machines/portal-words.ts';
 import type { ElectronicSigning, SigningAccess, SigningScene } from './api.ts';
 import type { DocumentDirectory } from './document-directory.ts';
 import { foldedKey } from './document-index.ts';
-import { documentByKey, documentOf } from './document-reader.ts';
+import { documentByKey, documentOf, type ReadDocument } from './document-reader.ts';
 import { evidenceDigest, evidenceFile } from './evidence-file.ts';
 import type { SigningLinks } from './signing-links.ts';
 import { isPromised, namedTurn } from './signing-turns.ts';
@@ -30,10 +30,25 @@ export interface SigningAccessParts {
   readonly links: SigningLinks;
 }
 
-/** Refusals: `InvalidTicket`, `DocumentNotFound`, `DocumentInvalidKey`, `DocumentIsDeleted`, `FlowActionNotFound`. */
+type KeyAccess = Exclude<SigningAccess, { readonly by: 'ticket' }>;
+
+/** The document an application speaks of. Refusals: `DocumentNotFound`, `DocumentInvalidKey`, `DocumentIsDeleted`. */
+export function documentForKey(access: KeyAccess, directory: DocumentDirectory): Promise<ReadDocument> {
+  return access.by === 'key'
+    ? documentOf(directory, access.tenant, access.documentId)
+    : documentByKey(directory, access.tenant, access.key);
+}
+
+/**
+ * @param holder numbers of whose certificate signs: they tell people of a rule apart
+ *
+ * Refusals: `InvalidTicket`, `DocumentNotFound`, `DocumentInvalidKey`, `DocumentIsDeleted`, `FlowActionNotFound`;
+ * `InvalidFlowAction`, `CpfNotExpected` for a rule of which nobody is named.
+ */
 export async function signingCall(
   access: SigningAccess,
   { directory, links }: SigningAccessParts,
+  holder: readonly string[] = [],
 ): Promise<SigningCall> {
   if (access.by === 'ticket') {
     const ticket = links.read(access.ticket);
@@ -48,11 +63,8 @@ export async function signingCall(
     const { needsEmailCode, application } = ticket;
     return { ...document, turn: turnOf(named), ...named, needsEmailCode, application };
   }
-  const document =
-    access.by === 'key'
-      ? await documentOf(directory, access.tenant, access.documentId)
-      : await documentByKey(directory, access.tenant, access.key);
-  const named = firstTurn(document.context, access.flowActionId);
+  const document = await documentForKey(access, directory);
+  const named = firstTurn(document.context, access, holder);
   if (named === undefined) throw new PortalRefusal('FlowActionNotFound');
   return {
     ...document,
@@ -72,17 +84,39 @@ function turnOf({ action, user }: NamedTurn): Turn {
   return { flowActionId: action.id, userId: user.id };
 }
 
-/** By the action's id, or the first that is pending; of a rule, whoever is asked first. */
+/** By the action's id, or the first that is pending; of a rule, who is named, holds the certificate or is alone. */
 function firstTurn(
   { actions }: Pick<DocumentContext, 'actions'>,
-  flowActionId: FlowActionId | undefined,
+  { flowActionId, userId }: Pick<KeyAccess, 'flowActionId' | 'userId'>,
+  holder: readonly string[],
 ): NamedTurn | undefined {
   const action =
     flowActionId === undefined
       ? actions.find(({ status }) => status === 'Pending')
       : actions.find(({ id }) => id === flowActionId);
-  const user = action && (askedUsers(action)[0] ?? usersOf(action)[0]);
-  return action && user && { action, user };
+  if (action === undefined) return undefined;
+  const all = usersOf(action);
+  const asked = askedUsers(action);
+  const user =
+    userId === undefined
+      ? asked.length > 1
+        ? oneOf(asked, holder)
+        : (asked[0] ?? all[0])
+      : all.find(({ id }) => id === userId);
+  return user && { action, user };
+}
+
+/** National numbers alone are compared; a certificate that names none proves nothing either way. */
+export const NATIONAL = /^\d{11}$/;
+
+/** Nobody's name is put to what somebody else may have done. */
+function oneOf(asked: readonly Participant[], holder: readonly string[]): Participant {
+  const numbers = holder.filter((one) => NATIONAL.test(one));
+  const found = asked.find(({ identifier }) => identifier !== null && numbers.includes(identifier));
+  if (found !== undefined) return found;
+  if (numbers.length > 0 && asked.every(({ identifier }) => NATIONAL.test(identifier ?? '')))
+    throw new PortalRefusal('CpfNotExpected');
+  throw new PortalRefusal('InvalidFlowAction', 'The rule asks several people; userId says who of them acts.');
 }
 
 /** Refusals: `InvalidDocumentStatus` when it is not this person's turn. */

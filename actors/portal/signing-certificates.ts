@@ -4,6 +4,7 @@
  *
  * Source: portal-gaps §10, "Certificate signature, two steps".
  */
+import type { VouchingApplication } from '../../machines/document-context.ts';
 import { isSigning } from '../../machines/document-flow.ts';
 import type { DocumentId, Millis } from '../../machines/ids.ts';
 import { PortalRefusal } from '../../machines/portal-refusals.ts';
@@ -25,9 +26,10 @@ import './document-faults.ts';
 import { inAscii } from './document-files.ts';
 import { type DocumentActor, documentAddress, foldedKey } from './document-index.ts';
 import { bareIdentifier } from './document-plans.ts';
+import type { ReadDocument } from './document-reader.ts';
 import { type DocumentWatch, settling } from './document-watch.ts';
 import { nameOf, signatureWords } from './effects/apply-signature.ts';
-import { assertTurn, assertVersion, evidenceOf, type SigningCall } from './signing-access.ts';
+import { assertTurn, assertVersion, evidenceOf, NATIONAL, type SigningCall } from './signing-access.ts';
 import { marksOf } from './signing-marks.ts';
 import { namedTurn } from './signing-turns.ts';
 import type { Tickets } from './tickets.ts';
@@ -55,6 +57,8 @@ export interface CertificateSigningParts {
   readonly tickets: Tickets;
   /** Whose level and authorities are used. */
   readonly sealProfile: string;
+  /** `Portal:AllowUnprovenCertificates`. */
+  readonly allowUnproven: boolean;
 }
 
 type Started = Awaited<ReturnType<PortalSigning['startCertificate']>>;
@@ -111,17 +115,28 @@ export class CertificateSigning {
   /** What a token was given for. Refusals: `InvalidTicket`, `DocumentIsDeleted`. */
   async begunBy(key: string, token: string): Promise<SigningCall> {
     const { tickets, clock, directory } = this.#parts;
+    const [documentId] = tickets.read('certificate', token, clock.now())?.claims ?? [];
+    const document = documentId && (await directory.byId(documentId as DocumentId));
+    if (!document || document.context.key !== foldedKey(key)) throw new PortalRefusal('InvalidTicket');
+    if (document.state === 'Deleted') throw new PortalRefusal('DocumentIsDeleted');
+    return this.begunIn(document, token);
+  }
+
+  /** @param application that completes it; undefined = whoever began it vouches for it. Refusals: `InvalidTicket`. */
+  begunIn(document: ReadDocument, token: string, application?: VouchingApplication): SigningCall {
+    const { tickets, clock } = this.#parts;
+    const { context } = document;
     const ticket = tickets.read('certificate', token, clock.now());
     const [documentId, id] = ticket?.claims ?? [];
-    const document = documentId && (await directory.byId(documentId as DocumentId));
-    if (!ticket || ticket.expired || !document || document.context.key !== foldedKey(key))
+    const reservation = context.reservations.find((one) => one.id === id);
+    const named = reservation && namedTurn(context, reservation);
+    if (ticket?.expired !== false || documentId !== context.id || named === undefined)
       throw new PortalRefusal('InvalidTicket');
-    if (document.state === 'Deleted') throw new PortalRefusal('DocumentIsDeleted');
-    const reservation = document.context.reservations.find((one) => one.id === id);
-    const named = reservation && namedTurn(document.context, reservation);
-    if (named === undefined) throw new PortalRefusal('InvalidTicket');
-    const turn = { flowActionId: named.action.id, userId: named.user.id };
-    return { ...document, ...named, turn, needsEmailCode: false, application: null };
+    return {
+      ...{ ...document, ...named, needsEmailCode: false },
+      turn: { flowActionId: named.action.id, userId: named.user.id },
+      application: application ?? reservation?.application ?? null,
+    };
   }
 
   /** Refusals: `InvalidTicket` for an unknown, used or expired token; `InvalidDocumentStatus` when the file moved on. */
@@ -192,6 +207,9 @@ export class CertificateSigning {
         const outcome = await system.tell(documentAddress(documentId), {
           type: 'RESERVE',
           ...{ id, ...call.turn, marks, version: call.context.version },
+          ...(call.application !== null && {
+            application: { id: call.application.id, name: call.application.name },
+          }),
         });
         if (outcome.accepted) return actorOf(outcome);
         const now = await directory.byId(documentId);
@@ -217,7 +235,7 @@ export class CertificateSigning {
     id: string,
     certificate: Buffer,
   ): Promise<PortalResults['portal.begin']> {
-    const { pool, blobs, sealProfile } = this.#parts;
+    const { pool, blobs, sealProfile, allowUnproven } = this.#parts;
     const reservation = context.reservations.find((one) => one.id === id);
     if (reservation === undefined) throw new PortalRefusal('ServiceBusy');
     const { fieldName, marks, signingTime } = reservation;
@@ -231,6 +249,7 @@ export class CertificateSigning {
       profile: sealProfile,
       certificate: certificate.toString('base64'),
       demands: demandsOf(call.action),
+      allowUnproven,
       at: signingTime,
       words: signatureWords({
         ...{ fieldName, marks, signer: call.user },
@@ -285,9 +304,6 @@ function whyNot({ state, context }: DocumentActor, id: string, at: Millis): Port
     'Somebody else signed the document meanwhile. Start the signature again.',
   );
 }
-
-/** National numbers alone are compared; a certificate that names none proves nothing either way. */
-const NATIONAL = /^\d{11}$/;
 
 /** Refusals: `CpfMismatch`; `CpfNotExpected` for a rule that names no such person. */
 function assertHolder({ action, user }: SigningCall, identifiers: readonly string[]): void {

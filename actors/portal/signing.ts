@@ -4,6 +4,7 @@
  *
  * Source: portal-gaps §§9, 10.
  */
+import { holderIdentifiers } from '../../crypto/index.ts';
 import { isSigning } from '../../machines/document-flow.ts';
 import { summaryOf } from '../../machines/document-news.ts';
 import { PortalRefusal } from '../../machines/portal-refusals.ts';
@@ -25,7 +26,7 @@ import './document-faults.ts';
 import { foldedKey } from './document-index.ts';
 import { type DocumentWatch, settling } from './document-watch.ts';
 import { reasonOf } from './documents.ts';
-import { assertTurn, evidenceOf, type SigningCall, signingCall } from './signing-access.ts';
+import { assertTurn, documentForKey, evidenceOf, type SigningCall, signingCall } from './signing-access.ts';
 import type { CertificateSigning } from './signing-certificates.ts';
 import type { SigningCodes } from './signing-codes.ts';
 import type { SigningLinks } from './signing-links.ts';
@@ -61,17 +62,19 @@ export class SigningService implements PortalSigning {
   constructor(parts: SigningParts) {
     this.#parts = parts;
     const { certificates } = parts;
-    this.startCertificate = async (access, request) => certificates.start(await this.#call(access), request);
+    this.startCertificate = async (access, request) =>
+      certificates.start(await this.#call(access, holderOf(request.certificate)), request);
     this.completeCertificate = async (access, request, scene) => {
       if (access.by === 'token')
         return certificates.complete(await certificates.begunBy(access.key, request.token), request, scene);
-      const call = await this.#call(access);
-      // A participant's link completes what this participant began; a key stands for the whole organization.
-      return certificates.complete(
-        call,
-        { ...request, ...(access.by === 'ticket' && { of: call.turn }) },
-        scene,
-      );
+      if (access.by === 'ticket') {
+        // A participant's link completes what this participant began; a key stands for the whole organization.
+        const call = await this.#call(access);
+        return certificates.complete(call, { ...request, of: call.turn }, scene);
+      }
+      const document = await documentForKey(access, parts.directory);
+      const call = certificates.begunIn(document, request.token, access.tenant.application);
+      return certificates.complete(call, request, scene);
     };
   }
 
@@ -93,6 +96,7 @@ export class SigningService implements PortalSigning {
     return {
       state,
       embedOrigins,
+      isLinkOver: ticket.expired,
       document: {
         id: context.id,
         key: context.key,
@@ -206,8 +210,8 @@ export class SigningService implements PortalSigning {
     await this.#parts.codes.send({ documentId: context.id, ...turn }, notice, resend);
   }
 
-  #call(access: SigningAccess): Promise<SigningCall> {
-    return signingCall(access, this.#parts);
+  #call(access: SigningAccess, holder?: readonly string[]): Promise<SigningCall> {
+    return signingCall(access, this.#parts, holder);
   }
 
   /** True when a code was given and is right. Refusals: `InvalidAuthenticationCode`. */
@@ -233,6 +237,15 @@ export class SigningService implements PortalSigning {
     if (image === undefined || image.length === 0) return null;
     assertImage(image.length, isPicture(image));
     return (await this.#parts.blobs.put(image)).blob;
+  }
+}
+
+/** Numbers of the holder; none when it cannot be read, which is told when it is judged. */
+function holderOf(certificate: Buffer): readonly string[] {
+  try {
+    return holderIdentifiers(certificate);
+  } catch {
+    return [];
   }
 }
 

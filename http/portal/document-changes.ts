@@ -37,7 +37,7 @@ export function documentChangeRoutes(documents: PortalDocuments): readonly AnyRo
         'InvalidDocumentStatus',
       ],
       async handle({ tenant, params, body }) {
-        const { file, additionalInfo: _, ...rest } = body;
+        const { file, ...rest } = body;
         await documents.newVersion(tenant, documentId(params.id), { ...rest, files: [file] });
         return DONE;
       },
@@ -57,8 +57,7 @@ export function documentChangeRoutes(documents: PortalDocuments): readonly AnyRo
         'InvalidDocumentStatus',
       ],
       async handle({ tenant, params, body }) {
-        const { additionalInfo: _, ...version } = body;
-        await documents.newEnvelopeVersion(tenant, documentId(params.id), version);
+        await documents.newEnvelopeVersion(tenant, documentId(params.id), body);
         return DONE;
       },
     }),

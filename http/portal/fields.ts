@@ -40,6 +40,10 @@ export const flag = z.boolean({ error: 'must be true or false' });
 export const maybeFlag = flag.nullish();
 export const whole = z.int({ error: 'must be a whole number' });
 export const number = z.number({ error: 'must be a number' });
+export function between(least: number, most: number) {
+  const error = `must be a number from ${least} to ${most}`;
+  return z.number({ error }).min(least, { error }).max(most, { error });
+}
 
 export function list<Item extends z.ZodType>(item: Item) {
   return z.array(item, { error: 'must be a list' });

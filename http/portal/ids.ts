@@ -11,6 +11,7 @@ import {
   type FolderId,
   type OrganizationId,
   parsePortalId,
+  type UserId,
   type WebhookId,
 } from '../../machines/ids.ts';
 import { PortalRefusal } from '../../machines/portal-refusals.ts';
@@ -33,6 +34,13 @@ export function documentId(text: string): DocumentId {
 /** Refusals: `FlowActionNotFound`. */
 export function flowActionId(text: string): FlowActionId {
   const id = parsePortalId('FlowActionId', text);
+  if (id === undefined) throw new PortalRefusal('FlowActionNotFound');
+  return id;
+}
+
+/** Of somebody in a flow. Refusals: `FlowActionNotFound`. */
+export function userId(text: string): UserId {
+  const id = parsePortalId('UserId', text);
   if (id === undefined) throw new PortalRefusal('FlowActionNotFound');
   return id;
 }

@@ -7,6 +7,7 @@ import type { z } from 'zod';
 import type { ElectronicSigning } from '../../actors/portal/api.ts';
 import type { Geolocation } from '../../machines/portal-words.ts';
 import {
+  between,
   bytes,
   list,
   maybeFlag,
@@ -25,9 +26,14 @@ import { markInput } from './inputs.ts';
 export const access = {
   flowActionId: maybeUuid,
   ticket: maybeText,
+  // Ours: with a key, who of a rule acts.
+  userId: maybeUuid,
   // Ours: with a ticket, the version that was shown; nothing is signed when there is another one.
   documentVersion: whole.nullish(),
 };
+
+/** Metres, all around the earth: devices that know nothing say large numbers. */
+const LARGEST_ACCURACY = 40_075_017;
 
 const position = members({
   page: whole.nullish(),
@@ -51,7 +57,11 @@ export const electronicInput = members({
   ...access,
   disableNotifications: maybeFlag,
   evidences: members({
-    geolocation: members({ latitude: number, longitude: number, accuracy: number.nullish() }).nullish(),
+    geolocation: members({
+      latitude: between(-90, 90),
+      longitude: between(-180, 180),
+      accuracy: between(0, LARGEST_ACCURACY).nullish(),
+    }).nullish(),
   }).nullish(),
   emailCode: maybeText,
   smsCode: maybeText,

@@ -9,7 +9,7 @@ import { PortalRefusal, type PortalRefusalCode } from '../../machines/portal-ref
 import { json } from '../reply.ts';
 import type { AnyRoute } from '../router.ts';
 import { flag, maybeFlag, members, text, uuid } from './fields.ts';
-import { documentId, flowActionId, idParams, keyParams } from './ids.ts';
+import { documentId, flowActionId, idParams, keyParams, userId } from './ids.ts';
 import { DONE, type PortalRequest, portalRoute } from './route.ts';
 import { validationResultsBody, validationResultsShape } from './shapes/signatures.ts';
 import { access, completeInput, electronicInput, electronicSigning, startInput } from './signing-inputs.ts';
@@ -66,6 +66,7 @@ type Way = { readonly id: string | undefined; readonly key: string | undefined }
 type Named = {
   readonly flowActionId?: string | null | undefined;
   readonly ticket?: string | null | undefined;
+  readonly userId?: string | null | undefined;
   readonly documentVersion?: number | null | undefined;
 };
 
@@ -204,12 +205,14 @@ export function signingRoutes(signing: PortalSigning): readonly AnyRoute[] {
 function accessOf(request: PortalRequest<Way, unknown, Named>): SigningAccess {
   const { params, body } = request;
   const action = typeof body.flowActionId === 'string' ? flowActionId(body.flowActionId) : undefined;
+  const who = typeof body.userId === 'string' ? userId(body.userId) : undefined;
   if (params.id !== undefined) {
     return {
       by: 'key',
       tenant: request.tenant,
       documentId: documentId(params.id),
       flowActionId: action,
+      ...(who !== undefined && { userId: who }),
     };
   }
   const key = params.key ?? '';
@@ -218,7 +221,10 @@ function accessOf(request: PortalRequest<Way, unknown, Named>): SigningAccess {
       ...{ by: 'ticket', key, ticket: body.ticket },
       ...(typeof body.documentVersion === 'number' && { documentVersion: body.documentVersion }),
     };
-  return { by: 'key-of-document', tenant: request.tenant, key, flowActionId: action };
+  return {
+    ...{ by: 'key-of-document', tenant: request.tenant, key, flowActionId: action },
+    ...(who !== undefined && { userId: who }),
+  };
 }
 
 function sceneOf({ caller, header }: PortalRequest<Way, unknown, unknown>): SigningScene {

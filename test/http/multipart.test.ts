@@ -159,6 +159,13 @@ test('file names are read as RFC 2183, RFC 6266 and browsers write them', (t) =>
   t.is(fileNameOf('form-data;\r\n name="file";\r\n\tfilename="folded.pdf"'), 'folded.pdf');
 });
 
+test('quotes and line ends that forms escape in names are read as they were, and nothing else is', (t) => {
+  t.is(fileNameOf('form-data; name="file"; filename="the %22big%22 one.pdf"'), 'the "big" one.pdf');
+  t.is(fileNameOf('form-data; name="file"; filename="two%0D%0alines.pdf"'), 'two\r\nlines.pdf');
+  t.is(fileNameOf('form-data; name="file"; filename="100%25 %20 %2F.pdf"'), '100%25 %20 %2F.pdf');
+  t.like(read('b', whole(one('Content-Disposition: form-data; name="a%22b"'))), [{ name: 'a"b' }]);
+});
+
 test('an unusable extended file name leaves the plain one', (t) => {
   t.is(fileNameOf('form-data; name="file"; filename="x"; filename*=UTF-8\'\'%ff%fe'), 'x');
   t.is(fileNameOf('form-data; name="file"; filename="x"; filename*=UTF-8\'\'%zz'), 'x');

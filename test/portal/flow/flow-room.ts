@@ -86,6 +86,7 @@ export async function flowRoom(
   } = {},
 ): Promise<FlowRoom> {
   const { root: given, faults = new Faults(), poolFaults = '', choices = {}, ...more } = options;
+  const trust = more.trust ?? trusted();
   const root = given ?? (await mkdtemp(join(tmpdir(), 'sealwright-flow-')));
   const store = openLmdbStore({ folder: join(root, 'db') });
   const complaints: string[] = [];
@@ -109,7 +110,7 @@ export async function flowRoom(
     clock: systemClock,
     log,
     ...poolOptions(
-      { profiles: [profile], trust: trusted() },
+      { profiles: [profile], trust },
       { processing: root, output: root, error: root, faults: poolFaults },
     ),
   });
@@ -119,7 +120,7 @@ export async function flowRoom(
     {
       root: join(root, 'portal'),
       profiles: [profile],
-      trust: trusted(),
+      trust,
       secret: Buffer.alloc(32, 7),
       publicUrl: () => 'https://sign.example.org',
       identifiers: 'Any',

@@ -377,8 +377,9 @@ test('cancellation, refusal, versions, flow, mails and folders reach the portal 
   await call(PATH, { method: 'DELETE' });
   t.is(last('documents.remove')?.args[1], IDS.document);
   const marks = [{ flowActionId: IDS.action, prePositionedDocumentMarks: [MARK] }];
-  await send(`${PATH}/versions`, { file: FILE, prePositionedMarks: marks });
-  t.like(last('documents.newVersion')?.args[2], { files: [FILE], prePositionedMarks: marks });
+  const additionalInfo = { fields: { KeepMyCase: 'x' } };
+  await send(`${PATH}/versions`, { file: FILE, additionalInfo, prePositionedMarks: marks });
+  t.like(last('documents.newVersion')?.args[2], { files: [FILE], additionalInfo, prePositionedMarks: marks });
   await send(`${PATH}/envelope/versions`, { files: [FILE, FILE], envelopeName: 'E' });
   t.like(last('documents.newEnvelopeVersion')?.args[2], { files: [FILE, FILE], envelopeName: 'E' });
   const edited = await send(`${PATH}/flow`, {

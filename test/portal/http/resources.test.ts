@@ -43,14 +43,31 @@ test('electronic signatures are made by key and action, or by ticket, with where
   });
   t.deepEqual([byTicket.status, await byTicket.text()], [200, '']);
   t.deepEqual(last('signing.signElectronically')?.args[0], { by: 'ticket', key: 'ABC', ticket: 't' });
-  await send(`${BY_KEY}/electronic-signature`, { flowActionId: IDS.action });
+  await send(`${BY_KEY}/electronic-signature`, { flowActionId: IDS.action, userId: IDS.user });
   t.like(last('signing.signElectronically')?.args[0], {
     by: 'key-of-document',
     key: 'ABC',
     flowActionId: IDS.action,
+    userId: IDS.user,
   });
   const nobody = await fetch(`${url}${BY_KEY}/electronic-signature`, { method: 'POST' });
   await assertRefused(t, nobody, 'Unauthorized');
+});
+
+test('places that are not on the earth are refused, and those on its edges are not', async (t) => {
+  const { send } = await startPortal(t);
+  const signed = (geolocation: object) =>
+    send(`${PATH}/electronic-signature`, { flowActionId: IDS.action, evidences: { geolocation } });
+  for (const wrong of [
+    { latitude: 1e300 },
+    { latitude: -90.1 },
+    { longitude: 181 },
+    { accuracy: -1 },
+    { accuracy: 1e9 },
+  ])
+    await assertRefused(t, await signed({ latitude: 0, longitude: 0, ...wrong }), 'BadRequest');
+  const edge = await signed({ latitude: -90, longitude: 180, accuracy: 0 });
+  t.is(edge.status, 200, await edge.text());
 });
 
 test('certificate signatures begin with a certificate and end with a signature, both in Base64', async (t) => {
