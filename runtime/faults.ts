@@ -6,9 +6,13 @@ import { Fatal } from './failures.ts';
 
 /**
  * What an armed point does. `kill`: SIGKILL to this process, nothing after it runs. `throw`: the code at the point
- * fails with `fault.injected`. `hang`: it never goes on.
+ * fails with `fault.injected`. `hang`: it never goes on. Three that one thread suffers, or the process where it is the
+ * main one: `exit` ends it at once, `spin` lets it compute for ever, `hoard` lets it fill its heap.
  */
-export type FaultAction = 'kill' | 'throw' | 'hang';
+export type FaultAction = 'kill' | 'throw' | 'hang' | 'exit' | 'spin' | 'hoard';
+
+/** Of a thread that was told to end. */
+const EXIT_CODE = 70;
 
 /** A test's own action; what it throws or rejects with is what the code at the point sees. */
 export type FaultCallback = () => void | Promise<void>;
@@ -48,9 +52,9 @@ export class Faults {
     for (const part of (text ?? '').split(',')) {
       if (part.trim() === '') continue;
       const [, name, action, count] =
-        /^([\w.-]+(?:\/[\w.-]+)?)=(kill|throw|hang)(?::([1-9]\d{0,8}))?$/.exec(part.trim()) ?? [];
+        /^([\w.-]+(?:\/[\w.-]+)?)=(kill|throw|hang|exit|spin|hoard)(?::([1-9]\d{0,8}))?$/.exec(part.trim()) ?? [];
       if (name === undefined || action === undefined) {
-        throw new Fatal('fault.malformed', `"${part}" is not name=kill|throw|hang[:n].`);
+        throw new Fatal('fault.malformed', `"${part}" is not name=kill|throw|hang|exit|spin|hoard[:n].`);
       }
       faults.arm(name, action as FaultAction, count === undefined ? 1 : Number(count));
     }
@@ -80,7 +84,7 @@ export class Faults {
    */
   at(name: string, subject?: string): void | Promise<void> {
     if (this.#armed === undefined) return;
-    const act = this.#due(name) ?? (subject === undefined ? undefined : this.#due(`${name}/${subject}`));
+    const act = this.#actAt(name, subject);
     if (act === undefined) return;
     if (act === 'hang') return new Promise(() => {});
     if (typeof act === 'function') return act();
@@ -88,9 +92,9 @@ export class Faults {
   }
 
   /** The same where nothing can be awaited; `hang` stops the thread. A callback must not be asynchronous. */
-  atSync(name: string): void {
+  atSync(name: string, subject?: string): void {
     if (this.#armed === undefined) return;
-    const act = this.#due(name);
+    const act = this.#actAt(name, subject);
     if (act === undefined) return;
     if (typeof act === 'function') void act();
     else strike(name, act);
@@ -108,6 +112,10 @@ export class Faults {
     return undefined;
   }
 
+  #actAt(name: string, subject: string | undefined): FaultAction | FaultCallback | undefined {
+    return this.#due(name) ?? (subject === undefined ? undefined : this.#due(`${name}/${subject}`));
+  }
+
   #due(name: string): FaultAction | FaultCallback | undefined {
     const armed = this.#armed?.get(name);
     if (armed === undefined || armed.left === 0) return undefined;
@@ -120,8 +128,16 @@ export class Faults {
 export function strike(name: string, action: FaultAction): void {
   if (action === 'hang') stopThread();
   if (action === 'throw') throw new Fatal('fault.injected', `Fault injected at ${name}.`);
+  if (action === 'exit') process.exit(EXIT_CODE);
+  if (action === 'spin') for (;;);
+  if (action === 'hoard') hoard();
   process.kill(process.pid, 'SIGKILL');
   stopThread(); // the signal may take a moment; not one more line may run
+}
+
+function hoard(): never {
+  const kept: number[][] = [];
+  for (;;) kept.push(new Array<number>(100_000).fill(0));
 }
 
 function stopThread(): void {

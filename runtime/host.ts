@@ -337,13 +337,13 @@ export class Host implements ActorHost {
     const { faults, store } = this.#parts;
     let committed: Committed;
     try {
-      const before = faults.at('step.computed.before-commit');
+      const before = faults.at('step.computed.before-commit', step.actor.address.kind);
       if (before !== undefined) await before;
       const begun = this.#parts.clock.elapsed();
       committed = await store.commit(step);
       this.#commitTimes.add(this.#parts.clock.elapsed() - begun);
       if (committed.ok) {
-        const after = faults.at('step.committed.before-reply');
+        const after = faults.at('step.committed.before-reply', step.actor.address.kind);
         if (after !== undefined) await after;
       }
     } catch (error) {

@@ -61,7 +61,7 @@ function sign(task: SignTask): PoolResults['sign'] | Promise<PoolResults['sign']
   const start = clock.elapsed();
   const staged = stage(task.originalPath, folder, task.fileName);
   const stageMs = clock.elapsed() - start;
-  faults.atSync('pool.sign.staged');
+  faults.atSync('pool.sign.staged', task.fileName);
   const profile = profileNamed(task.profile);
   refuseLongNames(task, profile);
   const request = signingRequest(task, profile, staged.path, join(folder, outputName(task.fileName)));
@@ -163,7 +163,7 @@ function publishOutput(
   const folder = join(setup.output, task.subfolder);
   if (task.subfolder !== '') makeDirectories(folder, 0o750);
   const name = publish(envelope?.path ?? signed, folder, names);
-  faults.atSync('pool.release.linked');
+  faults.atSync('pool.release.linked', task.fileName);
   return {
     outputFileName: join(task.subfolder, name),
     verified: verifyMs !== undefined,
@@ -185,7 +185,7 @@ function seal(signed: string): ReturnType<typeof sealed> {
 
 function tidy(task: TidyTask): PoolResults['tidy'] {
   const outcome = task.input ? removeOriginal(task.originalPath, task.input) : 'gone';
-  faults.atSync('pool.tidy.removed');
+  faults.atSync('pool.tidy.removed', task.fileName);
   folders.close(task.jobId);
   return { diverged: outcome === 'diverged' };
 }
@@ -203,7 +203,7 @@ function putAside(task: QuarantineTask): PoolResults['quarantine'] {
         }
       : null,
   );
-  faults.atSync('pool.quarantine.moved');
+  faults.atSync('pool.quarantine.moved', task.fileName);
   return {};
 }
 
