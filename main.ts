@@ -8,6 +8,7 @@ import { readFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { Command, CommanderError, InvalidArgumentError, Option } from 'commander';
 import type { ActorsOptions } from './commands/actors.ts';
+import type { BenchOptions } from './commands/bench.ts';
 import { checkConfig, tellProblems } from './commands/check-config.ts';
 import type { DecryptOptions } from './commands/decrypt.ts';
 import { EXIT, type ExitCode } from './commands/exit-codes.ts';
@@ -24,6 +25,11 @@ import { isSettingArgument, type LoadedSettings, loadSettings, type Settings } f
 const SETTINGS_HELP = `
 Configuration keys are given as --Section:Key=value, for example --Pipeline:MaxConcurrency=8.
 Exit codes: 0 good, 1 a failed check, 2 refused configuration or usage, 3 a store, port or folder that cannot be had.`;
+
+const BENCH_HELP = `
+Each figure stands beside its limit, measured in the same run; what that means is in docs/benchmarks.md.
+Exit codes: 0 good, 1 an output that does not verify or a benchmark that failed, 2 usage, 3 a file or folder that
+cannot be had.`;
 
 /** The filters of `GET /api/jobs`, as options take them. */
 const JOB_FILTERS = [
@@ -174,6 +180,39 @@ async function main(argv: readonly string[]): Promise<ExitCode> {
         return actorsCommand(settings, { ...(kind && { kind }), ...(id && { id }) }, options, terminal);
       });
     });
+  program
+    .command('bench')
+    .description('measure what this machine makes of the program, beside what it could do at all')
+    .argument('[bench...]', 'benchmarks (default: all, or those of the profiles)')
+    .option(
+      '--profile <profile>',
+      'those of engine, batch, portal, runtime or http; may be repeated',
+      collect,
+      [],
+    )
+    .option(
+      '--seconds <number>',
+      'measure each figure for so long, after a warm-up (default: 1)',
+      parseSeconds,
+    )
+    .option('--quick', 'few cases, small numbers and 0.2 s each: whether it runs, not what it costs', false)
+    .option('--only <words>', 'cases that have all these words, as "Pades B"; may be repeated', collect, [])
+    .option('--folder <folder>', 'on the disk that is measured', '.')
+    .option(
+      '--documents <number>',
+      'documents stored when lists are asked for (default: 100000)',
+      parseRounds,
+    )
+    .option('--files <number>', 'files in an input folder (default: 5000)', parseRounds)
+    .option('--json <file>', 'keep the result in this file')
+    .option('--compare <files...>', 'compare two kept results instead, the earlier one first')
+    .option('--damage', 'spoil one output, to see that the run fails', false)
+    .addHelpText('after', BENCH_HELP)
+    .action(async (names: string[], options: BenchOptions) => {
+      const { benchCommand } = await import('./commands/bench.ts');
+      const live = process.stderr.isTTY === true && process.env['TERM'] !== 'dumb';
+      exit = await benchCommand(names, options, { terminal, live, clock: systemClock });
+    });
   const keys = program
     .command('keys')
     .description('organizations, applications and keys of the portal, while the service is stopped');
@@ -310,6 +349,12 @@ function parseRounds(word: string): number {
   const rounds = /^\d{1,9}$/.test(word) ? Number(word) : 0;
   if (rounds < 1) throw new InvalidArgumentError('It must be a whole number of at least 1.');
   return rounds;
+}
+
+function parseSeconds(word: string): number {
+  const seconds = /^\d{1,4}(\.\d{1,3})?$/.test(word) ? Number(word) : 0;
+  if (seconds <= 0) throw new InvalidArgumentError('It must be a number above 0.');
+  return seconds;
 }
 
 function collect(word: string, earlier: readonly string[]): string[] {

@@ -1,75 +1,107 @@
 /**
  * One input folder with very many files: how long the whole program takes to queue them, to start again over them, and to
  * rescan them; how much memory it uses and how long its event loop is held up. Nothing is signed: the pipeline is paused.
- *
- * node dist/bench/crowded-folder.js [files, 100000 unless told]
  */
-import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { mkdirSync, readdirSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { Service } from '../test/service/service.ts';
+import type { Bench, BenchContext } from './frame/bench.ts';
+import { type Program, startProgram } from './program.ts';
 
-const FILES = Number(process.argv[2] ?? 100_000);
-const root = mkdtempSync(join(tmpdir(), 'sealwright-crowd-'));
-const ends: (() => unknown)[] = [];
-const cleanup = { teardown: (task: () => unknown) => void ends.push(task) };
+const SETTINGS = {
+  'Portal:Enabled': false,
+  'WatchedFolder:StabilityPollIntervalMs': 50,
+  'WatchedFolder:StabilityRequiredSamples': 2,
+};
 
-function seconds(since: number): string {
-  return `${((performance.now() - since) / 1000).toFixed(1)} s`;
-}
+export const bench: Bench = {
+  name: 'crowded-folder',
+  question: 'very many files in one input folder: queued, started over, rescanned',
+  limits: ['one thread that lists the folder and takes the state of each file'],
+  run,
+};
 
-async function figures(service: Service): Promise<string> {
-  const text = await (await service.fetch('/api/metrics')).text();
-  const value = (name: string) =>
-    Number(
-      text
-        .split('\n')
-        .find((line) => line.startsWith(`${name} `))
-        ?.split(' ')[1],
-    );
-  const ms = (name: string) => `${(value(name) * 1000).toFixed(1)} ms`;
-  return `${(value('process_resident_memory_bytes') / 1e6).toFixed(0)} MB, ${value('process_cpu_seconds_total').toFixed(1)} s of processor, loop delay p99 ${ms('nodejs_eventloop_lag_p99_seconds')}, longest ${ms('nodejs_eventloop_lag_max_seconds')}`;
-}
-
-try {
-  const first = await Service.start(cleanup, { root });
-  await first.json('/api/pipeline/pause', { method: 'POST' });
+async function run(context: BenchContext): Promise<void> {
+  const { files } = context.settings;
+  const root = context.room();
+  const first = await startProgram(context, root, SETTINGS);
+  await ask(first, '/api/pipeline/pause', 'POST');
   await first.stop();
-  mkdirSync(join(root, 'input'), { recursive: true });
-  for (let file = 0; file < FILES; file += 1)
-    writeFileSync(join(root, 'input', `invoice-${file}.txt`), `content of ${file}`);
+  const input = join(root, 'input');
+  mkdirSync(input, { recursive: true });
+  for (let file = 0; file < files; file += 1)
+    writeFileSync(join(input, `invoice-${file}.txt`), `content of ${file}`);
+  let from = performance.now();
+  for (const name of readdirSync(input)) statSync(join(input, name));
+  const listed = 'list it and take the state of each file';
+  context.limit({ name: listed, value: seconds(from), unit: 's' });
 
-  let began = performance.now();
-  const taking = await Service.start(cleanup, { root });
-  console.log(`listening over ${FILES} new files after ${seconds(began)}`);
-  await taking.until(
-    'all to be queued',
-    async () => ((await taking.count('Queued')) === FILES ? true : undefined),
-    900,
-  );
-  console.log(`all queued after ${seconds(began)}: ${await figures(taking)}`);
+  from = performance.now();
+  const taking = await startProgram(context, root, SETTINGS);
+  context.figure({ name: 'listening over new files', value: seconds(from), unit: 's', better: 'less' });
+  await until(context, 'files to be queued', files, async () => {
+    const { totalCount } = await ask<{ totalCount: number }>(taking, '/api/jobs?status=Queued&pageSize=1');
+    return totalCount;
+  });
+  context.figure({ name: 'all queued', value: seconds(from), unit: 's', better: 'less', limit: listed });
+  await tellHealth(taking, 'while they are queued', context);
   await taking.stop();
 
-  began = performance.now();
-  const again = await Service.start(cleanup, { root });
-  console.log(`started again over ${FILES} queued jobs after ${seconds(began)}`);
-  await again.until(
-    'the folder to have been looked through',
-    async () => {
-      const { folders } = await again.json<{ folders: { status: string }[] }>('/api/folders');
-      return folders[0]?.status === 'Running' ? true : undefined;
-    },
-    900,
-  );
-  console.log(`every file known to have its job after ${seconds(began)}: ${await figures(again)}`);
-  began = performance.now();
-  const { totals } = await again.json<{ totals: object }>('/api/rescan', { method: 'POST' });
-  console.log(`rescanned in ${seconds(began)}: ${JSON.stringify(totals)}; ${await figures(again)}`);
-  began = performance.now();
-  await again.json('/api/folders');
-  console.log(`GET /api/folders in ${seconds(began)}`);
+  from = performance.now();
+  const again = await startProgram(context, root, SETTINGS);
+  context.figure({ name: 'listening over queued files', value: seconds(from), unit: 's', better: 'less' });
+  await until(context, 'folder to be looked through', 1, async () => {
+    const { folders } = await ask<{ folders: { status: string }[] }>(again, '/api/folders');
+    return folders[0]?.status === 'Running' ? 1 : 0;
+  });
+  context.figure({
+    name: 'every file known to have its job',
+    value: seconds(from),
+    unit: 's',
+    better: 'less',
+    limit: listed,
+  });
+  from = performance.now();
+  await ask(again, '/api/rescan', 'POST');
+  context.figure({ name: 'rescanned', value: seconds(from), unit: 's', better: 'less', limit: listed });
+  await tellHealth(again, 'over the rescan', context);
   await again.stop();
-} finally {
-  for (const end of ends) await end();
-  rmSync(root, { recursive: true, force: true });
+}
+
+function seconds(from: number): number {
+  return (performance.now() - from) / 1000;
+}
+
+async function ask<Body>({ batch, batchKey }: Program, path: string, method = 'GET'): Promise<Body> {
+  const answer = await fetch(`${batch}${path}`, { method, headers: batchKey });
+  const text = await answer.text();
+  if (!answer.ok) throw new Error(`${path}: ${answer.status} ${text}`);
+  return JSON.parse(text) as Body;
+}
+
+async function until(
+  { clock, progress }: BenchContext,
+  label: string,
+  wanted: number,
+  count: () => Promise<number>,
+): Promise<void> {
+  for (;;) {
+    const done = await count();
+    progress(label, done, wanted);
+    if (done >= wanted) return;
+    await clock.sleep(100);
+  }
+}
+
+async function tellHealth(program: Program, when: string, { figure }: BenchContext): Promise<void> {
+  const text = await (await fetch(`${program.batch}/api/metrics`, { headers: program.batchKey })).text();
+  const value = (name: string) => Number(new RegExp(`^${name} (\\S+)`, 'm').exec(text)?.[1] ?? Number.NaN);
+  const lag = (what: string) => value(`nodejs_eventloop_lag_${what}_seconds`) * 1000;
+  figure({
+    name: `memory ${when}`,
+    value: value('process_resident_memory_bytes') / 2 ** 20,
+    unit: 'MiB',
+    better: 'less',
+  });
+  figure({ name: `event loop delay p99 ${when}`, value: lag('p99'), unit: 'ms', better: 'less' });
+  figure({ name: `longest event loop delay ${when}`, value: lag('max'), unit: 'ms', better: 'less' });
 }

@@ -10,14 +10,13 @@ export interface LargeJob {
   readonly work: 'sign' | 'validate';
   readonly request: Pick<SignFileRequest, 'format' | 'input' | 'output' | 'cades' | 'xades'>;
   readonly at: number;
-  /** Milliseconds of processor time used up before the work: reading code. */
   readonly signer: { readonly [part in 'certificate' | 'privateKey' | 'root']: string };
 }
 
 export interface LargeResult {
-  /** Seconds of the processor, and of the clock. */
-  readonly processor: number;
-  readonly clock: number;
+  /** Milliseconds of the processor, for the work alone. */
+  readonly user: number;
+  readonly system: number;
   /** Peak of resident memory, MiB. */
   readonly peak: number;
   /** What validation says. */
@@ -35,7 +34,6 @@ const signer: SerializedSigner = {
   privateKey: bytes(job.signer.privateKey),
 };
 const before = process.cpuUsage();
-const from = performance.now();
 let indication: string | undefined;
 if (job.work === 'sign') {
   signFile({ ...job.request, at: job.at, sync: false, signer: deserializeSigner(signer) });
@@ -46,11 +44,10 @@ if (job.work === 'sign') {
   const content = detached ? { content: input } : {};
   ({ indication } = await validateFile({ format, path: output, at: job.at, trust, ...content }));
 }
-const clock = (performance.now() - from) / 1000;
 const { user, system } = process.cpuUsage(before);
 const result: LargeResult = {
-  processor: (user + system) / 1e6,
-  clock,
+  user: user / 1000,
+  system: system / 1000,
   // `maxRSS` is in KiB.
   peak: process.resourceUsage().maxRSS / 1024,
   ...(indication === undefined ? {} : { indication }),

@@ -1,97 +1,108 @@
 /**
- * How long do very large files take, and how much memory?
- *
- *   node dist/bench/large.js [--folder /tmp] [--share 1]
- *
- * Each file is signed and validated in a process of its own, beside `sha256sum` of the same file; the ratio is of
- * processor times, hashing over signing. `--share 0.1` takes files of a tenth of the size.
+ * Time and memory of very large files: each is signed and validated in a process of its own, beside `sha256sum` of the
+ * same file.
  */
-import { spawnSync } from 'node:child_process';
-import { existsSync, mkdtempSync, rmSync, statSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { mkdtempSync, rmSync, statSync, truncateSync } from 'node:fs';
 import { join } from 'node:path';
-import { parseArgs } from 'node:util';
 import type { SignFileRequest } from '../crypto/types.ts';
+import { type Bench, type BenchContext, Unverified } from './frame/bench.ts';
+import { memoryFolder, sha256sum } from './frame/limits.ts';
 import { largePdf, largeSigner, largeXml, runLargeJob, zeros } from './large-files.ts';
 
-const { values } = parseArgs({
-  options: {
-    // Outputs are as large as inputs, and no disk is to be measured here.
-    folder: { type: 'string', default: existsSync('/dev/shm') ? '/dev/shm' : tmpdir() },
-    share: { type: 'string', default: '1' },
-  },
-});
 const MIB = 1 << 20;
-const folder = mkdtempSync(join(values.folder, 'sealwright-large-'));
-process.on('exit', () => rmSync(folder, { recursive: true, force: true }));
+const TARGET = 'docs/engine-targets.md, "Very large files"';
+/** Of the full sizes, in a quick run. */
+const QUICK_SHARE = 0.02;
 
 type Form = Pick<SignFileRequest, 'format' | 'cades' | 'xades'>;
 
 interface LargeFile {
   readonly name: string;
-  readonly bytes: number;
+  /** MiB. */
+  readonly size: number;
   readonly make: (path: string, bytes: number) => void;
   readonly form: Form;
 }
 
 const FILES: readonly LargeFile[] = [
-  { name: 'CAdES', bytes: 1024 * MIB, make: zeros, form: { format: 'Cades' } },
-  {
-    name: 'CAdES detached',
-    bytes: 1024 * MIB,
-    make: zeros,
-    form: { format: 'Cades', cades: { detached: true } },
-  },
-  { name: 'PAdES', bytes: 500 * MIB, make: largePdf, form: { format: 'Pades' } },
-  { name: 'PAdES', bytes: 1024 * MIB, make: largePdf, form: { format: 'Pades' } },
-  { name: 'XAdES', bytes: 100 * MIB, make: largeXml, form: { format: 'Xades' } },
+  { name: 'CAdES', size: 1024, make: zeros, form: { format: 'Cades' } },
+  { name: 'CAdES detached', size: 1024, make: zeros, form: { format: 'Cades', cades: { detached: true } } },
+  { name: 'PAdES', size: 500, make: largePdf, form: { format: 'Pades' } },
+  { name: 'PAdES', size: 1024, make: largePdf, form: { format: 'Pades' } },
+  { name: 'XAdES', size: 100, make: largeXml, form: { format: 'Xades' } },
   {
     name: 'XAdES detached',
-    bytes: 1024 * MIB,
+    size: 1024,
     make: zeros,
     form: { format: 'Xades', xades: { packaging: 'detached' } },
   },
 ];
 
-const at = Date.now();
-const signer = largeSigner(at);
-const rows: { [column: string]: string | number }[] = [];
-for (const { name, bytes, make, form } of FILES) {
+export const bench: Bench = {
+  name: 'large',
+  question:
+    'MiB of a very large file signed or validated in a second of processor time, and in how much memory',
+  limits: ['`sha256sum` of the same file'],
+  run,
+};
+
+async function run(context: BenchContext): Promise<void> {
+  const share = context.settings.quick ? QUICK_SHARE : 1;
+  // Outputs are as large as inputs, and no disk is to be measured here.
+  const memory = memoryFolder(3 * 1024 * MIB * share);
+  const folder = memory === undefined ? context.room() : mkdtempSync(join(memory, 'sealwright-bench-'));
+  try {
+    for (const [n, file] of FILES.entries()) {
+      const name = `${file.name} ${Math.max(1, Math.round(file.size * share))} MiB`;
+      context.progress(name, n, FILES.length);
+      one({ ...file, name, size: file.size * share }, folder, context);
+    }
+    context.progress('done', FILES.length, FILES.length);
+  } finally {
+    rmSync(folder, { recursive: true, force: true });
+  }
+}
+
+function one({ name, size, make, form }: LargeFile, folder: string, context: BenchContext): void {
   const input = join(folder, 'input');
   const output = join(folder, 'output');
-  make(input, Math.round(bytes * Number(values.share)));
-  const size = statSync(input).size;
+  make(input, Math.round(size * MIB));
+  const mebibytes = statSync(input).size / MIB;
   const hashing = sha256sum(input);
-  const request = { ...form, input, output };
+  const limit = `sha256sum, ${name}`;
+  if (hashing !== undefined) context.limit({ name: limit, value: mebibytes / hashing, unit: 'MiB/CPU s' });
+  const at = context.clock.now();
+  const signer = largeSigner(at);
   for (const work of ['sign', 'validate'] as const) {
-    const { processor, clock, peak, indication } = runLargeJob({ work, request, at, signer });
-    if (work === 'validate' && indication !== 'TOTAL-PASSED') throw new Error(`${name}: ${indication}`);
-    rows.push({
-      file: `${name}, ${Math.round(size / MIB)} MiB`,
+    if (work === 'validate' && context.settings.damage) truncateSync(output, statSync(output).size - 1);
+    const { user, system, peak, indication } = runLargeJob({
       work,
-      'CPU s': Number(processor.toFixed(2)),
-      'clock s': Number(clock.toFixed(2)),
-      'MiB/s': Math.round(size / MIB / processor),
-      'of sha256sum': `${Math.round((100 * hashing) / processor)} %`,
-      'peak MiB': Math.round(peak),
+      request: { ...form, input, output },
+      at,
+      signer,
+    });
+    context.spent({ user, system, peak });
+    if (work === 'validate') {
+      if (indication !== 'TOTAL-PASSED') throw new Unverified(`${name}: ${indication}`);
+      context.verified('the engine', 1);
+    }
+    const figure = `${work} ${name}`;
+    context.figure({
+      name: figure,
+      value: mebibytes / ((user + system) / 1000),
+      unit: 'MiB/CPU s',
+      better: 'more',
+      cpu: { user, system },
+      limit,
+      aim: { of: 'share', atLeast: 0.6, source: TARGET },
+    });
+    context.figure({
+      name: `${figure}, peak memory`,
+      value: peak,
+      unit: 'MiB',
+      better: 'less',
+      aim: { of: 'value', atMost: 200, source: TARGET },
     });
   }
   for (const path of [input, output]) rmSync(path);
-}
-console.table(rows);
-
-/** Seconds of processor time. */
-function sha256sum(path: string): number {
-  const script = 'sha256sum "$1" >/dev/null; times';
-  const { stdout } = spawnSync('bash', ['-c', script, 'bash', path], { encoding: 'utf8' });
-  // The second line is about the children: minutes and seconds, of the program and of the system.
-  const times =
-    stdout
-      .trim()
-      .split('\n')
-      .at(-1)
-      ?.matchAll(/(\d+)m([\d.]+)s/g) ?? [];
-  let seconds = 0;
-  for (const [, minutes, rest] of times) seconds += 60 * Number(minutes) + Number(rest);
-  return seconds;
 }

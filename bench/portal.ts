@@ -1,126 +1,124 @@
 /**
- * What the portal manages: flows a second from upload to Concluded over HTTP, beside the RSA signatures the same
- * machine can make; then how long a list and a detail take with very many documents stored, asked at a fixed rate, so
- * that a slow answer counts for everybody who came meanwhile. The run fails when a signed file does not verify.
- *
- * Run: `node dist/bench/portal.js [--flows 400] [--at-once 16] [--documents 100000]`
+ * What the portal manages: flows a second from upload to Concluded over HTTP; then how long a list and a detail take with
+ * very many documents stored, asked at a fixed rate, so that a slow answer counts for everybody who came meanwhile.
  */
-import { type ChildProcess, spawn } from 'node:child_process';
-import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { fileURLToPath } from 'node:url';
-import { parseArgs } from 'node:util';
-import { storageLayout } from '../actors/index.ts';
-import { documentDefinition } from '../actors/portal/document-index.ts';
 import { verifyFile } from '../crypto/index.ts';
-import type { DocumentContext } from '../machines/document-context.ts';
-import type { DocumentId } from '../machines/ids.ts';
-import { withCensus } from '../runtime/census.ts';
-import { openLmdbStore, type Step, type StoredActor, systemClock, systemIds } from '../runtime/index.ts';
-import { opensslSpeed } from './measure.ts';
+import { type Bench, type BenchContext, Unverified } from './frame/bench.ts';
+import { LatencyRecorder } from './frame/latency.ts';
+import { opensslSpeed } from './frame/limits.ts';
+import { atRate } from './frame/pace.ts';
+import { usedFor } from './frame/processes.ts';
+import { storeCopies } from './portal-documents.ts';
+import { type Program, startProgram } from './program.ts';
 import { samplePdf } from './samples.ts';
 
-const { values } = parseArgs({
-  options: {
-    flows: { type: 'string', default: '400' },
-    'at-once': { type: 'string', default: '16' },
-    documents: { type: 'string', default: '100000' },
-  },
-});
-const flows = Number(values.flows);
-const atOnce = Number(values['at-once']);
-const documents = Number(values.documents);
-
-/** Steps committed together while the store is filled. */
-const SEED_GROUP = 2000;
-/** Requests a second, and for how many seconds. */
+/** Flows under way at once. */
+const AT_ONCE = 16;
+/** Lists and details asked for in a second. */
 const RATE = 100;
-const SECONDS = 10;
+/** Files a run signs at least, however short it is. */
+const LEAST_FLOWS = 20;
 
-const root = await mkdtemp(join(tmpdir(), 'sealwright-bench-portal-'));
-try {
-  const first = await startProgram();
-  const pdf = samplePdf(28_000, 'portal');
-  await Promise.all(Array.from({ length: 4 }, () => flow(first, pdf)));
-  const times: number[] = [];
-  let left = flows;
-  const started = systemClock.elapsed();
-  await Promise.all(
-    Array.from({ length: atOnce }, async () => {
-      while (left > 0) {
-        left -= 1;
-        const begun = systemClock.elapsed();
-        await flow(first, pdf);
-        times.push(systemClock.elapsed() - begun);
-      }
-    }),
-  );
-  const rate = flows / ((systemClock.elapsed() - started) / 1000);
-  const rsa = opensslSpeed('rsa2048', 2);
-  console.log(`flows of one signer, ${atOnce} at once: ${rate.toFixed(1)}/s`);
-  console.log(`  one flow: ${quantiles(times)}`);
-  if (rsa) console.log(`  openssl speed rsa2048, one core: ${rsa.toFixed(0)}/s`);
-  const id = await flow(first, pdf);
-  await checkSignature(first, id);
-  first.child.kill('SIGTERM');
-  await first.ended;
+export const bench: Bench = {
+  name: 'portal',
+  question: 'flows a second from upload to Concluded, and lists and details over very many documents',
+  limits: ['`openssl speed rsa2048` on one core: one signature seals a flow of one signer'],
+  run,
+};
 
-  const seeded = systemClock.elapsed();
-  await seed(id);
-  console.log(`${documents} documents stored in ${((systemClock.elapsed() - seeded) / 1000).toFixed(0)} s`);
+async function run(context: BenchContext): Promise<void> {
+  const { documents, seconds } = context.settings;
+  const root = context.room();
+  const settings = { 'Batch:Enabled': false };
+  const first = await startProgram(context, root, settings);
+  const model = await flows(first, context);
+  await first.stop();
 
-  const begun = systemClock.elapsed();
-  const second = await startProgram();
-  console.log(`started over them in ${((systemClock.elapsed() - begun) / 1000).toFixed(1)} s`);
+  context.progress('storing documents', 0, documents);
+  await storeCopies(root, model, documents, (done) => context.progress('storing documents', done, documents));
+  const begun = performance.now();
+  const second = await startProgram(context, root, settings);
+  context.figure({
+    name: `started over ${documents} documents`,
+    value: (performance.now() - begun) / 1000,
+    unit: 's',
+    better: 'less',
+  });
   const questions: readonly (readonly [string, string])[] = [
-    ['detail', `/api/documents/${id}`],
+    ['detail', `/api/documents/${model}`],
     ['list, first page', '/api/documents?Limit=20&Order=Desc'],
     ['list by status', '/api/documents?Status=Concluded&Limit=20&Offset=50'],
     ['list by participant', '/api/documents?ParticipantQ=p77@example.org&ParticipantQueryType=Email'],
   ];
-  for (const [name, path] of questions) {
-    const answered = await askAtRate(second, path);
-    console.log(`${name.padEnd(20)} ${RATE}/s asked: ${quantiles(answered)}`);
-  }
-  second.child.kill('SIGTERM');
-  await second.ended;
-} finally {
-  await rm(root, { recursive: true, force: true });
-}
-
-interface Program {
-  readonly child: ChildProcess;
-  readonly url: string;
-  readonly key: string;
-  readonly ended: Promise<unknown>;
-}
-
-async function startProgram(): Promise<Program> {
-  const main = fileURLToPath(new URL('../main.js', import.meta.url));
-  const settings = [`--Storage:Root=${root}`, '--Batch:Enabled=false', '--Portal:Url=http://127.0.0.1:0'];
-  const child = spawn(process.execPath, [main, 'serve', ...settings], {
-    stdio: ['ignore', 'pipe', 'inherit'],
-  });
-  const ended = new Promise((resolve) => child.on('exit', resolve));
-  let printed = '';
-  const url = await new Promise<string>((resolve, reject) => {
-    ended.then(() => reject(new Error(printed)));
-    child.stdout?.on('data', (piece: Buffer) => {
-      printed += piece.toString();
-      const found = /Portal\s+(http:\S+)/.exec(printed)?.[1];
-      if (found && printed.includes('Ready')) resolve(found);
+  for (const [n, [name, path]] of questions.entries()) {
+    context.progress(name, n, questions.length);
+    const before = second.spent();
+    const pace = { perSecond: RATE, seconds: seconds * 5, warmUp: seconds };
+    const latency = await atRate(context.clock, pace, async () => void (await ask(second, path)));
+    context.figure({
+      name: `${name}, p99 over ${documents} documents`,
+      value: latency.p99,
+      unit: 'ms',
+      better: 'less',
+      latency,
+      ...usedFor(RATE * seconds * 6, before, second.spent()),
     });
-  });
-  const secret = await readFile(join(root, 'keys', 'portal-application-secret'), 'utf8');
-  return { child, url, key: `default|${secret.trim()}`, ended };
+  }
+  await second.stop();
 }
 
-async function ask<Body>(program: Program, path: string, body?: unknown): Promise<Body> {
+/** Measures flows; gives the id of one that is concluded and was found good. */
+async function flows(program: Program, context: BenchContext): Promise<string> {
+  const { seconds, damage } = context.settings;
+  const pdf = samplePdf(28_000, 'portal');
+  const rsa = opensslSpeed('rsa2048', seconds);
+  const limit = 'openssl speed rsa2048';
+  if (rsa) context.limit({ name: limit, value: rsa, unit: '/s' });
+  await Promise.all(Array.from({ length: 4 }, () => flow(program, pdf)));
+  const recorder = new LatencyRecorder();
+  const made: string[] = [];
+  const length = seconds * 10_000;
+  const before = program.spent();
+  const begun = performance.now();
+  const goesOn = () => performance.now() - begun < length || made.length < LEAST_FLOWS;
+  await Promise.all(
+    Array.from({ length: AT_ONCE }, async () => {
+      while (goesOn()) {
+        const from = performance.now();
+        made.push(await flow(program, pdf));
+        recorder.record(performance.now() - from);
+        context.progress('flows', Math.min(performance.now() - begun, length), length);
+      }
+    }),
+  );
+  const rate = (made.length / (performance.now() - begun)) * 1000;
+  context.figure({
+    name: `flows of one signer, ${AT_ONCE} at once`,
+    value: rate,
+    unit: '/s',
+    better: 'more',
+    latency: recorder.latency(),
+    limit,
+    ...usedFor(made.length, before, program.spent()),
+  });
+  const path = join(context.room(), 'signed.pdf');
+  for (const [n, id] of made.entries()) {
+    context.progress('verifying', n, made.length);
+    await mustVerify(program, id, path, context.clock.now(), damage);
+  }
+  context.verified('the engine', made.length);
+  const [model] = made;
+  if (model === undefined) throw new Error('No flow ended.');
+  return model;
+}
+
+async function ask<Body>({ portal, portalKey }: Program, path: string, body?: unknown): Promise<Body> {
   const json = body !== undefined && !(body instanceof FormData);
-  const response = await fetch(`${program.url}${path}`, {
+  const response = await fetch(`${portal}${path}`, {
     ...(body !== undefined && { method: 'POST', body: json ? JSON.stringify(body) : (body as FormData) }),
-    headers: { 'X-Api-Key': program.key, ...(json && { 'content-type': 'application/json' }) },
+    headers: { ...portalKey, ...(json && { 'content-type': 'application/json' }) },
   });
   const text = await response.text();
   if (response.status !== 200) throw new Error(`${path}: ${response.status} ${text}`);
@@ -148,90 +146,26 @@ async function flow(program: Program, pdf: Buffer): Promise<string> {
     ask<{ status: string; flowActions: { id: string }[] }>(program, `/api/documents/${document}`);
   const flowActionId = (await detail()).flowActions[0]?.id;
   await ask(program, `/api/documents/${document}/electronic-signature`, { flowActionId });
-  while ((await detail()).status !== 'Concluded') await systemClock.sleep(5);
+  while ((await detail()).status !== 'Concluded') await new Promise((resolve) => setTimeout(resolve, 5));
   return document;
 }
 
-async function checkSignature(program: Program, id: string): Promise<void> {
-  const response = await fetch(`${program.url}/api/documents/${id}/content?type=Signatures`, {
-    headers: { 'X-Api-Key': program.key },
+async function mustVerify(
+  { portal, portalKey }: Program,
+  id: string,
+  path: string,
+  at: number,
+  damage: boolean,
+): Promise<void> {
+  const response = await fetch(`${portal}/api/documents/${id}/content?type=Signatures`, {
+    headers: portalKey,
   });
-  const path = join(root, 'signed.pdf');
-  await writeFile(path, Buffer.from(await response.arrayBuffer()));
-  const report = verifyFile({ format: 'Pades', path, at: systemClock.now() });
-  if (!report.ok) throw new Error(`The signed file does not verify: ${JSON.stringify(report.checks)}`);
-}
-
-/** Stores copies of a document under fresh ids and keys, with all the rows they would have. */
-async function seed(id: string): Promise<void> {
-  const store = openLmdbStore({ folder: storageLayout(root).db });
-  const model = await store.load({ kind: 'document', id });
-  if (model === undefined) throw new Error('The document is not stored.');
-  for (let done = 0; done < documents; done += SEED_GROUP) {
-    const count = Math.min(SEED_GROUP, documents - done);
-    await Promise.all(Array.from({ length: count }, (_, n) => store.commit(copyOf(model, done + n))));
-  }
-  await store.close();
-}
-
-function copyOf(model: StoredActor, n: number): Step {
-  const id = systemIds.uuid() as DocumentId;
-  const before = model.context as unknown as DocumentContext;
-  const context = {
-    ...before,
-    id,
-    key: systemIds.bytes(10).toString('hex').toUpperCase(),
-    order: before.order - 1 - n,
-    name: `Contract ${n}`,
-    actions: before.actions.map((action) => ({
-      ...action,
-      user: action.user && { ...action.user, email: `p${n % 5000}@example.org` },
-    })),
-  };
-  const actor: StoredActor = {
-    ...model,
-    address: { kind: 'document', id },
-    revision: 1,
-    context: context as never,
-    journalLength: 0,
-  };
-  const view = { id, state: actor.state, context };
-  const facts = {
-    rows: { put: documentDefinition.rows?.(view) ?? [], remove: [] },
-    counters: documentDefinition.counters?.(view) ?? {},
-  };
-  return {
-    actor,
-    basedOn: 0,
-    journal: [],
-    effects: [],
-    settles: null,
-    dropsEffects: false,
-    timers: { arm: [], disarm: [] },
-    names: { take: documentDefinition.names?.(view) ?? [], release: [] },
-    ...withCensus(facts, undefined, actor),
-  };
-}
-
-/** Each request has its time; how long it took is counted from then. */
-async function askAtRate(program: Program, path: string): Promise<number[]> {
-  await ask(program, path);
-  const times: number[] = [];
-  const started = systemClock.elapsed();
-  await Promise.all(
-    Array.from({ length: RATE * SECONDS }, async (_, n) => {
-      const due = started + (n * 1000) / RATE;
-      await systemClock.sleep(Math.max(0, due - systemClock.elapsed()));
-      await ask(program, path);
-      times.push(systemClock.elapsed() - due);
-    }),
-  );
-  return times;
-}
-
-function quantiles(times: readonly number[]): string {
-  const sorted = [...times].sort((left, right) => left - right);
-  const at = (share: number) =>
-    (sorted[Math.min(sorted.length - 1, Math.floor(share * sorted.length))] ?? 0).toFixed(1);
-  return `p50 ${at(0.5)} ms, p99 ${at(0.99)} ms, p99.9 ${at(0.999)} ms, longest ${at(1)} ms`;
+  const bytes = Buffer.from(await response.arrayBuffer());
+  if (damage) bytes.writeUInt8(bytes.readUInt8(bytes.length >> 1) ^ 1, bytes.length >> 1);
+  await writeFile(path, bytes);
+  const report = verifyFile({ format: 'Pades', path, at });
+  if (!report.ok)
+    throw new Unverified(
+      `The signed file of document ${id} does not verify: ${JSON.stringify(report.checks)}`,
+    );
 }

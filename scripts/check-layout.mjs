@@ -85,8 +85,11 @@ function relativeFindings(place, path, zone, entry) {
     return [`${place}: imports ${entry.from}, which belongs to no folder of the layout`];
   }
   if (other === zone) return [];
-  if (other === 'test') return [`${place}: imports ${target}; nothing may import tests or benchmarks`];
   const rules = ZONES[zone];
+  const isDoor = ZONES[other].enteredBy.some((door) => door.test(target));
+  if (other === 'test' && !(zone === 'bench' && isDoor)) {
+    return [`${place}: imports ${target}; nothing may import tests`];
+  }
   if (rules.imports === 'any') return [];
   const allowed = rules.imports[other];
   if (allowed === undefined) return [`${place}: ${zone} must not import ${other} (${target})`];
@@ -95,7 +98,7 @@ function relativeFindings(place, path, zone, entry) {
       `${place}: ${zone} may import types of ${other} only; write "import type", or have the value passed in`,
     ];
   }
-  if (!ZONES[other].enteredBy.some((door) => door.test(target))) {
+  if (!isDoor) {
     return [`${place}: ${target} is inside ${other}; import what that folder's index offers`];
   }
   return [];
@@ -110,7 +113,7 @@ function packageFindings(place, zone, from) {
   const name = from.startsWith('@') ? from.split('/').slice(0, 2).join('/') : from.split('/')[0];
   if (rules.packages === 'any' || rules.packages.includes(name)) return [];
   const home = Object.keys(ZONES).filter(
-    (other) => ZONES[other].packages.includes?.(name) && other !== 'test',
+    (other) => ZONES[other].packages.includes?.(name) && other !== 'bench',
   );
   const hint = home.length > 0 ? `it belongs to ${home.join(' and ')}` : 'no folder of the product may';
   return [`${place}: ${zone} must not import the package ${name}; ${hint}`];
@@ -125,7 +128,7 @@ function defaultExports({ path, list }) {
 }
 
 function takenInsteadOfPassedIn({ path, zone, list }) {
-  if (zone === 'test' || SOURCES_OF_CHANCE.includes(path)) return [];
+  if (ZONES[zone]?.ownTime || SOURCES_OF_CHANCE.includes(path)) return [];
   return list.flatMap((token, index) => {
     const rule = PASSED_IN.find(({ words }) =>
       words.every((word, offset) => isWord(list[index + offset], word)),

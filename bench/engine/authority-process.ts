@@ -7,6 +7,8 @@ const authority = await startAuthority();
 const { pki, timestampUrl } = authority;
 const facts: AuthorityFacts = {
   timestampUrl,
+  folder: pki.folder,
+  rootFile: pki.rootFile,
   root: pki.root.certificate,
   intermediates: [pki.issuing.certificate, pki.stamping.certificate],
   signers: {

@@ -9,12 +9,13 @@ import { createEvidenceSource } from '../../crypto/revocation/evidence-source.ts
 import { createTimestampAuthority } from '../../crypto/timestamps/authority.ts';
 import type { TrustSettings } from '../../crypto/validation/trust.ts';
 import { systemClock } from '../../runtime/index.ts';
+import type { TrustedRoot } from '../frame/judges.ts';
 
 export const KEYS = ['rsa2048', 'p256'] as const;
 export type KeyName = (typeof KEYS)[number];
 
 /** What the other process tells. */
-export interface AuthorityFacts {
+export interface AuthorityFacts extends TrustedRoot {
   readonly timestampUrl: string;
   readonly root: Uint8Array;
   readonly intermediates: readonly Uint8Array[];
@@ -26,6 +27,8 @@ export interface LocalAuthority {
   readonly services: SigningServices;
   /** Anchor: the root; only what files embed counts, so that nothing is waited for. */
   readonly trust: TrustSettings;
+  /** The same root, for programs of others. */
+  readonly trusted: TrustedRoot;
   close(): void;
 }
 
@@ -58,6 +61,7 @@ export async function startLocalAuthority(): Promise<LocalAuthority> {
       }),
     },
     trust: { anchors: [root], intermediates, revocation: 'soft' },
+    trusted: facts,
     close() {
       transport.close();
       child.disconnect();

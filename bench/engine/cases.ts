@@ -92,6 +92,11 @@ export function allCases(): BenchCase[] {
   return cases;
 }
 
+/** One case of each kind at level B: what a quick run has time for. */
+export function isUsual({ format, level, size, place }: BenchCase): boolean {
+  return level === 'B' && size === USUAL[format] && place === 'shm';
+}
+
 /** In words, for a line of a table and for choosing. */
 export function nameOf({ work, format, level, key, place, size, detached }: BenchCase): string {
   return `${work} ${format}${detached ? ' detached' : ''} ${level} ${size} ${key} ${place}`;

@@ -1,6 +1,5 @@
 /** Runs one case of the benchmark, and refuses figures of signatures that are no good. */
-import { existsSync, mkdtempSync, rmSync, unlinkSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { copyFileSync, readFileSync, unlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { envelopBytes } from '../../crypto/cades/sign.ts';
 import { signFile, signFileAtLevel } from '../../crypto/engine.ts';
@@ -8,24 +7,30 @@ import { signPdfBytes } from '../../crypto/pades/sign.ts';
 import type { SignFileRequest } from '../../crypto/types.ts';
 import { validateFile } from '../../crypto/validation/validate.ts';
 import { signXml } from '../../crypto/xades/sign.ts';
-import { type Figures, measure, measureWaiting } from '../measure.ts';
+import { type BenchContext, Unverified } from '../frame/bench.ts';
+import { judgedByOthers } from '../frame/judges.ts';
+import { measure, measureWaiting, type Rate, type Slices } from '../frame/rate.ts';
 import type { LocalAuthority } from './authority.ts';
 import { type BenchCase, contentOf, nameOf, type Place } from './cases.ts';
 
 /** Signatures under way at once where an authority is waited for. */
 const LANES = 8;
+/** Bytes of outputs that are kept until they are verified. */
+const KEPT = 64 << 20;
 
-export interface Bench {
-  /** Undefined when this machine lacks the place. */
-  run(one: BenchCase): Promise<Figures | undefined>;
-  close(): void;
+/** Undefined when this machine lacks the place. @throws {Unverified} */
+export type RunCase = (one: BenchCase) => Promise<Rate | undefined>;
+
+export interface Jobs {
+  readonly authority: LocalAuthority;
+  readonly context: BenchContext;
+  readonly folders: ReadonlyMap<Place, string>;
 }
 
-/** @param folder on the disk that is measured @param seconds each case is measured for */
-export function startBench(authority: LocalAuthority, seconds: number, folder = tmpdir()): Bench {
-  const folders = new Map<Place, string>([['disk', mkdtempSync(join(folder, 'sealwright-bench-'))]]);
-  if (existsSync('/dev/shm')) folders.set('shm', mkdtempSync('/dev/shm/sealwright-bench-'));
+export function caseRunner({ authority, context, folders }: Jobs): RunCase {
+  const { seconds } = context.settings;
   let files = 0;
+  let { damage } = context.settings;
 
   const requestFor = (one: BenchCase, path: string): SignFileRequest => {
     const input = join(path, `${++files}.${one.format === 'Pades' ? 'pdf' : 'xml'}`);
@@ -41,67 +46,117 @@ export function startBench(authority: LocalAuthority, seconds: number, folder = 
     };
   };
 
-  const mustPass = async (one: BenchCase, { input, output }: SignFileRequest): Promise<void> => {
+  const mustPass = async (one: BenchCase, { input, output }: Outcome): Promise<void> => {
     const content = one.detached ? { content: input } : {};
     const { format } = one;
     // What was time-stamped just now must be in the past.
     const at = Date.now() + 60_000;
     const report = await validateFile({ format, path: output, at, trust: authority.trust, ...content });
     if (report.indication === 'TOTAL-PASSED') return;
-    throw new Error(
-      `${nameOf(one)}: ${JSON.stringify([report.results.errors, report.signatures[0]?.results.errors])}`,
+    const [first] = report.signatures;
+    throw new Unverified(
+      `${nameOf(one)}: ${report.indication} ${JSON.stringify([report.results.errors, first?.results.errors])}`,
     );
   };
 
-  const signing = async (one: BenchCase, request: SignFileRequest): Promise<Figures> => {
-    const { output } = request;
-    if (one.level === 'B') {
-      const work = (): void => void signFile(request);
-      const figures = measure(seconds, work, () => unlinkSync(output));
-      work();
-      return figures;
-    }
-    const { services } = authority;
-    const figures = await measureWaiting(seconds, LANES, async (lane) => {
-      const own = { ...request, output: `${output}-${lane}` };
-      await signFileAtLevel(own, services);
-      unlinkSync(own.output);
-    });
-    await signFileAtLevel(request, services);
-    return figures;
+  /** Outputs `${output}-0`, … are verified and removed; the last is shown to others too. */
+  const checked = (one: BenchCase, { input, output }: Outcome): Outputs => {
+    let made = 0;
+    let shown = false;
+    const verify = async (): Promise<void> => {
+      const paths = Array.from({ length: made }, (_, n) => `${output}-${n}`);
+      if (damage && made > 0) spoil(`${output}-0`);
+      damage &&= made === 0;
+      for (const path of paths) await mustPass(one, { input, output: path });
+      context.verified('the engine', paths.length);
+      const sample = paths.at(-1);
+      if (!shown && sample !== undefined) await show(one, sample, input);
+      shown ||= sample !== undefined;
+      for (const path of paths) unlinkSync(path);
+      made = 0;
+    };
+    return {
+      next: () => `${output}-${made++}`,
+      slices: { calls: Math.ceil(KEPT / contentOf(one).length), settle: verify },
+    };
   };
 
-  const validating = async (one: BenchCase, request: SignFileRequest): Promise<Figures> => {
-    await signFileAtLevel(request, authority.services);
-    return measureWaiting(seconds, 1, () => mustPass(one, request));
+  const show = async (one: BenchCase, path: string, input: string): Promise<void> => {
+    const output = { name: nameOf(one), format: one.format, path, ...(one.detached && { content: input }) };
+    const by = await judgedByOthers(output, authority.trusted);
+    if (by !== undefined) context.verified(by, 1);
   };
 
-  return {
-    async run(one) {
-      if (one.place === 'memory') return inMemory(one, authority, seconds);
-      const path = folders.get(one.place);
-      if (path === undefined) return undefined;
-      const request = requestFor(one, path);
-      const figures = await (one.work === 'sign' ? signing : validating)(one, request);
-      await mustPass(one, request);
-      unlinkSync(request.input);
-      unlinkSync(request.output);
-      return figures;
-    },
-    close() {
-      for (const path of folders.values()) rmSync(path, { recursive: true, force: true });
-    },
+  const signing = (one: BenchCase, request: SignFileRequest): Promise<Rate> => {
+    const { next, slices } = checked(one, request);
+    if (one.level === 'B')
+      return measure(seconds, () => void signFile({ ...request, output: next() }), slices);
+    const sign = async () => void (await signFileAtLevel({ ...request, output: next() }, authority.services));
+    return measureWaiting(seconds, LANES, sign, slices);
+  };
+
+  const validating = async (one: BenchCase, request: SignFileRequest): Promise<Rate> => {
+    const { next, slices } = checked(one, request);
+    const output = next();
+    await signFileAtLevel({ ...request, output }, authority.services);
+    copyFileSync(output, request.output);
+    await slices.settle();
+    const rate = await measureWaiting(seconds, 1, () => mustPass(one, request));
+    unlinkSync(request.output);
+    return rate;
+  };
+
+  /** Parsing, hashing, CMS or XML, and the operation of the private key: no files. */
+  const inMemory = (one: BenchCase, request: SignFileRequest): Promise<Rate> => {
+    const content = contentOf(one);
+    const { next, slices } = checked(one, request);
+    const options = { signer: request.signer, at: request.at, digest: 'sha256' } as const;
+    const made: (readonly Uint8Array[])[] = [];
+    const sign = {
+      Pades: () => [signPdfBytes(content, options)],
+      Cades: () => {
+        const { head, tail } = envelopBytes(content, options);
+        return [head, content, tail];
+      },
+      Xades: () => {
+        const { before, inserted, content: inner, closing, after } = signXml(content, options);
+        return [before, inserted, inner, closing, after];
+      },
+    }[one.format];
+    const settle = async (): Promise<void> => {
+      for (const parts of made) writeFileSync(next(), Buffer.concat(parts));
+      made.length = 0;
+      await slices.settle();
+    };
+    return measure(seconds, () => void made.push(sign()), { ...slices, settle });
+  };
+
+  return async (one) => {
+    const path = folders.get(one.place === 'memory' ? 'shm' : one.place);
+    if (path === undefined) return undefined;
+    const request = requestFor(one, path);
+    const work = one.place === 'memory' ? inMemory : one.work === 'sign' ? signing : validating;
+    const rate = await work(one, request);
+    unlinkSync(request.input);
+    return rate;
   };
 }
 
-/** Parsing, hashing, CMS or XML, and the operation of the private key: no files. */
-function inMemory(one: BenchCase, authority: LocalAuthority, seconds: number): Figures {
-  const input = contentOf(one);
-  const options = { signer: authority.signers[one.key], at: Date.now(), digest: 'sha256' } as const;
-  const sign = {
-    Pades: () => signPdfBytes(input, options),
-    Cades: () => envelopBytes(input, options),
-    Xades: () => signXml(input, options),
-  }[one.format];
-  return measure(seconds, () => void sign());
+interface Outcome {
+  readonly input: string;
+  readonly output: string;
+}
+
+interface Outputs {
+  /** Path of the next one. */
+  readonly next: () => string;
+  readonly slices: Slices;
+}
+
+/** One bit in the middle, where content or signature is. */
+function spoil(path: string): void {
+  const bytes = readFileSync(path);
+  const at = bytes.length >> 1;
+  bytes.writeUInt8(bytes.readUInt8(at) ^ 1, at);
+  writeFileSync(path, bytes);
 }

@@ -6,7 +6,8 @@
 /**
  * Zones by name. `owns` decides which zone a file belongs to (first match wins); `enteredBy` lists the files that
  * other zones may import, as patterns; `imports` names the zones it may import from ('types' = `import type` only);
- * `packages` are the npm packages it may use; `builtins` false forbids node: modules.
+ * `packages` are the npm packages it may use; `builtins` false forbids node: modules; `ownTime` lets it ask the machine
+ * for time and randomness.
  */
 export const ZONES = {
   machines: {
@@ -69,12 +70,32 @@ export const ZONES = {
       http: 'all',
       settings: 'all',
       logging: 'all',
+      bench: 'all',
     },
     packages: ['commander'],
     builtins: true,
   },
-  /** Tests and benchmarks may import anything; nothing imports them. */
-  test: { owns: /^(test|bench)\//, enteredBy: [], imports: 'any', packages: 'any', builtins: true },
+  /**
+   * Benchmarks look into everything, and of the tests use the authority and the outside verifiers. They run where the
+   * product is installed: no package is theirs that only development has. Their load generators have a clock of their own.
+   */
+  bench: {
+    owns: /^bench\//,
+    enteredBy: [/^bench\/index\.ts$/],
+    imports: 'any',
+    packages: ['xstate', 'zod'],
+    builtins: true,
+    ownTime: true,
+  },
+  /** Tests may import anything; nothing imports them but what `enteredBy` says, and that only `bench`. */
+  test: {
+    owns: /^test\//,
+    enteredBy: [/^test\/(pki|verifiers)\//, /^test\/http\/memory-[a-z]+\.ts$/],
+    imports: 'any',
+    packages: 'any',
+    builtins: true,
+    ownTime: true,
+  },
 };
 
 /**

@@ -1,0 +1,24 @@
+/** All benchmarks there are. */
+import type { Bench, Profile } from './frame/bench.ts';
+
+interface Entry {
+  readonly profile: Profile;
+  load(): Promise<{ readonly bench: Bench }>;
+}
+
+export const CATALOG = {
+  engine: { profile: 'engine', load: () => import('./engine.ts') },
+  scaling: { profile: 'engine', load: () => import('./engine-scaling.ts') },
+  large: { profile: 'engine', load: () => import('./large.ts') },
+  watch: { profile: 'batch', load: () => import('./watch.ts') },
+  'crowded-folder': { profile: 'batch', load: () => import('./crowded-folder.ts') },
+  portal: { profile: 'portal', load: () => import('./portal.ts') },
+} as const satisfies { readonly [name: string]: Entry };
+
+export type BenchName = keyof typeof CATALOG;
+
+export const BENCH_NAMES = Object.keys(CATALOG) as readonly BenchName[];
+
+export function isBenchName(name: string): name is BenchName {
+  return Object.hasOwn(CATALOG, name);
+}

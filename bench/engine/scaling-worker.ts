@@ -1,0 +1,56 @@
+/** A thread that signs as fast as it can when told to, and does nothing in between. */
+import { sign } from 'node:crypto';
+import { writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { parentPort, workerData } from 'node:worker_threads';
+import { signFile } from '../../crypto/engine.ts';
+import { deserializeSigner, type SerializedSigner } from '../../crypto/keys/transfer.ts';
+import { noise, samplePdf } from '../samples.ts';
+
+export interface ScalingSetup {
+  readonly signer: SerializedSigner;
+  readonly folder: string;
+}
+
+export interface ScalingOrder {
+  /** The key alone, or a PDF of 28 KB from file to file. */
+  readonly work: 'crypto.sign' | 'pdf';
+  readonly seconds: number;
+  /** Of this order, for file names. */
+  readonly name: string;
+}
+
+export interface ScalingResult {
+  readonly perSecond: number;
+  /** Paths; to be verified and removed by whoever asked. */
+  readonly outputs: readonly string[];
+}
+
+const { signer: serialized, folder } = workerData as ScalingSetup;
+const signer = deserializeSigner(serialized);
+const data = noise(200, 'attributes');
+const pdf = samplePdf();
+
+parentPort?.on('message', ({ work, seconds, name }: ScalingOrder) => {
+  const input = join(folder, `${name}.pdf`);
+  writeFileSync(input, pdf);
+  const outputs: string[] = [];
+  const once = (): void => {
+    if (work === 'crypto.sign') {
+      if (signer.key.where === 'memory') sign('sha256', data, signer.key.keyObject);
+      return;
+    }
+    const output = `${input}.${outputs.length}`;
+    signFile({ format: 'Pades', input, output, signer, at: Date.now(), sync: false });
+    outputs.push(output);
+  };
+  let calls = 0;
+  const from = performance.now();
+  const until = from + seconds * 1000;
+  while (performance.now() < until) {
+    once();
+    calls += 1;
+  }
+  const perSecond = (calls / (performance.now() - from)) * 1000;
+  parentPort?.postMessage({ perSecond, outputs } satisfies ScalingResult);
+});

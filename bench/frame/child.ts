@@ -1,0 +1,60 @@
+/** A process of its own for one benchmark, so that none measures what another left behind. */
+import { mkdtempSync, rmSync } from 'node:fs';
+import { join, resolve } from 'node:path';
+import { describeFailure, systemClock } from '../../runtime/index.ts';
+import { CATALOG, isBenchName } from '../catalog.ts';
+import type { BenchContext, Spent } from './bench.ts';
+import type { Order, Told } from './wire.ts';
+
+const rooms: string[] = [];
+process.on('exit', () => {
+  for (const room of rooms) rmSync(room, { recursive: true, force: true });
+});
+for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, () => process.exit(1));
+// Whoever asked is gone.
+process.once('disconnect', () => process.exit(1));
+process.once('message', (order) => void obey(order as Order));
+
+function tell(told: Told): void {
+  process.send?.(told);
+}
+
+function context({ settings }: Order): BenchContext {
+  return {
+    settings,
+    clock: systemClock,
+    room() {
+      const room = resolve(mkdtempSync(join(settings.folder, '.bench-')));
+      rooms.push(room);
+      return room;
+    },
+    progress: (label, done, of) => tell({ type: 'progress', label, done, of }),
+    limit: (limit) => tell({ type: 'limit', limit }),
+    figure: (figure) => tell({ type: 'figure', figure }),
+    verified: (by, outputs) => tell({ type: 'verified', by, outputs }),
+    spent: (spent) => tell({ type: 'spent', spent }),
+  };
+}
+
+async function obey(order: Order): Promise<void> {
+  let failure: { code: string; message: string } | undefined;
+  try {
+    if (!isBenchName(order.name)) throw new Error(`No benchmark is called ${order.name}.`);
+    const { bench } = await CATALOG[order.name].load();
+    tell({ type: 'begun', question: bench.question, against: bench.limits });
+    await bench.run(context(order));
+  } catch (error) {
+    const { code, message } = describeFailure(error);
+    failure = { code, message };
+  }
+  process.send?.({ type: 'ended', spent: spent(), ...(failure && { failure }) } satisfies Told, () =>
+    process.exit(0),
+  );
+}
+
+/** By this process, all its threads included. */
+function spent(): Spent {
+  const { userCPUTime, systemCPUTime, maxRSS } = process.resourceUsage();
+  // `maxRSS` is in KiB.
+  return { user: userCPUTime / 1000, system: systemCPUTime / 1000, peak: maxRSS / 1024 };
+}

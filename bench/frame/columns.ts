@@ -1,0 +1,34 @@
+/** Figures and tables as people read them. */
+
+/** Four figures at most: `1,409`, `83.5`, `0.0417`. */
+export function number(value: number): string {
+  if (!Number.isFinite(value)) return '–';
+  if (Math.abs(value) >= 1000) return Math.round(value).toLocaleString('en-US');
+  return String(Number(value.toPrecision(Math.abs(value) >= 100 ? 4 : 3)));
+}
+
+export function percent(share: number): string {
+  const value = share * 100;
+  return `${Math.abs(value) < 10 ? Number(value.toPrecision(2)) : Math.round(value)} %`;
+}
+
+/** Left-aligned first column, the others as said; columns that are empty in every row are left out. */
+export function columns(
+  head: readonly string[],
+  rows: readonly (readonly string[])[],
+  left: readonly string[] = [],
+): string {
+  const kept = head.map((_, at) => at).filter((at) => at === 0 || rows.some((row) => (row[at] ?? '') !== ''));
+  const all = [head, ...rows];
+  const widths = kept.map((at) => Math.max(...all.map((row) => (row[at] ?? '').length)));
+  const line = (row: readonly string[]) =>
+    kept
+      .map((at, place) => {
+        const text = row[at] ?? '';
+        const width = widths[place] ?? 0;
+        return at === 0 || left.includes(head[at] ?? '') ? text.padEnd(width) : text.padStart(width);
+      })
+      .join('  ')
+      .trimEnd();
+  return `${all.map(line).join('\n')}\n`;
+}

@@ -1,0 +1,118 @@
+/**
+ * Two results side by side. What a machine can do differs between two of them, and between two days of one: so a figure
+ * that has a limit is judged by its share of the limit, which the same run measured, and where limits moved is said.
+ */
+import type { ComparedReport } from './report.ts';
+
+/** What the code did; `missing` where one run lacks it, or measured it in another unit. */
+export type Verdict = 'better' | 'worse' | 'same' | 'missing';
+
+export interface ComparedFigure {
+  readonly bench: string;
+  readonly name: string;
+  readonly unit: string;
+  readonly before: number | undefined;
+  readonly after: number | undefined;
+  /** Of the value, 0.1 = a tenth better, whether more or less is better. */
+  readonly gain: number | undefined;
+  /** Of the share of the limit; of the value, where there is no limit. What the verdict is about. */
+  readonly own: number | undefined;
+  readonly verdict: Verdict;
+  /** Whether a limit of both runs stands behind the verdict. */
+  readonly held: boolean;
+}
+
+export interface ComparedLimit {
+  readonly bench: string;
+  readonly name: string;
+  readonly unit: string;
+  readonly before: number;
+  readonly after: number;
+  /** 0.1 = the machine could do a tenth more, or needed so much less, in the second run. */
+  readonly moved: number;
+}
+
+export interface Comparison {
+  readonly figures: readonly ComparedFigure[];
+  readonly limits: readonly ComparedLimit[];
+  /** The median of how limits moved; undefined when no limit is in both. */
+  readonly machine: number | undefined;
+  /** Ways in which the runs were not alike, in words. */
+  readonly unlike: readonly string[];
+}
+
+/** Changes up to this are noise on a machine others use too. */
+export const NOISE = 0.1;
+
+/** Units of which less is better in a limit. */
+const LESS = ['s', 'ms', 'µs', 'MiB'];
+
+type ComparedBench = ComparedReport['benches'][number];
+
+export function compareReports(before: ComparedReport, after: ComparedReport): Comparison {
+  const names = [...new Set([...before.benches, ...after.benches].map(({ name }) => name))];
+  const pairs = names.map((name) => [name, benchOf(before, name), benchOf(after, name)] as const);
+  const limits = pairs.flatMap((pair) => comparedLimits(...pair));
+  const moves = limits.map(({ moved }) => moved).sort((one, other) => one - other);
+  return {
+    figures: pairs.flatMap((pair) => comparedFigures(...pair)),
+    limits,
+    machine: moves[Math.floor(moves.length / 2)],
+    unlike: differences(before, after),
+  };
+}
+
+function benchOf(report: ComparedReport, name: string): ComparedBench {
+  return report.benches.find((bench) => bench.name === name) ?? { name, limits: [], figures: [] };
+}
+
+function comparedLimits(bench: string, before: ComparedBench, after: ComparedBench): ComparedLimit[] {
+  return before.limits.flatMap(({ name, unit, value }) => {
+    const other = after.limits.find((limit) => limit.name === name && limit.unit === unit);
+    if (other === undefined) return [];
+    const moved = change(value, other.value, LESS.includes(unit) ? 'less' : 'more');
+    return [{ bench, name, unit, before: value, after: other.value, moved }];
+  });
+}
+
+function comparedFigures(bench: string, before: ComparedBench, after: ComparedBench): ComparedFigure[] {
+  const names = new Set([...before.figures, ...after.figures].map(({ name }) => name));
+  return [...names].map((name) => {
+    const [one, other] = [before, after].map(({ figures }) => figures.find((figure) => figure.name === name));
+    const both = one !== undefined && other !== undefined && one.unit === other.unit;
+    const gain = both ? change(one.value, other.value, one.better) : undefined;
+    const held = both && one.share !== undefined && other.share !== undefined && one.limit === other.limit;
+    const own = held ? change(one.share ?? 0, other.share ?? 0, 'more') : gain;
+    const verdict = own === undefined ? 'missing' : own > NOISE ? 'better' : own < -NOISE ? 'worse' : 'same';
+    return {
+      bench,
+      name,
+      unit: (other ?? one)?.unit ?? '',
+      before: one?.value,
+      after: other?.value,
+      gain,
+      own,
+      verdict,
+      held,
+    };
+  });
+}
+
+/** How much better the second is; both above 0. */
+function change(before: number, after: number, better: 'more' | 'less'): number {
+  return (better === 'more' ? after / before : before / after) - 1;
+}
+
+function differences(before: ComparedReport, after: ComparedReport): string[] {
+  const facts = (report: ComparedReport) => ({
+    machine: `${report.machine.threads} × ${report.machine.cpu}`,
+    node: report.node,
+    'seconds a figure': String(report.settings.seconds),
+    quick: String(report.settings.quick),
+  });
+  const [one, other] = [facts(before), facts(after)];
+  return Object.entries(one).flatMap(([name, value]) => {
+    const second = other[name as keyof typeof other];
+    return value === second ? [] : [`${name}: ${value}, then ${second}`];
+  });
+}

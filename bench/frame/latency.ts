@@ -1,0 +1,34 @@
+/** Keeps how long operations took, in bounded memory, to three figures. */
+import { createHistogram } from 'node:perf_hooks';
+import type { Latency } from './bench.ts';
+
+const NANOS = 1e6;
+/** An hour, in nanoseconds: what takes longer counts as this. */
+const LONGEST = 3_600_000 * NANOS;
+
+export class LatencyRecorder {
+  readonly #histogram = createHistogram({ lowest: 1, highest: LONGEST, figures: 3 });
+
+  /** @param millis above or equal to 0 */
+  record(millis: number): void {
+    this.#histogram.record(Math.min(LONGEST, Math.max(1, Math.round(millis * NANOS))));
+  }
+
+  get count(): number {
+    return this.#histogram.count;
+  }
+
+  /** @param rate see `Latency.rate` */
+  latency(rate?: number): Latency {
+    const at = (percent: number) => (this.count === 0 ? 0 : this.#histogram.percentile(percent) / NANOS);
+    return {
+      count: this.count,
+      p50: at(50),
+      p90: at(90),
+      p99: at(99),
+      p999: at(99.9),
+      longest: this.count === 0 ? 0 : this.#histogram.max / NANOS,
+      ...(rate !== undefined && { rate }),
+    };
+  }
+}

@@ -1,0 +1,53 @@
+/** How far a benchmark is: a bar with rate and time left on a terminal, a line now and then elsewhere. */
+import type { Clock } from '../../runtime/index.ts';
+
+const WIDTH = 24;
+/** Milliseconds between two lines, and between two drawings of the bar. */
+const LINE_EVERY = 10_000;
+const DRAW_EVERY = 100;
+const CLEAR_LINE = '\r\u001b[K';
+
+export interface Screen {
+  out(text: string): void;
+  err(text: string): void;
+  /** True when what `err` writes is seen by somebody, on a terminal. */
+  readonly live: boolean;
+}
+
+export class Progress {
+  readonly #screen: Pick<Screen, 'err' | 'live'>;
+  readonly #clock: Pick<Clock, 'elapsed'>;
+  readonly #name: string;
+  readonly #begun: number;
+  #last = Number.NEGATIVE_INFINITY;
+
+  constructor(name: string, screen: Pick<Screen, 'err' | 'live'>, clock: Pick<Clock, 'elapsed'>) {
+    this.#name = name;
+    this.#screen = screen;
+    this.#clock = clock;
+    this.#begun = clock.elapsed();
+  }
+
+  show(label: string, done: number, of: number): void {
+    const now = this.#clock.elapsed();
+    const { live } = this.#screen;
+    if (now - this.#last < (live ? DRAW_EVERY : LINE_EVERY) && done < of) return;
+    this.#last = now;
+    const share = of > 0 ? Math.min(1, done / of) : 0;
+    const seconds = (now - this.#begun) / 1000;
+    const rate = seconds > 0 ? done / seconds : 0;
+    const left = rate > 0 && done < of ? `, ${span((of - done) / rate)} left` : '';
+    const filled = Math.round(share * WIDTH);
+    const bar = live ? `[${'#'.repeat(filled)}${'.'.repeat(WIDTH - filled)}] ` : '';
+    const text = `${this.#name} ${bar}${done} of ${of}, ${rate.toPrecision(2)}/s${left}: ${label}`;
+    this.#screen.err(live ? `${CLEAR_LINE}${text}` : `${text}\n`);
+  }
+
+  end(): void {
+    if (this.#screen.live) this.#screen.err(CLEAR_LINE);
+  }
+}
+
+function span(seconds: number): string {
+  return seconds < 90 ? `${Math.ceil(seconds)} s` : `${Math.ceil(seconds / 60)} min`;
+}

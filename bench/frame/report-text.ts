@@ -1,0 +1,61 @@
+/** A result as people read it. */
+import type { Aim } from './bench.ts';
+import { columns, number, percent } from './columns.ts';
+import type { Circumstances } from './machine.ts';
+import type { BenchReport, JudgedFigure } from './report.ts';
+
+const HEAD = ['', 'value', 'p50 ms', 'p90', 'p99', 'p99.9', 'longest', 'CPU ms each', 'of its limit', 'aim'];
+
+export function circumstancesText({ date, commit, version, node, machine }: Circumstances): string {
+  return [
+    `date     ${date}`,
+    `commit   ${commit}, version ${version}`,
+    `node     ${node}`,
+    `machine  ${machine.threads} × ${machine.cpu}, ${machine.memory} MiB, ${machine.system}`,
+    '',
+  ].join('\n');
+}
+
+export function benchText(report: BenchReport): string {
+  const { name, question, limits, figures, failure, verified, spent, seconds } = report;
+  const told = limits.map((limit) => `  limit  ${limit.name}: ${number(limit.value)} ${limit.unit}\n`);
+  const table = figures.length > 0 ? `\n${columns(HEAD, figures.map(row), ['of its limit', 'aim'])}` : '';
+  const looked = Object.entries(verified).map(([by, outputs]) => `${number(outputs)} by ${by}`);
+  const [user, system] = [number(spent.user / 1000), number(spent.system / 1000)];
+  return [
+    `\n${name}: ${question}\n\n`,
+    ...told,
+    table,
+    '\n',
+    looked.length > 0 ? `  outputs found good: ${looked.join(', ')}\n` : '',
+    `  ${number(seconds)} s, processor ${user} s user and ${system} s system, peak memory ${number(spent.peak)} MiB\n`,
+    failure ? `  FAILED: ${failure.message} (${failure.code})\n` : '',
+  ].join('');
+}
+
+function row(figure: JudgedFigure): string[] {
+  const { name, value, unit, latency, cpu, share, limit } = figure;
+  const times = latency
+    ? [latency.p50, latency.p90, latency.p99, latency.p999, latency.longest].map(number)
+    : ['', '', '', '', ''];
+  return [
+    name,
+    `${number(value)} ${unit}`,
+    ...times,
+    cpu ? number(cpu.user + cpu.system) : '',
+    share === undefined ? '' : `${percent(share)} of ${limit}`,
+    figure.aim ? aimText(figure.aim, figure) : '',
+  ];
+}
+
+function aimText(aim: Aim, { unit, met }: JudgedFigure): string {
+  const [sign, bound] = 'atLeast' in aim ? ['≥', aim.atLeast] : ['≤', aim.atMost];
+  const wanted =
+    aim.of === 'share'
+      ? percent(bound)
+      : aim.of === 'value'
+        ? `${number(bound)} ${unit}`
+        : `${number(bound)} ms ${aim.of}`;
+  const verdict = met === undefined ? 'not judged' : met ? 'met' : 'missed';
+  return `${sign} ${wanted} ${verdict}`;
+}

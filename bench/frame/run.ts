@@ -1,0 +1,77 @@
+/** Runs benchmarks one after the other, each in a process of its own, and puts together what they tell. */
+import { fork } from 'node:child_process';
+import type { Clock } from '../../runtime/index.ts';
+import { type BenchName, CATALOG } from '../catalog.ts';
+import type { BenchSettings, Figure, Limit, Spent } from './bench.ts';
+import { Progress, type Screen } from './progress.ts';
+import { type BenchReport, judged } from './report.ts';
+import type { Failure, Order, Told } from './wire.ts';
+
+/** Never rejects: a benchmark that failed says so in its report. */
+export function runBench(
+  name: BenchName,
+  settings: BenchSettings,
+  { screen, clock }: { readonly screen: Screen; readonly clock: Clock },
+): Promise<BenchReport> {
+  const progress = new Progress(name, screen, clock);
+  const begun = clock.elapsed();
+  const limits: Limit[] = [];
+  const figures: Figure[] = [];
+  const verified: { [by: string]: number } = {};
+  let about: { readonly question: string; readonly against: readonly string[] } = {
+    question: '',
+    against: [],
+  };
+  let spent: Spent = { user: 0, system: 0, peak: 0 };
+  let failure: Failure | undefined = { code: 'bench.died', message: 'Its process died.' };
+
+  const hear = (told: Told): void => {
+    if (told.type === 'begun') about = { question: told.question, against: told.against };
+    else if (told.type === 'progress') progress.show(told.label, told.done, told.of);
+    else if (told.type === 'limit') limits.push(told.limit);
+    else if (told.type === 'figure') figures.push(told.figure);
+    else if (told.type === 'verified') verified[told.by] = (verified[told.by] ?? 0) + told.outputs;
+    else if (told.type === 'spent') spent = together(spent, told.spent);
+    else {
+      spent = beside(spent, told.spent);
+      failure = told.failure;
+    }
+  };
+  return new Promise((resolve) => {
+    // What a benchmark prints is for people who look on, never part of a result.
+    const child = fork(new URL('./child.js', import.meta.url), { stdio: ['ignore', 2, 2, 'ipc'] });
+    child.on('message', (told) => hear(told as Told));
+    child.on('error', (error) => {
+      failure = { code: 'bench.died', message: error.message };
+    });
+    child.on('close', () => {
+      progress.end();
+      resolve({
+        name,
+        profile: CATALOG[name].profile,
+        ...about,
+        ...(failure && { failure }),
+        seconds: (clock.elapsed() - begun) / 1000,
+        spent,
+        limits,
+        figures: figures.map((figure) => judged(figure, limits, settings.quick)),
+        verified,
+      });
+    });
+    child.send({ name, settings } satisfies Order);
+  });
+}
+
+/** Processes that the benchmark started ran one after the other: their times add up, and the largest counts. */
+function together(one: Spent, other: Spent): Spent {
+  return {
+    user: one.user + other.user,
+    system: one.system + other.system,
+    peak: Math.max(one.peak, other.peak),
+  };
+}
+
+/** The benchmark's own process was there beside them all the time. */
+function beside(others: Spent, own: Spent): Spent {
+  return { ...together(others, own), peak: others.peak + own.peak };
+}

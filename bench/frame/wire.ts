@@ -1,0 +1,24 @@
+/** What crosses between the command and the process that measures: plain data. */
+import type { BenchSettings, Figure, Limit, Spent } from './bench.ts';
+
+/** To the process: run this. */
+export interface Order {
+  readonly name: string;
+  readonly settings: BenchSettings;
+}
+
+/** From the process, in the order in which things happen; `ended` is the last. */
+export type Told =
+  | { readonly type: 'begun'; readonly question: string; readonly against: readonly string[] }
+  | { readonly type: 'progress'; readonly label: string; readonly done: number; readonly of: number }
+  | { readonly type: 'limit'; readonly limit: Limit }
+  | { readonly type: 'figure'; readonly figure: Figure }
+  | { readonly type: 'verified'; readonly by: string; readonly outputs: number }
+  | { readonly type: 'spent'; readonly spent: Spent }
+  | { readonly type: 'ended'; readonly spent: Spent; readonly failure?: Failure };
+
+export interface Failure {
+  /** `bench.unverified` for an output that is no good. */
+  readonly code: string;
+  readonly message: string;
+}

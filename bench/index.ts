@@ -1,0 +1,10 @@
+/** What the command line needs of the benchmarks. */
+export { BENCH_NAMES, type BenchName, CATALOG, isBenchName } from './catalog.ts';
+export { type BenchSettings, PROFILES } from './frame/bench.ts';
+export { compareReports } from './frame/compare.ts';
+export { comparisonText } from './frame/compare-text.ts';
+export { circumstances } from './frame/machine.ts';
+export type { Screen } from './frame/progress.ts';
+export { parseReport, reportOf } from './frame/report.ts';
+export { benchText, circumstancesText } from './frame/report-text.ts';
+export { runBench } from './frame/run.ts';

@@ -1,0 +1,74 @@
+/** Stores copies of one document under fresh ids and keys, with all the rows they would have. */
+import { storageLayout } from '../actors/index.ts';
+import { documentDefinition } from '../actors/portal/document-index.ts';
+import type { DocumentContext } from '../machines/document-context.ts';
+import type { DocumentId } from '../machines/ids.ts';
+import { withCensus } from '../runtime/census.ts';
+import { openLmdbStore, type Step, type StoredActor, systemIds } from '../runtime/index.ts';
+
+/** Steps committed together. */
+const GROUP = 2000;
+
+/**
+ * @param root of a program that does not run
+ * @param id of the document that is copied
+ * @param done is told how many are stored
+ */
+export async function storeCopies(
+  root: string,
+  id: string,
+  count: number,
+  done: (stored: number) => void,
+): Promise<void> {
+  const store = openLmdbStore({ folder: storageLayout(root).db });
+  try {
+    const model = await store.load({ kind: 'document', id });
+    if (model === undefined) throw new Error('The document is not stored.');
+    for (let stored = 0; stored < count; stored += GROUP) {
+      const length = Math.min(GROUP, count - stored);
+      await Promise.all(Array.from({ length }, (_, n) => store.commit(copyOf(model, stored + n))));
+      done(stored + length);
+    }
+  } finally {
+    await store.close();
+  }
+}
+
+function copyOf(model: StoredActor, n: number): Step {
+  const id = systemIds.uuid() as DocumentId;
+  const before = model.context as unknown as DocumentContext;
+  const context = {
+    ...before,
+    id,
+    key: systemIds.bytes(10).toString('hex').toUpperCase(),
+    order: before.order - 1 - n,
+    name: `Contract ${n}`,
+    actions: before.actions.map((action) => ({
+      ...action,
+      user: action.user && { ...action.user, email: `p${n % 5000}@example.org` },
+    })),
+  };
+  const actor: StoredActor = {
+    ...model,
+    address: { kind: 'document', id },
+    revision: 1,
+    context: context as never,
+    journalLength: 0,
+  };
+  const view = { id, state: actor.state, context };
+  const facts = {
+    rows: { put: documentDefinition.rows?.(view) ?? [], remove: [] },
+    counters: documentDefinition.counters?.(view) ?? {},
+  };
+  return {
+    actor,
+    basedOn: 0,
+    journal: [],
+    effects: [],
+    settles: null,
+    dropsEffects: false,
+    timers: { arm: [], disarm: [] },
+    names: { take: documentDefinition.names?.(view) ?? [], release: [] },
+    ...withCensus(facts, undefined, actor),
+  };
+}

@@ -1,0 +1,74 @@
+/** The whole program in a process of its own, asked over HTTP as its users would. */
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import type { BenchContext, Spent } from './frame/bench.ts';
+import { spentBy } from './frame/processes.ts';
+
+const MAIN = fileURLToPath(new URL('../main.js', import.meta.url));
+
+export interface Program {
+  /** Where the batch service listens, and the portal; empty for one that is off. */
+  readonly batch: string;
+  readonly portal: string;
+  /** The headers that name us to the batch service, and to the portal. */
+  readonly batchKey: Readonly<Record<string, string>>;
+  readonly portalKey: Readonly<Record<string, string>>;
+  spent(): Spent | undefined;
+  /** Stops it, and tells the context what it used. */
+  stop(): Promise<void>;
+}
+
+/**
+ * Starts it below `root`, on free ports, without rate limits.
+ * @param settings further ones, as `Section:Key`
+ */
+export async function startProgram(
+  context: BenchContext,
+  root: string,
+  settings: Readonly<Record<string, string | number | boolean>> = {},
+): Promise<Program> {
+  const all = {
+    'Storage:Root': root,
+    'Batch:Url': 'http://127.0.0.1:0',
+    'Portal:Url': 'http://127.0.0.1:0',
+    'RateLimiting:Enabled': false,
+    ...settings,
+  };
+  const words = Object.entries(all).map(([key, value]) => `--${key}=${value}`);
+  const child = spawn(process.execPath, [MAIN, 'serve', ...words], { stdio: ['ignore', 'pipe', 'inherit'] });
+  const kill = () => child.kill('SIGKILL');
+  process.once('exit', kill);
+  const ended = once(child, 'close');
+  let printed = '';
+  await new Promise<void>((resolve, reject) => {
+    void ended.then(() => reject(new Error(`The program ended: ${printed}`)));
+    child.stdout.on('data', (piece: Buffer) => {
+      printed += piece.toString();
+      if (printed.includes('Ready')) resolve();
+    });
+  });
+  const url = (name: string) => new RegExp(`${name}\\s+(http:\\S+)`).exec(printed)?.[1] ?? '';
+  const key = (name: string) => readFileSync(join(root, 'keys', name), 'utf8').trim();
+  const spent = () => spentBy(child.pid);
+  return {
+    batch: url('Batch API'),
+    portal: url('Portal'),
+    get batchKey() {
+      return { 'X-API-Key': key('api-key') };
+    },
+    get portalKey() {
+      return { 'X-Api-Key': `default|${key('portal-application-secret')}` };
+    },
+    spent,
+    async stop() {
+      const used = spent();
+      if (used) context.spent(used);
+      child.kill('SIGTERM');
+      await ended;
+      process.off('exit', kill);
+    },
+  };
+}

@@ -1,0 +1,167 @@
+/**
+ * `sealwright bench`: measures what this machine makes of the program, beside what it could do at all, or compares two
+ * kept results.
+ *
+ * Source: running.md, "Commands".
+ */
+import { accessSync, constants, readFileSync, writeFileSync } from 'node:fs';
+import { resolve } from 'node:path';
+import {
+  BENCH_NAMES,
+  type BenchName,
+  type BenchSettings,
+  benchText,
+  CATALOG,
+  circumstances,
+  circumstancesText,
+  compareReports,
+  comparisonText,
+  isBenchName,
+  PROFILES,
+  parseReport,
+  reportOf,
+  runBench,
+} from '../bench/index.ts';
+import { escapeControls } from '../logging.ts';
+import { type Clock, describeFailure } from '../runtime/index.ts';
+import { EXIT, type ExitCode } from './exit-codes.ts';
+import type { Terminal } from './terminal.ts';
+
+export interface BenchOptions {
+  readonly profile: readonly string[];
+  readonly seconds?: number;
+  readonly quick: boolean;
+  readonly only: readonly string[];
+  readonly folder: string;
+  readonly documents?: number;
+  readonly files?: number;
+  readonly json?: string;
+  /** Two files. */
+  readonly compare?: readonly string[];
+  readonly damage: boolean;
+}
+
+/** What is measured when nothing is said: usual, and quick. */
+const USUAL = { seconds: 1, documents: 100_000, files: 5_000 } as const;
+const QUICK = { seconds: 0.2, documents: 500, files: 100 } as const;
+
+export interface BenchParts {
+  readonly terminal: Terminal;
+  /** Somebody sees what `terminal.err` writes. */
+  readonly live: boolean;
+  readonly clock: Clock;
+}
+
+/** @param names benchmarks; all of the profiles when empty, all there are when there are no profiles either */
+export async function benchCommand(
+  names: readonly string[],
+  options: BenchOptions,
+  parts: BenchParts,
+): Promise<ExitCode> {
+  const { terminal } = parts;
+  if (options.compare !== undefined) return compare(options.compare, terminal);
+  const unknown = [
+    ...names.filter((name) => !isBenchName(name)),
+    ...options.profile.filter((name) => !PROFILES.some((profile) => profile === name)),
+  ];
+  if (unknown.length > 0) {
+    const there = PROFILES.map((profile) => `  ${profile.padEnd(8)} ${benchesOf([profile]).join(', ')}`);
+    refuse(
+      terminal,
+      `there is no benchmark or profile ${unknown.join(', ')}. Profiles and their benchmarks:\n${there.join('\n')}`,
+    );
+    return EXIT.refused;
+  }
+  const settings = settingsOf(options);
+  try {
+    accessSync(settings.folder, constants.W_OK);
+    // Before an hour of measuring, not after it.
+    if (options.json !== undefined) writeFileSync(options.json, '', { flag: 'a' });
+  } catch (error) {
+    refuse(terminal, describeFailure(error).message);
+    return EXIT.unavailable;
+  }
+  return measure(chosen(names, options.profile), settings, options.json, parts);
+}
+
+function chosen(names: readonly string[], profiles: readonly string[]): readonly BenchName[] {
+  const ofProfiles = benchesOf(profiles);
+  const asked = BENCH_NAMES.filter((name) => names.includes(name) || ofProfiles.includes(name));
+  return asked.length > 0 ? asked : BENCH_NAMES;
+}
+
+function benchesOf(profiles: readonly string[]): readonly BenchName[] {
+  return BENCH_NAMES.filter((name) => profiles.includes(CATALOG[name].profile));
+}
+
+function settingsOf({ quick, only, folder, damage, ...options }: BenchOptions): BenchSettings {
+  const { seconds, documents, files } = quick ? QUICK : USUAL;
+  return {
+    quick,
+    only,
+    damage,
+    folder: resolve(folder),
+    seconds: options.seconds ?? seconds,
+    documents: options.documents ?? documents,
+    files: options.files ?? files,
+  };
+}
+
+async function measure(
+  names: readonly BenchName[],
+  settings: BenchSettings,
+  json: string | undefined,
+  { terminal, live, clock }: BenchParts,
+): Promise<ExitCode> {
+  const around = circumstances(clock.now());
+  terminal.out(circumstancesText(around));
+  const screen = { out: terminal.out, err: terminal.err, live };
+  const benches = [];
+  for (const name of names) {
+    const report = await runBench(name, settings, { screen, clock });
+    benches.push(report);
+    terminal.out(escapeLines(benchText(report)));
+    if (json !== undefined)
+      writeFileSync(json, `${JSON.stringify(reportOf(around, settings, benches), null, 2)}\n`);
+  }
+  const failed = benches.filter(({ failure }) => failure !== undefined).map(({ name }) => name);
+  if (failed.length > 0) refuse(terminal, `failed: ${failed.join(', ')}.`);
+  return failed.length > 0 ? EXIT.failed : EXIT.good;
+}
+
+function compare(files: readonly string[], terminal: Terminal): ExitCode {
+  const [one, other, ...more] = files;
+  if (one === undefined || other === undefined || more.length > 0) {
+    refuse(terminal, '--compare takes two files.');
+    return EXIT.refused;
+  }
+  const reports = [];
+  for (const file of [one, other]) {
+    let text: string;
+    try {
+      text = readFileSync(file, 'utf8');
+    } catch (error) {
+      refuse(terminal, describeFailure(error).message);
+      return EXIT.unavailable;
+    }
+    const report = parseReport(text);
+    if (report === undefined) {
+      refuse(terminal, `${file} is no result of this command (--json).`);
+      return EXIT.refused;
+    }
+    reports.push(report);
+  }
+  const [before, after] = reports;
+  if (before && after)
+    terminal.out(escapeLines(comparisonText(compareReports(before, after), before, after)));
+  return EXIT.good;
+}
+
+function refuse(terminal: Terminal, text: string): void {
+  terminal.err(`sealwright bench: ${escapeLines(text)}\n`);
+}
+
+/** A table keeps its lines; names in it may come from a file of somebody else. */
+function escapeLines(text: string): string {
+  return text.split('\n').map(escapeControls).join('\n');
+}
