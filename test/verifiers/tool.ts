@@ -9,7 +9,8 @@ export interface ToolRun {
   readonly stderr: string;
 }
 
-const TIME_LIMIT = 30_000;
+/** A tool that was stopped at it has said nothing of the file, so it is long. */
+const TIME_LIMIT = 90_000;
 
 /** Debian package of each tool, for the message when it is missing. */
 const PACKAGES = {
@@ -68,7 +69,7 @@ export function isPresent(tool: ToolName): boolean {
   return found;
 }
 
-/** Runs one tool to its end, at most 30 seconds. Rejects only when it can't be started. */
+/** Runs one tool to its end, at most 90 seconds. Rejects when it can't be started, or was stopped. */
 export function runTool(
   tool: ToolName,
   args: readonly string[],
@@ -81,8 +82,8 @@ export function runTool(
       { ...options, timeout: TIME_LIMIT, maxBuffer: 64 << 20, env: { ...process.env, LC_ALL: 'C' } },
       (error, stdout, stderr) => {
         const code = error === null ? 0 : error.code;
-        if (code === 'ENOENT') reject(error);
-        else resolve({ exit: typeof code === 'number' ? code : -1, stdout, stderr });
+        if (typeof code === 'number') resolve({ exit: code, stdout, stderr });
+        else reject(new Error(`${tool} did not end by itself: ${error?.signal ?? code}`, { cause: error }));
       },
     );
   });
