@@ -79,7 +79,9 @@ export class Draft {
 
   /**
    * New objects in the order they were put, then the changed ones.
-   * @throws {CryptoError} `pdf.malformed` when the catalogue has to change and is no object of its own
+   * @throws {CryptoError} `pdf.malformed` when the catalogue has to change and is no object of its own, or when a
+   *   dictionary that has to change is that of a stream: written again without its data, it would take what lies in it
+   *   out of the document
    */
   objects(): readonly RevisionObject[] {
     const objects = this.#added.slice();
@@ -91,6 +93,12 @@ export class Draft {
       if (draft === this.catalog) catalogIsObject = true;
       if (!draft.changed) continue;
       const { number, generation } = reference;
+      if (draft.written !== undefined && this.pdf.plainObject(number)?.data !== undefined) {
+        throw new CryptoError(
+          'pdf.malformed',
+          `Object ${number} is a stream where a dictionary has to be, and cannot be updated.`,
+        );
+      }
       objects.push({ number, generation, body: draft.text() });
     }
     if (!catalogIsObject && this.catalog.changed) {

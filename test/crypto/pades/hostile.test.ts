@@ -99,6 +99,12 @@ test('references that go in circles are refused or passed over', (t) => {
   for (const [pdf, code] of circles) t.is(refusal(pdf), code, pdf.toString('latin1').slice(0, 80));
 });
 
+test('a stream where a dictionary has to be is never written again without its data', (t) => {
+  const page = stream('/Type /Page /Parent 2 0 R /MediaBox [0 0 200 200]', 'others need this');
+  t.is(refusal(with_(10, page)), 'pdf.malformed');
+  t.is(refusal(with_(4, stream('/Fields [7 0 R]', 'others need this'))), 'pdf.malformed');
+});
+
 test('cross-references that lead back to themselves are rebuilt from the objects', (t) => {
   const pdf = classicPdf(documentObjects());
   const start = pdf.lastIndexOf('xref\n0 1');
