@@ -17,6 +17,7 @@ const LONG = [
   'portal/{uploads,webhooks}/kill*',
   'portal/http/nonsense*',
   'commands/{backup,doctor}*',
+  'runtime/*-long*',
 ];
 const skipped = process.env.SEALWRIGHT_TESTS === 'all' ? [] : LONG;
 

@@ -1,23 +1,49 @@
 /**
- * The process that is killed. Tells actors to ask for work, does it, and says on standard output what it promised
- * (`ack <actor> <revision>`), after the step was durable. With `drain` it asks for nothing, does what is left, and
- * ends. The work itself is a line in a file: `<effect key>`.
+ * The process that is killed. Tells actors to ask for work of every kind, calls the far side for it, and says on
+ * standard output what it promised (`ack <actor> <revision>`), after the step was durable. With `drain` it asks for
+ * nothing, does what is left, and ends.
+ *
+ * node kill-worker.js <folder> <port of the far side> run|drain
  */
-import { appendFileSync } from 'node:fs';
+import { Agent, request } from 'node:http';
 import { join } from 'node:path';
 import {
+  type ActorAddress,
   createRuntime,
+  type EffectHandler,
+  type EffectTry,
+  Fatal,
   Faults,
   openLmdbStore,
   Retryable,
   systemClock,
   systemIds,
 } from '../../runtime/index.ts';
-import { LEDGERS, ledger } from './ledger.ts';
+import { dropsWork, EFFECT_KINDS, LEDGERS, ledger } from './ledger.ts';
+import { KEY_HEADER } from './strict-receiver.ts';
 
-const [, , folder = '', mode = 'run'] = process.argv;
+/** Requests in flight. */
+const LANES = 32;
+
+const [, , folder = '', port = '', mode = 'run'] = process.argv;
 const faults = Faults.parse(process.env['SEALWRIGHT_FAULTS']);
 const store = openLmdbStore({ folder: join(folder, 'store'), faults });
+const agent = new Agent({ keepAlive: true, maxSockets: 32 });
+
+async function call({ n }: { n: number }, { key, actor }: EffectTry): Promise<{ type: string; n: number }> {
+  const status = await new Promise<number | undefined>((resolve, reject) => {
+    const options = { agent, port, method: 'POST', headers: { [KEY_HEADER]: key } };
+    request(options, (response) => response.resume().on('end', () => resolve(response.statusCode)))
+      .on('error', reject)
+      .end(`${actor.id} ${n}`);
+  });
+  if (status !== 204) throw new Fatal('refused', `the far side answered ${status}`);
+  return { type: 'WORKED', n };
+}
+
+/** Nothing but what is doomed may ever fail for good: its outcome would be one too many. */
+const failed: EffectHandler['failed'] = () => ({ type: 'WORKED', n: -1 });
+
 const silent = () => {};
 const { system, start, stop } = createRuntime({
   store,
@@ -27,44 +53,68 @@ const { system, start, stop } = createRuntime({
   faults,
   definitions: [ledger],
   handlers: {
-    work: {
+    call: { after: 'durable', run: call, failed },
+    quick: { after: 'visible', run: call, failed },
+    lane: {
       after: 'durable',
-      run: async ({ n }: { n: number }, { key, failures }) => {
-        if (n % 5 === 0 && failures === 0)
-          throw new Retryable('busy', 'the first try of every fifth fails', 2);
-        appendFileSync(join(folder, 'work'), `${key}\n`);
-        return { type: 'WORKED', n };
+      lanes: { atOnce: 16, perLane: 2, of: ({ n }: { n: number }) => `lane-${n % 8}` },
+      run: call,
+      failed,
+    },
+    flaky: {
+      after: 'durable',
+      run: (effect, attempt) => {
+        if (attempt.failures === 0) throw new Retryable('busy', 'every first try fails', 2);
+        return call(effect, attempt);
       },
-      failed: () => ({ type: 'NEVER' }),
+      failed,
+    },
+    doomed: {
+      after: 'durable',
+      tries: 2,
+      run: () => Promise.reject(new Retryable('never', 'every try fails', 2)),
+      failed: ({ n }) => ({ type: 'GAVE_UP', n }),
     },
   },
 });
 
 for (const actor of LEDGERS) await system.create(actor, null);
 start();
-console.log('ready');
+
+function pick<T>(from: readonly T[], n: number): T {
+  const found = from[n % from.length];
+  if (found === undefined) throw new Error('nothing to pick from');
+  return found;
+}
+
+/** Every 16th request to those that drop makes them drop what is open. */
+function requestTo(actor: ActorAddress, turn: number) {
+  if (!dropsWork(actor)) {
+    return { type: 'ASK', kind: pick(EFFECT_KINDS, turn), to: pick(LEDGERS, turn * 7) };
+  }
+  if (turn % 16 === 15) return { type: 'DROP' };
+  return { type: 'ASK', kind: pick(EFFECT_KINDS, turn % 5), to: actor };
+}
 
 async function askForEver(lane: number): Promise<never> {
-  for (let n = lane; ; n++) {
-    const actor = LEDGERS[n % LEDGERS.length];
-    if (actor === undefined) throw new Error('no actors');
-    const outcome = await system.tell(actor, { type: 'ASK' });
+  for (let turn = lane; ; turn++) {
+    const actor = pick(LEDGERS, lane * 5 + turn * 11);
+    const outcome = await system.tell(actor, requestTo(actor, turn));
     if (!outcome.accepted) throw new Error(`refused: ${outcome.because}`);
     await outcome.durable;
-    console.log(`ack ${actor.id} ${outcome.revision}`);
+    process.stdout.write(`ack ${actor.id} ${outcome.revision}\n`);
   }
 }
 
 if (mode === 'drain') {
-  const pending = async () =>
-    (await store.nextEffectDue()) !== undefined || (await store.nextTimerDue()) !== undefined;
-  const open = async () => {
-    const { asked = 0, worked = 0 } = await store.counters('');
-    return asked !== worked || (await pending());
+  const isOpen = async () => {
+    for (const actor of LEDGERS) if ((await store.pendingEffects(actor)).length > 0) return true;
+    return (await store.nextTimerDue()) !== undefined;
   };
-  while (await open()) await systemClock.sleep(5);
+  while (await isOpen()) await systemClock.sleep(20);
   await stop();
   await store.close();
+  agent.destroy();
 } else {
-  await Promise.all(Array.from({ length: 16 }, (_, lane) => askForEver(lane)));
+  await Promise.all(Array.from({ length: LANES }, (_, lane) => askForEver(lane)));
 }
