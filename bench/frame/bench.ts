@@ -88,6 +88,8 @@ export interface Latency {
   readonly longest: number;
   /** Operations a second that were due, where they came at a fixed rate; then each counts from when it was due. */
   readonly rate?: number;
+  /** Operations that were told to come again later; `count` and times are of the others. */
+  readonly refused?: number;
 }
 
 /** Milliseconds of processor time. */

@@ -18,8 +18,7 @@ export class LatencyRecorder {
     return this.#histogram.count;
   }
 
-  /** @param rate see `Latency.rate` */
-  latency(rate?: number): Latency {
+  latency(): Latency {
     const at = (percent: number) => (this.count === 0 ? 0 : this.#histogram.percentile(percent) / NANOS);
     return {
       count: this.count,
@@ -28,7 +27,6 @@ export class LatencyRecorder {
       p99: at(99),
       p999: at(99.9),
       longest: this.count === 0 ? 0 : this.#histogram.max / NANOS,
-      ...(rate !== undefined && { rate }),
     };
   }
 }

@@ -22,22 +22,29 @@ const AWAKE = 1.5;
 /** Operations that are late are begun in one go, but others of this process get their turn between so many. */
 const AT_ONCE = 64;
 
+/** `refused`: the other side was asked for too much, said so, and is to be asked again later. */
+export type Ending = 'done' | 'refused';
+
 /**
- * @param work begins operation `n`, from 0, warm-up included, and resolves when it has ended
+ * @param work begins operation `n`, from 0, warm-up included, and resolves when it has ended; how long those that are
+ *   refused took counts for nothing, only how many they are
  * @returns latencies of those after the warm-up; rejects with the first failure, once all have ended
  */
 export async function atRate(
   clock: Clock,
   { perSecond, seconds, warmUp = 0 }: Pace,
-  work: (n: number) => Promise<void>,
+  work: (n: number) => Promise<Ending>,
 ): Promise<Latency> {
   const recorder = new LatencyRecorder();
   const first = Math.round(perSecond * warmUp);
   const all = first + Math.max(1, Math.round(perSecond * seconds));
   const begun = clock.elapsed();
+  let refused = 0;
   const operation = async (n: number, due: number): Promise<void> => {
-    await work(n);
-    if (n >= first) recorder.record(clock.elapsed() - due);
+    const ending = await work(n);
+    if (n < first) return;
+    if (ending === 'refused') refused += 1;
+    else recorder.record(clock.elapsed() - due);
   };
   const underWay: Promise<void>[] = [];
   for (let n = 0; n < all; n += 1) {
@@ -51,7 +58,7 @@ export async function atRate(
   }
   const failed = (await Promise.allSettled(underWay)).find((end) => end.status === 'rejected');
   if (failed !== undefined) throw failed.reason;
-  return recorder.latency(perSecond);
+  return { ...recorder.latency(), rate: perSecond, refused };
 }
 
 async function until(clock: Clock, due: number): Promise<void> {

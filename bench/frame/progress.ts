@@ -1,5 +1,6 @@
 /** How far a benchmark is: a bar with rate and time left on a terminal, a line now and then elsewhere. */
 import type { Clock } from '../../runtime/index.ts';
+import { number } from './columns.ts';
 
 const WIDTH = 24;
 /** Milliseconds between two lines, and between two drawings of the bar. */
@@ -18,8 +19,10 @@ export class Progress {
   readonly #screen: Pick<Screen, 'err' | 'live'>;
   readonly #clock: Pick<Clock, 'elapsed'>;
   readonly #name: string;
-  readonly #begun: number;
+  #begun: number;
   #last = Number.NEGATIVE_INFINITY;
+  #shown = '';
+  #of = 0;
 
   constructor(name: string, screen: Pick<Screen, 'err' | 'live'>, clock: Pick<Clock, 'elapsed'>) {
     this.#name = name;
@@ -30,16 +33,22 @@ export class Progress {
 
   show(label: string, done: number, of: number): void {
     const now = this.#clock.elapsed();
+    // Something else is counted from here on.
+    if (of !== this.#of) this.#begun = now;
+    this.#of = of;
     const { live } = this.#screen;
-    if (now - this.#last < (live ? DRAW_EVERY : LINE_EVERY) && done < of) return;
+    const what = `${label} ${done}`;
+    if (what === this.#shown || (now - this.#last < (live ? DRAW_EVERY : LINE_EVERY) && done < of)) return;
     this.#last = now;
+    this.#shown = what;
     const share = of > 0 ? Math.min(1, done / of) : 0;
     const seconds = (now - this.#begun) / 1000;
     const rate = seconds > 0 ? done / seconds : 0;
     const left = rate > 0 && done < of ? `, ${span((of - done) / rate)} left` : '';
     const filled = Math.round(share * WIDTH);
     const bar = live ? `[${'#'.repeat(filled)}${'.'.repeat(WIDTH - filled)}] ` : '';
-    const text = `${this.#name} ${bar}${done} of ${of}, ${rate.toPrecision(2)}/s${left}: ${label}`;
+    const speed = done > 0 ? `, ${number(rate)}/s${left}` : '';
+    const text = `${this.#name} ${bar}${done} of ${of}${speed}: ${label}`;
     this.#screen.err(live ? `${CLEAR_LINE}${text}` : `${text}\n`);
   }
 

@@ -4,7 +4,19 @@ import { columns, number, percent } from './columns.ts';
 import type { Circumstances } from './machine.ts';
 import type { BenchReport, JudgedFigure } from './report.ts';
 
-const HEAD = ['', 'value', 'p50 ms', 'p90', 'p99', 'p99.9', 'longest', 'CPU ms each', 'of its limit', 'aim'];
+const HEAD = [
+  '',
+  'value',
+  'p50 ms',
+  'p90',
+  'p99',
+  'p99.9',
+  'longest',
+  'refused',
+  'CPU ms each',
+  'of its limit',
+  'aim',
+];
 
 export function circumstancesText({ date, commit, version, node, machine }: Circumstances): string {
   return [
@@ -42,6 +54,7 @@ function row(figure: JudgedFigure): string[] {
     name,
     `${number(value)} ${unit}`,
     ...times,
+    latency?.refused ? percent(latency.refused / (latency.refused + latency.count)) : '',
     cpu ? number(cpu.user + cpu.system) : '',
     share === undefined ? '' : `${percent(share)} of ${limit}`,
     figure.aim ? aimText(figure.aim, figure) : '',

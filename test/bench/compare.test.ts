@@ -1,0 +1,98 @@
+import { readFileSync } from 'node:fs';
+import test from 'ava';
+import { compareReports } from '../../bench/frame/compare.ts';
+import { comparisonText } from '../../bench/frame/compare-text.ts';
+import { type ComparedReport, judged, parseReport } from '../../bench/frame/report.ts';
+
+function kept(name: string): ComparedReport {
+  const report = parseReport(readFileSync(`test/fixtures/bench/${name}.json`, 'utf8'));
+  if (report === undefined) throw new Error(`${name} is not a result.`);
+  return report;
+}
+const [before, after] = [kept('before'), kept('after')];
+
+test('a slower machine is not mistaken for slower code, nor the other way round', (t) => {
+  const { figures, limits, machine } = compareReports(before, after);
+  const of = (name: string) => figures.find((figure) => figure.name === name);
+  t.like(of('slower machine, same code'), { gain: -0.5, own: 0, verdict: 'same', held: true });
+  t.like(of('slower code'), { gain: -0.75, own: -0.5, verdict: 'worse', held: true });
+  t.like(of('faster code'), { gain: 0, own: 1, verdict: 'better', held: true });
+  t.like(of('walk'), { gain: -0.5, own: 0, verdict: 'same', held: true });
+  t.deepEqual(
+    limits.map(({ name, moved }) => [name, moved]),
+    [
+      ['key', -0.5],
+      ['list', -0.5],
+    ],
+  );
+  t.is(machine, -0.5);
+});
+
+test('a figure without a limit is judged by its value, less being better where it says so', (t) => {
+  const { figures } = compareReports(before, after);
+  t.like(
+    figures.find(({ name }) => name === 'peak'),
+    { before: 100, after: 80, gain: 0.25, verdict: 'better', held: false },
+  );
+});
+
+test('figures that one of two runs lacks, or measured in another unit, are shown as missing', (t) => {
+  const { figures } = compareReports(before, after);
+  const missing = figures.filter(({ verdict }) => verdict === 'missing');
+  t.deepEqual(
+    missing.map(({ bench, name, before: one, after: other }) => [bench, name, one, other]),
+    [
+      ['engine', 'gone', 7, undefined],
+      ['engine', 'other unit', 5, 5],
+      ['engine', 'new', undefined, 7],
+      ['old', 'only once', 1, undefined],
+    ],
+  );
+});
+
+test('a comparison says what moved, in which run it is missing, and how the runs were unlike', (t) => {
+  const other = { ...after, node: 'v22.0.0' };
+  const text = comparisonText(compareReports(before, other), before, other);
+  t.regex(text, /^not alike in node: v20\.20\.2, then v22\.0\.0$/m);
+  t.regex(text, /^engine: slower code +800 +200 +\/CPU s +−75 % +−50 % +worse$/m);
+  t.regex(text, /^engine: gone +7 +– .*missing, only before$/m);
+  t.regex(text, /^engine: new +– +7 .*missing, only after$/m);
+  t.regex(text, /^engine: key +1,000 +500 +\/CPU s +−50 % +the machine was slower$/m);
+  t.regex(text, /2 better, 1 worse, 2 same, 4 missing/);
+  t.regex(text, /limits moved by −50 %/);
+});
+
+test('runs without a common limit are compared with a warning', (t) => {
+  const bare = { ...after, benches: after.benches.map((bench) => ({ ...bench, limits: [] })) };
+  t.is(compareReports(before, bare).machine, undefined);
+  t.regex(comparisonText(compareReports(before, bare), before, bare), /No limit is in both/);
+});
+
+test('a result is read only when it is one', (t) => {
+  const { benches: _, ...headless } = after;
+  for (const text of ['', '{', '[]', '{"format":"sealwright-bench/2"}', JSON.stringify(headless)])
+    t.is(parseReport(text), undefined, text.slice(0, 40));
+});
+
+test('a share of the limit is good when it is large, whether more or less of the figure is better', (t) => {
+  const limits = [
+    { name: 'key', value: 1000, unit: '/s' },
+    { name: 'list', value: 2, unit: 's' },
+  ] as const;
+  const aim = (of: 'share' | 'p99', bound: number) =>
+    of === 'share'
+      ? ({ of, atLeast: bound, source: 'test' } as const)
+      : ({ of, atMost: bound, source: 'test' } as const);
+  const rate = { name: 'rate', value: 600, unit: '/s', better: 'more', limit: 'key' } as const;
+  t.like(judged({ ...rate, aim: aim('share', 0.6) }, limits), { share: 0.6, met: true });
+  t.like(judged({ ...rate, aim: aim('share', 0.61) }, limits), { share: 0.6, met: false });
+  t.is(
+    judged({ ...rate, aim: aim('share', 0.61) }, limits, true).met,
+    undefined,
+    'a quick run judges nothing',
+  );
+  t.is(judged({ ...rate, aim: aim('share', 0.6) }, []).met, undefined, 'the limit could not be measured');
+  t.is(judged({ ...rate, aim: aim('p99', 5) }, limits).met, undefined, 'there are no latencies');
+  const walk = { name: 'walk', value: 8, unit: 's', better: 'less', limit: 'list' } as const;
+  t.is(judged(walk, limits).share, 0.25);
+});

@@ -1,0 +1,102 @@
+import { setImmediate } from 'node:timers/promises';
+import test, { type ExecutionContext } from 'ava';
+import { LatencyRecorder } from '../../bench/frame/latency.ts';
+import { atRate } from '../../bench/frame/pace.ts';
+import { SimulatedClock } from '../../runtime/clock.ts';
+
+/** Lets a clock run until `work` is over. */
+async function driven<Result>(clock: SimulatedClock, work: Promise<Result>): Promise<Result> {
+  let over = false;
+  const end = work.finally(() => {
+    over = true;
+  });
+  // Looked at when it is returned.
+  end.catch(() => {});
+  while (!over) {
+    await setImmediate();
+    clock.advance(1);
+  }
+  return end;
+}
+
+/** Milliseconds; the driven clock moves in steps of one. */
+function near(t: ExecutionContext, actual: number, wanted: number, what: string): void {
+  t.true(Math.abs(actual - wanted) <= 2 + wanted / 500, `${what}: ${actual}, wanted ${wanted}`);
+}
+
+test('a server that stalls for a second is seen by everybody who came in that second', async (t) => {
+  const clock = new SimulatedClock();
+  // From 1 s to 2 s nothing is answered; otherwise an answer takes 5 ms.
+  const answer = async () => {
+    const now = clock.elapsed();
+    await clock.sleep(now >= 1000 && now < 2000 ? 2000 - now + 5 : 5);
+    return 'done' as const;
+  };
+  const latency = await driven(clock, atRate(clock, { perSecond: 100, seconds: 3 }, answer));
+  t.is(latency.count, 300);
+  t.is(latency.rate, 100);
+  near(t, latency.p50, 5, 'p50');
+  // 100 of the 300 came during the stall, and waited from 1005 ms down to 15 ms.
+  near(t, latency.p90, 705, 'p90');
+  near(t, latency.p99, 975, 'p99');
+  near(t, latency.longest, 1005, 'longest');
+});
+
+test('a request that is begun late, because this process was busy, counts from when it was due', async (t) => {
+  const clock = new SimulatedClock();
+  const held = async (n: number) => {
+    if (n === 10) clock.advance(50);
+    return 'done' as const;
+  };
+  const latency = await driven(clock, atRate(clock, { perSecond: 100, seconds: 1 }, held));
+  t.is(latency.count, 100);
+  near(t, latency.longest, 50, 'longest');
+  // 50, 40, 30, 20 and 10 ms: five of a hundred.
+  near(t, latency.p90, 0, 'p90');
+  t.true(latency.p99 >= 38, `p99 ${latency.p99}`);
+});
+
+test('what is done while warming up is not measured, and what is refused is counted apart', async (t) => {
+  const clock = new SimulatedClock();
+  const answer = async (n: number) => {
+    await clock.sleep(n < 100 ? 500 : 1);
+    return n % 4 === 0 ? ('refused' as const) : ('done' as const);
+  };
+  const pace = { perSecond: 100, seconds: 2, warmUp: 1 };
+  const latency = await driven(clock, atRate(clock, pace, answer));
+  t.is(latency.refused, 50);
+  t.is(latency.count, 150);
+  near(t, latency.longest, 1, 'longest');
+});
+
+test('a request that fails makes a measurement at a fixed rate fail', async (t) => {
+  const clock = new SimulatedClock();
+  const work = async (n: number) => {
+    if (n === 7) throw new Error('no answer');
+    return 'done' as const;
+  };
+  await t.throwsAsync(driven(clock, atRate(clock, { perSecond: 100, seconds: 0.1 }, work)), {
+    message: 'no answer',
+  });
+});
+
+test('percentiles of known latencies are those latencies to a thousandth', (t) => {
+  const recorder = new LatencyRecorder();
+  for (let millis = 1; millis <= 10_000; millis += 1) recorder.record(millis / 10);
+  const { count, p50, p90, p99, p999, longest } = recorder.latency();
+  t.is(count, 10_000);
+  const wanted = [500, 900, 990, 999, 1000];
+  [p50, p90, p99, p999, longest].forEach((value, at) => {
+    const right = wanted[at] ?? 0;
+    t.true(Math.abs(value - right) <= right / 500, `${value}, wanted ${right}`);
+  });
+});
+
+test('without a single latency every percentile is zero, and an hour is the longest there is', (t) => {
+  t.deepEqual(new LatencyRecorder().latency(), { count: 0, p50: 0, p90: 0, p99: 0, p999: 0, longest: 0 });
+  const recorder = new LatencyRecorder();
+  recorder.record(0);
+  recorder.record(1e9);
+  t.is(recorder.latency().count, 2);
+  t.true(recorder.latency().longest <= 3_600_000 * 1.002);
+});
