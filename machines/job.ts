@@ -33,7 +33,9 @@
  * | Canceled       | FORGET_KEY       | Canceled       |                          |
  *
  * `release` is to verify and, when that succeeded, to encrypt and publish: one piece of work, so that nothing is
- * published that was verified by an earlier life of the process.
+ * published that was verified by an earlier life of the process. Where signing and releasing were one piece of work, as
+ * they are for small files, SIGNED carries what came of the release: the job goes on to RELEASED or FAIL in the same
+ * step and asks for nothing.
  *
  * FAIL and RESTARTED also drop what the job had asked for and not yet been given.
  *
@@ -44,7 +46,7 @@
  * Source: Batch Signing Service API, "States and transitions"; history texts from batch-gaps §4, remote portal §8,
  * clearing §14.
  */
-import { assign, setup } from 'xstate';
+import { assign, raise, setup } from 'xstate';
 import type { FolderName, JobId, Millis, ProfileName } from './ids.ts';
 import type { RecordEffect } from './system-event.ts';
 
@@ -177,6 +179,23 @@ export interface JobContext extends Omit<JobInput, 'at'> {
   readonly inputLeft: boolean;
 }
 
+/** Verified and published. */
+export interface Release {
+  readonly type: 'RELEASED';
+  readonly outputFileName: string;
+  /** Left out: it was. */
+  readonly verified?: boolean;
+  /** Present for an encrypted output: the file as published. */
+  readonly encrypted?: FileDigest;
+  readonly times?: Omit<StageTimes, 'sign' | 'stage'>;
+}
+
+export interface Failure {
+  readonly type: 'FAIL';
+  readonly code: string | null;
+  readonly message: string;
+}
+
 export type JobEvent = { readonly at: Millis } & (
   | { readonly type: 'CLAIM' }
   | { readonly type: 'CLAIM_REMOTE' }
@@ -188,19 +207,13 @@ export type JobEvent = { readonly at: Millis } & (
       readonly ms?: number;
       /** Of `ms`. */
       readonly stageMs?: number;
+      /** What came of releasing it, where that is done already. */
+      readonly release?: Release | Failure;
     }
   | { readonly type: 'DISPATCHED'; readonly documentId: string; readonly input: StagedInput }
   | { readonly type: 'CONCLUDED'; readonly signed: FileDigest }
-  | {
-      readonly type: 'RELEASED';
-      readonly outputFileName: string;
-      /** Left out: it was. */
-      readonly verified?: boolean;
-      /** Present for an encrypted output: the file as published. */
-      readonly encrypted?: FileDigest;
-      readonly times?: Omit<StageTimes, 'sign' | 'stage'>;
-    }
-  | { readonly type: 'FAIL'; readonly code: string | null; readonly message: string }
+  | Release
+  | Failure
   | { readonly type: 'RESTARTED' }
   | { readonly type: 'TIDIED'; readonly diverged: boolean }
   | { readonly type: 'TIDY_FAILED'; readonly message: string }
@@ -214,11 +227,14 @@ export type JobEvent = { readonly at: Millis } & (
 export type JobEffect =
   | RecordEffect
   | {
+      /** Stage and sign; verify and publish as well what is small. */
       readonly do: 'sign';
       readonly originalPath: string;
       readonly fileName: string;
       readonly format: JobFormat;
       readonly profileName: ProfileName;
+      /** Of the output folder, as in `JobInput`. */
+      readonly subfolder?: string;
     }
   | {
       /** Stage, upload and create the document on the remote portal. */
@@ -278,10 +294,24 @@ const machine = setup({
   actions: {
     // The runtime reads the parameters of these three; they never run.
     effect: (_, _effect: JobEffect) => {},
-    note: (_, _line: { readonly message: string }) => {},
+    note: (_, _line: { readonly message: string; readonly state?: JobState }) => {},
     dropEffects: () => {},
+    // On the way of every job one assignment does all of a transition: each copies the whole context.
     touch: assign({ updatedAt: ({ event }) => event.at }),
     end: assign({ endedAt: ({ event }) => event.at }),
+    keepSigned: assign(({ event }) =>
+      event.type === 'SIGNED'
+        ? {
+            updatedAt: event.at,
+            input: event.input,
+            signed: event.signed,
+            times: {
+              ...(event.stageMs !== undefined && { stage: event.stageMs }),
+              ...(event.ms !== undefined && { sign: event.ms }),
+            },
+          }
+        : {},
+    ),
     forgetKey: assign({ uploadKey: null }),
     recordFailure: assign(({ event }) =>
       event.type === 'FAIL'
@@ -307,6 +337,12 @@ const askRelease = {
   }),
 } as const;
 
+const keepSigned = [
+  'keepSigned',
+  // The step may end in another state; this line stands for this one.
+  { type: 'note', params: { message: 'Signed.', state: 'Verifying' } },
+] as const;
+
 /** What the remote portal is told about a document that is canceled there. Source: batch-gaps §8, step "cancel". */
 const askCancelRemote = {
   type: 'effect',
@@ -322,7 +358,7 @@ const forgettingKey = { actions: 'forgetKey' } as const;
 
 const clearing = { target: CLEARED, guard: 'tidy' } as const;
 
-/** Only a job that was being published can have left a file in the output folder. */
+/** Only a job that was signed here, or was being published, can have left a file in the output folder. */
 const askQuarantine = (publishing: boolean) =>
   ({
     type: 'effect',
@@ -384,6 +420,7 @@ const askWork = (work: 'sign' | 'dispatch') =>
       fileName: context.fileName,
       format: context.format,
       profileName: context.profileName,
+      ...(work === 'sign' && context.subfolder && { subfolder: context.subfolder }),
     }),
   }) as const;
 
@@ -437,13 +474,20 @@ export const jobMachine = machine.createMachine({
         FORGET_KEY: forgettingKey,
         CLAIM: {
           target: 'Processing',
-          actions: ['touch', assign({ claimedAt: ({ event }) => event.at }), noteClaim, askWork('sign')],
+          actions: [
+            assign(({ event }) => ({ updatedAt: event.at, claimedAt: event.at })),
+            noteClaim,
+            askWork('sign'),
+          ],
         },
         CLAIM_REMOTE: {
           target: 'Processing',
           actions: [
-            'touch',
-            assign({ claimedAt: ({ event }) => event.at, method: 'RemoteSigner' }),
+            assign(({ event }) => ({
+              updatedAt: event.at,
+              claimedAt: event.at,
+              method: 'RemoteSigner' as SigningMethod,
+            })),
             noteClaim,
             askWork('dispatch'),
           ],
@@ -454,22 +498,14 @@ export const jobMachine = machine.createMachine({
     Processing: {
       on: {
         FORGET_KEY: forgettingKey,
-        SIGNED: {
-          target: 'Verifying',
-          actions: [
-            'touch',
-            assign({
-              input: ({ event }) => event.input,
-              signed: ({ event }) => event.signed,
-              times: ({ event: { ms, stageMs } }) => ({
-                ...(stageMs !== undefined && { stage: stageMs }),
-                ...(ms !== undefined && { sign: ms }),
-              }),
-            }),
-            { type: 'note', params: { message: 'Signed.' } },
-            askRelease,
-          ],
-        },
+        SIGNED: [
+          {
+            guard: ({ event }) => event.release !== undefined,
+            target: 'Verifying',
+            actions: [...keepSigned, raise(({ event }) => ({ ...event.release, at: event.at }) as JobEvent)],
+          },
+          { target: 'Verifying', actions: [...keepSigned, askRelease] },
+        ],
         DISPATCHED: {
           target: 'AwaitingSigner',
           actions: [
@@ -487,8 +523,8 @@ export const jobMachine = machine.createMachine({
             },
           ],
         },
-        FAIL: failing(false),
-        RESTARTED: failing(false),
+        FAIL: failing(true),
+        RESTARTED: failing(true),
       },
     },
     Verifying: {
@@ -497,15 +533,15 @@ export const jobMachine = machine.createMachine({
         RELEASED: {
           target: 'Completed',
           actions: [
-            'touch',
-            'end',
-            assign({
-              outputFileName: ({ event }) => event.outputFileName,
-              outputEncrypted: ({ event }) => event.encrypted !== undefined,
-              output: ({ event }) => event.encrypted ?? null,
-              times: ({ context, event }) => ({ ...context.times, ...event.times }),
+            assign(({ context, event }) => ({
+              updatedAt: event.at,
+              endedAt: event.at,
+              outputFileName: event.outputFileName,
+              outputEncrypted: event.encrypted !== undefined,
+              output: event.encrypted ?? null,
+              times: { ...context.times, ...event.times },
               untidy: true,
-            }),
+            })),
             {
               type: 'note',
               params: ({ event }) => ({

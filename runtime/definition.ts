@@ -19,7 +19,7 @@ export interface ActorView {
  * The machine asks for things through four actions the runtime knows:
  * - `{ type: 'effect', params: { do, … } }`  store this work with the state (`do: 'tell'` with `to` and `event` is
  *   built in: a message to another actor, consumed there once);
- * - `{ type: 'note', params: { message } }`  write a journal line;
+ * - `{ type: 'note', params: { message } }`  write a journal line; with `state`, of a state only passed through;
  * - `{ type: 'dropEffects' }`                forget this actor's pending effects;
  * - XState's own delayed transitions (`after`), which become stored deadlines.
  */

@@ -4,7 +4,8 @@ import type { ActorEvent, Millis, StoredEffect } from './ports.ts';
 
 export type AskedAction =
   | { readonly kind: 'effect'; readonly effect: StoredEffect['effect'] }
-  | { readonly kind: 'note'; readonly message: string }
+  /** `state`: passed through on the way to the one the step ends in; left out: that one. */
+  | { readonly kind: 'note'; readonly message: string; readonly state?: string }
   | { readonly kind: 'drop-effects' }
   | { readonly kind: 'arm'; readonly name: string; readonly delay: Millis; readonly event: ActorEvent }
   | { readonly kind: 'disarm'; readonly name: string }
@@ -26,7 +27,7 @@ export function readAction(type: string, params: unknown): AskedAction {
     case 'effect':
       return { kind: 'effect', effect: readEffect(params) };
     case 'note':
-      return { kind: 'note', message: readNote(params) };
+      return readNote(params);
     case 'dropEffects':
       return DROP_EFFECTS;
     case 'xstate.raise':
@@ -47,10 +48,11 @@ function readEffect(params: unknown): StoredEffect['effect'] {
   return effect as StoredEffect['effect'];
 }
 
-function readNote(params: unknown): string {
-  const note = params as { readonly message?: unknown } | null | undefined;
+function readNote(params: unknown): AskedAction {
+  const note = params as { readonly message?: unknown; readonly state?: unknown } | null | undefined;
   if (typeof note?.message !== 'string') throw malformed('note', 'its params need a text `message`');
-  return note.message;
+  const { message, state } = note;
+  return typeof state === 'string' ? { kind: 'note', message, state } : { kind: 'note', message };
 }
 
 /** An undelayed raise was consumed inside the transition; a delayed one becomes a stored deadline. */

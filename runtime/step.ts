@@ -205,7 +205,13 @@ function assemble(
         });
         break;
       case 'note':
-        journal.push({ id: ++journalLength, at: now, state, message: asked.message, cause });
+        journal.push({
+          id: ++journalLength,
+          at: now,
+          state: asked.state ?? state,
+          message: asked.message,
+          cause,
+        });
         break;
       case 'drop-effects':
         dropsEffects = true;

@@ -46,30 +46,22 @@ export function removeOriginal(
   return 'removed';
 }
 
+/** Where an output of a job may be that no step knows of. */
+export interface MaybePublished {
+  /** The folder. */
+  readonly output: string;
+  /** Names the output may have there. */
+  readonly names: readonly string[];
+  /** Names in the working folder of what may have been published. */
+  readonly signedNames: readonly string[];
+}
+
 /**
- * Moves a working folder to the error folder. Where the job had begun to publish, the output it may have
- * linked is taken back first: an output nobody committed must not be found.
- *
- * @param published Names the output may have, and the names in the working folder of what may have been published.
+ * Moves a working folder to the error folder. Where the job may have begun to publish, its output is taken back first.
  */
-export function quarantine(
-  folder: string,
-  target: string,
-  published: {
-    readonly output: string;
-    readonly names: readonly string[];
-    readonly signedNames: readonly string[];
-  } | null,
-): void {
+export function quarantine(folder: string, target: string, published: MaybePublished | null): void {
   if (!existsSync(folder)) return;
-  if (published) {
-    for (const signedName of published.signedNames) {
-      const signed = join(folder, signedName);
-      dropHiddenCopy(signed, published.output);
-      if (!existsSync(signed)) continue;
-      for (const name of published.names) takeBack(signed, join(published.output, name));
-    }
-  }
+  if (published) takeBack(folder, published);
   try {
     move(folder, target);
   } catch (error) {
@@ -81,7 +73,17 @@ export function quarantine(
   }
 }
 
-function takeBack(signed: string, output: string): void {
+/** Takes back what this working folder's job may have published: an output nobody committed must not be found. */
+export function takeBack(folder: string, { output, names, signedNames }: MaybePublished): void {
+  for (const signedName of signedNames) {
+    const signed = join(folder, signedName);
+    dropHiddenCopy(signed, output);
+    if (!existsSync(signed)) continue;
+    for (const name of names) withdraw(signed, join(output, name));
+  }
+}
+
+function withdraw(signed: string, output: string): void {
   if (!isPublished(signed, output)) return;
   unlinkSync(output);
   syncDirectory(dirname(output));

@@ -29,8 +29,11 @@ export class WorkingFolders {
     return join(this.#processing, jobId);
   }
 
-  /** An empty folder for the job; what an earlier try left in it is removed. */
-  open(jobId: string): string {
+  /**
+   * An empty folder for the job; what an earlier try left in it is removed.
+   * @param removing told before that, with the folder
+   */
+  open(jobId: string, removing: (folder: string) => void = () => {}): string {
     const folder = this.pathOf(jobId);
     const spare = this.#spares.pop();
     if (spare !== undefined) {
@@ -48,6 +51,7 @@ export class WorkingFolders {
       mkdirSync(folder, { mode: 0o750 });
     } catch (error) {
       if (errno(error) !== 'EEXIST') throw error;
+      removing(folder);
       rmSync(folder, { recursive: true, force: true });
       mkdirSync(folder, { mode: 0o750 });
     }

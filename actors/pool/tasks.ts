@@ -11,8 +11,19 @@ interface JobTask {
   readonly fileName: string;
 }
 
-/** Stage and sign in the working folder. The caller makes the signed file durable. */
-export interface SignTask extends JobTask {
+/** Where a job's output goes. */
+interface OutputPlace {
+  /** Directory below the output folder; `''` for the folder itself. */
+  readonly subfolder: string;
+  /** `suffix`: a taken name gets the job's id; `fail`: it fails the job (`Storage:OutputCollision`). */
+  readonly collision: 'suffix' | 'fail';
+}
+
+/**
+ * Stage and sign in the working folder; a small file is released as well, see the result. Of any other the caller makes
+ * the signed file durable. Only for jobs whose claim is durable, since it may publish.
+ */
+export interface SignTask extends JobTask, OutputPlace {
   readonly task: 'sign';
   readonly originalPath: string;
   readonly format: JobFormat;
@@ -28,7 +39,7 @@ export interface StageTask extends JobTask {
 }
 
 /** Verify the signed file as it is on disk; good: link it into the output folder. The caller syncs the folder. */
-export interface ReleaseTask extends JobTask {
+export interface ReleaseTask extends JobTask, OutputPlace {
   readonly task: 'release';
   readonly format: JobFormat;
   readonly profile: string;
@@ -37,10 +48,6 @@ export interface ReleaseTask extends JobTask {
   /** True: signed on the remote portal, by somebody else's key. */
   readonly remote: boolean;
   readonly at: number;
-  /** Directory below the output folder; `''` for the folder itself. */
-  readonly subfolder: string;
-  /** `suffix`: a taken name gets the job's id; `fail`: it fails the job (`Storage:OutputCollision`). */
-  readonly collision: 'suffix' | 'fail';
 }
 
 export interface TidyTask extends JobTask {
@@ -67,6 +74,14 @@ export interface PoolResults extends PortalResults {
     readonly signed: { readonly sha256: string; readonly length: number };
     /** Copying the input, milliseconds. */
     readonly stageMs: number;
+    /** Staging and signing, with what authorities took, milliseconds. */
+    readonly signMs: number;
+    /** What the thread worked, milliseconds: without waiting for the disk. */
+    readonly workMs: number;
+    /** What came of verifying and publishing it; left out: that is still to be done. The caller syncs the folder. */
+    readonly release?:
+      | { readonly ok: true; readonly result: PoolResults['release'] }
+      | { readonly ok: false; readonly code: string; readonly message: string };
   };
   readonly stage: { readonly input: StagedInput; readonly path: string };
   readonly release: {

@@ -151,7 +151,8 @@ async function wreckage(layout: StorageLayout, seed: number) {
     if (way === 'Completed') {
       if (existsSync(signed)) await link(signed, output);
       else await writeFile(output, `signed ${content}`);
-    } else if (way === 'Verifying' && existsSync(signed) && chance.percent(60)) await link(signed, output);
+    } else if ((way === 'Processing' || way === 'Verifying') && existsSync(signed) && chance.percent(60))
+      await link(signed, output);
     // A recovery that was cut short itself.
     if ((way === 'Processing' || way === 'Failed') && chance.percent(20)) {
       await mkdir(join(layout.error, id));

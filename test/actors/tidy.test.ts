@@ -58,14 +58,10 @@ test('an input that cannot be removed is signed once, also after a restart, unti
   const clock = new HastyClock();
   const first = await room(t, { otherFolder: folder, clock });
   // From its publishing on, nothing can be looked at, let alone removed, behind the path of the input.
-  first.faults.arm(
-    'effect.leased.before-run',
-    async () => {
-      await rename(folder, aside);
-      await symlink(folder, folder);
-    },
-    3,
-  );
+  first.faults.arm('effect.leased.before-run/tidy', async () => {
+    await rename(folder, aside);
+    await symlink(folder, folder);
+  });
   await first.reach('Completed', 1);
   clock.haste(300);
   const [job] = (await first.batch.jobs.list({ statuses: [], profile: undefined, page: 1, pageSize: 9 }))

@@ -128,6 +128,39 @@ test('a failed job keeps its reason, and a restarted one says so', (t) => {
   t.like(restarted.context, { errorMessage: RESTART_MESSAGE, errorCode: null, updatedAt: 6 });
 });
 
+test('a job whose file was signed and released in one piece of work passes Verifying on its way to its end', (t) => {
+  const released = { type: 'RELEASED', outputFileName: 'a.signed.pdf', times: { verify: 2, output: 1 } };
+  const snapshot = jobMachine.resolveState({
+    value: 'Processing',
+    context: initialContext(jobMachine, input) as never,
+  });
+  const signed = (release: object) =>
+    transition(jobMachine, snapshot, {
+      ...withEvent('SIGNED'),
+      ms: 5,
+      stageMs: 1,
+      release,
+    } as never);
+  const asked = (actions: readonly { readonly type: string; readonly params?: unknown }[], type: string) =>
+    actions.filter((action) => action.type === type).map(({ params }) => params as object);
+  const [completed, published] = signed(released);
+  t.is(completed.value, 'Completed');
+  t.like(completed.context, { outputFileName: 'a.signed.pdf', untidy: true, endedAt: 2000 });
+  t.deepEqual(completed.context.times, { stage: 1, sign: 5, verify: 2, output: 1 });
+  t.deepEqual(asked(published, 'note'), [
+    { message: 'Signed.', state: 'Verifying' },
+    { message: 'Verified and published.' },
+  ]);
+  t.deepEqual(
+    asked(published, 'effect').map((effect) => (effect as { do: string }).do),
+    ['tidy'],
+  );
+  const [failed, actions] = signed({ type: 'FAIL', code: 'verification.failed', message: 'Wrong.' });
+  t.is(failed.value, 'Failed');
+  t.like(failed.context, { errorCode: 'verification.failed', untidy: true });
+  t.like(asked(actions, 'effect')[0], { do: 'quarantine', mayBePublished: true });
+});
+
 test('a completed job remembers that its input could not be removed', (t) => {
   const context = { ...(initialContext(jobMachine, input) as object), untidy: true };
   const completed = jobMachine.resolveState({ value: 'Completed', context: context as never });

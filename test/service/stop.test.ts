@@ -49,7 +49,7 @@ test.serial(
     const first = await Service.start(t, { root, settings: WAIT, faults: 'pool.release.linked=hang' });
     await writeFile(join(root, 'input', 'stuck.txt'), 'its thread never comes back');
     await first.until('the job to hang', async () =>
-      (await first.count('Verifying')) === 1 && (await readdir(join(root, 'output'))).length === 1
+      (await first.count('Processing')) === 1 && (await readdir(join(root, 'output'))).length === 1
         ? true
         : undefined,
     );

@@ -215,10 +215,12 @@ export function createPickup({
     },
     recheck(fileName) {
       if (stopped) return;
-      memory.forget(fileName);
       const file = waiting.get(fileName);
-      if (file === undefined) enter(fileName, 'event', false);
-      else file.recheck = true;
+      const known = memory.has(fileName);
+      memory.forget(fileName);
+      if (file !== undefined) file.recheck = true;
+      // Never offered, or gone since, as the input of nearly every completed job: a file that comes is noticed.
+      else if (known) enter(fileName, 'event', false);
     },
     has: (fileName) => waiting.has(fileName),
     initialLeft: () => initialLeft,
