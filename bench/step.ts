@@ -22,6 +22,7 @@ import {
   systemIds,
 } from '../runtime/index.ts';
 import { write } from '../runtime/store/lmdb-changes.ts';
+import { type PlannedStep, planStep } from '../runtime/store/lmdb-step-text.ts';
 import { openTables, transact } from '../runtime/store/lmdb-tables.ts';
 
 /** One figure. */
@@ -32,6 +33,8 @@ export interface StepFigure {
   readonly perSecond: number;
   /** Time this thread computed per step, microseconds; waiting for the disk is not in it. */
   readonly mainThreadMicros: number;
+  /** The same of the whole process: this thread, the one that writes, and those of the engine. */
+  readonly processMicros: number;
   readonly p50Millis: number;
   readonly p99Millis: number;
 }
@@ -134,10 +137,12 @@ async function measure(
   await lanes(millis / 5);
   latencies.length = 0;
   const before = computed();
+  const all = process.cpuUsage();
   const start = performance.now();
   await lanes(millis);
   const seconds = (performance.now() - start) / 1000;
   const micros = (computed() - before) / 1000 / latencies.length;
+  const { user, system } = process.cpuUsage(all);
   latencies.sort((left, right) => left - right);
   report({
     bench: 'step',
@@ -145,6 +150,7 @@ async function measure(
     inFlight,
     perSecond: Math.round(latencies.length / seconds),
     mainThreadMicros: Math.round(micros * 10) / 10,
+    processMicros: Math.round(((user + system) / latencies.length) * 10) / 10,
     p50Millis: Math.round(percentile(latencies, 0.5) * 1000) / 1000,
     p99Millis: Math.round(percentile(latencies, 0.99) * 1000) / 1000,
   });
@@ -175,13 +181,13 @@ async function plain(inFlight: number, millis: number, report: Report): Promise<
   const folder = mkdtempSync(join(tmpdir(), 'sealwright-bench-'));
   const tables = openTables(folder);
   const latest = new Map<number, StoredActor>();
-  const encoded: Step[][] = [];
+  const encoded: PlannedStep[][] = [];
   for (let n = 0; n < ACTORS; n++) {
     const { claim, back } = steps(n, latest.get(n));
-    encoded.push([claim, back]);
+    encoded.push([planStep(claim), planStep(back)]);
   }
   let group: (() => void)[] = [];
-  let waiting: Step[] = [];
+  let waiting: PlannedStep[] = [];
   const commit = (): void => {
     const answers = group;
     const writes = waiting;

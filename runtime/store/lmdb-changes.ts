@@ -2,10 +2,10 @@
  * One step as reads and writes inside a transaction. Keys and values were checked before, so that a bad step never
  * spoils the others of its group; what throws here is the disk.
  */
-import type { Committed, EffectKey, Step } from '../ports.ts';
+import type { Committed, EffectKey } from '../ports.ts';
 import { AFTER_ALL_TEXT } from './keys.ts';
+import type { PlannedStep, StepPlan } from './lmdb-step-text.ts';
 import {
-  actorKey,
   type EffectPlace,
   type EffectValue,
   effectKey,
@@ -18,25 +18,25 @@ import {
 } from './lmdb-tables.ts';
 
 /** Why the store as it is now does not take this step; undefined = it does. */
-export function refusal(tables: Tables, step: Step): Exclude<Committed, { ok: true }> | undefined {
-  const own = actorKey(step.actor.address);
-  const fresh =
-    step.basedOn === 0 ? !tables.actors.doesExist(own) : tables.actors.doesExist(own, step.basedOn);
+export function refusal(tables: Tables, plan: StepPlan): Exclude<Committed, { ok: true }> | undefined {
+  const { actor: own, basedOn, settles } = plan;
+  const fresh = basedOn === 0 ? !tables.actors.doesExist(own) : tables.actors.doesExist(own, basedOn);
   if (!fresh) return { ok: false, because: 'stale' };
-  if (step.settles !== null && !tables.effects.doesExist(effectKey(step.settles))) {
+  if (settles !== undefined && !tables.effects.doesExist(effectKey(settles))) {
     return { ok: false, because: 'duplicate' };
   }
-  for (const name of step.names.take) {
+  for (const name of plan.take ?? NONE) {
     const holder = tables.names.get([name]);
-    if (holder !== undefined && holder !== holderValue(step)) {
+    if (holder !== undefined && holder !== holderValue(own)) {
       return { ok: false, because: 'taken', name, holder: JSON.parse(holder) };
     }
   }
   return undefined;
 }
 
-function holderValue(step: Step): string {
-  const { kind, id } = step.actor.address;
+const NONE: readonly never[] = [];
+
+function holderValue([kind, id]: Key): string {
   return JSON.stringify({ kind, id });
 }
 
@@ -45,23 +45,32 @@ function holderValue(step: Step): string {
  * @param counted collects counters, which a group writes once at its end.
  * @param gone collects effects that are settled or dropped.
  */
-export function write(tables: Tables, step: Step, counted: Map<string, number>, gone: EffectKey[]): void {
-  const own = actorKey(step.actor.address);
-  if (step.ends) removeActor(tables, own);
-  else void tables.actors.put(own, JSON.stringify(step.actor), step.actor.revision);
-  for (const line of step.journal) void tables.journal.put([...own, line.id], JSON.stringify(line));
-  writeEffects(tables, step, own, gone);
-  for (const { name, due } of step.timers.disarm) void tables.timers.remove([due, ...own, name]);
-  for (const { name, due, event } of step.timers.arm)
-    void tables.timers.put([due, ...own, name], JSON.stringify(event));
-  for (const { view, key } of step.rows.remove) void tables.rows.remove([view, ...key]);
-  for (const { view, key, value } of step.rows.put)
-    void tables.rows.put([view, ...key], JSON.stringify(value));
-  for (const name of step.names.release) {
-    if (tables.names.get([name]) === holderValue(step)) void tables.names.remove([name]);
+export function write(
+  tables: Tables,
+  { plan, values }: PlannedStep,
+  counted: Map<string, number>,
+  gone: EffectKey[],
+): void {
+  const { actor: own } = plan;
+  let next = 0;
+  const value = (): string => values[next++] ?? 'null';
+  const actor = value();
+  if (plan.ends) removeActor(tables, own);
+  else void tables.actors.put(own, actor, plan.revision);
+  for (const line of plan.journal ?? NONE) void tables.journal.put([...own, line], value());
+  removeEffects(tables, plan, gone);
+  for (const [key, dueAt, lane] of plan.effects ?? NONE)
+    putEffect(tables, effectKey(key), { dueAt, lane }, value());
+  for (const [name, due] of plan.disarm ?? NONE) void tables.timers.remove([due, ...own, name]);
+  for (const [name, due] of plan.arm ?? NONE) void tables.timers.put([due, ...own, name], value());
+  for (const key of plan.remove ?? NONE) void tables.rows.remove(key);
+  for (const key of plan.put ?? NONE) void tables.rows.put(key, value());
+  for (const name of plan.release ?? NONE) {
+    if (tables.names.get([name]) === holderValue(own)) void tables.names.remove([name]);
   }
-  for (const name of step.names.take) void tables.names.put([name], holderValue(step));
-  for (const [name, by] of Object.entries(step.counters)) counted.set(name, (counted.get(name) ?? 0) + by);
+  for (const name of plan.take ?? NONE) void tables.names.put([name], holderValue(own));
+  for (const [name, by] of Object.entries(plan.counters ?? {}))
+    counted.set(name, (counted.get(name) ?? 0) + by);
 }
 
 function removeActor(tables: Tables, own: Key): void {
@@ -71,27 +80,22 @@ function removeActor(tables: Tables, own: Key): void {
   }
 }
 
-function writeEffects(tables: Tables, step: Step, own: Key, gone: EffectKey[]): void {
-  if (step.settles !== null) {
-    removeEffect(tables, effectKey(step.settles));
-    gone.push(step.settles);
+function removeEffects(tables: Tables, { actor, settles, dropsEffects }: StepPlan, gone: EffectKey[]): void {
+  if (settles !== undefined) {
+    removeEffect(tables, effectKey(settles));
+    gone.push(settles);
   }
-  if (step.dropsEffects) {
-    for (const key of [...tables.effects.getKeys({ start: own, end: [...own, AFTER_ALL_TEXT] })]) {
-      removeEffect(tables, key);
-      gone.push(key.join('/'));
-    }
-  }
-  for (const { key, effect, dueAt, failures, lastError, lane } of step.effects) {
-    const value: EffectValue = { effect, failures, lastError };
-    putEffect(tables, effectKey(key), { dueAt, lane }, value);
+  if (!dropsEffects) return;
+  for (const key of [...tables.effects.getKeys({ start: actor, end: [...actor, AFTER_ALL_TEXT] })]) {
+    removeEffect(tables, key);
+    gone.push(key.join('/'));
   }
 }
 
-function putEffect(tables: Tables, key: Key, place: EffectPlace, value: EffectValue): void {
+function putEffect(tables: Tables, key: Key, place: EffectPlace, value: string): void {
   const { table, at } = queueOf(tables, place, key);
   void tables.effects.put(key, placeText(place));
-  void table.put(at, JSON.stringify(value));
+  void table.put(at, value);
 }
 
 function removeEffect(tables: Tables, key: Key): void {
@@ -115,7 +119,8 @@ export function writeDeferral(tables: Tables, key: EffectKey, until: number, err
   const { effect, failures } = JSON.parse(value) as EffectValue;
   void table.remove(at);
   const later = { ...place, dueAt: until };
-  putEffect(tables, own, later, { effect, failures: failures + 1, lastError: error });
+  const failed: EffectValue = { effect, failures: failures + 1, lastError: error };
+  putEffect(tables, own, later, JSON.stringify(failed));
   void tables.troubled.put(own, placeText(later));
 }
 

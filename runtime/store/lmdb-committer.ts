@@ -1,6 +1,6 @@
 /**
- * Group commit. Steps that arrive while a group is being written wait and form the next one; each group is one
- * transaction on the writing thread. The busier the disk, the larger the groups.
+ * Group commit. Steps go to the writing thread a turn of the event loop at a time; what arrives there while it writes
+ * forms its next transaction. The busier the disk, the larger the groups.
  */
 import type { MessagePort } from 'node:worker_threads';
 import { Retryable } from '../failures.ts';
@@ -8,10 +8,11 @@ import type { Faults } from '../faults.ts';
 import type { Committed, EffectKey, Millis, Step } from '../ports.ts';
 import { checkStepKeys } from './keys.ts';
 import type { WriterLink } from './lmdb-link.ts';
-import type { FromWriter, ToWriter, Write } from './lmdb-wire.ts';
+import { stepText } from './lmdb-step-text.ts';
+import { type ForeignGroup, type FromWriter, GROUP_LIMIT, type Write } from './lmdb-wire.ts';
 
-/** Steps in one transaction at most, so that nobody waits for a very large one. */
-const GROUP_LIMIT = 512;
+/** Answers at once of which half the next steps go ahead of the others. */
+const MANY = 16;
 
 /** A group that is answered was synced to the disk before. */
 const DURABLE = Promise.resolve();
@@ -22,19 +23,24 @@ interface Waiting {
   readonly reject: (error: unknown) => void;
 }
 
-/** What another thread wrote. */
-export type Foreign = Extract<FromWriter, { type: 'foreign' }>;
-
 export class Committer {
   readonly #link: WriterLink;
   readonly #faults: Faults;
   readonly #written: (gone: readonly EffectKey[], serial: number) => void;
   readonly #onLost: (why: string) => void;
-  readonly #foreign = new Map<number, (written: Foreign) => void>();
+  readonly #foreign = new Map<number, (written: ForeignGroup) => void>();
   #attached = 0;
+  /** Not handed to the writing thread yet. */
   #queue: Waiting[] = [];
-  #inWork: Waiting[] | undefined;
+  /** Handed over and not answered, in the order of their answers. */
+  #inWork: Waiting[] = [];
   #scheduled = false;
+  #sending = false;
+  /**
+   * Steps that go without waiting for the end of the turn. Those who were answered together often send their next steps
+   * together: half of these can be written while the others are still computed.
+   */
+  #early = Number.POSITIVE_INFINITY;
   #closing: { readonly promise: Promise<void>; readonly resolve: () => void } | undefined;
   #dead: string | undefined;
   /** The thread closed its tables as it was told to. */
@@ -59,7 +65,7 @@ export class Committer {
   }
 
   /** Lets another thread write over this port; `tell` hears of all that it wrote, in the order of the store. */
-  attach(port: MessagePort, tell: (written: Foreign) => void): void {
+  attach(port: MessagePort, tell: (written: ForeignGroup) => void): void {
     this.#attached += 1;
     const thread = this.#attached;
     this.#foreign.set(thread, tell);
@@ -69,12 +75,12 @@ export class Committer {
   /** Rejects alone with `store.key-too-long` and its kin; with `store.unavailable` together with its group. */
   async commit(step: Step): Promise<Committed> {
     checkStepKeys(step);
-    const refused = await this.#enqueue({ type: 'step', step: JSON.stringify(step) });
+    const refused = await this.#enqueue(stepText(step));
     return refused ?? { ok: true, durable: DURABLE };
   }
 
   async defer(key: EffectKey, until: Millis, error: string): Promise<void> {
-    await this.#enqueue({ type: 'defer', key, until, error });
+    await this.#enqueue({ key, until, error });
   }
 
   /** Writes what waits and ends the thread. */
@@ -87,7 +93,7 @@ export class Committer {
       this.#closing = { promise, resolve };
       this.#link.hold();
       if (this.#dead !== undefined) resolve();
-      else if (this.#inWork === undefined && this.#queue.length === 0) this.#post({ type: 'close' });
+      else this.#rest();
     }
     await this.#closing.promise;
   }
@@ -108,7 +114,11 @@ export class Committer {
 
   /** At the end of this turn of the event loop, so that all its steps go together. */
   #schedule(): void {
-    if (this.#scheduled || this.#inWork !== undefined) return;
+    if (this.#queue.length >= this.#early) {
+      void this.#send();
+      return;
+    }
+    if (this.#scheduled) return;
     this.#scheduled = true;
     setImmediate(() => {
       this.#scheduled = false;
@@ -117,23 +127,24 @@ export class Committer {
   }
 
   async #send(): Promise<void> {
-    if (this.#inWork !== undefined || this.#queue.length === 0) return;
-    const group = this.#queue.length <= GROUP_LIMIT ? this.#queue : this.#queue.slice(0, GROUP_LIMIT);
-    this.#queue = this.#queue.length <= GROUP_LIMIT ? [] : this.#queue.slice(GROUP_LIMIT);
-    this.#inWork = group;
+    if (this.#sending) return;
+    this.#sending = true;
     this.#link.hold();
-    try {
-      const before = this.#faults.at('store.group.before-transaction');
-      if (before !== undefined) await before;
-      const fault = this.#faults.take('store.group.in-transaction');
-      this.#post({ type: 'group', writes: group.map(({ write }) => write), fault });
-    } catch (error) {
-      this.#finish(group, error);
+    while (this.#queue.length > 0) {
+      const group = this.#queue.splice(0, GROUP_LIMIT);
+      try {
+        const before = this.#faults.at('store.group.before-transaction');
+        if (before !== undefined) await before;
+        if (this.#dead !== undefined) throw new Error(this.#dead);
+        const fault = this.#faults.take('store.group.in-transaction');
+        this.#inWork.push(...group);
+        this.#link.post({ type: 'group', writes: group.map(({ write }) => write), fault });
+      } catch (error) {
+        reject(group, error);
+      }
     }
-  }
-
-  #post(message: ToWriter): void {
-    this.#link.post(message);
+    this.#sending = false;
+    this.#rest();
   }
 
   async #answer(message: FromWriter): Promise<void> {
@@ -142,41 +153,37 @@ export class Committer {
       return;
     }
     if (message.type === 'foreign') {
-      this.#foreign.get(message.thread)?.(message);
+      for (const group of message.groups) this.#foreign.get(group.thread)?.(group);
       return;
     }
     if (message.type === 'detached') {
       this.#foreign.delete(message.thread);
       return;
     }
-    const group = this.#inWork ?? [];
     if (message.type === 'failed') {
-      this.#finish(group, new Error(message.message));
+      reject(this.#inWork.splice(0, message.writes), new Error(message.message));
+      this.#rest();
       return;
     }
+    const { refusals } = message;
+    const group = this.#inWork.splice(0, refusals.length);
+    this.#early = group.length >= MANY ? group.length >> 1 : Number.POSITIVE_INFINITY;
     this.#written(message.gone, message.serial);
     try {
       const after = this.#faults.at('store.group.committed.before-reply');
       if (after !== undefined) await after;
+      for (const [at, { resolve }] of group.entries()) resolve(refusals[at] ?? null);
     } catch (error) {
-      this.#finish(group, error);
-      return;
+      reject(group, error);
     }
-    for (const [at, { resolve }] of group.entries()) resolve(message.refusals[at] ?? null);
-    this.#next();
+    this.#rest();
   }
 
-  #finish(group: readonly Waiting[], error: unknown): void {
-    const failure = unavailable(error instanceof Error ? error.message : String(error));
-    for (const { reject } of group) reject(failure);
-    this.#next();
-  }
-
-  #next(): void {
-    this.#inWork = undefined;
-    if (this.#queue.length > 0) this.#schedule();
-    else if (this.#closing !== undefined) this.#post({ type: 'close' });
-    else this.#link.release();
+  /** Nothing to do: ends the thread if that was asked for. */
+  #rest(): void {
+    if (this.#sending || this.#inWork.length > 0 || this.#queue.length > 0) return;
+    if (this.#closing === undefined) this.#link.release();
+    else this.#link.post({ type: 'close' });
   }
 
   /** The thread is gone: nothing can be written any more, and everybody waiting must know. */
@@ -185,12 +192,17 @@ export class Committer {
     this.#dead = why;
     this.#closing?.resolve();
     if (this.#ended) return;
-    const waiting = [...(this.#inWork ?? []), ...this.#queue];
-    this.#inWork = undefined;
+    const waiting = [...this.#inWork, ...this.#queue];
+    this.#inWork = [];
     this.#queue = [];
-    for (const { reject } of waiting) reject(unavailable(why));
+    reject(waiting, new Error(why));
     this.#onLost(why);
   }
+}
+
+function reject(group: readonly Waiting[], error: unknown): void {
+  const failure = unavailable(error instanceof Error ? error.message : String(error));
+  for (const { reject } of group) reject(failure);
 }
 
 /** A full map, a full disk, a disk that fails: the step is not known to be stored; try again later. */

@@ -1,96 +1,163 @@
 /**
  * The writing thread of an LMDB store. A commit waits for the disk, milliseconds on a busy one; on a thread of its
- * own nobody else waits with it. Each group is one transaction, durable when it is answered: LMDB syncs the data
- * before it writes, synchronously, the page that makes them valid.
+ * own nobody else waits with it. Everything that has arrived when a transaction begins goes into it, from whatever
+ * thread it came. Each is durable when it is answered: LMDB syncs the data before it writes, synchronously, the page
+ * that makes them valid.
  */
-import { type MessagePort, parentPort, workerData } from 'node:worker_threads';
+import { type MessagePort, parentPort, receiveMessageOnPort, workerData } from 'node:worker_threads';
 import type { FaultAction } from '../faults.ts';
 import { strike } from '../faults.ts';
 import type { EffectKey } from '../ports.ts';
 import { refusal, write, writeCounters, writeDeferral } from './lmdb-changes.ts';
+import { readStepText } from './lmdb-step-text.ts';
 import { openTables, type Tables, transact } from './lmdb-tables.ts';
-import type { FromWriter, ToWriter, Write } from './lmdb-wire.ts';
+import { type ForeignGroup, type FromWriter, GROUP_LIMIT, type ToWriter, type Write } from './lmdb-wire.ts';
 
 type Done = Extract<FromWriter, { type: 'done' }>;
-type Group = Extract<ToWriter, { type: 'group' }>;
 
-function writeGroup(tables: Tables, writes: readonly Write[], fault: FaultAction | undefined): Done {
-  const refusals: Done['refusals'][number][] = [];
-  const gone: EffectKey[] = [];
-  // Parsed before the transaction, so that it holds the lock no longer than it must.
-  const steps = writes.map((one) => (one.type === 'step' ? JSON.parse(one.step) : undefined));
+/** A thread that sends steps. */
+interface Sender {
+  readonly port: MessagePort;
+  /** As it was attached; 0 = the one that started this one. */
+  readonly thread: number;
+  /** Answers so far. */
+  serial: number;
+}
+
+/** What one sender has in a transaction. */
+interface Part {
+  readonly sender: Sender;
+  readonly writes: Write[];
+  readonly faults: FaultAction[];
+}
+
+type Written = Pick<Done, 'refusals' | 'gone'>;
+
+function writeParts(tables: Tables, parts: readonly Part[]): readonly Written[] {
+  // Read before the transaction, so that it holds the lock no longer than it must.
+  const plans = parts.map(({ writes }) =>
+    writes.map((one) => (typeof one === 'string' ? readStepText(one) : one)),
+  );
+  let written: Written[] = [];
   transact(tables, () => {
     const counted = new Map<string, number>();
-    for (const [at, one] of writes.entries()) {
-      if (one.type === 'defer') {
-        writeDeferral(tables, one.key, one.until, one.error);
-        gone.push(one.key);
-        refusals.push(null);
-        continue;
+    written = plans.map((part) => {
+      const refusals: Done['refusals'][number][] = [];
+      const gone: EffectKey[] = [];
+      for (const one of part) {
+        if ('key' in one) {
+          writeDeferral(tables, one.key, one.until, one.error);
+          gone.push(one.key);
+          refusals.push(null);
+          continue;
+        }
+        const refused = refusal(tables, one.plan);
+        if (refused === undefined) write(tables, one, counted, gone);
+        refusals.push(refused ?? null);
       }
-      const refused = refusal(tables, steps[at]);
-      if (refused === undefined) write(tables, steps[at], counted, gone);
-      refusals.push(refused ?? null);
-    }
+      return { refusals, gone };
+    });
     writeCounters(tables.counters, counted);
-    if (fault !== undefined) strike('store.group.in-transaction', fault);
+    for (const { faults } of parts) for (const fault of faults) strike('store.group.in-transaction', fault);
   });
-  return { type: 'done', refusals, gone, serial: 0 };
+  return written;
 }
 
-function serve(): void {
-  const main = parentPort;
-  if (main === null) return;
-  const tables = openTables((workerData as { readonly folder: string }).folder);
-  const tell = (to: MessagePort, message: FromWriter): void => to.postMessage(message);
-  /** Undefined when nothing of the group was written; whoever sent it has been told. */
-  const take = (from: MessagePort, group: Group): Done | undefined => {
-    try {
-      return writeGroup(tables, group.writes, group.fault);
-    } catch (error) {
-      tell(from, { type: 'failed', message: error instanceof Error ? error.message : String(error) });
-      return undefined;
-    }
-  };
-  const ports = new Set<MessagePort>();
-  const attach = (thread: number, port: MessagePort): void => {
-    let serial = 0;
-    ports.add(port);
-    port.on('close', () => {
-      ports.delete(port);
-      tell(main, { type: 'detached', thread });
+class Writer {
+  readonly #tables: Tables;
+  readonly #main: Sender;
+  readonly #senders = new Set<Sender>();
+
+  constructor(tables: Tables, main: MessagePort) {
+    this.#tables = tables;
+    this.#main = { port: main, thread: 0, serial: 0 };
+    this.#serve(this.#main);
+  }
+
+  #serve(sender: Sender): void {
+    this.#senders.add(sender);
+    sender.port.on('close', () => {
+      this.#senders.delete(sender);
+      if (sender !== this.#main) tell(this.#main, { type: 'detached', thread: sender.thread });
     });
-    port.on('message', (message: ToWriter) => {
-      if (message.type === 'close') {
-        tell(port, { type: 'closed' });
-        port.close();
+    sender.port.on('message', (message: ToWriter) => this.#take(sender, message));
+  }
+
+  #take(sender: Sender, message: ToWriter): void {
+    if (message.type === 'attach') this.#serve({ port: message.port, thread: message.thread, serial: 0 });
+    else if (message.type === 'close') this.#close(sender);
+    else this.#write(sender, message);
+  }
+
+  /** Writes a group and, in the same transaction, those that have arrived since. */
+  #write(first: Sender, group: Extract<ToWriter, { type: 'group' }>): void {
+    const parts: Part[] = [];
+    const others: [Sender, ToWriter][] = [];
+    let room = GROUP_LIMIT;
+    for (const sender of new Set([first, ...this.#senders])) {
+      const part: Part = { sender, writes: [], faults: [] };
+      let next: ToWriter | undefined = sender === first ? group : waiting(sender, room);
+      while (next?.type === 'group') {
+        part.writes.push(...next.writes);
+        if (next.fault !== undefined) part.faults.push(next.fault);
+        room -= next.writes.length;
+        next = waiting(sender, room);
       }
-      if (message.type !== 'group') return;
-      const done = take(port, message);
-      if (done === undefined) return;
-      serial += 1;
-      const steps = message.writes.flatMap((one, at) =>
-        one.type === 'step' && done.refusals[at] === null ? [one.step] : [],
-      );
-      // The thread that started the writer watches all steps; it is told of these before their sender is answered.
-      tell(main, { type: 'foreign', thread, serial, steps, gone: done.gone });
-      tell(port, { ...done, serial });
-    });
-  };
-  main.on('message', (message: ToWriter) => {
-    if (message.type === 'group') {
-      const done = take(main, message);
-      if (done !== undefined) tell(main, done);
-    } else if (message.type === 'attach') attach(message.thread, message.port);
-    else {
-      void tables.root.close().then(() => {
-        tell(main, { type: 'closed' });
-        main.close();
-        // They would keep this thread alive.
-        for (const port of ports) port.close();
-      });
+      if (next !== undefined) others.push([sender, next]);
+      if (part.writes.length > 0) parts.push(part);
     }
-  });
+    this.#answer(parts);
+    for (const [sender, message] of others) this.#take(sender, message);
+  }
+
+  #answer(parts: readonly Part[]): void {
+    let written: readonly Written[];
+    try {
+      written = writeParts(this.#tables, parts);
+    } catch (error) {
+      const message = error instanceof Error ? error.message : String(error);
+      for (const { sender, writes } of parts)
+        tell(sender, { type: 'failed', writes: writes.length, message });
+      return;
+    }
+    // The thread that started this one watches all steps; it is told of those of others before they are answered.
+    const groups: ForeignGroup[] = [];
+    for (const [at, { sender, writes }] of parts.entries()) {
+      if (sender === this.#main) continue;
+      const { refusals = [], gone = [] } = written[at] ?? {};
+      sender.serial += 1;
+      const steps = writes.filter((one, n) => typeof one === 'string' && refusals[n] === null) as string[];
+      groups.push({ thread: sender.thread, serial: sender.serial, steps, gone });
+    }
+    if (groups.length > 0) tell(this.#main, { type: 'foreign', groups });
+    for (const [at, { sender }] of parts.entries())
+      tell(sender, { type: 'done', refusals: [], gone: [], ...written[at], serial: sender.serial });
+  }
+
+  #close(sender: Sender): void {
+    if (sender !== this.#main) {
+      tell(sender, { type: 'closed' });
+      sender.port.close();
+      return;
+    }
+    void this.#tables.root.close().then(() => {
+      tell(sender, { type: 'closed' });
+      // Those of other threads would keep this one alive.
+      for (const { port } of this.#senders) port.close();
+    });
+  }
 }
 
-serve();
+/** The next message of a sender that is there already; none when the transaction has no more room. */
+function waiting({ port }: Sender, room: number): ToWriter | undefined {
+  return room > 0 ? receiveMessageOnPort(port)?.message : undefined;
+}
+
+function tell({ port }: Sender, message: FromWriter): void {
+  port.postMessage(message);
+}
+
+if (parentPort !== null) {
+  const { folder } = workerData as { readonly folder: string };
+  new Writer(openTables(folder), parentPort);
+}

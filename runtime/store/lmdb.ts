@@ -25,7 +25,8 @@ import type {
 import { AFTER_ALL_TEXT } from './keys.ts';
 import { Committer } from './lmdb-committer.ts';
 import { startWriter } from './lmdb-link.ts';
-import { readActor, readCounters, readJournal, readRows, valuesOf } from './lmdb-reads.ts';
+import { readActor, readCounters, readJournal, readRevision, readRows, valuesOf } from './lmdb-reads.ts';
+import { stepOfText } from './lmdb-step-text.ts';
 import {
   actorKey,
   effectKey,
@@ -89,13 +90,17 @@ class LmdbStore implements ActorStore {
     this.#committer.attach(port2, ({ serial, steps, gone }) => {
       this.#tables.root.resetReadTxn();
       for (const key of gone) this.#leased.delete(key);
-      tell({ serial, steps: steps.map((step) => JSON.parse(step) as Step) });
+      tell({ serial, steps: steps.map(stepOfText) });
     });
     return { folder: this.#folder, port: port1 };
   }
 
   async load(actor: ActorAddress): Promise<StoredActor | undefined> {
     return readActor(this.#tables, actor);
+  }
+
+  revisionOf(actor: ActorAddress): number | undefined {
+    return readRevision(this.#tables, actor);
   }
 
   async actors(query: {
