@@ -10,7 +10,7 @@ import { serializeSigner } from '../crypto/keys/transfer.ts';
 import { validateFile } from '../crypto/validation/validate.ts';
 import { KEYS, type KeyName, type LocalAuthority, startLocalAuthority } from './engine/authority.ts';
 import type { ScalingOrder, ScalingResult, ScalingSetup } from './engine/scaling-worker.ts';
-import { type Bench, type BenchContext, Unverified } from './frame/bench.ts';
+import { type Bench, type BenchContext, type Cpu, Unverified } from './frame/bench.ts';
 import { memoryFolder, opensslSpeed } from './frame/limits.ts';
 
 const TARGET = 'target 12 of docs/engine-targets.md';
@@ -59,8 +59,9 @@ async function scale(
       verify(outputs, authority, context),
     );
     const name = `sign Pades B 28 KB ${key}`;
-    figure({ name: `${name}, one thread`, value: engine.one, unit: '/s', better: 'more' });
-    figure({ name: `${name}, two threads`, value: engine.two, unit: '/s', better: 'more' });
+    const [one, two] = [engine.one, engine.two];
+    figure({ name: `${name}, one thread`, value: one.perSecond, unit: '/s', better: 'more', cpu: one.cpu });
+    figure({ name: `${name}, two threads`, value: two.perSecond, unit: '/s', better: 'more', cpu: two.cpu });
     figure({
       name: `${name}, two threads beside one`,
       value: engine.gain,
@@ -92,10 +93,16 @@ function startThread(workerData: ScalingSetup): Thread {
   };
 }
 
+interface Speed {
+  /** By the clock. */
+  readonly perSecond: number;
+  /** Threads that wait for each other use less; those that share a core use more. */
+  readonly cpu: Cpu;
+}
+
 interface Gain {
-  /** A second of the clock. */
-  readonly one: number;
-  readonly two: number;
+  readonly one: Speed;
+  readonly two: Speed;
   readonly gain: number;
 }
 
@@ -105,24 +112,39 @@ async function gained(
   seconds: number,
   check: (outputs: readonly string[]) => Promise<void> = async () => {},
 ): Promise<Gain> {
-  const part = seconds / ROUNDS;
-  let files = 0;
-  const together = async (some: readonly Thread[]): Promise<number> => {
+  let orders = 0;
+  const together = async (some: readonly Thread[]): Promise<Speed> => {
+    const before = process.cpuUsage();
+    const order = { work, seconds: seconds / ROUNDS };
     const results = await Promise.all(
-      some.map((thread) => thread.ask({ work, seconds: part, name: `${work}-${files++}` })),
+      some.map((thread) => thread.ask({ ...order, name: `${work}-${orders++}` })),
     );
+    const { user, system } = process.cpuUsage(before);
     await check(results.flatMap(({ outputs }) => outputs));
-    return results.reduce((sum, { perSecond }) => sum + perSecond, 0);
+    const calls = results.reduce((sum, result) => sum + result.calls, 0);
+    return {
+      perSecond: results.reduce((sum, result) => sum + result.perSecond, 0),
+      cpu: { user: user / 1000 / calls, system: system / 1000 / calls },
+    };
   };
   await together(threads);
-  let one = 0;
-  let two = 0;
+  const [ones, twos]: [Speed[], Speed[]] = [[], []];
   for (let round = 0; round < ROUNDS; round += 1) {
     // Neither thread is the one that is always alone.
-    one += await together(threads.slice(round % 2).slice(0, 1));
-    two += await together(threads);
+    ones.push(await together(threads.slice(round % 2).slice(0, 1)));
+    twos.push(await together(threads));
   }
-  return { one: one / ROUNDS, two: two / ROUNDS, gain: two / one };
+  const [one, two] = [mean(ones), mean(twos)];
+  return { one, two, gain: two.perSecond / one.perSecond };
+}
+
+function mean(speeds: readonly Speed[]): Speed {
+  const of = (value: (speed: Speed) => number) =>
+    speeds.reduce((sum, speed) => sum + value(speed), 0) / speeds.length;
+  return {
+    perSecond: of(({ perSecond }) => perSecond),
+    cpu: { user: of(({ cpu }) => cpu.user), system: of(({ cpu }) => cpu.system) },
+  };
 }
 
 function opensslGain(key: KeyName, seconds: number): number | undefined {

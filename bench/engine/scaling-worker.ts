@@ -21,6 +21,7 @@ export interface ScalingOrder {
 }
 
 export interface ScalingResult {
+  readonly calls: number;
   readonly perSecond: number;
   /** Paths; to be verified and removed by whoever asked. */
   readonly outputs: readonly string[];
@@ -52,5 +53,5 @@ parentPort?.on('message', ({ work, seconds, name }: ScalingOrder) => {
     calls += 1;
   }
   const perSecond = (calls / (performance.now() - from)) * 1000;
-  parentPort?.postMessage({ perSecond, outputs } satisfies ScalingResult);
+  parentPort?.postMessage({ calls, perSecond, outputs } satisfies ScalingResult);
 });
