@@ -11,14 +11,14 @@ import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import type { ExecutionContext } from 'ava';
 import {
-  type ActorStore,
   openLmdbStore,
   RUNTIME_FAULT_POINTS,
   type RuntimeFaultPoint,
   seededIds,
 } from '../../runtime/index.ts';
 import { folderFor } from './folder.ts';
-import { dropsWork, EFFECT_KINDS, LEDGERS, type LedgerContext, tallyOf, WORK_KINDS } from './ledger.ts';
+import { EFFECT_KINDS, WORK_KINDS } from './ledger.ts';
+import { addPromise, type LedgerPromise, lookAtLedgers } from './ledger-evidence.ts';
 import { StrictReceiver } from './strict-receiver.ts';
 
 const WORKER = new URL('./kill-worker.js', import.meta.url).pathname;
@@ -134,10 +134,7 @@ export class KillProof {
     const read = once(lines, 'close');
     let acks = 0;
     lines.on('line', (line) => {
-      const [word, id, revision] = line.split(' ');
-      // Whoever is killed may leave half a line.
-      if (word !== 'ack' || id === undefined || !revision) return;
-      this.#promised.set(id, Math.max(this.#promised.get(id) ?? 0, Number(revision)));
+      if (!addPromise(this.#promised, line)) return;
       this.#acknowledged += 1;
       // A kill by count lands anywhere in the steps in flight, and needs no clock.
       if (++acks === killAfter) {
@@ -164,16 +161,12 @@ export class KillProof {
   async #look(where: string): Promise<{ readonly [name: string]: number }> {
     const store = openLmdbStore({ folder: join(this.#folder, 'store') });
     try {
-      const sums: { [name: string]: number } = {};
-      for (const actor of LEDGERS) {
-        const context = await this.#lookAt(store, actor, `${where}: ${actor.id}`);
-        for (const [name, value] of Object.entries(context === undefined ? {} : tallyOf(context)))
-          sums[name] = (sums[name] ?? 0) + value;
-      }
-      const counters = await store.counters('');
-      for (const [name, sum] of Object.entries(sums))
-        this.#expect('torn', (counters[name] ?? 0) === sum, `${where}: counter ${name}`);
-      this.#expect('doubled', (sums['strange'] ?? 0) === 0, `${where}: an outcome was taken twice`);
+      const { breaches, counters } = await lookAtLedgers(store, {
+        promised: this.#promised,
+        read: this.#read,
+        done: (id) => this.#receiver.seen(id),
+      });
+      for (const { promise, text } of breaches) this.#expect(promise, false, `${where}: ${text}`);
       for (const breach of this.#receiver.breaches.splice(0)) this.#expect('doubled', false, breach);
       return counters;
     } finally {
@@ -181,64 +174,11 @@ export class KillProof {
     }
   }
 
-  async #lookAt(
-    store: ActorStore,
-    address: (typeof LEDGERS)[number],
-    where: string,
-  ): Promise<LedgerContext | undefined> {
-    const actor = await store.load(address);
-    const promised = this.#promised.get(address.id) ?? 0;
-    this.#expect('lost', (actor?.revision ?? 0) >= promised, `${where} lost an acknowledged step`);
-    if (actor === undefined) return undefined;
-    const context = actor.context as unknown as LedgerContext;
-    const pending = await store.pendingEffects(address);
-    const work = pending
-      .filter(({ effect }) => effect.do !== 'tell')
-      .map(({ effect }) => Number(effect['n']));
-    const same = JSON.stringify(work.sort(byNumber)) === JSON.stringify([...context.open].sort(byNumber));
-    this.#expect('torn', same, `${where} has other work stored than it has open`);
-    const settled = context.done + context.failed + context.dropped;
-    this.#expect('torn', settled + context.open.length === context.asked, `${where} lost or made up work`);
-    await this.#lookAtJournal(store, address, actor.journalLength, where);
-    const [row] = await store.rows({ view: 'ledger', prefix: [address.id], limit: 1 });
-    const isRow = JSON.stringify(row?.value) === JSON.stringify(tallyOf(context));
-    this.#expect('torn', isRow, `${where}: its row says something else`);
-    const deadlines = await store.dueTimers(Number.MAX_SAFE_INTEGER, 1000);
-    const own = deadlines.filter(({ actor: { id } }) => id === address.id).length;
-    this.#expect('torn', own === Object.keys(actor.timers).length, `${where}: other deadlines`);
-    this.#lookAtFarSide(address.id, context, dropsWork(address) ? context.dropped : 0, where);
-    return context;
-  }
-
-  async #lookAtJournal(
-    store: ActorStore,
-    address: (typeof LEDGERS)[number],
-    length: number,
-    where: string,
-  ): Promise<void> {
-    const after = this.#read.get(address.id) ?? 0;
-    const lines = await store.journal(address, { after });
-    const whole = lines.every(({ id }, at) => id === after + at + 1) && after + lines.length === length;
-    this.#expect('torn', whole, `${where}: torn journal`);
-    this.#read.set(address.id, length);
-  }
-
-  /** What came back was done there; what was dropped may have been. */
-  #lookAtFarSide(id: string, { done, open }: LedgerContext, dropped: number, where: string): void {
-    const seen = this.#receiver.seen(id);
-    this.#expect('lost', seen >= done, `${where}: ${done} pieces came back, ${seen} were done`);
-    this.#expect('doubled', seen <= done + open.length + dropped, `${where}: ${seen} done of ${done}`);
-  }
-
-  #expect(promise: 'lost' | 'torn' | 'doubled', kept: boolean, text: string): void {
+  #expect(promise: LedgerPromise, kept: boolean, text: string): void {
     if (kept) return;
     this.#t.fail(text);
     if (promise === 'lost') this.#lost += 1;
     else if (promise === 'torn') this.#torn += 1;
     else this.#doubled += 1;
   }
-}
-
-function byNumber(left: number, right: number): number {
-  return left - right;
 }

@@ -1,7 +1,7 @@
 /**
  * The process that is killed. Tells actors to ask for work of every kind, calls the far side for it, and says on
- * standard output what it promised (`ack <actor> <revision>`), after the step was durable. With `drain` it asks for
- * nothing, does what is left, and ends.
+ * standard output what it promised after the step was durable, `ack <actor> <revision>`, and for which step it calls the
+ * far side, `ran <actor> <revision>`. With `drain` it asks for nothing, does what is left, and ends.
  *
  * node kill-worker.js <folder> <port of the far side> run|drain
  */
@@ -31,6 +31,8 @@ const store = openLmdbStore({ folder: join(folder, 'store'), faults });
 const agent = new Agent({ keepAlive: true, maxSockets: 32 });
 
 async function call({ n }: { n: number }, { key, actor }: EffectTry): Promise<{ type: string; n: number }> {
+  // What is done outside is a promise too: the step that asked for it must never be undone.
+  process.stdout.write(`ran ${actor.id} ${key.split('/')[2]}\n`);
   const status = await new Promise<number | undefined>((resolve, reject) => {
     const options = { agent, port, method: 'POST', headers: { [KEY_HEADER]: key } };
     request(options, (response) => response.resume().on('end', () => resolve(response.statusCode)))

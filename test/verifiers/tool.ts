@@ -31,6 +31,7 @@ const PACKAGES = {
   python3: 'python3',
   gs: 'ghostscript',
   soffice: 'libreoffice-writer',
+  strace: 'strace',
 } as const;
 
 export type ToolName = keyof typeof PACKAGES;

@@ -1,0 +1,97 @@
+/** Looks into a store of ledgers for broken promises: what was acknowledged and is not there, what does not fit together. */
+import type { ActorAddress, ActorStore } from '../../runtime/index.ts';
+import { dropsWork, LEDGERS, type LedgerContext, tallyOf } from './ledger.ts';
+
+export type LedgerPromise = 'lost' | 'torn' | 'doubled';
+
+export interface Breach {
+  readonly promise: LedgerPromise;
+  readonly text: string;
+}
+
+export interface Evidence {
+  /** The highest revision acknowledged per actor. */
+  readonly promised: ReadonlyMap<string, number>;
+  /** Journal lines read so far per actor, so that each is read once; moved on. @default all are read */
+  readonly read?: Map<string, number>;
+  /** Pieces of work the far side has seen of an actor, by now. @default nobody asks */
+  readonly done?: (id: string) => number;
+}
+
+/** Notes a line of `kill-worker`, `ack|ran <actor> <revision>`; false for anything but a whole `ack`. */
+export function addPromise(promised: Map<string, number>, line: string): boolean {
+  const [, word, id, revision] = /^(ack|ran) (\w+) (\d+)$/.exec(line) ?? [];
+  if (id === undefined) return false;
+  promised.set(id, Math.max(promised.get(id) ?? 0, Number(revision)));
+  return word === 'ack';
+}
+
+export async function lookAtLedgers(
+  store: ActorStore,
+  evidence: Evidence,
+): Promise<{ readonly breaches: readonly Breach[]; readonly counters: { readonly [name: string]: number } }> {
+  const breaches: Breach[] = [];
+  const expect = (promise: LedgerPromise, isKept: boolean, text: string) => {
+    if (!isKept) breaches.push({ promise, text });
+  };
+  const sums: { [name: string]: number } = {};
+  const deadlines = new Map<string, number>();
+  for (const { actor } of await store.dueTimers(Number.MAX_SAFE_INTEGER, 100_000))
+    deadlines.set(actor.id, (deadlines.get(actor.id) ?? 0) + 1);
+  for (const address of LEDGERS) {
+    const { id } = address;
+    const actor = await store.load(address);
+    const promised = evidence.promised.get(id) ?? 0;
+    expect('lost', (actor?.revision ?? 0) >= promised, `${id} lost an acknowledged step`);
+    if (actor === undefined) continue;
+    const context = actor.context as unknown as LedgerContext;
+    for (const [name, value] of Object.entries(tallyOf(context))) sums[name] = (sums[name] ?? 0) + value;
+    expect('torn', await holdsWork(store, address, context), `${id} has other work stored than it has open`);
+    const { asked, open, done, failed, dropped } = context;
+    expect('torn', done + failed + dropped + open.length === asked, `${id} lost or made up work`);
+    expect(
+      'torn',
+      await hasWholeJournal(store, address, actor.journalLength, evidence.read),
+      `${id}: torn journal`,
+    );
+    const [row] = await store.rows({ view: 'ledger', prefix: [id], limit: 1 });
+    expect('torn', JSON.stringify(row?.value) === JSON.stringify(tallyOf(context)), `${id}: another row`);
+    expect('torn', (deadlines.get(id) ?? 0) === Object.keys(actor.timers).length, `${id}: other deadlines`);
+    if (evidence.done === undefined) continue;
+    const seen = evidence.done(id);
+    expect('lost', seen >= done, `${id}: ${done} pieces came back, ${seen} were done`);
+    // What was dropped may have been done.
+    const most = done + open.length + (dropsWork(address) ? dropped : 0);
+    expect('doubled', seen <= most, `${id}: ${seen} pieces were done of ${most}`);
+  }
+  const counters = await store.counters('');
+  for (const [name, sum] of Object.entries(sums))
+    expect('torn', (counters[name] ?? 0) === sum, `the counter ${name} says something else`);
+  expect('doubled', (sums['strange'] ?? 0) === 0, 'an outcome was taken twice');
+  return { breaches, counters };
+}
+
+/** Stored effects are exactly the work that is open. */
+async function holdsWork(
+  store: ActorStore,
+  address: ActorAddress,
+  { open }: LedgerContext,
+): Promise<boolean> {
+  const pending = await store.pendingEffects(address);
+  const work = pending.filter(({ effect }) => effect.do !== 'tell').map(({ effect }) => Number(effect['n']));
+  const sorted = (numbers: readonly number[]) =>
+    JSON.stringify([...numbers].sort((left, right) => left - right));
+  return sorted(work) === sorted(open);
+}
+
+async function hasWholeJournal(
+  store: ActorStore,
+  address: ActorAddress,
+  length: number,
+  read: Map<string, number> | undefined,
+): Promise<boolean> {
+  const after = read?.get(address.id) ?? 0;
+  read?.set(address.id, length);
+  const lines = await store.journal(address, { after });
+  return lines.every(({ id }, at) => id === after + at + 1) && after + lines.length === length;
+}
