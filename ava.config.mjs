@@ -16,6 +16,7 @@ const LONG = [
   'service/{hard-conditions,profiles,levels,jobs-at-scale,soak,token}*',
   'portal/{uploads,webhooks}/kill*',
   'portal/http/nonsense*',
+  'portal/pages/*-makers*',
   'commands/{backup,doctor}*',
   'runtime/*-long*',
 ];

@@ -7,7 +7,7 @@ import type { RefusalCode } from '../machines/refusals.ts';
 import type { Identity } from './auth.ts';
 import type { BodyReader } from './body.ts';
 import type { Caller } from './caller.ts';
-import type { Reply } from './reply.ts';
+import type { PageReply, Reply } from './reply.ts';
 
 export type Method = 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE';
 /**
@@ -50,6 +50,17 @@ export interface ApiRequest<Params, Query, Body, Who = Identity> {
   readonly traceId: string;
 }
 
+/** Why a page could not be made, for people. */
+export interface PageFailure {
+  readonly status: number;
+  /** For whoever looks into it. */
+  readonly requestId: string;
+  /** What stands behind `?`. */
+  readonly query: string | undefined;
+  /** One of the route's `headers`; empty when the client did not send it, or nobody asked any more. */
+  header(name: string): string;
+}
+
 /** `Code`: the codes the service may refuse with. */
 export interface Route<
   Params = unknown,
@@ -81,6 +92,8 @@ export interface Route<
   /** Every code the handler and its service may refuse with; those of auth and rate policy come on top. */
   readonly refusals: readonly Code[];
   handle(request: ApiRequest<Params, Query, Body, Who>): Reply | Promise<Reply>;
+  /** What people see instead of a problem body. @default the problem body */
+  readonly failurePage?: ((failure: PageFailure) => PageReply) | undefined;
 }
 
 /** A route whose own types are forgotten; the dispatcher checks by its schemas before it calls `handle`. */

@@ -15,7 +15,7 @@ import { readForm } from './form-body.ts';
 import type { Admission, Gate } from './gate.ts';
 import type { Problem } from './problem.ts';
 import type { RateLimiter } from './rate-limit.ts';
-import { type Reply, type ReplyHeaders, type ReplyScene, sendSmall } from './reply.ts';
+import { type PageReply, type Reply, type ReplyHeaders, type ReplyScene, sendSmall } from './reply.ts';
 import type { RequestIds } from './request-ids.ts';
 import { type RequestObservation, tellOutcome } from './request-outcome.ts';
 import type { AnyRoute, ApiRequest, Match, RatePolicy, Router } from './router.ts';
@@ -68,6 +68,7 @@ export class Visit {
   readonly #match: Match;
   #scene: ReplyScene;
   #stream: BodyReader | undefined;
+  #sent: SentRequest | undefined;
 
   constructor(
     parts: VisitParts,
@@ -152,6 +153,7 @@ export class Visit {
       contentType: arrival.header('content-type'),
       contentLength: arrival.header('content-length'),
     };
+    this.#sent = sent;
     if (!(admission instanceof Promise)) return this.#enter(admission, sent);
     // The library insists that a body is listened to before its handler returns.
     this.#openBody(route);
@@ -239,6 +241,13 @@ export class Visit {
     }
     const { conventions } = this.#parts;
     const problem = conventions.problemFrom(thrown);
+    const shown = this.#failurePage(problem);
+    if (shown !== undefined) {
+      const headers = [...(shown.headers ?? []), ...this.#problemHeaders(problem)];
+      sendSmall(this.#exchange, { ...shown, headers }, this.#scene);
+      this.#done(problem.status, problem);
+      return;
+    }
     const scene = {
       traceId: this.#traceId,
       requestId: this.#scene.requestId,
@@ -261,6 +270,18 @@ export class Visit {
       this.#scene,
     );
     this.#done(problem.status, problem);
+  }
+
+  /** Routes that answer people tell them in a page, in their language, what went wrong. */
+  #failurePage({ status }: Problem): PageReply | undefined {
+    if (!this.#match.found) return undefined;
+    const sent = this.#sent;
+    return this.#match.route.failurePage?.({
+      status,
+      requestId: this.#scene.requestId,
+      query: sent?.query,
+      header: (name) => sent?.headers.get(name) ?? '',
+    });
   }
 
   #problemHeaders(problem: Problem): ReplyHeaders {

@@ -17,7 +17,12 @@ type Whole<Params, Query, Body> = Route<Params, Query, Body, Tenant, PortalRefus
 
 interface PortalRoute<Params, Query, Body>
   extends Pick<Whole<Params, Query, Body>, 'method' | 'path' | 'summary' | 'responses' | 'refusals'>,
-    Partial<Pick<Whole<Params, Query, Body>, 'auth' | 'rate' | 'headers' | 'params' | 'query' | 'body'>> {
+    Partial<
+      Pick<
+        Whole<Params, Query, Body>,
+        'auth' | 'rate' | 'headers' | 'params' | 'query' | 'body' | 'failurePage'
+      >
+    > {
   /** How the body is read. @default json where there is a schema for it, none otherwise */
   readonly bodyPolicy?: Route['bodyPolicy'];
   /** The code for path parameters that do not fit. @default NotFound */

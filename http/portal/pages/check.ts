@@ -13,6 +13,7 @@ import { page } from '../../reply.ts';
 import type { AnyRoute } from '../../router.ts';
 import { portalRoute } from '../route.ts';
 import { type CheckFinding, checkPage } from './check-view.ts';
+import { FAILURES, failurePage } from './failure.ts';
 import { wordsFor } from './language.ts';
 import { pageHeaders } from './page-policy.ts';
 import { plainQuery } from './wishes.ts';
@@ -56,8 +57,9 @@ export function checkRoutes(
       auth: 'anonymous',
       headers: ['accept-language'],
       query: plainQuery.extend({ key: z.string().optional() }),
-      responses: { 200: 'page', 404: 'page', 429: 'page', 503: 'page' },
+      responses: { 200: 'page', 404: 'page', 429: 'page', ...FAILURES },
       refusals: [],
+      failurePage: failurePage('nobody'),
       handle: ({ query, caller, header }) =>
         answer(query.key?.trim() ?? '', caller.address, query.culture, header('accept-language')),
     }),
@@ -69,8 +71,9 @@ export function checkRoutes(
       headers: ['accept-language'],
       params: z.object({ key: z.string() }),
       query: plainQuery,
-      responses: { 200: 'page', 404: 'page', 429: 'page', 503: 'page' },
+      responses: { 200: 'page', 404: 'page', 429: 'page', ...FAILURES },
       refusals: [],
+      failurePage: failurePage('nobody'),
       handle: ({ params: { key }, query, caller, header }) =>
         answer(key.trim(), caller.address, query.culture, header('accept-language')),
     }),

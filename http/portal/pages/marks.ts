@@ -8,6 +8,7 @@ import type { MarksSessions } from '../../../actors/portal/api.ts';
 import { page } from '../../reply.ts';
 import type { AnyRoute } from '../../router.ts';
 import { portalRoute } from '../route.ts';
+import { FAILURES, failurePage } from './failure.ts';
 import { wordsFor } from './language.ts';
 import { marksOverPage, marksPage } from './marks-view.ts';
 import { pageHeaders } from './page-policy.ts';
@@ -23,8 +24,9 @@ export function marksRoutes(sessions: Pick<MarksSessions, 'get'>): readonly AnyR
       headers: ['accept-language'],
       params: z.object({ id: z.string() }),
       query: plainQuery,
-      responses: { 200: 'page', 404: 'page' },
+      responses: { 200: 'page', 404: 'page', ...FAILURES },
       refusals: [],
+      failurePage: failurePage('anybody'),
       async handle({ params: { id }, query, header }) {
         const words = wordsFor(query.culture, header('accept-language'));
         const theme = themeOf(query);

@@ -19,11 +19,13 @@ import { PORTAL_STYLE } from './styles.ts';
 
 /** Compiled files of `client/`. */
 const SCRIPTS = [
+  'afterwards.js',
   'certificate.js',
   'document-view.js',
   'dom.js',
   'drawing.js',
   'electronic.js',
+  'forge.js',
   'initials.js',
   'key-worker.js',
   'mark-boxes.js',
@@ -31,6 +33,7 @@ const SCRIPTS = [
   'outcome.js',
   'page-data.js',
   'pager.js',
+  'password-secrets.js',
   'parent-window.js',
   'pdf-library.js',
   'pdf-view.js',

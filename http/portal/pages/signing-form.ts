@@ -53,10 +53,12 @@ ${action.needsEmailCode ? codeFields(action, words) : ''}${initialsField(action,
 
 function codeFields(action: Action, { signing }: PageWords): string {
   const values = { email: action.maskedEmail ?? '' };
-  return `<p class="hint" id="code-hint">${escapeHtml(filled(signing.codeHint, values))}</p>
+  return `<fieldset><legend>${escapeHtml(signing.confirm)}</legend>
+<p class="hint" id="code-hint">${escapeHtml(filled(signing.codeHint, values))}</p>
 <p><button type="button" id="send-code" disabled>${escapeHtml(filled(signing.sendCode, values))}</button></p>
 <label for="email-code">${escapeHtml(signing.code)}</label>
 <input id="email-code" class="code" inputmode="numeric" autocomplete="one-time-code" maxlength="12" required aria-describedby="code-hint">
+</fieldset>
 `;
 }
 

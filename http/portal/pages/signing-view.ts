@@ -5,7 +5,7 @@
 import type { SigningPageView } from '../../../actors/portal/api.ts';
 import type { Millis } from '../../../machines/ids.ts';
 import { escapeHtml } from '../../html.ts';
-import { portalPage, saying, type Theme } from './frame.ts';
+import { portalPage, type Theme } from './frame.ts';
 import { actionForms } from './signing-form.ts';
 import { filled, type PageWords } from './texts/words.ts';
 
@@ -40,6 +40,7 @@ const SCRIPTS = [
   'page-data.js',
   'requests.js',
   'outcome.js',
+  'afterwards.js',
   'document-view.js',
   'parent-window.js',
 ];
@@ -85,13 +86,14 @@ ${heading(view, words)}
 ${wishes.hideDocument ? '' : documentPart(shown.mimeType, words, wishes, addresses)}
 <section id="actions" class="actions" aria-labelledby="actions-title" tabindex="-1">
 <h2 id="actions-title">${escapeHtml(act)}</h2>
-<p>${escapeHtml(actingAs)}</p>
+<p id="acting">${escapeHtml(actingAs)}</p>
 <noscript><p class="trouble">${escapeHtml(words.needsScript)}</p></noscript>
 <div id="outcome" class="outcome" role="status" aria-live="polite" tabindex="-1"></div>
+<div id="afterwards"></div>
 <div id="forms">
 ${actionForms(action, words, refusing)}
 </div>
-${participantList(view, words)}
+${participantList(view, words, 'h3')}
 </section>
 <a class="button main jump" id="jump" href="#actions">${escapeHtml(act)}</a>
 </main>`;
@@ -164,50 +166,86 @@ ${isPdf ? pager : ''}${download}
 </section>`;
 }
 
-function participantList({ participants = [] }: SigningPageView, { signing }: PageWords): string {
+function participantList(
+  { participants = [] }: SigningPageView,
+  { signing }: PageWords,
+  heading: 'h2' | 'h3',
+): string {
   if (participants.length === 0) return '';
   const items = participants.map(({ name, type, status, isYou }) => {
     const you = isYou ? ` (${escapeHtml(signing.you)})` : '';
     const who = `<span class="who">${escapeHtml(name ?? signing.unnamed)}${you}</span>`;
-    const what = `<span class="what">${escapeHtml(signing.types[type])}: ${escapeHtml(signing.statuses[status])}</span>`;
+    const what = `<span class="what">${escapeHtml(signing.doings[type][status])}</span>`;
     return `<li${isYou ? ' aria-current="true"' : ''} data-status="${status}">${who} ${what}</li>`;
   });
-  return `<h3>${escapeHtml(signing.participants)}</h3>\n<ol class="participants">\n${items.join('\n')}\n</ol>`;
+  return `<div class="people">
+<${heading}>${escapeHtml(signing.participants)}</${heading}>
+<ol class="participants" role="list">
+${items.join('\n')}
+</ol>
+</div>`;
 }
 
-/** Any other state: one page each. */
+/** Any other state: one page each. The signing page takes from `#state` what it shows when somebody has acted. */
 function quietPage(
   view: SigningPageView,
   words: PageWords,
   wishes: SigningWishes,
-  { self, content, key }: SigningAddresses,
+  addresses: SigningAddresses,
 ): string {
   const { state, document: shown } = view;
   const notice = words.states[state === 'ready' ? 'unknown' : state];
-  const parts: string[] = [];
-  if (shown !== undefined) {
-    const from = filled(words.from, { organization: shown.organizationName });
-    parts.push(`<p class="hint">${escapeHtml(shown.name)}<br>${escapeHtml(from)}</p>`);
-    if (shown.statusReason !== null && (state === 'refused' || state === 'canceled')) {
-      parts.push(`<p>${escapeHtml(filled(words.reasonGiven, { reason: shown.statusReason }))}</p>`);
-    }
-  }
-  if (state === 'waiting-for-turn' || state === 'processing') {
-    parts.push(`<p><a class="button" href="${escapeHtml(self)}">${escapeHtml(words.again)}</a></p>`);
-  }
-  if (shown !== undefined && (state === 'done' || state === 'concluded')) {
-    const download = `<a class="button" href="${escapeHtml(content)}" download>${escapeHtml(words.signing.download)}</a>`;
-    const check = `<a class="button" href="/check/${encodeURIComponent(key)}">${escapeHtml(words.check.title)}</a>`;
-    parts.push(`<p>${download}${state === 'concluded' && !wishes.embedded ? ` ${check}` : ''}</p>`);
-  }
-  const people = participantList(view, words);
+  const about =
+    shown === undefined
+      ? ''
+      : `<p class="hint">${escapeHtml(shown.name)}<br>${escapeHtml(filled(words.from, { organization: shown.organizationName }))}</p>\n`;
   return portalPage({
     words,
-    title: notice.title,
+    title: shown === undefined ? notice.title : `${notice.title}: ${shown.name}`,
     theme: wishes.theme,
     kind: `quiet ${wishes.embedded ? 'embedded ' : ''}state-${state}`,
-    main: saying(notice, `${parts.join('\n')}\n${people.replace(/h3>/g, 'h2>')}\n`),
+    main: `<main id="main" class="notice" tabindex="-1">
+<h1>${escapeHtml(notice.title)}</h1>
+${about}<div id="state" data-state="${state}">
+<p>${escapeHtml(notice.text)}</p>
+${stateDetails(view, words, wishes, addresses)}
+</div>
+${participantList(view, words, 'h2')}
+</main>`,
   });
+}
+
+function stateDetails(
+  { state, document: shown, isLinkOver }: SigningPageView,
+  words: PageWords,
+  { embedded }: SigningWishes,
+  { self, content, key }: SigningAddresses,
+): string {
+  if (shown === undefined) return '';
+  const button = (href: string, text: string, more = '') =>
+    `<a class="button" href="${escapeHtml(href)}"${more}>${escapeHtml(text)}</a>`;
+  switch (state) {
+    case 'refused':
+    case 'canceled': {
+      const { statusReason: reason } = shown;
+      return reason === null ? '' : `<p>${escapeHtml(filled(words.reasonGiven, { reason }))}</p>`;
+    }
+    case 'waiting-for-turn':
+    case 'processing':
+      return `<p class="ways">${button(self, words.again)}</p>`;
+    case 'done':
+    case 'concluded': {
+      const ways = [
+        ...(isLinkOver === true ? [] : [button(content, words.signing.download, ' download')]),
+        ...(state === 'concluded' && !embedded
+          ? [button(`/check/${encodeURIComponent(key)}`, words.check.title)]
+          : []),
+      ];
+      return ways.length === 0 ? '' : `<p class="ways">${ways.join('\n')}</p>`;
+    }
+    default:
+      return '';
+  }
 }
 
 /** A whole day, as the language writes it. */

@@ -11,6 +11,7 @@ import { page } from '../../reply.ts';
 import type { AnyRoute } from '../../router.ts';
 import { portalRoute } from '../route.ts';
 import { FILE_HEADERS, storedFileReply } from '../stored-file.ts';
+import { FAILURES, failurePage } from './failure.ts';
 import { wordsFor } from './language.ts';
 import { pageHeaders } from './page-policy.ts';
 import { signingPage } from './signing-view.ts';
@@ -59,8 +60,9 @@ function pageRoute(
     headers: ['accept-language'],
     params,
     query: signingQuery,
-    responses: { 200: 'page', 404: 'page' },
+    responses: { 200: 'page', 404: 'page', ...FAILURES },
     refusals: [],
+    failurePage: failurePage(embedded ? 'anybody' : 'nobody'),
     async handle({ params: { key }, query, header }) {
       const ticket = query.ticket ?? '';
       const view = isTicket(ticket) && key.length <= KEY_LENGTH ? await signing.page(key, ticket) : NOTHING;

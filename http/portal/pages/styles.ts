@@ -1,10 +1,11 @@
 /** How the portal's pages look: in the colours of the system, light or dark, on a phone as on a desk. */
 
 const COLOURS = `:root {
-  color-scheme: light dark; font: 1rem/1.5 system-ui, sans-serif;
-  --line: color-mix(in srgb, CanvasText 22%, Canvas); --quiet: color-mix(in srgb, CanvasText 70%, Canvas);
-  --panel: color-mix(in srgb, CanvasText 4%, Canvas); --brand: #1b5fb4; --on-brand: #fff; --good: #17693f; --bad: #b3261e;
-  --field: color-mix(in srgb, CanvasText 55%, Canvas);
+  color-scheme: light dark; font: 1rem/1.55 system-ui, -apple-system, "Segoe UI", sans-serif;
+  --line: color-mix(in srgb, CanvasText 18%, Canvas); --quiet: color-mix(in srgb, CanvasText 70%, Canvas);
+  --panel: color-mix(in srgb, CanvasText 4%, Canvas); --ground: color-mix(in srgb, CanvasText 7%, Canvas);
+  --brand: #1b5fb4; --on-brand: #fff; --good: #17693f; --bad: #b3261e; --ring: #3d8bf2;
+  --field: color-mix(in srgb, CanvasText 55%, Canvas); --shade: 0 1px 2px rgb(0 0 0 / 8%), 0 2px 8px rgb(0 0 0 / 6%);
 }
 :root[data-theme="light"] { color-scheme: light; }
 :root[data-theme="dark"] { color-scheme: dark; --brand: #8fbff7; --on-brand: #06182e; --good: #7ddaa6; --bad: #ffa79f; }
@@ -17,63 +18,81 @@ const BASE = `* { box-sizing: border-box; }
 [hidden] { display: none !important; }
 body { margin: 0; background: Canvas; color: CanvasText; overflow-wrap: anywhere; }
 h1, h2, h3 { line-height: 1.25; margin: 0 0 0.5rem; }
-h1 { font-size: 1.4rem; } h2 { font-size: 1.2rem; } h3 { font-size: 1rem; margin-top: 1.5rem; }
+h1 { font-size: 1.45rem; } h2 { font-size: 1.2rem; } h3 { font-size: 1rem; margin-top: 1.5rem; }
 p { margin: 0 0 0.75rem; }
 a { color: var(--brand); }
 .skip { position: absolute; left: -100vw; }
 .skip:focus { left: 0.5rem; top: 0.5rem; padding: 0.5rem; background: Canvas; z-index: 5; }
 .unseen { position: absolute; width: 1px; height: 1px; overflow: hidden; clip-path: inset(50%); white-space: nowrap; }
 .hint, .from { color: var(--quiet); font-size: 0.9rem; }
-.trouble, .outcome.bad { color: var(--bad); border-left: 4px solid currentColor; padding: 0.5rem 0.75rem; background: var(--panel); }
+.trouble, .outcome { margin: 0 0 1rem; padding: 0.6rem 0.85rem; border: 1px solid var(--line); border-left: 4px solid var(--field); border-radius: 0.375rem; background: var(--panel); }
+.trouble, .outcome.bad { color: var(--bad); border-color: currentColor; background: color-mix(in srgb, var(--bad) 7%, Canvas); }
+.outcome.good { color: var(--good); border-color: currentColor; background: color-mix(in srgb, var(--good) 9%, Canvas); font-weight: 600; }
+.outcome.good::before { content: "\\2713\\00a0\\00a0" / ""; }
 .outcome:empty { display: none; }
-.outcome { margin: 0 0 1rem; padding: 0.5rem 0.75rem; border-left: 4px solid var(--line); background: var(--panel); }
-.outcome.good { color: var(--good); border-left-color: currentColor; font-weight: 600; }
+.outcome.busy::before { content: ""; display: inline-block; width: 1em; height: 1em; margin-right: 0.6em; vertical-align: -0.15em; border: 2px solid var(--line); border-top-color: var(--brand); border-radius: 50%; animation: turn 0.9s linear infinite; }
+@keyframes turn { to { rotate: 1turn; } }
 button, .button, input, select, textarea {
   font: inherit; padding: 0.5rem 0.75rem; border: 1px solid var(--field); border-radius: 0.375rem;
   background: Canvas; color: CanvasText; max-width: 100%;
 }
-button, .button { cursor: pointer; text-decoration: none; display: inline-block; min-height: 2.75rem; }
+button, .button { cursor: pointer; text-decoration: none; display: inline-block; min-height: 2.75rem; text-align: center; }
 button:hover, .button:hover { background: var(--panel); }
 button:disabled, button[aria-disabled="true"] { opacity: 0.6; cursor: default; }
 button.main, .button.main { background: var(--brand); color: var(--on-brand); border-color: var(--brand); font-weight: 600; }
 button.main:hover, .button.main:hover { filter: brightness(1.1); }
 button.bad { color: var(--bad); border-color: currentColor; font-weight: 600; }
-:is(a, button, input, select, textarea, summary, [tabindex]):focus-visible { outline: 3px solid #3d8bf2; outline-offset: 2px; }
+:is(a, button, input, select, textarea, summary, [tabindex]):focus-visible { outline: 3px solid var(--ring); outline-offset: 2px; border-radius: 0.375rem; }
 main:focus, .outcome:focus:not(:focus-visible), section:focus:not(:focus-visible) { outline: none; }
 label { display: block; font-weight: 600; }
 label.tick, .choice label { font-weight: 400; padding: 0.35rem 0; }
 label.tick { margin: 0 0 0.5rem; }
-form > input:not([type="checkbox"]), textarea { display: block; width: 100%; margin: 0.25rem 0 0.5rem; }
+form > input:not([type="checkbox"]), fieldset > input:not([type="radio"]), textarea { display: block; width: 100%; margin: 0.25rem 0 0.5rem; }
 [aria-invalid="true"] { border-color: var(--bad); outline: 2px solid var(--bad); }
 input.code { font-size: 1.4rem; letter-spacing: 0.25em; max-width: 12rem; }
-fieldset { border: 1px solid var(--line); border-radius: 0.5rem; margin: 0 0 1rem; padding: 0.5rem 0.75rem; }
+fieldset { border: 1px solid var(--line); border-radius: 0.5rem; margin: 0 0 1rem; padding: 0.5rem 0.85rem; min-width: 0; }
+legend { font-weight: 600; padding: 0 0.35rem; }
 summary { cursor: pointer; padding: 0.5rem 0; }
 details { margin: 0 0 0.75rem; }
+.ways { display: flex; flex-wrap: wrap; gap: 0.5rem; }
 @media (prefers-reduced-motion: no-preference) { html { scroll-behavior: smooth; } }
 @media (prefers-reduced-motion: reduce) { * { transition: none !important; animation: none !important; } }
 `;
 
-const SIGNING = `.columns { display: grid; grid-template-columns: minmax(0, 1fr) minmax(18rem, 26rem); gap: 0 1.5rem; padding: 1rem; max-width: 96rem; margin: 0 auto; }
+const SIGNING = `.signing, .marks { background: var(--ground); }
+.columns { display: grid; grid-template-columns: minmax(0, 1fr) minmax(19rem, 26rem); gap: 1rem 1.5rem; padding: 0 1rem 1rem; max-width: 96rem; margin: 0 auto; }
 .columns.without-document { grid-template-columns: minmax(0, 34rem); justify-content: center; }
-.heading { grid-column: 1 / -1; }
+.heading { grid-column: 1 / -1; padding-top: 1rem; }
+.heading p { margin: 0 0 0.25rem; } .heading h1 { margin: 0 0 0.25rem; } .heading .trouble { margin-top: 0.75rem; }
 .document { min-width: 0; }
-.actions { align-self: start; position: sticky; top: 0.5rem; max-height: calc(100vh - 1rem); overflow-y: auto; padding: 1rem; border: 1px solid var(--line); border-radius: 0.5rem; background: Canvas; }
-.tools { position: sticky; top: 0; z-index: 3; display: flex; flex-wrap: wrap; align-items: center; gap: 0.5rem; padding: 0.5rem 0; background: Canvas; }
+.actions { align-self: start; position: sticky; top: 0.5rem; max-height: calc(100vh - 1rem); overflow-y: auto; padding: 1.25rem; border: 1px solid var(--line); border-radius: 0.5rem; background: Canvas; box-shadow: var(--shade); }
+.actions form > button.main { width: 100%; }
+.actions h2 { font-size: 1.3rem; }
+.tools { position: sticky; top: 0; z-index: 3; display: flex; flex-wrap: wrap; align-items: center; gap: 0.5rem; padding: 0.5rem; margin: 0 0 0.75rem; background: Canvas; border: 1px solid var(--line); border-radius: 0.5rem; box-shadow: var(--shade); }
 .tools label { font-weight: 400; } .tools input { width: 4rem; } .tools .button { margin-left: auto; }
 .pages { overflow-x: auto; padding-bottom: 1rem; }
 .pages img { max-width: 100%; height: auto; background: #fff; }
-.pages pre { white-space: pre-wrap; padding: 1rem; border: 1px solid var(--line); background: var(--panel); font-family: ui-monospace, monospace; margin: 0; }
+.pages pre { white-space: pre-wrap; padding: 1rem; border: 1px solid var(--line); background: Canvas; font-family: ui-monospace, monospace; margin: 0; }
 .page { position: relative; margin: 0 auto 0.75rem; background: #fff; outline: 1px solid var(--line); outline-offset: -1px; scroll-margin-top: 5rem; overflow: clip; }
 .page canvas { display: block; position: absolute; inset: 0; width: 100%; height: 100%; }
 .mark { position: absolute; border: 2px dashed #1b5fb4; background: rgb(27 95 180 / 12%); color: #0b2c57; font-size: 0.75rem; line-height: 1.2; overflow: hidden; pointer-events: none; z-index: 2; }
 .drawing { display: block; width: 100%; aspect-ratio: 3 / 1; border: 1px solid var(--field); border-radius: 0.375rem; background: #fff; touch-action: none; cursor: crosshair; }
-.participants { padding-left: 1.25rem; margin: 0; } .participants li { margin-bottom: 0.35rem; }
+.people { border-top: 1px solid var(--line); margin-top: 1.25rem; } .people :is(h2, h3) { font-size: 1rem; margin: 1rem 0 0.5rem; }
+.participants { list-style: none; padding: 0; margin: 0; }
+.participants li { position: relative; padding-left: 2.1rem; margin-bottom: 0.6rem; }
+.participants li::before { position: absolute; left: 0; top: 0.1rem; width: 1.4rem; height: 1.4rem; border: 1.5px solid currentColor; border-radius: 50%; text-align: center; font: 700 0.8rem/1.25rem system-ui, sans-serif; color: var(--quiet); content: "" / ""; }
+.participants [data-status="Completed"]::before { content: "\\2713" / ""; color: var(--good); }
+.participants [data-status="Pending"]::before { content: "\\2026" / ""; color: var(--brand); }
+.participants [data-status="Refused"]::before { content: "\\00d7" / ""; color: var(--bad); }
 .participants .who { font-weight: 600; } .participants .what { color: var(--quiet); display: block; font-size: 0.9rem; }
+.participants [data-status="Completed"] .what { color: var(--good); } .participants [data-status="Refused"] .what { color: var(--bad); }
+#refusing { border-top: 1px solid var(--line); margin: 1.25rem 0 0; padding-top: 0.25rem; } #refusing + .people { margin-top: 0.5rem; }
 .jump { display: none; }
 @media (max-width: 56rem) {
-  .columns { display: block; padding: 0.75rem 0.75rem 5rem; }
-  .actions { position: static; max-height: none; margin-top: 1rem; }
-  .jump { display: block; position: fixed; right: 0.75rem; bottom: 0.75rem; z-index: 4; }
+  .columns { display: block; padding: 0 0.75rem 5rem; }
+  .heading { padding-bottom: 0.75rem; }
+  .actions { position: static; max-height: none; margin-top: 1rem; padding: 1rem; }
+  .jump { display: block; position: fixed; right: 0.75rem; bottom: 0.75rem; z-index: 4; box-shadow: var(--shade); }
   .embedded .heading h1 { font-size: 1.15rem; }
 }
 `;
@@ -99,12 +118,19 @@ const TEXT_LAYER = `.textLayer {
 .hiddenCanvasElement { position: absolute; top: 0; left: 0; width: 0; height: 0; display: none; }
 `;
 
-const NOTICES = `.notice, .check { max-width: 44rem; margin: 0 auto; padding: 2rem 1rem; }
-.notice .participants { margin-bottom: 1rem; } .notice h2 { margin-top: 1.5rem; font-size: 1rem; }
+const NOTICES = `.quiet, .checking { background: var(--ground); }
+.notice, .check { max-width: 44rem; margin: 0 auto; padding: 1.5rem; border: 1px solid var(--line); border-radius: 0.5rem; background: Canvas; box-shadow: var(--shade); }
+@media (min-width: 46rem) { .notice, .check { margin: 3rem auto; padding: 2rem; } }
+@media (max-width: 45.99rem) { .notice, .check { min-height: 100vh; border: 0; border-radius: 0; padding: 1.5rem 1rem; } }
+.notice h1::before { display: inline-block; min-width: 1.4em; color: var(--quiet); }
+:is(.state-done, .state-concluded) h1::before { content: "\\2713" / ""; color: var(--good); }
+:is(.state-refused, .state-canceled, .state-expired, .state-ticket-expired, .state-deleted) h1::before { content: "\\00d7" / ""; color: var(--bad); }
+:is(.state-waiting-for-turn, .state-processing) h1::before { content: "\\2026" / ""; color: var(--brand); }
+.notice .ways, #afterwards .ways { margin: 0 0 1rem; }
 .check form { display: flex; flex-wrap: wrap; gap: 0.5rem; align-items: end; margin: 0 0 1.5rem; }
 .check form label { flex: 1 1 16rem; } .check form input { display: block; width: 100%; margin: 0.25rem 0 0; font-family: ui-monospace, monospace; }
-.verdict { font-size: 1.1rem; font-weight: 600; border-left: 4px solid currentColor; padding: 0.5rem 0.75rem; background: var(--panel); }
-.verdict.good { color: var(--good); } .verdict.bad { color: var(--bad); }
+.verdict { font-size: 1.1rem; font-weight: 600; border: 1px solid currentColor; border-left-width: 4px; border-radius: 0.375rem; padding: 0.6rem 0.85rem; }
+.verdict.good { color: var(--good); background: color-mix(in srgb, var(--good) 9%, Canvas); } .verdict.bad { color: var(--bad); background: color-mix(in srgb, var(--bad) 7%, Canvas); }
 .signature { border: 1px solid var(--line); border-radius: 0.5rem; padding: 0.75rem 1rem; margin: 0 0 1rem; }
 .signature h3 { margin-top: 0; } .signature .good { color: var(--good); } .signature .bad { color: var(--bad); }
 dl.facts { display: grid; grid-template-columns: minmax(8rem, max-content) minmax(0, 1fr); gap: 0.25rem 1rem; margin: 0 0 0.75rem; }

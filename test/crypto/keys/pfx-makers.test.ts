@@ -1,15 +1,13 @@
 /** Containers as three makers of software write them: openssl (in load.test.ts too), NSS and Java. */
-import { createHmac, pbkdf2Sync } from 'node:crypto';
 import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import test from 'ava';
-import { childrenOf, encoded, octets, readWhole } from '../../../crypto/asn1/read.ts';
-import { octetString, oid, sequence, small, unsigned } from '../../../crypto/asn1/write.ts';
 import { loadSigner } from '../../../crypto/keys/load.ts';
 import { certificatePem } from '../../../crypto/keys/pem.ts';
 import { keyPemOf, pki, type TestSigner } from '../../pki/pki.ts';
 import { requireTool, runTool, type ToolName } from '../../verifiers/index.ts';
+import { withPbmac1 } from './pbmac1.ts';
 import { thumbprint } from './softhsm.ts';
 
 const NOW = Date.now();
@@ -122,30 +120,6 @@ test('containers of openssl open with every pair of ciphers and every integrity 
   for (const way of ways)
     t.deepEqual(await flaws(await container(signer, 'x', ...way), signer), [], way.join(' '));
 });
-
-/** The container with its integrity value exchanged for one by PBMAC1 (RFC 9579). */
-function withPbmac1(bytes: Buffer, password: string, hash: 'sha256' | 'sha512', keyLength?: number): Buffer {
-  const [version, contentInfo] = childrenOf(readWhole(bytes));
-  const [, explicit] = contentInfo === undefined ? [] : childrenOf(contentInfo);
-  const [data] = explicit === undefined ? [] : childrenOf(explicit);
-  if (version === undefined || contentInfo === undefined || data === undefined)
-    throw new Error('no container');
-  const salt = Buffer.from('8 bytes.');
-  const key = pbkdf2Sync(password, salt, 2048, keyLength ?? 32, hash);
-  const hmac = sequence(oid(`1.2.840.113549.2.${hash === 'sha256' ? 9 : 11}`));
-  const lengthField = keyLength === undefined ? [] : [small(keyLength)];
-  const pbkdf2 = sequence(
-    oid('1.2.840.113549.1.5.12'),
-    sequence(octetString(salt), unsigned(Buffer.from([8, 0])), ...lengthField, hmac),
-  );
-  const pbmac1 = sequence(oid('1.2.840.113549.1.5.14'), sequence(pbkdf2, hmac));
-  const mac = createHmac(hash, key).update(octets(data)).digest();
-  return sequence(
-    encoded(version),
-    encoded(contentInfo),
-    sequence(sequence(pbmac1, octetString(mac)), octetString(Buffer.from('NOT USED')), small(1)),
-  );
-}
 
 test('a container whose integrity value is PBMAC1 opens with its password alone', async (t) => {
   if (!requireTool(t, 'openssl')) return;

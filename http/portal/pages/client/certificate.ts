@@ -119,6 +119,8 @@ class KeyThread {
     const texts: { readonly [Trouble in KeyTrouble]: string } = {
       'password-wrong': this.#words.passwordWrong,
       'file-unreadable': this.#words.fileUnreadable,
+      'file-damaged': this.#words.fileDamaged,
+      'file-unsupported': this.#words.fileUnsupported,
       'key-missing': this.#words.keyMissing,
       'key-unsupported': this.#words.keyUnsupported,
       'needs-https': this.#words.needsHttps,

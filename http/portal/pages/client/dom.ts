@@ -50,6 +50,7 @@ export interface Part {
   open: boolean;
   tabIndex: number;
   readonly isConnected: boolean;
+  readonly childNodes: Iterable<Part>;
   readonly dataset: { [name: string]: string | undefined };
   readonly style: PageStyle;
   readonly clientWidth: number;
@@ -133,6 +134,7 @@ interface Browser {
     readonly documentElement: Part;
     readonly activeElement: Part | null;
     readonly referrer: string;
+    title: string;
     querySelector(selectors: string): Part | null;
     querySelectorAll(selectors: string): Iterable<Part>;
     createElement(name: string): Part;
@@ -152,6 +154,9 @@ interface Browser {
     getItem(name: string): string | null;
     setItem(name: string, value: string): void;
     removeItem(name: string): void;
+  };
+  readonly DOMParser: new () => {
+    parseFromString(text: string, type: 'text/html'): Pick<Part, 'querySelector'>;
   };
   readonly IntersectionObserver: new (
     seen: (entries: readonly Seen[]) => void,
@@ -173,6 +178,11 @@ const browser = globalThis as unknown as Browser;
 
 export const { document, location, navigator, window, IntersectionObserver, ResizeObserver, Worker } =
   browser;
+
+/** A page as the server sent it; nothing in it is run or loaded. */
+export function parsedPage(html: string): Pick<Part, 'querySelector'> {
+  return new browser.DOMParser().parseFromString(html, 'text/html');
+}
 
 /** Calls once, in so many milliseconds; the answer cancels it. */
 export function later(milliseconds: number, task: () => void): () => void {

@@ -2,15 +2,18 @@
 
 export type KeyRequest =
   | { readonly ask: 'open'; readonly file: ArrayBuffer; readonly password: string }
-  /** `hash`: SHA-256 of `data`, which is null when it was too large to be sent here. */
+  /** `hash`: of `data`, made as the answer said, which is null when it was too large to be sent here. */
   | { readonly ask: 'sign'; readonly data: Uint8Array | null; readonly hash: Uint8Array };
 
-export type KeyTrouble =
+/** Why a file was not opened. `file-unsupported`: protected in a way that this page does not know. */
+export type FileTrouble =
   | 'password-wrong'
   | 'file-unreadable'
-  | 'key-missing'
-  | 'key-unsupported'
-  | 'needs-https';
+  | 'file-damaged'
+  | 'file-unsupported'
+  | 'key-missing';
+
+export type KeyTrouble = FileTrouble | 'key-unsupported' | 'needs-https';
 
 export type KeyAnswer =
   | { readonly answer: 'opened'; readonly certificate: Uint8Array; readonly holder: string }

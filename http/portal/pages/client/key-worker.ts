@@ -3,8 +3,9 @@
  * so the key cannot leave it; the page gets the certificate and signatures.
  */
 import type { webcrypto } from 'node:crypto';
+import { children, content, type Forge, toBytes, toText } from './forge.ts';
 import type { KeyAnswer, KeyRequest, KeyTrouble } from './key-messages.ts';
-import { type Forge, type OpenedFile, openPkcs12, Pkcs12Trouble } from './pkcs12.ts';
+import { type OpenedFile, openPkcs12, Pkcs12Trouble } from './pkcs12.ts';
 
 interface WorkerScope {
   onmessage: ((event: { readonly data: KeyRequest }) => void) | null;
@@ -30,6 +31,7 @@ class KeyRefused extends Error {
 
 const RSA = '1.2.840.113549.1.1.1';
 const EC = '1.2.840.10045.2.1';
+const ED25519 = '1.3.101.112';
 const CURVES: { readonly [identifier: string]: string } = {
   '1.2.840.10045.3.1.7': 'P-256',
   '1.3.132.0.34': 'P-384',
@@ -49,9 +51,9 @@ scope.onmessage = ({ data: request }) => {
 async function answer(request: KeyRequest): Promise<KeyAnswer> {
   if (request.ask === 'open') {
     const forge = await loadForge();
-    const opened = openPkcs12(forge, text(new Uint8Array(request.file)), request.password);
+    const opened = await openPkcs12(forge, toText(new Uint8Array(request.file)), request.password);
     sign = await signerOf(opened, forge);
-    return { answer: 'opened', certificate: bytes(opened.certificate), holder: opened.holder };
+    return { answer: 'opened', certificate: toBytes(opened.certificate), holder: opened.holder };
   }
   if (sign === undefined) throw new KeyRefused('key-missing');
   return { answer: 'signed', signature: await sign(request.data, request.hash) };
@@ -73,9 +75,10 @@ async function signerOf({ algorithm, curve, privateKey }: OpenedFile, forge: For
       }
       // The browser hashes what it signs, and offers nothing where the page came over plain http.
       const plain = forge.pki.privateKeyFromAsn1(forge.asn1.fromDer(privateKey)) as ForgeKey;
-      return bytes(plain.sign(digestInfo(hash), null));
+      return toBytes(plain.sign(digestInfo(hash), null));
     };
   }
+  if (algorithm === ED25519) return ed25519Signer(privateKey, forge);
   const namedCurve = CURVES[curve ?? ''];
   if (algorithm !== EC || namedCurve === undefined) throw new KeyRefused('key-unsupported');
   if (!scope.isSecureContext) throw new KeyRefused('needs-https');
@@ -84,6 +87,16 @@ async function signerOf({ algorithm, curve, privateKey }: OpenedFile, forge: For
     if (data === null) throw new KeyRefused('key-unsupported');
     const how = { name: 'ECDSA', hash: 'SHA-256' };
     return new Uint8Array(await crypto.subtle.sign(how, key, data as webcrypto.BufferSource));
+  };
+}
+
+/** RFC 8410 §7: the key is an OCTET STRING inside that of PrivateKeyInfo. Browsers that lack the curve leave it to the library. */
+function ed25519Signer(privateKey: string, { asn1, ed25519 }: Forge): Sign {
+  const seed = content(asn1.fromDer(content(children(asn1.fromDer(privateKey))[2])));
+  if (seed.length !== 32) throw new KeyRefused('key-unsupported');
+  return async (data) => {
+    if (data === null) throw new KeyRefused('key-unsupported');
+    return ed25519.sign({ message: toText(data), encoding: 'binary', privateKey: seed });
   };
 }
 
@@ -98,7 +111,7 @@ function imported(
   algorithm: webcrypto.EcKeyImportParams | webcrypto.RsaHashedImportParams,
 ) {
   return crypto.subtle
-    .importKey('pkcs8', bytes(privateKey) as webcrypto.BufferSource, algorithm, false, ['sign'])
+    .importKey('pkcs8', toBytes(privateKey) as webcrypto.BufferSource, algorithm, false, ['sign'])
     .catch(() => {
       throw new KeyRefused('key-unsupported');
     });
@@ -107,22 +120,10 @@ function imported(
 /** What the library pads and signs: a hash with the name of SHA-256 before it (RFC 8017 §9.2). */
 function digestInfo(hash: Uint8Array): string {
   const prefix = [48, 49, 48, 13, 6, 9, 96, 134, 72, 1, 101, 3, 4, 2, 1, 5, 0, 4, 32];
-  return text(Uint8Array.from([...prefix, ...hash]));
+  return toText(Uint8Array.from([...prefix, ...hash]));
 }
 
 function troubleOf(error: unknown): KeyTrouble {
   if (error instanceof KeyRefused || error instanceof Pkcs12Trouble) return error.trouble;
   return 'file-unreadable';
-}
-
-function text(from: Uint8Array): string {
-  let result = '';
-  for (let at = 0; at < from.length; at += 8192) {
-    result += String.fromCharCode(...from.subarray(at, at + 8192));
-  }
-  return result;
-}
-
-function bytes(from: string): Uint8Array {
-  return Uint8Array.from(from, (character) => character.charCodeAt(0));
 }

@@ -4,7 +4,7 @@ import type { SigningData } from './page-data.ts';
 import { Refused } from './requests.ts';
 
 /** Words that are read out as well; focus stays where it is. */
-export function say(text: string, kind: 'good' | 'bad' | 'plain' = 'plain'): void {
+export function say(text: string, kind: 'good' | 'bad' | 'busy' | 'plain' = 'plain'): void {
   const outcome = part('#outcome');
   outcome.className = `outcome ${kind}`;
   outcome.textContent = text;
@@ -12,8 +12,7 @@ export function say(text: string, kind: 'good' | 'bad' | 'plain' = 'plain'): voi
 
 /** The end: nothing is left to fill in, and focus goes to the words. */
 export function finish(text: string): void {
-  part('#forms').remove();
-  document.querySelector('#jump')?.remove();
+  for (const over of ['#forms', '#acting', '#jump']) document.querySelector(over)?.remove();
   say(text, 'good');
   part('#outcome').focus();
   part('#outcome').scrollIntoView({ block: 'nearest' });
@@ -39,7 +38,7 @@ export async function attempt(
   // Switched off and not disabled: a disabled button would lose the focus.
   const buttons = [...form.querySelectorAll('button')];
   for (const button of buttons) button.setAttribute('aria-disabled', 'true');
-  say(words.working);
+  say(words.working, 'busy');
   try {
     await work();
     return true;

@@ -17,6 +17,8 @@ export interface SigningData {
   readonly key: string;
   readonly ticket: string;
   readonly content: string;
+  /** Path of the page. */
+  readonly self: string;
   readonly documentId: string;
   /** The one this page shows. */
   readonly documentVersion: number;

@@ -1,51 +1,13 @@
 /**
- * Reads certificate and private key from a PKCS#12 file.
+ * Reads certificate and private key from a PKCS#12 file; the bytes of both stay those of the file.
  *
  * Source: RFC 7292; RFC 5958 (PrivateKeyInfo), RFC 5915 (EC keys), RFC 8017 (RSA keys).
  */
+import { children, content, type DerNode, type Forge, toBytes } from './forge.ts';
+import type { FileTrouble } from './key-messages.ts';
+import { PasswordSecrets, Unsupported } from './password-secrets.ts';
 
-/** A node of DER as the library gives it: `value` is content, or what it holds. */
-export interface DerNode {
-  readonly tagClass: number;
-  readonly type: number;
-  readonly constructed: boolean;
-  readonly value: string | readonly DerNode[];
-}
-
-interface Bag {
-  readonly key?: unknown;
-  readonly asn1?: DerNode;
-  readonly attributes: { readonly localKeyId?: readonly string[] };
-}
-
-/** The part of node-forge that is used; strings hold one byte per character. */
-export interface Forge {
-  readonly asn1: {
-    fromDer(der: string, options?: { readonly parseAllBytes: boolean }): DerNode;
-    toDer(node: DerNode): { getBytes(): string };
-    derToOid(content: string): string;
-    readonly Type: { readonly OID: number };
-  };
-  readonly pki: {
-    readonly oids: { readonly [name: string]: string };
-    readonly pbe: {
-      getCipherForPBES2(oid: string, parameters: unknown, password: string): unknown;
-    };
-    certificateFromAsn1(node: DerNode): unknown;
-    privateKeyFromAsn1(node: DerNode): unknown;
-  };
-  readonly pkcs12: {
-    pkcs12FromAsn1(
-      node: DerNode,
-      strict: boolean,
-      password: string,
-    ): {
-      getBags(filter: { readonly bagType: string }): { readonly [type: string]: readonly Bag[] | undefined };
-    };
-  };
-}
-
-/** What signs: exactly one of the two kinds of key. */
+/** What signs. */
 export interface OpenedFile {
   /** DER. */
   readonly certificate: string;
@@ -59,8 +21,8 @@ export interface OpenedFile {
 }
 
 export class Pkcs12Trouble extends Error {
-  readonly trouble: 'password-wrong' | 'file-unreadable' | 'key-missing';
-  constructor(trouble: Pkcs12Trouble['trouble']) {
+  readonly trouble: FileTrouble;
+  constructor(trouble: FileTrouble) {
     super(trouble);
     this.name = 'Pkcs12Trouble';
     this.trouble = trouble;
@@ -68,77 +30,168 @@ export class Pkcs12Trouble extends Error {
 }
 
 const COMMON_NAME = '2.5.4.3';
+const LOCAL_KEY_ID = '1.2.840.113549.1.9.21';
+const X509_CERTIFICATE = '1.2.840.113549.1.9.22.1';
+const DATA = '1.2.840.113549.1.7.1';
+const ENCRYPTED_DATA = '1.2.840.113549.1.7.6';
+const BAGS = '1.2.840.113549.1.12.10.1.';
+const BAG = { key: `${BAGS}1`, shroudedKey: `${BAGS}2`, certificate: `${BAGS}3`, safeContents: `${BAGS}6` };
+/** Bags inside bags that are followed. */
+const DEPTH = 5;
 
-/** @param bytes one byte per character; throws `Pkcs12Trouble` */
-export function openPkcs12(forge: Forge, bytes: string, password: string): OpenedFile {
-  let outer: DerNode;
-  try {
-    outer = forge.asn1.fromDer(bytes, { parseAllBytes: false });
-  } catch {
-    throw new Pkcs12Trouble('file-unreadable');
-  }
-  const bagsOf = openBags(forge, outer, password);
-  const keyBag = [...bagsOf('pkcs8ShroudedKeyBag'), ...bagsOf('keyBag')].find(
-    ({ asn1 }) => asn1 !== undefined,
-  );
-  const key = keyBag?.asn1;
-  if (keyBag === undefined || key === undefined) throw new Pkcs12Trouble('key-missing');
-  const privateKey = forge.asn1.toDer(key).getBytes();
-  const certificates = bagsOf('certBag').filter(({ asn1 }) => asn1 !== undefined);
-  const id = keyBag.attributes.localKeyId?.[0];
-  const mark = publicMark(forge, key);
-  const found =
-    certificates.find(({ attributes }) => id !== undefined && attributes.localKeyId?.[0] === id) ??
-    certificates.find(({ asn1 }) => asn1 !== undefined && mark !== undefined && holds(forge, asn1, mark)) ??
-    (certificates.length === 1 ? certificates[0] : undefined);
-  if (found?.asn1 === undefined) throw new Pkcs12Trouble('key-missing');
-  const [algorithm, curve] = keyAlgorithm(forge, key);
-  return {
-    certificate: forge.asn1.toDer(found.asn1).getBytes(),
-    holder: commonName(forge, found.asn1),
-    privateKey,
-    algorithm,
-    curve,
-  };
+/** What was found so far, DER. */
+interface Found {
+  readonly keys: { readonly der: string; readonly id: string | undefined }[];
+  readonly certificates: { readonly der: string; readonly id: string | undefined }[];
 }
 
-/** The bags by the name of their type. Throws `Pkcs12Trouble`. */
-function openBags(forge: Forge, outer: DerNode, password: string): (name: string) => readonly Bag[] {
-  const { pki } = forge;
-  const { certificateFromAsn1, privateKeyFromAsn1 } = pki;
-  const { getCipherForPBES2 } = pki.pbe;
-  // What the library cannot read itself it hands out as it is, and what it hands out is not written anew: the bytes
-  // of certificates and keys stay those of the file, and keys it does not know (elliptic curves) come through.
-  const unread = () => {
-    throw new Error('Kept as it is.');
-  };
-  pki.certificateFromAsn1 = unread;
-  pki.privateKeyFromAsn1 = unread;
-  // RFC 8018 §3: such passwords are UTF-8, where the library takes one byte for each character.
-  pki.pbe.getCipherForPBES2 = (oid, parameters, given) =>
-    getCipherForPBES2(oid, parameters, utf8Bytes(given));
+/** @param bytes one byte per character; rejects with `Pkcs12Trouble` */
+export async function openPkcs12(forge: Forge, bytes: string, password: string): Promise<OpenedFile> {
+  const reader = new Reader(forge, password);
   try {
-    const opened = forge.pkcs12.pkcs12FromAsn1(outer, false, password);
-    return (name) => {
-      const bagType = pki.oids[name] ?? '';
-      return opened.getBags({ bagType })[bagType] ?? [];
-    };
+    return chosen(forge, await reader.read(bytes));
   } catch (error) {
-    const text = error instanceof Error ? error.message : '';
-    throw new Pkcs12Trouble(/password|decrypt|MAC/i.test(text) ? 'password-wrong' : 'file-unreadable');
-  } finally {
-    pki.certificateFromAsn1 = certificateFromAsn1;
-    pki.privateKeyFromAsn1 = privateKeyFromAsn1;
-    pki.pbe.getCipherForPBES2 = getCipherForPBES2;
+    if (error instanceof Pkcs12Trouble) throw error;
+    if (error instanceof Unsupported) throw new Pkcs12Trouble('file-unsupported');
+    throw new Pkcs12Trouble(isBegun(bytes) ? 'file-damaged' : 'file-unreadable');
   }
 }
 
-function children(node: DerNode | undefined): readonly DerNode[] {
-  return node === undefined || typeof node.value === 'string' ? [] : node.value;
+/** SEQUENCE, and soon after it version 3: what every file of this kind begins with. */
+function isBegun(bytes: string): boolean {
+  return bytes.startsWith('0') && bytes.slice(0, 12).includes('\x02\x01\x03');
 }
 
-function content(node: DerNode | undefined): string {
-  return typeof node?.value === 'string' ? node.value : '';
+class Reader {
+  readonly #forge: Forge;
+  readonly #secrets: PasswordSecrets;
+  readonly #found: Found = { keys: [], certificates: [] };
+  /** Undefined while nothing tells. */
+  #isPasswordRight: boolean | undefined;
+
+  constructor(forge: Forge, password: string) {
+    this.#forge = forge;
+    this.#secrets = new PasswordSecrets(forge, password);
+  }
+
+  async read(bytes: string): Promise<Found> {
+    const [version, safe, mac] = children(this.#node(bytes));
+    if (version === undefined || safe === undefined || content(version) !== '\x03') {
+      throw new Pkcs12Trouble('file-unreadable');
+    }
+    const [type, data] = children(safe);
+    // Protected by a signature instead of a password: nobody has such files.
+    if (this.#oid(type) !== DATA) throw new Unsupported();
+    const contents = content(data);
+    const isQuick = mac !== undefined && this.#secrets.isQuick(mac);
+    let holds = isQuick ? await this.#secrets.integrityHolds(mac, contents) : undefined;
+    this.#isPasswordRight = holds === true ? true : undefined;
+    for (const part of children(this.#node(contents))) await this.#takePart(part);
+    // Where something has opened, a value that takes half a minute to check adds little: who could have changed the file
+    // could as well have written another, and a certificate of another key is refused where it is sent.
+    if (mac !== undefined && !isQuick && this.#isPasswordRight === undefined) {
+      holds = await this.#secrets.integrityHolds(mac, contents);
+    }
+    // Something opened, so the password is right and the file is not what was written.
+    if (holds === false) {
+      throw new Pkcs12Trouble(this.#isPasswordRight === true ? 'file-damaged' : 'password-wrong');
+    }
+    return this.#found;
+  }
+
+  /** ContentInfo. */
+  async #takePart(part: DerNode): Promise<void> {
+    const [type, explicit] = children(part);
+    const [inner] = children(explicit);
+    const name = this.#oid(type);
+    if (name === DATA) return this.#takeBags(this.#node(content(inner)), 0);
+    if (name !== ENCRYPTED_DATA) throw new Unsupported();
+    const [, algorithm, encrypted] = children(children(inner)[1]);
+    return this.#takeBags(this.#node(await this.#decrypted(algorithm, encrypted)), 0);
+  }
+
+  async #takeBags(bags: DerNode, depth: number): Promise<void> {
+    for (const bag of children(bags)) {
+      const [type, explicit, attributes] = children(bag);
+      const [value] = children(explicit);
+      if (value === undefined) continue;
+      const id = this.#keyId(attributes);
+      switch (this.#oid(type)) {
+        case BAG.key:
+          this.#found.keys.push({ der: this.#forge.asn1.toDer(value).getBytes(), id });
+          break;
+        case BAG.shroudedKey: {
+          const [algorithm, encrypted] = children(value);
+          this.#found.keys.push({ der: await this.#decrypted(algorithm, encrypted), id });
+          break;
+        }
+        case BAG.certificate: {
+          const [kind, certificate] = children(value);
+          if (this.#oid(kind) === X509_CERTIFICATE)
+            this.#found.certificates.push({ der: content(certificate), id });
+          break;
+        }
+        case BAG.safeContents:
+          if (depth < DEPTH) await this.#takeBags(value, depth + 1);
+          break;
+      }
+    }
+  }
+
+  /** The SEQUENCE that everything encrypted here is. */
+  async #decrypted(algorithm: DerNode | undefined, encrypted: DerNode | undefined): Promise<string> {
+    const plain = await this.#secrets.decrypt(algorithm, content(encrypted));
+    // One wrong password in some hundreds leaves padding that looks right.
+    if (plain === undefined || !this.#isSequence(plain)) {
+      throw new Pkcs12Trouble(this.#isPasswordRight === true ? 'file-damaged' : 'password-wrong');
+    }
+    this.#isPasswordRight = true;
+    return plain;
+  }
+
+  #isSequence(bytes: string): boolean {
+    try {
+      return this.#node(bytes).constructed;
+    } catch {
+      return false;
+    }
+  }
+
+  #keyId(attributes: DerNode | undefined): string | undefined {
+    const found = children(attributes).find((one) => this.#oid(children(one)[0]) === LOCAL_KEY_ID);
+    return found && content(children(found)[1]);
+  }
+
+  #node(bytes: string): DerNode {
+    return this.#forge.asn1.fromDer(bytes, { parseAllBytes: false });
+  }
+
+  #oid(node: DerNode | undefined): string {
+    const bytes = content(node);
+    return bytes === '' ? '' : this.#forge.asn1.derToOid(bytes);
+  }
+}
+
+/** The first key that has a certificate. */
+function chosen(forge: Forge, { keys, certificates }: Found): OpenedFile {
+  for (const { der: privateKey, id } of keys) {
+    const key = forge.asn1.fromDer(privateKey, { parseAllBytes: false });
+    const mark = publicMark(forge, key);
+    const certificate =
+      certificates.find((one) => id !== undefined && one.id === id) ??
+      certificates.find(({ der }) => mark !== undefined && der.includes(mark)) ??
+      (certificates.length === 1 && keys.length === 1 ? certificates[0] : undefined);
+    if (certificate === undefined) continue;
+    const [algorithm, curve] = keyAlgorithm(forge, key);
+    return {
+      certificate: certificate.der,
+      holder: commonName(forge, forge.asn1.fromDer(certificate.der, { parseAllBytes: false })),
+      privateKey,
+      algorithm,
+      curve,
+    };
+  }
+  throw new Pkcs12Trouble('key-missing');
 }
 
 /** PrivateKeyInfo: version, algorithm { identifier, parameters }, key. */
@@ -152,17 +205,13 @@ function keyAlgorithm(forge: Forge, key: DerNode): readonly [algorithm: string, 
 /** Bytes that stand in the certificate of this key and in no other: the modulus, or the point on the curve. */
 function publicMark(forge: Forge, key: DerNode): string | undefined {
   try {
-    const inner = children(forge.asn1.fromDer(content(children(key)[2])));
+    const inner = children(forge.asn1.fromDer(content(children(key)[2]), { parseAllBytes: false }));
     if (keyAlgorithm(forge, key)[1] === undefined) return content(inner[1]) || undefined;
     const point = inner.find(({ tagClass, type }) => tagClass === 0x80 && type === 1);
     return content(children(point)[0]) || undefined;
   } catch {
     return undefined;
   }
-}
-
-function holds(forge: Forge, certificate: DerNode, mark: string): boolean {
-  return forge.asn1.toDer(certificate).getBytes().includes(mark);
 }
 
 /** Of the subject: the second name of the to-be-signed part, after issuer and validity. */
@@ -172,16 +221,8 @@ function commonName(forge: Forge, certificate: DerNode): string {
   const subject = fields[versioned ? 5 : 4];
   for (const attribute of children(subject).flatMap((set) => children(set))) {
     const [type, value] = children(attribute);
-    if (forge.asn1.derToOid(content(type)) === COMMON_NAME) return utf8(content(value));
+    if (forge.asn1.derToOid(content(type)) === COMMON_NAME)
+      return new TextDecoder().decode(toBytes(content(value)));
   }
   return '';
-}
-
-function utf8(bytes: string): string {
-  return new TextDecoder().decode(Uint8Array.from(bytes, (character) => character.charCodeAt(0)));
-}
-
-/** One byte per character, as the library takes bytes. */
-function utf8Bytes(text: string): string {
-  return Array.from(new TextEncoder().encode(text), (byte) => String.fromCharCode(byte)).join('');
 }

@@ -1,5 +1,6 @@
 /** Starts the signing page: shows the document, and makes the forms that are on the page work. */
 
+import { showAfterwards } from './afterwards.ts';
 import { showDocument } from './document-view.ts';
 import { maybe, type Part, part } from './dom.ts';
 import type { PageSize } from './initials.ts';
@@ -22,13 +23,15 @@ async function pageSizes(): Promise<readonly PageSize[]> {
   return pageSizesOf(data.content);
 }
 
-function tell(type: 'documentSigned' | 'documentApproved' | 'documentRefused'): void {
+/** The participant has acted: says so here and to the page around. */
+function done(text: string, type: 'documentSigned' | 'documentApproved' | 'documentRefused'): void {
+  finish(text);
   tellParent({ type, id: data.documentId }, data.embedOrigins);
+  void showAfterwards(data);
 }
 
 function signed(text: string): void {
-  finish(text);
-  tell('documentSigned');
+  done(text, 'documentSigned');
 }
 
 /** From now on the form does something. */
@@ -41,8 +44,7 @@ approval?.addEventListener('submit', (event) => {
   event.preventDefault();
   void attempt(approval, data, async () => {
     await post(data, 'approval', { disableNotifications: data.disableNotifications });
-    finish(words.approved);
-    tell('documentApproved');
+    done(words.approved, 'documentApproved');
   });
 });
 switchOn(approval);
@@ -55,8 +57,7 @@ refusal?.addEventListener('submit', (event) => {
   if (reason === '') return lacking(field, words.reasonNeeded);
   void attempt(refusal, data, async () => {
     await post(data, 'participant-refusal', { reason });
-    finish(words.refused);
-    tell('documentRefused');
+    done(words.refused, 'documentRefused');
   });
 });
 switchOn(refusal);

@@ -16,13 +16,27 @@ export const ENGLISH: PageWords = {
     newVersion: 'The file was replaced after the flow began. Read it again before you act.',
     participants: 'Participants',
     unnamed: 'Unnamed participant',
-    types: {
-      Signer: 'signs',
-      Approver: 'approves',
-      SignRule: 'signs, as one of several',
-      ApproverRule: 'approves, as one of several',
+    doings: {
+      Signer: { Created: 'signs later', Pending: 'asked to sign', Completed: 'signed', Refused: 'refused' },
+      Approver: {
+        Created: 'approves later',
+        Pending: 'asked to approve',
+        Completed: 'approved',
+        Refused: 'refused',
+      },
+      SignRule: {
+        Created: 'one of several who may sign later',
+        Pending: 'one of several asked to sign',
+        Completed: 'enough of several have signed',
+        Refused: 'refused',
+      },
+      ApproverRule: {
+        Created: 'one of several who may approve later',
+        Pending: 'one of several asked to approve',
+        Completed: 'enough of several have approved',
+        Refused: 'refused',
+      },
     },
-    statuses: { Created: 'not asked yet', Pending: 'asked', Completed: 'done', Refused: 'refused' },
     document: 'Document',
     tools: 'Document tools',
     previous: 'Previous page',
@@ -42,6 +56,7 @@ export const ENGLISH: PageWords = {
     drawHint: 'Use a finger, a pen or a mouse. Without a drawing your typed name is shown.',
     drawArea: 'Drawing area',
     clear: 'Clear the drawing',
+    confirm: 'Confirm that it is you',
     sendCode: 'Send a code to {email}',
     codeHint: 'A code of six digits is sent to {email}. It is good for 10 minutes.',
     code: 'Code from the e-mail',
@@ -84,8 +99,12 @@ export const ENGLISH: PageWords = {
       drawingThere: 'Your drawing will be shown.',
       passwordWrong: 'The password does not open this file.',
       fileUnreadable: 'This is not a certificate file (PKCS#12).',
+      fileDamaged: 'The file is damaged. Export it anew, or copy it again from where it came.',
+      fileUnsupported:
+        'The file is protected in a way that this page cannot open. Export it anew with AES-256 and SHA-256.',
       keyMissing: 'The file holds no certificate with its private key.',
-      keyUnsupported: 'This browser cannot sign with the kind of key in the file.',
+      keyUnsupported:
+        'The file was opened, but its key cannot sign here. RSA keys of 2048 to 4096 bits, P-256, P-384, P-521 and Ed25519 can.',
       needsHttps: 'Signing with this key needs a page opened over https.',
       certificateRejected: 'The certificate was not accepted.',
       unreachable: 'The service cannot be reached. Check your connection and try again.',
@@ -109,7 +128,10 @@ export const ENGLISH: PageWords = {
       title: 'Not your turn yet',
       text: 'Others act before you. You get an e-mail when it is your turn, and this link works then.',
     },
-    done: { title: 'Done', text: 'You have acted on this document already. Nothing is left to do.' },
+    done: {
+      title: 'Done',
+      text: 'Your part is done, and nothing is left for you to do. Others may still have to act; this link shows how far it is.',
+    },
     refused: { title: 'Refused', text: 'The document was refused. Nobody can act on it now.' },
     canceled: { title: 'Canceled', text: 'The sender canceled the document.' },
     expired: { title: 'Expired', text: 'The time to act on this document is over.' },
@@ -127,6 +149,17 @@ export const ENGLISH: PageWords = {
   },
   reasonGiven: 'Reason: {reason}',
   again: 'Look again',
+  failure: {
+    busy: {
+      title: 'One moment',
+      text: 'The service is busy. Nothing was lost. Load this page again shortly.',
+    },
+    broken: {
+      title: 'Something went wrong',
+      text: 'The page could not be shown. Nothing was changed. Load it again shortly; if it stays like this, tell whoever sent you the link.',
+    },
+    reference: 'Reference: {id}',
+  },
   check: {
     title: 'Check a document',
     intro: 'Type the validation key that stands on the document.',

@@ -16,13 +16,32 @@ export const PORTUGUESE: PageWords = {
     newVersion: 'O arquivo foi trocado depois do início do fluxo. Leia-o de novo antes de agir.',
     participants: 'Participantes',
     unnamed: 'Participante sem nome',
-    types: {
-      Signer: 'assina',
-      Approver: 'aprova',
-      SignRule: 'assina, como um entre vários',
-      ApproverRule: 'aprova, como um entre vários',
+    doings: {
+      Signer: {
+        Created: 'assina depois',
+        Pending: 'assinatura pendente',
+        Completed: 'assinou',
+        Refused: 'recusou',
+      },
+      Approver: {
+        Created: 'aprova depois',
+        Pending: 'aprovação pendente',
+        Completed: 'aprovou',
+        Refused: 'recusou',
+      },
+      SignRule: {
+        Created: 'entre vários que podem assinar depois',
+        Pending: 'entre vários que podem assinar',
+        Completed: 'já assinaram quantos eram precisos',
+        Refused: 'recusou',
+      },
+      ApproverRule: {
+        Created: 'entre vários que podem aprovar depois',
+        Pending: 'entre vários que podem aprovar',
+        Completed: 'já aprovaram quantos eram precisos',
+        Refused: 'recusou',
+      },
     },
-    statuses: { Created: 'ainda não chamado', Pending: 'chamado', Completed: 'feito', Refused: 'recusou' },
     document: 'Documento',
     tools: 'Ferramentas do documento',
     previous: 'Página anterior',
@@ -42,6 +61,7 @@ export const PORTUGUESE: PageWords = {
     drawHint: 'Use o dedo, uma caneta ou o mouse. Sem desenho, aparece o nome digitado.',
     drawArea: 'Área de desenho',
     clear: 'Apagar o desenho',
+    confirm: 'Confirme que é você',
     sendCode: 'Enviar um código para {email}',
     codeHint: 'Um código de seis dígitos é enviado para {email}. Ele vale por 10 minutos.',
     code: 'Código do e-mail',
@@ -85,8 +105,12 @@ export const PORTUGUESE: PageWords = {
       drawingThere: 'Seu desenho será mostrado.',
       passwordWrong: 'A senha não abre este arquivo.',
       fileUnreadable: 'Este não é um arquivo de certificado (PKCS#12).',
+      fileDamaged: 'O arquivo está danificado. Exporte-o de novo, ou copie-o outra vez de onde veio.',
+      fileUnsupported:
+        'O arquivo está protegido de um modo que esta página não abre. Exporte-o de novo com AES-256 e SHA-256.',
       keyMissing: 'O arquivo não contém um certificado com sua chave privada.',
-      keyUnsupported: 'Este navegador não assina com o tipo de chave do arquivo.',
+      keyUnsupported:
+        'O arquivo foi aberto, mas sua chave não pode assinar aqui. Podem: RSA de 2048 a 4096 bits, P-256, P-384, P-521 e Ed25519.',
       needsHttps: 'Assinar com esta chave exige uma página aberta por https.',
       certificateRejected: 'O certificado não foi aceito.',
       unreachable: 'Não foi possível falar com o serviço. Verifique a conexão e tente de novo.',
@@ -110,7 +134,10 @@ export const PORTUGUESE: PageWords = {
       title: 'Ainda não é sua vez',
       text: 'Outros agem antes de você. Você recebe um e-mail quando for sua vez, e então este link funciona.',
     },
-    done: { title: 'Feito', text: 'Você já agiu neste documento. Não há mais nada a fazer.' },
+    done: {
+      title: 'Feito',
+      text: 'Sua parte está feita, e não há mais nada a fazer. Outros talvez ainda precisem agir; este link mostra o andamento.',
+    },
     refused: { title: 'Recusado', text: 'O documento foi recusado. Ninguém pode agir nele agora.' },
     canceled: { title: 'Cancelado', text: 'O remetente cancelou o documento.' },
     expired: { title: 'Expirado', text: 'O prazo para agir neste documento acabou.' },
@@ -131,6 +158,17 @@ export const PORTUGUESE: PageWords = {
   },
   reasonGiven: 'Motivo: {reason}',
   again: 'Olhar de novo',
+  failure: {
+    busy: {
+      title: 'Um momento',
+      text: 'O serviço está ocupado. Nada se perdeu. Carregue esta página de novo em instantes.',
+    },
+    broken: {
+      title: 'Algo deu errado',
+      text: 'Não foi possível mostrar a página. Nada foi alterado. Carregue-a de novo em instantes; se continuar assim, avise quem enviou o link.',
+    },
+    reference: 'Referência: {id}',
+  },
   check: {
     title: 'Conferir um documento',
     intro: 'Digite a chave de validação que está no documento.',

@@ -16,13 +16,32 @@ export const SPANISH: PageWords = {
     newVersion: 'El archivo fue cambiado después de empezar el flujo. Léalo de nuevo antes de actuar.',
     participants: 'Participantes',
     unnamed: 'Participante sin nombre',
-    types: {
-      Signer: 'firma',
-      Approver: 'aprueba',
-      SignRule: 'firma, como uno entre varios',
-      ApproverRule: 'aprueba, como uno entre varios',
+    doings: {
+      Signer: {
+        Created: 'firma después',
+        Pending: 'firma pendiente',
+        Completed: 'firmó',
+        Refused: 'rechazó',
+      },
+      Approver: {
+        Created: 'aprueba después',
+        Pending: 'aprobación pendiente',
+        Completed: 'aprobó',
+        Refused: 'rechazó',
+      },
+      SignRule: {
+        Created: 'entre varios que pueden firmar después',
+        Pending: 'entre varios que pueden firmar',
+        Completed: 'ya firmaron los necesarios',
+        Refused: 'rechazó',
+      },
+      ApproverRule: {
+        Created: 'entre varios que pueden aprobar después',
+        Pending: 'entre varios que pueden aprobar',
+        Completed: 'ya aprobaron los necesarios',
+        Refused: 'rechazó',
+      },
     },
-    statuses: { Created: 'aún no llamado', Pending: 'llamado', Completed: 'hecho', Refused: 'rechazó' },
     document: 'Documento',
     tools: 'Herramientas del documento',
     previous: 'Página anterior',
@@ -42,6 +61,7 @@ export const SPANISH: PageWords = {
     drawHint: 'Use el dedo, un lápiz o el ratón. Sin dibujo se muestra el nombre escrito.',
     drawArea: 'Área de dibujo',
     clear: 'Borrar el dibujo',
+    confirm: 'Confirme que es usted',
     sendCode: 'Enviar un código a {email}',
     codeHint: 'Un código de seis cifras se envía a {email}. Vale durante 10 minutos.',
     code: 'Código del correo',
@@ -85,8 +105,12 @@ export const SPANISH: PageWords = {
       drawingThere: 'Se mostrará su dibujo.',
       passwordWrong: 'La contraseña no abre este archivo.',
       fileUnreadable: 'Este no es un archivo de certificado (PKCS#12).',
+      fileDamaged: 'El archivo está dañado. Expórtelo de nuevo, o cópielo otra vez de donde vino.',
+      fileUnsupported:
+        'El archivo está protegido de un modo que esta página no abre. Expórtelo de nuevo con AES-256 y SHA-256.',
       keyMissing: 'El archivo no contiene un certificado con su clave privada.',
-      keyUnsupported: 'Este navegador no puede firmar con el tipo de clave del archivo.',
+      keyUnsupported:
+        'El archivo se abrió, pero su clave no puede firmar aquí. Pueden: RSA de 2048 a 4096 bits, P-256, P-384, P-521 y Ed25519.',
       needsHttps: 'Firmar con esta clave exige una página abierta por https.',
       certificateRejected: 'El certificado no fue aceptado.',
       unreachable: 'No se puede hablar con el servicio. Revise la conexión e inténtelo de nuevo.',
@@ -110,7 +134,10 @@ export const SPANISH: PageWords = {
       title: 'Todavía no es su turno',
       text: 'Otros actúan antes que usted. Recibirá un correo cuando sea su turno, y entonces este enlace funciona.',
     },
-    done: { title: 'Hecho', text: 'Usted ya actuó en este documento. No queda nada por hacer.' },
+    done: {
+      title: 'Hecho',
+      text: 'Su parte está hecha, y no queda nada por hacer. Quizá otros aún deban actuar; este enlace muestra cómo va.',
+    },
     refused: { title: 'Rechazado', text: 'El documento fue rechazado. Nadie puede actuar en él ahora.' },
     canceled: { title: 'Cancelado', text: 'El remitente canceló el documento.' },
     expired: { title: 'Caducado', text: 'El plazo para actuar en este documento terminó.' },
@@ -131,6 +158,17 @@ export const SPANISH: PageWords = {
   },
   reasonGiven: 'Motivo: {reason}',
   again: 'Mirar de nuevo',
+  failure: {
+    busy: {
+      title: 'Un momento',
+      text: 'El servicio está ocupado. No se perdió nada. Cargue esta página de nuevo en un momento.',
+    },
+    broken: {
+      title: 'Algo salió mal',
+      text: 'No se pudo mostrar la página. No se cambió nada. Cárguela de nuevo en un momento; si sigue así, avise a quien le envió el enlace.',
+    },
+    reference: 'Referencia: {id}',
+  },
   check: {
     title: 'Comprobar un documento',
     intro: 'Escriba la clave de validación que está en el documento.',

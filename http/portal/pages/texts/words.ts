@@ -11,7 +11,7 @@ export type Language = 'en' | 'pt' | 'es';
 /** States that have a page of their own, which only says something. */
 export type QuietState = Exclude<SigningPageView['state'], 'ready'>;
 
-interface Notice {
+export interface Notice {
   readonly title: string;
   readonly text: string;
 }
@@ -41,6 +41,8 @@ export interface SigningScriptWords {
   readonly drawingThere: string;
   readonly passwordWrong: string;
   readonly fileUnreadable: string;
+  readonly fileDamaged: string;
+  readonly fileUnsupported: string;
   readonly keyMissing: string;
   readonly keyUnsupported: string;
   readonly needsHttps: string;
@@ -79,8 +81,8 @@ export interface PageWords {
     readonly newVersion: string;
     readonly participants: string;
     readonly unnamed: string;
-    readonly types: { readonly [Type in ActionType]: string };
-    readonly statuses: { readonly [Status in ActionStatus]: string };
+    /** What each kind of participant has done or is to do. */
+    readonly doings: { readonly [Type in ActionType]: { readonly [Status in ActionStatus]: string } };
     readonly document: string;
     readonly tools: string;
     readonly previous: string;
@@ -100,6 +102,7 @@ export interface PageWords {
     readonly drawHint: string;
     readonly drawArea: string;
     readonly clear: string;
+    readonly confirm: string;
     readonly sendCode: string;
     readonly codeHint: string;
     readonly code: string;
@@ -122,6 +125,8 @@ export interface PageWords {
   readonly states: { readonly [State in QuietState]: Notice };
   readonly reasonGiven: string;
   readonly again: string;
+  /** When a page could not be made at all. */
+  readonly failure: { readonly busy: Notice; readonly broken: Notice; readonly reference: string };
   readonly check: {
     readonly title: string;
     readonly intro: string;
