@@ -1,10 +1,18 @@
 /** The main thread's end of one thread that hosts actors. */
 import { MessageChannel, type MessagePort, Worker } from 'node:worker_threads';
-import { proxy, type Remote, transfer, wrap } from 'comlink';
+import { type Remote, transfer, wrap } from 'comlink';
 import type { HostReport } from '../host.ts';
 import type { Log } from '../ports.ts';
-import type { LogLevel, ShardAnswer, ShardApi, ShardCall, ShardSetup, ShardThreadData } from './wire.ts';
+import type { FromShard, ShardAnswer, ShardApi, ShardCall, ShardSetup, ShardThreadData } from './wire.ts';
 import { WorkMark } from './work-mark.ts';
+
+/** Who hears of what the thread of a shard says. */
+export interface ShardHome {
+  readonly log: Log;
+  answered(answers: readonly ShardAnswer[]): void;
+  /** Told once, when the thread ends without having been closed. */
+  lost(why: string): void;
+}
 
 export class ShardThread {
   readonly #worker: Worker;
@@ -17,7 +25,7 @@ export class ShardThread {
   /** Rejects when it ends: calls to it are answered by nothing else then. */
   readonly #gone: Promise<never>;
   #go: (error: Error) => void = () => {};
-  #tell: (why: string) => void = () => {};
+  #home: ShardHome | undefined;
 
   /** @param memory most megabytes of heap */
   constructor(parts: string, memory: number) {
@@ -34,10 +42,14 @@ export class ShardThread {
       resourceLimits: { maxOldGenerationSizeMb: memory },
     });
     this.#api = wrap<ShardApi>(port1 as unknown as Parameters<typeof wrap>[0]);
-    this.loaded = Promise.race([
-      new Promise<void>((resolve) => this.#worker.once('message', () => resolve())),
-      this.#gone,
-    ]);
+    const loaded = new Promise<void>((resolve) => {
+      this.#worker.on('message', (message: FromShard) => {
+        if (message.type === 'loaded') resolve();
+        else if (message.type === 'answers') this.#home?.answered(message.answers);
+        else this.#home?.log[message.level](message.text, message.properties);
+      });
+    });
+    this.loaded = Promise.race([loaded, this.#gone]);
     // Whoever needs it waits for it; a spare that is never needed does not.
     this.loaded.catch(() => {});
     this.#worker.on('error', (error) => this.#end(error.message));
@@ -46,42 +58,24 @@ export class ShardThread {
     port1.unref();
   }
 
-  /** Number of the thread in this process. */
-  get id(): number {
-    return this.#worker.threadId;
-  }
-
   /** Key of the actor whose step it computes, or was computing when it ended. */
   get computing(): string | undefined {
     return this.#mark.actor;
   }
 
-  /** Why it is gone; undefined while it lives. */
-  get ended(): string | undefined {
-    return this.#ended;
-  }
-
-  /** Makes it the home of a shard. `lost` is told once, when it ends without having been closed. */
-  async begin(
-    setup: ShardSetup,
-    log: Log,
-    answered: (answers: readonly ShardAnswer[]) => void,
-    lost: (why: string) => void,
-  ): Promise<void> {
-    this.#tell = lost;
-    const begun = this.#api.begin(
-      transfer(setup, [setup.store.port as unknown as ArrayBuffer]),
-      proxy(answered),
-      proxy((level: LogLevel, text: string, properties?: Parameters<Log['info']>[1]) =>
-        log[level](text, properties),
-      ),
-    );
+  /** Makes it the home of a shard. */
+  async begin(setup: ShardSetup, home: ShardHome): Promise<void> {
+    this.#home = home;
+    const begun = this.#api.begin(transfer(setup, [setup.store.port as unknown as ArrayBuffer]));
     await Promise.race([begun, this.#gone]);
   }
 
-  /** Answered through the function given to `begin`. */
+  /** Answered through the home it was given. */
   take(calls: readonly ShardCall[]): void {
-    this.#api.take([...calls]).catch(() => {});
+    this.#api.take([...calls]).then(
+      (answers) => this.#home?.answered(answers),
+      () => {},
+    );
   }
 
   report(): Promise<HostReport> {
@@ -100,7 +94,7 @@ export class ShardThread {
 
   /** Ends it without telling anybody. */
   async close(): Promise<void> {
-    this.#tell = () => {};
+    this.#home = undefined;
     this.#end('It was closed.');
     await this.#worker.terminate();
   }
@@ -110,6 +104,6 @@ export class ShardThread {
     this.#ended = why;
     this.#go(new Error(why));
     this.#port.close();
-    this.#tell(why);
+    this.#home?.lost(why);
   }
 }

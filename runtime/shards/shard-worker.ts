@@ -11,6 +11,7 @@ import { openShardStore, type ShardStore } from '../store/lmdb-shard.ts';
 import { Supervisor } from '../supervisor.ts';
 import { plainFailure } from './failures.ts';
 import type {
+  FromShard,
   LogLevel,
   PlainOutcome,
   ShardAnswer,
@@ -33,12 +34,12 @@ delay.enable();
 
 let host: Host | undefined;
 let store: ShardStore | undefined;
-let answered: (answers: readonly ShardAnswer[]) => void = () => {};
 let answers: ShardAnswer[] = [];
+/** Calls of `take` that are not answered yet. */
+let taken: ((answers: readonly ShardAnswer[]) => void)[] = [];
 
 const api: ShardApi = {
-  begin(setup, tell, log) {
-    answered = tell;
+  begin(setup) {
     const faults = Faults.parse(knownHere(setup.faults));
     store = openShardStore(setup.store, faults);
     const lanes = setup.effects.map((name) => [name, shardParts.lanes[name] ?? null] as const);
@@ -46,7 +47,7 @@ const api: ShardApi = {
       shard: setup.shard,
       store,
       clock: systemClock,
-      log: logOver(log),
+      log: { debug: line('debug'), info: line('info'), warn: line('warn'), error: line('error') },
       faults,
       supervisor: new Supervisor(setup.restarts),
       definitions,
@@ -60,6 +61,7 @@ const api: ShardApi = {
   },
   take(calls) {
     for (const call of calls) void answer(call);
+    return new Promise((resolve) => taken.push(resolve));
   },
   async report() {
     const [report] = (await host?.reports()) ?? [];
@@ -79,7 +81,11 @@ const api: ShardApi = {
 };
 
 expose(api, port);
-parentPort?.postMessage('loaded');
+tell({ type: 'loaded' });
+
+function tell(message: FromShard): void {
+  parentPort?.postMessage(message);
+}
 
 /** Points of the services lie on the main thread; the names of those are unknown here. */
 function knownHere(faults: string): string {
@@ -115,19 +121,24 @@ function plain(outcome: StepOutcome): PlainOutcome {
   return { accepted: true, actor: outcome.actor, revision: outcome.revision };
 }
 
-/** All answers of one turn go together. */
+/** All answers of one turn go together, as the reply to a batch of calls where one waits for it. */
 function give(one: ShardAnswer): void {
   answers.push(one);
   if (answers.length > 1) return;
   setImmediate(() => {
     const all = answers;
+    const [first = unasked, ...others] = taken;
     answers = [];
-    answered(all);
+    taken = [];
+    first(all);
+    for (const other of others) other([]);
   });
 }
 
-function logOver(log: Parameters<ShardApi['begin']>[2]): Log {
-  const line = (level: LogLevel) => (text: string, properties?: Parameters<Log['info']>[1]) =>
-    log(level, text, properties);
-  return { debug: line('debug'), info: line('info'), warn: line('warn'), error: line('error') };
+function unasked(all: readonly ShardAnswer[]): void {
+  tell({ type: 'answers', answers: all });
+}
+
+function line(level: LogLevel): Log['info'] {
+  return (text, properties) => tell({ type: 'log', level, text, properties });
 }

@@ -240,14 +240,16 @@ export class ShardedHost implements ActorHost {
       await thread.loaded;
       await thread.begin(
         { ...setup, shard: shard.index, store: shared },
-        log,
-        (answers) => {
-          if (life !== shard.lives) return;
-          shard.held.push(...answers);
-          this.#release(shard);
+        {
+          log,
+          answered: (answers) => {
+            if (life !== shard.lives) return;
+            shard.held.push(...answers);
+            this.#release(shard);
+          },
+          // One that ends before it is housed is seen below.
+          lost: (why) => shard.thread === thread && this.#replace(shard, why, thread.computing),
         },
-        // One that ends before it is housed is seen below.
-        (why) => shard.thread === thread && this.#replace(shard, why, thread.computing),
       );
     } catch (error) {
       if (!this.#closed)

@@ -65,17 +65,28 @@ export type LogLevel = 'debug' | 'info' | 'warn' | 'error';
 /** What the main thread may ask of such a thread. */
 export interface ShardApi {
   /** Makes it the home of one shard's actors; to be called once. */
-  begin(
-    setup: ShardSetup,
-    answered: (answers: readonly ShardAnswer[]) => void,
-    log: (level: LogLevel, text: string, properties: LogProperties | undefined) => void,
-  ): void;
-  /** Answered through `answered`, each as soon as it is known. */
-  take(calls: readonly ShardCall[]): void;
+  begin(setup: ShardSetup): void;
+  /**
+   * Resolves, once there are any, with the answers that are ready, of these calls or of others; the rest come by
+   * themselves (`FromShard`), each as soon as it is known.
+   */
+  take(calls: readonly ShardCall[]): Promise<readonly ShardAnswer[]>;
   report(): Promise<HostReport>;
   /** Answers while the thread is not stuck. */
   ping(): true;
 }
+
+/** What such a thread tells unasked. */
+export type FromShard =
+  /** Everything its actors need is there. */
+  | { readonly type: 'loaded' }
+  | { readonly type: 'answers'; readonly answers: readonly ShardAnswer[] }
+  | {
+      readonly type: 'log';
+      readonly level: LogLevel;
+      readonly text: string;
+      readonly properties: LogProperties | undefined;
+    };
 
 /** Given to a thread when it starts. */
 export interface ShardThreadData {
