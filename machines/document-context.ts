@@ -62,6 +62,8 @@ export interface DocumentInput extends DocumentFile {
   readonly timestampEnabled: boolean;
   /** No notices at all. */
   readonly disableNotifications: boolean;
+  /** Of the generation it was made by; absent = it was made by itself. */
+  readonly generationId?: string;
   /** No notices for the first step. */
   readonly quietStart: boolean;
   /** The other documents of the same call, when this one announces them all; null = another one does. */

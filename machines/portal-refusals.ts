@@ -58,6 +58,8 @@ export const PORTAL_REFUSALS = {
   WebhookUrlNotAllowed: { status: 422, message: 'The address of the webhook is not allowed.' },
   DeliveryNotFound: { status: 422, message: 'No delivery has this id.' },
   DocumentFlowNotFound: { status: 422, message: 'No saved flow has this id.' },
+  DocumentGenerationNotFound: { status: 422, message: 'No generation has this id.' },
+  InvalidGenerationFile: { status: 422, message: 'The template or the data cannot be used.' },
   MarksSessionNotFound: { status: 422, message: 'No marks session has this id.' },
   UserNotFound: { status: 422, message: 'No user has this id.' },
   SigningFailed: { status: 422, message: 'The document could not be signed.' },

@@ -146,6 +146,15 @@ export interface DescribeTask extends AboutDocument {
   readonly at: number;
 }
 
+/** Sets a text on pages. */
+export interface TypesetTask extends AboutDocument {
+  readonly task: 'portal.typeset';
+  readonly text: string;
+  readonly title: string;
+  readonly at: number;
+  readonly output: string;
+}
+
 /** Draws a version of a document. */
 export interface RenderTask extends AboutDocument {
   readonly task: 'portal.render';
@@ -165,7 +174,8 @@ export type PortalTask =
   | CheckTask
   | MergeTask
   | DescribeTask
-  | RenderTask;
+  | RenderTask
+  | TypesetTask;
 
 /** A verdict for people, of the shape of portal-gaps §17. */
 export interface CertificateVerdict {
@@ -176,6 +186,7 @@ export interface CertificateVerdict {
 }
 
 export interface PortalResults {
+  readonly 'portal.typeset': Readonly<Record<string, never>>;
   readonly 'portal.seal': {
     readonly output: BlobRef;
     /** Of the profile, lower-case hex SHA-256. */

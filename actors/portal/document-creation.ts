@@ -55,15 +55,22 @@ export class DocumentCreation {
   }
 
   /** Resolves once all of them are durable. @param seed see `PortalDocuments.create` */
-  async create(tenant: Tenant, request: CreateDocuments, seed?: string): Promise<readonly CreatedDocument[]> {
+  async create(
+    tenant: Tenant,
+    request: CreateDocuments,
+    seed?: string,
+    generationId?: string,
+  ): Promise<readonly CreatedDocument[]> {
     const { clock } = this.#parts;
     const at = clock.now();
-    const shared = this.#shared(tenant, request, at);
+    if (request.files.length === 0) throw required('Files');
+    const shared = this.assertPossible(request, at);
     const attachments = await this.#attachments(tenant, request, at);
     const files = await this.#files(tenant, request);
     const inputs = files.map((prepared, index) => ({
       ...this.#input(tenant, request, prepared, { at, shared, attachments }),
-      ...(seed !== undefined && { id: derivedId('document', seed, index) as DocumentId }),
+      ...(seed !== undefined && { id: seededId(seed, index) }),
+      ...(generationId !== undefined && { generationId }),
     }));
     const before = seed === undefined ? undefined : await this.#madeBefore(inputs);
     // Nothing is made of a call that is refused for its folder, and no second folder for one that is done again.
@@ -80,6 +87,11 @@ export class DocumentCreation {
         attachmentId: id,
       })),
     }));
+  }
+
+  /** Whether a call under this seed has made its first document. */
+  async isMade(seed: string): Promise<boolean> {
+    return (await this.#parts.system.read(documentAddress(seededId(seed, 0)))) !== undefined;
   }
 
   /** The folder a document goes to; null = none. Refusals: `FolderNotFound`. */
@@ -106,10 +118,12 @@ export class DocumentCreation {
     return Promise.all(request.files.map((file) => files.single(organization, file, forceCades)));
   }
 
-  /** What is checked without any file. */
-  #shared(_tenant: Tenant, request: CreateDocuments, at: Millis) {
+  /** What is checked without any file. Refusals: `BadRequest` and those of plans. */
+  assertPossible(
+    request: Omit<CreateDocuments, 'files'>,
+    at: Millis,
+  ): Pick<DocumentInput, 'expirationDate' | 'notifiedEmails'> {
     const { plans } = this.#parts;
-    if (request.files.length === 0) throw required('Files');
     if ((request.description?.length ?? 0) > LONGEST_DESCRIPTION) throw tooLong('Description');
     if ((request.tags?.length ?? 0) > MOST_TAGS)
       throw new PortalRefusal('LimitExceeded', `A document has at most ${MOST_TAGS} tags.`);
@@ -216,6 +230,10 @@ export class DocumentCreation {
     if (there === undefined) throw new PortalRefusal('ServiceBusy');
     return there.context as DocumentContext;
   }
+}
+
+function seededId(seed: string, index: number): DocumentId {
+  return derivedId('document', seed, index) as DocumentId;
 }
 
 /** The end of the day, UTC. Source: portal-gaps §5, `expirationDate`. */

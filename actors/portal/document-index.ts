@@ -11,7 +11,8 @@
  * - `documents-created` [order] → CreatedFacts                          all there ever were, for reports.
  *
  * Counters: `documents/<organization>/<list status>`, `documents-in/<organization>/<folder>/<list status>`,
- * `documents-made/<day>/<document or envelope>` (deleted ones too), `documents-stuck`, `blob/<sha256>`.
+ * `documents-made/<day>/<document or envelope>` (deleted ones too), `documents-stuck`, `blob/<sha256>`,
+ * `generation/<id>/<made, open or concluded>` (as made, deleted ones too).
  *
  * Source: portal-gaps §§12, 16, 18.
  */
@@ -226,7 +227,10 @@ export function dayOf(at: Millis): string {
 function documentCounters(document: DocumentActor): { readonly [name: string]: number } {
   const { context } = document;
   const { organization, folderId, creationDate, isEnvelope } = context;
-  const made = { [`documents-made/${dayOf(creationDate)}/${isEnvelope ? 'envelope' : 'document'}`]: 1 };
+  const made = {
+    [`documents-made/${dayOf(creationDate)}/${isEnvelope ? 'envelope' : 'document'}`]: 1,
+    ...generationCounters(document),
+  };
   // What is left of a deleted document holds no file.
   if (isDeleted(document)) return made;
   const status = listStatus(statusOf(document));
@@ -236,6 +240,20 @@ function documentCounters(document: DocumentActor): { readonly [name: string]: n
     [`documents/${organization.id}/${status}`]: 1,
     [`documents-in/${organization.id}/${folderId ?? NO_FOLDER}/${status}`]: 1,
     ...(context.processingError !== null && { [STUCK_COUNTER]: 1 }),
+  };
+}
+
+/** Refused ones are open: a new version lets them go on. */
+function generationCounters(document: DocumentActor): { readonly [name: string]: number } {
+  const { generationId } = document.context;
+  if (generationId === undefined) return {};
+  const made = { [`generation/${generationId}/made`]: 1 };
+  if (isDeleted(document)) return made;
+  const status = listStatus(statusOf(document));
+  return {
+    ...made,
+    ...((status === 'Pending' || status === 'Refused') && { [`generation/${generationId}/open`]: 1 }),
+    ...(status === 'Concluded' && { [`generation/${generationId}/concluded`]: 1 }),
   };
 }
 

@@ -12,7 +12,14 @@ import { type Profile, Profiles } from '../profiles.ts';
 import type { HostedService, ServiceParts, ServicePlan } from '../service-plan.ts';
 import type { TrustOptions } from '../trust.ts';
 import { Administration } from './administration.ts';
-import type { IdempotentRequests, MarksSessions, PortalService, PortalWebhooks, SavedFlows } from './api.ts';
+import type {
+  IdempotentRequests,
+  MarksSessions,
+  PortalGenerations,
+  PortalService,
+  PortalWebhooks,
+  SavedFlows,
+} from './api.ts';
 import { BlobSweeping } from './blob-sweeping.ts';
 import { Blobs } from './blobs.ts';
 import { DescribedFiles } from './described-files.ts';
@@ -27,8 +34,10 @@ import { DocumentService } from './documents.ts';
 import { applySignatureHandler } from './effects/apply-signature.ts';
 import { concludeHandler } from './effects/conclude.ts';
 import { emptyFolderHandler } from './effects/empty-folder.ts';
+import { generateDocumentsHandler } from './effects/generate-documents.ts';
 import { makeReportHandler } from './effects/make-report.ts';
 import { Folders } from './folders.ts';
+import { Generations } from './generations.ts';
 import { RepeatedRequests } from './idempotent-requests.ts';
 import type { Mailer } from './mail-port.ts';
 import type { Mails } from './mails.ts';
@@ -96,6 +105,7 @@ export class Portal implements PortalService, HostedService {
   readonly folders: Folders;
   readonly savedFlows: SavedFlows;
   readonly marksSessions: MarksSessions;
+  readonly generations: PortalGenerations;
   readonly webhooks: PortalWebhooks;
   readonly mails: Mails;
   readonly administration: Administration;
@@ -114,6 +124,7 @@ export class Portal implements PortalService, HostedService {
     this.folders = made.folders;
     this.savedFlows = made.savedFlows;
     this.marksSessions = made.marksSessions;
+    this.generations = made.generations;
     this.webhooks = made.webhooks;
     this.mails = made.mails;
     this.administration = made.administration;
@@ -140,6 +151,11 @@ export class Portal implements PortalService, HostedService {
       if (runtime === undefined) throw new Error('The portal is not open yet.');
       return runtime.system;
     };
+    let making: { readonly uploads: Uploads; readonly creation: DocumentCreation } | undefined;
+    const opened = () => {
+      if (making === undefined) throw new Error('The portal is not open yet.');
+      return making;
+    };
     const outgoing = createOutgoing(
       { ...options.webhooks, sender: options.sender },
       {
@@ -161,6 +177,11 @@ export class Portal implements PortalService, HostedService {
           documentKind: DOCUMENT,
         }),
         makeReport: makeReportHandler({ store, blobs }),
+        generateDocuments: generateDocumentsHandler({
+          ...{ system, clock, blobs, pool },
+          uploads: () => opened().uploads,
+          creation: () => opened().creation,
+        }),
       },
       observe(step) {
         for (const observe of observers) observe(step);
@@ -216,19 +237,13 @@ export class Portal implements PortalService, HostedService {
             return (organization?.context as OrganizationContext | undefined)?.language ?? 'en';
           },
         });
+        const creation = new DocumentCreation({
+          ...{ system: actors, clock, ids, faults, order, files, folders, plans },
+        });
+        making = { uploads, creation };
         const documents = new DocumentService({
-          ...{ system: actors, store, clock, directory, files, folders, links, plans },
+          ...{ system: actors, store, clock, directory, files, folders, links, plans, creation },
           contents: renditions,
-          creation: new DocumentCreation({
-            system: actors,
-            clock,
-            ids,
-            faults,
-            order,
-            files,
-            folders,
-            plans,
-          }),
           pending: new PendingNotices({ store, directory, mails }),
           tellNewVersion: options.notifyParticipants.newVersion,
         });
@@ -249,6 +264,7 @@ export class Portal implements PortalService, HostedService {
           sweeping: new BlobSweeping({ blobs, segmented, store, clock, log }),
           validation: new Validation({ documents: directory, described, uploads }),
           savedFlows: new SavedFlowService({ system: actors, store, clock, ids }),
+          generations: new Generations({ system: actors, store, clock, ids, blobs, uploads, creation }),
           marksSessions: new MarksSessionService({
             ...{ system: actors, clock, ids, uploads, tenants },
             get publicUrl() {

@@ -3,6 +3,7 @@ import type { ActorDefinition, ShardParts } from '../../runtime/index.ts';
 import { webhookLaneDefinition } from './deliveries.ts';
 import { documentDefinition } from './document-index.ts';
 import { folderDefinition } from './folders.ts';
+import { generationDefinition } from './generations.ts';
 import { idempotentRequestDefinition } from './idempotent-requests.ts';
 import { mailDefinition } from './mails.ts';
 import { marksSessionDefinition } from './marks-sessions.ts';
@@ -24,6 +25,7 @@ export const portalDefinitions: readonly ActorDefinition[] = [
   folderDefinition,
   savedFlowDefinition,
   marksSessionDefinition,
+  generationDefinition,
   mailDefinition,
   idempotentRequestDefinition,
   portalUserDefinition,
@@ -36,4 +38,5 @@ export const portalDefinitions: readonly ActorDefinition[] = [
 export const portalLanes: ShardParts['lanes'] = {
   sendMail: ({ lane }) => String(lane),
   callWebhook: ({ webhookId }) => String(webhookId),
+  generateDocuments: ({ organizationId }) => String(organizationId),
 };

@@ -8,9 +8,11 @@ import { BlockPool } from '../block-pool.ts';
 import { createCallerFinder } from '../caller.ts';
 import { Dispatcher } from '../dispatch.ts';
 import { type HttpServer, Listener } from '../listener.ts';
+import { createLoadGuard, type LoadGuard } from '../load-guard.ts';
 import { withReference } from '../openapi/routes.ts';
 import { assetRoutes } from '../pages/assets.ts';
 import { PAGES_STYLE, REFERENCE_STYLE } from '../pages/styles.ts';
+import { PlainRequests } from '../plain-requests.ts';
 import { createRateLimiter } from '../rate-limit.ts';
 import { createRequestIds } from '../request-ids.ts';
 import type { RequestObservation } from '../request-outcome.ts';
@@ -24,6 +26,7 @@ import { documentListRoutes } from './document-list.ts';
 import { documentRoutes } from './documents.ts';
 import { folderRoutes } from './folders.ts';
 import { createPortalGate } from './gate.ts';
+import { generationRoutes } from './generation.ts';
 import { marksSessionRoutes } from './marks-sessions.ts';
 import { notificationRoutes } from './notifications.ts';
 import { organizationRoutes } from './organizations.ts';
@@ -47,6 +50,8 @@ export interface PortalServerParts {
   readonly version?: string;
   /** Pages for people and their assets. @default none */
   readonly pageRoutes?: readonly AnyRoute[];
+  /** What all listeners of a process share. @default one of its own */
+  readonly load?: LoadGuard;
   /** Told about every request once it is over. */
   readonly observe?: (observation: RequestObservation) => void;
 }
@@ -77,6 +82,7 @@ export function portalRoutes(
     ...folderRoutes(folders),
     ...savedFlowRoutes(service.savedFlows),
     ...marksSessionRoutes(service.marksSessions),
+    ...generationRoutes(service.generations, idempotency),
     ...reportRoutes(service.reports),
     ...userRoutes(service.users, service.administration),
     ...organizationRoutes(service.administration, webhooks),
@@ -109,6 +115,8 @@ export function createPortalServer(parts: PortalServerParts): HttpServer {
     requestIds: createRequestIds(ids),
     pool: new BlockPool(),
     spoolFolder: settings.spoolFolder ?? tmpdir(),
+    plain: new PlainRequests(portalConventions),
+    load: parts.load ?? createLoadGuard(clock),
     clock,
     log,
     production: settings.production,

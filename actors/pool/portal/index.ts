@@ -9,6 +9,7 @@ import { merge } from './merge.ts';
 import { render } from './render.ts';
 import { seal } from './seal.ts';
 import type { PortalThread } from './thread.ts';
+import { typeset } from './typeset.ts';
 
 type Result<Name extends PortalTask['task']> = PortalResults[Name] | Promise<PortalResults[Name]>;
 
@@ -26,6 +27,7 @@ const PERFORM: {
   'portal.describe': describe,
   'portal.merge': merge,
   'portal.render': render,
+  'portal.typeset': typeset,
 };
 
 export function isPortalTask(task: { readonly task: string }): task is PortalTask {

@@ -56,7 +56,8 @@ export interface FlowRoom {
   sign(id: DocumentId, emailAddress: string, signing?: Partial<ElectronicSigning>): Promise<void>;
   /** A copy of the signed file, under a name verifiers like. */
   signedFile(id: DocumentId, name?: string): Promise<string>;
-  close(): Promise<void>;
+  /** @param grace milliseconds for effects under way. @default 5,000 */
+  close(grace?: number): Promise<void>;
 }
 
 export const SCENE = { ipAddress: '203.0.113.7', userAgent: 'Test' } as const;
@@ -174,11 +175,11 @@ export async function flowRoom(
   const tenant = await portal.tenants.identify(`App|${'s'.repeat(64)}`);
   if (tenant === undefined) throw new Error('the tenant of the test is missing');
   let closed = false;
-  const close = async () => {
+  const close = async (grace = 5_000) => {
     if (closed) return;
     closed = true;
     await portal.quiet();
-    await runtime.stop(5_000);
+    await runtime.stop(grace);
     await pool.close();
     await store.close();
   };

@@ -53,6 +53,8 @@ export const ADDED_CODES: { readonly [code: string]: number } = {
   WebhookUrlNotAllowed: 422,
   DeliveryNotFound: 422,
   DocumentFlowNotFound: 422,
+  DocumentGenerationNotFound: 422,
+  InvalidGenerationFile: 422,
   MarksSessionNotFound: 422,
   UserNotFound: 422,
   SigningFailed: 422,

@@ -88,10 +88,6 @@ test('an unknown path is 404 with the name of nothing', async (t) => {
     resourceName: null,
     resourceId: null,
   });
-  const generation = await call('/api/documents/generation', { method: 'POST' });
-  t.is(generation.status, 404);
-  t.like(await generation.json(), { resourceName: 'DocumentGeneration', resourceId: null });
-  await assertRefused(t, await call('/api/documents/generation/7'), 'NotFound');
 });
 
 test('ids that are no ids are answered like unknown ones', async (t) => {

@@ -17,6 +17,7 @@ interface Ids {
   readonly webhook: string;
   readonly delivery: string;
   readonly member: string;
+  readonly generation: string;
 }
 
 type Request = readonly [route: string, path: (ids: Ids) => string, body?: (ids: Ids) => unknown];
@@ -142,7 +143,13 @@ const REQUESTS: readonly Request[] = [
     () => ({ from: '2020-01-01', to: '2030-01-01' }),
   ],
   ['DELETE /api/organizations/users/{userId}', ({ member }) => `/api/organizations/users/${member}`],
+  ['GET /api/documents/generation/{id}', ({ generation }) => `/api/documents/generation/${generation}`],
   // Ids in bodies and queries.
+  [
+    'POST /api/documents/generation',
+    plain('/api/documents/generation'),
+    (ids) => ({ flowActions, dataFile: fileOf(ids), templateFile: fileOf(ids) }),
+  ],
   ['POST /api/documents', plain('/api/documents'), (ids) => ({ files: [fileOf(ids)], flowActions })],
   [
     'POST /api/documents/batch/folder',
@@ -178,8 +185,6 @@ const OF_NOBODY = new Set([
   'POST /api/users/notify-pending',
   'GET /api/document-flows',
   'POST /api/document-flows',
-  'POST /api/documents/generation',
-  'GET /api/documents/generation/{id}',
   'GET /api/organizations/users',
   'POST /api/organizations/users',
 ]);
@@ -199,13 +204,21 @@ async function belongings(client: Client, organization: string): Promise<Ids> {
   const { id: webhook } = await client.post<{ id: string }>(webhooks, { url: 'http://127.0.0.1:9/' });
   const { id: delivery } = await client.post<{ id: string }>(`${webhooks}/${webhook}/test`, {});
   const { id: member } = await client.post<{ id: string }>('/api/organizations/users', user);
+  const file = {
+    id: (await client.upload({ name: 'a.csv', type: 'text/csv', content: Buffer.from('a\n1\n') })).id,
+  };
+  const { id: generation } = await client.post<{ id: string }>('/api/documents/generation', {
+    flowActions,
+    ...{ dataFile: { ...file, name: 'a.csv', contentType: 'text/csv' } },
+    ...{ templateFile: { ...file, name: 'a.txt', contentType: 'text/plain' } },
+  });
   const [action] = detail.flowActions;
   return {
     document: made,
     key: detail.key,
     action: action?.id ?? '',
     user: action?.user.id ?? '',
-    ...{ folder, upload, flow, organization, webhook, delivery, member },
+    ...{ folder, upload, flow, organization, webhook, delivery, member, generation },
   };
 }
 
@@ -223,6 +236,7 @@ function unknownIds(): Ids {
       'webhook',
       'delivery',
       'member',
+      'generation',
     ].map((name) => [name, randomUUID()]),
   );
   return { ...ids, key } as unknown as Ids;

@@ -1,0 +1,187 @@
+/** Documents made of a template and a table. Source: portal-gaps §20, "Generation". */
+import { randomUUID } from 'node:crypto';
+import { mkdtemp, readFile, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import test from 'ava';
+import type { GenerateDocuments, GenerationView, Tenant } from '../../../actors/portal/api.ts';
+import { systemClock } from '../../../runtime/index.ts';
+import { requireTool, runTool } from '../../verifiers/index.ts';
+import { type FlowRoom, flowRoom, refusedAs } from '../flow/flow-room.ts';
+
+const FLOW: GenerateDocuments['flowActions'] = [
+  {
+    type: 'Signer',
+    allowElectronicSignature: true,
+    user: { name: '{{Name}}', email: '{{E-Mail}}', identifier: '{{ number }}' },
+  },
+];
+const TABLE =
+  '\ufeffName;E-Mail;Number\r\n"Ana; the ""first""";ana@example.org;1\r\n\r\nBo <&>;bo@example.org;2\r\n';
+
+async function wanted(
+  room: FlowRoom,
+  {
+    data = TABLE,
+    template = 'Dear {{name}},\n\nyour number is {{NUMBER}}.',
+    name = 'Letter to {{name}}.txt',
+    templateType = 'text/plain',
+    dataType = 'text/csv',
+    ...more
+  }: {
+    readonly data?: string;
+    readonly template?: string;
+    readonly name?: string;
+    readonly templateType?: string;
+    readonly dataType?: string;
+  } & Partial<GenerateDocuments> = {},
+): Promise<GenerateDocuments> {
+  const file = async (bytes: Buffer, fileName: string, contentType: string) => {
+    const { displayName: _, ...rest } = await room.file(fileName, bytes, contentType);
+    return rest;
+  };
+  return {
+    flowActions: FLOW,
+    dataFile: await file(Buffer.from(data), 'people.csv', dataType),
+    templateFile: await file(Buffer.from(template), name, templateType),
+    ...more,
+  };
+}
+
+async function until(room: FlowRoom, id: string, status: GenerationView['status']): Promise<GenerationView> {
+  for (const end = Date.now() + 30_000; ; await systemClock.sleep(5)) {
+    const view = await room.portal.generations.get(room.tenant, id);
+    if (view.status === status) return view;
+    if (view.status === 'Error' || Date.now() > end) throw new Error(JSON.stringify(view));
+  }
+}
+
+async function documents(room: FlowRoom) {
+  const { items } = await room.portal.documents.list(room.tenant, {
+    ...{ limit: 100, offset: 0, newestFirst: false },
+  });
+  const found = await Promise.all(items.map(({ id }) => room.get(id)));
+  return found.sort((one, other) => (one.name < other.name ? -1 : 1));
+}
+
+test.serial(
+  'each row of a table becomes a PDF for the person it names, counted until all are concluded',
+  async (t) => {
+    const room = await flowRoom(t);
+    const begun = await room.portal.generations.create(room.tenant, {
+      ...(await wanted(room)),
+      ...{ newFolderName: 'Letters', type: 'Deed', notifiedEmails: ['all@example.org'] },
+    });
+    t.like(begun, { total: 2, completed: 0, type: 'Deed', error: null });
+    t.true(begun.status === 'Pending' || begun.status === 'Init', begun.status);
+    const waiting = await until(room, begun.id, 'WaitingSignatures');
+    t.like(waiting, { total: 2, initialized: 2, completed: 0 });
+    const made = await documents(room);
+    t.deepEqual(
+      made.map(({ name, filename, mimeType, folder, type }) => [
+        name,
+        filename,
+        mimeType,
+        folder?.name,
+        type,
+      ]),
+      [
+        [
+          'Letter to Ana; the "first"',
+          'Letter to Ana; the "first".pdf',
+          'application/pdf',
+          'Letters',
+          'Deed',
+        ],
+        ['Letter to Bo <&>', 'Letter to Bo <&>.pdf', 'application/pdf', 'Letters', 'Deed'],
+      ],
+    );
+    t.deepEqual([made[0]?.folder?.id, made[1]?.folder?.id], [begun.folderId, begun.folderId] as unknown[]);
+    t.like(made[1]?.flowActions[0]?.user, { name: 'Bo <&>', email: 'bo@example.org', identifier: '2' });
+    const [first, second] = made;
+    if (first === undefined || second === undefined) return t.fail();
+    const { path } = await room.portal.documents.content(room.tenant, first.id, 'Original');
+    if (requireTool(t, 'pdftotext')) {
+      const { stdout } = await runTool('pdftotext', [path, '-']);
+      t.regex(stdout, /Dear Ana; the "first",\s+your number is 1\./);
+    }
+    await room.sign(first.id, 'ana@example.org');
+    await room.until(first.id, ({ status }) => status === 'Concluded');
+    t.like(await room.portal.generations.get(room.tenant, begun.id), {
+      status: 'WaitingSignatures',
+      completed: 1,
+    });
+    await room.sign(second.id, 'bo@example.org');
+    await room.until(second.id, ({ status }) => status === 'Concluded');
+    t.like(await until(room, begun.id, 'Completed'), { completed: 2 });
+    const stranger: Tenant = { ...room.tenant, organization: { id: randomUUID() as never, name: 'Other' } };
+    await refusedAs(t, 'DocumentGenerationNotFound', room.portal.generations.get(stranger, begun.id));
+  },
+);
+
+test.serial('a template in markup stays markup, with what is filled in escaped', async (t) => {
+  const room = await flowRoom(t);
+  const request = await wanted(room, {
+    ...{ template: '<p>{{name}}</p>', name: 'p.xml', templateType: 'application/xml' },
+    ...{ data: JSON.stringify([{ name: 'A <&> B\u0001', 'e-mail': 'a@example.org', number: 7 }]) },
+    dataType: 'application/json',
+  });
+  const { id } = await room.portal.generations.create(room.tenant, request);
+  await until(room, id, 'WaitingSignatures');
+  const [made] = await documents(room);
+  t.like(made, { name: 'p 1', filename: 'p 1.xml', mimeType: 'application/xml' });
+  if (made === undefined) return;
+  const { path } = await room.portal.documents.content(room.tenant, made.id, 'Original');
+  t.is(await readFile(path, 'utf8'), '<p>A &lt;&amp;&gt; B</p>');
+});
+
+test.serial('a generation with anything wrong in any row is refused before a document is made', async (t) => {
+  const room = await flowRoom(t);
+  const { generations } = room.portal;
+  const refused = async (more: Parameters<typeof wanted>[1], code: string) =>
+    refusedAs(t, code, generations.create(room.tenant, await wanted(room, more)));
+  await refused({ template: 'Dear {{nobody}}' }, 'InvalidGenerationFile');
+  await refused({ name: 'x {{nobody}}.txt' }, 'InvalidGenerationFile');
+  await refused({ data: 'Name;E-Mail;Number\n' }, 'InvalidGenerationFile');
+  await refused({ data: 'Name;E-Mail;Number\n"open' }, 'InvalidGenerationFile');
+  await refused({ data: 'Name;E-Mail;Number\n"a"b;c;d' }, 'InvalidGenerationFile');
+  await refused({ data: 'Name;name;E-Mail;Number\na;b;c;d' }, 'InvalidGenerationFile');
+  await refused({ data: 'Name;E-Mail;Number\na;a@example.org;1;surplus' }, 'InvalidGenerationFile');
+  await refused({ data: 'PK\u0003\u0004\u0000\u0000', dataType: 'application/zip' }, 'InvalidGenerationFile');
+  await refused({ data: '[{"name": {}}]', dataType: 'application/json' }, 'InvalidGenerationFile');
+  await refused({ data: `${TABLE}Cy;no address;3` }, 'InvalidFlowAction');
+  const row = 'A;a@example.org;1\n';
+  await refused({ data: `Name;E-Mail;Number\n${row.repeat(1_001)}` }, 'LimitExceeded');
+  const { templateFile, dataFile } = await wanted(room);
+  const missing = { ...dataFile, id: randomUUID() };
+  const request = { flowActions: FLOW, templateFile, newFolderName: 'Never', dataFile: missing };
+  await refusedAs(t, 'UploadNotFound', generations.create(room.tenant, request));
+  t.deepEqual(await documents(room), []);
+  const { totalCount } = await room.portal.folders.list(room.tenant, {
+    ...{ limit: 1, offset: 0, newestFirst: false },
+  });
+  t.is(totalCount, 0);
+});
+
+test.serial(
+  'a generation that a restart cut short goes on with what is missing, and makes nothing twice',
+  async (t) => {
+    const root = await mkdtemp(join(tmpdir(), 'sealwright-generation-'));
+    t.teardown(() => rm(root, { recursive: true, force: true }));
+    const rows = Array.from({ length: 40 }, (_, at) => `P${at};p${at}@example.org;${at}`);
+    const first = await flowRoom(t, { root });
+    const request = await wanted(first, { data: `Name;E-Mail;Number\n${rows.join('\n')}` });
+    const { id } = await first.portal.generations.create(first.tenant, request, 'seed');
+    t.is((await first.portal.generations.create(first.tenant, request, 'seed')).id, id);
+    await until(first, id, 'Init');
+    await first.close(1);
+    const again = await flowRoom(t, { root });
+    const before = (await again.portal.generations.get(again.tenant, id)).initialized;
+    t.true(before < 40, 'there was something left to do');
+    t.is((await until(again, id, 'WaitingSignatures')).initialized, 40);
+    t.deepEqual(
+      (await documents(again)).map(({ name }) => name).sort(),
+      rows.map((_, at) => `Letter to P${at}`).sort(),
+    );
+  },
+);
