@@ -2,7 +2,7 @@ import { setImmediate as nextTurn } from 'node:timers/promises';
 import test from 'ava';
 import { type Room, room } from './batch-room.ts';
 
-/** Holds up the commit that comes so many steps from now; `reached` resolves when it is there. */
+/** Holds up the commit that comes so many steps from now, on this thread; `reached` resolves when it is there. */
 function holdCommit({ faults }: Room, pass: number): { readonly reached: Promise<void>; release(): void } {
   let release = () => {};
   const gate = new Promise<void>((resolve) => {
@@ -22,7 +22,7 @@ function holdCommit({ faults }: Room, pass: number): { readonly reached: Promise
 }
 
 test('a cancel that comes while the claim is being committed loses the race and the job is signed', async (t) => {
-  const it = await room(t, { watch: false });
+  const it = await room(t, { watch: false, shards: 1 });
   const { jobs, pipeline } = it.batch;
   await pipeline.pause(null);
   const id = await it.upload('a.txt', 'a');
@@ -41,7 +41,7 @@ test('a cancel that comes while the claim is being committed loses the race and 
 });
 
 test('a claim that comes while the cancel is being committed changes nothing', async (t) => {
-  const it = await room(t, { watch: false });
+  const it = await room(t, { watch: false, shards: 1 });
   const { jobs, pipeline } = it.batch;
   await pipeline.pause(null);
   const id = await it.upload('a.txt', 'a');

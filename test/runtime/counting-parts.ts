@@ -17,6 +17,7 @@ export const counting: ActorDefinition = {
       note: (_, __: { readonly message: string }) => {},
       add: assign({ count: ({ context }) => context.count + 1 }),
       finish: assign({ done: ({ context }) => context.done + 1 }),
+      exit: assign(() => process.exit(1)),
       spin: assign(() => {
         for (;;);
       }),
@@ -40,6 +41,7 @@ export const counting: ActorDefinition = {
             ],
           },
           WORKED: { actions: 'finish' },
+          EXIT: { actions: 'exit' },
           SPIN: { actions: 'spin' },
           HOARD: { actions: 'hoard' },
           REST: 'Off',

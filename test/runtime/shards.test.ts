@@ -76,35 +76,38 @@ async function insist(runtime: Runtime, n: number, event: { type: string }, id: 
   }
 }
 
-test('actors are spread over threads, and each step is heard of before its sender is answered', async (t) => {
-  const { runtime, store, heard } = await world(t, { count: 3 });
-  const ids = Array.from({ length: 30 }, (_, n) => n);
-  await Promise.all(ids.map((n) => runtime.system.create(address(n), {})));
-  t.is(heard.length, 30);
-  await Promise.all(
-    ids.map(async (n) => {
-      const outcome = await runtime.system.tell(address(n), { type: 'ADD' });
-      t.true(outcome.accepted && outcome.revision === 2);
-      t.true(heard.some(({ actor }) => actor.address.id === `c${n}` && actor.revision === 2));
-    }),
-  );
-  t.is((await store.counters('counted'))['counted'], 30);
-  const reports = await runtime.reports();
-  t.deepEqual(
-    reports.map(({ shard }) => shard),
-    [0, 1, 2],
-  );
-  t.is(new Set(reports.map(({ thread }) => thread)).size, 3);
-  for (const { traffic } of reports) t.true((traffic['counting']?.accepted ?? 0) > 0, 'each has some');
-  t.like(await runtime.system.read(address(4)), { revision: 2, state: 'On' });
-  t.deepEqual(await runtime.system.tell(address(99), { type: 'ADD' }), {
-    accepted: false,
-    because: 'unknown-actor',
-  });
-  t.like(await runtime.system.create(address(4), {}), { accepted: false, because: 'exists' });
-});
+test.serial(
+  'actors are spread over threads, and each step is heard of before its sender is answered',
+  async (t) => {
+    const { runtime, store, heard } = await world(t, { count: 3 });
+    const ids = Array.from({ length: 30 }, (_, n) => n);
+    await Promise.all(ids.map((n) => runtime.system.create(address(n), {})));
+    t.is(heard.length, 30);
+    await Promise.all(
+      ids.map(async (n) => {
+        const outcome = await runtime.system.tell(address(n), { type: 'ADD' });
+        t.true(outcome.accepted && outcome.revision === 2);
+        t.true(heard.some(({ actor }) => actor.address.id === `c${n}` && actor.revision === 2));
+      }),
+    );
+    t.is((await store.counters('counted'))['counted'], 30);
+    const reports = await runtime.reports();
+    t.deepEqual(
+      reports.map(({ shard }) => shard),
+      [0, 1, 2],
+    );
+    t.is(new Set(reports.map(({ thread }) => thread)).size, 3);
+    for (const { traffic } of reports) t.true((traffic['counting']?.accepted ?? 0) > 0, 'each has some');
+    t.like(await runtime.system.read(address(4)), { revision: 2, state: 'On' });
+    t.deepEqual(await runtime.system.tell(address(99), { type: 'ADD' }), {
+      accepted: false,
+      because: 'unknown-actor',
+    });
+    t.like(await runtime.system.create(address(4), {}), { accepted: false, because: 'exists' });
+  },
+);
 
-test('effects and deadlines of actors on other threads are done here and told there', async (t) => {
+test.serial('effects and deadlines of actors on other threads are done here and told there', async (t) => {
   const { runtime, store, onWork } = await world(t);
   const seen: number[] = [];
   onWork(async (n) => {
@@ -127,108 +130,120 @@ test('effects and deadlines of actors on other threads are done here and told th
   t.is(seen.length, 8);
 });
 
-test('threads that are ended under load are replaced, and nothing is lost or counted twice', async (t) => {
-  const { runtime, store, heard, complaints, lost } = await world(t, { count: 2 });
-  const actors = 12;
-  for (let n = 0; n < actors; n += 1) await runtime.system.create(address(n), {});
-  let stop = false;
-  const crashes = (async () => {
-    for (let round = 0; round < 4; round += 1) {
-      await systemClock.sleep(150);
-      await runtime.crashShard?.(round % 2);
-    }
-    stop = true;
-  })();
-  let told = 0;
-  await Promise.all(
-    Array.from({ length: actors }, async (_, n) => {
-      for (let turn = 0; !stop || turn < 20; turn += 1) {
-        await insist(runtime, n, { type: 'ADD' }, `m${turn}`);
-        told += 1;
+test.serial(
+  'threads that are ended under load are replaced, and nothing is lost or counted twice',
+  async (t) => {
+    const { runtime, store, heard, complaints, lost } = await world(t, { count: 2 });
+    const actors = 12;
+    for (let n = 0; n < actors; n += 1) await runtime.system.create(address(n), {});
+    let stop = false;
+    const crashes = (async () => {
+      for (let round = 0; round < 4; round += 1) {
+        await systemClock.sleep(150);
+        await runtime.crashShard?.(round % 2);
       }
-    }),
-  );
-  await crashes;
-  t.is((await store.counters('counted'))['counted'], told);
-  // What the observers add up is what the store holds, over all losses.
-  const heardOf = heard.reduce((sum, { counters }) => sum + (counters['counted'] ?? 0), 0);
-  t.is(heardOf, told);
-  t.is(complaints.filter((text) => /was lost and is replaced/.test(text)).length, 4);
-  t.deepEqual(lost, []);
-});
-
-test('a thread that spins or hoards memory costs its own messages only, and its actors answer again', async (t) => {
-  const { runtime } = await world(t, { count: 2, patience: 700, memory: 48 });
-  for (let n = 0; n < 6; n += 1) await runtime.system.create(address(n), {});
-  for (const type of ['SPIN', 'HOARD']) {
-    const error = await t.throwsAsync(runtime.system.tell(address(0), { type }));
-    t.is((error as { code?: string } | undefined)?.code, 'shard.lost', type);
-    for (let n = 0; n < 6; n += 1) await insist(runtime, n, { type: 'ADD' }, `${type}-${n}`);
-  }
-  t.like(await runtime.system.read(address(0)), { context: { count: 2 } });
-});
-
-test('an actor whose steps cost a third thread is stopped, its neighbours and its shard go on', async (t) => {
-  const { runtime, complaints, lost } = await world(t, { count: 2, patience: 400 });
-  for (let n = 0; n < 6; n += 1) await runtime.system.create(address(n), {});
-  const shard = Number((await runtime.inspector.actor(address(3)))?.shard);
-  for (let turn = 0; turn < 3; turn += 1) {
-    const error = await t.throwsAsync(runtime.system.tell(address(3), { type: 'SPIN' }));
-    t.is((error as { code?: string } | undefined)?.code, 'shard.lost');
-  }
-  t.like(await runtime.system.tell(address(3), { type: 'SPIN' }), { accepted: false, because: 'stopped' });
-  for (let n = 0; n < 6; n += 1) if (n !== 3) await insist(runtime, n, { type: 'ADD' }, 'after');
-  const page = await runtime.inspector.list({ kind: 'counting', stopped: true, limit: 10 });
-  t.deepEqual(
-    page?.items.map(({ id }) => id),
-    ['c3'],
-  );
-  t.regex(page?.items[0]?.stopped?.error ?? '', /ended the threads.*did not answer for 400 milliseconds/);
-  const life = runtime.stats().shards[shard];
-  t.like(life, { losses: 3, housed: true });
-  t.is(life?.lastLoss?.actor, 'counting/c3');
-  t.is(complaints.filter((text) => /was lost and is replaced/.test(text)).length, 3);
-  t.deepEqual(lost, []);
-  t.true((await runtime.system.restart(address(3))).accepted);
-  await insist(runtime, 3, { type: 'ADD' }, 'restarted');
-});
-
-test('a thread counts as stuck when look after look finds no answer, not because one look came late', async (t) => {
-  const looks: (() => void)[] = [];
-  let answer = () => {};
-  let stuck = 0;
-  watchHeartbeat({
-    // Only the number of looks counts: of a process that was paused, one comes late, and then the answers do.
-    clock: {
-      after: (_, look) => {
-        looks.push(look);
-        return () => looks.splice(looks.indexOf(look), 1);
-      },
-    },
-    patience: 800,
-    ask: () =>
-      new Promise<void>((resolve) => {
-        answer = resolve;
+      stop = true;
+    })();
+    let told = 0;
+    await Promise.all(
+      Array.from({ length: actors }, async (_, n) => {
+        for (let turn = 0; !stop || turn < 20; turn += 1) {
+          await insist(runtime, n, { type: 'ADD' }, `m${turn}`);
+          told += 1;
+        }
       }),
-    stuck: () => {
-      stuck += 1;
-    },
-  });
-  const look = (times: number) => {
-    for (let turn = 0; turn < times; turn += 1) looks.shift()?.();
-  };
-  for (let turn = 0; turn < 20; turn += 1) {
-    look(7);
-    answer();
-    await systemClock.sleep(0);
-  }
-  t.is(stuck, 0);
-  look(10);
-  t.is(stuck, 1);
-  t.deepEqual(looks, [], 'nobody looks any more');
-});
+    );
+    await crashes;
+    t.is((await store.counters('counted'))['counted'], told);
+    // What the observers add up is what the store holds, over all losses.
+    const heardOf = heard.reduce((sum, { counters }) => sum + (counters['counted'] ?? 0), 0);
+    t.is(heardOf, told);
+    t.is(complaints.filter((text) => /was lost and is replaced/.test(text)).length, 4);
+    t.deepEqual(lost, []);
+  },
+);
 
-test('a shard that cannot keep a thread gives up aloud', async (t) => {
+test.serial(
+  'a thread that spins or hoards memory costs its own messages only, and its actors answer again',
+  async (t) => {
+    const { runtime } = await world(t, { count: 2, patience: 1000, memory: 48 });
+    for (let n = 0; n < 6; n += 1) await runtime.system.create(address(n), {});
+    for (const type of ['SPIN', 'HOARD']) {
+      const error = await t.throwsAsync(runtime.system.tell(address(0), { type }));
+      t.is((error as { code?: string } | undefined)?.code, 'shard.lost', type);
+      for (let n = 0; n < 6; n += 1) await insist(runtime, n, { type: 'ADD' }, `${type}-${n}`);
+    }
+    t.like(await runtime.system.read(address(0)), { context: { count: 2 } });
+  },
+);
+
+test.serial(
+  'an actor whose steps cost a third thread is stopped, its neighbours and its shard go on',
+  async (t) => {
+    const { runtime, complaints, lost } = await world(t);
+    for (let n = 0; n < 6; n += 1) await runtime.system.create(address(n), {});
+    const shard = Number((await runtime.inspector.actor(address(3)))?.shard);
+    for (let turn = 0; turn < 3; turn += 1) {
+      const error = await t.throwsAsync(runtime.system.tell(address(3), { type: 'EXIT' }));
+      t.is((error as { code?: string } | undefined)?.code, 'shard.lost');
+    }
+    t.like(await runtime.system.tell(address(3), { type: 'EXIT' }), { accepted: false, because: 'stopped' });
+    for (let n = 0; n < 6; n += 1) if (n !== 3) await insist(runtime, n, { type: 'ADD' }, 'after');
+    const page = await runtime.inspector.list({ kind: 'counting', stopped: true, limit: 10 });
+    t.deepEqual(
+      page?.items.map(({ id }) => id),
+      ['c3'],
+    );
+    t.regex(page?.items[0]?.stopped?.error ?? '', /ended the threads they ran on: The thread ended \(1\)/);
+    const life = runtime.stats().shards[shard];
+    t.like(life, { losses: 3, housed: true });
+    t.is(life?.lastLoss?.actor, 'counting/c3');
+    t.is(complaints.filter((text) => /was lost and is replaced/.test(text)).length, 3);
+    t.deepEqual(lost, []);
+    t.true((await runtime.system.restart(address(3))).accepted);
+    await insist(runtime, 3, { type: 'ADD' }, 'restarted');
+  },
+);
+
+test.serial(
+  'a thread counts as stuck when look after look finds no answer, not because one look came late',
+  async (t) => {
+    const looks: (() => void)[] = [];
+    let answer = () => {};
+    let stuck = 0;
+    watchHeartbeat({
+      // Only the number of looks counts: of a process that was paused, one comes late, and then the answers do.
+      clock: {
+        after: (_, look) => {
+          looks.push(look);
+          return () => looks.splice(looks.indexOf(look), 1);
+        },
+      },
+      patience: 800,
+      ask: () =>
+        new Promise<void>((resolve) => {
+          answer = resolve;
+        }),
+      stuck: () => {
+        stuck += 1;
+      },
+    });
+    const look = (times: number) => {
+      for (let turn = 0; turn < times; turn += 1) looks.shift()?.();
+    };
+    for (let turn = 0; turn < 20; turn += 1) {
+      look(7);
+      answer();
+      await systemClock.sleep(0);
+    }
+    t.is(stuck, 0);
+    look(10);
+    t.is(stuck, 1);
+    t.deepEqual(looks, [], 'nobody looks any more');
+  },
+);
+
+test.serial('a shard that cannot keep a thread gives up aloud', async (t) => {
   const { runtime, lost } = await world(t, { parts: 'data:text/javascript,throw new Error("broken parts")' });
   const told = runtime.system.create(address(1), {}).catch(() => {});
   const end = Date.now() + 20_000;
