@@ -64,6 +64,7 @@ export function createLogging(options: LoggingOptions): Logging {
   };
 
   return {
+    debugging: severities.indexOf('Debug') >= least,
     debug: write('Debug'),
     info: write('Information'),
     warn: write('Warning'),

@@ -16,6 +16,7 @@ import { hostMode, systemFacts } from './commands/system-facts.ts';
 import {
   createBatchMetrics,
   createBatchServer,
+  createLoadGuard,
   createPortalServer,
   type HttpServer,
   portalPageRoutes,
@@ -111,6 +112,8 @@ export const serve: Serve = async (settings, log, options) => {
     );
     const { batch } = services;
     working.push(() => services.stop(grace));
+    // Both services answer on this thread, so what one has to do keeps the other waiting.
+    const load = createLoadGuard(clock);
     let server: HttpServer | undefined;
     let url: string | undefined;
     if (settings.batch.enabled) {
@@ -121,6 +124,7 @@ export const serve: Serve = async (settings, log, options) => {
         clock,
         ids,
         log,
+        load,
         metrics,
         pages: {
           version: options.version,
@@ -149,6 +153,8 @@ export const serve: Serve = async (settings, log, options) => {
         ids,
         log,
         version: options.version,
+        load,
+        observe: metrics.portalRequest,
         pageRoutes: portalPageRoutes(services.portal, clock),
       });
       portalUrl = (await listener.listen()).url;

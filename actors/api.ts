@@ -168,6 +168,11 @@ export interface Jobs {
   list(query: JobQuery): Promise<{ readonly items: readonly JobView[]; readonly totalCount: number }>;
   /** Refusals: `job.not-found`. */
   get(id: JobId): Promise<JobDetail>;
+  /**
+   * What `get` would give, when that is at hand: the very object it gave before, for as long as nothing about the job
+   * has changed. Undefined when it has to be read.
+   */
+  atHand(id: JobId): JobDetail | undefined;
   /** Refusals: `job.not-found`, `job.output-unavailable`, `job.output-gone`. */
   output(id: JobId): Promise<JobOutput>;
   /** Refusals: `job.not-found`, `job.not-queued`, `job.race-lost`. */

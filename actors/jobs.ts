@@ -12,6 +12,7 @@ import type { JobCounts } from './job-counts.ts';
 import { listJobs } from './job-list.ts';
 import { accepted, type JobMaker } from './job-maker.ts';
 import { jobDetail, jobView } from './job-view.ts';
+import { LatelyUsed } from './lately-used.ts';
 import type { Profiles } from './profiles.ts';
 import { JOB, uploadKeyName } from './registry.ts';
 import { pathKey, type StorageLayout } from './storage-layout.ts';
@@ -20,6 +21,9 @@ import { type Upload, type Uploads, unavailable } from './uploads.ts';
 
 /** Times an upload is tried whose key was held by a job that then gave it up. */
 const KEY_TRIES = 3;
+
+/** Jobs whose details are kept, at about five kilobytes each. */
+const TOLD = 2000;
 
 export interface JobsParts {
   readonly system: ActorSystem;
@@ -35,6 +39,8 @@ export interface JobsParts {
 
 export class JobService implements Jobs {
   readonly #parts: JobsParts;
+  /** What clients were told of jobs; most ask for the same one until it is done. */
+  readonly #told = new LatelyUsed<JobId, { readonly revision: number; readonly detail: JobDetail }>(TOLD);
   /** Refused because the store failed: whether their jobs were stored is not known yet. */
   readonly #doubtful = new Set<Upload>();
 
@@ -154,8 +160,17 @@ export class JobService implements Jobs {
 
   async get(id: JobId): Promise<JobDetail> {
     const address = { kind: JOB, id };
-    const actor = await this.#existing(id);
-    return jobDetail(actor, await this.#parts.store.journal(address));
+    const actor = await this.#parts.system.read(address);
+    if (!actor) throw notFound(id);
+    const detail = jobDetail(actor, await this.#parts.store.journal(address));
+    this.#told.keep(id, { revision: actor.revision, detail });
+    return detail;
+  }
+
+  atHand(id: JobId): JobDetail | undefined {
+    const told = this.#told.get(id);
+    if (told === undefined) return undefined;
+    return told.revision === this.#parts.store.revisionOf?.({ kind: JOB, id }) ? told.detail : undefined;
   }
 
   async output(id: JobId): Promise<JobOutput> {
@@ -230,9 +245,13 @@ export class JobService implements Jobs {
 
   async #existing(id: JobId): Promise<ActorView> {
     const actor = await this.#parts.system.read({ kind: JOB, id });
-    if (!actor) throw new Refusal('job.not-found', `No job has the id ${id}.`);
+    if (!actor) throw notFound(id);
     return actor;
   }
+}
+
+function notFound(id: JobId): Refusal {
+  return new Refusal('job.not-found', `No job has the id ${id}.`);
 }
 
 function notCancelable(actor: ActorView): Refusal {

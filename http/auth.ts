@@ -3,8 +3,8 @@
  *
  * Source: Batch Signing Service API, "Authentication"; batch-gaps §10.
  */
-import { hash, timingSafeEqual } from 'node:crypto';
 import { Refusal } from '../machines/refusals.ts';
+import { SecretText } from './secret-text.ts';
 import type { Sessions } from './sessions.ts';
 
 export interface Identity {
@@ -44,10 +44,11 @@ export interface Authenticator {
 }
 
 const OPERATOR = 'operator';
+const BY_KEY: Identified = { identity: { operator: OPERATOR, scheme: 'ApiKey' }, renewed: undefined };
 
 /**
- * Keys are compared as SHA-256 digests in constant time, and both configured keys always are, so neither length,
- * content nor which of the two matched shows in the time an answer takes.
+ * Keys are compared in constant time, and both configured keys always are, so neither length, content nor which of the
+ * two matched shows in the time an answer takes.
  */
 export function createAuthenticator(
   settings: {
@@ -59,8 +60,8 @@ export function createAuthenticator(
   sessions: Sessions,
 ): Authenticator {
   const configured = settings.apiKey !== '';
-  const current = digest(settings.apiKey);
-  const previous = digest(settings.previousApiKey === '' ? settings.apiKey : settings.previousApiKey);
+  const current = new SecretText(settings.apiKey);
+  const previous = new SecretText(settings.previousApiKey === '' ? settings.apiKey : settings.previousApiKey);
   const assertConfigured = (): void => {
     if (!configured) throw new Refusal('auth.misconfigured', 'Auth:ApiKey is empty.');
   };
@@ -71,11 +72,10 @@ export function createAuthenticator(
     identify({ apiKey, session }) {
       assertConfigured();
       if (apiKey !== '') {
-        const given = digest(apiKey);
-        const isCurrent = timingSafeEqual(given, current);
-        const isPrevious = timingSafeEqual(given, previous);
+        const isCurrent = current.is(apiKey);
+        const isPrevious = previous.is(apiKey);
         if (!isCurrent && !isPrevious) throw wrongKey();
-        return { identity: { operator: OPERATOR, scheme: 'ApiKey' }, renewed: undefined };
+        return BY_KEY;
       }
       if (session === '') {
         throw new Refusal('auth.invalid-credentials', `The header ${settings.apiKeyHeader} is missing.`);
@@ -89,7 +89,7 @@ export function createAuthenticator(
     },
     logIn(apiKey) {
       assertConfigured();
-      if (!timingSafeEqual(digest(apiKey), current)) throw wrongKey();
+      if (!current.is(apiKey)) throw wrongKey();
       return sessions.seal(OPERATOR);
     },
   };
@@ -97,8 +97,4 @@ export function createAuthenticator(
 
 function wrongKey(): Refusal {
   return new Refusal('auth.invalid-credentials', 'The API key is not the configured one.');
-}
-
-function digest(text: string): Buffer {
-  return hash('sha256', text, 'buffer');
 }

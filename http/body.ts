@@ -66,6 +66,7 @@ export class BodyReader implements AsyncIterable<Buffer> {
   #paused = false;
   #dropping = false;
   #wake: (() => void) | undefined;
+  #whenComplete: (() => void) | undefined;
   #judgedAt: number;
   #sinceJudged = 0;
 
@@ -105,6 +106,12 @@ export class BodyReader implements AsyncIterable<Buffer> {
     }
   }
 
+  /** Calls back once the whole body has arrived, unless it is dropped before. */
+  whenComplete(tell: () => void): void {
+    if (this.#complete) tell();
+    else this.#whenComplete = tell;
+  }
+
   /**
    * Forgets what is left of the body. To be called before the answer is written: the library then reads and
    * drops what the client still sends, so the answer reaches clients that only listen after they have sent.
@@ -142,8 +149,10 @@ export class BodyReader implements AsyncIterable<Buffer> {
   #receive(bytes: Uint8Array, isLast: boolean): void {
     if (this.#dropping || !this.#exchange.open) return;
     if (bytes.length > 0) this.#hold(bytes);
-    if (isLast) this.#complete = true;
-    else if (this.#held >= PAUSE_AT) this.#pause();
+    if (isLast) {
+      this.#complete = true;
+      this.#whenComplete?.();
+    } else if (this.#held >= PAUSE_AT) this.#pause();
     else this.#judgePace(bytes.length);
     this.#wake?.();
   }

@@ -33,11 +33,7 @@ export type FindCaller = (request: UwsRequest, response: UwsResponse) => Caller;
 /** @param direct whether connections are https themselves */
 export function createCallerFinder(direct: boolean, trust: ForwardedTrust | undefined): FindCaller {
   if (trust === undefined) {
-    return (request, response) => ({
-      address: socketAddress(response),
-      https: direct,
-      host: request.getHeader('host'),
-    });
+    return (request, response) => new DirectCaller(response, direct, request.getHeader('host'));
   }
   const listed = addressSet(trust.proxies, trust.networks);
   const trusted = trust.anyProxy ? () => true : listed;
@@ -45,6 +41,26 @@ export function createCallerFinder(direct: boolean, trust: ForwardedTrust | unde
     const from = { address: socketAddress(response), https: direct, host: request.getHeader('host') };
     return followProxies(from, forwardedHeaders(request), trusted, trust.limit);
   };
+}
+
+/** Whoever is at the other end of the socket. Its address costs more than most answers, so it is read when asked for. */
+class DirectCaller implements Caller {
+  readonly https: boolean;
+  readonly host: string;
+  readonly #response: UwsResponse;
+  #address: string | undefined;
+
+  constructor(response: UwsResponse, https: boolean, host: string) {
+    this.#response = response;
+    this.https = https;
+    this.host = host;
+  }
+
+  /** To be asked for the first time before the route handler returns and before anything is answered. */
+  get address(): string {
+    this.#address ??= socketAddress(this.#response);
+    return this.#address;
+  }
 }
 
 interface Forwarded {

@@ -3,11 +3,12 @@
  */
 import type { Exchange } from './exchange.ts';
 import type { UwsRequest, UwsResponse } from './uws.ts';
-import { Visit, type VisitParts } from './visit.ts';
+import { type Traffic, Visit, type VisitParts } from './visit.ts';
 
 export class Dispatcher {
   readonly #parts: VisitParts;
   readonly #underWay = new Set<Exchange>();
+  readonly #traffic: Traffic = { underWay: this.#underWay, left: () => this.#left() };
   #closing = false;
   #whenIdle: (() => void) | undefined;
 
@@ -17,7 +18,7 @@ export class Dispatcher {
 
   /** The route handler of the library: everything that reads `request` happens before it returns. */
   readonly handle = (response: UwsResponse, request: UwsRequest): void => {
-    new Visit(this.#parts, response, request, this.#closing, this.#underWay, () => this.#left()).begin();
+    new Visit(this.#parts, response, request, this.#closing, this.#traffic).begin();
   };
 
   /** From now on requests are refused and connections end with their answer; resolves when none is under way. */

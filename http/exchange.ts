@@ -12,7 +12,7 @@ export class Exchange {
   #gone = false;
   #ended = false;
   #begun = false;
-  #whenGone: (() => void)[] = [];
+  #whenGone: (() => void)[] | undefined;
   #pushed: (() => void) | undefined;
 
   constructor(response: UwsResponse) {
@@ -40,8 +40,8 @@ export class Exchange {
     this.#watched = true;
     this.#response.onAborted(() => {
       this.#gone = true;
-      const waiting = this.#whenGone;
-      this.#whenGone = [];
+      const waiting = this.#whenGone ?? [];
+      this.#whenGone = undefined;
       for (const tell of waiting) tell();
       this.#pushed?.();
     });
@@ -50,6 +50,7 @@ export class Exchange {
   /** Calls back once if the client leaves; at once if it has left. */
   whenGone(tell: () => void): void {
     if (this.#gone) tell();
+    else if (this.#whenGone === undefined) this.#whenGone = [tell];
     else this.#whenGone.push(tell);
   }
 

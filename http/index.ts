@@ -5,6 +5,7 @@ export { readJobFilter } from './batch/queries.ts';
 export { jobDetailBody } from './batch/shapes.ts';
 export type { ForwardedTrust } from './caller.ts';
 export { type HttpServer, ListenFailure } from './listener.ts';
+export { createLoadGuard } from './load-guard.ts';
 export { portalPageRoutes } from './portal/pages/routes.ts';
 export { createPortalServer, type PortalServerParts } from './portal/server.ts';
 export type { RequestObservation } from './request-outcome.ts';

@@ -9,6 +9,14 @@ import type { Ids } from '../runtime/index.ts';
 const BASE_32 = '0123456789ABCDEFGHIJKLMNOPQRSTUV';
 const CONNECTION_CHARACTERS = 11;
 const NUMBERS = 0x1_0000_0000;
+/** Two hexadecimal digits for each byte. */
+const BYTES = Array.from({ length: 256 }, (_, byte) => hex(byte, 2).toUpperCase());
+
+/** What one request is called. */
+export interface RequestNames {
+  readonly requestId: string;
+  readonly traceId: string;
+}
 
 export interface RequestIds {
   /** `0H` + 11 base-32 characters + `:` + 8 hexadecimal digits; never the same twice in one process. */
@@ -27,6 +35,8 @@ export function createRequestIds(ids: Ids): RequestIds {
   let run = ids.bytes(8).readBigUInt64BE() >> 9n;
   let prefix = connectionPart(run);
   let number = 0;
+  /** The upper half of the number in hexadecimal digits; it changes seldom. */
+  let upper = '0000';
   const traceStart = ids.bytes(8).toString('hex');
   let trace = ids.bytes(6).readUIntBE(0, 6);
   let span = ids.bytes(6).readUIntBE(0, 6);
@@ -39,7 +49,9 @@ export function createRequestIds(ids: Ids): RequestIds {
         run += 1n;
         prefix = connectionPart(run);
       }
-      return prefix + hex(number, 8).toUpperCase();
+      const lower = number & 0xffff;
+      if (lower === 0 || number === 1) upper = hex(number >>> 16, 4).toUpperCase();
+      return prefix + upper + BYTES[lower >>> 8] + BYTES[lower & 0xff];
     },
     traceId(traceparent) {
       span = (span + 1) % 2 ** 48;

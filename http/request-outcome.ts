@@ -5,6 +5,7 @@
  */
 import type { Log } from '../runtime/index.ts';
 import type { Problem } from './problem.ts';
+import type { RequestNames } from './request-ids.ts';
 
 /** What became of one request, for metrics. */
 export interface RequestObservation {
@@ -17,37 +18,45 @@ export interface RequestObservation {
   readonly milliseconds: number;
 }
 
-export interface RequestOutcome extends RequestObservation {
+/** What log lines say of a request besides. */
+export interface RequestMarks extends RequestNames {
   /** IP address. */
   readonly client: string;
-  readonly requestId: string;
-  readonly traceId: string;
-  readonly problem: Problem | undefined;
+}
+
+export type RequestObserver = (observation: RequestObservation) => void;
+
+/** True when nothing is logged about a request that is answered well. */
+export function isQuiet(log: Log, method: string): boolean {
+  return log.debugging === false && (method === 'GET' || method === 'HEAD');
 }
 
 /** One line for each request: reads at debug, changes and refusals at info, our own failures as errors. */
 export function tellOutcome(
-  to: { readonly log: Log; readonly observe: ((observation: RequestObservation) => void) | undefined },
-  outcome: RequestOutcome,
+  { log, observe }: { readonly log: Log; readonly observe: RequestObserver | undefined },
+  outcome: RequestObservation,
+  problem: Problem | undefined,
+  marks: () => RequestMarks,
 ): void {
-  const { method, route, status, milliseconds, problem } = outcome;
-  to.observe?.({ method, route, status, milliseconds });
+  observe?.(outcome);
+  const { method, route, status, milliseconds } = outcome;
+  if (problem === undefined && isQuiet(log, method)) return;
+  const { client, requestId, traceId } = marks();
   const properties = {
     Method: method,
     Route: route,
     Status: status,
     Ms: Math.round(milliseconds * 10) / 10,
-    Client: outcome.client,
-    RequestId: outcome.requestId,
-    TraceId: outcome.traceId,
+    Client: client,
+    RequestId: requestId,
+    TraceId: traceId,
   };
   if (problem === undefined) {
-    if (method === 'GET' || method === 'HEAD') to.log.debug('Request answered.', properties);
-    else to.log.info('Request answered.', properties);
+    if (method === 'GET' || method === 'HEAD') log.debug('Request answered.', properties);
+    else log.info('Request answered.', properties);
     return;
   }
   const why = { ...properties, Code: problem.code, Detail: problem.detail };
-  if (problem.exception !== undefined)
-    to.log.error('Request failed.', { ...why, Exception: problem.exception });
-  else to.log.info('Request refused.', why);
+  if (problem.exception !== undefined) log.error('Request failed.', { ...why, Exception: problem.exception });
+  else log.info('Request refused.', why);
 }

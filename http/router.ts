@@ -8,6 +8,7 @@ import type { Identity } from './auth.ts';
 import type { BodyReader } from './body.ts';
 import type { Caller } from './caller.ts';
 import type { PageReply, Reply } from './reply.ts';
+import type { RequestNames } from './request-ids.ts';
 
 export type Method = 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE';
 /**
@@ -46,8 +47,8 @@ export interface ApiRequest<Params, Query, Body, Who = Identity> {
   /** Undefined on anonymous routes. */
   readonly identity: Who | undefined;
   readonly caller: Caller;
-  readonly requestId: string;
-  readonly traceId: string;
+  /** What log lines and problem bodies call the request. */
+  names(): RequestNames;
 }
 
 /** Why a page could not be made, for people. */
@@ -76,11 +77,13 @@ export interface Route<
   readonly summary: string;
   readonly auth: AuthPolicy;
   readonly rate: RatePolicy;
+  /** Answered however much the service has to do. @default false */
+  readonly vital?: boolean;
   readonly bodyPolicy: BodyPolicy;
   /** Lower-case names of the request headers the handler reads. */
   readonly headers: readonly string[];
   readonly params: z.ZodType<Params>;
-  /** Values are strings, or arrays of strings where a name is given more than once. */
+  /** Values are strings, or arrays of strings where a name is given more than once. Pure: what it makes of no query is made once. */
   readonly query: z.ZodType<Query>;
   readonly body: z.ZodType<Body>;
   /** Codes for requests that do not fit `params`, `query` or `body`. */
@@ -105,7 +108,12 @@ export function route<Params, Query, Body>(definition: Route<Params, Query, Body
 }
 
 export type Match =
-  | { readonly found: true; readonly route: AnyRoute; readonly params: Readonly<Record<string, string>> }
+  | {
+      readonly found: true;
+      readonly route: AnyRoute;
+      /** Undefined for a path that has none. */
+      readonly params: Readonly<Record<string, string>> | undefined;
+    }
   | { readonly found: false; readonly allow: string | undefined };
 
 interface Pattern {
@@ -113,14 +121,15 @@ interface Pattern {
   readonly methods: Map<string, AnyRoute>;
 }
 
-const NO_PARAMS: Readonly<Record<string, string>> = {};
-
 /** Finds routes by method and path. Fixed paths win over those with parameters; HEAD is answered by GET. */
 export class Router {
   readonly routes: readonly AnyRoute[];
   readonly #slashes: boolean;
   readonly #fixed = new Map<string, Map<string, AnyRoute>>();
-  readonly #patterns: Pattern[] = [];
+  /** By the number of their segments. */
+  readonly #patterns: Pattern[][] = [];
+  /** What was found at fixed paths, made once. */
+  readonly #found = new Map<AnyRoute, Match>();
 
   /**
    * Throws when two routes share method and path.
@@ -133,6 +142,7 @@ export class Router {
       const methods = this.#methodsOf(entry.path);
       if (methods.has(entry.method)) throw new Error(`Two routes for ${entry.method} ${entry.path}.`);
       methods.set(entry.method, entry);
+      this.#found.set(entry, { found: true, route: entry, params: undefined });
     }
   }
 
@@ -140,19 +150,27 @@ export class Router {
   find(method: string, given: string): Match {
     const path = this.#slashes && given.length > 1 && given.endsWith('/') ? given.slice(0, -1) : given;
     const wanted = method === 'HEAD' ? 'GET' : method;
-    const fixed = this.#fixed.get(path);
-    const found = fixed?.get(wanted);
-    if (found !== undefined) return { found: true, route: found, params: NO_PARAMS };
-    const allowed = new Set(fixed?.keys());
+    const fixed = this.#fixed.get(path)?.get(wanted);
+    const found = fixed && this.#found.get(fixed);
+    if (found !== undefined) return found;
     const segments = path.split('/');
-    for (const pattern of this.#patterns) {
-      const params = matchSegments(pattern.segments, segments);
-      if (params === undefined) continue;
+    for (const pattern of this.#patterns[segments.length] ?? []) {
       const matched = pattern.methods.get(wanted);
-      if (matched !== undefined) return { found: true, route: matched, params };
+      if (matched === undefined) continue;
+      const params = matchSegments(pattern.segments, segments);
+      if (params !== undefined) return { found: true, route: matched, params };
+    }
+    return { found: false, allow: this.#allowed(path, segments) };
+  }
+
+  /** The methods a path takes, when it is one of ours. */
+  #allowed(path: string, segments: readonly string[]): string | undefined {
+    const allowed = new Set(this.#fixed.get(path)?.keys());
+    for (const pattern of this.#patterns[segments.length] ?? []) {
+      if (matchSegments(pattern.segments, segments) === undefined) continue;
       for (const known of pattern.methods.keys()) allowed.add(known);
     }
-    return { found: false, allow: allowed.size === 0 ? undefined : allowHeader(allowed) };
+    return allowed.size === 0 ? undefined : allowHeader(allowed);
   }
 
   #methodsOf(path: string): Map<string, AnyRoute> {
@@ -166,13 +184,15 @@ export class Router {
       return methods;
     }
     const shape = JSON.stringify(segments.map((segment) => (typeof segment === 'string' ? segment : null)));
-    const known = this.#patterns.find(
+    const alike = this.#patterns[segments.length] ?? [];
+    this.#patterns[segments.length] = alike;
+    const known = alike.find(
       ({ segments: other }) =>
         JSON.stringify(other.map((segment) => (typeof segment === 'string' ? segment : null))) === shape,
     );
     if (known !== undefined) return known.methods;
     const methods = new Map<string, AnyRoute>();
-    this.#patterns.push({ segments, methods });
+    alike.push({ segments, methods });
     return methods;
   }
 }
@@ -181,22 +201,24 @@ function matchSegments(
   segments: Pattern['segments'],
   given: readonly string[],
 ): Record<string, string> | undefined {
-  if (segments.length !== given.length) return undefined;
+  // From the end, where patterns of one length differ most.
+  for (let index = segments.length - 1; index >= 0; index -= 1) {
+    const segment = segments[index];
+    if (typeof segment === 'string' && segment !== given[index]) return undefined;
+  }
   const params: Record<string, string> = {};
-  for (const [index, segment] of segments.entries()) {
-    const text = given[index] ?? '';
-    if (typeof segment === 'string') {
-      if (segment !== text) return undefined;
-    } else {
-      const value = decodeSegment(text);
-      if (value === undefined || value === '') return undefined;
-      params[segment.name] = value;
-    }
+  for (let index = 0; index < segments.length; index += 1) {
+    const segment = segments[index];
+    if (typeof segment !== 'object') continue;
+    const value = decodeSegment(given[index] ?? '');
+    if (value === undefined || value === '') return undefined;
+    params[segment.name] = value;
   }
   return params;
 }
 
 function decodeSegment(text: string): string | undefined {
+  if (!text.includes('%')) return text;
   try {
     return decodeURIComponent(text);
   } catch {

@@ -24,7 +24,9 @@ import { createCallerFinder } from './caller.ts';
 import { Dispatcher } from './dispatch.ts';
 import { createGate } from './gate.ts';
 import { type HttpServer, Listener } from './listener.ts';
+import { createLoadGuard, type LoadGuard } from './load-guard.ts';
 import { operatorFrame, withReference } from './openapi/routes.ts';
+import { PlainRequests } from './plain-requests.ts';
 import { createRateLimiter } from './rate-limit.ts';
 import { createRequestIds } from './request-ids.ts';
 import type { RequestObservation } from './request-outcome.ts';
@@ -47,6 +49,8 @@ export interface BatchServerParts {
   readonly metrics?: BatchMetrics;
   /** Looks at actors; `/api/actors` and `/api/runtime` are not there without it. */
   readonly inspection?: ActorInspection;
+  /** What all listeners of a process share. @default one of its own */
+  readonly load?: LoadGuard;
   /** Told about every request once it is over. */
   readonly observe?: (observation: RequestObservation) => void;
 }
@@ -111,6 +115,8 @@ export function createBatchServer(parts: BatchServerParts): HttpServer {
     requestIds: createRequestIds(ids),
     pool: new BlockPool(),
     spoolFolder: settings.spoolFolder ?? tmpdir(),
+    plain: new PlainRequests(batchConventions),
+    load: parts.load ?? createLoadGuard(clock),
     clock,
     log,
     production: settings.production,

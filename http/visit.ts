@@ -13,11 +13,13 @@ import { Exchange } from './exchange.ts';
 import { RangeRefused, sendFile } from './file-reply.ts';
 import { readForm } from './form-body.ts';
 import type { Admission, Gate } from './gate.ts';
+import type { LoadGuard } from './load-guard.ts';
+import type { PlainRequests } from './plain-requests.ts';
 import type { Problem } from './problem.ts';
 import type { RateLimiter } from './rate-limit.ts';
 import { type PageReply, type Reply, type ReplyHeaders, type ReplyScene, sendSmall } from './reply.ts';
-import type { RequestIds } from './request-ids.ts';
-import { type RequestObservation, tellOutcome } from './request-outcome.ts';
+import type { RequestIds, RequestNames } from './request-ids.ts';
+import { isQuiet, type RequestObserver, tellOutcome } from './request-outcome.ts';
 import type { AnyRoute, ApiRequest, Match, RatePolicy, Router } from './router.ts';
 import type { UwsRequest, UwsResponse } from './uws.ts';
 
@@ -37,13 +39,22 @@ export interface VisitParts {
   readonly clock: Pick<Clock, 'elapsed'>;
   readonly log: Log;
   readonly production: boolean;
-  readonly observe: ((observation: RequestObservation) => void) | undefined;
+  readonly observe: RequestObserver | undefined;
+  readonly plain: PlainRequests;
+  readonly load: LoadGuard;
+}
+
+/** Which requests are under way, for whoever waits until none is. */
+export interface Traffic {
+  readonly underWay: Set<Exchange>;
+  /** Called after one has left it. */
+  left(): void;
 }
 
 /** What is kept of a request when it can no longer be asked. */
 interface SentRequest {
   readonly route: AnyRoute;
-  readonly params: Readonly<Record<string, string>>;
+  readonly params: Readonly<Record<string, string>> | undefined;
   /** What stands behind `?`. */
   readonly query: string | undefined;
   /** Those that the route asks for. */
@@ -52,43 +63,43 @@ interface SentRequest {
   readonly contentLength: string;
 }
 
+const NO_HEADERS: ReadonlyMap<string, string> = new Map();
+
 /** One request on its way through. */
 export class Visit {
   readonly #parts: VisitParts;
   readonly #response: UwsResponse;
   readonly #request: UwsRequest;
   readonly #exchange: Exchange;
-  readonly #underWay: Set<Exchange>;
-  readonly #left: () => void;
+  readonly #traffic: Traffic;
   readonly #started: number;
   readonly #method: string;
   readonly #path: string;
   readonly #caller: Caller;
-  readonly #traceId: string;
   readonly #match: Match;
   #scene: ReplyScene;
   #stream: BodyReader | undefined;
   #sent: SentRequest | undefined;
+  #traceparent: string | undefined;
+  #traceId: string | undefined;
+  #isWorking = false;
 
   constructor(
     parts: VisitParts,
     response: UwsResponse,
     request: UwsRequest,
     closing: boolean,
-    underWay: Set<Exchange>,
-    left: () => void,
+    traffic: Traffic,
   ) {
     this.#parts = parts;
     this.#response = response;
     this.#request = request;
     this.#exchange = new Exchange(response);
-    this.#underWay = underWay;
-    this.#left = left;
+    this.#traffic = traffic;
     this.#started = parts.clock.elapsed();
     this.#method = request.getCaseSensitiveMethod();
     this.#path = request.getUrl();
     this.#caller = parts.findCaller(request, response);
-    this.#traceId = parts.requestIds.traceId(request.getHeader('traceparent'));
     this.#match = parts.router.find(this.#method, this.#path);
     this.#scene = {
       requestId: parts.requestIds.requestId(),
@@ -102,8 +113,10 @@ export class Visit {
   begin(): void {
     let answer: Reply | Promise<Reply>;
     try {
+      if (!isQuiet(this.#parts.log, this.#method)) this.#keepMarks();
       answer = this.#answer();
     } catch (thrown) {
+      this.#keepMarks();
       this.#fail(thrown);
       return;
     }
@@ -112,19 +125,63 @@ export class Visit {
       this.#reply(answer);
       return;
     }
+    this.#keepMarks();
     this.#exchange.watch();
-    this.#underWay.add(this.#exchange);
-    answer
-      .then(
-        (reply) => this.#reply(reply),
-        (thrown: unknown) => this.#fail(thrown),
-      )
-      .catch((thrown: unknown) => this.#break(thrown))
-      .finally(() => {
-        this.#underWay.delete(this.#exchange);
-        this.#left();
-      });
+    this.#traffic.underWay.add(this.#exchange);
+    answer.then(
+      (reply) => this.#replyLater(reply),
+      (thrown: unknown) => this.#failLater(thrown),
+    );
   }
+
+  /** Reads what can only be asked before the handler returns or anything is answered. */
+  #keepMarks(): void {
+    this.#traceparent ??= this.#request.getHeader('traceparent');
+    void this.#caller.address;
+  }
+
+  /** Counts the request among those that are worked on. A body that is still to come keeps the client busy, not us. */
+  #count<Answer>(answer: Answer): Answer {
+    if (answer instanceof Promise) {
+      const begin = () => {
+        if (!this.#exchange.open || this.#isWorking) return;
+        this.#isWorking = true;
+        this.#parts.load.begin();
+      };
+      if (this.#stream === undefined) begin();
+      else this.#stream.whenComplete(begin);
+    }
+    return answer;
+  }
+
+  async #replyLater(reply: Reply): Promise<void> {
+    try {
+      await this.#reply(reply);
+    } catch (thrown) {
+      this.#break(thrown);
+    }
+    this.#leave();
+  }
+
+  #failLater(thrown: unknown): void {
+    try {
+      this.#fail(thrown);
+    } catch (again) {
+      this.#break(again);
+    }
+    this.#leave();
+  }
+
+  #leave(): void {
+    if (this.#isWorking) this.#parts.load.end();
+    this.#traffic.underWay.delete(this.#exchange);
+    this.#traffic.left();
+  }
+
+  readonly #names = (): RequestNames => {
+    this.#traceId ??= this.#parts.requestIds.traceId(this.#traceparent ?? '');
+    return { requestId: this.#scene.requestId, traceId: this.#traceId };
+  };
 
   #answer(): Reply | Promise<Reply> {
     if (this.#scene.lastOnConnection) throw new Refusal('service.busy', 'The service is stopping.');
@@ -143,15 +200,20 @@ export class Visit {
       throw new Refusal('route.method-not-allowed', `This path takes ${match.allow}.`);
     }
     const { route } = match;
+    if (route.vital !== true) this.#parts.load.check();
     const admission = this.#parts.gate.admit(arrival, route.auth);
     // From here on nothing may be asked of the request any more: what is waited for may come when it is gone.
+    const hasBody = route.bodyPolicy !== 'none';
     const sent: SentRequest = {
       route,
       params: match.params,
       query: arrival.query,
-      headers: new Map(route.headers.map((name) => [name, arrival.header(name)])),
-      contentType: arrival.header('content-type'),
-      contentLength: arrival.header('content-length'),
+      headers:
+        route.headers.length === 0
+          ? NO_HEADERS
+          : new Map(route.headers.map((name) => [name, arrival.header(name)])),
+      contentType: hasBody ? arrival.header('content-type') : '',
+      contentLength: hasBody ? arrival.header('content-length') : '',
     };
     this.#sent = sent;
     if (!(admission instanceof Promise)) return this.#enter(admission, sent);
@@ -166,24 +228,13 @@ export class Visit {
   #enter(admission: Admission, sent: SentRequest): Reply | Promise<Reply> {
     if (!admission.admitted) return admission.reply;
     if (admission.setCookie !== undefined) this.#scene = { ...this.#scene, setCookie: admission.setCookie };
-    const { route, headers } = sent;
-    const turn = this.#takeTurn(route);
-    this.#openBody(route);
-    const isStream = route.bodyPolicy === 'stream' || route.bodyPolicy === 'json-stream';
-    const handle = () =>
-      this.#handle(sent, {
-        stream: isStream ? this.#stream : undefined,
-        header: (name) => headers.get(name) ?? '',
-        // Each service's routes expect what its gate tells.
-        identity: admission.identity as never,
-        caller: this.#caller,
-        requestId: this.#scene.requestId,
-        traceId: this.#traceId,
-      });
-    if (turn === undefined) return handle();
+    const turn = this.#takeTurn(sent.route);
+    this.#openBody(sent.route);
+    // Each service's routes expect what its gate tells.
+    if (turn === undefined) return this.#handle(sent, admission.identity as never);
     return turn.then(() => {
       if (this.#exchange.gone) throw new ClientGone();
-      return handle();
+      return this.#handle(sent, admission.identity as never);
     });
   }
 
@@ -203,25 +254,34 @@ export class Visit {
     });
   }
 
-  #handle(
-    { route, contentType, contentLength, ...sent }: SentRequest,
-    rest: Omit<ApiRequest<never, never, never, never>, 'params' | 'query' | 'body' | 'given'>,
-  ): Reply | Promise<Reply> {
-    const { conventions } = this.#parts;
-    const params = conventions.check(route.params, sent.params, route.unfit.params);
-    const query = conventions.check(route.query, conventions.readQuery(sent.query), route.unfit.query);
+  #handle(sent: SentRequest, identity: never): Reply | Promise<Reply> {
+    const { conventions, plain } = this.#parts;
+    const { route, headers } = sent;
+    const { bodyPolicy } = route;
     const stream = this.#stream;
-    if (stream === undefined || rest.stream !== undefined) {
-      return route.handle({ ...rest, params, query, body: undefined as never, given: undefined });
-    }
+    const isStream = bodyPolicy === 'stream' || bodyPolicy === 'json-stream';
+    const request: ApiRequest<never, never, never, never> = {
+      params: plain.params(route, sent.params),
+      query: plain.query(route, sent.query),
+      body: undefined as never,
+      given: undefined,
+      stream: isStream ? stream : undefined,
+      header: (name) => headers.get(name) ?? '',
+      identity,
+      caller: this.#caller,
+      names: this.#names,
+    };
+    if (stream === undefined || isStream) return this.#count(route.handle(request));
+    const { contentType, contentLength } = sent;
     const reading =
-      route.bodyPolicy === 'form'
+      bodyPolicy === 'form'
         ? readForm(stream, contentType)
         : conventions.readJson(stream, { contentType, contentLength });
-    return reading.then((given) => {
+    const answer = reading.then((given) => {
       const body = conventions.check(route.body, given, route.unfit.body);
-      return route.handle({ ...rest, params, query, body, given });
+      return route.handle({ ...request, body, given });
     });
+    return this.#count(answer);
   }
 
   #reply(reply: Reply): void | Promise<void> {
@@ -249,8 +309,7 @@ export class Visit {
       return;
     }
     const scene = {
-      traceId: this.#traceId,
-      requestId: this.#scene.requestId,
+      ...this.#names(),
       path: this.#path,
       production: this.#parts.production,
     };
@@ -304,15 +363,12 @@ export class Visit {
   }
 
   #done(status: number, problem: Problem | undefined): void {
-    tellOutcome(this.#parts, {
+    const outcome = {
       method: this.#method,
       route: this.#match.found ? this.#match.route.path : '(none)',
       status: this.#exchange.gone ? 0 : status,
       milliseconds: this.#parts.clock.elapsed() - this.#started,
-      client: this.#caller.address,
-      requestId: this.#scene.requestId,
-      traceId: this.#traceId,
-      problem,
-    });
+    };
+    tellOutcome(this.#parts, outcome, problem, () => ({ ...this.#names(), client: this.#caller.address }));
   }
 }

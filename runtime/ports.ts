@@ -136,6 +136,8 @@ export interface RowQuery {
  */
 export interface ActorStore {
   load(actor: ActorAddress): Promise<StoredActor | undefined>;
+  /** Revision of a stored actor, told at once. Missing where only `load` can tell. */
+  revisionOf?(actor: ActorAddress): number | undefined;
   /** Actors of one kind in the order of their ids, those behind `after`. */
   actors(query: {
     readonly kind: string;
@@ -235,6 +237,8 @@ export interface Ids {
 
 /** Writes one structured line; never throws, never blocks. */
 export interface Log {
+  /** False where debug lines go nowhere, so that nobody need make them. @default true */
+  readonly debugging?: boolean;
   debug(text: string, properties?: LogProperties): void;
   info(text: string, properties?: LogProperties): void;
   warn(text: string, properties?: LogProperties): void;

@@ -88,7 +88,8 @@ export function bulkRoutes(bulk: BulkJobs): readonly AnyRoute[] {
       body: retryBody,
       responses: { 200: bulkRetryShape },
       refusals: ['validation.body-invalid', 'service.busy'],
-      async handle({ body, requestId, traceId }) {
+      async handle({ body, names }) {
+        const { requestId, traceId } = names();
         const request = { RequestId: requestId, TraceId: traceId };
         const { matched, done, skipped, items } = await bulk.retryMany({ ...queryOf(body), request });
         return json(200, { matched, created: done, skipped, items });
@@ -103,7 +104,8 @@ export function bulkRoutes(bulk: BulkJobs): readonly AnyRoute[] {
       body: cancelBody,
       responses: { 200: bulkCancelShape },
       refusals: ['validation.reason-too-long', 'validation.body-invalid', 'service.busy'],
-      async handle({ body, requestId, traceId }) {
+      async handle({ body, names }) {
+        const { requestId, traceId } = names();
         checkReason(body.reason);
         const statuses = [body.status ?? []].flat();
         const { matched, done, skipped, items } = await bulk.cancelMany(

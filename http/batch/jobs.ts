@@ -3,11 +3,11 @@
  *
  * Source: Batch Signing Service API, "Jobs"; batch-gaps §3 and §4.
  */
-import type { Jobs } from '../../actors/api.ts';
+import type { JobDetail, Jobs } from '../../actors/api.ts';
 import { type JobId, parseJobId } from '../../machines/ids.ts';
 import { Refusal } from '../../machines/refusals.ts';
 import { fileReply } from '../file-reply.ts';
-import { json } from '../reply.ts';
+import { type JsonReply, json, keptJson } from '../reply.ts';
 import { type AnyRoute, route } from '../router.ts';
 import { checkReason, jobListQuery, jobParams, noBody, noParams, noQuery, reasonBody } from './queries.ts';
 import { cancelShape, jobBody, jobDetailBody, jobDetailShape, jobListShape, retryShape } from './shapes.ts';
@@ -55,8 +55,11 @@ export function jobRoutes(jobs: Jobs): readonly AnyRoute[] {
       unfit: JOB_UNFIT,
       responses: { 200: jobDetailShape },
       refusals: ['job.not-found'],
-      async handle({ params }) {
-        return json(200, jobDetailBody(await jobs.get(readId(params.id))));
+      handle({ params }) {
+        const id = readId(params.id);
+        const known = jobs.atHand(id);
+        if (known !== undefined) return keptReply(known);
+        return jobs.get(id).then((job) => json(200, jobDetailBody(job)));
       },
     }),
     route({
@@ -138,6 +141,17 @@ export function jobRoutes(jobs: Jobs): readonly AnyRoute[] {
       },
     }),
   ];
+}
+
+/** Answers about jobs that have not changed since, for as long as their service keeps them. */
+const REPLIES = new WeakMap<JobDetail, JsonReply>();
+
+function keptReply(job: JobDetail): JsonReply {
+  const kept = REPLIES.get(job);
+  if (kept !== undefined) return kept;
+  const reply = keptJson(200, jobDetailBody(job));
+  REPLIES.set(job, reply);
+  return reply;
 }
 
 /** A malformed id is the id of no job. */

@@ -7,9 +7,10 @@
 import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom-client';
 import type { BatchObserver, BatchService, Stage } from '../../actors/api.ts';
 import type { JobFormat } from '../../machines/job.ts';
-import type { RequestObservation } from '../request-outcome.ts';
+import type { RequestObserver } from '../request-outcome.ts';
 import { type AnyRoute, route } from '../router.ts';
 import { noBody, noParams, noQuery } from './queries.ts';
+import { createRequestCounter } from './request-counter.ts';
 
 const SIGNING_BUCKETS = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60];
 const POLL_BUCKETS = [0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60, 120];
@@ -30,7 +31,9 @@ export interface MetricsSubjects {
 
 export interface BatchMetrics {
   readonly observer: BatchObserver;
-  request(observation: RequestObservation): void;
+  readonly request: RequestObserver;
+  /** The same of the portal, which has no metrics of its own. */
+  readonly portalRequest: RequestObserver;
   /** Text exposition, format 0.0.4. */
   expose(service: Pick<BatchService, 'pipeline' | 'folders' | 'profiles' | 'count'>): Promise<string>;
   /** Names of all metrics, for tests. */
@@ -78,7 +81,12 @@ export function createBatchMetrics(subjects: MetricsSubjects, now: () => number)
     'batch_actor_threads_lost_total',
     'Threads that hosted actors, were lost and replaced.',
   );
-  const requests = counter('batch_http_requests_total', 'Answered requests.', ['route', 'status']);
+  const request = createRequestCounter('batch_http_requests_total', 'Answered requests.', registry);
+  const portalRequest = createRequestCounter(
+    'portal_http_requests_total',
+    'Answered requests of the portal.',
+    registry,
+  );
   const signing = histogram(
     'batch_signing_duration_seconds',
     'From the claim of a job to its published output.',
@@ -135,9 +143,8 @@ export function createBatchMetrics(subjects: MetricsSubjects, now: () => number)
       callFailed: (op) => apiErrors.inc({ op }),
       polled: (took) => polls.observe(took / 1000),
     },
-    request({ route: path, status }) {
-      requests.inc({ route: path, status: String(status) });
-    },
+    request,
+    portalRequest,
     async expose(service) {
       const state = await service.pipeline.state();
       paused.set(state.paused ? 1 : 0);
@@ -164,6 +171,7 @@ export function metricsRoutes(expose: () => Promise<string>, requireKey: boolean
       summary: 'Metrics in the text format of Prometheus.',
       auth: requireKey ? 'operator' : 'anonymous',
       rate: 'none',
+      vital: true,
       bodyPolicy: 'none',
       headers: [],
       params: noParams,

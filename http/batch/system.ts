@@ -5,7 +5,7 @@
  */
 import type { Readiness } from '../../actors/api.ts';
 import type { Clock } from '../../runtime/index.ts';
-import { json } from '../reply.ts';
+import { json, keptJson } from '../reply.ts';
 import { type AnyRoute, route } from '../router.ts';
 import { noBody, noParams, noQuery } from './queries.ts';
 import { healthShape, readyBody, readyShape, whoamiShape } from './shapes.ts';
@@ -14,6 +14,7 @@ const ANONYMOUS_GET = {
   method: 'GET',
   auth: 'anonymous',
   rate: 'none',
+  vital: true,
   bodyPolicy: 'none',
   headers: [],
   params: noParams,
@@ -23,7 +24,7 @@ const ANONYMOUS_GET = {
   refusals: [],
 } as const;
 
-const HEALTHY = json(200, { status: 'Healthy' });
+const HEALTHY = keptJson(200, { status: 'Healthy' });
 
 export function systemRoutes(readiness: Readiness, clock: Pick<Clock, 'now'>): readonly AnyRoute[] {
   return [

@@ -20,7 +20,7 @@ interface PortalRoute<Params, Query, Body>
     Partial<
       Pick<
         Whole<Params, Query, Body>,
-        'auth' | 'rate' | 'headers' | 'params' | 'query' | 'body' | 'failurePage'
+        'auth' | 'rate' | 'vital' | 'headers' | 'params' | 'query' | 'body' | 'failurePage'
       >
     > {
   /** How the body is read. @default json where there is a schema for it, none otherwise */

@@ -10,6 +10,7 @@ import {
   type HttpServer,
   type HttpSettings,
 } from '../../http/index.ts';
+import { createLoadGuard } from '../../http/load-guard.ts';
 import type { RequestObservation } from '../../http/request-outcome.ts';
 import { REFUSALS } from '../../machines/refusals.ts';
 import { systemClock } from '../../runtime/clock.ts';
@@ -67,7 +68,7 @@ export async function startServer(
   t: ExecutionContext,
   settings: Partial<HttpSettings> = {},
   clock: Clock = systemClock,
-  more: Partial<Pick<BatchServerParts, 'metrics'>> = {},
+  more: Partial<Pick<BatchServerParts, 'metrics' | 'load'>> = {},
 ): Promise<TestServer> {
   const service = await createMemoryService();
   const lines: LogLine[] = [];
@@ -77,6 +78,8 @@ export async function startServer(
     service,
     settings: { ...BASE_SETTINGS, ...settings },
     clock,
+    // Simulated clocks have the alarms of the test alone.
+    load: createLoadGuard(systemClock),
     ids: systemIds,
     log: recorder(lines),
     observe: (observation) => seen.push(observation),

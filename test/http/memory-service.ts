@@ -151,6 +151,11 @@ export class MemoryJobs implements Jobs {
     return this.#find(id);
   }
 
+  atHand(): undefined {
+    // Jobs are changed in place here.
+    return undefined;
+  }
+
   async output(id: JobId): Promise<JobOutput> {
     this.#find(id);
     const output = this.#outputs.get(id);

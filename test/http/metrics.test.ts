@@ -32,6 +32,7 @@ const ADDED = [
   'batch_certificate_expiry_seconds',
   'batch_http_requests_total',
   'batch_actor_threads_lost_total',
+  'portal_http_requests_total',
 ];
 
 const SUBJECTS = {

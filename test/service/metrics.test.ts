@@ -8,7 +8,7 @@ async function metrics(service: Service): Promise<ReadonlyMap<string, number>> {
   return new Map(
     text
       .split('\n')
-      .filter((line) => line.startsWith('batch_'))
+      .filter((line) => /^(?:batch|portal)_/.test(line))
       .map((line) => [line.slice(0, line.lastIndexOf(' ')), Number(line.slice(line.lastIndexOf(' ') + 1))]),
   );
 }
@@ -71,4 +71,17 @@ test('after a run the counters agree with the jobs, and right after a restart th
   t.is(after.get('batch_jobs_completed_total'), 1);
   t.is(after.get('batch_pipeline_paused'), 0);
   t.is(await again.stop(), 0);
+});
+
+test('requests of both services are counted, by route and status', async (t) => {
+  const root = await temporaryRoot(t);
+  const service = await Service.start(t, { root, settings: { 'Portal:Enabled': true } });
+  t.is((await fetch(`${service.portalUrl}/api/health`)).status, 200);
+  t.is((await fetch(`${service.portalUrl}/api/documents`)).status, 401);
+  t.is((await service.fetch('/api/jobs')).status, 200);
+  const seen = await metrics(service);
+  t.is(seen.get('portal_http_requests_total{route="/api/health",status="200"}'), 1);
+  t.is(seen.get('portal_http_requests_total{route="/api/documents",status="401"}'), 1);
+  t.is(seen.get('batch_http_requests_total{route="/api/jobs",status="200"}'), 1);
+  t.is(await service.stop(), 0);
 });
