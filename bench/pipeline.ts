@@ -29,6 +29,8 @@ import { samplePdf } from './samples.ts';
 import { ThreadTimes } from './thread-times.ts';
 
 const THREADS = 2;
+/** Files of the run whose syncs are counted: enough that those of the start do not show. */
+const COUNTED_FILES = 400;
 /** Counts the transactions of the store, each of which passes a named point. */
 class CountingFaults extends Faults {
   groups = 0;
@@ -177,7 +179,7 @@ async function batchService() {
   for (const name of await readdir(drop)) await rename(join(drop, name), join(layout.input, name));
   const all = () => batch.count(['Queued', 'Processing', 'Verifying']) + ended() - warmUp;
   while (ended() < warmUp + files) {
-    await clock.sleep(5);
+    await clock.sleep(20);
     if (firstClaim === 0 && all() > 0) firstClaim = performance.now();
     if (queuedAfter === 0 && all() === files) queuedAfter = performance.now() - start;
   }
@@ -246,9 +248,6 @@ function countSteps(store: ActorStore): () => number {
   };
   return () => steps;
 }
-
-/** Files of the run whose syncs are counted: enough that those of the start do not show. */
-const COUNTED_FILES = 400;
 
 /** Syncs of files, folders and the store for each file, in a small run of its own; undefined without strace. */
 function countSyncs(): number | undefined {

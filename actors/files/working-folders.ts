@@ -10,8 +10,8 @@ import { errno } from './directories.ts';
 /** Begins the names of empty folders kept for later; no job id looks like this. */
 export const SPARE_PREFIX = '.spare-';
 
-/** Spares kept per thread; as many as one thread's share of the jobs in flight. */
-const KEPT = 16;
+/** Spares kept per thread. The threads' turns at opening and closing differ, so more than its share of the jobs in flight. */
+const KEPT = 64;
 
 export class WorkingFolders {
   readonly #processing: string;
