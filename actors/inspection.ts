@@ -85,7 +85,7 @@ export class InspectionService implements ActorInspection {
           eventLoopDelay: report === undefined ? NO_TIMES : (report.eventLoopDelay ?? here),
         };
       }),
-      pool: { ...load, utilisation: Math.min(1, busyMs / (uptime * load.threads)) },
+      pool: { ...load, utilisation: Math.min(1, busyMs / (uptime * Math.max(1, load.threads))) },
       store: { engine, bytes },
       memory: { residentBytes: memory.rss, heapBytes: memory.heapUsed },
       uptimeSeconds: uptime / 1000,

@@ -19,6 +19,7 @@ export interface PatientOptions {
   /** The module with the worker's entry `run`. */
   readonly filename: string;
   readonly workerData: unknown;
+  readonly resourceLimits: { readonly maxOldGenerationSizeMb: number };
   readonly clock: Pick<Clock, 'after'>;
   /** What a task rejects with that overran the deadline. */
   readonly missed: () => Error;
@@ -66,7 +67,7 @@ export class PatientThreads {
   }
 
   #threads(): Piscina {
-    const { threads, filename, workerData } = this.#options;
+    const { threads, filename, workerData, resourceLimits } = this.#options;
     this.#piscina ??= new Piscina({
       filename,
       name: 'run',
@@ -76,6 +77,7 @@ export class PatientThreads {
       idleTimeout: Number.POSITIVE_INFINITY,
       recordTiming: false,
       workerData,
+      resourceLimits,
     });
     return this.#piscina;
   }

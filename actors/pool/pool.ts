@@ -18,6 +18,11 @@ export interface SigningPoolOptions {
   readonly threads: number;
   /** Milliseconds that a thread may work on one batch before it is replaced. @default 15 minutes */
   readonly deadlineMs?: number;
+  /**
+   * Most megabytes of heap of one thread. What is allocated bit by bit beyond them ends the thread alone; one piece of many
+   * megabytes at the limit ends the process (decision 0035). @default 1024
+   */
+  readonly memory?: number;
   readonly setup: WorkerSetup;
   /**
    * True for tasks that mostly wait for others. They have threads of their own, so that a slow authority holds up
@@ -38,6 +43,9 @@ export interface StageCost {
 }
 
 const DEADLINE = 15 * 60_000;
+
+/** Files are read in pieces or as buffers, which are not part of the heap; this is far beyond what any task needs. */
+const MEMORY = 1024;
 
 /** Large enough to save the passing on, small enough that a large file holds up few others. */
 const BATCH_LIMIT = 8;
@@ -70,11 +78,13 @@ export class SigningPool {
     this.#threads = options.threads;
     this.#isPatient = options.patient ?? (() => false);
     const filename = new URL('./worker.js', import.meta.url).href;
+    const resourceLimits = { maxOldGenerationSizeMb: options.memory ?? MEMORY };
     this.#patient = new PatientThreads({
       threads: options.threads,
       deadlineMs: this.#deadline,
       filename,
       workerData: options.setup,
+      resourceLimits,
       clock: options.clock,
       missed: () => new DeadlineMissed(this.#deadline),
     });
@@ -86,6 +96,7 @@ export class SigningPool {
       idleTimeout: Number.POSITIVE_INFINITY,
       recordTiming: false,
       workerData: options.setup,
+      resourceLimits,
     });
     this.#piscina.on('error', (error: Error) => {
       this.#log.error('A pool thread failed outside a task.', { Error: error.message });
@@ -112,9 +123,9 @@ export class SigningPool {
     });
   }
 
-  /** Threads, those at work, tasks that wait for one. */
+  /** Threads there are, those at work, tasks that wait for one. */
   get load(): { readonly threads: number; readonly busy: number; readonly waiting: number } {
-    return { threads: this.#threads, busy: this.#batches, waiting: this.#waiting.length };
+    return { threads: this.#piscina.threads.length, busy: this.#batches, waiting: this.#waiting.length };
   }
 
   /** Per kind of task. */
