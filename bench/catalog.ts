@@ -12,6 +12,7 @@ export const CATALOG = {
   large: { profile: 'engine', load: () => import('./large.ts') },
   watch: { profile: 'batch', load: () => import('./watch.ts') },
   'crowded-folder': { profile: 'batch', load: () => import('./crowded-folder.ts') },
+  http: { profile: 'http', load: () => import('./requests.ts') },
   portal: { profile: 'portal', load: () => import('./portal.ts') },
 } as const satisfies { readonly [name: string]: Entry };
 

@@ -1,5 +1,5 @@
 /** A result as people read it. */
-import type { Aim } from './bench.ts';
+import type { Aim, Limit } from './bench.ts';
 import { columns, number, percent } from './columns.ts';
 import type { Circumstances } from './machine.ts';
 import type { BenchReport, JudgedFigure } from './report.ts';
@@ -31,7 +31,13 @@ export function circumstancesText({ date, commit, version, node, machine }: Circ
 export function benchText(report: BenchReport): string {
   const { name, question, limits, figures, failure, verified, spent, seconds } = report;
   const told = limits.map((limit) => `  limit  ${limit.name}: ${number(limit.value)} ${limit.unit}\n`);
-  const table = figures.length > 0 ? `\n${columns(HEAD, figures.map(row), ['of its limit', 'aim'])}` : '';
+  const rows = figures.map((figure) =>
+    row(
+      figure,
+      limits.find((limit) => limit.name === figure.limit),
+    ),
+  );
+  const table = rows.length > 0 ? `\n${columns(HEAD, rows, ['aim'])}` : '';
   const looked = Object.entries(verified).map(([by, outputs]) => `${number(outputs)} by ${by}`);
   const [user, system] = [number(spent.user / 1000), number(spent.system / 1000)];
   return [
@@ -45,8 +51,8 @@ export function benchText(report: BenchReport): string {
   ].join('');
 }
 
-function row(figure: JudgedFigure): string[] {
-  const { name, value, unit, latency, cpu, share, limit } = figure;
+function row(figure: JudgedFigure, limit: Limit | undefined): string[] {
+  const { name, value, unit, latency, cpu, share } = figure;
   const times = latency
     ? [latency.p50, latency.p90, latency.p99, latency.p999, latency.longest].map(number)
     : ['', '', '', '', ''];
@@ -56,7 +62,7 @@ function row(figure: JudgedFigure): string[] {
     ...times,
     latency?.refused ? percent(latency.refused / (latency.refused + latency.count)) : '',
     cpu ? number(cpu.user + cpu.system) : '',
-    share === undefined ? '' : `${percent(share)} of ${limit}`,
+    share === undefined || limit === undefined ? '' : `${percent(share)} of ${number(limit.value)}`,
     figure.aim ? aimText(figure.aim, figure) : '',
   ];
 }

@@ -1,0 +1,187 @@
+/** Asks over kept connections, as cheaply as it can be done here, since it shares the processors with what it measures. */
+import net from 'node:net';
+import type { Ending } from '../frame/pace.ts';
+
+/** Where the code stands in a status line, and how a head ends. */
+const STATUS_AT = 'HTTP/1.1 '.length;
+const HEAD_END = Buffer.from('\r\n\r\n');
+
+interface Connection {
+  readonly socket: net.Socket;
+  answered: (status: number) => void;
+  failed: (error: Error) => void;
+}
+
+const nobody = (): void => {};
+
+export class Client {
+  readonly #all: Connection[] = [];
+  readonly #idle: Connection[] = [];
+  readonly #waiting: ((connection: Connection) => void)[] = [];
+  readonly #expected: number;
+
+  /** @param expected the status that is good */
+  private constructor(expected: number) {
+    this.#expected = expected;
+  }
+
+  static async open(url: string, connections: number, expected: number): Promise<Client> {
+    const client = new Client(expected);
+    const { hostname, port } = new URL(url);
+    await Promise.all(Array.from({ length: connections }, () => client.#connect(hostname, Number(port))));
+    return client;
+  }
+
+  #connect(host: string, port: number): Promise<void> {
+    return new Promise((resolve, reject) => {
+      const socket = net.connect({ host, port, noDelay: true });
+      const connection: Connection = { socket, answered: nobody, failed: reject };
+      socket.on('error', (error) => connection.failed(error));
+      socket.on('close', () => connection.failed(new Error('The server closed a connection.')));
+      socket.on('connect', () => {
+        this.#all.push(connection);
+        this.#idle.push(connection);
+        resolve();
+      });
+      const answers = new Answers();
+      socket.on('data', (piece: Buffer) => {
+        try {
+          const status = answers.whole(piece);
+          if (status !== undefined) connection.answered(status);
+        } catch (error) {
+          connection.failed(error as Error);
+        }
+      });
+    });
+  }
+
+  /** Sends one whole request, and waits for a free connection first. Rejects for a status that is not expected. */
+  async ask(request: Buffer): Promise<Ending> {
+    const connection =
+      this.#idle.pop() ?? (await new Promise<Connection>((give) => this.#waiting.push(give)));
+    const ending = await new Promise<Ending>((resolve, reject) => {
+      connection.failed = reject;
+      connection.answered = (status) => {
+        const ended = this.#ending(status);
+        if (ended instanceof Error) reject(ended);
+        else resolve(ended);
+      };
+      connection.socket.write(request);
+    });
+    const next = this.#waiting.shift();
+    if (next === undefined) this.#idle.push(connection);
+    else next(connection);
+    return ending;
+  }
+
+  /** Keeps every connection busy for so many milliseconds, without a promise for each request. */
+  async flatOut(millis: number, request: () => Buffer): Promise<Outcome> {
+    const outcome = { done: 0, refused: 0 };
+    const begun = performance.now();
+    const lane = (connection: Connection) =>
+      new Promise<void>((resolve, reject) => {
+        const next = (): void => {
+          if (performance.now() - begun < millis) connection.socket.write(request());
+          else resolve();
+        };
+        connection.failed = reject;
+        connection.answered = (status) => {
+          const ended = this.#ending(status);
+          if (ended instanceof Error) return reject(ended);
+          outcome[ended] += 1;
+          next();
+        };
+        next();
+      });
+    await Promise.all(this.#all.map(lane));
+    return { ...outcome, millis: performance.now() - begun };
+  }
+
+  #ending(status: number): Ending | Error {
+    if (status === this.#expected) return 'done';
+    if (status === 503 || status === 429) return 'refused';
+    return new Error(`Answered ${status}, expected ${this.#expected}.`);
+  }
+
+  close(): void {
+    for (const connection of this.#all) {
+      connection.failed = nobody;
+      connection.socket.destroy();
+    }
+  }
+}
+
+/** Finds the ends of the answers on one connection, one of which is under way at a time. */
+class Answers {
+  #kept: Buffer | undefined;
+  /** Of the last whole answer: the next one mostly has the same, which spares reading its head. */
+  #length = -1;
+  #status = 0;
+
+  /** The status, once head and body are there. */
+  whole(piece: Buffer): number | undefined {
+    const bytes = this.#kept === undefined ? piece : Buffer.concat([this.#kept, piece]);
+    if (bytes.length === this.#length && statusOf(bytes) === this.#status) return this.#status;
+    const length = lengthOf(bytes);
+    this.#kept = length === undefined || bytes.length < length ? bytes : undefined;
+    if (this.#kept !== undefined) return undefined;
+    this.#length = bytes.length;
+    this.#status = statusOf(bytes);
+    return this.#status;
+  }
+}
+
+const ZERO = 0x30;
+
+function statusOf(bytes: Buffer): number {
+  const digit = (at: number) => (bytes[STATUS_AT + at] ?? 0) - ZERO;
+  return digit(0) * 100 + digit(1) * 10 + digit(2);
+}
+
+/** Of head and body; undefined while the head is not all there. */
+function lengthOf(bytes: Buffer): number | undefined {
+  const end = bytes.indexOf(HEAD_END);
+  if (end < 0) return undefined;
+  const head = bytes.toString('latin1', 0, end);
+  const length = /\ncontent-length: *(\d+)/i.exec(head)?.[1];
+  if (!head.startsWith('HTTP/1.1 ') || length === undefined)
+    throw new Error(`No answer of a server: ${head}`);
+  return end + HEAD_END.length + Number(length);
+}
+
+export interface Outcome {
+  readonly done: number;
+  readonly refused: number;
+  readonly millis: number;
+}
+
+export function getRequest(path: string, headers: Readonly<Record<string, string>>): Buffer {
+  return Buffer.from(`GET ${path} HTTP/1.1\r\nHost: localhost\r\n${lines(headers)}\r\n`);
+}
+
+/** Gives an upload of `content` as multipart/form-data under a new name each time, `upload-0000001.pdf` and so on. */
+export function uploadRequests(
+  path: string,
+  headers: Readonly<Record<string, string>>,
+  content: Buffer,
+): () => Buffer {
+  const boundary = 'sealwright-bench-boundary';
+  const number = '0000000';
+  const before = `--${boundary}\r\nContent-Disposition: form-data; name="file"; filename="upload-${number}.pdf"\r\nContent-Type: application/pdf\r\n\r\n`;
+  const after = `\r\n--${boundary}--\r\n`;
+  const head = `POST ${path} HTTP/1.1\r\nHost: localhost\r\n${lines(headers)}Content-Type: multipart/form-data; boundary=${boundary}\r\nContent-Length: ${before.length + content.length + after.length}\r\n\r\n`;
+  const model = Buffer.concat([Buffer.from(head + before), content, Buffer.from(after)]);
+  const at = model.indexOf(`upload-${number}`) + 'upload-'.length;
+  let count = 0;
+  return () => {
+    const request = Buffer.from(model);
+    request.write(String(++count).padStart(number.length, '0'), at, 'latin1');
+    return request;
+  };
+}
+
+function lines(headers: Readonly<Record<string, string>>): string {
+  return Object.entries(headers)
+    .map(([name, value]) => `${name}: ${value}\r\n`)
+    .join('');
+}

@@ -1,0 +1,204 @@
+/**
+ * What the HTTP layer of the whole program costs: how many requests a second it answers with every connection busy, beside a
+ * bare server that answers with the same bodies, and how long one takes at half that rate. Uploads are counted once
+ * they are answered, which is once they are on disk.
+ */
+import { fork } from 'node:child_process';
+import { once } from 'node:events';
+import {
+  type Bench,
+  type BenchContext,
+  type Cpu,
+  type Figure,
+  type Spent,
+  Unverified,
+} from './frame/bench.ts';
+import { atRate } from './frame/pace.ts';
+import { spentBy, usedFor } from './frame/processes.ts';
+import type { BareAnswers } from './http/bare-server.ts';
+import { Client, getRequest, type Outcome, uploadRequests } from './http/client.ts';
+import { type Program, startProgram } from './program.ts';
+import { samplePdf } from './samples.ts';
+
+const CONNECTIONS = 64;
+/** Ours and the bare one take turns, so that other work on the machine meets both alike. */
+const ROUNDS = 3;
+/** Of the rate that was reached, for latencies. */
+const PACE = 0.5;
+const UPLOAD = 10_000;
+const AIM = 'docs/benchmarks.md';
+
+export const bench: Bench = {
+  name: 'http',
+  question: 'requests a second the whole program answers, uploads included, and how long they take',
+  limits: ['a bare server of the same library that answers with the same bodies, asked by the same client'],
+  run,
+};
+
+interface Route {
+  readonly name: string;
+  readonly expected: number;
+  /** The next request, to the program and to the bare server alike. */
+  readonly request: () => Buffer;
+  readonly aim?: Figure['aim'];
+}
+
+async function run(context: BenchContext): Promise<void> {
+  const program = await startProgram(context, context.room(), {
+    'Portal:Enabled': false,
+    'Batch:Url': 'http://127.0.0.1:0',
+  });
+  const { batchKey } = program;
+  const upload = uploadRequests('/api/files', batchKey, samplePdf(UPLOAD));
+  const id = await firstJob(program, context);
+  const jobPath = `/api/jobs/${id}`;
+  const body = async (path: string) => (await fetch(`${program.batch}${path}`, { headers: batchKey })).text();
+  const bodies = { '/api/health': await body('/api/health'), [jobPath]: await body(jobPath) };
+  const bare = await startBare({ bodies, accepted: await acceptedBody(program) });
+  const [health, job] = [getRequest('/api/health', {}), getRequest(jobPath, batchKey)];
+  const routes: readonly Route[] = [
+    { name: 'GET /api/health', expected: 200, request: () => health },
+    {
+      name: 'GET /api/jobs/{id}',
+      expected: 200,
+      request: () => job,
+      aim: { of: 'share', atLeast: 0.6, source: AIM },
+    },
+    {
+      name: 'POST /api/files, 10 KB',
+      expected: 202,
+      request: upload,
+      aim: { of: 'value', atLeast: 4000, source: AIM },
+    },
+  ];
+  try {
+    const before = await queued(program);
+    let accepted = 0;
+    for (const [n, route] of routes.entries()) {
+      context.progress(route.name, n, routes.length);
+      const done = await measureRoute(route, program, bare, context);
+      if (route.expected === 202) accepted += done;
+    }
+    context.progress('done', routes.length, routes.length);
+    const kept = (await queued(program)) - before;
+    if (kept !== accepted) throw new Unverified(`${accepted} uploads were accepted, ${kept} are queued.`);
+    context.verified('counting the queue', kept);
+  } finally {
+    bare.close();
+    await program.stop();
+  }
+}
+
+/** Uploads one file, waits for its end, and pauses the pipeline: what follows is not signed. */
+async function firstJob(program: Program, { clock }: BenchContext): Promise<string> {
+  const { jobId } = await upload(program);
+  for (;;) {
+    const { status } = await json<{ status: string }>(program, `/api/jobs/${jobId}`);
+    if (status === 'Completed') break;
+    if (status === 'Failed') throw new Error('The first job failed.');
+    await clock.sleep(20);
+  }
+  await json(program, '/api/pipeline/pause', { method: 'POST' });
+  return jobId;
+}
+
+async function acceptedBody(program: Program): Promise<string> {
+  return JSON.stringify(await upload(program));
+}
+
+function upload(program: Program): Promise<{ readonly jobId: string }> {
+  const body = new FormData();
+  body.set('file', new Blob([new Uint8Array(samplePdf(UPLOAD))], { type: 'application/pdf' }), 'first.pdf');
+  return json(program, '/api/files', { method: 'POST', body });
+}
+
+async function queued(program: Program): Promise<number> {
+  const path = '/api/jobs?status=Queued&pageSize=1';
+  return (await json<{ totalCount: number }>(program, path)).totalCount;
+}
+
+async function json<Body>({ batch, batchKey }: Program, path: string, init: RequestInit = {}): Promise<Body> {
+  const answer = await fetch(`${batch}${path}`, { ...init, headers: batchKey });
+  const text = await answer.text();
+  if (!answer.ok) throw new Error(`${path}: ${answer.status} ${text}`);
+  return JSON.parse(text) as Body;
+}
+
+interface Bare {
+  readonly url: string;
+  spent(): Spent | undefined;
+  close(): void;
+}
+
+async function startBare(answers: BareAnswers): Promise<Bare> {
+  const child = fork(new URL('./http/bare-server.js', import.meta.url));
+  child.send(answers);
+  const [port] = await once(child, 'message');
+  return {
+    url: `http://127.0.0.1:${port}`,
+    spent: () => spentBy(child.pid),
+    close: () => child.disconnect(),
+  };
+}
+
+/** @returns how many requests the program accepted */
+async function measureRoute(
+  { name, expected, request, aim }: Route,
+  program: Program,
+  bare: Bare,
+  context: BenchContext,
+): Promise<number> {
+  const { seconds } = context.settings;
+  const [ours, theirs] = await Promise.all([
+    Client.open(program.batch, CONNECTIONS, expected),
+    Client.open(bare.url, CONNECTIONS, expected),
+  ]);
+  try {
+    const part = (seconds * 1000) / ROUNDS;
+    const warm = await ours.flatOut(part, request);
+    await theirs.flatOut(part, request);
+    const [own, other]: [Outcome[], Outcome[]] = [[], []];
+    const [before, bareBefore] = [program.spent(), bare.spent()];
+    for (let round = 0; round < ROUNDS; round += 1) {
+      own.push(await ours.flatOut(part, request));
+      other.push(await theirs.flatOut(part, request));
+    }
+    const { cpu } = usedFor(doneIn(own), before, program.spent());
+    const { cpu: bareCpu } = usedFor(doneIn(other), bareBefore, bare.spent());
+    const value = best(own);
+    const limit = `bare server, ${name}`;
+    context.limit({ name: limit, value: best(other), unit: '/s' });
+    let paced = 0;
+    const pace = { perSecond: Math.max(1, value * PACE), seconds, warmUp: seconds / 5 };
+    const latency = await atRate(context.clock, pace, async () => {
+      const ending = await ours.ask(request());
+      if (ending === 'done') paced += 1;
+      return ending;
+    });
+    const figure = { name, value, unit: '/s', better: 'more', limit, latency } as const;
+    context.figure({ ...figure, ...(cpu && { cpu }), ...(aim && { aim }) });
+    if (cpu && bareCpu) tellByProcessor(name, cpu, bareCpu, context);
+    return warm.done + doneIn(own) + paced;
+  } finally {
+    ours.close();
+    theirs.close();
+  }
+}
+
+/** The client shares the processors with both servers and bounds the faster one; what the servers use it does not touch. */
+function tellByProcessor(name: string, ours: Cpu, bare: Cpu, { limit, figure }: BenchContext): void {
+  const perSecond = ({ user, system }: Cpu) => 1000 / (user + system);
+  const named = `${name}, by the server's processor time`;
+  const limited = `bare server, ${named}`;
+  limit({ name: limited, value: perSecond(bare), unit: '/CPU s' });
+  figure({ name: named, value: perSecond(ours), unit: '/CPU s', better: 'more', limit: limited });
+}
+
+function doneIn(outcomes: readonly Outcome[]): number {
+  return outcomes.reduce((sum, { done }) => sum + done, 0);
+}
+
+/** Of several rounds: other work on the machine only ever takes away. */
+function best(outcomes: readonly Outcome[]): number {
+  return Math.max(...outcomes.map(({ done, millis }) => (done / millis) * 1000));
+}
