@@ -10,6 +10,7 @@ import { spentBy } from './frame/processes.ts';
 const MAIN = fileURLToPath(new URL('../main.js', import.meta.url));
 
 export interface Program {
+  readonly pid: number | undefined;
   /** Where the batch service listens, and the portal; empty for one that is off. */
   readonly batch: string;
   readonly portal: string;
@@ -54,6 +55,7 @@ export async function startProgram(
   const key = (name: string) => readFileSync(join(root, 'keys', name), 'utf8').trim();
   const spent = () => spentBy(child.pid);
   return {
+    pid: child.pid,
     batch: url('Batch API'),
     portal: url('Portal'),
     get batchKey() {

@@ -10,7 +10,7 @@ const EXPOSED = createBatchMetrics({ folders: ['default'], profiles: [] }, () =>
 for (const file of ['grafana/dashboard.json', 'prometheus/alerts.yml']) {
   test(`deploy/${file} asks only for metrics that exist`, (t) => {
     const text = readFileSync(join('deploy', file), 'utf8');
-    const asked = new Set(text.match(/\b(?:batch|process|nodejs)_[a-z0-9_]+/g));
+    const asked = new Set(text.match(/\b(?:batch|portal|process|nodejs)_[a-z0-9_]+/g));
     t.true(asked.size > 5);
     for (const name of asked) {
       const known = EXPOSED.includes(name) || EXPOSED.includes(name.replace(/_(?:bucket|sum|count)$/, ''));
@@ -19,13 +19,13 @@ for (const file of ['grafana/dashboard.json', 'prometheus/alerts.yml']) {
   });
 }
 
-test('the dashboard shows every metric of the batch service', (t) => {
+test('the dashboard shows every metric of both services', (t) => {
   const { panels } = JSON.parse(readFileSync('deploy/grafana/dashboard.json', 'utf8')) as {
     panels: { id: number; targets: { expr: string }[] }[];
   };
   t.is(new Set(panels.map(({ id }) => id)).size, panels.length);
   const asked = panels.flatMap(({ targets }) => targets.map(({ expr }) => expr)).join(' ');
-  for (const name of EXPOSED.filter((each) => each.startsWith('batch_'))) t.true(asked.includes(name), name);
+  for (const name of EXPOSED.filter((each) => /^(?:batch|portal)_/.test(each))) t.true(asked.includes(name), name);
 });
 
 test('the example configuration is accepted, in production and with the variables of the unit', async (t) => {

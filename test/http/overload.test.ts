@@ -99,13 +99,13 @@ test('a thread that is late again and again refuses what comes, and once is no m
   const clock = lateClock();
   const guard = createLoadGuard(clock);
   const rush = () => {
-    for (let n = 0; n < 20; n += 1) guard.check();
+    for (let n = 0; n < 100; n += 1) guard.check();
   };
   rush();
   clock.stall(50);
   t.notThrows(rush, 'late for the first time');
   clock.ring();
-  for (let n = 0; n < 2; n += 1) {
+  for (let n = 0; n < 5; n += 1) {
     rush();
     clock.stall(50);
     clock.ring();
