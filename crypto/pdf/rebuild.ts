@@ -9,6 +9,7 @@ import { openEncryption } from './encryption/open.ts';
 import { unpack } from './filters.ts';
 import { parseObjectStream } from './object-stream.ts';
 import { type IndirectObject, type Reading, readObjectAt, readStream, streamDict } from './objects.ts';
+import { referencesIn } from './references.ts';
 import { endsToken, isDigit, isSpace, skipSpace } from './syntax.ts';
 import {
   asDict,
@@ -28,6 +29,8 @@ const CHUNK = 1 << 20;
 const OVERLAP = 128;
 /** Most objects a rebuilt cross-reference holds, so that memory stays bounded. */
 const MAX_FOUND = 2_000_000;
+/** A reference to a number this much above all objects is not believed to have had one. */
+const MAX_GAP = 1 << 20;
 /** What is spent on a mark that turns out to be nothing. */
 const MISS = 256;
 
@@ -42,6 +45,8 @@ class Rebuild {
   readonly #entries = new Map<number, XrefEntry>();
   /** Offsets of object streams, whose members are listed when it is known how they are encrypted. */
   readonly #streams: number[] = [];
+  /** Numbers that objects refer to, whether or not there is such an object. */
+  readonly #referred = new Set<number>();
   #trailer: PdfDict | undefined;
   #trailerAt = -1;
   #lastObjectAt = -1;
@@ -62,23 +67,31 @@ class Rebuild {
     }
     const encryption = openEncryption(trailer, (piece) => this.#resolve(piece));
     for (const offset of this.#streams) this.#tryMembers(offset, encryption);
-    let bound = 0;
     let packed = false;
-    for (const [number, entry] of this.#entries) {
-      if (number >= bound) bound = number + 1;
-      if (entry.kind === 'packed') packed = true;
-    }
+    for (const entry of this.#entries.values()) if (entry.kind === 'packed') packed = true;
     return {
       trailer,
       form: packed ? 'stream' : 'table',
       base: this.#header,
       newest: undefined,
       sections: [],
-      bound,
+      bound: this.#bound(),
       entry: (number) => this.#entries.get(number),
       rebuilt: this.#entries,
       encryption,
     };
+  }
+
+  /**
+   * Above every object, and above what is referred to and lost: a new object of that number would take its place, a
+   * signature that of a form field.
+   */
+  #bound(): number {
+    let bound = 0;
+    for (const number of this.#entries.keys()) if (number >= bound) bound = number + 1;
+    const believed = bound + MAX_GAP;
+    for (const number of this.#referred) if (number >= bound && number < believed) bound = number + 1;
+    return bound;
   }
 
   #scan(): void {
@@ -146,6 +159,7 @@ class Rebuild {
     const end = value.at + value.end;
     if (number > MAX_OBJECT_NUMBER) return end;
     this.#entries.set(number, { kind: 'plain', offset: offset - this.#header, generation });
+    this.#noteReferences(value);
     if (this.#entries.size > MAX_FOUND) throw new PdfDamage(`The file has more than ${MAX_FOUND} objects.`);
     if (object.data === undefined) return end;
     const dict = asDict(value);
@@ -155,6 +169,11 @@ class Rebuild {
     const length = asInteger(dict.get('Length'));
     if (type === 'ObjStm') this.#streams.push(offset);
     return this.#endOfStream(object.data, length);
+  }
+
+  #noteReferences(value: Piece): void {
+    if (this.#referred.size > MAX_FOUND) return;
+    for (const number of referencesIn(value)) this.#referred.add(number);
   }
 
   #tryMembers(offset: number, encryption: Encryption | undefined): void {
@@ -176,10 +195,16 @@ class Rebuild {
     const bytes = unpack(dict, packed, (piece) => this.#resolve(piece));
     this.#reading.budget.spend(bytes.length);
     let index = 0;
-    for (const number of parseObjectStream(dict, bytes).numbers()) {
+    const members = parseObjectStream(dict, bytes);
+    for (const number of members.numbers()) {
       if (number <= MAX_OBJECT_NUMBER && !this.#isNewer(number, offset))
         this.#entries.set(number, { kind: 'packed', stream: object.number, index });
       index++;
+    }
+    // After all are known: a member that cannot be read ends this.
+    for (const number of members.numbers()) {
+      const value = members.member(number);
+      if (value !== undefined) this.#noteReferences(value);
     }
   }
 

@@ -22,7 +22,7 @@ export interface Xref {
   readonly newest: number | undefined;
   /** Offsets in the file of all sections, newest first; none when they were unusable. */
   readonly sections: readonly number[];
-  /** One more than the highest number any section has an entry for. */
+  /** One more than the highest number any section has an entry for, or, rebuilt, that anything refers to. */
   readonly bound: number;
   entry(number: number): XrefEntry | undefined;
   /** Every entry, when the sections were unusable and the next one has to name all objects. */

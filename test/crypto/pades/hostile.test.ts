@@ -1,6 +1,7 @@
 import { constants, deflateRawSync, deflateSync } from 'node:zlib';
 import test from 'ava';
 import { preparePades } from '../../../crypto/pades/prepare.ts';
+import { signPdfBytes } from '../../../crypto/pades/sign.ts';
 import { bufferSource } from '../../../crypto/pdf/index.ts';
 import { CryptoError } from '../../../crypto/types.ts';
 import { pki } from '../../pki/pki.ts';
@@ -103,6 +104,14 @@ test('a stream where a dictionary has to be is never written again without its d
   const page = stream('/Type /Page /Parent 2 0 R /MediaBox [0 0 200 200]', 'others need this');
   t.is(refusal(with_(10, page)), 'pdf.malformed');
   t.is(refusal(with_(4, stream('/Fields [7 0 R]', 'others need this'))), 'pdf.malformed');
+});
+
+test('a signature takes no number that lost objects of a damaged file are still known by', (t) => {
+  const lost = changed(with_(4, '<< /Fields [7 0 R 20 0 R 23 0 R] >>'), /startxref\n\d+/, 'startxref\n9');
+  const options = { signer: pki().signer('p-256'), at: 0, digest: 'sha256' } as const;
+  const added = signPdfBytes(lost, options).subarray(lost.length).toString('latin1');
+  const numbers = [...added.matchAll(/^(\d+) 0 obj/gm)].map(([, number]) => Number(number));
+  t.deepEqual(numbers.filter((number) => number > 12).sort(), [24, 25, 26]);
 });
 
 test('cross-references that lead back to themselves are rebuilt from the objects', (t) => {
