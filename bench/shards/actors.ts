@@ -1,0 +1,64 @@
+/** What the threads of `bench/shards.ts` load: actors of a few rows that can also take their thread down. */
+import { MessagePort } from 'node:worker_threads';
+import { assign, setup } from 'xstate';
+import type { ActorDefinition, ShardParts } from '../../runtime/index.ts';
+
+interface Context {
+  readonly turns: number;
+  /** Messages this thread had sent when it was last asked: to the writer, and to the main thread. */
+  readonly posted: number;
+  readonly groups: number;
+}
+
+let posted = 0;
+let groups = 0;
+const post = MessagePort.prototype.postMessage;
+MessagePort.prototype.postMessage = function counting(this: MessagePort, ...message) {
+  posted += 1;
+  if ((message[0] as { readonly type?: unknown } | undefined)?.type === 'group') groups += 1;
+  post.apply(this, message);
+};
+
+export const benched: ActorDefinition = {
+  kind: 'benched',
+  version: 1,
+  machine: setup({
+    types: { context: {} as Context },
+    actions: {
+      note: (_, _line: { readonly message: string }) => {},
+      turn: assign({ turns: ({ context }) => context.turns + 1 }),
+      count: assign(() => ({ posted, groups })),
+      exit: assign(() => process.exit(1)),
+      spin: assign(() => {
+        for (;;);
+      }),
+      hoard: assign(() => {
+        const hoard: number[][] = [];
+        for (;;) hoard.push(new Array<number>(100_000).fill(0));
+      }),
+    },
+  }).createMachine({
+    id: 'benched',
+    context: { turns: 0, posted: 0, groups: 0 },
+    initial: 'On',
+    states: {
+      On: {
+        on: {
+          TURN: { target: 'Off', actions: ['turn', { type: 'note', params: { message: 'Off.' } }] },
+          STAY: { actions: ['turn', { type: 'note', params: { message: 'Stays.' } }] },
+          COUNT: { actions: 'count' },
+          EXIT: { actions: 'exit' },
+          SPIN: { actions: 'spin' },
+          HOARD: { actions: 'hoard' },
+        },
+      },
+      Off: {
+        on: { TURN: { target: 'On', actions: ['turn', { type: 'note', params: { message: 'On.' } }] } },
+      },
+    },
+  }),
+  rows: ({ id, state }) => [{ view: 'by-state', key: [state, id], value: null }],
+  counters: ({ state }) => ({ [`benched.${state}`]: 1 }),
+};
+
+export const shardParts: ShardParts = { definitions: [benched], lanes: {} };
