@@ -5,7 +5,7 @@ import type { JobId, ProfileName } from '../machines/ids.ts';
 import { ACTIVE_STATES, type JobContext, type JobFormat, type JobState } from '../machines/job.ts';
 import { Refusal } from '../machines/refusals.ts';
 import type { ActorStore, ActorSystem, ActorView, Faults, StepOutcome } from '../runtime/index.ts';
-import { describeFailure } from '../runtime/index.ts';
+import { isRetryable } from '../runtime/index.ts';
 import type { JobDetail, JobOutput, JobQuery, Jobs, JobView, UploadKey } from './api.ts';
 import { formatByName, outputContentType } from './file-names.ts';
 import type { JobCounts } from './job-counts.ts';
@@ -100,7 +100,8 @@ export class JobService implements Jobs {
       seen,
       message: 'Uploaded.',
     }).catch((error: unknown) => {
-      if (describeFailure(error).code === 'store.unavailable') {
+      // A store that failed and a thread that was lost leave open whether the job is stored.
+      if (isRetryable(error)) {
         upload.leave();
         this.#doubtful.add(upload);
       }
@@ -120,7 +121,7 @@ export class JobService implements Jobs {
     return jobView(actor.actor);
   }
 
-  /** The store takes steps again, so it can tell which of the uploads it seemed to refuse have a job. */
+  /** The store takes steps again, so it can tell which of the uploads that seemed to be refused have a job. */
   async #settleDoubtful(): Promise<void> {
     for (const upload of this.#doubtful) {
       const prefix = [pathKey(upload.path)];
