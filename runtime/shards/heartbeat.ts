@@ -18,7 +18,7 @@ export function watchHeartbeat({ clock, patience, ask, stuck }: Heartbeat): void
   let unanswered = 0;
   let cancel = (): void => {};
   const look = (): void => {
-    if (unanswered > LOOKS) {
+    if (unanswered >= LOOKS) {
       stuck();
       return;
     }
