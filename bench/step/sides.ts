@@ -1,0 +1,97 @@
+/** The two that take turns: the runtime, and plain LMDB writing the same rows with nothing around it. */
+import { createRuntime, openLmdbStore, type Runtime, systemClock, systemIds } from '../../runtime/index.ts';
+import { write, writeCounters } from '../../runtime/store/lmdb-changes.ts';
+import { type PlannedStep, planStep } from '../../runtime/store/lmdb-step-text.ts';
+import { openTables, transact } from '../../runtime/store/lmdb-tables.ts';
+import { Unverified } from '../frame/bench.ts';
+import { ACTORS, addressOf, definition, eventOf, input, newborn, stepOf } from './actor.ts';
+
+export interface Side {
+  /** Resolves once the next step of all is safe. */
+  step(): Promise<void>;
+  close(): Promise<void>;
+}
+
+/** One synchronous transaction for all that asked in one turn of the event loop. */
+export function plainLmdb(folder: string): Side {
+  const tables = openTables(folder);
+  const planned: (readonly PlannedStep[])[] = Array.from({ length: ACTORS }, (_, n) => {
+    const claim = stepOf(newborn(n).actor, 'CLAIM', 2);
+    return [planStep(claim), planStep(stepOf(claim.actor, 'RESTARTED', 3))];
+  });
+  let next = 0;
+  let waiting: { readonly planned: PlannedStep; readonly answer: () => void }[] = [];
+  const commit = (): void => {
+    const group = waiting;
+    waiting = [];
+    transact(tables, () => {
+      const counted = new Map<string, number>();
+      for (const one of group) write(tables, one.planned, counted, []);
+      writeCounters(tables.counters, counted);
+    });
+    for (const { answer } of group) answer();
+  };
+  return {
+    step: () =>
+      new Promise((answer) => {
+        const n = next++;
+        const one = planned[n % ACTORS]?.[Math.floor(n / ACTORS) % 2];
+        if (one !== undefined) waiting.push({ planned: one, answer });
+        if (waiting.length === 1) setImmediate(commit);
+      }),
+    close: () => tables.root.close(),
+  };
+}
+
+export interface RuntimeSide extends Side {
+  /** How many actors are as they were last answered, looked at after the store was closed and opened again. */
+  verify(): Promise<number>;
+}
+
+export async function runtimeOn(folder: string): Promise<RuntimeSide> {
+  const store = openLmdbStore({ folder });
+  const silent = (): void => {};
+  const runtime: Runtime = createRuntime({
+    store,
+    clock: systemClock,
+    ids: systemIds,
+    log: { debug: silent, info: silent, warn: silent, error: silent },
+    definitions: [definition],
+    handlers: {
+      never: { after: 'visible', run: async () => ({ type: 'NEVER' }), failed: () => ({ type: 'NEVER' }) },
+    },
+  });
+  for (let first = 0; first < ACTORS; first += 100) {
+    const some = Array.from({ length: 100 }, (_, k) => first + k);
+    await Promise.all(some.map((n) => runtime.system.create(addressOf(n), { ...input(n) })));
+  }
+  const answered = new Array<number>(ACTORS).fill(1);
+  let next = 0;
+  const close = async (): Promise<void> => {
+    await runtime.stop();
+    await store.close();
+  };
+  return {
+    async step() {
+      const n = next++;
+      const outcome = await runtime.system.tell(addressOf(n), eventOf(n));
+      if (!outcome.accepted) throw new Error(`A step was refused: ${outcome.because}.`);
+      await outcome.durable;
+      answered[n % ACTORS] = outcome.revision;
+    },
+    close,
+    async verify() {
+      await close();
+      const again = openLmdbStore({ folder });
+      for (const [n, revision] of answered.entries()) {
+        const address = addressOf(n);
+        const found = await again.load(address);
+        const history = await again.journal(address);
+        if (found?.revision !== revision || history.length !== revision - 1)
+          throw new Unverified(`${address.id} was answered ${revision} and is stored as ${found?.revision}.`);
+      }
+      await again.close();
+      return answered.length;
+    },
+  };
+}
