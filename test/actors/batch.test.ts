@@ -25,10 +25,13 @@ test('queued jobs are claimed oldest first, never more than MaxConcurrency at on
         (await batch.jobs.get(id)).history.find((line) => line.status === 'Processing')?.timestamp ?? 0,
     ),
   );
-  t.deepEqual(
-    claimed,
-    [...claimed].sort((a, b) => a - b),
-  );
+  // The two in flight may be on threads of their own; whoever comes after them waits for one of them.
+  for (const [place, at] of claimed.entries()) {
+    t.true(
+      claimed.slice(place + 2).every((later) => later >= at),
+      `place ${place}`,
+    );
+  }
 });
 
 test('a cancel and a claim that race each other end in exactly one of the two, with the documented answer', async (t) => {
@@ -118,7 +121,8 @@ test('readiness names engine and place of the store, and says when it takes noth
 });
 
 test('a retry makes a new job with the failed one as its parent, once at a time', async (t) => {
-  const { batch, services, upload, reach } = await room(t, { watch: false });
+  // Actors on this thread take messages after the stop too.
+  const { batch, services, upload, reach } = await room(t, { watch: false, shards: 1 });
   const id = await upload('broken.pdf', 'no PDF');
   await reach('Failed', 1);
   await services.stop(5_000);

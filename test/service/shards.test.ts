@@ -89,7 +89,7 @@ test.serial(
     const service = await Service.start(t, {
       root,
       settings: { 'Pipeline:MaxConcurrency': limit },
-      faults: 'pool.sign.staged/poison.txt=exit',
+      faults: 'pool.sign.signed/poison.txt=exit',
     });
     const uploads: string[] = [];
     for (let n = 0; n < 100; n += 1) {

@@ -19,7 +19,7 @@ export function putAside(
     join(setup.error, task.jobId),
     task.mayBePublished ? maybePublished(task, folder, setup) : null,
   );
-  faults.atSync('pool.quarantine.moved');
+  faults.atSync('pool.quarantine.moved', task.fileName);
   return {};
 }
 

@@ -55,7 +55,7 @@ function publishOutput(
   const folder = join(setup.output, order.subfolder);
   if (order.subfolder !== '') makeDirectories(folder, 0o750);
   const name = publish(envelope?.path ?? signed, folder, names);
-  faults.atSync('pool.release.linked');
+  faults.atSync('pool.release.linked', order.fileName);
   return {
     outputFileName: join(order.subfolder, name),
     verified: verifyMs !== undefined,

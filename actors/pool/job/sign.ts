@@ -31,12 +31,12 @@ export function sign(task: SignTask, thread: JobThread): Signed | Promise<Signed
   const start = clock.elapsed();
   const staged = stage(task.originalPath, folder, task.fileName);
   const stageMs = clock.elapsed() - start;
-  faults.atSync('pool.sign.staged');
+  faults.atSync('pool.sign.staged', task.fileName);
   const profile = profileNamed(thread, task.profile);
   refuseLongNames(task, profile);
   const request = signingRequest(task, profile, staged.path, join(folder, outputName(task.fileName)));
   const answer = (file: SignedFile): Signed => {
-    faults.atSync('pool.sign.signed');
+    faults.atSync('pool.sign.signed', task.fileName);
     const signMs = clock.elapsed() - start;
     return { ...digests(file, staged, readAt), stageMs, signMs, workMs: signMs };
   };
