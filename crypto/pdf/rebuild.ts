@@ -158,13 +158,13 @@ class Rebuild {
     const { number, generation, value } = object;
     const end = value.at + value.end;
     if (number > MAX_OBJECT_NUMBER) return end;
+    // Read before it is listed: an object nobody can read would make the whole file unreadable.
+    const dict = asDict(value);
     this.#entries.set(number, { kind: 'plain', offset: offset - this.#header, generation });
     this.#noteReferences(value);
     if (this.#entries.size > MAX_FOUND) throw new PdfDamage(`The file has more than ${MAX_FOUND} objects.`);
-    if (object.data === undefined) return end;
-    const dict = asDict(value);
-    const type = dict && asName(dict.get('Type'));
-    if (dict === undefined) return end;
+    if (object.data === undefined || dict === undefined) return end;
+    const type = asName(dict.get('Type'));
     if (type === 'XRef') this.#noteTrailer(dict, offset);
     const length = asInteger(dict.get('Length'));
     if (type === 'ObjStm') this.#streams.push(offset);

@@ -114,6 +114,12 @@ test('a signature takes no number that lost objects of a damaged file are still 
   t.deepEqual(numbers.filter((number) => number > 12).sort(), [24, 25, 26]);
 });
 
+test('an object of a damaged file that nobody can read is not named by its new cross-reference', (t) => {
+  const lost = changed(with_(7, '<< /FT /Sig /Parent -2 0 R /T (a) >>'), /startxref\n\d+/, 'startxref\n9');
+  const signed = sign(put(lost));
+  t.true(judge(signed).ok);
+});
+
 test('cross-references that lead back to themselves are rebuilt from the objects', (t) => {
   const pdf = classicPdf(documentObjects());
   const start = pdf.lastIndexOf('xref\n0 1');
