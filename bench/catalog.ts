@@ -10,8 +10,11 @@ export const CATALOG = {
   engine: { profile: 'engine', load: () => import('./engine.ts') },
   scaling: { profile: 'engine', load: () => import('./engine-scaling.ts') },
   large: { profile: 'engine', load: () => import('./large.ts') },
+  pipeline: { profile: 'batch', load: () => import('./pipeline.ts') },
   watch: { profile: 'batch', load: () => import('./watch.ts') },
   'crowded-folder': { profile: 'batch', load: () => import('./crowded-folder.ts') },
+  timers: { profile: 'runtime', load: () => import('./timers.ts') },
+  step: { profile: 'runtime', load: () => import('./step.ts') },
   http: { profile: 'http', load: () => import('./requests.ts') },
   portal: { profile: 'portal', load: () => import('./portal.ts') },
 } as const satisfies { readonly [name: string]: Entry };

@@ -1,4 +1,4 @@
-/** One thread of the bare loop: the least work per file; see `pipeline.ts`. */
+/** One thread of the bare loop: the least work per file; see `bare.ts`. */
 import { createHash, createPrivateKey, sign } from 'node:crypto';
 import { closeSync, fdatasyncSync, linkSync, openSync, readFileSync, unlinkSync, writeSync } from 'node:fs';
 import { join } from 'node:path';

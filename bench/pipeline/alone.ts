@@ -1,0 +1,18 @@
+/**
+ * The service with so many files and nothing beside it, for profilers and for counting system calls.
+ *
+ * Usage: node dist/bench/pipeline/alone.js FOLDER FILES
+ */
+import { mkdtempSync, rmSync } from 'node:fs';
+import { join, resolve } from 'node:path';
+import { PipelineService } from './service.ts';
+
+const [folder = '.', files = '1000'] = process.argv.slice(2);
+const room = resolve(mkdtempSync(join(folder, '.bench-')));
+try {
+  const service = await PipelineService.open(join(room, 'service'));
+  await service.through('document', Number(files));
+  await service.close();
+} finally {
+  rmSync(room, { recursive: true, force: true });
+}
