@@ -23,6 +23,8 @@ const SECRET_FILE = 'portal-secret';
 const APPLICATION_FILE = 'portal-application-secret';
 const MONITOR_FILE = 'portal-monitor-secret';
 
+const DAY = 86_400_000;
+
 /** Administers everything; monitors monitor it. Source: Document Signing Portal API, "Authentication" 4. */
 const SYSTEM_ORGANIZATION = 'Sys Admin';
 
@@ -99,7 +101,10 @@ export async function setUpPortal(
           },
         ],
       },
-      mailer: mailFolder === undefined ? relay(smtp, parts.clock) : createMailFolder(mailFolder),
+      mailer:
+        mailFolder === undefined
+          ? relay(smtp, parts.clock)
+          : createMailFolder(mailFolder, { clock: parts.clock, keep: portal.mailFolderKeepDays * DAY }),
       sender: smtp.from ?? DEVELOPMENT_SENDER,
       webhooks: {
         allowPrivate: portal.webhookAllowPrivate,

@@ -61,6 +61,8 @@ export const PORTAL_REFUSALS = {
   DocumentGenerationNotFound: { status: 422, message: 'No generation has this id.' },
   InvalidGenerationFile: { status: 422, message: 'The template or the data cannot be used.' },
   MarksSessionNotFound: { status: 422, message: 'No marks session has this id.' },
+  MailNotFound: { status: 422, message: 'No mail has this id.' },
+  MailAlreadySent: { status: 422, message: 'The mail was sent.' },
   UserNotFound: { status: 422, message: 'No user has this id.' },
   SigningFailed: { status: 422, message: 'The document could not be signed.' },
 } as const satisfies Record<string, { readonly status: number; readonly message: string }>;

@@ -102,6 +102,10 @@ export const PORTAL_KEYS = {
   'Portal:NotifyParticipants:NewVersion': key(flag(), true, {
     says: 'Mail participants when a document they were asked to sign gets a new version.',
   }),
+  'Portal:MailFolderKeepDays': key(whole(1, 3650), 30, {
+    unit: 'days',
+    says: 'How long mails stay in `{Root}/mail/` where there is no relay; older ones are removed when others are written.',
+  }),
   'Portal:Smtp:Host': optional(text('host name'), {
     says: 'Relay that takes the mails. Left out: every mail is written to `{Root}/mail/`.',
   }),

@@ -752,6 +752,7 @@ export interface PortalWebhooks {
 /** What became of one e-mail to one person. Known for 30 days. */
 export interface MailView {
   readonly id: string;
+  readonly organizationId: OrganizationId;
   /** What it is about: that of its notice, or `pending-list`. */
   readonly about: string;
   readonly to: string;
@@ -770,9 +771,19 @@ export interface PortalMails {
   /** Oldest first; empty for documents of other organizations. */
   ofDocument(tenant: Tenant, id: DocumentId): Promise<readonly MailView[]>;
   /** Of all organizations, newest first, for operators. `offset`: pages from 0. */
-  newest(query: { readonly limit: number; readonly offset: number }): Promise<Page<MailView>>;
-  /** Sends a mail that waits or failed now; false when there is no such mail. */
-  sendNow(id: string): Promise<boolean>;
+  newest(query: {
+    readonly status?: MailView['status'] | undefined;
+    readonly limit: number;
+    readonly offset: number;
+  }): Promise<Page<MailView>>;
+  /** With its last tries, oldest first. Texts, links and codes are not kept. Refusals: `MailNotFound`. */
+  get(id: string): Promise<
+    MailView & {
+      readonly failures: readonly { readonly at: Millis; readonly code: string; readonly message: string }[];
+    }
+  >;
+  /** Sends a mail that waits or failed now. Refusals: `MailNotFound`, `MailAlreadySent`. */
+  sendNow(id: string): Promise<void>;
 }
 
 export interface ApplicationView {

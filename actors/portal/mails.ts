@@ -1,7 +1,7 @@
 /**
  * The actors of e-mails, and what can be seen of them. Implements `PortalMails`.
  *
- * Views: `mails` [createdAt, id] → id · `document-mails` [documentId, createdAt, id] → organization's id;
+ * Views: `mails` [createdAt, id] → id · `mails-by` [state, createdAt, id] → id · `document-mails` [documentId, createdAt, id] → organization's id;
  * counters `mails/<state>`.
  */
 import type { DocumentId, OrganizationId } from '../../machines/ids.ts';
@@ -14,8 +14,10 @@ import {
   type MailContext,
   type MailInput,
   type MailState,
+  type MailTry,
   mailMachine,
 } from '../../machines/mail.ts';
+import { PortalRefusal } from '../../machines/portal-refusals.ts';
 import {
   type ActorDefinition,
   type ActorStore,
@@ -31,17 +33,32 @@ import type { MailView, Page, PortalMails, Tenant } from './api.ts';
 
 export const MAIL = 'mail';
 
-function mailRows({ id, context }: ActorView): readonly Row[] {
+const BY_STATE = 'mails-by';
+
+function mailRows({ id, state, context }: ActorView): readonly Row[] {
   const { content, createdAt, organizationId } = context as MailContext;
-  const all: Row = { view: 'mails', key: [createdAt, id], value: id };
-  if (content.about === 'pending-list') return [all];
-  return [all, { view: 'document-mails', key: [content.document.id, createdAt, id], value: organizationId }];
+  const all: readonly Row[] = [
+    { view: 'mails', key: [createdAt, id], value: id },
+    { view: BY_STATE, key: [state, createdAt, id], value: id },
+  ];
+  if (content.about === 'pending-list') return all;
+  return [
+    ...all,
+    { view: 'document-mails', key: [content.document.id, createdAt, id], value: organizationId },
+  ];
 }
 
 export const mailDefinition: ActorDefinition = {
   kind: MAIL,
   machine: mailMachine,
-  version: 1,
+  version: 2,
+  migrations: {
+    // Version 1 had no rows by state.
+    1: {
+      migrate: (stored) => stored,
+      facts: (mail) => ({ rows: mailRows(mail).filter(({ view: name }) => name !== BY_STATE) }),
+    },
+  },
   rows: mailRows,
   counters: ({ state }) => ({ [`mails/${state}`]: 1 }),
   ends: ({ state }) => state === MAIL_ENDED,
@@ -81,20 +98,32 @@ export class Mails implements PortalMails {
     return this.#views(own.map(({ key }) => String(key[2])));
   }
 
-  async newest(query: { readonly limit: number; readonly offset: number }): Promise<Page<MailView>> {
+  async newest(query: Parameters<PortalMails['newest']>[0]): Promise<Page<MailView>> {
     const { store } = this.#parts;
+    const { status, limit } = query;
     const counters = await store.counters('mails/');
-    const totalCount = MAIL_STATES.reduce((sum, state) => sum + (counters[`mails/${state}`] ?? 0), 0);
-    const offset = query.offset * query.limit;
+    const states = status === undefined ? MAIL_STATES : [status];
+    const totalCount = states.reduce((sum, state) => sum + (counters[`mails/${state}`] ?? 0), 0);
+    const offset = query.offset * limit;
     if (offset >= totalCount) return { items: [], totalCount };
-    const rows = await store.rows({ view: 'mails', reverse: true, offset, limit: query.limit });
+    const range = status === undefined ? { view: 'mails' } : { view: BY_STATE, prefix: [status] };
+    const rows = await store.rows({ ...range, reverse: true, offset, limit });
     return { items: await this.#views(rows.map(({ value }) => String(value))), totalCount };
   }
 
-  async sendNow(id: string): Promise<boolean> {
+  async get(id: string): Promise<MailView & { readonly failures: readonly MailTry[] }> {
+    const actor = await this.#parts.system().read({ kind: MAIL, id });
+    if (actor === undefined) throw new PortalRefusal('MailNotFound');
+    return { ...view(actor), failures: (actor.context as MailContext).failures };
+  }
+
+  async sendNow(id: string): Promise<void> {
     const outcome = await this.#parts.system().tell({ kind: MAIL, id }, { type: 'SEND_NOW' });
-    if (outcome.accepted) await outcome.durable;
-    return outcome.accepted;
+    if (outcome.accepted) return outcome.durable;
+    const { status } = await this.get(id);
+    // It is being sent already.
+    if (status === 'Queued') return;
+    throw new PortalRefusal('MailAlreadySent');
   }
 
   async #views(ids: readonly string[]): Promise<readonly MailView[]> {
@@ -104,10 +133,11 @@ export class Mails implements PortalMails {
 }
 
 function view({ id, state, context }: ActorView): MailView {
-  const { content, createdAt, endedAt, reply, tries, failures } = context as MailContext;
+  const { content, createdAt, endedAt, reply, tries, failures, organizationId } = context as MailContext;
   const last = failures.at(-1);
   return {
     id,
+    organizationId,
     about: content.about,
     to: content.to.email,
     documentId: content.about === 'pending-list' ? null : content.document.id,

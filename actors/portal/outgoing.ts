@@ -60,7 +60,7 @@ export function createOutgoing(options: OutgoingOptions, parts: OutgoingParts): 
   const { store, clock, ids, sealed, links, codeFor, system, mailer } = parts;
   const { allowPrivate, concludedDelay, sender } = options;
   const caller = parts.caller ?? createHttpWebhookCaller({ clock, allowPrivate });
-  const registry = new WebhookRegistry({ system, ids, sealed, allowPrivate });
+  const registry = new WebhookRegistry({ system, store, ids, sealed, allowPrivate });
   const organizationOf = async (id: string): Promise<OrganizationContext | undefined> => {
     const actor = await system().read({ kind: ORGANIZATION, id });
     return actor && (actor.context as OrganizationContext);

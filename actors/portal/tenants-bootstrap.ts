@@ -55,10 +55,12 @@ export async function bootstrapTenants(
     readonly organizations: readonly WantedOrganization[];
     readonly applications: readonly WantedApplication[];
   },
-  webhooks?: Pick<WebhookRegistry, 'configure'>,
+  webhooks?: Pick<WebhookRegistry, 'configure' | 'configured'>,
 ): Promise<void> {
+  const named = new Set<OrganizationId>();
   for (const { name, webhook, ...settings } of wanted.organizations) {
     const { id } = await organizationNamed(administration, name);
+    named.add(id);
     await configure(administration, id, settings);
     try {
       await webhooks?.configure(id, webhookInput(webhook));
@@ -66,6 +68,9 @@ export async function bootstrapTenants(
       throw new Fatal('portal.webhook', `The webhook of ${name}: ${describeFailure(error).message}`);
     }
   }
+  // What settings no longer say is no longer called; webhooks that were registered by API stay.
+  for (const id of (await webhooks?.configured()) ?? [])
+    if (!named.has(id)) await webhooks?.configure(id, undefined);
   for (const application of wanted.applications) await bootstrapApplication(administration, application);
 }
 

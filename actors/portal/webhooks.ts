@@ -12,7 +12,7 @@ import {
   type WebhookTarget,
   webhookSetMachine,
 } from '../../machines/webhook-set.ts';
-import type { ActorDefinition, ActorSystem, Ids, StepOutcome } from '../../runtime/index.ts';
+import type { ActorDefinition, ActorStore, ActorSystem, Ids, StepOutcome } from '../../runtime/index.ts';
 import type { WebhookInput, WebhookView } from './api.ts';
 import { derivedId } from './effect-ids.ts';
 import type { Sealed } from './sealed.ts';
@@ -21,10 +21,19 @@ import { parseWebhookSecret } from './webhook-signature.ts';
 
 export const WEBHOOK_SET = 'webhook-set';
 
+/** Organizations with a webhook that comes from the settings. */
+const CONFIGURED = 'webhooks-configured';
+
 export const webhookSetDefinition: ActorDefinition = {
   kind: WEBHOOK_SET,
   machine: webhookSetMachine,
-  version: 1,
+  version: 2,
+  // Version 1 had no rows.
+  migrations: { 1: { migrate: (stored) => stored, facts: () => ({ rows: [] }) } },
+  rows: ({ id, context }) =>
+    (context as WebhookSetContext).webhooks.some(({ configured }) => configured)
+      ? [{ view: CONFIGURED, key: [id], value: null }]
+      : [],
 };
 
 /** A webhook as it is called: nothing sealed any more. */
@@ -39,11 +48,15 @@ export interface OpenWebhook {
 
 export interface WebhookRegistryParts {
   readonly system: () => ActorSystem;
+  readonly store: Pick<ActorStore, 'rows'>;
   readonly ids: Pick<Ids, 'uuid'>;
   readonly sealed: Sealed;
   /** `Portal:WebhookAllowPrivate`. */
   readonly allowPrivate: boolean;
 }
+
+/** Organizations of settings; nobody writes so many. */
+const MOST_CONFIGURED = 10_000;
 
 /** Longest token, characters. */
 const LONGEST_TOKEN = 4096;
@@ -98,6 +111,12 @@ export class WebhookRegistry {
   /** Nothing is sent to it any more until it is replaced. */
   async disable(organization: OrganizationId, id: WebhookId, reason: string): Promise<void> {
     await this.#tell(organization, { type: 'DISABLE', id, reason });
+  }
+
+  /** Organizations whose webhook settings once named. */
+  async configured(): Promise<readonly OrganizationId[]> {
+    const rows = await this.#parts.store.rows({ view: CONFIGURED, limit: MOST_CONFIGURED });
+    return rows.map(({ key }) => String(key[0]) as OrganizationId);
   }
 
   /**

@@ -27,6 +27,7 @@ import { documentRoutes } from './documents.ts';
 import { folderRoutes } from './folders.ts';
 import { createPortalGate } from './gate.ts';
 import { generationRoutes } from './generation.ts';
+import { mailRoutes } from './mails.ts';
 import { marksSessionRoutes } from './marks-sessions.ts';
 import { notificationRoutes } from './notifications.ts';
 import { organizationRoutes } from './organizations.ts';
@@ -87,6 +88,7 @@ export function portalRoutes(
     ...userRoutes(service.users, service.administration),
     ...organizationRoutes(service.administration, webhooks),
     ...webhookRoutes(webhooks),
+    ...mailRoutes(service.mails, documents),
     ...systemRoutes(),
     ...pageRoutes,
     ...assetRoutes(
@@ -116,7 +118,7 @@ export function createPortalServer(parts: PortalServerParts): HttpServer {
     pool: new BlockPool(),
     spoolFolder: settings.spoolFolder ?? tmpdir(),
     plain: new PlainRequests(portalConventions),
-    load: parts.load ?? createLoadGuard(clock),
+    load: parts.load ?? createLoadGuard(clock, log),
     clock,
     log,
     production: settings.production,

@@ -42,9 +42,11 @@ const deliveryShape = z
     status: z.enum(DELIVERY_STATUSES),
     creationDate: timestamp,
     nextTryDate: timestamp.nullable(),
+    body: z.string().describe('What is sent, byte for byte.'),
     attempts: z.array(
       z.strictObject({
         date: timestamp,
+        url: z.string(),
         status: z.int().nullable(),
         milliseconds: z.number(),
         error: z.string().nullable(),
@@ -215,8 +217,10 @@ function deliveryBody(delivery: DeliveryView): z.infer<typeof deliveryShape> {
     status: delivery.status,
     creationDate: written(delivery.createdAt),
     nextTryDate: writtenOrNull(delivery.nextTryAt),
-    attempts: delivery.attempts.map(({ at, status, ms, error, response }) => ({
+    body: delivery.body,
+    attempts: delivery.attempts.map(({ at, url, status, ms, error, response }) => ({
       date: written(at),
+      url,
       status,
       milliseconds: ms,
       error,

@@ -8,6 +8,7 @@ import type {
   CreateDocuments,
   DeliveryView,
   DocumentQuery,
+  MailView,
   WebhookAuthType,
 } from '../../actors/portal/api.ts';
 import type {
@@ -98,4 +99,5 @@ export const PARTICIPANT_QUERY_TYPES = all<NonNullable<DocumentQuery['participan
 ]);
 export const WEBHOOK_AUTH_TYPES = all<WebhookAuthType>()(['NoAuth', 'Basic', 'Bearer', 'ApiKey']);
 export const DELIVERY_STATUSES = all<DeliveryView['status']>()(['Pending', 'Delivered', 'Failed']);
+export const MAIL_STATUSES = all<MailView['status']>()(['Queued', 'Waiting', 'Sent', 'Failed']);
 export const APPLICATION_ROLES = all<ApplicationRole>()(['Normal', 'Monitor', 'Administrator']);

@@ -5,15 +5,33 @@
  * Source: running.md, `Portal:Smtp:*`: "without it every e-mail is written to `mail/*.eml`".
  */
 import { constants } from 'node:fs';
-import { mkdir, open, rename } from 'node:fs/promises';
+import { mkdir, open, readdir, rename, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { createTransport } from 'nodemailer';
-import { describeFailure } from '../../../runtime/index.ts';
+import { type Clock, describeFailure } from '../../../runtime/index.ts';
 import { type Mailer, MailFailure, type OutgoingMail } from '../mail-port.ts';
 import { mailMessage } from './mail-message.ts';
 
-/** @param folder made when it is missing, for its owner alone: mails hold links and codes */
-export function createMailFolder(folder: string): Mailer {
+/** Milliseconds between two looks for old mails. */
+const LOOK_EVERY = 3_600_000;
+
+/**
+ * @param folder made when it is missing, for its owner alone: mails hold links and codes
+ * @param keep milliseconds; older mails are removed when others are written
+ */
+export function createMailFolder(
+  folder: string,
+  { clock, keep }: { readonly clock: Pick<Clock, 'now'>; readonly keep: number },
+): Mailer {
+  let looked = Number.NEGATIVE_INFINITY;
+  const removeOld = async () => {
+    const now = clock.now();
+    if (now - looked < LOOK_EVERY) return;
+    looked = now;
+    const before = timeText(now - keep);
+    for (const name of await readdir(folder))
+      if (NAME.test(name) && name < before) await rm(join(folder, name), { force: true });
+  };
   const transport = createTransport({ streamTransport: true, buffer: true, newline: 'windows' });
   return {
     async send(mail) {
@@ -23,6 +41,7 @@ export function createMailFolder(folder: string): Mailer {
       try {
         await mkdir(folder, { recursive: true, mode: 0o700 });
         await writeWhole(join(folder, name), message as Buffer);
+        await removeOld();
       } catch (error) {
         const { code, message: reason } = describeFailure(error);
         throw new MailFailure('mail.folder', `${code}: ${reason}`, false);
@@ -35,10 +54,16 @@ export function createMailFolder(folder: string): Mailer {
 
 /** Sorts by time: `20260102T030405678Z-<message id up to the at sign>.eml`. */
 function fileName({ date, messageId }: OutgoingMail): string {
-  const time = new Date(date).toISOString().replaceAll(/[-:.]/g, '');
   const id = (messageId.split('@')[0] ?? '').replaceAll(/[^0-9A-Za-z-]/g, '');
-  return `${time}-${id}.eml`;
+  return `${timeText(date)}-${id}.eml`;
 }
+
+function timeText(at: number): string {
+  return new Date(at).toISOString().replaceAll(/[-:.]/g, '');
+}
+
+/** Nobody else's files are touched. */
+const NAME = /^\d{8}T\d{9}Z-[0-9A-Za-z-]*\.eml(?:\.part)?$/;
 
 async function writeWhole(path: string, content: Buffer): Promise<void> {
   const temporary = `${path}.part`;

@@ -56,6 +56,7 @@ const REQUESTS: readonly Request[] = [
   ['POST /api/documents/{id}/flow', document('/flow'), (ids) => ({ deletedFlowActionIds: [ids.action] })],
   ['PUT /api/documents/{id}/notified-emails', document('/notified-emails'), () => ({ emails: [user.email] })],
   ['POST /api/documents/{id}/folder', document('/folder'), () => ({ folderId: null })],
+  ['GET /api/documents/{id}/mails', document('/mails')],
   ['POST /api/documents/{id}/retry', document('/retry'), () => ({})],
   ['GET /api/documents/{id}/signatures-details', document('/signatures-details')],
   ['GET /api/documents/keys/{key}/signatures', byKey('/signatures')],

@@ -411,7 +411,8 @@ test('deliveries are listed, made again, tried out and replayed', async (t) => {
     status: 'Failed',
     createdAt: THEN,
     nextTryAt: null,
-    attempts: [{ at: THEN, status: 500, ms: 12.5, error: null, response: 'no' }],
+    body: '{"type":"DocumentSigned"}',
+    attempts: [{ at: THEN, url: 'https://h.example/in', status: 500, ms: 12.5, error: null, response: 'no' }],
   };
   const shown = {
     id: 'evt_1',
@@ -422,7 +423,17 @@ test('deliveries are listed, made again, tried out and replayed', async (t) => {
     status: 'Failed',
     creationDate: WHEN,
     nextTryDate: null,
-    attempts: [{ date: WHEN, status: 500, milliseconds: 12.5, error: null, response: 'no' }],
+    body: '{"type":"DocumentSigned"}',
+    attempts: [
+      {
+        date: WHEN,
+        url: 'https://h.example/in',
+        status: 500,
+        milliseconds: 12.5,
+        error: null,
+        response: 'no',
+      },
+    ],
   };
   const own = `/api/organizations/${IDS.organization}`;
   set('webhooks.deliveries', () => ({ items: [delivery], totalCount: 1 }));
@@ -531,4 +542,42 @@ test('people are added to one’s own organization, and by administrators to any
     headers,
   });
   t.is(removed.status, 200);
+});
+
+test('mails are listed by state and shown with their tries by administrators, by document to its organization', async (t) => {
+  const { call, set, last } = await startPortal(t);
+  const mail = {
+    id: 'm1',
+    organizationId: IDS.organization,
+    about: 'pending',
+    to: 'a@example.com',
+    documentId: IDS.document,
+    status: 'Waiting',
+    tries: 1,
+    createdAt: THEN,
+    endedAt: null,
+    reply: null,
+    lastError: { code: 'mail.delayed', message: '451 later' },
+    nextTryAt: THEN,
+    content: { secret: 'never shown' },
+  };
+  const { createdAt: _, endedAt: __, nextTryAt: ___, content: ____, ...same } = mail;
+  const shown = { ...same, creationDate: WHEN, endDate: null, nextTryDate: WHEN };
+  set('mails.newest', () => ({ items: [mail], totalCount: 1 }));
+  set('mails.get', () => ({ ...mail, failures: [{ at: THEN, code: 'mail.delayed', message: '451 later' }] }));
+  set('mails.ofDocument', () => [mail]);
+  const asAdmin = { headers: { 'x-api-key': ADMIN_KEY } };
+  const listed = await call('/api/admin/mails?status=waiting&limit=5&offset=1', asAdmin);
+  t.deepEqual(await listed.json(), { items: [shown], totalCount: 1, nextCursor: null });
+  t.deepEqual(last('mails.newest')?.args[0], { status: 'Waiting', limit: 5, offset: 1 });
+  const one = await call('/api/admin/mails/m1', asAdmin);
+  t.deepEqual(await one.json(), {
+    ...shown,
+    failures: [{ date: WHEN, code: 'mail.delayed', message: '451 later' }],
+  });
+  const again = await call('/api/admin/mails/m1/retry', { method: 'POST', ...asAdmin });
+  t.deepEqual([again.status, await again.text()], [200, '']);
+  t.deepEqual(last('mails.sendNow')?.args, ['m1']);
+  await assertRefused(t, await call('/api/admin/mails'), 'Forbidden');
+  t.deepEqual(await (await call(`${PATH}/mails`)).json(), [shown]);
 });

@@ -1,17 +1,22 @@
-import { readdir, readFile, stat, writeFile } from 'node:fs/promises';
+import { mkdir, readdir, readFile, stat, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import test from 'ava';
 import { createMailFolder } from '../../../actors/portal/adapters/mail-folder.ts';
 import { type LetterParts, letterOf } from '../../../actors/portal/mail-letters.ts';
 import { isMailAddress, oneLine } from '../../../actors/portal/mail-port.ts';
 import { letterHtml, letterText } from '../../../actors/portal/mail-texts/letter.ts';
+import { mailDefinition } from '../../../actors/portal/mails.ts';
 import type { MailContent } from '../../../machines/mail.ts';
 import { LANGUAGES, type Language } from '../../../machines/organization.ts';
 import type { Notice } from '../../../machines/portal-words.ts';
+import { MemoryStore, migrateStore, SimulatedClock, systemClock } from '../../../runtime/index.ts';
 import { folderFor } from '../../runtime/folder.ts';
 import { ACTION_1, notice, summary, USER_1 } from '../notices.ts';
+import { stubDocument } from '../stub-document.ts';
 import { makeMailWorld, PUBLIC_URL } from './mail-world.ts';
 import { headersOf, partsOf } from './relay.ts';
+
+const KEPT = { clock: { now: () => 0 }, keep: 30 * 86_400_000 };
 
 const KINDS: readonly Notice['about'][] = [
   'pending',
@@ -154,7 +159,7 @@ test('only what can stand between angle brackets is an address', (t) => {
 
 test('without a relay each mail becomes one private file that any mail program reads', async (t) => {
   const folder = join(folderFor(t), 'mail');
-  const world = makeMailWorld(t, { mailer: createMailFolder(folder) });
+  const world = makeMailWorld(t, { mailer: createMailFolder(folder, KEPT) });
   await world.ask([
     notice('pending', 'ana@example.test', { document: summary({ name: 'Contrato de locação' }) }),
     notice('pending', 'bo@example.test'),
@@ -174,10 +179,61 @@ test('without a relay each mail becomes one private file that any mail program r
   t.is((await stat(folder)).mode & 0o777, 0o700);
 });
 
+test('mails in the folder that are older than asked for are removed, and nothing that is no mail of ours', async (t) => {
+  const folder = join(folderFor(t), 'mail');
+  await mkdir(folder);
+  const old = '20200101T000000000Z-aaaa.eml';
+  for (const name of [old, `${old}.part`, 'notes.eml', '20200101T000000000Z.txt'])
+    await writeFile(join(folder, name), '');
+  const world = makeMailWorld(t, {
+    mailer: createMailFolder(folder, { clock: systemClock, keep: 86_400_000 }),
+    clock: new SimulatedClock(Date.now()),
+  });
+  await world.ask([notice('pending', 'ana@example.test')]);
+  await world.reach('Sent', 'ana@example.test');
+  const left = await readdir(folder);
+  t.deepEqual(left.filter((name) => !/-[0-9a-f-]{36}\.eml$/.test(name)).sort(), [
+    '20200101T000000000Z.txt',
+    'notes.eml',
+  ]);
+  t.is(left.length, 3);
+});
+
+test('mails are listed by state, those of a store that was written before too, and sent again when they may be', async (t) => {
+  const store = new MemoryStore();
+  const before = makeMailWorld(t, { mailer: createMailFolder(join(folderFor(t), 'mail'), KEPT), store });
+  await before.ask([notice('pending', 'ana@example.test')]);
+  await before.reach('Sent', 'ana@example.test');
+  const [mail] = (await before.mails.newest({ status: 'Sent', limit: 9, offset: 0 })).items;
+  const address = { kind: 'mail', id: mail?.id ?? '' };
+  const stored = await store.load(address);
+  if (stored === undefined) return t.fail();
+  const [row] = await store.rows({ view: 'mails-by', limit: 1 });
+  if (row === undefined) return t.fail();
+  await store.commit({
+    actor: { ...stored, revision: stored.revision + 1, version: 1 },
+    basedOn: stored.revision,
+    journal: [],
+    effects: [],
+    settles: null,
+    dropsEffects: false,
+    timers: { arm: [], disarm: [] },
+    rows: { put: [], remove: [row] },
+    names: { take: [], release: [] },
+    counters: { 'actors/mail/2/Sent': -1, 'actors/mail/1/Sent': 1 },
+  });
+  t.deepEqual((await before.mails.newest({ status: 'Sent', limit: 9, offset: 0 })).items, []);
+  await migrateStore(store, [mailDefinition, stubDocument], { info() {} });
+  t.is((await before.mails.newest({ status: 'Sent', limit: 9, offset: 0 })).items[0]?.id, address.id);
+  t.like(await before.mails.newest({ status: 'Failed', limit: 9, offset: 0 }), { items: [], totalCount: 0 });
+  await t.throwsAsync(before.mails.sendNow(address.id), { code: 'MailAlreadySent' });
+  await t.throwsAsync(before.mails.sendNow('nobody'), { code: 'MailNotFound' });
+});
+
 test('a mail that cannot be written to the folder waits', async (t) => {
   const file = join(folderFor(t), 'file');
   await writeFile(file, '');
-  const world = makeMailWorld(t, { mailer: createMailFolder(join(file, 'mail')) });
+  const world = makeMailWorld(t, { mailer: createMailFolder(join(file, 'mail'), KEPT) });
   await world.ask([notice('pending', 'ana@example.test')]);
   await world.reach('Waiting', 'ana@example.test');
   t.is((await world.mail('ana@example.test'))?.context.failures[0]?.code, 'mail.folder');

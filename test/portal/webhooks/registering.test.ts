@@ -1,5 +1,6 @@
 import test from 'ava';
 import type { WebhookInput } from '../../../actors/portal/api.ts';
+import { bootstrapTenants } from '../../../actors/portal/tenants-bootstrap.ts';
 import { payloadOf } from '../../../actors/portal/webhook-payloads.ts';
 import { parseWebhookSecret } from '../../../actors/portal/webhook-signature.ts';
 import type { OrganizationId, WebhookId } from '../../../machines/ids.ts';
@@ -107,6 +108,15 @@ test('the webhook of the settings is brought in once, changed and removed with t
   t.like(await world.registry.open(ORGANIZATION_1, first?.id as WebhookId), { token: 'two' });
   await world.registry.configure(ORGANIZATION_1, undefined);
   t.deepEqual(await world.webhooks.list(TENANT_1), []);
+});
+
+test('the webhook of an organization that settings name no longer is called no longer; those registered by API are', async (t) => {
+  const world = await makeWebhookWorld(t);
+  await world.registry.configure(ORGANIZATION_1, { url: 'https://x.test/a', authType: 'NoAuth' });
+  const kept = await world.webhooks.create(TENANT_1, { url: 'https://x.test/b', authType: 'NoAuth' });
+  await bootstrapTenants({} as never, { organizations: [], applications: [] }, world.registry);
+  t.deepEqual(await world.webhooks.list(TENANT_1), [kept]);
+  t.deepEqual(await world.registry.configured(), []);
 });
 
 test('the record of deliveries is filtered and paged with exact totals, newest first', async (t) => {
