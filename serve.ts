@@ -113,7 +113,7 @@ export const serve: Serve = async (settings, log, options) => {
     const { batch } = services;
     working.push(() => services.stop(grace));
     // Both services answer on this thread, so what one has to do keeps the other waiting.
-    const load = createLoadGuard(clock);
+    const load = createLoadGuard(clock, log);
     let server: HttpServer | undefined;
     let url: string | undefined;
     if (settings.batch.enabled) {

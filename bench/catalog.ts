@@ -16,6 +16,7 @@ export const CATALOG = {
   timers: { profile: 'runtime', load: () => import('./timers.ts') },
   step: { profile: 'runtime', load: () => import('./step.ts') },
   http: { profile: 'http', load: () => import('./requests.ts') },
+  overload: { profile: 'http', load: () => import('./overload.ts') },
   portal: { profile: 'portal', load: () => import('./portal.ts') },
 } as const satisfies { readonly [name: string]: Entry };
 

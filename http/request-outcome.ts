@@ -33,12 +33,11 @@ export function isQuiet(log: Log, method: string): boolean {
 
 /** One line for each request: reads at debug, changes and refusals at info, our own failures as errors. */
 export function tellOutcome(
-  { log, observe }: { readonly log: Log; readonly observe: RequestObserver | undefined },
+  log: Log,
   outcome: RequestObservation,
   problem: Problem | undefined,
   marks: () => RequestMarks,
 ): void {
-  observe?.(outcome);
   const { method, route, status, milliseconds } = outcome;
   if (problem === undefined && isQuiet(log, method)) return;
   const { client, requestId, traceId } = marks();

@@ -116,7 +116,7 @@ export function createBatchServer(parts: BatchServerParts): HttpServer {
     pool: new BlockPool(),
     spoolFolder: settings.spoolFolder ?? tmpdir(),
     plain: new PlainRequests(batchConventions),
-    load: parts.load ?? createLoadGuard(clock),
+    load: parts.load ?? createLoadGuard(clock, log),
     clock,
     log,
     production: settings.production,

@@ -82,7 +82,8 @@ export class Visit {
   #sent: SentRequest | undefined;
   #traceparent: string | undefined;
   #traceId: string | undefined;
-  #isWorking = false;
+  #endWork: (() => void) | undefined;
+  #isTooMuch = false;
 
   constructor(
     parts: VisitParts,
@@ -141,12 +142,10 @@ export class Visit {
   }
 
   /** Counts the request among those that are worked on. A body that is still to come keeps the client busy, not us. */
-  #count<Answer>(answer: Answer): Answer {
+  #count<Answer>(route: AnyRoute, answer: Answer): Answer {
     if (answer instanceof Promise) {
       const begin = () => {
-        if (!this.#exchange.open || this.#isWorking) return;
-        this.#isWorking = true;
-        this.#parts.load.begin();
+        if (this.#exchange.open) this.#endWork ??= this.#parts.load.begin(route);
       };
       if (this.#stream === undefined) begin();
       else this.#stream.whenComplete(begin);
@@ -173,7 +172,7 @@ export class Visit {
   }
 
   #leave(): void {
-    if (this.#isWorking) this.#parts.load.end();
+    this.#endWork?.();
     this.#traffic.underWay.delete(this.#exchange);
     this.#traffic.left();
   }
@@ -200,7 +199,10 @@ export class Visit {
       throw new Refusal('route.method-not-allowed', `This path takes ${match.allow}.`);
     }
     const { route } = match;
-    if (route.vital !== true) this.#parts.load.check();
+    if (route.vital !== true && !this.#parts.load.admits(route)) {
+      this.#isTooMuch = true;
+      throw new Refusal('service.busy', 'The service has more to do than it can.');
+    }
     const admission = this.#parts.gate.admit(arrival, route.auth);
     // From here on nothing may be asked of the request any more: what is waited for may come when it is gone.
     const hasBody = route.bodyPolicy !== 'none';
@@ -271,7 +273,7 @@ export class Visit {
       caller: this.#caller,
       names: this.#names,
     };
-    if (stream === undefined || isStream) return this.#count(route.handle(request));
+    if (stream === undefined || isStream) return this.#count(route, route.handle(request));
     const { contentType, contentLength } = sent;
     const reading =
       bodyPolicy === 'form'
@@ -281,7 +283,7 @@ export class Visit {
       const body = conventions.check(route.body, given, route.unfit.body);
       return route.handle({ ...request, body, given });
     });
-    return this.#count(answer);
+    return this.#count(route, answer);
   }
 
   #reply(reply: Reply): void | Promise<void> {
@@ -369,6 +371,10 @@ export class Visit {
       status: this.#exchange.gone ? 0 : status,
       milliseconds: this.#parts.clock.elapsed() - this.#started,
     };
-    tellOutcome(this.#parts, outcome, problem, () => ({ ...this.#names(), client: this.#caller.address }));
+    const { log, observe } = this.#parts;
+    observe?.(outcome);
+    // In an overload there are too many of them; its beginning and end are told.
+    if (this.#isTooMuch) return;
+    tellOutcome(log, outcome, problem, () => ({ ...this.#names(), client: this.#caller.address }));
   }
 }

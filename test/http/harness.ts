@@ -79,7 +79,7 @@ export async function startServer(
     settings: { ...BASE_SETTINGS, ...settings },
     clock,
     // Simulated clocks have the alarms of the test alone.
-    load: createLoadGuard(systemClock),
+    load: createLoadGuard(systemClock, recorder(lines)),
     ids: systemIds,
     log: recorder(lines),
     observe: (observation) => seen.push(observation),

@@ -2,9 +2,9 @@ import test from 'ava';
 import { createBatchMetrics } from '../../http/index.ts';
 import { createLoadGuard } from '../../http/load-guard.ts';
 import { SimulatedClock, systemClock } from '../../runtime/clock.ts';
-import { form, pdf, startServer } from './harness.ts';
+import { form, type LogLine, pdf, recorder, startServer } from './harness.ts';
 
-const refusal = { name: 'Refusal', code: 'service.busy' };
+const quiet = { warn() {}, info() {} };
 
 /** Turns of the loop until it is so; what is waited for happens on its own. */
 async function until(isSo: () => boolean): Promise<void> {
@@ -12,7 +12,7 @@ async function until(isSo: () => boolean): Promise<void> {
 }
 
 test('more requests than are worked on at once are told to come back, and those that were let in are done', async (t) => {
-  const load = createLoadGuard(systemClock, { rush: 3 });
+  const load = createLoadGuard(systemClock, quiet, { rush: 3 });
   const metrics = createBatchMetrics({ folders: [], profiles: [], process: false }, () => 0);
   const server = await startServer(t, { rateLimiting: OFF }, systemClock, { load, metrics });
   let release = () => {};
@@ -44,7 +44,7 @@ test('more requests than are worked on at once are told to come back, and those 
 });
 
 test('a client that takes its time to send a body keeps nobody out', async (t) => {
-  const load = createLoadGuard(systemClock, { rush: 1 });
+  const load = createLoadGuard(systemClock, quiet, { rush: 1 });
   const server = await startServer(t, { rateLimiting: OFF }, systemClock, { load });
   let send = () => {};
   const body = new ReadableStream<Uint8Array>({
@@ -70,65 +70,95 @@ test('a client that takes its time to send a body keeps nobody out', async (t) =
   t.is((await slow).status, 202);
 });
 
-test('a rush is taken in, and what lasts is cut down to what can be answered in time', (t) => {
+test('a rush is taken in, and of what lasts no more is worked on at once than is answered in time', (t) => {
   const clock = new SimulatedClock();
-  const guard = createLoadGuard(clock, { rush: 5, lasting: 2 });
-  const enter = () => {
-    guard.check();
-    guard.begin();
+  const lines: LogLine[] = [];
+  const guard = createLoadGuard(clock, recorder(lines));
+  const kind = {};
+  const working: (() => void)[] = [];
+  const offer = (count: number) => {
+    for (let n = 0; n < count; n += 1) if (guard.admits(kind)) working.push(guard.begin(kind));
+    return working.length;
   };
-  enter();
-  enter();
-  clock.advance(150);
-  enter();
-  clock.advance(100);
-  t.throws(enter, refusal, 'more than may last has lasted');
-  guard.end();
-  guard.end();
-  enter();
-  t.throws(enter, refusal, 'and may not become so much again at once');
-  clock.advance(1500);
-  guard.end();
-  enter();
-  enter();
-  enter();
-  t.is(guard.working, 4, 'the next rush is taken in');
+  const done = (count: number) => {
+    for (const end of working.splice(0, count)) end();
+  };
+  // One takes 100 ms on its own.
+  for (let n = 0; n < 3; n += 1) {
+    offer(1);
+    clock.advance(100);
+    done(1);
+  }
+  t.is(offer(200), 200, 'a rush');
+  clock.advance(600);
+  t.is(offer(1), 200, 'which has lasted');
+  // 20 are done in 200 ms, whatever is asked for: ten or so at once, or 16 where each may take a little longer.
+  for (let n = 0; n < 30; n += 1) {
+    clock.advance(100);
+    done(10);
+    offer(50);
+  }
+  t.is(working.length, 16);
+  t.true(guard.admits({}), 'another kind of request');
+
+  done(16);
+  clock.advance(1100);
+  t.deepEqual(
+    lines.map(({ level }) => level),
+    ['warn', 'info'],
+  );
+  t.is(lines[1]?.properties['Refused'], guard.refused);
+  t.is(offer(200), 200, 'the next rush');
+});
+
+test('slow requests that are few, or slow by nature, are no overload', (t) => {
+  const clock = new SimulatedClock();
+  const guard = createLoadGuard(clock, quiet);
+  const [stuck, slow] = [{}, {}];
+  for (let n = 0; n < 10; n += 1) guard.begin(stuck);
+  const alone = guard.begin(slow);
+  clock.advance(10_000);
+  t.true(guard.admits(stuck));
+  alone();
+  for (let n = 0; n < 20; n += 1) guard.begin(slow);
+  clock.advance(15_000);
+  t.true(guard.admits(slow));
 });
 
 test('a thread that is late again and again refuses what comes, and once is no matter', (t) => {
   const clock = lateClock();
-  const guard = createLoadGuard(clock);
-  const rush = () => {
-    for (let n = 0; n < 100; n += 1) guard.check();
-  };
+  const guard = createLoadGuard(clock, quiet);
+  const rush = () => Array.from({ length: 100 }, () => guard.admits(KIND)).every((admitted) => admitted);
   rush();
   clock.stall(50);
-  t.notThrows(rush, 'late for the first time');
+  t.true(rush(), 'late for the first time');
   clock.ring();
   for (let n = 0; n < 5; n += 1) {
     rush();
     clock.stall(50);
     clock.ring();
   }
-  guard.check();
+  guard.admits(KIND);
   clock.stall(50);
-  t.throws(rush, refusal);
+  t.false(rush());
   clock.ring();
   clock.stall(1100);
   clock.ring();
   clock.stall(5);
   clock.ring();
-  t.notThrows(rush, 'in time again');
+  t.true(rush(), 'in time again');
 });
 
 test('a thread without requests rings no timer', (t) => {
   const clock = new SimulatedClock();
-  const guard = createLoadGuard(clock);
-  guard.check();
+  const guard = createLoadGuard(clock, quiet);
+  guard.admits(KIND);
   t.is(clock.pending, 1);
   clock.advance(60_000);
   t.is(clock.pending, 0);
 });
+
+const KIND = {};
 
 const OFF = {
   enabled: false,
