@@ -1,4 +1,5 @@
 /** Signing and publishing as one piece of work of a pool thread. */
+import { writeFileSync } from 'node:fs';
 import { readdir, stat, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import test, { type ExecutionContext } from 'ava';
@@ -68,6 +69,22 @@ test('a file that is signed again because its first try was lost is published on
   t.deepEqual(await readdir(layout.output), [first.outputFileName]);
   t.is(second.outputFileName, first.outputFileName);
   t.is(second.ino, (await stat(join(layout.processing, 'job-a', 'a.signed.txt'))).ino);
+});
+
+test('of a batch whose thread was lost after publishing, the good file is published once and the bad one is taken back', async (t) => {
+  const { pool, layout } = await poolOf(t, 'pool.release.linked/bad.txt=exit');
+  const asked = ['good.txt', 'bad.txt'].map(async (fileName) => {
+    const originalPath = join(layout.input, fileName);
+    writeFileSync(originalPath, fileName);
+    return pool.run({ ...signing(originalPath), jobId: `job-${fileName}`, fileName });
+  });
+  const [good, bad] = await Promise.all(asked);
+  t.true(good?.ok, JSON.stringify(good));
+  t.like(bad, { ok: false, code: 'pool.worker-lost' });
+  t.deepEqual((await readdir(layout.output)).sort(), ['bad.signed.txt', 'good.signed.txt']);
+  const task = { task: 'quarantine', subfolder: '', mayBePublished: true } as const;
+  await pool.run({ ...task, jobId: 'job-bad.txt', fileName: 'bad.txt' });
+  t.deepEqual(await readdir(layout.output), ['good.signed.txt']);
 });
 
 test('a small file that is signed and cannot be released says that it was signed and why it is not released', async (t) => {
