@@ -13,7 +13,7 @@ const LONG = [
   'crypto/xades/{augment,levels,real-world,attacks}*',
   'crypto/asic/*',
   'crypto/validation/formats*',
-  'service/{hard-conditions,profiles,levels,jobs-at-scale,soak,token}*',
+  'service/{hard-conditions,profiles,levels,jobs-at-scale,soak,token,shards-long}*',
   'portal/{uploads,webhooks}/kill*',
   'portal/http/nonsense*',
   'portal/pages/*-makers*',
