@@ -3,6 +3,7 @@
  * Source: portal-gaps §18, "columns".
  */
 import { createWriteStream } from 'node:fs';
+import type { Writable } from 'node:stream';
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { parentPort, workerData } from 'node:worker_threads';
 import exceljs from 'exceljs';
@@ -28,6 +29,8 @@ const COLUMNS = [
   { header: 'isEnvelope', width: 11 },
   { header: 'number of signatures', width: 20 },
 ];
+
+const NOTHING = Buffer.alloc(0);
 
 const { path } = workerData as ReportWorkerSetup;
 const file = createWriteStream(path, { flags: 'wx' });
@@ -71,6 +74,21 @@ function writeLine([
   sheet.addRow([id, cell(name), cell(organization), cell(by), ...dates, status, envelope, count]).commit();
 }
 
+/**
+ * Resolves when what was written has gone on to compression and the disk, but for some kilobytes. The library hands its
+ * text to a stream without waiting for it, so that stream is asked: it says of each write, and of an empty one too, when
+ * it is done. It is there once the parts of the file before the sheet have passed.
+ */
+async function drained(): Promise<void> {
+  const { pipes } = (sheet as unknown as { readonly stream: { readonly pipes: readonly Writable[] } }).stream;
+  while (pipes.length === 0) await nextTurn();
+  for (const pipe of pipes) {
+    await new Promise<void>((resolve, reject) => {
+      pipe.write(NOTHING, (error) => (error ? reject(error) : resolve()));
+    });
+  }
+}
+
 function tell(message: FromReportWorker): void {
   parentPort?.postMessage(message);
 }
@@ -78,8 +96,7 @@ function tell(message: FromReportWorker): void {
 async function take(message: ToReportWorker): Promise<void> {
   if (message.type === 'lines') {
     for (const line of message.lines) writeLine(line);
-    // What was written passes through compression and the disk before more is asked for.
-    await nextTurn();
+    await drained();
     tell({ type: 'written' });
     return;
   }

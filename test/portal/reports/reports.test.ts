@@ -1,13 +1,16 @@
-import { existsSync } from 'node:fs';
+import { existsSync, statSync } from 'node:fs';
 import { readFile } from 'node:fs/promises';
+import { join } from 'node:path';
 import test, { type ExecutionContext } from 'ava';
 import exceljs from 'exceljs';
 import { setup } from 'xstate';
 import { type CreatedFacts, dayOf } from '../../../actors/portal/document-index.ts';
 import { makeReportHandler } from '../../../actors/portal/effects/make-report.ts';
+import { ReportWriter } from '../../../actors/portal/report-writer.ts';
 import { Reports, reportDefinition } from '../../../actors/portal/reports.ts';
 import { REPORT_KEPT } from '../../../machines/report.ts';
 import type { ActorDefinition, Json } from '../../../runtime/index.ts';
+import { folderFor } from '../../runtime/folder.ts';
 import { type Room, room } from '../uploads/room.ts';
 
 /** As much of a document as reports see. */
@@ -215,4 +218,19 @@ test('a report that was promised is made after a restart', async (t) => {
   const waiting = again.reports.file(...partsOf(location));
   again.runtime.start();
   t.is((await sheetOf((await waiting).path))[1]?.[1], 'kept');
+});
+
+test('more lines of a report are asked for only when those before are on the disk, so that memory stays bounded', async (t) => {
+  const path = join(folderFor(t), 'many.xlsx');
+  const writer = new ReportWriter(path);
+  t.teardown(() => writer.close());
+  for (let piece = 0; piece < 100; piece++) {
+    const lines = Array.from({ length: 256 }, () => crypto.randomUUID()).map(
+      (id) => [id, 'Contract', 'Acme', 'Script', 0, 0, 'Pending', false, 0] as const,
+    );
+    await writer.write(lines);
+  }
+  const written = statSync(path).size;
+  await writer.end();
+  t.true(written > 0.9 * statSync(path).size, `${written} of ${statSync(path).size}`);
 });
