@@ -26,6 +26,7 @@ async function differences(world: RandomWorld): Promise<readonly string[]> {
   const holders = new Map<string, string>();
   const told = new Map<string, { all: number; dropped: number }>();
   const pendingTells = new Map<string, number>();
+  const deadlines = await world.store.dueTimers(Number.MAX_SAFE_INTEGER, 10_000);
   for (const actor of actors) {
     const { kind, id } = actor.address;
     const chart = world.charts[Number(kind.slice(1))];
@@ -47,6 +48,8 @@ async function differences(world: RandomWorld): Promise<readonly string[]> {
       String(armed) === String([...model.timers].sort()),
       `deadlines ${armed}, not ${[...model.timers]}`,
     );
+    const stored = deadlines.filter((one) => one.actor.kind === kind && one.actor.id === id);
+    expect(String(stored.map(({ due }) => due).sort()) === String(armed), 'other deadlines are stored');
     expect(actor.journalLength === model.notes, 'another number of notes');
     expect((await world.store.journal(actor.address)).length === model.notes, 'another journal');
     if (model.name !== undefined) {
