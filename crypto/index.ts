@@ -37,6 +37,7 @@ export {
   type SerializedSigner,
   serializeSigner,
 } from './keys/transfer.ts';
+export { isShowable } from './pades/appearance/shown-text.ts';
 export {
   type ComposedPdf,
   type ComposeRequest,

@@ -2,7 +2,7 @@
  * The signature manifest: pages that say what the document is, who signed it, when and on what evidence, and how that
  * is checked.
  */
-import { type DrawnItem, type DrawnPage, textWidth, wrapText } from '../../crypto/index.ts';
+import { type DrawnItem, type DrawnPage, isShowable, textWidth, wrapText } from '../../crypto/index.ts';
 import { codeCells } from './rendition-code.ts';
 import type { RenditionModel, RenditionPerson } from './rendition-model.ts';
 import {
@@ -38,12 +38,20 @@ export function manifestPages(model: RenditionModel): readonly DrawnPage[] {
   head(sheet, model, words);
   sheet.heading(words.people);
   for (const person of model.people) block(sheet, person, words);
+  if (!model.people.every(isReadable) || !isShowable(model.document.name)) {
+    for (const line of wrapText(words.boxes, SIZE, INNER)) sheet.text(line, SIZE, LEADING, GREY);
+  }
   const pages = sheet.pages;
   return pages.map((items, index) => ({
     width: WIDTH,
     height: HEIGHT,
     items: [...items, ...foot(model, words, index + 1, pages.length)],
   }));
+}
+
+/** Nothing that is shown of a person is boxes. */
+function isReadable({ name, title, evidence }: RenditionPerson): boolean {
+  return [name, title ?? '', evidence?.typedName ?? ''].every(isShowable);
 }
 
 function head(sheet: Sheet, { document }: RenditionModel, words: RenditionWords): void {
@@ -101,6 +109,7 @@ function rowsOf(person: RenditionPerson, words: RenditionWords): readonly Row[] 
       : '',
   ].filter((text) => text !== '');
   const rows: readonly (readonly [label: string, value: string | null | undefined])[] = [
+    [words.letters, isShowable(person.name) ? null : codePoints(person.name)],
     [words.identifier, person.identifier],
     [words.email, person.email],
     [words.capacity, person.title],
@@ -119,6 +128,13 @@ function rowsOf(person: RenditionPerson, words: RenditionWords): readonly Row[] 
   return rows.flatMap(([label, value]): Row[] =>
     value === null || value === undefined || value === '' ? [] : [[label, value.slice(0, LONGEST)]],
   );
+}
+
+/** `王` → `U+738B`: exact in any font, where a likeness in other letters would be a guess. */
+function codePoints(text: string): string {
+  return [...text]
+    .map((letter) => `U+${(letter.codePointAt(0) ?? 0).toString(16).toUpperCase().padStart(4, '0')}`)
+    .join(' ');
 }
 
 function foot(

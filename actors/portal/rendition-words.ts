@@ -36,6 +36,9 @@ export interface RenditionWords {
   readonly issuer: string;
   readonly thumbprint: string;
   readonly timestamp: string;
+  /** Where a name has letters that can only be drawn as boxes. */
+  readonly letters: string;
+  readonly boxes: string;
   /** Below each page. */
   readonly footer: string;
   readonly signedBy: string;
@@ -88,6 +91,9 @@ const ENGLISH: RenditionWords = {
   issuer: 'Issued by',
   thumbprint: 'SHA-256 of the certificate',
   timestamp: 'Time-stamp',
+  letters: 'Letters of the name',
+  boxes:
+    'A box stands for a letter that the font of this page has not. Copied or read aloud, the text has the letter itself.',
   footer: 'Signed document. Validation key {}. Check it at {}',
   signedBy: 'Signed by {}',
   check: 'To check this document, open the address below or scan the code, and compare what is shown there.',
@@ -138,6 +144,9 @@ const PORTUGUESE: RenditionWords = {
   issuer: 'Emitido por',
   thumbprint: 'SHA-256 do certificado',
   timestamp: 'Carimbo do tempo',
+  letters: 'Letras do nome',
+  boxes:
+    'Um quadrado representa uma letra que a fonte desta página não tem. Copiado ou lido em voz alta, o texto tem a própria letra.',
   footer: 'Documento assinado. Chave de validação {}. Verifique em {}',
   signedBy: 'Assinado por {}',
   check: 'Para verificar este documento, abra o endereço abaixo ou leia o código e compare o que é exibido.',
@@ -188,6 +197,9 @@ const SPANISH: RenditionWords = {
   issuer: 'Emitido por',
   thumbprint: 'SHA-256 del certificado',
   timestamp: 'Sello de tiempo',
+  letters: 'Letras del nombre',
+  boxes:
+    'Un cuadrado representa una letra que la fuente de esta página no tiene. Copiado o leído en voz alta, el texto tiene la letra misma.',
   footer: 'Documento firmado. Clave de validación {}. Compruébelo en {}',
   signedBy: 'Firmado por {}',
   check:

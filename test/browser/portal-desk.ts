@@ -14,8 +14,8 @@ import type {
   StoredFile,
   ValidationRecord,
 } from '../../actors/portal/api.ts';
-import { fingerprintOf } from '../../crypto/certificates/certificate.ts';
 import { beginPades, finishPades } from '../../crypto/pades/two-steps.ts';
+import { signerOfCertificate } from '../../crypto/two-steps/foreign-signer.ts';
 import type { BegunSigning, SignerIdentity } from '../../crypto/types.ts';
 import { portalPageRoutes } from '../../http/portal/pages/routes.ts';
 import { portalRoute } from '../../http/portal/route.ts';
@@ -47,6 +47,8 @@ export interface DeskOptions {
   readonly embedOrigins?: readonly string[];
   /** @default three pages of PDF */
   readonly file?: Buffer;
+  /** Everything that pages ask for fails. @default false */
+  readonly isBroken?: boolean;
   /** Of the check page. */
   readonly record?: ValidationRecord;
   /** Of the marks page: the request, and the file. */
@@ -97,9 +99,12 @@ export async function openDesk(t: ExecutionContext, options: DeskOptions = {}): 
   };
   const signing: PortalSigning = {
     page: async (key, ticket) => {
+      if (options.isBroken === true) throw new Error('The desk is out of order.');
       const state = key === KEY ? STATE_TICKET.exec(ticket)?.[1] : undefined;
       if (state !== undefined) return viewOf(documentId, { ...options, state: state as PageState });
-      return key === KEY && ticket === TICKET ? view : { state: 'unknown', embedOrigins: [] };
+      return key === KEY && ticket === TICKET
+        ? now(view, done, signed)
+        : { state: 'unknown', embedOrigins: [] };
     },
     pageContent: async (key, ticket) => {
       checkAccess({ by: 'ticket', key, ticket });
@@ -156,6 +161,7 @@ export async function openDesk(t: ExecutionContext, options: DeskOptions = {}): 
     signing,
     validation: {
       byKey: async (_tenant: unknown, key: string) => {
+        if (options.isBroken === true) throw new Error('The desk is out of order.');
         if (options.record === undefined || key !== KEY) throw new PortalRefusal('DocumentInvalidKey');
         return options.record;
       },
@@ -220,6 +226,21 @@ async function serve(
   return (await server.listen()).url;
 }
 
+/** As the portal would show it after what the participant did. */
+function now(view: SigningPageView, done: readonly Done[], signed: string | undefined): SigningPageView {
+  const acts = done.map(({ what }) => what);
+  const isRefused = acts.includes('refusal');
+  const isDone = acts.includes('electronic') || acts.includes('approval') || signed !== undefined;
+  if (!isRefused && !isDone) return view;
+  return {
+    ...view,
+    state: isRefused ? 'refused' : 'done',
+    participants: (view.participants ?? []).map((one) =>
+      one.isYou ? { ...one, status: isRefused ? 'Refused' : 'Completed' } : one,
+    ),
+  };
+}
+
 function viewOf(documentId: string, options: DeskOptions): SigningPageView {
   const participant = {
     id: randomUUID() as UserId,
@@ -277,13 +298,5 @@ function identityOf(certificate: Buffer): SignerIdentity | undefined {
   const { issuing } = pki();
   const parsed = new X509Certificate(certificate);
   if (!parsed.verify(new X509Certificate(issuing.certificate).publicKey)) return undefined;
-  const { asymmetricKeyType, asymmetricKeyDetails } = parsed.publicKey;
-  const isRsa = asymmetricKeyType === 'rsa';
-  return {
-    certificate,
-    chain: [issuing.certificate],
-    keyType: isRsa ? 'rsa' : 'ec',
-    keyBits: isRsa ? (asymmetricKeyDetails?.modulusLength ?? 0) : 256,
-    fingerprint: fingerprintOf(certificate),
-  };
+  return signerOfCertificate(certificate, [issuing.certificate]);
 }

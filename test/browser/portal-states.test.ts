@@ -73,6 +73,24 @@ test.serial(
   },
 );
 
+test.serial(
+  'a fault of ours is told in a page, in the language of its reader, with a number to ask by',
+  async (t) => {
+    const desk = await openDesk(t, { isBroken: true });
+    const visited = await visit(t, desk.url, { locale: 'pt-BR' });
+    if (visited === undefined) return;
+    const { page } = visited;
+    for (const path of [desk.signPath, desk.embedPath, `/check/${KEY}`]) {
+      const answer = await page.goto(`${desk.url}${path}`);
+      t.is(answer?.status(), 500, path);
+      await page.getByRole('heading', { name: 'Algo deu errado' }).waitFor();
+      await page.getByText(/^Referência: \S+$/).waitFor();
+      t.false((await page.content()).includes('out of order'), path);
+      await assertAccessible(t, page, path);
+    }
+  },
+);
+
 const OK = { isValid: true, passedChecks: [], errors: [], warnings: [] };
 
 const RECORD: ValidationRecord = {

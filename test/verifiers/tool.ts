@@ -32,12 +32,13 @@ const PACKAGES = {
   gs: 'ghostscript',
   soffice: 'libreoffice-writer',
   strace: 'strace',
+  zbarimg: 'zbar-tools',
 } as const;
 
 export type ToolName = keyof typeof PACKAGES;
 
 /** Large packages that only make more samples: missing, they are skipped everywhere, and the log says so. */
-const OPTIONAL: ReadonlySet<ToolName> = new Set(['gs', 'soffice', 'keytool']);
+const OPTIONAL: ReadonlySet<ToolName> = new Set(['gs', 'soffice', 'keytool', 'zbarimg']);
 
 const present = new Map<ToolName, boolean>();
 

@@ -43,6 +43,12 @@ function visible(line: string): string {
     .replace(/\p{Default_Ignorable_Code_Point}/gu, '');
 }
 
+/** Whether every letter can be seen as what it is, and none is a box. */
+export function isShowable(text: string): boolean {
+  const font = bundledFont();
+  return [...visible(text)].every((letter) => font.glyph(letter.codePointAt(0) ?? MISSING) !== undefined);
+}
+
 /** The letters of one document: what is shown with them uses one subset of the font. */
 export class TextFont {
   readonly ascent: number;
@@ -64,10 +70,10 @@ export class TextFont {
     let width = 0;
     for (const letter of leftToRight(visible(text))) {
       const asked = letter.codePointAt(0) ?? MISSING;
-      const character = font.glyph(asked) === undefined ? MISSING : asked;
-      const glyph = font.glyph(character) ?? 0;
-      const number = this.#numbers.get(character) ?? this.#glyphs.push(glyph) - 1;
-      this.#numbers.set(character, number);
+      const glyph = font.glyph(asked) ?? font.glyph(MISSING) ?? 0;
+      // A box, too, leads back to its own character: who copies the line, or has it read out, gets what was meant.
+      const number = this.#numbers.get(asked) ?? this.#glyphs.push(glyph) - 1;
+      this.#numbers.set(asked, number);
       glyphs += hex(number);
       width += font.width(glyph);
     }

@@ -306,3 +306,31 @@ test('the manifest names who approved beside who signed, and the capacity they a
   const text = await textOf((await get(room, id, 'SignaturesManifest')).path);
   t.regex(text, /Eve – Approval[\s\S]*Legal counsel[\s\S]*Ana – Electronic signature/);
 });
+
+test('the code of the manifest leads a reader of codes to the page that checks the document', async (t) => {
+  if (!requireTool(t, 'mutool', 'zbarimg')) return;
+  const { room, id, document } = await signedByAna();
+  const { path } = await get(room, id, 'SignaturesManifest');
+  const picture = `${path}.${process.pid}.png`;
+  t.teardown(() => rmSync(picture, { force: true }));
+  await runTool('mutool', ['draw', '-q', '-r', '150', '-o', picture, path, '1']);
+  const { stdout } = await runTool('zbarimg', ['-q', '--raw', picture]);
+  t.regex(stdout, new RegExp(`^https?://\\S+/check/${document.key}\n$`));
+});
+
+test('a name in letters that the font has not is told by their numbers, and copied as it is', async (t) => {
+  if (!requireTool(t, 'pdftotext')) return;
+  const room = await theRoom();
+  const name = '王小明';
+  const user = { name, email: 'wang@example.org' };
+  const id = await room.create([signer('Wang', 1, { user }), signer('Bob', 2)], {
+    files: [await room.file('x.pdf', pages())],
+  });
+  await room.sign(id, 'wang@example.org', { typedName: name });
+  await room.until(id, ({ hasSignature }) => hasSignature);
+  const { path } = await get(room, id, 'SignaturesManifest');
+  const text = await textOf(path);
+  t.true(text.includes('U+738B U+5C0F U+660E'), text);
+  t.true(text.includes('A box stands for a letter'), text);
+  t.true(text.includes(name), 'the text of the page is boxes');
+});
