@@ -36,6 +36,8 @@ export class Committer {
   #inWork: Waiting[] = [];
   #scheduled = false;
   #sending = false;
+  /** Groups whose steps are being answered. */
+  #answering = 0;
   /**
    * Steps that go without waiting for the end of the turn. Those who were answered together often send their next steps
    * together: half of these can be written while the others are still computed.
@@ -169,6 +171,7 @@ export class Committer {
     const group = this.#inWork.splice(0, refusals.length);
     this.#early = group.length >= MANY ? group.length >> 1 : Number.POSITIVE_INFINITY;
     this.#written(message.gone, message.serial);
+    this.#answering += 1;
     try {
       const after = this.#faults.at('store.group.committed.before-reply');
       if (after !== undefined) await after;
@@ -176,12 +179,13 @@ export class Committer {
     } catch (error) {
       reject(group, error);
     }
+    this.#answering -= 1;
     this.#rest();
   }
 
   /** Nothing to do: ends the thread if that was asked for. */
   #rest(): void {
-    if (this.#sending || this.#inWork.length > 0 || this.#queue.length > 0) return;
+    if (this.#sending || this.#answering > 0 || this.#inWork.length > 0 || this.#queue.length > 0) return;
     if (this.#closing === undefined) this.#link.release();
     else this.#link.post({ type: 'close' });
   }

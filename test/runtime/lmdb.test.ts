@@ -2,11 +2,13 @@
 import { once } from 'node:events';
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import type { Worker } from 'node:worker_threads';
+import { MessageChannel, type Worker } from 'node:worker_threads';
 import test, { type ExecutionContext } from 'ava';
 import { type ActorStore, Faults, openLmdbStore } from '../../runtime/index.ts';
 import { Committer } from '../../runtime/store/lmdb-committer.ts';
-import { startWriter } from '../../runtime/store/lmdb-link.ts';
+import { startWriter, type WriterLink } from '../../runtime/store/lmdb-link.ts';
+import { stepText } from '../../runtime/store/lmdb-step-text.ts';
+import type { FromWriter, ToWriter } from '../../runtime/store/lmdb-wire.ts';
 import { A, B, effectOf, stepOf } from '../contract/steps.ts';
 import { folderFor } from './folder.ts';
 
@@ -117,6 +119,66 @@ test.serial(
     await again.close();
   },
 );
+
+test('groups that have arrived, also from another thread, go into one transaction, which answers each sender', async (t) => {
+  const link = startWriter(folderFor(t));
+  const { port1: ours, port2: theirs } = new MessageChannel();
+  const main: FromWriter[] = [];
+  const closed = new Promise<void>((resolve) => {
+    link.onMessage((message) => (message.type === 'closed' ? resolve() : main.push(message)));
+  });
+  const group = (id: string): ToWriter => ({
+    type: 'group',
+    writes: [stepText(stepOf({ kind: 'job', id }, 0))],
+    fault: undefined,
+  });
+  // All of it is there before the thread has begun to listen.
+  ours.postMessage(group('theirs'));
+  link.post({ type: 'attach', thread: 1, port: theirs }, [theirs]);
+  for (const id of ['first', 'second', 'first']) link.post(group(id));
+  const [answer] = await once(ours, 'message');
+  t.deepEqual(answer, { type: 'done', refusals: [null], gone: [], serial: 1 });
+  link.post({ type: 'close' });
+  await closed;
+  const done = main.filter(({ type }) => type === 'done');
+  t.deepEqual(done, [
+    { type: 'done', refusals: [null, null, { ok: false, because: 'stale' }], gone: [], serial: 0 },
+  ]);
+  const foreign = main.filter(({ type }) => type === 'foreign');
+  t.like(foreign, [{ groups: [{ thread: 1, serial: 1, gone: [] }] }]);
+});
+
+test('those who are answered together need not all be computed before the first of them are written', async (t) => {
+  const posted: number[] = [];
+  let answer: (message: FromWriter) => void = () => {};
+  const link: WriterLink = {
+    post: (message) => void (message.type === 'group' && posted.push(message.writes.length)),
+    onMessage: (take) => {
+      answer = take;
+    },
+    onEnd() {},
+    hold() {},
+    release() {},
+  };
+  const committer = new Committer(
+    link,
+    new Faults(),
+    () => {},
+    () => {},
+  );
+  const commit = (count: number) =>
+    Array.from({ length: count }, (_, n) => committer.commit(stepOf({ kind: 'job', id: `${n}` }, 0)));
+  const first = commit(32);
+  t.deepEqual(posted, [], 'at first all of one turn go together');
+  await new Promise((resolve) => setImmediate(resolve));
+  t.deepEqual(posted, [32]);
+  answer({ type: 'done', refusals: first.map(() => null), gone: [], serial: 0 });
+  t.true((await Promise.all(first)).every(({ ok }) => ok));
+  void commit(40);
+  t.deepEqual(posted, [32, 16, 16]);
+  await new Promise((resolve) => setImmediate(resolve));
+  t.deepEqual(posted, [32, 16, 16, 8]);
+});
 
 test('a store that is closed as planned is not reported as lost', async (t) => {
   const lost: string[] = [];
