@@ -304,4 +304,6 @@ export type DocumentEffect =
       readonly timestamp: boolean;
     }
   | { readonly do: 'notify'; readonly notices: readonly Notice[] }
-  | { readonly do: 'announce'; readonly events: readonly DocumentEvent[] };
+  | { readonly do: 'announce'; readonly events: readonly DocumentEvent[] }
+  /** What a deleted document knew its files by is still known. */
+  | { readonly do: 'forgetFiles' };

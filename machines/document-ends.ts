@@ -89,7 +89,7 @@ export const remove =
     return {
       context,
       to: 'Deleted',
-      effects: announcing(event),
+      effects: [...announcing(event), { do: 'forgetFiles' }],
       note: 'Deleted.',
       disarm: ['expiry', 'again', 'reservation'],
     };

@@ -43,12 +43,12 @@
  * | Canceled      | RESERVATION_OVER    | Canceled      |                          |                         |
  * | Canceled      | TRY_AGAIN           | Canceled      | applySignature           |                         |
  * | Canceled      | RETRY               | Canceled      | applySignature           |                         |
- * | Pending       | DELETE              | Deleted       | announce                 |                         |
- * | FlowConcluded | DELETE              | Deleted       | announce                 |                         |
- * | Concluded     | DELETE              | Deleted       | announce                 |                         |
- * | Refused       | DELETE              | Deleted       | announce                 |                         |
- * | Canceled      | DELETE              | Deleted       | announce                 |                         |
- * | Expired       | DELETE              | Deleted       | announce                 |                         |
+ * | Pending       | DELETE              | Deleted       | announce, forgetFiles    |                         |
+ * | FlowConcluded | DELETE              | Deleted       | announce, forgetFiles    |                         |
+ * | Concluded     | DELETE              | Deleted       | announce, forgetFiles    |                         |
+ * | Refused       | DELETE              | Deleted       | announce, forgetFiles    |                         |
+ * | Canceled      | DELETE              | Deleted       | announce, forgetFiles    |                         |
+ * | Expired       | DELETE              | Deleted       | announce, forgetFiles    |                         |
  * | Pending       | MOVE                | Pending       |                          |                         |
  * | FlowConcluded | MOVE                | FlowConcluded |                          |                         |
  * | Concluded     | MOVE                | Concluded     |                          |                         |

@@ -4,11 +4,13 @@
  * | from   | event       | to      | effects |
  * |--------|-------------|---------|---------|
  * | Unused | USE         | Used    |         |
+ * | Unused | FORGET      | Expired |         |
  * | Unused | after 24 h  | Expired |         |
  * | Used   | USE         | Used    |         |
+ * | Used   | FORGET      | Expired |         |
  * | Used   | after 7 d   | Expired |         |
  *
- * Each use begins the seven days anew. Expired is no state that is kept: the actor ends. The file itself stays as
+ * Each use begins the seven days anew. FORGET comes with the deletion of the last document that was made of it. Expired is no state that is kept: the actor ends. The file itself stays as
  * long as a document refers to it.
  *
  * Source: portal-gaps §4, "Upload lifetime and reuse"; the seven days are ours.
@@ -37,7 +39,7 @@ export interface UploadContext {
   readonly createdAt: Millis;
 }
 
-export type UploadEvent = { readonly type: 'USE'; readonly at: Millis };
+export type UploadEvent = { readonly type: 'USE' | 'FORGET'; readonly at: Millis };
 
 export const uploadMachine = setup({
   types: { context: {} as UploadContext, input: {} as UploadContext, events: {} as UploadEvent },
@@ -47,11 +49,11 @@ export const uploadMachine = setup({
   initial: 'Unused',
   states: {
     Unused: {
-      on: { USE: 'Used' },
+      on: { USE: 'Used', FORGET: UPLOAD_EXPIRED },
       after: { [UNUSED_LIFETIME]: UPLOAD_EXPIRED },
     },
     Used: {
-      on: { USE: { target: 'Used', reenter: true } },
+      on: { USE: { target: 'Used', reenter: true }, FORGET: UPLOAD_EXPIRED },
       after: { [USED_LIFETIME]: UPLOAD_EXPIRED },
     },
     [UPLOAD_EXPIRED]: {},

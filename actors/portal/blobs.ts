@@ -241,6 +241,22 @@ export class Blobs {
     return { removed, bytes };
   }
 
+  /** Removes these, where nobody counts them; those that were put here too lately are given back. */
+  async sweepSome(
+    store: Pick<ActorStore, 'counters' | 'flushed'>,
+    blobs: readonly Pick<BlobRef, 'sha256'>[],
+  ): Promise<readonly string[]> {
+    const before = this.#parts.clock.now() - UNCOUNTED_GRACE;
+    const left: string[] = [];
+    for (const sha256 of new Set(blobs.map((blob) => blob.sha256))) {
+      const path = this.pathOf({ sha256 });
+      if ((await this.#sweepOne(store, path, sha256, before)) !== undefined) continue;
+      if ((await stat(path).catch(() => undefined)) !== undefined && !(await isCounted(store, sha256)))
+        left.push(sha256);
+    }
+    return left;
+  }
+
   async #sweepIncoming(): Promise<void> {
     const before = this.#parts.clock.now() - INCOMING_GRACE;
     for (const name of await readdir(this.#incoming)) {
@@ -271,9 +287,17 @@ export class Blobs {
   }
 }
 
-async function isCounted(store: Pick<ActorStore, 'counters'>, sha256: string): Promise<boolean> {
+/** How many references to a file are stored. */
+export async function countOf(
+  store: Pick<ActorStore, 'counters'>,
+  { sha256 }: Pick<BlobRef, 'sha256'>,
+): Promise<number> {
   const name = counterName(sha256);
-  return ((await store.counters(name))[name] ?? 0) > 0;
+  return (await store.counters(name))[name] ?? 0;
+}
+
+async function isCounted(store: Pick<ActorStore, 'counters'>, sha256: string): Promise<boolean> {
+  return (await countOf(store, { sha256 })) > 0;
 }
 
 /** Bytes on their way into a file, hashed as they pass. */

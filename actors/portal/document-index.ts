@@ -258,7 +258,7 @@ function generationCounters(document: DocumentActor): { readonly [name: string]:
 }
 
 /** Every file the document needs, one entry per reference. */
-function blobsOf(context: DocumentContext): readonly BlobRef[] {
+export function blobsOf(context: DocumentContext): readonly BlobRef[] {
   const { file, parts, current, signatures, accepted, reservations, made, attachments } = context;
   const found = [
     file.blob,

@@ -34,6 +34,7 @@ import { DocumentService } from './documents.ts';
 import { applySignatureHandler } from './effects/apply-signature.ts';
 import { concludeHandler } from './effects/conclude.ts';
 import { emptyFolderHandler } from './effects/empty-folder.ts';
+import { forgetFilesHandler } from './effects/forget-files.ts';
 import { generateDocumentsHandler } from './effects/generate-documents.ts';
 import { makeReportHandler } from './effects/make-report.ts';
 import { Folders } from './folders.ts';
@@ -151,7 +152,9 @@ export class Portal implements PortalService, HostedService {
       if (runtime === undefined) throw new Error('The portal is not open yet.');
       return runtime.system;
     };
-    let making: { readonly uploads: Uploads; readonly creation: DocumentCreation } | undefined;
+    let making:
+      | { readonly uploads: Uploads; readonly creation: DocumentCreation; readonly sweeping: BlobSweeping }
+      | undefined;
     const opened = () => {
       if (making === undefined) throw new Error('The portal is not open yet.');
       return making;
@@ -177,6 +180,7 @@ export class Portal implements PortalService, HostedService {
           documentKind: DOCUMENT,
         }),
         makeReport: makeReportHandler({ store, blobs }),
+        forgetFiles: forgetFilesHandler({ system, store, sweeping: () => opened().sweeping }),
         generateDocuments: generateDocumentsHandler({
           ...{ system, clock, blobs, pool },
           uploads: () => opened().uploads,
@@ -240,7 +244,8 @@ export class Portal implements PortalService, HostedService {
         const creation = new DocumentCreation({
           ...{ system: actors, clock, ids, faults, order, files, folders, plans },
         });
-        making = { uploads, creation };
+        const sweeping = new BlobSweeping({ blobs, segmented, store, clock, log });
+        making = { uploads, creation, sweeping };
         const documents = new DocumentService({
           ...{ system: actors, store, clock, directory, files, folders, links, plans, creation },
           contents: renditions,
@@ -261,7 +266,7 @@ export class Portal implements PortalService, HostedService {
           reports,
           users: new UserDirectory({ system: actors, store, clock, ids }),
           idempotency: new RepeatedRequests({ system: actors, store, ids, faults }),
-          sweeping: new BlobSweeping({ blobs, segmented, store, clock, log }),
+          sweeping,
           validation: new Validation({ documents: directory, described, uploads }),
           savedFlows: new SavedFlowService({ system: actors, store, clock, ids }),
           generations: new Generations({ system: actors, store, clock, ids, blobs, uploads, creation }),
