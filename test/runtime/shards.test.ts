@@ -244,7 +244,10 @@ test.serial(
 );
 
 test.serial('a shard that cannot keep a thread gives up aloud', async (t) => {
-  const { runtime, lost } = await world(t, { parts: 'data:text/javascript,throw new Error("broken parts")' });
+  const { runtime, lost } = await world(t, {
+    parts: 'data:text/javascript,throw new Error("broken parts")',
+    losses: { restarts: 2 },
+  });
   const told = runtime.system.create(address(1), {}).catch(() => {});
   const end = Date.now() + 20_000;
   while (lost.length === 0 && Date.now() < end) await systemClock.sleep(20);
