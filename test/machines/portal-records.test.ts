@@ -2,6 +2,7 @@
 import test from 'ava';
 import type { AnyStateMachine } from 'xstate';
 import { FOLDER_REMOVED, folderMachine } from '../../machines/folder.ts';
+import { generationMachine } from '../../machines/generation.ts';
 import { marksSessionMachine } from '../../machines/marks-session.ts';
 import {
   LIVE_SECRETS,
@@ -42,7 +43,7 @@ const CASES: readonly Case[] = [
     file: 'machines/upload.ts',
     machine: uploadMachine,
     input: { ...owner, name: 'a.pdf', contentType: 'application/pdf', blob, md5: 'x' },
-    events: { USE: {} },
+    events: { USE: {}, FORGET: {} },
   },
   {
     file: 'machines/segmented-upload.ts',
@@ -89,6 +90,12 @@ const CASES: readonly Case[] = [
     machine: reportMachine,
     input: { from: null, to: null, createdAt: 1 },
     events: { MADE: { blob, rows: 1 }, FAILED: { code: 'x', message: 'y' } },
+  },
+  {
+    file: 'machines/generation.ts',
+    machine: generationMachine,
+    input: { organization: { id: 'o-1', name: 'O' }, createdBy: by, createdAt: 1, total: 1 },
+    events: { MADE: {}, FAILED: { code: 'x', message: 'y' } },
   },
 ];
 
