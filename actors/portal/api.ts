@@ -42,7 +42,12 @@ export type ApplicationRole = 'Normal' | 'Monitor' | 'Administrator';
 
 /** The application a key stands for. */
 export interface Tenant {
-  readonly organization: { readonly id: OrganizationId; readonly name: string };
+  readonly organization: {
+    readonly id: OrganizationId;
+    readonly name: string;
+    /** Its registration number; absent = it has none. */
+    readonly identifier?: string | undefined;
+  };
   readonly application: {
     readonly id: ApplicationId;
     readonly name: string;

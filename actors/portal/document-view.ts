@@ -4,9 +4,11 @@ import type { DocumentListItem, DocumentView, FolderView } from './api.ts';
 import { type DocumentActor, statusOf } from './document-index.ts';
 import { hasSignature } from './document-reader.ts';
 
+/** @param identifier of its organization */
 export function documentView(
   document: DocumentActor & { readonly revision: number },
   folder: FolderView | null,
+  identifier: string | undefined,
 ): DocumentView {
   const { context } = document;
   const { file, processingError } = context;
@@ -22,7 +24,7 @@ export function documentView(
     hasSignature: hasSignature(context),
     isEnvelope: context.isEnvelope,
     createdBy: context.createdBy,
-    organization: context.organization,
+    organization: { ...context.organization, identifier },
     folder,
     statusUpdatedBy: context.statusUpdatedBy,
     statusUpdateReason: context.statusUpdateReason,

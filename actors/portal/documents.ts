@@ -85,7 +85,7 @@ export class DocumentService implements PortalDocuments {
     await this.#present(tenant, id);
     const document = await this.#parts.directory.byId(id);
     if (document === undefined) throw new PortalRefusal('DocumentNotFound');
-    return documentView(document, await this.#folderOf(tenant, document));
+    return documentView(document, await this.#folderOf(tenant, document), tenant.organization.identifier);
   }
 
   async list(tenant: Tenant, query: DocumentQuery): Promise<Page<DocumentListItem>> {

@@ -124,7 +124,10 @@ export class TenantDirectory implements Tenants {
 function knownOf(id: OrganizationId, organization: OrganizationContext, application: Application): Known {
   return {
     tenant: {
-      organization: { id, name: organization.name },
+      organization: {
+        ...{ id, name: organization.name },
+        ...(organization.identifier !== null && { identifier: organization.identifier }),
+      },
       application: { id: application.id, name: application.name, role: application.role },
     },
     secrets: application.secrets.map((secret) => ({

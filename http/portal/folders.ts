@@ -67,10 +67,10 @@ export function folderRoutes(folders: PortalFolders): readonly AnyRoute[] {
       refusals: ['FolderNotFound'],
       async handle({ tenant, params }) {
         const folder = await folders.get(tenant, folderId(params.id));
-        const { id: organization, name } = tenant.organization;
+        const { id: organization, name, identifier = null } = tenant.organization;
         return json(200, {
           ...folderBody(folder),
-          organization: { id: organization, name, identifier: null, owner: null },
+          organization: { id: organization, name, identifier, owner: null },
         });
       },
     }),

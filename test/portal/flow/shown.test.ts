@@ -102,3 +102,16 @@ test.serial('a signature that was begun is completed by its token alone, under i
   );
   await refusedAs(t, 'InvalidTicket', complete(key));
 });
+
+test('a document shows the registration number of its organization, as settings have it', async (t) => {
+  const room = await flowRoom(t, {
+    tenants: {
+      organizations: [{ name: 'Org', identifier: '12.345' }],
+      applications: [
+        { organization: 'Org', application: 'App', role: 'Normal', secret: 's'.repeat(64), from: 'kept' },
+      ],
+    },
+  });
+  const { organization } = await room.get(await room.create([signer('Ana')]));
+  t.deepEqual(organization, { id: room.tenant.organization.id, name: 'Org', identifier: '12.345' });
+});
