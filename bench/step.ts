@@ -41,7 +41,7 @@ async function run(context: BenchContext): Promise<void> {
       ours.push(await measureWaiting(settings.seconds, inFlight, () => runtime.step()));
     }
     await plain.close();
-    context.verified('the store, opened again', await runtime.verify());
+    context.verified('the store, opened again', await runtime.verify(settings.damage));
     const limit = `plain LMDB, ${inFlight} in flight`;
     context.limit({ name: limit, value: middle(bare).perSecond, unit: '/s' });
     context.figure({

@@ -23,8 +23,16 @@ export interface CensusLine {
 type Shape = Pick<StoredActor, 'address' | 'version' | 'state'>;
 type Facts = Pick<Step, 'rows' | 'counters'>;
 
-export function censusName({ address, version, state }: Shape): string {
-  return `${CENSUS_PREFIX}${address.kind}/${version}/${state}`;
+/** Names by state, kind and version, of which there are few: made for each step they would cost more than all else here. */
+const names = new Map<string, { readonly kind: string; readonly version: number; readonly name: string }[]>();
+
+export function censusName({ address: { kind }, version, state }: Shape): string {
+  const ofState = names.get(state) ?? [];
+  const known = ofState.find((one) => one.kind === kind && one.version === version);
+  if (known !== undefined) return known.name;
+  const name = `${CENSUS_PREFIX}${kind}/${version}/${state}`;
+  names.set(state, [...ofState, { kind, version, name }]);
+  return name;
 }
 
 export function censusRow({ address, state }: Shape): Row {
@@ -40,8 +48,9 @@ export function withCensus<Given extends Facts>(
   const moved = before?.state !== after?.state;
   // Most steps end here; the names below are built for the others only.
   if (!moved && before?.version === after?.version) return facts;
-  const from = before && censusName(before);
-  const to = after && censusName(after);
+  const counters: { [name: string]: number } = { ...facts.counters };
+  if (before) counters[censusName(before)] = -1;
+  if (after) counters[censusName(after)] = 1;
   const { put, remove } = facts.rows;
   return {
     ...facts,
@@ -49,11 +58,7 @@ export function withCensus<Given extends Facts>(
       put: moved && after ? [...put, censusRow(after)] : put,
       remove: moved && before ? [...remove, censusRow(before)] : remove,
     },
-    counters: {
-      ...facts.counters,
-      ...(from !== undefined && { [from]: -1 }),
-      ...(to !== undefined && { [to]: 1 }),
-    },
+    counters,
   };
 }
 

@@ -154,7 +154,8 @@ export class Host implements ActorHost {
     return this.#post(address, async () => {
       const key = addressKey(address);
       const definition = this.#definition(address);
-      if ((await this.#load(key, address)) !== undefined) return { accepted: false, because: 'exists' };
+      if ((this.#cache.get(key) ?? (await this.#load(key, address))) !== undefined)
+        return { accepted: false, because: 'exists' };
       const first = firstStep(definition, address, input, { now: this.#parts.clock.now() });
       const outcome = await this.#commit(key, this.#withLanes(first));
       return outcome === 'again' ? { accepted: false, because: 'exists' } : outcome;
@@ -216,9 +217,8 @@ export class Host implements ActorHost {
     return outcome;
   }
 
+  /** Of an actor that is not in the cache. */
   async #load(key: string, address: ActorAddress): Promise<StoredActor | undefined> {
-    const cached = this.#cache.get(key);
-    if (cached !== undefined) return cached;
     const stored = await this.#parts.store.load(address);
     if (stored !== undefined) this.#cache.set(key, stored);
     return stored;
@@ -228,7 +228,7 @@ export class Host implements ActorHost {
     const definition = this.#definition(address);
     const key = addressKey(address);
     for (let tries = 0; tries < RECOMPUTE_LIMIT; tries++) {
-      const stored = await this.#load(key, address);
+      const stored = this.#cache.get(key) ?? (await this.#load(key, address));
       if (stored === undefined) return { accepted: false, because: 'unknown-actor' };
       const early = earlyAnswer(stored, delivery);
       if (early !== undefined) return early;
@@ -239,7 +239,15 @@ export class Host implements ActorHost {
         settles: delivery.settles,
         timer: delivery.timer,
       };
-      const step = await this.#compute(definition, key, stored, { ...event, at: now }, context);
+      const stamped = { ...event, at: now };
+      let step: Step | undefined;
+      try {
+        step = this.#compute(definition, key, stored, stamped, context);
+      } catch (error) {
+        this.#cache.delete(key);
+        await this.#supervise(key, stored, stamped, error);
+        throw error;
+      }
       if (step === undefined) {
         if (delivery.settles === undefined && delivery.timer === undefined)
           return refused('not-accepted', stored);
@@ -256,24 +264,20 @@ export class Host implements ActorHost {
   }
 
   /** The pure step; a throw in it is the supervisor's business. */
-  async #compute(
+  #compute(
     definition: ActorDefinition,
     key: string,
     stored: StoredActor,
     event: ActorEvent,
     context: StepContext,
-  ): Promise<Step | undefined> {
+  ): Step | undefined {
     const { computing } = this.#parts;
+    computing?.(key);
     try {
-      computing?.(key);
       const step = nextStep(definition, stored, event, context);
-      computing?.(undefined);
       return step && this.#withLanes(step);
-    } catch (error) {
+    } finally {
       computing?.(undefined);
-      this.#cache.delete(key);
-      await this.#supervise(key, stored, event, error);
-      throw error;
     }
   }
 
@@ -304,7 +308,7 @@ export class Host implements ActorHost {
   async #bare(address: ActorAddress, make: (stored: StoredActor) => Step | undefined): Promise<StepOutcome> {
     const key = addressKey(address);
     for (let tries = 0; tries < RECOMPUTE_LIMIT; tries++) {
-      const stored = await this.#load(key, address);
+      const stored = this.#cache.get(key) ?? (await this.#load(key, address));
       if (stored === undefined) return { accepted: false, because: 'unknown-actor' };
       const step = make(stored);
       if (step === undefined) return refused('not-accepted', stored);

@@ -153,16 +153,12 @@ function checkVersion(definition: ActorDefinition, stored: StoredActor): void {
   );
 }
 
-const derived = new WeakMap<StoredActor, DerivedFacts>();
-
-/** Rows, names and counters of an actor as stored. What one step computed "after" is the next one's "before". */
+/**
+ * Rows, names and counters of an actor as stored. Keeping what one step computed "after" for the next one's "before" was
+ * tried: finding it again, and what the garbage collector has to do for it, costs more than computing it.
+ */
 function factsOf(definition: ActorDefinition, actor: StoredActor): DerivedFacts {
-  let facts = derived.get(actor);
-  if (facts === undefined) {
-    facts = derive(definition, viewOf(actor));
-    derived.set(actor, facts);
-  }
-  return facts;
+  return derive(definition, viewOf(actor));
 }
 
 /** An actor as its definition and its callers see it. */

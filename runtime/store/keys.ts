@@ -17,44 +17,46 @@ const UNSORTABLE = /[\p{Surrogate}\u{10ffff}]/u;
  * Refuses key parts that cannot be stored or would not sort. Longer texts are for the caller to hash.
  * Throws `store.key-too-long` or `store.key-unsortable`.
  */
-export function checkKey(parts: readonly (string | number)[], what: string): void {
-  let total = 0;
-  for (const part of parts) {
-    if (typeof part === 'number') {
-      if (!Number.isFinite(part)) throw new Fatal('store.key-unsortable', `${what}: ${part} does not sort.`);
-      total += 9;
-      continue;
-    }
-    // Three bytes is the most a UTF-16 unit becomes, so short texts need no counting.
-    const bytes = part.length * 3 <= LONGEST_KEY_TEXT ? part.length * 3 : Buffer.byteLength(part);
-    if (bytes > LONGEST_KEY_TEXT) {
-      throw new Fatal(
-        'store.key-too-long',
-        `${what}: a key text has ${bytes} bytes, more than ${LONGEST_KEY_TEXT}.`,
-      );
-    }
-    if (UNSORTABLE.test(part)) {
-      throw new Fatal('store.key-unsortable', `${what}: a key text holds half a character.`);
-    }
-    total += bytes + 1;
-  }
+function checkKey(first: string | number, others: readonly (string | number)[], what: string): void {
+  let total = checkedSize(first, what);
+  for (const part of others) total += checkedSize(part, what);
   if (total > LONGEST_KEY)
     throw new Fatal('store.key-too-long', `${what}: the key is longer than ${LONGEST_KEY} bytes.`);
+}
+
+/** Bytes a part takes in a key at most. */
+function checkedSize(part: string | number, what: string): number {
+  if (typeof part === 'number') {
+    if (!Number.isFinite(part)) throw new Fatal('store.key-unsortable', `${what}: ${part} does not sort.`);
+    return 9;
+  }
+  // Three bytes is the most a UTF-16 unit becomes, so short texts need no counting.
+  const bytes = part.length * 3 <= LONGEST_KEY_TEXT ? part.length * 3 : Buffer.byteLength(part);
+  if (bytes > LONGEST_KEY_TEXT) {
+    throw new Fatal(
+      'store.key-too-long',
+      `${what}: a key text has ${bytes} bytes, more than ${LONGEST_KEY_TEXT}.`,
+    );
+  }
+  if (UNSORTABLE.test(part)) {
+    throw new Fatal('store.key-unsortable', `${what}: a key text holds half a character.`);
+  }
+  return bytes + 1;
 }
 
 /** Checks every key a step writes or removes. */
 export function checkStepKeys(step: Step): void {
   const { kind, id } = step.actor.address;
-  checkKey([kind, id], 'actor');
-  for (const row of step.rows.put) checkKey([row.view, ...row.key], 'row');
-  for (const row of step.rows.remove) checkKey([row.view, ...row.key], 'row');
-  for (const name of step.names.take) checkKey([name], 'name');
-  for (const name of step.names.release) checkKey([name], 'name');
-  for (const name of Object.keys(step.counters)) checkKey([name], 'counter');
+  checkKey(kind, [id], 'actor');
+  for (const row of step.rows.put) checkKey(row.view, row.key, 'row');
+  for (const row of step.rows.remove) checkKey(row.view, row.key, 'row');
+  for (const name of step.names.take) checkedSize(name, 'name');
+  for (const name of step.names.release) checkedSize(name, 'name');
+  for (const name in step.counters) checkedSize(name, 'counter');
   for (const effect of step.effects) {
-    if (effect.lane !== undefined) checkKey([effect.lane, effect.dueAt, kind, id], 'lane');
+    if (effect.lane !== undefined) checkKey(effect.lane, [effect.dueAt, kind, id], 'lane');
   }
-  for (const timer of step.timers.arm) checkKey([timer.due, kind, id, timer.name], 'timer');
+  for (const timer of step.timers.arm) checkKey(timer.due, [kind, id, timer.name], 'timer');
 }
 
 /** Ascending order of keys: part by part, numbers before texts, texts by their UTF-8 bytes, a prefix first. */
