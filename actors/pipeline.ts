@@ -4,7 +4,14 @@
  */
 import { IN_FLIGHT_STATES, type JobState } from '../machines/job.ts';
 import { freeSlots, type PipelineState } from '../machines/pipeline.ts';
-import type { ActorStore, ActorSystem, Clock, Log, StoredActor } from '../runtime/index.ts';
+import {
+  type ActorStore,
+  type ActorSystem,
+  type Clock,
+  isRetryable,
+  type Log,
+  type StoredActor,
+} from '../runtime/index.ts';
 import type { JobCounts } from './job-counts.ts';
 import { factsOf } from './job-index.ts';
 import { JOB, PIPELINE_ADDRESS } from './registry.ts';
@@ -172,9 +179,11 @@ export class Pipeline {
         this.wake();
       },
       (error: unknown) => {
-        // Without a wake: a store that refuses would be asked again in the same moment, for ever.
         this.#asked.delete(id);
-        this.#parts.log.warn('A claim failed; the job stays queued until the next poll.', {
+        // Not at once: a store that refuses would be asked again in the same moment, for ever.
+        const pause = isRetryable(error) ? error.retryAfter : undefined;
+        if (pause !== undefined) this.#parts.clock.after(pause, () => this.wake());
+        this.#parts.log.warn('A claim failed; the job stays queued until a later try.', {
           JobId: id,
           Error: error instanceof Error ? error.message : String(error),
         });
