@@ -1,21 +1,23 @@
 /**
  * Actors on threads of their own: steps a second with one thread, two and four; messages between threads for a thousand
- * steps; and how long the actors of a thread that is lost are silent. Run: `node dist/bench/shards.js [losses of each kind]`.
+ * steps; and how long the actors of a thread that is lost are silent.
  *
  * The silence is counted from the loss, as this thread learns of it or brings it about, to the first answer of an actor
  * of that shard. A thread that computes for ever is noticed by its silence first (`ShardOptions.patience`); that time stands
  * beside it, and so does the time a heap takes to be filled.
  */
-import { mkdtempSync, rmSync } from 'node:fs';
-import { cpus, tmpdir } from 'node:os';
-import { join } from 'node:path';
 import { MessagePort, Worker } from 'node:worker_threads';
 import { createRuntime, openLmdbStore, type Runtime, systemClock, systemIds } from '../runtime/index.ts';
+import type { Bench, BenchContext } from './frame/bench.ts';
+import { LatencyRecorder } from './frame/latency.ts';
 import { benched } from './shards/actors.ts';
 
 const ACTORS = 2000;
 const IN_FLIGHT = 64;
-const SECONDS = 4;
+/** Losses of each kind for each second of measuring. */
+const LOSSES = 10;
+const THREADS = [1, 2, 4];
+const AIM = 'runtime: a lost thread is replaced, and its actors answer again, within 250 ms';
 const PATIENCE = 2000;
 const KINDS = ['terminated', 'EXIT', 'HOARD', 'SPIN'] as const;
 const HEAP = 64;
@@ -29,6 +31,27 @@ for (const sender of [MessagePort.prototype, Worker.prototype]) {
   };
 }
 
+export const bench: Bench = {
+  name: 'shards',
+  question: 'steps a second of actors on threads, and how long they are silent when their thread is lost',
+  limits: ['the same steps with all actors on the main thread'],
+  run,
+};
+
+async function run(context: BenchContext): Promise<void> {
+  const { seconds, quick, only } = context.settings;
+  const rounds = quick ? 1 : Math.ceil(LOSSES * seconds);
+  const parts = [
+    ...THREADS.map((shards) => ({ name: `speed ${shards}`, measure: () => speed(shards, context) })),
+    ...KINDS.map((kind) => ({ name: `lost ${kind}`, measure: () => silence(kind, rounds, context) })),
+  ].filter(({ name }) => only.length === 0 || only.some((word) => name.includes(word)));
+  for (const [n, { name, measure }] of parts.entries()) {
+    context.progress(name, n, parts.length);
+    await measure();
+  }
+  context.progress('done', parts.length, parts.length);
+}
+
 interface World {
   readonly runtime: Runtime;
   /** Told when a thread is lost, with `performance.now()`. */
@@ -36,9 +59,8 @@ interface World {
   close(): Promise<void>;
 }
 
-async function open(shards: number): Promise<World> {
-  const folder = mkdtempSync(join(tmpdir(), 'sealwright-shards-'));
-  const store = openLmdbStore({ folder });
+async function open(shards: number, { room }: BenchContext): Promise<World> {
+  const store = openLmdbStore({ folder: room() });
   const quiet = (): void => {};
   const world: World = {
     lost: quiet,
@@ -67,7 +89,6 @@ async function open(shards: number): Promise<World> {
     async close() {
       await world.runtime.stop();
       await store.close();
-      rmSync(folder, { recursive: true });
     },
   };
   for (let n = 0; n < ACTORS; n += 200) {
@@ -78,8 +99,8 @@ async function open(shards: number): Promise<World> {
 
 const address = (n: number) => ({ kind: 'benched', id: `b${n}` });
 
-async function speed(shards: number): Promise<void> {
-  const world = await open(shards);
+async function speed(shards: number, context: BenchContext): Promise<void> {
+  const world = await open(shards, context);
   const { system, inspector } = world.runtime;
   let next = 0;
   let steps = 0;
@@ -109,34 +130,47 @@ async function speed(shards: number): Promise<void> {
     }
     return { here, all };
   };
-  await lanes((SECONDS * 1000) / 4);
+  await lanes(context.settings.seconds * 1000);
   const before = await messages();
-  const cpu = process.cpuUsage();
+  const used = process.cpuUsage();
   steps = 0;
   const start = performance.now();
-  await lanes(SECONDS * 1000);
+  await lanes(context.settings.seconds * 4000);
   const seconds = (performance.now() - start) / 1000;
-  const { user, system: kernel } = process.cpuUsage(cpu);
+  const { user, system: kernel } = process.cpuUsage(used);
   const after = await messages();
-  const per = (count: number) => Math.round((count / steps) * 1000);
-  console.log(
-    `${String(shards).padStart(2)} threads  ${String(Math.round(steps / seconds)).padStart(6)} steps/s  ` +
-      `${String(Math.round((user + kernel) / steps)).padStart(4)} us of all processors a step  ` +
-      `messages between threads for 1,000 steps: ${per(after.all - before.all)}, of them from the main thread ${per(after.here - before.here)}`,
-  );
+  const name = `${shards === 1 ? 'the main thread' : `${shards} threads`}: durable steps, ${IN_FLIGHT} in flight`;
+  const cpu = { user: user / 1000 / steps, system: kernel / 1000 / steps };
+  const perSecond = steps / seconds;
+  const limit = 'steps on the main thread';
+  if (shards === 1) context.limit({ name: limit, value: perSecond, unit: '/s' });
+  const held = shards > 1 && { limit };
+  context.figure({ name, value: perSecond, unit: '/s', better: 'more', cpu, ...held });
+  for (const [who, count] of [
+    ['all threads', after.all - before.all],
+    ['the main thread', after.here - before.here],
+  ] as const) {
+    const value = (count / steps) * 1000;
+    context.figure({
+      name: `${shards} threads: messages from ${who} for 1,000 steps`,
+      value,
+      unit: 'count',
+      better: 'less',
+    });
+  }
   await world.close();
 }
 
-async function silence(kind: (typeof KINDS)[number], rounds: number): Promise<void> {
-  const world = await open(2);
+async function silence(kind: (typeof KINDS)[number], rounds: number, context: BenchContext): Promise<void> {
+  const world = await open(2, context);
   const { system, inspector, crashShard } = world.runtime;
   const shardOf = new Map<number, number>();
   for (let n = 0; n < ACTORS; n += 1) {
     const actor = await inspector.actor(address(n));
     shardOf.set(n, actor?.shard ?? 0);
   }
-  const silent: number[] = [];
-  const noticed: number[] = [];
+  const silent = new LatencyRecorder();
+  const noticed = new LatencyRecorder();
   for (let round = 0; round < rounds; round += 1) {
     // Another actor each time: one that costs thread after thread is stopped.
     const victim = round;
@@ -148,28 +182,26 @@ async function silence(kind: (typeof KINDS)[number], rounds: number): Promise<vo
     if (kind === 'terminated') void crashShard?.(shardOf.get(victim) ?? 0);
     else void system.tell(address(victim), { type: kind }).catch(() => {});
     const at = await lost;
-    noticed.push(at - told);
+    noticed.record(at - told);
     const outcome = await system.tell(address(neighbour), { type: 'TURN' });
     if (!outcome.accepted) throw new Error(outcome.because);
-    silent.push(performance.now() - at);
+    silent.record(performance.now() - at);
     // The next spare has to load; two losses within that time are a matter of their own.
     await systemClock.sleep(1500);
   }
-  console.log(
-    `${kind.padEnd(10)}  ${rounds} losses: silent for ${quantiles(silent)} ms; noticed after ${quantiles(noticed)} ms`,
-  );
+  for (const [what, recorder] of [
+    ['silent', silent],
+    ['until noticed', noticed],
+  ] as const) {
+    const latency = recorder.latency();
+    context.figure({
+      name: `a thread lost (${kind.toLowerCase()}): ${what}, longest`,
+      value: latency.longest,
+      unit: 'ms',
+      better: 'less',
+      latency,
+      ...(what === 'silent' && { aim: { of: 'value', atMost: 250, source: AIM } }),
+    });
+  }
   await world.close();
 }
-
-function quantiles(values: number[]): string {
-  values.sort((left, right) => left - right);
-  const at = (part: number) =>
-    Math.round(values[Math.min(values.length - 1, Math.floor(values.length * part))] ?? 0);
-  return `p50 ${at(0.5)}, p99 ${at(0.99)}, longest ${at(1)}`;
-}
-
-const rounds = Number(process.argv[2] ?? 50);
-console.log(`${cpus()[0]?.model ?? 'unknown processor'}, ${cpus().length} cores, Node ${process.version}`);
-const only = process.argv[3];
-for (const shards of [1, 2, 4]) if (only === undefined || only === 'speed') await speed(shards);
-for (const kind of KINDS) if (only === undefined || only === kind) await silence(kind, rounds);

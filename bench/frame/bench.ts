@@ -50,7 +50,7 @@ export interface BenchSettings {
 }
 
 /** `/s`: operations a second; `/CPU s`: operations in a second of processor time; `×`: how many times as much. */
-export type Unit = '/s' | '/CPU s' | 'MiB/s' | 'MiB/CPU s' | '×' | '%' | 's' | 'ms' | 'µs' | 'MiB';
+export type Unit = '/s' | '/CPU s' | 'MiB/s' | 'MiB/CPU s' | '×' | '%' | 's' | 'ms' | 'µs' | 'MiB' | 'count';
 
 export interface Limit {
   readonly name: string;
