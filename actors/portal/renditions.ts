@@ -2,7 +2,9 @@
  * Downloads: the document as it was uploaded, as it was signed, and versions of it that are drawn at first asking.
  *
  * Drawn versions are blobs that nobody counts: they are found again as long as they are asked for now and then, swept
- * some time after, also when their document is gone, and drawn again to the same bytes when that was too early.
+ * some time after, also when their document is gone, and drawn again to the same bytes when that was too early. Which blob
+ * is which version is known until the next start: drawing again takes 20 ms of processor for three pages and a tenth of
+ * a second for a hundred, less than keeping an index of versions right would be worth.
  *
  * Source: portal-gaps §13.
  */

@@ -208,7 +208,7 @@ test.serial(
     await you.getByText('signed', { exact: true }).waitFor();
     await page.getByRole('heading', { name: 'Done', exact: true }).waitFor();
     await page.getByText('Your part is done').waitFor();
-    t.is(await page.getByText('You act as').count(), 0);
+    t.is(await page.getByText('You take part as').count(), 0);
     await assertAccessible(t, page, 'after signing');
     const [file] = await Promise.all([
       page.waitForEvent('download'),

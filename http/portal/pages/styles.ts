@@ -88,6 +88,7 @@ const SIGNING = `.signing, .marks { background: var(--ground); }
 .participants [data-status="Completed"] .what { color: var(--good); } .participants [data-status="Refused"] .what { color: var(--bad); }
 #refusing { border-top: 1px solid var(--line); margin: 1.25rem 0 0; padding-top: 0.25rem; } #refusing + .people { margin-top: 0.5rem; }
 .jump { display: none; }
+@media (max-width: 34rem) { .tools { position: static; } .tools .button { margin-left: 0; } .page { scroll-margin-top: 1rem; } }
 @media (max-width: 56rem) {
   .columns { display: block; padding: 0 0.75rem 5rem; }
   .heading { padding-bottom: 0.75rem; }
