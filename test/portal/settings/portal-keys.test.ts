@@ -32,6 +32,14 @@ test('production keeps webhooks from private addresses unless it is told otherwi
   t.true(accepted({ env: { ...env, Portal__WebhookAllowPrivate: 'true' } }).portal.webhookAllowPrivate);
 });
 
+test('production takes no certificates of participants that nobody vouches for unless it is told otherwise', (t) => {
+  const env = { NODE_ENV: 'production', Signing__AllowSelfSigned: 'true' };
+  t.true(accepted({}).portal.allowUnprovenCertificates);
+  t.false(accepted({ env }).portal.allowUnprovenCertificates);
+  const told = { ...env, Portal__AllowUnprovenCertificates: 'true' };
+  t.true(accepted({ env: told }).portal.allowUnprovenCertificates);
+});
+
 test('organizations of the settings are read whole, their secrets are masked', (t) => {
   const argv = [
     '--Portal:Organizations:0:Name=Acme Ltd',
