@@ -90,7 +90,7 @@ export const ZONES = {
   /** Tests may import anything; nothing imports them but what `enteredBy` says, and that only `bench`. */
   test: {
     owns: /^test\//,
-    enteredBy: [/^test\/(pki|verifiers)\//, /^test\/http\/memory-[a-z]+\.ts$/],
+    enteredBy: [/^test\/(pki|verifiers)\//],
     imports: 'any',
     packages: 'any',
     builtins: true,

@@ -97,6 +97,24 @@ const BROKEN: readonly (readonly [rule: string, tree: Record<string, string>, sa
     /actors\/bad\.ts:1: imports test\/any\.test\.ts; nothing may import tests/,
   ],
   [
+    'the product imports a benchmark',
+    {
+      'bench/index.ts': 'export const speed = 1;\n',
+      'actors/bad.ts': "import { speed } from '../bench/index.ts';\nexport const x = speed;\n",
+    },
+    /actors\/bad\.ts:1: actors must not import bench/,
+  ],
+  [
+    'a benchmark imports a test that is no tool of it',
+    { 'bench/bad.ts': "import '../test/any.test.ts';\nexport const x = 1;\n" },
+    /bench\/bad\.ts:1: imports test\/any\.test\.ts; nothing may import tests/,
+  ],
+  [
+    'a benchmark needs a package that only development has',
+    { 'bench/bad.ts': "import Ajv from 'ajv';\nexport const x = Ajv;\n" },
+    /bench\/bad\.ts:1: bench must not import the package ajv/,
+  ],
+  [
     'a package sits in the wrong folder',
     { 'http/bad.ts': "import { open } from 'lmdb';\nexport const x = open;\n" },
     /http\/bad\.ts:1: http must not import the package lmdb; it belongs to runtime/,
