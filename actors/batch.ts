@@ -256,6 +256,7 @@ export class Batch implements BatchService, HostedService {
     });
     drafted.observe = (step) => {
       tellObserver(observer, step);
+      jobs.observe(step);
       statistics.observe(step);
       observeStep(step, pipeline, folders);
     };

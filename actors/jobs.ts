@@ -4,7 +4,7 @@ import { basename, join } from 'node:path';
 import type { JobId, ProfileName } from '../machines/ids.ts';
 import { ACTIVE_STATES, type JobContext, type JobFormat, type JobState } from '../machines/job.ts';
 import { Refusal } from '../machines/refusals.ts';
-import type { ActorStore, ActorSystem, ActorView, Faults, StepOutcome } from '../runtime/index.ts';
+import type { ActorStore, ActorSystem, ActorView, Faults, Step, StepOutcome } from '../runtime/index.ts';
 import { isRetryable } from '../runtime/index.ts';
 import type { JobDetail, JobOutput, JobQuery, Jobs, JobView, UploadKey } from './api.ts';
 import { formatByName, outputContentType } from './file-names.ts';
@@ -40,7 +40,9 @@ export interface JobsParts {
 export class JobService implements Jobs {
   readonly #parts: JobsParts;
   /** What clients were told of jobs; most ask for the same one until it is done. */
-  readonly #told = new LatelyUsed<JobId, { readonly revision: number; readonly detail: JobDetail }>(TOLD);
+  readonly #told = new LatelyUsed<JobId, JobDetail>(TOLD);
+  /** Steps of jobs seen so far: what was read while one came may be of before. */
+  #steps = 0;
   /** Refused because the store failed: whether their jobs were stored is not known yet. */
   readonly #doubtful = new Set<Upload>();
 
@@ -161,17 +163,22 @@ export class JobService implements Jobs {
 
   async get(id: JobId): Promise<JobDetail> {
     const address = { kind: JOB, id };
-    const actor = await this.#parts.system.read(address);
-    if (!actor) throw notFound(id);
+    const steps = this.#steps;
+    const actor = await this.#existing(id);
     const detail = jobDetail(actor, await this.#parts.store.journal(address));
-    this.#told.keep(id, { revision: actor.revision, detail });
+    if (this.#steps === steps) this.#told.keep(id, detail);
     return detail;
   }
 
   atHand(id: JobId): JobDetail | undefined {
-    const told = this.#told.get(id);
-    if (told === undefined) return undefined;
-    return told.revision === this.#parts.store.revisionOf?.({ kind: JOB, id }) ? told.detail : undefined;
+    return this.#told.get(id);
+  }
+
+  /** Sees each committed step before anybody is answered. */
+  observe({ actor: { address } }: Step): void {
+    if (address.kind !== JOB) return;
+    this.#steps += 1;
+    this.#told.forget(address.id as JobId);
   }
 
   async output(id: JobId): Promise<JobOutput> {
@@ -246,13 +253,9 @@ export class JobService implements Jobs {
 
   async #existing(id: JobId): Promise<ActorView> {
     const actor = await this.#parts.system.read({ kind: JOB, id });
-    if (!actor) throw notFound(id);
+    if (!actor) throw new Refusal('job.not-found', `No job has the id ${id}.`);
     return actor;
   }
-}
-
-function notFound(id: JobId): Refusal {
-  return new Refusal('job.not-found', `No job has the id ${id}.`);
 }
 
 function notCancelable(actor: ActorView): Refusal {

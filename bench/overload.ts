@@ -16,6 +16,8 @@ const LANES = 16;
 /** What a quiet service is asked for, and what too much is, of the rate that can be sustained. */
 const QUIET = 0.25;
 const TOO_MUCH = 10;
+/** Seconds of busy connections at least, before they count and after: what has just been started is slow. */
+const LEAST_BUSY = 2;
 /** Seconds in which a rush becomes an overload and is worked off; they are not counted. */
 const RUSH = { quick: 1, usual: 5 };
 /** As many times the seconds of a run. */
@@ -72,8 +74,9 @@ async function overload(flood: Flood, program: Program, context: BenchContext): 
   let accepted = 0;
   const few = await Client.open(flood.url, LANES, flood.status);
   context.progress(`${name}, what can be sustained`, 0, 3);
-  const warm = await few.flatOut(seconds * 1000, flood.request);
-  const flat = await few.flatOut(seconds * 2000, flood.request);
+  const busy = 1000 * (quick ? seconds : Math.max(LEAST_BUSY, seconds));
+  const warm = await few.flatOut(busy, flood.request);
+  const flat = await few.flatOut(busy, flood.request);
   few.close();
   accepted += warm.done + flat.done;
   const sustained = (flat.done / flat.millis) * 1000;

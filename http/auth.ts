@@ -4,7 +4,7 @@
  * Source: Batch Signing Service API, "Authentication"; batch-gaps §10.
  */
 import { Refusal } from '../machines/refusals.ts';
-import { SecretText } from './secret-text.ts';
+import { SecretTexts } from './secret-texts.ts';
 import type { Sessions } from './sessions.ts';
 
 export interface Identity {
@@ -60,8 +60,8 @@ export function createAuthenticator(
   sessions: Sessions,
 ): Authenticator {
   const configured = settings.apiKey !== '';
-  const current = new SecretText(settings.apiKey);
-  const previous = new SecretText(settings.previousApiKey === '' ? settings.apiKey : settings.previousApiKey);
+  const current = new SecretTexts([settings.apiKey]);
+  const either = new SecretTexts([settings.apiKey, settings.previousApiKey]);
   const assertConfigured = (): void => {
     if (!configured) throw new Refusal('auth.misconfigured', 'Auth:ApiKey is empty.');
   };
@@ -72,9 +72,7 @@ export function createAuthenticator(
     identify({ apiKey, session }) {
       assertConfigured();
       if (apiKey !== '') {
-        const isCurrent = current.is(apiKey);
-        const isPrevious = previous.is(apiKey);
-        if (!isCurrent && !isPrevious) throw wrongKey();
+        if (!either.include(apiKey)) throw wrongKey();
         return BY_KEY;
       }
       if (session === '') {
@@ -89,7 +87,7 @@ export function createAuthenticator(
     },
     logIn(apiKey) {
       assertConfigured();
-      if (!current.is(apiKey)) throw wrongKey();
+      if (!current.include(apiKey)) throw wrongKey();
       return sessions.seal(OPERATOR);
     },
   };

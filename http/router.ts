@@ -117,6 +117,8 @@ export type Match =
   | { readonly found: false; readonly allow: string | undefined };
 
 interface Pattern {
+  /** What stands before its first parameter. */
+  readonly start: string;
   readonly segments: readonly (string | { readonly name: string })[];
   readonly methods: Map<string, AnyRoute>;
 }
@@ -153,14 +155,14 @@ export class Router {
     const fixed = this.#fixed.get(path)?.get(wanted);
     const found = fixed && this.#found.get(fixed);
     if (found !== undefined) return found;
-    const segments = path.split('/');
-    for (const pattern of this.#patterns[segments.length] ?? []) {
+    for (const pattern of this.#patterns[countSegments(path)] ?? []) {
+      if (!path.startsWith(pattern.start)) continue;
       const matched = pattern.methods.get(wanted);
       if (matched === undefined) continue;
-      const params = matchSegments(pattern.segments, segments);
+      const params = matchSegments(pattern.segments, path.split('/'));
       if (params !== undefined) return { found: true, route: matched, params };
     }
-    return { found: false, allow: this.#allowed(path, segments) };
+    return { found: false, allow: this.#allowed(path, path.split('/')) };
   }
 
   /** The methods a path takes, when it is one of ours. */
@@ -192,9 +194,16 @@ export class Router {
     );
     if (known !== undefined) return known.methods;
     const methods = new Map<string, AnyRoute>();
-    alike.push({ segments, methods });
+    alike.push({ start: path.slice(0, path.indexOf('{')), segments, methods });
     return methods;
   }
+}
+
+/** As many as `split('/')` would give. */
+function countSegments(path: string): number {
+  let count = 1;
+  for (let at = path.indexOf('/'); at >= 0; at = path.indexOf('/', at + 1)) count += 1;
+  return count;
 }
 
 function matchSegments(

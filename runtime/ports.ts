@@ -136,8 +136,6 @@ export interface RowQuery {
  */
 export interface ActorStore {
   load(actor: ActorAddress): Promise<StoredActor | undefined>;
-  /** Revision of a stored actor, told at once. Missing where only `load` can tell. */
-  revisionOf?(actor: ActorAddress): number | undefined;
   /** Actors of one kind in the order of their ids, those behind `after`. */
   actors(query: {
     readonly kind: string;

@@ -1,5 +1,4 @@
 /** What every view of a store on disk answers in the same way: the service's own, and that of somebody who only looks. */
-import { getLastVersion } from 'lmdb';
 import type { ActorAddress, ActorStore, JournalLine, Row, RowQuery, StoredActor } from '../ports.ts';
 import { AFTER_ALL_TEXT } from './keys.ts';
 import { actorKey, type Key, partsOf, type Tables } from './lmdb-tables.ts';
@@ -10,11 +9,6 @@ export type ReadTables = Pick<Tables, 'actors' | 'journal' | 'rows' | 'counters'
 export function readActor({ actors }: Pick<Tables, 'actors'>, actor: ActorAddress): StoredActor | undefined {
   const value = actors.get(actorKey(actor));
   return value === undefined ? undefined : (JSON.parse(value) as StoredActor);
-}
-
-/** Without the actor itself. */
-export function readRevision({ actors }: Pick<Tables, 'actors'>, actor: ActorAddress): number | undefined {
-  return actors.getBinaryFast(actorKey(actor)) === undefined ? undefined : getLastVersion();
 }
 
 export function readJournal(

@@ -25,7 +25,7 @@ import type {
 import { AFTER_ALL_TEXT } from './keys.ts';
 import { Committer } from './lmdb-committer.ts';
 import { startWriter } from './lmdb-link.ts';
-import { readActor, readCounters, readJournal, readRevision, readRows, valuesOf } from './lmdb-reads.ts';
+import { readActor, readCounters, readJournal, readRows, valuesOf } from './lmdb-reads.ts';
 import { stepOfText } from './lmdb-step-text.ts';
 import {
   actorKey,
@@ -97,10 +97,6 @@ class LmdbStore implements ActorStore {
 
   async load(actor: ActorAddress): Promise<StoredActor | undefined> {
     return readActor(this.#tables, actor);
-  }
-
-  revisionOf(actor: ActorAddress): number | undefined {
-    return readRevision(this.#tables, actor);
   }
 
   async actors(query: {

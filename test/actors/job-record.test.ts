@@ -65,6 +65,26 @@ test('an output is served with the type of its form and the digest of the very b
   }
 });
 
+test('what is at hand of a job is what was read last, and nothing once the job has taken a step', async (t) => {
+  const { batch } = await room(t, { watch: false, start: false });
+  const { jobs } = batch;
+  const sink = await jobs.openUpload('a.txt');
+  await sink.write(Buffer.from('content'));
+  const { format, profile: named } = jobs.plan({
+    fileName: 'a.txt',
+    format: undefined,
+    profile: undefined,
+  });
+  const { id } = await jobs.acceptUpload(sink, { fileName: 'a.txt', format, profile: named });
+  t.is(jobs.atHand(id), undefined, 'not read yet');
+  const read = await jobs.get(id);
+  t.is(jobs.atHand(id), read);
+  await jobs.cancel(id, null);
+  t.is(jobs.atHand(id), undefined);
+  t.is((await jobs.get(id)).status, 'Canceled');
+  t.is(jobs.atHand(id)?.status, 'Canceled');
+});
+
 test('a retry under a profile that is configured no more is refused, and the job stays as it was', async (t) => {
   const first = await room(t, { watch: false, profiles: [profile('default'), profile('old')] });
   const sink = await first.batch.jobs.openUpload('broken.pdf');
