@@ -183,7 +183,7 @@ async function main(argv: readonly string[]): Promise<ExitCode> {
   program
     .command('bench')
     .description('measure what this machine makes of the program, beside what it could do at all')
-    .argument('[bench...]', 'benchmarks (default: all, or those of the profiles)')
+    .argument('[bench...]', 'benchmarks; a wrong name lists them (default: all, or those of the profiles)')
     .option(
       '--profile <profile>',
       'those of engine, batch, portal, runtime or http; may be repeated',

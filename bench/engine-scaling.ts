@@ -3,8 +3,7 @@
  * gain a factor of two: what openssl gains, and what plain `crypto.sign` gains in the same threads, are the limits.
  */
 import { once } from 'node:events';
-import { mkdtempSync, rmSync } from 'node:fs';
-import { join } from 'node:path';
+import { rmSync } from 'node:fs';
 import { Worker } from 'node:worker_threads';
 import { serializeSigner } from '../crypto/keys/transfer.ts';
 import { validateFile } from '../crypto/validation/validate.ts';
@@ -27,7 +26,7 @@ export const bench: Bench = {
 
 async function run(context: BenchContext): Promise<void> {
   const authority = await startLocalAuthority();
-  const folder = mkdtempSync(join(memoryFolder(ROOM) ?? context.settings.folder, '.bench-'));
+  const folder = context.room(memoryFolder(ROOM));
   try {
     for (const [n, key] of KEYS.entries()) {
       context.progress(key, n, KEYS.length);
@@ -35,7 +34,6 @@ async function run(context: BenchContext): Promise<void> {
     }
     context.progress('done', KEYS.length, KEYS.length);
   } finally {
-    rmSync(folder, { recursive: true, force: true });
     authority.close();
   }
 }

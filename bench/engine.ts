@@ -5,8 +5,6 @@
  * validated afterwards; of each case one is shown to a program of others.
  */
 import { createHash, sign } from 'node:crypto';
-import { mkdtempSync, rmSync } from 'node:fs';
-import { join } from 'node:path';
 import { type KeyName, type LocalAuthority, startLocalAuthority } from './engine/authority.ts';
 import { allCases, type BenchCase, contentOf, isUsual, nameOf, type Place } from './engine/cases.ts';
 import { caseRunner } from './engine/jobs.ts';
@@ -35,9 +33,8 @@ async function run(context: BenchContext): Promise<void> {
   if (cases.length === 0) throw new Error(`No case has the words of ${settings.only.join(', ')}.`);
   const authority = await startLocalAuthority();
   const memory = memoryFolder(ROOM);
-  const shm = memory && mkdtempSync(join(memory, 'sealwright-bench-'));
   const folders = new Map<Place, string>([['disk', context.room()]]);
-  if (shm !== undefined) folders.set('shm', shm);
+  if (memory !== undefined) folders.set('shm', context.room(memory));
   const runCase = caseRunner({ authority, context, folders });
   try {
     for (const key of new Set(cases.map((one) => one.key))) await tellKeyLimits(key, authority, context);
@@ -62,7 +59,6 @@ async function run(context: BenchContext): Promise<void> {
     context.progress('done', cases.length, cases.length);
   } finally {
     authority.close();
-    if (shm !== undefined) rmSync(shm, { recursive: true, force: true });
   }
 }
 

@@ -2,7 +2,7 @@
  * Time and memory of very large files: each is signed and validated in a process of its own, beside `sha256sum` of the
  * same file.
  */
-import { mkdtempSync, rmSync, statSync, truncateSync } from 'node:fs';
+import { rmSync, statSync, truncateSync } from 'node:fs';
 import { join } from 'node:path';
 import type { SignFileRequest } from '../crypto/types.ts';
 import { type Bench, type BenchContext, Unverified } from './frame/bench.ts';
@@ -50,17 +50,13 @@ async function run(context: BenchContext): Promise<void> {
   const share = context.settings.quick ? QUICK_SHARE : 1;
   // Outputs are as large as inputs, and no disk is to be measured here.
   const memory = memoryFolder(3 * 1024 * MIB * share);
-  const folder = memory === undefined ? context.room() : mkdtempSync(join(memory, 'sealwright-bench-'));
-  try {
-    for (const [n, file] of FILES.entries()) {
-      const name = `${file.name} ${Math.max(1, Math.round(file.size * share))} MiB`;
-      context.progress(name, n, FILES.length);
-      one({ ...file, name, size: file.size * share }, folder, context);
-    }
-    context.progress('done', FILES.length, FILES.length);
-  } finally {
-    rmSync(folder, { recursive: true, force: true });
+  const folder = context.room(memory);
+  for (const [n, file] of FILES.entries()) {
+    const name = `${file.name} ${Math.max(1, Math.round(file.size * share))} MiB`;
+    context.progress(name, n, FILES.length);
+    one({ ...file, name, size: file.size * share }, folder, context);
   }
+  context.progress('done', FILES.length, FILES.length);
 }
 
 function one({ name, size, make, form }: LargeFile, folder: string, context: BenchContext): void {

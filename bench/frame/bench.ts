@@ -19,8 +19,8 @@ export interface Bench {
 export interface BenchContext {
   readonly settings: BenchSettings;
   readonly clock: Clock;
-  /** A fresh folder below `settings.folder`, gone when the process ends. */
-  room(): string;
+  /** A fresh folder, gone when the process ends. @param below @default `settings.folder` */
+  room(below?: string): string;
   /** @param label what is done now @param done steps of `of` that are behind us */
   progress(label: string, done: number, of: number): void;
   limit(limit: Limit): void;

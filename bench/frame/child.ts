@@ -23,8 +23,8 @@ function context({ settings }: Order): BenchContext {
   return {
     settings,
     clock: systemClock,
-    room() {
-      const room = resolve(mkdtempSync(join(settings.folder, '.bench-')));
+    room(below = settings.folder) {
+      const room = resolve(mkdtempSync(join(below, '.bench-')));
       rooms.push(room);
       return room;
     },

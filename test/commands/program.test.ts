@@ -22,6 +22,7 @@ test('help and version are given with exit code 0', async (t) => {
     ['check-config', '--help'],
     ['verify', '--help'],
     ['decrypt', '--help'],
+    ['bench', '--help'],
   ]) {
     const { code, out, err } = await run(cwd, words);
     t.is(code, 0, words.join(' '));
