@@ -7,9 +7,9 @@
 /** Fewer are never too many. */
 const FEWEST = 4;
 /** Too many: so many at once, the oldest of which takes so many times as long as one on its own, and so many milliseconds. */
-const MANY = 16;
+const MANY = 64;
 const LONGER = 4;
-const LONG = 500;
+const LONG = 1000;
 /** Milliseconds that one takes on its own, as long as nobody knows. */
 const UNKNOWN = 1000;
 /** How much longer than alone a request may take, while there are too many. */
