@@ -73,6 +73,14 @@ export class Client {
     return detail;
   }
 
+  /** The signed file. */
+  async content(id: string): Promise<Buffer> {
+    const content = await fetch(`${this.#service.portalUrl}/api/documents/${id}/content?type=Signatures`, {
+      headers: { 'X-Api-Key': KEY },
+    });
+    return Buffer.from(await content.arrayBuffer());
+  }
+
   /** True when it was answered. */
   async sign(id: string): Promise<boolean> {
     const { flowActions } = await this.detail(id);
@@ -96,11 +104,8 @@ export async function goesOn(t: ExecutionContext, root: string, ids: readonly st
         await client.sign(id).catch(() => undefined);
       return undefined;
     });
-    const content = await fetch(`${service.portalUrl}/api/documents/${id}/content?type=Signatures`, {
-      headers: { 'X-Api-Key': KEY },
-    });
     const path = join(root, `${id}.pdf`);
-    await writeFile(path, Buffer.from(await content.arrayBuffer()));
+    await writeFile(path, await client.content(id));
     const { stdout } = await runTool('pdfsig', ['-nocert', path]);
     t.is(stdout.match(/Signature is Valid/g)?.length, 2, stdout);
     t.is(stdout.match(/Signature Type/g)?.length, 2, stdout);
