@@ -106,7 +106,7 @@ export class KillProof {
       await this.#look(`${round.point}:${round.pass}`);
     }
     while (this.#acknowledged < requests) {
-      const killAfter = Math.min(1 + this.#roll(Math.ceil(requests / 2)), requests - this.#acknowledged);
+      const killAfter = Math.min(1 + this.#roll(10_000), requests - this.#acknowledged);
       await this.#live({ point: '', pass: 0, killAfter });
       await this.#look(`killed after ${killAfter} requests`);
     }

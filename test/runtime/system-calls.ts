@@ -86,3 +86,10 @@ export function bytesIn(args: string): Buffer {
   const texts = args.match(/"(?:\\x[0-9a-f]{2})*"/g) ?? [];
   return Buffer.from(texts.join('').replaceAll('"', '').replaceAll('\\x', ''), 'hex');
 }
+
+/** Arguments with bytes and paths as characters. */
+export function plainArgs(args: string): string {
+  return args.replace(/(?:\\x[0-9a-f]{2})+/g, (bytes) =>
+    Buffer.from(bytes.replaceAll('\\x', ''), 'hex').toString('latin1'),
+  );
+}
