@@ -32,13 +32,30 @@ export function readTemplate(
   };
 }
 
+/** What texts will have in them: how often each column, and how many characters without. */
+export interface Places {
+  readonly length: number;
+  readonly byColumn: ReadonlyMap<string, number>;
+}
+
 /** Refusals: `InvalidGenerationFile` for places that no column fills. */
-export function assertPlaces(texts: unknown, columns: ReadonlySet<string>): void {
-  for (const [, place = ''] of JSON.stringify(texts).matchAll(PLACE)) {
+export function placesIn(texts: unknown, columns: ReadonlySet<string>): Places {
+  const json = JSON.stringify(texts);
+  const byColumn = new Map<string, number>();
+  for (const [, place = ''] of json.matchAll(PLACE)) {
     // Of a JSON text: a quote or backslash in the name of a column is escaped there.
     const name = columnName(JSON.parse(`"${place}"`) as string);
     if (!columns.has(name)) throw invalid(`The data has no column ${name} for {{${name}}}.`);
+    byColumn.set(name, (byColumn.get(name) ?? 0) + 1);
   }
+  return { length: json.length, byColumn };
+}
+
+/** Characters of the texts once they are filled, before they are. */
+export function filledLength({ length, byColumn }: Places, row: DataRow): number {
+  let sum = length;
+  for (const [name, count] of byColumn) sum += count * (row.get(name)?.length ?? 0);
+  return sum;
 }
 
 export function filledText(

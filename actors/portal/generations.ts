@@ -23,14 +23,23 @@ import { type Blobs, blobCounters } from './blobs.ts';
 import type { DocumentCreation } from './document-creation.ts';
 import { derivedId } from './effect-ids.ts';
 import { type DataRow, invalid, readTable } from './generation-data.ts';
-import { assertPlaces, filledIn, filledText, readTemplate } from './generation-template.ts';
+import {
+  filledIn,
+  filledLength,
+  filledText,
+  type Places,
+  placesIn,
+  readTemplate,
+} from './generation-template.ts';
 import { cleanContentType, cleanName } from './upload-names.ts';
 import type { Uploads } from './uploads.ts';
 
 export const GENERATION = 'generation';
 
-/** Bytes of each of the two files. */
-const LARGEST_FILE = 1024 * 1024;
+/** Bytes of the table. */
+const LARGEST_TABLE = 1024 * 1024;
+/** Bytes of the template, and characters of what becomes of it: a page takes some 4 ms to set. */
+const LARGEST_TEXT = 256 * 1024;
 /** Rows looked at before others get their turn. */
 const PIECE = 32;
 
@@ -81,8 +90,8 @@ export class Generations implements PortalGenerations {
     const wanted = JSON.parse(JSON.stringify(rest)) as GenerationInput['wanted'];
     const id = seed === undefined ? ids.uuid() : derivedId('generation', seed);
     if (seed !== undefined && (await this.#find(tenant, id)) !== undefined) return this.get(tenant, id);
-    const [template, templateBytes] = await this.#file(tenant, templateFile);
-    const [data, dataBytes] = await this.#file(tenant, dataFile);
+    const [template, templateBytes] = await this.#file(tenant, templateFile, LARGEST_TEXT);
+    const [data, dataBytes] = await this.#file(tenant, dataFile, LARGEST_TABLE);
     const { text } = readTemplate(templateBytes, template);
     const { columns, rows } = readTable(dataBytes, data);
     const base: GenerationInput = {
@@ -94,8 +103,8 @@ export class Generations implements PortalGenerations {
       folderId: null,
       type: type ?? null,
     };
-    assertPlaces([text, template.name, wanted], columns);
-    await this.#assertRows(base, rows);
+    const places = placesIn([text, template.name, wanted], columns);
+    await this.#assertRows(base, rows, places);
     // Nothing is made of a call that is refused.
     const folder = await creation.folder(tenant, folderId ?? null, newFolderName ?? null);
     const input = { ...base, folderId: folder };
@@ -138,20 +147,22 @@ export class Generations implements PortalGenerations {
   async #file(
     { organization }: Tenant,
     { id, ...given }: GenerateDocuments['dataFile'],
+    largest: number,
   ): Promise<[file: GenerationFile, bytes: Buffer]> {
     const { uploads, blobs } = this.#parts;
     const { blob } = await uploads.findUpload(organization.id, id);
     const name = cleanName(given.name);
     const contentType = cleanContentType(given.contentType);
-    if (blob.length > LARGEST_FILE)
-      throw invalid(`Template and data have at most ${LARGEST_FILE} bytes each.`);
+    if (blob.length > largest) throw invalid(`The file ${name} has more than ${largest} bytes.`);
     return [{ name, contentType, blob }, await readFile(blobs.pathOf(blob))];
   }
 
   /** Every row is looked at before the first document is made. */
-  async #assertRows(input: GenerationInput, rows: readonly DataRow[]): Promise<void> {
+  async #assertRows(input: GenerationInput, rows: readonly DataRow[], places: Places): Promise<void> {
     for (const [index, row] of rows.entries()) {
       if (index % PIECE === PIECE - 1) await nextTurn();
+      if (filledLength(places, row) > LARGEST_TEXT)
+        throw invalid(`The document of row ${index + 1} would have more than ${LARGEST_TEXT} characters.`);
       const { request } = wantedOf(input, row, index);
       try {
         this.#parts.creation.assertPossible(request, input.createdAt);

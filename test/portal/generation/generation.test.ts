@@ -150,6 +150,12 @@ test.serial('a generation with anything wrong in any row is refused before a doc
   await refused({ data: 'PK\u0003\u0004\u0000\u0000', dataType: 'application/zip' }, 'InvalidGenerationFile');
   await refused({ data: '[{"name": {}}]', dataType: 'application/json' }, 'InvalidGenerationFile');
   await refused({ data: `${TABLE}Cy;no address;3` }, 'InvalidFlowAction');
+  const bomb = {
+    template: '{{name}}'.repeat(20_000),
+    data: `Name;E-Mail;Number\n${'x'.repeat(9_000)};a@x.org;1`,
+  };
+  await refused(bomb, 'InvalidGenerationFile');
+  await refused({ template: 'x'.repeat(300_000) }, 'InvalidGenerationFile');
   const row = 'A;a@example.org;1\n';
   await refused({ data: `Name;E-Mail;Number\n${row.repeat(1_001)}` }, 'LimitExceeded');
   const { templateFile, dataFile } = await wanted(room);
