@@ -1,5 +1,6 @@
 import test from 'ava';
 import { hideEmail, hideIdentifier } from '../../../http/portal/pages/check-view.ts';
+import { failurePage } from '../../../http/portal/pages/failure.ts';
 import { jsonInHtml } from '../../../http/portal/pages/frame.ts';
 import { wordsFor } from '../../../http/portal/pages/language.ts';
 import { pageHeaders } from '../../../http/portal/pages/page-policy.ts';
@@ -44,6 +45,17 @@ test('a list of origins of which none is an origin lets nobody frame the page', 
   t.regex(policy(['https://x.example', 'javascript:alert(1)']), /frame-ancestors https:\/\/x\.example$/);
   t.regex(policy('anybody'), /frame-ancestors \*$/);
   t.regex(policy('nobody'), /frame-ancestors 'none'$/);
+});
+
+test('a page that fails is a page in the language of its reader, and tells busy from broken', (t) => {
+  const fail = failurePage('nobody');
+  const busy = fail({ status: 503, requestId: 'r-1', query: undefined, header: () => 'es' });
+  t.is(busy.status, 503);
+  t.true(busy.html.includes('Un momento') && busy.html.includes('Referencia: r-1'), busy.html);
+  t.regex(new Map(busy.headers).get('Content-Security-Policy') ?? '', /frame-ancestors 'none'$/);
+  const broken = fail({ status: 500, requestId: '<r>', query: 'culture=pt&theme=dark', header: () => 'es' });
+  t.true(broken.html.includes('Algo deu errado') && broken.html.includes('data-theme="dark"'), broken.html);
+  t.false(broken.html.includes('<r>'));
 });
 
 test('wishes in the address that make no sense count as none', (t) => {
