@@ -1,5 +1,12 @@
 import test from 'ava';
-import { type EffectHandler, Fatal, MemoryStore, openLmdbStore, Retryable } from '../../runtime/index.ts';
+import {
+  type EffectHandler,
+  Fatal,
+  MemoryStore,
+  openLmdbStore,
+  Retryable,
+  SimulatedClock,
+} from '../../runtime/index.ts';
 import { folderFor } from './folder.ts';
 import { echo, heard, makeWorld, settle, T1, T2 } from './world.ts';
 
@@ -465,4 +472,42 @@ test('effects committed before the wall clock was set back an hour are done at o
   await settle();
   t.deepEqual((await system.read(T1))?.context.heard, ['x']);
   await runtime.stop();
+});
+
+test('pauses go on growing over restarts, under the same key, and what fails is shown with its failures', async (t) => {
+  const folder = folderFor(t);
+  const clock = new SimulatedClock();
+  const tries: { key: string; failures: number; at: number }[] = [];
+  const work: EffectHandler = {
+    ...echo,
+    run: async (_, { key, failures }) => {
+      tries.push({ key, failures, at: clock.now() });
+      throw new Retryable('busy', 'not now');
+    },
+  };
+  for (let life = 0; life < 5; life++) {
+    const store = openLmdbStore({ folder });
+    const { runtime, system } = makeWorld({ store, clock, work });
+    if (life === 0) {
+      await system.create(T1, null);
+      await system.tell(T1, { type: 'WORK', what: 'x' });
+    }
+    runtime.start();
+    for (let second = 0; tries.length <= life; second++) {
+      await settle();
+      if (second > 0) clock.advance(250);
+    }
+    while ((await store.troubledEffects({ limit: 1 }))[0]?.failures !== life + 1) await settle();
+    const page = await runtime.inspector.list({ kind: 'tally', stuck: true, limit: 9 });
+    t.like(page?.items[0]?.trouble, { failures: life + 1, lastError: 'not now' });
+    await runtime.stop();
+    await store.close();
+  }
+  t.deepEqual(
+    tries.map(({ failures }) => failures),
+    [0, 1, 2, 3, 4],
+  );
+  t.is(new Set(tries.map(({ key }) => key)).size, 1);
+  const pauses = tries.slice(1).map(({ at }, n) => at - (tries[n]?.at ?? 0));
+  for (const [n, pause] of pauses.entries()) t.true(pause >= 750 * 2 ** n, `pause ${n}: ${pause}`);
 });
