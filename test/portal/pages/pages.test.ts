@@ -5,10 +5,12 @@ import { jsonInHtml } from '../../../http/portal/pages/frame.ts';
 import { wordsFor } from '../../../http/portal/pages/language.ts';
 import { pageHeaders } from '../../../http/portal/pages/page-policy.ts';
 import { codingFor } from '../../../http/portal/pages/portal-assets.ts';
+import { signingPage } from '../../../http/portal/pages/signing-view.ts';
 import { ENGLISH } from '../../../http/portal/pages/texts/english.ts';
 import { PORTUGUESE } from '../../../http/portal/pages/texts/portuguese.ts';
 import { SPANISH } from '../../../http/portal/pages/texts/spanish.ts';
 import { signingWishes } from '../../../http/portal/pages/wishes.ts';
+import type { DocumentId } from '../../../machines/ids.ts';
 
 test('a page speaks the language of its address, else that of the browser, else English', (t) => {
   const spoken = (culture: string | undefined, accept: string) => wordsFor(culture, accept).language;
@@ -56,6 +58,25 @@ test('a page that fails is a page in the language of its reader, and tells busy 
   const broken = fail({ status: 500, requestId: '<r>', query: 'culture=pt&theme=dark', header: () => 'es' });
   t.true(broken.html.includes('Algo deu errado') && broken.html.includes('data-theme="dark"'), broken.html);
   t.false(broken.html.includes('<r>'));
+});
+
+test('a file is offered only where the link still opens it', (t) => {
+  const shown = {
+    ...{
+      id: '00000000-0000-4000-8000-000000000001' as DocumentId,
+      key: 'K',
+      name: 'Lease',
+      description: null,
+    },
+    ...{ mimeType: 'application/pdf', isEnvelope: false, organizationName: 'O', expirationDate: null },
+    ...{ isNewVersion: false, version: 1, statusReason: null },
+  };
+  const addresses = { key: 'K', ticket: 'T', content: '/content?ticket=T', self: '/self' };
+  for (const isLinkOver of [false, true]) {
+    const view = { state: 'done', isLinkOver, document: shown, embedOrigins: [] } as const;
+    const html = signingPage(view, ENGLISH, signingWishes({}, false), addresses);
+    t.is(html.includes('href="/content?ticket=T"'), !isLinkOver);
+  }
 });
 
 test('wishes in the address that make no sense count as none', (t) => {
