@@ -33,7 +33,6 @@ export class JobMaker {
       profileName: job.profileName,
       source: job.source,
       folder: job.folder,
-      ...(job.subfolder && { subfolder: job.subfolder }),
       parentJobId: job.parentJobId,
       seen: job.seen && { size: job.seen.size, mtimeMs: job.seen.mtimeMs },
       uploadKey: job.uploadKey ?? null,
@@ -41,6 +40,7 @@ export class JobMaker {
       order: number,
       pathKey: pathKey(job.originalPath),
       at: timeOf(number),
+      ...(job.subfolder && { subfolder: job.subfolder }),
     };
     return system.create({ kind: JOB, id: ids.uuid() }, input);
   }

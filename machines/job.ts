@@ -440,7 +440,6 @@ export const jobMachine = machine.createMachine({
     source: input.source,
     profileName: input.profileName,
     folder: input.folder,
-    ...(input.subfolder && { subfolder: input.subfolder }),
     parentJobId: input.parentJobId,
     order: input.order,
     pathKey: input.pathKey,
@@ -465,6 +464,8 @@ export const jobMachine = machine.createMachine({
     errorCode: null,
     untidy: false,
     inputLeft: false,
+    // Last, so that jobs with it and without share the shape of all other members.
+    ...(input.subfolder && { subfolder: input.subfolder }),
   }),
   initial: 'Queued',
   states: {

@@ -166,6 +166,17 @@ export function viewOf(actor: StoredActor): ActorView {
   return { id: actor.address.id, state: actor.state, context: actor.context };
 }
 
+const shapes = new WeakMap<AnyStateMachine, object>();
+
+/**
+ * XState copies a context with `Object.assign`. V8 makes a slow dictionary of an object that grows so beyond a dozen
+ * properties, unless it knows another of the same shape: ten times the cost of each copy. So one is kept, made in a way
+ * that grows fast.
+ */
+function keepShape(machine: AnyStateMachine, context: object): void {
+  if (!shapes.has(machine)) shapes.set(machine, { ...context });
+}
+
 function assemble(
   definition: ActorDefinition,
   address: ActorAddress,
@@ -175,6 +186,7 @@ function assemble(
   cause: string,
   context: StepContext,
 ): Step {
+  keepShape(definition.machine, snapshot.context as object);
   const revision = (stored?.revision ?? 0) + 1;
   const state = stateName(snapshot.value);
   const { now } = context;
