@@ -28,6 +28,8 @@ const LOST_PAUSE = 50;
  * actors from a slow disk, or a machine with too many threads at work, may take a good part of a second.
  */
 const PATIENCE = 2000;
+/** From the housing of a thread to the loading of the next spare, milliseconds. */
+const SPARE_PAUSE = 250;
 /** Megabytes of heap of one thread: its cache of actors and what one step makes need a small part of it. */
 const MEMORY = 512;
 /** Threads of one shard lost within a minute before the process gives up. */
@@ -88,6 +90,7 @@ export class ShardedHost implements ActorHost {
   readonly #losses: Supervisor;
   readonly #lossesByActor = new Supervisor(LOSSES_BY_ACTOR);
   #spare: ShardThread | undefined;
+  #cancelSpare: () => void = () => {};
   #seq = 0;
   #closed = false;
 
@@ -176,6 +179,7 @@ export class ShardedHost implements ActorHost {
   /** Ends the threads; what is not answered by then is rejected. */
   async close(): Promise<void> {
     this.#closed = true;
+    this.#cancelSpare();
     await Promise.all([
       this.#spare?.close(),
       ...this.#shards.map(async (shard) => {
@@ -260,7 +264,15 @@ export class ShardedHost implements ActorHost {
     shard.thread = thread;
     this.#send(shard);
     this.#watch(thread);
-    this.#spare ??= this.#newThread();
+    this.#makeSpare();
+  }
+
+  /** Loading is work; those who waited for the thread that was just housed come first. */
+  #makeSpare(): void {
+    this.#cancelSpare();
+    this.#cancelSpare = this.#parts.clock.after(SPARE_PAUSE, () => {
+      this.#spare ??= this.#newThread();
+    });
   }
 
   /** Passes on the answers that may be. */
