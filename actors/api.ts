@@ -408,6 +408,8 @@ export interface RuntimeView {
 /** Looks at the actors of all services of the process. */
 export interface ActorInspection {
   kinds(): Promise<readonly KindReport[]>;
+  /** How many actors supervision has given up, and how many effects have failed and are tried again. */
+  trouble(): Promise<{ readonly stopped: number; readonly failing: number }>;
   /** Undefined for an unknown kind. */
   list(query: ActorQuery): Promise<ActorPage | undefined>;
   actor(address: { readonly kind: string; readonly id: string }): Promise<ActorReport | undefined>;

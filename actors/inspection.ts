@@ -34,6 +34,10 @@ export class InspectionService implements ActorInspection {
     return this.#parts.runtime.inspector.kinds();
   }
 
+  trouble(): ReturnType<ActorInspection['trouble']> {
+    return this.#parts.runtime.inspector.trouble();
+  }
+
   list(query: ActorQuery): Promise<ActorPage | undefined> {
     return this.#parts.runtime.inspector.list(query);
   }

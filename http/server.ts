@@ -69,7 +69,7 @@ export function batchRoutes(
     ...sessionRoutes(authenticator, createRateLimiter(FAILED_LOGINS, clock)),
     ...(metrics === undefined
       ? []
-      : metricsRoutes(() => metrics.expose(service), settings.metricsNeedKey ?? true)),
+      : metricsRoutes(() => metrics.expose(service, inspection), settings.metricsNeedKey ?? true)),
     ...fileRoutes(service.jobs, settings),
     ...jobRoutes(service.jobs),
     ...bulkRoutes(service.bulk),

@@ -113,6 +113,13 @@ export class Inspector {
   }
 
   /** Every kind there is, also those without an actor. */
+  /** How many actors supervision has given up, and how many effects have failed and are tried again. */
+  async trouble(): Promise<{ readonly stopped: number; readonly failing: number }> {
+    const { store } = this.#parts;
+    const stopped = Object.values(await store.counters(STOPPED_PREFIX));
+    return { stopped: stopped.reduce((sum, count) => sum + count, 0), failing: await store.troubledCount() };
+  }
+
   async kinds(): Promise<readonly KindReport[]> {
     const { store, definitions, host } = this.#parts;
     const census = parseCensus(await store.counters(CENSUS_PREFIX));

@@ -184,6 +184,8 @@ export interface ActorStore {
     readonly after?: EffectKey;
     readonly limit: number;
   }): Promise<readonly StoredEffect[]>;
+  /** How many there are of these. */
+  troubledCount(): Promise<number>;
 
   /** Deadlines due by `now`, earliest first. They stay until a step disarms them. */
   dueTimers(now: Millis, limit: number): Promise<readonly StoredTimer[]>;

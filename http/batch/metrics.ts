@@ -5,7 +5,7 @@
  * Source: Batch Signing Service API, "Metrics exposed"; batch-gaps §11.
  */
 import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom-client';
-import type { BatchObserver, BatchService, Stage } from '../../actors/api.ts';
+import type { ActorInspection, BatchObserver, BatchService, Stage } from '../../actors/api.ts';
 import type { JobFormat } from '../../machines/job.ts';
 import type { RequestObserver } from '../request-outcome.ts';
 import { type AnyRoute, route } from '../router.ts';
@@ -35,7 +35,10 @@ export interface BatchMetrics {
   /** The same of the portal, which has no metrics of its own. */
   readonly portalRequest: RequestObserver;
   /** Text exposition, format 0.0.4. */
-  expose(service: Pick<BatchService, 'pipeline' | 'folders' | 'profiles' | 'count'>): Promise<string>;
+  expose(
+    service: Pick<BatchService, 'pipeline' | 'folders' | 'profiles' | 'count'>,
+    inspection?: Pick<ActorInspection, 'trouble'>,
+  ): Promise<string>;
   /** Names of all metrics, for tests. */
   names(): readonly string[];
 }
@@ -100,6 +103,8 @@ export function createBatchMetrics(subjects: MetricsSubjects, now: () => number)
     'One pass over the jobs that wait for a signer.',
     POLL_BUCKETS,
   );
+  const actorsStopped = gauge('batch_actors_stopped', 'Actors given up after too many failures.');
+  const effectsFailing = gauge('batch_effects_failing', 'Effects that failed and wait for their next try.');
   const paused = gauge('batch_pipeline_paused', '1 while the pipeline is paused.');
   const inFlight = gauge('batch_jobs_in_flight', 'Jobs in Processing or Verifying.');
   const awaiting = gauge('batch_jobs_awaiting_remote', 'Jobs that wait for a signer.');
@@ -145,7 +150,10 @@ export function createBatchMetrics(subjects: MetricsSubjects, now: () => number)
     },
     request,
     portalRequest,
-    async expose(service) {
+    async expose(service, inspection) {
+      const { stopped: givenUp = 0, failing = 0 } = (await inspection?.trouble()) ?? {};
+      actorsStopped.set(givenUp);
+      effectsFailing.set(failing);
       const state = await service.pipeline.state();
       paused.set(state.paused ? 1 : 0);
       inFlight.set(FORMATS.reduce((sum, format) => sum + state.inFlight[format], 0));

@@ -221,6 +221,10 @@ class LmdbStore implements ActorStore {
     return pending;
   }
 
+  async troubledCount(): Promise<number> {
+    return (this.#tables.troubled.getStats() as { readonly entryCount: number }).entryCount;
+  }
+
   async troubledEffects(query: {
     readonly after?: EffectKey;
     readonly limit: number;

@@ -210,6 +210,10 @@ export class MemoryStore implements ActorStore {
     return copy(this.#ofActor(actor));
   }
 
+  async troubledCount(): Promise<number> {
+    return [...this.#effects.values()].filter(({ failures }) => failures > 0).length;
+  }
+
   async troubledEffects(query: {
     readonly after?: EffectKey;
     readonly limit: number;

@@ -147,6 +147,7 @@ export function storeContract(name: string, open: (t: ExecutionContext) => Promi
       ['job/a/1/2', 2],
     ];
     t.deepEqual(await troubled(store), both);
+    t.is(await store.troubledCount(), 2);
     t.deepEqual(await troubled(store, { after: 'job/a/1/0' }), both.slice(1));
     const again = under.reopen ? await under.reopen() : store;
     t.deepEqual(await troubled(again), both);

@@ -30,6 +30,7 @@ export function memoryInspection(): ActorInspection {
   }
   const quantiles = { p50Ms: 0, p99Ms: 1, maxMs: 2 };
   return {
+    trouble: async () => ({ stopped: 1, failing: 2 }),
     kinds: async () => [
       {
         kind: 'door',

@@ -32,6 +32,8 @@ const ADDED = [
   'batch_certificate_expiry_seconds',
   'batch_http_requests_total',
   'batch_actor_threads_lost_total',
+  'batch_actors_stopped',
+  'batch_effects_failing',
   'portal_http_requests_total',
 ];
 
@@ -70,6 +72,9 @@ test('every known series stands at zero before anything has happened', async (t)
     'batch_jobs_in_flight 3',
     'batch_jobs_awaiting_remote 0',
     'batch_watcher_stopped{folder="default"} 0',
+    // Those of the inspection these tests stand on.
+    'batch_actors_stopped 1',
+    'batch_effects_failing 2',
   ]) {
     t.true(lines.includes(line), line);
   }
