@@ -45,6 +45,8 @@ interface Flood {
 }
 
 interface Seen {
+  /** For which no connection was free: all of them wait for answers. */
+  unsent: number;
   /** Let in before it counted. */
   rush: number;
   readonly admitted: LatencyRecorder;
@@ -111,6 +113,12 @@ async function overload(flood: Flood, program: Program, context: BenchContext): 
     });
     figure({ name: `${name}, told to come back`, value: per(much.refused), unit: '/s', better: 'less' });
     figure({
+      name: `${name}, not sent for want of a connection`,
+      value: much.unsent / counted,
+      unit: '/s',
+      better: 'less',
+    });
+    figure({
       name: `${name}, p99 of those let in`,
       value: much.admitted.latency().p99,
       unit: 'ms',
@@ -171,6 +179,7 @@ async function offer(
   { clock }: BenchContext,
 ): Promise<Seen> {
   const seen: Seen = {
+    unsent: 0,
     rush: 0,
     admitted: new LatencyRecorder(),
     refused: new LatencyRecorder(),
@@ -194,6 +203,10 @@ async function offer(
     const due = (at: number) => first + (at * 1000) / perSecond;
     // In small groups, so that answers are read between them.
     for (let group = 0; group < 32 && n < all && due(n) <= clock.elapsed(); group += 1, n += 1) {
+      if (underWay.size >= CONNECTIONS) {
+        if (n >= uncounted) seen.unsent += 1;
+        continue;
+      }
       const done = one(due(n), n >= uncounted).catch((error: unknown) => {
         failure = error;
       });
