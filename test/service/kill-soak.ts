@@ -12,6 +12,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { parseArgs } from 'node:util';
 import { ACTOR_FAULTS } from '../../actors/index.ts';
+import type { JobEffect } from '../../machines/job.ts';
 import { RUNTIME_FAULT_POINTS, seededIds, systemClock } from '../../runtime/index.ts';
 import { brokenPromises } from './evidence.ts';
 import { give, type Load } from './load.ts';
@@ -25,7 +26,17 @@ const LATEST_KILL = 2_000;
 /** How long the service may take to put everything in order, seconds. */
 const ORDER_WITHIN = 120;
 
-const POINTS = [...Object.keys(RUNTIME_FAULT_POINTS), ...Object.keys(ACTOR_FAULTS)];
+/** Work of jobs; the points of effects are killed at as each of these passes them. */
+const EFFECTS = [
+  'sign',
+  'release',
+  'tidy',
+  'quarantine',
+  'recordEvent',
+] as const satisfies readonly JobEffect['do'][];
+const POINTS = [...Object.keys(RUNTIME_FAULT_POINTS), ...Object.keys(ACTOR_FAULTS)].flatMap((point) =>
+  point.startsWith('effect.') ? EFFECTS.map((effect) => `${point}/${effect}`) : [point],
+);
 
 const { values } = parseArgs({
   options: {
