@@ -15,8 +15,9 @@ import { type BenchCase, contentOf, nameOf, type Place } from './cases.ts';
 
 /** Signatures under way at once where an authority is waited for. */
 const LANES = 8;
-/** Bytes of outputs that are kept until they are verified. */
+/** Bytes of outputs that are kept until they are verified, and at most so many more than its content each is. */
 const KEPT = 64 << 20;
+const ADDED = 32 << 10;
 
 /** Undefined when this machine lacks the place. @throws {Unverified} */
 export type RunCase = (one: BenchCase) => Promise<Rate | undefined>;
@@ -77,7 +78,7 @@ export function caseRunner({ authority, context, folders }: Jobs): RunCase {
     };
     return {
       next: () => `${output}-${made++}`,
-      slices: { calls: Math.ceil(KEPT / contentOf(one).length), settle: verify },
+      slices: { calls: Math.ceil(KEPT / (contentOf(one).length + ADDED)), settle: verify },
     };
   };
 
@@ -111,7 +112,9 @@ export function caseRunner({ authority, context, folders }: Jobs): RunCase {
     const content = contentOf(one);
     const { next, slices } = checked(one, request);
     const options = { signer: request.signer, at: request.at, digest: 'sha256' } as const;
-    const made: (readonly Uint8Array[])[] = [];
+    // Buffers that are kept would have to be found new by each call; these bytes are there already.
+    const kept = Buffer.alloc(KEPT + contentOf(one).length + ADDED, 1);
+    const ends: number[] = [];
     const sign = {
       Pades: () => [signPdfBytes(content, options)],
       Cades: () => {
@@ -123,12 +126,17 @@ export function caseRunner({ authority, context, folders }: Jobs): RunCase {
         return [before, inserted, inner, closing, after];
       },
     }[one.format];
+    const keep = (): void => {
+      let at = ends.at(-1) ?? 0;
+      for (const part of sign()) at += part.copy(kept, at);
+      ends.push(at);
+    };
     const settle = async (): Promise<void> => {
-      for (const parts of made) writeFileSync(next(), Buffer.concat(parts));
-      made.length = 0;
+      for (const [n, end] of ends.entries()) writeFileSync(next(), kept.subarray(ends[n - 1] ?? 0, end));
+      ends.length = 0;
       await slices.settle();
     };
-    return measure(seconds, () => void made.push(sign()), { ...slices, settle });
+    return measure(seconds, keep, { ...slices, settle });
   };
 
   return async (one) => {

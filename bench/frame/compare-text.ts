@@ -58,6 +58,7 @@ function machineText(machine: number | undefined): string {
 /** Plus is better. */
 function signed(change: number | undefined): string {
   if (change === undefined) return '';
+  if (!Number.isFinite(change)) return '+∞';
   const rounded = Math.round(change * 100);
   return `${rounded > 0 ? '+' : rounded < 0 ? '−' : ''}${Math.abs(rounded)} %`;
 }

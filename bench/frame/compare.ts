@@ -49,6 +49,8 @@ const LESS = ['s', 'ms', 'µs', 'MiB'];
 
 type ComparedBench = ComparedReport['benches'][number];
 
+const NOTHING: Pick<ComparedBench, 'limits' | 'figures'> = { limits: [], figures: [] };
+
 export function compareReports(before: ComparedReport, after: ComparedReport): Comparison {
   const names = [...new Set([...before.benches, ...after.benches].map(({ name }) => name))];
   const pairs = names.map((name) => [name, benchOf(before, name), benchOf(after, name)] as const);
@@ -62,8 +64,20 @@ export function compareReports(before: ComparedReport, after: ComparedReport): C
   };
 }
 
+/** With the slowest percent of what was asked for at a fixed rate as a figure of its own. */
 function benchOf(report: ComparedReport, name: string): ComparedBench {
-  return report.benches.find((bench) => bench.name === name) ?? { name, limits: [], figures: [] };
+  const { limits, figures } = report.benches.find((bench) => bench.name === name) ?? NOTHING;
+  const withSlowest = figures.flatMap((figure): ComparedBench['figures'] => {
+    if (figure.latency?.rate === undefined) return [figure];
+    const slowest = {
+      name: `${figure.name}: p99`,
+      value: figure.latency.p99,
+      unit: 'ms',
+      better: 'less',
+    } as const;
+    return [figure, slowest];
+  });
+  return { name, limits, figures: withSlowest };
 }
 
 function comparedLimits(bench: string, before: ComparedBench, after: ComparedBench): ComparedLimit[] {
@@ -98,8 +112,9 @@ function comparedFigures(bench: string, before: ComparedBench, after: ComparedBe
   });
 }
 
-/** How much better the second is; both above 0. */
+/** How much better the second is; without end where it is something instead of nothing, or the other way round. */
 function change(before: number, after: number, better: 'more' | 'less'): number {
+  if (before === after) return 0;
   return (better === 'more' ? after / before : before / after) - 1;
 }
 

@@ -21,28 +21,41 @@ export interface Slices {
 const WARM_UP = 0.3;
 /** Calls that are measured however long they take. */
 const LEAST_CALLS = 3;
+/** How many times as long by the clock the processor's time may take to come together. */
+const PATIENCE = 5;
+/** Milliseconds between two looks at how much was used, since each costs a microsecond. */
+const LOOK_EVERY = 2;
 const ONE_SLICE: Slices = { calls: Number.POSITIVE_INFINITY, settle: async () => {} };
 
-/** Runs `work` for so many seconds after a warm-up, timing each call. */
+/**
+ * Runs `work` after a warm-up, timing each call, for so many seconds of processor time: then a machine that others use
+ * too gives as many calls, and as well compiled ones, as a quiet one. At most `PATIENCE` times as long by the clock.
+ */
 export async function measure(seconds: number, work: () => void, slices = ONE_SLICE): Promise<Rate> {
   const meter = new Meter();
   const loop = async (recorder: LatencyRecorder, until: number, least: number): Promise<void> => {
-    let clock = 0;
-    while (clock < until || recorder.count < least) {
-      const stop = meter.start();
-      for (let call = 0; call < slices.calls && (clock < until || recorder.count < least); call += 1) {
+    meter.reset();
+    const goesOn = () =>
+      recorder.count < least || (meter.processor < until && meter.clock < until * PATIENCE);
+    while (goesOn()) {
+      let stop = meter.start();
+      let looked = performance.now();
+      for (let call = 0; call < slices.calls; call += 1) {
         const from = performance.now();
         work();
-        const took = performance.now() - from;
-        clock += took;
-        recorder.record(took);
+        const now = performance.now();
+        recorder.record(now - from);
+        if (now - looked < LOOK_EVERY) continue;
+        looked = now;
+        stop();
+        if (!goesOn()) break;
+        stop = meter.start();
       }
       stop();
       await slices.settle();
     }
   };
   await loop(new LatencyRecorder(), WARM_UP * seconds * 1000, 1);
-  meter.reset();
   const recorder = new LatencyRecorder();
   await loop(recorder, seconds * 1000, LEAST_CALLS);
   return meter.rate(recorder);
@@ -99,10 +112,19 @@ class Meter {
     this.#system = 0;
   }
 
+  /** Milliseconds. */
+  get processor(): number {
+    return this.#user + this.#system;
+  }
+
+  /** @returns ends the stretch; once more does nothing */
   start(): () => void {
     const cpu = process.cpuUsage();
     const from = performance.now();
+    let ended = false;
     return () => {
+      if (ended) return;
+      ended = true;
       this.clock += performance.now() - from;
       const { user, system } = process.cpuUsage(cpu);
       this.#user += user / 1000;
@@ -113,7 +135,7 @@ class Meter {
   rate(recorder: LatencyRecorder): Rate {
     const { count } = recorder;
     return {
-      perCpuSecond: (count / (this.#user + this.#system)) * 1000,
+      perCpuSecond: (count / this.processor) * 1000,
       perSecond: (count / this.clock) * 1000,
       latency: recorder.latency(),
       cpu: { user: this.#user / count, system: this.#system / count },

@@ -82,6 +82,7 @@ const compared = z.looseObject({
           better: z.enum(['more', 'less']),
           limit: z.string().optional(),
           share: z.number().optional(),
+          latency: z.looseObject({ p99: z.number(), rate: z.number().optional() }).optional(),
         }),
       ),
     }),

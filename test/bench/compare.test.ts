@@ -62,6 +62,29 @@ test('a comparison says what moved, in which run it is missing, and how the runs
   t.regex(text, /limits moved by −50 %/);
 });
 
+test('the slowest percent at a fixed rate is compared beside its figure, and nothing at all is the best there can be', (t) => {
+  const withSlowest = (report: ComparedReport, p99: number): ComparedReport => ({
+    ...report,
+    benches: report.benches.map((bench) => ({
+      ...bench,
+      figures: bench.figures.map((figure) => ({ ...figure, latency: { p99, rate: 100 } })),
+    })),
+  });
+  const slowest = (one: number, other: number) =>
+    compareReports(withSlowest(before, one), withSlowest(after, other)).figures.find(
+      ({ name }) => name === 'peak: p99',
+    );
+  t.like(slowest(2, 4), { before: 2, after: 4, unit: 'ms', gain: -0.5, verdict: 'worse' });
+  t.like(slowest(0, 0), { gain: 0, verdict: 'same' });
+  t.like(slowest(0, 3), { verdict: 'worse' });
+  t.like(slowest(3, 0), { verdict: 'better' });
+  const [one, other] = [withSlowest(before, 3), withSlowest(after, 0)];
+  t.regex(
+    comparisonText(compareReports(one, other), one, other),
+    /^engine: peak: p99 +3 +0 +ms +\+∞ .*better/m,
+  );
+});
+
 test('runs without a common limit are compared with a warning', (t) => {
   const bare = { ...after, benches: after.benches.map((bench) => ({ ...bench, limits: [] })) };
   t.is(compareReports(before, bare).machine, undefined);
