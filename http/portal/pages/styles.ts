@@ -68,6 +68,7 @@ const SIGNING = `.signing, .marks { background: var(--ground); }
 .actions { align-self: start; position: sticky; top: 0.5rem; max-height: calc(100vh - 1rem); overflow-y: auto; padding: 1.25rem; border: 1px solid var(--line); border-radius: 0.5rem; background: Canvas; box-shadow: var(--shade); }
 .actions form > button.main { width: 100%; }
 .actions h2 { font-size: 1.3rem; }
+.actions .outcome { position: sticky; top: 0; z-index: 3; }
 .tools { position: sticky; top: 0; z-index: 3; display: flex; flex-wrap: wrap; align-items: center; gap: 0.5rem; padding: 0.5rem; margin: 0 0 0.75rem; background: Canvas; border: 1px solid var(--line); border-radius: 0.5rem; box-shadow: var(--shade); }
 .tools label { font-weight: 400; } .tools input { width: 4rem; } .tools .button { margin-left: auto; }
 .pages { overflow-x: auto; padding-bottom: 1rem; }

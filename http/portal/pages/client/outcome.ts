@@ -15,7 +15,7 @@ export function finish(text: string): void {
   for (const over of ['#forms', '#acting', '#jump']) document.querySelector(over)?.remove();
   say(text, 'good');
   part('#outcome').focus();
-  part('#outcome').scrollIntoView({ block: 'nearest' });
+  part('#outcome').scrollIntoView({ block: 'center' });
 }
 
 /** Something is missing in a field: it is marked, and focus goes there. */
