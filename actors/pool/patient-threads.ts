@@ -14,6 +14,8 @@ const AT_ONCE = 32;
 
 export interface PatientOptions {
   readonly threads: number;
+  /** Tasks under way in one thread. @default 32 */
+  readonly atOnce?: number;
   /** Milliseconds. */
   readonly deadlineMs: number;
   /** The module with the worker's entry `run`. */
@@ -67,13 +69,13 @@ export class PatientThreads {
   }
 
   #threads(): Piscina {
-    const { threads, filename, workerData, resourceLimits } = this.#options;
+    const { threads, atOnce = AT_ONCE, filename, workerData, resourceLimits } = this.#options;
     this.#piscina ??= new Piscina({
       filename,
       name: 'run',
       minThreads: 1,
       maxThreads: threads,
-      concurrentTasksPerWorker: AT_ONCE,
+      concurrentTasksPerWorker: atOnce,
       idleTimeout: Number.POSITIVE_INFINITY,
       recordTiming: false,
       workerData,

@@ -66,6 +66,8 @@ export class SigningPool {
   readonly #waiting: Waiting[] = [];
   readonly #isPatient: (task: PoolTask) => boolean;
   readonly #patient: PatientThreads;
+  /** For patient tasks whose shared thread was lost: one of them may be why. */
+  readonly #alone: PatientThreads;
   #batches = 0;
   #pumping: Promise<void> | undefined;
   /** Every thread has loaded what it runs. Ending one while it loads can take the process down with it. */
@@ -79,7 +81,7 @@ export class SigningPool {
     this.#isPatient = options.patient ?? (() => false);
     const filename = new URL('./worker.js', import.meta.url).href;
     const resourceLimits = { maxOldGenerationSizeMb: options.memory ?? MEMORY };
-    this.#patient = new PatientThreads({
+    const patient = {
       threads: options.threads,
       deadlineMs: this.#deadline,
       filename,
@@ -87,7 +89,9 @@ export class SigningPool {
       resourceLimits,
       clock: options.clock,
       missed: () => new DeadlineMissed(this.#deadline),
-    });
+    };
+    this.#patient = new PatientThreads(patient);
+    this.#alone = new PatientThreads({ ...patient, atOnce: 1 });
     this.#piscina = new Piscina({
       filename,
       name: 'run',
@@ -135,13 +139,13 @@ export class SigningPool {
 
   /** Ends the threads at once, whatever they are at; what was asked of them is answered as lost. */
   async destroy(): Promise<void> {
-    await Promise.all([this.#piscina.destroy(), this.#patient.destroy()]);
+    await Promise.all([this.#piscina.destroy(), this.#patient.destroy(), this.#alone.destroy()]);
   }
 
   /** Waits for running tasks, drops waiting ones, ends the threads. */
   async close(): Promise<void> {
     await this.#loaded;
-    await Promise.all([this.#piscina.close(), this.#patient.close()]);
+    await Promise.all([this.#piscina.close(), this.#patient.close(), this.#alone.close()]);
   }
 
   #pump(): void {
@@ -167,18 +171,18 @@ export class SigningPool {
     }
   }
 
-  /** A patient task is tried once more when its thread was lost; one that was late is not. */
+  /** A patient task is tried once more, in a thread of its own, when its thread was lost; one that was late is not. */
   async #waitFor(waiting: Waiting): Promise<void> {
     const { task } = waiting;
-    const attempt = async () => {
-      const answer = await this.#patient.run(task);
+    const attempt = async (threads: PatientThreads) => {
+      const answer = await threads.run(task);
       this.#give(waiting, answer ?? this.#lost(task, new Error('it was not answered')));
     };
     try {
-      await attempt();
+      await attempt(this.#patient);
     } catch (error) {
       if (error instanceof DeadlineMissed) this.#give(waiting, this.#lost(task, error));
-      else await attempt().catch((own: unknown) => this.#give(waiting, this.#lost(task, own)));
+      else await attempt(this.#alone).catch((own: unknown) => this.#give(waiting, this.#lost(task, own)));
     }
   }
 
