@@ -46,8 +46,10 @@ export async function lookAtLedgers(
     if (actor === undefined) continue;
     const context = actor.context as unknown as LedgerContext;
     for (const [name, value] of Object.entries(tallyOf(context))) sums[name] = (sums[name] ?? 0) + value;
-    expect('torn', await holdsWork(store, address, context), `${id} has other work stored than it has open`);
-    const { asked, open, done, failed, dropped } = context;
+    const stored = await storedWork(store, address);
+    const open = [...context.open].sort(byNumber);
+    expect('torn', String(stored) === String(open), `${id} has ${stored} stored and ${open} open`);
+    const { asked, done, failed, dropped } = context;
     expect('torn', done + failed + dropped + open.length === asked, `${id} lost or made up work`);
     expect(
       'torn',
@@ -71,17 +73,15 @@ export async function lookAtLedgers(
   return { breaches, counters };
 }
 
-/** Stored effects are exactly the work that is open. */
-async function holdsWork(
-  store: ActorStore,
-  address: ActorAddress,
-  { open }: LedgerContext,
-): Promise<boolean> {
+/** Numbers of the stored effects whose outcome somebody waits for. */
+async function storedWork(store: ActorStore, address: ActorAddress): Promise<readonly number[]> {
   const pending = await store.pendingEffects(address);
-  const work = pending.filter(({ effect }) => effect.do !== 'tell').map(({ effect }) => Number(effect['n']));
-  const sorted = (numbers: readonly number[]) =>
-    JSON.stringify([...numbers].sort((left, right) => left - right));
-  return sorted(work) === sorted(open);
+  const work = pending.filter(({ effect }) => effect.do !== 'tell');
+  return work.map(({ effect }) => Number(effect['n'])).sort(byNumber);
+}
+
+function byNumber(left: number, right: number): number {
+  return left - right;
 }
 
 async function hasWholeJournal(
