@@ -52,7 +52,8 @@ export class Faults {
     for (const part of (text ?? '').split(',')) {
       if (part.trim() === '') continue;
       const [, name, action, count] =
-        /^([\w.-]+(?:\/[\w.-]+)?)=(kill|throw|hang|exit|spin|hoard)(?::([1-9]\d{0,8}))?$/.exec(part.trim()) ?? [];
+        /^([\w.-]+(?:\/[\w.-]+)?)=(kill|throw|hang|exit|spin|hoard)(?::([1-9]\d{0,8}))?$/.exec(part.trim()) ??
+        [];
       if (name === undefined || action === undefined) {
         throw new Fatal('fault.malformed', `"${part}" is not name=kill|throw|hang|exit|spin|hoard[:n].`);
       }

@@ -25,7 +25,8 @@ test('the dashboard shows every metric of both services', (t) => {
   };
   t.is(new Set(panels.map(({ id }) => id)).size, panels.length);
   const asked = panels.flatMap(({ targets }) => targets.map(({ expr }) => expr)).join(' ');
-  for (const name of EXPOSED.filter((each) => /^(?:batch|portal)_/.test(each))) t.true(asked.includes(name), name);
+  for (const name of EXPOSED.filter((each) => /^(?:batch|portal)_/.test(each)))
+    t.true(asked.includes(name), name);
 });
 
 test('the example configuration is accepted, in production and with the variables of the unit', async (t) => {
