@@ -8,7 +8,8 @@ const FORMAT = 'sealwright-bench/1';
 
 export interface Report extends Circumstances {
   readonly format: typeof FORMAT;
-  readonly settings: BenchSettings;
+  /** Without the folder: results are shown to others, and a path says nothing to them. */
+  readonly settings: Omit<BenchSettings, 'folder'>;
   readonly benches: readonly BenchReport[];
 }
 
@@ -38,7 +39,7 @@ export interface JudgedFigure extends Figure {
 
 export function reportOf(
   circumstances: Circumstances,
-  settings: BenchSettings,
+  { folder: _, ...settings }: BenchSettings,
   benches: readonly BenchReport[],
 ): Report {
   return { format: FORMAT, ...circumstances, settings, benches };
