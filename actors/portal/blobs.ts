@@ -287,17 +287,9 @@ export class Blobs {
   }
 }
 
-/** How many references to a file are stored. */
-export async function countOf(
-  store: Pick<ActorStore, 'counters'>,
-  { sha256 }: Pick<BlobRef, 'sha256'>,
-): Promise<number> {
-  const name = counterName(sha256);
-  return (await store.counters(name))[name] ?? 0;
-}
-
 async function isCounted(store: Pick<ActorStore, 'counters'>, sha256: string): Promise<boolean> {
-  return (await countOf(store, { sha256 })) > 0;
+  const name = counterName(sha256);
+  return ((await store.counters(name))[name] ?? 0) > 0;
 }
 
 /** Bytes on their way into a file, hashed as they pass. */

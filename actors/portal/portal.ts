@@ -180,7 +180,7 @@ export class Portal implements PortalService, HostedService {
           documentKind: DOCUMENT,
         }),
         makeReport: makeReportHandler({ store, blobs }),
-        forgetFiles: forgetFilesHandler({ system, store, sweeping: () => opened().sweeping }),
+        forgetFiles: forgetFilesHandler({ system, sweeping: () => opened().sweeping }),
         generateDocuments: generateDocumentsHandler({
           ...{ system, clock, blobs, pool },
           uploads: () => opened().uploads,

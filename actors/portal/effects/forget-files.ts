@@ -1,13 +1,12 @@
 /**
- * Makes the deletion of a document real: the uploads it was made of are forgotten where nobody else refers to what they
- * hold, and the files nobody needs any more are removed.
+ * Makes the deletion of a document real: the uploads it was made of are forgotten where no other call named them, and
+ * the files nobody needs any more are removed.
  *
  * Source: Document Signing Portal API, "Delete document"; portal-gaps §4, "Upload lifetime and reuse".
  */
 import type { DocumentContext } from '../../../machines/document-context.ts';
-import type { ActorStore, ActorSystem, EffectHandler } from '../../../runtime/index.ts';
+import type { ActorSystem, EffectHandler } from '../../../runtime/index.ts';
 import type { BlobSweeping } from '../blob-sweeping.ts';
-import { countOf } from '../blobs.ts';
 import { blobsOf } from '../document-index.ts';
 import { UPLOAD } from '../uploads.ts';
 
@@ -16,7 +15,6 @@ const FORGOTTEN = { type: 'FORGOTTEN' } as const;
 
 export interface ForgetFilesParts {
   readonly system: () => ActorSystem;
-  readonly store: Pick<ActorStore, 'counters'>;
   readonly sweeping: () => Pick<BlobSweeping, 'sweepSoon'>;
 }
 
@@ -28,9 +26,8 @@ export function forgetFilesHandler(parts: ForgetFilesParts): EffectHandler {
       if (found === undefined) return FORGOTTEN;
       const context = found.context as DocumentContext;
       const entries = [context.file, ...context.parts, ...context.attachments.map(({ file }) => file)];
-      for (const { uploadId, blob } of entries) {
-        // Its own reference is the last: no document, and no other upload, has the same content.
-        if (uploadId === null || (await countOf(parts.store, blob)) !== 1) continue;
+      for (const { uploadId } of entries) {
+        if (uploadId === null) continue;
         const told = await parts.system().tell({ kind: UPLOAD, id: uploadId }, { type: 'FORGET' });
         if (told.accepted) await told.durable;
       }

@@ -1,8 +1,9 @@
 /** What is left of a document that was deleted. Source: portal-gaps §§4, 14. */
 import { existsSync, utimesSync } from 'node:fs';
 import test from 'ava';
-import type { FileInput } from '../../../actors/portal/api.ts';
-import { systemClock } from '../../../runtime/index.ts';
+import type { FileInput, Tenant } from '../../../actors/portal/api.ts';
+import type { OrganizationId } from '../../../machines/ids.ts';
+import { systemClock, systemIds } from '../../../runtime/index.ts';
 import { contract } from '../../crypto/pades/attack-files.ts';
 import { type FlowRoom, flowRoom, refusedAs, signer } from './flow-room.ts';
 
@@ -55,6 +56,28 @@ test.serial('files that another document or upload has too stay until that one g
   await gone(paths);
   t.pass();
 });
+
+test.serial('what becomes of an upload does not tell who else has the same file', async (t) => {
+  const room = await flowRoom(t);
+  const { uploads } = room.portal;
+  const other: Tenant = {
+    ...room.tenant,
+    organization: { id: systemIds.uuid() as OrganizationId, name: 'Other' },
+  };
+  const sink = await uploads.open();
+  await sink.write(contract());
+  const theirs = await uploads.accept(other, sink, { name: 'theirs.pdf', contentType: 'application/pdf' });
+  const file = await room.file('ours.pdf', contract());
+  const id = await room.create([signer('Ana')], { files: [file] });
+  await room.portal.documents.remove(room.tenant, id);
+  await done(room, id);
+  await refusedAs(t, 'UploadNotFound', isUsable(room, file));
+  t.true(existsSync((await uploads.preview(previewTicket(theirs.location))).path));
+});
+
+function previewTicket(location: string): string {
+  return location.slice(location.indexOf('=') + 1);
+}
 
 async function done(room: FlowRoom, id: string): Promise<void> {
   while ((await room.store.pendingEffects({ kind: 'document', id })).length > 0) await systemClock.sleep(5);
