@@ -119,7 +119,7 @@ function jsonLines(text: string): readonly (readonly string[])[] {
     return row as Readonly<Record<string, unknown>>;
   });
   const columns = [...new Set(objects.flatMap((row) => Object.keys(row)))];
-  return [columns, ...objects.map((row, index) => columns.map((name) => jsonCell(row[name], index)))];
+  return [columns, ...objects.map((row, index) => columns.map((name) => jsonCell(row, name, index)))];
 }
 
 function parsed(text: string): unknown {
@@ -130,8 +130,10 @@ function parsed(text: string): unknown {
   }
 }
 
-function jsonCell(value: unknown, index: number): string {
-  if (value === null || value === undefined) return '';
+/** Empty where the row has no such column; what every object has by birth, such as `constructor`, is none. */
+function jsonCell(row: Readonly<Record<string, unknown>>, name: string, index: number): string {
+  const value = Object.hasOwn(row, name) ? row[name] : null;
+  if (value === null) return '';
   if (typeof value === 'object') throw invalid(`Row ${index + 1} holds an object or a list.`);
   return String(value);
 }

@@ -135,6 +135,24 @@ test.serial('a template in markup stays markup, with what is filled in escaped',
   t.is(await readFile(path, 'utf8'), '<p>A &lt;&amp;&gt; B</p>');
 });
 
+test.serial('a row without a column has nothing there, whatever the column is called', async (t) => {
+  const room = await flowRoom(t);
+  const person = { name: 'Ana', 'e-mail': 'ana@example.org', number: '1' };
+  const data = JSON.stringify([{ ...person, constructor: 'Mill Ltd' }, person]);
+  const template = '<p>{{name}}: {{constructor}}.</p>';
+  const more = { name: 'Site.html', templateType: 'text/html', dataType: 'application/json' } as const;
+  const begun = await room.portal.generations.create(
+    room.tenant,
+    await wanted(room, { data, template, ...more }),
+  );
+  await until(room, begun.id, 'WaitingSignatures');
+  const texts = (await documents(room)).map(async ({ id }) => {
+    const { path } = await room.portal.documents.content(room.tenant, id, 'Original');
+    return readFile(path, 'utf8');
+  });
+  t.deepEqual((await Promise.all(texts)).sort(), ['<p>Ana: .</p>', '<p>Ana: Mill Ltd.</p>']);
+});
+
 test.serial('a generation with anything wrong in any row is refused before a document is made', async (t) => {
   const room = await flowRoom(t);
   const { generations } = room.portal;
