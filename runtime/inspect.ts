@@ -17,6 +17,7 @@ import type {
 } from './ports.ts';
 import { redacted } from './redact.ts';
 import { viewOf } from './step.ts';
+import { isEffectKey, isKey } from './store/keys.ts';
 import type { KindTraffic } from './traffic.ts';
 
 /** History lines shown with an actor, newest ones. */
@@ -112,7 +113,6 @@ export class Inspector {
     this.#parts = parts;
   }
 
-  /** Every kind there is, also those without an actor. */
   /** How many actors supervision has given up, and how many effects have failed and are tried again. */
   async trouble(): Promise<{ readonly stopped: number; readonly failing: number }> {
     const { store } = this.#parts;
@@ -120,6 +120,7 @@ export class Inspector {
     return { stopped: stopped.reduce((sum, count) => sum + count, 0), failing: await store.troubledCount() };
   }
 
+  /** Every kind there is, also those without an actor. */
   async kinds(): Promise<readonly KindReport[]> {
     const { store, definitions, host } = this.#parts;
     const census = parseCensus(await store.counters(CENSUS_PREFIX));
@@ -160,6 +161,7 @@ export class Inspector {
     const { store } = this.#parts;
     const { kind, state, limit } = query;
     const prefix = state === undefined ? [kind] : [kind, state];
+    if (!isKey(prefix)) return { items: [], next: undefined };
     const after = readCursor(query.after);
     const rows = await store.rows({
       view: CENSUS_VIEW,
@@ -192,7 +194,7 @@ export class Inspector {
 
   async #stuck({ kind, state, after: given, limit }: ActorQuery): Promise<ActorPage> {
     const [after] = readCursor(given) ?? [];
-    const begin = after === undefined ? `${kind}//0/0` : String(after);
+    const begin = typeof after === 'string' && isEffectKey(after) ? after : `${kind}//0/0`;
     const found = await this.#parts.store.troubledEffects({ after: begin, limit: limit + 1 });
     const page = found.slice(0, limit).filter(({ actor }) => actor.kind === kind);
     const items: ActorSummary[] = [];
@@ -302,8 +304,7 @@ function readCursor(text: string | undefined): readonly (string | number)[] | un
   if (text === undefined || text === '') return undefined;
   try {
     const key: unknown = JSON.parse(Buffer.from(text, 'base64url').toString('utf8'));
-    const fits = (part: unknown) => typeof part === 'string' || Number.isFinite(part);
-    return Array.isArray(key) && key.length > 0 && key.every(fits) ? (key as (string | number)[]) : undefined;
+    return Array.isArray(key) && isKey(key) ? key : undefined;
   } catch {
     return undefined;
   }

@@ -18,6 +18,8 @@ const flag = z
   .enum(['true', 'false'], { error: 'must be true or false' })
   .transform((text) => text === 'true');
 
+const LIMIT = 'must be a whole number of at least 1';
+
 const actorQuery = z.object({
   kind: once.optional().describe('Lists the actors of this kind; without it the kinds are listed.'),
   state: once.optional().describe('Only actors in this state.'),
@@ -25,9 +27,9 @@ const actorQuery = z.object({
   stopped: flag.optional().describe('Only actors that failed too often and were stopped.'),
   after: once.optional().describe('`next` of the page before.'),
   limit: z.coerce
-    .number({ error: 'must be a number' })
-    .int()
-    .min(1)
+    .number({ error: LIMIT })
+    .int(LIMIT)
+    .min(1, LIMIT)
     .transform((limit) => Math.min(limit, MAX_PAGE_SIZE))
     .default(50),
 });
@@ -162,7 +164,10 @@ export function actorRoutes(inspection: ActorInspection): readonly AnyRoute[] {
       refusals: ['validation.filter-invalid', 'actor.not-found'],
       async handle({ query }) {
         const { kind, ...rest } = query;
-        if (kind === undefined) return json(200, { kinds: await inspection.kinds() });
+        if (kind === undefined) {
+          checkKindsOnly(rest);
+          return json(200, { kinds: await inspection.kinds() });
+        }
         const page = await inspection.list({ kind, ...rest });
         if (page === undefined) throw new Refusal('actor.not-found', `There are no actors of kind ${kind}.`);
         return json(200, { items: page.items.map(summaryBody), next: page.next ?? null });
@@ -223,6 +228,17 @@ export function actorRoutes(inspection: ActorInspection): readonly AnyRoute[] {
       handle: async () => json(200, runtimeBody(await inspection.runtime())),
     }),
   ];
+}
+
+/** All kinds would look as if nothing else fitted the filter. */
+function checkKindsOnly(
+  query: Pick<z.infer<typeof actorQuery>, 'state' | 'stuck' | 'stopped' | 'after'>,
+): void {
+  const { state, stuck, stopped, after } = query;
+  if (state === undefined && !stuck && !stopped && after === undefined) return;
+  throw new Refusal('validation.filter-invalid', 'Actors are filtered within one kind: kind is missing.', {
+    errors: { kind: ['must be given with state, stuck, stopped or after'] },
+  });
 }
 
 function unknown({ kind, id }: { readonly kind: string; readonly id: string }): Refusal {

@@ -44,6 +44,22 @@ function checkedSize(part: string | number, what: string): number {
   return bytes + 1;
 }
 
+/** Whether what came from outside could be the parts of a key. No store has others, and LMDB throws at longer ones. */
+export function isKey(parts: readonly unknown[]): parts is readonly (string | number)[] {
+  const [first, ...others] = parts;
+  if (!isPart(first) || !others.every(isPart)) return false;
+  try {
+    checkKey(first, others, 'key');
+    return true;
+  } catch {
+    return false;
+  }
+}
+
+function isPart(part: unknown): part is string | number {
+  return typeof part === 'string' || typeof part === 'number';
+}
+
 /** Checks every key a step writes or removes. */
 export function checkStepKeys(step: Step): void {
   const { kind, id } = step.actor.address;
@@ -87,4 +103,13 @@ export function parseEffectKey(
   if (kind === undefined || id === undefined)
     throw new Fatal('store.key-malformed', `"${key}" is not an effect key.`);
   return [kind, id, Number(revision), Number(index)];
+}
+
+/** Whether what came from outside could be the key of an effect. */
+export function isEffectKey(text: string): boolean {
+  try {
+    return isKey(parseEffectKey(text));
+  } catch {
+    return false;
+  }
 }

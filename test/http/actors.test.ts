@@ -32,6 +32,23 @@ test('kinds, their actors and one actor are shown to whoever has the key', async
     t.like(await (await call(path)).json(), { code: 'validation.filter-invalid' }, path);
 });
 
+test('a limit that is none is refused with the rule', async (t) => {
+  const { call } = await startServer(t);
+  for (const limit of ['0', '-1', '1.5', 'x']) {
+    const answer = await call(`/api/actors?kind=door&limit=${limit}`);
+    t.like(await answer.json(), { errors: { limit: ['must be a whole number of at least 1'] } }, limit);
+  }
+});
+
+test('a filter without a kind is refused, since all kinds would look as if they were what fits', async (t) => {
+  const { call } = await startServer(t);
+  for (const filter of ['state=Shut', 'stuck=true', 'stopped=true', 'after=W10']) {
+    const answer = await call(`/api/actors?${filter}`);
+    t.like(await answer.json(), { status: 400, code: 'validation.filter-invalid' }, filter);
+  }
+  t.is((await call('/api/actors?stuck=false&limit=5')).status, 200);
+});
+
 test('a stopped actor goes on once somebody says why, and only then', async (t) => {
   const { call } = await startServer(t);
   const path = '/api/actors/door/broken/restart';

@@ -1,9 +1,14 @@
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import test from 'ava';
 import { setup } from 'xstate';
 import {
   type ActorDefinition,
+  type ActorStore,
   createRuntime,
   MemoryStore,
+  openLmdbStore,
   Retryable,
   SimulatedClock,
   seededIds,
@@ -38,8 +43,7 @@ const door: ActorDefinition = {
   }),
 };
 
-function world() {
-  const store = new MemoryStore();
+function world(store: ActorStore = new MemoryStore()) {
   const clock = new SimulatedClock(1_000_000);
   const runtime = createRuntime({
     store,
@@ -92,6 +96,32 @@ test('kinds are counted by state without looking at actors, and pages of one sta
   );
   t.is(await inspector.list({ kind: 'window', limit: 9 }), undefined);
   t.is((await inspector.list({ kind: 'door', limit: 9, after: 'no cursor' }))?.items.length, 7);
+});
+
+test('cursors and states that nobody gave are no failure, in either store', async (t) => {
+  const folder = await mkdtemp(join(tmpdir(), 'sealwright-inspect-'));
+  const lmdb = openLmdbStore({ folder });
+  t.teardown(async () => {
+    await lmdb.close();
+    await rm(folder, { recursive: true });
+  });
+  const cursor = (...parts: unknown[]) => Buffer.from(JSON.stringify(parts)).toString('base64url');
+  for (const store of [new MemoryStore(), lmdb]) {
+    const { runtime, make } = world(store);
+    await make('d1');
+    const { inspector } = runtime;
+    for (const after of [cursor('x'.repeat(3000)), cursor(null), cursor('\ud800')]) {
+      t.is((await inspector.list({ kind: 'door', limit: 9, after }))?.items.length, 1, after);
+    }
+    for (const after of [cursor('no key'), cursor(5), cursor(`door/${'x'.repeat(3000)}/1/1`)]) {
+      t.deepEqual(await inspector.list({ kind: 'door', stuck: true, limit: 9, after }), {
+        items: [],
+        next: undefined,
+      });
+    }
+    const long = { kind: 'door', limit: 9, state: 'x'.repeat(3000) };
+    t.deepEqual(await inspector.list(long), { items: [], next: undefined });
+  }
 });
 
 test('one actor is shown with its history, deadlines and what it would take, and without its secrets', async (t) => {
