@@ -36,6 +36,11 @@ export interface UserProfile {
 export interface Membership {
   readonly organizationId: OrganizationId;
   readonly accessProfile: AccessProfile;
+  /**
+   * The person as this organization described them: no other one sees it. Absent where an administrator of the instance
+   * has described the person since, and where the membership is older than this member.
+   */
+  readonly profile?: UserProfile;
 }
 
 export interface UserContext extends UserProfile {
@@ -68,9 +73,10 @@ export const portalUserMachine = setup({
     Known: {
       on: {
         DESCRIBE: {
-          actions: assign(({ event }) => {
+          actions: assign(({ context, event }) => {
             const { profile, subject } = event as Named<'DESCRIBE'>;
-            return { ...profile, subject };
+            const memberships = context.memberships.map(({ profile: _, ...membership }) => membership);
+            return { ...profile, subject, memberships };
           }),
         },
         JOIN: {

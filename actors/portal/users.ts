@@ -2,7 +2,8 @@
  * People that administrators know, by organization. Implements `PortalUsers`.
  *
  * Views: `users` [createdAt, id] → { name, email, identifier, subject } · `organization-users` [organization,
- * createdAt, id] → the same; counters `users`, `organization-users/<organization>`. A person is one by e-mail address.
+ * createdAt, id] → { name, email, identifier } as the organization knows them; counters `users`,
+ * `organization-users/<organization>`. A person is one by e-mail address, and each organization sees what it said of them.
  *
  * Source: portal-gaps §20, "Organization users" and "Administration key".
  */
@@ -54,13 +55,13 @@ export const portalUserDefinition: ActorDefinition = {
 
 function userRows({ id, context }: ActorView): readonly Row[] {
   const { createdAt, name, email, identifier, subject, memberships } = context as UserContext;
-  const value = { name, email, identifier, subject };
+  const own = { name, email, identifier };
   return [
-    { view: 'users', key: [createdAt, id], value },
-    ...memberships.map(({ organizationId }) => ({
+    { view: 'users', key: [createdAt, id], value: { ...own, subject } },
+    ...memberships.map(({ organizationId, profile }) => ({
       view: 'organization-users',
       key: [organizationId, createdAt, id],
-      value,
+      value: profile ? { name: profile.name, email: profile.email, identifier: profile.identifier } : own,
     })),
   ];
 }
@@ -109,7 +110,7 @@ export class UserDirectory implements PortalUsers {
     accessProfile: Membership['accessProfile'],
   ): Promise<MemberView> {
     const profile = checked(given);
-    const membership: Membership = { organizationId: organization, accessProfile };
+    const membership: Membership = { organizationId: organization, accessProfile, profile };
     const known = await this.#holder(emailName(profile.email));
     const user = known ?? (await this.#create(profile, null, [membership]));
     if (known !== undefined) {
@@ -117,7 +118,7 @@ export class UserDirectory implements PortalUsers {
       if (!joined.accepted) throw new PortalRefusal('LimitExceeded');
       await joined.durable;
     }
-    return viewOf(user, accessProfile);
+    return viewOf(user.id, profile, accessProfile);
   }
 
   async remove(organization: OrganizationId, userId: string): Promise<void> {
@@ -206,14 +207,17 @@ function userOf({ id, subject, name, identifier, email, phone }: Known): UserVie
   return { id, subject, name, identifier, email, phone };
 }
 
-function viewOf(user: Known, accessProfile: Membership['accessProfile']): MemberView {
-  const { id, name, identifier, email, phone } = user;
+function viewOf(
+  id: string,
+  { name, identifier, email, phone }: UserProfile,
+  accessProfile: Membership['accessProfile'],
+): MemberView {
   return { id, name, identifier, email, phone, accessProfile };
 }
 
 function memberOf(user: Known, organization: OrganizationId): MemberView | undefined {
   const found = user.memberships.find(({ organizationId }) => organizationId === organization);
-  return found && viewOf(user, found.accessProfile);
+  return found && viewOf(user.id, found.profile ?? user, found.accessProfile);
 }
 
 /** Refusals: `BadRequest`. */

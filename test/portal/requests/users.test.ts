@@ -52,6 +52,19 @@ test('somebody known by the e-mail address joins as the same person, and leaves 
   t.is((await users.find(PAGE)).totalCount, 0, 'nobody knows the person any more');
 });
 
+test('an organization sees and finds of a person what it said itself, and nothing another one did', async (t) => {
+  const { users } = world(t);
+  const zoe = { ...person('Zoe'), identifier: '52998224725', phone: '+55 11 91234-5678' };
+  const known = await users.add(A, zoe, OPERATOR);
+  const joined = await users.add(B, { ...person('Zoe'), name: 'Z.' }, OPERATOR);
+  t.like(joined, { id: known.id, name: 'Z.', identifier: null, phone: null });
+  t.deepEqual((await users.members(B, PAGE)).items, [joined]);
+  t.is((await users.members(B, { ...PAGE, q: '52998' })).totalCount, 0);
+  t.deepEqual((await users.members(A, { ...PAGE, q: '52998' })).items, [known]);
+  await users.put('ext|7', { ...zoe, name: 'Zoë' });
+  t.is((await users.members(B, PAGE)).items[0]?.name, 'Zoë', 'the administrator of all says who they are');
+});
+
 test('an organization can take nobody out of another one', async (t) => {
   const { users } = world(t);
   const zoe = await users.add(A, person('Zoe'), OPERATOR);
