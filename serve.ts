@@ -120,6 +120,7 @@ export const serve: Serve = async (settings, log, options) => {
       server = createBatchServer({
         service: batch,
         inspection: batch.inspection,
+        mails: services.portal?.mails,
         settings: batchListenSettings(settings, apiKey),
         clock,
         ids,

@@ -3,6 +3,7 @@
  */
 import { tmpdir } from 'node:os';
 import type { ActorInspection, BatchService } from '../actors/api.ts';
+import type { OperatorMails } from '../actors/portal/api.ts';
 import type { Clock, Ids, Log } from '../runtime/index.ts';
 import { type Authenticator, createAuthenticator } from './auth.ts';
 import { actionRoutes } from './batch/actions.ts';
@@ -13,8 +14,9 @@ import { eventRoutes } from './batch/events.ts';
 import { figureRoutes } from './batch/figures.ts';
 import { fileRoutes } from './batch/files.ts';
 import { jobRoutes } from './batch/jobs.ts';
+import { mailRoutes } from './batch/mails.ts';
 import { type BatchMetrics, metricsRoutes } from './batch/metrics.ts';
-import { PAGE_LINKS, type PageSettings, pageRoutes } from './batch/pages.ts';
+import { type PageSettings, pageLinks, pageRoutes } from './batch/pages.ts';
 import { pipelineRoutes } from './batch/pipeline.ts';
 import { batchApi } from './batch/reference.ts';
 import { FAILED_LOGINS, sessionRoutes } from './batch/session.ts';
@@ -49,6 +51,8 @@ export interface BatchServerParts {
   readonly metrics?: BatchMetrics;
   /** Looks at actors; `/api/actors` and `/api/runtime` are not there without it. */
   readonly inspection?: ActorInspection;
+  /** The mails of the portal of this process; `/api/mails` and its page are not there without it. */
+  readonly mails?: OperatorMails | undefined;
   /** What all listeners of a process share. @default one of its own */
   readonly load?: LoadGuard;
   /** Told about every request once it is over. */
@@ -64,6 +68,7 @@ export function batchRoutes(
   pages: PageSettings,
   metrics?: BatchMetrics,
   inspection?: ActorInspection,
+  mails?: OperatorMails,
 ): readonly AnyRoute[] {
   const routes = [
     ...sessionRoutes(authenticator, createRateLimiter(FAILED_LOGINS, clock)),
@@ -78,10 +83,15 @@ export function batchRoutes(
     ...actionRoutes(service.folders),
     ...eventRoutes(service.events),
     ...(inspection === undefined ? [] : actorRoutes(inspection)),
+    ...(mails === undefined ? [] : mailRoutes(mails)),
     ...systemRoutes(service.readiness, clock),
-    ...pageRoutes(pages),
+    ...pageRoutes(pages, mails !== undefined),
   ];
-  return withReference(routes, batchApi(settings, pages.version), operatorFrame(PAGE_LINKS));
+  return withReference(
+    routes,
+    batchApi(settings, pages.version),
+    operatorFrame(pageLinks(mails !== undefined)),
+  );
 }
 
 const UNTOLD: PageSettings = { version: 'development', pollSeconds: 5, facts: [] };
@@ -100,6 +110,7 @@ export function createBatchServer(parts: BatchServerParts): HttpServer {
         parts.pages ?? UNTOLD,
         parts.metrics,
         parts.inspection,
+        parts.mails,
       ),
     ),
     conventions: batchConventions,

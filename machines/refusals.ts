@@ -37,6 +37,8 @@ export const REFUSALS = {
   'range.not-satisfiable': { status: 416, title: 'The range lies outside the file.' }, // RFC 9110 §15.5.17
   'actor.not-found': { status: 404, title: 'There is no such actor.' }, // ours, /api/actors
   'actor.not-stopped': { status: 409, title: 'Only a stopped actor can be restarted.' }, // ours, /api/actors
+  'mail.not-found': { status: 404, title: 'No e-mail has this id.' }, // ours, /api/mails
+  'mail.text-unavailable': { status: 404, title: 'The text of this e-mail cannot be read.' }, // ours, /api/mails
   'rate-limited': { status: 429, title: 'Too many requests.' },
   'route.not-found': { status: 404, title: 'Nothing is here.' }, // batch-gaps §2
   'route.method-not-allowed': { status: 405, title: 'This path does not take this method.' }, // batch-gaps §2

@@ -791,6 +791,14 @@ export interface PortalMails {
   sendNow(id: string): Promise<void>;
 }
 
+/** For those who operate the program, and no application: what they read holds links and codes that let people sign. */
+export interface OperatorMails extends Pick<PortalMails, 'newest' | 'get'> {
+  /** Whether mails are written to a folder, where they can be read; false with a relay. */
+  readonly keepsTexts: boolean;
+  /** Headers and text as they were written; undefined when it is not there, or not any more. Refusals: `MailNotFound`. */
+  text(id: string): Promise<string | undefined>;
+}
+
 export interface ApplicationView {
   readonly id: ApplicationId;
   readonly name: string;

@@ -28,6 +28,12 @@ export interface Mailer {
    * @throws {MailFailure}
    */
   send(mail: OutgoingMail, signal: AbortSignal): Promise<string>;
+  /**
+   * Headers and text of a mail that was taken; undefined when it is not there or not any more. Missing where mails leave
+   * for good.
+   * @param id what stands before the at sign of its message id
+   */
+  textOf?(id: string, date: Millis): Promise<string | undefined>;
   /** Ends connections; mails under way fail. */
   close(): void;
 }

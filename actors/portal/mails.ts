@@ -1,5 +1,5 @@
 /**
- * The actors of e-mails, and what can be seen of them. Implements `PortalMails`.
+ * The actors of e-mails, and what can be seen of them. Implements `PortalMails` and `OperatorMails`.
  *
  * Views: `mails` [createdAt, id] → id · `mails-by` [state, createdAt, id] → id · `document-mails` [documentId, createdAt, id] → organization's id;
  * counters `mails/<state>`.
@@ -29,7 +29,8 @@ import {
   type Json,
   type Row,
 } from '../../runtime/index.ts';
-import type { MailView, Page, PortalMails, Tenant } from './api.ts';
+import type { MailView, OperatorMails, Page, PortalMails, Tenant } from './api.ts';
+import type { Mailer } from './mail-port.ts';
 
 export const MAIL = 'mail';
 
@@ -69,6 +70,7 @@ export interface MailsParts {
   readonly store: ActorStore;
   readonly clock: Clock;
   readonly ids: Ids;
+  readonly mailer: Pick<Mailer, 'textOf'>;
 }
 
 /** Resolves once the mail will be sent whatever happens to this process. A second one of the same id changes nothing. */
@@ -79,7 +81,7 @@ export async function createMail(system: ActorSystem, id: string, input: MailInp
   if (outcome.because !== 'exists') throw new Fatal('internal', `The mail was refused: ${outcome.because}.`);
 }
 
-export class Mails implements PortalMails {
+export class Mails implements PortalMails, OperatorMails {
   readonly #parts: MailsParts;
 
   constructor(parts: MailsParts) {
@@ -115,6 +117,15 @@ export class Mails implements PortalMails {
     const actor = await this.#parts.system().read({ kind: MAIL, id });
     if (actor === undefined) throw new PortalRefusal('MailNotFound');
     return { ...view(actor), failures: (actor.context as MailContext).failures };
+  }
+
+  get keepsTexts(): boolean {
+    return this.#parts.mailer.textOf !== undefined;
+  }
+
+  async text(id: string): Promise<string | undefined> {
+    const { createdAt } = await this.get(id);
+    return this.#parts.mailer.textOf?.(id, createdAt);
   }
 
   async sendNow(id: string): Promise<void> {

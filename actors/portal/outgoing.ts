@@ -79,7 +79,7 @@ export function createOutgoing(options: OutgoingOptions, parts: OutgoingParts): 
       announce: announceHandler({ system, store, clock, registry, places, concludedDelay }),
       callWebhook: callWebhookHandler({ system, clock, registry, caller }),
     },
-    mails: new Mails({ system, store, clock, ids }),
+    mails: new Mails({ system, store, clock, ids, mailer }),
     webhooks: new Deliveries({ system, store, clock, ids, registry, caller }),
     registry,
     close() {

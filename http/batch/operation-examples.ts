@@ -56,6 +56,22 @@ const READY = {
   ],
 };
 
+const MAIL = {
+  id: NEXT,
+  organizationId: JOB,
+  about: 'pending',
+  to: 'ana@example.com',
+  documentId: JOB,
+  status: 'Waiting',
+  tries: 1,
+  createdAt: AT,
+  endedAt: null,
+  nextTryAt: '2026-05-26T15:43:11.123Z',
+  reply: null,
+  lastError: { code: 'mail.folder', message: 'ENOSPC: no space left on device' },
+  hasText: false,
+};
+
 /** By method and path. */
 export const OPERATION_EXAMPLES: OperationExamples = {
   'POST /api/files': {
@@ -238,6 +254,10 @@ export const OPERATION_EXAMPLES: OperationExamples = {
     },
   },
   'POST /api/actors/{kind}/{id}/restart': { answers: { 200: { kind: 'job', id: JOB, restarted: true } } },
+  'GET /api/mails': { answers: { 200: { items: [MAIL], page: 1, pageSize: 50, totalCount: 1 } } },
+  'GET /api/mails/{id}': {
+    answers: { 200: { ...MAIL, failures: [{ at: AT, ...MAIL.lastError }] } },
+  },
   'GET /api/runtime': {
     answers: {
       200: {

@@ -49,6 +49,11 @@ export const OPERATION_WORDS: { readonly [operation: string]: string } = {
   'POST /api/actors/{kind}/{id}/restart':
     'For an actor that supervision has stopped after too many failures.',
   'GET /api/runtime': 'Delays and commits are quantiles, in milliseconds.',
+  'GET /api/mails':
+    'Of all organizations, newest first. Kept for 30 days. Not there when the portal is not served. `pageSize` above 200 is lowered to 200.',
+  'GET /api/mails/{id}': 'With its last tries, oldest first.',
+  'GET /api/mails/{id}/text':
+    'Only while mails are written to a folder, that is, without a relay. It holds links and codes that let people sign.',
   'GET /api/health': 'For supervisors of processes: it says nothing about whether work can be done.',
   'GET /api/whoami':
     'With a session the scheme is `Cookie`, with the key `ApiKey`; when both are sent the key decides.',
@@ -58,6 +63,7 @@ export const OPERATION_WORDS: { readonly [operation: string]: string } = {
   'GET /jobs': 'The filters are those of `GET /api/jobs`.',
   'GET /jobs/{id}': 'Stops refreshing once the job has ended.',
   'GET /input': 'One card for each folder, with a rescan of it or of all.',
+  'GET /mails': 'Not there when the portal is not served. Without a relay each mail can be read.',
   'GET /system': 'What `check-config` and `GET /api/profiles` say, and pause and resume with a reason.',
   'GET /assets/{name}': 'The name holds a digest of the content, so that it may be kept for good.',
   'GET /openapi/v1.json': 'Made from the route table of the running service.',

@@ -4,9 +4,18 @@
  * Source: batch-gaps §10, "Operator pages"; §5, `Dashboard:PollIntervalSeconds`.
  */
 import { JOB_STATES } from '../../machines/job.ts';
+import { MAIL_STATES } from '../../machines/mail.ts';
 import { assetRoutes } from '../pages/assets.ts';
 import { framedPage, type PageLink } from '../pages/layout.ts';
-import { INPUT, jobListPage, jobPage, OVERVIEW, type SystemFacts, systemPage } from '../pages/operator.ts';
+import {
+  INPUT,
+  jobListPage,
+  jobPage,
+  mailListPage,
+  OVERVIEW,
+  type SystemFacts,
+  systemPage,
+} from '../pages/operator.ts';
 import { PAGES_STYLE, REFERENCE_STYLE } from '../pages/styles.ts';
 import { page } from '../reply.ts';
 import { type AnyRoute, route } from '../router.ts';
@@ -20,14 +29,17 @@ export interface PageSettings {
   readonly facts: SystemFacts;
 }
 
-/** The way around, on every page. */
-export const PAGE_LINKS: readonly PageLink[] = [
-  { href: '/', text: 'Overview' },
-  { href: '/jobs', text: 'Jobs' },
-  { href: '/input', text: 'Input' },
-  { href: '/system', text: 'System' },
-  { href: '/scalar/v1', text: 'API' },
-];
+/** The way around, on every page; `mails` is whether there is a portal, which sends them. */
+export function pageLinks(mails: boolean): readonly PageLink[] {
+  return [
+    { href: '/', text: 'Overview' },
+    { href: '/jobs', text: 'Jobs' },
+    { href: '/input', text: 'Input' },
+    ...(mails ? [{ href: '/mails', text: 'E-mails' }] : []),
+    { href: '/system', text: 'System' },
+    { href: '/scalar/v1', text: 'API' },
+  ];
+}
 
 /** The scripts of all pages; each imports some of the others. */
 const SCRIPTS = [
@@ -36,6 +48,7 @@ const SCRIPTS = [
   'input-page.js',
   'job-list.js',
   'job-page.js',
+  'mail-list.js',
   'operator.js',
   'overview.js',
   'pipeline.js',
@@ -53,7 +66,19 @@ interface OperatorPage {
   main(id: string): string;
 }
 
-export function pageRoutes({ version, pollSeconds, facts }: PageSettings): readonly AnyRoute[] {
+const MAILS: OperatorPage = {
+  path: '/mails',
+  script: 'mails',
+  title: 'E-mails',
+  summary: 'The e-mails of the portal, and what became of each.',
+  main: () => mailListPage(MAIL_STATES),
+};
+
+export function pageRoutes(
+  { version, pollSeconds, facts }: PageSettings,
+  mails: boolean,
+): readonly AnyRoute[] {
+  const links = pageLinks(mails);
   const pages: readonly OperatorPage[] = [
     {
       path: '/',
@@ -83,6 +108,7 @@ export function pageRoutes({ version, pollSeconds, facts }: PageSettings): reado
       summary: 'The input folders and their watchers.',
       main: () => INPUT,
     },
+    ...(mails ? [MAILS] : []),
     {
       path: '/system',
       script: 'system',
@@ -115,7 +141,7 @@ export function pageRoutes({ version, pollSeconds, facts }: PageSettings): reado
           const html = framedPage({
             title,
             path: path.replace('{id}', ''),
-            links: PAGE_LINKS,
+            links,
             version,
             styles: ['pages.css'],
             scripts: ['operator.js'],

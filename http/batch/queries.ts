@@ -7,6 +7,7 @@ import { z } from 'zod';
 import type { JobFilter } from '../../actors/api.ts';
 import { type JobId, type Millis, parseJobId } from '../../machines/ids.ts';
 import { JOB_SOURCES, JOB_STATES } from '../../machines/job.ts';
+import { MAIL_STATES } from '../../machines/mail.ts';
 import { Refusal } from '../../machines/refusals.ts';
 import { SYSTEM_EVENT_KINDS } from '../../machines/system-event.ts';
 import { jobFormat } from './shapes.ts';
@@ -92,6 +93,20 @@ export function readJobFilter(given: Readonly<Record<string, string>>): JobFilte
 
 export const eventQuery = z.object({
   kind: anyOf(SYSTEM_EVENT_KINDS).default([]),
+  page: positive.default(1),
+  pageSize: positive.transform((size) => Math.min(size, MAX_PAGE_SIZE)).default(50),
+});
+
+export const mailQuery = z.object({
+  status: once
+    .transform((text, context) => {
+      const found = MAIL_STATES.find((state) => state.toLowerCase() === text.trim().toLowerCase());
+      if (found !== undefined) return found;
+      context.addIssue({ code: 'custom', message: `must be one of ${MAIL_STATES.join(', ')}` });
+      return z.NEVER;
+    })
+    .optional()
+    .meta({ description: 'Without regard to case.', openapi: { type: 'string', enum: MAIL_STATES } }),
   page: positive.default(1),
   pageSize: positive.transform((size) => Math.min(size, MAX_PAGE_SIZE)).default(50),
 });

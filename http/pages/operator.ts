@@ -82,6 +82,17 @@ export const INPUT = `<h1>Input folders</h1>
 <p><button type="button" id="rescan-all">Rescan all</button></p>
 <div id="folders"></div>`;
 
+export function mailListPage(states: readonly string[]): string {
+  const options = states.map((state) => `<option>${state}</option>`);
+  return `<h1>E-mails</h1>
+<form id="filters" class="filters">
+<label>Status <select name="status"><option value="">all</option>${options.join('')}</select></label>
+</form>
+<p id="total" role="status"></p>
+${tableOf('rows', 'E-mails', ['To', 'About', 'Status', 'Tries', 'Last error', 'Created'])}
+<p class="row"><button type="button" id="previous" disabled>Previous</button><button type="button" id="next" disabled>Next</button></p>`;
+}
+
 export function systemPage(facts: SystemFacts): string {
   const rows = facts.map(([name, value]) => `<dt>${escapeHtml(name)}</dt><dd>${escapeHtml(value)}</dd>`);
   return `<h1>System</h1>

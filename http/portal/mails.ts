@@ -1,6 +1,6 @@
 /**
  * What became of e-mails: those about one's own document, and with an administration key all of them. What they said is
- * shown nowhere: links and codes in them let people sign.
+ * shown to no application: links and codes in them let people sign.
  *
  * Source: issue 5, "E-mails"; ours.
  */

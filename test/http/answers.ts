@@ -5,6 +5,7 @@
 import { Ajv2020 } from 'ajv/dist/2020.js';
 import formats from 'ajv-formats';
 import type { ActorInspection, BatchService } from '../../actors/api.ts';
+import type { OperatorMails } from '../../actors/portal/api.ts';
 import type { Authenticator } from '../../http/auth.ts';
 import { batchApi } from '../../http/batch/reference.ts';
 import type { BatchMetrics } from '../../http/index.ts';
@@ -159,6 +160,7 @@ export function batchTable(): readonly AnyRoute[] {
     { version: 'test', pollSeconds: 5, facts: [] },
     {} as BatchMetrics,
     {} as ActorInspection,
+    {} as OperatorMails,
   );
 }
 

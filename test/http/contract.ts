@@ -93,9 +93,10 @@ export const ADDED: readonly RegExp[] = [
   /^GET \/api\/profiles$/,
   /^GET \/api\/statistics$/,
   /^GET \/api\/runtime$/,
+  /^GET \/api\/mails(?:\/\{id\}(?:\/text)?)?$/,
   /^POST \/api\/jobs\/(?:retry|cancel)$/,
   /^DELETE \/api\/jobs$/,
-  /^GET \/(?:jobs|jobs\/\{id\}|input|system)?$/,
+  /^GET \/(?:jobs|jobs\/\{id\}|input|mails|system)?$/,
   /^GET \/assets\/\{name\}$/,
 ];
 
@@ -134,6 +135,8 @@ export const ADDED_CODES: { readonly [code: string]: number | null } = {
   'auth.cross-origin': 403, // batch-gaps §10
   'actor.not-found': 404, // ours, /api/actors
   'actor.not-stopped': 409, // ours, /api/actors
+  'mail.not-found': 404, // ours, /api/mails
+  'mail.text-unavailable': 404, // ours, /api/mails
   'host.not-allowed': 400, // batch-gaps §5, AllowedHosts
   'range.not-satisfiable': 416, // batch-gaps §3, single ranges; RFC 9110
   'route.not-found': 404, // batch-gaps §2

@@ -18,6 +18,7 @@ import { systemIds } from '../../runtime/ids.ts';
 import type { Clock, Log, LogProperties } from '../../runtime/ports.ts';
 import { assertAnswersDescribed, checkAnswersOf } from './answers.ts';
 import { memoryInspection } from './memory-inspection.ts';
+import { memoryMails } from './memory-mails.ts';
 import { createMemoryService, type MemoryService } from './memory-service.ts';
 
 export const KEY = 'a-key-for-tests-0123456789';
@@ -68,13 +69,14 @@ export async function startServer(
   t: ExecutionContext,
   settings: Partial<HttpSettings> = {},
   clock: Clock = systemClock,
-  more: Partial<Pick<BatchServerParts, 'metrics' | 'load'>> = {},
+  more: Partial<Pick<BatchServerParts, 'metrics' | 'load' | 'mails'>> = {},
 ): Promise<TestServer> {
   const service = await createMemoryService();
   const lines: LogLine[] = [];
   const seen: RequestObservation[] = [];
   const server = createBatchServer({
     inspection: memoryInspection(),
+    mails: memoryMails(),
     service,
     settings: { ...BASE_SETTINGS, ...settings },
     clock,

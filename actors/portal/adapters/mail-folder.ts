@@ -5,12 +5,14 @@
  * Source: running.md, `Portal:Smtp:*`: "without it every e-mail is written to `mail/*.eml`".
  */
 import { constants } from 'node:fs';
-import { mkdir, open, readdir, rename, rm } from 'node:fs/promises';
+import { mkdir, open, readdir, readFile, rename, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { createTransport } from 'nodemailer';
+import type { Millis } from '../../../machines/ids.ts';
 import { type Clock, describeFailure } from '../../../runtime/index.ts';
-import { type Mailer, MailFailure, type OutgoingMail } from '../mail-port.ts';
+import { type Mailer, MailFailure } from '../mail-port.ts';
 import { mailMessage } from './mail-message.ts';
+import { readableMail } from './mail-text.ts';
 
 /** Milliseconds between two looks for old mails. */
 const LOOK_EVERY = 3_600_000;
@@ -37,7 +39,7 @@ export function createMailFolder(
     async send(mail) {
       // Whole, as `buffer` asks for.
       const { message } = await transport.sendMail(mailMessage(mail));
-      const name = fileName(mail);
+      const name = fileName(mail.messageId.split('@')[0] ?? '', mail.date);
       try {
         await mkdir(folder, { recursive: true, mode: 0o700 });
         await writeWhole(join(folder, name), message as Buffer);
@@ -48,14 +50,21 @@ export function createMailFolder(
       }
       return `Written to ${name}.`;
     },
+    async textOf(id, date) {
+      try {
+        return readableMail(await readFile(join(folder, fileName(id, date)), 'utf8'));
+      } catch (error) {
+        if ((error as NodeJS.ErrnoException).code === 'ENOENT') return undefined;
+        throw error;
+      }
+    },
     close: () => transport.close(),
   };
 }
 
 /** Sorts by time: `20260102T030405678Z-<message id up to the at sign>.eml`. */
-function fileName({ date, messageId }: OutgoingMail): string {
-  const id = (messageId.split('@')[0] ?? '').replaceAll(/[^0-9A-Za-z-]/g, '');
-  return `${timeText(date)}-${id}.eml`;
+function fileName(id: string, date: Millis): string {
+  return `${timeText(date)}-${id.replaceAll(/[^0-9A-Za-z-]/g, '')}.eml`;
 }
 
 function timeText(at: number): string {

@@ -25,6 +25,10 @@ const SCRIPTS: { readonly [page: string]: () => Promise<PageScript> } = {
     const { refreshInputPage, startInputPage } = await import('./input-page.ts');
     return { start: startInputPage, refresh: refreshInputPage };
   },
+  mails: async () => {
+    const { refreshMailList, startMailList } = await import('./mail-list.ts');
+    return { start: startMailList, refresh: refreshMailList };
+  },
   system: async () => {
     const { refreshSystemPage, startSystemPage } = await import('./system-page.ts');
     return { start: startSystemPage, refresh: refreshSystemPage };

@@ -29,6 +29,7 @@ const KINDS: { readonly [status: string]: string } = {
   Completed: 'good',
   Running: 'good',
   Healthy: 'good',
+  Sent: 'good',
   Failed: 'bad',
   Stopped: 'bad',
   Missing: 'bad',
@@ -37,6 +38,7 @@ const KINDS: { readonly [status: string]: string } = {
   Verifying: 'busy',
   AwaitingSigner: 'wait',
   Paused: 'wait',
+  Waiting: 'wait',
   Initializing: 'wait',
 };
 

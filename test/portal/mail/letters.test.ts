@@ -1,4 +1,4 @@
-import { mkdir, readdir, readFile, stat, writeFile } from 'node:fs/promises';
+import { mkdir, readdir, readFile, rm, stat, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import test from 'ava';
 import { createMailFolder } from '../../../actors/portal/adapters/mail-folder.ts';
@@ -157,7 +157,7 @@ test('only what can stand between angle brackets is an address', (t) => {
     t.false(isMailAddress(bad), bad);
 });
 
-test('without a relay each mail becomes one private file that any mail program reads', async (t) => {
+test('without a relay each mail becomes one file that any mail program reads, and operators too', async (t) => {
   const folder = join(folderFor(t), 'mail');
   const world = makeMailWorld(t, { mailer: createMailFolder(folder, KEPT) });
   await world.ask([
@@ -175,6 +175,24 @@ test('without a relay each mail becomes one private file that any mail program r
   const ana = raws.find((raw) => raw.includes('ana@example.test')) ?? '';
   t.regex(headersOf(ana).get('subject') ?? '', /^=\?UTF-8\?/i);
   t.regex(partsOf(ana).get('text/plain') ?? '', /Contrato de locação/);
+  for (const { id, to } of (await world.mails.newest({ limit: 9, offset: 0 })).items) {
+    const text = (await world.mails.text(id)) ?? '';
+    const raw = raws.find((one) => one.includes(to)) ?? '';
+    t.true(text.startsWith(raw.slice(0, raw.indexOf('\r\n\r\n'))), to);
+    t.true(text.trim().endsWith((partsOf(raw).get('text/plain') ?? '-').trim()), text);
+    t.false(text.includes('<html'), text);
+    await rm(join(folder, names.find((name) => name.endsWith(`-${id}.eml`)) ?? ''));
+    t.is(await world.mails.text(id), undefined);
+  }
+  await t.throwsAsync(world.mails.text('nobody'), { code: 'MailNotFound' });
+});
+
+test('folder and files of mails are private', async (t) => {
+  const folder = join(folderFor(t), 'mail');
+  const world = makeMailWorld(t, { mailer: createMailFolder(folder, KEPT) });
+  await world.ask([notice('pending', 'ana@example.test')]);
+  await world.reach('Sent', 'ana@example.test');
+  const names = await readdir(folder);
   t.is((await stat(join(folder, names[0] ?? ''))).mode & 0o777, 0o600);
   t.is((await stat(folder)).mode & 0o777, 0o700);
 });

@@ -79,7 +79,7 @@ export function makeMailWorld(t: ExecutionContext, options: MailWorldOptions): M
     },
     options: { effectsInFlight: options.effectsInFlight ?? 64 },
   });
-  const mails = new Mails({ system: () => runtime.system, store, clock, ids });
+  const mails = new Mails({ system: () => runtime.system, store, clock, ids, mailer });
   t.teardown(async () => {
     mailer.close();
     const stopped = runtime.stop(0);
