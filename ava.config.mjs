@@ -19,6 +19,7 @@ const LONG = [
   'portal/pages/*-makers*',
   'commands/{backup,doctor}*',
   'runtime/*-long*',
+  'actors/lost-threads*',
 ];
 const skipped = process.env.SEALWRIGHT_TESTS === 'all' ? [] : LONG;
 

@@ -1,7 +1,7 @@
 import test from 'ava';
 import { proveDeadlines } from './deadline-proof.ts';
 
-test('over kills and a clock an hour slow or fast each of 3,000 deadlines fires once in its time, and a cancelled one never', async (t) => {
+test('over kills and a clock an hour slow or fast each of 1,000 deadlines fires once in its time, and a cancelled one never', async (t) => {
   t.timeout(240_000);
-  await proveDeadlines(t, 3_000);
+  await proveDeadlines(t, 1_000);
 });

@@ -124,7 +124,7 @@ onEachStore('hanging work of lanes takes none of the slots of all other work', a
     await settle();
   }
   t.is(world.runs.length, 3);
-  t.is(world.runtime.stats().effectsInFlight, 3);
+  await until(() => world.runtime.stats().effectsInFlight === 3);
   world.endAll();
   await until(() => world.started.length === 5);
   world.endAll();

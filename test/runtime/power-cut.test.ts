@@ -16,7 +16,8 @@ import { StrictReceiver } from './strict-receiver.ts';
 import { bytesIn, readCalls, requireTracing, traced } from './system-calls.ts';
 
 const WORKER = new URL('./kill-worker.js', import.meta.url).pathname;
-const MOMENTS = Number(process.env['SEALWRIGHT_POWER_CUTS'] ?? 15);
+const ALL = process.env['SEALWRIGHT_TESTS'] === 'all';
+const MOMENTS = Number(process.env['SEALWRIGHT_POWER_CUTS'] ?? (ALL ? 60 : 4));
 /** Steps the worker makes before it is killed. */
 const STEPS = 40 * MOMENTS;
 const FATES: readonly Fate[] = ['lost', 'kept', 'dice', 'dice'];

@@ -9,7 +9,8 @@ import { KINDS, NAMES, PEERS, peerOf, type RandomContext, replay } from './rando
 import { RandomWorld } from './random-world.ts';
 
 const FIRST = Number(process.env['SEALWRIGHT_RANDOM_SEED'] ?? 1);
-const SEEDS = Number(process.env['SEALWRIGHT_RANDOM_SEEDS'] ?? 8);
+const ALL = process.env['SEALWRIGHT_TESTS'] === 'all';
+const SEEDS = Number(process.env['SEALWRIGHT_RANDOM_SEEDS'] ?? (ALL ? 60 : 2));
 const TURNS = 120;
 
 const contextOf = (actor: StoredActor) => actor.context as unknown as RandomContext;
