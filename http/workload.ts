@@ -10,6 +10,8 @@ const FEWEST = 4;
 const MANY = 64;
 const LONGER = 4;
 const LONG = 1000;
+/** For so many milliseconds on end: what waited for a disk or a machine that stood still is soon done. */
+const LASTING = 500;
 /** Milliseconds that one takes on its own, as long as nobody knows. */
 const UNKNOWN = 1000;
 /** How much longer than alone a request may take, while there are too many. */
@@ -25,6 +27,8 @@ export class Workload {
   readonly #begun = new Map<object, number>();
   /** Milliseconds that one takes on its own; undefined before any was alone. */
   #alone: number | undefined;
+  /** Since when there seem to be too many. */
+  #crowdedSince: number | undefined;
   /** Undefined while there are not too many. */
   #bound: number | undefined;
   #done = 0;
@@ -35,7 +39,9 @@ export class Workload {
     const working = this.#begun.size;
     if (this.#bound !== undefined) return working < this.#bound;
     const long = Math.max(LONG, LONGER * (this.#alone ?? UNKNOWN));
-    if (working < MANY || now - this.#oldest(now) < long) return true;
+    const crowded = working >= MANY && now - this.#oldest(now) >= long;
+    this.#crowdedSince = crowded ? (this.#crowdedSince ?? now) : undefined;
+    if (this.#crowdedSince === undefined || now - this.#crowdedSince < LASTING) return true;
     this.#bound = FEWEST;
     this.#done = 0;
     this.#since = now;
@@ -48,6 +54,7 @@ export class Workload {
     this.#begun.set(work, now);
     return (end) => {
       this.#begun.delete(work);
+      if (this.#begun.size < MANY) this.#crowdedSince = undefined;
       if (isAlone) this.#tookAlone(end - now);
       this.#look(end);
     };
