@@ -30,6 +30,9 @@ interface Passing {
 }
 const ANY: readonly string[] = [''];
 
+/** One call of so many the far side never answers: a lost connection must not become an outcome. */
+const HANG_UP_EVERY = 50;
+
 /** A new fault point without a line here does not compile. */
 const PASSINGS: { readonly [point in RuntimeFaultPoint]: Passing } = {
   'step.computed.before-commit': { as: ANY, perRequest: 2 },
@@ -74,7 +77,7 @@ function roundsOf(requests: number, roll: (limit: number) => number): readonly R
 export class KillProof {
   readonly #t: ExecutionContext;
   readonly #folder: string;
-  readonly #receiver = new StrictReceiver();
+  readonly #receiver = new StrictReceiver(HANG_UP_EVERY);
   /** The highest revision acknowledged per actor, over all lives. */
   readonly #promised = new Map<string, number>();
   /** Journal lines looked at per actor. */
@@ -86,6 +89,8 @@ export class KillProof {
   #lost = 0;
   #torn = 0;
   #doubled = 0;
+  /** What is broken, not told yet: ava ends a test at the first thing it is told, and it takes all of it to see why. */
+  readonly #broken: string[] = [];
 
   constructor(t: ExecutionContext, seed: number) {
     this.#t = t;
@@ -138,7 +143,7 @@ export class KillProof {
       this.#acknowledged += 1;
       // A kill by count lands anywhere in the steps in flight, and needs no clock.
       if (++acks === killAfter) {
-        if (point !== '') this.#t.fail(`${point} was not passed ${pass} times`);
+        if (point !== '') this.#broken.push(`${point} was not passed ${pass} times`);
         child.kill('SIGKILL');
       }
     });
@@ -155,6 +160,7 @@ export class KillProof {
     this.#expect('lost', heard >= told, `${told} messages were told, ${heard} heard`);
     this.#expect('doubled', heard <= told, `${told} messages were told, ${heard} heard`);
     this.#expect('lost', done + failed + dropped === asked, `of ${asked} pieces ${done} came back`);
+    this.#report();
   }
 
   /** Looks at what a process has left, as the next one will find it. Resolves with the counters. */
@@ -168,6 +174,7 @@ export class KillProof {
       });
       for (const { promise, text } of breaches) this.#expect(promise, false, `${where}: ${text}`);
       for (const breach of this.#receiver.breaches.splice(0)) this.#expect('doubled', false, breach);
+      this.#report();
       return counters;
     } finally {
       await store.close();
@@ -176,9 +183,13 @@ export class KillProof {
 
   #expect(promise: LedgerPromise, kept: boolean, text: string): void {
     if (kept) return;
-    this.#t.fail(text);
+    this.#broken.push(text);
     if (promise === 'lost') this.#lost += 1;
     else if (promise === 'torn') this.#torn += 1;
     else this.#doubled += 1;
+  }
+
+  #report(): void {
+    if (this.#broken.length > 0) this.#t.fail(this.#broken.splice(0).join('\n'));
   }
 }

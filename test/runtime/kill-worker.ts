@@ -35,8 +35,16 @@ async function call({ n }: { n: number }, { key, actor }: EffectTry): Promise<{ 
   process.stdout.write(`ran ${actor.id} ${key.split('/')[2]}\n`);
   const status = await new Promise<number | undefined>((resolve, reject) => {
     const options = { agent, port, method: 'POST', headers: { [KEY_HEADER]: key } };
-    request(options, (response) => response.resume().on('end', () => resolve(response.statusCode)))
-      .on('error', reject)
+    // A connection that was kept may be closed in the moment it is used again. Nobody knows then whether the work was
+    // done, so it is asked for again under its key, and is not given up.
+    const lost = (error: Error) => reject(new Retryable('unreachable', error.message, 2));
+    request(options, (response) =>
+      response
+        .on('error', lost)
+        .resume()
+        .on('end', () => resolve(response.statusCode)),
+    )
+      .on('error', lost)
       .end(`${actor.id} ${n}`);
   });
   if (status !== 204) throw new Fatal('refused', `the far side answered ${status}`);
@@ -44,7 +52,10 @@ async function call({ n }: { n: number }, { key, actor }: EffectTry): Promise<{ 
 }
 
 /** Nothing but what is doomed may ever fail for good: its outcome would be one too many. */
-const failed: EffectHandler['failed'] = () => ({ type: 'WORKED', n: -1 });
+const failed: EffectHandler['failed'] = ({ n }: { n: number }, { code, message }) => {
+  process.stderr.write(`kill-worker gave up piece ${n}: ${code}: ${message}\n`);
+  return { type: 'WORKED', n: -1 };
+};
 
 const silent = () => {};
 const { system, start, stop } = createRuntime({

@@ -69,7 +69,11 @@ export async function lookAtLedgers(
   const counters = await store.counters('');
   for (const [name, sum] of Object.entries(sums))
     expect('torn', (counters[name] ?? 0) === sum, `the counter ${name} says something else`);
-  expect('doubled', (sums['strange'] ?? 0) === 0, 'an outcome was taken twice');
+  expect(
+    'doubled',
+    (sums['strange'] ?? 0) === 0,
+    `${sums['strange']} outcomes were taken of work that was not open`,
+  );
   return { breaches, counters };
 }
 

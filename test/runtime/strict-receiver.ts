@@ -1,6 +1,6 @@
 /**
  * The far side of effects: a real HTTP server that lives longer than whoever calls it, remembers every effect key with
- * the body that came under it, and notes whatever must never happen.
+ * the body that came under it, and notes whatever must never happen. Where it is told to, it hangs up now and then.
  */
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
@@ -14,6 +14,7 @@ export class StrictReceiver {
   readonly breaches: string[] = [];
   /** Calls, those that came again under their key included. */
   calls = 0;
+  readonly #hangUpEvery: number;
   readonly #keys = new Map<string, string>();
   readonly #seen = new Map<string, number>();
   readonly #server = createServer((request, response) => {
@@ -21,13 +22,27 @@ export class StrictReceiver {
     request.on('error', () => {});
     request.on('data', (piece: Buffer) => pieces.push(piece));
     request.on('end', () => {
+      const turn = ++this.calls % (2 * this.#hangUpEvery);
+      if (turn === this.#hangUpEvery) {
+        request.socket.destroy();
+        return;
+      }
       const status = this.#take(
         String(request.headers[KEY_HEADER] ?? ''),
         Buffer.concat(pieces).toString('utf8'),
       );
-      response.writeHead(status).end();
+      if (turn === 0) request.socket.destroy();
+      else response.writeHead(status).end();
     });
   });
+
+  /**
+   * @param hangUpEvery one call of so many is never answered: of these every second one is done, the others are not.
+   * @default every call is answered
+   */
+  constructor(hangUpEvery: number = Number.POSITIVE_INFINITY) {
+    this.#hangUpEvery = hangUpEvery;
+  }
 
   /** Resolves with the port it listens on. */
   async listen(): Promise<number> {
@@ -48,7 +63,6 @@ export class StrictReceiver {
 
   /** 204 for what is new or the same as before, 409 for a key that stands for something else already. */
   #take(key: string, body: string): number {
-    this.calls += 1;
     const before = this.bodies.get(key);
     if (before !== undefined) {
       if (before === body) return 204;
