@@ -15,7 +15,7 @@ import type {
   StoredActor,
   StoredEffect,
 } from './ports.ts';
-import { redacted } from './redact.ts';
+import { redacted, redactedText } from './redact.ts';
 import { viewOf } from './step.ts';
 import { isEffectKey, isKey } from './store/keys.ts';
 import type { KindTraffic } from './traffic.ts';
@@ -231,7 +231,7 @@ export class Inspector {
         ...effectReport(effect),
         effect: redacted(effect.effect, definition.secrets),
       })),
-      history,
+      history: history.map((line) => ({ ...line, message: redactedText(line.message) })),
       parent: relatives?.parent ?? null,
       children: relatives?.children ?? [],
       shard: this.#parts.host.shardOf(address),
@@ -278,7 +278,7 @@ function addedUp(traffic: readonly (KindTraffic | undefined)[]): KindTraffic {
 }
 
 function effectReport({ key, effect, dueAt, failures, lastError }: StoredEffect): EffectReport {
-  return { key, do: effect.do, dueAt, failures, lastError };
+  return { key, do: effect.do, dueAt, failures, lastError: lastError && redactedText(lastError) };
 }
 
 /** Of the state and of all states around it; deadlines are not for others to send. */

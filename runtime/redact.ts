@@ -8,8 +8,18 @@ const HIDDEN = '(hidden)';
 const SECRET_NAME =
   /secret|password|passphrase|token|ticket|authorization|credential|(^|[a-z])pin$|apikey|sealed|hmac/i;
 
+/** Who calls, and what follows the question mark: receivers know their callers by either. */
+const URL_USER = /(https?:\/\/)[^\s/?#@"]{1,2048}@/gi;
+const URL_QUERY = /(https?:\/\/[^\s?#"]{1,2048}\?)[^\s#"]+/gi;
+
+/** Text without what URLs in it may hold of secrets. Pure. */
+export function redactedText(text: string): string {
+  return text.replace(URL_USER, `$1${HIDDEN}@`).replace(URL_QUERY, `$1${HIDDEN}`);
+}
+
 /** A copy without the values of members whose names say that they are secret, or that are among `more`. Pure. */
 export function redacted(value: Json, more: readonly string[] = []): Json {
+  if (typeof value === 'string') return redactedText(value);
   if (Array.isArray(value)) return value.map((item: Json) => redacted(item, more));
   if (typeof value !== 'object' || value === null) return value;
   return Object.fromEntries(

@@ -34,6 +34,23 @@ test('the token of a webhook goes out exactly as it was registered, in the heade
   }
 });
 
+test('who looks at a lane sees whose document it is, and of the URL not what only sender and receiver know', async (t) => {
+  const receiver = await startReceiver(t, status(500));
+  const world = await makeWebhookWorld(t);
+  const { id } = await world.webhooks.create(TENANT_1, {
+    url: `${receiver.url}?code=hush`,
+    authType: 'NoAuth',
+  });
+  await world.announce(DOCUMENT_1, event('DocumentConcluded', 1));
+  const lane = { kind: 'webhook-lane', id: `${id}/${DOCUMENT_1}` };
+  const look = () => world.runtime.inspector.actor(lane);
+  await world.until(async () => JSON.stringify((await look())?.context).includes('"attempts":[{'));
+  const shown = await look();
+  t.deepEqual(shown?.parent, { kind: 'document', id: DOCUMENT_1 });
+  t.true(JSON.stringify(shown).includes(`${receiver.url}?(hidden)`));
+  t.false(JSON.stringify(shown).includes('hush'));
+});
+
 test('with a secret every attempt bears a signature that the verifier of Standard Webhooks accepts, retries too', async (t) => {
   const receiver = await startReceiver(t, status(500));
   const now = Date.now();
