@@ -109,7 +109,11 @@ function ruleOf(
   if (required === undefined) throw invalid('A SignRule needs numberRequiredSignatures.');
   if (!Number.isSafeInteger(required) || required < 1 || required > users.length)
     throw invalid('numberRequiredSignatures lies between 1 and the number of signRuleUsers.');
-  return { numberRequiredSignatures: required, ruleUsers: users.map((user) => planParticipant(user, parts)) };
+  const ruleUsers = users.map((user) => planParticipant(user, parts));
+  // Somebody named twice could be two of those who are required.
+  const people = new Set(ruleUsers.map(({ email, identifier }) => `${email?.toLowerCase()} ${identifier}`));
+  if (people.size < ruleUsers.length) throw invalid('A rule names each person once.');
+  return { numberRequiredSignatures: required, ruleUsers };
 }
 
 /** Refusals: `InvalidFlowAction`, `InvalidIdentifier`. */

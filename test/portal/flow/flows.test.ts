@@ -150,6 +150,19 @@ test.serial(
   },
 );
 
+test.serial('nobody is two of the people whom a rule requires', async (t) => {
+  const room = await flowRoom(t);
+  const rule = { type: 'SignRule', numberRequiredSignatures: 2 } as const;
+  const of = (...signRuleUsers: readonly ReturnType<typeof person>[]) =>
+    room.create([{ ...rule, signRuleUsers }]);
+  const again = person('Ana', { name: 'Another Ana', email: 'ANA@example.org' });
+  await refusedAs(t, 'InvalidFlowAction', of(person('Ana'), person('Bob'), again));
+  await t.notThrowsAsync(
+    of(person('Ana', { identifier: '1' }), person('Ana', { identifier: '2' })),
+    'one mailbox',
+  );
+});
+
 test.serial('a flow is edited before anybody acted, and not after', async (t) => {
   const room = await flowRoom(t);
   const { documents } = room.portal;
