@@ -60,9 +60,14 @@ export async function benchCommand(
 ): Promise<ExitCode> {
   const { terminal } = parts;
   if (options.compare !== undefined) return compare(options.compare, terminal);
+  const profile = names.find((name) => !isBenchName(name) && isProfile(name));
+  if (profile !== undefined) {
+    refuse(terminal, `${profile} is a profile, not a benchmark: --profile ${profile}`);
+    return EXIT.refused;
+  }
   const unknown = [
     ...names.filter((name) => !isBenchName(name)),
-    ...options.profile.filter((name) => !PROFILES.some((profile) => profile === name)),
+    ...options.profile.filter((name) => !isProfile(name)),
   ];
   if (unknown.length > 0) {
     const there = PROFILES.map((profile) => `  ${profile.padEnd(8)} ${benchesOf([profile]).join(', ')}`);
@@ -82,6 +87,10 @@ export async function benchCommand(
     return EXIT.unavailable;
   }
   return measure(chosen(names, options.profile), settings, options.json, parts);
+}
+
+function isProfile(name: string): boolean {
+  return PROFILES.some((profile) => profile === name);
 }
 
 function chosen(names: readonly string[], profiles: readonly string[]): readonly BenchName[] {

@@ -37,6 +37,12 @@ const REFUSED: { readonly [what: string]: Refused } = {
     2,
     /no benchmark or profile nonsense[\s\S]*engine +engine, scaling/,
   ],
+  'a profile in the place of a benchmark': [
+    ['runtime'],
+    {},
+    2,
+    /a profile, not a benchmark: --profile runtime/,
+  ],
   'an unknown profile': [[], { profile: ['fast'] }, 2, /no benchmark or profile fast/],
   'a folder that is not there': [['engine'], { folder: NOWHERE }, 3, /ENOENT/],
   'a result that cannot be written': [['engine'], { json: NOWHERE }, 3, /ENOENT/],
