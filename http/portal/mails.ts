@@ -51,7 +51,7 @@ export function mailRoutes(mails: PortalMails, documents: Pick<PortalDocuments, 
       refusals: UNKNOWN_DOCUMENT,
       async handle({ tenant, params }) {
         const document = await documents.get(tenant, documentId(params.id));
-        return json(200, (await mails.ofDocument(tenant, document.id)).map(mailBody));
+        return json(200, (await mails.ofDocument(tenant, document.id)).map(applicationsBody));
       },
     }),
     portalRoute({
@@ -98,6 +98,16 @@ export function mailRoutes(mails: PortalMails, documents: Pick<PortalDocuments, 
       },
     }),
   ];
+}
+
+/** Failures that are about us and nobody's mailbox: their messages name addresses and paths of the operator. */
+const OURS: ReadonlySet<string> = new Set(['mail.unreachable', 'mail.timeout', 'mail.folder']);
+
+function applicationsBody(mail: MailView): z.infer<typeof mailShape> {
+  const body = mailBody(mail);
+  if (body.lastError === null || !OURS.has(body.lastError.code)) return body;
+  const message = 'The e-mail could not be handed over. The operator of this service can see why.';
+  return { ...body, lastError: { code: body.lastError.code, message } };
 }
 
 function mailBody(mail: MailView): z.infer<typeof mailShape> {

@@ -580,4 +580,13 @@ test('mails are listed by state and shown with their tries by administrators, by
   t.deepEqual(last('mails.sendNow')?.args, ['m1']);
   await assertRefused(t, await call('/api/admin/mails'), 'Forbidden');
   t.deepEqual(await (await call(`${PATH}/mails`)).json(), [shown]);
+  const lastError = { code: 'mail.unreachable', message: 'ECONNREFUSED: connect 10.0.0.9:25' };
+  set('mails.ofDocument', () => [{ ...mail, lastError }]);
+  const [unreached] = (await (await call(`${PATH}/mails`)).json()) as { lastError: typeof lastError }[];
+  t.is(unreached?.lastError.code, lastError.code);
+  t.notRegex(
+    unreached?.lastError.message ?? '',
+    /10\.0\.0\.9/,
+    'where the relay is, is for its operator to know',
+  );
 });
