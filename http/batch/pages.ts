@@ -51,6 +51,7 @@ const SCRIPTS = [
   'mail-list.js',
   'operator.js',
   'overview.js',
+  'paged-list.js',
   'pipeline.js',
   'reference.js',
   'shown.js',

@@ -18,12 +18,15 @@ export interface Job {
   readonly outputEncrypted: boolean;
 }
 
-export interface JobList {
-  readonly items: readonly Job[];
+/** What every list of the API is answered as. */
+export interface ListPage<Item> {
+  readonly items: readonly Item[];
   readonly page: number;
   readonly pageSize: number;
   readonly totalCount: number;
 }
+
+export type JobList = ListPage<Job>;
 
 const KINDS: { readonly [status: string]: string } = {
   Completed: 'good',
