@@ -8,7 +8,8 @@ import type { ActorInspection, ActorReport, ActorSummary, RuntimeView } from '..
 import { Refusal } from '../../machines/refusals.ts';
 import { json } from '../reply.ts';
 import { type AnyRoute, route } from '../router.ts';
-import { checkReason, noBody, noParams, noQuery, reasonBody } from './queries.ts';
+import { looking } from './looking.ts';
+import { checkReason, noParams, reasonBody } from './queries.ts';
 import { isoTime, timestamp } from './shapes.ts';
 
 const MAX_PAGE_SIZE = 500;
@@ -135,22 +136,7 @@ const runtimeShape = z
 
 const restartShape = z.strictObject({ kind: z.string(), id: z.string(), restarted: z.literal(true) });
 
-const UNFIT = {
-  params: 'actor.not-found',
-  query: 'validation.filter-invalid',
-  body: 'validation.body-invalid',
-} as const;
-
-const LOOK = {
-  method: 'GET',
-  auth: 'operator',
-  rate: 'none',
-  bodyPolicy: 'none',
-  headers: [],
-  query: noQuery,
-  body: noBody,
-  unfit: UNFIT,
-} as const;
+const LOOK = looking('actor.not-found');
 
 export function actorRoutes(inspection: ActorInspection): readonly AnyRoute[] {
   return [

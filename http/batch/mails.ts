@@ -11,7 +11,8 @@ import { PortalRefusal } from '../../machines/portal-refusals.ts';
 import { Refusal } from '../../machines/refusals.ts';
 import { json } from '../reply.ts';
 import { type AnyRoute, route } from '../router.ts';
-import { mailQuery, noBody, noParams, noQuery } from './queries.ts';
+import { looking } from './looking.ts';
+import { mailQuery, noParams } from './queries.ts';
 import { isoTime, timestamp } from './shapes.ts';
 
 const failure = { code: z.string(), message: z.string() };
@@ -44,20 +45,7 @@ const mailDetailShape = mailShape
 
 const mailParams = z.object({ id: z.string() });
 
-const LOOK = {
-  method: 'GET',
-  auth: 'operator',
-  rate: 'none',
-  bodyPolicy: 'none',
-  headers: [],
-  query: noQuery,
-  body: noBody,
-  unfit: {
-    params: 'mail.not-found',
-    query: 'validation.filter-invalid',
-    body: 'validation.body-invalid',
-  },
-} as const;
+const LOOK = looking('mail.not-found');
 
 export function mailRoutes(mails: OperatorMails): readonly AnyRoute[] {
   const body = (mail: MailView) => mailBody(mail, mails.keepsTexts);
