@@ -125,7 +125,7 @@ async function overload(flood: Flood, program: Program, context: BenchContext): 
       better: 'less',
       limit: reference,
       latency: { ...much.admitted.latency(), rate, refused: much.refused.count },
-      aim: { of: 'share', atMost: 2, source: AIM },
+      aim: { of: 'share', atLeast: 0.5, source: AIM },
     });
     figure({
       name: `${name}, p99 until told to come back`,

@@ -72,10 +72,13 @@ export interface Figure {
   readonly cpu?: Cpu;
 }
 
-/** What is wanted of a figure, its share of the limit, or its slowest percent; `source` says who wants it. */
-export type Aim = { readonly of: 'value' | 'share' | 'p50' | 'p99'; readonly source: string } & (
-  | { readonly atLeast: number }
-  | { readonly atMost: number }
+/**
+ * What is wanted of a figure, its share of the limit, or its slowest percent; `source` says who wants it. A share is the
+ * greater the better, also of figures that should be small: twice the time of the limit is a share of a half.
+ */
+export type Aim = { readonly source: string } & (
+  | { readonly of: 'value' | 'share' | 'p50' | 'p99'; readonly atLeast: number }
+  | { readonly of: 'value' | 'p50' | 'p99'; readonly atMost: number }
 );
 
 /** Milliseconds. */

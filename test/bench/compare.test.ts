@@ -118,4 +118,6 @@ test('a share of the limit is good when it is large, whether more or less of the
   t.is(judged({ ...rate, aim: aim('p99', 5) }, limits).met, undefined, 'there are no latencies');
   const walk = { name: 'walk', value: 8, unit: 's', better: 'less', limit: 'list' } as const;
   t.is(judged(walk, limits).share, 0.25);
+  t.like(judged({ ...walk, aim: aim('share', 0.5) }, limits), { met: false }, 'four times as long');
+  t.like(judged({ ...walk, value: 4, aim: aim('share', 0.5) }, limits), { met: true }, 'twice as long');
 });
