@@ -19,7 +19,7 @@ import type { Terminal } from './commands/terminal.ts';
 import type { VerifyOptions } from './commands/verify.ts';
 import { createDescriptorSink } from './logging.ts';
 import { systemClock, systemIds } from './runtime/index.ts';
-import { openLogging } from './service-log.ts';
+import { openLogging } from './service/service-log.ts';
 import { isSettingArgument, type LoadedSettings, loadSettings, type Settings } from './settings.ts';
 
 const SETTINGS_HELP = `
@@ -315,7 +315,7 @@ async function serveCommand(loaded: LoadedSettings): Promise<ExitCode> {
   }
   const { settings, warnings } = loaded;
   const log = openLogging(settings, { clock: systemClock, console: stdout, err: terminal.err });
-  const { serve } = await import('./serve.ts');
+  const { serve } = await import('./service/serve.ts');
   const options = { version, faults: process.env['SEALWRIGHT_FAULTS'] };
   const notify = serviceManager(process.env, log);
   return runService({ serve, settings, warnings, log, clock: systemClock, terminal, options, notify });

@@ -5,8 +5,8 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { storageLayout } from '../actors/index.ts';
-import { API_KEY_FILE } from '../key-folder.ts';
 import { escapeControls } from '../logging.ts';
+import { API_KEY_FILE } from '../service/key-folder.ts';
 import type { Settings } from '../settings.ts';
 import { EXIT, type ExitCode } from './exit-codes.ts';
 import { painter, type Terminal } from './terminal.ts';

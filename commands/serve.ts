@@ -3,37 +3,14 @@
  *
  * Source: running.md, "Commands" and "First start"; batch-gaps §7 ("Planned stop") and §13 (exit codes).
  */
-import { type BannerFacts, banner } from '../banner.ts';
 import type { Logging } from '../logging.ts';
 import { type Clock, describeFailure } from '../runtime/index.ts';
+import type { RunningService, Serve, ServiceFacts, StartOptions } from '../service/running-service.ts';
 import { type Settings, type Warning, warningLine } from '../settings.ts';
+import { type BannerFacts, banner } from './banner.ts';
 import { EXIT, type ExitCode, exitCodeOf } from './exit-codes.ts';
 import type { ServiceNews } from './service-manager.ts';
 import type { Terminal } from './terminal.ts';
-
-/** What only the running service can tell the banner. */
-export type ServiceFacts = Pick<
-  BannerFacts,
-  'batchUrl' | 'portal' | 'store' | 'output' | 'apiKey' | 'certificate' | 'profiles' | 'paused' | 'warnings'
->;
-
-/** A service that answers requests and watches folders. */
-export interface RunningService {
-  readonly facts: ServiceFacts;
-  /** Resolves, with the reason, should the service be unable to go on; never while it works. */
-  readonly lost: Promise<string>;
-  /** Takes nothing new, waits for what is under way up to the shutdown timeout, closes everything. */
-  stop(): Promise<void>;
-}
-
-/** Circumstances of a start that are not configuration. */
-export interface StartOptions {
-  readonly version: string;
-  /** Fault points to arm (`SEALWRIGHT_FAULTS`); undefined = none. */
-  readonly faults: string | undefined;
-}
-
-export type Serve = (settings: Settings, log: Logging, options: StartOptions) => Promise<RunningService>;
 
 /** A stop that takes this much longer than the shutdown timeout is given up, milliseconds. */
 const STOP_GRACE = 10_000;
@@ -126,7 +103,6 @@ function bannerFacts(
     version: options.version,
     environment: settings.environment,
     cwd: process.cwd(),
-    root: settings.storage.root,
     inputs: settings.storage.inputs,
     apiKeyHeader: settings.auth.apiKeyHeader,
     encryption: settings.encryption.enabled,

@@ -1,10 +1,10 @@
 /** Certificates: can be loaded with their keys, and are valid now and for a while. */
 import { X509Certificate } from 'node:crypto';
 import { readFileSync } from 'node:fs';
-import type { KeyFolder } from '../../key-folder.ts';
 import { type Clock, describeFailure, Fatal, type Ids } from '../../runtime/index.ts';
+import type { KeyFolder } from '../../service/key-folder.ts';
+import { setUpSigning } from '../../service/signing-setup.ts';
 import type { Settings } from '../../settings.ts';
-import { setUpSigning } from '../../signing-setup.ts';
 import { bad, errorCode, type Finding, good } from './finding.ts';
 
 const DAY = 86_400_000;

@@ -59,8 +59,25 @@ export const ZONES = {
     packages: ['pino'],
     builtins: true,
   },
+  /** Where real parts meet: settings → store → actors → HTTP. */
+  service: {
+    owns: /^service\//,
+    enteredBy: [/^service\/[^/]+\.ts$/],
+    imports: {
+      machines: 'all',
+      runtime: 'all',
+      crypto: 'all',
+      actors: 'all',
+      http: 'all',
+      settings: 'all',
+      logging: 'all',
+    },
+    packages: [],
+    builtins: true,
+  },
+  /** The command line: `main.ts` reads it, each command is a file. */
   program: {
-    owns: /^(commands\/|(main|serve|banner|key-folder|service-log|signing-setup|signing-trust|portal-setup|listen-settings)\.ts$)/,
+    owns: /^(commands\/|main\.ts$)/,
     enteredBy: [],
     imports: {
       machines: 'all',
@@ -70,6 +87,7 @@ export const ZONES = {
       http: 'all',
       settings: 'all',
       logging: 'all',
+      service: 'all',
       bench: 'all',
     },
     packages: ['commander'],

@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs';
 import test from 'ava';
-import { type BannerFacts, banner } from '../../banner.ts';
+import { type BannerFacts, banner } from '../../commands/banner.ts';
 
 const FACTS: BannerFacts = {
   version: '1.2.3',
@@ -8,7 +8,6 @@ const FACTS: BannerFacts = {
   cwd: '/srv/app',
   batchUrl: 'http://127.0.0.1:8080',
   portal: undefined,
-  root: '/srv/app/data',
   store: { engine: 'LMDB', location: '/srv/app/data/db' },
   inputs: [{ name: 'default', path: '/srv/app/data/input' }],
   output: '/srv/app/data/output',

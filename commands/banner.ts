@@ -3,58 +3,19 @@
  *
  * Source: running.md, "First start"; batch-gaps §13, "Ready banner".
  */
-import { escapeControls } from './logging.ts';
+import { escapeControls } from '../logging.ts';
+import type { ServiceFacts } from '../service/running-service.ts';
 
 /** Everything the banner says. Paths are shown relative to `cwd` where that is shorter. */
-export interface BannerFacts {
+export interface BannerFacts extends ServiceFacts {
   readonly version: string;
   readonly environment: string;
   readonly cwd: string;
-  /** Where the batch API answers; undefined when it is not served. */
-  readonly batchUrl: string | undefined;
-  /** Undefined when the portal is not served. */
-  readonly portal:
-    | {
-        readonly url: string;
-        /** Where mails are written; undefined with a relay. */
-        readonly mailFolder: string | undefined;
-        /** That of the first organization, then that of the monitor. `secret` undefined: as configured. */
-        readonly keys: readonly {
-          readonly organization: string;
-          readonly application: string;
-          readonly secret: { readonly path: string; readonly made: string | undefined } | undefined;
-        }[];
-      }
-    | undefined;
-  readonly root: string;
-  readonly store: { readonly engine: string; readonly location: string };
   readonly inputs: readonly { readonly name: string; readonly path: string }[];
-  readonly output: string;
   readonly apiKeyHeader: string;
-  readonly apiKey:
-    | { readonly from: 'configuration' }
-    /** Configured, but empty. */
-    | { readonly from: 'nowhere' }
-    /** `made` holds the key on the one start that made it. */
-    | { readonly from: 'file'; readonly path: string; readonly made: string | undefined };
-  /** `path`: the file it came from; empty for none. */
-  readonly certificate: { readonly subject: string; readonly path: string; readonly development: boolean };
-  /** In the order of the configuration. */
-  readonly profiles: readonly {
-    readonly name: string;
-    /** Where its certificate comes from, or that it is signed elsewhere. */
-    readonly source: string;
-    readonly verify: boolean;
-    readonly encrypt: boolean;
-    /** Undefined: no certificate of ours is used. */
-    readonly validate: boolean | undefined;
-  }[];
   readonly encryption: boolean;
   readonly maxConcurrency: number;
   readonly pollIntervalSeconds: number;
-  readonly paused: boolean;
-  /** Sentences that need attention. */
-  readonly warnings: readonly string[];
 }
 
 export interface BannerStyle {

@@ -12,10 +12,10 @@ import {
   FIRST_ORGANIZATION,
   type Mailer,
   type PortalOptions,
-} from './actors/index.ts';
+} from '../actors/index.ts';
+import type { Clock, Ids } from '../runtime/index.ts';
+import type { Settings } from '../settings.ts';
 import type { KeptSecret, KeyFolder } from './key-folder.ts';
-import type { Clock, Ids } from './runtime/index.ts';
-import type { Settings } from './settings.ts';
 import type { SigningSetup } from './signing-setup.ts';
 
 /** Names of the files that hold what the portal made for itself. */

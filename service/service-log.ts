@@ -1,7 +1,7 @@
 /** The log of a service as it is configured. Source: batch-gaps §12. */
-import { createFileSink, createLogging, type LineSink, type Logging } from './logging.ts';
-import type { Clock } from './runtime/index.ts';
-import type { Settings } from './settings.ts';
+import { createFileSink, createLogging, type LineSink, type Logging } from '../logging.ts';
+import type { Clock } from '../runtime/index.ts';
+import type { Settings } from '../settings.ts';
 
 /**
  * Nothing is touched before the first line. When files cannot be written the service goes on: that is said once on

@@ -3,16 +3,7 @@
 import { realpathSync } from 'node:fs';
 import { availableParallelism } from 'node:os';
 import { basename, dirname, join } from 'node:path';
-import {
-  createRemotePortal,
-  type FolderOptions,
-  makeStorageFolders,
-  type Profile,
-  Services,
-  storageLayout,
-} from './actors/index.ts';
-import type { RunningService, Serve, ServiceFacts } from './commands/serve.ts';
-import { hostMode, systemFacts } from './commands/system-facts.ts';
+import { createRemotePortal, makeStorageFolders, Services, storageLayout } from '../actors/index.ts';
 import {
   createBatchMetrics,
   createBatchServer,
@@ -20,11 +11,7 @@ import {
   createPortalServer,
   type HttpServer,
   portalPageRoutes,
-} from './http/index.ts';
-import { keepApiKey, openKeyFolder, SESSION_FILE } from './key-folder.ts';
-import { batchListenSettings, portalListenSettings } from './listen-settings.ts';
-import type { ProfileName } from './machines/ids.ts';
-import { type PortalSetup, setUpPortal } from './portal-setup.ts';
+} from '../http/index.ts';
 import {
   type Clock,
   Fatal,
@@ -33,9 +20,15 @@ import {
   openLmdbStore,
   systemClock,
   systemIds,
-} from './runtime/index.ts';
-import { faultLine, inputOverlaps, type Settings } from './settings.ts';
+} from '../runtime/index.ts';
+import { faultLine, inputOverlaps, type Settings } from '../settings.ts';
+import { folderOptions } from './folder-options.ts';
+import { keepApiKey, openKeyFolder, SESSION_FILE } from './key-folder.ts';
+import { batchListenSettings, portalListenSettings } from './listen-settings.ts';
+import { type PortalSetup, setUpPortal } from './portal-setup.ts';
+import type { RunningService, Serve, ServiceFacts } from './running-service.ts';
 import { deriveEncryptionKey, type SigningSetup, setUpSigning } from './signing-setup.ts';
+import { hostMode, systemFacts } from './system-facts.ts';
 
 /**
  * Brings the service up in the order of batch-gaps §7: store, certificates, recovery, listening, then the work.
@@ -266,34 +259,4 @@ function remotePart(
       maxFailures: remoteSigner.maxConsecutiveApiFailures,
     },
   };
-}
-
-function folderOptions(
-  { storage, watchedFolder }: Settings,
-  profiles: readonly Profile[],
-): readonly FolderOptions[] {
-  return storage.inputs.map((input) => ({
-    name: input.name,
-    path: input.path,
-    profile: folderProfile(input.profile, profiles),
-    budget: watchedFolder.maxConsecutiveEnqueueFailures,
-    settings: {
-      stability: {
-        intervalMs: watchedFolder.stabilityPollIntervalMs,
-        requiredSamples: watchedFolder.stabilityRequiredSamples,
-        timeoutMs: watchedFolder.stabilityTimeoutSeconds * 1000,
-      },
-      concurrency: watchedFolder.stabilityConcurrency,
-      ignoredExtensions: [...watchedFolder.ignoredExtensions, ...input.ignoredExtensions],
-      ignoredPrefixes: [...watchedFolder.ignoredPrefixes, ...input.ignoredPrefixes],
-      recursive: input.recursive,
-      sweepIntervalMs: (input.pollIntervalSeconds ?? watchedFolder.pollIntervalSeconds) * 1000,
-    },
-  }));
-}
-
-/** `default` stands for the first profile when none is called so. Source: batch-gaps §6.1, "Default profile". */
-function folderProfile(name: ProfileName, profiles: readonly Profile[]): ProfileName {
-  if (profiles.some((profile) => profile.name === name)) return name;
-  return profiles[0]?.name ?? name;
 }

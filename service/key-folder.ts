@@ -17,7 +17,7 @@ import {
   writeSync,
 } from 'node:fs';
 import { join } from 'node:path';
-import { Fatal, type Ids } from './runtime/index.ts';
+import { Fatal, type Ids } from '../runtime/index.ts';
 
 /** A text that was read back, or made just now. */
 export interface KeptSecret {

@@ -1,6 +1,6 @@
 /** From the configuration to what the two listeners need to know. */
-import type { ForwardedTrust, HttpSettings, ListenSettings } from './http/index.ts';
-import type { Settings } from './settings.ts';
+import type { ForwardedTrust, HttpSettings, ListenSettings } from '../http/index.ts';
+import type { Settings } from '../settings.ts';
 
 /** Of the batch service. */
 export function batchListenSettings(settings: Settings, apiKey: string): HttpSettings {

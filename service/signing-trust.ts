@@ -6,9 +6,9 @@ import { X509Certificate } from 'node:crypto';
 import { readdirSync, readFileSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { rootCertificates } from 'node:tls';
-import type { TrustOptions } from './actors/index.ts';
-import { certificatesInBundle } from './crypto/index.ts';
-import type { Settings } from './settings.ts';
+import type { TrustOptions } from '../actors/index.ts';
+import { certificatesInBundle } from '../crypto/index.ts';
+import type { Settings } from '../settings.ts';
 
 /** Reads what is trusted; every file that gives no certificate is a sentence in `faults`. */
 export function readTrust({ signing }: Settings): {

@@ -2,8 +2,8 @@ import { chmodSync, mkdtempSync, readdirSync, rmSync, statSync, writeFileSync } 
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import test from 'ava';
-import { keepApiKey, openKeyFolder } from '../../key-folder.ts';
 import { describeFailure, systemIds } from '../../runtime/index.ts';
+import { keepApiKey, openKeyFolder } from '../../service/key-folder.ts';
 
 const freshPath = () => join(mkdtempSync(join(tmpdir(), 'sealwright-keys-')), 'keys');
 
