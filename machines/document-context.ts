@@ -169,8 +169,8 @@ export interface ActionEdit {
   readonly email?: string;
   /** Id of the person at the new address: links and codes of the old one end with the old id. */
   readonly newUserId?: UserId;
-  readonly ruleName?: string;
-  readonly title?: string;
+  readonly ruleName?: string | null;
+  readonly title?: string | null;
   readonly ruleEmails?: readonly {
     readonly userId: UserId;
     readonly email: string;

@@ -84,6 +84,21 @@ export function askedUsers(action: FlowAction): readonly Participant[] {
   return action.ruleUsers.filter(({ signatureDate, hasRefused }) => signatureDate === null && !hasRefused);
 }
 
+/**
+ * True when a rule names nobody twice, who could be two of those it requires: with one identifier, or at one address
+ * where the identifiers do not say that two people share it.
+ */
+export function namesEachOnce(people: readonly Named[]): boolean {
+  return people.every((one, place) => people.slice(0, place).every((other) => !isSamePerson(one, other)));
+}
+
+type Named = Pick<Participant, 'email' | 'identifier'>;
+
+function isSamePerson(one: Named, other: Named): boolean {
+  if (one.identifier !== null && other.identifier !== null) return one.identifier === other.identifier;
+  return one.email !== null && one.email.toLowerCase() === other.email?.toLowerCase();
+}
+
 /** The action and the person of a turn, when it is theirs. */
 export function turnOf(
   actions: readonly FlowAction[],
@@ -160,7 +175,7 @@ export type EditFault = 'unknown' | 'invalid';
 /**
  * The actions after an edit, none of them released anew; or what is wrong with it. What somebody did cannot be undone:
  * an action that is done, or partly done, is neither edited nor deleted; nothing is added or moved before the step that
- * is pending; and somebody has to be left to act.
+ * is pending; a rule names each person once; and somebody has to be left to act.
  */
 export function edited(
   actions: readonly FlowAction[],
@@ -198,16 +213,18 @@ function withEdit(action: FlowAction, edit: ActionEdit, current: number, at: Mil
   if (email !== undefined && action.user === null) return undefined;
   const known = new Set<string>(action.ruleUsers.map(({ id }) => id));
   if (ruleEmails?.some(({ userId }) => !known.has(userId))) return undefined;
+  const ruleUsers = action.ruleUsers.map((user) => {
+    const change = ruleEmails?.find(({ userId }) => userId === user.id);
+    return change === undefined ? user : readdressed(user, change.email, change.newUserId);
+  });
+  if (ruleEmails !== undefined && !namesEachOnce(ruleUsers)) return undefined;
   return {
     ...action,
     step,
     // An action that is moved behind the pending step waits for its turn again.
     ...(step !== action.step && { status: 'Created' as const, pendingDate: null }),
     user: action.user && email !== undefined ? readdressed(action.user, email, newUserId) : action.user,
-    ruleUsers: action.ruleUsers.map((user) => {
-      const change = ruleEmails?.find(({ userId }) => userId === user.id);
-      return change === undefined ? user : readdressed(user, change.email, change.newUserId);
-    }),
+    ruleUsers,
     ...(ruleName !== undefined && { ruleName }),
     ...(title !== undefined && { title }),
     ...(marks !== undefined && { marks }),

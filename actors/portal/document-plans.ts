@@ -1,6 +1,7 @@
 /**
  * From what a caller sends about a flow to plans that are checked and complete. Source: portal-gaps §§5, 6, 21.
  */
+import { namesEachOnce } from '../../machines/document-flow.ts';
 import type { FlowActionId, UserId } from '../../machines/ids.ts';
 import { PortalRefusal } from '../../machines/portal-refusals.ts';
 import type { ActionPlan, Mark, Observer, Participant, XadesOptions } from '../../machines/portal-words.ts';
@@ -42,10 +43,15 @@ export function planActions(
   parts: PlanParts,
 ): readonly ActionPlan[] {
   if (inputs.length === 0) throw invalid('A document needs at least one flow action.');
-  if (inputs.length > MOST_ACTIONS) throw tooMany('flow actions', MOST_ACTIONS);
+  assertFewActions(inputs);
   const plans = inputs.map((input) => planAction(input, files, parts));
   assertFewSigners(plans);
   return plans;
+}
+
+/** Refusals: `LimitExceeded`. */
+export function assertFewActions(actions: readonly unknown[]): void {
+  if (actions.length > MOST_ACTIONS) throw tooMany('flow actions', MOST_ACTIONS);
 }
 
 /** Refusals: `LimitExceeded`. */
@@ -79,10 +85,10 @@ function planAction(input: FlowActionInput, files: readonly MarkedFile[], parts:
     type,
     step,
     user: isRule || !input.user ? null : planParticipant(input.user, parts),
-    title: text(input.title, 'title'),
+    title: planText(input.title, 'title'),
     allowElectronicSignature: isSigning && input.allowElectronicSignature === true,
     marks: planMarks(input.prePositionedMarks ?? [], files),
-    ruleName: isRule ? text(input.ruleName, 'ruleName') : null,
+    ruleName: isRule ? planText(input.ruleName, 'ruleName') : null,
     ...ruleOf(input, type, parts),
     allowRuleFlowToContinueIfRefused: isRule && input.allowRuleFlowToContinueIfRefused === true,
     confirmations: [],
@@ -90,7 +96,7 @@ function planAction(input: FlowActionInput, files: readonly MarkedFile[], parts:
     requiredCertificateType: input.requiredCertificateTypeToSign ?? null,
     requiredCertificateHolder: input.requiredCertificateHolderTypeToSign ?? null,
     requireCompanyCertificate: input.requireCompanyCertificate ?? null,
-    requiredCompanyIdentifier: text(input.requiredCompanyIdentifier, 'requiredCompanyIdentifier'),
+    requiredCompanyIdentifier: planText(input.requiredCompanyIdentifier, 'requiredCompanyIdentifier'),
     initialsMode: input.signatureInitialsMode ?? null,
     xadesOptions: xadesOptions(input.xadesOptions),
   };
@@ -110,9 +116,7 @@ function ruleOf(
   if (!Number.isSafeInteger(required) || required < 1 || required > users.length)
     throw invalid('numberRequiredSignatures lies between 1 and the number of signRuleUsers.');
   const ruleUsers = users.map((user) => planParticipant(user, parts));
-  // Somebody named twice could be two of those who are required.
-  const people = new Set(ruleUsers.map(({ email, identifier }) => `${email?.toLowerCase()} ${identifier}`));
-  if (people.size < ruleUsers.length) throw invalid('A rule names each person once.');
+  if (!namesEachOnce(ruleUsers)) throw invalid('A rule names each person once.');
   return { numberRequiredSignatures: required, ruleUsers };
 }
 
@@ -124,10 +128,10 @@ export function planParticipant(input: ParticipantInput, { ids, identifiers }: P
     throw invalid('A participant needs an e-mail address or an identifier.');
   return {
     id: ids.uuid() as UserId,
-    name: text(input.name, 'name'),
+    name: planText(input.name, 'name'),
     identifier,
     email,
-    phone: text(input.phone, 'phone'),
+    phone: planText(input.phone, 'phone'),
   };
 }
 
@@ -229,7 +233,8 @@ function xadesOptions(input: FlowActionInput['xadesOptions']): XadesOptions | nu
   return options;
 }
 
-function text(input: string | null | undefined, what: string): string | null {
+/** Undefined and blank are null. Refusals: `InvalidFlowAction`. */
+export function planText(input: string | null | undefined, what: string): string | null {
   const trimmed = input?.trim() ?? '';
   if (trimmed.length > LONGEST.text) throw invalid(`The ${what} is longer than ${LONGEST.text} characters.`);
   return trimmed === '' ? null : trimmed;

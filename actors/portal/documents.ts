@@ -5,7 +5,7 @@
 import type { FlowChange } from '../../machines/document-context.ts';
 import { busyActions } from '../../machines/document-edits.ts';
 import { edited } from '../../machines/document-flow.ts';
-import type { DocumentId, FlowActionId, UserId } from '../../machines/ids.ts';
+import type { DocumentId, FlowActionId } from '../../machines/ids.ts';
 import { PortalRefusal } from '../../machines/portal-refusals.ts';
 import type { ActorStore, ActorSystem, Clock } from '../../runtime/index.ts';
 import type {
@@ -28,18 +28,10 @@ import type { DocumentDirectory } from './document-directory.ts';
 import type { DocumentFiles } from './document-files.ts';
 import { type DocumentActor, documentAddress } from './document-index.ts';
 import { listDocuments } from './document-list.ts';
-import {
-  assertFewSigners,
-  bareIdentifier,
-  notifiedEmails,
-  type PlanParts,
-  planActions,
-  planEmail,
-  planMarks,
-  planObservers,
-} from './document-plans.ts';
+import { bareIdentifier, notifiedEmails, type PlanParts, planMarks } from './document-plans.ts';
 import { documentOf } from './document-reader.ts';
 import { documentItem, documentView } from './document-view.ts';
+import { planFlowEdit } from './flow-edits.ts';
 import type { PendingNotices } from './pending-notices.ts';
 import type { SigningLinks } from './signing-links.ts';
 import { pendingTurn } from './signing-turns.ts';
@@ -185,55 +177,11 @@ export class DocumentService implements PortalDocuments {
 
   async editFlow(tenant: Tenant, id: DocumentId, edit: FlowEdit): Promise<void> {
     const document = await this.#present(tenant, id);
-    const planned = this.#planEdit(document, edit);
+    const planned = planFlowEdit(document.context, edit, this.#parts.plans);
     await this.#tell(tenant, id, { type: 'EDIT_FLOW', change: planned }, (now) => {
       if (now.state !== 'Pending') return 'InvalidDocumentStatus';
       return editFault(now, planned, this.#parts.clock.now()) ?? 'InvalidFlowAction';
     });
-  }
-
-  #planEdit(document: DocumentActor, edit: FlowEdit): FlowChange {
-    const { plans } = this.#parts;
-    const { file, parts } = document.context;
-    const uploadIds = parts.length > 0 ? parts : [file];
-    const marked = uploadIds.map(({ uploadId }) => ({
-      uploadId: uploadId ?? '',
-      pagesBefore: 0,
-      pages: undefined,
-    }));
-    const whole = marked.slice(0, 1);
-    const added = edit.addedFlowActions ?? [];
-    const planned: FlowChange = {
-      added: added.length === 0 ? [] : planActions(added, whole, plans),
-      edited: (edit.editedFlowActions ?? []).map((one) => ({
-        flowActionId: one.flowActionId.toLowerCase() as FlowActionId,
-        ...(typeof one.step === 'number' && { step: one.step }),
-        ...(one.participantEmailAddress?.trim() && {
-          email: planEmail(one.participantEmailAddress),
-          newUserId: plans.ids.uuid() as UserId,
-        }),
-        ...(typeof one.ruleName === 'string' && { ruleName: one.ruleName }),
-        ...(typeof one.title === 'string' && { title: one.title }),
-        ...(one.signRuleUsers && {
-          ruleEmails: one.signRuleUsers.map(({ userId, emailAddress }) => ({
-            userId: userId.toLowerCase() as never,
-            email: planEmail(emailAddress),
-            newUserId: plans.ids.uuid() as UserId,
-          })),
-        }),
-        ...(one.prePositionedMarks && { marks: planMarks(one.prePositionedMarks, whole) }),
-        ...(one.signatureInitialsMode && { initialsMode: one.signatureInitialsMode }),
-      })),
-      deleted: (edit.deletedFlowActionIds ?? []).map((one) => one.toLowerCase() as FlowActionId),
-      addedObservers: planObservers(edit.addedObservers ?? [], plans),
-      editedObservers: (edit.editedObservers ?? []).map(({ observerId, emailAddress }) => ({
-        id: observerId.toLowerCase(),
-        email: planEmail(emailAddress),
-      })),
-      deletedObservers: (edit.deletedObserverIds ?? []).map((one) => one.toLowerCase()),
-    };
-    assertFewSigners([...document.context.actions, ...planned.added]);
-    return planned;
   }
 
   async setNotifiedEmails(tenant: Tenant, id: DocumentId, emails: readonly string[]): Promise<void> {

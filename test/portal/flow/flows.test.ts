@@ -161,6 +161,34 @@ test.serial('nobody is two of the people whom a rule requires', async (t) => {
     of(person('Ana', { identifier: '1' }), person('Ana', { identifier: '2' })),
     'one mailbox',
   );
+  await refusedAs(t, 'InvalidFlowAction', of(person('Ana'), person('Ana', { identifier: '1' })));
+  const sameNumber = person('Bob', { identifier: '1' });
+  await refusedAs(t, 'InvalidFlowAction', of(person('Ana', { identifier: '1' }), sameNumber));
+});
+
+test.serial('an edit of a rule makes nobody two of those it requires', async (t) => {
+  const room = await flowRoom(t);
+  const { documents } = room.portal;
+  const signRuleUsers = ['Ana', 'Bob', 'Cy'].map((name) => person(name));
+  const id = await room.create([{ type: 'SignRule', numberRequiredSignatures: 2, signRuleUsers }]);
+  const rule = (await room.get(id)).flowActions[0];
+  const [ana, bob] = rule?.ruleUsers ?? [];
+  if (rule === undefined || ana === undefined || bob === undefined) throw new Error('a rule of three');
+  const edit = (...emails: readonly [typeof ana, string][]) =>
+    documents.editFlow(room.tenant, id, {
+      editedFlowActions: [
+        {
+          flowActionId: rule.id,
+          signRuleUsers: emails.map(([user, emailAddress]) => ({ userId: user.id, emailAddress })),
+        },
+      ],
+    });
+  await refusedAs(t, 'InvalidFlowAction', edit([bob, 'ANA@example.org']));
+  await refusedAs(t, 'InvalidFlowAction', edit([ana, 'new@example.org'], [bob, 'new@example.org']));
+  const emails = async () => (await room.get(id)).flowActions[0]?.ruleUsers.map(({ email }) => email);
+  t.deepEqual(await emails(), ['ana@example.org', 'bob@example.org', 'cy@example.org']);
+  await edit([ana, 'bob@example.org'], [bob, 'ana@example.org']);
+  t.deepEqual(await emails(), ['bob@example.org', 'ana@example.org', 'cy@example.org'], 'who change places');
 });
 
 test.serial('a flow is edited before anybody acted, and not after', async (t) => {

@@ -1,0 +1,58 @@
+/** From what a caller sends to change a flow to a change that is checked and complete. Source: portal-gaps §15. */
+import type { DocumentContext, FlowChange } from '../../machines/document-context.ts';
+import type { FlowActionId, UserId } from '../../machines/ids.ts';
+import type { FlowEdit } from './api.ts';
+import {
+  assertFewActions,
+  assertFewSigners,
+  type PlanParts,
+  planActions,
+  planEmail,
+  planMarks,
+  planObservers,
+  planText,
+} from './document-plans.ts';
+
+/** Refusals: `InvalidFlowAction`, `InvalidIdentifier`, `LimitExceeded`. What the flow itself forbids, its document says. */
+export function planFlowEdit(
+  { file, parts, actions }: Pick<DocumentContext, 'file' | 'parts' | 'actions'>,
+  edit: FlowEdit,
+  plans: PlanParts,
+): FlowChange {
+  const [{ uploadId } = file] = parts;
+  const whole = [{ uploadId: uploadId ?? '', pagesBefore: 0, pages: undefined }];
+  const added = edit.addedFlowActions ?? [];
+  const planned: FlowChange = {
+    added: added.length === 0 ? [] : planActions(added, whole, plans),
+    edited: (edit.editedFlowActions ?? []).map((one) => ({
+      flowActionId: one.flowActionId.toLowerCase() as FlowActionId,
+      ...(typeof one.step === 'number' && { step: one.step }),
+      ...(one.participantEmailAddress?.trim() && {
+        email: planEmail(one.participantEmailAddress),
+        newUserId: plans.ids.uuid() as UserId,
+      }),
+      ...(typeof one.ruleName === 'string' && { ruleName: planText(one.ruleName, 'ruleName') }),
+      ...(typeof one.title === 'string' && { title: planText(one.title, 'title') }),
+      ...(one.signRuleUsers && {
+        ruleEmails: one.signRuleUsers.map(({ userId, emailAddress }) => ({
+          userId: userId.toLowerCase() as UserId,
+          email: planEmail(emailAddress),
+          newUserId: plans.ids.uuid() as UserId,
+        })),
+      }),
+      ...(one.prePositionedMarks && { marks: planMarks(one.prePositionedMarks, whole) }),
+      ...(one.signatureInitialsMode && { initialsMode: one.signatureInitialsMode }),
+    })),
+    deleted: (edit.deletedFlowActionIds ?? []).map((one) => one.toLowerCase() as FlowActionId),
+    addedObservers: planObservers(edit.addedObservers ?? [], plans),
+    editedObservers: (edit.editedObservers ?? []).map(({ observerId, emailAddress }) => ({
+      id: observerId.toLowerCase(),
+      email: planEmail(emailAddress),
+    })),
+    deletedObservers: (edit.deletedObserverIds ?? []).map((one) => one.toLowerCase()),
+  };
+  const all = [...actions, ...planned.added];
+  assertFewActions(all);
+  assertFewSigners(all);
+  return planned;
+}
