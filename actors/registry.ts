@@ -6,9 +6,9 @@ import { inputFolderMachine } from '../machines/input-folder.ts';
 import { CLEARED, jobMachine } from '../machines/job.ts';
 import { pipelineMachine } from '../machines/pipeline.ts';
 import { systemEventMachine } from '../machines/system-event.ts';
-import type { ActorDefinition } from '../runtime/index.ts';
+import type { ActorAddress, ActorDefinition, ActorStore, ActorView } from '../runtime/index.ts';
 import { eventCounters, eventRows, SYSTEM_EVENT } from './events.ts';
-import { type JobActor, jobRows, ownsPath } from './job-index.ts';
+import { factsOf, type JobActor, jobIdOf, jobRows, ownsPath } from './job-index.ts';
 import { keptPathDefinition } from './kept-paths.ts';
 
 export const JOB = 'job';
@@ -40,20 +40,40 @@ function jobNames(job: JobActor): readonly string[] {
   return uploadKey ? [...names, uploadKeyName(uploadKey)] : names;
 }
 
+/** The job it repeats, or the folder whose file it is. */
+function jobParent({ context }: JobActor): ActorAddress | undefined {
+  const { parentJobId, folder } = context;
+  if (parentJobId !== null) return { kind: JOB, id: parentJobId };
+  return folder === null ? undefined : { kind: INPUT_FOLDER, id: folder };
+}
+
+async function jobRetries({ id }: ActorView, store: Pick<ActorStore, 'rows'>, limit: number) {
+  const rows = await store.rows({ view: 'jobs-of', prefix: [id], reverse: true, limit });
+  return rows.map((row) => ({ kind: JOB, id: jobIdOf(row) }));
+}
+
+/** Of the newest jobs those of the folder: an index of all that ever were would be paid for by every job. */
+async function folderJobs({ id }: ActorView, store: Pick<ActorStore, 'rows'>, limit: number) {
+  const rows = await store.rows({ view: 'jobs', reverse: true, limit });
+  return rows
+    .filter(({ value }) => factsOf(value).folder === id)
+    .map((row) => ({ kind: JOB, id: jobIdOf(row) }));
+}
+
 export const definitions: readonly ActorDefinition[] = [
   {
     kind: JOB,
     machine: jobMachine,
     version: 1,
     rows: jobRows,
-    relatives: ({ context }) =>
-      context.parentJobId ? { parent: { kind: JOB, id: context.parentJobId } } : {},
+    parent: jobParent,
+    children: jobRetries,
     ends: ({ state }) => state === CLEARED,
     names: jobNames,
     counters: jobCounters,
   },
   { kind: PIPELINE, machine: pipelineMachine, version: 1 },
-  { kind: INPUT_FOLDER, machine: inputFolderMachine, version: 1 },
+  { kind: INPUT_FOLDER, machine: inputFolderMachine, version: 1, children: folderJobs },
   {
     kind: SYSTEM_EVENT,
     machine: systemEventMachine,

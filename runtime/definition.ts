@@ -2,7 +2,7 @@
  * What the runtime is told about one kind of actor and about the effects actors ask for.
  */
 import type { AnyStateMachine } from 'xstate';
-import type { ActorAddress, EffectKey, Json, Millis, Row } from './ports.ts';
+import type { ActorAddress, ActorStore, EffectKey, Json, Millis, Row } from './ports.ts';
 
 /** An actor as its definition sees it: where it stands and what it knows. */
 export interface ActorView {
@@ -42,11 +42,17 @@ export interface ActorDefinition {
   readonly ends?: (actor: ActorView) => boolean;
   /** Members of the context that are never shown, beside those whose names say so. @default none */
   readonly secrets?: readonly string[];
-  /** Actors this one came from and made, for people who look at it. */
-  readonly relatives?: (actor: ActorView) => {
-    readonly parent?: ActorAddress;
-    readonly children?: readonly ActorAddress[];
-  };
+  /** The actor this one was made by or lives for, for people who look at it. Pure. @default none */
+  readonly parent?: (actor: ActorView) => ActorAddress | undefined;
+  /**
+   * Actors that name this one as their parent, newest first where that is known: asked for when somebody looks, from ranges
+   * of at most `limit` rows and single actors. Those that have ended, or never began, may be among them. @default none
+   */
+  readonly children?: (
+    actor: ActorView,
+    store: Pick<ActorStore, 'load' | 'rows'>,
+    limit: number,
+  ) => Promise<readonly ActorAddress[]>;
   /** Messages that may wait for one actor. @default 256 */
   readonly mailboxLimit?: number;
 }

@@ -1,4 +1,5 @@
 /** The public names of the runtime. */
+export type { ActorPage, ActorQuery, ActorSummary } from './actor-pages.ts';
 export { SimulatedClock, systemClock } from './clock.ts';
 export type {
   ActorDefinition,
@@ -24,15 +25,7 @@ export {
 } from './faults.ts';
 export type { ShardLife } from './host.ts';
 export { seededIds, systemIds } from './ids.ts';
-export type {
-  ActorPage,
-  ActorQuery,
-  ActorReport,
-  ActorSummary,
-  EffectReport,
-  Inspector,
-  KindReport,
-} from './inspect.ts';
+export type { ActorReport, Inspector, KindReport } from './inspect.ts';
 export { checkMachine } from './machine-shape.ts';
 export { migrateStore } from './migrate.ts';
 export { TELL_EFFECT } from './outbox.ts';

@@ -2,26 +2,27 @@
  * Looks at actors while they live: how many there are, where each is and why, what it waits for. Reads indexes and
  * single actors only; costs nothing while nobody looks.
  */
-import { CENSUS_PREFIX, CENSUS_VIEW, parseCensus, STOPPED_PREFIX, STOPPED_VIEW } from './census.ts';
+import {
+  type ActorPage,
+  type ActorQuery,
+  type ActorSummary,
+  actorPage,
+  type EffectReport,
+  effectReport,
+  mailboxDepths,
+  summaryOf,
+} from './actor-pages.ts';
+import { CENSUS_PREFIX, parseCensus, STOPPED_PREFIX } from './census.ts';
 import type { ActorDefinition } from './definition.ts';
 import type { ActorHost } from './host.ts';
-import type {
-  ActorAddress,
-  ActorStore,
-  EffectKey,
-  JournalLine,
-  Json,
-  Millis,
-  StoredActor,
-  StoredEffect,
-} from './ports.ts';
+import type { ActorAddress, ActorStore, JournalLine, Json, Millis } from './ports.ts';
 import { redacted, redactedText } from './redact.ts';
 import { viewOf } from './step.ts';
-import { isEffectKey, isKey } from './store/keys.ts';
 import type { KindTraffic } from './traffic.ts';
 
-/** History lines shown with an actor, newest ones. */
+/** History lines shown with an actor, newest ones, and its children. */
 const HISTORY = 100;
+const CHILDREN = 100;
 
 /** All actors of one kind together. */
 export interface KindReport {
@@ -45,26 +46,6 @@ export interface KindReport {
   readonly lastError: { readonly actor: string; readonly message: string } | null;
 }
 
-export interface ActorSummary {
-  readonly kind: string;
-  readonly id: string;
-  readonly state: string;
-  readonly revision: number;
-  /** Messages in work or waiting. */
-  readonly mailbox: number;
-  readonly stopped: StoredActor['stopped'];
-  /** For actors found as stuck: the effect that failed. */
-  readonly trouble: EffectReport | null;
-}
-
-export interface EffectReport {
-  readonly key: EffectKey;
-  readonly do: string;
-  readonly dueAt: Millis;
-  readonly failures: number;
-  readonly lastError: string | null;
-}
-
 export interface ActorReport extends ActorSummary {
   /** Version of the machine that wrote the state. */
   readonly version: number;
@@ -77,27 +58,10 @@ export interface ActorReport extends ActorSummary {
   /** The newest lines, oldest of them first. */
   readonly history: readonly JournalLine[];
   readonly parent: ActorAddress | null;
+  /** Those that are there and name this one as their parent, newest first where that is known; a hundred at most. */
   readonly children: readonly ActorAddress[];
   /** Number of the thread it lives on. */
   readonly shard: number;
-}
-
-export interface ActorQuery {
-  readonly kind: string;
-  readonly state?: string | undefined;
-  /** Only those with an effect that failed and is tried again. */
-  readonly stuck?: boolean | undefined;
-  /** Only those supervision has given up. */
-  readonly stopped?: boolean | undefined;
-  /** As the page before gave it. */
-  readonly after?: string | undefined;
-  readonly limit: number;
-}
-
-export interface ActorPage {
-  readonly items: readonly ActorSummary[];
-  /** Where the next page begins; undefined at the end. */
-  readonly next: string | undefined;
 }
 
 export interface InspectorParts {
@@ -153,75 +117,25 @@ export class Inspector {
     });
   }
 
-  /** One page of the actors of one kind, in the order of state and id; undefined for an unknown kind. */
+  /** One page of the actors of one kind, in the order of their ids; undefined for an unknown kind. */
   async list(query: ActorQuery): Promise<ActorPage | undefined> {
-    if (!this.#parts.definitions.has(query.kind)) return undefined;
-    if (query.stopped) return this.#stopped(query);
-    if (query.stuck) return this.#stuck(query);
-    const { store } = this.#parts;
-    const { kind, state, limit } = query;
-    const prefix = state === undefined ? [kind] : [kind, state];
-    if (!isKey(prefix)) return { items: [], next: undefined };
-    const after = readCursor(query.after);
-    const rows = await store.rows({
-      view: CENSUS_VIEW,
-      prefix,
-      limit: limit + 1,
-      ...(after !== undefined && { after: [kind, ...after] }),
-    });
-    const page = rows.slice(0, limit);
-    const items = await this.#summaries(page.map(({ key }) => ({ kind, id: String(key[2]) })));
-    const last = page.at(-1);
-    return { items, next: rows.length > limit && last ? writeCursor(last.key.slice(1)) : undefined };
-  }
-
-  async #stopped({ kind, state, after: given, limit }: ActorQuery): Promise<ActorPage> {
-    const after = readCursor(given);
-    const rows = await this.#parts.store.rows({
-      view: STOPPED_VIEW,
-      prefix: [kind],
-      limit: limit + 1,
-      ...(after !== undefined && { after: [kind, ...after] }),
-    });
-    const page = rows.slice(0, limit);
-    const items = await this.#summaries(page.map(({ key }) => ({ kind, id: String(key[1]) })));
-    const last = page.at(-1);
-    return {
-      items: items.filter((item) => state === undefined || item.state === state),
-      next: rows.length > limit && last ? writeCursor(last.key.slice(1)) : undefined,
-    };
-  }
-
-  async #stuck({ kind, state, after: given, limit }: ActorQuery): Promise<ActorPage> {
-    const [after] = readCursor(given) ?? [];
-    const begin = typeof after === 'string' && isEffectKey(after) ? after : `${kind}//0/0`;
-    const found = await this.#parts.store.troubledEffects({ after: begin, limit: limit + 1 });
-    const page = found.slice(0, limit).filter(({ actor }) => actor.kind === kind);
-    const items: ActorSummary[] = [];
-    for (const effect of page) {
-      const known = items.findIndex(({ id }) => id === effect.actor.id);
-      if (known >= 0) continue;
-      const [summary] = await this.#summaries([effect.actor]);
-      if (summary && (state === undefined || summary.state === state))
-        items.push({ ...summary, trouble: effectReport(effect) });
-    }
-    const last = page.at(-1);
-    const more = found.length > limit && found.slice(0, limit).length === page.length;
-    return { items, next: more && last ? writeCursor([last.key]) : undefined };
+    const { store, definitions, host } = this.#parts;
+    return definitions.has(query.kind) ? actorPage(store, () => host.reports(), query) : undefined;
   }
 
   /** One actor with all that is known of it; undefined when there is none. */
   async actor(address: ActorAddress): Promise<ActorReport | undefined> {
-    const { store, definitions } = this.#parts;
+    const { store, definitions, host } = this.#parts;
     const definition = definitions.get(address.kind);
     const stored = await store.load(address);
     if (definition === undefined || stored === undefined) return undefined;
     const effects = await store.pendingEffects(address);
     const history = await store.journal(address, { after: Math.max(0, stored.journalLength - HISTORY) });
-    const relatives = definition.relatives?.(viewOf(stored));
+    const view = viewOf(stored);
+    const children = await definition.children?.(view, store, CHILDREN);
     const trouble = effects.find(({ failures }) => failures > 0);
     return {
-      ...this.#summary(stored, await this.#depths()),
+      ...summaryOf(stored, mailboxDepths(await host.reports())),
       trouble: trouble ? effectReport(trouble) : null,
       version: stored.version,
       context: redacted(stored.context, definition.secrets),
@@ -232,28 +146,16 @@ export class Inspector {
         effect: redacted(effect.effect, definition.secrets),
       })),
       history: history.map((line) => ({ ...line, message: redactedText(line.message) })),
-      parent: relatives?.parent ?? null,
-      children: relatives?.children ?? [],
-      shard: this.#parts.host.shardOf(address),
+      parent: definition.parent?.(view) ?? null,
+      children: await this.#present((children ?? []).slice(0, CHILDREN)),
+      shard: host.shardOf(address),
     };
   }
 
-  async #summaries(addresses: readonly ActorAddress[]): Promise<readonly ActorSummary[]> {
-    const depths = await this.#depths();
+  /** Those of them that are there. */
+  async #present(addresses: readonly ActorAddress[]): Promise<readonly ActorAddress[]> {
     const stored = await Promise.all(addresses.map((address) => this.#parts.store.load(address)));
-    return stored.filter((actor) => actor !== undefined).map((actor) => this.#summary(actor, depths));
-  }
-
-  async #depths(): Promise<ReadonlyMap<string, number>> {
-    return new Map((await this.#parts.host.reports()).flatMap(({ mailboxes }) => mailboxes));
-  }
-
-  #summary(
-    { address, state, revision, stopped }: StoredActor,
-    depths: ReadonlyMap<string, number>,
-  ): ActorSummary {
-    const { kind, id } = address;
-    return { kind, id, state, revision, mailbox: depths.get(`${kind}/${id}`) ?? 0, stopped, trouble: null };
+    return addresses.filter((_, at) => stored[at] !== undefined);
   }
 }
 
@@ -272,13 +174,9 @@ function addedUp(traffic: readonly (KindTraffic | undefined)[]): KindTraffic {
     sum.refused += one.refused;
     sum.restarts += one.restarts;
     sum.perSecond += one.perSecond;
-    sum.lastError ??= one.lastError;
+    sum.lastError ??= one.lastError && { ...one.lastError, message: redactedText(one.lastError.message) };
   }
   return sum;
-}
-
-function effectReport({ key, effect, dueAt, failures, lastError }: StoredEffect): EffectReport {
-  return { key, do: effect.do, dueAt, failures, lastError: lastError && redactedText(lastError) };
 }
 
 /** Of the state and of all states around it; deadlines are not for others to send. */
@@ -293,19 +191,4 @@ function acceptedEvents(definition: ActorDefinition, state: string): readonly st
   }
   const events = nodes.flatMap((one) => [...one.transitions.keys()].map(String));
   return [...new Set(events)].filter((name) => !name.startsWith('xstate.')).sort();
-}
-
-function writeCursor(key: readonly (string | number)[]): string {
-  return Buffer.from(JSON.stringify(key)).toString('base64url');
-}
-
-/** Undefined for no cursor and for text that is none. */
-function readCursor(text: string | undefined): readonly (string | number)[] | undefined {
-  if (text === undefined || text === '') return undefined;
-  try {
-    const key: unknown = JSON.parse(Buffer.from(text, 'base64url').toString('utf8'));
-    return Array.isArray(key) && isKey(key) ? key : undefined;
-  } catch {
-    return undefined;
-  }
 }

@@ -12,9 +12,18 @@ const SECRET_NAME =
 const URL_USER = /(https?:\/\/)[^\s/?#@"]{1,2048}@/gi;
 const URL_QUERY = /(https?:\/\/[^\s?#"]{1,2048}\?)[^\s#"]+/gi;
 
-/** Text without what URLs in it may hold of secrets. Pure. */
+/** Credentials of a header, and a secret that stands behind its name, as in `password=…` and `"token":"…"`. */
+const CREDENTIALS = /\b(bearer|basic)\s+[\w.~+/=-]{6,}/gi;
+const NAMED_SECRET =
+  /((?:secret|password|passphrase|token|authorization|credential|api-?key|\bpin)\w{0,20}["']?\s?[:=]\s?["']?)[^\s"',;&()]+/gi;
+
+/** Text, such as that of an error, without what it tells of secrets by their place or name. Pure. */
 export function redactedText(text: string): string {
-  return text.replace(URL_USER, `$1${HIDDEN}@`).replace(URL_QUERY, `$1${HIDDEN}`);
+  return text
+    .replace(URL_USER, `$1${HIDDEN}@`)
+    .replace(URL_QUERY, `$1${HIDDEN}`)
+    .replace(CREDENTIALS, `$1 ${HIDDEN}`)
+    .replace(NAMED_SECRET, `$1${HIDDEN}`);
 }
 
 /** A copy without the values of members whose names say that they are secret, or that are among `more`. Pure. */

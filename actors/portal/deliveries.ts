@@ -24,7 +24,6 @@ import type {
   Row,
 } from '../../runtime/index.ts';
 import type { DeliveryView, Page, PortalWebhooks, Tenant, WebhookInput, WebhookView } from './api.ts';
-import { DOCUMENT } from './document-index.ts';
 import { attemptWebhook } from './webhook-attempt.ts';
 import type { WebhookCaller } from './webhook-port.ts';
 import type { WebhookRegistry } from './webhooks.ts';
@@ -65,9 +64,6 @@ export const webhookLaneDefinition: ActorDefinition = {
   version: 1,
   rows: laneRows,
   counters: laneCounters,
-  relatives: ({ context }) => ({
-    parent: { kind: DOCUMENT, id: (context as LaneContext).documentId },
-  }),
   ends: ({ state }) => state === LANE_ENDED,
 };
 

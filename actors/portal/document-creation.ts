@@ -232,7 +232,8 @@ export class DocumentCreation {
   }
 }
 
-function seededId(seed: string, index: number): DocumentId {
+/** Of the document that is made from file `index` of the request with this seed. */
+export function seededId(seed: string, index: number): DocumentId {
   return derivedId('document', seed, index) as DocumentId;
 }
 

@@ -54,6 +54,11 @@ export const generationDefinition: ActorDefinition = {
   ends: ({ state }) => state === GENERATION_EXPIRED,
 };
 
+/** What the id of the document of one row, from 0, is made from. */
+export function documentSeed(generationId: string, row: number): string {
+  return `generation ${generationId} ${row}`;
+}
+
 /** What is asked for of the document of one row, its file aside. */
 export function wantedOf({ wanted, template, type, folderId }: GenerationInput, row: DataRow, index: number) {
   const base = template.name.replace(/\.[^.]{1,10}$/, '');

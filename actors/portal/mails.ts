@@ -30,7 +30,6 @@ import {
   type Row,
 } from '../../runtime/index.ts';
 import type { MailView, OperatorMails, Page, PortalMails, Tenant } from './api.ts';
-import { DOCUMENT } from './document-index.ts';
 import type { Mailer } from './mail-port.ts';
 
 export const MAIL = 'mail';
@@ -63,10 +62,6 @@ export const mailDefinition: ActorDefinition = {
   },
   rows: mailRows,
   counters: ({ state }) => ({ [`mails/${state}`]: 1 }),
-  relatives: ({ context }) => {
-    const { content } = context as MailContext;
-    return content.about === 'pending-list' ? {} : { parent: { kind: DOCUMENT, id: content.document.id } };
-  },
   ends: ({ state }) => state === MAIL_ENDED,
 };
 

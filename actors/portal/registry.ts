@@ -8,6 +8,7 @@ import { idempotentRequestDefinition } from './idempotent-requests.ts';
 import { mailDefinition } from './mails.ts';
 import { marksSessionDefinition } from './marks-sessions.ts';
 import { organizationDefinition } from './organizations.ts';
+import { withRelatives } from './relatives.ts';
 import { reportDefinition } from './reports.ts';
 import { savedFlowDefinition } from './saved-flows.ts';
 import { segmentedUploadDefinition } from './segmented-uploads.ts';
@@ -16,7 +17,7 @@ import { uploadDefinition } from './uploads.ts';
 import { portalUserDefinition } from './users.ts';
 import { webhookSetDefinition } from './webhooks.ts';
 
-export const portalDefinitions: readonly ActorDefinition[] = [
+const all: readonly ActorDefinition[] = [
   documentDefinition,
   flowActionDefinition,
   uploadDefinition,
@@ -33,6 +34,8 @@ export const portalDefinitions: readonly ActorDefinition[] = [
   webhookSetDefinition,
   webhookLaneDefinition,
 ];
+
+export const portalDefinitions: readonly ActorDefinition[] = all.map(withRelatives);
 
 /** By effect: the lane it names itself. The handlers use the same. */
 export const portalLanes: ShardParts['lanes'] = {

@@ -62,7 +62,7 @@ export class SigningCodes {
    */
   async send(holder: CodeHolder, notice: Omit<Notice, 'codeGeneration'>, resend: boolean): Promise<void> {
     const { system, clock } = this.#parts;
-    const address = addressOf(holder);
+    const address = codesAddress(holder);
     const made = await system.create(address, { ...holder });
     if (!made.accepted && made.because !== 'exists') throw new PortalRefusal('ServiceBusy');
     const outcome = await system.tell(address, { type: 'SEND', resend, notice });
@@ -80,7 +80,7 @@ export class SigningCodes {
   /** Refusals: `InvalidAuthenticationCode`, for a wrong guess, one too many, and one too late. */
   async check(holder: CodeHolder, code: string): Promise<void> {
     const { system, codeFor } = this.#parts;
-    const address = addressOf(holder);
+    const address = codesAddress(holder);
     const actor = await system.read(address);
     if (actor === undefined) throw new PortalRefusal('InvalidAuthenticationCode');
     const { generation } = actor.context as FlowActionContext;
@@ -98,6 +98,10 @@ function isSame(guess: string, right: string): boolean {
   return given.length === wanted.length && timingSafeEqual(given, wanted);
 }
 
-function addressOf({ flowActionId, userId }: CodeHolder): ActorAddress {
+/** The actor that guards one person's codes for one action. */
+export function codesAddress({
+  flowActionId,
+  userId,
+}: Pick<CodeHolder, 'flowActionId' | 'userId'>): ActorAddress {
   return { kind: FLOW_ACTION, id: `${flowActionId}.${userId}` };
 }

@@ -2,7 +2,7 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import test from 'ava';
-import { setup } from 'xstate';
+import { assign, setup } from 'xstate';
 import {
   type ActorDefinition,
   type ActorStore,
@@ -20,7 +20,8 @@ const door: ActorDefinition = {
   kind: 'door',
   version: 4,
   secrets: ['combination'],
-  relatives: ({ context }) => ({ parent: { kind: 'house', id: context.house } }),
+  parent: ({ context }) => ({ kind: 'house', id: context.house }),
+  children: async ({ id }) => ['a', 'b'].map((part) => ({ kind: 'door', id: `${id}${part}` })),
   machine: setup({
     types: { context: {} as { house: string; combination: string; apiToken: string } },
     actions: {
@@ -36,6 +37,13 @@ const door: ActorDefinition = {
         on: {
           OPEN: { target: 'Open', actions: { type: 'note', params: { message: 'Opened.' } } },
           RING: { actions: { type: 'effect', params: { do: 'ring' } } },
+          JAM: {
+            actions: assign(() => {
+              throw new Error(
+                'https://key:hunter2@example.org/?token=hunter2 answers no, Bearer hunter2hunter2',
+              );
+            }),
+          },
         },
       },
       Open: { on: { SHUT: 'Shut' }, after: { 60000: 'Shut' } },
@@ -55,7 +63,7 @@ function world(store: ActorStore = new MemoryStore()) {
       ring: {
         after: 'visible',
         run: async () => {
-          throw new Retryable('bell.broken', 'The bell is broken.', 5000);
+          throw new Retryable('bell.broken', 'The bell is broken: password=hunter2.', 5000);
         },
       },
     },
@@ -92,7 +100,7 @@ test('kinds are counted by state without looking at actors, and pages of one sta
   const all = await inspector.list({ kind: 'door', limit: 9 });
   t.deepEqual(
     all?.items.map(({ id }) => id),
-    ['d1', 'd4', 'd0', 'd2', 'd3', 'd5', 'd6'],
+    ['d0', 'd1', 'd2', 'd3', 'd4', 'd5', 'd6'],
   );
   t.is(await inspector.list({ kind: 'window', limit: 9 }), undefined);
   t.is((await inspector.list({ kind: 'door', limit: 9, after: 'no cursor' }))?.items.length, 7);
@@ -149,6 +157,59 @@ test('one actor is shown with its history, deadlines and what it would take, and
   t.is(await runtime.inspector.actor({ kind: 'door', id: 'none' }), undefined);
 });
 
+test('children are those actors that are there of those a kind says it may have', async (t) => {
+  const { runtime, make } = world();
+  for (const id of ['d1', 'd1b', 'd2']) await make(id);
+  const shown = await runtime.inspector.actor({ kind: 'door', id: 'd1' });
+  t.deepEqual(shown?.children, [{ kind: 'door', id: 'd1b' }]);
+});
+
+test('why an actor was stopped is told without the secrets the error holds, to whoever lists it, opens it or counts', async (t) => {
+  const { runtime, make } = world();
+  await make('d1');
+  await t.throwsAsync(() => runtime.system.tell({ kind: 'door', id: 'd1' }, { type: 'JAM' }));
+  const { inspector } = runtime;
+  const seen = [
+    await inspector.list({ kind: 'door', stopped: true, limit: 5 }),
+    await inspector.actor({ kind: 'door', id: 'd1' }),
+    await inspector.kinds(),
+  ].map((answer) => JSON.stringify(answer));
+  for (const text of seen) {
+    t.true(text.includes('https://(hidden)@example.org/?(hidden) answers no, Bearer (hidden)'), text);
+    t.false(text.includes('hunter2'), text);
+  }
+});
+
+test('an actor that moves on while somebody turns the pages is on one of them', async (t) => {
+  const { runtime, make } = world();
+  const { inspector, system } = runtime;
+  for (let n = 0; n < 5; n += 1) await make(`d${n}`);
+  const first = await inspector.list({ kind: 'door', limit: 2 });
+  for (const { id } of first?.items ?? []) await system.tell({ kind: 'door', id }, { type: 'OPEN' });
+  const rest = await inspector.list({ kind: 'door', limit: 5, after: first?.next });
+  t.deepEqual(
+    [...(first?.items ?? []), ...(rest?.items ?? [])].map(({ id }) => id),
+    ['d0', 'd1', 'd2', 'd3', 'd4'],
+  );
+});
+
+test('an actor with several effects that fail is on one page of those that are stuck', async (t) => {
+  const store = new MemoryStore();
+  const { runtime, make } = world(store);
+  for (const id of ['d1', 'd2']) await make(id);
+  for (const id of ['d1', 'd1', 'd1', 'd2'])
+    await runtime.system.tell({ kind: 'door', id }, { type: 'RING' });
+  for (const { key } of await store.leaseEffects(2_000_000, 9)) await store.deferEffect(key, 3_000_000, 'no');
+  const pages: string[][] = [];
+  let after: string | undefined;
+  do {
+    const page = await runtime.inspector.list({ kind: 'door', stuck: true, limit: 1, after });
+    pages.push(page?.items.map(({ id }) => id) ?? []);
+    after = page?.next;
+  } while (after !== undefined);
+  t.deepEqual(pages.flat(), ['d1', 'd2']);
+});
+
 test('actors with work that fails are found as stuck, with the reason and the next try', async (t) => {
   const { runtime, clock, make } = world();
   for (const id of ['d1', 'd2', 'd3']) await make(id);
@@ -163,7 +224,12 @@ test('actors with work that fails are found as stuck, with the reason and the ne
   t.is(page?.items.length, 1);
   t.like(page?.items[0], {
     id: 'd2',
-    trouble: { do: 'ring', failures: 1, lastError: 'The bell is broken.', dueAt: clock.now() + 5000 },
+    trouble: {
+      do: 'ring',
+      failures: 1,
+      lastError: 'The bell is broken: password=(hidden)',
+      dueAt: clock.now() + 5000,
+    },
   });
   t.is(page?.next, undefined);
 });

@@ -25,7 +25,7 @@ import type { DocumentCreation } from '../document-creation.ts';
 import { inAscii } from '../document-files.ts';
 import { type DataRow, readTable } from '../generation-data.ts';
 import { filledText, readTemplate, type Template } from '../generation-template.ts';
-import { wantedOf } from '../generations.ts';
+import { documentSeed, wantedOf } from '../generations.ts';
 import type { Uploads } from '../uploads.ts';
 
 type WithoutTime<Event> = Event extends unknown ? Omit<Event, 'at'> : never;
@@ -80,7 +80,7 @@ async function make(
   row: DataRow,
   index: number,
 ): Promise<void> {
-  const seed = `generation ${generationId} ${index}`;
+  const seed = documentSeed(generationId, index);
   const creation = parts.creation();
   if (await creation.isMade(seed)) return;
   const tenant: Tenant = {

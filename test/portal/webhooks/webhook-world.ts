@@ -10,6 +10,7 @@ import { folderDefinition } from '../../../actors/portal/folders.ts';
 import { mailDefinition } from '../../../actors/portal/mails.ts';
 import { organizationDefinition } from '../../../actors/portal/organizations.ts';
 import { createOutgoing, type Outgoing } from '../../../actors/portal/outgoing.ts';
+import { withRelatives } from '../../../actors/portal/relatives.ts';
 import { Sealed } from '../../../actors/portal/sealed.ts';
 import { webhookSetDefinition } from '../../../actors/portal/webhooks.ts';
 import { NO_SETTINGS } from '../../../machines/organization.ts';
@@ -102,7 +103,7 @@ export async function makeWebhookWorld(
       folderDefinition,
       mailDefinition,
       webhookSetDefinition,
-      webhookLaneDefinition,
+      withRelatives(webhookLaneDefinition),
     ],
     handlers: { ...outgoing.handlers, emptyFolder: nothing },
     options: { effectsInFlight: options.effectsInFlight ?? 64 },
