@@ -145,23 +145,38 @@ export interface CadesForm {
   readonly detached?: boolean;
   /** @default 'der' */
   readonly armor?: 'der' | 'pem';
+  /** Tells the signature from others by the same key over the same content: the content identifier of RFC 5035 §2.10. */
+  readonly contentIdentifier?: string;
 }
 
 /** What only XML signatures have. */
 export interface XadesForm {
   /**
-   * `enveloped`: last child of the root, over the whole document. `element`: beside the element `elementId` names, over
-   * it alone. `enveloping`: the document (or any file) inside an Object of the signature. `detached`: beside the file,
+   * `enveloped`: a child of the root, over the whole document. `element`: in or beside the element that `elementId` or
+   * `elementPath` names, over it alone. `enveloping`: the document (or any file) inside an Object of the signature. `detached`: beside the file,
    * which is named by `uri`.
    * @default 'enveloped'
    */
   readonly packaging?: 'enveloped' | 'element' | 'enveloping' | 'detached';
+  /** Id of the signature; one that is taken gets a number. @default one that follows from content, time and signer */
+  readonly id?: string;
   readonly elementId?: string;
+  /**
+   * Instead of `elementId`: a location path that names exactly one element, in the subset of XPath 1.0 that
+   * `crypto/xades/element-path.ts` describes; prefixes stand for what the root element declares, and signatures do not count. The reference is by the
+   * element's Id; by its place where it has none, which takes a signature that is `coSignable`.
+   */
+  readonly elementPath?: string;
+  /**
+   * Where the signature stands: in the element that is signed, or beside it (never beside the root).
+   * @default 'last-child' for the root, 'after' for other elements
+   */
+  readonly insertion?: 'first-child' | 'last-child' | 'before' | 'after';
   /** How a detached signature names the file. @default the file's name, percent-encoded */
   readonly uri?: string;
   /**
-   * Leaves every signature in the document out of what is signed, so that others can sign the whole document after
-   * this signature and before it. For `enveloped`, and for `element` when it is the root. @default false
+   * Leaves every signature in the document out of what is signed, by an XPath filter, so that others can sign the same
+   * after this signature and before it. For `enveloped` and `element`. @default false
    */
   readonly coSignable?: boolean;
   /** Media type of what is signed. @default by the file name's extension; application/xml for XML */

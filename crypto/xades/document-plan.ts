@@ -3,15 +3,10 @@
  * as they are, and the signature is spliced in.
  */
 import { createHash } from 'node:crypto';
-import { CryptoError } from '../types.ts';
-import {
-  type DecodedXml,
-  decodeXml,
-  ExclusiveCanonicalizer,
-  Names,
-  type RootPlace,
-  readXml,
-} from '../xml/index.ts';
+import { CryptoError, type XadesForm } from '../types.ts';
+import { type DecodedXml, decodeXml, ExclusiveCanonicalizer, Names, readXml } from '../xml/index.ts';
+import { findElements, type NamedElement, positionsOf } from './element-finder.ts';
+import { type ElementPath, positionalPath, readElementPath } from './element-path.ts';
 import { ENVELOPED, EXCLUSIVE_C14N, XPATH_FILTER } from './identifiers.ts';
 import { mimeTypeText } from './mime-type.ts';
 import { endOrKeep, type Frame, idFor, type PlanRequest, type SigningPlan } from './plan.ts';
@@ -24,59 +19,115 @@ const EXCLUSIVE = transformText(EXCLUSIVE_C14N);
 const WITHOUT_ITSELF = transformText(ENVELOPED) + EXCLUSIVE;
 
 /** Takes every signature out, so that none of them is over another one. */
-const WITHOUT_SIGNATURES =
-  `<ds:Transform Algorithm="${XPATH_FILTER}"><filter:XPath xmlns:filter="${XPATH_FILTER}" Filter="subtract">` +
-  `/descendant::ds:Signature</filter:XPath></ds:Transform>${EXCLUSIVE}`;
+const EVERY_SIGNATURE = filter('subtract', '/descendant::ds:Signature');
+const WITHOUT_SIGNATURES = filterText(EVERY_SIGNATURE) + EXCLUSIVE;
 
 /**
- * `enveloped`: the signature becomes the last child of the root. `element`: it follows the element with the Id; for the
- * root, it becomes its last child. An Id is the value of an attribute `Id`, `ID`, `id` or `xml:id`.
+ * `enveloped`: the signature becomes a child of the root. `element`: it stands in or beside the element with the Id or
+ * the place; `XadesForm.insertion` says where. An Id is the value of an attribute `Id`, `ID`, `id` or `xml:id`.
  * @throws {CryptoError} `xml.malformed`, `xml.dtd`, `xml.encoding`, `xml.too-deep`; `xml.existing-signature` when another
- *   signature is over the place where this one would stand; `request.invalid` when no element, or more than one, has the Id
+ *   signature is over the place where this one would stand; `request.invalid` when no element, or more than one, has the
+ *   Id or the place, and when the signature would stand beside the root
  */
 export function planInDocument(document: Buffer, request: PlanRequest): SigningPlan {
-  const { packaging, coSignable = false, mimeType } = request.form;
-  const elementId = packaging === 'element' ? elementIdOf(request.form.elementId) : undefined;
+  const { form } = request;
+  const { coSignable = false, insertion, mimeType } = form;
   const decoded = decodeXml(document);
   const { utf8 } = decoded;
   const hash = createHash(request.algorithm.digest);
   const names = new Names();
+  const wanted = form.packaging === 'element' ? wantedElement(form, utf8, names) : undefined;
   const canonicalizer = new ExclusiveCanonicalizer(utf8, hash);
-  const target = { withoutSignatures: coSignable, ...(elementId !== undefined && { elementId }) };
-  const survey = new SigningSurvey(utf8, names, canonicalizer, target);
+  const survey = new SigningSurvey(utf8, names, canonicalizer, {
+    withoutSignatures: coSignable,
+    ...(insertion !== undefined && { insertion }),
+    ...(wanted?.id !== undefined && { elementId: wanted.id }),
+    ...(wanted?.place !== undefined && { elementStart: wanted.place.start }),
+  });
   const root = readXml(utf8, survey, names);
   canonicalizer.finish();
-  const { element, broken } = survey;
-  if (elementId !== undefined && element === undefined) {
-    throw new CryptoError('request.invalid', `No element has the Id "${elementId}".`);
+  const element = wanted === undefined ? { ...root, isRoot: true } : survey.element;
+  if (element === undefined) {
+    throw new CryptoError('request.invalid', `No element has the Id "${form.elementId}".`);
   }
-  if (broken !== undefined) {
-    const what = elementId === undefined ? 'XML cannot be signed as a whole' : 'element cannot be signed';
-    throw new CryptoError('xml.existing-signature', `The ${what}: ${broken}.`);
+  if (survey.broken !== undefined) {
+    const what = wanted === undefined ? 'XML cannot be signed as a whole' : 'element cannot be signed';
+    throw new CryptoError('xml.existing-signature', `The ${what}: ${survey.broken}.`);
   }
+  /** By the Id of an element that has one of its own, else by an XPath filter for its place. */
+  const referenceTo = ({ id, place: at }: WantedElement, isUnique: boolean) => {
+    if (id !== undefined && (at === undefined || isUnique)) return { uri: `#${id}`, transforms };
+    if (coSignable && at !== undefined) {
+      const path = positionalPath(positionsOf(utf8, names, at));
+      return { uri: '', transforms: filterText(filter('intersect', path) + EVERY_SIGNATURE) + EXCLUSIVE };
+    }
+    throw new CryptoError(
+      'request.invalid',
+      'The element has no Id of its own, and without an XPath transform nothing else could name it.',
+    );
+  };
+  const place = placeOf(insertion, element);
+  const plain = place === 'before' || place === 'after' ? EXCLUSIVE : WITHOUT_ITSELF;
+  const transforms = coSignable ? WITHOUT_SIGNATURES : plain;
   const { digest, signed } = endOrKeep(hash, request);
-  const inside = element === undefined || element.isRoot;
-  const transforms = coSignable ? WITHOUT_SIGNATURES : inside ? WITHOUT_ITSELF : EXCLUSIVE;
   return {
     id: idFor(digest, request, (id) => survey.isFree(id)),
     references: [
       {
-        uri: elementId === undefined ? '' : `#${elementId}`,
-        transforms,
+        ...(wanted === undefined ? { uri: '', transforms } : referenceTo(wanted, survey.idIsUnique)),
         digest,
         mimeType: mimeType === undefined ? 'application/xml' : mimeTypeText(mimeType),
       },
     ],
     signed,
-    frame: inside ? insideRoot(decoded, root) : afterElement(decoded, element),
+    frame: frameAt(decoded, place, element),
   };
+}
+
+interface WantedElement {
+  /** That a reference can have as it is. */
+  readonly id: string | undefined;
+  /** Undefined: the Id is all there is to find it by. */
+  readonly place: NamedElement | undefined;
+}
+
+function wantedElement({ elementId, elementPath }: XadesForm, utf8: Buffer, names: Names): WantedElement {
+  if (elementPath === undefined) return { id: elementIdOf(elementId), place: undefined };
+  const path = (onRoot: (prefix: string) => string | undefined): ElementPath =>
+    readElementPath(elementPath, (prefix) => {
+      const namespace = onRoot(prefix);
+      if (namespace !== undefined) return namespace;
+      throw new CryptoError('request.invalid', `The root element does not declare the prefix "${prefix}".`);
+    });
+  const [place, another] = findElements(utf8, names, path, true);
+  if (place !== undefined && another === undefined) {
+    return { id: place.id !== undefined && REFERABLE.test(place.id) ? place.id : undefined, place };
+  }
+  const many = place === undefined ? 'no element' : 'several elements';
+  const hint = place === undefined ? ' A name without prefix is one without namespace.' : '';
+  throw new CryptoError(
+    'request.invalid',
+    `The location path "${elementPath}" names ${many} of the document.${hint}`,
+  );
+}
+
+/** One step of XPath Filter 2.0, in canonical spelling. */
+function filter(kind: 'intersect' | 'subtract', path: string): string {
+  const text = path.replace(/[&<>]/g, (found) => ({ '&': '&amp;', '<': '&lt;' })[found] ?? '&gt;');
+  return `<filter:XPath xmlns:filter="${XPATH_FILTER}" Filter="${kind}">${text}</filter:XPath>`;
+}
+
+function filterText(filters: string): string {
+  return `<ds:Transform Algorithm="${XPATH_FILTER}">${filters}</ds:Transform>`;
 }
 
 /**
  * An Id that can stand in a reference as it is. Wider than a name of XML, since Ids of real documents begin with digits.
  */
+const REFERABLE = /^[\p{L}\p{N}\p{M}_.:·-]+$/u;
+
 function elementIdOf(id: string | undefined): string {
-  if (id !== undefined && /^[\p{L}\p{N}\p{M}_.:·-]+$/u.test(id)) return id;
+  if (id !== undefined && REFERABLE.test(id)) return id;
   throw new CryptoError(
     'request.invalid',
     id === undefined
@@ -85,23 +136,44 @@ function elementIdOf(id: string | undefined): string {
   );
 }
 
-function insideRoot(decoded: DecodedXml, root: RootPlace): Frame {
-  const encode = (text: string): Buffer => decoded.encode(text);
-  if (!root.empty) {
-    const at = decoded.toOriginal(root.contentEnd);
-    return { cut: at, resume: at, lead: '', trail: '', encode };
-  }
-  // An empty-element tag is opened: `/>` becomes `>`, and an end tag comes after the signature.
-  return {
-    cut: decoded.toOriginal(root.end - 2),
-    resume: decoded.toOriginal(root.end),
-    lead: '>',
-    trail: `</${root.name}>`,
-    encode,
-  };
+type Place = NonNullable<XadesForm['insertion']>;
+
+function placeOf(asked: Place | undefined, { isRoot }: Pick<FoundElement, 'isRoot'>): Place {
+  if (asked === undefined) return isRoot ? 'last-child' : 'after';
+  if (!isRoot || asked.endsWith('child')) return asked;
+  throw new CryptoError('request.invalid', 'A signature cannot stand beside the root element.');
 }
 
-function afterElement(decoded: DecodedXml, { end }: FoundElement): Frame {
-  const at = decoded.toOriginal(end);
-  return { cut: at, resume: at, lead: '', trail: '', encode: (text) => decoded.encode(text) };
+function frameAt(decoded: DecodedXml, place: Place, element: Omit<FoundElement, 'isRoot'>): Frame {
+  const encode = (text: string): Buffer => decoded.encode(text);
+  const inside = place === 'first-child' || place === 'last-child';
+  if (inside && element.empty) {
+    // An empty-element tag is opened: `/>` becomes `>`, and an end tag comes after the signature.
+    const { contentStart, name } = element;
+    return {
+      cut: decoded.toOriginal(contentStart - 2),
+      resume: decoded.toOriginal(contentStart),
+      lead: '>',
+      trail: `</${name}>`,
+      encode,
+    };
+  }
+  const at = decoded.toOriginal(offsetOf(place, element));
+  return { cut: at, resume: at, lead: '', trail: '', encode };
+}
+
+function offsetOf(
+  place: Place,
+  { start, contentStart, contentEnd, end }: Omit<FoundElement, 'isRoot'>,
+): number {
+  switch (place) {
+    case 'first-child':
+      return contentStart;
+    case 'last-child':
+      return contentEnd;
+    case 'before':
+      return start;
+    case 'after':
+      return end;
+  }
 }

@@ -30,7 +30,7 @@ const MORE = 'http://www.w3.org/2001/04/xmldsig-more#';
 /** RSASSA-PSS without parameters: MGF1 with the same digest, salt of its length (RFC 6931 §2.3.10). */
 const MORE_2007 = 'http://www.w3.org/2007/05/xmldsig-more#';
 
-export const SIGNATURE_URI: {
+const SIGNATURE_URI: {
   readonly [scheme in SignatureScheme]: { readonly [name in DigestName]?: string };
 } = {
   'rsa-pkcs1': { sha256: `${MORE}rsa-sha256`, sha384: `${MORE}rsa-sha384`, sha512: `${MORE}rsa-sha512` },

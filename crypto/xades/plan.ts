@@ -49,14 +49,14 @@ export interface Frame {
   encode(text: string): Buffer;
 }
 
-/** An identifier that follows from what is signed, by whom and when: the same request gives the same text. */
+/** The identifier asked for, else one that follows from what is signed, by whom and when: the same request, the same text. */
 export function idFor(
   digest: Buffer,
-  { at, signer }: Pick<PlanRequest, 'at' | 'signer'>,
+  { at, signer, form }: Pick<PlanRequest, 'at' | 'signer'> & Partial<Pick<PlanRequest, 'form'>>,
   isFree: (id: string) => boolean = () => true,
 ): string {
   const seed = createHash('sha256').update(digest).update(`${at} ${signer.fingerprint}`);
-  const base = ID_PREFIX + seed.digest('hex').slice(0, 32);
+  const base = form?.id ?? ID_PREFIX + seed.digest('hex').slice(0, 32);
   if (isFree(base)) return base;
   for (let number = 2; ; number++) {
     const id = `${base}.${number}`;

@@ -23,19 +23,18 @@ export function holdsContent(
   signature: SignatureNode,
   expected: ExpectedContent,
 ): boolean {
-  const { decoded, root } = room.map;
+  const { decoded, root, utf8 } = room.map;
   const start = decoded.toOriginal(signature.start);
   const end = decoded.toOriginal(signature.end);
   if (signature.start !== root.start) {
     if (digestsTo(expected, [document.subarray(0, start), document.subarray(end)])) return true;
-    // A root that was an empty-element tag was opened: `/>` became `>`, and an end tag came after the signature.
-    const opened = root.contentStart === signature.start && root.contentEnd === signature.end;
+    const resume = openedFor(utf8, signature);
     return (
-      opened &&
+      resume !== undefined &&
       digestsTo(expected, [
-        document.subarray(0, decoded.toOriginal(root.contentStart - 1)),
+        document.subarray(0, decoded.toOriginal(signature.start - 1)),
         decoded.encode('/>'),
-        document.subarray(decoded.toOriginal(root.end)),
+        document.subarray(decoded.toOriginal(resume)),
       ])
     );
   }
@@ -49,6 +48,19 @@ export function holdsContent(
     ) || referencesTo(room, signature, expected)
   );
 }
+
+/**
+ * An element that was an empty-element tag was opened: `/>` became `>`, and an end tag came after the signature. Where
+ * that ends; undefined when the signature does not fill an element.
+ */
+function openedFor(utf8: Buffer, { start, end }: SignatureNode): number | undefined {
+  if (utf8[start - 1] !== GREATER || !utf8.subarray(end, end + 2).equals(END_OPEN)) return undefined;
+  const close = utf8.indexOf(GREATER, end);
+  return close < 0 ? undefined : close + 1;
+}
+
+const GREATER = 0x3e;
+const END_OPEN = Buffer.from('</');
 
 /** Files that are in the signature as Base64, or beside it: their bytes are what the reference is over. */
 function referencesTo(room: DataRoom, signature: SignatureNode, expected: ExpectedContent): boolean {

@@ -2,7 +2,7 @@
  * What signing has to know of a document besides its digest, taken in the same reading: which identifiers are in use,
  * where the element to be signed is, and whether a signature is there that a new one would break.
  */
-import { CryptoError } from '../types.ts';
+import { CryptoError, type XadesForm } from '../types.ts';
 import {
   attributeNamed,
   attributeValue,
@@ -13,24 +13,38 @@ import {
   type StartTag,
   type XmlListener,
 } from '../xml/index.ts';
+import { ID_ATTRIBUTES } from './element-finder.ts';
 import { ExcludedSignatures } from './excluded-signatures.ts';
 import { DS, XPATH_FILTER } from './identifiers.ts';
 
 /** Identifiers of ours begin so; only such values of the document have to be remembered. */
 export const ID_PREFIX = 'xades-';
 
-/** What is to be signed. */
+type Insertion = NonNullable<XadesForm['insertion']>;
+
+/** What is to be signed; the whole document unless an element is named. */
 export interface SurveyTarget {
-  /** The element with this Id; left out, the whole document. */
+  /** The element with this Id. */
   readonly elementId?: string;
+  /** The element that begins at this byte of the UTF-8 document, whose Id is `elementId` if it has one. */
+  readonly elementStart?: number;
+  /** Where the signature will stand. @default 'after' for an element below the root, 'last-child' otherwise */
+  readonly insertion?: Insertion;
   /** Every signature inside is left out of the canonical form. @default false */
   readonly withoutSignatures?: boolean;
 }
 
-/** Where the element to be signed lies. */
+/** Where the element to be signed lies: byte offsets in UTF-8. */
 export interface FoundElement {
-  /** Byte offset in UTF-8 after it, and after the signatures that follow it: later ones come later. */
+  readonly start: number;
+  /** Of what stands between its tags; both after the tag when it is written as an empty-element tag. */
+  readonly contentStart: number;
+  contentEnd: number;
+  /** After it, and after the signatures that follow it: later ones come later. */
   end: number;
+  readonly empty: boolean;
+  /** As written. */
+  readonly name: string;
   readonly isRoot: boolean;
 }
 
@@ -55,6 +69,8 @@ export class SigningSurvey implements XmlListener {
   /** Depth of the outermost ds:Signature we are in; 0 outside. */
   #signatureDepth = 0;
   #signatures = 0;
+  /** Elements with the Id `target.elementId`. */
+  #sameIds = 0;
   #element: FoundElement | undefined;
   #elementDepth = 0;
   /** Depth of the element, when nothing but signatures came after it. */
@@ -73,7 +89,11 @@ export class SigningSurvey implements XmlListener {
     this.#canonicalizer = canonicalizer;
     this.#target = target;
     this.#excluded = new ExcludedSignatures(bytes, names);
-    this.#canonical = target.elementId === undefined;
+    this.#canonical = this.#isWhole;
+  }
+
+  get #isWhole(): boolean {
+    return this.#target.elementId === undefined && this.#target.elementStart === undefined;
   }
 
   /** Why the new signature would make an existing one invalid; undefined when none would suffer. */
@@ -96,7 +116,7 @@ export class SigningSurvey implements XmlListener {
     return this.#signatures;
   }
 
-  /** The element that `target.elementId` names; undefined while it has not occurred. */
+  /** The element that `target` names; undefined while it has not occurred. */
   get element(): FoundElement | undefined {
     return this.#element;
   }
@@ -107,17 +127,27 @@ export class SigningSurvey implements XmlListener {
     return true;
   }
 
+  /** True when no other element has the Id `target.elementId`, in whatever namespace. */
+  get idIsUnique(): boolean {
+    return this.#sameIds === 1;
+  }
+
   startElement(tag: StartTag): void {
     this.#depth++;
-    let isTarget = false;
+    const { elementId, elementStart } = this.#target;
+    let isTarget = tag.start === elementStart;
+    let hasId = false;
     for (let index = 0; index < tag.attributeCount; index++) {
       const attribute = tag.attributes[index];
       if (attribute === undefined || !namesElement(attribute)) continue;
       const value = attributeValue(this.#bytes, attribute);
       if (value.startsWith(ID_PREFIX)) this.#taken.add(value);
       this.#openIds.push({ depth: this.#depth, value });
-      if (value === this.#target.elementId && ID_ATTRIBUTES.has(attribute.name.text)) isTarget = true;
+      if (value !== elementId) continue;
+      if (ID_ATTRIBUTES.has(attribute.name.local)) hasId = true;
+      if (elementStart === undefined && ID_ATTRIBUTES.has(attribute.name.text)) isTarget = true;
     }
+    if (hasId) this.#sameIds++;
     if (this.#depth === 1) this.#coveringIds = this.#openIds.map(({ value }) => value);
     if (this.#depth === this.#afterDepth && !isSignature(tag.name)) this.#afterDepth = 0;
     if (isTarget) this.#startTarget(tag);
@@ -131,6 +161,7 @@ export class SigningSurvey implements XmlListener {
     if (this.#canonical) this.#canonicalizer.endElement(name, start, end, plain);
     if (this.#signatureDepth > 0) this.#endSignaturePart(name);
     if (this.#depth === this.#elementDepth) {
+      if (this.#element !== undefined) this.#element.contentEnd = start;
       this.#elementDepth = 0;
       this.#afterDepth = this.#depth;
       this.#canonical = false;
@@ -158,17 +189,22 @@ export class SigningSurvey implements XmlListener {
   comment(): void {}
 
   #startTarget(tag: StartTag): void {
-    const id = this.#target.elementId ?? '';
+    const { elementId, insertion } = this.#target;
     if (this.#element !== undefined) {
-      throw new CryptoError('request.invalid', `Several elements have the Id "${id}".`);
+      throw new CryptoError('request.invalid', `Several elements have the Id "${elementId}".`);
     }
     const isRoot = this.#depth === 1;
-    this.#element = { end: tag.end, isRoot };
+    const { start, end, empty, name } = tag;
+    this.#element = {
+      ...{ start, contentStart: end, contentEnd: end, end, empty, isRoot },
+      name: name.text,
+    };
     this.#elementDepth = this.#depth;
     this.#canonical = true;
-    // The signature comes after the element, thus into its parent; into the root itself when that is to be signed.
-    this.#coveringIds = this.#openIds.filter(({ depth }) => isRoot || depth < this.#depth).map(idValue);
-    if (this.#signatureDepth > 0) this.#breaks = `the element "${id}" is a part of a signature`;
+    // The signature stands in the element or in its parent.
+    const inside = insertion === undefined ? isRoot : insertion.endsWith('child');
+    this.#coveringIds = this.#openIds.filter(({ depth }) => inside || depth < this.#depth).map(idValue);
+    if (this.#signatureDepth > 0) this.#breaks = 'it is a part of a signature';
   }
 
   #startSignaturePart(tag: StartTag): void {
@@ -195,12 +231,9 @@ export class SigningSurvey implements XmlListener {
     if (this.#depth !== this.#signatureDepth) return;
     this.#signatureDepth = 0;
     if (this.#target.withoutSignatures !== true) return;
-    this.#canonical = this.#target.elementId === undefined || this.#elementDepth > 0;
+    this.#canonical = this.#isWhole || this.#elementDepth > 0;
   }
 }
-
-/** The attributes by which an element can be asked for. Those of other namespaces mean something to few verifiers. */
-const ID_ATTRIBUTES: ReadonlySet<string> = new Set(['Id', 'ID', 'id', 'xml:id']);
 
 function isSignature({ local, prefix }: Name): boolean {
   return local === 'Signature' && prefix.namespace?.uri === DS;

@@ -3,6 +3,8 @@
  * signature covers is found through this map; nothing else of the document is kept.
  */
 import { type DecodedXml, decodeXml, Names, type RootPlace, readXml } from '../../xml/index.ts';
+import { findElements } from '../element-finder.ts';
+import type { ElementPath } from '../element-path.ts';
 import { DocumentMapper, type ElementPlace } from './document-mapper.ts';
 import type { SignatureNode } from './signature-node.ts';
 
@@ -25,6 +27,8 @@ export interface DocumentMap {
   readonly unseen: number;
   /** Elements by identifier; one that several elements have gives the first two. */
   elementsNamed(id: string): readonly ElementPlace[];
+  /** Elements a location path names, of several the first two; undefined: too many paths are asked for. */
+  elementsAt(path: ElementPath): readonly ElementPlace[] | undefined;
   /** Offsets of comments in the document, of those that stand in the middle of text first. */
   readonly comments: { readonly inText: readonly number[]; readonly all: readonly number[] };
 }
@@ -57,6 +61,27 @@ export function mapDocument(document: Buffer): DocumentMap {
     unseen,
     comments,
     elementsNamed: (id) => ids.get(id) ?? [],
+    elementsAt: pathFinder(utf8, names),
+  };
+}
+
+/** Bytes read to follow paths: some for small documents, a few readings of large ones. */
+const PATH_BUDGET = 2 ** 26;
+const PATH_READINGS = 16;
+
+/** Each path takes another reading, and is followed once however many references have it. */
+function pathFinder(utf8: Buffer, names: Names): DocumentMap['elementsAt'] {
+  const known = new Map<string, readonly ElementPlace[]>();
+  let budget = PATH_BUDGET + PATH_READINGS * utf8.length;
+  return (path) => {
+    const key = JSON.stringify(path);
+    let found = known.get(key);
+    if (found === undefined && budget >= utf8.length) {
+      budget -= utf8.length;
+      found = findElements(utf8, names, () => path);
+      known.set(key, found);
+    }
+    return found;
   };
 }
 

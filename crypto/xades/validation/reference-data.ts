@@ -13,6 +13,7 @@ import {
   Names,
   readElement,
 } from '../../xml/index.ts';
+import type { ElementPath } from '../element-path.ts';
 import { DEFAULT_CANONICAL } from './algorithms.ts';
 import { Base64Decoder, Base64Element, Base64Fault } from './base64-text.ts';
 import type { DocumentMap, ElementPlace } from './document-map.ts';
@@ -44,7 +45,7 @@ export type FoundData =
   | {
       readonly kind: 'element';
       readonly place: ElementPlace;
-      readonly target: Target & { readonly kind: 'element' };
+      readonly target: Target & { readonly kind: 'element' | 'document' };
       readonly processing: Processing;
     }
   | {
@@ -81,13 +82,18 @@ export function findData(room: DataRoom, reference: ReferenceForm): FoundData {
   const target = targetOf(reference.uri);
   switch (target.kind) {
     case 'document':
-      return { kind: 'document', target, processing };
+      return processing.element === undefined
+        ? { kind: 'document', target, processing }
+        : { kind: 'element', place: selected(room.map, processing.element), target, processing };
     case 'unknown':
       throw new DataFault(
         'SIGNED_DATA_NOT_FOUND',
         `"${shown(reference.uri)}" is a pointer that is not followed`,
       );
     case 'element': {
+      if (processing.element !== undefined) {
+        throw new DataFault('FORMAT_FAILURE', 'a path selects something of an element that is named already');
+      }
       const [place, another] = room.map.elementsNamed(target.id);
       if (place === undefined)
         throw new DataFault('SIGNED_DATA_NOT_FOUND', `no element has the identifier "${shown(target.id)}"`);
@@ -102,12 +108,26 @@ export function findData(room: DataRoom, reference: ReferenceForm): FoundData {
         const named = target.uri === undefined ? 'what it does not name' : `"${shown(target.uri)}"`;
         throw new DataFault('SIGNED_DATA_NOT_FOUND', `${named} is not at hand`);
       }
-      if (processing.enveloped || processing.withoutSignatures) {
+      if (processing.enveloped || processing.withoutSignatures || processing.element !== undefined) {
         throw new DataFault('FORMAT_FAILURE', 'a file outside cannot be the one the signature stands in');
       }
       return { kind: 'outside', content, uri: target.uri, processing };
     }
   }
+}
+
+/** The one element that a location path of a transform names. @throws {DataFault} */
+function selected(map: DocumentMap, path: ElementPath): ElementPlace {
+  const found = map.elementsAt(path);
+  if (found === undefined) {
+    throw new DataFault('FORMAT_FAILURE', 'there are more location paths than are followed');
+  }
+  const [place, another] = found;
+  if (place === undefined) {
+    throw new DataFault('SIGNED_DATA_NOT_FOUND', 'no element stands where its location path leads');
+  }
+  if (another === undefined) return place;
+  throw new DataFault('FORMAT_FAILURE', 'several elements stand where its location path leads');
 }
 
 function acceptedTransforms({ transforms }: ReferenceForm): Processing {

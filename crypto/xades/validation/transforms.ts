@@ -1,9 +1,11 @@
 /**
  * The transforms of a reference that are accepted (XML Signature 1.1 §6.6), as one description of what becomes of the
- * data: which signatures are left out, and how the rest becomes bytes. Whatever could select or rewrite content freely
+ * data: which signatures are left out, which one element is selected, and how the rest becomes bytes. Whatever could select or rewrite content freely
  * (XSLT, XPath of any other shape) is refused, since then nobody can say what was signed.
  */
+import { CryptoError } from '../../types.ts';
 import type { CanonicalMethod } from '../../xml/index.ts';
+import { type ElementPath, readElementPath } from '../element-path.ts';
 import { BASE64, DS, ENVELOPED, EXCLUSIVE_C14N, XPATH, XPATH_FILTER } from '../identifiers.ts';
 import {
   EVERY_SIGNATURE,
@@ -27,6 +29,8 @@ export interface Processing {
   readonly enveloped: boolean;
   /** Every signature is left out. */
   readonly withoutSignatures: boolean;
+  /** Of the whole document, the one element this names; undefined: all that the URI names. */
+  readonly element: ElementPath | undefined;
   /** Undefined: the data as they are; nodes by the default canonicalization. */
   readonly output: CanonicalMethod | 'base64' | undefined;
 }
@@ -43,6 +47,7 @@ export class TransformFault extends Error {}
 export function readTransforms(list: SignatureNode | undefined): Processing {
   let enveloped = false;
   let withoutSignatures = false;
+  let element: Processing['element'];
   let output: Processing['output'];
   const transforms = list?.children ?? [];
   if (
@@ -60,13 +65,17 @@ export function readTransforms(list: SignatureNode | undefined): Processing {
     if (canonical !== undefined) output = canonicalMethod(transform);
     else if (uri === BASE64) output = bare(transform, 'base64');
     else if (uri === ENVELOPED) enveloped = bare(transform, true);
-    else if (uri === XPATH || uri === XPATH_FILTER) {
-      const left = uri === XPATH ? leftOutByXPath(transform) : leftOutByFilters(transform);
-      if (left === 'all') withoutSignatures = true;
-      else enveloped = true;
+    else if (uri === XPATH) withoutSignatures = leftOutByXPath(transform);
+    else if (uri === XPATH_FILTER) {
+      const filtered = readFilters(transform);
+      withoutSignatures ||= filtered.withoutSignatures;
+      enveloped ||= filtered.enveloped;
+      if (element !== undefined && filtered.element !== undefined)
+        throw new TransformFault('several filters select an element');
+      element ??= filtered.element;
     } else throw new TransformFault(`${uri} is not accepted`);
   }
-  return { enveloped, withoutSignatures, output };
+  return { enveloped, withoutSignatures, element, output };
 }
 
 /**
@@ -99,7 +108,7 @@ function bare<T>(transform: SignatureNode, result: T): T {
 }
 
 /** `not(ancestor-or-self::ds:Signature)` */
-function leftOutByXPath(transform: SignatureNode): 'all' {
+function leftOutByXPath(transform: SignatureNode): true {
   const [expression, ...more] = transform.children;
   if (expression === undefined || more.length > 0 || !is(expression, DS, 'XPath')) {
     throw new FormFault('an XPath transform holds something else than one expression');
@@ -107,20 +116,45 @@ function leftOutByXPath(transform: SignatureNode): 'all' {
   if (!names(expression, NOT_IN_A_SIGNATURE)) {
     throw new TransformFault('an XPath expression does something else than leaving out all signatures');
   }
-  return 'all';
+  return true;
 }
 
-/** XPath Filter 2.0: all signatures subtracted, or the one the reference stands in. */
-function leftOutByFilters(transform: SignatureNode): 'all' | 'own' {
-  const [filter, ...more] = transform.children;
-  if (filter === undefined || more.length > 0 || !is(filter, XPATH_FILTER, 'XPath')) {
-    throw new TransformFault('an XPath filter does something else than leaving out signatures');
+/**
+ * XPath Filter 2.0: all signatures subtracted, or the one the reference stands in, from all there is or from the one
+ * element that a location path selects.
+ */
+function readFilters(transform: SignatureNode): Omit<Processing, 'output'> {
+  let enveloped = false;
+  let withoutSignatures = false;
+  let element: Processing['element'];
+  if (transform.children.length === 0 || transform.text.trim() !== '')
+    throw new FormFault('an XPath filter transform holds something else than filters');
+  if (transform.children.length > MAX_TRANSFORMS) throw new TransformFault('there are too many filters');
+  for (const filter of transform.children) {
+    const kind = is(filter, XPATH_FILTER, 'XPath') ? attributeOf(filter, 'Filter') : undefined;
+    if (kind === 'subtract' && names(filter, EVERY_SIGNATURE)) withoutSignatures = true;
+    else if (kind === 'subtract' && names(filter, OWN_SIGNATURE)) enveloped = true;
+    else if (kind === 'intersect' && element === undefined) element = selectedElement(filter);
+    else
+      throw new TransformFault(
+        'an XPath filter does something else than leaving out signatures or selecting one element',
+      );
   }
-  if (attributeOf(filter, 'Filter') === 'subtract') {
-    if (names(filter, EVERY_SIGNATURE)) return 'all';
-    if (names(filter, OWN_SIGNATURE)) return 'own';
+  return { enveloped, withoutSignatures, element };
+}
+
+/** @throws {TransformFault} for a path outside of the subset that signing takes too */
+function selectedElement(filter: SignatureNode): ElementPath {
+  try {
+    return readElementPath(textOf(filter).trim(), (prefix) => {
+      const namespace = namespaceInside(filter, prefix);
+      if (namespace === undefined) throw new TransformFault(`the prefix "${prefix}" is not declared`);
+      return namespace;
+    });
+  } catch (error) {
+    if (!(error instanceof CryptoError)) throw error;
+    throw new TransformFault('a path selects an element in another way than is followed');
   }
-  throw new TransformFault('an XPath filter does something else than leaving out signatures');
 }
 
 /** True when the expression has the shape, and its prefix stands for XML Signature there. */
