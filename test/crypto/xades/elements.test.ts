@@ -257,7 +257,7 @@ test('what a path names is what xmllint says it names', (t) => {
     ].join('\n');
     const { stdout } = spawnSync('xmllint', ['--shell', file], { input, encoding: 'utf8', timeout: 60_000 });
     return stdout
-      .split(/^(?:\/ > )? -------$/m)
+      .split(/^(?:\/ > )* -------$/m)
       .slice(1)
       .map((one) => one.split('\n/ >')[0]?.trim() ?? '');
   };
