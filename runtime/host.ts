@@ -62,6 +62,8 @@ export interface Delivery {
   readonly settles?: EffectKey | undefined;
   /** The deadline that fired. Forgotten also when the actor does not want the event. */
   readonly timer?: { readonly name: string; readonly due: Millis } | undefined;
+  /** See `Step.call`. */
+  readonly call?: number | undefined;
 }
 
 /** The key of an actor in maps of this process. */
@@ -150,14 +152,14 @@ export class Host implements ActorHost {
     return [{ shard: this.shardOf(), housed: true, losses: 0, lastLoss: null }];
   }
 
-  create(address: ActorAddress, input: Json): Promise<StepOutcome> {
+  create(address: ActorAddress, input: Json, call?: number): Promise<StepOutcome> {
     return this.#post(address, async () => {
       const key = addressKey(address);
       const definition = this.#definition(address);
       if ((this.#cache.get(key) ?? (await this.#load(key, address))) !== undefined)
         return { accepted: false, because: 'exists' };
       const first = firstStep(definition, address, input, { now: this.#parts.clock.now() });
-      const outcome = await this.#commit(key, this.#withLanes(first));
+      const outcome = await this.#commit(key, this.#withLanes(first), call);
       return outcome === 'again' ? { accepted: false, because: 'exists' } : outcome;
     });
   }
@@ -255,7 +257,7 @@ export class Host implements ActorHost {
         if (settled === 'again') continue;
         return settled.accepted ? refused('not-accepted', stored) : settled;
       }
-      const outcome = await this.#commit(key, step);
+      const outcome = await this.#commit(key, step, delivery.call);
       if (outcome === 'again') continue;
       if (!outcome.accepted && outcome.because === 'duplicate') return refused('duplicate', stored);
       return outcome;
@@ -337,14 +339,14 @@ export class Host implements ActorHost {
   }
 
   /** `again`: someone else moved the actor on; compute anew. A rejection leaves open whether it was stored. */
-  async #commit(key: string, step: Step): Promise<StepOutcome | 'again'> {
+  async #commit(key: string, step: Step, call?: number): Promise<StepOutcome | 'again'> {
     const { faults, store } = this.#parts;
     let committed: Committed;
     try {
       const before = faults.at('step.computed.before-commit', step.actor.address.kind);
       if (before !== undefined) await before;
       const begun = this.#parts.clock.elapsed();
-      committed = await store.commit(step);
+      committed = await store.commit(call === undefined ? step : { ...step, call });
       this.#commitTimes.add(this.#parts.clock.elapsed() - begun);
       if (committed.ok) {
         const after = faults.at('step.committed.before-reply', step.actor.address.kind);

@@ -119,6 +119,8 @@ export type Committed =
 export interface RowQuery {
   readonly view: string;
   /** Only rows whose key starts with these parts. @default [] */
+  /** Number of the call from another thread that asked for it: that thread hears of the step with it. Not stored. */
+  readonly call?: number | undefined;
   readonly prefix?: readonly (string | number)[];
   /** Descending order. @default false */
   readonly reverse?: boolean;
@@ -193,9 +195,13 @@ export interface ActorStore {
 
   /**
    * Lets another thread of this process load and commit. `tell` hears of every group of steps it has written, in the
-   * order of the store, by its serial number. Missing: only one thread may use this store.
+   * order of the store, by its serial number. `revoke` lets it commit nothing more, and resolves once `tell` has heard
+   * of all that it did. Missing: only one thread may use this store.
    */
-  share?(tell: (written: { readonly serial: number; readonly steps: readonly Step[] }) => void): SharedStore;
+  share?(tell: (written: { readonly serial: number; readonly steps: readonly Step[] }) => void): {
+    readonly store: SharedStore;
+    readonly revoke: () => Promise<void>;
+  };
   /** Durable up to here. */
   flushed(): Promise<void>;
   /** Why the store takes no steps, for good: it is closed, or what writes is lost. Undefined while it takes them. */

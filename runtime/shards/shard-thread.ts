@@ -1,17 +1,28 @@
 /** The main thread's end of one thread that hosts actors. */
 import { MessageChannel, type MessagePort, Worker } from 'node:worker_threads';
-import { type Remote, transfer, wrap } from 'comlink';
+import { type Remote, wrap } from 'comlink';
 import type { HostReport } from '../host.ts';
-import type { Log } from '../ports.ts';
+import type { ActorStore, Log, Step } from '../ports.ts';
 import type { FromShard, ShardAnswer, ShardApi, ShardCall, ShardSetup, ShardThreadData } from './wire.ts';
 import { WorkMark } from './work-mark.ts';
 
 /** Who hears of what the thread of a shard says. */
 export interface ShardHome {
   readonly log: Log;
+  /** Of steps it has written; also of those of its last moments, until its right to write is `revoked`. */
+  heard(written: { readonly serial: number; readonly steps: readonly Step[] }): void;
   answered(answers: readonly ShardAnswer[]): void;
   /** Told once, when the thread ends without having been closed. */
   lost(why: string): void;
+}
+
+export interface ShardThreadParts {
+  /** URL of the module with the `shardParts`. */
+  readonly parts: string;
+  /** Most megabytes of heap. */
+  readonly memory: number;
+  readonly share: NonNullable<ActorStore['share']>;
+  readonly setup: ShardSetup;
 }
 
 export class ShardThread {
@@ -19,37 +30,37 @@ export class ShardThread {
   readonly #port: MessagePort;
   readonly #api: Remote<ShardApi>;
   readonly #mark = new WorkMark();
-  /** Resolves when what it needs is loaded; rejects when it ends before. */
-  readonly loaded: Promise<void>;
+  /** Lets it write nothing more; resolves once `heard` was told of all that it wrote. */
+  readonly revoke: () => Promise<void>;
+  /** Resolves when it could take over a shard at once; rejects when it ends before. */
+  readonly loaded: Promise<unknown>;
   #ended: string | undefined;
   /** Rejects when it ends: calls to it are answered by nothing else then. */
   readonly #gone: Promise<never>;
   #go: (error: Error) => void = () => {};
   #home: ShardHome | undefined;
 
-  /** @param memory most megabytes of heap */
-  constructor(parts: string, memory: number) {
+  constructor({ parts, memory, share, setup }: ShardThreadParts) {
     this.#gone = new Promise((_, reject) => {
       this.#go = reject;
     });
     this.#gone.catch(() => {});
+    const { store, revoke } = share((written) => this.#home?.heard(written));
+    this.revoke = revoke;
     const { port1, port2 } = new MessageChannel();
-    const data: ShardThreadData = { port: port2, parts, mark: this.#mark.memory };
+    const data: ShardThreadData = { port: port2, parts, mark: this.#mark.memory, store, setup };
     this.#port = port1;
     this.#worker = new Worker(new URL('./shard-worker.js', import.meta.url), {
       workerData: data,
-      transferList: [port2],
+      transferList: [port2, store.port],
       resourceLimits: { maxOldGenerationSizeMb: memory },
     });
     this.#api = wrap<ShardApi>(port1 as unknown as Parameters<typeof wrap>[0]);
-    const loaded = new Promise<void>((resolve) => {
-      this.#worker.on('message', (message: FromShard) => {
-        if (message.type === 'loaded') resolve();
-        else if (message.type === 'answers') this.#home?.answered(message.answers);
-        else this.#home?.log[message.level](message.text, message.properties);
-      });
+    this.#worker.on('message', (message: FromShard) => {
+      if (message.type === 'log') this.#home?.log[message.level](message.text, message.properties);
+      else this.#answered(message.answers);
     });
-    this.loaded = Promise.race([loaded, this.#gone]);
+    this.loaded = this.ping();
     // Whoever needs it waits for it; a spare that is never needed does not.
     this.loaded.catch(() => {});
     this.#worker.on('error', (error) => this.#end(error.message));
@@ -63,17 +74,18 @@ export class ShardThread {
     return this.#mark.actor;
   }
 
-  /** Makes it the home of a shard. */
-  async begin(setup: ShardSetup, home: ShardHome): Promise<void> {
+  /** Makes it the home of a shard. It is to be `loaded`. */
+  begin(shard: number, home: ShardHome): void {
     this.#home = home;
-    const begun = this.#api.begin(transfer(setup, [setup.store.port as unknown as ArrayBuffer]));
-    await Promise.race([begun, this.#gone]);
+    // A spare may have been lost since it was loaded.
+    if (this.#ended !== undefined) home.lost(this.#ended);
+    else this.#api.begin(shard).catch(() => {});
   }
 
   /** Answered through the home it was given. */
   take(calls: readonly ShardCall[]): void {
     this.#api.take([...calls]).then(
-      (answers) => this.#home?.answered(answers),
+      (answers) => this.#answered(answers),
       () => {},
     );
   }
@@ -97,6 +109,10 @@ export class ShardThread {
     this.#home = undefined;
     this.#end('It was closed.');
     await this.#worker.terminate();
+  }
+
+  #answered(answers: readonly ShardAnswer[]): void {
+    if (this.#ended === undefined) this.#home?.answered(answers);
   }
 
   #end(why: string): void {

@@ -7,9 +7,10 @@ import type { StepOutcome } from '../definition.ts';
 import { declaredFaultPoints, Faults } from '../faults.ts';
 import { Host } from '../host.ts';
 import type { Log } from '../ports.ts';
-import { openShardStore, type ShardStore } from '../store/lmdb-shard.ts';
+import { openShardStore } from '../store/lmdb-shard.ts';
 import { Supervisor } from '../supervisor.ts';
 import { plainFailure } from './failures.ts';
+import { warmUp } from './warm-up.ts';
 import type {
   FromShard,
   LogLevel,
@@ -25,26 +26,27 @@ import { WorkMark } from './work-mark.ts';
 /** How often the event loop is looked at, milliseconds. */
 const LOOK_EVERY = 20;
 
-const { port, parts, mark: memory } = workerData as ShardThreadData;
+const { port, parts, mark: memory, store: shared, setup } = workerData as ShardThreadData;
 const mark = new WorkMark(memory);
 const { shardParts } = (await import(parts)) as { readonly shardParts: ShardParts };
 const definitions = new Map(shardParts.definitions.map((definition) => [definition.kind, definition]));
 const delay = monitorEventLoopDelay({ resolution: LOOK_EVERY });
 delay.enable();
 
+const faults = Faults.parse(knownHere(setup.faults));
+const store = openShardStore(shared, faults);
+const lanes = setup.effects.map((name) => [name, shardParts.lanes[name] ?? null] as const);
+await warmUp(store);
+
 let host: Host | undefined;
-let store: ShardStore | undefined;
 let answers: ShardAnswer[] = [];
 /** Calls of `take` that are not answered yet. */
 let taken: ((answers: readonly ShardAnswer[]) => void)[] = [];
 
 const api: ShardApi = {
-  begin(setup) {
-    const faults = Faults.parse(knownHere(setup.faults));
-    store = openShardStore(setup.store, faults);
-    const lanes = setup.effects.map((name) => [name, shardParts.lanes[name] ?? null] as const);
+  begin(shard) {
     host = new Host({
-      shard: setup.shard,
+      shard,
       store,
       clock: systemClock,
       log: { debug: line('debug'), info: line('info'), warn: line('warn'), error: line('error') },
@@ -81,7 +83,6 @@ const api: ShardApi = {
 };
 
 expose(api, port);
-tell({ type: 'loaded' });
 
 function tell(message: FromShard): void {
   parentPort?.postMessage(message);
@@ -100,20 +101,26 @@ async function answer(call: ShardCall): Promise<void> {
   const { seq } = call;
   try {
     const outcome = await run(call);
-    give({ seq, serial: store?.serial ?? 0, ok: true, outcome: outcome && plain(outcome) });
+    give({ seq, serial: store.serial, ok: true, outcome: outcome && plain(outcome) });
   } catch (error) {
-    give({ seq, serial: store?.serial ?? 0, ok: false, failure: plainFailure(error) });
+    give({ seq, serial: store.serial, ok: false, failure: plainFailure(error) });
   }
 }
 
 async function run(call: ShardCall): Promise<StepOutcome | null> {
   if (host === undefined) throw new Error('The thread hosts no shard yet.');
-  if (call.call === 'create') return host.create(call.address, call.input);
-  if (call.call === 'deliver') return host.deliver(call.address, call.event, call.delivery);
+  if (call.call === 'create') return told(await host.create(call.address, call.input, call.seq));
+  if (call.call === 'deliver')
+    return told(await host.deliver(call.address, call.event, { ...call.delivery, call: call.seq }));
   if (call.call === 'restart') return host.restart(call.address);
   if (call.call === 'giveUp') return host.giveUp(call.address, call.error);
   await host.settle(call.address, call.effect);
   return null;
+}
+
+/** The step of a message that was accepted says what became of it. */
+function told(outcome: StepOutcome): StepOutcome | null {
+  return outcome.accepted ? null : outcome;
 }
 
 function plain(outcome: StepOutcome): PlainOutcome {

@@ -2,16 +2,17 @@
  * Actors spread over threads by the hash of their kind and id. This thread only passes messages on; it hears of every
  * step from the writing thread of the store, before the step's sender is answered.
  *
- * A thread that ends, runs out of memory or answers nothing any more is replaced by a spare that has loaded everything
- * already. What was sent to it and not answered is rejected as `shard.lost`, which is to be tried again: whether it was
- * done is not known, and messages with an id are done once.
+ * A thread that ends, runs out of memory or answers nothing any more is replaced by a spare that is ready to take over.
+ * A step says which call asked for it. So once the store takes nothing more of the lost thread, it is known which of the
+ * calls sent to it were done: these are answered, the others are sent to the next thread. Only those to the actor whose
+ * step was being computed are rejected, as `shard.lost`: they were not done, and are to be tried again by their senders.
  *
  * An actor whose steps cost one thread after the other is stopped, as one whose steps throw; a shard that loses its
  * threads again and again all the same is given up, and with it the process.
  */
 import type { ActorView, StepOutcome, TellOptions } from '../definition.ts';
 import { describeFailure, Fatal, Retryable } from '../failures.ts';
-import type { ActorHost, Delivery, HostReport, ShardLife } from '../host.ts';
+import { type ActorHost, addressKey, type Delivery, type HostReport, type ShardLife } from '../host.ts';
 import type { ActorAddress, ActorEvent, ActorStore, Clock, EffectKey, Json, Log, Step } from '../ports.ts';
 import { viewOf } from '../step.ts';
 import type { RestartLimit } from '../supervisor.ts';
@@ -37,7 +38,11 @@ const LOSSES: RestartLimit = { restarts: 10, within: 60_000 };
 /** Threads that may be lost within a minute while steps of one and the same actor are computed. */
 const LOSSES_BY_ACTOR: RestartLimit = { restarts: 2, within: 60_000 };
 
+/** Threads a call may be lost with before it is rejected: what ended them may be the call itself. */
+const SENT_AT_MOST = 3;
+
 const DURABLE = Promise.resolve();
+const VACANT = Promise.resolve();
 
 export interface ShardedHostParts {
   /** At least 2. */
@@ -47,7 +52,7 @@ export interface ShardedHostParts {
   readonly store: ActorStore;
   readonly clock: Clock;
   readonly log: Log;
-  readonly setup: Omit<ShardSetup, 'shard' | 'store'>;
+  readonly setup: ShardSetup;
   /** Most megabytes of heap of one thread. @default 512 */
   readonly memory?: number | undefined;
   /** Milliseconds without an answer after which a thread is stuck. @default 2000 */
@@ -64,6 +69,9 @@ export interface ShardedHostParts {
 type Question = ShardCall extends infer Call ? (Call extends unknown ? Omit<Call, 'seq'> : never) : never;
 
 interface Pending {
+  readonly call: ShardCall;
+  /** Threads it was sent to. */
+  sent: number;
   readonly resolve: (outcome: PlainOutcome | null) => void;
   readonly reject: (error: unknown) => void;
 }
@@ -72,20 +80,21 @@ interface Pending {
 interface Shard {
   readonly index: number;
   thread: ShardThread | undefined;
+  /** What is not answered, in the order of the asking. */
   readonly pending: Map<number, Pending>;
-  queue: ShardCall[];
+  /** Those of them that are not sent yet. */
+  queue: Pending[];
   /** Answers that wait until this thread has heard of the steps they speak of. */
   held: ShardAnswer[];
-  /** Groups of steps heard of. */
+  /** Groups of steps of this thread heard of. */
   heard: number;
-  /** Groups of the thread before this one are numbered apart. */
-  lives: number;
   losses: number;
   lastLoss: ShardLife['lastLoss'];
 }
 
 export class ShardedHost implements ActorHost {
   readonly #parts: ShardedHostParts;
+  readonly #share: NonNullable<ActorStore['share']>;
   readonly #shards: Shard[] = [];
   readonly #losses: Supervisor;
   readonly #lossesByActor = new Supervisor(LOSSES_BY_ACTOR);
@@ -98,10 +107,12 @@ export class ShardedHost implements ActorHost {
   constructor(parts: ShardedHostParts) {
     this.#parts = parts;
     this.#losses = new Supervisor(parts.losses ?? LOSSES);
-    if (parts.store.share === undefined) {
+    const { share } = parts.store;
+    if (share === undefined) {
       const { engine } = parts.store.describe();
       throw new Fatal('store.not-shared', `Only one thread can use a store of the kind ${engine}.`);
     }
+    this.#share = share.bind(parts.store);
     for (let index = 0; index < parts.count; index += 1) {
       const shard: Shard = {
         index,
@@ -110,12 +121,11 @@ export class ShardedHost implements ActorHost {
         queue: [],
         held: [],
         heard: 0,
-        lives: 0,
         losses: 0,
         lastLoss: null,
       };
       this.#shards.push(shard);
-      void this.#house(shard, this.#newThread());
+      void this.#house(shard, this.#newThread(), VACANT);
     }
     this.#spare = this.#newThread();
   }
@@ -184,7 +194,7 @@ export class ShardedHost implements ActorHost {
       this.#spare?.close(),
       ...this.#shards.map(async (shard) => {
         await shard.thread?.close();
-        this.#drop(shard, 'The runtime is stopping.');
+        this.#drop(shard, stopping());
       }),
     ]);
   }
@@ -205,12 +215,13 @@ export class ShardedHost implements ActorHost {
   #ask(question: Question): Promise<PlainOutcome | null> {
     const shard = this.#shards[this.shardOf(question.address)];
     if (shard === undefined || this.#closed)
-      return Promise.reject(new Retryable('shard.lost', 'The runtime is stopping.'));
+      return Promise.reject(stopping());
     this.#seq += 1;
-    const seq = this.#seq;
+    const call = { ...question, seq: this.#seq } as ShardCall;
     return new Promise((resolve, reject) => {
-      shard.pending.set(seq, { resolve, reject });
-      shard.queue.push({ ...question, seq } as ShardCall);
+      const pending: Pending = { call, sent: 0, resolve, reject };
+      shard.pending.set(call.seq, pending);
+      shard.queue.push(pending);
       if (shard.queue.length === 1) setImmediate(() => this.#send(shard));
     });
   }
@@ -218,50 +229,46 @@ export class ShardedHost implements ActorHost {
   /** While the shard has no thread, calls wait for the next one. */
   #send(shard: Shard): void {
     if (shard.thread === undefined || shard.queue.length === 0) return;
-    const calls = shard.queue;
+    for (const pending of shard.queue) pending.sent += 1;
+    const calls = shard.queue.map(({ call }) => call);
     shard.queue = [];
     shard.thread.take(calls);
   }
 
   #newThread(): ShardThread {
-    return new ShardThread(this.#parts.parts, this.#parts.memory ?? MEMORY);
+    const { parts, memory = MEMORY, setup } = this.#parts;
+    return new ShardThread({ parts, memory, setup, share: this.#share });
   }
 
-  /** Gives a shard its thread, and another one when that fails. */
-  async #house(shard: Shard, thread: ShardThread): Promise<void> {
-    const { store, setup, log } = this.#parts;
-    shard.lives += 1;
-    shard.heard = 0;
-    const life = shard.lives;
-    const shared = store.share?.(({ serial, steps }) => {
-      for (const step of steps) this.#parts.committed(step);
-      if (life !== shard.lives) return;
-      shard.heard = serial;
-      this.#release(shard);
-    });
-    if (shared === undefined) return;
+  /**
+   * Gives a shard its thread, and another one when that fails.
+   * @param vacated resolves when nothing more comes of the thread before
+   */
+  async #house(shard: Shard, thread: ShardThread, vacated: Promise<void>): Promise<void> {
+    await vacated;
     try {
       await thread.loaded;
-      await thread.begin(
-        { ...setup, shard: shard.index, store: shared },
-        {
-          log,
-          answered: (answers) => {
-            if (life !== shard.lives) return;
-            shard.held.push(...answers);
-            this.#release(shard);
-          },
-          // One that ends before it is housed is seen below.
-          lost: (why) => shard.thread === thread && this.#replace(shard, why, thread.computing),
-        },
-      );
     } catch (error) {
-      if (!this.#closed)
-        this.#replace(shard, error instanceof Error ? error.message : String(error), undefined);
+      this.#replace(shard, thread, error instanceof Error ? error.message : String(error));
       return;
     }
     if (this.#closed) return;
     shard.thread = thread;
+    shard.heard = 0;
+    shard.queue = [...shard.pending.values()];
+    thread.begin(shard.index, {
+      log: this.#parts.log,
+      heard: ({ serial, steps }) => {
+        for (const step of steps) this.#heard(shard, step);
+        shard.heard = serial;
+        this.#release(shard);
+      },
+      answered: (answers) => {
+        shard.held.push(...answers);
+        this.#release(shard);
+      },
+      lost: (why) => this.#replace(shard, thread, why),
+    });
     this.#send(shard);
     this.#watch(thread);
     this.#makeSpare();
@@ -273,6 +280,15 @@ export class ShardedHost implements ActorHost {
     this.#cancelSpare = this.#parts.clock.after(SPARE_PAUSE, () => {
       this.#spare ??= this.#newThread();
     });
+  }
+
+  /** A step is stored: whoever asked for it is answered, whatever becomes of the thread. */
+  #heard(shard: Shard, step: Step): void {
+    this.#parts.committed(step);
+    const pending = step.call === undefined ? undefined : shard.pending.get(step.call);
+    if (pending === undefined) return;
+    shard.pending.delete(pending.call.seq);
+    pending.resolve({ accepted: true, actor: viewOf(step.actor), revision: step.actor.revision });
   }
 
   /** Passes on the answers that may be. */
@@ -288,11 +304,13 @@ export class ShardedHost implements ActorHost {
     }
   }
 
-  /** The thread of the shard is gone. @param actor whose step it was computing */
-  #replace(shard: Shard, why: string, actor: string | undefined): void {
+  /** The thread of the shard is gone. */
+  #replace(shard: Shard, thread: ShardThread, why: string): void {
     if (this.#closed) return;
     const { log, clock, onLost, onReplaced } = this.#parts;
+    const actor = thread.computing;
     shard.thread = undefined;
+    shard.held = [];
     shard.losses += 1;
     shard.lastLoss = { at: clock.now(), why, actor: actor ?? null };
     const blamed = actor !== undefined && this.#lossesByActor.thrown(actor, clock.elapsed()) === 'stop';
@@ -304,39 +322,47 @@ export class ShardedHost implements ActorHost {
       ActorStopped: blamed,
     });
     onReplaced?.();
-    this.#drop(shard, why);
     if (this.#losses.thrown(String(shard.index), clock.elapsed()) === 'stop') {
+      this.#drop(shard, lost(why));
       onLost(`Shard ${shard.index} lost its thread again and again: ${why}`);
       return;
     }
-    if (blamed) this.#giveUp(shard, actor, why);
     const next = this.#spare ?? this.#newThread();
     this.#spare = undefined;
-    void this.#house(shard, next);
+    const vacated = thread.revoke().then(() => {
+      this.#rejectGuilty(shard, actor, why);
+      if (blamed) this.#giveUp(shard, actor, why);
+    });
+    void this.#house(shard, next, vacated);
+  }
+
+  /** Of what the lost thread did not do, that which may have ended it. */
+  #rejectGuilty(shard: Shard, actor: string | undefined, why: string): void {
+    for (const [seq, { call, sent, reject }] of shard.pending) {
+      if (sent === 0 || (sent < SENT_AT_MOST && addressKey(call.address) !== actor)) continue;
+      shard.pending.delete(seq);
+      reject(lost(why));
+    }
   }
 
   /** Before anything else is told to it, the next thread stops an actor that has cost too many. */
   #giveUp(shard: Shard, actor: string, why: string): void {
     const slash = actor.indexOf('/');
     const address = { kind: actor.slice(0, slash), id: actor.slice(slash + 1) };
-    const waiting = shard.queue;
-    shard.queue = [];
+    const others = [...shard.pending];
+    shard.pending.clear();
     this.#ask({ call: 'giveUp', address, error: `Its steps ended the threads they ran on: ${why}` }).catch(
       (error: unknown) =>
         this.#parts.log.error('An actor could not be stopped.', { Actor: actor, ...describeFailure(error) }),
     );
-    shard.queue.push(...waiting);
+    for (const [seq, pending] of others) shard.pending.set(seq, pending);
   }
 
-  /** What the lost thread had been sent; what still waits here goes to the next one. */
-  #drop(shard: Shard, why: string): void {
-    const waiting = new Set(shard.queue.map(({ seq }) => seq));
-    shard.held = [];
-    for (const [seq, { reject }] of shard.pending) {
-      if (waiting.has(seq) && !this.#closed) continue;
-      shard.pending.delete(seq);
-      reject(new Retryable('shard.lost', `The thread of the actor was lost: ${why}`, LOST_PAUSE));
-    }
+  /** Nobody will answer any more. */
+  #drop(shard: Shard, error: Retryable): void {
+    for (const { reject } of shard.pending.values()) reject(error);
+    shard.pending.clear();
+    shard.queue = [];
   }
 
   /** Replaces a thread that does not answer any more. */
@@ -349,4 +375,12 @@ export class ShardedHost implements ActorHost {
       stuck: () => void thread.terminate(`It did not answer for ${patience} milliseconds.`),
     });
   }
+}
+
+function lost(why: string): Retryable {
+  return new Retryable('shard.lost', `The thread of the actor was lost: ${why}`, LOST_PAUSE);
+}
+
+function stopping(): Retryable {
+  return new Retryable('runtime.stopping', 'The runtime is stopping.');
 }

@@ -16,8 +16,6 @@ export interface ShardParts {
 }
 
 export interface ShardSetup {
-  readonly shard: number;
-  readonly store: SharedStore;
   /** Names of all effects somebody does. */
   readonly effects: readonly string[];
   readonly cached: number;
@@ -55,7 +53,8 @@ export type ShardAnswer = {
   readonly seq: number;
   /** The main thread is to have heard of all groups of steps up to this one before it passes the answer on. */
   readonly serial: number;
-} & (
+} & /** Null where there is none, and where it is known from the step, which is heard of before. */
+(
   | { readonly ok: true; readonly outcome: PlainOutcome | null }
   | { readonly ok: false; readonly failure: PlainFailure }
 );
@@ -65,21 +64,19 @@ export type LogLevel = 'debug' | 'info' | 'warn' | 'error';
 /** What the main thread may ask of such a thread. */
 export interface ShardApi {
   /** Makes it the home of one shard's actors; to be called once. */
-  begin(setup: ShardSetup): void;
+  begin(shard: number): void;
   /**
    * Resolves, once there are any, with the answers that are ready, of these calls or of others; the rest come by
    * themselves (`FromShard`), each as soon as it is known.
    */
   take(calls: readonly ShardCall[]): Promise<readonly ShardAnswer[]>;
   report(): Promise<HostReport>;
-  /** Answers while the thread is not stuck. */
+  /** Answers once everything its actors need is there, and while the thread is not stuck. */
   ping(): true;
 }
 
 /** What such a thread tells unasked. */
 export type FromShard =
-  /** Everything its actors need is there. */
-  | { readonly type: 'loaded' }
   | { readonly type: 'answers'; readonly answers: readonly ShardAnswer[] }
   | {
       readonly type: 'log';
@@ -95,4 +92,6 @@ export interface ShardThreadData {
   readonly parts: string;
   /** Of the `WorkMark`. */
   readonly mark: SharedArrayBuffer;
+  readonly store: SharedStore;
+  readonly setup: ShardSetup;
 }

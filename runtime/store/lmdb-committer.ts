@@ -28,7 +28,10 @@ export class Committer {
   readonly #faults: Faults;
   readonly #written: (gone: readonly EffectKey[], serial: number) => void;
   readonly #onLost: (why: string) => void;
-  readonly #foreign = new Map<number, (written: ForeignGroup) => void>();
+  readonly #foreign = new Map<
+    number,
+    { readonly tell: (written: ForeignGroup) => void; readonly detached: () => void }
+  >();
   #attached = 0;
   /** Not handed to the writing thread yet. */
   #queue: Waiting[] = [];
@@ -66,12 +69,21 @@ export class Committer {
     link.onEnd((why) => this.#die(why));
   }
 
-  /** Lets another thread write over this port; `tell` hears of all that it wrote, in the order of the store. */
-  attach(port: MessagePort, tell: (written: ForeignGroup) => void): void {
+  /**
+   * Lets another thread write over this port; `tell` hears of all that it wrote, in the order of the store.
+   * @returns takes that back, and resolves once all has been told that it wrote or ever will
+   */
+  attach(port: MessagePort, tell: (written: ForeignGroup) => void): () => Promise<void> {
     this.#attached += 1;
     const thread = this.#attached;
-    this.#foreign.set(thread, tell);
+    const detached = new Promise<void>((resolve) => {
+      this.#foreign.set(thread, { tell, detached: resolve });
+    });
     this.#link.post({ type: 'attach', thread, port }, [port]);
+    return () => {
+      this.#link.post({ type: 'detach', thread });
+      return detached;
+    };
   }
 
   /** Rejects alone with `store.key-too-long` and its kin; with `store.unavailable` together with its group. */
@@ -155,7 +167,7 @@ export class Committer {
       return;
     }
     if (message.type === 'foreign') {
-      for (const group of message.groups) this.#foreign.get(group.thread)?.(group);
+      for (const group of message.groups) this.#foreign.get(group.thread)?.tell(group);
       return;
     }
     if (message.type === 'detached') {
@@ -164,6 +176,7 @@ export class Committer {
     }
     if (message.type === 'failed') {
       reject(this.#inWork.splice(0, message.writes), new Error(message.message));
+      this.#foreign.get(message.thread)?.detached();
       this.#rest();
       return;
     }
@@ -200,6 +213,7 @@ export class Committer {
     this.#inWork = [];
     this.#queue = [];
     reject(waiting, new Error(why));
+    for (const { detached } of this.#foreign.values()) detached();
     this.#onLost(why);
   }
 }

@@ -24,6 +24,7 @@ export interface StepPlan {
   readonly take?: readonly string[] | undefined;
   readonly release?: readonly string[] | undefined;
   readonly counters?: Step['counters'] | undefined;
+  readonly call?: Step['call'];
 }
 
 export interface PlannedStep {
@@ -59,6 +60,7 @@ export function planStep(step: Step): PlannedStep {
     release: some(names.release, (name) => name),
     counters,
   };
+    call: step.call,
   return { plan, values };
 }
 
@@ -104,6 +106,7 @@ export function stepOfText(text: string): Step {
   };
 }
 
+    ...(plan.call !== undefined && { call: plan.call }),
 function rowKey({ view, key }: Step['rows']['remove'][number]): Key {
   return [view, ...key];
 }

@@ -19,6 +19,8 @@ export type ToWriter =
   | { readonly type: 'close' };
 
 /** What an attached thread wrote. */
+  /** That thread is not to write any more; what it has sent is written. Answered by `detached`. */
+  | { readonly type: 'detach'; readonly thread: number }
 export interface ForeignGroup {
   /** As it was attached. */
   readonly thread: number;

@@ -97,6 +97,7 @@ class Writer {
     for (const sender of new Set([first, ...this.#senders])) {
       const part: Part = { sender, writes: [], faults: [] };
       let next: ToWriter | undefined = sender === first ? group : waiting(sender, room);
+    else if (message.type === 'detach') this.#detach(message.thread);
       while (next?.type === 'group') {
         part.writes.push(...next.writes);
         if (next.fault !== undefined) part.faults.push(next.fault);
@@ -146,6 +147,16 @@ class Writer {
       for (const { port } of this.#senders) port.close();
     });
   }
+  /** Nothing to do where the thread has ended already: that was told, after all it had written. */
+  #detach(thread: number): void {
+    for (const sender of this.#senders) {
+      if (sender.thread !== thread) continue;
+      for (let next = waiting(sender, 1); next !== undefined; next = waiting(sender, 1))
+        this.#take(sender, next);
+      sender.port.close();
+    }
+  }
+
 }
 
 /** The next message of a sender that is there already; none when the transaction has no more room. */

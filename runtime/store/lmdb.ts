@@ -85,14 +85,17 @@ class LmdbStore implements ActorStore {
     this.#committer = new Committer(link, faults ?? new Faults(), written, onLost ?? (() => {}));
   }
 
-  share(tell: (written: { readonly serial: number; readonly steps: readonly Step[] }) => void): SharedStore {
+  share(tell: (written: { readonly serial: number; readonly steps: readonly Step[] }) => void): {
+    readonly store: SharedStore;
+    readonly revoke: () => Promise<void>;
+  } {
     const { port1, port2 } = new MessageChannel();
-    this.#committer.attach(port2, ({ serial, steps, gone }) => {
+    const revoke = this.#committer.attach(port2, ({ serial, steps, gone }) => {
       this.#tables.root.resetReadTxn();
       for (const key of gone) this.#leased.delete(key);
       tell({ serial, steps: steps.map(stepOfText) });
     });
-    return { folder: this.#folder, port: port1 };
+    return { store: { folder: this.#folder, port: port1 }, revoke };
   }
 
   async load(actor: ActorAddress): Promise<StoredActor | undefined> {
