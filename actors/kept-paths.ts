@@ -5,7 +5,7 @@ import { FORGOTTEN, type KeptPath, keptPathMachine } from '../machines/kept-path
 import type { ActorDefinition, ActorSystem, ActorView, Row } from '../runtime/index.ts';
 import type { PathRow } from './job-index.ts';
 
-export const KEPT_PATH = 'kept-path';
+const KEPT_PATH = 'kept-path';
 
 /** Beside the row of the path's newest job, so that one look finds both, the job first. */
 function keptRows({ context }: ActorView): readonly Row[] {

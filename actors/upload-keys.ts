@@ -13,7 +13,7 @@ import type { UploadKey } from './api.ts';
 import { uploadKeyName } from './registry.ts';
 
 /** How long the same word gives the same job, milliseconds. */
-export const UPLOAD_KEY_LIFETIME = 24 * 3_600_000;
+const UPLOAD_KEY_LIFETIME = 24 * 3_600_000;
 
 /** What the job remembers of the word; the caller is part of it, so that nobody meets another's. */
 export function uploadKeyText({ caller, key }: UploadKey): string {

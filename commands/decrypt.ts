@@ -19,7 +19,7 @@ export interface DecryptOptions {
 }
 
 /** What the exit codes of this command mean; they are older than those of the others. */
-export const DECRYPT_EXIT = { good: 0, malformed: 1, wrongTag: 2, usage: 3 } as const;
+const DECRYPT_EXIT = { good: 0, malformed: 1, wrongTag: 2, usage: 3 } as const;
 
 /** Writes the decrypted file under a name that is free; on any failure there is none. */
 export async function decrypt(

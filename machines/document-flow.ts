@@ -165,7 +165,7 @@ function canStillComplete(action: FlowAction): boolean {
 }
 
 /** True once anybody did anything about it. */
-export function isTouched({ status, ruleUsers }: FlowAction): boolean {
+function isTouched({ status, ruleUsers }: FlowAction): boolean {
   if (status === 'Completed' || status === 'Refused') return true;
   return ruleUsers.some(({ signatureDate, hasRefused }) => signatureDate !== null || hasRefused);
 }

@@ -20,7 +20,7 @@ import type { BlobRef, Doer } from './portal-words.ts';
 export const GENERATION_EXPIRED = 'Expired';
 
 /** How long it is known what became of a generation, milliseconds. */
-export const GENERATION_KEPT = 365 * 24 * 3_600_000;
+const GENERATION_KEPT = 365 * 24 * 3_600_000;
 
 export interface GenerationFile {
   readonly name: string;

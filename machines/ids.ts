@@ -38,7 +38,7 @@ export type Millis = number;
 
 const UUID = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/;
 /** Names of folders and profiles. Source: batch-gaps §5, `Storage:Inputs[].Name`. */
-export const NAME_PATTERN = /^[a-z0-9](?:[a-z0-9-]{0,38}[a-z0-9])?$/;
+const NAME_PATTERN = /^[a-z0-9](?:[a-z0-9-]{0,38}[a-z0-9])?$/;
 
 /** Reads an id of the portal from outside text, in either case; undefined when it is not one. */
 export function parsePortalId<Kind extends keyof PortalIds>(

@@ -95,7 +95,7 @@ export const PATIENCE = 5 * 24 * 3_600_000;
 /** A code is of no use any more after this, milliseconds. Source: portal-gaps §10, "code valid 10 minutes". */
 export const PATIENCE_FOR_CODES = 10 * 60_000;
 /** How long it is known what became of a mail, milliseconds. */
-export const MAIL_RETENTION = 30 * 24 * 3_600_000;
+const MAIL_RETENTION = 30 * 24 * 3_600_000;
 const FAILURES_KEPT = 10;
 
 function patience({ about }: MailContent): Millis {

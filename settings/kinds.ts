@@ -200,7 +200,7 @@ export function listenUrl(): Kind<ListenUrl> {
 }
 
 /** Reads a listening address; undefined when it is not one. */
-export function parseListenUrl(value: string): ListenUrl | undefined {
+function parseListenUrl(value: string): ListenUrl | undefined {
   if (!/^https?:\/\/[^/?#@\s]+\/?$/i.test(value) || !URL.canParse(value)) return undefined;
   const url = new URL(value);
   const scheme = url.protocol === 'https:' ? 'https' : 'http';

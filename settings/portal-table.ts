@@ -3,7 +3,7 @@
  *
  * Source: running.md, "Configuration"; portal-gaps §§6, 11, 19, 21.
  */
-import { computed, key, optional, records, required, type Shape } from './keys.ts';
+import { computed, key, optional, records, required } from './keys.ts';
 import {
   choice,
   flag,
@@ -60,9 +60,6 @@ export const ORGANIZATION_KEYS = {
     says: 'A secret of the form `whsec_<Base64>`: calls are also signed by the rules of Standard Webhooks.',
   }),
 } as const;
-
-/** One organization as settings have it. */
-export type OrganizationSettingsEntry = Shape<typeof ORGANIZATION_KEYS>;
 
 export const PORTAL_KEYS = {
   'Portal:Enabled': key(flag(), true, { says: 'Serve the portal API and its pages.' }),

@@ -20,7 +20,7 @@ import {
 } from './kinds.ts';
 
 /** Variable of the encryption password when none is named. Source: batch-gaps §9. */
-export const ENCRYPTION_VARIABLE = 'BATCH_ENCRYPTION_PASSWORD';
+const ENCRYPTION_VARIABLE = 'BATCH_ENCRYPTION_PASSWORD';
 
 /** Variable of a token's PIN when none is named. Source: batch-gaps §6.2. */
 const PIN_VARIABLE = 'BATCH_PKCS11_PIN';

@@ -3,7 +3,7 @@ import { closeSync, constants, copyFileSync, fsyncSync, openSync, rmSync } from 
 import { fileDigest } from './digest.ts';
 
 /** What was written is not what was read: a failing disk, or a file that changed meanwhile. */
-export class CopyDamaged extends Error {
+class CopyDamaged extends Error {
   readonly code = 'copy.damaged';
   constructor(from: string, to: string) {
     super(`The copy ${to} is not what ${from} holds; it was removed.`);

@@ -9,7 +9,7 @@ import { fileDigest } from './digest.ts';
 import { errno, linksRefused, sameFile, statIfPresent } from './directories.ts';
 
 /** Both wanted names are taken by other files. */
-export class OutputTaken extends Error {
+class OutputTaken extends Error {
   readonly code = 'output.exists';
   constructor(path: string) {
     super(`The output already exists: ${path}`);

@@ -24,7 +24,7 @@ import { uploadName } from '../storage-layout.ts';
 import { errno, inodeOf, linksRefused, mtimeOf, syncDirectory } from './directories.ts';
 
 /** Something other than a file has taken the path since it was accepted. */
-export class NotAFile extends Error {
+class NotAFile extends Error {
   readonly code = 'input.unreadable';
   constructor(path: string) {
     super(`${path} is not a regular file.`);

@@ -15,7 +15,7 @@ import { cleanContentType, cleanName, cleanTitle } from './upload-names.ts';
 import type { Uploads } from './uploads.ts';
 
 /** Files of one envelope. Source: portal-gaps §21. */
-export const MOST_ENVELOPE_FILES = 20;
+const MOST_ENVELOPE_FILES = 20;
 /** Documents of one call. Source: portal-gaps §21. */
 export const MOST_DOCUMENTS = 50;
 

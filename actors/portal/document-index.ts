@@ -31,7 +31,7 @@ export const DOCUMENT = 'document';
 export const NO_FOLDER = '-';
 
 /** Counts documents with accepted work that failed and is being tried again. */
-export const STUCK_COUNTER = 'documents-stuck';
+const STUCK_COUNTER = 'documents-stuck';
 
 /** A document as its definition sees it. */
 export interface DocumentActor {
@@ -124,7 +124,7 @@ export function participantKey(by: 'Email' | 'Identifier', text: string): string
         .replace(/[^ -~]/g, '?');
 }
 
-export function listStatus(status: DocumentStatus): ListStatus {
+function listStatus(status: DocumentStatus): ListStatus {
   return status === 'FlowConcluded' ? 'Pending' : status;
 }
 

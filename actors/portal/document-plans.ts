@@ -9,7 +9,7 @@ import type { Ids } from '../../runtime/index.ts';
 import type { FlowActionInput, MarkInput, ParticipantInput } from './api.ts';
 
 /** Signing participants of one document. Source: portal-gaps §21. */
-export const MOST_SIGNERS = 30;
+const MOST_SIGNERS = 30;
 /** Actions of one flow, approvals among them; ours. */
 const MOST_ACTIONS = 100;
 /** Marks of one action; ours. */
@@ -121,7 +121,7 @@ function ruleOf(
 }
 
 /** Refusals: `InvalidFlowAction`, `InvalidIdentifier`. */
-export function planParticipant(input: ParticipantInput, { ids, identifiers }: PlanParts): Participant {
+function planParticipant(input: ParticipantInput, { ids, identifiers }: PlanParts): Participant {
   const identifier = planIdentifier(input.identifier, identifiers);
   const email = input.email?.trim() ? planEmail(input.email) : null;
   if (identifier === null && email === null)
@@ -172,7 +172,7 @@ export function bareIdentifier(text: string): string {
 }
 
 /** Eleven digits of which the last two are computed from those before, modulo 11. */
-export function isCpf(text: string): boolean {
+function isCpf(text: string): boolean {
   if (!/^\d{11}$/.test(text) || /^(\d)\1*$/.test(text)) return false;
   const digits = [...text].map(Number);
   const check = (count: number): number => {

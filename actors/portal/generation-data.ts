@@ -14,7 +14,7 @@ export interface DataTable {
 }
 
 /** Documents of one generation; ours. */
-export const MOST_ROWS = 1_000;
+const MOST_ROWS = 1_000;
 const MOST_COLUMNS = 200;
 /** Characters of one cell. */
 const LONGEST_CELL = 10_000;

@@ -23,7 +23,7 @@ const XLSX = 'application/vnd.openxmlformats-officedocument.spreadsheetml.sheet'
 /** How long somebody waits for a report that is being made, milliseconds; then he may ask again. */
 const PATIENCE = 5 * 60_000;
 /** Reports that may be under way at a time. */
-export const MOST_UNDER_WAY = 32;
+const MOST_UNDER_WAY = 32;
 const MAKING = 'reports-making';
 
 export const reportDefinition: ActorDefinition = {

@@ -27,7 +27,7 @@ const LONGEST_NAME = 255;
 /** Characters of a flow as JSON. */
 const LARGEST = 256 * 1024;
 /** Flows one organization may keep. */
-export const MOST_FLOWS = 1_000;
+const MOST_FLOWS = 1_000;
 
 function flowRows({ id, context }: ActorView): readonly Row[] {
   const { organizationId, creationDate, name } = context as SavedFlowContext;

@@ -17,9 +17,6 @@ import { cleanContentType, cleanName } from './upload-names.ts';
 
 export const UPLOAD = 'upload';
 
-/** Largest upload, bytes. Source: portal-gaps §21. */
-export const UPLOAD_MAX_BYTES = 106_954_752;
-
 export const uploadDefinition: ActorDefinition = {
   kind: UPLOAD,
   machine: uploadMachine,

@@ -16,7 +16,7 @@ import { digestOf } from './measured-source.ts';
 import { type AddedMember, bytesMember, type ContainerEdit, textMember } from './write-container.ts';
 import { nameOfUri } from './zip-names.ts';
 
-export const TOKEN_TYPE = 'application/vnd.etsi.timestamp-token';
+const TOKEN_TYPE = 'application/vnd.etsi.timestamp-token';
 
 export interface ArchiveRequest {
   /** Of the listed digests and of the imprint. */

@@ -10,7 +10,7 @@ export const MIME_TYPE: { readonly [kind in AsicKind]: string } = {
 export const MIME_TYPE_MEMBER = 'mimetype';
 
 /** Where everything about signatures is. */
-export const META_INF = 'META-INF/';
+const META_INF = 'META-INF/';
 
 /** Names that are fixed, or that ours begin with. */
 export const NAMES = {

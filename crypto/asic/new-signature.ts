@@ -20,7 +20,7 @@ import { uriOfName } from './zip-names.ts';
 
 export type AsicSignatureFormat = 'Cades' | 'Xades';
 
-export const CMS_TYPE = 'application/pkcs7-signature';
+const CMS_TYPE = 'application/pkcs7-signature';
 
 export interface NewSignatureRequest extends SignatureParameters {
   readonly signer: Signer;

@@ -54,7 +54,7 @@ export interface MemberHeader {
 
 const VERSION_ZIP64 = 45;
 
-export function isLong(...values: readonly number[]): boolean {
+function isLong(...values: readonly number[]): boolean {
   return values.some((value) => value >= IN_ZIP64);
 }
 

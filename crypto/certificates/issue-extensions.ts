@@ -120,7 +120,7 @@ function encodeConstraints({ permitted, excluded }: NameConstraints): Buffer {
 }
 
 /** DER of a GeneralName; kinds that nothing here compares are written empty. */
-export function encodeGeneralName(name: GeneralName): Buffer {
+function encodeGeneralName(name: GeneralName): Buffer {
   switch (name.kind) {
     case 'email':
       return tlv(0x81, Buffer.from(name.text, 'latin1'));

@@ -42,7 +42,7 @@ export function pathFlaws(path: readonly Certificate[], at: number): PathFlaw[] 
 }
 
 /** The flaws that a path has at any time. */
-export function timelessFlaws(path: readonly Certificate[]): PathFlaw[] {
+function timelessFlaws(path: readonly Certificate[]): PathFlaw[] {
   const flaws: PathFlaw[] = [];
   let below = 0;
   for (const [index, certificate] of path.entries()) {

@@ -177,7 +177,7 @@ export function signerInfosLength(
 }
 
 /** Most bytes of one signature value. */
-export function maxSignatureLength(signer: SignerIdentity): number {
+function maxSignatureLength(signer: SignerIdentity): number {
   if (signer.keyType !== 'ec') return fixedLength(signer);
   const bits = signer.keyBits;
   // SEQUENCE of two INTEGERs; one more octet each where the top bit can be set (X9.62 §E.8).

@@ -10,10 +10,7 @@ import { HASH_BY_OID, type HashName } from './hashes.ts';
 import { parseAlgorithm, type SignerId, type SignerInfo } from './parse.ts';
 
 /** The certificate a SignerInfo names (RFC 5652 §5.3). */
-export function certificateNamed(
-  id: SignerId,
-  certificates: readonly Certificate[],
-): Certificate | undefined {
+function certificateNamed(id: SignerId, certificates: readonly Certificate[]): Certificate | undefined {
   return certificates.find((certificate) =>
     id.by === 'serial'
       ? certificate.serial.equals(id.serial) && certificate.issuer.equals(id.issuer)

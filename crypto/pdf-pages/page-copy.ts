@@ -24,7 +24,7 @@ import type { NewPdf } from './new-pdf.ts';
 import { openStates, type Patience } from './open-states.ts';
 
 /** More than anybody signs at once. */
-export const MOST_PAGES = 20_000;
+const MOST_PAGES = 20_000;
 
 /** A page as it is shown. */
 export interface ShownPage {

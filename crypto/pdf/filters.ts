@@ -10,7 +10,7 @@ import { unpredict } from './predictor.ts';
 import { asDict, asInteger, asName, isArray, isNull, items, type PdfDict, type Piece } from './values.ts';
 
 /** No structure stream may unpack to more than this, bytes: 64 MiB hold some ten million entries. */
-export const MAX_UNPACKED = 64 << 20;
+const MAX_UNPACKED = 64 << 20;
 /** A stream never needs more than two filters; longer chains only multiply. */
 const MAX_FILTERS = 4;
 

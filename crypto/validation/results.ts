@@ -26,7 +26,7 @@ export interface Check {
 }
 
 /** Indication that goes with a failure. */
-export function indicationOf(subIndication: SubIndication): Indication {
+function indicationOf(subIndication: SubIndication): Indication {
   return TOTAL.has(subIndication) ? 'TOTAL-FAILED' : 'INDETERMINATE';
 }
 

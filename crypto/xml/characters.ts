@@ -23,7 +23,7 @@ export const QUESTION = 0x3f;
 export const BRACKET_OPEN = 0x5b;
 export const BRACKET_CLOSE = 0x5d;
 /** First byte of U+F000..U+FFFF: the only place where UTF-8 can spell the forbidden U+FFFE and U+FFFF. */
-export const LEAD_EF = 0xef;
+const LEAD_EF = 0xef;
 
 /** 1 for each ASCII byte that may begin a name without colon, 2 for one that may only go on with it. */
 export const NAME_CLASS = new Uint8Array(256);

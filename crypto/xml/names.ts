@@ -158,6 +158,6 @@ const ATTRIBUTE_ESCAPES: { readonly [character: string]: string } = {
 };
 
 /** An attribute value in canonical form (Canonical XML 1.0 §2.3), as UTF-8. */
-export function escapeAttribute(value: string): Buffer {
+function escapeAttribute(value: string): Buffer {
   return Buffer.from(value.replace(/[&<"\t\n\r]/g, (found) => ATTRIBUTE_ESCAPES[found] ?? found));
 }

@@ -2,10 +2,7 @@ import { CryptoError } from '../types.ts';
 import { LF } from './characters.ts';
 
 /** Line and column (both from 1, columns in characters) of a byte offset in a UTF-8 document. */
-export function positionOf(
-  bytes: Buffer,
-  offset: number,
-): { readonly line: number; readonly column: number } {
+function positionOf(bytes: Buffer, offset: number): { readonly line: number; readonly column: number } {
   let line = 1;
   let lineStart = 0;
   for (let at = bytes.indexOf(LF); at >= 0 && at < offset; at = bytes.indexOf(LF, at + 1)) {

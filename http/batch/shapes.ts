@@ -36,7 +36,7 @@ const jobFields = {
   outputEncrypted: z.boolean(),
 };
 
-export const jobShape = z.strictObject(jobFields).meta({ id: 'Job' });
+const jobShape = z.strictObject(jobFields).meta({ id: 'Job' });
 
 export const jobDetailShape = z
   .strictObject({

@@ -10,8 +10,8 @@ import { type AnyRoute, type AuthPolicy, route } from '../router.ts';
 import { type ApiFacts, describeApi, type OpenApiDocument } from './document.ts';
 import { referencePage } from './reference-page.ts';
 
-export const DOCUMENT_PATH = '/openapi/v1.json';
-export const REFERENCE_PATH = '/scalar/v1';
+const DOCUMENT_PATH = '/openapi/v1.json';
+const REFERENCE_PATH = '/scalar/v1';
 
 const COMMON = {
   method: 'GET',

@@ -8,7 +8,7 @@ import { PortalRefusal } from '../../machines/portal-refusals.ts';
 import { ANYBODY, createEntryRules, type Gate } from '../gate.ts';
 import type { AuthPolicy } from '../router.ts';
 
-export const API_KEY_HEADER = 'x-api-key';
+const API_KEY_HEADER = 'x-api-key';
 
 /** Roles that each policy lets in. Monitoring keys reach monitoring alone. */
 const ROLES: { readonly [policy in AuthPolicy]?: readonly ApplicationRole[] } = {

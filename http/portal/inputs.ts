@@ -34,7 +34,7 @@ import {
 } from './words.ts';
 
 /** A file of an upload; all four are required. */
-export const fileInput = members({ displayName: text, id: uuid, name: text, contentType: text });
+const fileInput = members({ displayName: text, id: uuid, name: text, contentType: text });
 
 /** The same where nothing is named after it. */
 export const fileReference = members({ id: uuid, name: text, contentType: text });

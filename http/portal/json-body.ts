@@ -7,7 +7,7 @@ import { PortalRefusal } from '../../machines/portal-refusals.ts';
 import { readWhole } from '../json-body.ts';
 
 /** Most bytes of a JSON body; fifty documents with thirty participants and their marks need less than one MiB. */
-export const JSON_BYTES = 8 * 1024 * 1024;
+const JSON_BYTES = 8 * 1024 * 1024;
 
 /** Lists in lists; requests need seven. What is deeper makes every later step that descends into it recurse. */
 const DEEPEST = 64;

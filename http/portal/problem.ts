@@ -12,7 +12,7 @@ import type { RefusalCode } from '../../machines/refusals.ts';
 import type { Problem, ProblemScene } from '../problem.ts';
 
 /** What the common HTTP core refuses, in the words of the portal. */
-export const CORE_REFUSALS: { readonly [code in RefusalCode]?: PortalRefusalCode } = {
+const CORE_REFUSALS: { readonly [code in RefusalCode]?: PortalRefusalCode } = {
   'route.not-found': 'NotFound',
   'route.method-not-allowed': 'MethodNotAllowed',
   'host.not-allowed': 'BadRequest',

@@ -151,7 +151,7 @@ export function cleanName(given: string | undefined): string | undefined {
 }
 
 /** `application/pdf; charset=UTF-8` → `application/pdf`; undefined for what is no media type. */
-export function bareType(given: string | undefined): string | undefined {
+function bareType(given: string | undefined): string | undefined {
   const type = (given ?? '').split(';')[0]?.trim().toLowerCase() ?? '';
   return /^[\w.+-]+\/[\w.+*-]+$/.test(type) ? type : undefined;
 }

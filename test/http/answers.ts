@@ -201,7 +201,7 @@ const checkedFetch: typeof fetch = async (input, init) => {
 /** Every mismatch of this process, also those whose rejection a test swallowed. */
 const mismatches: string[] = [];
 
-export class AnswerMismatch extends Error {
+class AnswerMismatch extends Error {
   override readonly name = 'AnswerMismatch';
 }
 

@@ -55,7 +55,7 @@ class FileSink implements UploadSink {
 
 type Mutable<T> = { -readonly [K in keyof T]: T[K] };
 
-export class MemoryJobs implements Jobs {
+class MemoryJobs implements Jobs {
   readonly input: string;
   readonly output_: string;
   readonly #jobs: Mutable<JobDetail>[] = [];

@@ -25,7 +25,7 @@ export interface AnnounceEffect {
 }
 
 /** The outcome that nobody waits for. */
-export const ANNOUNCED = { type: 'ANNOUNCED' } as const;
+const ANNOUNCED = { type: 'ANNOUNCED' } as const;
 
 export interface AnnounceParts {
   readonly system: () => ActorSystem;

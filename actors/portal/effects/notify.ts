@@ -11,7 +11,7 @@ export interface NotifyEffect {
 }
 
 /** The outcome that nobody waits for. */
-export const NOTIFIED = { type: 'NOTIFIED' } as const;
+const NOTIFIED = { type: 'NOTIFIED' } as const;
 
 /** Nobody hears of a step that a power cut could undo. */
 export function notifyHandler(parts: {

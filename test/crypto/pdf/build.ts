@@ -169,7 +169,7 @@ interface Rows {
 const ROW = 7;
 
 /** A cross-reference stream's body with all numbers up to the highest. */
-export function xrefStream(rows: Rows, size: number, keys: string, predictor = 12): string {
+function xrefStream(rows: Rows, size: number, keys: string, predictor = 12): string {
   const raw = Buffer.alloc(size * ROW);
   for (let number = 0; number < size; number++) {
     const [type, second, third] = rows[number] ?? [0, 0, 0];

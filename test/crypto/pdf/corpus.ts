@@ -2,7 +2,7 @@
  * PDFs of every kind that is met: built here, and made by programs of others as far as they are installed.
  */
 import { readFileSync, writeFileSync } from 'node:fs';
-import { isPresent, runTool } from '../../verifiers/index.ts';
+import { runTool } from '../../verifiers/index.ts';
 import {
   appendRevision,
   classicPdf,
@@ -11,7 +11,6 @@ import {
   hybridPdf,
   streamPdf,
 } from './build.ts';
-import { ARCHIVES, OFFICE_FILES } from './corpus-documents.ts';
 import { type CorpusFile, type CorpusRecipe, corpusPath } from './corpus-recipe.ts';
 import { type EncryptionShape, encrypted } from './encrypt.ts';
 import * as shapes from './shapes.ts';
@@ -176,15 +175,6 @@ function sealed(name: string, build: Builder, shape: EncryptionShape): CorpusRec
   );
 }
 
-/** A document that anybody may read, with files inside that need a password. */
-function sealedAttachment(): Buffer {
-  const crypt = '/CF << /StdCF << /CFM /AESV2 /AuthEvent /EFOpen /Length 16 >> >> /EFF /StdCF';
-  const words = `/O <${'11'.repeat(32)}> /U <${'22'.repeat(32)}>`;
-  return classicPdf(shapes.attachments(), {
-    trailer: `/Encrypt << /Filter /Standard /V 4 /R 4 /Length 128 /P -4 ${crypt} ${words} >>`,
-  });
-}
-
 /** What tools don't write: each filter on its own, the dictionary in the trailer, damage on top. */
 export const ENCRYPTED: readonly CorpusRecipe[] = [
   sealed('RC4 of 40 bits', classicPdf, { version: 1, number: 41 }),
@@ -240,11 +230,6 @@ export const ENCRYPTED: readonly CorpusRecipe[] = [
   ),
 ];
 
-/** Readers of others want the password even of what they need not open, so only our own judge these. */
-export const SEALED_INSIDE: readonly CorpusRecipe[] = [
-  own('whose attachments alone are encrypted', sealedAttachment),
-];
-
 /** Passes a document through qpdf. */
 function throughQpdf(name: string, ...options: readonly string[]): CorpusRecipe {
   return {
@@ -287,17 +272,6 @@ export const THROUGH_QPDF: readonly CorpusRecipe[] = [
   throughQpdf('linearized and encrypted by qpdf', '--linearize', ...ENCRYPT, '128', '--use-aes=y'),
 ];
 
-/** Every recipe, cheapest first. */
-export const RECIPES: readonly CorpusRecipe[] = [
-  ...STRUCTURES,
-  ...CONTENTS,
-  ...ENCRYPTED,
-  ...SEALED_INSIDE,
-  ...THROUGH_QPDF,
-  ...ARCHIVES,
-  ...OFFICE_FILES,
-];
-
 const made = new Map<CorpusRecipe, Promise<CorpusFile>>();
 
 /** The file of a recipe, made once in a process. */
@@ -308,13 +282,4 @@ export function cook(recipe: CorpusRecipe): Promise<CorpusFile> {
   const file = (async () => ({ name, mutool, waiting, bytes: await recipe.make() }))();
   made.set(recipe, file);
   return file;
-}
-
-/** Every file that can be made with the programs that are there. */
-export async function pdfCorpus(): Promise<readonly CorpusFile[]> {
-  const files: CorpusFile[] = [];
-  for (const recipe of RECIPES) {
-    if ((recipe.tools ?? []).every(isPresent)) files.push(await cook(recipe));
-  }
-  return files;
 }

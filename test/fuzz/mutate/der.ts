@@ -45,7 +45,7 @@ function childrenOf(tag: number, content: Buffer, depth: number, budget: { nodes
   return parseAll(content, depth + 1, budget);
 }
 
-export function derLength(length: number): Buffer {
+function derLength(length: number): Buffer {
   if (length < 0x80) return Buffer.from([length]);
   const hex = length.toString(16);
   const bytes = Buffer.from(hex.length % 2 === 0 ? hex : `0${hex}`, 'hex');

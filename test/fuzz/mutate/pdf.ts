@@ -230,7 +230,7 @@ const moveObject: Mutation = (input, random, other) => {
 };
 
 /** Puts a true table and trailer at the end in place of the last one. */
-export function withFreshTable(input: Buffer): Buffer {
+function withFreshTable(input: Buffer): Buffer {
   const text = input.toString('latin1');
   const start = text.lastIndexOf('startxref');
   const xref = text.lastIndexOf('\nxref', start);

@@ -41,7 +41,7 @@ export function portalTable(pageRoutes: readonly AnyRoute[] = []): readonly AnyR
   return portalRoutes(nothing, 'test', pageRoutes);
 }
 
-export function portalDocument(pageRoutes: readonly AnyRoute[] = []): OpenApiDocument {
+function portalDocument(pageRoutes: readonly AnyRoute[] = []): OpenApiDocument {
   return describeApi(portalTable(pageRoutes), portalApi('test'));
 }
 

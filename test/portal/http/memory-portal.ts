@@ -185,7 +185,7 @@ export interface Call {
 }
 
 /** Bytes in memory; `aborted` when HTTP has forgotten them. */
-export class MemorySink implements UploadSink {
+class MemorySink implements UploadSink {
   readonly pieces: Buffer[] = [];
   aborted = false;
   length = 0;

@@ -33,7 +33,7 @@ export interface MovableClock extends Clock {
 }
 
 /** Real waiting, and a wall clock that tests may set forward. */
-export function movableClock(): MovableClock {
+function movableClock(): MovableClock {
   let offset = 0;
   return {
     now: () => systemClock.now() + offset,

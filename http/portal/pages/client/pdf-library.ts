@@ -62,7 +62,7 @@ function address(path: string): string {
 
 let library: Promise<PdfLibrary> | undefined;
 
-export function pdfLibrary(): Promise<PdfLibrary> {
+function pdfLibrary(): Promise<PdfLibrary> {
   library ??= load();
   return library;
 }
