@@ -107,6 +107,8 @@ export interface Step {
   readonly counters: { readonly [name: string]: number };
   /** The actor is at its end: it and its journal are removed instead of written; `effects` is empty. */
   readonly ends?: true;
+  /** Number of the call from another thread that asked for it: that thread hears of the step with it. Not stored. */
+  readonly call?: number | undefined;
 }
 
 export type Committed =
@@ -119,8 +121,6 @@ export type Committed =
 export interface RowQuery {
   readonly view: string;
   /** Only rows whose key starts with these parts. @default [] */
-  /** Number of the call from another thread that asked for it: that thread hears of the step with it. Not stored. */
-  readonly call?: number | undefined;
   readonly prefix?: readonly (string | number)[];
   /** Descending order. @default false */
   readonly reverse?: boolean;

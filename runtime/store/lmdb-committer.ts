@@ -171,12 +171,12 @@ export class Committer {
       return;
     }
     if (message.type === 'detached') {
+      this.#foreign.get(message.thread)?.detached();
       this.#foreign.delete(message.thread);
       return;
     }
     if (message.type === 'failed') {
       reject(this.#inWork.splice(0, message.writes), new Error(message.message));
-      this.#foreign.get(message.thread)?.detached();
       this.#rest();
       return;
     }
@@ -208,12 +208,12 @@ export class Committer {
     if (this.#dead !== undefined) return;
     this.#dead = why;
     this.#closing?.resolve();
+    for (const { detached } of this.#foreign.values()) detached();
     if (this.#ended) return;
     const waiting = [...this.#inWork, ...this.#queue];
     this.#inWork = [];
     this.#queue = [];
     reject(waiting, new Error(why));
-    for (const { detached } of this.#foreign.values()) detached();
     this.#onLost(why);
   }
 }

@@ -59,8 +59,8 @@ export function planStep(step: Step): PlannedStep {
     take: some(names.take, (name) => name),
     release: some(names.release, (name) => name),
     counters,
-  };
     call: step.call,
+  };
   return { plan, values };
 }
 
@@ -103,10 +103,10 @@ export function stepOfText(text: string): Step {
     names: { take: plan.take ?? [], release: plan.release ?? [] },
     counters: plan.counters ?? {},
     ...(plan.ends && { ends: true }),
+    ...(plan.call !== undefined && { call: plan.call }),
   };
 }
 
-    ...(plan.call !== undefined && { call: plan.call }),
 function rowKey({ view, key }: Step['rows']['remove'][number]): Key {
   return [view, ...key];
 }

@@ -16,11 +16,11 @@ export type ToWriter =
   | { readonly type: 'group'; readonly writes: readonly Write[]; readonly fault: FaultAction | undefined }
   /** Another thread writes too, over this port. */
   | { readonly type: 'attach'; readonly thread: number; readonly port: MessagePort }
+  /** That thread is not to write any more; what it has sent is written. Answered by `detached`. */
+  | { readonly type: 'detach'; readonly thread: number }
   | { readonly type: 'close' };
 
 /** What an attached thread wrote. */
-  /** That thread is not to write any more; what it has sent is written. Answered by `detached`. */
-  | { readonly type: 'detach'; readonly thread: number }
 export interface ForeignGroup {
   /** As it was attached. */
   readonly thread: number;

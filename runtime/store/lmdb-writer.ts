@@ -85,6 +85,7 @@ class Writer {
 
   #take(sender: Sender, message: ToWriter): void {
     if (message.type === 'attach') this.#serve({ port: message.port, thread: message.thread, serial: 0 });
+    else if (message.type === 'detach') this.#detach(message.thread);
     else if (message.type === 'close') this.#close(sender);
     else this.#write(sender, message);
   }
@@ -97,7 +98,6 @@ class Writer {
     for (const sender of new Set([first, ...this.#senders])) {
       const part: Part = { sender, writes: [], faults: [] };
       let next: ToWriter | undefined = sender === first ? group : waiting(sender, room);
-    else if (message.type === 'detach') this.#detach(message.thread);
       while (next?.type === 'group') {
         part.writes.push(...next.writes);
         if (next.fault !== undefined) part.faults.push(next.fault);
@@ -135,6 +135,16 @@ class Writer {
       tell(sender, { type: 'done', refusals: [], gone: [], ...written[at], serial: sender.serial });
   }
 
+  /** Nothing to do where the thread has ended already: that was told, after all it had written. */
+  #detach(thread: number): void {
+    for (const sender of this.#senders) {
+      if (sender.thread !== thread) continue;
+      for (let next = waiting(sender, 1); next !== undefined; next = waiting(sender, 1))
+        this.#take(sender, next);
+      sender.port.close();
+    }
+  }
+
   #close(sender: Sender): void {
     if (sender !== this.#main) {
       tell(sender, { type: 'closed' });
@@ -147,16 +157,6 @@ class Writer {
       for (const { port } of this.#senders) port.close();
     });
   }
-  /** Nothing to do where the thread has ended already: that was told, after all it had written. */
-  #detach(thread: number): void {
-    for (const sender of this.#senders) {
-      if (sender.thread !== thread) continue;
-      for (let next = waiting(sender, 1); next !== undefined; next = waiting(sender, 1))
-        this.#take(sender, next);
-      sender.port.close();
-    }
-  }
-
 }
 
 /** The next message of a sender that is there already; none when the transaction has no more room. */
