@@ -26,7 +26,6 @@ export function created(input: DocumentInput): Decision {
     applying: null,
     reservations: [],
     rejected: null,
-    lastSigningTime: 0,
     processingError: null,
     statusUpdatedBy: null,
     statusUpdateReason: null,

@@ -79,7 +79,7 @@ export interface AcceptedSignature {
   readonly userId: UserId;
   readonly kind: 'electronic' | 'certificate';
   readonly acceptedAt: Millis;
-  /** Claimed in the signature; whole seconds, another one for each signature of a document. */
+  /** Claimed in the signature; whole seconds. */
   readonly signingTime: Millis;
   readonly fieldName: string | null;
   readonly evidence: Evidence | null;
@@ -150,7 +150,6 @@ export interface DocumentContext extends Omit<DocumentInput, 'at' | 'actions' | 
   readonly reservations: readonly Reservation[];
   /** A certificate signature that did not fit, for whoever waits for it. */
   readonly rejected: { readonly id: string; readonly code: string; readonly message: string } | null;
-  readonly lastSigningTime: Millis;
   readonly processingError: ProcessingError | null;
   readonly statusUpdatedBy: Doer | null;
   readonly statusUpdateReason: string | null;

@@ -7,7 +7,7 @@
 import type { AcceptedSignature, Reservation } from './document-context.ts';
 import { applying, type Decide } from './document-decision.ts';
 import { isSigning } from './document-flow.ts';
-import { fieldNameFor, nameOf, nextSigningTime, openTurn, withoutReservations } from './document-turns.ts';
+import { fieldNameFor, nameOf, openTurn, signingTimeAt, withoutReservations } from './document-turns.ts';
 
 /** How long a begun certificate signature keeps others from changing the file, milliseconds. */
 export const RESERVED_FOR = 15_000;
@@ -25,20 +25,20 @@ export const reserve: Decide<'RESERVE'> = (document, message) => {
     document.accepted.length > 0 ||
     fresh.reservations.some(({ until }) => until > at);
   if (isTaken && !isBeside) return undefined;
-  const signingTime = nextSigningTime(document, at);
   const reservation: Reservation = {
-    ...{ id, flowActionId, userId, marks, signingTime },
+    ...{ id, flowActionId, userId, marks },
+    signingTime: signingTimeAt(at),
     ...(application !== undefined && { application }),
     until: at + RESERVED_FOR,
     expiresAt: at + COMPLETABLE_FOR,
     base: document.current.sha256,
-    fieldName: fieldNameFor(document, message, id),
+    fieldName: fieldNameFor(message, id),
     state: null,
     certificate: null,
   };
   const live = fresh.reservations.filter(({ expiresAt }) => expiresAt > at);
   return {
-    context: { ...document, reservations: [...live, reservation], lastSigningTime: signingTime },
+    context: { ...document, reservations: [...live, reservation] },
     effects: [],
     arm: [{ name: 'reservation', delay: RESERVED_FOR }],
   };

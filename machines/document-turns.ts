@@ -39,13 +39,13 @@ export function openTurn(
   return promised.length < missing(found.action) ? found : undefined;
 }
 
-/** Whole seconds, not before `at` is over, and another one than any signature of the document has. */
-export function nextSigningTime({ lastSigningTime }: DocumentContext, at: Millis): Millis {
-  return Math.max(Math.floor(at / 1000) * 1000, lastSigningTime + 1000);
+/** What a signature made at `at` claims: whole seconds, which is all that PDF and CMS can say, and never later. */
+export function signingTimeAt(at: Millis): Millis {
+  return Math.floor(at / 1000) * 1000;
 }
 
-export function fieldNameFor(document: DocumentContext, { flowActionId }: Turn, id: string): string | null {
-  if (document.format !== 'Pades') return null;
+/** Tells a signature from the others in its file, whatever time they claim. */
+export function fieldNameFor({ flowActionId }: Turn, id: string): string {
   return `Signature_${flowActionId.slice(0, 8)}_${id.slice(0, 8)}`;
 }
 
@@ -54,18 +54,18 @@ export const sign: Decide<'SIGN'> = (document, message) => {
   const turn = openTurn(document, message);
   if (turn === undefined || !isSigning(turn.action) || !turn.action.allowElectronicSignature)
     return undefined;
-  const signingTime = nextSigningTime(document, at);
+  const signingTime = signingTimeAt(at);
   const signature: AcceptedSignature = {
     ...{ id, flowActionId, userId, evidence, evidenceSha256, marks, image, isQuiet, signingTime },
     kind: 'electronic',
     acceptedAt: at,
-    fieldName: fieldNameFor(document, message, id),
+    fieldName: fieldNameFor(message, id),
     certificate: null,
     state: null,
     value: null,
   };
   const accepted = [...document.accepted, signature];
-  const updated = { ...document, accepted, lastSigningTime: signingTime, updateDate: at };
+  const updated = { ...document, accepted, updateDate: at };
   return { ...applying(updated, at), note: `${nameOf(turn)} signed.` };
 };
 

@@ -172,7 +172,7 @@ export interface MadeAction {
   readonly at: Millis;
   readonly kind: 'electronic' | 'certificate' | 'approval';
   readonly evidence: Evidence | null;
-  /** Claimed in the signature; whole seconds, another one for each signature of a document. Null for approvals. */
+  /** Claimed in the signature; whole seconds. Null for approvals. */
   readonly signingTime: Millis | null;
   /** SHA-256 of the evidence as it was sealed, Base64; null for certificates and approvals without evidence. */
   readonly evidenceSha256: string | null;
@@ -182,7 +182,7 @@ export interface MadeAction {
   readonly image: BlobRef | null;
   /** Lower-case hex SHA-256 of the certificate that made the signature value; null for approvals. */
   readonly certificate: string | null;
-  /** Name of the PDF signature field; null for other formats. */
+  /** Names it in its file: the field of a PDF, the Id in XML, the content identifier in CMS. Null for approvals. */
   readonly fieldName: string | null;
 }
 

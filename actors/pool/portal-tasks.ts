@@ -20,7 +20,7 @@ interface AboutDocument {
 
 /** How one signature stands in the file. */
 export interface SignatureWords {
-  /** PDF: name of the signature field to make. */
+  /** Name of the signature field to make in a PDF, Id in XML, content identifier in CMS; '' = one that is made up. */
   readonly fieldName: string;
   /** PDF: who signs. */
   readonly name: string;

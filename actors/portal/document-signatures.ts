@@ -51,8 +51,8 @@ export async function describedSignatures(
 }
 
 /**
- * By the field of a PDF; elsewhere by certificate and claimed time, which is another one for each signature of a
- * document: CMS has its signers in an order of its own.
+ * By certificate and name in the file: CMS has its signers in an order of its own. Signatures beside PDFs that were made
+ * before they had names each claim another time.
  */
 function matched(
   found: readonly DescribedSignature[],

@@ -14,7 +14,7 @@ import type { SignatureView, TimestampView, ValidationItemView, ValidationResult
 
 /** A signature as it was found in a file. */
 export interface DescribedSignature {
-  /** The PDF field, the Id in XML, `signer 1` in CMS. */
+  /** The PDF field, the Id in XML, the content identifier in CMS (`signer 1` without one). */
   readonly name: string;
   /** As of somebody's own certificate; who signed electronically is known by those who sealed it. */
   readonly view: SignatureView;
@@ -35,10 +35,18 @@ export function describedFile(report: ValidationReport): DescribedFile {
   return {
     fault: report.signatures.length === 0 ? (fault?.message ?? null) : null,
     signatures: report.signatures.map((record) => ({
-      name: record.name,
+      name: nameInFile(record),
       view: signatureView(record, report.results),
     })),
   };
+}
+
+/** What a signature of ours is known by in its file. */
+export function nameInFile({
+  contentIdentifier,
+  name,
+}: Pick<SignatureRecord, 'contentIdentifier' | 'name'>): string {
+  return contentIdentifier ?? name;
 }
 
 /** @param file what is wrong with the file is wrong with each of its signatures */

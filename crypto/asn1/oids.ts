@@ -10,6 +10,7 @@ export const ID = {
   messageDigest: oid('1.2.840.113549.1.9.4'),
   signingTime: oid('1.2.840.113549.1.9.5'),
   signingCertificateV2: oid('1.2.840.113549.1.9.16.2.47'),
+  contentIdentifier: oid('1.2.840.113549.1.9.16.2.7'),
   rsaEncryption: oid('1.2.840.113549.1.1.1'),
 } as const;
 
@@ -22,6 +23,7 @@ export const OID = {
   signingTime: '1.2.840.113549.1.9.5',
   signingCertificate: '1.2.840.113549.1.9.16.2.12',
   signingCertificateV2: '1.2.840.113549.1.9.16.2.47',
+  contentIdentifier: '1.2.840.113549.1.9.16.2.7',
   counterSignature: '1.2.840.113549.1.9.6',
   /** RFC 6211. */
   algorithmProtection: '1.2.840.113549.1.9.52',

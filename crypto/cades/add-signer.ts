@@ -23,6 +23,8 @@ export interface AddCadesSignerRequest extends SignatureParameters, FileNames {
   readonly content?: string;
   /** Of the new signature; the others stay as they are. @default 'B' */
   readonly level?: SignatureLevel;
+  /** As in `CadesForm`. */
+  readonly contentIdentifier?: string | undefined;
 }
 
 /**

@@ -11,6 +11,8 @@ import type { SignatureParameters, Signer } from '../types.ts';
 /** Who signs, and how. */
 export interface EnvelopeRequest extends SignatureParameters {
   readonly signer: Signer;
+  /** As in `CadesForm`. */
+  readonly contentIdentifier?: string | undefined;
 }
 
 /** File = `head`, content, `tail`. */

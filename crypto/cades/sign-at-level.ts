@@ -21,7 +21,8 @@ export async function signCadesAtLevel(
   const levelServices = servicesFor(level, services);
   return withFilesMeanwhile(request, cades.armor ?? 'der', async (source, output) => {
     const digests = hashSource(source, [algorithmOf(signer, request).digest]);
-    const der = await signedDigests(digests, request, levelServices);
+    const identified = { ...request, contentIdentifier: cades.contentIdentifier };
+    const der = await signedDigests(digests, identified, levelServices);
     if (cades.detached === true) output.write(der);
     else writeEnveloping(der, source, digests, output);
     return { sha256: digests.sha256 };
@@ -33,6 +34,8 @@ export interface SignedDigestsRequest extends SignatureParameters {
   readonly signer: Signer;
   /** @default 'B' */
   readonly level?: SignatureLevel;
+  /** As in `CadesForm`. */
+  readonly contentIdentifier?: string | undefined;
 }
 
 /**

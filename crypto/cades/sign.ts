@@ -15,8 +15,9 @@ import { type FilesDone, type SignatureOutput, withFiles } from './signature-fil
  * @throws {CryptoError} `input.unreadable`, `input.empty`, `input.changed`, `output.exists`, `output.unwritable`,
  *   `key.unsupported`; `request.invalid` for a level above B (`signCadesAtLevel`) or a policy that can't be written
  */
-export function signCades(request: SignFileRequest): SignedFile {
-  const { level = 'B', cades = {} } = request;
+export function signCades(given: SignFileRequest): SignedFile {
+  const { level = 'B', cades = {} } = given;
+  const request = { ...given, contentIdentifier: cades.contentIdentifier };
   if (level !== 'B') throw new CryptoError('request.invalid', `Level ${level} needs authorities.`);
   return withFiles(request, cades.armor ?? 'der', (source, output) => {
     if (cades.detached === true) return writeDetached(source, output, request);

@@ -56,7 +56,8 @@ export function beginCades(request: BeginSigningRequest): BegunSigning {
     if (source.size === 0) throw new CryptoError('input.empty', `${request.input} is empty.`);
     const digests = hashSource(source, [digest]);
     source.assertUnchanged();
-    const signedData = { ...request, messageDigest: digests.of(digest), signingTime: at };
+    const { contentIdentifier } = cades;
+    const signedData = { ...request, contentIdentifier, messageDigest: digests.of(digest), signingTime: at };
     const { toBeSigned, algorithm } = prepareSignedData(signedData);
     const state: State = {
       kind: KIND,

@@ -28,15 +28,19 @@ export interface AttributesForm {
   readonly policy: SignaturePolicy | undefined;
   /** Dotted; `none` in a counter-signature, which has no such attribute (RFC 5652 §11.4). */
   readonly contentType: string;
+  /** Printable ASCII (RFC 5035 §2.10); undefined = no such attribute. */
+  readonly contentIdentifier: string | undefined;
 }
 
-/** @throws {CryptoError} `request.invalid` for a policy or a content type that can't be written */
+/** @throws {CryptoError} `request.invalid` for a policy, a content type or an identifier that can't be written */
 export function attributesTemplate(attributes: AttributesForm, time: TimeForm): AttributesTemplate {
-  const { certificate, digest, policy, contentType } = attributes;
+  const { certificate, digest, policy, contentType, contentIdentifier } = attributes;
   const digestAttribute = attribute(ID.messageDigest, octetString(Buffer.alloc(DIGEST_LENGTH[digest])));
   const all = [digestAttribute, attribute(ID.signingCertificateV2, signingCertificateV2(certificate))];
   if (contentType !== 'none') all.push(attribute(ID.contentType, checkedOid(contentType)));
   if (policy !== undefined) all.push(attribute(SIGNATURE_POLICY, signaturePolicy(policy)));
+  if (contentIdentifier !== undefined)
+    all.push(attribute(ID.contentIdentifier, identifier(contentIdentifier)));
   const timeAttribute = time === 'none' ? undefined : attribute(ID.signingTime, zeroTime(time));
   if (timeAttribute !== undefined) all.push(timeAttribute);
   // Attributes differ in length or in their identifier, both before any value, so values can't change the order.
@@ -71,6 +75,14 @@ function signingCertificateV2({ der, issuer, serial }: Certificate): Buffer {
   const directoryName = tlv(TAG.context4Constructed, issuer);
   const issuerSerial = sequence(sequence(directoryName), serial);
   return sequence(sequence(sequence(hash, issuerSerial)));
+}
+
+/** What a content identifier may be, ours and those that are read. */
+export const CONTENT_IDENTIFIER = /^[!-~]{1,64}$/;
+
+function identifier(text: string): Buffer {
+  if (CONTENT_IDENTIFIER.test(text)) return octetString(Buffer.from(text, 'latin1'));
+  throw new CryptoError('request.invalid', 'A content identifier has up to 64 printable characters.');
 }
 
 const SIGNATURE_POLICY = oid(OID.signaturePolicy);

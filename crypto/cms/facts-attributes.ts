@@ -5,6 +5,7 @@ import { type Element, enter, octets, oidText } from '../asn1/read.ts';
 import { TAG } from '../asn1/tags.ts';
 import { readTime } from '../asn1/time.ts';
 import type { Finding } from '../validation/facts.ts';
+import { CONTENT_IDENTIFIER } from './attributes-template.ts';
 import type { HashName } from './hashes.ts';
 import { type Attributes, parseAlgorithm, type SignerInfo } from './parse.ts';
 
@@ -134,6 +135,14 @@ export function checkProtection(attributes: Attributes, signer: SignerInfo): Fin
 export function claimedTime(attributes: Attributes): number | undefined {
   const value = singleValue(attributes, OID.signingTime);
   return value === undefined ? undefined : readTime(value);
+}
+
+/** The content identifier (RFC 5035 §2.10), where it is text that names something to people; what else there is says nothing. */
+export function contentIdentifierOf(attributes: Attributes): string | undefined {
+  const [value] = attributes.values.get(OID.contentIdentifier) ?? [];
+  if (value?.tag !== TAG.octetString) return undefined;
+  const text = octets(value).toString('latin1');
+  return CONTENT_IDENTIFIER.test(text) ? text : undefined;
 }
 
 /** The explicit policy, dotted; undefined for none or an implied one (EN 319 122-1 §5.2.9). @throws {Asn1Error} */

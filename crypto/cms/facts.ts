@@ -16,6 +16,7 @@ import {
   checkProtection,
   checkUniqueness,
   claimedTime,
+  contentIdentifierOf,
   policyOf,
 } from './facts-attributes.ts';
 import { type BoundCertificate, bindCertificate } from './facts-certificate.ts';
@@ -115,6 +116,7 @@ function signerFacts(signer: SignerInfo, context: SignerContext): SignatureFacts
   const structure = structureFindings(context);
   const { attributes } = signer;
   const claimed = attributes === undefined ? undefined : claimedTime(attributes);
+  const identifier = attributes === undefined ? undefined : contentIdentifierOf(attributes);
   const found = timestampsOf({ data, signer, contentDigest: context.contentDigest, certificates });
   const carried = evidenceInAttributes(attributes, signer.unsignedAttributes);
   const evidence = joinEvidence(evidenceInData(data), carried, options.around?.evidence ?? NO_EVIDENCE);
@@ -139,6 +141,7 @@ function signerFacts(signer: SignerInfo, context: SignerContext): SignatureFacts
     timestamps,
     changes: [],
     policy: attributes === undefined ? undefined : policyOf(attributes),
+    ...(identifier !== undefined && { contentIdentifier: identifier }),
     counterSignatures: counterSignatures(signer, context),
     isTimestamp: false,
   };

@@ -27,6 +27,8 @@ export interface SignerForm
    * @default id-data
    */
   readonly contentType?: string;
+  /** Of this one signature (RFC 5035 §2.10). @default none */
+  readonly contentIdentifier?: string | undefined;
 }
 
 export interface SignerParts {
@@ -71,12 +73,18 @@ export function partsOf(form: SignerForm): SignerParts {
   let parts = kept.byForm.get(key);
   if (parts === undefined) {
     parts = makeParts(form);
-    if (kept.byForm.size >= KEPT) kept.byForm.clear();
-    kept.byForm.set(key, parts);
+    // What names one signature is asked for again only while that one is made.
+    if (form.contentIdentifier === undefined) {
+      if (kept.byForm.size >= KEPT) kept.byForm.clear();
+      kept.byForm.set(key, parts);
+    }
   }
-  const { signer, digest, padding, includeChain, policy, contentType } = form;
+  const { signer, digest, padding, includeChain, policy, contentType, contentIdentifier } = form;
   // Optional fields stand here as undefined, which is what they are compared as.
-  kept.last = { form: { signer, digest, padding, includeChain, policy, contentType } as SignerForm, parts };
+  kept.last = {
+    form: { signer, digest, padding, includeChain, policy, contentType, contentIdentifier } as SignerForm,
+    parts,
+  };
   return parts;
 }
 
@@ -86,13 +94,21 @@ function sameForm(one: SignerForm, other: SignerForm): boolean {
     one.padding === other.padding &&
     one.includeChain === other.includeChain &&
     one.policy === other.policy &&
-    one.contentType === other.contentType
+    one.contentType === other.contentType &&
+    one.contentIdentifier === other.contentIdentifier
   );
 }
 
-function keyOf({ digest, padding, includeChain, policy, contentType }: SignerForm): string {
+function keyOf({
+  digest,
+  padding,
+  includeChain,
+  policy,
+  contentType,
+  contentIdentifier,
+}: SignerForm): string {
   const named = policy === undefined ? '' : policyKey(policy);
-  return `${digest} ${padding} ${includeChain ?? true} ${contentType} ${named}`;
+  return `${digest} ${padding} ${includeChain ?? true} ${contentType} ${contentIdentifier} ${named}`;
 }
 
 function policyKey({ oid, digest, hash, uri = '' }: SignaturePolicy): string {
@@ -100,13 +116,16 @@ function policyKey({ oid, digest, hash, uri = '' }: SignaturePolicy): string {
 }
 
 function makeParts(form: SignerForm): SignerParts {
-  const { signer, policy, includeChain = true, contentType = OID.data } = form;
+  const { signer, policy, includeChain = true, contentType = OID.data, contentIdentifier } = form;
   const certificate = readCertificate(signer.certificate);
   const algorithm = algorithmOf(signer, form);
   assertStrong(form, algorithm);
   const digestAlgorithm = digestIdentifier(algorithm.digest);
   const template = (time: TimeForm) =>
-    attributesTemplate({ certificate, digest: algorithm.digest, policy, contentType }, time);
+    attributesTemplate(
+      { certificate, digest: algorithm.digest, policy, contentType, contentIdentifier },
+      time,
+    );
   const attributes = { none: template('none'), utc: template('utc'), generalized: template('generalized') };
   return {
     algorithm,

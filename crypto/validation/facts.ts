@@ -71,6 +71,8 @@ export interface SignatureFacts {
   readonly isTimestamp: boolean;
   readonly reason?: string;
   readonly location?: string;
+  /** CMS (RFC 5035 §2.10), when it is printable. */
+  readonly contentIdentifier?: string;
 }
 
 /** A signature of which nothing is known but its place. */

@@ -75,6 +75,7 @@ function recordOf(
     ...judged,
     ...(facts.reason === undefined ? {} : { reason: facts.reason }),
     ...(facts.location === undefined ? {} : { location: facts.location }),
+    ...(facts.contentIdentifier === undefined ? {} : { contentIdentifier: facts.contentIdentifier }),
     results: results.results(),
   };
 }

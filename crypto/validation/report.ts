@@ -126,6 +126,8 @@ export interface SignatureRecord {
   /** PDF: given reason and location. */
   readonly reason?: string;
   readonly location?: string;
+  /** CMS: what its maker names it by (RFC 5035 §2.10), when it is printable. */
+  readonly contentIdentifier?: string;
   readonly results: ValidationResults;
 }
 

@@ -214,10 +214,14 @@ function broken({ state, context, effects, timers }: World): string | undefined 
     return 'what is put in was not accepted';
   const atWork = effects.filter((one) => one.do === 'applySignature' && one.signature.id === applying);
   if (applying !== null && atWork.length !== 1) return 'nobody puts in what is being put in';
-  const times = [...made, ...accepted].flatMap(({ signingTime }) =>
-    signingTime === null ? [] : [signingTime],
-  );
-  if (new Set(times).size !== times.length) return 'two signatures claim one time';
+  const signatures = [...made, ...accepted].filter(({ signingTime }) => signingTime !== null);
+  if (new Set(signatures.map(({ fieldName }) => fieldName)).size !== signatures.length)
+    return 'two signatures have one name';
+  const late = [
+    ...made.map(({ at, signingTime }) => [at, signingTime]),
+    ...accepted.map(({ acceptedAt, signingTime }) => [acceptedAt, signingTime]),
+  ].some(([at, claimed]) => (claimed ?? 0) > (at ?? 0));
+  if (late) return 'a signature claims a time that is yet to come';
   if (accepted.length === 0 || applying !== null) return undefined;
   // It waits for the end of a pause, or of a reservation.
   return timers.has(context.processingError === null ? 'reservation' : 'again')

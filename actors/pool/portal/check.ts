@@ -6,6 +6,7 @@ import {
   type ValidationItem,
   validateFile,
 } from '../../../crypto/index.ts';
+import { nameInFile } from '../../portal/signature-records.ts';
 import type { CheckTask, ExpectedSignature, PortalResults } from '../portal-tasks.ts';
 import { TaskFailure } from '../task-failure.ts';
 import { type PortalThread, sealingProfile } from './thread.ts';
@@ -35,7 +36,7 @@ export async function check(task: CheckTask, thread: PortalThread): Promise<Port
   return { output: stamped.output };
 }
 
-/** The record of one expected signature: by its field in a PDF, else as many per certificate as are expected. */
+/** The record of one expected signature: by its name, else as many per certificate as are expected. */
 function recordOf(
   records: readonly SignatureRecord[],
   expected: readonly ExpectedSignature[],
@@ -47,7 +48,7 @@ function recordOf(
   const same = records.filter(
     ({ isTimestamp, certificate }) => !isTimestamp && certificate?.thumbprint === thumbprint,
   );
-  if (wanted.fieldName !== null) return same.find(({ name }) => name === wanted.fieldName);
+  if (wanted.fieldName !== null) return same.find((record) => nameInFile(record) === wanted.fieldName);
   const before = expected.slice(0, index).filter(({ certificate }) => certificate === wanted.certificate);
   return same[before.length];
 }

@@ -61,7 +61,8 @@ function sign(
     ...(policy !== undefined && { policy }),
   };
   if (format === 'Cades' && signatures !== null) {
-    const request = { ...parameters, input: signatures, content: input, output };
+    const { contentIdentifier } = form.cades ?? {};
+    const request = { ...parameters, contentIdentifier, input: signatures, content: input, output };
     return level === 'B' ? addCadesSigner(request) : addCadesSignerAtLevel(request, services);
   }
   const request = { ...parameters, format, input, output, ...form };

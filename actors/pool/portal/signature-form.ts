@@ -5,18 +5,19 @@ import type { SignatureWords } from '../portal-tasks.ts';
 
 export interface FormOfSignature {
   readonly pades?: PadesForm;
-  readonly cades?: { readonly detached: true; readonly armor: 'der' };
+  readonly cades?: { readonly detached: true; readonly armor: 'der'; readonly contentIdentifier?: string };
   readonly xades?: XadesForm;
 }
 
 export function formOfSignature(format: SignatureFormat, words: SignatureWords): FormOfSignature {
+  const name = words.fieldName;
   switch (format) {
     case 'Pades':
       return { pades: padesForm(words) };
     case 'Cades':
-      return { cades: { detached: true, armor: 'der' } };
+      return { cades: { detached: true, armor: 'der', ...(name !== '' && { contentIdentifier: name }) } };
     case 'Xades':
-      return { xades: xadesForm(words) };
+      return { xades: { ...xadesForm(words), ...(name !== '' && { id: name }) } };
   }
 }
 

@@ -57,6 +57,18 @@ function further(
   return { input, output: file(), signer: pki().signer(kind), at: AT, ...more };
 }
 
+test('the same key signs the same content twice at one time: two signatures, told apart by their content identifiers', async (t) => {
+  const { output } = first({ cades: { contentIdentifier: 'one' } });
+  const request = further(output, 'p-256', { contentIdentifier: 'two' });
+  addCadesSigner(request);
+  const { signatures } = facts(request.output);
+  t.deepEqual(failures(facts(request.output)), []);
+  t.deepEqual(signatures.map(({ contentIdentifier }) => contentIdentifier).sort(), ['one', 'two']);
+  t.true((await opensslCmsPrint(request.output)).includes('id-smime-aa-contentIdentifier'));
+  const bad = { ...request, contentIdentifier: 'two words', output: file() };
+  t.is(await codeOf(() => addCadesSigner(bad)), 'request.invalid');
+});
+
 function counter(input: string, more: Partial<CounterSignCadesRequest> = {}): CounterSignCadesRequest {
   return { input, output: file(), signer: pki().signer('p-384'), at: AT, ...more };
 }

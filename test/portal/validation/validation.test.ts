@@ -217,6 +217,35 @@ test('detached signatures of a text and signatures inside XML are matched to tho
   }
 });
 
+test('people who sign in one second claim the time it is, and each signature is told as who made it', async (t) => {
+  const room = await theRoom();
+  const names = ['Ana', 'Bob', 'Cy', 'Di', 'Ed'];
+  for (const [name, content, type] of [
+    ['contract.pdf', contract(), 'application/pdf'],
+    ['note.txt', Buffer.from('Some text\n'), 'text/plain'],
+    ['order.xml', Buffer.from('<order><total>10</total></order>'), 'application/xml'],
+  ] as const) {
+    const files = [await room.file(name, content, type)];
+    const id = await room.create(
+      names.map((one) => signer(one)),
+      { files },
+    );
+    await Promise.all(names.map((one) => room.sign(id, `${one.toLowerCase()}@example.org`)));
+    await room.until(id, ({ status }) => status === 'Concluded');
+    const { signers } = await room.portal.validation.byDocument(room.tenant, id);
+    t.deepEqual(signers.map(({ subjectName }) => subjectName).sort(), names, name);
+    t.true(
+      signers.every(({ validationResults }) => validationResults.isValid),
+      name,
+    );
+    const claimed = await ofUpload(room, await signedBytes(room, id), type);
+    const latest = Math.max(...claimed.map(({ signingTime }) => signingTime ?? Infinity));
+    t.is(claimed.length, names.length, name);
+    // Who signs is asked the time just before the document is.
+    t.true(latest <= Math.max(...signers.map(({ signingTime }) => signingTime ?? 0)) + 1000, name);
+  }
+});
+
 /** What is said of a file with these bytes. */
 async function ofUpload(room: FlowRoom, content: Buffer, type: string): Promise<readonly SignatureView[]> {
   const { id } = await room.file('signed.bin', content, type);
