@@ -1,10 +1,10 @@
 /** Asks, once, for the evidence that a file does not carry. */
-import type { EvidenceSource, GatheredEvidence } from '../authorities.ts';
+import type { Evidence, EvidenceSource, GatheredEvidence } from '../authorities.ts';
 import { NO_EVIDENCE } from '../authorities.ts';
 import { joinEvidence } from '../cms/facts-evidence.ts';
 import { timestampSigner } from '../timestamps/check.ts';
 import { CryptoError } from '../types.ts';
-import type { SignatureFacts } from './facts.ts';
+import type { Finding, SignatureFacts } from './facts.ts';
 import type { SignatureRecord, ValidationResults } from './report.ts';
 
 /** What may be answered by evidence from outside. */
@@ -17,6 +17,12 @@ export function isOpen({ errors, warnings }: ValidationResults): boolean {
   );
 }
 
+export interface GatheredFor {
+  readonly evidence: Evidence;
+  /** The signatures asked about, each with what nobody could say about it. */
+  readonly signatures: readonly SignatureFacts[];
+}
+
 /**
  * Evidence for all signatures of a file that are open, at the times they are proven for.
  * @param records of the same signatures, in the same order
@@ -25,36 +31,46 @@ export async function gatherFor(
   signatures: readonly SignatureFacts[],
   records: readonly SignatureRecord[],
   source: EvidenceSource,
-): Promise<GatheredEvidence> {
+): Promise<GatheredFor> {
   const gathered = await Promise.all(
-    signatures.flatMap((facts, index) => {
+    signatures.map((facts, index) => {
       const record = records[index];
-      return record === undefined || !isOpen(record.results) ? [] : questions(facts, record, source);
+      return record === undefined || !isOpen(record.results)
+        ? { evidence: NO_EVIDENCE, facts }
+        : askAbout(facts, record, source);
     }),
   );
   return {
     evidence: joinEvidence(...gathered.map(({ evidence }) => evidence)),
-    problems: [...new Set(gathered.flatMap(({ problems }) => problems))],
+    signatures: gathered.map(({ facts }) => facts),
   };
 }
 
-function questions(
+async function askAbout(
   facts: SignatureFacts,
   record: SignatureRecord,
   source: EvidenceSource,
-): Promise<GatheredEvidence>[] {
+): Promise<{ readonly evidence: Evidence; readonly facts: SignatureFacts }> {
   const stamps = facts.timestamps.flatMap(({ token }) => (token === undefined ? [] : [token]));
   const signers = [facts.certificate, ...stamps.map((token) => timestampSigner(token, facts.certificates))];
   const ends = signers.flatMap((certificate) => (certificate === undefined ? [] : [certificate.der]));
   const others = [...facts.certificates, ...stamps.flatMap(({ certificates }) => certificates)];
-  const own = ask(
-    source,
-    ends,
-    others.map(({ der }) => der),
-    record.bestTime,
+  const [own, below] = await Promise.all([
+    ask(
+      source,
+      ends,
+      others.map(({ der }) => der),
+      record.bestTime,
+    ),
+    gatherFor(facts.counterSignatures, record.counterSignatures, source),
+  ]);
+  const told = own.problems.map(
+    (message): Finding => ({ status: 'warning', type: 'revocation.online', message }),
   );
-  const below = gatherFor(facts.counterSignatures, record.counterSignatures, source);
-  return facts.counterSignatures.length === 0 ? [own] : [own, below];
+  return {
+    evidence: joinEvidence(own.evidence, below.evidence),
+    facts: { ...facts, findings: [...facts.findings, ...told], counterSignatures: below.signatures },
+  };
 }
 
 async function ask(

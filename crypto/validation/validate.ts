@@ -6,7 +6,7 @@ import { openSource, type Source } from '../files/source.ts';
 import { padesFacts } from '../pades/validate.ts';
 import { Work } from '../work.ts';
 import { xadesFacts } from '../xades/validate.ts';
-import type { FileFacts, Finding } from './facts.ts';
+import type { FileFacts } from './facts.ts';
 import { judgeFile } from './judge-file.ts';
 import { gatherFor, isOpen } from './online.ts';
 import type { ValidationReport } from './report.ts';
@@ -34,16 +34,9 @@ export async function validateFile(request: ValidateFileRequest): Promise<Valida
   const report = judgeFile(format, facts, request);
   const open = report.signatures.some(({ results }) => isOpen(results));
   if (trust.online === undefined || trust.revocation === 'none' || !open) return report;
-  const { evidence, problems } = await gatherFor(facts.signatures, report.signatures, trust.online);
+  const { evidence, signatures } = await gatherFor(facts.signatures, report.signatures, trust.online);
   const known = trust.evidence === undefined ? evidence : joinEvidence(trust.evidence, evidence);
-  const told = problems.map(
-    (message): Finding => ({ status: 'warning', type: 'revocation.online', message }),
-  );
-  return judgeFile(
-    format,
-    { ...facts, findings: [...facts.findings, ...told] },
-    { ...request, trust: { ...trust, evidence: known } },
-  );
+  return judgeFile(format, { ...facts, signatures }, { ...request, trust: { ...trust, evidence: known } });
 }
 
 /** Opens the files, and closes them again before anybody is asked. */

@@ -2,6 +2,7 @@ import { readFileSync } from 'node:fs';
 import test from 'ava';
 import { encoded } from '../../../crypto/asn1/read.ts';
 import { oid } from '../../../crypto/asn1/write.ts';
+import { addCadesSigner } from '../../../crypto/cades/add-signer.ts';
 import { augmentCades } from '../../../crypto/cades/augment.ts';
 import { counterSignCades } from '../../../crypto/cades/counter-sign.ts';
 import { signCadesAtLevel } from '../../../crypto/cades/sign-at-level.ts';
@@ -155,12 +156,36 @@ test('evidence that the file lacks is asked for once, and an authority that is d
     own.break('crl', 'down');
     const down = await validated(path, { trust: { ...own.trust, online: own.freshServices().evidence } });
     t.is(said(down), 'INDETERMINATE: TRY_LATER');
-    t.true(down.results.warnings.some(({ type }) => type === 'revocation.online'));
+    t.true(down.signatures[0]?.results.warnings.some(({ type }) => type === 'revocation.online'));
     own.mend('ocsp');
     own.mend('crl');
     own.revoke(own.pki.signer('p-256').certificate, NOW - HOUR, 1);
     const revoked = await validated(path, { trust: { ...own.trust, online: own.freshServices().evidence } });
     t.is(said(revoked), 'INDETERMINATE: REVOKED_NO_POE');
+  } finally {
+    await own.close();
+  }
+});
+
+test('what an authority did not answer is told about the signature it is about, and about no other', async (t) => {
+  const own = await startAuthority({ now: NOW });
+  try {
+    const { path: first } = await signed('LT', {}, own);
+    const path = file();
+    addCadesSigner({ input: first, output: path, signer: own.pki.signer('rsa-2048'), at: NOW });
+    own.break('ocsp', 'down');
+    own.break('crl', 'down');
+    const trust = { ...own.trust, online: own.freshServices().evidence };
+    const { signatures, results } = await validated(path, { trust });
+    const told = signatures.map(({ level, results: { warnings } }) => [
+      level,
+      warnings.some(({ type }) => type === 'revocation.online'),
+    ]);
+    t.deepEqual(told.sort(), [
+      ['B', true],
+      ['LT', false],
+    ]);
+    t.false(results.warnings.some(({ type }) => type === 'revocation.online'));
   } finally {
     await own.close();
   }
