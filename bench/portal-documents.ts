@@ -3,7 +3,7 @@ import { storageLayout } from '../actors/index.ts';
 import { documentDefinition } from '../actors/portal/document-index.ts';
 import type { DocumentContext } from '../machines/document-context.ts';
 import type { DocumentId } from '../machines/ids.ts';
-import { withCensus } from '../runtime/census.ts';
+import { moveOf } from '../runtime/census.ts';
 import { openLmdbStore, type Step, type StoredActor, systemIds } from '../runtime/index.ts';
 
 /** Steps committed together. */
@@ -56,10 +56,6 @@ function copyOf(model: StoredActor, n: number): Step {
     journalLength: 0,
   };
   const view = { id, state: actor.state, context };
-  const facts = {
-    rows: { put: documentDefinition.rows?.(view) ?? [], remove: [] },
-    counters: documentDefinition.counters?.(view) ?? {},
-  };
   return {
     actor,
     basedOn: 0,
@@ -69,6 +65,8 @@ function copyOf(model: StoredActor, n: number): Step {
     dropsEffects: false,
     timers: { arm: [], disarm: [] },
     names: { take: documentDefinition.names?.(view) ?? [], release: [] },
-    ...withCensus(facts, undefined, actor),
+    rows: { put: documentDefinition.rows?.(view) ?? [], remove: [] },
+    counters: documentDefinition.counters?.(view) ?? {},
+    moved: moveOf(undefined, actor),
   };
 }

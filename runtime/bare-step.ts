@@ -24,6 +24,7 @@ export function bareStep(
     dropsEffects: false,
     timers: { arm: [], disarm: fired && context.timer !== undefined ? [context.timer] : [] },
     names: { take: [], release: [] },
+    moved: null,
     ...stoppedFacts(stored, stopped),
   };
 }

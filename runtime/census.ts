@@ -1,8 +1,9 @@
 /**
- * How many actors there are of each kind, machine version and state, and which. Steps keep both themselves, as counters
- * and rows of the store, so that nobody ever has to look at all actors. Only a step that changes the state pays. Pure.
+ * How many actors there are of each kind, machine version and state, and which: counters and rows of the store, so that
+ * nobody ever has to look at all actors. A step says how its actor moves; the store may write that when it likes, as
+ * long as whoever reads these counters and rows finds every move. Pure.
  */
-import type { Row, Step, StoredActor } from './ports.ts';
+import type { CensusPlace, Row, Step } from './ports.ts';
 
 /** What the names of these counters begin with: `actors/<kind>/<version>/<state>`. */
 export const CENSUS_PREFIX = 'actors/';
@@ -20,46 +21,23 @@ export interface CensusLine {
   readonly count: number;
 }
 
-type Shape = Pick<StoredActor, 'address' | 'version' | 'state'>;
-type Facts = Pick<Step, 'rows' | 'counters'>;
-
-/** Names by state, kind and version, of which there are few: made for each step they would cost more than all else here. */
-const names = new Map<string, { readonly kind: string; readonly version: number; readonly name: string }[]>();
-
-export function censusName({ address: { kind }, version, state }: Shape): string {
-  const ofState = names.get(state) ?? [];
-  const known = ofState.find((one) => one.kind === kind && one.version === version);
-  if (known !== undefined) return known.name;
-  const name = `${CENSUS_PREFIX}${kind}/${version}/${state}`;
-  names.set(state, [...ofState, { kind, version, name }]);
-  return name;
+export function censusName(kind: string, { version, state }: CensusPlace): string {
+  return `${CENSUS_PREFIX}${kind}/${version}/${state}`;
 }
 
-export function censusRow({ address, state }: Shape): Row {
-  return { view: CENSUS_VIEW, key: [address.kind, state, address.id], value: null };
+/** Key of an actor's row in `CENSUS_VIEW`; its value is null. */
+export function censusKey(kind: string, state: string, id: string): Row['key'] {
+  return [kind, state, id];
 }
 
-/** Adds how the census moves with a step of one actor; undefined = it was not, or is not any more. */
-export function withCensus<Given extends Facts>(
-  facts: Given,
-  before: Shape | undefined,
-  after: Shape | undefined,
-): Given {
-  const moved = before?.state !== after?.state;
-  // Most steps end here; the names below are built for the others only.
-  if (!moved && before?.version === after?.version) return facts;
-  const counters: { [name: string]: number } = { ...facts.counters };
-  if (before) counters[censusName(before)] = -1;
-  if (after) counters[censusName(after)] = 1;
-  const { put, remove } = facts.rows;
-  return {
-    ...facts,
-    rows: {
-      put: moved && after ? [...put, censusRow(after)] : put,
-      remove: moved && before ? [...remove, censusRow(before)] : remove,
-    },
-    counters,
-  };
+/** How the census moves with a step of one actor; a missing one was not, or is not any more. */
+export function moveOf(before: CensusPlace | undefined, after: CensusPlace | undefined): Step['moved'] {
+  if (before?.state === after?.state && before?.version === after?.version) return null;
+  return { from: placeOf(before), to: placeOf(after) };
+}
+
+function placeOf(actor: CensusPlace | undefined): CensusPlace | null {
+  return actor === undefined ? null : { version: actor.version, state: actor.state };
 }
 
 /** Reads the counters whose names begin with `CENSUS_PREFIX`. */

@@ -2,7 +2,7 @@
  * Brings what earlier versions of machines have stored to the versions of now, before anybody reads it: actor by
  * actor, each in one commit, so that a crash in the middle leaves some of each and the next start goes on.
  */
-import { CENSUS_PREFIX, type CensusLine, parseCensus, withCensus } from './census.ts';
+import { CENSUS_PREFIX, type CensusLine, moveOf, parseCensus } from './census.ts';
 import type { ActorDefinition } from './definition.ts';
 import { type DerivedFacts, derive, difference } from './derive.ts';
 import { Fatal } from './failures.ts';
@@ -154,6 +154,7 @@ export function migrationStep(definition: ActorDefinition, stored: StoredActor):
     settles: null,
     dropsEffects: false,
     timers: { arm: [], disarm: [] },
-    ...withCensus(facts, stored, actor),
+    ...facts,
+    moved: moveOf(stored, actor),
   };
 }

@@ -83,6 +83,13 @@ export interface Row {
   readonly value: Json;
 }
 
+/** Where an actor is counted in the census. */
+export interface CensusPlace {
+  /** Of the machine that wrote the state. */
+  readonly version: number;
+  readonly state: string;
+}
+
 /** Everything one step decided. Stored as one unit or not at all. */
 export interface Step {
   /** The actor as it is after the step (its `revision` is `basedOn + 1`). */
@@ -105,6 +112,11 @@ export interface Step {
   readonly names: { readonly take: readonly string[]; readonly release: readonly string[] };
   /** Counters and by how much they move. A counter that reaches 0 is removed. */
   readonly counters: { readonly [name: string]: number };
+  /**
+   * How the actor moves in the census, which the store keeps (`census.ts`); null = it stays where it is. A place that is
+   * null: it was in none, or is in none any more.
+   */
+  readonly moved: { readonly from: CensusPlace | null; readonly to: CensusPlace | null } | null;
   /** The actor is at its end: it and its journal are removed instead of written; `effects` is empty. */
   readonly ends?: true;
   /** Number of the call from another thread that asked for it: that thread hears of the step with it. Not stored. */

@@ -5,7 +5,7 @@
  * that collects the actions instead of running them; this is the only file that knows that scope.
  */
 import type { AnyMachineSnapshot, AnyStateMachine, StateValue } from 'xstate';
-import { withCensus } from './census.ts';
+import { moveOf } from './census.ts';
 import type { ActorDefinition, ActorView } from './definition.ts';
 import { type DerivedFacts, derive, difference, NO_FACTS } from './derive.ts';
 import { Fatal } from './failures.ts';
@@ -258,7 +258,8 @@ function assemble(
     settles: context.settles ?? null,
     dropsEffects,
     timers: timerChanges(stored?.timers ?? {}, timers, armed),
-    ...withCensus(facts, stored, actor),
+    ...facts,
+    moved: moveOf(stored, actor),
   };
 }
 
@@ -282,7 +283,8 @@ function lastStep(
     settles: context.settles ?? null,
     dropsEffects: true,
     timers: timerChanges(stored.timers, new Map(), []),
-    ...withCensus(facts, stored, undefined),
+    ...facts,
+    moved: moveOf(stored, undefined),
     ends: true,
   };
 }

@@ -1,6 +1,6 @@
 /** The two that take turns: the runtime, and plain LMDB writing the same rows with nothing around it. */
 import { createRuntime, openLmdbStore, type Runtime, systemClock, systemIds } from '../../runtime/index.ts';
-import { write, writeCounters } from '../../runtime/store/lmdb-changes.ts';
+import { Gathered, write, writeCounters } from '../../runtime/store/lmdb-changes.ts';
 import { type PlannedStep, planStep } from '../../runtime/store/lmdb-step-text.ts';
 import { openTables, transact } from '../../runtime/store/lmdb-tables.ts';
 import { Unverified } from '../frame/bench.ts';
@@ -25,9 +25,9 @@ export function plainLmdb(folder: string): Side {
     const group = waiting;
     waiting = [];
     transact(tables, () => {
-      const counted = new Map<string, number>();
-      for (const one of group) write(tables, one.planned, counted, []);
-      writeCounters(tables.counters, counted);
+      const gathered = new Gathered();
+      for (const one of group) write(tables, one.planned, gathered, []);
+      writeCounters(tables.counters, gathered.counted);
     });
     for (const { answer } of group) answer();
   };

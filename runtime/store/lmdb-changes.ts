@@ -2,7 +2,7 @@
  * One step as reads and writes inside a transaction. Keys and values were checked before, so that a bad step never
  * spoils the others of its group; what throws here is the disk.
  */
-import type { Committed, EffectKey } from '../ports.ts';
+import type { CensusPlace, Committed, EffectKey } from '../ports.ts';
 import { AFTER_ALL_TEXT } from './keys.ts';
 import type { PlannedStep, StepPlan } from './lmdb-step-text.ts';
 import {
@@ -40,15 +40,32 @@ function holderValue([kind, id]: Key): string {
   return JSON.stringify({ kind, id });
 }
 
+/** An actor in the census. A place that is null: in none. */
+export interface Move {
+  readonly actor: Key;
+  readonly from: CensusPlace | null;
+  readonly to: CensusPlace | null;
+}
+
+/** What the steps of one transaction leave to be written once at its end. */
+export class Gathered {
+  readonly counted = new Map<string, number>();
+  readonly moves: Move[] = [];
+
+  count(name: string, by: number): void {
+    this.counted.set(name, (this.counted.get(name) ?? 0) + by);
+  }
+}
+
 /**
  * Writes a step that was not refused.
- * @param counted collects counters, which a group writes once at its end.
- * @param gone collects effects that are settled or dropped.
+ * @param gathered collects counters and moves in the census
+ * @param gone collects effects that are settled or dropped
  */
 export function write(
   tables: Tables,
   { plan, values }: PlannedStep,
-  counted: Map<string, number>,
+  gathered: Gathered,
   gone: EffectKey[],
 ): void {
   const { actor: own } = plan;
@@ -69,8 +86,8 @@ export function write(
     if (tables.names.get([name]) === holderValue(own)) void tables.names.remove([name]);
   }
   for (const name of plan.take ?? NONE) void tables.names.put([name], holderValue(own));
-  for (const [name, by] of Object.entries(plan.counters ?? {}))
-    counted.set(name, (counted.get(name) ?? 0) + by);
+  for (const name in plan.counters) gathered.count(name, plan.counters[name] ?? 0);
+  if (plan.moved) gathered.moves.push({ actor: own, ...plan.moved });
 }
 
 function removeActor(tables: Tables, own: Key): void {

@@ -97,6 +97,11 @@ export class Committer {
     await this.#enqueue({ key, until, error });
   }
 
+  /** Resolves once rows and counters of the census are those of all steps that were answered. */
+  async settleCensus(): Promise<void> {
+    await this.#enqueue({ settle: 'census' });
+  }
+
   /** Writes what waits and ends the thread. */
   async close(): Promise<void> {
     if (this.#closing === undefined) {

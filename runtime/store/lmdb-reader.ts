@@ -7,7 +7,7 @@ import type { ActorStore } from '../ports.ts';
 import { type ReadTables, readActor, readCounters, readJournal, readRows } from './lmdb-reads.ts';
 import type { Key, Table } from './lmdb-tables.ts';
 
-/** What can be asked of a store by somebody who only looks. */
+/** What can be asked of a store by somebody who only looks. Of a census that moves it shows an earlier state. */
 export type StoreReader = Pick<ActorStore, 'load' | 'journal' | 'rows' | 'counters'> & {
   close(): Promise<void>;
 };

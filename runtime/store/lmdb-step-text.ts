@@ -24,6 +24,7 @@ export interface StepPlan {
   readonly take?: readonly string[] | undefined;
   readonly release?: readonly string[] | undefined;
   readonly counters?: Step['counters'] | undefined;
+  readonly moved?: Step['moved'] | undefined;
   readonly call?: Step['call'];
 }
 
@@ -34,7 +35,7 @@ export interface PlannedStep {
 }
 
 export function planStep(step: Step): PlannedStep {
-  const { actor, journal, effects, timers, rows, names, counters } = step;
+  const { actor, journal, effects, timers, rows, names, counters, moved } = step;
   const values = [JSON.stringify(actor)];
   for (const line of journal) values.push(JSON.stringify(line));
   for (const { effect, failures, lastError } of effects)
@@ -59,6 +60,7 @@ export function planStep(step: Step): PlannedStep {
     take: some(names.take, (name) => name),
     release: some(names.release, (name) => name),
     counters,
+    moved: moved ?? undefined,
     call: step.call,
   };
   return { plan, values };
@@ -102,6 +104,7 @@ export function stepOfText(text: string): Step {
     },
     names: { take: plan.take ?? [], release: plan.release ?? [] },
     counters: plan.counters ?? {},
+    moved: plan.moved ?? null,
     ...(plan.ends && { ends: true }),
     ...(plan.call !== undefined && { call: plan.call }),
   };

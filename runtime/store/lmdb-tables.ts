@@ -15,6 +15,8 @@
  * | names    | name                           | who holds it                                 |
  * | counters | name                           | the count                                    |
  * | meta     | `format`                       | version of this table                        |
+ * | meta     | `unsettled`, number            | whose place in the census rows and counters  |
+ * |          |                                | do not know yet, and which they have         |
  * | meta     | `census`                       | present: counters say how many actors of     |
  * |          |                                | each kind, version and state there are       |
  */
@@ -24,7 +26,7 @@ import type { ActorAddress, Millis, StoredEffect } from '../ports.ts';
 import { parseEffectKey } from './keys.ts';
 
 /** Raised whenever the table above changes in a way older builds would misread. */
-export const STORE_FORMAT = 2;
+export const STORE_FORMAT = 3;
 
 /** Address space set aside at first, bytes. LMDB maps more when the data outgrows it. */
 const FIRST_MAP = 256 * 1024 * 1024;

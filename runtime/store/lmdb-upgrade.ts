@@ -1,5 +1,12 @@
 /** What stores of earlier programs lack, added once when they are opened. */
-import { CENSUS_PREFIX, censusName, censusRow, STOPPED_PREFIX, STOPPED_VIEW } from '../census.ts';
+import {
+  CENSUS_PREFIX,
+  CENSUS_VIEW,
+  censusKey,
+  censusName,
+  STOPPED_PREFIX,
+  STOPPED_VIEW,
+} from '../census.ts';
 import type { StoredActor } from '../ports.ts';
 import type { EffectValue, Tables } from './lmdb-tables.ts';
 import { STORE_FORMAT, transact } from './lmdb-tables.ts';
@@ -16,9 +23,8 @@ export function upgradeTables(tables: Tables): void {
     for (const { value } of tables.actors.getRange()) {
       const actor = JSON.parse(value) as StoredActor;
       const { kind, id } = actor.address;
-      count(censusName(actor));
-      const { view, key } = censusRow(actor);
-      void tables.rows.put([view, ...key], 'null');
+      count(censusName(kind, actor));
+      void tables.rows.put([CENSUS_VIEW, ...censusKey(kind, actor.state, id)], 'null');
       if (actor.stopped === null) continue;
       count(STOPPED_PREFIX + kind);
       void tables.rows.put([STOPPED_VIEW, kind, id], JSON.stringify(actor.stopped));

@@ -8,9 +8,12 @@ export const GROUP_LIMIT = 512;
 
 /**
  * One write of a group: a step, as `stepText` makes it, since one string is cheaper to hand over than the tree it stands
- * for; or a later time for an effect.
+ * for; a later time for an effect; or all that rows and counters of the census lack.
  */
-export type Write = string | { readonly key: EffectKey; readonly until: Millis; readonly error: string };
+export type Write =
+  | string
+  | { readonly key: EffectKey; readonly until: Millis; readonly error: string }
+  | { readonly settle: 'census' };
 
 export type ToWriter =
   | { readonly type: 'group'; readonly writes: readonly Write[]; readonly fault: FaultAction | undefined }

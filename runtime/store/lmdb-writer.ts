@@ -8,7 +8,8 @@ import { type MessagePort, parentPort, receiveMessageOnPort, workerData } from '
 import type { FaultAction } from '../faults.ts';
 import { strike } from '../faults.ts';
 import type { EffectKey } from '../ports.ts';
-import { refusal, write, writeCounters, writeDeferral } from './lmdb-changes.ts';
+import { Census } from './lmdb-census.ts';
+import { Gathered, refusal, write, writeCounters, writeDeferral } from './lmdb-changes.ts';
 import { readStepText } from './lmdb-step-text.ts';
 import { openTables, type Tables, transact } from './lmdb-tables.ts';
 import { type ForeignGroup, type FromWriter, GROUP_LIMIT, type ToWriter, type Write } from './lmdb-wire.ts';
@@ -33,18 +34,25 @@ interface Part {
 
 type Written = Pick<Done, 'refusals' | 'gone'>;
 
-function writeParts(tables: Tables, parts: readonly Part[]): readonly Written[] {
+function writeParts(tables: Tables, census: Census, parts: readonly Part[]): readonly Written[] {
   // Read before the transaction, so that it holds the lock no longer than it must.
   const plans = parts.map(({ writes }) =>
     writes.map((one) => (typeof one === 'string' ? readStepText(one) : one)),
   );
   let written: Written[] = [];
+  let committed = (): void => {};
   transact(tables, () => {
-    const counted = new Map<string, number>();
+    const gathered = new Gathered();
+    let settle = false;
     written = plans.map((part) => {
       const refusals: Done['refusals'][number][] = [];
       const gone: EffectKey[] = [];
       for (const one of part) {
+        if ('settle' in one) {
+          settle = true;
+          refusals.push(null);
+          continue;
+        }
         if ('key' in one) {
           writeDeferral(tables, one.key, one.until, one.error);
           gone.push(one.key);
@@ -52,24 +60,28 @@ function writeParts(tables: Tables, parts: readonly Part[]): readonly Written[] 
           continue;
         }
         const refused = refusal(tables, one.plan);
-        if (refused === undefined) write(tables, one, counted, gone);
+        if (refused === undefined) write(tables, one, gathered, gone);
         refusals.push(refused ?? null);
       }
       return { refusals, gone };
     });
-    writeCounters(tables.counters, counted);
+    writeCounters(tables.counters, gathered.counted);
+    committed = census.write(gathered.moves, settle);
     for (const { faults } of parts) for (const fault of faults) strike('store.group.in-transaction', fault);
   });
+  committed();
   return written;
 }
 
 class Writer {
   readonly #tables: Tables;
+  readonly #census: Census;
   readonly #main: Sender;
   readonly #senders = new Set<Sender>();
 
   constructor(tables: Tables, main: MessagePort) {
     this.#tables = tables;
+    this.#census = new Census(tables);
     this.#main = { port: main, thread: 0, serial: 0 };
     this.#serve(this.#main);
   }
@@ -114,7 +126,7 @@ class Writer {
   #answer(parts: readonly Part[]): void {
     let written: readonly Written[];
     try {
-      written = writeParts(this.#tables, parts);
+      written = writeParts(this.#tables, this.#census, parts);
     } catch (error) {
       const message = error instanceof Error ? error.message : String(error);
       for (const { sender, writes } of parts)
@@ -151,11 +163,21 @@ class Writer {
       sender.port.close();
       return;
     }
+    this.#settle();
     void this.#tables.root.close().then(() => {
       tell(sender, { type: 'closed' });
       // Those of other threads would keep this one alive.
       for (const { port } of this.#senders) port.close();
     });
+  }
+
+  /** So that the next start has nothing to catch up with. */
+  #settle(): void {
+    try {
+      transact(this.#tables, () => void this.#census.write([], true));
+    } catch {
+      // A full disk. The next start reads from the notes what is missing.
+    }
   }
 }
 

@@ -6,6 +6,7 @@
 import { statSync } from 'node:fs';
 import { join } from 'node:path';
 import { MessageChannel } from 'node:worker_threads';
+import { CENSUS_PREFIX, CENSUS_VIEW } from '../census.ts';
 import { Faults } from '../faults.ts';
 import type {
   ActorAddress,
@@ -23,6 +24,7 @@ import type {
   StoredTimer,
 } from '../ports.ts';
 import { AFTER_ALL_TEXT } from './keys.ts';
+import { settleLeft } from './lmdb-census.ts';
 import { Committer } from './lmdb-committer.ts';
 import { startWriter } from './lmdb-link.ts';
 import { readActor, readCounters, readJournal, readRows, valuesOf } from './lmdb-reads.ts';
@@ -57,6 +59,7 @@ export function openLmdbStore(options: LmdbOptions): ActorStore {
   try {
     const tables = openTables(options.folder);
     upgradeTables(tables);
+    settleLeft(tables);
     return new LmdbStore(options, tables, release);
   } catch (error) {
     release();
@@ -134,10 +137,13 @@ class LmdbStore implements ActorStore {
   }
 
   async rows(query: RowQuery): Promise<readonly Row[]> {
+    if (query.view === CENSUS_VIEW) await this.#committer.settleCensus();
     return readRows(this.#tables, query);
   }
 
   async counters(prefix: string): Promise<{ readonly [name: string]: number }> {
+    if (prefix.startsWith(CENSUS_PREFIX) || CENSUS_PREFIX.startsWith(prefix))
+      await this.#committer.settleCensus();
     return readCounters(this.#tables, prefix);
   }
 

@@ -2,6 +2,8 @@
  * A store in memory, for tests and simulations. The same contract as the one on disk; nothing survives the process.
  * What goes in and out is copied, so that no caller holds what the store holds.
  */
+
+import { CENSUS_VIEW, censusKey, censusName } from '../census.ts';
 import type {
   ActorAddress,
   ActorStore,
@@ -108,10 +110,26 @@ export class MemoryStore implements ActorStore {
       if (holder !== undefined && nameOf(holder) === own) this.#names.delete(name);
     }
     for (const name of step.names.take) this.#names.set(name, address);
-    for (const [name, by] of Object.entries(step.counters)) {
-      const value = (this.#counters.get(name) ?? 0) + by;
-      if (value === 0) this.#counters.delete(name);
-      else this.#counters.set(name, value);
+    for (const [name, by] of Object.entries(step.counters)) this.#count(name, by);
+    if (step.moved !== null) this.#move(address, step.moved);
+  }
+
+  #count(name: string, by: number): void {
+    const value = (this.#counters.get(name) ?? 0) + by;
+    if (value === 0) this.#counters.delete(name);
+    else this.#counters.set(name, value);
+  }
+
+  #move({ kind, id }: ActorAddress, { from, to }: NonNullable<Step['moved']>): void {
+    const rows = this.#view(CENSUS_VIEW);
+    if (from !== null) {
+      this.#count(censusName(kind, from), -1);
+      rows.delete(JSON.stringify(censusKey(kind, from.state, id)));
+    }
+    if (to !== null) {
+      const key = censusKey(kind, to.state, id);
+      this.#count(censusName(kind, to), 1);
+      rows.set(JSON.stringify(key), { view: CENSUS_VIEW, key, value: null });
     }
   }
 

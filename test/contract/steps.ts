@@ -33,6 +33,7 @@ export function stepOf(
     rows: { put: [], remove: [] },
     names: { take: [], release: [] },
     counters: {},
+    moved: null,
     ...more,
   };
 }

@@ -572,6 +572,30 @@ export function storeContract(name: string, open: (t: ExecutionContext) => Promi
     t.deepEqual((await store.load(A))?.context, { list: [1] });
   });
 
+  promise(
+    'whoever reads the census finds every move of every step that was answered',
+    async (t, store, under) => {
+      const queued = { version: 1, state: 'Queued' };
+      const done = { version: 2, state: 'Done' };
+      await must(t, store, stepOf(A, 0, { moved: { from: null, to: queued } }));
+      await must(t, store, stepOf(B, 0, { moved: { from: null, to: queued } }));
+      await must(t, store, stepOf(A, 1, { moved: { from: queued, to: done } }, done));
+      const keys = async (from: ActorStore) =>
+        (await from.rows({ view: 'actors', limit: 9 })).map(({ key, value }) => [...key, value]);
+      t.deepEqual(await keys(store), [
+        ['job', 'Done', 'a', null],
+        ['job', 'Queued', 'b', null],
+      ]);
+      t.deepEqual(await store.counters('actors/job/'), { 'actors/job/1/Queued': 1, 'actors/job/2/Done': 1 });
+      await must(t, store, stepOf(B, 1, { moved: { from: queued, to: done } }, done));
+      await must(t, store, stepOf(A, 2, { moved: { from: done, to: null }, ends: true }));
+      t.is((await store.commit(stepOf(B, 1, { moved: { from: queued, to: null } }))).ok, false);
+      const again = (await under.reopen?.()) ?? store;
+      t.deepEqual(await again.counters(''), { 'actors/job/2/Done': 1 });
+      t.deepEqual(await keys(again), [['job', 'Done', 'b', null]]);
+    },
+  );
+
   promise('a store at work has no reason to refuse', async (t, store) => {
     await must(t, store, stepOf(A, 0));
     t.is(store.refusal(), undefined);

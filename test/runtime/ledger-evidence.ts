@@ -35,6 +35,7 @@ export async function lookAtLedgers(
     if (!isKept) breaches.push({ promise, text });
   };
   const sums: { [name: string]: number } = {};
+  const places: string[] = [];
   const deadlines = new Map<string, number>();
   for (const { actor } of await store.dueTimers(Number.MAX_SAFE_INTEGER, 100_000))
     deadlines.set(actor.id, (deadlines.get(actor.id) ?? 0) + 1);
@@ -44,6 +45,7 @@ export async function lookAtLedgers(
     const promised = evidence.promised.get(id) ?? 0;
     expect('lost', (actor?.revision ?? 0) >= promised, `${id} lost an acknowledged step`);
     if (actor === undefined) continue;
+    places.push(`${address.kind}/${actor.state}/${id}`);
     const context = actor.context as unknown as LedgerContext;
     for (const [name, value] of Object.entries(tallyOf(context))) sums[name] = (sums[name] ?? 0) + value;
     const stored = await storedWork(store, address);
@@ -66,7 +68,12 @@ export async function lookAtLedgers(
     const most = done + open.length + (dropsWork(address) ? dropped : 0);
     expect('doubled', seen <= most, `${id}: ${seen} pieces were done of ${most}`);
   }
+  const rows = await store.rows({ view: 'actors', limit: 100_000 });
+  expect('torn', String(rows.map(({ key }) => key.join('/'))) === String(places.sort()), 'another census');
   const counters = await store.counters('');
+  const counted = Object.entries(counters).filter(([name]) => name.startsWith('actors/'));
+  const recounted = countBy(places.map((place) => place.split('/').slice(0, 2).join('/1/')));
+  expect('torn', String(counted.sort()) === String(recounted), 'the census counts something else');
   for (const [name, sum] of Object.entries(sums))
     expect('torn', (counters[name] ?? 0) === sum, `the counter ${name} says something else`);
   expect(
@@ -75,6 +82,13 @@ export async function lookAtLedgers(
     `${sums['strange']} outcomes were taken of work that was not open`,
   );
   return { breaches, counters };
+}
+
+/** How often each text is there, in the order of the texts. */
+function countBy(texts: readonly string[]): readonly (readonly [string, number])[] {
+  const counts = new Map<string, number>();
+  for (const text of texts) counts.set(`actors/${text}`, (counts.get(`actors/${text}`) ?? 0) + 1);
+  return [...counts].sort();
 }
 
 /** Numbers of the stored effects whose outcome somebody waits for. */

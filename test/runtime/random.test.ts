@@ -22,6 +22,8 @@ async function actorsOf({ store }: RandomWorld): Promise<readonly StoredActor[]>
 
 /** Everything stored that the model does not say. */
 async function differences(world: RandomWorld): Promise<readonly string[]> {
+  // First, since the store has to write them: all that is read after it is of the same moment.
+  const { heard = 0, ...counters } = await world.store.counters('');
   const found = [...world.breaches];
   const actors = await actorsOf(world);
   const holders = new Map<string, string>();
@@ -107,7 +109,6 @@ async function differences(world: RandomWorld): Promise<readonly string[]> {
   const asText = (list: readonly unknown[]) => list.map((one) => JSON.stringify(one)).sort();
   if (String(asText(rows.map(({ key, value }) => [key, value]))) !== String(asText(facts)))
     found.push('the rows say something else');
-  const { heard = 0, ...counters } = await world.store.counters('');
   if (heard !== actors.reduce((sum, actor) => sum + contextOf(actor).heard.length, 0))
     found.push('the counter says something else');
   const census = Object.entries(counters).filter(([name]) => name.startsWith('actors/'));

@@ -238,7 +238,8 @@ test('mails are listed by state, those of a store that was written before too, a
     timers: { arm: [], disarm: [] },
     rows: { put: [], remove: [row] },
     names: { take: [], release: [] },
-    counters: { 'actors/mail/2/Sent': -1, 'actors/mail/1/Sent': 1 },
+    counters: {},
+    moved: { from: { version: 2, state: 'Sent' }, to: { version: 1, state: 'Sent' } },
   });
   t.deepEqual((await before.mails.newest({ status: 'Sent', limit: 9, offset: 0 })).items, []);
   await migrateStore(store, [mailDefinition, stubDocument], { info() {} });
