@@ -179,6 +179,11 @@ export interface XadesForm {
    * after this signature and before it. For `enveloped` and `element`. @default false
    */
   readonly coSignable?: boolean;
+  /**
+   * Puts references to all certificates and revocation values that validate the signer beside the values themselves
+   * (EN 319 132-1 §A.1.1 and §A.1.2). Takes level LT or LTA. @default false
+   */
+  readonly completeReferences?: boolean;
   /** Media type of what is signed. @default by the file name's extension; application/xml for XML */
   readonly mimeType?: string;
 }

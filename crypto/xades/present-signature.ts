@@ -143,6 +143,7 @@ export function raisablePresent(room: DataRoom, present: PresentSignature, at: n
     archiveTimestamps: stamps(XADES_141, 'ArchiveTimeStamp'),
     hasCertificateValues: has('CertificateValues'),
     hasRevocationValues: has('RevocationValues'),
+    wantsReferences: false,
     lastArchiveIsProven: unsigned
       .slice(lastArchive + 1)
       .some(

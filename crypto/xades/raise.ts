@@ -6,6 +6,7 @@ import { fingerprintOf } from '../certificates/certificate.ts';
 import { readTimestampToken } from '../timestamps/read.ts';
 import { CryptoError, type DigestName, type SignatureLevel } from '../types.ts';
 import type { ByteSink } from '../xml/index.ts';
+import { completeReferences } from './complete-references.ts';
 import {
   archiveTimestampText,
   certificateValuesText,
@@ -39,6 +40,8 @@ export interface RaisableSignature {
   /** Values of the signer's chain are there already. */
   readonly hasCertificateValues: boolean;
   readonly hasRevocationValues: boolean;
+  /** References to all that validates the signer go in with the values (`XadesForm.completeReferences`). */
+  readonly wantsReferences: boolean;
   /** Something that validates the last archive time-stamp follows it. */
   readonly lastArchiveIsProven: boolean;
   /** Hash of `digest` that was told what an archive time-stamp covers now, up to the unsigned properties. */
@@ -109,9 +112,10 @@ async function longTerm(
       ocsps: evidence.ocsps.filter(unseen),
     };
   };
-  const ofSigner = isComplete
+  const collected = isComplete
     ? NO_EVIDENCE
-    : fresh(await source.collect([signature.certificate], signature.certificates, at));
+    : await source.collect([signature.certificate], signature.certificates, at);
+  const ofSigner = fresh(collected);
   const ofTimestamps: string[] = [];
   for (const { id, token } of unproven) {
     ofTimestamps.push(timestampValidationText(id, fresh(await evidenceFor(token, at, source))));
@@ -123,8 +127,11 @@ async function longTerm(
     : incomplete
       ? [timestampValidationText('', ofSigner)]
       : [certificateValuesText(ofSigner), revocationValuesText(ofSigner)];
+  const references = signature.wantsReferences
+    ? completeReferences(collected, signature.certificate, signature.digest)
+    : [];
   // What belongs to a time-stamp follows it as closely as it can.
-  return [...ofTimestamps, ...values].filter((text) => text !== '');
+  return [...ofTimestamps, ...references, ...values].filter((text) => text !== '');
 }
 
 /** For the signer of a time-stamp. */

@@ -56,7 +56,7 @@ export async function writeAtLevel(
 
 /** A signature of which everything is known: no part of it has to be read again for its time-stamps. */
 export function raisableNew(
-  { plan, text, algorithm }: Omit<PlannedSignature, 'document'>,
+  { plan, text, algorithm, completeReferences = false }: Omit<PlannedSignature, 'document'>,
   value: Buffer,
   { signer, includeChain = true }: Pick<LevelRequest, 'signer' | 'includeChain'>,
 ): RaisableSignature {
@@ -71,6 +71,7 @@ export function raisableNew(
     archiveTimestamps: [],
     hasCertificateValues: false,
     hasRevocationValues: false,
+    wantsReferences: completeReferences,
     lastArchiveIsProven: false,
     // EN 319 132-1 §5.5.2: what the references are over, then SignedInfo, SignatureValue and KeyInfo.
     archived: () => {

@@ -30,6 +30,8 @@ export interface PlannedSignature {
   readonly plan: SigningPlan;
   readonly text: SignatureText;
   readonly algorithm: SignatureAlgorithm;
+  /** As `XadesForm.completeReferences`. */
+  readonly completeReferences?: boolean;
   /** The input, when the packaging needs it in memory. */
   readonly document: Buffer | undefined;
 }
@@ -45,6 +47,13 @@ export function planSignature(
 ): PlannedSignature {
   const form = parameters.xades ?? {};
   if (source.size === 0) throw new CryptoError('input.empty', `${source.path} is empty.`);
+  const { completeReferences = false } = form;
+  if (completeReferences && parameters.level !== 'LT' && parameters.level !== 'LTA') {
+    throw new CryptoError(
+      'request.invalid',
+      'References to what validates a signature take level LT or LTA.',
+    );
+  }
   const detached = form.packaging === 'detached';
   const streamed = detached || (form.packaging === 'enveloping' && !mayBeXml(source));
   const document = streamed ? undefined : readDocument(source, MAX_DOCUMENT_LENGTH);
@@ -55,7 +64,7 @@ export function planSignature(
     : form.packaging === 'enveloping'
       ? planEnveloping(source, document, request)
       : planInDocument(document ?? Buffer.alloc(0), request);
-  return { plan, algorithm, document, text: textOf(plan, signer, algorithm, parameters) };
+  return { plan, algorithm, completeReferences, document, text: textOf(plan, signer, algorithm, parameters) };
 }
 
 /** The text of a planned signature. */

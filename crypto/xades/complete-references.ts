@@ -1,0 +1,109 @@
+/**
+ * References to everything that validates a signature (EN 319 132-1 §A.1.1 and §A.1.2; EN 319 132-2, level E-C, and E-XL
+ * together with the values): what they name can be told apart from any other by its digest.
+ */
+import { createHash } from 'node:crypto';
+import { Cursor, encoded, enter, readWhole } from '../asn1/read.ts';
+import { TAG } from '../asn1/tags.ts';
+import { readFractionalTime, readTime } from '../asn1/time.ts';
+import type { Evidence } from '../authorities.ts';
+import { nameFields } from '../certificates/names.ts';
+import { ocspResponse } from '../cms/ocsp-choice.ts';
+import { readCrl } from '../revocation/crl.ts';
+import { readOcsp } from '../revocation/ocsp.ts';
+import type { DigestName } from '../types.ts';
+import { DIGEST_URI, DS, XADES, XADES_141 } from './identifiers.ts';
+import { issuerSerialOf } from './signature-text.ts';
+
+/**
+ * CompleteCertificateRefsV2 (§A.1.1) and CompleteRevocationRefs (§A.1.2), each in canonical form; those that would be
+ * empty are left out.
+ * @param evidence of the signer's path, which has to be in the signature too
+ * @param signer DER of the signer's certificate, to which there is no reference
+ * @throws {Asn1Error} for evidence that nobody could read
+ */
+export function completeReferences(
+  evidence: Evidence,
+  signer: Buffer,
+  digest: DigestName,
+): readonly string[] {
+  const certificates = evidence.certificates.filter((der) => !der.equals(signer));
+  const certRefs = certificates.map((der) => certificateReference(der, digest));
+  const crlRefs = evidence.crls.map((der) => crlReference(der, digest));
+  const ocspRefs = evidence.ocsps.map((basic) => ocspReference(basic, digest));
+  return [
+    list('xades141:CompleteCertificateRefsV2', [list('xades141:CertRefs', certRefs)], DECLARE_141),
+    list(
+      'xades:CompleteRevocationRefs',
+      [list('xades:CRLRefs', crlRefs), list('xades:OCSPRefs', ocspRefs)],
+      DECLARE_XADES,
+    ),
+  ].filter((text) => text !== '');
+}
+
+const DECLARE_141 = ` xmlns:xades141="${XADES_141}"`;
+const DECLARE_XADES = ` xmlns:xades="${XADES}"`;
+const DECLARE_DS = ` xmlns:ds="${DS}"`;
+
+/** '' for an empty one. */
+function list(name: string, parts: readonly string[], declared = ''): string {
+  const inside = parts.join('');
+  return inside === '' ? '' : `<${name}${declared}>${inside}</${name}>`;
+}
+
+function certificateReference(der: Buffer, digest: DigestName): string {
+  return (
+    `<xades:Cert${DECLARE_XADES}><xades:CertDigest>${digestText(der, digest)}</xades:CertDigest>` +
+    `<xades:IssuerSerialV2>${issuerSerialOf(der).toString('base64')}</xades:IssuerSerialV2></xades:Cert>`
+  );
+}
+
+function crlReference(der: Buffer, digest: DigestName): string {
+  const fields = enter(readWhole(readCrl(der).signature.data), TAG.sequence);
+  fields.takeIf(TAG.integer);
+  fields.take(TAG.sequence);
+  const issuer = encoded(fields.take(TAG.sequence));
+  const issued = readTime(fields.take());
+  return (
+    `<xades:CRLRef><xades:DigestAlgAndValue>${digestText(der, digest)}</xades:DigestAlgAndValue>` +
+    `<xades:CRLIdentifier><xades:Issuer>${nameText(issuer)}</xades:Issuer>` +
+    `<xades:IssueTime>${timeText(issued)}</xades:IssueTime></xades:CRLIdentifier></xades:CRLRef>`
+  );
+}
+
+/** The digest is over the OCSPResponse, as RevocationValues holds it. */
+function ocspReference(basic: Buffer, digest: DigestName): string {
+  const data = enter(readWhole(readOcsp(basic).signature.data), TAG.sequence);
+  data.takeIf(TAG.context0Constructed);
+  const responder = data.take();
+  const producedAt = readFractionalTime(data.take());
+  const inside = encoded(new Cursor(responder).take());
+  const named =
+    responder.tag === TAG.context1Constructed
+      ? `<xades:ByName>${nameText(inside)}</xades:ByName>`
+      : `<xades:ByKey>${inside.toString('base64')}</xades:ByKey>`;
+  return (
+    `<xades:OCSPRef><xades:OCSPIdentifier><xades:ResponderID>${named}</xades:ResponderID>` +
+    `<xades:ProducedAt>${timeText(producedAt)}</xades:ProducedAt></xades:OCSPIdentifier>` +
+    `<xades:DigestAlgAndValue>${digestText(ocspResponse(basic), digest)}</xades:DigestAlgAndValue></xades:OCSPRef>`
+  );
+}
+
+function digestText(bytes: Buffer, digest: DigestName): string {
+  const value = createHash(digest).update(bytes).digest('base64');
+  return (
+    `<ds:DigestMethod${DECLARE_DS} Algorithm="${DIGEST_URI[digest]}"></ds:DigestMethod>` +
+    `<ds:DigestValue${DECLARE_DS}>${value}</ds:DigestValue>`
+  );
+}
+
+/** A name as RFC 4514 writes it; what is not ASCII, and what XML would have to escape, as the bytes it is made of. */
+function nameText(der: Buffer): string {
+  return nameFields(der).text.replace(/\\?([&<>]|[^ -~])/gu, (_, character: string) =>
+    Buffer.from(character).toString('hex').replace(/../g, '\\$&'),
+  );
+}
+
+function timeText(at: number): string {
+  return `${new Date(at).toISOString().slice(0, -5)}Z`;
+}
