@@ -40,6 +40,8 @@ export const serve: Serve = async (settings, log, options) => {
   const layout = storageLayout(settings.storage.root);
   const faults = Faults.parse(options.faults);
   const grace = settings.hosting.shutdownTimeoutSeconds * 1000;
+  // Also where a library makes the file (the store) nobody but the owner and the group may read what is kept.
+  process.umask(process.umask() | 0o027);
   /** Parts at work, which end side by side on one deadline, and then the store below them. */
   const working: (() => Promise<void>)[] = [];
   let closeStore = async () => {};

@@ -252,20 +252,26 @@ test.serial('a second process on the same folder is refused with the pid of the 
   await first.kill();
 });
 
-test.serial('keys and secrets are for their owner only, and the log never shows the API key', async (t) => {
-  const root = await temporaryRoot(t);
-  const first = await Service.start(t, { root });
-  const key = (await readFile(join(root, 'keys', 'api-key'), 'utf8')).trim();
-  t.is((await stat(join(root, 'keys'))).mode & 0o777, 0o700);
-  for (const name of await readdir(join(root, 'keys'))) {
-    t.is((await stat(join(root, 'keys', name))).mode & 0o077, 0, name);
-  }
-  t.is(first.printed.split(key).length - 1, 1, 'the banner shows it once');
-  await first.stop();
-  const second = await Service.start(t, { root });
-  t.false(second.printed.includes(key), 'and never again');
-  await second.kill();
-});
+test.serial(
+  'keys and secrets are for their owner only, the store for its group, and the log never shows the API key',
+  async (t) => {
+    const root = await temporaryRoot(t);
+    const first = await Service.start(t, { root });
+    const key = (await readFile(join(root, 'keys', 'api-key'), 'utf8')).trim();
+    t.is((await stat(join(root, 'keys'))).mode & 0o777, 0o700);
+    for (const name of await readdir(join(root, 'keys'))) {
+      t.is((await stat(join(root, 'keys', name))).mode & 0o077, 0, name);
+    }
+    for (const name of await readdir(join(root, 'db'))) {
+      t.is((await stat(join(root, 'db', name))).mode & 0o027, 0, name);
+    }
+    t.is(first.printed.split(key).length - 1, 1, 'the banner shows it once');
+    await first.stop();
+    const second = await Service.start(t, { root });
+    t.false(second.printed.includes(key), 'and never again');
+    await second.kill();
+  },
+);
 
 test.serial(
   'pdfsig, mutool, qpdf, openssl and xmlsec1 accept what a service with an own certificate publishes',
