@@ -102,8 +102,8 @@ export class JobService implements Jobs {
       seen,
       message: 'Uploaded.',
     }).catch((error: unknown) => {
-      // A store that failed and a thread that was lost leave open whether the job is stored.
-      if (isRetryable(error)) {
+      // A store that failed leaves open whether the job is stored; a lost thread has not stored it.
+      if (isRetryable(error) && error.code !== 'shard.lost') {
         upload.leave();
         this.#doubtful.add(upload);
       }

@@ -9,6 +9,7 @@ import {
   type Runtime,
   type ShardOptions,
   type Step,
+  type StepOutcome,
   systemClock,
   systemIds,
 } from '../../runtime/index.ts';
@@ -160,6 +161,33 @@ test.serial(
     t.is(heardOf, told);
     t.is(complaints.filter((text) => /was lost and is replaced/.test(text)).length, 4);
     t.deepEqual(lost, []);
+  },
+);
+
+test.serial(
+  'what was sent to a thread that ends is done once and answered all the same, also messages without an id',
+  async (t) => {
+    const faults = 'step.computed.before-commit=exit:45,step.committed.before-reply=exit:70';
+    const { runtime, store, heard } = await world(t, { faults });
+    const actors = 8;
+    const rounds = 6;
+    const revisions: string[] = [];
+    const note = (id: number, outcome: StepOutcome) =>
+      outcome.accepted ? revisions.push(`${id}/${outcome.revision}`) : t.fail(JSON.stringify(outcome));
+    for (let n = 0; n < actors; n += 1) note(n, await runtime.system.create(address(n), {}));
+    for (let round = 0; round < rounds; round += 1) {
+      const told = Array.from({ length: actors * 4 }, async (_, n) =>
+        note(n % actors, await runtime.system.tell(address(n % actors), { type: 'ADD' })),
+      );
+      if (round % 2 === 0) await runtime.crashShard?.(round % 4 === 0 ? 0 : 1);
+      await Promise.all(told);
+    }
+    const losses = runtime.stats().shards.reduce((sum, shard) => sum + shard.losses, 0);
+    t.true(losses > 3, `${losses} threads were lost`);
+    const counted = rounds * actors * 4;
+    t.is((await store.counters('counted'))['counted'], counted);
+    t.is(heard.length, counted + actors);
+    t.is(new Set(revisions).size, counted + actors, 'each was answered with a step of its own');
   },
 );
 
