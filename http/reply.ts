@@ -131,9 +131,12 @@ const HTTPS_ONLY = '\r\nStrict-Transport-Security: max-age=63072000';
 const ALWAYS_LINES = lines(ALWAYS);
 const JSON_TYPE = 'application/json; charset=utf-8';
 
-/** Header lines that follow another one. */
+/**
+ * Header lines that follow another one. Whoever sets a header sees to what is in it; should somebody forget, a line
+ * end in a value still begins no header of its own.
+ */
 function lines(headers: ReplyHeaders): string {
-  return headers.map(([name, value]) => `\r\n${name}: ${value}`).join('');
+  return headers.map(([name, value]) => `\r\n${name}: ${value.replace(/[\r\n\0]/g, ' ')}`).join('');
 }
 
 /** What the response writer needs to know about the request. */

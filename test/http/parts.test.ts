@@ -1,6 +1,7 @@
 import test from 'ava';
 import { contentDisposition, parseRange } from '../../http/file-reply.ts';
 import { problemBody, problemFrom } from '../../http/problem.ts';
+import { writeHead } from '../../http/reply.ts';
 import { createRequestIds, parseTraceparent } from '../../http/request-ids.ts';
 import { parseQuery } from '../../http/router.ts';
 import { cleanFileName } from '../../http/upload.ts';
@@ -187,4 +188,22 @@ test('a query gives strings, arrays for repeated names, and harmless objects', (
   t.deepEqual({ ...parseQuery(undefined) }, {});
   t.is(Object.getPrototypeOf(parseQuery('__proto__=x')), null);
   t.notThrows(() => parseQuery('%zz=%ff&&=&='));
+});
+
+test('a line end in the value of a header begins no header of its own', (t) => {
+  let written = '';
+  const response = { writeHeader: (name: string, value: string) => (written = `${name}: ${value}`) };
+  const scene = {
+    requestId: 'id',
+    https: false,
+    headOnly: false,
+    lastOnConnection: false,
+    setCookie: undefined,
+  };
+  const headers = [['Location', '/a\r\nSet-Cookie: session=stolen\r\n\r\n<script>\0']] as const;
+  writeHead(response as unknown as Parameters<typeof writeHead>[0], 200, headers, scene);
+  const names = written.split('\r\n').map((line) => line.split(':')[0]);
+  t.true(names.includes('Location'));
+  t.false(names.includes('Set-Cookie'));
+  t.notRegex(written, /\r\n\r\n|\0/);
 });
