@@ -97,3 +97,4 @@ export { counterpart, harmedSignatures, isIntact } from './validation/survival.t
 export type { TrustSettings, ValidationRequest } from './validation/trust.ts';
 export { type ValidateFileRequest, validateFile } from './validation/validate.ts';
 export { type CounterSignXadesRequest, counterSignXades } from './xades/counter-sign.ts';
+export { assertElementPath } from './xades/element-path.ts';

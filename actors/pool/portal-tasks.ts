@@ -98,6 +98,8 @@ export interface InspectTask extends AboutDocument {
   readonly fileName: string;
   /** True: signed beside it, whatever it is. */
   readonly forceCades: boolean;
+  /** How an XML document is to be signed, each by itself; none: as it is without options. */
+  readonly xades: readonly XadesOptions[];
   readonly profile: string;
   readonly at: number;
 }

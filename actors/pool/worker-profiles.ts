@@ -22,7 +22,7 @@ export interface ThreadProfile {
   /** What the remote portal signed is compared with what was sent. */
   readonly compareContent: boolean;
   readonly anchors: readonly Buffer[];
-  /** What signing above level B asks; at level B the time-stamp authority alone, where one is configured. */
+  /** What signing above level B asks: nobody unless a time-stamp authority is configured. */
   readonly services: SigningServices;
 }
 
@@ -51,14 +51,13 @@ export function threadProfiles(
     retries: RETRIES,
   };
   const servicesOf = (choices: SigningChoices, anchors: readonly Buffer[]): SigningServices => {
-    const { level = 'B', timestamp } = choices;
+    const { timestamp } = choices;
     if (timestamp === undefined) return {};
     const timestamps = createTimestampAuthority({
       ...timestamp,
       ...asking,
       random: (length) => Buffer.from(ids.bytes(length)),
     });
-    if (level === 'B') return { timestamps };
     return {
       timestamps,
       evidence: createEvidenceSource({

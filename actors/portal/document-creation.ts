@@ -72,6 +72,7 @@ export class DocumentCreation {
       ...(seed !== undefined && { id: seededId(seed, index) }),
       ...(generationId !== undefined && { generationId }),
     }));
+    for (const input of inputs) await this.#parts.files.assertSignable(input, input.actions);
     const before = seed === undefined ? undefined : await this.#madeBefore(inputs);
     // Nothing is made of a call that is refused for its folder, and no second folder for one that is done again.
     const folderId =

@@ -5,7 +5,7 @@
 import type { DocumentFile } from '../../machines/document-context.ts';
 import type { OrganizationId } from '../../machines/ids.ts';
 import { PortalRefusal } from '../../machines/portal-refusals.ts';
-import type { BlobRef, FileEntry } from '../../machines/portal-words.ts';
+import type { ActionPlan, BlobRef, FileEntry, XadesOptions } from '../../machines/portal-words.ts';
 import type { Clock } from '../../runtime/index.ts';
 import type { SigningPool } from '../pool/pool.ts';
 import type { FileInput } from './api.ts';
@@ -13,6 +13,7 @@ import type { Blobs } from './blobs.ts';
 import type { MarkedFile } from './document-plans.ts';
 import { cleanContentType, cleanName, cleanTitle } from './upload-names.ts';
 import type { Uploads } from './uploads.ts';
+import { assertSignaturesCoexist } from './xades-plans.ts';
 
 /** Files of one envelope. Source: portal-gaps §21. */
 const MOST_ENVELOPE_FILES = 20;
@@ -60,7 +61,7 @@ export class DocumentFiles {
   /** Refusals: `UploadNotFound`, `DocumentUnreadable`. */
   async single(organization: OrganizationId, input: FileInput, forceCades: boolean): Promise<PreparedFile> {
     const file = await this.entry(organization, input);
-    const format = await this.#formatOf(file, forceCades);
+    const format = await this.#inspect(file, forceCades);
     const uploadId = file.uploadId ?? '';
     return { file, format, parts: [], marked: [{ uploadId, pagesBefore: 0, pages: undefined }] };
   }
@@ -90,7 +91,7 @@ export class DocumentFiles {
       blob: merged.blob,
       md5: merged.md5,
     };
-    const format = await this.#formatOf(file, forceCades);
+    const format = await this.#inspect(file, forceCades);
     let pagesBefore = 0;
     const marked = parts.map(({ uploadId }, index): MarkedFile => {
       const pages = merged.pages[index] ?? 0;
@@ -123,7 +124,27 @@ export class DocumentFiles {
     throw new PortalRefusal('ServiceBusy');
   }
 
-  async #formatOf(file: FileEntry, forceCades: boolean): Promise<DocumentFile['format']> {
+  /**
+   * That an XML document can be signed by all these actions, each in the way it is asked for.
+   * @param added the actions that are new to the document. Refusals: `InvalidFlowAction`.
+   */
+  async assertSignable(
+    { file, format }: Pick<DocumentFile, 'file' | 'format'>,
+    actions: readonly Pick<ActionPlan, 'type' | 'numberRequiredSignatures' | 'xadesOptions'>[],
+    added = actions,
+  ): Promise<void> {
+    if (format !== 'Xades') return;
+    assertSignaturesCoexist(actions);
+    const asked = added.flatMap(({ xadesOptions }) => (xadesOptions === null ? [] : [xadesOptions]));
+    const different = new Map(asked.map((options) => [JSON.stringify(options), options]));
+    if (different.size > 0) await this.#inspect(file, false, [...different.values()]);
+  }
+
+  async #inspect(
+    file: FileEntry,
+    forceCades: boolean,
+    xades: readonly XadesOptions[] = [],
+  ): Promise<DocumentFile['format']> {
     const { pool, blobs, clock, sealProfile } = this.#parts;
     const answer = await pool.run({
       task: 'portal.inspect',
@@ -131,13 +152,15 @@ export class DocumentFiles {
       path: blobs.pathOf(file.blob),
       contentType: file.contentType,
       fileName: file.name,
-      forceCades,
+      ...{ forceCades, xades },
       profile: sealProfile,
       at: clock.now(),
     });
     if (answer.ok) return answer.result.format;
     if (answer.code === 'document.unreadable')
       throw new PortalRefusal('DocumentUnreadable', inAscii(answer.message));
+    if (answer.code === 'document.unfit')
+      throw new PortalRefusal('InvalidFlowAction', inAscii(answer.message));
     throw new PortalRefusal('ServiceBusy');
   }
 }

@@ -4,9 +4,10 @@
 import { namesEachOnce } from '../../machines/document-flow.ts';
 import type { FlowActionId, UserId } from '../../machines/ids.ts';
 import { PortalRefusal } from '../../machines/portal-refusals.ts';
-import type { ActionPlan, Mark, Observer, Participant, XadesOptions } from '../../machines/portal-words.ts';
+import type { ActionPlan, Mark, Observer, Participant } from '../../machines/portal-words.ts';
 import type { Ids } from '../../runtime/index.ts';
 import type { FlowActionInput, MarkInput, ParticipantInput } from './api.ts';
+import { planXadesOptions } from './xades-plans.ts';
 
 /** Signing participants of one document. Source: portal-gaps §21. */
 const MOST_SIGNERS = 30;
@@ -98,7 +99,7 @@ function planAction(input: FlowActionInput, files: readonly MarkedFile[], parts:
     requireCompanyCertificate: input.requireCompanyCertificate ?? null,
     requiredCompanyIdentifier: planText(input.requiredCompanyIdentifier, 'requiredCompanyIdentifier'),
     initialsMode: input.signatureInitialsMode ?? null,
-    xadesOptions: xadesOptions(input.xadesOptions),
+    xadesOptions: isSigning ? planXadesOptions(input.xadesOptions) : null,
   };
 }
 
@@ -216,21 +217,6 @@ function planMark({ type, topLeftX, topLeftY, width, height, pageNumber, fontSiz
     pageNumber: pageNumber ?? null,
     fontSize: fontSize ?? null,
   };
-}
-
-function xadesOptions(input: FlowActionInput['xadesOptions']): XadesOptions | null {
-  if (!input) return null;
-  const options: XadesOptions = {
-    signatureType: input.signatureType ?? 'FullXml',
-    elementToSignIdentifierType: input.elementToSignIdentifierType ?? null,
-    elementToSignIdentifier: input.elementToSignIdentifier ?? null,
-    insertionOption: input.insertionOption ?? null,
-    disableXPathTransformation: input.disableXPathTransformation ?? false,
-  };
-  if (options.signatureType !== 'XmlElement') return options;
-  if (options.elementToSignIdentifierType === 'XPath' || !options.elementToSignIdentifier)
-    throw invalid('An element to sign is named by its Id.');
-  return options;
 }
 
 /** Undefined and blank are null. Refusals: `InvalidFlowAction`. */

@@ -157,6 +157,7 @@ export class DocumentService implements PortalDocuments {
     { file, format, parts, marked }: Awaited<ReturnType<DocumentFiles['single']>>,
   ): Promise<void> {
     const { context } = await this.#present(tenant, id);
+    await this.#parts.files.assertSignable({ file, format }, context.actions);
     const marks = (version.prePositionedMarks ?? []).map(({ flowActionId, prePositionedDocumentMarks }) => {
       const action = context.actions.find((one) => one.id === flowActionId.toLowerCase());
       if (action === undefined) throw new PortalRefusal('FlowActionNotFound');
@@ -176,8 +177,11 @@ export class DocumentService implements PortalDocuments {
   }
 
   async editFlow(tenant: Tenant, id: DocumentId, edit: FlowEdit): Promise<void> {
-    const document = await this.#present(tenant, id);
-    const planned = planFlowEdit(document.context, edit, this.#parts.plans);
+    const { context } = await this.#present(tenant, id);
+    const planned = planFlowEdit(context, edit, this.#parts.plans);
+    const { added, deleted } = planned;
+    const staying = context.actions.filter((action) => !deleted.includes(action.id));
+    await this.#parts.files.assertSignable(context, [...staying, ...added], added);
     await this.#tell(tenant, id, { type: 'EDIT_FLOW', change: planned }, (now) => {
       if (now.state !== 'Pending') return 'InvalidDocumentStatus';
       return editFault(now, planned, this.#parts.clock.now()) ?? 'InvalidFlowAction';

@@ -6,7 +6,6 @@ import {
   beginSigning,
   checkSigningCertificate,
   holderIdentifiers,
-  type SignatureLevel,
   type SigningServices,
   signerOfCertificate,
   waysUp,
@@ -15,7 +14,7 @@ import { describeFailure } from '../../../runtime/index.ts';
 import type { BeginTask, CertificateVerdict, PortalResults } from '../portal-tasks.ts';
 import { missingDemand } from './certificate-demands.ts';
 import { revocationAnswers } from './revocation-answers.ts';
-import { type FormOfSignature, formOfSignature, invisible } from './signature-form.ts';
+import { type FormOfSignature, formOfSignature, invisible, levelOf } from './signature-form.ts';
 import { type PortalThread, sealingProfile } from './thread.ts';
 
 type Result = PortalResults['portal.begin'];
@@ -63,7 +62,7 @@ export async function begin(task: BeginTask, thread: PortalThread): Promise<Resu
   if (rejected !== undefined) return { ...NOTHING, verdict: rejected, certificate: fingerprint };
   const signer = signerOfCertificate(certificate, chain);
   const form = formOfSignature(task.format, task.words);
-  const level: SignatureLevel = (choices.level ?? 'B') === 'B' ? 'B' : 'T';
+  const level = levelOf((choices.level ?? 'B') === 'B' ? 'B' : 'T', form, services);
   const request = { format: task.format, input: task.input, signer, at: task.at, level };
   const begun = begunOrInvisible(request, form, services);
   return {

@@ -1,6 +1,6 @@
 /** Says how a file will be signed: by what it is, not only by what its sender calls it. */
 import { beginSigning } from '../../../crypto/index.ts';
-import type { DocumentFormat } from '../../../machines/portal-words.ts';
+import type { DocumentFormat, XadesOptions } from '../../../machines/portal-words.ts';
 import { describeFailure } from '../../../runtime/index.ts';
 import type { InspectTask, PortalResults } from '../portal-tasks.ts';
 import { TaskFailure } from '../task-failure.ts';
@@ -10,27 +10,44 @@ import { type PortalThread, sealingProfile } from './thread.ts';
 
 const XML_TYPE = /^(?:application|text)\/xml$|\+xml$/;
 
-/** @throws {TaskFailure} `document.unreadable` when nobody could sign it */
+/**
+ * @throws {TaskFailure} `document.unreadable` when nobody could sign it, `document.unfit` when nobody could sign it in
+ *   the way that is asked for
+ */
 export function inspect(task: InspectTask, thread: PortalThread): PortalResults['portal.inspect'] {
   const format = formatOf(task);
-  const { signer } = sealingProfile(thread, task.profile);
+  tryOut(task, thread, format, null);
+  if (format === 'Xades') for (const xades of task.xades) tryOut(task, thread, format, xades);
+  return { format };
+}
+
+/** Everything but the signature's value. */
+function tryOut(
+  { path, profile, at }: InspectTask,
+  thread: PortalThread,
+  format: DocumentFormat,
+  xades: XadesOptions | null,
+): void {
+  const { signer } = sealingProfile(thread, profile);
   const words = {
     fieldName: 'Inspection',
     name: '',
     reason: '',
     contactInfo: null,
     visible: null,
-    xades: null,
+    xades,
   };
   try {
-    beginSigning({ format, input: task.path, signer, at: task.at, ...formOfSignature(format, words) });
+    const form = formOfSignature(format, words);
+    // Whether authorities are there is found out when they are asked.
+    const level = form.xades?.completeReferences === true ? 'LT' : 'B';
+    beginSigning({ format, input: path, signer, at, level, ...form });
   } catch (error) {
     throw new TaskFailure(
-      'document.unreadable',
-      describeFailure(error).message.replaceAll(task.path, 'The file'),
+      xades === null ? 'document.unreadable' : 'document.unfit',
+      describeFailure(error).message.replaceAll(path, 'The file'),
     );
   }
-  return { format };
 }
 
 function formatOf({ path, contentType, fileName, forceCades }: InspectTask): DocumentFormat {

@@ -10,7 +10,7 @@ import {
 import { describeFailure } from '../../../runtime/index.ts';
 import type { PortalResults, SealTask } from '../portal-tasks.ts';
 import type { ThreadProfile } from '../worker-profiles.ts';
-import { type FormOfSignature, formOfSignature, plainerForms } from './signature-form.ts';
+import { type FormOfSignature, formOfSignature, levelOf, plainerForms } from './signature-form.ts';
 import { type PortalThread, sealingProfile } from './thread.ts';
 
 type Result = PortalResults['portal.seal'];
@@ -51,7 +51,8 @@ function sign(
   form: FormOfSignature,
 ): SignedFile | Promise<SignedFile> {
   rmSync(output, { force: true });
-  const { level = 'B', digest, includeChain, policy } = choices;
+  const { digest, includeChain, policy } = choices;
+  const level = levelOf(choices.level ?? 'B', form, services);
   const parameters = {
     signer,
     at,

@@ -1,7 +1,14 @@
 /** How the words of one signature become what the engine is told. */
 import { readFileSync } from 'node:fs';
-import type { PadesForm, SignatureFormat, XadesForm } from '../../../crypto/index.ts';
+import type {
+  PadesForm,
+  SignatureFormat,
+  SignatureLevel,
+  SigningServices,
+  XadesForm,
+} from '../../../crypto/index.ts';
 import type { SignatureWords } from '../portal-tasks.ts';
+import { TaskFailure } from '../task-failure.ts';
 
 export interface FormOfSignature {
   readonly pades?: PadesForm;
@@ -43,12 +50,54 @@ function padesForm({ fieldName, name, reason, contactInfo, visible }: SignatureW
   };
 }
 
-/** Others sign the same document before and after, so nobody signs anybody else's signature. */
+/**
+ * Others sign the same document before and after, so nobody signs anybody else's signature unless it is asked for.
+ * Source: portal-gaps §6, `xadesOptions`.
+ */
 function xadesForm({ xades }: SignatureWords): XadesForm {
-  if (xades?.signatureType === 'XmlElement' && xades.elementToSignIdentifier !== null) {
-    return { packaging: 'element', elementId: xades.elementToSignIdentifier, coSignable: true };
+  if (xades === null) return { packaging: 'enveloped', coSignable: true };
+  const { signatureType, elementToSignIdentifier: identifier, insertionOption } = xades;
+  const shared = {
+    coSignable: !xades.disableXPathTransformation,
+    ...(insertionOption !== null && { insertion: INSERTIONS[insertionOption] }),
+  };
+  if (signatureType === 'XmlElement' && identifier !== null) {
+    const byPath = xades.elementToSignIdentifierType === 'XPath';
+    return {
+      ...shared,
+      packaging: 'element',
+      ...(byPath ? { elementPath: identifier } : { elementId: identifier }),
+    };
   }
-  return { packaging: 'enveloped', coSignable: true };
+  return {
+    ...shared,
+    packaging: 'enveloped',
+    ...(signatureType === 'FullXmlAdRc' && { completeReferences: true }),
+  };
+}
+
+const INSERTIONS = {
+  AppendChild: 'last-child',
+  PrependChild: 'first-child',
+  AppendSibling: 'after',
+  PrependSibling: 'before',
+} as const;
+
+/**
+ * The level of one signature: as much as its form takes, where that is more.
+ * @throws {TaskFailure} `authority.missing` when nobody is configured who could be asked
+ */
+export function levelOf(
+  level: SignatureLevel,
+  { xades }: FormOfSignature,
+  { timestamps, evidence }: SigningServices,
+): SignatureLevel {
+  if (xades?.completeReferences !== true || level === 'LT' || level === 'LTA') return level;
+  if (timestamps !== undefined && evidence !== undefined) return 'LT';
+  throw new TaskFailure(
+    'authority.missing',
+    'A signature with complete references needs a time-stamp authority, and none is configured.',
+  );
 }
 
 /** The form itself, then without its picture, then without anything drawn. */
