@@ -288,6 +288,8 @@ export type DocumentEffect =
       readonly title: string | null;
       readonly xades: XadesOptions | null;
       readonly document: {
+        /** Absent in work that an earlier version left. */
+        readonly organizationId?: OrganizationId;
         readonly key: string;
         readonly format: DocumentFormat;
         readonly current: BlobRef;

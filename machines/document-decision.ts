@@ -62,7 +62,7 @@ export function applying(document: DocumentContext, at: Millis): Pick<Decision, 
   const action = document.actions.find(({ id }) => id === signature.flowActionId);
   const signer = action && usersOf(action).find(({ id }) => id === signature.userId);
   if (action === undefined || signer === undefined) return { context: document, effects: [] };
-  const { key, format, current, signatures } = document;
+  const { key, format, current, signatures, organization } = document;
   return {
     context: { ...document, applying: signature.id },
     effects: [
@@ -72,7 +72,7 @@ export function applying(document: DocumentContext, at: Millis): Pick<Decision, 
         signer,
         title: action.title,
         xades: action.xadesOptions,
-        document: { key, format, current, signatures },
+        document: { organizationId: organization.id, key, format, current, signatures },
       },
     ],
   };

@@ -3,7 +3,6 @@
  *
  * One runtime and one store serve it together with the batch service (`services.ts`).
  */
-import type { OrganizationContext } from '../../machines/organization.ts';
 import { type ActorSystem, Fatal, type Runtime, type Step } from '../../runtime/index.ts';
 import { certificateChecks } from '../certificate-checks.ts';
 import { DiskSync } from '../disk-sync.ts';
@@ -40,10 +39,10 @@ import { makeReportHandler } from './effects/make-report.ts';
 import { Folders } from './folders.ts';
 import { Generations } from './generations.ts';
 import { RepeatedRequests } from './idempotent-requests.ts';
+import { languagesOf } from './languages.ts';
 import type { Mailer } from './mail-port.ts';
 import type { Mails } from './mails.ts';
 import { MarksSessionService } from './marks-sessions.ts';
-import { ORGANIZATION } from './organizations.ts';
 import { createOutgoing, type Outgoing } from './outgoing.ts';
 import { PendingNotices } from './pending-notices.ts';
 import { portalDefinitions } from './registry.ts';
@@ -146,12 +145,13 @@ export class Portal implements PortalService, HostedService {
     const links = new SigningLinks({ tickets, clock, publicUrl });
     const watch = new DocumentWatch(clock);
     const certificates = certificateChecks(options, new Profiles(options.profiles), { clock, log });
-    const sealing = { pool, blobs, clock, faults, log, sealProfile, certificates };
     let runtime: Runtime | undefined;
     const system = (): ActorSystem => {
       if (runtime === undefined) throw new Error('The portal is not open yet.');
       return runtime.system;
     };
+    const languageOf = languagesOf(system);
+    const sealing = { pool, blobs, clock, faults, log, sealProfile, certificates, languageOf };
     let making:
       | { readonly uploads: Uploads; readonly creation: DocumentCreation; readonly sweeping: BlobSweeping }
       | undefined;
@@ -236,10 +236,7 @@ export class Portal implements PortalService, HostedService {
           get publicUrl() {
             return publicUrl();
           },
-          languageOf: async (id) => {
-            const organization = await actors.read({ kind: ORGANIZATION, id });
-            return (organization?.context as OrganizationContext | undefined)?.language ?? 'en';
-          },
+          languageOf,
         });
         const creation = new DocumentCreation({
           ...{ system: actors, clock, ids, faults, order, files, folders, plans },
@@ -258,6 +255,7 @@ export class Portal implements PortalService, HostedService {
           certificates: new CertificateSigning({
             ...{ system: actors, clock, ids, faults, pool, blobs, directory, watch, tickets, sealProfile },
             allowUnproven: options.allowUnproven ?? false,
+            languageOf,
           }),
         });
         await bootstrapTenants(administration, options.tenants, outgoing.registry);

@@ -42,6 +42,8 @@ export interface RenditionWords {
   /** Below each page. */
   readonly footer: string;
   readonly signedBy: string;
+  /** As the reason of a signature. */
+  readonly signedElectronicallyBy: string;
   /** How to check. */
   readonly check: string;
   readonly page: string;
@@ -96,6 +98,7 @@ const ENGLISH: RenditionWords = {
     'A box stands for a letter that the font of this page has not. Copied or read aloud, the text has the letter itself.',
   footer: 'Signed document. Validation key {}. Check it at {}',
   signedBy: 'Signed by {}',
+  signedElectronicallyBy: 'Signed electronically by {}.',
   check: 'To check this document, open the address below or scan the code, and compare what is shown there.',
   page: 'Page {} of {}',
 };
@@ -149,6 +152,7 @@ const PORTUGUESE: RenditionWords = {
     'Um quadrado representa uma letra que a fonte desta página não tem. Copiado ou lido em voz alta, o texto tem a própria letra.',
   footer: 'Documento assinado. Chave de validação {}. Verifique em {}',
   signedBy: 'Assinado por {}',
+  signedElectronicallyBy: 'Assinado eletronicamente por {}.',
   check: 'Para verificar este documento, abra o endereço abaixo ou leia o código e compare o que é exibido.',
   page: 'Página {} de {}',
 };
@@ -202,6 +206,7 @@ const SPANISH: RenditionWords = {
     'Un cuadrado representa una letra que la fuente de esta página no tiene. Copiado o leído en voz alta, el texto tiene la letra misma.',
   footer: 'Documento firmado. Clave de validación {}. Compruébelo en {}',
   signedBy: 'Firmado por {}',
+  signedElectronicallyBy: 'Firmado electrónicamente por {}.',
   check:
     'Para comprobar este documento, abra la dirección de abajo o escanee el código y compare lo que se muestra.',
   page: 'Página {} de {}',

@@ -10,8 +10,7 @@
  */
 import { createHash } from 'node:crypto';
 import { rm } from 'node:fs/promises';
-import { type DocumentId, type OrganizationId, parsePortalId } from '../../machines/ids.ts';
-import type { Language } from '../../machines/organization.ts';
+import { type DocumentId, parsePortalId } from '../../machines/ids.ts';
 import { PortalRefusal } from '../../machines/portal-refusals.ts';
 import { type BlobRef, DOWNLOAD_TYPES, type DownloadType } from '../../machines/portal-words.ts';
 import type { Clock } from '../../runtime/index.ts';
@@ -21,6 +20,7 @@ import type { Blobs } from './blobs.ts';
 import type { DescribedFiles } from './described-files.ts';
 import { type DocumentReader, documentOf, hasSignature, type ReadDocument } from './document-reader.ts';
 import { describedSignatures } from './document-signatures.ts';
+import type { LanguageOf } from './languages.ts';
 import { renditionModel } from './rendition-facts.ts';
 import type { RenderedType, RenditionModel } from './rendition-model.ts';
 import { assertAvailable, renditionName, signedName } from './rendition-rules.ts';
@@ -38,7 +38,7 @@ export interface RenditionsParts {
   readonly clock: Pick<Clock, 'now'>;
   /** Without a slash at its end. */
   readonly publicUrl: string;
-  readonly languageOf: (organization: OrganizationId) => Promise<Language>;
+  readonly languageOf: LanguageOf;
 }
 
 export class Renditions {

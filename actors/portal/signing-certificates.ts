@@ -29,6 +29,8 @@ import { bareIdentifier } from './document-plans.ts';
 import type { ReadDocument } from './document-reader.ts';
 import { type DocumentWatch, settling } from './document-watch.ts';
 import { nameOf, signatureWords } from './effects/apply-signature.ts';
+import type { LanguageOf } from './languages.ts';
+import { filled, markWords, RENDITION_WORDS } from './rendition-words.ts';
 import { assertTurn, assertVersion, evidenceOf, NATIONAL, type SigningCall } from './signing-access.ts';
 import { marksOf } from './signing-marks.ts';
 import { namedTurn } from './signing-turns.ts';
@@ -59,6 +61,7 @@ export interface CertificateSigningParts {
   readonly sealProfile: string;
   /** `Portal:AllowUnprovenCertificates`. */
   readonly allowUnproven: boolean;
+  readonly languageOf: LanguageOf;
 }
 
 type Started = Awaited<ReturnType<PortalSigning['startCertificate']>>;
@@ -235,10 +238,12 @@ export class CertificateSigning {
     id: string,
     certificate: Buffer,
   ): Promise<PortalResults['portal.begin']> {
-    const { pool, blobs, sealProfile, allowUnproven } = this.#parts;
+    const { pool, blobs, sealProfile, allowUnproven, languageOf } = this.#parts;
     const reservation = context.reservations.find((one) => one.id === id);
     if (reservation === undefined) throw new PortalRefusal('ServiceBusy');
     const { fieldName, marks, signingTime } = reservation;
+    const { title } = call.action;
+    const language = await languageOf(context.organization.id);
     const output = blobs.temporaryPath();
     const answer = await pool.run({
       task: 'portal.begin',
@@ -253,15 +258,20 @@ export class CertificateSigning {
       at: signingTime,
       words: signatureWords({
         ...{ fieldName, marks, signer: call.user },
-        reason: `Signed by ${nameOf(call.user)}${call.action.title === null ? '' : `, ${call.action.title}`}`,
-        lines: linesFor(call, signingTime),
+        reason: filled(
+          RENDITION_WORDS[language].signedBy,
+          [nameOf(call.user), title].filter(Boolean).join(', '),
+        ),
+        lines: markWords(language, {
+          ...{ name: nameOf(call.user), title, kind: 'certificate', at: signingTime, key: context.key },
+        }),
         image: null,
         xades: call.action.xadesOptions,
       }),
       output,
     });
     if (!answer.ok) {
-      if (/^(?:pdf|xml|input|request|cms|key)\./.test(answer.code))
+      if (/^(?:pdf|xml|input|request|cms|key|authority)\./.test(answer.code))
         throw new PortalRefusal('SigningFailed', inAscii(answer.message));
       throw new PortalRefusal('ServiceBusy');
     }
@@ -272,16 +282,6 @@ export class CertificateSigning {
   async #giveUp(documentId: DocumentId, id: string): Promise<void> {
     await this.#parts.system.tell(documentAddress(documentId), { type: 'GIVE_UP', id });
   }
-}
-
-function linesFor({ user, action, context }: SigningCall, at: Millis): readonly string[] {
-  return [
-    nameOf(user),
-    ...(action.title === null ? [] : [action.title]),
-    'Digitally signed',
-    `${new Date(at).toISOString().slice(0, 19).replace('T', ' ')} UTC`,
-    `Key ${context.key}`,
-  ];
 }
 
 function demandsOf(action: FlowAction): CertificateDemands {

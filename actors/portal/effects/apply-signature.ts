@@ -3,6 +3,7 @@
  * asks again; nothing is given up in silence.
  */
 import type { DocumentEffect } from '../../../machines/document-context.ts';
+import type { Language } from '../../../machines/organization.ts';
 import type { BlobRef, Mark, Participant } from '../../../machines/portal-words.ts';
 import {
   type Clock,
@@ -18,6 +19,8 @@ import type { SignatureWords } from '../../pool/portal-tasks.ts';
 import type { Blobs } from '../blobs.ts';
 import '../document-faults.ts';
 import type { DocumentWord } from '../document-changes.ts';
+import type { LanguageOf } from '../languages.ts';
+import { filled, markWords, RENDITION_WORDS } from '../rendition-words.ts';
 
 export type ApplySignatureEffect = Extract<DocumentEffect, { readonly do: 'applySignature' }>;
 
@@ -31,6 +34,7 @@ export interface SealingParts {
   readonly sealProfile: string;
   /** Asked before each seal. */
   readonly certificates: Pick<CertificateChecks, 'check'>;
+  readonly languageOf: LanguageOf;
 }
 
 /**
@@ -89,7 +93,7 @@ function complain(
 async function put(
   effect: ApplySignatureEffect,
   { actor, signal }: EffectTry,
-  { pool, blobs, faults, sealProfile: profile, certificates }: SealingParts,
+  { pool, blobs, faults, sealProfile: profile, certificates, languageOf }: SealingParts,
 ): Promise<DocumentWord> {
   const { signature, document } = effect;
   const { id } = signature;
@@ -119,7 +123,7 @@ async function put(
     ...place,
     task: 'portal.seal',
     at: signature.signingTime,
-    words: wordsOf(effect, blobs),
+    words: wordsOf(effect, blobs, await languageOf(document.organizationId)),
   });
   if (!answer.ok) return failure(id, answer, signal, false);
   await kept(blobs, output, answer.result.output, faults);
@@ -147,19 +151,16 @@ async function kept(blobs: Blobs, path: string, blob: BlobRef, faults: Faults): 
 function wordsOf(
   { signature, signer, title, xades, document }: ApplySignatureEffect,
   blobs: Blobs,
+  language: Language,
 ): SignatureWords {
-  const { evidenceSha256, marks, image, signingTime } = signature;
+  const { evidenceSha256, marks, image, signingTime, kind } = signature;
+  const words = RENDITION_WORDS[language];
   const reason = [
-    `Signed electronically by ${describePerson(signer)}.`,
-    ...(evidenceSha256 === null ? [] : [`Evidence SHA-256 (Base64): ${evidenceSha256}`]),
+    filled(words.signedElectronicallyBy, describePerson(signer)),
+    ...(evidenceSha256 === null ? [] : [`${words.evidence} (Base64): ${evidenceSha256}`]),
   ].join(' ');
-  const lines = [
-    signature.evidence?.typedName ?? nameOf(signer),
-    ...(title === null ? [] : [title]),
-    'Signed electronically',
-    `${new Date(signingTime).toISOString().slice(0, 19).replace('T', ' ')} UTC`,
-    `Key ${document.key}`,
-  ];
+  const name = signature.evidence?.typedName ?? nameOf(signer);
+  const lines = markWords(language, { name, title, kind, at: signingTime, key: document.key });
   return signatureWords({
     fieldName: signature.fieldName,
     signer,
