@@ -6,13 +6,21 @@
  */
 import { readFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
-import { Command, CommanderError, InvalidArgumentError, Option } from 'commander';
+import { Command, CommanderError, Option } from 'commander';
 import type { ActorsOptions } from './commands/actors.ts';
 import type { BenchOptions } from './commands/bench.ts';
 import { checkConfig, tellProblems } from './commands/check-config.ts';
 import type { DecryptOptions } from './commands/decrypt.ts';
 import { EXIT, type ExitCode } from './commands/exit-codes.ts';
-import type { KeyRole, KeysWords } from './commands/keys.ts';
+import { addKeysCommands } from './commands/keys-options.ts';
+import {
+  collect,
+  type Format,
+  parseCount,
+  parseFormat,
+  parseSeconds,
+  parseTime,
+} from './commands/option-values.ts';
 import { runService } from './commands/serve.ts';
 import { serviceManager } from './commands/service-manager.ts';
 import type { Terminal } from './commands/terminal.ts';
@@ -63,7 +71,7 @@ async function main(argv: readonly string[]): Promise<ExitCode> {
     loadSettings({ argv, env: process.env, cwd: process.cwd(), readFile: readIfThere });
   const program = new Command('sealwright')
     .description(
-      'Signs documents in bulk: watched folders and an upload API in, signed and verified files out.',
+      'Signs documents: in bulk, from watched folders and an upload API, and with people, on a portal with pages for them.',
     )
     .version(version)
     .addHelpText('after', SETTINGS_HELP)
@@ -124,7 +132,7 @@ async function main(argv: readonly string[]): Promise<ExitCode> {
     .description('take a published file out of its encryption envelope')
     .requiredOption('--password-env <variable>', 'environment variable that holds the password')
     .requiredOption('--salt-b64 <salt>', 'the salt, Base64 (Encryption:Salt)')
-    .option('--iterations <number>', 'rounds of key derivation (Encryption:Iterations)', parseRounds, 600_000)
+    .option('--iterations <number>', 'rounds of key derivation (Encryption:Iterations)', parseCount, 600_000)
     .requiredOption('--in <file>', 'the envelope')
     .requiredOption('--out <file>', 'the decrypted file; must not exist')
     .addHelpText(
@@ -198,12 +206,8 @@ async function main(argv: readonly string[]): Promise<ExitCode> {
     .option('--quick', 'few cases, small numbers and 0.2 s each: whether it runs, not what it costs', false)
     .option('--only <words>', 'cases that have all these words, as "Pades B"; may be repeated', collect, [])
     .option('--folder <folder>', 'on the disk that is measured', '.')
-    .option(
-      '--documents <number>',
-      'documents stored when lists are asked for (default: 100000)',
-      parseRounds,
-    )
-    .option('--files <number>', 'files in an input folder (default: 5000)', parseRounds)
+    .option('--documents <number>', 'documents stored when lists are asked for (default: 100000)', parseCount)
+    .option('--files <number>', 'files in an input folder (default: 5000)', parseCount)
     .option('--json <file>', 'keep the result in this file')
     .option('--compare <files...>', 'compare two kept results instead, the earlier one first')
     .option('--damage', 'spoil one output, to see that the run fails', false)
@@ -213,61 +217,12 @@ async function main(argv: readonly string[]): Promise<ExitCode> {
       const live = process.stderr.isTTY === true && process.env['TERM'] !== 'dumb';
       exit = await benchCommand(names, options, { terminal, live, clock: systemClock });
     });
-  const keys = program
-    .command('keys')
-    .description('organizations, applications and keys of the portal, while the service is stopped');
-  const runKeys = async (words: KeysWords, { json }: { readonly json: boolean }) => {
+  addKeysCommands(program, configDir, SETTINGS_HELP, async (words, { json }) => {
     exit = await withSettings(load(), async (settings) => {
-      const { keys: keysCommand } = await import('./commands/keys.ts');
-      return keysCommand(settings, words, { json }, { clock: systemClock, ids: systemIds, terminal });
+      const { keys } = await import('./commands/keys.ts');
+      return keys(settings, words, { json }, { clock: systemClock, ids: systemIds, terminal });
     });
-  };
-  const keysCommand = (name: string, description: string) =>
-    keys
-      .command(name)
-      .description(description)
-      .addOption(configDir())
-      .option('--json', 'print JSON', false)
-      .addHelpText('after', SETTINGS_HELP);
-  keysCommand('list', 'show the organizations, their applications and the beginnings of their keys').action(
-    (options: { json: boolean }) => runKeys({ do: 'list' }, options),
-  );
-  keysCommand('organization', 'make an organization')
-    .argument('<name>', 'its name')
-    .option('--identifier <text>', 'its registration number')
-    .action((organization: string, options: { json: boolean; identifier?: string }) =>
-      runKeys(
-        {
-          do: 'organization',
-          organization,
-          ...(options.identifier && { identifier: options.identifier }),
-        },
-        options,
-      ),
-    );
-  keysCommand('create', 'make a key, and the organization and the application where they are missing')
-    .argument('<organization>', 'its name')
-    .argument('<application>', 'its name, unique over all organizations')
-    .addOption(
-      new Option('--role <role>', 'Monitor and Administrator are for applications of "Sys Admin"')
-        .choices(['Normal', 'Monitor', 'Administrator'])
-        .default('Normal'),
-    )
-    .action((organization: string, application: string, options: { json: boolean; role: KeyRole }) =>
-      runKeys({ do: 'create', organization, application, role: options.role }, options),
-    );
-  keysCommand('monitor', 'make a key that may only monitor')
-    .argument('[application]', 'its name in the organization "Sys Admin"', 'monitor')
-    .action((application: string, options: { json: boolean }) =>
-      runKeys({ do: 'create', organization: 'Sys Admin', application, role: 'Monitor' }, options),
-    );
-  keysCommand('revoke', 'make a key good no more')
-    .argument('<organization>', 'its name')
-    .argument('<application>', 'its name')
-    .argument('<key>', 'beginning of its secret, or its id')
-    .action((organization: string, application: string, key: string, options: { json: boolean }) =>
-      runKeys({ do: 'revoke', organization, application, key }, options),
-    );
+  });
   const jobs = program.command('jobs').description('look at jobs without the service');
   const exporting = jobs
     .command('export')
@@ -321,45 +276,12 @@ async function serveCommand(loaded: LoadedSettings): Promise<ExitCode> {
   return runService({ serve, settings, warnings, log, clock: systemClock, terminal, options, notify });
 }
 
-type Format = 'Pades' | 'Cades' | 'Xades' | 'Asic';
-
 /** Options of `verify` as they come from the command line. */
 type VerifyWords = Omit<VerifyOptions, 'format' | 'content' | 'at'> & {
   readonly format?: Format;
   readonly content?: string;
   readonly at?: number;
 };
-
-function parseFormat(word: string): Format {
-  const format = (['Pades', 'Cades', 'Xades', 'Asic'] as const).find(
-    (name) => name.toLowerCase() === word.toLowerCase(),
-  );
-  if (format === undefined) throw new InvalidArgumentError('It must be Pades, Cades, Xades or Asic.');
-  return format;
-}
-
-function parseTime(word: string): number {
-  const at = /^\d{4}-\d\d-\d\d(T.*)?$/.test(word) ? Date.parse(word) : Number.NaN;
-  if (Number.isNaN(at))
-    throw new InvalidArgumentError('It must be a date and time, such as 2026-05-17T12:00:00Z.');
-  return at;
-}
-
-function parseRounds(word: string): number {
-  const rounds = /^\d{1,9}$/.test(word) ? Number(word) : 0;
-  if (rounds < 1) throw new InvalidArgumentError('It must be a whole number of at least 1.');
-  return rounds;
-}
-
-function parseSeconds(word: string): number {
-  const seconds = /^\d{1,4}(\.\d{1,3})?$/.test(word) ? Number(word) : 0;
-  if (seconds <= 0) throw new InvalidArgumentError('It must be a number above 0.');
-  return seconds;
-}
-
-function collect(word: string, earlier: readonly string[]): string[] {
-  return [...earlier, word];
-}
 
 function readIfThere(path: string): string | undefined {
   try {
