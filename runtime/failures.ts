@@ -6,7 +6,7 @@
 /** Try again later; nothing is wrong with the request itself. */
 export class Retryable extends Error {
   readonly code: string;
-  /** Wait at least this long, milliseconds; undefined leaves the pause to the caller's schedule. */
+  /** Wait so long, milliseconds, five minutes at most; undefined leaves the pause to the caller's schedule. */
   readonly retryAfter: number | undefined;
   readonly retryable = true;
   constructor(code: string, message: string, retryAfter?: number) {

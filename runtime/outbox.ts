@@ -3,7 +3,7 @@
  * `do`, and settled by the step that takes their outcome, in that step's own commit. So each is done at least
  * once and its outcome counts exactly once.
  */
-import { pauseAfter } from './backoff.ts';
+import { LONGEST_PAUSE, pauseAfter } from './backoff.ts';
 import type { EffectHandler, StepOutcome } from './definition.ts';
 import { describeFailure, isRetryable } from './failures.ts';
 import type { Faults } from './faults.ts';
@@ -239,7 +239,8 @@ export class Outbox {
     if (failed !== undefined) await failed;
     const failures = stored.failures + 1;
     const { code, message } = describeFailure(error);
-    const pause = (isRetryable(error) ? error.retryAfter : undefined) ?? pauseAfter(failures, ids);
+    const asked = isRetryable(error) ? error.retryAfter : undefined;
+    const pause = asked === undefined ? pauseAfter(failures, ids) : Math.min(asked, LONGEST_PAUSE);
     log.warn('An effect failed and is tried again later.', {
       effect: stored.key,
       do: stored.effect.do,

@@ -190,6 +190,11 @@ export interface ActorStore {
   }): Promise<readonly { readonly lane: string; readonly due: Millis }[]>;
   /** Gives a leased effect back for a later try and counts a failure. Resolves when visible; a settled effect is left alone. */
   deferEffect(key: EffectKey, until: Millis, error: string): Promise<void>;
+  /**
+   * For a start: where the wall clock was set back since, effects wait for times further ahead than was ever meant. Those
+   * that have not failed are due at `now` then, the others after the longest pause there is.
+   */
+  hastenEffects(now: Millis): Promise<void>;
   /** Earliest time at which an unleased effect without a lane is due. */
   nextEffectDue(): Promise<Millis | undefined>;
   pendingEffects(actor: ActorAddress): Promise<readonly StoredEffect[]>;

@@ -1,6 +1,6 @@
 /** Puts the runtime together from its parts. */
 import type { ActorDefinition, ActorSystem, EffectHandler, StepOutcome } from './definition.ts';
-import { Fatal } from './failures.ts';
+import { describeFailure, Fatal } from './failures.ts';
 import { Faults } from './faults.ts';
 import { type ActorHost, Host, type HostParts, type HostReport, type ShardLife } from './host.ts';
 import { Inspector } from './inspect.ts';
@@ -165,6 +165,12 @@ export function createRuntime(parts: RuntimeParts): Runtime {
     start: () => {
       for (const one of outboxes) one.start();
       timers.start();
+      store.hastenEffects(clock.now()).then(
+        () => {
+          for (const one of outboxes) one.wake();
+        },
+        (error) => log.warn('Effects whose time lies too far ahead wait for it.', describeFailure(error)),
+      );
     },
     stop: async (grace) => {
       await Promise.all([timers.stop(), ...outboxes.map((one) => one.stop(grace))]);

@@ -214,8 +214,7 @@ export class ShardedHost implements ActorHost {
 
   #ask(question: Question): Promise<PlainOutcome | null> {
     const shard = this.#shards[this.shardOf(question.address)];
-    if (shard === undefined || this.#closed)
-      return Promise.reject(stopping());
+    if (shard === undefined || this.#closed) return Promise.reject(stopping());
     this.#seq += 1;
     const call = { ...question, seq: this.#seq } as ShardCall;
     return new Promise((resolve, reject) => {

@@ -53,8 +53,7 @@ export type ShardAnswer = {
   readonly seq: number;
   /** The main thread is to have heard of all groups of steps up to this one before it passes the answer on. */
   readonly serial: number;
-} & /** Null where there is none, and where it is known from the step, which is heard of before. */
-(
+} /** Null where there is none, and where it is known from the step, which is heard of before. */ & (
   | { readonly ok: true; readonly outcome: PlainOutcome | null }
   | { readonly ok: false; readonly failure: PlainFailure }
 );

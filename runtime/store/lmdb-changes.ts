@@ -124,8 +124,11 @@ function removeEffect(tables: Tables, key: Key): void {
   if (tables.troubled.doesExist(key)) void tables.troubled.remove(key);
 }
 
-/** Gives an effect a later time. Nothing happens when it is settled. */
-export function writeDeferral(tables: Tables, key: EffectKey, until: number, error: string): void {
+/**
+ * Gives an effect another time. Nothing happens when it is settled.
+ * @param error null = it did not fail
+ */
+export function writeDeferral(tables: Tables, key: EffectKey, until: number, error: string | null): void {
   const own = effectKey(key);
   const stored = tables.effects.get(own);
   if (stored === undefined) return;
@@ -133,12 +136,12 @@ export function writeDeferral(tables: Tables, key: EffectKey, until: number, err
   const { table, at } = queueOf(tables, place, own);
   const value = table.get(at);
   if (value === undefined) return;
-  const { effect, failures } = JSON.parse(value) as EffectValue;
-  void table.remove(at);
+  const before = JSON.parse(value) as EffectValue;
+  const after = error === null ? before : { ...before, failures: before.failures + 1, lastError: error };
   const later = { ...place, dueAt: until };
-  const failed: EffectValue = { effect, failures: failures + 1, lastError: error };
-  putEffect(tables, own, later, JSON.stringify(failed));
-  void tables.troubled.put(own, placeText(later));
+  void table.remove(at);
+  putEffect(tables, own, later, JSON.stringify(after satisfies EffectValue));
+  if (after.failures > 0) void tables.troubled.put(own, placeText(later));
 }
 
 /** Moves counters; one that reaches 0 is removed. */

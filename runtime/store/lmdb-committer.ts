@@ -93,7 +93,8 @@ export class Committer {
     return refused ?? { ok: true, durable: DURABLE };
   }
 
-  async defer(key: EffectKey, until: Millis, error: string): Promise<void> {
+  /** @param error null = it did not fail, only its time is another */
+  async defer(key: EffectKey, until: Millis, error: string | null): Promise<void> {
     await this.#enqueue({ key, until, error });
   }
 

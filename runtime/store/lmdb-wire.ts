@@ -12,7 +12,7 @@ export const GROUP_LIMIT = 512;
  */
 export type Write =
   | string
-  | { readonly key: EffectKey; readonly until: Millis; readonly error: string }
+  | { readonly key: EffectKey; readonly until: Millis; readonly error: string | null }
   | { readonly settle: 'census' };
 
 export type ToWriter =

@@ -6,6 +6,7 @@
 import { statSync } from 'node:fs';
 import { join } from 'node:path';
 import { MessageChannel } from 'node:worker_threads';
+import { latestDue } from '../backoff.ts';
 import { CENSUS_PREFIX, CENSUS_VIEW } from '../census.ts';
 import { Faults } from '../faults.ts';
 import type {
@@ -24,6 +25,7 @@ import type {
   StoredTimer,
 } from '../ports.ts';
 import { AFTER_ALL_TEXT } from './keys.ts';
+import { effectsDueAfter } from './late-effects.ts';
 import { settleLeft } from './lmdb-census.ts';
 import { Committer } from './lmdb-committer.ts';
 import { startWriter } from './lmdb-link.ts';
@@ -127,6 +129,15 @@ class LmdbStore implements ActorStore {
 
   deferEffect(key: EffectKey, until: Millis, error: string): Promise<void> {
     return this.#committer.defer(key, until, error);
+  }
+
+  async hastenEffects(now: Millis): Promise<void> {
+    const late: Promise<void>[] = [];
+    for (const effect of await effectsDueAfter(this.#tables, this, now)) {
+      const latest = latestDue(effect, now);
+      if (effect.dueAt > latest) late.push(this.#committer.defer(effect.key, latest, null));
+    }
+    await Promise.all(late);
   }
 
   async journal(

@@ -3,6 +3,7 @@
  * What goes in and out is copied, so that no caller holds what the store holds.
  */
 
+import { latestDue } from '../backoff.ts';
 import { CENSUS_VIEW, censusKey, censusName } from '../census.ts';
 import type {
   ActorAddress,
@@ -213,6 +214,13 @@ export class MemoryStore implements ActorStore {
     this.#leased.delete(key);
     if (effect === undefined) return;
     this.#effects.set(key, { ...effect, dueAt: until, failures: effect.failures + 1, lastError: error });
+  }
+
+  async hastenEffects(now: Millis): Promise<void> {
+    for (const [key, effect] of this.#effects) {
+      const latest = latestDue(effect, now);
+      if (effect.dueAt > latest) this.#effects.set(key, { ...effect, dueAt: latest });
+    }
   }
 
   async nextEffectDue(): Promise<Millis | undefined> {

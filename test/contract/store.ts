@@ -452,6 +452,45 @@ export function storeContract(name: string, open: (t: ExecutionContext) => Promi
     t.deepEqual(await store.pendingEffects(A), []);
   });
 
+  promise(
+    'no effect waits further ahead than it may, in a lane or in none, and counts no failure for it',
+    async (t, store) => {
+      const late = (index: number, dueAt: number, lane?: string) => ({
+        ...effectOf(A, 1, index, dueAt),
+        ...(lane !== undefined && { lane }),
+      });
+      const effects = [
+        late(0, 4000),
+        late(1, 90),
+        late(2, 4000, 'call/a'),
+        late(3, 4000, 'call/b'),
+        late(4, 90, 'call/b'),
+      ];
+      await must(t, store, stepOf(A, 0, { effects }));
+      await store.leaseEffects(5000, 1, 'call/a');
+      await store.deferEffect(late(2, 4000, 'call/a').key, 900_000, 'no answer');
+      await store.hastenEffects(100);
+      await store.hastenEffects(100);
+      t.deepEqual(
+        (await store.pendingEffects(A)).map(({ dueAt, failures, lane }) => [dueAt, failures, lane]),
+        [
+          [100, 0, undefined],
+          [90, 0, undefined],
+          [300_100, 1, 'call/a'],
+          [100, 0, 'call/b'],
+          [90, 0, 'call/b'],
+        ],
+      );
+      t.deepEqual(
+        (await store.troubledEffects({ limit: 9 })).map(({ dueAt }) => dueAt),
+        [300_100],
+      );
+      t.is((await store.leaseEffects(100, 9)).length, 2);
+      t.is((await store.leaseEffects(300_099, 9, 'call/a')).length, 0);
+      t.is((await store.leaseEffects(300_100, 9, 'call/a')).length, 1);
+    },
+  );
+
   promise('effects with a lane wait apart from all others, and keep their lane', async (t, store, under) => {
     const laned = (effect: StoredEffect, lane: string) => ({ ...effect, lane });
     const first = laned(effectOf(A, 1, 0, 10), 'call/a');

@@ -474,6 +474,49 @@ test('effects committed before the wall clock was set back an hour are done at o
   await runtime.stop();
 });
 
+test('after a start with the wall clock set back an hour fresh effects are done at once and retries after a pause of theirs', async (t) => {
+  const folder = folderFor(t);
+  const ahead = new SimulatedClock();
+  ahead.jumpWall(3_600_000);
+  let tries = 0;
+  const busy: EffectHandler = {
+    ...echo,
+    run: async () => {
+      tries += 1;
+      throw new Retryable('busy', 'not now', 24 * 3_600_000);
+    },
+  };
+  const first = openLmdbStore({ folder });
+  const before = makeWorld({ store: first, clock: ahead, work: busy });
+  before.runtime.start();
+  await before.system.create(T1, null);
+  await before.system.tell(T1, { type: 'WORK', what: 'failed' });
+  while ((await first.troubledCount()) === 0) await settle();
+  await before.runtime.stop();
+  await before.system.tell(T1, { type: 'WORK', what: 'fresh' });
+  await first.close();
+
+  const store = openLmdbStore({ folder });
+  const clock = new SimulatedClock();
+  const after = makeWorld({ store, clock });
+  after.runtime.start();
+  const fresh = await after.committed((step) => heard(step).includes('fresh'));
+  t.deepEqual(heard(fresh), ['fresh']);
+  const [waiting] = await store.pendingEffects(T1);
+  t.is(waiting?.failures, tries);
+  t.true(
+    waiting !== undefined && waiting.dueAt <= clock.now() + 300_000,
+    'five minutes, whatever it asked for',
+  );
+  for (let minute = 0; minute < 5; minute += 1) {
+    await settle();
+    clock.advance(60_000);
+  }
+  await after.committed((step) => heard(step).includes('failed'));
+  await after.runtime.stop();
+  await store.close();
+});
+
 test('pauses go on growing over restarts, under the same key, and what fails is shown with its failures', async (t) => {
   const folder = folderFor(t);
   const clock = new SimulatedClock();
