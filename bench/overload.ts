@@ -3,7 +3,7 @@
  * let in take beside a quiet service, how soon the others are told to come back, and whether memory stays flat.
  */
 import { readFileSync } from 'node:fs';
-import { type Bench, type BenchContext, Unverified } from './frame/bench.ts';
+import { type Bench, type BenchContext, type Spent, Unverified } from './frame/bench.ts';
 import { LatencyRecorder } from './frame/latency.ts';
 import { Client, getRequest, uploadRequests } from './http/client.ts';
 import { type Program, startProgram } from './program.ts';
@@ -16,6 +16,8 @@ const LANES = 16;
 /** What a quiet service is asked for, and what too much is, of the rate that can be sustained. */
 const QUIET = 0.25;
 const TOO_MUCH = 10;
+/** As many times the seconds of a run. */
+const QUIET_FOR = 10;
 /** Seconds of busy connections at least, before they count and after: what has just been started is slow. */
 const LEAST_BUSY = 2;
 /** Seconds in which a rush becomes an overload and is worked off; they are not counted. */
@@ -42,6 +44,8 @@ interface Flood {
   readonly request: () => Buffer;
   /** Requests that left something behind, ours included that asked for nothing before. */
   readonly kept: () => Promise<number>;
+  /** Work that was accepted and is not done yet. */
+  readonly waiting: () => Promise<number>;
 }
 
 interface Seen {
@@ -77,23 +81,36 @@ async function overload(flood: Flood, program: Program, context: BenchContext): 
   const few = await Client.open(flood.url, LANES, flood.status);
   context.progress(`${name}, what can be sustained`, 0, 3);
   const busy = 1000 * (quick ? seconds : Math.max(LEAST_BUSY, seconds));
-  const warm = await few.flatOut(busy, flood.request);
-  const flat = await few.flatOut(busy, flood.request);
+  const work = async () => {
+    const begun = context.clock.elapsed();
+    const { done } = await few.flatOut(busy, flood.request);
+    await drained(flood, context);
+    accepted += done;
+    return (done / (context.clock.elapsed() - begun)) * 1000;
+  };
+  await work();
+  const sustained = await work();
   few.close();
-  accepted += warm.done + flat.done;
-  const sustained = (flat.done / flat.millis) * 1000;
   figure({ name: `${name}, sustained`, value: sustained, unit: '/s', better: 'more' });
 
   const client = await Client.open(flood.url, CONNECTIONS, flood.status);
   try {
     context.progress(`${name}, quiet`, 1, 3);
-    const calm = await offer(client, flood, sustained * QUIET, { seconds: seconds * 5, warmUp: 0 }, context);
+    const calm = await offer(
+      client,
+      flood,
+      sustained * QUIET,
+      { seconds: seconds * QUIET_FOR, warmUp: 0 },
+      context,
+    );
     accepted += calm.admitted.count;
+    await drained(flood, context);
     const reference = `${name}, p99 of a quiet service`;
     limit({ name: reference, value: calm.admitted.latency().p99, unit: 'ms' });
 
     context.progress(`${name}, ten times as much`, 2, 3);
     const watch = new Watch(program, flood.url);
+    const shares = processorShares(program, context);
     const much = await offer(
       client,
       flood,
@@ -101,6 +118,7 @@ async function overload(flood: Flood, program: Program, context: BenchContext): 
       { seconds: counted, warmUp: RUSH[pace] },
       context,
     );
+    const { service, client: ours } = shares();
     const watched = await watch.end();
     accepted += much.rush + much.admitted.count;
     const per = (recorder: LatencyRecorder) => recorder.count / counted;
@@ -141,6 +159,11 @@ async function overload(flood: Flood, program: Program, context: BenchContext): 
       unit: 'ms',
       better: 'less',
     });
+    for (const [who, value] of [
+      ['the service', service],
+      ['our client', ours],
+    ] as const)
+      figure({ name: `${name}, of one processor ${who} used`, value, unit: '%', better: 'less' });
     for (const [what, recorder] of [
       ['health', watched.health],
       ['metrics', watched.metrics],
@@ -213,12 +236,31 @@ async function offer(
       underWay.add(done);
       void done.then(() => underWay.delete(done));
     }
-    if (due(n) > clock.elapsed() + 1.5) await clock.sleep(1);
+    // Never awake for nothing: the service shares the processors with us.
+    if (due(n) > clock.elapsed()) await clock.sleep(1);
     else await new Promise<void>((resolve) => setImmediate(resolve));
   }
   await Promise.all(underWay);
   if (failure !== undefined) throw failure;
   return seen;
+}
+
+/** Begins to look at who uses the processors; what is returned tells it in percent of one of them. */
+function processorShares(program: Program, { clock }: BenchContext) {
+  const [begun, before, own] = [clock.elapsed(), program.spent(), process.cpuUsage()];
+  return (): { readonly service: number; readonly client: number } => {
+    const [millis, after, mine] = [clock.elapsed() - begun, program.spent(), process.cpuUsage(own)];
+    const used = (spent: Spent | undefined) => (spent ? spent.user + spent.system : Number.NaN);
+    return {
+      service: ((used(after) - used(before)) / millis) * 100,
+      client: ((mine.user + mine.system) / 1000 / millis) * 100,
+    };
+  };
+}
+
+/** Resolves once all that was accepted is done: what piles up is not sustained, and no quiet service works it off. */
+async function drained({ waiting }: Flood, { clock }: BenchContext): Promise<void> {
+  while ((await waiting()) > 0) await clock.sleep(20);
 }
 
 /** Looks at the program while it is asked for too much. */
@@ -287,14 +329,19 @@ function residentBytes(pid: number | undefined): number {
 }
 
 function uploads(program: Program): Flood {
+  const { batch, batchKey } = program;
+  const jobs = async (filter: string) =>
+    (await json<{ totalCount: number }>(batch, `/api/jobs?pageSize=1${filter}`, batchKey)).totalCount;
   return {
     name: 'uploads',
     url: program.batch,
     status: 202,
     request: uploadRequests('/api/files', program.batchKey, samplePdf(UPLOAD)),
-    kept: async () =>
-      (await json<{ totalCount: number }>(program.batch, '/api/jobs?pageSize=1', program.batchKey))
-        .totalCount,
+    kept: () => jobs(''),
+    waiting: async () => {
+      const counts = ['Queued', 'Processing', 'Verifying'].map((status) => jobs(`&status=${status}`));
+      return (await Promise.all(counts)).reduce((sum, count) => sum + count, 0);
+    },
   };
 }
 
@@ -336,6 +383,7 @@ async function flows({ portal, portalKey }: Program): Promise<Flood> {
     request: () => request,
     kept: async () =>
       (await json<{ totalCount: number }>(portal, '/api/documents?Limit=1', portalKey)).totalCount,
+    waiting: async () => 0,
   };
 }
 

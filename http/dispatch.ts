@@ -1,6 +1,7 @@
 /**
  * Takes requests from the library, and knows which are under way.
  */
+import { Refusal } from '../machines/refusals.ts';
 import type { Exchange } from './exchange.ts';
 import type { UwsRequest, UwsResponse } from './uws.ts';
 import { type Traffic, Visit, type VisitParts } from './visit.ts';
@@ -12,8 +13,9 @@ export class Dispatcher {
   #closing = false;
   #whenIdle: (() => void) | undefined;
 
-  constructor(parts: VisitParts) {
-    this.#parts = parts;
+  constructor(parts: Omit<VisitParts, 'tooMuch'>) {
+    const tooMuch = new Refusal('service.busy', 'The service has more to do than it can.');
+    this.#parts = { ...parts, tooMuch: parts.conventions.problemFrom(tooMuch) };
   }
 
   /** The route handler of the library: everything that reads `request` happens before it returns. */

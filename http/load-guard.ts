@@ -93,7 +93,7 @@ export function createLoadGuard(
       if (due === undefined) arm(now);
       arrived += 1;
       const late = lateRings >= LATE_RINGS && arrived > FEW && now - (due ?? now) > LATE;
-      if (!late && working < rush && workload(kind).hasRoom(now)) return true;
+      if (!late && working < rush && workload(kind).hasRoom) return true;
       refuse(now);
       return false;
     },

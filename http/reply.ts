@@ -129,6 +129,7 @@ const ASKED_ABOUT = 'no-cache';
 const HTTPS_ONLY = '\r\nStrict-Transport-Security: max-age=63072000';
 
 const ALWAYS_LINES = lines(ALWAYS);
+const ALWAYS_NAMES: ReadonlySet<string> = new Set(ALWAYS.map(([name]) => name));
 const JSON_TYPE = 'application/json; charset=utf-8';
 
 /**
@@ -168,7 +169,9 @@ export function writeHead(
   if (headers === undefined) {
     text += ALWAYS_LINES;
   } else {
-    text += lines(ALWAYS.filter(([name]) => !headers.some(([own]) => own === name)));
+    text += headers.some(([name]) => ALWAYS_NAMES.has(name))
+      ? lines(ALWAYS.filter(([name]) => !headers.some(([own]) => own === name)))
+      : ALWAYS_LINES;
     text += lines(headers.filter(([, value]) => value !== ''));
   }
   text += `\r\nCache-Control: ${stored ? ASKED_ABOUT : NOT_STORED}`;

@@ -17,7 +17,14 @@ import type { LoadGuard } from './load-guard.ts';
 import type { PlainRequests } from './plain-requests.ts';
 import type { Problem } from './problem.ts';
 import type { RateLimiter } from './rate-limit.ts';
-import { type PageReply, type Reply, type ReplyHeaders, type ReplyScene, sendSmall } from './reply.ts';
+import {
+  type JsonReply,
+  type PageReply,
+  type Reply,
+  type ReplyHeaders,
+  type ReplyScene,
+  sendSmall,
+} from './reply.ts';
 import type { RequestIds, RequestNames } from './request-ids.ts';
 import { isQuiet, type RequestObserver, tellOutcome } from './request-outcome.ts';
 import type { AnyRoute, ApiRequest, Match, RatePolicy, Router } from './router.ts';
@@ -42,6 +49,8 @@ export interface VisitParts {
   readonly observe: RequestObserver | undefined;
   readonly plain: PlainRequests;
   readonly load: LoadGuard;
+  /** What a request that is too much is told; made once. */
+  readonly tooMuch: Problem;
 }
 
 /** Which requests are under way, for whoever waits until none is. */
@@ -114,8 +123,8 @@ export class Visit {
   begin(): void {
     let answer: Reply | Promise<Reply>;
     try {
-      if (!isQuiet(this.#parts.log, this.#method)) this.#keepMarks();
       answer = this.#answer();
+      if (!this.#isTooMuch) this.#keepMarksToTell();
     } catch (thrown) {
       this.#keepMarks();
       this.#fail(thrown);
@@ -133,6 +142,10 @@ export class Visit {
       (reply) => this.#replyLater(reply),
       (thrown: unknown) => this.#failLater(thrown),
     );
+  }
+
+  #keepMarksToTell(): void {
+    if (!isQuiet(this.#parts.log, this.#method)) this.#keepMarks();
   }
 
   /** Reads what can only be asked before the handler returns or anything is answered. */
@@ -200,9 +213,12 @@ export class Visit {
     }
     const { route } = match;
     if (route.vital !== true && !this.#parts.load.admits(route)) {
+      // Neither thrown nor logged: what is too much must cost next to nothing.
       this.#isTooMuch = true;
-      throw new Refusal('service.busy', 'The service has more to do than it can.');
+      this.#traceparent = this.#request.getHeader('traceparent');
+      return this.#problemReply(this.#parts.tooMuch, []);
     }
+    this.#keepMarksToTell();
     const admission = this.#parts.gate.admit(arrival, route.auth);
     // From here on nothing may be asked of the request any more: what is waited for may come when it is gone.
     const hasBody = route.bodyPolicy !== 'none';
@@ -301,36 +317,27 @@ export class Visit {
       this.#done(0, undefined);
       return;
     }
-    const { conventions } = this.#parts;
-    const problem = conventions.problemFrom(thrown);
-    const shown = this.#failurePage(problem);
-    if (shown !== undefined) {
-      const headers = [...(shown.headers ?? []), ...this.#problemHeaders(problem)];
-      sendSmall(this.#exchange, { ...shown, headers }, this.#scene);
-      this.#done(problem.status, problem);
-      return;
-    }
-    const scene = {
-      ...this.#names(),
-      path: this.#path,
-      production: this.#parts.production,
-    };
-    sendSmall(
-      this.#exchange,
-      {
-        kind: 'json',
-        status: problem.status,
-        contentType: conventions.problemType,
-        ascii: true,
-        headers: [
-          ...this.#problemHeaders(problem),
-          ...(thrown instanceof RangeRefused ? thrown.headers : []),
-        ],
-        body: conventions.problemBody(problem, scene),
-      },
-      this.#scene,
-    );
+    const problem = this.#parts.conventions.problemFrom(thrown);
+    const headers = thrown instanceof RangeRefused ? thrown.headers : [];
+    sendSmall(this.#exchange, this.#problemReply(problem, headers), this.#scene);
     this.#done(problem.status, problem);
+  }
+
+  #problemReply(problem: Problem, more: ReplyHeaders): PageReply | JsonReply {
+    const headers = [...this.#problemHeaders(problem), ...more];
+    const shown = this.#failurePage(problem);
+    if (shown !== undefined) return { ...shown, headers: [...(shown.headers ?? []), ...headers] };
+    const { conventions, production } = this.#parts;
+    const { requestId, traceId } = this.#names();
+    const scene = { requestId, traceId, path: this.#path, production };
+    return {
+      kind: 'json',
+      status: problem.status,
+      contentType: conventions.problemType,
+      ascii: true,
+      headers,
+      body: conventions.problemBody(problem, scene),
+    };
   }
 
   /** Routes that answer people tell them in a page, in their language, what went wrong. */

@@ -15,33 +15,53 @@ interface Connection {
 const nobody = (): void => {};
 
 export class Client {
+  readonly #url: URL;
+  readonly #most: number;
+  readonly #expected: number;
   readonly #all: Connection[] = [];
+  /** The one that was used last is used next: servers close those that are idle for long. */
   readonly #idle: Connection[] = [];
   readonly #waiting: ((connection: Connection) => void)[] = [];
-  readonly #expected: number;
+  #opening = 0;
 
-  /** @param expected the status that is good */
-  private constructor(expected: number) {
+  private constructor(url: string, most: number, expected: number) {
+    this.#url = new URL(url);
+    this.#most = most;
     this.#expected = expected;
   }
 
+  /** @param connections kept at most; one that was closed while idle is opened again once it is needed @param expected the status that is good */
   static async open(url: string, connections: number, expected: number): Promise<Client> {
-    const client = new Client(expected);
-    const { hostname, port } = new URL(url);
-    await Promise.all(Array.from({ length: connections }, () => client.#connect(hostname, Number(port))));
+    const client = new Client(url, connections, expected);
+    client.#idle.push(...(await Promise.all(Array.from({ length: connections }, () => client.#connect()))));
     return client;
   }
 
-  #connect(host: string, port: number): Promise<void> {
+  async #connect(): Promise<Connection> {
+    this.#opening += 1;
+    try {
+      return await this.#connected();
+    } finally {
+      this.#opening -= 1;
+    }
+  }
+
+  #connected(): Promise<Connection> {
+    const { hostname: host, port } = this.#url;
     return new Promise((resolve, reject) => {
-      const socket = net.connect({ host, port, noDelay: true });
+      const socket = net.connect({ host, port: Number(port), noDelay: true });
       const connection: Connection = { socket, answered: nobody, failed: reject };
       socket.on('error', (error) => connection.failed(error));
-      socket.on('close', () => connection.failed(new Error('The server closed a connection.')));
+      socket.on('close', () => {
+        for (const kept of [this.#all, this.#idle]) {
+          const at = kept.indexOf(connection);
+          if (at >= 0) kept.splice(at, 1);
+        }
+        connection.failed(new Error('The server closed a connection.'));
+      });
       socket.on('connect', () => {
         this.#all.push(connection);
-        this.#idle.push(connection);
-        resolve();
+        resolve(connection);
       });
       const answers = new Answers();
       socket.on('data', (piece: Buffer) => {
@@ -57,8 +77,7 @@ export class Client {
 
   /** Sends one whole request, and waits for a free connection first. Rejects for a status that is not expected. */
   async ask(request: Buffer): Promise<Ending> {
-    const connection =
-      this.#idle.pop() ?? (await new Promise<Connection>((give) => this.#waiting.push(give)));
+    const connection = this.#idle.pop() ?? (await this.#another());
     const ending = await new Promise<Ending>((resolve, reject) => {
       connection.failed = reject;
       connection.answered = (status) => {
@@ -68,14 +87,22 @@ export class Client {
       };
       connection.socket.write(request);
     });
+    connection.failed = nobody;
     const next = this.#waiting.shift();
     if (next === undefined) this.#idle.push(connection);
     else next(connection);
     return ending;
   }
 
+  #another(): Promise<Connection> {
+    if (this.#all.length + this.#opening < this.#most) return this.#connect();
+    return new Promise((give) => this.#waiting.push(give));
+  }
+
   /** Keeps every connection busy for so many milliseconds, without a promise for each request. */
   async flatOut(millis: number, request: () => Buffer): Promise<Outcome> {
+    const closed = Array.from({ length: this.#most - this.#all.length }, () => this.#connect());
+    this.#idle.push(...(await Promise.all(closed)));
     const outcome = { done: 0, refused: 0 };
     const begun = performance.now();
     const lane = (connection: Connection) =>
@@ -104,7 +131,7 @@ export class Client {
   }
 
   close(): void {
-    for (const connection of this.#all) {
+    for (const connection of [...this.#all]) {
       connection.failed = nobody;
       connection.socket.destroy();
     }
