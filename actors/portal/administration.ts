@@ -12,6 +12,7 @@ import {
   type OrganizationSettings,
   SYSTEM_ORGANIZATION,
 } from '../../machines/organization.ts';
+import { visibleText } from '../../machines/plain-text.ts';
 import { PortalRefusal } from '../../machines/portal-refusals.ts';
 import type { ActorStore, ActorSystem, Clock, Ids, Json, StepOutcome } from '../../runtime/index.ts';
 import type { ApplicationView, OrganizationView, Page, PortalAdministration } from './api.ts';
@@ -235,7 +236,7 @@ function viewOf(id: OrganizationId, context: OrganizationContext): OrganizationV
 
 /** Without the bar that ends an application's name in a key, without control characters, spaces trimmed. */
 function cleanName(given: string, member: string): string {
-  const name = given.normalize('NFC').trim();
+  const name = visibleText(given).trim();
   const fits = name !== '' && name.length <= LONGEST_NAME && !/[|\p{Cc}\p{Surrogate}]/u.test(name);
   if (fits) return name;
   const message = `The ${member} must have 1 to ${LONGEST_NAME} characters and no bar or control character.`;

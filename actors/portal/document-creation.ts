@@ -3,6 +3,7 @@ import type { DocumentContext, DocumentInput } from '../../machines/document-con
 import { summaryOf } from '../../machines/document-news.ts';
 import type { DocumentId, FolderId, Millis } from '../../machines/ids.ts';
 import { parsePortalId } from '../../machines/ids.ts';
+import { plainLine, plainText } from '../../machines/plain-text.ts';
 import { PortalRefusal } from '../../machines/portal-refusals.ts';
 import type { Attachment, Tag } from '../../machines/portal-words.ts';
 import type { ActorSystem, Clock, Faults, Ids, Json } from '../../runtime/index.ts';
@@ -175,13 +176,17 @@ export class DocumentCreation {
       key: makeKey(ids),
       name: prepared.file.displayName,
       isEnvelope: request.isEnvelope === true,
-      description: request.description?.trim() || null,
+      description: plainText(request.description ?? '') || null,
       folderId: null,
       actions: planActions(request.flowActions, marked, plans),
       observers: planObservers(request.observers ?? [], plans),
       attachments: attachments.map((attachment) => ({ ...attachment, id: ids.uuid() })),
       tags: (request.tags ?? []).map(
-        ({ label, value }): Tag => ({ id: ids.uuid(), label: label ?? null, value }),
+        ({ label, value }): Tag => ({
+          id: ids.uuid(),
+          label: typeof label === 'string' ? plainLine(label) : null,
+          value: plainLine(value),
+        }),
       ),
       type: request.type ?? null,
       signatureType: request.signatureType ?? null,

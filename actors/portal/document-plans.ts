@@ -3,6 +3,7 @@
  */
 import { namesEachOnce } from '../../machines/document-flow.ts';
 import type { FlowActionId, UserId } from '../../machines/ids.ts';
+import { plainLine, visibleText } from '../../machines/plain-text.ts';
 import { PortalRefusal } from '../../machines/portal-refusals.ts';
 import type { ActionPlan, Mark, Observer, Participant } from '../../machines/portal-words.ts';
 import type { Ids } from '../../runtime/index.ts';
@@ -146,7 +147,7 @@ export function planObservers(
 
 /** An address that a mail can be sent to. Refusals: `InvalidFlowAction`. */
 export function planEmail(input: string): string {
-  const email = input.trim();
+  const email = visibleText(input).trim();
   if (email.length > LONGEST.email || !/^[^@\s<>",;:\p{Cc}]+@[^@\s<>",;:\p{Cc}]+$/u.test(email))
     throw invalid('An e-mail address is not valid.');
   return email;
@@ -160,7 +161,7 @@ export function notifiedEmails(emails: readonly string[]): readonly string[] {
 }
 
 function planIdentifier(input: string | null | undefined, form: IdentifierForm): string | null {
-  const bare = bareIdentifier(input ?? '');
+  const bare = bareIdentifier(plainLine(input ?? ''));
   if (bare === '') return null;
   if (bare.length > LONGEST.identifier || (form === 'Cpf' && !isCpf(bare)))
     throw new PortalRefusal('InvalidIdentifier');
@@ -221,7 +222,7 @@ function planMark({ type, topLeftX, topLeftY, width, height, pageNumber, fontSiz
 
 /** Undefined and blank are null. Refusals: `InvalidFlowAction`. */
 export function planText(input: string | null | undefined, what: string): string | null {
-  const trimmed = input?.trim() ?? '';
+  const trimmed = plainLine(input ?? '');
   if (trimmed.length > LONGEST.text) throw invalid(`The ${what} is longer than ${LONGEST.text} characters.`);
   return trimmed === '' ? null : trimmed;
 }

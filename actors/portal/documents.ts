@@ -6,6 +6,7 @@ import type { FlowChange } from '../../machines/document-context.ts';
 import { busyActions } from '../../machines/document-edits.ts';
 import { edited } from '../../machines/document-flow.ts';
 import type { DocumentId, FlowActionId } from '../../machines/ids.ts';
+import { plainText } from '../../machines/plain-text.ts';
 import { PortalRefusal } from '../../machines/portal-refusals.ts';
 import type { ActorStore, ActorSystem, Clock } from '../../runtime/index.ts';
 import type {
@@ -269,7 +270,7 @@ function doer({ application: { id, name } }: Tenant) {
 
 /** Refusals: `BadRequest` when there is none. Source: portal-gaps §8. */
 export function reasonOf(text: string): string {
-  const reason = text.trim();
+  const reason = plainText(text);
   if (reason !== '') return reason.slice(0, 2000);
   const message = 'The Reason field is required.';
   throw new PortalRefusal('BadRequest', message, { errors: { Reason: [message] } });

@@ -9,6 +9,7 @@
  */
 import { FOLDER_REMOVED, type FolderContext, folderMachine } from '../../machines/folder.ts';
 import { type FolderId, type OrganizationId, parsePortalId } from '../../machines/ids.ts';
+import { visibleText } from '../../machines/plain-text.ts';
 import { PortalRefusal } from '../../machines/portal-refusals.ts';
 import type {
   ActorDefinition,
@@ -254,7 +255,7 @@ function notFound(id: string): PortalRefusal {
 }
 
 function cleanFolderName(given: string): string {
-  const name = given.normalize('NFC').trim();
+  const name = visibleText(given).trim();
   if (name !== '' && name.length <= LONGEST_NAME && !/[\p{Cc}\p{Surrogate}]/u.test(name)) return name;
   const message = `The Name must have 1 to ${LONGEST_NAME} characters and no control character.`;
   throw new PortalRefusal('BadRequest', message, { errors: { Name: [message] } });

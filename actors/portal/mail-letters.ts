@@ -2,6 +2,7 @@
 import type { FlowActionId, UserId } from '../../machines/ids.ts';
 import { type MailContent, PATIENCE_FOR_CODES, type PendingList } from '../../machines/mail.ts';
 import type { Language } from '../../machines/organization.ts';
+import { isolated, plainText } from '../../machines/plain-text.ts';
 import type { DocumentSummary, Notice } from '../../machines/portal-words.ts';
 import { Fatal } from '../../runtime/index.ts';
 import { oneLine } from './mail-port.ts';
@@ -65,11 +66,11 @@ function documentLetter(notice: Notice, { organization, links, codeFor }: Letter
 
 function listLetter({ to, documents }: PendingList, { organization, links }: LetterParts): Letter {
   const { language, name } = organization;
-  const words = PENDING_LIST[language]({ organization: oneLine(name), count: documents.length });
+  const words = PENDING_LIST[language]({ organization: named(name), count: documents.length });
   return {
     ...framed(words, to.name, organization),
     items: documents.map(({ document, flowActionId, userId, role }) => ({
-      label: `${oneLine(document.name)} (${ROLE_WORDS[language][role]})`,
+      label: `${named(document.name)} (${ROLE_WORDS[language][role]})`,
       url: links.action(document, flowActionId, userId),
     })),
   };
@@ -85,21 +86,26 @@ function framed(words: Words, name: string | null, organization: LetterParts['or
   const frame = FRAME[organization.language];
   return {
     subject: oneLine(words.subject),
-    greeting: frame.greeting(name && oneLine(name)),
+    greeting: frame.greeting(name && named(name)),
     paragraphs: words.paragraphs,
-    footer: frame.footer(oneLine(organization.name)),
+    footer: frame.footer(named(organization.name)),
   };
 }
 
 function factsOf(notice: Notice, organization: string): DocumentFacts {
   return {
-    document: oneLine(notice.document.name),
-    organization: oneLine(organization),
-    description: notice.document.description,
+    document: named(notice.document.name),
+    organization: named(organization),
+    description: notice.document.description && plainText(notice.document.description),
     role: notice.role ?? 'sign',
-    reason: notice.reason ?? null,
-    by: notice.byName ?? null,
+    reason: notice.reason ? plainText(notice.reason) : null,
+    by: notice.byName ? named(notice.byName) : null,
   };
+}
+
+/** A name inside of a sentence. */
+function named(name: string): string {
+  return isolated(oneLine(name));
 }
 
 function linkOf({ about, document, flowActionId, userId }: Notice, links: MailLinks): string | undefined {

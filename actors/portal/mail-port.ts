@@ -1,6 +1,8 @@
 /** What leaves as an e-mail, and the port it leaves by. */
+
 import type { Millis } from '../../machines/ids.ts';
 import type { Language } from '../../machines/organization.ts';
+import { plainLine } from '../../machines/plain-text.ts';
 
 /** Name and address of somebody; both without control characters. */
 export interface MailPerson {
@@ -67,6 +69,6 @@ export function addressIn(mailbox: string): string {
 
 /** A text for one header line: control characters and line ends become spaces, what is too long is cut. */
 export function oneLine(text: string, longest = 200): string {
-  const line = text.replace(/[\p{Cc}\p{Cf}\p{Cs}\p{Zl}\p{Zp}\s]+/gu, ' ').trim();
+  const line = plainLine(text).replace(/\s+/g, ' ');
   return line.length <= longest ? line : `${line.slice(0, longest - 1).trimEnd()}…`;
 }

@@ -6,6 +6,7 @@
  * Source: portal-gaps §20, "Saved flows".
  */
 import { parsePortalId } from '../../machines/ids.ts';
+import { visibleText } from '../../machines/plain-text.ts';
 import { PortalRefusal } from '../../machines/portal-refusals.ts';
 import { SAVED_FLOW_REMOVED, type SavedFlowContext, savedFlowMachine } from '../../machines/saved-flow.ts';
 import type {
@@ -149,7 +150,7 @@ function itemOf({
 }
 
 function checked({ name: given, areActionsOrdered, flowActions, observers }: SavedFlowBody): SavedFlowBody {
-  const name = given.normalize('NFC').trim();
+  const name = visibleText(given).trim();
   if (name === '' || name.length > LONGEST_NAME || /[\p{Cc}\p{Surrogate}]/u.test(name)) {
     const message = `The Name must have 1 to ${LONGEST_NAME} characters and no control character.`;
     throw new PortalRefusal('BadRequest', message, { errors: { Name: [message] } });

@@ -10,6 +10,7 @@ import type {
   ValidationReport,
   ValidationResults,
 } from '../../crypto/index.ts';
+import { plainLine } from '../../machines/plain-text.ts';
 import type { SignatureView, TimestampView, ValidationItemView, ValidationResultsView } from './api.ts';
 
 /** A signature as it was found in a file. */
@@ -90,17 +91,23 @@ function holderOf(certificate: CertificateRecord | undefined): Holder {
       companyIdentifier: null,
     };
   }
-  const { subjectName, personNumber, companyNumber } = certificate;
+  const { personNumber, companyNumber } = certificate;
+  // Whoever issues certificates may write anything into them.
+  const subjectName = plainLine(certificate.subjectName);
   // National numbers stand behind the name, too, in certificates that carry them.
   const [, name = subjectName, number] = /^(.*):(\d{11}|\d{14})$/.exec(subjectName) ?? [];
   const isCompany = companyNumber !== undefined;
   return {
     subjectName: name,
     emailAddress: certificate.emailAddress ?? null,
-    issuerName: certificate.issuerName,
+    issuerName: plainLine(certificate.issuerName),
     identifier:
       personNumber ?? withoutPrefix(certificate.identifier) ?? (number?.length === 11 ? number : null),
-    companyName: isCompany ? name : (certificate.companyName ?? null),
+    companyName: isCompany
+      ? name
+      : certificate.companyName === undefined
+        ? null
+        : plainLine(certificate.companyName),
     companyIdentifier: companyNumber ?? withoutPrefix(certificate.companyIdentifier) ?? null,
   };
 }
@@ -112,7 +119,7 @@ function withoutPrefix(identifier: string | undefined): string | undefined {
 
 function timestampView({ displayName, genTime, certificate }: TimestampRecord): TimestampView {
   return {
-    displayName,
+    displayName: plainLine(displayName),
     genTime,
     validityStart: certificate?.validityStart ?? null,
     validityEnd: certificate?.validityEnd ?? null,

@@ -2,6 +2,7 @@
 import type { DocumentContext, DocumentState, Turn } from '../../machines/document-context.ts';
 import { askedUsers, usersOf } from '../../machines/document-flow.ts';
 import type { Millis } from '../../machines/ids.ts';
+import { plainLine } from '../../machines/plain-text.ts';
 import { PortalRefusal } from '../../machines/portal-refusals.ts';
 import type { Evidence, FlowAction, Participant } from '../../machines/portal-words.ts';
 import type { ElectronicSigning, SigningAccess, SigningScene } from './api.ts';
@@ -161,7 +162,7 @@ export function evidenceOf(
       organizationName: context.organization.name,
     },
     geolocation: signing.geolocation ?? null,
-    typedName: signing.typedName?.trim().slice(0, 200) || null,
+    typedName: plainLine(signing.typedName ?? '').slice(0, 200) || null,
     timeZoneOffset: signing.timeZoneOffset ?? null,
     at,
   };

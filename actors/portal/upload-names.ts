@@ -1,5 +1,7 @@
 /** What callers say of their files, made fit to be kept and sent back in headers. Source: portal-gaps §4. */
 
+import { plainLine } from '../../machines/plain-text.ts';
+
 /** Longest file name kept, UTF-16 units. */
 const LONGEST_NAME = 255;
 const LONGEST_TYPE = 127;
@@ -8,7 +10,7 @@ const UNKNOWN_TYPE = 'application/octet-stream';
 /** `type/subtype` of RFC 6838 §4.2. */
 const MEDIA_TYPE = /^[a-z0-9][a-z0-9!#$&^_.+-]*\/[a-z0-9][a-z0-9!#$&^_.+-]*$/;
 
-/** The last segment of a file name, in NFC, without control characters and halves of characters; `file` for nothing. */
+/** The last segment of a file name, in NFC, as plain text; `file` for nothing. */
 export function cleanName(given: string): string {
   const name = cleanTitle(given.split(/[/\\]/).at(-1) ?? '');
   return name === '.' || name === '..' ? 'file' : name;
@@ -16,12 +18,7 @@ export function cleanName(given: string): string {
 
 /** A name for people, which is no path: `Invoice 03/2026` keeps its slash. */
 export function cleanTitle(given: string): string {
-  const title = given
-    .replace(/\p{Cc}/gu, '')
-    .normalize('NFC')
-    .slice(0, LONGEST_NAME)
-    .replace(/\p{Surrogate}/gu, '')
-    .trim();
+  const title = plainLine(plainLine(given.replace(/\p{Cc}/gu, '')).slice(0, LONGEST_NAME));
   return title === '' ? 'file' : title;
 }
 

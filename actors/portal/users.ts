@@ -9,6 +9,7 @@
  */
 import { createHash } from 'node:crypto';
 import { type OrganizationId, parsePortalId } from '../../machines/ids.ts';
+import { visibleText } from '../../machines/plain-text.ts';
 import { PortalRefusal } from '../../machines/portal-refusals.ts';
 import {
   type Membership,
@@ -222,11 +223,11 @@ function memberOf(user: Known, organization: OrganizationId): MemberView | undef
 
 /** Refusals: `BadRequest`. */
 function checked(given: UserProfile): UserProfile {
-  const trimmed = (text: string | null) => text?.normalize('NFC').trim() ?? null;
+  const trimmed = (text: string | null) => (text === null ? null : visibleText(text).trim());
   const profile = {
-    name: given.name.normalize('NFC').trim(),
+    name: visibleText(given.name).trim(),
     identifier: trimmed(given.identifier),
-    email: given.email.trim(),
+    email: visibleText(given.email).trim(),
     phone: trimmed(given.phone),
   };
   for (const [member, text] of Object.entries(profile)) {

@@ -102,3 +102,46 @@ test.serial(
     }
   },
 );
+
+test.serial(
+  'names that are read from the right, or turn letters around, change the place of nothing beside them',
+  async (t) => {
+    const title = 'מנהלת 5';
+    const desk = await openDesk(t, {
+      action: {
+        title,
+        participant: { id: '1' as never, name: 'דנה לוי', identifier: null, email: null, phone: null },
+      },
+      participants: [{ name: 'Ana \u202eevil', type: 'Signer', step: 1, status: 'Pending', isYou: true }],
+    });
+    const visited = await visit(t, desk.url, { locale: 'en-US' });
+    if (visited === undefined) return;
+    const { page } = visited;
+    await page.goto(`${desk.url}${desk.signPath}`);
+    /** Where words of an element begin from the left, in the order asked for. */
+    const places = (selector: string, words: readonly string[]) =>
+      page.evaluate(`(() => {
+      const text = document.createTreeWalker(document.querySelector(${JSON.stringify(selector)}), NodeFilter.SHOW_TEXT);
+      const nodes = [];
+      while (text.nextNode()) nodes.push(text.currentNode);
+      return ${JSON.stringify(words)}.map((word) => {
+        const node = nodes.find(({ data }) => data.includes(word));
+        const range = document.createRange();
+        range.setStart(node, node.data.indexOf(word));
+        range.setEnd(node, node.data.indexOf(word) + word.length);
+        return range.getBoundingClientRect().left;
+      });
+    })()`) as Promise<number[]>;
+    for (const [selector, words] of [
+      ['#acting', ['דנה', 'מנהלת']],
+      ['.who', ['(', 'yo', 'u)']],
+    ] as const) {
+      const found = await places(selector, words);
+      t.deepEqual(
+        found,
+        [...found].sort((one, other) => one - other),
+        selector,
+      );
+    }
+  },
+);

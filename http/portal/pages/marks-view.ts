@@ -3,6 +3,7 @@
  *
  * Source: portal-gaps §9 (`marksPositioned`) and §20, "Marks session".
  */
+import { plainLine } from '../../../machines/plain-text.ts';
 import { escapeHtml } from '../../html.ts';
 import { portalPage, saying, type Theme } from './frame.ts';
 import { filled, type PageWords } from './texts/words.ts';
@@ -91,5 +92,5 @@ function listOf<Entry>(value: readonly Entry[] | undefined): readonly Entry[] {
 }
 
 function text(value: unknown): string | undefined {
-  return typeof value === 'string' && value !== '' ? value : undefined;
+  return (typeof value === 'string' && plainLine(value)) || undefined;
 }

@@ -174,7 +174,7 @@ function participantList(
   if (participants.length === 0) return '';
   const items = participants.map(({ name, type, status, isYou }) => {
     const you = isYou ? ` (${escapeHtml(signing.you)})` : '';
-    const who = `<span class="who">${escapeHtml(name ?? signing.unnamed)}${you}</span>`;
+    const who = `<span class="who"><bdi>${escapeHtml(name ?? signing.unnamed)}</bdi>${you}</span>`;
     const what = `<span class="what">${escapeHtml(signing.doings[type][status])}</span>`;
     return `<li${isYou ? ' aria-current="true"' : ''} data-status="${status}">${who} ${what}</li>`;
   });
@@ -198,7 +198,7 @@ function quietPage(
   const about =
     shown === undefined
       ? ''
-      : `<p class="hint">${escapeHtml(shown.name)}<br>${escapeHtml(filled(words.from, { organization: shown.organizationName }))}</p>\n`;
+      : `<p class="hint"><bdi>${escapeHtml(shown.name)}</bdi><br>${escapeHtml(filled(words.from, { organization: shown.organizationName }))}</p>\n`;
   return portalPage({
     words,
     title: shown === undefined ? notice.title : `${notice.title}: ${shown.name}`,

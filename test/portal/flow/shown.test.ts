@@ -1,6 +1,7 @@
 /** What was sent or shown to somebody is good for that person and that file alone. */
 import test from 'ava';
 import { pki } from '../../pki/pki.ts';
+import { requireTool, runTool } from '../../verifiers/index.ts';
 import { approver, flowRoom, person, refusedAs, SCENE, signer } from './flow-room.ts';
 
 const PLAIN = { positions: [], initialsPositions: [] };
@@ -115,3 +116,40 @@ test('a document shows the registration number of its organization, as settings 
   const { organization } = await room.get(await room.create([signer('Ana')]));
   t.deepEqual(organization, { id: room.tenant.organization.id, name: 'Org', identifier: '12.345' });
 });
+
+test.serial(
+  'nothing that cannot be seen gets into what is shown of a document, mailed and printed',
+  async (t) => {
+    const room = await flowRoom(t);
+    const turned = (text: string) => `\u202e${text}\u200b\u2069`;
+    const file = { ...(await room.file()), displayName: turned('Lease'), name: `fdp.\u202e.pdf` };
+    const ana = signer('Ana', 1, { user: person('Ana', { name: turned('Ana') }), title: turned('Tenant') });
+    const id = await room.create([ana, signer('Bob', 2)], {
+      files: [file],
+      description: turned('Read\nthis'),
+      tags: [{ label: turned('a'), value: turned('b') }],
+    });
+    const access = await room.ticket(id, 'ana@example.org');
+    if (access.by !== 'ticket') throw new Error('a ticket');
+    await room.portal.signing.signElectronically(access, { ...PLAIN, typedName: turned('Ana S.') }, SCENE);
+    const { key } = await room.until(id, ({ flowActions: [one] }) => one?.status === 'Completed');
+    await room.portal.signing.refuse(await room.ticket(id, 'bob@example.org'), turned('No\nthanks'), SCENE);
+    const refused = await room.until(id, ({ status }) => status === 'Refused');
+    t.like(refused, {
+      name: 'Lease',
+      filename: 'fdp..pdf',
+      description: 'Read\nthis',
+      statusUpdateReason: 'No\nthanks',
+    });
+    t.like(refused.flowActions[0], { title: 'Tenant', user: { name: 'Ana' } });
+    const shown = JSON.stringify([refused, await room.portal.signing.page(key, access.ticket), room.mails]);
+    t.true(room.mails.length > 0);
+    const unseen = /[\u200b-\u200f\u202a-\u202e\u2060-\u2064\ufeff]|\\u20[0-6]/;
+    t.notRegex(shown, unseen);
+    if (!requireTool(t, 'pdftotext')) return;
+    const { path } = await room.portal.documents.content(room.tenant, id, 'PrinterFriendlyVersion');
+    const { stdout } = await runTool('pdftotext', ['-layout', '-enc', 'UTF-8', path, '-']);
+    t.notRegex(stdout, unseen);
+    for (const words of ['Lease', 'Tenant', 'Ana S.']) t.true(stdout.includes(words), stdout);
+  },
+);

@@ -120,6 +120,25 @@ test('whatever people call things stays text in the HTML of a mail', (t) => {
   }
 });
 
+test('a name that is read from the right turns around nothing beside it in a mail', (t) => {
+  const person = 'נועה \u202e לוי';
+  for (const content of [
+    notice('refused', 'a@b.test', {
+      to: { name: person, email: 'a@b.test' },
+      byName: person,
+      reason: '\u202eno',
+    }),
+    list([person]),
+  ]) {
+    const letter = letterOf(content, parts('en', person));
+    const said = `${letterText(letter)} ${letterHtml(letter, 'en')}`;
+    t.false(/[\u202a-\u202e\u200e\u200f]/.test(said), said);
+    const names = said.split('\u2068נועה  לוי\u2069').length + said.split('\u2068נועה לוי\u2069').length - 2;
+    t.true(names >= 3, said);
+    t.false(/[\u2066-\u2069]/.test(letter.subject), letter.subject);
+  }
+});
+
 test('a mail loads nothing from elsewhere and follows nobody', (t) => {
   for (const about of KINDS) {
     const html = letterHtml(letterOf(notice(about, 'a@b.test', { codeGeneration: 1 }), parts('pt')), 'pt');
@@ -133,7 +152,7 @@ test('a mail loads nothing from elsewhere and follows nobody', (t) => {
 });
 
 test('header texts have one line and an end', (t) => {
-  t.is(oneLine('a\r\nb\u0000c\u2028d\u202ee'), 'a b c d e');
+  t.is(oneLine('a\r\nb\u0000c\u2028d\u202ee'), 'a b c de');
   t.is(oneLine('  x  '), 'x');
   t.is(oneLine('y'.repeat(300)).length, 200);
   t.is(oneLine('\ud800'), '');

@@ -4,6 +4,7 @@
  */
 
 import type { SigningPageView } from '../../../../actors/portal/api.ts';
+import { isolated } from '../../../../machines/plain-text.ts';
 import type { ActionStatus, ActionType, DocumentStatus } from '../../../../machines/portal-words.ts';
 
 export type Language = 'en' | 'pt' | 'es';
@@ -180,7 +181,10 @@ export interface PageWords {
   };
 }
 
-/** `filled('Page {n}', { n: '2' })` → `Page 2`. */
+/** `filled('Page {n}', { n: '2' })` → `Page 2`. What is filled in turns around nothing beside it. */
 export function filled(text: string, values: { readonly [name: string]: string }): string {
-  return text.replace(/\{(\w+)\}/g, (whole, name: string) => values[name] ?? whole);
+  return text.replace(/\{(\w+)\}/g, (whole, name: string) => {
+    const value = values[name];
+    return value === undefined ? whole : isolated(value);
+  });
 }

@@ -1,0 +1,21 @@
+import test from 'ava';
+import { isolated, plainLine, plainText, visibleText } from '../../machines/plain-text.ts';
+
+test('what cannot be seen is taken out of what people write, and what can stays', (t) => {
+  for (const hidden of [0x202a, 0x202e, 0x2066, 0x2069, 0x200e, 0x200f, 0x61c, 0x200b, 0x2060, 0xfeff, 0xad])
+    t.is(plainLine(`a${String.fromCodePoint(hidden)}b`), 'ab', hidden.toString(16));
+  for (const filler of [0x3164, 0xffa0, 0x115f, 0x180e, 0xfff9, 0xe0041])
+    t.is(plainLine(`a${String.fromCodePoint(filler)}b`), 'ab', filler.toString(16));
+  t.is(plainLine('a\u2028b\tc\r\nd\ud800'), 'a b c d');
+  t.is(plainText(' a\r\nb\u2029c\n'), 'a\nb c');
+  t.is(plainLine('An\u200ca\u200d'), 'Ana', 'joiners between letters that do not join');
+  t.is(visibleText('Cafe\u0301\n'), 'Café\n');
+  // Persian and Sinhala words, a family, a heart in red.
+  for (const kept of ['می\u200cخواهم', 'ශ්\u200dරී', '👩\u200d👧', '❤\ufe0f', 'Łódź', '東京'])
+    t.is(plainLine(kept), kept);
+});
+
+test('a name that is read from the right stands by itself among other words', (t) => {
+  t.is(isolated('Ana'), 'Ana');
+  t.is(isolated('דנה\u2069 (\u202e'), '\u2068דנה (\u2069', 'and cannot end that itself');
+});
