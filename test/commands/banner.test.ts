@@ -1,4 +1,3 @@
-import { readFileSync } from 'node:fs';
 import test from 'ava';
 import { type BannerFacts, banner } from '../../commands/banner.ts';
 
@@ -69,34 +68,4 @@ test('colours appear only on request, and names cannot bring their own', (t) => 
   t.false(banner(facts, { colors: false }).includes('\u001b'));
   t.true(banner(facts, { colors: true }).includes('\u001b[1m'));
   t.false(banner(facts, { colors: true }).includes('\u001b[2J'));
-});
-
-test('the README shows what is printed', (t) => {
-  const printed = plain({
-    version: (JSON.parse(readFileSync('package.json', 'utf8')) as { version: string }).version,
-    apiKey: { from: 'file', path: '/srv/app/data/keys/api-key', made: 'N1uYTKFM…' },
-    portal: {
-      url: 'http://127.0.0.1:8090',
-      mailFolder: '/srv/app/data/mail',
-      keys: [
-        {
-          organization: 'Default',
-          application: 'default',
-          secret: { path: '/srv/app/data/keys/portal-application-secret', made: '7f3c…' },
-        },
-        {
-          organization: 'Sys Admin',
-          application: 'monitor',
-          secret: { path: '/srv/app/data/keys/portal-monitor-secret', made: '09be…' },
-        },
-      ],
-    },
-    certificate: {
-      subject:
-        'O=sealwright development, OU=NOT FOR PRODUCTION, CN=sealwright development signer NOT FOR PRODUCTION',
-      path: '/srv/app/data/keys/development-signer.pem',
-      development: true,
-    },
-  });
-  t.true(readFileSync('README.md', 'utf8').includes(`\`\`\`${printed.trimEnd()}\n\`\`\``));
 });

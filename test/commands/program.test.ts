@@ -108,7 +108,31 @@ test('an input folder that a link leads into a work folder is refused with exit 
   t.regex(err, /Storage:Inputs:0:Path overlaps with the work folder output of Storage:Root/);
 });
 
-test('a start with nothing configured gets ready, is refused a second time, drains on SIGTERM and starts again', async (t) => {
+/** The banner of a first start, with the ports that are usual and the beginnings of secrets. */
+function withoutSecrets(printed: string, cwd: string): string {
+  const [from, to] = [printed.indexOf('\nsealwright '), printed.search(/\n\S+ \[INF\] Ready/)];
+  let text = printed.slice(from, to).trim();
+  const addresses = [...new Set(text.match(/http:\/\/127\.0\.0\.1:\d+/g))];
+  for (const [index, port] of ['8080', '8090'].entries())
+    text = text.replaceAll(addresses[index] ?? '', `http://127.0.0.1:${port}`);
+  for (const [file, shown] of Object.entries(SHOWN_SECRETS))
+    text = text.replaceAll(readFileSync(join(cwd, 'data/keys', file), 'utf8').trim(), shown);
+  return text;
+}
+
+/** What the README shows in place of what was made. */
+const SHOWN_SECRETS = {
+  'api-key': 'N1uYTKFM…',
+  'portal-application-secret': '7f3c…',
+  'portal-monitor-secret': '09be…',
+};
+
+function bannerOfReadme(): string {
+  const blocks = readFileSync('README.md', 'utf8').split('```');
+  return blocks.find((block) => block.startsWith('\nsealwright '))?.trim() ?? '';
+}
+
+test('a start with nothing configured gets ready, says what the README shows, is refused a second time, drains on SIGTERM and starts again', async (t) => {
   const cwd = freshFolder();
   const words = ['--Batch:Url=http://127.0.0.1:0', '--Portal:Url=http://127.0.0.1:0'];
   const first = start(cwd, words);
@@ -116,6 +140,7 @@ test('a start with nothing configured gets ready, is refused a second time, drai
   t.regex(first.out(), /shown this once/);
   const key = readFileSync(join(cwd, 'data/keys/api-key'), 'utf8').trim();
   t.true(first.out().includes(key));
+  t.is(withoutSecrets(first.out(), cwd), bannerOfReadme());
   t.is(statSync(join(cwd, 'data/keys')).mode & 0o777, 0o700);
   for (const folder of ['', 'input', 'output', 'processing', 'error', 'db'])
     t.is(statSync(join(cwd, 'data', folder)).mode & 0o777, 0o750, folder);
