@@ -174,6 +174,8 @@ async function main(argv: readonly string[]): Promise<ExitCode> {
     .argument('[kind]', 'list the actors of this kind (default: list the kinds)')
     .argument('[id]', 'show this actor')
     .option('--state <state>', 'only actors in this state')
+    .option('--after <cursor>', 'the page behind the one that named it')
+    .option('--runtime', 'shows shards, pool, event loop and store instead of actors', false)
     .option('--stuck', 'only actors with work that failed and is tried again', false)
     .option('--stopped', 'only actors that failed too often and were stopped', false)
     .option('--limit <number>', 'at most so many', '50')

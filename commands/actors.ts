@@ -9,6 +9,8 @@ import { escapeControls } from '../logging.ts';
 import { API_KEY_FILE } from '../service/key-folder.ts';
 import type { Settings } from '../settings.ts';
 import { EXIT, type ExitCode } from './exit-codes.ts';
+import { type Runtime, runtimeText } from './runtime-text.ts';
+import { table } from './table.ts';
 import { painter, type Terminal } from './terminal.ts';
 
 export interface ActorsOptions {
@@ -16,6 +18,10 @@ export interface ActorsOptions {
   readonly stuck: boolean;
   readonly stopped: boolean;
   readonly limit: string;
+  /** Where the next page begins, as the page before said. */
+  readonly after?: string;
+  /** Shards, pool and store instead of actors. */
+  readonly runtime: boolean;
   /** Let the actor go on; with `reason`. */
   readonly restart: boolean;
   readonly reason?: string;
@@ -32,23 +38,47 @@ interface Summary {
   readonly trouble: { readonly do: string; readonly dueAt: string; readonly lastError: string } | null;
 }
 
+interface Address {
+  readonly kind: string;
+  readonly id: string;
+}
+
 interface Kind {
   readonly kind: string;
+  readonly version: number;
   readonly count: number;
   readonly states: { readonly [state: string]: number };
   readonly stopped: number;
   readonly awake: number;
   readonly deepestMailbox: number;
+  readonly accepted: number;
+  readonly refused: number;
   readonly restarts: number;
   readonly perSecond: number;
+  readonly lastError: { readonly actor: string; readonly message: string } | null;
 }
 
 interface Actor extends Summary {
+  readonly version: number;
+  readonly shard: number;
+  readonly parent: Address | null;
+  readonly children: readonly Address[];
   readonly context: unknown;
   readonly accepts: readonly string[];
   readonly timers: readonly { readonly name: string; readonly due: string }[];
-  readonly effects: readonly { readonly key: string; readonly do: string; readonly failures: number }[];
-  readonly history: readonly { readonly at: string; readonly state: string; readonly message: string }[];
+  readonly effects: readonly {
+    readonly key: string;
+    readonly do: string;
+    readonly dueAt: string;
+    readonly failures: number;
+    readonly lastError: string | null;
+  }[];
+  readonly history: readonly {
+    readonly at: string;
+    readonly state: string;
+    readonly message: string;
+    readonly cause: string;
+  }[];
 }
 
 /** 0 good, 1 there is no such actor or it is not stopped, 2 usage, 3 no service answers. */
@@ -60,6 +90,10 @@ export async function actorsCommand(
 ): Promise<ExitCode> {
   if (options.restart && (words.id === undefined || !options.reason)) {
     terminal.err('sealwright actors: --restart needs a kind, an id and --reason <text>.\n');
+    return EXIT.refused;
+  }
+  if (options.runtime && words.kind !== undefined) {
+    terminal.err('sealwright actors: --runtime is about the whole process and takes no kind.\n');
     return EXIT.refused;
   }
   let answer: Response;
@@ -84,7 +118,7 @@ export async function actorsCommand(
 function ask(
   settings: Settings,
   { kind, id }: { readonly kind?: string; readonly id?: string },
-  { state, stuck, stopped, limit, restart, reason }: ActorsOptions,
+  { state, stuck, stopped, limit, after, runtime, restart, reason }: ActorsOptions,
 ): Promise<Response> {
   const headers = { [settings.auth.apiKeyHeader]: apiKey(settings), 'content-type': 'application/json' };
   const { href } = settings.batch.url;
@@ -94,10 +128,12 @@ function ask(
     if (!restart) return fetch(path, { headers });
     return fetch(`${path}/restart`, { method: 'POST', headers, body: JSON.stringify({ reason }) });
   }
+  if (runtime) return fetch(`${base}/api/runtime`, { headers });
   const query = new URLSearchParams(kind === undefined ? {} : { kind, limit });
   if (state !== undefined) query.set('state', state);
   if (stuck) query.set('stuck', 'true');
   if (stopped) query.set('stopped', 'true');
+  if (after !== undefined) query.set('after', after);
   return fetch(`${base}/api/actors?${query}`, { headers });
 }
 
@@ -117,23 +153,29 @@ function tell(body: unknown, terminal: Terminal): void {
     terminal.out(table(KIND_HEAD, kinds.map(kindRow)));
   } else if (items !== undefined) {
     terminal.out(table(ACTOR_HEAD, items.map(actorRow)));
-    if (next) terminal.out('There are more: raise --limit, or narrow by --state.\n');
+    if (next) terminal.out(`There are more: --after ${next}\n`);
   } else if ('restarted' in (body as object)) {
     terminal.out('It goes on.\n');
+  } else if ('shards' in (body as object)) {
+    terminal.out(runtimeText(body as Runtime));
   } else tellActor(body as Actor, terminal);
 }
 
-const KIND_HEAD = ['kind', 'count', 'states', 'stopped', 'awake', 'deepest', 'restarts', 'msg/s'];
+const KIND_HEAD = [
+  ...['kind', 'version', 'count', 'states', 'stopped', 'awake', 'deepest', 'accepted', 'refused'],
+  ...['restarts', 'msg/s', 'last error'],
+];
 
 function kindRow(kind: Kind): readonly string[] {
   const states = Object.entries(kind.states).map(([state, count]) => `${state} ${count}`);
-  const { count, stopped, awake, deepestMailbox, restarts, perSecond } = kind;
+  const { version, count, stopped, awake, deepestMailbox, accepted, refused, restarts, lastError } = kind;
   return [
     kind.kind,
-    String(count),
+    ...[version, count].map(String),
     states.join(', '),
-    ...[stopped, awake, deepestMailbox, restarts].map(String),
-    perSecond.toFixed(1),
+    ...[stopped, awake, deepestMailbox, accepted, refused, restarts].map(String),
+    kind.perSecond.toFixed(1),
+    lastError === null ? '' : `${lastError.actor}: ${lastError.message}`,
   ];
 }
 
@@ -150,21 +192,18 @@ function tellActor(actor: Actor, terminal: Terminal): void {
   const { bold, red } = painter(terminal);
   const line = (name: string, text: string) => `${bold(name.padEnd(9))} ${escapeControls(text)}\n`;
   terminal.out(line('actor', `${actor.kind}/${actor.id}`));
-  terminal.out(line('state', `${actor.state}, revision ${actor.revision}`));
+  terminal.out(line('state', `${actor.state}, revision ${actor.revision}, version ${actor.version}`));
+  terminal.out(line('lives', `on shard ${actor.shard}, ${actor.mailbox} messages in work or waiting`));
+  if (actor.parent) terminal.out(line('parent', `${actor.parent.kind}/${actor.parent.id}`));
+  for (const { kind, id } of actor.children) terminal.out(line('child', `${kind}/${id}`));
   if (actor.stopped) terminal.out(red(line('stopped', `${actor.stopped.at}: ${actor.stopped.error}`)));
   terminal.out(line('accepts', actor.accepts.join(', ') || 'nothing'));
   for (const { name, due } of actor.timers) terminal.out(line('deadline', `${due} ${name}`));
-  for (const effect of actor.effects)
-    terminal.out(line('waits for', `${effect.do} (${effect.key}, failed ${effect.failures} times)`));
-  for (const { at, state, message } of actor.history)
-    terminal.out(line('history', `${at} ${state}: ${message}`));
+  for (const { key, do: what, dueAt, failures, lastError } of actor.effects) {
+    const failed = failures === 0 ? '' : `, failed ${failures} times: ${lastError ?? ''}`;
+    terminal.out(line('waits for', `${what} at ${dueAt} (${key}${failed})`));
+  }
+  for (const { at, state, message, cause } of actor.history)
+    terminal.out(line('history', `${at} ${state} by ${cause}: ${message}`));
   terminal.out(`${JSON.stringify(actor.context, null, 2)}\n`);
-}
-
-/** Columns as wide as their widest cell; control characters made visible. */
-function table(head: readonly string[], rows: readonly (readonly string[])[]): string {
-  const clean = [head, ...rows].map((row) => row.map(escapeControls));
-  const widths = head.map((_, at) => Math.max(...clean.map((row) => (row[at] ?? '').length)));
-  const lines = clean.map((row) => row.map((cell, at) => cell.padEnd(widths[at] ?? 0)).join('  '));
-  return lines.map((line) => `${line.trimEnd()}\n`).join('');
 }
