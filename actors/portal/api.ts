@@ -791,10 +791,13 @@ export interface PortalMails {
   sendNow(id: string): Promise<void>;
 }
 
+/** `none`: it was not written to a folder; `removed`: it was, and is there no more. */
+export type MailTextState = 'none' | 'kept' | 'removed';
+
 /** For those who operate the program, and no application: what they read holds links and codes that let people sign. */
 export interface OperatorMails extends Pick<PortalMails, 'newest' | 'get'> {
-  /** Whether mails are written to a folder, where they can be read; false with a relay. */
-  readonly keepsTexts: boolean;
+  /** Whether it can be read; always `none` with a relay. */
+  textState(mail: MailView): Promise<MailTextState>;
   /** Headers and text as they were written; undefined when it is not there, or not any more. Refusals: `MailNotFound`. */
   text(id: string): Promise<string | undefined>;
 }

@@ -36,6 +36,8 @@ export interface Mailer {
    * @param id what stands before the at sign of its message id
    */
   textOf?(id: string, date: Millis): Promise<string | undefined>;
+  /** Whether `textOf` would find it. Missing where mails leave for good. */
+  hasText?(id: string, date: Millis): Promise<boolean>;
   /** Ends connections; mails under way fail. */
   close(): void;
 }

@@ -29,7 +29,7 @@ import {
   type Json,
   type Row,
 } from '../../runtime/index.ts';
-import type { MailView, OperatorMails, Page, PortalMails, Tenant } from './api.ts';
+import type { MailTextState, MailView, OperatorMails, Page, PortalMails, Tenant } from './api.ts';
 import type { Mailer } from './mail-port.ts';
 
 export const MAIL = 'mail';
@@ -70,7 +70,7 @@ export interface MailsParts {
   readonly store: ActorStore;
   readonly clock: Clock;
   readonly ids: Ids;
-  readonly mailer: Pick<Mailer, 'textOf'>;
+  readonly mailer: Pick<Mailer, 'textOf' | 'hasText'>;
 }
 
 /** Resolves once the mail will be sent whatever happens to this process. A second one of the same id changes nothing. */
@@ -119,8 +119,10 @@ export class Mails implements PortalMails, OperatorMails {
     return { ...view(actor), failures: (actor.context as MailContext).failures };
   }
 
-  get keepsTexts(): boolean {
-    return this.#parts.mailer.textOf !== undefined;
+  async textState({ id, status, createdAt }: MailView): Promise<MailTextState> {
+    const { mailer } = this.#parts;
+    if (status !== 'Sent' || mailer.hasText === undefined) return 'none';
+    return (await mailer.hasText(id, createdAt)) ? 'kept' : 'removed';
   }
 
   async text(id: string): Promise<string | undefined> {

@@ -5,7 +5,7 @@
  * Source: running.md, `Portal:Smtp:*`: "shown on the operator pages". Not in the Batch Signing Service API; additive.
  */
 import { z } from 'zod';
-import type { MailView, OperatorMails } from '../../actors/portal/api.ts';
+import type { MailTextState, MailView, OperatorMails } from '../../actors/portal/api.ts';
 import { MAIL_STATES } from '../../machines/mail.ts';
 import { PortalRefusal } from '../../machines/portal-refusals.ts';
 import { Refusal } from '../../machines/refusals.ts';
@@ -32,6 +32,7 @@ const mailShape = z
     reply: z.string().nullable().describe('What was said when the mail was taken.'),
     lastError: z.strictObject(failure).nullable(),
     hasText: z.boolean().describe('Whether it was written to a folder, where it can be read.'),
+    textRemoved: z.boolean().describe('Whether it was, and its days in the folder are over.'),
   })
   .meta({ id: 'Mail' });
 
@@ -48,7 +49,7 @@ const mailParams = z.object({ id: z.string() });
 const LOOK = looking('mail.not-found');
 
 export function mailRoutes(mails: OperatorMails): readonly AnyRoute[] {
-  const body = (mail: MailView) => mailBody(mail, mails.keepsTexts);
+  const body = async (mail: MailView) => mailBody(mail, await mails.textState(mail));
   return [
     route({
       ...LOOK,
@@ -60,7 +61,7 @@ export function mailRoutes(mails: OperatorMails): readonly AnyRoute[] {
       refusals: ['validation.filter-invalid'],
       async handle({ query: { status, page, pageSize } }) {
         const { items, totalCount } = await mails.newest({ status, limit: pageSize, offset: page - 1 });
-        return json(200, { items: items.map(body), page, pageSize, totalCount });
+        return json(200, { items: await Promise.all(items.map(body)), page, pageSize, totalCount });
       },
     }),
     route({
@@ -73,7 +74,7 @@ export function mailRoutes(mails: OperatorMails): readonly AnyRoute[] {
       async handle({ params }) {
         const mail = await known(mails.get(params.id));
         const failures = mail.failures.map(({ at, code, message }) => ({ at: isoTime(at), code, message }));
-        return json(200, { ...body(mail), failures });
+        return json(200, { ...(await body(mail)), failures });
       },
     }),
     route({
@@ -85,7 +86,10 @@ export function mailRoutes(mails: OperatorMails): readonly AnyRoute[] {
       refusals: ['mail.not-found', 'mail.text-unavailable'],
       async handle({ params }) {
         const text = await known(mails.text(params.id));
-        if (text === undefined) throw new Refusal('mail.text-unavailable', 'No file holds this e-mail.');
+        if (text === undefined) {
+          const message = 'No file holds this e-mail. Files are removed after Portal:MailFolderKeepDays.';
+          throw new Refusal('mail.text-unavailable', message);
+        }
         // No asset: browsers may keep those.
         return { kind: 'json', status: 200, body: text, text, contentType: 'text/plain; charset=utf-8' };
       },
@@ -104,7 +108,7 @@ async function known<Found>(found: Promise<Found>): Promise<Found> {
   }
 }
 
-function mailBody(mail: MailView, keepsTexts: boolean): z.infer<typeof mailShape> {
+function mailBody(mail: MailView, text: MailTextState): z.infer<typeof mailShape> {
   return {
     id: mail.id,
     organizationId: mail.organizationId,
@@ -118,6 +122,7 @@ function mailBody(mail: MailView, keepsTexts: boolean): z.infer<typeof mailShape
     nextTryAt: mail.nextTryAt === null ? null : isoTime(mail.nextTryAt),
     reply: mail.reply,
     lastError: mail.lastError,
-    hasText: keepsTexts && mail.status === 'Sent',
+    hasText: text === 'kept',
+    textRemoved: text === 'removed',
   };
 }

@@ -70,6 +70,7 @@ const MAIL = {
   reply: null,
   lastError: { code: 'mail.folder', message: 'ENOSPC: no space left on device' },
   hasText: false,
+  textRemoved: false,
 };
 
 /** By method and path. */

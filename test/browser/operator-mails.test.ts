@@ -1,3 +1,5 @@
+import { readdirSync, rmSync } from 'node:fs';
+import { join } from 'node:path';
 import test from 'ava';
 import { Service, temporaryRoot } from '../service/service.ts';
 import { assertAccessible } from './axe.ts';
@@ -63,4 +65,9 @@ test.serial('an operator finds the mail to a participant, filters, and follows t
   const link = new RegExp(`${portalUrl}\\S+`).exec(text)?.[0] ?? '';
   await page.goto(link);
   await page.getByRole('heading', { name: 'Locação' }).first().waitFor();
+  const folder = join(service.root, 'mail');
+  for (const name of readdirSync(folder)) rmSync(join(folder, name));
+  await page.goto(`${service.url}/mails`);
+  await row.getByText('text no longer kept').waitFor();
+  t.is(await row.getByRole('link').count(), 0);
 });

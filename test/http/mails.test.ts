@@ -37,6 +37,8 @@ test('one mail is shown with its tries, and read where it was written to a folde
   t.is(answer.headers.get('cache-control'), 'no-store');
   t.is(await answer.text(), MAIL_TEXT);
   t.false(JSON.stringify(lines).includes('only-for-ana'));
+  t.like(await (await call('/api/mails/c')).json(), { hasText: true, textRemoved: false });
+  t.like(await (await call('/api/mails/a')).json(), { hasText: false, textRemoved: true });
   await assertProblem(t, await call('/api/mails/a/text'), 'mail.text-unavailable');
   for (const path of ['/api/mails/none', '/api/mails/none/text', '/api/mails/..%2F..%2Fkeys%2Fapi-key/text'])
     await assertProblem(t, await call(path), 'mail.not-found');

@@ -28,7 +28,10 @@ export function memoryMails(keepsTexts = true): OperatorMails {
     return { ...mail, failures: mail.lastError === null ? [] : [{ at: 2, ...mail.lastError }] };
   };
   return {
-    keepsTexts,
+    async textState({ id, status }) {
+      if (!keepsTexts || status !== 'Sent') return 'none';
+      return id === 'c' ? 'kept' : 'removed';
+    },
     get,
     async newest({ status, limit, offset }) {
       const found = all.filter((mail) => status === undefined || mail.status === status);

@@ -5,7 +5,7 @@
  * Source: running.md, `Portal:Smtp:*`: "without it every e-mail is written to `mail/*.eml`".
  */
 import { constants } from 'node:fs';
-import { mkdir, open, readdir, readFile, rename, rm } from 'node:fs/promises';
+import { access, mkdir, open, readdir, readFile, rename, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { createTransport } from 'nodemailer';
 import type { Millis } from '../../../machines/ids.ts';
@@ -58,6 +58,11 @@ export function createMailFolder(
         throw error;
       }
     },
+    hasText: (id, date) =>
+      access(join(folder, fileName(id, date))).then(
+        () => true,
+        () => false,
+      ),
     close: () => transport.close(),
   };
 }

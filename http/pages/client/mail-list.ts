@@ -14,7 +14,11 @@ interface Mail {
   readonly createdAt: string;
   readonly lastError: { readonly code: string; readonly message: string } | null;
   readonly hasText: boolean;
+  readonly textRemoved: boolean;
 }
+
+/** Beside an e-mail whose days in the folder are over (`Portal:MailFolderKeepDays`). */
+const REMOVED = ' (text no longer kept)';
 
 const WORDS = { one: 'e-mail', many: 'e-mails', columns: 6 };
 
@@ -39,7 +43,7 @@ export async function refreshMailList(): Promise<void> {
   showList(await ask<ListPage<Mail>>(`/api/mails?${query}`), WORDS, mailRow);
 }
 
-function mailRow({ id, to, about, status, tries, lastError, createdAt, hasText }: Mail): PageElement {
+function mailRow({ id, to, about, status, tries, lastError, createdAt, ...mail }: Mail): PageElement {
   const text = {
     href: `/api/mails/${encodeURIComponent(id)}/text`,
     id: `text-${id}`,
@@ -49,7 +53,7 @@ function mailRow({ id, to, about, status, tries, lastError, createdAt, hasText }
     'tr',
     {},
     make('td', {}, to),
-    make('td', {}, hasText ? make('a', text, about) : about),
+    make('td', {}, mail.hasText ? make('a', text, about) : about, mail.textRemoved ? REMOVED : ''),
     make('td', {}, chip(status)),
     make('td', {}, String(tries)),
     make('td', {}, lastError === null ? '' : `${lastError.code}: ${lastError.message}`),

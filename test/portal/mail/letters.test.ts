@@ -194,7 +194,9 @@ test('without a relay each mail becomes one file that any mail program reads, an
   const ana = raws.find((raw) => raw.includes('ana@example.test')) ?? '';
   t.regex(headersOf(ana).get('subject') ?? '', /^=\?UTF-8\?/i);
   t.regex(partsOf(ana).get('text/plain') ?? '', /Contrato de locação/);
-  for (const { id, to } of (await world.mails.newest({ limit: 9, offset: 0 })).items) {
+  for (const mail of (await world.mails.newest({ limit: 9, offset: 0 })).items) {
+    const { id, to } = mail;
+    t.is(await world.mails.textState(mail), 'kept');
     const text = (await world.mails.text(id)) ?? '';
     const raw = raws.find((one) => one.includes(to)) ?? '';
     t.true(text.startsWith(raw.slice(0, raw.indexOf('\r\n\r\n'))), to);
@@ -202,6 +204,7 @@ test('without a relay each mail becomes one file that any mail program reads, an
     t.false(text.includes('<html'), text);
     await rm(join(folder, names.find((name) => name.endsWith(`-${id}.eml`)) ?? ''));
     t.is(await world.mails.text(id), undefined);
+    t.is(await world.mails.textState(mail), 'removed');
   }
   await t.throwsAsync(world.mails.text('nobody'), { code: 'MailNotFound' });
 });
