@@ -61,11 +61,11 @@ export class ShardThread {
       else this.#answered(message.answers);
     });
     this.loaded = this.ping();
-    // Whoever needs it waits for it; a spare that is never needed does not.
-    this.loaded.catch(() => {});
+    // Until then it keeps the process alive: at a start, the first messages wait for it and nothing else goes on.
+    const idle = (): void => this.#worker.unref();
+    this.loaded.then(idle, idle);
     this.#worker.on('error', (error) => this.#end(error.message));
     this.#worker.on('exit', (code) => this.#end(`The thread ended (${code}).`));
-    this.#worker.unref();
     port1.unref();
   }
 

@@ -98,6 +98,8 @@ export class ShardedHost implements ActorHost {
   readonly #shards: Shard[] = [];
   readonly #losses: Supervisor;
   readonly #lossesByActor = new Supervisor(LOSSES_BY_ACTOR);
+  /** All that run, also those that are still loading. */
+  readonly #threads = new Set<ShardThread>();
   #spare: ShardThread | undefined;
   #cancelSpare: () => void = () => {};
   #seq = 0;
@@ -127,7 +129,6 @@ export class ShardedHost implements ActorHost {
       this.#shards.push(shard);
       void this.#house(shard, this.#newThread(), VACANT);
     }
-    this.#spare = this.#newThread();
   }
 
   get awake(): number {
@@ -190,13 +191,8 @@ export class ShardedHost implements ActorHost {
   async close(): Promise<void> {
     this.#closed = true;
     this.#cancelSpare();
-    await Promise.all([
-      this.#spare?.close(),
-      ...this.#shards.map(async (shard) => {
-        await shard.thread?.close();
-        this.#drop(shard, stopping());
-      }),
-    ]);
+    await Promise.all([...this.#threads].map((thread) => thread.close()));
+    for (const shard of this.#shards) this.#drop(shard, stopping());
   }
 
   /** For tests: ends a shard's thread as a crash would. */
@@ -236,7 +232,9 @@ export class ShardedHost implements ActorHost {
 
   #newThread(): ShardThread {
     const { parts, memory = MEMORY, setup } = this.#parts;
-    return new ShardThread({ parts, memory, setup, share: this.#share });
+    const thread = new ShardThread({ parts, memory, setup, share: this.#share });
+    this.#threads.add(thread);
+    return thread;
   }
 
   /**
@@ -308,6 +306,7 @@ export class ShardedHost implements ActorHost {
     if (this.#closed) return;
     const { log, clock, onLost, onReplaced } = this.#parts;
     const actor = thread.computing;
+    this.#threads.delete(thread);
     shard.thread = undefined;
     shard.held = [];
     shard.losses += 1;
