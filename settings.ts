@@ -17,10 +17,10 @@ export type { ListenUrl, SecretVariable } from './settings/kinds.ts';
 export type { Resolved } from './settings/reading.ts';
 export { configurationReference } from './settings/reference.ts';
 export { type Fault, faultLine, type Warning, warningLine } from './settings/report.ts';
-export { base64, digestIn } from './settings/signing-checks.ts';
+export { digestIn } from './settings/signing-checks.ts';
 export type { CertificateSettings, ProfileSettings } from './settings/signing-table.ts';
 export { type EnvironmentName, isSettingArgument, type Surroundings } from './settings/sources.ts';
-export { type InputSettings, KEYS, type Settings } from './settings/table.ts';
+export type { InputSettings, Settings } from './settings/table.ts';
 
 export type LoadedSettings = {
   readonly warnings: readonly Warning[];

@@ -1,4 +1,4 @@
-/** The public names of the actors: what the root files put together. `api.ts` is what HTTP may call. */
+/** The public names of the actors: what `service/` and `commands/` put together. `api.ts` is what HTTP may call. */
 export { createAuthorityTransport } from './adapters/authority-transport.ts';
 export { createRemotePortal } from './adapters/remote-portal/index.ts';
 export type { Batch, BatchOptions, BatchParts } from './batch.ts';
@@ -11,14 +11,12 @@ export { administrationOf } from './portal/administration-offline.ts';
 export type { Mailer } from './portal/mail-port.ts';
 export type { PortalOptions } from './portal/portal.ts';
 export { FIRST_APPLICATION, FIRST_MONITOR, FIRST_ORGANIZATION } from './portal/tenants-bootstrap.ts';
-export { type RemoteDocument, RemoteFailure, type RemotePortal, type RemoteStatus } from './ports.ts';
-export {
-  type LocalProfile,
-  type Profile,
-  Profiles,
-  type RemoteProfile,
-  type SigningChoices,
-  type TimestampSettings,
+export type {
+  LocalProfile,
+  Profile,
+  RemoteProfile,
+  SigningChoices,
+  TimestampSettings,
 } from './profiles.ts';
 export { Services, type ServicesOptions } from './services.ts';
 export { makeStorageFolders } from './storage-folders.ts';

@@ -1,3 +1,4 @@
+/** The public names of the signature engine: paths, bytes and keys in; signed files and verdicts out. */
 export { type AddAsicSignatureRequest, addAsicSignature } from './asic/add-signature.ts';
 export { type AugmentAsicRequest, augmentAsic } from './asic/augment.ts';
 export { type CounterSignAsicRequest, counterSignAsic } from './asic/counter-sign.ts';

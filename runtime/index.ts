@@ -28,7 +28,6 @@ export { seededIds, systemIds } from './ids.ts';
 export type { ActorReport, Inspector, KindReport } from './inspect.ts';
 export { checkMachine } from './machine-shape.ts';
 export { migrateStore } from './migrate.ts';
-export { TELL_EFFECT } from './outbox.ts';
 export type {
   ActorAddress,
   ActorEvent,
@@ -58,8 +57,7 @@ export {
   type ShardOptions,
 } from './runtime.ts';
 export type { ShardParts } from './shards/wire.ts';
-export { CREATED, firstStep, nextStep, type StepContext } from './step.ts';
-export { LONGEST_KEY_TEXT } from './store/keys.ts';
+export { firstStep, nextStep, type StepContext } from './step.ts';
 export { type LmdbOptions, openLmdbStore } from './store/lmdb.ts';
 export { backupLmdbStore } from './store/lmdb-backup.ts';
 export { openLmdbReader, type StoreReader } from './store/lmdb-reader.ts';

@@ -1,3 +1,4 @@
+/** The public names of the PDF layer: documents read as they stand, objects, and revisions appended to them. */
 export { type ByteSource, bufferSource } from './byte-source.ts';
 export { PdfDamage } from './damage.ts';
 export { openIntactPdf, PdfDocument, withPdf } from './document.ts';
