@@ -18,7 +18,7 @@ const LONG = [
   'crypto/validation/formats*',
   'service/{hard-conditions,profiles,levels,jobs-at-scale,soak,token,shards,shards-long}*',
   'portal/{uploads,webhooks}/kill*',
-  'portal/http/nonsense*',
+  'portal/http/{nonsense,xades-options-long}*',
   'portal/pages/*-makers*',
   'commands/{backup,doctor}*',
   'runtime/*-long*',
