@@ -3,7 +3,7 @@
  * nobody ever has to look at all actors. A step says how its actor moves; the store may write that when it likes, as
  * long as whoever reads these counters and rows finds every move. Pure.
  */
-import type { CensusPlace, Row, Step } from './ports.ts';
+import type { CensusPlace, Step, StoredActor } from './ports.ts';
 
 /** What the names of these counters begin with: `actors/<kind>/<version>/<state>`. */
 export const CENSUS_PREFIX = 'actors/';
@@ -21,23 +21,34 @@ export interface CensusLine {
   readonly count: number;
 }
 
-export function censusName(kind: string, { version, state }: CensusPlace): string {
-  return `${CENSUS_PREFIX}${kind}/${version}/${state}`;
+type Shape = Pick<StoredActor, 'version' | 'state'>;
+
+export function placeOf({ version, state }: Shape): CensusPlace {
+  return `${version}/${state}`;
+}
+
+export function censusName(kind: string, place: CensusPlace): string {
+  return `${CENSUS_PREFIX}${kind}/${place}`;
 }
 
 /** Key of an actor's row in `CENSUS_VIEW`; its value is null. */
-export function censusKey(kind: string, state: string, id: string): Row['key'] {
-  return [kind, state, id];
+export function censusKey(kind: string, place: CensusPlace, id: string): readonly string[] {
+  return [kind, stateIn(place), id];
+}
+
+/** Whether the rows of two places are the same. */
+export function sameState(one: CensusPlace | null, other: CensusPlace | null): boolean {
+  return one === other || (one !== null && other !== null && stateIn(one) === stateIn(other));
+}
+
+function stateIn(place: CensusPlace): string {
+  return place.slice(place.indexOf('/') + 1);
 }
 
 /** How the census moves with a step of one actor; a missing one was not, or is not any more. */
-export function moveOf(before: CensusPlace | undefined, after: CensusPlace | undefined): Step['moved'] {
+export function moveOf(before: Shape | undefined, after: Shape | undefined): Step['moved'] {
   if (before?.state === after?.state && before?.version === after?.version) return null;
-  return { from: placeOf(before), to: placeOf(after) };
-}
-
-function placeOf(actor: CensusPlace | undefined): CensusPlace | null {
-  return actor === undefined ? null : { version: actor.version, state: actor.state };
+  return { from: before ? placeOf(before) : null, to: after ? placeOf(after) : null };
 }
 
 /** Reads the counters whose names begin with `CENSUS_PREFIX`. */

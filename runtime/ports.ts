@@ -83,12 +83,8 @@ export interface Row {
   readonly value: Json;
 }
 
-/** Where an actor is counted in the census. */
-export interface CensusPlace {
-  /** Of the machine that wrote the state. */
-  readonly version: number;
-  readonly state: string;
-}
+/** Where an actor is counted in the census: `<version of its machine>/<state>`. */
+export type CensusPlace = string;
 
 /** Everything one step decided. Stored as one unit or not at all. */
 export interface Step {

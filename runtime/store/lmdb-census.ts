@@ -7,7 +7,7 @@
  * and where the rows have them; where they are is told by the actors themselves. The note goes with the transaction that
  * writes the rows.
  */
-import { CENSUS_VIEW, censusKey, censusName } from '../census.ts';
+import { CENSUS_VIEW, censusKey, censusName, placeOf, sameState } from '../census.ts';
 import type { CensusPlace, StoredActor } from '../ports.ts';
 import { AFTER_ALL_TEXT } from './keys.ts';
 import { type Move, writeCounters } from './lmdb-changes.ts';
@@ -49,7 +49,7 @@ export class Census {
       const name = move.actor.join('/');
       const known = moved.get(name) ?? this.#moves.get(name);
       if (known === undefined) fresh.push(name);
-      moved.set(name, known === undefined ? move : { ...known, to: move.to });
+      moved.set(name, known === undefined ? move : { actor: move.actor, from: known.from, to: move.to });
     }
     let left = this.#moves.size + fresh.length;
     let notes = 0;
@@ -68,7 +68,7 @@ export class Census {
     );
     const note = settle || fresh.length === 0 ? undefined : this.#note(fresh, moved);
     return () => {
-      this.#notes = this.#notes.slice(notes);
+      if (notes > 0) this.#notes = this.#notes.slice(notes);
       if (note !== undefined) this.#notes.push(note);
       for (const [name, move] of moved) this.#moves.set(name, move);
       for (const name of settled) this.#moves.delete(name);
@@ -92,7 +92,7 @@ export function settleLeft(tables: Tables): void {
     for (const key of keys) {
       const moves = (JSON.parse(tables.meta.get(key) ?? '[]') as Noted[]).map(([actor, from]): Move => {
         const value = tables.actors.get(actor);
-        return { actor, from, to: value === undefined ? null : (JSON.parse(value) as StoredActor) };
+        return { actor, from, to: value === undefined ? null : placeOf(JSON.parse(value) as StoredActor) };
       });
       writeMoves(tables, moves);
       void tables.meta.remove(key);
@@ -107,9 +107,9 @@ function writeMoves({ rows, counters }: Tables, moves: readonly Move[]): void {
     const [kind, id] = actor.map(String) as [string, string];
     if (from !== null) count(censusName(kind, from), -1);
     if (to !== null) count(censusName(kind, to), 1);
-    if (from?.state === to?.state) continue;
-    if (from !== null) void rows.remove([CENSUS_VIEW, ...censusKey(kind, from.state, id)]);
-    if (to !== null) void rows.put([CENSUS_VIEW, ...censusKey(kind, to.state, id)], 'null');
+    if (sameState(from, to)) continue;
+    if (from !== null) void rows.remove([CENSUS_VIEW, ...censusKey(kind, from, id)]);
+    if (to !== null) void rows.put([CENSUS_VIEW, ...censusKey(kind, to, id)], 'null');
   }
   writeCounters(counters, counted);
 }

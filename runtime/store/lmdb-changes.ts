@@ -87,7 +87,7 @@ export function write(
   }
   for (const name of plan.take ?? NONE) void tables.names.put([name], holderValue(own));
   for (const name in plan.counters) gathered.count(name, plan.counters[name] ?? 0);
-  if (plan.moved) gathered.moves.push({ actor: own, ...plan.moved });
+  if (plan.moved) gathered.moves.push({ actor: own, from: plan.moved[0], to: plan.moved[1] });
 }
 
 function removeActor(tables: Tables, own: Key): void {

@@ -3,7 +3,7 @@
  * which keys, the others are the values, already as they will be stored, so that the writing thread neither parses nor
  * encodes them. JSON holds no line breaks, so nothing need be escaped.
  */
-import type { EffectKey, Millis, Revision, Step, StoredEffect } from '../ports.ts';
+import type { CensusPlace, EffectKey, Millis, Revision, Step, StoredEffect } from '../ports.ts';
 import type { EffectValue, Key } from './lmdb-tables.ts';
 
 /** What is to be done; left out is what a step does not do. Lists of keys stand for values in the lines below. */
@@ -24,7 +24,7 @@ export interface StepPlan {
   readonly take?: readonly string[] | undefined;
   readonly release?: readonly string[] | undefined;
   readonly counters?: Step['counters'] | undefined;
-  readonly moved?: Step['moved'] | undefined;
+  readonly moved?: readonly [from: CensusPlace | null, to: CensusPlace | null] | undefined;
   readonly call?: Step['call'];
 }
 
@@ -60,7 +60,7 @@ export function planStep(step: Step): PlannedStep {
     take: some(names.take, (name) => name),
     release: some(names.release, (name) => name),
     counters,
-    moved: moved ?? undefined,
+    moved: moved === null ? undefined : [moved.from, moved.to],
     call: step.call,
   };
   return { plan, values };
@@ -104,7 +104,7 @@ export function stepOfText(text: string): Step {
     },
     names: { take: plan.take ?? [], release: plan.release ?? [] },
     counters: plan.counters ?? {},
-    moved: plan.moved ?? null,
+    moved: plan.moved ? { from: plan.moved[0], to: plan.moved[1] } : null,
     ...(plan.ends && { ends: true }),
     ...(plan.call !== undefined && { call: plan.call }),
   };

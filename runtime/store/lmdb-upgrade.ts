@@ -4,6 +4,7 @@ import {
   CENSUS_VIEW,
   censusKey,
   censusName,
+  placeOf,
   STOPPED_PREFIX,
   STOPPED_VIEW,
 } from '../census.ts';
@@ -23,8 +24,9 @@ export function upgradeTables(tables: Tables): void {
     for (const { value } of tables.actors.getRange()) {
       const actor = JSON.parse(value) as StoredActor;
       const { kind, id } = actor.address;
-      count(censusName(kind, actor));
-      void tables.rows.put([CENSUS_VIEW, ...censusKey(kind, actor.state, id)], 'null');
+      const place = placeOf(actor);
+      count(censusName(kind, place));
+      void tables.rows.put([CENSUS_VIEW, ...censusKey(kind, place, id)], 'null');
       if (actor.stopped === null) continue;
       count(STOPPED_PREFIX + kind);
       void tables.rows.put([STOPPED_VIEW, kind, id], JSON.stringify(actor.stopped));

@@ -125,10 +125,10 @@ export class MemoryStore implements ActorStore {
     const rows = this.#view(CENSUS_VIEW);
     if (from !== null) {
       this.#count(censusName(kind, from), -1);
-      rows.delete(JSON.stringify(censusKey(kind, from.state, id)));
+      rows.delete(JSON.stringify(censusKey(kind, from, id)));
     }
     if (to !== null) {
-      const key = censusKey(kind, to.state, id);
+      const key = censusKey(kind, to, id);
       this.#count(censusName(kind, to), 1);
       rows.set(JSON.stringify(key), { view: CENSUS_VIEW, key, value: null });
     }

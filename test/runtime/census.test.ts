@@ -1,5 +1,6 @@
 /** The census on disk, written late: what its notes are worth. */
 import test from 'ava';
+import { placeOf } from '../../runtime/census.ts';
 import { seededIds } from '../../runtime/index.ts';
 import { Census, settleLeft } from '../../runtime/store/lmdb-census.ts';
 import type { Move } from '../../runtime/store/lmdb-changes.ts';
@@ -9,7 +10,12 @@ import { folderFor } from './folder.ts';
 
 const STATES = ['Queued', 'Processing', 'Completed'];
 
-type Places = Map<string, Exclude<Move['to'], null>>;
+type Places = Map<string, { readonly version: number; readonly state: string }>;
+
+const placeIn = (places: Places, id: string): Move['to'] => {
+  const found = places.get(id);
+  return found ? placeOf(found) : null;
+};
 
 /** What rows and counters should say, and what they say. */
 function told(tables: Tables, places: Places) {
@@ -43,18 +49,20 @@ test('no crash and no failed transaction makes the census differ from a count of
     for (let n = roll(8); n > 0; n -= 1) {
       const id = `j/${roll(60)}`;
       const to = roll(5) === 0 ? null : { version: 1 + roll(2), state: STATES[roll(3)] ?? '' };
-      moves.push({ actor: ['job', id], from: next.get(id) ?? null, to });
+      const from = placeIn(next, id);
       if (to === null) next.delete(id);
       else next.set(id, to);
+      moves.push({ actor: ['job', id], from, to: placeIn(next, id) });
     }
     const fails = roll(6) === 0;
     const settles = roll(12) === 0;
     try {
       let committed = (): void => {};
       transact(tables, () => {
-        for (const { actor, to } of moves) {
-          if (to === null) void tables.actors.remove(actor);
-          else void tables.actors.put(actor, JSON.stringify(to), 1);
+        for (const { actor } of moves) {
+          const place = next.get(String(actor[1]));
+          if (place === undefined) void tables.actors.remove(actor);
+          else void tables.actors.put(actor, JSON.stringify(place), 1);
         }
         committed = census.write(moves, settles);
         if (fails) throw new Error('the disk is full');
@@ -92,8 +100,8 @@ test('moves of many actors are not kept for ever, and an actor that goes to and 
     });
     committed();
   };
-  const queued = { version: 1, state: 'Queued' };
-  const done = { version: 1, state: 'Done' };
+  const queued = '1/Queued';
+  const done = '1/Done';
   for (let turn = 0; turn < 50; turn += 1) {
     move(1, turn === 0 ? null : done, queued);
     move(1, queued, done);

@@ -261,7 +261,7 @@ test('mails are listed by state, those of a store that was written before too, a
     rows: { put: [], remove: [row] },
     names: { take: [], release: [] },
     counters: {},
-    moved: { from: { version: 2, state: 'Sent' }, to: { version: 1, state: 'Sent' } },
+    moved: { from: '2/Sent', to: '1/Sent' },
   });
   t.deepEqual((await before.mails.newest({ status: 'Sent', limit: 9, offset: 0 })).items, []);
   await migrateStore(store, [mailDefinition, stubDocument], { info() {} });
