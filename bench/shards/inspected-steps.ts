@@ -1,8 +1,8 @@
 /**
- * A process of its own that steps actors for a while and prints what a step cost, as JSON. With `without-inspection.js` loaded
- * before it, nothing is done that only lets operators look at actors.
+ * A process of its own that steps actors for as long as it is told and answers what a step cost. With
+ * `without-inspection.js` loaded before it, nothing is done that only lets operators look at actors.
  *
- * node dist/bench/shards/inspected-steps.js <folder> <event> <seconds>
+ * node dist/bench/shards/inspected-steps.js <folder> <event>, with a channel: `Order` in, `StepCost` out; ends with the channel
  */
 import { createRuntime, openLmdbStore, systemClock, systemIds } from '../../runtime/index.ts';
 import { benched } from './actors.ts';
@@ -10,13 +10,17 @@ import { benched } from './actors.ts';
 const ACTORS = 2000;
 const IN_FLIGHT = 64;
 
-export interface StepCost {
-  /** Microseconds of the whole process's processor time for one step. */
-  readonly micros: number;
-  readonly perSecond: number;
+export interface Order {
+  readonly millis: number;
 }
 
-const [, , folder = '', type = '', seconds = '1'] = process.argv;
+export interface StepCost {
+  /** Microseconds of the processor time of the whole process, all its threads, for one step. */
+  readonly micros: number;
+  readonly steps: number;
+}
+
+const [, , folder = '', type = ''] = process.argv;
 const store = openLmdbStore({ folder });
 const quiet = (): void => {};
 const { system, stop } = createRuntime({
@@ -30,24 +34,31 @@ const { system, stop } = createRuntime({
 const address = (n: number) => ({ kind: 'benched', id: `b${n}` });
 await Promise.all(Array.from({ length: ACTORS }, (_, n) => system.create(address(n), {})));
 let next = 0;
-let steps = 0;
-const lane = async (until: number): Promise<void> => {
-  while (performance.now() < until) {
-    const outcome = await system.tell(address(next++ % ACTORS), { type });
-    if (!outcome.accepted) throw new Error(outcome.because);
-    steps += 1;
-  }
-};
-const lanes = (millis: number) =>
-  Promise.all(Array.from({ length: IN_FLIGHT }, () => lane(performance.now() + millis)));
-await lanes(Number(seconds) * 400);
-steps = 0;
-const cpu = process.cpuUsage();
-const start = performance.now();
-await lanes(Number(seconds) * 1000);
-const taken = performance.now() - start;
-const { user, system: kernel } = process.cpuUsage(cpu);
-await stop();
-await store.close();
-const cost: StepCost = { micros: (user + kernel) / steps, perSecond: (steps / taken) * 1000 };
-console.log(JSON.stringify(cost));
+
+async function steps(millis: number): Promise<number> {
+  const until = performance.now() + millis;
+  let done = 0;
+  const lane = async (): Promise<void> => {
+    while (performance.now() < until) {
+      const outcome = await system.tell(address(next++ % ACTORS), { type });
+      if (!outcome.accepted) throw new Error(outcome.because);
+      done += 1;
+    }
+  };
+  await Promise.all(Array.from({ length: IN_FLIGHT }, lane));
+  // What the steps have left to be written is part of what they cost.
+  await store.flushed();
+  return done;
+}
+
+process.on('message', async ({ millis }: Order) => {
+  const before = process.cpuUsage();
+  const done = await steps(millis);
+  const { user, system: kernel } = process.cpuUsage(before);
+  process.send?.({ micros: (user + kernel) / done, steps: done } satisfies StepCost);
+});
+process.once('disconnect', async () => {
+  await stop();
+  await store.close();
+});
+process.send?.('ready');
