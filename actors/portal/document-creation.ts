@@ -11,9 +11,8 @@ import type { JobOrder } from '../job-order.ts';
 import type { CreateDocuments, CreatedDocument, PortalFolders, Tenant } from './api.ts';
 import './document-faults.ts';
 import { type DocumentFiles, MOST_DOCUMENTS, type PreparedFile } from './document-files.ts';
-import { documentAddress } from './document-index.ts';
+import { documentAddress, seededId } from './document-index.ts';
 import { notifiedEmails, type PlanParts, planActions, planObservers } from './document-plans.ts';
-import { derivedId } from './effect-ids.ts';
 
 const DAY = 86_400_000;
 /** Ours. */
@@ -236,11 +235,6 @@ export class DocumentCreation {
     if (there === undefined) throw new PortalRefusal('ServiceBusy');
     return there.context as DocumentContext;
   }
-}
-
-/** Of the document that is made from file `index` of the request with this seed. */
-export function seededId(seed: string, index: number): DocumentId {
-  return derivedId('document', seed, index) as DocumentId;
 }
 
 /** The end of the day, UTC. Source: portal-gaps §5, `expirationDate`. */

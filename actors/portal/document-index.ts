@@ -24,6 +24,7 @@ import type { DocumentId, Millis, OrganizationId } from '../../machines/ids.ts';
 import type { BlobRef, DocumentStatus, Participant } from '../../machines/portal-words.ts';
 import type { ActorAddress, ActorDefinition, Row } from '../../runtime/index.ts';
 import { blobCounters } from './blobs.ts';
+import { derivedId } from './effect-ids.ts';
 
 export const DOCUMENT = 'document';
 
@@ -93,6 +94,11 @@ export interface StuckFacts {
 
 export function documentAddress(id: DocumentId): ActorAddress {
   return { kind: DOCUMENT, id };
+}
+
+/** Of the document that is made from file `index` of the request with this seed. */
+export function seededId(seed: string, index: number): DocumentId {
+  return derivedId('document', seed, index) as DocumentId;
 }
 
 /** Unique name of a validation key. @param key folded: `foldedKey` */
