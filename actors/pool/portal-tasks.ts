@@ -148,6 +148,15 @@ export interface DescribeTask extends AboutDocument {
   readonly at: number;
 }
 
+/** Reads the first sheet of a spreadsheet. */
+export interface SheetTask extends AboutDocument {
+  readonly task: 'portal.sheet';
+  readonly path: string;
+  /** Rows after these are left out, and columns but one. */
+  readonly mostRows: number;
+  readonly mostColumns: number;
+}
+
 /** Sets a text on pages. */
 export interface TypesetTask extends AboutDocument {
   readonly task: 'portal.typeset';
@@ -177,6 +186,7 @@ export type PortalTask =
   | MergeTask
   | DescribeTask
   | RenderTask
+  | SheetTask
   | TypesetTask;
 
 /** A verdict for people, of the shape of portal-gaps §17. */
@@ -189,6 +199,7 @@ export interface CertificateVerdict {
 
 export interface PortalResults {
   readonly 'portal.typeset': Readonly<Record<string, never>>;
+  readonly 'portal.sheet': { readonly rows: readonly (readonly string[])[] };
   readonly 'portal.seal': {
     readonly output: BlobRef;
     /** Of the profile, lower-case hex SHA-256. */

@@ -1,6 +1,6 @@
 /**
- * The table documents are generated from: CSV (RFC 4180; also with semicolons or tabs, as spreadsheets write it), or a
- * JSON list of flat objects. The first line names the columns.
+ * The table documents are generated from: CSV (RFC 4180; also with semicolons or tabs, as spreadsheets write it), a
+ * JSON list of flat objects, or lines that were read from a spreadsheet. The first line names the columns.
  */
 import { PortalRefusal } from '../../machines/portal-refusals.ts';
 
@@ -14,8 +14,8 @@ export interface DataTable {
 }
 
 /** Documents of one generation; ours. */
-const MOST_ROWS = 1_000;
-const MOST_COLUMNS = 200;
+export const MOST_ROWS = 1_000;
+export const MOST_COLUMNS = 200;
 /** Characters of one cell. */
 const LONGEST_CELL = 10_000;
 
@@ -30,9 +30,13 @@ export function readTable(
   file: { readonly name: string; readonly contentType: string },
 ): DataTable {
   const text = decodedText(bytes);
-  if (text === undefined) throw invalid('The data file is no text. CSV and JSON are read.');
+  if (text === undefined) throw invalid('The data file is no text. CSV, JSON and XLSX are read.');
   const isJson = /json$/i.test(file.contentType) || /\.json$/i.test(file.name);
-  const lines = isJson ? jsonLines(text) : csvLines(text);
+  return tableOf(isJson ? jsonLines(text) : csvLines(text));
+}
+
+/** Refusals: as `readTable`. */
+export function tableOf(lines: readonly (readonly string[])[]): DataTable {
   const [head = [], ...body] = lines;
   const columns = head.map(columnName);
   if (columns.length === 0 || columns.some((name) => name === '')) throw invalid('A column has no name.');

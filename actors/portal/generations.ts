@@ -18,11 +18,13 @@ import {
 import { parsePortalId } from '../../machines/ids.ts';
 import { PortalRefusal } from '../../machines/portal-refusals.ts';
 import type { ActorDefinition, ActorStore, ActorSystem, Clock, Ids, Json } from '../../runtime/index.ts';
+import type { SigningPool } from '../pool/pool.ts';
 import type { CreateDocuments, GenerateDocuments, GenerationView, PortalGenerations, Tenant } from './api.ts';
 import { type Blobs, blobCounters } from './blobs.ts';
 import type { DocumentCreation } from './document-creation.ts';
 import { derivedId } from './effect-ids.ts';
-import { type DataRow, invalid, readTable } from './generation-data.ts';
+import { type DataRow, invalid } from './generation-data.ts';
+import { readData } from './generation-files.ts';
 import {
   filledIn,
   filledLength,
@@ -77,6 +79,8 @@ export interface GenerationsParts {
   readonly clock: Pick<Clock, 'now'>;
   readonly ids: Pick<Ids, 'uuid'>;
   readonly blobs: Blobs;
+  /** Reads spreadsheets. */
+  readonly pool: Pick<SigningPool, 'run'>;
   readonly uploads: Pick<Uploads, 'findUpload'>;
   readonly creation: Pick<DocumentCreation, 'assertPossible' | 'folder'>;
 }
@@ -89,16 +93,16 @@ export class Generations implements PortalGenerations {
   }
 
   async create(tenant: Tenant, request: GenerateDocuments, seed?: string): Promise<GenerationView> {
-    const { system, clock, ids, creation } = this.#parts;
+    const { system, clock, ids, blobs, creation } = this.#parts;
     const { templateFile, dataFile, folderId, newFolderName, type, ...rest } = request;
     // As it is stored: without what is not there.
     const wanted = JSON.parse(JSON.stringify(rest)) as GenerationInput['wanted'];
     const id = seed === undefined ? ids.uuid() : derivedId('generation', seed);
     if (seed !== undefined && (await this.#find(tenant, id)) !== undefined) return this.get(tenant, id);
-    const [template, templateBytes] = await this.#file(tenant, templateFile, LARGEST_TEXT);
-    const [data, dataBytes] = await this.#file(tenant, dataFile, LARGEST_TABLE);
-    const { text } = readTemplate(templateBytes, template);
-    const { columns, rows } = readTable(dataBytes, data);
+    const template = await this.#file(tenant, templateFile, LARGEST_TEXT);
+    const data = await this.#file(tenant, dataFile, LARGEST_TABLE);
+    const { text } = readTemplate(await readFile(blobs.pathOf(template.blob)), template);
+    const { columns, rows } = await readData(data, id, this.#parts);
     const base: GenerationInput = {
       organization: { id: tenant.organization.id, name: tenant.organization.name },
       createdBy: { id: tenant.application.id, type: 'Application', name: tenant.application.name },
@@ -153,13 +157,13 @@ export class Generations implements PortalGenerations {
     { organization }: Tenant,
     { id, ...given }: GenerateDocuments['dataFile'],
     largest: number,
-  ): Promise<[file: GenerationFile, bytes: Buffer]> {
-    const { uploads, blobs } = this.#parts;
+  ): Promise<GenerationFile> {
+    const { uploads } = this.#parts;
     const { blob } = await uploads.findUpload(organization.id, id);
     const name = cleanName(given.name);
     const contentType = cleanContentType(given.contentType);
     if (blob.length > largest) throw invalid(`The file ${name} has more than ${largest} bytes.`);
-    return [{ name, contentType, blob }, await readFile(blobs.pathOf(blob))];
+    return { name, contentType, blob };
   }
 
   /** Every row is looked at before the first document is made. */

@@ -267,7 +267,7 @@ export class Portal implements PortalService, HostedService {
           sweeping,
           validation: new Validation({ documents: directory, described, uploads }),
           savedFlows: new SavedFlowService({ system: actors, store, clock, ids }),
-          generations: new Generations({ system: actors, store, clock, ids, blobs, uploads, creation }),
+          generations: new Generations({ system: actors, store, clock, ids, blobs, pool, uploads, creation }),
           marksSessions: new MarksSessionService({
             ...{ system: actors, clock, ids, uploads, tenants },
             get publicUrl() {

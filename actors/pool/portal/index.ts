@@ -6,6 +6,7 @@ import { describe } from './describe.ts';
 import { finish } from './finish.ts';
 import { inspect } from './inspect.ts';
 import { merge } from './merge.ts';
+import { readSheet } from './read-sheet.ts';
 import { render } from './render.ts';
 import { seal } from './seal.ts';
 import type { PortalThread } from './thread.ts';
@@ -27,6 +28,7 @@ const PERFORM: {
   'portal.describe': describe,
   'portal.merge': merge,
   'portal.render': render,
+  'portal.sheet': readSheet,
   'portal.typeset': typeset,
 };
 

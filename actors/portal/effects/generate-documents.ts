@@ -23,7 +23,8 @@ import type { Tenant } from '../api.ts';
 import type { Blobs } from '../blobs.ts';
 import type { DocumentCreation } from '../document-creation.ts';
 import { inAscii } from '../document-files.ts';
-import { type DataRow, readTable } from '../generation-data.ts';
+import type { DataRow } from '../generation-data.ts';
+import { readData } from '../generation-files.ts';
 import { filledText, readTemplate, type Template } from '../generation-template.ts';
 import { documentSeed, wantedOf } from '../generations.ts';
 import type { Uploads } from '../uploads.ts';
@@ -52,10 +53,10 @@ export function generateDocumentsHandler(
       const found = await parts.system().read(actor);
       if (found === undefined) throw new Fatal('internal', 'The generation is missing.');
       const context = found.context as GenerationContext;
-      const read = (file: GenerationContext['data']) => readFile(parts.blobs.pathOf(file.blob));
       try {
-        const template = readTemplate(await read(context.template), context.template);
-        const { rows } = readTable(await read(context.data), context.data);
+        const text = await readFile(parts.blobs.pathOf(context.template.blob));
+        const template = readTemplate(text, context.template);
+        const { rows } = await readData(context.data, actor.id, parts);
         for (let from = 0; from < rows.length; from += PIECE) {
           if (signal.aborted) throw new Retryable('stopping', 'The service stops; the rest is made later.');
           const piece = rows.slice(from, from + PIECE);

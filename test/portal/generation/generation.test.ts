@@ -3,7 +3,9 @@ import { randomUUID } from 'node:crypto';
 import { mkdtemp, readFile, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { deflateRawSync } from 'node:zlib';
 import test from 'ava';
+import exceljs from 'exceljs';
 import type { GenerateDocuments, GenerationView, Tenant } from '../../../actors/portal/api.ts';
 import { systemClock } from '../../../runtime/index.ts';
 import { requireTool, runTool } from '../../verifiers/index.ts';
@@ -29,7 +31,7 @@ async function wanted(
     dataType = 'text/csv',
     ...more
   }: {
-    readonly data?: string;
+    readonly data?: string | Buffer;
     readonly template?: string;
     readonly name?: string;
     readonly templateType?: string;
@@ -42,7 +44,7 @@ async function wanted(
   };
   return {
     flowActions: FLOW,
-    dataFile: await file(Buffer.from(data), 'people.csv', dataType),
+    dataFile: await file(typeof data === 'string' ? Buffer.from(data) : data, 'people.csv', dataType),
     templateFile: await file(Buffer.from(template), name, templateType),
     ...more,
   };
@@ -134,6 +136,121 @@ test.serial('a template in markup stays markup, with what is filled in escaped',
   const { path } = await room.portal.documents.content(room.tenant, made.id, 'Original');
   t.is(await readFile(path, 'utf8'), '<p>A &lt;&amp;&gt; B</p>');
 });
+
+const SHEET = 'application/vnd.openxmlformats-officedocument.spreadsheetml.sheet';
+
+async function sheetOf(rows: readonly (readonly exceljs.CellValue[])[]): Promise<Buffer> {
+  const workbook = new exceljs.Workbook();
+  for (const row of rows) (workbook.worksheets[0] ?? workbook.addWorksheet('People')).addRow([...row]);
+  workbook.addWorksheet('Notes').addRow(['not read']);
+  return Buffer.from(await workbook.xlsx.writeBuffer());
+}
+
+/** An archive of one file, packed. */
+function archiveOf(content: Buffer): Buffer {
+  const packed = deflateRawSync(content);
+  const name = Buffer.from('xl/sharedStrings.xml');
+  const local = Buffer.alloc(30);
+  const entry = Buffer.alloc(46);
+  const end = Buffer.alloc(22);
+  local.writeUInt32LE(0x04034b50, 0);
+  entry.writeUInt32LE(0x02014b50, 0);
+  for (const [header, at] of [
+    [local, 8],
+    [entry, 10],
+  ] as const) {
+    header.writeUInt16LE(8, at);
+    header.writeUInt32LE(packed.length, at + 10);
+    // What it says of itself is little.
+    header.writeUInt32LE(10, at + 14);
+    header.writeUInt16LE(name.length, at + 18);
+  }
+  end.writeUInt32LE(0x06054b50, 0);
+  end.writeUInt32LE(local.length + name.length + packed.length, 16);
+  return Buffer.concat([local, name, packed, entry, name, end]);
+}
+
+test.serial(
+  'a spreadsheet is a table: its first sheet, what formulas gave, and days as they are written',
+  async (t) => {
+    const room = await flowRoom(t);
+    const data = await sheetOf([
+      ['Name', 'E-Mail', 'Number', 'Day', 'Hour', 'Sum'],
+      [
+        { richText: [{ text: 'Ana ' }, { text: 'Lima' }] },
+        { text: 'ana@example.org', hyperlink: 'mailto:ana@example.org' },
+        39053344705,
+        new Date(Date.UTC(2030, 0, 31)),
+        new Date(Date.UTC(2030, 0, 31, 9, 30)),
+        { formula: '1+1', result: 2 },
+      ],
+      [],
+      ['Bo', 'bo@example.org', '2', null, '', true],
+    ]);
+    const template = '{{day}}|{{hour}}|{{sum}}';
+    const request = await wanted(room, {
+      data,
+      template,
+      dataType: SHEET,
+      templateType: 'text/x-any',
+      name: '{{name}}.any',
+    });
+    const { id } = await room.portal.generations.create(room.tenant, request);
+    await until(room, id, 'WaitingSignatures');
+    const made = await documents(room);
+    t.deepEqual(
+      made.map(({ name, flowActions }) => [
+        name,
+        flowActions[0]?.user?.email,
+        flowActions[0]?.user?.identifier,
+      ]),
+      [
+        ['Ana Lima', 'ana@example.org', '39053344705'],
+        ['Bo', 'bo@example.org', '2'],
+      ],
+    );
+    const texts = await Promise.all(
+      made.map(async (one) => {
+        const { path } = await room.portal.documents.content(room.tenant, one.id, 'Original');
+        return readFile(path, 'utf8');
+      }),
+    );
+    t.deepEqual(texts, ['2030-01-31|2030-01-31T09:30:00|2', '||true']);
+  },
+);
+
+test.serial(
+  'a spreadsheet that cannot be read, or is made to fill the memory, is refused with the reason',
+  async (t) => {
+    const room = await flowRoom(t);
+    const head = ['Name', 'E-Mail', 'Number'];
+    const good = await sheetOf([head, ['Ana', 'ana@example.org', 1]]);
+    for (const [data, code, said] of [
+      [Buffer.from('Name,E-Mail'), 'InvalidGenerationFile', /no spreadsheet/],
+      [good.subarray(0, good.length - 30), 'InvalidGenerationFile', /no spreadsheet/],
+      [
+        Buffer.concat([good.subarray(0, 40), Buffer.alloc(200), good.subarray(240)]),
+        'InvalidGenerationFile',
+        /damaged/,
+      ],
+      [archiveOf(Buffer.from('nothing of a sheet')), 'InvalidGenerationFile', /no sheet|cannot be read/],
+      [archiveOf(Buffer.alloc(64 * 1024 * 1024, ' ')), 'InvalidGenerationFile', /unpacks to more than/],
+      [await sheetOf([head, ['Ana', { error: '#N/A' }, 1]]), 'InvalidGenerationFile', /B2 holds an error/],
+      [await sheetOf([head, ['Ana', 'ana@example.org', 1, 'more']]), 'InvalidGenerationFile', /more cells/],
+      [
+        await sheetOf([head, ...Array.from({ length: 1001 }, () => ['A', 'a@example.org', 1])]),
+        'LimitExceeded',
+        /1000/,
+      ],
+    ] as const) {
+      const request = await wanted(room, { data, dataType: SHEET });
+      const error = await t.throwsAsync(room.portal.generations.create(room.tenant, request));
+      t.like(error, { code });
+      t.regex(error?.message ?? '', said);
+    }
+    t.is((await documents(room)).length, 0);
+  },
+);
 
 test.serial('a row without a column has nothing there, whatever the column is called', async (t) => {
   const room = await flowRoom(t);
