@@ -4,7 +4,13 @@ import { DS } from './identifiers.ts';
 import { hashOf } from './validation/algorithms.ts';
 import { DataFault, type DataRoom, digestData, findData } from './validation/reference-data.ts';
 import { type ReferenceForm, readReference, targetOf } from './validation/references.ts';
-import { attributeOf, childrenNamed, FormFault, type SignatureNode } from './validation/signature-node.ts';
+import {
+  attributeOf,
+  childrenNamed,
+  FormFault,
+  holds,
+  type SignatureNode,
+} from './validation/signature-node.ts';
 
 /** Lower-case hex SHA-256, and bytes. */
 export interface ExpectedContent {
@@ -31,6 +37,7 @@ export function holdsContent(
     const resume = openedFor(utf8, signature);
     return (
       resume !== undefined &&
+      (resume === root.end || isSignedUpTo(room, signature, resume)) &&
       digestsTo(expected, [
         document.subarray(0, decoded.toOriginal(signature.start - 1)),
         decoded.encode('/>'),
@@ -62,22 +69,39 @@ function openedFor(utf8: Buffer, { start, end }: SignatureNode): number | undefi
 const GREATER = 0x3e;
 const END_OPEN = Buffer.from('</');
 
+/** Only what is signed is ever opened: anywhere else, somebody has moved the signature. */
+function isSignedUpTo(room: DataRoom, signature: SignatureNode, end: number): boolean {
+  return referencesOf(signature).some((node) =>
+    readable(() => {
+      const data = findData(room, readReference(node));
+      return data.kind === 'element' && data.place.end === end && holds(data.place, signature);
+    }),
+  );
+}
+
+function referencesOf(signature: SignatureNode): SignatureNode[] {
+  return childrenNamed(signature, DS, 'SignedInfo').flatMap((info) => childrenNamed(info, DS, 'Reference'));
+}
+
+/** False for a reference that can't be read. */
+function readable(test: () => boolean): boolean {
+  try {
+    return test();
+  } catch (error) {
+    if (error instanceof DataFault || error instanceof FormFault) return false;
+    throw error;
+  }
+}
+
 /** Files that are in the signature as Base64, or beside it: their bytes are what the reference is over. */
 function referencesTo(room: DataRoom, signature: SignatureNode, expected: ExpectedContent): boolean {
   const sha256 = Buffer.from(expected.sha256, 'hex');
-  const references = childrenNamed(signature, DS, 'SignedInfo').flatMap((info) =>
-    childrenNamed(info, DS, 'Reference'),
-  );
+  const references = referencesOf(signature);
   const outside = references.filter((node) => targetOf(attributeOf(node, 'URI')).kind === 'outside');
   // Only one missing file can be told by its digest; of several, the others would go unseen.
-  return references.some((node) => {
-    try {
-      return coversBytes(room, signature, readReference(node), sha256, outside.length === 1);
-    } catch (error) {
-      if (error instanceof DataFault || error instanceof FormFault) return false;
-      throw error;
-    }
-  });
+  return references.some((node) =>
+    readable(() => coversBytes(room, signature, readReference(node), sha256, outside.length === 1)),
+  );
 }
 
 function coversBytes(
