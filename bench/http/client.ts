@@ -148,7 +148,10 @@ class Answers {
   /** The status, once head and body are there. */
   whole(piece: Buffer): number | undefined {
     const bytes = this.#kept === undefined ? piece : Buffer.concat([this.#kept, piece]);
-    if (bytes.length === this.#length && statusOf(bytes) === this.#status) return this.#status;
+    if (bytes.length === this.#length && statusOf(bytes) === this.#status) {
+      this.#kept = undefined;
+      return this.#status;
+    }
     const length = lengthOf(bytes);
     this.#kept = length === undefined || bytes.length < length ? bytes : undefined;
     if (this.#kept !== undefined) return undefined;
