@@ -41,7 +41,7 @@ const UNTOUCHED: WidgetPlace = { page: undefined, entries: [] };
 
 /**
  * The widget of a field that is there already; for an invisible signature it stays as it is.
- * @param existing undefined when the field has none
+ * @param field `widget` is undefined when it has none
  * @throws {CryptoError} as `placeWidget`
  */
 export function placeFieldWidget(
