@@ -711,6 +711,8 @@ export interface WebhookView {
   readonly authType: WebhookAuthType;
   readonly isSigned: boolean;
   readonly isDisabled: boolean;
+  /** A sentence; null = it is called. */
+  readonly disabledReason: string | null;
 }
 
 export interface DeliveryView {

@@ -1,5 +1,5 @@
 /** Tells a document something, and says why when it does not want it. */
-import type { DocumentMessage } from '../../machines/document-context.ts';
+import type { DocumentMessage, DocumentState } from '../../machines/document-context.ts';
 import type { DocumentId } from '../../machines/ids.ts';
 import { PortalRefusal, type PortalRefusalCode } from '../../machines/portal-refusals.ts';
 import type { ActorSystem, StepOutcome } from '../../runtime/index.ts';
@@ -46,12 +46,24 @@ export function refusalOf(
 }
 
 /** Source: portal-gaps §8. */
-export function cannotCancel({ state }: DocumentActor): PortalRefusalCode {
-  if (state === 'Canceled') return 'DocumentAlreadyCanceled';
-  if (state === 'Expired') return 'CannotCancelExpiredDocument';
-  return 'InvalidDocumentStatus';
+export function cannotCancel(document: DocumentActor): PortalRefusalCode | PortalRefusal {
+  if (document.state === 'Canceled') return 'DocumentAlreadyCanceled';
+  if (document.state === 'Expired') return 'CannotCancelExpiredDocument';
+  return wrongStatus(document);
 }
 
-export function wrongStatus(): PortalRefusalCode {
-  return 'InvalidDocumentStatus';
+/** What can be done about a document in the state it has; in ASCII, as messages of refusals are. */
+const WAYS_ON: { readonly [state in DocumentState]: string } = {
+  Pending: 'Nothing of this kind is asked for now: look at its flow actions.',
+  FlowConcluded: 'Everybody has acted, and it is being concluded.',
+  Concluded: 'It is concluded and stays as it is.',
+  Refused: 'It was refused: send a new version, cancel or delete it.',
+  Canceled: 'It was canceled: create another document.',
+  Expired: 'It has expired: create another document.',
+  Deleted: 'It was deleted.',
+};
+
+export function wrongStatus({ state }: Pick<DocumentActor, 'state'>): PortalRefusal {
+  const message = `The status of the document does not allow this. ${WAYS_ON[state as DocumentState]}`;
+  return new PortalRefusal('InvalidDocumentStatus', message);
 }

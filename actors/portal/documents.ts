@@ -174,7 +174,7 @@ export class DocumentService implements PortalDocuments {
   }
 
   #assertVersionable({ state }: Pick<DocumentActor, 'state'>): void {
-    if (state !== 'Pending' && state !== 'Refused') throw new PortalRefusal('InvalidDocumentStatus');
+    if (state !== 'Pending' && state !== 'Refused') throw wrongStatus({ state });
   }
 
   async editFlow(tenant: Tenant, id: DocumentId, edit: FlowEdit): Promise<void> {
@@ -184,7 +184,7 @@ export class DocumentService implements PortalDocuments {
     const staying = context.actions.filter((action) => !deleted.includes(action.id));
     await this.#parts.files.assertSignable(context, [...staying, ...added], added);
     await this.#tell(tenant, id, { type: 'EDIT_FLOW', change: planned }, (now) => {
-      if (now.state !== 'Pending') return 'InvalidDocumentStatus';
+      if (now.state !== 'Pending') return wrongStatus(now);
       return editFault(now, planned, this.#parts.clock.now()) ?? 'InvalidFlowAction';
     });
   }

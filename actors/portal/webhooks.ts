@@ -203,7 +203,8 @@ function addressOf(organization: OrganizationId) {
 }
 
 function view({ id, url, authType, secret, disabled }: Webhook): WebhookView {
-  return { id, url, authType, isSigned: secret !== null, isDisabled: disabled !== null };
+  const disabledReason = disabled?.reason ?? null;
+  return { id, url, authType, isSigned: secret !== null, isDisabled: disabled !== null, disabledReason };
 }
 
 /** Sent exactly as registered, so nothing is trimmed or escaped. Source: RFC 9110 §5.5. */

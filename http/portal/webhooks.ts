@@ -28,7 +28,8 @@ export const webhookShape = z
     url: z.string(),
     authType: z.enum(WEBHOOK_AUTH_TYPES),
     isSigned: z.boolean().describe('Calls carry Standard Webhooks headers.'),
-    isDisabled: z.boolean(),
+    isDisabled: z.boolean().describe('Nothing is sent to it any more. Replacing it (PUT) enables it again.'),
+    disabledReason: z.string().nullable(),
   })
   .meta({ id: 'Webhook' });
 
@@ -203,8 +204,8 @@ export function requireOwn(tenant: Tenant, organization: string): void {
 }
 
 export function webhookBody(webhook: WebhookView): z.infer<typeof webhookShape> {
-  const { id: webhookId, url, authType, isSigned, isDisabled } = webhook;
-  return { id: webhookId, url, authType, isSigned, isDisabled };
+  const { id: webhookId, url, authType, isSigned, isDisabled, disabledReason } = webhook;
+  return { id: webhookId, url, authType, isSigned, isDisabled, disabledReason };
 }
 
 function deliveryBody(delivery: DeliveryView): z.infer<typeof deliveryShape> {

@@ -91,7 +91,9 @@ export const documentShape = z
         nextTryAt: timestamp.nullable(),
       })
       .nullable()
-      .describe('Why an accepted signature or the conclusion is not done yet.'),
+      .describe(
+        'Why an accepted signature or the conclusion is not done yet. It is tried again at nextTryAt, and at once on POST …/retry.',
+      ),
   })
   .meta({ id: 'Document' });
 

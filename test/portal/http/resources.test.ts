@@ -365,10 +365,14 @@ test('webhooks are registered, changed and removed without ever showing their to
     authType: 'Bearer',
     isSigned: true,
     isDisabled: false,
+    disabledReason: null,
     token: 'my-token',
     secret: 'whsec_x',
   };
-  const shown = { id: IDS.webhook, url: webhook.url, authType: 'Bearer', isSigned: true, isDisabled: false };
+  const shown = {
+    ...{ id: IDS.webhook, url: webhook.url, authType: 'Bearer' },
+    ...{ isSigned: true, isDisabled: false, disabledReason: null },
+  };
   const own = `/api/organizations/${IDS.organization}`;
   set('webhooks.list', () => [webhook]);
   set('webhooks.create', () => webhook);

@@ -174,13 +174,14 @@ test('a 410 disables the webhook, and nothing more is sent to it', async (t) => 
   const hook = await world.webhooks.create(TENANT_1, { url: receiver.url, authType: 'NoAuth' });
   await world.announce(DOCUMENT_1, ...flow(DOCUMENT_1, 3));
   await world.until(async () => (await world.webhooks.list(TENANT_1))[0]?.isDisabled === true);
+  t.regex((await world.webhooks.list(TENANT_1))[0]?.disabledReason ?? '', /410|gone/i);
   await world.until(() => world.runtime.stats().effectsInFlight === 0);
   await world.announce(documentId(2), ...flow(documentId(2), 1));
   await world.until(() => world.runtime.stats().effectsInFlight === 0);
   t.is(receiver.calls.length, 1);
   receiver.answer = ok;
   await world.webhooks.replace(TENANT_1, hook.id, { url: receiver.url, authType: 'NoAuth' });
-  t.false((await world.webhooks.list(TENANT_1))[0]?.isDisabled);
+  t.like((await world.webhooks.list(TENANT_1))[0], { isDisabled: false, disabledReason: null });
   await world.announce(documentId(3), ...flow(documentId(3), 1));
   await world.until(() => receiver.calls.length === 2);
 });

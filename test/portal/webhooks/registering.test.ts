@@ -61,7 +61,14 @@ test('tokens and secrets of webhooks are neither shown nor stored in clear', asy
     secret: SECRET,
   } as const;
   const made = await world.webhooks.create(TENANT_1, input);
-  t.deepEqual(Object.keys(made).sort(), ['authType', 'id', 'isDisabled', 'isSigned', 'url']);
+  t.deepEqual(Object.keys(made).sort(), [
+    'authType',
+    'disabledReason',
+    'id',
+    'isDisabled',
+    'isSigned',
+    'url',
+  ]);
   t.true(made.isSigned);
   const stored = JSON.stringify(await world.runtime.store.load({ kind: 'webhook-set', id: ORGANIZATION_1 }));
   t.false(stored.includes('very-secret-token') || stored.includes(SECRET.slice(6)));

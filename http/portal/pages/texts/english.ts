@@ -134,7 +134,10 @@ export const ENGLISH: PageWords = {
     },
     refused: { title: 'Refused', text: 'The document was refused. Nobody can act on it now.' },
     canceled: { title: 'Canceled', text: 'The sender canceled the document.' },
-    expired: { title: 'Expired', text: 'The time to act on this document is over.' },
+    expired: {
+      title: 'Expired',
+      text: 'The time to act on this document is over. Ask the sender for a new one.',
+    },
     concluded: { title: 'Concluded', text: 'Everybody has acted. The document is complete.' },
     deleted: { title: 'Deleted', text: 'The document was deleted.' },
     processing: {

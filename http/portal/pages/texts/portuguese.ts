@@ -140,7 +140,10 @@ export const PORTUGUESE: PageWords = {
     },
     refused: { title: 'Recusado', text: 'O documento foi recusado. Ninguém pode agir nele agora.' },
     canceled: { title: 'Cancelado', text: 'O remetente cancelou o documento.' },
-    expired: { title: 'Expirado', text: 'O prazo para agir neste documento acabou.' },
+    expired: {
+      title: 'Expirado',
+      text: 'O prazo para agir neste documento acabou. Peça um novo a quem o enviou.',
+    },
     concluded: { title: 'Concluído', text: 'Todos agiram. O documento está completo.' },
     deleted: { title: 'Excluído', text: 'O documento foi excluído.' },
     processing: {

@@ -140,7 +140,10 @@ export const SPANISH: PageWords = {
     },
     refused: { title: 'Rechazado', text: 'El documento fue rechazado. Nadie puede actuar en él ahora.' },
     canceled: { title: 'Cancelado', text: 'El remitente canceló el documento.' },
-    expired: { title: 'Caducado', text: 'El plazo para actuar en este documento terminó.' },
+    expired: {
+      title: 'Caducado',
+      text: 'El plazo para actuar en este documento terminó. Pida uno nuevo a quien lo envió.',
+    },
     concluded: { title: 'Concluido', text: 'Todos actuaron. El documento está completo.' },
     deleted: { title: 'Eliminado', text: 'El documento fue eliminado.' },
     processing: {
