@@ -3,7 +3,7 @@
  * threads beat the same calls spread over libuv's threads (runtime facts §0 row 12). Only what waits for the disk or for
  * authorities, or goes through full validation, is asynchronous.
  */
-import { platform, setPriority } from 'node:os';
+import { getPriority, platform, setPriority } from 'node:os';
 import { threadId, workerData } from 'node:worker_threads';
 import { Faults, systemClock, systemIds } from '../../runtime/index.ts';
 import '../faults.ts';
@@ -21,8 +21,8 @@ import { threadProfiles } from './worker-profiles.ts';
 
 /** How nice, from 0 to 19: behind whoever answers people, before what has no hurry at all. */
 const NICE = 5;
-// Elsewhere this would be said of the whole process; here it is of this thread.
-if (platform() === 'linux') setPriority(0, NICE);
+// Elsewhere this would be said of the whole process; here it is of this thread. A process that is nicer stays so.
+if (platform() === 'linux' && getPriority() < NICE) setPriority(NICE);
 
 const setup = workerData as WorkerSetup;
 const faults = Faults.parse(setup.faults);
