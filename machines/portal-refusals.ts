@@ -21,7 +21,10 @@ export const PORTAL_REFUSALS = {
   DocumentNotFound: { status: 422, message: 'No document has this id.' },
   DocumentIsDeleted: { status: 422, message: 'The document was deleted.' },
   DocumentAlreadyCanceled: { status: 422, message: 'The document is canceled already.' },
-  CannotCancelExpiredDocument: { status: 422, message: 'An expired document cannot be canceled, and need not be: nobody can act on it any more.' },
+  CannotCancelExpiredDocument: {
+    status: 422,
+    message: 'An expired document cannot be canceled, and need not be: nobody can act on it any more.',
+  },
   DocumentInvalidKey: { status: 422, message: 'No document has this validation key.' },
   DocumentHasNoSignatures: { status: 422, message: 'The document has no signatures.' },
   NoPendingActionFoundForEmailAndIdentifier: {
