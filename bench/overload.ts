@@ -2,12 +2,12 @@
  * What becomes of a service that is asked for ten times as much as it can do, while its pool signs: how long those that are
  * let in take beside a quiet service, how soon the others are told to come back, and whether memory stays flat.
  */
-import { readFileSync } from 'node:fs';
-import { type Bench, type BenchContext, type Spent, Unverified } from './frame/bench.ts';
+import { type Bench, type BenchContext, Unverified } from './frame/bench.ts';
 import { LatencyRecorder } from './frame/latency.ts';
-import { Client, getRequest, uploadRequests } from './http/client.ts';
+import { Client } from './http/client.ts';
+import { type Flood, flows, uploads } from './overload/floods.ts';
+import { processorShares, Watch } from './overload/watch.ts';
 import { type Program, startProgram } from './program.ts';
-import { samplePdf } from './samples.ts';
 
 /** Of the client: enough for every request that is answered late. */
 const CONNECTIONS = 512;
@@ -19,14 +19,11 @@ const TOO_MUCH = 10;
 /** As many times the seconds of a run. */
 const QUIET_FOR = 10;
 /** Seconds of busy connections at least, before they count and after: what has just been started is slow. */
-const LEAST_BUSY = 2;
+const LEAST_BUSY = 3;
 /** Seconds in which a rush becomes an overload and is worked off; they are not counted. */
 const RUSH = { quick: 1, usual: 5 };
 /** As many times the seconds of a run. */
 const FLOOD = { quick: 10, usual: 60 };
-/** As often is memory looked at, and are health and metrics asked for, in milliseconds. */
-const LOOK_EVERY = 100;
-const UPLOAD = 10_000;
 const AIM = 'issue 6, overload';
 
 export const bench: Bench = {
@@ -35,18 +32,6 @@ export const bench: Bench = {
   limits: ['the same requests at a quarter of the rate that can be sustained'],
   run,
 };
-
-interface Flood {
-  readonly name: string;
-  readonly url: string;
-  /** Of a request that is done. */
-  readonly status: number;
-  readonly request: () => Buffer;
-  /** Requests that left something behind, ours included that asked for nothing before. */
-  readonly kept: () => Promise<number>;
-  /** Work that was accepted and is not done yet. */
-  readonly waiting: () => Promise<number>;
-}
 
 interface Seen {
   /** For which no connection was free: all of them wait for answers. */
@@ -245,156 +230,7 @@ async function offer(
   return seen;
 }
 
-/** Begins to look at who uses the processors; what is returned tells it in percent of one of them. */
-function processorShares(program: Program, { clock }: BenchContext) {
-  const [begun, before, own] = [clock.elapsed(), program.spent(), process.cpuUsage()];
-  return (): { readonly service: number; readonly client: number } => {
-    const [millis, after, mine] = [clock.elapsed() - begun, program.spent(), process.cpuUsage(own)];
-    const used = (spent: Spent | undefined) => (spent ? spent.user + spent.system : Number.NaN);
-    return {
-      service: ((used(after) - used(before)) / millis) * 100,
-      client: ((mine.user + mine.system) / 1000 / millis) * 100,
-    };
-  };
-}
-
 /** Resolves once all that was accepted is done: what piles up is not sustained, and no quiet service works it off. */
 async function drained({ waiting }: Flood, { clock }: BenchContext): Promise<void> {
   while ((await waiting()) > 0) await clock.sleep(20);
-}
-
-/** Looks at the program while it is asked for too much. */
-class Watch {
-  readonly #program: Program;
-  readonly #health = new LatencyRecorder();
-  readonly #metrics = new LatencyRecorder();
-  readonly #memory: number[] = [];
-  readonly #done: Promise<void>;
-  #ended = false;
-
-  constructor(program: Program, url: string) {
-    this.#program = program;
-    this.#done = this.#look(url);
-  }
-
-  async #look(url: string): Promise<void> {
-    const [health, metrics] = await Promise.all([
-      Client.open(url, 1, 200),
-      Client.open(this.#program.batch, 1, 200),
-    ]);
-    const [healthRequest, metricsRequest] = [getRequest('/api/health', {}), getRequest('/api/metrics', {})];
-    try {
-      while (!this.#ended) {
-        let from = performance.now();
-        if ((await health.ask(healthRequest)) === 'refused') throw new Error('Health was refused.');
-        this.#health.record(performance.now() - from);
-        from = performance.now();
-        if ((await metrics.ask(metricsRequest)) === 'refused') throw new Error('The metrics were refused.');
-        this.#metrics.record(performance.now() - from);
-        this.#memory.push(residentBytes(this.#program.pid));
-        await new Promise((resolve) => setTimeout(resolve, LOOK_EVERY));
-      }
-    } finally {
-      health.close();
-      metrics.close();
-    }
-  }
-
-  async end() {
-    this.#ended = true;
-    await this.#done;
-    const { batch, batchKey } = this.#program;
-    const answer = await fetch(`${batch}/api/runtime`, { headers: batchKey });
-    const { eventLoopDelay } = (await answer.json()) as { eventLoopDelay: { p99Ms: number } };
-    const mean = (values: readonly number[]) => values.reduce((sum, value) => sum + value, 0) / values.length;
-    const { length } = this.#memory;
-    const middle = mean(this.#memory.slice(Math.floor(length * 0.4), Math.floor(length * 0.6) + 1));
-    const end = mean(this.#memory.slice(Math.floor(length * 0.8)));
-    return {
-      health: this.#health,
-      metrics: this.#metrics,
-      growth: (end / middle) * 100,
-      loop: eventLoopDelay.p99Ms,
-    };
-  }
-}
-
-/** NaN where the system does not tell. */
-function residentBytes(pid: number | undefined): number {
-  try {
-    return Number(/^VmRSS:\s+(\d+) kB/m.exec(readFileSync(`/proc/${pid}/status`, 'latin1'))?.[1]) * 1024;
-  } catch {
-    return Number.NaN;
-  }
-}
-
-function uploads(program: Program): Flood {
-  const { batch, batchKey } = program;
-  const jobs = async (filter: string) =>
-    (await json<{ totalCount: number }>(batch, `/api/jobs?pageSize=1${filter}`, batchKey)).totalCount;
-  return {
-    name: 'uploads',
-    url: program.batch,
-    status: 202,
-    request: uploadRequests('/api/files', program.batchKey, samplePdf(UPLOAD)),
-    kept: () => jobs(''),
-    waiting: async () => {
-      const counts = ['Queued', 'Processing', 'Verifying'].map((status) => jobs(`&status=${status}`));
-      return (await Promise.all(counts)).reduce((sum, count) => sum + count, 0);
-    },
-  };
-}
-
-/** Documents made of one file that was uploaded before: the start of a flow. */
-async function flows({ portal, portalKey }: Program): Promise<Flood> {
-  const form = new FormData();
-  form.set(
-    'file',
-    new Blob([new Uint8Array(samplePdf(UPLOAD))], { type: 'application/pdf' }),
-    'contract.pdf',
-  );
-  const { id, name, contentType } = await json<{ id: string; name: string; contentType: string }>(
-    portal,
-    '/api/uploads',
-    portalKey,
-    form,
-  );
-  const body = Buffer.from(
-    JSON.stringify({
-      files: [{ displayName: 'Contract', id, name, contentType }],
-      flowActions: [
-        { type: 'Signer', user: { name: 'Ana', email: 'ana@example.org' }, allowElectronicSignature: true },
-      ],
-      disableNotifications: true,
-    }),
-  );
-  const head = [
-    'POST /api/documents HTTP/1.1',
-    'Host: localhost',
-    ...Object.entries(portalKey).map(([header, value]) => `${header}: ${value}`),
-    'Content-Type: application/json',
-    `Content-Length: ${body.length}`,
-  ].join('\r\n');
-  const request = Buffer.concat([Buffer.from(`${head}\r\n\r\n`), body]);
-  return {
-    name: 'flows',
-    url: portal,
-    status: 200,
-    request: () => request,
-    kept: async () =>
-      (await json<{ totalCount: number }>(portal, '/api/documents?Limit=1', portalKey)).totalCount,
-    waiting: async () => 0,
-  };
-}
-
-async function json<Body>(
-  url: string,
-  path: string,
-  headers: Readonly<Record<string, string>>,
-  body?: FormData,
-): Promise<Body> {
-  const answer = await fetch(`${url}${path}`, { headers, ...(body && { method: 'POST', body }) });
-  const text = await answer.text();
-  if (!answer.ok) throw new Error(`${path}: ${answer.status} ${text}`);
-  return JSON.parse(text) as Body;
 }

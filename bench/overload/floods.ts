@@ -1,0 +1,90 @@
+/** What a program is asked for too much of: uploads, and starts of flows. */
+import { uploadRequests } from '../http/client.ts';
+import type { Program } from '../program.ts';
+import { samplePdf } from '../samples.ts';
+
+/** Bytes of each file. */
+const UPLOAD = 10_000;
+
+export interface Flood {
+  readonly name: string;
+  readonly url: string;
+  /** Of a request that is done. */
+  readonly status: number;
+  readonly request: () => Buffer;
+  /** Requests that left something behind, ours included that asked for nothing before. */
+  readonly kept: () => Promise<number>;
+  /** Work that was accepted and is not done yet. */
+  readonly waiting: () => Promise<number>;
+}
+
+export function uploads(program: Program): Flood {
+  const { batch, batchKey } = program;
+  const jobs = async (filter: string) =>
+    (await json<{ totalCount: number }>(batch, `/api/jobs?pageSize=1${filter}`, batchKey)).totalCount;
+  return {
+    name: 'uploads',
+    url: program.batch,
+    status: 202,
+    request: uploadRequests('/api/files', program.batchKey, samplePdf(UPLOAD)),
+    kept: () => jobs(''),
+    waiting: async () => {
+      const counts = ['Queued', 'Processing', 'Verifying'].map((status) => jobs(`&status=${status}`));
+      return (await Promise.all(counts)).reduce((sum, count) => sum + count, 0);
+    },
+  };
+}
+
+/** Documents made of one file that was uploaded before: the start of a flow. */
+export async function flows({ portal, portalKey }: Program): Promise<Flood> {
+  const form = new FormData();
+  form.set(
+    'file',
+    new Blob([new Uint8Array(samplePdf(UPLOAD))], { type: 'application/pdf' }),
+    'contract.pdf',
+  );
+  const { id, name, contentType } = await json<{ id: string; name: string; contentType: string }>(
+    portal,
+    '/api/uploads',
+    portalKey,
+    form,
+  );
+  const body = Buffer.from(
+    JSON.stringify({
+      files: [{ displayName: 'Contract', id, name, contentType }],
+      flowActions: [
+        { type: 'Signer', user: { name: 'Ana', email: 'ana@example.org' }, allowElectronicSignature: true },
+      ],
+      disableNotifications: true,
+    }),
+  );
+  const head = [
+    'POST /api/documents HTTP/1.1',
+    'Host: localhost',
+    ...Object.entries(portalKey).map(([header, value]) => `${header}: ${value}`),
+    'Content-Type: application/json',
+    `Content-Length: ${body.length}`,
+  ].join('\r\n');
+  const request = Buffer.concat([Buffer.from(`${head}\r\n\r\n`), body]);
+  return {
+    name: 'flows',
+    url: portal,
+    status: 200,
+    request: () => request,
+    kept: async () =>
+      (await json<{ totalCount: number }>(portal, '/api/documents?Limit=1', portalKey)).totalCount,
+    waiting: async () => 0,
+  };
+}
+
+async function json<Body>(
+  url: string,
+  path: string,
+  headers: Readonly<Record<string, string>>,
+  body?: FormData,
+): Promise<Body> {
+  const answer = await fetch(`${url}${path}`, { headers, ...(body && { method: 'POST', body }) });
+  const text = await answer.text();
+  if (!answer.ok) throw new Error(`${path}: ${answer.status} ${text}`);
+  return JSON.parse(text) as Body;
+}

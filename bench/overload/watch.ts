@@ -1,0 +1,87 @@
+/** What a program that is asked for too much does meanwhile: whether it still says how it is, and what it uses. */
+import { readFileSync } from 'node:fs';
+import type { BenchContext, Spent } from '../frame/bench.ts';
+import { LatencyRecorder } from '../frame/latency.ts';
+import { Client, getRequest } from '../http/client.ts';
+import type { Program } from '../program.ts';
+
+/** As often is memory looked at, and are health and metrics asked for, in milliseconds. */
+const LOOK_EVERY = 100;
+
+/** Begins to look at who uses the processors; what is returned tells it in percent of one of them. */
+export function processorShares(program: Program, { clock }: BenchContext) {
+  const [begun, before, own] = [clock.elapsed(), program.spent(), process.cpuUsage()];
+  return (): { readonly service: number; readonly client: number } => {
+    const [millis, after, mine] = [clock.elapsed() - begun, program.spent(), process.cpuUsage(own)];
+    const used = (spent: Spent | undefined) => (spent ? spent.user + spent.system : Number.NaN);
+    return {
+      service: ((used(after) - used(before)) / millis) * 100,
+      client: ((mine.user + mine.system) / 1000 / millis) * 100,
+    };
+  };
+}
+
+/** Looks at the program while it is asked for too much. */
+export class Watch {
+  readonly #program: Program;
+  readonly #health = new LatencyRecorder();
+  readonly #metrics = new LatencyRecorder();
+  readonly #memory: number[] = [];
+  readonly #done: Promise<void>;
+  #ended = false;
+
+  constructor(program: Program, url: string) {
+    this.#program = program;
+    this.#done = this.#look(url);
+  }
+
+  async #look(url: string): Promise<void> {
+    const [health, metrics] = await Promise.all([
+      Client.open(url, 1, 200),
+      Client.open(this.#program.batch, 1, 200),
+    ]);
+    const [healthRequest, metricsRequest] = [getRequest('/api/health', {}), getRequest('/api/metrics', {})];
+    try {
+      while (!this.#ended) {
+        let from = performance.now();
+        if ((await health.ask(healthRequest)) === 'refused') throw new Error('Health was refused.');
+        this.#health.record(performance.now() - from);
+        from = performance.now();
+        if ((await metrics.ask(metricsRequest)) === 'refused') throw new Error('The metrics were refused.');
+        this.#metrics.record(performance.now() - from);
+        this.#memory.push(residentBytes(this.#program.pid));
+        await new Promise((resolve) => setTimeout(resolve, LOOK_EVERY));
+      }
+    } finally {
+      health.close();
+      metrics.close();
+    }
+  }
+
+  async end() {
+    this.#ended = true;
+    await this.#done;
+    const { batch, batchKey } = this.#program;
+    const answer = await fetch(`${batch}/api/runtime`, { headers: batchKey });
+    const { eventLoopDelay } = (await answer.json()) as { eventLoopDelay: { p99Ms: number } };
+    const mean = (values: readonly number[]) => values.reduce((sum, value) => sum + value, 0) / values.length;
+    const { length } = this.#memory;
+    const middle = mean(this.#memory.slice(Math.floor(length * 0.4), Math.floor(length * 0.6) + 1));
+    const end = mean(this.#memory.slice(Math.floor(length * 0.8)));
+    return {
+      health: this.#health,
+      metrics: this.#metrics,
+      growth: (end / middle) * 100,
+      loop: eventLoopDelay.p99Ms,
+    };
+  }
+}
+
+/** NaN where the system does not tell. */
+function residentBytes(pid: number | undefined): number {
+  try {
+    return Number(/^VmRSS:\s+(\d+) kB/m.exec(readFileSync(`/proc/${pid}/status`, 'latin1'))?.[1]) * 1024;
+  } catch {
+    return Number.NaN;
+  }
+}
