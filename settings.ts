@@ -60,7 +60,7 @@ export function loadSettings(surroundings: Surroundings): LoadedSettings {
   const allFaults = [...faults, ...own, ...together.faults, ...unknown.faults];
   const shared = {
     environment,
-    warnings: [...together.warnings, ...unknown.warnings],
+    warnings: [...together.warnings, ...reading.warnings, ...unknown.warnings],
     resolved: reading.resolved,
   };
   return allFaults.length > 0

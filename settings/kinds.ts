@@ -67,7 +67,7 @@ function scalar<Value>(options: ScalarOptions<Value>): Kind<Value> {
       if (value === undefined) reading.fault(key, options.rule, { entry, secret });
       else if (isRefused(value)) reading.fault(key, value.refused, { entry, secret });
       else {
-        if (secret && entry.text !== '') reading.secrets.add(entry.text);
+        if (secret) reading.hide(key, entry);
         reading.resolved.push(row(key, value, entry.origin));
         return value;
       }

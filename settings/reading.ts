@@ -1,6 +1,6 @@
 /** What a kind of value sees while it is read: the gathered entries, the circumstances, and a place for faults. */
-import type { Fault } from './report.ts';
-import type { EnvironmentName, RawEntries, RawEntry } from './sources.ts';
+import type { Fault, Warning } from './report.ts';
+import { COMMAND_LINE, type EnvironmentName, type RawEntries, type RawEntry } from './sources.ts';
 
 /** What defaults may depend on. */
 export interface Circumstances {
@@ -25,6 +25,7 @@ export const MASK = '***';
 export class Reading {
   readonly circumstances: Circumstances;
   readonly faults: Fault[] = [];
+  readonly warnings: Warning[] = [];
   readonly resolved: Resolved[] = [];
   /** Configured secret values, for redaction. */
   readonly secrets = new Set<string>();
@@ -62,6 +63,18 @@ export class Reading {
     const { entry, secret } = found;
     const shown = secret ? '' : `${JSON.stringify(presentable(entry.text ?? ''))} `;
     this.faults.push({ key, rule, found: `found ${shown}in ${entry.origin}` });
+  }
+
+  /** Keeps a configured secret out of what is shown and logged. */
+  hide(key: string, { text = '', origin }: RawEntry): void {
+    if (text === '') return;
+    this.secrets.add(text);
+    if (origin === COMMAND_LINE) {
+      this.warnings.push({
+        key,
+        text: 'stands on the command line, where every user of this machine can read it; an environment variable or a file of the service keeps it',
+      });
+    }
   }
 
   /** Entries no key has asked for. */

@@ -17,6 +17,9 @@ Keys are case-insensitive, lists are given by index, comments and trailing comma
 Development. Everything is read once, at start; \`sealwright check-config\` shows what was understood.
 
 A configured list replaces the default list as a whole; between sources, lists are merged index by index.
+
+Secrets belong into the environment or into a file that only the service reads. Every user of a machine sees the command
+lines on it, so a secret given there is warned of at start.
 `;
 
 /** The whole page, Markdown. */

@@ -31,6 +31,9 @@ export interface RawEntry {
   readonly origin: string;
 }
 
+/** Origin of what every user of the machine can read while the program runs. */
+export const COMMAND_LINE = 'the command line';
+
 /** Entries by lower-case key, the winning one each. */
 export type RawEntries = ReadonlyMap<string, RawEntry>;
 
@@ -94,7 +97,7 @@ export function gather(
       faults.push({ key: word.slice(2), rule: `is written ${word}=<value> on the command line` });
       continue;
     }
-    putVariable({ key: word.slice(2, equals), text: word.slice(equals + 1), origin: 'the command line' });
+    putVariable({ key: word.slice(2, equals), text: word.slice(equals + 1), origin: COMMAND_LINE });
   }
   for (const entry of byName) {
     const name = profileNameIn(entry.key) ?? '';

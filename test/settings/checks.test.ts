@@ -216,8 +216,25 @@ test('weak choices are accepted with a warning', (t) => {
   ) as Record<string, string>;
   const said = (sources: MadeUp) => load(sources).warnings.map(({ key }) => key);
   t.deepEqual(said({ env: many }), ['Storage:Inputs']);
-  t.deepEqual(said({ argv: ['--Auth:ApiKey=short'] }), ['Auth:ApiKey']);
+  t.deepEqual(said({ env: { Auth__ApiKey: 'short' } }), ['Auth:ApiKey']);
   t.deepEqual(said({ argv: ['--Auth:ApiKey='] }), ['Auth:ApiKey']);
-  t.deepEqual(said({ argv: ['--Auth:ApiKey=sixteen-letters!'] }), []);
+  t.deepEqual(said({ env: { Auth__ApiKey: 'sixteen-letters!' } }), []);
   t.deepEqual(said({ argv: ['--Logging:File:Path=data/logs/batch1.log'] }), ['Logging:File:Path']);
+});
+
+test('a secret on the command line is warned of, and nowhere else', (t) => {
+  const key = 'a-key-of-the-service';
+  const said = (sources: MadeUp) => load(sources).warnings.map(warningLine);
+  const [line = '', ...others] = said({ argv: [`--Auth:ApiKey=${key}`] });
+  t.regex(line, /^Auth:ApiKey stands on the command line, where every user of this machine can read it/);
+  t.deepEqual(others, []);
+  t.deepEqual(said({ env: { Auth__ApiKey: key } }), []);
+  t.deepEqual(
+    said({ files: { '/srv/app/appsettings.json': JSON.stringify({ Auth: { ApiKey: key } }) } }),
+    [],
+  );
+  t.deepEqual(
+    said({ argv: ['--Auth:ApiKey=overruled', '--Auth:ApiKey='] }).filter((text) => /stands on/.test(text)),
+    [],
+  );
 });

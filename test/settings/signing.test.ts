@@ -126,7 +126,12 @@ test('choices that give up a safeguard, or have no effect, are warned of', (t) =
     ).join(),
     /^Pipeline:MaxConcurrency is 2: jobs wait for each other/,
   );
-  t.deepEqual(said(...profiles({ ...REMOTE }), ...PORTAL), []);
+  const [endpoint = ''] = PORTAL;
+  const remote = {
+    argv: [...profiles({ ...REMOTE }), endpoint],
+    env: { RemoteSigner__ApiKey: 'app|secret' },
+  };
+  t.deepEqual(load(remote).warnings, []);
 });
 
 test('a variable may name a profile instead of its index, and wins over the index', (t) => {
