@@ -46,10 +46,12 @@ test('the same process does not open a store twice', async (t) => {
 
 test('a claim left by a dead process whose number lives on in another is taken over', async (t) => {
   const folder = folderFor(t);
-  writeFileSync(join(folder, `owner.${process.ppid}.00000000123`), '');
+  const left = `owner.${process.ppid}.00000000123`;
+  writeFileSync(join(folder, left), '');
   const store = openLmdbStore({ folder });
+  const claims = readdirSync(folder).filter((name) => name.startsWith('owner.'));
+  t.deepEqual([claims.length, claims.includes(left)], [1, false]);
   await store.close();
-  t.pass();
 });
 
 test('of many processes that come at once at most one gets the store', async (t) => {

@@ -57,7 +57,7 @@ test('a monitoring key reaches monitoring and nothing else, and no other key rea
     monitor: [MONITOR_KEY],
     administrator: [ADMIN_KEY],
   };
-  for (const [name, { method, path, auth }] of routes) {
+  for (const { method, path, auth } of routes.values()) {
     const keys = allowed[auth];
     if (keys === undefined) continue;
     for (const key of [KEY, MONITOR_KEY, ADMIN_KEY]) {
@@ -66,7 +66,6 @@ test('a monitoring key reaches monitoring and nothing else, and no other key rea
       const answer = await fetch(target, { method, headers: { 'x-api-key': key } });
       await assertRefused(t, answer, 'Forbidden');
     }
-    t.true(keys.length > 0, name);
   }
   const upload = new FormData();
   upload.append('content', new File(['x'], 'x.pdf'));
