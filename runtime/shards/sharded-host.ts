@@ -12,15 +12,15 @@
  */
 import type { ActorView, StepOutcome, TellOptions } from '../definition.ts';
 import { describeFailure, Fatal, Retryable } from '../failures.ts';
-import { type ActorHost, addressKey, type Delivery, type HostReport, type ShardLife } from '../host.ts';
+import type { ActorHost, Delivery, HostReport, ShardLife } from '../host.ts';
 import type { ActorAddress, ActorEvent, ActorStore, Clock, EffectKey, Json, Log, Step } from '../ports.ts';
 import { viewOf } from '../step.ts';
 import type { RestartLimit } from '../supervisor.ts';
 import { Supervisor } from '../supervisor.ts';
-import { failureOf } from './failures.ts';
 import { watchHeartbeat } from './heartbeat.ts';
+import { ShardCalls } from './shard-calls.ts';
 import { ShardThread } from './shard-thread.ts';
-import type { PlainOutcome, ShardAnswer, ShardCall, ShardSetup } from './wire.ts';
+import type { PlainOutcome, ShardCall, ShardSetup } from './wire.ts';
 
 /** How long senders should wait before they try again what a lost thread did not answer, milliseconds. */
 const LOST_PAUSE = 50;
@@ -37,9 +37,6 @@ const MEMORY = 512;
 const LOSSES: RestartLimit = { restarts: 10, within: 60_000 };
 /** Threads that may be lost within a minute while steps of one and the same actor are computed. */
 const LOSSES_BY_ACTOR: RestartLimit = { restarts: 2, within: 60_000 };
-
-/** Threads a call may be lost with before it is rejected: what ended them may be the call itself. */
-const SENT_AT_MOST = 3;
 
 const DURABLE = Promise.resolve();
 const VACANT = Promise.resolve();
@@ -68,26 +65,11 @@ export interface ShardedHostParts {
 
 type Question = ShardCall extends infer Call ? (Call extends unknown ? Omit<Call, 'seq'> : never) : never;
 
-interface Pending {
-  readonly call: ShardCall;
-  /** Threads it was sent to. */
-  sent: number;
-  readonly resolve: (outcome: PlainOutcome | null) => void;
-  readonly reject: (error: unknown) => void;
-}
-
 /** A shard with the thread it is on now. */
 interface Shard {
   readonly index: number;
   thread: ShardThread | undefined;
-  /** What is not answered, in the order of the asking. */
-  readonly pending: Map<number, Pending>;
-  /** Those of them that are not sent yet. */
-  queue: Pending[];
-  /** Answers that wait until this thread has heard of the steps they speak of. */
-  held: ShardAnswer[];
-  /** Groups of steps of this thread heard of. */
-  heard: number;
+  readonly calls: ShardCalls;
   losses: number;
   lastLoss: ShardLife['lastLoss'];
 }
@@ -119,10 +101,7 @@ export class ShardedHost implements ActorHost {
       const shard: Shard = {
         index,
         thread: undefined,
-        pending: new Map(),
-        queue: [],
-        held: [],
-        heard: 0,
+        calls: new ShardCalls(),
         losses: 0,
         lastLoss: null,
       };
@@ -132,7 +111,7 @@ export class ShardedHost implements ActorHost {
   }
 
   get awake(): number {
-    return this.#shards.reduce((sum, { pending }) => sum + pending.size, 0);
+    return this.#shards.reduce((sum, { calls }) => sum + calls.size, 0);
   }
 
   /** FNV-1a over kind and id: spreads ids that differ in their last characters alone. */
@@ -192,7 +171,7 @@ export class ShardedHost implements ActorHost {
     this.#closed = true;
     this.#cancelSpare();
     await Promise.all([...this.#threads].map((thread) => thread.close()));
-    for (const shard of this.#shards) this.#drop(shard, stopping());
+    for (const { calls } of this.#shards) calls.drop(stopping());
   }
 
   /** For tests: ends a shard's thread as a crash would. */
@@ -211,23 +190,19 @@ export class ShardedHost implements ActorHost {
   #ask(question: Question): Promise<PlainOutcome | null> {
     const shard = this.#shards[this.shardOf(question.address)];
     if (shard === undefined || this.#closed) return Promise.reject(stopping());
+    const answer = shard.calls.add(this.#numbered(question));
+    if (shard.calls.waiting === 1) setImmediate(() => this.#send(shard));
+    return answer;
+  }
+
+  #numbered(question: Question): ShardCall {
     this.#seq += 1;
-    const call = { ...question, seq: this.#seq } as ShardCall;
-    return new Promise((resolve, reject) => {
-      const pending: Pending = { call, sent: 0, resolve, reject };
-      shard.pending.set(call.seq, pending);
-      shard.queue.push(pending);
-      if (shard.queue.length === 1) setImmediate(() => this.#send(shard));
-    });
+    return { ...question, seq: this.#seq } as ShardCall;
   }
 
   /** While the shard has no thread, calls wait for the next one. */
-  #send(shard: Shard): void {
-    if (shard.thread === undefined || shard.queue.length === 0) return;
-    for (const pending of shard.queue) pending.sent += 1;
-    const calls = shard.queue.map(({ call }) => call);
-    shard.queue = [];
-    shard.thread.take(calls);
+  #send({ thread, calls }: Shard): void {
+    if (thread !== undefined && calls.waiting > 0) thread.take(calls.take());
   }
 
   #newThread(): ShardThread {
@@ -250,20 +225,19 @@ export class ShardedHost implements ActorHost {
       return;
     }
     if (this.#closed) return;
+    const { calls } = shard;
     shard.thread = thread;
-    shard.heard = 0;
-    shard.queue = [...shard.pending.values()];
+    calls.begin();
     thread.begin(shard.index, {
       log: this.#parts.log,
       heard: ({ serial, steps }) => {
-        for (const step of steps) this.#heard(shard, step);
-        shard.heard = serial;
-        this.#release(shard);
+        for (const step of steps) {
+          this.#parts.committed(step);
+          calls.stepped(step);
+        }
+        calls.heard(serial);
       },
-      answered: (answers) => {
-        shard.held.push(...answers);
-        this.#release(shard);
-      },
+      answered: (answers) => calls.answered(answers),
       lost: (why) => this.#replace(shard, thread, why),
     });
     this.#send(shard);
@@ -279,28 +253,6 @@ export class ShardedHost implements ActorHost {
     });
   }
 
-  /** A step is stored: whoever asked for it is answered, whatever becomes of the thread. */
-  #heard(shard: Shard, step: Step): void {
-    this.#parts.committed(step);
-    const pending = step.call === undefined ? undefined : shard.pending.get(step.call);
-    if (pending === undefined) return;
-    shard.pending.delete(pending.call.seq);
-    pending.resolve({ accepted: true, actor: viewOf(step.actor), revision: step.actor.revision });
-  }
-
-  /** Passes on the answers that may be. */
-  #release(shard: Shard): void {
-    const ready = shard.held.filter(({ serial }) => serial <= shard.heard);
-    if (ready.length === 0) return;
-    shard.held = shard.held.filter(({ serial }) => serial > shard.heard);
-    for (const answer of ready) {
-      const pending = shard.pending.get(answer.seq);
-      shard.pending.delete(answer.seq);
-      if (answer.ok) pending?.resolve(answer.outcome);
-      else pending?.reject(failureOf(answer.failure));
-    }
-  }
-
   /** The thread of the shard is gone. */
   #replace(shard: Shard, thread: ShardThread, why: string): void {
     if (this.#closed) return;
@@ -308,7 +260,6 @@ export class ShardedHost implements ActorHost {
     const actor = thread.computing;
     this.#threads.delete(thread);
     shard.thread = undefined;
-    shard.held = [];
     shard.losses += 1;
     shard.lastLoss = { at: clock.now(), why, actor: actor ?? null };
     const blamed = actor !== undefined && this.#lossesByActor.thrown(actor, clock.elapsed()) === 'stop';
@@ -321,46 +272,27 @@ export class ShardedHost implements ActorHost {
     });
     onReplaced?.();
     if (this.#losses.thrown(String(shard.index), clock.elapsed()) === 'stop') {
-      this.#drop(shard, lost(why));
+      shard.calls.drop(lost(why));
       onLost(`Shard ${shard.index} lost its thread again and again: ${why}`);
       return;
     }
     const next = this.#spare ?? this.#newThread();
     this.#spare = undefined;
     const vacated = thread.revoke().then(() => {
-      this.#rejectGuilty(shard, actor, why);
+      shard.calls.rejectGuilty(actor, lost(why));
       if (blamed) this.#giveUp(shard, actor, why);
     });
     void this.#house(shard, next, vacated);
-  }
-
-  /** Of what the lost thread did not do, that which may have ended it. */
-  #rejectGuilty(shard: Shard, actor: string | undefined, why: string): void {
-    for (const [seq, { call, sent, reject }] of shard.pending) {
-      if (sent === 0 || (sent < SENT_AT_MOST && addressKey(call.address) !== actor)) continue;
-      shard.pending.delete(seq);
-      reject(lost(why));
-    }
   }
 
   /** Before anything else is told to it, the next thread stops an actor that has cost too many. */
   #giveUp(shard: Shard, actor: string, why: string): void {
     const slash = actor.indexOf('/');
     const address = { kind: actor.slice(0, slash), id: actor.slice(slash + 1) };
-    const others = [...shard.pending];
-    shard.pending.clear();
-    this.#ask({ call: 'giveUp', address, error: `Its steps ended the threads they ran on: ${why}` }).catch(
-      (error: unknown) =>
-        this.#parts.log.error('An actor could not be stopped.', { Actor: actor, ...describeFailure(error) }),
-    );
-    for (const [seq, pending] of others) shard.pending.set(seq, pending);
-  }
-
-  /** Nobody will answer any more. */
-  #drop(shard: Shard, error: Retryable): void {
-    for (const { reject } of shard.pending.values()) reject(error);
-    shard.pending.clear();
-    shard.queue = [];
+    const error = `Its steps ended the threads they ran on: ${why}`;
+    shard.calls.addFirst(this.#numbered({ call: 'giveUp', address, error })).catch((error: unknown) => {
+      this.#parts.log.error('An actor could not be stopped.', { Actor: actor, ...describeFailure(error) });
+    });
   }
 
   /** Replaces a thread that does not answer any more. */
