@@ -134,7 +134,8 @@ async function lookedAt(
       .until(
         'everything to be put away',
         async () => {
-          broken = await brokenPromises(service, load);
+          // A service that catches up may refuse to be asked; then it is asked again.
+          broken = await brokenPromises(service, load).catch((error: unknown) => [String(error)]);
           return broken.length === 0 ? true : undefined;
         },
         ORDER_WITHIN / 4,
