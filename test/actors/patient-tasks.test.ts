@@ -1,5 +1,5 @@
 /** Tasks that wait for others, in threads of their own. */
-import { existsSync } from 'node:fs';
+import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import test from 'ava';
@@ -51,3 +51,33 @@ test('a patient task that overruns its deadline is given up, and one that shared
   const done = await other;
   t.true(done.ok, JSON.stringify(done));
 });
+
+(process.platform === 'linux' ? test : test.skip)(
+  'threads of the pool stand behind the one that answers requests',
+  async (t) => {
+    const { layout } = await room(t, { start: false, watch: false });
+    const nice = () =>
+      readdirSync('/proc/self/task').map((thread) => {
+        const fields = readFileSync(`/proc/self/task/${thread}/stat`, 'latin1')
+          .split(') ')
+          .at(-1)
+          ?.split(' ');
+        return { isMain: thread === String(process.pid), nice: Number(fields?.[16]) };
+      });
+    const own = nice().find(({ isMain }) => isMain)?.nice ?? 0;
+    const pool = new SigningPool({
+      threads: 2,
+      clock: systemClock,
+      log: { debug() {}, info() {}, warn() {}, error() {} },
+      setup: { ...layout, faults: '', profiles: [], trust: NO_TRUST, encryptionKey: undefined },
+    });
+    t.teardown(() => pool.destroy());
+    await writeFile(join(layout.input, 'c.txt'), 'content');
+    await pool.run({
+      ...{ task: 'stage', jobId: 'job-c', fileName: 'c.txt' },
+      originalPath: join(layout.input, 'c.txt'),
+    });
+    t.is(nice().find(({ isMain }) => isMain)?.nice, own);
+    t.true(nice().some((thread) => thread.nice === Math.min(19, Math.max(own, 5))) || own > 5);
+  },
+);
