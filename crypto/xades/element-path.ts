@@ -13,7 +13,7 @@
 import { CryptoError } from '../types.ts';
 
 /** What a step asks of an element that stands where the step leads. */
-export interface PathStep {
+interface PathStep {
   /** `//` stands before it: any number of elements may lie between. */
   readonly deep: boolean;
   readonly name: NameTest;
@@ -40,14 +40,16 @@ export type PathTest =
 export type ElementPath = readonly PathStep[];
 
 /** Gives the namespace of a prefix, or throws. */
-export type PrefixResolver = (prefix: string) => string;
+type PrefixResolver = (prefix: string) => string;
 
 /** Characters of a path. */
-export const MAX_PATH_LENGTH = 4000;
+const MAX_PATH_LENGTH = 4000;
 /** One bit each in the finder. */
-export const MAX_STEPS = 30;
+const MAX_STEPS = 30;
 /** Predicates and tests in them, in the whole path: positions of all steps, and some attributes. */
 const MAX_TESTS = 100;
+/** Each looks through the attributes of every element. */
+const MAX_ATTRIBUTE_TESTS = 32;
 const HIGHEST_POSITION = 1_000_000_000;
 
 /** @throws {CryptoError} `request.invalid`: outside of the subset, or too long; whatever `resolve` throws */
@@ -70,6 +72,7 @@ class PathReader {
   readonly #resolve: PrefixResolver;
   #at = 0;
   #tests = 0;
+  #attributeTests = 0;
 
   constructor(text: string, resolve: PrefixResolver) {
     if (text.length > MAX_PATH_LENGTH) {
@@ -137,6 +140,8 @@ class PathReader {
   #test(): PathTest {
     this.#count();
     if (this.#takes('@')) {
+      if (++this.#attributeTests > MAX_ATTRIBUTE_TESTS)
+        throw this.#fault(`more than ${MAX_ATTRIBUTE_TESTS} tests of attributes`);
       const name = this.#name(false);
       if (!this.#peeks('=')) return { of: 'attribute', name, value: undefined };
       return { of: 'attribute', name, value: Buffer.from(this.#compared(() => this.#literal())) };
