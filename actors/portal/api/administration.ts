@@ -1,0 +1,50 @@
+/** Organizations, applications and their secrets, for `sealwright keys` and the administration API. */
+import type { ApplicationId, Millis, OrganizationId } from '../../../machines/ids.ts';
+import type { ApplicationRole } from './callers.ts';
+import type { Page } from './documents.ts';
+
+export interface ApplicationView {
+  readonly id: ApplicationId;
+  readonly name: string;
+  readonly role: ApplicationRole;
+  /** At most two live at a time. */
+  readonly secrets: readonly {
+    readonly id: string;
+    /** First eight characters. */
+    readonly prefix: string;
+    readonly createdAt: Millis;
+    readonly lastUsedAt: Millis | null;
+  }[];
+}
+export interface OrganizationView {
+  readonly id: OrganizationId;
+  readonly name: string;
+  readonly identifier: string | null;
+  readonly createdAt: Millis;
+  readonly embedOrigins: readonly string[];
+  readonly applications: readonly ApplicationView[];
+}
+
+/** For `sealwright keys` and the administration API. */
+export interface PortalAdministration {
+  organizations(query: {
+    readonly q?: string | undefined;
+    readonly limit: number;
+    readonly offset: number;
+  }): Promise<Page<OrganizationView>>;
+  organization(id: OrganizationId): Promise<OrganizationView>;
+  createOrganization(input: {
+    readonly name: string;
+    readonly identifier?: string | undefined;
+  }): Promise<OrganizationView>;
+  createApplication(
+    organization: OrganizationId,
+    input: { readonly name: string; readonly role: ApplicationRole },
+  ): Promise<ApplicationView>;
+  /** The secret is shown this once; a third one retires the oldest. `key` = `<application>|<secret>`. */
+  createSecret(
+    organization: OrganizationId,
+    application: ApplicationId,
+  ): Promise<{ readonly id: string; readonly key: string }>;
+  revokeSecret(organization: OrganizationId, application: ApplicationId, secretId: string): Promise<void>;
+}

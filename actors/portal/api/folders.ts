@@ -1,0 +1,25 @@
+/** Folders of an organization (portal-gaps §16). */
+import type { FolderId } from '../../../machines/ids.ts';
+import type { Tenant } from './callers.ts';
+import type { FolderView, Page } from './documents.ts';
+
+export interface FolderQuery {
+  readonly q?: string | undefined;
+  /** Undefined: folders of all levels; null: root folders. */
+  readonly parent?: FolderId | null | undefined;
+  readonly limit: number;
+  readonly offset: number;
+  readonly newestFirst: boolean;
+}
+
+export interface PortalFolders {
+  create(tenant: Tenant, name: string, parentId: string | null): Promise<FolderView>;
+  get(tenant: Tenant, id: FolderId): Promise<FolderView>;
+  list(tenant: Tenant, query: FolderQuery): Promise<Page<FolderView>>;
+  remove(
+    tenant: Tenant,
+    id: FolderId,
+    action: 'MoveContent' | 'DeleteContent',
+    destination: FolderId | null,
+  ): Promise<void>;
+}

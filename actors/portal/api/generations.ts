@@ -1,0 +1,34 @@
+/** Many documents made of a template and a table (portal-gaps §20). */
+import type { Tenant } from './callers.ts';
+import type { CreateDocuments, FileInput } from './documents.ts';
+
+/** §20, "Generation". Every text may hold `{{column}}`, which becomes what stands in the row. */
+export interface GenerateDocuments
+  extends Pick<
+    CreateDocuments,
+    'flowActions' | 'observers' | 'folderId' | 'newFolderName' | 'type' | 'expirationDate' | 'notifiedEmails'
+  > {
+  /** A table: CSV or JSON. */
+  readonly dataFile: Omit<FileInput, 'displayName'>;
+  /** A text; plain text becomes a PDF. */
+  readonly templateFile: Omit<FileInput, 'displayName'>;
+}
+export interface GenerationView {
+  readonly id: string;
+  readonly status: 'Pending' | 'Init' | 'WaitingSignatures' | 'Completed' | 'Error';
+  readonly type: string | null;
+  /** The application that asked for it. */
+  readonly agentId: string;
+  readonly folderId: string | null;
+  /** Documents there are to be, are made, and are concluded. */
+  readonly total: number;
+  readonly initialized: number;
+  readonly completed: number;
+  readonly error: { readonly code: string; readonly message: string } | null;
+}
+export interface PortalGenerations {
+  /** Every row is checked before it resolves; the documents come later. @param seed as of `PortalDocuments.create` */
+  create(tenant: Tenant, request: GenerateDocuments, seed?: string): Promise<GenerationView>;
+  /** Refusals: `DocumentGenerationNotFound`. */
+  get(tenant: Tenant, id: string): Promise<GenerationView>;
+}

@@ -1,0 +1,63 @@
+/** Where an organization hears of its documents, and what became of each delivery (portal-gaps §19). */
+import type { DocumentId, Millis, WebhookId } from '../../../machines/ids.ts';
+import type { Attempt } from '../../../machines/webhook.ts';
+import type { Tenant } from './callers.ts';
+import type { Page } from './documents.ts';
+
+export type WebhookAuthType = 'NoAuth' | 'Basic' | 'Bearer' | 'ApiKey';
+
+export interface WebhookInput {
+  readonly url: string;
+  readonly authType: WebhookAuthType;
+  readonly token?: string | undefined;
+  /** `whsec_…`: also signed by Standard Webhooks. */
+  readonly secret?: string | undefined;
+}
+export interface WebhookView {
+  readonly id: WebhookId;
+  readonly url: string;
+  readonly authType: WebhookAuthType;
+  readonly isSigned: boolean;
+  readonly isDisabled: boolean;
+  /** A sentence; null = it is called. */
+  readonly disabledReason: string | null;
+}
+
+export interface DeliveryView {
+  readonly id: string;
+  readonly webhookId: WebhookId;
+  readonly documentId: DocumentId | null;
+  readonly type: string;
+  readonly sequence: number;
+  readonly status: 'Pending' | 'Delivered' | 'Failed';
+  /** What is sent, byte for byte. */
+  readonly body: string;
+  readonly attempts: readonly Attempt[];
+  readonly nextTryAt: Millis | null;
+  readonly createdAt: Millis;
+}
+
+export interface PortalWebhooks {
+  list(tenant: Tenant): Promise<readonly WebhookView[]>;
+  create(tenant: Tenant, webhook: WebhookInput): Promise<WebhookView>;
+  replace(tenant: Tenant, id: WebhookId, webhook: WebhookInput): Promise<WebhookView>;
+  remove(tenant: Tenant, id: WebhookId): Promise<void>;
+  /** Newest first. */
+  deliveries(
+    tenant: Tenant,
+    query: {
+      readonly webhookId?: WebhookId | undefined;
+      readonly status?: DeliveryView['status'] | undefined;
+      readonly limit: number;
+      readonly offset: number;
+    },
+  ): Promise<Page<DeliveryView>>;
+  resend(tenant: Tenant, deliveryId: string): Promise<void>;
+  /** Sends a made-up event now and says what came back. */
+  test(tenant: Tenant, id: WebhookId): Promise<DeliveryView>;
+  /** How many deliveries will be made again. */
+  replay(
+    tenant: Tenant,
+    range: { readonly from: Millis; readonly to: Millis; readonly failedOnly: boolean },
+  ): Promise<{ readonly count: number }>;
+}
