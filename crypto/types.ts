@@ -163,10 +163,13 @@ export interface XadesForm {
   readonly elementId?: string;
   /**
    * Instead of `elementId`: a location path that names exactly one element, in the subset of XPath 1.0 that
-   * `crypto/xades/element-path.ts` describes; prefixes stand for what the root element declares, and signatures do not count. The reference is by the
-   * element's Id; by its place where it has none, which takes a signature that is `coSignable`.
+   * `crypto/xades/element-path.ts` describes; prefixes stand for what `elementNamespaces` or else the root element says,
+   * and signatures do not count. The reference is by the element's Id; by its place where it has none, which takes a
+   * signature that is `coSignable`.
    */
   readonly elementPath?: string;
+  /** What prefixes of `elementPath` stand for. @default none */
+  readonly elementNamespaces?: readonly { readonly prefix: string; readonly uri: string }[];
   /**
    * Where the signature stands: in the element that is signed, or beside it (never beside the root).
    * @default 'last-child' for the root, 'after' for other elements

@@ -23,6 +23,7 @@ import type {
   Participant,
   Tag,
   XadesOptions,
+  XmlNamespace,
 } from './portal-words.ts';
 
 /** States of the machine: the statuses, and what is left of a document that was deleted. */
@@ -59,6 +60,8 @@ export interface DocumentInput extends DocumentFile {
   readonly signatureType: string | null;
   readonly additionalInfo: Readonly<Record<string, unknown>> | null;
   readonly forceCadesSignature: boolean;
+  /** For actions that are added later; absent = none were given. */
+  readonly xmlNamespaces?: readonly XmlNamespace[];
   readonly timestampEnabled: boolean;
   /** No notices at all. */
   readonly disableNotifications: boolean;

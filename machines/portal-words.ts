@@ -99,6 +99,14 @@ export interface XadesOptions {
   readonly elementToSignIdentifier: string | null;
   readonly insertionOption: 'AppendChild' | 'PrependChild' | 'AppendSibling' | 'PrependSibling' | null;
   readonly disableXPathTransformation: boolean;
+  /** What prefixes of an XPath stand for beside those of the root element; absent = nothing was said of them. */
+  readonly xmlNamespaces?: readonly XmlNamespace[];
+}
+
+/** Source: portal-gaps §5, `xmlNamespaces`. */
+export interface XmlNamespace {
+  readonly prefix: string;
+  readonly uri: string;
 }
 
 /** What a flow action is asked to be; checked and complete. Source: portal-gaps §6. */

@@ -13,6 +13,7 @@ import './document-faults.ts';
 import { type DocumentFiles, MOST_DOCUMENTS, type PreparedFile } from './document-files.ts';
 import { documentAddress, seededId } from './document-index.ts';
 import { notifiedEmails, type PlanParts, planActions, planObservers } from './document-plans.ts';
+import { planNamespaces } from './xades-plans.ts';
 
 const DAY = 86_400_000;
 /** Ours. */
@@ -35,6 +36,9 @@ export interface DocumentCreationParts {
   readonly folders: Pick<PortalFolders, 'get' | 'create'>;
   readonly plans: PlanParts;
 }
+
+/** What all documents of one call have in common, checked. */
+type SharedFacts = Pick<DocumentInput, 'expirationDate' | 'notifiedEmails' | 'xmlNamespaces'>;
 
 /** A validation key: 20 letters and digits, each as likely as any other. */
 export function makeKey(ids: Pick<Ids, 'bytes'>): string {
@@ -120,20 +124,19 @@ export class DocumentCreation {
   }
 
   /** What is checked without any file. Refusals: `BadRequest` and those of plans. */
-  assertPossible(
-    request: Omit<CreateDocuments, 'files'>,
-    at: Millis,
-  ): Pick<DocumentInput, 'expirationDate' | 'notifiedEmails'> {
+  assertPossible(request: Omit<CreateDocuments, 'files'>, at: Millis): SharedFacts {
     const { plans } = this.#parts;
     if ((request.description?.length ?? 0) > LONGEST_DESCRIPTION) throw tooLong('Description');
     if ((request.tags?.length ?? 0) > MOST_TAGS)
       throw new PortalRefusal('LimitExceeded', `A document has at most ${MOST_TAGS} tags.`);
+    const xmlNamespaces = planNamespaces(request.xmlNamespaces);
     // Checked once for all documents of the call; each gets ids of its own.
-    planActions(request.flowActions, [], plans);
+    planActions(request.flowActions, [], plans, xmlNamespaces);
     planObservers(request.observers ?? [], plans);
     return {
       expirationDate: expiryOf(request.expirationDate ?? null, at),
       notifiedEmails: notifiedEmails(request.notifiedEmails ?? []),
+      ...(xmlNamespaces.length > 0 && { xmlNamespaces }),
     };
   }
 
@@ -159,7 +162,7 @@ export class DocumentCreation {
     { marked, ...prepared }: PreparedFile,
     given: {
       readonly at: Millis;
-      readonly shared: Pick<DocumentInput, 'expirationDate' | 'notifiedEmails'>;
+      readonly shared: SharedFacts;
       readonly attachments: readonly Omit<Attachment, 'id'>[];
     },
   ): DocumentInput {
@@ -177,7 +180,7 @@ export class DocumentCreation {
       isEnvelope: request.isEnvelope === true,
       description: plainText(request.description ?? '') || null,
       folderId: null,
-      actions: planActions(request.flowActions, marked, plans),
+      actions: planActions(request.flowActions, marked, plans, shared.xmlNamespaces),
       observers: planObservers(request.observers ?? [], plans),
       attachments: attachments.map((attachment) => ({ ...attachment, id: ids.uuid() })),
       tags: (request.tags ?? []).map(

@@ -5,7 +5,7 @@ import { namesEachOnce } from '../../machines/document-flow.ts';
 import type { FlowActionId, UserId } from '../../machines/ids.ts';
 import { plainLine, visibleText } from '../../machines/plain-text.ts';
 import { PortalRefusal } from '../../machines/portal-refusals.ts';
-import type { ActionPlan, Mark, Observer, Participant } from '../../machines/portal-words.ts';
+import type { ActionPlan, Mark, Observer, Participant, XmlNamespace } from '../../machines/portal-words.ts';
 import type { Ids } from '../../runtime/index.ts';
 import type { FlowActionInput, MarkInput, ParticipantInput } from './api.ts';
 import { planXadesOptions } from './xades-plans.ts';
@@ -43,10 +43,11 @@ export function planActions(
   inputs: readonly FlowActionInput[],
   files: readonly MarkedFile[],
   parts: PlanParts,
+  namespaces: readonly XmlNamespace[] = [],
 ): readonly ActionPlan[] {
   if (inputs.length === 0) throw invalid('A document needs at least one flow action.');
   assertFewActions(inputs);
-  const plans = inputs.map((input) => planAction(input, files, parts));
+  const plans = inputs.map((input) => planAction(input, files, parts, namespaces));
   assertFewSigners(plans);
   return plans;
 }
@@ -72,7 +73,12 @@ export function assertFewSigners(
   if (signers > MOST_SIGNERS) throw tooMany('signing participants', MOST_SIGNERS);
 }
 
-function planAction(input: FlowActionInput, files: readonly MarkedFile[], parts: PlanParts): ActionPlan {
+function planAction(
+  input: FlowActionInput,
+  files: readonly MarkedFile[],
+  parts: PlanParts,
+  namespaces: readonly XmlNamespace[],
+): ActionPlan {
   const type = input.type ?? 'Signer';
   const isRule = type === 'SignRule' || type === 'ApproverRule';
   const isSigning = type === 'Signer' || type === 'SignRule';
@@ -100,7 +106,7 @@ function planAction(input: FlowActionInput, files: readonly MarkedFile[], parts:
     requireCompanyCertificate: input.requireCompanyCertificate ?? null,
     requiredCompanyIdentifier: planText(input.requiredCompanyIdentifier, 'requiredCompanyIdentifier'),
     initialsMode: input.signatureInitialsMode ?? null,
-    xadesOptions: isSigning ? planXadesOptions(input.xadesOptions) : null,
+    xadesOptions: isSigning ? planXadesOptions(input.xadesOptions, namespaces) : null,
   };
 }
 

@@ -15,7 +15,12 @@ import {
 
 /** Refusals: `InvalidFlowAction`, `InvalidIdentifier`, `LimitExceeded`. What the flow itself forbids, its document says. */
 export function planFlowEdit(
-  { file, parts, actions }: Pick<DocumentContext, 'file' | 'parts' | 'actions'>,
+  {
+    file,
+    parts,
+    actions,
+    xmlNamespaces,
+  }: Pick<DocumentContext, 'file' | 'parts' | 'actions' | 'xmlNamespaces'>,
   edit: FlowEdit,
   plans: PlanParts,
 ): FlowChange {
@@ -23,7 +28,7 @@ export function planFlowEdit(
   const whole = [{ uploadId: uploadId ?? '', pagesBefore: 0, pages: undefined }];
   const added = edit.addedFlowActions ?? [];
   const planned: FlowChange = {
-    added: added.length === 0 ? [] : planActions(added, whole, plans),
+    added: added.length === 0 ? [] : planActions(added, whole, plans, xmlNamespaces),
     edited: (edit.editedFlowActions ?? []).map((one) => ({
       flowActionId: one.flowActionId.toLowerCase() as FlowActionId,
       ...(typeof one.step === 'number' && { step: one.step }),

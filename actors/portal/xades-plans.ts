@@ -1,11 +1,35 @@
 /** How an XML document is to be signed: what a caller asks of one flow action, checked. Source: portal-gaps §6. */
 import { assertElementPath } from '../../crypto/index.ts';
 import { PortalRefusal } from '../../machines/portal-refusals.ts';
-import type { ActionPlan, XadesOptions } from '../../machines/portal-words.ts';
+import type { ActionPlan, XadesOptions, XmlNamespace } from '../../machines/portal-words.ts';
 import { describeFailure } from '../../runtime/index.ts';
+import type { CreateDocuments, FlowActionInput } from './api.ts';
 
-/** What a caller leaves out is what signing does by itself. Refusals: `InvalidFlowAction`. */
-export function planXadesOptions(input: Partial<XadesOptions> | null | undefined): XadesOptions | null {
+/** Of one document. */
+const MOST_NAMESPACES = 50;
+const LONGEST_NAMESPACE = 1000;
+
+/** A prefix or a namespace of a document that was given without the other says nothing. Refusals: `LimitExceeded`. */
+export function planNamespaces(input: CreateDocuments['xmlNamespaces']): readonly XmlNamespace[] {
+  const named = (input ?? []).flatMap(({ prefix, uri }): readonly XmlNamespace[] => {
+    const bare = prefix?.trim();
+    return bare && uri ? [{ prefix: bare, uri }] : [];
+  });
+  if (named.length > MOST_NAMESPACES)
+    throw new PortalRefusal('LimitExceeded', `A document takes at most ${MOST_NAMESPACES} XML namespaces.`);
+  if (named.some(({ prefix, uri }) => Math.max(prefix.length, uri.length) > LONGEST_NAMESPACE))
+    throw invalid(`A prefix or namespace is longer than ${LONGEST_NAMESPACE} characters.`);
+  return named;
+}
+
+/**
+ * What a caller leaves out is what signing does by itself. Refusals: `InvalidFlowAction`.
+ * @param namespaces of the document
+ */
+export function planXadesOptions(
+  input: FlowActionInput['xadesOptions'],
+  namespaces: readonly XmlNamespace[],
+): XadesOptions | null {
   if (!input) return null;
   const options: XadesOptions = {
     signatureType: input.signatureType ?? 'FullXml',
@@ -21,8 +45,9 @@ export function planXadesOptions(input: Partial<XadesOptions> | null | undefined
   }
   const { elementToSignIdentifier: identifier, elementToSignIdentifierType: type } = options;
   if (identifier === null) throw invalid('elementToSignIdentifier says which element an XmlElement signs.');
-  if (type === 'XPath') assertPath(identifier);
-  return options;
+  if (type !== 'XPath') return options;
+  assertPath(identifier);
+  return namespaces.length === 0 ? options : { ...options, xmlNamespaces: namespaces };
 }
 
 function assertPath(path: string): void {

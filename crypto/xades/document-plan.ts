@@ -91,13 +91,14 @@ interface WantedElement {
   readonly place: NamedElement | undefined;
 }
 
-function wantedElement({ elementId, elementPath }: XadesForm, utf8: Buffer, names: Names): WantedElement {
+function wantedElement(form: XadesForm, utf8: Buffer, names: Names): WantedElement {
+  const { elementId, elementPath, elementNamespaces = [] } = form;
   if (elementPath === undefined) return { id: elementIdOf(elementId), place: undefined };
   const path = (onRoot: (prefix: string) => string | undefined): ElementPath =>
     readElementPath(elementPath, (prefix) => {
-      const namespace = onRoot(prefix);
+      const namespace = elementNamespaces.find((one) => one.prefix === prefix)?.uri ?? onRoot(prefix);
       if (namespace !== undefined) return namespace;
-      throw new CryptoError('request.invalid', `The root element does not declare the prefix "${prefix}".`);
+      throw new CryptoError('request.invalid', `Nothing says what the prefix "${prefix}" stands for.`);
     });
   const [place, another] = findElements(utf8, names, path, true);
   if (place !== undefined && another === undefined) {

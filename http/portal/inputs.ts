@@ -141,7 +141,6 @@ export const createDocumentsInput = members({
   templateFieldValues: z.record(z.string(), z.unknown()).nullish(),
 }).transform(
   ({
-    xmlNamespaces: _namespaces,
     participantsDataFile: _participants,
     securityContextId: _context,
     templateId: _template,

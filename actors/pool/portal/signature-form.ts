@@ -63,10 +63,11 @@ function xadesForm({ xades }: SignatureWords): XadesForm {
   };
   if (signatureType === 'XmlElement' && identifier !== null) {
     const byPath = xades.elementToSignIdentifierType === 'XPath';
+    const { xmlNamespaces: elementNamespaces = [] } = xades;
     return {
       ...shared,
       packaging: 'element',
-      ...(byPath ? { elementPath: identifier } : { elementId: identifier }),
+      ...(byPath ? { elementPath: identifier, elementNamespaces } : { elementId: identifier }),
     };
   }
   return {

@@ -59,7 +59,7 @@ export interface FlowActionInput {
   readonly requireCompanyCertificate?: boolean | null | undefined;
   readonly requiredCompanyIdentifier?: string | null | undefined;
   readonly signatureInitialsMode?: InitialsMode | null | undefined;
-  readonly xadesOptions?: Partial<XadesOptions> | null | undefined;
+  readonly xadesOptions?: Partial<Omit<XadesOptions, 'xmlNamespaces'>> | null | undefined;
 }
 
 export interface CreateDocuments {
@@ -85,6 +85,10 @@ export interface CreateDocuments {
     | undefined;
   readonly additionalInfo?: Readonly<Record<string, unknown>> | null | undefined;
   readonly forceCadesSignature?: boolean | null | undefined;
+  readonly xmlNamespaces?:
+    | readonly { readonly prefix?: string | null | undefined; readonly uri?: string | null | undefined }[]
+    | null
+    | undefined;
   readonly timestampEnabled?: boolean | null | undefined;
   readonly signatureType?: 'None' | 'Simple' | 'Advanced' | 'Qualified' | null | undefined;
   /** Document type of §12, such as `Deed`. */

@@ -48,6 +48,29 @@ test.serial(
   },
 );
 
+const NAMESPACES = { xmlNamespaces: [{ prefix: 'line', uri: 'urn:item' }, { prefix: null }] };
+
+test.serial('xmlNamespaces of a creation say what prefixes of its location paths stand for', async (t) => {
+  const ways = [
+    { by: 'O', options: byPath('/o:order/line:items/line:item[1]') },
+    { by: 'C', options: byPath('//line:item[@Id="eight"]') },
+  ] as const;
+  const text = await signed(t, ways, XML, NAMESPACES);
+  t.true(text.includes('URI="#eight"'));
+  const unknown = await creating(t, ways.slice(0, 1));
+  t.regex((await assertRefused(t, unknown, 'InvalidFlowAction')).message, /the prefix "line" stands for/);
+});
+
+test.serial('actions added to a flow are read with the namespaces of its document', async (t) => {
+  const { id } = await create(t.context, [{ by: 'O' }], XML, NAMESPACES);
+  const added = (path: string) =>
+    t.context.program.acme.send(`/api/documents/${id}/flow`, {
+      addedFlowActions: [action({ by: 'O', options: byPath(path) }, 1)],
+    });
+  t.is((await added('//line:item[@Id="eight"]')).status, 200);
+  await assertRefused(t, await added('//other:item[@Id="eight"]'), 'InvalidFlowAction');
+});
+
 test.serial('participants sign elements of their own without XPath transforms', async (t) => {
   const own = (path: string) => ({ ...byPath(path), disableXPathTransformation: true });
   const file = { ...XML, content: Buffer.from(ORDER.replace('<item code="7">', '<item code="6" Id="six">')) };
@@ -69,7 +92,7 @@ for (const [name, signings, message] of [
   ['an Id no reference can have', [{ ...byId, elementToSignIdentifier: 'a b' }], /characters/],
   ['a path to nothing', [byPath('/order')], /names no element/],
   ['a path to several elements', [byPath('//*[@code="7"]')], /names several elements/],
-  ['a prefix that is not declared', [byPath('//q:item')], /does not declare the prefix "q"/],
+  ['a prefix that is not declared', [byPath('//q:item')], /the prefix "q" stands for/],
   [
     'a signature beside the root',
     [{ signatureType: 'FullXml', insertionOption: 'AppendSibling' }],

@@ -77,8 +77,9 @@ export async function create(
   { program }: XadesRoom,
   signings: readonly Signing[],
   file = XML,
+  request: { readonly [member: string]: unknown } = {},
 ): Promise<{ readonly id: string; readonly key: string }> {
-  const id = await program.acme.create(signings.map(action), {}, file);
+  const id = await program.acme.create(signings.map(action), request, file);
   const { key } = await program.acme.get<Document>(`/api/documents/${id}`);
   return { id, key };
 }
@@ -137,9 +138,14 @@ export async function signOne(
 }
 
 /** Everybody signs in turn; gives the signed file, which our validation and xmlsec1 accept in every signature. */
-export async function signed(t: Context, signings: readonly Signing[], file = XML): Promise<string> {
+export async function signed(
+  t: Context,
+  signings: readonly Signing[],
+  file = XML,
+  request: { readonly [member: string]: unknown } = {},
+): Promise<string> {
   const { program } = t.context;
-  const document = await create(t.context, signings, file);
+  const document = await create(t.context, signings, file, request);
   for (const [index, { by }] of signings.entries()) {
     await until(async () => {
       const { flowActions } = await program.acme.get<Document>(`/api/documents/${document.id}`);
