@@ -147,8 +147,13 @@ export function planObservers(
   inputs: readonly { readonly user: ParticipantInput }[],
   parts: PlanParts,
 ): readonly Observer[] {
-  if (inputs.length > MOST_ACTIONS) throw tooMany('observers', MOST_ACTIONS);
+  assertFewObservers(inputs);
   return inputs.map(({ user }) => ({ id: parts.ids.uuid(), user: planParticipant(user, parts) }));
+}
+
+/** Refusals: `LimitExceeded`. */
+export function assertFewObservers(observers: readonly unknown[]): void {
+  if (observers.length > MOST_ACTIONS) throw tooMany('observers', MOST_ACTIONS);
 }
 
 /** An address that a mail can be sent to. Refusals: `InvalidFlowAction`. */

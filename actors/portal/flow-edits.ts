@@ -4,6 +4,7 @@ import type { FlowActionId, UserId } from '../../machines/ids.ts';
 import type { FlowEdit } from './api.ts';
 import {
   assertFewActions,
+  assertFewObservers,
   assertFewSigners,
   type PlanParts,
   planActions,
@@ -19,8 +20,9 @@ export function planFlowEdit(
     file,
     parts,
     actions,
+    observers,
     xmlNamespaces,
-  }: Pick<DocumentContext, 'file' | 'parts' | 'actions' | 'xmlNamespaces'>,
+  }: Pick<DocumentContext, 'file' | 'parts' | 'actions' | 'observers' | 'xmlNamespaces'>,
   edit: FlowEdit,
   plans: PlanParts,
 ): FlowChange {
@@ -59,5 +61,7 @@ export function planFlowEdit(
   const all = [...actions, ...planned.added];
   assertFewActions(all);
   assertFewSigners(all);
+  const staying = observers.filter(({ id }) => !planned.deletedObservers.includes(id));
+  assertFewObservers([...staying, ...planned.addedObservers]);
   return planned;
 }

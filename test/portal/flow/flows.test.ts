@@ -228,6 +228,22 @@ test.serial('a flow is edited before anybody acted, and not after', async (t) =>
   await room.until(id, ({ status }) => status === 'Concluded');
 });
 
+test.serial('a document has a hundred observers at most, also over several edits', async (t) => {
+  const room = await flowRoom(t);
+  const { documents } = room.portal;
+  const id = await room.create([signer('Ana')]);
+  const observers = (from: number, count: number) =>
+    Array.from({ length: count }, (_, n) => ({
+      user: { name: `O${from + n}`, email: `o${from + n}@example.org` },
+    }));
+  await documents.editFlow(room.tenant, id, { addedObservers: observers(0, 60) });
+  const more = { addedObservers: observers(60, 41) };
+  await refusedAs(t, 'LimitExceeded', documents.editFlow(room.tenant, id, more));
+  const [first] = (await room.get(id)).observers;
+  await documents.editFlow(room.tenant, id, { ...more, deletedObserverIds: [first?.id ?? ''] });
+  t.is((await room.get(id)).observers.length, 100);
+});
+
 test.serial(
   'a signature whose sealing fails is kept, shown with its code, and made by the next try',
   async (t) => {
