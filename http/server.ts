@@ -37,6 +37,8 @@ import { memorySessionKeys, openSessionKeyRing, type SessionKeyStore } from './s
 import { createSessions } from './sessions.ts';
 import type { HttpSettings } from './settings.ts';
 
+const UNTOLD: PageSettings = { version: 'development', pollSeconds: 5, facts: [] };
+
 export interface BatchServerParts {
   readonly service: BatchService;
   readonly settings: HttpSettings;
@@ -59,17 +61,16 @@ export interface BatchServerParts {
   readonly observe?: (observation: RequestObservation) => void;
 }
 
+export interface BatchRoutesParts
+  extends Pick<BatchServerParts, 'service' | 'pages' | 'metrics' | 'inspection' | 'mails'> {
+  readonly settings: Pick<HttpSettings, 'maxUploadBytes' | 'apiKeyHeader' | 'cookieName' | 'metricsNeedKey'>;
+  readonly clock: Pick<Clock, 'now' | 'elapsed' | 'after'>;
+  readonly authenticator: Authenticator;
+}
+
 /** Every route of the batch service, its pages and its description. */
-export function batchRoutes(
-  service: BatchService,
-  settings: Pick<HttpSettings, 'maxUploadBytes' | 'apiKeyHeader' | 'cookieName' | 'metricsNeedKey'>,
-  clock: Pick<Clock, 'now' | 'elapsed' | 'after'>,
-  authenticator: Authenticator,
-  pages: PageSettings,
-  metrics?: BatchMetrics,
-  inspection?: ActorInspection,
-  mails?: OperatorMails,
-): readonly AnyRoute[] {
+export function batchRoutes(parts: BatchRoutesParts): readonly AnyRoute[] {
+  const { service, settings, clock, authenticator, pages = UNTOLD, metrics, inspection, mails } = parts;
   const routes = [
     ...sessionRoutes(authenticator, createRateLimiter(FAILED_LOGINS, clock)),
     ...(metrics === undefined
@@ -94,25 +95,12 @@ export function batchRoutes(
   );
 }
 
-const UNTOLD: PageSettings = { version: 'development', pollSeconds: 5, facts: [] };
-
 export function createBatchServer(parts: BatchServerParts): HttpServer {
   const { settings, clock, ids, log } = parts;
   const { rateLimiting } = settings;
   const authenticator = createAuthenticator(settings, openSessions(parts));
   const dispatcher = new Dispatcher({
-    router: new Router(
-      batchRoutes(
-        parts.service,
-        settings,
-        clock,
-        authenticator,
-        parts.pages ?? UNTOLD,
-        parts.metrics,
-        parts.inspection,
-        parts.mails,
-      ),
-    ),
+    router: new Router(batchRoutes({ ...parts, authenticator })),
     conventions: batchConventions,
     gate: createGate(authenticator, settings),
     findCaller: createCallerFinder(settings.tls !== undefined, settings.forwarded),

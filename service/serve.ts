@@ -178,6 +178,7 @@ export const serve: Serve = async (settings, log, options) => {
         })),
         warnings: [
           ...signing.warnings,
+          ...signing.expiring,
           ...(portal?.warnings ?? []),
           ...(settings.portal.enabled && portal === undefined ? [NO_SEAL] : []),
         ],

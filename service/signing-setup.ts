@@ -18,6 +18,8 @@ export interface SigningSetup {
   /** Of the profile used when none is named, or else of the first that signs here; `path` is empty when none does. */
   readonly certificate: { readonly subject: string; readonly path: string; readonly development: boolean };
   readonly warnings: readonly string[];
+  /** Certificates of profiles that end within `EXPIRY_NOTICE_DAYS`, a sentence each. */
+  readonly expiring: readonly string[];
 }
 
 const DAY = 86_400_000;
@@ -38,6 +40,7 @@ export async function setUpSigning(
   const { trust, faults: untrusted } = readTrust(settings);
   const faults = [...untrusted];
   const warnings: string[] = [];
+  const expiring: string[] = [];
   const profiles: Profile[] = [];
   const paths = new Map<Profile, DescribedSource>();
   for (const declared of declaredProfiles(settings)) {
@@ -51,7 +54,12 @@ export async function setUpSigning(
       const profile = localProfile(declared, signer, source, trust);
       profiles.push(profile);
       paths.set(profile, source);
-      warnings.push(...warningsAbout(profile, signer, source, trust, now));
+      warnings.push(...warningsAbout(profile, signer, source, trust));
+      const daysLeft = Math.floor((signer.notAfter - now) / DAY);
+      if (daysLeft < EXPIRY_NOTICE_DAYS)
+        expiring.push(
+          `The certificate of signing profile ${profile.name} expires in ${daysLeft} days: ${signer.subject}`,
+        );
     } catch (error) {
       faults.push(`Signing profile ${declared.name}: ${describeFailure(error).message}`);
     }
@@ -69,6 +77,7 @@ export async function setUpSigning(
       development: source?.development ?? false,
     },
     warnings,
+    expiring,
   };
 }
 
@@ -110,7 +119,6 @@ function warningsAbout(
   loaded: LoadedSigner,
   source: DescribedSource,
   { roots, intermediates }: TrustOptions,
-  now: number,
 ): readonly string[] {
   const warnings: string[] = [];
   const { issuer, subject } = new X509Certificate(loaded.certificate);
@@ -132,11 +140,6 @@ function warningsAbout(
     // Where roots are configured, the chain is looked for among them too.
     if (code !== 'chain.incomplete' || roots.length === 0) warnings.push(`Signing profile ${name}: ${text}`);
   }
-  const daysLeft = Math.floor((loaded.notAfter - now) / DAY);
-  if (daysLeft < EXPIRY_NOTICE_DAYS)
-    warnings.push(
-      `The certificate of signing profile ${name} expires in ${daysLeft} days: ${loaded.subject}`,
-    );
   return warnings;
 }
 

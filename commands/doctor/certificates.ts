@@ -27,10 +27,9 @@ export async function checkSigningKeys(
         ? [validity(`certificate:${profile.name}`, profile.facts?.subject ?? '', profile.validTo, now)]
         : [],
     );
-    const others = warnings.filter((text) => !/ expires in /.test(text));
     return [
       ...findings,
-      ...others.map((says) =>
+      ...warnings.map((says) =>
         bad('warning', 'certificates', {
           says,
           cause: 'The configuration allows it.',

@@ -152,16 +152,16 @@ export function batchDocument(): OpenApiDocument {
 
 /** Every route of the batch service; none of them works. */
 export function batchTable(): readonly AnyRoute[] {
-  return batchRoutes(
-    {} as BatchService,
-    SETTINGS,
-    systemClock,
-    { cookieName: SETTINGS.cookieName, challenge: '' } as Authenticator,
-    { version: 'test', pollSeconds: 5, facts: [] },
-    {} as BatchMetrics,
-    {} as ActorInspection,
-    {} as OperatorMails,
-  );
+  return batchRoutes({
+    service: {} as BatchService,
+    settings: SETTINGS,
+    clock: systemClock,
+    authenticator: { cookieName: SETTINGS.cookieName, challenge: '' } as Authenticator,
+    pages: { version: 'test', pollSeconds: 5, facts: [] },
+    metrics: {} as BatchMetrics,
+    inspection: {} as ActorInspection,
+    mails: {} as OperatorMails,
+  });
 }
 
 const books = new Map<string, AnswerBook>();
