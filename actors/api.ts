@@ -5,7 +5,7 @@
 
 import type { FolderName, JobId, Millis, ProfileName } from '../machines/ids.ts';
 import type { InputFolderState } from '../machines/input-folder.ts';
-import type { JobFormat, JobSource, JobState } from '../machines/job.ts';
+import type { JobFormat, JobSource, JobState } from '../machines/job-context.ts';
 import type { RefusalCode } from '../machines/refusals.ts';
 import type { SystemEventKind } from '../machines/system-event.ts';
 import type { ActorPage, ActorQuery, ActorReport, ActorSummary, KindReport } from '../runtime/index.ts';

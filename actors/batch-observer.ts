@@ -1,6 +1,6 @@
 /** What happens to jobs, told once each as it is committed: the source of counters and histograms. */
 import type { Millis } from '../machines/ids.ts';
-import type { JobFormat } from '../machines/job.ts';
+import type { JobFormat } from '../machines/job-context.ts';
 import type { RemoteObserver } from './remote-signing.ts';
 
 /** Part of a job's way. Source: batch-gaps §11, `batch_stage_duration_seconds`. */

@@ -3,7 +3,7 @@
  * Source: batch-gaps §7, "Start order" and "Planned stop".
  */
 import type { Millis } from '../machines/ids.ts';
-import type { JobContext, JobState } from '../machines/job.ts';
+import type { JobContext, JobState } from '../machines/job-context.ts';
 import type { PipelineState } from '../machines/pipeline.ts';
 import type { SystemEventContext } from '../machines/system-event.ts';
 import type { Runtime, Step } from '../runtime/index.ts';

@@ -3,7 +3,7 @@
  * Source: batch-gaps §15, "Bulk retry / cancel".
  */
 import type { JobId } from '../machines/ids.ts';
-import type { JobState } from '../machines/job.ts';
+import type { JobState } from '../machines/job-context.ts';
 import { Refusal, type RefusalCode } from '../machines/refusals.ts';
 import { type ActorStore, describeFailure, isRetryable, type Log } from '../runtime/index.ts';
 import type { BulkJobs, BulkQuery, BulkReport, ClearReport, Jobs, JobView } from './api.ts';

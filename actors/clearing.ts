@@ -6,7 +6,7 @@
 import { stat } from 'node:fs/promises';
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { JobId } from '../machines/ids.ts';
-import { ACTIVE_STATES, type FileStamp, type JobContext, TERMINAL_STATES } from '../machines/job.ts';
+import { ACTIVE_STATES, type FileStamp, type JobContext, TERMINAL_STATES } from '../machines/job-context.ts';
 import type { SystemEventContext } from '../machines/system-event.ts';
 import type { ActorStore, ActorSystem, Clock, Row } from '../runtime/index.ts';
 import type { ClearReport } from './api.ts';

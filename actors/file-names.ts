@@ -3,7 +3,7 @@
  * Source: Batch Signing Service API, "What the service does" 5; batch-gaps §1 rows 1 and 10, §4.
  */
 import { extname } from 'node:path';
-import type { JobFormat } from '../machines/job.ts';
+import type { JobFormat } from '../machines/job-context.ts';
 
 /** The longest file name common file systems take, in bytes. */
 export const NAME_LIMIT = 255;

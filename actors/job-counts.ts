@@ -2,8 +2,8 @@
  * How many jobs stand where, kept in step with the store's own counters: read once at start, moved by each
  * committed step. Saves the pipeline and the metrics a range read per look.
  */
-import type { JobFormat, JobState } from '../machines/job.ts';
-import { IN_FLIGHT_STATES } from '../machines/job.ts';
+import type { JobFormat, JobState } from '../machines/job-context.ts';
+import { IN_FLIGHT_STATES } from '../machines/job-context.ts';
 
 interface Cell {
   readonly state: JobState;

@@ -19,7 +19,7 @@ import {
   type JobState,
   type SigningMethod,
   TERMINAL_STATES,
-} from '../machines/job.ts';
+} from '../machines/job-context.ts';
 import type { Row } from '../runtime/index.ts';
 
 /** A job as its definition sees it. */

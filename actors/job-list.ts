@@ -7,8 +7,8 @@
  * which is all of the ranges it picked: some 3 µs a row.
  */
 import type { JobId } from '../machines/ids.ts';
-import type { JobState } from '../machines/job.ts';
-import { JOB_STATES } from '../machines/job.ts';
+import type { JobState } from '../machines/job-context.ts';
+import { JOB_STATES } from '../machines/job-context.ts';
 import type { ActorStore } from '../runtime/index.ts';
 import type { JobFilter, JobQuery } from './api.ts';
 import type { JobCounts } from './job-counts.ts';

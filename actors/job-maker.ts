@@ -1,5 +1,5 @@
 /** Brings jobs to life: gives them id, number and time. */
-import type { JobInput } from '../machines/job.ts';
+import type { JobInput } from '../machines/job-context.ts';
 import { Refusal } from '../machines/refusals.ts';
 import { type ActorSystem, Fatal, type Ids, type StepOutcome } from '../runtime/index.ts';
 import { type JobOrder, timeOf } from './job-order.ts';

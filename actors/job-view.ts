@@ -1,6 +1,6 @@
 /** A stored job as clients see it. */
 import type { JobId, Millis } from '../machines/ids.ts';
-import type { JobContext, JobState } from '../machines/job.ts';
+import type { JobContext, JobState } from '../machines/job-context.ts';
 import type { ActorView, JournalLine } from '../runtime/index.ts';
 import type { JobDetail, JobView } from './api.ts';
 

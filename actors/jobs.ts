@@ -2,7 +2,7 @@
 import { stat } from 'node:fs/promises';
 import { basename, join } from 'node:path';
 import type { JobId, ProfileName } from '../machines/ids.ts';
-import { ACTIVE_STATES, type JobContext, type JobFormat, type JobState } from '../machines/job.ts';
+import { ACTIVE_STATES, type JobContext, type JobFormat, type JobState } from '../machines/job-context.ts';
 import { Refusal } from '../machines/refusals.ts';
 import type { ActorStore, ActorSystem, ActorView, Faults, Step, StepOutcome } from '../runtime/index.ts';
 import { isRetryable } from '../runtime/index.ts';

@@ -1,6 +1,6 @@
 /** Remembers, beyond the life of a cleared job, which content of an input path no watcher is to take again. */
 import type { JobId } from '../machines/ids.ts';
-import type { FileStamp } from '../machines/job.ts';
+import type { FileStamp } from '../machines/job-context.ts';
 import { FORGOTTEN, type KeptPath, keptPathMachine } from '../machines/kept-path.ts';
 import type { ActorDefinition, ActorSystem, ActorView, Row } from '../runtime/index.ts';
 import type { PathRow } from './job-index.ts';

@@ -1,6 +1,6 @@
 /** From committed steps to what observers are told. */
 
-import { DIVERGED_MESSAGE, type JobContext, type JobState } from '../machines/job.ts';
+import { DIVERGED_MESSAGE, type JobContext, type JobState } from '../machines/job-context.ts';
 import type { PipelineState } from '../machines/pipeline.ts';
 import type { Step } from '../runtime/index.ts';
 import type { BatchObserver } from './batch-observer.ts';

@@ -1,5 +1,5 @@
 /** What operators may do with the pipeline. Implements the port `PipelineControl`. */
-import { IN_FLIGHT_STATES, JOB_FORMATS } from '../machines/job.ts';
+import { IN_FLIGHT_STATES, JOB_FORMATS } from '../machines/job-context.ts';
 import type { PipelineContext } from '../machines/pipeline.ts';
 import { type ActorSystem, Fatal } from '../runtime/index.ts';
 import type { PipelineControl, PipelineView } from './api.ts';

@@ -2,7 +2,7 @@
  * Claims queued jobs while the pipeline runs and a slot is free, oldest first. It keeps no truth: what is
  * queued, in flight and paused is read from the store, so a lost wake-up costs time and never a job.
  */
-import { IN_FLIGHT_STATES, type JobState } from '../machines/job.ts';
+import { IN_FLIGHT_STATES, type JobState } from '../machines/job-context.ts';
 import { freeSlots, type PipelineState } from '../machines/pipeline.ts';
 import {
   type ActorStore,

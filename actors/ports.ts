@@ -1,5 +1,5 @@
 /** What actors need of the world outside: small ports, each with the real adapter and one for tests. */
-import type { FileDigest, JobFormat } from '../machines/job.ts';
+import type { FileDigest, JobFormat } from '../machines/job-context.ts';
 
 /** One document for one person to sign. */
 export interface RemoteDocument {

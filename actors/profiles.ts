@@ -11,7 +11,7 @@ import type {
   XadesForm,
 } from '../crypto/index.ts';
 import type { Millis, ProfileName } from '../machines/ids.ts';
-import type { JobFormat } from '../machines/job.ts';
+import type { JobFormat } from '../machines/job-context.ts';
 import { type OutputForm, PLAIN_FORM } from './file-names.ts';
 
 interface ProfileBase {

@@ -10,7 +10,7 @@
 import { readdir, rename, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { parseJobId } from '../machines/ids.ts';
-import { IN_FLIGHT_STATES, type JobContext } from '../machines/job.ts';
+import { IN_FLIGHT_STATES, type JobContext } from '../machines/job-context.ts';
 import { type ActorStore, type ActorSystem, describeFailure, type Log } from '../runtime/index.ts';
 import { statIfPresent, syncDirectory } from './files/directories.ts';
 import { move } from './files/move.ts';

@@ -3,7 +3,8 @@
  * unique names.
  */
 import { inputFolderMachine } from '../machines/input-folder.ts';
-import { CLEARED, jobMachine } from '../machines/job.ts';
+import { jobMachine } from '../machines/job.ts';
+import { CLEARED } from '../machines/job-context.ts';
 import { pipelineMachine } from '../machines/pipeline.ts';
 import { systemEventMachine } from '../machines/system-event.ts';
 import type { ActorAddress, ActorDefinition, ActorStore, ActorView } from '../runtime/index.ts';

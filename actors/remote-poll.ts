@@ -7,7 +7,7 @@
 import { mkdir, rm, rmdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Millis } from '../machines/ids.ts';
-import type { JobContext } from '../machines/job.ts';
+import type { JobContext } from '../machines/job-context.ts';
 import {
   type ActorStore,
   type ActorSystem,

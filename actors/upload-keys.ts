@@ -7,7 +7,7 @@
  */
 import { createHash } from 'node:crypto';
 import type { Millis } from '../machines/ids.ts';
-import type { JobContext } from '../machines/job.ts';
+import type { JobContext } from '../machines/job-context.ts';
 import type { ActorStore, ActorSystem, ActorView, Clock } from '../runtime/index.ts';
 import type { UploadKey } from './api.ts';
 import { uploadKeyName } from './registry.ts';

@@ -9,7 +9,7 @@
 import { closeSync, fdatasync, fstatSync, open, write } from 'node:fs';
 import { rename, rm } from 'node:fs/promises';
 import { dirname, extname, join } from 'node:path';
-import type { FileStamp } from '../machines/job.ts';
+import type { FileStamp } from '../machines/job-context.ts';
 import { Refusal } from '../machines/refusals.ts';
 import { type Ids, Retryable } from '../runtime/index.ts';
 import type { UploadSink } from './api.ts';

@@ -12,7 +12,7 @@
  */
 import { assign, setup } from 'xstate';
 import type { JobId, Millis } from './ids.ts';
-import type { FileStamp } from './job.ts';
+import type { FileStamp } from './job-context.ts';
 
 export const FORGOTTEN = 'Forgotten';
 

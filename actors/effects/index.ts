@@ -1,5 +1,5 @@
 /** Every effect a job may ask for, with its handler; a missing one does not compile. */
-import type { JobEffect } from '../../machines/job.ts';
+import type { JobEffect } from '../../machines/job-context.ts';
 import { cancelRemoteHandler } from './cancel-remote.ts';
 import { dispatchHandler } from './dispatch.ts';
 import type { HandlerParts, JobHandler } from './parts.ts';

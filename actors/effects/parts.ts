@@ -1,5 +1,5 @@
 /** What the handlers of a job's effects share: their parts, their types, and how a failure becomes a message. */
-import type { JobEffect, JobEvent } from '../../machines/job.ts';
+import type { JobEffect, JobEvent } from '../../machines/job-context.ts';
 import type { SystemEventContext } from '../../machines/system-event.ts';
 import { type Clock, type EffectHandler, type EffectTry, Fatal, type Log } from '../../runtime/index.ts';
 import type { CertificateChecks } from '../certificate-checks.ts';

@@ -1,6 +1,6 @@
 /** Reads the signed file back from disk, checks it as a stranger would, and gives it its name in the output folder. */
 import { join } from 'node:path';
-import type { Release } from '../../machines/job.ts';
+import type { Release } from '../../machines/job-context.ts';
 import type { PoolResults } from '../pool/tasks.ts';
 import { answerOf, type HandlerParts, type JobHandler, jobFailed, rounded } from './parts.ts';
 

@@ -2,7 +2,7 @@
 import { renameSync, rmSync, statSync } from 'node:fs';
 import { basename, dirname, join } from 'node:path';
 import { sealFile } from '../../crypto/index.ts';
-import type { FileDigest } from '../../machines/job.ts';
+import type { FileDigest } from '../../machines/job-context.ts';
 import { ENVELOPE_EXTENSION } from '../file-names.ts';
 import { fileDigest } from './digest.ts';
 import { statIfPresent } from './directories.ts';

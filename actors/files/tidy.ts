@@ -5,7 +5,7 @@
  */
 import { existsSync, readdirSync, rmSync, unlinkSync } from 'node:fs';
 import { dirname, join } from 'node:path';
-import type { StagedInput } from '../../machines/job.ts';
+import type { StagedInput } from '../../machines/job-context.ts';
 import { fileDigest } from './digest.ts';
 import { errno, inodeOf, mtimeOf, statIfPresent, syncDirectory } from './directories.ts';
 import { move } from './move.ts';

@@ -2,7 +2,7 @@
  * The wire between the main thread and the pool: plain data both ways, files by path, never their bytes.
  * Failures cross as data too, because an error loses its code on the way between threads.
  */
-import type { FileDigest, JobFormat, StagedInput } from '../../machines/job.ts';
+import type { FileDigest, JobFormat, StagedInput } from '../../machines/job-context.ts';
 import type { PortalResults, PortalTask } from './portal-tasks.ts';
 
 /** What a job's working folder is called and what it works on. */

@@ -18,7 +18,7 @@ import {
   validateFile,
   verifyFile,
 } from '../../crypto/index.ts';
-import type { FileDigest, JobFormat } from '../../machines/job.ts';
+import type { FileDigest, JobFormat } from '../../machines/job-context.ts';
 import { beginningDigest } from '../files/digest.ts';
 import type { TrustOptions } from '../trust.ts';
 import { TaskFailure } from './task-failure.ts';

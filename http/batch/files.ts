@@ -4,7 +4,7 @@
  * Source: Batch Signing Service API, "Files"; batch-gaps §3.
  */
 import type { Jobs, JobView, UploadKey } from '../../actors/api.ts';
-import type { JobFormat } from '../../machines/job.ts';
+import type { JobFormat } from '../../machines/job-context.ts';
 import { Refusal } from '../../machines/refusals.ts';
 import { json } from '../reply.ts';
 import { type AnyRoute, route } from '../router.ts';

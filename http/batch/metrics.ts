@@ -6,7 +6,7 @@
  */
 import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom-client';
 import type { ActorInspection, BatchObserver, BatchService, Stage } from '../../actors/api.ts';
-import type { JobFormat } from '../../machines/job.ts';
+import type { JobFormat } from '../../machines/job-context.ts';
 import type { RequestObserver } from '../request-outcome.ts';
 import { type AnyRoute, route } from '../router.ts';
 import { noBody, noParams, noQuery } from './queries.ts';

@@ -3,7 +3,7 @@
  *
  * Source: batch-gaps §10, "Operator pages"; §5, `Dashboard:PollIntervalSeconds`.
  */
-import { JOB_STATES } from '../../machines/job.ts';
+import { JOB_STATES } from '../../machines/job-context.ts';
 import { MAIL_STATES } from '../../machines/mail.ts';
 import { assetRoutes } from '../pages/assets.ts';
 import { framedPage, type PageLink } from '../pages/layout.ts';

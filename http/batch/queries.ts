@@ -6,7 +6,7 @@
 import { z } from 'zod';
 import type { JobFilter } from '../../actors/api.ts';
 import { type JobId, type Millis, parseJobId } from '../../machines/ids.ts';
-import { JOB_SOURCES, JOB_STATES } from '../../machines/job.ts';
+import { JOB_SOURCES, JOB_STATES } from '../../machines/job-context.ts';
 import { MAIL_STATES } from '../../machines/mail.ts';
 import { Refusal } from '../../machines/refusals.ts';
 import { SYSTEM_EVENT_KINDS } from '../../machines/system-event.ts';

@@ -12,7 +12,7 @@ import type {
   ReadyCheck,
   RescanReport,
 } from '../../actors/api.ts';
-import { JOB_FORMATS, JOB_SOURCES, JOB_STATES } from '../../machines/job.ts';
+import { JOB_FORMATS, JOB_SOURCES, JOB_STATES } from '../../machines/job-context.ts';
 import { SYSTEM_EVENT_KINDS } from '../../machines/system-event.ts';
 import type { Millis } from '../../runtime/index.ts';
 

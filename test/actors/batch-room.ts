@@ -12,7 +12,7 @@ import {
   storageLayout,
 } from '../../actors/index.ts';
 import type { FolderName, JobId, ProfileName } from '../../machines/ids.ts';
-import type { JobState } from '../../machines/job.ts';
+import type { JobState } from '../../machines/job-context.ts';
 import {
   type ActorStore,
   type Clock,

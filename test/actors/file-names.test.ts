@@ -12,7 +12,7 @@ import {
   possibleOutputNames,
   stagedName,
 } from '../../actors/file-names.ts';
-import type { JobFormat } from '../../machines/job.ts';
+import type { JobFormat } from '../../machines/job-context.ts';
 import { room } from './batch-room.ts';
 
 const ID = '1a2b3c4d-0000-4000-8000-000000000000';

@@ -23,7 +23,7 @@ import { isPublished, publish } from '../../actors/files/publish.ts';
 import { stage } from '../../actors/files/stage.ts';
 import { quarantine, removeOriginal } from '../../actors/files/tidy.ts';
 import { WorkingFolders } from '../../actors/files/working-folders.ts';
-import type { StagedInput } from '../../machines/job.ts';
+import type { StagedInput } from '../../machines/job-context.ts';
 
 interface Room {
   readonly root: string;

@@ -7,7 +7,7 @@ import { JobMaker, type NewJob } from '../../actors/job-maker.ts';
 import { firstOrderAt, JobOrder } from '../../actors/job-order.ts';
 import { definitions, JOB } from '../../actors/registry.ts';
 import type { FolderName, JobId, ProfileName } from '../../machines/ids.ts';
-import { JOB_FORMATS, type JobContext, type JobState } from '../../machines/job.ts';
+import { JOB_FORMATS, type JobContext, type JobState } from '../../machines/job-context.ts';
 import {
   createRuntime,
   Faults,

@@ -2,7 +2,7 @@ import test from 'ava';
 import { JobCounts } from '../../actors/job-counts.ts';
 import { Pipeline } from '../../actors/pipeline.ts';
 import { definitions, JOB } from '../../actors/registry.ts';
-import type { JobContext } from '../../machines/job.ts';
+import type { JobContext } from '../../machines/job-context.ts';
 import {
   type Committed,
   createRuntime,

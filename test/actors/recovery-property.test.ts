@@ -13,8 +13,8 @@ import { JobOrder } from '../../actors/job-order.ts';
 import { definitions, JOB } from '../../actors/registry.ts';
 import { uploadName } from '../../actors/storage-layout.ts';
 import type { JobId, ProfileName } from '../../machines/ids.ts';
-import type { FileDigest, JobState, StagedInput } from '../../machines/job.ts';
-import { JOB_STATES, RESTART_MESSAGE } from '../../machines/job.ts';
+import type { FileDigest, JobState, StagedInput } from '../../machines/job-context.ts';
+import { JOB_STATES, RESTART_MESSAGE } from '../../machines/job-context.ts';
 import {
   createRuntime,
   type EffectHandler,

@@ -8,7 +8,7 @@ import { DiskSync } from '../../actors/disk-sync.ts';
 import { tidyHandler } from '../../actors/effects/tidy.ts';
 import { SigningPool } from '../../actors/pool/pool.ts';
 import { NO_TRUST } from '../../actors/trust.ts';
-import type { JobEffect } from '../../machines/job.ts';
+import type { JobEffect } from '../../machines/job-context.ts';
 import { type Clock, type EffectKey, systemClock } from '../../runtime/index.ts';
 import { room } from './batch-room.ts';
 

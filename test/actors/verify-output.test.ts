@@ -10,7 +10,7 @@ import type { ThreadProfile } from '../../actors/pool/worker-profiles.ts';
 import { NO_TRUST } from '../../actors/trust.ts';
 import { samplePdf } from '../../bench/samples.ts';
 import { type SignFileRequest, signFile, signFileAtLevel } from '../../crypto/index.ts';
-import type { JobFormat } from '../../machines/job.ts';
+import type { JobFormat } from '../../machines/job-context.ts';
 import { startAuthority } from '../pki/authority.ts';
 import { pki } from '../pki/pki.ts';
 

@@ -19,7 +19,7 @@ import type {
   UploadSink,
 } from '../../actors/api.ts';
 import type { FolderName, JobId, ProfileName } from '../../machines/ids.ts';
-import type { JobFormat, JobState } from '../../machines/job.ts';
+import type { JobFormat, JobState } from '../../machines/job-context.ts';
 import { Refusal } from '../../machines/refusals.ts';
 import { MemoryFolders, MemoryPipeline, memoryEvents } from './memory-control.ts';
 import { MemoryBulk, MemoryProfiles, MemoryStatistics } from './memory-figures.ts';

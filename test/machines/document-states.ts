@@ -2,7 +2,7 @@
  * What the Batch Signing Service API says of a job's states, row by row, as facts to test against. A trigger is named
  * by the event that stands for it here.
  */
-import type { JobEvent, JobState } from '../../machines/job.ts';
+import type { JobEvent, JobState } from '../../machines/job-context.ts';
 
 export interface DocumentedTransition {
   readonly from: JobState;

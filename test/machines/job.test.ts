@@ -1,15 +1,15 @@
 import test from 'ava';
 import { transition } from 'xstate';
-import type { JobEvent, JobInput } from '../../machines/job.ts';
+import { jobMachine } from '../../machines/job.ts';
+import type { JobEvent, JobInput } from '../../machines/job-context.ts';
 import {
   CLEARED,
   cancelMessage,
   DIVERGED_MESSAGE,
   JOB_STATES,
-  jobMachine,
   RESTART_MESSAGE,
   TERMINAL_STATES,
-} from '../../machines/job.ts';
+} from '../../machines/job-context.ts';
 import { DOCUMENTED_ENDS, DOCUMENTED_STATES, DOCUMENTED_TRANSITIONS } from './document-states.ts';
 import { attempt, declared, initialContext, readTable } from './table.ts';
 

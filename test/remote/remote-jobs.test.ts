@@ -5,7 +5,7 @@ import test, { type ExecutionContext } from 'ava';
 import { createRemotePortal, type RemoteProfile } from '../../actors/index.ts';
 import { samplePdf } from '../../bench/samples.ts';
 import type { JobId, ProfileName } from '../../machines/ids.ts';
-import { RESTART_MESSAGE } from '../../machines/job.ts';
+import { RESTART_MESSAGE } from '../../machines/job-context.ts';
 import { systemClock, systemIds } from '../../runtime/index.ts';
 import { type Room, type RoomOptions, room } from '../actors/batch-room.ts';
 import { ScriptedPortal } from './scripted-portal.ts';

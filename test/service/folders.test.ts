@@ -4,7 +4,7 @@ import { mkdir, readFile, rename, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import test from 'ava';
 import { samplePdf } from '../../bench/samples.ts';
-import { DIVERGED_MESSAGE } from '../../machines/job.ts';
+import { DIVERGED_MESSAGE } from '../../machines/job-context.ts';
 import { ScriptedPortal } from '../remote/scripted-portal.ts';
 import { sha256 } from './evidence.ts';
 import { profile } from './profiles.ts';

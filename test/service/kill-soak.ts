@@ -12,7 +12,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { parseArgs } from 'node:util';
 import { ACTOR_FAULTS } from '../../actors/index.ts';
-import type { JobEffect } from '../../machines/job.ts';
+import type { JobEffect } from '../../machines/job-context.ts';
 import { RUNTIME_FAULT_POINTS, seededIds, systemClock } from '../../runtime/index.ts';
 import { brokenPromises } from './evidence.ts';
 import { give, type Load } from './load.ts';

@@ -6,7 +6,7 @@ import { readdir, readFile, stat } from 'node:fs/promises';
 import { join, relative } from 'node:path';
 import { SPARE_PREFIX } from '../../../actors/files/working-folders.ts';
 import { verifyFile } from '../../../crypto/index.ts';
-import { DIVERGED_MESSAGE, JOB_STATES, RESTART_MESSAGE } from '../../../machines/job.ts';
+import { DIVERGED_MESSAGE, JOB_STATES, RESTART_MESSAGE } from '../../../machines/job-context.ts';
 import { sha256 } from '../evidence.ts';
 import { isTerminal } from '../service.ts';
 import type { Given } from './giver.ts';
