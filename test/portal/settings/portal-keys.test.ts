@@ -48,11 +48,11 @@ test('organizations of the settings are read whole, their secrets are masked', (
     '--Portal:Organizations:0:ReplyTo=Acme <help@acme.example>',
     '--Portal:Organizations:0:Webhook:Url=https://hooks.acme.example/in',
     '--Portal:Organizations:0:Webhook:AuthType=bearer',
-    '--Portal:Organizations:0:Webhook:Token=tok-en-of-acme',
     '--Portal:Organizations:1:Name=Other',
     '--Portal:Organizations:1:Identifier=12.345',
   ];
-  const { organizations } = accepted({ argv }).portal;
+  const env = { Portal__Organizations__0__Webhook__Token: 'tok-en-of-acme' };
+  const { organizations } = accepted({ argv, env }).portal;
   t.deepEqual(organizations[0], {
     name: 'Acme Ltd',
     identifier: undefined,
@@ -67,8 +67,8 @@ test('organizations of the settings are read whole, their secrets are masked', (
     },
   });
   t.like(organizations[1], { name: 'Other', identifier: '12.345', embedOrigins: undefined });
-  t.false(JSON.stringify(load({ argv }).resolved).includes('tok-en-of-acme'));
-  t.deepEqual(load({ argv }).warnings, []);
+  t.false(JSON.stringify(load({ argv, env }).resolved).includes('tok-en-of-acme'));
+  t.deepEqual(load({ argv, env }).warnings, []);
 });
 
 test('settings of the portal that contradict each other are named together', (t) => {
@@ -112,7 +112,7 @@ test('settings of the portal that contradict each other are named together', (t)
 
 test('a short secret is accepted with a warning, and appears nowhere', (t) => {
   const loaded = load({
-    argv: ['--Portal:Bootstrap:Application=Script', '--Portal:Bootstrap:Secret=s3cr3t'],
+    env: { Portal__Bootstrap__Application: 'Script', Portal__Bootstrap__Secret: 's3cr3t' },
   });
   t.true(loaded.ok);
   t.deepEqual(
