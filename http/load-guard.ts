@@ -30,8 +30,8 @@ const CALM = 1000;
 export interface LoadGuard {
   /** False for a request that is too much. To be asked once for each. @param kind requests that cost alike, a route */
   admits(kind: object): boolean;
-  /** A request is being worked on until what is returned is called, once. */
-  begin(kind: object): () => void;
+  /** A request is being worked on until what is returned is called, once: with true when what was asked for was done. */
+  begin(kind: object): (isDone: boolean) => void;
   /** Requests worked on. */
   readonly working: number;
   /** Requests refused so far. */
@@ -100,9 +100,9 @@ export function createLoadGuard(
     begin(kind) {
       working += 1;
       const end = workload(kind).begin(clock.elapsed());
-      return () => {
+      return (isDone) => {
         working -= 1;
-        end(clock.elapsed());
+        end(clock.elapsed(), isDone);
       };
     },
     get working() {

@@ -91,7 +91,7 @@ export class Visit {
   #sent: SentRequest | undefined;
   #traceparent: string | undefined;
   #traceId: string | undefined;
-  #endWork: (() => void) | undefined;
+  #endWork: ReturnType<LoadGuard['begin']> | undefined;
   #isTooMuch = false;
 
   constructor(
@@ -172,7 +172,7 @@ export class Visit {
     } catch (thrown) {
       this.#break(thrown);
     }
-    this.#leave();
+    this.#leave(true);
   }
 
   #failLater(thrown: unknown): void {
@@ -181,11 +181,11 @@ export class Visit {
     } catch (again) {
       this.#break(again);
     }
-    this.#leave();
+    this.#leave(false);
   }
 
-  #leave(): void {
-    this.#endWork?.();
+  #leave(isDone: boolean): void {
+    this.#endWork?.(isDone);
     this.#traffic.underWay.delete(this.#exchange);
     this.#traffic.left();
   }

@@ -43,14 +43,16 @@ export class Workload {
   }
 
   /** @param now `Clock.elapsed`, as everywhere here */
-  begin(now: number): (now: number) => void {
+  begin(now: number): (now: number, isDone: boolean) => void {
     const beganAlone = this.#working === 0;
     this.#working += 1;
     this.#begun += 1;
     const number = this.#begun;
-    return (end) => {
+    return (end, isDone) => {
       this.#working -= 1;
       if (this.#working < MANY) this.#standsSince = undefined;
+      // A request that is refused, also by something that has no room for more, says nothing of how long work takes.
+      if (!isDone) return;
       if (beganAlone && this.#begun === number) this.#tookAlone(end - now);
       this.#done += 1;
       this.#quickest = Math.min(this.#quickest, end - now);

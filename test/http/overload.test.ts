@@ -75,13 +75,13 @@ test('a rush is taken in, and of what lasts no more is worked on at once than is
   const lines: LogLine[] = [];
   const guard = createLoadGuard(clock, recorder(lines));
   const kind = {};
-  const working: (() => void)[] = [];
+  const working: ((isDone: boolean) => void)[] = [];
   const offer = (count: number) => {
     for (let n = 0; n < count; n += 1) if (guard.admits(kind)) working.push(guard.begin(kind));
     return working.length;
   };
   const done = (count: number) => {
-    for (const end of working.splice(0, count)) end();
+    for (const end of working.splice(0, count)) end(true);
   };
   // One takes 100 ms on its own.
   for (let n = 0; n < 3; n += 1) {
@@ -122,16 +122,16 @@ test('requests that waited for a disk that stood still are no overload once it g
   const kind = {};
   const alone = guard.begin(kind);
   clock.advance(10);
-  alone();
+  alone(true);
   const waited = Array.from({ length: 120 }, () => guard.begin(kind));
   clock.advance(2000);
   // Those that waited are done within 400 ms, and those that come meanwhile within 20 ms each.
   for (let round = 0; round < 100; round += 1) {
-    for (const end of waited.splice(0, 6)) end();
+    for (const end of waited.splice(0, 6)) end(true);
     t.true(guard.admits(kind));
     const next = guard.begin(kind);
     clock.advance(20);
-    next();
+    next(true);
   }
 });
 
@@ -143,13 +143,32 @@ test('slow requests that are few, or slow by nature, are no overload', (t) => {
   const alone = guard.begin(slow);
   clock.advance(10_000);
   t.true(guard.admits(stuck));
-  alone();
+  alone(true);
   for (let round = 0; round < 5; round += 1) {
     const all = Array.from({ length: 100 }, () => guard.begin(slow));
     clock.advance(15_000);
     t.true(guard.admits(slow));
-    for (const end of all.slice(0, 20)) end();
+    for (const end of all.slice(0, 20)) end(true);
   }
+});
+
+test('requests that something behind refuses at once hide no queue that stands', (t) => {
+  const clock = new SimulatedClock();
+  const guard = createLoadGuard(clock, quiet);
+  const kind = {};
+  const alone = guard.begin(kind);
+  clock.advance(10);
+  alone(true);
+  const waiting = Array.from({ length: 250 }, () => guard.begin(kind));
+  let refused = false;
+  for (let round = 0; round < 30 && !refused; round += 1) {
+    clock.advance(100);
+    for (const end of waiting.splice(0, 10)) end(true);
+    waiting.push(...Array.from({ length: 10 }, () => guard.begin(kind)));
+    for (let n = 0; n < 100; n += 1) guard.begin(kind)(false);
+    refused = !guard.admits(kind);
+  }
+  t.true(refused);
 });
 
 test('whoever came first of many was not alone', (t) => {
@@ -158,13 +177,13 @@ test('whoever came first of many was not alone', (t) => {
   const kind = {};
   const alone = guard.begin(kind);
   clock.advance(10);
-  alone();
+  alone(true);
   let refused = false;
   // Each takes two seconds; were that the time one takes on its own, no queue would stand.
   const all = Array.from({ length: 400 }, () => guard.begin(kind));
   for (let round = 0; round < 30; round += 1) {
     clock.advance(round === 0 ? 2000 : 100);
-    for (const end of all.splice(0, 10)) end();
+    for (const end of all.splice(0, 10)) end(true);
     refused ||= !guard.admits(kind);
   }
   t.true(refused);
