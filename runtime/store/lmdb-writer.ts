@@ -55,7 +55,8 @@ function writeParts(tables: Tables, census: Census, parts: readonly Part[]): rea
         }
         if ('key' in one) {
           writeDeferral(tables, one.key, one.until, one.error);
-          gone.push(one.key);
+          // Whoever has leased an effect that did not fail is still at it.
+          if (one.error !== null) gone.push(one.key);
           refusals.push(null);
           continue;
         }

@@ -491,6 +491,14 @@ export function storeContract(name: string, open: (t: ExecutionContext) => Promi
     },
   );
 
+  promise('an effect that is under way is not given out again when its time is moved', async (t, store) => {
+    await must(t, store, stepOf(A, 0, { effects: [effectOf(A, 1, 0, 4000)] }));
+    t.is((await store.leaseEffects(5000, 1)).length, 1);
+    await store.hastenEffects(100);
+    t.is((await store.pendingEffects(A))[0]?.dueAt, 100);
+    t.deepEqual(await store.leaseEffects(5000, 1), []);
+  });
+
   promise('effects with a lane wait apart from all others, and keep their lane', async (t, store, under) => {
     const laned = (effect: StoredEffect, lane: string) => ({ ...effect, lane });
     const first = laned(effectOf(A, 1, 0, 10), 'call/a');
