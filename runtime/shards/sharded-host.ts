@@ -232,7 +232,7 @@ export class ShardedHost implements ActorHost {
       log: this.#parts.log,
       heard: ({ serial, steps }) => {
         for (const step of steps) {
-          this.#parts.committed(step);
+          this.#announce(step);
           calls.stepped(step);
         }
         calls.heard(serial);
@@ -243,6 +243,15 @@ export class ShardedHost implements ActorHost {
     this.#send(shard);
     this.#watch(thread);
     this.#makeSpare();
+  }
+
+  /** Whatever an observer makes of a step, it is stored, and its sender is answered. */
+  #announce(step: Step): void {
+    try {
+      this.#parts.committed(step);
+    } catch (error) {
+      this.#parts.log.error('An observer of committed steps threw.', describeFailure(error));
+    }
   }
 
   /** Loading is work; those who waited for the thread that was just housed come first. */

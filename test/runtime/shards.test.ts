@@ -18,7 +18,11 @@ import { counting } from './counting-parts.ts';
 
 const PARTS = new URL('./counting-parts.js', import.meta.url).href;
 
-async function world(t: ExecutionContext, shards: Partial<ShardOptions> = {}) {
+async function world(
+  t: ExecutionContext,
+  shards: Partial<ShardOptions> = {},
+  observe: (step: Step) => void = () => {},
+) {
   const folder = await mkdtemp(join(tmpdir(), 'sealwright-shards-'));
   const store = openLmdbStore({ folder });
   const complaints: string[] = [];
@@ -41,7 +45,10 @@ async function world(t: ExecutionContext, shards: Partial<ShardOptions> = {}) {
         },
       },
     },
-    onCommitted: (step) => heard.push(step),
+    onCommitted: (step) => {
+      heard.push(step);
+      observe(step);
+    },
     shards: { count: 2, parts: PARTS, faults: '', onLost: (why) => lost.push(why), ...shards },
   });
   t.teardown(async () => {
@@ -76,6 +83,15 @@ async function insist(runtime: Runtime, n: number, event: { type: string }, id: 
     }
   }
 }
+
+test.serial('an observer that throws costs neither the answer of its step nor those of others', async (t) => {
+  const { runtime, complaints } = await world(t, {}, (step) => {
+    if (step.actor.address.id === 'c1') throw new Error('an observer at fault');
+  });
+  const outcomes = await Promise.all([1, 2, 3, 4].map((n) => runtime.system.create(address(n), {})));
+  t.true(outcomes.every(({ accepted }) => accepted));
+  t.deepEqual(complaints, ['An observer of committed steps threw.']);
+});
 
 test.serial(
   'actors are spread over threads, and each step is heard of before its sender is answered',
