@@ -7,6 +7,8 @@ import { fileURLToPath } from 'node:url';
 import type { BenchContext, Spent } from './frame/bench.ts';
 import { spentBy } from './frame/processes.ts';
 
+/** Of what a program printed that ended by itself, as many characters are shown. */
+const LAST = 4000;
 const MAIN = fileURLToPath(new URL('../main.js', import.meta.url));
 
 export interface Program {
@@ -51,6 +53,13 @@ export async function startProgram(
       if (printed.includes('Ready')) resolve();
     });
   });
+  let last = printed;
+  child.stdout.removeAllListeners('data').on('data', (piece: Buffer) => {
+    last = (last + piece.toString()).slice(-LAST);
+  });
+  const tellEnd = (code: number | null, signal: string | null) =>
+    process.stderr.write(`The program ended by itself (${signal ?? code}). It said last:\n${last}\n`);
+  child.once('close', tellEnd);
   const url = (name: string) => new RegExp(`${name}\\s+(http:\\S+)`).exec(printed)?.[1] ?? '';
   const key = (name: string) => readFileSync(join(root, 'keys', name), 'utf8').trim();
   const spent = () => spentBy(child.pid);
@@ -68,6 +77,7 @@ export async function startProgram(
     async stop() {
       const used = spent();
       if (used) context.spent(used);
+      child.off('close', tellEnd);
       child.kill('SIGTERM');
       await ended;
       process.off('exit', kill);

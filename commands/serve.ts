@@ -37,7 +37,7 @@ export async function runService(parts: {
 }): Promise<ExitCode> {
   const { settings, log, terminal, clock } = parts;
   const signals = listenForSignals(log, clock);
-  endOnUncaught(log);
+  endOnUncaught(log, terminal);
   for (const warning of parts.warnings) log.warn(warningLine(warning));
 
   let service: RunningService;
@@ -74,6 +74,7 @@ export async function runService(parts: {
   if ('why' in end) {
     log.fatal('The service cannot go on; the next start recovers', { error: end.why });
     await log.flush();
+    terminal.err(`sealwright cannot go on: ${end.why}\n`);
     return EXIT.failed;
   }
   const { signal } = end;
@@ -130,12 +131,16 @@ function listenForSignals(log: Logging, clock: Clock): { readonly first: Promise
   return { first };
 }
 
-/** State is safe in the store; a process in an unknown condition is better replaced than trusted. */
-function endOnUncaught(log: Logging): void {
+/**
+ * State is safe in the store; a process in an unknown condition is better replaced than trusted. Standard error is told too,
+ * for those who keep no log: that there was a failure, not its words, from which only the log keeps secrets.
+ */
+function endOnUncaught(log: Logging, terminal: Terminal): void {
   const end = (what: string) => (error: unknown) => {
     const { code, message } = describeFailure(error);
     log.fatal(what, { code, error: message, stack: error instanceof Error ? error.stack : undefined });
     log.flushSync();
+    terminal.err(`sealwright cannot go on: ${what} (${code}); the log says more\n`);
     process.exit(EXIT.failed);
   };
   process.on('uncaughtException', end('Uncaught exception'));

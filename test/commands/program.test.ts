@@ -241,5 +241,6 @@ for (const [manner, said] of [
     const program = startStubborn(manner);
     t.is(await program.ended, 1);
     t.regex(program.out(), said);
+    t.regex(program.err(), /^sealwright cannot go on: /m);
   });
 }
