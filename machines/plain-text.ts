@@ -39,7 +39,8 @@ const FROM_RIGHT =
 
 /** Without what cannot be seen, in NFC. Controls, line ends and halves of characters stay. */
 export function visibleText(text: string): string {
-  return text.normalize('NFC').replace(UNSEEN, '').replace(IDLE_JOINERS, '');
+  // What was kept apart by something unseen belongs together once that is gone.
+  return text.replace(UNSEEN, '').replace(IDLE_JOINERS, '').normalize('NFC');
 }
 
 /** One line of visible text without spaces around it. */

@@ -58,7 +58,7 @@ export function planFlowEdit(
     })),
     deletedObservers: (edit.deletedObserverIds ?? []).map((one) => one.toLowerCase()),
   };
-  const all = [...actions, ...planned.added];
+  const all = [...actions.filter(({ id }) => !planned.deleted.includes(id)), ...planned.added];
   assertFewActions(all);
   assertFewSigners(all);
   const staying = observers.filter(({ id }) => !planned.deletedObservers.includes(id));

@@ -10,6 +10,7 @@ test('what cannot be seen is taken out of what people write, and what can stays'
   t.is(plainText(' a\r\nb\u2029c\n'), 'a\nb c');
   t.is(plainLine('An\u200ca\u200d'), 'Ana', 'joiners between letters that do not join');
   t.is(visibleText('Cafe\u0301\n'), 'Café\n');
+  t.is(visibleText('Cafe\u200b\u0301'), 'Café', 'one spelling, also of what something unseen kept apart');
   // Persian and Sinhala words, a family, a heart in red.
   for (const kept of ['می\u200cخواهم', 'ශ්\u200dරී', '👩\u200d👧', '❤\ufe0f', 'Łódź', '東京'])
     t.is(plainLine(kept), kept);
