@@ -14,6 +14,10 @@ const LARGEST_UNPACKED = 8 * 1024 * 1024;
 const ENTRY = { signature: 0x02014b50, length: 46 } as const;
 const END = { bytes: Buffer.from([0x50, 0x4b, 0x05, 0x06]), length: 22 } as const;
 const LOCAL_LENGTH = 30;
+/** Parts of a sheet that say nothing of its texts; the library makes something of each cell or column in their ranges. */
+const IGNORED = ['cols', 'mergeCells', 'dataValidations', 'conditionalFormatting', 'extLst'];
+/** ISO/IEC 29500 sets no bound; programs that write spreadsheets do. */
+const HIGHEST_ROW = 1_048_576;
 const STORED = 0;
 const DEFLATED = 8;
 
@@ -27,13 +31,18 @@ export async function readSheet({
   assertSmall(bytes);
   const { default: library } = await import('exceljs');
   const workbook = new library.Workbook();
+  // Here, too, the library would make something of each cell in a range.
+  Object.defineProperty(workbook.definedNames, 'model', { set() {} });
   try {
-    await workbook.xlsx.load(bytes as unknown as ArrayBuffer);
+    await workbook.xlsx.load(bytes as unknown as ArrayBuffer, { ignoreNodes: IGNORED });
   } catch {
     throw unreadable('The spreadsheet cannot be read.');
   }
   const [sheet] = workbook.worksheets;
   if (sheet === undefined) throw unreadable('The spreadsheet has no sheet.');
+  // Where it says that rows stand, the library looks for all before them.
+  if (sheet.rowCount > HIGHEST_ROW)
+    throw unreadable('The spreadsheet has a row beyond the last there may be.');
   const rows: (readonly string[])[] = [];
   sheet.eachRow({ includeEmpty: false }, (row) => {
     if (rows.length >= mostRows) return;

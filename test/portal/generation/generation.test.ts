@@ -252,6 +252,21 @@ test.serial(
   },
 );
 
+test.serial('a spreadsheet whose ranges span a whole sheet is read like one without them', async (t) => {
+  const room = await flowRoom(t);
+  const workbook = new exceljs.Workbook();
+  const sheet = workbook.addWorksheet('People');
+  sheet.addRow(['Name', 'E-Mail', 'Number']);
+  sheet.addRow(['Ana', 'ana@example.org', 1]);
+  const { dataValidations } = sheet as unknown as {
+    readonly dataValidations: { add(range: string, rule: exceljs.DataValidation): void };
+  };
+  dataValidations.add('A1:XFD1048576', { type: 'list', formulae: ['"Ana,Bo"'] });
+  const data = Buffer.from(await workbook.xlsx.writeBuffer());
+  const request = await wanted(room, { data, dataType: SHEET });
+  t.is((await room.portal.generations.create(room.tenant, request)).total, 1);
+});
+
 test.serial('a row without a column has nothing there, whatever the column is called', async (t) => {
   const room = await flowRoom(t);
   const person = { name: 'Ana', 'e-mail': 'ana@example.org', number: '1' };
