@@ -82,9 +82,7 @@ function planAction(
   const type = input.type ?? 'Signer';
   const isRule = type === 'SignRule' || type === 'ApproverRule';
   const isSigning = type === 'Signer' || type === 'SignRule';
-  const step = input.step ?? 0;
-  if (!Number.isSafeInteger(step) || Math.abs(step) > HIGHEST_STEP)
-    throw invalid('The step is out of range.');
+  const step = planStep(input.step ?? 0);
   if ((input.confirmations ?? []).length > 0 || input.disableEmailAuthenticationToSignElectronically === true)
     throw invalid('This service confirms electronic signatures by e-mail alone.');
   if (!isRule && !input.user) throw invalid(`An action of the type ${type} needs a user.`);
@@ -108,6 +106,13 @@ function planAction(
     initialsMode: input.signatureInitialsMode ?? null,
     xadesOptions: isSigning ? planXadesOptions(input.xadesOptions, namespaces) : null,
   };
+}
+
+/** Refusals: `InvalidFlowAction`. */
+export function planStep(step: number): number {
+  if (!Number.isSafeInteger(step) || Math.abs(step) > HIGHEST_STEP)
+    throw invalid('The step is out of range.');
+  return step;
 }
 
 function ruleOf(

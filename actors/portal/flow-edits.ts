@@ -11,6 +11,7 @@ import {
   planEmail,
   planMarks,
   planObservers,
+  planStep,
   planText,
 } from './document-plans.ts';
 
@@ -33,7 +34,7 @@ export function planFlowEdit(
     added: added.length === 0 ? [] : planActions(added, whole, plans, xmlNamespaces),
     edited: (edit.editedFlowActions ?? []).map((one) => ({
       flowActionId: one.flowActionId.toLowerCase() as FlowActionId,
-      ...(typeof one.step === 'number' && { step: one.step }),
+      ...(typeof one.step === 'number' && { step: planStep(one.step) }),
       ...(one.participantEmailAddress?.trim() && {
         email: planEmail(one.participantEmailAddress),
         newUserId: plans.ids.uuid() as UserId,

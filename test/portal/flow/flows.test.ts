@@ -244,19 +244,33 @@ test.serial('a document has a hundred observers at most, also over several edits
   t.is((await room.get(id)).observers.length, 100);
 });
 
-test.serial('one of thirty signers is replaced by one edit', async (t) => {
-  const room = await flowRoom(t);
-  const id = await room.create(Array.from({ length: 30 }, (_, at) => signer(`P${at}`)));
-  const [first] = (await room.get(id)).flowActions;
-  const addedFlowActions = [signer('Another')];
-  await refusedAs(t, 'LimitExceeded', room.portal.documents.editFlow(room.tenant, id, { addedFlowActions }));
-  const deletedFlowActionIds = [first?.id ?? ''];
-  await room.portal.documents.editFlow(room.tenant, id, { addedFlowActions, deletedFlowActionIds });
-  const names = (await room.get(id)).flowActions.map(({ user }) => user?.name);
-  t.is(names.length, 30);
-  t.true(names.includes('Another'));
-  t.false(names.includes('P0'));
-});
+test.serial(
+  'one of thirty signers is replaced by one edit, and none is moved beyond the last step',
+  async (t) => {
+    const room = await flowRoom(t);
+    const id = await room.create(Array.from({ length: 30 }, (_, at) => signer(`P${at}`)));
+    const [first] = (await room.get(id)).flowActions;
+    const addedFlowActions = [signer('Another')];
+    await refusedAs(
+      t,
+      'LimitExceeded',
+      room.portal.documents.editFlow(room.tenant, id, { addedFlowActions }),
+    );
+    const deletedFlowActionIds = [first?.id ?? ''];
+    await room.portal.documents.editFlow(room.tenant, id, { addedFlowActions, deletedFlowActionIds });
+    const names = (await room.get(id)).flowActions.map(({ user }) => user?.name);
+    t.is(names.length, 30);
+    t.true(names.includes('Another'));
+    t.false(names.includes('P0'));
+    const [, second] = (await room.get(id)).flowActions;
+    const editedFlowActions = [{ flowActionId: second?.id ?? '', step: 1_000_001 }];
+    await refusedAs(
+      t,
+      'InvalidFlowAction',
+      room.portal.documents.editFlow(room.tenant, id, { editedFlowActions }),
+    );
+  },
+);
 
 test.serial(
   'a signature whose sealing fails is kept, shown with its code, and made by the next try',

@@ -265,6 +265,12 @@ test.serial('a spreadsheet whose ranges span a whole sheet is read like one with
   const data = Buffer.from(await workbook.xlsx.writeBuffer());
   const request = await wanted(room, { data, dataType: SHEET });
   t.is((await room.portal.generations.create(room.tenant, request)).total, 1);
+  sheet.getCell('A1048577').value = 'beyond';
+  const beyond = await wanted(room, {
+    data: Buffer.from(await workbook.xlsx.writeBuffer()),
+    dataType: SHEET,
+  });
+  await t.throwsAsync(room.portal.generations.create(room.tenant, beyond), { message: /beyond the last/ });
 });
 
 test.serial('a row without a column has nothing there, whatever the column is called', async (t) => {
