@@ -6,7 +6,7 @@
  * and new ones begin.
  */
 import { Piscina } from 'piscina';
-import type { Clock } from '../../runtime/index.ts';
+import type { Clock, Log } from '../../runtime/index.ts';
 import type { PoolAnswer, PoolTask } from './tasks.ts';
 
 /** Tasks under way in one thread: as many as jobs may be in flight (`Pipeline:MaxConcurrency`). */
@@ -23,6 +23,7 @@ export interface PatientOptions {
   readonly workerData: unknown;
   readonly resourceLimits: { readonly maxOldGenerationSizeMb: number };
   readonly clock: Pick<Clock, 'after'>;
+  readonly log: Pick<Log, 'error'>;
   /** What a task rejects with that overran the deadline. */
   readonly missed: () => Error;
 }
@@ -69,7 +70,7 @@ export class PatientThreads {
   }
 
   #threads(): Piscina {
-    const { threads, atOnce = AT_ONCE, filename, workerData, resourceLimits } = this.#options;
+    const { threads, atOnce = AT_ONCE, filename, workerData, resourceLimits, log } = this.#options;
     this.#piscina ??= new Piscina({
       filename,
       name: 'run',
@@ -80,6 +81,9 @@ export class PatientThreads {
       recordTiming: false,
       workerData,
       resourceLimits,
+      // Told to nobody, a thread that fails before it has a task would end the process.
+    }).on('error', (error: Error) => {
+      log.error('A pool thread failed outside a task.', { Error: error.message });
     });
     return this.#piscina;
   }

@@ -88,6 +88,7 @@ export class SigningPool {
       workerData: options.setup,
       resourceLimits,
       clock: options.clock,
+      log: options.log,
       missed: () => new DeadlineMissed(this.#deadline),
     };
     this.#patient = new PatientThreads(patient);
