@@ -121,8 +121,14 @@ test('an organization has a bound of open uploads in pieces, and given up ones a
   t.is(await it.segmented.sweep(), 0);
   it.clock.forward(SEGMENTED_LIFETIME + 2_000);
   const open = async () => Object.keys(await it.store.counters('segmented-open/')).length;
-  await it.settle(async () => (await open()) === 0);
-  t.is(await it.segmented.sweep(), MOST_OPEN + 1);
+  // The store can be read before the host has heard that a step is in it.
+  let swept = 0;
+  await it.settle(async () => {
+    swept += await it.segmented.sweep();
+    return swept > MOST_OPEN;
+  });
+  t.is(swept, MOST_OPEN + 1);
+  t.is(await open(), 0);
   t.false(existsSync(join(it.portal, 'segments', folders()[0] ?? 'none')));
 });
 
