@@ -5,7 +5,7 @@ import { describeFailure } from '../../../runtime/index.ts';
 import type { InspectTask, PortalResults } from '../portal-tasks.ts';
 import { TaskFailure } from '../task-failure.ts';
 import { headOfFile } from './head-of-file.ts';
-import { formOfSignature } from './signature-form.ts';
+import { formOfSignature, levelOf } from './signature-form.ts';
 import { type PortalThread, sealingProfile } from './thread.ts';
 
 const XML_TYPE = /^(?:application|text)\/xml$|\+xml$/;
@@ -28,7 +28,7 @@ function tryOut(
   format: DocumentFormat,
   xades: XadesOptions | null,
 ): void {
-  const { signer } = sealingProfile(thread, profile);
+  const { signer, services } = sealingProfile(thread, profile);
   const words = {
     fieldName: 'Inspection',
     name: '',
@@ -39,8 +39,8 @@ function tryOut(
   };
   try {
     const form = formOfSignature(format, words);
-    // Whether authorities are there is found out when they are asked.
-    const level = form.xades?.completeReferences === true ? 'LT' : 'B';
+    // Whether authorities answer is found out when they are asked.
+    const level = levelOf('B', form, services);
     beginSigning({ format, input: path, signer, at, level, ...form });
   } catch (error) {
     throw new TaskFailure(

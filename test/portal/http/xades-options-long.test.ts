@@ -7,9 +7,11 @@ import {
   byId,
   byPath,
   create,
+  creating,
   type Document,
   ENVELOPED,
   FILTER,
+  reopenRoom,
   signed,
   signOne,
   ticketOf,
@@ -137,12 +139,21 @@ for (const [name, by, options, transform] of [
   });
 }
 
+test.serial('FullXmlAdRc without authorities is refused at creation', async (t) => {
+  const refused = await creating(t, [{ by: 'O', options: AD_RC }]);
+  t.regex((await assertRefused(t, refused, 'InvalidFlowAction')).message, /none is configured/);
+});
+
 test.serial(
-  'FullXmlAdRc without authorities is a coded failure that can be tried again, for both ways of signing',
+  'FullXmlAdRc whose authorities are configured no more is a coded failure that can be tried again, for both ways of signing',
   async (t) => {
-    const program = t.context.program;
-    const options = { signatureType: 'FullXmlAdRc' };
-    const document = await create(t.context, [{ by: 'O', options }]);
+    const teardown = (task: () => unknown) => void tasks.push(task);
+    const before = await xadesRoom(teardown, true);
+    const document = await create(before, [{ by: 'O', options: AD_RC }]);
+    const other = await create(before, [{ by: 'C', options: AD_RC }]);
+    await before.program.service.stop();
+    t.context = await reopenRoom(teardown, false, before);
+    const { program } = t.context;
     await signOne(t, document, 'O', 0);
     const { processingError, status } = await until(async () => {
       const now = await program.acme.get<Document>(`/api/documents/${document.id}`);
@@ -151,8 +162,9 @@ test.serial(
     t.is(processingError?.code, 'authority.missing');
     t.regex(processingError?.message ?? '', /none is configured/);
     t.not(status, 'Concluded');
-    const other = await create(t.context, [{ by: 'C', options }]);
     const refused = await begin(t.context, other.key, await ticketOf(t.context, other.id, 0));
     t.regex((await assertRefused(t, refused, 'SigningFailed')).message, /none is configured/);
   },
 );
+
+const AD_RC = { signatureType: 'FullXmlAdRc' };

@@ -21,6 +21,24 @@ export async function xadesRoom(
   const authority = await startAuthority();
   teardown(() => authority.close());
   const root = await temporaryRoot({ teardown });
+  return openRoom(teardown, timestamps, authority, root);
+}
+
+/** The program of a room that was stopped, on the same root. */
+export function reopenRoom(
+  teardown: (task: () => unknown) => void,
+  timestamps: boolean,
+  { authority, program }: XadesRoom,
+): Promise<XadesRoom> {
+  return openRoom(teardown, timestamps, authority, program.service.root);
+}
+
+async function openRoom(
+  teardown: (task: () => unknown) => void,
+  timestamps: boolean,
+  authority: TestAuthority,
+  root: string,
+): Promise<XadesRoom> {
   const profile = await localProfile(root, 0, 'seal', authority.pki.signer('p-256'), {
     Format: 'Pades',
     ...(timestamps && { 'Timestamp:Url': authority.timestampUrl }),
