@@ -1,35 +1,49 @@
 /** Compiled tests only; SEALWRIGHT_DIST names another build folder (several builds beside each other). */
 const dist = process.env.SEALWRIGHT_DIST ?? 'dist';
 
-/** Minutes of work each; `SEALWRIGHT_TESTS=all npm test` runs them too. */
+/** Tests that take minutes; `SEALWRIGHT_TESTS=all npm test` runs them too, as does the check of a change (`.ci/run`). */
 const LONG = [
   'browser/*',
+  'project/readme*',
   'fuzz/*',
   'remote/*',
   'crypto/**/*large*',
-  'crypto/pades/{corpus-*,hostile,structures}*',
-  'crypto/certificates/path-matrix*',
-  'crypto/revocation/status*',
+  'crypto/pades/corpus/*',
+  'crypto/pades/{hostile*,structures*}',
+  'crypto/x509/path-matrix*',
+  'crypto/evidence/revocation-status',
   'crypto/xml/reader*',
-  'crypto/pades/appearance-*',
+  'crypto/pades/appearance/appearance-*',
   'crypto/keys/pfx-makers*',
   'crypto/xades/{augment,levels,real-world,attacks}*',
   'crypto/asic/*',
+  'crypto/zip/zip',
+  'verifiers/agreement*',
   'crypto/validation/formats*',
-  'service/{hard-conditions,profiles,levels,jobs-at-scale,soak,token,shards,shards-long}*',
-  'portal/{uploads,webhooks}/kill*',
-  'portal/http/{nonsense,xades-options-long}*',
-  'portal/pages/*-makers*',
-  'commands/{backup,doctor}*',
-  'runtime/*-long*',
-  'actors/lost-threads*',
+  'service/{containers*,extend*,hard-conditions*,jobs-at-scale*,shards*,webhook-kill*}',
+  'service/signing/{profiles*,levels*,token*}',
+  'service/soak/soak*',
+  'actors/portal/signing/large-flow*',
+  'actors/portal/uploads/kill*',
+  'actors/portal/webhooks/kill*',
+  'http/portal/{nonsense*,xades-options-long*,requests/*-kill*}',
+  'web/portal/*-makers*',
+  'commands/{backup,doctor,verify-history}*',
+  'runtime/crash/*-long*',
+  'actors/pool/lost-threads*',
   'bench/command*',
+  'postgres/{chaos*,drain*}',
 ];
-const skipped = process.env.SEALWRIGHT_TESTS === 'all' ? [] : LONG;
+
+/** Tests that take longer than the check of a change may; `SEALWRIGHT_TESTS=release npm test` runs them before a release. */
+const RELEASE = ['service/shards-{two,four}*', 'service/soak/soak*'];
+
+const wanted = process.env.SEALWRIGHT_TESTS;
+const skipped = wanted === 'release' ? [] : wanted === 'all' ? RELEASE : [...LONG, ...RELEASE];
 
 export default {
   files: [`${dist}/test/**/*.test.js`, ...skipped.map((files) => `!${dist}/test/${files}.test.js`)],
-  require: [`./${dist}/test/house/children.js`],
+  require: [`./${dist}/test/project/children.js`],
   // Without any test ending for so long, something hangs: ava names what is pending and ends it.
   timeout: '2m',
   // Two cores are what the project is built for; more processes only make each other late.

@@ -1,12 +1,14 @@
 /**
- * The log of the process: plain lines with structured properties, secrets redacted, written in the background.
+ * The log of the process. pino checks levels, redacts properties by name and serializes; the line format and the sinks
+ * are ours.
  *
- * Source: batch-gaps §12.
+ * Source: docs/batch-values.md §12.
  */
+import { pino } from 'pino';
 import { createDescriptorSink } from './logging/console-sink.ts';
-import { formatLine, LEVELS, type Level } from './logging/line.ts';
+import { formatLine, LEVELS, type Level, type LogLine } from './logging/line.ts';
 import type { LineSink } from './logging/line-sink.ts';
-import { createScrubber } from './logging/redaction.ts';
+import { createScrubber, redactByName } from './logging/redaction.ts';
 import type { Clock, Log, LogProperties } from './runtime/index.ts';
 
 export { createDescriptorSink } from './logging/console-sink.ts';
@@ -15,56 +17,75 @@ export { escapeControls, type Level } from './logging/line.ts';
 export type { LineSink } from './logging/line-sink.ts';
 
 export interface LoggingOptions {
-  /** Lines below it are not made. @default 'Information' */
+  /** Minimum level. @default 'Information' */
   readonly level?: Level;
-  /** Values that no line may contain, e.g. `settings.secrets`. @default [] */
+  /** Values redacted in every line, e.g. `settings.secrets`. @default [] */
   readonly secrets?: readonly string[];
-  /** Where lines go. @default standard output */
+  /** Destinations of lines. @default standard output */
   readonly sinks?: readonly LineSink[];
   readonly clock: Pick<Clock, 'now'>;
 }
 
-/** A log and its ends. */
+/** A log with its lifecycle. */
 export interface Logging extends Log {
-  /** For the last words of a process that cannot go on. */
+  /** Writes a line for a failure that ends the process. */
   fatal(text: string, properties?: LogProperties): void;
-  /** Hides a value that became known after the start, e.g. a key that was just made. */
+  /** Redacts a value that became known after the start, e.g. a new key. */
   hide(secret: string): void;
   /** Resolves when every line so far has been written. */
   flush(): Promise<void>;
-  /** The same, before returning. */
+  /** Flushes synchronously. */
   flushSync(): void;
 }
 
+/** Our levels by their names in pino. */
+const LEVEL_OF: Readonly<Record<string, string>> = Object.fromEntries(
+  Object.entries(LEVELS).map(([level, { pino: name }]) => [name, level]),
+);
+
 export function createLogging(options: LoggingOptions): Logging {
   const sinks = options.sinks ?? [createDescriptorSink(1)];
-  const severities = Object.keys(LEVELS) as Level[];
-  const least = severities.indexOf(options.level ?? 'Information');
   let secrets = [...(options.secrets ?? [])];
   let scrub = createScrubber(secrets);
-  const dropped = () => sinks.reduce((sum, sink) => sum + sink.dropped, 0);
-  let droppedTold = 0;
 
-  const put = (level: Level, text: string, properties?: LogProperties) => {
-    const line = formatLine({ at: options.clock.now(), level, text, properties }, scrub);
-    for (const sink of sinks) sink.write(line, level);
-  };
+  const logger = pino(
+    {
+      level: LEVELS[options.level ?? 'Information'].pino,
+      base: null,
+      timestamp: () => `,"at":${options.clock.now()}`,
+      messageKey: 'text',
+      nestedKey: 'properties',
+      formatters: { level: (name) => ({ level: LEVEL_OF[name] }), log: redactByName },
+    },
+    {
+      write(json) {
+        const record: LogLine = JSON.parse(json);
+        const line = formatLine(record, scrub);
+        for (const sink of sinks) sink.write(line, record.level);
+      },
+    },
+  );
+
+  const dropped = () => sinks.reduce((sum, sink) => sum + sink.dropped, 0);
+  let droppedReported = 0;
   const write = (level: Level) => {
-    if (severities.indexOf(level) < least) return () => {};
-    return (text: string, properties?: LogProperties) => {
+    const { pino: name } = LEVELS[level];
+    if (!logger.isLevelEnabled(name)) return () => {};
+    return (text: string, properties: LogProperties = {}) => {
       const before = dropped();
-      put(level, text, properties);
-      // Said once lines get through again: while they do not, saying so would make it worse.
-      if (before === droppedTold || dropped() !== before) return;
-      droppedTold = before;
-      put('Warning', 'Log lines were dropped because they could not be written fast enough', {
-        droppedSoFar: before,
-      });
+      logger[name](properties, text);
+      // Reported once lines can be written again: reporting earlier would add to the backlog.
+      if (before === droppedReported || dropped() !== before) return;
+      droppedReported = before;
+      logger.warn(
+        { droppedSoFar: before },
+        'Log lines were dropped because they could not be written fast enough',
+      );
     };
   };
 
   return {
-    debugging: severities.indexOf('Debug') >= least,
+    debugging: logger.isLevelEnabled('debug'),
     debug: write('Debug'),
     info: write('Information'),
     warn: write('Warning'),

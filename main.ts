@@ -2,17 +2,19 @@
 /**
  * The command line. Each command loads only what it needs, so that `--help` and `check-config` answer at once.
  *
- * Source: running.md, "The program" and "Commands".
+ * Source: docs/operations.md.
  */
 import { readFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
-import { Command, CommanderError, Option } from 'commander';
+import { Argument, Command, CommanderError, Option } from 'commander';
 import type { ActorsOptions } from './commands/actors.ts';
 import type { BenchOptions } from './commands/bench.ts';
-import { checkConfig, tellProblems } from './commands/check-config.ts';
+import { checkConfig, printProblems } from './commands/check-config.ts';
+import { printCompletion, SHELLS, type Shell } from './commands/completion.ts';
 import type { DecryptOptions } from './commands/decrypt.ts';
 import { EXIT, type ExitCode } from './commands/exit-codes.ts';
-import { addKeysCommands } from './commands/keys-options.ts';
+import { addExtendCommand } from './commands/extend-options.ts';
+import { addKeysCommands } from './commands/keys/keys-options.ts';
 import {
   collect,
   type Format,
@@ -24,7 +26,7 @@ import {
 import { runService } from './commands/serve.ts';
 import { serviceManager } from './commands/service-manager.ts';
 import type { Terminal } from './commands/terminal.ts';
-import type { VerifyOptions } from './commands/verify.ts';
+import type { VerifyOptions } from './commands/verify/verify.ts';
 import { createDescriptorSink } from './logging.ts';
 import { systemClock, systemIds } from './runtime/index.ts';
 import { openLogging } from './service/service-log.ts';
@@ -53,12 +55,13 @@ const JOB_FILTERS = [
 ];
 
 const version = packageVersion();
-const stdout = createDescriptorSink(1);
+const stdout = createDescriptorSink(1, systemClock);
 const terminal: Terminal = {
   out: (text) => stdout.write(text, 'Error'),
   err: (text) => process.stderr.write(text),
   colors:
     process.stdout.isTTY === true && process.env['NO_COLOR'] === undefined && process.env['TERM'] !== 'dumb',
+  interactive: process.stdout.isTTY === true,
 };
 
 process.exitCode = await main(process.argv.slice(2));
@@ -79,7 +82,7 @@ async function main(argv: readonly string[]): Promise<ExitCode> {
   const configDir = () => new Option('--config-dir <folder>', 'folder with further appsettings files');
 
   program
-    .command('serve', { isDefault: true })
+    .command('serve')
     .description('run the service (default)')
     .addOption(configDir())
     .addHelpText('after', SETTINGS_HELP)
@@ -104,9 +107,14 @@ async function main(argv: readonly string[]): Promise<ExitCode> {
       'Pades, Cades, Xades or Asic (default: by extension and content)',
       parseFormat,
     )
-    .option('--trust <pem>', 'file with trusted root certificates; may be repeated', collect, [])
+    .option(
+      '--trust <pem>',
+      'file with trusted root certificates; may be repeated (default: those that this installation trusts)',
+      collect,
+      [],
+    )
     .option('--intermediates <pem>', 'file with certificates below the roots; may be repeated', collect, [])
-    .option('--content <file>', 'what a detached signature is over')
+    .option('--content <file>', 'what a detached signature is over; may be repeated', collect, [])
     .option('--at <time>', 'validate as of this time, such as 2026-05-17T12:00:00Z (default: now)', parseTime)
     .addOption(
       new Option('--revocation <mode>', 'what a missing answer about revocation means')
@@ -114,18 +122,52 @@ async function main(argv: readonly string[]): Promise<ExitCode> {
         .default('soft'),
     )
     .option('--online', 'ask the authorities named in the certificates what the file does not answer', false)
+    .option('--allow-private', 'let --online ask loopback and private addresses too', false)
+    .option(
+      '--independent',
+      'let a second implementation (pkijs, xml-crypto) judge too; a disagreement fails the file',
+      false,
+    )
+    .option('--password-env <variable>', 'environment variable that holds the password of encrypted PDFs')
+    .option('--report', 'print the validation report of ETSI TS 119 102-2 (XML) of one file', false)
     .option('--no-chain', 'check integrity alone, not whose certificate it is')
     .option('--json', 'print JSON', false)
-    .action(async (files: string[], options: VerifyWords) => {
-      const { verifyFiles } = await import('./commands/verify.ts');
+    .action(async (files: string[], options: VerifyArguments) => {
+      const { verifyFiles } = await import('./commands/verify/verify.ts');
       const { validateFile } = await import('./crypto/index.ts');
       const { format, content, at = systemClock.now() } = options;
-      const { online } = options;
+      const { online, allowPrivate } = options;
       const askOnline = online
-        ? (await import('./commands/verify-online.ts')).askOnline(systemClock)
+        ? (await import('./commands/verify/verify-online.ts')).collectOnline(systemClock, allowPrivate)
         : undefined;
-      exit = await verifyFiles(files, validateFile, { ...options, format, content, at }, terminal, askOnline);
+      const compare = options.independent
+        ? (await import('./commands/verify/verify-independently.ts')).compareIndependently(at)
+        : undefined;
+      const password = options.passwordEnv === undefined ? undefined : process.env[options.passwordEnv];
+      const { readOwnTrust } = await import('./commands/verify/own-trust.ts');
+      const own = options.trust.length === 0 ? readOwnTrust(load()) : undefined;
+      const wanted = { ...options, own, format, content, at, password };
+      exit = await verifyFiles(files, validateFile, wanted, terminal, askOnline, compare);
     });
+
+  program
+    .command('try')
+    .description('make a document on the running service, sign it as a person would, and verify it')
+    .addOption(configDir())
+    .addHelpText('after', SETTINGS_HELP)
+    .action(async () => {
+      const { tryCommand } = await import('./commands/try/try.ts');
+      const { validateFile: validate } = await import('./crypto/index.ts');
+      const loaded = load();
+      const dependencies = { clock: systemClock, ids: systemIds, terminal, validate };
+      exit = await withSettings(loaded, (settings) => tryCommand(settings, loaded, dependencies));
+    });
+
+  addExtendCommand(program, async (files, options) => {
+    const { extendFiles } = await import('./commands/extend.ts');
+    const dependencies = { clock: systemClock, ids: systemIds, terminal, env: process.env };
+    exit = await extendFiles(files, options, dependencies);
+  });
 
   program
     .command('decrypt')
@@ -157,6 +199,20 @@ async function main(argv: readonly string[]): Promise<ExitCode> {
     });
 
   program
+    .command('health')
+    .description(
+      'ask the service that runs with this configuration whether it is up; for health checks of containers',
+    )
+    .addOption(configDir())
+    .addHelpText('after', SETTINGS_HELP)
+    .action(async () => {
+      exit = await withSettings(load(), async (settings) => {
+        const { healthCommand } = await import('./commands/health.ts');
+        return healthCommand(settings, terminal);
+      });
+    });
+
+  program
     .command('backup')
     .description('copy the store, the documents and the keys, while the service runs or not')
     .argument('<dir>', 'a folder that is missing or empty')
@@ -170,16 +226,16 @@ async function main(argv: readonly string[]): Promise<ExitCode> {
     });
   program
     .command('actors')
-    .description('look at the actors of a running service, and let stopped ones go on')
+    .description('look at the actors of a running service, and let those that were given up go on')
     .argument('[kind]', 'list the actors of this kind (default: list the kinds)')
     .argument('[id]', 'show this actor')
     .option('--state <state>', 'only actors in this state')
     .option('--after <cursor>', 'the page behind the one that named it')
     .option('--runtime', 'shows shards, pool, event loop and store instead of actors', false)
     .option('--stuck', 'only actors with work that failed and is tried again', false)
-    .option('--stopped', 'only actors that failed too often and were stopped', false)
+    .option('--stopped', 'only actors that failed too often and were given up', false)
     .option('--limit <number>', 'at most so many', '50')
-    .option('--restart', 'let the stopped actor go on; with --reason', false)
+    .option('--restart', 'let the actor that was given up go on; with --reason', false)
     .option('--reason <text>', 'why; kept in the events')
     .option('--json', 'print JSON', false)
     .addOption(configDir())
@@ -221,10 +277,23 @@ async function main(argv: readonly string[]): Promise<ExitCode> {
     });
   addKeysCommands(program, configDir, SETTINGS_HELP, async (words, { json }) => {
     exit = await withSettings(load(), async (settings) => {
-      const { keys } = await import('./commands/keys.ts');
+      const { keys } = await import('./commands/keys/keys.ts');
       return keys(settings, words, { json }, { clock: systemClock, ids: systemIds, terminal });
     });
   });
+  program
+    .command('verify-history')
+    .description('verify that no entry of the history was changed, and name the first that was')
+    .addOption(configDir())
+    .option('--copy <file>', 'file with checkpoints kept elsewhere, one a line; may be repeated', collect, [])
+    .option('--json', 'print JSON', false)
+    .addHelpText('after', SETTINGS_HELP)
+    .action(async ({ copy, json }: { readonly copy: string[]; readonly json: boolean }) => {
+      exit = await withSettings(load(), async (settings) => {
+        const { verifyHistoryCommand } = await import('./commands/verify-history.ts');
+        return verifyHistoryCommand(settings, { copies: copy, json }, terminal);
+      });
+    });
   const jobs = program.command('jobs').description('look at jobs without the service');
   const exporting = jobs
     .command('export')
@@ -241,11 +310,14 @@ async function main(argv: readonly string[]): Promise<ExitCode> {
     });
   });
 
+  program
+    .command('completion')
+    .description('print a script that completes commands: source <(sealwright completion bash)')
+    .addArgument(new Argument('<shell>', 'the shell that reads it').choices(SHELLS))
+    .action((shell: Shell) => printCompletion(program, shell, terminal));
+
   try {
-    await program.parseAsync(
-      argv.filter((word) => !isSettingArgument(word)),
-      { from: 'user' },
-    );
+    await program.parseAsync(withCommand(argv.filter((word) => !isSettingArgument(word))), { from: 'user' });
   } catch (error) {
     if (!(error instanceof CommanderError)) throw error;
     if (error.exitCode === 0) return EXIT.good;
@@ -255,19 +327,26 @@ async function main(argv: readonly string[]): Promise<ExitCode> {
   return exit;
 }
 
+/** Without a command, `serve` is meant; not its default command, which would take a misspelt name as its argument. */
+function withCommand(words: readonly string[]): string[] {
+  const [first = ''] = words;
+  const isOption = first.startsWith('-') && !['-h', '--help', '-V', '--version'].includes(first);
+  return first === '' || isOption ? ['serve', ...words] : [...words];
+}
+
 /** Runs a command that needs a configuration which is accepted. */
 async function withSettings(
   loaded: LoadedSettings,
   command: (settings: Settings) => Promise<ExitCode>,
 ): Promise<ExitCode> {
   if (loaded.ok) return command(loaded.settings);
-  tellProblems(loaded, terminal);
+  printProblems(loaded, terminal);
   return EXIT.refused;
 }
 
 async function serveCommand(loaded: LoadedSettings): Promise<ExitCode> {
   if (!loaded.ok) {
-    tellProblems(loaded, terminal);
+    printProblems(loaded, terminal);
     return EXIT.refused;
   }
   const { settings, warnings } = loaded;
@@ -279,9 +358,11 @@ async function serveCommand(loaded: LoadedSettings): Promise<ExitCode> {
 }
 
 /** Options of `verify` as they come from the command line. */
-type VerifyWords = Omit<VerifyOptions, 'format' | 'content' | 'at'> & {
+type VerifyArguments = Omit<VerifyOptions, 'format' | 'content' | 'at' | 'password'> & {
+  readonly passwordEnv?: string;
+  readonly allowPrivate: boolean;
   readonly format?: Format;
-  readonly content?: string;
+  readonly content: readonly string[];
   readonly at?: number;
 };
 

@@ -2,13 +2,18 @@
  * The configuration: read once at start, checked as a whole, then typed and read-only. The keys are in
  * settings/table.ts.
  *
- * Source: running.md, "Configuration"; batch-gaps §5.
+ * Source: docs/configuration.md; docs/batch-values.md §5.
  */
 import { checkTogether } from './settings/checks.ts';
 import { readTable } from './settings/keys.ts';
 import { Reading, type Resolved } from './settings/reading.ts';
 import type { Fault, Warning } from './settings/report.ts';
-import { type EnvironmentName, environmentName, gather, type Surroundings } from './settings/sources.ts';
+import {
+  collectEntries,
+  type Environment,
+  type EnvironmentName,
+  environmentName,
+} from './settings/sources.ts';
 import { KEYS, readNames, type Settings } from './settings/table.ts';
 import { isSectionOf, unknownKeys } from './settings/unknown-keys.ts';
 
@@ -19,7 +24,7 @@ export { configurationReference } from './settings/reference.ts';
 export { type Fault, faultLine, type Warning, warningLine } from './settings/report.ts';
 export { digestIn } from './settings/signing-checks.ts';
 export type { CertificateSettings, ProfileSettings } from './settings/signing-table.ts';
-export { type EnvironmentName, isSettingArgument, type Surroundings } from './settings/sources.ts';
+export { type Environment, type EnvironmentName, isSettingArgument } from './settings/sources.ts';
 export type { InputSettings, Settings } from './settings/table.ts';
 
 export type LoadedSettings = {
@@ -36,9 +41,9 @@ export type LoadedSettings = {
  * Reads and checks the configuration once. All faults come back together; no text in the result repeats a secret,
  * apart from the settings themselves.
  */
-export function loadSettings(surroundings: Surroundings): LoadedSettings {
+export function loadSettings(surroundings: Environment): LoadedSettings {
   const environment = environmentName(surroundings.env);
-  const { entries, faults, strangers } = gather(surroundings, isSection, isSimpleKey);
+  const { entries, faults, unknownVariables } = collectEntries(surroundings, isSection, isSimpleKey);
   const { cwd, env } = surroundings;
   // The root comes first: defaults of other keys are placed below it.
   const early = new Reading(entries, { cwd, environment, env, root: cwd });
@@ -55,7 +60,7 @@ export function loadSettings(surroundings: Surroundings): LoadedSettings {
     settings,
     (section) => !reading.faults.some(({ key }) => key.startsWith(section)),
   );
-  const unknown = unknownKeys(reading.unused(), strangers, readNames());
+  const unknown = unknownKeys(reading.unused(), unknownVariables, readNames());
   const own = reading.faults.filter(({ key }) => counts(key, values.encryption.enabled));
   const allFaults = [...faults, ...own, ...together.faults, ...unknown.faults];
   const shared = {
@@ -68,12 +73,12 @@ export function loadSettings(surroundings: Surroundings): LoadedSettings {
     : { ...shared, ok: true, settings };
 }
 
-/** Source: batch-gaps §9: the other keys of encryption are checked only when it is on. */
+/** Source: docs/batch-values.md §9: the other keys of encryption are checked only when it is on. */
 function counts(key: string, encrypted: boolean): boolean {
   return encrypted || key === 'Encryption:Enabled' || !key.startsWith('Encryption:');
 }
 
-/** Variables that are read without anybody naming them count as configured. */
+/** Variables with default names count as configured. */
 function secretsOf(
   { encryption, signing }: Pick<Settings, 'encryption' | 'signing'>,
   { secrets }: Reading,
@@ -83,7 +88,7 @@ function secretsOf(
   return [...new Set([...secrets, ...variables.map(({ value }) => value).filter((value) => value !== '')])];
 }
 
-/** True for a key without sections, which an environment variable names as it is. */
+/** True for a key without sections, which is an environment variable's name. */
 function isSimpleKey(name: string): boolean {
   return Object.keys(KEYS).some((key) => !key.includes(':') && key.toLowerCase() === name.toLowerCase());
 }

@@ -1,24 +1,30 @@
-/** The public names of the actors: what `service/` and `commands/` put together. `api.ts` is what HTTP may call. */
-export { createAuthorityTransport } from './adapters/authority-transport.ts';
-export { createRemotePortal } from './adapters/remote-portal/index.ts';
-export type { Batch, BatchOptions, BatchParts } from './batch.ts';
-export { ACTOR_FAULTS } from './faults.ts';
-export type { FolderOptions } from './folders.ts';
-export { exportJobs } from './job-export.ts';
-export { createMailFolder } from './portal/adapters/mail-folder.ts';
-export { createSmtpMailer } from './portal/adapters/smtp.ts';
-export { administrationOf } from './portal/administration-offline.ts';
-export type { Mailer } from './portal/mail-port.ts';
+/** Public interface of the actors for `service/` and `commands/`. HTTP uses `batch/api/` and `portal/api.ts`. */
+
+export type { Batch } from './batch/batch.ts';
+export type { BatchOptions } from './batch/batch-options.ts';
+export type { FolderOptions } from './batch/folders/folders.ts';
+export { licenseCheck } from './batch/health-probes.ts';
+export { exportJobs } from './batch/jobs/job-export.ts';
+export { createRemotePortal } from './batch/remote/remote-portal/index.ts';
+export { createHttpClient } from './http-client/index.ts';
+export { createMailFolder } from './portal/mail/mail-folder.ts';
+export type { Mailer } from './portal/mail/mail-port.ts';
+export { createSmtpMailer, verifyRelay } from './portal/mail/smtp.ts';
 export type { PortalOptions } from './portal/portal.ts';
+export { administrationOf } from './portal/tenants/administration-offline.ts';
 export { FIRST_APPLICATION, FIRST_MONITOR, FIRST_ORGANIZATION } from './portal/tenants-bootstrap.ts';
+export { Services } from './services.ts';
+export { ACTOR_KINDS } from './shard-module.ts';
+export { createAuthorityTransport } from './shared/authority-transport.ts';
+export { canSign, certificateProblem } from './shared/certificate-problem.ts';
+export { ACTOR_FAULTS } from './shared/faults.ts';
 export type {
+  CertificateProblem,
   LocalProfile,
   Profile,
   RemoteProfile,
   SigningChoices,
-  TimestampSettings,
-} from './profiles.ts';
-export { Services, type ServicesOptions } from './services.ts';
-export { makeStorageFolders } from './storage-folders.ts';
-export { type StorageLayout, storageLayout } from './storage-layout.ts';
-export type { TrustOptions } from './trust.ts';
+} from './shared/profiles.ts';
+export { createStorageFolders } from './shared/storage-folders.ts';
+export { type StorageLayout, storageLayout } from './shared/storage-layout.ts';
+export type { TrustOptions } from './shared/trust.ts';

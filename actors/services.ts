@@ -1,80 +1,129 @@
 /** The services of one process on one runtime, one store and one pool of threads. */
-import { createRuntime, migrateStore, type Runtime, type ShardOptions } from '../runtime/index.ts';
-import { Batch, type BatchOptions, type BatchParts } from './batch.ts';
+import { join } from 'node:path';
+import {
+  createRuntime,
+  DeferredSystem,
+  describeFailure,
+  migrateStore,
+  type Runtime,
+  type ShardOptions,
+} from '../runtime/index.ts';
+import { Batch } from './batch/batch.ts';
+import type { BatchDependencies, BatchOptions } from './batch/batch-options.ts';
+import { createHistory, type History, type HistoryOptions } from './history/history.ts';
+import type { HostedService, ServiceDependencies, ServicePlan } from './hosting/service-plan.ts';
 import { SigningPool } from './pool/pool.ts';
 import { poolOptions } from './pool/pool-options.ts';
 import { Portal, type PortalOptions } from './portal/portal.ts';
-import type { HostedService, ServiceParts, ServicePlan } from './service-plan.ts';
-import { shardParts } from './shard-parts.ts';
-import { makeStorageFolders } from './storage-folders.ts';
+import { ACTOR_KINDS, shardModule } from './shard-module.ts';
+import { Singletons } from './shared/singletons.ts';
+import { createStorageFolders } from './shared/storage-folders.ts';
+import { nodeFolderName } from './shared/storage-layout.ts';
 
 export interface ServicesOptions {
   readonly batch: BatchOptions;
+  /** Version of the program, for the other nodes of the store. @default '' */
+  readonly version?: string;
   /** Left out: there is no portal. */
   readonly portal?: PortalOptions | undefined;
+  /** Left out: the history is not sealed. */
+  readonly history?: HistoryOptions | undefined;
   /** `Runtime:Shards`: threads that host actors. @default 1: the main thread does */
   readonly shards?: number | undefined;
   /** @default those of the runtime */
   readonly shardLimits?: Pick<ShardOptions, 'memory' | 'patience' | 'losses'>;
-  /** Told when the threads that host actors are lost again and again. @default nobody */
+  /** Called when an operator asked this node to drain; may be called again. @default none */
+  readonly onDraining?: (() => void) | undefined;
+  /** Called when the threads that host actors are lost repeatedly. @default none */
   readonly onLost?: ((why: string) => void) | undefined;
 }
 
 export class Services {
   readonly batch: Batch;
   readonly portal: Portal | undefined;
-  readonly #parts: ServiceParts;
+  readonly #dependencies: ServiceDependencies;
   readonly #runtime: Runtime;
   readonly #all: readonly HostedService[];
+  readonly #history: History | undefined;
+  readonly #singletons: Singletons;
 
-  private constructor(parts: ServiceParts, runtime: Runtime, batch: Batch, portal: Portal | undefined) {
-    this.#parts = parts;
-    this.#runtime = runtime;
+  private constructor(made: {
+    readonly parts: ServiceDependencies;
+    readonly runtime: Runtime;
+    readonly batch: Batch;
+    readonly portal: Portal | undefined;
+    readonly history: History | undefined;
+    readonly singletons: Singletons;
+  }) {
+    const { batch, portal } = made;
+    this.#dependencies = made.parts;
+    this.#history = made.history;
+    this.#runtime = made.runtime;
+    this.#singletons = made.singletons;
     this.batch = batch;
     this.portal = portal;
     this.#all = portal === undefined ? [batch] : [batch, portal];
   }
 
   /** Opens the services and recovers the last run. They answer requests from here on; nothing is begun before `start`. */
-  static async open(options: ServicesOptions, given: Omit<BatchParts, 'pool'>): Promise<Services> {
+  static async open(
+    options: ServicesOptions,
+    given: Omit<BatchDependencies, 'pool' | 'system'>,
+  ): Promise<Services> {
     const { store, clock, ids, log, faults } = given;
     const { layout, threads, maxConcurrency } = options.batch;
     const { shards = 1 } = options;
-    makeStorageFolders(layout, []);
+    createStorageFolders(layout, []);
     const pool = new SigningPool({
-      // Without a portal nobody has more than the jobs in flight to do.
+      // Without a portal, jobs in flight are the only tasks.
       threads: options.portal === undefined ? Math.min(threads, maxConcurrency) : threads,
       clock,
       log,
-      ...poolOptions(options.batch, {
-        processing: layout.processing,
-        output: layout.output,
-        error: layout.error,
-        faults: given.faultsText,
-      }),
+      ...(options.batch.taskTimeout !== undefined && { deadlineMs: options.batch.taskTimeout }),
+      // The portal uses the profiles of the batch service, and adds its own if none of them signs locally.
+      ...poolOptions(
+        { ...options.batch, profiles: options.portal?.profiles ?? options.batch.profiles },
+        {
+          processing: layout.processing,
+          allProcessing: layout.allProcessing,
+          output: layout.output,
+          error: layout.error,
+          faults: given.faultsText,
+        },
+      ),
     });
-    const parts = { ...given, pool };
+    // The services are built first: the runtime needs their handlers.
+    const system = new DeferredSystem();
+    const parts = { ...given, pool, system };
     const batchPlan = await Batch.plan(options.batch, parts);
-    const portalPlan = options.portal && Portal.plan(options.portal, parts);
+    const portalPlan = options.portal && (await Portal.plan(options.portal, parts));
     const plans: readonly ServicePlan[] = portalPlan ? [batchPlan, portalPlan] : [batchPlan];
     const definitions = plans.flatMap((plan) => plan.definitions);
-    // Before anybody lives: whoever is of an earlier version is brought to this one.
-    await migrateStore(store, shardParts.definitions, log);
+    // Before the runtime starts: migrates actors that an earlier version stored.
+    await migrateStore(store, shardModule.definitions, log, options.version);
+    const history = options.history && createHistory(options.history, given, ACTOR_KINDS);
+    const singletons = new Singletons({ store, clock, log });
+    // Before the first step, so that none is missed; a node that takes over later compares all chains.
+    if (store.nodes === undefined) await history?.start();
     const runtime = createRuntime({
+      system,
       store,
       clock,
       ids,
       log,
       faults,
       definitions,
+      crashJournal: join(layout.db, crashJournalName(store.nodes?.name)),
       handlers: Object.assign({}, ...plans.map(({ handlers }) => handlers)),
-      onCommitted: (step) => {
-        for (const plan of plans) plan.observe(step);
+      onCommitted: (step, isOwn) => {
+        for (const plan of plans) plan.observe(step, isOwn);
+        if (store.nodes === undefined || singletons.runsHere('history')) history?.observe(step);
       },
+      ...(options.onDraining && { onDraining: options.onDraining }),
       ...(shards > 1 && {
         shards: {
           count: shards,
-          parts: new URL('./shard-parts.js', import.meta.url).href,
+          parts: new URL('./shard-module.js', import.meta.url).href,
           faults: given.faultsText,
           onLost: options.onLost ?? (() => {}),
           onReplaced: () => given.observer?.threadLost(),
@@ -83,12 +132,15 @@ export class Services {
       }),
     });
     const batch = await batchPlan.open(runtime);
-    return new Services(parts, runtime, batch, await portalPlan?.open(runtime));
+    if (store.nodes !== undefined && history !== undefined)
+      await singletons.run('history', () => history.start());
+    const portal = await portalPlan?.open(runtime);
+    return new Services({ parts, runtime, batch, portal, history, singletons });
   }
 
-  /** How long each kind of task of the pool took so far; see `SigningPool.stages`. */
+  /** Time for which each kind of task of the pool took so far; see `SigningPool.stages`. */
   get stages(): SigningPool['stages'] {
-    return this.#parts.pool.stages;
+    return this.#dependencies.pool.stages;
   }
 
   /** Takes up stored work, watches the folders, claims jobs. */
@@ -102,16 +154,29 @@ export class Services {
    * off. What is left is found by the recovery of the next start. The store stays open; its owner closes it.
    */
   async stop(grace: number): Promise<void> {
-    const { clock, store, pool } = this.#parts;
+    const { clock, store, pool, log } = this.#dependencies;
     const until = clock.elapsed() + grace;
-    await Promise.all(this.#all.map((service) => service.quiet(grace)));
+    await Promise.all(this.#all.map((service) => service.drain(grace)));
     const left = Math.max(0, until - clock.elapsed());
     const stopped = this.#runtime.stop(left);
-    // Armed after the runtime's own deadline, so that what comes of the lost tasks is no longer listened to.
+    // Set after the deadline of the runtime, so that results of lost tasks are ignored.
     const cancel = clock.after(left, () => void pool.destroy());
     await stopped;
     cancel();
     await pool.close();
+    await this.#singletons.stop();
+    const runsHistory = store.nodes === undefined || this.#singletons.runsHere('history');
+    await (runsHistory ? this.#history : undefined)
+      ?.stop()
+      .catch((error: unknown) =>
+        log.warn('The history could not be sealed; the next start does so.', { ...describeFailure(error) }),
+      );
+    await this.#singletons.release();
     await store.flushed();
   }
+}
+
+/** Each node has its own record. */
+function crashJournalName(node: string | undefined): string {
+  return node === undefined ? 'effects-under-way.json' : `effects-under-way-${nodeFolderName(node)}.json`;
 }

@@ -1,4 +1,4 @@
-/** All benchmarks there are. */
+/** Catalogue of the benchmarks. */
 import type { Bench, Profile } from './frame/bench.ts';
 
 interface Entry {
@@ -13,11 +13,13 @@ export const CATALOG = {
   pipeline: { profile: 'batch', load: () => import('./pipeline.ts') },
   watch: { profile: 'batch', load: () => import('./watch.ts') },
   'crowded-folder': { profile: 'batch', load: () => import('./crowded-folder.ts') },
+  costs: { profile: 'runtime', load: () => import('./costs.ts') },
   step: { profile: 'runtime', load: () => import('./step.ts') },
   timers: { profile: 'runtime', load: () => import('./timers.ts') },
   shards: { profile: 'runtime', load: () => import('./shards.ts') },
   inspection: { profile: 'runtime', load: () => import('./inspection.ts') },
   http: { profile: 'http', load: () => import('./requests.ts') },
+  'hostile-bodies': { profile: 'http', load: () => import('./hostile-bodies.ts') },
   overload: { profile: 'http', load: () => import('./overload.ts') },
   portal: { profile: 'portal', load: () => import('./portal.ts') },
 } as const satisfies { readonly [name: string]: Entry };

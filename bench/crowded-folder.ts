@@ -1,6 +1,6 @@
 /**
- * One input folder with very many files: how long the whole program takes to queue them, to start again over them, and to
- * rescan them; how much memory it uses and how long its event loop is held up. Nothing is signed: the pipeline is paused.
+ * Benchmark of one input folder with very many files: time to queue them, to restart, and to rescan; memory; and
+ * event loop delay of the whole program. Nothing is signed: the pipeline is paused.
  */
 import { mkdirSync, readdirSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';

@@ -1,19 +1,19 @@
 /**
- * What two threads sign beside one. Where two threads of the machine share a core, or neighbours use it too, nothing can
- * gain a factor of two: what openssl gains, and what plain `crypto.sign` gains in the same threads, are the limits.
+ * Benchmark of two signing threads against one. Threads that share a core, or a busy machine, prevent a factor of
+ * two: the gains of openssl and of plain `crypto.sign` in the same threads are the limits.
  */
 import { once } from 'node:events';
 import { rmSync } from 'node:fs';
 import { Worker } from 'node:worker_threads';
 import { serializeSigner } from '../crypto/keys/transfer.ts';
-import { validateFile } from '../crypto/validation/validate.ts';
+import { validateFile } from '../crypto/validate.ts';
 import { KEYS, type KeyName, type LocalAuthority, startLocalAuthority } from './engine/authority.ts';
 import type { ScalingOrder, ScalingResult, ScalingSetup } from './engine/scaling-worker.ts';
 import { type Bench, type BenchContext, type Cpu, Unverified } from './frame/bench.ts';
 import { memoryFolder, opensslSpeed } from './frame/limits.ts';
 
 const TARGET = 'target 12 of docs/engine-targets.md';
-/** One thread, two, one, two, …: so often. Other work on the machine then meets both alike. */
+/** Rounds that alternate one and two threads, so that other load on the machine affects both. */
 const ROUNDS = 3;
 const ROOM = 1 << 30;
 
@@ -92,9 +92,9 @@ function startThread(workerData: ScalingSetup): Thread {
 }
 
 interface Speed {
-  /** By the clock. */
+  /** Rate by wall-clock time. */
   readonly perSecond: number;
-  /** Threads that wait for each other use less; those that share a core use more. */
+  /** Processor time: threads that wait for each other use less, threads that share a core more. */
   readonly cpu: Cpu;
 }
 
@@ -128,7 +128,7 @@ async function gained(
   await together(threads);
   const [ones, twos]: [Speed[], Speed[]] = [[], []];
   for (let round = 0; round < ROUNDS; round += 1) {
-    // Neither thread is the one that is always alone.
+    // Alternates the thread that runs alone.
     ones.push(await together(threads.slice(round % 2).slice(0, 1)));
     twos.push(await together(threads));
   }

@@ -1,8 +1,8 @@
 /**
- * Files signed and validated on one core, by format, level, size and key.
+ * Benchmark of signing and validation on one core, by format, level, size and key.
  *
- * One thread; the local authority for levels T and up has a process of its own. Every signature that was measured is
- * validated afterwards; of each case one is shown to a program of others.
+ * One thread; the local authority for levels T and up is a separate process. Every measured signature is validated
+ * afterwards, and one of each case by an independent program.
  */
 import { createHash, sign } from 'node:crypto';
 import { type KeyName, type LocalAuthority, startLocalAuthority } from './engine/authority.ts';
@@ -14,7 +14,7 @@ import { memoryFolder, opensslSpeed } from './frame/limits.ts';
 import { measure } from './frame/rate.ts';
 import { noise } from './samples.ts';
 
-/** Bytes that the largest cases may keep until they are verified. */
+/** Limit of output bytes that are kept until verification. */
 const ROOM = 1 << 30;
 
 export const bench: Bench = {
@@ -62,7 +62,7 @@ async function run(context: BenchContext): Promise<void> {
   }
 }
 
-/** `Pades B` picks the cases that have both words. */
+/** True when a case has all words of one filter, such as `Pades B`. */
 function chosen(one: BenchCase, only: readonly string[]): boolean {
   const name = ` ${nameOf(one)} `.toLowerCase();
   const has = (words: string) =>

@@ -1,4 +1,4 @@
-/** What the command line needs of the benchmarks. */
+/** Exports of the benchmarks for the command line. */
 export { BENCH_NAMES, type BenchName, CATALOG, isBenchName } from './catalog.ts';
 export { type BenchSettings, PROFILES } from './frame/bench.ts';
 export { compareReports } from './frame/compare.ts';

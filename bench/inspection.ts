@@ -1,9 +1,9 @@
 /**
- * What it costs that operators could look at actors when none does: the same steps with and without census, tallies and
- * times, in two processes that take turns of a fraction of a second.
+ * Benchmark of the cost of inspection data (state index, message counts, times) while it is not read: the same steps
+ * with and without it, in two processes that alternate turns of a fraction of a second.
  *
- * What counts is the processor time of a whole process for a step, and how it differs between two turns that follow each
- * other: what else the machine does touches both. Several pairs of processes, since no two compile the same.
+ * The measure is the processor time of a process per step, and its difference between two consecutive turns, which
+ * other load affects equally. Several pairs of processes are used, since compilation differs between processes.
  */
 import { type ChildProcess, fork } from 'node:child_process';
 import { once } from 'node:events';
@@ -14,9 +14,9 @@ import type { Order, StepCost } from './shards/inspected-steps.ts';
 
 const EVENTS = { 'steps that change the state': 'TURN', 'steps that do not': 'STAY' } as const;
 const PAIRS = 4;
-/** Turns of each process of a pair. */
+/** Turns of each process in a pair. */
 const TURNS = 16;
-/** Milliseconds of each, and before the first, times the seconds of a run. */
+/** Milliseconds of each turn, times the seconds of a run; the first turn is longer. */
 const TURN = 250;
 const WARM_UP = 2500;
 const STEPS = fileURLToPath(new URL('./shards/inspected-steps.js', import.meta.url));
@@ -44,7 +44,7 @@ async function run(context: BenchContext): Promise<void> {
   context.progress('done', kinds.length * pairs, kinds.length * pairs);
 }
 
-/** Microseconds of a step in two turns that followed each other. */
+/** Microseconds per step in two consecutive turns. */
 interface Turn {
   readonly looked: number;
   readonly bare: number;
@@ -58,7 +58,7 @@ async function takeTurns(type: string, context: BenchContext): Promise<readonly 
     for (const child of [looked, bare]) await costOf(child, WARM_UP * seconds);
     const turns: Turn[] = [];
     for (let turn = 0; turn < (quick ? 4 : TURNS); turn += 1) {
-      // Whoever comes second finds a machine that the first has used.
+      // Alternates the order, since the first process warms up the machine for the second.
       const order = turn % 2 === 0 ? [looked, bare] : [bare, looked];
       const costs = new Map<ChildProcess, number>();
       for (const child of order) costs.set(child, await costOf(child, TURN * seconds));
@@ -106,7 +106,7 @@ function tell(what: string, turns: readonly Turn[], { limit, figure }: BenchCont
   const bare = sorted(turns.map((turn) => turn.bare));
   const looked = sorted(turns.map((turn) => turn.looked));
   const costs = sorted(turns.map((turn) => (turn.looked / turn.bare - 1) * 100));
-  // Of n values in order, the true middle lies between these two in 95 of 100 cases, however they are distributed.
+  // 95 % confidence interval of the median of n values, for any distribution.
   const spread = 0.98 * Math.sqrt(costs.length);
   const at = (place: number) => costs[Math.min(costs.length - 1, Math.max(0, Math.round(place)))] ?? 0;
   const half = (costs.length - 1) / 2;

@@ -1,19 +1,19 @@
-/** Files of any size that take next to no room on the disk, and jobs on them in processes of their own. */
+/** Sparse files of any size, and jobs on them in separate processes. */
 import { spawnSync } from 'node:child_process';
 import { generateKeyPairSync, randomBytes } from 'node:crypto';
 import { closeSync, openSync, truncateSync, writeFileSync, writeSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
-import { DOCUMENT_SIGNING, issueCertificate } from '../crypto/certificates/issue.ts';
+import { DOCUMENT_SIGNING, issueCertificate } from '../crypto/x509/issue.ts';
 import type { LargeJob, LargeResult } from './large-job.ts';
 import { samplePdf, sampleXml } from './samples.ts';
 
-/** Zeros, none of which is on the disk. */
+/** Creates a sparse file of zeros. */
 export function zeros(path: string, bytes: number): void {
   writeFileSync(path, '');
   truncateSync(path, bytes);
 }
 
-/** A PDF with an embedded file of zeros in front of everything else. */
+/** Creates a PDF whose first object is an embedded file of zeros. */
 export function largePdf(path: string, bytes: number): void {
   const pdf = samplePdf(2000);
   const text = pdf.toString('latin1');
@@ -42,7 +42,7 @@ export function largeXml(path: string, bytes: number): void {
   writeFileSync(path, sampleXml(bytes));
 }
 
-/** A signer whose certificate is its own anchor's child, valid around `at` (milliseconds since the epoch). */
+/** Creates a signer below its own root, valid around `at` (milliseconds since the epoch). */
 export function largeSigner(at: number): LargeJob['signer'] {
   const [authority, pair] = [
     generateKeyPairSync('ec', { namedCurve: 'P-256' }),
@@ -76,7 +76,7 @@ export function largeSigner(at: number): LargeJob['signer'] {
   };
 }
 
-/** Does one job in a process of its own. Throws with what it wrote when it fails. */
+/** Runs one job in a separate process. Throws with its output when it fails. */
 export function runLargeJob(job: LargeJob): LargeResult {
   const script = fileURLToPath(new URL('./large-job.js', import.meta.url));
   const { status, stdout, stderr } = spawnSync(process.execPath, [script], {

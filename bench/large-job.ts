@@ -1,10 +1,10 @@
-/** A process of its own that signs or validates one file, and tells in JSON what that took. */
+/** Process that signs or validates one file and prints its cost as JSON. */
 import { X509Certificate } from 'node:crypto';
 import { readFileSync } from 'node:fs';
-import { signFile } from '../crypto/engine.ts';
+import type { SignFileRequest } from '../crypto/core/types.ts';
 import { deserializeSigner, type SerializedSigner } from '../crypto/keys/transfer.ts';
-import type { SignFileRequest } from '../crypto/types.ts';
-import { validateFile } from '../crypto/validation/validate.ts';
+import { signFile } from '../crypto/sign.ts';
+import { validateFile } from '../crypto/validate.ts';
 
 export interface LargeJob {
   readonly work: 'sign' | 'validate';
@@ -14,12 +14,12 @@ export interface LargeJob {
 }
 
 export interface LargeResult {
-  /** Milliseconds of the processor, for the work alone. */
+  /** Milliseconds of processor time for the job alone. */
   readonly user: number;
   readonly system: number;
   /** Peak of resident memory, MiB. */
   readonly peak: number;
-  /** What validation says. */
+  /** Indication of the validation. */
   readonly indication?: string;
 }
 

@@ -1,17 +1,17 @@
 /**
- * Time and memory of very large files: each is signed and validated in a process of its own, beside `sha256sum` of the
- * same file.
+ * Benchmark of time and memory for very large files: each is signed and validated in a separate process, compared
+ * with `sha256sum` of the same file.
  */
 import { rmSync, statSync, truncateSync } from 'node:fs';
 import { join } from 'node:path';
-import type { SignFileRequest } from '../crypto/types.ts';
+import type { SignFileRequest } from '../crypto/core/types.ts';
 import { type Bench, type BenchContext, Unverified } from './frame/bench.ts';
 import { memoryFolder, sha256sum } from './frame/limits.ts';
 import { largePdf, largeSigner, largeXml, runLargeJob, zeros } from './large-files.ts';
 
 const MIB = 1 << 20;
 const TARGET = 'docs/engine-targets.md, "Very large files"';
-/** Of the full sizes, in a quick run. */
+/** Share of the full sizes in a quick run. */
 const QUICK_SHARE = 0.02;
 
 type Form = Pick<SignFileRequest, 'format' | 'cades' | 'xades'>;
@@ -48,7 +48,7 @@ export const bench: Bench = {
 
 async function run(context: BenchContext): Promise<void> {
   const share = context.settings.quick ? QUICK_SHARE : 1;
-  // Outputs are as large as inputs, and no disk is to be measured here.
+  // Outputs are as large as inputs; a memory folder avoids measuring the disk.
   const memory = memoryFolder(3 * 1024 * MIB * share);
   const folder = context.room(memory);
   for (const [n, file] of FILES.entries()) {

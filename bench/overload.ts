@@ -1,6 +1,6 @@
 /**
- * What becomes of a service that is asked for ten times as much as it can do, while its pool signs: how long those that are
- * let in take beside a quiet service, how soon the others are told to come back, and whether memory stays flat.
+ * Benchmark of a service that receives ten times its sustainable load while its pool signs: latency of accepted
+ * requests compared with an idle service, delay of the refusals, and memory growth.
  */
 import { type Bench, type BenchContext, Unverified } from './frame/bench.ts';
 import { LatencyRecorder } from './frame/latency.ts';
@@ -9,22 +9,22 @@ import { type Flood, flows, uploads } from './overload/floods.ts';
 import { processorShares, Watch } from './overload/watch.ts';
 import { type Program, startProgram } from './program.ts';
 
-/** Of the client: enough for every request that is answered late. */
+/** Client connections: enough for every late response. */
 const CONNECTIONS = 512;
-/** Busy connections with which a service that has no more than it can do is asked. */
+/** Busy connections for measuring the sustainable rate. */
 const LANES = 16;
-/** What a quiet service is asked for, and what too much is, of the rate that can be sustained. */
+/** Rates of the idle and of the overload phase, as shares of the sustainable rate. */
 const QUIET = 0.25;
 const TOO_MUCH = 10;
-/** As many times the seconds of a run. */
+/** Duration of a phase, in multiples of the seconds of a run. */
 const QUIET_FOR = 10;
-/** Seconds of busy connections at least, before they count and after: what has just been started is slow. */
-const LEAST_BUSY = 3;
-/** Seconds in which a rush becomes an overload and is worked off; they are not counted. */
+/** Minimum of seconds with busy connections, before and during measuring: a new process is slow. */
+const MIN_BUSY = 3;
+/** Seconds at the start of the overload, which are not counted. */
 const RUSH = { quick: 1, usual: 5 };
-/** As many times the seconds of a run. */
+/** Duration of the overload, in multiples of the seconds of a run. */
 const FLOOD = { quick: 10, usual: 60 };
-const AIM = 'issue 6, overload';
+const AIM = 'docs/decisions/0030-load-shedding.md';
 
 export const bench: Bench = {
   name: 'overload',
@@ -34,13 +34,13 @@ export const bench: Bench = {
 };
 
 interface Seen {
-  /** For which no connection was free: all of them wait for answers. */
+  /** Requests without a free connection, because all wait for responses. */
   unsent: number;
-  /** Let in before it counted. */
+  /** Requests accepted before measuring. */
   rush: number;
   readonly admitted: LatencyRecorder;
   readonly refused: LatencyRecorder;
-  /** How late our own client began. */
+  /** Delay with which the client itself started requests. */
   readonly begun: LatencyRecorder;
 }
 
@@ -65,7 +65,7 @@ async function overload(flood: Flood, program: Program, context: BenchContext): 
   let accepted = 0;
   const few = await Client.open(flood.url, LANES, flood.status);
   context.progress(`${name}, what can be sustained`, 0, 3);
-  const busy = 1000 * (quick ? seconds : Math.max(LEAST_BUSY, seconds));
+  const busy = 1000 * (quick ? seconds : Math.max(MIN_BUSY, seconds));
   const work = async () => {
     const begun = context.clock.elapsed();
     const { done } = await few.flatOut(busy, flood.request);
@@ -178,7 +178,7 @@ async function overload(flood: Flood, program: Program, context: BenchContext): 
   context.verified(`counting ${name}`, kept);
 }
 
-/** Begins each request when it is due, whatever became of the others. Rejects with the first that was answered otherwise. */
+/** Starts each request when it is due, independent of the others. Rejects with the first unexpected response. */
 async function offer(
   client: Client,
   { request }: Flood,
@@ -209,7 +209,7 @@ async function offer(
   const all = uncounted + Math.round(perSecond * seconds);
   for (let n = 0; n < all && failure === undefined; ) {
     const due = (at: number) => first + (at * 1000) / perSecond;
-    // In small groups, so that answers are read between them.
+    // Small groups, so that responses are read in between.
     for (let group = 0; group < 32 && n < all && due(n) <= clock.elapsed(); group += 1, n += 1) {
       if (underWay.size >= CONNECTIONS) {
         if (n >= uncounted) seen.unsent += 1;
@@ -221,7 +221,7 @@ async function offer(
       underWay.add(done);
       void done.then(() => underWay.delete(done));
     }
-    // Never awake for nothing: the service shares the processors with us.
+    // Sleeps instead of spinning: the service shares the processors.
     if (due(n) > clock.elapsed()) await clock.sleep(1);
     else await new Promise<void>((resolve) => setImmediate(resolve));
   }
@@ -230,7 +230,9 @@ async function offer(
   return seen;
 }
 
-/** Resolves once all that was accepted is done: what piles up is not sustained, and no quiet service works it off. */
+/**
+ * Resolves when all accepted items are done: a growing queue is not sustained, and an idle phase must not process it.
+ */
 async function drained({ waiting }: Flood, { clock }: BenchContext): Promise<void> {
   while ((await waiting()) > 0) await clock.sleep(20);
 }

@@ -1,18 +1,19 @@
-/** Stores copies of one document under fresh ids and keys, with all the rows they would have. */
+/** Stores copies of one document under new ids and keys, with all its rows. */
 import { storageLayout } from '../actors/index.ts';
-import { documentDefinition } from '../actors/portal/document-index.ts';
-import type { DocumentContext } from '../machines/document-context.ts';
+import { documentDefinition } from '../actors/portal/document-records/document-index.ts';
 import type { DocumentId } from '../machines/ids.ts';
-import { moveOf } from '../runtime/census.ts';
+import type { DocumentContext } from '../machines/portal/document/document-context.ts';
 import { openLmdbStore, type Step, type StoredActor, systemIds } from '../runtime/index.ts';
+import { stateMove } from '../runtime/inspection/state-index.ts';
 
-/** Steps committed together. */
+/** Steps per commit. */
 const GROUP = 2000;
 
 /**
- * @param root of a program that does not run
- * @param id of the document that is copied
- * @param done is told how many are stored
+ * Stores the copies.
+ * @param root data folder of a stopped program
+ * @param id document to copy
+ * @param done receives the number of stored copies
  */
 export async function storeCopies(
   root: string,
@@ -67,6 +68,6 @@ function copyOf(model: StoredActor, n: number): Step {
     names: { take: documentDefinition.names?.(view) ?? [], release: [] },
     rows: { put: documentDefinition.rows?.(view) ?? [], remove: [] },
     counters: documentDefinition.counters?.(view) ?? {},
-    moved: moveOf(undefined, actor),
+    moved: stateMove(undefined, actor),
   };
 }

@@ -1,25 +1,25 @@
 /**
- * What the portal manages: flows a second from upload to Concluded over HTTP; then how long a list and a detail take with
- * very many documents stored, asked at a fixed rate, so that a slow answer counts for everybody who came meanwhile.
+ * Benchmark of the portal: flows per second from upload to Concluded over HTTP; then latency of a list and a detail
+ * with very many stored documents, requested at a fixed rate, so that a slow response counts for all requests due
+ * meanwhile.
  */
-import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { verifyFile } from '../crypto/index.ts';
-import { type Bench, type BenchContext, Unverified } from './frame/bench.ts';
+import type { Bench, BenchContext } from './frame/bench.ts';
 import { LatencyRecorder } from './frame/latency.ts';
 import { opensslSpeed } from './frame/limits.ts';
 import { atRate, type Ending } from './frame/pace.ts';
 import { usedFor } from './frame/processes.ts';
 import { storeCopies } from './portal-documents.ts';
+import { flow, mustVerify } from './portal-flow.ts';
 import { type Program, startProgram } from './program.ts';
 import { samplePdf } from './samples.ts';
 
-/** Flows under way at once. */
-const AT_ONCE = 16;
-/** Lists and details asked for in a second. */
+/** Concurrent flows. */
+const CONCURRENCY = 16;
+/** Requests of lists and details per second. */
 const RATE = 100;
-/** Files a run signs at least, however short it is. */
-const LEAST_FLOWS = 20;
+/** Minimum of files a run signs. */
+const MIN_FLOWS = 20;
 
 export const bench: Bench = {
   name: 'portal',
@@ -69,7 +69,7 @@ async function run(context: BenchContext): Promise<void> {
   await second.stop();
 }
 
-/** Measures flows; gives the id of one that is concluded and was found good. */
+/** Measures flows; returns the id of a concluded and verified document. */
 async function flows(program: Program, context: BenchContext): Promise<string> {
   const { seconds, damage } = context.settings;
   const pdf = samplePdf(28_000, 'portal');
@@ -87,9 +87,9 @@ async function flows(program: Program, context: BenchContext): Promise<string> {
     context.progress('seconds of flows', Math.floor(passed / 1000), Math.ceil(length / 1000));
   };
   tellTime();
-  const goesOn = () => performance.now() - begun < length || made.length < LEAST_FLOWS;
+  const goesOn = () => performance.now() - begun < length || made.length < MIN_FLOWS;
   await Promise.all(
-    Array.from({ length: AT_ONCE }, async () => {
+    Array.from({ length: CONCURRENCY }, async () => {
       while (goesOn()) {
         const from = performance.now();
         made.push(await flow(program, pdf));
@@ -100,7 +100,7 @@ async function flows(program: Program, context: BenchContext): Promise<string> {
   );
   const rate = (made.length / (performance.now() - begun)) * 1000;
   context.figure({
-    name: `flows of one signer, ${AT_ONCE} at once`,
+    name: `flows of one signer, ${CONCURRENCY} at once`,
     value: rate,
     unit: '/s',
     better: 'more',
@@ -119,64 +119,10 @@ async function flows(program: Program, context: BenchContext): Promise<string> {
   return model;
 }
 
-async function ask<Body>({ portal, portalKey }: Program, path: string, body?: unknown): Promise<Body> {
-  const json = body !== undefined && !(body instanceof FormData);
-  const response = await fetch(`${portal}${path}`, {
-    ...(body !== undefined && { method: 'POST', body: json ? JSON.stringify(body) : (body as FormData) }),
-    headers: { ...portalKey, ...(json && { 'content-type': 'application/json' }) },
-  });
-  const text = await response.text();
-  if (response.status !== 200) throw new Error(`${path}: ${response.status} ${text}`);
-  return (text === '' ? undefined : JSON.parse(text)) as Body;
-}
-
 async function isAnswered({ portal, portalKey }: Program, path: string): Promise<Ending> {
   const response = await fetch(`${portal}${path}`, { headers: portalKey });
   const text = await response.text();
   if (response.status === 503) return 'refused';
   if (response.status !== 200) throw new Error(`${path}: ${response.status} ${text}`);
   return 'done';
-}
-
-/** Upload, creation, electronic signature, Concluded. */
-async function flow(program: Program, pdf: Buffer): Promise<string> {
-  const form = new FormData();
-  form.set('file', new Blob([new Uint8Array(pdf)], { type: 'application/pdf' }), 'contract.pdf');
-  const { id, name, contentType } = await ask<{ id: string; name: string; contentType: string }>(
-    program,
-    '/api/uploads',
-    form,
-  );
-  const [created] = await ask<{ documentId: string }[]>(program, '/api/documents', {
-    files: [{ displayName: 'Contract', id, name, contentType }],
-    flowActions: [
-      { type: 'Signer', user: { name: 'Ana', email: 'ana@example.org' }, allowElectronicSignature: true },
-    ],
-    disableNotifications: true,
-  });
-  const document = created?.documentId ?? '';
-  const detail = () =>
-    ask<{ status: string; flowActions: { id: string }[] }>(program, `/api/documents/${document}`);
-  const flowActionId = (await detail()).flowActions[0]?.id;
-  await ask(program, `/api/documents/${document}/electronic-signature`, { flowActionId });
-  while ((await detail()).status !== 'Concluded') await new Promise((resolve) => setTimeout(resolve, 5));
-  return document;
-}
-
-async function mustVerify(
-  { portal, portalKey }: Program,
-  id: string,
-  path: string,
-  at: number,
-  damage: boolean,
-): Promise<void> {
-  const response = await fetch(`${portal}/api/documents/${id}/content?type=Signatures`, {
-    headers: portalKey,
-  });
-  const bytes = Buffer.from(await response.arrayBuffer());
-  if (damage) bytes.writeUInt8(bytes.readUInt8(bytes.length >> 1) ^ 1, bytes.length >> 1);
-  await writeFile(path, bytes);
-  const { ok, checks } = verifyFile({ format: 'Pades', path, at });
-  const failed = checks.filter((check) => !check.ok).map(({ detail }) => detail);
-  if (!ok) throw new Unverified(`The signed file of document ${id} does not verify: ${failed.join(' ')}`);
 }

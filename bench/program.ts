@@ -1,37 +1,43 @@
-/** The whole program in a process of its own, asked over HTTP as its users would. */
+/** Runs the whole program in a separate process and sends it HTTP requests. */
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import type { ProbeCounts } from './costs/probe.ts';
 import type { BenchContext, Spent } from './frame/bench.ts';
 import { spentBy } from './frame/processes.ts';
 
-/** Of what a program printed that ended by itself, as many characters are shown. */
+/** Limit of output characters shown for a program that exits unexpectedly. */
 const LAST = 4000;
+const PROBE = new URL('./costs/probe.js', import.meta.url).href;
 const MAIN = fileURLToPath(new URL('../main.js', import.meta.url));
 
 export interface Program {
   readonly pid: number | undefined;
-  /** Where the batch service listens, and the portal; empty for one that is off. */
+  /** Base URLs of the batch service and the portal; empty for one that is off. */
   readonly batch: string;
   readonly portal: string;
-  /** The headers that name us to the batch service, and to the portal. */
+  /** Authentication headers for the batch service and the portal. */
   readonly batchKey: Readonly<Record<string, string>>;
   readonly portalKey: Readonly<Record<string, string>>;
   spent(): Spent | undefined;
-  /** Stops it, and tells the context what it used. */
+  /** Asks the probe of a probed program for its totals. */
+  counts(): Promise<ProbeCounts>;
+  /** Stops the program and reports its resource use to the context. */
   stop(): Promise<void>;
 }
 
 /**
- * Starts it below `root`, on free ports, without rate limits.
- * @param settings further ones, as `Section:Key`
+ * Starts the program below `root`, on free ports, without rate limits.
+ * @param settings additional ones, as `Section:Key`
+ * @param options `probed`: `counts` works, at a small cost of each counted operation
  */
 export async function startProgram(
   context: BenchContext,
   root: string,
   settings: Readonly<Record<string, string | number | boolean>> = {},
+  { probed = false }: { readonly probed?: boolean } = {},
 ): Promise<Program> {
   const all = {
     'Storage:Root': root,
@@ -41,20 +47,22 @@ export async function startProgram(
     ...settings,
   };
   const words = Object.entries(all).map(([key, value]) => `--${key}=${value}`);
-  const child = spawn(process.execPath, [MAIN, 'serve', ...words], { stdio: ['ignore', 'pipe', 'inherit'] });
+  const child = spawn(process.execPath, [...(probed ? ['--import', PROBE] : []), MAIN, 'serve', ...words], {
+    stdio: ['ignore', 'pipe', 'inherit', ...(probed ? (['ipc'] as const) : [])],
+  });
   const kill = () => child.kill('SIGKILL');
   process.once('exit', kill);
   const ended = once(child, 'close');
   let printed = '';
   await new Promise<void>((resolve, reject) => {
     void ended.then(() => reject(new Error(`The program ended: ${printed}`)));
-    child.stdout.on('data', (piece: Buffer) => {
+    child.stdout?.on('data', (piece: Buffer) => {
       printed += piece.toString();
       if (printed.includes('Ready')) resolve();
     });
   });
   let last = printed;
-  child.stdout.removeAllListeners('data').on('data', (piece: Buffer) => {
+  child.stdout?.removeAllListeners('data').on('data', (piece: Buffer) => {
     last = (last + piece.toString()).slice(-LAST);
   });
   const tellEnd = (code: number | null, signal: string | null) =>
@@ -74,6 +82,12 @@ export async function startProgram(
       return { 'X-Api-Key': `default|${key('portal-application-secret')}` };
     },
     spent,
+    async counts() {
+      const told = once(child, 'message');
+      child.send('counts');
+      const [counts] = await told;
+      return counts as ProbeCounts;
+    },
     async stop() {
       const used = spent();
       if (used) context.spent(used);

@@ -1,7 +1,7 @@
 /**
- * What the HTTP layer of the whole program costs: how many requests a second it answers with every connection busy, beside a
- * bare server that answers with the same bodies, and how long one takes at half that rate. Uploads are counted once
- * they are answered, which is once they are on disk.
+ * Benchmark of the HTTP layer of the whole program: requests per second with every connection busy, compared with a
+ * bare server that sends the same bodies, and latency at half that rate. An upload counts when it is answered, that
+ * is, when it is on disk.
  */
 import { fork } from 'node:child_process';
 import { once } from 'node:events';
@@ -21,9 +21,9 @@ import { type Program, startProgram } from './program.ts';
 import { samplePdf } from './samples.ts';
 
 const CONNECTIONS = 64;
-/** Ours and the bare one take turns, so that other work on the machine meets both alike. */
+/** Rounds alternate program and bare server, so that other load on the machine affects both. */
 const ROUNDS = 3;
-/** Of the rate that was reached, for latencies. */
+/** Share of the reached rate at which latency is measured. */
 const PACE = 0.5;
 const UPLOAD = 10_000;
 const AIM = 'docs/benchmarks.md';
@@ -38,7 +38,7 @@ export const bench: Bench = {
 interface Route {
   readonly name: string;
   readonly expected: number;
-  /** The next request, to the program and to the bare server alike. */
+  /** Builds the next request, for the program and the bare server. */
   readonly request: () => Buffer;
   readonly aim?: Figure['aim'];
 }
@@ -89,7 +89,7 @@ async function run(context: BenchContext): Promise<void> {
   }
 }
 
-/** Uploads one file, waits for its end, and pauses the pipeline: what follows is not signed. */
+/** Uploads one file, waits for its completion, and pauses the pipeline so that later uploads are not signed. */
 async function firstJob(program: Program, { clock }: BenchContext): Promise<string> {
   const { jobId } = await upload(program);
   for (;;) {
@@ -185,7 +185,7 @@ async function measureRoute(
   }
 }
 
-/** The client shares the processors with both servers and bounds the faster one; what the servers use it does not touch. */
+/** Reports by processor time of the servers: the client shares the processors and limits the faster server's rate. */
 function tellByProcessor(name: string, ours: Cpu, bare: Cpu, { limit, figure }: BenchContext): void {
   const perSecond = ({ user, system }: Cpu) => 1000 / (user + system);
   const named = `${name}, by the server's processor time`;
@@ -198,7 +198,7 @@ function doneIn(outcomes: readonly Outcome[]): number {
   return outcomes.reduce((sum, { done }) => sum + done, 0);
 }
 
-/** Of several rounds: other work on the machine only ever takes away. */
+/** Returns the best of several rounds: other load only reduces the rate. */
 function best(outcomes: readonly Outcome[]): number {
   return Math.max(...outcomes.map(({ done, millis }) => (done / millis) * 1000));
 }

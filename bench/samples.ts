@@ -1,7 +1,7 @@
-/** Inputs of the benchmarks, made here so that anyone gets the same. */
+/** Generated benchmark inputs, equal on every machine. */
 import { createHash } from 'node:crypto';
 
-/** Bytes that do not compress and are the same on every machine. */
+/** Generates incompressible bytes, equal on every machine. */
 export function noise(length: number, seed: string): Buffer {
   const pieces: Buffer[] = [];
   for (let have = 0, count = 0; have < length; have += 32, count += 1) {
@@ -11,8 +11,8 @@ export function noise(length: number, seed: string): Buffer {
 }
 
 /**
- * A PDF of `pages` pages with a text line each and a stream of `bytes` filler, a classic cross-reference table and no
- * form: the shape of a business document.
+ * Generates a PDF of `pages` pages with a text line each and a stream of `bytes` filler, a classic cross-reference
+ * table and no form: the structure of a business document.
  */
 export function samplePdf(bytes = 28_000, seed = 'pdf', pages = 1): Buffer {
   const text = Buffer.from('BT /F1 24 Tf 72 720 Td (A document of the benchmark) Tj ET');
@@ -58,7 +58,19 @@ export function samplePdf(bytes = 28_000, seed = 'pdf', pages = 1): Buffer {
   return Buffer.concat(pieces);
 }
 
-/** An XML document of about `bytes` bytes, in lines with a few elements each. */
+/** Generates copies of one PDF that differ in eight bytes of their filler, so that no two have the same digest. */
+export function uniquePdfs(bytes: number, seed: string): () => Buffer {
+  const pdf = samplePdf(bytes, seed);
+  const at = pdf.length >> 1;
+  let count = 0;
+  return () => {
+    const copy = Buffer.from(pdf);
+    copy.write(String(++count).padStart(8, '0'), at, 'latin1');
+    return copy;
+  };
+}
+
+/** Generates an XML document of about `bytes` bytes, in lines with a few elements each. */
 export function sampleXml(bytes = 2000): Buffer {
   const lines: string[] = [];
   for (let line = 1, have = 200; have < bytes; line++) {

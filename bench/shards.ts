@@ -1,10 +1,10 @@
 /**
- * Actors on threads of their own: steps a second with one thread, two and four; messages between threads for a thousand
- * steps; and how long the actors of a thread that is lost are silent.
+ * Benchmark of actors on worker threads: steps per second with one, two and four threads; messages between threads
+ * per thousand steps; and unavailability of actors after the loss of their thread.
  *
- * The silence is counted from the loss, as this thread learns of it or brings it about, to the first answer of an actor
- * of that shard. A thread that computes for ever is noticed by its silence first (`ShardOptions.patience`); that time stands
- * beside it, and so does the time a heap takes to be filled.
+ * Unavailability is measured from the loss, as this thread detects or causes it, to the first response of an actor of
+ * that shard. The detection time of a thread in an endless loop (`ShardOptions.patience`) is reported separately, and
+ * so is the time to exhaust a heap.
  */
 import { MessagePort, Worker } from 'node:worker_threads';
 import { createRuntime, openLmdbStore, type Runtime, systemClock, systemIds } from '../runtime/index.ts';
@@ -14,11 +14,11 @@ import { benched } from './shards/actors.ts';
 
 const ACTORS = 2000;
 const IN_FLIGHT = 64;
-/** Losses of each kind for each second of measuring. */
+/** Thread losses of each kind per second of measuring. */
 const LOSSES = 10;
 const THREADS = [1, 2, 4];
 const AIM = 'runtime: a lost thread is replaced, and its actors answer again, within 250 ms';
-const PATIENCE = 2000;
+const TIMEOUT_MS = 2000;
 const KINDS = ['terminated', 'EXIT', 'HOARD', 'SPIN'] as const;
 const HEAP = 64;
 
@@ -54,7 +54,7 @@ async function run(context: BenchContext): Promise<void> {
 
 interface World {
   readonly runtime: Runtime;
-  /** Told when a thread is lost, with `performance.now()`. */
+  /** Called when a thread is lost, with `performance.now()`. */
   lost: (at: number) => void;
   close(): Promise<void>;
 }
@@ -77,7 +77,7 @@ async function open(shards: number, { room }: BenchContext): Promise<World> {
           parts: new URL('./shards/actors.js', import.meta.url).href,
           faults: '',
           memory: HEAP,
-          patience: PATIENCE,
+          patience: TIMEOUT_MS,
           losses: { restarts: 1_000_000 },
           onReplaced: () => world.lost(performance.now()),
           onLost: (why) => {
@@ -106,7 +106,7 @@ async function speed(shards: number, context: BenchContext): Promise<void> {
   let steps = 0;
   const lane = async (until: number): Promise<void> => {
     while (performance.now() < until) {
-      const outcome = await system.tell(address(next++ % ACTORS), { type: 'TURN' });
+      const outcome = await system.send(address(next++ % ACTORS), { type: 'TURN' });
       if (!outcome.accepted) throw new Error(outcome.because);
       await outcome.durable;
       steps += 1;
@@ -114,7 +114,9 @@ async function speed(shards: number, context: BenchContext): Promise<void> {
   };
   const lanes = (millis: number) =>
     Promise.all(Array.from({ length: IN_FLIGHT }, () => lane(performance.now() + millis)));
-  /** Messages sent by all threads: this one, those of the shards, and the writer, which tells two threads of each group. */
+  /**
+   * Counts messages sent by this thread, by the shards, and by the writer, which notifies two threads of each group.
+   */
   const messages = async (): Promise<{ readonly here: number; readonly all: number }> => {
     const here = posted;
     if (shards === 1) return { here, all: here * 2 };
@@ -124,7 +126,7 @@ async function speed(shards: number, context: BenchContext): Promise<void> {
       const { shard = 0, state } = (await inspector.actor(address(n))) ?? {};
       if (seen.has(shard) || state !== 'On') continue;
       seen.add(shard);
-      const outcome = await system.tell(address(n), { type: 'COUNT' });
+      const outcome = await system.send(address(n), { type: 'COUNT' });
       const counted = outcome.accepted && (outcome.actor.context as { posted: number; groups: number });
       if (counted) all += counted.posted + 2 * counted.groups;
     }
@@ -172,7 +174,7 @@ async function silence(kind: (typeof KINDS)[number], rounds: number, context: Be
   const silent = new LatencyRecorder();
   const noticed = new LatencyRecorder();
   for (let round = 0; round < rounds; round += 1) {
-    // Another actor each time: one that costs thread after thread is stopped.
+    // Uses another actor each time: one that terminates several threads is stopped.
     const victim = round;
     const neighbour = [...shardOf].find(([n, shard]) => n > 1000 && shard === shardOf.get(victim))?.[0] ?? 0;
     const told = performance.now();
@@ -180,13 +182,13 @@ async function silence(kind: (typeof KINDS)[number], rounds: number, context: Be
       world.lost = resolve;
     });
     if (kind === 'terminated') void crashShard?.(shardOf.get(victim) ?? 0);
-    else void system.tell(address(victim), { type: kind }).catch(() => {});
+    else void system.send(address(victim), { type: kind }).catch(() => {});
     const at = await lost;
     noticed.record(at - told);
-    const outcome = await system.tell(address(neighbour), { type: 'TURN' });
+    const outcome = await system.send(address(neighbour), { type: 'TURN' });
     if (!outcome.accepted) throw new Error(outcome.because);
     silent.record(performance.now() - at);
-    // The next spare has to load; two losses within that time are a matter of their own.
+    // Waits until the next spare thread is loaded; two losses within that time are another case.
     await systemClock.sleep(1500);
   }
   for (const [what, recorder] of [

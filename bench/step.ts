@@ -1,19 +1,19 @@
 /**
- * How many durable steps a second, one in flight and many, beside plain LMDB writing the same rows.
+ * Benchmark of durable steps per second, sequential and concurrent, compared with plain LMDB writing the same rows.
  *
- * One step = one message to one actor: read, pure transition, one commit with snapshot, journal line, three list rows, an
- * effect asked for or dropped, four counters; answered once durable. Four of five actors are asleep when their message
- * comes: the runtime keeps some 1,000 of the 5,000 in memory.
+ * One step = one message to one actor: read, pure transition, one commit with snapshot, journal line, three list
+ * rows, an effect added or dropped, four counters; answered when durable. Four of five actors are not in memory when
+ * their message arrives: the runtime keeps about 1,000 of the 5,000.
  */
 import { openLmdbStore } from '../runtime/index.ts';
-import { stepText } from '../runtime/store/lmdb-step-text.ts';
+import { stepText } from '../runtime/store/lmdb/lmdb-step-text.ts';
 import type { Bench, BenchContext } from './frame/bench.ts';
 import { measure, measureWaiting, type Rate } from './frame/rate.ts';
 import { addressOf, newborn, stepOf } from './step/actor.ts';
 import { plainLmdb, runtimeOn } from './step/sides.ts';
 
 const IN_FLIGHT = [1, 16, 64];
-/** Both take turns, so that other work on the machine meets them alike; of each the middle one of its rounds counts. */
+/** Rounds alternate both sides, so that other load affects both; the median round of each counts. */
 const ROUNDS = 3;
 const AIM = 'docs/performance.md';
 
@@ -59,7 +59,7 @@ async function run(context: BenchContext): Promise<void> {
   }
 }
 
-/** What happens to an actor that is asleep until its step is handed over: load, read, transition, encode. */
+/** Measures the work for an actor that is not in memory up to its commit: load, read, transition, encode. */
 async function wakeAndStep(context: BenchContext, of: number): Promise<void> {
   context.progress('wake and step', 0, of);
   const store = openLmdbStore({ folder: context.room() });

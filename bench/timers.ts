@@ -1,6 +1,6 @@
 /**
- * Stored deadlines: how many a second are armed, and how soon all of those fire that fell due while nothing ran. The
- * same machine is moved on by as many messages beside it, which is what a deadline that fires comes to.
+ * Benchmark of stored deadlines: armed per second, and time until all deadlines that expired during a stop have
+ * fired. Compared with the same number of messages to the same machine, since a deadline fires as a message.
  */
 import { assign, setup } from 'xstate';
 import {
@@ -15,9 +15,9 @@ import {
 } from '../runtime/index.ts';
 import { type Bench, type BenchContext, Unverified } from './frame/bench.ts';
 
-/** Deadlines for each second of measuring. */
+/** Deadlines per second of measuring. */
 const PER_SECOND = 10_000;
-/** Messages under way at once. */
+/** Concurrent messages. */
 const IN_FLIGHT = 64;
 const DAY = 86_400_000;
 
@@ -63,10 +63,10 @@ async function run(context: BenchContext): Promise<void> {
   const before = createWorld(store, 0);
   const all = Array.from({ length: 2 * count }, (_, n) => address(n));
   await inFlight(all, (actor) => before.system.create(actor, null));
-  // Half of them are armed, the others moved by messages.
+  // Half of the actors have deadlines, the others receive messages.
   const [armed, moved] = [all.slice(0, count), all.slice(count)];
   const tell = (type: string) => async (actor: ActorAddress) => {
-    const outcome = await before.system.tell(actor, { type });
+    const outcome = await before.system.send(actor, { type });
     if (!outcome.accepted) throw new Error(`${type} was refused: ${outcome.because}`);
     await outcome.durable;
   };
@@ -99,7 +99,7 @@ function address(n: number): ActorAddress {
   return { kind: 'alarm', id: `alarm-${n}` };
 }
 
-/** @param ahead milliseconds by which its clock is fast */
+/** @param ahead milliseconds by which the clock is fast */
 function createWorld(store: ActorStore, ahead: number): Runtime {
   const quiet = (): void => {};
   return createRuntime({
@@ -123,7 +123,7 @@ async function inFlight(
   await Promise.all(Array.from({ length: IN_FLIGHT }, lane));
 }
 
-/** Seconds. */
+/** Measures the duration of the work in seconds. */
 async function timed(work: () => Promise<void>): Promise<number> {
   const from = performance.now();
   await work();

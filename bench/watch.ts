@@ -1,22 +1,22 @@
 /**
- * How long until files of an input folder are all offered, and what does it cost?
+ * Benchmark of the time and cost until all files of an input folder are offered.
  *
- * With the settings a fresh installation has (3 looks 500 ms apart, 64 in flight), and offers that are taken at
- * once: what follows an offer is measured elsewhere.
+ * With the default settings of a new installation (3 probes 500 ms apart, 64 in flight); offers are accepted at once,
+ * since later steps are measured elsewhere.
  */
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { lstatSync, mkdirSync, readdirSync, utimesSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { monitorEventLoopDelay } from 'node:perf_hooks';
-import { createWatchedFolder, type WatchedFolder } from '../actors/adapters/watched-folder/index.ts';
-import { createLooker } from '../actors/adapters/watched-folder/look.ts';
-import { createOfferMemory } from '../actors/adapters/watched-folder/memory.ts';
-import { sweep } from '../actors/adapters/watched-folder/sweep.ts';
+import { createFileReader } from '../actors/batch/watched-folder/file-sample.ts';
+import { createWatchedFolder, type WatchedFolder } from '../actors/batch/watched-folder/index.ts';
+import { createKnownFiles } from '../actors/batch/watched-folder/known-files.ts';
+import { sweep } from '../actors/batch/watched-folder/sweep.ts';
 import { systemClock } from '../runtime/clock.ts';
 import type { Bench, BenchContext } from './frame/bench.ts';
 
-/** Files that lie there already, for each that is dropped. */
+/** Existing files per dropped file. */
 const AT_REST = 10;
 const BYTES = 1_024;
 const HOUR = 3_600_000;
@@ -76,7 +76,7 @@ async function run(context: BenchContext): Promise<void> {
   context.progress('done', 4, 4);
 }
 
-/** Time, memory and event loop from now until it is called, as figures. */
+/** Starts measuring time, memory and event loop; the returned function reports the figures. */
 function meter({ figure }: BenchContext, name: string, limit?: string): () => void {
   const delay = monitorEventLoopDelay({ resolution: 1 });
   delay.enable();
@@ -95,7 +95,7 @@ function meter({ figure }: BenchContext, name: string, limit?: string): () => vo
 
 interface Watch {
   readonly folder: WatchedFolder;
-  /** Resolves once so many were offered. */
+  /** Resolves when that many files are offered. */
   all(count: number): Promise<void>;
 }
 
@@ -134,14 +134,14 @@ const content = Buffer.alloc(Number(bytes), 1);
 for (let i = 0; i < Number(count); i += 1) writeFileSync(folder + '/drop-' + i + '.pdf', content);
 `;
 
-/** Another process writes as fast as it can; resolves when it is done. */
+/** Writes files from another process as fast as possible; resolves when it is done. */
 async function dropFrom(folder: string, count: number): Promise<void> {
   const words = ['-e', WRITER, folder, String(count), String(BYTES)];
   const [code] = await once(spawn(process.execPath, words, { stdio: 'inherit' }), 'exit');
   if (code !== 0) throw new Error(`The writer ended with ${code}.`);
 }
 
-/** Files that were last changed an hour ago. */
+/** Creates files that were last changed an hour ago. */
 function fill(folder: string, count: number): void {
   mkdirSync(folder);
   const content = Buffer.alloc(16, 1);
@@ -153,14 +153,14 @@ function fill(folder: string, count: number): void {
   }
 }
 
-/** Looking through a folder whose files were all offered before. */
+/** Measures a scan of a folder whose files were all offered before. */
 async function listing(folder: string, limit: string, context: BenchContext): Promise<void> {
-  const memory = createOfferMemory();
+  const memory = createKnownFiles();
   const sweeping = {
     folder,
     rules: { recursive: false, ignored: () => false, unlistable() {} },
     memory,
-    looker: createLooker(folder, 64),
+    looker: createFileReader(folder, 64),
     limit: 64,
     stopped: () => false,
     notice: () => {},
@@ -169,7 +169,7 @@ async function listing(folder: string, limit: string, context: BenchContext): Pr
     ...sweeping,
     notice(fileName) {
       const { size, mtimeMs, ino, birthtimeMs } = lstatSync(join(folder, fileName));
-      memory.remember(fileName, { size, mtimeMs, inode: ino, bornMs: birthtimeMs }, 'enqueued');
+      memory.add(fileName, { size, mtimeMs, inode: ino, bornMs: birthtimeMs }, 'enqueued');
     },
   });
   const stop = meter(context, `listing ${memory.size} files that were all offered before`, limit);

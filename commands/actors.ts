@@ -1,14 +1,11 @@
 /**
- * `sealwright actors`: looks at the actors of a running service over its API, and lets stopped ones go on.
+ * `sealwright actors`: shows the actors of a running service through its API, and restarts those that were given up.
  */
-
-import { readFileSync } from 'node:fs';
-import { join } from 'node:path';
-import { storageLayout } from '../actors/index.ts';
 import { escapeControls } from '../logging.ts';
-import { API_KEY_FILE } from '../service/key-folder.ts';
 import type { Settings } from '../settings.ts';
 import { EXIT, type ExitCode } from './exit-codes.ts';
+import { localApiKey } from './local-api-key.ts';
+import { type LocalAnswer, requestLocal } from './local-service.ts';
 import { type Runtime, runtimeText } from './runtime-text.ts';
 import { table } from './table.ts';
 import { painter, type Terminal } from './terminal.ts';
@@ -18,11 +15,11 @@ export interface ActorsOptions {
   readonly stuck: boolean;
   readonly stopped: boolean;
   readonly limit: string;
-  /** Where the next page begins, as the page before said. */
+  /** Cursor of the next page, from the previous one. */
   readonly after?: string;
   /** Shards, pool and store instead of actors. */
   readonly runtime: boolean;
-  /** Let the actor go on; with `reason`. */
+  /** Restart the actor; with `reason`. */
   readonly restart: boolean;
   readonly reason?: string;
   readonly json: boolean;
@@ -81,7 +78,7 @@ interface Actor extends Summary {
   }[];
 }
 
-/** 0 good, 1 there is no such actor or it is not stopped, 2 usage, 3 no service answers. */
+/** Exit codes: 0 success, 1 unknown actor or one that was not given up, 2 usage, 3 no service answers. */
 export async function actorsCommand(
   settings: Settings,
   words: { readonly kind?: string; readonly id?: string },
@@ -89,65 +86,65 @@ export async function actorsCommand(
   terminal: Terminal,
 ): Promise<ExitCode> {
   if (options.restart && (words.id === undefined || !options.reason)) {
-    terminal.err('sealwright actors: --restart needs a kind, an id and --reason <text>.\n');
+    terminal.err('sealwright actors: --restart requires a kind, an id and --reason <text>.\n');
     return EXIT.refused;
   }
   if (options.runtime && words.kind !== undefined) {
-    terminal.err('sealwright actors: --runtime is about the whole process and takes no kind.\n');
+    terminal.err('sealwright actors: --runtime describes the whole process; leave the kind out.\n');
     return EXIT.refused;
   }
-  let answer: Response;
+  let answer: LocalAnswer;
   try {
-    answer = await ask(settings, words, options);
+    answer = await request(settings, words, options);
   } catch (error) {
-    const why = error instanceof Error ? ((error.cause as Error | undefined)?.message ?? error.message) : '';
-    terminal.err(`sealwright actors: no service answers at ${settings.batch.url.href}: ${why}\n`);
+    const why = error instanceof Error ? error.message : '';
+    terminal.err(
+      `sealwright actors: no service answers at ${settings.batch.url.href}: ${why}. Start it with \`sealwright serve\`, or check Batch:Url.\n`,
+    );
     return EXIT.unavailable;
   }
-  const body: unknown = await answer.json().catch(() => ({}));
-  if (!answer.ok) {
+  const body = parsed(answer.body);
+  if (answer.status !== 200) {
     const { title, detail } = body as { title?: string; detail?: string };
     terminal.err(`sealwright actors: ${detail ?? title ?? `HTTP status ${answer.status}`}\n`);
     return answer.status === 400 ? EXIT.refused : EXIT.failed;
   }
   if (options.json) terminal.out(`${JSON.stringify(body, null, 2)}\n`);
-  else tell(body, terminal);
+  else print(body, terminal);
   return EXIT.good;
 }
 
-function ask(
+function request(
   settings: Settings,
   { kind, id }: { readonly kind?: string; readonly id?: string },
   { state, stuck, stopped, limit, after, runtime, restart, reason }: ActorsOptions,
-): Promise<Response> {
-  const headers = { [settings.auth.apiKeyHeader]: apiKey(settings), 'content-type': 'application/json' };
-  const { href } = settings.batch.url;
-  const base = href.replace('//0.0.0.0', '//127.0.0.1').replace(/\/$/, '');
+): Promise<LocalAnswer> {
+  const headers = { [settings.auth.apiKeyHeader]: localApiKey(settings), 'content-type': 'application/json' };
+  const { url } = settings.batch;
   if (kind !== undefined && id !== undefined) {
-    const path = `${base}/api/actors/${encodeURIComponent(kind)}/${encodeURIComponent(id)}`;
-    if (!restart) return fetch(path, { headers });
-    return fetch(`${path}/restart`, { method: 'POST', headers, body: JSON.stringify({ reason }) });
+    const path = `/api/actors/${encodeURIComponent(kind)}/${encodeURIComponent(id)}`;
+    if (!restart) return requestLocal(settings, url, path, { headers });
+    const body = Buffer.from(JSON.stringify({ reason }));
+    return requestLocal(settings, url, `${path}/restart`, { method: 'POST', headers, body });
   }
-  if (runtime) return fetch(`${base}/api/runtime`, { headers });
+  if (runtime) return requestLocal(settings, url, '/api/runtime', { headers });
   const query = new URLSearchParams(kind === undefined ? {} : { kind, limit });
   if (state !== undefined) query.set('state', state);
   if (stuck) query.set('stuck', 'true');
   if (stopped) query.set('stopped', 'true');
   if (after !== undefined) query.set('after', after);
-  return fetch(`${base}/api/actors?${query}`, { headers });
+  return requestLocal(settings, url, `/api/actors?${query}`, { headers });
 }
 
-/** The configured key, else the one the service made for itself; empty when there is neither. */
-function apiKey({ auth, storage }: Settings): string {
-  if (auth.apiKey !== undefined) return auth.apiKey;
+function parsed(text: string): unknown {
   try {
-    return readFileSync(join(storageLayout(storage.root).keys, API_KEY_FILE), 'utf8').trim();
+    return JSON.parse(text);
   } catch {
-    return '';
+    return {};
   }
 }
 
-function tell(body: unknown, terminal: Terminal): void {
+function print(body: unknown, terminal: Terminal): void {
   const { kinds, items, next } = body as { kinds?: Kind[]; items?: Summary[]; next?: string | null };
   if (kinds !== undefined) {
     terminal.out(table(KIND_HEAD, kinds.map(kindRow)));
@@ -155,14 +152,14 @@ function tell(body: unknown, terminal: Terminal): void {
     terminal.out(table(ACTOR_HEAD, items.map(actorRow)));
     if (next) terminal.out(`There are more: --after ${next}\n`);
   } else if ('restarted' in (body as object)) {
-    terminal.out('It goes on.\n');
+    terminal.out('The actor was restarted.\n');
   } else if ('shards' in (body as object)) {
     terminal.out(runtimeText(body as Runtime));
-  } else tellActor(body as Actor, terminal);
+  } else printActor(body as Actor, terminal);
 }
 
 const KIND_HEAD = [
-  ...['kind', 'version', 'count', 'states', 'stopped', 'awake', 'deepest', 'accepted', 'refused'],
+  ...['kind', 'version', 'count', 'states', 'given up', 'awake', 'deepest', 'accepted', 'refused'],
   ...['restarts', 'msg/s', 'last error'],
 ];
 
@@ -183,20 +180,20 @@ const ACTOR_HEAD = ['id', 'state', 'revision', 'mailbox', 'trouble'];
 
 function actorRow({ id, state, revision, mailbox, stopped, trouble }: Summary): readonly string[] {
   const why = stopped
-    ? `stopped ${stopped.at}: ${stopped.error}`
-    : trouble && `${trouble.do} again at ${trouble.dueAt}: ${trouble.lastError}`;
+    ? `given up ${stopped.at}: ${stopped.error}`
+    : trouble && `${trouble.do} is retried at ${trouble.dueAt}: ${trouble.lastError}`;
   return [id, state, String(revision), String(mailbox), why ?? ''];
 }
 
-function tellActor(actor: Actor, terminal: Terminal): void {
+function printActor(actor: Actor, terminal: Terminal): void {
   const { bold, red } = painter(terminal);
   const line = (name: string, text: string) => `${bold(name.padEnd(9))} ${escapeControls(text)}\n`;
   terminal.out(line('actor', `${actor.kind}/${actor.id}`));
   terminal.out(line('state', `${actor.state}, revision ${actor.revision}, version ${actor.version}`));
-  terminal.out(line('lives', `on shard ${actor.shard}, ${actor.mailbox} messages in work or waiting`));
+  terminal.out(line('shard', `${actor.shard}; ${actor.mailbox} messages in progress or queued`));
   if (actor.parent) terminal.out(line('parent', `${actor.parent.kind}/${actor.parent.id}`));
   for (const { kind, id } of actor.children) terminal.out(line('child', `${kind}/${id}`));
-  if (actor.stopped) terminal.out(red(line('stopped', `${actor.stopped.at}: ${actor.stopped.error}`)));
+  if (actor.stopped) terminal.out(red(line('given up', `${actor.stopped.at}: ${actor.stopped.error}`)));
   terminal.out(line('accepts', actor.accepts.join(', ') || 'nothing'));
   for (const { name, due } of actor.timers) terminal.out(line('deadline', `${due} ${name}`));
   for (const { key, do: what, dueAt, failures, lastError } of actor.effects) {

@@ -2,7 +2,7 @@
  * `sealwright backup <dir>`: a copy of the store, of the portal's files and of the program's own keys, while the service
  * runs or not. Put under a `Storage:Root`, it is what that service knew.
  *
- * Source: batch-gaps §13, "Backup" and "Restore".
+ * Source: docs/batch-values.md §13.
  */
 import {
   chmodSync,
@@ -32,6 +32,12 @@ export async function backup(
   terminal: Pick<Terminal, 'out' | 'err'>,
 ): Promise<ExitCode> {
   const layout = storageLayout(settings.storage.root);
+  if (settings.runtime.store === 'postgres') {
+    terminal.err(
+      'sealwright backup: The actors are stored in PostgreSQL. Back up the database with pg_dump, then copy `keys/` and `portal/` below Storage:Root.\n',
+    );
+    return EXIT.refused;
+  }
   let begun = false;
   try {
     // Keys are in it.
@@ -58,7 +64,7 @@ export async function backup(
 function copyKeys(from: string, to: string): void {
   mkdirSync(to, { mode: 0o700 });
   for (const name of readdirSync(from)) {
-    // What is being written this moment has a name of its own.
+    // Files in progress have temporary names.
     if (name.startsWith('.') || !statSync(join(from, name)).isFile()) continue;
     copyFileSync(join(from, name), join(to, name));
     chmodSync(join(to, name), 0o600);
@@ -76,7 +82,7 @@ function copyFiles(from: string, to: string): void {
   }
 }
 
-/** What is gone meanwhile nobody needed. */
+/** Ignores files that were removed during the copy: the store does not refer to them. */
 function copyIfThere(from: string, to: string): void {
   try {
     copyFileSync(from, to, constants.COPYFILE_FICLONE);

@@ -1,13 +1,13 @@
 /**
  * What a person sees when the service is ready.
  *
- * Source: running.md, "First start"; batch-gaps §13, "Ready banner".
+ * Source: docs/operations.md; docs/batch-values.md §13.
  */
 import { escapeControls } from '../logging.ts';
-import type { ServiceFacts } from '../service/running-service.ts';
+import type { ServiceInfo } from '../service/running-service.ts';
 
-/** Everything the banner says. Paths are shown relative to `cwd` where that is shorter. */
-export interface BannerFacts extends ServiceFacts {
+/** Content of the banner. Paths are shown relative to `cwd` where that is shorter. */
+export interface BannerInfo extends ServiceInfo {
   readonly version: string;
   readonly environment: string;
   readonly cwd: string;
@@ -16,6 +16,8 @@ export interface BannerFacts extends ServiceFacts {
   readonly encryption: boolean;
   readonly maxConcurrency: number;
   readonly pollIntervalSeconds: number;
+  /** Logs a person in to the operator pages once. Undefined: not on a terminal, or without these pages. */
+  readonly loginLink?: string | undefined;
 }
 
 export interface BannerStyle {
@@ -26,7 +28,7 @@ export interface BannerStyle {
 type Paint = (text: string) => string;
 
 /** The banner, with its line ends. Pure. */
-export function banner(facts: BannerFacts, style: BannerStyle): string {
+export function banner(facts: BannerInfo, style: BannerStyle): string {
   const paint =
     (code: number): Paint =>
     (text) =>
@@ -61,6 +63,8 @@ export function banner(facts: BannerFacts, style: BannerStyle): string {
       : []),
     ...facts.warnings,
   ];
+  const pages = pagesToOpen(facts);
+  const pageWidth = Math.max(...pages.map(([label]) => label.length));
   const commands = commandsToCopy(facts, place);
 
   const lines = [
@@ -71,6 +75,14 @@ export function banner(facts: BannerFacts, style: BannerStyle): string {
     ...(warnings.length === 0
       ? []
       : ['', ...warnings.map((text) => `  ${yellow('!')} ${escapeControls(text)}`)]),
+    ...(pages.length === 0
+      ? []
+      : [
+          '',
+          '  Open in a browser:',
+          '',
+          ...pages.map(([label, url]) => `    ${dim(label.padEnd(pageWidth))}  ${escapeControls(url)}`),
+        ]),
     ...(commands.length === 0
       ? []
       : ['', '  Try it:', '', ...commands.map((command) => `    ${bold(escapeControls(command))}`)]),
@@ -79,7 +91,7 @@ export function banner(facts: BannerFacts, style: BannerStyle): string {
   return `${lines.join('\n')}\n`;
 }
 
-function portalRows({ portal }: BannerFacts, place: Paint): [string, string][] {
+function portalRows({ portal }: BannerInfo, place: Paint): [string, string][] {
   if (portal === undefined) return [['Portal', 'not served']];
   const { url, mailFolder, keys } = portal;
   return [
@@ -89,8 +101,26 @@ function portalRows({ portal }: BannerFacts, place: Paint): [string, string][] {
   ];
 }
 
+/** Names and addresses of the pages for people. */
+function pagesToOpen({ batchUrl, portal, loginLink }: BannerInfo): [string, string][] {
+  const urls = [batchUrl, portal?.url].filter((url) => url !== undefined).map(browserUrl);
+  const pages: [string, string][] = [];
+  if (batchUrl !== undefined) pages.push(['Operator pages', browserUrl(batchUrl)]);
+  if (loginLink !== undefined) pages.push(['Log in there, once', browserUrl(loginLink)]);
+  if (portal !== undefined) pages.push(['Portal pages', browserUrl(portal.url)]);
+  if (batchUrl !== undefined && portal?.mailFolder !== undefined)
+    pages.push(['Development mailbox', `${browserUrl(batchUrl)}/mails`]);
+  if (urls.length > 0) pages.push(['API reference', urls.map((url) => `${url}/scalar/v1`).join('  ')]);
+  return pages;
+}
+
+/** The address at which this machine opens a listener of all addresses; browsers of some systems refuse `0.0.0.0`. */
+function browserUrl(url: string): string {
+  return url.replace('//0.0.0.0:', '//127.0.0.1:').replace('//[::]:', '//[::1]:');
+}
+
 function portalKeyText(
-  { organization, application, secret }: NonNullable<BannerFacts['portal']>['keys'][number],
+  { organization, application, secret }: NonNullable<BannerInfo['portal']>['keys'][number],
   place: Paint,
 ): string {
   const whose = `(organization ${organization})`;
@@ -101,7 +131,7 @@ function portalKeyText(
     : `${application}|${secret.made}  ${whose}, shown this once, ${kept}`;
 }
 
-function profileText({ name, source, verify, encrypt, validate }: BannerFacts['profiles'][number]): string {
+function profileText({ name, source, verify, encrypt, validate }: BannerInfo['profiles'][number]): string {
   const flags = [
     `verify ${onOff(verify)}`,
     `encrypt ${onOff(encrypt)}`,
@@ -114,14 +144,14 @@ function onOff(flag: boolean): string {
   return flag ? 'on' : 'off';
 }
 
-function apiKeyText({ apiKey }: BannerFacts, place: Paint): string {
+function apiKeyText({ apiKey }: BannerInfo, place: Paint): string {
   if (apiKey.from === 'configuration') return 'as configured';
   if (apiKey.from === 'nowhere') return 'configured as empty: protected endpoints refuse everybody';
   const kept = `kept in ${place(apiKey.path)}`;
   return apiKey.made === undefined ? kept : `${apiKey.made}  (shown this once, ${kept})`;
 }
 
-function certificateText({ certificate }: BannerFacts, place: Paint): string {
+function certificateText({ certificate }: BannerInfo, place: Paint): string {
   const { subject, path, development } = certificate;
   if (path === '') return subject;
   return `${subject}, ${place(path)}${development ? ' (development)' : ''}`;
@@ -131,8 +161,8 @@ function certificateText({ certificate }: BannerFacts, place: Paint): string {
 const CREATION =
   's/^{/{"displayName":"Hello",/; s/.*/{"files":[&],"flowActions":[{"type":"Signer","user":{"name":"Ana","email":"ana@example.com"},"allowElectronicSignature":true}]}/';
 
-/** Commands that work as they are, on a machine that has nothing prepared. */
-function commandsToCopy(facts: BannerFacts, place: Paint): string[] {
+/** Commands that work unchanged on a machine without any preparation. */
+function commandsToCopy(facts: BannerInfo, place: Paint): string[] {
   const commands: string[] = [];
   const folder = facts.inputs[0]?.path;
   if (folder !== undefined) commands.push(`echo Hello > ${quoted(`${place(folder)}/hello.txt`)}`);
@@ -155,7 +185,7 @@ function commandsToCopy(facts: BannerFacts, place: Paint): string[] {
   return commands;
 }
 
-/** A word the shell takes as it is, or one in single quotes. */
+/** Returns the word, in single quotes if the shell requires it. */
 function quoted(word: string): string {
   return /^[\w@%+=:,./-]+$/.test(word) ? word : `'${word.replaceAll("'", "'\\''")}'`;
 }

@@ -1,8 +1,8 @@
 /**
- * `sealwright bench`: measures what this machine makes of the program, beside what it could do at all, or compares two
+ * `sealwright bench`: measures the program beside the limits of this machine, or compares two
  * kept results.
  *
- * Source: running.md, "Commands".
+ * Source: docs/operations.md.
  */
 import { accessSync, constants, readFileSync, writeFileSync } from 'node:fs';
 import { resolve } from 'node:path';
@@ -41,11 +41,11 @@ export interface BenchOptions {
   readonly damage: boolean;
 }
 
-/** What is measured when nothing is said: usual, and quick. */
-const USUAL = { seconds: 1, documents: 100_000, files: 5_000 } as const;
+/** Default measurements: complete and quick. */
+const DEFAULT_SECONDS = { seconds: 1, documents: 100_000, files: 5_000 } as const;
 const QUICK = { seconds: 0.2, documents: 500, files: 100 } as const;
 
-export interface BenchParts {
+export interface BenchDependencies {
   readonly terminal: Terminal;
   /** Somebody sees what `terminal.err` writes. */
   readonly live: boolean;
@@ -56,9 +56,9 @@ export interface BenchParts {
 export async function benchCommand(
   names: readonly string[],
   options: BenchOptions,
-  parts: BenchParts,
+  dependencies: BenchDependencies,
 ): Promise<ExitCode> {
-  const { terminal } = parts;
+  const { terminal } = dependencies;
   if (options.compare !== undefined) return compare(options.compare, terminal);
   const profile = names.find((name) => !isBenchName(name) && isProfile(name));
   if (profile !== undefined) {
@@ -86,7 +86,7 @@ export async function benchCommand(
     refuse(terminal, describeFailure(error).message);
     return EXIT.unavailable;
   }
-  return measure(chosen(names, options.profile), settings, options.json, parts);
+  return measure(chosen(names, options.profile), settings, options.json, dependencies);
 }
 
 function isProfile(name: string): boolean {
@@ -104,7 +104,7 @@ function benchesOf(profiles: readonly string[]): readonly BenchName[] {
 }
 
 function settingsOf({ quick, only, folder, damage, ...options }: BenchOptions): BenchSettings {
-  const { seconds, documents, files } = quick ? QUICK : USUAL;
+  const { seconds, documents, files } = quick ? QUICK : DEFAULT_SECONDS;
   return {
     quick,
     only,
@@ -120,7 +120,7 @@ async function measure(
   names: readonly BenchName[],
   settings: BenchSettings,
   json: string | undefined,
-  { terminal, live, clock }: BenchParts,
+  { terminal, live, clock }: BenchDependencies,
 ): Promise<ExitCode> {
   const around = circumstances(clock.now());
   terminal.out(circumstancesText(around));
@@ -170,7 +170,7 @@ function refuse(terminal: Terminal, text: string): void {
   terminal.err(`sealwright bench: ${escapeLines(text)}\n`);
 }
 
-/** A table keeps its lines; names in it may come from a file of somebody else. */
+/** Escapes control characters except line ends: names in a table may come from a foreign file. */
 function escapeLines(text: string): string {
   return text.split('\n').map(escapeControls).join('\n');
 }

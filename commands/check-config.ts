@@ -27,13 +27,13 @@ export function checkConfig(
       for (const profile of profileSummaries(loaded.settings))
         terminal.out(`  ${escapeControls(summaryText(profile))}\n`);
     }
-    tellProblems(loaded, terminal);
+    printProblems(loaded, terminal);
   }
   return loaded.ok ? EXIT.good : EXIT.refused;
 }
 
 /** Warnings and faults on standard error, all of them, one a line. */
-export function tellProblems(loaded: LoadedSettings, terminal: Terminal): void {
+export function printProblems(loaded: LoadedSettings, terminal: Terminal): void {
   const { red, yellow } = painter(terminal);
   for (const warning of loaded.warnings)
     terminal.err(`${yellow('warning')}  ${escapeControls(warningLine(warning))}\n`);

@@ -2,9 +2,9 @@
  * `sealwright decrypt`: takes a published file out of its encryption envelope, on any machine that knows password,
  * salt and iterations.
  *
- * Source: batch-gaps §9, "Decrypt tool".
+ * Source: docs/batch-values.md §9.
  */
-import { EnvelopeError, envelopeKey, openEnvelope } from '../crypto/index.ts';
+import { decryptFile, EnvelopeError, envelopeKey } from '../crypto/index.ts';
 import { escapeControls } from '../logging.ts';
 import { describeFailure } from '../runtime/index.ts';
 import type { Terminal } from './terminal.ts';
@@ -18,7 +18,7 @@ export interface DecryptOptions {
   readonly out: string;
 }
 
-/** What the exit codes of this command mean; they are older than those of the others. */
+/** Exit codes of this command; they are older than those of the other commands and differ. */
 const DECRYPT_EXIT = { good: 0, malformed: 1, wrongTag: 2, usage: 3 } as const;
 
 /** Writes the decrypted file under a name that is free; on any failure there is none. */
@@ -38,7 +38,7 @@ export async function decrypt(
     return refuse('--salt-b64 must be Base64.');
   try {
     const key = await envelopeKey(password, Buffer.from(options.saltB64, 'base64'), options.iterations);
-    openEnvelope({ input: options.in, output: options.out, key });
+    decryptFile({ input: options.in, output: options.out, key });
   } catch (error) {
     if (!(error instanceof EnvelopeError)) return refuse(describeFailure(error).message);
     const { malformed, wrongTag } = DECRYPT_EXIT;

@@ -1,27 +1,31 @@
 /**
- * `sealwright doctor`: looks at everything a start needs and says what is wrong, why, and what to do. Changes
+ * `sealwright doctor`: checks what a start needs and prints what is wrong, why, and what to do. Changes
  * nothing: what it writes to try a folder it removes again.
  *
- * Source: running.md, "Commands".
+ * Source: docs/operations.md.
  */
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
-import { storageLayout } from '../actors/index.ts';
+import { licenseCheck, storageLayout } from '../actors/index.ts';
 import { loadUws } from '../http/index.ts';
 import { escapeControls } from '../logging.ts';
 import { type Clock, describeFailure, folderOwner, type Ids } from '../runtime/index.ts';
 import { openKeyFolder } from '../service/key-folder.ts';
+import { openReader } from '../service/open-store.ts';
 import type { LoadedSettings, Settings } from '../settings.ts';
-import { tellProblems } from './check-config.ts';
+import { printProblems } from './check-config.ts';
 import { checkAuthorityClock, checkPort } from './doctor/addresses.ts';
 import { checkSigningKeys, checkTlsCertificate } from './doctor/certificates.ts';
 import { bad, type Finding, good } from './doctor/finding.ts';
 import { checkFolder, checkRoom, type FolderToCheck } from './doctor/folders.ts';
+import { checkHistory } from './doctor/history.ts';
+import { checkRunningService, mergeFindings } from './doctor/running-service.ts';
 import { checkSecrets } from './doctor/secrets.ts';
+import { checkSmtp } from './doctor/smtp.ts';
 import { EXIT, type ExitCode } from './exit-codes.ts';
 import { painter, type Terminal } from './terminal.ts';
 
-export interface DoctorParts {
+export interface DoctorDependencies {
   readonly clock: Clock;
   readonly ids: Ids;
   readonly terminal: Terminal;
@@ -37,49 +41,86 @@ const OLDEST_NODE = [20, 19] as const;
 export async function doctor(
   loaded: LoadedSettings,
   options: { readonly json: boolean },
-  parts: DoctorParts,
+  dependencies: DoctorDependencies,
 ): Promise<ExitCode> {
   if (!loaded.ok) {
     if (options.json)
-      parts.terminal.out(`${JSON.stringify({ ok: false, faults: loaded.faults }, null, 2)}\n`);
-    else tellProblems(loaded, parts.terminal);
+      dependencies.terminal.out(`${JSON.stringify({ ok: false, faults: loaded.faults }, null, 2)}\n`);
+    else printProblems(loaded, dependencies.terminal);
     return EXIT.refused;
   }
-  const findings = await examine(loaded.settings, loaded.resolved, parts);
+  const findings = await examine(loaded.settings, loaded.resolved, dependencies);
   const ok = findings.every(({ verdict }) => verdict !== 'failed');
-  if (options.json) parts.terminal.out(`${JSON.stringify({ ok, checks: findings }, null, 2)}\n`);
-  else tell(findings, parts.terminal);
+  if (options.json) dependencies.terminal.out(`${JSON.stringify({ ok, checks: findings }, null, 2)}\n`);
+  else printFinding(findings, dependencies.terminal);
   return ok ? EXIT.good : EXIT.failed;
 }
 
 async function examine(
   settings: Settings,
   resolved: LoadedSettings['resolved'],
-  parts: DoctorParts,
+  dependencies: DoctorDependencies,
 ): Promise<readonly Finding[]> {
   const layout = storageLayout(settings.storage.root);
   const owner = folderOwner(layout.db);
   const stamped = settings.signing.profiles.flatMap(({ name, timestamp }) =>
     timestamp.url === undefined ? [] : [{ name, url: timestamp.url }],
   );
-  return [
-    checkNode(parts.nodeVersion),
+  const own = [
+    checkNode(dependencies.nodeVersion),
     checkNative(),
-    ...foldersOf(settings).flatMap((folder) => checkFolder(folder, parts)),
+    ...foldersOf(settings).flatMap((folder) => checkFolder(folder, dependencies)),
     checkRoom('room', layout.root),
-    owner === undefined
-      ? good('store', `${layout.db} is held by nobody.`)
-      : good('store', `${layout.db} is held by process ${owner}: the service is running.`),
+    await checkStore(settings, owner),
+    checkLicense(settings),
+    await checkHistory(settings),
     ...(settings.batch.enabled ? [await checkPort(settings.batch.url, owner)] : []),
-    ...checkSecrets(settings, resolved, layout.keys, parts.cwd),
+    ...checkSecrets(settings, resolved, layout.keys, dependencies.cwd),
     ...(await checkSigningKeys(
       settings,
-      { path: layout.keys, read: (name) => readKept(layout.keys, name, parts.ids) },
-      parts,
+      { path: layout.keys, read: (name) => readStored(layout.keys, name, dependencies.ids) },
+      dependencies,
     )),
-    ...checkTlsCertificate(settings, parts.clock.now()),
-    ...(await Promise.all(stamped.map(({ name, url }) => checkAuthorityClock(name, url, parts.clock)))),
+    ...(await checkSmtp(settings)),
+    ...checkTlsCertificate(settings, dependencies.clock.now()),
+    ...(await Promise.all(
+      stamped.map(({ name, url }) => checkAuthorityClock(name, url, dependencies.clock)),
+    )),
   ];
+  if (owner === undefined || !settings.batch.enabled) return own;
+  return mergeFindings(own, await checkRunningService(settings));
+}
+
+/** @param owner process that holds the embedded store */
+async function checkStore(settings: Settings, owner: number | undefined): Promise<Finding> {
+  const { db } = storageLayout(settings.storage.root);
+  if (settings.runtime.store === 'lmdb') {
+    return owner === undefined
+      ? good('database', `${db} is held by no process.`)
+      : good('database', `${db} is held by process ${owner}: the service is running.`);
+  }
+  try {
+    const reader = await openReader(settings);
+    await reader.close();
+    return good('database', 'PostgreSQL answers, and the schema is there.');
+  } catch (error) {
+    return bad('failed', 'database', {
+      says: describeFailure(error).message,
+      cause: 'The database does not answer, refuses the user, or was never used by this program.',
+      remedy:
+        'Check Runtime:Postgres:Url and that the server runs; the first start of the service makes the schema.',
+    });
+  }
+}
+
+function checkLicense({ signing }: Settings): Finding {
+  const { name, status, detail } = licenseCheck(signing.license);
+  if (status === 'Healthy') return good(name, detail ?? '');
+  return bad('failed', name, {
+    says: detail ?? status,
+    cause: 'The value was copied incompletely, or is not a license.',
+    remedy: 'Correct or remove Signing:License; no license is required.',
+  });
 }
 
 function checkNode(version: string): Finding {
@@ -109,27 +150,27 @@ function checkNative(): Finding {
 function foldersOf({ storage, logging }: Settings): readonly FolderToCheck[] {
   const layout = storageLayout(storage.root);
   const work = (['root', 'processing', 'output', 'error', 'db', 'keys'] as const).map((name) => ({
-    name,
+    name: `folder:${name}`,
     path: layout[name],
     made: true,
   }));
   const inputs = storage.inputs.map(({ name, path }) => ({
-    name: `input:${name}`,
+    name: `input-folder:${name}`,
     path,
     made: path.startsWith(`${layout.root}/`),
   }));
   const logs = logging.file.enabled
-    ? [{ name: 'logs', path: join(logging.file.path, '..'), made: true }]
+    ? [{ name: 'folder:logs', path: join(logging.file.path, '..'), made: true }]
     : [];
   return [...work, ...inputs, ...logs];
 }
 
 /** A missing folder is not made for the sake of looking into it. */
-function readKept(folder: string, name: string, ids: Ids): string | undefined {
+function readStored(folder: string, name: string, ids: Ids): string | undefined {
   return existsSync(folder) ? openKeyFolder(folder, ids).read(name) : undefined;
 }
 
-function tell(findings: readonly Finding[], terminal: Terminal): void {
+function printFinding(findings: readonly Finding[], terminal: Terminal): void {
   const { green, yellow, red, dim } = painter(terminal);
   const mark = { good: green('good   '), warning: yellow('warning'), failed: red('failed ') };
   for (const { name, verdict, says, cause, remedy } of findings) {

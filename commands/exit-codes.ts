@@ -1,4 +1,4 @@
-/** What the process says when it ends. Source: running.md, "Commands". */
+/** Exit codes of the process. Source: docs/operations.md. */
 import { describeFailure } from '../runtime/index.ts';
 
 export const EXIT = {

@@ -1,7 +1,12 @@
-/** `sealwright jobs export`: every job as one line of JSON, as `GET /api/jobs/{id}` shows it. Source: batch-gaps §13. */
-import { exportJobs, storageLayout } from '../actors/index.ts';
+/**
+ * `sealwright jobs export`: every job as one line of JSON, as `GET /api/jobs/{id}` shows it, with the proof of its history:
+ * the lines as they are hashed, and the way from the newest sealed one to a signed checkpoint.
+ *
+ * Source: docs/batch-values.md §13; docs/decisions/0053-tamper-evident-history.md.
+ */
+import { exportJobs } from '../actors/index.ts';
 import { jobDetailBody, readJobFilter } from '../http/index.ts';
-import { openLmdbReader } from '../runtime/index.ts';
+import { openReader } from '../service/open-store.ts';
 import type { Settings } from '../settings.ts';
 import { EXIT, type ExitCode, exitCodeOf } from './exit-codes.ts';
 import type { Terminal } from './terminal.ts';
@@ -14,10 +19,12 @@ export async function exportCommand(
 ): Promise<ExitCode> {
   try {
     const wanted = readJobFilter(filter);
-    const store = openLmdbReader(storageLayout(settings.storage.root).db);
+    const store = await openReader(settings);
     try {
-      for await (const job of exportJobs(store, wanted))
-        terminal.out(`${JSON.stringify(jobDetailBody(job))}\n`);
+      for await (const { job, journal, proof } of exportJobs(store, wanted)) {
+        const historyProof = { lines: journal, sealed: proof ?? null };
+        terminal.out(`${JSON.stringify({ ...jobDetailBody(job), historyProof })}\n`);
+      }
     } finally {
       await store.close();
     }

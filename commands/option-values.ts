@@ -1,4 +1,4 @@
-/** Words of the command line as values. Every function throws `InvalidArgumentError`, which says what was wanted. */
+/** Parsers of command-line values. Each function throws `InvalidArgumentError` with the expected form. */
 import { InvalidArgumentError } from 'commander';
 
 export type Format = 'Pades' | 'Cades' | 'Xades' | 'Asic';

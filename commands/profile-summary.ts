@@ -3,18 +3,19 @@ import type { CertificateSettings, Settings } from '../settings.ts';
 
 export interface ProfileSummary {
   readonly name: string;
-  /** Null: told by each file's extension. */
+  /** Null: decided by the extension of each file. */
   readonly format: string | null;
   readonly method: 'Local' | 'RemoteSigner';
-  /** Where the certificate comes from: source and path; `Development` for one that is made here; null for none. */
+  /** Place where the certificate comes from: source and path; `Development` for one that is made here; null for none. */
   readonly certificate: string | null;
   readonly level: string | null;
   readonly verify: boolean;
+  readonly verifyIndependently: boolean;
   readonly validateCertificate: boolean;
   readonly encrypt: boolean;
 }
 
-/** Without declared profiles there is one. Source: batch-gaps §6.1, "Default profile". */
+/** Without declared profiles there is one. Source: docs/batch-values.md §6.1. */
 export function profileSummaries({ signing, encryption }: Settings): readonly ProfileSummary[] {
   if (signing.profiles.length === 0) {
     return [
@@ -25,6 +26,7 @@ export function profileSummaries({ signing, encryption }: Settings): readonly Pr
         certificate: sourceText(signing.certificate),
         level: 'B',
         verify: true,
+        verifyIndependently: false,
         validateCertificate: true,
         encrypt: encryption.enabled,
       },
@@ -39,6 +41,7 @@ export function profileSummaries({ signing, encryption }: Settings): readonly Pr
       certificate: local ? sourceText(profile.certificate) : null,
       level: local ? profile.level : null,
       verify: profile.verify,
+      verifyIndependently: profile.verifyIndependently,
       validateCertificate: local && profile.validateCertificate !== false,
       encrypt: profile.encrypt ?? encryption.enabled,
     };
@@ -55,6 +58,7 @@ export function summaryText(profile: ProfileSummary): string {
   const { name, format, method, certificate, level } = profile;
   const flags = [
     profile.verify ? 'verified' : 'not verified',
+    ...(profile.verifyIndependently ? ['verified independently'] : []),
     ...(method === 'Local'
       ? [profile.validateCertificate ? 'certificate validated' : 'certificate not validated']
       : []),

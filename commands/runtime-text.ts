@@ -25,6 +25,12 @@ export interface Runtime {
     readonly busy: number;
     readonly waiting: number;
     readonly utilisation: number;
+    /** Left out by services before this one. */
+    readonly stalled?: readonly {
+      readonly task: string;
+      readonly subject: string;
+      readonly runningMs: number;
+    }[];
   };
   readonly store: { readonly engine: string; readonly bytes: number | null };
   readonly memory: { readonly residentBytes: number; readonly heapBytes: number };
@@ -51,6 +57,10 @@ export function runtimeText({ shards, pool, store, memory, ...process }: Runtime
       'pool',
       `${pool.busy} of ${pool.threads} threads busy, ${pool.waiting} tasks waiting, used ${percent(pool.utilisation)}`,
     ],
+    ...(pool.stalled ?? []).map(
+      ({ task, subject, runningMs }) =>
+        ['stalled', `${task} for ${subject}, for ${Math.round(runningMs / 1000)} s`] as const,
+    ),
     ['store', `${store.engine}${store.bytes === null ? '' : `, ${mebibytes(store.bytes)}`}`],
     ['memory', `${mebibytes(memory.residentBytes)} resident, ${mebibytes(memory.heapBytes)} heap`],
   ] as const;

@@ -1,24 +1,25 @@
 /**
  * `sealwright serve`: from settings to a running service, and from a signal to a clean end.
  *
- * Source: running.md, "Commands" and "First start"; batch-gaps §7 ("Planned stop") and §13 (exit codes).
+ * Source: docs/operations.md; docs/batch-values.md §7 and §13 (exit codes).
  */
 import type { Logging } from '../logging.ts';
 import { type Clock, describeFailure } from '../runtime/index.ts';
-import type { RunningService, Serve, ServiceFacts, StartOptions } from '../service/running-service.ts';
+import type { RunningService, Serve, ServiceInfo, StartOptions } from '../service/running-service.ts';
 import { type Settings, type Warning, warningLine } from '../settings.ts';
-import { type BannerFacts, banner } from './banner.ts';
+import { type BannerInfo, banner } from './banner.ts';
 import { EXIT, type ExitCode, exitCodeOf } from './exit-codes.ts';
-import type { ServiceNews } from './service-manager.ts';
+import { otherPorts } from './other-ports.ts';
+import type { ServiceNotification } from './service-manager.ts';
 import type { Terminal } from './terminal.ts';
 
-/** A stop that takes this much longer than the shutdown timeout is given up, milliseconds. */
-const STOP_GRACE = 10_000;
+/** Time beyond the shutdown timeout after which the process ends anyway, milliseconds. */
+const STOP_GRACE_MS = 10_000;
 /**
  * A second signal counts only after this long, milliseconds: one Ctrl-C under npm arrives twice, once from the
  * terminal and once from npm.
  */
-const ONE_KEYPRESS = 1000;
+const REPEATED_SIGNAL_MS = 1000;
 
 /**
  * Starts, prints the banner, and resolves with the exit code once a SIGTERM or SIGINT has been served, or once the
@@ -32,8 +33,8 @@ export async function runService(parts: {
   readonly clock: Clock;
   readonly terminal: Terminal;
   readonly options: StartOptions;
-  /** Told when the service is ready, and when it begins to stop. @default nobody */
-  readonly notify?: (news: ServiceNews) => void;
+  /** Notified when the service is ready, and when it begins to stop. @default none */
+  readonly notify?: (news: ServiceNotification) => void;
 }): Promise<ExitCode> {
   const { settings, log, terminal, clock } = parts;
   const signals = listenForSignals(log, clock);
@@ -52,13 +53,15 @@ export async function runService(parts: {
       stack: exit === EXIT.failed && error instanceof Error ? error.stack : undefined,
     });
     await log.flush();
-    const hint = code.startsWith('listen.') ? ' Batch:Url and Portal:Url say where the service listens.' : '';
+    const hint = code === 'listen.failed' ? await otherPorts(settings) : '';
     terminal.err(`sealwright could not start: ${message}${hint}\n`);
     return exit;
   }
 
   for (const warning of service.facts.warnings) log.warn(warning);
-  terminal.out(banner(bannerFacts(parts, service.facts), { colors: terminal.colors }));
+  // The link must not be in a log, so only a terminal shows it.
+  const loginLink = terminal.interactive ? service.loginLink() : undefined;
+  terminal.out(banner({ ...bannerInfo(parts, service.facts), loginLink }, { colors: terminal.colors }));
   log.info('Ready', {
     url: service.facts.batchUrl,
     portal: service.facts.portal?.url,
@@ -69,6 +72,7 @@ export async function runService(parts: {
 
   const end = await Promise.race([
     signals.first.then((signal) => ({ signal })),
+    service.draining.then(() => ({ signal: 'drain' })),
     service.lost.then((why) => ({ why })),
   ]);
   if ('why' in end) {
@@ -80,7 +84,7 @@ export async function runService(parts: {
   const { signal } = end;
   parts.notify?.('STOPPING=1');
   log.info('Stopping', { signal, waitSeconds: settings.hosting.shutdownTimeoutSeconds });
-  const limit = settings.hosting.shutdownTimeoutSeconds * 1000 + STOP_GRACE;
+  const limit = settings.hosting.shutdownTimeoutSeconds * 1000 + STOP_GRACE_MS;
   const outcome = await Promise.race([
     service.stop().then(() => 'stopped' as const),
     new Promise<'late'>((resolve) => clock.after(limit, () => resolve('late'))),
@@ -94,10 +98,10 @@ export async function runService(parts: {
   return outcome === 'stopped' ? EXIT.good : EXIT.failed;
 }
 
-function bannerFacts(
+function bannerInfo(
   parts: { readonly settings: Settings; readonly options: StartOptions },
-  facts: ServiceFacts,
-): BannerFacts {
+  facts: ServiceInfo,
+): BannerInfo {
   const { settings, options } = parts;
   return {
     ...facts,
@@ -119,7 +123,7 @@ function listenForSignals(log: Logging, clock: Clock): { readonly first: Promise
       if (stoppingSince === undefined) {
         stoppingSince = clock.elapsed();
         resolve(signal);
-      } else if (clock.elapsed() - stoppingSince >= ONE_KEYPRESS) {
+      } else if (clock.elapsed() - stoppingSince >= REPEATED_SIGNAL_MS) {
         log.fatal('Ended at once by a second signal; the next start recovers', { signal });
         log.flushSync();
         process.exit(EXIT.failed);
@@ -132,8 +136,8 @@ function listenForSignals(log: Logging, clock: Clock): { readonly first: Promise
 }
 
 /**
- * State is safe in the store; a process in an unknown condition is better replaced than trusted. Standard error is told too,
- * for those who keep no log: that there was a failure, not its words, from which only the log keeps secrets.
+ * State is safe in the store; a process in an unknown condition is better replaced than trusted. Standard error reports the
+ * failure too, for services without a log, but not its message: only the log redacts secrets.
  */
 function endOnUncaught(log: Logging, terminal: Terminal): void {
   const end = (what: string) => (error: unknown) => {

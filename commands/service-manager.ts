@@ -1,19 +1,19 @@
 /**
- * Tells systemd how far the service is. The protocol is a datagram on a Unix socket, which Node cannot send; the
- * program that comes with systemd can. Without NOTIFY_SOCKET nobody wants to know.
+ * Notifies systemd of the state of the service (sd_notify(3)). Node cannot send datagrams on Unix sockets, so the program
+ * `systemd-notify` sends them. Does nothing without NOTIFY_SOCKET.
  *
- * Source: batch-gaps §13, "systemd": ready only after the banner.
+ * Source: docs/batch-values.md §13: ready only after the banner.
  */
 import { execFile } from 'node:child_process';
 import type { Log } from '../runtime/index.ts';
 
-export type ServiceNews = 'READY=1' | 'STOPPING=1';
+export type ServiceNotification = 'READY=1' | 'STOPPING=1';
 
 /** @param env `NOTIFY_SOCKET` and `PATH` are read */
 export function serviceManager(
   env: Readonly<Record<string, string | undefined>>,
   log: Pick<Log, 'warn'>,
-): (news: ServiceNews) => void {
+): (news: ServiceNotification) => void {
   const { NOTIFY_SOCKET: socket, PATH: path = '' } = env;
   if (socket === undefined || socket === '') return () => {};
   return (news) => {

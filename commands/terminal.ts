@@ -1,4 +1,4 @@
-/** Where a command writes for people. */
+/** Place where a command writes for people. */
 
 export interface Terminal {
   /** Standard output. */
@@ -7,6 +7,8 @@ export interface Terminal {
   err(text: string): void;
   /** True when standard output takes ANSI colours. */
   readonly colors: boolean;
+  /** True when a person reads standard output: it is a terminal. @default false */
+  readonly interactive?: boolean;
 }
 
 /** Paints a text when the terminal takes colours. */

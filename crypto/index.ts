@@ -1,8 +1,40 @@
-/** The public names of the signature engine: paths, bytes and keys in; signed files and verdicts out. */
-export { type AddAsicSignatureRequest, addAsicSignature } from './asic/add-signature.ts';
-export { type AugmentAsicRequest, augmentAsic } from './asic/augment.ts';
-export { type CounterSignAsicRequest, counterSignAsic } from './asic/counter-sign.ts';
-export { type AsicInput, type SignAsicRequest, type SignedAsic, signAsic } from './asic/sign.ts';
+/** Public API of the signature engine: paths, bytes and keys in; signed files and reports out. */
+export { augmentAsic } from './asic/augment.ts';
+export { asicDataObjects } from './asic/data-objects.ts';
+export { signAsic } from './asic/sign.ts';
+export { addCadesSigner, addCadesSignerAtLevel } from './cades/add-signer.ts';
+export { counterSignCades } from './cades/counter-sign.ts';
+export { joinCadesSigners } from './cades/join-signers.ts';
+export { certificatesInBundle } from './cms/certificate-bundle.ts';
+export { formatOfHeader, HEADER_BYTES } from './core/header-format.ts';
+export type { PageContent, PagePlace } from './core/page-content.ts';
+export {
+  type BegunSigning,
+  type Check,
+  CryptoError,
+  type DigestName,
+  type Fingerprint,
+  type PadesFormat,
+  type SignatureFormat,
+  type SignatureLevel,
+  type SignaturePolicy,
+  type SignedFile,
+  type Signer,
+  type SignFileRequest,
+  type XadesFormat,
+} from './core/types.ts';
+export type {
+  CertificateRecord,
+  Indication,
+  SignatureRecord,
+  TimestampRecord,
+  ValidationItem,
+  ValidationReport,
+  ValidationResults,
+} from './core/validation-report.ts';
+export { decryptFile, EnvelopeError } from './envelope/decrypt.ts';
+export { encryptFile } from './envelope/encrypt.ts';
+export { envelopeKey } from './envelope/format.ts';
 export type {
   AuthorityRequest,
   AuthorityTransport,
@@ -10,14 +42,24 @@ export type {
   EvidenceSource,
   SigningServices,
   TimestampAuthority,
-} from './authorities.ts';
-export { type AddCadesSignerRequest, addCadesSigner, addCadesSignerAtLevel } from './cades/add-signer.ts';
-export { type CounterSignCadesRequest, counterSignCades } from './cades/counter-sign.ts';
-export { type JoinCadesSignersRequest, joinCadesSigners } from './cades/join-signers.ts';
-export { readCertificate } from './certificates/certificate.ts';
-export { type DevelopmentCertificates, makeDevelopmentCertificates } from './certificates/development.ts';
-export { companyNumber, holderIdentifiers } from './certificates/holder.ts';
-export { certificatesInBundle } from './cms/certificate-bundle.ts';
+} from './evidence/authorities.ts';
+export { createEvidenceSource } from './evidence/evidence-source.ts';
+export { createTimestampAuthority } from './evidence/timestamp-authority.ts';
+export { type KeySource, loadSigner } from './keys/load.ts';
+export type { LoadedSigner } from './keys/loaded-signer.ts';
+export {
+  deserializeSigner,
+  type LocalSigner,
+  type SerializedSigner,
+  serializeSigner,
+} from './keys/transfer.ts';
+export { signPadesSeries } from './pades/series.ts';
+export { countPdfSignatures } from './pades/signature-count.ts';
+export { countPdfPages } from './pdf/document/page-count.ts';
+export { isShowable } from './pdf/fonts/shown-text.ts';
+export { type ComposeRequest, composePdf, type DrawnPage } from './pdf/pages/compose.ts';
+export { type DrawnItem, isPicture, textWidth, wrapText } from './pdf/pages/drawing.ts';
+export type { ShownPage } from './pdf/pages/page-copy.ts';
 export {
   augmentFile,
   beginSigning,
@@ -25,77 +67,25 @@ export {
   signFile,
   signFileAtLevel,
   verifyFile,
-} from './engine.ts';
-export { envelopeKey, NONCE_BYTES as ENVELOPE_NONCE_BYTES } from './envelope/format.ts';
-export { EnvelopeError, openEnvelope } from './envelope/open.ts';
-export { type SealRequest, sealFile } from './envelope/seal.ts';
-export { type KeySource, loadSigner } from './keys/load.ts';
-export type { KeyWarning, LoadedSigner } from './keys/loaded-signer.ts';
-export { certificatesIn } from './keys/pem.ts';
+} from './sign.ts';
+export { externalSigner } from './two-step/external-signer.ts';
+export { certificateOfState } from './two-step/stored-signer.ts';
+export { type ValidateFileRequest, validateFile } from './validate.ts';
+export { UNPROVEN } from './validation/chain.ts';
+export { brokenSignatures, isIntact, matchingSignature } from './validation/signature-comparison.ts';
 export {
-  deserializeSigner,
-  type LocalSigner,
-  type SerializedSigner,
-  serializeSigner,
-} from './keys/transfer.ts';
-export { isShowable } from './pades/appearance/shown-text.ts';
-export {
-  type ComposedPdf,
-  type ComposeRequest,
-  composePdf,
-  type DrawnPage,
-  type FilePart,
-} from './pdf-pages/compose.ts';
-export { type DrawnItem, isPicture, textWidth, wrapText } from './pdf-pages/drawing.ts';
-export type { ShownPage } from './pdf-pages/page-copy.ts';
-export { createEvidenceSource, type EvidenceSourceOptions } from './revocation/evidence-source.ts';
-export { createTimestampAuthority, type TimestampAuthorityOptions } from './timestamps/authority.ts';
-export { signerOfCertificate } from './two-steps/foreign-signer.ts';
-export {
-  type AugmentFileRequest,
-  type BeginSigningRequest,
-  type BegunSigning,
-  type CadesForm,
-  type Check,
-  CryptoError,
-  type CryptoErrorCode,
-  type DigestName,
-  type Fingerprint,
-  type FinishSigningRequest,
-  type PadesForm,
-  type SignatureAppearance,
-  type SignatureFormat,
-  type SignatureLevel,
-  type SignatureParameters,
-  type SignaturePolicy,
-  type SignedFile,
-  type Signer,
-  type SignerIdentity,
-  type SignFileRequest,
-  type VerificationReport,
-  type VerifyFileRequest,
-  type XadesForm,
-} from './types.ts';
-export type {
-  CertificateRecord,
-  ChangeRecord,
-  Indication,
-  SignatureRecord,
-  SignatureScope,
-  SubIndication,
-  TimestampRecord,
-  ValidationItem,
-  ValidationReport,
-  ValidationResults,
-} from './validation/report.ts';
-export {
+  buildCertificationPaths,
   checkSigningCertificate,
-  type SigningCertificateCode,
   type SigningCertificateVerdict,
-  waysUp,
+  validityFault,
 } from './validation/signing-certificate.ts';
-export { counterpart, harmedSignatures, isIntact } from './validation/survival.ts';
-export type { TrustSettings, ValidationRequest } from './validation/trust.ts';
-export { type ValidateFileRequest, validateFile } from './validation/validate.ts';
-export { type CounterSignXadesRequest, counterSignXades } from './xades/counter-sign.ts';
-export { assertElementPath } from './xades/element-path.ts';
+export type { TrustSettings } from './validation/trust.ts';
+export { validationReportXml } from './validation/validation-report-xml.ts';
+export { readCertificate } from './x509/certificate.ts';
+export { makeDevelopmentCertificates } from './x509/development.ts';
+export { companyNumber, holderIdentifiers } from './x509/holder.ts';
+export { certificatesIn } from './x509/pem.ts';
+export { assertElementPath } from './xades/elements/element-path.ts';
+export { assertUnpacksWithin } from './zip/unpacked-size.ts';
+export { ZipError } from './zip/zip-error.ts';
+export { ZipWriter } from './zip/zip-writer.ts';

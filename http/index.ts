@@ -1,15 +1,16 @@
 /** The public names of the two HTTP services: what `service/` and `commands/` use. */
 
-export { type BatchMetrics, createBatchMetrics, type MetricsSubjects } from './batch/metrics.ts';
+export { type BatchMetrics, createBatchMetrics } from './batch/metrics.ts';
 export { readJobFilter } from './batch/queries.ts';
+export { type BatchServerDependencies, createBatchServer } from './batch/server.ts';
 export { jobDetailBody } from './batch/shapes.ts';
-export type { ForwardedTrust } from './caller.ts';
-export type { HttpServer } from './listener.ts';
-export { createLoadGuard } from './load-guard.ts';
+export { readiness } from './batch/system.ts';
+export type { ForwardedTrust } from './core/access/caller.ts';
+export { createOneTimeLogins } from './core/access/one-time-logins.ts';
+export { createHealthListener } from './core/health-listener.ts';
+export type { HttpServer } from './core/listener.ts';
+export { createLoadGuard } from './core/load/load-guard.ts';
+export type { HttpSettings, ListenSettings, RateWindow } from './core/settings.ts';
+export { loadUws } from './core/uws.ts';
 export { portalPageRoutes } from './portal/pages/routes.ts';
-export { createPortalServer, type PortalServerParts } from './portal/server.ts';
-export type { RequestObservation } from './request-outcome.ts';
-export { type BatchServerParts, createBatchServer } from './server.ts';
-export type { SessionKeyStore } from './session-keys.ts';
-export type { HttpSettings, ListenSettings, RateWindow } from './settings.ts';
-export { loadUws } from './uws.ts';
+export { createPortalServer } from './portal/server.ts';

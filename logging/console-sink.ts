@@ -2,24 +2,42 @@
  * Writes lines to a file descriptor without ever blocking the caller, with bounded memory.
  */
 import { pino } from 'pino';
-import { FULL, hasRoom, type LineSink } from './line-sink.ts';
+import { FULL, hasRoom, type LineSink, mayWait, WRITE_DELAY_MS } from './line-sink.ts';
 
-/** @param descriptor e.g. 1 for standard output */
-export function createDescriptorSink(descriptor: number): LineSink {
+/**
+ * @param descriptor e.g. 1 for standard output
+ * @param clock delays lines below Warning, so that many are written together; missing = each is written at once
+ */
+export function createDescriptorSink(
+  descriptor: number,
+  clock?: { after(delay: number, task: () => void): () => void },
+): LineSink {
   const stream = pino.destination({ dest: descriptor, sync: false, minLength: 0, maxLength: FULL });
   // An estimate between two drains: characters are taken in, bytes are reported out.
   let waiting = 0;
   let idle = true;
   let dropped = 0;
   let broken = false;
+  /** Lines that wait for others. */
+  let delayed = '';
+  let cancelDelay: (() => void) | undefined;
+  const writeDelayed = () => {
+    cancelDelay?.();
+    cancelDelay = undefined;
+    const lines = delayed;
+    delayed = '';
+    if (lines === '' || broken) return;
+    idle = false;
+    stream.write(lines);
+  };
   stream.on('write', (written: number) => {
     waiting = Math.max(0, waiting - written);
   });
   stream.on('drain', () => {
-    waiting = 0;
+    waiting = delayed.length;
     idle = true;
   });
-  // A reader that went away (a closed pipe) must not take the service with it.
+  // A closed pipe must not stop the service.
   stream.on('error', () => {
     broken = true;
   });
@@ -30,21 +48,24 @@ export function createDescriptorSink(descriptor: number): LineSink {
         return;
       }
       waiting += line.length;
-      idle = false;
-      stream.write(line);
+      delayed += line;
+      if (clock === undefined || !mayWait(level, waiting)) writeDelayed();
+      else cancelDelay ??= clock.after(WRITE_DELAY_MS, writeDelayed);
     },
     // The stream's own flush answers at once when it buffers nothing on purpose.
     flush: () =>
       new Promise((resolve) => {
+        writeDelayed();
         if (idle || broken) resolve();
         else stream.once('drain', resolve).once('error', resolve);
       }),
     flushSync() {
       if (broken) return;
+      writeDelayed();
       try {
         stream.flushSync();
       } catch {
-        // The last lines are lost with the reader; there is nobody left to tell.
+        // The last lines are lost with the reader.
         broken = true;
       }
     },

@@ -1,11 +1,11 @@
 /**
  * Names of log files: `batch-.log` becomes `batch-20260526.log`, and `batch-20260526_001.log` once that one is full.
  *
- * Source: batch-gaps §12, `Logging:File:Path` and `:RollingInterval`.
+ * Source: docs/batch-values.md §12, `Logging:File:Path` and `:RollingInterval`.
  */
 import { basename, dirname, extname, join } from 'node:path';
 
-/** How long one file takes lines. */
+/** Period of one file. */
 export type RollingInterval = 'Day' | 'Hour' | 'Minute' | 'Infinite';
 
 /** Digits of an ISO time, without its punctuation, that tell two periods apart. */
@@ -41,7 +41,7 @@ export class LogFileNames {
     return join(this.folder, `${this.#stem}${period}${number}${this.#extension}`);
   }
 
-  /** Ours among the entries of the folder, oldest first. Names of anybody else are left out. */
+  /** Returns the log files among the entries of the folder, oldest first. */
   among(entries: readonly string[]): readonly LogFileName[] {
     return entries
       .flatMap((entry) => this.#read(entry) ?? [])

@@ -1,43 +1,46 @@
 /**
  * Writes lines to files that roll by time and size. The caller never waits for the disk: lines queue in memory, up to
- * a bound, and one write at a time takes them away. A disk that is full or a folder that cannot be written costs
- * lines, never the service; it is tried again until it works.
+ * a bound, and one write at a time takes them away. Lines below Warning wait a moment for others, because each write
+ * wakes another thread. A disk that is full or a folder that cannot be written costs lines, never the service; it is
+ * tried again until it works.
  *
  * Files are opened for appending, so that two processes (a second one that is about to be refused, say) and programs
  * that cut files off in place do no harm.
  *
- * Source: Batch Signing Service API, "What the service does" 13; batch-gaps §12.
+ * Source: docs/batch-values.md §0 (13), §12.
  */
 import { closeSync, openSync, writeSync } from 'node:fs';
 import { type FileHandle, mkdir, open, readdir, rm, stat } from 'node:fs/promises';
 import { type LogFileName, LogFileNames, periodAt, type RollingInterval } from './file-names.ts';
 import { LEVELS, type Level } from './line.ts';
-import { hasRoom, type LineSink } from './line-sink.ts';
+import { hasRoom, type LineSink, mayWait, WRITE_DELAY_MS } from './line-sink.ts';
 
 export interface FileSinkOptions {
   /** `Logging:File:Path`, absolute. */
   readonly path: string;
   readonly interval: RollingInterval;
-  /** Bytes after which a file is followed by `_001` and so on. */
+  /** Maximum bytes of a file before `_001` and so on. */
   readonly sizeLimit: number;
-  /** Files kept, the one being written included. */
+  /** Maximum number of files, including the current one. */
   readonly retained: number;
-  /** Less severe lines are not for this sink. */
+  /** Files last written longer ago, in milliseconds, are removed when a new one is created. @default none */
+  readonly maxAge?: number;
+  /** Minimum level of this sink. */
   readonly least: Level;
   readonly clock: {
     /** Milliseconds since the epoch. */
     now(): number;
     after(delay: number, task: () => void): () => void;
   };
-  /** Told once when lines cannot be written, with the reason, and once when they can again (undefined). */
-  readonly onTrouble: (why: string | undefined) => void;
+  /** Called once when lines cannot be written, with the reason, and once when they can again (undefined). */
+  readonly onFailure: (why: string | undefined) => void;
 }
 
-/** Pause before a failed write is tried again, milliseconds. */
-const RETRY_AFTER = 2000;
-/** Most bytes of one write, unless a single line has more. */
-const ONE_WRITE = 256 * 1024;
-/** A flush waits no longer for a disk that does not answer, milliseconds. */
+/** Pause before a failed write is retried, milliseconds. */
+const RETRY_MS = 2000;
+/** Maximum bytes of one write, unless a single line has more. */
+const MAX_WRITE_BYTES = 256 * 1024;
+/** Flush timeout, milliseconds. */
 const FLUSH_LIMIT = 5000;
 const MODE = 0o640;
 const FOLDER_MODE = 0o750;
@@ -62,23 +65,26 @@ class FileSink implements LineSink {
   readonly #options: FileSinkOptions;
   readonly #names: LogFileNames;
   readonly #least: number;
-  /** Lines taken and not yet given to a write. */
+  /** Lines queued and not yet part of a write. */
   #queue: Waiting[] = [];
-  /** Characters not yet on their way to the disk. */
+  /** Characters not yet being written. */
   #waiting = 0;
-  /** What a write is putting down, or what is left of one that failed. */
+  /** Number of queued lines, from the first, that are not to wait for others. */
+  #due = 0;
+  #cancelDelay: (() => void) | undefined;
+  /** Data of the current write, or the rest of a failed one. */
   #chunk: Buffer | undefined;
   #chunkPeriod = '';
   #file: OpenFile | undefined;
   #working = false;
-  #troubled = false;
+  #isFailing = false;
   #dropped = 0;
   #settled: (() => void)[] = [];
 
   constructor(options: FileSinkOptions) {
     this.#options = options;
     this.#names = new LogFileNames(options.path);
-    this.#least = severity(options.least);
+    this.#least = LEVELS[options.least].severity;
   }
 
   get dropped(): number {
@@ -86,19 +92,21 @@ class FileSink implements LineSink {
   }
 
   write(line: string, level: Level): void {
-    if (severity(level) < this.#least) return;
+    if (LEVELS[level].severity < this.#least) return;
     if (!hasRoom(level, line.length, this.#waiting)) {
       this.#dropped += 1;
       return;
     }
     this.#waiting += line.length;
     this.#queue.push({ line, period: periodAt(this.#options.clock.now(), this.#options.interval) });
-    // While there is trouble, the pause until the next try decides.
-    if (!this.#working && !this.#troubled) void this.#work();
+    if (mayWait(level, this.#waiting))
+      this.#cancelDelay ??= this.#options.clock.after(WRITE_DELAY_MS, () => this.#writeQueued());
+    else this.#writeQueued();
   }
 
   flush(): Promise<void> {
-    if (this.#idle() || (this.#troubled && !this.#working)) return Promise.resolve();
+    if (this.#idle() || (this.#isFailing && !this.#working)) return Promise.resolve();
+    this.#writeQueued();
     return new Promise((resolve) => {
       const cancel = this.#options.clock.after(FLUSH_LIMIT, resolve);
       this.#settled.push(() => {
@@ -108,7 +116,7 @@ class FileSink implements LineSink {
     });
   }
 
-  /** A chunk that is being written at this very moment is written again: a line twice is better than none. */
+  /** Writes a chunk again that is being written: a duplicate line is better than none. */
   flushSync(): void {
     const file = this.#file;
     if (file === undefined && this.#idle()) return;
@@ -124,27 +132,36 @@ class FileSink implements LineSink {
         closeSync(descriptor);
       }
     } catch {
-      // The process is ending and the disk takes nothing; there is nobody left to tell.
+      // The process is ending and the disk accepts nothing.
     }
     this.#queue = [];
     this.#waiting = 0;
+    this.#due = 0;
+  }
+
+  /** Lets nothing that is queued wait for others. After a failure, the retry pause decides. */
+  #writeQueued(): void {
+    this.#cancelDelay?.();
+    this.#cancelDelay = undefined;
+    this.#due = this.#queue.length;
+    if (!this.#working && !this.#isFailing) void this.#work();
   }
 
   #idle(): boolean {
     return this.#chunk === undefined && this.#queue.length === 0;
   }
 
-  /** One turn after the other until nothing waits or the disk refuses. */
+  /** Writes until no line is due or the disk fails. */
   async #work(): Promise<void> {
     this.#working = true;
     try {
-      while (!this.#idle()) {
-        this.#chunk ??= this.#take();
-        await this.#put();
+      while (this.#chunk !== undefined || this.#due > 0) {
+        this.#chunk ??= this.#nextChunk();
+        await this.#writeChunk();
         this.#recovered();
       }
     } catch (error) {
-      await this.#forgetFile();
+      await this.#closeFile();
       this.#failed(error);
     } finally {
       this.#working = false;
@@ -154,14 +171,14 @@ class FileSink implements LineSink {
     for (const resolve of settled) resolve();
   }
 
-  /** Lines of one period, joined; the queue holds at least one. */
-  #take(): Buffer {
+  /** Joins the lines of one period; the queue holds at least one. */
+  #nextChunk(): Buffer {
     this.#chunkPeriod = this.#queue[0]?.period ?? '';
     const { sizeLimit } = this.#options;
     const left = this.#file?.name.period === this.#chunkPeriod ? sizeLimit - this.#file.size : 0;
-    // What the open file still takes; a new one when the next line does not fit.
+    // Remaining bytes of the open file; a new one when the next line does not fit.
     const fits = Buffer.byteLength(this.#queue[0]?.line ?? '') <= left;
-    const most = Math.min(ONE_WRITE, fits ? left : sizeLimit);
+    const most = Math.min(MAX_WRITE_BYTES, fits ? left : sizeLimit);
     const lines: string[] = [];
     let bytes = 0;
     for (const { line, period } of this.#queue) {
@@ -171,26 +188,27 @@ class FileSink implements LineSink {
       this.#waiting -= line.length;
     }
     this.#queue = this.#queue.slice(lines.length);
+    this.#due = Math.max(0, this.#due - lines.length);
     return Buffer.from(lines.join(''), 'utf8');
   }
 
-  async #put(): Promise<void> {
+  async #writeChunk(): Promise<void> {
     while (this.#chunk !== undefined && this.#chunk.length > 0) {
       const file = await this.#fileFor(this.#chunkPeriod, this.#chunk.length);
       const { bytesWritten } = await file.handle.write(this.#chunk, 0, this.#chunk.length);
       file.size += bytesWritten;
-      // What a full disk took of a line is followed by its rest, once there is room.
+      // The rest of a line that a full disk truncated is written first, once there is space.
       this.#chunk = this.#chunk.subarray(bytesWritten);
     }
     this.#chunk = undefined;
   }
 
-  /** The open file, or the next one when the period is over or the file would grow beyond its limit. */
+  /** Returns the open file, or the next one when the period is over or the file would exceed its limit. */
   async #fileFor(period: string, length: number): Promise<OpenFile> {
     const open = this.#file;
     const { sizeLimit } = this.#options;
     if (open?.name.period === period && (open.size === 0 || open.size + length <= sizeLimit)) return open;
-    await this.#forgetFile();
+    await this.#closeFile();
     const sequence = open?.name.period === period ? open.name.sequence + 1 : await this.#latest(period);
     return this.#open({ period, sequence }, length);
   }
@@ -209,49 +227,47 @@ class FileSink implements LineSink {
     return file;
   }
 
-  /** Where an earlier run, or this one before a failure, stopped. */
+  /** Returns the file in which an earlier run, or this one before a failure, stopped. */
   async #latest(period: string): Promise<number> {
     await mkdir(this.#names.folder, { recursive: true, mode: FOLDER_MODE });
     const own = this.#names.among(await readdir(this.#names.folder));
     return own.filter((name) => name.period === period).at(-1)?.sequence ?? 0;
   }
 
-  /** A file that cannot be removed stays; that is no reason to write nothing. */
+  /** A file that cannot be removed stays; logging continues. */
   async #removeOldest(current: LogFileName): Promise<void> {
     const own = this.#names.among(await readdir(this.#names.folder).catch(() => []));
     const kept = this.#names.pathOf(current);
     const others = own.map((name) => this.#names.pathOf(name)).filter((path) => path !== kept);
-    const surplus = others.slice(0, Math.max(0, others.length - (this.#options.retained - 1)));
-    for (const path of surplus) {
+    const { retained, maxAge = Number.POSITIVE_INFINITY, clock } = this.#options;
+    const surplus = Math.max(0, others.length - (retained - 1));
+    for (const [index, path] of others.entries()) {
       const known = await stat(path).catch(() => undefined);
-      if (known?.isFile()) await rm(path).catch(() => {});
+      if (!known?.isFile()) continue;
+      if (index < surplus || known.mtimeMs < clock.now() - maxAge) await rm(path).catch(() => {});
     }
   }
 
-  async #forgetFile(): Promise<void> {
+  async #closeFile(): Promise<void> {
     const file = this.#file;
     this.#file = undefined;
     await file?.handle.close().catch(() => {});
   }
 
   #failed(error: unknown): void {
-    const first = !this.#troubled;
-    this.#troubled = true;
-    this.#options.clock.after(RETRY_AFTER, () => {
+    const first = !this.#isFailing;
+    this.#isFailing = true;
+    this.#options.clock.after(RETRY_MS, () => {
       if (!this.#working) void this.#work();
     });
-    if (first) this.#options.onTrouble(reasonOf(error));
+    if (first) this.#options.onFailure(reasonOf(error));
   }
 
   #recovered(): void {
-    if (!this.#troubled) return;
-    this.#troubled = false;
-    this.#options.onTrouble(undefined);
+    if (!this.#isFailing) return;
+    this.#isFailing = false;
+    this.#options.onFailure(undefined);
   }
-}
-
-function severity(level: Level): number {
-  return Object.keys(LEVELS).indexOf(level);
 }
 
 function reasonOf(error: unknown): string {

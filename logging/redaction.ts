@@ -1,23 +1,25 @@
 /**
  * Keeps secrets out of the log: by the name of the property, and by value wherever a configured secret turns up.
  *
- * Source: batch-gaps §12, "Redaction".
+ * Source: docs/batch-values.md §12.
  */
 
-/** What stands where a secret was. */
+/** Replacement for a secret. */
 export const REDACTED = '***';
 
-/** Shorter values would also be found inside ordinary words and numbers. */
-const SHORTEST_SECRET = 12;
+/** Minimum length: shorter values would match ordinary words and numbers. */
+const MIN_SECRET = 12;
 
 const SECRET_WORDS =
   /password|license|apikey|api-key|api_key|secret|salt|connectionstring|authorization|cookie/i;
-/** "Pin" is matched as a word of a compound name, or every mapping and shipping would be hidden too. */
+/** "Pin" is matched as a word of a compound name, so that mapping and shipping are not redacted. */
 const PIN = /(?:^|[^A-Za-z])pin|Pin|PIN/;
 
-/** True when no value of a property with this name may be written. */
-export function isSecretName(name: string): boolean {
-  return SECRET_WORDS.test(name) || PIN.test(name);
+/** Replaces the values of properties whose names are those of secrets. */
+export function redactByName(properties: Record<string, unknown>): Record<string, unknown> {
+  const secret = Object.keys(properties).filter((name) => SECRET_WORDS.test(name) || PIN.test(name));
+  if (secret.length === 0) return properties;
+  return { ...properties, ...Object.fromEntries(secret.map((name) => [name, REDACTED])) };
 }
 
 /**
@@ -25,7 +27,7 @@ export function isSecretName(name: string): boolean {
  * as JSON text or in Base64. Built once; with no secrets it gives its input back.
  */
 export function createScrubber(secrets: readonly string[]): (text: string) => string {
-  const forms = secrets.filter((secret) => secret.length >= SHORTEST_SECRET).flatMap(formsOf);
+  const forms = secrets.filter((secret) => secret.length >= MIN_SECRET).flatMap(formsOf);
   if (forms.length === 0) return (text) => text;
   // Longest first, so that a secret that contains another one is replaced as a whole.
   const longestFirst = [...new Set(forms)].sort((left, right) => right.length - left.length);
@@ -39,6 +41,8 @@ export function createScrubber(secrets: readonly string[]): (text: string) => st
 function formsOf(secret: string): string[] {
   // A lone surrogate cannot be URL-encoded; UTF-8 would replace it anyway.
   const encoded = encodeURIComponent(Buffer.from(secret, 'utf8').toString('utf8'));
-  const base64 = Buffer.from(secret, 'utf8').toString('base64').replace(/=+$/, '');
+  const base64 = Buffer.from(secret, 'utf8')
+    .toString('base64')
+    .replace(/={1,2}$/, '');
   return [secret, encoded, JSON.stringify(secret).slice(1, -1), base64];
 }

@@ -1,17 +1,18 @@
 /**
- * What people write about themselves and their documents, without what cannot be seen: overrides and marks of direction,
- * zero-width characters, fillers. With these a name reads as another one than it is, or turns
- * around what stands beside it, on a page that somebody is about to sign.
+ * Removes invisible characters from names and titles that people enter: bidirectional overrides and marks, zero-width
+ * characters, fillers. They can make a name read as another one, or reverse the text next to it, on a page that
+ * somebody is about to sign.
  */
 
 /** Separators of lines and paragraphs, and controls. */
 const BREAKS = /[\p{Cc}\p{Zl}\p{Zp}]+/gu;
 const BREAKS_BUT_LINE_FEEDS = /(?!\n)[\p{Cc}\p{Zl}\p{Zp}]/gu;
 
-/** Unseen whatever stands beside it. */
-const UNSEEN = /(?!\u200c|\u200d|\p{Variation_Selector})\p{Default_Ignorable_Code_Point}|[\ufff9-\ufffb]/gu;
+/** Characters that are always invisible. */
+const INVISIBLE =
+  /(?!\u200c|\u200d|\p{Variation_Selector})\p{Default_Ignorable_Code_Point}|[\ufff9-\ufffb]/gu;
 
-/** What joiners may follow: letters of scripts that are written with them, and pictures that are made of several. */
+/** Characters that a joiner may follow: letters of scripts that use joiners, and emoji sequences. */
 const JOINED = [
   ...[
     'Arabic',
@@ -28,41 +29,41 @@ const JOINED = [
   ...['Telugu', 'Kannada', 'Malayalam', 'Sinhala', 'Khmer', 'Myanmar'],
 ].map((script) => `\\p{Script=${script}}`);
 const JOINS = `(?:${JOINED.join('|')}|\\p{Extended_Pictographic}|\\p{Emoji_Modifier}|\\p{Variation_Selector})`;
-const IDLE_JOINERS = new RegExp(
+const REDUNDANT_JOINERS = new RegExp(
   `(?<!${JOINS})(?:\\u200c|\\u200d)+|(?:\\u200c|\\u200d)+(?!\\p{L}|\\p{Extended_Pictographic})`,
   'gu',
 );
 
-/** Letters that are read from the right. */
-const FROM_RIGHT =
+/** Letters of right-to-left scripts. */
+const RIGHT_TO_LEFT =
   /\p{Script=Hebrew}|\p{Script=Arabic}|\p{Script=Syriac}|\p{Script=Thaana}|\p{Script=Nko}|\p{Script=Adlam}/u;
 
-/** Without what cannot be seen, in NFC. Controls, line ends and halves of characters stay. */
+/** Removes invisible characters and normalizes to NFC. Keeps controls, line ends and lone surrogates. */
 export function visibleText(text: string): string {
-  // What was kept apart by something unseen belongs together once that is gone.
-  return text.replace(UNSEEN, '').replace(IDLE_JOINERS, '').normalize('NFC');
+  // Characters separated by an invisible one may combine once it is removed.
+  return text.replace(INVISIBLE, '').replace(REDUNDANT_JOINERS, '').normalize('NFC');
 }
 
-/** One line of visible text without spaces around it. */
+/** Returns one line of visible text without surrounding spaces. */
 export function plainLine(text: string): string {
-  return visibleText(whole(text).replace(BREAKS, ' ')).trim();
+  return visibleText(normalized(text).replace(BREAKS, ' ')).trim();
 }
 
-/** Visible text whose line feeds stay, without spaces around it. */
+/** Returns visible text with its line feeds, without surrounding spaces. */
 export function plainText(text: string): string {
-  return visibleText(whole(text).replace(/\r\n?/g, '\n').replace(BREAKS_BUT_LINE_FEEDS, ' ')).trim();
+  return visibleText(normalized(text).replace(/\r\n?/g, '\n').replace(BREAKS_BUT_LINE_FEEDS, ' ')).trim();
 }
 
-/** Without halves of characters. */
-function whole(text: string): string {
+/** Removes lone surrogates. */
+function normalized(text: string): string {
   return text.replace(/\p{Cs}/gu, '');
 }
 
 /**
- * A line to stand among other words: one that is read from the right is kept to itself by a first strong isolate and its
- * end (UAX 9), so that it turns around nothing beside it.
+ * Isolates a right-to-left line that is embedded in other text, with a first strong isolate and its end (UAX 9), so
+ * that it does not reorder that text.
  */
 export function isolated(text: string): string {
   const line = plainLine(text);
-  return FROM_RIGHT.test(line) ? `\u2068${line}\u2069` : line;
+  return RIGHT_TO_LEFT.test(line) ? `\u2068${line}\u2069` : line;
 }

@@ -1,24 +1,24 @@
 /**
- * Time. `systemClock` is the only place in the product that asks the machine what time it is;
- * `SimulatedClock` is the time of tests, which moves only when told to.
+ * Clocks. `systemClock` is the only place in the product that reads the system time; `SimulatedClock` is for tests and
+ * advances only through `advance`.
  */
 import type { Clock, Millis } from './ports.ts';
 
-/** Longest delay a Node timer takes before it fires at once, milliseconds. */
-const LONGEST_TIMER = 2 ** 31 - 1;
+/** Longest delay of a Node timer, milliseconds; a longer one fires at once. */
+const MAX_TIMER = 2 ** 31 - 1;
 
 function systemAfter(delay: Millis, task: () => void): () => void {
   let timer: NodeJS.Timeout;
   const arm = (left: number): void => {
-    const part = Math.min(left, LONGEST_TIMER);
+    const part = Math.min(left, MAX_TIMER);
     timer = setTimeout(() => (left > part ? arm(left - part) : task()), Math.max(0, part));
   };
   arm(delay);
   return () => clearTimeout(timer);
 }
 
-/** `sleep` in terms of `after`: rejects with the signal's reason when aborted. */
-function sleepOn(after: Clock['after'], delay: Millis, signal: AbortSignal | undefined): Promise<void> {
+/** Implements `sleep` with `after`: rejects with the signal's reason when aborted. */
+function sleepWith(after: Clock['after'], delay: Millis, signal: AbortSignal | undefined): Promise<void> {
   return new Promise((resolve, reject) => {
     if (signal?.aborted) {
       reject(signal.reason);
@@ -36,12 +36,12 @@ function sleepOn(after: Clock['after'], delay: Millis, signal: AbortSignal | und
   });
 }
 
-/** The machine's own clock. */
+/** The system clock. */
 export const systemClock: Clock = {
   now: () => Date.now(),
   elapsed: () => performance.now(),
   after: systemAfter,
-  sleep: (delay, signal) => sleepOn(systemAfter, delay, signal),
+  sleep: (delay, signal) => sleepWith(systemAfter, delay, signal),
 };
 
 interface Alarm {
@@ -51,8 +51,8 @@ interface Alarm {
 }
 
 /**
- * A clock that stands still until `advance` is called. Alarms follow elapsed time, so that a jump of the wall
- * clock neither fires nor delays them, as with the machine's clock.
+ * A clock that advances only through `advance`. Alarms follow elapsed time, so that a jump of the wall clock neither
+ * fires nor delays them, as with the system clock.
  */
 export class SimulatedClock implements Clock {
   #wall: Millis;
@@ -72,7 +72,7 @@ export class SimulatedClock implements Clock {
     return this.#elapsed;
   }
 
-  /** Alarms that wait. */
+  /** Number of pending alarms. */
   get pending(): number {
     return this.#alarms.length;
   }
@@ -86,10 +86,10 @@ export class SimulatedClock implements Clock {
   }
 
   sleep(delay: Millis, signal?: AbortSignal): Promise<void> {
-    return sleepOn((wait, task) => this.after(wait, task), delay, signal);
+    return sleepWith((wait, task) => this.after(wait, task), delay, signal);
   }
 
-  /** Lets `duration` milliseconds pass: alarms run in the order of their time, also those armed meanwhile. */
+  /** Advances by `duration` milliseconds: alarms fire in the order of their times, including those set meanwhile. */
   advance(duration: Millis): void {
     const end = this.#elapsed + duration;
     for (;;) {
@@ -102,8 +102,8 @@ export class SimulatedClock implements Clock {
     this.#moveTo(end);
   }
 
-  /** The wall clock is set forward (or back, if negative) by `difference` milliseconds; no time passes. */
-  jumpWall(difference: Millis): void {
+  /** Sets the wall clock forward (or back, if negative) by `difference` milliseconds; no time elapses. */
+  setWallClock(difference: Millis): void {
     this.#wall += difference;
   }
 

@@ -1,149 +1,237 @@
-/**
- * What the runtime is told about one kind of actor and about the effects actors ask for.
- */
-import type { AnyStateMachine } from 'xstate';
-import type { ActorAddress, ActorStore, EffectKey, Json, Millis, Row } from './ports.ts';
+/** Definitions of actor kinds and of effect handlers. */
+import type { AnyStateMachine, ContextFrom, EventFrom, InputFrom } from 'xstate';
+import type {
+  ActorAddress,
+  ActorStore,
+  Clock,
+  EffectKey,
+  Json,
+  Log,
+  Millis,
+  Row,
+  StoredActor,
+} from './ports.ts';
 
-/** An actor as its definition sees it: where it stands and what it knows. */
-export interface ActorView {
+declare const TYPES: unique symbol;
+
+/**
+ * The name of a kind of actor, with the types of its contexts, messages and inputs. An address that carries it types
+ * `create`, `send` and `read`. See docs/decisions/0074-typed-actor-kinds.md.
+ */
+export type ActorKind<Context, Message, Input> = string & {
+  readonly [TYPES]: { readonly context: Context; readonly message: Message; readonly input: Input };
+};
+
+/**
+ * Names a kind of actor: `const MAIL = actorKind<typeof mailMachine>('mail')`. The name is stored and never changes.
+ * @typeParam Context what its actors store, where it is more than the machine declares
+ */
+export function actorKind<
+  Machine extends AnyStateMachine,
+  Context extends ContextFrom<Machine> = ContextFrom<Machine>,
+  Input = InputFrom<Machine>,
+>(name: string): ActorKind<Context, EventFrom<Machine>, Input> {
+  return name as ActorKind<Context, EventFrom<Machine>, Input>;
+}
+
+/** Context of the actors of a kind; a plain name says nothing about it. */
+export type ContextOf<Kind extends string> =
+  // biome-ignore lint/suspicious/noExplicitAny: inspection and tests name kinds by text, which has no types.
+  Kind extends ActorKind<infer Context, any, any> ? Context : any;
+
+/** Input that an actor of a kind is created with; null for a machine without input. */
+export type InputOf<Kind extends string> =
+  // biome-ignore lint/suspicious/noExplicitAny: only the input is of interest.
+  Kind extends ActorKind<any, any, infer Input> ? (unknown extends Input ? null : Input) : unknown;
+
+type WithoutTime<Message> = Message extends unknown ? Omit<Message, 'at'> : never;
+
+/** Messages that an actor of a kind is sent; the host adds `at`. */
+export type MessageOf<Kind extends string> =
+  // biome-ignore lint/suspicious/noExplicitAny: only the messages are of interest.
+  Kind extends ActorKind<any, infer Message, any> ? WithoutTime<Message> : UntypedMessage;
+
+interface UntypedMessage {
+  readonly type: string;
+  readonly [field: string]: unknown;
+}
+
+/** An actor as its definition sees it: state and context. */
+export interface ActorView<Context = unknown> {
   readonly id: string;
   readonly state: string;
-  // biome-ignore lint/suspicious/noExplicitAny: the context's type belongs to the machine; each definition narrows it.
-  readonly context: any;
+  readonly context: Context;
+}
+
+/** An actor as `ActorSystem.read` returns it. */
+export interface CommittedActor<Context = unknown> extends ActorView<Context> {
+  readonly revision: number;
+  readonly stopped: boolean;
 }
 
 /**
- * One kind of actor. `rows`, `names` and `counters` are pure functions of the actor; each step stores the
- * difference between what they say before and after it.
+ * One kind of actor. `rows`, `names` and `counters` are pure functions of the actor; each step stores the difference
+ * between their results before and after it.
  *
- * The machine asks for things through four actions the runtime knows:
- * - `{ type: 'effect', params: { do, … } }`  store this work with the state (`do: 'tell'` with `to` and `event` is
+ * The runtime knows five actions of a machine:
+ * - `{ type: 'effect', params: { do, … } }`  stores an effect with the state (`do: 'tell'` with `to` and `event` is
  *   built in: a message to another actor, consumed there once);
- * - `{ type: 'note', params: { message } }`  write a journal line; with `state`, of a state only passed through;
- * - `{ type: 'dropEffects' }`                forget this actor's pending effects;
+ * - `{ type: 'note', params: { message } }`  writes a journal line; with `state`, for an intermediate state;
+ * - `{ type: 'dropEffects' }`                drops this actor's pending effects;
+ * - XState's `emit`                          gives an event to observers of committed steps; it is not stored;
  * - XState's own delayed transitions (`after`), which become stored deadlines.
  */
-export interface ActorDefinition {
+// biome-ignore lint/suspicious/noExplicitAny: lists of definitions hold kinds of all contexts.
+export interface ActorDefinition<Context = any> {
   readonly kind: string;
   readonly machine: AnyStateMachine;
-  /** Raised whenever the stored shape of the context or the set of states changes. */
+  /** Incremented whenever the stored shape of the context or the set of states changes. */
   readonly version: number;
-  /** How actors stored by earlier versions become ones of the next: by the version they come from. */
-  readonly migrations?: { readonly [from: number]: Migration };
-  readonly rows?: (actor: ActorView) => readonly Row[];
-  /** Unique names held while the actor is like this. */
-  readonly names?: (actor: ActorView) => readonly string[];
-  /** What this actor adds to each counter while it is like this. */
-  readonly counters?: (actor: ActorView) => { readonly [name: string]: number };
+  /** Migrations by the version they start from. */
+  readonly migrations?: { readonly [from: number]: Migration<Context> };
+  readonly rows?: (actor: ActorView<Context>) => readonly Row[];
+  /** Unique names that the actor holds in this state. */
+  readonly names?: (actor: ActorView<Context>) => readonly string[];
+  /** The actor's contribution to each counter in this state. */
+  readonly counters?: (actor: ActorView<Context>) => { readonly [name: string]: number };
   /**
-   * True for an actor that is at its end: the step that makes it so removes it with its history, rows, names, counters,
-   * timers and pending effects. Such a step may not ask for effects. @default never
+   * True for an actor that has ended: the step that ends it removes it with its history, rows, names, counters, timers
+   * and pending effects. Such a step cannot request effects. @default never
    */
-  readonly ends?: (actor: ActorView) => boolean;
-  /** Members of the context that are never shown, beside those whose names say so. @default none */
+  readonly ends?: (actor: ActorView<Context>) => boolean;
+  /** Members of the context that inspection redacts, in addition to those with secret names. @default none */
   readonly secrets?: readonly string[];
-  /** The actor this one was made by or lives for, for people who look at it. Pure. @default none */
-  readonly parent?: (actor: ActorView) => ActorAddress | undefined;
+  /** The parent of this actor, for inspection. Pure. @default none */
+  readonly parent?: (actor: ActorView<Context>) => ActorAddress | undefined;
   /**
-   * Actors that name this one as their parent, newest first where that is known: asked for when somebody looks, from ranges
-   * of at most `limit` rows and single actors. Those that have ended, or never began, may be among them. @default none
+   * Returns actors that name this one as their parent, newest first where the order is known. Called on inspection
+   * only; reads ranges of at most `limit` rows and single actors. May include actors that have ended or never started.
+   * @default none
    */
   readonly children?: (
-    actor: ActorView,
+    actor: ActorView<Context>,
     store: Pick<ActorStore, 'load' | 'rows'>,
     limit: number,
   ) => Promise<readonly ActorAddress[]>;
-  /** Messages that may wait for one actor. @default 256 */
+  /** Maximum number of messages waiting for one actor. @default 256 */
   readonly mailboxLimit?: number;
 }
 
-/** One version's step to the next. Pure. */
-export interface Migration {
-  /** The actor as the next version would have stored it. The state must be one of that version. */
-  migrate(actor: { readonly state: string; readonly context: Json }): {
+/** Defines the actors of a kind: the functions for rows, names, counters and relatives receive the kind's context. */
+export function defineActor<Machine extends AnyStateMachine, Context extends ContextFrom<Machine>>(
+  kind: ActorKind<Context, EventFrom<Machine>, unknown>,
+  definition: Omit<ActorDefinition<Context>, 'kind' | 'machine'> & { readonly machine: Machine },
+): ActorDefinition<Context> {
+  return { kind, ...definition };
+}
+
+/** Returns the context of a stored actor of this kind; undefined for an actor of another kind. */
+export function contextOf<Context>(
+  kind: ActorKind<Context, unknown, unknown>,
+  actor: Pick<StoredActor, 'address' | 'context'>,
+): Context | undefined {
+  return actor.address.kind === kind ? (actor.context as Context) : undefined;
+}
+
+/** Migration from one version to the next. Pure. */
+// biome-ignore lint/suspicious/noExplicitAny: lists of definitions hold kinds of all contexts.
+export interface Migration<Context = any> {
+  /** Returns the actor as the next version stores it. The state must be one of that version. */
+  migrate(actor: { readonly state: string; readonly context: { readonly [member: string]: Json } }): {
     readonly state: string;
     readonly context: Json;
   };
   /**
-   * Rows, names and counters the old version had stored for the actor. @default what the definition of now says of the
-   * migrated actor, for changes that leave them as they are
+   * Rows, names and counters that the old version had stored for the actor. @default those of the current definition
+   * for the migrated actor, for changes that leave them unchanged
    */
-  facts?(actor: ActorView): {
+  facts?(actor: ActorView<Context>): {
     readonly rows?: readonly Row[];
     readonly names?: readonly string[];
     readonly counters?: { readonly [name: string]: number };
   };
 }
 
-/** One try of one effect. */
-export interface EffectTry {
-  /** The same for every try: who sees it again finds its own earlier result. */
+/** One attempt of one effect. */
+export interface EffectAttempt {
+  /** Idempotency key: the same for every attempt. */
   readonly key: EffectKey;
   readonly actor: ActorAddress;
-  /** Tries that have failed before this one. */
+  /** Failed attempts before this one. */
   readonly failures: number;
-  /** Aborted when the runtime stops and its grace is over. */
+  /** Aborted when the runtime stops and its grace period is over. */
   readonly signal: AbortSignal;
 }
 
 /**
- * Bounds for work that may take long through no fault of ours, such as calls to other people's servers: it waits and
- * runs apart from all other work, in lanes that take turns, so that a slow lane holds up neither other lanes nor
- * anything else. A handler that has lanes keeps them: work stored in a lane is looked for nowhere else.
+ * Limits for effects that may take long, such as calls to external servers: they wait and run apart from all other
+ * effects, in partitions that take turns, so that a slow partition delays neither other partitions nor other effects.
+ * The partitioning of a handler is permanent: effects stored with a queue key are leased only by it.
  */
 // biome-ignore lint/suspicious/noExplicitAny: see EffectHandler.
-export interface EffectLanes<Effect = any> {
-  /** Effects of the handler in work at once, besides those of all others. Whole number, at least 1. */
+export interface EffectPartitioning<Effect = any> {
+  /** Effects of the handler in progress at once, in addition to those of others. Whole number, at least 1. */
   readonly atOnce: number;
-  /** Of one lane. Whole number, at least 1. */
-  readonly perLane: number;
-  /** Pure: the lane of an effect, at most 200 characters. Within a lane what is due first starts first. */
-  of(effect: Effect): string;
+  /** Effects of one partition in progress at once. Whole number, at least 1. */
+  readonly perPartition: number;
+  /**
+   * Returns the queue key of an effect, at most 200 characters. Effects of one partition start in the order of due
+   * time. Pure.
+   */
+  queueKey(effect: Effect): string;
+}
+
+/** Services of the runtime that every effect handler receives. */
+export interface EffectContext {
+  readonly system: ActorSystem;
+  readonly clock: Clock;
+  readonly log: Log;
 }
 
 /**
- * Does one kind of stored work, at least once per key. `run` resolves with the message that goes back to the
- * actor; it rejects with a `Retryable` to be tried again later, and with anything else to give up, in which case
- * `failed` makes the message. Work without `failed` is never given up: every failure is tried again later.
+ * Handler of one kind of effect, run at least once per key. `run` resolves with the message for the actor, or with null
+ * when the actor does not need the result: the effect is then removed a moment later without a step, and is repeated
+ * if the process ends before that. It rejects
+ * with a `Retryable` to be retried later, and with any other error to give up, in which case `failed` makes the
+ * message. An effect without `failed` is retried after each failure.
+ * @typeParam Effect the effect's members as the machine asks for them
+ * @typeParam Message messages of the actor that asks for the effect
  */
-// biome-ignore lint/suspicious/noExplicitAny: each handler narrows the effect it is registered for.
-export interface EffectHandler<Effect = any> {
+// biome-ignore lint/suspicious/noExplicitAny: tables of handlers hold effects of all types.
+export interface EffectHandler<Effect = any, Message = UntypedMessage> {
   /**
-   * What has to be true before it starts: `visible` = the step can be read (a redo after a crash does no harm);
-   * `durable` = a power cut cannot undo the step (anything that cannot be taken back).
+   * Required state of the step before the effect starts: `visible` = readable (a repetition after a crash does no
+   * harm); `durable` = survives a power failure (for irreversible effects).
    */
   readonly after: 'visible' | 'durable';
-  /** Tries in all before giving up. @default Infinity for Retryable failures */
+  /** Maximum number of attempts. @default Infinity for Retryable failures */
   readonly tries?: number;
-  /** @default none: the work shares the slots of the runtime (`RuntimeOptions.effectsInFlight`) */
-  readonly lanes?: EffectLanes<Effect>;
-  run(
-    effect: Effect,
-    attempt: EffectTry,
-  ): Promise<{ readonly type: string; readonly [field: string]: unknown }>;
-  failed?(
-    effect: Effect,
-    failure: { readonly code: string; readonly message: string },
-  ): {
-    readonly type: string;
-    readonly [field: string]: unknown;
-  };
+  /** @default none: the effects share the slots of the runtime (`RuntimeOptions.effectsInFlight`) */
+  readonly partitioning?: EffectPartitioning<Effect>;
+  run(effect: Effect, attempt: EffectAttempt, context: EffectContext): Promise<Message | null>;
+  /**
+   * Returns the message for the actor in place of another attempt, when the node that ran the effect ended. @default the
+   * effect runs again
+   */
+  interrupted?(): Message;
+  failed?(effect: Effect, failure: { readonly code: string; readonly message: string }): Message;
 }
 
 /** The outcome of one message. */
-export type StepOutcome =
+// biome-ignore lint/suspicious/noExplicitAny: see ContextOf.
+export type StepOutcome<Context = any> =
   | {
       readonly accepted: true;
-      readonly actor: ActorView;
+      readonly actor: ActorView<Context>;
       readonly revision: number;
-      /** Resolves once a power cut cannot undo the step. */
+      /** Resolves once the step survives a power failure. */
       readonly durable: Promise<void>;
     }
-  /** The machine does not want this event in this state; nothing changed. */
+  /** The machine does not accept this event in this state; nothing changed. */
   | {
       readonly accepted: false;
       readonly because: 'not-accepted' | 'duplicate' | 'stopped';
-      readonly actor: ActorView;
+      readonly actor: ActorView<Context>;
     }
   | { readonly accepted: false; readonly because: 'unknown-actor' | 'exists' }
   | {
@@ -154,32 +242,36 @@ export type StepOutcome =
     };
 
 /** Options of one message. */
-export interface TellOptions {
-  /** A message with an id is consumed once; again = `duplicate`. */
+export interface SendOptions {
+  /** A message with an id is consumed once; a repetition returns `duplicate`. */
   readonly id?: string;
 }
 
-/** What actors/ and http/ may ask of the runtime. */
+/** The interface of the runtime for actors/ and http/. */
 export interface ActorSystem {
   /**
-   * Brings an actor to life from its machine's initial state. What the machine is to know of the time of its birth
-   * belongs into `input`. Rejects with what the machine throws and with what the store rejects with.
+   * Creates an actor in its machine's initial state. Its creation time, where the machine needs it, is part of `input`.
+   * Rejects with errors of the machine and of the store.
    */
-  create(address: ActorAddress, input: Json): Promise<StepOutcome>;
+  create<Kind extends string>(
+    address: ActorAddress<Kind>,
+    input: InputOf<Kind>,
+  ): Promise<StepOutcome<ContextOf<Kind>>>;
   /**
-   * One message, one step; `at` of the event is set by the host. Rejects with `Retryable`: `mailbox.full` (too many
-   * wait), `store.unavailable` (the step may or may not be stored: give the message an `id` where telling it twice
-   * would hurt); and with what a step threw, which changed nothing and counts against the actor's restart limit.
+   * Sends one message, which makes one step; the host sets `at` of the event. Rejects with `Retryable`: `mailbox.full`
+   * (too many messages wait), `store.unavailable` (the step may or may not be stored: give the message an `id` where a
+   * repetition does harm); and with the error of the step, which changed nothing and counts against the actor's restart
+   * limit.
    */
-  tell(
-    address: ActorAddress,
-    event: { readonly type: string; readonly [field: string]: unknown },
-    options?: TellOptions,
-  ): Promise<StepOutcome>;
-  /** The actor as last committed. Never waits behind the mailbox. */
-  read(
-    address: ActorAddress,
-  ): Promise<(ActorView & { readonly revision: number; readonly stopped: boolean }) | undefined>;
+  send<Kind extends string>(
+    address: ActorAddress<Kind>,
+    event: MessageOf<Kind>,
+    options?: SendOptions,
+  ): Promise<StepOutcome<ContextOf<Kind>>>;
+  /** Returns the actor as last committed. Never waits for the mailbox. */
+  read<Kind extends string>(
+    address: ActorAddress<Kind>,
+  ): Promise<CommittedActor<ContextOf<Kind>> | undefined>;
 }
 
 export type { Millis };

@@ -1,28 +1,31 @@
-/** Rows, names and counters of an actor, and how they differ between two steps. Pure. */
+/** Rows, names and counters of an actor, and their differences between two steps. Pure. */
 import type { ActorDefinition, ActorView } from './definition.ts';
 import type { Row, Step } from './ports.ts';
 
-export interface DerivedFacts {
+export interface DerivedRecords {
   readonly rows: readonly Row[];
   readonly names: readonly string[];
   readonly counters: { readonly [name: string]: number };
 }
 
-export type FactChanges = Pick<Step, 'rows' | 'names' | 'counters'>;
+export type DerivedChanges = Pick<Step, 'rows' | 'names' | 'counters'>;
 
-/** Of an actor that does not exist. */
-export const NO_FACTS: DerivedFacts = { rows: [], names: [], counters: {} };
+/** Rows, names and counters of an actor that does not exist. */
+export const NO_DERIVED_RECORDS: DerivedRecords = { rows: [], names: [], counters: {} };
 
-/** What a definition says about an actor. */
-export function derive(definition: ActorDefinition, actor: ActorView): DerivedFacts {
+/** Rows, names and counters of an actor according to its definition. */
+export function derive(definition: ActorDefinition, actor: ActorView): DerivedRecords {
   return {
-    rows: definition.rows?.(actor) ?? NO_FACTS.rows,
-    names: definition.names?.(actor) ?? NO_FACTS.names,
-    counters: definition.counters?.(actor) ?? NO_FACTS.counters,
+    rows: definition.rows?.(actor) ?? NO_DERIVED_RECORDS.rows,
+    names: definition.names?.(actor) ?? NO_DERIVED_RECORDS.names,
+    counters: definition.counters?.(actor) ?? NO_DERIVED_RECORDS.counters,
   };
 }
 
-export function difference(before: DerivedFacts = NO_FACTS, after: DerivedFacts): FactChanges {
+export function difference(
+  before: DerivedRecords = NO_DERIVED_RECORDS,
+  after: DerivedRecords,
+): DerivedChanges {
   return {
     rows: rowChanges(before, after),
     names: nameChanges(before, after),
@@ -31,10 +34,10 @@ export function difference(before: DerivedFacts = NO_FACTS, after: DerivedFacts)
 }
 
 /**
- * An actor has a handful of rows, mostly the same ones in the same order before and after, so they are looked for
- * in place first and then one by one. Two rows of one key: the later one counts.
+ * Compares rows by position first and then by key: an actor has a handful of rows, mostly in the same order before and
+ * after a step. Of two rows with the same key, the later one counts.
  */
-function rowChanges(before: DerivedFacts, after: DerivedFacts): Step['rows'] {
+function rowChanges(before: DerivedRecords, after: DerivedRecords): Step['rows'] {
   const put: Row[] = [];
   const remove: Omit<Row, 'value'>[] = [];
   for (const [at, row] of after.rows.entries()) {
@@ -61,7 +64,7 @@ function sameKey(left: Row, right: Row): boolean {
   );
 }
 
-/** Equal as JSON; members of objects in any order. */
+/** True for equal JSON values; the order of members does not matter. */
 function sameJson(left: unknown, right: unknown): boolean {
   if (left === right) return true;
   if (typeof left !== 'object' || typeof right !== 'object' || left === null || right === null) return false;
@@ -75,14 +78,14 @@ function sameJson(left: unknown, right: unknown): boolean {
   );
 }
 
-function nameChanges(before: DerivedFacts, after: DerivedFacts): Step['names'] {
+function nameChanges(before: DerivedRecords, after: DerivedRecords): Step['names'] {
   return {
     take: after.names.filter((name) => !before.names.includes(name)),
     release: before.names.filter((name) => !after.names.includes(name)),
   };
 }
 
-function counterChanges(before: DerivedFacts, after: DerivedFacts): Step['counters'] {
+function counterChanges(before: DerivedRecords, after: DerivedRecords): Step['counters'] {
   const moved: { [name: string]: number } = {};
   for (const [name, value] of Object.entries(after.counters)) {
     const by = value - (before.counters[name] ?? 0);

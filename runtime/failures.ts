@@ -1,12 +1,14 @@
 /**
- * Failures say what to do next. They are matched on `code`, never on class (identity is lost between threads)
- * and never on text.
+ * Errors by their consequence. They are matched on `code`, never on class (identity is lost between threads) and never
+ * on text.
  */
 
-/** Try again later; nothing is wrong with the request itself. */
+/** A transient failure: retry later; the request itself is valid. */
 export class Retryable extends Error {
   readonly code: string;
-  /** Wait so long, milliseconds, five minutes at most; undefined leaves the pause to the caller's schedule. */
+  /**
+   * Pause before a retry, milliseconds, at most five minutes; undefined leaves the pause to the caller's schedule.
+   */
   readonly retryAfter: number | undefined;
   readonly retryable = true;
   constructor(code: string, message: string, retryAfter?: number) {
@@ -17,7 +19,7 @@ export class Retryable extends Error {
   }
 }
 
-/** Give up and record why. */
+/** A permanent failure: give up and record the reason. */
 export class Fatal extends Error {
   readonly code: string;
   constructor(code: string, message: string) {
@@ -27,12 +29,12 @@ export class Fatal extends Error {
   }
 }
 
-/** True for a failure that asks to be tried again, also when it crossed a thread. */
+/** True for a failure to be retried, also after it has crossed a thread. */
 export function isRetryable(error: unknown): error is Retryable {
   return typeof error === 'object' && error !== null && (error as { retryable?: unknown }).retryable === true;
 }
 
-/** Code and message of anything that can be thrown. */
+/** Returns code and message of any thrown value. */
 export function describeFailure(error: unknown): { readonly code: string; readonly message: string } {
   if (error instanceof Error) {
     const code = (error as { code?: unknown }).code;

@@ -1,41 +1,41 @@
 /**
- * Named fault points: places where a crash would hurt. Production code names them, tests and the crash proofs arm
- * them. A point that is not armed costs one comparison.
+ * Named fault points: places where a crash is critical. Production code names them, tests and crash proofs arm them. A
+ * point that is not armed costs one comparison.
  */
 import { Fatal } from './failures.ts';
 
 /**
- * What an armed point does. `kill`: SIGKILL to this process, nothing after it runs. `throw`: the code at the point
- * fails with `fault.injected`. `hang`: it never goes on. Three that one thread suffers, or the process where it is the
- * main one: `exit` ends it at once, `spin` lets it compute for ever, `hoard` lets it fill its heap.
+ * Action of an armed point. `kill`: SIGKILL to this process. `throw`: the code at the point fails with
+ * `fault.injected`. `hang`: the code never continues. Three actions affect one thread, or the process where it is the
+ * main thread: `exit` ends it at once, `spin` computes forever, `exhaustHeap` fills its heap.
  */
-export type FaultAction = 'kill' | 'throw' | 'hang' | 'exit' | 'spin' | 'hoard';
+export type FaultAction = 'kill' | 'throw' | 'hang' | 'exit' | 'spin' | 'exhaustHeap';
 
-/** Of a thread that was told to end. */
+/** Code of a thread that is ended by a fault. */
 const EXIT_CODE = 70;
 
-/** A test's own action; what it throws or rejects with is what the code at the point sees. */
+/** A test's own action; the code at the point sees its error or rejection. */
 export type FaultCallback = () => void | Promise<void>;
 
-/** Fault points by name, each with a sentence saying where it lies. */
+/** Fault points by name, each with a sentence about its place. */
 export type FaultPoints = { readonly [name: string]: string };
 
 const declared = new Map<string, string>();
 
-/** Makes names known, so that a misspelt one is refused when armed. Call once per folder, at module level. */
+/** Declares names, so that a misspelt one is refused when armed. Call once per folder, at module level. */
 export function declareFaultPoints<const Points extends FaultPoints>(points: Points): Points {
   for (const [name, place] of Object.entries(points)) declared.set(name, place);
   return points;
 }
 
-/** Every declared point, for crash proofs that walk them all. */
+/** Every declared point, for crash proofs that iterate over all. */
 export function declaredFaultPoints(): FaultPoints {
   return Object.fromEntries(declared);
 }
 
 interface Armed {
   readonly act: FaultAction | FaultCallback;
-  /** Passes left until it acts; 0 = spent. */
+  /** Passes left until the point acts; 0 = spent. */
   left: number;
 }
 
@@ -52,10 +52,14 @@ export class Faults {
     for (const part of (text ?? '').split(',')) {
       if (part.trim() === '') continue;
       const [, name, action, count] =
-        /^([\w.-]+(?:\/[\w.-]+)?)=(kill|throw|hang|exit|spin|hoard)(?::([1-9]\d{0,8}))?$/.exec(part.trim()) ??
-        [];
+        /^([\w.-]+(?:\/[\w.-]+)?)=(kill|throw|hang|exit|spin|exhaustHeap)(?::([1-9]\d{0,8}))?$/.exec(
+          part.trim(),
+        ) ?? [];
       if (name === undefined || action === undefined) {
-        throw new Fatal('fault.malformed', `"${part}" is not name=kill|throw|hang|exit|spin|hoard[:n].`);
+        throw new Fatal(
+          'fault.malformed',
+          `"${part}" is not name=kill|throw|hang|exit|spin|exhaustHeap[:n].`,
+        );
       }
       faults.arm(name, action as FaultAction, count === undefined ? 1 : Number(count));
     }
@@ -63,8 +67,8 @@ export class Faults {
   }
 
   /**
-   * Acts at the `pass`-th pass from now, once; of one subject when `name` is `name/subject`. Throws `fault.unknown` for
-   * a name nobody declared.
+   * Arms a point to act once, at the `pass`-th pass from now; for one subject when `name` is `name/subject`. Throws
+   * `fault.unknown` for an undeclared name.
    */
   arm(name: string, act: FaultAction | FaultCallback, pass = 1): void {
     if (!declared.has(name.split('/', 1)[0] ?? ''))
@@ -73,15 +77,15 @@ export class Faults {
     this.#armed.set(name, { act, left: pass });
   }
 
-  /** Forgets what was armed: one name, or all. */
+  /** Disarms one name, or all. */
   disarm(name?: string): void {
     if (name === undefined) this.#armed = undefined;
     else this.#armed?.delete(name);
   }
 
   /**
-   * Passes a point. Nothing to wait for unless it is armed.
-   * @param subject what is at the point, such as the `do` of an effect
+   * Passes a point. Returns nothing to wait for unless it is armed.
+   * @param subject for example the `do` of an effect
    */
   at(name: string, subject?: string): void | Promise<void> {
     if (this.#armed === undefined) return;
@@ -89,23 +93,22 @@ export class Faults {
     if (act === undefined) return;
     if (act === 'hang') return new Promise(() => {});
     if (typeof act === 'function') return act();
-    strike(name, act);
+    triggerFault(name, act);
   }
 
-  /** The same where nothing can be awaited; `hang` stops the thread. A callback must not be asynchronous. */
+  /** Passes a point synchronously; `hang` stops the thread. A callback must not be asynchronous. */
   atSync(name: string, subject?: string): void {
     if (this.#armed === undefined) return;
     const act = this.#actAt(name, subject);
     if (act === undefined) return;
     if (typeof act === 'function') void act();
-    else strike(name, act);
+    else triggerFault(name, act);
   }
 
   /**
-   * Passes a point that lies in another thread: what is to be done there, by `strike`. A callback is called here
-   * instead.
+   * Passes a point in another thread: returns the action for `triggerFault` there. A callback is called here instead.
    */
-  take(name: string): FaultAction | undefined {
+  consume(name: string): FaultAction | undefined {
     if (this.#armed === undefined) return undefined;
     const act = this.#due(name);
     if (typeof act !== 'function') return act;
@@ -125,18 +128,18 @@ export class Faults {
   }
 }
 
-/** Does what an armed point was armed to do. For code that took the action elsewhere, see `take`. */
-export function strike(name: string, action: FaultAction): void {
+/** Performs the action of an armed point. For code that got the action from `consume`. */
+export function triggerFault(name: string, action: FaultAction): void {
   if (action === 'hang') stopThread();
   if (action === 'throw') throw new Fatal('fault.injected', `Fault injected at ${name}.`);
   if (action === 'exit') process.exit(EXIT_CODE);
   if (action === 'spin') for (;;);
-  if (action === 'hoard') hoard();
+  if (action === 'exhaustHeap') exhaustHeap();
   process.kill(process.pid, 'SIGKILL');
   stopThread(); // the signal may take a moment; not one more line may run
 }
 
-function hoard(): never {
+function exhaustHeap(): never {
   const kept: number[][] = [];
   for (;;) kept.push(new Array<number>(100_000).fill(0));
 }
@@ -145,7 +148,7 @@ function stopThread(): void {
   Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0);
 }
 
-/** Where the runtime itself can be stopped. */
+/** Fault points of the runtime itself. */
 export const RUNTIME_FAULT_POINTS = declareFaultPoints({
   'step.computed.before-commit': 'A step is decided; the store has not seen it.',
   'store.group.before-transaction': 'A group of steps is collected; its transaction has not begun.',

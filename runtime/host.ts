@@ -1,16 +1,21 @@
 /**
- * The actors of one thread: wake, take one message at a time, commit, sleep. What an actor is lives in the store;
- * between messages nothing of it stays here but, for a while, a copy in a small cache.
+ * Hosts the actors of one thread: load, process one message at a time, commit, unload. The state of an actor is in the
+ * store; between messages only a small cache holds copies.
  */
 
 import { isMainThread, threadId } from 'node:worker_threads';
-import { bareStep } from './bare-step.ts';
-import { ActorCache } from './cache.ts';
-import type { ActorDefinition, ActorSystem, ActorView, StepOutcome, TellOptions } from './definition.ts';
+import { LruCache } from '../base/lru-cache.ts';
+import type { ActorHost, HostReport, MessageDelivery, ShardStatus } from './actor-host.ts';
+import { answerWithoutStep, refused } from './answers-without-step.ts';
+import type { ActorDefinition, CommittedActor, SendOptions, StepOutcome } from './definition.ts';
+import { partitionName } from './effects/effect-partitions.ts';
 import { describeFailure, Fatal, Retryable } from './failures.ts';
 import type { Faults } from './faults.ts';
-import { laneName } from './lanes.ts';
+import { RecentTimes } from './inspection/recent-times.ts';
+import { Traffic } from './inspection/traffic.ts';
+import { machinelessStep } from './machineless-step.ts';
 import { Mailboxes } from './mailbox.ts';
+import { migrationOf } from './migrate.ts';
 import type {
   ActorAddress,
   ActorEvent,
@@ -20,23 +25,20 @@ import type {
   EffectKey,
   Json,
   Log,
-  Millis,
   Step,
   StoredActor,
   StoredEffect,
 } from './ports.ts';
-import { RecentTimes } from './recent-times.ts';
 import { firstStep, nextStep, type StepContext, viewOf } from './step.ts';
 import type { Supervisor } from './supervisor.ts';
-import { type KindTraffic, Traffic } from './traffic.ts';
 
-/** Messages that may wait for one actor unless its definition says otherwise. */
+/** Default maximum of messages waiting for one actor. */
 const MAILBOX_LIMIT = 256;
 
-/** Times one message is computed anew because someone else moved the actor on. */
-const RECOMPUTE_LIMIT = 8;
+/** Retries of one message after conflicting commits; more where several nodes change one actor. */
+const RECOMPUTE_LIMIT = { alone: 8, shared: 24 };
 
-export interface HostParts {
+export interface HostDependencies {
   /** @default 0 */
   readonly shard?: number;
   readonly store: Pick<ActorStore, 'load' | 'commit'>;
@@ -45,25 +47,23 @@ export interface HostParts {
   readonly faults: Faults;
   readonly supervisor: Supervisor;
   readonly definitions: ReadonlyMap<string, ActorDefinition>;
-  /** Effects somebody does, with the lane of those that have one; a step that asks for another effect throws. */
+  /**
+   * Known effects, with the function for the queue key where there is one; a step that requests another effect throws.
+   */
   readonly effects: ReadonlyMap<string, ((effect: StoredEffect['effect']) => string) | null>;
   /** Actors kept in the cache. */
   readonly cached: number;
+  /**
+   * True: other processes write to the store. A cached actor then serves to compute a step, whose commit checks its
+   * revision, but no refusal and no read. The store tells of committed steps itself. @default false
+   */
+  readonly isShared?: boolean;
+  /** Number of this node among those that share the store. @default 0 */
+  readonly node?: number;
   /** Called with each committed step, before its sender is answered. */
   readonly committed: (step: Step) => void;
-  /** Told whose step is about to be computed, and undefined after it. @default nobody */
+  /** Receives the actor whose step is about to be computed, and undefined after it. @default none */
   readonly computing?: (actor: string | undefined) => void;
-}
-
-/** A message inside the runtime: what `tell` takes, and why it is sent. */
-export interface Delivery {
-  readonly id?: string | undefined;
-  /** The effect whose outcome the event is. Settled also when the actor does not want the event. */
-  readonly settles?: EffectKey | undefined;
-  /** The deadline that fired. Forgotten also when the actor does not want the event. */
-  readonly timer?: { readonly name: string; readonly due: Millis } | undefined;
-  /** See `Step.call`. */
-  readonly call?: number | undefined;
 }
 
 /** The key of an actor in maps of this process. */
@@ -71,69 +71,27 @@ export function addressKey(address: ActorAddress): string {
   return `${address.kind}/${address.id}`;
 }
 
-/** What one thread that hosts actors is doing. */
-export interface HostReport {
-  readonly shard: number;
-  /** `main`, or the number of the worker thread. */
-  readonly thread: string;
-  /** Actors with a message in work or waiting: kind and id, and how many messages. */
-  readonly mailboxes: readonly (readonly [actor: string, depth: number])[];
-  readonly traffic: { readonly [kind: string]: KindTraffic };
-  /** From handing over a step to its being stored, milliseconds. */
-  readonly commit: { readonly p50Ms: number; readonly p99Ms: number; readonly maxMs: number };
-  /** How much later than asked the thread's timers ring; missing for the main thread. */
-  readonly eventLoopDelay?: { readonly p50Ms: number; readonly p99Ms: number; readonly maxMs: number };
-}
-
-/** What became of the threads of one shard. */
-export interface ShardLife {
-  readonly shard: number;
-  /** False while its thread is being replaced; messages wait meanwhile. */
-  readonly housed: boolean;
-  /** Threads lost since the process began. */
-  readonly losses: number;
-  /** `actor`: kind and id of the one whose step was being computed; null when none was. */
-  readonly lastLoss: { readonly at: Millis; readonly why: string; readonly actor: string | null } | null;
-}
-
-/** Where actors live: on this thread, or on others. */
-export interface ActorHost extends ActorSystem {
-  /** Actors with a message in work or waiting; on other threads: messages not answered yet. */
-  readonly awake: number;
-  /** `tell`, for the runtime's own messages as well. */
-  deliver(address: ActorAddress, event: ActorEvent, delivery: Delivery): Promise<StepOutcome>;
-  /** Settles an effect without any message to the actor, because nobody is left to hear of it. */
-  settle(address: ActorAddress, effect: EffectKey): Promise<void>;
-  /** Lets a stopped actor go on from where it was. `not-accepted` when it is not stopped. */
-  restart(address: ActorAddress): Promise<StepOutcome>;
-  /** The thread an actor lives on. */
-  shardOf(address: ActorAddress): number;
-  /** One for each thread that answers. */
-  reports(): Promise<readonly HostReport[]>;
-  /** One for each shard. */
-  lives(): readonly ShardLife[];
-}
-
 export class Host implements ActorHost {
-  readonly #parts: HostParts;
+  readonly #dependencies: HostDependencies;
   readonly #mailboxes = new Mailboxes();
-  readonly #cache: ActorCache;
+  /** Recently used actors, so that a busy one is not read and parsed for every message. */
+  readonly #cache: LruCache<string, StoredActor>;
   readonly #traffic: Traffic;
   readonly #commitTimes = new RecentTimes();
 
-  constructor(parts: HostParts) {
-    this.#parts = parts;
-    this.#cache = new ActorCache(parts.cached);
-    this.#traffic = new Traffic(() => parts.clock.elapsed());
+  constructor(dependencies: HostDependencies) {
+    this.#dependencies = dependencies;
+    this.#cache = new LruCache({ entries: dependencies.cached });
+    this.#traffic = new Traffic(() => dependencies.clock.elapsed());
   }
 
-  /** Actors with a message in work or waiting. */
+  /** Actors with a message in progress or waiting. */
   get awake(): number {
     return this.#mailboxes.awake;
   }
 
   shardOf(): number {
-    return this.#parts.shard ?? 0;
+    return this.#dependencies.shard ?? 0;
   }
 
   async reports(): Promise<readonly HostReport[]> {
@@ -142,13 +100,13 @@ export class Host implements ActorHost {
         shard: this.shardOf(),
         thread: isMainThread ? 'main' : String(threadId),
         mailboxes: [...this.#mailboxes.depths()],
-        traffic: this.#traffic.all(),
+        traffic: this.#traffic.reports(),
         commit: this.#commitTimes.quantiles(),
       },
     ];
   }
 
-  lives(): readonly ShardLife[] {
+  shardStatus(): readonly ShardStatus[] {
     return [{ shard: this.shardOf(), housed: true, losses: 0, lastLoss: null }];
   }
 
@@ -156,85 +114,124 @@ export class Host implements ActorHost {
     return this.#post(address, async () => {
       const key = addressKey(address);
       const definition = this.#definition(address);
-      if ((this.#cache.get(key) ?? (await this.#load(key, address))) !== undefined)
+      if ((this.#peek(key) ?? (await this.#load(key, address))) !== undefined)
         return { accepted: false, because: 'exists' };
-      const first = firstStep(definition, address, input, { now: this.#parts.clock.now() });
-      const outcome = await this.#commit(key, this.#withLanes(first), call);
+      const first = firstStep(definition, address, input, { now: this.#dependencies.clock.now() });
+      const outcome = await this.#commit(key, this.#withPartitions(first), call);
       return outcome === 'again' ? { accepted: false, because: 'exists' } : outcome;
     });
   }
 
-  tell(address: ActorAddress, event: ActorEvent, options?: TellOptions): Promise<StepOutcome> {
+  send(address: ActorAddress, event: ActorEvent, options?: SendOptions): Promise<StepOutcome> {
     return this.deliver(address, event, options ?? {});
   }
 
-  /** `tell`, for the runtime's own messages as well. */
-  deliver(address: ActorAddress, event: ActorEvent, delivery: Delivery): Promise<StepOutcome> {
+  /** Sends a message, also for the runtime itself. */
+  deliver(address: ActorAddress, event: ActorEvent, delivery: MessageDelivery): Promise<StepOutcome> {
     return this.#post(address, () => this.#step(address, event, delivery));
   }
 
-  async read(
-    address: ActorAddress,
-  ): Promise<(ActorView & { readonly revision: number; readonly stopped: boolean }) | undefined> {
-    const stored = this.#cache.get(addressKey(address)) ?? (await this.#parts.store.load(address));
+  async read(address: ActorAddress): Promise<CommittedActor | undefined> {
+    const loaded = this.#peek(addressKey(address)) ?? (await this.#dependencies.store.load(address));
+    const mayBeOld = loaded && this.#dependencies.isShared;
+    const stored = mayBeOld ? (migrationOf(this.#definition(address), loaded)?.actor ?? loaded) : loaded;
     return stored && { ...viewOf(stored), revision: stored.revision, stopped: stored.stopped !== null };
   }
 
-  /**
-   * Settles an effect without any message to the actor, because nobody is left to hear of it.
-   * Nothing happens when it is settled already.
-   */
+  /** Settles an effect without a message to the actor. Does nothing when the effect is settled already. */
   async settle(address: ActorAddress, effect: EffectKey): Promise<void> {
     await this.#post(address, () =>
-      this.#bare(address, (stored) => bareStep(stored, { now: this.#parts.clock.now(), settles: effect })),
+      this.#machinelessStep(address, (stored) =>
+        machinelessStep(stored, { now: this.#dependencies.clock.now(), settles: effect }),
+      ),
     );
   }
 
-  /** Lets a stopped actor go on from where it was. `not-accepted` when it is not stopped. */
+  /** Restarts a stopped actor in its last state. `not-accepted` when it is not stopped. */
   restart(address: ActorAddress): Promise<StepOutcome> {
     return this.#post(address, () => {
-      this.#parts.supervisor.forget(addressKey(address));
-      return this.#bare(address, (stored) =>
-        stored.stopped === null ? undefined : bareStep(stored, { now: this.#parts.clock.now() }, null),
+      this.#dependencies.supervisor.clear(addressKey(address));
+      return this.#machinelessStep(address, (stored) =>
+        stored.stopped === null
+          ? undefined
+          : machinelessStep(stored, { now: this.#dependencies.clock.now() }, null),
       );
     });
   }
 
-  /** Stops an actor whose steps end the threads they run on. */
-  giveUp(address: ActorAddress, error: string): Promise<StepOutcome> {
+  /** Stops an actor whose steps crash the threads they run on. */
+  stopActor(address: ActorAddress, error: string): Promise<StepOutcome> {
     return this.#post(address, () => this.#stop(address, error));
   }
 
+  get #recomputeLimit(): number {
+    return this.#dependencies.isShared ? RECOMPUTE_LIMIT.shared : RECOMPUTE_LIMIT.alone;
+  }
+
+  /** Forgets an actor that another node changed. */
+  forget(address: ActorAddress): void {
+    this.#cache.delete(addressKey(address));
+  }
+
   #definition(address: ActorAddress): ActorDefinition {
-    const definition = this.#parts.definitions.get(address.kind);
+    const definition = this.#dependencies.definitions.get(address.kind);
     if (definition === undefined)
       throw new Fatal('actor.unknown-kind', `No actors of kind "${address.kind}".`);
     return definition;
   }
 
   async #post(address: ActorAddress, work: () => Promise<StepOutcome>): Promise<StepOutcome> {
-    const limit = this.#parts.definitions.get(address.kind)?.mailboxLimit ?? MAILBOX_LIMIT;
+    const limit = this.#dependencies.definitions.get(address.kind)?.mailboxLimit ?? MAILBOX_LIMIT;
     const outcome = await this.#mailboxes.post(addressKey(address), limit, work);
-    this.#traffic.message(address.kind, outcome.accepted);
+    this.#traffic.recordMessage(address.kind, outcome.accepted);
     return outcome;
   }
 
-  /** Of an actor that is not in the cache. */
+  /** The cached actor, where no other process may have changed it. */
+  #peek(key: string): StoredActor | undefined {
+    return this.#dependencies.isShared ? undefined : this.#cache.get(key);
+  }
+
+  /** Forgets a cached actor that may be older than the stored one. False when it was just loaded. */
+  #mayBeStale(key: string, isCached: boolean): boolean {
+    if (!isCached || !this.#dependencies.isShared) return false;
+    this.#cache.delete(key);
+    return true;
+  }
+
+  /** Pauses before a step is computed anew, differently long on each node, so that commits do not conflict again. */
+  async #pauseBefore(tries: number): Promise<void> {
+    if (tries < 2 || !this.#dependencies.isShared) return;
+    await this.#dependencies.clock.sleep(((this.#dependencies.node ?? 0) % 8) + tries * 3);
+  }
+
+  /** Loads an actor that is not in the cache. */
   async #load(key: string, address: ActorAddress): Promise<StoredActor | undefined> {
-    const stored = await this.#parts.store.load(address);
+    const stored = await this.#dependencies.store.load(address);
     if (stored !== undefined) this.#cache.set(key, stored);
     return stored;
   }
 
-  async #step(address: ActorAddress, event: ActorEvent, delivery: Delivery): Promise<StepOutcome> {
+  async #step(address: ActorAddress, event: ActorEvent, delivery: MessageDelivery): Promise<StepOutcome> {
     const definition = this.#definition(address);
     const key = addressKey(address);
-    for (let tries = 0; tries < RECOMPUTE_LIMIT; tries++) {
-      const stored = this.#cache.get(key) ?? (await this.#load(key, address));
+    for (let tries = 0; tries < this.#recomputeLimit; tries++) {
+      await this.#pauseBefore(tries);
+      const cached = this.#cache.get(key);
+      const isCached = cached !== undefined;
+      const stored = cached ?? (await this.#load(key, address));
       if (stored === undefined) return { accepted: false, because: 'unknown-actor' };
-      const early = earlyAnswer(stored, delivery);
-      if (early !== undefined) return early;
-      const now = this.#parts.clock.now();
+      const early = answerWithoutStep(stored, delivery);
+      if (early !== undefined) {
+        if (this.#mayBeStale(key, isCached)) continue;
+        return early;
+      }
+      const migration = this.#dependencies.isShared ? migrationOf(definition, stored) : undefined;
+      if (migration !== undefined) {
+        await this.#commit(key, migration);
+        continue;
+      }
+      const now = this.#dependencies.clock.now();
       const context: StepContext = {
         now,
         messageId: delivery.id,
@@ -247,13 +244,15 @@ export class Host implements ActorHost {
         step = this.#compute(definition, key, stored, stamped, context);
       } catch (error) {
         this.#cache.delete(key);
+        if (isCached && this.#dependencies.isShared) continue;
         await this.#supervise(key, stored, stamped, error);
         throw error;
       }
       if (step === undefined) {
+        if (this.#mayBeStale(key, isCached)) continue;
         if (delivery.settles === undefined && delivery.timer === undefined)
           return refused('not-accepted', stored);
-        const settled = await this.#commit(key, bareStep(stored, context));
+        const settled = await this.#commit(key, machinelessStep(stored, context));
         if (settled === 'again') continue;
         return settled.accepted ? refused('not-accepted', stored) : settled;
       }
@@ -265,7 +264,7 @@ export class Host implements ActorHost {
     throw new Retryable('actor.contended', `${key} is being changed by somebody else.`);
   }
 
-  /** The pure step; a throw in it is the supervisor's business. */
+  /** Computes the step; the supervisor handles errors. */
   #compute(
     definition: ActorDefinition,
     key: string,
@@ -273,20 +272,20 @@ export class Host implements ActorHost {
     event: ActorEvent,
     context: StepContext,
   ): Step | undefined {
-    const { computing } = this.#parts;
+    const { computing } = this.#dependencies;
     computing?.(key);
     try {
       const step = nextStep(definition, stored, event, context);
-      return step && this.#withLanes(step);
+      return step && this.#withPartitions(step);
     } finally {
       computing?.(undefined);
     }
   }
 
   async #supervise(key: string, stored: StoredActor, event: ActorEvent, error: unknown): Promise<void> {
-    const { supervisor, clock, log } = this.#parts;
+    const { supervisor, clock, log } = this.#dependencies;
     const { code, message } = describeFailure(error);
-    const verdict = supervisor.thrown(key, clock.elapsed());
+    const verdict = supervisor.recordFailure(key, clock.elapsed());
     log.error('A step threw; the actor goes on from its last committed state.', {
       actor: key,
       state: stored.state,
@@ -295,59 +294,73 @@ export class Host implements ActorHost {
       message,
       stopped: verdict === 'stop',
     });
-    this.#traffic.threw(stored.address.kind, key, message);
+    this.#traffic.recordFailure(stored.address.kind, key, message);
     if (verdict === 'stop') await this.#stop(stored.address, message);
   }
 
   #stop(address: ActorAddress, error: string): Promise<StepOutcome> {
-    const now = this.#parts.clock.now();
-    return this.#bare(address, (current) =>
-      current.stopped !== null ? undefined : bareStep(current, { now }, { at: now, error }),
+    const now = this.#dependencies.clock.now();
+    return this.#machinelessStep(address, (current) =>
+      current.stopped !== null ? undefined : machinelessStep(current, { now }, { at: now, error }),
     );
   }
 
-  /** Commits a step that changes no state; `make` may decide that nothing is to be done. */
-  async #bare(address: ActorAddress, make: (stored: StoredActor) => Step | undefined): Promise<StepOutcome> {
+  /** Commits a step that changes no state; `make` may return none. */
+  async #machinelessStep(
+    address: ActorAddress,
+    make: (stored: StoredActor) => Step | undefined,
+  ): Promise<StepOutcome> {
     const key = addressKey(address);
-    for (let tries = 0; tries < RECOMPUTE_LIMIT; tries++) {
-      const stored = this.#cache.get(key) ?? (await this.#load(key, address));
+    for (let tries = 0; tries < this.#recomputeLimit; tries++) {
+      await this.#pauseBefore(tries);
+      const cached = this.#cache.get(key);
+      const stored = cached ?? (await this.#load(key, address));
       if (stored === undefined) return { accepted: false, because: 'unknown-actor' };
       const step = make(stored);
-      if (step === undefined) return refused('not-accepted', stored);
+      if (step === undefined) {
+        if (this.#mayBeStale(key, cached !== undefined)) continue;
+        return refused('not-accepted', stored);
+      }
       const outcome = await this.#commit(key, step);
       if (outcome !== 'again') return outcome;
     }
     throw new Retryable('actor.contended', `${key} is being changed by somebody else.`);
   }
 
-  /** Sends each effect to its lane. Refuses, before anything is stored, what nobody would ever do. */
-  #withLanes(step: Step): Step {
-    let laned = false;
+  /** Adds the queue keys of effects. Refuses, before anything is stored, effects without a handler. */
+  #withPartitions(step: Step): Step {
+    let partitioned = false;
     for (const { effect } of step.effects) {
-      const lane = this.#parts.effects.get(effect.do);
-      if (lane === undefined) throw new Fatal('effect.unknown', `Nobody does the effect "${effect.do}".`);
-      laned ||= lane !== null;
+      const queueKeyOf = this.#dependencies.effects.get(effect.do);
+      if (queueKeyOf === undefined)
+        throw new Fatal('effect.unknown', `No handler exists for the effect "${effect.do}".`);
+      partitioned ||= queueKeyOf !== null;
     }
-    if (!laned) return step;
+    if (!partitioned) return step;
     return {
       ...step,
       effects: step.effects.map((stored) => {
-        const lane = this.#parts.effects.get(stored.effect.do);
-        return lane ? { ...stored, lane: laneName(stored.effect.do, lane(stored.effect)) } : stored;
+        const queueKeyOf = this.#dependencies.effects.get(stored.effect.do);
+        return queueKeyOf
+          ? { ...stored, lane: partitionName(stored.effect.do, queueKeyOf(stored.effect)) }
+          : stored;
       }),
     };
   }
 
-  /** `again`: someone else moved the actor on; compute anew. A rejection leaves open whether it was stored. */
+  /**
+   * Commits a step. `again`: a conflicting commit came first; compute anew. A rejection leaves open whether it was
+   * stored.
+   */
   async #commit(key: string, step: Step, call?: number): Promise<StepOutcome | 'again'> {
-    const { faults, store } = this.#parts;
+    const { faults, store } = this.#dependencies;
     let committed: Committed;
     try {
       const before = faults.at('step.computed.before-commit', step.actor.address.kind);
       if (before !== undefined) await before;
-      const begun = this.#parts.clock.elapsed();
+      const begun = this.#dependencies.clock.elapsed();
       committed = await store.commit(call === undefined ? step : { ...step, call });
-      this.#commitTimes.add(this.#parts.clock.elapsed() - begun);
+      this.#commitTimes.add(this.#dependencies.clock.elapsed() - begun);
       if (committed.ok) {
         const after = faults.at('step.committed.before-reply', step.actor.address.kind);
         if (after !== undefined) await after;
@@ -359,7 +372,7 @@ export class Host implements ActorHost {
     if (committed.ok) {
       if (step.ends) this.#cache.delete(key);
       else this.#cache.set(key, step.actor);
-      this.#announce(step);
+      if (!this.#dependencies.isShared) this.#announce(step);
       return {
         accepted: true,
         actor: viewOf(step.actor),
@@ -377,24 +390,9 @@ export class Host implements ActorHost {
 
   #announce(step: Step): void {
     try {
-      this.#parts.committed(step);
+      this.#dependencies.committed(step);
     } catch (error) {
-      this.#parts.log.error('An observer of committed steps threw.', describeFailure(error));
+      this.#dependencies.log.error('An observer of committed steps threw.', describeFailure(error));
     }
   }
-}
-
-/** What can be said without asking the machine. */
-function earlyAnswer(stored: StoredActor, delivery: Delivery): StepOutcome | undefined {
-  if (stored.stopped !== null) return refused('stopped', stored);
-  if (delivery.id !== undefined && stored.consumed.includes(delivery.id)) return refused('duplicate', stored);
-  // Cancelled or moved since it was read: the deadline this message speaks of is no more.
-  if (delivery.timer !== undefined && stored.timers[delivery.timer.name] !== delivery.timer.due) {
-    return refused('not-accepted', stored);
-  }
-  return undefined;
-}
-
-function refused(because: 'not-accepted' | 'duplicate' | 'stopped', stored: StoredActor): StepOutcome {
-  return { accepted: false, because, actor: viewOf(stored) };
 }

@@ -1,14 +1,14 @@
-/** Fresh ids and random bytes: from the system, or from a seed for runs that must repeat exactly. */
+/** Ids and random bytes: from the system, or from a seed for reproducible runs. */
 import { randomBytes, randomUUID } from 'node:crypto';
 import type { Ids } from './ports.ts';
 
-/** Ids nobody can guess. */
+/** Unpredictable ids. */
 export const systemIds: Ids = {
   uuid: () => randomUUID(),
   bytes: (length) => randomBytes(length),
 };
 
-/** The same ids in the same order for the same seed. For tests; never for anything that must stay secret. */
+/** Ids that are the same in the same order for the same seed. For tests; never for secrets. */
 export function seededIds(seed: number): Ids {
   let state = seed >>> 0;
   // Weyl sequence with two multiply-xorshift rounds: small, well spread, and the same on every machine.

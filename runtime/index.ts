@@ -1,66 +1,82 @@
 /** The public names of the runtime. */
-export type { ActorPage, ActorQuery, ActorSummary } from './actor-pages.ts';
+
+export type { ShardStatus } from './actor-host.ts';
 export { SimulatedClock, systemClock } from './clock.ts';
-export type {
-  ActorDefinition,
-  ActorSystem,
-  ActorView,
-  EffectHandler,
-  EffectLanes,
-  EffectTry,
-  Migration,
-  StepOutcome,
-  TellOptions,
+export { DeferredSystem } from './deferred-system.ts';
+export {
+  type ActorDefinition,
+  type ActorKind,
+  type ActorSystem,
+  type ActorView,
+  actorKind,
+  contextOf,
+  defineActor,
+  type EffectAttempt,
+  type EffectContext,
+  type EffectHandler,
+  type MessageOf,
+  type StepOutcome,
 } from './definition.ts';
 export { describeFailure, Fatal, isRetryable, Retryable } from './failures.ts';
 export {
   declaredFaultPoints,
   declareFaultPoints,
-  type FaultAction,
-  type FaultCallback,
-  type FaultPoints,
   Faults,
   RUNTIME_FAULT_POINTS,
   type RuntimeFaultPoint,
 } from './faults.ts';
-export type { ShardLife } from './host.ts';
+export {
+  CHECKPOINT,
+  CHECKPOINTS_VIEW,
+  type Checkpoint,
+  checkpointHash,
+  createCheckpointSigner,
+  type HistoryProof,
+  HistoryProofs,
+  type HistoryReport,
+  HistorySealer,
+  isProven,
+  lineHash,
+  parseCheckpoint,
+  STAMPS_VIEW,
+  UNSENT_VIEW,
+  verifyHistory,
+} from './history/index.ts';
 export { seededIds, systemIds } from './ids.ts';
-export type { ActorReport, Inspector, KindReport } from './inspect.ts';
-export { checkMachine } from './machine-shape.ts';
+export type { ActorPage, ActorQuery, ActorSummary } from './inspection/actor-pages.ts';
+export type { ActorReport, KindReport } from './inspection/inspect.ts';
+export type { MachineChart } from './inspection/machine-chart.ts';
+export { jsonType } from './json-type.ts';
+export { assertStorable } from './machine-shape.ts';
 export { migrateStore } from './migrate.ts';
 export type {
   ActorAddress,
-  ActorEvent,
   ActorStore,
   Clock,
   Committed,
   EffectKey,
   Ids,
+  JournalData,
   JournalLine,
   Json,
   Log,
   LogProperties,
   Millis,
+  NodeStatus,
   Revision,
   Row,
   RowQuery,
   Step,
   StoredActor,
   StoredEffect,
-  StoredTimer,
+  StoreNodes,
 } from './ports.ts';
-export {
-  createRuntime,
-  type Runtime,
-  type RuntimeOptions,
-  type RuntimeParts,
-  type ShardOptions,
-} from './runtime.ts';
-export type { ShardParts } from './shards/wire.ts';
-export { firstStep, nextStep, type StepContext } from './step.ts';
-export { type LmdbOptions, openLmdbStore } from './store/lmdb.ts';
-export { backupLmdbStore } from './store/lmdb-backup.ts';
-export { openLmdbReader, type StoreReader } from './store/lmdb-reader.ts';
-export { MemoryStore } from './store/memory.ts';
-export { folderOwner } from './store/owner.ts';
-export type { RestartLimit } from './supervisor.ts';
+export { createRuntime, type Runtime, type RuntimeOptions, type ShardOptions } from './runtime.ts';
+export type { ShardModule } from './shards/wire.ts';
+export { firstStep, nextStep } from './step.ts';
+export { openLmdbStore } from './store/lmdb/lmdb.ts';
+export { backupLmdbStore } from './store/lmdb/lmdb-backup.ts';
+export { openLmdbReader, type StoreReader } from './store/lmdb/lmdb-reader.ts';
+export { folderOwner } from './store/lmdb/owner.ts';
+export { MemoryStore } from './store/memory/memory-store.ts';
+export { openPostgresReader, openPostgresStore } from './store/postgres/postgres-store.ts';

@@ -1,13 +1,25 @@
-/** Which machines the runtime can store. */
+/** Checks of machines that the runtime can store. */
 import type { AnyStateMachine } from 'xstate';
 import type { ActorDefinition } from './definition.ts';
 import { Fatal } from './failures.ts';
 
+/** Lists the state names of a machine, as they are stored. */
+export function stateNames(definition: ActorDefinition): readonly string[] {
+  const names: string[] = [];
+  const walk = (node: AnyStateMachine['root']): void => {
+    const inner = Object.values(node.states) as AnyStateMachine['root'][];
+    if (inner.length === 0) names.push(node.path.join('.'));
+    for (const child of inner) walk(child);
+  };
+  walk(definition.machine.root);
+  return names;
+}
+
 /**
- * Checks once, at start, that a machine is of a shape the runtime can store: no parallel or history states, no
- * invoked actors, no dots in state names. Throws `machine.unsupported`.
+ * Checks once, at start, that the runtime can store the states of a machine: no parallel or history states, no invoked
+ * actors, no dots in state names. Throws `machine.unsupported`.
  */
-export function checkMachine(definition: ActorDefinition): void {
+export function assertStorable(definition: ActorDefinition): void {
   const refuse = (where: string, what: string): never => {
     throw new Fatal('machine.unsupported', `${definition.kind}: ${where} ${what}`);
   };

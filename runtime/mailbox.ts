@@ -1,39 +1,40 @@
 /**
- * One message at a time per actor. A mailbox exists only while its actor has something to do; an idle actor takes
- * no memory.
+ * Processes one message at a time per actor. A mailbox exists only while its actor has messages; an idle actor takes no
+ * memory.
  */
 import { Retryable } from './failures.ts';
 
-/** Milliseconds a sender should wait when a mailbox is full. */
+/** Retry delay for senders when a mailbox is full, milliseconds. */
 const FULL_PAUSE = 1000;
 
 interface Waiting {
   readonly work: () => Promise<unknown>;
-  readonly resolve: (value: never) => void;
+  /** Accepts what `work` gives. */
+  resolve(value: unknown): void;
   readonly reject: (error: unknown) => void;
 }
 
-interface Box {
+interface Mailbox {
   /** A circular read position instead of `shift`, which copies. */
   next: number;
   waiting: Waiting[];
 }
 
 export class Mailboxes {
-  readonly #boxes = new Map<string, Box>();
+  readonly #boxes = new Map<string, Mailbox>();
 
-  /** Actors that have a message in work or waiting. */
+  /** Number of actors with a message in progress or waiting. */
   get awake(): number {
     return this.#boxes.size;
   }
 
-  /** Messages of one actor in work or waiting. */
+  /** Number of messages of one actor in progress or waiting. */
   depth(actor: string): number {
     const box = this.#boxes.get(actor);
     return box === undefined ? 0 : box.waiting.length - box.next + 1;
   }
 
-  /** Actors with a message in work or waiting, by key, with how many each has. */
+  /** Actors with a message in progress or waiting, by key, with their number of messages. */
   depths(): IterableIterator<readonly [actor: string, depth: number]> {
     return this.#depths();
   }
@@ -43,13 +44,13 @@ export class Mailboxes {
   }
 
   /**
-   * Runs `work` once all earlier work of this actor is done. Rejects with `mailbox.full` when more than `limit`
-   * messages wait already, and with whatever `work` rejects with.
+   * Runs `work` after all earlier work of this actor. Rejects with `mailbox.full` when more than `limit` messages wait
+   * already, and with the error of `work`.
    */
   post<T>(actor: string, limit: number, work: () => Promise<T>): Promise<T> {
     const box = this.#boxes.get(actor);
     if (box === undefined) {
-      const fresh: Box = { next: 0, waiting: [] };
+      const fresh: Mailbox = { next: 0, waiting: [] };
       this.#boxes.set(actor, fresh);
       return new Promise((resolve, reject) => {
         void this.#drain(actor, fresh, { work, resolve, reject });
@@ -65,11 +66,11 @@ export class Mailboxes {
     });
   }
 
-  async #drain(actor: string, box: Box, first: Waiting): Promise<void> {
+  async #drain(actor: string, box: Mailbox, first: Waiting): Promise<void> {
     let current: Waiting | undefined = first;
     while (current !== undefined) {
       try {
-        current.resolve((await current.work()) as never);
+        current.resolve(await current.work());
       } catch (error) {
         current.reject(error);
       }

@@ -1,24 +1,35 @@
 /**
- * Brings what earlier versions of machines have stored to the versions of now, before anybody reads it: actor by
- * actor, each in one commit, so that a crash in the middle leaves some of each and the next start goes on.
+ * Migrates actors stored by earlier versions of their machines, before any reads: actor by actor, each in one commit,
+ * so that the next start continues after a crash.
  */
-import { CENSUS_PREFIX, type CensusLine, moveOf, parseCensus } from './census.ts';
+
 import type { ActorDefinition } from './definition.ts';
-import { type DerivedFacts, derive, difference } from './derive.ts';
-import { Fatal } from './failures.ts';
-import type { ActorStore, Log, Step, StoredActor } from './ports.ts';
+import { type DerivedRecords, derive, difference } from './derive.ts';
+import { Fatal, Retryable } from './failures.ts';
+import {
+  parseStateCounter,
+  STATE_INDEX_PREFIX,
+  type StateCount,
+  stateMove,
+} from './inspection/state-index.ts';
+import { jsonType } from './json-type.ts';
+import type { ActorStore, Json, Log, Step, StoredActor } from './ports.ts';
 import { viewOf } from './step.ts';
+
+const CONTEXT = jsonType<{ readonly [member: string]: Json }>();
+
+const NODE_INFO = jsonType<{ readonly version?: string }>();
 
 /** Actors read and committed together. */
 const BATCH = 256;
 
 /**
- * States in the store that the definitions know no way to, one line of text each.
- * An unknown kind, a newer version, a missing migration or a state the machine no longer has.
+ * Lists stored states that the definitions have no migration for, one line of text each: an unknown kind, a newer
+ * version, a missing migration or a state that the machine no longer has.
  */
-export function missingPaths(
+function missingPaths(
   definitions: readonly ActorDefinition[],
-  census: readonly CensusLine[],
+  census: readonly StateCount[],
 ): readonly string[] {
   const byKind = new Map(definitions.map((definition) => [definition.kind, definition]));
   const missing: string[] = [];
@@ -45,7 +56,7 @@ function obstacle(
   return undefined;
 }
 
-/** `a.b` is the state b inside a; the empty name is that of a machine without states. */
+/** `a.b` is the state b inside a; the empty name is the state of a machine without states. */
 function hasState(definition: ActorDefinition, state: string): boolean {
   let node = definition.machine.root;
   for (const part of state === '' ? [] : state.split('.')) {
@@ -57,15 +68,23 @@ function hasState(definition: ActorDefinition, state: string): boolean {
 }
 
 /**
- * Migrates everything that is older than its definition. Nobody else may write meanwhile.
- * @throws {Fatal} `store.no-path` with a line for each state that no way leads to; nothing was changed then
+ * Migrates every actor that is older than its definition. While nodes of another version of the program run, nothing is
+ * migrated here: those nodes could no longer read what is. The host then migrates each actor before its next step.
+ * @param version version of this program, as the nodes of the store know it
+ * @throws {Fatal} `store.no-path` with a line for each state without a migration; nothing was changed then
  */
 export async function migrateStore(
   store: ActorStore,
   definitions: readonly ActorDefinition[],
   log: Pick<Log, 'info'>,
+  version = '',
 ): Promise<{ readonly migrated: number }> {
-  const census = parseCensus(await store.counters(CENSUS_PREFIX));
+  const others = (await store.nodes?.list())?.filter(({ isThis }) => !isThis) ?? [];
+  const areMixed = others.some(({ info }) => versionOf(info) !== version);
+  const stored = parseStateCounter(await store.counters(STATE_INDEX_PREFIX));
+  const newest = new Map(definitions.map((definition) => [definition.kind, definition.version]));
+  // Actors that a newer version has written are left to the nodes of that version.
+  const census = areMixed ? stored.filter((line) => line.version <= (newest.get(line.kind) ?? -1)) : stored;
   const missing = missingPaths(definitions, census);
   if (missing.length > 0) {
     throw new Fatal(
@@ -74,6 +93,7 @@ export async function migrateStore(
     );
   }
   let migrated = 0;
+  if (areMixed) return { migrated };
   for (const definition of definitions) {
     const old = census.filter(
       ({ kind, version }) => kind === definition.kind && version < definition.version,
@@ -90,6 +110,11 @@ export async function migrateStore(
   return { migrated };
 }
 
+/** Version of the program of a node; see `NodeStatus.info`. */
+function versionOf(info: Json): string {
+  return NODE_INFO.read(info).version ?? '';
+}
+
 async function migrateKind(store: ActorStore, definition: ActorDefinition): Promise<number> {
   let migrated = 0;
   let after: string | undefined;
@@ -104,14 +129,17 @@ async function migrateKind(store: ActorStore, definition: ActorDefinition): Prom
       .map((actor) => migrationStep(definition, actor));
     const outcomes = await Promise.all(steps.map((step) => store.commit(step)));
     for (const outcome of outcomes) {
-      if (!outcome.ok)
+      if (outcome.ok) {
+        await outcome.durable;
+        migrated += 1;
+      } else if (outcome.because !== 'stale' || store.nodes === undefined) {
+        // A node that stepped the actor meanwhile has migrated it.
         throw new Fatal(
           'store.no-path',
           `An actor of ${definition.kind} could not be migrated: ${outcome.because}.`,
         );
-      await outcome.durable;
+      }
     }
-    migrated += steps.length;
     const last = actors.at(-1);
     if (last === undefined || actors.length < BATCH) return migrated;
     after = last.address.id;
@@ -119,21 +147,35 @@ async function migrateKind(store: ActorStore, definition: ActorDefinition): Prom
 }
 
 /**
- * The step that turns a stored actor into one of the definition's version. Its timers, effects, journal and consumed
- * messages stay as they are. Pure.
- * @throws {Fatal} `store.no-path` when a migration leads to a state the machine has not
+ * Builds the step that migrates an actor which a node of an earlier version stored after the start; undefined for one of
+ * this version. Throws a `Retryable`, `actor.newer-version`: the actor belongs to the nodes of that version.
+ */
+export function migrationOf(definition: ActorDefinition, stored: StoredActor): Step | undefined {
+  const { address, version } = stored;
+  if (version > definition.version)
+    throw new Retryable(
+      'actor.newer-version',
+      `${address.kind}/${address.id} has version ${version}; this node knows versions up to ${definition.version}.`,
+    );
+  return version === definition.version ? undefined : migrationStep(definition, stored);
+}
+
+/**
+ * Builds the step that migrates a stored actor to the definition's version. Its timers, effects, journal and consumed
+ * messages are unchanged. Pure.
+ * @throws {Fatal} `store.no-path` when a migration gives a state that the machine does not have
  */
 export function migrationStep(definition: ActorDefinition, stored: StoredActor): Step {
   const { kind, id } = stored.address;
   let state = stored.state;
   let context = stored.context;
-  let before: Partial<DerivedFacts> | undefined;
+  let before: Partial<DerivedRecords> | undefined;
   for (let from = stored.version; from < definition.version; from += 1) {
     const migration = definition.migrations?.[from];
     if (migration === undefined)
       throw new Fatal('store.no-path', `${kind}/${id}: no migration leads from version ${from}.`);
     if (from === stored.version) before = migration.facts?.({ id, state, context });
-    ({ state, context } = migration.migrate({ state, context }));
+    ({ state, context } = migration.migrate({ state, context: CONTEXT.read(context) }));
   }
   if (!hasState(definition, state))
     throw new Fatal('store.no-path', `${kind}/${id} would be in ${state}, which its machine has not.`);
@@ -155,6 +197,6 @@ export function migrationStep(definition: ActorDefinition, stored: StoredActor):
     dropsEffects: false,
     timers: { arm: [], disarm: [] },
     ...facts,
-    moved: moveOf(stored, actor),
+    moved: stateMove(stored, actor),
   };
 }

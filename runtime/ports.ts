@@ -1,25 +1,25 @@
 /**
- * The faces of the runtime: what it needs from outside (store, clock, ids) and the data that crosses them.
- * Everything is plain data, so that a store in another process can implement the same contract.
+ * Ports of the runtime: the interfaces it needs from outside (store, clock, ids) and the data that crosses them. All
+ * data is plain, so that a store in another process can implement the same contract.
  */
 import type { MessagePort } from 'node:worker_threads';
 
-/** Names one actor; says nothing about where it lives. */
-export interface ActorAddress {
-  readonly kind: string;
+/** Identifies one actor, independently of its location. */
+export interface ActorAddress<Kind extends string = string> {
+  readonly kind: Kind;
   readonly id: string;
 }
 
-/** Counts the committed steps of one actor; 0 = the actor does not exist yet. */
+/** Number of committed steps of one actor; 0 = the actor does not exist yet. */
 export type Revision = number;
 
 /** Milliseconds since the epoch, UTC. */
 export type Millis = number;
 
-/** JSON-safe value: what may be stored. */
+/** JSON-safe value that can be stored. */
 export type Json = null | boolean | number | string | readonly Json[] | { readonly [key: string]: Json };
 
-/** A message to an actor. The host stamps `at`; machines never ask for the time. */
+/** A message to an actor. The host sets `at`; machines never read the clock. */
 export interface ActorEvent {
   readonly type: string;
   readonly [field: string]: unknown;
@@ -36,16 +36,18 @@ export interface StoredActor {
   readonly context: Json;
   /** Armed deadlines by name. */
   readonly timers: { readonly [name: string]: Millis };
-  /** Ids of the last consumed messages, oldest first, at most `CONSUMED_KEPT`. */
+  /** Ids of the last consumed messages, oldest first, at most `MAX_CONSUMED_IDS`. */
   readonly consumed: readonly string[];
   /** Journal lines written so far. */
   readonly journalLength: number;
-  /** Present once supervision has given the actor up; it accepts nothing until restarted. */
+  /** Hash of the last journal line; absent while no line has one. See `history/chain.ts`. */
+  readonly journalHash?: string;
+  /** Present for a stopped actor; it accepts nothing until it is restarted. */
   readonly stopped: { readonly at: Millis; readonly error: string } | null;
 }
 
-/** How many consumed message ids an actor remembers. */
-export const CONSUMED_KEPT = 32;
+/** Number of consumed message ids an actor remembers. */
+export const MAX_CONSUMED_IDS = 32;
 
 /** One line of an actor's history. */
 export interface JournalLine {
@@ -56,24 +58,33 @@ export interface JournalLine {
   readonly message: string;
   /** Type of the event that caused it. */
   readonly cause: string;
+  /** Details, if the machine gave any. */
+  readonly data?: JournalData;
+  /** `lineHash` over the line and the hash of the one before; absent in lines of earlier programs. */
+  readonly hash?: string;
 }
 
-/** `<kind>/<id>/<revision>/<index>`: the same for every try of the same effect. */
+/** Named details of a journal line. */
+export type JournalData = { readonly [name: string]: string | number | boolean | null };
+
+/** `<kind>/<id>/<revision>/<index>`: the same for every attempt of the same effect. */
 export type EffectKey = string;
 
-/** Work a committed step asked for. */
+/** An effect requested by a committed step. */
 export interface StoredEffect {
   readonly key: EffectKey;
   readonly actor: ActorAddress;
-  /** `do` names the handler; the rest is its input. */
+  /** `do` names the handler; the other members are its input. */
   readonly effect: { readonly do: string; readonly [field: string]: Json };
-  /** Not before this time. */
+  /** Earliest start time. */
   readonly dueAt: Millis;
-  /** Tries that have failed so far. */
+  /** Failed attempts. */
   readonly failures: number;
   readonly lastError: string | null;
-  /** The queue it waits in, apart from all others. Absent: the common one. */
+  /** Queue key: the partition the effect waits in. Absent: the common queue. */
   readonly lane?: string;
+  /** True when the node that owned it ended before it was settled: another attempt may have begun. */
+  readonly isTakenOver?: true;
 }
 
 /** One entry of an ordered list. Keys sort by their parts: numbers before strings, ascending. */
@@ -83,44 +94,48 @@ export interface Row {
   readonly value: Json;
 }
 
-/** Where an actor is counted in the census: `<version of its machine>/<state>`. */
-export type CensusPlace = string;
+/** Place of an actor in the state index: `<version of its machine>/<state>`. */
+export type StateIndexEntry = string;
 
-/** Everything one step decided. Stored as one unit or not at all. */
+/** The result of one step. Stored as one unit or not at all. */
 export interface Step {
-  /** The actor as it is after the step (its `revision` is `basedOn + 1`). */
+  /** The actor after the step (its `revision` is `basedOn + 1`). */
   readonly actor: StoredActor;
   /** Revision the step was computed from; 0 = the actor must not exist yet. */
   readonly basedOn: Revision;
   readonly journal: readonly JournalLine[];
   readonly effects: readonly StoredEffect[];
-  /** The effect whose outcome this step consumed; absent in the store = duplicate, nothing is written. */
+  /** The effect whose outcome this step consumes; absent in the store = duplicate, nothing is written. */
   readonly settles: EffectKey | null;
-  /** True: every effect of this actor that is still pending is dropped (before `effects` are added). */
+  /** True: every pending effect of this actor is dropped (before `effects` are added). */
   readonly dropsEffects: boolean;
   readonly timers: {
     readonly arm: readonly { readonly name: string; readonly due: Millis; readonly event: ActorEvent }[];
-    /** Name and due time of armed deadlines to forget. */
+    /** Name and due time of deadlines to remove. */
     readonly disarm: readonly { readonly name: string; readonly due: Millis }[];
   };
   readonly rows: { readonly put: readonly Row[]; readonly remove: readonly Omit<Row, 'value'>[] };
-  /** Unique names taken and given back, e.g. `path:<hash>`. A name held by another actor refuses the step. */
+  /** Unique names acquired and released, e.g. `path:<hash>`. A name held by another actor refuses the step. */
   readonly names: { readonly take: readonly string[]; readonly release: readonly string[] };
-  /** Counters and by how much they move. A counter that reaches 0 is removed. */
+  /** Counters and their increments. A counter that reaches 0 is removed. */
   readonly counters: { readonly [name: string]: number };
   /**
-   * How the actor moves in the census, which the store keeps (`census.ts`); null = it stays where it is. A place that is
-   * null: it was in none, or is in none any more.
+   * Move of the actor in the state index, which the store keeps (`state-index.ts`); null = no move. A place that is
+   * null: before its creation, or after its end.
    */
-  readonly moved: { readonly from: CensusPlace | null; readonly to: CensusPlace | null } | null;
-  /** The actor is at its end: it and its journal are removed instead of written; `effects` is empty. */
+  readonly moved: { readonly from: StateIndexEntry | null; readonly to: StateIndexEntry | null } | null;
+  /** The actor ends: it and its journal are removed instead of written; `effects` is empty. */
   readonly ends?: true;
-  /** Number of the call from another thread that asked for it: that thread hears of the step with it. Not stored. */
+  /** Events that the machine emitted (XState `emit`), for observers of committed steps. Not stored. */
+  readonly events?: readonly ActorEvent[] | undefined;
+  /**
+   * Number of the call from another thread that requested the step: that thread matches the step by it. Not stored.
+   */
   readonly call?: number | undefined;
 }
 
 export type Committed =
-  /** Visible now; `durable` resolves once a power cut cannot undo it. */
+  /** Visible now; `durable` resolves once the step survives a power failure. */
   | { readonly ok: true; readonly durable: Promise<void> }
   | { readonly ok: false; readonly because: 'stale' | 'duplicate' }
   | { readonly ok: false; readonly because: 'taken'; readonly name: string; readonly holder: ActorAddress };
@@ -132,7 +147,7 @@ export interface RowQuery {
   readonly prefix?: readonly (string | number)[];
   /** Descending order. @default false */
   readonly reverse?: boolean;
-  /** Only rows that come later than this key in the order asked for; no row need have it. It starts with `prefix`. */
+  /** Only rows after this key in the requested order; no row need have it. It starts with `prefix`. */
   readonly after?: readonly (string | number)[];
   /** Rows to skip. @default 0 */
   readonly offset?: number;
@@ -140,13 +155,12 @@ export interface RowQuery {
 }
 
 /**
- * Where actors, their effects, timers, rows and names live.
- * One contract suite (`test/contract/store.ts`) runs against every implementation.
- * Reads see every commit that has resolved.
+ * Storage of actors, their effects, timers, rows and names. One contract suite (`test/contract/store.ts`) runs against
+ * every implementation. Reads see every resolved commit.
  */
 export interface ActorStore {
   load(actor: ActorAddress): Promise<StoredActor | undefined>;
-  /** Actors of one kind in the order of their ids, those behind `after`. */
+  /** Actors of one kind in the order of their ids, after `after`. */
   actors(query: {
     readonly kind: string;
     readonly after?: string;
@@ -166,65 +180,144 @@ export interface ActorStore {
   rows(query: RowQuery): Promise<readonly Row[]>;
   /** Every counter whose name starts with `prefix`. */
   counters(prefix: string): Promise<{ readonly [name: string]: number }>;
-  /** Holder of a unique name. */
+  /** Returns the holder of a unique name. */
   holder(name: string): Promise<ActorAddress | undefined>;
 
   /**
-   * Leases up to `limit` effects of one lane that are due and not leased, earliest due first. A lease ends with this
-   * process. @param lane missing = those without a lane
+   * Leases up to `limit` effects of one partition that are due and not leased, earliest due first. A lease ends with
+   * this process.
+   * @param queueKey missing = effects without a queue key
    */
-  leaseEffects(now: Millis, limit: number, lane?: string): Promise<readonly StoredEffect[]>;
+  leaseEffects(now: Millis, limit: number, queueKey?: string): Promise<readonly StoredEffect[]>;
   /**
-   * Up to `limit` lanes in ascending order whose names begin with `prefix`, only those that have an effect which is
-   * not leased, with the time at which the earliest of these is due. What is leased of a lane is passed over one by one.
+   * Returns up to `limit` queue keys with the prefix `prefix`, in ascending order, of partitions that have an unleased
+   * effect, with the earliest due time of these. Skips the leased effects of a partition one by one.
    */
-  lanes(query: {
+  partitions(query: {
     readonly prefix: string;
-    /** Only lanes that sort after this one. */
+    /** Only queue keys that sort after this one. */
     readonly after?: string;
     readonly limit: number;
-  }): Promise<readonly { readonly lane: string; readonly due: Millis }[]>;
-  /** Gives a leased effect back for a later try and counts a failure. Resolves when visible; a settled effect is left alone. */
+  }): Promise<readonly { readonly queueKey: string; readonly due: Millis }[]>;
+  /**
+   * Releases a leased effect for a later attempt and counts a failure. Resolves when visible; a settled effect is
+   * unchanged.
+   */
   deferEffect(key: EffectKey, until: Millis, error: string): Promise<void>;
   /**
-   * For a start: where the wall clock was set back since, effects wait for times further ahead than was ever meant. Those
-   * that have not failed are due at `now` then, the others after the longest pause there is.
+   * Removes effects whose handlers report nothing to the actor; ignores those that no longer exist. Resolves when
+   * durable.
    */
-  hastenEffects(now: Millis): Promise<void>;
-  /** Earliest time at which an unleased effect without a lane is due. */
+  settleEffects(keys: readonly EffectKey[]): Promise<void>;
+  /**
+   * Corrects due times at a start after the wall clock was set back: effects that have not failed become due at `now`,
+   * the others after the longest pause.
+   */
+  rescheduleAfterClockRegression(now: Millis): Promise<void>;
+  /** Earliest due time of an unleased effect without a queue key. */
   nextEffectDue(): Promise<Millis | undefined>;
   pendingEffects(actor: ActorAddress): Promise<readonly StoredEffect[]>;
-  /** Effects that failed at least once and wait for their next try, in the order of their keys, behind `after`. */
-  troubledEffects(query: {
+  /** Effects that failed at least once and wait for their next attempt, in the order of their keys, after `after`. */
+  failedEffects(query: {
     readonly after?: EffectKey;
     readonly limit: number;
   }): Promise<readonly StoredEffect[]>;
-  /** How many there are of these. */
-  troubledCount(): Promise<number>;
+  /** Number of these effects. */
+  failedEffectCount(): Promise<number>;
 
   /** Deadlines due by `now`, earliest first. They stay until a step disarms them. */
   dueTimers(now: Millis, limit: number): Promise<readonly StoredTimer[]>;
   nextTimerDue(): Promise<Millis | undefined>;
 
   /**
-   * Lets another thread of this process load and commit. `tell` hears of every group of steps it has written, in the
-   * order of the store, by its serial number. `revoke` lets it commit nothing more, and resolves once `tell` has heard
-   * of all that it did. Missing: only one thread may use this store.
+   * Lets another thread of this process load and commit. `tell` receives every group of steps that it has written, in
+   * store order, with its serial number. `revoke` ends its right to commit, and resolves once `tell` has received all
+   * of its steps. Missing: only one thread can use this store.
    */
-  share?(tell: (written: { readonly serial: number; readonly steps: readonly Step[] }) => void): {
+  shareWithThreads?(tell: (written: { readonly serial: number; readonly steps: readonly Step[] }) => void): {
     readonly store: SharedStore;
     readonly revoke: () => Promise<void>;
   };
-  /** Durable up to here. */
+  /** Present for a store that several processes can use at a time. */
+  readonly nodes?: StoreNodes;
+  /** Resolves once all earlier commits are durable. */
   flushed(): Promise<void>;
-  /** Why the store takes no steps, for good: it is closed, or what writes is lost. Undefined while it takes them. */
+  /**
+   * Reason why the store permanently accepts no steps: it is closed, or its writer is lost. Undefined while it accepts
+   * them.
+   */
   refusal(): string | undefined;
-  /** Engine and place of the data, for people; its size on disk, where it has one. */
+  /** Engine and location of the data, for people; its size on disk, if any. */
   describe(): { readonly engine: string; readonly location: string; readonly bytes?: number };
   close(): Promise<void>;
 }
 
-/** What another thread needs to use the store; `port` is to be transferred there. */
+/**
+ * The other processes (nodes) on one store. An effect and a timer belong to the node that stored them: only that node
+ * leases and fires them, until it is silent for its lease and another one takes over.
+ */
+export interface StoreNodes {
+  /** Clock of the store: the same on every node. */
+  readonly clock: Clock;
+  /** Name of this node. */
+  readonly name: string;
+  /** Number of this node, which no other living node has. Whole number from 0 to 63. */
+  readonly slot: number;
+  /** Nodes at the last heartbeat, this one included. */
+  readonly count: number;
+  /** From now on, reports each committed step of every node, in the order of commits, before its commit resolves. */
+  follow(listener: NodeListener): void;
+  /**
+   * Resolves when the listener has received every step that any node had committed before the call; rejects with
+   * `store.unavailable`.
+   */
+  sync(): Promise<void>;
+  /** Calls `use` with the counters as of the steps reported so far. */
+  countersInOrder(
+    prefix: string,
+    use: (counters: { readonly [name: string]: number }) => void,
+  ): Promise<void>;
+  /** Acquires a lease by name until it is released or this node ends. False when another node has it. */
+  acquire(name: string): Promise<boolean>;
+  release(name: string): Promise<void>;
+  /** Takes one of `permits` permits per window over all nodes. @returns milliseconds until one is free; 0 = taken */
+  takePermit(name: string, permits: number, windowSeconds: number): Promise<number>;
+  list(): Promise<readonly NodeStatus[]>;
+  /** Asks a node to drain. False when there is none of this name. */
+  drain(name: string): Promise<boolean>;
+}
+
+export interface NodeListener {
+  /** `isOwn`: this node committed it. Steps of others have no effects and timers. Must not throw; must be quick. */
+  committed(step: Step, isOwn: boolean): void;
+  /** Effects and timers of another node became those of this one. */
+  adopted(): void;
+  /** An operator asked this node to drain. May be called again. */
+  draining?(): void;
+}
+
+/** A node as the store knows it. */
+export interface NodeStatus {
+  readonly name: string;
+  /** Fencing token. */
+  readonly session: number;
+  /** True for the node that asks. */
+  readonly isThis: boolean;
+  readonly openedAt: Millis;
+  /** Milliseconds since its last heartbeat. */
+  readonly silentMs: number;
+  readonly leaseSeconds: number;
+  readonly isDraining: boolean;
+  /** Leases by name. */
+  readonly leases: readonly string[];
+  readonly effectsLeased: number;
+  /** Description that it gave of itself at its start. */
+  readonly info: Json;
+  /** Report of its last heartbeat. */
+  readonly report: Json;
+}
+
+/** Data that another thread needs to use the store; transfer `port` to it. */
 export interface SharedStore {
   readonly folder: string;
   readonly port: MessagePort;
@@ -237,7 +330,7 @@ export interface StoredTimer {
   readonly event: ActorEvent;
 }
 
-/** Time, passed in: nothing outside `runtime/clock.ts` asks the system. */
+/** Time as a dependency: only `runtime/clock.ts` reads the system clock. */
 export interface Clock {
   now(): Millis;
   /** Monotonic milliseconds with fraction, for durations. */
@@ -247,7 +340,7 @@ export interface Clock {
   sleep(delay: Millis, signal?: AbortSignal): Promise<void>;
 }
 
-/** Fresh ids and random bytes, passed in. */
+/** Ids and random bytes as a dependency. */
 export interface Ids {
   /** UUID v4, lower case. */
   uuid(): string;
@@ -256,7 +349,7 @@ export interface Ids {
 
 /** Writes one structured line; never throws, never blocks. */
 export interface Log {
-  /** False where debug lines go nowhere, so that nobody need make them. @default true */
+  /** False when debug lines are discarded, so that callers need not build them. @default true */
   readonly debugging?: boolean;
   debug(text: string, properties?: LogProperties): void;
   info(text: string, properties?: LogProperties): void;

@@ -1,111 +1,130 @@
-/** Puts the runtime together from its parts. */
+/** Composes the runtime. */
+
+import type { ActorHost, HostReport, ShardStatus } from './actor-host.ts';
+import { CrashJournal, type MarkedEffect } from './crash-journal.ts';
+import { DeferredSystem } from './deferred-system.ts';
 import type { ActorDefinition, ActorSystem, EffectHandler, StepOutcome } from './definition.ts';
+import { commonQueue, PartitionedQueue } from './effects/effect-partitions.ts';
+import { Outbox, type OutboxDependencies, SEND_EFFECT } from './effects/outbox.ts';
 import { describeFailure, Fatal } from './failures.ts';
 import { Faults } from './faults.ts';
-import { type ActorHost, Host, type HostParts, type HostReport, type ShardLife } from './host.ts';
-import { Inspector } from './inspect.ts';
-import { commonQueue, LaneQueue } from './lanes.ts';
-import { checkMachine } from './machine-shape.ts';
-import { Outbox, type OutboxParts, TELL_EFFECT } from './outbox.ts';
+import { Host, type HostDependencies } from './host.ts';
+import { Inspector } from './inspection/inspect.ts';
+import { assertStorable } from './machine-shape.ts';
 import type { ActorAddress, ActorStore, Clock, Ids, Log, Millis, Step, StoredEffect } from './ports.ts';
 import { ShardedHost } from './shards/sharded-host.ts';
 import { type RestartLimit, Supervisor } from './supervisor.ts';
-import { Timers } from './timers.ts';
+import { runSuspects } from './suspects.ts';
+import { Timers } from './timers/timers.ts';
 
 export interface RuntimeOptions {
-  /** Effects in work at once. Whole number, at least 1; more wait in the store. @default 64 */
+  /** Effects in progress at once. Whole number, at least 1; more wait in the store. @default 64 */
   readonly effectsInFlight?: number;
-  /** Recently used actors kept in memory. 0 keeps none. @default 1024 */
+  /** Recently used actors cached in memory. 0 caches none. @default 1024 */
   readonly cachedActors?: number;
   readonly restarts?: RestartLimit;
 }
 
-export interface RuntimeParts {
+export interface RuntimeDependencies {
   readonly store: ActorStore;
   readonly clock: Clock;
   readonly ids: Ids;
   readonly log: Log;
   readonly faults?: Faults;
   readonly definitions: readonly ActorDefinition[];
-  /** Who does which effect, by its `do`. `tell` is built in. */
+  /** The system that services were built on before the runtime. @default a new one */
+  readonly system?: DeferredSystem;
+  /** Handlers of effects, by their `do`. `tell` is built in. */
   readonly handlers: { readonly [name: string]: EffectHandler };
-  /** Sees each committed step before its sender is answered. Synchronous; must be quick. */
-  readonly onCommitted?: (step: Step) => void;
+  /**
+   * Called with each committed step before its sender is answered. Synchronous; must be quick. `isOwn`: committed by
+   * this process; false for a step of another node.
+   */
+  readonly onCommitted?: (step: Step, isOwn: boolean) => void;
+  /** Called when an operator asked this node to drain. May be called again. */
+  readonly onDraining?: () => void;
   readonly options?: RuntimeOptions;
-  /** Actors live on threads of their own; missing = on this one. */
+  /** Path of the file that records the effects in progress; missing: they are not recorded. */
+  readonly crashJournal?: string;
+  /** Hosts actors on threads of their own; missing = on this one. */
   readonly shards?: ShardOptions;
 }
 
-/** Threads that host actors. */
+/** Number of threads that host actors. */
 export interface ShardOptions {
   /** Whole number, at least 2. */
   readonly count: number;
-  /** URL of the module that exports, as `shardParts`, the definitions of above and the lanes of the handlers. */
+  /** URL of the module that exports, as `shardModule`, the definitions above and the queue keys of the handlers. */
   readonly parts: string;
-  /** Fault points to arm on each of them, as text. */
+  /** Fault points to arm on each of the threads, as text. */
   readonly faults: string;
-  /** Most megabytes of heap of one. @default 512 */
+  /** Heap limit of one thread, megabytes. @default 512 */
   readonly memory?: number;
-  /** Milliseconds without an answer after which one is stuck and replaced. @default 2000 */
+  /** Milliseconds without an answer after which a thread is stuck and replaced. @default 2000 */
   readonly patience?: number;
-  /** Threads of one shard that may be lost. @default 10 within a minute */
+  /** Maximum number of lost threads of one shard. @default 10 within a minute */
   readonly losses?: RestartLimit;
-  /** Told of each thread that is lost and replaced. */
+  /** Called for each thread that is lost and replaced. */
   readonly onReplaced?: () => void;
-  /** Told when a shard loses its threads again and again: only a new process can go on. */
+  /** Called when a shard loses too many threads: the process must be restarted. */
   readonly onLost: (why: string) => void;
 }
 
 export interface Runtime {
   readonly system: ActorSystem & {
-    /** Lets a stopped actor go on from where it was. `not-accepted` when it is not stopped. */
+    /** Restarts a stopped actor in its last state. `not-accepted` when it is not stopped. */
     restart(address: ActorAddress): Promise<StepOutcome>;
   };
-  /** Looks at actors while they live. */
+  /** Inspects actors. */
   readonly inspector: Inspector;
   /** For reads: lists, counters, journals, names. */
   readonly store: ActorStore;
   /**
-   * Starts effects and deadlines, those left from an earlier life first. Actors take messages before that too:
-   * recovery tells them what happened while nothing else moves.
+   * Starts effects and deadlines, pending ones first. Actors accept messages before that: recovery sends them what
+   * happened while nothing else runs.
    */
   start(): void;
   /**
-   * Starts no more effects and deadlines and waits for those in work; after `grace` milliseconds their signals are
-   * aborted, and what ends after that is done again after the next start. The store stays open: it is the caller's.
+   * Starts no more effects and deadlines and waits for those in progress; after `grace` milliseconds their signals are
+   * aborted, and effects that end after that are repeated after the next start. The store stays open: the caller owns
+   * it.
    * @default no limit
    */
   stop(grace?: Millis): Promise<void>;
-  /** What is going on, for metrics. */
+  /** Quarantined effects: the process crashed while they ran alone. */
+  setAside(): readonly MarkedEffect[];
+  /** Releases the quarantined effects of an actor. False when it has none. */
+  runAgain(address: ActorAddress): Promise<boolean>;
+  /** Current activity, for metrics. */
   stats(): {
     readonly awakeActors: number;
     readonly effectsInFlight: number;
-    /** One for each thread that hosts actors. */
-    readonly shards: readonly ShardLife[];
+    /** One entry for each thread that hosts actors. */
+    readonly shards: readonly ShardStatus[];
   };
-  /** Ends the thread of a shard as a crash would, for proofs; missing when actors live on this thread. */
+  /** Ends the thread of a shard as a crash does, for tests; missing when actors are hosted by this thread. */
   readonly crashShard?: (index: number) => Promise<void>;
-  /** What each thread that hosts actors is doing. */
+  /** Activity of each thread that hosts actors. */
   reports(): Promise<readonly HostReport[]>;
 }
 
 /** Throws `machine.unsupported`, `actor.kind-twice`, `effect.reserved`, `runtime.options`. */
-export function createRuntime(parts: RuntimeParts): Runtime {
-  const { store, clock, ids, log, handlers } = parts;
-  const faults = parts.faults ?? new Faults();
-  const options = fillOptions(parts.options ?? {});
-  if (TELL_EFFECT in handlers) throw new Fatal('effect.reserved', `The effect "${TELL_EFFECT}" is built in.`);
-  const definitions = byKind(parts.definitions);
+export function createRuntime(dependencies: RuntimeDependencies): Runtime {
+  const { store, clock, ids, log, handlers } = dependencies;
+  const faults = dependencies.faults ?? new Faults();
+  const options = fillOptions(dependencies.options ?? {});
+  if (SEND_EFFECT in handlers) throw new Fatal('effect.reserved', `The effect "${SEND_EFFECT}" is built in.`);
+  const definitions = byKind(dependencies.definitions);
   const committed = (step: Step): void => {
-    for (const { lane, effect } of step.effects) {
-      (lane === undefined ? outbox : laned.get(effect.do))?.wake();
+    for (const { lane: queueKey, effect } of step.effects) {
+      (queueKey === undefined ? outbox : partitioned.get(effect.do))?.wake();
     }
     if (step.timers.arm.length > 0) timers.committed(step);
-    parts.onCommitted?.(step);
+    dependencies.onCommitted?.(step, true);
   };
-  const effects = laneFunctions(handlers);
+  const effects = partitionFunctions(handlers);
   const host: ActorHost =
-    parts.shards === undefined
+    dependencies.shards === undefined
       ? new Host({
           store,
           clock,
@@ -115,10 +134,11 @@ export function createRuntime(parts: RuntimeParts): Runtime {
           definitions,
           effects,
           cached: options.cachedActors,
+          ...(store.nodes && { isShared: true, node: store.nodes.slot }),
           committed,
         })
       : new ShardedHost({
-          ...parts.shards,
+          ...dependencies.shards,
           store,
           clock,
           log,
@@ -126,46 +146,86 @@ export function createRuntime(parts: RuntimeParts): Runtime {
             effects: [...effects.keys()],
             cached: options.cachedActors,
             restarts: options.restarts,
-            faults: parts.shards.faults,
+            faults: dependencies.shards.faults,
           },
           committed,
         });
-  const common: Omit<OutboxParts, 'queue' | 'inFlight'> = {
+  const journal =
+    dependencies.crashJournal === undefined
+      ? undefined
+      : new CrashJournal(dependencies.crashJournal, (error) =>
+          log.warn('Effects under way cannot be marked.', describeFailure(error)),
+        );
+  const system = dependencies.system ?? new DeferredSystem();
+  system.connect(host);
+  const common: Omit<OutboxDependencies, 'queue' | 'inFlight'> = {
     store,
     clock,
     ids,
     log,
     faults,
     handlers,
+    context: { system, clock, log },
     deliver: (address, event, delivery) => host.deliver(address, event, delivery),
     settle: (address, effect) => host.settle(address, effect),
+    journal,
   };
   const outbox = new Outbox({ ...common, queue: commonQueue(store), inFlight: options.effectsInFlight });
-  const laned = new Map<string, Outbox>();
-  for (const [name, { lanes }] of Object.entries(handlers)) {
-    if (lanes === undefined) continue;
-    const queue = new LaneQueue(store, name, lanes.perLane);
-    laned.set(name, new Outbox({ ...common, queue, inFlight: lanes.atOnce }));
+  const partitioned = new Map<string, Outbox>();
+  for (const [name, { partitioning }] of Object.entries(handlers)) {
+    if (partitioning === undefined) continue;
+    const queue = new PartitionedQueue(store, name, partitioning.perPartition);
+    partitioned.set(name, new Outbox({ ...common, queue, inFlight: partitioning.atOnce }));
   }
-  const outboxes = [outbox, ...laned.values()];
+  const outboxes = [outbox, ...partitioned.values()];
+  let isStopping = false;
   const timers = new Timers({ store, clock, log, faults, host });
+  store.nodes?.follow({
+    committed: (step, isOwn) => {
+      // Steps outside the runtime, such as those of the history, have no observers.
+      if (!definitions.has(step.actor.address.kind)) return;
+      if (isOwn) {
+        committed(step);
+        return;
+      }
+      if (host instanceof Host) host.forget(step.actor.address);
+      dependencies.onCommitted?.(step, false);
+    },
+    adopted: () => {
+      for (const one of outboxes) one.wakeAndRearm();
+      timers.wake();
+    },
+    draining: () => dependencies.onDraining?.(),
+  });
   return {
     store,
     inspector: new Inspector({ store, definitions, host }),
     system: {
-      create: (address, input) => host.create(address, input),
-      tell: (address, event, tellOptions) => host.tell(address, event, tellOptions),
-      read: (address) => host.read(address),
+      create: (address, input) => system.create(address, input),
+      send: (address, event, sendOptions) => system.send(address, event, sendOptions),
+      read: (address) => system.read(address),
       restart: async (address) => {
         const outcome = await host.restart(address);
         timers.unpark(address);
         return outcome;
       },
     },
+    setAside: () => journal?.setAside ?? [],
+    async runAgain(address) {
+      const keys = journal?.release(address) ?? [];
+      for (const key of keys)
+        await store.deferEffect(key, clock.now(), 'It runs again, as an operator asked.');
+      for (const one of outboxes) one.wake();
+      return keys.length > 0;
+    },
     start: () => {
-      for (const one of outboxes) one.start();
+      const startOutboxes = (): void => {
+        if (!isStopping) for (const one of outboxes) one.start();
+      };
+      if (journal === undefined) startOutboxes();
+      else void runSuspects({ journal, store, clock, log, outbox }, () => isStopping).then(startOutboxes);
       timers.start();
-      store.hastenEffects(clock.now()).then(
+      store.rescheduleAfterClockRegression(clock.now()).then(
         () => {
           for (const one of outboxes) one.wake();
         },
@@ -173,15 +233,17 @@ export function createRuntime(parts: RuntimeParts): Runtime {
       );
     },
     stop: async (grace) => {
+      isStopping = true;
       await Promise.all([timers.stop(), ...outboxes.map((one) => one.stop(grace))]);
       if (host instanceof ShardedHost) await host.close();
+      journal?.close();
     },
     reports: () => host.reports(),
     ...(host instanceof ShardedHost && { crashShard: (index: number) => host.crash(index) }),
     stats: () => ({
       awakeActors: host.awake,
       effectsInFlight: outboxes.reduce((sum, { running }) => sum + running, 0),
-      shards: host.lives(),
+      shards: host.shardStatus(),
     }),
   };
 }
@@ -201,15 +263,15 @@ function fillOptions(given: RuntimeOptions) {
   return filled;
 }
 
-/** Every effect somebody does, with the function that names its lane. */
-function laneFunctions(handlers: RuntimeParts['handlers']): HostParts['effects'] {
-  const effects = new Map<string, ((effect: StoredEffect['effect']) => string) | null>([[TELL_EFFECT, null]]);
-  for (const [name, { lanes }] of Object.entries(handlers)) {
-    for (const bound of lanes === undefined ? [] : [lanes.atOnce, lanes.perLane]) {
+/** Maps each effect with a handler to the function for its queue key. */
+function partitionFunctions(handlers: RuntimeDependencies['handlers']): HostDependencies['effects'] {
+  const effects = new Map<string, ((effect: StoredEffect['effect']) => string) | null>([[SEND_EFFECT, null]]);
+  for (const [name, { partitioning }] of Object.entries(handlers)) {
+    for (const bound of partitioning === undefined ? [] : [partitioning.atOnce, partitioning.perPartition]) {
       if (Number.isInteger(bound) && bound >= 1) continue;
-      throw new Fatal('runtime.options', `The lanes of "${name}" must take at least 1 effect at once.`);
+      throw new Fatal('runtime.options', `The partitions of "${name}" must take at least 1 effect at once.`);
     }
-    effects.set(name, lanes === undefined ? null : (effect) => lanes.of(effect));
+    effects.set(name, partitioning === undefined ? null : (effect) => partitioning.queueKey(effect));
   }
   return effects;
 }
@@ -221,7 +283,7 @@ function byKind(definitions: readonly ActorDefinition[]): ReadonlyMap<string, Ac
       throw new Fatal('actor.kind-twice', `Two definitions of "${definition.kind}".`);
     if (definition.kind.includes('/'))
       throw new Fatal('actor.kind-malformed', `"${definition.kind}" holds a slash.`);
-    checkMachine(definition);
+    assertStorable(definition);
     kinds.set(definition.kind, definition);
   }
   return kinds;

@@ -1,18 +1,24 @@
-/** The actions a machine may ask for, read from what XState hands over. Anything else is a mistake in the machine. */
+/** Parses the actions that XState returns. An unknown action is a fault of the machine. */
 import { Fatal } from './failures.ts';
-import type { ActorEvent, Millis, StoredEffect } from './ports.ts';
+import type { ActorEvent, JournalData, Millis, StoredEffect } from './ports.ts';
 
-export type AskedAction =
+export type RequestedAction =
   | { readonly kind: 'effect'; readonly effect: StoredEffect['effect'] }
-  /** `state`: passed through on the way to the one the step ends in; left out: that one. */
-  | { readonly kind: 'note'; readonly message: string; readonly state?: string }
+  /** `state`: an intermediate state of the transition; absent: the state that the step ends in. */
+  | {
+      readonly kind: 'note';
+      readonly message: string;
+      readonly state: string | undefined;
+      readonly data: JournalData | undefined;
+    }
   | { readonly kind: 'drop-effects' }
   | { readonly kind: 'arm'; readonly name: string; readonly delay: Millis; readonly event: ActorEvent }
   | { readonly kind: 'disarm'; readonly name: string }
+  | { readonly kind: 'emit'; readonly event: ActorEvent }
   | { readonly kind: 'nothing' };
 
-const NOTHING: AskedAction = { kind: 'nothing' };
-const DROP_EFFECTS: AskedAction = { kind: 'drop-effects' };
+const NOTHING: RequestedAction = { kind: 'nothing' };
+const DROP_EFFECTS: RequestedAction = { kind: 'drop-effects' };
 
 interface Delayed {
   readonly id?: unknown;
@@ -22,7 +28,7 @@ interface Delayed {
 }
 
 /** Throws `step.unknown-action` or `step.malformed-action`, which name the action. */
-export function readAction(type: string, params: unknown): AskedAction {
+export function readAction(type: string, params: unknown): RequestedAction {
   switch (type) {
     case 'effect':
       return { kind: 'effect', effect: readEffect(params) };
@@ -34,10 +40,12 @@ export function readAction(type: string, params: unknown): AskedAction {
       return readRaise(params as Delayed);
     case 'xstate.cancel':
       return { kind: 'disarm', name: String((params as Delayed).sendId) };
+    case 'xstate.emit':
+      return { kind: 'emit', event: (params as { readonly event: ActorEvent }).event };
     default:
       throw new Fatal(
         'step.unknown-action',
-        `The machine asked for "${type}"; only effect, note, dropEffects and delayed transitions can be stored.`,
+        `The machine asked for "${type}"; only effect, note, dropEffects, emitted events and delayed transitions are possible.`,
       );
   }
 }
@@ -48,15 +56,23 @@ function readEffect(params: unknown): StoredEffect['effect'] {
   return effect as StoredEffect['effect'];
 }
 
-function readNote(params: unknown): AskedAction {
-  const note = params as { readonly message?: unknown; readonly state?: unknown } | null | undefined;
+function readNote(params: unknown): RequestedAction {
+  const note = params as
+    | { readonly message?: unknown; readonly state?: unknown; readonly data?: unknown }
+    | null
+    | undefined;
   if (typeof note?.message !== 'string') throw malformed('note', 'its params need a text `message`');
-  const { message, state } = note;
-  return typeof state === 'string' ? { kind: 'note', message, state } : { kind: 'note', message };
+  const { message, state, data } = note;
+  return {
+    kind: 'note',
+    message,
+    state: typeof state === 'string' ? state : undefined,
+    data: typeof data === 'object' && data !== null ? (data as JournalData) : undefined,
+  };
 }
 
 /** An undelayed raise was consumed inside the transition; a delayed one becomes a stored deadline. */
-function readRaise({ id, delay, event }: Delayed): AskedAction {
+function readRaise({ id, delay, event }: Delayed): RequestedAction {
   if (delay === undefined) return NOTHING;
   if (typeof delay !== 'number' || !Number.isFinite(delay) || delay < 0 || event === undefined) {
     throw malformed('raise', `its delay is ${String(delay)}, not a number of milliseconds`);

@@ -1,40 +1,45 @@
 /**
- * The step: event + stored actor → everything that has to be stored, or "not accepted".
+ * Computes a step: event + stored actor → the data to store, or "not accepted".
  *
- * Pure: no clock, no store, no live XState actor. The machine is asked through `machine.transition` with one scope
- * that collects the actions instead of running them; this is the only file that knows that scope.
+ * Pure: no clock, no store, no live XState actor. The machine is called through `machine.transition` with one scope
+ * that collects the actions instead of running them; only this file depends on that scope.
  */
 import type { AnyMachineSnapshot, AnyStateMachine, StateValue } from 'xstate';
-import { moveOf } from './census.ts';
 import type { ActorDefinition, ActorView } from './definition.ts';
-import { type DerivedFacts, derive, difference, NO_FACTS } from './derive.ts';
+import { type DerivedRecords, derive, difference, NO_DERIVED_RECORDS } from './derive.ts';
 import { Fatal } from './failures.ts';
-import type {
-  ActorAddress,
-  ActorEvent,
-  EffectKey,
-  Json,
-  Millis,
-  Step,
-  StoredActor,
-  StoredEffect,
+import { CHAIN_START, lineHash } from './history/chain.ts';
+import { UNSEALED_VIEW } from './history/checkpoint.ts';
+import { stateMove } from './inspection/state-index.ts';
+import {
+  type ActorAddress,
+  type ActorEvent,
+  type EffectKey,
+  type JournalLine,
+  type Json,
+  MAX_CONSUMED_IDS,
+  type Millis,
+  type Row,
+  type Step,
+  type StoredActor,
+  type StoredEffect,
 } from './ports.ts';
-import { CONSUMED_KEPT } from './ports.ts';
-import { readAction } from './step-actions.ts';
-import { timerChanges } from './timer-changes.ts';
 
-/** What a step needs to know besides the event itself. */
+import { readAction } from './step-actions.ts';
+import { timerChanges } from './timers/timer-changes.ts';
+
+/** Context of a step besides the event itself. */
 export interface StepContext {
   readonly now: Millis;
   /** Id of the message, to be remembered as consumed. */
   readonly messageId?: string | undefined;
-  /** The effect whose outcome this is. */
+  /** The effect whose outcome the event is. */
   readonly settles?: EffectKey | undefined;
   /** The deadline that fired. */
   readonly timer?: { readonly name: string; readonly due: Millis } | undefined;
 }
 
-/** One collected action, as XState hands it over. */
+/** One collected action, as XState returns it. */
 interface CollectedAction {
   readonly type: string;
   readonly params: unknown;
@@ -56,7 +61,7 @@ const SCOPE = {
   },
 } as unknown as Parameters<AnyStateMachine['transition']>[2];
 
-/** Runs `ask` and returns its snapshot with the actions it asked for. */
+/** Runs `ask` and returns its snapshot with the requested actions. */
 function withActions(ask: () => unknown): {
   snapshot: AnyMachineSnapshot;
   actions: readonly CollectedAction[];
@@ -71,8 +76,8 @@ function withActions(ask: () => unknown): {
 const templates = new WeakMap<AnyStateMachine, Map<string, AnyMachineSnapshot>>();
 
 /**
- * The snapshot of a stored actor. A resolved state differs between two actors in nothing but the context, so each
- * state is resolved once per machine and then copied.
+ * Restores the snapshot of a stored actor. The resolved states of two actors differ only in the context, so each state
+ * is resolved once per machine and then copied.
  */
 function snapshotOf(machine: AnyStateMachine, state: string, context: Json): AnyMachineSnapshot {
   let byState = templates.get(machine);
@@ -102,12 +107,11 @@ function stateName(value: unknown): string {
   return entry === undefined ? '' : `${entry[0]}.${stateName(entry[1])}`;
 }
 
-/** Type of the event that brings an actor to life, as the journal's cause. */
-export const CREATED = 'CREATE';
+/** Type of the initial event, as the journal's cause. */
+const CREATED = 'CREATE';
 
 /**
- * Brings an actor to life from its machine's initial state.
- * Throws what the machine throws, and `step.*` for an action the runtime does not know.
+ * Creates an actor in its machine's initial state. Throws errors of the machine, and `step.*` for an unknown action.
  */
 export function firstStep(
   definition: ActorDefinition,
@@ -115,16 +119,14 @@ export function firstStep(
   input: Json,
   context: StepContext,
 ): Step {
-  const { snapshot, actions } = withActions(() =>
-    definition.machine.getInitialSnapshot(SCOPE, input as never),
-  );
+  const { snapshot, actions } = withActions(() => definition.machine.getInitialSnapshot(SCOPE, input));
   if (snapshot.status === 'error') throw snapshot.error;
   return assemble(definition, address, undefined, snapshot, actions, CREATED, context);
 }
 
 /**
- * One event on a stored actor. Undefined: the machine does not want it, nothing changes.
- * A machine in a final state wants nothing.
+ * Applies one event to a stored actor. Undefined: the machine does not accept it, nothing changes. A machine in a final
+ * state accepts nothing.
  */
 export function nextStep(
   definition: ActorDefinition,
@@ -133,7 +135,7 @@ export function nextStep(
   context: StepContext,
 ): Step | undefined {
   checkVersion(definition, stored);
-  // These would be taken for signals of XState's own; only its `after` events are ever sent through here.
+  // XState reserves these types; the runtime sends only its `after` events.
   if (event.type.startsWith('xstate.') && !event.type.startsWith('xstate.after.')) {
     throw new Fatal('step.reserved-event', `"${event.type}" is a name XState keeps for itself.`);
   }
@@ -154,10 +156,10 @@ function checkVersion(definition: ActorDefinition, stored: StoredActor): void {
 }
 
 /**
- * Rows, names and counters of an actor as stored. Keeping what one step computed "after" for the next one's "before" was
- * tried: finding it again, and what the garbage collector has to do for it, costs more than computing it.
+ * Derives rows, names and counters of an actor as stored. Caching the "after" of one step as the "before" of the next
+ * was measured: the lookup and the garbage collection cost more than computing it.
  */
-function factsOf(definition: ActorDefinition, actor: StoredActor): DerivedFacts {
+function derivedRecordsOf(definition: ActorDefinition, actor: StoredActor): DerivedRecords {
   return derive(definition, viewOf(actor));
 }
 
@@ -169,13 +171,15 @@ export function viewOf(actor: StoredActor): ActorView {
 const shapes = new WeakMap<AnyStateMachine, object>();
 
 /**
- * XState copies a context with `Object.assign`. V8 makes a slow dictionary of an object that grows so beyond a dozen
- * properties, unless it knows another of the same shape: ten times the cost of each copy. So one is kept, made in a way
- * that grows fast.
+ * XState copies a context with `Object.assign`. V8 makes a slow dictionary of an object that grows this way beyond a
+ * dozen properties, unless another object of the same shape exists: ten times the cost of each copy. So one object per
+ * shape is retained, built in a way that V8 handles fast.
  */
-function keepShape(machine: AnyStateMachine, context: object): void {
+function assertSameShape(machine: AnyStateMachine, context: object): void {
   if (!shapes.has(machine)) shapes.set(machine, { ...context });
 }
+
+type Writable<T> = { -readonly [Name in keyof T]: T[Name] };
 
 function assemble(
   definition: ActorDefinition,
@@ -186,7 +190,7 @@ function assemble(
   cause: string,
   context: StepContext,
 ): Step {
-  keepShape(definition.machine, snapshot.context as object);
+  assertSameShape(definition.machine, snapshot.context);
   const revision = (stored?.revision ?? 0) + 1;
   const state = stateName(snapshot.value);
   const { now } = context;
@@ -198,7 +202,9 @@ function assemble(
     timers.delete(context.timer.name);
   }
   let dropsEffects = false;
+  let events: ActorEvent[] | undefined;
   let journalLength = stored?.journalLength ?? 0;
+  let journalHash = stored?.journalHash ?? CHAIN_START;
   for (const action of actions) {
     const asked = readAction(action.type, action.params);
     switch (asked.kind) {
@@ -212,15 +218,20 @@ function assemble(
           lastError: null,
         });
         break;
-      case 'note':
-        journal.push({
+      case 'note': {
+        const line: Writable<JournalLine> = {
           id: ++journalLength,
           at: now,
           state: asked.state ?? state,
           message: asked.message,
           cause,
-        });
+        };
+        if (asked.data !== undefined) line.data = asked.data;
+        journalHash = lineHash(journalHash, address, line);
+        line.hash = journalHash;
+        journal.push(line);
         break;
+      }
       case 'drop-effects':
         dropsEffects = true;
         break;
@@ -231,26 +242,34 @@ function assemble(
       case 'disarm':
         timers.delete(asked.name);
         break;
+      case 'emit':
+        events = [...(events ?? []), asked.event];
+        break;
       case 'nothing':
         break;
     }
   }
-  const actor: StoredActor = {
+  // Optional members are assigned: a spread costs more than the rest of the function.
+  const actor: Writable<StoredActor> = {
     address,
     revision,
     version: definition.version,
     state,
-    context: snapshot.context as Json,
+    context: snapshot.context,
     timers: Object.fromEntries(timers),
     consumed: consume(stored?.consumed ?? [], context.messageId),
     journalLength,
     stopped: null,
   };
+  if (journalHash !== CHAIN_START) actor.journalHash = journalHash;
   if (stored !== undefined && definition.ends?.(viewOf(actor)) === true) {
     return lastStep(definition, stored, actor, effects, context);
   }
-  const facts = difference(stored && factsOf(definition, stored), factsOf(definition, actor));
-  return {
+  const facts = difference(
+    stored && derivedRecordsOf(definition, stored),
+    derivedRecordsOf(definition, actor),
+  );
+  const step: Writable<Step> = {
     actor,
     basedOn: stored?.revision ?? 0,
     journal,
@@ -259,11 +278,18 @@ function assemble(
     dropsEffects,
     timers: timerChanges(stored?.timers ?? {}, timers, armed),
     ...facts,
-    moved: moveOf(stored, actor),
+    moved: stateMove(stored, actor),
   };
+  if (events !== undefined) step.events = events;
+  return step;
 }
 
-/** The step that ends an actor: nothing of it is left. */
+/** Records, for the next checkpoint of the history, that a chain ended. */
+function deletionRow({ kind, id }: ActorAddress, line: number, hash: string, revision: number): Row {
+  return { view: UNSEALED_VIEW, key: [kind, id, revision], value: { line, hash } };
+}
+
+/** Builds the step that ends an actor: only the record of its end remains. */
 function lastStep(
   definition: ActorDefinition,
   stored: StoredActor,
@@ -274,7 +300,10 @@ function lastStep(
   if (effects.length > 0) {
     throw new Fatal('step.effect-of-the-ended', `${actor.address.kind} asks for an effect in its last step.`);
   }
-  const facts = difference(factsOf(definition, stored), NO_FACTS);
+  const facts = difference(derivedRecordsOf(definition, stored), NO_DERIVED_RECORDS);
+  const { address, journalHash, journalLength } = stored;
+  const ended =
+    journalHash === undefined ? [] : [deletionRow(address, journalLength, journalHash, actor.revision)];
   return {
     actor: { ...actor, timers: {} },
     basedOn: stored.revision,
@@ -284,13 +313,14 @@ function lastStep(
     dropsEffects: true,
     timers: timerChanges(stored.timers, new Map(), []),
     ...facts,
-    moved: moveOf(stored, undefined),
+    rows: { ...facts.rows, put: [...facts.rows.put, ...ended] },
+    moved: stateMove(stored, undefined),
     ends: true,
   };
 }
 
 function consume(before: readonly string[], id: string | undefined): readonly string[] {
   if (id === undefined) return before;
-  const kept = before.length < CONSUMED_KEPT ? before : before.slice(before.length - CONSUMED_KEPT + 1);
+  const kept = before.length < MAX_CONSUMED_IDS ? before : before.slice(before.length - MAX_CONSUMED_IDS + 1);
   return [...kept, id];
 }

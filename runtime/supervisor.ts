@@ -1,17 +1,17 @@
 /**
- * Restart limits. An actor that throws goes on from its last committed snapshot; one that throws too often within
- * a window is given up. Windows are kept in memory: a restart of the process starts them afresh.
+ * Restart limits. An actor that throws continues from its last committed snapshot; one that throws too often within a
+ * window is stopped. Windows are in memory: a restart of the process resets them.
  */
 import type { Millis } from './ports.ts';
 
 export interface RestartLimit {
-  /** Throws within the window that are forgiven; one more stops the actor. Whole number, at least 0. @default 5 */
+  /** Allowed throws within the window; one more stops the actor. Whole number, at least 0. @default 5 */
   readonly restarts?: number;
   /** Length of the window, milliseconds. @default 60_000 */
   readonly within?: Millis;
 }
 
-/** Windows kept before those that have passed are swept out. */
+/** Windows in memory before expired ones are removed. */
 const SWEEP_AT = 1024;
 
 export class Supervisor {
@@ -24,8 +24,10 @@ export class Supervisor {
     this.#within = limit.within ?? 60_000;
   }
 
-  /** A step of this actor has thrown, at `elapsed` monotonic milliseconds. What becomes of the actor? */
-  thrown(actor: string, elapsed: number): 'restart' | 'stop' {
+  /**
+   * Records that a step of this actor has thrown, at `elapsed` monotonic milliseconds, and returns the consequence.
+   */
+  recordFailure(actor: string, elapsed: number): 'restart' | 'stop' {
     const recent = (this.#throws.get(actor) ?? []).filter((at) => elapsed - at < this.#within);
     recent.push(elapsed);
     if (recent.length > this.#restarts) {
@@ -37,8 +39,8 @@ export class Supervisor {
     return 'restart';
   }
 
-  /** A clean slate, as after a restart by hand. */
-  forget(actor: string): void {
+  /** Resets the window of an actor, after a restart by an operator. */
+  clear(actor: string): void {
     this.#throws.delete(actor);
   }
 

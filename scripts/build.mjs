@@ -1,5 +1,5 @@
 /**
- * Compiles everything into dist/ and checks the layout.
+ * Compiles both projects (Node, and the browser scripts of web/) into dist/, and checks layout and words.
  *
  * node scripts/build.mjs [--when-changed]   exit 0: dist/ is what the sources say, otherwise what the failed step gave
  *
@@ -7,7 +7,7 @@
  * what starting costs. `npm ci` runs this too (script "prepare"); a build that fails there is left to whoever builds
  * next, for an installation has not failed because of it.
  */
-import { spawnSync } from 'node:child_process';
+import { spawn } from 'node:child_process';
 import { createHash } from 'node:crypto';
 import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -22,9 +22,9 @@ const whenChanged = process.argv.includes('--when-changed');
 const installing = process.env.npm_lifecycle_event === 'prepare';
 
 // Loaded after another script that may have failed already (package.json, "prestart").
-process.exitCode ||= build();
+process.exitCode ||= await build();
 
-function build() {
+async function build() {
   const wanted = fingerprint();
   if (whenChanged && existsSync(stamp) && readFileSync(stamp, 'utf8') === wanted) return 0;
   if (!existsSync(compiler)) {
@@ -34,13 +34,28 @@ function build() {
     return 1;
   }
   rmSync(stamp, { force: true });
-  for (const step of [[compiler, '-p', '.'], [join(import.meta.dirname, 'check-layout.mjs')]]) {
-    const { status } = spawnSync(process.execPath, step, { cwd: root, stdio: 'inherit' });
-    if (status !== 0) return installing ? 0 : (status ?? 1);
-  }
+  // The two compiler projects (Node and browsers) and the checks are independent of each other.
+  const statuses = await Promise.all([
+    run(compiler, '-p', '.'),
+    run(compiler, '-p', 'web'),
+    run(join(import.meta.dirname, 'check-layout.mjs')),
+    run(join(import.meta.dirname, 'check-words.mjs')),
+    run(join(import.meta.dirname, 'check-casts.mjs')),
+  ]);
+  const failed = statuses.find((status) => status !== 0);
+  if (failed !== undefined) return installing ? 0 : failed;
   mkdirSync(join(root, 'dist'), { recursive: true });
   writeFileSync(stamp, wanted);
   return 0;
+}
+
+/** Runs a script of this Node; resolves with its exit code. */
+function run(...command) {
+  return new Promise((resolve) => {
+    const child = spawn(process.execPath, command, { cwd: root, stdio: 'inherit' });
+    child.on('error', () => resolve(1));
+    child.on('close', (code) => resolve(code ?? 1));
+  });
 }
 
 /** Changes with the name, length or time of any source file. */

@@ -1,5 +1,5 @@
 /**
- * Fails the build when the house loses its shape: an import against the direction, a package in the wrong folder,
+ * Fails the build when the project loses its shape: an import against the direction, a package in the wrong folder,
  * a cycle, a default export, a name that says nothing, time or randomness taken instead of passed in, a test name
  * used twice. The rules are in layout/rules.mjs.
  *
@@ -8,15 +8,27 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { builtinModules } from 'node:module';
 import { basename, dirname, join, normalize, sep } from 'node:path';
-import { EMPTY_NAMES, PASSED_IN, SKIPPED_FOLDERS, SOURCES_OF_CHANCE, ZONES } from './layout/rules.mjs';
+import {
+  ACYCLIC_ZONES,
+  EMPTY_NAMES,
+  FORBIDDEN_PAIRS,
+  MAX_FILES_PER_FOLDER,
+  MAX_LINES,
+  PASSED_IN,
+  SKIPPED_FOLDERS,
+  SOURCES_OF_CHANCE,
+  ZONES,
+} from './layout/rules.mjs';
 import { importsIn, tokens } from './layout/scan.mjs';
 
 const option = process.argv.indexOf('--root');
 const root = option > 0 ? process.argv[option + 1] : join(import.meta.dirname, '..');
 
 const files = sourceFiles(root).map((path) => {
-  const list = tokens(readFileSync(join(root, path), 'utf8'));
-  return { path, zone: zoneOf(path), list, imports: importsIn(list) };
+  const text = readFileSync(join(root, path), 'utf8');
+  const list = tokens(text);
+  const lines = text.split('\n').length - 1;
+  return { path, zone: zoneOf(path), lines, list, imports: importsIn(list) };
 });
 const findings = [
   ...files.flatMap((file) => [
@@ -24,7 +36,10 @@ const findings = [
     ...importFindings(file),
     ...defaultExports(file),
     ...takenInsteadOfPassedIn(file),
+    ...lengthFindings(file),
   ]),
+  ...crowdedFolders(files),
+  ...folderCycles(files),
   ...cycles(files),
   ...repeatedTestNames(files),
 ];
@@ -84,6 +99,8 @@ function relativeFindings(place, path, zone, entry) {
   if (other === undefined) {
     return [`${place}: imports ${entry.from}, which belongs to no folder of the layout`];
   }
+  const pair = FORBIDDEN_PAIRS.find(({ from, to }) => from.test(path) && to.test(target));
+  if (pair) return [`${place}: ${dirname(path)} must not import ${dirname(target)} (${target})`];
   if (other === zone) return [];
   const rules = ZONES[zone];
   const isDoor = ZONES[other].enteredBy.some((door) => door.test(target));
@@ -117,6 +134,60 @@ function packageFindings(place, zone, from) {
   );
   const hint = home.length > 0 ? `it belongs to ${home.join(' and ')}` : 'no folder of the product may';
   return [`${place}: ${zone} must not import the package ${name}; ${hint}`];
+}
+
+function lengthFindings({ path, zone, lines }) {
+  if (zone === 'test' || zone === 'bench' || lines < MAX_LINES) return [];
+  return [`${path}: ${lines} lines; a product file has fewer than ${MAX_LINES}`];
+}
+
+function crowdedFolders(all) {
+  const counts = new Map();
+  for (const { path } of all) counts.set(dirname(path), (counts.get(dirname(path)) ?? 0) + 1);
+  return [...counts]
+    .filter(([folder, count]) => folder !== '.' && count > MAX_FILES_PER_FOLDER)
+    .map(([folder, count]) => `${folder}: ${count} files side by side; at most ${MAX_FILES_PER_FOLDER}`);
+}
+
+/** Cycles among the folders of a zone, each told once. */
+function folderCycles(all) {
+  return ACYCLIC_ZONES.flatMap((zone) => {
+    const edges = new Map();
+    for (const { path, imports } of all.filter((file) => file.zone === zone)) {
+      const from = dirname(path);
+      for (const { from: specifier, line } of imports) {
+        if (!specifier.startsWith('.')) continue;
+        const target = resolveImport(path, specifier);
+        const to = dirname(target);
+        if (zoneOf(target) !== zone || to === from) continue;
+        if (!edges.has(from)) edges.set(from, new Map());
+        if (!edges.get(from).has(to)) edges.get(from).set(to, `${path}:${line}`);
+      }
+    }
+    return cyclesAmong(edges);
+  });
+}
+
+function cyclesAmong(edges) {
+  const state = new Map();
+  const trail = [];
+  const found = [];
+  const visit = (folder) => {
+    if (state.get(folder) === 'done') return;
+    if (state.get(folder) === 'open') {
+      const round = [...trail.slice(trail.indexOf(folder)), folder];
+      const places = round.slice(1).map((to, index) => edges.get(round[index]).get(to));
+      found.push(`folder cycle: ${round.join(' -> ')} (${places.join(', ')})`);
+      return;
+    }
+    state.set(folder, 'open');
+    trail.push(folder);
+    for (const to of edges.get(folder)?.keys() ?? []) visit(to);
+    trail.pop();
+    state.set(folder, 'done');
+  };
+  for (const folder of edges.keys()) visit(folder);
+  return found;
 }
 
 function defaultExports({ path, list }) {

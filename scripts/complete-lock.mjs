@@ -2,10 +2,13 @@
  * Completes package-lock.json after a registry without the binaries of other platforms has left them out.
  *
  * `npm ci` refuses a lock that lacks any optional dependency, also those that would never be installed here. This
- * adds the missing ones with the version their parent asks for and the platform their name tells, without a
- * checksum; a registry that has them fills that in at the next `npm install`. Run after each `npm install`:
- * node scripts/complete-lock.mjs
+ * adds the missing ones with the version their parent asks for and the platform their name tells. Run after each
+ * `npm install`: node scripts/complete-lock.mjs
+ *
+ * With `--checksums` it asks the registry, through npm, for the checksum of each entry that has none, and fails when
+ * one stays without: for a registry that has the binaries of all platforms.
  */
+import { execFileSync } from 'node:child_process';
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 
@@ -26,11 +29,33 @@ for (const [path, parent] of Object.entries(lock.packages)) {
     added.push(`${name}@${version}`);
   }
 }
+const bare = process.argv.includes('--checksums') ? completeChecksums() : [];
 lock.packages = Object.fromEntries(
   Object.entries(lock.packages).sort(([left], [right]) => left.localeCompare(right, 'en')),
 );
 writeFileSync(file, `${JSON.stringify(lock, null, 2)}\n`);
 console.log(added.length === 0 ? 'package-lock.json was complete' : `added ${added.join(', ')}`);
+
+if (bare.length > 0) {
+  console.error(`The registry has no checksum of ${bare.join(', ')}`);
+  process.exitCode = 1;
+}
+
+/** Fills in what the registry knows; gives the packages whose checksum it does not. */
+function completeChecksums() {
+  const missing = [];
+  for (const [path, locked] of Object.entries(lock.packages)) {
+    if (path === '' || locked.link || locked.integrity) continue;
+    const name = path.slice(path.lastIndexOf('node_modules/') + 'node_modules/'.length);
+    const wanted = `${name}@${locked.version}`;
+    try {
+      locked.integrity = execFileSync('npm', ['view', wanted, 'dist.integrity'], { encoding: 'utf8' }).trim();
+    } catch {
+      missing.push(wanted);
+    }
+  }
+  return missing;
+}
 
 /** True when the package that `path` would load under this name is locked in a version it accepts. */
 function isLocked(path, name, wanted) {

@@ -12,7 +12,7 @@ import { fileURLToPath } from 'node:url';
 
 const root = dirname(dirname(fileURLToPath(import.meta.url)));
 
-/** Why neither release loads; undefined when one does. Asked in a process of its own: a failed load sticks. */
+/** Reason why neither release loads; undefined when one does. Asked in a process of its own: a failed load sticks. */
 function failure() {
   const attempt = `
     const failures = [];

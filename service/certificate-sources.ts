@@ -1,33 +1,43 @@
 /**
- * Where the certificate and key of a profile come from: what the configuration names, or what is made for development.
- * Source: batch-gaps §6.2; running.md, `Signing:AllowSelfSigned`.
+ * Sources of the certificate and key of a profile: the configuration, or generated for development.
+ * Source: docs/batch-values.md §6.2; docs/configuration.md, `Signing:AllowSelfSigned`.
  */
 import { type KeySource, makeDevelopmentCertificates } from '../crypto/index.ts';
 import { type Clock, Fatal, type Ids } from '../runtime/index.ts';
 import type { CertificateSettings, Settings } from '../settings.ts';
 import type { KeyFolder } from './key-folder.ts';
 
-/** Certificate, issuer and key of the development signer, in one file so that they are made together or not at all. */
+/** Certificate, issuer and key of the development signer, in one file so that they are created atomically. */
 const DEVELOPMENT_FILE = 'development-signer.pem';
-/** The development CA alone, for verifiers that are to trust it. */
-const DEVELOPMENT_CA_FILE = 'development-ca.pem';
+/** The development CA alone, for verifiers that should trust it. */
+export const DEVELOPMENT_CA_FILE = 'development-ca.pem';
 
-export interface DescribedSource {
+export interface CertificateSource {
   readonly keys: KeySource;
   /** The file with the certificate. */
   readonly path: string;
-  /** Made here. */
+  /** Files of certificate and key, each with the configuration key that names it, for people. */
+  readonly files: string;
+  /** True: generated for development. */
   readonly development: boolean;
 }
 
-/** Undefined when the configuration names no certificate. */
-export function sourceOf({ source, pfx, pem, pkcs11 }: CertificateSettings): DescribedSource | undefined {
+/**
+ * Undefined when the configuration names no certificate.
+ * @param key the configuration key of `certificate`, for messages
+ */
+export function sourceOf(
+  { source, pfx, pem, pkcs11 }: CertificateSettings,
+  key: string,
+): CertificateSource | undefined {
+  const named = (member: string, value: string) => `${value} (${key}:${member})`;
   if (source === 'Pfx') {
     if (pfx.path === undefined) return undefined;
     const { path, password, thumbprint } = pfx;
     return {
       keys: { source: 'Pfx', path, password, ...(thumbprint !== undefined && { thumbprint }) },
       path,
+      files: named('Pfx:Path', path),
       development: false,
     };
   }
@@ -37,6 +47,7 @@ export function sourceOf({ source, pfx, pem, pkcs11 }: CertificateSettings): Des
     return {
       keys: { source, modulePath, thumbprint, pin: pinEnvVar.value, maxSessions },
       path: modulePath,
+      files: `${named('Pkcs11:ModulePath', modulePath)} or ${named('Pkcs11:Thumbprint', thumbprint)}`,
       development: false,
     };
   }
@@ -50,19 +61,20 @@ export function sourceOf({ source, pfx, pem, pkcs11 }: CertificateSettings): Des
       ...(password !== undefined && { password }),
     },
     path: pem.certificatePath,
+    files: `${named('Pem:CertificatePath', pem.certificatePath)} and ${named('Pem:KeyPath', pem.keyPath)}`,
     development: false,
   };
 }
 
 /**
- * Certificates made here at first start and kept.
+ * Loads or generates the development certificates.
  * @throws {Fatal} `signing.no-certificate` where that is not allowed; `keys.unusable`
  */
 export async function developmentSource(
   settings: Settings,
   keys: KeyFolder,
   { clock, ids }: { readonly clock: Clock; readonly ids: Ids },
-): Promise<DescribedSource> {
+): Promise<CertificateSource> {
   if (!settings.signing.allowSelfSigned) {
     throw new Fatal(
       'signing.no-certificate',
@@ -70,7 +82,7 @@ export async function developmentSource(
     );
   }
   let authority: string | undefined;
-  const signer = await keys.keep(DEVELOPMENT_FILE, async () => {
+  const signer = await keys.loadOrCreate(DEVELOPMENT_FILE, async () => {
     const made = await makeDevelopmentCertificates({
       label: 'sealwright',
       now: clock.now(),
@@ -81,11 +93,12 @@ export async function developmentSource(
   });
   if (authority !== undefined) {
     const pem = authority.trim();
-    await keys.keep(DEVELOPMENT_CA_FILE, () => pem);
+    await keys.loadOrCreate(DEVELOPMENT_CA_FILE, () => pem);
   }
   return {
     keys: { source: 'Pem', certificatePath: signer.path, keyPath: signer.path },
     path: signer.path,
+    files: `${signer.path} (Signing:AllowSelfSigned; a removed file is made anew)`,
     development: true,
   };
 }

@@ -1,38 +1,43 @@
 /**
- * From the configuration to signing profiles whose keys are not loaded yet.
- * Source: batch-gaps §6.1 ("Default profile") and §6.2.
+ * Maps the configuration to signing profiles whose keys are not loaded yet.
+ * Source: docs/batch-values.md §6.1 and §6.2.
  */
 import type { LocalProfile, RemoteProfile, SigningChoices } from '../actors/index.ts';
 import type { ProfileName } from '../machines/ids.ts';
 import { type CertificateSettings, digestIn, type ProfileSettings, type Settings } from '../settings.ts';
 
-/** A profile that signs here, before its key is loaded. */
-export interface Declared {
+/** A local signing profile before its key is loaded. */
+export interface DeclaredSigner {
   readonly method: 'Local';
   readonly name: ProfileName;
   readonly certificate: CertificateSettings;
+  /** The configuration key of `certificate`. */
+  readonly certificateKey: string;
   readonly validateCertificate: boolean;
   readonly choices: SigningChoices;
-  readonly base: Pick<LocalProfile, 'format' | 'verify' | 'encrypt' | 'form'>;
+  readonly base: Pick<LocalProfile, 'format' | 'verify' | 'verifyIndependently' | 'encrypt' | 'form'>;
 }
 
-type DeclaredProfile = Declared | { readonly method: 'RemoteSigner'; readonly profile: RemoteProfile };
+type Form = NonNullable<LocalProfile['form']>;
 
-/** Without any there is one, `default`, whose format is told by each file's name. */
+type DeclaredProfile = DeclaredSigner | { readonly method: 'RemoteSigner'; readonly profile: RemoteProfile };
+
+/** Returns the profiles; without any, one named `default`, whose format depends on each file's name. */
 export function declaredProfiles({
   signing,
   encryption,
   remoteSigner,
 }: Settings): readonly DeclaredProfile[] {
   if (signing.profiles.length > 0)
-    return signing.profiles.map((profile) =>
-      declaredProfile(profile, encryption.enabled, remoteSigner.compareContent),
+    return signing.profiles.map((profile, index) =>
+      declaredProfile(profile, index, encryption.enabled, remoteSigner.compareContent),
     );
   return [
     {
       method: 'Local',
       name: 'default' as ProfileName,
       certificate: signing.certificate,
+      certificateKey: 'Signing:Certificate',
       validateCertificate: true,
       choices: {},
       base: { format: undefined, verify: true, encrypt: encryption.enabled },
@@ -42,12 +47,19 @@ export function declaredProfiles({
 
 function declaredProfile(
   settings: ProfileSettings,
+  index: number,
   encrypted: boolean,
   compareContent: boolean,
 ): DeclaredProfile {
   const { name, format, verify, encrypt = encrypted } = settings;
-  const { preserveFileExtension, saveAsPem, detached } = settings;
-  const base = { format, verify, encrypt, form: { preserveFileExtension, saveAsPem, detached } };
+  const { verifyIndependently } = settings;
+  const base = {
+    format,
+    verify,
+    verifyIndependently,
+    encrypt,
+    form: formOf(settings),
+  };
   if (settings.method === 'RemoteSigner') {
     const {
       name: person = '',
@@ -65,10 +77,16 @@ function declaredProfile(
     method: 'Local',
     name,
     certificate: settings.certificate,
+    certificateKey: `Signing:Profiles:${index}:Certificate`,
     validateCertificate: settings.validateCertificate ?? true,
     choices: choicesOf(settings),
     base,
   };
+}
+
+function formOf({ preserveFileExtension, saveAsPem, detached, container }: ProfileSettings): Form {
+  const form = { preserveFileExtension, saveAsPem, detached };
+  return container === 'None' ? form : { ...form, container: container === 'AsicS' ? 'S' : 'E' };
 }
 
 const DIGESTS = { SHA256: 'sha256', SHA384: 'sha384', SHA512: 'sha512' } as const;
@@ -95,6 +113,7 @@ function choicesOf(settings: ProfileSettings): SigningChoices {
       digest !== undefined && {
         policy: { oid, digest: DIGESTS[hashAlgorithm], hash: digest, ...(uri !== undefined && { uri }) },
       }),
+    ...(pades.password !== '' && { password: pades.password }),
     pades: {
       ...(pades.reason !== undefined && { reason: pades.reason }),
       ...(pades.location !== undefined && { location: pades.location }),

@@ -1,4 +1,4 @@
-/** From the configuration to the input folders. Source: batch-gaps §5. */
+/** Maps the configuration to the input folders. Source: docs/batch-values.md §5. */
 import type { FolderOptions, Profile } from '../actors/index.ts';
 import type { ProfileName } from '../machines/ids.ts';
 import type { Settings } from '../settings.ts';
@@ -27,7 +27,7 @@ export function folderOptions(
   }));
 }
 
-/** `default` stands for the first profile when none is called so. Source: batch-gaps §6.1, "Default profile". */
+/** `default` names the first profile when no profile has that name. Source: docs/batch-values.md §6.1. */
 function folderProfile(name: ProfileName, profiles: readonly Profile[]): ProfileName {
   if (profiles.some((profile) => profile.name === name)) return name;
   return profiles[0]?.name ?? name;

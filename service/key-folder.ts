@@ -1,7 +1,6 @@
 /**
- * Secrets the program makes for itself at first start and keeps: the API key, the keys of sessions, the
- * development certificates.
- * The folder is 0700, each file 0600; a file appears whole or not at all.
+ * Secrets that the program generates at first start and stores: the API key, the keys of sessions, the development
+ * certificates. The folder is 0700, each file 0600; files are created atomically.
  */
 import {
   closeSync,
@@ -19,8 +18,8 @@ import {
 import { join } from 'node:path';
 import { Fatal, type Ids } from '../runtime/index.ts';
 
-/** A text that was read back, or made just now. */
-export interface KeptSecret {
+/** A stored or newly generated text. */
+export interface StoredSecret {
   readonly value: string;
   readonly made: boolean;
   readonly path: string;
@@ -29,27 +28,27 @@ export interface KeptSecret {
 export interface KeyFolder {
   readonly path: string;
   /**
-   * The text kept under a name; made and stored first when there is none. Two callers get the same text.
+   * Returns the text under a name; generates and stores it when missing. Concurrent callers get the same text.
    * @throws Fatal `keys.unusable` when it can neither be read nor written
    */
-  keep(name: string, make: () => string | Promise<string>): Promise<KeptSecret>;
-  /** The text under a name; undefined when there is none. @throws Fatal `keys.unusable` */
+  loadOrCreate(name: string, make: () => string | Promise<string>): Promise<StoredSecret>;
+  /** Returns the text under a name; undefined when there is none. @throws Fatal `keys.unusable` */
   read(name: string): string | undefined;
-  /** Puts a text under a name, in place of the one before; durable on return. @throws Fatal `keys.unusable` */
+  /** Replaces the text under a name; durable on return. @throws Fatal `keys.unusable` */
   replace(name: string, text: string): void;
 }
 
 /**
- * Opens the folder, making it when needed; its parent must be there.
+ * Opens the folder, creating it when needed; its parent must exist.
  * @throws Fatal `keys.unusable`
  */
 export function openKeyFolder(path: string, ids: Pick<Ids, 'uuid'>): KeyFolder {
   attempt(path, () => makePrivateFolder(path));
   return {
     path,
-    async keep(name, make) {
+    async loadOrCreate(name, make) {
       const file = join(path, name);
-      const kept = attempt(file, () => readKept(file));
+      const kept = attempt(file, () => readStored(file));
       if (kept !== undefined) return { value: kept, made: false, path: file };
       const value = await make();
       const temporary = join(path, `.${name}.${ids.uuid()}`);
@@ -57,14 +56,14 @@ export function openKeyFolder(path: string, ids: Pick<Ids, 'uuid'>): KeyFolder {
         writeWhole(temporary, `${value}\n`);
         return publish(temporary, file, path);
       });
-      // Somebody else was faster; theirs is the one that counts.
+      // Another process was faster; its text is used.
       return won
         ? { value, made: true, path: file }
-        : { value: attempt(file, () => readKept(file)) ?? value, made: false, path: file };
+        : { value: attempt(file, () => readStored(file)) ?? value, made: false, path: file };
     },
     read(name) {
       const file = join(path, name);
-      return attempt(file, () => readKept(file));
+      return attempt(file, () => readStored(file));
     },
     replace(name, text) {
       const file = join(path, name);
@@ -82,15 +81,22 @@ export function openKeyFolder(path: string, ids: Pick<Ids, 'uuid'>): KeyFolder {
   };
 }
 
-/** Name of the file with the keys that seal sessions. Source: batch-gaps §10, "Key ring". */
+/** Name of the file with the session keys. Source: docs/batch-values.md §10. */
 export const SESSION_FILE = 'session.json';
+/** File of sessions that were logged out and whose tokens have not expired. */
+export const ENDED_SESSIONS_FILE = 'ended-sessions.json';
 
 /** Name of the API key's file. */
 export const API_KEY_FILE = 'api-key';
 
-/** The API key of a service that has none configured: 256 random bits, made once. */
-export function keepApiKey(folder: KeyFolder, ids: Pick<Ids, 'bytes'>): Promise<KeptSecret> {
-  return folder.keep(API_KEY_FILE, () => ids.bytes(32).toString('base64url'));
+/** Returns the API key of a service without a configured one: 256 random bits, generated once. */
+export function loadOrCreateApiKey(folder: KeyFolder, ids: Pick<Ids, 'bytes'>): Promise<StoredSecret> {
+  return folder.loadOrCreate(API_KEY_FILE, () => ids.bytes(32).toString('base64url'));
+}
+
+/** Returns the key that encrypts passwords of uploads at rest: 256 random bits, Base64url, generated once. */
+export function keepJobSecret(folder: KeyFolder, ids: Pick<Ids, 'bytes'>): Promise<StoredSecret> {
+  return folder.loadOrCreate('job-secret', () => ids.bytes(32).toString('base64url'));
 }
 
 function makePrivateFolder(path: string): void {
@@ -101,7 +107,7 @@ function makePrivateFolder(path: string): void {
   }
 }
 
-function readKept(file: string): string | undefined {
+function readStored(file: string): string | undefined {
   let text: string;
   try {
     if ((statSync(file).mode & 0o077) !== 0) {
@@ -129,7 +135,7 @@ function writeWhole(file: string, text: string): void {
   }
 }
 
-/** Gives the file its name unless the name is taken. True when this one got it. */
+/** Links the file under its name unless the name is taken. True when this process created it. */
 function publish(temporary: string, file: string, folder: string): boolean {
   try {
     linkSync(temporary, file);

@@ -1,8 +1,8 @@
-/** From the configuration to what the two listeners need to know. */
+/** Maps the configuration to the options of the two listeners. */
 import type { ForwardedTrust, HttpSettings, ListenSettings } from '../http/index.ts';
 import type { Settings } from '../settings.ts';
 
-/** Of the batch service. */
+/** Options of the batch service's listener. */
 export function batchListenSettings(settings: Settings, apiKey: string): HttpSettings {
   const { upload, actions, enabled } = settings.rateLimiting;
   return {
@@ -24,7 +24,7 @@ export function batchListenSettings(settings: Settings, apiKey: string): HttpSet
   };
 }
 
-/** Of the portal. */
+/** Options of the portal's listener. */
 export function portalListenSettings(settings: Settings): ListenSettings {
   const { host, port } = settings.portal.url;
   return { ...commonSettings(settings), host, port };

@@ -1,6 +1,6 @@
 /**
- * From the configuration to the portal: its secrets, whom it knows at first start, and how its mails leave.
- * Source: running.md, `Portal:*` and "First start, nothing configured".
+ * Maps the configuration to the portal: its secrets, its organizations at first start, and its mail transport.
+ * Source: docs/configuration.md, `Portal:*` and "First start, nothing configured".
  */
 import { hostname } from 'node:os';
 import { join } from 'node:path';
@@ -15,34 +15,34 @@ import {
 } from '../actors/index.ts';
 import type { Clock, Ids } from '../runtime/index.ts';
 import type { Settings } from '../settings.ts';
-import type { KeptSecret, KeyFolder } from './key-folder.ts';
+import type { KeyFolder, StoredSecret } from './key-folder.ts';
 import type { SigningSetup } from './signing-setup.ts';
 
-/** Names of the files that hold what the portal made for itself. */
+/** Names of the files with the portal's generated secrets. */
 const SECRET_FILE = 'portal-secret';
-const APPLICATION_FILE = 'portal-application-secret';
+export const APPLICATION_FILE = 'portal-application-secret';
 const MONITOR_FILE = 'portal-monitor-secret';
 
 const DAY = 86_400_000;
 
-/** Administers everything; monitors monitor it. Source: Document Signing Portal API, "Authentication" 4. */
+/** The administrator organization; monitors belong to it. Source: docs/portal-values.md §0. */
 const SYSTEM_ORGANIZATION = 'Sys Admin';
 
-/** Without a relay nobody reads it but on the same machine. */
+/** Without a relay, mails are read on the same machine only. */
 const DEVELOPMENT_SENDER = 'sealwright <portal@localhost>';
 
 /** A key of the portal for the banner. */
 export interface PortalKey {
   readonly organization: string;
   readonly application: string;
-  /** Missing: it is as configured. */
-  readonly kept: KeptSecret | undefined;
+  /** Missing: it is configured. */
+  readonly stored: StoredSecret | undefined;
 }
 
 export interface PortalSetup {
   readonly options: PortalOptions;
   readonly keys: readonly PortalKey[];
-  /** Folder mails are written to; undefined with a relay. */
+  /** Folder of written mails; undefined with a relay. */
   readonly mailFolder: string | undefined;
   readonly warnings: readonly string[];
 }
@@ -51,13 +51,13 @@ export interface PortalSetup {
 export async function setUpPortal(
   settings: Settings,
   keys: KeyFolder,
-  signing: SigningSetup,
+  signing: Pick<SigningSetup, 'trust' | 'profiles'>,
   parts: { readonly clock: Clock; readonly ids: Ids; readonly publicUrl: () => string },
 ): Promise<PortalSetup> {
   const { portal, storage } = settings;
   const { bootstrap, smtp } = portal;
-  const secret = await keys.keep(SECRET_FILE, () => parts.ids.bytes(32).toString('base64url'));
-  const keep = (file: string) => keys.keep(file, () => parts.ids.bytes(32).toString('hex'));
+  const secret = await keys.loadOrCreate(SECRET_FILE, () => parts.ids.bytes(32).toString('base64url'));
+  const keep = (file: string) => keys.loadOrCreate(file, () => parts.ids.bytes(32).toString('hex'));
   const applicationSecret = bootstrap.secret === undefined ? await keep(APPLICATION_FILE) : undefined;
   const monitorSecret = bootstrap.monitorSecret === undefined ? await keep(MONITOR_FILE) : undefined;
   const organization = bootstrap.organization ?? FIRST_ORGANIZATION;
@@ -66,8 +66,8 @@ export async function setUpPortal(
   const mailFolder = smtp.host === undefined ? join(storage.root, 'mail') : undefined;
   return {
     keys: [
-      { organization, application, kept: applicationSecret },
-      { organization: SYSTEM_ORGANIZATION, application: monitor, kept: monitorSecret },
+      { organization, application, stored: applicationSecret },
+      { organization: SYSTEM_ORGANIZATION, application: monitor, stored: monitorSecret },
     ],
     mailFolder,
     warnings: signing.trust.roots.length > 0 ? [] : [withoutRoots(portal.allowUnprovenCertificates)],

@@ -1,18 +1,18 @@
-/** What whoever runs the service is given: how to start it, what it says of itself, and how it ends. */
+/** Interface of the service for its starter: start, information, and stop. */
 import type { Logging } from '../logging.ts';
 import type { Settings } from '../settings.ts';
 
-/** What only the running service can tell. Every path is absolute. */
-export interface ServiceFacts {
-  /** Where the batch API answers; undefined when it is not served. */
+/** Information about the running service. Every path is absolute. */
+export interface ServiceInfo {
+  /** URL of the batch API; undefined when it is not served. */
   readonly batchUrl: string | undefined;
   /** Undefined when the portal is not served. */
   readonly portal:
     | {
         readonly url: string;
-        /** Where mails are written; undefined with a relay. */
+        /** Folder of written mails; undefined with a relay. */
         readonly mailFolder: string | undefined;
-        /** That of the first organization, then that of the monitor. `secret` undefined: as configured. */
+        /** Keys of the first organization and of the monitor. `secret` undefined: it is configured. */
         readonly keys: readonly {
           readonly organization: string;
           readonly application: string;
@@ -26,35 +26,39 @@ export interface ServiceFacts {
     | { readonly from: 'configuration' }
     /** Configured, but empty. */
     | { readonly from: 'nowhere' }
-    /** `made` holds the key on the one start that made it. */
+    /** `made` holds the key at the start that generated it. */
     | { readonly from: 'file'; readonly path: string; readonly made: string | undefined };
   /** `path`: the file it came from; empty for none. */
   readonly certificate: { readonly subject: string; readonly path: string; readonly development: boolean };
   /** In the order of the configuration. */
   readonly profiles: readonly {
     readonly name: string;
-    /** Where its certificate comes from, or that it is signed elsewhere. */
+    /** Source of its certificate, or the remote portal that signs for it. */
     readonly source: string;
     readonly verify: boolean;
     readonly encrypt: boolean;
-    /** Undefined: no certificate of ours is used. */
+    /** Undefined: no local certificate is used. */
     readonly validate: boolean | undefined;
   }[];
   readonly paused: boolean;
-  /** Sentences that need attention. */
+  /** Warnings, as sentences. */
   readonly warnings: readonly string[];
 }
 
 /** A service that answers requests and watches folders. */
 export interface RunningService {
-  readonly facts: ServiceFacts;
-  /** Resolves, with the reason, should the service be unable to go on; never while it works. */
+  readonly facts: ServiceInfo;
+  /** Creates a link that logs a person in to the operator pages once; undefined without these pages or an API key. */
+  loginLink(): string | undefined;
+  /** Resolves with the reason when the service cannot continue. */
   readonly lost: Promise<string>;
-  /** Takes nothing new, waits for what is under way up to the shutdown timeout, closes everything. */
+  /** Resolves when an operator asked this node to drain. */
+  readonly draining: Promise<void>;
+  /** Accepts nothing new, waits for work in progress up to the shutdown timeout, closes everything. */
   stop(): Promise<void>;
 }
 
-/** Circumstances of a start that are not configuration. */
+/** Inputs of a start that are not configuration. */
 export interface StartOptions {
   readonly version: string;
   /** Fault points to arm (`SEALWRIGHT_FAULTS`); undefined = none. */

@@ -1,48 +1,65 @@
-/** The only place where real parts meet: settings → store → actors → HTTP. */
+/** Composes the service: settings → store → actors → HTTP. */
 
 import { realpathSync } from 'node:fs';
 import { availableParallelism } from 'node:os';
 import { basename, dirname, join } from 'node:path';
-import { createRemotePortal, makeStorageFolders, Services, storageLayout } from '../actors/index.ts';
+import {
+  type BatchOptions,
+  createRemotePortal,
+  createStorageFolders,
+  Services,
+  storageLayout,
+} from '../actors/index.ts';
 import {
   createBatchMetrics,
   createBatchServer,
+  createHealthListener,
   createLoadGuard,
+  createOneTimeLogins,
   createPortalServer,
   type HttpServer,
   portalPageRoutes,
+  readiness,
 } from '../http/index.ts';
 import {
   type Clock,
   Fatal,
   Faults,
   type Ids,
-  openLmdbStore,
+  type StoreNodes,
   systemClock,
   systemIds,
 } from '../runtime/index.ts';
 import { faultLine, inputOverlaps, type Settings } from '../settings.ts';
 import { folderOptions } from './folder-options.ts';
-import { keepApiKey, openKeyFolder, SESSION_FILE } from './key-folder.ts';
+import { keepHistoryKey } from './history-key.ts';
+import {
+  ENDED_SESSIONS_FILE,
+  keepJobSecret,
+  loadOrCreateApiKey,
+  openKeyFolder,
+  SESSION_FILE,
+} from './key-folder.ts';
 import { batchListenSettings, portalListenSettings } from './listen-settings.ts';
+import { nodeName, openStore } from './open-store.ts';
 import { type PortalSetup, setUpPortal } from './portal-setup.ts';
-import type { RunningService, Serve, ServiceFacts } from './running-service.ts';
-import { deriveEncryptionKey, type SigningSetup, setUpSigning } from './signing-setup.ts';
-import { hostMode, systemFacts } from './system-facts.ts';
+import type { RunningService, Serve, ServiceInfo } from './running-service.ts';
+import { deriveEncryptionKey, portalProfiles, setUpSigning } from './signing-setup.ts';
+import { hostMode, systemInfo } from './system-facts.ts';
 
 /**
- * Brings the service up in the order of batch-gaps §7: store, certificates, recovery, listening, then the work.
- * What was opened is closed again when a later part cannot be had.
+ * Starts the service in the order of docs/batch-values.md §7: store, certificates, recovery, listening, then the work. Closes
+ * opened resources when a later one fails.
  */
 export const serve: Serve = async (settings, log, options) => {
-  const clock = systemClock;
   const ids = systemIds;
-  const layout = storageLayout(settings.storage.root);
+  const isShared = settings.runtime.store === 'postgres';
+  const layout = storageLayout(settings.storage.root, isShared ? nodeName(settings) : undefined);
   const faults = Faults.parse(options.faults);
   const grace = settings.hosting.shutdownTimeoutSeconds * 1000;
-  // Also where a library makes the file (the store) nobody but the owner and the group may read what is kept.
+  // Restricts the permissions of files that libraries create (the store) to owner and group.
   process.umask(process.umask() | 0o027);
-  /** Parts at work, which end side by side on one deadline, and then the store below them. */
+  /** Running components, which stop in parallel before one deadline, and then the store below them. */
   const working: (() => Promise<void>)[] = [];
   let closeStore = async () => {};
   const stop = async () => {
@@ -50,7 +67,7 @@ export const serve: Serve = async (settings, log, options) => {
     await closeStore();
   };
   try {
-    makeStorageFolders(
+    createStorageFolders(
       layout,
       settings.storage.inputs.map(({ path }) => path),
     );
@@ -60,9 +77,19 @@ export const serve: Serve = async (settings, log, options) => {
     const lost = new Promise<string>((resolve) => {
       tellLost = resolve;
     });
-    const store = openLmdbStore({ folder: layout.db, faults, onLost: (why) => tellLost(why) });
+    let tellDraining = () => {};
+    const draining = new Promise<void>((resolve) => {
+      tellDraining = resolve;
+    });
+    const store = await openStore(settings, {
+      ...{ clock: systemClock, log, faults, version: options.version },
+      onLost: (why) => tellLost(why),
+    });
     closeStore = () => store.close();
-    const kept = settings.auth.apiKey === undefined ? await keepApiKey(keys, ids) : undefined;
+    // All nodes use the time of the store, not their own clocks.
+    const clock = store.nodes?.clock ?? systemClock;
+    const started = await waitForStart(store.nodes, clock);
+    const kept = settings.auth.apiKey === undefined ? await loadOrCreateApiKey(keys, ids) : undefined;
     if (kept) log.hide(kept.value);
     const apiKey = settings.auth.apiKey ?? kept?.value ?? '';
     const signing = await setUpSigning(settings, keys, { clock, ids });
@@ -74,21 +101,36 @@ export const serve: Serve = async (settings, log, options) => {
       },
       () => clock.now(),
     );
-    /** Known once the portal listens; nobody asks before. */
+    /** Known once the portal listens; there are no readers before. */
     let portalUrl: string | undefined;
-    const portal = portalIsServed(settings, signing)
-      ? await setUpPortal(settings, keys, signing, {
-          clock,
-          ids,
-          publicUrl: () => settings.portal.publicUrl ?? portalUrl ?? settings.portal.url.href,
-        })
+    const sealing = settings.portal.enabled
+      ? await portalProfiles(settings, keys, signing, { clock, ids })
       : undefined;
-    for (const { kept: secret } of portal?.keys ?? []) if (secret) log.hide(secret.value);
+    const portal =
+      sealing &&
+      (await setUpPortal(
+        settings,
+        keys,
+        { trust: signing.trust, profiles: sealing },
+        {
+          ...{ clock, ids },
+          publicUrl: () => settings.portal.publicUrl ?? portalUrl ?? settings.portal.url.href,
+        },
+      ));
+    for (const { stored: secret } of portal?.keys ?? []) if (secret) log.hide(secret.value);
     const services = await Services.open(
       {
         ...(portal && { portal: portal.options }),
+        version: options.version,
         shards: settings.runtime.shards,
         onLost: (why) => tellLost(why),
+        onDraining: () => tellDraining(),
+        history: {
+          key: await keepHistoryKey(keys),
+          every: settings.history.checkpointMinutes * 60_000,
+          webhookUrl: settings.history.webhookUrl,
+          timestampUrl: settings.history.timestampUrl,
+        },
         batch: {
           layout,
           folders: folderOptions(settings, signing.profiles),
@@ -96,9 +138,13 @@ export const serve: Serve = async (settings, log, options) => {
           trust: signing.trust,
           ...(settings.signing.license !== undefined && { license: settings.signing.license }),
           ...(encryptionKey && { encryptionKey }),
-          ...remotePart(settings, clock, ids, working),
+          secretKey: Buffer.from((await keepJobSecret(keys, ids)).value, 'base64url'),
+          remote: remotePart(settings, clock, ids, working),
           maxConcurrency: settings.pipeline.maxConcurrency,
+          taskTimeout: settings.pipeline.taskTimeoutSeconds * 1000,
           pollEvery: settings.pipeline.pollIntervalSeconds * 1000,
+          ...(settings.retention.jobsDays > 0 && { keepJobs: settings.retention.jobsDays * 86_400_000 }),
+          webhooks: settings.notifications.webhooks,
           outputCollision: settings.storage.outputCollision === 'Suffix' ? 'suffix' : 'fail',
           threads: availableParallelism(),
         },
@@ -107,14 +153,17 @@ export const serve: Serve = async (settings, log, options) => {
     );
     const { batch } = services;
     working.push(() => services.stop(grace));
-    // Both services answer on this thread, so what one has to do keeps the other waiting.
+    // Both services answer on this thread, so the load of one delays the other.
     const load = createLoadGuard(clock, log);
+    const oneTimeLogins = createOneTimeLogins({ clock, ids });
     let server: HttpServer | undefined;
     let url: string | undefined;
     if (settings.batch.enabled) {
       server = createBatchServer({
         service: batch,
         inspection: batch.inspection,
+        operations: batch.operations,
+        webhooks: batch.webhooks.deliveries,
         mails: services.portal?.mails,
         settings: batchListenSettings(settings, apiKey),
         clock,
@@ -122,10 +171,12 @@ export const serve: Serve = async (settings, log, options) => {
         log,
         load,
         metrics,
+        oneTimeLogins,
+        nodes: store.nodes,
         pages: {
           version: options.version,
           pollSeconds: settings.dashboard.pollIntervalSeconds,
-          facts: systemFacts(settings, {
+          systemInfo: systemInfo(settings, {
             version: options.version,
             store: store.describe().engine,
             node: process.version,
@@ -133,8 +184,14 @@ export const serve: Serve = async (settings, log, options) => {
           }),
         },
         sessionKeys: {
+          isShared,
           load: () => keys.read(SESSION_FILE),
           save: (text) => keys.replace(SESSION_FILE, text),
+        },
+        endedSessions: {
+          isShared,
+          load: () => keys.read(ENDED_SESSIONS_FILE),
+          save: (text) => keys.replace(ENDED_SESSIONS_FILE, text),
         },
       });
       url = (await server.listen()).url;
@@ -150,18 +207,29 @@ export const serve: Serve = async (settings, log, options) => {
         log,
         version: options.version,
         load,
+        nodes: store.nodes,
         observe: metrics.portalRequest,
         pageRoutes: portalPageRoutes(services.portal, clock),
       });
       portalUrl = (await listener.listen()).url;
       working.push(() => listener.close());
     }
+    const healthUrl = settings.hosting.healthUrl;
+    if (healthUrl !== undefined) {
+      const listener = createHealthListener({
+        ...healthUrl,
+        readiness: () => readiness(batch.health, clock, false),
+      });
+      await listener.listen();
+      working.push(() => listener.close());
+    }
     await services.start();
+    await started();
     const { engine, location } = store.describe();
     const service: RunningService = {
       facts: {
         batchUrl: url,
-        portal: portalFacts(portal, portalUrl),
+        portal: portalInfo(portal, portalUrl),
         store: { engine, location },
         output: layout.output,
         apiKey: kept
@@ -180,10 +248,14 @@ export const serve: Serve = async (settings, log, options) => {
           ...signing.warnings,
           ...signing.expiring,
           ...(portal?.warnings ?? []),
-          ...(settings.portal.enabled && portal === undefined ? [NO_SEAL] : []),
+          ...(settings.portal.enabled && portal === undefined ? [NO_SERVICE_PROFILE] : []),
+          ...(sealing !== undefined && sealing !== signing.profiles ? [DEVELOPMENT_SEAL] : []),
         ],
       },
+      loginLink: () =>
+        url === undefined || apiKey === '' ? undefined : `${url}/login?once=${oneTimeLogins.issue()}`,
       lost,
+      draining,
       stop,
     };
     return service;
@@ -193,21 +265,31 @@ export const serve: Serve = async (settings, log, options) => {
   }
 };
 
-const NO_SEAL =
-  'The portal is not served: it seals with a signing profile of the Method Local, and there is none. Portal:Enabled=false says that this is meant.';
+/** Milliseconds between two attempts to be the node that starts. */
+const START_RETRY_MS = 100;
 
-/** Without a key of its own the portal could seal nothing; what `Portal:SealProfile` names has to be there. */
-function portalIsServed({ portal }: Settings, { profiles }: SigningSetup): boolean {
-  if (!portal.enabled) return false;
-  return portal.sealProfile !== undefined || profiles.some(({ method }) => method === 'Local');
+/**
+ * Waits until no other node is starting: keys, migrations, recovery and first records are made by one node at a time.
+ * Resolves with the function that lets the next one start.
+ */
+async function waitForStart(nodes: StoreNodes | undefined, clock: Clock): Promise<() => Promise<void>> {
+  if (nodes === undefined) return async () => {};
+  while (!(await nodes.acquire('start'))) await clock.sleep(START_RETRY_MS);
+  return () => nodes.release('start');
 }
 
-function portalFacts(portal: PortalSetup | undefined, url: string | undefined): ServiceFacts['portal'] {
+const NO_SERVICE_PROFILE =
+  'The portal is not served: it seals with a signing profile of the Method Local, and there is none. Portal:Enabled=false says that this is meant.';
+
+const DEVELOPMENT_SEAL =
+  'The portal seals electronic signatures with the development certificate, since no signing profile has the Method Local.';
+
+function portalInfo(portal: PortalSetup | undefined, url: string | undefined): ServiceInfo['portal'] {
   if (portal === undefined || url === undefined) return undefined;
   return {
     url,
     mailFolder: portal.mailFolder,
-    keys: portal.keys.map(({ organization, application, kept }) => ({
+    keys: portal.keys.map(({ organization, application, stored: kept }) => ({
       organization,
       application,
       secret: kept && { path: kept.path, made: kept.made ? kept.value : undefined },
@@ -216,7 +298,7 @@ function portalFacts(portal: PortalSetup | undefined, url: string | undefined): 
 }
 
 /**
- * Two names of one folder are seen only on the disk. Source: batch-gaps §5, `Storage:Inputs`.
+ * Finds two names of one folder, which only the disk reveals. Source: docs/batch-values.md §5, `Storage:Inputs`.
  * @throws {Fatal} `settings.overlap`
  */
 function refuseOverlaps({ storage }: Settings): void {
@@ -225,7 +307,7 @@ function refuseOverlaps({ storage }: Settings): void {
   throw new Fatal('settings.overlap', faults.map(faultLine).join('\n'));
 }
 
-/** Where a path leads once every link in it is followed, also when its last parts are not there yet. */
+/** Resolves all links of a path, also when its last parts do not exist yet. */
 function realPath(path: string): string {
   try {
     return realpathSync(path);
@@ -236,16 +318,22 @@ function realPath(path: string): string {
   }
 }
 
-/** The remote portal, when a profile needs it. */
+/**
+ * Connects to the remote portal, also if no profile needs it any more: jobs of a removed profile may still wait for it.
+ */
 function remotePart(
-  { signing, remoteSigner }: Settings,
+  { remoteSigner }: Settings,
   clock: Clock,
   ids: Ids,
   working: (() => Promise<void>)[],
-) {
+): NonNullable<BatchOptions['remote']> {
   const { endpoint, apiKey } = remoteSigner;
-  const needed = signing.profiles.some(({ method }) => method === 'RemoteSigner');
-  if (!needed || endpoint === undefined || apiKey === undefined) return {};
+  const options = {
+    every: remoteSigner.pollIntervalSeconds * 1000,
+    timeout: remoteSigner.timeoutHours * 3_600_000,
+    maxFailures: remoteSigner.maxConsecutiveApiFailures,
+  };
+  if (endpoint === undefined || !apiKey) return options;
   const portal = createRemotePortal({
     endpoint,
     apiKey,
@@ -254,12 +342,5 @@ function remotePart(
     ids,
   });
   working.push(async () => portal.close());
-  return {
-    remote: {
-      portal,
-      every: remoteSigner.pollIntervalSeconds * 1000,
-      timeout: remoteSigner.timeoutHours * 3_600_000,
-      maxFailures: remoteSigner.maxConsecutiveApiFailures,
-    },
-  };
+  return { ...options, portal };
 }

@@ -1,10 +1,10 @@
-/** The log of a service as it is configured. Source: batch-gaps §12. */
+/** Creates the configured log of a service. Source: docs/batch-values.md §12. */
 import { createFileSink, createLogging, type LineSink, type Logging } from '../logging.ts';
 import type { Clock } from '../runtime/index.ts';
 import type { Settings } from '../settings.ts';
 
 /**
- * Nothing is touched before the first line. When files cannot be written the service goes on: that is said once on
+ * Files are opened with the first line. When they cannot be written the service continues: that is reported once on
  * the console, or on standard error where the log is kept off the console, and once again when they can.
  * @param parts.err writes to standard error
  */
@@ -35,9 +35,10 @@ export function openLogging(
               interval: file.rollingInterval,
               sizeLimit: file.fileSizeLimitBytes,
               retained: file.retainedFileCountLimit,
+              ...(file.retainedDays > 0 && { maxAge: file.retainedDays * 86_400_000 }),
               least: file.minimumLevel,
               clock: parts.clock,
-              onTrouble,
+              onFailure: onTrouble,
             }),
           ]
         : []),

@@ -1,83 +1,179 @@
 /**
- * From the configuration to signing profiles with their keys loaded.
- * Source: batch-gaps §6.2 and §6.5.
+ * Maps the configuration to signing profiles with their keys loaded.
+ * Source: docs/batch-values.md §6.2 and §6.5.
  */
 import { X509Certificate } from 'node:crypto';
-import type { LocalProfile, Profile, TrustOptions } from '../actors/index.ts';
-import { envelopeKey, type LoadedSigner, loadSigner, waysUp } from '../crypto/index.ts';
+import {
+  type CertificateProblem,
+  canSign,
+  certificateProblem,
+  type LocalProfile,
+  type Profile,
+  type TrustOptions,
+} from '../actors/index.ts';
+import { buildCertificationPaths, envelopeKey, type LoadedSigner, loadSigner } from '../crypto/index.ts';
+import type { Millis, ProfileName } from '../machines/ids.ts';
 import { type Clock, describeFailure, Fatal, type Ids } from '../runtime/index.ts';
 import type { Settings } from '../settings.ts';
-import { type DescribedSource, developmentSource, sourceOf } from './certificate-sources.ts';
-import { type Declared, declaredProfiles } from './declared-profiles.ts';
+import { type CertificateSource, developmentSource, sourceOf } from './certificate-sources.ts';
+import { type DeclaredSigner, declaredProfiles } from './declared-profiles.ts';
 import type { KeyFolder } from './key-folder.ts';
 import { readTrust } from './signing-trust.ts';
 
 export interface SigningSetup {
   readonly profiles: readonly Profile[];
   readonly trust: TrustOptions;
-  /** Of the profile used when none is named, or else of the first that signs here; `path` is empty when none does. */
+  /** Certificate of the default profile, or else of the first local profile; `path` is empty when there is none. */
   readonly certificate: { readonly subject: string; readonly path: string; readonly development: boolean };
   readonly warnings: readonly string[];
-  /** Certificates of profiles that end within `EXPIRY_NOTICE_DAYS`, a sentence each. */
+  /** Warnings about certificates of profiles that end within `EXPIRY_NOTICE_DAYS`, a sentence each. */
   readonly expiring: readonly string[];
 }
 
 const DAY = 86_400_000;
-/** A certificate that ends sooner is announced at every start. Source: batch-gaps §6.2. */
+/** Days before its end from which a certificate is reported at every start. Source: docs/batch-values.md §6.2. */
 const EXPIRY_NOTICE_DAYS = 30;
 
 /**
- * Loads the keys of all profiles, and what is trusted.
- * @throws {Fatal} `signing.no-certificate`; `signing.unusable` with one line for each profile and trusted file that
- *   cannot be used
+ * Loads the keys of all profiles, and what is trusted. A profile whose certificate cannot be used is among them, with a
+ * warning: its jobs fail and say why, and the other profiles sign.
+ * @throws {Fatal} `signing.no-certificate`; `signing.unusable` where no profile can sign, or where a trusted file cannot
+ *   be read, with one line for each of them: with less trust than configured, other files would be accepted than meant
  */
 export async function setUpSigning(
   settings: Settings,
   keys: KeyFolder,
   parts: { readonly clock: Clock; readonly ids: Ids },
 ): Promise<SigningSetup> {
+  const { faults, ...setup } = await loadSigning(settings, keys, parts);
+  const { profiles } = setup;
   const now = parts.clock.now();
-  const { trust, faults: untrusted } = readTrust(settings);
-  const faults = [...untrusted];
+  const broken = brokenProfiles(profiles, now);
+  const able = profiles.some((profile) => canSign(profile, now));
+  if (faults.length > 0 || !able)
+    throw new Fatal('signing.unusable', [...faults, ...broken.map(({ sentence }) => sentence)].join('\n'));
+  const jobsFail = broken.map(({ sentence }) => `${sentence} Until then its jobs fail.`);
+  return { ...setup, warnings: [...jobsFail, ...setup.warnings] };
+}
+
+/** Lists the profiles that cannot sign at `now`, each with a sentence for people. */
+function brokenProfiles(
+  profiles: readonly Profile[],
+  now: Millis,
+): readonly { readonly name: ProfileName; readonly sentence: string }[] {
+  return profiles.filter(signsHere).flatMap((profile) => {
+    const problem = certificateProblem(profile, now);
+    if (problem === undefined) return [];
+    return [
+      {
+        name: profile.name,
+        sentence: `Signing profile ${profile.name}: ${problem.message} ${problem.remedy}`,
+      },
+    ];
+  });
+}
+
+/**
+ * Loads the keys without deciding if the service may start.
+ * @throws {Fatal} `signing.no-certificate`, `keys.unusable`
+ */
+export async function loadSigning(
+  settings: Settings,
+  keys: KeyFolder,
+  parts: { readonly clock: Clock; readonly ids: Ids },
+): Promise<SigningSetup & { readonly faults: readonly string[] }> {
+  const now = parts.clock.now();
+  const { trust, faults } = readTrust(settings);
   const warnings: string[] = [];
   const expiring: string[] = [];
   const profiles: Profile[] = [];
-  const paths = new Map<Profile, DescribedSource>();
+  const paths = new Map<Profile, CertificateSource>();
   for (const declared of declaredProfiles(settings)) {
     if (declared.method === 'RemoteSigner') {
       profiles.push(declared.profile);
       continue;
     }
-    const source = sourceOf(declared.certificate) ?? (await developmentSource(settings, keys, parts));
+    const source =
+      sourceOf(declared.certificate, declared.certificateKey) ??
+      (await developmentSource(settings, keys, parts));
     try {
-      const signer = await loadSigner(source.keys, now);
+      const signer = await loadSigner(source.keys);
       const profile = localProfile(declared, signer, source, trust);
       profiles.push(profile);
       paths.set(profile, source);
       warnings.push(...warningsAbout(profile, signer, source, trust));
       const daysLeft = Math.floor((signer.notAfter - now) / DAY);
-      if (daysLeft < EXPIRY_NOTICE_DAYS)
+      if (daysLeft >= 0 && daysLeft < EXPIRY_NOTICE_DAYS)
         expiring.push(
           `The certificate of signing profile ${profile.name} expires in ${daysLeft} days: ${signer.subject}`,
         );
     } catch (error) {
-      faults.push(`Signing profile ${declared.name}: ${describeFailure(error).message}`);
+      profiles.push(withoutCertificate(declared, source, describeFailure(error)));
     }
   }
-  if (faults.length > 0) throw new Fatal('signing.unusable', faults.join('\n'));
-  const signing = profiles.filter(signsHere);
+  const signing = profiles.filter((profile) => signsHere(profile) && canSign(profile, now)).filter(signsHere);
   const shown = signing.find(({ name }) => name === 'default') ?? signing[0];
   const source = shown && paths.get(shown);
   return {
     profiles,
     trust,
     certificate: {
-      subject: shown?.facts?.subject ?? 'none, every profile is signed on the remote portal',
+      subject: shown?.facts?.subject ?? 'none; profiles are signed on the remote portal',
       path: source?.path ?? '',
       development: source?.development ?? false,
     },
     warnings,
     expiring,
+    faults,
+  };
+}
+
+/** Name of the profile below; no configured profile can have it. */
+const DEVELOPMENT_PROFILE = '(development)' as ProfileName;
+
+/**
+ * Returns the profiles of the portal, at least one of which signs here: those of the service or, where none of them does, with
+ * a profile of the development certificate besides. Undefined where that is not allowed. Source: docs/configuration.md, `Portal:SealProfile`.
+ * @throws {Fatal} `keys.unusable`
+ */
+export async function portalProfiles(
+  settings: Settings,
+  keys: KeyFolder,
+  { profiles, trust }: Pick<SigningSetup, 'profiles' | 'trust'>,
+  parts: { readonly clock: Clock; readonly ids: Ids },
+): Promise<readonly Profile[] | undefined> {
+  if (profiles.some(signsHere)) return profiles;
+  if (!settings.signing.allowSelfSigned) return undefined;
+  const source = await developmentSource(settings, keys, parts);
+  const declared: DeclaredSigner = {
+    method: 'Local',
+    name: DEVELOPMENT_PROFILE,
+    certificate: settings.signing.certificate,
+    certificateKey: 'Signing:Certificate',
+    validateCertificate: true,
+    choices: {},
+    base: { format: undefined, verify: true, encrypt: false },
+  };
+  return [...profiles, localProfile(declared, await loadSigner(source.keys), source, trust)];
+}
+
+function withoutCertificate(
+  { name, validateCertificate, choices, base }: DeclaredSigner,
+  { files }: CertificateSource,
+  loadFailure: CertificateProblem,
+): LocalProfile {
+  return {
+    ...base,
+    method: 'Local',
+    name,
+    signer: undefined,
+    loadFailure,
+    certificateFiles: files,
+    choices,
+    validateCertificate,
+    anchors: [],
+    validTo: Number.POSITIVE_INFINITY,
+    certificate: `none: ${loadFailure.message}`,
   };
 }
 
@@ -85,20 +181,23 @@ function signsHere(profile: Profile): profile is LocalProfile {
   return profile.method === 'Local';
 }
 
-/** Without roots, the top of the certificate's own chain is the anchor. Source: batch-gaps §6.5. */
+/** Returns the anchors: without roots, the top of the certificate's own chain. Source: docs/batch-values.md §6.5. */
 function localProfile(
-  declared: Declared,
+  declared: DeclaredSigner,
   loaded: LoadedSigner,
-  source: DescribedSource,
+  source: CertificateSource,
   trust: TrustOptions,
 ): LocalProfile {
   const own = loaded.root ?? loaded.chain.at(-1) ?? loaded.certificate;
-  // What was made here for development is trusted here.
+  // Certificates generated for development are trusted.
   const trusted = trust.roots.length === 0 || source.development ? [own, ...trust.roots] : trust.roots;
-  const { anchors, chain } = waysUp(loaded, { anchors: trusted, intermediates: trust.intermediates });
+  const { anchors, chain } = buildCertificationPaths(loaded, {
+    anchors: trusted,
+    intermediates: trust.intermediates,
+  });
   const signer = chain.length > loaded.chain.length ? { ...loaded, chain } : loaded;
   const { name, validateCertificate, choices, base } = declared;
-  const { subject, thumbprint, notAfter } = loaded;
+  const { subject, thumbprint, notBefore, notAfter } = loaded;
   return {
     ...base,
     method: 'Local',
@@ -106,9 +205,11 @@ function localProfile(
     signer,
     choices,
     validateCertificate,
-    // Roots that are not above it are kept, so that its chain fails and is not left out.
+    // Unrelated roots are kept, so that its chain fails and is not omitted.
     anchors: !validateCertificate ? [] : anchors.length > 0 ? anchors : trusted,
     facts: { source: source.development ? 'Development' : source.keys.source, subject, thumbprint, notAfter },
+    certificateFiles: source.files,
+    validFrom: notBefore,
     validTo: notAfter,
     certificate: `${subject}, valid until ${new Date(notAfter).toISOString()}`,
   };
@@ -117,7 +218,7 @@ function localProfile(
 function warningsAbout(
   { name, validateCertificate }: LocalProfile,
   loaded: LoadedSigner,
-  source: DescribedSource,
+  source: CertificateSource,
   { roots, intermediates }: TrustOptions,
 ): readonly string[] {
   const warnings: string[] = [];
@@ -130,20 +231,23 @@ function warningsAbout(
     );
   }
   if (roots.length > 0 && validateCertificate && !source.development) {
-    const { anchors } = waysUp(loaded, { anchors: roots, intermediates });
+    const { anchors } = buildCertificationPaths(loaded, { anchors: roots, intermediates });
     if (anchors.length === 0)
       warnings.push(
         `The certificate of signing profile ${name} leads to none of the Signing:Trust:Roots; its jobs will fail.`,
       );
   }
   for (const { code, text } of loaded.warnings) {
-    // Where roots are configured, the chain is looked for among them too.
+    // With configured roots, the chain is built from them too.
     if (code !== 'chain.incomplete' || roots.length === 0) warnings.push(`Signing profile ${name}: ${text}`);
   }
   return warnings;
 }
 
-/** Once, at start; kept in memory alone. Undefined when outputs are not encrypted. Source: batch-gaps §9. */
+/**
+ * Derives the key once, at start; it is in memory only. Undefined when outputs are not encrypted. Source: docs/batch-values.md
+ * §9.
+ */
 export async function deriveEncryptionKey({ encryption }: Settings): Promise<Buffer | undefined> {
   if (!encryption.enabled) return undefined;
   const { password, passwordEnvVar, salt, iterations } = encryption;

@@ -1,6 +1,6 @@
 /**
- * From `Signing:Trust` to certificates: roots and intermediates read once, at start.
- * Source: batch-gaps §6.5.
+ * Loads the roots and intermediates of `Signing:Trust` once, at start.
+ * Source: docs/batch-values.md §6.5.
  */
 import { X509Certificate } from 'node:crypto';
 import { readdirSync, readFileSync, statSync } from 'node:fs';
@@ -10,7 +10,7 @@ import type { TrustOptions } from '../actors/index.ts';
 import { certificatesInBundle } from '../crypto/index.ts';
 import type { Settings } from '../settings.ts';
 
-/** Reads what is trusted; every file that gives no certificate is a sentence in `faults`. */
+/** Reads the trusted certificates; every file without a certificate is a sentence in `faults`. */
 export function readTrust({ signing }: Settings): {
   readonly trust: TrustOptions;
   readonly faults: readonly string[];
@@ -20,6 +20,8 @@ export function readTrust({ signing }: Settings): {
     useSystemRoots,
     intermediates,
     allowAia,
+    aiaHosts,
+    allowPrivate,
     revocation,
     revocationTimeoutSeconds,
     cacheMinutes,
@@ -33,7 +35,8 @@ export function readTrust({ signing }: Settings): {
     trust: {
       roots: [...anchors, ...system],
       intermediates: read('Intermediates', intermediates),
-      allowAia,
+      issuerHosts: allowAia ? aiaHosts : [],
+      allowPrivate,
       revocation: REVOCATION[revocation],
       revocationTimeoutMs: revocationTimeoutSeconds * 1000,
       cacheMinutes,
@@ -44,7 +47,7 @@ export function readTrust({ signing }: Settings): {
 
 const REVOCATION = { None: 'none', Soft: 'soft', Hard: 'hard' } as const;
 
-/** A file, or every file of a folder; in a folder, files of other kinds are passed over. */
+/** Reads a file, or every file of a folder; in a folder, files of other types are skipped. */
 function certificatesAt(path: string, key: string, faults: string[]): readonly Buffer[] {
   try {
     const folder = statSync(path).isDirectory();

@@ -1,12 +1,12 @@
 /**
- * What `/system` shows of the program itself.
+ * Information about the program for `/system`.
  *
- * Source: batch-gaps §10, "Operator pages" (`/system`).
+ * Source: docs/batch-values.md §10 (`/system`).
  */
 import type { Settings } from '../settings.ts';
 
-/** Name and value of each fact, in the order in which people ask for them; never a secret. */
-export function systemFacts(
+/** Returns names and values in display order; never a secret. */
+export function systemInfo(
   settings: Settings,
   program: { readonly version: string; readonly store: string; readonly node: string; readonly host: string },
 ): readonly (readonly [name: string, value: string])[] {
@@ -25,7 +25,7 @@ export function systemFacts(
   ];
 }
 
-/** How the program is kept running, as far as it can tell. */
+/** Detects the service manager, if possible. */
 export function hostMode(env: { readonly [name: string]: string | undefined }): string {
   if (env['NOTIFY_SOCKET'] !== undefined || env['INVOCATION_ID'] !== undefined) return 'systemd';
   return env['container'] === undefined ? 'command line' : 'container';

@@ -1,25 +1,25 @@
 /**
  * Rules that concern several keys at once.
  *
- * Source: batch-gaps §1 row 3, §5 (`Storage:Inputs`).
+ * Source: docs/batch-values.md §1 row 3, §5 (`Storage:Inputs`).
  */
 import { join, relative, sep } from 'node:path';
 import { checkHosting } from './hosting-checks.ts';
 import { checkLogging } from './logging-table.ts';
+import { checkJobWebhooks } from './notifications-table.ts';
 import { checkPortal } from './portal-checks.ts';
 import { checkRemoteSigner } from './remote-table.ts';
 import type { Fault, Warning } from './report.ts';
+import { checkRuntime } from './runtime-checks.ts';
 import { checkEncryption, checkSigning } from './signing-checks.ts';
 import type { InputSettings, Settings } from './table.ts';
 
-/** Work folders below the root, which no input may touch. */
+/** Work folders below the root; they must not overlap with an input. */
 const WORK_FOLDERS = ['processing', 'output', 'error', 'db', 'logs', 'keys', 'portal', 'mail'] as const;
 const MANY_INPUTS = 16;
 const SHORT_API_KEY = 16;
 
-/**
- * @param isSound false for a section whose own values are already faulty; rules about it would only repeat that
- */
+/** @param isSound false for a section whose own values are already faulty; rules about it would only repeat that */
 export function checkTogether(settings: Settings, isSound: (section: string) => boolean) {
   const faults: Fault[] = [];
   const warnings: Warning[] = [];
@@ -28,8 +28,10 @@ export function checkTogether(settings: Settings, isSound: (section: string) => 
   if (isSound('Signing:')) checkSigning(settings, { faults, warnings });
   if (isSound('Signing:') && isSound('RemoteSigner:')) checkRemoteSigner(settings, faults);
   if (isSound('Encryption:')) checkEncryption(settings, faults);
+  if (isSound('Runtime:')) checkRuntime(settings, faults);
   if (isSound('Hosting:')) checkHosting(settings, faults, warnings);
   checkApiKeys(settings, warnings);
+  if (isSound('Notifications:')) checkJobWebhooks(settings.notifications.webhooks, faults);
   if (isSound('Portal:') && isSound('Signing:')) checkPortal(settings, faults, warnings);
   if (isSound('Logging:') && isSound('Storage:')) checkLogging(settings, faults, warnings);
   return { faults, warnings };
@@ -43,7 +45,10 @@ function checkInputs(settings: Settings, faults: Fault[], warnings: Warning[]): 
     const earlier = inputs.slice(0, index);
     const twin = earlier.findIndex(({ name }) => name === input.name);
     if (twin >= 0)
-      faults.push({ key: `${here}:Name`, rule: `is the name of Storage:Inputs:${twin} already` });
+      faults.push({
+        key: `${here}:Name`,
+        rule: `is also the name of Storage:Inputs:${twin}; names must be unique`,
+      });
     checkProfile(input, here, settings, faults);
   }
   faults.push(...inputOverlaps(storage, (path) => path));
@@ -56,8 +61,8 @@ function checkInputs(settings: Settings, faults: Fault[], warnings: Warning[]): 
 }
 
 /**
- * Input folders that touch each other or the work folders.
- * @param placed where a path counts as being: the path itself as text, or what the disk says of it
+ * Finds input folders that overlap with each other or with the work folders.
+ * @param placed location of a path: the path itself as text, or its real path on the disk
  */
 export function inputOverlaps(
   { inputs, root }: Settings['storage'],
@@ -75,7 +80,7 @@ export function inputOverlaps(
       if (overlap(path, place))
         faults.push({ key, rule: `overlaps with the folder of Storage:Inputs:${other}` });
     }
-    const touched = lies(placed(root), place)
+    const touched = isInside(placed(root), place)
       ? { what: 'the folders' }
       : work.find(({ path }) => overlap(path, place));
     if (touched) faults.push({ key, rule: `overlaps with ${touched.what} of Storage:Root` });
@@ -83,7 +88,7 @@ export function inputOverlaps(
   return faults;
 }
 
-/** `default` stands for the first profile when none is called so. */
+/** `default` names the first profile when no profile has that name. */
 function checkProfile(input: InputSettings, here: string, { signing }: Settings, faults: Fault[]): void {
   if (input.profile === 'default') return;
   if (signing.profiles.some(({ name }) => name === input.profile)) return;
@@ -121,12 +126,12 @@ function checkApiKeys({ auth }: Settings, warnings: Warning[]): void {
   }
 }
 
-/** True when one folder is, holds or lies inside the other. */
+/** True when the folders are equal or one contains the other. */
 function overlap(left: string, right: string): boolean {
-  return lies(left, right) || lies(right, left);
+  return isInside(left, right) || isInside(right, left);
 }
 
 /** True when `inner` is `outer` or somewhere below it. Both absolute. */
-function lies(inner: string, outer: string): boolean {
+function isInside(inner: string, outer: string): boolean {
   return relative(outer, inner).split(sep)[0] !== '..';
 }

@@ -1,7 +1,7 @@
 /**
  * Rules about proxies and https that concern several keys at once.
  *
- * Source: batch-gaps §5, `Hosting:ForwardedHeaders` and `Hosting:RequireHttps`.
+ * Source: docs/batch-values.md §5, `Hosting:ForwardedHeaders` and `Hosting:RequireHttps`.
  */
 import type { Fault, Warning } from './report.ts';
 import type { Settings } from './table.ts';

@@ -1,161 +1,95 @@
+/** Reads configuration files: JSON with comments and trailing commas, flattened to keys. Parsed by jsonc-parser. */
+import jsonc from 'jsonc-parser';
+
 /**
- * Reads the JSON of configuration files: RFC 8259 plus line and block comments and trailing commas.
- *
- * Written here because a fault must name its line and column and must never repeat the text around it: that text
- * may be a password.
+ * Position and reason of a syntax error. Lines and columns count from 1. It never repeats the text around the position,
+ * which may be a password.
  */
-
-/** A value as the file gives it; objects keep their members in file order. */
-export type JsonValue = string | number | boolean | null | readonly JsonValue[] | JsonObject;
-export interface JsonObject {
-  readonly members: readonly (readonly [name: string, value: JsonValue])[];
-}
-
-/** Where and why a text is not JSON. Lines and columns count from 1. */
 export class JsonFault extends Error {
-  readonly line: number;
-  readonly column: number;
-  constructor(reason: string, line: number, column: number) {
-    super(`${reason} at line ${line}, column ${column}`);
+  constructor(reason: string, line: number, character: number) {
+    super(`${reason} at line ${line + 1}, column ${character + 1}`);
     this.name = 'JsonFault';
-    this.line = line;
-    this.column = column;
   }
 }
 
-/** Configuration is a few levels deep; the bound keeps a hostile file from using up the stack. */
-const DEEPEST = 64;
-const ESCAPES: Readonly<Record<string, string>> = {
-  '"': '"',
-  '\\': '\\',
-  '/': '/',
-  b: '\b',
-  f: '\f',
-  n: '\n',
-  r: '\r',
-  t: '\t',
+/** A value of the file. Its key has the names and indexes on the way to it, joined by colons. */
+export interface JsonEntry {
+  readonly key: string;
+  /** Numbers and booleans as text; undefined for `null`; empty for an empty list. */
+  readonly text: string | undefined;
+  /** True when the value replaces everything below the key: `null` and the empty list. */
+  readonly whole: boolean;
+}
+
+/** Nesting limit. The parser is recursive; deeper files would overflow the stack. */
+const MAX_DEPTH = 64;
+
+const REASONS: Readonly<Record<string, string>> = {
+  InvalidSymbol: 'Not a value',
+  InvalidNumberFormat: 'Not a number',
+  PropertyNameExpected: 'A member name in double quotes is expected',
+  ValueExpected: 'A value is expected',
+  ColonExpected: 'A colon is expected after the member name',
+  CommaExpected: 'A comma or a closing bracket is expected',
+  CloseBraceExpected: 'A closing brace is expected',
+  CloseBracketExpected: 'A closing bracket is expected',
+  EndOfFileExpected: 'More text after the end',
+  InvalidCommentToken: 'A comment is not closed',
+  UnexpectedEndOfComment: 'A comment is not closed',
+  UnexpectedEndOfString: 'A string is not closed on its line',
+  UnexpectedEndOfNumber: 'Not a number',
+  InvalidUnicode: 'Four hexadecimal digits are expected',
+  InvalidEscapeCharacter: 'An unknown escape',
+  InvalidCharacter: 'A control character must be written as an escape',
 };
 
-/** @throws JsonFault */
-export function readJson(text: string): JsonValue {
-  // A byte order mark is what some editors put first; it says nothing.
-  const reader = new JsonReader(text, text.charCodeAt(0) === 0xfeff ? 1 : 0);
-  return reader.document();
-}
-
-class JsonReader {
-  readonly #text: string;
-  #at: number;
-
-  constructor(text: string, start: number) {
-    this.#text = text;
-    this.#at = start;
-  }
-
-  document(): JsonValue {
-    const value = this.#value(0);
-    this.#skip();
-    if (this.#at < this.#text.length) this.#fail('More text after the end');
-    return value;
-  }
-
-  #value(depth: number): JsonValue {
-    if (depth > DEEPEST) this.#fail('Nested too deeply');
-    this.#skip();
-    const next = this.#text[this.#at];
-    if (next === '{') return this.#object(depth);
-    if (next === '[') return this.#array(depth);
-    if (next === '"') return this.#string();
-    const word = /[-+.\w]*/y;
-    word.lastIndex = this.#at;
-    const found = word.exec(this.#text)?.[0] ?? '';
-    const value = scalar(found);
-    if (value === undefined) this.#fail(next === undefined ? 'The text ends too early' : 'Not a value');
-    this.#at += found.length;
-    return value;
-  }
-
-  #object(depth: number): JsonObject {
-    const members: [string, JsonValue][] = [];
-    this.#at += 1;
-    for (;;) {
-      this.#skip();
-      if (this.#taken('}')) return { members };
-      if (this.#text[this.#at] !== '"') this.#fail('A member name in double quotes is expected');
-      const name = this.#string();
-      this.#skip();
-      if (!this.#taken(':')) this.#fail('A colon is expected after the member name');
-      members.push([name, this.#value(depth + 1)]);
-      this.#skip();
-      if (this.#taken(',')) continue;
-      if (this.#taken('}')) return { members };
-      this.#fail('A comma or a closing brace is expected');
-    }
-  }
-
-  #array(depth: number): JsonValue[] {
-    const entries: JsonValue[] = [];
-    this.#at += 1;
-    for (;;) {
-      this.#skip();
-      if (this.#taken(']')) return entries;
-      entries.push(this.#value(depth + 1));
-      this.#skip();
-      if (this.#taken(',')) continue;
-      if (this.#taken(']')) return entries;
-      this.#fail('A comma or a closing bracket is expected');
-    }
-  }
-
-  #string(): string {
-    const start = this.#at;
-    this.#at += 1;
-    let value = '';
-    for (;;) {
-      const char = this.#text[this.#at];
-      if (char === undefined || char < ' ') {
-        this.#at = start;
-        this.#fail('A string is not closed on its line');
-      }
-      this.#at += 1;
-      if (char === '"') return value;
-      value += char === '\\' ? this.#escape() : char;
-    }
-  }
-
-  #escape(): string {
-    const char = this.#text[this.#at] ?? '';
-    this.#at += 1;
-    if (char !== 'u') return ESCAPES[char] ?? this.#fail('An unknown escape');
-    const digits = this.#text.slice(this.#at, this.#at + 4);
-    if (!/^[0-9a-fA-F]{4}$/.test(digits)) this.#fail('Four hexadecimal digits are expected');
-    this.#at += 4;
-    return String.fromCharCode(Number.parseInt(digits, 16));
-  }
-
-  #taken(char: string): boolean {
-    if (this.#text[this.#at] !== char) return false;
-    this.#at += 1;
-    return true;
-  }
-
-  /** Passes white space and comments. */
-  #skip(): void {
-    const gap = /(?:[ \t\r\n]+|\/\/[^\r\n]*|\/\*[\s\S]*?\*\/)*/y;
-    gap.lastIndex = this.#at;
-    this.#at += gap.exec(this.#text)?.[0].length ?? 0;
-    if (this.#text.startsWith('/*', this.#at)) this.#fail('A comment is not closed');
-  }
-
-  #fail(reason: string): never {
-    const before = this.#text.slice(0, this.#at).split(/\r\n|\r|\n/);
-    throw new JsonFault(reason, before.length, (before.at(-1)?.length ?? 0) + 1);
-  }
-}
-
-function scalar(word: string): number | boolean | null | undefined {
-  if (word === 'true') return true;
-  if (word === 'false') return false;
-  if (word === 'null') return null;
-  return /^-?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][-+]?\d+)?$/.test(word) ? Number(word) : undefined;
+/**
+ * Returns the values of a file in their order; of members with one name, the last one counts.
+ * @throws JsonFault, also when the file does not contain an object
+ */
+export function readJsonEntries(text: string): readonly JsonEntry[] {
+  const entries: JsonEntry[] = [];
+  let depth = 0;
+  /** Key of a list that has no entry yet. */
+  let emptyList: string | undefined;
+  const enter = (line: number, character: number) => {
+    emptyList = undefined;
+    depth += 1;
+    if (depth > MAX_DEPTH) throw new JsonFault('Nested too deeply', line, character);
+  };
+  const member = (line: number, character: number) => {
+    if (depth === 0)
+      throw new JsonFault('The file must contain one JSON object, not another value', line, character);
+  };
+  // Some editors begin a file with a byte order mark.
+  jsonc.visit(
+    text.replace(/^\ufeff/, ''),
+    {
+      onObjectBegin: (_offset, _length, line, character) => enter(line, character),
+      onObjectEnd: () => {
+        depth -= 1;
+      },
+      onArrayBegin(_offset, _length, line, character, path) {
+        member(line, character);
+        enter(line, character);
+        emptyList = path().join(':');
+      },
+      onArrayEnd() {
+        depth -= 1;
+        if (emptyList !== undefined) entries.push({ key: emptyList, text: '', whole: true });
+        emptyList = undefined;
+      },
+      onLiteralValue(value: unknown, _offset, _length, line, character, path) {
+        member(line, character);
+        emptyList = undefined;
+        const isNull = value === null;
+        entries.push({ key: path().join(':'), text: isNull ? undefined : String(value), whole: isNull });
+      },
+      onError(code, _offset, _length, line, character) {
+        throw new JsonFault(REASONS[jsonc.printParseErrorCode(code)] ?? 'Not JSON', line, character);
+      },
+    },
+    { allowTrailingComma: true },
+  );
+  return entries;
 }

@@ -1,33 +1,33 @@
-/** How a table of keys is written, and the shape of the settings it gives. */
+/** Types of the key tables, and the settings type derived from them. */
 import { type Kind, presentIndexes } from './kinds.ts';
-import type { Circumstances, Reading, Resolved } from './reading.ts';
+import type { Reading, ReadingContext, Resolved } from './reading.ts';
 
-/** One configuration key: everything the reader, the checker and the documentation need to know. */
+/** One configuration key, for the reader, the checks and the documentation. */
 export interface Key<Value> {
   readonly kind: Kind<NonNullable<Value>>;
-  readonly fallback: (circumstances: Circumstances) => Value;
+  readonly fallback: (context: ReadingContext) => Value;
   /** The default for the documentation. */
   readonly fallbackText: string;
   /** Unit of the value, e.g. `seconds`. */
   readonly unit: string;
-  /** True: leaving it out is a fault. */
+  /** True: the key is required. */
   readonly required: boolean;
   /** One or two sentences for the documentation. */
   readonly says: string;
 }
 
-interface Words {
+interface KeyTexts {
   readonly says: string;
   readonly unit?: string;
 }
 
 /** A key with a fixed default. */
-export function key<Value>(kind: Kind<Value & {}>, fallback: Value & {}, words: Words): Key<Value & {}> {
+export function key<Value>(kind: Kind<Value & {}>, fallback: Value & {}, words: KeyTexts): Key<Value & {}> {
   return computed(kind, defaultText(fallback), () => fallback, words);
 }
 
-/** A key that may be left out. */
-export function optional<Value>(kind: Kind<Value & {}>, words: Words): Key<(Value & {}) | undefined> {
+/** An optional key. */
+export function optional<Value>(kind: Kind<Value & {}>, words: KeyTexts): Key<(Value & {}) | undefined> {
   return {
     kind,
     fallback: () => undefined,
@@ -38,25 +38,29 @@ export function optional<Value>(kind: Kind<Value & {}>, words: Words): Key<(Valu
   };
 }
 
-/** A key whose default depends on the circumstances; `text` says how. */
+/** A key whose default depends on the environment; `text` describes it. */
 export function computed<Value>(
   kind: Kind<Value & {}>,
   text: string,
-  fallback: (circumstances: Circumstances) => Value & {},
-  words: Words,
+  fallback: (context: ReadingContext) => Value & {},
+  words: KeyTexts,
 ): Key<Value & {}> {
   return { kind, fallback, fallbackText: text, unit: words.unit ?? '', required: false, says: words.says };
 }
 
-/** A member that each entry of a list must have; `standIn` takes its place after a fault, so that reading goes on. */
-export function required<Value>(kind: Kind<Value & {}>, standIn: Value & {}, words: Words): Key<Value & {}> {
+/** A required member of each list entry; `standIn` replaces it after a fault, so that reading continues. */
+export function required<Value>(
+  kind: Kind<Value & {}>,
+  standIn: Value & {},
+  words: KeyTexts,
+): Key<Value & {}> {
   return { ...computed(kind, 'required', () => standIn, words), required: true };
 }
 
 // biome-ignore lint/suspicious/noExplicitAny: the value type of each key is recovered by `Shape`.
 export type KeyTable = Readonly<Record<string, Key<any>>>;
 
-/** The same keys one level down: `Pfx:Path` below `Certificate` is `Certificate:Pfx:Path`. */
+/** Prefixes keys: `Pfx:Path` below `Certificate` is `Certificate:Pfx:Path`. */
 export function below<const Prefix extends string, const Table extends KeyTable>(
   prefix: Prefix,
   table: Table,
@@ -95,7 +99,7 @@ export function readTable<const Table extends KeyTable>(
     if (configured === undefined && entry.required && reading.faults.length === faultsBefore) {
       reading.fault(full, 'is required');
     }
-    const value: unknown = configured ?? entry.fallback(reading.circumstances);
+    const value: unknown = configured ?? entry.fallback(reading.context);
     if (value === undefined) reading.resolved.push({ key: full, value: null, origin: null });
     else if (configured === undefined) reading.resolved.push(...entry.kind.show(full, value));
     place(shape, name.split(':'), value);

@@ -1,10 +1,11 @@
 /**
- * The kinds of values a key can have. Each knows its name for the documentation, its rule for fault messages, and
- * how to read itself from the sources.
+ * Types of values: a schema of zod that reads the text, with its name for the documentation and its rule for fault
+ * messages.
  */
 import { isIP } from 'node:net';
 import { resolve } from 'node:path';
-import { type Circumstances, MASK, type Reading, type Resolved } from './reading.ts';
+import { z } from 'zod';
+import { MASK, type Reading, type ReadingContext, type Resolved } from './reading.ts';
 
 export interface Kind<Value> {
   /** For the documentation, e.g. `whole number`. */
@@ -12,115 +13,116 @@ export interface Kind<Value> {
   /** The rest of a sentence that begins with the key, e.g. `must be a whole number from 1 to 32`. */
   readonly rule: string;
   readonly secret: boolean;
-  /** Undefined = not configured, or faulty (then the fault is recorded). A value is also noted as resolved. */
+  /** Undefined = not configured, or faulty (then the fault is recorded). A value is also recorded as resolved. */
   read(key: string, reading: Reading): Value | undefined;
-  /** A default as check-config shows it, one row a key. */
+  /** Formats a default for check-config, one row per key. */
   show(key: string, value: Value): readonly Resolved[];
 }
 
-/** Where a service listens. */
+/** Address of a listener. */
 export interface ListenUrl {
   readonly scheme: 'http' | 'https';
   /** Host name or address, without the brackets of an IPv6 address. */
   readonly host: string;
-  /** 0 lets the system choose. */
+  /** 0 = chosen by the system. */
   readonly port: number;
   readonly href: string;
 }
 
-/** A secret that the configuration names by its environment variable. */
+/** A secret that the configuration references by its environment variable. */
 export interface SecretVariable {
   readonly variable: string;
   readonly value: string;
 }
 
+/** A schema of zod for a value written as text. */
+export type TextSchema<Value> = z.ZodType<Value, string>;
+
 interface ScalarOptions<Value> {
   readonly type: string;
   readonly rule: string;
   readonly secret?: boolean;
-  /** Undefined = breaks the rule; `{ refused }` = breaks it in a way that deserves its own words. */
-  readonly parse: (
-    text: string,
-    circumstances: Circumstances,
-  ) => Value | { readonly refused: string } | undefined;
-  readonly shown?: (value: Value) => Resolved['value'];
+  /** Reads the text. An issue without a message of its own is reported with the rule. */
+  readonly schema: TextSchema<Value> | ((context: ReadingContext) => TextSchema<Value>);
+  readonly format?: (value: Value) => Resolved['value'];
   /** True: an empty text means that nothing is configured. @default false */
   readonly emptyIsAbsent?: boolean;
 }
 
 /** A value written as one text. */
 function scalar<Value>(options: ScalarOptions<Value>): Kind<Value> {
-  const secret = options.secret === true;
+  const { schema, rule, secret = false } = options;
   const row = (key: string, value: Value, origin: string | null): Resolved => {
-    const shown = options.shown ? options.shown(value) : String(value);
+    const shown = options.format ? options.format(value) : String(value);
     return { key, value: secret && shown !== '' ? MASK : shown, origin };
   };
   return {
     type: options.type,
-    rule: options.rule,
+    rule,
     secret,
     read(key, reading) {
-      const entry = reading.take(key);
+      const entry = reading.read(key);
       if (entry?.text === undefined || (entry.text === '' && options.emptyIsAbsent === true))
         return undefined;
-      const value = options.parse(entry.text, reading.circumstances);
-      if (value === undefined) reading.fault(key, options.rule, { entry, secret });
-      else if (isRefused(value)) reading.fault(key, value.refused, { entry, secret });
-      else {
-        if (secret) reading.hide(key, entry);
-        reading.resolved.push(row(key, value, entry.origin));
-        return value;
+      const found = typeof schema === 'function' ? schema(reading.context) : schema;
+      const result = found.safeParse(entry.text, { error: () => rule });
+      if (!result.success) {
+        reading.fault(key, result.error.issues[0]?.message ?? rule, { entry, secret });
+        return undefined;
       }
-      return undefined;
+      if (secret) reading.hide(key, entry);
+      reading.resolved.push(row(key, result.data, entry.origin));
+      return result.data;
     },
     show: (key, value) => [row(key, value, null)],
   };
 }
 
-function isRefused(value: unknown): value is { readonly refused: string } {
-  return typeof value === 'object' && value !== null && 'refused' in value;
-}
-
-/** Any text; `meaning` says what of. Empty counts as not configured. */
-export function text(meaning: string): Kind<string> {
-  return scalar({
-    type: meaning,
-    rule: `must be a ${meaning}`,
-    emptyIsAbsent: true,
-    parse: (value) => value,
+/** A schema from a function that returns undefined for texts that break the rule. */
+export function parsedBy<Value>(parse: (text: string) => Value | undefined): TextSchema<Value> {
+  return z.string().transform((text, issues) => {
+    const value = parse(text);
+    if (value !== undefined) return value;
+    issues.addIssue({ code: 'custom' });
+    return z.NEVER;
   });
 }
 
-/** A text never shown. Empty is a value of its own, different from absent. */
-export function secretText(): Kind<string> {
-  return scalar({ type: 'secret text', rule: 'must be a text', secret: true, parse: (value) => value });
+/** Any text; `meaning` describes it. Empty counts as not configured. */
+export function text(meaning: string): Kind<string> {
+  return scalar({ type: meaning, rule: `must be a ${meaning}`, emptyIsAbsent: true, schema: z.string() });
 }
 
-/** A text that fits a pattern. */
+/** A text that is never shown. An empty text is a value and differs from an absent one. */
+export function secretText(): Kind<string> {
+  return scalar({ type: 'secret text', rule: 'must be a text', secret: true, schema: z.string() });
+}
+
+/** A text with its own rule. */
 export function pattern<Value extends string>(
   type: string,
   rule: string,
-  parse: (value: string) => Value | undefined,
+  schema: TextSchema<Value>,
 ): Kind<Value> {
-  return scalar({ type, rule, parse });
+  return scalar({ type, rule, schema });
 }
 
-/** Several words in one text, separated by commas; at least one. */
+/** Words separated by commas; at least one. */
 export function commaList(
   entryType: string,
   rule: string,
-  fits: (entry: string) => boolean,
+  entry: TextSchema<string>,
 ): Kind<readonly string[]> {
+  const words = z.string().transform((value) => value.split(',').map((word) => word.trim()));
   return scalar<readonly string[]>({
     type: `${entryType}s`,
     rule,
-    parse: (value) => {
-      const entries = value.split(',').map((entry) => entry.trim());
-      return entries.every((entry) => entry !== '' && fits(entry)) ? entries : undefined;
-    },
-    shown: (entries) => entries.join(','),
+    schema: words.pipe(z.array(entry)),
+    format: (entries) => entries.join(','),
   });
 }
+
+const withoutNul = z.string().regex(/^[^\0]*$/);
 
 /** A path, made absolute against the content root. Empty counts as not configured. */
 export function path(): Kind<string> {
@@ -128,21 +130,21 @@ export function path(): Kind<string> {
     type: 'path',
     rule: 'must be a path without NUL characters',
     emptyIsAbsent: true,
-    parse: (value, { cwd }) => (value.includes('\0') ? undefined : resolve(cwd, value)),
+    schema: ({ cwd }) => withoutNul.transform((value) => resolve(cwd, value)),
   });
 }
 
-/** A path of something the program makes: what begins with `data/` is below `Storage:Root`. */
+/** A path of a file that the program creates: `data/` at its beginning means `Storage:Root`. */
 export function dataPath(): Kind<string> {
   return scalar({
     type: 'path',
     rule: 'must be a path of a file, without NUL characters',
     emptyIsAbsent: true,
-    parse: (value, { cwd, root }) => {
-      if (value.includes('\0') || /[/\\]$/.test(value)) return undefined;
-      const inside = /^(?:\.\/)?data\/(.+)$/.exec(value)?.[1];
-      return inside === undefined ? resolve(cwd, value) : resolve(root, inside);
-    },
+    schema: ({ cwd, root }) =>
+      withoutNul.regex(/[^/\\]$/).transform((value) => {
+        const inside = /^(?:\.\/)?data\/(.+)$/.exec(value)?.[1];
+        return inside === undefined ? resolve(cwd, value) : resolve(root, inside);
+      }),
   });
 }
 
@@ -152,11 +154,13 @@ export function whole(least: number, most: number = Number.MAX_SAFE_INTEGER): Ki
   return scalar({
     type: 'whole number',
     rule: `must be a whole number ${range}`,
-    parse: (value) => {
-      const number = /^[-+]?\d+$/.test(value.trim()) ? Number(value) : Number.NaN;
-      return number >= least && number <= most ? number : undefined;
-    },
-    shown: (value) => value,
+    schema: z
+      .string()
+      .trim()
+      .regex(/^[-+]?\d+$/)
+      .transform(Number)
+      .pipe(z.int().min(least).max(most)),
+    format: (value) => value,
   });
 }
 
@@ -165,27 +169,33 @@ export function flag(): Kind<boolean> {
   return scalar({
     type: 'true or false',
     rule: 'must be true or false',
-    parse: (value) => ({ true: true, false: false })[value.trim().toLowerCase()],
-    shown: (value) => value,
+    schema: z
+      .string()
+      .trim()
+      .pipe(z.stringbool({ truthy: ['true'], falsy: ['false'] })),
+    format: (value) => value,
   });
 }
 
-/** One of a few words, compared without case. `refusals` are words others know and this version does not take. */
+/** An enumerated value, compared without case. `refusals` are known values that this version does not accept. */
 export function choice<const Word extends string>(
   words: readonly Word[],
   refusals: Readonly<Record<string, string>> = {},
 ): Kind<Word> {
   const rule = words.length === 1 ? `must be ${words[0]}` : `must be one of ${words.join(', ')}`;
+  const known = [...words, ...Object.keys(refusals)];
   return scalar<Word>({
     type: 'word',
     rule,
-    parse: (value) => {
-      const wanted = value.trim().toLowerCase();
-      const word = words.find((candidate) => candidate.toLowerCase() === wanted);
-      if (word !== undefined) return word;
-      const known = Object.keys(refusals).find((candidate) => candidate.toLowerCase() === wanted);
-      return known === undefined ? undefined : { refused: `${refusals[known]}; it ${rule}` };
-    },
+    schema: z
+      .string()
+      .trim()
+      .transform((value) => known.find((word) => word.toLowerCase() === value.toLowerCase()) ?? value)
+      .superRefine((value, issues) => {
+        const why = refusals[value];
+        if (why !== undefined) issues.addIssue({ code: 'custom', message: `${why}; it ${rule}` });
+      })
+      .pipe(z.enum(words)),
   });
 }
 
@@ -194,33 +204,47 @@ export function listenUrl(): Kind<ListenUrl> {
   return scalar({
     type: 'URL',
     rule: 'must be http://host:port or https://host:port, without path or user',
-    parse: parseListenUrl,
-    shown: (value) => value.href,
+    schema: LISTEN_URL,
+    format: (value) => value.href,
   });
 }
 
-/** Reads a listening address; undefined when it is not one. */
-function parseListenUrl(value: string): ListenUrl | undefined {
-  if (!/^https?:\/\/[^/?#@\s]+\/?$/i.test(value) || !URL.canParse(value)) return undefined;
-  const url = new URL(value);
-  const scheme = url.protocol === 'https:' ? 'https' : 'http';
-  const host = url.hostname.replace(/^\[(.*)\]$/, '$1');
-  const port = url.port === '' ? (scheme === 'https' ? 443 : 80) : Number(url.port);
-  const shownHost = isIP(host) === 6 ? `[${host}]` : host;
-  return { scheme, host, port, href: `${scheme}://${shownHost}:${port}` };
+/** Address of a listener without https. */
+export function plainListenUrl(): Kind<ListenUrl> {
+  return scalar({
+    type: 'URL',
+    rule: 'must be http://host:port, without path or user',
+    schema: LISTEN_URL.refine(({ scheme }) => scheme === 'http'),
+    format: (value) => value.href,
+  });
 }
 
-/** An http or https address of somebody else; user and password have keys of their own. */
+const LISTEN_URL: TextSchema<ListenUrl> = z
+  .string()
+  .regex(/^https?:\/\/[^/?#@\s]+\/?$/i)
+  .pipe(z.url())
+  .transform((value) => {
+    const url = new URL(value);
+    const scheme = url.protocol === 'https:' ? 'https' : 'http';
+    const host = url.hostname.replace(/^\[(.*)\]$/, '$1');
+    const port = url.port === '' ? (scheme === 'https' ? 443 : 80) : Number(url.port);
+    const shownHost = isIP(host) === 6 ? `[${host}]` : host;
+    return { scheme, host, port, href: `${scheme}://${shownHost}:${port}` };
+  });
+
+/** An http or https address of an external service; user and password have keys of their own. */
 export function webUrl(): Kind<string> {
   return scalar({
     type: 'URL',
     rule: 'must be an http or https URL without user and password',
     emptyIsAbsent: true,
-    parse: (value) => {
-      if (!/^https?:\/\/[^\s]+$/i.test(value) || !URL.canParse(value)) return undefined;
-      const url = new URL(value);
-      return url.username === '' && url.password === '' ? url.href : undefined;
-    },
+    schema: z
+      .string()
+      .regex(/^https?:\/\/\S+$/i)
+      .pipe(z.url())
+      .transform((value) => new URL(value))
+      .refine(({ username, password }) => username === '' && password === '')
+      .transform(({ href }) => href),
   });
 }
 
@@ -230,8 +254,8 @@ export function variable(): Kind<SecretVariable> {
     type: 'name of an environment variable',
     rule: 'must name an environment variable',
     emptyIsAbsent: true,
-    parse: (name, { env }) => ({ variable: name, value: env[name] ?? '' }),
-    shown: (value) => value.variable,
+    schema: ({ env }) => z.string().transform((name) => ({ variable: name, value: env[name] ?? '' })),
+    format: (value) => value.variable,
   });
 }
 
@@ -241,11 +265,12 @@ export function secretVariable(): Kind<SecretVariable> {
     type: 'name of an environment variable',
     rule: 'must name an environment variable that is set',
     emptyIsAbsent: true,
-    parse: (variable, { env }) => {
-      const value = env[variable];
-      return value === undefined ? undefined : { variable, value };
-    },
-    shown: (value) => value.variable,
+    schema: ({ env }) =>
+      parsedBy((name) => {
+        const value = env[name];
+        return value === undefined ? undefined : { variable: name, value };
+      }),
+    format: (value) => value.variable,
   });
   return {
     ...kind,
@@ -279,7 +304,7 @@ export function list<Value>(entry: Kind<Value>): Kind<readonly Value[]> {
 
 /** Indexes of a configured list; empty for an explicit empty list; undefined when nothing is configured. */
 export function presentIndexes(key: string, reading: Reading): readonly string[] | undefined {
-  const entry = reading.take(key);
+  const entry = reading.read(key);
   const indexes = reading.indexes(key);
   if (entry?.text !== undefined && entry.text !== '') {
     reading.fault(key, `is a list and is given entry by entry, as ${key}:0`, { entry, secret: true });

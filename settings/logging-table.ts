@@ -1,6 +1,4 @@
-/**
- * `Logging:*`: what is logged, and where to. Source: batch-gaps §12.
- */
+/** `Logging:*`: levels and destinations of the log. Source: docs/batch-values.md §12. */
 import { basename, join, relative, sep } from 'node:path';
 import { computed, key } from './keys.ts';
 import { choice, dataPath, flag, whole } from './kinds.ts';
@@ -10,7 +8,7 @@ const LEVELS = ['Verbose', 'Debug', 'Information', 'Warning', 'Error', 'Fatal'] 
 
 export const LOGGING_KEYS = {
   'Logging:LogLevel:Default': key(choice(LEVELS), 'Information', {
-    says: 'Least severe lines that are written.',
+    says: 'Minimum level of lines that are written.',
   }),
   'Logging:File:Enabled': key(flag(), true, {
     says: 'Write the log to files. At least one of this and `Logging:File:WriteToConsole` is on.',
@@ -24,18 +22,22 @@ export const LOGGING_KEYS = {
     },
   ),
   'Logging:File:RollingInterval': key(choice(['Day', 'Hour', 'Minute', 'Infinite']), 'Day', {
-    says: 'When a new file begins, in UTC.',
+    says: 'Interval at which a new file begins, in UTC.',
   }),
   'Logging:File:FileSizeLimitBytes': key(whole(65_536, 10_737_418_240), 50_000_000, {
     unit: 'bytes',
-    says: 'A file that would outgrow this is followed by another one, `_001` and so on.',
+    says: 'Maximum size of a file; then `_001` and so on follow.',
   }),
   'Logging:File:RetainedFileCountLimit': key(whole(1, 365), 14, {
     unit: 'files',
     says: 'Log files kept; the oldest are removed.',
   }),
+  'Logging:File:RetainedDays': key(whole(0, 3650), 0, {
+    unit: 'days',
+    says: 'Log files last written longer ago are removed when a new one begins. 0: files are limited by their number only.',
+  }),
   'Logging:File:MinimumLevel': key(choice(LEVELS), 'Information', {
-    says: 'Least severe lines that go to files, of those that `Logging:LogLevel:Default` lets through.',
+    says: 'Minimum level of lines in files, in addition to `Logging:LogLevel:Default`.',
   }),
   'Logging:File:WriteToConsole': key(flag(), true, {
     says: 'Write the log to standard output, with the same redaction.',
@@ -65,7 +67,7 @@ export function checkLogging(
   if (/\d$/.test(basename(path).replace(/\.[^.]*$/, ''))) {
     warnings.push({
       key: 'Logging:File:Path',
-      text: 'ends in a digit before its extension, so names of log files are hard to read',
+      text: 'ends in a digit before its extension, so the date is hard to read in names of log files',
     });
   }
   // An input folder around the root is refused already.
@@ -74,7 +76,7 @@ export function checkLogging(
   if (watched) {
     faults.push({
       key: 'Logging:File:Path',
-      rule: 'lies in an input folder, where log files would be taken for work',
+      rule: 'is in an input folder, where log files would be processed as input. Choose a folder outside of all inputs',
     });
   }
 }

@@ -1,10 +1,10 @@
-/** Which known name was probably meant. */
+/** Suggests the closest known name. */
 
 /**
- * The candidate with the fewest changed letters, compared without case; undefined when none is close enough to be
- * a likely slip (a third of its letters).
+ * Returns the candidate with the smallest edit distance, compared without case; undefined when none is close enough to
+ * be a likely typing error (a third of its letters).
  */
-export function nearest(name: string, candidates: Iterable<string>): string | undefined {
+export function nearestName(name: string, candidates: Iterable<string>): string | undefined {
   let best: string | undefined;
   let fewest = Number.POSITIVE_INFINITY;
   for (const candidate of candidates) {
@@ -17,7 +17,7 @@ export function nearest(name: string, candidates: Iterable<string>): string | un
   return best;
 }
 
-/** Letters inserted, removed, replaced or swapped with their neighbour to get from one text to the other. */
+/** Computes the edit distance: letters inserted, removed, replaced, or swapped with the next one. */
 function distance(from: string, to: string): number {
   let beforeLast: number[] = [];
   let last = Array.from({ length: to.length + 1 }, (_, index) => index);

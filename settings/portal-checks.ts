@@ -1,8 +1,9 @@
-/** Rules about the portal that concern several keys at once. Source: running.md, "Configuration". */
+/** Rules about the portal that concern several keys at once. Source: docs/configuration.md. */
+import { isWebhookSecret } from './notifications-table.ts';
 import type { Fault, Warning } from './report.ts';
 import type { Settings } from './table.ts';
 
-/** Shorter ones can be guessed. */
+/** Minimum length: shorter keys can be guessed. */
 const SHORT_SECRET = 16;
 
 export function checkPortal(settings: Settings, faults: Fault[], warnings: Warning[]): void {
@@ -10,7 +11,7 @@ export function checkPortal(settings: Settings, faults: Fault[], warnings: Warni
   checkBootstrap(settings, faults, warnings);
   checkOrganizations(settings, faults);
   checkMail(settings, faults);
-  checkSeal(settings, faults);
+  checkServiceProfile(settings, faults);
 }
 
 function checkAddresses({ portal, batch, hosting }: Settings, faults: Fault[]): void {
@@ -88,7 +89,7 @@ function checkOrganizations({ portal }: Settings, faults: Fault[]): void {
     if (authType !== 'NoAuth' && !token) {
       faults.push({ key: `${here}:Webhook:Token`, rule: `is required with the AuthType ${authType}` });
     }
-    if (secret && !/^whsec_[A-Za-z0-9+/]{32,86}={0,2}$/.test(secret)) {
+    if (secret && !isWebhookSecret(secret)) {
       faults.push({ key: `${here}:Webhook:Secret`, rule: 'must be whsec_ and 24 to 64 bytes in Base64' });
     }
   }
@@ -104,8 +105,11 @@ function checkMail({ portal: { smtp } }: Settings, faults: Fault[]): void {
   }
 }
 
-/** `default` stands for the first local profile when none is called so. */
-function checkSeal({ portal: { sealProfile }, signing: { profiles } }: Settings, faults: Fault[]): void {
+/** `default` names the first local profile when no profile has that name. */
+function checkServiceProfile(
+  { portal: { sealProfile }, signing: { profiles } }: Settings,
+  faults: Fault[],
+): void {
   const profile = profiles.find(({ name }) => name === sealProfile);
   if (sealProfile === undefined || profile?.method === 'Local') return;
   if (profile === undefined && sealProfile === 'default') return;

@@ -1,8 +1,9 @@
 /**
- * `Portal:*`: the portal's address, who may call it, mail, webhooks.
+ * `Portal:*`: the portal's address, its API keys, mail, webhooks.
  *
- * Source: running.md, "Configuration"; portal-gaps §§6, 11, 19, 21.
+ * Source: docs/configuration.md; docs/portal-values.md §§6, 11, 19, 21.
  */
+import { z } from 'zod';
 import { computed, key, optional, records, required } from './keys.ts';
 import {
   choice,
@@ -21,41 +22,46 @@ import { profileName } from './signing-table.ts';
 const name = pattern(
   'name',
   'must be a name of 1 to 100 characters without bars and control characters',
-  (value) => (/^(?!\s)[^|\p{Cc}]{1,100}(?<!\s)$/u.test(value) ? value : undefined),
+  z.string().regex(/^(?!\s)[^|\p{Cc}]{1,100}(?<!\s)$/u),
 );
-const origin = pattern('origin', 'must be an origin, as https://app.example.com', (value) =>
-  /^https?:\/\/[^/?#@\s]+$/i.test(value) &&
-  URL.canParse(value) &&
-  new URL(value).origin === value.toLowerCase()
-    ? value.toLowerCase()
-    : undefined,
+const origin = pattern(
+  'origin',
+  'must be an origin, as https://app.example.com',
+  z
+    .string()
+    .toLowerCase()
+    .regex(/^https?:\/\/[^/?#@\s]+$/)
+    .refine((value) => URL.canParse(value) && new URL(value).origin === value),
 );
 const mailbox = pattern(
   'e-mail address',
   'must be an e-mail address, or a name with one in angle brackets',
-  (value) => (/^(?:[^<>\p{Cc}]*<[^\s<>@]+@[^\s<>@]+>|[^\s<>@]+@[^\s<>@]+)$/u.test(value) ? value : undefined),
+  z.string().regex(/^(?:[^<>\p{Cc}]*<[^\s<>@]+@[^\s<>@]+>|[^\s<>@]+@[^\s<>@]+)$/u),
 );
 
 /** Members of one entry of `Portal:Organizations`. */
 export const ORGANIZATION_KEYS = {
   Name: required(name, 'unnamed', {
-    says: 'Name of the organization; made at start when there is none of that name.',
+    says: 'Name of the organization; created at start when missing.',
   }),
-  Identifier: optional(text('text'), { says: 'Its registration number, shown with its documents.' }),
+  Identifier: optional(text('text'), { says: 'Registration number, shown with its documents.' }),
   EmbedOrigins: optional(list(origin), {
-    says: 'Origins whose pages may frame the signing page of its documents. An empty list, and a new organization: any.',
+    says: 'Origins whose pages may frame the signing page of its documents. An empty list allows any origin, as does a new organization.',
   }),
   Language: optional(choice(['en', 'pt', 'es']), {
     says: 'Language of its mails; `en` for a new organization.',
   }),
-  ReplyTo: optional(mailbox, { says: 'Where answers to its mails go.' }),
+  ReplyTo: optional(mailbox, { says: 'Reply-To address of its mails.' }),
+  RefuseSignedEnvelopeFiles: optional(flag(), {
+    says: 'Refuse envelopes with signed files. Otherwise, and for a new organization: the signed files become attachments of the envelope, which does not contain their signatures.',
+  }),
   'Webhook:Url': optional(webUrl(), {
-    says: 'Called when something happens to a document of the organization.',
+    says: 'Address that receives events of documents of the organization.',
   }),
   'Webhook:AuthType': key(choice(['NoAuth', 'Basic', 'Bearer', 'ApiKey']), 'NoAuth', {
-    says: 'How the call proves itself: nothing, `Authorization: Basic <token>`, `Authorization: Bearer <token>`, or `X-Api-Key: <token>`.',
+    says: 'Authentication of the call: none, `Authorization: Basic <token>`, `Authorization: Bearer <token>`, or `X-Api-Key: <token>`.',
   }),
-  'Webhook:Token': optional(secretText(), { says: 'That token, sent exactly as written.' }),
+  'Webhook:Token': optional(secretText(), { says: 'Token of the call, sent unchanged.' }),
   'Webhook:Secret': optional(secretText(), {
     says: 'A secret of the form `whsec_<Base64>`: calls are also signed by the rules of Standard Webhooks.',
   }),
@@ -67,50 +73,52 @@ export const PORTAL_KEYS = {
     listenUrl(),
     '`http://127.0.0.1:8090`',
     (): ListenUrl => ({ scheme: 'http', host: '127.0.0.1', port: 8090, href: 'http://127.0.0.1:8090' }),
-    { says: 'Where the portal listens; `http://0.0.0.0:8090` serves the network, port 0 takes a free one.' },
+    {
+      says: 'Address of the portal; `http://0.0.0.0:8090` accepts connections from the network, port 0 chooses a free port.',
+    },
   ),
   'Portal:PublicUrl': optional(webUrl(), {
     says: 'Base of the links in mails and of `url` and `embedUrl`. Left out: `Portal:Url`.',
   }),
   'Portal:Bootstrap:Organization': optional(name, {
-    says: 'Organization made at start when it is missing. Left out: `Default`.',
+    says: 'Organization created at start when missing. Default name: `Default`.',
   }),
   'Portal:Bootstrap:Application': optional(name, {
-    says: 'Application made in it; its key is `<Application>|<Secret>`. Left out: `default`, with a secret made at first start and kept under `{Root}/keys/`.',
+    says: 'Application created in it; its key is `<Application>|<Secret>`. If absent: `default`, with a secret generated at first start and stored under `{Root}/keys/`.',
   }),
   'Portal:Bootstrap:Secret': optional(secretText(), { says: 'Secret of that application.' }),
   'Portal:Bootstrap:MonitorApplication': optional(name, {
-    says: 'Application with the role Monitor, made in the organization `Sys Admin`. Left out: `monitor`, with a secret made at first start.',
+    says: 'Application with the role Monitor, created in the organization `Sys Admin`. If absent: `monitor`, with a secret generated at first start.',
   }),
   'Portal:Bootstrap:MonitorSecret': optional(secretText(), { says: 'Secret of that application.' }),
   'Portal:Organizations': key(records(ORGANIZATION_KEYS), [], {
-    says: 'Organizations and their settings as code, brought up to date at each start.',
+    says: 'Organizations and their settings, applied at each start.',
   }),
   'Portal:UploadMaxBytes': key(whole(1024), 106_954_752, {
     unit: 'bytes',
-    says: 'Largest file an upload of the portal may hold.',
+    says: 'Maximum size of a file uploaded to the portal.',
   }),
   'Portal:Identifiers': key(choice(['Any', 'Cpf']), 'Any', {
-    says: 'Which identifiers participants may have: any text of up to 50 characters, or national numbers of 11 digits whose check digits are right.',
+    says: 'Accepted identifiers of participants: any text of up to 50 characters, or national numbers of 11 digits with correct check digits.',
   }),
   'Portal:NotifyParticipants:Concluded': key(flag(), true, {
     says: 'Mail participants when their document is concluded.',
   }),
   'Portal:NotifyParticipants:NewVersion': key(flag(), true, {
-    says: 'Mail participants when a document they were asked to sign gets a new version.',
+    says: 'Mail participants when a document in their flow gets a new version.',
   }),
   'Portal:MailFolderKeepDays': key(whole(1, 3650), 30, {
     unit: 'days',
-    says: 'How long mails stay in `{Root}/mail/` where there is no relay; older ones are removed when others are written.',
+    says: 'Retention of mails in `{Root}/mail/` when there is no relay; older ones are removed when new ones are written.',
   }),
   'Portal:Smtp:Host': optional(text('host name'), {
-    says: 'Relay that takes the mails. Left out: every mail is written to `{Root}/mail/`.',
+    says: 'SMTP relay of the mails. If absent, each mail is written to `{Root}/mail/`.',
   }),
   'Portal:Smtp:Port': optional(whole(1, 65_535), {
-    says: 'Its port. Left out: 587, or 465 with `Portal:Smtp:Secure`.',
+    says: 'Port of the relay. If absent: 587, or 465 with `Portal:Smtp:Secure`.',
   }),
   'Portal:Smtp:Secure': key(flag(), false, {
-    says: 'Speak TLS from the first byte. Otherwise TLS begins when the relay offers it.',
+    says: 'Use TLS from the start of the connection. Otherwise STARTTLS is used when the relay offers it.',
   }),
   'Portal:Smtp:User': optional(text('user name'), { says: 'User at the relay.' }),
   'Portal:Smtp:Password': optional(secretText(), { says: 'Password of that user.' }),
@@ -120,20 +128,20 @@ export const PORTAL_KEYS = {
     '`false` in Production, else `true`',
     ({ environment }) => environment !== 'Production',
     {
-      says: 'What becomes of participants’ own certificates while `Signing:Trust` names no roots: `true` takes every one that is valid, with a warning; `false` takes none (`certificate.unproven`). With roots this is not looked at: a certificate has to lead to one of them and not be revoked.',
+      says: 'Treatment of participants’ own certificates without roots in `Signing:Trust`: `true` accepts each valid certificate with a warning; `false` refuses all (`certificate.unproven`). Not used with roots: then a certificate must lead to one of them and must not be revoked.',
     },
   ),
   'Portal:WebhookAllowPrivate': computed(
     flag(),
     '`false` in Production, else `true`',
     ({ environment }) => environment !== 'Production',
-    { says: 'Let webhooks call loopback and private addresses.' },
+    { says: 'Allow webhooks to loopback and private addresses.' },
   ),
   'Portal:WebhookConcludedDelaySeconds': key(whole(0, 86_400), 0, {
     unit: 'seconds',
-    says: 'How long after its conclusion a document is announced as concluded.',
+    says: 'Delay of the event DocumentConcluded after the conclusion.',
   }),
   'Portal:SealProfile': optional(profileName, {
-    says: 'Signing profile whose certificate seals electronic signatures. Left out: the first with the Method `Local`.',
+    says: 'Signing profile whose certificate seals electronic signatures. Left out: the first with the Method `Local`; without any, the development certificate where `Signing:AllowSelfSigned` allows it.',
   }),
 } as const;

@@ -1,12 +1,12 @@
 /**
- * Profiles by name in variables: `Signing:Profiles:invoices:…` stands for `Signing:Profiles:<index of invoices>:…`,
- * because indexes shift when entries are put in another order.
+ * Profile names in variables: `Signing:Profiles:invoices:…` stands for `Signing:Profiles:<index of invoices>:…`,
+ * because indexes change with the order of the entries.
  *
- * Source: batch-gaps §5, after "Smallest useful file".
+ * Source: docs/batch-values.md §5.
  */
 const PREFIX = 'signing:profiles:';
 
-/** The name in a key below `Signing:Profiles`; undefined for an index, and for any other key. */
+/** Returns the name in a key below `Signing:Profiles`; undefined for an index, and for any other key. */
 export function profileNameIn(key: string): string | undefined {
   if (!key.toLowerCase().startsWith(PREFIX)) return undefined;
   const [name = '', ...members] = key.slice(PREFIX.length).split(':');
@@ -14,9 +14,9 @@ export function profileNameIn(key: string): string | undefined {
 }
 
 /**
- * The key by index.
- * @param entries what the sources said of names so far, by lower-case key
- * @returns undefined when no profile has the name; `_` also stands for the `-` of a name, which shells refuse
+ * Returns the key by index.
+ * @param entries names found in the sources so far, by lower-case key
+ * @returns undefined when no profile has the name; `_` also stands for the `-` of a name, which shells do not allow
  */
 export function keyByIndex(
   key: string,

@@ -1,9 +1,9 @@
-/** What a kind of value sees while it is read: the gathered entries, the circumstances, and a place for faults. */
+/** State of reading the settings: the collected entries, the environment, and the faults. */
 import type { Fault, Warning } from './report.ts';
 import { COMMAND_LINE, type EnvironmentName, type RawEntries, type RawEntry } from './sources.ts';
 
-/** What defaults may depend on. */
-export interface Circumstances {
+/** Values that defaults may depend on. */
+export interface ReadingContext {
   readonly cwd: string;
   readonly environment: EnvironmentName;
   readonly env: Readonly<Record<string, string | undefined>>;
@@ -11,7 +11,7 @@ export interface Circumstances {
   readonly root: string;
 }
 
-/** One resolved key for people and scripts; secrets are already masked. */
+/** One resolved key for people and scripts; secrets are masked. */
 export interface Resolved {
   readonly key: string;
   readonly value: string | number | boolean | null;
@@ -19,11 +19,11 @@ export interface Resolved {
   readonly origin: string | null;
 }
 
-/** What a secret looks like wherever configuration is shown. */
+/** Mask of a secret in any output of the configuration. */
 export const MASK = '***';
 
 export class Reading {
-  readonly circumstances: Circumstances;
+  readonly context: ReadingContext;
   readonly faults: Fault[] = [];
   readonly warnings: Warning[] = [];
   readonly resolved: Resolved[] = [];
@@ -32,13 +32,13 @@ export class Reading {
   readonly #entries: RawEntries;
   readonly #used = new Set<string>();
 
-  constructor(entries: RawEntries, circumstances: Circumstances) {
+  constructor(entries: RawEntries, context: ReadingContext) {
     this.#entries = entries;
-    this.circumstances = circumstances;
+    this.context = context;
   }
 
-  /** The entry of a key, if some source has one. The key counts as known from now on. */
-  take(key: string): RawEntry | undefined {
+  /** Returns the entry of a key, if a source has one, and marks the key as known. */
+  read(key: string): RawEntry | undefined {
     this.#used.add(key.toLowerCase());
     return this.#entries.get(key.toLowerCase());
   }
@@ -54,7 +54,7 @@ export class Reading {
     return [...found].sort((left, right) => Number(left) - Number(right));
   }
 
-  /** Records a broken rule. The value is repeated only when it is not secret. */
+  /** Records a broken rule. The message repeats the value only if it is not secret. */
   fault(key: string, rule: string, found?: { readonly entry: RawEntry; readonly secret: boolean }): void {
     if (found === undefined) {
       this.faults.push({ key, rule });
@@ -65,25 +65,25 @@ export class Reading {
     this.faults.push({ key, rule, found: `found ${shown}in ${entry.origin}` });
   }
 
-  /** Keeps a configured secret out of what is shown and logged. */
+  /** Records a secret that is redacted in outputs and logs. */
   hide(key: string, { text = '', origin }: RawEntry): void {
     if (text === '') return;
     this.secrets.add(text);
     if (origin === COMMAND_LINE) {
       this.warnings.push({
         key,
-        text: 'stands on the command line, where every user of this machine can read it; an environment variable or a file of the service keeps it',
+        text: 'is on the command line, where each user of this machine can read it. Set it by an environment variable or in a file that only the service reads',
       });
     }
   }
 
-  /** Entries no key has asked for. */
+  /** Entries whose keys are not known. */
   unused(): readonly RawEntry[] {
     return [...this.#entries].filter(([key]) => !this.#used.has(key)).map(([, entry]) => entry);
   }
 }
 
-/** A value as a message may repeat it: not too long, and without the password of a URL. */
+/** Formats a value for a message: shortened, and without the password of a URL. */
 function presentable(text: string): string {
   const plain = text.replace(/\/\/[^/\s]*@/g, `//${MASK}@`);
   return plain.length > 80 ? `${plain.slice(0, 77)}...` : plain;

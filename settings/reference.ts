@@ -1,5 +1,6 @@
 /** Renders docs/configuration.md from the table of keys, so that page and program cannot drift apart. */
 import type { KeyTable } from './keys.ts';
+import { JOB_WEBHOOK_KEYS } from './notifications-table.ts';
 import { ORGANIZATION_KEYS } from './portal-table.ts';
 import { PROFILE_KEYS } from './signing-table.ts';
 import { INPUT_KEYS, KEYS } from './table.ts';
@@ -38,6 +39,9 @@ In environment variables a profile's name may stand for its index and wins over 
 \`Signing__Profiles__invoices__Certificate__Pfx__Password\` (\`_\` also stands for the \`-\` of a name).
 
 ${rows(PROFILE_KEYS)}
+## Members of \`Notifications:Webhooks[]\`
+
+${rows(JOB_WEBHOOK_KEYS)}
 ## Members of \`Portal:Organizations[]\`
 
 ${rows(ORGANIZATION_KEYS)}

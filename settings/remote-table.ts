@@ -1,4 +1,4 @@
-/** `RemoteSigner:*`: the portal that signs for profiles with the Method RemoteSigner. Source: batch-gaps §5. */
+/** `RemoteSigner:*`: the portal that signs for profiles with the Method RemoteSigner. Source: docs/batch-values.md §5. */
 import { key, optional } from './keys.ts';
 import { flag, secretText, webUrl, whole } from './kinds.ts';
 import type { Fault } from './report.ts';
@@ -12,22 +12,22 @@ export const REMOTE_KEYS = {
   }),
   'RemoteSigner:PollIntervalSeconds': key(whole(1, 3600), 30, {
     unit: 'seconds',
-    says: 'How often every waiting document is asked about.',
+    says: 'Interval of polling each waiting document.',
   }),
   'RemoteSigner:TimeoutHours': key(whole(1, 8760), 168, {
     unit: 'hours',
-    says: 'A job that waits longer for its signer fails.',
+    says: 'Time after which a job that waits for its signer fails.',
   }),
-  'RemoteSigner:MaxConsecutiveApiFailures': key(whole(1, 1000), 5, {
+  'RemoteSigner:MaxConsecutiveApiFailures': key(whole(0, 1000), 0, {
     unit: 'failures',
-    says: 'Failures in a row, per document, after which one more fails its job.',
+    says: 'Consecutive failures of polling or downloading one document that are allowed; one more fails its job. 0: no limit by count; the job waits up to `RemoteSigner:TimeoutHours`.',
   }),
   'RemoteSigner:RequestTimeoutSeconds': key(whole(1, 600), 30, {
     unit: 'seconds',
-    says: 'How long one request waits for its answer, and an answer for its next bytes.',
+    says: 'Time limit for the answer to one request, and for each pause within an answer.',
   }),
   'RemoteSigner:CompareContent': key(flag(), true, {
-    says: 'Compare what the portal returns with what was sent: the signature must be over those bytes. Off for portals that write documents anew before they are signed.',
+    says: 'Compare the returned document with the one that was sent: the signature must cover those bytes. Switch it off for portals that rewrite documents before signing.',
   }),
 } as const;
 

@@ -1,9 +1,9 @@
-/** What a start is told about its configuration: faults that refuse it, warnings that do not. */
+/** Result of checking the configuration: faults, which refuse it, and warnings. */
 
 export interface Fault {
-  /** Key or file it is about. */
+  /** The key or file. */
   readonly key: string;
-  /** The rule that was broken, as the rest of a sentence that begins with the key. */
+  /** The broken rule, as the rest of a sentence that begins with the key. */
   readonly rule: string;
   /** The value found and where; absent for secrets and where nothing was found. */
   readonly found?: string;
@@ -15,12 +15,12 @@ export interface Warning {
   readonly text: string;
 }
 
-/** One line for people. */
+/** Formats a fault as one line. */
 export function faultLine(fault: Fault): string {
   return `${fault.key} ${fault.rule}${fault.found === undefined ? '' : ` (${fault.found})`}.`;
 }
 
-/** One line for people. */
+/** Formats a warning as one line. */
 export function warningLine(warning: Warning): string {
   return `${warning.key} ${warning.text}.`;
 }

@@ -1,7 +1,7 @@
 /**
  * Rules about signing that concern several keys at once: certificates, profiles, encryption.
  *
- * Source: batch-gaps §1 rows 5 and 6, §§6.1, 6.2 and 9.
+ * Source: docs/batch-values.md §1 rows 5 and 6, §§6.1, 6.2 and 9.
  */
 import type { Fault, Warning } from './report.ts';
 import type { CertificateSettings, ProfileSettings } from './signing-table.ts';
@@ -14,13 +14,14 @@ interface Findings {
 
 /** Bytes of a digest, by its name in the configuration. */
 const DIGEST_BYTES = { SHA256: 32, SHA384: 48, SHA512: 64 } as const;
-const LEAST_SALT = 16;
-const LEAST_ITERATIONS = 10_000;
+const MIN_SALT = 16;
+const MIN_ITERATIONS = 10_000;
 
 export function checkSigning(settings: Settings, found: Findings): void {
   const { profiles, certificate } = settings.signing;
   checkTokens(settings, found.warnings);
   checkRoots(settings, found.warnings);
+  checkIssuerHosts(settings, found.warnings);
   if (profiles.length === 0) {
     checkCertificate('Signing:Certificate', certificate, settings, found.faults);
     return;
@@ -47,7 +48,7 @@ function isGiven({ pfx, pem, pkcs11 }: CertificateSettings): boolean {
   return given.some((value) => value !== undefined);
 }
 
-/** Blocks of sources whose required members are all that is looked at. */
+/** Sources of certificates; only their required members are checked. */
 const REQUIRED = {
   Pem: ({ pem }: CertificateSettings) => ({ CertificatePath: pem.certificatePath, KeyPath: pem.keyPath }),
   Pkcs11: ({ pkcs11 }: CertificateSettings) => ({
@@ -98,7 +99,7 @@ function checkLocal(here: string, profile: ProfileSettings, settings: Settings, 
   checkPolicy(here, profile, faults);
 }
 
-/** From level LT on, the chain of the time-stamp authority has to be collected too, up to a root. */
+/** From level LT on, the chain of the time-stamp authority must be embedded too, up to a root. */
 function checkRoots({ signing }: Settings, warnings: Warning[]): void {
   const { roots, useSystemRoots } = signing.trust;
   if (roots.length > 0 || useSystemRoots) return;
@@ -110,7 +111,19 @@ function checkRoots({ signing }: Settings, warnings: Warning[]): void {
   });
 }
 
-/** One signature after the other is what tokens do unless they are told to do more. */
+/** Issuers are fetched from listed hosts only. */
+function checkIssuerHosts({ signing }: Settings, warnings: Warning[]): void {
+  const { allowAia, aiaHosts } = signing.trust;
+  if (allowAia && aiaHosts.length === 0)
+    warnings.push({
+      key: 'Signing:Trust:AllowAia',
+      text: 'has no effect: list the hosts that issuers may be fetched from in Signing:Trust:AiaHosts',
+    });
+  else if (!allowAia && aiaHosts.length > 0)
+    warnings.push({ key: 'Signing:Trust:AiaHosts', text: 'is not used: Signing:Trust:AllowAia is false' });
+}
+
+/** Tokens make one signature at a time unless configured otherwise. */
 function checkTokens(settings: Settings, warnings: Warning[]): void {
   const { profiles, certificate } = settings.signing;
   const { maxConcurrency } = settings.pipeline;
@@ -139,7 +152,7 @@ function checkPolicy(here: string, { policy }: ProfileSettings, faults: Fault[])
   }
 }
 
-/** A digest written in Base64 or hexadecimal; undefined when it is not one of that length. */
+/** Decodes a digest from Base64 or hexadecimal; undefined when it has another length. */
 export function digestIn(written: string, length: number): Buffer | undefined {
   const bytes =
     /^[0-9A-Fa-f]+$/.test(written) && written.length === 2 * length ? hex(written) : base64(written);
@@ -176,10 +189,11 @@ function checkRemote(here: string, profile: ProfileSettings, { faults }: Finding
     else if (name === 'Email' && !value.includes('@'))
       faults.push({ key: `${here}:RemoteSigner:Email`, rule: 'must contain @' });
   }
-  // What the portal gives back is published as it is, so a promise about its form could not be kept.
+  // The portal's output is published unchanged, so its form cannot be guaranteed.
   const promised = [
     ['SaveAsPem', profile.saveAsPem],
     ['Detached', profile.detached],
+    ['Container', profile.container !== 'None'],
     ['Level', profile.level !== 'B'],
   ] as const;
   for (const [name, given] of promised) {
@@ -195,7 +209,7 @@ function lowered<const Name extends string>(name: Name): Uncapitalize<Name> {
   return (name.slice(0, 1).toLowerCase() + name.slice(1)) as Uncapitalize<Name>;
 }
 
-/** What holds for both methods. */
+/** Checks for both methods. */
 function checkForm(
   here: string,
   profile: ProfileSettings,
@@ -213,8 +227,11 @@ function checkForm(
   }
   if (format !== 'Xades' && profile.xades.elementId !== undefined)
     faults.push({ key: `${here}:Xades:ElementId`, rule: `is for the format Xades, not ${format}` });
+  if (profile.container !== 'None') checkContainer(here, profile, faults);
   if (profile.encrypt === true && !encryption.enabled)
     faults.push({ key: `${here}:Encrypt`, rule: 'needs Encryption:Enabled' });
+  if (profile.verifyIndependently && !profile.verify)
+    faults.push({ key: `${here}:VerifyIndependently`, rule: 'needs Verify: it is a second opinion' });
   if (!profile.verify) {
     warnings.push({
       key: `${here}:Verify`,
@@ -223,7 +240,21 @@ function checkForm(
   }
 }
 
-/** Source: batch-gaps §9: the other keys count only when encryption is on. */
+/** Source: docs/batch-values.md §6.1, `Container`. */
+function checkContainer(here: string, profile: ProfileSettings, faults: Fault[]): void {
+  const { container, format, saveAsPem, detached, xades } = profile;
+  if (format === 'Pades')
+    faults.push({ key: `${here}:Container`, rule: 'is for the formats Cades and Xades, not Pades' });
+  for (const [name, given] of [
+    ['SaveAsPem', saveAsPem],
+    ['Detached', detached],
+    ['Xades:ElementId', xades.elementId !== undefined],
+  ] as const) {
+    if (given) faults.push({ key: `${here}:${name}`, rule: `cannot be used with Container ${container}` });
+  }
+}
+
+/** Source: docs/batch-values.md §9: the other keys count only when encryption is on. */
 export function checkEncryption({ encryption }: Settings, faults: Fault[]): void {
   if (!encryption.enabled) return;
   const { password, passwordEnvVar, salt, iterations } = encryption;
@@ -236,8 +267,8 @@ export function checkEncryption({ encryption }: Settings, faults: Fault[]): void
   const bytes = base64(salt);
   if (salt === '')
     faults.push({ key: 'Encryption:Salt', rule: 'is required when Encryption:Enabled is true' });
-  else if (bytes === undefined || bytes.length < LEAST_SALT)
-    faults.push({ key: 'Encryption:Salt', rule: `must be Base64 of at least ${LEAST_SALT} bytes` });
-  if (iterations < LEAST_ITERATIONS)
-    faults.push({ key: 'Encryption:Iterations', rule: `must be at least ${LEAST_ITERATIONS}` });
+  else if (bytes === undefined || bytes.length < MIN_SALT)
+    faults.push({ key: 'Encryption:Salt', rule: `must be Base64 of at least ${MIN_SALT} bytes` });
+  if (iterations < MIN_ITERATIONS)
+    faults.push({ key: 'Encryption:Iterations', rule: `must be at least ${MIN_ITERATIONS}` });
 }

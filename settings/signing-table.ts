@@ -1,14 +1,16 @@
 /**
  * The configuration keys of signing: certificates, profiles, trust, and the encryption of what was signed.
  *
- * Source: batch-gaps §§6.1, 6.2, 6.5 and 9; running.md, `Signing:AllowSelfSigned`.
+ * Source: docs/batch-values.md §§6.1, 6.2, 6.5 and 9; docs/configuration.md, `Signing:AllowSelfSigned`.
  */
+import { z } from 'zod';
 import { type ProfileName, parseProfileName } from '../machines/ids.ts';
 import { below, computed, key, optional, records, required, type Shape } from './keys.ts';
 import {
   choice,
   flag,
   list,
+  parsedBy,
   path,
   pattern,
   secretText,
@@ -19,50 +21,66 @@ import {
   whole,
 } from './kinds.ts';
 
-/** Variable of the encryption password when none is named. Source: batch-gaps §9. */
+/** Default variable of the encryption password. Source: docs/batch-values.md §9. */
 const ENCRYPTION_VARIABLE = 'BATCH_ENCRYPTION_PASSWORD';
 
-/** Variable of a token's PIN when none is named. Source: batch-gaps §6.2. */
+/** Default variable of a token's PIN. Source: docs/batch-values.md §6.2. */
 const PIN_VARIABLE = 'BATCH_PKCS11_PIN';
 
 export const profileName = pattern<ProfileName>(
   'name',
   'must be 1 to 40 lower-case letters, digits and inner hyphens',
-  parseProfileName,
+  parsedBy(parseProfileName),
 );
 
-const oid = pattern('dotted identifier', 'must be a dotted identifier such as 1.3.6.1', (value) =>
-  /^[0-2](\.(0|[1-9]\d*))+$/.test(value) ? value : undefined,
+const oid = pattern(
+  'dotted identifier',
+  'must be a dotted identifier such as 1.3.6.1',
+  z.string().regex(/^[0-2](\.(0|[1-9]\d*))+$/),
 );
 
 const digest = choice(['SHA256', 'SHA384', 'SHA512']);
 
-const thumbprint = pattern('SHA-1 in hexadecimal', 'must be 40 hexadecimal digits', (value) =>
-  /^[0-9A-Fa-f]{40}$/.test(value.replace(/[\s:]/g, '')) ? value : undefined,
+const thumbprint = pattern(
+  'SHA-1 in hexadecimal',
+  'must be 40 hexadecimal digits',
+  z.string().refine((value) => /^[0-9A-Fa-f]{40}$/.test(value.replace(/[\s:]/g, ''))),
 );
 
-/** One place a certificate with its key comes from. */
+const hostName = pattern(
+  'host name',
+  'must be a host name or an IP address, without scheme, port and path',
+  parsedBy((value) => {
+    const url = `http://${value.includes(':') && !value.startsWith('[') ? `[${value}]` : value}/`;
+    if (value.length > 253 || !/^[\p{L}\p{N}.:[\]_-]+$/u.test(value) || !URL.canParse(url)) return undefined;
+    const { hostname, port } = new URL(url);
+    // In the form in which certificates' addresses are compared: lower case, internationalized names in ASCII.
+    return port === '' ? hostname : undefined;
+  }),
+);
+
+/** A source of a certificate with its key. */
 const CERTIFICATE_KEYS = {
   Source: key(
     choice(['Pfx', 'Pem', 'Pkcs11'], {
       WindowsStore: 'names a source that exists on Windows only',
     }),
     'Pfx',
-    { says: 'Which of the blocks below it holds the signing certificate.' },
+    { says: 'Source of the signing certificate; the block of that name configures it.' },
   ),
   'Pfx:Path': optional(path(), { says: 'PKCS#12 file with certificate, key and chain.' }),
   'Pfx:Password': key(secretText(), '', { says: 'Password of that file; may be empty.' }),
   'Pfx:Thumbprint': optional(thumbprint, {
-    says: 'SHA-1 of the certificate to sign with; needed when the file holds several keys.',
+    says: 'SHA-1 of the certificate to sign with; required when the file contains several keys.',
   }),
   'Pem:CertificatePath': optional(path(), {
-    says: 'PEM file: the certificate, then those between it and the root.',
+    says: 'PEM file: the certificate, then its intermediates.',
   }),
   'Pem:KeyPath': optional(path(), { says: 'PEM private key, plain or PKCS#8-encrypted.' }),
   'Pem:KeyPasswordEnvVar': optional(secretVariable(), {
     says: 'Environment variable that holds the password of the key.',
   }),
-  'Pkcs11:ModulePath': optional(path(), { says: 'Shared library that comes with the token.' }),
+  'Pkcs11:ModulePath': optional(path(), { says: 'PKCS#11 library for the token.' }),
   'Pkcs11:Thumbprint': optional(thumbprint, { says: 'SHA-1 of the certificate on the token.' }),
   'Pkcs11:PinEnvVar': computed(
     variable(),
@@ -74,7 +92,7 @@ const CERTIFICATE_KEYS = {
   ),
   'Pkcs11:MaxSessions': key(whole(1, 64), 1, {
     unit: 'sessions',
-    says: 'Sessions open with the key at once; 1 signs one file after the other.',
+    says: 'Concurrent sessions with the token; 1 signs one file after the other.',
   }),
 } as const;
 
@@ -86,26 +104,32 @@ export const PROFILE_KEYS = {
     says: 'Name of the profile in the API, in folders and in environment variables; unique.',
   }),
   Format: required(choice(['Pades', 'Cades', 'Xades']), 'Cades', {
-    says: 'Format of the signatures, unless an upload asks for another.',
+    says: 'Format of the signatures; an upload may request another.',
   }),
   Method: key(choice(['Local', 'RemoteSigner']), 'Local', {
-    says: '`Local` signs here; `RemoteSigner` hands files to the remote portal.',
+    says: '`Local` signs in this process; `RemoteSigner` sends files to the remote portal.',
   }),
   Verify: key(flag(), true, {
-    says: 'What was signed is read back and checked before it is published. `false` gives a warning at every start.',
+    says: 'Verify the signed file before it is published. `false` gives a warning at each start.',
+  }),
+  VerifyIndependently: key(flag(), false, {
+    says: 'After `Verify`, a second implementation (pkijs for CMS, xml-crypto for XML signatures) verifies the output too; when the results differ, the job fails with `verification.disagreement`. See docs/independent-verification.md.',
   }),
   Encrypt: optional(flag(), {
-    says: 'Outputs are encryption envelopes. Left out: as `Encryption:Enabled`, which `true` needs.',
+    says: 'Encrypt outputs. If absent, as `Encryption:Enabled`; `true` requires it.',
   }),
   ValidateCertificate: optional(flag(), {
-    says: "The signer's certificate is validated before each signature. Left out: `true` for `Local`; always `false` for `RemoteSigner`.",
+    says: 'Validate the certificate of the signer before each signature. If absent, `true` for `Local`; always `false` for `RemoteSigner`.',
   }),
   PreserveFileExtension: key(flag(), true, {
     says: '`true`: `a.bin` becomes `a.signed.bin`. `false`: Cades gives `a.bin.p7m` (`a.bin.pem` with `SaveAsPem`), Xades `a.signed.xml`.',
   }),
   SaveAsPem: key(flag(), false, { says: 'Cades only: the output is PEM text.' }),
   Detached: key(flag(), false, {
-    says: 'Cades only: the content stays outside, the output is `a.bin.p7s`.',
+    says: 'Cades only: detached signature without the content; the output is `a.bin.p7s`.',
+  }),
+  Container: key(choice(['None', 'AsicS', 'AsicE']), 'None', {
+    says: 'Cades and Xades only: put the file and its signature into an ASiC container, `a.bin.asics` or `a.bin.asice`. With `AsicE` all `file` parts of one upload are put into one container, named after the first.',
   }),
   ...below('Certificate', CERTIFICATE_KEYS),
   'RemoteSigner:Name': optional(text('text'), { says: 'Name of the person who signs on the portal.' }),
@@ -115,42 +139,47 @@ export const PROFILE_KEYS = {
     says: 'The person may sign without a certificate.',
   }),
   DigestAlgorithm: optional(digest, {
-    says: 'Digest of content and signature. Left out: SHA256 (SHA512 for Ed25519 keys).',
+    says: 'Digest of content and signature. If absent, SHA256 (SHA512 for Ed25519 keys).',
   }),
   Level: key(choice(['B', 'T', 'LT', 'LTA']), 'B', {
-    says: 'Baseline level of the signatures; above `B` they carry time-stamps, so `Timestamp:Url` is needed.',
+    says: 'Baseline level of the signatures; above `B` they contain time-stamps, which require `Timestamp:Url`.',
   }),
   'Timestamp:Url': optional(webUrl(), { says: 'Time-stamp authority (RFC 3161).' }),
-  'Timestamp:Username': optional(text('text'), { says: 'For HTTP Basic authentication there.' }),
+  'Timestamp:Username': optional(text('text'), {
+    says: 'User for HTTP Basic authentication at the authority.',
+  }),
   'Timestamp:Password': key(secretText(), '', { says: 'Password of that user.' }),
   'Timestamp:TimeoutSeconds': key(whole(1, 300), 10, {
     unit: 'seconds',
-    says: 'How long one answer may take.',
+    says: 'Time limit of one request.',
   }),
   'Policy:Oid': optional(oid, { says: 'Explicit signature policy; with `Policy:Hash`.' }),
-  'Policy:HashAlgorithm': key(digest, 'SHA256', { says: 'Digest that `Policy:Hash` was made with.' }),
+  'Policy:HashAlgorithm': key(digest, 'SHA256', { says: 'Digest algorithm of `Policy:Hash`.' }),
   'Policy:Hash': optional(text('text'), { says: 'Digest of the policy document, Base64 or hexadecimal.' }),
-  'Policy:Uri': optional(text('text'), { says: 'Where the policy document is to be found.' }),
+  'Policy:Uri': optional(text('text'), { says: 'Address of the policy document.' }),
   IncludeChain: key(flag(), true, {
-    says: 'Certificates between signer and root go into the signature.',
+    says: 'Include the intermediate certificates in the signature.',
   }),
   'Pades:Reason': optional(text('text'), { says: 'Reason shown by PDF readers.' }),
   'Pades:Location': optional(text('text'), { says: 'Place shown by PDF readers.' }),
-  'Pades:ContactInfo': optional(text('text'), { says: 'How to reach the signer.' }),
+  'Pades:ContactInfo': optional(text('text'), { says: 'Contact information of the signer.' }),
+  'Pades:Password': key(secretText(), '', {
+    says: 'Password of encrypted PDFs; the password of an upload (header `X-Document-Password`) replaces it.',
+  }),
   'Pades:FieldName': optional(text('text'), {
-    says: 'Name of the signature field. An empty field of the name is used; without one it is made.',
+    says: 'Name of the signature field. An empty field with this name is used; otherwise it is created.',
   }),
   'Xades:ElementId': optional(text('text'), {
     says: 'Sign the element with this Id instead of the whole document.',
   }),
 } as const;
 
-/** One declared profile. */
+/** One configured profile. */
 export type ProfileSettings = Shape<typeof PROFILE_KEYS>;
 
 export const SIGNING_KEYS = {
   'Signing:Profiles': key(records(PROFILE_KEYS), [], {
-    says: 'Signing profiles. Without any there is one, `default`, with the certificate of `Signing:Certificate` and the format told by each file. An upload that names none gets `default`, or the first one.',
+    says: 'Signing profiles. Without any there is one, `default`, with the certificate of `Signing:Certificate` and the format of each file extension. An upload without a profile gets `default`, or the first one.',
   }),
   ...below('Signing:Certificate', CERTIFICATE_KEYS),
   'Signing:AllowSelfSigned': computed(
@@ -158,43 +187,54 @@ export const SIGNING_KEYS = {
     '`true` in Development, `false` in Production',
     ({ environment }): boolean => environment === 'Development',
     {
-      says: 'Where a certificate is missing: make a development CA and certificate under `{Root}/keys/` instead of refusing the start.',
+      says: 'If a certificate is missing, generate a development CA and certificate under `{Root}/keys/` instead of refusing the start.',
     },
   ),
   'Signing:License': optional(secretText(), {
-    says: 'Not needed. Kept so that existing files load; one that is not Base64 makes the service not ready.',
+    says: 'Not required; accepted so that existing files load. A value that is not Base64 makes the service not ready.',
   }),
   'Signing:Trust:Roots': key(list(path()), [], {
-    says: 'Files (PEM, DER, P7B) or folders with trusted root certificates. Without any, the top of each certificate’s own chain is trusted.',
+    says: 'Files (PEM, DER, P7B) or folders with trusted root certificates. If empty, the last certificate of each configured chain is trusted.',
   }),
   'Signing:Trust:UseSystemRoots': key(flag(), false, {
-    says: 'Also trust the roots that come with the runtime.',
+    says: 'Also trust the root certificates of Node.',
   }),
   'Signing:Trust:Intermediates': key(list(path()), [], {
-    says: 'Files or folders with further certificates for building chains.',
+    says: 'Files or folders with more intermediate certificates.',
   }),
   'Signing:Trust:AllowAia': key(flag(), false, {
-    says: 'Fetch missing issuers from the addresses that certificates name.',
+    says: 'Fetch missing issuers from the addresses in certificates (caIssuers), on the hosts of `Signing:Trust:AiaHosts` only.',
   }),
+  'Signing:Trust:AiaHosts': key(list(hostName), [], {
+    says: 'Host names or IP addresses that missing issuers may be fetched from. These hosts may have private addresses.',
+  }),
+  'Signing:Trust:AllowPrivate': computed(
+    flag(),
+    '`false` in Production, else `true`',
+    ({ environment }) => environment !== 'Production',
+    {
+      says: 'Allow loopback and private addresses of the OCSP responders, CRL servers and certificate servers in certificates. Configured time-stamp authorities may always have them.',
+    },
+  ),
   'Signing:Trust:Revocation': key(choice(['None', 'Soft', 'Hard']), 'Soft', {
-    says: '`Soft`: a revoked certificate fails, no answer is a warning. `Hard`: both fail. `None`: nobody is asked.',
+    says: '`Soft`: a revoked certificate fails, a missing answer is a warning. `Hard`: both fail. `None`: no check.',
   }),
   'Signing:Trust:RevocationTimeoutSeconds': key(whole(1, 300), 5, {
     unit: 'seconds',
-    says: 'How long one answer about revocation may take.',
+    says: 'Time limit of one revocation request.',
   }),
   'Signing:Trust:CacheMinutes': key(whole(1, 10_080), 60, {
     unit: 'minutes',
-    says: 'How long an answer, and the validation of a certificate, is kept at most.',
+    says: 'Maximum time for which an answer and the validation of a certificate are cached.',
   }),
 } as const;
 
 export const ENCRYPTION_KEYS = {
   'Encryption:Enabled': key(flag(), false, {
-    says: 'Outputs are encryption envelopes (`.enc`). The other `Encryption` keys are looked at only then.',
+    says: 'Encrypt outputs (`.enc`). The other `Encryption` keys are used only then.',
   }),
   'Encryption:Password': key(secretText(), '', {
-    says: 'Password the key is derived from; the variable named next wins when it is not empty.',
+    says: 'Password from which the key is derived; the variable of the next key replaces it when not empty.',
   }),
   'Encryption:PasswordEnvVar': computed(
     variable(),
@@ -203,7 +243,7 @@ export const ENCRYPTION_KEYS = {
     { says: 'Environment variable that holds the password.' },
   ),
   'Encryption:Salt': key(secretText(), '', {
-    says: 'Base64 of at least 16 bytes (32 advised). Files made with another salt cannot be decrypted with this one.',
+    says: 'Base64 of at least 16 bytes (32 advised). A file can be decrypted only with the salt it was encrypted with.',
   }),
   'Encryption:Iterations': key(whole(1), 600_000, {
     unit: 'rounds',

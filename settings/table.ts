@@ -2,30 +2,48 @@
  * Every configuration key this version reads: type, default, unit, rule and meaning, in one table. The settings
  * type, the checks, `check-config` and docs/configuration.md all come from it.
  *
- * Source: running.md, "Configuration"; batch-gaps §§5, 6.2 and 12.
+ * Source: docs/configuration.md; docs/batch-values.md §§5, 6.2 and 12.
  */
 import { join, resolve } from 'node:path';
+import { z } from 'zod';
 import { type FolderName, type ProfileName, parseFolderName } from '../machines/ids.ts';
-import { HOSTING_KEYS } from './hosting-table.ts';
+import { HISTORY_KEYS } from './history-table.ts';
+import { HOSTING_KEYS, httpToken } from './hosting-table.ts';
 import { computed, key, optional, records, required, type Shape } from './keys.ts';
-import { choice, flag, type ListenUrl, list, listenUrl, path, pattern, secretText, whole } from './kinds.ts';
+import {
+  choice,
+  flag,
+  type ListenUrl,
+  list,
+  listenUrl,
+  parsedBy,
+  path,
+  pattern,
+  plainListenUrl,
+  secretText,
+  whole,
+} from './kinds.ts';
 import { LOGGING_KEYS } from './logging-table.ts';
+import { JOB_WEBHOOK_KEYS, NOTIFICATIONS_KEYS } from './notifications-table.ts';
 import { ORGANIZATION_KEYS, PORTAL_KEYS } from './portal-table.ts';
 import { REMOTE_KEYS } from './remote-table.ts';
+import { RUNTIME_KEYS } from './runtime-table.ts';
 import { ENCRYPTION_KEYS, PROFILE_KEYS, profileName, SIGNING_KEYS } from './signing-table.ts';
 import type { EnvironmentName } from './sources.ts';
 
-const extension = pattern('file extension', 'must be a file extension that begins with a dot', (value) =>
-  /^\.[^/\\\0]+$/.test(value) ? value : undefined,
+const extension = pattern(
+  'file extension',
+  'must be a file extension that begins with a dot',
+  z.string().regex(/^\.[^/\\\0]+$/),
 );
-const namePrefix = pattern('beginning of a file name', 'must be the beginning of a file name', (value) =>
-  /^[^/\\\0]+$/.test(value) ? value : undefined,
+const namePrefix = pattern(
+  'beginning of a file name',
+  'must be the beginning of a file name',
+  z.string().regex(/^[^/\\\0]+$/),
 );
 const nameRule = 'must be 1 to 40 lower-case letters, digits and inner hyphens';
-const folderName = pattern<FolderName>('name', nameRule, parseFolderName);
-const headerName = pattern('header name', 'must be the name of an HTTP header', (value) =>
-  /^[!#$%&'*+.^_`|~0-9A-Za-z-]+$/.test(value) ? value : undefined,
-);
+const folderName = pattern<FolderName>('name', nameRule, parsedBy(parseFolderName));
+const headerName = pattern('header name', 'must be the name of an HTTP header', httpToken);
 
 /** Members of one entry of `Storage:Inputs`. */
 export const INPUT_KEYS = {
@@ -33,10 +51,10 @@ export const INPUT_KEYS = {
     says: 'Name of the folder in the API and in metrics; unique.',
   }),
   Path: required(path(), '', {
-    says: 'Where files are dropped. Not equal to, inside or around another input or a work folder below `Storage:Root`.',
+    says: 'Folder that is watched. Must not be equal to, inside or around another input or a work folder below `Storage:Root`.',
   }),
   Profile: key(profileName, 'default' as ProfileName, {
-    says: 'Signing profile of the files; `default` stands for the first one when none is called so.',
+    says: 'Signing profile of the files; `default` means the first profile when no profile has that name.',
   }),
   IgnoredExtensions: key(list(extension), [], { says: 'Added to `WatchedFolder:IgnoredExtensions`.' }),
   IgnoredPrefixes: key(list(namePrefix), [], { says: 'Added to `WatchedFolder:IgnoredPrefixes`.' }),
@@ -45,7 +63,7 @@ export const INPUT_KEYS = {
     says: 'Present: the folder is also listed this often, for network mounts that report no changes.',
   }),
   Recursive: key(flag(), false, {
-    says: 'Take files from the directories below the folder too; their relative path is repeated below `output/`. Directories with ignored names, and links, are left out.',
+    says: 'Also process files in subdirectories; `output/` repeats their relative path. Directories with ignored names and links are skipped.',
   }),
 } as const;
 
@@ -54,7 +72,7 @@ export type InputSettings = Shape<typeof INPUT_KEYS>;
 
 export const KEYS = {
   'Storage:Root': computed(path(), '`data`', ({ cwd }) => resolve(cwd, 'data'), {
-    says: 'Folder of everything the program keeps: `input/ processing/ output/ error/ portal/ mail/ db/ logs/ keys/`. Relative paths start at the working directory.',
+    says: 'Folder of all data of the program: `input/ processing/ output/ error/ portal/ mail/ db/ logs/ keys/`. Relative paths start at the working directory.',
   }),
   'Storage:Inputs': computed(
     records(INPUT_KEYS),
@@ -71,11 +89,11 @@ export const KEYS = {
       },
     ],
     {
-      says: 'Watched input folders. Entries replace the default; an empty list watches nothing and leaves uploads.',
+      says: 'Watched input folders. Entries replace the default; with an empty list, files enter by upload only.',
     },
   ),
   'Storage:OutputCollision': key(choice(['Suffix', 'Fail']), 'Suffix', {
-    says: 'When the wanted output name exists: `Suffix` adds the first eight characters of the job id, `Fail` fails the job. Nothing is ever overwritten.',
+    says: 'What happens when the output name exists: `Suffix` adds the first eight characters of the job id, `Fail` fails the job. Nothing is ever overwritten.',
   }),
   'Batch:Enabled': key(flag(), true, { says: 'Serve the batch API. Folders are watched either way.' }),
   'Batch:Url': computed(
@@ -83,63 +101,74 @@ export const KEYS = {
     '`http://127.0.0.1:8080`',
     (): ListenUrl => ({ scheme: 'http', host: '127.0.0.1', port: 8080, href: 'http://127.0.0.1:8080' }),
     {
-      says: 'Where the batch service listens; `http://0.0.0.0:8080` serves the network, port 0 takes a free one.',
+      says: 'Address of the batch service; `http://0.0.0.0:8080` accepts connections from the network, port 0 chooses a free port.',
     },
   ),
   'Hosting:Tls:CertificatePath': optional(path(), {
     says: 'PEM certificate chain; with `Hosting:Tls:KeyPath` the service speaks https.',
   }),
   'Hosting:Tls:KeyPath': optional(path(), { says: 'PEM private key of that certificate.' }),
+  'Hosting:HealthUrl': optional(plainListenUrl(), {
+    says: 'Additional address that answers `GET /api/health` and, without reasons, `GET /api/ready` over plain http, also to HTTP/1.0, which some load balancers use and the listeners of both services refuse.',
+  }),
   'Hosting:ShutdownTimeoutSeconds': key(whole(0, 600), 30, {
     unit: 'seconds',
-    says: 'How long a stop waits for running jobs. What is left is handled by the recovery of the next start.',
+    says: 'Time that a stop waits for running jobs. The recovery of the next start handles jobs that did not end.',
   }),
   ...HOSTING_KEYS,
   'Auth:ApiKey': optional(secretText(), {
-    says: 'The API key. Left out: a random one is made at first start and kept under `{Root}/keys/`. Present but empty: protected endpoints answer `auth.misconfigured`.',
+    says: 'The API key. If absent, a random key is generated at first start and stored under `{Root}/keys/`. If empty, protected endpoints answer `auth.misconfigured`.',
   }),
   'Auth:ApiKeyHeader': key(headerName, 'X-API-Key', { says: 'Header that carries the API key.' }),
   'Auth:PreviousApiKey': optional(secretText(), {
-    says: 'A second key accepted while keys are rotated. Empty counts as none.',
+    says: 'Second key, accepted during a rotation. Empty means none.',
   }),
   'Upload:MaxBytes': key(whole(1024), 104_857_600, {
     unit: 'bytes',
-    says: 'Largest file an upload may hold.',
+    says: 'Maximum size of an uploaded file.',
   }),
   'Pipeline:PollIntervalSeconds': key(whole(1, 3600), 2, {
     unit: 'seconds',
-    says: 'How often the queue is looked at when nothing wakes the worker; an enqueue wakes it at once.',
+    says: 'Interval of checking the queue; a new job starts the worker at once.',
   }),
   'Pipeline:MaxConcurrency': key(whole(1, 32), 1, { unit: 'jobs', says: 'Jobs signed at the same time.' }),
+  'Pipeline:TaskTimeoutSeconds': key(whole(10, 86_400), 900, {
+    unit: 'seconds',
+    says: 'Time limit of one task of the pool; then the task is ended and its job fails. After a quarter of it, the task counts as stalled: the readiness, the metrics and `GET /api/runtime` show it.',
+  }),
+  'Retention:JobsDays': key(whole(0, 36_500), 0, {
+    unit: 'days',
+    says: 'Finished jobs older than this are removed with their history and the records of their outputs, every hour. Files stay. 0 keeps all jobs.',
+  }),
   'WatchedFolder:StabilityPollIntervalMs': key(whole(50, 10_000), 500, {
     unit: 'milliseconds',
-    says: 'Pause between two looks at a file that may still be written.',
+    says: 'Interval between two checks of a file that may still be written.',
   }),
   'WatchedFolder:StabilityRequiredSamples': key(whole(1, 100), 3, {
-    unit: 'looks',
-    says: 'Looks in a row that must find the same size and time.',
+    unit: 'checks',
+    says: 'Consecutive checks that must find the same size and time.',
   }),
   'WatchedFolder:StabilityTimeoutSeconds': key(whole(1, 3600), 60, {
     unit: 'seconds',
-    says: 'After this long a file that keeps changing is left until its next event.',
+    says: 'Time after which a file that keeps changing is skipped until its next event.',
   }),
   'WatchedFolder:StabilityConcurrency': key(whole(1, 1024), 64, {
     unit: 'files',
-    says: 'Looks and offers under way at once in one folder.',
+    says: 'Concurrent checks and enqueues of one folder.',
   }),
   'WatchedFolder:IgnoredExtensions': key(list(extension), ['.tmp', '.part', '.crdownload', '.swp'], {
-    says: 'Files with these extensions are never taken; compared without case.',
+    says: 'Files with these extensions are ignored; compared without case.',
   }),
   'WatchedFolder:IgnoredPrefixes': key(list(namePrefix), ['.', '~$'], {
-    says: 'Files whose names begin like this are never taken.',
+    says: 'Files whose names begin with one of these are ignored.',
   }),
   'WatchedFolder:PollIntervalSeconds': key(whole(5, 3600), 30, {
     unit: 'seconds',
-    says: 'How often every folder is listed in full, besides its change events.',
+    says: 'Interval of listing each folder in full, in addition to change events.',
   }),
   'WatchedFolder:MaxConsecutiveEnqueueFailures': key(whole(1, 1000), 10, {
     unit: 'failures',
-    says: 'Failures in a row after which a watcher stops for good, until the next start.',
+    says: 'Consecutive failures after which a watcher stops until the next start.',
   }),
   'RateLimiting:Enabled': key(flag(), true, { says: 'Limit requests per client address.' }),
   'RateLimiting:Upload:PermitsPerWindow': key(whole(1), 30, {
@@ -158,24 +187,22 @@ export const KEYS = {
   ...SIGNING_KEYS,
   ...ENCRYPTION_KEYS,
   ...REMOTE_KEYS,
+  ...HISTORY_KEYS,
+  ...NOTIFICATIONS_KEYS,
   ...PORTAL_KEYS,
   'Metrics:RequireApiKey': key(flag(), true, {
-    says: 'Ask for the API key or a session on `GET /api/metrics`.',
+    says: 'Require the API key or a session for `GET /api/metrics`.',
   }),
   ...LOGGING_KEYS,
-  'Runtime:Shards': key(whole(1, 64), 1, {
-    unit: 'threads',
-    says: 'Threads that host actors; `1` keeps them on the main thread.',
-  }),
-  'Runtime:Store': key(choice(['lmdb']), 'lmdb', { says: 'The embedded store, at `{Root}/db`.' }),
+  ...RUNTIME_KEYS,
 } as const;
 
-/** Every setting, checked; paths absolute; a missing optional is undefined. */
+/** Every setting, validated; paths absolute; a missing optional is undefined. */
 export type Settings = Shape<typeof KEYS> & {
   readonly environment: EnvironmentName;
-  /** True when errors are stripped for clients and nothing is made up for development. */
+  /** True when errors are reported to clients without details and nothing is generated for development. */
   readonly production: boolean;
-  /** Configured secret values, which no line of output may contain. */
+  /** Configured secret values, which are redacted in every output. */
   readonly secrets: readonly string[];
 };
 
@@ -184,5 +211,6 @@ export function readNames(): readonly string[] {
   const inputs = Object.keys(INPUT_KEYS).map((name) => `Storage:Inputs:#:${name}`);
   const profiles = Object.keys(PROFILE_KEYS).map((name) => `Signing:Profiles:#:${name}`);
   const organizations = Object.keys(ORGANIZATION_KEYS).map((name) => `Portal:Organizations:#:${name}`);
-  return [...Object.keys(KEYS), ...inputs, ...profiles, ...organizations];
+  const webhooks = Object.keys(JOB_WEBHOOK_KEYS).map((name) => `Notifications:Webhooks:#:${name}`);
+  return [...Object.keys(KEYS), ...inputs, ...profiles, ...webhooks, ...organizations];
 }

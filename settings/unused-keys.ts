@@ -1,15 +1,14 @@
 /**
- * Keys that existing configuration files may hold and that this version does not read. They are told apart from
- * slips of the pen. An entry ending in `:*` stands for everything below it; `#` stands for an index or a name.
+ * Keys that existing configuration files may hold and that this version does not read. They are distinguished from
+ * typing errors. An entry ending in `:*` stands for everything below it; `#` stands for an index or a name.
  *
- * Source: batch-gaps §§5, 6, 11 and 12; running.md, "Configuration".
+ * Source: docs/batch-values.md §§5, 6, 11 and 12; docs/configuration.md.
  */
 export const UNUSED_KEYS = [
   'Backup:*',
   'Cluster:*',
   'Console:Dashboard:*',
   'LogViewer:*',
-  'Notifications:*',
   'Signing:Certificate:WindowsStore:*',
   'Signing:Profiles:#:Certificate:WindowsStore:*',
   'Statistics:*',

@@ -1,10 +1,10 @@
-/** What the pool is started with, from the profiles of the service. */
+/** Builds the options of the pool from the profiles of the service. */
 import { serializeSigner } from '../../crypto/index.ts';
-import { formOf, type Profile } from '../profiles.ts';
-import { NO_TRUST, type TrustOptions } from '../trust.ts';
+import { outputFormatOf, type Profile } from '../shared/profiles.ts';
+import { NO_TRUST, type TrustOptions } from '../shared/trust.ts';
 import type { SigningPoolOptions } from './pool.ts';
-import type { WorkerProfile, WorkerSetup } from './setup.ts';
 import type { PoolTask } from './tasks.ts';
+import type { WorkerProfile, WorkerSetup } from './worker-setup.ts';
 
 export interface PoolSource {
   readonly profiles: readonly Profile[];
@@ -12,11 +12,11 @@ export interface PoolSource {
   readonly encryptionKey?: Uint8Array;
 }
 
-/** `setup` and `patient` of `SigningPoolOptions`. */
+/** `setup` and `waitsForNetwork` of `SigningPoolOptions`. */
 export function poolOptions(
   { profiles, trust = NO_TRUST, encryptionKey }: PoolSource,
-  folders: Pick<WorkerSetup, 'processing' | 'output' | 'error' | 'faults'>,
-): Pick<SigningPoolOptions, 'setup' | 'patient'> {
+  folders: Pick<WorkerSetup, 'processing' | 'allProcessing' | 'output' | 'error' | 'faults'>,
+): Pick<SigningPoolOptions, 'setup' | 'waitsForNetwork'> {
   const setup: WorkerSetup = {
     ...folders,
     profiles: profiles.map(workerProfile),
@@ -24,19 +24,20 @@ export function poolOptions(
     encryptionKey,
   };
   const waiting = new Set(profiles.filter(asksAuthorities).map(({ name }) => name as string));
-  const looks = trust.revocation !== 'none';
-  if (waiting.size === 0 && !looks) return { setup };
+  const checksRevocation = trust.revocation !== 'none';
+  if (waiting.size === 0 && !checksRevocation) return { setup };
   return {
     setup,
-    patient: (task: PoolTask) => asksInTask(task, waiting) || (looks && LOOKING.has(task.task)),
+    waitsForNetwork: (task: PoolTask) =>
+      needsAuthorities(task, waiting) || (checksRevocation && LOOKUP_TASKS.has(task.task)),
   };
 }
 
-/** Tasks that ask whether certificates of others are revoked. */
-const LOOKING: ReadonlySet<PoolTask['task']> = new Set(['portal.begin', 'portal.describe']);
+/** Tasks that check the revocation of participants' certificates. */
+const LOOKUP_TASKS: ReadonlySet<PoolTask['task']> = new Set(['portal.begin', 'portal.describe', 'validate']);
 
-/** Tasks of the profiles that ask authorities, where signing them asks. */
-function asksInTask(task: PoolTask, waiting: ReadonlySet<string>): boolean {
+/** True for tasks whose profile contacts authorities. */
+function needsAuthorities(task: PoolTask, waiting: ReadonlySet<string>): boolean {
   switch (task.task) {
     case 'sign':
     case 'portal.seal':
@@ -54,15 +55,16 @@ function asksAuthorities(profile: Profile): boolean {
 }
 
 function workerProfile(profile: Profile): WorkerProfile {
-  const { name, verify, anchors } = profile;
-  const shared = { name, verify, form: formOf(profile) };
+  const { name, verify, verifyIndependently = false, anchors } = profile;
+  const shared = { name, verify, verifyIndependently, form: outputFormatOf(profile) };
   if (profile.method !== 'Local') {
     const { compareContent = true } = profile;
     return { ...shared, signer: undefined, choices: {}, compareContent, anchors };
   }
   const { signer, choices = {} } = profile;
-  // Without the chain inside, a file alone leads no further than to its signer's issuer, which was checked before.
+  // Without the chain inside, a file alone leads only to the signer's issuer, which was checked before.
   const bare = choices.includeChain === false && anchors.length > 0;
+  if (signer === undefined) return { ...shared, signer, choices, compareContent: true, anchors };
   return {
     ...shared,
     compareContent: true,

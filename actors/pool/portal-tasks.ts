@@ -1,6 +1,6 @@
 /**
- * What the portal asks of the pool: plain data both ways, files by path, never their bytes. Outputs are synced; a file
- * that an earlier try left at an output's path is written anew.
+ * Tasks of the portal for the pool: plain data in both directions, files by path. Outputs are synced; a file left by an
+ * earlier attempt at an output path is overwritten.
  */
 import type {
   BlobRef,
@@ -9,102 +9,168 @@ import type {
   HolderType,
   Mark,
   XadesOptions,
-} from '../../machines/portal-words.ts';
-import type { RenditionModel } from '../portal/rendition-model.ts';
-import type { DescribedFile } from '../portal/signature-records.ts';
+} from '../../machines/portal/portal-types.ts';
+import type { DataTable } from '../shared/generation/generation-data.ts';
+import type { RenditionModel } from '../shared/rendition/rendition-model.ts';
+import type { DescribedFile } from '../shared/signature-records.ts';
 
-/** What the log says a lost task was about: a document, an upload. */
-interface AboutDocument {
+/** Subject of a task for the log: a document or an upload. */
+interface DocumentTask {
   readonly documentId: string;
 }
 
-/** How one signature stands in the file. */
-export interface SignatureWords {
-  /** Name of the signature field to make in a PDF, Id in XML, content identifier in CMS; '' = one that is made up. */
+/** Texts and appearance of one signature in the file. */
+export interface SignatureTexts {
+  /** Name of the new signature field in a PDF, Id in XML, content identifier in CMS; '' = generated. */
   readonly fieldName: string;
-  /** PDF: who signs. */
+  /** PDF: name of the signer. */
   readonly name: string;
   readonly reason: string;
   readonly contactInfo: string | null;
-  /** PDF: what is drawn on the page; null = nothing. */
+  /** PDF: visible appearance; null = none. */
   readonly visible: {
     readonly mark: Pick<Mark, 'topLeftX' | 'topLeftY' | 'width' | 'height' | 'pageNumber'>;
     readonly lines: readonly string[];
-    /** Path of a PNG or JPEG; null = text alone. */
+    /** Path of a PNG or JPEG; null = text only. */
     readonly image: string | null;
   } | null;
-  /** XML alone; null = the whole document. */
+  /** XML only; null = the whole document. */
   readonly xades: XadesOptions | null;
 }
 
-interface SignaturePlace extends AboutDocument {
+/** A rectangle of `Mark`. */
+type PlaceOnPage = Pick<Mark, 'topLeftX' | 'topLeftY' | 'width' | 'height' | 'pageNumber'>;
+
+/** Fields and marks that a signature of a PDF adds to its pages. */
+export interface SignatureContent {
+  /** All fields of the document, with the values known so far; null = empty. */
+  readonly fields: readonly {
+    readonly name: string;
+    readonly kind: 'text' | 'checkbox';
+    readonly label: string;
+    /** Null for a field of the PDF's own form. */
+    readonly place: PlaceOnPage | null;
+    readonly value: string | null;
+  }[];
+  /** Marks besides the one that shows the signature; drawn only where the file has no signature. */
+  readonly marks: readonly {
+    readonly mark: PlaceOnPage;
+    readonly lines: readonly string[];
+    /** Path of a PNG or JPEG; null = text only. */
+    readonly image: string | null;
+  }[];
+}
+
+interface SignaturePlace extends DocumentTask {
   readonly format: DocumentFormat;
-  /** PDF and XML: the newest version. Else the file as it was uploaded, which the signatures stand beside. */
+  /** PDF and XML: the newest version. Others: the uploaded file, which the signatures are detached from. */
   readonly input: string;
-  /** The `.p7s` with the signatures so far; null before the first, and for PDF and XML. */
+  /** The `.p7s` with the existing signatures; null before the first, and for PDF and XML. */
   readonly signatures: string | null;
 }
 
-/** Signs with a profile's own key, for somebody who signs electronically. */
-export interface SealTask extends SignaturePlace {
+/** A file that the thread puts into its place; see `placeBlob`. */
+export interface PlacedOutput {
+  /** Temporary path, on the file system of `blobs`. */
+  readonly output: string;
+  /** Folder of all blobs. */
+  readonly blobs: string;
+}
+
+/** Signs with the key of a profile, on behalf of a participant who signs electronically. */
+export interface ServiceSignatureTask extends SignaturePlace, PlacedOutput {
   readonly task: 'portal.seal';
   readonly profile: string;
   /** Claimed signing time, milliseconds since the epoch. */
   readonly at: number;
-  readonly words: SignatureWords;
-  readonly output: string;
+  readonly words: SignatureTexts;
+  /** PDF only; absent = nothing. */
+  readonly content?: SignatureContent;
+  /** PDF only: builds the file again, with the signatures before this one; absent = adds one to the input. */
+  readonly rebuild?: {
+    /** Path of the file without any of the signatures. */
+    readonly original: string;
+    readonly earlier: readonly { readonly at: number; readonly words: SignatureTexts }[];
+  };
+  /** See `FinalCheck`. */
+  readonly check: FinalCheck | null;
 }
 
-/** What a flow action demands of its signer's certificate; null = anything will do. */
-export interface CertificateDemands {
+/**
+ * The final verification of the document in the task that adds its last signature; null = others follow, or it is done
+ * in a task of its own. Its failure does not fail the task.
+ */
+export interface FinalCheck {
+  /** Signatures that must be in the file besides the new one. */
+  readonly expected: readonly ExpectedSignature[];
+  /** The field of the new one in a PDF; null for others. */
+  readonly fieldName: string | null;
+  readonly at: number;
+}
+
+/** Stores bytes under the name of their content. */
+export interface StoreTask extends DocumentTask, PlacedOutput {
+  readonly task: 'portal.store';
+  readonly bytes: Uint8Array;
+}
+
+/** Requirements of a flow action on its signer's certificate; null = none. */
+export interface CertificateRequirements {
   readonly type: CertificateType | null;
   readonly holder: HolderType | null;
   /** 14 digits. */
   readonly companyIdentifier: string | null;
 }
 
-/** First of two steps for a key that is elsewhere: judges the certificate, says what is to be signed. */
-export interface BeginTask extends SignaturePlace {
+/** First of two steps for a key held elsewhere: validates the certificate and returns the hash to sign. */
+export interface BeginSigningTask extends SignaturePlace {
   readonly task: 'portal.begin';
-  /** Whose level and authorities are used. */
+  /** Profile that supplies level and authorities. */
   readonly profile: string;
-  /** DER, Base64. */
-  readonly certificate: string;
-  readonly demands: CertificateDemands;
-  /** Without trusted roots: true takes every certificate with a warning, false none. */
+  /** DER as Base64, or path of the state of an earlier start with the same certificate. */
+  readonly certificate: { readonly der: string } | { readonly ofState: string };
+  readonly demands: CertificateRequirements;
+  /** Without trusted roots: true accepts every certificate with a warning, false none. */
   readonly allowUnproven: boolean;
   readonly at: number;
-  readonly words: SignatureWords;
-  /** Where the state for the second step goes. */
+  readonly words: SignatureTexts;
+  /** As for `ServiceSignatureTask`. */
+  readonly content?: SignatureContent;
+  /** Path of the state for the second step. */
   readonly output: string;
 }
 
 /** Second of two steps. */
-export interface FinishTask extends SignaturePlace {
+export interface FinishSigningTask extends SignaturePlace, PlacedOutput {
   readonly task: 'portal.finish';
   readonly profile: string;
   /** Path of what `portal.begin` wrote. */
   readonly state: string;
   /** The signature value, Base64. */
   readonly value: string;
-  readonly output: string;
+  /** See `FinalCheck`; with the certificate of the new signature. */
+  readonly check: (FinalCheck & { readonly certificate: string }) | null;
 }
 
-/** Says how a file will be signed, and refuses one that cannot be. */
-export interface InspectTask extends AboutDocument {
+/** Determines the signature format of a file; refuses a file that cannot be signed. */
+export interface InspectTask extends DocumentTask {
   readonly task: 'portal.inspect';
   readonly path: string;
   readonly contentType: string;
   readonly fileName: string;
-  /** True: signed beside it, whatever it is. */
+  /** True: a detached CAdES signature for any file. */
   readonly forceCades: boolean;
-  /** How an XML document is to be signed, each by itself; none: as it is without options. */
+  /** Options of each XAdES signature; empty: the defaults. */
   readonly xades: readonly XadesOptions[];
+  /** Content that signatures of a PDF will bring; absent = nothing. */
+  readonly content?: SignatureContent;
+  /** The pages of a PDF are counted up to this number; 0 = not at all. */
+  readonly countPagesTo: number;
   readonly profile: string;
   readonly at: number;
 }
 
-/** One signature that has to be in the file. */
+/** One signature required in the file. */
 export interface ExpectedSignature {
   /** PDF: its field; null for others. */
   readonly fieldName: string | null;
@@ -112,84 +178,110 @@ export interface ExpectedSignature {
   readonly certificate: string;
 }
 
-/** Checks that the signatures that were made are there and good; then time-stamps the document where that is asked. */
+/** Verifies that all expected signatures are present and valid; then adds a document time-stamp where requested. */
 export interface CheckTask extends SignaturePlace {
   readonly task: 'portal.check';
   readonly profile: string;
   readonly expected: readonly ExpectedSignature[];
   readonly at: number;
-  /** Where the time-stamped file goes; null = no time-stamp. */
+  /** Path of the time-stamped file; null = no time-stamp. */
   readonly output: string | null;
 }
 
-/** Makes one PDF of several: the document of an envelope. */
-export interface MergeTask extends AboutDocument {
+/** Merges PDFs into one: the document of an envelope. */
+export interface MergeTask extends DocumentTask {
   readonly task: 'portal.merge';
-  /** In their order; `title` is that of the bookmark. */
+  /** In order; `title` is the bookmark. */
   readonly files: readonly { readonly path: string; readonly title: string }[];
   readonly title: string;
   readonly at: number;
-  /** Bytes the document may have. */
+  /** Maximum size of the result, bytes. */
   readonly maxBytes: number;
   readonly output: string;
 }
 
-/** Looks at the signatures of a file, whoever made them. */
-export interface DescribeTask extends AboutDocument {
+/** Writes files into a ZIP file. */
+export interface ZipTask extends DocumentTask {
+  readonly task: 'portal.zip';
+  /** In order; each name once. */
+  readonly members: readonly { readonly path: string; readonly name: string }[];
+  readonly at: number;
+  readonly output: string;
+}
+
+/** Validates the signatures of a file. */
+export interface DescribeTask extends DocumentTask {
   readonly task: 'portal.describe';
   readonly path: string;
-  /** Path of what a detached signature is over. */
+  /** Path of the content of a detached signature. */
   readonly content: string | null;
-  /** How it is signed; null = found out from what it holds and from its type. */
+  /** Signature format; null = detected from content and type. */
   readonly format: DocumentFormat | null;
   readonly contentType: string | null;
-  /** What seals of the service are made with; its chain is trusted. */
+  /** Profile of the service's seals, whose chain is trusted. */
   readonly profile: string;
   readonly at: number;
+  /** SHA-256 of participants' certificates that this document accepted, lower-case hex. @default none */
+  readonly accepted?: readonly string[];
+  /** True: the result includes the report of ETSI TS 119 102-2. @default false */
+  readonly withReport?: boolean;
 }
 
-/** Reads the first sheet of a spreadsheet. */
-export interface SheetTask extends AboutDocument {
-  readonly task: 'portal.sheet';
+export interface GenerationFilePath {
   readonly path: string;
-  /** Rows after these are left out, and columns but one. */
-  readonly mostRows: number;
-  readonly mostColumns: number;
+  readonly name: string;
+  readonly contentType: string;
 }
 
-/** Sets a text on pages. */
-export interface TypesetTask extends AboutDocument {
-  readonly task: 'portal.typeset';
-  readonly text: string;
+/** Reads the table of a generation; with a template, also checks its placeholders against every row. */
+export interface GenerationTask extends DocumentTask {
+  readonly task: 'portal.generation';
+  readonly data: GenerationFilePath;
+  readonly template: GenerationFilePath | null;
+  /** Other texts with placeholders: plain data. */
+  readonly texts: unknown;
+  /** Maximum number of characters of template and texts after filling. */
+  readonly maxCharacters: number;
+}
+
+/** Fills the template of a generation with one row. */
+export interface FillTask extends DocumentTask {
+  readonly task: 'portal.fill';
+  readonly template: GenerationFilePath;
+  /** Column names, case-folded. */
+  readonly columns: readonly string[];
+  readonly cells: readonly string[];
   readonly title: string;
   readonly at: number;
   readonly output: string;
 }
 
-/** Draws a version of a document. */
-export interface RenderTask extends AboutDocument {
+/** Renders a version of a document. */
+export interface RenderTask extends DocumentTask {
   readonly task: 'portal.render';
   readonly model: RenditionModel;
-  /** Path of the PDF whose pages are drawn on; null = there are none. */
+  /** Path of the PDF to draw on; null = none. */
   readonly original: string | null;
-  /** Pictures the model names. */
+  /** Images that the model refers to. */
   readonly images: readonly { readonly sha256: string; readonly path: string }[];
   readonly output: string;
 }
 
 export type PortalTask =
-  | SealTask
-  | BeginTask
-  | FinishTask
+  | StoreTask
+  | ServiceSignatureTask
+  | BeginSigningTask
+  | FinishSigningTask
   | InspectTask
   | CheckTask
   | MergeTask
+  | ZipTask
   | DescribeTask
   | RenderTask
-  | SheetTask
-  | TypesetTask;
+  | GenerationTask
+  | FillTask;
 
-/** A verdict for people, of the shape of portal-gaps §17. */
+/** Verdict for display, in the shape of docs/portal-values.md §17. */
 export interface CertificateVerdict {
   readonly isValid: boolean;
   readonly passed: readonly { readonly type: string; readonly message: string }[];
@@ -198,16 +290,26 @@ export interface CertificateVerdict {
 }
 
 export interface PortalResults {
-  readonly 'portal.typeset': Readonly<Record<string, never>>;
-  readonly 'portal.sheet': { readonly rows: readonly (readonly string[])[] };
+  readonly 'portal.store': {
+    readonly blob: BlobRef;
+    /** Base64. */
+    readonly md5: string;
+  };
+  readonly 'portal.generation': DataTable;
+  /** `pages`: the output is a PDF; `as-is`: a text in the format of the template. */
+  readonly 'portal.fill': { readonly makes: 'pages' | 'as-is' };
   readonly 'portal.seal': {
     readonly output: BlobRef;
-    /** Of the profile, lower-case hex SHA-256. */
+    /** SHA-256 of the profile's certificate, lower-case hex. */
     readonly certificate: string;
+    /** True when the requested `FinalCheck` found all signatures present and valid. */
+    readonly isChecked: boolean;
+    /** True: the file was built again, and all its signatures are made with this certificate. */
+    readonly isRebuilt?: boolean;
   };
   readonly 'portal.begin': {
     readonly verdict: CertificateVerdict;
-    /** Identifiers of its holder that the certificate names: digits alone, most telling first. */
+    /** Identifiers of the holder in the certificate: digits only, most specific first. */
     readonly identifiers: readonly string[];
     /** Lower-case hex SHA-256 of the certificate. */
     readonly certificate: string;
@@ -220,18 +322,25 @@ export interface PortalResults {
       readonly digest: 'sha256' | 'sha384' | 'sha512';
     };
   };
-  readonly 'portal.finish': { readonly output: BlobRef };
-  readonly 'portal.inspect': { readonly format: DocumentFormat };
+  readonly 'portal.finish': { readonly output: BlobRef; readonly isChecked: boolean };
+  readonly 'portal.inspect': {
+    readonly format: DocumentFormat;
+    /** Pages of a PDF, at most `countPagesTo`; null = not counted. */
+    readonly pages: number | null;
+  };
   readonly 'portal.check': {
-    /** The time-stamped file; null when none was asked for, or no authority is configured. */
+    /** The time-stamped file; null when not requested or no authority is configured. */
     readonly output: BlobRef | null;
   };
   readonly 'portal.describe': DescribedFile;
   readonly 'portal.render': { readonly output: BlobRef };
+  readonly 'portal.zip': { readonly members: number };
   readonly 'portal.merge': {
     readonly output: BlobRef;
     readonly pages: number;
-    /** How many of them each file brought. */
+    /** Number of pages of each file. */
     readonly pagesOfFiles: readonly number[];
+    /** Number of signatures of each file, which the result does not contain. */
+    readonly signaturesOfFiles: readonly number[];
   };
 }

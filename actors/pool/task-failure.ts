@@ -1,4 +1,4 @@
-/** A failure with a code, thrown inside a task and sent as data. */
+/** A failure with a code, thrown inside a task and passed on as data. */
 export class TaskFailure extends Error {
   readonly code: string;
   constructor(code: string, message: string) {

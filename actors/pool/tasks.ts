@@ -1,29 +1,47 @@
 /**
- * The wire between the main thread and the pool: plain data both ways, files by path, never their bytes.
- * Failures cross as data too, because an error loses its code on the way between threads.
+ * Messages between the main thread and the pool: plain data in both directions, files by path. Failures are data too,
+ * because errors lose their code between threads.
  */
-import type { FileDigest, JobFormat, StagedInput } from '../../machines/job-context.ts';
+
+import type { ValidationReport } from '../../crypto/index.ts';
+import type {
+  FileDigest,
+  IndependentOutcome,
+  JobFormat,
+  StagedInput,
+  UploadedFile,
+} from '../../machines/batch/job-context.ts';
 import type { PortalResults, PortalTask } from './portal-tasks.ts';
 
-/** What a job's working folder is called and what it works on. */
+/** Working folder and input of a job. */
 interface JobTask {
   readonly jobId: string;
   readonly fileName: string;
 }
 
-/** Where a job's output goes. */
+/** Content of an input and the operation on it. */
+interface TaskContent {
+  /** Absent: sign. */
+  readonly operation?: 'Extend';
+  /** Opens an encrypted PDF. Absent: the password of the profile. */
+  readonly password?: string;
+  /** The files concatenated in the input. @default one file */
+  readonly files?: readonly UploadedFile[];
+}
+
+/** Location of a job's output. */
 interface OutputPlace {
   /** Directory below the output folder; `''` for the folder itself. */
   readonly subfolder: string;
-  /** `suffix`: a taken name gets the job's id; `fail`: it fails the job (`Storage:OutputCollision`). */
+  /** `suffix`: a name in use gets the job's id appended; `fail`: it fails the job (`Storage:OutputCollision`). */
   readonly collision: 'suffix' | 'fail';
 }
 
 /**
- * Stage and sign in the working folder; a small file is released as well, see the result. Of any other the caller makes
- * the signed file durable. Only for jobs whose claim is durable, since it may publish.
+ * Stages and signs in the working folder; also releases a small file, see the result. The caller syncs the signed file
+ * of any other. Only for jobs with a durable claim, since it may publish.
  */
-export interface SignTask extends JobTask, OutputPlace {
+export interface SignTask extends JobTask, OutputPlace, TaskContent {
   readonly task: 'sign';
   readonly originalPath: string;
   readonly format: JobFormat;
@@ -32,20 +50,20 @@ export interface SignTask extends JobTask, OutputPlace {
   readonly at: number;
 }
 
-/** Stage in the working folder, for a file that is signed elsewhere. */
+/** Stages a file that is signed remotely. */
 export interface StageTask extends JobTask {
   readonly task: 'stage';
   readonly originalPath: string;
 }
 
-/** Verify the signed file as it is on disk; good: link it into the output folder. The caller syncs the folder. */
-export interface ReleaseTask extends JobTask, OutputPlace {
+/** Verifies the signed file on disk and links it into the output folder. The caller syncs the folder. */
+export interface ReleaseTask extends JobTask, OutputPlace, TaskContent {
   readonly task: 'release';
   readonly format: JobFormat;
   readonly profile: string;
-  /** What was staged; null when it was signed elsewhere. */
+  /** The staged content; null when it was signed elsewhere. */
   readonly content: { readonly sha256: string; readonly length: number } | null;
-  /** True: signed on the remote portal, by somebody else's key. */
+  /** True: signed on the remote portal, by another party's key. */
   readonly remote: boolean;
   readonly at: number;
 }
@@ -59,26 +77,27 @@ export interface TidyTask extends JobTask {
 export interface QuarantineTask extends JobTask {
   readonly task: 'quarantine';
   readonly mayBePublished: boolean;
-  /** Directory below the output folder in which it may be; `''` for the folder itself. */
+  /** Directory below the output folder that may hold it; `''` for the folder itself. */
   readonly subfolder: string;
 }
 
-/** What the batch service asks for. */
+/** Tasks of the batch service. */
 export type JobPoolTask = SignTask | StageTask | ReleaseTask | TidyTask | QuarantineTask;
 
-export type PoolTask = JobPoolTask | PortalTask;
+export type PoolTask = JobPoolTask | PortalTask | ValidateTask;
 
 export interface PoolResults extends PortalResults {
+  readonly validate: ValidateResult;
   readonly sign: {
     readonly input: StagedInput;
     readonly signed: { readonly sha256: string; readonly length: number };
-    /** Copying the input, milliseconds. */
+    /** Duration of copying the input, milliseconds. */
     readonly stageMs: number;
-    /** Staging and signing, with what authorities took, milliseconds. */
+    /** Duration of staging and signing, including authorities, milliseconds. */
     readonly signMs: number;
-    /** What the thread worked, milliseconds: without waiting for the disk. */
+    /** Working time of the thread, milliseconds: without waiting for the disk. */
     readonly workMs: number;
-    /** What came of verifying and publishing it; left out: that is still to be done. The caller syncs the folder. */
+    /** Result of verification and publication; absent: still to be done. The caller syncs the folder. */
     readonly release?:
       | { readonly ok: true; readonly result: PoolResults['release'] }
       | { readonly ok: false; readonly code: string; readonly message: string };
@@ -87,9 +106,11 @@ export interface PoolResults extends PortalResults {
   readonly release: {
     /** Path below the output folder. */
     readonly outputFileName: string;
-    /** False: published without a look at it, as its profile says. */
+    /** False: the profile disables verification. */
     readonly verified: boolean;
-    /** The file as published, when that is an envelope. */
+    /** Present when a second implementation was used. */
+    readonly independent?: IndependentOutcome;
+    /** The published file, when it is encrypted. */
     readonly encrypted?: FileDigest;
     /** Milliseconds. */
     readonly times: { readonly verify?: number; readonly encrypt?: number; readonly output: number };
@@ -98,8 +119,30 @@ export interface PoolResults extends PortalResults {
   readonly quarantine: Record<string, never>;
 }
 
-/** `ms`: how long the thread worked on it. */
-export type PoolAnswer<Task extends PoolTask['task'] = PoolTask['task']> = { readonly ms: number } & (
+/** `ms`: working time of the thread. */
+export type PoolReply<Task extends PoolTask['task'] = PoolTask['task']> = { readonly ms: number } & (
   | { readonly ok: true; readonly result: PoolResults[Task] }
   | { readonly ok: false; readonly code: string; readonly message: string }
 );
+
+export interface ValidateTask {
+  readonly task: 'validate';
+  /** Subject, for the log. */
+  readonly documentId: string;
+  readonly path: string;
+  /** As the client named it. */
+  readonly fileName: string;
+  /** The signed file, then its detached content, one after the other in the file; absent: the file is the signed one. */
+  readonly files?: readonly { readonly name: string; readonly length: number }[];
+  /** Null: detected from the content. */
+  readonly format: ValidationReport['format'] | null;
+  readonly at: number;
+  /** Opens an encrypted PDF. */
+  readonly password?: string;
+}
+
+export interface ValidateResult {
+  readonly report: ValidationReport;
+  /** The report of ETSI TS 119 102-2. */
+  readonly xml: string;
+}

@@ -1,16 +1,17 @@
 /**
- * The look at what was signed before it is published: read back from the disk, nothing taken over from signing.
+ * Verifies signed output before publication: read back from disk, without data of the signing step.
  *
- * Level B has the quick check. Signatures above it carry more than that looks at, so they go through full validation,
- * and so does what the remote portal gives back. At every level the new signature has to be good, and every earlier one
- * that was good before has to be good after; one that was broken already is its signer's business.
+ * Level B uses the quick check. Higher levels and output of the remote portal go through full validation. At every
+ * level the new signature must be valid, and every earlier signature that was valid must stay valid; one that was
+ * invalid before is ignored.
  *
- * Source: batch-gaps §6.4.
+ * Source: docs/batch-values.md §6.4.
  */
 import {
-  counterpart,
-  harmedSignatures,
+  asicDataObjects,
+  brokenSignatures,
   isIntact,
+  matchingSignature,
   type SignatureLevel,
   type SignatureRecord,
   type ValidationItem,
@@ -18,96 +19,120 @@ import {
   validateFile,
   verifyFile,
 } from '../../crypto/index.ts';
-import type { FileDigest, JobFormat } from '../../machines/job-context.ts';
-import { beginningDigest } from '../files/digest.ts';
-import type { TrustOptions } from '../trust.ts';
+import type { FileDigest, JobFormat, UploadedFile } from '../../machines/batch/job-context.ts';
+import { filesDigests, prefixDigest } from '../shared/files/digest.ts';
+import type { TrustOptions } from '../shared/trust.ts';
+import { isContainer as isZip } from './extend.ts';
 import { TaskFailure } from './task-failure.ts';
-import type { ThreadProfile } from './worker-profiles.ts';
+import type { WorkerProfileRuntime } from './worker-profiles.ts';
 
 export interface OutputCheck {
   readonly format: JobFormat;
   /** The signed file. */
   readonly path: string;
-  /** The input as it was staged, for what is signed beside it. */
+  /** Name of the input, also of its member in a container. */
+  readonly fileName: string;
+  /** Opens input and output when they are encrypted PDFs. */
+  readonly password?: string;
+  /** `Extend`: the input was signed already and was raised to the level of the profile. */
+  readonly operation?: 'Extend';
+  /** The files concatenated in the input. @default one file */
+  readonly files?: readonly UploadedFile[];
+  /** The staged input, for detached signatures. */
   readonly stagedPath: string;
-  /** What was staged; null when nothing is known of it. */
+  /** The staged content; null when unknown. */
   readonly content: FileDigest | null;
-  readonly profile: ThreadProfile;
+  readonly profile: WorkerProfileRuntime;
   readonly trust: TrustOptions;
-  /** True: signed on the remote portal, by somebody else's key. */
+  /** True: signed on the remote portal, by another party's key. */
   readonly remote: boolean;
   readonly at: number;
 }
 
 /**
- * Returns, or resolves, when the output is good; level B answers at once when the file had no signature before.
- * @throws {TaskFailure} `verification.failed`, naming every check that missed
+ * Returns or resolves when the output is valid; synchronous at level B without earlier signatures.
+ * @throws {TaskFailure} `verification.failed`, naming every failed check
  */
 export function verifyOutput(check: OutputCheck): void | Promise<void> {
+  if (check.operation === 'Extend') return verifyExtended(check);
   if (check.remote) return verifyRemote(check);
-  if (levelOf(check) !== 'B') return verifyFully(check);
+  if (isContainer(check) || levelOf(check) !== 'B') return verifyFully(check);
   const signatures = verifyQuickly(check, check.profile.anchors);
   return signatures > 1 && maySurvive(check) ? verifyEarlier(check) : undefined;
 }
 
-/** CMS is about the file as it is, whatever that may be; in PDF and XML the new signature joins those that are there. */
+/** True where earlier signatures are kept: PDF and XML; CMS covers the whole file. */
 function maySurvive({ format }: OutputCheck): boolean {
   return format !== 'Cades';
 }
 
 async function verifyEarlier(check: OutputCheck): Promise<void> {
-  const harmed = harmedSignatures(await looked(check, check.stagedPath), await looked(check, check.path));
+  const harmed = brokenSignatures(
+    await verifyInWorker(check, check.stagedPath),
+    await verifyInWorker(check, check.path),
+  );
   if (harmed.length > 0) fail(harmed.map((sentence) => `earlier: ${sentence}`));
 }
 
-/** What the file holds, trusting nobody. */
-function looked({ format, at }: OutputCheck, path: string): Promise<ValidationReport> {
+/** Validates the file without trust anchors. */
+function verifyInWorker({ format, at, password }: OutputCheck, path: string): Promise<ValidationReport> {
   const trust = { anchors: [], intermediates: [], revocation: 'none', algorithms: 'as-listed' } as const;
-  return validateFile({ format, path, trust, at });
+  return validateFile({ format, path, trust, at, ...opening(password) });
+}
+
+function opening(password: string | undefined): { readonly password?: string } {
+  return password === undefined ? {} : { password };
 }
 
 function levelOf({ profile }: OutputCheck): SignatureLevel {
   return profile.choices.level ?? 'B';
 }
 
+function isContainer({ profile }: OutputCheck): boolean {
+  return profile.form.container !== undefined;
+}
+
 function isDetached({ format, profile }: OutputCheck): boolean {
   return format === 'Cades' && profile.form.detached;
 }
 
-/** @returns how many signatures the file has */
+/** @returns the number of signatures in the file */
 function verifyQuickly(check: OutputCheck, anchors: readonly Buffer[]): number {
   const { format, path, stagedPath, content, profile, at } = check;
   const report = verifyFile({
     format,
     path,
+    ...opening(check.password),
     ...(isDetached(check) && { contentPath: stagedPath }),
     ...(profile.signer && { signer: profile.signer.fingerprint }),
     at,
     ...(content && { content }),
     ...(anchors.length > 0 && { anchors }),
   });
-  // Earlier signatures are compared with what they were before.
+  // Earlier signatures are compared with their state before.
   const failed = report.checks.filter(({ name, ok }) => !ok && !name.startsWith('earlier-'));
   if (failed.length > 0) fail(failed.map(({ name, detail }) => `${name}: ${detail}`));
   return report.signatures;
 }
 
-/** A signature of ours above level B: ours, over what was staged, with everything its level promises. */
+/** Verifies a new signature above level B: own certificate, staged content, all properties of its level. */
 async function verifyFully(check: OutputCheck): Promise<void> {
   const { format, path, stagedPath, content, profile, trust, at } = check;
   const level = levelOf(check);
-  // What follows the signature in a PDF is more than the quick check knows; its beginning is what was signed.
-  if (format !== 'Pades') verifyQuickly(check, []);
-  else if (content && beginningDigest(path, content.length) !== content.sha256)
+  // The quick check does not know incremental updates after the signature; the signed revision comes first.
+  if (isContainer(check)) verifyMembers(check);
+  else if (format !== 'Pades') verifyQuickly(check, []);
+  else if (content && prefixDigest(path, content.length) !== content.sha256)
     fail(['content: The file does not begin with what was to be signed.']);
   const report = await validateFile({
-    format,
+    format: isContainer(check) ? 'Asic' : format,
     path,
+    ...opening(check.password),
     ...(isDetached(check) && { content: stagedPath }),
     trust: {
       anchors: [...profile.anchors, ...trust.roots],
       intermediates: trust.intermediates,
-      // The signer was asked about before signing; from level LT on the answers are in the file.
+      // Revocation was checked before signing; from level LT on the responses are in the file.
       revocation: level === 'T' || trust.revocation === 'none' ? 'none' : 'soft',
       algorithms: 'as-listed',
     },
@@ -115,18 +140,68 @@ async function verifyFully(check: OutputCheck): Promise<void> {
   });
   const misses = [
     ...report.results.errors.map(sentence),
-    ...missesOf(ours(report, profile), level, {
+    ...missingLevels(ownSignature(report, profile), level, {
       signer: profile.anchors.length > 0,
       authority: trust.roots.length > 0,
     }),
   ];
   if (misses.length > 0) fail(misses);
-  if (maySurvive(check) && report.signatures.filter(({ isTimestamp }) => !isTimestamp).length > 1)
+  if (
+    maySurvive(check) &&
+    !isContainer(check) &&
+    report.signatures.filter(({ isTimestamp }) => !isTimestamp).length > 1
+  )
     await verifyEarlier(check);
 }
 
-/** The newest signature by the profile's certificate. */
-function ours({ signatures }: ValidationReport, { signer }: ThreadProfile): SignatureRecord | undefined {
+/** Compares the data objects of a container with the staged files. */
+function verifyMembers({ path, stagedPath, fileName, files, content }: OutputCheck): void {
+  const expected = files
+    ? filesDigests(stagedPath, files)
+    : content && [{ name: fileName, sha256: content.sha256, length: content.length }];
+  if (expected === null) return;
+  const found = asicDataObjects(path);
+  const isFound = (file: (typeof expected)[number]) =>
+    found.some(
+      ({ name, sha256, length }) => name === file.name && sha256 === file.sha256 && length === file.length,
+    );
+  if (found.length !== expected.length || !expected.every(isFound))
+    fail(['content: The container does not hold the files that were to be signed.']);
+}
+
+/**
+ * Verifies an extended file: no valid signature got worse or was removed, and every valid one has at least the level of
+ * the profile. A PDF starts with the original bytes.
+ */
+async function verifyExtended(check: OutputCheck): Promise<void> {
+  const { path, stagedPath, content, at } = check;
+  const format = isZip(stagedPath) ? 'Asic' : check.format;
+  if (format === 'Pades' && content && prefixDigest(path, content.length) !== content.sha256)
+    fail(['content: The file does not begin with what was to be extended.']);
+  const trust = { anchors: [], intermediates: [], revocation: 'none', algorithms: 'as-listed' } as const;
+  const before = await validateFile({ format, path: stagedPath, trust, at, ...opening(check.password) });
+  const after = await validateFile({ format, path, trust, at, ...opening(check.password) });
+  const level = levelOf(check);
+  const low = after.signatures.filter(
+    (record) => !record.isTimestamp && isIntact(record) && !reaches(record, level),
+  );
+  const misses = [
+    ...after.results.errors.map(sentence),
+    ...brokenSignatures(before, after).map((harm) => `earlier: ${harm}`),
+    ...low.map(({ name, level: has }) => `level: ${name} is of level ${has ?? 'none'}, not ${level}.`),
+  ];
+  if (misses.length > 0) fail(misses);
+}
+
+function reaches({ level: has }: SignatureRecord, level: SignatureLevel): boolean {
+  return has !== undefined && LEVELS.indexOf(has) >= LEVELS.indexOf(level);
+}
+
+/** The newest signature of the profile's certificate. */
+function ownSignature(
+  { signatures }: ValidationReport,
+  { signer }: WorkerProfileRuntime,
+): SignatureRecord | undefined {
   const thumbprint = Buffer.from(signer?.fingerprint ?? '', 'hex').toString('base64');
   return signatures
     .filter(({ isTimestamp, certificate }) => !isTimestamp && certificate?.thumbprint === thumbprint)
@@ -135,20 +210,21 @@ function ours({ signatures }: ValidationReport, { signer }: ThreadProfile): Sign
 
 const LEVELS: readonly SignatureLevel[] = ['B', 'T', 'LT', 'LTA'];
 
-/** @param paths whose path to an anchor counts */
-function missesOf(
+/** @param paths records whose path to a trust anchor is required */
+function missingLevels(
   record: SignatureRecord | undefined,
   level: SignatureLevel,
   paths: { readonly signer: boolean; readonly authority: boolean },
 ): readonly string[] {
   if (record === undefined) return ['signer: No signature is by the certificate of the profile.'];
   const misses = errorsOf(record, paths.signer);
-  if (record.level === undefined || LEVELS.indexOf(record.level) < LEVELS.indexOf(level))
+  if (!reaches(record, level))
     misses.push(`level: The signature is of level ${record.level ?? 'none'}, not ${level}.`);
   const stamps = record.timestamps.filter(({ kind }) => kind === 'signature');
-  if (stamps.length === 0) misses.push('timestamp: There is no signature time-stamp.');
+  if (stamps.length === 0 && level !== 'B') misses.push('timestamp: There is no signature time-stamp.');
   for (const { results } of record.timestamps) {
-    // Without roots, whether its authority is trusted is for those who receive the file; that the token is whole is ours.
+    // Without roots, trust in the time-stamp authority is left to the recipient; the integrity of the token is
+    // checked here.
     misses.push(
       ...results.errors.filter(({ type }) => paths.authority || type !== 'timestamp.chain').map(sentence),
     );
@@ -156,7 +232,7 @@ function missesOf(
   return misses;
 }
 
-/** What is wrong with a signature; whom its certificate is from counts only when that is asked. */
+/** Defects of a signature; with `withChain` including those of the certificate chain. */
 function errorsOf({ results, changes }: SignatureRecord, withChain: boolean): string[] {
   return [
     ...results.errors.filter(({ type }) => withChain || type !== 'chain').map(sentence),
@@ -165,9 +241,8 @@ function errorsOf({ results, changes }: SignatureRecord, withChain: boolean): st
 }
 
 /**
- * What the portal gave back: at least one signature, every one intact that was not broken when it was sent, in the format
- * of the job, over what was sent.
- * Chains count only when roots are configured, since nobody else vouches for people's certificates.
+ * Verifies output of the remote portal: at least one signature, all intact unless invalid before, in the format of the
+ * job, over the content that was sent. Requires chains only with configured roots.
  */
 async function verifyRemote(check: OutputCheck): Promise<void> {
   const { format, path, stagedPath, trust, at, profile } = check;
@@ -185,13 +260,13 @@ async function verifyRemote(check: OutputCheck): Promise<void> {
     at,
   });
   const before =
-    maySurvive(check) && report.signatures.length > 1 ? await looked(check, stagedPath) : undefined;
+    maySurvive(check) && report.signatures.length > 1 ? await verifyInWorker(check, stagedPath) : undefined;
   const misses = [
     ...report.results.errors.map(sentence),
     ...report.signatures
       .filter((record) => !wasBroken(record, before))
       .flatMap((record) => errorsOf(record, withChain)),
-    ...(before && report.signatures.every((record) => counterpart(record, before))
+    ...(before && report.signatures.every((record) => matchingSignature(record, before))
       ? ['signature: The portal added none to those that were there.']
       : []),
     ...(profile.compareContent ? otherContent(check) : []),
@@ -199,15 +274,15 @@ async function verifyRemote(check: OutputCheck): Promise<void> {
   if (misses.length > 0) fail([...new Set(misses)]);
 }
 
-/** Somebody's signature that was broken when the file was sent to the portal. */
+/** True for a signature that was invalid before the file was sent to the portal. */
 function wasBroken(record: SignatureRecord, before: ValidationReport | undefined): boolean {
-  const then = before && counterpart(record, before);
+  const then = before && matchingSignature(record, before);
   return then !== undefined && !isIntact(then);
 }
 
 /**
- * A signature that is good may be over another document than the one that was sent. A PDF must begin with it; XML must
- * be it once the signature is taken away; CMS must hold it, or be over it.
+ * Detects a valid signature over other content. A PDF must start with the sent file; XML must equal it without the
+ * signature; CMS must contain it or be detached from it.
  */
 function otherContent({ format, path, stagedPath, content, at }: OutputCheck): readonly string[] {
   if (content === null) return [];

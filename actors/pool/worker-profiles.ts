@@ -1,4 +1,4 @@
-/** The profiles as a pool thread uses them: keys ready to sign, authorities ready to be asked. */
+/** Profiles in a pool thread: with loaded keys and clients of the authorities. */
 import {
   createEvidenceSource,
   createTimestampAuthority,
@@ -7,45 +7,47 @@ import {
   type SigningServices,
 } from '../../crypto/index.ts';
 import { type Clock, type Ids, systemClock, systemIds } from '../../runtime/index.ts';
-import { createAuthorityTransport } from '../adapters/authority-transport.ts';
-import type { OutputForm } from '../file-names.ts';
-import type { SigningChoices } from '../profiles.ts';
-import type { TrustOptions } from '../trust.ts';
-import type { WorkerSetup } from './setup.ts';
+import { createAuthorityTransport } from '../shared/authority-transport.ts';
+import type { OutputFormat } from '../shared/file-names.ts';
+import type { SigningChoices } from '../shared/profiles.ts';
+import type { TrustOptions } from '../shared/trust.ts';
+import type { WorkerSetup } from './worker-setup.ts';
 
-export interface ThreadProfile {
+export interface WorkerProfileRuntime {
   readonly name: string;
   readonly signer: Signer | undefined;
   readonly choices: SigningChoices;
-  readonly form: OutputForm;
+  readonly form: OutputFormat;
   readonly verify: boolean;
-  /** What the remote portal signed is compared with what was sent. */
+  /** True: a second implementation checks verified output. */
+  readonly verifyIndependently: boolean;
+  /** True: output of the remote portal is compared with the file that was sent. */
   readonly compareContent: boolean;
   readonly anchors: readonly Buffer[];
-  /** What signing above level B asks: nobody unless a time-stamp authority is configured. */
+  /** Services for levels above B; empty without a time-stamp authority. */
   readonly services: SigningServices;
 }
 
-export interface ThreadProfiles {
-  readonly byName: ReadonlyMap<string, ThreadProfile>;
+export interface WorkerProfiles {
+  readonly byName: ReadonlyMap<string, WorkerProfileRuntime>;
   readonly trust: TrustOptions;
 }
 
-/** Tries of one authority after the first; a job fails rather than wait for long. */
+/** Retries per authority; a job fails rather than waiting for long. */
 const RETRIES = 1;
 
-export function threadProfiles(
+export function createWorkerProfiles(
   setup: WorkerSetup,
   clock: Clock = systemClock,
   ids: Ids = systemIds,
-): ThreadProfiles {
+): WorkerProfiles {
   const trust: TrustOptions = {
     ...setup.trust,
     roots: setup.trust.roots.map((der) => Buffer.from(der)),
     intermediates: setup.trust.intermediates.map((der) => Buffer.from(der)),
   };
   const asking = {
-    transport: createAuthorityTransport({ clock }),
+    transport: createAuthorityTransport({ clock, ...trust }),
     now: () => clock.now(),
     wait: (ms: number) => clock.sleep(ms),
     retries: RETRIES,
@@ -64,13 +66,13 @@ export function threadProfiles(
         ...asking,
         anchors: [...trust.roots, ...anchors],
         intermediates: trust.intermediates,
-        allowAia: trust.allowAia,
+        issuerHosts: trust.issuerHosts,
         cacheMinutes: trust.cacheMinutes,
         timeoutMs: trust.revocationTimeoutMs,
       }),
     };
   };
-  const byName = new Map<string, ThreadProfile>();
+  const byName = new Map<string, WorkerProfileRuntime>();
   for (const profile of setup.profiles) {
     const anchors = profile.anchors.map((der) => Buffer.from(der));
     const choices = withBuffers(profile.choices);
@@ -80,6 +82,7 @@ export function threadProfiles(
       choices,
       form: profile.form,
       verify: profile.verify,
+      verifyIndependently: profile.verifyIndependently,
       compareContent: profile.compareContent,
       anchors,
       services: servicesOf(choices, anchors),
@@ -88,7 +91,7 @@ export function threadProfiles(
   return { byName, trust };
 }
 
-/** Buffers do not survive the way between threads as buffers. */
+/** Restores buffers, which arrive from another thread as Uint8Array. */
 function withBuffers(choices: SigningChoices): SigningChoices {
   const { policy } = choices;
   return policy === undefined

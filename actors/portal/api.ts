@@ -1,12 +1,15 @@
 /**
- * What the portal's HTTP layer may ask of the portal. Times are milliseconds since the epoch; HTTP writes them as
- * ISO 8601. Every method refuses with a `PortalRefusal`; ids of another organization are answered like unknown ones.
+ * The portal, as its HTTP layer calls it. Times are milliseconds since the epoch; HTTP writes them as ISO 8601. Every
+ * method refuses with a `PortalRefusal`; ids of another organization are treated as unknown.
  *
- * Source: Document Signing Portal API; portal-gaps (sections named at each part).
+ * Source: docs/portal-values.md §0; docs/portal-values.md (sections named at each part).
  */
 import type { PortalAdministration } from './api/administration.ts';
 import type { Tenants } from './api/callers.ts';
+import type { DocumentOperations } from './api/document-operations.ts';
+import type { DocumentPackages } from './api/document-packages.ts';
 import type { PortalDocuments } from './api/documents.ts';
+import type { DocumentDrafts } from './api/drafts.ts';
 import type { PortalFolders } from './api/folders.ts';
 import type { PortalGenerations } from './api/generations.ts';
 import type { PortalMails } from './api/mails.ts';
@@ -20,11 +23,21 @@ import type { PortalUsers } from './api/users.ts';
 import type { PortalValidation } from './api/validation.ts';
 import type { PortalWebhooks } from './api/webhooks.ts';
 
+export type {
+  SignatureView,
+  TimestampView,
+  ValidationItemView,
+  ValidationResultsView,
+} from '../shared/signature-view.ts';
 export type * from './api/administration.ts';
 export type * from './api/callers.ts';
+export type * from './api/document-operations.ts';
+export type * from './api/document-packages.ts';
 export type * from './api/documents.ts';
+export * from './api/drafts.ts';
 export type * from './api/folders.ts';
 export type * from './api/generations.ts';
+export * from './api/history.ts';
 export type * from './api/mails.ts';
 export type * from './api/marks-sessions.ts';
 export type * from './api/repeatable-requests.ts';
@@ -41,9 +54,12 @@ export interface PortalService {
   readonly tenants: Tenants;
   readonly uploads: PortalUploads;
   readonly documents: PortalDocuments;
+  readonly documentOperations: DocumentOperations;
+  readonly documentPackages: DocumentPackages;
   readonly signing: PortalSigning;
   readonly validation: PortalValidation;
   readonly folders: PortalFolders;
+  readonly drafts: DocumentDrafts;
   readonly savedFlows: SavedFlows;
   readonly marksSessions: MarksSessions;
   readonly generations: PortalGenerations;

@@ -1,51 +1,47 @@
 /**
- * Requests that clients may send again under a word of their own: the first answer is stored, and given to whoever
- * asks again with the same request. Implements `IdempotentRequests`.
+ * Idempotency keys: the first answer to a request is stored and returned for each repetition of the request with the same
+ * key. Implements `IdempotentRequests`.
  *
- * A request is stored as begun before it is done. When the process dies before its answer is stored, the same request
- * is done again under the same seed, from which the ids derive of what it makes: it finds what it made the first time.
+ * A request is stored before it is executed, with a seed from which the ids of the created actors are derived. When the
+ * process ends before the answer is stored, a repetition uses the same seed and so finds the actors created before.
  */
 import { createHash } from 'node:crypto';
+import { idempotentRequestMachine, REQUEST_EXPIRED } from '../../machines/portal/idempotent-request.ts';
+import { PortalRefusal } from '../../machines/portal/portal-refusals.ts';
 import {
-  type IdempotentRequestContext,
-  idempotentRequestMachine,
-  REQUEST_FORGOTTEN,
-} from '../../machines/idempotent-request.ts';
-import { PortalRefusal } from '../../machines/portal-refusals.ts';
-import {
-  type ActorDefinition,
   type ActorStore,
   type ActorSystem,
+  actorKind,
+  defineActor,
   type Faults,
   type Ids,
   Retryable,
 } from '../../runtime/index.ts';
 import type { IdempotentRequests, RepeatableRequest, Tenant } from './api.ts';
-import './request-faults.ts';
+import '../shared/request-faults.ts';
 
-export const IDEMPOTENT_REQUEST = 'idempotent-request';
+const IDEMPOTENT_REQUEST = actorKind<typeof idempotentRequestMachine>('idempotent-request');
 
-export const idempotentRequestDefinition: ActorDefinition = {
-  kind: IDEMPOTENT_REQUEST,
+export const idempotentRequestDefinition = defineActor(IDEMPOTENT_REQUEST, {
   machine: idempotentRequestMachine,
   version: 1,
-  ends: ({ state }) => state === REQUEST_FORGOTTEN,
-};
+  ends: ({ state }) => state === REQUEST_EXPIRED,
+});
 
-export interface RepeatedRequestsParts {
+export interface IdempotentRequestDependencies {
   readonly system: ActorSystem;
   readonly store: Pick<ActorStore, 'flushed'>;
   readonly ids: Pick<Ids, 'uuid'>;
   readonly faults: Faults;
 }
 
-export class RepeatedRequests implements IdempotentRequests {
-  readonly #parts: RepeatedRequestsParts;
+export class IdempotentRequestService implements IdempotentRequests {
+  readonly #dependencies: IdempotentRequestDependencies;
   /** Requests of this process that are being done, by actor. */
   readonly #underWay = new Map<string, { readonly fingerprint: string; readonly answer: Promise<unknown> }>();
 
-  constructor(parts: RepeatedRequestsParts) {
-    this.#parts = parts;
+  constructor(dependencies: IdempotentRequestDependencies) {
+    this.#dependencies = dependencies;
   }
 
   async answer<Answer>(
@@ -70,36 +66,36 @@ export class RepeatedRequests implements IdempotentRequests {
   }
 
   async #find(id: string, fingerprint: string, make: (seed: string) => Promise<unknown>): Promise<unknown> {
-    const { system, store, ids } = this.#parts;
+    const { system, store, ids } = this.#dependencies;
     const address = { kind: IDEMPOTENT_REQUEST, id };
     const begun = await system.create(address, { fingerprint, seed: ids.uuid(), answer: null });
     if (begun.accepted) {
       await begun.durable;
-      return this.#make(id, (begun.actor.context as IdempotentRequestContext).seed, make);
+      return this.#create(id, begun.actor.context.seed, make);
     }
     const known = await system.read(address);
     // It was forgotten in between; the client may send it again.
     if (known === undefined) throw new Retryable('request.forgotten', 'The request was just forgotten.');
-    const context = known.context as IdempotentRequestContext;
+    const context = known.context;
     if (context.fingerprint !== fingerprint) throw conflict();
-    if (context.answer === null) return this.#make(id, context.seed, make);
+    if (context.answer === null) return this.#create(id, context.seed, make);
     await store.flushed();
     return JSON.parse(context.answer);
   }
 
-  async #make(id: string, seed: string, make: (seed: string) => Promise<unknown>): Promise<unknown> {
-    const { system, faults } = this.#parts;
+  async #create(id: string, seed: string, make: (seed: string) => Promise<unknown>): Promise<unknown> {
+    const { system, faults } = this.#dependencies;
     const address = { kind: IDEMPOTENT_REQUEST, id };
     let made: unknown;
     try {
       made = await make(seed);
     } catch (thrown) {
       // A refusal has changed nothing, so the word is free. After anything else it is open what was done.
-      if ((thrown as Error).name === 'PortalRefusal') await system.tell(address, { type: 'FORGET' });
+      if ((thrown as Error).name === 'PortalRefusal') await system.send(address, { type: 'FORGET' });
       throw thrown;
     }
     await faults.at('portal.request.done');
-    const told = await system.tell(address, { type: 'ANSWER', answer: JSON.stringify(made) });
+    const told = await system.send(address, { type: 'ANSWER', answer: JSON.stringify(made) });
     if (told.accepted) await told.durable;
     return made;
   }

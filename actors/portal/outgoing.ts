@@ -1,44 +1,43 @@
 /**
- * All that leaves the portal by itself, e-mails and webhook calls, put together: who does what actors ask for, and what
- * may be asked about it. Its actors and lanes are named in `registry.ts`.
+ * Builds the outgoing services of the portal, e-mails and webhook calls, with their effect handlers and queries. Their
+ * actors are defined in `registry.ts`.
  */
-import type { FolderContext } from '../../machines/folder.ts';
-import type { OrganizationContext } from '../../machines/organization.ts';
+import type { OrganizationContext } from '../../machines/portal/organization.ts';
 import type { ActorStore, ActorSystem, Clock, EffectHandler, Ids } from '../../runtime/index.ts';
-import { createHttpWebhookCaller } from './adapters/http-webhook.ts';
-import { Deliveries } from './deliveries.ts';
-import { announceHandler } from './effects/announce.ts';
-import { callWebhookHandler } from './effects/call-webhook.ts';
-import { notifyHandler } from './effects/notify.ts';
-import { sendMailHandler } from './effects/send-mail.ts';
-import { FOLDER } from './folders.ts';
-import type { CodeFor, MailLinks } from './mail-letters.ts';
-import type { Mailer } from './mail-port.ts';
-import { Mails } from './mails.ts';
-import { ORGANIZATION } from './organizations.ts';
-import type { Sealed } from './sealed.ts';
-import type { PayloadPlaces } from './webhook-payloads.ts';
-import type { WebhookCaller } from './webhook-port.ts';
-import { WebhookRegistry } from './webhooks.ts';
+import type { SecretBox } from '../shared/secret-box.ts';
+import { createHttpWebhookCaller } from '../shared/webhooks/http-webhook.ts';
+import type { WebhookCaller } from '../shared/webhooks/webhook-port.ts';
+import { FOLDER } from './folders/folders.ts';
+import { createMailHandler } from './mail/create-mail.ts';
+import type { Mailer } from './mail/mail-port.ts';
+import type { CodeLookup, MailLinks } from './mail/mail-rendering.ts';
+import { Mails } from './mail/mails.ts';
+import { reportMailHandler } from './mail/report-mail.ts';
+import { sendMailHandler } from './mail/send-mail.ts';
+import { ORGANIZATION } from './tenants/organizations.ts';
+import { callWebhookHandler } from './webhooks/call-webhook.ts';
+import { Deliveries } from './webhooks/deliveries.ts';
+import { publishEventsHandler } from './webhooks/publish-events.ts';
+import type { PayloadLookups } from './webhooks/webhook-payloads.ts';
+import { WebhookRegistry } from './webhooks/webhooks.ts';
 
 export interface OutgoingOptions {
   /** `Portal:WebhookAllowPrivate`. */
   readonly allowPrivate: boolean;
-  /** Milliseconds after which a conclusion is told to webhooks: `Portal:WebhookConcludedDelaySeconds`. */
+  /** Delay of `Concluded` webhook calls, milliseconds: `Portal:WebhookConcludedDelaySeconds`. */
   readonly concludedDelay: number;
   /** Address all mails come from, alone or in angle brackets behind a name. */
   readonly sender: string;
 }
 
-export interface OutgoingParts {
-  /** Of the runtime that gets the handlers; asked once it is there. */
-  readonly system: () => ActorSystem;
+export interface OutgoingDependencies {
+  readonly system: ActorSystem;
   readonly store: ActorStore;
   readonly clock: Clock;
   readonly ids: Ids;
-  readonly sealed: Sealed;
+  readonly sealed: SecretBox;
   readonly links: MailLinks;
-  readonly codeFor: CodeFor;
+  readonly codeFor: CodeLookup;
   readonly mailer: Mailer;
   /** @default by HTTP */
   readonly caller?: WebhookCaller;
@@ -46,7 +45,7 @@ export interface OutgoingParts {
 
 export interface Outgoing {
   readonly handlers: {
-    readonly [Name in 'notify' | 'sendMail' | 'announce' | 'callWebhook']: EffectHandler;
+    readonly [Name in 'notify' | 'sendMail' | 'reportMail' | 'announce' | 'callWebhook']: EffectHandler;
   };
   readonly mails: Mails;
   readonly webhooks: Deliveries;
@@ -56,27 +55,28 @@ export interface Outgoing {
   close(): void;
 }
 
-export function createOutgoing(options: OutgoingOptions, parts: OutgoingParts): Outgoing {
-  const { store, clock, ids, sealed, links, codeFor, system, mailer } = parts;
+export function createOutgoing(options: OutgoingOptions, dependencies: OutgoingDependencies): Outgoing {
+  const { store, clock, ids, sealed, links, codeFor, system, mailer } = dependencies;
   const { allowPrivate, concludedDelay, sender } = options;
-  const caller = parts.caller ?? createHttpWebhookCaller({ clock, allowPrivate });
+  const caller = dependencies.caller ?? createHttpWebhookCaller({ clock, allowPrivate });
   const registry = new WebhookRegistry({ system, store, ids, sealed, allowPrivate });
   const organizationOf = async (id: string): Promise<OrganizationContext | undefined> => {
-    const actor = await system().read({ kind: ORGANIZATION, id });
-    return actor && (actor.context as OrganizationContext);
+    const actor = await system.read({ kind: ORGANIZATION, id });
+    return actor?.context;
   };
-  const places: PayloadPlaces = {
+  const places: PayloadLookups = {
     organization: organizationOf,
     async folder(id) {
-      const actor = await system().read({ kind: FOLDER, id });
-      return actor && (actor.context as FolderContext);
+      const actor = await system.read({ kind: FOLDER, id });
+      return actor?.context;
     },
   };
   return {
     handlers: {
-      notify: notifyHandler({ system, clock }),
-      sendMail: sendMailHandler({ system, mailer, profileOf: organizationOf, links, codeFor, sender }),
-      announce: announceHandler({ system, store, clock, registry, places, concludedDelay }),
+      notify: createMailHandler(),
+      sendMail: sendMailHandler({ mailer, profileOf: organizationOf, links, codeFor, sender }),
+      reportMail: reportMailHandler(),
+      announce: publishEventsHandler({ system, store, clock, registry, places, concludedDelay }),
       callWebhook: callWebhookHandler({ system, clock, registry, caller }),
     },
     mails: new Mails({ system, store, clock, ids, mailer }),

@@ -1,16 +1,17 @@
 /**
- * The portal put together: its actors, who does the work they ask for, and what HTTP may call.
+ * Builds the portal: actors, effect handlers and the HTTP interface.
  *
- * One runtime and one store serve it together with the batch service (`services.ts`).
+ * Shares runtime and store with the batch service (`services.ts`).
  */
-import { type ActorSystem, Fatal, type Runtime, type Step } from '../../runtime/index.ts';
-import { certificateChecks } from '../certificate-checks.ts';
-import { DiskSync } from '../disk-sync.ts';
-import { JobOrder } from '../job-order.ts';
-import { type Profile, Profiles } from '../profiles.ts';
-import type { HostedService, ServiceParts, ServicePlan } from '../service-plan.ts';
-import type { TrustOptions } from '../trust.ts';
-import { Administration } from './administration.ts';
+import { Fatal } from '../../runtime/index.ts';
+import type { HostedService, ServiceDependencies, ServicePlan } from '../hosting/service-plan.ts';
+import { certificateChecks } from '../shared/certificate-checks.ts';
+import { DiskSync } from '../shared/disk-sync.ts';
+import { OrderNumbers } from '../shared/order-numbers.ts';
+import { type Profile, Profiles } from '../shared/profiles.ts';
+import { portalKeys, SecretBox } from '../shared/secret-box.ts';
+import { Singletons } from '../shared/singletons.ts';
+import type { TrustOptions } from '../shared/trust.ts';
 import type {
   IdempotentRequests,
   MarksSessions,
@@ -19,48 +20,56 @@ import type {
   PortalWebhooks,
   SavedFlows,
 } from './api.ts';
-import { BlobSweeping } from './blob-sweeping.ts';
-import { Blobs } from './blobs.ts';
-import { DescribedFiles } from './described-files.ts';
-import { DocumentCreation } from './document-creation.ts';
-import { DocumentDirectory } from './document-directory.ts';
-import { DocumentFiles } from './document-files.ts';
-import { DOCUMENT } from './document-index.ts';
-import { documentsIn } from './document-list.ts';
-import type { IdentifierForm } from './document-plans.ts';
-import { DocumentWatch } from './document-watch.ts';
-import { DocumentService } from './documents.ts';
-import { applySignatureHandler } from './effects/apply-signature.ts';
-import { concludeHandler } from './effects/conclude.ts';
-import { emptyFolderHandler } from './effects/empty-folder.ts';
-import { forgetFilesHandler } from './effects/forget-files.ts';
-import { generateDocumentsHandler } from './effects/generate-documents.ts';
-import { makeReportHandler } from './effects/make-report.ts';
-import { Folders } from './folders.ts';
-import { Generations } from './generations.ts';
-import { RepeatedRequests } from './idempotent-requests.ts';
-import { languagesOf } from './languages.ts';
-import type { Mailer } from './mail-port.ts';
-import type { Mails } from './mails.ts';
-import { MarksSessionService } from './marks-sessions.ts';
+import {
+  DocumentOperationService,
+  operateDocumentsHandler,
+} from './document-operations/document-operations.ts';
+import { DocumentPackageService } from './document-operations/document-packages.ts';
+import { DocumentDirectory } from './document-records/document-directory.ts';
+import { DocumentHistory } from './document-records/document-history.ts';
+import { DOCUMENT } from './document-records/document-index.ts';
+import { documentsIn } from './document-records/document-list.ts';
+import { DocumentWatch } from './document-records/document-watch.ts';
+import { DescribedFiles } from './documents/described-files.ts';
+import { DocumentCreation } from './documents/document-creation.ts';
+import { DocumentFiles } from './documents/document-files.ts';
+import type { IdentifierFormat } from './documents/document-plans.ts';
+import { DocumentService } from './documents/documents.ts';
+import { PendingReminders } from './documents/pending-reminders.ts';
+import { removeFilesHandler } from './documents/remove-files.ts';
+import { Validation } from './documents/validation.ts';
+import { Drafts } from './drafts/drafts.ts';
+import { emptyFolderHandler } from './folders/empty-folder.ts';
+import { Folders } from './folders/folders.ts';
+import { SavedFlowService } from './folders/saved-flows.ts';
+import { generateDocumentsHandler } from './generation/generate-documents.ts';
+import { Generations } from './generation/generations.ts';
+import { IdempotentRequestService } from './idempotent-requests.ts';
+import type { Mailer } from './mail/mail-port.ts';
+import type { Mails } from './mail/mails.ts';
+import { SigningLinks } from './mail/signing-links.ts';
 import { createOutgoing, type Outgoing } from './outgoing.ts';
-import { PendingNotices } from './pending-notices.ts';
 import { portalDefinitions } from './registry.ts';
-import { Renditions } from './renditions.ts';
-import { Reports } from './reports.ts';
-import { SavedFlowService } from './saved-flows.ts';
-import { portalKeys, Sealed } from './sealed.ts';
-import { SegmentedUploads } from './segmented-uploads.ts';
-import { SigningService } from './signing.ts';
-import { CertificateSigning } from './signing-certificates.ts';
-import { codesFrom, SigningCodes } from './signing-codes.ts';
-import { SigningLinks } from './signing-links.ts';
-import { TenantDirectory } from './tenants.ts';
+import { Renditions } from './renditions/renditions.ts';
+import { makeReportHandler } from './reports/make-report.ts';
+import { Reports } from './reports/reports.ts';
+import { Tickets } from './shared/tickets.ts';
+import { applySignatureHandler } from './signing/apply-signature.ts';
+import { concludeDocumentHandler } from './signing/conclude-document.ts';
+import { MarksSessionService } from './signing/marks-sessions.ts';
+import { CertificateSigning } from './signing/signing-certificates.ts';
+import { codesFrom, SigningCodes } from './signing/signing-codes.ts';
+import { SigningService } from './signing/signing-service.ts';
+import { Administration } from './tenants/administration.ts';
+import { languagesOf, remindersOf, signedFileRule } from './tenants/languages.ts';
+import { TenantDirectory } from './tenants/tenants.ts';
+import { UserDirectory } from './tenants/users.ts';
 import { bootstrapTenants } from './tenants-bootstrap.ts';
-import { Tickets } from './tickets.ts';
-import { Uploads } from './uploads.ts';
-import { UserDirectory } from './users.ts';
-import { Validation } from './validation.ts';
+import { storeInPool } from './uploads/blob-store-task.ts';
+import { BlobSweeping } from './uploads/blob-sweeping.ts';
+import { Blobs } from './uploads/blobs.ts';
+import { SegmentedUploads } from './uploads/segmented-uploads.ts';
+import { Uploads } from './uploads/uploads.ts';
 
 export interface PortalOptions {
   /** `{Storage:Root}/portal`, absolute. */
@@ -72,17 +81,17 @@ export interface PortalOptions {
   readonly sealProfile?: string;
   /** The portal's secret from the key folder, at least 32 bytes. */
   readonly secret: Buffer;
-  /** `Portal:PublicUrl`, without a slash at its end; asked for when a link is made. */
+  /** `Portal:PublicUrl` without trailing slash; read when a link is created. */
   readonly publicUrl: () => string;
   /** `Portal:AllowUnprovenCertificates`: without trusted roots, people sign with any certificate. @default false */
   readonly allowUnproven?: boolean;
   /** `Portal:Identifiers`. */
-  readonly identifiers: IdentifierForm;
+  readonly identifiers: IdentifierFormat;
   /** `Portal:UploadMaxBytes`. */
   readonly uploadMaxBytes: number;
   /** `Portal:NotifyParticipants:*`. */
   readonly notifyParticipants: { readonly concluded: boolean; readonly newVersion: boolean };
-  /** What has to be there after the start. */
+  /** Records required after the start. */
   readonly tenants: Parameters<typeof bootstrapTenants>[1];
   readonly mailer: Mailer;
   /** Address all mails come from. */
@@ -91,18 +100,22 @@ export interface PortalOptions {
   readonly webhooks: { readonly allowPrivate: boolean; readonly concludedDelay: number };
 }
 
-type Members = { readonly [Member in keyof PortalService]: Portal[Member] } & {
+type PortalComponents = { readonly [Member in keyof PortalService]: Portal[Member] } & {
   readonly outgoing: Outgoing;
   readonly sweeping: BlobSweeping;
+  readonly singletons: Singletons;
 };
 
 export class Portal implements PortalService, HostedService {
   readonly tenants: TenantDirectory;
   readonly uploads: Uploads;
   readonly documents: DocumentService;
+  readonly documentOperations: DocumentOperationService;
+  readonly documentPackages: DocumentPackageService;
   readonly signing: SigningService;
   readonly validation: Validation;
   readonly folders: Folders;
+  readonly drafts: Drafts;
   readonly savedFlows: SavedFlows;
   readonly marksSessions: MarksSessions;
   readonly generations: PortalGenerations;
@@ -112,16 +125,19 @@ export class Portal implements PortalService, HostedService {
   readonly reports: Reports;
   readonly users: UserDirectory;
   readonly idempotency: IdempotentRequests;
-  readonly #made: Members;
+  readonly #components: PortalComponents;
 
-  private constructor(made: Members) {
-    this.#made = made;
+  private constructor(made: PortalComponents) {
+    this.#components = made;
     this.tenants = made.tenants;
     this.uploads = made.uploads;
     this.documents = made.documents;
+    this.documentOperations = made.documentOperations;
+    this.documentPackages = made.documentPackages;
     this.signing = made.signing;
     this.validation = made.validation;
     this.folders = made.folders;
+    this.drafts = made.drafts;
     this.savedFlows = made.savedFlows;
     this.marksSessions = made.marksSessions;
     this.generations = made.generations;
@@ -133,167 +149,170 @@ export class Portal implements PortalService, HostedService {
     this.idempotency = made.idempotency;
   }
 
-  static plan(options: PortalOptions, parts: ServiceParts): ServicePlan<Portal> {
-    const { store, clock, ids, log, faults, pool } = parts;
+  /** Builds the service; the runtime it works on is created from the plan. */
+  static async plan(options: PortalOptions, dependencies: ServiceDependencies): Promise<ServicePlan<Portal>> {
+    const { system, store, clock, ids, log, faults, pool } = dependencies;
     const { publicUrl } = options;
-    const sealProfile = sealProfileOf(options);
+    const sealProfile = serviceProfileOf(options);
+    const canTimestamp = options.profiles.some(
+      (profile) =>
+        profile.method === 'Local' &&
+        profile.name === sealProfile &&
+        profile.choices?.timestamp !== undefined,
+    );
     const keys = portalKeys(options.secret);
     const disk = new DiskSync();
-    const blobs = new Blobs(options.root, { ids, disk, clock });
+    const blobs = new Blobs(options.root, {
+      ...{ ids, disk, clock },
+      storeSmall: storeInPool(pool),
+      isShared: store.nodes !== undefined,
+    });
     const tickets = new Tickets(keys.tickets);
     const codeFor = codesFrom(keys.codes);
     const links = new SigningLinks({ tickets, clock, publicUrl });
     const watch = new DocumentWatch(clock);
-    const certificates = certificateChecks(options, new Profiles(options.profiles), { clock, log });
-    let runtime: Runtime | undefined;
-    const system = (): ActorSystem => {
-      if (runtime === undefined) throw new Error('The portal is not open yet.');
-      return runtime.system;
-    };
+    const certificates = certificateChecks(options, new Profiles(options.profiles), { clock, log }, 'tenant');
     const languageOf = languagesOf(system);
-    const sealing = { pool, blobs, clock, faults, log, sealProfile, certificates, languageOf };
-    let making:
-      | { readonly uploads: Uploads; readonly creation: DocumentCreation; readonly sweeping: BlobSweeping }
-      | undefined;
-    const opened = () => {
-      if (making === undefined) throw new Error('The portal is not open yet.');
-      return making;
+    const tellParticipants = options.notifyParticipants.concluded;
+    const sealing = {
+      ...{ pool, blobs, clock, faults, log, sealProfile, certificates, languageOf, tellParticipants, system },
     };
     const outgoing = createOutgoing(
       { ...options.webhooks, sender: options.sender },
       {
         ...{ system, store, clock, ids, links, codeFor, mailer: options.mailer },
-        sealed: new Sealed(keys.sealing, ids),
+        sealed: new SecretBox(keys.sealing, ids),
       },
     );
-    const observers: ((step: Step) => void)[] = [(step) => watch.observe(step)];
+    const [newest] = await store.rows({ view: 'documents-created', reverse: true, limit: 1 });
+    const order = new OrderNumbers(clock, (newest?.key[0] as number | undefined) ?? 0, store.nodes?.slot);
+    const tenants = new TenantDirectory({ system, store, clock });
+    const administration = new Administration({ system, store, clock, ids });
+    const folders = new Folders({ system, store, clock, ids });
+    const reports = new Reports({ system, store, clock, ids, blobs, tickets });
+    const segmented = new SegmentedUploads(options.root, {
+      ...{ system, store, clock, ids, disk, blobs, tickets, faults },
+    });
+    const maxBytes = options.uploadMaxBytes;
+    const uploads = new Uploads({
+      system,
+      clock,
+      ids,
+      blobs,
+      tickets,
+      segmented,
+      faults,
+      maxBytes,
+    });
+    const directory = new DocumentDirectory({ system, store });
+    const plans = { ids, identifiers: options.identifiers };
+    const files = new DocumentFiles({
+      uploads,
+      pool,
+      blobs,
+      clock,
+      sealProfile,
+      refusesSignedFiles: signedFileRule(system),
+      maxBytes: maxBytes * 20,
+    });
+    const { mails, webhooks } = outgoing;
+    const described = new DescribedFiles({ pool, blobs, clock, sealProfile });
+    const renditions = new Renditions({
+      ...{ documents: directory, described, pool, blobs, tickets, clock },
+      history: new DocumentHistory(store),
+      get publicUrl() {
+        return publicUrl();
+      },
+      languageOf,
+    });
+    const creation = new DocumentCreation({
+      ...{ system, clock, ids, faults, order, files, folders, plans, canTimestamp },
+      remindersOf: remindersOf(system),
+    });
+    const sweeping = new BlobSweeping({ blobs, segmented, store, clock, log });
+    const documents = new DocumentService({
+      ...{ system, store, clock, ids, directory, files, folders, links, plans, creation },
+      contents: renditions,
+      pending: new PendingReminders({ store, directory, mails }),
+      tellNewVersion: options.notifyParticipants.newVersion,
+    });
+    const signing = new SigningService({
+      ...{ system, clock, ids, faults, blobs, directory, watch, links, uploads, tenants },
+      contents: renditions,
+      codes: new SigningCodes({ system, clock, codeFor }),
+      certificates: new CertificateSigning({
+        ...{ system, clock, ids, faults, pool, blobs, directory, watch, tickets, sealProfile },
+        allowUnproven: options.allowUnproven ?? false,
+        languageOf,
+      }),
+    });
+    const portal = new Portal({
+      ...{ tenants, administration, uploads, documents, signing, folders, mails, webhooks, outgoing },
+      reports,
+      documentPackages: new DocumentPackageService({ documents, pool, blobs, clock }),
+      documentOperations: new DocumentOperationService({ system, store, clock, ids }),
+      users: new UserDirectory({ system, store, clock, ids }),
+      idempotency: new IdempotentRequestService({ system, store, ids, faults }),
+      sweeping,
+      singletons: new Singletons(dependencies),
+      validation: new Validation({ documents: directory, described, uploads, store }),
+      drafts: new Drafts({ system, store, clock, ids, uploads, creation }),
+      savedFlows: new SavedFlowService({ system, store, clock, ids, creation }),
+      generations: new Generations({ system, store, clock, ids, blobs, pool, uploads, creation }),
+      marksSessions: new MarksSessionService({
+        ...{ system, clock, ids, uploads, tenants },
+        get publicUrl() {
+          return publicUrl();
+        },
+      }),
+    });
+    const observers = [watch, tenants, folders, reports];
     return {
       definitions: portalDefinitions,
       handlers: {
         applySignature: applySignatureHandler(sealing),
-        conclude: concludeHandler({ ...sealing, tellParticipants: options.notifyParticipants.concluded }),
+        conclude: concludeDocumentHandler(sealing),
         ...outgoing.handlers,
         emptyFolder: emptyFolderHandler({
           store,
-          system,
           documentsIn: (organization, folder, limit) => documentsIn(store, organization, folder, limit),
           documentKind: DOCUMENT,
         }),
+        operateDocuments: operateDocumentsHandler(store),
         makeReport: makeReportHandler({ store, blobs }),
-        forgetFiles: forgetFilesHandler({ system, sweeping: () => opened().sweeping }),
+        forgetFiles: removeFilesHandler({ sweeping }),
         generateDocuments: generateDocumentsHandler({
-          ...{ system, clock, blobs, pool },
-          uploads: () => opened().uploads,
-          creation: () => opened().creation,
+          ...{ blobs, pool, uploads, creation },
         }),
       },
       observe(step) {
-        for (const observe of observers) observe(step);
+        for (const observer of observers) observer.observe(step);
       },
-      async open(given) {
-        runtime = given;
-        const { system: actors } = given;
+      async open() {
         await blobs.ready();
-        const [newest] = await store.rows({ view: 'documents-created', reverse: true, limit: 1 });
-        const order = new JobOrder(clock, (newest?.key[0] as number | undefined) ?? 0);
-        const tenants = new TenantDirectory({ system: actors, store, clock });
-        const administration = new Administration({ system: actors, store, clock, ids });
-        const folders = new Folders({ system: actors, store, clock, ids });
-        const reports = new Reports({ system: actors, store, clock, ids, blobs, tickets });
-        observers.push(
-          (step) => tenants.observe(step),
-          (step) => folders.observe(step),
-          (step) => reports.observe(step),
-        );
-        const segmented = new SegmentedUploads(options.root, {
-          ...{ system: actors, store, clock, ids, disk, blobs, tickets, faults },
-        });
-        const maxBytes = options.uploadMaxBytes;
-        const uploads = new Uploads({
-          system: actors,
-          clock,
-          ids,
-          blobs,
-          tickets,
-          segmented,
-          faults,
-          maxBytes,
-        });
-        const directory = new DocumentDirectory({ system: actors, store });
-        const plans = { ids, identifiers: options.identifiers };
-        const files = new DocumentFiles({
-          uploads,
-          pool,
-          blobs,
-          clock,
-          sealProfile,
-          maxBytes: maxBytes * 20,
-        });
-        const { mails, webhooks } = outgoing;
-        const described = new DescribedFiles({ pool, blobs, clock, sealProfile });
-        const renditions = new Renditions({
-          ...{ documents: directory, described, pool, blobs, tickets, clock },
-          get publicUrl() {
-            return publicUrl();
-          },
-          languageOf,
-        });
-        const creation = new DocumentCreation({
-          ...{ system: actors, clock, ids, faults, order, files, folders, plans },
-        });
-        const sweeping = new BlobSweeping({ blobs, segmented, store, clock, log });
-        making = { uploads, creation, sweeping };
-        const documents = new DocumentService({
-          ...{ system: actors, store, clock, directory, files, folders, links, plans, creation },
-          contents: renditions,
-          pending: new PendingNotices({ store, directory, mails }),
-          tellNewVersion: options.notifyParticipants.newVersion,
-        });
-        const signing = new SigningService({
-          ...{ system: actors, clock, ids, faults, blobs, directory, watch, links, uploads, tenants },
-          codes: new SigningCodes({ system: actors, clock, codeFor }),
-          certificates: new CertificateSigning({
-            ...{ system: actors, clock, ids, faults, pool, blobs, directory, watch, tickets, sealProfile },
-            allowUnproven: options.allowUnproven ?? false,
-            languageOf,
-          }),
-        });
         await bootstrapTenants(administration, options.tenants, outgoing.registry);
-        return new Portal({
-          ...{ tenants, administration, uploads, documents, signing, folders, mails, webhooks, outgoing },
-          reports,
-          users: new UserDirectory({ system: actors, store, clock, ids }),
-          idempotency: new RepeatedRequests({ system: actors, store, ids, faults }),
-          sweeping,
-          validation: new Validation({ documents: directory, described, uploads }),
-          savedFlows: new SavedFlowService({ system: actors, store, clock, ids }),
-          generations: new Generations({ system: actors, store, clock, ids, blobs, pool, uploads, creation }),
-          marksSessions: new MarksSessionService({
-            ...{ system: actors, clock, ids, uploads, tenants },
-            get publicUrl() {
-              return publicUrl();
-            },
-          }),
-        });
+        return portal;
       },
     };
   }
 
   async start(): Promise<void> {
-    this.#made.sweeping.start();
+    await this.#components.singletons.run('files', () => this.#components.sweeping.start());
   }
 
-  async quiet(): Promise<void> {
-    await this.#made.sweeping.stop();
-    this.#made.outgoing.close();
+  async drain(): Promise<void> {
+    await this.#components.singletons.stop();
+    await this.#components.sweeping.stop();
+    await this.#components.singletons.release();
+    this.#components.outgoing.close();
   }
 }
 
 /** @throws {Fatal} `portal.no-seal`: no profile signs here, or the one that is named does not */
-function sealProfileOf({ profiles, sealProfile }: PortalOptions): string {
+function serviceProfileOf({ profiles, sealProfile }: PortalOptions): string {
   const local = profiles.filter(({ method }) => method === 'Local');
   const named = local.find(({ name }) => name === sealProfile);
-  // `default` stands for the first one when none is called so.
+  // `default` is the first one when none has this name.
   const found = named ?? (sealProfile === undefined || sealProfile === 'default' ? local[0] : undefined);
   if (found !== undefined) return found.name;
   throw new Fatal(

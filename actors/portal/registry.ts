@@ -1,21 +1,23 @@
-/** Which actors the portal has, and the lanes their slow work runs in; each thread that hosts actors loads it too. */
-import type { ActorDefinition, ShardParts } from '../../runtime/index.ts';
-import { webhookLaneDefinition } from './deliveries.ts';
-import { documentDefinition } from './document-index.ts';
-import { folderDefinition } from './folders.ts';
-import { generationDefinition } from './generations.ts';
+/** The actors that the portal has, and the lanes their slow work runs in; each thread that hosts actors loads it too. */
+import type { ActorDefinition, ShardModule } from '../../runtime/index.ts';
+import { documentOperationDefinition } from './document-operations/document-operations.ts';
+import { documentDefinition } from './document-records/document-index.ts';
+import { draftDefinition } from './drafts/drafts.ts';
+import { folderDefinition } from './folders/folders.ts';
+import { savedFlowDefinition } from './folders/saved-flows.ts';
+import { generationDefinition } from './generation/generations.ts';
 import { idempotentRequestDefinition } from './idempotent-requests.ts';
-import { mailDefinition } from './mails.ts';
-import { marksSessionDefinition } from './marks-sessions.ts';
-import { organizationDefinition } from './organizations.ts';
-import { withRelatives } from './relatives.ts';
-import { reportDefinition } from './reports.ts';
-import { savedFlowDefinition } from './saved-flows.ts';
-import { segmentedUploadDefinition } from './segmented-uploads.ts';
-import { flowActionDefinition } from './signing-codes.ts';
-import { uploadDefinition } from './uploads.ts';
-import { portalUserDefinition } from './users.ts';
-import { webhookSetDefinition } from './webhooks.ts';
+import { mailDefinition } from './mail/mails.ts';
+import { withRelatedActors } from './related-actors.ts';
+import { reportDefinition } from './reports/reports.ts';
+import { marksSessionDefinition } from './signing/marks-sessions.ts';
+import { flowActionDefinition } from './signing/signing-codes.ts';
+import { organizationDefinition } from './tenants/organizations.ts';
+import { portalUserDefinition } from './tenants/users.ts';
+import { segmentedUploadDefinition } from './uploads/segmented-uploads.ts';
+import { uploadDefinition } from './uploads/uploads.ts';
+import { webhookDeliveryQueueDefinition } from './webhooks/deliveries.ts';
+import { webhookSetDefinition } from './webhooks/webhooks.ts';
 
 const all: readonly ActorDefinition[] = [
   documentDefinition,
@@ -25,21 +27,24 @@ const all: readonly ActorDefinition[] = [
   organizationDefinition,
   folderDefinition,
   savedFlowDefinition,
+  draftDefinition,
   marksSessionDefinition,
   generationDefinition,
+  documentOperationDefinition,
   mailDefinition,
   idempotentRequestDefinition,
   portalUserDefinition,
   reportDefinition,
   webhookSetDefinition,
-  webhookLaneDefinition,
+  webhookDeliveryQueueDefinition,
 ];
 
-export const portalDefinitions: readonly ActorDefinition[] = all.map(withRelatives);
+export const portalDefinitions: readonly ActorDefinition[] = all.map(withRelatedActors);
 
 /** By effect: the lane it names itself. The handlers use the same. */
-export const portalLanes: ShardParts['lanes'] = {
+export const portalPartitions: ShardModule['queueKeys'] = {
   sendMail: ({ lane }) => String(lane),
   callWebhook: ({ webhookId }) => String(webhookId),
+  operateDocuments: ({ organizationId }) => String(organizationId),
   generateDocuments: ({ organizationId }) => String(organizationId),
 };

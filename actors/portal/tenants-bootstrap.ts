@@ -1,18 +1,19 @@
 /**
- * The organizations, applications and secrets a start wants to find: those of the settings, and on the first start
- * those the program makes for itself. What is there already stays as it is.
+ * Creates the organizations, applications and secrets of the settings at each start, and the default ones at the first
+ * start. Keeps what exists.
  *
- * Source: running.md, `Portal:Bootstrap`, `Portal:Organizations[]` and "First start, nothing configured".
+ * Source: docs/configuration.md, `Portal:Bootstrap`, `Portal:Organizations[]` and "First start, nothing configured".
  */
 import type { OrganizationId } from '../../machines/ids.ts';
-import type { Language, OrganizationSettings } from '../../machines/organization.ts';
+import type { Language, OrganizationSettings } from '../../machines/portal/organization.ts';
 import { describeFailure, Fatal } from '../../runtime/index.ts';
-import type { Administration } from './administration.ts';
-import type { OrganizationView, WebhookAuthType, WebhookInput } from './api.ts';
-import type { WebhookRegistry } from './webhooks.ts';
+import type { OrganizationView } from './api/administration.ts';
+import type { WebhookAuthType, WebhookInput } from './api/webhooks.ts';
+import type { Administration } from './tenants/administration.ts';
+import type { WebhookRegistry } from './webhooks/webhooks.ts';
 
 /** An application that is to be there. */
-export interface WantedApplication {
+export interface ApplicationSettings {
   readonly organization: string;
   readonly application: string;
   readonly role: 'Normal' | 'Monitor' | 'Administrator';
@@ -25,12 +26,13 @@ export interface WantedApplication {
 }
 
 /** Settings of an organization as code; a missing member changes nothing. */
-export interface WantedOrganization {
+export interface BootstrapOrganization {
   readonly name: string;
   readonly identifier?: string | undefined;
   readonly embedOrigins?: readonly string[] | undefined;
   readonly language?: Language | undefined;
   readonly replyTo?: string | undefined;
+  readonly refuseSignedEnvelopeFiles?: boolean | undefined;
   /** Without a `url` there is none. */
   readonly webhook?: {
     readonly url: string | undefined;
@@ -52,8 +54,8 @@ export const FIRST_MONITOR = 'monitor';
 export async function bootstrapTenants(
   administration: Administration,
   wanted: {
-    readonly organizations: readonly WantedOrganization[];
-    readonly applications: readonly WantedApplication[];
+    readonly organizations: readonly BootstrapOrganization[];
+    readonly applications: readonly ApplicationSettings[];
   },
   webhooks?: Pick<WebhookRegistry, 'configure' | 'configured'>,
 ): Promise<void> {
@@ -68,13 +70,13 @@ export async function bootstrapTenants(
       throw new Fatal('portal.webhook', `The webhook of ${name}: ${describeFailure(error).message}`);
     }
   }
-  // What settings no longer say is no longer called; webhooks that were registered by API stay.
+  // Removes webhooks that the settings no longer name; those registered by API stay.
   for (const id of (await webhooks?.configured()) ?? [])
     if (!named.has(id)) await webhooks?.configure(id, undefined);
   for (const application of wanted.applications) await bootstrapApplication(administration, application);
 }
 
-function webhookInput(webhook: WantedOrganization['webhook']): WebhookInput | undefined {
+function webhookInput(webhook: BootstrapOrganization['webhook']): WebhookInput | undefined {
   const { url, ...how } = webhook ?? {};
   return url === undefined ? undefined : { authType: 'NoAuth', ...how, url };
 }
@@ -86,21 +88,22 @@ async function organizationNamed(administration: Administration, name: string): 
 async function configure(
   administration: Administration,
   id: OrganizationId,
-  wanted: Omit<WantedOrganization, 'name'>,
+  wanted: Omit<BootstrapOrganization, 'name'>,
 ): Promise<void> {
-  const { identifier, embedOrigins, language, replyTo } = wanted;
+  const { identifier, embedOrigins, language, replyTo, refuseSignedEnvelopeFiles } = wanted;
   const settings: Partial<OrganizationSettings> = {
     ...(identifier !== undefined && { identifier }),
     ...(embedOrigins !== undefined && { embedOrigins }),
     ...(language !== undefined && { language }),
     ...(replyTo !== undefined && { replyTo }),
+    ...(refuseSignedEnvelopeFiles !== undefined && { refuseSignedEnvelopeFiles }),
   };
   if (Object.keys(settings).length > 0) await administration.configure(id, settings);
 }
 
 async function bootstrapApplication(
   administration: Administration,
-  { organization, application: name, role, secret, from }: WantedApplication,
+  { organization, application: name, role, secret, from }: ApplicationSettings,
 ): Promise<void> {
   const { id, applications } = await organizationNamed(administration, organization);
   const there = applications.find((application) => application.name === name);

@@ -1,11 +1,11 @@
-/** A local authority in a process of its own: time-stamps, OCSP and CRLs over HTTP, and the signers it issued. */
+/** Process of the local authority: time-stamps, OCSP and CRLs over HTTP, and the signers it issued. */
 import { serializeSigner } from '../../crypto/keys/transfer.ts';
 import { startAuthority } from '../../test/pki/authority.ts';
-import type { AuthorityFacts } from './authority.ts';
+import type { AuthorityInfo } from './authority.ts';
 
 const authority = await startAuthority();
 const { pki, timestampUrl } = authority;
-const facts: AuthorityFacts = {
+const facts: AuthorityInfo = {
   timestampUrl,
   folder: pki.folder,
   rootFile: pki.rootFile,
@@ -17,5 +17,5 @@ const facts: AuthorityFacts = {
   },
 };
 process.send?.(facts);
-// The channel closes with the process that started this one.
+// The channel closes when the parent process ends.
 process.once('disconnect', () => process.exit(0));

@@ -1,12 +1,12 @@
-/** Starts the local authority, and asks it as the service would. */
+/** Starts the local authority and its clients. */
 import { fork } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
 import { once } from 'node:events';
-import { createAuthorityTransport } from '../../actors/adapters/authority-transport.ts';
-import type { SigningServices } from '../../crypto/authorities.ts';
+import { createAuthorityTransport } from '../../actors/shared/authority-transport.ts';
+import type { SigningServices } from '../../crypto/evidence/authorities.ts';
+import { createEvidenceSource } from '../../crypto/evidence/evidence-source.ts';
+import { createTimestampAuthority } from '../../crypto/evidence/timestamp-authority.ts';
 import { deserializeSigner, type LocalSigner, type SerializedSigner } from '../../crypto/keys/transfer.ts';
-import { createEvidenceSource } from '../../crypto/revocation/evidence-source.ts';
-import { createTimestampAuthority } from '../../crypto/timestamps/authority.ts';
 import type { TrustSettings } from '../../crypto/validation/trust.ts';
 import { systemClock } from '../../runtime/index.ts';
 import type { TrustedRoot } from '../frame/judges.ts';
@@ -14,8 +14,8 @@ import type { TrustedRoot } from '../frame/judges.ts';
 export const KEYS = ['rsa2048', 'p256'] as const;
 export type KeyName = (typeof KEYS)[number];
 
-/** What the other process tells. */
-export interface AuthorityFacts extends TrustedRoot {
+/** Data that the authority process sends. */
+export interface AuthorityInfo extends TrustedRoot {
   readonly timestampUrl: string;
   readonly root: Uint8Array;
   readonly intermediates: readonly Uint8Array[];
@@ -25,17 +25,17 @@ export interface AuthorityFacts extends TrustedRoot {
 export interface LocalAuthority {
   readonly signers: { readonly [key in KeyName]: LocalSigner };
   readonly services: SigningServices;
-  /** Anchor: the root; only what files embed counts, so that nothing is waited for. */
+  /** Trust settings with the root as anchor and without online requests: only embedded evidence counts. */
   readonly trust: TrustSettings;
-  /** The same root, for programs of others. */
+  /** The same root, for independent programs. */
   readonly trusted: TrustedRoot;
   close(): void;
 }
 
 export async function startLocalAuthority(): Promise<LocalAuthority> {
   const child = fork(new URL('./authority-process.js', import.meta.url), { serialization: 'advanced' });
-  const [facts] = (await once(child, 'message')) as [AuthorityFacts];
-  const transport = createAuthorityTransport({ clock: systemClock });
+  const [facts] = (await once(child, 'message')) as [AuthorityInfo];
+  const transport = createAuthorityTransport({ clock: systemClock, allowPrivate: true, issuerHosts: [] });
   const settings = {
     transport,
     now: Date.now,
@@ -56,7 +56,7 @@ export async function startLocalAuthority(): Promise<LocalAuthority> {
         anchors: [root],
         intermediates,
         cacheMinutes: 60,
-        allowAia: false,
+        issuerHosts: [],
         ...settings,
       }),
     },

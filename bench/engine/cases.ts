@@ -1,19 +1,20 @@
-/** What the engine is measured with: format, level, size, key, and whether it signs or validates. */
-import type { SignatureFormat, SignatureLevel } from '../../crypto/types.ts';
+/** Benchmark cases of the engine: format, level, size, key, and operation. */
+import type { SignatureFormat, SignatureLevel } from '../../crypto/core/types.ts';
 import { noise, samplePdf, sampleXml } from '../samples.ts';
 import { KEYS, type KeyName } from './authority.ts';
 
-/** `memory`: bytes in, bytes out; `shm` and `disk`: files, with everything that is done to them, syncs included. */
+/** `memory`: buffers; `shm` and `disk`: files with all file operations, syncs included. */
 export type Place = 'memory' | 'shm' | 'disk';
 
 export interface BenchCase {
-  readonly work: 'sign' | 'validate';
+  /** `independent`: the second implementation's verdict (`VerifyIndependently`), file read included. */
+  readonly work: 'sign' | 'validate' | 'independent';
   readonly format: SignatureFormat;
   readonly level: SignatureLevel;
   readonly key: KeyName;
   readonly place: Place;
   readonly size: SizeName;
-  /** Content stays outside; CAdES alone. */
+  /** Detached content; CAdES only. */
   readonly detached: boolean;
 }
 
@@ -36,7 +37,7 @@ const SIZES_OF: { readonly [format in SignatureFormat]: readonly SizeName[] } = 
   Xades: ['2 KB', '200 KB'],
 };
 
-/** The size at which everything is measured; the others at level B alone. */
+/** Size at which everything is measured; other sizes at level B only. */
 const USUAL: { readonly [format in SignatureFormat]: SizeName } = {
   Pades: '28 KB',
   Cades: '28 KB',
@@ -45,7 +46,7 @@ const USUAL: { readonly [format in SignatureFormat]: SizeName } = {
 
 const made = new Map<string, Buffer>();
 
-/** The content to sign, the same for the same case in every run. */
+/** Returns the content to sign, equal for the same case in every run. */
 export function contentOf({ format, size }: Pick<BenchCase, 'format' | 'size'>): Buffer {
   const name = `${format} ${size}`;
   const known = made.get(name);
@@ -65,7 +66,7 @@ export function contentOf({ format, size }: Pick<BenchCase, 'format' | 'size'>):
 export const FORMATS = ['Pades', 'Cades', 'Xades'] as const;
 export const LEVELS = ['B', 'T', 'LT', 'LTA'] as const;
 
-/** All there is; a run picks from it. */
+/** Lists all cases; a run selects from them. */
 export function allCases(): BenchCase[] {
   const cases: BenchCase[] = [];
   for (const key of KEYS) {
@@ -76,6 +77,8 @@ export function allCases(): BenchCase[] {
         const places = size === usual ? (['memory', 'shm', 'disk'] as const) : (['shm'] as const);
         for (const place of places) cases.push({ ...base, work: 'sign', level: 'B', size, place });
         cases.push({ ...base, work: 'validate', level: 'B', size, place: 'shm' });
+        if (size === usual || format === 'Xades')
+          cases.push({ ...base, work: 'independent', level: 'B', size, place: 'shm' });
       }
       if (format === 'Cades') {
         for (const work of ['sign', 'validate'] as const) {
@@ -92,12 +95,12 @@ export function allCases(): BenchCase[] {
   return cases;
 }
 
-/** One case of each kind at level B: what a quick run has time for. */
+/** True for cases of a quick run: one of each kind at level B. */
 export function isUsual({ format, level, size, place }: BenchCase): boolean {
   return level === 'B' && size === USUAL[format] && place === 'shm';
 }
 
-/** In words, for a line of a table and for choosing. */
+/** Names a case for tables and filters. */
 export function nameOf({ work, format, level, key, place, size, detached }: BenchCase): string {
   return `${work} ${format}${detached ? ' detached' : ''} ${level} ${size} ${key} ${place}`;
 }

@@ -1,25 +1,26 @@
-/** Runs one case of the benchmark, and refuses figures of signatures that are no good. */
+/** Runs one benchmark case and refuses figures of invalid signatures. */
 import { copyFileSync, readFileSync, unlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { envelopBytes } from '../../crypto/cades/sign.ts';
-import { signFile, signFileAtLevel } from '../../crypto/engine.ts';
+import type { SignFileRequest } from '../../crypto/core/types.ts';
 import { signPdfBytes } from '../../crypto/pades/sign.ts';
-import type { SignFileRequest } from '../../crypto/types.ts';
-import { validateFile } from '../../crypto/validation/validate.ts';
+import { signFile, signFileAtLevel } from '../../crypto/sign.ts';
+import { validateFile } from '../../crypto/validate.ts';
 import { signXml } from '../../crypto/xades/sign.ts';
+import { verifyIndependently } from '../../independent/index.ts';
 import { type BenchContext, Unverified } from '../frame/bench.ts';
 import { judgedByOthers } from '../frame/judges.ts';
 import { measure, measureWaiting, type Rate, type Slices } from '../frame/rate.ts';
 import type { LocalAuthority } from './authority.ts';
 import { type BenchCase, contentOf, nameOf, type Place } from './cases.ts';
 
-/** Signatures under way at once where an authority is waited for. */
+/** Concurrent signatures when they wait for an authority. */
 const LANES = 8;
-/** Bytes of outputs that are kept until they are verified, and at most so many more than its content each is. */
-const KEPT = 64 << 20;
+/** Limit of output bytes kept until verification, and of bytes that a signature adds to its content. */
+const CACHE_SIZE = 64 << 20;
 const ADDED = 32 << 10;
 
-/** Undefined when this machine lacks the place. @throws {Unverified} */
+/** Runs a case; undefined when this machine lacks the folder. @throws {Unverified} */
 export type RunCase = (one: BenchCase) => Promise<Rate | undefined>;
 
 export interface Jobs {
@@ -50,7 +51,7 @@ export function caseRunner({ authority, context, folders }: Jobs): RunCase {
   const mustPass = async (one: BenchCase, { input, output }: Outcome): Promise<void> => {
     const content = one.detached ? { content: input } : {};
     const { format } = one;
-    // What was time-stamped just now must be in the past.
+    // New time-stamps must be in the past.
     const at = Date.now() + 60_000;
     const report = await validateFile({ format, path: output, at, trust: authority.trust, ...content });
     if (report.indication === 'TOTAL-PASSED') return;
@@ -60,7 +61,14 @@ export function caseRunner({ authority, context, folders }: Jobs): RunCase {
     );
   };
 
-  /** Outputs `${output}-0`, … are verified and removed; the last is shown to others too. */
+  const mustAgree = async (one: BenchCase, { output }: Outcome): Promise<void> => {
+    const bytes = readFileSync(output);
+    const { signatures } = await verifyIndependently({ format: one.format, bytes, at: Date.now() });
+    if (signatures.length === 1 && signatures[0]?.verdict === 'valid') return;
+    throw new Unverified(`${nameOf(one)}: ${JSON.stringify(signatures)}`);
+  };
+
+  /** Verifies and removes outputs `${output}-0`, …; the last one is also verified by independent programs. */
   const checked = (one: BenchCase, { input, output }: Outcome): Outputs => {
     let made = 0;
     let shown = false;
@@ -78,7 +86,7 @@ export function caseRunner({ authority, context, folders }: Jobs): RunCase {
     };
     return {
       next: () => `${output}-${made++}`,
-      slices: { calls: Math.ceil(KEPT / (contentOf(one).length + ADDED)), settle: verify },
+      slices: { calls: Math.ceil(CACHE_SIZE / (contentOf(one).length + ADDED)), settle: verify },
     };
   };
 
@@ -102,18 +110,19 @@ export function caseRunner({ authority, context, folders }: Jobs): RunCase {
     await signFileAtLevel({ ...request, output }, authority.services);
     copyFileSync(output, request.output);
     await slices.settle();
-    const rate = await measureWaiting(seconds, 1, () => mustPass(one, request));
+    const judge = one.work === 'independent' ? mustAgree : mustPass;
+    const rate = await measureWaiting(seconds, 1, () => judge(one, request));
     unlinkSync(request.output);
     return rate;
   };
 
-  /** Parsing, hashing, CMS or XML, and the operation of the private key: no files. */
+  /** Measures parsing, hashing, CMS or XML, and the private key operation, without files. */
   const inMemory = (one: BenchCase, request: SignFileRequest): Promise<Rate> => {
     const content = contentOf(one);
     const { next, slices } = checked(one, request);
     const options = { signer: request.signer, at: request.at, digest: 'sha256' } as const;
-    // Buffers that are kept would have to be found new by each call; these bytes are there already.
-    const kept = Buffer.alloc(KEPT + contentOf(one).length + ADDED, 1);
+    // Preallocates memory for kept outputs, so that calls do not allocate it.
+    const kept = Buffer.alloc(CACHE_SIZE + contentOf(one).length + ADDED, 1);
     const ends: number[] = [];
     const sign = {
       Pades: () => [signPdfBytes(content, options)],
@@ -156,12 +165,12 @@ interface Outcome {
 }
 
 interface Outputs {
-  /** Path of the next one. */
+  /** Returns the path of the next output. */
   readonly next: () => string;
   readonly slices: Slices;
 }
 
-/** One bit in the middle, where content or signature is. */
+/** Flips one bit in the middle, in the content or the signature. */
 function spoil(path: string): void {
   const bytes = readFileSync(path);
   const at = bytes.length >> 1;

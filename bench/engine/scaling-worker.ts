@@ -1,10 +1,10 @@
-/** A thread that signs as fast as it can when told to, and does nothing in between. */
+/** Thread that signs as fast as possible on request and is idle otherwise. */
 import { sign } from 'node:crypto';
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { parentPort, workerData } from 'node:worker_threads';
-import { signFile } from '../../crypto/engine.ts';
 import { deserializeSigner, type SerializedSigner } from '../../crypto/keys/transfer.ts';
+import { signFile } from '../../crypto/sign.ts';
 import { noise, samplePdf } from '../samples.ts';
 
 export interface ScalingSetup {
@@ -13,17 +13,17 @@ export interface ScalingSetup {
 }
 
 export interface ScalingOrder {
-  /** The key alone, or a PDF of 28 KB from file to file. */
+  /** The key operation alone, or a PDF of 28 KB from file to file. */
   readonly work: 'crypto.sign' | 'pdf';
   readonly seconds: number;
-  /** Of this order, for file names. */
+  /** Name of this run, for file names. */
   readonly name: string;
 }
 
 export interface ScalingResult {
   readonly calls: number;
   readonly perSecond: number;
-  /** Paths; to be verified and removed by whoever asked. */
+  /** Paths of outputs, which the caller verifies and removes. */
   readonly outputs: readonly string[];
 }
 

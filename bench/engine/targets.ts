@@ -1,11 +1,11 @@
-/** What each case is held against, and the twelve targets of docs/engine-targets.md as far as they are speeds. */
+/** Limit and target of each case; the targets are the speeds among the twelve of docs/engine-targets.md. */
 import type { Aim } from '../frame/bench.ts';
 import { type BenchCase, contentOf } from './cases.ts';
 
-/** Contents from this size on take longer to hash than to sign. */
+/** Content length from which hashing takes longer than the key operation. */
 const HASHED = 1 << 20;
 
-/** Name of the limit: hashing for what is large, otherwise the key, which bounds signing alone. */
+/** Name of the limit: hashing for large content, otherwise the key operation. */
 export function limitOf(one: BenchCase): { readonly limit?: string } {
   if (contentOf(one).length >= HASHED) return { limit: hashingLimit(one) };
   return one.work === 'sign' ? { limit: `openssl speed ${one.key}` } : {};
@@ -19,7 +19,7 @@ type Wanted = Partial<BenchCase> & { readonly aim: Aim };
 
 const target = (number: number): string => `target ${number} of docs/engine-targets.md`;
 
-/** The first that fits a case counts. */
+/** The first matching row applies. */
 const TARGETS: readonly Wanted[] = [
   { ...signed('Pades', '28 KB', 'rsa2048'), aim: { of: 'share', atLeast: 0.5, source: target(1) } },
   { ...signed('Pades', '28 KB', 'p256'), aim: { of: 'value', atLeast: 6000, source: target(1) } },

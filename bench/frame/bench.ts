@@ -1,55 +1,57 @@
-/** What a benchmark is: a question, what bounds the answer, and a run that tells figures. The frame does the rest. */
+/** Definition of a benchmark: a question, limits, and a run that reports figures. */
 import type { Clock } from '../../runtime/index.ts';
 
 export const PROFILES = ['engine', 'batch', 'portal', 'runtime', 'http'] as const;
 export type Profile = (typeof PROFILES)[number];
 
 export interface Bench {
-  /** As it is called in the catalogue. */
+  /** Name in the catalogue. */
   readonly name: string;
-  /** What the figures answer, in a sentence. */
+  /** Question that the figures answer, in one sentence. */
   readonly question: string;
-  /** What the figures are held against, in words; each is measured in the same run. */
+  /** Limits that the figures are compared with, in words; each is measured in the same run. */
   readonly limits: readonly string[];
-  /** Tells its figures as it gets them. Rejects when an output does not verify, or when nothing can be measured. */
+  /**
+   * Reports figures as they are measured. Rejects when an output does not verify, or when measuring is impossible.
+   */
   run(context: BenchContext): Promise<void>;
 }
 
-/** What a benchmark is given, in a process of its own. */
+/** Context of a benchmark in its process. */
 export interface BenchContext {
   readonly settings: BenchSettings;
   readonly clock: Clock;
-  /** A fresh folder, gone when the process ends. @param below @default `settings.folder` */
+  /** Creates a folder that is removed when the process ends. @param below @default `settings.folder` */
   room(below?: string): string;
-  /** @param label what is done now @param done steps of `of` that are behind us */
+  /** Reports progress. @param label current activity @param done completed steps of `of` */
   progress(label: string, done: number, of: number): void;
   limit(limit: Limit): void;
-  /** Its limit, if it names one, is told before it. */
+  /** Reports a figure; its limit, if it names one, must be reported before. */
   figure(figure: Figure): void;
-  /** So many outputs were looked at and found good. @param by who looked, such as `pdfsig` */
+  /** Reports verified outputs. @param by verifier, such as `pdfsig` */
   verified(by: string, outputs: number): void;
-  /** Another process that was started for the run, and has ended, used so much. */
+  /** Reports the resource use of a process that was started for the run and has ended. */
   spent(spent: Spent): void;
 }
 
 export interface BenchSettings {
   /** Seconds each figure is measured for, after a warm-up. Above 0. @default 1, with `quick` 0.2 */
   readonly seconds: number;
-  /** Few cases and small numbers: shows that everything runs, not what it costs. */
+  /** Few cases and small numbers: a smoke test without meaningful figures. */
   readonly quick: boolean;
-  /** Only the cases that have all words of one of these; all when empty. */
+  /** Selects cases that have all words of one of these filters; all when empty. */
   readonly only: readonly string[];
-  /** On the disk that is measured. @default the folder the program was started in */
+  /** Folder on the measured disk. @default the folder the program was started in */
   readonly folder: string;
-  /** Documents that are stored before lists and details are asked for. */
+  /** Number of stored documents before lists and details are requested. */
   readonly documents: number;
-  /** Files that go through the pipeline or lie in a folder. */
+  /** Number of files in the pipeline or in a folder. */
   readonly files: number;
-  /** Spoils one output before it is verified, for seeing that such a run fails. */
+  /** Damages one output before verification, to test that such a run fails. */
   readonly damage: boolean;
 }
 
-/** `/s`: operations a second; `/CPU s`: operations in a second of processor time; `×`: how many times as much. */
+/** `/s`: operations per second; `/CPU s`: operations per second of processor time; `×`: factor. */
 export type Unit = '/s' | '/CPU s' | 'MiB/s' | 'MiB/CPU s' | '×' | '%' | 's' | 'ms' | 'µs' | 'MiB' | 'count';
 
 export interface Limit {
@@ -59,29 +61,29 @@ export interface Limit {
 }
 
 export interface Figure {
-  /** Unique in its benchmark; two runs are compared by it. */
+  /** Name, unique in its benchmark; runs are compared by it. */
   readonly name: string;
   readonly value: number;
   readonly unit: Unit;
   readonly better: 'more' | 'less';
-  /** Name of the limit it is a share of; both have the same unit. */
+  /** Name of the limit for the share; both have the same unit. */
   readonly limit?: string;
   readonly aim?: Aim;
   readonly latency?: Latency;
-  /** Of one operation. */
+  /** Processor time of one operation. */
   readonly cpu?: Cpu;
 }
 
 /**
- * What is wanted of a figure, its share of the limit, or its slowest percent; `source` says who wants it. A share is the
- * greater the better, also of figures that should be small: twice the time of the limit is a share of a half.
+ * Target of a figure, of its share of the limit, or of its 99th percentile; `source` names the requirement. Greater
+ * shares are better, also for figures that should be small: twice the time of the limit is a share of one half.
  */
 export type Aim = { readonly source: string } & (
   | { readonly of: 'value' | 'share' | 'p50' | 'p99'; readonly atLeast: number }
   | { readonly of: 'value' | 'p50' | 'p99'; readonly atMost: number }
 );
 
-/** Milliseconds. */
+/** Latency in milliseconds. */
 export interface Latency {
   readonly count: number;
   readonly p50: number;
@@ -89,13 +91,13 @@ export interface Latency {
   readonly p99: number;
   readonly p999: number;
   readonly longest: number;
-  /** Operations a second that were due, where they came at a fixed rate; then each counts from when it was due. */
+  /** Operations due per second at a fixed rate; each is measured from its due time. */
   readonly rate?: number;
-  /** Operations that were told to come again later; `count` and times are of the others. */
+  /** Operations refused with a request to retry; `count` and times are of the others. */
   readonly refused?: number;
 }
 
-/** Milliseconds of processor time. */
+/** Processor time in milliseconds. */
 export interface Cpu {
   readonly user: number;
   readonly system: number;
@@ -106,7 +108,7 @@ export interface Spent extends Cpu {
   readonly peak: number;
 }
 
-/** An output that is no good; the run fails with exit code 1. */
+/** An invalid output; the run fails with exit code 1. */
 export class Unverified extends Error {
   readonly code = 'bench.unverified';
 }

@@ -1,4 +1,4 @@
-/** A process of its own for one benchmark, so that none measures what another left behind. */
+/** Process of one benchmark, so that benchmarks do not affect each other. */
 import { mkdtempSync, rmSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { describeFailure, systemClock } from '../../runtime/index.ts';
@@ -11,7 +11,7 @@ process.on('exit', () => {
   for (const room of rooms) rmSync(room, { recursive: true, force: true });
 });
 for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, () => process.exit(1));
-// Whoever asked is gone.
+// The parent process has ended.
 process.once('disconnect', () => process.exit(1));
 process.once('message', (order) => void obey(order as Order));
 
@@ -52,7 +52,7 @@ async function obey(order: Order): Promise<void> {
   );
 }
 
-/** By this process, all its threads included. */
+/** Returns the resource use of this process with all its threads. */
 function spent(): Spent {
   const { userCPUTime, systemCPUTime, maxRSS } = process.resourceUsage();
   // `maxRSS` is in KiB.

@@ -1,6 +1,6 @@
-/** Figures and tables as people read them. */
+/** Formatting of figures and tables. */
 
-/** Four figures at most: `1,409`, `83.5`, `0.0417`. */
+/** Formats with at most four digits: `1,409`, `83.5`, `0.0417`. */
 export function number(value: number): string {
   if (!Number.isFinite(value)) return '–';
   if (Math.abs(value) >= 1000) return Math.round(value).toLocaleString('en-US');
@@ -12,7 +12,7 @@ export function percent(share: number): string {
   return `${Math.abs(value) < 10 ? Number(value.toPrecision(2)) : Math.round(value)} %`;
 }
 
-/** Left-aligned first column, the others as said; columns that are empty in every row are left out. */
+/** Aligns columns: the first one left, the others as given; empty columns are left out. */
 export function columns(
   head: readonly string[],
   rows: readonly (readonly string[])[],

@@ -1,4 +1,4 @@
-/** A comparison as people read it. */
+/** Formats a comparison as text. */
 import { columns, number } from './columns.ts';
 import { type ComparedFigure, type ComparedLimit, type Comparison, NOISE } from './compare.ts';
 import type { ComparedReport } from './report.ts';
@@ -55,7 +55,7 @@ function machineText(machine: number | undefined): string {
   return `The limits moved by ${signed(machine)} in the middle: the machine was ${slower} the second time, whatever the code does.\n`;
 }
 
-/** Plus is better. */
+/** Formats a change; plus is better. */
 function signed(change: number | undefined): string {
   if (change === undefined) return '';
   if (!Number.isFinite(change)) return '+∞';

@@ -1,10 +1,10 @@
 /**
- * Two results side by side. What a machine can do differs between two of them, and between two days of one: so a figure
- * that has a limit is judged by its share of the limit, which the same run measured, and where limits moved is said.
+ * Comparison of two results. Machines differ, also from day to day: a figure with a limit is judged by its share of
+ * the limit, measured in the same run, and changes of limits are reported.
  */
 import type { ComparedReport } from './report.ts';
 
-/** What the code did; `missing` where one run lacks it, or measured it in another unit. */
+/** Verdict on a figure; `missing` when one run lacks it or has another unit. */
 export type Verdict = 'better' | 'worse' | 'same' | 'missing';
 
 export interface ComparedFigure {
@@ -13,12 +13,12 @@ export interface ComparedFigure {
   readonly unit: string;
   readonly before: number | undefined;
   readonly after: number | undefined;
-  /** Of the value, 0.1 = a tenth better, whether more or less is better. */
+  /** Relative improvement of the value: 0.1 = a tenth better. */
   readonly gain: number | undefined;
-  /** Of the share of the limit; of the value, where there is no limit. What the verdict is about. */
+  /** Relative improvement of the share, or of the value without a limit; the basis of the verdict. */
   readonly own: number | undefined;
   readonly verdict: Verdict;
-  /** Whether a limit of both runs stands behind the verdict. */
+  /** True when both runs have the limit. */
   readonly held: boolean;
 }
 
@@ -28,23 +28,23 @@ export interface ComparedLimit {
   readonly unit: string;
   readonly before: number;
   readonly after: number;
-  /** 0.1 = the machine could do a tenth more, or needed so much less, in the second run. */
+  /** 0.1 = the limit was a tenth better in the second run. */
   readonly moved: number;
 }
 
 export interface Comparison {
   readonly figures: readonly ComparedFigure[];
   readonly limits: readonly ComparedLimit[];
-  /** The median of how limits moved; undefined when no limit is in both. */
+  /** Median change of limits; undefined when no limit is in both runs. */
   readonly machine: number | undefined;
-  /** Ways in which the runs were not alike, in words. */
+  /** Differences in the runs' settings, in words. */
   readonly unlike: readonly string[];
 }
 
-/** Changes up to this are noise on a machine others use too. */
+/** Changes up to this are noise. */
 export const NOISE = 0.1;
 
-/** Units of which less is better in a limit. */
+/** Units in which a smaller limit is better. */
 const LESS = ['s', 'ms', 'µs', 'MiB'];
 
 type ComparedBench = ComparedReport['benches'][number];
@@ -64,7 +64,7 @@ export function compareReports(before: ComparedReport, after: ComparedReport): C
   };
 }
 
-/** With the slowest percent of what was asked for at a fixed rate as a figure of its own. */
+/** Adds the 99th percentile at a fixed rate as a separate figure. */
 function benchOf(report: ComparedReport, name: string): ComparedBench {
   const { limits, figures } = report.benches.find((bench) => bench.name === name) ?? NOTHING;
   const withSlowest = figures.flatMap((figure): ComparedBench['figures'] => {
@@ -112,7 +112,7 @@ function comparedFigures(bench: string, before: ComparedBench, after: ComparedBe
   });
 }
 
-/** How much better the second is; without end where it is something instead of nothing, or the other way round. */
+/** Returns the relative improvement; infinite when one value is 0. */
 function change(before: number, after: number, better: 'more' | 'less'): number {
   if (before === after) return 0;
   return (better === 'more' ? after / before : before / after) - 1;

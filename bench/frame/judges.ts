@@ -1,17 +1,17 @@
-/** What programs we did not write say of an output; those that are not installed are not asked. */
+/** Verification of outputs by independent programs; missing programs are skipped. */
 import { isPresent, opensslCms, pdfsig, type ToolName, xmlsec1 } from '../../test/verifiers/index.ts';
 import { Unverified } from './bench.ts';
 
 export interface Output {
-  /** For the message. */
+  /** Name for messages. */
   readonly name: string;
   readonly format: 'Pades' | 'Cades' | 'Xades';
   readonly path: string;
-  /** What a detached signature is over. */
+  /** Path of the content of a detached signature. */
   readonly content?: string;
 }
 
-/** A folder that may be written to, with the trusted root as PEM; intermediates are in the outputs. */
+/** A writable folder with the trusted root as PEM; outputs contain the intermediates. */
 export interface TrustedRoot {
   readonly folder: string;
   readonly rootFile: string;
@@ -23,7 +23,7 @@ const TOOLS: { readonly [format in Output['format']]: readonly ToolName[] } = {
   Xades: ['xmlsec1'],
 };
 
-/** The program that found it good; undefined when none is installed. @throws {Unverified} */
+/** Returns the program that verified the output; undefined when none is installed. @throws {Unverified} */
 export async function judgedByOthers(output: Output, trusted: TrustedRoot): Promise<string | undefined> {
   const tools = TOOLS[output.format];
   if (!tools.every(isPresent)) return undefined;
@@ -37,7 +37,7 @@ type Verdict = (output: Output, trusted: TrustedRoot) => Promise<readonly [ok: b
 const verdicts: { readonly [format in Output['format']]: Verdict } = {
   async Pades({ path }, trusted) {
     const found = await pdfsig(path, trusted);
-    // Time-stamps over the document it finds, but does not verify.
+    // pdfsig lists document time-stamps without verifying them.
     const signatures = found.filter(({ type }) => type === 'ETSI.CAdES.detached');
     const ok = signatures.length > 0 && signatures.every((one) => one.okEarlier);
     return [ok, JSON.stringify(found)];

@@ -1,17 +1,17 @@
-/** Keeps how long operations took, in bounded memory, to three figures. */
+/** Latency histogram with bounded memory and three significant digits. */
 import { createHistogram } from 'node:perf_hooks';
 import type { Latency } from './bench.ts';
 
 const NANOS = 1e6;
-/** An hour, in nanoseconds: what takes longer counts as this. */
-const LONGEST = 3_600_000 * NANOS;
+/** Maximum of one hour, in nanoseconds; longer times count as this. */
+const MAX_LENGTH = 3_600_000 * NANOS;
 
 export class LatencyRecorder {
-  readonly #histogram = createHistogram({ lowest: 1, highest: LONGEST, figures: 3 });
+  readonly #histogram = createHistogram({ lowest: 1, highest: MAX_LENGTH, figures: 3 });
 
-  /** @param millis above or equal to 0 */
+  /** @param millis at least 0 */
   record(millis: number): void {
-    this.#histogram.record(Math.min(LONGEST, Math.max(1, Math.round(millis * NANOS))));
+    this.#histogram.record(Math.min(MAX_LENGTH, Math.max(1, Math.round(millis * NANOS))));
   }
 
   get count(): number {

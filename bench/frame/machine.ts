@@ -1,13 +1,13 @@
-/** What a figure is worth nothing without: the machine, the versions, the commit, the day. */
+/** Description of the environment of a result: machine, versions, commit, date. */
 import { spawnSync } from 'node:child_process';
 import { readFileSync } from 'node:fs';
 import { cpus, release, totalmem } from 'node:os';
 import { fileURLToPath } from 'node:url';
 
-export interface Circumstances {
+export interface BenchEnvironment {
   /** ISO 8601, UTC. */
   readonly date: string;
-  /** Of the sources, with `+` when they were changed since; `unknown` in an installed copy. */
+  /** Commit of the sources, with `+` when they have local changes; `unknown` in an installed copy. */
   readonly commit: string;
   readonly version: string;
   readonly node: string;
@@ -19,14 +19,14 @@ export interface Circumstances {
     /** Such as `linux 6.1.0 x64`. */
     readonly system: string;
   };
-  /** Of what is measured: engine parts of Node and packages, by name. */
+  /** Versions of Node's components and of packages, by name. */
   readonly versions: { readonly [name: string]: string };
 }
 
 const PARTS = ['openssl', 'v8', 'uv'] as const;
 
 /** @param now milliseconds since the epoch */
-export function circumstances(now: number): Circumstances {
+export function circumstances(now: number): BenchEnvironment {
   const packageJson = readPackage();
   const [cpu] = cpus();
   return {

@@ -1,7 +1,6 @@
 /**
- * Operations at a fixed rate, whatever becomes of the earlier ones: each is begun when it is due, and how long it took
- * counts from then. A server that stalls for a second is so seen by everybody who came in that second, not only by
- * the one who was being answered (no coordinated omission).
+ * Operations at a fixed rate, independent of earlier ones: each starts when it is due, and its latency counts from
+ * then. A stall thus affects all operations due in that time, not only the one in progress (no coordinated omission).
  */
 import { setImmediate } from 'node:timers/promises';
 import type { Clock } from '../../runtime/index.ts';
@@ -9,26 +8,27 @@ import type { Latency } from './bench.ts';
 import { LatencyRecorder } from './latency.ts';
 
 export interface Pace {
-  /** Operations that fall due in a second. Above 0. */
+  /** Operations due per second. Above 0. */
   readonly perSecond: number;
-  /** Seconds that count. */
+  /** Measured seconds. */
   readonly seconds: number;
-  /** Seconds before them that do not. @default 0 */
+  /** Seconds of warm-up. @default 0 */
   readonly warmUp?: number;
 }
 
-/** Milliseconds: timers come late by about as much, so the rest is waited out awake. */
+/** Milliseconds before the due time in which the loop spins, since timers are late by about as much. */
 const AWAKE = 1.5;
-/** Operations that are late are begun in one go, but others of this process get their turn between so many. */
-const AT_ONCE = 64;
+/** Maximum of overdue operations started before the event loop runs again. */
+const CONCURRENCY = 64;
 
-/** `refused`: the other side was asked for too much, said so, and is to be asked again later. */
+/** `refused`: the other side is overloaded and asks to retry later. */
 export type Ending = 'done' | 'refused';
 
 /**
- * @param work begins operation `n`, from 0, warm-up included, and resolves when it has ended; how long those that are
- *   refused took counts for nothing, only how many they are
- * @returns latencies of those after the warm-up; rejects with the first failure, once all have ended
+ * Runs operations at a fixed rate.
+ * @param work starts operation `n`, from 0, warm-up included, and resolves when it has ended; latencies of refused
+ *   operations are not recorded, only their number
+ * @returns latencies after the warm-up; rejects with the first failure, once all have ended
  */
 export async function atRate(
   clock: Clock,
@@ -50,9 +50,9 @@ export async function atRate(
   for (let n = 0; n < all; n += 1) {
     const due = begun + (n * 1000) / perSecond;
     if (clock.elapsed() < due) await until(clock, due);
-    else if (n % AT_ONCE === 0) await setImmediate();
+    else if (n % CONCURRENCY === 0) await setImmediate();
     const one = operation(n, due);
-    // Looked at below; until then a failure is nobody's.
+    // The failure is handled below; this prevents an unhandled rejection.
     one.catch(() => {});
     underWay.push(one);
   }

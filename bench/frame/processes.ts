@@ -1,14 +1,14 @@
-/** What another process has used so far. */
+/** Resource use of another process. */
 import { readFileSync } from 'node:fs';
 import type { Spent } from './bench.ts';
 
-/** Milliseconds in a clock tick: what Linux tells of other processes counts a hundred a second. */
+/** Milliseconds per clock tick: Linux counts 100 ticks per second. */
 const TICK = 10;
 
-/** Undefined where the system does not tell (it needs /proc), or once the process has gone. */
+/** Returns undefined without /proc, or when the process has ended. */
 export function spentBy(pid: number | undefined): Spent | undefined {
   try {
-    // The name of the program, in brackets, may hold spaces; user and system time are fields 14 and 15 of the line.
+    // The program name, in parentheses, can contain spaces; user and system time are fields 14 and 15.
     const fields = readFileSync(`/proc/${pid}/stat`, 'latin1').split(') ').at(-1)?.split(' ') ?? [];
     const peak = /^VmHWM:\s+(\d+) kB/m.exec(readFileSync(`/proc/${pid}/status`, 'latin1'))?.[1];
     return { user: Number(fields[11]) * TICK, system: Number(fields[12]) * TICK, peak: Number(peak) / 1024 };
@@ -17,7 +17,7 @@ export function spentBy(pid: number | undefined): Spent | undefined {
   }
 }
 
-/** What was used between two looks, over so many operations. */
+/** Returns the use between two samples, per operation. */
 export function usedFor(
   operations: number,
   before: Spent | undefined,

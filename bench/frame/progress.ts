@@ -1,9 +1,9 @@
-/** How far a benchmark is: a bar with rate and time left on a terminal, a line now and then elsewhere. */
+/** Progress display: a bar with rate and remaining time on a terminal, periodic lines otherwise. */
 import type { Clock } from '../../runtime/index.ts';
 import { number } from './columns.ts';
 
 const WIDTH = 24;
-/** Milliseconds between two lines, and between two drawings of the bar. */
+/** Milliseconds between lines, and between updates of the bar. */
 const LINE_EVERY = 10_000;
 const DRAW_EVERY = 100;
 const CLEAR_LINE = '\r\u001b[K';
@@ -11,7 +11,7 @@ const CLEAR_LINE = '\r\u001b[K';
 export interface Screen {
   out(text: string): void;
   err(text: string): void;
-  /** True when what `err` writes is seen by somebody, on a terminal. */
+  /** True when `err` is a terminal. */
   readonly live: boolean;
 }
 
@@ -33,7 +33,7 @@ export class Progress {
 
   show(label: string, done: number, of: number): void {
     const now = this.#clock.elapsed();
-    // Something else is counted from here on.
+    // A new counter starts.
     if (of !== this.#of) this.#begun = now;
     this.#of = of;
     const { live } = this.#screen;

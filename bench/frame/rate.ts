@@ -1,42 +1,42 @@
-/** How often something can be done, by the processor's time and by the clock. */
+/** Rates of operations by processor time and by wall-clock time. */
 import type { Cpu, Latency } from './bench.ts';
 import { LatencyRecorder } from './latency.ts';
 
 export interface Rate {
-  /** Calls in a second of processor time of this process, as `openssl speed` counts: other programs do not matter. */
+  /** Calls per second of processor time of this process, as in `openssl speed`: independent of other programs. */
   readonly perCpuSecond: number;
-  /** Calls in a second of the clock, waiting for disks and authorities included. */
+  /** Calls per second of wall-clock time, waiting for disks and authorities included. */
   readonly perSecond: number;
   readonly latency: Latency;
   readonly cpu: Cpu;
 }
 
-/** What was done is put aside, unmeasured, after so many calls: verified and removed. */
+/** Unmeasured processing of the results after that many calls: verification and removal. */
 export interface Slices {
   readonly calls: number;
   settle(): Promise<void>;
 }
 
-/** Share of the measured time that goes into warming up. */
+/** Share of the measured time used for warm-up. */
 const WARM_UP = 0.3;
-/** Calls that are measured however long they take. */
-const LEAST_CALLS = 3;
-/** How many times as long by the clock the processor's time may take to come together. */
-const PATIENCE = 5;
-/** Milliseconds between two looks at how much was used, since each costs a microsecond. */
-const LOOK_EVERY = 2;
+/** Minimum of measured calls. */
+const MIN_CALLS = 3;
+/** Maximum ratio of wall-clock time to processor time. */
+const TIMEOUT_MS = 5;
+/** Milliseconds between two samples of processor time, since each takes a microsecond. */
+const CHECK_INTERVAL_MS = 2;
 const ONE_SLICE: Slices = { calls: Number.POSITIVE_INFINITY, settle: async () => {} };
 
 /**
- * Runs `work` after a warm-up, timing each call, for so many seconds of processor time: then a machine that others use
- * too gives as many calls, and as well compiled ones, as a quiet one. At most `PATIENCE` times as long by the clock.
+ * Runs `work` after a warm-up and times each call, for that many seconds of processor time: the number of calls, and
+ * their compilation, then do not depend on other load. Ends after `TIMEOUT_MS` times as long by the wall clock.
  */
 export async function measure(seconds: number, work: () => void, slices = ONE_SLICE): Promise<Rate> {
   const meter = new Meter();
   const loop = async (recorder: LatencyRecorder, until: number, least: number): Promise<void> => {
     meter.reset();
     const goesOn = () =>
-      recorder.count < least || (meter.processor < until && meter.clock < until * PATIENCE);
+      recorder.count < least || (meter.processor < until && meter.clock < until * TIMEOUT_MS);
     while (goesOn()) {
       let stop = meter.start();
       let looked = performance.now();
@@ -45,7 +45,7 @@ export async function measure(seconds: number, work: () => void, slices = ONE_SL
         work();
         const now = performance.now();
         recorder.record(now - from);
-        if (now - looked < LOOK_EVERY) continue;
+        if (now - looked < CHECK_INTERVAL_MS) continue;
         looked = now;
         stop();
         if (!goesOn()) break;
@@ -57,13 +57,13 @@ export async function measure(seconds: number, work: () => void, slices = ONE_SL
   };
   await loop(new LatencyRecorder(), WARM_UP * seconds * 1000, 1);
   const recorder = new LatencyRecorder();
-  await loop(recorder, seconds * 1000, LEAST_CALLS);
+  await loop(recorder, seconds * 1000, MIN_CALLS);
   return meter.rate(recorder);
 }
 
 /**
- * As `measure`, with several calls under way at once, since those who wait for an authority leave the core to others.
- * @param work is given the number of the call, from 0
+ * Measures as `measure` does, with several concurrent calls, for work that waits for an authority.
+ * @param work receives the number of the call, from 0
  */
 export async function measureWaiting(
   seconds: number,
@@ -99,7 +99,7 @@ export async function measureWaiting(
   return meter.rate(recorder);
 }
 
-/** Adds up what stretches of work cost. */
+/** Sums the cost of measured sections. */
 class Meter {
   /** Milliseconds. */
   clock = 0;
@@ -117,7 +117,7 @@ class Meter {
     return this.#user + this.#system;
   }
 
-  /** @returns ends the stretch; once more does nothing */
+  /** @returns a function that ends the section; repeated calls have no effect */
   start(): () => void {
     const cpu = process.cpuUsage();
     const from = performance.now();

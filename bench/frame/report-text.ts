@@ -1,7 +1,7 @@
-/** A result as people read it. */
+/** Formats a result as text. */
 import type { Aim, Limit } from './bench.ts';
 import { columns, number, percent } from './columns.ts';
-import type { Circumstances } from './machine.ts';
+import type { BenchEnvironment } from './machine.ts';
 import type { BenchReport, JudgedFigure } from './report.ts';
 
 const HEAD = [
@@ -18,7 +18,7 @@ const HEAD = [
   'aim',
 ];
 
-export function circumstancesText({ date, commit, version, node, machine }: Circumstances): string {
+export function circumstancesText({ date, commit, version, node, machine }: BenchEnvironment): string {
   return [
     `date     ${date}`,
     `commit   ${commit}, version ${version}`,

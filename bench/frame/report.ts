@@ -1,14 +1,14 @@
-/** The result of a run, as it is printed, kept as JSON and compared with another. */
+/** Result of a run: printed, stored as JSON, and compared with others. */
 import { z } from 'zod';
 import type { Aim, BenchSettings, Figure, Limit, Spent } from './bench.ts';
-import type { Circumstances } from './machine.ts';
+import type { BenchEnvironment } from './machine.ts';
 import type { Failure } from './wire.ts';
 
 const FORMAT = 'sealwright-bench/1';
 
-export interface Report extends Circumstances {
+export interface Report extends BenchEnvironment {
   readonly format: typeof FORMAT;
-  /** Without the folder: results are shown to others, and a path says nothing to them. */
+  /** Settings without the folder, since results are published. */
   readonly settings: Omit<BenchSettings, 'folder'>;
   readonly benches: readonly BenchReport[];
 }
@@ -17,28 +17,28 @@ export interface BenchReport {
   readonly name: string;
   readonly profile: string;
   readonly question: string;
-  /** What the figures are held against, in words. */
+  /** Limits of the figures, in words. */
   readonly against: readonly string[];
   readonly failure?: Failure;
-  /** Of the clock, everything included. */
+  /** Wall-clock seconds of the whole run. */
   readonly seconds: number;
-  /** By all processes that are ours, the preparations included. */
+  /** Resource use of all processes of the run, preparation included. */
   readonly spent: Spent;
   readonly limits: readonly Limit[];
   readonly figures: readonly JudgedFigure[];
-  /** Outputs found good, by who looked. */
+  /** Number of verified outputs, by verifier. */
   readonly verified: { readonly [by: string]: number };
 }
 
 export interface JudgedFigure extends Figure {
-  /** Of the limit; 1 is as good as the limit itself, whether more or less is better. */
+  /** Share of the limit; 1 equals the limit, whether more or less is better. */
   readonly share?: number;
-  /** Whether the aim is met; absent where there is none, or nothing to judge it by. */
+  /** True when the target is met; absent without a target or limit. */
   readonly met?: boolean;
 }
 
 export function reportOf(
-  circumstances: Circumstances,
+  circumstances: BenchEnvironment,
   { folder: _, ...settings }: BenchSettings,
   benches: readonly BenchReport[],
 ): Report {
@@ -46,8 +46,8 @@ export function reportOf(
 }
 
 /**
- * Holds a figure against its limit and its aim.
- * @param quick then nothing is said of the aim: the figure is not worth it
+ * Compares a figure with its limit and its target.
+ * @param quick omits the target: figures of a quick run are not meaningful
  */
 export function judged(figure: Figure, limits: readonly Limit[], quick = false): JudgedFigure {
   const limit = limits.find(({ name }) => name === figure.limit);
@@ -63,7 +63,7 @@ function isMet(aim: Aim, figure: Figure, share: number | undefined): boolean | u
   return 'atLeast' in aim ? reached >= aim.atLeast : reached <= aim.atMost;
 }
 
-/** As much of a report as comparing needs; the rest is let through. */
+/** Schema of the compared parts of a report; other members pass. */
 const compared = z.looseObject({
   format: z.literal(FORMAT),
   date: z.string(),
@@ -91,7 +91,7 @@ const compared = z.looseObject({
 });
 export type ComparedReport = z.infer<typeof compared>;
 
-/** Reads what was kept; undefined when it is no result of this program. */
+/** Parses a stored report; undefined when it is not a result of this program. */
 export function parseReport(text: string): ComparedReport | undefined {
   try {
     return compared.safeParse(JSON.parse(text)).data;

@@ -1,4 +1,4 @@
-/** Runs benchmarks one after the other, each in a process of its own, and puts together what they tell. */
+/** Runs benchmarks one after the other, each in its own process, and combines their results. */
 import { fork } from 'node:child_process';
 import type { Clock } from '../../runtime/index.ts';
 import { type BenchName, CATALOG } from '../catalog.ts';
@@ -7,7 +7,7 @@ import { Progress, type Screen } from './progress.ts';
 import { type BenchReport, judged } from './report.ts';
 import type { Failure, Order, Told } from './wire.ts';
 
-/** Never rejects: a benchmark that failed says so in its report. */
+/** Runs benchmarks. Never rejects: a failure is part of the report. */
 export function runBench(
   name: BenchName,
   settings: BenchSettings,
@@ -38,7 +38,7 @@ export function runBench(
     }
   };
   return new Promise((resolve) => {
-    // What a benchmark prints is for people who look on, never part of a result.
+    // Output of a benchmark is for the console and never part of a result.
     const child = fork(new URL('./child.js', import.meta.url), { stdio: ['ignore', 2, 2, 'ipc'] });
     child.on('message', (told) => hear(told as Told));
     child.on('error', (error) => {
@@ -62,7 +62,7 @@ export function runBench(
   });
 }
 
-/** Processes that the benchmark started ran one after the other: their times add up, and the largest counts. */
+/** Combines processes that ran one after the other: sums the times, takes the larger peak. */
 function together(one: Spent, other: Spent): Spent {
   return {
     user: one.user + other.user,
@@ -71,7 +71,7 @@ function together(one: Spent, other: Spent): Spent {
   };
 }
 
-/** The benchmark's own process was there beside them all the time. */
+/** Combines child processes with the benchmark's own process, which ran concurrently. */
 function beside(others: Spent, own: Spent): Spent {
   return { ...together(others, own), peak: others.peak + own.peak };
 }

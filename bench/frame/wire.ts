@@ -1,13 +1,13 @@
-/** What crosses between the command and the process that measures: plain data. */
+/** Messages between the command and the benchmark process, as plain data. */
 import type { BenchSettings, Figure, Limit, Spent } from './bench.ts';
 
-/** To the process: run this. */
+/** Request to the process. */
 export interface Order {
   readonly name: string;
   readonly settings: BenchSettings;
 }
 
-/** From the process, in the order in which things happen; `ended` is the last. */
+/** Messages from the process in order; `ended` is the last. */
 export type Told =
   | { readonly type: 'begun'; readonly question: string; readonly against: readonly string[] }
   | { readonly type: 'progress'; readonly label: string; readonly done: number; readonly of: number }
@@ -18,7 +18,7 @@ export type Told =
   | { readonly type: 'ended'; readonly spent: Spent; readonly failure?: Failure };
 
 export interface Failure {
-  /** `bench.unverified` for an output that is no good. */
+  /** `bench.unverified` for an invalid output. */
   readonly code: string;
   readonly message: string;
 }

@@ -1,10 +1,10 @@
-/** The least a server of the same library can do: the same bodies, nothing checked, nothing looked up, nothing kept. */
+/** Minimal server with the same library: equal bodies, without checks, lookups and storage. */
 import { loadUws } from '../../http/index.ts';
 
 export interface BareAnswers {
   /** Body by path, for GET. */
   readonly bodies: { readonly [path: string]: string };
-  /** Body of the answer to any POST, with 202, once all of the request is there. */
+  /** Body of the response to any POST, with 202, after the whole request. */
   readonly accepted: string;
 }
 

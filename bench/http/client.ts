@@ -1,8 +1,8 @@
-/** Asks over kept connections, as cheaply as it can be done here, since it shares the processors with what it measures. */
+/** HTTP client with persistent connections and low overhead, since it shares the processors with the server. */
 import net from 'node:net';
 import type { Ending } from '../frame/pace.ts';
 
-/** Where the code stands in a status line, and how a head ends. */
+/** Position of the status code in a status line, and the end of a header section. */
 const STATUS_AT = 'HTTP/1.1 '.length;
 const HEAD_END = Buffer.from('\r\n\r\n');
 
@@ -19,7 +19,7 @@ export class Client {
   readonly #most: number;
   readonly #expected: number;
   readonly #all: Connection[] = [];
-  /** The one that was used last is used next: servers close those that are idle for long. */
+  /** Idle connections, last used first out: servers close idle ones. */
   readonly #idle: Connection[] = [];
   readonly #waiting: ((connection: Connection) => void)[] = [];
   #opening = 0;
@@ -30,7 +30,10 @@ export class Client {
     this.#expected = expected;
   }
 
-  /** @param connections kept at most; one that was closed while idle is opened again once it is needed @param expected the status that is good */
+  /**
+   * Opens a client. @param connections maximum; a connection closed while idle is reopened on demand @param expected
+   * status of success
+   */
   static async open(url: string, connections: number, expected: number): Promise<Client> {
     const client = new Client(url, connections, expected);
     client.#idle.push(...(await Promise.all(Array.from({ length: connections }, () => client.#connect()))));
@@ -75,7 +78,7 @@ export class Client {
     });
   }
 
-  /** Sends one whole request, and waits for a free connection first. Rejects for a status that is not expected. */
+  /** Sends one whole request on a free connection. Rejects for an unexpected status. */
   async ask(request: Buffer): Promise<Ending> {
     const connection = this.#idle.pop() ?? (await this.#another());
     const ending = await new Promise<Ending>((resolve, reject) => {
@@ -99,7 +102,7 @@ export class Client {
     return new Promise((give) => this.#waiting.push(give));
   }
 
-  /** Keeps every connection busy for so many milliseconds, without a promise for each request. */
+  /** Keeps every connection busy for that many milliseconds, without a promise per request. */
   async flatOut(millis: number, request: () => Buffer): Promise<Outcome> {
     const closed = Array.from({ length: this.#most - this.#all.length }, () => this.#connect());
     this.#idle.push(...(await Promise.all(closed)));
@@ -138,14 +141,14 @@ export class Client {
   }
 }
 
-/** Finds the ends of the answers on one connection, one of which is under way at a time. */
+/** Splits the responses on one connection, one at a time. */
 class Answers {
   #kept: Buffer | undefined;
-  /** Of the last whole answer: the next one mostly has the same, which spares reading its head. */
+  /** Length of the last response: the next one is usually equal, which avoids parsing its header. */
   #length = -1;
   #status = 0;
 
-  /** The status, once head and body are there. */
+  /** Returns the status when header and body are complete. */
   whole(piece: Buffer): number | undefined {
     const bytes = this.#kept === undefined ? piece : Buffer.concat([this.#kept, piece]);
     if (bytes.length === this.#length && statusOf(bytes) === this.#status) {
@@ -168,7 +171,7 @@ function statusOf(bytes: Buffer): number {
   return digit(0) * 100 + digit(1) * 10 + digit(2);
 }
 
-/** Of head and body; undefined while the head is not all there. */
+/** Length of header and body; undefined while the header is incomplete. */
 function lengthOf(bytes: Buffer): number | undefined {
   const end = bytes.indexOf(HEAD_END);
   if (end < 0) return undefined;
@@ -189,7 +192,7 @@ export function getRequest(path: string, headers: Readonly<Record<string, string
   return Buffer.from(`GET ${path} HTTP/1.1\r\nHost: localhost\r\n${lines(headers)}\r\n`);
 }
 
-/** Gives an upload of `content` as multipart/form-data under a new name each time, `upload-0000001.pdf` and so on. */
+/** Builds uploads of `content` as multipart/form-data, each under a new name, `upload-0000001.pdf` and so on. */
 export function uploadRequests(
   path: string,
   headers: Readonly<Record<string, string>>,

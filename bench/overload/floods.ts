@@ -1,4 +1,4 @@
-/** What a program is asked for too much of: uploads, and starts of flows. */
+/** Requests for overload: uploads, and starts of flows. */
 import { uploadRequests } from '../http/client.ts';
 import type { Program } from '../program.ts';
 import { samplePdf } from '../samples.ts';
@@ -9,12 +9,12 @@ const UPLOAD = 10_000;
 export interface Flood {
   readonly name: string;
   readonly url: string;
-  /** Of a request that is done. */
+  /** Status of a successful request. */
   readonly status: number;
   readonly request: () => Buffer;
-  /** Requests that left something behind, ours included that asked for nothing before. */
+  /** Number of requests with a lasting result, earlier ones included. */
   readonly kept: () => Promise<number>;
-  /** Work that was accepted and is not done yet. */
+  /** Number of accepted and unfinished items. */
   readonly waiting: () => Promise<number>;
 }
 
@@ -35,7 +35,7 @@ export function uploads(program: Program): Flood {
   };
 }
 
-/** Documents made of one file that was uploaded before: the start of a flow. */
+/** Creates documents from one uploaded file: the start of a flow. */
 export async function flows({ portal, portalKey }: Program): Promise<Flood> {
   const form = new FormData();
   form.set(

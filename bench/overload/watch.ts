@@ -1,14 +1,14 @@
-/** What a program that is asked for too much does meanwhile: whether it still says how it is, and what it uses. */
+/** Observation of a program under overload: health, metrics and resource use. */
 import { readFileSync } from 'node:fs';
 import type { BenchContext, Spent } from '../frame/bench.ts';
 import { LatencyRecorder } from '../frame/latency.ts';
 import { Client, getRequest } from '../http/client.ts';
 import type { Program } from '../program.ts';
 
-/** As often is memory looked at, and are health and metrics asked for, in milliseconds. */
-const LOOK_EVERY = 100;
+/** Milliseconds between samples of memory, health and metrics. */
+const CHECK_INTERVAL_MS = 100;
 
-/** Begins to look at who uses the processors; what is returned tells it in percent of one of them. */
+/** Starts measuring processor use; the returned function gives it in percent of one processor. */
 export function processorShares(program: Program, { clock }: BenchContext) {
   const [begun, before, own] = [clock.elapsed(), program.spent(), process.cpuUsage()];
   return (): { readonly service: number; readonly client: number } => {
@@ -21,7 +21,7 @@ export function processorShares(program: Program, { clock }: BenchContext) {
   };
 }
 
-/** Looks at the program while it is asked for too much. */
+/** Samples the program during overload. */
 export class Watch {
   readonly #program: Program;
   readonly #health = new LatencyRecorder();
@@ -50,7 +50,7 @@ export class Watch {
         if ((await metrics.ask(metricsRequest)) === 'refused') throw new Error('The metrics were refused.');
         this.#metrics.record(performance.now() - from);
         this.#memory.push(residentBytes(this.#program.pid));
-        await new Promise((resolve) => setTimeout(resolve, LOOK_EVERY));
+        await new Promise((resolve) => setTimeout(resolve, CHECK_INTERVAL_MS));
       }
     } finally {
       health.close();
@@ -77,7 +77,7 @@ export class Watch {
   }
 }
 
-/** NaN where the system does not tell. */
+/** Returns NaN where the system does not provide it. */
 function residentBytes(pid: number | undefined): number {
   try {
     return Number(/^VmRSS:\s+(\d+) kB/m.exec(readFileSync(`/proc/${pid}/status`, 'latin1'))?.[1]) * 1024;

@@ -33,7 +33,7 @@ const own = (path) =>
 const { samplePdf, sampleXml, noise } = await own('bench/samples.js');
 const { makeAuthorityPki } = await own('test/pki/authority-pki.js');
 const { keyPemOf } = await own('test/pki/pki.js');
-const { certificatePem } = await own('crypto/keys/pem.js');
+const { certificatePem } = await own('crypto/x509/pem.js');
 const { signPdfBytes } = await own('crypto/pades/sign.js');
 const { envelopBytes } = await own('crypto/cades/sign.js');
 const { signXml } = await own('crypto/xades/sign.js');

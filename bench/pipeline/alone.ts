@@ -1,5 +1,5 @@
 /**
- * The service with so many files and nothing beside it, for profilers and for counting system calls.
+ * Runs the service alone with a number of files, for profilers and for counting system calls.
  *
  * Usage: node dist/bench/pipeline/alone.js FOLDER FILES
  */

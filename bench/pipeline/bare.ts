@@ -1,13 +1,12 @@
 /**
- * The least work that could be done for each file: two threads read, hash, sign once with RSA-2048, write, fdatasync, link
- * and unlink, and do nothing else.
+ * Minimal work per file: two threads read, hash, sign once, write, fdatasync, link and unlink.
  */
 import { generateKeyPairSync } from 'node:crypto';
 import { mkdir, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { Worker } from 'node:worker_threads';
 import type { Cpu } from '../frame/bench.ts';
-import { fill } from './inputs.ts';
+import { fill, INPUTS, type InputKind } from './inputs.ts';
 
 export const BARE_LOOP = 'the bare loop of file work, two threads';
 
@@ -15,23 +14,31 @@ export const THREADS = 2;
 
 export interface BareRun {
   readonly perSecond: number;
-  /** Of one file. */
+  /** Processor time of one file. */
   readonly cpu: Cpu;
 }
 
-/** @param folder does not exist yet, and does not afterwards */
-export async function bareLoop(folder: string, files: number): Promise<BareRun> {
-  await fill(join(folder, 'in'), 'document', files);
+/** Runs the loop. @param folder is created and removed */
+export async function bareLoop(
+  folder: string,
+  files: number,
+  kind: InputKind = INPUTS.Pades,
+  algorithm: 'rsa2048' | 'p256' = 'rsa2048',
+): Promise<BareRun> {
+  await fill(join(folder, 'in'), 'document', files, kind);
   await mkdir(join(folder, 'work'));
   await mkdir(join(folder, 'out'));
-  const { privateKey } = generateKeyPairSync('rsa', { modulusLength: 2048 });
+  const { privateKey } =
+    algorithm === 'p256'
+      ? generateKeyPairSync('ec', { namedCurve: 'P-256' })
+      : generateKeyPairSync('rsa', { modulusLength: 2048 });
   const key = privateKey.export({ type: 'pkcs8', format: 'pem' });
   const before = process.cpuUsage();
   const start = performance.now();
   await Promise.all(
     Array.from({ length: THREADS }, (_, part) => {
       const worker = new Worker(new URL('./bare-thread.js', import.meta.url), {
-        workerData: { folder, files, part, of: THREADS, key },
+        workerData: { folder, files, part, of: THREADS, key, extension: kind.extension },
       });
       return new Promise((resolve, reject) => worker.on('exit', resolve).on('error', reject));
     }),

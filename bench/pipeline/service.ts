@@ -1,12 +1,17 @@
-/** The batch service in this process, without HTTP, with counters on what it does for each file. */
+/** The batch service in this process, without HTTP, with counters per file. */
 import { mkdir, readdir, rename, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { Services, type StorageLayout, storageLayout } from '../../actors/index.ts';
-import { type LoadedSigner, loadSigner, makeDevelopmentCertificates } from '../../crypto/index.ts';
+import {
+  type LoadedSigner,
+  type LocalSigner,
+  loadSigner,
+  makeDevelopmentCertificates,
+} from '../../crypto/index.ts';
 import type { FolderName, ProfileName } from '../../machines/ids.ts';
 import { type ActorStore, Faults, openLmdbStore, systemClock, systemIds } from '../../runtime/index.ts';
 import { THREADS } from './bare.ts';
-import { fill } from './inputs.ts';
+import { fill, INPUTS, type InputKind } from './inputs.ts';
 import { ThreadTimes, type TimesByRole } from './thread-times.ts';
 
 /** `Pipeline:MaxConcurrency`. */
@@ -14,16 +19,16 @@ export const IN_FLIGHT = 16;
 
 const SILENT = { debug() {}, info() {}, warn() {}, error: console.error };
 
-/** Milliseconds that threads are given to load what they run. */
+/** Milliseconds for threads to load their code. */
 const LOADING = 1_500;
-const LOOK = 20;
+const CHECK_INTERVAL_MS = 20;
 
 /** Totals since the service was opened. */
 export interface Totals {
   readonly steps: number;
   /** Transactions of the store. */
   readonly groups: number;
-  /** By task: how many, what their thread worked, and from asking to the answer; milliseconds. */
+  /** By task: number, thread time, and time from request to response; milliseconds. */
   readonly tasks: ReadonlyMap<
     string,
     { readonly tasks: number; readonly busyMs: number; readonly wholeMs: number }
@@ -31,7 +36,7 @@ export interface Totals {
   readonly cpu: TimesByRole;
 }
 
-/** Counts the transactions of the store, each of which passes a named point. */
+/** Counts store transactions, each of which passes a named fault point. */
 class CountingFaults extends Faults {
   groups = 0;
 
@@ -48,13 +53,17 @@ interface Parts {
   readonly steps: () => number;
   readonly threads: ThreadTimes;
   readonly layout: StorageLayout;
-  readonly signer: LoadedSigner;
+  readonly signer: BenchSigner;
   readonly rootFile: string;
+  readonly kind: InputKind;
 }
+
+/** A loaded key, or another one in its place. */
+type BenchSigner = Omit<LoadedSigner, 'root'> & { readonly root?: LoadedSigner['root'] | undefined };
 
 export class PipelineService {
   readonly layout: StorageLayout;
-  readonly signer: LoadedSigner;
+  readonly signer: BenchSigner;
   /** PEM. */
   readonly rootFile: string;
   readonly #parts: Parts;
@@ -67,8 +76,14 @@ export class PipelineService {
     this.rootFile = parts.rootFile;
   }
 
-  /** @param root absolute, empty */
-  static async open(root: string): Promise<PipelineService> {
+  /**
+   * @param root absolute, empty
+   * @param options `kind` of the files; `signer`, default one with an RSA-2048 key
+   */
+  static async open(
+    root: string,
+    { kind = INPUTS.Pades, signer: given }: { readonly kind?: InputKind; readonly signer?: LocalSigner } = {},
+  ): Promise<PipelineService> {
     const layout = storageLayout(root);
     const now = systemClock.now();
     const made = await makeDevelopmentCertificates({
@@ -81,7 +96,8 @@ export class PipelineService {
     await writeFile(keyFile, `${made.certificate}\n${made.caCertificate}\n${made.key}`, { mode: 0o600 });
     const rootFile = join(root, 'root.pem');
     await writeFile(rootFile, made.caCertificate);
-    const signer = await loadSigner({ source: 'Pem', certificatePath: keyFile, keyPath: keyFile }, now);
+    const loaded = await loadSigner({ source: 'Pem', certificatePath: keyFile, keyPath: keyFile });
+    const signer: BenchSigner = given === undefined ? loaded : { ...loaded, ...given, root: undefined };
     const threads = new ThreadTimes();
     const faults = new CountingFaults();
     const store = openLmdbStore({ folder: layout.db, faults });
@@ -94,28 +110,28 @@ export class PipelineService {
     await systemClock.sleep(LOADING);
     threads.name('pool');
     await services.start();
-    return new PipelineService({ services, store, faults, steps, threads, layout, signer, rootFile });
+    return new PipelineService({ services, store, faults, steps, threads, layout, signer, rootFile, kind });
   }
 
   /**
-   * Drops so many files into the folder at once; resolves when each is signed, published and put away.
-   * @returns seconds from the first job to the last one completed
+   * Drops that many files into the folder at once; resolves when all are signed, published and archived.
+   * @returns seconds from the first job to the last completed one
    */
   async through(name: string, count: number, done: (files: number) => void = () => {}): Promise<number> {
     const { batch } = this.#parts.services;
     const { input, root } = this.layout;
     const drop = join(root, `drop-${name}`);
-    await fill(drop, name, count);
+    await fill(drop, name, count, this.#parts.kind);
     const ended = () => batch.count(['Completed', 'Failed']) - this.#given;
     for (const file of await readdir(drop)) await rename(join(drop, file), join(input, file));
     while (batch.count() === this.#given) await systemClock.sleep(1);
     const begun = performance.now();
     for (let files = ended(); files < count; files = ended()) {
       done(files);
-      await systemClock.sleep(LOOK);
+      await systemClock.sleep(CHECK_INTERVAL_MS);
     }
     const seconds = (performance.now() - begun) / 1000;
-    while ((await readdir(input)).length > 0) await systemClock.sleep(LOOK);
+    while ((await readdir(input)).length > 0) await systemClock.sleep(CHECK_INTERVAL_MS);
     this.#given += count;
     return seconds;
   }
@@ -130,7 +146,7 @@ export class PipelineService {
     };
   }
 
-  /** Jobs that failed. */
+  /** Number of failed jobs. */
   get failed(): number {
     return this.#parts.services.batch.count(['Failed']);
   }
@@ -154,7 +170,7 @@ function countSteps(store: ActorStore): () => number {
 
 function batchOptions(
   layout: StorageLayout,
-  signer: LoadedSigner,
+  signer: BenchSigner,
 ): Parameters<typeof Services.open>[0]['batch'] {
   const name = 'default';
   return {

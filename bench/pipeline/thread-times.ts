@@ -1,4 +1,4 @@
-/** Processor time of this process by what its threads are for. Linux only: elsewhere nothing is told apart. */
+/** Processor time of this process by role of its threads. Linux only: elsewhere roles are not distinguished. */
 import { readdirSync, readFileSync } from 'node:fs';
 
 const TASKS = '/proc/self/task';
@@ -9,17 +9,17 @@ export type TimesByRole = ReadonlyMap<string, number>;
 export class ThreadTimes {
   readonly #roles = new Map<string, string>([[String(process.pid), 'main']]);
 
-  /** Threads that are there and have no name yet belong to the runtime of the language. */
+  /** Existing threads without a name belong to the runtime of the language. */
   constructor() {
     this.name('rest');
   }
 
-  /** Names the threads that came up since the last call; later ones without a name count as `rest`. */
+  /** Names the threads started since the last call; later unnamed ones count as `rest`. */
   name(role: string): void {
     for (const thread of threads()) if (!this.#roles.has(thread)) this.#roles.set(thread, role);
   }
 
-  /** What each role has used so far. */
+  /** Returns the processor time of each role so far. */
   read(): TimesByRole {
     const used = new Map<string, number>();
     for (const thread of threads()) {
@@ -42,7 +42,7 @@ function threads(): readonly string[] {
   }
 }
 
-/** Milliseconds on a processor; 0 for a thread that has just ended. */
+/** Milliseconds of processor time; 0 for a thread that has just ended. */
 function timeOf(thread: string): number {
   try {
     const [nanoseconds = '0'] = readFileSync(`${TASKS}/${thread}/schedstat`, 'utf8').split(' ');

@@ -1,11 +1,11 @@
-/** What the threads of `bench/shards.ts` load: actors of a few rows that can also take their thread down. */
+/** Actors for the threads of `bench/shards.ts`: a few rows each, with messages that terminate their thread. */
 import { MessagePort } from 'node:worker_threads';
 import { assign, setup } from 'xstate';
-import type { ActorDefinition, ShardParts } from '../../runtime/index.ts';
+import type { ActorDefinition, ShardModule } from '../../runtime/index.ts';
 
 interface Context {
   readonly turns: number;
-  /** Messages this thread had sent when it was last asked: to the writer, and to the main thread. */
+  /** Messages this thread had sent at the last query: to the writer, and to the main thread. */
   readonly posted: number;
   readonly groups: number;
 }
@@ -61,4 +61,4 @@ export const benched: ActorDefinition = {
   counters: ({ state }) => ({ [`benched.${state}`]: 1 }),
 };
 
-export const shardParts: ShardParts = { definitions: [benched], lanes: {} };
+export const shardModule: ShardModule = { definitions: [benched], queueKeys: {} };

@@ -1,6 +1,6 @@
 /**
- * A process of its own that steps actors for as long as it is told and answers what a step cost. With
- * `without-inspection.js` loaded before it, nothing is done that only lets operators look at actors.
+ * Process that steps actors on request and reports the cost of a step. With `without-inspection.js` loaded before it,
+ * it maintains no inspection data.
  *
  * node dist/bench/shards/inspected-steps.js <folder> <event>, with a channel: `Order` in, `StepCost` out; ends with the channel
  */
@@ -15,7 +15,7 @@ export interface Order {
 }
 
 export interface StepCost {
-  /** Microseconds of the processor time of the whole process, all its threads, for one step. */
+  /** Microseconds of processor time of the whole process, all threads, per step. */
   readonly micros: number;
   readonly steps: number;
 }
@@ -40,13 +40,13 @@ async function steps(millis: number): Promise<number> {
   let done = 0;
   const lane = async (): Promise<void> => {
     while (performance.now() < until) {
-      const outcome = await system.tell(address(next++ % ACTORS), { type });
+      const outcome = await system.send(address(next++ % ACTORS), { type });
       if (!outcome.accepted) throw new Error(outcome.because);
       done += 1;
     }
   };
   await Promise.all(Array.from({ length: IN_FLIGHT }, lane));
-  // What the steps have left to be written is part of what they cost.
+  // Pending writes are part of the cost.
   await store.flushed();
   return done;
 }

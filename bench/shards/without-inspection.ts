@@ -1,6 +1,6 @@
 /**
- * Loaded before a benchmark (`node --import`), takes out what the runtime does only so that operators can look at actors:
- * the census of kinds and states, the tallies of messages, the times of commits. The product has no such switch.
+ * Loader (`node --import`) that removes the runtime's inspection data for a benchmark: the state index of kinds and
+ * states, message counts, and commit times. The product has no such option.
  */
 import { register } from 'node:module';
 

@@ -1,4 +1,4 @@
-/** The actor whose steps are measured: between two states, with list rows, counters, a history and an effect. */
+/** Actor of the step benchmark: two states, list rows, counters, a history and an effect. */
 import { assign, setup } from 'xstate';
 import {
   type ActorAddress,
@@ -78,7 +78,7 @@ export function addressOf(n: number): ActorAddress {
   return { kind: 'bench', id: `job-${n % ACTORS}` };
 }
 
-/** What the n-th message of all tells its actor. */
+/** Returns the n-th message. */
 export function eventOf(n: number): { readonly type: 'CLAIM' | 'RESTARTED' } {
   return { type: Math.floor(n / ACTORS) % 2 === 0 ? 'CLAIM' : 'RESTARTED' };
 }

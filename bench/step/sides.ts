@@ -1,18 +1,18 @@
-/** The two that take turns: the runtime, and plain LMDB writing the same rows with nothing around it. */
+/** The two compared sides: the runtime, and plain LMDB writing the same rows. */
 import { createRuntime, openLmdbStore, type Runtime, systemClock, systemIds } from '../../runtime/index.ts';
-import { Gathered, write, writeCounters } from '../../runtime/store/lmdb-changes.ts';
-import { type PlannedStep, planStep } from '../../runtime/store/lmdb-step-text.ts';
-import { openTables, transact } from '../../runtime/store/lmdb-tables.ts';
+import { CollectedChanges, write, writeCounters } from '../../runtime/store/lmdb/lmdb-changes.ts';
+import { type PlannedStep, planStep } from '../../runtime/store/lmdb/lmdb-step-text.ts';
+import { openTables, transact } from '../../runtime/store/lmdb/lmdb-tables.ts';
 import { Unverified } from '../frame/bench.ts';
 import { ACTORS, addressOf, definition, eventOf, input, newborn, stepOf } from './actor.ts';
 
 export interface Side {
-  /** Resolves once the next step of all is safe. */
+  /** Resolves when the next step is durable. */
   step(): Promise<void>;
   close(): Promise<void>;
 }
 
-/** One synchronous transaction for all that asked in one turn of the event loop. */
+/** Commits one synchronous transaction for all requests in one turn of the event loop. */
 export function plainLmdb(folder: string): Side {
   const tables = openTables(folder);
   const planned: (readonly PlannedStep[])[] = Array.from({ length: ACTORS }, (_, n) => {
@@ -25,7 +25,7 @@ export function plainLmdb(folder: string): Side {
     const group = waiting;
     waiting = [];
     transact(tables, () => {
-      const gathered = new Gathered();
+      const gathered = new CollectedChanges();
       for (const one of group) write(tables, one.planned, gathered, []);
       writeCounters(tables.counters, gathered.counted);
     });
@@ -45,8 +45,8 @@ export function plainLmdb(folder: string): Side {
 
 export interface RuntimeSide extends Side {
   /**
-   * How many actors are as they were last answered, looked at after the store was closed and opened again.
-   * @param damage expects of one actor what was never answered
+   * Counts the actors whose state equals the last response, after the store was closed and reopened.
+   * @param damage expects a state of one actor that was never reported
    */
   verify(damage: boolean): Promise<number>;
 }
@@ -77,7 +77,7 @@ export async function runtimeOn(folder: string): Promise<RuntimeSide> {
   return {
     async step() {
       const n = next++;
-      const outcome = await runtime.system.tell(addressOf(n), eventOf(n));
+      const outcome = await runtime.system.send(addressOf(n), eventOf(n));
       if (!outcome.accepted) throw new Error(`A step was refused: ${outcome.because}.`);
       await outcome.durable;
       answered[n % ACTORS] = outcome.revision;

@@ -1,15 +1,16 @@
 /** The port to listen on, and the clocks of others. */
 import { createServer } from 'node:net';
+import { createHttpClient } from '../../actors/index.ts';
 import type { Clock } from '../../runtime/index.ts';
 import type { ListenUrl } from '../../settings.ts';
 import { bad, errorCode, type Finding, good } from './finding.ts';
 
 /** A remote clock this far away is worth a look, milliseconds. */
-const SKEW_NOTICE = 30_000;
+const SKEW_WARNING_MS = 30_000;
 /** Time-stamps further away than this are refused when they arrive, milliseconds. */
-const SKEW_LIMIT = 300_000;
-/** How long others have for an answer, milliseconds. */
-const PATIENCE = 10_000;
+const SKEW_ERROR_MS = 300_000;
+/** Milliseconds for one answer. */
+const TIMEOUT_MS = 10_000;
 
 /** @param owner the process that has the store, if any: then the port is expected to be taken, by the service */
 export async function checkPort(url: ListenUrl, owner: number | undefined): Promise<Finding> {
@@ -36,7 +37,7 @@ export async function checkPort(url: ListenUrl, owner: number | undefined): Prom
   });
 }
 
-/** Any answer of an HTTP server says what time it is there. */
+/** Reads the time of a server from the Date header of any response. */
 export async function checkAuthorityClock(
   profile: string,
   url: string,
@@ -45,15 +46,24 @@ export async function checkAuthorityClock(
   const name = `clock:time-stamp-authority:${profile}`;
   const host = new URL(url).host;
   const limit = new AbortController();
-  const cancel = clock.after(PATIENCE, () => limit.abort());
+  const cancel = clock.after(TIMEOUT_MS, () => limit.abort());
+  const client = createHttpClient();
   try {
-    const response = await fetch(url, { method: 'HEAD', redirect: 'manual', signal: limit.signal });
-    const theirs = Date.parse(response.headers.get('date') ?? '');
+    const response = await client.send({
+      url: new URL(url),
+      method: 'HEAD',
+      headers: {},
+      policy: 'any',
+      repeatable: true,
+      signal: limit.signal,
+    });
+    response.destroy();
+    const theirs = Date.parse(response.headers.date ?? '');
     if (Number.isNaN(theirs)) return good(name, `${host} answers; it does not say what time it is.`);
     const skew = Math.abs(theirs - clock.now());
     const says = `The clock of ${host} is ${Math.round(skew / 1000)} s away from this machine's.`;
-    if (skew < SKEW_NOTICE) return good(name, says);
-    return bad(skew > SKEW_LIMIT ? 'failed' : 'warning', name, {
+    if (skew < SKEW_WARNING_MS) return good(name, says);
+    return bad(skew > SKEW_ERROR_MS ? 'failed' : 'warning', name, {
       says,
       cause: 'Time-stamps that are more than five minutes away from this machine’s clock are refused.',
       remedy: 'Set this machine’s clock, for example with timedatectl set-ntp true.',
@@ -66,6 +76,7 @@ export async function checkAuthorityClock(
     });
   } finally {
     cancel();
+    client.close();
   }
 }
 

@@ -1,17 +1,18 @@
 /** Certificates: can be loaded with their keys, and are valid now and for a while. */
 import { X509Certificate } from 'node:crypto';
 import { readFileSync } from 'node:fs';
+import { canSign, certificateProblem, type LocalProfile } from '../../actors/index.ts';
 import { type Clock, describeFailure, Fatal, type Ids } from '../../runtime/index.ts';
 import type { KeyFolder } from '../../service/key-folder.ts';
-import { setUpSigning } from '../../service/signing-setup.ts';
+import { loadSigning } from '../../service/signing-setup.ts';
 import type { Settings } from '../../settings.ts';
 import { bad, errorCode, type Finding, good } from './finding.ts';
 
 const DAY = 86_400_000;
-const NOTICE_DAYS = 30;
+const WARNING_DAYS = 30;
 
 /**
- * The service's own way of loading keys, in a folder in which nothing is made.
+ * Loads keys as the service does, from a folder in which nothing is made.
  * @param keys only read
  */
 export async function checkSigningKeys(
@@ -20,15 +21,20 @@ export async function checkSigningKeys(
   parts: { readonly clock: Clock; readonly ids: Ids },
 ): Promise<readonly Finding[]> {
   try {
-    const { profiles, warnings } = await setUpSigning(settings, readOnly(keys), parts);
+    const { profiles, warnings, faults } = await loadSigning(settings, readOnly(keys), parts);
     const now = parts.clock.now();
-    const findings = profiles.flatMap((profile) =>
-      profile.method === 'Local'
-        ? [validity(`certificate:${profile.name}`, profile.facts?.subject ?? '', profile.validTo, now)]
-        : [],
-    );
+    const able = profiles.some((profile) => canSign(profile, now));
     return [
-      ...findings,
+      ...profiles.flatMap((profile) =>
+        profile.method === 'Local' ? [profileFinding(profile, now, able)] : [],
+      ),
+      ...faults.map((says) =>
+        bad('failed', 'trust', {
+          says,
+          cause: 'The service refuses to start with less trust than is configured.',
+          remedy: 'Correct the path or the file, or remove the key.',
+        }),
+      ),
       ...warnings.map((says) =>
         bad('warning', 'certificates', {
           says,
@@ -39,7 +45,7 @@ export async function checkSigningKeys(
     ];
   } catch (error) {
     const { code, message } = describeFailure(error);
-    if (code === NOTHING_MADE) {
+    if (code === READ_ONLY_KEYS) {
       return [
         bad('warning', 'certificates', {
           says: 'No signing certificate is configured; the first start makes one for development.',
@@ -51,11 +57,25 @@ export async function checkSigningKeys(
     return message.split('\n').map((says) =>
       bad('failed', 'certificates', {
         says,
-        cause: 'The service refuses to start with a profile that cannot sign.',
-        remedy: 'Correct path, password or file; an expired certificate is replaced by a new one.',
+        cause: 'No signing certificate can be had.',
+        remedy: 'Set Signing:Certificate, or correct the folder that the message names.',
       }),
     );
   }
+}
+
+/** `able`: another profile can sign, so that the service starts. */
+function profileFinding(profile: LocalProfile, now: number, able: boolean): Finding {
+  const name = `profile:${profile.name}`;
+  const problem = certificateProblem(profile, now);
+  if (problem === undefined) return validity(name, profile.facts?.subject ?? '', profile.validTo, now);
+  return bad(able ? 'warning' : 'failed', name, {
+    says: problem.message,
+    cause: able
+      ? 'The service runs, and jobs of this profile fail.'
+      : 'The service refuses to start where no profile can sign.',
+    remedy: problem.remedy,
+  });
 }
 
 /** The certificate of https. */
@@ -86,7 +106,7 @@ function validity(name: string, subject: string, notAfter: number, now: number):
       remedy: 'Put a new certificate and key in its place and restart the service.',
     });
   }
-  if (days >= NOTICE_DAYS) return good(name, `${subject} is valid until ${until}.`);
+  if (days >= WARNING_DAYS) return good(name, `${subject} is valid until ${until}.`);
   return bad('warning', name, {
     says: `${subject} expires in ${days} days, on ${until}.`,
     cause: 'Its time is nearly over.',
@@ -94,16 +114,16 @@ function validity(name: string, subject: string, notAfter: number, now: number):
   });
 }
 
-const NOTHING_MADE = 'doctor.nothing-made';
+const READ_ONLY_KEYS = 'doctor.nothing-made';
 
 function readOnly(keys: Pick<KeyFolder, 'path' | 'read'>): KeyFolder {
   const refuse = () => {
-    throw new Fatal(NOTHING_MADE, 'Nothing is made here.');
+    throw new Fatal(READ_ONLY_KEYS, 'Nothing is made here.');
   };
   return {
     path: keys.path,
     read: (name) => keys.read(name),
-    async keep(name) {
+    async loadOrCreate(name) {
       const value = keys.read(name);
       return value === undefined ? refuse() : { value, made: false, path: `${keys.path}/${name}` };
     },

@@ -1,15 +1,15 @@
-/** What `sealwright doctor` found out about one thing. */
+/** One finding of `sealwright doctor`. */
 
 export interface Finding {
-  /** What was looked at, e.g. `folder:output`. */
+  /** Subject of the check, e.g. `folder:output`. */
   readonly name: string;
   /** `warning`: works today, and needs attention. */
   readonly verdict: 'good' | 'warning' | 'failed';
   /** A sentence about what is. */
   readonly says: string;
-  /** Why; null where all is well. */
+  /** Reason; null where all is well. */
   readonly cause: string | null;
-  /** What to do; null where all is well. */
+  /** Remedy; null if there is no problem. */
   readonly remedy: string | null;
 }
 

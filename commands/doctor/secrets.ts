@@ -1,10 +1,10 @@
-/** Who may read files that hold secrets. */
+/** Party that may read files that hold secrets. */
 import { readdirSync, statSync } from 'node:fs';
 import { isAbsolute, join, resolve } from 'node:path';
 import type { LoadedSettings, Settings } from '../../settings.ts';
 import { bad, type Finding, good } from './finding.ts';
 
-/** What a masked value looks like in `LoadedSettings.resolved`. */
+/** Form of masked values in `LoadedSettings.resolved`. */
 const MASKED = '***';
 
 /** The service refuses to start with keys others can read, so those are failures; the rest is for the operator. */
@@ -50,7 +50,7 @@ function modeOf(path: string): number | undefined {
   }
 }
 
-/** A folder that cannot be read is told by the checks of folders. */
+/** Skips unreadable folders: the checks of folders report them. */
 function namesIn(folder: string): readonly string[] {
   try {
     return readdirSync(folder);

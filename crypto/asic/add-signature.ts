@@ -1,17 +1,18 @@
-/** One more signature for a container that is there (EN 319 162-1 §4.3.3, §4.4.3). */
-import type { SigningServices } from '../authorities.ts';
-import { openSource, type Source } from '../files/source.ts';
+/** Adds a signature to an existing container (EN 319 162-1 §4.3.3, §4.4.3). */
+
 import {
   CryptoError,
   type SignatureLevel,
   type SignatureParameters,
   type SignedFile,
   type Signer,
-} from '../types.ts';
+} from '../core/types.ts';
+import type { SigningServices } from '../evidence/authorities.ts';
+import { openSource, type Source } from '../files/source.ts';
+import { assertIntact } from '../zip/zip-member.ts';
 import { Container } from './container.ts';
 import { type AsicSignatureFormat, withSignature } from './new-signature.ts';
 import { type ContainerEdit, writeContainer } from './write-container.ts';
-import { assertIntact } from './zip-member.ts';
 
 export interface AddAsicSignatureRequest extends SignatureParameters {
   /** Path of the container. */
@@ -19,19 +20,19 @@ export interface AddAsicSignatureRequest extends SignatureParameters {
   /** Path of the container with the new signature. Must not exist. */
   readonly output: string;
   readonly signer: Signer;
-  /** Of the new signature; the others stay as they are. @default 'B' */
+  /** Level of the new signature; existing ones are unchanged. @default 'B' */
   readonly level?: SignatureLevel;
-  /** @default that of the signatures it has; XAdES when it has both or none */
+  /** @default the format of the existing signatures; XAdES when it has both or none */
   readonly format?: AsicSignatureFormat;
   /** As in `SignFileRequest`. */
   readonly sync?: boolean;
 }
 
 /**
- * Signs all data objects of a container once more. Every other member keeps its bytes; in ASiC-S the new signature comes
- * beside the others in their file.
- * @throws {CryptoError} `asic.malformed`, `asic.unsafe`; `request.invalid` when there is nothing to sign or ASiC-S has signatures
- *   of the other format; those of `signAsic`
+ * Signs all data objects of a container again. Every other member keeps its bytes; in ASiC-S the new signature is
+ * added to the existing signature file.
+ * @throws {CryptoError} `asic.malformed`, `asic.unsafe`; `request.invalid` when there is nothing to sign or an ASiC-S
+ *   container has signatures of the other format; those of `signAsic`
  */
 export async function addAsicSignature(
   request: AddAsicSignatureRequest,
@@ -57,7 +58,7 @@ export async function addAsicSignature(
   });
 }
 
-/** Opens a container whose members are all whole. */
+/** Opens a container and checks that all members are intact. */
 export async function withContainer<T>(path: string, work: (container: Container) => Promise<T>): Promise<T> {
   const source: Source = openSource(path);
   try {
@@ -69,7 +70,7 @@ export async function withContainer<T>(path: string, work: (container: Container
   }
 }
 
-/** Writes what a container has become. */
+/** Writes the edited container. */
 export function rewritten(
   container: Container,
   edit: ContainerEdit,

@@ -1,36 +1,36 @@
 /**
- * Time-stamps over whole containers that keep CAdES signatures in ASiC-E checkable (EN 319 162-1 §4.4.4 and Annex A.7): a
- * manifest lists everything there is, and a time-stamp covers the manifest.
+ * Archive time-stamps that keep CAdES signatures in ASiC-E verifiable (EN 319 162-1 §4.4.4 and Annex A.7): a manifest
+ * lists all members, and a time-stamp covers the manifest.
  */
 import { createHash } from 'node:crypto';
-import type { EvidenceSource, SigningServices, TimestampAuthority } from '../authorities.ts';
 import { amendSignedData } from '../cms/amend.ts';
+import { CryptoError, type DigestName } from '../core/types.ts';
+import type { EvidenceSource, SigningServices, TimestampAuthority } from '../evidence/authorities.ts';
+import { readTimestampToken } from '../evidence/timestamp-reader.ts';
 import type { Source } from '../files/source.ts';
-import { readTimestampToken } from '../timestamps/read.ts';
-import { CryptoError, type DigestName } from '../types.ts';
+import { nameOfUri } from '../zip/zip-names.ts';
 import type { Container } from './container.ts';
 import { freeName, NAMES } from './container-kinds.ts';
+import { digestOf } from './hashing-source.ts';
 import { readManifest } from './manifest-read.ts';
 import { type ListedMember, manifestText } from './manifest-text.ts';
-import { digestOf } from './measured-source.ts';
 import { type AddedMember, bytesMember, type ContainerEdit, textMember } from './write-container.ts';
-import { nameOfUri } from './zip-names.ts';
 
 const TOKEN_TYPE = 'application/vnd.etsi.timestamp-token';
 
 export interface ArchiveRequest {
-  /** Of the listed digests and of the imprint. */
+  /** Digest algorithm of the listed members and of the message imprint. */
   readonly digest: DigestName;
-  /** Now, milliseconds since the epoch. */
+  /** Current time, milliseconds since the epoch. */
   readonly at: number;
 }
 
 /**
- * Adds the archive manifest over all that a container has after an edit, and its time-stamp. The newest one there is so
- * far gets a number, and the evidence for its time-stamp, and is the root of the new one.
- * @throws {CryptoError} `request.invalid` when a service is not there, those of the services; `asic.malformed`
+ * Adds an archive manifest over all members after an edit, and its time-stamp. The newest existing manifest is
+ * renamed with a number, gets the evidence for its time-stamp, and becomes the root of the new one.
+ * @throws {CryptoError} `request.invalid` when a service is not configured, errors of the services; `asic.malformed`
  */
-export async function archived(
+export async function withArchiveManifest(
   container: Container | undefined,
   edit: ContainerEdit,
   request: ArchiveRequest,
@@ -63,12 +63,12 @@ export async function archived(
     digest: request.digest,
     members: listed,
   });
-  const token = await stamped(Buffer.from(text), request.digest, timestamps);
+  const token = await withTimestamp(Buffer.from(text), request.digest, timestamps);
   const added = [textMember(NAMES.archiveManifest, text), bytesMember(proof, token)];
   return { dropped: before.edit.dropped, added: [...before.edit.added, ...added] };
 }
 
-function stamped(bytes: Buffer, digest: DigestName, authority: TimestampAuthority): Promise<Buffer> {
+function withTimestamp(bytes: Buffer, digest: DigestName, authority: TimestampAuthority): Promise<Buffer> {
   return authority.stamp(createHash(digest).update(bytes).digest(), digest);
 }
 
@@ -76,7 +76,7 @@ function named({ path }: AddedMember): { readonly name: string } {
   return { name: path };
 }
 
-/** The newest archive manifest under a number, and its time-stamp with the evidence for it. */
+/** Numbers the newest archive manifest, and its time-stamp with the evidence for it. */
 async function numbered(
   container: Container,
   edit: ContainerEdit,
@@ -110,7 +110,7 @@ async function numbered(
   };
 }
 
-/** All members but folders and the media type. */
+/** Lists all members except folders and `mimetype`. */
 function membersAfter(container: Container | undefined, { dropped, added }: ContainerEdit): Source[] {
   const roles = ['data', 'xades', 'cades', 'manifest', 'archive-manifest', 'timestamp'] as const;
   const kept = container?.named(...roles).filter((name) => !dropped.has(name)) ?? [];
@@ -118,7 +118,7 @@ function membersAfter(container: Container | undefined, { dropped, added }: Cont
   return [...sources, ...added.filter(({ path }) => path !== 'mimetype')];
 }
 
-/** Everything that archive manifests list, which therefore can't change any more. @throws {CryptoError} `asic.malformed` */
+/** Names of members that archive manifests list; they can no longer change. @throws {CryptoError} `asic.malformed` */
 export function archivedNames(container: Container): Set<string> {
   const names = new Set<string>();
   for (const manifestName of container.named('archive-manifest')) {

@@ -1,23 +1,24 @@
-/** Brings the signatures of a container to a higher level, and renews its archive time-stamps (EN 319 162-1 §4.4.4, §5). */
-import type { SigningServices } from '../authorities.ts';
+/** Augments the signatures of a container and renews its archive time-stamps (EN 319 162-1 §4.4.4, §5). */
+
 import { augmented } from '../cades/augment.ts';
+import { type AugmentFileRequest, CryptoError, type SignedFile } from '../core/types.ts';
+import type { SigningServices } from '../evidence/authorities.ts';
 import type { Source } from '../files/source.ts';
-import { type AugmentFileRequest, CryptoError, type SignedFile } from '../types.ts';
-import { augmentedParts } from '../xades/augment.ts';
+import { augmentedChunks } from '../xades/augment.ts';
+import { nameOfUri } from '../zip/zip-names.ts';
 import { rewritten, withContainer } from './add-signature.ts';
-import { archived, archivedNames } from './archive.ts';
+import { archivedNames, withArchiveManifest } from './archive.ts';
 import type { Container } from './container.ts';
 import { MAX_MANIFEST, readManifest } from './manifest-read.ts';
 import { type AddedMember, bytesMember, type ContainerEdit } from './write-container.ts';
-import { nameOfUri } from './zip-names.ts';
 
 export type AugmentAsicRequest = Omit<AugmentFileRequest, 'format' | 'content'>;
 
 /**
- * Augments every signature of a container that can still change; `LTA` always adds an archive time-stamp: inside of each
+ * Augments every signature of a container that can still change. `LTA` always adds an archive time-stamp: inside each
  * signature, or for CAdES in ASiC-E one over the container. All other members keep their bytes.
- * @throws {CryptoError} `asic.malformed`, `asic.unsafe`; `request.invalid` when there is no signature or each is at that level
- *   or under an archive time-stamp; those of `augmentCades` and `augmentXades`
+ * @throws {CryptoError} `asic.malformed`, `asic.unsafe`; `request.invalid` when there is no signature or each has
+ *   that level or is covered by an archive time-stamp; those of `augmentCades` and `augmentXades`
  */
 export async function augmentAsic(
   request: AugmentAsicRequest,
@@ -39,12 +40,14 @@ export async function augmentAsic(
     }
     const edit: ContainerEdit = { dropped: new Set(added.map(({ path }) => path)), added };
     const { at } = request;
-    const whole = renewed ? await archived(container, edit, { digest: 'sha256', at }, services) : edit;
+    const whole = renewed
+      ? await withArchiveManifest(container, edit, { digest: 'sha256', at }, services)
+      : edit;
     return rewritten(container, whole, request);
   });
 }
 
-/** A file of signatures at the level; undefined when it stays as it is. */
+/** Augments a signature file to the level; undefined when it stays unchanged. */
 async function raised(
   container: Container,
   name: string,
@@ -58,11 +61,11 @@ async function raised(
       const found = nameOfUri(uri);
       return found === undefined ? undefined : container.member(found);
     };
-    const { parts } = await augmentedParts(source, { to, at }, find, services);
+    const { parts } = await augmentedChunks(source, { to, at }, find, services);
     return Buffer.concat(parts);
   }
   const content = contentOf(container, name);
-  // The archive time-stamp of such a signature is over the container.
+  // The archive time-stamp of such a signature covers the container.
   const inside = container.kind === 'E' && to === 'LTA' ? 'LT' : to;
   const { existing, der } = await augmented(source, { to: inside, at, content }, services);
   const parts: Buffer[] = [];
@@ -70,7 +73,7 @@ async function raised(
   return Buffer.concat(parts);
 }
 
-/** What a CAdES signature is over: the only file, or its manifest. @throws {CryptoError} `asic.malformed` */
+/** Content of a CAdES signature: the only file, or its manifest. @throws {CryptoError} `asic.malformed` */
 function contentOf(container: Container, file: string): Source {
   const names = container.kind === 'S' ? container.named('data') : manifestsOf(container, file);
   const [name, ...more] = names;

@@ -1,9 +1,9 @@
-/** What is to be said of a container as such, whoever signed what is in it (EN 319 162-1 §4.3.3.1, §4.4.3.1, Annex A.1). */
-import type { Finding } from '../validation/facts.ts';
+/** Findings about a container itself, independent of its signatures (EN 319 162-1 §4.3.3.1, §4.4.3.1, Annex A.1). */
+import type { Finding } from '../core/finding.ts';
+import { printableName } from '../zip/zip-names.ts';
+import { FLAG, METHOD } from '../zip/zip-records.ts';
 import type { Container } from './container.ts';
 import { type AsicKind, isLookalike, kindOf, MIME_TYPE_MEMBER } from './container-kinds.ts';
-import { shownName } from './zip-names.ts';
-import { FLAG, METHOD } from './zip-records.ts';
 
 /** Findings: `container.mimetype`, `container.lookalike`, `container.data-objects`, `container.signatures`, `container.comment`. */
 export function containerFindings(container: Container): Finding[] {
@@ -13,6 +13,7 @@ export function containerFindings(container: Container): Finding[] {
     ...lookalikes(container),
     ...dataObjects(container, kind),
     ...comment(container),
+    ...evidenceRecords(container),
   ];
 }
 
@@ -31,9 +32,9 @@ function mimeType(container: Container): Finding {
     (first.header.flags & FLAG.descriptor) === 0;
   if (!inPlace) {
     const message = 'The media type is not the first member, stored as it is and without extra fields.';
-    return { status: 'failed', type, message, subIndication: 'FORMAT_FAILURE' };
+    return { status: 'warning', type, message };
   }
-  const detail = shownName(given);
+  const detail = printableName(given);
   if (kindOf(given) === undefined) {
     return { status: 'warning', type, message: 'The media type is not one of signature containers.', detail };
   }
@@ -47,7 +48,7 @@ function lookalikes({ directory }: Container): Finding[] {
       status: 'failed',
       type: 'container.lookalike',
       message: 'The name of a member differs from one with a meaning only in its case.',
-      detail: shownName(name),
+      detail: printableName(name),
       subIndication: 'FORMAT_FAILURE',
     }));
 }
@@ -70,13 +71,13 @@ function dataObjects(container: Container, kind: AsicKind): Finding[] {
           status: 'passed',
           type,
           message: 'The container holds one file.',
-          detail: shownName(objects[0] ?? ''),
+          detail: printableName(objects[0] ?? ''),
         }
       : {
           status: 'failed',
           type,
           message: 'A container of its kind holds one file, which stands in no folder.',
-          detail: objects.slice(0, 10).map(shownName).join(', '),
+          detail: objects.slice(0, 10).map(printableName).join(', '),
           subIndication: 'FORMAT_FAILURE',
         },
   );
@@ -86,14 +87,23 @@ function dataObjects(container: Container, kind: AsicKind): Finding[] {
       status: 'failed',
       type: 'container.signatures',
       message: 'A container of its kind has one file of signatures.',
-      detail: files.slice(0, 10).map(shownName).join(', '),
+      detail: files.slice(0, 10).map(printableName).join(', '),
       subIndication: 'FORMAT_FAILURE',
     });
   }
   return findings;
 }
 
-/** Some readers take the media type from there. */
+/** Reports evidence records (RFC 4998, RFC 6283) and their manifests: recognised, not evaluated. */
+function evidenceRecords(container: Container): Finding[] {
+  const records = container.named('evidence-record');
+  if (records.length === 0) return [];
+  const message = 'The container has evidence records, which are not evaluated.';
+  const detail = records.slice(0, 10).map(printableName).join(', ');
+  return [{ status: 'warning', type: 'evidence-record', message, detail }];
+}
+
+/** Reports a ZIP comment that contradicts the media type, since some readers take it from there. */
 function comment({ directory, mimeType: given }: Container): Finding[] {
   const text = directory.comment.toString('latin1');
   if (!text.startsWith('mimetype=') || text.slice('mimetype='.length) === given) return [];

@@ -1,4 +1,4 @@
-/** The two kinds of containers and what their members are by name (EN 319 162-1 §4.3.3, §4.4.3, Annex A). */
+/** The two kinds of containers and the roles of their members by name (EN 319 162-1 §4.3.3, §4.4.3, Annex A). */
 
 export type AsicKind = 'S' | 'E';
 
@@ -9,22 +9,22 @@ export const MIME_TYPE: { readonly [kind in AsicKind]: string } = {
 
 export const MIME_TYPE_MEMBER = 'mimetype';
 
-/** Where everything about signatures is. */
+/** Folder of signatures and manifests. */
 const META_INF = 'META-INF/';
 
-/** Names that are fixed, or that ours begin with. */
+/** Fixed names, and prefixes of generated names. */
 export const NAMES = {
-  /** XAdES in ASiC-S; of several files in ASiC-E, the first one. */
+  /** XAdES in ASiC-S; in ASiC-E with several files, the first one. */
   signatures: `${META_INF}signatures.xml`,
   /** CAdES in ASiC-S. */
   signature: `${META_INF}signature.p7s`,
-  /** Of OpenDocument, which says of what type each data object is. */
+  /** OpenDocument manifest with the media type of each data object. */
   openDocument: `${META_INF}manifest.xml`,
-  /** The newest one; it gets a number when the next one comes. */
+  /** Newest archive manifest; it is renamed with a number when the next one is added. */
   archiveManifest: `${META_INF}ASiCArchiveManifest.xml`,
 } as const;
 
-/** What a member is there for. */
+/** Role of a member. */
 export type MemberRole =
   | 'mimetype'
   | 'data'
@@ -34,18 +34,22 @@ export type MemberRole =
   | 'manifest'
   | 'archive-manifest'
   | 'timestamp'
-  /** Part of the package that no signature need cover: the OpenDocument manifest. */
+  /** An evidence record or its manifest (EN 319 162-1 §4.3.3.2, §4.4.4.2). */
+  | 'evidence-record'
+  /** Part of the package that needs no signature: the OpenDocument manifest. */
   | 'package'
-  /** In META-INF, and nothing that is known. */
+  /** A member of META-INF with an unknown name. */
   | 'unknown';
 
-/** Names are compared as they are: what differs in case only is something else. */
+/** Returns the role of a member; names are case-sensitive. */
 export function roleOf(name: string): MemberRole {
   if (name.endsWith('/')) return 'folder';
   if (name === MIME_TYPE_MEMBER) return 'mimetype';
   if (!name.startsWith(META_INF)) return 'data';
   const file = name.slice(META_INF.length);
   if (/^ASiCArchiveManifest[^/]*\.xml$/.test(file)) return 'archive-manifest';
+  if (/^ASiCEvidenceRecordManifest[^/]*\.xml$/.test(file)) return 'evidence-record';
+  if (/^[^/]*evidencerecord[^/]*\.(ers|xml)$/.test(file)) return 'evidence-record';
   if (/^ASiCManifest[^/]*\.xml$/.test(file)) return 'manifest';
   if (/^[^/]*signatures[^/]*\.xml$/.test(file)) return 'xades';
   if (/^[^/]*signature[^/]*\.p7s$/.test(file)) return 'cades';
@@ -53,19 +57,19 @@ export function roleOf(name: string): MemberRole {
   return name === NAMES.openDocument ? 'package' : 'unknown';
 }
 
-/** True for names that a careless reader takes for `mimetype` or a folder META-INF. */
+/** True for names that a lenient reader mistakes for `mimetype` or a folder META-INF. */
 export function isLookalike(name: string): boolean {
   const plain = name.normalize('NFKC').toLowerCase();
   if (plain.startsWith('meta-inf/') && !name.startsWith(META_INF)) return true;
   return (plain === MIME_TYPE_MEMBER && name !== MIME_TYPE_MEMBER) || plain === 'meta-inf';
 }
 
-/** The kind that the content of `mimetype` names. */
+/** Returns the kind for the content of `mimetype`. */
 export function kindOf(mimeType: string): AsicKind | undefined {
   return mimeType === MIME_TYPE.S ? 'S' : mimeType === MIME_TYPE.E ? 'E' : undefined;
 }
 
-/** `META-INF/signature001.p7s` and so on: the first free number. */
+/** Returns the first free numbered name: `META-INF/signature001.p7s` and so on. */
 export function freeName(stem: string, extension: string, isTaken: (name: string) => boolean): string {
   for (let number = 1; ; number++) {
     const name = `${META_INF}${stem}${String(number).padStart(3, '0')}.${extension}`;

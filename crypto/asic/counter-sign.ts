@@ -1,5 +1,5 @@
-/** Counter-signatures of signatures that are in a container (EN 319 122-1 §5.2.7, EN 319 132-1 §5.2.7). */
-import type { SigningServices } from '../authorities.ts';
+/** Counter-signatures of signatures in a container (EN 319 122-1 §5.2.7, EN 319 132-1 §5.2.7). */
+
 import { counterSigned } from '../cades/counter-sign.ts';
 import {
   CryptoError,
@@ -7,8 +7,9 @@ import {
   type SignatureParameters,
   type SignedFile,
   type Signer,
-} from '../types.ts';
-import { counterSignedParts } from '../xades/counter-sign.ts';
+} from '../core/types.ts';
+import type { SigningServices } from '../evidence/authorities.ts';
+import { counterSignedChunks } from '../xades/counter-sign.ts';
 import { rewritten, withContainer } from './add-signature.ts';
 import { archivedNames } from './archive.ts';
 import { bytesMember } from './write-container.ts';
@@ -19,18 +20,19 @@ export interface CounterSignAsicRequest extends SignatureParameters {
   /** Path of the container with the counter-signatures. Must not exist. */
   readonly output: string;
   readonly signer: Signer;
-  /** Of the counter-signature; above B for XAdES only. @default 'B' */
+  /** Level of the counter-signature; above B for XAdES only. @default 'B' */
   readonly level?: SignatureLevel;
-  /** Member whose signatures are counter-signed, such as `META-INF/signatures.xml`. @default every file of signatures */
+  /** Member whose signatures are counter-signed, such as `META-INF/signatures.xml`. @default every signature file */
   readonly file?: string;
   /** As in `SignFileRequest`. */
   readonly sync?: boolean;
 }
 
 /**
- * Counter-signs the signatures of a container inside of their files. All other members keep their bytes.
- * @throws {CryptoError} `asic.malformed`, `asic.unsafe`; `request.invalid` when there is no such file, when it is time-stamped
- *   together with the container and so can't change, or for a CAdES counter-signature above level B; those of `signAsic`
+ * Counter-signs the signatures of a container inside their files. All other members keep their bytes.
+ * @throws {CryptoError} `asic.malformed`, `asic.unsafe`; `request.invalid` when there is no such file, when an
+ *   archive time-stamp covers it so that it can't change, or for a CAdES counter-signature above level B; those of
+ *   `signAsic`
  */
 export async function counterSignAsic(
   request: CounterSignAsicRequest,
@@ -61,7 +63,7 @@ export async function counterSignAsic(
         existing.write(der, { write: (...more) => parts.push(...more.map((part) => Buffer.from(part))) });
         added.push(bytesMember(name, Buffer.concat(parts)));
       } else {
-        const { parts } = await counterSignedParts(source, request, services);
+        const { parts } = await counterSignedChunks(source, request, services);
         added.push(bytesMember(name, Buffer.concat(parts)));
       }
     }

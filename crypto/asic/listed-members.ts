@@ -1,20 +1,20 @@
-/** What a manifest says of the members it lists, compared with the members. */
+/** Comparison of a manifest's entries with the members. */
 import { createHash } from 'node:crypto';
-import type { HashName } from '../cms/hashes.ts';
-import type { AlgorithmUse, Finding } from '../validation/facts.ts';
+import type { HashName } from '../algorithms/hashes.ts';
+import type { AlgorithmUse, Finding } from '../core/finding.ts';
+import { nameOfUri, printableName } from '../zip/zip-names.ts';
 import type { Container } from './container.ts';
 import { MAX_MANIFEST, type Manifest, readManifest } from './manifest-read.ts';
-import { nameOfUri, shownName } from './zip-names.ts';
 
 export interface ListedMembers {
   readonly manifestName: string;
-  /** The manifest as it is; what signs or time-stamps it is over these bytes. */
+  /** Bytes of the manifest, which a signature or time-stamp covers. */
   readonly bytes: Buffer;
-  /** Member that signs or time-stamps it; undefined when it can't be read. */
+  /** Member with the signature or time-stamp of the manifest; undefined when the manifest can't be read. */
   readonly proof: string | undefined;
-  /** Members that are listed. */
+  /** Names of the listed members. */
   readonly names: ReadonlySet<string>;
-  /** Those of them that are what was listed. */
+  /** Listed members with the listed digest. */
   readonly good: ReadonlySet<string>;
   readonly findings: readonly Finding[];
   readonly algorithms: readonly AlgorithmUse[];
@@ -23,29 +23,29 @@ export interface ListedMembers {
 /** Digests of members, each computed once. */
 export class MemberDigests {
   readonly #container: Container;
-  readonly #known = new Map<string, Buffer>();
+  readonly #digests = new Map<string, Buffer>();
 
   constructor(container: Container) {
     this.#container = container;
   }
 
-  /** Undefined when there is no such member. */
+  /** Digest of a member; undefined when there is no such member. */
   of(name: string, hash: HashName): Buffer | undefined {
     const key = `${hash} ${name}`;
     const source = this.#container.member(name);
     if (source === undefined) return undefined;
-    let digest = this.#known.get(key);
+    let digest = this.#digests.get(key);
     if (digest === undefined) {
       const made = createHash(hash);
       for (const piece of source.chunks()) made.update(piece);
       digest = made.digest();
-      this.#known.set(key, digest);
+      this.#digests.set(key, digest);
     }
     return digest;
   }
 }
 
-/** Findings: `structure.manifest`, `digest.member`, `algorithm.digest`. */
+/** Compares each entry with its member. Findings: `structure.manifest`, `digest.member`, `algorithm.digest`. */
 export function listedMembers(
   container: Container,
   manifestName: string,
@@ -53,7 +53,7 @@ export function listedMembers(
 ): ListedMembers {
   const bytes = container.bytes(manifestName, MAX_MANIFEST);
   const manifest = readManifest(bytes);
-  const named = shownName(manifestName);
+  const named = printableName(manifestName);
   if ('because' in manifest) {
     const message = `The manifest ${named} is not of the accepted form: ${manifest.because}.`;
     const finding = {
@@ -97,9 +97,9 @@ function fault(
   { uri, hash, algorithm, digest }: Manifest['references'][number],
   digests: MemberDigests,
 ): Finding | undefined {
-  const detail = shownName(uri);
+  const detail = printableName(uri);
   if (hash === undefined) {
-    const message = `The digest algorithm ${shownName(algorithm)} is not known.`;
+    const message = `The digest algorithm ${printableName(algorithm)} is not known.`;
     return {
       status: 'failed',
       type: 'algorithm.digest',

@@ -1,7 +1,7 @@
 /** Reads ASiCManifest and ASiCArchiveManifest (EN 319 162-1 Annex A.4). */
-import type { HashName } from '../cms/hashes.ts';
-import { CryptoError } from '../types.ts';
-import { DS } from '../xades/identifiers.ts';
+import type { HashName } from '../algorithms/hashes.ts';
+import { CryptoError } from '../core/types.ts';
+import { DS } from '../xades/elements/identifiers.ts';
 import { hashOf } from '../xades/validation/algorithms.ts';
 import {
   attributeNamed,
@@ -13,13 +13,13 @@ import {
 } from '../xml/index.ts';
 import { ASIC } from './manifest-text.ts';
 
-/** Bytes of one manifest. */
+/** Size limit of one manifest, in bytes. */
 export const MAX_MANIFEST = 16 << 20;
 
 /** One DataObjectReference. */
 export interface ManifestReference {
   readonly uri: string;
-  /** Undefined for an algorithm that is not known. */
+  /** Hash function; undefined for an unknown algorithm. */
   readonly hash: HashName | undefined;
   /** URI of the hash function. */
   readonly algorithm: string;
@@ -27,12 +27,19 @@ export interface ManifestReference {
 }
 
 export interface Manifest {
-  /** URI of what signs or time-stamps it. */
+  /** URI of the signature or time-stamp of the manifest. */
   readonly proof: string;
   readonly references: readonly ManifestReference[];
 }
 
-/** @returns why it is none, as the end of a sentence */
+/**
+ * Reads a manifest.
+ *
+ * ASiCManifest        = SigReference { @URI, @MimeType? }, DataObjectReference+, ASiCManifestExtensions?
+ * DataObjectReference = ds:DigestMethod, ds:DigestValue, DataObjectReferenceExtensions?, @URI, @MimeType?, @Rootfile?
+ *
+ * @returns the reason why it is invalid, as the end of a sentence
+ */
 export function readManifest(bytes: Buffer): Manifest | { readonly because: string } {
   try {
     const { utf8 } = decodeXml(bytes);
@@ -54,7 +61,7 @@ interface OpenReference {
   digest: string | undefined;
 }
 
-/** Where an element of each name may stand; everything else is refused, but for extensions. */
+/** Parent of each element; other elements are refused, except extensions. */
 const PARENT: { readonly [local: string]: string } = {
   SigReference: 'ASiCManifest',
   DataObjectReference: 'ASiCManifest',
@@ -87,7 +94,7 @@ class ManifestReader implements XmlListener {
     const parent = this.#path.at(-1);
     this.#path.push(local);
     if (this.#inExtension()) {
-      // An extension says how to read what is beside it; one that must be understood is not.
+      // Extensions can change the meaning of their siblings; a critical one must be understood and is refused.
       if (!/^(false|0)?$/.test(attributeNamed(this.#utf8, tag, 'Critical') ?? ''))
         throw new ManifestFault('it has a critical extension');
       return;

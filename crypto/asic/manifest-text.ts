@@ -1,9 +1,11 @@
-/** The XML files of a container besides its signatures, written in one spelling (EN 319 162-1 Annex A.4; OpenDocument 1.2 part 3 §4). */
-import type { DigestName } from '../types.ts';
-import { DIGEST_URI, DS } from '../xades/identifiers.ts';
-import { mimeTypeOf, mimeTypeText } from '../xades/mime-type.ts';
+/**
+ * Writes the XML files of a container other than its signatures (EN 319 162-1 Annex A.4; OpenDocument 1.2 part 3 §4).
+ */
+import type { DigestName } from '../core/types.ts';
+import { DIGEST_URI, DS } from '../xades/elements/identifiers.ts';
+import { mimeTypeOf, mimeTypeText } from '../xades/elements/mime-type.ts';
+import { uriOfName } from '../zip/zip-names.ts';
 import { type AsicKind, MIME_TYPE } from './container-kinds.ts';
-import { uriOfName } from './zip-names.ts';
 
 export const ASIC = 'http://uri.etsi.org/02918/v1.2.1#';
 const OPEN_DOCUMENT = 'urn:oasis:names:tc:opendocument:xmlns:manifest:1.0';
@@ -16,19 +18,26 @@ export interface ListedMember {
   /** @default by the extension of the name */
   readonly mimeType?: string | undefined;
   readonly digest: Buffer;
-  /** The manifest before this one, which this one goes on from (A.4, `Rootfile`). */
+  /** True for the preceding archive manifest (A.4, `Rootfile`). */
   readonly isRoot?: boolean;
 }
 
 export interface ManifestRequest {
-  /** The member that signs or time-stamps this manifest. */
+  /** Member with the signature or time-stamp of this manifest. */
   readonly proof: { readonly name: string; readonly mimeType: string };
-  /** Of the listed digests. */
+  /** Digest algorithm of the listed members. */
   readonly digest: DigestName;
   readonly members: readonly ListedMember[];
 }
 
-/** ASiCManifest and ASiCArchiveManifest. @throws {CryptoError} `request.invalid` for a media type that is none */
+/**
+ * Builds ASiCManifest or ASiCArchiveManifest.
+ *
+ * ASiCManifest        = SigReference { @URI, @MimeType? }, DataObjectReference+
+ * DataObjectReference = ds:DigestMethod, ds:DigestValue, @URI, @MimeType?, @Rootfile?
+ *
+ * @throws {CryptoError} `request.invalid` for an invalid media type
+ */
 export function manifestText({ proof, digest, members }: ManifestRequest): string {
   const listed = members.map(
     ({ name, mimeType, digest: value, isRoot }) =>
@@ -44,12 +53,12 @@ export function manifestText({ proof, digest, members }: ManifestRequest): strin
   );
 }
 
-/** What stands around the signatures of one file. */
+/** Builds the signature file: asic:XAdESSignatures = ds:Signature+ (Annex A.5). */
 export function signaturesText(signature: string): string {
   return `${DECLARATION}<asic:XAdESSignatures xmlns:asic="${ASIC}">${signature}</asic:XAdESSignatures>`;
 }
 
-/** META-INF/manifest.xml, which readers of ASiC-E with XAdES look the media types up in. */
+/** Builds META-INF/manifest.xml, from which readers of ASiC-E with XAdES take the media types. */
 export function openDocumentText(
   kind: AsicKind,
   members: readonly { readonly name: string; readonly mimeType?: string | undefined }[],

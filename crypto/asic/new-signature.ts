@@ -1,22 +1,24 @@
-/** The members that one more signature over all data objects adds to a container (EN 319 162-1 §4.3.3, §4.4.3, §5). */
+/**
+ * Members that an additional signature over all data objects adds to a container (EN 319 162-1 §4.3.3, §4.4.3, §5).
+ */
 
-import type { SigningServices } from '../authorities.ts';
+import { algorithmOf } from '../algorithms/algorithm-choice.ts';
 import { addedSigner } from '../cades/add-signer.ts';
 import { hashSource } from '../cades/content-digests.ts';
-import { servicesFor } from '../cades/raise.ts';
-import { signedDigests } from '../cades/sign-at-level.ts';
+import { signedDigests } from '../cades/levels.ts';
+import { servicesFor } from '../cades/raise-level.ts';
+import { CryptoError, type SignatureLevel, type SignatureParameters, type Signer } from '../core/types.ts';
+import type { SigningServices } from '../evidence/authorities.ts';
 import type { Source } from '../files/source.ts';
-import { algorithmOf } from '../keys/algorithm.ts';
-import { CryptoError, type SignatureLevel, type SignatureParameters, type Signer } from '../types.ts';
 import { detachedSignature } from '../xades/detached-signature.ts';
-import { archived } from './archive.ts';
+import { uriOfName } from '../zip/zip-names.ts';
+import { withArchiveManifest } from './archive.ts';
 import type { Container } from './container.ts';
 import { type AsicKind, freeName, NAMES } from './container-kinds.ts';
+import { digestOf } from './hashing-source.ts';
 import { manifestText, signaturesText } from './manifest-text.ts';
-import { digestOf } from './measured-source.ts';
-import { besideOthers } from './signatures-file.ts';
+import { withExistingSignatures } from './signatures-file.ts';
 import { type AddedMember, bytesMember, type ContainerEdit, textMember } from './write-container.ts';
-import { uriOfName } from './zip-names.ts';
 
 export type AsicSignatureFormat = 'Cades' | 'Xades';
 
@@ -28,7 +30,7 @@ export interface NewSignatureRequest extends SignatureParameters {
   readonly level?: SignatureLevel;
 }
 
-/** What is signed: a file beside the signature. */
+/** A file that is signed and stored next to the signature. */
 export interface DataObject {
   readonly name: string;
   /** @default by the extension of the name */
@@ -36,17 +38,20 @@ export interface DataObject {
   readonly source: Source;
 }
 
-/** Where the signature comes to. */
+/** Container and members for the new signature. */
 export interface SignaturePlace {
   readonly kind: AsicKind;
   readonly format: AsicSignatureFormat;
-  /** Left out, the container is a new one. */
+  /** Existing container; left out for a new one. */
   readonly container?: Container;
-  /** Members that are new besides the signature; the data objects of a new container. */
+  /** New members other than the signature: the data objects of a new container. */
   readonly added: readonly AddedMember[];
 }
 
-/** @throws {CryptoError} those of the key, of reading and of the services; of what is there already */
+/**
+ * Creates the signature and its members. @throws {CryptoError} errors of the key, of reading, of the services and of
+ * existing members
+ */
 export async function withSignature(
   objects: readonly DataObject[],
   place: SignaturePlace,
@@ -54,18 +59,18 @@ export async function withSignature(
   services: SigningServices,
 ): Promise<ContainerEdit> {
   const { kind, format, added } = place;
-  const make = format === 'Xades' ? xades : kind === 'S' ? cadesAlone : cadesOverManifest;
+  const make = format === 'Xades' ? xades : kind === 'S' ? cadesOverSingleFile : cadesOverManifest;
   return make(objects, { ...place, added }, request, services);
 }
 
-type Make = (
+type SignatureBuilder = (
   objects: readonly DataObject[],
   place: SignaturePlace,
   request: NewSignatureRequest,
   services: SigningServices,
 ) => Promise<ContainerEdit>;
 
-const xades: Make = async (objects, { kind, container, added }, request, services) => {
+const xades: SignatureBuilder = async (objects, { kind, container, added }, request, services) => {
   const contents = objects.map(({ name, mimeType, source }) => ({
     uri: uriOfName(name),
     source,
@@ -76,27 +81,27 @@ const xades: Make = async (objects, { kind, container, added }, request, service
     const name = freeName('signatures', 'xml', (taken) => container?.has(taken) === true);
     return { dropped: new Set(), added: [...added, textMember(name, signaturesText(signature))] };
   }
-  // A container of one file has one file of signatures.
+  // A container of one file has one signature file.
   const file = NAMES.signatures;
   const made = container?.has(file)
-    ? bytesMember(file, besideOthers(container.bytes(file), signature))
+    ? bytesMember(file, withExistingSignatures(container.bytes(file), signature))
     : textMember(file, signaturesText(signature));
   return { dropped: new Set([file]), added: [...added, made] };
 };
 
-const cadesAlone: Make = async (objects, { container, added }, request, services) => {
+const cadesOverSingleFile: SignatureBuilder = async (objects, { container, added }, request, services) => {
   const [object] = objects;
   if (object === undefined) throw new CryptoError('request.invalid', 'There is nothing to sign.');
   const file = NAMES.signature;
   const existing = container?.has(file) ? container.member(file) : undefined;
   const der =
     existing === undefined
-      ? await signed(object.source, request, services)
+      ? await withNewSignature(object.source, request, services)
       : await addedSigner(existing, { ...request, content: object.source }, services);
   return { dropped: new Set([file]), added: [...added, bytesMember(file, der)] };
 };
 
-const cadesOverManifest: Make = async (objects, { container, added }, request, services) => {
+const cadesOverManifest: SignatureBuilder = async (objects, { container, added }, request, services) => {
   const { signer, level = 'B', at } = request;
   const { digest } = algorithmOf(signer, request);
   const isTaken = (name: string): boolean => container?.has(name) === true;
@@ -111,14 +116,18 @@ const cadesOverManifest: Make = async (objects, { container, added }, request, s
     })),
   });
   const manifest = textMember(freeName('ASiCManifest', 'xml', isTaken), text);
-  // What an archive time-stamp inside the signature would prove, the one over the container proves.
+  // The archive time-stamp over the container makes one inside the signature redundant.
   const inside = { ...request, level: level === 'LTA' ? 'LT' : level } as const;
-  const signature = bytesMember(file, await signed(manifest, inside, services));
+  const signature = bytesMember(file, await withNewSignature(manifest, inside, services));
   const edit = { dropped: new Set<string>(), added: [...added, manifest, signature] };
-  return level === 'LTA' ? archived(container, edit, { digest, at }, services) : edit;
+  return level === 'LTA' ? withArchiveManifest(container, edit, { digest, at }, services) : edit;
 };
 
-function signed(source: Source, request: NewSignatureRequest, services: SigningServices): Promise<Buffer> {
+function withNewSignature(
+  source: Source,
+  request: NewSignatureRequest,
+  services: SigningServices,
+): Promise<Buffer> {
   const { signer, level = 'B' } = request;
   return signedDigests(
     hashSource(source, [algorithmOf(signer, request).digest]),

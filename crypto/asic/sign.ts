@@ -1,27 +1,30 @@
-/** Makes containers: files with a signature over all of them beside them (EN 319 162-1 §4.3, §4.4, baseline §5). */
+/** Creates containers: files and a signature over all of them (EN 319 162-1 §4.3, §4.4, baseline §5). */
 import { basename } from 'node:path';
-import type { SigningServices } from '../authorities.ts';
-import { openSource, type Source } from '../files/source.ts';
-import type { SignatureParameters } from '../types.ts';
 import {
   CryptoError,
   type Fingerprint,
   type SignatureLevel,
+  type SignatureParameters,
   type SignedFile,
   type Signer,
-} from '../types.ts';
+} from '../core/types.ts';
+import type { SigningServices } from '../evidence/authorities.ts';
+import { openSource, type Source } from '../files/source.ts';
+import { SourceRange } from '../files/source-range.ts';
+import { foldedName, nameFault } from '../zip/zip-names.ts';
 import { type AsicKind, isLookalike, MIME_TYPE, MIME_TYPE_MEMBER, NAMES, roleOf } from './container-kinds.ts';
+import { HashingSource } from './hashing-source.ts';
 import { openDocumentText } from './manifest-text.ts';
-import { MeasuredSource } from './measured-source.ts';
 import { type AsicSignatureFormat, withSignature } from './new-signature.ts';
 import { textMember, writeContainer } from './write-container.ts';
-import { foldedName, nameFault } from './zip-names.ts';
 
 /** One file that goes into the container. */
 export interface AsicInput {
   /** Opened without following a symbolic link. */
   readonly path: string;
-  /** In the container, folders separated by `/`. @default the last part of `path` */
+  /** The bytes of the file that are signed. @default all of it */
+  readonly range?: { readonly start: number; readonly length: number };
+  /** Name in the container, folders separated by `/`. @default the last part of `path` */
   readonly name?: string;
   /** @default by the extension of the name */
   readonly mimeType?: string;
@@ -39,22 +42,23 @@ export interface SignAsicRequest extends SignatureParameters {
   readonly level?: SignatureLevel;
   /** As in `SignFileRequest`. */
   readonly sync?: boolean;
-  /** Says the media type in the comment of the ZIP file too (Annex A.1). @default false */
+  /** Writes the media type to the comment of the ZIP file as well (Annex A.1). @default false */
   readonly comment?: boolean;
 }
 
 export interface SignedAsic {
-  /** In the order of the request. */
+  /** Fingerprints in the order of the request. */
   readonly inputs: readonly Fingerprint[];
   readonly output: SignedFile['output'];
 }
 
 /**
- * Puts files of any size, stored as they are, and a signature over all of them into a new container. Each is read twice
- * and has to be the same both times. With RSA, the same request gives the same bytes.
+ * Writes files of any size, uncompressed, and a signature over all of them into a new container. Each file is read
+ * twice and must be the same both times. With RSA, equal requests give equal bytes.
  * @param services for the levels above B
- * @throws {CryptoError} `request.invalid` for no files, several in `S`, names that a container can't have, or a missing
- *   service; `input.unreadable`, `input.changed`, `output.exists`, `output.unwritable`; those of the key and of the services
+ * @throws {CryptoError} `request.invalid` for no files, several in `S`, names that a container can't have, or a
+ *   missing service; `input.unreadable`, `input.changed`, `output.exists`, `output.unwritable`; those of the key and
+ *   of the services
  */
 export async function signAsic(
   request: SignAsicRequest,
@@ -64,11 +68,12 @@ export async function signAsic(
   const names = namesOf(inputs, kind);
   const opened: Source[] = [];
   try {
-    const objects = inputs.map(({ path, mimeType }, index) => {
-      const source = openSource(path);
-      opened.push(source);
+    const objects = inputs.map(({ path, range, mimeType }, index) => {
+      const whole = openSource(path);
+      opened.push(whole);
       const name = names[index] ?? '';
-      return { name, mimeType, source: new MeasuredSource(source, name) };
+      const source = range === undefined ? whole : rangeOf(whole, range);
+      return { name, mimeType, source: new HashingSource(source, name) };
     });
     const members = [textMember(MIME_TYPE_MEMBER, MIME_TYPE[kind]), ...objects.map(({ source }) => source)];
     if (kind === 'E' && format === 'Xades') {
@@ -83,7 +88,13 @@ export async function signAsic(
   }
 }
 
-function fingerprint({ measure, size, mtimeMs, inode }: MeasuredSource): Fingerprint {
+/** Selects a range of a file. @throws {CryptoError} `input.changed` when the file ends before the range does */
+function rangeOf(whole: Source, { start, length }: NonNullable<AsicInput['range']>): Source {
+  if (start + length <= whole.size) return new SourceRange(whole, whole.path, start, length);
+  throw new CryptoError('input.changed', `${whole.path} is shorter than the files it was made of.`);
+}
+
+function fingerprint({ measure, size, mtimeMs, inode }: HashingSource): Fingerprint {
   return { sha256: measure.sha256, length: size, mtimeMs, inode };
 }
 

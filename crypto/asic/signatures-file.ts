@@ -1,17 +1,18 @@
-/** A file of XAdES signatures that gets one more: what is there keeps its bytes. */
-import { CryptoError } from '../types.ts';
-import { DS } from '../xades/identifiers.ts';
+/** Adds a signature to a file of XAdES signatures; existing content keeps its bytes. */
+import { CryptoError } from '../core/types.ts';
+import { DS } from '../xades/elements/identifiers.ts';
 import { type DocumentMap, mapDocument } from '../xades/validation/document-map.ts';
 import { readReference, targetOf } from '../xades/validation/references.ts';
 import { childrenNamed, FormFault, holds, type SignatureNode } from '../xades/validation/signature-node.ts';
 
 /**
- * The file with the signature as the last one.
+ * Returns the file with the signature added at the end.
  * @param signature a ds:Signature element in ASCII
- * @throws {CryptoError} `xml.*` of reading; `asic.malformed` when it is no list of signatures; `xml.existing-signature` when
- *   one in it is over the list itself; `request.invalid` when the very signature is there already
+ * @throws {CryptoError} `xml.*` of reading; `asic.malformed` when it is no list of signatures;
+ *   `xml.existing-signature` when a signature covers the list itself; `request.invalid` when the same signature
+ *   exists already
  */
-export function besideOthers(file: Buffer, signature: string): Buffer {
+export function withExistingSignatures(file: Buffer, signature: string): Buffer {
   const map = mapDocument(file);
   const { root, decoded, signatures } = map;
   if (!/(^|:)XAdESSignatures$/.test(root.name) || root.empty || signatures.length === 0) {
@@ -29,7 +30,7 @@ export function besideOthers(file: Buffer, signature: string): Buffer {
   return Buffer.concat([file.subarray(0, at), decoded.encode(signature), file.subarray(at)]);
 }
 
-/** Whatever is signed has to lie in the signature itself or in other files. */
+/** Checks that the signature covers only its own content or other files. */
 function assertOverOthers(map: DocumentMap, signature: SignatureNode): void {
   const lists = childrenNamed(signature, DS, 'SignedInfo');
   for (const node of lists.flatMap((list) => childrenNamed(list, DS, 'Reference'))) {

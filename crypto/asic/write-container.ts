@@ -1,21 +1,21 @@
 /** Writes a container: new, or an existing one with members added and replaced. */
 import { createHash } from 'node:crypto';
+import type { SignedFile } from '../core/types.ts';
+import { memorySource } from '../files/memory-source.ts';
 import type { Source } from '../files/source.ts';
 import { createTarget } from '../files/target.ts';
-import type { SignedFile } from '../types.ts';
+import { ZipWriter } from '../zip/zip-writer.ts';
 import type { Container } from './container.ts';
-import { MeasuredSource } from './measured-source.ts';
-import { memorySource } from './memory-source.ts';
-import { ZipWriter } from './zip-writer.ts';
+import { HashingSource } from './hashing-source.ts';
 
 /** A member to write; its source's name is the member's. */
-export type AddedMember = MeasuredSource;
+export type AddedMember = HashingSource;
 
-/** What becomes of a container. */
+/** Changes to a container. */
 export interface ContainerEdit {
-  /** Members that are left out; all others keep their bytes and their order. */
+  /** Removed members; all others keep their bytes and order. */
   readonly dropped: ReadonlySet<string>;
-  /** Behind all that is kept. */
+  /** Added members, after all retained ones. */
   readonly added: readonly AddedMember[];
 }
 
@@ -23,7 +23,7 @@ export interface ContainerOutput {
   readonly output: string;
   /** As in `SignFileRequest`. */
   readonly sync?: boolean;
-  /** Of the new members, milliseconds since the epoch. */
+  /** Modification time of the new members, milliseconds since the epoch. */
   readonly at: number;
 }
 
@@ -32,11 +32,12 @@ export function textMember(name: string, text: string): AddedMember {
 }
 
 export function bytesMember(name: string, bytes: Buffer): AddedMember {
-  return new MeasuredSource(memorySource(name, bytes));
+  return new HashingSource(memorySource(name, bytes));
 }
 
 /**
- * @param existing what is kept comes first, as it is
+ * Writes a container.
+ * @param existing retained members are written first, unchanged
  * @throws {CryptoError} `output.exists`, `output.unwritable`, `input.unreadable`, `input.changed`. No output is left then.
  */
 export function writeContainer(
@@ -59,7 +60,7 @@ export function writeContainer(
     );
     for (const entry of existing?.directory.entries ?? []) {
       if (dropped.has(entry.name)) continue;
-      writer.keep(entry, existing?.source.chunks(entry.start, entry.end) ?? []);
+      writer.addStored(entry, existing?.source.chunks(entry.start, entry.end) ?? []);
     }
     for (const member of added) {
       const { crc32 } = member.measure;

@@ -1,4 +1,4 @@
-/** Bytes that are not the ASN.1 they should be. Callers turn it into the code of what they were reading. */
+/** Malformed or unexpected ASN.1. Callers turn it into the error code of the structure they read. */
 export class Asn1Error extends Error {
   readonly code = 'asn1.malformed';
   /** Offset of the element in the buffer being read, in bytes. */

@@ -1,22 +1,22 @@
 import { Asn1Error } from './error.ts';
 
-/** The identifier and length octets in front of a value. */
+/** Identifier and length octets of an element (X.690 §8.1.2, §8.1.3). */
 export interface Header {
   /** First identifier octet; for tag numbers from 31 on, its low five bits are all ones. */
   readonly tag: number;
-  /** Bytes the header itself takes. */
+  /** Length of the header itself, bytes. */
   readonly headerLength: number;
   /** Bytes of the value; -1 for the indefinite form. */
   readonly length: number;
 }
 
-/** Most bytes a header can take here: one identifier, four tag-number octets, one length octet, eight more. */
+/** Longest header read: one identifier octet, four tag-number octets, one length octet and eight more. */
 export const MAX_HEADER = 14;
 
 /**
- * Reads the header at `offset`, looking at nothing past `limit`.
+ * Reads the header at `offset` and no byte from `limit` on.
  * Lengths are exact up to 2^53 bytes; longer ones, and longer length fields, are refused (X.690 §8.1.3).
- * Whether the value fits is the caller's question, since it may lie in a file and not in this buffer.
+ * The caller checks that the value fits, since it may be in a file and not in this buffer.
  * @throws {Asn1Error} when the header is cut short or not BER
  */
 export function readHeader(bytes: Uint8Array, offset: number, limit: number): Header {

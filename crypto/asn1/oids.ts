@@ -1,5 +1,5 @@
-/** Object identifiers in use, each compiled to DER once, when the module loads. */
-import type { DigestName } from '../types.ts';
+/** Object identifiers in use, each encoded to DER once, when the module loads. */
+import type { DigestName } from '../core/types.ts';
 import { oid } from './write.ts';
 
 /** CMS (RFC 5652) and ESS (RFC 5035). */
@@ -14,7 +14,7 @@ export const ID = {
   rsaEncryption: oid('1.2.840.113549.1.1.1'),
 } as const;
 
-/** Dotted forms, for values that are read and not written. */
+/** Dotted forms, for identifiers that are compared and not written. */
 export const OID = {
   data: '1.2.840.113549.1.7.1',
   signedData: '1.2.840.113549.1.7.2',
@@ -31,6 +31,9 @@ export const OID = {
   signaturePolicy: '1.2.840.113549.1.9.16.2.15',
   contentTimestamp: '1.2.840.113549.1.9.16.2.20',
   signatureTimestamp: '1.2.840.113549.1.9.16.2.14',
+  /** Evidence records as unsigned attributes (RFC 4998 Annex A). */
+  evidenceRecordInternal: '1.2.840.113549.1.9.16.2.49',
+  evidenceRecordExternal: '1.2.840.113549.1.9.16.2.50',
   certificateValues: '1.2.840.113549.1.9.16.2.23',
   revocationValues: '1.2.840.113549.1.9.16.2.24',
   archiveTimestampV3: '0.4.0.1733.2.4',

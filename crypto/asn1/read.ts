@@ -1,6 +1,6 @@
 /**
- * A bounds-checked reader of BER, which includes DER (X.690). It never recurses: a caller walks into a value
- * only as deep as the structure it expects, and indefinite lengths are resolved by counting.
+ * Bounds-checked reader of BER, which includes DER (X.690). It does not recurse: a caller enters values
+ * only as deep as the structure it expects, and a counter resolves indefinite lengths.
  */
 import { Asn1Error } from './error.ts';
 import { readHeader } from './header.ts';
@@ -10,24 +10,24 @@ import { TAG } from './tags.ts';
 export interface Element {
   readonly bytes: Buffer;
   readonly tag: number;
-  /** Where the identifier octet is. */
+  /** Offset of the identifier octet. */
   readonly start: number;
-  /** Where the value starts. */
+  /** Offset of the first byte of the value. */
   readonly from: number;
-  /** Where the value ends, exclusive; end-of-contents octets are not part of it. */
+  /** Offset of the end of the value, exclusive; end-of-contents octets are not part of it. */
   readonly to: number;
-  /** Where the next element starts. */
+  /** Offset of the next element. */
   readonly next: number;
 }
 
-/** Indefinite lengths inside indefinite lengths; real structures nest fewer than ten. */
+/** Most nested indefinite lengths; real structures nest fewer than ten. */
 const MAX_INDEFINITE_DEPTH = 32;
 
-/** Elements in one value; a certificate set of a large list of trust stays below it. */
+/** Most elements in one value; the certificate set of a large trusted list stays below it. */
 const MAX_CHILDREN = 10_000;
 
 /**
- * Reads the element at `offset`, all of which must lie before `limit`.
+ * Reads the element at `offset`, which must end before `limit`.
  * @throws {Asn1Error}
  */
 export function readElement(bytes: Buffer, offset = 0, limit = bytes.length): Element {
@@ -41,7 +41,7 @@ export function readElement(bytes: Buffer, offset = 0, limit = bytes.length): El
   return { bytes, tag, start: offset, from, to, next: to + 2 };
 }
 
-/** Reads the one element that fills the whole buffer. @throws {Asn1Error} also for bytes after it */
+/** Reads the one element that fills the buffer. @throws {Asn1Error} also for bytes after it */
 export function readWhole(bytes: Buffer): Element {
   const element = readElement(bytes);
   if (element.next !== bytes.length) throw new Asn1Error('bytes after the end', element.next);
@@ -63,7 +63,7 @@ function endOfIndefinite(bytes: Buffer, from: number, limit: number): number {
   }
 }
 
-/** Walks the elements inside one value, in order. */
+/** Iterates over the elements inside one value, in order. */
 export class Cursor {
   readonly #bytes: Buffer;
   readonly #to: number;
@@ -79,13 +79,13 @@ export class Cursor {
     return this.#at >= this.#to;
   }
 
-  /** Identifier octet of the next element; undefined at the end. */
+  /** Returns the identifier octet of the next element; undefined at the end. */
   peek(): number | undefined {
     return this.done ? undefined : this.#bytes[this.#at];
   }
 
-  /** @throws {Asn1Error} at the end, or when the next element has another tag than the one asked for */
-  take(tag?: number): Element {
+  /** Returns the next element. @throws {Asn1Error} at the end, or when the element has a tag other than `tag` */
+  next(tag?: number): Element {
     if (this.done) throw new Asn1Error('an element is missing', this.#at);
     const element = readElement(this.#bytes, this.#at, this.#to);
     if (tag !== undefined && element.tag !== tag) {
@@ -95,18 +95,18 @@ export class Cursor {
     return element;
   }
 
-  /** The next element when it has this tag. */
-  takeIf(tag: number): Element | undefined {
-    return this.peek() === tag ? this.take(tag) : undefined;
+  /** Returns the next element when it has this tag. */
+  nextIf(tag: number): Element | undefined {
+    return this.peek() === tag ? this.next(tag) : undefined;
   }
 
-  /** @throws {Asn1Error} when something is left */
+  /** Checks that no element is left. @throws {Asn1Error} */
   end(): void {
     if (!this.done) throw new Asn1Error('unexpected element', this.#at);
   }
 }
 
-/** Walks into a value that must have this tag. @throws {Asn1Error} */
+/** Opens a cursor in a value that must have this tag. @throws {Asn1Error} */
 export function enter(element: Element, tag: number): Cursor {
   if (element.tag !== tag) {
     throw new Asn1Error(`expected tag ${hex(tag)}, found ${hex(element.tag)}`, element.start);
@@ -114,28 +114,28 @@ export function enter(element: Element, tag: number): Cursor {
   return new Cursor(element);
 }
 
-/** Every element inside a value. @throws {Asn1Error} also when there are more than 10,000 */
+/** Returns every element inside a value. @throws {Asn1Error} also when there are more than 10,000 */
 export function childrenOf(element: Element): Element[] {
   const cursor = new Cursor(element);
   const children: Element[] = [];
   while (!cursor.done) {
     if (children.length === MAX_CHILDREN) throw new Asn1Error('too many elements', element.start);
-    children.push(cursor.take());
+    children.push(cursor.next());
   }
   return children;
 }
 
-/** The element with its header, as a view. */
+/** Returns the element with its header, as a view. */
 export function encoded(element: Element): Buffer {
   return element.bytes.subarray(element.start, element.next);
 }
 
-/** The value without its header, as a view. */
+/** Returns the value without its header, as a view. */
 export function contents(element: Element): Buffer {
   return element.bytes.subarray(element.from, element.to);
 }
 
-/** Bytes of an OCTET STRING; the pieces of a constructed one are joined (X.690 §8.7). @throws {Asn1Error} */
+/** Returns the bytes of an OCTET STRING; joins the segments of a constructed one (X.690 §8.7). @throws {Asn1Error} */
 export function octets(element: Element): Buffer {
   if (element.tag === TAG.octetString) return contents(element);
   if (element.tag !== TAG.octetStringConstructed) {
@@ -149,7 +149,7 @@ export function octets(element: Element): Buffer {
   );
 }
 
-/** A small non-negative INTEGER, below 2^31. @throws {Asn1Error} */
+/** Reads a non-negative INTEGER below 2^31. @throws {Asn1Error} */
 export function smallInteger(element: Element): number {
   const value = contents(element);
   const negative = ((value[0] ?? 0x80) & 0x80) !== 0;
@@ -159,7 +159,7 @@ export function smallInteger(element: Element): number {
   return value.readUIntBE(0, value.length);
 }
 
-/** Dotted form of an OBJECT IDENTIFIER (X.690 §8.19). @throws {Asn1Error} */
+/** Returns the dotted form of an OBJECT IDENTIFIER (X.690 §8.19). @throws {Asn1Error} */
 export function oidText(element: Element): string {
   if (element.tag !== TAG.oid) throw new Asn1Error('expected an object identifier', element.start);
   const value = contents(element);

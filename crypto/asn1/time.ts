@@ -4,21 +4,24 @@ import { contents, type Element } from './read.ts';
 import { TAG } from './tags.ts';
 import { tlv } from './write.ts';
 
-/** From here on UTCTime can't say the year. 2050-01-01T00:00:00Z, milliseconds since the epoch. */
+/** End of the range of UTCTime: 2050-01-01T00:00:00Z, milliseconds since the epoch. */
 const UTC_TIME_ENDS = Date.UTC(2050, 0, 1);
 const UTC_TIME_STARTS = Date.UTC(1950, 0, 1);
 
-/** True when a time takes the two-digit year form. */
+/** True when RFC 5280 §4.1.2.5 encodes a time as UTCTime. */
 export function fitsUtcTime(at: number): boolean {
   return at >= UTC_TIME_STARTS && at < UTC_TIME_ENDS;
 }
 
-/** `YYYYMMDDHHMMSSZ` for a time in milliseconds since the epoch; the fraction of the second is dropped. */
+/** Formats a time in milliseconds since the epoch as `YYYYMMDDHHMMSSZ`; drops the fraction of the second. */
 export function timeText(at: number): string {
   return `${new Date(at).toISOString().slice(0, 19).replace(/[-:T]/g, '')}Z`;
 }
 
-/** UTCTime for the years 1950 to 2049, GeneralizedTime for all others. */
+/**
+ * Encodes a Time (RFC 5280 §4.1.2.5): UTCTime for the years 1950 to 2049, GeneralizedTime for all others.
+ *     Time ::= CHOICE { utcTime UTCTime, generalTime GeneralizedTime }
+ */
 export function time(at: number): Buffer {
   const text = timeText(at);
   return fitsUtcTime(at)
@@ -28,7 +31,7 @@ export function time(at: number): Buffer {
 
 const FIELDS = /^(\d{4})(\d\d)(\d\d)(\d\d)(\d\d)(\d\d)Z$/;
 
-/** Milliseconds since the epoch. @throws {Asn1Error} for anything but whole seconds in UTC */
+/** Reads a Time; returns milliseconds since the epoch. @throws {Asn1Error} for anything but whole seconds in UTC */
 export function readTime(element: Element): number {
   let text = contents(element).toString('latin1');
   if (element.tag === TAG.utcTime) text = (Number(text.slice(0, 2)) < 50 ? '20' : '19') + text;
@@ -42,8 +45,8 @@ export function readTime(element: Element): number {
 }
 
 /**
- * As `readTime`, for a GeneralizedTime that may have a fraction of the second (RFC 3161 §2.4.2); below a millisecond it
- * is cut. @throws {Asn1Error}
+ * Reads a GeneralizedTime that may have a fraction of the second (RFC 3161 §2.4.2); cuts it below a millisecond.
+ * @throws {Asn1Error}
  */
 export function readFractionalTime(element: Element): number {
   if (element.tag !== TAG.generalizedTime) throw new Asn1Error('expected a time', element.start);

@@ -1,7 +1,7 @@
 /** A writer of DER (X.690 §10, §11): definite lengths in the fewest octets, sets in order. */
 import { TAG } from './tags.ts';
 
-/** Identifier and length octets for a value of `length` bytes; exact for every safe integer. */
+/** Encodes identifier and length octets for a value of `length` bytes; exact for every safe integer. */
 export function header(tag: number, length: number): Buffer {
   if (length < 0x80) return Buffer.from([tag, length]);
   const octets: number[] = [];
@@ -9,7 +9,7 @@ export function header(tag: number, length: number): Buffer {
   return Buffer.from([tag, 0x80 | octets.length, ...octets]);
 }
 
-/** Bytes an element takes whose value has `length` bytes. */
+/** Returns the length in bytes of an element whose value has `length` bytes. */
 export function encodedLength(length: number): number {
   if (length < 0x80) return 2 + length;
   let octets = 0;
@@ -17,7 +17,7 @@ export function encodedLength(length: number): number {
   return 2 + octets + length;
 }
 
-/** An element made of its parts. */
+/** Encodes an element whose value is the concatenation of `parts`. */
 export function tlv(tag: number, ...parts: readonly Uint8Array[]): Buffer {
   let length = 0;
   for (const part of parts) length += part.length;
@@ -28,7 +28,7 @@ export function sequence(...parts: readonly Uint8Array[]): Buffer {
   return tlv(TAG.sequence, ...parts);
 }
 
-/** SET OF: elements in ascending order of their encodings (X.690 §11.6). */
+/** Encodes a SET OF: elements in ascending order of their encodings (X.690 §11.6). */
 export function setOf(elements: readonly Buffer[], tag: number = TAG.set): Buffer {
   return tlv(tag, ...[...elements].sort(Buffer.compare));
 }
@@ -37,12 +37,12 @@ export function octetString(bytes: Uint8Array): Buffer {
   return tlv(TAG.octetString, bytes);
 }
 
-/** BIT STRING of whole octets, or of named bits when `unused` of the last octet do not count. */
+/** Encodes a BIT STRING of whole octets, or of named bits when `unused` bits of the last octet do not count. */
 export function bitString(bytes: Uint8Array, unused = 0): Buffer {
   return tlv(TAG.bitString, Buffer.from([unused]), bytes);
 }
 
-/** INTEGER from unsigned big-endian bytes. */
+/** Encodes an INTEGER from unsigned big-endian bytes. */
 export function unsigned(bytes: Uint8Array): Buffer {
   let from = 0;
   while (from < bytes.length - 1 && bytes[from] === 0) from++;
@@ -51,12 +51,12 @@ export function unsigned(bytes: Uint8Array): Buffer {
   return tlv(TAG.integer, lead, digits);
 }
 
-/** INTEGER from a number between 0 and 127. */
+/** Encodes an INTEGER between 0 and 127. */
 export function small(value: number): Buffer {
   return Buffer.from([TAG.integer, 1, value]);
 }
 
-/** OBJECT IDENTIFIER from its dotted form. */
+/** Encodes an OBJECT IDENTIFIER from its dotted form (X.690 §8.19). */
 export function oid(dotted: string): Buffer {
   const [first = 0, second = 0, ...rest] = dotted.split('.').map(Number);
   const octets: number[] = [];

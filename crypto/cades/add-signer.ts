@@ -1,36 +1,37 @@
-/** Further signers beside those a CAdES file has: parallel signatures over the same content (RFC 5652 §5.1). */
-import type { SigningServices } from '../authorities.ts';
-import { digestIdentifier } from '../cms/algorithm-identifier.ts';
+/** Adds parallel signatures over the same content to a CAdES file (RFC 5652 §5.1). */
+
+import { algorithmOf } from '../algorithms/algorithm-choice.ts';
+import { digestIdentifier } from '../algorithms/algorithm-identifier.ts';
 import { completeSignerInfo, prepareSignedData } from '../cms/build.ts';
-import type { Source } from '../files/source.ts';
-import { algorithmOf } from '../keys/algorithm.ts';
 import {
   CryptoError,
   type SignatureLevel,
   type SignatureParameters,
   type SignedFile,
   type Signer,
-} from '../types.ts';
+} from '../core/types.ts';
+import type { SigningServices } from '../evidence/authorities.ts';
+import type { Source } from '../files/source.ts';
 import { amended, type ExistingSignature, readExisting } from './existing-signature.ts';
-import { type LevelServices, raise, servicesFor } from './raise.ts';
+import { assertExtensible, assertIntact } from './integrity.ts';
+import { type LevelServices, raiseLevel, servicesFor } from './raise-level.ts';
 import { type FileNames, withFiles, withFilesMeanwhile } from './signature-files.ts';
-import { assertOpen, assertSound } from './soundness.ts';
 
 /** One more signature for an existing CAdES file. */
 export interface AddCadesSignerRequest extends SignatureParameters, FileNames {
   readonly signer: Signer;
-  /** What a detached signature is over; needed there. */
+  /** Path of the content of a detached signature; required for one. */
   readonly content?: string;
-  /** Of the new signature; the others stay as they are. @default 'B' */
+  /** Level of the new signature; the others stay unchanged. @default 'B' */
   readonly level?: SignatureLevel;
-  /** As in `CadesForm`. */
+  /** As in `CadesFormat`. */
   readonly contentIdentifier?: string | undefined;
 }
 
 /**
- * Adds a signature of level B. The file keeps its form, and every earlier signature its bytes.
- * @throws {CryptoError} as `augmentCades` without authorities; `key.unsupported`; `request.invalid` for a level above B
- *   (`addCadesSignerAtLevel`)
+ * Adds a signature of level B. The file keeps its encoding, and every earlier signature its bytes.
+ * @throws {CryptoError} as `augmentCades` without services; `key.unsupported`; `request.invalid` for a level above B
+ * (`addCadesSignerAtLevel`)
  */
 export function addCadesSigner(request: AddCadesSignerRequest): SignedFile {
   const { level = 'B' } = request;
@@ -42,7 +43,7 @@ export function addCadesSigner(request: AddCadesSignerRequest): SignedFile {
   });
 }
 
-/** As `addCadesSigner`, at any level. @throws {CryptoError} also what authorities throw */
+/** Adds a signature as `addCadesSigner`, at any level. @throws {CryptoError} also those of the services */
 export async function addCadesSignerAtLevel(
   request: AddCadesSignerRequest,
   services: SigningServices,
@@ -56,12 +57,12 @@ export async function addCadesSignerAtLevel(
   });
 }
 
-/** As `AddCadesSignerRequest`, for files that are open. */
+/** `AddCadesSignerRequest` for open files. */
 export type AddedSignerRequest = Omit<AddCadesSignerRequest, keyof FileNames | 'content'> & {
   readonly content?: string | Source;
 };
 
-/** DER of a detached signature with one more signer. @throws {CryptoError} as `addCadesSignerAtLevel` */
+/** Returns the DER of a detached signature with one more signer. @throws {CryptoError} as `addCadesSignerAtLevel` */
 export async function addedSigner(
   source: Source,
   request: AddedSignerRequest,
@@ -79,7 +80,10 @@ async function raisedSigner(
   const { level: to = 'B', at } = request;
   const { existing, der, signature } = withSigner(source, request);
   const { contentDigest } = existing;
-  return { existing, der: await raise(der, { to, at, signatures: [signature], contentDigest }, services) };
+  return {
+    existing,
+    der: await raiseLevel(der, { to, at, signatures: [signature], contentDigest }, services),
+  };
 }
 
 interface WithSigner {
@@ -94,8 +98,8 @@ function withSigner(source: Source, request: AddedSignerRequest): WithSigner {
   const { signer, at, content, includeChain = true } = request;
   const { digest } = algorithmOf(signer, request);
   const existing = readExisting(source, content, [digest]);
-  assertSound(existing, source);
-  assertOpen(existing, source);
+  assertIntact(existing, source);
+  assertExtensible(existing, source);
   const messageDigest = existing.contentDigest(digest);
   if (messageDigest === undefined) {
     throw new CryptoError('request.invalid', `${source.path} is detached, and its content is not given.`);

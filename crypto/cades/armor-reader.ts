@@ -1,27 +1,28 @@
-/** Reads a signature that stands in PEM as if it were the bytes inside, at any size (RFC 7468 §8). */
-import { type Source, WHOLE_LIMIT } from '../files/source.ts';
-import { CryptoError } from '../types.ts';
+/** Reads the bytes of a signature in PEM, at any size (RFC 7468 §8). */
 
-/** Labels that CMS goes by: the one of RFC 7468, and the older ones in wide use. */
+import { CryptoError } from '../core/types.ts';
+import { IN_MEMORY_BYTES, type Source } from '../files/source.ts';
+
+/** PEM labels of CMS: the one of RFC 7468, and the older ones in wide use. */
 const BEGIN = /^\s*-----BEGIN (PKCS7|CMS|PKCS #7 SIGNED DATA)-----[ \t]*\r?\n/;
 const END = /\r?\n?-----END (PKCS7|CMS|PKCS #7 SIGNED DATA)-----\s*$/;
 
-/** Most bytes of a label with blanks around it. */
+/** Most bytes of a label with the white space around it. */
 const LABEL_ROOM = 256;
 
-/** Texts up to here are decoded whole, whatever their lines look like; longer ones need lines of one length. */
+/** Texts up to this size, in bytes, are decoded whole with any line lengths; longer ones need lines of one length. */
 const IRREGULAR_LIMIT = 4 << 20;
 
-/** Most bytes that are decoded at once of a longer text, so that no piece of it is large enough to linger. */
-const PIECE = 48 << 10;
+/** Most characters of a longer text decoded at once, so that the chunks stay small. */
+const CHUNK_CHARACTERS = 48 << 10;
 
-/** True when a file begins as PEM does. */
+/** True when a file begins with a PEM label. */
 export function isArmored(source: Source): boolean {
   return /^\s*-----BEGIN /.test(source.read(0, LABEL_ROOM).toString('latin1'));
 }
 
 /**
- * The bytes inside a PEM file; closing the result closes the file.
+ * Opens the bytes inside a PEM file; closing the result closes the file.
  * @throws {CryptoError} `cms.malformed` when the labels are not those of CMS or the text between is not Base64
  */
 export function armoredSource(file: Source): Source {
@@ -34,14 +35,14 @@ export function armoredSource(file: Source): Source {
   const from = begin.length;
   const to = file.size - Math.min(file.size, LABEL_ROOM) + closing.index;
   if (to < from) throw malformed(file, 'there is nothing in it');
-  return to - from <= IRREGULAR_LIMIT ? decodedWhole(file, from, to) : new LineSource(file, from, to);
+  return to - from <= IRREGULAR_LIMIT ? decodedWhole(file, from, to) : new ArmoredSource(file, from, to);
 }
 
 function malformed(file: Source, reason: string): CryptoError {
   return new CryptoError('cms.malformed', `The text of ${file.path} can't be read: ${reason}.`);
 }
 
-/** Bytes of Base64 without blanks; Buffer.from alone would pass over what is not Base64. */
+/** Decodes Base64 without white space; `Buffer.from` alone would ignore invalid characters. */
 function decode(file: Source, text: string): Buffer {
   if (text.length % 4 !== 0 || !/^[A-Za-z0-9+/]*={0,2}$/.test(text))
     throw malformed(file, 'it is not Base64');
@@ -61,8 +62,8 @@ function decodedWhole(file: Source, from: number, to: number): Source {
       return bytes.subarray(at, at + Math.max(length, 0));
     },
     *chunks(start = 0, end = bytes.length) {
-      for (let at = start; at < Math.min(end, bytes.length); at += WHOLE_LIMIT) {
-        yield bytes.subarray(at, Math.min(at + WHOLE_LIMIT, end));
+      for (let at = start; at < Math.min(end, bytes.length); at += IN_MEMORY_BYTES) {
+        yield bytes.subarray(at, Math.min(at + IN_MEMORY_BYTES, end));
       }
     },
     assertUnchanged: () => file.assertUnchanged(),
@@ -70,8 +71,8 @@ function decodedWhole(file: Source, from: number, to: number): Source {
   };
 }
 
-/** Base64 in lines of one length, so that every byte has a place that can be computed. */
-class LineSource implements Source {
+/** Base64 in lines of one length, so that the position of every byte can be computed. */
+class ArmoredSource implements Source {
   readonly path: string;
   readonly size: number;
   readonly mtimeMs: number;
@@ -79,7 +80,7 @@ class LineSource implements Source {
   readonly #file: Source;
   readonly #from: number;
   readonly #to: number;
-  /** Characters of a line without and with what ends it. */
+  /** Characters of a line without and with its line ending. */
   readonly #characters: number;
   readonly #stride: number;
 
@@ -97,7 +98,7 @@ class LineSource implements Source {
     this.#stride = line.length + ending.length;
     const lines = Math.floor((to - from) / this.#stride);
     const last = (to - from) % this.#stride;
-    const padding = /=*$/.exec(file.read(to - 2, 2).toString('latin1'))?.[0].length ?? 0;
+    const padding = /={0,2}$/.exec(file.read(to - 2, 2).toString('latin1'))?.[0].length ?? 0;
     this.size = ((lines * this.#characters + last) / 4) * 3 - padding;
     if (!Number.isInteger(this.size)) throw malformed(file, 'its lines are not of one length');
   }
@@ -106,15 +107,16 @@ class LineSource implements Source {
     const start = Math.min(Math.max(offset, 0), this.size);
     const end = Math.min(start + Math.max(length, 0), this.size);
     const bytes = Buffer.allocUnsafe(end - start);
-    for (let at = start; at < end; at += PIECE) {
-      this.#decode(at, Math.min(at + PIECE, end)).copy(bytes, at - start);
+    for (let at = start; at < end; at += CHUNK_CHARACTERS) {
+      this.#decode(at, Math.min(at + CHUNK_CHARACTERS, end)).copy(bytes, at - start);
     }
     return bytes;
   }
 
   *chunks(from = 0, to = this.size): Generator<Buffer> {
     const end = Math.min(to, this.size);
-    for (let at = from; at < end; at += PIECE) yield this.#decode(at, Math.min(at + PIECE, end));
+    for (let at = from; at < end; at += CHUNK_CHARACTERS)
+      yield this.#decode(at, Math.min(at + CHUNK_CHARACTERS, end));
   }
 
   #decode(start: number, end: number): Buffer {

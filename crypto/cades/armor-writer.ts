@@ -1,33 +1,33 @@
-/** PEM around a signature, written piece by piece (RFC 7468 §8). */
+/** Writes a signature as PEM, chunk by chunk (RFC 7468 §8). */
 
 /** Bytes in a line of 64 characters. */
 const LINE = 48;
 const CHARACTERS = 64;
 const NEW_LINE = 0x0a;
 
-/** Bytes encoded at once: whole lines, and few enough that no string of theirs lingers in memory. */
-const PIECE = 1000 * LINE;
+/** Bytes encoded at once: whole lines; small, so that no large string stays in memory. */
+const CHUNK_BYTES = 1000 * LINE;
 
 const BEGIN = '-----BEGIN PKCS7-----\n';
 const END = '-----END PKCS7-----\n';
 
-/** Gives the text for bytes that come in pieces of any length; keeps less than a line. */
+/** Encodes chunks of any length; buffers less than one line. */
 export class ArmorWriter {
-  #kept: Buffer = Buffer.alloc(0);
+  #pending: Buffer = Buffer.alloc(0);
   #begun = false;
 
-  /** The lines that are complete now; the first call puts the label before them. */
+  /** Returns the complete lines; the first call puts the label before them. */
   lines(...parts: readonly Uint8Array[]): Buffer {
-    const bytes = Buffer.concat([this.#kept, ...parts]);
+    const bytes = Buffer.concat([this.#pending, ...parts]);
     const whole = bytes.length - (bytes.length % LINE);
-    this.#kept = bytes.subarray(whole);
+    this.#pending = bytes.subarray(whole);
     return this.#text(bytes.subarray(0, whole), '');
   }
 
-  /** What is left, and the closing label. */
+  /** Returns the last line and the closing label. */
   end(): Buffer {
-    const text = this.#text(this.#kept, END);
-    this.#kept = Buffer.alloc(0);
+    const text = this.#text(this.#pending, END);
+    this.#pending = Buffer.alloc(0);
     return text;
   }
 
@@ -37,8 +37,8 @@ export class ArmorWriter {
     const lines = Math.ceil(bytes.length / LINE);
     const text = Buffer.allocUnsafe(before.length + 4 * Math.ceil(bytes.length / 3) + lines + after.length);
     let at = text.write(before, 'latin1');
-    for (let from = 0; from < bytes.length; from += PIECE) {
-      const base64 = Buffer.from(bytes.toString('base64', from, from + PIECE), 'latin1');
+    for (let from = 0; from < bytes.length; from += CHUNK_BYTES) {
+      const base64 = Buffer.from(bytes.toString('base64', from, from + CHUNK_BYTES), 'latin1');
       for (let line = 0; line < base64.length; line += CHARACTERS) {
         at += base64.copy(text, at, line, line + CHARACTERS);
         text[at++] = NEW_LINE;

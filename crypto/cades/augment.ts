@@ -1,26 +1,27 @@
-/** Brings existing CAdES files to a higher level, or renews their archive time-stamps (EN 319 122-1 §5.5, §6.3). */
+/** Raises existing CAdES files to a higher level, or renews their archive time-stamps (EN 319 122-1 §5.5, §6.3). */
 import { Asn1Error } from '../asn1/error.ts';
 import { OID } from '../asn1/oids.ts';
-import type { SigningServices } from '../authorities.ts';
-import { readableCertificates } from '../certificates/certificate.ts';
-import { evidenceInData } from '../cms/facts-evidence.ts';
 import type { SignedData, SignerInfo } from '../cms/parse.ts';
+import { type AugmentFileRequest, CryptoError, type SignedFile } from '../core/types.ts';
+import type { SigningServices } from '../evidence/authorities.ts';
+import { evidenceInData } from '../evidence/embedded-evidence.ts';
+import { revocationStatus } from '../evidence/revocation-status.ts';
 import type { Source } from '../files/source.ts';
-import { revocationStatus } from '../revocation/status.ts';
-import { type AugmentFileRequest, CryptoError, type SignedFile } from '../types.ts';
+import { readableCertificates } from '../x509/certificate.ts';
 import { certificatesToProve } from './certificates-to-prove.ts';
 import { type ExistingSignature, readExisting } from './existing-signature.ts';
-import { raise, servicesFor } from './raise.ts';
+import { assertExtensible, intactSigners } from './integrity.ts';
+import { raiseLevel, servicesFor } from './raise-level.ts';
 import { withFilesMeanwhile } from './signature-files.ts';
-import { assertOpen, soundSigners } from './soundness.ts';
 
 /**
- * Raises every sound signature in the file to the level, by the contract of `augmentFile`; the file keeps its form: content
- * inside or beside, DER or PEM. `to: 'LTA'` on a file that has archive time-stamps adds the evidence for the newest ones
- * and a new one over it all.
+ * Raises every valid signature in the file to the level, as `augmentFile` defines; the file keeps its form:
+ * enveloping
+ * or detached, DER or PEM. `to: 'LTA'` on a file that has archive time-stamps adds the evidence for the newest ones
+ * and a new one over all values.
  * @throws {CryptoError} `cms.malformed`, `timestamp.malformed`, `input.unreadable`, `input.empty`, `input.changed`,
- *   `output.exists`, `output.unwritable`; `signature.mismatch` when all signatures in it are broken; `request.invalid` when
- *   content is missing that LTA needs, or when an older archive time-stamp would break; what authorities throw
+ * `output.exists`, `output.unwritable`; `signature.mismatch` when all signatures are invalid; `request.invalid` when
+ * content that LTA needs is missing, or when an older archive time-stamp would break; the errors of the services
  */
 export async function augmentCades(
   request: AugmentFileRequest,
@@ -33,12 +34,12 @@ export async function augmentCades(
   });
 }
 
-/** As `AugmentFileRequest`, for files that are open. */
+/** `AugmentFileRequest` for open files. */
 export type AugmentedRequest = Pick<AugmentFileRequest, 'to' | 'at'> & {
   readonly content?: string | Source;
 };
 
-/** A signature file at the level, as DER without the content. @throws {CryptoError} as `augmentCades` */
+/** Returns a signature file at the level, as DER without the content. @throws {CryptoError} as `augmentCades` */
 export async function augmented(
   source: Source,
   { to, at, content }: AugmentedRequest,
@@ -46,20 +47,23 @@ export async function augmented(
 ): Promise<{ readonly existing: ExistingSignature; readonly der: Buffer }> {
   const levelServices = servicesFor(to, services);
   const existing = readExisting(source, content);
-  const sound = soundSigners(existing, source);
-  assertOpen(existing, source);
+  const sound = intactSigners(existing, source);
+  assertExtensible(existing, source);
   try {
     if (isReached(existing, sound, { to, at })) return { existing, der: existing.der };
     const { contentDigest } = existing;
     const signatures = sound.map(({ signature }) => signature);
-    return { existing, der: await raise(existing.der, { to, at, signatures, contentDigest }, levelServices) };
+    return {
+      existing,
+      der: await raiseLevel(existing.der, { to, at, signatures, contentDigest }, levelServices),
+    };
   } catch (error) {
     if (!(error instanceof Asn1Error)) throw error;
     throw new CryptoError('cms.malformed', `The signature ${source.path} can't be read: ${error.message}.`);
   }
 }
 
-/** LTA can always be renewed; below it, adding what is there already would only make the file longer. */
+/** True when the level is reached: LTA can always be renewed; below it, a repeated augmentation adds only bytes. */
 function isReached(
   { data }: ExistingSignature,
   signers: readonly SignerInfo[],
@@ -71,7 +75,7 @@ function isReached(
   return to === 'T' || everywhere(OID.archiveTimestampV3) || isAnswered(data, signers, at);
 }
 
-/** Whether the file holds an answer about everybody whose certificate could be revoked. */
+/** True when the file has revocation values for every certificate that could be revoked. */
 function isAnswered(data: SignedData, signers: readonly SignerInfo[], at: number): boolean {
   const { ends, others, newest } = certificatesToProve(data, signers);
   const evidence = evidenceInData(data);

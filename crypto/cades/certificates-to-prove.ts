@@ -1,24 +1,25 @@
-/** Whose certificates have to stay checkable for a signature to stay so: signers and the makers of time-stamps. */
+/** Selects the certificates that need evidence for long-term validation: of signers and of time-stamp authorities. */
 import { OID } from '../asn1/oids.ts';
 import { type Element, encoded } from '../asn1/read.ts';
-import { type Certificate, readableCertificates } from '../certificates/certificate.ts';
 import { parseSignerInfo, type SignedData, type SignerInfo } from '../cms/parse.ts';
 import { signerCertificate } from '../cms/signing-certificate.ts';
-import { readTimestampToken } from '../timestamps/read.ts';
-import { CryptoError } from '../types.ts';
+import { CryptoError } from '../core/types.ts';
+import { readTimestampToken } from '../evidence/timestamp-reader.ts';
+import { type Certificate, readableCertificates } from '../x509/certificate.ts';
 
 /** DER of certificates, each once. */
 export interface CertificatesToProve {
   readonly ends: readonly Buffer[];
-  /** Certificates that may stand on the chains of `ends`. */
+  /** Certificates that may be on the paths of `ends`. */
   readonly others: readonly Buffer[];
-  /** Of the newest time-stamp, milliseconds since the epoch; 0 without one. */
+  /** Time of the newest time-stamp, milliseconds since the epoch; 0 without one. */
   readonly newest: number;
 }
 
 /**
- * Signers and counter-signers, and whoever made their time-stamps; of an archived signature only the makers of the newest
- * archive time-stamp, which proves the rest, and of time-stamps that came after it.
+ * Returns signers, counter-signers and the signers of their time-stamps. For an archived signature: only the signers
+ * of
+ * the newest archive time-stamp, which proves the rest, and of later time-stamps.
  * @throws {Asn1Error} for a counter-signature that can't be read
  * @throws {CryptoError} `cms.malformed` when a certificate is not inside; `timestamp.malformed`
  */
@@ -36,7 +37,7 @@ export function certificatesToProve(data: SignedData, signers: readonly SignerIn
   };
   const visit = (signer: SignerInfo) => {
     const archives = signer.unsignedAttributes?.values.get(OID.archiveTimestampV3) ?? [];
-    // An archive time-stamp covers the evidence for all before it, some of whom may have expired since.
+    // An archive time-stamp covers the evidence of earlier certificates, some of which may have expired since.
     if (archives.length === 0) take(signer, known, 'a signer');
     const archived = timeOf(archives.at(-1));
     const stamps = timestampsIn(signer).filter((value) => archives.length === 0 || timeOf(value) > archived);
@@ -59,7 +60,7 @@ export function certificatesToProve(data: SignedData, signers: readonly SignerIn
   return { ends: der(ends.values()), others: der(others.values()), newest };
 }
 
-/** Milliseconds since the epoch; 0 for none. */
+/** Returns milliseconds since the epoch; 0 for none. */
 function timeOf(value: Element | undefined): number {
   return value === undefined ? 0 : readTimestampToken(encoded(value)).genTime;
 }

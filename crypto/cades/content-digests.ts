@@ -1,31 +1,31 @@
-/** Digests of a file, all taken in one pass. */
+/** Computes the digests of a file in one pass. */
 import { createHash } from 'node:crypto';
+import type { DigestName } from '../core/types.ts';
 import type { Source } from '../files/source.ts';
-import type { DigestName } from '../types.ts';
 
 export interface ContentDigests {
   /** Lower-case hex. */
   readonly sha256: string;
-  /** One of those asked for, or SHA-256. */
+  /** Returns the digest of this name; it must be SHA-256 or one of those requested. */
   of(digest: DigestName): Buffer;
   readonly all: ReadonlyMap<DigestName, Buffer>;
 }
 
 /**
- * @param digests besides SHA-256, which is always taken
- * @param onPiece is handed the bytes in order; a piece is only valid during the call
+ * @param digests in addition to SHA-256, which is always computed
+ * @param onChunk receives the bytes in order; a chunk is only valid during the call
  * @throws {CryptoError} `input.unreadable`, `input.changed`
  */
 export function hashSource(
   source: Source,
   digests: readonly DigestName[],
-  onPiece?: (piece: Buffer) => void,
+  onChunk?: (chunk: Buffer) => void,
 ): ContentDigests {
   const names: readonly DigestName[] = ['sha256', ...digests];
   const hashes = new Map(names.map((name) => [name, createHash(name)]));
-  for (const piece of source.chunks()) {
-    for (const hash of hashes.values()) hash.update(piece);
-    onPiece?.(piece);
+  for (const chunk of source.chunks()) {
+    for (const hash of hashes.values()) hash.update(chunk);
+    onChunk?.(chunk);
   }
   const all = new Map([...hashes].map(([name, hash]) => [name, hash.digest()]));
   return {

@@ -1,23 +1,23 @@
-/** Counter-signatures: signatures over the value of another one (RFC 5652 §11.4, EN 319 122-1 §5.2.7). */
+/** Counter-signatures: signatures over another signature value (RFC 5652 §11.4, EN 319 122-1 §5.2.7). */
 import { createHash } from 'node:crypto';
+import { algorithmOf } from '../algorithms/algorithm-choice.ts';
 import { OID } from '../asn1/oids.ts';
 import { completeSignerInfo, prepareSignedData } from '../cms/build.ts';
 import { unsignedAttribute } from '../cms/unsigned-attributes.ts';
+import { CryptoError, type SignatureParameters, type SignedFile, type Signer } from '../core/types.ts';
 import type { Source } from '../files/source.ts';
-import { algorithmOf } from '../keys/algorithm.ts';
-import { CryptoError, type SignatureParameters, type SignedFile, type Signer } from '../types.ts';
 import { amended, type ExistingSignature, readExisting } from './existing-signature.ts';
+import { assertExtensible, assertIntact } from './integrity.ts';
 import { type FileNames, withFiles } from './signature-files.ts';
-import { assertOpen, assertSound } from './soundness.ts';
 
 export interface CounterSignCadesRequest extends SignatureParameters, FileNames {
   readonly signer: Signer;
-  /** Place of the signature that is counter-signed, from 0; left out, each one in the file is. */
+  /** Index of the signature to counter-sign, from 0; all signatures when left out. */
   readonly of?: number;
 }
 
 /**
- * Counter-signs signatures of a CAdES file at level B, as an unsigned attribute of theirs. The file keeps its form.
+ * Counter-signs signatures of a CAdES file at level B, as unsigned attributes. The file keeps its encoding.
  * @throws {CryptoError} as `addCadesSigner`; `request.invalid` when there is no such signature
  */
 export function counterSignCades(request: CounterSignCadesRequest): SignedFile {
@@ -28,18 +28,21 @@ export function counterSignCades(request: CounterSignCadesRequest): SignedFile {
   });
 }
 
-/** As `CounterSignCadesRequest`, for a file that is open. */
+/** `CounterSignCadesRequest` for an open file. */
 export type CounterSignedRequest = Omit<CounterSignCadesRequest, keyof FileNames>;
 
-/** A signature file with its counter-signatures, as DER without the content. @throws {CryptoError} as `counterSignCades` */
+/**
+ * Returns a signature file with its counter-signatures, as DER without the content. @throws {CryptoError} as
+ * `counterSignCades`
+ */
 export function counterSigned(
   source: Source,
   request: CounterSignedRequest,
 ): { readonly existing: ExistingSignature; readonly der: Buffer } {
   const { signer, of, includeChain = true } = request;
   const existing = readExisting(source, undefined);
-  assertSound(existing, source);
-  assertOpen(existing, source);
+  assertIntact(existing, source);
+  assertExtensible(existing, source);
   const { signers } = existing.data;
   if (of !== undefined && signers[of] === undefined) {
     throw new CryptoError('request.invalid', `${source.path} has no signature number ${of}.`);
@@ -54,7 +57,10 @@ export function counterSigned(
   return { existing, der: amended(source, existing.der, { certificates, unsigned }) };
 }
 
-/** DER of a SignerInfo over the octets of a signature value; it has no content-type attribute. */
+/**
+ * Builds a SignerInfo over the octets of a signature value; it has no content-type attribute (RFC 5652 §11.4).
+ *     Countersignature ::= SignerInfo
+ */
 function counterSignature(request: CounterSignedRequest, signature: Buffer): Buffer {
   const { signer, at } = request;
   const messageDigest = createHash(algorithmOf(signer, request).digest).update(signature).digest();

@@ -1,17 +1,17 @@
-/** The bytes around content that is carried inside its CMS signature (RFC 5652 §5.2, EN 319 122-1 §6.3). */
+/** Encodes the bytes around content inside its CMS signature (RFC 5652 §5.2, EN 319 122-1 §6.3). */
 import { ID } from '../asn1/oids.ts';
 import { TAG } from '../asn1/tags.ts';
 import { fitsUtcTime } from '../asn1/time.ts';
 import { header } from '../asn1/write.ts';
 import { type AroundContent, aroundContent } from '../cms/amend.ts';
 import { buildSignerInfos, signerInfosLength, usualSignatureLength } from '../cms/build.ts';
-import { partsOf } from '../cms/signer-parts.ts';
-import type { SignatureParameters, Signer } from '../types.ts';
+import { signerInfoTemplate } from '../cms/signer-info.ts';
+import type { SignatureParameters, Signer } from '../core/types.ts';
 
-/** Who signs, and how. */
+/** Signer and parameters. */
 export interface EnvelopeRequest extends SignatureParameters {
   readonly signer: Signer;
-  /** As in `CadesForm`. */
+  /** As in `CadesFormat`. */
   readonly contentIdentifier?: string | undefined;
 }
 
@@ -22,7 +22,12 @@ export interface Envelope {
 }
 
 /**
- * Everything around content of `contentLength` bytes whose digest is known.
+ * Encodes the envelope of content of `contentLength` bytes whose digest is known.
+ *     ContentInfo ::= SEQUENCE { contentType, content [0] EXPLICIT SignedData }
+ *     SignedData ::= SEQUENCE {                                    -- head
+ *      version, digestAlgorithms,
+ *      encapContentInfo SEQUENCE { eContentType, eContent [0] EXPLICIT OCTET STRING },
+ *      certificates, crls, signerInfos }                          -- tail
  * @param messageDigest of the content, made with the digest of `algorithmOf(signer, request)`
  */
 export function envelope(
@@ -35,24 +40,25 @@ export function envelope(
 }
 
 /**
- * What comes before the content, when the content is yet to be read: the lengths in it promise a tail of the usual
- * length, which `promisedTail` then keeps.
+ * Encodes the bytes before content whose digest is not yet known: the lengths in it assume a tail of the usual
+ * length,
+ * which `indefiniteTail` then has.
  */
-export function promisingHead(request: EnvelopeRequest, contentLength: number): Buffer {
+export function indefiniteHead(request: EnvelopeRequest, contentLength: number): Buffer {
   const form = fitsUtcTime(request.at) ? 'utc' : 'generalized';
   const signers = signerInfosLength(request, form, usualSignatureLength(request.signer));
-  const { certificates } = partsOf(request);
+  const { certificates } = signerInfoTemplate(request);
   return headOf(request, contentLength, certificates.length + signers);
 }
 
-/** The tail for a `promisingHead`. @throws {CryptoError} `key.unsupported` */
-export function promisedTail(request: EnvelopeRequest, messageDigest: Uint8Array): Buffer {
+/** Encodes the tail for an `indefiniteHead`. @throws {CryptoError} `key.unsupported` */
+export function indefiniteTail(request: EnvelopeRequest, messageDigest: Uint8Array): Buffer {
   return envelopeTail(request, messageDigest, usualSignatureLength(request.signer));
 }
 
 /**
- * What stands around content of `contentLength` bytes in a signature that is complete but for it.
- * @param der SignedData with its content left out
+ * Encodes the envelope of content of `contentLength` bytes in an existing signature.
+ * @param der SignedData without its content
  * @throws {Asn1Error}
  */
 export function envelopeOf(der: Buffer, contentLength: number): Envelope {
@@ -63,11 +69,15 @@ export function envelopeOf(der: Buffer, contentLength: number): Envelope {
 function envelopeTail(request: EnvelopeRequest, messageDigest: Uint8Array, signatureLength?: number): Buffer {
   const wanted = signatureLength === undefined ? {} : { signatureLength };
   const signers = buildSignerInfos({ ...request, messageDigest, signingTime: request.at, ...wanted });
-  return Buffer.concat([partsOf(request).certificates, signers]);
+  return Buffer.concat([signerInfoTemplate(request).certificates, signers]);
 }
 
 function headOf(request: EnvelopeRequest, contentLength: number, tailLength: number): Buffer {
-  return headAround({ start: partsOf(request).start, contentType: ID.data }, contentLength, tailLength);
+  return headAround(
+    { start: signerInfoTemplate(request).start, contentType: ID.data },
+    contentLength,
+    tailLength,
+  );
 }
 
 function headAround(
@@ -75,7 +85,7 @@ function headAround(
   contentLength: number,
   tailLength: number,
 ): Buffer {
-  // From the inside out, since every header holds the length of all that follows it.
+  // From the innermost element outwards, since every header has the length of all that follows it.
   const octets = header(TAG.octetString, contentLength);
   const explicit = header(TAG.context0Constructed, octets.length + contentLength);
   const inner = contentType.length + explicit.length + octets.length + contentLength;

@@ -1,33 +1,33 @@
-/** A CAdES file that is to be added to: DER, BER or PEM, content inside or beside it, of any size. */
+/** An existing CAdES file that is augmented: DER, BER or PEM, enveloping or detached, of any size. */
 import { Asn1Error } from '../asn1/error.ts';
 import { DIGEST_BY_OID } from '../asn1/oids.ts';
 import { amendSignedData } from '../cms/amend.ts';
 import { parseSignedData, type SignedData } from '../cms/parse.ts';
+import { CryptoError, type DigestName } from '../core/types.ts';
 import { openSource, type Source } from '../files/source.ts';
-import { CryptoError, type DigestName } from '../types.ts';
 import { armoredSource, isArmored } from './armor-reader.ts';
 import { hashSource } from './content-digests.ts';
-import { type ContentFacts, detachContent } from './detach.ts';
+import { type ContentInfo, readDetachedContent } from './detached-content.ts';
 import { envelopeOf } from './envelope.ts';
 import type { SignatureOutput } from './signature-files.ts';
 
 export interface ExistingSignature {
-  /** The SignedData with its content left out. */
+  /** The SignedData without its content. */
   readonly der: Buffer;
   readonly data: SignedData;
-  /** Of the file as it is. */
+  /** Of the unchanged file. */
   readonly sha256: string;
-  /** Of the content, inside or beside; undefined for a digest that wasn't taken, or content that isn't at hand. */
+  /** Of the content; undefined for a digest that was not computed, or content that is unavailable. */
   contentDigest(digest: DigestName): Buffer | undefined;
-  /** Writes what `der` has become, with the content that was inside. @throws {CryptoError} `input.changed` */
+  /** Writes the amended `der` with the content of the file. @throws {CryptoError} `input.changed` */
   write(der: Buffer, output: SignatureOutput): void;
 }
 
 /**
- * @param beside what a detached signature is over: a path, or a file that is open
- * @param digests to take of the content, besides those the signature announces
- * @throws {CryptoError} `cms.malformed`; `input.unreadable`, `input.changed`; `request.invalid` when content is named
- *   for a signature that has its own
+ * @param beside content of a detached signature: a path, or an open file
+ * @param digests of the content to compute, in addition to those the signature announces
+ * @throws {CryptoError} `cms.malformed`; `input.unreadable`, `input.changed`; `request.invalid` when content is given
+ * for an enveloping signature
  */
 export function readExisting(
   file: Source,
@@ -35,7 +35,7 @@ export function readExisting(
   digests: readonly DigestName[] = [],
 ): ExistingSignature {
   const source = isArmored(file) ? armoredSource(file) : file;
-  const { der, content } = orMalformed(file, () => detachContent(source, { digests }));
+  const { der, content } = orMalformed(file, () => readDetachedContent(source, { digests }));
   const data = orMalformed(file, () => parseSignedData(der));
   if (content !== undefined && beside !== undefined) {
     throw new CryptoError('request.invalid', `${file.path} has its content inside.`);
@@ -53,7 +53,7 @@ export function readExisting(
   };
 }
 
-/** Turns what is wrong with the bytes of a signature into a refusal. */
+/** Converts an `Asn1Error` to `cms.malformed`. */
 export function orMalformed<T>({ path }: Pick<Source, 'path'>, read: () => T): T {
   try {
     return read();
@@ -79,10 +79,10 @@ function digestsOf(
   }
 }
 
-function rewrite(source: Source, content: ContentFacts, amended: Buffer, output: SignatureOutput): void {
+function rewrite(source: Source, content: ContentInfo, amended: Buffer, output: SignatureOutput): void {
   const { head, tail } = envelopeOf(amended, content.length);
   output.write(head);
-  const again = detachContent(source, { onContent: (piece) => output.write(piece) });
+  const again = readDetachedContent(source, { onContent: (piece) => output.write(piece) });
   const before = content.digests.get('sha256');
   if (before === undefined || again.content?.digests.get('sha256')?.equals(before) !== true) {
     throw new CryptoError('input.changed', `${source.path} changed while it was being read.`);
@@ -90,7 +90,7 @@ function rewrite(source: Source, content: ContentFacts, amended: Buffer, output:
   output.write(tail);
 }
 
-/** As `amendSignedData`, for the bytes of an existing file. @throws {CryptoError} `cms.malformed` */
+/** Calls `amendSignedData` on an existing file. @throws {CryptoError} `cms.malformed` */
 export function amended(
   file: Pick<Source, 'path'>,
   der: Buffer,

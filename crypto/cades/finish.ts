@@ -1,12 +1,13 @@
-/** Writes a signature that is complete but for its content, inside or beside it. */
+/** Writes an enveloping signature around its content. */
+
+import { CryptoError } from '../core/types.ts';
 import type { Source } from '../files/source.ts';
-import { CryptoError } from '../types.ts';
 import { type ContentDigests, hashSource } from './content-digests.ts';
 import { envelopeOf } from './envelope.ts';
 import type { SignatureOutput } from './signature-files.ts';
 
 /**
- * Puts the bytes of `source` into the signature as its content: a second pass, which has to find what the first found.
+ * Copies the bytes of `source` into the signature as its content: a second pass, which must read the same bytes.
  * @param der SignedData without content
  * @throws {CryptoError} `input.changed`
  */

@@ -1,19 +1,19 @@
-/** CAdES-B-B with the content inside or outside: one pass over the input, one over the output, bounded memory. */
+/** CAdES-B-B, enveloping or detached: one pass over the input, one over the output, bounded memory. */
 import { createHash } from 'node:crypto';
+import { algorithmOf } from '../algorithms/algorithm-choice.ts';
 import { buildSignedData } from '../cms/build.ts';
-import { type Source, WHOLE_LIMIT } from '../files/source.ts';
-import { algorithmOf } from '../keys/algorithm.ts';
-import { CryptoError, type SignedFile, type SignFileRequest } from '../types.ts';
+import { CryptoError, type SignedFile, type SignFileRequest } from '../core/types.ts';
+import { IN_MEMORY_BYTES, type Source } from '../files/source.ts';
 import { hashSource } from './content-digests.ts';
-import { type Envelope, type EnvelopeRequest, envelope, promisedTail, promisingHead } from './envelope.ts';
+import { type Envelope, type EnvelopeRequest, envelope, indefiniteHead, indefiniteTail } from './envelope.ts';
 import { type FilesDone, type SignatureOutput, withFiles } from './signature-files.ts';
 
 /**
- * Signs any file into a CMS SignedData in DER or PEM that holds it, or that stands beside it (EN 319 122-1, baseline B).
- * What the file is plays no part: one that is CMS already is content like any other. Lengths above 4 GiB are written
- * exactly. The output is synced when this returns (unless `sync` is false) and removed when it throws.
+ * Signs any file into a CMS SignedData in DER or PEM, enveloping or detached (EN 319 122-1, baseline B).
+ * The content is opaque: a CMS file is signed like any other. Lengths above 4 GiB are exact.
+ * The output is synced when this returns (unless `sync` is false) and removed when it throws.
  * @throws {CryptoError} `input.unreadable`, `input.empty`, `input.changed`, `output.exists`, `output.unwritable`,
- *   `key.unsupported`; `request.invalid` for a level above B (`signCadesAtLevel`) or a policy that can't be written
+ * `key.unsupported`; `request.invalid` for a level above B (`signCadesAtLevel`) or a policy that can't be written
  */
 export function signCades(given: SignFileRequest): SignedFile {
   const { level = 'B', cades = {} } = given;
@@ -21,7 +21,7 @@ export function signCades(given: SignFileRequest): SignedFile {
   if (level !== 'B') throw new CryptoError('request.invalid', `Level ${level} needs authorities.`);
   return withFiles(request, cades.armor ?? 'der', (source, output) => {
     if (cades.detached === true) return writeDetached(source, output, request);
-    const write = source.size <= WHOLE_LIMIT ? writeSmall : writeLarge;
+    const write = source.size <= IN_MEMORY_BYTES ? writeSmall : writeLarge;
     return write(source, output, request);
   });
 }
@@ -43,7 +43,7 @@ function writeSmall(source: Source, output: SignatureOutput, request: EnvelopeRe
   return { sha256: sha256.toString('hex') };
 }
 
-/** What stands before and after the content of a CAdES-B-B signature made in memory. @throws as `signCades` */
+/** Builds the bytes before and after the content of a CAdES-B-B signature made in memory. @throws as `signCades` */
 export function envelopBytes(
   content: Buffer,
   request: EnvelopeRequest,
@@ -55,8 +55,8 @@ export function envelopBytes(
 
 function writeLarge(source: Source, output: SignatureOutput, request: EnvelopeRequest): FilesDone {
   const { digest } = algorithmOf(request.signer, request);
-  output.write(promisingHead(request, source.size));
+  output.write(indefiniteHead(request, source.size));
   const digests = hashSource(source, [digest], (piece) => output.write(piece));
-  output.write(promisedTail(request, digests.of(digest)));
+  output.write(indefiniteTail(request, digests.of(digest)));
   return { sha256: digests.sha256 };
 }

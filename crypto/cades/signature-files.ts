@@ -1,17 +1,17 @@
-/** The file that is read and the one that is written when a CAdES signature is made or added to. */
+/** Input and output files of signing and augmenting in CAdES. */
 import { createHash } from 'node:crypto';
+import { type CadesFormat, CryptoError, type SignedFile } from '../core/types.ts';
 import { openSource, type Source } from '../files/source.ts';
 import { createTarget, type Target } from '../files/target.ts';
-import { type CadesForm, CryptoError, type SignedFile } from '../types.ts';
 import { isArmored } from './armor-reader.ts';
 import { ArmorWriter } from './armor-writer.ts';
 
-export type Armor = NonNullable<CadesForm['armor']>;
+export type Armor = NonNullable<CadesFormat['armor']>;
 
-/** `as-input`: what is added to keeps the form it has. */
+/** `as-input`: the output has the encoding of the input. */
 export type ArmorChoice = Armor | 'as-input';
 
-/** Takes the bytes of a signature, in order. */
+/** Writes the bytes of a signature, in order. */
 export interface SignatureOutput {
   write(...parts: readonly Uint8Array[]): void;
 }
@@ -23,7 +23,7 @@ export interface FileNames {
   readonly sync?: boolean;
 }
 
-/** What was done with the files. */
+/** Result of processing the files. */
 export interface FilesDone {
   /** Lower-case hex SHA-256 of the input. */
   readonly sha256: string;
@@ -33,7 +33,7 @@ export interface FilesDone {
  * Opens the input, creates the output and closes both again. The output is synced when this returns (unless `sync` is
  * false) and removed when it throws.
  * @throws {CryptoError} `input.unreadable`, `input.empty`, `input.changed`, `output.exists`, `output.unwritable`, and
- *   what `work` throws
+ * the errors of `work`
  */
 export function withFiles(
   names: FileNames,
@@ -51,7 +51,7 @@ export function withFiles(
   }
 }
 
-/** As `withFiles`, for work that asks authorities on its way. */
+/** Asynchronous form of `withFiles`, for work that calls services. */
 export async function withFilesMeanwhile(
   names: FileNames,
   armor: ArmorChoice,

@@ -1,14 +1,15 @@
-/** A CAdES file taken apart: the signature on one side, digests of its content, wherever that is, on the other. */
+/** Reads a CAdES file as SignedData without content and digests of that content. */
 import { createHash } from 'node:crypto';
 import { basename } from 'node:path';
+import type { HashName } from '../algorithms/hashes.ts';
 import { Asn1Error } from '../asn1/error.ts';
 import { TAG } from '../asn1/tags.ts';
-import type { HashName } from '../cms/hashes.ts';
+import type { Finding } from '../core/finding.ts';
+import { CryptoError } from '../core/types.ts';
 import type { Source } from '../files/source.ts';
-import { CryptoError } from '../types.ts';
-import type { Finding, SignatureFacts } from '../validation/facts.ts';
+import type { SignatureInfo } from '../validation/signature-info.ts';
 import { armoredSource, isArmored } from './armor-reader.ts';
-import { type ContentFacts, type Detached, detachContent } from './detach.ts';
+import { type ContentInfo, type DetachedSignedData, readDetachedContent } from './detached-content.ts';
 
 export interface SignatureFile {
   /** The SignedData without its content. */
@@ -18,8 +19,8 @@ export interface SignatureFile {
 
 /**
  * Reads a file in DER, BER or PEM once.
- * @param beside what a detached signature is over
- * @returns why it is no CMS signature, for bytes that are none
+ * @param beside content of a detached signature
+ * @returns the reason as a string when the bytes are not a CMS signature
  * @throws {CryptoError} `input.unreadable`, `input.changed`
  */
 export function readSignatureFile(
@@ -27,10 +28,10 @@ export function readSignatureFile(
   beside: Source | undefined,
 ): SignatureFile | { readonly because: string } {
   try {
-    // A structure begins with its tag, no text does; most files need no second look.
+    // DER begins with its tag, PEM with text; most files are read once.
     const armored = file.read(0, 1)[0] !== TAG.sequence && isArmored(file);
     const source = armored ? armoredSource(file) : file;
-    const detached = detachContent(source);
+    const detached = readDetachedContent(source);
     return { der: detached.der, content: new ContentDigests(source, detached, beside) };
   } catch (error) {
     if (error instanceof Asn1Error) return { because: `${error.message}.` };
@@ -39,16 +40,16 @@ export function readSignatureFile(
   }
 }
 
-/** Digests of the signed content, wherever it is. */
+/** Digests of the signed content, inside the file or detached. */
 export class ContentDigests {
-  readonly scope: SignatureFacts['scope'];
+  readonly scope: SignatureInfo['scope'];
   readonly #source: Source;
   /** Undefined when the signature is detached. */
-  readonly inside: ContentFacts | undefined;
+  readonly inside: ContentInfo | undefined;
   readonly #beside: Source | undefined;
   readonly #made: Map<HashName, Buffer>;
 
-  constructor(source: Source, { content }: Detached, beside: Source | undefined) {
+  constructor(source: Source, { content }: DetachedSignedData, beside: Source | undefined) {
     this.#source = source;
     this.inside = content;
     this.#beside = beside;
@@ -58,12 +59,12 @@ export class ContentDigests {
     this.scope = { kind: 'content', description };
   }
 
-  /** Bytes; undefined when the content is not at hand. */
+  /** Bytes; undefined when the content is unavailable. */
   get length(): number | undefined {
     return this.inside?.length ?? this.#beside?.size;
   }
 
-  /** Undefined when the content is not at hand. */
+  /** Undefined when the content is unavailable. */
   of(hash: HashName): Buffer | undefined {
     let digest = this.#made.get(hash);
     if (digest === undefined) {
@@ -73,7 +74,7 @@ export class ContentDigests {
     return digest;
   }
 
-  /** Who names a file beside a signature that holds its content has to be told when they differ. */
+  /** Compares a file given beside an enveloping signature with the content inside. */
   compare(): Finding[] {
     const inside = this.inside?.digests.get('sha256');
     if (inside === undefined) return [];
@@ -91,7 +92,7 @@ export class ContentDigests {
   }
 
   #again(hash: HashName): Buffer | undefined {
-    return detachContent(this.#source, { digests: [hash] }).content?.digests.get(hash);
+    return readDetachedContent(this.#source, { digests: [hash] }).content?.digests.get(hash);
   }
 }
 

@@ -1,15 +1,16 @@
-/** The quick check of CAdES files, read afresh and never whole (EN 319 122-1 §6.3). */
-import { inspectSignedData } from '../cms/verify.ts';
+/** Quick check of CAdES files just made, read from disk in bounded memory (EN 319 122-1 §6.3). */
+
+import type { Check, VerificationReport, VerifyFileRequest } from '../core/types.ts';
 import { openSource, type Source } from '../files/source.ts';
-import type { Check, VerificationReport, VerifyFileRequest } from '../types.ts';
+import { inspectSignedData } from '../validation/signed-data/verify.ts';
 import { type ContentDigests, readSignatureFile, type SignatureFile } from './signed-content.ts';
 
 /**
- * Every check on one CAdES file, in DER or PEM, with its content inside or beside it. Bad bytes are a failed check,
+ * Verifies one CAdES file, in DER or PEM, enveloping or detached. Malformed bytes are a failed check,
  * never an exception.
  *
- * Checks: structure; enveloping, or detached when the request names the content; content (when the request says what it
- * was); and those of `verifySignedData`.
+ * Checks: structure; enveloping, or detached when the request names the content; content (when the request gives its
+ * digest); and those of `verifySignedData`.
  * @throws {CryptoError} `input.unreadable`, `input.changed`
  */
 export function verifyCades(request: VerifyFileRequest): VerificationReport {

@@ -1,6 +1,7 @@
 /**
- * Adds to a SignedData that is there already, for time-stamps, evidence and further signers. What is not added to keeps
- * its bytes; only the lengths around it change, and the version where RFC 5652 §5.1 asks for it.
+ * Adds time-stamps, evidence and signers to an existing SignedData. All other values keep their bytes; only the
+ * lengths
+ * around them change, and the version where RFC 5652 §5.1 requires it.
  */
 import { Asn1Error } from '../asn1/error.ts';
 import { ID } from '../asn1/oids.ts';
@@ -18,23 +19,23 @@ import { TAG } from '../asn1/tags.ts';
 import { sequence, setOf, small, tlv } from '../asn1/write.ts';
 import { ocspChoice } from './ocsp-choice.ts';
 
-/** All DER. What is in the SignedData already, byte for byte, is not added again. */
+/** Additions, all in DER. Values that the SignedData already has are not added again. */
 export interface Amendment {
   /** AlgorithmIdentifier of digests. */
   readonly digestAlgorithms?: readonly Buffer[];
   readonly certificates?: readonly Buffer[];
   /** CertificateList. */
   readonly crls?: readonly Buffer[];
-  /** BasicOCSPResponse; carried as whole answers under id-ri-ocsp-response (RFC 5940 §2.1). */
+  /** BasicOCSPResponse; written as an OCSPResponse under id-ri-ocsp-response (RFC 5940 §2.1). */
   readonly ocsps?: readonly Buffer[];
   /** SignerInfo of further signers. */
   readonly signers?: readonly Buffer[];
-  /** By the place a signer has in `der` (it may get another): all the unsigned attributes it is to have from now on, in place of those it has. */
+  /** Unsigned attributes of existing signers, by index in `der`; they replace the attributes a signer has. */
   readonly unsigned?: ReadonlyMap<number, readonly Buffer[]>;
 }
 
 /**
- * The amended ContentInfo. Sets that were in DER's order stay so; others keep theirs, and what is new comes last.
+ * Returns the amended ContentInfo. Sets in DER order stay in DER order; others keep theirs, and additions come last.
  * @throws {Asn1Error} when `der` is not a SignedData
  */
 export function amendSignedData(der: Buffer, amendment: Amendment): Buffer {
@@ -46,14 +47,14 @@ export function amendSignedData(der: Buffer, amendment: Amendment): Buffer {
     small(amendedVersion),
     addedDigests(digestAlgorithms, amendment.digestAlgorithms ?? []),
     encapsulated,
-    added(TAG.context0Constructed, certificates, amendment.certificates ?? []) ?? NOTHING,
-    amendedCrls ?? NOTHING,
+    added(TAG.context0Constructed, certificates, amendment.certificates ?? []) ?? EMPTY,
+    amendedCrls ?? EMPTY,
     amendedSigners(signers, amendment),
   );
   return sequence(ID.signedData, tlv(TAG.context0Constructed, body));
 }
 
-/** The parts of a SignedData that stand around its content. */
+/** Fields of a SignedData before and after its content. */
 export interface AroundContent {
   /** CMSVersion and digestAlgorithms. */
   readonly start: Buffer;
@@ -71,7 +72,7 @@ export function aroundContent(der: Buffer): AroundContent {
   );
   return {
     start: Buffer.concat([small(version), encoded(digestAlgorithms)]),
-    contentType: encoded(enter(readWhole(encapsulated), TAG.sequence).take(TAG.oid)),
+    contentType: encoded(enter(readWhole(encapsulated), TAG.sequence).next(TAG.oid)),
     tail: Buffer.concat(rest),
   };
 }
@@ -87,23 +88,23 @@ interface Fields {
 
 function fieldsOf(der: Buffer): Fields {
   const contentInfo = enter(readWhole(der), TAG.sequence);
-  if (!encoded(contentInfo.take()).equals(ID.signedData)) throw new Asn1Error('not a SignedData', 0);
-  const fields = enter(new Cursor(contentInfo.take(TAG.context0Constructed)).take(), TAG.sequence);
-  const version = fields.take();
+  if (!encoded(contentInfo.next()).equals(ID.signedData)) throw new Asn1Error('not a SignedData', 0);
+  const fields = enter(new Cursor(contentInfo.next(TAG.context0Constructed)).next(), TAG.sequence);
+  const version = fields.next();
   if (smallInteger(version) > 127) throw new Asn1Error('no such version', version.start);
   return {
     version: smallInteger(version),
-    digestAlgorithms: fields.take(TAG.set),
-    encapsulated: encoded(fields.take(TAG.sequence)),
-    certificates: fields.takeIf(TAG.context0Constructed),
-    crls: fields.takeIf(TAG.context1Constructed),
-    signers: fields.take(TAG.set),
+    digestAlgorithms: fields.next(TAG.set),
+    encapsulated: encoded(fields.next(TAG.sequence)),
+    certificates: fields.nextIf(TAG.context0Constructed),
+    crls: fields.nextIf(TAG.context1Constructed),
+    signers: fields.next(TAG.set),
   };
 }
 
-const NOTHING = Buffer.alloc(0);
+const EMPTY = Buffer.alloc(0);
 
-/** A set with more elements in it; as it was when there is nothing new. */
+/** Adds elements to a set; returns it unchanged when there are none to add. */
 function added(tag: number, set: Element | undefined, more: readonly Buffer[]): Buffer | undefined {
   const existing = set === undefined ? [] : childrenOf(set).map(encoded);
   const fresh: Buffer[] = [];
@@ -114,15 +115,15 @@ function added(tag: number, set: Element | undefined, more: readonly Buffer[]): 
   return rewritten(tag, [...existing, ...fresh], existing);
 }
 
-/** A set of these elements: in DER's order when it was so before. */
+/** Encodes a set of these elements: in DER order when it was so before. */
 function rewritten(tag: number, elements: readonly Buffer[], before: readonly Buffer[]): Buffer {
-  const ordered = before.every((one, index) => Buffer.compare(before[index - 1] ?? NOTHING, one) <= 0);
+  const ordered = before.every((one, index) => Buffer.compare(before[index - 1] ?? EMPTY, one) <= 0);
   return ordered ? setOf(elements, tag) : tlv(tag, ...elements);
 }
 
-/** Digests are told apart by their identifier: parameters may be NULL or left out (RFC 5754 §2). */
+/** Digest algorithms are compared by identifier: parameters may be NULL or absent (RFC 5754 §2). */
 function addedDigests(set: Element, more: readonly Buffer[]): Buffer {
-  const idOf = (algorithm: Element) => contents(enter(algorithm, TAG.sequence).take(TAG.oid)).toString('hex');
+  const idOf = (algorithm: Element) => contents(enter(algorithm, TAG.sequence).next(TAG.oid)).toString('hex');
   const existing = new Set(childrenOf(set).map(idOf));
   return (
     added(
@@ -154,7 +155,7 @@ function withUnsigned(signer: Element, attributes: readonly Buffer[]): Buffer {
   return sequence(...kept, rewritten(TAG.context1Constructed, [...stay, ...fresh], before));
 }
 
-/** True for revocation values that are not CRLs, which make the version 5. */
+/** True for revocation values other than CRLs, which require version 5. */
 function hasOther(crls: Buffer): boolean {
   return childrenOf(readWhole(crls)).some(({ tag }) => tag === TAG.context1Constructed);
 }

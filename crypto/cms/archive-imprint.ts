@@ -1,17 +1,19 @@
 /**
- * What an archive-time-stamp-v3 is over: the hash of the content, the fields of one SignerInfo, and an index of hashes
- * of everything else that stands in the SignedData at that time (EN 319 122-1 §5.5.2 and §5.5.3).
+ * Input of the message imprint of an archive-time-stamp-v3: the hash of the content, the fields of one SignerInfo,
+ * and an
+ * index of hashes of all other values in the SignedData at that time (EN 319 122-1 §5.5.2 and §5.5.3).
  */
 import { createHash } from 'node:crypto';
+import { parseAlgorithm } from '../algorithms/algorithm.ts';
+import { HASH_BY_OID, type HashName } from '../algorithms/hashes.ts';
 import { Asn1Error } from '../asn1/error.ts';
 import { OID } from '../asn1/oids.ts';
 import { childrenOf, type Element, encoded, enter, octets, readWhole } from '../asn1/read.ts';
 import { TAG } from '../asn1/tags.ts';
 import { oid } from '../asn1/write.ts';
-import { HASH_BY_OID, type HashName } from './hashes.ts';
-import { type Attributes, parseAlgorithm, type SignedData, type SignerInfo } from './parse.ts';
+import type { Attributes, SignedData, SignerInfo } from './parse.ts';
 
-/** Hashes of what an archive time-stamp covers beside the signature itself. */
+/** Hashes of the values that an archive time-stamp covers in addition to the signature itself. */
 export interface HashIndex {
   /** DER of the attribute's value. */
   readonly encoding: Buffer;
@@ -23,7 +25,15 @@ export interface HashIndex {
   readonly version: 1 | 3;
 }
 
-/** The index in the unsigned attributes of a time-stamp's signer. @throws {Asn1Error} when it is missing or malformed */
+/**
+ * Reads the hash index from the unsigned attributes of the time-stamp's signer (EN 319 122-1 §5.5.2).
+ * @throws {Asn1Error} when it is missing or malformed
+ *     ATSHashIndexV3 ::= SEQUENCE {
+ *      hashIndAlgorithm             AlgorithmIdentifier,   -- version 1: DEFAULT id-sha256
+ *      certificatesHashIndex        SEQUENCE OF OCTET STRING,
+ *      crlsHashIndex                SEQUENCE OF OCTET STRING,
+ *      unsignedAttrValuesHashIndex  SEQUENCE OF OCTET STRING }
+ */
 export function readHashIndex(token: SignedData): HashIndex {
   const values = token.signers[0]?.unsignedAttributes?.values;
   const third = values?.get(OID.hashIndexV3);
@@ -32,15 +42,15 @@ export function readHashIndex(token: SignedData): HashIndex {
   if (value === undefined || found?.length !== 1) throw new Asn1Error('the hash index is missing', 0);
   const version = third === undefined ? 1 : 3;
   const fields = enter(value, TAG.sequence);
-  const start = fields.take(TAG.sequence);
-  // The first version may leave its algorithm out, which then is SHA-256; an algorithm begins with an identifier.
+  const start = fields.next(TAG.sequence);
+  // Version 1 may omit its algorithm, which is then SHA-256; an AlgorithmIdentifier begins with an OID.
   const named = childrenOf(start)[0]?.tag === TAG.oid;
   if (!named && version === 3) throw new Asn1Error('the hash index names no algorithm', start.start);
   const hash = named ? HASH_BY_OID.get(parseAlgorithm(start).id) : 'sha256';
   if (hash === undefined) throw new Asn1Error('the hash index uses an unknown algorithm', start.start);
-  const certificates = named ? fields.take(TAG.sequence) : start;
-  const revocation = fields.take(TAG.sequence);
-  const unsignedAttributes = fields.take(TAG.sequence);
+  const certificates = named ? fields.next(TAG.sequence) : start;
+  const revocation = fields.next(TAG.sequence);
+  const unsignedAttributes = fields.next(TAG.sequence);
   fields.end();
   return {
     encoding: encoded(value),
@@ -57,8 +67,9 @@ function hashesIn(element: Element): Buffer[] {
 }
 
 /**
- * Why the index does not describe this SignedData: it names something that is not there any more. Undefined when it
- * does. What was added after the time-stamp is not in the index, and need not be.
+ * Returns the reason why the index does not match this SignedData: it lists a value that is missing; undefined when
+ * it
+ * matches. Values added after the time-stamp are not in the index.
  */
 export function indexFault(index: HashIndex, data: SignedData, signer: SignerInfo): string | undefined {
   const hash = (bytes: Buffer) => createHash(index.hash).update(bytes).digest('hex');
@@ -74,10 +85,11 @@ export function indexFault(index: HashIndex, data: SignedData, signer: SignerInf
 }
 
 /**
- * Everything in the SignedData that the index proves, as it stands there: what it names, and the signed attributes.
- * What is not in it may have been added at any time.
+ * Returns every value in the SignedData that the index covers, and the signed attributes. Other values may have been
+ * added
+ * at any time.
  */
-export function coveredParts(index: HashIndex, data: SignedData, signer: SignerInfo): readonly Buffer[] {
+export function coveredElements(index: HashIndex, data: SignedData, signer: SignerInfo): readonly Buffer[] {
   const named = (all: readonly Buffer[], hashes: readonly Buffer[]): Buffer[] =>
     all.filter((bytes) => {
       const own = createHash(index.hash).update(bytes).digest();
@@ -91,7 +103,9 @@ export function coveredParts(index: HashIndex, data: SignedData, signer: SignerI
   ];
 }
 
-/** What the index hashes for each unsigned attribute: type and value for every value, or the attribute as a whole. */
+/**
+ * Returns the inputs of the hashes of the unsigned attributes: type and value for each value, or the whole attribute.
+ */
 export function indexedAttributes(attributes: Attributes | undefined, version: 1 | 3): Buffer[] {
   if (attributes === undefined) return [];
   if (version === 1) return [...attributes.encodings];
@@ -101,8 +115,8 @@ export function indexedAttributes(attributes: Attributes | undefined, version: 1
 }
 
 /**
- * The bytes whose digest the time-stamp holds.
- * @param contentDigest of the signed content, made with the imprint's algorithm
+ * Returns the bytes whose digest is the message imprint of the time-stamp (EN 319 122-1 §5.5.3).
+ * @param contentDigest of the signed content, made with the algorithm of the imprint
  */
 export function archiveImprintData(
   data: SignedData,
@@ -110,7 +124,8 @@ export function archiveImprintData(
   contentDigest: Buffer,
   index: Buffer,
 ): Buffer {
-  // version, sid, digestAlgorithm, signedAttrs, signatureAlgorithm and signature as they stand; unsignedAttrs are left.
+  // version, sid, digestAlgorithm, signedAttrs, signatureAlgorithm and signature as encoded; unsignedAttrs are left
+  // out.
   const fields = childrenOf(readWhole(signer.encoding)).filter(({ tag }) => tag !== TAG.context1Constructed);
   return Buffer.concat([oid(data.contentType), contentDigest, ...fields.map(encoded), index]);
 }

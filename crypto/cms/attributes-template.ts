@@ -1,28 +1,28 @@
-/** The signed attributes of a CAdES baseline signature (EN 319 122-1 §5.2, §6.3), encoded once with holes. */
+/** Signed attributes of a CAdES baseline signature (EN 319 122-1 §5.2, §6.3), encoded once with placeholders. */
 import { createHash } from 'node:crypto';
+import { DIGEST_LENGTH, digestIdentifier } from '../algorithms/algorithm-identifier.ts';
 import { ID, OID } from '../asn1/oids.ts';
 import { TAG } from '../asn1/tags.ts';
 import { timeText } from '../asn1/time.ts';
 import { octetString, oid, sequence, setOf, tlv } from '../asn1/write.ts';
-import type { Certificate } from '../certificates/certificate.ts';
-import { CryptoError, type DigestName, type SignaturePolicy } from '../types.ts';
-import { DIGEST_LENGTH, digestIdentifier } from './algorithm-identifier.ts';
+import { CryptoError, type DigestName, type SignaturePolicy } from '../core/types.ts';
+import type { Certificate } from '../x509/certificate.ts';
 
-/** How the signing-time attribute is written: not at all, or by one of the two forms of RFC 5652 §11.3. */
-export type TimeForm = 'none' | 'utc' | 'generalized';
+/** Form of the signing-time attribute: absent, or one of the two forms of RFC 5652 §11.3. */
+export type TimeFormat = 'none' | 'utc' | 'generalized';
 
-/** Signed attributes with holes. */
+/** Signed attributes with placeholders for digest and time. */
 export interface AttributesTemplate {
-  /** A SET OF in DER, as it is signed. */
+  /** SET OF in DER, as it is signed. */
   readonly bytes: Buffer;
-  /** Where the message digest goes. */
+  /** Offset of the message digest. */
   readonly digestAt: number;
-  /** Where the characters of the signing time go; -1 without. */
+  /** Offset of the characters of the signing time; -1 without it. */
   readonly timeAt: number;
 }
 
-/** What the attributes say besides digest and time. */
-export interface AttributesForm {
+/** Values of all attributes except digest and time. */
+export interface AttributesFormat {
   readonly certificate: Certificate;
   readonly digest: DigestName;
   readonly policy: SignaturePolicy | undefined;
@@ -33,7 +33,7 @@ export interface AttributesForm {
 }
 
 /** @throws {CryptoError} `request.invalid` for a policy, a content type or an identifier that can't be written */
-export function attributesTemplate(attributes: AttributesForm, time: TimeForm): AttributesTemplate {
+export function attributesTemplate(attributes: AttributesFormat, time: TimeFormat): AttributesTemplate {
   const { certificate, digest, policy, contentType, contentIdentifier } = attributes;
   const digestAttribute = attribute(ID.messageDigest, octetString(Buffer.alloc(DIGEST_LENGTH[digest])));
   const all = [digestAttribute, attribute(ID.signingCertificateV2, signingCertificateV2(certificate))];
@@ -55,21 +55,31 @@ export function attributesTemplate(attributes: AttributesForm, time: TimeForm): 
   };
 }
 
-/** An Attribute with one value (RFC 5652 §5.3). @param id DER of the type @param value DER */
+/**
+ * Encodes an Attribute with one value (RFC 5652 §5.3). @param id DER of the type @param value DER
+ *     Attribute ::= SEQUENCE { attrType OBJECT IDENTIFIER, attrValues SET OF AttributeValue }
+ */
 export function attribute(id: Buffer, value: Buffer): Buffer {
   return sequence(id, setOf([value]));
 }
 
-function timeCharacters(form: TimeForm): number {
+function timeCharacters(form: TimeFormat): number {
   return form === 'utc' ? 13 : 15;
 }
 
-function zeroTime(form: TimeForm): Buffer {
+function zeroTime(form: TimeFormat): Buffer {
   const text = timeText(0).slice(form === 'utc' ? 2 : 0);
   return tlv(form === 'utc' ? TAG.utcTime : TAG.generalizedTime, Buffer.from(text, 'latin1'));
 }
 
-/** SigningCertificateV2 with one ESSCertIDv2; SHA-256 is its default algorithm, thus not written (RFC 5035 §4). */
+/**
+ * Encodes SigningCertificateV2 with one ESSCertIDv2 (RFC 5035 §3, §4); SHA-256 is the default and not written.
+ *     SigningCertificateV2 ::= SEQUENCE { certs SEQUENCE OF ESSCertIDv2, policies … OPTIONAL }
+ *     ESSCertIDv2 ::= SEQUENCE {
+ *      hashAlgorithm  AlgorithmIdentifier DEFAULT { algorithm id-sha256 },
+ *      certHash       OCTET STRING,
+ *      issuerSerial   SEQUENCE { issuer GeneralNames, serialNumber INTEGER } OPTIONAL }
+ */
 function signingCertificateV2({ der, issuer, serial }: Certificate): Buffer {
   const hash = octetString(createHash('sha256').update(der).digest());
   const directoryName = tlv(TAG.context4Constructed, issuer);
@@ -77,7 +87,7 @@ function signingCertificateV2({ der, issuer, serial }: Certificate): Buffer {
   return sequence(sequence(sequence(hash, issuerSerial)));
 }
 
-/** What a content identifier may be, ours and those that are read. */
+/** Permitted content identifiers, written and read. */
 export const CONTENT_IDENTIFIER = /^[!-~]{1,64}$/;
 
 function identifier(text: string): Buffer {
@@ -88,7 +98,13 @@ function identifier(text: string): Buffer {
 const SIGNATURE_POLICY = oid(OID.signaturePolicy);
 const POLICY_URI = oid('1.2.840.113549.1.9.16.5.1');
 
-/** SignaturePolicyId (EN 319 122-1 §5.2.9.1), with the address as its SPuri qualifier (§5.2.9.2). */
+/**
+ * Encodes a SignaturePolicyId (EN 319 122-1 §5.2.9.1) with an SPuri qualifier for the address (§5.2.9.2).
+ *     SignaturePolicyId ::= SEQUENCE {
+ *      sigPolicyId          OBJECT IDENTIFIER,
+ *      sigPolicyHash        SEQUENCE { hashAlgorithm AlgorithmIdentifier, hashValue OCTET STRING },
+ *      sigPolicyQualifiers  SEQUENCE OF SEQUENCE { id OBJECT IDENTIFIER, qualifier ANY } OPTIONAL }
+ */
 function signaturePolicy({ oid: id, digest, hash, uri }: SignaturePolicy): Buffer {
   if (hash.length !== DIGEST_LENGTH[digest]) {
     throw new CryptoError('request.invalid', `The digest of policy ${id} is not one of ${digest}.`);
@@ -103,7 +119,7 @@ function signaturePolicy({ oid: id, digest, hash, uri }: SignaturePolicy): Buffe
   return sequence(...parts);
 }
 
-/** DER of an identifier from outside. */
+/** Encodes an object identifier of a request after checking it. */
 function checkedOid(dotted: string): Buffer {
   const arcs = dotted.split('.').map(Number);
   const [first = 3, second = 40] = arcs;

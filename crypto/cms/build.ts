@@ -1,24 +1,25 @@
 /**
- * Makes CMS SignedData in DER with the attributes of a CAdES baseline B signature (RFC 5652, EN 319 122-1 §6.3):
- * what is to be signed, and from it and a signature value the whole. With a key at hand both happen in one call.
+ * Builds CMS SignedData in DER with the attributes of a CAdES baseline B signature (RFC 5652, EN 319 122-1 §6.3):
+ * first the bytes to be signed, then the SignedData from a signature value. With a local key, one call does both.
  */
+
+import { DIGEST_LENGTH } from '../algorithms/algorithm-identifier.ts';
 import { ID } from '../asn1/oids.ts';
 import { TAG } from '../asn1/tags.ts';
 import { fitsUtcTime, timeText } from '../asn1/time.ts';
 import { encodedLength, octetString, sequence, setOf, tlv } from '../asn1/write.ts';
-import { CryptoError, type SignatureAlgorithm, type Signer, type SignerIdentity } from '../types.ts';
-import { DIGEST_LENGTH } from './algorithm-identifier.ts';
-import type { TimeForm } from './attributes-template.ts';
-import { partsOf, type SignerForm, type SignerParts } from './signer-parts.ts';
+import { CryptoError, type SignatureAlgorithm, type Signer, type SignerIdentity } from '../core/types.ts';
+import type { TimeFormat } from './attributes-template.ts';
+import { type SignerFormat, type SignerInfoTemplate, signerInfoTemplate } from './signer-info.ts';
 
-export interface SignedDataRequest extends SignerForm {
+export interface SignedDataRequest extends SignerFormat {
   /** Digest of the content, made with the digest of `algorithmOf(signer, request)`. */
   readonly messageDigest: Uint8Array;
   /** Claimed time for the signing-time attribute, milliseconds since the epoch; left out, there is none (PAdES). */
   readonly signingTime?: number;
 }
 
-/** As `SignedDataRequest`, with the key at hand. */
+/** `SignedDataRequest` with a local key. */
 export interface BuildRequest extends SignedDataRequest {
   readonly signer: Signer;
   /**
@@ -35,11 +36,11 @@ export interface PreparedSignedData {
 }
 
 /**
- * What the key has to sign.
- * @throws {CryptoError} `key.unsupported` also when the digest has the wrong length; as `partsOf`
+ * Builds the bytes that the key has to sign.
+ * @throws {CryptoError} `key.unsupported` also when the digest has the wrong length; as `signerInfoTemplate`
  */
 export function prepareSignedData(request: SignedDataRequest): PreparedSignedData {
-  const { algorithm, attributes } = partsOf(request);
+  const { algorithm, attributes } = signerInfoTemplate(request);
   const template = attributes[timeForm(request.signingTime)];
   const { length } = request.messageDigest;
   if (length !== DIGEST_LENGTH[algorithm.digest]) {
@@ -55,54 +56,55 @@ export function prepareSignedData(request: SignedDataRequest): PreparedSignedDat
 }
 
 /**
- * A detached SignedData in its ContentInfo: signer's certificate and chain, one SignerInfo, DER throughout.
- * @param toBeSigned as `prepareSignedData` gave it for the same request
- * @param value over `toBeSigned`; ECDSA in DER
+ * Builds a detached SignedData in its ContentInfo: signer's certificate and chain, one SignerInfo, all in DER.
+ * @param toBeSigned result of `prepareSignedData` for the same request
+ * @param value signature over `toBeSigned`; ECDSA in DER
  * @param unsigned DER of each unsigned Attribute
  */
 export function completeSignedData(
-  request: SignerForm,
+  request: SignerFormat,
   toBeSigned: Buffer,
   value: Uint8Array,
   unsigned: readonly Buffer[] = [],
 ): Buffer {
-  const parts = partsOf(request);
+  const parts = signerInfoTemplate(request);
   return contentInfo(parts, tlv(TAG.set, signerInfoOf(parts, toBeSigned, value, unsigned)));
 }
 
-/** One SignerInfo in DER; for the parameters see `completeSignedData`. */
+/** Builds one SignerInfo in DER; for the parameters see `completeSignedData`. */
 export function completeSignerInfo(
-  request: SignerForm,
+  request: SignerFormat,
   toBeSigned: Buffer,
   value: Uint8Array,
   unsigned: readonly Buffer[] = [],
 ): Buffer {
-  return signerInfoOf(partsOf(request), toBeSigned, value, unsigned);
+  return signerInfoOf(signerInfoTemplate(request), toBeSigned, value, unsigned);
 }
 
 /** Prepares, signs and completes. @throws {CryptoError} as `prepareSignedData` and the key */
 export function buildSignedData(request: BuildRequest): Buffer {
-  return contentInfo(partsOf(request), buildSignerInfos(request));
+  return contentInfo(signerInfoTemplate(request), buildSignerInfos(request));
 }
 
-/** `signerInfos SET OF`, with one element. @throws {CryptoError} as `buildSignedData` */
+/** Builds `signerInfos SET OF` with one element. @throws {CryptoError} as `buildSignedData` */
 export function buildSignerInfos(request: BuildRequest): Buffer {
   const prepared = prepareSignedData(request);
   const value = signatureValue(request, prepared);
-  return tlv(TAG.set, signerInfoOf(partsOf(request), prepared.toBeSigned, value, []));
+  return tlv(TAG.set, signerInfoOf(signerInfoTemplate(request), prepared.toBeSigned, value, []));
 }
 
 const CONTEXT_0 = Buffer.from([TAG.context0Constructed]);
 
+/** Encodes a SignerInfo (RFC 5652 §5.3); `parseSignerInfo` gives the definition. */
 function signerInfoOf(
-  parts: SignerParts,
+  parts: SignerInfoTemplate,
   toBeSigned: Buffer,
   value: Uint8Array,
   unsigned: readonly Buffer[],
 ): Buffer {
   return sequence(
     parts.signerStart,
-    // Signed as a SET OF, carried under [0] IMPLICIT (RFC 5652 §5.4).
+    // The signature covers a SET OF; the SignerInfo carries it under [0] IMPLICIT (RFC 5652 §5.4).
     CONTEXT_0,
     toBeSigned.subarray(1),
     parts.signatureAlgorithm,
@@ -111,7 +113,8 @@ function signerInfoOf(
   );
 }
 
-function contentInfo(parts: SignerParts, signerInfos: Buffer): Buffer {
+/** Encodes a ContentInfo with SignedData (RFC 5652 §3, §5.1); `parseSignedData` gives the definition. */
+function contentInfo(parts: SignerInfoTemplate, signerInfos: Buffer): Buffer {
   return sequence(
     ID.signedData,
     tlv(
@@ -121,7 +124,7 @@ function contentInfo(parts: SignerParts, signerInfos: Buffer): Buffer {
   );
 }
 
-/** How often a value of a wanted length is tried for; each try has a chance above a third. */
+/** Attempts to get a signature value of a wanted length; each succeeds with a probability above one third. */
 const SIGNATURE_TRIES = 200;
 
 function signatureValue({ signer, signatureLength }: BuildRequest, prepared: PreparedSignedData): Buffer {
@@ -134,39 +137,40 @@ function signatureValue({ signer, signatureLength }: BuildRequest, prepared: Pre
   throw new CryptoError('key.unsupported', 'The key makes no signature of the usual length.');
 }
 
-function timeForm(at: number | undefined): TimeForm {
+function timeForm(at: number | undefined): TimeFormat {
   if (at === undefined) return 'none';
   return fitsUtcTime(at) ? 'utc' : 'generalized';
 }
 
 /**
- * Most bytes a SignedData can take that `completeSignedData` makes: exact for RSA and Ed25519, at most a few bytes more
- * for ECDSA, whose values vary in length.
- * @param options.signingTime whether the signing-time attribute is asked for. Defaults to false.
+ * Returns the most bytes of a SignedData that `completeSignedData` builds: exact for RSA and Ed25519, at most a few
+ * bytes
+ * more for ECDSA, whose values vary in length.
+ * @param options.signingTime true when the signing-time attribute is included. Defaults to false.
  * @param options.unsignedLength bytes of all unsigned attributes together. Defaults to 0: none.
- * @throws {CryptoError} as `partsOf`
+ * @throws {CryptoError} as `signerInfoTemplate`
  */
 export function maxSignedDataLength(
   signer: SignerIdentity,
-  parameters: Omit<SignerForm, 'signer'>,
+  parameters: Omit<SignerFormat, 'signer'>,
   options: { readonly signingTime?: boolean; readonly unsignedLength?: number } = {},
 ): number {
-  const time: TimeForm = options.signingTime === true ? 'generalized' : 'none';
+  const time: TimeFormat = options.signingTime === true ? 'generalized' : 'none';
   const form = { ...parameters, signer };
-  const { start, detachedContent, certificates } = partsOf(form);
+  const { start, detachedContent, certificates } = signerInfoTemplate(form);
   const signers = signerInfosLength(form, time, maxSignatureLength(signer), options.unsignedLength);
   const signedData = encodedLength(start.length + detachedContent.length + certificates.length + signers);
   return encodedLength(ID.signedData.length + encodedLength(signedData));
 }
 
-/** Bytes of `signerInfos` whose signature value has `signatureLength` bytes. */
+/** Returns the bytes of `signerInfos` whose signature value has `signatureLength` bytes. */
 export function signerInfosLength(
-  form: SignerForm,
-  time: TimeForm,
+  form: SignerFormat,
+  time: TimeFormat,
   signatureLength: number,
   unsignedLength = 0,
 ): number {
-  const parts = partsOf(form);
+  const parts = signerInfoTemplate(form);
   const signerInfo =
     parts.signerStart.length +
     parts.attributes[time].bytes.length +
@@ -176,19 +180,21 @@ export function signerInfosLength(
   return encodedLength(encodedLength(signerInfo));
 }
 
-/** Most bytes of one signature value. */
+/** Returns the most bytes of one signature value. */
 function maxSignatureLength(signer: SignerIdentity): number {
   if (signer.keyType !== 'ec') return fixedLength(signer);
   const bits = signer.keyBits;
-  // SEQUENCE of two INTEGERs; one more octet each where the top bit can be set (X9.62 §E.8).
+  // SEQUENCE of two INTEGERs, each one octet longer when its top bit is set (X9.62 §E.8).
   const integer = encodedLength(Math.floor(bits / 8) + 1);
   return encodedLength(2 * integer);
 }
 
-/** The most frequent length of one signature value: the only one for RSA, that of about half of all for ECDSA. */
+/**
+ * Returns the most frequent length of one signature value: the only one for RSA, that of about half of all for ECDSA.
+ */
 export function usualSignatureLength(signer: SignerIdentity): number {
   if (signer.keyType !== 'ec') return fixedLength(signer);
-  // With whole octets one of the two integers has its top bit set; with 521 bits both fit 66 octets mostly.
+  // With whole octets one of the two integers has its top bit set; with 521 bits both mostly fit 66 octets.
   return signer.keyBits % 8 === 0 ? maxSignatureLength(signer) - 1 : maxSignatureLength(signer);
 }
 

@@ -1,14 +1,14 @@
-/** Certificates in files as people keep them: PEM, DER, and CMS without a signer (.p7b, .p7c). */
+/** Reads certificate files: PEM, DER, and CMS without a signer (.p7b, .p7c). */
 import { Asn1Error } from '../asn1/error.ts';
 import { encoded, readElement } from '../asn1/read.ts';
-import { readableCertificates } from '../certificates/certificate.ts';
-import { certificatesIn } from '../keys/pem.ts';
-import { CryptoError } from '../types.ts';
+import { CryptoError } from '../core/types.ts';
+import { readableCertificates } from '../x509/certificate.ts';
+import { certificatesIn } from '../x509/pem.ts';
 import { parseSignedData } from './parse.ts';
 
 const PKCS7 = /-----BEGIN (PKCS7|CMS)-----([A-Za-z0-9+/=\s]+)-----END \1-----/;
 
-/** DER of every certificate in one file that can be read; empty when there is none. */
+/** Returns the DER of every readable certificate in one file; empty when there is none. */
 export function certificatesInBundle(file: Buffer): readonly Buffer[] {
   const plain = certificatesIn(file).flatMap(readableCertificates);
   if (plain.length > 0) return plain.map(({ der }) => der);

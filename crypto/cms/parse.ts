@@ -1,4 +1,5 @@
-/** Reads CMS SignedData (RFC 5652 §5) as others write it: DER or BER, any number of certificates and signers. */
+/** Reads CMS SignedData (RFC 5652 §5) of any writer: DER or BER, any number of certificates and signers. */
+import { type Algorithm, parseAlgorithm } from '../algorithms/algorithm.ts';
 import { Asn1Error } from '../asn1/error.ts';
 import { OID } from '../asn1/oids.ts';
 import {
@@ -18,15 +19,15 @@ import { TAG } from '../asn1/tags.ts';
 export interface SignedData {
   /** Dotted type of the signed content. */
   readonly contentType: string;
-  /** The content when it is inside. */
+  /** Encapsulated content; undefined when the signature is detached. */
   readonly content: Buffer | undefined;
   /** DER of each X.509 certificate. */
   readonly certificates: readonly Buffer[];
   /** DER of each CertificateList in `crls`. */
   readonly crls: readonly Buffer[];
-  /** DER of each BasicOCSPResponse or OCSPResponse in `crls` (RFC 5940 §2.1), as found. */
+  /** DER of each BasicOCSPResponse or OCSPResponse in `crls` (RFC 5940 §2.1), as encoded. */
   readonly ocsps: readonly Buffer[];
-  /** Encodings of everything in `certificates` and in `crls`, of whatever kind: what archive time-stamps list. */
+  /** Encodings of every element of `certificates` and of `crls`, of any kind: archive time-stamps list them. */
   readonly certificateChoices: readonly Buffer[];
   readonly revocationChoices: readonly Buffer[];
   readonly signers: readonly SignerInfo[];
@@ -40,7 +41,7 @@ export interface SignerInfo {
   readonly signatureAlgorithm: Algorithm;
   readonly signature: Buffer;
   readonly unsignedAttributes: Attributes | undefined;
-  /** The whole SignerInfo as it is encoded. */
+  /** Encoding of the whole SignerInfo. */
   readonly encoding: Buffer;
 }
 
@@ -48,46 +49,51 @@ export type SignerId =
   | { readonly by: 'serial'; readonly issuer: Buffer; readonly serial: Buffer }
   | { readonly by: 'key'; readonly keyId: Buffer };
 
-export interface Algorithm {
-  readonly id: string;
-  readonly parameters: Element | undefined;
-}
-
 export interface Attributes {
-  /** Dotted type of each attribute, in the order found. */
+  /** Dotted type of each attribute, in the order of the encoding. */
   readonly types: readonly string[];
-  /** Encodings of the attributes, in the order found. */
+  /** Encodings of the attributes, in the order of the encoding. */
   readonly encodings: readonly Buffer[];
-  /** Values by dotted type; a type that appears twice has all its values here. */
+  /** Values by dotted type; a type that appears twice has the values of both. */
   readonly values: ReadonlyMap<string, readonly Element[]>;
 }
 
-/** Signers in one structure; each costs a public-key operation. */
+/** Most signers in one structure; each costs a public-key operation. */
 const MAX_SIGNERS = 32;
 
-/** @throws {Asn1Error} */
+/**
+ * Parses a ContentInfo that holds SignedData (RFC 5652 §3, §5.1). @throws {Asn1Error}
+ *     ContentInfo ::= SEQUENCE { contentType OBJECT IDENTIFIER, content [0] EXPLICIT ANY }
+ *     SignedData ::= SEQUENCE {
+ *      version           CMSVersion,
+ *      digestAlgorithms  SET OF AlgorithmIdentifier,
+ *      encapContentInfo  SEQUENCE { eContentType OBJECT IDENTIFIER, eContent [0] EXPLICIT OCTET STRING OPTIONAL },
+ *      certificates      [0] IMPLICIT SET OF CertificateChoices OPTIONAL,
+ *      crls              [1] IMPLICIT SET OF RevocationInfoChoice OPTIONAL,
+ *      signerInfos       SET OF SignerInfo }
+ */
 export function parseSignedData(der: Buffer): SignedData {
   const contentInfo = enter(readWhole(der), TAG.sequence);
-  if (oidText(contentInfo.take()) !== OID.signedData) throw new Asn1Error('not a SignedData', 0);
-  const wrapped = enter(contentInfo.take(), TAG.context0Constructed);
+  if (oidText(contentInfo.next()) !== OID.signedData) throw new Asn1Error('not a SignedData', 0);
+  const wrapped = enter(contentInfo.next(), TAG.context0Constructed);
   contentInfo.end();
-  const fields = enter(wrapped.take(), TAG.sequence);
+  const fields = enter(wrapped.next(), TAG.sequence);
   wrapped.end();
-  smallInteger(fields.take());
-  fields.take(TAG.set);
-  const encapsulated = enter(fields.take(), TAG.sequence);
-  const contentType = oidText(encapsulated.take());
-  const inside = encapsulated.takeIf(TAG.context0Constructed);
+  smallInteger(fields.next());
+  fields.next(TAG.set);
+  const encapsulated = enter(fields.next(), TAG.sequence);
+  const contentType = oidText(encapsulated.next());
+  const inside = encapsulated.nextIf(TAG.context0Constructed);
   encapsulated.end();
-  const certificates = choicesIn(fields.takeIf(TAG.context0Constructed));
-  const revocation = choicesIn(fields.takeIf(TAG.context1Constructed));
-  const signers = childrenOf(fields.take(TAG.set));
+  const certificates = choicesIn(fields.nextIf(TAG.context0Constructed));
+  const revocation = choicesIn(fields.nextIf(TAG.context1Constructed));
+  const signers = childrenOf(fields.next(TAG.set));
   fields.end();
   if (signers.length > MAX_SIGNERS) throw new Asn1Error('too many signers', 0);
   return {
     contentType,
-    content: inside === undefined ? undefined : octets(new Cursor(inside).take()),
-    // Attribute certificates and other formats stand under context tags; they play no part here.
+    content: inside === undefined ? undefined : octets(new Cursor(inside).next()),
+    // Attribute certificates and other formats have context tags and are ignored.
     certificates: certificates.filter(({ tag }) => tag === TAG.sequence).map(encoded),
     ...readRevocation(revocation),
     certificateChoices: certificates.map(encoded),
@@ -96,13 +102,18 @@ export function parseSignedData(der: Buffer): SignedData {
   };
 }
 
-/** id-ri-ocsp-response and id-pkix-ocsp-basic: the two ways OCSP answers are carried beside CRLs. */
+/** id-ri-ocsp-response and id-pkix-ocsp-basic: the two formats of OCSP responses beside CRLs. */
 const OCSP_FORMATS: ReadonlySet<string> = new Set(['1.3.6.1.5.5.7.16.2', '1.3.6.1.5.5.7.48.1.1']);
 
 function choicesIn(element: Element | undefined): Element[] {
   return element === undefined ? [] : childrenOf(element);
 }
 
+/**
+ * Sorts the revocation values by kind (RFC 5652 §10.2.1, RFC 5940 §2.1).
+ *     RevocationInfoChoice ::= CHOICE { crl CertificateList, other [1] IMPLICIT OtherRevocationInfoFormat }
+ *     OtherRevocationInfoFormat ::= SEQUENCE { otherRevInfoFormat OBJECT IDENTIFIER, otherRevInfo ANY }
+ */
 function readRevocation(choices: readonly Element[]): Pick<SignedData, 'crls' | 'ocsps'> {
   const crls: Buffer[] = [];
   const ocsps: Buffer[] = [];
@@ -110,22 +121,32 @@ function readRevocation(choices: readonly Element[]): Pick<SignedData, 'crls' | 
     if (choice.tag === TAG.sequence) crls.push(encoded(choice));
     else if (choice.tag === TAG.context1Constructed) {
       const fields = new Cursor(choice);
-      if (OCSP_FORMATS.has(oidText(fields.take()))) ocsps.push(encoded(fields.take()));
+      if (OCSP_FORMATS.has(oidText(fields.next()))) ocsps.push(encoded(fields.next()));
     }
   }
   return { crls, ocsps };
 }
 
-/** @throws {Asn1Error} */
+/**
+ * Parses a SignerInfo (RFC 5652 §5.3). @throws {Asn1Error}
+ *     SignerInfo ::= SEQUENCE {
+ *      version             CMSVersion,
+ *      sid                 SignerIdentifier,
+ *      digestAlgorithm     AlgorithmIdentifier,
+ *      signedAttrs         [0] IMPLICIT SET OF Attribute OPTIONAL,
+ *      signatureAlgorithm  AlgorithmIdentifier,
+ *      signature           OCTET STRING,
+ *      unsignedAttrs       [1] IMPLICIT SET OF Attribute OPTIONAL }
+ */
 export function parseSignerInfo(element: Element): SignerInfo {
   const fields = enter(element, TAG.sequence);
-  smallInteger(fields.take());
-  const id = parseSignerId(fields.take());
-  const digestAlgorithm = parseAlgorithm(fields.take()).id;
-  const attributes = fields.takeIf(TAG.context0Constructed);
-  const signatureAlgorithm = parseAlgorithm(fields.take());
-  const signature = octets(fields.take());
-  const unsigned = fields.takeIf(TAG.context1Constructed);
+  smallInteger(fields.next());
+  const id = parseSignerId(fields.next());
+  const digestAlgorithm = parseAlgorithm(fields.next()).id;
+  const attributes = fields.nextIf(TAG.context0Constructed);
+  const signatureAlgorithm = parseAlgorithm(fields.next());
+  const signature = octets(fields.next());
+  const unsigned = fields.nextIf(TAG.context1Constructed);
   fields.end();
   return {
     id,
@@ -138,34 +159,35 @@ export function parseSignerInfo(element: Element): SignerInfo {
   };
 }
 
+/**
+ * Parses a SignerIdentifier (RFC 5652 §5.3).
+ *     SignerIdentifier ::= CHOICE {
+ *      issuerAndSerialNumber  SEQUENCE { issuer Name, serialNumber INTEGER },
+ *      subjectKeyIdentifier   [0] IMPLICIT OCTET STRING }
+ */
 function parseSignerId(element: Element): SignerId {
   if (element.tag === TAG.context0) return { by: 'key', keyId: contents(element) };
   const fields = enter(element, TAG.sequence);
-  const issuer = encoded(fields.take(TAG.sequence));
-  const serial = encoded(fields.take(TAG.integer));
+  const issuer = encoded(fields.next(TAG.sequence));
+  const serial = encoded(fields.next(TAG.integer));
   fields.end();
   return { by: 'serial', issuer, serial };
 }
 
-/** AlgorithmIdentifier (RFC 5280 §4.1.1.2). @throws {Asn1Error} */
-export function parseAlgorithm(element: Element): Algorithm {
-  const fields = enter(element, TAG.sequence);
-  const id = oidText(fields.take());
-  const parameters = fields.done ? undefined : fields.take();
-  fields.end();
-  return { id, parameters };
-}
-
+/**
+ * Parses a SET OF Attribute (RFC 5652 §5.3).
+ *     Attribute ::= SEQUENCE { attrType OBJECT IDENTIFIER, attrValues SET OF AttributeValue }
+ */
 function parseAttributes(element: Element): Attributes {
   const all = childrenOf(element);
   const types: string[] = [];
   const values = new Map<string, Element[]>();
   for (const attribute of all) {
     const fields = enter(attribute, TAG.sequence);
-    const type = oidText(fields.take());
+    const type = oidText(fields.next());
     types.push(type);
     const list = values.get(type) ?? [];
-    list.push(...childrenOf(fields.take(TAG.set)));
+    list.push(...childrenOf(fields.next(TAG.set)));
     values.set(type, list);
     fields.end();
   }

@@ -1,14 +1,15 @@
 /** The signature value over signed attributes (RFC 5652 §5.4). */
+
+import type { HashName } from '../algorithms/hashes.ts';
+import { faultOf } from '../algorithms/signature-value.ts';
 import { TAG } from '../asn1/tags.ts';
 import { setOf, tlv } from '../asn1/write.ts';
-import type { Certificate } from '../certificates/certificate.ts';
-import type { HashName } from './hashes.ts';
+import type { Certificate } from '../x509/certificate.ts';
 import type { Attributes, SignerInfo } from './parse.ts';
-import { faultOf } from './signature-value.ts';
 
 /**
- * Undefined when the key of the certificate made the signature over the attributes; otherwise why not.
- * What is signed is the DER of a SET OF. Some signers leave it unsorted and sign that; both forms are tried.
+ * Checks the signature value over the signed attributes; returns undefined when it is right, otherwise the reason.
+ * The signature covers the DER of a SET OF. Some signers leave the set unsorted and sign that; both forms are tried.
  * @throws {Asn1Error} for malformed parameters of the algorithm
  */
 export function attributesFault(

@@ -1,15 +1,16 @@
-/** Which certificate a signature is bound to: by the name in SignerInfo and by the ESS attributes (RFC 5035). */
+/** Selects the signer's certificate: by the SignerIdentifier and by the ESS attributes (RFC 5035). */
 
 import { createHash } from 'node:crypto';
+import { parseAlgorithm } from '../algorithms/algorithm.ts';
+import { HASH_BY_OID, type HashName } from '../algorithms/hashes.ts';
 import { Asn1Error } from '../asn1/error.ts';
 import { OID } from '../asn1/oids.ts';
 import { Cursor, contents, type Element, encoded, enter, octets } from '../asn1/read.ts';
 import { TAG } from '../asn1/tags.ts';
-import type { Certificate } from '../certificates/certificate.ts';
-import { HASH_BY_OID, type HashName } from './hashes.ts';
-import { parseAlgorithm, type SignerId, type SignerInfo } from './parse.ts';
+import type { Certificate } from '../x509/certificate.ts';
+import type { SignerId, SignerInfo } from './parse.ts';
 
-/** The certificate a SignerInfo names (RFC 5652 §5.3). */
+/** Returns the certificate that a SignerIdentifier names (RFC 5652 §5.3). */
 function certificateNamed(id: SignerId, certificates: readonly Certificate[]): Certificate | undefined {
   return certificates.find((certificate) =>
     id.by === 'serial'
@@ -18,14 +19,14 @@ function certificateNamed(id: SignerId, certificates: readonly Certificate[]): C
   );
 }
 
-/** How the signed attributes name the certificate. */
+/** Reference from the signed attributes to the signer's certificate. */
 export interface CertificateReference {
-  /** Of signing-certificate-v2, or of signing-certificate when the digest is fixed. */
+  /** Value of signing-certificate-v2, or of signing-certificate when the digest is fixed to SHA-1. */
   readonly value: Element;
   readonly fixed: 'sha1' | undefined;
 }
 
-/** The newer attribute decides when both are there. */
+/** Returns the reference to the certificate; signing-certificate-v2 has precedence. */
 export function certificateReference({ attributes }: SignerInfo): CertificateReference | undefined {
   const [second] = attributes?.values.get(OID.signingCertificateV2) ?? [];
   if (second !== undefined) return { value: second, fixed: undefined };
@@ -34,8 +35,18 @@ export function certificateReference({ attributes }: SignerInfo): CertificateRef
 }
 
 /**
- * The signer's certificate among those at hand. When several answer to the name in the SignerInfo, which is not signed,
- * the one that the signed attribute names is taken; the first of them when it names none, or can't be read.
+ * Returns the signing-certificate attribute when signing-certificate-v2 is present too: both must name the same
+ * certificate, since readers differ in which of them they follow.
+ */
+export function olderReference({ attributes }: SignerInfo): CertificateReference | undefined {
+  if (attributes?.values.has(OID.signingCertificateV2) !== true) return undefined;
+  const [first] = attributes.values.get(OID.signingCertificate) ?? [];
+  return first === undefined ? undefined : { value: first, fixed: 'sha1' };
+}
+
+/**
+ * Returns the signer's certificate from `certificates`. When several match the SignerIdentifier, which is not signed,
+ * the one that the signed attribute names is taken; the first of them when the attribute is missing or unreadable.
  */
 export function signerCertificate(
   signer: SignerInfo,
@@ -46,52 +57,66 @@ export function signerCertificate(
   if (reference === undefined) return first;
   const isMeant = (one: Certificate) =>
     certificateNamed(signer.id, [one]) !== undefined &&
-    certIdFault(reference.value, one, reference.fixed) === undefined;
+    certIdError(reference.value, one, reference.fixed) === undefined;
   try {
     return certificates.find(isMeant) ?? first;
   } catch (error) {
-    // Whoever checks the attribute says what is wrong with it.
+    // The check of the attribute reports the error.
     if (error instanceof Asn1Error) return first;
     throw error;
   }
 }
 
 /**
- * Compares the first ESSCertID or ESSCertIDv2 with the certificate (RFC 5035 §4, §5): undefined when it names it.
+ * Compares the first ESSCertID or ESSCertIDv2 with the certificate (RFC 5035 §4, §5): undefined when it names it,
+ * otherwise the reason.
  * @param value of the attribute
- * @param fixed `'sha1'` for signing-certificate, whose digest is not written; left out for signing-certificate-v2
+ * @param fixed `'sha1'` for signing-certificate, whose digest is not encoded; left out for signing-certificate-v2
  * @throws {Asn1Error}
  */
-export function certIdFault(value: Element, certificate: Certificate, fixed?: 'sha1'): string | undefined {
+export function certIdError(value: Element, certificate: Certificate, fixed?: 'sha1'): string | undefined {
   const { fields, hashName } = firstCertId(value, fixed);
   if (hashName === undefined) return 'The attribute uses a digest that is not accepted.';
-  const hash = octets(fields.take());
+  const hash = octets(fields.next());
   if (!hash.equals(digestOf(certificate, hashName))) {
     return 'The attribute names another certificate.';
   }
-  const issuerSerial = fields.takeIf(TAG.sequence);
+  const issuerSerial = fields.nextIf(TAG.sequence);
   if (issuerSerial === undefined) return undefined;
   const names = new Cursor(issuerSerial);
-  const generalNames = directoryNames(names.take(TAG.sequence));
-  const serial = encoded(names.take(TAG.integer));
+  const generalNames = directoryNames(names.next(TAG.sequence));
+  const serial = encoded(names.next(TAG.integer));
   const same =
     serial.equals(certificate.serial) && generalNames.some((name) => name.equals(certificate.issuer));
   return same ? undefined : 'Issuer and serial in the attribute are those of another certificate.';
 }
 
-/** The digest that the first ESSCertID or ESSCertIDv2 is made with; undefined for one not known. @throws {Asn1Error} */
+/**
+ * Returns the digest algorithm of the first ESSCertID or ESSCertIDv2; undefined for an unknown one. @throws
+ * {Asn1Error}
+ */
 export function certIdHash(value: Element, fixed?: 'sha1'): HashName | undefined {
   return firstCertId(value, fixed).hashName;
 }
 
-/** The identifier of the signer's certificate, its hash algorithm taken. */
+/**
+ * Reads the first certificate identifier up to its hash algorithm (RFC 5035 §3, §4).
+ *     SigningCertificateV2 ::= SEQUENCE {
+ *      certs     SEQUENCE OF ESSCertIDv2,
+ *      policies  SEQUENCE OF PolicyInformation OPTIONAL }
+ *     ESSCertIDv2 ::= SEQUENCE {
+ *      hashAlgorithm  AlgorithmIdentifier DEFAULT { algorithm id-sha256 },   -- not in ESSCertID (SHA-1)
+ *      certHash       OCTET STRING,
+ *      issuerSerial   IssuerSerial OPTIONAL }
+ *     IssuerSerial ::= SEQUENCE { issuer GeneralNames, serialNumber CertificateSerialNumber }
+ */
 function firstCertId(
   value: Element,
   fixed: 'sha1' | undefined,
 ): { readonly fields: Cursor; readonly hashName: HashName | undefined } {
-  const certIds = enter(new Cursor(value).take(), TAG.sequence);
-  const fields = enter(certIds.take(), TAG.sequence);
-  const algorithm = fixed === undefined ? fields.takeIf(TAG.sequence) : undefined;
+  const certIds = enter(new Cursor(value).next(), TAG.sequence);
+  const fields = enter(certIds.next(), TAG.sequence);
+  const algorithm = fixed === undefined ? fields.nextIf(TAG.sequence) : undefined;
   const written = algorithm === undefined ? 'sha256' : HASH_BY_OID.get(parseAlgorithm(algorithm).id);
   return { fields, hashName: fixed ?? written };
 }
@@ -105,7 +130,7 @@ function directoryNames(element: Element): Buffer[] {
   const cursor = new Cursor(element);
   const names: Buffer[] = [];
   while (!cursor.done) {
-    const name = cursor.take();
+    const name = cursor.next();
     if (name.tag === TAG.context4Constructed) names.push(contents(name));
   }
   return names;

@@ -1,42 +1,44 @@
-/** The file to be signed or checked: opened once, read by position, and known to be the same at the end. */
+/** A file to sign or check: opened once, read by position, and checked for changes at the end. */
 import { closeSync, constants, fstatSync, openSync, readSync } from 'node:fs';
-import { CryptoError } from '../types.ts';
+import { CryptoError } from '../core/types.ts';
 
-/** Files up to this many bytes are read once, whole; larger ones in pieces of this size. */
-export const WHOLE_LIMIT = 1 << 20;
+/** Files up to this size, in bytes, are read once as a whole; larger ones in chunks of this size. */
+export const IN_MEMORY_BYTES = 1 << 20;
 
 export interface Source {
   readonly path: string;
   /** Bytes, when the file was opened. */
   readonly size: number;
-  /** Modification time in milliseconds with its fraction, equal to what `fs.Stats` gives. */
+  /** Password of an encrypted PDF. */
+  readonly password?: string | undefined;
+  /** Modification time in milliseconds with its fraction, equal to `fs.Stats.mtimeMs`. */
   readonly mtimeMs: number;
   /** `<device>:<inode>`, both decimal. */
   readonly inode: string;
   /**
-   * Up to `length` bytes from `offset`; fewer only at the end of the file. A view of cached bytes for small
-   * files: not to be written to.
+   * Reads up to `length` bytes from `offset`; fewer only at the end of the file. May return a view of cached bytes:
+   * read-only.
    * @throws {CryptoError} `input.unreadable`, `input.changed` when the file became shorter
    */
   read(offset: number, length: number): Buffer;
   /**
-   * The bytes of `[from, to)` in order, in pieces of at most 1 MiB. A piece is only valid until the next one is
-   * asked for.
+   * Reads the bytes of `[from, to)` in order, in chunks of at most 1 MiB. A chunk is only valid until the next one is
+   * requested.
    * @throws {CryptoError} as `read`
    */
   chunks(from?: number, to?: number): Iterable<Buffer>;
-  /** @throws {CryptoError} `input.changed` when length or modification time moved since the file was opened */
+  /** @throws {CryptoError} `input.changed` when length or modification time changed since the file was opened */
   assertUnchanged(): void;
   /** Safe to call more than once. */
   close(): void;
 }
 
 /**
- * Opens a regular file without following a symbolic link at its end.
- * @throws {CryptoError} `input.unreadable` with the system's code in the text
+ * Opens a regular file without following a symbolic link in the last path component.
+ * @throws {CryptoError} `input.unreadable` with the system's error code in the message
  */
-export function openSource(path: string): Source {
-  // O_NONBLOCK: a named pipe in place of the file must fail at once, not wait for a writer.
+export function openSource(path: string, password?: string): Source {
+  // O_NONBLOCK: opening a named pipe must fail at once and not wait for a writer.
   const flags = constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK;
   const fd = guarded(path, () => openSync(path, flags));
   try {
@@ -45,14 +47,14 @@ export function openSource(path: string): Source {
     if (stat.size > BigInt(Number.MAX_SAFE_INTEGER)) {
       throw new CryptoError('input.too-large', `${path} is too large.`);
     }
-    return new FileSource(path, fd, stat);
+    return new FileSource(path, fd, stat, password);
   } catch (error) {
     closeSync(fd);
     throw error;
   }
 }
 
-interface FileFacts {
+interface FileIdentity {
   readonly size: bigint;
   readonly mtimeNs: bigint;
   readonly dev: bigint;
@@ -61,15 +63,17 @@ interface FileFacts {
 
 class FileSource implements Source {
   readonly path: string;
+  readonly password: string | undefined;
   readonly size: number;
   readonly mtimeMs: number;
   readonly inode: string;
-  readonly #opened: FileFacts;
+  readonly #opened: FileIdentity;
   #fd: number | undefined;
   #whole: Buffer | undefined;
 
-  constructor(path: string, fd: number, stat: FileFacts) {
+  constructor(path: string, fd: number, stat: FileIdentity, password: string | undefined) {
     this.path = path;
+    this.password = password;
     this.size = Number(stat.size);
     // The same arithmetic as fs.Stats, so that the two compare equal.
     this.mtimeMs = Number(stat.mtimeNs / 1_000_000_000n) * 1000 + Number(stat.mtimeNs % 1_000_000_000n) / 1e6;
@@ -81,7 +85,7 @@ class FileSource implements Source {
   read(offset: number, length: number): Buffer {
     const from = Math.min(Math.max(offset, 0), this.size);
     const count = Math.min(Math.max(length, 0), this.size - from);
-    if (this.size <= WHOLE_LIMIT) {
+    if (this.size <= IN_MEMORY_BYTES) {
       this.#whole ??= this.#fill(Buffer.allocUnsafe(this.size), 0);
       return this.#whole.subarray(from, from + count);
     }
@@ -90,11 +94,11 @@ class FileSource implements Source {
 
   *chunks(from = 0, to = this.size): Generator<Buffer> {
     const end = Math.min(to, this.size);
-    if (this.size <= WHOLE_LIMIT) {
+    if (this.size <= IN_MEMORY_BYTES) {
       if (end > from) yield this.read(from, end - from);
       return;
     }
-    const piece = Buffer.allocUnsafe(Math.min(WHOLE_LIMIT, Math.max(end - from, 0)));
+    const piece = Buffer.allocUnsafe(Math.min(IN_MEMORY_BYTES, Math.max(end - from, 0)));
     for (let at = from; at < end; at += piece.length) {
       yield this.#fill(piece.subarray(0, Math.min(piece.length, end - at)), at);
     }

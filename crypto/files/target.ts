@@ -1,4 +1,4 @@
-/** The file a signature is written to: new, private until published, synced before anyone is told. */
+/** The output file of a signature: new, without access for others, synced before success is reported. */
 import {
   closeSync,
   constants,
@@ -9,29 +9,29 @@ import {
   writeSync,
   writevSync,
 } from 'node:fs';
-import { CryptoError } from '../types.ts';
+import { CryptoError } from '../core/types.ts';
 
 export interface Target {
   readonly path: string;
   /** Bytes appended so far. */
   readonly length: number;
-  /** Appends the parts in order. @throws {CryptoError} `output.unwritable` */
+  /** Appends the buffers in order. @throws {CryptoError} `output.unwritable` */
   write(...parts: readonly Uint8Array[]): void;
   /** Overwrites bytes that were appended before. @throws {CryptoError} `output.unwritable` */
   writeAt(position: number, bytes: Uint8Array): void;
-  /** Takes back what was appended behind the first `length` bytes. @throws {CryptoError} `output.unwritable` */
-  cutTo(length: number): void;
+  /** Truncates the file to `length` bytes. @throws {CryptoError} `output.unwritable` */
+  truncate(length: number): void;
   /** Returns when data and length are on the disk. @throws {CryptoError} `output.unwritable` */
   sync(): void;
   /** Safe to call more than once. @throws {CryptoError} `output.unwritable` */
   close(): void;
-  /** Closes and removes the file; never throws. Does nothing after a `close` that went well. */
+  /** Closes and removes the file; never throws. Does nothing after a successful `close`. */
   discard(): void;
 }
 
 /**
  * Creates a file that must not exist yet, mode 0640.
- * @throws {CryptoError} `output.exists`; `output.unwritable` with the system's code in the text
+ * @throws {CryptoError} `output.exists`; `output.unwritable` with the system's error code in the message
  */
 export function createTarget(path: string): Target {
   const flags = constants.O_CREAT | constants.O_EXCL | constants.O_WRONLY | constants.O_NOFOLLOW;
@@ -49,7 +49,7 @@ class FileTarget implements Target {
   readonly path: string;
   #fd: number | undefined;
   #length = 0;
-  /** Closed without a failure, or removed: nothing is left to discard. */
+  /** True after a successful close or after removal: `discard` has no effect. */
   #settled = false;
 
   constructor(path: string, fd: number) {
@@ -72,7 +72,7 @@ class FileTarget implements Target {
     for (const part of parts) total += part.length;
     const fd = this.#open();
     const written = this.#guarded(() => writevSync(fd, [...parts], this.#length));
-    // A gathered write may stop anywhere on a full disk or a signal: the rest goes part by part.
+    // `writev` may write less on a full disk or a signal: the rest is written buffer by buffer.
     let skip = written;
     let at = this.#length;
     for (const part of parts) {
@@ -91,7 +91,7 @@ class FileTarget implements Target {
     this.#put(bytes, position);
   }
 
-  cutTo(length: number): void {
+  truncate(length: number): void {
     const fd = this.#open();
     if (length >= this.#length) return;
     this.#guarded(() => ftruncateSync(fd, length));
@@ -107,7 +107,7 @@ class FileTarget implements Target {
     const fd = this.#fd;
     if (fd === undefined) return;
     this.#fd = undefined;
-    // The last chance of some file systems to say that a write was lost.
+    // Some file systems report a lost write at close.
     this.#guarded(() => closeSync(fd));
     this.#settled = true;
   }
@@ -117,13 +117,13 @@ class FileTarget implements Target {
     try {
       this.close();
     } catch {
-      // The file goes away anyway.
+      // The file is removed anyway.
     }
     this.#settled = true;
     try {
       unlinkSync(this.path);
     } catch {
-      // Someone was faster, or the folder is gone.
+      // The file or its folder is already removed.
     }
   }
 

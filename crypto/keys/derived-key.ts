@@ -1,18 +1,18 @@
-/** Keys from passwords: PBKDF2 (RFC 8018 §5.2) and scrypt (RFC 7914 §7), as AlgorithmIdentifiers name them. */
+/** Derives keys from passwords: PBKDF2 (RFC 8018 §5.2) and scrypt (RFC 7914 §7), selected by AlgorithmIdentifier. */
 import { pbkdf2Sync, scryptSync } from 'node:crypto';
+import { parseAlgorithm } from '../algorithms/algorithm.ts';
 import { Asn1Error } from '../asn1/error.ts';
 import { type Cursor, type Element, enter, octets, smallInteger } from '../asn1/read.ts';
 import { TAG } from '../asn1/tags.ts';
-import { parseAlgorithm } from '../cms/parse.ts';
 
 const PBKDF2 = '1.2.840.113549.1.5.12';
 const SCRYPT = '1.3.6.1.4.1.11591.4.11';
 
-/** Rounds above this would hold up the start for minutes; usual are 2,000 to 600,000. */
+/** Most iterations: more would delay the start for minutes; 2,000 to 600,000 are usual. */
 const MAX_ROUNDS = 10_000_000;
-/** Bytes that scrypt may take; with its own defaults it takes 16 MiB. */
+/** Most bytes for scrypt; its defaults take 16 MiB. */
 const MAX_SCRYPT_MEMORY = 512 << 20;
-/** Times that scrypt may fill them. */
+/** Most parallelization of scrypt. */
 const MAX_SCRYPT_LANES = 16;
 
 export type HashName = 'sha1' | 'sha224' | 'sha256' | 'sha384' | 'sha512';
@@ -25,7 +25,7 @@ const HMAC_HASHES: ReadonlyMap<string, HashName> = new Map([
   ['1.2.840.113549.2.11', 'sha512'],
 ]);
 
-/** Hash of an HMAC by the identifier of the HMAC; undefined when it is not supported. */
+/** Returns the hash of an HMAC algorithm; undefined when it is not supported. */
 export function hmacHash(algorithm: Element): HashName | undefined {
   return HMAC_HASHES.get(parseAlgorithm(algorithm).id);
 }
@@ -45,21 +45,33 @@ export function derivedKey(derivation: Element, password: string, length?: numbe
   throw new Asn1Error(`key derivation ${id} is not supported`, derivation.start);
 }
 
+/**
+ * Derives a key with PBKDF2 (RFC 8018 appendix A.2).
+ *     PBKDF2-params ::= SEQUENCE {
+ *      salt OCTET STRING, iterationCount INTEGER, keyLength INTEGER OPTIONAL,
+ *      prf AlgorithmIdentifier DEFAULT hmacWithSHA1 }
+ */
 function withPbkdf2(fields: Cursor, secret: Buffer, length: number | undefined): Buffer {
-  const salt = octets(fields.take());
-  const roundsField = fields.take();
+  const salt = octets(fields.next());
+  const roundsField = fields.next();
   const rounds = roundsOf(roundsField);
-  const stated = fields.takeIf(TAG.integer);
-  const hash = fields.done ? 'sha1' : hmacHash(fields.take());
+  const stated = fields.nextIf(TAG.integer);
+  const hash = fields.done ? 'sha1' : hmacHash(fields.next());
   if (hash === undefined) throw new Asn1Error('key derivation hash is not supported', roundsField.start);
   return pbkdf2Sync(secret, salt, rounds, lengthOf(length, stated, roundsField), hash);
 }
 
+/**
+ * Derives a key with scrypt (RFC 7914 §7.1).
+ *     scrypt-params ::= SEQUENCE {
+ *      salt OCTET STRING, costParameter INTEGER, blockSize INTEGER, parallelizationParameter INTEGER,
+ *      keyLength INTEGER OPTIONAL }
+ */
 function withScrypt(fields: Cursor, secret: Buffer, length: number | undefined): Buffer {
-  const salt = octets(fields.take());
-  const costField = fields.take();
-  const [cost, blockSize, lanes] = [costField, fields.take(), fields.take()].map(smallInteger);
-  const stated = fields.takeIf(TAG.integer);
+  const salt = octets(fields.next());
+  const costField = fields.next();
+  const [cost, blockSize, lanes] = [costField, fields.next(), fields.next()].map(smallInteger);
+  const stated = fields.nextIf(TAG.integer);
   const memory = 128 * (cost ?? 0) * (blockSize ?? 0);
   if (memory > MAX_SCRYPT_MEMORY || (lanes ?? 0) > MAX_SCRYPT_LANES) {
     throw new Asn1Error(`scrypt with ${memory} bytes of memory is too much`, costField.start);
@@ -68,7 +80,7 @@ function withScrypt(fields: Cursor, secret: Buffer, length: number | undefined):
     ...(cost !== undefined && { cost }),
     ...(blockSize !== undefined && { blockSize }),
     ...(lanes !== undefined && { parallelization: lanes }),
-    // Node counts some more than the blocks themselves.
+    // Node counts more than the blocks themselves.
     maxmem: 2 * MAX_SCRYPT_MEMORY,
   };
   try {
@@ -85,7 +97,7 @@ function lengthOf(wanted: number | undefined, stated: Element | undefined, near:
   return length;
 }
 
-/** @throws {Asn1Error} */
+/** Reads an iteration count. @throws {Asn1Error} above the limit */
 export function roundsOf(element: Element): number {
   const rounds = smallInteger(element);
   if (rounds < 1 || rounds > MAX_ROUNDS) throw new Asn1Error(`${rounds} rounds are too many`, element.start);

@@ -1,19 +1,19 @@
-/** Loads a signing key with its certificates and checks, once, that they can sign. */
+/** Loads a signing key with its certificates and checks once that they can sign. */
 import { type KeyObject, X509Certificate } from 'node:crypto';
 import { readFile } from 'node:fs/promises';
-import { type Certificate, readableCertificates } from '../certificates/certificate.ts';
-import { CryptoError } from '../types.ts';
+import { localKey } from '../algorithms/local-key.ts';
+import { CryptoError } from '../core/types.ts';
+import { type Certificate, readableCertificates } from '../x509/certificate.ts';
+import { certificatesIn } from '../x509/pem.ts';
+import { normalThumbprint, thumbprintOf } from '../x509/thumbprint.ts';
 import { type LoadedSigner, signerOf } from './loaded-signer.ts';
-import { localKey } from './local-key.ts';
-import { certificatesIn } from './pem.ts';
 import { openPfx } from './pfx.ts';
 import { findTokenKey, type TokenSource } from './pkcs11/find-key.ts';
 import { readPrivateKey } from './private-key.ts';
-import { normalThumbprint, thumbprintOf } from './thumbprint.ts';
 
 export interface PemSource {
   readonly source: 'Pem';
-  /** File with the signer's certificate and any of its chain, in any order; PEM, or one in DER. */
+  /** File with the signer's certificate and any of its chain, in any order; PEM, or one certificate in DER. */
   readonly certificatePath: string;
   readonly keyPath: string;
   readonly password?: string;
@@ -28,37 +28,37 @@ export interface PfxSource {
   readonly thumbprint?: string;
 }
 
-/** Where a key is kept. */
+/** Location of a key. */
 export type KeySource = PemSource | PfxSource | TokenSource;
 
 /**
- * @param now milliseconds since the epoch
+ * Loads a signer. The validity period of the certificate is not checked: see `validityFault`.
  * @throws {CryptoError} `key.unreadable` (file or format), `key.password`, `key.not-found` (no key, or none with the
- *   thumbprint), `key.ambiguous` (several keys), `key.mismatch` (no certificate fits), `key.unsupported`,
- *   `key.unavailable` (token or module), `certificate.malformed`, `certificate.expired`, `certificate.not-yet-valid`
+ * thumbprint), `key.ambiguous` (several keys), `key.mismatch` (no certificate matches), `key.unsupported`,
+ * `key.unavailable` (token or module), `certificate.malformed`
  */
-export async function loadSigner(source: KeySource, now: number): Promise<LoadedSigner> {
+export async function loadSigner(source: KeySource): Promise<LoadedSigner> {
   if (source.source === 'Pkcs11') {
     const { key, certificate, certificates } = findTokenKey(source);
-    return signerOf(key, certificate, certificates.flatMap(readableCertificates), now);
+    return signerOf(key, certificate, certificates.flatMap(readableCertificates));
   }
   const { keys, certificates } = source.source === 'Pfx' ? await fromPfx(source) : await fromPem(source);
-  // A stranger among the certificates that can't be read is no reason to refuse the others.
+  // An unreadable, unrelated certificate does not prevent the use of the others.
   const parsed = certificates.flatMap(readableCertificates);
   if (parsed.length === 0) {
     throw new CryptoError('certificate.malformed', 'No certificate that can be read was found.');
   }
   const pairs = keys.flatMap((key) => pairOf(key, parsed));
   const pair = choose(pairs, keys, source.source === 'Pfx' ? source.thumbprint : undefined);
-  return signerOf(localKey(pair.key), pair.certificate, parsed, now);
+  return signerOf(localKey(pair.key), pair.certificate, parsed);
 }
 
-interface Material {
+interface KeyMaterial {
   readonly keys: readonly KeyObject[];
   readonly certificates: readonly Buffer[];
 }
 
-async function fromPem(source: PemSource): Promise<Material> {
+async function fromPem(source: PemSource): Promise<KeyMaterial> {
   const [certificates, key] = await Promise.all([
     contentsOf(source.certificatePath),
     contentsOf(source.keyPath),
@@ -69,7 +69,7 @@ async function fromPem(source: PemSource): Promise<Material> {
   };
 }
 
-async function fromPfx(source: PfxSource): Promise<Material> {
+async function fromPfx(source: PfxSource): Promise<KeyMaterial> {
   return openPfx(await contentsOf(source.path), source.password ?? '');
 }
 

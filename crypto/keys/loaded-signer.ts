@@ -1,42 +1,42 @@
-/** A key and its certificate put together: what has to be right before anything is signed, and what is odd. */
+/** Combines a key with its certificate: checks that they can sign, and collects warnings. */
 import { X509Certificate } from 'node:crypto';
-import type { Certificate } from '../certificates/certificate.ts';
-import { CryptoError } from '../types.ts';
-import { thumbprintOf } from './thumbprint.ts';
+import { CryptoError } from '../core/types.ts';
+import type { Certificate } from '../x509/certificate.ts';
+import { thumbprintOf } from '../x509/thumbprint.ts';
 import type { LocalSigner } from './transfer.ts';
 
-/** Something that does not keep a key from signing, but may keep others from accepting what it signed. */
+/** A condition that permits signing, but may make verifiers reject the signatures. */
 export interface KeyWarning {
   readonly code: 'chain.incomplete' | 'certificate.weak-digest';
   /** One sentence for people. */
   readonly text: string;
 }
 
-/** A signer as loaded, with what only start-up and readiness ask for. */
+/** A loaded signer, with data for start-up and readiness checks. */
 export interface LoadedSigner extends LocalSigner {
-  /** DER of the self-signed certificate at the top of the chain, when the source holds it. */
+  /** DER of the self-signed certificate at the top of the chain, when the source has it. */
   readonly root: Buffer | undefined;
-  /** End of the certificate's validity, milliseconds since the epoch. */
+  /** The certificate's validity, milliseconds since the epoch, both ends inclusive. */
+  readonly notBefore: number;
   readonly notAfter: number;
   /** Subject on one line. */
   readonly subject: string;
-  /** SHA-1 of the certificate, upper-case hex, as other programs name it. */
+  /** SHA-1 of the certificate, upper-case hex, as other programs identify it. */
   readonly thumbprint: string;
   readonly warnings: readonly KeyWarning[];
 }
 
 /**
- * @param all certificates that came with the key
- * @param now milliseconds since the epoch
- * @throws {CryptoError} `certificate.expired`, `certificate.not-yet-valid`, `key.unsupported`
+ * Combines a key with its certificates. The validity period is not checked: see `validityFault`.
+ * @param all certificates from the key's source
+ * @throws {CryptoError} `key.unsupported`
  */
 export function signerOf(
   key: LocalSigner['key'],
   certificate: Certificate,
   all: readonly Certificate[],
-  now: number,
 ): LoadedSigner {
-  assertMaySign(certificate, now);
+  assertMaySign(certificate);
   const above = issuersOf(certificate, all);
   const top = above.at(-1) ?? certificate;
   const root = isSelfIssued(top) ? top : undefined;
@@ -49,28 +49,24 @@ export function signerOf(
     keyBits: key.bits,
     fingerprint: certificate.fingerprint,
     root: root === certificate ? undefined : root?.der,
+    notBefore: certificate.notBefore,
     notAfter: certificate.notAfter,
     subject: oneLine(certificate, 'subject'),
     thumbprint: thumbprintOf(certificate.der),
-    warnings: [...(root === undefined ? [incomplete(top)] : []), ...weakDigests([certificate, ...chain])],
+    warnings: [
+      ...(root === undefined ? [incompleteChainWarning(top)] : []),
+      ...weakDigests([certificate, ...chain]),
+    ],
   };
 }
 
-function assertMaySign({ notBefore, notAfter, keyUsage }: Certificate, now: number): void {
-  if (now < notBefore) {
-    const from = new Date(notBefore).toISOString();
-    throw new CryptoError('certificate.not-yet-valid', `The certificate is valid from ${from}.`);
-  }
-  if (now > notAfter) {
-    const until = new Date(notAfter).toISOString();
-    throw new CryptoError('certificate.expired', `The certificate expired at ${until}.`);
-  }
+function assertMaySign({ keyUsage }: Certificate): void {
   if (keyUsage !== undefined && !keyUsage.digitalSignature && !keyUsage.nonRepudiation) {
     throw new CryptoError('key.unsupported', 'The certificate does not allow its key to sign documents.');
   }
 }
 
-/** From the certificate's issuer upwards, as far as certificates are at hand. */
+/** Returns the issuers from the certificate upwards, as far as certificates are available. */
 function issuersOf(certificate: Certificate, all: readonly Certificate[]): Certificate[] {
   const path: Certificate[] = [];
   for (let last = certificate; !isSelfIssued(last); ) {
@@ -86,7 +82,7 @@ function isSelfIssued({ subject, issuer }: Certificate): boolean {
   return subject.equals(issuer);
 }
 
-function incomplete(top: Certificate): KeyWarning {
+function incompleteChainWarning(top: Certificate): KeyWarning {
   const issuer = oneLine(top, 'issuer');
   return {
     code: 'chain.incomplete',
@@ -94,7 +90,7 @@ function incomplete(top: Certificate): KeyWarning {
   };
 }
 
-/** Signatures with MD5 or SHA-1 that RFC 3279 §2.2 names; hardly anybody accepts a chain with them. */
+/** Signature algorithms with MD5 or SHA-1 (RFC 3279 §2.2); most verifiers reject chains with them. */
 const WEAK_DIGESTS: ReadonlyMap<string, string> = new Map([
   ['1.2.840.113549.1.1.4', 'MD5'],
   ['1.2.840.113549.1.1.5', 'SHA-1'],

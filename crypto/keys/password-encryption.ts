@@ -1,9 +1,9 @@
-/** Decryption with a password: the schemes of PKCS#12 (RFC 7292 appendix B) and of PKCS#5 v2 (RFC 8018 §6.2). */
+/** Decrypts with a password: the schemes of PKCS#12 (RFC 7292 appendix B) and of PKCS#5 v2 (RFC 8018 §6.2). */
 import { createDecipheriv, hash as digest } from 'node:crypto';
+import { parseAlgorithm } from '../algorithms/algorithm.ts';
 import { Asn1Error } from '../asn1/error.ts';
 import { Cursor, type Element, enter, octets, oidText } from '../asn1/read.ts';
 import { TAG } from '../asn1/tags.ts';
-import { parseAlgorithm } from '../cms/parse.ts';
 import { derivedKey, type HashName, roundsOf } from './derived-key.ts';
 
 interface Scheme {
@@ -36,7 +36,8 @@ const PBES2_CIPHERS: ReadonlyMap<string, Scheme> = new Map([
 ]);
 
 /**
- * Decrypts with an AlgorithmIdentifier that names the scheme.
+ * Decrypts with the scheme that an AlgorithmIdentifier names.
+ *     pkcs-12PbeParams ::= SEQUENCE { salt OCTET STRING, iterations INTEGER }      -- RFC 7292 appendix C
  * @throws {Asn1Error} when the scheme is unknown or malformed
  * @throws {Error} of node:crypto when the padding is wrong, as after a wrong password
  */
@@ -51,8 +52,8 @@ export async function decryptWithPassword(
   const scheme = PKCS12_SCHEMES.get(id);
   if (scheme === undefined) throw new Asn1Error(`encryption ${id} is not supported`, algorithm.start);
   const fields = enter(parameters, TAG.sequence);
-  const salt = octets(fields.take());
-  const rounds = roundsOf(fields.take());
+  const salt = octets(fields.next());
+  const rounds = roundsOf(fields.next());
   const secret = pkcs12Password(password);
   const key = pkcs12Key('sha1', 'encryption', secret, salt, rounds, scheme.keyLength);
   const iv = pkcs12Key('sha1', 'iv', secret, salt, rounds, scheme.ivLength);
@@ -61,10 +62,14 @@ export async function decryptWithPassword(
     : decrypt(scheme.cipher, key, iv, encrypted);
 }
 
+/**
+ * Decrypts with PBES2 (RFC 8018 appendix A.4).
+ *     PBES2-params ::= SEQUENCE { keyDerivationFunc AlgorithmIdentifier, encryptionScheme AlgorithmIdentifier }
+ */
 function decryptPbes2(parameters: Element, encrypted: Buffer, password: string): Buffer {
   const fields = enter(parameters, TAG.sequence);
-  const derivation = fields.take();
-  const encryption = parseAlgorithm(fields.take());
+  const derivation = fields.next();
+  const encryption = parseAlgorithm(fields.next());
   const scheme = PBES2_CIPHERS.get(encryption.id);
   if (scheme === undefined || encryption.parameters === undefined) {
     throw new Asn1Error(`encryption ${encryption.id} is not supported`, parameters.start);
@@ -78,7 +83,7 @@ function decrypt(cipher: string, key: Buffer, iv: Buffer, encrypted: Buffer): Bu
   return Buffer.concat([decipher.update(encrypted), decipher.final()]);
 }
 
-/** RC2 is gone from OpenSSL's default algorithms. Forge is loaded only for the containers that still need it. */
+/** Decrypts RC2, which OpenSSL's default provider lacks. Loads node-forge only for containers that need it. */
 async function decryptRc2(key: Buffer, iv: Buffer, encrypted: Buffer): Promise<Buffer> {
   const { default: forge } = await import('node-forge');
   const rc2 = forge.rc2.createDecryptionCipher(key.toString('latin1'), key.length * 8);
@@ -88,25 +93,25 @@ async function decryptRc2(key: Buffer, iv: Buffer, encrypted: Buffer): Promise<B
   return Buffer.from(rc2.output.getBytes(), 'latin1');
 }
 
-/** UTF-16 in big-endian order with two zero bytes at the end (RFC 7292 §B.1). */
+/** Encodes a password as UTF-16BE with two zero bytes at the end (RFC 7292 §B.1). */
 export function pkcs12Password(password: string): Buffer {
   return Buffer.from(`${password}\0`, 'utf16le').swap16();
 }
 
-/** What the bytes are for (RFC 7292 §B.3). */
-const PURPOSES = { encryption: 1, iv: 2, mac: 3 } as const;
+/** Values of the ID byte (RFC 7292 §B.3). */
+const ID_BYTES = { encryption: 1, iv: 2, mac: 3 } as const;
 
-/** Key derivation of RFC 7292 §B.2. @param secret as `pkcs12Password` gives it */
+/** Derives a key (RFC 7292 §B.2). @param secret as `pkcs12Password` returns it */
 export function pkcs12Key(
   hash: HashName,
-  purpose: keyof typeof PURPOSES,
+  purpose: keyof typeof ID_BYTES,
   secret: Buffer,
   salt: Buffer,
   rounds: number,
   length: number,
 ): Buffer {
   const block = hash === 'sha384' || hash === 'sha512' ? 128 : 64;
-  const diversifier = Buffer.alloc(block, PURPOSES[purpose]);
+  const diversifier = Buffer.alloc(block, ID_BYTES[purpose]);
   const input = Buffer.concat([repeated(salt, block), repeated(secret, block)]);
   const pieces: Buffer[] = [];
   for (let have = 0; have < length; ) {
@@ -120,12 +125,12 @@ export function pkcs12Key(
   return Buffer.concat(pieces).subarray(0, length);
 }
 
-/** `bytes` over and over, up to the next whole number of blocks. */
+/** Repeats `bytes` up to the next whole number of blocks. */
 function repeated(bytes: Buffer, block: number): Buffer {
   return bytes.length === 0 ? bytes : Buffer.alloc(Math.ceil(bytes.length / block) * block, bytes);
 }
 
-/** target = target + step + 1, as big-endian numbers, carry out of the top dropped. */
+/** Computes target = target + step + 1, as big-endian numbers, without the carry of the top byte. */
 function addOneMore(target: Buffer, step: Buffer): void {
   let carry = 1;
   for (let at = target.length - 1; at >= 0; at--) {
@@ -135,9 +140,9 @@ function addOneMore(target: Buffer, step: Buffer): void {
   }
 }
 
-/** Hash of an HMAC-based integrity value, by the plain hash's identifier; undefined when it is not supported. */
+/** Returns the hash of an integrity value by the hash's identifier; undefined when it is not supported. */
 export function hashNamed(element: Element): HashName | undefined {
-  return HASHES.get(oidText(new Cursor(element).take()));
+  return HASHES.get(oidText(new Cursor(element).next()));
 }
 
 const HASHES: ReadonlyMap<string, HashName> = new Map([

@@ -1,8 +1,9 @@
 /**
- * Opens PKCS#12 containers (RFC 7292), those of old programs (RC2, 3DES) and of new ones (PBES2 with AES).
- * Certificates come out byte for byte as they went in.
+ * Reads PKCS#12 containers (RFC 7292), of old programs (RC2, 3DES) and of new ones (PBES2 with AES).
+ * Certificates are returned byte for byte.
  */
 import { createHmac, createPrivateKey, type KeyObject, timingSafeEqual } from 'node:crypto';
+import { parseAlgorithm } from '../algorithms/algorithm.ts';
 import { Asn1Error } from '../asn1/error.ts';
 import { OID } from '../asn1/oids.ts';
 import {
@@ -18,8 +19,7 @@ import {
   smallInteger,
 } from '../asn1/read.ts';
 import { TAG } from '../asn1/tags.ts';
-import { parseAlgorithm } from '../cms/parse.ts';
-import { CryptoError } from '../types.ts';
+import { CryptoError } from '../core/types.ts';
 import { derivedKey, type HashName, hmacHash, roundsOf } from './derived-key.ts';
 import { decryptWithPassword, hashNamed, pkcs12Key, pkcs12Password } from './password-encryption.ts';
 
@@ -40,23 +40,25 @@ const BAG = {
   safeContents: '1.2.840.113549.1.12.10.1.6',
 } as const;
 
-/** Bags inside bags; nobody makes more than one level. */
+/** Most nested SafeContents bags; writers make at most one level. */
 const MAX_DEPTH = 4;
 
 /**
- * Everything inside one container. With an integrity value, that decides whether the password is right; without, the
+ * Reads a container. The integrity value, if present, decides whether the password is right; otherwise the
  * decryption does.
+ *     PFX ::= SEQUENCE { version INTEGER, authSafe ContentInfo, macData MacData OPTIONAL }
+ *     AuthenticatedSafe ::= SEQUENCE OF ContentInfo      -- inside authSafe: Data or EncryptedData
  * @throws {CryptoError} `key.password`, `key.unreadable`
  */
 export async function openPfx(bytes: Buffer, password: string): Promise<Pfx> {
-  const found: Found = { password, keys: [], certificates: [] };
+  const found: PfxContents = { password, keys: [], certificates: [] };
   try {
     const outer = enter(readElement(bytes), TAG.sequence);
-    smallInteger(outer.take());
-    const safe = dataOf(outer.take());
-    const mac = outer.takeIf(TAG.sequence);
+    smallInteger(outer.next());
+    const safe = dataOf(outer.next());
+    const mac = outer.nextIf(TAG.sequence);
     if (mac !== undefined && !integrityHolds(mac, safe, password)) throw wrongPassword();
-    for (const contentInfo of childrenOf(sequenceIn(safe))) await takeSafe(contentInfo, found);
+    for (const contentInfo of childrenOf(sequenceIn(safe))) await readSafeContents(contentInfo, found);
   } catch (error) {
     if (error instanceof CryptoError) throw error;
     const reason = error instanceof Asn1Error ? error.message : 'a part of it is damaged';
@@ -65,50 +67,65 @@ export async function openPfx(bytes: Buffer, password: string): Promise<Pfx> {
   return found;
 }
 
-interface Found {
+interface PfxContents {
   readonly password: string;
   readonly keys: KeyObject[];
   readonly certificates: Buffer[];
 }
 
-async function takeSafe(contentInfo: Element, found: Found): Promise<void> {
+/**
+ * Reads one ContentInfo of the AuthenticatedSafe (RFC 7292 §4.1; EncryptedData: RFC 5652 §8).
+ *     EncryptedData ::= SEQUENCE {
+ *      version INTEGER,
+ *      encryptedContentInfo SEQUENCE {
+ *        contentType OBJECT IDENTIFIER, contentEncryptionAlgorithm AlgorithmIdentifier,
+ *        encryptedContent [0] IMPLICIT OCTET STRING OPTIONAL } }
+ */
+async function readSafeContents(contentInfo: Element, found: PfxContents): Promise<void> {
   const fields = enter(contentInfo, TAG.sequence);
-  if (oidText(fields.take()) !== ENCRYPTED_DATA) {
-    await takeBags(sequenceIn(dataOf(contentInfo)), found, 0);
+  if (oidText(fields.next()) !== ENCRYPTED_DATA) {
+    await readBags(sequenceIn(dataOf(contentInfo)), found, 0);
     return;
   }
-  const encryptedData = enter(enter(fields.take(), TAG.context0Constructed).take(), TAG.sequence);
-  smallInteger(encryptedData.take());
-  const info = enter(encryptedData.take(), TAG.sequence);
-  info.take(TAG.oid);
-  const algorithm = info.take(TAG.sequence);
-  const plain = await decrypted(algorithm, implicitOctets(info.take()), found.password);
-  await takeBags(plain, found, 0);
+  const encryptedData = enter(enter(fields.next(), TAG.context0Constructed).next(), TAG.sequence);
+  smallInteger(encryptedData.next());
+  const info = enter(encryptedData.next(), TAG.sequence);
+  info.next(TAG.oid);
+  const algorithm = info.next(TAG.sequence);
+  const plain = await decrypted(algorithm, implicitOctets(info.next()), found.password);
+  await readBags(plain, found, 0);
 }
 
-async function takeBags(safeContents: Element, found: Found, depth: number): Promise<void> {
+/**
+ * Reads the bags of a SafeContents (RFC 7292 §4.2).
+ *     SafeContents ::= SEQUENCE OF SafeBag
+ *     SafeBag ::= SEQUENCE { bagId OBJECT IDENTIFIER, bagValue [0] EXPLICIT ANY, bagAttributes SET OF … OPTIONAL }
+ *     CertBag ::= SEQUENCE { certId OBJECT IDENTIFIER, certValue [0] EXPLICIT OCTET STRING }
+ *     PKCS8ShroudedKeyBag ::= EncryptedPrivateKeyInfo      -- SEQUENCE { AlgorithmIdentifier, OCTET STRING }
+ */
+async function readBags(safeContents: Element, found: PfxContents, depth: number): Promise<void> {
   if (depth === MAX_DEPTH) throw new Asn1Error('bags nested too deeply', safeContents.start);
   for (const bag of childrenOf(safeContents)) {
     const fields = enter(bag, TAG.sequence);
-    const type = oidText(fields.take());
-    const value = enter(fields.take(), TAG.context0Constructed).take();
+    const type = oidText(fields.next());
+    const value = enter(fields.next(), TAG.context0Constructed).next();
     if (type === BAG.key) {
       found.keys.push(privateKey(value));
     } else if (type === BAG.shroudedKey) {
       const shrouded = enter(value, TAG.sequence);
-      const algorithm = shrouded.take(TAG.sequence);
-      found.keys.push(privateKey(await decrypted(algorithm, octets(shrouded.take()), found.password)));
+      const algorithm = shrouded.next(TAG.sequence);
+      found.keys.push(privateKey(await decrypted(algorithm, octets(shrouded.next()), found.password)));
     } else if (type === BAG.certificate) {
       const certificate = enter(value, TAG.sequence);
-      if (oidText(certificate.take()) !== X509_CERTIFICATE) continue;
-      found.certificates.push(octets(enter(certificate.take(), TAG.context0Constructed).take()));
+      if (oidText(certificate.next()) !== X509_CERTIFICATE) continue;
+      found.certificates.push(octets(enter(certificate.next(), TAG.context0Constructed).next()));
     } else if (type === BAG.safeContents) {
-      await takeBags(value, found, depth + 1);
+      await readBags(value, found, depth + 1);
     }
   }
 }
 
-/** Decrypts to the SEQUENCE that everything encrypted here is. @throws {CryptoError} `key.password` */
+/** Decrypts a SafeContents or a PrivateKeyInfo, both a SEQUENCE. @throws {CryptoError} `key.password` */
 async function decrypted(algorithm: Element, encrypted: Buffer, password: string): Promise<Element> {
   let plain: Buffer;
   try {
@@ -120,7 +137,7 @@ async function decrypted(algorithm: Element, encrypted: Buffer, password: string
   try {
     return sequenceIn(plain);
   } catch {
-    // One wrong password in some hundreds leaves padding that looks right.
+    // One wrong password in a few hundred leaves padding that looks right.
     throw wrongPassword();
   }
 }
@@ -129,23 +146,29 @@ function privateKey(element: Element): KeyObject {
   return createPrivateKey({ key: encoded(element), format: 'der', type: 'pkcs8' });
 }
 
-/** HMAC over the safe, with a key made from the password (RFC 7292 §4, appendix B; RFC 9579 for PBMAC1). */
+/**
+ * Verifies the HMAC over the AuthenticatedSafe with a key from the password (RFC 7292 §4, appendix B; RFC 9579 for
+ * PBMAC1).
+ *     MacData ::= SEQUENCE {
+ *      mac SEQUENCE { digestAlgorithm AlgorithmIdentifier, digest OCTET STRING },
+ *      macSalt OCTET STRING, iterations INTEGER DEFAULT 1 }
+ */
 function integrityHolds(mac: Element, safe: Buffer, password: string): boolean {
   const fields = enter(mac, TAG.sequence);
-  const digestInfo = enter(fields.take(), TAG.sequence);
-  const algorithm = digestInfo.take(TAG.sequence);
-  const expected = octets(digestInfo.take());
+  const digestInfo = enter(fields.next(), TAG.sequence);
+  const algorithm = digestInfo.next(TAG.sequence);
+  const expected = octets(digestInfo.next());
   const { id, parameters } = parseAlgorithm(algorithm);
   if (id === PBMAC1) {
     if (parameters === undefined) throw new Asn1Error('integrity parameters are missing', algorithm.start);
     const scheme = enter(parameters, TAG.sequence);
-    const key = derivedKey(scheme.take(), password);
-    return isMac(expected, hmacHash(scheme.take()), key, safe, mac);
+    const key = derivedKey(scheme.next(), password);
+    return isMac(expected, hmacHash(scheme.next()), key, safe, mac);
   }
   const hash = hashNamed(algorithm);
-  const salt = octets(fields.take());
-  const rounds = fields.done ? 1 : roundsOf(fields.take());
-  // Programs disagree on whether no password is an empty one: with its two zero bytes, or nothing at all.
+  const salt = octets(fields.next());
+  const rounds = fields.done ? 1 : roundsOf(fields.next());
+  // Writers encode an absent password as two zero bytes or as no bytes.
   const secrets = password === '' ? [pkcs12Password(''), Buffer.alloc(0)] : [pkcs12Password(password)];
   return secrets.some((secret) => {
     const key = hash && pkcs12Key(hash, 'mac', secret, salt, rounds, expected.length);
@@ -167,13 +190,13 @@ function isMac(
   return actual.length === expected.length && timingSafeEqual(actual, expected);
 }
 
-/** Bytes of a ContentInfo of type data. */
+/** Returns the content of a ContentInfo of type data. */
 function dataOf(contentInfo: Element): Buffer {
   const fields = enter(contentInfo, TAG.sequence);
-  if (oidText(fields.take()) !== OID.data) {
+  if (oidText(fields.next()) !== OID.data) {
     throw new Asn1Error('protection by certificate is not supported', contentInfo.start);
   }
-  return octets(enter(fields.take(), TAG.context0Constructed).take());
+  return octets(enter(fields.next(), TAG.context0Constructed).next());
 }
 
 function sequenceIn(bytes: Buffer): Element {
@@ -182,13 +205,13 @@ function sequenceIn(bytes: Buffer): Element {
   return element;
 }
 
-/** Bytes of `[0] IMPLICIT OCTET STRING`. */
+/** Returns the bytes of `[0] IMPLICIT OCTET STRING`. */
 function implicitOctets(element: Element): Buffer {
   if (element.tag === TAG.context0) return contents(element);
   if (element.tag !== TAG.context0Constructed) throw new Asn1Error('expected an octet string', element.start);
   const pieces = new Cursor(element);
   const bytes: Buffer[] = [];
-  while (!pieces.done) bytes.push(contents(pieces.take(TAG.octetString)));
+  while (!pieces.done) bytes.push(contents(pieces.next(TAG.octetString)));
   return Buffer.concat(bytes);
 }
 

@@ -2,7 +2,7 @@ import { createPrivateKey, type KeyObject } from 'node:crypto';
 import { Asn1Error } from '../asn1/error.ts';
 import { enter, octets, readElement } from '../asn1/read.ts';
 import { TAG } from '../asn1/tags.ts';
-import { CryptoError } from '../types.ts';
+import { CryptoError } from '../core/types.ts';
 import { decryptWithPassword } from './password-encryption.ts';
 
 /**
@@ -32,26 +32,30 @@ export async function readPrivateKey(pem: string, password: string | undefined):
 }
 
 const PKCS8 = /-----BEGIN ENCRYPTED PRIVATE KEY-----([A-Za-z0-9+/=\s]+)-----END ENCRYPTED PRIVATE KEY-----/;
-/** Ciphers of the older forms, where the key is one round of a hash (RFC 1421 names the header, not the derivation). */
+/**
+ * Ciphers of the traditional format, whose key is one round of a hash (RFC 1421 defines the header, not the
+ * derivation).
+ */
 const OLDER_CIPHERS = /^DEK-Info: (DES-EDE3|AES-(128|192|256)|CAMELLIA-(128|192|256))-CBC,/m;
 
 /**
- * EncryptedPrivateKeyInfo (RFC 5958 §3). Not left to OpenSSL: that sets no bound to what a derivation may cost, does
- * not say whether password or cipher is the trouble, and has moved ciphers that old files use out of reach.
+ * Decrypts an EncryptedPrivateKeyInfo (RFC 5958 §3). Replaces OpenSSL's reader, which does not limit the cost of a
+ * derivation, does not distinguish a wrong password from an unsupported cipher, and lacks ciphers of old files.
+ *     EncryptedPrivateKeyInfo ::= SEQUENCE { encryptionAlgorithm AlgorithmIdentifier, encryptedData OCTET STRING }
  */
 async function decryptPkcs8(der: Buffer, password: string): Promise<KeyObject> {
   let plain: Buffer;
   try {
     const fields = enter(readElement(der), TAG.sequence);
-    const algorithm = fields.take(TAG.sequence);
-    plain = await decryptWithPassword(algorithm, octets(fields.take()), password);
+    const algorithm = fields.next(TAG.sequence);
+    plain = await decryptWithPassword(algorithm, octets(fields.next()), password);
   } catch (error) {
     throw error instanceof Asn1Error ? unsupported(error.message) : wrongPassword();
   }
   try {
     return createPrivateKey({ key: plain, format: 'der', type: 'pkcs8' });
   } catch {
-    // One wrong password in some hundreds leaves padding that looks right.
+    // One wrong password in a few hundred leaves padding that looks right.
     throw wrongPassword();
   }
 }

@@ -1,8 +1,8 @@
-/** Signers as plain data, to start pool threads with; each thread makes its key object once. */
+/** Serializes signers for pool threads; each thread creates its key object once. */
 import { createPrivateKey } from 'node:crypto';
-import { readCertificate } from '../certificates/certificate.ts';
-import type { Signer } from '../types.ts';
-import { type LocalKey, localKey } from './local-key.ts';
+import { type LocalKey, localKey } from '../algorithms/local-key.ts';
+import type { Signer } from '../core/types.ts';
+import { readCertificate } from '../x509/certificate.ts';
 import { SessionPool } from './pkcs11/session-pool.ts';
 import { type TokenKey, type TokenPlace, tokenKey } from './pkcs11/token-key.ts';
 
@@ -12,7 +12,7 @@ interface SerializedIdentity {
   readonly fingerprint: string;
 }
 
-/** Can be cloned between threads. Holds the private key or the PIN: never to be written or logged. */
+/** Can be cloned between threads. Contains the private key or the PIN: never written to disk or logged. */
 export type SerializedSigner =
   | (SerializedIdentity & {
       readonly where: 'memory';
@@ -21,11 +21,11 @@ export type SerializedSigner =
     })
   | (SerializedIdentity & {
       readonly where: 'token';
-      /** Names the token; sessions and PIN are in memory that the threads share. */
+      /** Location of the key on its token; sessions and PIN are in shared memory. */
       readonly place: TokenPlace;
     });
 
-/** A signer whose key this machine has: in memory, or on a token. */
+/** A signer with a local key: in memory, or on a token. */
 export interface LocalSigner extends Signer {
   readonly key: LocalKey | TokenKey;
 }
@@ -41,14 +41,14 @@ export function serializeSigner({ key, certificate, chain, fingerprint }: LocalS
       };
 }
 
-const known = new Map<string, LocalSigner>();
+const cache = new Map<string, LocalSigner>();
 
-/** The same data gives the same object, so that what is prepared per signer is prepared once per thread. */
+/** Returns the same object for the same data, so that each thread prepares a signer once. */
 export function deserializeSigner(data: SerializedSigner): LocalSigner {
   const chain = data.chain.map((der) => Buffer.from(der));
   const pool = data.where === 'token' ? new SessionPool(data.place.sessions).number : 0;
   const name = [data.fingerprint, pool, ...chain.map((der) => der.toString('base64'))].join();
-  let signer = known.get(name);
+  let signer = cache.get(name);
   if (signer === undefined) {
     const certificate = Buffer.from(data.certificate);
     const key = keyOf(data, certificate);
@@ -60,12 +60,12 @@ export function deserializeSigner(data: SerializedSigner): LocalSigner {
       keyBits: key.bits,
       fingerprint: data.fingerprint,
     };
-    known.set(name, signer);
+    cache.set(name, signer);
   }
   return signer;
 }
 
-/** A token is asked only when there is something to sign. */
+/** Creates the key; a token is accessed only for signing. */
 function keyOf(data: SerializedSigner, certificate: Buffer): LocalSigner['key'] {
   if (data.where === 'token') return tokenKey(data.place, readCertificate(certificate).publicKey);
   return localKey(createPrivateKey({ key: Buffer.from(data.privateKey), format: 'der', type: 'pkcs8' }));

@@ -1,29 +1,31 @@
-/**
- * Brings the signatures of a PDF to a higher level, and renews what archives them (ETSI EN 319 142-1, clause 6).
- */
-import type { SigningServices } from '../authorities.ts';
+/** Raises the signatures of a PDF to a higher level, and renews archive time-stamps (ETSI EN 319 142-1, clause 6). */
+
+import { type AugmentFileRequest, CryptoError, type DigestName, type SignedFile } from '../core/types.ts';
+import type { SigningServices } from '../evidence/authorities.ts';
 import type { Source } from '../files/source.ts';
-import { type AugmentFileRequest, CryptoError, type DigestName, type SignedFile } from '../types.ts';
-import { breakIn } from '../validation/soundness.ts';
+import { integrityFailure } from '../validation/soundness.ts';
 import { appendEvidence, evidenceOf } from './evidence.ts';
-import { GrowingPdf, openPdfFile } from './growing-pdf.ts';
+import { IncrementalFile, openIncrementalFile } from './incremental-file.ts';
 import { readStoredSignatures, type StoredSignature, type StoredSignatures } from './stored-signatures.ts';
 import { appendDocumentTimestamp, timestampsOf } from './time-stamping.ts';
-import { padesFacts } from './validate.ts';
+import { inspectPades } from './validate.ts';
 import { CHANGES } from './validation/judged-changes.ts';
 
 /** Of document time-stamps. */
 const DIGEST: DigestName = 'sha256';
 
 /**
- * Writes the signed PDF `input` with its sound signatures at level `to` into the new file `output`, by the contract of
- * `augmentFile`. What is missing is added at the end and nothing before it changes:
- * - T: a document time-stamp, when some signature has neither a time-stamp of its own nor one after it;
- * - LT: evidence for signatures and time-stamps that have none yet, the newest document time-stamp included;
- * - LTA: a document time-stamp over all of it, a further one when there is one already (renewal).
- * A file that is at level T or LT already comes out as it is.
+ * Writes the signed PDF `input` with its valid signatures at level `to` into the new file `output`, as
+ * `augmentFile` defines. Additions are appended and earlier bytes never change:
+ * - T: a document time-stamp, when some signature has neither a time-stamp of its own nor a later one;
+ * - LT: evidence for signatures and time-stamps without any, the newest document time-stamp included. Evidence for
+ *   the signatures is stored before a time-stamp is added for them, since validators that go back from time-stamp to
+ *   time-stamp use only the store that each one covers;
+ * - LTA: a document time-stamp over the whole file, an additional one when there is one already (renewal).
+ * A file that is already at level T or LT is written unchanged.
  * @throws {CryptoError} `input.*`, `output.*`, `pdf.*`, `cms.malformed`, `authority.*`, `revocation.missing`,
- *   `certificate.revoked`; `signature.mismatch` when all signatures are broken; `request.invalid` when there is no signature, or a service is missing
+ * `certificate.revoked`; `signature.mismatch` when all signatures are invalid; `request.invalid` without a
+ * signature or a service
  */
 export async function augmentPades(
   request: AugmentFileRequest,
@@ -32,7 +34,7 @@ export async function augmentPades(
   const { to, at } = request;
   const authority = timestampsOf(services, to);
   const evidence = to === 'T' ? undefined : evidenceOf(services, to);
-  const source = openPdfFile(request.input);
+  const source = openIncrementalFile(request.input, request.password);
   try {
     const broken = brokenFields(source);
     const isSound = (field: string): boolean => !broken.has(field);
@@ -43,14 +45,19 @@ export async function augmentPades(
         throw new CryptoError('signature.mismatch', `A signature in the PDF is broken: ${fault}.`);
       throw new CryptoError('request.invalid', 'The PDF has no signature that could be augmented.');
     }
-    const file = new GrowingPdf(source, request.output, [DIGEST]);
+    const file = new IncrementalFile(source, request.output, [DIGEST]);
     try {
       const needsTime = before.signatures.some((one) => !one.isTimestamp && !one.isStamped);
-      if (needsTime) await appendDocumentTimestamp(file, authority, DIGEST, at);
+      if (needsTime) {
+        const { signatures, store } = before;
+        if (evidence !== undefined)
+          await appendEvidence(file, signatures.filter(unproven(before)), store.certificates, evidence, at);
+        await appendDocumentTimestamp(file, authority, DIGEST, at);
+      }
       if (evidence !== undefined) {
         const now = needsTime ? readStoredSignatures(file, isSound) : before;
         const missing = now.signatures.filter(unproven(now));
-        // Above level LT, only the newest document time-stamp has nobody yet who vouches for it.
+        // Above level LT, only the newest document time-stamp has no evidence yet.
         const isAbove = !needsTime && missing.every(({ isTimestamp }) => isTimestamp);
         if (to === 'LTA' || !isAbove)
           await appendEvidence(file, missing, now.store.certificates, evidence, at);
@@ -67,22 +74,25 @@ export async function augmentPades(
 }
 
 /**
- * Why nothing can be built on some of the signatures, by their fields. What later revisions changed is no reason: what is
- * added proves the file as it is, and says nothing of what a signature allows.
+ * Returns the reasons why signatures can't be augmented, by field. Changes of later revisions are not a reason: an
+ * addition proves the file as it is, and is independent of the changes a signature permits.
  */
 function brokenFields(source: Source): ReadonlyMap<string, string> {
-  const { signatures } = padesFacts(source);
+  const { signatures } = inspectPades(source);
   return new Map(
     signatures.flatMap((one): [string, string][] => {
-      const fault = breakIn({ ...one, findings: one.findings.filter(({ type }) => type !== CHANGES) });
+      const fault = integrityFailure({
+        ...one,
+        findings: one.findings.filter(({ type }) => type !== CHANGES),
+      });
       return fault === undefined ? [] : [[one.name, fault]];
     }),
   );
 }
 
 /**
- * Which signatures have no evidence in the document yet: neither an entry of their own, nor, in stores that have no
- * such entries, all their certificates below a time-stamp that was made afterwards.
+ * Returns a predicate for signatures without evidence in the document: neither a /VRI entry, nor, in stores without
+ * entries, all their certificates covered by a later time-stamp.
  */
 function unproven({ signatures, store }: StoredSignatures): (signature: StoredSignature) => boolean {
   const stored = new Set(store.certificates.map((der) => der.toString('latin1')));

@@ -1,14 +1,15 @@
 /**
- * Collects what makes signatures checkable later, and stores it in the document (ETSI EN 319 142-1, clause 6.3,
+ * Collects evidence for long-term validation, and stores it in the document (ETSI EN 319 142-1, clause 6.3,
  * level B-LT).
  */
-import type { EvidenceSource, SigningServices } from '../authorities.ts';
-import { CryptoError } from '../types.ts';
-import type { GrowingPdf } from './growing-pdf.ts';
+
+import { CryptoError } from '../core/types.ts';
+import type { EvidenceSource, SigningServices } from '../evidence/authorities.ts';
+import type { IncrementalFile } from './incremental-file.ts';
 import { type StoreEntry, storeUpdate } from './security-store.ts';
 import type { StoredSignature } from './stored-signatures.ts';
 
-/** @throws {CryptoError} `request.invalid` when there is none */
+/** Returns the evidence source. @throws {CryptoError} `request.invalid` when there is none */
 export function evidenceOf({ evidence }: SigningServices, level: string): EvidenceSource {
   if (evidence !== undefined) return evidence;
   throw new CryptoError('request.invalid', `Level ${level} needs a source of revocation answers.`);
@@ -16,12 +17,12 @@ export function evidenceOf({ evidence }: SigningServices, level: string): Eviden
 
 /**
  * Appends evidence for the signers of these signatures and of their time-stamps.
- * @param others DER of certificates that may stand on their chains
+ * @param others DER of certificates that may be on their paths
  * @param at milliseconds since the epoch
  * @throws {CryptoError} as `EvidenceSource.collect`; `revocation.missing` when a signer's certificate is not inside
  */
 export async function appendEvidence(
-  file: GrowingPdf,
+  file: IncrementalFile,
   signatures: readonly StoredSignature[],
   others: readonly Buffer[],
   source: EvidenceSource,

@@ -1,12 +1,10 @@
-/**
- * Digests of what the signatures of one file cover.
- */
-import type { HashName } from '../cms/hashes.ts';
+/** Digests of the ranges that the signatures of one file cover. */
+import type { HashName } from '../algorithms/hashes.ts';
 import type { Source } from '../files/source.ts';
+import type { Coverage, FoundSignature } from './fields/signatures.ts';
 import { digestRanges, type RangeDigests } from './range-digests.ts';
-import type { Coverage, FoundSignature } from './signatures.ts';
 
-/** Digests per algorithm, each made in one pass for all signatures when the first one asks for it. */
+/** Digests per algorithm; the first request computes those of all signatures in one pass. */
 export class FileDigests {
   readonly #source: Source;
   readonly #signatures: readonly FoundSignature[];
@@ -23,7 +21,7 @@ export class FileDigests {
     this.#prefixLength = Math.min(prefixLength ?? 0, source.size);
   }
 
-  /** Undefined for a signature whose coverage is not as it must be. */
+  /** Undefined for a signature whose coverage is invalid. */
   of(signature: FoundSignature): ((digest: HashName) => Buffer) | undefined {
     const index = this.#signatures.indexOf(signature);
     if (index < 0) return undefined;
@@ -44,8 +42,8 @@ export class FileDigests {
   }
 }
 
-/** Coverage inside the file that ends before the next signature has its gap: what one pass can hash. */
+/** True when the coverage is inside the file and ends before the next placeholder: the condition for a single pass. */
 function isHashable(signature: FoundSignature, next: FoundSignature | undefined, size: number): boolean {
-  const limit = next === undefined ? size : next.coverage?.holeStart;
+  const limit = next === undefined ? size : next.coverage?.placeholderStart;
   return signature.coverage !== undefined && limit !== undefined && signature.coverage.end <= limit;
 }

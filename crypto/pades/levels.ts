@@ -1,18 +1,20 @@
 /**
  * Signs a PDF at the levels B-T, B-LT and B-LTA (ETSI EN 319 142-1, clause 6).
  */
-import type { SigningServices } from '../authorities.ts';
-import type { SignedFile, SignFileRequest } from '../types.ts';
+
+import type { SignedFile, SignFileRequest } from '../core/types.ts';
+import type { SigningServices } from '../evidence/authorities.ts';
 import { appendEvidence, evidenceOf } from './evidence.ts';
-import { GrowingPdf, openPdfFile } from './growing-pdf.ts';
+import { IncrementalFile, openIncrementalFile } from './incremental-file.ts';
 import { preparePades } from './prepare.ts';
 import { padesOptions, signPades } from './sign.ts';
 import { newestSignatures } from './stored-signatures.ts';
 import { appendDocumentTimestamp, attributeSpace, signedAndStamped, timestampsOf } from './time-stamping.ts';
 
 /**
- * As `signPades`, at the level of the request. The input is read once at every level. Evidence is stored for the new
- * signature and its time-stamp; that of earlier signatures is their signers' business (`augmentPades`).
+ * Signs as `signPades`, at the level of the request. Reads the input once at every level. Evidence is stored for the
+ * new
+ * signature and its time-stamp; `augmentPades` adds that of earlier signatures.
  * @throws {CryptoError} as `signPades`; `authority.*`, `revocation.missing`, `certificate.revoked`; `request.invalid`
  *   when a service is missing. There is no output then.
  */
@@ -24,12 +26,12 @@ export async function signPadesAtLevel(
   if (level === 'B') return signPades(request);
   const authority = timestampsOf(services, level);
   const evidence = level === 'T' ? undefined : evidenceOf(services, level);
-  const source = openPdfFile(request.input);
+  const source = openIncrementalFile(request.input, request.password);
   try {
     const unsignedLength = attributeSpace(authority);
     const options = { ...padesOptions(request), signer: request.signer, unsignedLength };
     const prepared = preparePades(source, options);
-    const file = new GrowingPdf(source, request.output, [options.digest]);
+    const file = new IncrementalFile(source, request.output, [options.digest]);
     try {
       file.append(await signedAndStamped(file, options, prepared, authority));
       if (evidence !== undefined) {

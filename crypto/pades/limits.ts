@@ -1,31 +1,32 @@
 /**
- * What earlier signatures, and the field itself, allow a further signature to do (ISO 32000-2, 12.8.2.2, 12.8.2.4 and
- * 12.7.5.5). Document time-stamps and a document security store are allowed by all of them (12.8.2.2.1).
+ * Checks that earlier signatures and the field itself permit another signature (ISO 32000-2, 12.8.2.2, 12.8.2.4 and
+ * 12.7.5.5). All of them permit document time-stamps and a document security store (12.8.2.2.1).
  */
+
+import { CryptoError, type PadesFormat } from '../core/types.ts';
 import type { PdfDocument } from '../pdf/index.ts';
-import { CryptoError, type PadesForm } from '../types.ts';
-import type { FormSurvey, SignedField, TargetField } from './form-survey.ts';
+import type { FormSurvey, SignedField, TargetField } from './fields/form-survey.ts';
 import { policyOf } from './validation/change-policy.ts';
 
-/** Adding a signature is allowed from 2 on; 1 allows no change at all. */
+/** DocMDP level that permits no change; adding a signature needs 2 or more. */
 const NO_CHANGES = 1;
 
 /**
- * @param target the field that is going to be signed
+ * @param target the field to be signed
  * @throws {CryptoError} `pdf.change-forbidden`
  */
 export function assertSigningAllowed(
   pdf: PdfDocument,
   survey: FormSurvey,
   target: TargetField,
-  form: PadesForm,
+  form: PadesFormat,
 ): void {
   const certification = pdf.dict(pdf.dict(pdf.catalog.get('Perms'))?.get('DocMDP'));
   if (certification !== undefined && policyOf(pdf, certification, undefined).level <= NO_CHANGES) {
     throw forbidden('The PDF is certified and its author allows no further changes.');
   }
   if (certification !== undefined && target.kind === 'new' && form.appearance !== undefined) {
-    // It could be laid over what was certified, so those who check the certification object to it.
+    // A new visible field could cover certified content, so validators reject it.
     throw forbidden('The PDF is certified, so only a field its author made can show a signature.');
   }
   if (form.certification !== undefined && (certification !== undefined || survey.signed.length > 0)) {

@@ -1,9 +1,10 @@
 /**
- * The incremental update that adds a signature to a PDF, complete but for the signature value
+ * Builds the incremental update that adds a signature to a PDF, complete except for the signature value
  * (ETSI EN 319 142-1, clauses 5 and 6.3; ISO 32000-2, 12.7.5.5 and 12.8.1).
  */
 import { timeText } from '../asn1/time.ts';
 import { maxSignedDataLength } from '../cms/build.ts';
+import type { DigestName, PadesFormat, SignatureParameters, SignerIdentity } from '../core/types.ts';
 import {
   asName,
   asReference,
@@ -14,29 +15,29 @@ import {
   sourceText,
   withPdf,
 } from '../pdf/index.ts';
-import type { DigestName, PadesForm, SignatureParameters, SignerIdentity } from '../types.ts';
-import { Draft, referenceText } from './draft.ts';
-import { updateField } from './field-update.ts';
-import { surveyForm, targetField } from './form-survey.ts';
+import { textString } from '../pdf/syntax/text-string.ts';
+import { IncrementalUpdate, referenceText } from '../pdf/update/incremental-update.ts';
+import { addPageContent } from './content/page-content.ts';
+import { updateField } from './fields/field-update.ts';
+import { surveyForm, targetField } from './fields/form-survey.ts';
+import { assertSeedValue, FILTER, SUB_FILTER } from './fields/seed-value.ts';
+import { type PreparedUpdate, signatureValue, writeUpdate } from './fields/signature-dictionary.ts';
 import { assertSigningAllowed } from './limits.ts';
-import { assertSeedValue, FILTER, SUB_FILTER } from './seed-value.ts';
-import { type PreparedUpdate, signatureValue, writeUpdate } from './signature-dictionary.ts';
-import { textString } from './text-string.ts';
 
 export interface PadesOptions extends Pick<SignatureParameters, 'padding' | 'includeChain' | 'policy'> {
   readonly signer: SignerIdentity;
   /** Claimed signing time, milliseconds since the epoch; it goes into /M. */
   readonly at: number;
   readonly digest: DigestName;
-  readonly form?: PadesForm;
-  /** Bytes kept free for unsigned attributes; 0 when there will be none. @default 0 */
+  readonly form?: PadesFormat;
+  /** Bytes reserved for unsigned attributes; 0 without any. @default 0 */
   readonly unsignedLength?: number;
 }
 
-const INVISIBLE: PadesForm = {};
+const INVISIBLE: PadesFormat = {};
 
 /**
- * Reads what signing needs to know of a PDF and lays out the update.
+ * Reads the PDF and lays out the update.
  * @throws {CryptoError} `pdf.malformed`, `pdf.encrypted`, `pdf.no-pages`, `pdf.change-forbidden`, `input.too-large`,
  *   `request.invalid`
  */
@@ -54,11 +55,12 @@ function layOut(source: ByteSource, pdf: PdfDocument, options: PadesOptions): Pr
   if (field !== undefined) {
     assertSeedValue(pdf, field, { signer, digest: options.digest, form, timestamped: unsignedLength > 0 });
   }
-  const draft = new Draft(pdf);
+  const draft = new IncrementalUpdate(pdf);
   const reference = draft.reserve();
   if (form.certification !== undefined) {
     draft.catalog.child('Perms').set('DocMDP', referenceText(reference));
   }
+  if (form.content !== undefined) addPageContent(draft, form.content, survey.signed.length > 0);
   updateField(draft, target, reference, {
     appearance: form.appearance,
     isSigned: survey.signed.length > 0,
@@ -67,20 +69,20 @@ function layOut(source: ByteSource, pdf: PdfDocument, options: PadesOptions): Pr
     source.size,
     `/Type/Sig/Filter/${FILTER}/SubFilter/${SUB_FILTER}`,
     maxSignedDataLength(signer, options, { unsignedLength }),
-    `/M(${pdfTime(options.at)})${words(form)}${references(pdf, form, field)}`,
+    `/M(${pdfTime(options.at)})${textEntries(form)}${references(pdf, form, field)}`,
   );
   const lastByte = source.read(source.size - 1, 1)[0];
   const seed = `${options.at} ${signer.fingerprint}`;
   return writeUpdate({ pdf, size: source.size, lastByte, seed }, draft, { ...value, reference });
 }
 
-/** A date as in 7.9.4, in UTC. */
+/** Formats a date (7.9.4) in UTC. */
 function pdfTime(at: number): string {
   return `D:${timeText(at)}`;
 }
 
 /** Table 255. */
-function words({ name, reason, location, contactInfo }: PadesForm): string {
+function textEntries({ name, reason, location, contactInfo }: PadesFormat): string {
   let text = '';
   if (name !== undefined) text += `/Name${textString(name)}`;
   if (reason !== undefined) text += `/Reason${textString(reason)}`;
@@ -89,8 +91,8 @@ function words({ name, reason, location, contactInfo }: PadesForm): string {
   return text;
 }
 
-/** Signature reference dictionaries (table 256): a certification, and the lock of the field that is signed. */
-function references(pdf: PdfDocument, { certification }: PadesForm, field: PdfDict | undefined): string {
+/** Builds signature reference dictionaries (table 256): a certification, and the lock of the signed field. */
+function references(pdf: PdfDocument, { certification }: PadesFormat, field: PdfDict | undefined): string {
   const found: string[] = [];
   if (certification !== undefined) found.push(transform('DocMDP', `/P ${certification}`, ''));
   const lock = pdf.dict(field?.get('Lock'));

@@ -1,22 +1,20 @@
-/**
- * Digests of what several signatures cover, in one pass over the file.
- */
+/** Computes the digests of several overlapping coverages in one pass over the file. */
 import { createHash, type Hash } from 'node:crypto';
-import type { HashName } from '../cms/hashes.ts';
+import type { HashName } from '../algorithms/hashes.ts';
 import type { Source } from '../files/source.ts';
-import type { Coverage } from './signatures.ts';
+import type { Coverage } from './fields/signatures.ts';
 
 export interface RangeDigests {
-  /** In the order of the ranges. */
+  /** In the order of `ranges`. */
   readonly ranges: readonly Buffer[];
-  /** Of the first bytes of the file. */
+  /** Digest of the first `prefixLength` bytes. */
   readonly prefix: Buffer;
 }
 
 /**
- * @param ranges sorted, none empty; each ends where the next one's gap begins or before, so that every byte is
- * hashed twice at most
- * @param prefixLength bytes at the beginning that are asked for as well; at most the size of the file
+ * @param ranges sorted and not empty; each ends at or before the next placeholder, so that every byte is
+ * hashed at most twice
+ * @param prefixLength length of the additional prefix; at most the size of the file
  */
 export function digestRanges(
   source: Source,
@@ -24,9 +22,12 @@ export function digestRanges(
   ranges: readonly Coverage[],
   prefixLength: number,
 ): RangeDigests {
-  const cuts = [prefixLength, ...ranges.flatMap(({ holeStart, holeEnd, end }) => [holeStart, holeEnd, end])];
+  const cuts = [
+    prefixLength,
+    ...ranges.flatMap(({ placeholderStart, placeholderEnd, end }) => [placeholderStart, placeholderEnd, end]),
+  ];
   const ends = [...new Set(cuts)].sort((left, right) => left - right);
-  const lastFork = Math.max(prefixLength, ranges.at(-1)?.holeStart ?? 0);
+  const lastFork = Math.max(prefixLength, ranges.at(-1)?.placeholderStart ?? 0);
   const running = createHash(digest);
   const found: Buffer[] = [];
   let prefix: Buffer | undefined;
@@ -39,8 +40,8 @@ export function digestRanges(
       found.push(tail.digest());
       tail = undefined;
     }
-    // The next gap may begin where a range has just ended.
-    if (at === ranges[found.length]?.holeStart) tail = running.copy();
+    // The next placeholder may begin at the end of a range.
+    if (at === ranges[found.length]?.placeholderStart) tail = running.copy();
   };
 
   pass();
@@ -51,7 +52,7 @@ export function digestRanges(
       const bytes = chunk.subarray(from, to);
       const range = ranges[found.length];
       if (at < lastFork) running.update(bytes);
-      if (range !== undefined && at >= range.holeEnd) tail?.update(bytes);
+      if (range !== undefined && at >= range.placeholderEnd) tail?.update(bytes);
       at += bytes.length;
       from = to;
       pass();

@@ -1,10 +1,10 @@
 /**
- * The document security store (ISO 32000-2, 12.8.4.3; ETSI EN 319 142-1, clause 5.4.2): certificates and revocation
- * answers that make the signatures of a PDF checkable without asking anybody again.
+ * Document security store (ISO 32000-2, 12.8.4.3; ETSI EN 319 142-1, clause 5.4.2): certificates and revocation
+ * values for the offline validation of the signatures of a PDF.
  */
 import { createHash } from 'node:crypto';
-import type { Evidence } from '../authorities.ts';
 import { ocspResponse } from '../cms/ocsp-choice.ts';
+import type { Evidence } from '../evidence/authorities.ts';
 import {
   asReference,
   type ByteSource,
@@ -14,7 +14,7 @@ import {
   withPdf,
   writeRevision,
 } from '../pdf/index.ts';
-import { type DictDraft, Draft, referenceText } from './draft.ts';
+import { type DictUpdate, IncrementalUpdate, referenceText } from '../pdf/update/incremental-update.ts';
 
 /** Evidence for one signature or document time-stamp. */
 export interface StoreEntry {
@@ -24,7 +24,7 @@ export interface StoreEntry {
 }
 
 /**
- * What names a signature in /VRI: SHA-1 over the value of its /Contents with the zeros that fill it, in upper-case
+ * Computes the key of a signature in /VRI: SHA-1 over the value of its /Contents with the zero padding, in upper-case
  * hexadecimal.
  * @param space bytes of the whole value
  */
@@ -33,7 +33,7 @@ export function signatureKey(signature: Buffer, space: number): string {
   return createHash('sha1').update(signature).update(fill).digest('hex').toUpperCase();
 }
 
-/** Names of the lists in the store, and of the same lists in an entry of /VRI. */
+/** Names of the lists in the store, and of the same lists in a /VRI entry. */
 const LISTS = [
   { all: 'Certs', own: 'Cert' },
   { all: 'CRLs', own: 'CRL' },
@@ -42,7 +42,7 @@ const LISTS = [
 
 type ListName = (typeof LISTS)[number]['all'];
 
-/** What a store holds already. */
+/** Contents of an existing store. */
 export interface SecurityStore {
   /** Keys in /VRI. */
   readonly keys: ReadonlySet<string>;
@@ -50,7 +50,7 @@ export interface SecurityStore {
   readonly certificates: readonly Buffer[];
 }
 
-/** An empty one when the document has none. @throws PdfDamage for streams that can't be read */
+/** Reads the store; an empty one when the document has none. @throws PdfSyntaxError for streams that can't be read */
 export function readStore(pdf: PdfDocument): SecurityStore {
   const store = pdf.dict(pdf.catalog.get('DSS'));
   const vri = pdf.dict(store?.get('VRI'));
@@ -64,13 +64,13 @@ export function readStore(pdf: PdfDocument): SecurityStore {
 }
 
 /**
- * The update that adds evidence to the store; what is in it stays, and nothing gets in twice.
+ * Builds the update that adds evidence to the store; existing values stay, and no value is added twice.
  * @param seed as in `writeRevision`
  * @throws {CryptoError} `pdf.*`, `input.too-large`
  */
 export function storeUpdate(source: ByteSource, entries: readonly StoreEntry[], seed: string): Buffer {
   return withPdf(source, (pdf) => {
-    const draft = new Draft(pdf);
+    const draft = new IncrementalUpdate(pdf);
     const store = storeOf(draft);
     const lists = {
       Certs: new StoreList(draft, store, 'Certs'),
@@ -94,7 +94,7 @@ export function storeUpdate(source: ByteSource, entries: readonly StoreEntry[], 
   });
 }
 
-function storeOf(draft: Draft): DictDraft {
+function storeOf(draft: IncrementalUpdate): DictUpdate {
   if (draft.pdf.dict(draft.catalog.get('DSS')) !== undefined) return draft.catalog.child('DSS');
   const reference = draft.reserve();
   draft.catalog.set('DSS', referenceText(reference));
@@ -103,32 +103,32 @@ function storeOf(draft: Draft): DictDraft {
   return store;
 }
 
-/** One of the lists of the store, with what it holds found by content. */
+/** One list of the store, indexed by content. */
 class StoreList {
-  readonly #draft: Draft;
-  readonly #store: DictDraft;
+  readonly #draft: IncrementalUpdate;
+  readonly #store: DictUpdate;
   readonly #name: ListName;
-  readonly #known = new Map<string, string>();
+  readonly #digests = new Map<string, string>();
 
-  constructor(draft: Draft, store: DictDraft, name: ListName) {
+  constructor(draft: IncrementalUpdate, store: DictUpdate, name: ListName) {
     this.#draft = draft;
     this.#store = store;
     this.#name = name;
     for (const item of items(draft.pdf.resolve(store.get(name)))) {
       const reference = asReference(item);
       const data = reference && draft.pdf.stream(item);
-      if (data !== undefined) this.#known.set(digestOf(data), referenceText(reference as Reference));
+      if (data !== undefined) this.#digests.set(digestOf(data), referenceText(reference as Reference));
     }
   }
 
-  /** The reference to the stream that holds these bytes. */
+  /** Returns the reference to the stream with these bytes; adds it when it is new. */
   add(der: Buffer): string {
     const digest = digestOf(der);
-    let reference = this.#known.get(digest);
+    let reference = this.#digests.get(digest);
     if (reference === undefined) {
       const body = `<</Length ${der.length}>>\nstream\n${der.toString('latin1')}\nendstream`;
       reference = referenceText(this.#draft.add(body));
-      this.#known.set(digest, reference);
+      this.#digests.set(digest, reference);
       this.#store.append(this.#name, reference);
     }
     return reference;

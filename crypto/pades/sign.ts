@@ -2,39 +2,39 @@
  * Signs a PDF: PAdES baseline B-B (ETSI EN 319 142-1) by an incremental update; no byte of the original changes.
  */
 import { createHash } from 'node:crypto';
+import { algorithmOf } from '../algorithms/algorithm-choice.ts';
 import { buildSignedData } from '../cms/build.ts';
-import { algorithmOf } from '../keys/algorithm.ts';
-import { bufferSource } from '../pdf/index.ts';
 import {
   type BeginSigningRequest,
   CryptoError,
   type SignedFile,
   type Signer,
   type SignFileRequest,
-} from '../types.ts';
-import { GrowingPdf, openPdfFile } from './growing-pdf.ts';
+} from '../core/types.ts';
+import { bufferSource } from '../pdf/index.ts';
+import { fillPlaceholder, type PreparedUpdate } from './fields/signature-dictionary.ts';
+import { IncrementalFile, openIncrementalFile } from './incremental-file.ts';
 import { type PadesOptions, preparePades } from './prepare.ts';
-import { fillHole, type PreparedUpdate } from './signature-dictionary.ts';
 
-/** As `PadesOptions`, with the key at hand. */
+/** `PadesOptions` with a local key. */
 export interface SignPadesOptions extends PadesOptions {
   readonly signer: Signer;
 }
 
 /**
- * Signs the file `input` into the new file `output` at level B, which is on disk (unless `sync` is false) when this
- * returns and gone when it throws. The bytes of the input are read once; memory does not grow with the file.
+ * Signs the file `input` into the new file `output` at level B. The output is on disk (unless `sync` is false) when
+ * this
+ * returns and removed when it throws. The input is read once; memory does not grow with its size.
  * @throws {CryptoError} `input.*`, `pdf.*`, `output.*`, `key.*`, `request.invalid`
  */
 export function signPades(request: SignFileRequest): SignedFile {
-  const source = openPdfFile(request.input);
+  const source = openIncrementalFile(request.input, request.password);
   try {
     const options = { ...padesOptions(request), signer: request.signer };
     const prepared = preparePades(source, options);
-    const file = new GrowingPdf(source, request.output, [options.digest]);
+    const file = new IncrementalFile(source, request.output, [options.digest]);
     try {
-      complete(prepared, file.digestAround(prepared, options.digest), options);
-      file.append(prepared.update);
+      file.append(completedUpdate(file, prepared, options));
       return file.finish(request.sync ?? true);
     } catch (error) {
       file.discard();
@@ -45,7 +45,17 @@ export function signPades(request: SignFileRequest): SignedFile {
   }
 }
 
-/** What of a request the layout depends on; what it leaves open is decided. */
+/** Signs the file so far and the update, and returns the update with the signature value. */
+export function completedUpdate(
+  file: IncrementalFile,
+  prepared: PreparedUpdate,
+  options: SignPadesOptions,
+): Buffer {
+  complete(prepared, file.digestAround(prepared, options.digest), options);
+  return prepared.update;
+}
+
+/** Resolves the defaults of a request that the layout depends on. */
 export function padesOptions(request: SignFileRequest | BeginSigningRequest): PadesOptions {
   const { signer, at, padding, includeChain, policy, pades } = request;
   return {
@@ -59,18 +69,18 @@ export function padesOptions(request: SignFileRequest | BeginSigningRequest): Pa
   };
 }
 
-/** @param messageDigest of everything but the hole, made with `options.digest` */
+/** @param messageDigest of all bytes except the /Contents placeholder, made with `options.digest` */
 function complete(prepared: PreparedUpdate, messageDigest: Buffer, options: SignPadesOptions): void {
-  if (!fillHole(prepared, buildSignedData({ ...options, messageDigest }))) {
+  if (!fillPlaceholder(prepared, buildSignedData({ ...options, messageDigest }))) {
     throw new CryptoError('key.unsupported', 'The signature is longer than was computed beforehand.');
   }
 }
 
-/** Signs a PDF in memory and gives the signed one. @throws {CryptoError} as `signPades` */
+/** Signs a PDF in memory and returns the signed PDF. @throws {CryptoError} as `signPades` */
 export function signPdfBytes(pdf: Buffer, options: SignPadesOptions): Buffer {
   const prepared = preparePades(bufferSource(pdf), options);
-  const { update, holeStart, holeEnd } = prepared;
-  const around = createHash(options.digest).update(pdf).update(update.subarray(0, holeStart));
-  complete(prepared, around.update(update.subarray(holeEnd)).digest(), options);
+  const { update, placeholderStart, placeholderEnd } = prepared;
+  const around = createHash(options.digest).update(pdf).update(update.subarray(0, placeholderStart));
+  complete(prepared, around.update(update.subarray(placeholderEnd)).digest(), options);
   return Buffer.concat([pdf, update]);
 }

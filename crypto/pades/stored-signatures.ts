@@ -1,29 +1,27 @@
-/**
- * The signatures of a PDF as augmenting sees them: whose chains need evidence, and what proves their time already.
- */
+/** Reads the signatures of a PDF for augmentation: certificates that need evidence, and existing time-stamps. */
 import { Asn1Error } from '../asn1/error.ts';
 import { OID } from '../asn1/oids.ts';
 import { encoded } from '../asn1/read.ts';
-import { type Certificate, readableCertificates } from '../certificates/certificate.ts';
 import { parseSignedData } from '../cms/parse.ts';
 import { signerCertificate } from '../cms/signing-certificate.ts';
+import { CryptoError } from '../core/types.ts';
+import { readTimestampToken } from '../evidence/timestamp-reader.ts';
 import { type ByteSource, withPdf } from '../pdf/index.ts';
-import { readTimestampToken } from '../timestamps/read.ts';
-import { CryptoError } from '../types.ts';
+import { type Certificate, readableCertificates } from '../x509/certificate.ts';
+import { type FoundSignature, findSignatures } from './fields/signatures.ts';
 import { readStore, type SecurityStore, signatureKey } from './security-store.ts';
-import { type FoundSignature, findSignatures } from './signatures.ts';
 
 export interface StoredSignature {
   readonly field: string;
-  /** A document time-stamp, and no signature of somebody. */
+  /** True for a document time-stamp. */
   readonly isTimestamp: boolean;
   /** As in `signatureKey`. */
   readonly key: string;
-  /** Signers, and those of its signature-time-stamps. */
+  /** Certificates of signers and of the signers of their signature-time-stamps. */
   readonly ends: readonly Certificate[];
   /** DER of all certificates inside. */
   readonly certificates: readonly Buffer[];
-  /** Has a signature-time-stamp, or a document time-stamp after it. */
+  /** True with a signature-time-stamp, or with a later document time-stamp. */
   readonly isStamped: boolean;
 }
 
@@ -33,12 +31,12 @@ export interface StoredSignatures {
   readonly store: SecurityStore;
 }
 
-/** More are not augmented; each costs a look at every certificate in it. */
+/** Most signatures augmented; each costs reading all its certificates. */
 const MAX_SIGNATURES = 500;
 
 /**
- * @param isMeant by the name of the field
- * @throws {CryptoError} `pdf.*`; `cms.malformed` for a signature that is meant and can't be read
+ * @param isMeant selects signatures by field name
+ * @throws {CryptoError} `pdf.*`; `cms.malformed` for a selected signature that can't be read
  */
 export function readStoredSignatures(
   source: ByteSource,
@@ -54,7 +52,7 @@ export function readStoredSignatures(
   });
 }
 
-/** The newest signatures alone: what earlier ones look like plays no part. @throws {CryptoError} as above */
+/** Reads only the newest signatures; earlier ones are not parsed. @throws {CryptoError} as above */
 export function newestSignatures(source: ByteSource, count: number): readonly StoredSignature[] {
   return withPdf(source, (pdf) =>
     findSignatures(pdf, MAX_SIGNATURES)
@@ -77,7 +75,7 @@ function readOne(found: FoundSignature, isCovered: boolean): StoredSignature {
     return {
       field,
       isTimestamp: isTimestamp(found),
-      key: signatureKey(cms, (coverage.holeEnd - coverage.holeStart - 2) / 2),
+      key: signatureKey(cms, (coverage.placeholderEnd - coverage.placeholderStart - 2) / 2),
       ends,
       certificates,
       isStamped: isStamped || isCovered,
@@ -88,9 +86,9 @@ function readOne(found: FoundSignature, isCovered: boolean): StoredSignature {
   }
 }
 
-type Parts = Pick<StoredSignature, 'ends' | 'certificates' | 'isStamped'>;
+type SignatureContents = Pick<StoredSignature, 'ends' | 'certificates' | 'isStamped'>;
 
-function ofToken(der: Buffer): Parts {
+function ofToken(der: Buffer): SignatureContents {
   const { certificate, certificates } = readTimestampToken(der);
   return {
     ends: certificate === undefined ? [] : [certificate],
@@ -99,7 +97,7 @@ function ofToken(der: Buffer): Parts {
   };
 }
 
-function ofSignature(der: Buffer): Parts {
+function ofSignature(der: Buffer): SignatureContents {
   const data = parseSignedData(der);
   const own = data.certificates.flatMap(readableCertificates);
   const signers = data.signers.flatMap((signer) => signerCertificate(signer, own) ?? []);

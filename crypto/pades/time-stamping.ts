@@ -1,48 +1,53 @@
 /**
- * Time-stamps in PDF signatures: as an attribute of the signature itself (ETSI EN 319 142-1, clause 6.3, and
- * EN 319 122-1, clause 5.3), and as a signature of their own over the whole document (clause 5.4.3).
+ * Time-stamps of PDF signatures: as an unsigned attribute (ETSI EN 319 142-1, clause 6.3, and
+ * EN 319 122-1, clause 5.3), and as a document time-stamp (clause 5.4.3).
  */
 import { createHash } from 'node:crypto';
-import type { SigningServices, TimestampAuthority } from '../authorities.ts';
 import { completeSignedData, prepareSignedData } from '../cms/build.ts';
 import { signatureTimestampAttribute } from '../cms/unsigned-attributes.ts';
+import { CryptoError, type DigestName, type SignatureAlgorithm } from '../core/types.ts';
+import type { SigningServices, TimestampAuthority } from '../evidence/authorities.ts';
 import { type ByteSource, withPdf } from '../pdf/index.ts';
-import { CryptoError, type DigestName, type SignatureAlgorithm } from '../types.ts';
-import { Draft } from './draft.ts';
-import { updateField } from './field-update.ts';
-import { surveyForm, targetField } from './form-survey.ts';
-import type { GrowingPdf } from './growing-pdf.ts';
+import { IncrementalUpdate } from '../pdf/update/incremental-update.ts';
+import { updateField } from './fields/field-update.ts';
+import { surveyForm, targetField } from './fields/form-survey.ts';
+import { FILTER } from './fields/seed-value.ts';
+import {
+  fillPlaceholder,
+  type PreparedUpdate,
+  signatureValue,
+  writeUpdate,
+} from './fields/signature-dictionary.ts';
+import type { IncrementalFile } from './incremental-file.ts';
 import { type PadesOptions, preparePades } from './prepare.ts';
-import { FILTER } from './seed-value.ts';
 import type { SignPadesOptions } from './sign.ts';
-import { fillHole, type PreparedUpdate, signatureValue, writeUpdate } from './signature-dictionary.ts';
 
-/** @throws {CryptoError} `request.invalid` when there is none */
+/** Returns the time-stamp authority. @throws {CryptoError} `request.invalid` when there is none */
 export function timestampsOf({ timestamps }: SigningServices, level: string): TimestampAuthority {
   if (timestamps !== undefined) return timestamps;
   throw new CryptoError('request.invalid', `Level ${level} needs a time-stamp authority.`);
 }
 
 /**
- * Tokens of one authority differ by a few bytes: serial numbers and ECDSA integers with and without a leading zero,
- * times with and without a fraction. Less than this, bytes.
+ * Variance of the token length of one authority: serial numbers and ECDSA integers with and without a leading zero,
+ * times with and without a fraction. An upper bound, bytes.
  */
 const TOKEN_VARIANCE = 48;
 
-/** How often room is made for a token that came longer than those before it. */
-const TRIES = 3;
+/** Most layouts when each token is longer than the previous one. */
+const MAX_ATTEMPTS = 3;
 
-/** Most bytes the next token is expected to have. */
+/** Returns the expected maximum of the next token, bytes. */
 function tokenSpace(authority: TimestampAuthority, seen = 0): number {
   return Math.max(authority.tokenLength, seen) + TOKEN_VARIANCE;
 }
 
-/** Bytes of the attribute that carries the next token. */
+/** Returns the bytes of the attribute with the next token. */
 export function attributeSpace(authority: TimestampAuthority, seen?: number): number {
   return signatureTimestampAttribute(Buffer.alloc(tokenSpace(authority, seen))).length;
 }
 
-/** Over a signature value, which is hashed here; DER of the attribute. @throws {CryptoError} as `stamp` */
+/** Requests a time-stamp over a signature value; returns the DER of the attribute. @throws {CryptoError} as `stamp` */
 export async function stampedAttribute(
   authority: TimestampAuthority,
   value: Buffer,
@@ -53,24 +58,24 @@ export async function stampedAttribute(
 }
 
 /**
- * Signs with a signature-time-stamp. A token without room in the update makes it be laid out and signed anew.
+ * Signs with a signature-time-stamp. When the token does not fit, lays out and signs the update again.
  * @param first layout for these options with `attributeSpace`
  * @returns the update to append
  * @throws {CryptoError} as `stamp`, `key.*`; `authority.refused` when the tokens become longer each time
  */
 export async function signedAndStamped(
-  file: GrowingPdf,
+  file: IncrementalFile,
   options: SignPadesOptions,
   first: PreparedUpdate,
   authority: TimestampAuthority,
 ): Promise<Buffer> {
   let prepared = first;
-  for (let tries = 0; tries < TRIES; tries++) {
+  for (let tries = 0; tries < MAX_ATTEMPTS; tries++) {
     const request = { ...options, messageDigest: file.digestAround(prepared, options.digest) };
     const { toBeSigned, algorithm } = prepareSignedData(request);
     const value = options.signer.key.sign(toBeSigned, algorithm);
     const { attribute, tokenLength } = await stampedAttribute(authority, value, algorithm);
-    if (fillHole(prepared, completeSignedData(options, toBeSigned, value, [attribute]))) {
+    if (fillPlaceholder(prepared, completeSignedData(options, toBeSigned, value, [attribute]))) {
       return prepared.update;
     }
     const unsignedLength = attributeSpace(authority, tokenLength);
@@ -80,22 +85,22 @@ export async function signedAndStamped(
 }
 
 /**
- * Appends a document time-stamp over everything so far. It changes nothing that any signature could forbid
+ * Appends a document time-stamp over the whole file. Every signature permits this change
  * (ISO 32000-2, 12.8.2.2.1).
- * @param at milliseconds since the epoch; tells this revision from others
+ * @param at milliseconds since the epoch; distinguishes this revision
  * @throws {CryptoError} `pdf.*`; as `stamp`; `authority.refused` as `signedAndStamped`
  */
 export async function appendDocumentTimestamp(
-  file: GrowingPdf,
+  file: IncrementalFile,
   authority: TimestampAuthority,
   digest: DigestName,
   at: number,
 ): Promise<void> {
   let space = tokenSpace(authority);
-  for (let tries = 0; tries < TRIES; tries++) {
+  for (let tries = 0; tries < MAX_ATTEMPTS; tries++) {
     const prepared = layOutTimestamp(file, space, at);
     const token = await authority.stamp(file.digestAround(prepared, digest), digest);
-    if (fillHole(prepared, token)) {
+    if (fillPlaceholder(prepared, token)) {
       file.append(prepared.update);
       return;
     }
@@ -106,7 +111,7 @@ export async function appendDocumentTimestamp(
 
 function layOutTimestamp(source: ByteSource, space: number, at: number): PreparedUpdate {
   return withPdf(source, (pdf) => {
-    const draft = new Draft(pdf);
+    const draft = new IncrementalUpdate(pdf);
     const reference = draft.reserve();
     updateField(draft, targetField(pdf, surveyForm(pdf, {}), {}), reference);
     const start = `/Type/DocTimeStamp/Filter/${FILTER}/SubFilter/ETSI.RFC3161`;

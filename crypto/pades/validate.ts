@@ -1,96 +1,106 @@
 /**
- * Finds out all there is to know about the signatures of a PDF from its bytes alone: what each covers, whether it is
- * intact, and what later revisions changed (ETSI EN 319 142-1; ISO 32000-2, 12.8). Nobody is trusted here; `judge` is.
+ * Inspects the signatures of a PDF: the bytes each covers, its integrity, and the changes of later revisions
+ * (ETSI EN 319 142-1; ISO 32000-2, 12.8). Trust is not evaluated here but in `judge`.
  */
-import { readableCertificates } from '../certificates/certificate.ts';
+
+import type { Finding } from '../core/finding.ts';
+import { CryptoError } from '../core/types.ts';
+import type { SignatureScope } from '../core/validation-report.ts';
+import { WorkBudget } from '../core/work-budget.ts';
 import type { Source } from '../files/source.ts';
-import { type ByteSource, openIntactPdf, PdfDamage, type PdfDocument, withPdf } from '../pdf/index.ts';
-import { CryptoError } from '../types.ts';
-import type { FileFacts, Finding, SignatureFacts, TimestampFacts } from '../validation/facts.ts';
-import type { SignatureScope } from '../validation/report.ts';
-import { TOO_MUCH_WORK, withinWork } from '../validation/too-much-work.ts';
-import { Work } from '../work.ts';
+import { type ByteSource, openIntactPdf, type PdfDocument, PdfSyntaxError, withPdf } from '../pdf/index.ts';
+import type { FileSignatures, SignatureInfo, TimestampInfo } from '../validation/signature-info.ts';
+import { WORK_BUDGET_EXCEEDED, withinWorkBudget } from '../validation/work-budget-finding.ts';
+import { readableCertificates } from '../x509/certificate.ts';
+import { type FoundSignature, findSignatures } from './fields/signatures.ts';
 import { FileDigests } from './file-digests.ts';
-import { type FoundSignature, findSignatures } from './signatures.ts';
+import {
+  documentTimestamp,
+  isTimestamp,
+  type LaterTimestamp,
+  type LocatedSignature,
+  signatureReport,
+  timestampReport,
+  unreadableReport,
+} from './report.ts';
 import { blockSource } from './validation/block-source.ts';
 import {
   type EmbeddedEvidence,
   embeddedEvidence,
   NO_EMBEDDED_EVIDENCE,
 } from './validation/embedded-evidence.ts';
-import { judgeChanges } from './validation/judged-changes.ts';
-import { failed, passed, placeFindings } from './validation/place-findings.ts';
+import { checkChanges } from './validation/judged-changes.ts';
+import { failed, passed, placementFindings } from './validation/placement-findings.ts';
 import { type LaterRevision, RevisionHistory } from './validation/revisions.ts';
-import {
-  documentTimestamp,
-  isTimestamp,
-  type LaterTimestamp,
-  type PlacedSignature,
-  signatureFacts,
-  timestampSignatureFacts,
-  unreadFacts,
-} from './validation/signature-facts.ts';
 
-/** More signatures than this are not judged: each costs public-key operations. */
-const MOST_SIGNATURES = 500;
+/** Most signatures inspected; each costs public-key operations. */
+const MAX_SIGNATURES = 500;
 
-/** Of the work for one file: comparing revisions leaves the rest for signatures, time-stamps and paths. */
-const SHARE_OF_REVISIONS = 0.6;
-/** For one signature: its structure is read, and public-key operations are made. */
+/** Share of the work budget for comparing revisions; the rest is for signatures, time-stamps and paths. */
+const REVISION_WORK_SHARE = 0.6;
+/** Steps for one signature: parsing its structure and public-key operations. */
 const STEPS_PER_SIGNATURE = 500;
 
 /**
- * The signatures in the order of what they cover, document time-stamps among them; unusable ones first.
+ * Returns the signatures in the order of their coverage, document time-stamps included; unusable ones first.
  *
  * Findings about their place in the file: `pdf.byte-range`, `pdf.contents`, `pdf.field`, `pdf.overlap`,
- * `pdf.revision`, `pdf.structure`, `pdf.changes`, `pdf.covering`, `pdf.sub-filter`, `pdf.signers`, `pdf.claimed-time`, `pdf.cert`,
- * `pdf.filter`; then those of `cmsFacts`, or of the time-stamp. Bad bytes are findings and never throw. What takes more
- * work than is done for one file is left open by `file.work`.
+ * `pdf.revision`, `pdf.structure`, `pdf.changes`, `pdf.covering`, `pdf.sub-filter`, `pdf.signers`,
+ * `pdf.claimed-time`, `pdf.cert`, `pdf.filter`; then those of `inspectCms`, or of the time-stamp. Malformed bytes are
+ * findings and never throw. Checks beyond the work budget are reported as undecided by `file.work`.
  * @throws {CryptoError} `input.unreadable`, `input.changed`
  */
-export function padesFacts(source: Source, work: Work = Work.forFile(source.size)): FileFacts {
-  const facts = withinWork(
-    () => factsWithin(source, work),
-    () => ({ signatures: [], findings: [TOO_MUCH_WORK] }),
+export function inspectPades(
+  source: Source,
+  work: WorkBudget = WorkBudget.forFile(source.size),
+): FileSignatures {
+  const facts = withinWorkBudget(
+    () => inspectWithinBudget(source, work),
+    () => ({ signatures: [], findings: [WORK_BUDGET_EXCEEDED] }),
   );
   return { ...facts, work };
 }
 
-/** @throws {OutOfWork} when not even the signatures can be found */
-function factsWithin(source: Source, work: Work): FileFacts {
+/** @throws {WorkBudgetExceeded} when even the search for signatures exceeds the budget */
+function inspectWithinBudget(source: Source, work: WorkBudget): FileSignatures {
   try {
     const blocks = blockSource(source);
-    return intactFacts(source, blocks, openIntactPdf(blocks, work), work);
+    return inspectIntact(source, blocks, openIntactPdf(blocks, work), work);
   } catch (error) {
-    if (!(error instanceof PdfDamage)) return unreadable(error);
-    return repairedFacts(source, error.message, work);
+    if (!(error instanceof PdfSyntaxError)) return unreadable(error);
+    return inspectRepaired(source, error.message, work);
   }
 }
 
-function intactFacts(source: Source, blocks: ByteSource, pdf: PdfDocument, work: Work): FileFacts {
-  const found = findSignatures(pdf, MOST_SIGNATURES + 1);
-  if (found.length > MOST_SIGNATURES) return tooMany();
-  const history = new RevisionHistory(blocks, pdf, work.part(SHARE_OF_REVISIONS));
+function inspectIntact(
+  source: Source,
+  blocks: ByteSource,
+  pdf: PdfDocument,
+  work: WorkBudget,
+): FileSignatures {
+  const found = findSignatures(pdf, MAX_SIGNATURES + 1);
+  if (found.length > MAX_SIGNATURES) return tooMany();
+  const history = new RevisionHistory(blocks, pdf, work.part(REVISION_WORK_SHARE));
   return {
-    signatures: new PdfFacts({ source, pdf, found, history, work }).all(),
+    signatures: new PdfInspection({ source, pdf, found, history, work }).all(),
     findings: [passed('pdf.structure', 'The PDF is intact.')],
   };
 }
 
-/** What such a file shows depends on how a reader mends it, so no signature in it proves anything. */
-function repairedFacts(source: Source, reason: string, work: Work): FileFacts {
+/** Inspects a damaged file. Its display depends on the repair of each reader, so no signature in it proves anything. */
+function inspectRepaired(source: Source, reason: string, work: WorkBudget): FileSignatures {
   try {
     return withPdf(
       source,
       (pdf) => {
-        const found = findSignatures(pdf, MOST_SIGNATURES + 1);
-        if (found.length > MOST_SIGNATURES) return tooMany();
+        const found = findSignatures(pdf, MAX_SIGNATURES + 1);
+        if (found.length > MAX_SIGNATURES) return tooMany();
         const finding = failed(
           'pdf.structure',
           'The cross-reference of the file is damaged: what it shows was not signed.',
           reason,
         );
-        const facts = new PdfFacts({ source, pdf, found, history: undefined, work, damage: finding });
+        const facts = new PdfInspection({ source, pdf, found, history: undefined, work, damage: finding });
         return { signatures: facts.all(), findings: [finding] };
       },
       work,
@@ -100,40 +110,40 @@ function repairedFacts(source: Source, reason: string, work: Work): FileFacts {
   }
 }
 
-function tooMany(): FileFacts {
+function tooMany(): FileSignatures {
   return {
     signatures: [],
-    findings: [failed('pdf.signatures', `The file has more than ${MOST_SIGNATURES} signatures.`)],
+    findings: [failed('pdf.signatures', `The file has more than ${MAX_SIGNATURES} signatures.`)],
   };
 }
 
-function unreadable(error: unknown): FileFacts {
+function unreadable(error: unknown): FileSignatures {
   if (!(error instanceof CryptoError) || !error.code.startsWith('pdf.')) throw error;
   const open = error.code === 'pdf.malformed' ? 'FORMAT_FAILURE' : 'GENERIC';
   return { signatures: [], findings: [{ ...failed('pdf.structure', error.message), subIndication: open }] };
 }
 
-interface FactsParts {
+interface PdfInspectionOptions {
   readonly source: Source;
   readonly pdf: PdfDocument;
   readonly found: readonly FoundSignature[];
   readonly history: RevisionHistory | undefined;
-  readonly work: Work;
-  /** Why nothing in the file proves anything. */
+  readonly work: WorkBudget;
+  /** Reason why no signature in the file proves anything. */
   readonly damage?: Finding;
 }
 
-/** Goes on to the end when the work runs out, and says for every signature that something was left open. */
-class PdfFacts {
-  readonly #parts: FactsParts;
+/** Inspects all signatures; when the work budget is spent, reports each signature as incomplete. */
+class PdfInspection {
+  readonly #options: PdfInspectionOptions;
   #isOpen = false;
 
-  constructor(parts: FactsParts) {
-    this.#parts = parts;
+  constructor(options: PdfInspectionOptions) {
+    this.#options = options;
   }
 
-  all(): readonly SignatureFacts[] {
-    const { pdf, found, work } = this.#parts;
+  all(): readonly SignatureInfo[] {
+    const { pdf, found, work } = this.#options;
     const placed = this.#placed();
     const store = this.#within(
       () => embeddedEvidence(pdf),
@@ -151,27 +161,25 @@ class PdfFacts {
       return this.#within(
         () => {
           work.spend(STEPS_PER_SIGNATURE);
-          return own === undefined
-            ? signatureFacts(one, around)
-            : timestampSignatureFacts(one, own.facts, around);
+          return own === undefined ? signatureReport(one, around) : timestampReport(one, own.facts, around);
         },
-        () => ({ ...unreadFacts(one, around), findings: one.findings }),
+        () => ({ ...unreadableReport(one, around), findings: one.findings }),
       );
     });
     return this.#isOpen
-      ? facts.map((one) => ({ ...one, findings: [...one.findings, TOO_MUCH_WORK] }))
+      ? facts.map((one) => ({ ...one, findings: [...one.findings, WORK_BUDGET_EXCEEDED] }))
       : facts;
   }
 
   #within<T>(look: () => T, otherwise: () => T): T {
-    return withinWork(look, () => {
+    return withinWorkBudget(look, () => {
       this.#isOpen = true;
       return otherwise();
     });
   }
 
-  #placed(): readonly PlacedSignature[] {
-    const { source, found, history } = this.#parts;
+  #placed(): readonly LocatedSignature[] {
+    const { source, found, history } = this.#options;
     const digests = new FileDigests(source, found, undefined);
     const later =
       history === undefined
@@ -180,7 +188,7 @@ class PdfFacts {
             () => laterRevisions(history, found),
             () => undefined,
           );
-    return found.map((one, index): PlacedSignature => {
+    return found.map((one, index): LocatedSignature => {
       const place = this.#within(
         () => this.#place(one, index, later),
         () => ({ scope: UNKNOWN_SCOPE, findings: [], changes: [] }),
@@ -189,23 +197,23 @@ class PdfFacts {
     });
   }
 
-  /** @param later undefined when comparing revisions took too much work */
+  /** @param later undefined when comparing revisions exceeded the work budget */
   #place(
     one: FoundSignature,
     index: number,
     later: readonly LaterRevision[] | undefined,
-  ): Omit<PlacedSignature, 'found' | 'contentDigest'> {
-    const { source, pdf, found, history, work, damage } = this.#parts;
+  ): Omit<LocatedSignature, 'found' | 'contentDigest'> {
+    const { source, pdf, found, history, work, damage } = this.#options;
     const next = found.slice(index + 1).find(({ coverage }) => coverage !== undefined);
     if (history === undefined) {
-      const findings = placeFindings(pdf, one, next, damage?.detail);
+      const findings = placementFindings(pdf, one, next, damage?.detail);
       const scope = scopeOf(one, source.size, undefined, []);
       return { scope, findings: [...(damage === undefined ? [] : [damage]), ...findings], changes: [] };
     }
     const state = one.coverage === undefined ? undefined : history.stateAt(one.coverage.end);
-    const findings = placeFindings(pdf, one, next, state);
+    const findings = placementFindings(pdf, one, next, state);
     if (later === undefined) return { scope: UNKNOWN_SCOPE, findings, changes: [] };
-    const judged = judgeChanges(pdf, one, history, work, later, found);
+    const judged = checkChanges(pdf, one, history, work, later, found);
     return {
       scope: scopeOf(one, source.size, history, later),
       findings: [...findings, ...(judged?.findings ?? [])],
@@ -218,8 +226,8 @@ const UNKNOWN_SCOPE: SignatureScope = { kind: 'revision', description: 'nothing 
 
 function laterTimestamp(
   { isCovered, hasAnswerIn }: EmbeddedEvidence,
-  { found: { coverage } }: PlacedSignature,
-  facts: TimestampFacts,
+  { found: { coverage } }: LocatedSignature,
+  facts: TimestampInfo,
 ): LaterTimestamp {
   if (coverage === undefined) return { facts: { ...facts, covers: () => false }, coversEvidence: false };
   return {
@@ -228,7 +236,7 @@ function laterTimestamp(
   };
 }
 
-/** What came after the first signature that covers a revision. */
+/** Returns the revisions after the first signature that covers a revision. */
 function laterRevisions(
   history: RevisionHistory,
   found: readonly FoundSignature[],

@@ -1,32 +1,32 @@
 /**
- * Validates the signatures of a PDF: PAdES baseline B-B for the newest one (ETSI EN 319 142-1, clause 6.3),
- * integrity for those before it.
+ * Quick check of the signatures of a PDF: PAdES baseline B-B for the newest one (ETSI EN 319 142-1, clause 6.3),
+ * integrity for earlier ones.
  */
-import type { HashName } from '../cms/hashes.ts';
-import { verifySignedData } from '../cms/verify.ts';
+import type { HashName } from '../algorithms/hashes.ts';
+import { type Check, CryptoError, type VerificationReport, type VerifyFileRequest } from '../core/types.ts';
 import { openSource, type Source } from '../files/source.ts';
 import { withPdf } from '../pdf/index.ts';
-import { type Check, CryptoError, type VerificationReport, type VerifyFileRequest } from '../types.ts';
+import { verifySignedData } from '../validation/signed-data/verify.ts';
+import { type FoundSignature, findSignatures } from './fields/signatures.ts';
 import { FileDigests } from './file-digests.ts';
-import { type FoundSignature, findSignatures } from './signatures.ts';
 
-/** More signatures than this are not judged: each costs a public-key operation. */
+/** Most signatures checked; each costs a public-key operation. */
 const MAX_SIGNATURES = 500;
 
 /**
- * Opens the file afresh and judges all it finds. The newest signature must cover the whole file, be of the expected
- * signer and trusted when that is asked for; earlier ones must cover an earlier state of the file and be intact,
- * whoever made them.
+ * Opens the file and checks all signatures. The newest one must cover the whole file, be of the expected
+ * signer and trusted if the request requires it; earlier ones must cover an earlier state of the file and be intact,
+ * of any signer.
  *
- * Checks, for the newest signature plainly and for earlier ones with `earlier-<n>.` before: pdf, signature,
- * sub-filter, claimed-time, byte-range, contents, content (the bytes that were to be signed are all there), and
+ * Checks, for the newest signature without a prefix and for earlier ones with `earlier-<n>.`: pdf, signature,
+ * sub-filter, claimed-time, byte-range, contents, content (the file contains the bytes to be signed), and
  * those of the CMS.
  * @throws {CryptoError} `input.unreadable`, `input.changed`; everything else is a failed check
  */
 export function verifyPades(request: VerifyFileRequest): VerificationReport {
-  const source = openSource(request.path);
+  const source = openSource(request.path, request.password);
   try {
-    const report = judge(source, request);
+    const report = verifySignature(source, request);
     source.assertUnchanged();
     return report;
   } finally {
@@ -34,7 +34,7 @@ export function verifyPades(request: VerifyFileRequest): VerificationReport {
   }
 }
 
-function judge(source: Source, request: VerifyFileRequest): VerificationReport {
+function verifySignature(source: Source, request: VerifyFileRequest): VerificationReport {
   let found: readonly FoundSignature[];
   try {
     found = withPdf(source, (pdf) => findSignatures(pdf, MAX_SIGNATURES + 1));
@@ -52,7 +52,7 @@ function judge(source: Source, request: VerifyFileRequest): VerificationReport {
   if (newest !== undefined && found.length <= MAX_SIGNATURES) {
     const digests = new FileDigests(source, found, request.content?.length);
     found.forEach((signature, index) => {
-      const end = found[index + 1]?.coverage?.holeStart;
+      const end = found[index + 1]?.coverage?.placeholderStart;
       const prefix = signature === newest ? '' : `earlier-${index + 1}.`;
       const results =
         signature === newest
@@ -104,12 +104,12 @@ function checkNewest(
   );
 }
 
-/** Forms of signature whose integrity can be judged here. */
+/** Sub-filters whose integrity can be checked. */
 const CMS_FORMS = ['ETSI.CAdES.detached', 'adbe.pkcs7.detached'];
 
 /**
- * What says that a signature is intact. Whether somebody else's certificate is trusted, or still valid, is not the
- * question here: it says nothing about the signature that was added.
+ * Checks of integrity. Trust and validity of an earlier signer's certificate are not evaluated
+ * here: they do not affect the added signature.
  */
 const INTEGRITY = new Set([
   'structure',
@@ -165,7 +165,7 @@ function checkContent(
   newest: FoundSignature,
   digests: FileDigests,
 ): Check {
-  const covered = newest.coverage !== undefined && content.length <= newest.coverage.holeStart;
+  const covered = newest.coverage !== undefined && content.length <= newest.coverage.placeholderStart;
   const ok = covered && digests.prefix().toString('hex') === content.sha256.toLowerCase();
   return {
     name: 'content',

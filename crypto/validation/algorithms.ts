@@ -1,14 +1,14 @@
 /**
- * Which algorithms a signature could rest on, and until when: what counts is the time at which it is proven to have
- * existed, not the time of looking. Facts from ETSI TS 119 312 and the lists it builds on.
+ * Algorithms accepted for a signature, with their end dates: the proven time of existence decides, not the time of
+ * validation. Source: ETSI TS 119 312 and the lists it references.
  */
-import type { AlgorithmUse } from './facts.ts';
+import type { AlgorithmUse } from '../core/finding.ts';
 import type { TrustSettings } from './trust.ts';
 
-/** From when on an algorithm proves nothing new; 'never' while no end is in sight. Milliseconds since the epoch. */
+/** End of an algorithm's acceptance; 'never' while none is planned. Milliseconds since the epoch. */
 type End = number | 'never';
 
-/** Keys below `bits` bits end at `end`; the first row that fits counts. */
+/** Keys below `bits` bits end at `end`; the first matching row applies. */
 interface KeyRow {
   readonly below: number;
   readonly end: End;
@@ -46,14 +46,14 @@ const KEYS: ReadonlyMap<string, readonly KeyRow[]> = new Map([
   ['ed25519', [{ below: Number.POSITIVE_INFINITY, end: 'never' }]],
 ]);
 
-/** Whether one use of an algorithm holds. */
+/** Strength of one use of an algorithm. */
 export type Strength =
   | { readonly status: 'good' }
-  /** It proved something once, but nothing shows that the signature existed then. */
+  /** The algorithm was accepted once, but no proof of existence dates from then. */
   | { readonly status: 'ended'; readonly end: number }
   | { readonly status: 'unknown' };
 
-/** @param at time at which what rests on it is proven to have existed, milliseconds since the epoch */
+/** Judges a use. @param at proven time of existence, milliseconds since the epoch */
 export function strengthOf({ name, bits }: AlgorithmUse, at: number): Strength {
   const rows = KEYS.get(name);
   const end = rows === undefined ? HASHES.get(name) : rows.find(({ below }) => (bits ?? 0) < below)?.end;
@@ -61,23 +61,23 @@ export function strengthOf({ name, bits }: AlgorithmUse, at: number): Strength {
   return end === 'never' || at < end ? { status: 'good' } : { status: 'ended', end };
 }
 
-/** When this list was made, milliseconds since the epoch. */
+/** Date of this list, milliseconds since the epoch. */
 const LISTED = Date.UTC(2026, 0, 1);
 
 /**
- * True for what proves nothing whenever it was made: weak already when the list was made. For signatures of one's own,
- * which must not start to fail on the day an algorithm ends.
+ * True for algorithms that were weak when the list was made, regardless of the date of the signature. For verifying the
+ * product's own signatures, which must not start to fail on the day an algorithm ends.
  */
 export function isBroken(use: AlgorithmUse): boolean {
   return strengthOf(use, LISTED).status !== 'good';
 }
 
-/** The time at which algorithms are judged for what is proven to have existed at `time`. */
+/** Returns the date by which algorithms are judged for data proven to exist at `time`. */
 export function algorithmTime({ algorithms }: TrustSettings, time: number): number {
   return algorithms === 'as-listed' ? LISTED : time;
 }
 
-/** For people: `rsa-pkcs1 2048`. */
+/** Formats for messages: `rsa-pkcs1 2048`. */
 export function algorithmText({ name, bits }: AlgorithmUse): string {
   return bits === undefined ? name : `${name} ${bits}`;
 }

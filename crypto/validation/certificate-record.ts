@@ -1,12 +1,12 @@
-import type { Certificate } from '../certificates/certificate.ts';
-import { companyNumber, personNumber } from '../certificates/holder.ts';
-import { nameFields } from '../certificates/names.ts';
-import type { CertificateRecord } from './report.ts';
+import type { CertificateRecord } from '../core/validation-report.ts';
+import type { Certificate } from '../x509/certificate.ts';
+import { companyNumber, personNumber } from '../x509/holder.ts';
+import { nameFields } from '../x509/names.ts';
 
-/** Kept beside the parsed certificate, which is remembered too: names take longer to read than to look up. */
+/** Cache by parsed certificate: formatting names takes longer than a lookup. */
 const records = new WeakMap<Certificate, CertificateRecord>();
 
-/** What people read of a certificate. */
+/** Builds the readable description of a certificate. */
 export function certificateRecord(certificate: Certificate): CertificateRecord {
   let record = records.get(certificate);
   if (record === undefined) {

@@ -1,70 +1,89 @@
 /**
- * Whether a certificate can be trusted for what it was used for, at the time that use is proven: path, validity, purpose,
- * revocation and algorithms (EN 319 102-1 §5.2.6, and §5.6.2 for times that have passed).
+ * Validation of a certificate for its use at the proven time: path, validity, purpose, revocation and algorithms (EN 319 102-1
+ * §5.2.6, and §5.6.2 for past times).
  */
-import type { Evidence } from '../authorities.ts';
-import type { Certificate } from '../certificates/certificate.ts';
-import { type PathFlawKind, pathFlaws } from '../certificates/path-flaws.ts';
-import { PathSearch } from '../certificates/path-search.ts';
-import { type RevocationSource, revocationStatus } from '../revocation/status.ts';
-import type { Work } from '../work.ts';
+
+import type { SubIndication, ValidationResults } from '../core/validation-report.ts';
+import type { WorkBudget } from '../core/work-budget.ts';
+import type { Evidence } from '../evidence/authorities.ts';
+import { type RevocationSource, revocationStatus } from '../evidence/revocation-status.ts';
+import type { Certificate } from '../x509/certificate.ts';
+import { algorithmsOn } from '../x509/certificate-algorithms.ts';
+import { type PathDefectKind, pathDefects } from '../x509/path-checks.ts';
+import { PathSearch } from '../x509/path-search.ts';
 import { algorithmText, algorithmTime, strengthOf } from './algorithms.ts';
-import { algorithmsOn } from './certificate-algorithms.ts';
 import { certificateRecord } from './certificate-record.ts';
 import { type Purpose, purposeFault } from './purposes.ts';
-import type { SubIndication, ValidationResults } from './report.ts';
 import { type Check, ResultsBuilder } from './results.ts';
 import type { TrustSettings } from './trust.ts';
 import { trustedCertificates } from './trusted.ts';
 
 export interface ChainRequest {
   readonly certificate: Certificate;
-  /** Certificates that may stand between it and an anchor. */
+  /** Candidates for intermediate certificates. */
   readonly others: readonly Certificate[];
   readonly evidence: Evidence;
   readonly trust: TrustSettings;
   readonly purpose: Purpose;
-  /** Earliest time at which what it made is proven to have existed, milliseconds since the epoch. */
+  /** Earliest proven time of existence of the data it signed, milliseconds since the epoch. */
   readonly time: number;
-  /** Earliest time at which an answer is proven to have existed. */
+  /** Earliest proven time of existence of a revocation response. */
   readonly evidenceTime: (der: Buffer) => number;
-  /** Time of validation; answers from after it are passed over. */
+  /** Time of validation; responses from after it are ignored. */
   readonly now: number;
-  /** Latest time at which it is proven not to have existed yet (a time-stamp over the content alone). */
+  /** Latest time at which the data is proven not to exist yet (a time-stamp over the content only). */
   readonly notBefore?: number | undefined;
-  /** Counts the looks at certificates and answers. */
-  readonly work?: Work | undefined;
+  /** Budget for examined certificates and responses. */
+  readonly work?: WorkBudget | undefined;
 }
 
 export interface ChainVerdict {
-  /** Undefined when all is well. */
+  /** Undefined when every check passes. */
   readonly subIndication: SubIndication | undefined;
   readonly results: ValidationResults;
 }
 
 /**
- * Every way up to an anchor is looked at until one is good; when none is, the most likely one is reported.
- * @throws {OutOfWork}
+ * Validates every path to an anchor until one passes; when none does, reports the most likely one.
+ * @throws {WorkBudgetExceeded}
  */
-export function judgeChain(request: ChainRequest): ChainVerdict {
+export function validateChain(request: ChainRequest): ChainVerdict {
   let likely: ResultsBuilder | undefined;
   const { anchors, intermediates } = trustedCertificates(request.trust);
   const others = [...intermediates, ...request.others];
   const { certificate, work } = request;
   const search = new PathSearch({ certificate, others, anchors, work });
   for (const path of search.paths()) {
-    const results = judgePath(path, request);
+    const results = validatePath(path, request);
     if (results.verdict().subIndication === undefined) return verdictOf(results);
     likely ??= results;
   }
+  const isAccepted =
+    likely === undefined && request.trust.acceptedUnproven?.includes(certificate.fingerprint);
+  if (isAccepted === true && request.purpose === 'signature') return verdictOf(validateAlone(request));
   return verdictOf(likely ?? withoutPath(request, search.because));
 }
+
+/** Validates a certificate that was accepted without a path to an anchor. */
+function validateAlone(request: ChainRequest): ResultsBuilder {
+  const results = new ResultsBuilder();
+  checkOwnValidity(request, results);
+  results.warning(UNPROVEN);
+  checkPurpose(request, results);
+  return results;
+}
+
+/** Warning about a certificate that was accepted although no root vouches for it. */
+export const UNPROVEN = {
+  type: 'certificate.unproven',
+  message: 'No roots are configured that could vouch for the certificate.',
+} as const;
 
 function verdictOf(results: ResultsBuilder): ChainVerdict {
   return { subIndication: results.verdict().subIndication, results: results.results() };
 }
 
-function judgePath(path: readonly Certificate[], request: ChainRequest): ResultsBuilder {
+function validatePath(path: readonly Certificate[], request: ChainRequest): ResultsBuilder {
   const results = new ResultsBuilder();
   checkOwnValidity(request, results);
   results.passed({
@@ -72,7 +91,7 @@ function judgePath(path: readonly Certificate[], request: ChainRequest): Results
     message: 'A path of certificates leads to a trust anchor.',
     detail: path.map((one) => certificateRecord(one).subjectName).join(' < '),
   });
-  checkFlaws(path, request, results);
+  checkPathDefects(path, request, results);
   checkPurpose(request, results);
   checkAlgorithms(path, algorithmTime(request.trust, request.time), results);
   checkRevocation(path, request, results);
@@ -120,9 +139,13 @@ function checkOwnValidity({ certificate, time, notBefore }: ChainRequest, result
   }
 }
 
-function checkFlaws(path: readonly Certificate[], { time }: ChainRequest, results: ResultsBuilder): void {
-  const flaws = pathFlaws(path, time).filter(
-    // Both are checks of their own: the signer's period, and algorithms by date.
+function checkPathDefects(
+  path: readonly Certificate[],
+  { time }: ChainRequest,
+  results: ResultsBuilder,
+): void {
+  const flaws = pathDefects(path, time).filter(
+    // Both are separate checks: the signer's validity, and algorithms by date.
     ({ kind, certificate }) => kind !== 'algorithm' && !(isAboutTime(kind) && certificate === path[0]),
   );
   for (const { kind, because } of flaws) {
@@ -133,11 +156,11 @@ function checkFlaws(path: readonly Certificate[], { time }: ChainRequest, result
   }
 }
 
-function isAboutTime(kind: PathFlawKind): boolean {
+function isAboutTime(kind: PathDefectKind): boolean {
   return kind === 'expired' || kind === 'not-yet-valid';
 }
 
-/** The algorithms that the signatures on the certificates rest on; the anchor's own signature proves nothing anyway. */
+/** Checks the signature algorithms of the certificates, except the anchor's own signature, which has no effect. */
 function checkAlgorithms(path: readonly Certificate[], time: number, results: ResultsBuilder): void {
   for (const [index, certificate] of path.entries()) {
     const issuer = path[index + 1];
@@ -168,6 +191,8 @@ function checkRevocation(path: readonly Certificate[], request: ChainRequest, re
     const { subjectName } = certificateRecord(certificate);
     const answer = revocationStatus(certificate, issuer, evidence, time, {
       now: request.now + ASKED_SINCE,
+      above: path.slice(index + 2),
+      others: request.others,
     });
     const because = answer.status === 'unknown' ? answer.because : weaknessOf(answer.source, request);
     if (because !== undefined) {
@@ -188,22 +213,22 @@ function checkRevocation(path: readonly Certificate[], request: ChainRequest, re
 }
 
 /**
- * Answers asked for since the time of validation are from a little later, and clocks differ. Milliseconds.
+ * Tolerance for responses requested during validation: they are slightly newer, and clocks differ. Milliseconds.
  */
 const ASKED_SINCE = 60_000;
-/** A certificate and its issuer, whatever is said about them. */
+/** Cost of one certificate with its issuer. */
 const STEPS_PER_LINK = 20;
-/** Most answers are about other certificates, and passed over. */
+/** Cost of one response: most are about other certificates and are skipped. */
 const STEPS_PER_ANSWER = 0.5;
 
-/** An answer made with an algorithm that had ended before the answer is proven to have existed is none. */
+/** Rejects a response whose algorithm had ended before the proven existence of the response. */
 function weaknessOf(
   source: RevocationSource,
   { trust, evidenceTime, now }: ChainRequest,
 ): string | undefined {
   const weakAt = (time: number) =>
     source.algorithms.find((use) => strengthOf(use, algorithmTime(trust, time)).status !== 'good');
-  // Looking for a proof is left for the answers that need one.
+  // Determines the proven time only for responses that need it.
   const weak = weakAt(now) === undefined ? undefined : weakAt(evidenceTime(source.der));
   return weak === undefined ? undefined : `the ${source.kind.toUpperCase()} rests on ${algorithmText(weak)}`;
 }

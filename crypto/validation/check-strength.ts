@@ -1,9 +1,9 @@
+import type { AlgorithmUse } from '../core/finding.ts';
 import { algorithmText, strengthOf } from './algorithms.ts';
 import { dateText } from './chain.ts';
-import type { AlgorithmUse } from './facts.ts';
 import type { ResultsBuilder } from './results.ts';
 
-/** Whether what rests on an algorithm is proven to be from a time at which that algorithm held (EN 319 102-1 §5.2.8). */
+/** Checks that an algorithm was accepted at the proven time of existence (EN 319 102-1 §5.2.8). */
 export function checkStrength(use: AlgorithmUse, time: number, results: ResultsBuilder): void {
   const strength = strengthOf(use, time);
   const text = algorithmText(use);

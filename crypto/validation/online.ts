@@ -1,43 +1,53 @@
-/** Asks, once, for the evidence that a file does not carry. */
-import type { Evidence, EvidenceSource, GatheredEvidence } from '../authorities.ts';
-import { NO_EVIDENCE } from '../authorities.ts';
-import { joinEvidence } from '../cms/facts-evidence.ts';
-import { timestampSigner } from '../timestamps/check.ts';
-import { CryptoError } from '../types.ts';
-import type { Finding, SignatureFacts } from './facts.ts';
-import type { SignatureRecord, ValidationResults } from './report.ts';
+/** Requests validation material that a file lacks, once per file. */
 
-/** What may be answered by evidence from outside. */
+import type { Finding } from '../core/finding.ts';
+import { CryptoError } from '../core/types.ts';
+import type { SignatureRecord, ValidationResults } from '../core/validation-report.ts';
+import {
+  type Evidence,
+  type EvidenceSource,
+  type GatheredEvidence,
+  NO_EVIDENCE,
+} from '../evidence/authorities.ts';
+import { joinEvidence } from '../evidence/embedded-evidence.ts';
+import { timestampSigner } from '../evidence/timestamp-checks.ts';
+import type { SignatureInfo } from './signature-info.ts';
+
+/** Findings that further validation material can resolve. */
 const OPEN: ReadonlySet<string> = new Set(['revocation.unknown', 'chain.path']);
 
-/** True when something about a signature is open that further certificates or answers could settle. */
-export function isOpen({ errors, warnings }: ValidationResults): boolean {
-  return [...errors, ...warnings].some(
-    ({ type, inner }) => OPEN.has(type) || (inner !== undefined && isOpen(inner)),
+/**
+ * True when further certificates or responses could resolve an open check of a signature. A check that passed may hold
+ * an open one: soft revocation checks only warn inside of a trusted chain.
+ */
+export function isOpen({ errors, warnings, passedChecks }: ValidationResults): boolean {
+  return (
+    [...errors, ...warnings].some(({ type }) => OPEN.has(type)) ||
+    [...errors, ...warnings, ...passedChecks].some(({ inner }) => inner !== undefined && isOpen(inner))
   );
 }
 
-export interface GatheredFor {
+export interface CollectedEvidence {
   readonly evidence: Evidence;
-  /** The signatures asked about, each with what nobody could say about it. */
-  readonly signatures: readonly SignatureFacts[];
+  /** Open signatures, each with its unresolved checks. */
+  readonly signatures: readonly SignatureInfo[];
 }
 
 /**
- * Evidence for all signatures of a file that are open, at the times they are proven for.
+ * Collects evidence for all open signatures of a file at their proven times.
  * @param records of the same signatures, in the same order
  */
-export async function gatherFor(
-  signatures: readonly SignatureFacts[],
+export async function collectOnlineEvidence(
+  signatures: readonly SignatureInfo[],
   records: readonly SignatureRecord[],
   source: EvidenceSource,
-): Promise<GatheredFor> {
+): Promise<CollectedEvidence> {
   const gathered = await Promise.all(
     signatures.map((facts, index) => {
       const record = records[index];
       return record === undefined || !isOpen(record.results)
         ? { evidence: NO_EVIDENCE, facts }
-        : askAbout(facts, record, source);
+        : requestEvidence(facts, record, source);
     }),
   );
   return {
@@ -46,23 +56,23 @@ export async function gatherFor(
   };
 }
 
-async function askAbout(
-  facts: SignatureFacts,
+async function requestEvidence(
+  facts: SignatureInfo,
   record: SignatureRecord,
   source: EvidenceSource,
-): Promise<{ readonly evidence: Evidence; readonly facts: SignatureFacts }> {
+): Promise<{ readonly evidence: Evidence; readonly facts: SignatureInfo }> {
   const stamps = facts.timestamps.flatMap(({ token }) => (token === undefined ? [] : [token]));
   const signers = [facts.certificate, ...stamps.map((token) => timestampSigner(token, facts.certificates))];
   const ends = signers.flatMap((certificate) => (certificate === undefined ? [] : [certificate.der]));
   const others = [...facts.certificates, ...stamps.flatMap(({ certificates }) => certificates)];
   const [own, below] = await Promise.all([
-    ask(
+    collectFor(
       source,
       ends,
       others.map(({ der }) => der),
       record.bestTime,
     ),
-    gatherFor(facts.counterSignatures, record.counterSignatures, source),
+    collectOnlineEvidence(facts.counterSignatures, record.counterSignatures, source),
   ]);
   const told = own.problems.map(
     (message): Finding => ({ status: 'warning', type: 'revocation.online', message }),
@@ -73,7 +83,7 @@ async function askAbout(
   };
 }
 
-async function ask(
+async function collectFor(
   source: EvidenceSource,
   ends: readonly Buffer[],
   others: readonly Buffer[],

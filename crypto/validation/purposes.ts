@@ -1,5 +1,5 @@
-/** What a certificate may be used for (RFC 5280 §4.2.1.3, §4.2.1.12; RFC 3161 §2.3). */
-import type { Certificate } from '../certificates/certificate.ts';
+/** Permitted uses of a certificate (RFC 5280 §4.2.1.3, §4.2.1.12; RFC 3161 §2.3). */
+import type { Certificate } from '../x509/certificate.ts';
 import type { Check } from './results.ts';
 
 export type Purpose = 'signature' | 'timestamp';
@@ -7,16 +7,16 @@ export type Purpose = 'signature' | 'timestamp';
 const TIMESTAMPING = '1.3.6.1.5.5.7.3.8';
 const CLIENT_AUTHENTICATION = '1.3.6.1.5.5.7.3.2';
 
-/** Purposes that make a certificate one for signing documents; one of them is enough. */
+/** Extended key usages for signing documents; one of them suffices. */
 const SIGNING: ReadonlySet<string> = new Set([
   '2.5.29.37.0', // any
   '1.3.6.1.5.5.7.3.4', // e-mail protection
   '1.3.6.1.5.5.7.3.36', // document signing (RFC 9336)
-  '1.3.6.1.4.1.311.10.3.12', // document signing, before there was a common identifier
-  '1.2.840.113583.1.1.5', // authentic documents, as PDF readers know it
+  '1.3.6.1.4.1.311.10.3.12', // document signing, before RFC 9336
+  '1.2.840.113583.1.1.5', // authentic documents (PDF readers)
 ]);
 
-/** Why the certificate is not for this; undefined when it is. */
+/** Reason why the certificate is not valid for the purpose; undefined when it is. */
 export function purposeFault(certificate: Certificate, purpose: Purpose): Check | undefined {
   const { keyUsage, extendedKeyUsage } = certificate;
   if (keyUsage !== undefined && !keyUsage.digitalSignature && !keyUsage.nonRepudiation) {
@@ -35,7 +35,7 @@ export function purposeFault(certificate: Certificate, purpose: Purpose): Check 
     );
   }
   if (extendedKeyUsage === undefined || extendedKeyUsage.some((one) => SIGNING.has(one))) return undefined;
-  // Cards of citizens often say "client authentication" beside a key usage that means signing and nothing else.
+  // Identity cards often have "client authentication" with a key usage for signing only.
   const personal = extendedKeyUsage.includes(CLIENT_AUTHENTICATION) && keyUsage?.nonRepudiation === true;
   if (personal) return undefined;
   return fault(

@@ -1,8 +1,13 @@
-/** Gathers checks into validation results, and what they mean together. */
-import type { Finding } from './facts.ts';
-import type { Indication, SubIndication, ValidationItem, ValidationResults } from './report.ts';
+/** Collects checks into validation results and derives their verdict. */
+import type { Finding } from '../core/finding.ts';
+import type {
+  Indication,
+  SubIndication,
+  ValidationItem,
+  ValidationResults,
+} from '../core/validation-report.ts';
 
-/** EN 319 102-1 table 5: what proves that a signature is wrong; all others leave it open. */
+/** Sub-indications of TOTAL-FAILED (EN 319 102-1 table 5); all others are INDETERMINATE. */
 const TOTAL: ReadonlySet<SubIndication> = new Set<SubIndication>([
   'FORMAT_FAILURE',
   'HASH_FAILURE',
@@ -17,7 +22,7 @@ export interface Verdict {
   readonly subIndication?: SubIndication;
 }
 
-/** A check on its way into the results. */
+/** A check to be added to the results. */
 export interface Check {
   readonly type: string;
   readonly message: string;
@@ -25,7 +30,7 @@ export interface Check {
   readonly inner?: ValidationResults | undefined;
 }
 
-/** Indication that goes with a failure. */
+/** Returns the indication for a sub-indication. */
 function indicationOf(subIndication: SubIndication): Indication {
   return TOTAL.has(subIndication) ? 'TOTAL-FAILED' : 'INDETERMINATE';
 }
@@ -57,7 +62,7 @@ export class ResultsBuilder {
     else this.failed(subIndication ?? 'FORMAT_FAILURE', check);
   }
 
-  /** What proves the signature wrong outranks what leaves it open; otherwise the first failure speaks. */
+  /** Derives the verdict: TOTAL-FAILED outranks INDETERMINATE; otherwise the first failure decides. */
   verdict(): Verdict {
     const subIndication = this.#proven ?? this.#open;
     if (subIndication === undefined) return { indication: 'TOTAL-PASSED' };

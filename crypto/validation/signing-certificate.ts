@@ -1,15 +1,15 @@
 /**
- * Whether a certificate may sign now: asked before a signature is made, so that none is made that nobody would accept.
+ * Check of a certificate before signing, so that no signature is made that verifiers would reject.
  *
- * Source: batch-gaps §6.5: path, validity, key usage, basic constraints, revocation.
+ * Source: docs/batch-values.md §6.5: path, validity, key usage, basic constraints, revocation.
  */
-import type { Evidence } from '../authorities.ts';
-import { NO_EVIDENCE } from '../authorities.ts';
-import { type Certificate, readableCertificates, readCertificate } from '../certificates/certificate.ts';
-import { findPaths } from '../certificates/path-search.ts';
-import type { SignerIdentity } from '../types.ts';
-import { type ChainVerdict, judgeChain } from './chain.ts';
-import type { SubIndication, ValidationItem } from './report.ts';
+
+import type { SignerIdentity } from '../core/types.ts';
+import type { SubIndication, ValidationItem } from '../core/validation-report.ts';
+import { type Evidence, NO_EVIDENCE } from '../evidence/authorities.ts';
+import { type Certificate, readableCertificates, readCertificate } from '../x509/certificate.ts';
+import { findPaths } from '../x509/path-search.ts';
+import { type ChainVerdict, validateChain } from './chain.ts';
 import type { TrustSettings } from './trust.ts';
 import { trustedCertificates } from './trusted.ts';
 
@@ -17,7 +17,7 @@ export type SigningCertificateCode =
   | 'certificate.expired'
   | 'certificate.not-yet-valid'
   | 'certificate.revoked'
-  /** Revocation has to be known, and nobody answers. */
+  /** The settings require a revocation status, and no source responds. */
   | 'certificate.unchecked'
   | 'certificate.untrusted'
   /** Key usage, basic constraints, weak algorithms. */
@@ -26,14 +26,15 @@ export type SigningCertificateCode =
 export type SigningCertificateVerdict =
   | {
       readonly ok: true;
-      /** What could not be asked, one sentence each; `soft` revocation only. */
+      /** Failed requests, one sentence each; for `soft` revocation only. */
       readonly warnings: readonly string[];
     }
   | { readonly ok: false; readonly code: SigningCertificateCode; readonly message: string };
 
 /**
- * Asks `trust.online`, when there is one and revocation counts, and judges for the time at which it was called.
- * @param clock milliseconds since the epoch; read again after the asking, since answers are made meanwhile
+ * Requests evidence from `trust.online` when it is configured and revocation is checked; judges for the time of the
+ * call.
+ * @param clock milliseconds since the epoch; read again after the requests, since responses are issued meanwhile
  * @throws {CryptoError} `certificate.malformed` for a trust anchor that can't be read
  */
 export async function checkSigningCertificate(
@@ -43,10 +44,10 @@ export async function checkSigningCertificate(
 ): Promise<SigningCertificateVerdict> {
   const at = clock();
   const signer = readCertificate(certificate);
-  const period = periodFault(signer, at);
-  if (period !== undefined) return period;
+  const fault = validityFault(signer, at);
+  if (fault !== undefined) return { ok: false, ...fault };
   const { evidence, problems } = await gathered(certificate, chain, trust, at);
-  const verdict = judgeChain({
+  const verdict = validateChain({
     certificate: signer,
     others: [...chain, ...evidence.certificates].flatMap(readableCertificates),
     evidence,
@@ -60,19 +61,22 @@ export async function checkSigningCertificate(
   return refusal(verdict, verdict.subIndication, problems);
 }
 
-/** Why the certificate can't be used at that time, without asking anybody. */
-function periodFault(
-  { notBefore, notAfter }: Certificate,
+/** Returns why the period of validity does not include `at`; undefined when it does. */
+export function validityFault(
+  { notBefore, notAfter }: Pick<Certificate, 'notBefore' | 'notAfter'>,
   at: number,
-): SigningCertificateVerdict | undefined {
+):
+  | { readonly code: 'certificate.expired' | 'certificate.not-yet-valid'; readonly message: string }
+  | undefined {
   const text = (time: number) => new Date(time).toISOString();
-  if (at > notAfter) {
-    const message = `The certificate expired at ${text(notAfter)}.`;
-    return { ok: false, code: 'certificate.expired', message };
-  }
-  if (at >= notBefore) return undefined;
-  const message = `The certificate is valid from ${text(notBefore)}.`;
-  return { ok: false, code: 'certificate.not-yet-valid', message };
+  if (at > notAfter)
+    return { code: 'certificate.expired', message: `The certificate expired at ${text(notAfter)}.` };
+  if (at < notBefore)
+    return {
+      code: 'certificate.not-yet-valid',
+      message: `The certificate is valid from ${text(notBefore)}.`,
+    };
+  return undefined;
 }
 
 async function gathered(
@@ -91,7 +95,7 @@ function refusal(
   problems: readonly string[],
 ): SigningCertificateVerdict {
   const types = results.errors.map(({ type }) => type);
-  const message = [...results.errors.map(sentence), ...(unanswered(types) ? problems : [])].join(' ');
+  const message = [...results.errors.map(messageFor), ...(unanswered(types) ? problems : [])].join(' ');
   return { ok: false, code: codeOf(types, subIndication), message };
 }
 
@@ -107,23 +111,23 @@ function codeOf(types: readonly string[], subIndication: SubIndication): Signing
   return unanswered(types) ? 'certificate.unchecked' : 'certificate.unsuitable';
 }
 
-function sentence({ message, detail }: ValidationItem): string {
+function messageFor({ message, detail }: ValidationItem): string {
   return detail === undefined || detail === '' ? message : `${message} (${detail})`;
 }
 
-/** What stands above a signer. */
-export interface WaysUp {
-  /** DER of the given anchors its certificate leads to; empty when it leads to none. */
+/** Certification paths of a signer. */
+export interface CertificationPaths {
+  /** DER of the given anchors that its paths lead to; empty when there is none. */
   readonly anchors: readonly Buffer[];
-  /** DER of the certificates between it and the likeliest anchor, nearest first; what signed itself is left out. */
+  /** DER of the certificates between it and the most likely anchor, nearest first; self-signed ones are left out. */
   readonly chain: readonly Buffer[];
 }
 
-/** @throws {CryptoError} `certificate.malformed` for a trust anchor that can't be read */
-export function waysUp(
+/** Builds the paths. @throws {CryptoError} `certificate.malformed` for a trust anchor that can't be read */
+export function buildCertificationPaths(
   { certificate, chain }: Pick<SignerIdentity, 'certificate' | 'chain'>,
   trust: Pick<TrustSettings, 'anchors' | 'intermediates'>,
-): WaysUp {
+): CertificationPaths {
   const { anchors, intermediates } = trustedCertificates({ ...trust, revocation: 'none' });
   const others = [...chain.flatMap(readableCertificates), ...intermediates];
   const { paths } = findPaths({ certificate: readCertificate(certificate), others, anchors });

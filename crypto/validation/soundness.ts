@@ -1,7 +1,9 @@
-/** Whether something may be built on a signature, the same for all formats: nothing is added to one that is broken. */
-import type { Finding, SignatureFacts } from './facts.ts';
+/** Integrity check before a signature is extended, common to all formats: broken signatures stay unchanged. */
 
-/** What proves a signature, or a time-stamp in it, to be one over something else. */
+import type { Finding } from '../core/finding.ts';
+import type { SignatureInfo } from './signature-info.ts';
+
+/** Sub-indications that show changed content of a signature or of one of its time-stamps. */
 const BROKEN: ReadonlySet<Finding['subIndication']> = new Set([
   undefined,
   'FORMAT_FAILURE',
@@ -10,11 +12,11 @@ const BROKEN: ReadonlySet<Finding['subIndication']> = new Set([
 ]);
 
 /**
- * Why nothing can be built on the signature: its value, what it is over as far as that is at hand, what was done after it,
- * or one of its time-stamps is wrong. No full stop. Undefined when it is sound; whether anybody trusts it is not asked.
+ * Reason, without full stop, why a signature must not be extended: its value, its available content, later changes,
+ * or one of its time-stamps is invalid. Undefined when it is intact, independent of trust.
  */
-export function breakIn({ findings, timestamps }: SignatureFacts): string | undefined {
-  // A document time-stamp is a signature of its own, sound or broken.
+export function integrityFailure({ findings, timestamps }: SignatureInfo): string | undefined {
+  // A document time-stamp is judged as a separate signature.
   const own = timestamps.filter(({ kind }) => kind !== 'document');
   const all = [...findings, ...own.flatMap((stamp) => stamp.findings)];
   const broken = all.find(({ status, subIndication }) => status === 'failed' && BROKEN.has(subIndication));

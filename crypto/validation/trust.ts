@@ -1,24 +1,30 @@
-import type { Evidence, EvidenceSource } from '../authorities.ts';
+import type { Evidence, EvidenceSource } from '../evidence/authorities.ts';
 
-/** What a validation trusts and asks for. */
+/** Trust anchors and policy of a validation. */
 export interface TrustSettings {
   /** DER of trust anchors. Empty: no chain can be proven, and every signature is INDETERMINATE at best. */
   readonly anchors: readonly Buffer[];
-  /** DER of further certificates for building paths; trusted for nothing. */
+  /** DER of candidates for intermediate certificates; untrusted. */
   readonly intermediates: readonly Buffer[];
   /**
-   * `none`: not looked at. `soft`: revoked fails, no answer is a warning. `hard`: no answer is INDETERMINATE / TRY_LATER.
-   * Source: batch-gaps §6.5.
+   * SHA-256 of signer certificates that are accepted without a path to a trust anchor, lower-case hex. A signature of
+   * such a certificate passes with the warning `certificate.unproven`. @default none
+   */
+  readonly acceptedUnproven?: readonly string[];
+  /**
+   * `none`: not checked. `soft`: revoked fails, a missing status is a warning. `hard`: a missing status is
+   * INDETERMINATE / TRY_LATER.
+   * Source: docs/batch-values.md §6.5.
    */
   readonly revocation: 'none' | 'soft' | 'hard';
   /**
    * `by-date`: an algorithm proves nothing for times after its end. `as-listed`: it counts unless it had ended when the
-   * list was made, for what one makes oneself. @default 'by-date'
+   * list was made, for the product's own signatures. @default 'by-date'
    */
   readonly algorithms?: 'by-date' | 'as-listed';
-  /** Answers from outside the file; left out, only what the file embeds counts. */
+  /** Source of evidence outside the file; left out, only embedded evidence is used. */
   readonly online?: EvidenceSource;
-  /** Answers already at hand. */
+  /** Evidence collected before. */
   readonly evidence?: Evidence;
 }
 

@@ -1,4 +1,4 @@
-import { type Certificate, readableCertificates, readCertificate } from '../certificates/certificate.ts';
+import { type Certificate, readableCertificates, readCertificate } from '../x509/certificate.ts';
 import type { TrustSettings } from './trust.ts';
 
 export interface TrustedCertificates {
@@ -6,10 +6,10 @@ export interface TrustedCertificates {
   readonly intermediates: readonly Certificate[];
 }
 
-const known = new WeakMap<readonly Buffer[], readonly Certificate[]>();
+const cache = new WeakMap<readonly Buffer[], readonly Certificate[]>();
 
 /**
- * The certificates of trust settings, each list read once for as long as it lives.
+ * Parses the certificates of trust settings; each array is parsed once and cached while it is alive.
  * @throws {CryptoError} `certificate.malformed` for an anchor that can't be read
  */
 export function trustedCertificates({ anchors, intermediates }: TrustSettings): TrustedCertificates {
@@ -23,10 +23,10 @@ function readOnce(
   list: readonly Buffer[],
   read: (der: Buffer) => Certificate | readonly Certificate[],
 ): readonly Certificate[] {
-  let certificates = known.get(list);
+  let certificates = cache.get(list);
   if (certificates === undefined) {
     certificates = list.flatMap(read);
-    known.set(list, certificates);
+    cache.set(list, certificates);
   }
   return certificates;
 }

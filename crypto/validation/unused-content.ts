@@ -1,6 +1,6 @@
-import type { Finding } from './facts.ts';
+import type { Finding } from '../core/finding.ts';
 
-/** Who names a file that is said to be signed has to be told when no signature is over it. */
+/** Finding for a given content file that no signature covers. */
 export const UNUSED_CONTENT: Finding = {
   status: 'failed',
   type: 'content.given',

@@ -1,24 +1,32 @@
-/** Brings signatures that are there to a higher baseline level, and renews archive time-stamps (EN 319 132-1 §5.5, §6.3). */
-import type { SigningServices } from '../authorities.ts';
+/**
+ * Augments existing signatures to a higher baseline level and renews archive time-stamps (EN 319 132-1 §5.5, §6.3).
+ */
+
+import { type AugmentFileRequest, CryptoError, type SignedFile } from '../core/types.ts';
+import type { SigningServices } from '../evidence/authorities.ts';
 import { openSource, type Source } from '../files/source.ts';
-import { type AugmentFileRequest, CryptoError, type SignedFile } from '../types.ts';
-import { type PresentSignature, presentNodes, raisablePresent, readPresent } from './present-signature.ts';
-import { type Insertion, insertProperties, sealedBy } from './property-insertion.ts';
-import { raise } from './raise.ts';
+import {
+  type ExistingSignature,
+  existingNodes,
+  raisableExisting,
+  readExisting,
+} from './present-signature.ts';
+import { coveringSignature, type Insertion, insertProperties } from './property-insertion.ts';
+import { raiseLevel } from './raise-level.ts';
 import { MAX_SIGNED_LENGTH, readDocument } from './read-document.ts';
-import { writeParts } from './signed-output.ts';
+import { writeChunks } from './signed-output.ts';
 import { mapDocument } from './validation/document-map.ts';
 import { type ContentFinder, type DataRoom, dataRoom } from './validation/reference-data.ts';
 import type { SignatureNode } from './validation/signature-node.ts';
 
 /**
- * Augments every sound XAdES signature of one file, by the contract of `augmentFile`, that stands in no other one; a
- * signature that another one is over stays as it is. Properties are inserted, and no other byte changes.
+ * Augments every intact, outermost XAdES signature of one file, by the contract of `augmentFile`. A signature that is
+ * covered by another one stays unchanged. Properties are inserted; no other byte changes.
  *
- * A detached signature above `LT` needs `content`; below, what it is over is checked when given.
- * @throws {CryptoError} `request.invalid` when there is no signature to augment or a service is not there;
- *   `xml.existing-signature` when another signature is over each of them; `signature.mismatch` when all are broken; those of
- *   reading, of the services and of writing. No output is left then.
+ * A detached signature above `LT` needs `content`; below, its references are checked only when `content` is given.
+ * @throws {CryptoError} `request.invalid` when there is no signature to augment or a service is not configured;
+ *   `xml.existing-signature` when each of them is covered by another signature; `signature.mismatch` when all are
+ *   broken; errors of reading, of the services and of writing. No output is left then.
  */
 export async function augmentXades(
   request: AugmentFileRequest,
@@ -27,9 +35,9 @@ export async function augmentXades(
   const source = openSource(request.input);
   const content = request.content === undefined ? undefined : openContent(request.content, source);
   try {
-    const { document, parts } = await augmentedParts(source, request, () => content, services);
+    const { document, parts } = await augmentedChunks(source, request, () => content, services);
     content?.assertUnchanged();
-    return writeParts(source, document, parts, request);
+    return writeChunks(source, document, parts, request);
   } finally {
     content?.close();
     source.close();
@@ -37,11 +45,11 @@ export async function augmentXades(
 }
 
 /**
- * A document, and the same with its signatures augmented, in order.
- * @param find what is signed outside of the document
+ * Returns a document with its signatures augmented, as chunks in order.
+ * @param find contents outside the document that references name
  * @throws {CryptoError} as `augmentXades`
  */
-export async function augmentedParts(
+export async function augmentedChunks(
   source: Source,
   { to, at }: Pick<AugmentFileRequest, 'to' | 'at'>,
   find: ContentFinder,
@@ -51,22 +59,25 @@ export async function augmentedParts(
   const map = mapDocument(document);
   const room = dataRoom(map, find);
   const insertions: Insertion[] = [];
-  for (const present of soundAmong(room, openNodes(room, source))) {
+  for (const present of intactAmong(room, openNodes(room, source))) {
     const { node } = present;
-    const signature = raisablePresent(room, present, at);
-    const added = await raise(signature, to, at, services);
+    const signature = raisableExisting(room, present, at);
+    const added = await raiseLevel(signature, to, at, services);
     if (added.length > 0) insertions.push({ signature: node, properties: added.join('') });
   }
   return { document, parts: insertProperties(document, map, insertions) };
 }
 
-/** Broken ones beside them stay what they are. @throws {CryptoError} `signature.mismatch` when all are broken */
-function soundAmong(room: DataRoom, nodes: readonly SignatureNode[]): readonly PresentSignature[] {
-  const sound: PresentSignature[] = [];
+/**
+ * Selects the intact signatures; broken ones stay unchanged. @throws {CryptoError} `signature.mismatch` when all are
+ * broken
+ */
+function intactAmong(room: DataRoom, nodes: readonly SignatureNode[]): readonly ExistingSignature[] {
+  const sound: ExistingSignature[] = [];
   let broken: CryptoError | undefined;
   for (const node of nodes) {
     try {
-      sound.push(readPresent(room, node));
+      sound.push(readExisting(room, node));
     } catch (error) {
       if (!(error instanceof CryptoError) || error.code !== 'signature.mismatch') throw error;
       broken ??= error;
@@ -86,15 +97,15 @@ function openContent(path: string, signature: Source): Source {
 }
 
 /**
- * The signatures that something can be added to.
+ * Selects the signatures that properties can be added to.
  * @throws {CryptoError} `request.invalid` when there is none, `xml.existing-signature` when none can be changed
  */
-export function openNodes(room: DataRoom, { path }: Source): ReturnType<typeof presentNodes> {
-  const nodes = presentNodes(room.map);
+export function openNodes(room: DataRoom, { path }: Source): ReturnType<typeof existingNodes> {
+  const nodes = existingNodes(room.map);
   if (nodes.length === 0) {
     throw new CryptoError('request.invalid', `${path} has no XAdES signature.`);
   }
-  const seals = nodes.map((node) => ({ node, seal: sealedBy(room, node) }));
+  const seals = nodes.map((node) => ({ node, seal: coveringSignature(room, node) }));
   const open = seals.filter(({ seal }) => seal === undefined).map(({ node }) => node);
   if (open.length > 0) return open;
   throw new CryptoError(

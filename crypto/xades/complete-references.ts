@@ -1,26 +1,32 @@
 /**
- * References to everything that validates a signature (EN 319 132-1 §A.1.1 and §A.1.2; EN 319 132-2, level E-C, and E-XL
- * together with the values): what they name can be told apart from any other by its digest.
+ * References to all validation material of a signature (EN 319 132-1 §A.1.1 and §A.1.2; EN 319 132-2, level E-C, and
+ * E-XL together with the values). Each reference identifies its certificate, CRL or OCSP response by digest.
  */
 import { createHash } from 'node:crypto';
 import { Cursor, encoded, enter, readWhole } from '../asn1/read.ts';
 import { TAG } from '../asn1/tags.ts';
 import { readFractionalTime, readTime } from '../asn1/time.ts';
-import type { Evidence } from '../authorities.ts';
-import { nameFields } from '../certificates/names.ts';
 import { ocspResponse } from '../cms/ocsp-choice.ts';
-import { readCrl } from '../revocation/crl.ts';
-import { readOcsp } from '../revocation/ocsp.ts';
-import type { DigestName } from '../types.ts';
-import { DIGEST_URI, DS, XADES, XADES_141 } from './identifiers.ts';
-import { issuerSerialOf } from './signature-text.ts';
+import type { DigestName } from '../core/types.ts';
+import type { Evidence } from '../evidence/authorities.ts';
+import { readCrl } from '../evidence/crl.ts';
+import { readOcsp } from '../evidence/ocsp.ts';
+import { nameFields } from '../x509/names.ts';
+import { DIGEST_URI, DS, XADES, XADES_141 } from './elements/identifiers.ts';
+import { issuerSerialOf } from './elements/signature-text.ts';
 
 /**
- * CompleteCertificateRefsV2 (§A.1.1) and CompleteRevocationRefs (§A.1.2), each in canonical form; those that would be
- * empty are left out.
- * @param evidence of the signer's path, which has to be in the signature too
+ * Builds CompleteCertificateRefsV2 (§A.1.1) and CompleteRevocationRefs (§A.1.2), each in canonical form; an empty one
+ * is left out.
+ *
+ * CompleteCertificateRefsV2 = CertRefs { Cert+ }            Cert = CertDigest, IssuerSerialV2?
+ * CompleteRevocationRefs   = CRLRefs { CRLRef+ }?, OCSPRefs { OCSPRef+ }?
+ * CRLRef  = DigestAlgAndValue, CRLIdentifier { Issuer, IssueTime, Number? }?
+ * OCSPRef = OCSPIdentifier { ResponderID { ByName | ByKey }, ProducedAt }, DigestAlgAndValue?
+ *
+ * @param evidence of the signer's path, which must be in the signature too
  * @param signer DER of the signer's certificate, to which there is no reference
- * @throws {Asn1Error} for evidence that nobody could read
+ * @throws {Asn1Error} for evidence that is not well-formed
  */
 export function completeReferences(
   evidence: Evidence,
@@ -45,7 +51,7 @@ const DECLARE_141 = ` xmlns:xades141="${XADES_141}"`;
 const DECLARE_XADES = ` xmlns:xades="${XADES}"`;
 const DECLARE_DS = ` xmlns:ds="${DS}"`;
 
-/** '' for an empty one. */
+/** Returns the list element, or '' when it has no children. */
 function list(name: string, parts: readonly string[], declared = ''): string {
   const inside = parts.join('');
   return inside === '' ? '' : `<${name}${declared}>${inside}</${name}>`;
@@ -60,10 +66,10 @@ function certificateReference(der: Buffer, digest: DigestName): string {
 
 function crlReference(der: Buffer, digest: DigestName): string {
   const fields = enter(readWhole(readCrl(der).signature.data), TAG.sequence);
-  fields.takeIf(TAG.integer);
-  fields.take(TAG.sequence);
-  const issuer = encoded(fields.take(TAG.sequence));
-  const issued = readTime(fields.take());
+  fields.nextIf(TAG.integer);
+  fields.next(TAG.sequence);
+  const issuer = encoded(fields.next(TAG.sequence));
+  const issued = readTime(fields.next());
   return (
     `<xades:CRLRef><xades:DigestAlgAndValue>${digestText(der, digest)}</xades:DigestAlgAndValue>` +
     `<xades:CRLIdentifier><xades:Issuer>${nameText(issuer)}</xades:Issuer>` +
@@ -71,13 +77,13 @@ function crlReference(der: Buffer, digest: DigestName): string {
   );
 }
 
-/** The digest is over the OCSPResponse, as RevocationValues holds it. */
+/** Builds an OCSPRef; the digest covers the OCSPResponse, as in RevocationValues. */
 function ocspReference(basic: Buffer, digest: DigestName): string {
   const data = enter(readWhole(readOcsp(basic).signature.data), TAG.sequence);
-  data.takeIf(TAG.context0Constructed);
-  const responder = data.take();
-  const producedAt = readFractionalTime(data.take());
-  const inside = encoded(new Cursor(responder).take());
+  data.nextIf(TAG.context0Constructed);
+  const responder = data.next();
+  const producedAt = readFractionalTime(data.next());
+  const inside = encoded(new Cursor(responder).next());
   const named =
     responder.tag === TAG.context1Constructed
       ? `<xades:ByName>${nameText(inside)}</xades:ByName>`
@@ -97,7 +103,9 @@ function digestText(bytes: Buffer, digest: DigestName): string {
   );
 }
 
-/** A name as RFC 4514 writes it; what is not ASCII, and what XML would have to escape, as the bytes it is made of. */
+/**
+ * Formats a name by RFC 4514; characters that are not ASCII or need escaping in XML become hex pairs of their bytes.
+ */
 function nameText(der: Buffer): string {
   return nameFields(der).text.replace(/\\?([&<>]|[^ -~])/gu, (_, character: string) =>
     Buffer.from(character).toString('hex').replace(/../g, '\\$&'),

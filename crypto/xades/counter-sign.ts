@@ -1,27 +1,27 @@
 /** Counter-signatures: signatures over the value of another one, in its unsigned properties (EN 319 132-1 §5.2.7). */
 import { createHash } from 'node:crypto';
-import type { SigningServices } from '../authorities.ts';
-import { openSource, type Source } from '../files/source.ts';
-import { algorithmOf } from '../keys/algorithm.ts';
+import { algorithmOf } from '../algorithms/algorithm-choice.ts';
 import {
   CryptoError,
   type SignatureLevel,
   type SignatureParameters,
   type SignedFile,
   type Signer,
-} from '../types.ts';
+} from '../core/types.ts';
+import type { SigningServices } from '../evidence/authorities.ts';
+import { openSource, type Source } from '../files/source.ts';
 import { EXCLUSIVE } from '../xml/index.ts';
 import { openNodes } from './augment.ts';
-import { COUNTERSIGNED_TYPE, DS, EXCLUSIVE_C14N } from './identifiers.ts';
+import { COUNTERSIGNED_TYPE, DS, EXCLUSIVE_C14N } from './elements/identifiers.ts';
+import { CLOSE_SIGNATURE, openSignature, signatureText, transformText } from './elements/signature-text.ts';
+import { raisableNew } from './levels.ts';
 import { ALONE } from './plan.ts';
-import { freeId, readPresent } from './present-signature.ts';
+import { freeId, readExisting } from './present-signature.ts';
 import { insertProperties } from './property-insertion.ts';
-import { raise } from './raise.ts';
+import { raiseLevel } from './raise-level.ts';
 import { MAX_SIGNED_LENGTH, readDocument } from './read-document.ts';
 import { signValue } from './sign.ts';
-import { raisableNew } from './sign-at-level.ts';
-import { CLOSE_SIGNATURE, openSignature, signatureText, transformText } from './signature-text.ts';
-import { writeParts } from './signed-output.ts';
+import { writeChunks } from './signed-output.ts';
 import { counterSignatureText } from './unsigned-properties.ts';
 import { mapDocument } from './validation/document-map.ts';
 import { type DataRoom, dataRoom, writeNode } from './validation/reference-data.ts';
@@ -31,7 +31,7 @@ export interface CounterSignXadesRequest extends SignatureParameters {
   readonly input: string;
   readonly output: string;
   readonly signer: Signer;
-  /** Id of the ds:Signature that is counter-signed; left out, each one in the file is. */
+  /** Id of the ds:Signature to counter-sign. @default every signature of the file */
   readonly of?: string;
   /** @default 'B' */
   readonly level?: SignatureLevel;
@@ -40,7 +40,8 @@ export interface CounterSignXadesRequest extends SignatureParameters {
 }
 
 /**
- * Counter-signs intact XAdES signatures of one file. Their SignatureValue must have an Id, or nothing could name it.
+ * Counter-signs intact XAdES signatures of one file. Their SignatureValue needs an Id, because the reference names
+ * it.
  * @param services for the levels above B
  * @throws {CryptoError} as `augmentXades`; `request.invalid` when there is no such signature, or none with an Id
  */
@@ -50,18 +51,18 @@ export async function counterSignXades(
 ): Promise<SignedFile> {
   const source = openSource(request.input);
   try {
-    const { document, parts } = await counterSignedParts(source, request, services);
-    return writeParts(source, document, parts, request);
+    const { document, parts } = await counterSignedChunks(source, request, services);
+    return writeChunks(source, document, parts, request);
   } finally {
     source.close();
   }
 }
 
-/** As `CounterSignXadesRequest`, for a file that is open. */
+/** Parameters of `CounterSignXadesRequest` for a file that is open. */
 export type CounterSignedRequest = Omit<CounterSignXadesRequest, 'input' | 'output' | 'sync'>;
 
-/** A document, and the same with its counter-signatures, in order. @throws {CryptoError} as `counterSignXades` */
-export async function counterSignedParts(
+/** Returns a document with its counter-signatures, as chunks in order. @throws {CryptoError} as `counterSignXades` */
+export async function counterSignedChunks(
   source: Source,
   request: CounterSignedRequest,
   services: SigningServices,
@@ -92,7 +93,7 @@ async function counterSignature(
   request: CounterSignedRequest,
   services: SigningServices,
 ): Promise<string> {
-  const { value: countersigned } = readPresent(room, node);
+  const { value: countersigned } = readExisting(room, node);
   const valueNode = onlyChild(node, DS, 'SignatureValue');
   const valueId = attributeOf(valueNode, 'Id') ?? '';
   if (!/^[\p{L}\p{N}\p{M}_.:·-]+$/u.test(valueId)) {
@@ -116,6 +117,6 @@ async function counterSignature(
   const unsigned =
     level === 'B'
       ? []
-      : await raise(raisableNew({ plan, text, algorithm }, value, request), level, at, services);
+      : await raiseLevel(raisableNew({ plan, text, algorithm }, value, request), level, at, services);
   return openSignature(text, value, unsigned) + CLOSE_SIGNATURE;
 }

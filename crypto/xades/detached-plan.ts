@@ -1,13 +1,13 @@
-/** Signatures in a file of their own, over the bytes of other files that they name (EN 319 132-1 §6.3). */
+/** Detached signatures in their own file, over the bytes of other files that they reference (EN 319 132-1 §6.3). */
 import { createHash } from 'node:crypto';
 import { basename } from 'node:path';
+import { CryptoError } from '../core/types.ts';
 import type { Source } from '../files/source.ts';
-import { CryptoError } from '../types.ts';
-import { mimeTypeOf, mimeTypeText } from './mime-type.ts';
+import { mimeTypeOf, mimeTypeText } from './elements/mime-type.ts';
+import { uriText } from './elements/uri-text.ts';
 import { ALONE, idFor, type PlanRequest, type SigningPlan } from './plan.ts';
-import { uriText } from './uri-text.ts';
 
-/** One file that a detached signature is over. */
+/** One file that a detached signature covers. */
 export interface DetachedContent {
   /** Relative to the signature, percent-encoded. @default the name in `source.path` */
   readonly uri?: string;
@@ -17,8 +17,8 @@ export interface DetachedContent {
 }
 
 /**
- * Reads each file once, in pieces.
- * @throws {CryptoError} `request.invalid` for a URI that names no file or a media type that is none; `input.unreadable`,
+ * Reads each file once, in chunks, and plans the references.
+ * @throws {CryptoError} `request.invalid` for a URI that names no file or an invalid media type; `input.unreadable`,
  *   `input.changed`
  */
 export function planDetached(
@@ -28,7 +28,7 @@ export function planDetached(
   const { digest: name } = request.algorithm;
   const signed = createHash(name);
   const references = contents.map(({ uri, mimeType, source }) => {
-    // With one file the state that is kept is its digest as well.
+    // With one file, the digest of its content is also the digest of everything signed.
     const own = contents.length === 1 ? signed : createHash(name);
     for (const chunk of source.chunks()) {
       own.update(chunk);

@@ -1,12 +1,13 @@
-/** One signature over several files beside it, as containers hold them (EN 319 162-1 §4.4). */
-import type { SigningServices } from '../authorities.ts';
-import { algorithmOf } from '../keys/algorithm.ts';
-import { CryptoError, type SignatureLevel, type SignatureParameters, type Signer } from '../types.ts';
+/** One signature over several files of a container (EN 319 162-1 §4.4). */
+
+import { algorithmOf } from '../algorithms/algorithm-choice.ts';
+import { CryptoError, type SignatureLevel, type SignatureParameters, type Signer } from '../core/types.ts';
+import type { SigningServices } from '../evidence/authorities.ts';
 import { type DetachedContent, planDetached } from './detached-plan.ts';
-import { raise } from './raise.ts';
+import { CLOSE_SIGNATURE, openSignature } from './elements/signature-text.ts';
+import { raisableNew } from './levels.ts';
+import { raiseLevel } from './raise-level.ts';
 import { signValue, textOf } from './sign.ts';
-import { raisableNew } from './sign-at-level.ts';
-import { CLOSE_SIGNATURE, openSignature } from './signature-text.ts';
 
 export interface DetachedSignatureRequest extends SignatureParameters {
   readonly signer: Signer;
@@ -16,11 +17,11 @@ export interface DetachedSignatureRequest extends SignatureParameters {
 }
 
 /**
- * The ds:Signature element, in ASCII, for a document that has no other one with the same identifiers: they follow from
- * contents, signer and time. Each content is read once, in pieces.
+ * Creates the ds:Signature element, in ASCII, for a document that has no other signature with the same identifiers:
+ * they are derived from contents, signer and time. Each content is read once, in chunks.
  * @param services for the levels above B
- * @throws {CryptoError} `request.invalid` for no contents, a URI that names no file, or a missing service; those of reading,
- *   of the key and of the services
+ * @throws {CryptoError} `request.invalid` for no contents, a URI that names no file, or a missing service; errors of
+ *   reading, of the key and of the services
  */
 export async function detachedSignature(
   request: DetachedSignatureRequest,
@@ -34,6 +35,6 @@ export async function detachedSignature(
   const value = signValue(signer, text, algorithm);
   const planned = { plan, text, algorithm };
   const unsigned =
-    level === 'B' ? [] : await raise(raisableNew(planned, value, request), level, at, services);
+    level === 'B' ? [] : await raiseLevel(raisableNew(planned, value, request), level, at, services);
   return openSignature(text, value, unsigned) + CLOSE_SIGNATURE;
 }

@@ -1,33 +1,34 @@
 /**
- * Signatures inside of an XML document (EN 319 132-1 §6.3): over all of it, or over one element. The original bytes stay
- * as they are, and the signature is spliced in.
+ * Signatures inside an XML document (EN 319 132-1 §6.3): over the whole document or over one element. The original
+ * bytes stay unchanged; the signature is inserted.
  */
 import { createHash } from 'node:crypto';
-import { CryptoError, type XadesForm } from '../types.ts';
+import { CryptoError, type XadesFormat } from '../core/types.ts';
 import { type DecodedXml, decodeXml, ExclusiveCanonicalizer, Names, readXml } from '../xml/index.ts';
-import { findElements, type NamedElement, positionsOf } from './element-finder.ts';
-import { type ElementPath, positionalPath, readElementPath } from './element-path.ts';
-import { ENVELOPED, EXCLUSIVE_C14N, XPATH_FILTER } from './identifiers.ts';
-import { mimeTypeText } from './mime-type.ts';
+import { findElements, type NamedElement, positionsOf } from './elements/element-finder.ts';
+import { type ElementPath, positionalPath, readElementPath } from './elements/element-path.ts';
+import { ENVELOPED, EXCLUSIVE_C14N, XPATH_FILTER } from './elements/identifiers.ts';
+import { mimeTypeText } from './elements/mime-type.ts';
+import { type FoundElement, SignatureSurvey } from './elements/signature-survey.ts';
+import { transformText } from './elements/signature-text.ts';
 import { endOrKeep, type Frame, idFor, type PlanRequest, type SigningPlan } from './plan.ts';
-import { transformText } from './signature-text.ts';
-import { type FoundElement, SigningSurvey } from './survey.ts';
 
 const EXCLUSIVE = transformText(EXCLUSIVE_C14N);
 
-/** Takes the signature itself out, and leaves all others in. */
+/** Excludes the signature itself and keeps all others. */
 const WITHOUT_ITSELF = transformText(ENVELOPED) + EXCLUSIVE;
 
-/** Takes every signature out, so that none of them is over another one. */
+/** Excludes every signature, so that no signature covers another one. */
 const EVERY_SIGNATURE = filter('subtract', '/descendant::ds:Signature');
 const WITHOUT_SIGNATURES = filterText(EVERY_SIGNATURE) + EXCLUSIVE;
 
 /**
- * `enveloped`: the signature becomes a child of the root. `element`: it stands in or beside the element with the Id or
- * the place; `XadesForm.insertion` says where. An Id is the value of an attribute `Id`, `ID`, `id` or `xml:id`.
- * @throws {CryptoError} `xml.malformed`, `xml.dtd`, `xml.encoding`, `xml.too-deep`; `xml.existing-signature` when another
- *   signature is over the place where this one would stand; `request.invalid` when no element, or more than one, has the
- *   Id or the place, and when the signature would stand beside the root
+ * Plans a signature inside the document. `enveloped`: the signature becomes a child of the root. `element`: it is
+ * placed in or next to the element with the Id or the position; `XadesFormat.insertion` selects where. An Id is the
+ * value of an attribute `Id`, `ID`, `id` or `xml:id`.
+ * @throws {CryptoError} `xml.malformed`, `xml.dtd`, `xml.encoding`, `xml.too-deep`; `xml.existing-signature` when
+ *   another signature covers the insertion point; `request.invalid` when no element, or more than one, matches the Id
+ *   or the position, and when the signature would be a sibling of the root
  */
 export function planInDocument(document: Buffer, request: PlanRequest): SigningPlan {
   const { form } = request;
@@ -36,9 +37,9 @@ export function planInDocument(document: Buffer, request: PlanRequest): SigningP
   const { utf8 } = decoded;
   const hash = createHash(request.algorithm.digest);
   const names = new Names();
-  const wanted = form.packaging === 'element' ? wantedElement(form, utf8, names) : undefined;
+  const wanted = form.packaging === 'element' ? requestedElement(form, utf8, names) : undefined;
   const canonicalizer = new ExclusiveCanonicalizer(utf8, hash);
-  const survey = new SigningSurvey(utf8, names, canonicalizer, {
+  const survey = new SignatureSurvey(utf8, names, canonicalizer, {
     withoutSignatures: coSignable,
     ...(insertion !== undefined && { insertion }),
     ...(wanted?.id !== undefined && { elementId: wanted.id }),
@@ -54,8 +55,8 @@ export function planInDocument(document: Buffer, request: PlanRequest): SigningP
     const what = wanted === undefined ? 'XML cannot be signed as a whole' : 'element cannot be signed';
     throw new CryptoError('xml.existing-signature', `The ${what}: ${survey.broken}.`);
   }
-  /** By the Id of an element that has one of its own, else by an XPath filter for its place. */
-  const referenceTo = ({ id, place: at }: WantedElement, isUnique: boolean) => {
+  /** References the element by its unique Id, else by an XPath filter for its position. */
+  const referenceTo = ({ id, place: at }: RequestedElement, isUnique: boolean) => {
     if (id !== undefined && (at === undefined || isUnique)) return { uri: `#${id}`, transforms };
     if (coSignable && at !== undefined) {
       const path = positionalPath(positionsOf(utf8, names, at));
@@ -84,14 +85,14 @@ export function planInDocument(document: Buffer, request: PlanRequest): SigningP
   };
 }
 
-interface WantedElement {
-  /** That a reference can have as it is. */
+interface RequestedElement {
+  /** Id that can be written into a reference unescaped. */
   readonly id: string | undefined;
-  /** Undefined: the Id is all there is to find it by. */
+  /** Undefined: the element is identified by its Id alone. */
   readonly place: NamedElement | undefined;
 }
 
-function wantedElement(form: XadesForm, utf8: Buffer, names: Names): WantedElement {
+function requestedElement(form: XadesFormat, utf8: Buffer, names: Names): RequestedElement {
   const { elementId, elementPath, elementNamespaces = [] } = form;
   if (elementPath === undefined) return { id: elementIdOf(elementId), place: undefined };
   const path = (onRoot: (prefix: string) => string | undefined): ElementPath =>
@@ -112,7 +113,7 @@ function wantedElement(form: XadesForm, utf8: Buffer, names: Names): WantedEleme
   );
 }
 
-/** One step of XPath Filter 2.0, in canonical spelling. */
+/** Builds one step of XPath Filter 2.0, in canonical spelling. */
 function filter(kind: 'intersect' | 'subtract', path: string): string {
   const text = path.replace(/[&<>]/g, (found) => ({ '&': '&amp;', '<': '&lt;' })[found] ?? '&gt;');
   return `<filter:XPath xmlns:filter="${XPATH_FILTER}" Filter="${kind}">${text}</filter:XPath>`;
@@ -123,7 +124,8 @@ function filterText(filters: string): string {
 }
 
 /**
- * An Id that can stand in a reference as it is. Wider than a name of XML, since Ids of real documents begin with digits.
+ * Id that can be written into a reference unescaped. Wider than an XML name, since Ids of real documents begin with
+ * digits.
  */
 const REFERABLE = /^[\p{L}\p{N}\p{M}_.:·-]+$/u;
 
@@ -137,7 +139,7 @@ function elementIdOf(id: string | undefined): string {
   );
 }
 
-type Place = NonNullable<XadesForm['insertion']>;
+type Place = NonNullable<XadesFormat['insertion']>;
 
 function placeOf(asked: Place | undefined, { isRoot }: Pick<FoundElement, 'isRoot'>): Place {
   if (asked === undefined) return isRoot ? 'last-child' : 'after';
@@ -149,7 +151,7 @@ function frameAt(decoded: DecodedXml, place: Place, element: Omit<FoundElement, 
   const encode = (text: string): Buffer => decoded.encode(text);
   const inside = place === 'first-child' || place === 'last-child';
   if (inside && element.empty) {
-    // An empty-element tag is opened: `/>` becomes `>`, and an end tag comes after the signature.
+    // Expands an empty-element tag: `/>` becomes `>`, and an end tag follows the signature.
     const { contentStart, name } = element;
     return {
       cut: decoded.toOriginal(contentStart - 2),

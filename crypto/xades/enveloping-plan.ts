@@ -1,23 +1,25 @@
 /**
- * Signatures with what they are over inside (EN 319 132-1 §6.3): an XML document as it is, any other file in Base64.
+ * Enveloping signatures (EN 319 132-1 §6.3): the signed content is inside the signature, an XML document unchanged,
+ * any other file in Base64.
  */
 import { createHash, type Hash } from 'node:crypto';
+import { CryptoError } from '../core/types.ts';
 import type { Source } from '../files/source.ts';
-import { CryptoError } from '../types.ts';
 import { type ByteSink, decodeXml, MAX_DEPTH, MAX_DOCUMENT_LENGTH, Names, readXml } from '../xml/index.ts';
 import { base64Of } from './base64-chunks.ts';
-import { BASE64, DS, EXCLUSIVE_C14N, OBJECT_TYPE } from './identifiers.ts';
-import { mimeTypeOf, mimeTypeText } from './mime-type.ts';
+import { BASE64, DS, EXCLUSIVE_C14N, OBJECT_TYPE } from './elements/identifiers.ts';
+import { mimeTypeOf, mimeTypeText } from './elements/mime-type.ts';
+import { SignatureSurvey } from './elements/signature-survey.ts';
+import { transformText } from './elements/signature-text.ts';
 import { ObjectContent } from './object-content.ts';
 import { ALONE, idFor, type PlanRequest, type SigningPlan } from './plan.ts';
-import { transformText } from './signature-text.ts';
-import { SigningSurvey } from './survey.ts';
 
 /**
- * XML that can't stand inside of another document goes in as Base64, as every other file does: not well-formed, with a
- * document type definition, too deep, or with signatures inside, for which a new document around them may be the end.
- * @param document the bytes of `source` when they are to be tried as XML
- * @throws {CryptoError} `request.invalid` for a media type that is none; `input.unreadable`, `input.changed`
+ * Plans an enveloping signature. XML that can't be embedded in another document is encoded in Base64 like every other
+ * file: not well-formed, with a document type definition, too deeply nested, or with signatures inside, which a
+ * surrounding document could invalidate.
+ * @param document the bytes of `source` when it may be XML
+ * @throws {CryptoError} `request.invalid` for an invalid media type; `input.unreadable`, `input.changed`
  */
 export function planEnveloping(
   source: Source,
@@ -54,7 +56,7 @@ function planVerbatim(document: Buffer, request: PlanRequest): SigningPlan | und
   const canonicalize = (sink: ByteSink): { readonly isPlain: boolean } => {
     const names = new Names();
     const content = new ObjectContent(utf8, names, start, object, sink);
-    const survey = new SigningSurvey(utf8, names, content);
+    const survey = new SignatureSurvey(utf8, names, content);
     content.finish(readXml(utf8, survey, names).end);
     return { isPlain: survey.signatures === 0 && content.depth <= MAX_DEPTH && survey.isFree(id) };
   };
@@ -74,7 +76,7 @@ function planVerbatim(document: Buffer, request: PlanRequest): SigningPlan | und
   };
 }
 
-/** Where the XML declaration ends: it must stay the first thing in the file. */
+/** Offset after the XML declaration, which must stay at the start of the file. */
 function declarationEnd(utf8: Buffer): number {
   return /^<\?xml\s/.test(utf8.toString('latin1', 0, 6)) ? utf8.indexOf('?>') + 2 : 0;
 }

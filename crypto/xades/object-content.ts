@@ -1,6 +1,6 @@
 /**
- * The canonical form of a ds:Object that holds a whole document, told by the reader of that document alone. What stands
- * around the root there (white space, processing instructions) is content of the object.
+ * Canonical form of a ds:Object that holds a whole document, produced while that document is read. White space and
+ * processing instructions around its root are content of the object.
  */
 import {
   type ByteSink,
@@ -11,7 +11,7 @@ import {
   type StartTag,
   type XmlListener,
 } from '../xml/index.ts';
-import { DS } from './identifiers.ts';
+import { DS } from './elements/identifiers.ts';
 
 export class ObjectContent implements XmlListener {
   readonly #utf8: Buffer;
@@ -23,8 +23,8 @@ export class ObjectContent implements XmlListener {
   #deepest = 0;
 
   /**
-   * @param start where the content of the object begins in `utf8`
-   * @param names the table that the document is read with
+   * @param start offset in `utf8` of the object's content
+   * @param names name table of the document
    */
   constructor(
     utf8: Buffer,
@@ -40,7 +40,7 @@ export class ObjectContent implements XmlListener {
     this.#canonicalizer = new ExclusiveCanonicalizer(utf8, sink);
   }
 
-  /** Elements inside each other, signature and object included. */
+  /** Nesting depth of elements, signature and object included. */
   get depth(): number {
     return this.#deepest + 2;
   }
@@ -83,7 +83,7 @@ export class ObjectContent implements XmlListener {
   comment(): void {}
 }
 
-/** The start tag as if it had been read. */
+/** Builds the start tag of the object as the reader would report it. */
 function objectTag(
   names: Names,
   { id, mimeType }: { readonly id: string; readonly mimeType: string },
@@ -113,11 +113,11 @@ function nameOf(prefix: Name['prefix'], text: string, local: string): Name {
   return { text, prefix, local, order: local, bytes: Buffer.from(text) };
 }
 
-/** White space, comments and processing instructions as they are canonicalized inside of an element. */
+/** Canonicalizes white space, comments and processing instructions as content of an element. */
 function canonicalizeAround(misc: Buffer, sink: ByteSink): void {
   if (misc.length === 0) return;
   const wrapped = Buffer.concat([Buffer.from('<x>'), misc, Buffer.from('</x>')]);
-  // The element around is there to be inside of something; its tags are not passed on.
+  // The enclosing element provides the context only; its tags are not written.
   const inner = { open: false };
   const canonicalizer = new ExclusiveCanonicalizer(wrapped, {
     update: (bytes: Buffer) => (inner.open ? sink.update(bytes) : undefined),

@@ -1,18 +1,18 @@
 /**
- * What one packaging finds out before the key is needed: what is signed, by which references, and where in the output
- * the signature will stand.
+ * Result of planning one packaging before the key is needed: the references, and where the signature is placed in the
+ * output.
  */
 import { createHash, type Hash } from 'node:crypto';
-import type { SignatureAlgorithm, SignatureParameters, SignerIdentity, XadesForm } from '../types.ts';
+import type { SignatureAlgorithm, SignatureParameters, SignerIdentity, XadesFormat } from '../core/types.ts';
 import type { ByteSink } from '../xml/index.ts';
-import type { DataReference } from './signature-text.ts';
-import { ID_PREFIX } from './survey.ts';
+import { ID_PREFIX } from './elements/signature-survey.ts';
+import type { DataReference } from './elements/signature-text.ts';
 
 export interface PlanRequest extends Pick<SignatureParameters, 'at'> {
   readonly signer: Pick<SignerIdentity, 'fingerprint'>;
   readonly algorithm: SignatureAlgorithm;
-  readonly form: XadesForm;
-  /** An archive time-stamp will follow. @default false */
+  readonly form: XadesFormat;
+  /** True when an archive time-stamp follows. @default false */
   readonly archived?: boolean;
 }
 
@@ -20,36 +20,40 @@ export interface SigningPlan {
   readonly id: string;
   readonly references: readonly DataReference[];
   /**
-   * Has been told, in order, all bytes the references are over, with the digest of the algorithm: what an archive
-   * time-stamp begins with. To be copied, not to be ended; undefined unless `archived` was asked for.
+   * Hash over the bytes of all references in order, with the digest of the algorithm: the start of an archive
+   * time-stamp's imprint. Callers copy it and do not finish it. Undefined unless `archived` was requested.
    */
   readonly signed: Hash | undefined;
   readonly frame: Frame;
-  /** Writes the canonical form of the objects that hold what is signed: what an archive time-stamp ends with. */
+  /**
+   * Writes the canonical form of the objects that hold signed content: the end of an archive time-stamp's imprint.
+   */
   writeObjects?(sink: ByteSink): void;
 }
 
 /**
- * The output: bytes of the input up to `cut`, `lead`, the signature, `trail`, bytes of the input from `resume` on. The
- * signature may hold an object that is made from the input.
+ * Layout of the output: bytes of the input up to `cut`, `lead`, the signature, `trail`, bytes of the input from
+ * `resume` on. The signature may hold an object made from the input.
  */
 export interface Frame {
-  /** Offsets in the input. */
+  /** Offset in the input. */
   readonly cut: number;
   readonly resume: number;
   readonly lead: string;
   readonly trail: string;
   readonly object?: {
-    /** Start tag in ASCII. */
+    /** Start tag of the object, in ASCII. */
     readonly open: string;
     /** `verbatim`: the input between `cut` and `resume`; `base64`: all of it. */
     readonly content: 'verbatim' | 'base64';
   };
-  /** Text in the encoding of the output. */
+  /** Encodes text in the encoding of the output. */
   encode(text: string): Buffer;
 }
 
-/** The identifier asked for, else one that follows from what is signed, by whom and when: the same request, the same text. */
+/**
+ * Returns the requested identifier, or one derived from content, signer and time: equal requests give equal output.
+ */
 export function idFor(
   digest: Buffer,
   { at, signer, form }: Pick<PlanRequest, 'at' | 'signer'> & Partial<Pick<PlanRequest, 'form'>>,
@@ -64,7 +68,7 @@ export function idFor(
   }
 }
 
-/** The digest so far, and the state for what follows when there is more to come: copying it costs. */
+/** Returns the digest, and a copy of the hash state when more data follows. Copying has a cost. */
 export function endOrKeep(
   hash: Hash,
   { archived = false }: Pick<PlanRequest, 'archived'>,
@@ -73,7 +77,7 @@ export function endOrKeep(
   return { digest: hash.copy().digest(), signed: hash };
 }
 
-/** The frame of a signature in a file of its own. */
+/** Layout of a signature in its own file. */
 export const ALONE: Pick<Frame, 'lead' | 'trail' | 'encode'> = {
   lead: '<?xml version="1.0" encoding="UTF-8"?>\n',
   trail: '',

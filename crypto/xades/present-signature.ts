@@ -1,17 +1,17 @@
 /**
- * Signatures that are in a document already, by whomever: intact ones are read as far as adding unsigned properties to
- * them asks.
+ * Reads the existing signatures of a document, made by any software, as far as adding unsigned properties requires.
  */
 import { createHash } from 'node:crypto';
-import type { Certificate } from '../certificates/certificate.ts';
-import { CryptoError, type DigestName } from '../types.ts';
-import { breakIn } from '../validation/soundness.ts';
+import { CryptoError, type DigestName } from '../core/types.ts';
+import { integrityFailure } from '../validation/soundness.ts';
+import type { Certificate } from '../x509/certificate.ts';
 import { type ByteSink, EXCLUSIVE } from '../xml/index.ts';
-import { writeArchivedObjects, writeArchivedStart } from './archive-data.ts';
-import { DS, XADES, XADES_141 } from './identifiers.ts';
-import type { PresentTimestamp, RaisableSignature } from './raise.ts';
-import { ID_PREFIX } from './survey.ts';
+import { DS, XADES, XADES_141 } from './elements/identifiers.ts';
+import { ID_PREFIX } from './elements/signature-survey.ts';
+import type { ExistingTimestamp, RaisableSignature } from './raise-level.ts';
+import { signatureReport } from './report.ts';
 import { valueMethodOf } from './validation/algorithms.ts';
+import { writeArchivedObjects, writeArchivedStart } from './validation/archive-data.ts';
 import type { DocumentMap } from './validation/document-map.ts';
 import { readableBase64, readKeyInfo } from './validation/key-info.ts';
 import { type QualifyingProperties, readQualifyingProperties } from './validation/qualifying-properties.ts';
@@ -23,7 +23,6 @@ import {
   writeNode,
 } from './validation/reference-data.ts';
 import { readReference } from './validation/references.ts';
-import { signatureFacts } from './validation/signature-facts.ts';
 import {
   attributeOf,
   base64Of,
@@ -38,20 +37,20 @@ import {
 } from './validation/signature-node.ts';
 import { TransformFault } from './validation/transforms.ts';
 
-export interface PresentSignature {
+export interface ExistingSignature {
   readonly node: SignatureNode;
   readonly properties: QualifyingProperties;
-  /** Of the signer. */
+  /** Certificate of the signer. */
   readonly certificate: Certificate;
   readonly certificates: readonly Certificate[];
   readonly digest: DigestName;
   readonly value: Buffer;
-  /** What each reference is over; undefined for a file that is not at hand. */
+  /** Data of each reference; undefined for a file that is not available. */
   readonly references: readonly (FoundData | undefined)[];
 }
 
-/** The XAdES signatures of a document that stand in no other one, in document order. */
-export function presentNodes({ signatures }: DocumentMap): SignatureNode[] {
+/** Lists the outermost XAdES signatures of a document, in document order. */
+export function existingNodes({ signatures }: DocumentMap): SignatureNode[] {
   return signatures.filter(
     (node) =>
       !signatures.some((other) => other !== node && holds(other, node)) &&
@@ -62,13 +61,13 @@ export function presentNodes({ signatures }: DocumentMap): SignatureNode[] {
 }
 
 /**
- * Reads a signature that is sound, as far as what it is over is at hand: nothing is added to others.
- * @throws {CryptoError} `signature.mismatch` when it is broken or not understood
+ * Reads an intact signature; references to unavailable files are not checked.
+ * @throws {CryptoError} `signature.mismatch` when it is broken or not supported
  */
-export function readPresent(room: DataRoom, node: SignatureNode): PresentSignature {
-  const facts = signatureFacts(room, node);
+export function readExisting(room: DataRoom, node: SignatureNode): ExistingSignature {
+  const facts = signatureReport(room, node);
   const fault =
-    facts.certificate === undefined ? 'no certificate in it is that of its signer' : breakIn(facts);
+    facts.certificate === undefined ? 'no certificate in it is that of its signer' : integrityFailure(facts);
   if (fault !== undefined || facts.certificate === undefined) throw mismatch(fault ?? '');
   try {
     return read(room, node, facts.certificate);
@@ -84,7 +83,7 @@ function mismatch(fault: string): CryptoError {
   return new CryptoError('signature.mismatch', `Nothing can be added to a signature: ${fault}.`);
 }
 
-function read(room: DataRoom, node: SignatureNode, certificate: Certificate): PresentSignature {
+function read(room: DataRoom, node: SignatureNode, certificate: Certificate): ExistingSignature {
   const properties = readQualifyingProperties(node);
   if (properties === undefined) throw new FormFault('it has no qualifying properties');
   const signedInfo = onlyChild(node, DS, 'SignedInfo');
@@ -115,13 +114,13 @@ function signedData(room: DataRoom, node: SignatureNode): FoundData | undefined 
 }
 
 /**
- * A signature as `raise` wants it.
+ * Describes an existing signature for augmentation.
  * @param at milliseconds since the epoch
  */
-export function raisablePresent(room: DataRoom, present: PresentSignature, at: number): RaisableSignature {
+export function raisableExisting(room: DataRoom, present: ExistingSignature, at: number): RaisableSignature {
   const { node, properties, certificate, certificates, digest, value } = present;
   const { unsigned } = properties;
-  const stamps = (namespace: string, local: string): PresentTimestamp[] =>
+  const stamps = (namespace: string, local: string): ExistingTimestamp[] =>
     unsigned
       .filter((property) => is(property, namespace, local))
       .flatMap((property) =>
@@ -151,14 +150,14 @@ export function raisablePresent(room: DataRoom, present: PresentSignature, at: n
       ),
     archived: () => {
       const hash = createHash(digest);
-      writeArchivedStart(room, node, atHand(present), unsigned, EXCLUSIVE, hash);
+      writeArchivedStart(room, node, existingEvidence(present), unsigned, EXCLUSIVE, hash);
       return hash;
     },
     writeObjects: (sink) => writeArchivedObjects(room, node, EXCLUSIVE, sink),
   };
 }
 
-function atHand({ references }: PresentSignature): FoundData[] {
+function existingEvidence({ references }: ExistingSignature): FoundData[] {
   return references.map((data) => {
     if (data !== undefined) return data;
     throw new CryptoError(
@@ -168,7 +167,7 @@ function atHand({ references }: PresentSignature): FoundData[] {
   });
 }
 
-/** An identifier with which none in the document begins, the same for the same request. */
+/** Finds an identifier that no identifier of the document begins with; equal requests give the same one. */
 export function freeId(map: DocumentMap, value: Buffer, at: number): string {
   for (let number = 1; ; number++) {
     const seed = createHash('sha256').update(value).update(`${at} ${number}`);

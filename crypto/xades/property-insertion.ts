@@ -1,26 +1,26 @@
-/** Puts unsigned properties into signatures of a document, and nothing else anywhere. */
-import { CryptoError } from '../types.ts';
-import { DS, XADES } from './identifiers.ts';
+/** Inserts unsigned properties into signatures of a document and changes no other byte. */
+import { CryptoError } from '../core/types.ts';
+import { DS, XADES } from './elements/identifiers.ts';
 import type { DocumentMap } from './validation/document-map.ts';
 import { DataFault, type DataRoom, findData } from './validation/reference-data.ts';
 import { readReference, targetOf } from './validation/references.ts';
 import { childrenNamed, FormFault, holds, type SignatureNode } from './validation/signature-node.ts';
 
-/** Text for one signature. */
+/** Text to insert into one signature. */
 export interface Insertion {
   readonly signature: SignatureNode;
   /** Unsigned properties, each in canonical form with all its declarations. */
   readonly properties: string;
 }
 
-/** Bytes of the document up to `cut`, `text`, and from `resume` on. Offsets in UTF-8. */
+/** Replacement: bytes of the document up to `cut`, `text`, and from `resume` on. Offsets in UTF-8. */
 interface Splice {
   readonly cut: number;
   readonly resume: number;
   readonly text: string;
 }
 
-/** The parts of the document with the insertions in it, in order; all others are views of it. */
+/** Returns the document with the insertions as chunks in order; unchanged chunks are views of it. */
 export function insertProperties(
   document: Buffer,
   { utf8, decoded }: DocumentMap,
@@ -51,7 +51,7 @@ function spliceFor(utf8: Buffer, signature: SignatureNode, properties: string): 
     const all = `<xades:UnsignedProperties${DECLARE}>${wrapped}</xades:UnsignedProperties>`;
     return atEnd(utf8, qualifying, all);
   }
-  // Properties of the signature come before those of the data.
+  // Signature properties precede data properties.
   const [first] = unsigned.children;
   if (first === undefined) return atEnd(utf8, unsigned, wrapped);
   return { cut: first.start, resume: first.start, text: wrapped };
@@ -65,7 +65,7 @@ function qualifyingOf(signature: SignatureNode): SignatureNode {
   throw new CryptoError('signature.mismatch', 'A signature has no qualifying properties.');
 }
 
-/** As the last thing inside of an element; an empty-element tag is opened for it. */
+/** Inserts the text as the last content of an element; expands an empty-element tag. */
 function atEnd(utf8: Buffer, { start, end }: SignatureNode, text: string): Splice {
   if (utf8[end - 2] === SLASH) {
     const name =
@@ -79,8 +79,10 @@ function atEnd(utf8: Buffer, { start, end }: SignatureNode, text: string): Splic
 const SLASH = 0x2f;
 const MAX_NAME = 4200;
 
-/** Why nothing may be put into a signature: another one is over it, or it is over itself. Undefined when it may. */
-export function sealedBy(room: DataRoom, signature: SignatureNode): string | undefined {
+/**
+ * Reason why a signature can't be changed: another signature covers it, or it covers itself. Undefined when it can.
+ */
+export function coveringSignature(room: DataRoom, signature: SignatureNode): string | undefined {
   const place = qualifyingOf(signature);
   for (const other of room.map.signatures) {
     for (const info of childrenNamed(other, DS, 'SignedInfo')) {
@@ -95,7 +97,7 @@ export function sealedBy(room: DataRoom, signature: SignatureNode): string | und
   return undefined;
 }
 
-/** True when the reference is over the whole of the place. */
+/** True when the reference covers the whole element. */
 function covers(room: DataRoom, owner: SignatureNode, node: SignatureNode, place: SignatureNode): boolean {
   try {
     const found = findData(room, readReference(node));
@@ -108,7 +110,7 @@ function covers(room: DataRoom, owner: SignatureNode, node: SignatureNode, place
   }
 }
 
-/** For a reference that is not understood: when what it points to holds the place. */
+/** True when the target of an unsupported reference contains the element. */
 function mayCover(room: DataRoom, node: SignatureNode, place: SignatureNode): boolean {
   const uri = node.attributes.find(({ namespace, local }) => namespace === '' && local === 'URI')?.value;
   const target = targetOf(uri);

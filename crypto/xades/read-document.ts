@@ -1,12 +1,12 @@
+import { CryptoError } from '../core/types.ts';
 import type { Source } from '../files/source.ts';
-import { CryptoError } from '../types.ts';
 import { MAX_DOCUMENT_LENGTH } from '../xml/index.ts';
 
-/** Room for signatures with their evidence in a file that had the greatest length when it was signed. */
+/** Limit for validation: the largest document that can be signed, plus signatures with their evidence. */
 export const MAX_SIGNED_LENGTH = MAX_DOCUMENT_LENGTH + 2 ** 26;
 
 /**
- * The whole file of at most `limit` bytes.
+ * Reads a whole file of at most `limit` bytes.
  * @throws CryptoError `input.empty`, `input.too-large`, and those of `Source.read`
  */
 export function readDocument(source: Source, limit: number): Buffer {

@@ -1,7 +1,7 @@
 /** XAdES-B-B signatures in the four packagings (EN 319 132-1 §6.3). */
-import { openSource, type Source } from '../files/source.ts';
-import { algorithmOf } from '../keys/algorithm.ts';
-import { concatenatedValue } from '../keys/ecdsa-value.ts';
+
+import { algorithmOf } from '../algorithms/algorithm-choice.ts';
+import { concatenatedValue } from '../algorithms/ecdsa-value.ts';
 import {
   CryptoError,
   type SignatureAlgorithm,
@@ -11,34 +11,35 @@ import {
   type Signer,
   type SignerIdentity,
   type SignFileRequest,
-  type XadesForm,
-} from '../types.ts';
+  type XadesFormat,
+} from '../core/types.ts';
+import { openSource, type Source } from '../files/source.ts';
 import { MAX_DOCUMENT_LENGTH } from '../xml/index.ts';
 import { planDetached } from './detached-plan.ts';
 import { planInDocument } from './document-plan.ts';
+import { openSignature, type SignatureText, signatureText } from './elements/signature-text.ts';
 import { mayBeXml, planEnveloping } from './enveloping-plan.ts';
 import type { SigningPlan } from './plan.ts';
 import { readDocument } from './read-document.ts';
-import { openSignature, type SignatureText, signatureText } from './signature-text.ts';
-import { assemble, type SignedXml, writeParts, writeStreamed } from './signed-output.ts';
+import { assemble, type SignedXml, writeChunks, writeStreamed } from './signed-output.ts';
 
-/** What is asked of a signature besides where it goes. */
-export type XadesParameters = SignatureParameters & { readonly xades?: XadesForm };
+/** Signature parameters without input and output. */
+export type XadesParameters = SignatureParameters & { readonly xades?: XadesFormat };
 
-/** All that is known of a signature before its value. */
+/** A signature before its value is made. */
 export interface PlannedSignature {
   readonly plan: SigningPlan;
   readonly text: SignatureText;
   readonly algorithm: SignatureAlgorithm;
-  /** As `XadesForm.completeReferences`. */
+  /** As `XadesFormat.completeReferences`. */
   readonly completeReferences?: boolean;
   /** The input, when the packaging needs it in memory. */
   readonly document: Buffer | undefined;
 }
 
 /**
- * Reads the input and writes down everything but the value.
- * @throws {CryptoError} of reading and of the packaging; `key.unsupported`
+ * Reads the input and prepares everything but the signature value.
+ * @throws {CryptoError} errors of reading and of the packaging; `key.unsupported`
  */
 export function planSignature(
   source: Source,
@@ -67,7 +68,7 @@ export function planSignature(
   return { plan, algorithm, completeReferences, document, text: textOf(plan, signer, algorithm, parameters) };
 }
 
-/** The text of a planned signature. */
+/** Builds the text of a planned signature. */
 export function textOf(
   { id, references }: SigningPlan,
   signer: SignerIdentity,
@@ -77,7 +78,7 @@ export function textOf(
   return signatureText({ ...parameters, signer, algorithm, id, references });
 }
 
-/** The value as XML Signature writes it (1.1 §6.4.3: of ECDSA, r and s side by side). */
+/** Signs with the key and encodes the value for XML Signature (1.1 §6.4.3: ECDSA as r and s concatenated). */
 export function signValue(
   signer: Signer,
   { signedInfo }: SignatureText,
@@ -87,7 +88,7 @@ export function signValue(
   return signer.keyType === 'ec' ? concatenatedValue(made, signer.keyBits) : made;
 }
 
-/** Writes a planned signature, its text opened, with its input. @throws {CryptoError} as `writeParts` */
+/** Writes a planned signature, opened by `openSignature`, with its input. @throws {CryptoError} as `writeChunks` */
 export function writePlanned(
   source: Source,
   { plan: { frame }, document }: Pick<PlannedSignature, 'plan' | 'document'>,
@@ -98,15 +99,15 @@ export function writePlanned(
     return writeStreamed(source, frame, opened, request);
   }
   const { before, inserted, content, closing, after } = assemble(document, frame, opened);
-  return writeParts(source, document, [before, inserted, content, closing, after], request);
+  return writeChunks(source, document, [before, inserted, content, closing, after], request);
 }
 
 /**
- * Signs one file. An XML document is read once and whole, other files in pieces; the output is hashed while it is
+ * Signs one file. An XML document is read once as a whole, other files in chunks; the output is hashed while it is
  * written, and synced.
  *
- * The identifiers in the signature follow from content, time and signer: with RSA, the same request gives the same bytes.
- * @throws {CryptoError} of the packaging (`xml.malformed`, `xml.dtd`, `xml.encoding`, `xml.too-deep`,
+ * The identifiers in the signature derive from content, time and signer: with RSA, equal requests give equal bytes.
+ * @throws {CryptoError} errors of the packaging (`xml.malformed`, `xml.dtd`, `xml.encoding`, `xml.too-deep`,
  *   `xml.existing-signature`, `request.invalid`), of the key (`key.unsupported`, `key.unavailable`), of reading
  *   (`input.unreadable`, `input.changed`, `input.empty`, `input.too-large`) and of writing (`output.exists`,
  *   `output.unwritable`). No output is left then.
@@ -123,8 +124,8 @@ export function signXades(request: SignFileRequest): SignedFile {
 }
 
 /**
- * As `signXades` in memory, for one XML document and the packagings that stay inside of it.
- * @throws {CryptoError} of the packaging and of the key
+ * Signs one XML document in memory, with a packaging that places the signature inside it.
+ * @throws {CryptoError} errors of the packaging and of the key
  */
 export function signXml(document: Buffer, request: XadesParameters & { readonly signer: Signer }): SignedXml {
   const { signer, at, xades: form = {} } = request;

@@ -1,24 +1,24 @@
-/** Puts a planned signature and its input together in a new file. */
+/** Writes a planned signature and its input into a new file. */
 import { createHash } from 'node:crypto';
+import type { SignedFile, SignFileRequest } from '../core/types.ts';
 import type { Source } from '../files/source.ts';
 import { createTarget, type Target } from '../files/target.ts';
-import type { SignedFile, SignFileRequest } from '../types.ts';
 import { base64Of } from './base64-chunks.ts';
+import { CLOSE_SIGNATURE } from './elements/signature-text.ts';
 import type { Frame } from './plan.ts';
-import { CLOSE_SIGNATURE } from './signature-text.ts';
 
-/** A signed document as ranges; `before` and `after` are views of the input. */
+/** A signed document as byte ranges; `before` and `after` are views of the input. */
 export interface SignedXml {
   readonly before: Buffer;
   readonly inserted: Buffer;
-  /** What of the input stands inside of the signature; empty for most packagings. */
+  /** Input bytes inside the signature; empty for most packagings. */
   readonly content: Buffer;
-  /** The rest of the signature after `content`. */
+  /** Rest of the signature after `content`. */
   readonly closing: Buffer;
   readonly after: Buffer;
 }
 
-/** @param opened the signature as `openSignature` gives it */
+/** Combines input and signature. @param opened the signature from `openSignature` */
 export function assemble(input: Buffer, frame: Frame, opened: string): SignedXml {
   const { cut, resume, lead, trail, object, encode } = frame;
   const before = input.subarray(0, cut);
@@ -42,11 +42,11 @@ const CLOSE_OBJECT = `</ds:Object>${CLOSE_SIGNATURE}`;
 type OutputRequest = Pick<SignFileRequest, 'output' | 'sync'>;
 
 /**
- * Writes the output of an input that is in memory; both are hashed on the way.
- * @param parts of the output; the first one is the beginning of the input
+ * Writes the output of an input in memory; both are hashed meanwhile.
+ * @param parts of the output; the first one is the start of the input
  * @throws {CryptoError} `input.changed`, `output.exists`, `output.unwritable`. No output is left then.
  */
-export function writeParts(
+export function writeChunks(
   source: Source,
   input: Buffer,
   parts: readonly [beginning: Buffer, ...rest: readonly Buffer[]],
@@ -62,8 +62,8 @@ export function writeParts(
 }
 
 /**
- * Writes the output of an input that is read in pieces: a signature alone, or around Base64.
- * @throws {CryptoError} as `writeParts`, and `input.unreadable`
+ * Writes the output of an input that is read in chunks: a signature alone, or around Base64.
+ * @throws {CryptoError} as `writeChunks`, and `input.unreadable`
  */
 export function writeStreamed(
   source: Source,

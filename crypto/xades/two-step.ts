@@ -1,10 +1,9 @@
-/** XAdES signatures whose value is made elsewhere: what is to be signed first, the signed file when the value is there. */
+/**
+ * XAdES signatures in two steps: the first returns the data to sign, the second writes the file with the external
+ * value.
+ */
 import { createHash } from 'node:crypto';
-import type { SigningServices } from '../authorities.ts';
-import { openSource, type Source } from '../files/source.ts';
-import { concatenatedValue } from '../keys/ecdsa-value.ts';
-import { acceptedValue } from '../two-steps/foreign-value.ts';
-import { readState, type StoredSigner, signerFromStored, storedSigner } from '../two-steps/stored-signer.ts';
+import { concatenatedValue } from '../algorithms/ecdsa-value.ts';
 import {
   type BeginSigningRequest,
   type BegunSigning,
@@ -12,24 +11,28 @@ import {
   type FinishSigningRequest,
   type SignatureLevel,
   type SignedFile,
-  type XadesForm,
-} from '../types.ts';
+  type XadesFormat,
+} from '../core/types.ts';
+import type { SigningServices } from '../evidence/authorities.ts';
+import { openSource, type Source } from '../files/source.ts';
+import { checkedSignatureValue } from '../two-step/external-value.ts';
+import { readState, type StoredSigner, signerFromStored, storedSigner } from '../two-step/stored-signer.ts';
+import { writeAtLevel } from './levels.ts';
 import { planSignature } from './sign.ts';
-import { writeAtLevel } from './sign-at-level.ts';
 
 interface XadesState {
   readonly kind: 'xades/1';
   readonly signer: StoredSigner;
-  readonly form: XadesForm;
+  readonly form: XadesFormat;
   readonly level: SignatureLevel;
-  /** Lower-case hex SHA-256. */
+  /** SHA-256 of the input, lower-case hex. */
   readonly input: string;
   readonly toBeSigned: string;
 }
 
 /**
- * First step. Nothing is written, nobody is asked, and nothing has to be kept but the state.
- * @throws {CryptoError} those of `signXades` but for the key's and the output's
+ * First step. Writes no file and calls no service; the caller keeps only the returned state.
+ * @throws {CryptoError} those of `signXades` except the key's and the output's
  */
 export function beginXades(request: BeginSigningRequest): BegunSigning {
   const source = openSource(request.input);
@@ -53,10 +56,10 @@ export function beginXades(request: BeginSigningRequest): BegunSigning {
 }
 
 /**
- * Second step: everything but the value follows from input and state once more.
+ * Second step: recomputes everything but the value from input and state.
  * @param services for the levels above B
- * @throws {CryptoError} `input.changed` when the input is not that of the first step, `signature.mismatch` when the value
- *   does not fit, `request.invalid` for a state of something else; those of `signXadesAtLevel`
+ * @throws {CryptoError} `input.changed` when the input is not that of the first step, `signature.mismatch` when the
+ *   value does not fit, `request.invalid` for a state of another kind; those of `signXadesAtLevel`
  */
 export async function finishXades(
   request: FinishSigningRequest,
@@ -74,7 +77,7 @@ export async function finishXades(
     if (createHash('sha256').update(toBeSigned).digest('hex') !== state.toBeSigned) {
       throw new CryptoError('request.invalid', 'The first step was done by another version of this program.');
     }
-    const made = acceptedValue(signer, planned.algorithm, toBeSigned, request.value);
+    const made = checkedSignatureValue(signer, planned.algorithm, toBeSigned, request.value);
     const value = signer.keyType === 'ec' ? concatenatedValue(made, signer.keyBits) : made;
     const { output, sync } = request;
     const level = { ...parameters, signer, level: state.level, output, ...(sync !== undefined && { sync }) };

@@ -1,50 +1,51 @@
-/** What is to be found out about the signatures of one XML file, before anybody is trusted. */
+/** Inspection of the signatures of one XML file, without trust decisions. */
 import { basename } from 'node:path';
+import type { Finding } from '../core/finding.ts';
+import { CryptoError } from '../core/types.ts';
 import type { Source } from '../files/source.ts';
-import { CryptoError } from '../types.ts';
-import type { FileFacts, Finding } from '../validation/facts.ts';
+import type { FileSignatures } from '../validation/signature-info.ts';
 import { UNUSED_CONTENT } from '../validation/unused-content.ts';
-import { DS, XADES } from './identifiers.ts';
+import { DS, XADES } from './elements/identifiers.ts';
 import { MAX_SIGNED_LENGTH, readDocument } from './read-document.ts';
+import { signatureReport } from './report.ts';
 import { type DocumentMap, mapDocument } from './validation/document-map.ts';
 import { type ContentFinder, dataRoom, type SignedContent } from './validation/reference-data.ts';
 import { targetOf } from './validation/references.ts';
-import { signatureFacts } from './validation/signature-facts.ts';
 import { attributeOf, childrenNamed, is, type SignatureNode } from './validation/signature-node.ts';
 
 export type { ContentFinder, SignedContent } from './validation/reference-data.ts';
 
-export interface XadesFactsOptions {
+export interface InspectXadesOptions {
   /**
-   * What detached signatures are over. One file stands for the one name that references use, or for its own among
-   * several; a finder is asked for each name. Nothing else is opened, and nothing is fetched. @default nothing
+   * Contents of detached signatures. A single file matches any single name that references use; with several names it
+   * matches its own. A finder resolves each name. Nothing else is opened or fetched. @default none
    */
   readonly content?: (SignedContent & { readonly path?: string }) | ContentFinder;
-  /** True: it is held against the file when no signature is over anything outside of it. @default false */
+  /** True: a content that no signature covers is a finding. @default false */
   readonly contentCounts?: boolean;
 }
 
 /**
- * One entry per ds:Signature, wherever it stands and whatever made it; counter-signatures stand below what they sign.
- * Bad bytes are findings.
+ * Inspects a file: one entry per ds:Signature at any position; counter-signatures are nested below the signatures
+ * they sign. Invalid bytes become findings.
  * @throws {CryptoError} `input.unreadable`, `input.changed`, `input.empty`, `input.too-large`
  */
-export function xadesFacts(source: Source, options: XadesFactsOptions = {}): FileFacts {
-  return xadesFactsOf(readDocument(source, MAX_SIGNED_LENGTH), options);
+export function inspectXades(source: Source, options: InspectXadesOptions = {}): FileSignatures {
+  return inspectXadesDocument(readDocument(source, MAX_SIGNED_LENGTH), options);
 }
 
-/** As `xadesFacts`, for a file in memory. @throws {CryptoError} of reading contents */
-export function xadesFactsOf(document: Buffer, options: XadesFactsOptions = {}): FileFacts {
+/** Inspects a file in memory, as `inspectXades`. @throws {CryptoError} errors of reading contents */
+export function inspectXadesDocument(document: Buffer, options: InspectXadesOptions = {}): FileSignatures {
   const map = readable(document);
   if (!('utf8' in map)) return { signatures: [], findings: [map] };
   const room = dataRoom(map, finderOf(options.content, map));
-  const signatures = topSignatures(map).map((node) => signatureFacts(room, node));
+  const signatures = topSignatures(map).map((node) => signatureReport(room, node));
   const isUnused = options.contentCounts === true && outsideNames(map).size === 0;
   const findings = [...(map.unseen === 0 ? [] : [unseen(map)]), ...(isUnused ? [UNUSED_CONTENT] : [])];
   return { signatures, findings };
 }
 
-/** The map of a document, or why there is none. */
+/** Maps a document, or returns the finding why that fails. */
 export function readable(document: Buffer): DocumentMap | Finding {
   try {
     return mapDocument(document);
@@ -60,12 +61,12 @@ export function readable(document: Buffer): DocumentMap | Finding {
   }
 }
 
-/** Those that do not stand in CounterSignature of another one. */
+/** Selects the signatures outside any CounterSignature. */
 export function topSignatures({ signatures }: DocumentMap): SignatureNode[] {
   return signatures.filter(({ parent }) => !isCounterSignature(parent));
 }
 
-/** Anywhere else an element of that name hides nothing. */
+/** True for a CounterSignature in its defined position; elsewhere, the element name hides no signature. */
 function isCounterSignature(holder: SignatureNode | undefined): boolean {
   return (
     holder !== undefined &&
@@ -84,8 +85,8 @@ function unseen({ unseen: count }: DocumentMap): Finding {
   };
 }
 
-/** How references of a document find what is outside of it. */
-export function finderOf(content: XadesFactsOptions['content'], map: DocumentMap): ContentFinder {
+/** Builds the finder for contents that references name outside the document. */
+export function finderOf(content: InspectXadesOptions['content'], map: DocumentMap): ContentFinder {
   if (content === undefined) return () => undefined;
   if (typeof content === 'function') return content;
   const names = outsideNames(map);
@@ -93,7 +94,7 @@ export function finderOf(content: XadesFactsOptions['content'], map: DocumentMap
   return (uri) => (names.size === 1 || (own !== undefined && lastSegment(uri) === own) ? content : undefined);
 }
 
-/** Everything outside that references of the file's signatures name. */
+/** Collects the names outside the document that references use. */
 function outsideNames({ signatures }: DocumentMap): Set<string | undefined> {
   const names = new Set<string | undefined>();
   for (const signature of signatures) {

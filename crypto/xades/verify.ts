@@ -1,25 +1,27 @@
 /**
- * The quick check of an XML signature: that it is a good XAdES baseline signature over what was to be signed, with a
- * reason for every check (EN 319 132-1 §6.3). What it rests on are the same facts that full validation judges. Trusts
- * nothing that signing left behind: the file is read afresh.
+ * Verification of a just-made XML signature: confirms an XAdES baseline signature over the expected content, with a
+ * reason for every check (EN 319 132-1 §6.3). It uses the findings of full validation and reads the file again,
+ * independent of signing.
  */
-import { checkChain, checkKeyUsage, checkSigner, checkValidity } from '../certificates/path.ts';
+
+import type { Finding } from '../core/finding.ts';
+import type { Check, VerificationReport, VerifyFileRequest } from '../core/types.ts';
 import { openSource, type Source } from '../files/source.ts';
-import type { Check, VerificationReport, VerifyFileRequest } from '../types.ts';
 import { algorithmText, isBroken } from '../validation/algorithms.ts';
-import type { Finding, SignatureFacts } from '../validation/facts.ts';
+import type { SignatureInfo } from '../validation/signature-info.ts';
+import { checkChain, checkKeyUsage, checkSigner, checkValidity } from '../x509/path.ts';
 import { MAX_SIGNED_LENGTH, readDocument } from './read-document.ts';
-import { holdsContent } from './same-content.ts';
+import { signatureReport } from './report.ts';
 import { finderOf, readable, topSignatures } from './validate.ts';
 import { type DataRoom, dataRoom } from './validation/reference-data.ts';
-import { signatureFacts } from './validation/signature-facts.ts';
+import { containsContent } from './validation/same-content.ts';
 import type { SignatureNode } from './validation/signature-node.ts';
 
-/** What may be asked of a signed document besides being intact. */
+/** Optional expectations on a signed document besides its integrity. */
 export type VerifyXmlOptions = Pick<VerifyFileRequest, 'signer' | 'content' | 'anchors' | 'at'>;
 
 /**
- * Verifies the newest signature of one file. A bad document is a failed check, not an exception.
+ * Verifies the newest signature of one file. An invalid document is a failed check, not an exception.
  * @throws {CryptoError} `input.unreadable`, `input.changed`, `input.empty`, `input.too-large`.
  */
 export function verifyXades(request: VerifyFileRequest): VerificationReport {
@@ -40,12 +42,13 @@ export function verifyXades(request: VerifyFileRequest): VerificationReport {
 }
 
 /**
- * Verifies the signature that makes a signed document out of `options.content`, or the last one when that is not asked.
+ * Verifies the signature that turns `options.content` into the signed document, or the last one without
+ * `options.content`.
  *
  * Checks: structure, algorithms, unique-ids, document-digest, properties-digest, signing-time, signing-certificate,
  * signature-value, coverage, timestamps (when there are any), certificate-validity, key-usage, and when asked for
  * signer, chain, content. Other signatures in the document are counted but not judged.
- * @param beside what a detached signature is over; without it, its digest is compared with that of `options.content`
+ * @param beside content of a detached signature; without it, its digest is compared with that of `options.content`
  */
 export function verifyXml(document: Buffer, options: VerifyXmlOptions, beside?: Source): VerificationReport {
   const map = readable(document);
@@ -53,7 +56,7 @@ export function verifyXml(document: Buffer, options: VerifyXmlOptions, beside?: 
   const room = dataRoom(map, finderOf(beside, map));
   const { content } = options;
   const candidates = topSignatures(map).reverse();
-  const made = content && candidates.find((node) => holdsContent(document, room, node, content));
+  const made = content && candidates.find((node) => containsContent(document, room, node, content));
   const node = made ?? candidates[0];
   if (node === undefined) return unreadable('The document has no signature.');
   const checks = checkSignature(room, node, made !== undefined, options);
@@ -65,7 +68,7 @@ function unreadable(detail: string): VerificationReport {
   return { ok: false, signatures: 0, checks: [{ name: 'structure', ok: false, detail }] };
 }
 
-/** Names of the checks by the findings they come from; a trailing dot stands for all types that begin so. */
+/** Check names by finding type; a trailing dot matches all types with that prefix. */
 const CHECK_NAMES: readonly (readonly [type: string, name: string])[] = [
   ['structure.', 'structure'],
   ['reference.', 'structure'],
@@ -87,7 +90,7 @@ function checkSignature(
   sameContent: boolean,
   { at, anchors, signer }: VerifyXmlOptions,
 ): Check[] {
-  const facts = signatureFacts(room, node);
+  const facts = signatureReport(room, node);
   const findings = [...facts.findings, ...facts.timestamps.flatMap((stamp) => stamp.findings)];
   const checks = checksOf(findings.filter((finding) => !(sameContent && isAbsent(finding))));
   if (findings[0]?.status === 'failed') return checks;
@@ -103,12 +106,12 @@ function checkSignature(
   return checks;
 }
 
-/** What is signed lies elsewhere; its digest was compared with what was to be signed. */
+/** True when the signed content is outside the file; its digest is compared with the expected content. */
 function isAbsent({ type }: Finding): boolean {
   return type === 'reference.outside';
 }
 
-/** One check for each name, failed when one of its findings is. */
+/** Builds one check per name; it fails when one of its findings fails. */
 function checksOf(findings: readonly Finding[]): Check[] {
   const checks = new Map<string, Check>();
   for (const { type, status, message, detail } of findings) {
@@ -116,7 +119,7 @@ function checksOf(findings: readonly Finding[]): Check[] {
       start.endsWith('.') ? type.startsWith(start) : type === start,
     )?.[1];
     if (name === undefined) continue;
-    // What is only worth a warning elsewhere is a failure in a signature that has to be a baseline one.
+    // A warning in general validation is a failure for a baseline signature just made.
     const ok = status === 'passed';
     if (ok && checks.has(name)) continue;
     if (checks.get(name)?.ok === false) continue;
@@ -125,7 +128,7 @@ function checksOf(findings: readonly Finding[]): Check[] {
   return [...checks.values()];
 }
 
-function algorithmsCheck({ algorithms }: SignatureFacts, checks: Check[]): Check {
+function algorithmsCheck({ algorithms }: SignatureInfo, checks: Check[]): Check {
   const name = 'algorithms';
   const found = checks.findIndex((check) => check.name === name);
   const [failed] = found < 0 ? [] : checks.splice(found, 1);
@@ -135,8 +138,8 @@ function algorithmsCheck({ algorithms }: SignatureFacts, checks: Check[]): Check
   return { name, ok: true, detail: `${[...new Set(algorithms.map(algorithmText))].join(', ')}.` };
 }
 
-/** A part of a document is enough only when the rest is known to be what it was. */
-function coverageCheck({ scope }: SignatureFacts, sameContent: boolean): Check {
+/** Checks coverage: a part of a document suffices only when the rest is known to be unchanged. */
+function coverageCheck({ scope }: SignatureInfo, sameContent: boolean): Check {
   return {
     name: 'coverage',
     ok: scope.kind !== 'element' || sameContent,

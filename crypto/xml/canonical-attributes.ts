@@ -1,9 +1,9 @@
-/** The attributes of a canonical start tag: their order, and those that one element takes over from around it. */
+/** Attributes of a canonical start tag: their order, and those an element inherits. */
 import { type Attribute, attributeValue, type StartTag } from './events.ts';
 import { joinReferences } from './join-references.ts';
 import { type InheritedAttribute, inheritedAttributes, type Scope } from './scope.ts';
 
-/** Canonical XML 1.0 §2.2: by namespace name, then by local name, in code point order. */
+/** Orders by namespace name, then by local name, in code point order (Canonical XML 1.0 §2.2). */
 export function compareAttributes(a: Attribute, b: Attribute): number {
   if (a.namespace !== b.namespace && a.namespace.order !== b.namespace.order) {
     return a.namespace.order < b.namespace.order ? -1 : 1;
@@ -12,9 +12,8 @@ export function compareAttributes(a: Attribute, b: Attribute): number {
 }
 
 /**
- * All attributes of an element whose ancestors are left out, in no particular order; undefined when they are just its
- * own. Canonical XML 1.0 §2.4 hands down every `xml:` attribute; 1.1 §2.4 only `xml:lang` and `xml:space`, and joins
- * `xml:base`.
+ * Returns all attributes of an apex element, unordered; undefined when it inherits none. Canonical XML 1.0 §2.4
+ * inherits every `xml:` attribute; 1.1 §2.4 only `xml:lang` and `xml:space`, and joins `xml:base`.
  */
 export function apexAttributes(
   source: Buffer,
@@ -43,7 +42,7 @@ export function apexAttributes(
   return result;
 }
 
-/** @param around innermost first */
+/** Joins the `xml:base` values. @param around values of the ancestors, innermost first */
 function joinBase(own: string | undefined, around: readonly InheritedAttribute[]): string {
   const values = around.map(({ value }) => value);
   if (own !== undefined) values.unshift(own);

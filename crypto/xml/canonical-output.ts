@@ -1,17 +1,17 @@
 /**
- * Where canonical bytes are put together: ranges of the source that are canonical as they stand are passed on as one,
- * everything else goes through a chunk. Escaping and line ends are those of Canonical XML 1.0 §2.3.
+ * Output buffer of canonicalization: ranges of the source that are already canonical are passed on joined, everything
+ * else goes through a chunk. Escaping and line ends follow Canonical XML 1.0 §2.3.
  */
-import { CryptoError } from '../types.ts';
+import { CryptoError } from '../core/types.ts';
 import { AMPERSAND, CR, GREATER, LESS, LF, QUOTE, TAB, writeCodePoint } from './characters.ts';
 import { MAX_CANONICAL_GROWTH } from './limits.ts';
 
-/** Takes canonical bytes in order. The buffer is used again afterwards. */
+/** Receives canonical bytes in order. The buffer is reused after the call. */
 export interface ByteSink {
   update(bytes: Buffer): unknown;
 }
 
-/** Ranges of the source at least this long go to the sink directly instead of through the chunk. */
+/** Minimum length of a source range that goes to the sink directly instead of through the chunk. */
 const DIRECT = 1024;
 const CHUNK = 16 * 1024;
 
@@ -43,10 +43,13 @@ export class CanonicalOutput {
   readonly #sink: ByteSink;
   readonly #chunk: Buffer;
   #filled = 0;
-  /** A range of the source that is canonical and not yet passed on; runs that follow each other grow it. */
+  /** Start of the pending source range; adjacent ranges extend it. */
   #runStart = 0;
   #runEnd = 0;
-  /** Bytes that may still come: one namespace name repeated on every tag must not make gigabytes of a document. */
+  /**
+   * Bytes of output still allowed: a long namespace name repeated on every tag must not turn a document into
+   * gigabytes.
+   */
   #room: number;
 
   constructor(source: Buffer, sink: ByteSink, length: number) {
@@ -56,7 +59,7 @@ export class CanonicalOutput {
     this.#room = MAX_CANONICAL_GROWTH * (length + CHUNK);
   }
 
-  /** A range of the source, passed on as it is. */
+  /** Writes a range of the source unchanged. */
   run(start: number, end: number): void {
     if (start === this.#runEnd) {
       this.#runEnd = end;
@@ -82,7 +85,7 @@ export class CanonicalOutput {
     this.#chunk[this.#filled++] = byte;
   }
 
-  /** One character of text. */
+  /** Writes one character of text. */
   character(code: number): void {
     const escaped = ESCAPES.text[code];
     if (escaped !== undefined) this.bytes(escaped);
@@ -93,7 +96,7 @@ export class CanonicalOutput {
     }
   }
 
-  /** The value of an attribute. */
+  /** Writes the value of an attribute. */
   value(value: Buffer): void {
     let start = 0;
     for (let at = 0; at < value.length; at++) {
@@ -106,7 +109,7 @@ export class CanonicalOutput {
     if (start < value.length) this.bytes(value.subarray(start));
   }
 
-  /** Source bytes with line ends made LF. */
+  /** Writes source bytes with line ends normalised to LF. */
   lines(start: number, end: number): void {
     let from = start;
     for (let at = start; at < end; at++) {
@@ -118,7 +121,7 @@ export class CanonicalOutput {
     this.run(from, end);
   }
 
-  /** Passes on what is still held back. */
+  /** Flushes the pending range and the chunk. */
   finish(): void {
     this.#endRun();
     this.#flush();
@@ -134,7 +137,7 @@ export class CanonicalOutput {
         this.#copy(this.#source, this.#runStart, this.#runEnd);
       }
     }
-    // No range of the source may join on until the next one has begun.
+    // Prevents the next source range from joining an earlier one.
     this.#runStart = this.#runEnd = -1;
   }
 
@@ -154,7 +157,7 @@ export class CanonicalOutput {
     }
   }
 
-  /** Makes sure that so many bytes fit; they come after the run that is held back. */
+  /** Reserves space in the chunk for so many bytes after the pending range. */
   #reserve(length: number): void {
     this.#endRun();
     if (this.#filled + length > this.#chunk.length) this.#flush();

@@ -1,9 +1,9 @@
 /**
- * Canonical XML as a listener of the reader: canonical bytes go into a sink (a hash, as a rule) while the document is
- * read, and nothing of it is kept.
+ * Canonical XML as a listener of the reader: canonical bytes go into a sink (usually a hash) while the document is
+ * read; no part of it is kept.
  *
- * Exclusive XML Canonicalization 1.0 (https://www.w3.org/TR/xml-exc-c14n/ §3), Canonical XML 1.0 and 1.1 §2, each with
- * and without comments, for a whole document or one element, in both cases with whole elements left out or not.
+ * Exclusive XML Canonicalization 1.0 (https://www.w3.org/TR/xml-exc-c14n/ §3), Canonical XML 1.0 and 1.1 §2, each
+ * with and without comments, for a whole document or one element, optionally with excluded elements.
  */
 
 import { apexAttributes, compareAttributes } from './canonical-attributes.ts';
@@ -22,11 +22,11 @@ export interface CanonicalMethod {
 
 export const EXCLUSIVE: CanonicalMethod = { kind: 'exclusive', comments: false, prefixes: [] };
 
-/** The piece of the source that is canonicalized. */
+/** Range of the source that is canonicalized. */
 export interface CanonicalPlace {
   readonly start: number;
   readonly end: number;
-  /** What one element inherits from those around it; undefined for a whole document. */
+  /** Scope inherited from the ancestors; undefined for a whole document. */
   readonly scope: Scope | undefined;
 }
 
@@ -39,7 +39,7 @@ const COMMENT_CLOSE = Buffer.from('-->');
 const VALUE_OPEN = Buffer.from('="');
 const COLON = 0x3a;
 
-/** Canonicalizes what it is told. `finish` must be called at the end. */
+/** Canonicalizes the events it receives. Call `finish` at the end. */
 export class Canonicalizer implements XmlListener {
   readonly #source: Buffer;
   readonly #out: CanonicalOutput;
@@ -49,11 +49,11 @@ export class Canonicalizer implements XmlListener {
   readonly #scope: Scope | undefined;
   #depth = 0;
   #rootSeen = false;
-  /** By prefix index: the namespace the nearest output ancestor has written for the prefix. */
+  /** By prefix index: the namespace that the nearest output ancestor declared for the prefix. */
   readonly #written: (Namespace | undefined)[] = [];
   readonly #shadowed: { readonly prefix: Prefix; readonly namespace: Namespace | undefined }[] = [];
   readonly #marks: number[] = [];
-  /** Prefixes whose declaration the present tag has to write. */
+  /** Prefixes that the current tag must declare. */
   readonly #fresh: Prefix[] = [];
 
   constructor(source: Buffer, sink: ByteSink, method = EXCLUSIVE, place?: CanonicalPlace) {
@@ -151,12 +151,12 @@ export class Canonicalizer implements XmlListener {
     this.#endOutside();
   }
 
-  /** Passes on what is still held back. */
+  /** Flushes pending output. */
   finish(): void {
     this.#out.finish();
   }
 
-  // Canonical XML 1.0 §2.3: outside the root each instruction and comment has a line of its own.
+  // Canonical XML 1.0 §2.3: outside the root, each instruction and comment is on its own line.
   #beginOutside(): void {
     if (this.#depth === 0 && this.#rootSeen) this.#out.byte(LF);
   }
@@ -165,7 +165,7 @@ export class Canonicalizer implements XmlListener {
     if (this.#depth === 0 && !this.#rootSeen) this.#out.byte(LF);
   }
 
-  /** Namespaces from around the element that have to be written on it, because its parent is not. */
+  /** Adds namespaces of omitted ancestors to the apex element. */
   #inheritNamespaces(scope: Scope): void {
     for (const prefix of bindingsOf(scope).keys()) this.#declare(prefix);
   }
@@ -175,7 +175,7 @@ export class Canonicalizer implements XmlListener {
     if (!this.#exclusive || this.#method.prefixes.includes(prefix.text)) this.#use(prefix, prefix.namespace);
   }
 
-  /** Notes that the prefix has to stand for this here: its declaration is due unless an output ancestor has made it. */
+  /** Records a use of the prefix: a declaration is needed unless an output ancestor has the same one. */
   #use(prefix: Prefix, namespace: Namespace): void {
     const written = this.#written[prefix.index] ?? NO_NAMESPACE;
     if (written === namespace || written.uri === namespace.uri || prefix.text === 'xml') return;
@@ -221,5 +221,5 @@ export class Canonicalizer implements XmlListener {
   }
 }
 
-/** The default, under the name of what it is: exclusive, without comments. */
+/** The default method under its own name: exclusive, without comments. */
 export { Canonicalizer as ExclusiveCanonicalizer };

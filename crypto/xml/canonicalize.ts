@@ -1,10 +1,13 @@
-/** One piece of a document that was read before, into a sink: the document itself or an element, less some elements. */
+/**
+ * Canonicalization of a part of a document that was read before: the document or one element, without excluded
+ * elements.
+ */
 import { Canonicalizer, type CanonicalMethod, type CanonicalPlace } from './canonical.ts';
 import type { ByteSink } from './canonical-output.ts';
 import type { Names } from './names.ts';
 import { readElement, readXml, type SkippedElements } from './reader.ts';
 
-/** A document with the table its names were read with. */
+/** A document with its name table. */
 export interface ReadDocument {
   /** UTF-8. */
   readonly utf8: Buffer;
@@ -12,10 +15,10 @@ export interface ReadDocument {
 }
 
 /**
- * Canonical bytes of a place.
- * @param place undefined for the whole document, with what stands outside its root
- * @param without left out with all that is in them; elements outside of the place are of no matter
- * @throws CryptoError `input.too-large` when they become far longer than the place itself; those of `readXml`
+ * Writes the canonical bytes of a range.
+ * @param place undefined for the whole document, including content outside its root
+ * @param without elements excluded with their content; elements outside the range are ignored
+ * @throws CryptoError `input.too-large` when the output exceeds the growth limit; those of `readXml`
  */
 export function canonicalize(
   { utf8, names }: ReadDocument,

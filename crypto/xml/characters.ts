@@ -1,6 +1,6 @@
 /**
- * Which bytes and code points XML 1.0 (fifth edition) allows where: productions [2] Char, [3] S, [4] NameStartChar
- * and [4a] NameChar. Bytes are those of UTF-8; everything above 0x7F is judged as a code point.
+ * Character classes of XML 1.0 (fifth edition): productions [2] Char, [3] S, [4] NameStartChar and [4a] NameChar.
+ * Byte tables are for UTF-8; characters above 0x7F are judged by code point.
  */
 
 export const TAB = 0x09;
@@ -22,10 +22,10 @@ export const GREATER = 0x3e;
 export const QUESTION = 0x3f;
 export const BRACKET_OPEN = 0x5b;
 export const BRACKET_CLOSE = 0x5d;
-/** First byte of U+F000..U+FFFF: the only place where UTF-8 can spell the forbidden U+FFFE and U+FFFF. */
+/** First byte of U+F000..U+FFFF, the only range in UTF-8 with the forbidden U+FFFE and U+FFFF. */
 const LEAD_EF = 0xef;
 
-/** 1 for each ASCII byte that may begin a name without colon, 2 for one that may only go on with it. */
+/** By ASCII byte: 1 may start a name, without the colon; 2 may only continue one. */
 export const NAME_CLASS = new Uint8Array(256);
 for (let byte = 0; byte < 128; byte++) {
   const letter = (byte >= 0x41 && byte <= 0x5a) || (byte >= 0x61 && byte <= 0x7a) || byte === 0x5f;
@@ -33,11 +33,11 @@ for (let byte = 0; byte < 128; byte++) {
   NAME_CLASS[byte] = letter ? 1 : part ? 2 : 0;
 }
 
-/** 1 for each byte at which a run of character data has to be looked at: markup, CR, `>`, forbidden controls, 0xEF. */
+/** 1 for each byte that ends a fast run of character data: markup, CR, `>`, forbidden controls, 0xEF. */
 export const TEXT_STOP = new Uint8Array(256);
-/** The same for attribute values, where TAB, LF and both quotes matter too. */
+/** Like TEXT_STOP for attribute values: also TAB, LF and both quotes. */
 export const VALUE_STOP = new Uint8Array(256);
-/** The same for comments and processing instructions, where only line ends and forbidden characters matter. */
+/** Like TEXT_STOP for comments and processing instructions: line ends and forbidden characters only. */
 export const PLAIN_STOP = new Uint8Array(256);
 for (let byte = 0; byte < SPACE; byte++) {
   TEXT_STOP[byte] = byte === TAB || byte === LF ? 0 : 1;
@@ -52,13 +52,13 @@ export function isSpace(byte: number | undefined): boolean {
   return byte === SPACE || byte === LF || byte === TAB || byte === CR;
 }
 
-/** Production [2] Char: what may stand in a document at all, written out or as a character reference. */
+/** Tests production [2] Char for a literal character or a character reference. */
 export function isXmlCharacter(code: number): boolean {
   if (code < SPACE) return code === TAB || code === LF || code === CR;
   return code <= 0xd7ff || (code >= 0xe000 && code <= 0xfffd) || (code >= 0x10000 && code <= 0x10ffff);
 }
 
-/** Production [4] for code points above 0x7F. */
+/** Tests production [4] for code points above 0x7F. */
 export function startsName(code: number): boolean {
   return (
     (code >= 0xc0 && code <= 0x2ff && code !== 0xd7 && code !== 0xf7) ||
@@ -73,7 +73,7 @@ export function startsName(code: number): boolean {
   );
 }
 
-/** Production [4a] for code points above 0x7F. */
+/** Tests production [4a] for code points above 0x7F. */
 export function continuesName(code: number): boolean {
   return (
     startsName(code) ||
@@ -83,7 +83,7 @@ export function continuesName(code: number): boolean {
   );
 }
 
-/** Writes one code point as UTF-8; gives back the position after it. */
+/** Writes one code point as UTF-8; returns the position after it. */
 export function writeCodePoint(target: Uint8Array, at: number, code: number): number {
   if (code < 0x80) {
     target[at] = code;

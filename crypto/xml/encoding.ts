@@ -1,27 +1,28 @@
 /**
- * The encodings a document may come in, turned into UTF-8 for the reader and back for what is spliced in.
- * XML 1.0 §4.3.3 and appendix F, cut down to UTF-8, UTF-16 (with byte order mark or declaration), ISO-8859-1 and US-ASCII.
+ * Accepted document encodings, converted to UTF-8 for the reader and back for inserted text. XML 1.0 §4.3.3 and
+ * appendix F, restricted to UTF-8, UTF-16 (with byte order mark or declaration), ISO-8859-1 and US-ASCII.
  */
 import { isAscii, isUtf8 } from 'node:buffer';
-import { CryptoError } from '../types.ts';
+import { CryptoError } from '../core/types.ts';
 import { MAX_DECLARATION_LENGTH } from './limits.ts';
 
 export type XmlEncoding = 'UTF-8' | 'UTF-16LE' | 'UTF-16BE' | 'ISO-8859-1' | 'US-ASCII';
 
-/** A document as the reader wants it, with the way back to its own bytes. */
+/** A document in UTF-8, with the mapping back to its original bytes. */
 export interface DecodedXml {
   readonly encoding: XmlEncoding;
   /** UTF-8 without byte order mark; for UTF-8 input a view of it, not a copy. */
   readonly utf8: Buffer;
-  /** Offset in the original bytes of an offset in `utf8` (which must be the border of a character). */
+  /** Maps an offset in `utf8` (at a character boundary) to an offset in the original bytes. */
   toOriginal(offset: number): number;
-  /** Text in the document's encoding; it may hold only characters the document itself could hold. */
+  /** Encodes text in the document's encoding; only characters that the encoding has. */
   encode(text: string): Buffer;
 }
 
 /**
- * @throws CryptoError `xml.encoding` when the encoding is another one, contradicts the byte order mark, or the
- *   bytes are not what it says; `xml.malformed` for a file of nothing but a byte order mark.
+ * Decodes a document.
+ * @throws CryptoError `xml.encoding` when the encoding is not supported, contradicts the byte order mark, or the
+ *   bytes are invalid in it; `xml.malformed` for a file with only a byte order mark.
  */
 export function decodeXml(bytes: Buffer): DecodedXml {
   const mark = byteOrderMark(bytes);
@@ -59,7 +60,7 @@ function byteOrderMark(bytes: Buffer): 'UTF-8' | 'UTF-16LE' | 'UTF-16BE' | undef
   return undefined;
 }
 
-/** Appendix F.1: without a mark, a declaration in UTF-16 shows the order of its bytes. */
+/** Appendix F.1: without a byte order mark, the declaration's first bytes show the byte order of UTF-16. */
 function apparentOrder(bytes: Buffer): 'UTF-16LE' | 'UTF-16BE' | undefined {
   const [a, b, c, d] = bytes;
   if (a === 0x3c && b === 0 && c === 0x3f && d === 0) return 'UTF-16LE';
@@ -83,7 +84,7 @@ const ALIASES: { readonly [label: string]: string } = {
   ISO8859_1: 'ISO-8859-1',
 };
 
-/** Upper-case name of the declared encoding, from bytes that agree with ASCII where it is declared. */
+/** Returns the upper-case name of the declared encoding, from bytes in an ASCII-compatible encoding. */
 function declaredEncoding(bytes: Buffer): string | undefined {
   const head = bytes.toString('latin1', 0, MAX_DECLARATION_LENGTH);
   const label = /^<\?xml\s[^>]*?\sencoding\s*=\s*["']([A-Za-z][A-Za-z0-9._-]*)["']/
@@ -108,14 +109,14 @@ function decodeUtf8(content: Buffer, markLength: number): DecodedXml {
   };
 }
 
-/** Length of the longest valid beginning. */
+/** Returns the length of the longest valid prefix. */
 function validUtf8(content: Buffer): number {
   let good = 0;
   let bad = content.length;
   while (bad - good > 1) {
     const middle = (good + bad) >>> 1;
     let cut = middle;
-    // A character cut in two would look invalid.
+    // A truncated character would be reported as invalid.
     while (cut > good && ((content[cut] ?? 0) & 0xc0) === 0x80) cut--;
     if (cut === good) break;
     if (isUtf8(content.subarray(good, cut))) good = cut;
@@ -124,18 +125,18 @@ function validUtf8(content: Buffer): number {
   return good;
 }
 
-/** Code units decoded at a time: a string of a whole document would be as large as the document once more. */
-const PIECE = 1 << 18;
+/** Code units decoded at a time: one string for the whole document would double the memory. */
+const CHUNK_BYTES = 1 << 18;
 
 function decodeUtf16(bytes: Buffer, encoding: 'UTF-16LE' | 'UTF-16BE', markLength: number): DecodedXml {
   if (bytes.length % 2 !== 0) {
     throw new CryptoError('xml.encoding', 'The XML is in UTF-16 but has an odd number of bytes.');
   }
-  // A code unit takes three bytes at most; of what is not written to, the system gives no memory.
+  // A code unit takes at most three bytes; the system commits memory only for written pages.
   const room = Buffer.allocUnsafe((3 * (bytes.length - markLength)) / 2);
   let filled = 0;
   for (let at = markLength; at < bytes.length; ) {
-    const end = pieceEnd(bytes, at, encoding);
+    const end = chunkEnd(bytes, at, encoding);
     const piece = bytes.subarray(at, end);
     const text = (encoding === 'UTF-16LE' ? piece : Buffer.from(piece).swap16()).toString('utf16le');
     if (/\p{Surrogate}/u.test(text)) {
@@ -156,19 +157,19 @@ function decodeUtf16(bytes: Buffer, encoding: 'UTF-16LE' | 'UTF-16BE', markLengt
   };
 }
 
-/** Where a piece from `start` may end: not in the middle of a surrogate pair. */
-function pieceEnd(bytes: Buffer, start: number, encoding: 'UTF-16LE' | 'UTF-16BE'): number {
-  const end = Math.min(bytes.length, start + 2 * PIECE);
+/** Returns the end of a chunk from `start`, outside any surrogate pair. */
+function chunkEnd(bytes: Buffer, start: number, encoding: 'UTF-16LE' | 'UTF-16BE'): number {
+  const end = Math.min(bytes.length, start + 2 * CHUNK_BYTES);
   if (end === bytes.length) return end;
   const high = bytes[encoding === 'UTF-16LE' ? end - 1 : end - 2] ?? 0;
   return (high & 0xfc) === 0xd8 ? end - 2 : end;
 }
 
-/** UTF-16 code units of the characters before an offset, which is the border of one. */
+/** Counts the UTF-16 code units before an offset at a character boundary. */
 function unitsUpTo(utf8: Buffer, offset: number): number {
   let units = 0;
   for (let at = 0; at < offset; ) {
-    let end = Math.min(offset, at + PIECE);
+    let end = Math.min(offset, at + CHUNK_BYTES);
     while (end < offset && ((utf8[end] ?? 0) & 0xc0) === 0x80) end--;
     units += utf8.toString('utf8', at, end).length;
     at = end;
@@ -185,8 +186,8 @@ function decodeSingleByte(content: Buffer, encoding: 'ISO-8859-1' | 'US-ASCII'):
   }
   const room = Buffer.allocUnsafe(2 * content.length);
   let filled = 0;
-  for (let at = 0; at < content.length; at += PIECE) {
-    filled += room.write(content.toString('latin1', at, at + PIECE), filled);
+  for (let at = 0; at < content.length; at += CHUNK_BYTES) {
+    filled += room.write(content.toString('latin1', at, at + CHUNK_BYTES), filled);
   }
   const utf8 = room.subarray(0, filled);
   return { encoding, utf8, toOriginal: (offset) => unitsUpTo(utf8, offset), encode };

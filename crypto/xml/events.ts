@@ -1,6 +1,6 @@
 /**
- * What the reader tells its listener. Ranges are byte offsets into the UTF-8 document given to the reader.
- * The objects passed are reused: a listener keeps numbers and strings, never the objects.
+ * Events of the reader for its listener. Ranges are byte offsets into the UTF-8 document. The objects are reused: a
+ * listener keeps numbers and strings, never the objects.
  */
 import type { Name, Namespace, Prefix } from './names.ts';
 
@@ -8,29 +8,29 @@ import type { Name, Namespace, Prefix } from './names.ts';
 export interface Attribute {
   name: Name;
   namespace: Namespace;
-  /** The value as written lies at `start`..`end`. */
+  /** Start of the value as written; it ends at `end`. */
   start: number;
   end: number;
-  /** The value after normalisation where that differs from what is written, or where `"` occurs in it. */
+  /** The normalised value if it differs from the written one or contains `"`. */
   decoded: Buffer | undefined;
 }
 
 export interface StartTag {
   name: Name;
   namespace: Namespace;
-  /** Only the first `attributeCount` are of this tag. */
+  /** Attributes; only the first `attributeCount` belong to this tag. */
   readonly attributes: Attribute[];
   attributeCount: number;
-  /** Prefixes the tag declares, each bound to its namespace now. Only the first `declaredCount` are of this tag. */
+  /** Prefixes declared by the tag, bound to their namespaces. Only the first `declaredCount` belong to this tag. */
   readonly declared: Prefix[];
   declaredCount: number;
   /** Offset of `<` and offset after `>`. */
   start: number;
   end: number;
-  /** Written as an empty-element tag; an end event with an empty range follows at once. */
+  /** True for an empty-element tag; an end event with an empty range follows. */
   empty: boolean;
   /**
-   * Spelt as canonical form spells it, apart from attribute order: no declarations, no empty-element tag, one
+   * True when written as in canonical form apart from attribute order: no declarations, no empty-element tag, one
    * space before each attribute, double quotes, no value that needs decoding.
    */
   plain: boolean;
@@ -38,26 +38,26 @@ export interface StartTag {
 
 export interface XmlListener {
   startElement(tag: StartTag): void;
-  /** `plain`: the range `start`..`end` holds the end tag just as canonical form spells it. */
+  /** `plain`: the range `start`..`end` holds the end tag exactly as in canonical form. */
   endElement(name: Name, start: number, end: number, plain: boolean): void;
-  /** Character data that is canonical as it stands. */
+  /** Reports character data that is already canonical. */
   text(start: number, end: number): void;
-  /** One character of data that came from a reference, a CDATA section, a line end, or is `>`. */
+  /** Reports one character from a reference, a CDATA section or a line end, or `>`. */
   character(code: number): void;
-  /** A processing instruction; its data, without the white space before it, lies at `dataStart`..`dataEnd`. */
+  /** Reports a processing instruction; its data, without the white space before it, is `dataStart`..`dataEnd`. */
   instruction(target: Name, dataStart: number, dataEnd: number): void;
-  /** What stands between `<!--` and `-->`. */
+  /** Reports a comment; the range excludes `<!--` and `-->`. */
   comment(start: number, end: number): void;
 }
 
-/** The value of an attribute after normalisation. */
+/** Returns the value of an attribute after normalisation. */
 export function attributeValue(bytes: Buffer, attribute: Attribute): string {
   return attribute.decoded === undefined
     ? bytes.toString('utf8', attribute.start, attribute.end)
     : attribute.decoded.toString('utf8');
 }
 
-/** The value of the attribute without namespace called `local`. */
+/** Returns the value of the attribute `local` without namespace. */
 export function attributeNamed(bytes: Buffer, tag: StartTag, local: string): string | undefined {
   for (let index = 0; index < tag.attributeCount; index++) {
     const attribute = tag.attributes[index];
@@ -66,7 +66,7 @@ export function attributeNamed(bytes: Buffer, tag: StartTag, local: string): str
   return undefined;
 }
 
-/** True for attributes that name their element: `Id`, `ID`, `id`, `xml:id`, and longer names ending so. */
+/** True for identifying attributes: `Id`, `ID`, `id`, `xml:id`, and longer names with these endings. */
 export function namesElement(attribute: Attribute): boolean {
   const { local } = attribute.name;
   const { length } = local;

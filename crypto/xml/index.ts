@@ -1,13 +1,7 @@
-export {
-  Canonicalizer,
-  type CanonicalMethod,
-  type CanonicalPlace,
-  EXCLUSIVE,
-  ExclusiveCanonicalizer,
-} from './canonical.ts';
+export { type CanonicalMethod, type CanonicalPlace, EXCLUSIVE, ExclusiveCanonicalizer } from './canonical.ts';
 export type { ByteSink } from './canonical-output.ts';
 export { canonicalize } from './canonicalize.ts';
-export { type DecodedXml, decodeXml, type XmlEncoding } from './encoding.ts';
+export { type DecodedXml, decodeXml } from './encoding.ts';
 export {
   type Attribute,
   attributeNamed,
@@ -23,6 +17,6 @@ export {
   MAX_NAME_LENGTH,
   MAX_VALUE_LENGTH,
 } from './limits.ts';
-export { type Name, Names, type Namespace } from './names.ts';
-export { type RootPlace, readElement, readXml, type SkippedElements } from './reader.ts';
+export { type Name, Names } from './names.ts';
+export { type RootPlace, readElement, readXml } from './reader.ts';
 export { namespaceOf, type Scope, ScopeTracker } from './scope.ts';

@@ -1,19 +1,20 @@
 /**
- * Joins two `xml:base` values into one, as Canonical XML 1.1 §2.4 wants it: RFC 3986 §5.2 with a base that may itself
- * be relative, where leading `..` segments stay and repeated slashes become one.
+ * Joins two `xml:base` values (Canonical XML 1.1 §2.4): RFC 3986 §5.2 with a possibly relative base; leading `..`
+ * segments stay and repeated slashes become one.
  */
 
-interface Parts {
+interface ReferenceChunks {
   readonly scheme: string | undefined;
   readonly authority: string | undefined;
   readonly path: string;
   readonly query: string | undefined;
 }
 
-/** RFC 3986 appendix B; what cannot be a scheme is part of the path. */
-const REFERENCE = /^(?:([A-Za-z][A-Za-z0-9+.-]*):)?(?:\/\/([^/?#]*))?([^?#]*)(?:\?([^#]*))?(?:#(.*))?$/s;
+/** RFC 3986 appendix B; text that can't be a scheme belongs to the path. */
+const REFERENCE =
+  /^(?:([A-Za-z][A-Za-z0-9+.-]*):)?(?:\/\/([^/?#]*)(?![^/?#]))?([^?#]*)(?:\?([^#]*))?(?:#(.*))?$/s;
 
-/** Both may be relative or empty; so may the result. */
+/** Joins two references; both, and the result, may be relative or empty. */
 export function joinReferences(base: string, reference: string): string {
   const from = parse(base);
   const to = parse(reference);
@@ -24,19 +25,19 @@ export function joinReferences(base: string, reference: string): string {
   return text({ ...from, path: withoutDots(path), query: to.query });
 }
 
-function parse(reference: string): Parts {
+function parse(reference: string): ReferenceChunks {
   const [, scheme, authority, path = '', query] = REFERENCE.exec(reference) ?? [];
   return { scheme, authority, path, query };
 }
 
-/** RFC 3986 §5.2.3. A base that ends in `.` or `..` is a folder, as if a slash followed. */
-function merged(base: Parts, path: string): string {
+/** RFC 3986 §5.2.3. A base that ends in `.` or `..` is a folder, as with a trailing slash. */
+function merged(base: ReferenceChunks, path: string): string {
   if (base.authority !== undefined && base.path === '') return `/${path}`;
   const folder = /(?:^|\/)\.\.?$/.test(base.path) ? `${base.path}/` : base.path;
   return folder.slice(0, folder.lastIndexOf('/') + 1) + path;
 }
 
-/** RFC 3986 §5.2.4, but relative paths keep the `..` that lead out of them. */
+/** RFC 3986 §5.2.4, except that relative paths keep leading `..` segments. */
 function withoutDots(path: string): string {
   const absolute = path.startsWith('/');
   const segments = path.split(/\/+/);
@@ -52,7 +53,7 @@ function withoutDots(path: string): string {
   return `${absolute ? '/' : ''}${inside}${folder && inside !== '' ? '/' : ''}`;
 }
 
-function text({ scheme, authority, path, query }: Parts): string {
+function text({ scheme, authority, path, query }: ReferenceChunks): string {
   return (
     (scheme === undefined ? '' : `${scheme}:`) +
     (authority === undefined ? '' : `//${authority}`) +

@@ -1,15 +1,15 @@
 /**
- * What a document may ask of the reader. Each bound is far beyond documents people sign, and keeps time and memory
- * for hostile ones in proportion to their length.
+ * Limits of the reader. Each is far above documents in use and keeps time and memory for hostile ones proportional to
+ * their length.
  */
 
 /**
- * Elements inside each other. The XML library most independent verifiers are built on stops at 256 unless told
- * otherwise, so a deeper document would carry a signature that nobody can check.
+ * Nesting depth of elements. The XML library of most independent verifiers stops at 256 by default, so a deeper
+ * document would get a signature that few can verify.
  */
 export const MAX_DEPTH = 256;
 
-/** Bytes at the beginning of a document within which its XML declaration must end. */
+/** Bytes from the start of a document within which its XML declaration must end. */
 export const MAX_DECLARATION_LENGTH = 512;
 
 /** Bytes of one element, attribute or target name. */
@@ -18,24 +18,24 @@ export const MAX_NAME_LENGTH = 4096;
 /** Attributes and namespace declarations of one element. */
 export const MAX_ATTRIBUTES = 4096;
 
-/** Bytes of one attribute value as written: where independent verifiers stop too. */
+/** Bytes of one attribute value as written: the limit of independent verifiers. */
 export const MAX_VALUE_LENGTH = 10_000_000;
 
-/** Different prefixes in one document; each has a slot in every canonicalizer. */
+/** Distinct prefixes in one document; each takes a slot in every canonicalizer. */
 export const MAX_PREFIXES = 65_536;
 
-/** Different names and namespaces remembered; further ones are made anew each time they occur. */
+/** Distinct names and namespaces in the cache; others are created at each occurrence. */
 export const MAX_REMEMBERED = 4096;
 
 /**
- * Bytes of one file. A UTF-16 or Latin-1 file is turned into UTF-8 by way of a string, whose length V8 limits to
- * 2^29 - 24; half of that keeps the string, the UTF-8 bytes (up to 1.5 times the file) and the file itself within
- * what one pool thread may use.
+ * Bytes of one file. A UTF-16 or Latin-1 file is converted to UTF-8 through a string, whose length V8 limits to 2^29
+ * - 24; half of that keeps the string, the UTF-8 bytes (up to 1.5 times the file) and the file itself within the
+ * memory of one pool thread.
  */
 export const MAX_DOCUMENT_LENGTH = 2 ** 28;
 
 /**
- * How many times longer than a document its canonical form may be. Exclusive canonicalization repeats a namespace on
- * every tag that uses it below one that does not; documents people sign stay below 20.
+ * Maximum ratio of canonical to original length. Exclusive canonicalization repeats a namespace on every tag that
+ * uses it below one that does not; documents in use stay below 20.
  */
 export const MAX_CANONICAL_GROWTH = 64;

@@ -1,30 +1,32 @@
 /**
- * Names, prefixes and namespaces of one document, each made once and compared by identity where that is possible.
+ * Names, prefixes and namespaces of one document, interned and compared by identity where possible.
  */
 import { MAX_PREFIXES, MAX_REMEMBERED } from './limits.ts';
 
 export const XML_NAMESPACE = 'http://www.w3.org/XML/1998/namespace';
 export const XMLNS_NAMESPACE = 'http://www.w3.org/2000/xmlns/';
 
-/** A namespace name. Two with equal `uri` are the same namespace, also when they are different objects. */
+/** A namespace name. Two objects with equal `uri` are the same namespace. */
 export interface Namespace {
   readonly uri: string;
-  /** UTF-8 of the name, one character a byte: comparing it compares code points, as canonical order wants. */
+  /**
+   * UTF-8 of the name, one character per byte: string comparison gives code point order, as canonical order needs.
+   */
   readonly order: string;
-  /** UTF-8 as it stands in a canonical `xmlns` attribute. */
+  /** UTF-8 as written in a canonical `xmlns` attribute. */
   readonly escaped: Buffer;
 }
 
-/** A namespace prefix ('' = none) with what it stands for at the reader's present place. */
+/** A namespace prefix ('' = none) with its namespace at the reader's current position. */
 export interface Prefix {
   readonly text: string;
   readonly order: string;
   readonly bytes: Buffer;
-  /** From 0, in order of first use in this document. */
+  /** Index from 0, in order of first use in this document. */
   readonly index: number;
   /** Undefined: not declared here. */
   namespace: Namespace | undefined;
-  /** Number of the start tag that declared it last, to notice two declarations on one tag. */
+  /** Number of the last start tag that declared it, to detect a duplicate declaration in one tag. */
   declaredBy: number;
 }
 
@@ -38,23 +40,23 @@ export interface Name {
   readonly bytes: Buffer;
 }
 
-/** What an unprefixed name belongs to where no default namespace is declared. */
+/** Namespace of unprefixed names without a default namespace declaration. */
 export const NO_NAMESPACE: Namespace = { uri: '', order: '', escaped: Buffer.alloc(0) };
 
 const TABLE_SIZE = 2 * MAX_REMEMBERED;
-/** Names that fall on the same place are looked for this far; names made to collide are just not remembered. */
+/** Probes per hash lookup; names with more collisions are not cached. */
 const MAX_PROBES = 8;
 
-/** One table for each document, however often and in whatever pieces it is read. */
+/** Name table, one per document, for all passes over it or over its parts. */
 export class Names {
   readonly none: Prefix;
   readonly xml: Prefix;
-  /** Start tags read with this table, in all readings: tells two declarations on one tag from two tags. */
+  /** Start tags read with this table in all passes: distinguishes duplicate declarations in one tag from two tags. */
   tags = 0;
   readonly #names: (Name | undefined)[] = [];
   readonly #prefixes = new Map<string, Prefix>();
   readonly #namespaces = new Map<string, Namespace>([['', NO_NAMESPACE]]);
-  #remembered = 0;
+  #cache = 0;
 
   constructor() {
     this.none = this.#newPrefix('');
@@ -63,12 +65,12 @@ export class Names {
     this.xml.namespace = this.namespace(XML_NAMESPACE);
   }
 
-  /** How many prefixes the document has used so far. */
+  /** Number of prefixes the document has used so far. */
   get prefixes(): number {
     return this.#prefixes.size;
   }
 
-  /** The prefix of that text if the document has used it. */
+  /** Returns the prefix if the document has used it. */
   prefix(text: string): Prefix | undefined {
     return this.#prefixes.get(text);
   }
@@ -82,8 +84,8 @@ export class Names {
   }
 
   /**
-   * The name written at `start`..`end`, `colon` being the offset of its colon or -1, `hash` any number computed
-   * from its bytes alone. Undefined when its prefix would be one too many.
+   * Returns the name written at `start`..`end`; `colon` is the offset of its colon or -1, `hash` any number computed
+   * from its bytes alone. Undefined when its prefix exceeds the limit.
    */
   at(bytes: Buffer, start: number, end: number, colon: number, hash: number): Name | undefined {
     const length = end - start;
@@ -95,9 +97,9 @@ export class Names {
       slot = (slot + 1) % TABLE_SIZE;
     }
     const made = this.#newName(bytes, start, end, colon);
-    if (made !== undefined && this.#remembered < MAX_REMEMBERED && this.#names[slot] === undefined) {
+    if (made !== undefined && this.#cache < MAX_REMEMBERED && this.#names[slot] === undefined) {
       this.#names[slot] = made;
-      this.#remembered++;
+      this.#cache++;
     }
     return made;
   }
@@ -119,7 +121,7 @@ export class Names {
     };
   }
 
-  /** The prefix of that text, made when it is new; undefined when it would be one too many. */
+  /** Returns the prefix, creating it when new; undefined when it exceeds the limit. */
   declare(text: string): Prefix | undefined {
     const known = this.#prefixes.get(text);
     if (known !== undefined) return known;
@@ -157,7 +159,7 @@ const ATTRIBUTE_ESCAPES: { readonly [character: string]: string } = {
   '\r': '&#xD;',
 };
 
-/** An attribute value in canonical form (Canonical XML 1.0 §2.3), as UTF-8. */
+/** Escapes an attribute value in canonical form (Canonical XML 1.0 §2.3), as UTF-8. */
 function escapeAttribute(value: string): Buffer {
   return Buffer.from(value.replace(/[&<"\t\n\r]/g, (found) => ATTRIBUTE_ESCAPES[found] ?? found));
 }

@@ -1,7 +1,7 @@
-import { CryptoError } from '../types.ts';
+import { CryptoError } from '../core/types.ts';
 import { LF } from './characters.ts';
 
-/** Line and column (both from 1, columns in characters) of a byte offset in a UTF-8 document. */
+/** Computes line and column (both from 1, columns in characters) of a byte offset in a UTF-8 document. */
 function positionOf(bytes: Buffer, offset: number): { readonly line: number; readonly column: number } {
   let line = 1;
   let lineStart = 0;
@@ -11,13 +11,13 @@ function positionOf(bytes: Buffer, offset: number): { readonly line: number; rea
   }
   let column = 1;
   for (let at = lineStart; at < offset && at < bytes.length; at++) {
-    // Continuation bytes belong to the character that began before them.
+    // Continuation bytes belong to the preceding character.
     if (((bytes[at] ?? 0) & 0xc0) !== 0x80) column++;
   }
   return { line, column };
 }
 
-/** `xml.malformed` with the place and what was wrong there. */
+/** Creates the error `xml.malformed` with position and problem. */
 export function malformed(bytes: Buffer, offset: number, problem: string): CryptoError {
   const { line, column } = positionOf(bytes, offset);
   return new CryptoError(

@@ -1,11 +1,11 @@
 /**
- * A strict, streaming reader of XML 1.0 (fifth edition) with namespaces: checks that a document is well-formed and
- * tells a listener what is in it, without building anything.
+ * Strict streaming reader of XML 1.0 (fifth edition) with namespaces: checks well-formedness and reports events to a
+ * listener, without building a tree.
  *
- * Left out on purpose: document type definitions. `<!DOCTYPE` of any kind is `xml.dtd`, and with it go entity
+ * Document type definitions are not supported by intention: `<!DOCTYPE` gives `xml.dtd`. This excludes entity
  * expansion, external entities and defaulted attributes.
  */
-import { CryptoError } from '../types.ts';
+import { CryptoError } from '../core/types.ts';
 import {
   AMPERSAND,
   BANG,
@@ -28,15 +28,15 @@ import { Scanner } from './scanner.ts';
 import { bindScope, type Scope } from './scope.ts';
 import { TagReader } from './tags.ts';
 
-/** Where the parts of the root element lie, as byte offsets. */
+/** Byte offsets of the parts of the root element. */
 export interface RootPlace {
-  /** `<` of the start tag, and after its `>`. */
+  /** Offset of `<` of the start tag; `contentStart` is after its `>`. */
   readonly start: number;
   readonly contentStart: number;
-  /** `<` of the end tag (for an empty-element tag: after its `>`), and after the last `>`. */
+  /** Offset of `<` of the end tag (for an empty-element tag: after its `>`); `end` is after the last `>`. */
   readonly contentEnd: number;
   readonly end: number;
-  /** Written as an empty-element tag. */
+  /** True for an empty-element tag. */
   readonly empty: boolean;
   /** The root's name as written. */
   readonly name: string;
@@ -44,9 +44,9 @@ export interface RootPlace {
 
 /**
  * Reads a whole document.
- * @param bytes valid UTF-8 without byte order mark.
- * @param names a fresh table, for a listener that looks prefixes up itself.
- * @param skips see `SkippedElements`; only for a document that was read before.
+ * @param bytes valid UTF-8 without byte order mark
+ * @param names a new table, for a listener that looks up prefixes itself
+ * @param skips see `SkippedElements`; only for a document that was read before
  * @throws CryptoError `xml.malformed` (with line and column), `xml.dtd`, `xml.too-deep`.
  */
 export function readXml(
@@ -58,13 +58,13 @@ export function readXml(
   return new Reader(bytes, listener, names, skips).document();
 }
 
-/** Elements that are passed over as if they were not there; in order, not inside each other, and not the outermost. */
+/** Elements to skip: in order, not nested, and not the outermost element. */
 export type SkippedElements = readonly { readonly start: number; readonly end: number }[];
 
 /**
- * Reads one element of a document that has been read as a whole before; its namespaces are those of its place there.
- * @param place of the element in `bytes`.
- * @param names the table of that reading.
+ * Reads one element of a document that was read before; namespaces in scope are those of its position there.
+ * @param place range of the element in `bytes`
+ * @param names the table of the first reading
  * @throws CryptoError as `readXml`.
  */
 export function readElement(
@@ -82,7 +82,7 @@ export function readElement(
   }
 }
 
-/** One element that has begun and not ended. */
+/** An open element. */
 interface Open {
   readonly name: Name;
   readonly mark: number;
@@ -95,7 +95,7 @@ class Reader {
   readonly #open: Open[] = [];
   readonly #skips: SkippedElements;
   #skipped = 0;
-  /** Where the next element to be skipped begins. */
+  /** Start of the next element to skip. */
   #skipAt: number;
 
   constructor(bytes: Buffer, listener: XmlListener, names: Names, skips: SkippedElements) {
@@ -132,7 +132,7 @@ class Reader {
     this.#root();
   }
 
-  /** XML 1.0 production [23]. The encoding was dealt with before; here only the spelling counts. */
+  /** Reads XML 1.0 production [23]; only its syntax is checked, the encoding is already handled. */
   #declaration(): void {
     const scanner = this.#scanner;
     const end = scanner.bytes.indexOf('?>', scanner.position);
@@ -144,7 +144,7 @@ class Reader {
     scanner.position = end + 2;
   }
 
-  /** Comments, processing instructions and white space outside the root. */
+  /** Reads comments, processing instructions and white space outside the root. */
   #misc(): void {
     const scanner = this.#scanner;
     for (;;) {
@@ -239,7 +239,7 @@ class Reader {
     this.#tags.release(open.mark);
   }
 
-  /** Character data up to the next markup. */
+  /** Reads character data up to the next markup. */
   #characters(): void {
     const scanner = this.#scanner;
     const listener = this.#listener;
@@ -266,7 +266,7 @@ class Reader {
         listener.character(GREATER);
         at++;
       } else if (byte === CR) {
-        // A CR before LF goes; the LF begins the next run.
+        // A CR before LF is dropped; the LF starts the next run.
         if (bytes[++at] !== LF) listener.character(LF);
       } else {
         scanner.checkCharacter(at);
@@ -276,7 +276,7 @@ class Reader {
     scanner.position = at;
   }
 
-  /** The content of a CDATA section, the position being after `<![CDATA[`. */
+  /** Reads the content of a CDATA section; the position is after `<![CDATA[`. */
   #cdata(): void {
     const scanner = this.#scanner;
     const listener = this.#listener;

@@ -1,8 +1,8 @@
 /**
- * The lowest level of the reader: a place in the UTF-8 bytes, and the tokens that occur in several constructs.
- * Every refusal is `xml.malformed` with line and column.
+ * Lexical level of the reader: a position in the UTF-8 bytes, and the tokens that several constructs share. Every
+ * refusal is `xml.malformed` with line and column.
  */
-import type { CryptoError } from '../types.ts';
+import type { CryptoError } from '../core/types.ts';
 import {
   AMPERSAND,
   COLON,
@@ -28,7 +28,7 @@ const PREDEFINED: { readonly [name: string]: number } = {
   apos: 0x27,
   quot: 0x22,
 };
-/** `&#x10FFFF;` with a few leading zeros; nothing valid is longer. */
+/** Longest accepted reference: `&#x10FFFF;` with a few leading zeros. */
 const MAX_REFERENCE_LENGTH = 32;
 const LOWER_G = 0x67;
 const LOWER_L = 0x6c;
@@ -52,12 +52,12 @@ export class Scanner {
     return this.position >= this.bytes.length;
   }
 
-  /** The byte here, or -1 at the end. */
+  /** Returns the byte at the position, or -1 at the end. */
   peek(ahead = 0): number {
     return this.bytes[this.position + ahead] ?? -1;
   }
 
-  /** Skips white space; gives back how many bytes that were. */
+  /** Skips white space; returns its length in bytes. */
   skipSpace(): number {
     const start = this.position;
     let at = start;
@@ -66,7 +66,7 @@ export class Scanner {
     return at - start;
   }
 
-  /** True, and past it, when the ASCII text stands here. */
+  /** Consumes the ASCII text if it is next, and returns true. */
   accept(text: string): boolean {
     for (let index = 0; index < text.length; index++) {
       if (this.bytes[this.position + index] !== text.charCodeAt(index)) return false;
@@ -116,13 +116,13 @@ export class Scanner {
   }
 
   /**
-   * Reads a reference, the position being on its `&`; gives the character it stands for. There is no document type
-   * definition, so only character references and the five predefined entities exist.
+   * Reads a reference; the position is on its `&`. Returns its character. Without document type definitions, only
+   * character references and the five predefined entities exist.
    */
   reference(): number {
     const start = this.position;
     const { bytes } = this;
-    // The three that make up nearly all references in real documents, without making a string.
+    // Fast path without a string for the three most frequent references.
     if (bytes[start + 2] === LOWER_T && bytes[start + 3] === SEMICOLON) {
       if (bytes[start + 1] === LOWER_L || bytes[start + 1] === LOWER_G) {
         this.position = start + 4;
@@ -155,18 +155,18 @@ export class Scanner {
     return code;
   }
 
-  /** Refuses the byte at `at` when no character may be written so; for bytes marked in the stop tables. */
+  /** Refuses the byte at `at` when it starts a forbidden character; for bytes marked in the stop tables. */
   checkCharacter(at: number): void {
     const byte = this.bytes[at] ?? 0;
     if (byte < SPACE && !isSpace(byte))
       throw this.fail(`the control character ${hex(byte)} is not allowed`, at);
-    // 0xEF: U+FFFE and U+FFFF are the only forbidden code points that begin with it.
+    // 0xEF: only U+FFFE and U+FFFF are forbidden among the code points with this first byte.
     if (byte === 0xef && this.bytes[at + 1] === 0xbf && (this.bytes[at + 2] ?? 0) >= 0xbe) {
       throw this.fail('the code points U+FFFE and U+FFFF are not allowed', at);
     }
   }
 
-  /** The bytes are known to be valid UTF-8, so the lead byte says all. */
+  /** The bytes are valid UTF-8, so the first byte determines the length. */
   #codePoint(at: number): number {
     const { bytes } = this;
     const lead = bytes[at] as number;

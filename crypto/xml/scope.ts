@@ -1,14 +1,14 @@
 /**
- * What an element inherits from those around it: namespace bindings, and attributes of the namespace `xml`. One
- * element of a document can be canonicalized on its own only together with these.
+ * Inherited context of an element: namespace bindings, and attributes of the namespace `xml`. Canonicalizing a single
+ * element needs it.
  */
 import { type Attribute, attributeValue, type StartTag } from './events.ts';
 import type { Name, Namespace, Prefix } from './names.ts';
 
-/** What one element adds to what is around it. Never changed once made, so that places can share it. */
+/** Declarations of one element, linked to those of its ancestors. Immutable, so that positions can share it. */
 export interface Scope {
   readonly outer: Scope | undefined;
-  /** Depth of the element that made it; the root has 1. */
+  /** Depth of the declaring element; the root has 1. */
   readonly depth: number;
   readonly declared: readonly Binding[];
   /** Its `xml:` attributes. */
@@ -26,7 +26,7 @@ export interface InheritedAttribute {
   readonly value: string;
 }
 
-/** Follows a reading; its owner tells it of every start and end tag. */
+/** Tracks the scope during a reading; its owner reports every start and end tag. */
 export class ScopeTracker {
   readonly #bytes: Buffer;
   #current: Scope | undefined;
@@ -36,12 +36,12 @@ export class ScopeTracker {
     this.#bytes = bytes;
   }
 
-  /** Of the element whose start tag was entered last and not left. */
+  /** Scope of the innermost open element. */
   get current(): Scope | undefined {
     return this.#current;
   }
 
-  /** Elements that have begun and not ended. */
+  /** Number of open elements. */
   get depth(): number {
     return this.#depth;
   }
@@ -80,7 +80,7 @@ export class ScopeTracker {
   }
 }
 
-/** All bindings in force, each prefix once. */
+/** Returns all bindings in scope, each prefix once. */
 export function bindingsOf(scope: Scope | undefined): Map<Prefix, Namespace> {
   const bindings = new Map<Prefix, Namespace>();
   for (let frame = scope; frame !== undefined; frame = frame.outer) {
@@ -91,7 +91,7 @@ export function bindingsOf(scope: Scope | undefined): Map<Prefix, Namespace> {
   return bindings;
 }
 
-/** The namespace a prefix ('' = none) stands for; undefined when it is not declared. */
+/** Returns the namespace of a prefix ('' = none); undefined when it is not declared. */
 export function namespaceOf(scope: Scope | undefined, prefix: string): string | undefined {
   for (let frame = scope; frame !== undefined; frame = frame.outer) {
     const binding = frame.declared.find((declared) => declared.prefix.text === prefix);
@@ -100,7 +100,7 @@ export function namespaceOf(scope: Scope | undefined, prefix: string): string | 
   return undefined;
 }
 
-/** `xml:` attributes by local name, innermost first. */
+/** Returns `xml:` attributes by local name, innermost first. */
 export function inheritedAttributes(scope: Scope | undefined): Map<string, InheritedAttribute[]> {
   const found = new Map<string, InheritedAttribute[]>();
   for (let frame = scope; frame !== undefined; frame = frame.outer) {
@@ -113,7 +113,7 @@ export function inheritedAttributes(scope: Scope | undefined): Map<string, Inher
   return found;
 }
 
-/** Makes the bindings those of the table the prefixes are from; gives back how to undo it. */
+/** Binds the prefixes of a name table to this scope; returns a function that restores them. */
 export function bindScope(scope: Scope | undefined): () => void {
   const before: (readonly [Prefix, Namespace | undefined])[] = [];
   for (const [prefix, namespace] of bindingsOf(scope)) {

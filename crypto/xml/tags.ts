@@ -1,7 +1,6 @@
 /**
- * Start tags: attributes, their normalised values, and the namespaces they declare.
- * XML 1.0 §3.1 and §3.3.3 (every attribute is of type CDATA, since there is no document type definition) and
- * Namespaces in XML 1.0.
+ * Start tags: attributes, their normalised values, and namespace declarations. XML 1.0 §3.1 and §3.3.3 (every
+ * attribute is of type CDATA without a document type definition) and Namespaces in XML 1.0.
  */
 import {
   AMPERSAND,
@@ -23,7 +22,7 @@ import { MAX_ATTRIBUTES, MAX_VALUE_LENGTH } from './limits.ts';
 import { type Namespace, NO_NAMESPACE, type Prefix, XML_NAMESPACE, XMLNS_NAMESPACE } from './names.ts';
 import type { Scanner } from './scanner.ts';
 
-/** Up to here two attributes are compared with each other; beyond, a set is cheaper. */
+/** Attribute count up to which pairwise comparison is cheaper than a set. */
 const PAIRWISE = 12;
 
 export class TagReader {
@@ -48,7 +47,7 @@ export class TagReader {
     };
   }
 
-  /** How many bindings are shadowed now; `release` goes back to it when the element ends. */
+  /** Number of shadowed bindings; `release` restores down to this number when the element ends. */
   get mark(): number {
     return this.#shadowed.length;
   }
@@ -60,7 +59,7 @@ export class TagReader {
     }
   }
 
-  /** Reads the start tag whose `<` is here. */
+  /** Reads the start tag at the position (its `<`). */
   read(): StartTag {
     const { tag } = this;
     const scanner = this.#scanner;
@@ -128,7 +127,7 @@ export class TagReader {
     else tag.attributeCount++;
   }
 
-  /** Reads up to the closing quote. Decodes only when what is written differs from the value. */
+  /** Reads a value up to the closing quote; decodes only when the value differs from the written text. */
   #value(quote: number, attribute: Attribute): void {
     const scanner = this.#scanner;
     const { bytes } = scanner;
@@ -153,7 +152,9 @@ export class TagReader {
     scanner.position = at + 1;
   }
 
-  /** XML 1.0 §2.11 and §3.3.3: line ends and white space become spaces, references what they stand for. */
+  /**
+   * Normalises a value (XML 1.0 §2.11 and §3.3.3): line ends and white space become spaces, references are resolved.
+   */
   #decode(start: number, end: number): Buffer {
     const scanner = this.#scanner;
     const { bytes } = scanner;
@@ -168,7 +169,7 @@ export class TagReader {
         if (scanner.position > end) throw scanner.fail('a reference in an attribute value does not end', at);
         at = scanner.position - 1;
       } else if (byte === CR && bytes[at + 1] === LF) {
-        // The LF that follows becomes the space.
+        // The following LF becomes the space.
       } else {
         value[length++] = isSpace(byte) ? SPACE : byte;
       }
@@ -192,7 +193,7 @@ export class TagReader {
       throw scanner.fail('the prefix "xml" and its namespace belong to each other alone', at);
     }
     if (local !== '' && uri === '') throw scanner.fail(`the prefix "${local}" is declared as nothing`, at);
-    // Canonical XML 1.0 §1.3 has no canonical form for relative names, so no verifier could check a signature.
+    // Canonical XML 1.0 §1.3 defines no canonical form for relative namespace names, so verifiers could not agree.
     if (uri !== '' && !/^[A-Za-z][A-Za-z0-9+.-]*:/.test(uri)) {
       throw scanner.fail('a namespace name is relative; such a document has no canonical form', at);
     }
@@ -202,7 +203,7 @@ export class TagReader {
     prefix.namespace = scanner.names.namespace(uri);
   }
 
-  /** Finds the namespaces once all declarations of the tag are known, and attributes that occur twice. */
+  /** Resolves namespaces after all declarations of the tag are known, and detects duplicate attributes. */
   #resolve(): void {
     const { tag } = this;
     const namespace = tag.name.prefix.namespace;

@@ -1,11 +1,13 @@
 /**
- * What operators set off: rescan, cleanup; and the folders it is about.
+ * Actions of operators (rescan, cleanup), and the input folders.
  *
- * Source: Batch Signing Service API, "Actions", "Rescan response" and "Folder runtime state"; batch-gaps §3.
+ * Source: docs/batch-values.md §0, §3.
  */
-import type { FolderControl } from '../../actors/api.ts';
-import { json } from '../reply.ts';
-import { type AnyRoute, route } from '../router.ts';
+
+import type { Retention } from '../../actors/batch/api/bulk.ts';
+import type { FolderControl } from '../../actors/batch/api/service.ts';
+import { json } from '../core/reply.ts';
+import { type AnyRoute, route } from '../core/router.ts';
 import { noBody, noParams, noQuery, rescanQuery } from './queries.ts';
 import { cleanupShape, foldersBody, foldersShape, rescanBody, rescanShape } from './shapes.ts';
 
@@ -18,13 +20,13 @@ const COMMON = {
   unfit: { params: 'route.not-found', query: 'validation.filter-invalid', body: 'validation.body-invalid' },
 } as const;
 
-/** Retention is none: outputs, jobs and events stay until somebody removes them. */
+/** Reply without `Retention:JobsDays`. */
 const NOTHING_REMOVED = json(200, {
   deleted: 0,
   message: 'No retention policy is configured; nothing was removed.',
 });
 
-export function actionRoutes(folders: FolderControl): readonly AnyRoute[] {
+export function actionRoutes(folders: FolderControl, retention: Retention): readonly AnyRoute[] {
   return [
     route({
       ...COMMON,
@@ -57,12 +59,16 @@ export function actionRoutes(folders: FolderControl): readonly AnyRoute[] {
       ...COMMON,
       method: 'POST',
       path: '/api/cleanup',
-      summary: 'Applies the retention policy, of which there is none.',
+      summary: 'Removes finished jobs that are older than the configured age.',
       rate: 'actions',
       query: noQuery,
       responses: { 200: cleanupShape },
-      refusals: [],
-      handle: () => NOTHING_REMOVED,
+      refusals: ['service.busy'],
+      async handle() {
+        if (!retention.isConfigured) return NOTHING_REMOVED;
+        const deleted = await retention.sweep();
+        return json(200, { deleted, message: `${deleted} finished jobs were removed by age; files stay.` });
+      },
     }),
   ];
 }

@@ -1,15 +1,16 @@
 /**
- * `/api/actors` and `/api/runtime`: what lives in this process, for operators.
+ * `/api/actors` and `/api/runtime`: actors and runtime of this process, for operators.
  *
- * Not in the Batch Signing Service API; additive.
+ * Not in docs/batch-values.md §0; additive.
  */
 import { z } from 'zod';
-import type { ActorInspection, ActorReport, ActorSummary, RuntimeView } from '../../actors/api.ts';
+import type { ActorInspection, RuntimeView } from '../../actors/batch/api/inspection.ts';
+import type { ActorReport, ActorSummary } from '../../actors/batch/api/service.ts';
 import { Refusal } from '../../machines/refusals.ts';
-import { json } from '../reply.ts';
-import { type AnyRoute, route } from '../router.ts';
-import { looking } from './looking.ts';
-import { checkReason, noParams, reasonBody } from './queries.ts';
+import { json } from '../core/reply.ts';
+import { type AnyRoute, route } from '../core/router.ts';
+import { actorParams, checkReason, noParams, reasonBody } from './queries.ts';
+import { withQueryLimit } from './query-limits.ts';
 import { isoTime, timestamp } from './shapes.ts';
 
 const MAX_PAGE_SIZE = 500;
@@ -24,8 +25,11 @@ const LIMIT = 'must be a whole number of at least 1';
 const actorQuery = z.object({
   kind: once.optional().describe('Lists the actors of this kind; without it the kinds are listed.'),
   state: once.optional().describe('Only actors in this state.'),
-  stuck: flag.optional().describe('Only actors with work that failed and is tried again.'),
-  stopped: flag.optional().describe('Only actors that failed too often and were stopped.'),
+  stuck: flag
+    .optional()
+    .describe('Only actors with work that failed and is tried again, or whose task in the pool stalls.'),
+  stopped: flag.optional().describe('Only actors that supervision has given up: they failed too often.'),
+  id: once.max(200).optional().describe('Only actors whose id begins with this text.'),
   after: once.optional().describe('`next` of the page before.'),
   limit: z.coerce
     .number({ error: LIMIT })
@@ -34,8 +38,6 @@ const actorQuery = z.object({
     .transform((limit) => Math.min(limit, MAX_PAGE_SIZE))
     .default(50),
 });
-
-const actorParams = z.object({ kind: z.string(), id: z.string() });
 
 const address = z.strictObject({ kind: z.string(), id: z.string() });
 const effect = z.strictObject({
@@ -96,6 +98,8 @@ const actorShape = z
         state: z.string(),
         message: z.string(),
         cause: z.string(),
+        /** Hash of the line in the chain of its actor; lines of earlier programs have none. */
+        hash: z.string().optional(),
       }),
     ),
     parent: address.nullable(),
@@ -104,10 +108,52 @@ const actorShape = z
   })
   .meta({ id: 'Actor' });
 
+const chartShape = z
+  .strictObject({
+    kind: z.string(),
+    version: z.number(),
+    initial: z.string(),
+    states: z.array(z.strictObject({ name: z.string(), final: z.boolean() })).max(1000),
+    transitions: z
+      .array(z.strictObject({ from: z.string(), to: z.string(), event: z.string() }))
+      .max(10_000)
+      .describe('A transition with a condition may be refused. Deadlines are named `after <name>`.'),
+  })
+  .meta({ id: 'ActorChart' });
+
 const quantiles = z.strictObject({ p50Ms: z.number(), p99Ms: z.number(), maxMs: z.number() });
+
+const stalledShape = z.strictObject({
+  task: z.string(),
+  subject: z.string().describe('Id of the job or document.'),
+  state: z.enum(['computing', 'waiting']),
+  runningMs: z.number(),
+  deadlineMs: z.number(),
+});
+
+const nodeShape = z
+  .strictObject({
+    name: z.string(),
+    version: z.string(),
+    isThis: z.boolean(),
+    startedAt: timestamp,
+    silentMs: z.number(),
+    leaseMs: z.number(),
+    session: z.number(),
+    draining: z.boolean(),
+    leases: z.array(z.string()),
+    effectsInFlight: z.number(),
+    lagMs: z.number(),
+    storeMs: z.number(),
+  })
+  .meta({ id: 'Node' });
+
+/** Maximum number of nodes on one store. */
+const MAX_NODES = 64;
 
 const runtimeShape = z
   .strictObject({
+    nodes: z.array(nodeShape).max(MAX_NODES),
     eventLoopDelay: quantiles,
     effectsInFlight: z.number(),
     shards: z.array(
@@ -127,6 +173,7 @@ const runtimeShape = z
       busy: z.number(),
       waiting: z.number(),
       utilisation: z.number(),
+      stalled: z.array(stalledShape).max(100),
     }),
     store: z.strictObject({ engine: z.string(), bytes: z.number().nullable() }),
     memory: z.strictObject({ residentBytes: z.number(), heapBytes: z.number() }),
@@ -134,14 +181,29 @@ const runtimeShape = z
   })
   .meta({ id: 'Runtime' });
 
+const nodeParams = z.object({ id: z.string().regex(/^[!-~]{1,100}$/) });
+
+const drainShape = z.strictObject({ name: z.string(), draining: z.literal(true) });
+
 const restartShape = z.strictObject({ kind: z.string(), id: z.string(), restarted: z.literal(true) });
 
-const LOOK = looking('actor.not-found');
+const limitedQuery = withQueryLimit('actor.not-found');
+
+const WAIT = 'must be a whole number from 1 to 60';
+
+const changesQuery = z.object({
+  after: once.max(64).default('').describe('`version` of the answer before.'),
+  wait: z.coerce.number({ error: WAIT }).int(WAIT).min(1, WAIT).max(60, WAIT).default(25),
+});
+
+const changesShape = z
+  .strictObject({ version: z.string().max(64).describe('Changes with each step of any actor.') })
+  .meta({ id: 'Changes' });
 
 export function actorRoutes(inspection: ActorInspection): readonly AnyRoute[] {
   return [
     route({
-      ...LOOK,
+      ...limitedQuery,
       path: '/api/actors',
       summary: 'Lists the kinds of actors with their counts, or the actors of one kind.',
       params: noParams,
@@ -149,18 +211,33 @@ export function actorRoutes(inspection: ActorInspection): readonly AnyRoute[] {
       responses: { 200: pageShape },
       refusals: ['validation.filter-invalid', 'actor.not-found'],
       async handle({ query }) {
-        const { kind, ...rest } = query;
+        const { kind, id, ...rest } = query;
         if (kind === undefined) {
-          checkKindsOnly(rest);
+          checkKindsOnly({ ...rest, id });
           return json(200, { kinds: await inspection.kinds() });
         }
-        const page = await inspection.list({ kind, ...rest });
+        checkState(rest.state, inspection.states(kind));
+        const page = await inspection.list({ kind, idPrefix: id, ...rest });
         if (page === undefined) throw new Refusal('actor.not-found', `There are no actors of kind ${kind}.`);
         return json(200, { items: page.items.map(summaryBody), next: page.next ?? null });
       },
     }),
     route({
-      ...LOOK,
+      ...limitedQuery,
+      path: '/api/actor-kinds/{kind}',
+      summary: 'Shows a kind of actors: the states of its machine and the transitions between them.',
+      params: z.object({ kind: z.string() }),
+      responses: { 200: chartShape },
+      refusals: ['actor.not-found'],
+      handle({ params }) {
+        const chart = inspection.chart(params.kind);
+        if (chart === undefined)
+          throw new Refusal('actor.not-found', `There are no actors of kind ${params.kind}.`);
+        return json(200, chart);
+      },
+    }),
+    route({
+      ...limitedQuery,
       path: '/api/actors/{kind}/{id}',
       summary: 'Shows one actor: state, history, what it waits for and what it would take.',
       params: actorParams,
@@ -173,10 +250,11 @@ export function actorRoutes(inspection: ActorInspection): readonly AnyRoute[] {
       },
     }),
     route({
-      ...LOOK,
+      ...limitedQuery,
       method: 'POST',
       path: '/api/actors/{kind}/{id}/restart',
-      summary: 'Lets a stopped actor go on from its last committed state.',
+      summary:
+        'Lets an actor that was given up go on from its last committed state, or runs again what is set aside.',
       rate: 'actions',
       bodyPolicy: 'json',
       params: actorParams,
@@ -200,12 +278,23 @@ export function actorRoutes(inspection: ActorInspection): readonly AnyRoute[] {
         const outcome = await inspection.restart(params, by);
         if (outcome === 'unknown') throw unknown(params);
         if (outcome === 'running')
-          throw new Refusal('actor.not-stopped', `${params.kind}/${params.id} is not stopped.`);
+          throw new Refusal('actor.not-stopped', `${params.kind}/${params.id} was not given up: it runs.`);
         return json(200, { ...params, restarted: true });
       },
     }),
     route({
-      ...LOOK,
+      ...limitedQuery,
+      path: '/api/changes',
+      summary: 'Answers when something has changed, or after `wait` seconds. Pages refresh by it.',
+      params: noParams,
+      query: changesQuery,
+      responses: { 200: changesShape },
+      refusals: ['validation.filter-invalid'],
+      handle: async ({ query: { after, wait } }) =>
+        json(200, { version: await inspection.changes.wait(after, wait * 1000) }),
+    }),
+    route({
+      ...limitedQuery,
       path: '/api/runtime',
       summary: 'Shows how threads, pool and store are doing.',
       params: noParams,
@@ -213,17 +302,39 @@ export function actorRoutes(inspection: ActorInspection): readonly AnyRoute[] {
       refusals: [],
       handle: async () => json(200, runtimeBody(await inspection.runtime())),
     }),
+    route({
+      ...limitedQuery,
+      method: 'POST',
+      path: '/api/runtime/nodes/{id}/drain',
+      summary: 'Asks a node to finish its work and end; the others go on.',
+      rate: 'actions',
+      params: nodeParams,
+      responses: { 202: drainShape },
+      refusals: ['node.not-found'],
+      async handle({ params: { id }, identity }) {
+        if (!(await inspection.drain(id, identity?.operator ?? '')))
+          throw new Refusal('node.not-found', `There is no node ${id}.`);
+        return json(202, { name: id, draining: true });
+      },
+    }),
   ];
 }
 
-/** All kinds would look as if nothing else fitted the filter. */
+/** Refusals: `validation.filter-invalid`. An unknown kind is refused by the list. */
+function checkState(state: string | undefined, known: readonly string[] | undefined): void {
+  if (state === undefined || known === undefined || known.includes(state)) return;
+  const rule = `must be one of ${known.join(', ')}`;
+  throw new Refusal('validation.filter-invalid', `state ${rule}`, { errors: { state: [rule] } });
+}
+
+/** Listing all kinds would suggest that nothing else matches the filter. */
 function checkKindsOnly(
-  query: Pick<z.infer<typeof actorQuery>, 'state' | 'stuck' | 'stopped' | 'after'>,
+  query: Pick<z.infer<typeof actorQuery>, 'state' | 'stuck' | 'stopped' | 'after' | 'id'>,
 ): void {
-  const { state, stuck, stopped, after } = query;
-  if (state === undefined && !stuck && !stopped && after === undefined) return;
+  const { state, stuck, stopped, after, id } = query;
+  if (state === undefined && !stuck && !stopped && after === undefined && id === undefined) return;
   throw new Refusal('validation.filter-invalid', 'Actors are filtered within one kind: kind is missing.', {
-    errors: { kind: ['must be given with state, stuck, stopped or after'] },
+    errors: { kind: ['must be given with state, stuck, stopped, id or after'] },
   });
 }
 
@@ -243,9 +354,10 @@ function summaryBody({ kind, id, state, revision, mailbox, stopped, trouble }: A
   };
 }
 
-function runtimeBody({ shards, ...rest }: RuntimeView) {
+function runtimeBody({ nodes, shards, ...rest }: RuntimeView) {
   return {
     ...rest,
+    nodes: nodes.map((node) => ({ ...node, startedAt: isoTime(node.startedAt) })),
     shards: shards.map(({ lastLoss, ...shard }) => ({
       ...shard,
       lastLoss: lastLoss && { ...lastLoss, at: isoTime(lastLoss.at) },

@@ -1,19 +1,23 @@
 /**
- * Jobs by the hundred: bulk retry, bulk cancel, and clearing what is finished.
+ * Bulk operations on jobs: retry, cancel, and clearing of finished jobs.
  *
- * Source: batch-gaps §14, "Clear finished jobs"; §15, "Bulk retry / cancel".
+ * Source: docs/batch-values.md §14; §15.
  */
 import { z } from 'zod';
-import type { BulkJobs, BulkQuery } from '../../actors/api.ts';
+import type { BulkJobs, BulkQuery } from '../../actors/batch/api/bulk.ts';
 import { REFUSALS, type RefusalCode } from '../../machines/refusals.ts';
-import { json } from '../reply.ts';
-import { type AnyRoute, route } from '../router.ts';
+import { json } from '../core/reply.ts';
+import { type AnyRoute, route } from '../core/router.ts';
 import { checkReason, moment, noBody, noParams, noQuery, reasonBody } from './queries.ts';
 
-/** Most jobs of one call. */
-const MOST = 1000;
+/** Maximum number of jobs in one call. */
+const MAX_COUNT = 1000;
 
-const text = z.string({ error: 'must be a string' }).trim();
+const MAX_NAME = 1000;
+const text = z
+  .string({ error: 'must be a string' })
+  .max(MAX_NAME, { error: `must be at most ${MAX_NAME} characters` })
+  .trim();
 
 const selection = {
   profile: text.min(1, { error: 'must not be empty' }).nullish(),
@@ -22,12 +26,12 @@ const selection = {
   limit: z
     .int({ error: 'must be an integer' })
     .min(1, { error: 'must be at least 1' })
-    .max(MOST, { error: `must be at most ${MOST}` })
-    .default(MOST),
+    .max(MAX_COUNT, { error: `must be at most ${MAX_COUNT}` })
+    .default(MAX_COUNT),
   countOnly: z.boolean({ error: 'must be true or false' }).default(false),
 };
 
-/** A member that is misspelt would widen what is acted on, so none is passed over. */
+/** A misspelt member would widen the selection, so unknown members are refused. */
 function closed<Shape extends z.ZodRawShape>(shape: Shape) {
   return z.looseObject(shape).superRefine((body, context) => {
     for (const name of Object.keys(body)) {
@@ -46,7 +50,9 @@ const cancelable = z.enum(['Queued', 'AwaitingSigner'], { error: 'must be Queued
 
 const cancelBody = closed({
   ...selection,
-  status: z.union([cancelable, z.array(cancelable)], { error: 'must be Queued or AwaitingSigner' }).nullish(),
+  status: z
+    .union([cancelable, z.array(cancelable).max(16)], { error: 'must be Queued or AwaitingSigner' })
+    .nullish(),
   reason: reasonBody.shape.reason,
 });
 

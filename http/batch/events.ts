@@ -1,11 +1,11 @@
 /**
- * `GET /api/events`: what happened to the service as a whole.
+ * `GET /api/events`: service-wide events.
  *
- * Source: Batch Signing Service API, "Events" 2; batch-gaps §15.
+ * Source: docs/batch-values.md §0, §15.
  */
-import type { SystemEvents } from '../../actors/api.ts';
-import { json } from '../reply.ts';
-import { type AnyRoute, route } from '../router.ts';
+import type { SystemEvents } from '../../actors/batch/api/service.ts';
+import { json } from '../core/reply.ts';
+import { type AnyRoute, route } from '../core/router.ts';
 import { eventQuery, noBody, noParams } from './queries.ts';
 import { eventListShape, isoTime } from './shapes.ts';
 

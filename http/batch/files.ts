@@ -1,19 +1,22 @@
 /**
  * `POST /api/files`.
  *
- * Source: Batch Signing Service API, "Files"; batch-gaps §3.
+ * Source: docs/batch-values.md §0, §3.
  */
-import type { Jobs, JobView, UploadKey } from '../../actors/api.ts';
-import type { JobFormat } from '../../machines/job-context.ts';
+import type { Jobs, JobView, UploadKey } from '../../actors/batch/api/jobs.ts';
+import type { JobFormat } from '../../machines/batch/job-context.ts';
 import { Refusal } from '../../machines/refusals.ts';
-import { json } from '../reply.ts';
-import { type AnyRoute, route } from '../router.ts';
-import { readUpload } from '../upload.ts';
+import { readUpload } from '../core/body/upload.ts';
+import { json } from '../core/reply.ts';
+import { type AnyRoute, route } from '../core/router.ts';
 import { noParams, uploadForm, uploadQuery } from './queries.ts';
-import { jobFormat, uploadAcceptedShape } from './shapes.ts';
+import { jobDetailBody, jobDetailShape, jobFormat, uploadAcceptedShape } from './shapes.ts';
 
 const UPLOAD_KEY_HEADER = 'idempotency-key';
-const LONGEST_UPLOAD_KEY = 255;
+const MAX_UPLOAD_KEY_LENGTH = 255;
+export const PASSWORD_HEADER = 'x-document-password';
+/** Maximum length of a password, characters; more has no effect in a PDF (ISO 32000-2 §7.6.4.3.3). */
+const MAX_PASSWORD = 127;
 
 const FORMATS = new Map<string, JobFormat>(jobFormat.options.map((format) => [format.toLowerCase(), format]));
 
@@ -26,7 +29,7 @@ export function fileRoutes(jobs: Jobs, limits: { readonly maxUploadBytes: number
       auth: 'operator',
       rate: 'upload',
       bodyPolicy: 'stream',
-      headers: ['content-type', 'content-length', UPLOAD_KEY_HEADER],
+      headers: ['content-type', 'content-length', UPLOAD_KEY_HEADER, PASSWORD_HEADER],
       params: noParams,
       query: uploadQuery,
       body: uploadForm,
@@ -35,7 +38,7 @@ export function fileRoutes(jobs: Jobs, limits: { readonly maxUploadBytes: number
         query: 'validation.filter-invalid',
         body: 'validation.body-invalid',
       },
-      responses: { 202: uploadAcceptedShape },
+      responses: { 200: jobDetailShape, 202: uploadAcceptedShape },
       refusals: [
         'upload.empty',
         'upload.too-large',
@@ -46,34 +49,50 @@ export function fileRoutes(jobs: Jobs, limits: { readonly maxUploadBytes: number
         'profile.not-found',
         'job.path-too-long',
         'job.already-processing',
+        'idempotency.mismatch',
         'service.busy',
       ],
       async handle({ query, stream, header, identity }) {
         if (stream === undefined) throw new Error('The route reads its body as a stream.');
         const key = readUploadKey(header(UPLOAD_KEY_HEADER), identity?.operator ?? '');
-        const known = key && (await jobs.uploadedAs(key));
-        if (known) return acceptedReply(known);
+        const answer = (job: JobView) => uploadReply(jobs, job, query.wait);
+        const password = readPassword(header(PASSWORD_HEADER));
         const plan = (fileName: string, fields: ReadonlyMap<string, string>) =>
           jobs.plan({
             fileName,
             format: parseFormat(query.format ?? fields.get('format')),
             profile: blankIsNone(query.profile ?? fields.get('profile')),
+            operation: parseOperation(query.operation ?? fields.get('operation')),
           });
         const upload = await readUpload(stream, {
           contentType: header('content-type'),
           contentLength: header('content-length'),
           maxBytes: limits.maxUploadBytes,
-          fields: ['format', 'profile'],
+          fields: ['format', 'profile', 'operation'],
+          several: (fileName, fields) => plan(fileName, fields).takesSeveral === true,
           open: (fileName, fields) => {
-            // What is known already is judged before the file is sent; fields behind it are judged below.
+            // Checks the known fields before the file is read; later fields are checked below.
             plan(fileName, fields);
-            return jobs.openUpload(fileName);
+            return jobs.openUpload(fileName, key);
           },
         });
         try {
           const planned = plan(upload.fileName, upload.fields);
-          const job = await jobs.acceptUpload(upload.sink, { fileName: upload.fileName, ...planned, key });
-          return acceptedReply(job);
+          if (planned.takesSeveral && upload.isShortened) throw profileTooLate();
+          const { fileName } = upload;
+          const { format, profile } = planned;
+          const files = upload.files.length > 1 ? upload.files : undefined;
+          const operation = parseOperation(query.operation ?? upload.fields.get('operation'));
+          const job = await jobs.acceptUpload(upload.sink, {
+            fileName,
+            format,
+            profile,
+            files,
+            operation,
+            password,
+            key,
+          });
+          return await answer(job);
         } catch (error) {
           await upload.sink.abort();
           throw error;
@@ -83,7 +102,20 @@ export function fileRoutes(jobs: Jobs, limits: { readonly maxUploadBytes: number
   ];
 }
 
-/** The same for every upload under one key, whatever has become of the job since. */
+/** Files after the first are ignored, because no earlier field said that they belong together. */
+function profileTooLate(): Refusal {
+  return new Refusal('validation.body-invalid', 'The profile of several files has to be named before them.', {
+    errors: { profile: ['must be in the query or before the files'] },
+  });
+}
+
+/** Returns the job when the client waits for its end and it ends in time; otherwise the acceptance of the upload. */
+async function uploadReply(jobs: Jobs, job: JobView, seconds: number | undefined) {
+  const ended = seconds === undefined ? undefined : await jobs.whenEnded(job.id, seconds * 1000);
+  return ended === undefined ? acceptedReply(job) : json(200, jobDetailBody(ended));
+}
+
+/** Returns the same result for every upload with one key, in any state of the job. */
 function acceptedReply(job: JobView) {
   return json(202, {
     jobId: job.id,
@@ -95,19 +127,38 @@ function acceptedReply(job: JobView) {
 }
 
 /**
- * The client's own word for the upload, bound to who sent it; undefined when it sent none.
- * Refusals: `validation.body-invalid`. Source: batch-gaps §15, "Idempotent upload".
+ * The client's idempotency key of the upload, bound to its identity; undefined when absent. Refusals:
+ * `validation.body-invalid`. Source: docs/batch-values.md §15.
+ * Refusals: `validation.body-invalid`. Source: docs/batch-values.md §15.
  */
 function readUploadKey(key: string, caller: string): UploadKey | undefined {
   if (key === '') return undefined;
-  if (key.length <= LONGEST_UPLOAD_KEY && !/\p{Cc}/u.test(key)) return { caller, key };
-  const rule = `must be at most ${LONGEST_UPLOAD_KEY} characters, none of them a control character`;
+  if (key.length <= MAX_UPLOAD_KEY_LENGTH && !/\p{Cc}/u.test(key)) return { caller, key };
+  const rule = `must be at most ${MAX_UPLOAD_KEY_LENGTH} characters, none of them a control character`;
   throw new Refusal('validation.body-invalid', `Idempotency-Key ${rule}`, {
     errors: { 'Idempotency-Key': [rule] },
   });
 }
 
-/** The format a request names, without regard to case; undefined when it names none. */
+/**
+ * The password of an encrypted PDF, percent-encoded UTF-8; undefined when absent. Never part of a message.
+ * Refusals: `validation.body-invalid`.
+ */
+export function readPassword(encoded: string): string | undefined {
+  if (encoded === '') return undefined;
+  try {
+    const password = decodeURIComponent(encoded);
+    if (password.length <= MAX_PASSWORD) return password;
+  } catch {
+    // Refused below.
+  }
+  const rule = `must be percent-encoded UTF-8 of at most ${MAX_PASSWORD} characters`;
+  throw new Refusal('validation.body-invalid', `X-Document-Password ${rule}`, {
+    errors: { 'X-Document-Password': [rule] },
+  });
+}
+
+/** The requested format, without regard to case; undefined when absent. */
 function parseFormat(text: string | undefined): JobFormat | undefined {
   const name = blankIsNone(text);
   if (name === undefined) return undefined;
@@ -120,7 +171,17 @@ function parseFormat(text: string | undefined): JobFormat | undefined {
   return format;
 }
 
-/** Forms send a field that was left blank as an empty value. */
+/** `Extend`, without regard to case; undefined for `Sign` and when absent. Refusals: `validation.body-invalid`. */
+function parseOperation(text: string | undefined): 'Extend' | undefined {
+  const name = blankIsNone(text)?.toLowerCase();
+  if (name === undefined || name === 'sign') return undefined;
+  if (name === 'extend') return 'Extend';
+  throw new Refusal('validation.body-invalid', 'The operation is not known.', {
+    errors: { operation: ['must be Sign or Extend'] },
+  });
+}
+
+/** Forms send a blank field as an empty value. */
 function blankIsNone(text: string | undefined): string | undefined {
   const trimmed = text?.trim() ?? '';
   return trimmed === '' ? undefined : trimmed;

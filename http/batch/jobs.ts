@@ -1,14 +1,14 @@
 /**
- * `/api/jobs` and what hangs below it.
+ * `/api/jobs` and its subresources.
  *
- * Source: Batch Signing Service API, "Jobs"; batch-gaps §3 and §4.
+ * Source: docs/batch-values.md §0, §3 and §4.
  */
-import type { JobDetail, Jobs } from '../../actors/api.ts';
+import type { JobDetail, Jobs } from '../../actors/batch/api/jobs.ts';
 import { type JobId, parseJobId } from '../../machines/ids.ts';
 import { Refusal } from '../../machines/refusals.ts';
-import { fileReply } from '../file-reply.ts';
-import { type JsonReply, json, keptJson } from '../reply.ts';
-import { type AnyRoute, route } from '../router.ts';
+import { fileReply } from '../core/file-reply.ts';
+import { cachedJson, type JsonReply, json } from '../core/reply.ts';
+import { type AnyRoute, route } from '../core/router.ts';
 import { checkReason, jobListQuery, jobParams, noBody, noParams, noQuery, reasonBody } from './queries.ts';
 import { cancelShape, jobBody, jobDetailBody, jobDetailShape, jobListShape, retryShape } from './shapes.ts';
 
@@ -57,8 +57,8 @@ export function jobRoutes(jobs: Jobs): readonly AnyRoute[] {
       refusals: ['job.not-found'],
       handle({ params }) {
         const id = readId(params.id);
-        const known = jobs.atHand(id);
-        if (known !== undefined) return keptReply(known);
+        const known = jobs.peek(id);
+        if (known !== undefined) return storedReply(known);
         return jobs.get(id).then((job) => json(200, jobDetailBody(job)));
       },
     }),
@@ -80,7 +80,7 @@ export function jobRoutes(jobs: Jobs): readonly AnyRoute[] {
         const output = await jobs.output(readId(params.id));
         const gone = () => new Refusal('job.output-gone', 'The file is gone.');
         return fileReply(
-          { ...output, etag: `"${output.sha256}"`, gone },
+          { ...output, etag: `"${output.sha256}"`, isRemoved: gone },
           { range: header('range'), ifRange: header('if-range'), ifNoneMatch: header('if-none-match') },
         );
       },
@@ -143,18 +143,18 @@ export function jobRoutes(jobs: Jobs): readonly AnyRoute[] {
   ];
 }
 
-/** Answers about jobs that have not changed since, for as long as their service keeps them. */
+/** Replies about unchanged jobs, cached for as long as the service keeps them. */
 const REPLIES = new WeakMap<JobDetail, JsonReply>();
 
-function keptReply(job: JobDetail): JsonReply {
+function storedReply(job: JobDetail): JsonReply {
   const kept = REPLIES.get(job);
   if (kept !== undefined) return kept;
-  const reply = keptJson(200, jobDetailBody(job));
+  const reply = cachedJson(200, jobDetailBody(job));
   REPLIES.set(job, reply);
   return reply;
 }
 
-/** A malformed id is the id of no job. */
+/** A malformed id matches no job. */
 function readId(text: string): JobId {
   const id = parseJobId(text);
   if (id === undefined) throw new Refusal('job.not-found', `No job has the id ${JSON.stringify(text)}.`);

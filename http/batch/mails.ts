@@ -1,18 +1,19 @@
 /**
- * `/api/mails`: the e-mails of the portal, for operators. What a mail says holds links and codes that let people sign, so
- * nobody else may have it, and nobody keeps it on the way.
+ * `/api/mails`: the e-mails of the portal, for operators. Their texts contain links and codes that authorize
+ * signatures, so only operators may read them and no cache stores them.
  *
- * Source: running.md, `Portal:Smtp:*`: "shown on the operator pages". Not in the Batch Signing Service API; additive.
+ * Source: docs/configuration.md, `Portal:Smtp:*`. Not in docs/batch-values.md §0; additive.
  */
 import { z } from 'zod';
-import type { MailTextState, MailView, OperatorMails } from '../../actors/portal/api.ts';
-import { MAIL_STATES } from '../../machines/mail.ts';
-import { PortalRefusal } from '../../machines/portal-refusals.ts';
+import type { MailboxEntry, MailTextState, MailView, OperatorMails } from '../../actors/portal/api.ts';
+import { MAIL_STATES } from '../../machines/portal/mail.ts';
+import { PortalRefusal } from '../../machines/portal/portal-refusals.ts';
 import { Refusal } from '../../machines/refusals.ts';
-import { json } from '../reply.ts';
-import { type AnyRoute, route } from '../router.ts';
-import { looking } from './looking.ts';
+import { escapeHtml } from '../../web/html.ts';
+import { json, page, type ReplyHeaders } from '../core/reply.ts';
+import { type AnyRoute, route } from '../core/router.ts';
 import { mailQuery, noParams } from './queries.ts';
+import { withQueryLimit } from './query-limits.ts';
 import { isoTime, timestamp } from './shapes.ts';
 
 const failure = { code: z.string(), message: z.string() };
@@ -36,69 +37,97 @@ const mailShape = z
   })
   .meta({ id: 'Mail' });
 
+const mailboxShape = mailShape
+  .extend({ subject: z.string().nullable().describe('Null when no file holds the mail.') })
+  .meta({ id: 'MailInMailbox' });
+
 const mailListShape = z
-  .strictObject({ items: z.array(mailShape), page: z.int(), pageSize: z.int(), totalCount: z.int() })
+  .strictObject({ items: z.array(mailboxShape), page: z.int(), pageSize: z.int(), totalCount: z.int() })
   .meta({ id: 'MailList' });
 
 const mailDetailShape = mailShape
   .extend({ failures: z.array(z.strictObject({ at: timestamp, ...failure })) })
   .meta({ id: 'MailWithTries' });
 
+/** The page loads nothing and runs nothing; mails have their styles in their elements. */
+const MAIL_PAGE_HEADERS: ReplyHeaders = [
+  [
+    'Content-Security-Policy',
+    "default-src 'none'; style-src 'unsafe-inline'; form-action 'none'; base-uri 'none'; frame-ancestors 'none'",
+  ],
+];
+
 const mailParams = z.object({ id: z.string() });
 
-const LOOK = looking('mail.not-found');
+const limitedQuery = withQueryLimit('mail.not-found');
 
 export function mailRoutes(mails: OperatorMails): readonly AnyRoute[] {
   const body = async (mail: MailView) => mailBody(mail, await mails.textState(mail));
+  const entry = async (mail: MailboxEntry) => ({ ...(await body(mail)), subject: mail.subject });
+  const contentOf = async (id: string) => {
+    const content = await existingMail(mails.content(id));
+    if (content !== undefined) return content;
+    const message = 'No file holds this e-mail. Files are removed after Portal:MailFolderKeepDays.';
+    throw new Refusal('mail.text-unavailable', message);
+  };
   return [
     route({
-      ...LOOK,
+      ...limitedQuery,
       path: '/api/mails',
       summary: 'Lists the e-mails of the portal, newest first.',
       params: noParams,
       query: mailQuery,
       responses: { 200: mailListShape },
       refusals: ['validation.filter-invalid'],
-      async handle({ query: { status, page, pageSize } }) {
-        const { items, totalCount } = await mails.newest({ status, limit: pageSize, offset: page - 1 });
-        return json(200, { items: await Promise.all(items.map(body)), page, pageSize, totalCount });
+      async handle({ query: { status, search, page, pageSize } }) {
+        const wanted = { status, search, limit: pageSize, offset: page - 1 };
+        const { items, totalCount } = await mails.mailbox(wanted);
+        return json(200, { items: await Promise.all(items.map(entry)), page, pageSize, totalCount });
       },
     }),
     route({
-      ...LOOK,
+      ...limitedQuery,
       path: '/api/mails/{id}',
       summary: 'Tells what became of an e-mail, with its last tries.',
       params: mailParams,
       responses: { 200: mailDetailShape },
       refusals: ['mail.not-found'],
       async handle({ params }) {
-        const mail = await known(mails.get(params.id));
+        const mail = await existingMail(mails.get(params.id));
         const failures = mail.failures.map(({ at, code, message }) => ({ at: isoTime(at), code, message }));
         return json(200, { ...(await body(mail)), failures });
       },
     }),
     route({
-      ...LOOK,
+      ...limitedQuery,
       path: '/api/mails/{id}/text',
       summary: 'Shows an e-mail as it was written: its headers and its text.',
       params: mailParams,
       responses: { 200: 'text' },
       refusals: ['mail.not-found', 'mail.text-unavailable'],
       async handle({ params }) {
-        const text = await known(mails.text(params.id));
-        if (text === undefined) {
-          const message = 'No file holds this e-mail. Files are removed after Portal:MailFolderKeepDays.';
-          throw new Refusal('mail.text-unavailable', message);
-        }
-        // No asset: browsers may keep those.
+        const { text } = await contentOf(params.id);
+        // Not an asset, because browsers may store those.
         return { kind: 'json', status: 200, body: text, text, contentType: 'text/plain; charset=utf-8' };
+      },
+    }),
+    route({
+      ...limitedQuery,
+      path: '/api/mails/{id}/html',
+      summary: 'Shows an e-mail as its recipient sees it.',
+      params: mailParams,
+      responses: { 200: 'page' },
+      refusals: ['mail.not-found', 'mail.text-unavailable'],
+      async handle({ params }) {
+        const { html, text } = await contentOf(params.id);
+        return page(200, html ?? `<!doctype html><pre>${escapeHtml(text)}</pre>`, MAIL_PAGE_HEADERS);
       },
     }),
   ];
 }
 
-/** The portal has a code of its own for an id that it does not know. */
-async function known<Found>(found: Promise<Found>): Promise<Found> {
+/** The portal has its own code for an unknown id. */
+async function existingMail<Found>(found: Promise<Found>): Promise<Found> {
   try {
     return await found;
   } catch (error) {

@@ -1,14 +1,16 @@
 /**
- * The batch service's metrics and `GET /api/metrics`. Counters and histograms come from committed steps, gauges are
- * asked for when somebody looks, so that they are right directly after a restart.
+ * Metrics of the batch service and `GET /api/metrics`. Counters and histograms come from committed steps; gauges are
+ * computed on each scrape, so they are correct directly after a restart.
  *
- * Source: Batch Signing Service API, "Metrics exposed"; batch-gaps §11.
+ * Source: docs/batch-values.md §0, §11.
  */
 import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom-client';
-import type { ActorInspection, BatchObserver, BatchService, Stage } from '../../actors/api.ts';
-import type { JobFormat } from '../../machines/job-context.ts';
-import type { RequestObserver } from '../request-outcome.ts';
-import { type AnyRoute, route } from '../router.ts';
+import { type ActorInspection, HEALTH_STATUSES } from '../../actors/batch/api/inspection.ts';
+import type { BatchObserver, BatchService, Stage } from '../../actors/batch/api/service.ts';
+import type { WebhookDeliveries } from '../../actors/batch/api/webhooks.ts';
+import { DISAGREEMENT_CODE, type JobFormat } from '../../machines/batch/job-context.ts';
+import type { RequestObserver } from '../core/request-outcome.ts';
+import { type AnyRoute, route } from '../core/router.ts';
 import { noBody, noParams, noQuery } from './queries.ts';
 import { createRequestCounter } from './request-counter.ts';
 
@@ -18,11 +20,24 @@ const FORMATS: readonly JobFormat[] = ['Pades', 'Cades', 'Xades'];
 const STAGES: readonly Stage[] = ['queue', 'stage', 'sign', 'verify', 'encrypt', 'publish'];
 const OPERATIONS = ['upload', 'create', 'poll', 'download', 'cancel'] as const;
 
-/** Label of uploads, which come from no folder. */
+/** Verdicts of the second implementation. */
+const VERDICTS = ['agrees', 'disagrees', 'not-comparable'] as const;
+
+/**
+ * Gauges of the library that are named as counters; `nodejs_active_resources` and similar metrics have the same
+ * values.
+ */
+const MISNAMED = [
+  'nodejs_active_handles_total',
+  'nodejs_active_requests_total',
+  'nodejs_active_resources_total',
+];
+
+/** Label of uploads, which belong to no folder. */
 const UPLOAD = '(upload)';
 
 export interface MetricsSubjects {
-  /** Names of the configured input folders and profiles: their series stand at 0 from the start. */
+  /** Names of the configured input folders and profiles; their series start at 0. */
   readonly folders: readonly string[];
   readonly profiles: readonly { readonly name: string; readonly remote: boolean }[];
   /** Metrics of the process itself; false keeps them out of tests that compare. @default true */
@@ -32,12 +47,13 @@ export interface MetricsSubjects {
 export interface BatchMetrics {
   readonly observer: BatchObserver;
   readonly request: RequestObserver;
-  /** The same of the portal, which has no metrics of its own. */
+  /** Metrics of the portal, which has no endpoint of its own. */
   readonly portalRequest: RequestObserver;
   /** Text exposition, format 0.0.4. */
   expose(
-    service: Pick<BatchService, 'pipeline' | 'folders' | 'profiles' | 'count'>,
-    inspection?: Pick<ActorInspection, 'trouble'>,
+    service: Pick<BatchService, 'pipeline' | 'folders' | 'profiles' | 'count' | 'health'>,
+    inspection?: Pick<ActorInspection, 'stoppedActors'>,
+    webhooks?: Pick<WebhookDeliveries, 'counts'>,
   ): Promise<string>;
   /** Names of all metrics, for tests. */
   names(): readonly string[];
@@ -46,7 +62,10 @@ export interface BatchMetrics {
 export function createBatchMetrics(subjects: MetricsSubjects, now: () => number): BatchMetrics {
   const registry = new Registry();
   const registers = [registry];
-  if (subjects.process ?? true) collectDefaultMetrics({ register: registry });
+  if (subjects.process ?? true) {
+    collectDefaultMetrics({ register: registry });
+    for (const name of MISNAMED) registry.removeSingleMetric(name);
+  }
   const counter = <Label extends string>(name: string, help: string, labels: readonly Label[] = []) =>
     new Counter({ name, help, labelNames: [...labels], registers });
   const gauge = <Label extends string>(name: string, help: string, labels: readonly Label[] = []) =>
@@ -72,6 +91,11 @@ export function createBatchMetrics(subjects: MetricsSubjects, now: () => number)
   const unverified = counter('batch_jobs_verify_skipped_total', 'Jobs published without verification.', [
     'profile',
   ]);
+  const independent = counter(
+    'batch_independent_verifications_total',
+    'Outputs that a second implementation was asked about, by its verdict.',
+    ['profile', 'verdict'],
+  );
   const badCertificates = counter(
     'batch_cert_validation_failed_total',
     'Jobs that failed because their certificate was not valid.',
@@ -83,6 +107,20 @@ export function createBatchMetrics(subjects: MetricsSubjects, now: () => number)
   const threadsLost = counter(
     'batch_actor_threads_lost_total',
     'Threads that hosted actors, were lost and replaced.',
+  );
+  const webhookCalls = counter(
+    'batch_webhook_calls_total',
+    'Attempts to call a webhook for the end of a job, by outcome.',
+    ['outcome'],
+  );
+  const webhookDeliveries = counter(
+    'batch_webhook_deliveries_total',
+    'Ended webhook deliveries for the ends of jobs: Delivered, or Failed after the last attempt.',
+    ['status'],
+  );
+  const webhooksPending = gauge(
+    'batch_webhook_deliveries_pending',
+    'Webhook deliveries for the ends of jobs that wait for an attempt.',
   );
   const request = createRequestCounter('batch_http_requests_total', 'Answered requests.', registry);
   const portalRequest = createRequestCounter(
@@ -105,10 +143,29 @@ export function createBatchMetrics(subjects: MetricsSubjects, now: () => number)
   );
   const actorsStopped = gauge('batch_actors_stopped', 'Actors given up after too many failures.');
   const effectsFailing = gauge('batch_effects_failing', 'Effects that failed and wait for their next try.');
+  const effectsSetAside = gauge(
+    'batch_effects_set_aside',
+    'Effects that do not run because the process died while they ran alone.',
+  );
+  const poolHung = gauge('batch_pool_hung', 'Tasks of the pool that take longer than a task should.');
+  const queued = gauge('batch_jobs_queued', 'Jobs that wait to be claimed.');
+  const oldestQueued = gauge(
+    'batch_oldest_queued_seconds',
+    'Seconds that the job at the head of the queue has waited; 0 when none waits.',
+  );
   const paused = gauge('batch_pipeline_paused', '1 while the pipeline is paused.');
+  const heldGauge = gauge(
+    'batch_pipeline_held',
+    '1 while the pipeline is held for lack of room or a folder that cannot be written.',
+  );
   const inFlight = gauge('batch_jobs_in_flight', 'Jobs in Processing or Verifying.');
   const awaiting = gauge('batch_jobs_awaiting_remote', 'Jobs that wait for a signer.');
   const stopped = gauge('batch_watcher_stopped', '1 for a watcher that has stopped.', ['folder']);
+  const healthCheck = gauge(
+    'batch_health_check',
+    'Checks of GET /api/ready: 1 for the status that the check has, 0 for the others.',
+    ['check', 'status'],
+  );
   const expiry = gauge('batch_certificate_expiry_seconds', 'Seconds until the certificate ends.', [
     'profile',
   ]);
@@ -116,16 +173,19 @@ export function createBatchMetrics(subjects: MetricsSubjects, now: () => number)
   for (const folder of [...subjects.folders, UPLOAD]) enqueued.inc({ folder }, 0);
   for (const { name: profile, remote } of subjects.profiles) {
     for (const series of [unverified, badCertificates, diverged]) series.inc({ profile }, 0);
+    for (const verdict of VERDICTS) independent.inc({ profile, verdict }, 0);
     if (remote) dispatched.inc({ profile }, 0);
   }
   for (const op of OPERATIONS) apiErrors.inc({ op }, 0);
+  for (const outcome of ['delivered', 'failed']) webhookCalls.inc({ outcome }, 0);
+  for (const status of ['Delivered', 'Failed']) webhookDeliveries.inc({ status }, 0);
   for (const format of FORMATS) signing.zero({ format });
   for (const stage of STAGES) stages.zero({ stage });
 
   return {
     observer: {
       enqueued: (folder) => enqueued.inc({ folder: folder ?? UPLOAD }),
-      stage(stage, took) {
+      stageCompleted(stage, took) {
         stages.observe({ stage }, took / 1000);
         if (stage === 'queue') waits.observe(took / 1000);
       },
@@ -134,15 +194,19 @@ export function createBatchMetrics(subjects: MetricsSubjects, now: () => number)
         signing.observe({ format: job.format }, job.took / 1000);
         if (job.encrypted) encrypted.inc();
         if (!job.verified) unverified.inc({ profile: job.profile });
+        if (job.independent) independent.inc({ profile: job.profile, verdict: job.independent });
       },
       failed({ profile, code }) {
         failed.inc();
-        if (code?.startsWith('certificate.')) badCertificates.inc({ profile });
+        if (code === DISAGREEMENT_CODE) independent.inc({ profile, verdict: 'disagrees' });
+        if (code !== null && /^(?:certificate|key)\./.test(code)) badCertificates.inc({ profile });
       },
       canceled: () => canceled.inc(),
       diverged: (profile) => diverged.inc({ profile }),
       paused: () => pauses.inc(),
       resumed: () => resumes.inc(),
+      webhookCalled: (delivered) => webhookCalls.inc({ outcome: delivered ? 'delivered' : 'failed' }),
+      webhookEnded: (status) => webhookDeliveries.inc({ status }),
       threadLost: () => threadsLost.inc(),
       dispatched: (profile) => dispatched.inc({ profile }),
       callFailed: (op) => apiErrors.inc({ op }),
@@ -150,17 +214,33 @@ export function createBatchMetrics(subjects: MetricsSubjects, now: () => number)
     },
     request,
     portalRequest,
-    async expose(service, inspection) {
-      const { stopped: givenUp = 0, failing = 0 } = (await inspection?.trouble()) ?? {};
+    async expose(service, inspection, webhooks) {
+      webhooksPending.set((await webhooks?.counts())?.Pending ?? 0);
+      const {
+        stopped: givenUp = 0,
+        failing = 0,
+        hung = 0,
+        setAside = 0,
+      } = (await inspection?.stoppedActors()) ?? {};
       actorsStopped.set(givenUp);
       effectsFailing.set(failing);
+      poolHung.set(hung);
+      effectsSetAside.set(setAside);
+      queued.set(service.count(['Queued']));
+      const oldest = await service.pipeline.oldestQueuedAt();
+      oldestQueued.set(oldest === null ? 0 : Math.max(0, now() - oldest) / 1000);
       const state = await service.pipeline.state();
       paused.set(state.paused ? 1 : 0);
+      heldGauge.set(state.held === null ? 0 : 1);
       inFlight.set(FORMATS.reduce((sum, format) => sum + state.inFlight[format], 0));
       awaiting.set(service.count(['AwaitingSigner']));
       for (const { name, status } of await service.folders.list()) {
         stopped.set({ folder: name }, status === 'Stopped' ? 1 : 0);
       }
+      healthCheck.reset();
+      for (const { name, status } of await service.health.checks())
+        for (const each of HEALTH_STATUSES)
+          healthCheck.set({ check: name, status: each }, each === status ? 1 : 0);
       for (const { name, certificate } of service.profiles.list()) {
         if (certificate) expiry.set({ profile: name }, (certificate.notAfter - now()) / 1000);
       }
@@ -179,7 +259,7 @@ export function metricsRoutes(expose: () => Promise<string>, requireKey: boolean
       summary: 'Metrics in the text format of Prometheus.',
       auth: requireKey ? 'operator' : 'anonymous',
       rate: 'none',
-      vital: true,
+      exemptFromLoadShedding: true,
       bodyPolicy: 'none',
       headers: [],
       params: noParams,

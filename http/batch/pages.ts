@@ -1,41 +1,64 @@
 /**
  * The operator pages' routes.
  *
- * Source: batch-gaps §10, "Operator pages"; §5, `Dashboard:PollIntervalSeconds`.
+ * Source: docs/batch-values.md §10; §5, `Dashboard:PollIntervalSeconds`.
  */
-import { JOB_STATES } from '../../machines/job-context.ts';
-import { MAIL_STATES } from '../../machines/mail.ts';
-import { assetRoutes } from '../pages/assets.ts';
-import { framedPage, type PageLink } from '../pages/layout.ts';
+
+import { DELIVERY_STATUSES } from '../../actors/batch/api/webhooks.ts';
+import { JOB_STATES } from '../../machines/batch/job-context.ts';
+import { MAIL_STATES } from '../../machines/portal/mail.ts';
+import { framedPage, type PageLink } from '../../web/batch/layout.ts';
 import {
   INPUT,
   jobListPage,
   jobPage,
   mailListPage,
   OVERVIEW,
-  type SystemFacts,
+  type SystemInfo,
   systemPage,
-} from '../pages/operator.ts';
-import { PAGES_STYLE, REFERENCE_STYLE } from '../pages/styles.ts';
-import { page } from '../reply.ts';
-import { type AnyRoute, route } from '../router.ts';
-import { jobParams, noBody, noParams, noQuery } from './queries.ts';
+} from '../../web/batch/operator.ts';
+import {
+  ACTOR,
+  ACTORS,
+  CERTIFICATES,
+  DOCUMENTS,
+  FAILURES,
+  RUNTIME,
+  webhooksPage,
+} from '../../web/batch/runtime-pages.ts';
+import { PAGES_STYLE, REFERENCE_STYLE } from '../../web/batch/styles.ts';
+import type { Html } from '../../web/html.ts';
+import { assetRoutes } from '../core/page-assets.ts';
+import { page } from '../core/reply.ts';
+import { type AnyRoute, route } from '../core/router.ts';
+import { actorParams, jobParams, noBody, noParams, noQuery } from './queries.ts';
 import { jobFormat } from './shapes.ts';
 
 export interface PageSettings {
   readonly version: string;
   /** `Dashboard:PollIntervalSeconds`. */
   readonly pollSeconds: number;
-  readonly facts: SystemFacts;
+  readonly systemInfo: SystemInfo;
 }
 
-/** The way around, on every page; `mails` is whether there is a portal, which sends them. */
+/** Navigation of every page; `mails`: true with a portal, which sends e-mails. */
 export function pageLinks(mails: boolean): readonly PageLink[] {
   return [
     { href: '/', text: 'Overview' },
     { href: '/jobs', text: 'Jobs' },
     { href: '/input', text: 'Input' },
-    ...(mails ? [{ href: '/mails', text: 'E-mails' }] : []),
+    { href: '/validate', text: 'Validate' },
+    { href: '/failures', text: 'Failures' },
+    { href: '/actors', text: 'Actors' },
+    ...(mails
+      ? [
+          { href: '/documents', text: 'Documents' },
+          { href: '/mails', text: 'E-mails' },
+        ]
+      : []),
+    { href: '/webhooks', text: 'Webhooks' },
+    { href: '/certificates', text: 'Certificates' },
+    { href: '/runtime', text: 'Runtime' },
     { href: '/system', text: 'System' },
     { href: '/scalar/v1', text: 'API' },
   ];
@@ -43,29 +66,100 @@ export function pageLinks(mails: boolean): readonly PageLink[] {
 
 /** The scripts of all pages; each imports some of the others. */
 const SCRIPTS = [
+  'actor-list.js',
+  'actor-page.js',
   'api.js',
-  'browser.js',
+  'certificate-list.js',
+  'dom.js',
+  'failure-list.js',
   'input-page.js',
   'job-list.js',
   'job-page.js',
+  'machine-picture.js',
   'mail-list.js',
+  'operation-dialog.js',
   'operator.js',
   'overview.js',
   'paged-list.js',
   'pipeline.js',
   'reference.js',
-  'shown.js',
+  'runtime-page.js',
+  'series-chart.js',
+  'state-labels.js',
   'system-page.js',
+  'times.js',
+  'webhook-list.js',
 ];
 
 interface OperatorPage {
   readonly path: string;
-  /** What its script is called in `client/operator.ts`. */
+  /** Name of the page in `client/operator.ts`. */
   readonly script: string;
   readonly title: string;
   readonly summary: string;
-  main(id: string): string;
+  main(id: string): Html;
 }
+
+const NO_PARAMS = noParams.transform(() => ({ id: '' }));
+const ACTOR_PARAMS = actorParams.transform(({ id }) => ({ id }));
+
+function paramsOf(path: string) {
+  if (!path.includes('{id}')) return NO_PARAMS;
+  return path.includes('{kind}') ? ACTOR_PARAMS : jobParams;
+}
+
+const INSPECTION_PAGES: readonly OperatorPage[] = [
+  {
+    path: '/failures',
+    script: 'failures',
+    title: 'Failures',
+    summary: 'The failed jobs by cause, with what to do.',
+    main: () => FAILURES,
+  },
+  {
+    path: '/actors',
+    script: 'actors',
+    title: 'Actors',
+    summary: 'The kinds of actors, and the actors of one kind.',
+    main: () => ACTORS,
+  },
+  {
+    path: '/actors/{kind}/{id}',
+    script: 'actor',
+    title: 'Actor',
+    summary: 'One actor, a picture of its state machine, and what it waits for.',
+    main: () => ACTOR,
+  },
+  {
+    path: '/runtime',
+    script: 'runtime',
+    title: 'Runtime',
+    summary: 'Threads, pool, store and memory.',
+    main: () => RUNTIME,
+  },
+  {
+    path: '/webhooks',
+    script: 'webhooks',
+    title: 'Webhooks',
+    summary: 'Calls of webhooks, their attempts, and sending them again.',
+    main: () => webhooksPage(DELIVERY_STATUSES),
+  },
+  {
+    path: '/certificates',
+    script: 'certificates',
+    title: 'Certificates',
+    summary: 'The certificates that profiles sign with, and how long they are valid.',
+    main: () => CERTIFICATES,
+  },
+];
+
+const DOCUMENTS_PAGE: OperatorPage = {
+  path: '/documents',
+  script: 'actors',
+  title: 'Documents',
+  summary: 'The states of the documents of the portal, without their content.',
+  main: () => DOCUMENTS,
+};
 
 const MAILS: OperatorPage = {
   path: '/mails',
@@ -76,7 +170,7 @@ const MAILS: OperatorPage = {
 };
 
 export function pageRoutes(
-  { version, pollSeconds, facts }: PageSettings,
+  { version, pollSeconds, systemInfo }: PageSettings,
   mails: boolean,
 ): readonly AnyRoute[] {
   const links = pageLinks(mails);
@@ -109,13 +203,14 @@ export function pageRoutes(
       summary: 'The input folders and their watchers.',
       main: () => INPUT,
     },
-    ...(mails ? [MAILS] : []),
+    ...INSPECTION_PAGES,
+    ...(mails ? [DOCUMENTS_PAGE, MAILS] : []),
     {
       path: '/system',
       script: 'system',
       title: 'System',
       summary: 'The pipeline, readiness, profiles, and the program itself.',
-      main: () => systemPage(facts),
+      main: () => systemPage(systemInfo),
     },
   ];
   return [
@@ -128,7 +223,7 @@ export function pageRoutes(
         rate: 'none',
         bodyPolicy: 'none',
         headers: [],
-        params: path.includes('{id}') ? jobParams : noParams.transform(() => ({ id: '' })),
+        params: paramsOf(path),
         query: noQuery,
         body: noBody,
         unfit: {
@@ -141,7 +236,7 @@ export function pageRoutes(
         handle({ params }) {
           const html = framedPage({
             title,
-            path: path.replace('{id}', ''),
+            path: path.split('{', 1)[0] ?? path,
             links,
             version,
             styles: ['pages.css'],

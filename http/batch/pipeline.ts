@@ -1,11 +1,11 @@
 /**
- * `/api/pipeline/*`: whether queued jobs are claimed.
+ * `/api/pipeline/*`: pauses and resumes the claiming of queued jobs.
  *
- * Source: Batch Signing Service API, "Pipeline" and "Pipeline state"; batch-gaps §3.
+ * Source: docs/batch-values.md §0, §3.
  */
-import type { PipelineControl } from '../../actors/api.ts';
-import { json } from '../reply.ts';
-import { type AnyRoute, route } from '../router.ts';
+import type { PipelineControl } from '../../actors/batch/api/service.ts';
+import { json } from '../core/reply.ts';
+import { type AnyRoute, route } from '../core/router.ts';
 import { checkReason, noBody, noParams, noQuery, reasonBody } from './queries.ts';
 import { pipelineBody, pipelineShape } from './shapes.ts';
 

@@ -1,30 +1,33 @@
 /**
- * What the batch service's requests may ask for.
+ * Parameters of the batch service's requests.
  *
- * Source: batch-gaps §2 ("Reason") and §3 (`GET /api/jobs`).
+ * Source: docs/batch-values.md §2 and §3 (`GET /api/jobs`).
  */
 import { z } from 'zod';
-import type { JobFilter } from '../../actors/api.ts';
+import type { JobFilter } from '../../actors/batch/api/jobs.ts';
+import { DELIVERY_STATUSES } from '../../actors/batch/api/webhooks.ts';
+import { JOB_SOURCES, JOB_STATES } from '../../machines/batch/job-context.ts';
+import { SYSTEM_EVENT_KINDS } from '../../machines/batch/system-event.ts';
 import { type JobId, type Millis, parseJobId } from '../../machines/ids.ts';
-import { JOB_SOURCES, JOB_STATES } from '../../machines/job-context.ts';
-import { MAIL_STATES } from '../../machines/mail.ts';
+import { MAIL_STATES } from '../../machines/portal/mail.ts';
 import { Refusal } from '../../machines/refusals.ts';
-import { SYSTEM_EVENT_KINDS } from '../../machines/system-event.ts';
+import { SMALL_BODY_BYTES } from '../core/body/json-body.ts';
+import { FIELD_BYTES } from '../core/body/upload.ts';
 import { jobFormat } from './shapes.ts';
 
-/** `GET /api/jobs` never gives more at once. Source: Batch Signing Service API, "Limits". */
+/** Maximum page size of `GET /api/jobs`. Source: docs/batch-values.md §0. */
 const MAX_PAGE_SIZE = 200;
 const MAX_REASON = 512;
 
-const once = z.string({ error: 'must be given once' });
+const single = z.string({ error: 'must be given once' });
 
-/** At most nine digits, so that no page can reach beyond what a number holds exactly. */
-const positive = once
+/** At most nine digits, so that no offset exceeds the exact integers of a number. */
+const positive = single
   .regex(/^0*[1-9]\d{0,8}$/, { error: 'must be an integer of at least 1' })
   .transform(Number)
   .meta({ openapi: { type: 'integer', minimum: 1 } });
 
-/** Any of some names, without regard to case; repeated or separated by commas. */
+/** Any of several names, without regard to case; repeated or separated by commas. */
 function anyOf<Name extends string>(all: readonly Name[]) {
   const byName = new Map(all.map((name) => [name.toLowerCase(), name]));
   return z
@@ -45,18 +48,34 @@ function anyOf<Name extends string>(all: readonly Name[]) {
     });
 }
 
-/** A day (`2026-05-26`, its midnight UTC) or a moment with its zone, as ISO 8601 writes them. */
-export const moment = once.transform((text, context): Millis => {
+/** One of some names, without regard to case; may be left out. */
+function oneOf<Name extends string>(all: readonly Name[]) {
+  return single
+    .transform((text, context) => {
+      const found = all.find((name) => name.toLowerCase() === text.trim().toLowerCase());
+      if (found !== undefined) return found;
+      context.addIssue({ code: 'custom', message: `must be one of ${all.join(', ')}` });
+      return z.NEVER;
+    })
+    .optional()
+    .meta({ description: 'Without regard to case.', openapi: { type: 'string', enum: all } });
+}
+
+const MAX_MOMENT = 64;
+const MOMENT_RULE = 'must be an ISO 8601 day or time with zone, such as 2026-05-26T15:42:11Z';
+
+/** A day (`2026-05-26`, its midnight UTC) or an ISO 8601 timestamp with zone. */
+export const moment = single.max(MAX_MOMENT, { error: MOMENT_RULE }).transform((text, context): Millis => {
   const known = z.union([z.iso.date(), z.iso.datetime({ offset: true })]).safeParse(text);
   if (known.success) return Date.parse(text);
   context.addIssue({
     code: 'custom',
-    message: 'must be an ISO 8601 day or time with zone, such as 2026-05-26T15:42:11Z',
+    message: MOMENT_RULE,
   });
   return z.NEVER;
 });
 
-const jobId = once.transform((text, context): JobId => {
+const jobId = single.transform((text, context): JobId => {
   const id = parseJobId(text);
   if (id !== undefined) return id;
   context.addIssue({ code: 'custom', message: 'must be the id of a job' });
@@ -65,11 +84,11 @@ const jobId = once.transform((text, context): JobId => {
 
 export const jobListQuery = z.object({
   status: anyOf(JOB_STATES).default([]),
-  profile: once.optional(),
+  profile: single.optional(),
   format: anyOf(jobFormat.options).default([]),
   source: anyOf(JOB_SOURCES).default([]),
-  folder: once.optional(),
-  fileName: once.optional(),
+  folder: single.optional(),
+  fileName: single.optional(),
   createdFrom: moment.optional(),
   createdTo: moment.optional(),
   parentJobId: jobId.optional(),
@@ -78,7 +97,7 @@ export const jobListQuery = z.object({
 });
 
 /**
- * The filters of a list of jobs, given as text.
+ * Parses the filters of a job list.
  * @throws {Refusal} `validation.filter-invalid`
  */
 export function readJobFilter(given: Readonly<Record<string, string>>): JobFilter {
@@ -97,28 +116,35 @@ export const eventQuery = z.object({
   pageSize: positive.transform((size) => Math.min(size, MAX_PAGE_SIZE)).default(50),
 });
 
+export const operationListQuery = z.object({
+  page: positive.default(1),
+  pageSize: positive.transform((size) => Math.min(size, MAX_PAGE_SIZE)).default(50),
+});
+
+export const deliveryQuery = z.object({
+  status: oneOf(DELIVERY_STATUSES),
+  page: positive.default(1),
+  pageSize: positive.transform((size) => Math.min(size, MAX_PAGE_SIZE)).default(50),
+});
+
 export const mailQuery = z.object({
-  status: once
-    .transform((text, context) => {
-      const found = MAIL_STATES.find((state) => state.toLowerCase() === text.trim().toLowerCase());
-      if (found !== undefined) return found;
-      context.addIssue({ code: 'custom', message: `must be one of ${MAIL_STATES.join(', ')}` });
-      return z.NEVER;
-    })
+  status: oneOf(MAIL_STATES),
+  search: single
+    .refine((text) => text.length <= 200)
     .optional()
-    .meta({ description: 'Without regard to case.', openapi: { type: 'string', enum: MAIL_STATES } }),
+    .describe('Text in recipient, kind or subject, of the newest 500 e-mails.'),
   page: positive.default(1),
   pageSize: positive.transform((size) => Math.min(size, MAX_PAGE_SIZE)).default(50),
 });
 
 const UNITS: { readonly [unit: string]: Millis } = { m: 60_000, h: 3_600_000, d: 86_400_000 };
-const LONGEST_WINDOW = 31 * 86_400_000;
+const MAX_WINDOW_MS = 31 * 86_400_000;
 
 export const statisticsQuery = z.object({
-  window: once.default('24h').transform((text, context): Millis => {
+  window: single.default('24h').transform((text, context): Millis => {
     const [, count = '', unit = ''] = /^(\d{1,5})([mhd])$/.exec(text) ?? [];
     const window = Number(count) * (UNITS[unit] ?? 0);
-    if (window > 0 && window <= LONGEST_WINDOW) return window;
+    if (window > 0 && window <= MAX_WINDOW_MS) return window;
     context.addIssue({
       code: 'custom',
       message: 'must be minutes, hours or days up to 31 days, such as 15m, 24h or 7d',
@@ -127,15 +153,59 @@ export const statisticsQuery = z.object({
   }),
 });
 
-export const rescanQuery = z.object({ folder: once.optional() });
+const MAX_INTERVALS = 96;
+const INTERVALS = `must be a whole number from 1 to ${MAX_INTERVALS}`;
 
-export const uploadQuery = z.object({ format: once.optional(), profile: once.optional() });
+export const seriesQuery = statisticsQuery.extend({
+  intervals: z.coerce
+    .number({ error: INTERVALS })
+    .int(INTERVALS)
+    .min(1, INTERVALS)
+    .max(MAX_INTERVALS, INTERVALS)
+    .default(24),
+});
 
-/** What the form of an upload holds; read as it comes, so this is for the description only. */
+/** Address of an actor in a path. */
+export const actorParams = z.object({ kind: z.string(), id: z.string() });
+
+export const rescanQuery = z.object({ folder: single.optional() });
+
+/** Maximum waiting time of a request, seconds. */
+const MAX_WAIT = 60;
+
+const seconds = single
+  .max(3)
+  .transform((text, context) => {
+    const given = /^\d{1,2}$/.test(text) ? Number(text) : 0;
+    if (given >= 1 && given <= MAX_WAIT) return given;
+    context.addIssue({ code: 'custom', message: `must be a number of seconds from 1 to ${MAX_WAIT}` });
+    return z.NEVER;
+  })
+  .meta({ openapi: { type: 'integer', minimum: 1, maximum: MAX_WAIT } });
+
+export const uploadQuery = z.object({
+  /** Seconds to wait for the end of the job. */
+  wait: seconds.optional(),
+  format: single.optional(),
+  profile: single.optional(),
+  operation: single.optional(),
+});
+
+/** Fields of the upload form; the handler parses the stream, so this schema only serves the description. */
 export const uploadForm = z.object({
-  file: z.file().describe('The file; the first part that has a file name.'),
-  format: once.optional().describe('Pades, Cades or Xades, if not named in the query.'),
-  profile: once.optional().describe('A signing profile, if not named in the query.'),
+  file: z
+    .file()
+    .describe(
+      'The file; the first part that has a file name. With a profile of `Container: AsicE` all parts called `file` go into one container.',
+    ),
+  format: single.max(FIELD_BYTES).optional().describe('Pades, Cades or Xades, if not named in the query.'),
+  profile: single.max(FIELD_BYTES).optional().describe('A signing profile, if not named in the query.'),
+  operation: single
+    .max(FIELD_BYTES)
+    .optional()
+    .describe(
+      'Sign (default), or Extend: the file is signed already and is raised to the level of the profile; if not named in the query.',
+    ),
 });
 
 export const noQuery = z.object({});
@@ -145,10 +215,11 @@ export const noBody = z.unknown();
 /** The id as text; the handler parses it, because a malformed id is an unknown job. */
 export const jobParams = z.object({ id: z.string() });
 
-/** `{ reason }` of cancel: trimmed, null when there is none. Its length is judged by `reasonFits`. */
+/** `{ reason }` of cancel: trimmed, null when absent. `reasonFits` checks its length. */
 export const reasonBody = z.object({
   reason: z
     .string({ error: 'must be a string' })
+    .max(SMALL_BODY_BYTES)
     .nullish()
     .transform((reason) => {
       const text = reason?.trim() ?? '';

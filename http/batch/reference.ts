@@ -1,12 +1,12 @@
 /**
- * What the API description says about the batch service beyond its routes.
+ * Texts of the batch service's API description beyond its routes.
  *
- * Source: Batch Signing Service API, "What the service does", "Endpoints" and "Versioning"; batch-gaps §3.
+ * Source: docs/batch-values.md §0, §3.
  */
-import type { ApiFacts } from '../openapi/document.ts';
-import { OPERATION_EXAMPLES } from './operation-examples.ts';
-import { OPERATION_WORDS } from './operation-words.ts';
-import { batchRefusals } from './refusal-facts.ts';
+import type { ApiDescription } from '../core/openapi/document.ts';
+import { OPERATION_EXAMPLES } from './description/operation-examples.ts';
+import { OPERATION_TEXTS } from './description/operation-texts.ts';
+import { batchRefusals } from './refusal-info.ts';
 
 const DESCRIPTION = `Signs files in bulk. A file becomes a job when it is uploaded or appears in an input folder; a job is
 signed as PAdES, CAdES or XAdES, verified, encrypted if so configured, and published to the output folder.
@@ -15,9 +15,9 @@ Every request needs the API key or a session, except those marked otherwise. Eve
 (RFC 9457); programs decide by its \`code\`. Times are in UTC, with milliseconds. \`HEAD\` is answered wherever \`GET\`
 is. An unknown path is answered 404 \`route.not-found\`, an unknown method 405 \`route.method-not-allowed\`.`;
 
-/** Groups in the order of the document; pages and their parts come last. */
-const GROUPS: ApiFacts['groups'] = [
-  { name: 'Files', description: 'Where files come in.', paths: /^\/api\/files$/ },
+/** Groups in document order; pages and their assets come last. */
+const GROUPS: ApiDescription['groups'] = [
+  { name: 'Files', description: 'Where files come in.', paths: /^\/api\/(files|validate)$/ },
   { name: 'Jobs', description: 'What becomes of them.', paths: /^\/api\/jobs(\/|$)/ },
   { name: 'Pipeline', description: 'Whether queued jobs are claimed.', paths: /^\/api\/pipeline\// },
   { name: 'Actions', description: 'What operators set off.', paths: /^\/api\/(rescan|cleanup)$/ },
@@ -27,12 +27,14 @@ const GROUPS: ApiFacts['groups'] = [
   { name: 'Pages', description: 'Pages for people, and their parts.', paths: /^\// },
 ];
 
-/** Every type an output can have. Source: batch-gaps §3, `GET /api/jobs/{id}/output`. */
+/** Media types of outputs. Source: docs/batch-values.md §3, `GET /api/jobs/{id}/output`. */
 const FILE_TYPES = [
   'application/pdf',
   'application/pkcs7-mime',
   'application/pkcs7-signature',
   'application/x-pem-file',
+  'application/vnd.etsi.asic-s+zip',
+  'application/vnd.etsi.asic-e+zip',
   'application/xml',
   'application/octet-stream',
 ];
@@ -40,13 +42,13 @@ const FILE_TYPES = [
 export function batchApi(
   settings: { readonly apiKeyHeader: string; readonly cookieName: string },
   version: string,
-): ApiFacts {
+): ApiDescription {
   return {
     title: 'sealwright batch service',
     version,
     description: DESCRIPTION,
     groups: GROUPS,
-    words: OPERATION_WORDS,
+    words: OPERATION_TEXTS,
     examples: OPERATION_EXAMPLES,
     fileTypes: FILE_TYPES,
     refusals: batchRefusals,

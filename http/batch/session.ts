@@ -1,59 +1,72 @@
 /**
- * Logging in and out: `/login`, `/api/auth/login` and `/api/auth/logout`.
+ * Login and logout: `/login`, `/api/auth/login` and `/api/auth/logout`.
  *
- * Source: Batch Signing Service API, "Authentication group"; batch-gaps §1 row 4, §2 ("Failed logins"), §3 and §10.
+ * Source: docs/batch-values.md §0, §1 row 4, §2, §3 and §10.
  */
 import { z } from 'zod';
+import type { SystemEvents } from '../../actors/batch/api/service.ts';
 import { Refusal } from '../../machines/refusals.ts';
-import { prefersHtml } from '../accept.ts';
-import { assetReply } from '../asset.ts';
-import type { Authenticator } from '../auth.ts';
-import { clearedCookie, sessionCookie } from '../cookies.ts';
-import { LOGIN_STYLE, type LoginTrouble, loginPage } from '../pages/login.ts';
-import { problemFrom } from '../problem.ts';
-import type { RateLimiter } from '../rate-limit.ts';
-import { page, type ReplyHeaders, redirect } from '../reply.ts';
-import { localReturnUrl } from '../return-url.ts';
-import { type AnyRoute, route } from '../router.ts';
+import { LOGIN_STYLE, type LoginError, loginPage } from '../../web/batch/login.ts';
+import { prefersHtml } from '../core/accept.ts';
+import { ORIGIN_HEADERS, requireSameOrigin } from '../core/access/access-check.ts';
+import { type Authenticator, OPERATOR } from '../core/access/auth.ts';
+import { clearedCookie, readCookie, sessionCookie } from '../core/access/cookies.ts';
+import type { RateLimiter } from '../core/access/rate-limit.ts';
+import { localReturnUrl } from '../core/access/return-url.ts';
+import { asset, assetReply } from '../core/asset.ts';
+import { SMALL_BODY_BYTES } from '../core/body/json-body.ts';
+import { problemFrom } from '../core/problem.ts';
+import { page, type ReplyHeaders, redirect } from '../core/reply.ts';
+import { type AnyRoute, route } from '../core/router.ts';
 import { noBody, noParams, noQuery } from './queries.ts';
 
-/** At most so many wrong keys from one address in so many seconds; right ones are not counted. */
+/** Permitted wrong keys per address and window, seconds; correct keys are not counted. */
 export const FAILED_LOGINS = { permits: 10, windowSeconds: 60 } as const;
 
-const UNFIT = {
+const STYLESHEET = asset('text/css; charset=utf-8', LOGIN_STYLE);
+
+const INVALID_INPUT_CODES = {
   params: 'route.not-found',
   query: 'validation.filter-invalid',
   body: 'validation.body-invalid',
 } as const;
 
-const COMMON = { auth: 'anonymous', rate: 'none', params: noParams, unfit: UNFIT } as const;
+/** More than the length of a login link's token. */
+const MAX_TOKEN_LENGTH = 100;
 
-/** A key that was left out is a wrong one. */
-const loginForm = z.object({ ApiKey: z.string().default(''), ReturnUrl: z.string().optional() });
+const COMMON = { auth: 'anonymous', rate: 'none', params: noParams, unfit: INVALID_INPUT_CODES } as const;
+
+/** A missing key counts as a wrong one. */
+const formText = z.string().max(SMALL_BODY_BYTES);
+const loginForm = z.object({
+  ApiKey: formText.default(''),
+  Once: formText.optional().describe('Token of a login link, in place of the key.'),
+  ReturnUrl: formText.optional(),
+});
 
 const text = z.union([z.string(), z.array(z.string()).transform(([first = '']) => first)]).optional();
-/** `part=style` asks for the stylesheet of the page. */
-const loginQuery = z.object({ error: text, ReturnUrl: text, part: text });
+/** `part=style` requests the stylesheet of the page. */
+const loginQuery = z.object({ error: text, ReturnUrl: text, part: text, once: text });
 
-/** Refusals of a login that a person is told on the page. */
-const TROUBLES: { readonly [code: string]: LoginTrouble } = {
+/** Refusals of a login, with the error that the page shows. */
+const LOGIN_ERRORS: { readonly [code: string]: LoginError } = {
   'auth.invalid-credentials': 'invalid',
   'auth.misconfigured': 'misconfigured',
   'rate-limited': 'limited',
 };
 
-/** @param failures counts wrong keys per address (`FAILED_LOGINS`), also where other limits are switched off */
+/** @param failures counts wrong keys per address (`FAILED_LOGINS`), also where other limits are off */
 export function sessionRoutes(
-  authenticator: Pick<Authenticator, 'logIn' | 'cookieName' | 'challenge'>,
+  authenticator: Pick<Authenticator, 'logIn' | 'logInOnce' | 'logOut' | 'cookieName' | 'challenge'>,
   failures: RateLimiter,
+  events: Pick<SystemEvents, 'recordSession'>,
 ): readonly AnyRoute[] {
-  /** The token of a new session. Nothing is awaited here, so no other try can come between look and count. */
-  const logIn = (apiKey: string, address: string): string => {
-    failures.check(address);
+  /** Creates the token of a new session. A correct key is never refused because of wrong ones. */
+  const logIn = ({ ApiKey, Once }: z.infer<typeof loginForm>, address: string): string => {
     try {
-      return authenticator.logIn(apiKey);
+      return Once === undefined ? authenticator.logIn(ApiKey) : authenticator.logInOnce(Once);
     } catch (thrown) {
-      if (thrown instanceof Refusal && thrown.code === 'auth.invalid-credentials') failures.take(address);
+      if (thrown instanceof Refusal && thrown.code === 'auth.invalid-credentials') failures.acquire(address);
       throw thrown;
     }
   };
@@ -62,25 +75,34 @@ export function sessionRoutes(
       ...COMMON,
       method: 'POST',
       path: '/api/auth/login',
-      summary: 'Begins a session for the API key and goes to a page.',
+      summary: 'Begins a session for the API key, or for a login link, and goes to a page.',
       bodyPolicy: 'form',
-      headers: ['accept'],
+      headers: ['accept', ...ORIGIN_HEADERS],
       query: noQuery,
       body: loginForm,
-      // Browsers get the refusals as the login page again.
+      // Browsers receive refusals as the login page.
       responses: { 302: 'empty', 401: 'page', 429: 'page' },
-      refusals: ['auth.invalid-credentials', 'auth.misconfigured', 'rate-limited', 'validation.body-invalid'],
-      handle({ body, caller, header }) {
+      refusals: [
+        'auth.cross-origin',
+        'auth.invalid-credentials',
+        'auth.misconfigured',
+        'rate-limited',
+        'validation.body-invalid',
+      ],
+      async handle({ body, caller, header }) {
+        requireSameOrigin(header, caller);
         const returnUrl = localReturnUrl(body.ReturnUrl);
         try {
-          const token = logIn(body.ApiKey, caller.address);
+          const token = logIn(body, caller.address);
+          await events.recordSession('LoggedIn', OPERATOR, caller.address);
           const cookie = sessionCookie(authenticator.cookieName, token, caller.https);
           return redirect(302, returnUrl, [['Set-Cookie', cookie]]);
         } catch (thrown) {
-          const trouble = thrown instanceof Refusal ? TROUBLES[thrown.code] : undefined;
-          if (trouble === undefined || !prefersHtml(header('accept'))) throw thrown;
+          const known = thrown instanceof Refusal ? LOGIN_ERRORS[thrown.code] : undefined;
+          const error = known === 'invalid' && body.Once !== undefined ? 'used' : known;
+          if (error === undefined || !prefersHtml(header('accept'))) throw thrown;
           const { status, retryAfterSeconds } = problemFrom(thrown);
-          return page(status, loginPage(returnUrl, trouble), [
+          return page(status, loginPage(returnUrl, error), [
             ...(status === 401 ? ([['WWW-Authenticate', authenticator.challenge]] as ReplyHeaders) : []),
             ...(retryAfterSeconds === undefined
               ? []
@@ -93,14 +115,17 @@ export function sessionRoutes(
       ...COMMON,
       method: 'POST',
       path: '/api/auth/logout',
-      summary: 'Makes the browser forget its session and goes to the login page.',
+      summary: 'Ends the session, makes the browser forget it and goes to the login page.',
       bodyPolicy: 'none',
-      headers: [],
+      headers: ['cookie', ...ORIGIN_HEADERS],
       query: noQuery,
       body: noBody,
       responses: { 302: 'empty' },
-      refusals: [],
-      handle({ caller }) {
+      refusals: ['auth.cross-origin'],
+      async handle({ caller, header }) {
+        requireSameOrigin(header, caller);
+        const operator = authenticator.logOut(readCookie(header('cookie'), authenticator.cookieName));
+        if (operator !== undefined) await events.recordSession('LoggedOut', operator, caller.address);
         const cookie = clearedCookie(authenticator.cookieName, caller.https);
         return redirect(302, '/login', [['Set-Cookie', cookie]]);
       },
@@ -117,9 +142,11 @@ export function sessionRoutes(
       responses: { 200: ['page', 'asset'] },
       refusals: [],
       handle({ query, header }) {
-        if (query.part === 'style') return assetReply(LOGIN_STYLE, header('if-none-match'));
-        const trouble = query.error === 'invalid' || query.error === 'server' ? query.error : undefined;
-        return page(200, loginPage(localReturnUrl(query.ReturnUrl), trouble));
+        if (query.part === 'style') return assetReply(STYLESHEET, header('if-none-match'));
+        const error = query.error === 'invalid' || query.error === 'server' ? query.error : undefined;
+        // Only the button uses the link up, because mail scanners and previews open links, too.
+        const once = query.once?.slice(0, MAX_TOKEN_LENGTH);
+        return page(200, loginPage(localReturnUrl(query.ReturnUrl), error, once));
       },
     }),
   ];

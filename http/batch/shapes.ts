@@ -1,19 +1,14 @@
 /**
- * What the batch service's answers look like, and how its records become them.
+ * Shapes of the batch service's replies, and their construction from records.
  *
- * Source: Batch Signing Service API, "Resources and their fields"; batch-gaps §3 and §4.
+ * Source: docs/batch-values.md §0, §3 and §4.
  */
 import { z } from 'zod';
-import type {
-  FolderView,
-  JobDetail,
-  JobView,
-  PipelineView,
-  ReadyCheck,
-  RescanReport,
-} from '../../actors/api.ts';
-import { JOB_FORMATS, JOB_SOURCES, JOB_STATES } from '../../machines/job-context.ts';
-import { SYSTEM_EVENT_KINDS } from '../../machines/system-event.ts';
+import { HEALTH_STATUSES, type HealthCheck } from '../../actors/batch/api/inspection.ts';
+import type { JobDetail, JobView } from '../../actors/batch/api/jobs.ts';
+import type { FolderView, PipelineView, RescanReport } from '../../actors/batch/api/service.ts';
+import { JOB_FORMATS, JOB_SOURCES, JOB_STATES } from '../../machines/batch/job-context.ts';
+import { SYSTEM_EVENT_KINDS } from '../../machines/batch/system-event.ts';
 import type { Millis } from '../../runtime/index.ts';
 
 export const timestamp = z.iso.datetime({ precision: 3 });
@@ -90,6 +85,7 @@ export const pipelineShape = z
     resumedAtUtc: timestamp.nullable(),
     pausedBy: z.enum(['system', 'operator']),
     reason: z.string().nullable(),
+    held: z.strictObject({ reason: z.string(), since: timestamp }).nullable(),
     maxConcurrency: z.int(),
     jobsInFlight: z.int(),
     jobsInFlightByFormat: z.strictObject({ pades: z.int(), cades: z.int(), xades: z.int(), total: z.int() }),
@@ -171,8 +167,8 @@ export const readyShape = z
     checks: z.array(
       z.strictObject({
         name: z.string(),
-        status: z.enum(['Healthy', 'Unhealthy']),
-        detail: z.string().nullable(),
+        status: z.enum(HEALTH_STATUSES),
+        detail: z.string().nullable().describe('Reasons and paths are shown to those who send the key.'),
       }),
     ),
   })
@@ -229,6 +225,7 @@ export function pipelineBody(state: PipelineView): z.infer<typeof pipelineShape>
     resumedAtUtc: state.resumedAt === null ? null : isoTime(state.resumedAt),
     pausedBy: state.pausedBy,
     reason: state.reason,
+    held: state.held && { reason: state.held.reason, since: isoTime(state.held.since) },
     maxConcurrency: state.maxConcurrency,
     jobsInFlight: total,
     jobsInFlightByFormat: { pades, cades, xades, total },
@@ -266,14 +263,19 @@ export function rescanBody({ folders }: RescanReport): z.infer<typeof rescanShap
   };
 }
 
-export function readyBody(checks: readonly ReadyCheck[], at: Millis): z.infer<typeof readyShape> {
+/** @param isOperator true when the caller may see paths, certificate names and reasons */
+export function readyBody(
+  checks: readonly HealthCheck[],
+  at: Millis,
+  isOperator: boolean,
+): z.infer<typeof readyShape> {
   return {
-    status: checks.every((check) => check.healthy) ? 'Ready' : 'NotReady',
+    status: checks.some(({ status }) => status === 'Unhealthy') ? 'NotReady' : 'Ready',
     checkedAtUtc: isoTime(at),
-    checks: checks.map((check) => ({
-      name: check.name,
-      status: check.healthy ? 'Healthy' : 'Unhealthy',
-      detail: check.detail,
+    checks: checks.map(({ name, status, detail, publicDetail = null }) => ({
+      name,
+      status,
+      detail: isOperator ? detail : publicDetail,
     })),
   };
 }

@@ -1,12 +1,13 @@
 /**
  * `/api/health`, `/api/ready` and `/api/whoami`.
  *
- * Source: Batch Signing Service API, "System"; batch-gaps §3.
+ * Source: docs/batch-values.md §0, §3.
  */
-import type { Readiness } from '../../actors/api.ts';
+import type { Health } from '../../actors/batch/api/inspection.ts';
 import type { Clock } from '../../runtime/index.ts';
-import { json, keptJson } from '../reply.ts';
-import { type AnyRoute, route } from '../router.ts';
+import type { OperatorCheck } from '../core/access/operator-check.ts';
+import { cachedJson, json } from '../core/reply.ts';
+import { type AnyRoute, route } from '../core/router.ts';
 import { noBody, noParams, noQuery } from './queries.ts';
 import { healthShape, readyBody, readyShape, whoamiShape } from './shapes.ts';
 
@@ -14,7 +15,7 @@ const ANONYMOUS_GET = {
   method: 'GET',
   auth: 'anonymous',
   rate: 'none',
-  vital: true,
+  exemptFromLoadShedding: true,
   bodyPolicy: 'none',
   headers: [],
   params: noParams,
@@ -24,13 +25,25 @@ const ANONYMOUS_GET = {
   refusals: [],
 } as const;
 
-const HEALTHY = keptJson(200, { status: 'Healthy' });
+const HEALTHY = cachedJson(200, { status: 'Healthy' });
 
-export function systemRoutes(readiness: Readiness, clock: Pick<Clock, 'now'>): readonly AnyRoute[] {
+/** Answer of `GET /api/ready`. @param isOperator false leaves out paths, names of certificates and reasons */
+export async function readiness(health: Health, clock: Pick<Clock, 'now'>, isOperator: boolean) {
+  const body = readyBody(await health.checks(), clock.now(), isOperator);
+  return { status: body.status === 'Ready' ? 200 : 503, body } as const;
+}
+
+/** @param isOperator true when a request has the key or a session; it reads the headers `credentialHeaders` */
+export function systemRoutes(
+  health: Health,
+  clock: Pick<Clock, 'now'>,
+  { isOperator, credentialHeaders }: OperatorCheck,
+): readonly AnyRoute[] {
   return [
     route({
       ...ANONYMOUS_GET,
       path: '/api/health',
+      exemptFromEntryRules: true,
       summary: 'Says that the process is up.',
       responses: { 200: healthShape },
       handle: () => HEALTHY,
@@ -48,11 +61,13 @@ export function systemRoutes(readiness: Readiness, clock: Pick<Clock, 'now'>): r
     route({
       ...ANONYMOUS_GET,
       path: '/api/ready',
+      exemptFromEntryRules: true,
       summary: 'Says whether work can be done, and what stands in its way.',
       responses: { 200: readyShape, 503: readyShape },
-      async handle() {
-        const body = readyBody(await readiness.checks(), clock.now());
-        return json(body.status === 'Ready' ? 200 : 503, body);
+      headers: credentialHeaders,
+      async handle({ header, caller }) {
+        const { status, body } = await readiness(health, clock, isOperator(header, caller));
+        return json(status, body);
       },
     }),
   ];

@@ -1,26 +1,77 @@
-/** The portal's way to read requests and to refuse them. Source: portal-gaps §§1 and 2. */
-import type { Conventions } from '../conventions.ts';
-import { readPortalJson } from './json-body.ts';
-import { portalCode, portalProblem, portalProblemBody } from './problem.ts';
-import { fitted } from './unfit.ts';
+/** Conventions of the portal for requests and refusals. Source: docs/portal-values.md §§1 and 2. */
 
-export const portalConventions: Conventions = {
-  problemType: 'application/json; charset=utf-8',
-  problemFrom: portalProblem,
-  problemBody: portalProblemBody,
-  readQuery: readPortalQuery,
-  readJson: readPortalJson,
-  check: (schema, value, code) => fitted(schema, value, portalCode(code)),
-};
+import { isPagePath } from '../core/accept.ts';
+import { fingerprintOf } from '../core/body/json-body.ts';
+import type { BodyRequest, CheckedBody, Conventions } from '../core/conventions.ts';
+import type { AnyRoute, BodyCredentials } from '../core/router.ts';
+import { credentialsOf } from './credentials.ts';
+import type { BodyReading } from './input/body-reading.ts';
+import type { LargeBody } from './input/body-wire.ts';
+import { parsedInput } from './input/invalid-input.ts';
+import { parseJsonObject, readJsonBytes } from './input/json-body.ts';
+import { readPortalQuery } from './input/query-text.ts';
+import { notFoundPage } from './pages/not-found-page.ts';
+import { portalCode, portalProblem, portalProblemBody } from './problem.ts';
+
+/** Maximum size of a JSON body without a key, bytes; a ticket, a certificate and a signature need 30 KiB. */
+const OPEN_BODY_BYTES = 64 * 1024;
+/** Maximum size of a JSON body with a key, bytes. */
+const KEYED_BODY_BYTES = 256 * 1024;
+/** Maximum size of a body that the main thread parses where the route names a schema for the worker, bytes. */
+const READ_HERE_BYTES = 64 * 1024;
+/**
+ * Maximum size of a large body, bytes; fifty documents with thirty participants and their marks need less than one
+ * MiB.
+ */
+const LARGE_BODY_BYTES = 8 * 1024 * 1024;
+/** Maximum number of values in a body; a thousand marks in each of two lists are 18,000. */
+const MAX_VALUES = 20_000;
+const MAX_VALUES_OF_LARGE = 100_000;
+
+/** @param large parses large bodies on a worker thread */
+export function portalConventions(large: BodyReading): Conventions {
+  return {
+    problemType: 'application/json; charset=utf-8',
+    problemFrom: portalProblem,
+    problemBody: portalProblemBody,
+    readQuery: readPortalQuery,
+    bodyLimit,
+    readJson: (request) => readPortalBody(request, large),
+    notFoundPage: (request) =>
+      isPagePath(request.path, request.header('accept')) ? notFoundPage(request) : undefined,
+    check: (schema, value, code) => parsedInput(schema, value, portalCode(code)),
+  };
+}
+
+export function bodyLimit({
+  auth,
+  maxBodyBytes,
+  largeBody,
+}: Pick<AnyRoute, 'auth' | 'maxBodyBytes' | 'largeBody'>): number {
+  if (maxBodyBytes !== undefined) return maxBodyBytes;
+  if (auth === 'anonymous' || auth === 'known-or-ticket') return OPEN_BODY_BYTES;
+  return largeBody === undefined ? KEYED_BODY_BYTES : LARGE_BODY_BYTES;
+}
 
 /**
- * Name in lower case → value. A value that is empty or the text `null` counts as absent; of several the last counts.
- * Source: portal-gaps §1 rows 5 and 6.
+ * Reads at most the route's limit, then checks the credentials in the body, and parses the rest only when they are
+ * valid.
+ * Refusals: `UnsupportedMediaType`, `PayloadTooLarge`, `BadRequest`, `ServiceBusy`, and those of `authorize`.
  */
-export function readPortalQuery(text: string | undefined): { readonly [name: string]: string } {
-  const query: Record<string, string> = Object.create(null);
-  for (const [name, value] of new URLSearchParams(text ?? '')) {
-    if (value !== '' && value !== 'null') query[name.toLowerCase()] = value;
+async function readPortalBody(request: BodyRequest, large: BodyReading): Promise<CheckedBody> {
+  const { route, params, identity, stream, contentType, contentLength } = request;
+  const head = { contentType, contentLength };
+  const maxValues = route.largeBody === undefined ? MAX_VALUES : MAX_VALUES_OF_LARGE;
+  const bytes = await readJsonBytes(stream, head, { maxBytes: bodyLimit(route), maxValues });
+  const authorize = (credentials: BodyCredentials) =>
+    route.authorize?.({ params, credentials, identity: identity });
+  if (bytes.length > READ_HERE_BYTES && route.largeBody !== undefined) {
+    if (route.authorize !== undefined) await authorize(await large.credentials(bytes));
+    const { value, fingerprint } = await large.body(route.largeBody as LargeBody, bytes);
+    return { value: value, fingerprint: () => fingerprint };
   }
-  return query;
+  const given = parseJsonObject(bytes);
+  if (route.authorize !== undefined) await authorize(credentialsOf(given));
+  const value = parsedInput(route.body, given, portalCode(route.unfit.body));
+  return { value, fingerprint: () => fingerprintOf(given) };
 }

@@ -1,17 +1,17 @@
 /**
- * The portal's refusals on the wire.
+ * Problem bodies of the portal.
  *
- * Source: portal-gaps §2.
+ * Source: docs/portal-values.md §2.
  */
 import {
   PORTAL_REFUSALS,
   type PortalRefusal,
   type PortalRefusalCode,
-} from '../../machines/portal-refusals.ts';
+} from '../../machines/portal/portal-refusals.ts';
 import type { RefusalCode } from '../../machines/refusals.ts';
-import type { Problem, ProblemScene } from '../problem.ts';
+import type { Problem, ProblemContext } from '../core/problem.ts';
 
-/** What the common HTTP core refuses, in the words of the portal. */
+/** Portal codes of the refusals of the common HTTP core. */
 const CORE_REFUSALS: { readonly [code in RefusalCode]?: PortalRefusalCode } = {
   'route.not-found': 'NotFound',
   'route.method-not-allowed': 'MethodNotAllowed',
@@ -24,11 +24,11 @@ const CORE_REFUSALS: { readonly [code in RefusalCode]?: PortalRefusalCode } = {
 };
 
 /**
- * What a thrown value means to the client: a refusal its own code, a failure that asks to be tried again
- * `ServiceBusy`, everything else `InternalError`.
+ * Converts a thrown value to a problem: a refusal keeps its own code, a retryable failure becomes `ServiceBusy`,
+ * everything else `InternalError`.
  */
 export function portalProblem(thrown: unknown): Problem {
-  // By shape, not by class: failures also come from worker threads and second copies of a module.
+  // Detected by shape, not by class: failures also come from worker threads and second copies of a module.
   const failure = thrown as Partial<PortalRefusal> & { retryable?: unknown; retryAfter?: unknown };
   if (typeof thrown === 'object' && thrown !== null) {
     if (failure.retryable === true) {
@@ -43,7 +43,7 @@ export function portalProblem(thrown: unknown): Problem {
   return { ...describe('InternalError', {}), exception };
 }
 
-/** A code that a route names, its own or one of the common core, as a code of the portal. */
+/** Converts a code of a route or of the common core to a portal code. */
 export function portalCode(code: string): PortalRefusalCode {
   return CORE_REFUSALS[code as RefusalCode] ?? (code as PortalRefusalCode);
 }
@@ -79,7 +79,7 @@ function describe(
 }
 
 /** The body as sent: one of three forms, by status. */
-export function portalProblemBody(problem: Problem, scene: ProblemScene): object {
+export function portalProblemBody(problem: Problem, context: ProblemContext): object {
   const { code, status, details } = problem;
   const message = plain(problem.detail);
   if (status === 400) return { code, message, errors: problem.errors ?? {} };
@@ -91,7 +91,7 @@ export function portalProblemBody(problem: Problem, scene: ProblemScene): object
     };
   }
   if (problem.exception !== undefined) {
-    return { code, message, details: scene.production ? null : { exception: problem.exception } };
+    return { code, message, details: context.production ? null : { exception: problem.exception } };
   }
   return { code, message, details: details ?? null };
 }

@@ -1,10 +1,10 @@
 /**
- * What the API description says about the portal beyond its routes.
+ * Texts of the portal's API description beyond its routes.
  *
- * Source: Document Signing Portal API, "What the service does", "Authentication"; portal-gaps §§1 to 3.
+ * Source: docs/portal-values.md §0, §§1 to 3.
  */
-import type { ApiFacts } from '../openapi/document.ts';
-import { portalRefusals } from './refusal-facts.ts';
+import type { ApiDescription } from '../core/openapi/document.ts';
+import { portalRefusals } from './refusal-info.ts';
 
 const DESCRIPTION = `Documents that several people sign or approve, in an order that the service keeps. An upload becomes
 a document with a flow; participants are mailed when it is their turn, or sign inside another application.
@@ -14,7 +14,7 @@ Names of members and query parameters are read without regard to case; unknown o
 milliseconds. An unknown document, folder or action, and one of another organization, is answered 422; an unknown path or
 ticket 404; an unknown method 405. Programs decide by the \`code\` of a refusal.`;
 
-const GROUPS: ApiFacts['groups'] = [
+const GROUPS: ApiDescription['groups'] = [
   { name: 'Uploads', description: 'Where files come in.', paths: /^\/api\/uploads(\/|$)/ },
   {
     name: 'Signing',
@@ -25,7 +25,7 @@ const GROUPS: ApiFacts['groups'] = [
   {
     name: 'Validation',
     description: 'Whether signatures are good.',
-    paths: /\/(?:signatures|signatures-details|validate-signatures)$/,
+    paths: /\/(?:signatures|signatures-details|validation-report|validate-signatures)$/,
   },
   {
     name: 'Monitoring',
@@ -56,19 +56,20 @@ const GROUPS: ApiFacts['groups'] = [
   { name: 'Pages', description: 'Pages for people, and their parts.', paths: /^\// },
 ];
 
-/** Types of the files that are made here; the others are those of whoever uploaded them. */
+/** Media types of generated files; uploaded files keep their own types. */
 const FILE_TYPES = [
   'application/pdf',
   'application/pkcs7-signature',
   'application/xml',
   'application/octet-stream',
+  'application/zip',
   'application/vnd.openxmlformats-officedocument.spreadsheetml.sheet',
   '*/*',
 ];
 
 const KEY = [{ ApiKey: [] }];
 
-export function portalApi(version: string): ApiFacts {
+export function portalApi(version: string): ApiDescription {
   return {
     title: 'sealwright portal',
     version,

@@ -1,8 +1,8 @@
-/** Codes that many routes of the portal refuse with, by what they are about. Source: portal-gaps §2. */
+/** Refusal codes shared by many routes of the portal, by subject. Source: docs/portal-values.md §2. */
 
-/** Of every call that names a document. */
+/** Codes of every operation on a document. */
 export const UNKNOWN_DOCUMENT = ['DocumentNotFound', 'DocumentIsDeleted'] as const;
-/** Of every call whose request names files that cannot be had, or not be signed. */
+/** Codes of every operation whose request names files: missing or unusable ones. */
 export const UNKNOWN_FILES = [
   'UploadNotFound',
   'DocumentUnreadable',

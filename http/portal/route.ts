@@ -1,15 +1,18 @@
-/**
- * Routes of the portal: those of the table with what most of them have in common left out.
- */
+/** Routes of the portal, with defaults for the common properties. */
 import { z } from 'zod';
 import type { Tenant } from '../../actors/portal/api.ts';
-import type { PortalRefusalCode } from '../../machines/portal-refusals.ts';
-import type { EmptyReply } from '../reply.ts';
-import type { AnyRoute, ApiRequest, AuthPolicy, Route } from '../router.ts';
-import { requireRole, requireTenant } from './gate.ts';
+import type { PortalRefusalCode } from '../../machines/portal/portal-refusals.ts';
+import type { EmptyReply } from '../core/reply.ts';
+import type { AnyRoute, ApiRequest, AuthPolicy, Route } from '../core/router.ts';
+import { requireRole, requireTenant } from './access-check.ts';
+import type { LargeBody } from './input/body-wire.ts';
+import { requireScope } from './key-scopes.ts';
 
 export interface PortalRequest<Params, Query, Body> extends ApiRequest<Params, Query, Body, Tenant> {
-  /** Who sent it. Refusals: `Unauthorized`, `Forbidden`, on routes that need no key and were sent none. */
+  /**
+   * Identity of the caller. Refusals: `Unauthorized`, `Forbidden`, on routes that admit requests without a key when
+   * there is none.
+   */
   readonly tenant: Tenant;
 }
 
@@ -20,48 +23,72 @@ interface PortalRoute<Params, Query, Body>
     Partial<
       Pick<
         Whole<Params, Query, Body>,
-        'auth' | 'rate' | 'vital' | 'headers' | 'params' | 'query' | 'body' | 'failurePage'
+        | 'auth'
+        | 'rate'
+        | 'exemptFromLoadShedding'
+        | 'exemptFromEntryRules'
+        | 'headers'
+        | 'params'
+        | 'query'
+        | 'body'
+        | 'maxBodyBytes'
+        | 'authorize'
+        | 'failurePage'
       >
     > {
-  /** How the body is read. @default json where there is a schema for it, none otherwise */
+  /** Body policy. @default json where there is a schema for the body, none otherwise */
   readonly bodyPolicy?: Route['bodyPolicy'];
+  /**
+   * Name of the body's schema in `LARGE_BODIES`: bodies up to 8 MiB are accepted, and a worker thread parses the
+   * larger ones.
+   */
+  readonly largeBody?: LargeBody;
   /** The code for path parameters that do not fit. @default NotFound */
   readonly unfitParams?: PortalRefusalCode;
   handle(request: PortalRequest<Params, Query, Body>): ReturnType<Whole<Params, Query, Body>['handle']>;
 }
 
-/** @param definition `auth` is `application` unless it says otherwise */
+/** Policies that admit nobody without a key. */
+const KEYED: ReadonlySet<AuthPolicy> = new Set(['application', 'monitor', 'administrator']);
+
+/** @param definition `auth` is `application` by default */
 export function portalRoute<Params, Query, Body>(definition: PortalRoute<Params, Query, Body>): AnyRoute {
   const { unfitParams = 'NotFound', handle, ...given } = definition;
-  const route: Whole<Params, Query, Body> = {
+  const route: AnyRoute = {
     auth: 'application',
     rate: 'none',
     bodyPolicy: given.body === undefined ? 'none' : 'json',
     headers: [],
-    params: z.object({}) as unknown as z.ZodType<Params>,
-    query: z.object({}) as unknown as z.ZodType<Query>,
-    body: z.unknown() as unknown as z.ZodType<Body>,
+    params: z.object({}),
+    query: z.object({}),
+    body: z.unknown(),
     unfit: { params: unfitParams, query: 'BadRequest', body: 'BadRequest' },
     ...given,
-    handle: (request) => handle.call(definition, withTenant(request, route.auth)),
+    handle: (request) => {
+      if (KEYED.has(route.auth)) requireScope(requireTenant(request.identity), route);
+      return handle.call(definition, withTenant(request, route));
+    },
   };
-  return route as unknown as AnyRoute;
+  return route;
 }
 
 function withTenant<Params, Query, Body>(
   request: ApiRequest<Params, Query, Body, Tenant>,
-  auth: AuthPolicy,
+  route: Pick<AnyRoute, 'auth' | 'method' | 'path'>,
 ): PortalRequest<Params, Query, Body> {
   return {
     ...request,
     get tenant() {
       const tenant = requireTenant(request.identity);
-      // Elsewhere the gate has seen to it.
-      if (auth === 'known-or-ticket') requireRole(tenant, 'application');
+      // Elsewhere the access check guarantees an identity.
+      if (route.auth === 'known-or-ticket') {
+        requireRole(tenant, 'application');
+        requireScope(tenant, route);
+      }
       return tenant;
     },
   };
 }
 
-/** What an operation without a result is answered. Source: portal-gaps §1 row 11. */
+/** Reply of operations without a result. Source: docs/portal-values.md §1 row 11. */
 export const DONE: EmptyReply = { kind: 'empty', status: 200 };

@@ -4,63 +4,72 @@
 import { tmpdir } from 'node:os';
 import type { PortalService } from '../../actors/portal/api.ts';
 import type { Clock, Ids, Log } from '../../runtime/index.ts';
-import { BlockPool } from '../block-pool.ts';
-import { createCallerFinder } from '../caller.ts';
-import { Dispatcher } from '../dispatch.ts';
-import { type HttpServer, Listener } from '../listener.ts';
-import { createLoadGuard, type LoadGuard } from '../load-guard.ts';
-import { withReference } from '../openapi/routes.ts';
-import { assetRoutes } from '../pages/assets.ts';
-import { PAGES_STYLE, REFERENCE_STYLE } from '../pages/styles.ts';
-import { PlainRequests } from '../plain-requests.ts';
-import { createRateLimiter } from '../rate-limit.ts';
-import { createRequestIds } from '../request-ids.ts';
-import type { RequestObservation } from '../request-outcome.ts';
-import { type AnyRoute, Router } from '../router.ts';
-import type { ListenSettings, RateWindow } from '../settings.ts';
-import { contentRoutes } from './content.ts';
+import { PAGES_STYLE, REFERENCE_STYLE } from '../../web/batch/styles.ts';
+import { createCallerFinder } from '../core/access/caller.ts';
+import { createWrongKeys } from '../core/access/wrong-keys.ts';
+import { BlockPool } from '../core/body/block-pool.ts';
+import { Dispatcher } from '../core/dispatch.ts';
+import { FAVICON_ROUTE } from '../core/icon.ts';
+import { type HttpServer, Listener } from '../core/listener.ts';
+import { createLoadGuard, type LoadGuard } from '../core/load/load-guard.ts';
+import { withReference } from '../core/openapi/routes.ts';
+import { limiterOf, type OtherNodes } from '../core/other-nodes.ts';
+import { assetRoutes } from '../core/page-assets.ts';
+import { PlainRequests } from '../core/plain-requests.ts';
+import { createRequestIds } from '../core/request-ids.ts';
+import type { RequestObservation } from '../core/request-outcome.ts';
+import { type AnyRoute, Router } from '../core/router.ts';
+import type { ListenSettings, RateWindow } from '../core/settings.ts';
+import { createPortalAccessCheck } from './access-check.ts';
 import { portalConventions } from './conventions.ts';
-import { documentChangeRoutes } from './document-changes.ts';
-import { documentFolderRoutes } from './document-folders.ts';
-import { documentListRoutes } from './document-list.ts';
-import { documentRoutes } from './documents.ts';
-import { folderRoutes } from './folders.ts';
-import { createPortalGate } from './gate.ts';
-import { generationRoutes } from './generation.ts';
-import { mailRoutes } from './mails.ts';
-import { marksSessionRoutes } from './marks-sessions.ts';
-import { notificationRoutes } from './notifications.ts';
-import { organizationRoutes } from './organizations.ts';
+import { createBodyReading } from './input/body-reading.ts';
 import { portalApi } from './reference.ts';
-import { reportRoutes } from './reports.ts';
-import { savedFlowRoutes } from './saved-flows.ts';
-import { signatureRoutes } from './signatures.ts';
-import { signingRoutes } from './signing.ts';
-import { systemRoutes } from './system.ts';
-import { uploadRoutes } from './uploads.ts';
-import { userRoutes } from './users.ts';
-import { webhookRoutes } from './webhooks.ts';
+import { contentRoutes } from './routes/content.ts';
+import { documentChangeRoutes } from './routes/document-changes.ts';
+import { documentFolderRoutes } from './routes/document-folders.ts';
+import { documentHistoryRoutes } from './routes/document-history.ts';
+import { documentListRoutes } from './routes/document-list.ts';
+import { documentOperationRoutes } from './routes/document-operations.ts';
+import { documentPackageRoutes } from './routes/document-packages.ts';
+import { documentRoutes } from './routes/documents.ts';
+import { draftRoutes } from './routes/drafts.ts';
+import { folderRoutes } from './routes/folders.ts';
+import { generationRoutes } from './routes/generation.ts';
+import { mailRoutes } from './routes/mails.ts';
+import { marksSessionRoutes } from './routes/marks-sessions.ts';
+import { notificationRoutes } from './routes/notifications.ts';
+import { organizationRoutes } from './routes/organizations.ts';
+import { reportRoutes } from './routes/reports.ts';
+import { savedFlowRoutes } from './routes/saved-flows.ts';
+import { signatureRoutes } from './routes/signatures.ts';
+import { signingRoutes } from './routes/signing-routes.ts';
+import { systemRoutes } from './routes/system.ts';
+import { uploadRoutes } from './routes/uploads.ts';
+import { userRoutes } from './routes/users.ts';
+import { webhookRoutes } from './routes/webhooks.ts';
 
-export interface PortalServerParts {
+export interface PortalServerDependencies {
   readonly service: PortalService;
   readonly settings: ListenSettings;
   readonly clock: Clock;
   readonly ids: Ids;
   readonly log: Log;
-  /** Of the program, shown in the API description. @default development */
+  /** Version of the program in the API description. @default development */
   readonly version?: string;
   /** Pages for people and their assets. @default none */
   readonly pageRoutes?: readonly AnyRoute[];
-  /** What all listeners of a process share. @default one of its own */
+  /** Resources shared by all listeners of a process. @default its own */
   readonly load?: LoadGuard;
-  /** Told about every request once it is over. */
+  /** Other nodes of the service. @default none */
+  readonly nodes?: OtherNodes | undefined;
+  /** Called with the outcome of every request. */
   readonly observe?: (observation: RequestObservation) => void;
 }
 
-/** Of validation by key, per client. Source: portal-gaps §17 and §21. */
+/** Rate limit of validation by key, per client. Source: docs/portal-values.md §17 and §21. */
 const VALIDATION_RATE: RateWindow = { permits: 10, windowSeconds: 1 };
 
-/** Where the parts of the reference page are; the pages for participants have places of their own. */
+/** URL prefix of the reference page's assets; the pages for participants have their own. */
 const REFERENCE_ASSETS = '/scalar/assets';
 
 /** Every route of the portal, its pages and its description. */
@@ -73,7 +82,10 @@ export function portalRoutes(
   const routes = [
     ...uploadRoutes(service.uploads, idempotency),
     ...documentRoutes(documents, idempotency),
+    ...documentHistoryRoutes(documents),
     ...documentListRoutes(documents),
+    ...documentPackageRoutes(service.documentPackages),
+    ...documentOperationRoutes(service.documentOperations),
     ...documentChangeRoutes(documents),
     ...documentFolderRoutes(documents, folders),
     ...contentRoutes(documents),
@@ -81,7 +93,8 @@ export function portalRoutes(
     ...signatureRoutes(validation),
     ...notificationRoutes(documents),
     ...folderRoutes(folders),
-    ...savedFlowRoutes(service.savedFlows),
+    ...draftRoutes(service.drafts),
+    ...savedFlowRoutes(service.savedFlows, idempotency),
     ...marksSessionRoutes(service.marksSessions),
     ...generationRoutes(service.generations, idempotency),
     ...reportRoutes(service.reports),
@@ -91,8 +104,9 @@ export function portalRoutes(
     ...mailRoutes(service.mails, documents),
     ...systemRoutes(),
     ...pageRoutes,
+    FAVICON_ROUTE,
     ...assetRoutes(
-      ['browser.js', 'reference.js'],
+      ['dom.js', 'reference.js'],
       { 'pages.css': PAGES_STYLE, 'reference.css': REFERENCE_STYLE },
       { prefix: REFERENCE_ASSETS, auth: 'anonymous' },
     ),
@@ -105,24 +119,34 @@ export function portalRoutes(
   });
 }
 
-export function createPortalServer(parts: PortalServerParts): HttpServer {
-  const { service, settings, clock, ids, log, version = 'development', pageRoutes } = parts;
+export function createPortalServer(dependencies: PortalServerDependencies): HttpServer {
+  const { service, settings, clock, ids, log, nodes, version = 'development', pageRoutes } = dependencies;
+  const bodies = createBodyReading(log);
+  const conventions = portalConventions(bodies);
   const dispatcher = new Dispatcher({
     router: new Router(portalRoutes(service, version, pageRoutes), { trailingSlash: true }),
-    conventions: portalConventions,
-    gate: createPortalGate(service.tenants, settings),
+    conventions,
+    accessCheck: createPortalAccessCheck(service.tenants, settings, createWrongKeys(clock)),
     findCaller: createCallerFinder(settings.tls !== undefined, settings.forwarded),
     challenge: 'ApiKey header="X-Api-Key"',
-    limiters: { validation: createRateLimiter(VALIDATION_RATE, clock) },
+    limiters: { validation: limiterOf(nodes, 'validation', VALIDATION_RATE, clock) },
+    nodes,
     requestIds: createRequestIds(ids),
     pool: new BlockPool(),
     spoolFolder: settings.spoolFolder ?? tmpdir(),
-    plain: new PlainRequests(portalConventions),
-    load: parts.load ?? createLoadGuard(clock, log),
+    plain: new PlainRequests(conventions),
+    load: dependencies.load ?? createLoadGuard(clock, log),
     clock,
     log,
     production: settings.production,
-    observe: parts.observe,
+    observe: dependencies.observe,
   });
-  return new Listener(dispatcher, settings, clock, log);
+  const listener = new Listener(dispatcher, settings, clock, log);
+  return {
+    listen: () => listener.listen(),
+    async close() {
+      await listener.close();
+      await bodies.close();
+    },
+  };
 }

@@ -1,32 +1,32 @@
 /**
- * Stored files as answers: bytes, bytes in Base64, and bytes to look at in the browser.
+ * Replies with stored files: bytes, bytes in Base64, and inline bytes.
  *
- * Source: portal-gaps §13.
+ * Source: docs/portal-values.md §13.
  */
 import { open } from 'node:fs/promises';
 import type { StoredFile } from '../../actors/portal/api.ts';
-import { type FileConditions, fileReply } from '../file-reply.ts';
-import type { EmptyReply, FileReply, ReplyHeaders } from '../reply.ts';
-import { Base64File } from './base64-file.ts';
+import { type FileConditions, fileReply } from '../core/file-reply.ts';
+import type { EmptyReply, FileReply, ReplyHeaders } from '../core/reply.ts';
+import { Base64File } from './input/base64-file.ts';
 
-/** Headers that decide what of a file is sent. */
+/** Request headers that select the range of a file. */
 export const FILE_HEADERS = ['range', 'if-range', 'if-none-match'];
 
-/** Types that browsers show without running anything in them. */
+/** Types that browsers show without running scripts. */
 const HARMLESS = /^(?:application\/pdf|image\/(?:png|jpeg|gif|webp|bmp)|text\/plain)$/;
 
-/** Clients show previews in frames of their own; there is nothing on them to press. */
+/** Clients show previews in frames; previews have no controls that a frame could hijack. */
 const FRAMEABLE: ReplyHeaders = [
   ['X-Frame-Options', ''],
   ['Content-Security-Policy', "default-src 'none'; style-src 'unsafe-inline'"],
 ];
-/** Whatever else somebody uploaded runs nothing, and is of another origin than the portal. */
+/** Other uploaded types run no scripts, and have another origin than the portal. */
 const SANDBOXED: ReplyHeaders = [
   ['X-Frame-Options', ''],
   ['Content-Security-Policy', "sandbox; default-src 'none'; style-src 'unsafe-inline'"],
 ];
 
-/** @param inline to look at, without a file name, instead of to be saved */
+/** @param inline shows the file without a file name, instead of saving it */
 export function storedFileReply(
   stored: StoredFile,
   header: (name: string) => string,
@@ -46,13 +46,13 @@ export function storedFileReply(
       etag: stored.etag,
       contentType,
       headers: inline ? framing : [],
-      gone: () => new Error(`A stored file is missing: ${stored.path}`),
+      isRemoved: () => new Error(`A stored file is missing: ${stored.path}`),
     },
     conditions,
   );
 }
 
-/** `{bytes, name, contentType}`, made while it is sent. */
+/** `{bytes, name, contentType}`, encoded while it is sent. */
 export async function base64Reply(stored: StoredFile): Promise<FileReply> {
   const file = await open(stored.path, 'r');
   try {
@@ -67,7 +67,7 @@ export async function base64Reply(stored: StoredFile): Promise<FileReply> {
   }
 }
 
-/** What the uploader said, if a header can hold it. */
+/** The uploader's content type, if it is a valid header value. */
 function cleanType(given: string): string {
   return /^[\w.+-]+\/[\w.+-]+$/.test(given) ? given.toLowerCase() : 'application/octet-stream';
 }

@@ -1,4 +1,4 @@
-/** Failures on their way between threads. */
+/** Encodes failures between threads. */
 import { describeFailure, Fatal, isRetryable, Retryable } from '../failures.ts';
 import type { PlainFailure } from './wire.ts';
 

@@ -1,24 +1,26 @@
-/** Notices a thread that does nothing but one thing. */
+/** Detects a thread whose event loop is blocked. */
 import type { Clock, Millis } from '../ports.ts';
 
-/** Looks within the patience. Counted rather than timed: a process that was paused as a whole finds nobody stuck. */
-const LOOKS = 8;
+/**
+ * Polls within the time limit. Counted rather than timed, so that a pause of the whole process reports no stuck thread.
+ */
+const PROBES_PER_TIMEOUT = 8;
 
 export interface Heartbeat {
   readonly clock: Pick<Clock, 'after'>;
-  /** How long the thread may leave a question unanswered. It is noticed at most an eighth of it later. */
-  readonly patience: Millis;
-  /** Answers while the thread is not stuck; rejects when it is gone. */
-  readonly ask: () => Promise<unknown>;
-  readonly stuck: () => void;
+  /** Time limit for an answer, milliseconds. A stuck thread is detected at most an eighth of it later. */
+  readonly timeoutMs: Millis;
+  /** Resolves while the thread is not stuck; rejects when it has ended. */
+  readonly ping: () => Promise<unknown>;
+  readonly onStuck: () => void;
 }
 
-/** Asks again and again until the thread is stuck or gone. */
-export function watchHeartbeat({ clock, patience, ask, stuck }: Heartbeat): void {
+/** Polls until the thread is stuck or has ended. */
+export function watchHeartbeat({ clock, timeoutMs: patience, ping: ask, onStuck: stuck }: Heartbeat): void {
   let unanswered = 0;
   let cancel = (): void => {};
   const look = (): void => {
-    if (unanswered >= LOOKS) {
+    if (unanswered >= PROBES_PER_TIMEOUT) {
       stuck();
       return;
     }
@@ -31,7 +33,7 @@ export function watchHeartbeat({ clock, patience, ask, stuck }: Heartbeat): void
       );
     }
     unanswered += 1;
-    cancel = clock.after(patience / LOOKS, look);
+    cancel = clock.after(patience / PROBES_PER_TIMEOUT, look);
   };
   look();
 }

@@ -1,4 +1,4 @@
-/** What one shard was asked and has not answered, from thread to thread. */
+/** Unanswered calls to one shard, in the main thread. */
 import type { Retryable } from '../failures.ts';
 import { addressKey } from '../host.ts';
 import type { Step } from '../ports.ts';
@@ -6,32 +6,32 @@ import { viewOf } from '../step.ts';
 import { failureOf } from './failures.ts';
 import type { PlainOutcome, ShardAnswer, ShardCall } from './wire.ts';
 
-/** Threads a call may be lost with before it is rejected: what ended them may be the call itself. */
-const SENT_AT_MOST = 3;
+/** Number of lost threads after which a call is rejected: the call itself may have ended them. */
+const MAX_CALLS_IN_FLIGHT = 3;
 
 interface Pending {
   readonly call: ShardCall;
-  /** Threads it was sent to. */
+  /** Number of threads it was sent to. */
   sent: number;
   readonly resolve: (outcome: PlainOutcome | null) => void;
   readonly reject: (error: unknown) => void;
 }
 
 export class ShardCalls {
-  /** In the order of the asking. */
+  /** Unanswered calls in the order of the requests. */
   readonly #pending = new Map<number, Pending>();
-  /** Those of them that are not sent yet. */
+  /** Calls that are not sent yet. */
   #queue: Pending[] = [];
-  /** Answers that wait until this thread has heard of the steps they speak of. */
+  /** Answers that wait until this thread has received their steps. */
   #held: ShardAnswer[] = [];
-  /** Groups of steps of the shard's thread heard of. */
-  #heard = 0;
+  /** Groups of steps received from the shard's thread. */
+  #committed = 0;
 
   get size(): number {
     return this.#pending.size;
   }
 
-  /** Calls that wait to be sent. */
+  /** Number of calls that wait to be sent. */
   get waiting(): number {
     return this.#queue.length;
   }
@@ -44,7 +44,7 @@ export class ShardCalls {
     });
   }
 
-  /** `add`, ahead of all others, for a shard without a thread. */
+  /** Adds a call ahead of all others, for a shard without a thread. */
   addFirst(call: ShardCall): Promise<PlainOutcome | null> {
     const others = [...this.#pending];
     this.#pending.clear();
@@ -53,53 +53,53 @@ export class ShardCalls {
     return answer;
   }
 
-  /** Takes those that wait, to be sent. */
-  take(): readonly ShardCall[] {
+  /** Removes the waiting calls from the queue, to be sent. */
+  dequeue(): readonly ShardCall[] {
     const taken = this.#queue;
     this.#queue = [];
     for (const pending of taken) pending.sent += 1;
     return taken.map(({ call }) => call);
   }
 
-  /** The shard has a new thread, and all of the one before is known: what is not answered waits to be sent. */
-  begin(): void {
-    this.#heard = 0;
+  /** Queues the unanswered calls for the new thread of the shard; all steps of the previous thread are known. */
+  start(): void {
+    this.#committed = 0;
     this.#held = [];
     this.#queue = [...this.#pending.values()];
   }
 
-  /** A step is stored: whoever asked for it is answered, whatever becomes of the thread. */
-  stepped(step: Step): void {
+  /** Answers the call of a stored step, even if the thread ends. */
+  onStep(step: Step): void {
     const pending = step.call === undefined ? undefined : this.#pending.get(step.call);
     if (pending === undefined) return;
     this.#pending.delete(pending.call.seq);
     pending.resolve({ accepted: true, actor: viewOf(step.actor), revision: step.actor.revision });
   }
 
-  /** All groups up to this one have been heard of. */
-  heard(serial: number): void {
-    this.#heard = serial;
+  /** Marks all groups up to this one as received. */
+  onCommitted(serial: number): void {
+    this.#committed = serial;
     this.#release();
   }
 
-  answered(answers: readonly ShardAnswer[]): void {
+  onAnswer(answers: readonly ShardAnswer[]): void {
     this.#held.push(...answers);
     this.#release();
   }
 
   /**
-   * Of what was sent and not done, rejects that which may have ended the thread.
+   * Rejects those of the calls sent but not done that may have ended the thread.
    * @param actor whose step was being computed
    */
   rejectGuilty(actor: string | undefined, error: Retryable): void {
     for (const [seq, { call, sent, reject }] of this.#pending) {
-      if (sent === 0 || (sent < SENT_AT_MOST && addressKey(call.address) !== actor)) continue;
+      if (sent === 0 || (sent < MAX_CALLS_IN_FLIGHT && addressKey(call.address) !== actor)) continue;
       this.#pending.delete(seq);
       reject(error);
     }
   }
 
-  /** Nobody will answer any more. */
+  /** Rejects all calls. */
   drop(error: Retryable): void {
     for (const { reject } of this.#pending.values()) reject(error);
     this.#pending.clear();
@@ -107,9 +107,9 @@ export class ShardCalls {
   }
 
   #release(): void {
-    const ready = this.#held.filter(({ serial }) => serial <= this.#heard);
+    const ready = this.#held.filter(({ serial }) => serial <= this.#committed);
     if (ready.length === 0) return;
-    this.#held = this.#held.filter(({ serial }) => serial > this.#heard);
+    this.#held = this.#held.filter(({ serial }) => serial > this.#committed);
     for (const answer of ready) {
       const pending = this.#pending.get(answer.seq);
       this.#pending.delete(answer.seq);

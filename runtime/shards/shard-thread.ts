@@ -1,27 +1,28 @@
-/** The main thread's end of one thread that hosts actors. */
+/** A thread that hosts actors, as seen by the main thread. */
 import { MessageChannel, type MessagePort, Worker } from 'node:worker_threads';
 import { type Remote, wrap } from 'comlink';
-import type { HostReport } from '../host.ts';
+import type { HostReport } from '../actor-host.ts';
 import type { ActorStore, Log, Step } from '../ports.ts';
+import { mayEnd } from '../thread-end.ts';
 import type { FromShard, ShardAnswer, ShardApi, ShardCall, ShardSetup, ShardThreadData } from './wire.ts';
-import { WorkMark } from './work-mark.ts';
+import { ComputingMark } from './work-mark.ts';
 
-/** Who hears of what the thread of a shard says. */
-export interface ShardHome {
+/** Receives the events of the thread of a shard. */
+export interface ShardOwner {
   readonly log: Log;
-  /** Of steps it has written; also of those of its last moments, until its right to write is `revoked`. */
-  heard(written: { readonly serial: number; readonly steps: readonly Step[] }): void;
-  answered(answers: readonly ShardAnswer[]): void;
-  /** Told once, when the thread ends without having been closed. */
-  lost(why: string): void;
+  /** Receives the steps that the thread has written, until its right to write is `revoked`. */
+  onCommitted(written: { readonly serial: number; readonly steps: readonly Step[] }): void;
+  onAnswer(answers: readonly ShardAnswer[]): void;
+  /** Called once, when the thread ends without having been closed. */
+  onExit(why: string): void;
 }
 
-export interface ShardThreadParts {
-  /** URL of the module with the `shardParts`. */
+export interface ShardThreadOptions {
+  /** URL of the module with the `shardModule`. */
   readonly parts: string;
-  /** Most megabytes of heap. */
+  /** Heap limit, megabytes. */
   readonly memory: number;
-  readonly share: NonNullable<ActorStore['share']>;
+  readonly share: NonNullable<ActorStore['shareWithThreads']>;
   readonly setup: ShardSetup;
 }
 
@@ -29,23 +30,24 @@ export class ShardThread {
   readonly #worker: Worker;
   readonly #port: MessagePort;
   readonly #api: Remote<ShardApi>;
-  readonly #mark = new WorkMark();
-  /** Lets it write nothing more; resolves once `heard` was told of all that it wrote. */
+  readonly #mark = new ComputingMark();
+  /** Revokes its right to write; resolves once `onCommitted` has received all of its steps. */
   readonly revoke: () => Promise<void>;
-  /** Resolves when it could take over a shard at once; rejects when it ends before. */
+  /** Resolves when the thread is ready to host a shard; rejects when it ends before. */
   readonly loaded: Promise<unknown>;
+  readonly #mayEnd: Promise<void>;
   #ended: string | undefined;
-  /** Rejects when it ends: calls to it are answered by nothing else then. */
-  readonly #gone: Promise<never>;
-  #go: (error: Error) => void = () => {};
-  #home: ShardHome | undefined;
+  /** Rejects when the thread ends: calls to it are not answered otherwise. */
+  readonly #exit: Promise<never>;
+  #start: (error: Error) => void = () => {};
+  #owner: ShardOwner | undefined;
 
-  constructor({ parts, memory, share, setup }: ShardThreadParts) {
-    this.#gone = new Promise((_, reject) => {
-      this.#go = reject;
+  constructor({ parts, memory, share, setup }: ShardThreadOptions) {
+    this.#exit = new Promise((_, reject) => {
+      this.#start = reject;
     });
-    this.#gone.catch(() => {});
-    const { store, revoke } = share((written) => this.#home?.heard(written));
+    this.#exit.catch(() => {});
+    const { store, revoke } = share((written) => this.#owner?.onCommitted(written));
     this.revoke = revoke;
     const { port1, port2 } = new MessageChannel();
     const data: ShardThreadData = { port: port2, parts, mark: this.#mark.memory, store, setup };
@@ -57,15 +59,22 @@ export class ShardThread {
     });
     this.#api = wrap<ShardApi>(port1 as unknown as Parameters<typeof wrap>[0]);
     this.#worker.on('message', (message: FromShard) => {
-      if (message.type === 'log') this.#home?.log[message.level](message.text, message.properties);
+      if (message.type === 'log') this.#owner?.log[message.level](message.text, message.properties);
       else this.#answered(message.answers);
     });
-    this.loaded = this.ping();
-    // Until then it keeps the process alive: at a start, the first messages wait for it and nothing else goes on.
-    const idle = (): void => this.#worker.unref();
+    const ready = this.#api.ping();
+    this.#mayEnd = mayEnd(this.#worker, ready);
+    this.loaded = Promise.race([ready, this.#exit]);
+    // Until then it keeps the process alive: at a start, the first messages wait for it and nothing else runs.
+    const idle = (): void => {
+      if (this.#ended === undefined) this.#worker.unref();
+    };
     this.loaded.then(idle, idle);
     this.#worker.on('error', (error) => this.#end(error.message));
-    this.#worker.on('exit', (code) => this.#end(`The thread ended (${code}).`));
+    this.#worker.on('exit', (code) => {
+      this.#end(`The thread ended (${code}).`);
+      this.#port.close();
+    });
     port1.unref();
   }
 
@@ -74,52 +83,58 @@ export class ShardThread {
     return this.#mark.actor;
   }
 
-  /** Makes it the home of a shard. It is to be `loaded`. */
-  begin(shard: number, home: ShardHome): void {
-    this.#home = home;
+  /** Assigns a shard to the thread. It must be `loaded`. */
+  assign(shard: number, home: ShardOwner): void {
+    this.#owner = home;
     // A spare may have been lost since it was loaded.
-    if (this.#ended !== undefined) home.lost(this.#ended);
-    else this.#api.begin(shard).catch(() => {});
+    if (this.#ended !== undefined) home.onExit(this.#ended);
+    else this.#api.assign(shard).catch(() => {});
   }
 
-  /** Answered through the home it was given. */
-  take(calls: readonly ShardCall[]): void {
-    this.#api.take([...calls]).then(
+  /** Sends calls; the answers arrive through the owner given at the assignment. */
+  send(calls: readonly ShardCall[]): void {
+    this.#api.accept([...calls]).then(
       (answers) => this.#answered(answers),
       () => {},
     );
   }
 
   report(): Promise<HostReport> {
-    return Promise.race([this.#api.report(), this.#gone]);
+    return Promise.race([this.#api.report(), this.#exit]);
   }
 
   ping(): Promise<true> {
-    return Promise.race([this.#api.ping(), this.#gone]);
+    return Promise.race([this.#api.ping(), this.#exit]);
   }
 
-  /** Ends it at once, whatever it is at. */
+  /** Terminates the thread; one that still starts, once it is ready. */
   async terminate(why: string): Promise<void> {
     this.#end(why);
-    await this.#worker.terminate();
+    await this.#stop();
   }
 
-  /** Ends it without telling anybody. */
+  /** Terminates the thread without an event. */
   async close(): Promise<void> {
-    this.#home = undefined;
+    this.#owner = undefined;
     this.#end('It was closed.');
+    await this.#stop();
+  }
+
+  async #stop(): Promise<void> {
+    this.#worker.ref();
+    await this.#mayEnd;
+    this.#port.close();
     await this.#worker.terminate();
   }
 
   #answered(answers: readonly ShardAnswer[]): void {
-    if (this.#ended === undefined) this.#home?.answered(answers);
+    if (this.#ended === undefined) this.#owner?.onAnswer(answers);
   }
 
   #end(why: string): void {
     if (this.#ended !== undefined) return;
     this.#ended = why;
-    this.#go(new Error(why));
-    this.#port.close();
-    this.#home?.lost(why);
+    this.#start(new Error(why));
+    this.#owner?.onExit(why);
   }
 }

@@ -1,4 +1,4 @@
-/** A thread that hosts the actors of one shard. It starts without one, so that a spare can wait for its turn. */
+/** A thread that hosts the actors of one shard. It starts without a shard, so that it can be a spare. */
 import { monitorEventLoopDelay } from 'node:perf_hooks';
 import { parentPort, workerData } from 'node:worker_threads';
 import { expose } from 'comlink';
@@ -7,7 +7,7 @@ import type { StepOutcome } from '../definition.ts';
 import { declaredFaultPoints, Faults } from '../faults.ts';
 import { Host } from '../host.ts';
 import type { Log } from '../ports.ts';
-import { openShardStore } from '../store/lmdb-shard.ts';
+import { openShardStore } from '../store/lmdb/lmdb-shard.ts';
 import { Supervisor } from '../supervisor.ts';
 import { plainFailure } from './failures.ts';
 import { warmUp } from './warm-up.ts';
@@ -18,33 +18,33 @@ import type {
   ShardAnswer,
   ShardApi,
   ShardCall,
-  ShardParts,
+  ShardModule,
   ShardThreadData,
 } from './wire.ts';
-import { WorkMark } from './work-mark.ts';
+import { ComputingMark } from './work-mark.ts';
 
-/** How often the event loop is looked at, milliseconds. */
-const LOOK_EVERY = 20;
+/** Sampling interval of the event loop delay, milliseconds. */
+const CHECK_INTERVAL_MS = 20;
 
 const { port, parts, mark: memory, store: shared, setup } = workerData as ShardThreadData;
-const mark = new WorkMark(memory);
-const { shardParts } = (await import(parts)) as { readonly shardParts: ShardParts };
-const definitions = new Map(shardParts.definitions.map((definition) => [definition.kind, definition]));
-const delay = monitorEventLoopDelay({ resolution: LOOK_EVERY });
+const mark = new ComputingMark(memory);
+const { shardModule } = (await import(parts)) as { readonly shardModule: ShardModule };
+const definitions = new Map(shardModule.definitions.map((definition) => [definition.kind, definition]));
+const delay = monitorEventLoopDelay({ resolution: CHECK_INTERVAL_MS });
 delay.enable();
 
-const faults = Faults.parse(knownHere(setup.faults));
+const faults = Faults.parse(knownFaultsOf(setup.faults));
 const store = openShardStore(shared, faults);
-const lanes = setup.effects.map((name) => [name, shardParts.lanes[name] ?? null] as const);
+const queueKeys = setup.effects.map((name) => [name, shardModule.queueKeys[name] ?? null] as const);
 await warmUp(store);
 
 let host: Host | undefined;
 let answers: ShardAnswer[] = [];
-/** Calls of `take` that are not answered yet. */
-let taken: ((answers: readonly ShardAnswer[]) => void)[] = [];
+/** Unanswered calls of `take`. */
+let acceptedCalls: ((answers: readonly ShardAnswer[]) => void)[] = [];
 
 const api: ShardApi = {
-  begin(shard) {
+  assign(shard) {
     host = new Host({
       shard,
       store,
@@ -53,7 +53,7 @@ const api: ShardApi = {
       faults,
       supervisor: new Supervisor(setup.restarts),
       definitions,
-      effects: new Map(lanes),
+      effects: new Map(queueKeys),
       cached: setup.cached,
       committed: () => {},
       computing: (actor) => {
@@ -61,14 +61,14 @@ const api: ShardApi = {
       },
     });
   },
-  take(calls) {
+  accept(calls) {
     for (const call of calls) void answer(call);
-    return new Promise((resolve) => taken.push(resolve));
+    return new Promise((resolve) => acceptedCalls.push(resolve));
   },
   async report() {
     const [report] = (await host?.reports()) ?? [];
     if (report === undefined) throw new Error('The thread hosts no shard yet.');
-    const late = (nanoseconds: number) => Math.max(0, nanoseconds / 1e6 - LOOK_EVERY);
+    const late = (nanoseconds: number) => Math.max(0, nanoseconds / 1e6 - CHECK_INTERVAL_MS);
     const none = delay.count === 0;
     return {
       ...report,
@@ -84,12 +84,12 @@ const api: ShardApi = {
 
 expose(api, port);
 
-function tell(message: FromShard): void {
+function notifyOwner(message: FromShard): void {
   parentPort?.postMessage(message);
 }
 
-/** Points of the services lie on the main thread; the names of those are unknown here. */
-function knownHere(faults: string): string {
+/** Removes the names of fault points of the services, which are on the main thread and unknown here. */
+function knownFaultsOf(faults: string): string {
   const declared = declaredFaultPoints();
   return faults
     .split(',')
@@ -101,25 +101,27 @@ async function answer(call: ShardCall): Promise<void> {
   const { seq } = call;
   try {
     const outcome = await run(call);
-    give({ seq, serial: store.serial, ok: true, outcome: outcome && plain(outcome) });
+    reply({ seq, serial: store.serial, ok: true, outcome: outcome && plain(outcome) });
   } catch (error) {
-    give({ seq, serial: store.serial, ok: false, failure: plainFailure(error) });
+    reply({ seq, serial: store.serial, ok: false, failure: plainFailure(error) });
   }
 }
 
 async function run(call: ShardCall): Promise<StepOutcome | null> {
   if (host === undefined) throw new Error('The thread hosts no shard yet.');
-  if (call.call === 'create') return told(await host.create(call.address, call.input, call.seq));
+  if (call.call === 'create') return onWriterMessage(await host.create(call.address, call.input, call.seq));
   if (call.call === 'deliver')
-    return told(await host.deliver(call.address, call.event, { ...call.delivery, call: call.seq }));
+    return onWriterMessage(
+      await host.deliver(call.address, call.event, { ...call.delivery, call: call.seq }),
+    );
   if (call.call === 'restart') return host.restart(call.address);
-  if (call.call === 'giveUp') return host.giveUp(call.address, call.error);
+  if (call.call === 'giveUp') return host.stopActor(call.address, call.error);
   await host.settle(call.address, call.effect);
   return null;
 }
 
-/** The step of a message that was accepted says what became of it. */
-function told(outcome: StepOutcome): StepOutcome | null {
+/** The step of an accepted message contains its outcome. */
+function onWriterMessage(outcome: StepOutcome): StepOutcome | null {
   return outcome.accepted ? null : outcome;
 }
 
@@ -128,24 +130,24 @@ function plain(outcome: StepOutcome): PlainOutcome {
   return { accepted: true, actor: outcome.actor, revision: outcome.revision };
 }
 
-/** All answers of one turn go together, as the reply to a batch of calls where one waits for it. */
-function give(one: ShardAnswer): void {
+/** Sends all answers of one turn together, as the reply to a batch of calls where one waits for it. */
+function reply(one: ShardAnswer): void {
   answers.push(one);
   if (answers.length > 1) return;
   setImmediate(() => {
     const all = answers;
-    const [first = unasked, ...others] = taken;
+    const [first = unasked, ...others] = acceptedCalls;
     answers = [];
-    taken = [];
+    acceptedCalls = [];
     first(all);
     for (const other of others) other([]);
   });
 }
 
 function unasked(all: readonly ShardAnswer[]): void {
-  tell({ type: 'answers', answers: all });
+  notifyOwner({ type: 'answers', answers: all });
 }
 
 function line(level: LogLevel): Log['info'] {
-  return (text, properties) => tell({ type: 'log', level, text, properties });
+  return (text, properties) => notifyOwner({ type: 'log', level, text, properties });
 }

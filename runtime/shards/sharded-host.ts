@@ -1,86 +1,87 @@
 /**
- * Actors spread over threads by the hash of their kind and id. This thread only passes messages on; it hears of every
- * step from the writing thread of the store, before the step's sender is answered.
+ * Actors distributed over threads by the hash of their kind and id. This thread only forwards messages; it receives
+ * every step from the writing thread of the store, before the step's sender is answered.
  *
- * A thread that ends, runs out of memory or answers nothing any more is replaced by a spare that is ready to take over.
- * A step says which call asked for it. So once the store takes nothing more of the lost thread, it is known which of the
- * calls sent to it were done: these are answered, the others are sent to the next thread. Only those to the actor whose
- * step was being computed are rejected, as `shard.lost`: they were not done, and are to be tried again by their senders.
+ * A thread that ends, runs out of memory or stops answering is replaced by a spare that is ready to take over. A step
+ * names the call that caused it. So once the store accepts nothing more from the lost thread, it is known which of the
+ * calls sent to it were done: these are answered, the others are sent to the next thread. Only calls to the actor whose
+ * step was being computed are rejected, as `shard.lost`: they were not done, and their senders retry them.
  *
- * An actor whose steps cost one thread after the other is stopped, as one whose steps throw; a shard that loses its
- * threads again and again all the same is given up, and with it the process.
+ * An actor whose steps crash several threads is stopped, like one whose steps throw; a shard that still loses too many
+ * threads ends the process.
  */
-import type { ActorView, StepOutcome, TellOptions } from '../definition.ts';
+
+import type { ActorHost, HostReport, MessageDelivery, ShardStatus } from '../actor-host.ts';
+import type { CommittedActor, SendOptions, StepOutcome } from '../definition.ts';
 import { describeFailure, Fatal, Retryable } from '../failures.ts';
-import type { ActorHost, Delivery, HostReport, ShardLife } from '../host.ts';
 import type { ActorAddress, ActorEvent, ActorStore, Clock, EffectKey, Json, Log, Step } from '../ports.ts';
 import { viewOf } from '../step.ts';
-import type { RestartLimit } from '../supervisor.ts';
-import { Supervisor } from '../supervisor.ts';
+import { type RestartLimit, Supervisor } from '../supervisor.ts';
+
 import { watchHeartbeat } from './heartbeat.ts';
 import { ShardCalls } from './shard-calls.ts';
 import { ShardThread } from './shard-thread.ts';
 import type { PlainOutcome, ShardCall, ShardSetup } from './wire.ts';
 
-/** How long senders should wait before they try again what a lost thread did not answer, milliseconds. */
-const LOST_PAUSE = 50;
+/** Pause before senders retry messages that a lost thread did not answer, milliseconds. */
+const RESTART_DELAY_MS = 50;
 /**
- * How long a thread may leave others unanswered, milliseconds. A step takes microseconds; reading hundreds of sleeping
- * actors from a slow disk, or a machine with too many threads at work, may take a good part of a second.
+ * Time without an answer after which a thread is stuck, milliseconds. A step takes microseconds; reading hundreds of
+ * actors from a slow disk, or a machine with too many busy threads, may take a good part of a second.
  */
-const PATIENCE = 2000;
-/** From the housing of a thread to the loading of the next spare, milliseconds. */
-const SPARE_PAUSE = 250;
-/** Megabytes of heap of one thread: its cache of actors and what one step makes need a small part of it. */
-const MEMORY = 512;
+const HEARTBEAT_TIMEOUT_MS = 2000;
+/** Pause between the assignment of a thread and the loading of the next spare, milliseconds. */
+const SPARE_DELAY_MS = 250;
+/** Heap limit of one thread, megabytes: its cache of actors and the memory of one step need a small part of it. */
+const HEAP_MIB = 512;
 /** Threads of one shard lost within a minute before the process gives up. */
-const LOSSES: RestartLimit = { restarts: 10, within: 60_000 };
-/** Threads that may be lost within a minute while steps of one and the same actor are computed. */
-const LOSSES_BY_ACTOR: RestartLimit = { restarts: 2, within: 60_000 };
+const MAX_LOSSES: RestartLimit = { restarts: 10, within: 60_000 };
+/** Threads that may be lost within a minute while steps of the same actor are computed. */
+const MAX_LOSSES_BY_ACTOR: RestartLimit = { restarts: 2, within: 60_000 };
 
 const DURABLE = Promise.resolve();
-const VACANT = Promise.resolve();
+const NO_ACTOR = Promise.resolve();
 
-export interface ShardedHostParts {
+export interface ShardedHostDependencies {
   /** At least 2. */
   readonly count: number;
-  /** URL of the module with the `shardParts` of the definitions. */
+  /** URL of the module with the `shardModule` of the definitions. */
   readonly parts: string;
   readonly store: ActorStore;
   readonly clock: Clock;
   readonly log: Log;
   readonly setup: ShardSetup;
-  /** Most megabytes of heap of one thread. @default 512 */
+  /** Heap limit of one thread, megabytes. @default 512 */
   readonly memory?: number | undefined;
   /** Milliseconds without an answer after which a thread is stuck. @default 2000 */
   readonly patience?: number | undefined;
-  /** Threads of one shard that may be lost. @default 10 within a minute */
+  /** Maximum number of lost threads of one shard. @default 10 within a minute */
   readonly losses?: RestartLimit | undefined;
   readonly committed: (step: Step) => void;
-  /** Told of each thread that is lost and replaced. */
+  /** Called for each thread that is lost and replaced. */
   readonly onReplaced?: (() => void) | undefined;
-  /** A shard loses its threads again and again; nothing can be done about it here. */
+  /** Called when a shard loses too many threads. */
   readonly onLost: (why: string) => void;
 }
 
 type Question = ShardCall extends infer Call ? (Call extends unknown ? Omit<Call, 'seq'> : never) : never;
 
-/** A shard with the thread it is on now. */
+/** A shard with its current thread. */
 interface Shard {
   readonly index: number;
   thread: ShardThread | undefined;
   readonly calls: ShardCalls;
   losses: number;
-  lastLoss: ShardLife['lastLoss'];
+  lastLoss: ShardStatus['lastLoss'];
 }
 
 export class ShardedHost implements ActorHost {
-  readonly #parts: ShardedHostParts;
-  readonly #share: NonNullable<ActorStore['share']>;
+  readonly #dependencies: ShardedHostDependencies;
+  readonly #share: NonNullable<ActorStore['shareWithThreads']>;
   readonly #shards: Shard[] = [];
   readonly #losses: Supervisor;
-  readonly #lossesByActor = new Supervisor(LOSSES_BY_ACTOR);
-  /** All that run, also those that are still loading. */
+  readonly #lossesByActor = new Supervisor(MAX_LOSSES_BY_ACTOR);
+  /** All running threads, including those that still load. */
   readonly #threads = new Set<ShardThread>();
   #spare: ShardThread | undefined;
   #cancelSpare: () => void = () => {};
@@ -88,16 +89,16 @@ export class ShardedHost implements ActorHost {
   #closed = false;
 
   /** Starts the threads; messages wait for them. @throws {Fatal} `store.not-shared` */
-  constructor(parts: ShardedHostParts) {
-    this.#parts = parts;
-    this.#losses = new Supervisor(parts.losses ?? LOSSES);
-    const { share } = parts.store;
+  constructor(dependencies: ShardedHostDependencies) {
+    this.#dependencies = dependencies;
+    this.#losses = new Supervisor(dependencies.losses ?? MAX_LOSSES);
+    const { shareWithThreads: share } = dependencies.store;
     if (share === undefined) {
-      const { engine } = parts.store.describe();
+      const { engine } = dependencies.store.describe();
       throw new Fatal('store.not-shared', `Only one thread can use a store of the kind ${engine}.`);
     }
-    this.#share = share.bind(parts.store);
-    for (let index = 0; index < parts.count; index += 1) {
+    this.#share = share.bind(dependencies.store);
+    for (let index = 0; index < dependencies.count; index += 1) {
       const shard: Shard = {
         index,
         thread: undefined,
@@ -106,7 +107,7 @@ export class ShardedHost implements ActorHost {
         lastLoss: null,
       };
       this.#shards.push(shard);
-      void this.#house(shard, this.#newThread(), VACANT);
+      void this.#assignShard(shard, this.#newThread(), NO_ACTOR);
     }
   }
 
@@ -114,24 +115,24 @@ export class ShardedHost implements ActorHost {
     return this.#shards.reduce((sum, { calls }) => sum + calls.size, 0);
   }
 
-  /** FNV-1a over kind and id: spreads ids that differ in their last characters alone. */
+  /** Hashes kind and id with FNV-1a, which distributes ids that differ in their last characters only. */
   shardOf({ kind, id }: ActorAddress): number {
     let hash = 0x811c9dc5;
     for (const text of [kind, '/', id])
       for (let at = 0; at < text.length; at += 1)
         hash = Math.imul(hash ^ text.charCodeAt(at), 0x01000193) >>> 0;
-    return hash % this.#parts.count;
+    return hash % this.#dependencies.count;
   }
 
   create(address: ActorAddress, input: Json): Promise<StepOutcome> {
     return this.#outcome({ call: 'create', address, input });
   }
 
-  tell(address: ActorAddress, event: ActorEvent, options?: TellOptions): Promise<StepOutcome> {
+  send(address: ActorAddress, event: ActorEvent, options?: SendOptions): Promise<StepOutcome> {
     return this.deliver(address, event, options ?? {});
   }
 
-  deliver(address: ActorAddress, event: ActorEvent, delivery: Delivery): Promise<StepOutcome> {
+  deliver(address: ActorAddress, event: ActorEvent, delivery: MessageDelivery): Promise<StepOutcome> {
     return this.#outcome({ call: 'deliver', address, event, delivery });
   }
 
@@ -140,13 +141,11 @@ export class ShardedHost implements ActorHost {
   }
 
   async settle(address: ActorAddress, effect: EffectKey): Promise<void> {
-    await this.#ask({ call: 'settle', address, effect });
+    await this.#request({ call: 'settle', address, effect });
   }
 
-  async read(
-    address: ActorAddress,
-  ): Promise<(ActorView & { readonly revision: number; readonly stopped: boolean }) | undefined> {
-    const stored = await this.#parts.store.load(address);
+  async read(address: ActorAddress): Promise<CommittedActor | undefined> {
+    const stored = await this.#dependencies.store.load(address);
     return stored && { ...viewOf(stored), revision: stored.revision, stopped: stored.stopped !== null };
   }
 
@@ -157,7 +156,7 @@ export class ShardedHost implements ActorHost {
     return reports.filter((report) => report !== undefined);
   }
 
-  lives(): readonly ShardLife[] {
+  shardStatus(): readonly ShardStatus[] {
     return this.#shards.map(({ index, thread, losses, lastLoss }) => ({
       shard: index,
       housed: thread !== undefined,
@@ -166,7 +165,7 @@ export class ShardedHost implements ActorHost {
     }));
   }
 
-  /** Ends the threads; what is not answered by then is rejected. */
+  /** Ends the threads; unanswered calls are rejected. */
   async close(): Promise<void> {
     this.#closed = true;
     this.#cancelSpare();
@@ -174,20 +173,21 @@ export class ShardedHost implements ActorHost {
     for (const { calls } of this.#shards) calls.drop(stopping());
   }
 
-  /** For tests: ends a shard's thread as a crash would. */
+  /** Ends a shard's thread as a crash does. For tests. */
   async crash(index: number): Promise<void> {
     const shard = this.#shards[index];
-    while (shard !== undefined && shard.thread === undefined) await this.#parts.clock.sleep(LOST_PAUSE);
+    while (shard !== undefined && shard.thread === undefined)
+      await this.#dependencies.clock.sleep(RESTART_DELAY_MS);
     await shard?.thread?.terminate('It was told to.');
   }
 
   async #outcome(question: Question): Promise<StepOutcome> {
-    const outcome = await this.#ask(question);
+    const outcome = await this.#request(question);
     if (outcome === null) throw new Fatal('internal', 'A thread answered a message without an outcome.');
     return outcome.accepted ? { ...outcome, durable: DURABLE } : outcome;
   }
 
-  #ask(question: Question): Promise<PlainOutcome | null> {
+  #request(question: Question): Promise<PlainOutcome | null> {
     const shard = this.#shards[this.shardOf(question.address)];
     if (shard === undefined || this.#closed) return Promise.reject(stopping());
     const answer = shard.calls.add(this.#numbered(question));
@@ -202,21 +202,21 @@ export class ShardedHost implements ActorHost {
 
   /** While the shard has no thread, calls wait for the next one. */
   #send({ thread, calls }: Shard): void {
-    if (thread !== undefined && calls.waiting > 0) thread.take(calls.take());
+    if (thread !== undefined && calls.waiting > 0) thread.send(calls.dequeue());
   }
 
   #newThread(): ShardThread {
-    const { parts, memory = MEMORY, setup } = this.#parts;
+    const { parts, memory = HEAP_MIB, setup } = this.#dependencies;
     const thread = new ShardThread({ parts, memory, setup, share: this.#share });
     this.#threads.add(thread);
     return thread;
   }
 
   /**
-   * Gives a shard its thread, and another one when that fails.
-   * @param vacated resolves when nothing more comes of the thread before
+   * Assigns a thread to a shard, and another one when that fails.
+   * @param drained resolves when the previous thread sends nothing more
    */
-  async #house(shard: Shard, thread: ShardThread, vacated: Promise<void>): Promise<void> {
+  async #assignShard(shard: Shard, thread: ShardThread, vacated: Promise<void>): Promise<void> {
     await vacated;
     try {
       await thread.loaded;
@@ -227,51 +227,52 @@ export class ShardedHost implements ActorHost {
     if (this.#closed) return;
     const { calls } = shard;
     shard.thread = thread;
-    calls.begin();
-    thread.begin(shard.index, {
-      log: this.#parts.log,
-      heard: ({ serial, steps }) => {
+    calls.start();
+    thread.assign(shard.index, {
+      log: this.#dependencies.log,
+      onCommitted: ({ serial, steps }) => {
         for (const step of steps) {
           this.#announce(step);
-          calls.stepped(step);
+          calls.onStep(step);
         }
-        calls.heard(serial);
+        calls.onCommitted(serial);
       },
-      answered: (answers) => calls.answered(answers),
-      lost: (why) => this.#replace(shard, thread, why),
+      onAnswer: (answers) => calls.onAnswer(answers),
+      onExit: (why) => this.#replace(shard, thread, why),
     });
     this.#send(shard);
     this.#watch(thread);
-    this.#makeSpare();
+    this.#startSpare();
   }
 
-  /** Whatever an observer makes of a step, it is stored, and its sender is answered. */
+  /** The step is stored, and its sender is answered, even if an observer throws. */
   #announce(step: Step): void {
     try {
-      this.#parts.committed(step);
+      this.#dependencies.committed(step);
     } catch (error) {
-      this.#parts.log.error('An observer of committed steps threw.', describeFailure(error));
+      this.#dependencies.log.error('An observer of committed steps threw.', describeFailure(error));
     }
   }
 
-  /** Loading is work; those who waited for the thread that was just housed come first. */
-  #makeSpare(): void {
+  /** Loading takes processor time; calls waiting for the newly assigned thread come first. */
+  #startSpare(): void {
     this.#cancelSpare();
-    this.#cancelSpare = this.#parts.clock.after(SPARE_PAUSE, () => {
+    this.#cancelSpare = this.#dependencies.clock.after(SPARE_DELAY_MS, () => {
       this.#spare ??= this.#newThread();
     });
   }
 
-  /** The thread of the shard is gone. */
+  /** Handles the end of the thread of a shard. */
   #replace(shard: Shard, thread: ShardThread, why: string): void {
     if (this.#closed) return;
-    const { log, clock, onLost, onReplaced } = this.#parts;
+    const { log, clock, onLost, onReplaced } = this.#dependencies;
     const actor = thread.computing;
     this.#threads.delete(thread);
     shard.thread = undefined;
     shard.losses += 1;
     shard.lastLoss = { at: clock.now(), why, actor: actor ?? null };
-    const blamed = actor !== undefined && this.#lossesByActor.thrown(actor, clock.elapsed()) === 'stop';
+    const blamed =
+      actor !== undefined && this.#lossesByActor.recordFailure(actor, clock.elapsed()) === 'stop';
     log.error('A thread that hosts actors was lost and is replaced.', {
       Shard: shard.index,
       Error: why,
@@ -280,7 +281,7 @@ export class ShardedHost implements ActorHost {
       ActorStopped: blamed,
     });
     onReplaced?.();
-    if (this.#losses.thrown(String(shard.index), clock.elapsed()) === 'stop') {
+    if (this.#losses.recordFailure(String(shard.index), clock.elapsed()) === 'stop') {
       shard.calls.drop(lost(why));
       onLost(`Shard ${shard.index} lost its thread again and again: ${why}`);
       return;
@@ -289,35 +290,38 @@ export class ShardedHost implements ActorHost {
     this.#spare = undefined;
     const vacated = thread.revoke().then(() => {
       shard.calls.rejectGuilty(actor, lost(why));
-      if (blamed) this.#giveUp(shard, actor, why);
+      if (blamed) this.#stopShard(shard, actor, why);
     });
-    void this.#house(shard, next, vacated);
+    void this.#assignShard(shard, next, vacated);
   }
 
-  /** Before anything else is told to it, the next thread stops an actor that has cost too many. */
-  #giveUp(shard: Shard, actor: string, why: string): void {
+  /** Before any other message, the next thread stops an actor that has crashed too many threads. */
+  #stopShard(shard: Shard, actor: string, why: string): void {
     const slash = actor.indexOf('/');
     const address = { kind: actor.slice(0, slash), id: actor.slice(slash + 1) };
     const error = `Its steps ended the threads they ran on: ${why}`;
     shard.calls.addFirst(this.#numbered({ call: 'giveUp', address, error })).catch((error: unknown) => {
-      this.#parts.log.error('An actor could not be stopped.', { Actor: actor, ...describeFailure(error) });
+      this.#dependencies.log.error('An actor could not be stopped.', {
+        Actor: actor,
+        ...describeFailure(error),
+      });
     });
   }
 
-  /** Replaces a thread that does not answer any more. */
+  /** Replaces a thread that does not answer. */
   #watch(thread: ShardThread): void {
-    const { clock, patience = PATIENCE } = this.#parts;
+    const { clock, patience = HEARTBEAT_TIMEOUT_MS } = this.#dependencies;
     watchHeartbeat({
       clock,
-      patience,
-      ask: () => thread.ping(),
-      stuck: () => void thread.terminate(`It did not answer for ${patience} milliseconds.`),
+      timeoutMs: patience,
+      ping: () => thread.ping(),
+      onStuck: () => void thread.terminate(`It did not answer for ${patience} milliseconds.`),
     });
   }
 }
 
 function lost(why: string): Retryable {
-  return new Retryable('shard.lost', `The thread of the actor was lost: ${why}`, LOST_PAUSE);
+  return new Retryable('shard.lost', `The thread of the actor was lost: ${why}`, RESTART_DELAY_MS);
 }
 
 function stopping(): Retryable {

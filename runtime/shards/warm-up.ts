@@ -1,6 +1,7 @@
 /**
- * Steps of an actor that is stored nowhere, so that code is compiled and the store was read before a shard's actors wait for it.
- * It halves the processor time from a loss to the first answer; what is left is in the machines of the actors themselves.
+ * Runs steps of an actor that is not stored, so that code is compiled and the store is mapped before a shard's actors
+ * need them. It halves the processor time from a loss to the first answer; the rest is in the machines of the actors
+ * themselves.
  */
 import { assign, setup } from 'xstate';
 import { systemClock } from '../clock.ts';
@@ -8,7 +9,7 @@ import type { ActorDefinition } from '../definition.ts';
 import { Faults } from '../faults.ts';
 import { Host } from '../host.ts';
 import type { ActorStore } from '../ports.ts';
-import { stepText } from '../store/lmdb-step-text.ts';
+import { stepText } from '../store/lmdb/lmdb-step-text.ts';
 import { Supervisor } from '../supervisor.ts';
 
 const TURNS = 3;

@@ -1,22 +1,22 @@
 /**
- * The wire between the main thread and the threads that host actors. Plain data; failures cross as data too, because
- * an error loses its members on the way. Calls and answers go in batches, one per turn of an event loop.
+ * Messages between the main thread and the threads that host actors. Plain data; failures are encoded too, because an
+ * error loses its members between threads. Calls and answers are sent in batches, one per turn of an event loop.
  */
 import type { MessagePort } from 'node:worker_threads';
+import type { HostReport, MessageDelivery } from '../actor-host.ts';
 import type { ActorDefinition, ActorView, StepOutcome } from '../definition.ts';
-import type { Delivery, HostReport } from '../host.ts';
 import type { ActorAddress, ActorEvent, EffectKey, Json, LogProperties, SharedStore } from '../ports.ts';
 import type { RestartLimit } from '../supervisor.ts';
 
-/** What a module for the threads exports as `shardParts`: what cannot be sent to them. */
-export interface ShardParts {
+/** The `shardModule` that a module for the threads exports: values that cannot be sent to them. */
+export interface ShardModule {
   readonly definitions: readonly ActorDefinition[];
-  /** The lane of each effect whose handler has lanes: the same function as that handler's. */
-  readonly lanes: { readonly [effect: string]: (effect: { readonly [field: string]: Json }) => string };
+  /** Functions for the queue keys of effects, the same as in the handlers' `partitioning`. */
+  readonly queueKeys: { readonly [effect: string]: (effect: { readonly [field: string]: Json }) => string };
 }
 
 export interface ShardSetup {
-  /** Names of all effects somebody does. */
+  /** Names of all effects with a handler. */
   readonly effects: readonly string[];
   readonly cached: number;
   readonly restarts: RestartLimit;
@@ -30,7 +30,7 @@ export type ShardCall = { readonly seq: number } & (
       readonly call: 'deliver';
       readonly address: ActorAddress;
       readonly event: ActorEvent;
-      readonly delivery: Delivery;
+      readonly delivery: MessageDelivery;
     }
   | { readonly call: 'settle'; readonly address: ActorAddress; readonly effect: EffectKey }
   | { readonly call: 'restart'; readonly address: ActorAddress }
@@ -51,30 +51,30 @@ export interface PlainFailure {
 
 export type ShardAnswer = {
   readonly seq: number;
-  /** The main thread is to have heard of all groups of steps up to this one before it passes the answer on. */
+  /** The main thread must receive all groups of steps up to this one before it forwards the answer. */
   readonly serial: number;
-} /** Null where there is none, and where it is known from the step, which is heard of before. */ & (
+} /** Null if there is none, and if it is part of the step, which arrives earlier. */ & (
   | { readonly ok: true; readonly outcome: PlainOutcome | null }
   | { readonly ok: false; readonly failure: PlainFailure }
 );
 
 export type LogLevel = 'debug' | 'info' | 'warn' | 'error';
 
-/** What the main thread may ask of such a thread. */
+/** Requests of the main thread to a shard thread. */
 export interface ShardApi {
-  /** Makes it the home of one shard's actors; to be called once. */
-  begin(shard: number): void;
+  /** Assigns one shard's actors to the thread; called once. */
+  assign(shard: number): void;
   /**
-   * Resolves, once there are any, with the answers that are ready, of these calls or of others; the rest come by
-   * themselves (`FromShard`), each as soon as it is known.
+   * Resolves, once there are any, with the available answers, of these calls or of others; the rest are sent separately
+   * (`FromShard`), each as soon as it is known.
    */
-  take(calls: readonly ShardCall[]): Promise<readonly ShardAnswer[]>;
+  accept(calls: readonly ShardCall[]): Promise<readonly ShardAnswer[]>;
   report(): Promise<HostReport>;
-  /** Answers once everything its actors need is there, and while the thread is not stuck. */
+  /** Resolves once the thread has loaded everything its actors need, and while it is not stuck. */
   ping(): true;
 }
 
-/** What such a thread tells unasked. */
+/** Messages of a shard thread without a request. */
 export type FromShard =
   | { readonly type: 'answers'; readonly answers: readonly ShardAnswer[] }
   | {
@@ -84,12 +84,12 @@ export type FromShard =
       readonly properties: LogProperties | undefined;
     };
 
-/** Given to a thread when it starts. */
+/** Parameters of a new shard thread. */
 export interface ShardThreadData {
   readonly port: MessagePort;
-  /** URL of the module with the `shardParts`. */
+  /** URL of the module with the `shardModule`. */
   readonly parts: string;
-  /** Of the `WorkMark`. */
+  /** Memory of the `ComputingMark`. */
   readonly mark: SharedArrayBuffer;
   readonly store: SharedStore;
   readonly setup: ShardSetup;

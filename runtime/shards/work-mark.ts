@@ -1,21 +1,21 @@
 /**
- * The actor whose step a thread is computing, in memory that outlives the thread: when a step never ends or takes all
- * memory, this says whose step it was.
+ * Records the actor whose step a thread is computing, in memory that outlives the thread: it identifies the actor whose
+ * step never ends or exhausts the memory.
  */
 
-/** Kind, slash and id: texts in keys have at most 400 bytes each. */
-const LONGEST = 1024;
+/** Bytes of kind, slash and id: texts in keys have at most 400 bytes each. */
+const MAX_LENGTH = 1024;
 
-export class WorkMark {
-  /** To be handed to the thread. */
+export class ComputingMark {
+  /** Memory to pass to the thread. */
   readonly memory: SharedArrayBuffer;
   readonly #length: Int32Array;
   readonly #text: Buffer;
 
-  constructor(memory: SharedArrayBuffer = new SharedArrayBuffer(4 + LONGEST)) {
+  constructor(memory: SharedArrayBuffer = new SharedArrayBuffer(4 + MAX_LENGTH)) {
     this.memory = memory;
     this.#length = new Int32Array(memory, 0, 1);
-    this.#text = Buffer.from(memory, 4, LONGEST);
+    this.#text = Buffer.from(memory, 4, MAX_LENGTH);
   }
 
   /** The key of the actor; undefined while no step is computed. */

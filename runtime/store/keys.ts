@@ -1,41 +1,41 @@
-/** What a store accepts as keys, so that every implementation refuses the same steps. */
+/** Limits of keys, the same in every store. */
 import { Fatal } from '../failures.ts';
 import type { Step } from '../ports.ts';
 
-/** Longest text in a key, bytes of UTF-8. A whole LMDB key holds 1,978; nothing here comes near it. */
-export const LONGEST_KEY_TEXT = 400;
+/** Longest text in a key, bytes of UTF-8. A whole LMDB key holds 1,978. */
+const MAX_KEY_TEXT = 400;
 
-/** Most bytes of all texts of one row key together. */
-const LONGEST_KEY = 1600;
+/** Maximum bytes of all texts of one row key together. */
+const MAX_KEY = 1600;
 
-/** Sorts after every text a key may hold: a code point no text uses, U+10FFFF. */
+/** Sorts after every text that a key may hold: the unassigned code point U+10FFFF. */
 export const AFTER_ALL_TEXT = '\u{10ffff}';
 
 const UNSORTABLE = /[\p{Surrogate}\u{10ffff}]/u;
 
 /**
- * Refuses key parts that cannot be stored or would not sort. Longer texts are for the caller to hash.
- * Throws `store.key-too-long` or `store.key-unsortable`.
+ * Refuses key parts that cannot be stored or have no order. The caller hashes longer texts. Throws `store.key-too-long`
+ * or `store.key-unsortable`.
  */
 function checkKey(first: string | number, others: readonly (string | number)[], what: string): void {
   let total = checkedSize(first, what);
   for (const part of others) total += checkedSize(part, what);
-  if (total > LONGEST_KEY)
-    throw new Fatal('store.key-too-long', `${what}: the key is longer than ${LONGEST_KEY} bytes.`);
+  if (total > MAX_KEY)
+    throw new Fatal('store.key-too-long', `${what}: the key is longer than ${MAX_KEY} bytes.`);
 }
 
-/** Bytes a part takes in a key at most. */
+/** Upper bound of the bytes of a part in a key. */
 function checkedSize(part: string | number, what: string): number {
   if (typeof part === 'number') {
     if (!Number.isFinite(part)) throw new Fatal('store.key-unsortable', `${what}: ${part} does not sort.`);
     return 9;
   }
-  // Three bytes is the most a UTF-16 unit becomes, so short texts need no counting.
-  const bytes = part.length * 3 <= LONGEST_KEY_TEXT ? part.length * 3 : Buffer.byteLength(part);
-  if (bytes > LONGEST_KEY_TEXT) {
+  // A UTF-16 unit becomes three bytes at most, so short texts need no counting.
+  const bytes = part.length * 3 <= MAX_KEY_TEXT ? part.length * 3 : Buffer.byteLength(part);
+  if (bytes > MAX_KEY_TEXT) {
     throw new Fatal(
       'store.key-too-long',
-      `${what}: a key text has ${bytes} bytes, more than ${LONGEST_KEY_TEXT}.`,
+      `${what}: a key text has ${bytes} bytes, more than ${MAX_KEY_TEXT}.`,
     );
   }
   if (UNSORTABLE.test(part)) {
@@ -44,7 +44,7 @@ function checkedSize(part: string | number, what: string): number {
   return bytes + 1;
 }
 
-/** Whether what came from outside could be the parts of a key. No store has others, and LMDB throws at longer ones. */
+/** True if an untrusted value is a valid list of key parts. LMDB throws at longer keys. */
 export function isKey(parts: readonly unknown[]): parts is readonly (string | number)[] {
   const [first, ...others] = parts;
   if (!isPart(first) || !others.every(isPart)) return false;
@@ -60,7 +60,7 @@ function isPart(part: unknown): part is string | number {
   return typeof part === 'string' || typeof part === 'number';
 }
 
-/** Checks every key a step writes or removes. */
+/** Checks every key that a step writes or removes. */
 export function checkStepKeys(step: Step): void {
   const { kind, id } = step.actor.address;
   checkKey(kind, [id], 'actor');
@@ -93,8 +93,8 @@ function compareParts(left: string | number | undefined, right: string | number 
 }
 
 /**
- * `<kind>/<id>/<revision>/<index>` → its parts. Read from the end: an id may hold slashes, a kind may not.
- * Throws `store.key-malformed`.
+ * Parses `<kind>/<id>/<revision>/<index>`. Reads from the end: an id may contain slashes, a kind may not. Throws
+ * `store.key-malformed`.
  */
 export function parseEffectKey(
   key: string,
@@ -105,7 +105,7 @@ export function parseEffectKey(
   return [kind, id, Number(revision), Number(index)];
 }
 
-/** Whether what came from outside could be the key of an effect. */
+/** True if an untrusted text is a valid key of an effect. */
 export function isEffectKey(text: string): boolean {
   try {
     return isKey(parseEffectKey(text));

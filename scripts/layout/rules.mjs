@@ -1,5 +1,5 @@
 /**
- * The layout of the house as data: who may import whom, which packages belong where, what is passed in.
+ * The layout of the project as data: who may import whom, which packages belong where, what is passed in.
  * The reasons are in docs/decisions/0001-root-files-and-pool.md.
  */
 
@@ -10,46 +10,77 @@
  * for time and randomness.
  */
 export const ZONES = {
+  /** Data structures and functions without words of the product, one implementation of each. */
+  base: {
+    owns: /^base\//,
+    enteredBy: [/^base\/[^/]+\.ts$/],
+    imports: {},
+    packages: [],
+    builtins: true,
+  },
   machines: {
     owns: /^machines\//,
-    enteredBy: [/^machines\/[^/]+\.ts$/],
-    imports: {},
+    enteredBy: [/^machines\/.+\.ts$/],
+    imports: { base: 'all' },
     packages: ['xstate'],
     builtins: false,
   },
   runtime: {
     owns: /^runtime\//,
     enteredBy: [/^runtime\/index\.ts$/],
-    imports: {},
-    packages: ['xstate', 'lmdb', 'comlink'],
+    imports: { base: 'all' },
+    packages: ['xstate', 'lmdb', 'comlink', 'pg'],
     builtins: true,
   },
   crypto: {
     owns: /^crypto\//,
     enteredBy: [/^crypto\/index\.ts$/],
+    imports: { base: 'all' },
+    packages: ['node-forge', '@fontsource/dejavu-sans', 'harfbuzzjs', 'bidi-js'],
+    builtins: true,
+  },
+  /** The second implementation of signature checking: it shares no code with `crypto`. */
+  independent: {
+    owns: /^independent\//,
+    enteredBy: [/^independent\/index\.ts$/],
     imports: {},
-    packages: ['node-forge', '@fontsource/dejavu-sans'],
+    packages: ['pkijs', 'asn1js', 'xml-crypto', '@xmldom/xmldom', 'jszip'],
     builtins: true,
   },
   actors: {
     owns: /^actors\//,
-    enteredBy: [/^actors\/index\.ts$/, /^actors\/api\.ts$/, /^actors\/portal\/api\.ts$/],
-    imports: { machines: 'all', runtime: 'all', crypto: 'all' },
+    enteredBy: [
+      /^actors\/index\.ts$/,
+      /^actors\/batch\/api\/[a-z-]+\.ts$/,
+      /^actors\/portal\/api\.ts$/,
+      // The command line starts without the actors.
+      /^actors\/http-client\/index\.ts$/,
+      /^actors\/shared\/signature-view\.ts$/,
+    ],
+    imports: { base: 'all', machines: 'all', runtime: 'all', crypto: 'all', independent: 'all' },
     packages: ['piscina', 'chokidar', 'nodemailer', 'uqr', 'exceljs'],
     builtins: true,
   },
   http: {
     owns: /^http\//,
     enteredBy: [/^http\/index\.ts$/],
-    imports: { machines: 'all', actors: 'all', runtime: 'types' },
-    packages: ['zod', 'prom-client', 'uws-node20', 'uws-node22', 'pdfjs-dist', 'node-forge'],
+    imports: { base: 'all', machines: 'all', actors: 'all', runtime: 'types', web: 'all' },
+    packages: ['zod', 'prom-client', 'piscina', 'uws-node20', 'uws-node22', 'pdfjs-dist', 'node-forge'],
+    builtins: true,
+  },
+  /** Page templates, and the scripts of browsers below client/: a compiler project of their own, imported by no other code. */
+  web: {
+    owns: /^web\//,
+    enteredBy: [/^web\/((batch|portal)\/)?(texts\/)?[^/]+\.ts$/],
+    imports: { machines: 'all', actors: 'types' },
+    packages: ['pdfjs-dist', 'node-forge'],
     builtins: true,
   },
   settings: {
     owns: /^settings(\/|\.ts$)/,
     enteredBy: [/^settings\.ts$/],
     imports: { machines: 'all' },
-    packages: [],
+    packages: ['jsonc-parser', 'zod'],
     builtins: true,
   },
   logging: {
@@ -59,7 +90,7 @@ export const ZONES = {
     packages: ['pino'],
     builtins: true,
   },
-  /** Where real parts meet: settings → store → actors → HTTP. */
+  /** Place where real parts meet: settings → store → actors → HTTP. */
   service: {
     owns: /^service\//,
     enteredBy: [/^service\/[^/]+\.ts$/],
@@ -83,6 +114,7 @@ export const ZONES = {
       machines: 'all',
       runtime: 'all',
       crypto: 'all',
+      independent: 'all',
       actors: 'all',
       http: 'all',
       settings: 'all',
@@ -116,18 +148,39 @@ export const ZONES = {
   },
 };
 
-/**
- * Files that may ask the machine for time and randomness; everybody else is given a Clock and Ids. The last two run
- * in browsers.
- */
-export const SOURCES_OF_CHANCE = [
-  'runtime/clock.ts',
-  'runtime/ids.ts',
-  'http/pages/client/browser.ts',
-  'http/portal/pages/client/dom.ts',
+/** Imports forbidden between folders of one zone: files of `from` import nothing of `to`, types included. */
+export const FORBIDDEN_PAIRS = [
+  // Machines compute; they do not encrypt.
+  { from: /^machines\//, to: /^base\/(aes-gcm|token)\.ts$/ },
+  { from: /^actors\/pool\//, to: /^actors\/(batch|portal)\// },
+  { from: /^actors\/shared\//, to: /^actors\/(batch|portal|pool)\// },
+  { from: /^actors\/batch\//, to: /^actors\/portal\// },
+  { from: /^actors\/portal\//, to: /^actors\/batch\// },
+  { from: /^http\/core\//, to: /^http\/(batch|portal)\// },
+  { from: /^http\/batch\//, to: /^http\/portal\// },
+  { from: /^http\/portal\//, to: /^http\/batch\// },
+  { from: /^machines\/batch\//, to: /^machines\/portal\// },
+  { from: /^machines\/portal\//, to: /^machines\/batch\// },
+  { from: /^web\/batch\//, to: /^web\/portal\// },
+  { from: /^web\/portal\//, to: /^web\/batch\// },
 ];
 
-/** What must be passed in: the words as they follow each other in the code, and what to use instead. */
+/** Zones whose folders form a directed graph: no folder reaches itself through its imports. */
+export const ACYCLIC_ZONES = ['crypto', 'actors'];
+
+/** Source files side by side in one folder, at most. */
+export const MAX_FILES_PER_FOLDER = 25;
+
+/** Lines of a product file, at most. */
+export const MAX_LINES = 400;
+
+/**
+ * Files that may ask the machine for time and randomness; everybody else is given a Clock and Ids. The last one
+ * runs in browsers.
+ */
+export const SOURCES_OF_CHANCE = ['runtime/clock.ts', 'runtime/ids.ts', 'web/client/dom.ts'];
+
+/** Everything that must be passed in: the words as they follow each other in the code, and what to use instead. */
 export const PASSED_IN = [
   { words: ['Date', '.', 'now'], instead: 'Clock.now()' },
   { words: ['new', 'Date', '(', ')'], instead: 'Clock.now()' },

@@ -4,8 +4,9 @@
  */
 
 /**
- * @typedef {{ kind: 'word' | 'mark' | 'string', text: string, line: number }} Token
+ * @typedef {{ kind: 'word' | 'mark' | 'string', text: string, line: number, regex?: string }} Token
  * A template without holes is a `string`; one with holes gives the tokens of its holes only.
+ * A regular expression is the word `/regex/`, with its source as `regex`.
  */
 
 /** A `/` after one of these begins a regular expression, not a division. */
@@ -18,6 +19,8 @@ const BEFORE_REGEX = new Set(
 /** @returns {Token[]} */
 export function tokens(source) {
   const found = [];
+  // A line for the shell is no code; its line end stays.
+  source = source.replace(/^#!.*/, '');
   // Depth of braces at which each open template hole ends.
   const holes = [];
   let depth = 0;
@@ -81,7 +84,7 @@ export function tokens(source) {
     if (char === '/' && (found.length === 0 || BEFORE_REGEX.has(found.at(-1).text))) {
       const regex = match(/\/(?:[^/\\[\n]|\\.|\[(?:[^\]\\\n]|\\.)*\])+\/[a-z]*/y);
       if (regex) {
-        add('word', '/regex/');
+        found.push({ kind: 'word', text: '/regex/', line, regex });
         at += regex.length;
         continue;
       }

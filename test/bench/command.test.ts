@@ -11,7 +11,7 @@ const BEFORE = resolve('test/fixtures/bench/before.json');
 const AFTER = resolve('test/fixtures/bench/after.json');
 const SMALLEST = ['engine', '--quick', '--only', 'sign Cades detached p256'];
 
-/** The command in this process, with what it wrote. */
+/** Runs the command in this process and returns its output. */
 async function command(names: readonly string[], options: Partial<BenchOptions> = {}) {
   const written = { out: '', err: '' };
   const write = (to: keyof typeof written) => (text: string) => {

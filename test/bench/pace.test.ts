@@ -4,13 +4,13 @@ import { LatencyRecorder } from '../../bench/frame/latency.ts';
 import { atRate } from '../../bench/frame/pace.ts';
 import { SimulatedClock } from '../../runtime/clock.ts';
 
-/** Lets a clock run until `work` is over. */
+/** Advances a simulated clock until `work` ends. */
 async function driven<Result>(clock: SimulatedClock, work: Promise<Result>): Promise<Result> {
   let over = false;
   const end = work.finally(() => {
     over = true;
   });
-  // Looked at when it is returned.
+  // The returned promise reports the failure; this prevents an unhandled rejection.
   end.catch(() => {});
   while (!over) {
     await setImmediate();
@@ -19,14 +19,14 @@ async function driven<Result>(clock: SimulatedClock, work: Promise<Result>): Pro
   return end;
 }
 
-/** Milliseconds; the driven clock moves in steps of one. */
+/** Compares milliseconds; the simulated clock advances in steps of one. */
 function near(t: ExecutionContext, actual: number, wanted: number, what: string): void {
   t.true(Math.abs(actual - wanted) <= 2 + wanted / 500, `${what}: ${actual}, wanted ${wanted}`);
 }
 
 test('a server that stalls for a second is seen by everybody who came in that second', async (t) => {
   const clock = new SimulatedClock();
-  // From 1 s to 2 s nothing is answered; otherwise an answer takes 5 ms.
+  // From 1 s to 2 s there is no response; otherwise a response takes 5 ms.
   const answer = async () => {
     const now = clock.elapsed();
     await clock.sleep(now >= 1000 && now < 2000 ? 2000 - now + 5 : 5);
@@ -36,7 +36,7 @@ test('a server that stalls for a second is seen by everybody who came in that se
   t.is(latency.count, 300);
   t.is(latency.rate, 100);
   near(t, latency.p50, 5, 'p50');
-  // 100 of the 300 came during the stall, and waited from 1005 ms down to 15 ms.
+  // 100 of the 300 were due during the stall, and waited from 1005 ms down to 15 ms.
   near(t, latency.p90, 705, 'p90');
   near(t, latency.p99, 975, 'p99');
   near(t, latency.longest, 1005, 'longest');
@@ -51,7 +51,7 @@ test('a request that is begun late, because this process was busy, counts from w
   const latency = await driven(clock, atRate(clock, { perSecond: 100, seconds: 1 }, held));
   t.is(latency.count, 100);
   near(t, latency.longest, 50, 'longest');
-  // 50, 40, 30, 20 and 10 ms: five of a hundred.
+  // Latencies of 50, 40, 30, 20 and 10 ms: five of a hundred.
   near(t, latency.p90, 0, 'p90');
   t.true(latency.p99 >= 38, `p99 ${latency.p99}`);
 });

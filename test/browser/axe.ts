@@ -1,4 +1,4 @@
-/** The accessibility rules of axe-core, run inside a page. */
+/** Runs the accessibility rules of axe-core inside a page. */
 import { readFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import type { ExecutionContext } from 'ava';
@@ -12,9 +12,9 @@ interface Violation {
 
 const SOURCE = readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8');
 
-/** Fails the test for every rule of WCAG 2.2 A and AA, and of good practice, that the page breaks. */
+/** Fails the test for every violated rule of WCAG 2.2 A and AA, and of good practice. */
 export async function assertAccessible(t: ExecutionContext, page: Page | Frame, what: string): Promise<void> {
-  // Evaluated by the browser's debugger, which no Content-Security-Policy holds up.
+  // Evaluated by the browser's debugger, which the Content-Security-Policy does not restrict.
   await page.evaluate(SOURCE);
   const violations = (await page.evaluate(
     `axe.run(document, { resultTypes: ['violations'] }).then(({ violations }) => violations)`,

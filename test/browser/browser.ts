@@ -1,4 +1,4 @@
-/** Debian's chromium, driven by tests, and what it must never do. */
+/** Drives Debian's chromium in tests, and checks what pages must never do. */
 import { accessSync, constants } from 'node:fs';
 import { delimiter, join } from 'node:path';
 import type { ExecutionContext } from 'ava';
@@ -6,8 +6,8 @@ import { type Browser, type BrowserContextOptions, chromium, type Locator, type 
 import { Service, temporaryRoot } from '../service/service.ts';
 import { requireTool } from '../verifiers/tool.ts';
 
-/** How long a page may take to show what a test waits for, milliseconds. */
-const PATIENCE = 20_000;
+/** Timeout for an element that a test awaits, milliseconds. */
+const TIMEOUT_MS = 60_000;
 
 let browser: Promise<Browser> | undefined;
 
@@ -16,32 +16,32 @@ export async function closeBrowser(): Promise<void> {
   await (await browser)?.close();
 }
 
-/** A page of a browser of its own, and every request that it sent. */
-export interface Visit {
+/** A page in a browser context of its own, and every request that it sent. */
+export interface OpenedPage {
   readonly page: Page;
   /** Requests so far, as `GET http://…`. */
   readonly requests: readonly string[];
 }
 
-/** What a test allows besides. */
+/** Exceptions that a test permits. */
 export interface Leniency {
   /** Other origins that are part of the test. */
   readonly alsoAsks?: readonly string[];
-  /** A frame is to be refused, which browsers complain about. @default false */
+  /** The browser refuses a frame and logs an error. @default false */
   readonly refusedFrames?: boolean;
 }
 
 /**
- * Opens a page that may talk to `origin` only. When the test is over it fails if the page asked for anything else,
- * broke its Content-Security-Policy, complained in the console, or threw. Third-party cookies are blocked.
- * Undefined where there is no browser: the test should return.
+ * Opens a page that may connect only to `origin`. At the end the test fails if the page requested anything else,
+ * violated its Content-Security-Policy, logged an error, or threw. Third-party cookies are blocked. Undefined without
+ * an installed browser: the test should return.
  */
 export async function visit(
   t: ExecutionContext,
   origin: string,
   options: BrowserContextOptions = {},
   { alsoAsks = [], refusedFrames = false }: Leniency = {},
-): Promise<Visit | undefined> {
+): Promise<OpenedPage | undefined> {
   if (!requireTool(t, 'chromium')) return undefined;
   browser ??= chromium.launch({
     executablePath: executable('chromium'),
@@ -49,14 +49,14 @@ export async function visit(
   });
   const known = [origin, ...alsoAsks];
   const context = await (await browser).newContext(options);
-  context.setDefaultTimeout(PATIENCE);
+  context.setDefaultTimeout(TIMEOUT_MS);
   const page = await context.newPage();
   const requests: string[] = [];
   const faults: string[] = [];
   page.on('request', (request) => {
     requests.push(`${request.method()} ${request.url()}`);
     const { origin: asked, protocol } = new URL(request.url());
-    // What a page made itself, such as a picture, is no request to anybody.
+    // Object URLs that a page created itself are no requests.
     const isOwn = protocol === 'data:' || protocol === 'blob:';
     if (!isOwn && !known.includes(asked)) faults.push(`asked ${request.url()}`);
   });
@@ -64,7 +64,7 @@ export async function visit(
   page.on('console', (message) => {
     const text = message.text();
     const isRefusedFrame = refusedFrames && text.includes('frame-ancestors');
-    // A refusal that a test asks for shows as a resource that could not be loaded.
+    // A refusal that a test expects is logged as a failed resource.
     const isFault = message.type() === 'error' && !text.startsWith('Failed to load resource');
     if ((isFault || /Content Security Policy/i.test(text)) && !isRefusedFrame) faults.push(`said ${text}`);
   });
@@ -75,7 +75,7 @@ export async function visit(
   return { page, requests };
 }
 
-/** Logs in as a person does, from the page that was asked for. */
+/** Logs in as a person does, from the requested page. */
 export async function logIn(page: Page, url: string, key: string): Promise<void> {
   await page.goto(url);
   await page.getByLabel('API key').fill(key);
@@ -89,7 +89,7 @@ export async function startService(t: ExecutionContext): Promise<Service> {
   return Service.start(t, { root, settings: { 'Dashboard:PollIntervalSeconds': 1 } });
 }
 
-/** What the page says of something that a person did. */
+/** Text of the page's messages about an action. */
 export function toast(page: Page, code: string): Locator {
   return page.locator(`.toast[data-code="${code}"]`);
 }
@@ -101,7 +101,7 @@ function executable(name: string): string {
       accessSync(path, constants.X_OK);
       return path;
     } catch {
-      // The next folder may have it.
+      // A later folder may reuse the port.
     }
   }
   throw new Error(`${name} is not on the PATH.`);

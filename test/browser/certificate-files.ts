@@ -1,16 +1,16 @@
-/** Certificate files as participants have them, written by a program of others. */
+/** Certificate files of participants, written by OpenSSL. */
 import { execFileSync } from 'node:child_process';
 import { type KeyObject, randomBytes } from 'node:crypto';
 import { writeFileSync } from 'node:fs';
-import { DOCUMENT_SIGNING, issueCertificate } from '../../crypto/certificates/issue.ts';
-import { certificatePem } from '../../crypto/keys/pem.ts';
-import { freshPath } from '../crypto/pades/verdicts.ts';
+import { DOCUMENT_SIGNING, issueCertificate } from '../../crypto/x509/issue.ts';
+import { certificatePem } from '../../crypto/x509/pem.ts';
+import { freshPath } from '../crypto/pades/validation/verdicts.ts';
 import { type KeyKind, keyOf, keyPemOf, pki } from '../pki/pki.ts';
 
 const DAY = 86_400_000;
 
 export interface CertificateFile {
-  /** Of the PKCS#12 file. */
+  /** Password of the PKCS#12 file. */
   readonly path: string;
   readonly privateKey: KeyObject;
 }
@@ -18,9 +18,9 @@ export interface CertificateFile {
 export interface FileShape {
   readonly kind: KeyKind;
   readonly password: string;
-  /** Common name of the holder. */
+  /** Common name of the subject. */
   readonly name: string;
-  /** @default the authority that tests trust */
+  /** @default the tests' trusted authority */
   readonly from?: 'issuing' | 'otherRoot';
   /** Further options of `openssl pkcs12 -export`. */
   readonly options?: readonly string[];

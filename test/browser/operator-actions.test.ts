@@ -19,8 +19,9 @@ test.serial(
     await page.keyboard.press('Enter');
     await page.getByRole('heading', { name: 'Jobs' }).waitFor();
     t.is(new URL(page.url()).search, '?status=Failed', 'the page that was asked for is forgotten');
-    t.true(await page.getByLabel('Failed').isChecked());
+    // The filters are set before the list is read.
     await page.getByText('No job fits.').waitFor();
+    t.true(await page.getByLabel('Failed').isChecked());
     await page.getByRole('button', { name: 'Log out' }).click();
     await page.getByLabel('API key').waitFor();
     await page.goto(`${service.url}/`);
@@ -75,7 +76,7 @@ test.serial('a page that is open shows what changes, and tells the code of a ref
   await logIn(page, `${service.url}/jobs/${jobId}`, await service.key());
   const cancel = page.getByRole('button', { name: 'Cancel' });
   await cancel.click();
-  // Somebody else is quicker.
+  // Another operator acts first.
   await service.fetch(`/api/jobs/${jobId}/cancel`, { method: 'POST' });
   await page.getByRole('dialog').getByRole('button', { name: 'Cancel the job' }).click();
   await toast(page, 'job.not-queued').waitFor();
@@ -88,7 +89,7 @@ test.serial('a page that is open shows what changes, and tells the code of a ref
   const { jobId: other } = await service.upload('signed.txt', 'hello');
   await service.finished(other);
   await page.getByRole('row', { name: /signed\.txt Completed/ }).waitFor();
-  await page.getByRole('img', { name: /Completed jobs/ }).waitFor();
+  await page.getByRole('img', { name: /jobs completed/ }).waitFor();
   await page.goto(`${service.url}/jobs/nobody`);
   await toast(page, 'job.not-found').waitFor();
   t.is(await page.locator('main').getAttribute('data-live'), 'false');

@@ -1,6 +1,6 @@
 /**
- * A portal of one document per test, in memory: the pages' own HTTP on a real socket, and behind it the little that
- * they ask of the portal. Signatures with certificates are made by the real engine.
+ * A portal with one document per test, in memory: the real HTTP routes of the pages on a socket, and the subset of
+ * the portal that they use. The real engine creates signatures with certificates.
  */
 import { createHash, randomUUID, X509Certificate } from 'node:crypto';
 import { mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
@@ -14,15 +14,15 @@ import type {
   StoredFile,
   ValidationRecord,
 } from '../../actors/portal/api.ts';
-import { beginPades, finishPades } from '../../crypto/pades/two-steps.ts';
-import { signerOfCertificate } from '../../crypto/two-steps/foreign-signer.ts';
-import type { BegunSigning, SignerIdentity } from '../../crypto/types.ts';
+import type { BegunSigning, SignerIdentity } from '../../crypto/core/types.ts';
+import { beginPades, finishPades } from '../../crypto/pades/two-step.ts';
+import { externalSigner } from '../../crypto/two-step/external-signer.ts';
+import type { AnyRoute } from '../../http/core/router.ts';
 import { portalPageRoutes } from '../../http/portal/pages/routes.ts';
 import { portalRoute } from '../../http/portal/route.ts';
 import { createPortalServer } from '../../http/portal/server.ts';
-import type { AnyRoute } from '../../http/router.ts';
 import type { DocumentId, FlowActionId, UserId } from '../../machines/ids.ts';
-import { PortalRefusal } from '../../machines/portal-refusals.ts';
+import { PortalRefusal } from '../../machines/portal/portal-refusals.ts';
 import { systemClock } from '../../runtime/clock.ts';
 import { systemIds } from '../../runtime/ids.ts';
 import { classicPdf, documentObjects } from '../crypto/pdf/build.ts';
@@ -31,14 +31,14 @@ import { pki } from '../pki/pki.ts';
 
 export const KEY = 'ABCDEFGHIJ0123456789';
 export const TICKET = 'a-ticket-for-tests_0123';
-/** The only code that is right. */
+/** The only valid code. */
 export const CODE = '135790';
 
-/** `state-done` and the like are tickets too, of documents in that state. */
+/** `state-done` and similar names are tickets of documents in that state. */
 const STATE_TICKET = /^state-([a-z-]+)$/;
 type PageState = SigningPageView['state'];
 
-/** What a test may want otherwise. */
+/** Options of a test. */
 export interface DeskOptions {
   readonly state?: PageState;
   readonly action?: Partial<NonNullable<SigningPageView['action']>>;
@@ -47,17 +47,17 @@ export interface DeskOptions {
   readonly embedOrigins?: readonly string[];
   /** @default three pages of PDF */
   readonly file?: Buffer;
-  /** Everything that pages ask for fails. @default false */
+  /** Makes every request of the pages fail. @default false */
   readonly isBroken?: boolean;
-  /** Of the check page. */
+  /** Result of the check page. */
   readonly record?: ValidationRecord;
-  /** Of the marks page: the request, and the file. */
+  /** Data of the marks page: the request, and the file. */
   readonly marks?: { readonly data: unknown; readonly file: Buffer };
 }
 
-/** What was asked of the portal, newest last. */
+/** Calls of the portal, newest last. */
 export interface Done {
-  readonly what: 'code' | 'electronic' | 'certificate' | 'approval' | 'refusal';
+  readonly what: 'code' | 'new-link' | 'electronic' | 'certificate' | 'approval' | 'refusal';
   readonly given: { readonly [name: string]: unknown };
 }
 
@@ -98,6 +98,7 @@ export async function openDesk(t: ExecutionContext, options: DeskOptions = {}): 
     if (!fits) throw new PortalRefusal('InvalidTicket');
   };
   const signing: PortalSigning = {
+    checkAccess: async (access) => checkAccess(access),
     page: async (key, ticket) => {
       if (options.isBroken === true) throw new Error('The desk is out of order.');
       const state = key === KEY ? STATE_TICKET.exec(ticket)?.[1] : undefined;
@@ -107,9 +108,21 @@ export async function openDesk(t: ExecutionContext, options: DeskOptions = {}): 
         : { state: 'unknown', embedOrigins: [] };
     },
     pageContent: async (key, ticket) => {
-      checkAccess({ by: 'ticket', key, ticket });
+      if (!STATE_TICKET.test(ticket)) checkAccess({ by: 'ticket', key, ticket });
       return stored(input, view.document?.mimeType ?? 'application/pdf');
     },
+    requestLink: async (key, ticket) => {
+      if (key !== KEY || ticket !== 'state-ticket-expired') throw new PortalRefusal('InvalidTicket');
+      note('new-link', {});
+    },
+    pageDownload: async (key, ticket) => {
+      checkAccess({ by: 'ticket', key, ticket });
+      return stored(signed ?? input, 'application/pdf');
+    },
+    pageAttachment: async () => {
+      throw new PortalRefusal('AttachmentNotFound');
+    },
+    recordView: async (access) => checkAccess(access),
     sendEmailCode: async (access, resend) => {
       checkAccess(access);
       note('code', { resend });
@@ -158,6 +171,7 @@ export async function openDesk(t: ExecutionContext, options: DeskOptions = {}): 
   };
   const service = {
     tenants: { identify: async () => undefined },
+    uploads: { maxBytes: 1 << 20 },
     signing,
     validation: {
       byKey: async (_tenant: unknown, key: string) => {
@@ -226,7 +240,7 @@ async function serve(
   return (await server.listen()).url;
 }
 
-/** As the portal would show it after what the participant did. */
+/** State after the participant's action. */
 function now(view: SigningPageView, done: readonly Done[], signed: string | undefined): SigningPageView {
   const acts = done.map(({ what }) => what);
   const isRefused = acts.includes('refusal');
@@ -235,6 +249,14 @@ function now(view: SigningPageView, done: readonly Done[], signed: string | unde
   return {
     ...view,
     state: isRefused ? 'refused' : 'done',
+    ...(view.document !== undefined && {
+      document: {
+        ...view.document,
+        signatures: acts.includes('approval')
+          ? []
+          : [{ name: 'Ana María Souza', kind: 'electronic', at: Date.UTC(2027, 0, 5, 12, 30) }],
+      },
+    }),
     participants: (view.participants ?? []).map((one) =>
       one.isYou ? { ...one, status: isRefused ? 'Refused' : 'Completed' } : one,
     ),
@@ -250,7 +272,8 @@ function viewOf(documentId: string, options: DeskOptions): SigningPageView {
     phone: null,
   };
   const { state = 'ready', embedOrigins = [] } = options;
-  if (state === 'unknown' || state === 'ticket-expired') return { state, embedOrigins };
+  if (state === 'unknown') return { state, embedOrigins };
+  if (state === 'ticket-expired') return { state, canRequestLink: true, embedOrigins };
   return {
     state,
     embedOrigins,
@@ -260,6 +283,7 @@ function viewOf(documentId: string, options: DeskOptions): SigningPageView {
       name: 'Rental agreement <b>2027</b>',
       description: 'Please read & sign.',
       mimeType: 'application/pdf',
+      length: options.file?.length ?? 0,
       isEnvelope: false,
       organizationName: 'Ärzte & Söhne',
       expirationDate: Date.UTC(2027, 0, 31, 23, 59),
@@ -298,5 +322,5 @@ function identityOf(certificate: Buffer): SignerIdentity | undefined {
   const { issuing } = pki();
   const parsed = new X509Certificate(certificate);
   if (!parsed.verify(new X509Certificate(issuing.certificate).publicKey)) return undefined;
-  return signerOfCertificate(certificate, [issuing.certificate]);
+  return externalSigner(certificate, [issuing.certificate]);
 }

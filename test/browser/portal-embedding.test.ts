@@ -1,3 +1,4 @@
+import { readFileSync } from 'node:fs';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import test, { type ExecutionContext } from 'ava';
@@ -117,7 +118,8 @@ test.serial(
     if (welcome === undefined) return;
     await welcome.frameLocator('iframe').getByRole('button', { name: 'Sign the document' }).click();
     await welcome.locator('#heard li').first().waitFor();
-    t.is((await heard(welcome)).length, 1);
+    const types = async () => (await heard(welcome)).map((message) => (message as { type: string }).type);
+    t.true((await types()).includes('ready'));
 
     const policy = await fetch(`${desk.url}${desk.signPath}`);
     t.regex(policy.headers.get('content-security-policy') ?? '', /frame-ancestors 'none'$/);
@@ -125,10 +127,80 @@ test.serial(
     const refused = await visit(t, desk.url, {}, { alsoAsks: [stranger], refusedFrames: true });
     await refused?.page.goto(stranger);
     const blocked = refused?.page.frames().find((frame) => frame.parentFrame() !== null);
-    await blocked?.waitForLoadState();
+    await blocked?.getByRole('heading', { name: 'This page cannot be shown here' }).waitFor();
     t.is(await blocked?.locator('form').count(), 0);
+    t.false((await blocked?.content())?.includes('Rental agreement'));
+    if (blocked !== undefined) await assertAccessible(t, blocked, 'refused frame');
+    // Without the name of the parent, the browser refuses the frame by the policy.
+    const [told] = refused === undefined ? [] : await heard(refused.page);
+    t.deepEqual(told, { type: 'error', code: 'FrameRefused' });
   },
 );
+
+test.serial('listed origins hear each event, and the frame takes the height of its content', async (t) => {
+  const origins: string[] = [];
+  const desk = await openDesk(t, { embedOrigins: origins, action: { needsEmailCode: true } });
+  const script = `const widget = new SealwrightWidget({ culture: 'en', autoHeight: true, refusal: true });
+    for (const type of ['ready', 'viewed', 'waiting', 'signed', 'refused', 'expired', 'error', 'closed', 'documentSigned'])
+      widget.on(type, note);
+    widget.render(new URLSearchParams(location.search).get('url') ?? embedUrl, 'place');`;
+  const host = await openHost(t, desk, script);
+  origins.push(host);
+  const page = await open(t, desk, host);
+  if (page === undefined) return;
+  const frame = page.frameLocator('iframe');
+  await frame.getByRole('button', { name: 'Sign the document' }).and(frame.locator(':enabled')).waitFor();
+  const types = async () => (await heard(page)).map((message) => (message as { type: string }).type);
+  const hear = (type: string) =>
+    page
+      .locator('#heard li')
+      .filter({ hasText: `"type":"${type}"` })
+      .waitFor();
+  await hear('ready');
+  // All pages fit into the frame, so all of them are seen.
+  const height = () => page.evaluate<number>(`document.querySelector('iframe').clientHeight`);
+  await page.evaluate(`new Promise((resolve) => {
+    const look = () => document.querySelector('iframe').clientHeight > 1500 ? resolve() : requestAnimationFrame(look);
+    look();
+  })`);
+  t.true((await height()) > 1500);
+  for (let turn = 1; turn <= 3; turn += 1)
+    await frame.locator(`.page[data-page="${turn}"]`).scrollIntoViewIfNeeded();
+  await hear('viewed');
+  await frame.getByLabel('Code from the e-mail').fill('000000');
+  await frame.getByRole('button', { name: 'Sign the document' }).click();
+  await hear('error');
+  await frame.getByLabel('Code from the e-mail').fill('135790');
+  await frame.getByRole('button', { name: 'Sign the document' }).click();
+  await hear('closed');
+  t.deepEqual(await types(), ['ready', 'viewed', 'error', 'documentSigned', 'signed', 'closed']);
+  t.like((await heard(page))[2], { id: desk.documentId, code: 'InvalidAuthenticationCode' });
+
+  for (const [state, events] of [
+    ['waiting-for-turn', ['waiting']],
+    ['expired', ['expired']],
+    ['refused', ['refused', 'closed']],
+    ['canceled', ['closed']],
+  ] as const) {
+    const url = `${desk.url}/document/key/ABCDEFGHIJ0123456789/sign-embedded?ticket=state-${state}`;
+    await page.goto(`${host}/?url=${encodeURIComponent(url)}`);
+    await hear(events.at(-1) ?? '');
+    t.deepEqual(await types(), events, state);
+  }
+});
+
+test.serial('the example of the documentation signs, and says so', async (t) => {
+  const desk = await openDesk(t);
+  const example = readFileSync('docs/examples/embedding.html', 'utf8');
+  t.true(example.includes('http://127.0.0.1:8090/widget.js'));
+  const host = await serveHost(t, example.replace('http://127.0.0.1:8090', desk.url));
+  const url = `${desk.url}${desk.embedPath}`;
+  const page = await open(t, desk, `${host}/#${encodeURIComponent(url)}`, host);
+  if (page === undefined) return;
+  await assertAccessible(t, page, 'example');
+  await page.frameLocator('#signing iframe').getByRole('button', { name: 'Sign the document' }).click();
+  await page.getByText('Thank you. You signed the contract.').waitFor();
+});
 
 test.serial('marks are placed with the mouse and by keyboard, and handed to the page around', async (t) => {
   const data = {
@@ -202,7 +274,7 @@ test.serial('marks are placed with the mouse and by keyboard, and handed to the 
   t.true((await over.text()).includes('This session is over'));
 });
 
-/** A page of another site, with the widget on it; its origin. */
+/** A page of another site with the widget; returns its origin. */
 async function openHost(t: ExecutionContext, desk: Desk, script: string): Promise<string> {
   const html = `<!doctype html><title>Host</title><ol id="heard"></ol><div id="place" style="height:40rem"></div>
 <script src="${desk.url}/widget.js"></script>
@@ -215,21 +287,28 @@ const note = (message) => {
 };
 ${script}
 </script>`;
+  return serveHost(t, html);
+}
+
+/** Serves a page on another site; returns its origin. */
+async function serveHost(t: ExecutionContext, html: string): Promise<string> {
   const server = createServer((request, response) => {
-    response.writeHead(request.url === '/' ? 200 : 404, { 'content-type': 'text/html; charset=utf-8' });
-    response.end(request.url === '/' ? html : '');
+    const isPage = request.url?.split('?')[0] === '/';
+    response.writeHead(isPage ? 200 : 404, { 'content-type': 'text/html; charset=utf-8' });
+    response.end(isPage ? html : '');
   });
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.2', resolve));
   t.teardown(() => server.close());
   return `http://127.0.0.2:${(server.address() as AddressInfo).port}`;
 }
 
-async function open(t: ExecutionContext, desk: Desk, host: string): Promise<Page | undefined> {
+/** @param origin of the page, where `host` is more than that */
+async function open(t: ExecutionContext, desk: Desk, host: string, origin = host): Promise<Page | undefined> {
   const visited = await visit(
     t,
     desk.url,
     { locale: 'en-US', reducedMotion: 'reduce' },
-    { alsoAsks: [host] },
+    { alsoAsks: [origin] },
   );
   await visited?.page.goto(host);
   return visited?.page;

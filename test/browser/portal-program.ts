@@ -1,9 +1,9 @@
-/** The whole program with a relay for its mails, and the calls of an application that has documents signed. */
+/** The whole program with an SMTP relay, and the calls of an application that requests signatures. */
 import { writeFile } from 'node:fs/promises';
 import type { ExecutionContext } from 'ava';
-import { freshPath } from '../crypto/pades/verdicts.ts';
+import { partsOf, type Relay, startRelay } from '../actors/portal/mail/relay.ts';
+import { freshPath } from '../crypto/pades/validation/verdicts.ts';
 import { pki } from '../pki/pki.ts';
-import { partsOf, type Relay, startRelay } from '../portal/mail/relay.ts';
 import { Service, temporaryRoot } from '../service/service.ts';
 
 const APPLICATION = 'Browser tests';
@@ -31,7 +31,7 @@ export class PortalProgram {
     this.#service = service;
   }
 
-  /** The portal trusts the tests' authority and, for its seals, its own. */
+  /** The portal trusts the tests' authority and, for its own seals, its own. */
   static async start(t: ExecutionContext): Promise<PortalProgram> {
     const root = await temporaryRoot(t);
     const relay = await startRelay(t);
@@ -68,7 +68,7 @@ export class PortalProgram {
     return (text === '' ? undefined : JSON.parse(text)) as Answer;
   }
 
-  /** A document of this PDF with these flow actions; its id. */
+  /** Creates a document of this PDF with these flow actions; returns its id. */
   async create(pdf: Buffer, flowActions: readonly object[], more: object = {}): Promise<string> {
     const { id } = await this.call<{ id: string }>('POST', '/api/uploads/bytes', {
       bytes: pdf.toString('base64'),
@@ -92,7 +92,7 @@ export class PortalProgram {
     return this.call('POST', `/api/documents/${id}/action-url`, { emailAddress, ...more });
   }
 
-  /** The document once it has this status. */
+  /** Resolves with the document once it has this status. */
   reached(id: string, status: string): Promise<ShownDocument> {
     return this.#service.until(`document ${id} to be ${status}`, async () => {
       const shown = await this.document(id);
@@ -100,7 +100,7 @@ export class PortalProgram {
     });
   }
 
-  /** The plain text of the newest mail to somebody that fits. */
+  /** Plain text of the newest matching mail to an address. */
   mail(to: string, fits: RegExp): Promise<RegExpExecArray> {
     return this.#service.until(`a mail to ${to}`, async () => {
       for (const { to: taken, raw } of [...this.relay.taken].reverse()) {
@@ -111,7 +111,7 @@ export class PortalProgram {
     });
   }
 
-  /** The signed PDF, in a file. */
+  /** Writes the signed PDF to a file. */
   async signedFile(id: string): Promise<string> {
     const { bytes } = await this.call<{ bytes: string }>(
       'GET',

@@ -19,7 +19,9 @@ test.serial('the pages are accessible, light and dark, on a desk and on a phone 
     const { page } = visited;
     await page.goto(`${desk.url}${desk.signPath}`);
     await page.locator('.page[data-drawn]').first().waitFor();
-    await page.getByText('Draw a signature too').click();
+    await page.getByText('Choose how your signature looks').click();
+    await page.getByLabel('Draw it').check();
+    await page.getByText('Pages', { exact: true }).click();
     await page.getByText('Refuse', { exact: true }).click();
     await assertAccessible(t, page, `signing, ${shape.colorScheme}`);
     await page.getByLabel('With a certificate file').check();
@@ -118,7 +120,7 @@ test.serial(
     if (visited === undefined) return;
     const { page } = visited;
     await page.goto(`${desk.url}${desk.signPath}`);
-    /** Where words of an element begin from the left, in the order asked for. */
+    /** Left edges of the words in an element, in the requested order. */
     const places = (selector: string, words: readonly string[]) =>
       page.evaluate(`(() => {
       const text = document.createTreeWalker(document.querySelector(${JSON.stringify(selector)}), NodeFilter.SHOW_TEXT);

@@ -1,7 +1,7 @@
 import type { KeyObject } from 'node:crypto';
 import { writeFileSync } from 'node:fs';
 import test, { type ExecutionContext } from 'ava';
-import { freshPath } from '../crypto/pades/verdicts.ts';
+import { freshPath } from '../crypto/pades/validation/verdicts.ts';
 import { pki } from '../pki/pki.ts';
 import { pdfsig } from '../verifiers/index.ts';
 import { assertAccessible } from './axe.ts';
@@ -54,7 +54,8 @@ test.serial('a signature drawn by hand goes along as a sharp picture, and surviv
   if (visited === undefined) return;
   const { page } = visited;
   await page.goto(`${desk.url}${desk.signPath}`);
-  await page.getByText('Draw a signature too').click();
+  await page.getByText('Choose how your signature looks').click();
+  await page.getByLabel('Draw it').check();
   const area = page.getByRole('img', { name: 'Drawing area' });
   await area.scrollIntoViewIfNeeded();
   const box = await area.boundingBox();
@@ -130,7 +131,7 @@ for (const kind of ['rsa-2048', 'p-256', 'ed25519'] as const) {
 
       const path = desk.signed();
       if (path === undefined) return t.fail('nothing was signed');
-      // NSS knows no Ed25519; the value was checked before it was put into the file.
+      // NSS does not support Ed25519; the value was checked before it was embedded.
       if (kind === 'ed25519') return;
       const [verdict] = await pdfsig(path, pki());
       t.like(verdict, { signature: 'Signature is Valid.', certificate: 'Certificate is Trusted.' });
@@ -212,13 +213,16 @@ test.serial(
     await assertAccessible(t, page, 'after signing');
     const [file] = await Promise.all([
       page.waitForEvent('download'),
-      page.locator('#afterwards').getByRole('link', { name: 'Download' }).click(),
+      page.locator('#afterwards').getByRole('link', { name: 'Download the signed document' }).click(),
     ]);
     t.is(file.suggestedFilename(), 'agreement.pdf');
   },
 );
 
-/** Nothing secret in any request: neither password, nor file, nor a private number of the key in any spelling. */
+/**
+ * Asserts that no request contains a secret: neither password, nor file, nor a private number of the key in any
+ * encoding.
+ */
 function noSecretIn(t: ExecutionContext, sent: readonly Buffer[], privateKey: KeyObject): void {
   const jwk = privateKey.export({ format: 'jwk' });
   const all = Buffer.concat(sent);
@@ -229,7 +233,7 @@ function noSecretIn(t: ExecutionContext, sent: readonly Buffer[], privateKey: Ke
     const number = jwk[name];
     if (typeof number !== 'string') continue;
     const bytes = Buffer.from(number, 'base64url').subarray(4, 28);
-    // Base64 has three spellings of the same bytes, by where they begin.
+    // Base64 has three encodings of the same bytes, by their offset.
     const spellings = [0, 1, 2].map((cut) =>
       bytes
         .subarray(cut, cut + 21)
@@ -241,3 +245,27 @@ function noSecretIn(t: ExecutionContext, sent: readonly Buffer[], privateKey: Ke
     }
   }
 }
+
+test.serial('typed text survives a reload and a change of the language', async (t) => {
+  const desk = await openDesk(t);
+  const visited = await visit(t, desk.url, { locale: 'en-US' });
+  if (visited === undefined) return;
+  const { page } = visited;
+  await page.goto(`${desk.url}${desk.signPath}`);
+  await page.getByLabel('Your full name').fill('Ana M. Souza');
+  await page.getByText('Refuse', { exact: true }).click();
+  await page.getByLabel('Why do you refuse?').fill('The price is wrong.');
+  await page.reload();
+  t.is(await page.getByLabel('Your full name').inputValue(), 'Ana M. Souza');
+  await page.getByRole('link', { name: 'Español' }).click();
+  await page.getByRole('button', { name: 'Firmar el documento' }).and(page.locator(':enabled')).waitFor();
+  t.is(await page.locator('html').getAttribute('lang'), 'es');
+  t.is(await page.locator('#typed-name').inputValue(), 'Ana M. Souza');
+  t.is(await page.locator('#reason').inputValue(), 'The price is wrong.');
+  await page.getByRole('link', { name: 'Português' }).click();
+  t.is(await page.getByRole('link', { name: 'Português' }).getAttribute('aria-current'), 'true');
+  await page.getByRole('button', { name: 'Assinar o documento' }).click();
+  await page.getByText('Você assinou o documento.').waitFor();
+  t.like(desk.done.at(-1)?.given, { typedName: 'Ana M. Souza' });
+  t.is(await page.evaluate('sessionStorage.length'), 0);
+});

@@ -21,7 +21,7 @@ const STATES: readonly {
   { state: 'deleted', title: 'Deleted' },
   { state: 'processing', title: 'Being finished' },
   { state: 'ticket-expired', title: 'This link has expired' },
-  { state: 'unknown', title: 'Nothing is here', status: 404 },
+  { state: 'unknown', title: 'This link does not work', status: 404 },
 ];
 
 test.serial(
@@ -35,14 +35,57 @@ test.serial(
       const answer = await page.goto(`${desk.url}/document/key/${KEY}/sign?ticket=state-${state}`);
       t.is(answer?.status(), status, state);
       await page.getByRole('heading', { name: title, exact: true }).waitFor();
-      t.is(await page.locator('form').count(), 0, state);
-      t.is(await page.locator('script:not([type="application/json"])').count(), 0, state);
+      t.is(await page.locator('form').count(), state === 'ticket-expired' ? 1 : 0, state);
+      const showsFile = state === 'done' || state === 'concluded';
+      t.is((await page.locator('script:not([type="application/json"])').count()) > 0, showsFile, state);
+      if (showsFile) await page.locator('.page[data-drawn]').first().waitFor();
       const reasoned = state === 'refused' || state === 'canceled';
       t.is(await page.getByText('Reason: Wrong <i>file</i>').count(), reasoned ? 1 : 0, state);
       await assertAccessible(t, page, state);
     }
   },
 );
+
+for (const [locale, button, title] of [
+  ['en-US', 'Send me a new link', 'Check your mailbox'],
+  ['pt-BR', 'Enviar um novo link', 'Veja a sua caixa de entrada'],
+  ['es-ES', 'Enviarme un enlace nuevo', 'Mire su buzón'],
+] as const) {
+  test.serial(
+    `an expired link asks for a new one when its button is pressed, not before (${locale})`,
+    async (t) => {
+      const desk = await openDesk(t);
+      const visited = await visit(t, desk.url, {
+        locale,
+        viewport: { width: 320, height: 640 },
+        colorScheme: 'dark',
+      });
+      if (visited === undefined) return;
+      const { page } = visited;
+      await page.goto(`${desk.url}/document/key/${KEY}/sign?ticket=state-ticket-expired`);
+      t.deepEqual(desk.done, []);
+      t.false(
+        (await page.locator('main').textContent())?.includes('@') ?? true,
+        'the address is on the page',
+      );
+      await page.getByRole('button', { name: button }).press('Enter');
+      await page.getByRole('heading', { name: title }).waitFor();
+      t.deepEqual(
+        desk.done.map(({ what }) => what),
+        ['new-link'],
+      );
+      t.false(
+        (await page.locator('main').textContent())?.includes('@') ?? true,
+        'the address is on the page',
+      );
+      await assertAccessible(t, page, 'new link');
+      const other = await fetch(`${desk.url}/document/key/${KEY}/new-link?ticket=another`, {
+        method: 'POST',
+      });
+      t.is(other.status, 404);
+    },
+  );
+}
 
 test.serial(
   'anybody with the key sees what was signed by whom, and not their full addresses and numbers',

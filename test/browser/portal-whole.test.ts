@@ -13,6 +13,96 @@ const BRUNO = { name: 'Bruno Lima', email: 'bruno@example.test' };
 const CARLA = { name: 'Carla Reis', email: 'carla@example.test' };
 
 test.serial(
+  'a participant whose file another one has signed meanwhile signs it again without noticing',
+  async (t) => {
+    const portal = await PortalProgram.start(t);
+    const visited = await visit(t, portal.url, { locale: 'en-US' });
+    if (visited === undefined) return;
+    const { page } = visited;
+    const id = await portal.create(clausePdf(1), [
+      { type: 'Signer', user: BRUNO },
+      { type: 'Signer', user: ANA, allowElectronicSignature: true },
+    ]);
+    const { flowActions } = await portal.document(id);
+    let completions = 0;
+    await page.route('**/signature', async (route) => {
+      completions += 1;
+      if (completions === 1)
+        await portal.call('POST', `/api/documents/${id}/electronic-signature`, {
+          flowActionId: flowActions[1]?.id,
+        });
+      await route.continue();
+    });
+    const file = certificateFile({ kind: 'p-256', password: 'open', name: BRUNO.name });
+    await page.goto((await portal.actionUrl(id, BRUNO.email)).url);
+    await page.getByLabel('Certificate file').setInputFiles(file.path);
+    await page.getByLabel('Password of the file').fill('open');
+    await page.getByRole('button', { name: 'Sign the document' }).click();
+    await page.getByText('The document was signed with the certificate of Bruno Lima.').waitFor();
+    t.is(completions, 2);
+    await portal.reached(id, 'Concluded');
+    const verdicts = await pdfsig(await portal.signedFile(id), pki());
+    t.deepEqual(
+      verdicts.map(({ signature }) => signature),
+      ['Signature is Valid.', 'Signature is Valid.'],
+    );
+  },
+);
+
+test.serial(
+  'opening and reaching the end are recorded once a person acts, and not by loading the page',
+  async (t) => {
+    const portal = await PortalProgram.start(t);
+    const visited = await visit(t, portal.url, { locale: 'en-US' });
+    if (visited === undefined) return;
+    const { page } = visited;
+    const id = await portal.create(clausePdf(4), [
+      { type: 'Signer', user: ANA, allowElectronicSignature: true },
+    ]);
+    const recorded = async () => {
+      const { items } = await portal.call<{
+        items: readonly { type: string; by: string; userAgent: string }[];
+      }>('GET', `/api/documents/${id}/history`);
+      return items.filter(({ type }) => type === 'Opened' || type === 'Viewed');
+    };
+    const { url } = await portal.actionUrl(id, ANA.email);
+    for (let load = 0; load < 3; load += 1) {
+      await page.goto(url);
+      await page.locator('.page[data-drawn]').first().waitFor();
+      await page.evaluate('window.scrollTo(0, document.body.scrollHeight)');
+      await page.locator('.page[data-page="4"][data-drawn]').waitFor();
+    }
+    t.deepEqual(await recorded(), []);
+    const posted = (reachedEnd: boolean) =>
+      page.waitForResponse(
+        (answer) =>
+          answer.url().endsWith('/view') && answer.request().postData()?.includes(`:${reachedEnd}`) === true,
+      );
+    await page.goto(url);
+    await page.locator('.page[data-drawn]').first().waitFor();
+    const opening = posted(false);
+    const ending = posted(true);
+    await page.keyboard.press('Tab');
+    t.is((await opening).status(), 200);
+    t.deepEqual(
+      (await recorded()).map(({ type }) => type),
+      ['Opened'],
+    );
+    await page.keyboard.press('End');
+    t.is((await ending).status(), 200);
+    const entries = await recorded();
+    t.deepEqual(
+      entries.map(({ type, by }) => [type, by]),
+      [
+        ['Opened', ANA.name],
+        ['Viewed', ANA.name],
+      ],
+    );
+    t.regex(entries[1]?.userAgent ?? '', /Chrome/);
+  },
+);
+
+test.serial(
   'a flow of three goes through the real program: mailed link, mailed code, certificate, approval',
   async (t) => {
     const portal = await PortalProgram.start(t);
@@ -25,7 +115,7 @@ test.serial(
       { type: 'Approver', step: 3, user: CARLA },
     ]);
 
-    // The mail leads to the page; whoever follows the link first changes nothing.
+    // The mail links to the page; opening the link changes nothing.
     const [link = ''] = await portal.mail(ANA.email, /http:\/\/\S+\/document\/key\/\S+/);
     const before = JSON.stringify(await portal.document(id));
     for (let scan = 0; scan < 10; scan += 1) t.is((await fetch(link)).status, 200);
@@ -108,7 +198,8 @@ test.serial(
       { type: 'Signer', step: 2, user: BRUNO },
     ]);
     await page.goto((await portal.actionUrl(drawn, ANA.email)).url);
-    await page.getByText('Desenhar também').click();
+    await page.getByText('Escolher a aparência').click();
+    await page.getByLabel('Desenhar', { exact: true }).check();
     const area = page.getByRole('img', { name: 'Área de desenho' });
     await area.hover();
     await page.mouse.down();

@@ -1,10 +1,13 @@
-/** The portal of this project as the batch service's remote portal: from the input folder over a person to the output. */
+/**
+ * The portal of this project as the remote portal of the batch service: from the input folder through a participant
+ * to the output.
+ */
 import { existsSync } from 'node:fs';
 import { readdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import test from 'ava';
+import { startProgram } from '../actors/portal/service.ts';
 import { pki } from '../pki/pki.ts';
-import { startProgram } from '../portal/service.ts';
 import { Service, temporaryRoot } from '../service/service.ts';
 import { pdfsig } from '../verifiers/index.ts';
 import { closeBrowser, visit } from './browser.ts';

@@ -15,12 +15,13 @@ test('the actors of a running service are listed by kind, by state and one by on
   const { id } = await service.finished(uploaded.jobId);
   const kinds = await actors(root, service.url);
   t.is(kinds.exit, 0, kinds.err);
+  t.regex(kinds.out, /^kind .* states +given up +awake/m);
   t.regex(kinds.out, /^job +1 +1 +Completed 1/m);
   const listed = await actors(root, service.url, 'job', '--state', 'Completed', '--json');
   t.is(JSON.parse(listed.out).items[0].id, id);
   const one = await actors(root, service.url, 'job', id);
   t.regex(one.out, /Verified and published\./);
-  t.regex(one.out, /^lives +on shard \d/m);
+  t.regex(one.out, /^shard +\d/m);
   const retry = await service.upload('b.txt', Buffer.from('more'));
   await service.finished(retry.jobId);
   const page = await actors(root, service.url, 'job', '--limit', '1');
@@ -36,7 +37,7 @@ test('the actors of a running service are listed by kind, by state and one by on
   t.regex(none.err, /There is no actor job\/nobody/);
   const running = await actors(root, service.url, 'job', id, '--restart', '--reason', 'to see');
   t.is(running.exit, 1);
-  t.regex(running.err, /is not stopped/);
+  t.regex(running.err, /was not given up/);
   t.is((await actors(root, service.url, 'job', id, '--restart')).exit, 2, 'a restart needs a reason');
 });
 

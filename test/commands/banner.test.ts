@@ -1,7 +1,7 @@
 import test from 'ava';
-import { type BannerFacts, banner } from '../../commands/banner.ts';
+import { type BannerInfo, banner } from '../../commands/banner.ts';
 
-const FACTS: BannerFacts = {
+const FACTS: BannerInfo = {
   version: '1.2.3',
   environment: 'Development',
   cwd: '/srv/app',
@@ -20,7 +20,7 @@ const FACTS: BannerFacts = {
   paused: false,
   warnings: [],
 };
-const plain = (facts: Partial<BannerFacts>) => banner({ ...FACTS, ...facts }, { colors: false });
+const plain = (facts: Partial<BannerInfo>) => banner({ ...FACTS, ...facts }, { colors: false });
 
 test('the first start shows address, key, folders, the warning and two commands that work as they are', (t) => {
   const said = plain({});

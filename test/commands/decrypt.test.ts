@@ -4,7 +4,7 @@ import test from 'ava';
 import { freshFolder, run } from './program.ts';
 
 const SALT = 'AAECAwQFBgcICQoLDA0ODxAREhMUFRYXGBkaGxwdHh8=';
-/** Source: batch-gaps §9, 10000 iterations. */
+/** Source: docs/batch-values.md §9, 10000 iterations. */
 const ENVELOPE =
   '4253454e4300000001a0a1a2a3a4a5a6a7a8a9aaabb2da367fdd79bb631dc30b82ec06ea1354f91228f64551179b9b70d2';
 const ENV = { THE_PASSWORD: 'correct horse battery staple' };

@@ -6,6 +6,8 @@ import test, { type ExecutionContext } from 'ava';
 import type { Finding } from '../../commands/doctor/finding.ts';
 import { makeDevelopmentCertificates } from '../../crypto/index.ts';
 import { systemIds } from '../../runtime/index.ts';
+import { startRelay } from '../actors/portal/mail/relay.ts';
+import { smallDisk } from '../service/small-disk.ts';
 import { freshFolder, run, start } from './program.ts';
 
 const FREE_PORT = '--Batch:Url=http://127.0.0.1:0';
@@ -74,8 +76,8 @@ test('the doctor tells folders that are missing, and files that stand where fold
     '--Storage:Inputs:0:Path=/no/such/mount',
   ]);
   t.is(verdict('folder:output'), 'failed');
-  t.is(verdict('folder:input:share'), 'failed');
-  t.regex(found('folder:input:share')[0]?.remedy ?? '', /Mount/);
+  t.is(verdict('input-folder:share'), 'failed');
+  t.regex(found('input-folder:share')[0]?.remedy ?? '', /Mount/);
   t.is(verdict('folder:processing'), 'good');
 });
 
@@ -90,18 +92,18 @@ test('the doctor tells a port that somebody else has from one that the service h
   const url = /Batch API\s+(\S+)/.exec(service.out())?.[1] ?? '';
   const running = await examine(t, cwd, [`--Batch:Url=${url}`]);
   t.is(running.verdict('port'), 'good');
-  t.regex(running.found('store')[0]?.says ?? '', new RegExp(`process ${service.child.pid}`));
+  t.regex(running.found('database')[0]?.says ?? '', new RegExp(`process ${service.child.pid}`));
   service.child.kill('SIGTERM');
   t.is(await service.ended, 0);
 });
 
 test('the doctor tells an expired certificate from a good one', async (t) => {
   const good = freshFolder();
-  t.is((await examine(t, good, await keyPair(good, Date.now()))).verdict('certificate:default'), 'good');
+  t.is((await examine(t, good, await keyPair(good, Date.now()))).verdict('profile:default'), 'good');
   const old = freshFolder();
   const { ok, checks } = await examine(t, old, await keyPair(old, Date.now() - 20 * 365 * 86_400_000));
   t.false(ok);
-  t.true(checks.some(({ name, says }) => name.startsWith('certificate') && /expired/.test(says)));
+  t.true(checks.some(({ name, says }) => /^(?:certificate|profile)/.test(name) && /expired/.test(says)));
 });
 
 test('the doctor tells files with secrets that others may read', async (t) => {
@@ -139,6 +141,35 @@ test('the doctor compares this clock with that of the time-stamp authority', asy
   t.is(await check(await listening(t)), 'good');
   t.is(await check(await listening(t, 'Thu, 01 Jan 2015 00:00:00 GMT')), 'failed');
   t.is(await check('http://127.0.0.1:1'), 'failed');
+});
+
+test('the doctor tells a mail relay that answers from one that does not', async (t) => {
+  const relay = await startRelay(t);
+  const check = async (port: number) => {
+    const smtp = [
+      `--Portal:Smtp:Host=127.0.0.1`,
+      `--Portal:Smtp:Port=${port}`,
+      '--Portal:Smtp:From=a@example.org',
+    ];
+    return (await examine(t, freshFolder(), [FREE_PORT, ...smtp])).found('smtp')[0];
+  };
+  t.is((await check(relay.port))?.verdict, 'good');
+  t.deepEqual(relay.taken, [], 'nothing is sent');
+  const down = await check(1);
+  t.is(down?.verdict, 'failed');
+  t.regex(down?.remedy ?? '', /Portal:Smtp:Host/);
+});
+
+test('the doctor asks for room, not for rights, where a disk is full', async (t) => {
+  const cwd = freshFolder();
+  const disk = smallDisk(t, join(cwd, 'data'), 4);
+  if (disk === undefined) return;
+  disk.fill();
+  const { found } = await examine(t, cwd);
+  const [output] = found('folder:output');
+  t.is(output?.verdict, 'failed');
+  t.regex(output?.cause ?? '', /disk is full/);
+  t.regex(output?.remedy ?? '', /^Free space on the disk/);
 });
 
 test('the doctor gives up at once on a configuration that is refused', async (t) => {

@@ -1,3 +1,4 @@
+import { once } from 'node:events';
 import {
   existsSync,
   mkdirSync,
@@ -7,9 +8,9 @@ import {
   symlinkSync,
   writeFileSync,
 } from 'node:fs';
-import { createServer } from 'node:net';
+import { type AddressInfo, createServer } from 'node:net';
 import { join } from 'node:path';
-import test from 'ava';
+import test, { type ExecutionContext } from 'ava';
 import { freshFolder, run, start, startStubborn } from './program.ts';
 
 const version = (JSON.parse(readFileSync('package.json', 'utf8')) as { version: string }).version;
@@ -120,19 +121,19 @@ function withoutSecrets(printed: string, cwd: string): string {
   return text;
 }
 
-/** What the README shows in place of what was made. */
+/** Replacements for generated secrets in docs/tutorial.md. */
 const SHOWN_SECRETS = {
   'api-key': 'N1uYTKFM…',
   'portal-application-secret': '7f3c…',
   'portal-monitor-secret': '09be…',
 };
 
-function bannerOfReadme(): string {
-  const blocks = readFileSync('README.md', 'utf8').split('```');
+function bannerOfTutorial(): string {
+  const blocks = readFileSync('docs/tutorial.md', 'utf8').split('```');
   return blocks.find((block) => block.startsWith('\nsealwright '))?.trim() ?? '';
 }
 
-test('a start with nothing configured gets ready, says what the README shows, is refused a second time, drains on SIGTERM and starts again', async (t) => {
+test('a start with nothing configured gets ready, prints the banner of the tutorial, is refused a second time, drains on SIGTERM and starts again', async (t) => {
   const cwd = freshFolder();
   const words = ['--Batch:Url=http://127.0.0.1:0', '--Portal:Url=http://127.0.0.1:0'];
   const first = start(cwd, words);
@@ -140,7 +141,7 @@ test('a start with nothing configured gets ready, says what the README shows, is
   t.regex(first.out(), /shown this once/);
   const key = readFileSync(join(cwd, 'data/keys/api-key'), 'utf8').trim();
   t.true(first.out().includes(key));
-  t.is(withoutSecrets(first.out(), cwd), bannerOfReadme());
+  t.is(withoutSecrets(first.out(), cwd), bannerOfTutorial());
   t.is(statSync(join(cwd, 'data/keys')).mode & 0o777, 0o700);
   for (const folder of ['', 'input', 'output', 'processing', 'error', 'db'])
     t.is(statSync(join(cwd, 'data', folder)).mode & 0o777, 0o750, folder);
@@ -173,7 +174,7 @@ test('a port that is taken ends with exit code 3 and names the way out', async (
     '--Portal:Url=http://127.0.0.1:0',
   ]);
   t.is(code, 3);
-  t.regex(err, new RegExp(`127\\.0\\.0\\.1:${port}: in use.*Batch:Url`));
+  t.regex(err, new RegExp(`127\\.0\\.0\\.1:${port}: in use[^]*--Batch:Url=http://127`));
 });
 
 test('a root that cannot be written ends with exit code 3', async (t) => {
@@ -208,6 +209,32 @@ test('a configured secret never reaches the output of a running service', async 
   t.is(await program.ended, 0);
   t.false((program.out() + program.err()).includes(secret));
 });
+
+test('a taken port prints a command that starts on free ones', async (t) => {
+  const taken = await Promise.all([0, 0].map(() => listening(t)));
+  const [batch, portal] = taken;
+  const urls = [`--Batch:Url=http://127.0.0.1:${batch}`, `--Portal:Url=http://127.0.0.1:${portal}`];
+  const { code, err } = await run(freshFolder(), urls);
+  t.is(code, 3);
+  const command = /^ +node (\S+) serve (.+)$/m.exec(err);
+  t.truthy(command, err);
+  const words = (command?.[2] ?? '').split(' ');
+  t.deepEqual(
+    words.map((word) => word.replace(/\d+$/, '')),
+    ['--Batch:Url=http://127.0.0.1:', '--Portal:Url=http://127.0.0.1:'],
+  );
+  const program = start(freshFolder(), ['serve', ...words]);
+  t.teardown(() => program.child.kill('SIGKILL'));
+  await program.says(/\[INF\] Ready/);
+});
+
+/** A port that another program listens on. */
+async function listening(t: ExecutionContext): Promise<number> {
+  const server = createServer().listen(0, '127.0.0.1');
+  t.teardown(() => server.close());
+  await once(server, 'listening');
+  return (server.address() as AddressInfo).port;
+}
 
 test('a second signal ends a service that will not stop', async (t) => {
   const program = startStubborn('never-stops');

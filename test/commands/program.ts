@@ -32,6 +32,12 @@ export function start(
   return startScript(MAIN, cwd, words, env);
 }
 
+/** Starts the program on a terminal, as a person does (script, of bsdutils). */
+export function startOnTerminal(cwd: string, words: readonly string[]): Run {
+  const line = [process.execPath, MAIN, ...words].map((word) => `'${word}'`).join(' ');
+  return startCommand('script', cwd, ['-qfec', line, '/dev/null'], {});
+}
+
 /** @param manner see stubborn-service.ts */
 export function startStubborn(manner: string): Run {
   return startScript(STUBBORN, freshFolder(), [manner], {});
@@ -43,8 +49,17 @@ function startScript(
   words: readonly string[],
   env: Readonly<Record<string, string>>,
 ): Run {
+  return startCommand(process.execPath, cwd, [script, ...words], env);
+}
+
+function startCommand(
+  command: string,
+  cwd: string,
+  words: readonly string[],
+  env: Readonly<Record<string, string>>,
+): Run {
   const { PATH = '' } = process.env;
-  const child = spawn(process.execPath, [script, ...words], {
+  const child = spawn(command, words, {
     cwd,
     env: { PATH, ...env },
     stdio: ['ignore', 'pipe', 'pipe'],

@@ -44,6 +44,8 @@ const serve: Serve = async () => {
       paused: false,
       warnings: [],
     },
+    loginLink: () => undefined,
+    draining: new Promise(() => {}),
     lost: manner === 'loses-its-store' ? Promise.resolve('the writing thread ended') : never,
     stop: async () => {
       if (manner === 'fails-to-stop') throw new Error('the store would not close');

@@ -3,7 +3,7 @@ import test, { type ExecutionContext } from 'ava';
 import type { ActorStore, RowQuery, Step, StoredEffect } from '../../runtime/index.ts';
 import { A, B, effectOf, stepOf } from './steps.ts';
 
-/** What a test gets: a fresh store, and a way to look at the same data as a new process would. */
+/** Everything a test gets: a fresh store, and a way to look at the same data as a new process would. */
 export interface StoreUnderTest {
   readonly store: ActorStore;
   /** Closes and opens again; absent where nothing outlives the store. */
@@ -14,13 +14,25 @@ async function must(t: ExecutionContext, store: ActorStore, step: Step): Promise
   t.true((await store.commit(step)).ok, 'the step must be committed');
 }
 
-export function storeContract(name: string, open: (t: ExecutionContext) => Promise<StoreUnderTest>): void {
+/** An effect as any store gives it: one that several nodes share says that it was taken over. */
+function withoutTakeOver({ isTakenOver: _, ...effect }: StoredEffect): StoredEffect {
+  return effect;
+}
+
+export function storeContract(
+  name: string,
+  open: (t: ExecutionContext) => Promise<StoreUnderTest | undefined>,
+): void {
   const promise = (
     title: string,
     check: (t: ExecutionContext, store: ActorStore, under: StoreUnderTest) => Promise<void>,
   ): void => {
     test(`${name}: ${title}`, async (t) => {
       const under = await open(t);
+      if (under === undefined) {
+        t.pass('the engine is not installed');
+        return;
+      }
       await check(t, under.store, under);
     });
   };
@@ -139,7 +151,7 @@ export function storeContract(name: string, open: (t: ExecutionContext) => Promi
     await must(t, store, stepOf(A, 0, { effects }));
     await store.leaseEffects(5, 9);
     const troubled = async (seen: ActorStore, more = {}) =>
-      (await seen.troubledEffects({ limit: 9, ...more })).map(({ key, failures }) => [key, failures]);
+      (await seen.failedEffects({ limit: 9, ...more })).map(({ key, failures }) => [key, failures]);
     t.deepEqual(await troubled(store), []);
     for (const key of ['job/a/1/0', 'job/a/1/2', 'job/a/1/2']) await store.deferEffect(key, 7, 'no luck');
     const both = [
@@ -147,7 +159,7 @@ export function storeContract(name: string, open: (t: ExecutionContext) => Promi
       ['job/a/1/2', 2],
     ];
     t.deepEqual(await troubled(store), both);
-    t.is(await store.troubledCount(), 2);
+    t.is(await store.failedEffectCount(), 2);
     t.deepEqual(await troubled(store, { after: 'job/a/1/0' }), both.slice(1));
     const again = under.reopen ? await under.reopen() : store;
     t.deepEqual(await troubled(again), both);
@@ -453,11 +465,31 @@ export function storeContract(name: string, open: (t: ExecutionContext) => Promi
   });
 
   promise(
-    'no effect waits further ahead than it may, in a lane or in none, and counts no failure for it',
+    'effects that are done are removed without a step, and nobody leases them again',
     async (t, store) => {
-      const late = (index: number, dueAt: number, lane?: string) => ({
+      const queued = { ...effectOf(A, 1, 2, 10), lane: 'call/a' };
+      const effects = [effectOf(A, 1, 0, 10), effectOf(A, 1, 1, 10), queued];
+      const [first, second] = effects;
+      if (first === undefined || second === undefined) throw new TypeError('Two effects are needed.');
+      await must(t, store, stepOf(A, 0, { effects }));
+      await store.leaseEffects(10, 1);
+      await store.leaseEffects(10, 1, 'call/a');
+      await store.settleEffects([first.key, queued.key, 'job/nobody/1/0']);
+      t.deepEqual(await store.pendingEffects(A), [second]);
+      t.deepEqual(await store.leaseEffects(10, 9), [second]);
+      t.deepEqual(await store.leaseEffects(10, 9, 'call/a'), []);
+      t.is((await store.load(A))?.revision, 1);
+      const late = await store.commit(stepOf(A, 1, { settles: first.key }));
+      t.like(late, { ok: false, because: 'duplicate' });
+    },
+  );
+
+  promise(
+    'no effect waits further ahead than it may, in a partition or in none, and counts no failure for it',
+    async (t, store) => {
+      const late = (index: number, dueAt: number, queueKey?: string) => ({
         ...effectOf(A, 1, index, dueAt),
-        ...(lane !== undefined && { lane }),
+        ...(queueKey !== undefined && { lane: queueKey }),
       });
       const effects = [
         late(0, 4000),
@@ -469,8 +501,8 @@ export function storeContract(name: string, open: (t: ExecutionContext) => Promi
       await must(t, store, stepOf(A, 0, { effects }));
       await store.leaseEffects(5000, 1, 'call/a');
       await store.deferEffect(late(2, 4000, 'call/a').key, 900_000, 'no answer');
-      await store.hastenEffects(100);
-      await store.hastenEffects(100);
+      await store.rescheduleAfterClockRegression(100);
+      await store.rescheduleAfterClockRegression(100);
       t.deepEqual(
         (await store.pendingEffects(A)).map(({ dueAt, failures, lane }) => [dueAt, failures, lane]),
         [
@@ -482,7 +514,7 @@ export function storeContract(name: string, open: (t: ExecutionContext) => Promi
         ],
       );
       t.deepEqual(
-        (await store.troubledEffects({ limit: 9 })).map(({ dueAt }) => dueAt),
+        (await store.failedEffects({ limit: 9 })).map(({ dueAt }) => dueAt),
         [300_100],
       );
       t.is((await store.leaseEffects(100, 9)).length, 2);
@@ -494,54 +526,60 @@ export function storeContract(name: string, open: (t: ExecutionContext) => Promi
   promise('an effect that is under way is not given out again when its time is moved', async (t, store) => {
     await must(t, store, stepOf(A, 0, { effects: [effectOf(A, 1, 0, 4000)] }));
     t.is((await store.leaseEffects(5000, 1)).length, 1);
-    await store.hastenEffects(100);
+    await store.rescheduleAfterClockRegression(100);
     t.is((await store.pendingEffects(A))[0]?.dueAt, 100);
     t.deepEqual(await store.leaseEffects(5000, 1), []);
   });
 
-  promise('effects with a lane wait apart from all others, and keep their lane', async (t, store, under) => {
-    const laned = (effect: StoredEffect, lane: string) => ({ ...effect, lane });
-    const first = laned(effectOf(A, 1, 0, 10), 'call/a');
-    const second = laned(effectOf(A, 1, 1, 20), 'call/a');
-    const other = laned(effectOf(A, 1, 2, 15), 'call/b');
-    const elsewhere = laned(effectOf(A, 1, 3, 5), 'mail/a');
-    const plain = effectOf(A, 1, 4, 30);
-    const effects = [first, second, other, elsewhere, plain];
-    await must(t, store, stepOf(A, 0, { effects }));
-    t.deepEqual(await store.pendingEffects(A), effects);
-    t.is(await store.nextEffectDue(), 30);
-    const lanes = (more: { readonly after?: string; readonly limit?: number } = {}) =>
-      store.lanes({ prefix: 'call/', limit: 9, ...more });
-    t.deepEqual(await lanes(), [
-      { lane: 'call/a', due: 10 },
-      { lane: 'call/b', due: 15 },
-    ]);
-    t.deepEqual(await lanes({ limit: 1 }), [{ lane: 'call/a', due: 10 }]);
-    t.deepEqual(await lanes({ after: 'call/a' }), [{ lane: 'call/b', due: 15 }]);
-    t.deepEqual(await lanes({ after: 'call/b' }), []);
-    t.deepEqual(await store.leaseEffects(99, 9), [plain], 'the common queue has nothing of the lanes');
-    t.deepEqual(await store.leaseEffects(19, 9, 'call/a'), [first]);
-    t.deepEqual(await lanes(), [
-      { lane: 'call/a', due: 20 },
-      { lane: 'call/b', due: 15 },
-    ]);
-    t.deepEqual(await store.leaseEffects(99, 0, 'call/b'), []);
-    t.deepEqual(await store.leaseEffects(99, 9, 'call/b'), [other]);
-    t.deepEqual(await lanes(), [{ lane: 'call/a', due: 20 }]);
-    await store.deferEffect(other.key, 500, 'no answer');
-    const later = { ...other, dueAt: 500, failures: 1, lastError: 'no answer' };
-    t.deepEqual(await lanes({ after: 'call/a' }), [{ lane: 'call/b', due: 500 }]);
-    t.deepEqual(await store.leaseEffects(499, 9, 'call/b'), []);
-    const again = under.reopen ? await under.reopen() : store;
-    if (under.reopen) t.deepEqual(await again.leaseEffects(99, 1, 'call/a'), [first], 'leases have ended');
-    t.deepEqual(await again.leaseEffects(500, 9, 'call/b'), [later]);
-    for (const [at, { key }] of [first, other].entries())
-      await must(t, again, stepOf(A, at + 1, { settles: key }));
-    t.deepEqual(await again.pendingEffects(A), [second, elsewhere, plain]);
-    await must(t, again, stepOf(A, 3, { dropsEffects: true }));
-    t.deepEqual(await again.lanes({ prefix: '', limit: 9 }), []);
-    t.deepEqual(await again.leaseEffects(999, 9, 'call/a'), []);
-  });
+  promise(
+    'effects with a queue key wait apart from all others, and keep their key',
+    async (t, store, under) => {
+      const withQueueKey = (effect: StoredEffect, queueKey: string) => ({ ...effect, lane: queueKey });
+      const first = withQueueKey(effectOf(A, 1, 0, 10), 'call/a');
+      const second = withQueueKey(effectOf(A, 1, 1, 20), 'call/a');
+      const other = withQueueKey(effectOf(A, 1, 2, 15), 'call/b');
+      const elsewhere = withQueueKey(effectOf(A, 1, 3, 5), 'mail/a');
+      const plain = effectOf(A, 1, 4, 30);
+      const effects = [first, second, other, elsewhere, plain];
+      await must(t, store, stepOf(A, 0, { effects }));
+      t.deepEqual(await store.pendingEffects(A), effects);
+      t.is(await store.nextEffectDue(), 30);
+      const partitions = (more: { readonly after?: string; readonly limit?: number } = {}) =>
+        store.partitions({ prefix: 'call/', limit: 9, ...more });
+      t.deepEqual(await partitions(), [
+        { queueKey: 'call/a', due: 10 },
+        { queueKey: 'call/b', due: 15 },
+      ]);
+      t.deepEqual(await partitions({ limit: 1 }), [{ queueKey: 'call/a', due: 10 }]);
+      t.deepEqual(await partitions({ after: 'call/a' }), [{ queueKey: 'call/b', due: 15 }]);
+      t.deepEqual(await partitions({ after: 'call/b' }), []);
+      t.deepEqual(await store.leaseEffects(99, 9), [plain], 'the common queue has nothing of the partitions');
+      t.deepEqual(await store.leaseEffects(19, 9, 'call/a'), [first]);
+      t.deepEqual(await partitions(), [
+        { queueKey: 'call/a', due: 20 },
+        { queueKey: 'call/b', due: 15 },
+      ]);
+      t.deepEqual(await store.leaseEffects(99, 0, 'call/b'), []);
+      t.deepEqual(await store.leaseEffects(99, 9, 'call/b'), [other]);
+      t.deepEqual(await partitions(), [{ queueKey: 'call/a', due: 20 }]);
+      await store.deferEffect(other.key, 500, 'no answer');
+      const later = { ...other, dueAt: 500, failures: 1, lastError: 'no answer' };
+      t.deepEqual(await partitions({ after: 'call/a' }), [{ queueKey: 'call/b', due: 500 }]);
+      t.deepEqual(await store.leaseEffects(499, 9, 'call/b'), []);
+      const again = under.reopen ? await under.reopen() : store;
+      if (under.reopen) {
+        const leased = await again.leaseEffects(99, 1, 'call/a');
+        t.deepEqual(leased.map(withoutTakeOver), [first], 'leases have ended');
+      }
+      t.deepEqual((await again.leaseEffects(500, 9, 'call/b')).map(withoutTakeOver), [later]);
+      for (const [at, { key }] of [first, other].entries())
+        await must(t, again, stepOf(A, at + 1, { settles: key }));
+      t.deepEqual((await again.pendingEffects(A)).map(withoutTakeOver), [second, elsewhere, plain]);
+      await must(t, again, stepOf(A, 3, { dropsEffects: true }));
+      t.deepEqual(await again.partitions({ prefix: '', limit: 9 }), []);
+      t.deepEqual(await again.leaseEffects(999, 9, 'call/a'), []);
+    },
+  );
 
   promise('deadlines come earliest first and stay until disarmed', async (t, store) => {
     const arm = (name: string, due: number) => ({ name, due, event: { type: name, n: due } });
@@ -620,7 +658,7 @@ export function storeContract(name: string, open: (t: ExecutionContext) => Promi
   });
 
   promise(
-    'whoever reads the census finds every move of every step that was answered',
+    'whoever reads the state index finds every move of every step that was answered',
     async (t, store, under) => {
       const queued = '1/Queued';
       const done = '2/Done';
@@ -674,7 +712,7 @@ export function storeContract(name: string, open: (t: ExecutionContext) => Promi
     const again = await under.reopen();
     t.deepEqual(await again.load(A), step.actor);
     t.deepEqual(await again.journal(A), step.journal);
-    t.deepEqual(await again.leaseEffects(5, 9), step.effects);
+    t.deepEqual((await again.leaseEffects(5, 9)).map(withoutTakeOver), step.effects);
     t.deepEqual(await again.dueTimers(7, 9), [{ actor: A, name: 'w', due: 7, event: { type: 'W' } }]);
     t.deepEqual(await again.rows({ view: 'v', limit: 1 }), step.rows.put);
     t.deepEqual(await again.holder('n'), A);

@@ -43,6 +43,28 @@ test('the example configuration is accepted, in production and with the variable
   t.regex(out, /Logging:File:Path +\/var\/log\/sealwright\/batch-\.log/);
 });
 
+test('the nodes of the compose file differ by their name alone, and their settings are accepted', async (t) => {
+  const text = readFileSync('deploy/compose/compose.yaml', 'utf8');
+  const settings = new Map(
+    [...text.matchAll(/^ +(\w+__\w+): "?([^"\n]+)"?$/gm)].map(([, name = '', value = '']) => [
+      name,
+      value.replace(/\$\{\w+:\?\}/, 'secret'),
+    ]),
+  );
+  t.deepEqual(text.match(/(?<=Runtime__NodeName: ).*/g), ['node-1', 'node-2']);
+  t.is(settings.get('Runtime__Store'), 'postgres');
+  const { code, out, err } = await run(freshFolder(), ['check-config'], {
+    NODE_ENV: 'production',
+    ...Object.fromEntries(settings),
+  });
+  t.is(code, 0, err);
+  t.regex(out, /Runtime:NodeName +node-2/);
+  t.false(out.includes('secret'));
+  const balancer = readFileSync('deploy/compose/haproxy.cfg', 'utf8');
+  for (const port of [8080, 8090])
+    for (const node of ['node-1', 'node-2']) t.true(balancer.includes(`server ${node} ${node}:${port}\n`));
+});
+
 test('systemd hears of a service that is ready after the banner, and of one that stops', async (t) => {
   const cwd = freshFolder();
   const heard = join(cwd, 'heard');
@@ -62,7 +84,7 @@ test('the container and the unit run without root, in production, and say whethe
   const container = readFileSync('deploy/container/Containerfile', 'utf8');
   t.regex(container, /NODE_ENV=production/);
   t.regex(container, /^USER sealwright$/m);
-  t.regex(container, /^HEALTHCHECK --interval=30s[\s\S]*\/api\/health/m);
+  t.regex(container, /^HEALTHCHECK --interval=30s .*\n {2}CMD \["node", "dist\/main.js", "health"\]$/m);
   t.regex(container, /^VOLUME \/var\/lib\/sealwright$/m);
   const unit = readFileSync('deploy/systemd/sealwright.service', 'utf8');
   for (const line of [

@@ -1,4 +1,4 @@
-/** Every target by its name, with how often it has its turn. */
+/** Targets by name, with their frequency. */
 import { containersOfFiles } from './asic-targets.ts';
 import {
   answers,
@@ -14,6 +14,7 @@ import {
 } from './cms-targets.ts';
 import { images, pdfAugmenting, pdfSigning, pdfValidation } from './pdf-targets.ts';
 import type { TargetMaker } from './target.ts';
+import { sheets } from './xlsx-target.ts';
 import { xmlAdding, xmlCanonical, xmlSigning, xmlValidation } from './xml-targets.ts';
 
 export const TARGETS = {
@@ -36,6 +37,7 @@ export const TARGETS = {
   asic: { make: containersOfFiles, weight: 4 },
   pem: { make: keys, weight: 1 },
   pfx: { make: containers, weight: 2 },
+  xlsx: { make: sheets, weight: 2 },
 } as const satisfies Record<string, { readonly make: TargetMaker; readonly weight: number }>;
 
 export type TargetName = keyof typeof TARGETS;

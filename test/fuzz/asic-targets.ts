@@ -1,6 +1,7 @@
-/** ASiC containers. */
-import { asicFacts } from '../../crypto/asic/facts.ts';
+/** Targets for ASiC containers. */
+
 import { signAsic } from '../../crypto/asic/sign.ts';
+import { inspectAsic } from '../../crypto/asic/validate.ts';
 import { memberMutation, zipMutation } from './mutate/chunks.ts';
 import { oneOf, several } from './mutate/mutation.ts';
 import { outcomeOf, reportOn } from './outcome.ts';
@@ -9,7 +10,7 @@ import { contentsOf, memorySource, NOW, type World } from './world.ts';
 
 const REPORT = Buffer.from('Fifty barrels, to be paid on delivery.\n');
 
-/** A container passes with the files that were signed in it. */
+/** A container passes only with the files that were signed in it. */
 export async function containersOfFiles(world: World): Promise<Target> {
   const signer = world.pki.signer('p-256');
   const seeds: Buffer[] = [];
@@ -29,7 +30,7 @@ export async function containersOfFiles(world: World): Promise<Target> {
     seeds,
     mutation: several(oneOf([zipMutation, memberMutation, memberMutation, memberMutation])),
     run(input) {
-      const report = reportOn(world, 'Asic', asicFacts(memorySource(input)));
+      const report = reportOn(world, 'Asic', inspectAsic(memorySource(input)));
       if (report.indication === 'TOTAL-PASSED' && !input.includes(REPORT)) {
         throw new BrokenPromise('a container passes whose file nobody signed');
       }

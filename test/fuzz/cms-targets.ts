@@ -1,4 +1,4 @@
-/** Validating CAdES files, adding to them, and everything else that is ASN.1. */
+/** Targets for CAdES files (validation and augmentation) and for all other ASN.1. */
 
 import { spawnSync } from 'node:child_process';
 import { createHash, randomBytes } from 'node:crypto';
@@ -7,19 +7,19 @@ import { Asn1Error } from '../../crypto/asn1/error.ts';
 import { addCadesSigner } from '../../crypto/cades/add-signer.ts';
 import { augmentCades } from '../../crypto/cades/augment.ts';
 import { counterSignCades } from '../../crypto/cades/counter-sign.ts';
-import { cadesFacts } from '../../crypto/cades/facts.ts';
-import { readCertificate } from '../../crypto/certificates/certificate.ts';
-import { certificatePem, certificatesIn } from '../../crypto/keys/pem.ts';
+import { inspectCades } from '../../crypto/cades/validate.ts';
+import { CryptoError, type SignatureLevel } from '../../crypto/core/types.ts';
+import { readCrl } from '../../crypto/evidence/crl.ts';
+import { imprintOf } from '../../crypto/evidence/message-imprint.ts';
+import { readOcsp } from '../../crypto/evidence/ocsp.ts';
+import { checkToken } from '../../crypto/evidence/timestamp-checks.ts';
+import { readTimestampResponse } from '../../crypto/evidence/timestamp-exchange.ts';
+import { readTimestampToken } from '../../crypto/evidence/timestamp-reader.ts';
 import { openPfx } from '../../crypto/keys/pfx.ts';
 import { readPrivateKey } from '../../crypto/keys/private-key.ts';
-import { readCrl } from '../../crypto/revocation/crl.ts';
-import { readOcsp } from '../../crypto/revocation/ocsp.ts';
-import { checkToken } from '../../crypto/timestamps/check.ts';
-import { readTimestampResponse } from '../../crypto/timestamps/exchange.ts';
-import { imprintOf } from '../../crypto/timestamps/imprint.ts';
-import { readTimestampToken } from '../../crypto/timestamps/read.ts';
-import { CryptoError, type SignatureLevel } from '../../crypto/types.ts';
-import { judgeFile } from '../../crypto/validation/judge-file.ts';
+import { validateSignatures } from '../../crypto/validation/validate-file.ts';
+import { readCertificate } from '../../crypto/x509/certificate.ts';
+import { certificatePem, certificatesIn } from '../../crypto/x509/pem.ts';
 import { keyPemOf } from '../pki/pki.ts';
 import { makeCrl, serialOf } from '../pki/revocation-answers.ts';
 import { makeToken } from '../pki/tokens.ts';
@@ -34,7 +34,7 @@ import { contentsOf, memorySource, NOW, type World } from './world.ts';
 const CONTENT = Buffer.from('One hundred barrels, to be paid on delivery.\n'.repeat(3));
 const OTHER_CONTENT = Buffer.from('One thousand barrels, to be paid on delivery.\n'.repeat(3));
 
-/** PEM is changed as text, or as the DER inside. */
+/** Mutates PEM as text, or the DER inside. */
 const armored: Mutation = (input, random, other) => {
   const text = input.toString('latin1');
   const match = /(-----BEGIN [^\n]*-----\r?\n)([A-Za-z0-9+/=\s]*)(-----END)/.exec(text);
@@ -99,7 +99,7 @@ export async function cmsValidation(world: World): Promise<Target> {
       const place = turn++ % 3;
       const content = [undefined, CONTENT, OTHER_CONTENT][place];
       const beside = content === undefined ? {} : { content: memorySource(content) };
-      const report = reportOn(world, 'Cades', cadesFacts(memorySource(input), beside));
+      const report = reportOn(world, 'Cades', inspectCades(memorySource(input), beside));
       if (report.indication === 'TOTAL-PASSED') {
         if (place === 2) throw new BrokenPromise('a signature passes over content that nobody signed');
         if (place === 0 && !carries(input, CONTENT)) throw new BrokenPromise('other content passes');
@@ -109,14 +109,14 @@ export async function cmsValidation(world: World): Promise<Target> {
   };
 }
 
-/** True when the content is inside, in one piece or in several. */
+/** True when the content is encapsulated, in one chunk or in several. */
 function carries(file: Buffer, content: Buffer): boolean {
   const [, body] = /-----BEGIN [^\n]*-----\s+([A-Za-z0-9+/=\s]*)/.exec(file.toString('latin1')) ?? [];
   const der = body === undefined ? file : Buffer.from(body, 'base64');
   return der.includes(content.subarray(0, 40));
 }
 
-/** A further signer, a counter-signature or a higher level for what others may have made. */
+/** Adds a signer, a counter-signature or a higher level to signatures of unknown origin. */
 export async function cmsAdding(world: World): Promise<Target> {
   const { enveloping } = await signedCms(world);
   const signer = world.pki.signer('p-256');
@@ -132,13 +132,13 @@ export async function cmsAdding(world: World): Promise<Target> {
       if (place === 0) addCadesSigner({ ...files, signer });
       else if (place === 1) counterSignCades({ ...files, signer });
       else await augmentCades({ ...files, format: 'Cades', to: 'LTA' }, world.services);
-      const report = reportOn(world, 'Cades', cadesFacts(memorySource(contentsOf(output))));
+      const report = reportOn(world, 'Cades', inspectCades(memorySource(contentsOf(output))));
       return `added ${place} ${outcomeOf(report)}`;
     },
   };
 }
 
-/** Something small that is read by one function; the refusals that function documents are outcomes. */
+/** Target for one reader function; its documented errors are outcomes. */
 function reader(
   name: string,
   seeds: readonly Buffer[],
@@ -156,7 +156,7 @@ function reader(
   };
 }
 
-/** Readers of internal structures refuse with an error of their own, which their callers know. */
+/** Treats errors of internal readers, which their callers handle, as outcomes. */
 function orRefused(read: (input: Buffer) => unknown): (input: Buffer) => unknown {
   return (input) => {
     try {
@@ -240,7 +240,7 @@ export function tokens(world: World): Target {
   };
 }
 
-/** Answers of authorities, as they come in while a file is signed. */
+/** Responses of authorities during signing. */
 export async function answers(world: World): Promise<Target> {
   const timestamps: Buffer[] = [];
   const others: Buffer[] = [];
@@ -277,11 +277,11 @@ export async function answers(world: World): Promise<Target> {
 
 const readTimestampResponseOrRefuse = orRefused(readTimestampResponse);
 
-/** Certificates and answers from outside the file, where anybody may have made them. */
+/** Certificates and responses from outside the file, which are untrusted. */
 export async function evidence(world: World): Promise<Target> {
   const { crls: lists, ocsps: responses, certificates: known } = await evidenceSeeds(world);
   const signed = await world.sign(CONTENT, { format: 'Cades', level: 'T' });
-  const facts = cadesFacts(memorySource(contentsOf(signed)));
+  const facts = inspectCades(memorySource(contentsOf(signed)));
   return {
     name: 'evidence',
     seeds: [...lists, ...responses, ...known],
@@ -295,14 +295,16 @@ export async function evidence(world: World): Promise<Target> {
       const alone = { certificates: [input], crls: [input], ocsps: [input] };
       const { trust, at } = world.judging;
       const outcomes = [evidence, alone].map((one) =>
-        outcomeOf(judgeFile('Cades', facts, { at, trust: { ...trust, revocation: 'hard', evidence: one } })),
+        outcomeOf(
+          validateSignatures('Cades', facts, { at, trust: { ...trust, revocation: 'hard', evidence: one } }),
+        ),
       );
       return outcomes.join(' | ');
     },
   };
 }
 
-/** Keys in files; a password is never asked for twice, and never derived for minutes. */
+/** Key files; a password is requested at most once and never derived for minutes. */
 export function keys(world: World): Target {
   const signer = world.pki.signer('p-256');
   const rsa = world.pki.signer('rsa-2048');
@@ -348,7 +350,7 @@ export function containers(world: World): Target {
   };
   if (isPresent('openssl')) {
     made();
-    // Without an integrity value, what is inside is met at once.
+    // Without an integrity value, the content is parsed at once.
     made('-nomac');
     made('-nomac', '-keypbe', 'NONE', '-certpbe', 'NONE');
     made('-nomac', '-keypbe', 'PBE-SHA1-3DES', '-certpbe', 'PBE-SHA1-3DES');

@@ -1,17 +1,17 @@
-/** Which parts of the engine have been run, by V8's own counters; a new part makes an input worth keeping. */
+/** Engine coverage by V8's counters; an input that reaches a new block is kept. */
 import { Session } from 'node:inspector';
 
 export interface Coverage {
-  /** Parts of `crypto/` run since the last call. */
+  /** Blocks of `crypto/` executed since the last call. */
   reached(): ReadonlySet<string>;
-  /** As `reached`, but for those that an earlier call of this gave. */
+  /** Blocks as in `reached`, without those of earlier calls. */
   fresh(): ReadonlySet<string>;
-  /** Parts that `fresh` gave so far. */
+  /** Number of blocks that `fresh` returned so far. */
   readonly parts: number;
   stop(): void;
 }
 
-/** Counts from now on, in this thread. Code runs slower for it. */
+/** Starts coverage in this thread. Code runs slower. */
 export function startCoverage(): Coverage {
   const session = new Session();
   session.connect();

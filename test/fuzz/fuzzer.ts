@@ -1,4 +1,4 @@
-/** Starts the fuzzing thread, watches that it gets on, and starts it again where it hangs or dies. */
+/** Starts the fuzzing thread, monitors its progress, and restarts it when it hangs or dies. */
 import { Worker } from 'node:worker_threads';
 import {
   type Failure,
@@ -9,7 +9,7 @@ import {
   type TargetFigures,
 } from './messages.ts';
 
-/** No case takes this long: the thread hangs. Milliseconds. */
+/** Time after which the thread counts as hung, in milliseconds. */
 const HANGS = 60_000;
 const HEAP = 1024;
 
@@ -19,7 +19,7 @@ export interface FuzzResult {
   readonly progress: Progress | undefined;
 }
 
-/** Runs all cases; failures come in as they are found, hangs and deaths of the thread among them. */
+/** Runs all cases; reports failures as they occur, including hangs and deaths of the thread. */
 export async function runFuzzer(
   options: FuzzOptions,
   onProgress: (progress: Progress) => void = () => {},
@@ -45,7 +45,7 @@ export async function runFuzzer(
     });
     if (failure === undefined) break;
     add(failure);
-    // What dies before its first case would die for ever.
+    // A thread that dies before its first case would die repeatedly.
     if (count === 0) break;
     done += count;
   }
@@ -53,7 +53,7 @@ export async function runFuzzer(
 }
 
 interface ThreadEnd {
-  /** Cases begun. */
+  /** Number of started cases. */
   readonly count: number;
   readonly failure?: Failure;
 }
@@ -82,7 +82,7 @@ function oneThread(options: FuzzOptions, onMessage: (message: FromFuzzer) => voi
       else if (count > 0 && performance.now() - since > HANGS) {
         failure ??= failureOf('hang', `no end after ${HANGS / 1000} s`);
         void worker.terminate();
-        // A thread inside native code can't be ended: the run goes on without it, and the process ends it.
+        // A thread inside native code can't be terminated: the run continues without it, and ends with the process.
         worker.unref();
         finish();
       }

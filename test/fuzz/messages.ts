@@ -1,4 +1,4 @@
-/** What crosses between the thread that fuzzes and the one that watches it. */
+/** Messages between the fuzzing thread and its monitor. */
 import { MAX_INPUT } from './mutate/mutation.ts';
 
 export interface FuzzOptions {
@@ -6,16 +6,16 @@ export interface FuzzOptions {
   readonly targets: readonly string[];
   readonly cases: number;
   readonly seed: number;
-  /** Keep inputs that reach new code; without, only those with new outcomes are kept. */
+  /** True: keeps inputs that reach new code; false: only those with new outcomes. */
   readonly guided: boolean;
-  /** Processor time one case may take, milliseconds. */
+  /** Limit of processor time per case, in milliseconds. */
   readonly budget: number;
 }
 
 export interface Failure {
   readonly target: string;
   readonly kind: 'crash' | 'promise' | 'slow' | 'memory' | 'hang' | 'growth';
-  /** Message and place, or the figures. */
+  /** Message and stack position, or the figures. */
   readonly detail: string;
   readonly input: Uint8Array;
 }
@@ -24,7 +24,7 @@ export interface Progress {
   readonly type: 'progress';
   readonly done: number;
   readonly outcomes: number;
-  /** Parts of the engine that ran; 0 when nobody counts. */
+  /** Number of executed engine blocks; 0 without coverage. */
   readonly parts: number;
   readonly kept: number;
   readonly rss: number;
@@ -38,12 +38,12 @@ export type FromFuzzer =
 export interface TargetFigures {
   readonly cases: number;
   readonly outcomes: number;
-  /** Milliseconds of the clock. */
+  /** Mean wall-clock time in milliseconds. */
   readonly mean: number;
   readonly slowest: number;
 }
 
-/** The input under work, where the watcher finds it when the fuzzing thread never answers again. */
+/** Current input in shared memory, readable by the monitor when the fuzzing thread hangs. */
 export class SharedInput {
   readonly memory: SharedArrayBuffer;
   readonly #numbers: Int32Array;
@@ -55,7 +55,7 @@ export class SharedInput {
     this.#bytes = new Uint8Array(memory, 16);
   }
 
-  /** Cases begun. */
+  /** Number of started cases. */
   get count(): number {
     return Atomics.load(this.#numbers, 0);
   }

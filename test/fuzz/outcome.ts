@@ -1,18 +1,19 @@
-/** Outcomes in a few words. */
-import type { FileFacts } from '../../crypto/validation/facts.ts';
-import { judgeFile } from '../../crypto/validation/judge-file.ts';
-import type { ValidationReport, ValidationResults } from '../../crypto/validation/report.ts';
+/** Short descriptions of outcomes. */
+
+import type { ValidationReport, ValidationResults } from '../../crypto/core/validation-report.ts';
+import type { FileSignatures } from '../../crypto/validation/signature-info.ts';
+import { validateSignatures } from '../../crypto/validation/validate-file.ts';
 import type { World } from './world.ts';
 
 export function reportOn(
   world: World,
   format: ValidationReport['format'],
-  facts: FileFacts,
+  facts: FileSignatures,
 ): ValidationReport {
-  return judgeFile(format, facts, world.judging);
+  return validateSignatures(format, facts, world.judging);
 }
 
-/** The verdict, and the kinds of what was found, inner findings among them. */
+/** Returns the verdict and the types of findings, nested ones included. */
 export function outcomeOf({ indication, signatures, results }: ValidationReport): string {
   const kinds = new Set<string>();
   collect(results, kinds);
@@ -31,7 +32,7 @@ function collect({ errors, warnings }: ValidationResults, kinds: Set<string>): v
   }
 }
 
-/** A message without what differs from case to case. */
+/** Removes the parts of a message that differ between cases. */
 export function plain(message: string): string {
   return message
     .replace(/\d+/g, '0')

@@ -1,10 +1,10 @@
-/** Reading, signing and validating PDFs. */
+/** Targets for reading, signing and validating PDFs. */
 import { createHash } from 'node:crypto';
 import { deflateSync } from 'node:zlib';
+import type { PadesFormat, SignatureLevel } from '../../crypto/core/types.ts';
 import { augmentPades } from '../../crypto/pades/augment.ts';
 import { signPdfBytes } from '../../crypto/pades/sign.ts';
-import { padesFacts } from '../../crypto/pades/validate.ts';
-import type { PadesForm, SignatureLevel } from '../../crypto/types.ts';
+import { inspectPades } from '../../crypto/pades/validate.ts';
 import { appendRevision, classicPdf, documentObjects, hybridPdf, streamPdf } from '../crypto/pdf/build.ts';
 import { CONTENTS, cook, ENCRYPTED, STRUCTURES } from '../crypto/pdf/corpus.ts';
 import { richForm } from '../crypto/pdf/shapes.ts';
@@ -15,7 +15,7 @@ import { outcomeOf, plain, reportOn } from './outcome.ts';
 import { BrokenPromise, type Target } from './target.ts';
 import { contentsOf, memorySource, NOW, type World } from './world.ts';
 
-/** Mutations are for structure: a seed of many kilobytes is mostly filler. */
+/** Seed size limit: mutations are structural, and large seeds are mostly filler. */
 const MAX_SEED = 40_000;
 
 const mutation = several(pdfMutation);
@@ -29,7 +29,7 @@ async function plainPdfs(): Promise<Buffer[]> {
 async function signedPdfs(world: World): Promise<Buffer[]> {
   const signed: Buffer[] = [];
   const rich = documentObjects({ form: 'indirect', annots: 'indirect', pages: 2 });
-  const add = async (pdf: Buffer, level: SignatureLevel, pades: PadesForm = {}): Promise<Buffer> => {
+  const add = async (pdf: Buffer, level: SignatureLevel, pades: PadesFormat = {}): Promise<Buffer> => {
     const output = contentsOf(await world.sign(pdf, { format: 'Pades', level, pades }));
     signed.push(output);
     return output;
@@ -48,7 +48,7 @@ async function signedPdfs(world: World): Promise<Buffer[]> {
   return signed;
 }
 
-/** What signatures in a file say they are over: the bytes around each hole, as one digest. */
+/** Yields the digest of the bytes that each signature's byte range covers. */
 function* rangesIn(pdf: Buffer): Generator<string> {
   for (const [, ...numbers] of pdf
     .toString('latin1')
@@ -59,7 +59,7 @@ function* rangesIn(pdf: Buffer): Generator<string> {
   }
 }
 
-/** Every report is one; a signature passes only over bytes that somebody signed. */
+/** Validation always gives a report; a signature passes only over bytes that were signed. */
 export async function pdfValidation(world: World): Promise<Target> {
   const seeds = await signedPdfs(world);
   const signed = new Set(seeds.flatMap((seed) => [...rangesIn(seed)]));
@@ -68,7 +68,7 @@ export async function pdfValidation(world: World): Promise<Target> {
     seeds,
     mutation,
     run(input) {
-      const report = reportOn(world, 'Pades', padesFacts(memorySource(input)));
+      const report = reportOn(world, 'Pades', inspectPades(memorySource(input)));
       const passing = report.signatures.filter(({ indication }) => indication === 'TOTAL-PASSED').length;
       const genuine = [...rangesIn(input)].filter((digest) => signed.has(digest)).length;
       if (passing > genuine) throw new BrokenPromise(`${passing} signatures pass, ${genuine} were made`);
@@ -77,12 +77,12 @@ export async function pdfValidation(world: World): Promise<Target> {
   };
 }
 
-/** What can be signed is signed, keeps every byte, and the signature of an intact file passes our own validation. */
+/** Signing keeps every byte, and the signature of an intact file passes validation. */
 export async function pdfSigning(world: World): Promise<Target> {
   const seeds = [...(await plainPdfs()), ...(await signedPdfs(world)).slice(0, 6)];
   const signer = world.pki.signer('p-256');
   const thumbprint = Buffer.from(signer.fingerprint, 'hex').toString('base64');
-  const forms: readonly PadesForm[] = [
+  const forms: readonly PadesFormat[] = [
     {},
     { certification: 2 },
     { reason: 'Fuzz', location: 'Łódź', fieldName: 'a' },
@@ -97,12 +97,12 @@ export async function pdfSigning(world: World): Promise<Target> {
       const form = forms[turn++ % forms.length] ?? {};
       const output = signPdfBytes(input, { signer, at: NOW, digest: 'sha256', form });
       if (!output.subarray(0, input.length).equals(input)) throw new BrokenPromise('bytes were lost');
-      const { signatures } = reportOn(world, 'Pades', padesFacts(memorySource(output)));
+      const { signatures } = reportOn(world, 'Pades', inspectPades(memorySource(output)));
       const own = signatures.filter(({ certificate }) => certificate?.thumbprint === thumbprint);
       const last = own.at(-1);
       if (last?.indication === 'TOTAL-PASSED') return `signed ${signatures.length}`;
-      // Nothing proves anything in a file that is damaged, and signing does not look at all of it.
-      const damage = padesFacts(memorySource(input)).findings.find(({ status }) => status === 'failed');
+      // Damaged files prove nothing, and signing does not check the whole file.
+      const damage = inspectPades(memorySource(input)).findings.find(({ status }) => status === 'failed');
       if (damage !== undefined) return `signed although ${plain(damage.message)}`;
       const reasons = last?.results.errors.map(({ message }) => message).join(' ');
       throw new BrokenPromise(`the signature of an intact file is ${reasons ?? 'not found'}`);
@@ -110,7 +110,7 @@ export async function pdfSigning(world: World): Promise<Target> {
   };
 }
 
-/** Signatures of others are brought to the highest level, or refused. */
+/** Signatures of unknown origin are augmented to the highest level, or refused. */
 export async function pdfAugmenting(world: World): Promise<Target> {
   return {
     name: 'pdf-augment',
@@ -127,17 +127,17 @@ export async function pdfAugmenting(world: World): Promise<Target> {
         sync: false,
       } as const;
       await augmentPades(request, world.services);
-      return `augmented ${outcomeOf(reportOn(world, 'Pades', padesFacts(memorySource(contentsOf(output)))))}`;
+      return `augmented ${outcomeOf(reportOn(world, 'Pades', inspectPades(memorySource(contentsOf(output)))))}`;
     },
   };
 }
 
-function visible(image: Buffer | undefined): NonNullable<PadesForm['appearance']> {
+function visible(image: Buffer | undefined): NonNullable<PadesFormat['appearance']> {
   const rectangle = { left: 10, bottom: 10, width: 150, height: 50 };
   return { page: 1, rectangle, lines: ['Signed', 'by Żółć'], ...(image === undefined ? {} : { image }) };
 }
 
-/** A PNG of eight by four pixels. */
+/** Creates a PNG of eight by four pixels. */
 function image(): Buffer {
   return pngOf(8, 4, 6);
 }
@@ -152,7 +152,7 @@ export function pngOf(
 ): Buffer {
   const channels = { 0: 1, 2: 3, 3: 1, 4: 2, 6: 4 }[colour];
   const row = 1 + Math.ceil((width * channels * depth) / 8);
-  // Interlaced pictures have a few more rows, each with its filter.
+  // Interlaced images have additional rows, each with its filter byte.
   const data = Buffer.from(
     Array.from({ length: row * height * (interlaced ? 2 : 1) }, (_, at) =>
       at % row === 0 ? at % 5 : at * 7,
@@ -175,7 +175,7 @@ function chunkedPng(chunks: readonly (readonly [string, Buffer])[]): Buffer {
   );
 }
 
-/** A baseline JPEG of that many components, as far as a reader of headers looks. */
+/** Creates a baseline JPEG header with that many components. */
 function jpegOf(components: 1 | 3 | 4): Buffer {
   const segment = (marker: number, data: Buffer): Buffer => {
     const length = Buffer.alloc(2);
@@ -195,7 +195,7 @@ function jpegOf(components: 1 | 3 | 4): Buffer {
   ]);
 }
 
-/** Pictures of visible signatures. */
+/** Target for images of visible signatures. */
 export function images(world: World): Target {
   const signer = world.pki.signer('p-256');
   const pdf = classicPdf(documentObjects());
@@ -217,7 +217,7 @@ export function images(world: World): Target {
     run(picture) {
       const form = { appearance: visible(picture) };
       const output = signPdfBytes(pdf, { signer, at: NOW, digest: 'sha256', form });
-      const { indication } = reportOn(world, 'Pades', padesFacts(memorySource(output)));
+      const { indication } = reportOn(world, 'Pades', inspectPades(memorySource(output)));
       if (indication !== 'TOTAL-PASSED') throw new BrokenPromise(`a new signature is ${indication}`);
       return `signed ${Math.round(Math.log2(output.length))}`;
     },

@@ -1,4 +1,4 @@
-/** Inputs to change further: the seeds, and what turned out to lead somewhere new. */
+/** Inputs for further mutation: the seeds, and inputs with new outcomes or coverage. */
 import type { Random } from './random.ts';
 
 const MAX_KEPT = 800;
@@ -26,7 +26,7 @@ export class Pool {
   }
 
   keep(input: Buffer, random: Random): void {
-    // Parts of larger buffers would keep those alive.
+    // A copy avoids keeping a larger buffer alive.
     const own = Buffer.from(input);
     this.#bytes += own.length;
     this.#kept.push(own);

@@ -1,4 +1,4 @@
-/** Numbers that look random and are the same for the same seed, so that a run can be had again. */
+/** Seeded pseudo-random numbers, so that a run is reproducible. */
 export class Random {
   #state: number;
 
@@ -6,7 +6,7 @@ export class Random {
     this.#state = seed >>> 0;
   }
 
-  /** Whole, from 0 to 2^32 - 1 (mulberry32). */
+  /** Integer from 0 to 2^32 - 1 (mulberry32). */
   next(): number {
     this.#state = (this.#state + 0x6d2b79f5) >>> 0;
     let mixed = this.#state;
@@ -15,12 +15,12 @@ export class Random {
     return (mixed ^ (mixed >>> 14)) >>> 0;
   }
 
-  /** Whole, from 0 up to but without `limit`; 0 for a limit of 0. */
+  /** Integer from 0 to `limit` - 1; 0 for a limit of 0. */
   below(limit: number): number {
     return limit <= 0 ? 0 : this.next() % limit;
   }
 
-  /** True once in `times`. */
+  /** True with probability 1 / `times`. */
   once(times: number): boolean {
     return this.below(times) === 0;
   }

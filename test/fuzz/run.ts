@@ -5,10 +5,10 @@
  *                              [--budget 3000] [--out <folder>]
  *   node dist/test/fuzz/run.js --replay <file> --target <name>
  *
- * Anything but a report or a CryptoError is a failure, and so are a case over its budget (milliseconds of the
- * processor), one that takes too much memory, a hang, a forgery that passes, and memory that grows over the run. The
- * input of each is written to the folder, with what happened beside it; as many as three of a kind. Exit code 1 when
- * there were some. The keys are new in every run, and with them the seeds: a failure is repeated from its file.
+ * Failures: an error other than CryptoError, a case over its budget (milliseconds of processor time) or its memory
+ * limit, a hang, a forgery that passes, and memory growth over the run. The input of each failure is written to the
+ * folder with a description, up to three of a kind. Exit code 1 with failures. Keys and seeds are new in every run: a
+ * failure is repeated from its file.
  */
 import { createHash } from 'node:crypto';
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
@@ -39,7 +39,7 @@ if (unknown.length > 0) {
 }
 
 if (values.replay !== undefined) await replay(values.replay, values.target[0] ?? '');
-// Threads that hang inside native code end with the process only.
+// Threads that hang inside native code end only with the process.
 else process.exit(await run());
 
 async function replay(path: string, name: string): Promise<void> {
@@ -97,7 +97,7 @@ async function run(): Promise<number> {
   return found === 0 ? 0 : 1;
 }
 
-/** Failures of one kind come from one place. */
+/** Groups failures with the same cause. */
 function kindOf({ target, kind, detail }: Failure): string {
   const place = detail
     .split('\n')

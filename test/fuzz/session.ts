@@ -1,5 +1,5 @@
-/** The loop of fuzzing: pick, change, run, judge, keep. */
-import { CryptoError } from '../../crypto/types.ts';
+/** Fuzzing loop: select, mutate, run, judge, keep. */
+import { CryptoError } from '../../crypto/core/types.ts';
 import { isTargetName, TARGETS } from './all-targets.ts';
 import { type Coverage, startCoverage } from './coverage.ts';
 import type { Failure, FromFuzzer, FuzzOptions, SharedInput, TargetFigures } from './messages.ts';
@@ -10,15 +10,17 @@ import { Random } from './random.ts';
 import { BrokenPromise, type Target } from './target.ts';
 import { makeWorld, type World } from './world.ts';
 
-/** Resident memory that one case may add, and the heap that a whole run may. Bytes. */
+/** Limits in bytes: growth of resident memory by one case, and of the heap by a whole run. */
 const CASE_MEMORY = 400 << 20;
 const RUN_MEMORY = 48 << 20;
-/** Cases between two looks at what was reached. */
+/** Cases between two coverage queries. */
 const BATCH = 200;
-/** Counting makes code slow, and finds most of what there is at first: the rest of a run goes by outcomes alone. */
+/**
+ * Share of cases with coverage: it makes code slow and finds most at the start; later cases are judged by outcomes.
+ */
 const GUIDED_SHARE = 1 / 20;
-/** Outcomes remembered per target, so that no target fills the memory with its own messages. */
-const MOST_OUTCOMES = 20_000;
+/** Limit of remembered outcomes per target. */
+const MAX_OUTCOMES = 20_000;
 
 interface Lane {
   readonly index: number;
@@ -51,12 +53,12 @@ export async function fuzz(
     shared.begin(lane.index, input);
     const { outcome, failure } = await runCase(lane, input, options.budget);
     if (failure !== undefined) tell({ type: 'failure', failure });
-    const isNew = !lane.outcomes.has(outcome) && lane.outcomes.size < MOST_OUTCOMES;
+    const isNew = !lane.outcomes.has(outcome) && lane.outcomes.size < MAX_OUTCOMES;
     if (isNew) {
       lane.outcomes.add(outcome);
       lane.pool.keep(input, random);
     }
-    // Inputs with new outcomes are kept anyway, and still explain what was reached.
+    // Inputs with new outcomes are kept anyway; their coverage counts as reached.
     if (coverage !== undefined) batch.push({ lane, input });
     if ((done + 1) % BATCH === 0) {
       const parts = coverage?.fresh();
@@ -71,7 +73,7 @@ export async function fuzz(
       world.sweep();
       tell(progress(done + 1, lanes, coverage?.parts ?? 0));
     }
-    // From a third on, all code and all caches are warm.
+    // After a third of the cases, code and caches are warm.
     if (done === Math.floor(options.cases / 3)) settled = await heap(lanes);
   }
   const end = await heap(lanes);
@@ -103,7 +105,7 @@ async function lanesOf(options: FuzzOptions, world: World): Promise<Lane[]> {
   return lanes;
 }
 
-/** A seed that crashes, or a target that refuses all of its seeds, would make a run worth nothing. */
+/** Fails for a seed that crashes, or a target that refuses all of its seeds. */
 async function mustBegin(target: Target): Promise<void> {
   let good = 0;
   for (const seed of target.seeds) {
@@ -121,7 +123,7 @@ function weightOf(name: string): number {
   return isTargetName(name) ? TARGETS[name].weight : 1;
 }
 
-/** Runs the inputs again one by one, and keeps those that reach the parts that nothing reached before. */
+/** Repeats the inputs one by one and keeps those that reach new blocks. */
 async function keepReaching(
   parts: ReadonlySet<string>,
   batch: readonly { readonly lane: Lane; readonly input: Buffer }[],
@@ -145,7 +147,7 @@ interface CaseResult {
   readonly failure?: Failure;
 }
 
-/** Resident memory after the last case. Bytes. */
+/** Resident memory after the last case, in bytes. */
 let resident = Number.POSITIVE_INFINITY;
 
 async function runCase(lane: Lane, input: Buffer, budget: number): Promise<CaseResult> {
@@ -161,13 +163,13 @@ async function runCase(lane: Lane, input: Buffer, budget: number): Promise<CaseR
     failure: { target: target.name, kind, detail, input },
   });
   if (result.broken !== undefined) return failed(result.broken, result.outcome);
-  // What one case took is still there when the next one begins.
+  // Memory of one case is still allocated when the next one starts.
   const rss = process.memoryUsage.rss();
   const added = rss - resident;
   resident = rss;
   if (added > CASE_MEMORY) return failed('memory', `${added >> 20} MiB more for ${input.length} bytes`);
   if (took > budget) {
-    // A busy machine makes anything slow: the processor's time counts, and a second try.
+    // Processor time and a second attempt make the limit independent of other load.
     const before = process.cpuUsage();
     await attempt(target, input);
     const { user, system } = process.cpuUsage(before);
@@ -194,12 +196,12 @@ async function attempt(target: Target, input: Buffer): Promise<Attempt> {
   }
 }
 
-/** What is held once everything that is let go of is gone, inputs that are kept left out. Bytes. */
+/** Heap after garbage collection, without kept inputs, in bytes. */
 async function heap(lanes: readonly Lane[]): Promise<number> {
   const collect = (globalThis as { gc?: () => void }).gc;
   for (let round = 0; round < 3; round++) {
     collect?.();
-    // External memory is given back a turn later.
+    // External memory is released one turn later.
     await new Promise((resolve) => setImmediate(resolve));
   }
   const { heapUsed, external } = process.memoryUsage();

@@ -1,21 +1,20 @@
 import type { Mutation } from './mutate/mutation.ts';
 import type { World } from './world.ts';
 
-/** One reader, or one way through signing or validation, that is given bad bytes. */
+/** Function under test: a reader, or a path through signing or validation. */
 export interface Target {
   readonly name: string;
-  /** Good inputs to begin with. */
+  /** Valid inputs to start with. */
   readonly seeds: readonly Buffer[];
   readonly mutation: Mutation;
   /**
-   * What came out, in a few words that tell ways through the code apart: new ones are worth keeping their input for.
-   * Refusals and reports are outcomes, and so is a CryptoError; anything else that is thrown is a crash.
-   * A broken promise is a `BrokenPromise`.
+   * Returns the outcome as a short text that distinguishes code paths: inputs with new outcomes are kept. Refusals,
+   * reports and CryptoErrors are outcomes; any other error is a crash. A violated invariant is a `BrokenPromise`.
    */
   run(input: Buffer): string | Promise<string>;
 }
 
 export type TargetMaker = (world: World) => Target | Promise<Target>;
 
-/** No crash, and still wrong: a forgery that passes, a signed file that no longer holds what it was made of. */
+/** A violated invariant without a crash: a forgery that passes, a signed file that lost its content. */
 export class BrokenPromise extends Error {}

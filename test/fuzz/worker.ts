@@ -1,4 +1,4 @@
-/** The thread that fuzzes; `fuzzer.ts` watches it. */
+/** Fuzzing thread, monitored by `fuzzer.ts`. */
 import { setFlagsFromString } from 'node:v8';
 import { runInNewContext } from 'node:vm';
 import { parentPort, workerData } from 'node:worker_threads';

@@ -1,41 +1,45 @@
 /**
- * What fuzzing signs with and trusts: a PKI, authorities that answer without a network, and files signed in every
- * format. Time stands still, so that nothing expires during a long run.
+ * Environment of fuzzing: a PKI, authorities without a network, and signed files in every format. The time is fixed,
+ * so that nothing expires during a long run.
  */
 import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import type { AuthorityRequest, AuthorityTransport, SigningServices } from '../../crypto/authorities.ts';
-import { signFileAtLevel } from '../../crypto/engine.ts';
+import { CryptoError, type SignFileRequest } from '../../crypto/core/types.ts';
+import type {
+  AuthorityRequest,
+  AuthorityTransport,
+  SigningServices,
+} from '../../crypto/evidence/authorities.ts';
+import { createEvidenceSource } from '../../crypto/evidence/evidence-source.ts';
+import { createTimestampAuthority } from '../../crypto/evidence/timestamp-authority.ts';
 import type { Source } from '../../crypto/files/source.ts';
-import { createEvidenceSource } from '../../crypto/revocation/evidence-source.ts';
-import { createTimestampAuthority } from '../../crypto/timestamps/authority.ts';
-import { CryptoError, type SignFileRequest } from '../../crypto/types.ts';
+import { signFileAtLevel } from '../../crypto/sign.ts';
 import type { ValidationRequest } from '../../crypto/validation/trust.ts';
 import { type AuthorityPki, makeAuthorityPki } from '../pki/authority-pki.ts';
 import { answerOcspRequest, makeCrl } from '../pki/revocation-answers.ts';
 import { answerTimestampRequest } from '../pki/tokens.ts';
 
-/** When everything is signed, milliseconds since the epoch. */
+/** Signing time of all seeds, milliseconds since the epoch. */
 export const NOW = Date.UTC(2026, 5, 15, 12);
 const HOUR = 3_600_000;
 
 export interface World {
   readonly pki: AuthorityPki;
   readonly services: Required<SigningServices>;
-  /** An hour after everything was signed; the root is trusted, nobody outside is asked. */
+  /** Validation request for an hour after signing; the root is trusted, no online requests. */
   readonly judging: ValidationRequest;
   readonly folder: string;
-  /** Services whose authorities answer with what `change` makes of the answers. */
+  /** Services whose responses are changed by `change`. */
   servicesWith(change: (answer: Buffer, url: string) => Buffer): Required<SigningServices>;
-  /** A new path in the folder, with a file there when bytes are given. */
+  /** Returns a new path in the folder, with a file when bytes are given. */
   path(bytes?: Uint8Array, extension?: string): string;
-  /** `input` signed; the path of what came out. */
+  /** Signs `input` and returns the path of the output. */
   sign(
     input: Uint8Array,
     request: Omit<SignFileRequest, 'input' | 'output' | 'at' | 'signer'> & Partial<SignFileRequest>,
   ): Promise<string>;
-  /** Removes every file that `path` and `sign` made. */
+  /** Removes every file of `path` and `sign`. */
   sweep(): void;
   close(): void;
 }
@@ -83,7 +87,7 @@ export function makeWorld(): World {
     return {
       timestamps: createTimestampAuthority({
         url: `${baseUrl}/timestamp`,
-        // The same nonce always, so that an answer can be given again.
+        // A constant nonce makes responses reusable.
         random: (length) => Buffer.alloc(length, 7),
         ...settings,
       }),
@@ -91,7 +95,7 @@ export function makeWorld(): World {
         anchors: [pki.root.certificate],
         intermediates: [pki.issuing.certificate, pki.stamping.certificate],
         cacheMinutes: 60,
-        allowAia: false,
+        issuerHosts: [],
         ...settings,
       }),
     };
@@ -133,7 +137,7 @@ export function makeWorld(): World {
 
 const extensions = { Pades: 'pdf', Cades: 'bin', Xades: 'xml' } as const;
 
-/** Bytes in memory, as a file that is open. */
+/** Creates a source over bytes in memory. */
 export function memorySource(bytes: Buffer, path = 'memory'): Source {
   const read = (offset: number, length: number): Buffer => bytes.subarray(offset, offset + length);
   return {

@@ -1,10 +1,10 @@
-/** Reading, signing, validating XML and adding to its signatures. */
+/** Targets for reading, signing, validating and augmenting XML. */
 
-import type { SignatureLevel, XadesForm } from '../../crypto/types.ts';
+import type { SignatureLevel, XadesFormat } from '../../crypto/core/types.ts';
 import { augmentXades } from '../../crypto/xades/augment.ts';
 import { counterSignXades } from '../../crypto/xades/counter-sign.ts';
 import { signXml } from '../../crypto/xades/sign.ts';
-import { xadesFactsOf } from '../../crypto/xades/validate.ts';
+import { inspectXadesDocument } from '../../crypto/xades/validate.ts';
 import { type CanonicalMethod, canonicalize, decodeXml, EXCLUSIVE, Names } from '../../crypto/xml/index.ts';
 import { several } from './mutate/mutation.ts';
 import { xmlMutation } from './mutate/xml.ts';
@@ -27,7 +27,7 @@ const LINE = '<r xmlns="urn:d" Id="a"><line n="1">To pay: 100</line><line n="2">
 
 async function signedXml(world: World): Promise<Buffer[]> {
   const signed: Buffer[] = [];
-  const add = async (document: Buffer, level: SignatureLevel, xades: XadesForm = {}): Promise<string> => {
+  const add = async (document: Buffer, level: SignatureLevel, xades: XadesFormat = {}): Promise<string> => {
     const path = await world.sign(document, { format: 'Xades', level, xades });
     signed.push(contentsOf(path));
     return path;
@@ -48,7 +48,7 @@ async function signedXml(world: World): Promise<Buffer[]> {
   return signed;
 }
 
-/** What people read in the documents signed here, however it is written; signatures left out. */
+/** Returns the readable content of the seed documents without signatures, independent of spelling. */
 function readable(document: Buffer): string {
   const text = document
     .toString('utf8')
@@ -58,7 +58,7 @@ function readable(document: Buffer): string {
     .join(' ');
 }
 
-/** Every report is one; what passes says what was signed. */
+/** Validation always gives a report; a passing document has the signed content. */
 export async function xmlValidation(world: World): Promise<Target> {
   const seeds = await signedXml(world);
   const genuine = new Set(seeds.map(readable));
@@ -69,7 +69,7 @@ export async function xmlValidation(world: World): Promise<Target> {
     mutation,
     run(input) {
       const outside = turn++ % 2 === 0 ? OUTSIDE : Buffer.from('Something else.');
-      const facts = xadesFactsOf(input, { content: memorySource(outside) });
+      const facts = inspectXadesDocument(input, { content: memorySource(outside) });
       const report = reportOn(world, 'Xades', facts);
       const whole = report.signatures.every(({ scope }) => scope.kind === 'document');
       if (report.indication === 'TOTAL-PASSED' && whole && !genuine.has(readable(input))) {
@@ -80,10 +80,10 @@ export async function xmlValidation(world: World): Promise<Target> {
   };
 }
 
-/** What can be signed is signed, and passes. */
+/** Every signed document passes validation. */
 export async function xmlSigning(world: World): Promise<Target> {
   const signer = world.pki.signer('p-256');
-  const forms: readonly XadesForm[] = [
+  const forms: readonly XadesFormat[] = [
     {},
     { packaging: 'element', elementId: 'a' },
     { packaging: 'enveloping' },
@@ -98,7 +98,7 @@ export async function xmlSigning(world: World): Promise<Target> {
       const xades = forms[turn++ % forms.length] ?? {};
       const { before, inserted, after } = signXml(input, { signer, at: NOW, xades });
       const output = Buffer.concat([before, inserted, after]);
-      const { signatures } = reportOn(world, 'Xades', xadesFactsOf(output));
+      const { signatures } = reportOn(world, 'Xades', inspectXadesDocument(output));
       const thumbprint = Buffer.from(signer.fingerprint, 'hex').toString('base64');
       const own = signatures.filter(({ certificate }) => certificate?.thumbprint === thumbprint);
       if (own.length === 0) throw new BrokenPromise('the signature that was made is not found');
@@ -112,7 +112,7 @@ export async function xmlSigning(world: World): Promise<Target> {
   };
 }
 
-/** Higher levels and counter-signatures for signatures of others. */
+/** Augments and counter-signs signatures of unknown origin. */
 export async function xmlAdding(world: World): Promise<Target> {
   const signer = world.pki.signer('p-256');
   let turn = 0;
@@ -125,12 +125,12 @@ export async function xmlAdding(world: World): Promise<Target> {
       const files = { input, output, at: NOW, sync: false };
       if (turn++ % 2 === 0) await counterSignXades({ ...files, signer });
       else await augmentXades({ ...files, format: 'Xades', to: 'LTA' }, world.services);
-      return `added ${outcomeOf(reportOn(world, 'Xades', xadesFactsOf(contentsOf(output))))}`;
+      return `added ${outcomeOf(reportOn(world, 'Xades', inspectXadesDocument(contentsOf(output))))}`;
     },
   };
 }
 
-/** Canonical form read again has the same canonical form. */
+/** Canonicalizing a canonical form gives the same bytes. */
 export function xmlCanonical(): Target {
   const methods: readonly CanonicalMethod[] = [
     { kind: 'inclusive-1.0', comments: true, prefixes: [] },
@@ -155,7 +155,7 @@ export function xmlCanonical(): Target {
 function canonical(input: Buffer, method: CanonicalMethod): Buffer {
   const pieces: Buffer[] = [];
   const { utf8 } = decodeXml(input);
-  // What a sink is given is only good until it is given more.
+  // A sink's buffer is valid only until the next call.
   const sink = { update: (bytes: Buffer) => pieces.push(Buffer.from(bytes)) };
   canonicalize({ utf8, names: new Names() }, undefined, method, sink);
   return Buffer.concat(pieces);

@@ -1,20 +1,23 @@
 /**
- * Holds answers against the API description: status, headers and body must be what it promises. Used by every suite
- * that talks to a server, so that an answer nobody described fails the test that met it.
+ * Validates replies by the API description: status, headers and body. Every suite with a server uses it, so that an
+ * undescribed reply fails the test that received it.
  */
 import { Ajv2020 } from 'ajv/dist/2020.js';
 import formats from 'ajv-formats';
-import type { ActorInspection, BatchService } from '../../actors/api.ts';
+import type { Operations } from '../../actors/batch/api/bulk.ts';
+import type { ActorInspection } from '../../actors/batch/api/inspection.ts';
+import type { BatchService } from '../../actors/batch/api/service.ts';
+import type { WebhookDeliveries } from '../../actors/batch/api/webhooks.ts';
 import type { OperatorMails } from '../../actors/portal/api.ts';
-import type { Authenticator } from '../../http/auth.ts';
 import { batchApi } from '../../http/batch/reference.ts';
+import { batchRoutes } from '../../http/batch/server.ts';
+import type { Authenticator } from '../../http/core/access/auth.ts';
+import { describeApi, type OpenApiDocument } from '../../http/core/openapi/document.ts';
+import type { AnyRoute } from '../../http/core/router.ts';
 import type { BatchMetrics } from '../../http/index.ts';
-import { describeApi, type OpenApiDocument } from '../../http/openapi/document.ts';
-import type { AnyRoute } from '../../http/router.ts';
-import { batchRoutes } from '../../http/server.ts';
 import { systemClock } from '../../runtime/clock.ts';
 
-/** What was answered; `body` is undefined where it is not looked at. */
+/** A reply; `body` is undefined where it is not checked. */
 export interface Answer {
   readonly method: string;
   /** Without the query. */
@@ -30,12 +33,12 @@ interface Described {
   readonly 'x-may-be-empty'?: true;
 }
 
-/** What requests without a route, or before they come to one, are answered: their codes and the form of the body. */
+/** Replies to requests without a route, or before routing: their codes and the shape of the body. */
 export interface WithoutRoute {
-  /** Undefined where the body has no code. */
+  /** Undefined for a body without a code. */
   readonly codes: { readonly [status: number]: readonly (string | undefined)[] };
   schema(status: number): string;
-  /** Whether a slash at the end of a path means nothing. @default false */
+  /** True when a trailing slash is ignored. @default false */
   readonly trailingSlash?: boolean;
 }
 
@@ -70,7 +73,7 @@ export class AnswerBook {
       .sort((left, right) => Number(left.path.includes('{')) - Number(right.path.includes('{')));
   }
 
-  /** What is wrong with an answer; empty when it is as described. */
+  /** Differences between a reply and its description; empty when it conforms. */
   findings(answer: Answer): readonly string[] {
     const method = answer.method === 'HEAD' ? 'get' : answer.method.toLowerCase();
     const asked = this.#without.trailingSlash === true ? answer.path.replace(/(.)\/$/, '$1') : answer.path;
@@ -120,7 +123,7 @@ export class AnswerBook {
     return (check.errors ?? []).map((error) => `body${error.instancePath} ${error.message}`);
   }
 
-  /** The response at a place, or where that one points to; with its place. */
+  /** Resolves a response reference; returns it with its place. */
   #resolve(place: readonly string[]): readonly [readonly string[], Described | undefined] {
     let found: unknown = this.#document;
     for (const step of place) found = (found as { readonly [step: string]: unknown } | undefined)?.[step];
@@ -145,22 +148,29 @@ function escapePointer(step: string): string {
 
 const SETTINGS = { apiKeyHeader: 'X-API-Key', cookieName: 'batch-auth', maxUploadBytes: 1024 };
 
-/** The description of the batch service; nothing of the service is asked for it. */
+/** The description of the batch service, without a running service. */
 export function batchDocument(): OpenApiDocument {
   return describeApi(batchTable(), batchApi(SETTINGS, 'test'));
 }
 
-/** Every route of the batch service; none of them works. */
+/** Every route of the batch service, without working handlers. */
 export function batchTable(): readonly AnyRoute[] {
   return batchRoutes({
     service: {} as BatchService,
     settings: SETTINGS,
     clock: systemClock,
-    authenticator: { cookieName: SETTINGS.cookieName, challenge: '' } as Authenticator,
-    pages: { version: 'test', pollSeconds: 5, facts: [] },
+    authenticator: {
+      cookieName: SETTINGS.cookieName,
+      apiKeyHeader: SETTINGS.apiKeyHeader,
+      challenge: '',
+    } as Authenticator,
+    wrongKeys: { count: () => {} },
+    pages: { version: 'test', pollSeconds: 5, systemInfo: [] },
     metrics: {} as BatchMetrics,
     inspection: {} as ActorInspection,
     mails: {} as OperatorMails,
+    operations: {} as Operations,
+    webhooks: {} as WebhookDeliveries,
   });
 }
 
@@ -168,7 +178,7 @@ const books = new Map<string, AnswerBook>();
 let batchBook: AnswerBook | undefined;
 const askOriginal = globalThis.fetch;
 
-/** From now on, `fetch` rejects when the service at this address answers what is not described. @default the batch service */
+/** Makes `fetch` reject when the service at this address sends an undescribed reply. @default the batch service */
 export function checkAnswersOf(url: string, book?: AnswerBook): void {
   batchBook ??= new AnswerBook(batchDocument());
   books.set(new URL(url).origin, book ?? batchBook);
@@ -183,7 +193,7 @@ const checkedFetch: typeof fetch = async (input, init) => {
   const given = init?.method ?? (input instanceof Request ? input.method : 'GET');
   const method = response.redirected && given === 'POST' ? 'GET' : given;
   const isText = /json/.test(response.headers.get('content-type') ?? '');
-  // An answer cut off half-way is the test's own business.
+  // A truncated reply is checked by the test itself.
   const body = isText
     ? await response
         .clone()
@@ -198,14 +208,14 @@ const checkedFetch: typeof fetch = async (input, init) => {
   throw new AnswerMismatch(text);
 };
 
-/** Every mismatch of this process, also those whose rejection a test swallowed. */
+/** Every mismatch in this process, including those whose rejection a test caught. */
 const mismatches: string[] = [];
 
 class AnswerMismatch extends Error {
   override readonly name = 'AnswerMismatch';
 }
 
-/** Throws when an answer since the last call was not as described. */
+/** Throws when a reply since the last call was not as described. */
 export function assertAnswersDescribed(): void {
   const since = mismatches.splice(0);
   if (since.length > 0) throw new AnswerMismatch(since.join('\n'));

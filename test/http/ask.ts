@@ -1,4 +1,4 @@
-/** Requests as they are written, also with headers that `fetch` keeps for itself, and without following redirects. */
+/** Raw requests, including headers that `fetch` forbids, without following redirects. */
 import http, { type IncomingHttpHeaders } from 'node:http';
 
 export interface Answer {
@@ -16,7 +16,7 @@ export function ask(
 ): Promise<Answer> {
   return new Promise((resolve, reject) => {
     const sent = http.request(
-      // Written by hand, so that a test can send none or a strange one.
+      // Written as raw text, so that a test can omit the header or send an invalid one.
       {
         host: '127.0.0.1',
         port,
@@ -42,7 +42,7 @@ export function ask(
 
 export const FORM = { 'Content-Type': 'application/x-www-form-urlencoded' };
 
-/** Logs in; gives the `Set-Cookie` of the answer and what to send as `Cookie` from then on. */
+/** Logs in; returns the `Set-Cookie` of the reply and the `Cookie` value for later requests. */
 export async function logIn(
   port: number,
   apiKey: string,

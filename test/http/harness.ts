@@ -1,25 +1,25 @@
-/**
- * A running server over real sockets, and a client that can also be rude.
- */
+/** A running server over real sockets, and a raw client. */
 import net from 'node:net';
 import type { ExecutionContext } from 'ava';
 import { z } from 'zod';
+import { createLoadGuard } from '../../http/core/load/load-guard.ts';
+import type { RequestObservation } from '../../http/core/request-outcome.ts';
 import {
-  type BatchServerParts,
+  type BatchServerDependencies,
   createBatchServer,
   type HttpServer,
   type HttpSettings,
 } from '../../http/index.ts';
-import { createLoadGuard } from '../../http/load-guard.ts';
-import type { RequestObservation } from '../../http/request-outcome.ts';
 import { REFUSALS } from '../../machines/refusals.ts';
 import { systemClock } from '../../runtime/clock.ts';
 import { systemIds } from '../../runtime/ids.ts';
 import type { Clock, Log, LogProperties } from '../../runtime/ports.ts';
 import { assertAnswersDescribed, checkAnswersOf } from './answers.ts';
-import { memoryInspection } from './memory-inspection.ts';
-import { memoryMails } from './memory-mails.ts';
-import { createMemoryService, type MemoryService } from './memory-service.ts';
+import { memoryInspection } from './batch/memory-inspection.ts';
+import { memoryMails } from './batch/memory-mails.ts';
+import { MemoryOperations } from './batch/memory-operations.ts';
+import { createMemoryService, type MemoryService } from './batch/memory-service.ts';
+import { MemoryWebhooks } from './batch/memory-webhooks.ts';
 
 export const KEY = 'a-key-for-tests-0123456789';
 
@@ -62,14 +62,26 @@ export const BASE_SETTINGS: HttpSettings = {
 };
 
 /**
- * Starts a server on a free port; it is closed and its files removed when the test is over. Every answer that
- * `fetch` gets from it is held against the API description.
+ * Starts a server on a free port; the end of the test closes it and removes its files. Every reply to `fetch` is
+ * validated by the API description.
  */
 export async function startServer(
   t: ExecutionContext,
   settings: Partial<HttpSettings> = {},
   clock: Clock = systemClock,
-  more: Partial<Pick<BatchServerParts, 'metrics' | 'load' | 'mails'>> = {},
+  more: Partial<
+    Pick<
+      BatchServerDependencies,
+      | 'metrics'
+      | 'load'
+      | 'mails'
+      | 'operations'
+      | 'webhooks'
+      | 'sessionKeys'
+      | 'endedSessions'
+      | 'oneTimeLogins'
+    >
+  > = {},
 ): Promise<TestServer> {
   const service = await createMemoryService();
   const lines: LogLine[] = [];
@@ -77,10 +89,12 @@ export async function startServer(
   const server = createBatchServer({
     inspection: memoryInspection(),
     mails: memoryMails(),
+    operations: new MemoryOperations(),
+    webhooks: new MemoryWebhooks(),
     service,
     settings: { ...BASE_SETTINGS, ...settings },
     clock,
-    // Simulated clocks have the alarms of the test alone.
+    // Simulated clocks run only the timers of the test.
     load: createLoadGuard(systemClock, recorder(lines)),
     ids: systemIds,
     log: recorder(lines),
@@ -126,7 +140,7 @@ const problemShape = z.strictObject({
 
 export type ProblemBody = z.infer<typeof problemShape>;
 
-/** Asserts that the answer is this refusal, in full form; gives back its body. */
+/** Asserts a refusal in full form; returns its body. */
 export async function assertProblem(
   t: ExecutionContext,
   response: Response,
@@ -143,7 +157,7 @@ export async function assertProblem(
   return body;
 }
 
-/** A multipart body with one file and perhaps fields around it. */
+/** A multipart body with one file and optional fields. */
 export function form(parts: readonly (readonly [name: string, value: string | File])[]): FormData {
   const data = new FormData();
   for (const [name, value] of parts) data.append(name, value);
@@ -155,11 +169,11 @@ export function pdf(bytes: string | Uint8Array = '%PDF-1.7 test', name = 'a.pdf'
   return new File([content], name, { type: 'application/pdf' });
 }
 
-/** A connection that sends exactly what it is told and keeps what comes back. */
+/** A connection that sends exact bytes and records the reply. */
 export class RawClient {
   readonly socket: net.Socket;
   received = '';
-  /** True once the other side, or we, closed it. */
+  /** True once either side has closed it. */
   closed = false;
   readonly whenClosed: Promise<void>;
   #waiting: { readonly pattern: RegExp; readonly resolve: () => void }[] = [];
@@ -196,13 +210,13 @@ export class RawClient {
     });
   }
 
-  /** Resolves when what was received matches, or the connection is closed. */
+  /** Resolves when the received text matches, or the connection is closed. */
   until(pattern: RegExp): Promise<void> {
     if (this.closed || pattern.test(this.received)) return Promise.resolve();
     return new Promise((resolve) => this.#waiting.push({ pattern, resolve }));
   }
 
-  /** Ends without a goodbye, as a crashed client does. */
+  /** Resets the connection, as a crashed client does. */
   reset(): void {
     this.socket.resetAndDestroy();
   }

@@ -1,13 +1,16 @@
-import { existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdirSync, readdirSync, readFileSync, utimesSync, writeFileSync } from 'node:fs';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { setTimeout } from 'node:timers/promises';
 import test, { type ExecutionContext } from 'ava';
 import { createFileSink, createLogging, type FileSinkOptions } from '../../logging.ts';
 import { SimulatedClock } from '../../runtime/index.ts';
 
 const START = Date.UTC(2026, 4, 26, 15, 42, 11);
 const HOUR = 3_600_000;
+/** The file of the day of `START`. */
+const NAME = 'batch-20260526.log';
 /** Sinks live as long as their program; one that is forgotten has its file closed with a warning. */
 const alive: unknown[] = [];
 
@@ -25,7 +28,7 @@ async function room(t: ExecutionContext, options: Partial<FileSinkOptions> = {})
       retained: 14,
       least: 'Verbose',
       clock,
-      onTrouble: (why) => troubles.push(why),
+      onFailure: (why) => troubles.push(why),
       ...options,
     });
     alive.push(made);
@@ -42,6 +45,10 @@ async function room(t: ExecutionContext, options: Partial<FileSinkOptions> = {})
     files: () => readdirSync(logs).sort(),
     text: (name: string) => readFileSync(join(logs, name), 'utf8'),
   };
+}
+
+async function until(isSo: () => boolean): Promise<void> {
+  while (!isSo()) await setTimeout(5);
 }
 
 test('a file is named after the UTC day, and midnight begins the next one', async (t) => {
@@ -79,6 +86,20 @@ test('a file never outgrows its limit: _001 and _002 follow, lines stay whole an
   const texts = files().map(text);
   for (const each of texts) t.true(Buffer.byteLength(each) <= 65_536);
   t.is(texts.join(''), Array.from({ length: 900 }, (_, number) => line(number)).join(''));
+});
+
+test('lines below Warning are written together after a moment; a Warning takes them along at once', async (t) => {
+  const { sink, clock, logs, text } = await room(t);
+  sink.write('one\n', 'Information');
+  sink.write('two\n', 'Information');
+  await new Promise(setImmediate);
+  t.false(existsSync(logs));
+  clock.advance(100);
+  await until(() => existsSync(join(logs, NAME)) && text(NAME) === 'one\ntwo\n');
+  sink.write('three\n', 'Information');
+  sink.write('four\n', 'Warning');
+  await until(() => text(NAME) === 'one\ntwo\nthree\nfour\n');
+  t.pass();
 });
 
 test('a restart goes on in the newest file of the day', async (t) => {
@@ -119,6 +140,22 @@ test('the oldest files go when there are more than are to be kept, and nobody el
     files(),
     [...foreign, 'batch-20260402_001.log', 'batch-20260526.log', 'batch-20260527.log'].sort(),
   );
+});
+
+test('files that were last written too long ago go, however few there are', async (t) => {
+  const { sink, clock, logs, files } = await room(t, { maxAge: 48 * HOUR });
+  mkdirSync(logs);
+  for (const [name, hours] of [
+    ['batch-20260522.log', 49],
+    ['batch-20260523.log', 47],
+  ] as const) {
+    writeFileSync(join(logs, name), 'old\n');
+    const at = (clock.now() - hours * HOUR) / 1000;
+    utimesSync(join(logs, name), at, at);
+  }
+  sink.write('now\n', 'Information');
+  await sink.flush();
+  t.deepEqual(files(), ['batch-20260523.log', 'batch-20260526.log']);
 });
 
 test('less severe lines than asked for stay out of the file', async (t) => {

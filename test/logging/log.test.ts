@@ -43,6 +43,12 @@ for (const [level, written] of [
   });
 }
 
+test('percent signs in a text and names that the serializer uses are written as they are', async (t) => {
+  const { log, lines } = logToFile();
+  log.info('100% of %s, %%d', { level: 'a', at: 1, text: 'b', properties: 'c' });
+  t.is((await lines())[0]?.slice(31), '100% of %s, %%d {Level: "a", At: 1, Text: "b", Properties: "c"}');
+});
+
 test('nothing in a line can start another one or act on a terminal', async (t) => {
   const { log, lines } = logToFile();
   const forged = 'a\n2026-05-26T15:42:11.123Z [INF] forged\r\u001b[2Jb\u2028c\u0085d\u202ee\u0000';

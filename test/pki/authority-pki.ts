@@ -1,4 +1,4 @@
-/** Certificates for a local authority: they carry the addresses at which it answers about them. */
+/** Certificates of a local authority, with its addresses for revocation information. */
 import { type KeyObject, randomBytes } from 'node:crypto';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -8,29 +8,29 @@ import {
   type CertificateUse,
   DOCUMENT_SIGNING,
   issueCertificate,
-} from '../../crypto/certificates/issue.ts';
-import { certificatePem } from '../../crypto/keys/pem.ts';
+} from '../../crypto/x509/issue.ts';
+import { certificatePem } from '../../crypto/x509/pem.ts';
 import { type Identity, type KeyKind, keyOf, type TestSigner, testSigner } from './pki.ts';
 
-/** A CA, and who answers for it about revocation. */
+/** A CA and its source of revocation information. */
 export interface TestCa extends Identity {
-  /** What stands in its addresses: `/crl/<id>`, `/ocsp/<id>`, `/ca/<id>`. */
+  /** Last segment of its URLs: `/crl/<id>`, `/ocsp/<id>`, `/ca/<id>`. */
   readonly id: string;
   readonly responder: { readonly key: KeyObject; readonly certificate: Buffer };
 }
 
-/** Ways of asking that the certificates of a CA name. */
+/** Revocation sources that a CA's certificates name. */
 export type Sources = 'ocsp+crl' | 'ocsp' | 'crl' | 'none';
 
 export interface AuthorityPki {
-  /** Signs the two CAs; about what it issued it has a CRL only. */
+  /** Issuer of the two CAs; provides only a CRL. */
   readonly root: TestCa;
-  /** Issues the signers; a delegated responder answers, whose own revocation nobody need look at. */
+  /** Issuer of the signers; a delegated responder with the no-check extension answers. */
   readonly issuing: TestCa;
-  /** Issues the time-stamp signer; answers OCSP with its own key. */
+  /** Issuer of the time-stamp signer; answers OCSP with its own key. */
   readonly stamping: TestCa;
   readonly timestampSigner: Identity;
-  /** Signer below `issuing`; made when first asked for. */
+  /** Signer below `issuing`; created on first use. */
   signer(kind: KeyKind): TestSigner;
   /** A new signer below `issuing`, P-256, with its own period (milliseconds since the epoch) or other differences. */
   freshSigner(options?: Partial<CertificateRequest>): TestSigner;
@@ -44,11 +44,11 @@ export interface AuthorityPki {
 export interface AuthorityPkiOptions {
   /** `http://127.0.0.1:1234`. */
   readonly baseUrl: string;
-  /** Milliseconds since the epoch; certificates are valid from a day before, for ten years. */
+  /** Milliseconds since the epoch; certificates are valid from the day before, for ten years. */
   readonly now: number;
-  /** Of the signers' certificates. @default 'ocsp+crl' */
+  /** Revocation sources of the signers' certificates. @default 'ocsp+crl' */
   readonly sources?: Sources;
-  /** Whether the responder of `issuing` says that nobody need ask about it. @default true */
+  /** True when the responder of `issuing` has the no-check extension. @default true */
   readonly noCheck?: boolean;
   /** @default 'p-256' */
   readonly timestampKey?: KeyKind;
@@ -68,7 +68,7 @@ export function makeAuthorityPki(options: AuthorityPkiOptions): AuthorityPki {
   const named = (name: string) => ({ country: 'XX', organization: 'Sealwright tests', commonName: name });
   const caKey = options.caKey ?? 'p-256';
 
-  /** Issues a certificate that names the sources of its issuer. */
+  /** Issues a certificate that names the revocation sources of its issuer. */
   const issue = (
     name: string,
     pair: ReturnType<typeof keyOf>,

@@ -1,16 +1,16 @@
 /**
- * A real local HTTP server that makes time-stamps and answers about revocation, for a PKI whose certificates name it.
- * Switches break it in the ways authorities break.
+ * Local HTTP server for time-stamps and revocation information, for a PKI whose certificates name it. Its faults
+ * simulate those of real authorities.
  */
 import { randomBytes } from 'node:crypto';
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { createAuthorityTransport, type HttpTransport } from '../../actors/adapters/authority-transport.ts';
-import type { EvidenceSource, TimestampAuthority } from '../../crypto/authorities.ts';
-import { readCertificate } from '../../crypto/certificates/certificate.ts';
-import { createEvidenceSource } from '../../crypto/revocation/evidence-source.ts';
-import { createTimestampAuthority } from '../../crypto/timestamps/authority.ts';
+import { createAuthorityTransport, type HttpTransport } from '../../actors/shared/authority-transport.ts';
+import type { EvidenceSource, TimestampAuthority } from '../../crypto/evidence/authorities.ts';
+import { createEvidenceSource } from '../../crypto/evidence/evidence-source.ts';
+import { createTimestampAuthority } from '../../crypto/evidence/timestamp-authority.ts';
 import type { TrustSettings } from '../../crypto/validation/trust.ts';
+import { readCertificate } from '../../crypto/x509/certificate.ts';
 import { systemClock } from '../../runtime/index.ts';
 import {
   type AuthorityPki,
@@ -30,9 +30,9 @@ import { answerTimestampRequest, type TokenFault } from './tokens.ts';
 export type Service = 'timestamp' | 'ocsp' | 'crl' | 'ca';
 
 /**
- * `slow`: never answers; `down`: ends the connection; `busy`: HTTP 503; `missing`: HTTP 404; `garbage`: 200 with bytes
- * that are nothing; `oversize`: 200 with 30 MB; `stale`: an answer that was due again an hour ago. The others
- * are about what a token or an OCSP answer says.
+ * `slow`: never responds; `down`: closes the connection; `busy`: HTTP 503; `missing`: HTTP 404; `garbage`: 200 with
+ * arbitrary bytes; `oversize`: 200 with 30 MB; `stale`: a response that expired an hour ago. The others change the
+ * content of a token or an OCSP response.
  */
 export type Fault =
   | 'slow'
@@ -49,21 +49,21 @@ export interface TestAuthority {
   readonly pki: AuthorityPki;
   readonly baseUrl: string;
   readonly timestampUrl: string;
-  /** Time-stamps of this authority, and evidence for its certificates; both ask over HTTP. */
+  /** Time-stamps of this authority, and evidence for its certificates, both over HTTP. */
   readonly services: { readonly timestamps: TimestampAuthority; readonly evidence: EvidenceSource };
-  /** Anchor: the root; revocation `hard`, asked for at this authority. */
+  /** Trust settings: the root as anchor, revocation `hard`, requested from this authority. */
   readonly trust: TrustSettings;
   readonly transport: HttpTransport;
-  /** Requests answered or broken so far, by service. */
+  /** Number of requests so far, by service, failed ones included. */
   readonly requests: { readonly [service in Service]: number };
-  /** From now on this certificate is revoked since `at` (milliseconds since the epoch). */
+  /** Revokes a certificate since `at` (milliseconds since the epoch). */
   revoke(certificate: Buffer, at: number, reason?: number): void;
-  /** Breaks a service: for that many requests, or until `mend`. */
+  /** Breaks a service for that many requests, or until `mend`. */
   break(service: Service, fault: Fault, times?: number): void;
   mend(service: Service): void;
-  /** The time in its time-stamps and answers, milliseconds since the epoch; undefined: that of the machine. */
+  /** Sets the time of its time-stamps and responses, milliseconds since the epoch; undefined: the system time. */
   setTime(at: number | undefined): void;
-  /** A new source with nothing remembered, and what differs from `services.evidence`. */
+  /** Creates services with empty caches and the given options. */
   freshServices(options?: FreshOptions): TestAuthority['services'];
   close(): Promise<void>;
 }
@@ -76,7 +76,7 @@ export interface FreshOptions {
   /** @default 60 */
   readonly cacheMinutes?: number;
   readonly intermediates?: readonly Buffer[];
-  readonly allowAia?: boolean;
+  readonly issuerHosts?: readonly string[];
   readonly username?: string;
   readonly password?: string;
   readonly now?: () => number;
@@ -84,9 +84,9 @@ export interface FreshOptions {
 }
 
 export type AuthorityOptions = Partial<Omit<AuthorityPkiOptions, 'baseUrl'>> & {
-  /** Time-stamps are made for those who know these only. */
+  /** Credentials required for time-stamps. */
   readonly credentials?: { readonly username: string; readonly password: string };
-  /** How long an answer about revocation is good, milliseconds. @default a week */
+  /** Validity of revocation information, milliseconds. @default a week */
   readonly freshFor?: number;
 };
 
@@ -173,7 +173,7 @@ export async function startAuthority(options: AuthorityOptions = {}): Promise<Te
     });
   }
 
-  const transport = createAuthorityTransport({ clock: systemClock });
+  const transport = createAuthorityTransport({ clock: systemClock, allowPrivate: true, issuerHosts: [] });
   const timestampUrl = `${baseUrl}/timestamp`;
   const freshServices = (fresh: FreshOptions = {}): TestAuthority['services'] => {
     const settings = {
@@ -191,7 +191,7 @@ export async function startAuthority(options: AuthorityOptions = {}): Promise<Te
         anchors: [pki.root.certificate],
         intermediates: [pki.issuing.certificate, pki.stamping.certificate],
         cacheMinutes: 60,
-        allowAia: false,
+        issuerHosts: [],
         ...settings,
       }),
     };
@@ -252,7 +252,7 @@ async function bodyOf(request: IncomingMessage): Promise<Buffer> {
   return Buffer.concat(pieces);
 }
 
-/** True when the fault is one of the connection, and the response is dealt with. */
+/** Applies a connection fault; true when the response is handled. */
 function breakResponse(fault: Fault, response: ServerResponse): boolean {
   switch (fault) {
     case 'slow':

@@ -1,20 +1,20 @@
 /**
- * A small public-key infrastructure, made once per test process: a root, an issuing CA, document signers of every
- * supported kind, and a root nobody trusts. Certificates look as pdfsig wants them (e-mail protection, CRL address).
+ * Test PKI, created once per process: a root, an issuing CA, document signers of every supported key type, and an
+ * untrusted root. Certificates meet pdfsig's requirements (e-mail protection, CRL address).
  */
 import { generateKeyPairSync, type KeyObject, randomBytes } from 'node:crypto';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { fingerprintOf } from '../../crypto/certificates/certificate.ts';
-import { DOCUMENT_SIGNING, issueCertificate } from '../../crypto/certificates/issue.ts';
-import { type LocalKey, localKey } from '../../crypto/keys/local-key.ts';
-import { certificatePem } from '../../crypto/keys/pem.ts';
-import type { Signer } from '../../crypto/types.ts';
+import { type LocalKey, localKey } from '../../crypto/algorithms/local-key.ts';
+import type { Signer } from '../../crypto/core/types.ts';
+import { fingerprintOf } from '../../crypto/x509/certificate.ts';
+import { DOCUMENT_SIGNING, issueCertificate } from '../../crypto/x509/issue.ts';
+import { certificatePem } from '../../crypto/x509/pem.ts';
 
 export type KeyKind = 'rsa-2048' | 'rsa-3072' | 'p-256' | 'p-384' | 'p-521' | 'ed25519';
 
-/** A signer whose private key tests may look at. */
+/** A signer whose private key is available to tests. */
 export interface TestSigner extends Signer {
   readonly key: LocalKey;
 }
@@ -28,13 +28,13 @@ export interface Identity {
 export interface Pki {
   readonly root: Identity;
   readonly issuing: Identity;
-  /** A root with the same kind of name, which signed nothing here but `stranger`. */
+  /** An untrusted root with a similar name, which issued only `stranger`. */
   readonly otherRoot: Identity;
-  /** Signer below `issuing`; keys are made when first asked for. */
+  /** Signer below `issuing`; keys are created on first use. */
   signer(kind: KeyKind): TestSigner;
   /** Signer below `otherRoot`, P-256. */
   stranger(): TestSigner;
-  /** A signer below `issuing` with its own period of validity (milliseconds since the epoch), P-256. */
+  /** A signer below `issuing` with the given validity (milliseconds since the epoch), P-256. */
   signerValid(notBefore: number, notAfter: number): TestSigner;
   /** Folder with root.crt, issuing.crt, other-root.crt (PEM); removed when the process ends. */
   readonly folder: string;
@@ -47,7 +47,7 @@ const DAY = 86_400_000;
 
 let made: Pki | undefined;
 
-/** The infrastructure of this process. */
+/** Returns the PKI of this process. */
 export function pki(): Pki {
   made ??= makePki();
   return made;
@@ -140,7 +140,7 @@ function makePki(): Pki {
   };
 }
 
-/** A fresh pair of keys. */
+/** Creates a key pair. */
 export function keyOf(kind: KeyKind): { readonly publicKey: KeyObject; readonly privateKey: KeyObject } {
   switch (kind) {
     case 'rsa-2048':
@@ -158,14 +158,14 @@ export function keyOf(kind: KeyKind): { readonly publicKey: KeyObject; readonly 
   }
 }
 
-/** A signer from a key and its certificate; `chain` as in `SignerIdentity`. */
+/** Creates a signer from a key and its certificate; `chain` as in `SignerIdentity`. */
 export function testSigner(privateKey: KeyObject, certificate: Buffer, chain: readonly Buffer[]): TestSigner {
   const key = localKey(privateKey);
   const fingerprint = fingerprintOf(certificate);
   return { key, certificate, chain, keyType: key.type, keyBits: key.bits, fingerprint };
 }
 
-/** PKCS#8 PEM of a private key. */
+/** Exports a private key as PKCS#8 PEM. */
 export function keyPemOf(key: KeyObject): string {
   return key.export({ type: 'pkcs8', format: 'pem' }).toString();
 }

@@ -1,4 +1,4 @@
-/** A small OCSP responder (RFC 6960) and CRL issuer (RFC 5280 §5), with the faults that tests ask for. */
+/** OCSP responder (RFC 6960) and CRL issuer (RFC 5280 §5) with faults for tests. */
 import { createHash, type KeyObject } from 'node:crypto';
 import { childrenOf, contents, encoded, enter, oidText, readWhole } from '../../crypto/asn1/read.ts';
 import { TAG } from '../../crypto/asn1/tags.ts';
@@ -13,8 +13,8 @@ import {
   tlv,
   unsigned,
 } from '../../crypto/asn1/write.ts';
-import { readCertificate } from '../../crypto/certificates/certificate.ts';
-import { structureSigner } from '../../crypto/certificates/structure-signer.ts';
+import { readCertificate } from '../../crypto/x509/certificate.ts';
+import { structureSigner } from '../../crypto/x509/structure-signer.ts';
 
 export interface Revocation {
   /** Milliseconds since the epoch. */
@@ -23,7 +23,7 @@ export interface Revocation {
   readonly reason?: number;
 }
 
-/** Who has been revoked, by the hex of the serial number's value. */
+/** Revocations by the hexadecimal value of the serial number. */
 export type Revoked = ReadonlyMap<string, Revocation>;
 
 export interface AnswerTimes {
@@ -39,39 +39,39 @@ export interface OcspRequest extends AnswerTimes {
   readonly producedAt: number;
   readonly revoked: Revoked;
   readonly issuer: Buffer;
-  /** Whose key signs; the issuer itself, or a delegated responder, whose certificate goes into the answer. */
+  /** Signing key: the issuer's, or that of a delegated responder, whose certificate is included in the response. */
   readonly responder: { readonly key: KeyObject; readonly certificate: Buffer };
-  /** How the responder is named. @default 'key' */
+  /** Form of the ResponderID. @default 'key' */
   readonly by?: 'key' | 'name';
-  /** Hex serials of certificates nobody issued. */
+  /** Hexadecimal serial numbers of certificates that were never issued. */
   readonly unknown?: ReadonlySet<string>;
   readonly fault?: OcspFault | undefined;
 }
 
-/** The hex of a certificate's serial number. */
+/** Returns the hexadecimal serial number of a certificate. */
 export function serialOf(certificate: Buffer): string {
   return contents(readWhole(readCertificate(certificate).serial)).toString('hex');
 }
 
-/** DER of an OCSPResponse for an OCSPRequest. Throws when the request is malformed. */
+/** Answers an OCSPRequest with the DER of an OCSPResponse. Throws when the request is malformed. */
 export function answerOcspRequest(query: Buffer, request: OcspRequest): Buffer {
   if (request.fault === 'try-later') return sequence(Buffer.from([0x0a, 1, 3]));
-  const body = enter(enter(readWhole(query), TAG.sequence).take(), TAG.sequence);
-  body.takeIf(TAG.context0Constructed);
-  body.takeIf(TAG.context1Constructed);
-  const ids = childrenOf(body.take(TAG.sequence)).map((single) =>
-    encoded(enter(single, TAG.sequence).take()),
+  const body = enter(enter(readWhole(query), TAG.sequence).next(), TAG.sequence);
+  body.nextIf(TAG.context0Constructed);
+  body.nextIf(TAG.context1Constructed);
+  const ids = childrenOf(body.next(TAG.sequence)).map((single) =>
+    encoded(enter(single, TAG.sequence).next()),
   );
-  const extensions = body.takeIf(TAG.context2Constructed);
+  const extensions = body.nextIf(TAG.context2Constructed);
   const nonce = (extensions === undefined ? [] : childrenOf(childrenOf(extensions)[0] ?? extensions)).filter(
-    (extension) => oidText(enter(extension, TAG.sequence).take()) === '1.3.6.1.5.5.7.48.1.2',
+    (extension) => oidText(enter(extension, TAG.sequence).next()) === '1.3.6.1.5.5.7.48.1.2',
   );
   const basic = makeBasicResponse(ids, request, nonce.map(encoded));
   const bytes = sequence(oid('1.3.6.1.5.5.7.48.1.1'), octetString(basic));
   return sequence(Buffer.from([0x0a, 1, 0]), tlv(TAG.context0Constructed, bytes));
 }
 
-/** DER of a BasicOCSPResponse about the CertIDs. */
+/** Creates the DER of a BasicOCSPResponse about the CertIDs. */
 export function makeBasicResponse(
   ids: readonly Buffer[],
   request: OcspRequest,
@@ -102,10 +102,10 @@ export function makeBasicResponse(
 
 function singleResponse(id: Buffer, request: OcspRequest): Buffer {
   const fields = enter(readWhole(id), TAG.sequence);
-  const algorithm = encoded(fields.take());
-  const nameHash = encoded(fields.take());
-  const keyHash = encoded(fields.take());
-  const serial = fields.take();
+  const algorithm = encoded(fields.next());
+  const nameHash = encoded(fields.next());
+  const keyHash = encoded(fields.next());
+  const serial = fields.next();
   const number = contents(serial).toString('hex');
   const answered =
     request.fault === 'other-serial'
@@ -138,18 +138,22 @@ export interface CrlRequest extends AnswerTimes {
   readonly issuer: { readonly key: KeyObject; readonly certificate: Buffer };
   readonly revoked: Revoked;
   readonly number?: number;
-  /** Of an RSA issuer's signature. */
+  /** Padding of an RSA issuer's signature. */
   readonly padding?: 'pkcs1' | 'pss';
+  /** DER of the name in certificateIssuer of the first entry (RFC 5280 §5.3.3). */
+  readonly certificateIssuer?: Buffer;
   /** DER of further crlExtensions. */
   readonly extensions?: readonly Buffer[];
 }
 
-/** DER of a CertificateList, version 2. */
+/** Creates the DER of a CertificateList, version 2. */
 export function makeCrl(request: CrlRequest): Buffer {
   const issuer = readCertificate(request.issuer.certificate);
   const signer = structureSigner(request.issuer.key, request.padding);
-  const entries = [...request.revoked].map(([serial, { at, reason }]) => {
+  const entries = [...request.revoked].map(([serial, { at, reason }], index) => {
     const code = reason === undefined ? [] : [crlExtension('2.5.29.21', Buffer.from([0x0a, 1, reason]))];
+    if (request.certificateIssuer !== undefined && index === 0)
+      code.push(crlExtension('2.5.29.29', sequence(tlv(0xa4, request.certificateIssuer)), true));
     const number = tlv(TAG.integer, Buffer.from(serial, 'hex'));
     return sequence(number, time(at), ...(code.length === 0 ? [] : [sequence(...code)]));
   });
@@ -171,7 +175,7 @@ export function makeCrl(request: CrlRequest): Buffer {
   return sequence(list, signer.algorithm, bitString(signer.sign(list)));
 }
 
-/** DER of one extension of a CRL or of an entry in it. */
+/** Encodes one extension of a CRL or of an entry. */
 export function crlExtension(id: string, value: Buffer, critical = false): Buffer {
   return sequence(oid(id), ...(critical ? [TRUE] : []), octetString(value));
 }

@@ -1,4 +1,4 @@
-/** A small time-stamp authority (RFC 3161): requests in, responses out, with the faults that tests ask for. */
+/** Time-stamp authority (RFC 3161) with faults for tests. */
 import { createHash, type KeyObject } from 'node:crypto';
 import { DIGEST_ID, ID } from '../../crypto/asn1/oids.ts';
 import { encoded, enter, octets, readWhole } from '../../crypto/asn1/read.ts';
@@ -14,18 +14,18 @@ import {
   tlv,
   unsigned,
 } from '../../crypto/asn1/write.ts';
-import { readCertificate } from '../../crypto/certificates/certificate.ts';
-import { structureSigner } from '../../crypto/certificates/structure-signer.ts';
-import type { DigestName } from '../../crypto/types.ts';
+import type { DigestName } from '../../crypto/core/types.ts';
+import { readCertificate } from '../../crypto/x509/certificate.ts';
+import { structureSigner } from '../../crypto/x509/structure-signer.ts';
 
 export interface TokenMaker {
   readonly key: KeyObject;
   readonly certificate: Buffer;
-  /** Further certificates inside the token. */
+  /** Additional certificates in the token. */
   readonly chain: readonly Buffer[];
 }
 
-/** What a token says that it should not. */
+/** Fault of a token. */
 export type TokenFault =
   | 'wrong-nonce'
   | 'no-nonce'
@@ -49,7 +49,7 @@ const INFO = oid('1.2.840.113549.1.9.16.1.4');
 const POLICY = oid('1.2.3.4.1');
 const SHA1 = oid('1.3.14.3.2.26');
 
-/** DER of a TimeStampResp for a TimeStampReq. Throws when the request is malformed. */
+/** Answers a TimeStampReq with the DER of a TimeStampResp. Throws when the request is malformed. */
 export function answerTimestampRequest(query: Buffer, maker: TokenMaker, request: TokenRequest): Buffer {
   if (request.fault === 'rejected') {
     const text = sequence(tlv(TAG.utf8String, Buffer.from('not today')));
@@ -57,15 +57,15 @@ export function answerTimestampRequest(query: Buffer, maker: TokenMaker, request
     return sequence(sequence(small(2), text, bitString(Buffer.from([0x20]), 5)));
   }
   const fields = enter(readWhole(query), TAG.sequence);
-  fields.take(TAG.integer);
-  const imprint = fields.take(TAG.sequence);
-  fields.takeIf(TAG.oid);
-  const nonce = fields.takeIf(TAG.integer);
+  fields.next(TAG.integer);
+  const imprint = fields.next(TAG.sequence);
+  fields.nextIf(TAG.oid);
+  const nonce = fields.nextIf(TAG.integer);
   const info = encodeInfo(encoded(imprint), nonce === undefined ? undefined : encoded(nonce), request);
   return sequence(sequence(small(0)), encodeToken(info, maker, request.fault));
 }
 
-/** DER of a token over `imprint`, without anybody having asked; for tests that need one at a certain time. */
+/** Creates the DER of a token over `imprint` without a request, for a given time. */
 export function makeToken(
   imprint: Buffer,
   digest: DigestName,
@@ -99,8 +99,8 @@ function fraction(at: number): string {
 
 function otherImprint(imprint: Buffer): Buffer {
   const fields = enter(readWhole(imprint), TAG.sequence);
-  const algorithm = encoded(fields.take());
-  const hash = Buffer.from(octets(fields.take()));
+  const algorithm = encoded(fields.next());
+  const hash = Buffer.from(octets(fields.next()));
   hash[0] = (hash[0] ?? 0) ^ 1;
   return sequence(algorithm, octetString(hash));
 }

@@ -1,74 +1,12 @@
-/** Jobs that a person signs on the remote portal. Source: batch-gaps §8, its three tables. */
+/** Jobs that a person signs on the remote portal. Source: docs/batch-values.md §8, its three tables. */
 import { existsSync } from 'node:fs';
 import { readdir, readFile } from 'node:fs/promises';
-import test, { type ExecutionContext } from 'ava';
-import { createRemotePortal, type RemoteProfile } from '../../actors/index.ts';
+import test from 'ava';
 import { samplePdf } from '../../bench/samples.ts';
-import type { JobId, ProfileName } from '../../machines/ids.ts';
-import { RESTART_MESSAGE } from '../../machines/job-context.ts';
-import { systemClock, systemIds } from '../../runtime/index.ts';
-import { type Room, type RoomOptions, room } from '../actors/batch-room.ts';
-import { ScriptedPortal } from './scripted-portal.ts';
-
-const PROFILE: RemoteProfile = {
-  method: 'RemoteSigner',
-  name: 'contracts' as ProfileName,
-  format: undefined,
-  verify: true,
-  encrypt: false,
-  anchors: [],
-  participant: {
-    name: 'Ann Example',
-    email: 'ann@example.org',
-    identifier: '12345678909',
-    allowElectronicSignature: false,
-  },
-};
-
-interface Scene {
-  readonly portal: ScriptedPortal;
-  readonly room: Room;
-  /** Opens the service on the same folder again. */
-  again(): Promise<Room>;
-}
-
-async function scene(
-  t: ExecutionContext,
-  options: { readonly timeout?: number; readonly maxFailures?: number; readonly room?: RoomOptions } = {},
-): Promise<Scene> {
-  const portal = await new ScriptedPortal().listen(t);
-  const open = (root?: string) => {
-    const remote = createRemotePortal({
-      endpoint: portal.url,
-      apiKey: portal.apiKey,
-      timeout: 30_000,
-      clock: systemClock,
-      ids: systemIds,
-    });
-    t.teardown(() => remote.close());
-    return room(t, {
-      watch: false,
-      profiles: [PROFILE],
-      remote: {
-        portal: remote,
-        every: 50,
-        timeout: options.timeout ?? 3_600_000,
-        maxFailures: options.maxFailures ?? 2,
-      },
-      ...options.room,
-      ...(root !== undefined && { root }),
-    });
-  };
-  const first = await open();
-  return { portal, room: first, again: () => open(first.layout.root) };
-}
-
-/** Waits until something is so; ava's own limit ends a wait in vain. */
-async function until(isSo: () => boolean | Promise<boolean>): Promise<void> {
-  while (!(await isSo())) await systemClock.sleep(10);
-}
-
-const PDF = samplePdf(4_000);
+import { RESTART_MESSAGE } from '../../machines/batch/job-context.ts';
+import type { JobId } from '../../machines/ids.ts';
+import { systemClock } from '../../runtime/index.ts';
+import { hasty, PDF, PROFILE, scene, until } from './remote-room.ts';
 
 test('a file is uploaded, a document made for its one participant, and what was signed comes out', async (t) => {
   const { portal, room: here } = await scene(t);
@@ -166,16 +104,25 @@ test('a job that waits longer than its limit fails, and the document is left as 
 
 for (const how of ['reset', { status: 503 }, { status: 429 }, { status: 408 }] as const) {
   const name = how === 'reset' ? how : String(how.status);
-  test(`an upload that meets ${name} is tried twice more and then given up`, async (t) => {
+  test(`an upload that meets ${name} is tried again until it is taken`, async (t) => {
     const { portal, room: here } = await scene(t, { room: { clock: hasty() } });
-    portal.misbehave('upload', how, how, how);
-    const id = await here.upload('a.pdf', PDF);
-    await here.reach('Failed', 1);
-    t.is(portal.count('upload'), 3);
-    t.is(portal.count('create'), 0);
-    t.is((await here.batch.jobs.get(id)).errorCode, 'remote.unreachable');
+    portal.misbehave('upload', how, how, how, how, how, how, how);
+    await here.upload('a.pdf', PDF);
+    await here.reach('AwaitingSigner', 1);
+    t.is(portal.count('upload'), 8);
+    t.is(portal.count('create'), 1);
   });
 }
+
+test('an upload that fails again and again while the portal answers other calls is given up', async (t) => {
+  const { portal, room: here } = await scene(t, { room: { clock: hasty() } });
+  portal.misbehave('upload', ...Array.from({ length: 40 }, () => ({ status: 500 })));
+  const id = await here.upload('a.pdf', PDF);
+  await here.reach('Failed', 1);
+  t.true(portal.count('upload') >= 16, `${portal.count('upload')} tries`);
+  t.is(portal.count('create'), 0);
+  t.is((await here.batch.jobs.get(id)).errorCode, 'remote.unreachable');
+});
 
 test('an upload that is refused for good is not tried again', async (t) => {
   const { portal, room: here } = await scene(t);
@@ -408,8 +355,3 @@ test('a cancel that races the poll ends in exactly one of the two', async (t) =>
     t.true(status === outcomes[index], `${id} is ${status}; its cancel said ${outcomes[index]}`);
   }
 });
-
-/** Pauses between tries are cut short; everything else goes by the machine's clock. */
-function hasty() {
-  return { ...systemClock, sleep: (_: number, signal?: AbortSignal) => systemClock.sleep(1, signal) };
-}

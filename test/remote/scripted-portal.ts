@@ -14,7 +14,7 @@ import { pki } from '../pki/pki.ts';
 
 export type Operation = 'upload' | 'create' | 'poll' | 'download' | 'cancel';
 
-/** What is answered instead of the truth. */
+/** Everything that is answered instead of the truth. */
 export type Misbehaviour =
   | { readonly status: number; readonly headers?: Record<string, string>; readonly body?: string }
   | 'reset'
@@ -27,7 +27,7 @@ export interface PortalDocument {
   readonly request: { readonly [field: string]: unknown };
   status: string;
   reason: string | null;
-  /** What `content?type=Signatures` gives. */
+  /** Everything `content?type=Signatures` gives. */
   content: Buffer;
 }
 
@@ -40,6 +40,8 @@ export class ScriptedPortal {
   readonly keys = new Set<string | undefined>();
   /** Held back until this resolves, by operation. */
   readonly gates = new Map<Operation, Promise<void>>();
+  /** While set, every call ends like this. */
+  down: Misbehaviour | undefined;
   readonly #uploads = new Map<string, { readonly fileName: string; readonly bytes: Buffer }>();
   readonly #misbehaviours = new Map<Operation, Misbehaviour[]>();
   readonly #folder = mkdtempSync(join(tmpdir(), 'sealwright-portal-'));
@@ -97,6 +99,8 @@ export class ScriptedPortal {
 
   async #serve(request: IncomingMessage, response: ServerResponse): Promise<void> {
     const bytes = await bodyOf(request);
+    // The caller was killed while it sent: a portal never learns what was asked.
+    if (bytes === undefined) return;
     const url = new URL(request.url ?? '/', this.url);
     const operation = operationOf(request.method ?? '', url.pathname);
     if (operation === undefined) {
@@ -106,7 +110,7 @@ export class ScriptedPortal {
     this.calls.push(operation);
     this.keys.add(request.headers['x-api-key'] as string | undefined);
     await this.gates.get(operation);
-    const how = this.#misbehaviours.get(operation)?.shift();
+    const how = this.down ?? this.#misbehaviours.get(operation)?.shift();
     if (how !== undefined) {
       misbehave(how, response);
       return;
@@ -191,8 +195,14 @@ function reply(response: ServerResponse, body: unknown): void {
   response.writeHead(200, { 'content-type': 'application/json; charset=utf-8' }).end(JSON.stringify(body));
 }
 
-async function bodyOf(request: IncomingMessage): Promise<Buffer> {
+/** The whole body; undefined when the connection ends before it. */
+async function bodyOf(request: IncomingMessage): Promise<Buffer | undefined> {
   const pieces: Buffer[] = [];
-  for await (const piece of request as AsyncIterable<Buffer>) pieces.push(piece);
+  try {
+    for await (const piece of request as AsyncIterable<Buffer>) pieces.push(piece);
+  } catch (error) {
+    if (request.complete) throw error;
+    return undefined;
+  }
   return Buffer.concat(pieces);
 }

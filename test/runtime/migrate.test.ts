@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { gunzipSync } from 'node:zlib';
 import test from 'ava';
 import { assign, setup } from 'xstate';
-import { definitions as batchDefinitions } from '../../actors/registry.ts';
+import { definitions as batchDefinitions } from '../../actors/batch/registry.ts';
 import {
   type ActorDefinition,
   type ActorStore,
@@ -84,7 +84,7 @@ async function storeOfLamps(): Promise<ActorStore> {
   const { system } = runtimeOf(store, first);
   for (const watts of [5, 7, 40]) {
     await system.create({ kind: 'lamp', id: `l${watts}` }, { watts });
-    if (watts === 7) await system.tell({ kind: 'lamp', id: 'l7' }, { type: 'TOGGLE' });
+    if (watts === 7) await system.send({ kind: 'lamp', id: 'l7' }, { type: 'TOGGLE' });
   }
   return store;
 }
@@ -112,7 +112,7 @@ test('actors of an earlier version go through every migration once, with their r
     'actors/lamp/3/Lit': 1,
   });
   const { system } = runtimeOf(store, third);
-  t.true((await system.tell({ kind: 'lamp', id: 'l7' }, { type: 'TOGGLE' })).accepted);
+  t.true((await system.send({ kind: 'lamp', id: 'l7' }, { type: 'TOGGLE' })).accepted);
   t.deepEqual(await migrateStore(store, [third], log), { migrated: 0 }, 'a second start finds nothing to do');
 });
 

@@ -1,6 +1,6 @@
 /** The small parts: clocks, ids, fault points, mailboxes, pauses, restart windows. */
 import test from 'ava';
-import { pauseAfter } from '../../runtime/backoff.ts';
+import { effectPause } from '../../runtime/effects/backoff.ts';
 import {
   declaredFaultPoints,
   declareFaultPoints,
@@ -39,7 +39,7 @@ test('a jump of the simulated wall clock lets no time pass', (t) => {
   clock.after(10, () => {
     rang = true;
   });
-  clock.jumpWall(1000);
+  clock.setWallClock(1000);
   t.is(clock.now(), 1000);
   t.is(clock.elapsed(), 0);
   t.false(rang);
@@ -163,18 +163,18 @@ test('pauses grow from a second to five minutes and are never longer', (t) => {
   const ids = seededIds(3);
   for (let failures = 1; failures < 60; failures++) {
     const full = Math.min(300_000, 1000 * 2 ** (failures - 1));
-    const pause = pauseAfter(failures, ids);
+    const pause = effectPause(failures, ids);
     t.true(pause > full * 0.74 && pause <= full, `${failures}: ${pause}`);
   }
 });
 
 test('a supervisor forgets throws that are older than the window and actors that are forgiven', (t) => {
   const supervisor = new Supervisor({ restarts: 1, within: 100 });
-  t.is(supervisor.thrown('a', 0), 'restart');
-  t.is(supervisor.thrown('a', 100), 'restart');
-  t.is(supervisor.thrown('a', 150), 'stop');
-  t.is(supervisor.thrown('a', 160), 'restart', 'a stop wipes the slate');
-  supervisor.forget('a');
-  t.is(supervisor.thrown('a', 170), 'restart');
-  t.is(supervisor.thrown('b', 170), 'restart');
+  t.is(supervisor.recordFailure('a', 0), 'restart');
+  t.is(supervisor.recordFailure('a', 100), 'restart');
+  t.is(supervisor.recordFailure('a', 150), 'stop');
+  t.is(supervisor.recordFailure('a', 160), 'restart', 'a stop wipes the slate');
+  supervisor.clear('a');
+  t.is(supervisor.recordFailure('a', 170), 'restart');
+  t.is(supervisor.recordFailure('b', 170), 'restart');
 });

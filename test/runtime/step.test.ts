@@ -17,9 +17,9 @@ import {
   stateIn,
 } from 'xstate';
 import type { ActorDefinition } from '../../runtime/definition.ts';
-import { checkMachine, firstStep, nextStep } from '../../runtime/index.ts';
-import type { Json, StoredActor } from '../../runtime/ports.ts';
-import { CONSUMED_KEPT } from '../../runtime/ports.ts';
+import { assertStorable, firstStep, lineHash, nextStep } from '../../runtime/index.ts';
+import { type Json, MAX_CONSUMED_IDS, type StoredActor } from '../../runtime/ports.ts';
+import { stepOfText, stepText } from '../../runtime/store/lmdb/lmdb-step-text.ts';
 
 interface Context {
   readonly size: number;
@@ -112,7 +112,7 @@ function born(input: Json = { size: 1, path: '/a' }): StoredActor {
   return firstStep(job, ADDRESS, input, { now: 1000 }).actor;
 }
 
-/** What a store would give back. */
+/** Everything a store would give back. */
 function stored(actor: StoredActor): StoredActor {
   return JSON.parse(JSON.stringify(actor)) as StoredActor;
 }
@@ -132,10 +132,12 @@ test('an actor is born in the initial state with its notes, rows, names, counter
     timers: { 'xstate.after.5000.job.Queued': 6000 },
     consumed: [],
     journalLength: 1,
+    journalHash: step.journal[0]?.hash ?? '',
     stopped: null,
   });
   t.is(step.basedOn, 0);
-  t.deepEqual(step.journal, [{ id: 1, at: 1000, state: 'Queued', message: 'born', cause: 'CREATE' }]);
+  const born = { id: 1, at: 1000, state: 'Queued', message: 'born', cause: 'CREATE' };
+  t.deepEqual(step.journal, [{ ...born, hash: lineHash('', ADDRESS, born) }]);
   t.deepEqual(step.timers, {
     arm: [
       { name: 'xstate.after.5000.job.Queued', due: 6000, event: { type: 'xstate.after.5000.job.Queued' } },
@@ -156,9 +158,9 @@ test('a transition gives new state, journal, keyed effects, and only what change
   t.is(step?.actor.state, 'Busy.Signing');
   t.is(step?.actor.revision, 2);
   t.is(step?.basedOn, 1);
-  t.deepEqual(step?.journal, [
-    { id: 2, at: 2000, state: 'Busy.Signing', message: 'claimed /a', cause: 'CLAIM' },
-  ]);
+  const claimed = { id: 2, at: 2000, state: 'Busy.Signing', message: 'claimed /a', cause: 'CLAIM' };
+  const hash = lineHash(born().journalHash ?? '', ADDRESS, claimed);
+  t.deepEqual(step?.journal, [{ ...claimed, hash }]);
   t.deepEqual(
     step?.effects.map(({ key, effect, dueAt }) => ({ key, effect, dueAt })),
     [
@@ -264,14 +266,14 @@ test('dropping effects is part of the step that asks for it', (t) => {
 
 test('a consumed message is remembered, the oldest is forgotten', (t) => {
   let actor = born();
-  for (let n = 0; n < CONSUMED_KEPT + 5; n++) {
+  for (let n = 0; n < MAX_CONSUMED_IDS + 5; n++) {
     const step = nextStep(job, stored(actor), { type: 'LOOK', at: n }, { now: n, messageId: `m${n}` });
     if (step === undefined) throw new Error('not accepted');
     actor = step.actor;
   }
-  t.is(actor.consumed.length, CONSUMED_KEPT);
+  t.is(actor.consumed.length, MAX_CONSUMED_IDS);
   t.is(actor.consumed[0], 'm5');
-  t.is(actor.consumed.at(-1), `m${CONSUMED_KEPT + 4}`);
+  t.is(actor.consumed.at(-1), `m${MAX_CONSUMED_IDS + 4}`);
 });
 
 test('the stored actor is never changed by a step', (t) => {
@@ -312,7 +314,6 @@ test('what cannot be stored is refused by name', (t) => {
         on: {
           UNKNOWN: { actions: 'custom' },
           INLINE: { actions: () => {} },
-          EMIT: { actions: emit({ type: 'x' }) },
           SEND: { actions: sendTo('someone', { type: 'x' }) },
           SPAWN: { actions: spawnChild('child', { input: { size: 1, path: '' } }) },
           EFFECT: { actions: { type: 'effect', params: { what: 1 } } },
@@ -332,10 +333,26 @@ test('what cannot be stored is refused by name', (t) => {
       return (error as { code?: unknown }).code ?? 'threw';
     }
   };
-  for (const type of ['UNKNOWN', 'INLINE', 'EMIT']) t.is(codeOf(type), 'step.unknown-action', type);
+  for (const type of ['UNKNOWN', 'INLINE']) t.is(codeOf(type), 'step.unknown-action', type);
   for (const type of ['EFFECT', 'NOTE', 'ENDLESS']) t.is(codeOf(type), 'step.malformed-action', type);
   for (const type of ['SEND', 'SPAWN'])
     t.is(codeOf(type), 'threw', `${type}: XState finds no living actors here`);
+});
+
+test('an emitted event is part of the step, reaches other threads, and is not stored with the actor', (t) => {
+  const emitting = setup({
+    types: { events: {} as { type: 'DO' | 'REST' }, emitted: {} as { type: 'done'; times: number } },
+  }).createMachine({
+    initial: 'a',
+    states: { a: { on: { DO: { target: 'b', actions: emit({ type: 'done', times: 2 }) } } }, b: {} },
+  });
+  const definition: ActorDefinition = { kind: 'emitting', machine: emitting, version: 1 };
+  const created = firstStep(definition, { kind: 'emitting', id: '1' }, null, { now: 0 });
+  t.is(created.events, undefined);
+  const step = nextStep(definition, created.actor, { type: 'DO' }, { now: 0 });
+  t.deepEqual(step?.events, [{ type: 'done', times: 2 }]);
+  t.false(JSON.stringify(step?.actor).includes('done'));
+  t.deepEqual(step && stepOfText(stepText(step)).events, step?.events);
 });
 
 test('what throws while a machine is asked is thrown by the step', (t) => {
@@ -407,11 +424,11 @@ test('machines the runtime cannot store are refused at the start', (t) => {
       machine: setup({ actors: { child: machine } }).createMachine(config as never) as never,
       version: 1,
     };
-    t.throws(() => checkMachine(definition), { code: 'machine.unsupported' });
+    t.throws(() => assertStorable(definition), { code: 'machine.unsupported' });
   };
   refused({ type: 'parallel', states: { a: {}, b: {} } });
   refused({ initial: 'a', states: { a: { initial: 'b', states: { b: { invoke: { src: 'child' } } } } } });
   refused({ initial: 'a', states: { a: {}, h: { type: 'history' } } });
   refused({ initial: 'a.b', states: { 'a.b': {} } });
-  t.notThrows(() => checkMachine(job));
+  t.notThrows(() => assertStorable(job));
 });

@@ -4,8 +4,8 @@ import { join } from 'node:path';
 import { deflateSync } from 'node:zlib';
 import test from 'ava';
 import { samplePdf } from '../../bench/samples.ts';
-import { brokenPromises } from './evidence.ts';
 import { Service, temporaryRoot } from './service.ts';
+import { brokenPromises } from './signing/evidence.ts';
 
 const pdf = samplePdf(4000);
 

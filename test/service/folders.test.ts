@@ -4,11 +4,11 @@ import { mkdir, readFile, rename, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import test from 'ava';
 import { samplePdf } from '../../bench/samples.ts';
-import { DIVERGED_MESSAGE } from '../../machines/job-context.ts';
+import { DIVERGED_MESSAGE } from '../../machines/batch/job-context.ts';
 import { ScriptedPortal } from '../remote/scripted-portal.ts';
-import { sha256 } from './evidence.ts';
-import { profile } from './profiles.ts';
 import { Service, temporaryRoot } from './service.ts';
+import { sha256 } from './signing/evidence.ts';
+import { profile } from './signing/profiles.ts';
 
 interface FolderState {
   readonly name: string;

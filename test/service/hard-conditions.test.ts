@@ -1,11 +1,14 @@
 /** The whole program on disks that fill up, turn read-only and come back. Source: issue "The batch service", Proof. */
-import { mkdir, readdir, readFile, rename, writeFile } from 'node:fs/promises';
+import { mkdir, readdir, rename, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import test, { type ExecutionContext } from 'ava';
 import { samplePdf } from '../../bench/samples.ts';
-import { brokenPromises, sha256 } from './evidence.ts';
 import { type Job, Service, temporaryRoot } from './service.ts';
+import { brokenPromises, sha256 } from './signing/evidence.ts';
 import { smallDisk } from './small-disk.ts';
+
+/** Settings under which a start in Production needs no certificate of its own. */
+const IN_PRODUCTION = { 'Signing:AllowSelfSigned': true };
 
 /** Retries every failed job, waits, and looks whether any promise was broken on the way. */
 async function mended(
@@ -51,40 +54,147 @@ async function failure(service: Service): Promise<Job> {
   return service.job(failed.id);
 }
 
-for (const where of ['processing', 'output'] as const) {
-  test(`a full ${where} folder fails jobs with disk.full, loses nothing and takes them again once there is room`, async (t) => {
+interface State {
+  readonly paused: boolean;
+  readonly held: { readonly reason: string; readonly since: string } | null;
+  readonly jobsInFlight: number;
+}
+
+/** The state of the pipeline once it is held. */
+async function heldState(service: Service): Promise<State & { readonly held: object }> {
+  return service.until('the pipeline to be held', async () => {
+    const state = await service.json<State>('/api/pipeline/state');
+    return state.held === null ? undefined : { ...state, held: state.held };
+  });
+}
+
+/** Names of the checks that make the service not ready. */
+async function unhealthyChecks(service: Service): Promise<readonly string[]> {
+  const { checks } = (await (await fetch(`${service.url}/api/ready`)).json()) as {
+    readonly checks: readonly { readonly name: string; readonly status: string }[];
+  };
+  return checks.filter(({ status }) => status === 'Unhealthy').map(({ name }) => name);
+}
+
+for (const [where, left] of [
+  ['processing', 0],
+  ['output', 1_500_000],
+] as const) {
+  const room = left === 0 ? 'no room at all' : 'too little room for the file';
+  test(`a ${where} folder with ${room} holds the pipeline, which goes on by itself once there is room and fails no job`, async (t) => {
     const root = await temporaryRoot(t);
     const disk = smallDisk(t, join(root, where), 4);
     if (disk === undefined) return;
     const service = await Service.start(t, { root });
-    disk.fill();
+    disk.fill(left);
     const digest = await drop(service, 'large.pdf', samplePdf(2_000_000));
-    const job = await failure(service);
-    t.is(job.errorCode, 'disk.full');
-    t.regex(job.errorMessage ?? '', /no room left/);
-    t.is(sha256(await readFile(job.originalPath)), digest);
-    t.deepEqual(
-      (await readdir(join(root, 'output'))).filter((name) => name !== '.ballast'),
-      [],
-    );
+    const { paused, held } = await heldState(service);
+    t.false(paused);
+    t.regex(String((held as State['held'])?.reason), /no room left/);
+    t.is((await fetch(`${service.url}/api/ready`)).status, 503);
+    t.deepEqual(await unhealthyChecks(service), ['room']);
     t.is((await fetch(`${service.url}/api/health`)).status, 200);
+    t.is(await service.count('Failed'), 0);
     disk.empty();
+    await service.until('the job to be signed', async () =>
+      (await service.count('Completed')) === 1 ? true : undefined,
+    );
+    t.is((await service.json<State>('/api/pipeline/state')).held, null);
+    t.is((await fetch(`${service.url}/api/ready`)).status, 200);
+    t.is(await service.count('Failed'), 0);
     await mended(t, service, [digest]);
     t.is(await service.stop(), 0);
   });
+}
 
-  test(`a read-only ${where} folder fails jobs with disk.not-writable and takes them again once it can be written`, async (t) => {
+for (const where of ['processing', 'output'] as const) {
+  test(`a ${where} folder that turns read-only holds the pipeline until it can be written, and fails no job`, async (t) => {
     const root = await temporaryRoot(t);
     const disk = smallDisk(t, join(root, where), 8);
     if (disk === undefined) return;
     const service = await Service.start(t, { root });
     disk.readOnly();
     const digest = await drop(service, 'a.pdf', samplePdf(4_000));
-    const job = await failure(service);
-    t.is(job.errorCode, 'disk.not-writable');
-    t.is(sha256(await readFile(job.originalPath)), digest);
+    const { held } = await heldState(service);
+    t.regex(String((held as State['held'])?.reason), /EROFS/);
+    await service.until('readiness to say so', async () =>
+      (await unhealthyChecks(service)).includes(`folder:${where}`) ? true : undefined,
+    );
     disk.writable();
+    await service.until('the job to be signed', async () =>
+      (await service.count('Completed')) === 1 ? true : undefined,
+    );
+    t.is(await service.count('Failed'), 0);
     await mended(t, service, [digest]);
+    t.is(await service.stop(), 0);
+  });
+}
+
+test('of 140 queued jobs none fails on a full disk, and all are signed after room is made', async (t) => {
+  const root = await temporaryRoot(t);
+  const disk = smallDisk(t, join(root, 'output'), 8);
+  if (disk === undefined) return;
+  const service = await Service.start(t, { root, settings: { 'Pipeline:MaxConcurrency': 4 } });
+  await service.json('/api/pipeline/pause', { method: 'POST' });
+  const digests: string[] = [];
+  for (let n = 0; n < 140; n += 1) {
+    const content = samplePdf(4_000, String(n));
+    digests.push(sha256(content));
+    await service.upload(`${n}.pdf`, content);
+  }
+  disk.fill();
+  await service.json('/api/pipeline/resume', { method: 'POST' });
+  await heldState(service);
+  const failedWhileFull = await service.count('Failed');
+  const { jobsInFlight } = await service.json<State>('/api/pipeline/state');
+  t.true(jobsInFlight <= 4, 'no more is claimed than could be in flight');
+  const start = Date.now();
+  disk.empty();
+  await service.until('all to be signed', async () =>
+    (await service.count('Completed')) === 140 ? true : undefined,
+  );
+  const failed = await service.count('Failed');
+  t.deepEqual([failedWhileFull, failed], [0, 0]);
+  t.log(`140 queued, 0 failed, all signed ${Date.now() - start} ms after room was made`);
+  await mended(t, service, digests);
+  t.is(await service.stop(), 0);
+});
+
+test('a service that is stopped while the pipeline is held does not wait for room', async (t) => {
+  const root = await temporaryRoot(t);
+  const disk = smallDisk(t, join(root, 'output'), 4);
+  if (disk === undefined) return;
+  const service = await Service.start(t, { root });
+  disk.fill();
+  await drop(service, 'large.pdf', samplePdf(2_000_000));
+  await heldState(service);
+  t.is(await service.stop(), 0);
+});
+
+for (const [what, outcome] of [
+  ['first', 'refused with a sentence'],
+  ['later', 'held until there is room'],
+] as const) {
+  test(`a ${what} start on a full disk is ${outcome}`, async (t) => {
+    const root = await temporaryRoot(t);
+    const disk = smallDisk(t, root, 24);
+    if (disk === undefined) return;
+    if (what === 'later') t.is(await (await Service.start(t, { root })).stop(), 0);
+    disk.fill();
+    const start = Service.start(t, { root });
+    if (what === 'first') {
+      const refused = await t.throwsAsync(start);
+      t.regex(refused?.message ?? '', /^ended with 3:[\s\S]*could not start: .*no room/);
+      t.notRegex(refused?.message ?? '', /SIGBUS/);
+      return;
+    }
+    // What is there already can be read; the service starts and is held.
+    const service = await start;
+    await heldState(service);
+    disk.empty();
+    await service.until('the hold to end', async () =>
+      (await service.json<State>('/api/pipeline/state')).held === null ? true : undefined,
+    );
     t.is(await service.stop(), 0);
   });
 }
@@ -121,7 +231,11 @@ for (const what of ['store', 'whole root'] as const) {
     const disk = smallDisk(t, place, 24);
     if (disk === undefined) return;
     await mkdir(join(root, 'input'), { recursive: true });
-    const service = await Service.start(t, { root });
+    const service = await Service.start(t, {
+      root,
+      env: { NODE_ENV: 'production' },
+      settings: IN_PRODUCTION,
+    });
     const accepted: string[] = [];
     accepted.push((await service.upload('before.pdf', samplePdf(4_000, 'before'))).jobId);
     await service.idle();
@@ -137,7 +251,7 @@ for (const what of ['store', 'whole root'] as const) {
     t.is(refused.status, 503);
     t.true(Number(refused.headers.get('retry-after')) >= 1);
     const problem = (await refused.json()) as { code: string };
-    t.is(problem.code, 'service.busy');
+    t.is(problem.code, 'storage.full');
     t.is((await fetch(`${service.url}/api/health`)).status, 200);
     t.is(
       (await fetch(`${service.url}/api/jobs?pageSize=1`, { headers: { 'X-API-Key': await service.key() } }))

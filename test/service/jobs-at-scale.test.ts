@@ -24,7 +24,9 @@ test.serial(
     const second = await Service.start(t, { root });
     await second.idle();
     const [job] = await second.jobs();
-    const again = await second.fetch('/api/files', keyed('order-17', 'twice'));
+    const other = await second.fetch('/api/files', keyed('order-17', 'another file'));
+    t.is(other.status, 422, 'the key belongs to another file');
+    const again = await second.fetch('/api/files', keyed('order-17', 'once'));
     t.is(again.status, 202);
     t.like(await again.json(), { jobId: job?.id, fileName: 'a.txt', status: 'Queued' });
     t.is((await second.jobs()).length, 1);

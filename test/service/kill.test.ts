@@ -1,11 +1,13 @@
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
+import { isDeepStrictEqual } from 'node:util';
 import test, { type ExecutionContext } from 'ava';
 import { ACTOR_FAULTS } from '../../actors/index.ts';
 import { RUNTIME_FAULT_POINTS } from '../../runtime/index.ts';
-import { brokenPromises, picture } from './evidence.ts';
-import { give, type Load } from './load.ts';
+import { NODES } from '../postgres/test-store.ts';
 import { Service, temporaryRoot } from './service.ts';
+import { brokenPromises, picture } from './signing/evidence.ts';
+import { give, type Load } from './soak/load.ts';
 
 const SETTINGS = { 'Pipeline:MaxConcurrency': 4 };
 
@@ -14,6 +16,14 @@ const PASSED = [...Object.keys(RUNTIME_FAULT_POINTS), ...Object.keys(ACTOR_FAULT
   (name) =>
     !name.startsWith('timer.') && name !== 'effect.failed.before-defer' && name !== 'pool.quarantine.moved',
 );
+
+/** Returns the passage of a fault point that kills: the start commits some groups before the program listens. */
+function fatalPassage(point: string): number {
+  return point.startsWith('store.group.') ? 10 : 4;
+}
+
+/** Enough for each node to pass every fault point. */
+const FILES = 9 * NODES;
 
 async function nothingIsLost(t: ExecutionContext, root: string, load: Load): Promise<void> {
   const second = await Service.start(t, { root, settings: SETTINGS });
@@ -34,8 +44,12 @@ for (const point of PASSED) {
   test.serial(`a kill at ${point} loses nothing and publishes nothing twice`, async (t) => {
     const root = await temporaryRoot(t);
     const load: Load = { accepted: [], dropped: [] };
-    const first = await Service.start(t, { root, settings: SETTINGS, faults: `${point}=kill:4` });
-    await Promise.all([give(first, load, 'first', 9), first.ended]);
+    const first = await Service.start(t, {
+      root,
+      settings: SETTINGS,
+      faults: `${point}=kill:${fatalPassage(point)}`,
+    });
+    await Promise.all([give(first, load, 'first', FILES), first.ended]);
     t.is(await first.ended, 'SIGKILL');
     await nothingIsLost(t, root, load);
   });
@@ -44,13 +58,13 @@ for (const point of PASSED) {
 test.serial('a kill while failed jobs are put aside leaves each of them put aside once', async (t) => {
   const root = await temporaryRoot(t);
   const first = await Service.start(t, { root, settings: SETTINGS, faults: 'pool.quarantine.moved=kill:2' });
-  for (const name of ['a.pdf', 'b.pdf', 'c.pdf'])
-    await writeFile(join(root, 'input', name), `${name} is no PDF`);
+  for (let number = 1; number <= FILES; number += 1)
+    await writeFile(join(root, 'input', `${number}.pdf`), `${number} is no PDF`);
   t.is(await first.ended, 'SIGKILL');
   const second = await Service.start(t, { root, settings: SETTINGS });
   await second.idle();
-  await second.until('three failed jobs', async () =>
-    (await second.count('Failed')) === 3 ? true : undefined,
+  await second.until('a failed job for each file', async () =>
+    (await second.count('Failed')) === FILES ? true : undefined,
   );
   await second.until('everything to be put away', async () =>
     (await brokenPromises(second, { accepted: [], dropped: [] })).length === 0 ? true : undefined,
@@ -63,7 +77,7 @@ test.serial('recovery done twice changes nothing', async (t) => {
   const root = await temporaryRoot(t);
   const load: Load = { accepted: [], dropped: [] };
   const first = await Service.start(t, { root, settings: SETTINGS, faults: 'pool.release.linked=kill:3' });
-  await Promise.all([give(first, load, 'first', 8), first.ended]);
+  await Promise.all([give(first, load, 'first', FILES), first.ended]);
   const second = await Service.start(t, { root, settings: SETTINGS });
   await second.idle();
   await second.until('everything to be put away', async () =>
@@ -73,7 +87,12 @@ test.serial('recovery done twice changes nothing', async (t) => {
   await second.kill();
   const third = await Service.start(t, { root, settings: SETTINGS });
   await third.idle();
-  t.deepEqual(await picture(third), before);
+  await third
+    .until('the same picture', async () =>
+      isDeepStrictEqual(await picture(third), before) ? true : undefined,
+    )
+    .catch(async () => t.deepEqual(await picture(third), before));
+  t.pass();
   await third.kill();
 });
 

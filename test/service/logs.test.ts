@@ -1,4 +1,4 @@
-/** What a running service writes to its logs, and above all what it does not. */
+/** Everything a running service writes to its logs, and above all what it does not. */
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import test from 'ava';

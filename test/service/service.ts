@@ -8,8 +8,15 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import type { ExecutionContext } from 'ava';
-import { SHARDS } from '../house/shards.ts';
 import { assertAnswersDescribed, checkAnswersOf } from '../http/answers.ts';
+import { startBalancer } from '../postgres/balancer.ts';
+import { NODES, ONE_REQUEST_PER_CONNECTION, storeSettings } from '../postgres/test-store.ts';
+import { SHARDS } from '../project/shards.ts';
+
+const PORTAL_URL = /Portal\s+(http:\/\/127\.0\.0\.1:\d+)/;
+
+/** Nodes beside the first one, of all services of this test file: a killed first one leaves the others running. */
+let started = 0;
 
 /** The compiled program beside the compiled tests. */
 const MAIN = fileURLToPath(new URL('../../main.js', import.meta.url));
@@ -21,6 +28,8 @@ export interface ServiceOptions {
   readonly settings?: { readonly [key: string]: string | number | boolean };
   /** Fault points to arm, as `name=kill:n`. */
   readonly faults?: string;
+  /** Further environment variables. */
+  readonly env?: Readonly<Record<string, string>>;
 }
 
 /** A job as the API shows it. */
@@ -50,6 +59,9 @@ export class Service {
   readonly root: string;
   readonly url: string;
   readonly #process: ChildProcess;
+  /** The other nodes of the service, behind the same address. */
+  readonly #others: readonly Service[];
+  readonly #portalUrl: string | undefined;
   readonly #output: { text: string };
   /** Resolves with exit code or signal once the process is gone. */
   readonly ended: Promise<number | string>;
@@ -60,7 +72,10 @@ export class Service {
     child: ChildProcess,
     output: { text: string },
     ended: Promise<number | string>,
+    behind: { readonly others: readonly Service[]; readonly portalUrl: string | undefined },
   ) {
+    this.#others = behind.others;
+    this.#portalUrl = behind.portalUrl;
     this.root = root;
     this.url = url;
     this.#process = child;
@@ -69,12 +84,43 @@ export class Service {
   }
 
   /**
-   * Starts the program on a free port and waits until it says where it listens. It does not outlive the test.
+   * Starts the service: one program, or several nodes behind a balancer where `SEALWRIGHT_NODES` says so. Fault points
+   * are those of the first.
+   */
+  static async start(t: Pick<ExecutionContext, 'teardown'>, options: ServiceOptions): Promise<Service> {
+    const first = await Service.startOne(t, options);
+    if (NODES === 1) return first;
+    const others: Service[] = [];
+    const { faults: _, ...rest } = options;
+    for (let number = 2; number <= NODES; number += 1) {
+      started += 1;
+      const settings = { ...rest.settings, 'Runtime:NodeName': `node-${started}` };
+      others.push(await Service.startOne(t, { ...rest, settings }));
+    }
+    const all = [first, ...others];
+    const portOf = (url: string) => Number(new URL(url).port);
+    const batch = await startBalancer(() => all.map(({ url }) => portOf(url)));
+    const hasPortal = first.#hasPortal;
+    const portal = hasPortal ? await startBalancer(() => all.map((one) => portOf(one.portalUrl))) : undefined;
+    t.teardown(async () => {
+      await batch.close();
+      await portal?.close();
+    });
+    const url = `http://127.0.0.1:${batch.port}`;
+    checkAnswersOf(url);
+    return new Service(first.root, url, first.#process, first.#output, first.ended, {
+      others,
+      portalUrl: portal && `http://127.0.0.1:${portal.port}`,
+    });
+  }
+
+  /**
+   * Starts one program on a free port and waits until it says where it listens. It does not outlive the test.
    * Rejects, with what it printed, when it ends before.
    */
-  static async start(
+  static async startOne(
     t: Pick<ExecutionContext, 'teardown'>,
-    { root, settings = {}, faults }: ServiceOptions,
+    { root, settings = {}, faults, env = {} }: ServiceOptions,
   ): Promise<Service> {
     const all = {
       'Storage:Root': root,
@@ -83,13 +129,18 @@ export class Service {
       'Portal:Url': 'http://127.0.0.1:0',
       'RateLimiting:Enabled': false,
       'Runtime:Shards': SHARDS,
+      ...storeSettings(root),
       'WatchedFolder:StabilityPollIntervalMs': 50,
       'WatchedFolder:StabilityRequiredSamples': 2,
       ...settings,
     };
     const args = Object.entries(all).map(([key, value]) => `--${key}=${value}`);
     const child = spawn(process.execPath, [MAIN, 'serve', ...args], {
-      env: { ...process.env, SEALWRIGHT_FAULTS: faults ?? '' },
+      env: {
+        ...process.env,
+        SEALWRIGHT_FAULTS: faults ?? '',
+        ...env,
+      },
       stdio: ['ignore', 'pipe', 'pipe'],
     });
     t.teardown(() => {
@@ -115,19 +166,23 @@ export class Service {
     ]);
     if (first instanceof Error) throw first;
     checkAnswersOf(first);
-    return new Service(root, first, child, output, ended);
+    return new Service(root, first, child, output, ended, { others: [], portalUrl: undefined });
   }
 
-  /** Where the portal listens; throws where the settings did not ask for one (`Portal:Enabled`). */
+  /** Place where the portal listens; throws where the settings did not ask for one (`Portal:Enabled`). */
   get portalUrl(): string {
-    const url = /Portal\s+(http:\/\/127\.0\.0\.1:\d+)/.exec(this.#output.text)?.[1];
+    const url = this.#portalUrl ?? PORTAL_URL.exec(this.#output.text)?.[1];
     if (url === undefined) throw new Error(`There is no portal:\n${this.#output.text}`);
     return url;
   }
 
+  get #hasPortal(): boolean {
+    return PORTAL_URL.test(this.#output.text);
+  }
+
   /** Everything printed so far. */
   get printed(): string {
-    return this.#output.text;
+    return [this.#output.text, ...this.#others.map(({ printed }) => printed)].join('\n');
   }
 
   get pid(): number {
@@ -136,13 +191,23 @@ export class Service {
 
   async kill(): Promise<void> {
     this.#process.kill('SIGKILL');
-    await this.ended;
+    await Promise.all([this.ended, ...this.#others.map((other) => other.kill())]);
+  }
+
+  /** Suspends the program, or lets it go on. */
+  suspend(): void {
+    this.#process.kill('SIGSTOP');
+  }
+
+  resume(): void {
+    this.#process.kill('SIGCONT');
   }
 
   /** SIGTERM; resolves with the exit code. */
-  stop(): Promise<number | string> {
+  async stop(): Promise<number | string> {
     this.#process.kill('SIGTERM');
-    return this.ended;
+    const codes = await Promise.all([this.ended, ...this.#others.map((other) => other.stop())]);
+    return codes.find((code) => code !== 0) ?? 0;
   }
 
   /** The API key it made for itself. */
@@ -153,7 +218,11 @@ export class Service {
   async fetch(path: string, init: RequestInit = {}): Promise<Response> {
     return fetch(`${this.url}${path}`, {
       ...init,
-      headers: { 'X-API-Key': await this.key(), ...init.headers },
+      headers: {
+        'X-API-Key': await this.key(),
+        ...ONE_REQUEST_PER_CONNECTION,
+        ...init.headers,
+      },
     });
   }
 
@@ -195,7 +264,7 @@ export class Service {
   }
 
   /** The job once it has ended; rejects after `seconds`. */
-  async finished(id: string, seconds = 30): Promise<Job> {
+  async finished(id: string, seconds = 90): Promise<Job> {
     return this.until(
       `job ${id} to end`,
       async () => {
@@ -207,7 +276,7 @@ export class Service {
   }
 
   /** Resolves once no job is queued or in flight. */
-  async idle(seconds = 60): Promise<void> {
+  async idle(seconds = 90): Promise<void> {
     await this.until(
       'the queue to be empty',
       async () => {
@@ -221,7 +290,7 @@ export class Service {
   }
 
   /** Asks again and again until there is an answer; says what it waited for when there is none in time. */
-  async until<Answer>(what: string, ask: () => Promise<Answer | undefined>, seconds = 30): Promise<Answer> {
+  async until<Answer>(what: string, ask: () => Promise<Answer | undefined>, seconds = 90): Promise<Answer> {
     const end = Date.now() + seconds * 1000;
     for (;;) {
       const answer = await ask();

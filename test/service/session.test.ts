@@ -65,9 +65,10 @@ test('hosts, proxies and https are as configured', async (t) => {
     'Auth:CookieName': 'sw',
   });
   const port = portOf(service);
-  t.is(codeOf(await ask(port, 'GET', '/api/health')), 'host.not-allowed');
-  const http = await ask(port, 'GET', '/api/health', { Host: 'sign.example' });
-  t.deepEqual([http.status, http.headers.location], [307, 'https://sign.example/api/health']);
+  t.is(codeOf(await ask(port, 'GET', '/api/whoami')), 'host.not-allowed');
+  const http = await ask(port, 'GET', '/api/whoami', { Host: 'sign.example' });
+  t.deepEqual([http.status, http.headers.location], [307, 'https://sign.example/api/whoami']);
+  for (const path of ['/api/health', '/api/ready']) t.is((await ask(port, 'GET', path)).status, 200);
   const { setCookie } = await logIn(port, await service.key(), {
     Host: 'sign.example',
     'X-Forwarded-Proto': 'https',

@@ -2,9 +2,9 @@
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import test from 'ava';
-import { brokenPromises } from './evidence.ts';
-import { give, type Load } from './load.ts';
 import { Service, temporaryRoot } from './service.ts';
+import { brokenPromises } from './signing/evidence.ts';
+import { give, type Load } from './soak/load.ts';
 
 interface RuntimeBody {
   readonly shards: readonly {

@@ -1,12 +1,12 @@
 /** A small file system of its own at a folder, for tests of disks that fill up or turn read-only. */
 import { execFileSync } from 'node:child_process';
-import { closeSync, mkdirSync, openSync, rmSync, writeSync } from 'node:fs';
+import { closeSync, fstatSync, ftruncateSync, mkdirSync, openSync, rmSync, writeSync } from 'node:fs';
 import { join } from 'node:path';
 import type { ExecutionContext } from 'ava';
 
 export interface SmallDisk {
-  /** Takes up all that is left. */
-  fill(): void;
+  /** Takes up all that is left but so many bytes. @default 0 */
+  fill(left?: number): void;
   /** Gives back what `fill` took. */
   empty(): void;
   readOnly(): void;
@@ -26,7 +26,7 @@ export function smallDisk(t: ExecutionContext, folder: string, megabytes: number
   t.teardown(() => execFileSync('umount', ['-l', folder]));
   const ballast = join(folder, '.ballast');
   return {
-    fill() {
+    fill(left = 0) {
       const fd = openSync(ballast, 'a');
       try {
         for (let piece = Buffer.alloc(1 << 20); piece.length > 0; ) {
@@ -36,6 +36,7 @@ export function smallDisk(t: ExecutionContext, folder: string, megabytes: number
             piece = piece.subarray(0, piece.length >> 1);
           }
         }
+        ftruncateSync(fd, fstatSync(fd).size - left);
       } finally {
         closeSync(fd);
       }

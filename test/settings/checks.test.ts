@@ -19,7 +19,7 @@ const REFUSED: readonly (readonly [key: string, values: readonly string[], rule:
   ['Storage:OutputCollision', ['Overwrite'], /must be one of Suffix, Fail/],
   ['Signing:Certificate:Source', ['Blob'], /must be one of Pfx, Pem, Pkcs11/],
   ['Signing:Certificate:Source', ['WindowsStore'], /Windows only/],
-  ['Runtime:Store', ['sqlite'], /must be lmdb/],
+  ['Runtime:Store', ['sqlite'], /must be one of lmdb, postgres/],
   ['Auth:ApiKeyHeader', ['X API Key', 'x:y', ''], /name of an HTTP header/],
   ['Logging:LogLevel:Default', ['Trace'], /Verbose, Debug/],
   ['WatchedFolder:IgnoredExtensions', ['.tmp'], /is given entry by entry/],
@@ -226,7 +226,7 @@ test('a secret on the command line is warned of, and nowhere else', (t) => {
   const key = 'a-key-of-the-service';
   const said = (sources: MadeUp) => load(sources).warnings.map(warningLine);
   const [line = '', ...others] = said({ argv: [`--Auth:ApiKey=${key}`] });
-  t.regex(line, /^Auth:ApiKey stands on the command line, where every user of this machine can read it/);
+  t.regex(line, /^Auth:ApiKey is on the command line, where each user of this machine can read it/);
   t.deepEqual(others, []);
   t.deepEqual(said({ env: { Auth__ApiKey: key } }), []);
   t.deepEqual(

@@ -25,7 +25,7 @@ const PORTAL = ['--RemoteSigner:Endpoint=https://portal.example.org', '--RemoteS
 const REMOTE = { Method: 'RemoteSigner' };
 const MISSING = 'LEFT OUT';
 
-/** One broken rule, and the one key it is reported at. Source: batch-gaps §6.1 and §1 rows 5 and 6. */
+/** One broken rule, and the one key it is reported at. Source: docs/batch-values.md §6.1 and §1 rows 5 and 6. */
 const REFUSED: readonly (readonly [what: string, members: Members, key: string])[] = [
   ['a name out of the pattern', { Name: 'Not A Name' }, 'Name'],
   ['no name', { Name: MISSING }, 'Name'],

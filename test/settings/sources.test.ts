@@ -13,7 +13,7 @@ test('nothing configured gives the documented defaults', (t) => {
   t.is(settings.auth.apiKey, undefined);
   t.is(settings.auth.apiKeyHeader, 'X-API-Key');
   t.is(settings.upload.maxBytes, 104_857_600);
-  t.deepEqual(settings.pipeline, { pollIntervalSeconds: 2, maxConcurrency: 1 });
+  t.deepEqual(settings.pipeline, { pollIntervalSeconds: 2, maxConcurrency: 1, taskTimeoutSeconds: 900 });
   t.deepEqual(settings.watchedFolder.ignoredExtensions, ['.tmp', '.part', '.crdownload', '.swp']);
   t.deepEqual(settings.rateLimiting.upload, { permitsPerWindow: 30, windowSeconds: 60, queueLimit: 0 });
   t.is(settings.environment, 'Development');

@@ -1,7 +1,7 @@
 import { runTool } from './tool.ts';
 
 export interface OpensslVerdict {
-  /** Exit code 0 and the words that say so. */
+  /** True for exit code 0 and the success message. */
   readonly ok: boolean;
   readonly exit: number;
   readonly text: string;
@@ -38,7 +38,7 @@ export async function opensslCms(request: {
   return { ok: exit === 0 && stderr.includes('CAdES Verification successful'), exit, text: stderr };
 }
 
-/** The structure as openssl prints it, to look for attributes in. Throws when it can't be read. */
+/** Prints the structure by openssl, for finding attributes. Throws when it can't be read. */
 export async function opensslCmsPrint(signature: string): Promise<string> {
   const { exit, stdout, stderr } = await runTool('openssl', [
     'cms',

@@ -3,19 +3,19 @@ import { join } from 'node:path';
 import type { Pki } from '../pki/pki.ts';
 import { runTool } from './tool.ts';
 
-/** What pdfsig says of one signature; `number` counts from 1 in the order of the document. */
+/** Result of pdfsig for one signature; `number` counts from 1 in document order. */
 export interface PdfsigVerdict {
   readonly number: number;
   /** E.g. `ETSI.CAdES.detached`. */
   readonly type: string;
   /** `Signature is Valid.`, `Digest Mismatch.`, … */
   readonly signature: string;
-  /** `Certificate is Trusted.`, …; empty when it wasn't looked at. */
+  /** `Certificate is Trusted.`, …; empty when it was not checked. */
   readonly certificate: string;
   readonly coversWholeFile: boolean;
-  /** All four lines as they must be for the newest signature. */
+  /** True when all four lines are as expected for the newest signature. */
   readonly ok: boolean;
-  /** As `ok`, but later revisions may follow. */
+  /** Like `ok`, but later revisions may follow. */
   readonly okEarlier: boolean;
 }
 
@@ -52,7 +52,7 @@ export async function pdfsig(pdf: string, pki: TrustedFolder): Promise<readonly 
     });
 }
 
-/** Where a root is, and where a database of trusted ones can be made. */
+/** Root certificate, and a folder for a database of trusted roots. */
 type TrustedFolder = Pick<Pki, 'folder' | 'rootFile'>;
 
 const databases = new Map<string, Promise<string>>();
@@ -78,17 +78,20 @@ async function must(...args: readonly string[]): Promise<void> {
   if (exit !== 0) throw new Error(`certutil ${args[0]} ended with ${exit}: ${stderr}`);
 }
 
-/** What mutool says of one signature. */
+/** Result of mutool for one signature. */
 export interface MutoolVerdict {
-  /** The document is unchanged since this signature. */
+  /** True when the document is unchanged since this signature. */
   readonly unchanged: boolean;
-  /** The signature is good, but the document was added to later. */
+  /** True when the signature is valid and the document has later additions. */
   readonly editedSince: boolean;
   /** Text after `Digest error:`; empty when there is none. */
   readonly digestError: string;
 }
 
-/** Runs `mutool sign -v`; one verdict per signature field. Its trust verdict is ignored: it takes no roots of ours. */
+/**
+ * Runs `mutool sign -v`; one result per signature field. Its trust result is ignored, because it accepts no custom
+ * roots.
+ */
 export async function mutool(pdf: string): Promise<readonly MutoolVerdict[]> {
   const { stdout, stderr } = await runTool('mutool', ['sign', '-v', pdf]);
   return `${stdout}\n${stderr}`
@@ -108,7 +111,7 @@ export interface QpdfVerdict {
   readonly text: string;
 }
 
-/** Runs `qpdf --check`. A signed file must not be worse than its original. */
+/** Runs `qpdf --check`. A signed file must not have more problems than its original. */
 export async function qpdf(pdf: string): Promise<QpdfVerdict> {
   const { exit, stdout, stderr } = await runTool('qpdf', ['--check', pdf]);
   return { exit, text: `${stdout}\n${stderr}`.trim() };

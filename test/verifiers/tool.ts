@@ -1,4 +1,4 @@
-/** Runs the programs other people wrote that judge our signatures. */
+/** Runs independent programs that verify signatures. */
 import { execFile, spawnSync } from 'node:child_process';
 import type { ExecutionContext } from 'ava';
 
@@ -9,7 +9,7 @@ export interface ToolRun {
   readonly stderr: string;
 }
 
-/** A tool that was stopped at it has said nothing of the file, so it is long. */
+/** Time limit in milliseconds; long, because a stopped tool gives no result. */
 const TIME_LIMIT = 90_000;
 
 /** Debian package of each tool, for the message when it is missing. */
@@ -28,23 +28,27 @@ const PACKAGES = {
   xmllint: 'libxml2-utils',
   chromium: 'chromium',
   unzip: 'unzip',
+  promtool: 'prometheus',
   python3: 'python3',
   gs: 'ghostscript',
   soffice: 'libreoffice-writer',
   strace: 'strace',
   zbarimg: 'zbar-tools',
+  script: 'bsdutils',
+  bash: 'bash',
+  zsh: 'zsh',
 } as const;
 
 export type ToolName = keyof typeof PACKAGES;
 
-/** Large packages that only make more samples: missing, they are skipped everywhere, and the log says so. */
-const OPTIONAL: ReadonlySet<ToolName> = new Set(['gs', 'soffice', 'keytool', 'zbarimg']);
+/** Large packages that only provide more samples: when missing, they are skipped with a line in the log. */
+const OPTIONAL: ReadonlySet<ToolName> = new Set(['gs', 'soffice', 'keytool', 'zbarimg', 'zsh']);
 
 const present = new Map<ToolName, boolean>();
 
 /**
- * True when the tools are there. Otherwise the test should return: it passes with a line in its log, or has just
- * failed when SEALWRIGHT_REQUIRE_TOOLS=1.
+ * True when the tools are installed. Otherwise the test must return: it passes with a line in its log, or has failed
+ * when SEALWRIGHT_REQUIRE_TOOLS=1.
  */
 export function requireTool(t: ExecutionContext, ...tools: readonly ToolName[]): boolean {
   const missing = tools.filter((tool) => !isPresent(tool));
@@ -71,7 +75,7 @@ export function isPresent(tool: ToolName): boolean {
   return found;
 }
 
-/** Runs one tool to its end, at most 90 seconds. Rejects when it can't be started, or was stopped. */
+/** Runs one tool for at most 90 seconds. Rejects when it can't be started, or was stopped. */
 export function runTool(
   tool: ToolName,
   args: readonly string[],

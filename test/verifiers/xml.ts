@@ -3,7 +3,7 @@ import { runTool } from './tool.ts';
 export interface XmlsecVerdict {
   /** Exit code 0 and `OK` on the first line. */
   readonly ok: boolean;
-  /** References checked good and in all, from `SignedInfo References (ok/all)`; -1 when not printed. */
+  /** References verified and in total, from `SignedInfo References (ok/all)`; -1 when not printed. */
   readonly referencesOk: number;
   readonly references: number;
   readonly text: string;
@@ -19,7 +19,7 @@ export async function xmlsec1(request: {
   readonly ca: string;
   readonly untrusted?: string;
   readonly nodeId?: string;
-  /** Folder to run in, where relative references are looked up. */
+  /** Working folder for resolving relative references. */
   readonly cwd?: string;
   readonly idAttributes?: readonly (readonly [attribute: string, element: string])[];
 }): Promise<XmlsecVerdict> {

@@ -1,10 +1,10 @@
-/** The tasks of jobs by name; a missing one does not compile. */
+/** Maps task names to implementations; the type requires all of them. */
 import type { JobPoolTask, PoolResults } from '../tasks.ts';
-import { putAside } from './put-aside.ts';
+import type { JobTaskContext } from './job-task-context.ts';
+import { quarantineJob } from './quarantine.ts';
 import { release } from './release.ts';
 import { sign } from './sign.ts';
 import { stageOnly } from './stage.ts';
-import type { JobThread } from './thread.ts';
 import { tidy } from './tidy.ts';
 
 type Result<Name extends JobPoolTask['task']> = PoolResults[Name] | Promise<PoolResults[Name]>;
@@ -12,13 +12,13 @@ type Result<Name extends JobPoolTask['task']> = PoolResults[Name] | Promise<Pool
 const PERFORM: {
   readonly [Name in JobPoolTask['task']]: (
     task: Extract<JobPoolTask, { readonly task: Name }>,
-    thread: JobThread,
+    thread: JobTaskContext,
   ) => Result<Name>;
-} = { sign, stage: stageOnly, release, tidy, quarantine: putAside };
+} = { sign, stage: stageOnly, release, tidy, quarantine: quarantineJob };
 
 export function performJob<Name extends JobPoolTask['task']>(
   task: Extract<JobPoolTask, { readonly task: Name }>,
-  thread: JobThread,
+  thread: JobTaskContext,
 ): Result<Name> {
   const perform = PERFORM[task.task as Name];
   return perform(task, thread);

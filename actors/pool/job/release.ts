@@ -1,22 +1,30 @@
-/** Verify, then encrypt when the profile says so, then publish. */
+/** Verifies, encrypts when the profile requires it, and publishes the output. */
 import { join } from 'node:path';
-import { ENVELOPE_NONCE_BYTES } from '../../../crypto/index.ts';
-import { outputName, outputNames, stagedName } from '../../file-names.ts';
-import { makeDirectories } from '../../files/directories.ts';
-import { publish } from '../../files/publish.ts';
-import { sealed } from '../../files/seal.ts';
+import { NONCE_BYTES } from '../../../base/aes-gcm.ts';
+import type { IndependentOutcome } from '../../../machines/batch/job-context.ts';
+import {
+  type OutputFormat,
+  outputName,
+  outputNames,
+  PLAIN_FORM,
+  stagedName,
+} from '../../shared/file-names.ts';
+import { makeDirectories } from '../../shared/files/directories.ts';
+import { encryptOutput } from '../../shared/files/encrypt-output.ts';
+import { publish } from '../../shared/files/publish.ts';
+import { checkIndependently } from '../independent-check.ts';
 import { TaskFailure } from '../task-failure.ts';
 import type { PoolResults, ReleaseTask } from '../tasks.ts';
-import { verifyOutput } from '../verify-output.ts';
-import type { ThreadProfile } from '../worker-profiles.ts';
-import { type JobThread, profileNamed } from './thread.ts';
+import { type OutputCheck, verifyOutput } from '../verify-output.ts';
+import type { WorkerProfileRuntime } from '../worker-profiles.ts';
+import { type JobTaskContext, profileNamed } from './job-task-context.ts';
 
-/** What releasing needs to know of a job, whoever asks for it. */
-export type ReleaseOrder = Omit<ReleaseTask, 'task'>;
+/** Data of a job needed for its release. */
+export type ReleaseRequest = Omit<ReleaseTask, 'task'>;
 
 export function release(
-  order: ReleaseOrder,
-  thread: JobThread,
+  order: ReleaseRequest,
+  thread: JobTaskContext,
 ): PoolResults['release'] | Promise<PoolResults['release']> {
   const { profiles, folders, clock } = thread;
   const profile = profileNamed(thread, order.profile);
@@ -24,31 +32,43 @@ export function release(
   const signed = join(folder, outputName(order.fileName));
   if (!profile.verify) return publishOutput(order, thread, profile, signed, undefined);
   const start = clock.elapsed();
-  const checked = verifyOutput({
+  const check: OutputCheck = {
     format: order.format,
     path: signed,
     stagedPath: join(folder, stagedName(order.fileName)),
     content: order.content,
+    fileName: order.fileName,
+    ...(order.files && { files: order.files }),
+    ...(order.operation && { operation: order.operation }),
+    ...passwordFor(order, profile),
     profile,
     trust: profiles.trust,
     remote: order.remote,
     at: order.at,
-  });
-  const publishNow = () => publishOutput(order, thread, profile, signed, clock.elapsed() - start);
-  return checked === undefined ? publishNow() : checked.then(publishNow);
+  };
+  const checked = verifyOutput(check);
+  const publishNow = (independent?: IndependentOutcome) =>
+    publishOutput(order, thread, profile, signed, clock.elapsed() - start, independent);
+  if (profile.verifyIndependently)
+    return Promise.resolve(checked)
+      .then(() => checkIndependently(check))
+      .then(publishNow);
+  return checked === undefined ? publishNow() : checked.then(() => publishNow());
 }
 
-/** @param verifyMs undefined: it was not verified */
+/** @param verifyMs undefined: not verified */
 function publishOutput(
-  order: ReleaseOrder,
-  thread: JobThread,
-  { form }: ThreadProfile,
+  order: ReleaseRequest,
+  thread: JobTaskContext,
+  profile: WorkerProfileRuntime,
   signed: string,
   verifyMs: number | undefined,
+  independent?: IndependentOutcome,
 ): PoolResults['release'] {
   const { setup, clock, faults } = thread;
+  const form = formOfOutput(profile, order);
   const start = clock.elapsed();
-  const envelope = form.encrypted ? seal(signed, thread) : undefined;
+  const envelope = form.encrypted ? encryptSigned(signed, thread) : undefined;
   const encryptMs = clock.elapsed() - start;
   const [wanted, beside] = outputNames(order.fileName, order.jobId, order.format, form);
   const names = order.collision === 'suffix' ? [wanted, beside] : [wanted];
@@ -59,6 +79,7 @@ function publishOutput(
   return {
     outputFileName: join(order.subfolder, name),
     verified: verifyMs !== undefined,
+    ...(independent && { independent }),
     ...(envelope && { encrypted: { sha256: envelope.sha256, length: envelope.length } }),
     times: {
       ...(verifyMs !== undefined && { verify: verifyMs }),
@@ -68,8 +89,28 @@ function publishOutput(
   };
 }
 
-/** The cleartext stays in the working folder. */
-function seal(signed: string, { setup: { encryptionKey }, ids }: JobThread): ReturnType<typeof sealed> {
+/** The password of the upload or, without one, of the profile. */
+function passwordFor(
+  { password: own }: Pick<ReleaseTask, 'password'>,
+  { choices }: WorkerProfileRuntime,
+): { readonly password?: string } {
+  const password = own ?? choices.password;
+  return password === undefined ? {} : { password };
+}
+
+/** The format of a profile's outputs; an extended file keeps its own. */
+export function formOfOutput(
+  { form }: Pick<WorkerProfileRuntime, 'form'>,
+  { operation }: Pick<ReleaseTask, 'operation'>,
+): OutputFormat {
+  return operation === 'Extend' ? { ...PLAIN_FORM, encrypted: form.encrypted, extended: true } : form;
+}
+
+/** Encrypts the output; the cleartext stays in the working folder. */
+function encryptSigned(
+  signed: string,
+  { setup: { encryptionKey }, ids }: JobTaskContext,
+): ReturnType<typeof encryptOutput> {
   if (!encryptionKey) throw new TaskFailure('encryption.no-key', 'There is no key to encrypt outputs with.');
-  return sealed(signed, encryptionKey, () => ids.bytes(ENVELOPE_NONCE_BYTES));
+  return encryptOutput(signed, encryptionKey, () => ids.bytes(NONCE_BYTES));
 }

@@ -1,32 +1,50 @@
 /**
- * Stage and sign in the working folder; a small file is verified and published in the same piece of work.
+ * Stages and signs in the working folder; verifies and publishes a small file in the same task.
  *
- * What stands between the two is the sync of the signed file, which is waiting and no work: the thread goes on with the
- * other files of its batch meanwhile, and their syncs share the file system's commits.
+ * Waits for the sync of the signed file between signing and release. The thread processes the other files of its batch
+ * meanwhile, and their syncs share commits of the file system.
  */
 import { join } from 'node:path';
 import { type SignedFile, type SignFileRequest, signFile, signFileAtLevel } from '../../../crypto/index.ts';
-import { NAME_LIMIT, outputName, outputNames } from '../../file-names.ts';
-import { type Staged, stage } from '../../files/stage.ts';
-import { takeBack } from '../../files/tidy.ts';
-import { describeTrouble } from '../disk-trouble.ts';
+import { NAME_LIMIT, outputName, outputNames } from '../../shared/file-names.ts';
+import { emptyFolder } from '../../shared/files/directories.ts';
+import { type Staged, stage } from '../../shared/files/stage.ts';
+import { withdrawOutput } from '../../shared/files/tidy.ts';
+import { describeDiskError, isStorageCode } from '../disk-errors.ts';
+import { extend } from '../extend.ts';
 import { TaskFailure } from '../task-failure.ts';
 import type { PoolResults, SignTask } from '../tasks.ts';
-import type { ThreadProfile } from '../worker-profiles.ts';
-import { maybePublished } from './put-aside.ts';
-import { release } from './release.ts';
-import { type JobThread, profileNamed } from './thread.ts';
+import type { WorkerProfileRuntime } from '../worker-profiles.ts';
+import { signIntoContainer } from './container.ts';
+import { type JobTaskContext, profileNamed } from './job-task-context.ts';
+import { possibleOutput } from './quarantine.ts';
+import { formOfOutput, release } from './release.ts';
 
 type Signed = PoolResults['sign'];
 
-/** Bytes of a signed file up to which others of its batch may wait for it to be released. */
-const SMALL = 1 << 20;
+/** Maximum size of a signed file that is released in the signing task: the others of its batch wait for it. */
+const MAX_INLINE_BYTES = 1 << 20;
 
-/** At level B of a large file done when this returns; else once the disk, or the authorities, have answered. */
-export function sign(task: SignTask, thread: JobThread): Signed | Promise<Signed> {
-  const { folders, clock, faults, setup } = thread;
-  // An earlier try may have published before its thread was lost, and its working folder is what proves that.
-  const folder = folders.open(task.jobId, (left) => takeBack(left, maybePublished(task, left, setup)));
+/** Synchronous at level B for a large file; otherwise resolves after the disk or the authorities have answered. */
+export function sign(task: SignTask, thread: JobTaskContext): Signed | Promise<Signed> {
+  const { folders, setup } = thread;
+  // An earlier attempt may have published before its thread was lost; its working folder proves it.
+  const folder = folders.open(task.jobId, (left) => withdrawOutput(left, possibleOutput(task, left, setup)));
+  // Nothing is published yet. Removes the partial file: the store needs the space on a full disk.
+  const discard = (error: unknown): never => {
+    if (isStorageCode(describeDiskError(error).code)) emptyFolder(folder);
+    throw error;
+  };
+  try {
+    const signed = stageAndSign(task, thread, folder);
+    return signed instanceof Promise ? signed.catch(discard) : signed;
+  } catch (error) {
+    return discard(error);
+  }
+}
+
+function stageAndSign(task: SignTask, thread: JobTaskContext, folder: string): Signed | Promise<Signed> {
+  const { clock, faults } = thread;
   const readAt = clock.now();
   const start = clock.elapsed();
   const staged = stage(task.originalPath, folder, task.fileName);
@@ -40,14 +58,30 @@ export function sign(task: SignTask, thread: JobThread): Signed | Promise<Signed
     const signMs = clock.elapsed() - start;
     return { ...digests(file, staged, readAt), stageMs, signMs, workMs: signMs };
   };
+  if (task.operation === 'Extend') return extend(task, request, profile.services).then(answer);
+  const { container } = profile.form;
+  if (container !== undefined) {
+    const { level = 'B' } = request;
+    const signed = signIntoContainer(task, request, container, profile.services).then(answer);
+    return level === 'B' ? signed.then((made) => releaseSmall(task, thread, request.output, made)) : signed;
+  }
   if ((request.level ?? 'B') !== 'B') return signFileAtLevel(request, profile.services).then(answer);
   const signed = answer(signFile(request));
-  return signed.signed.length > SMALL ? signed : andRelease(task, thread, request.output, signed);
+  return releaseSmall(task, thread, request.output, signed);
 }
 
-async function andRelease(
+function releaseSmall(
   task: SignTask,
-  thread: JobThread,
+  thread: JobTaskContext,
+  output: string,
+  signed: Signed,
+): Signed | Promise<Signed> {
+  return signed.signed.length > MAX_INLINE_BYTES ? signed : releaseSigned(task, thread, output, signed);
+}
+
+async function releaseSigned(
+  task: SignTask,
+  thread: JobTaskContext,
   output: string,
   signed: Signed,
 ): Promise<Signed> {
@@ -60,11 +94,16 @@ async function andRelease(
     const result = await release(order, thread);
     return { ...signed, release: { ok: true, result }, workMs: signed.signMs + clock.elapsed() - start };
   } catch (error) {
-    return { ...signed, release: { ok: false, ...describeTrouble(error) } };
+    return {
+      ...signed,
+      release: { ok: false, ...describeDiskError(error, [thread.setup.processing, thread.setup.output]) },
+    };
   }
 }
 
-function refuseLongNames({ fileName, jobId, format }: SignTask, { form }: ThreadProfile): void {
+function refuseLongNames(task: SignTask, profile: WorkerProfileRuntime): void {
+  const { fileName, jobId, format } = task;
+  const form = formOfOutput(profile, task);
   const [wanted] = outputNames(fileName, jobId, format, form);
   const bytes = Math.max(Buffer.byteLength(outputName(fileName)), Buffer.byteLength(wanted));
   if (bytes <= NAME_LIMIT) return;
@@ -75,8 +114,8 @@ function refuseLongNames({ fileName, jobId, format }: SignTask, { form }: Thread
 }
 
 function signingRequest(
-  { format, profile: name, at }: SignTask,
-  { signer, choices, form }: ThreadProfile,
+  { format, profile: name, at, password }: SignTask,
+  { signer, choices, form }: WorkerProfileRuntime,
   input: string,
   output: string,
 ): SignFileRequest {
@@ -90,6 +129,7 @@ function signingRequest(
     signer,
     at,
     sync: false,
+    ...(password !== undefined && { password }),
     ...(format === 'Pades' && pades && { pades }),
     ...(format === 'Xades' && xades && { xades }),
     ...(format === 'Cades' && {

@@ -1,13 +1,13 @@
-/** Staging a file that is signed elsewhere. */
+/** Stages a file that is signed remotely. */
 import { statSync } from 'node:fs';
-import { fileDigest } from '../../files/digest.ts';
-import { stage } from '../../files/stage.ts';
+import { fileDigest } from '../../shared/files/digest.ts';
+import { stage } from '../../shared/files/stage.ts';
 import { TaskFailure } from '../task-failure.ts';
 import type { PoolResults, StageTask } from '../tasks.ts';
-import type { JobThread } from './thread.ts';
+import type { JobTaskContext } from './job-task-context.ts';
 
-/** The staged bytes are hashed and synced: the portal may take days, and what it signs is compared with them. */
-export function stageOnly(task: StageTask, { folders, clock }: JobThread): PoolResults['stage'] {
+/** Hashes and syncs the staged bytes, which are compared with the signed document days later. */
+export function stageOnly(task: StageTask, { folders, clock }: JobTaskContext): PoolResults['stage'] {
   const folder = folders.open(task.jobId);
   const readAt = clock.now();
   const { path, mtimeMs, inode } = stage(task.originalPath, folder, task.fileName);

@@ -1,4 +1,4 @@
-/** The look at a document whose flow is done: every signature that was made is there and good. */
+/** Verifies a document whose flow is complete: every expected signature is present and valid. */
 import { rmSync } from 'node:fs';
 import {
   augmentFile,
@@ -6,15 +6,18 @@ import {
   type ValidationItem,
   validateFile,
 } from '../../../crypto/index.ts';
-import { nameInFile } from '../../portal/signature-records.ts';
+import { nameInFile } from '../../shared/signature-records.ts';
 import type { CheckTask, ExpectedSignature, PortalResults } from '../portal-tasks.ts';
 import { TaskFailure } from '../task-failure.ts';
-import { type PortalThread, sealingProfile } from './thread.ts';
+import { type PortalTaskContext, profileOf } from './portal-task-context.ts';
 
-/** @throws {TaskFailure} `verification.failed`, naming what is missing or wrong */
-export async function check(task: CheckTask, thread: PortalThread): Promise<PortalResults['portal.check']> {
+/** @throws {TaskFailure} `verification.failed`, naming missing and invalid signatures */
+export async function checkSignatures(
+  task: CheckTask,
+  thread: PortalTaskContext,
+): Promise<PortalResults['portal.check']> {
   const { format, input, signatures, output, at, expected } = task;
-  const { services } = sealingProfile(thread, task.profile);
+  const { services } = profileOf(thread, task.profile);
   const path = signatures ?? input;
   const content = signatures === null ? {} : { content: input };
   const { roots, intermediates } = thread.profiles.trust;
@@ -26,7 +29,7 @@ export async function check(task: CheckTask, thread: PortalThread): Promise<Port
     at,
   });
   const misses = expected.flatMap((one, index) =>
-    missesOf(one, recordOf(report.signatures, expected, index)),
+    missingSignatures(one, recordOf(report.signatures, expected, index)),
   );
   if (misses.length > 0)
     throw new TaskFailure('verification.failed', `Verification failed. ${[...new Set(misses)].join('; ')}`);
@@ -36,7 +39,7 @@ export async function check(task: CheckTask, thread: PortalThread): Promise<Port
   return { output: stamped.output };
 }
 
-/** The record of one expected signature: by its name, else as many per certificate as are expected. */
+/** Finds the record of an expected signature: by its name, else by its certificate, one record per signature. */
 function recordOf(
   records: readonly SignatureRecord[],
   expected: readonly ExpectedSignature[],
@@ -53,8 +56,8 @@ function recordOf(
   return same[before.length];
 }
 
-/** Whom a certificate is from is for those who validate the document; that the signature is whole is ours. */
-function missesOf(
+/** Lists missing and invalid signatures. Checks integrity, not the certificate chain, which is left to validation. */
+function missingSignatures(
   { fieldName, certificate }: ExpectedSignature,
   record: SignatureRecord | undefined,
 ): readonly string[] {

@@ -1,35 +1,38 @@
-/** The portal's tasks by name; a missing one does not compile. */
+/** Maps the portal's task names to implementations; the type requires all of them. */
 import type { PortalResults, PortalTask } from '../portal-tasks.ts';
-import { begin } from './begin.ts';
-import { check } from './check.ts';
+import { applyServiceSignature } from './apply-service-signature.ts';
+import { beginParticipantSigning } from './begin-signing.ts';
+import { checkSignatures } from './check.ts';
 import { describe } from './describe.ts';
-import { finish } from './finish.ts';
+import { finishParticipantSigning } from './finish-signing.ts';
+import { fill, readGeneration } from './generation.ts';
 import { inspect } from './inspect.ts';
 import { merge } from './merge.ts';
-import { readSheet } from './read-sheet.ts';
+import type { PortalTaskContext } from './portal-task-context.ts';
 import { render } from './render.ts';
-import { seal } from './seal.ts';
-import type { PortalThread } from './thread.ts';
-import { typeset } from './typeset.ts';
+import { storeBytes } from './store-bytes.ts';
+import { zipFiles } from './zip-files.ts';
 
 type Result<Name extends PortalTask['task']> = PortalResults[Name] | Promise<PortalResults[Name]>;
 
 const PERFORM: {
   readonly [Name in PortalTask['task']]: (
     task: Extract<PortalTask, { readonly task: Name }>,
-    thread: PortalThread,
+    thread: PortalTaskContext,
   ) => Result<Name>;
 } = {
-  'portal.seal': seal,
-  'portal.begin': begin,
-  'portal.finish': finish,
+  'portal.store': storeBytes,
+  'portal.seal': applyServiceSignature,
+  'portal.begin': beginParticipantSigning,
+  'portal.finish': finishParticipantSigning,
   'portal.inspect': inspect,
-  'portal.check': check,
+  'portal.check': checkSignatures,
   'portal.describe': describe,
   'portal.merge': merge,
+  'portal.zip': zipFiles,
   'portal.render': render,
-  'portal.sheet': readSheet,
-  'portal.typeset': typeset,
+  'portal.generation': readGeneration,
+  'portal.fill': fill,
 };
 
 export function isPortalTask(task: { readonly task: string }): task is PortalTask {
@@ -38,7 +41,7 @@ export function isPortalTask(task: { readonly task: string }): task is PortalTas
 
 export function performPortal<Name extends PortalTask['task']>(
   task: Extract<PortalTask, { readonly task: Name }>,
-  thread: PortalThread,
+  thread: PortalTaskContext,
 ): Result<Name> {
   const perform = PERFORM[task.task as Name];
   return perform(task, thread);

@@ -1,34 +1,46 @@
-/** Says how a file will be signed: by what it is, not only by what its sender calls it. */
-import { beginSigning } from '../../../crypto/index.ts';
-import type { DocumentFormat, XadesOptions } from '../../../machines/portal-words.ts';
+/** Determines the signature format of a file from its content and its declared type. */
+import { beginSigning, countPdfPages } from '../../../crypto/index.ts';
+import type { DocumentFormat, XadesOptions } from '../../../machines/portal/portal-types.ts';
 import { describeFailure } from '../../../runtime/index.ts';
 import type { InspectTask, PortalResults } from '../portal-tasks.ts';
 import { TaskFailure } from '../task-failure.ts';
-import { headOfFile } from './head-of-file.ts';
-import { formOfSignature, levelOf } from './signature-form.ts';
-import { type PortalThread, sealingProfile } from './thread.ts';
+import { fileHeader } from './file-header.ts';
+import { type PortalTaskContext, profileOf } from './portal-task-context.ts';
+import { formatParameters, levelOf } from './signature-parameters.ts';
 
 const XML_TYPE = /^(?:application|text)\/xml$|\+xml$/;
 
 /**
- * @throws {TaskFailure} `document.unreadable` when nobody could sign it, `document.unfit` when nobody could sign it in
- *   the way that is asked for
+ * @throws {TaskFailure} `document.unreadable` for a file that cannot be signed, `document.unfit` for one that cannot be
+ * signed in the requested way
  */
-export function inspect(task: InspectTask, thread: PortalThread): PortalResults['portal.inspect'] {
+export function inspect(task: InspectTask, thread: PortalTaskContext): PortalResults['portal.inspect'] {
   const format = formatOf(task);
   tryOut(task, thread, format, null);
   if (format === 'Xades') for (const xades of task.xades) tryOut(task, thread, format, xades);
-  return { format };
+  return { format, pages: pagesOf(task) };
 }
 
-/** Everything but the signature's value. */
+/** Null for a file that is not a PDF, or whose pages cannot be read. */
+function pagesOf({ path, countPagesTo }: InspectTask): number | null {
+  if (countPagesTo === 0 || !fileHeader(path).includes('%PDF-')) return null;
+  try {
+    return countPdfPages(path, countPagesTo);
+  } catch {
+    return null;
+  }
+}
+
+/** Builds a signature without its value, as a test. */
 function tryOut(
-  { path, profile, at }: InspectTask,
-  thread: PortalThread,
+  { path, profile, at, content }: InspectTask,
+  thread: PortalTaskContext,
   format: DocumentFormat,
   xades: XadesOptions | null,
 ): void {
-  const { signer, services } = sealingProfile(thread, profile);
+  const { signer, services } = profileOf(thread, profile);
+  // Errors of the file then appear at signing.
+  if (signer === undefined) return;
   const words = {
     fieldName: 'Inspection',
     name: '',
@@ -38,20 +50,20 @@ function tryOut(
     xades,
   };
   try {
-    const form = formOfSignature(format, words);
-    // Whether authorities answer is found out when they are asked.
+    const form = formatParameters(format, words, content);
+    // Level B: authorities are contacted at signing only.
     const level = levelOf('B', form, services);
     beginSigning({ format, input: path, signer, at, level, ...form });
   } catch (error) {
     throw new TaskFailure(
-      xades === null ? 'document.unreadable' : 'document.unfit',
+      xades === null && content === undefined ? 'document.unreadable' : 'document.unfit',
       describeFailure(error).message.replaceAll(path, 'The file'),
     );
   }
 }
 
 function formatOf({ path, contentType, fileName, forceCades }: InspectTask): DocumentFormat {
-  const head = headOfFile(path);
+  const head = fileHeader(path);
   const type = contentType.toLowerCase();
   const saysPdf = type === 'application/pdf';
   const isPdf = head.includes('%PDF-');

@@ -1,15 +1,15 @@
-/** Makes the one document of an envelope of its files. */
+/** Merges the files of an envelope into one document. */
 import { rmSync, statSync } from 'node:fs';
-import { composePdf } from '../../../crypto/index.ts';
+import { composePdf, countPdfSignatures } from '../../../crypto/index.ts';
 import { describeFailure } from '../../../runtime/index.ts';
-import { fileDigest } from '../../files/digest.ts';
+import { fileDigest } from '../../shared/files/digest.ts';
 import type { MergeTask, PortalResults } from '../portal-tasks.ts';
 import { TaskFailure } from '../task-failure.ts';
 import { syncFile } from './sync-file.ts';
 
 /**
- * @throws {TaskFailure} `document.unreadable` for files nobody could merge, saying which one; `document.too-large` when
- *   they are more than one document may hold
+ * @throws {TaskFailure} `document.unreadable` for a file that cannot be merged, naming it; `document.too-large` above
+ * the limits of one document
  */
 export function merge(task: MergeTask): PortalResults['portal.merge'] {
   const { files, title, at, maxBytes, output } = task;
@@ -22,6 +22,7 @@ export function merge(task: MergeTask): PortalResults['portal.merge'] {
       output: { sha256: fileDigest(output), length: statSync(output).size },
       pages,
       pagesOfFiles: pagesOfParts,
+      signaturesOfFiles: files.map(({ path }) => countPdfSignatures(path)),
     };
   } catch (error) {
     const { code, message } = describeFailure(error);

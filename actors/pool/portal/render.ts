@@ -1,16 +1,16 @@
-/** Draws a version of a document: its pages with marks and tags, the manifest, or both. */
+/** Renders a version of a document: its pages with marks and tags, the manifest, or both. */
 import { readFileSync, rmSync, statSync } from 'node:fs';
 import { type ComposeRequest, composePdf, isPicture } from '../../../crypto/index.ts';
 import { describeFailure } from '../../../runtime/index.ts';
-import { fileDigest } from '../../files/digest.ts';
-import { manifestPages } from '../../portal/rendition-manifest.ts';
-import type { RenditionModel } from '../../portal/rendition-model.ts';
-import { footerItems, markItems, type Pictures, tagItems } from '../../portal/rendition-pages.ts';
+import { fileDigest } from '../../shared/files/digest.ts';
+import { manifestPages } from '../../shared/rendition/rendition-manifest.ts';
+import type { RenditionModel } from '../../shared/rendition/rendition-model.ts';
+import { footerItems, markItems, type Pictures, tagItems } from '../../shared/rendition/rendition-pages.ts';
 import type { PortalResults, RenderTask } from '../portal-tasks.ts';
 import { TaskFailure } from '../task-failure.ts';
 import { syncFile } from './sync-file.ts';
 
-/** @throws {TaskFailure} `document.unreadable` for a file whose pages cannot be drawn on */
+/** @throws {TaskFailure} `document.unreadable` when the pages of the file cannot be drawn on */
 export function render({ model, original, images, output }: RenderTask): PortalResults['portal.render'] {
   rmSync(output, { force: true });
   const pictures = new Map(images.map(({ sha256, path }) => [sha256, readFileSync(path)] as const));
@@ -29,7 +29,7 @@ export function render({ model, original, images, output }: RenderTask): PortalR
   }
 }
 
-/** @param original null for a document that has no pages */
+/** @param original null for a document without pages */
 function partsOf(
   model: RenditionModel,
   original: string | null,

@@ -1,25 +1,25 @@
-/** Whom a thread of the pool asks whether the certificates of people are revoked. Source: batch-gaps §6.5. */
+/** Revocation source of a pool thread for participants' certificates. Source: docs/batch-values.md §6.5. */
 import { createEvidenceSource, type EvidenceSource } from '../../../crypto/index.ts';
-import { createAuthorityTransport } from '../../adapters/authority-transport.ts';
-import type { PortalThread } from './thread.ts';
+import { createAuthorityTransport } from '../../shared/authority-transport.ts';
+import type { PortalTaskContext } from './portal-task-context.ts';
 
-/** Tries of one authority after the first: people wait for the answer. */
+/** Retries per authority: a person waits for the answer. */
 const RETRIES = 1;
 
 let source: EvidenceSource | undefined;
 
-/** One for the thread, so that what was learned once is not asked again; undefined when nobody is to be asked. */
-export function revocationAnswers({ profiles, clock }: PortalThread): EvidenceSource | undefined {
-  const { roots, intermediates, revocation, allowAia, cacheMinutes, revocationTimeoutMs } = profiles.trust;
+/** Creates one source per thread, which caches answers; undefined when revocation is not checked. */
+export function revocationSource({ profiles, clock }: PortalTaskContext): EvidenceSource | undefined {
+  const { roots, intermediates, revocation, issuerHosts, cacheMinutes, revocationTimeoutMs } = profiles.trust;
   if (revocation === 'none') return undefined;
   source ??= createEvidenceSource({
-    transport: createAuthorityTransport({ clock }),
+    transport: createAuthorityTransport({ clock, ...profiles.trust }),
     now: () => clock.now(),
     wait: (ms: number) => clock.sleep(ms),
     retries: RETRIES,
     anchors: roots,
     intermediates,
-    allowAia,
+    issuerHosts,
     cacheMinutes,
     timeoutMs: revocationTimeoutMs,
   });

@@ -1,6 +1,6 @@
 import { closeSync, fsyncSync, openSync } from 'node:fs';
 
-/** Returns when what was written to a file is on the disk. */
+/** Syncs a file to disk. */
 export function syncFile(path: string): void {
   const file = openSync(path, 'r');
   try {

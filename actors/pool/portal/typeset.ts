@@ -1,7 +1,6 @@
-/** Sets plain text on pages. */
+/** Typesets plain text as PDF pages. */
 import { rmSync } from 'node:fs';
 import { composePdf, type DrawnItem, type DrawnPage, wrapText } from '../../../crypto/index.ts';
-import type { PortalResults, TypesetTask } from '../portal-tasks.ts';
 
 /** A4, points. */
 const WIDTH = 595.28;
@@ -11,11 +10,19 @@ const SIZE = 11;
 const LEADING = 15;
 const LINES = Math.floor((HEIGHT - 2 * MARGIN) / LEADING);
 
-/** A form feed begins a page. The file is not synced. */
-export function typeset({ text, title, at, output }: TypesetTask): PortalResults['portal.typeset'] {
+export interface TypesetText {
+  readonly text: string;
+  readonly title: string;
+  /** Milliseconds since the epoch. */
+  readonly at: number;
+  /** Path of the PDF. */
+  readonly output: string;
+}
+
+/** Form feeds start a new page. The file is not synced. */
+export function typeset({ text, title, at, output }: TypesetText): void {
   rmSync(output, { force: true });
   composePdf({ output, parts: [{ pages: pagesOf(text) }], title, at });
-  return {};
 }
 
 function pagesOf(text: string): readonly DrawnPage[] {

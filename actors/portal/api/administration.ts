@@ -1,5 +1,7 @@
 /** Organizations, applications and their secrets, for `sealwright keys` and the administration API. */
 import type { ApplicationId, Millis, OrganizationId } from '../../../machines/ids.ts';
+import type { KeyScope, OrganizationSettings, SecretLimits } from '../../../machines/portal/organization.ts';
+import type { ReminderSchedule } from '../../../machines/portal/portal-types.ts';
 import type { ApplicationRole } from './callers.ts';
 import type { Page } from './documents.ts';
 
@@ -14,6 +16,10 @@ export interface ApplicationView {
     readonly prefix: string;
     readonly createdAt: Millis;
     readonly lastUsedAt: Millis | null;
+    /** Null = all that the application may do. */
+    readonly scopes: readonly KeyScope[] | null;
+    /** Null = never. */
+    readonly expiresAt: Millis | null;
   }[];
 }
 export interface OrganizationView {
@@ -22,6 +28,9 @@ export interface OrganizationView {
   readonly identifier: string | null;
   readonly createdAt: Millis;
   readonly embedOrigins: readonly string[];
+  readonly refuseSignedEnvelopeFiles: boolean;
+  /** Null = none. */
+  readonly reminders: ReminderSchedule | null;
   readonly applications: readonly ApplicationView[];
 }
 
@@ -41,10 +50,16 @@ export interface PortalAdministration {
     organization: OrganizationId,
     input: { readonly name: string; readonly role: ApplicationRole },
   ): Promise<ApplicationView>;
-  /** The secret is shown this once; a third one retires the oldest. `key` = `<application>|<secret>`. */
+  /** Changes the given settings. Refusals: `OrganizationNotFound`. */
+  configure(id: OrganizationId, settings: Partial<OrganizationSettings>): Promise<OrganizationView>;
+  /**
+   * The secret is shown this once. `key` = `<application>|<secret>`. Refusals: `KeyLimitReached` for a third one, with
+   * the key to revoke; `BadRequest` for an expiry that is over.
+   */
   createSecret(
     organization: OrganizationId,
     application: ApplicationId,
+    limits?: SecretLimits,
   ): Promise<{ readonly id: string; readonly key: string }>;
   revokeSecret(organization: OrganizationId, application: ApplicationId, secretId: string): Promise<void>;
 }

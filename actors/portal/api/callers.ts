@@ -1,9 +1,16 @@
-/** Who calls the portal: the tenant an application's key stands for. */
+/** Caller of the portal: the application and organization of an API key. */
 import type { ApplicationId, OrganizationId } from '../../../machines/ids.ts';
+import type { KeyScope } from '../../../machines/portal/organization.ts';
 
 export type ApplicationRole = 'Normal' | 'Monitor' | 'Administrator';
 
-/** The application a key stands for. */
+/** Origin of the request. */
+export interface RequestOrigin {
+  readonly ipAddress: string;
+  readonly userAgent: string;
+}
+
+/** The application of an API key. */
 export interface Tenant {
   readonly organization: {
     readonly id: OrganizationId;
@@ -16,6 +23,10 @@ export interface Tenant {
     readonly name: string;
     readonly role: ApplicationRole;
   };
+  /** Requests that its key may make; absent = all that its application may make. */
+  readonly scopes?: readonly KeyScope[];
+  /** Of the request; absent = not known. */
+  readonly origin?: RequestOrigin;
 }
 
 export interface Tenants {

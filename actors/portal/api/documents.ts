@@ -1,22 +1,26 @@
-/** Documents, their flows and versions, lists and downloads (portal-gaps §§5-8 and 12-16). */
+/** Documents, their flows and versions, lists and downloads (docs/portal-values.md §§5-8 and 12-16). */
+
 import type { DocumentId, FlowActionId, FolderId, Millis, OrganizationId } from '../../../machines/ids.ts';
+import type { FieldFormat, FieldType } from '../../../machines/portal/field-values.ts';
 import type {
   ActionType,
   Attachment,
   CertificateType,
   Confirmation,
   DocumentStatus,
-  Doer,
   DownloadType,
   FlowAction,
   HolderType,
   InitialsMode,
   Mark,
   Observer,
+  Principal,
+  ReminderSchedule,
   Tag,
   XadesOptions,
-} from '../../../machines/portal-words.ts';
-import type { Tenant } from './callers.ts';
+} from '../../../machines/portal/portal-types.ts';
+import type { RequestOrigin, Tenant } from './callers.ts';
+import type { DocumentHistoryPage } from './history.ts';
 import type { StoredFile } from './uploads.ts';
 
 export interface FileInput {
@@ -40,7 +44,27 @@ export interface MarkInput extends Omit<Mark, 'type' | 'pageNumber' | 'fontSize'
   readonly fontSize?: number | null | undefined;
 }
 
-/** As sent; nothing but types checked. Source: portal-gaps §6. */
+/** A field as a caller asks for it. */
+export interface FieldInput {
+  readonly name: string;
+  readonly type?: FieldType | null | undefined;
+  readonly label?: string | null | undefined;
+  readonly required?: boolean | null | undefined;
+  readonly uploadId?: string | null | undefined;
+  readonly topLeftX?: number | null | undefined;
+  readonly topLeftY?: number | null | undefined;
+  readonly width?: number | null | undefined;
+  readonly height?: number | null | undefined;
+  readonly pageNumber?: number | null | undefined;
+  readonly formField?: string | null | undefined;
+  readonly maxLength?: number | null | undefined;
+  readonly format?: FieldFormat | null | undefined;
+  readonly minimum?: number | null | undefined;
+  readonly maximum?: number | null | undefined;
+  readonly options?: readonly string[] | null | undefined;
+}
+
+/** As sent; nothing but types checked. Source: docs/portal-values.md §6. */
 export interface FlowActionInput {
   readonly type?: ActionType | null | undefined;
   readonly step?: number | null | undefined;
@@ -60,6 +84,7 @@ export interface FlowActionInput {
   readonly requiredCompanyIdentifier?: string | null | undefined;
   readonly signatureInitialsMode?: InitialsMode | null | undefined;
   readonly xadesOptions?: Partial<Omit<XadesOptions, 'xmlNamespaces'>> | null | undefined;
+  readonly fields?: readonly FieldInput[] | null | undefined;
 }
 
 export interface CreateDocuments {
@@ -90,9 +115,13 @@ export interface CreateDocuments {
     | null
     | undefined;
   readonly timestampEnabled?: boolean | null | undefined;
+  /** Null or absent: those of the organization. */
+  readonly reminders?: ReminderSchedule | null | undefined;
   readonly signatureType?: 'None' | 'Simple' | 'Advanced' | 'Qualified' | null | undefined;
   /** Document type of §12, such as `Deed`. */
   readonly type?: string | null | undefined;
+  /** The caller's own id, found again by lists. Ours. */
+  readonly externalId?: string | null | undefined;
 }
 
 export interface CreatedDocument {
@@ -123,14 +152,14 @@ export interface DocumentView {
   readonly checksumMd5: string;
   readonly hasSignature: boolean;
   readonly isEnvelope: boolean;
-  readonly createdBy: Doer;
+  readonly createdBy: Principal;
   readonly organization: {
     readonly id: OrganizationId;
     readonly name: string;
     readonly identifier?: string | null | undefined;
   };
   readonly folder: FolderView | null;
-  readonly statusUpdatedBy: Doer | null;
+  readonly statusUpdatedBy: Principal | null;
   readonly statusUpdateReason: string | null;
   readonly description: string | null;
   readonly expirationDate: Millis | null;
@@ -141,8 +170,13 @@ export interface DocumentView {
   readonly tags: readonly Tag[];
   readonly type: string | null;
   readonly signatureType: string | null;
+  /** The caller's own id. Ours. */
+  readonly externalId: string | null;
+  /** Filled in by participants, by id of field. @default none */
+  readonly fieldValues?: ReadonlyMap<string, string>;
   readonly flowActions: readonly FlowAction[];
-  /** Why an accepted signature or the conclusion is not done yet; null when all is well. Ours. */
+  readonly reminders: ReminderSchedule | null;
+  /** Reason why an accepted signature or the conclusion is not done yet; null when all is well. Ours. */
   readonly processingError: {
     readonly code: string;
     readonly message: string;
@@ -162,11 +196,22 @@ export interface DocumentListItem {
   readonly folder: FolderView | null;
   readonly type: string | null;
   readonly tags: readonly Tag[];
+  /** The caller's own id. Ours. */
+  readonly externalId: string | null;
+}
+
+/** Position of the last item of a page: its order number. */
+export interface ListPosition {
+  readonly after: number;
+  /** Number of items when the list was begun. */
+  readonly totalCount: number;
 }
 
 export interface Page<Item> {
   readonly items: readonly Item[];
   readonly totalCount: number;
+  /** Only for a query with `position`; absent = there is no further item. */
+  readonly next?: ListPosition;
 }
 
 /** §12; a missing member is no restriction. */
@@ -183,7 +228,7 @@ export interface DocumentQuery {
   readonly folderId?: string | undefined;
   readonly withoutFolder?: boolean | undefined;
   readonly q?: string | undefined;
-  readonly queryType?: 'Name' | 'Key' | 'Id' | 'CreatorName' | 'Tag' | undefined;
+  readonly queryType?: 'Name' | 'Key' | 'Id' | 'CreatorName' | 'Tag' | 'Any' | undefined;
   readonly participantQ?: string | undefined;
   readonly participantQueryType?: 'Name' | 'Identifier' | 'Email' | 'Phone' | undefined;
   readonly pendingSignature?: boolean | undefined;
@@ -191,12 +236,23 @@ export interface DocumentQuery {
   readonly documentType?: string | undefined;
   readonly tags?: readonly { readonly label: string | null; readonly value: string }[] | undefined;
   readonly deleted?: boolean | undefined;
+  /** The whole id, compared exactly. */
+  readonly externalId?: string | undefined;
+  /** Creation, inclusive. */
+  readonly createdFrom?: Millis | undefined;
+  /** Creation, inclusive. */
+  readonly createdTo?: Millis | undefined;
+  /** A page by position instead of number; `offset` is not used. @default pages by number */
+  readonly position?: 'start' | ListPosition | undefined;
   /** 1 to 100. */
   readonly limit: number;
   /** Pages from 0. */
   readonly offset: number;
   readonly newestFirst: boolean;
 }
+
+/** Selects documents; pages and order do not apply. */
+export type DocumentFilter = Omit<DocumentQuery, 'limit' | 'offset' | 'newestFirst' | 'position'>;
 
 export interface NewVersion {
   readonly files: readonly FileInput[];
@@ -240,12 +296,17 @@ export interface FlowEdit {
 
 export interface PortalDocuments {
   /**
-   * @param seed a word for this very request: the same request under the same seed makes the same documents, so that
-   * one whose answer was lost in a crash can be sent again (`Idempotency-Key`). Absent: fresh ids.
+   * @param seed of the ids: the same request with the same seed creates the same documents, so that a request without
+   * an answer can be repeated (`Idempotency-Key`). @default fresh ids
    */
   create(tenant: Tenant, request: CreateDocuments, seed?: string): Promise<readonly CreatedDocument[]>;
   get(tenant: Tenant, id: DocumentId): Promise<DocumentView>;
   list(tenant: Tenant, query: DocumentQuery): Promise<Page<DocumentListItem>>;
+  /** The whole list, page by page. Refusals, of the first page: `LimitExceeded`, `TooManyRequests`. */
+  export(
+    tenant: Tenant,
+    filter: DocumentFilter & Pick<DocumentQuery, 'newestFirst'>,
+  ): AsyncGenerator<readonly DocumentListItem[]>;
   remove(tenant: Tenant, id: DocumentId): Promise<void>;
   cancel(tenant: Tenant, id: DocumentId, reason: string): Promise<void>;
   refuse(tenant: Tenant, id: DocumentId, reason: string): Promise<void>;
@@ -271,13 +332,28 @@ export interface PortalDocuments {
   ): Promise<{ readonly url: string; readonly embedUrl: string }>;
   /** The file of one kind of version; made at first asking and kept. */
   content(tenant: Tenant, id: DocumentId, type: DownloadType): Promise<StoredFile>;
+  /** The file of an attachment, private or not. Refusals: `AttachmentNotFound`. */
+  attachment(tenant: Tenant, id: DocumentId, attachmentId: string): Promise<StoredFile>;
   /** A path with a ticket of one hour. */
   contentTicket(tenant: Tenant, id: DocumentId, type: DownloadType, preview: boolean): Promise<string>;
   /** Refusals: `NotFound`. */
-  ticketContent(ticket: string): Promise<StoredFile & { readonly inline: boolean }>;
+  ticketContent(
+    ticket: string,
+    origin?: RequestOrigin,
+  ): Promise<
+    StoredFile & { readonly inline: boolean; readonly documentId: DocumentId; readonly type: DownloadType }
+  >;
   remind(tenant: Tenant, id: DocumentId, flowActionId: FlowActionId): Promise<void>;
+  /** Replaces the reminders on schedule. */
+  setReminders(tenant: Tenant, id: DocumentId, schedule: ReminderSchedule): Promise<void>;
   /** One mail per address that has pending documents in the organization. */
   notifyPending(tenant: Tenant, emails: readonly string[]): Promise<void>;
+  /** The history of a document, oldest first. @param page.offset number of the page, from 0 */
+  history(
+    tenant: Tenant,
+    id: DocumentId,
+    page: { readonly limit: number; readonly offset: number },
+  ): Promise<DocumentHistoryPage>;
   /** Tries an accepted signature or a conclusion that failed again, now. Ours. */
   retryProcessing(tenant: Tenant, id: DocumentId): Promise<void>;
 }

@@ -1,4 +1,4 @@
-/** Folders of an organization (portal-gaps §16). */
+/** Folders of an organization (docs/portal-values.md §16). */
 import type { FolderId } from '../../../machines/ids.ts';
 import type { Tenant } from './callers.ts';
 import type { FolderView, Page } from './documents.ts';
@@ -14,6 +14,8 @@ export interface FolderQuery {
 
 export interface PortalFolders {
   create(tenant: Tenant, name: string, parentId: string | null): Promise<FolderView>;
+  /** The root folder of this name, made when there is none: equal names give one folder. */
+  named(tenant: Tenant, name: string): Promise<FolderView>;
   get(tenant: Tenant, id: FolderId): Promise<FolderView>;
   list(tenant: Tenant, query: FolderQuery): Promise<Page<FolderView>>;
   remove(

@@ -1,8 +1,8 @@
-/** Many documents made of a template and a table (portal-gaps §20). */
+/** Many documents made of a template and a table (docs/portal-values.md §20). */
 import type { Tenant } from './callers.ts';
 import type { CreateDocuments, FileInput } from './documents.ts';
 
-/** §20, "Generation". Every text may hold `{{column}}`, which becomes what stands in the row. */
+/** §20. Texts may hold `{{column}}`, which is replaced by the cell of the row. */
 export interface GenerateDocuments
   extends Pick<
     CreateDocuments,
@@ -17,7 +17,7 @@ export interface GenerationView {
   readonly id: string;
   readonly status: 'Pending' | 'Init' | 'WaitingSignatures' | 'Completed' | 'Error';
   readonly type: string | null;
-  /** The application that asked for it. */
+  /** The application that requested it. */
   readonly agentId: string;
   readonly folderId: string | null;
   /** Documents there are to be, are made, and are concluded. */

@@ -1,13 +1,13 @@
-/** What became of each e-mail. No client of such portals asks for it; operators do. */
+/** Delivery status of e-mails, for operators. */
 import type { DocumentId, Millis, OrganizationId } from '../../../machines/ids.ts';
 import type { Tenant } from './callers.ts';
 import type { Page } from './documents.ts';
 
-/** What became of one e-mail to one person. Known for 30 days. */
+/** Outcome of one e-mail to one person. Known for 30 days. */
 export interface MailView {
   readonly id: string;
   readonly organizationId: OrganizationId;
-  /** What it is about: that of its notice, or `pending-list`. */
+  /** Kind of the mail: that of its notice, or `pending-list`. */
   readonly about: string;
   readonly to: string;
   readonly documentId: DocumentId | null;
@@ -43,10 +43,34 @@ export interface PortalMails {
 /** `none`: it was not written to a folder; `removed`: it was, and is there no more. */
 export type MailTextState = 'none' | 'kept' | 'removed';
 
-/** For those who operate the program, and no application: what they read holds links and codes that let people sign. */
-export interface OperatorMails extends Pick<PortalMails, 'newest' | 'get'> {
-  /** Whether it can be read; always `none` with a relay. */
+/** A mail in the development mailbox. */
+export interface MailboxEntry extends MailView {
+  /** Null when its file is not there: with a relay, before it is sent, and after its removal. */
+  readonly subject: string | null;
+}
+
+/** Content of a mail in a folder. */
+export interface MailContentView {
+  readonly subject: string;
+  /** Headers and plain text. */
+  readonly text: string;
+  /** The page of the same words; undefined in a mail without one. */
+  readonly html: string | undefined;
+}
+
+/** For operators only: the mails hold links and codes that allow signing. */
+export interface OperatorMails extends Pick<PortalMails, 'get'> {
+  /**
+   * Newest first. `search`: text in recipient, kind or subject; looks at the newest 500. `offset`: pages from 0.
+   */
+  mailbox(query: {
+    readonly status?: MailView['status'] | undefined;
+    readonly search?: string | undefined;
+    readonly limit: number;
+    readonly offset: number;
+  }): Promise<Page<MailboxEntry>>;
+  /** True if it can be read; always `none` with a relay. */
   textState(mail: MailView): Promise<MailTextState>;
-  /** Headers and text as they were written; undefined when it is not there, or not any more. Refusals: `MailNotFound`. */
-  text(id: string): Promise<string | undefined>;
+  /** Content of the mail; undefined if it has none or it was removed. Refusals: `MailNotFound`. */
+  content(id: string): Promise<MailContentView | undefined>;
 }

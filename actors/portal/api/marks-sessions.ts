@@ -1,4 +1,4 @@
-/** Sessions in which somebody places the marks of a document to be (portal-gaps §20). */
+/** Sessions for placing the marks of a document before it is created (docs/portal-values.md §20). */
 import type { Tenant } from './callers.ts';
 
 export interface MarksSessions {
@@ -8,7 +8,7 @@ export interface MarksSessions {
     files: readonly { readonly id: string; readonly name: string; readonly contentType: string }[],
     data: unknown,
   ): Promise<{ readonly id: string; readonly embedUrl: string }>;
-  /** No key: whoever has the id may see it for an hour. */
+  /** No API key: the id grants access for an hour. */
   get(id: string): Promise<{
     readonly id: string;
     readonly files: readonly { readonly id: string; readonly location: string }[];

@@ -1,7 +1,7 @@
 /** Requests that may be sent again under one word of their client (`Idempotency-Key`). */
 import type { Tenant } from './callers.ts';
 
-/** A request under a word of its client (`Idempotency-Key`). */
+/** A request with an `Idempotency-Key`. */
 export interface RepeatableRequest {
   /** Method and path of its route: the same word for another route is another word. */
   readonly route: string;
@@ -12,9 +12,9 @@ export interface RepeatableRequest {
 
 export interface IdempotentRequests {
   /**
-   * Does `make` once per word of a client in 24 hours; the same request again is given the first one's answer, which
-   * is plain JSON. `make` is given a seed that stays the same when it has to be done again after a crash. What `make`
-   * refuses is forgotten. Refusals: `IdempotencyConflict` for another request under the same word.
+   * Runs `make` once per idempotency key in 24 hours; a repeated request gets the first answer, plain JSON. `make`
+   * receives a seed that is the same when it runs again after a crash. Refusals of `make` are not stored. Refusals:
+   * `IdempotencyConflict` for another request under the same key.
    */
   answer<Answer>(
     tenant: Tenant,

@@ -1,4 +1,4 @@
-/** What the Monitor role may ask for (portal-gaps §18). */
+/** Reports of the Monitor role (docs/portal-values.md §18). */
 import type { Millis } from '../../../machines/ids.ts';
 import type { StoredFile } from './uploads.ts';
 

@@ -1,8 +1,14 @@
-/** Flows kept to be used again (portal-gaps §20). */
+/** Flows kept to be used again (docs/portal-values.md §20). */
 import type { Millis } from '../../../machines/ids.ts';
-import type { Doer } from '../../../machines/portal-words.ts';
+import type { Principal } from '../../../machines/portal/portal-types.ts';
 import type { Tenant } from './callers.ts';
-import type { Page } from './documents.ts';
+import type {
+  CreateDocuments,
+  CreatedDocument,
+  FlowActionInput,
+  Page,
+  ParticipantInput,
+} from './documents.ts';
 import type { FolderQuery } from './folders.ts';
 
 export interface SavedFlowItem {
@@ -10,7 +16,7 @@ export interface SavedFlowItem {
   readonly name: string;
   readonly creationDate: Millis;
   readonly updateDate: Millis;
-  readonly createdBy: Doer;
+  readonly createdBy: Principal;
 }
 /** `flowActions` and `observers` as they were sent. */
 export interface SavedFlowBody {
@@ -25,4 +31,21 @@ export interface SavedFlows {
   get(tenant: Tenant, id: string): Promise<SavedFlowItem & SavedFlowBody>;
   replace(tenant: Tenant, id: string, body: SavedFlowBody): Promise<void>;
   remove(tenant: Tenant, id: string): Promise<void>;
+  /**
+   * Creates documents with the actions of a flow, whose roles (titles) the participants take.
+   * @param read reads the kept actions and observers
+   * @param seed as in `PortalDocuments.create`
+   */
+  createDocuments(
+    tenant: Tenant,
+    id: string,
+    request: Omit<CreateDocuments, 'flowActions'> & {
+      readonly participants: readonly { readonly role: string; readonly user: ParticipantInput }[];
+    },
+    read: (saved: Pick<SavedFlowBody, 'flowActions' | 'observers'>) => {
+      readonly flowActions: readonly FlowActionInput[];
+      readonly observers: NonNullable<CreateDocuments['observers']>;
+    },
+    seed?: string,
+  ): Promise<readonly CreatedDocument[]>;
 }

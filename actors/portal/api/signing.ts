@@ -1,14 +1,18 @@
-/** What a participant may do on a document, by page or by API (portal-gaps §§9 and 10). */
+/** Actions of participants on a document, by page or by API (docs/portal-values.md §§9 and 10). */
+
 import type { DocumentId, FlowActionId, Millis, UserId } from '../../../machines/ids.ts';
+import type { DocumentField } from '../../../machines/portal/field-values.ts';
 import type {
   ActionType,
+  DownloadType,
   FlowAction,
   Geolocation,
   InitialsMode,
   Mark,
   Participant,
-} from '../../../machines/portal-words.ts';
-import type { Tenant } from './callers.ts';
+} from '../../../machines/portal/portal-types.ts';
+import type { ValidationResultsView } from '../../shared/signature-view.ts';
+import type { RequestOrigin, Tenant } from './callers.ts';
 import type { MarkInput } from './documents.ts';
 import type { StoredFile } from './uploads.ts';
 
@@ -19,7 +23,7 @@ export type SigningAccess =
       readonly tenant: Tenant;
       readonly documentId: DocumentId;
       readonly flowActionId: FlowActionId | undefined;
-      /** Who of a rule. */
+      /** Person of a rule. */
       readonly userId?: UserId | undefined;
     }
   | {
@@ -27,7 +31,7 @@ export type SigningAccess =
       readonly tenant: Tenant;
       readonly key: string;
       readonly flowActionId: FlowActionId | undefined;
-      /** Who of a rule. */
+      /** Person of a rule. */
       readonly userId?: UserId | undefined;
     }
   | {
@@ -37,12 +41,6 @@ export type SigningAccess =
       /** Of the document, as the participant was shown it; absent = whichever there is. */
       readonly documentVersion?: number | undefined;
     };
-
-/** Where the request came from. */
-export interface SigningScene {
-  readonly ipAddress: string;
-  readonly userAgent: string;
-}
 
 export interface ElectronicSigning {
   readonly disableNotifications?: boolean | undefined;
@@ -56,25 +54,15 @@ export interface ElectronicSigning {
   readonly imageUploadId?: string | undefined;
   /** The picture itself, as the signing page sends it; counts when there is no upload. */
   readonly image?: Buffer | undefined;
+  readonly fieldValues?: FieldValuesInput | undefined;
 }
 
-/** Source: §17. */
-export interface ValidationResultsView {
-  readonly isValid: boolean;
-  readonly passedChecks: readonly ValidationItemView[];
-  readonly errors: readonly ValidationItemView[];
-  readonly warnings: readonly ValidationItemView[];
-}
-export interface ValidationItemView {
-  readonly type: string;
-  readonly message: string;
-  readonly detail: string | null;
-  readonly innerValidationResults: ValidationResultsView | null;
-}
+/** Values by name of field. */
+export type FieldValuesInput = Readonly<Record<string, unknown>>;
 
-/** What the signing page needs to know. */
+/** State and content of the signing page. */
 export interface SigningPageView {
-  /** What the page shows: one page per state. */
+  /** Content of the page: one variant per state. */
   readonly state:
     | 'ready'
     | 'waiting-for-turn'
@@ -89,6 +77,8 @@ export interface SigningPageView {
     | 'unknown';
   /** The link is too old to open the file with. */
   readonly isLinkOver?: boolean;
+  /** For `ticket-expired`: a new link can be mailed to the participant. @default false */
+  readonly canRequestLink?: boolean;
   /** Missing for `unknown` and `ticket-expired`. */
   readonly document?: {
     readonly id: DocumentId;
@@ -96,6 +86,8 @@ export interface SigningPageView {
     readonly name: string;
     readonly description: string | null;
     readonly mimeType: string;
+    /** Length of the file, bytes. */
+    readonly length: number;
     readonly isEnvelope: boolean;
     readonly organizationName: string;
     readonly expirationDate: Millis | null;
@@ -104,6 +96,15 @@ export interface SigningPageView {
     /** Files it had, this one included. */
     readonly version: number;
     readonly statusReason: string | null;
+    /** Attachments that participants may read. @default none */
+    readonly attachments?: readonly {
+      readonly id: string;
+      readonly name: string;
+    }[];
+    /** Signatures in the file, oldest first. @default none */
+    readonly signatures?: readonly PageSignature[];
+    /** True: the signatures are in a file beside the document. @default false */
+    readonly isSignedBeside?: boolean;
   };
   readonly action?: {
     readonly flowActionId: FlowActionId;
@@ -113,11 +114,13 @@ export interface SigningPageView {
     readonly allowElectronicSignature: boolean;
     readonly participant: Participant;
     readonly marks: readonly Mark[];
-    /** An e-mail code is asked for before an electronic signature. */
+    /** True: an electronic signature requires an e-mail code. */
     readonly needsEmailCode: boolean;
-    /** The address the code goes to, partly hidden. */
+    /** The e-mail address of the code, partly masked. */
     readonly maskedEmail: string | null;
     readonly initialsMode: InitialsMode;
+    /** To be filled in. @default none */
+    readonly fields?: readonly DocumentField[];
   };
   readonly participants?: readonly {
     readonly name: string | null;
@@ -130,48 +133,99 @@ export interface SigningPageView {
   readonly embedOrigins: readonly string[];
 }
 
+/** A signature, as the signing page lists it. */
+export interface PageSignature {
+  readonly name: string | null;
+  readonly kind: 'electronic' | 'certificate';
+  readonly at: Millis;
+}
+
+/** Files that a participant may download after a signature. */
+export type ParticipantDownload = Extract<DownloadType, 'Signatures' | 'SignaturesManifest'>;
+
+/** First of two steps of a signature with a certificate; the nullable members are null when it is not successful. */
+export interface StartedSignature {
+  readonly success: boolean;
+  readonly token: string | null;
+  /** SHA-256 of what is to be signed. */
+  readonly toSignHash: Buffer | null;
+  /** Content to sign, for keys that hash it themselves; null when it is too large. */
+  readonly toSign: Buffer | null;
+  readonly digestAlgorithm: string | null;
+  readonly validationResults: ValidationResultsView;
+}
+
 export interface PortalSigning {
-  /** Changes nothing, whoever asks. */
+  /**
+   * Resolves when a ticket, or the token of a certificate signature, is good for the document with this key.
+   * Refusals: `InvalidTicket`, `DocumentIsDeleted`.
+   */
+  checkAccess(
+    access:
+      | Extract<SigningAccess, { readonly by: 'ticket' }>
+      | { readonly by: 'token'; readonly key: string; readonly token: string },
+  ): Promise<void>;
+  /** Read-only for all callers. */
   page(key: string, ticket: string): Promise<SigningPageView>;
   /** The file to show: the newest version. Refusals: `InvalidTicket`. */
   pageContent(key: string, ticket: string): Promise<StoredFile>;
+  /**
+   * The signed file or the signature manifest; the download is recorded in the history. Refusals: `InvalidTicket`,
+   * `DocumentHasNoSignatures`, `DownloadTypeNotAvailable`.
+   */
+  pageDownload(
+    key: string,
+    ticket: string,
+    type: ParticipantDownload,
+    scene: RequestOrigin,
+  ): Promise<StoredFile>;
+  /**
+   * Mails the participant of an expired link a new one, to the address in the flow and at most once in
+   * `NEW_LINK_INTERVAL_MS`. Refusals: `InvalidTicket`, also for a link that was not mailed.
+   */
+  requestLink(key: string, ticket: string): Promise<void>;
+  /** An attachment that is not private. Refusals: `InvalidTicket`, `AttachmentNotFound`. */
+  pageAttachment(key: string, ticket: string, attachmentId: string): Promise<StoredFile>;
   /** Resolves once the signature is durable and, unless that takes long, in place. */
-  signElectronically(access: SigningAccess, signing: ElectronicSigning, scene: SigningScene): Promise<void>;
+  signElectronically(access: SigningAccess, signing: ElectronicSigning, scene: RequestOrigin): Promise<void>;
   startCertificate(
     access: SigningAccess,
     request: {
       /** DER. */
       readonly certificate: Buffer;
       readonly positions: readonly MarkInput[];
+      readonly fieldValues?: FieldValuesInput | undefined;
     },
-  ): Promise<{
-    readonly success: boolean;
-    readonly token: string | null;
-    /** SHA-256 of what is to be signed. */
-    readonly toSignHash: Buffer | null;
-    /** What is to be signed, for keys that hash themselves; null when it is too large to send. Ours. */
-    readonly toSign: Buffer | null;
-    readonly digestAlgorithm: string | null;
-    readonly validationResults: ValidationResultsView;
-  }>;
+  ): Promise<StartedSignature>;
   /** Refusals: `InvalidTicket` for an unknown, used or expired token. */
   completeCertificate(
-    /** `token`: the token alone says who completes what. */
+    /** `token`: authorizes by the token alone. */
     access: SigningAccess | { readonly by: 'token'; readonly key: string },
     request: {
       readonly token: string;
       readonly signature: Buffer;
-      /** Nobody is told whose turn is next. @default false */
+      /** True: does not notify the next participants. @default false */
       readonly disableNotifications?: boolean | undefined;
     },
-    scene: SigningScene,
-  ): Promise<{ readonly success: boolean; readonly validationResults: ValidationResultsView }>;
+    scene: RequestOrigin,
+  ): Promise<{
+    readonly success: boolean;
+    readonly validationResults: ValidationResultsView;
+    /** To sign and complete instead, where another signature has changed the file since the start. */
+    readonly next?: Pick<StartedSignature, 'token' | 'toSignHash' | 'toSign' | 'digestAlgorithm'>;
+  }>;
   approve(
     access: SigningAccess,
-    scene: SigningScene,
+    scene: RequestOrigin,
     approval?: { readonly disableNotifications?: boolean | undefined },
   ): Promise<void>;
-  refuse(access: SigningAccess, reason: string, scene: SigningScene): Promise<void>;
+  refuse(access: SigningAccess, reason: string, scene: RequestOrigin): Promise<void>;
+  /** Records that the participant opened the document and, with `reachedEnd`, saw its end. Refusals: `InvalidTicket`. */
+  recordView(
+    access: Extract<SigningAccess, { readonly by: 'ticket' }>,
+    reachedEnd: boolean,
+    scene: RequestOrigin,
+  ): Promise<void>;
   /** Sends a six-digit code to the participant's address. */
   sendEmailCode(access: SigningAccess, resend: boolean): Promise<void>;
 }

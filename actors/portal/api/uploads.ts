@@ -1,4 +1,4 @@
-/** What the portal is sent before anything is made of it (portal-gaps §4). */
+/** Uploads to the portal (docs/portal-values.md §4). */
 import type { UploadId } from '../../../machines/ids.ts';
 import type { Tenant } from './callers.ts';
 
@@ -42,11 +42,13 @@ export interface PortalUploads {
     sink: UploadSink,
     file: { readonly name: string; readonly contentType: string },
   ): Promise<UploadView>;
-  /** A ticket for an upload in pieces. */
+  /** Creates a ticket for a segmented upload. */
   openSegmented(tenant: Tenant): Promise<string>;
+  /** Resolves when the ticket of a segmented upload is valid. Refusals: `NotFound`. */
+  checkSegmentTicket(ticket: string): Promise<void>;
   /**
-   * One piece, `from`-`to` inclusive of `total`. Resolves with the upload once all of it is there; pieces may come
-   * again and in any order. No key: the ticket names the organization.
+   * Accepts one segment, `from`-`to` inclusive of `total`. Resolves with the upload when it is complete; segments may
+   * be repeated and arrive in any order. No API key: the ticket names the organization.
    */
   acceptSegment(
     ticket: string,

@@ -1,6 +1,6 @@
-/** People that administrators know (portal-gaps §20). */
+/** People that administrators know (docs/portal-values.md §20). */
 import type { OrganizationId } from '../../../machines/ids.ts';
-import type { AccessProfile, UserProfile } from '../../../machines/portal-user.ts';
+import type { AccessProfile, UserProfile } from '../../../machines/portal/portal-user.ts';
 import type { Page } from './documents.ts';
 
 export interface UserView extends UserProfile {
@@ -17,10 +17,10 @@ export interface UserQuery {
   readonly offset: number;
 }
 
-/** A directory and nothing else: nobody logs in, and people sign without being in it. */
+/** A directory only: users do not log in, and participants need not be in it. */
 export interface PortalUsers {
   members(organization: OrganizationId, query: UserQuery): Promise<Page<MemberView>>;
-  /** Somebody who is known by the e-mail address is added as they are. */
+  /** Adds a user; an existing e-mail address is kept. */
   add(organization: OrganizationId, profile: UserProfile, access: AccessProfile): Promise<MemberView>;
   /** Refusals: `UserNotFound`. */
   remove(organization: OrganizationId, userId: string): Promise<void>;

@@ -1,36 +1,9 @@
-/** What is found of the signatures of a file (portal-gaps §17). */
+/** Validation of a file's signatures (docs/portal-values.md §17). */
+
 import type { DocumentId, Millis } from '../../../machines/ids.ts';
-import type { DocumentStatus, Doer } from '../../../machines/portal-words.ts';
+import type { DocumentStatus, Principal } from '../../../machines/portal/portal-types.ts';
+import type { SignatureView } from '../../shared/signature-view.ts';
 import type { Tenant } from './callers.ts';
-import type { ValidationResultsView } from './signing.ts';
-
-export interface TimestampView {
-  readonly displayName: string;
-  readonly genTime: Millis;
-  readonly validityStart: Millis | null;
-  readonly validityEnd: Millis | null;
-}
-
-export interface SignatureView {
-  readonly subjectName: string;
-  readonly emailAddress: string | null;
-  readonly issuerName: string;
-  readonly identifier: string | null;
-  readonly companyName: string | null;
-  readonly companyIdentifier: string | null;
-  readonly isElectronic: boolean;
-  readonly isTimestamp: boolean;
-  readonly signingTime: Millis | null;
-  /** SHA-256 of the certificate, Base64. */
-  readonly certificateThumbprint: string;
-  readonly validityStart: Millis | null;
-  readonly validityEnd: Millis | null;
-  readonly signatureTimestamps: readonly TimestampView[];
-  readonly archiveTimestamps: readonly TimestampView[];
-  readonly validationResults: ValidationResultsView;
-  /** As the wire has it, for electronic signatures made here; null otherwise. */
-  readonly evidences: Readonly<Record<string, unknown>> | null;
-}
 
 export interface ValidationRecord {
   readonly id: DocumentId;
@@ -40,7 +13,7 @@ export interface ValidationRecord {
   readonly status: DocumentStatus;
   readonly creationDate: Millis;
   readonly updateDate: Millis;
-  readonly createdBy: Doer;
+  readonly createdBy: Principal;
   readonly isEnvelope: boolean;
   readonly isFile: boolean;
   readonly type: string | null;
@@ -52,6 +25,8 @@ export interface PortalValidation {
   /** @param tenant undefined for the public check page, which any holder of the key may see */
   byKey(tenant: Tenant | undefined, key: string): Promise<ValidationRecord>;
   byDocument(tenant: Tenant, id: DocumentId): Promise<ValidationRecord>;
+  /** The report of ETSI TS 119 102-2, XML. Refusals: `DocumentHasNoSignatures`, `DocumentUnreadable`, `ServiceBusy`. */
+  reportOf?(tenant: Tenant, id: DocumentId): Promise<string>;
   /** Refusals: `UploadNotFound`, `DocumentHasNoSignatures`, `DocumentUnreadable`. */
   ofUpload(tenant: Tenant, fileId: string, mimeType: string): Promise<readonly SignatureView[]>;
 }

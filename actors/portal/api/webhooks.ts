@@ -1,12 +1,14 @@
-/** Where an organization hears of its documents, and what became of each delivery (portal-gaps §19). */
+/** Webhooks of an organization and their deliveries (docs/portal-values.md §19). */
+import type { Attempt } from '../../../machines/delivery-queue.ts';
 import type { DocumentId, Millis, WebhookId } from '../../../machines/ids.ts';
-import type { Attempt } from '../../../machines/webhook.ts';
 import type { Tenant } from './callers.ts';
 import type { Page } from './documents.ts';
 
 export type WebhookAuthType = 'NoAuth' | 'Basic' | 'Bearer' | 'ApiKey';
 
 export interface WebhookInput {
+  /** Types of events that it receives. @default all but the optional ones */
+  readonly events?: readonly string[] | undefined;
   readonly url: string;
   readonly authType: WebhookAuthType;
   readonly token?: string | undefined;
@@ -14,6 +16,8 @@ export interface WebhookInput {
   readonly secret?: string | undefined;
 }
 export interface WebhookView {
+  /** Types of events that it receives; null = all but the optional ones. */
+  readonly events: readonly string[] | null;
   readonly id: WebhookId;
   readonly url: string;
   readonly authType: WebhookAuthType;
@@ -30,7 +34,7 @@ export interface DeliveryView {
   readonly type: string;
   readonly sequence: number;
   readonly status: 'Pending' | 'Delivered' | 'Failed';
-  /** What is sent, byte for byte. */
+  /** The request body, byte for byte. */
   readonly body: string;
   readonly attempts: readonly Attempt[];
   readonly nextTryAt: Millis | null;
@@ -53,9 +57,9 @@ export interface PortalWebhooks {
     },
   ): Promise<Page<DeliveryView>>;
   resend(tenant: Tenant, deliveryId: string): Promise<void>;
-  /** Sends a made-up event now and says what came back. */
+  /** Sends a sample event now and returns the response. */
   test(tenant: Tenant, id: WebhookId): Promise<DeliveryView>;
-  /** How many deliveries will be made again. */
+  /** Number of deliveries will be made again. */
   replay(
     tenant: Tenant,
     range: { readonly from: Millis; readonly to: Millis; readonly failedOnly: boolean },

@@ -1,7 +1,8 @@
-/** From a module and a thumbprint to the key and every certificate beside it. */
-import { type Certificate, readableCertificates } from '../../certificates/certificate.ts';
-import { CryptoError } from '../../types.ts';
-import { normalThumbprint, thumbprintOf } from '../thumbprint.ts';
+/** Finds the key and the certificates of a token by module and thumbprint. */
+
+import { CryptoError } from '../../core/types.ts';
+import { type Certificate, readableCertificates } from '../../x509/certificate.ts';
+import { normalThumbprint, thumbprintOf } from '../../x509/thumbprint.ts';
 import { restartModule, type TokenModule, tokenModule, unavailable } from './module.ts';
 import { gateOf } from './module-gate.ts';
 import { createSessionPool, type SessionPool } from './session-pool.ts';
@@ -17,15 +18,15 @@ import { type TokenKey, tokenKey } from './token-key.ts';
 
 export interface TokenSource {
   readonly source: 'Pkcs11';
-  /** The shared library that comes with the token. */
+  /** The shared library of the token's vendor. */
   readonly modulePath: string;
-  /** Of the user. Empty for tokens with a keypad of their own. */
+  /** User PIN. Empty for tokens with a PIN pad. */
   readonly pin: string;
   /** SHA-1 of the signer's certificate in hex, colons and spaces allowed. */
   readonly thumbprint: string;
-  /** Only the token with this label is looked at; needed when certificates show up only after a login. */
+  /** Restricts the search to the token with this label; needed when certificates are visible only after a login. */
   readonly tokenLabel?: string;
-  /** Sessions the whole process may have open with the key, 1 to 64. @default 1: one signature after the other */
+  /** Most open sessions of the process with the key, 1 to 64. @default 1: signatures one after another */
   readonly maxSessions?: number;
 }
 
@@ -36,17 +37,17 @@ export interface FoundKey {
   readonly certificates: readonly Buffer[];
 }
 
-/** The PIN is given to the one token that has the certificate, once. @throws {CryptoError} see `loadSigner` */
+/** Finds the key; sends the PIN once, to the token with the certificate. @throws {CryptoError} see `loadSigner` */
 export function findTokenKey(source: TokenSource): FoundKey {
   const pool = createSessionPool(source.pin, source.maxSessions ?? 1);
   const { modulePath } = source;
   const gate = gateOf(modulePath);
-  // Tokens that came since the module was started may show only after a restart.
+  // Tokens inserted after the start of the module may be visible only after a restart.
   gate.restart(
     () => {},
     () => restartModule(modulePath),
   );
-  const { token, certificates, own } = gate.pass(() =>
+  const { token, certificates, own } = gate.enter(() =>
     findCertificate(tokenModule(modulePath), source, pool),
   );
   const [certificate] = readableCertificates(own.der);
@@ -103,7 +104,7 @@ function findCertificate(module: TokenModule, source: TokenSource, pool: Session
     const found = look(token, false);
     if (found !== undefined) return found;
   }
-  // Certificates may be private objects. With several tokens, nobody knows whose PIN it is.
+  // Certificates may be private objects. With several tokens, the PIN can't be assigned to one.
   const [only, ...others] = tokens;
   const found = only && others.length === 0 ? look(only, true) : undefined;
   if (found !== undefined) return found;

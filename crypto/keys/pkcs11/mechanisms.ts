@@ -1,8 +1,8 @@
-/** How a token is asked for each kind of signature value (PKCS#11 mechanisms 2.40 §2.1, §2.3; 3.0 §2.3.14 for EdDSA). */
+/** Maps signature algorithms to PKCS#11 mechanisms (2.40 §2.1, §2.3; 3.0 §2.3.14 for EdDSA). */
 import { createHash } from 'node:crypto';
+import { derValue } from '../../algorithms/ecdsa-value.ts';
 import { octetString, oid, sequence, tlv } from '../../asn1/write.ts';
-import type { DigestName, KeyType, SignatureAlgorithm } from '../../types.ts';
-import { derValue } from '../ecdsa-value.ts';
+import type { DigestName, KeyType, SignatureAlgorithm } from '../../core/types.ts';
 import type { Mechanism } from './module.ts';
 
 const CKM = { rsaPkcs: 0x1, rsaPss: 0xd, ecdsa: 0x1041, eddsa: 0x1057 } as const;
@@ -12,9 +12,9 @@ const PSS_PARAMETERS = 5;
 export const KEY_TYPES: { readonly [type in KeyType]: number } = { rsa: 0x0, ec: 0x3, ed25519: 0x40 };
 
 interface Digest {
-  /** AlgorithmIdentifier, its parameters NULL as DigestInfo wants them (RFC 8017 §9.2). */
+  /** AlgorithmIdentifier with NULL parameters, for DigestInfo (RFC 8017 §9.2). */
   readonly identifier: Buffer;
-  /** CKM_ of the hash, CKG_ of the mask made with it. */
+  /** CKM_ value of the hash, CKG_ value of the mask generation function with it. */
   readonly hash: number;
   readonly mask: number;
   readonly length: number;
@@ -42,16 +42,19 @@ const DIGESTS: { readonly [name in DigestName]: Digest } = {
   },
 };
 
-/** What to hand to a token, and what to make of its answer. */
-export interface TokenOrder {
+/** Input of C_Sign, and the conversion of its result. */
+export interface TokenMechanism {
   readonly mechanism: Mechanism;
   readonly data: Buffer;
-  /** The token's value in the form of `SigningKey.sign`. */
+  /** Converts the token's value to the form of `SigningKey.sign`. */
   value(answer: Buffer): Buffer;
 }
 
-/** Hashing is done here: nothing but a digest goes to the token, except for Ed25519, which hashes by itself. */
-export function orderFor(data: Uint8Array, { scheme, digest }: SignatureAlgorithm): TokenOrder {
+/**
+ * Prepares a signature: hashes here and sends a digest to the token, except for Ed25519, which hashes internally.
+ *     DigestInfo ::= SEQUENCE { digestAlgorithm AlgorithmIdentifier, digest OCTET STRING }
+ */
+export function mechanismFor(data: Uint8Array, { scheme, digest }: SignatureAlgorithm): TokenMechanism {
   if (scheme === 'ed25519') {
     return { mechanism: { mechanism: CKM.eddsa }, data: Buffer.from(data), value: Buffer.from };
   }

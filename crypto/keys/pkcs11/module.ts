@@ -1,12 +1,12 @@
-/** The functions of a PKCS#11 module that signing needs (OASIS PKCS#11 2.40 §5), and how a module is loaded. */
+/** Functions of a PKCS#11 module for signing (OASIS PKCS#11 2.40 §5), and the loading of modules. */
 import { createRequire } from 'node:module';
-import { CryptoError } from '../../types.ts';
+import { CryptoError } from '../../core/types.ts';
 
-/** A CK_ULONG that names a slot, a session or an object, in the machine's byte order. */
+/** A CK_ULONG that identifies a slot, a session or an object, in native byte order. */
 export type Handle = Buffer;
 
 export interface TokenInfo {
-  /** Padded with blanks, as all texts of a token. */
+  /** Padded with spaces, as all texts of a token. */
   readonly label: string;
   readonly serialNumber: string;
   readonly flags: number;
@@ -27,7 +27,7 @@ export interface Mechanism {
   };
 }
 
-/** As the optional package gives it. Every function throws when the module answers with anything but CKR_OK. */
+/** Interface of the optional package. Every function throws when the module returns anything but CKR_OK. */
 export interface TokenModule {
   load(path: string): void;
   C_Initialize(options: { readonly flags: number }): void;
@@ -46,11 +46,11 @@ export interface TokenModule {
     wanted: readonly Attribute[],
   ): readonly { readonly value: Buffer }[];
   C_SignInit(session: Handle, mechanism: Mechanism, key: Handle): void;
-  /** The part of `space` that was filled. */
+  /** Returns the filled part of `space`. */
   C_Sign(session: Handle, data: Buffer, space: Buffer): Buffer;
 }
 
-/** Return values that lead to something else than "the token does not answer". */
+/** Return values with a handling of their own. */
 export const CKR = {
   dataLengthRange: 0x21,
   keyTypeInconsistent: 0x63,
@@ -66,13 +66,13 @@ export const CKR = {
   alreadyInitialized: 0x191,
 } as const;
 
-/** CKF_OS_LOCKING_OK: the module may be called by several threads at once. */
+/** CKF_OS_LOCKING_OK: several threads may call the module at once. */
 const OS_LOCKING = 0x02;
 
 const loaded = new Map<string, TokenModule>();
 
 /**
- * The module at `path`, ready for calls. Each thread loads it for itself; the process initializes it once.
+ * Returns the module at `path`, initialized. Each thread loads it; the process initializes it once.
  * @throws {CryptoError} `key.unavailable` without the optional package or the module
  */
 export function tokenModule(path: string): TokenModule {
@@ -82,13 +82,13 @@ export function tokenModule(path: string): TokenModule {
   return module;
 }
 
-/** Ends every session there is, and makes the module look afresh for its tokens. @throws {CryptoError} `key.unavailable` */
+/** Ends all sessions and makes the module search for tokens again. @throws {CryptoError} `key.unavailable` */
 export function restartModule(path: string): void {
   const module = tokenModule(path);
   try {
     module.C_Finalize();
   } catch {
-    // The module is as it was, and that is what counts.
+    // The module was not initialized, which is the desired state.
   }
   initialize(module, path);
 }
@@ -122,16 +122,16 @@ function load(path: string): TokenModule {
   return module;
 }
 
-/** CK_RV of a failed call; undefined for any other failure. */
+/** Returns the CK_RV of a failed call; undefined for any other failure. */
 export function returnValueOf(error: unknown): number | undefined {
   const { code, message } = error as { readonly code?: unknown; readonly message?: unknown };
   if (typeof code === 'number' && code !== 0) return code;
-  // Some functions of the package let the bare text through: the value's name, a colon and its number.
+  // Some functions of the package throw only a text: name of the return value, a colon and its number.
   const [, digits] = /CKR_\w+:(\d+)/.exec(String(message)) ?? [];
   return digits === undefined ? undefined : Number(digits);
 }
 
-/** A failure of the token or its module as it is told to people; a refusal of our own stays what it is. */
+/** Converts a failure of the token or its module to an error for people; a CryptoError stays unchanged. */
 export function unavailable(what: string, error: unknown): CryptoError {
   if (error instanceof CryptoError) return error;
   const [reason = ''] = String((error as Error).message).split('\n');

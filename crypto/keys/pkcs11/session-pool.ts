@@ -1,9 +1,9 @@
 /**
- * The sessions of one token key, and its PIN, in memory that all threads of the process share.
+ * Sessions of one token key, and its PIN, in memory that all threads of the process share.
  *
- * Sessions and login belong to the process, not to a thread (PKCS#11 §2.6.2), so the limit has to hold across threads:
- * each session has a lock, and whoever finds all taken waits. Within a thread signing is synchronous, so that one
- * thread never uses two. A PIN that the token has refused is refused here from then on, in every thread.
+ * Sessions and login belong to the process, not to a thread (PKCS#11 §2.6.2), so the limit applies across threads:
+ * each session has a lock, and a thread that finds all taken waits. Within a thread signing is synchronous, so a
+ * thread uses one session at a time. A PIN that the token has refused is refused here from then on, in every thread.
  *
  * | words                    |                                                             |
  * |--------------------------|-------------------------------------------------------------|
@@ -18,7 +18,7 @@
  *
  * After the words the PIN in UTF-8.
  */
-import { CryptoError } from '../../types.ts';
+import { CryptoError } from '../../core/types.ts';
 import type { Handle } from './module.ts';
 
 const WORD = { pool: 0, refusal: 1, releases: 2, stamps: 3, login: 4, sessions: 5, pin: 6 } as const;
@@ -26,36 +26,36 @@ const HEADER = 8;
 const PER_SESSION = 8;
 const SESSION = { lock: 0, handleLength: 1, asksForPin: 2, session: 4, key: 6 } as const;
 
-/** More is a mistake: no token works that parallel, and threads are fewer. */
+/** Most sessions: tokens support fewer parallel signatures, and there are fewer threads. */
 const MAX_SESSIONS = 64;
 
-/** A signature or a login takes less, in milliseconds; a thread that holds a lock longer has ended or hangs. */
-const PATIENCE = 30_000;
+/** Timeout of a lock, milliseconds; a signature or a login takes less, so a longer holder has ended or hangs. */
+const SESSION_TIMEOUT_MS = 30_000;
 
 const REFUSALS = ['none', 'wrong', 'locked'] as const;
-/** Why a PIN is not tried: the token said it is wrong, or tells that it is locked or soon will be. */
+/** Reason why a PIN is not tried: the token reported it wrong, or reports a lock, now or after the next failure. */
 export type PinRefusal = Exclude<(typeof REFUSALS)[number], 'none'>;
 
 /** An open session and the key's object in it. */
 export interface OpenSession {
   readonly session: Handle;
   readonly key: Handle;
-  /** CKA_ALWAYS_AUTHENTICATE: the PIN is wanted again for every signature. */
+  /** CKA_ALWAYS_AUTHENTICATE: every signature needs the PIN again. */
   readonly asksForPin: boolean;
 }
 
-/** One session while a thread has it for itself. */
+/** One session while a thread holds its lock. */
 export interface SessionSlot {
-  /** Its last user never gave it back; whatever he was in the middle of would be in the way. */
+  /** True when the last holder did not release it; an operation may be unfinished. */
   readonly abandoned: boolean;
-  /** As left by whoever had it before, perhaps another thread. */
+  /** Session of the previous holder, perhaps another thread. */
   read(): OpenSession | undefined;
   write(open: OpenSession | undefined): void;
 }
 
 let pools = 0;
 
-/** @param pin kept in the shared memory alone @throws {CryptoError} `request.invalid` */
+/** Creates a pool. @param pin kept in the shared memory only @throws {CryptoError} `request.invalid` */
 export function createSessionPool(pin: string, maxSessions: number): SessionPool {
   if (!Number.isInteger(maxSessions) || maxSessions < 1 || maxSessions > MAX_SESSIONS) {
     throw new CryptoError('request.invalid', `A token key has 1 to ${MAX_SESSIONS} sessions.`);
@@ -73,25 +73,25 @@ export function createSessionPool(pin: string, maxSessions: number): SessionPool
 
 export class SessionPool {
   readonly memory: SharedArrayBuffer;
-  readonly #words: Int32Array;
+  readonly #counters: Int32Array;
   readonly #slots: readonly number[];
 
-  /** @param memory of a pool, made here or in another thread */
+  /** @param memory of a pool, created here or in another thread */
   constructor(memory: SharedArrayBuffer) {
     this.memory = memory;
     const sessions = new Int32Array(memory, 0, HEADER)[WORD.sessions] ?? 0;
-    this.#words = new Int32Array(memory, 0, HEADER + sessions * PER_SESSION);
+    this.#counters = new Int32Array(memory, 0, HEADER + sessions * PER_SESSION);
     this.#slots = Array.from({ length: sessions }, (_, index) => HEADER + index * PER_SESSION);
   }
 
-  /** Different for every pool of the thread that made it. */
+  /** Identifies the pool within the thread that created it. */
   get number(): number {
     return this.#word(WORD.pool);
   }
 
-  /** Runs `work` with a session that nobody else uses meanwhile. */
+  /** Runs `work` with exclusive use of a session. */
   use<T>(work: (slot: SessionSlot) => T): T {
-    const { at, stamp, abandoned } = this.#take(this.#slots);
+    const { at, stamp, abandoned } = this.#acquire(this.#slots);
     try {
       return work(this.#slotAt(at, abandoned));
     } finally {
@@ -99,11 +99,11 @@ export class SessionPool {
     }
   }
 
-  /** Runs `work` once for each session that is not in use. */
+  /** Runs `work` once for each idle session. */
   useIdle(work: (slot: SessionSlot) => void): void {
     for (const at of this.#slots) {
       const stamp = this.#newStamp();
-      if (Atomics.compareExchange(this.#words, at + SESSION.lock, 0, stamp) !== 0) continue;
+      if (Atomics.compareExchange(this.#counters, at + SESSION.lock, 0, stamp) !== 0) continue;
       try {
         work(this.#slotAt(at, false));
       } finally {
@@ -112,23 +112,23 @@ export class SessionPool {
     }
   }
 
-  /** Runs `work` once for each session, taken or not: only where no other thread can be at work with one. */
+  /** Runs `work` once for each session, locked or not: only when no other thread can use one. */
   useAll(work: (slot: SessionSlot) => void): void {
     for (const at of this.#slots) work(this.#slotAt(at, false));
   }
 
   /**
-   * Runs `login` with the PIN, one thread at a time, and never again after it said that the PIN is no good.
-   * @param login gives back why the PIN is refused; undefined when it is not
+   * Runs `login` with the PIN, one thread at a time, and never again after the token refused the PIN.
+   * @param login returns the reason why the PIN is refused; undefined on success
    * @throws {CryptoError} `key.password`
    */
   login(login: (pin: string) => PinRefusal | undefined): void {
-    const { at, stamp } = this.#take([WORD.login]);
+    const { at, stamp } = this.#acquire([WORD.login]);
     try {
       const known = REFUSALS[this.#word(WORD.refusal)] ?? 'wrong';
       const refusal = known === 'none' ? login(this.#pin()) : known;
       if (refusal === undefined) return;
-      Atomics.store(this.#words, WORD.refusal, REFUSALS.indexOf(refusal));
+      Atomics.store(this.#counters, WORD.refusal, REFUSALS.indexOf(refusal));
       throw new CryptoError(
         'key.password',
         refusal === 'wrong'
@@ -140,12 +140,12 @@ export class SessionPool {
     }
   }
 
-  #take(locks: readonly number[]): {
+  #acquire(locks: readonly number[]): {
     readonly at: number;
     readonly stamp: number;
     readonly abandoned: boolean;
   } {
-    const words = this.#words;
+    const words = this.#counters;
     const stamp = this.#newStamp();
     for (;;) {
       const releases = Atomics.load(words, WORD.releases);
@@ -153,7 +153,7 @@ export class SessionPool {
         if (Atomics.compareExchange(words, at, 0, stamp) === 0) return { at, stamp, abandoned: false };
       }
       const holders = locks.map((at) => Atomics.load(words, at));
-      if (Atomics.wait(words, WORD.releases, releases, PATIENCE) !== 'timed-out') continue;
+      if (Atomics.wait(words, WORD.releases, releases, SESSION_TIMEOUT_MS) !== 'timed-out') continue;
       for (const [index, at] of locks.entries()) {
         const holder = holders[index] ?? 0;
         if (Atomics.compareExchange(words, at, holder, stamp) === holder) {
@@ -163,20 +163,20 @@ export class SessionPool {
     }
   }
 
-  /** A holder that was passed over as ended gives nothing back any more. */
+  /** Releases a lock; a holder whose lock was taken over releases nothing. */
   #release(at: number, stamp: number): void {
-    Atomics.compareExchange(this.#words, at, stamp, 0);
-    Atomics.add(this.#words, WORD.releases, 1);
-    Atomics.notify(this.#words, WORD.releases);
+    Atomics.compareExchange(this.#counters, at, stamp, 0);
+    Atomics.add(this.#counters, WORD.releases, 1);
+    Atomics.notify(this.#counters, WORD.releases);
   }
 
-  /** Never 0, which means that a lock is free. */
+  /** Never 0, the value of a free lock. */
   #newStamp(): number {
-    return (Atomics.add(this.#words, WORD.stamps, 1) & 0x3fffffff) + 1;
+    return (Atomics.add(this.#counters, WORD.stamps, 1) & 0x3fffffff) + 1;
   }
 
   #word(at: number): number {
-    return Atomics.load(this.#words, at);
+    return Atomics.load(this.#counters, at);
   }
 
   #pin(): string {
@@ -185,14 +185,14 @@ export class SessionPool {
   }
 
   #slotAt(at: number, abandoned: boolean): SessionSlot {
-    const words = this.#words;
+    const words = this.#counters;
     const handle = (word: number) => Buffer.from(this.memory, 4 * (at + word), 8);
     return {
       abandoned,
       read: () => {
         const length = this.#word(at + SESSION.handleLength);
         if (length === 0) return undefined;
-        // Copies: native code is handed memory of this thread only.
+        // Copies: native code needs memory of this thread only.
         return {
           session: Buffer.from(handle(SESSION.session).subarray(0, length)),
           key: Buffer.from(handle(SESSION.key).subarray(0, length)),

@@ -1,9 +1,9 @@
-/** Private keys on a PKCS#11 token, which never leave it. */
+/** Private keys on a PKCS#11 token; the token never exports them. */
 import type { KeyObject } from 'node:crypto';
-import { CryptoError, type SignatureAlgorithm, type SigningKey } from '../../types.ts';
-import { assertFits, kindOf } from '../local-key.ts';
-import { valueFault } from '../value-check.ts';
-import { KEY_TYPES, orderFor, type TokenOrder } from './mechanisms.ts';
+import { assertFits, kindOf } from '../../algorithms/local-key.ts';
+import { valueFault } from '../../algorithms/value-check.ts';
+import { CryptoError, type SignatureAlgorithm, type SigningKey } from '../../core/types.ts';
+import { KEY_TYPES, mechanismFor, type TokenMechanism } from './mechanisms.ts';
 import {
   CKR,
   type Handle,
@@ -26,40 +26,40 @@ import {
   tokenNamed,
 } from './token.ts';
 
-/** Where a key is, as plain data that threads can be given. Not to be written anywhere: the PIN is in `sessions`. */
+/** Location of a token key, as data for other threads. Never written to disk: `sessions` contains the PIN. */
 export interface TokenPlace {
   readonly modulePath: string;
-  /** Label and serial number as the token tells them, without padding. */
+  /** Label and serial number of the token, without padding. */
   readonly label: string;
   readonly serialNumber: string;
   /** CKA_ID of the certificate and its key; empty when the certificate has none. */
   readonly keyId: Uint8Array;
-  /** Memory of the session pool and of the module's gate, which all threads share. */
+  /** Memory of the session pool and of the module gate, shared by all threads. */
   readonly sessions: SharedArrayBuffer;
   readonly gate: SharedArrayBuffer;
 }
 
-/** A signing key that stays on its token. */
+/** A signing key on a token. */
 export interface TokenKey extends SigningKey {
   readonly where: 'token';
   readonly place: TokenPlace;
   /**
-   * Gets a session ready, or does nothing when one is.
+   * Opens a session if none is open.
    * @throws {CryptoError} `key.unavailable`, `key.password`, `key.not-found` (no private key), `key.mismatch`
    */
   open(): void;
-  /** Gives the sessions that are not in use back to the token; the next signature opens one again. */
+  /** Closes the idle sessions; the next signature opens one again. */
   close(): void;
 }
 
 const CKA = { class: 0x0, keyType: 0x100, id: 0x102, alwaysAuthenticate: 0x202 } as const;
 const PRIVATE_KEY = 3;
 
-/** Holds every value: 512 bytes for RSA-4096. */
-const VALUE_SPACE = 1024;
+/** Output buffer for any signature value, in bytes: RSA-4096 has 512. */
+const MAX_SIGNATURE_BYTES = 1024;
 
-/** The request does not suit the key; another session would say the same. */
-const UNSUITED: ReadonlySet<number | undefined> = new Set([
+/** Return values that reject the request for this key; another session would return the same. */
+const KEY_ERRORS: ReadonlySet<number | undefined> = new Set([
   CKR.dataLengthRange,
   CKR.keyTypeInconsistent,
   CKR.keyFunctionNotPermitted,
@@ -68,33 +68,34 @@ const UNSUITED: ReadonlySet<number | undefined> = new Set([
 ]);
 
 /**
- * @param publicKey of the certificate: tells the key's kind, and proves each session's key to be the right one
+ * Creates a signing key for a token.
+ * @param publicKey of the certificate: gives the key type, and verifies the key of each session
  * @throws {CryptoError} `key.unsupported`
  */
 export function tokenKey(place: TokenPlace, publicKey: KeyObject): TokenKey {
   const kind = kindOf(publicKey);
   const pool = new SessionPool(place.sessions);
   const gate = new ModuleGate(place.gate);
-  const opener: Opener = { place, pool, gate, publicKey, ...kind };
+  const opener: KeyOpener = { place, pool, gate, publicKey, ...kind };
   return {
     ...kind,
     where: 'token',
     place,
     sign(data, algorithm) {
       assertFits(kind.type, algorithm);
-      const order = orderFor(data, algorithm);
-      return pool.use((slot) => outlasting(opener, () => signOver(opener, slot, order)));
+      const order = mechanismFor(data, algorithm);
+      return pool.use((slot) => withRelogin(opener, () => signOver(opener, slot, order)));
     },
     open() {
-      pool.use((slot) => outlasting(opener, () => slot.read() ?? openIn(opener, slot)));
+      pool.use((slot) => withRelogin(opener, () => slot.read() ?? openIn(opener, slot)));
     },
     close() {
-      pool.useIdle((slot) => gate.pass(() => drop(opener, slot)));
+      pool.useIdle((slot) => gate.enter(() => drop(opener, slot)));
     },
   };
 }
 
-interface Opener {
+interface KeyOpener {
   readonly place: TokenPlace;
   readonly pool: SessionPool;
   readonly gate: ModuleGate;
@@ -103,32 +104,32 @@ interface Opener {
   readonly bits: number;
 }
 
-/** Does `work`, and when the token is not to be had, once more after the module was restarted. */
-function outlasting<T>(opener: Opener, work: () => T): T {
+/** Runs `work`, and once more after a restart of the module when the token is unavailable. */
+function withRelogin<T>(opener: KeyOpener, work: () => T): T {
   const { place, pool, gate } = opener;
   try {
-    return gate.pass(work);
+    return gate.enter(work);
   } catch (error) {
     if (!(error instanceof CryptoError) || error.code !== 'key.unavailable') throw error;
     const dropAll = () => pool.useAll((slot) => drop(opener, slot));
     if (!gate.restart(dropAll, () => restartModule(place.modulePath))) throw error;
-    return gate.pass(work);
+    return gate.enter(work);
   }
 }
 
 /**
- * With the session that is there, and when that fails with a fresh one: tokens are pulled, sleep, time out and lose
- * their login. A value made twice harms nobody.
+ * Signs with the open session, and with a new one when that fails: tokens are removed, sleep, time out and lose
+ * their login. A second signature value does no harm.
  */
-function signOver(opener: Opener, slot: SessionSlot, order: TokenOrder): Buffer {
-  if (slot.abandoned) forget(opener, slot);
+function signOver(opener: KeyOpener, slot: SessionSlot, order: TokenMechanism): Buffer {
+  if (slot.abandoned) closeSessionOf(opener, slot);
   const open = slot.read();
   if (open !== undefined) {
     try {
       return signIn(opener, open, order);
     } catch (error) {
       drop(opener, slot);
-      refuseUnsuited(error);
+      assertSuitable(error);
       if (error instanceof CryptoError && error.code === 'key.password') throw error;
     }
   }
@@ -137,59 +138,59 @@ function signOver(opener: Opener, slot: SessionSlot, order: TokenOrder): Buffer 
     return signIn(opener, fresh, order);
   } catch (error) {
     drop(opener, slot);
-    refuseUnsuited(error);
+    assertSuitable(error);
     throw unavailable(`The token "${opener.place.label}" does not sign`, error);
   }
 }
 
-function refuseUnsuited(error: unknown): void {
-  if (!UNSUITED.has(returnValueOf(error))) return;
+function assertSuitable(error: unknown): void {
+  if (!KEY_ERRORS.has(returnValueOf(error))) return;
   const { message } = error as Error;
   throw new CryptoError('key.unsupported', `The key on the token makes no such signature: ${message}.`);
 }
 
 function signIn(
-  { place, pool }: Opener,
+  { place, pool }: KeyOpener,
   { session, key, asksForPin }: OpenSession,
-  { mechanism, data, value }: TokenOrder,
+  { mechanism, data, value }: TokenMechanism,
 ): Buffer {
   const module = loadedModule(place);
   module.C_SignInit(session, mechanism, key);
   if (asksForPin) logInAgain(module, tokenNamed(module, place), session, pool);
-  return value(module.C_Sign(session, data, Buffer.alloc(VALUE_SPACE)));
+  return value(module.C_Sign(session, data, Buffer.alloc(MAX_SIGNATURE_BYTES)));
 }
 
 const modules = new WeakMap<TokenPlace, TokenModule>();
 
-/** As `tokenModule`, without asking the module again whether it is initialized: that is for opening a session. */
+/** Returns the loaded module without initializing it; opening a session does that. */
 function loadedModule(place: TokenPlace): TokenModule {
   const module = modules.get(place) ?? tokenModule(place.modulePath);
   modules.set(place, module);
   return module;
 }
 
-function openIn(opener: Opener, slot: SessionSlot): OpenSession {
+function openIn(opener: KeyOpener, slot: SessionSlot): OpenSession {
   const open = opened(opener);
   slot.write(open);
   opener.gate.countSession(1);
   return open;
 }
 
-function drop(opener: Opener, slot: SessionSlot): void {
+function drop(opener: KeyOpener, slot: SessionSlot): void {
   const open = slot.read();
   if (open === undefined) return;
-  forget(opener, slot);
+  closeSessionOf(opener, slot);
   closeSession(loadedModule(opener.place), open.session);
 }
 
-function forget({ gate }: Opener, slot: SessionSlot): void {
+function closeSessionOf({ gate }: KeyOpener, slot: SessionSlot): void {
   if (slot.read() === undefined) return;
   slot.write(undefined);
   gate.countSession(-1);
 }
 
-/** A session that is logged in and has proven to sign with the certificate's key. */
-function opened(opener: Opener): OpenSession {
+/** Opens a session, logs in and verifies that it signs with the certificate's key. */
+function opened(opener: KeyOpener): OpenSession {
   const { place, pool } = opener;
   const module = tokenModule(place.modulePath);
   const token = tokenNamed(module, place);
@@ -204,20 +205,20 @@ function opened(opener: Opener): OpenSession {
   }
 }
 
-function provenKey(opener: Opener, module: TokenModule, session: Handle, token: Token): OpenSession {
+function provenKey(opener: KeyOpener, module: TokenModule, session: Handle, token: Token): OpenSession {
   const candidates = privateKeys(opener, module, session);
   for (const key of candidates) {
     const asked = attributeOf(module, session, key, CKA.alwaysAuthenticate);
     const open: OpenSession = { session, key, asksForPin: asked?.[0] === 1 };
-    if (provesItself(opener, open)) return open;
+    if (isProvenKey(opener, open)) return open;
   }
   throw candidates.length === 0
     ? new CryptoError('key.not-found', `The token "${token.label}" has no private key for the certificate.`)
     : new CryptoError('key.mismatch', 'The private key on the token does not belong to the certificate.');
 }
 
-/** By the certificate's identifier; where none is set, all keys of its kind. */
-function privateKeys({ place, type }: Opener, module: TokenModule, session: Handle): Handle[] {
+/** Finds private keys by the certificate's CKA_ID; without one, all keys of the type. */
+function privateKeys({ place, type }: KeyOpener, module: TokenModule, session: Handle): Handle[] {
   const ofClass = { type: CKA.class, value: PRIVATE_KEY };
   if (place.keyId.length > 0) {
     return findObjects(module, session, [ofClass, { type: CKA.id, value: Buffer.from(place.keyId) }]);
@@ -225,9 +226,9 @@ function privateKeys({ place, type }: Opener, module: TokenModule, session: Hand
   return findObjects(module, session, [ofClass, { type: CKA.keyType, value: KEY_TYPES[type] }]);
 }
 
-const PROOF = Buffer.from('Does this key belong to the certificate?');
-/** RSA keys may be limited to one padding. */
-const PROOFS: { readonly [type in SigningKey['type']]: readonly SignatureAlgorithm[] } = {
+const PROBE_DATA = Buffer.from('Does this key belong to the certificate?');
+/** RSA keys may permit only one padding. */
+const PROBE_ALGORITHMS: { readonly [type in SigningKey['type']]: readonly SignatureAlgorithm[] } = {
   rsa: [
     { scheme: 'rsa-pkcs1', digest: 'sha256' },
     { scheme: 'rsa-pss', digest: 'sha256' },
@@ -236,14 +237,14 @@ const PROOFS: { readonly [type in SigningKey['type']]: readonly SignatureAlgorit
   ed25519: [{ scheme: 'ed25519', digest: 'sha512' }],
 };
 
-function provesItself(opener: Opener, open: OpenSession): boolean {
-  for (const algorithm of PROOFS[opener.type]) {
+function isProvenKey(opener: KeyOpener, open: OpenSession): boolean {
+  for (const algorithm of PROBE_ALGORITHMS[opener.type]) {
     try {
-      const value = signIn(opener, open, orderFor(PROOF, algorithm));
+      const value = signIn(opener, open, mechanismFor(PROBE_DATA, algorithm));
       const method = { scheme: algorithm.scheme, hash: algorithm.digest };
-      return valueFault(method, opener.publicKey, PROOF, value) === undefined;
+      return valueFault(method, opener.publicKey, PROBE_DATA, value) === undefined;
     } catch (error) {
-      if (!UNSUITED.has(returnValueOf(error))) throw error;
+      if (!KEY_ERRORS.has(returnValueOf(error))) throw error;
     }
   }
   return false;

@@ -1,5 +1,5 @@
-/** Finding tokens, certificates and keys, and logging in. */
-import { CryptoError } from '../../types.ts';
+/** Finds tokens, certificates and keys, and logs in. */
+import { CryptoError } from '../../core/types.ts';
 import {
   type Attribute,
   CKR,
@@ -18,13 +18,13 @@ const CKF = {
   finalTry: 0x20000,
   locked: 0x40000,
 } as const;
-/** CKF_SERIAL_SESSION, read-only: nothing is ever written to a token. */
+/** CKF_SERIAL_SESSION, read-only: tokens are never modified. */
 const READ_ONLY = 0x4;
 const CKU = { user: 1, contextSpecific: 2 } as const;
 const CKA = { class: 0x0, value: 0x11, id: 0x102 } as const;
 const CERTIFICATE = 1;
 
-/** Objects looked at on one token; a real one has a few dozen. */
+/** Most objects read on one token; a real one has a few dozen. */
 const MAX_OBJECTS = 1024;
 
 export interface Token {
@@ -34,7 +34,7 @@ export interface Token {
   readonly flags: number;
 }
 
-/** Tokens that are there and set up. A slot whose token can't be asked is passed over. */
+/** Returns the initialized tokens. A slot whose token does not answer is ignored. */
 export function presentTokens(module: TokenModule): Token[] {
   return slotsOf(module).flatMap((slot) => {
     let info: TokenInfo;
@@ -56,7 +56,7 @@ function slotsOf(module: TokenModule): Handle[] {
   }
 }
 
-/** Runs `work` in a session of its own, closed afterwards. */
+/** Runs `work` in a session of its own and closes it. */
 export function inSession<T>(module: TokenModule, token: Token, work: (session: Handle) => T): T {
   const session = openSession(module, token);
   try {
@@ -70,20 +70,20 @@ export function openSession(module: TokenModule, { slot }: Token): Handle {
   return module.C_OpenSession(slot, READ_ONLY);
 }
 
-/** A session that is gone already is closed enough. */
+/** Closes a session; a failure is ignored, since the session is already closed. */
 export function closeSession(module: TokenModule, session: Handle): void {
   try {
     module.C_CloseSession(session);
   } catch {}
 }
 
-/** @throws {CryptoError} `key.password`; `key.unavailable` when the token can't log anybody in */
+/** Logs the user in. @throws {CryptoError} `key.password`; `key.unavailable` when the token has no login */
 export function logIn(module: TokenModule, token: Token, session: Handle, pool: SessionPool): void {
   if ((token.flags & CKF.loginRequired) === 0) return;
   pool.login((pin) => tryPin(module, token, session, CKU.user, pin));
 }
 
-/** For keys that ask at every signature; between C_SignInit and C_Sign (PKCS#11 §5.6, C_Login). */
+/** Logs in for keys with CKA_ALWAYS_AUTHENTICATE; between C_SignInit and C_Sign (PKCS#11 §5.6, C_Login). */
 export function logInAgain(module: TokenModule, token: Token, session: Handle, pool: SessionPool): void {
   pool.login((pin) => tryPin(module, token, session, CKU.contextSpecific, pin));
 }
@@ -98,7 +98,7 @@ function tryPin(
   const flags = module.C_GetTokenInfo(token.slot).flags;
   if ((flags & (CKF.finalTry | CKF.locked)) !== 0) return 'locked';
   try {
-    // With a keypad of its own, the token asks the person in front of it.
+    // A token with a PIN pad asks the user itself.
     if (pin === '' && (flags & CKF.protectedPath) !== 0) module.C_Login(session, user);
     else module.C_Login(session, user, pin);
     return undefined;
@@ -134,7 +134,7 @@ export function findObjects(module: TokenModule, session: Handle, template: read
   }
 }
 
-/** Undefined when the object has no such attribute, or keeps it to itself. */
+/** Undefined when the object lacks the attribute, or does not reveal it. */
 export function attributeOf(
   module: TokenModule,
   session: Handle,
@@ -150,11 +150,11 @@ export function attributeOf(
 
 export interface TokenCertificate {
   readonly der: Buffer;
-  /** CKA_ID, which the private key bears too; empty when there is none. */
+  /** CKA_ID, shared with the private key; empty when absent. */
   readonly id: Buffer;
 }
 
-/** All certificates of a token that this session may see. */
+/** Returns all certificates of a token that are visible to this session. */
 export function certificatesOf(module: TokenModule, session: Handle): TokenCertificate[] {
   return findObjects(module, session, [{ type: CKA.class, value: CERTIFICATE }]).flatMap((object) => {
     const der = attributeOf(module, session, object, CKA.value);
@@ -163,7 +163,7 @@ export function certificatesOf(module: TokenModule, session: Handle): TokenCerti
   });
 }
 
-/** The same token as before, wherever it is plugged in now. @throws {CryptoError} `key.unavailable` */
+/** Finds the same token again, in any slot. @throws {CryptoError} `key.unavailable` */
 export function tokenNamed(
   module: TokenModule,
   { label, serialNumber }: Pick<Token, 'label' | 'serialNumber'>,

@@ -1,35 +1,35 @@
 /**
- * The appearance of a visible signature: a form that carries its font and image with it, upright however the page is
- * turned (ISO 32000-2, 8.10 and 12.5.5).
+ * Appearance of a visible signature: a form XObject with its font and image, upright for any rotation of the
+ * page (ISO 32000-2, 8.10 and 12.5.5).
  */
-import { CryptoError, type SignatureAppearance } from '../../types.ts';
-import { type Draft, referenceText } from '../draft.ts';
-import { type AppearanceRules, appearanceRules } from './archive-rules.ts';
-import { colourSpace } from './colour.ts';
-import { type ShownImage, showImage } from './image.ts';
-import { type Extent, layOut } from './layout.ts';
-import type { PageView } from './page-view.ts';
-import { type ShownText, showText } from './shown-text.ts';
-import { numberText, packedStream } from './stream-object.ts';
+import { CryptoError, type SignatureAppearance } from '../../core/types.ts';
+import { type ShownText, showText } from '../../pdf/fonts/shown-text.ts';
+import { colourSpace } from '../../pdf/graphics/colour.ts';
+import { type ShownImage, showImage } from '../../pdf/graphics/image.ts';
+import { type Extent, layOut } from '../../pdf/graphics/layout.ts';
+import type { PageView } from '../../pdf/graphics/page-view.ts';
+import { type PdfARules, pdfARules } from '../../pdf/graphics/pdfa-rules.ts';
+import { type IncrementalUpdate, referenceText } from '../../pdf/update/incremental-update.ts';
+import { numberText, packedStream } from '../../pdf/update/stream-object.ts';
 
-/** More than fit on any page that somebody wants to read. */
-const MOST_LINES = 200;
-const MOST_LETTERS = 10_000;
+/** Most lines and characters of an appearance; more than a page can show legibly. */
+const MAX_LINES = 200;
+const MAX_LETTERS = 10_000;
 
 /**
- * Draws an appearance and gives the text of the reference to it. Readers stretch it over the rectangle of the widget,
- * whatever a unit of the page is worth.
- * @param extent of the rectangle as it is shown, points
- * @throws {CryptoError} `request.invalid` for an image that can't be read, too much text, or nothing to show
+ * Draws an appearance and returns the text of the reference to it. Readers scale it to the rectangle of the widget,
+ * for any user unit of the page.
+ * @param extent of the rectangle as shown, points
+ * @throws {CryptoError} `request.invalid` for an image that can't be read, too much text, or an empty appearance
  */
 export function drawAppearance(
-  draft: Draft,
+  draft: IncrementalUpdate,
   appearance: SignatureAppearance,
   extent: Extent,
   rotation: PageView['rotation'],
 ): string {
   const { text, image } = shownParts(appearance);
-  const rules = appearanceRules(draft.pdf);
+  const rules = pdfARules(draft.pdf);
   const content = layOut(extent, image, text, ink(rules));
   const { width, height } = extent;
   const keys =
@@ -42,10 +42,10 @@ function shownParts({ lines = [], image }: SignatureAppearance): {
   readonly text: ShownText | undefined;
   readonly image: ShownImage | undefined;
 } {
-  if (lines.length > MOST_LINES || lines.reduce((sum, line) => sum + line.length, 0) > MOST_LETTERS) {
+  if (lines.length > MAX_LINES || lines.reduce((sum, line) => sum + line.length, 0) > MAX_LETTERS) {
     throw new CryptoError(
       'request.invalid',
-      `A visible signature can show ${MOST_LINES} lines and ${MOST_LETTERS} letters at most.`,
+      `A visible signature can show ${MAX_LINES} lines and ${MAX_LETTERS} letters at most.`,
     );
   }
   const hasText = lines.some((line) => line.trim() !== '');
@@ -58,14 +58,14 @@ function shownParts({ lines = [], image }: SignatureAppearance): {
   };
 }
 
-/** Black. */
-function ink(rules: AppearanceRules): string {
+/** Builds the operators that set the fill colour to black. */
+export function ink(rules: PdfARules): string {
   return rules.deviceColours ? '0 g' : '/Ink cs 0 sc';
 }
 
 function resources(
-  draft: Draft,
-  rules: AppearanceRules,
+  draft: IncrementalUpdate,
+  rules: PdfARules,
   text: ShownText | undefined,
   image: ShownImage | undefined,
 ): string {
@@ -78,8 +78,8 @@ function resources(
   return found;
 }
 
-/** Turns the form against the page; its box stays in the first quadrant. */
-function upright({ width, height }: Extent, rotation: PageView['rotation']): string {
+/** Builds the matrix that rotates a form against its page; its box stays in the first quadrant. */
+export function upright({ width, height }: Extent, rotation: PageView['rotation']): string {
   if (rotation === 90) return `0 1 -1 0 ${numberText(height)} 0`;
   if (rotation === 180) return `-1 0 0 -1 ${numberText(width)} ${numberText(height)}`;
   if (rotation === 270) return `0 -1 1 0 0 ${numberText(width)}`;

@@ -1,6 +1,8 @@
-/**
- * Where a visible signature goes: a new widget where it is asked for, or the widget the form has for it already.
- */
+/** Places a visible signature: creates a new widget, or positions the existing widget of a field. */
+
+import type { PagePlace } from '../../core/page-content.ts';
+import { CryptoError, type SignatureAppearance } from '../../core/types.ts';
+import { type Box, box, type PageView, viewOf } from '../../pdf/graphics/page-view.ts';
 import {
   asInteger,
   asReference,
@@ -11,32 +13,30 @@ import {
   type Reference,
   type TreePage,
 } from '../../pdf/index.ts';
-import { CryptoError, type SignatureAppearance } from '../../types.ts';
-import type { Draft } from '../draft.ts';
-import { textString } from '../text-string.ts';
-import type { Entry, WidgetPlace } from '../widget-place.ts';
+import { textString } from '../../pdf/syntax/text-string.ts';
+import type { IncrementalUpdate } from '../../pdf/update/incremental-update.ts';
+import { numberText } from '../../pdf/update/stream-object.ts';
 import { drawAppearance } from './draw.ts';
-import { type Box, box, type PageView, viewOf } from './page-view.ts';
-import { numberText } from './stream-object.ts';
 import { tagWidget } from './tagging.ts';
+import type { Entry, WidgetPlace } from './widget-place.ts';
 
-/** A widget that is in the form already. */
+/** A widget that is already in the form. */
 export interface ExistingWidget {
   readonly dict: PdfDict;
   /** Undefined when it is written into the field's list of kids. */
   readonly reference: Reference | undefined;
 }
 
-/** Rectangles made for pages that other programs rounded may stand out this far, points. */
+/** Tolerance in points for rectangles that other programs rounded. */
 const TOLERANCE = 1;
 
 /**
- * A new widget on the page and in the rectangle asked for.
- * @param own what the widget is going to be
- * @throws {CryptoError} `request.invalid` when page or rectangle are missing or not there; as `drawAppearance`
+ * Creates a widget on the requested page, in the requested rectangle.
+ * @param own reference of the new widget
+ * @throws {CryptoError} `request.invalid` when page or rectangle are missing or invalid; as `drawAppearance`
  */
 export function placeNew(
-  draft: Draft,
+  draft: IncrementalUpdate,
   appearance: SignatureAppearance,
   own: Reference,
   isSigned: boolean,
@@ -59,23 +59,32 @@ export function placeNew(
   return widgetOn(draft, appearance, own, isSigned, { page, view, shown });
 }
 
-interface ShownPlace {
+export interface ShownPlace {
   readonly page: TreePage;
   readonly view: PageView;
   readonly shown: Box;
 }
 
-/** A place as near to the one asked for as the document has it. @throws {CryptoError} `pdf.no-pages` */
-function fitted(
-  pdf: PdfDocument,
-  { page: number, left, top, width, height }: Required<SignatureAppearance>['place'],
-): ShownPlace {
+/** Returns the nearest possible position to the requested one. @throws {CryptoError} `pdf.no-pages` */
+function fitted(pdf: PdfDocument, place: Required<SignatureAppearance>['place']): ShownPlace {
   let page: TreePage | undefined;
   let count = 0;
   for (const one of pages(pdf)) {
     page = one;
-    if (++count === number) break;
+    if (++count === place.page) break;
   }
+  return fittedOn(pdf, page, place);
+}
+
+/**
+ * Returns the nearest possible position on a page.
+ * @throws {CryptoError} `pdf.no-pages`; `request.invalid` for a rectangle without an extent
+ */
+export function fittedOn(
+  pdf: PdfDocument,
+  page: TreePage | undefined,
+  { left, top, width, height }: PagePlace,
+): ShownPlace {
   if (page === undefined)
     throw new CryptoError('pdf.no-pages', 'The PDF has no page to show a signature on.');
   const view = viewOf(pdf, page);
@@ -89,7 +98,7 @@ function fitted(
 }
 
 function widgetOn(
-  draft: Draft,
+  draft: IncrementalUpdate,
   appearance: SignatureAppearance,
   own: Reference,
   isSigned: boolean,
@@ -101,19 +110,20 @@ function widgetOn(
     ['TU', description(appearance)],
   ];
   if (view.rotation !== 0) entries.push(['MK', `<</R ${view.rotation}>>`]);
-  // Those who check the earlier signatures object to another structure of the document.
+  // Validators of the earlier signatures reject a changed document structure.
   const tag = isSigned ? undefined : tagWidget(draft, page, own);
   if (tag !== undefined) entries.push(['StructParent', String(tag)]);
   return { page, entries };
 }
 
 /**
- * The widget of an empty field. It goes to the rectangle asked for when that is on the widget's own page and nobody
- * has signed yet; otherwise it stays where it is, if it has an extent.
+ * Positions the widget of an empty field. It moves to the requested rectangle when that is on the widget's own page
+ * and
+ * the document has no signature; otherwise it keeps its place, if it has an extent.
  * @throws {CryptoError} `request.invalid` when the widget can't be shown anywhere; as `placeNew`
  */
 export function placeInField(
-  draft: Draft,
+  draft: IncrementalUpdate,
   appearance: SignatureAppearance,
   field: PdfDict,
   { dict, reference }: ExistingWidget,
@@ -146,14 +156,14 @@ export function placeInField(
   if (isSigned) return { page: undefined, entries };
   if (view.rotation !== 0 && dict.get('MK') === undefined) entries.push(['MK', `<</R ${view.rotation}>>`]);
   const flags = asInteger(pdf.resolve(dict.get('F'))) ?? 0;
-  if ((flags & UNSEEN) !== 0) entries.push(['F', String((flags & ~UNSEEN) | PRINTED)]);
+  if ((flags & HIDDEN_FLAGS) !== 0) entries.push(['F', String((flags & ~HIDDEN_FLAGS) | PRINT_FLAG)]);
   const named = field.get('TU') !== undefined;
   return { page: undefined, entries, fieldEntries: named ? [] : [['TU', description(appearance)]] };
 }
 
 /** Invisible, Hidden and NoView (table 167). */
-const UNSEEN = 1 | 2 | 32;
-const PRINTED = 4;
+const HIDDEN_FLAGS = 1 | 2 | 32;
+const PRINT_FLAG = 4;
 
 /** @param number 1-based @throws {CryptoError} `request.invalid` when the document has no such page */
 function pageAt(pdf: PdfDocument, number: number): TreePage {
@@ -196,16 +206,22 @@ function isOnPage({ width, height }: PageView, [left, bottom, right, top]: Box):
   );
 }
 
-function drawn(draft: Draft, appearance: SignatureAppearance, shown: Box, view: PageView): string {
+function drawn(
+  draft: IncrementalUpdate,
+  appearance: SignatureAppearance,
+  shown: Box,
+  view: PageView,
+): string {
   const extent = { width: shown[2] - shown[0], height: shown[3] - shown[1] };
   return `<</N ${drawAppearance(draft, appearance, extent, view.rotation)}>>`;
 }
 
-function rectText(content: Box): string {
+/** Builds the value of /Rect. */
+export function rectText(content: Box): string {
   return `[${content.map(numberText).join(' ')}]`;
 }
 
-/** For readers who hear the page: what is written in the signature, and otherwise what it is. */
+/** Returns the alternative description for assistive technology: the text of the signature, or its kind. */
 function description({ lines = [] }: SignatureAppearance): string {
   const text = lines.join(' ').replace(/\s+/g, ' ').trim();
   return textString(text === '' ? 'Signature' : text);

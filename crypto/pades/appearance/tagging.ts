@@ -1,33 +1,37 @@
 /**
- * Puts the widget of a signature into the structure of a tagged PDF (ISO 32000-2, 14.7.4 and 14.7.5; ISO 14289-1,
- * 7.18.3 and 7.18.4), so that a file that conforms to PDF/UA or PDF/A level A still does.
+ * Adds the widget of a signature to the structure tree of a tagged PDF (ISO 32000-2, 14.7.4 and 14.7.5; ISO 14289-1,
+ * 7.18.3 and 7.18.4), so that the file still conforms to PDF/UA or PDF/A level A.
  */
 import {
   asInteger,
   asName,
   asReference,
+  type ByteSlice,
   isArray,
   isNull,
   items,
   type Page,
   type PdfDict,
   type PdfDocument,
-  type Piece,
   type Reference,
   sourceText,
 } from '../../pdf/index.ts';
-import { type DictDraft, type Draft, referenceText } from '../draft.ts';
+import {
+  type DictUpdate,
+  type IncrementalUpdate,
+  referenceText,
+} from '../../pdf/update/incremental-update.ts';
 
-/** Number trees deeper than this are not written by anybody. */
+/** Most levels of a number tree. */
 const MAX_DEPTH = 32;
-/** No document has more tagged things; a tree that claims so is left alone. */
-const MOST_TAGS = 1 << 30;
+/** Most structure parents; a tree that claims more stays unchanged. */
+const MAX_TAGS = 1 << 30;
 
 /**
- * @returns the number under which the structure knows the widget; undefined when the document has no structure that
- *   can take it
+ * @returns the key of the widget in the parent tree; undefined when the document has no structure that
+ * can be extended
  */
-export function tagWidget(draft: Draft, page: Page, widget: Reference): number | undefined {
+export function tagWidget(draft: IncrementalUpdate, page: Page, widget: Reference): number | undefined {
   const { pdf, catalog } = draft;
   const rootReference = asReference(catalog.get('StructTreeRoot'));
   const root = pdf.dict(catalog.get('StructTreeRoot'));
@@ -36,7 +40,7 @@ export function tagWidget(draft: Draft, page: Page, widget: Reference): number |
   if (highest === undefined) return undefined;
   const next = asInteger(pdf.resolve(root.get('ParentTreeNextKey'))) ?? 0;
   const key = Math.max(0, highest + 1, next);
-  if (key > MOST_TAGS) return undefined;
+  if (key > MAX_TAGS) return undefined;
   const tree = draft.dict(rootReference, root);
   const parent = documentElement(pdf, root) ?? { reference: rootReference, dict: root };
   const element = referenceText(
@@ -57,7 +61,7 @@ export function tagWidget(draft: Draft, page: Page, widget: Reference): number |
   return key;
 }
 
-/** The last key of a number tree, whose keys ascend; -1 for an empty one, undefined for one that can't be read. */
+/** Returns the last key of a number tree; -1 for an empty one, undefined for one that can't be read. */
 function highestKey(pdf: PdfDocument, node: PdfDict | undefined, depth: number): number | undefined {
   if (node === undefined) return depth === 0 ? -1 : undefined;
   if (depth > MAX_DEPTH) return undefined;
@@ -72,8 +76,8 @@ function highestKey(pdf: PdfDocument, node: PdfDict | undefined, depth: number):
   return pair.length === 0 ? -1 : asInteger(pdf.resolve(pair[0]));
 }
 
-function lastItems(array: Piece, count: number): readonly Piece[] {
-  const last: Piece[] = [];
+function lastItems(array: ByteSlice, count: number): readonly ByteSlice[] {
+  const last: ByteSlice[] = [];
   for (const item of items(array)) {
     last.push(item);
     if (last.length > count) last.shift();
@@ -81,7 +85,7 @@ function lastItems(array: Piece, count: number): readonly Piece[] {
   return last;
 }
 
-/** The element that holds all others, where there is a single one. */
+/** Returns the root structure element, when there is exactly one. */
 function documentElement(
   pdf: PdfDocument,
   root: PdfDict,
@@ -95,7 +99,7 @@ function documentElement(
   return asName(pdf.resolve(dict.get('S'))) === 'Document' ? { reference, dict } : undefined;
 }
 
-function appendKid(pdf: PdfDocument, parent: DictDraft, element: string): void {
+function appendKid(pdf: PdfDocument, parent: DictUpdate, element: string): void {
   const kids = parent.get('K');
   const resolved = pdf.resolve(kids);
   if (kids === undefined || isNull(resolved)) parent.set('K', `[${element}]`);

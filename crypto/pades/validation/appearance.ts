@@ -3,21 +3,24 @@
  */
 import {
   asReference,
+  type ByteSlice,
   entriesOf,
   isNull,
   items,
   type PdfDict,
   type PdfDocument,
-  type Piece,
 } from '../../pdf/index.ts';
 
-/** True for no appearance, and for one that consists of nothing but streams for its states. */
-export function hasOnlyStreams(pdf: PdfDocument, appearance: Piece | undefined): boolean {
+/** True for no appearance, and for one that consists only of streams for its states. */
+export function hasOnlyStreams(pdf: PdfDocument, appearance: ByteSlice | undefined): boolean {
   return streamsOf(pdf, appearance) !== undefined;
 }
 
-/** Numbers of the streams of an appearance; undefined when it has other parts. */
-export function streamsOf(pdf: PdfDocument, appearance: Piece | undefined): readonly number[] | undefined {
+/** Returns the numbers of the streams of an appearance; undefined when it has other values. */
+export function streamsOf(
+  pdf: PdfDocument,
+  appearance: ByteSlice | undefined,
+): readonly number[] | undefined {
   const value = pdf.resolve(appearance);
   if (isNull(value)) return [];
   const parts = entriesOfDict(pdf, value);
@@ -36,18 +39,18 @@ export function streamsOf(pdf: PdfDocument, appearance: Piece | undefined): read
   return found;
 }
 
-function entriesOfDict(pdf: PdfDocument, piece: Piece): ReadonlyMap<string, Piece> | undefined {
-  const dict: PdfDict | undefined = pdf.dict(piece);
+function entriesOfDict(pdf: PdfDocument, slice: ByteSlice): ReadonlyMap<string, ByteSlice> | undefined {
+  const dict: PdfDict | undefined = pdf.dict(slice);
   return dict && entriesOf(dict);
 }
 
-function isStream(pdf: PdfDocument, piece: Piece): boolean {
-  const number = asReference(piece)?.number;
+function isStream(pdf: PdfDocument, slice: ByteSlice): boolean {
+  const number = asReference(slice)?.number;
   return number !== undefined && pdf.plainObject(number)?.data !== undefined;
 }
 
-/** True when the rectangle has an area, and when it can't be told. */
-export function hasArea(pdf: PdfDocument, rectangle: Piece | undefined): boolean {
+/** True when the rectangle has an area, or is unreadable. */
+export function hasArea(pdf: PdfDocument, rectangle: ByteSlice | undefined): boolean {
   const corners = [...items(pdf.resolve(rectangle))].map((item) => {
     const { bytes, start, end } = pdf.resolve(item);
     return Number(bytes.toString('latin1', start, end));

@@ -1,33 +1,33 @@
 /**
- * A large file read in blocks that are kept for a while: comparing jumps between objects and cross-reference entries,
- * and a read for each of them would cost more than looking at it.
+ * Reads a large file in cached blocks: comparing states jumps between objects and cross-reference entries,
+ * and a separate read for each would dominate the cost.
  */
+import { LruCache } from '../../../base/lru-cache.ts';
 import type { ByteSource } from '../../pdf/index.ts';
 
-/** Smaller sources are in memory as a whole. */
-const LARGE = 1 << 20;
-const BLOCK = 64 << 10;
-/** Longest read that is answered from a block; a block holds this much of the next one too. */
-const SHORT = 16 << 10;
-const KEPT = 24;
+/** Smaller sources are in memory. */
+const MIN_CACHED_SOURCE_BYTES = 1 << 20;
+const BLOCK_BYTES = 64 << 10;
+/** Longest read served from a block; each block overlaps the next by this length. */
+const MAX_CACHED_READ_BYTES = 16 << 10;
+const CACHE_SIZE = 24;
 
 export function blockSource(source: ByteSource): ByteSource {
-  if (source.size <= LARGE) return source;
-  const blocks = new Map<number, Buffer>();
+  if (source.size <= MIN_CACHED_SOURCE_BYTES) return source;
+  const blocks = new LruCache<number, Buffer>({ entries: CACHE_SIZE });
   const block = (start: number): Buffer => {
     const known = blocks.get(start);
     if (known !== undefined) return known;
-    const bytes = source.read(start, BLOCK + SHORT);
-    const [oldest] = blocks.keys();
-    if (blocks.size === KEPT && oldest !== undefined) blocks.delete(oldest);
+    const bytes = source.read(start, BLOCK_BYTES + MAX_CACHED_READ_BYTES);
     blocks.set(start, bytes);
     return bytes;
   };
   return {
     size: source.size,
+    password: source.password,
     read(offset, length) {
-      if (length > SHORT || offset < 0) return source.read(offset, length);
-      const start = offset - (offset % BLOCK);
+      if (length > MAX_CACHED_READ_BYTES || offset < 0) return source.read(offset, length);
+      const start = offset - (offset % BLOCK_BYTES);
       return block(start).subarray(offset - start, offset - start + length);
     },
   };

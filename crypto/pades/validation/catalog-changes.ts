@@ -1,11 +1,12 @@
 /**
- * What a later revision may do to the trailer and the catalogue (ISO 32000-2, 7.5.5 and 7.7.2): evidence, metadata,
+ * Permitted changes of the trailer and the catalogue (ISO 32000-2, 7.5.5 and 7.7.2): evidence, metadata,
  * the form. Every other entry must stay equal.
  */
 import {
   asDict,
   asName,
   asReference,
+  type ByteSlice,
   entriesOf,
   equalValues,
   isArray,
@@ -13,13 +14,12 @@ import {
   items,
   type PdfDict,
   type PdfDocument,
-  type Piece,
   referencesIn,
 } from '../../pdf/index.ts';
 import { type Change, forbidden } from './change.ts';
-import type { StatePair } from './state-pair.ts';
+import type { PermittedChanges } from './permitted-changes.ts';
 
-/** Entries of the catalogue that are compared by what they mean; all others must stay equal. */
+/** Entries of the catalogue with comparison rules of their own; all others must stay equal. */
 export const OPEN_CATALOG_KEYS: ReadonlySet<string> = new Set([
   'AcroForm',
   'DSS',
@@ -28,7 +28,7 @@ export const OPEN_CATALOG_KEYS: ReadonlySet<string> = new Set([
   'Extensions',
 ]);
 
-/** @returns the keys outside `open` whose values differ; `written twice` when the newer one has a key twice */
+/** @returns the keys outside `open` whose values differ; `written twice` when the newer dictionary repeats a key */
 export function changedKeys(before: PdfDict, after: PdfDict, open: ReadonlySet<string>): readonly string[] {
   const values = entriesOf(after);
   if (values === undefined) return ['written twice'];
@@ -36,20 +36,19 @@ export function changedKeys(before: PdfDict, after: PdfDict, open: ReadonlySet<s
   return [...keys].filter((key) => !open.has(key) && !equalValues(before.get(key), values.get(key)));
 }
 
-export function trailerChanges(pair: StatePair): readonly Change[] {
+export function trailerChanges(pair: PermittedChanges): readonly Change[] {
   const before = pair.before.pdf.xref.trailer;
   const after = pair.after.pdf.xref.trailer;
   const changes: Change[] = [];
-  for (const key of ['Root', 'Encrypt']) {
-    if (!equalValues(before.get(key), after.get(key)))
-      changes.push(forbidden(`exchanged the /${key} of the trailer`));
-  }
+  if (!equalValues(before.get('Encrypt'), after.get('Encrypt')))
+    changes.push(forbidden('exchanged the /Encrypt of the trailer'));
+  if (!equalValues(before.get('Root'), after.get('Root'))) changes.push(...exchangedRoot(pair));
   const info = asReference(before.get('Info'))?.number;
   const changedInfo =
     !equalValues(before.get('Info'), after.get('Info')) || (info !== undefined && pair.changed(info));
   if (changedInfo) {
     const dict = pair.after.pdf.dict(after.get('Info'));
-    // Document information is text about the document; a reference in it could lead anywhere.
+    // Document information must be text; a reference in it could refer to any object.
     const plain = dict === undefined || referencesIn(dict).length === 0;
     changes.push(
       plain
@@ -60,7 +59,18 @@ export function trailerChanges(pair: StatePair): readonly Change[] {
   return changes;
 }
 
-export function catalogChanges(pair: StatePair): readonly Change[] {
+/** Compares a new catalogue object entry by entry, as an existing one. */
+function exchangedRoot({ before, after }: PermittedChanges): readonly Change[] {
+  const number = asReference(after.pdf.xref.trailer.get('Root'))?.number;
+  const isNew = number !== undefined && !before.has(number);
+  return [
+    isNew && asName(after.pdf.catalog.get('Type')) === 'Catalog'
+      ? { kind: 'metadata', description: 'put another object into the place of the catalogue' }
+      : forbidden('exchanged the /Root of the trailer'),
+  ];
+}
+
+export function catalogChanges(pair: PermittedChanges): readonly Change[] {
   const before = pair.before.pdf.catalog;
   const after = pair.after.pdf.catalog;
   const changes: Change[] = changedKeys(before, after, OPEN_CATALOG_KEYS).map((key) =>
@@ -83,7 +93,7 @@ export function catalogChanges(pair: StatePair): readonly Change[] {
   return changes;
 }
 
-function metadataChanges(pair: StatePair, before: PdfDict, after: PdfDict): readonly Change[] {
+function metadataChanges(pair: PermittedChanges, before: PdfDict, after: PdfDict): readonly Change[] {
   const number = asReference(after.get('Metadata'))?.number;
   const same = equalValues(before.get('Metadata'), after.get('Metadata'));
   if (same && (number === undefined || !pair.changed(number))) return [];
@@ -95,8 +105,12 @@ function metadataChanges(pair: StatePair, before: PdfDict, after: PdfDict): read
   ];
 }
 
-/** True when every entry of the older dictionary is in the newer one, equal. */
-export function addsOnly(pair: StatePair, before: Piece | undefined, after: Piece | undefined): boolean {
+/** True when every entry of the older dictionary is in the newer one, with an equal value. */
+export function addsOnly(
+  pair: PermittedChanges,
+  before: ByteSlice | undefined,
+  after: ByteSlice | undefined,
+): boolean {
   const old = pair.before.pdf.dict(before);
   const now = pair.after.pdf.dict(after);
   if (now === undefined) return old === undefined;
@@ -111,8 +125,8 @@ export function addsOnly(pair: StatePair, before: Piece | undefined, after: Piec
 const STORE_KEYS = ['Type', 'VRI', 'Certs', 'OCSPs', 'CRLs'];
 const ENTRY_KEYS = ['Type', 'Cert', 'OCSP', 'CRL', 'TU', 'TS'];
 
-/** The document security store may change as it likes, as long as it is nothing but one (12.8.4.3). */
-function evidenceChanges(pair: StatePair, before: PdfDict, after: PdfDict): readonly Change[] {
+/** Permits any change of the document security store that keeps its structure valid (12.8.4.3). */
+function evidenceChanges(pair: PermittedChanges, before: PdfDict, after: PdfDict): readonly Change[] {
   const { pdf } = pair.after;
   const store = pdf.dict(after.get('DSS'));
   const old = pair.before.pdf.dict(before.get('DSS'));
@@ -125,7 +139,11 @@ function evidenceChanges(pair: StatePair, before: PdfDict, after: PdfDict): read
   return [{ kind: 'evidence', description: 'added evidence (DSS)' }];
 }
 
-function storeIsSame(pair: StatePair, before: Piece | undefined, after: Piece | undefined): boolean {
+function storeIsSame(
+  pair: PermittedChanges,
+  before: ByteSlice | undefined,
+  after: ByteSlice | undefined,
+): boolean {
   if (!equalValues(before, after)) return false;
   const open = before === undefined ? [] : [...referencesIn(before)];
   const seen = new Set<number>();
@@ -152,14 +170,14 @@ function isStore(pdf: PdfDocument, store: PdfDict): boolean {
   });
 }
 
-function isListOfStreams(pdf: PdfDocument, piece: Piece | undefined): boolean {
-  if (piece === undefined || isNull(piece)) return true;
-  const list = pdf.resolve(piece);
+function isListOfStreams(pdf: PdfDocument, slice: ByteSlice | undefined): boolean {
+  if (slice === undefined || isNull(slice)) return true;
+  const list = pdf.resolve(slice);
   if (!isArray(list)) return false;
   for (const item of items(list)) {
     const number = asReference(item)?.number;
     if (number === undefined || pdf.plainObject(number)?.data === undefined) return false;
-    // What could be a content stream or a form is no evidence.
+    // A stream that could be a content stream or a form is not evidence.
     if (asDict(pdf.resolve(item))?.get('Subtype') !== undefined) return false;
   }
   return true;

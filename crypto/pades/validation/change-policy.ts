@@ -1,5 +1,5 @@
 /**
- * Which later changes a signature allows: its DocMDP and FieldMDP transforms and the lock of its field
+ * Changes that a signature permits: its DocMDP and FieldMDP transforms and the lock of its field
  * (ISO 32000-2, 12.7.5.5, 12.8.2.2 and 12.8.2.4).
  */
 import {
@@ -14,21 +14,21 @@ import {
 import type { Change } from './change.ts';
 
 export interface ChangePolicy {
-  /** 1: nothing but evidence and document time-stamps. 2: signing and filling in forms. 3: comments as well. */
+  /** 1: evidence and document time-stamps only. 2: also signing and form filling. 3: also comments. */
   readonly level: number;
-  /** The signature certifies the document. */
+  /** True for a certification signature. */
   readonly certifies: boolean;
   /**
-   * True for a field whose value may not change any more. Locks of all fields, or all but some, are about those that
-   * were there; whether new ones may come is said by the level.
+   * True for a field whose value is locked. Locks of all fields, or all but some, apply to existing fields;
+   * the level decides about new ones.
    */
   locks(field: string, isNew: boolean): boolean;
 }
 
-/** What a certification allows that doesn't say (table 257), and, by decision 0006, a signature that is none. */
+/** Level of a certification without /P (table 257), and, by decision 0006, of an approval signature. */
 const DEFAULT_LEVEL = 2;
 
-/** @param field the dictionary of the signature field; undefined when it is not known */
+/** @param field the dictionary of the signature field; undefined when it is unknown */
 export function policyOf(pdf: PdfDocument, signature: PdfDict, field: PdfDict | undefined): ChangePolicy {
   const levels: number[] = [];
   const locks: Lock[] = [];
@@ -57,7 +57,7 @@ export function policyOf(pdf: PdfDocument, signature: PdfDict, field: PdfDict | 
 
 type Lock = (field: string, isNew: boolean) => boolean;
 
-/** /P; one that is no level allows nothing. */
+/** Reads /P; an invalid level permits nothing. */
 function levelOf(pdf: PdfDocument, parameters: PdfDict | undefined): 1 | 2 | 3 | undefined {
   const written = parameters?.get('P');
   if (written === undefined) return undefined;
@@ -65,7 +65,9 @@ function levelOf(pdf: PdfDocument, parameters: PdfDict | undefined): 1 | 2 | 3 |
   return level === 2 || level === 3 ? level : 1;
 }
 
-/** /Action and /Fields, which name fields and with them all below (tables 236 and 259). Odd ones lock everything. */
+/**
+ * Reads /Action and /Fields, whose names include all descendants (tables 236 and 259). Invalid ones lock every field.
+ */
 function lockOf(pdf: PdfDocument, lock: PdfDict | undefined): Lock {
   const action = asName(pdf.resolve(lock?.get('Action')));
   const list = pdf.resolve(lock?.get('Fields'));
@@ -76,8 +78,8 @@ function lockOf(pdf: PdfDocument, lock: PdfDict | undefined): Lock {
   return action === 'Include' ? named : (field, isNew) => !isNew && !named(field);
 }
 
-/** Why a signature does not allow a change; undefined when it does. */
-export function objectionTo(change: Change, policy: ChangePolicy): string | undefined {
+/** Returns the reason why a signature does not permit a change; undefined when it does. */
+export function policyViolation(change: Change, policy: ChangePolicy): string | undefined {
   const { level, certifies } = policy;
   switch (change.kind) {
     case 'evidence':
@@ -93,7 +95,9 @@ export function objectionTo(change: Change, policy: ChangePolicy): string | unde
     case 'signature':
       if (level < 2) return 'the signature allows no changes';
       if (policy.locks(change.field, change.isNew)) return 'the signature locked this field';
-      return certifies && change.covers ? 'a new visible field can cover what was certified' : undefined;
+      return certifies && change.isNew && change.covers
+        ? 'a new visible field can cover what was certified'
+        : undefined;
     case 'annotation':
       return level >= 3 ? undefined : 'the signature allows no annotations';
   }

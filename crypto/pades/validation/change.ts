@@ -1,27 +1,33 @@
 /**
- * What a later revision did to a PDF, named so that each signature before it can say whether it allows that
+ * Change of a later revision of a PDF, classified so that each earlier signature can permit or forbid it
  * (ISO 32000-2, 12.8.2.2).
  */
 export type Change =
-  /** Nothing allows it: content, structure, or something that can't be told from them. */
+  /** Forbidden by every signature: content, structure, or an object that can't be distinguished from them. */
   | { readonly kind: 'forbidden'; readonly description: string }
   /** Certificates and revocation values in the /DSS (12.8.4.3). */
   | { readonly kind: 'evidence'; readonly description: string }
-  /** A document time-stamp that shows nothing (12.8.5). */
+  /** A document time-stamp without an appearance (12.8.5). */
   | { readonly kind: 'timestamp'; readonly field: string; readonly description: string }
   | {
       readonly kind: 'signature';
       readonly field: string;
-      /** The field is new, and it shows something: it can lie over content. */
+      /** True for a new visible field, and for an appearance in an existing one where the page showed something. */
       readonly covers: boolean;
       readonly isNew: boolean;
-      /** A signature came with it, which has to cover this very revision. */
+      /** True when the field was signed in this revision; the signature must cover exactly this revision. */
       readonly signs: boolean;
       readonly description: string;
     }
-  | { readonly kind: 'form'; readonly field: string; readonly description: string }
+  | {
+      readonly kind: 'form';
+      readonly field: string;
+      readonly description: string;
+      /** Reason why the shown value can't be verified; for people. */
+      readonly undecided?: string;
+    }
   | { readonly kind: 'annotation'; readonly description: string }
-  /** Nothing a page shows: document information, XMP, version, a field made read-only. */
+  /** Changes that no page shows: document information, XMP, version, a field made read-only. */
   | { readonly kind: 'metadata'; readonly description: string };
 
 export const forbidden = (description: string): Change => ({ kind: 'forbidden', description });

@@ -1,40 +1,38 @@
 /**
- * What a revision changed, found by comparing what the document was made of before with what it is made of after.
+ * Finds the changes of a revision by comparing the objects before and after it.
  *
- * Everything that can be reached before must still be the same object with the same value, except through a few open
- * doors: the list of fields, the values of fields, the annotations of pages, evidence and metadata. Each door has
- * rules of its own. What an open door leads to is no excuse for an object that is part of something else as well:
- * it is found on the other way to it.
+ * Every object reachable before must still be the same object with the same value, except through the permitted entry
+ * points: the list of fields, the values of fields, the annotations of pages, evidence and metadata. Each entry point
+ * has rules of its own. An object behind an entry point that is also part of another object
+ * is still compared as part of that one.
  */
 import { asReference, items, type PdfDict, type PdfDocument, referencesIn } from '../../pdf/index.ts';
 import { catalogChanges, OPEN_CATALOG_KEYS, trailerChanges } from './catalog-changes.ts';
 import { type Change, forbidden } from './change.ts';
 import { filledField, OPEN_FIELD_KEYS } from './field-changes.ts';
 import { formChanges, OPEN_FORM_KEYS } from './form-changes.ts';
-import { changedBelow, type Root } from './frozen-walk.ts';
+import { changedObjectsBelow, type Root } from './locked-objects.ts';
 import { annotationChange, OPEN_PAGE_KEYS, pageChanges, pagePart } from './page-changes.ts';
-import type { StatePair } from './state-pair.ts';
-import { type Survey, surveyDocument } from './survey.ts';
+import type { PermittedChanges } from './permitted-changes.ts';
+import { type DocumentSurvey, surveyDocument } from './survey.ts';
 
-/** More changes of one revision than this are not told apart. */
-const MOST_CHANGES = 50;
-
-/** Steps for what is done with each part of the survey. */
+/** Steps for each object of the survey. */
 const STEPS_PER_PART = 8;
 
-/** @throws PdfDamage when a state can't be read; OutOfWork */
-export function differencesBetween(pair: StatePair): readonly Change[] {
+/** @throws PdfSyntaxError when a state can't be read; WorkBudgetExceeded */
+export function differencesBetween(pair: PermittedChanges): readonly Change[] {
   const survey = surveyDocument(pair.before.pdf);
   const parts = survey.numbers.size + survey.fields.size + survey.annotations.size;
   pair.before.spend(STEPS_PER_PART * parts);
   const exempt = exemption(pair, survey);
   const seen = new Set<number>();
-  const frozen = changedBelow(pair, frozenRoots(pair, survey), exempt, seen).map(({ number, place, added }) =>
-    forbidden(
-      added
-        ? `added object ${number}, which ${place} already pointed to`
-        : `changed ${place} (object ${number})`,
-    ),
+  const frozen = changedObjectsBelow(pair, lockedRoots(pair, survey), exempt, seen).map(
+    ({ number, place, added }) =>
+      forbidden(
+        added
+          ? `added object ${number}, which ${place} already pointed to`
+          : `changed ${place} (object ${number})`,
+      ),
   );
   const form = formChanges(pair, survey);
   const changes = [
@@ -43,23 +41,47 @@ export function differencesBetween(pair: StatePair): readonly Change[] {
     ...catalogChanges(pair),
     ...form.changes,
     ...pageChanges(pair, survey, form.widgets),
-    ...changesBelowDoors(pair, survey, form.valued, (number) => seen.has(number) || exempt(number)),
+    ...changesBelowEntryPoints(pair, survey, form.valued, (number) => seen.has(number) || exempt(number)),
   ];
   if (pair.before.hasOpenStream()) changes.push(forbidden('supplies the end of a stream that was open'));
-  const distinct = new Map(changes.map((change) => [change.description, change]));
-  return [...distinct.values()].slice(0, MOST_CHANGES);
+  return worstOfEach(changes);
+}
+
+/** Returns one change for each description: the one that the fewest signatures permit without a warning. */
+function worstOfEach(changes: readonly Change[]): readonly Change[] {
+  const worst = new Map<string, Change>();
+  for (const change of changes) {
+    const known = worst.get(change.description);
+    if (known === undefined || severity(change) > severity(known)) worst.set(change.description, change);
+  }
+  return [...worst.values()];
+}
+
+function severity(change: Change): number {
+  switch (change.kind) {
+    case 'forbidden':
+      return 3;
+    case 'annotation':
+      return 2;
+    case 'form':
+      return change.undecided === undefined ? 0 : 1;
+    case 'signature':
+      return change.covers ? 1 : 0;
+    default:
+      return 0;
+  }
 }
 
 /**
- * Objects compared entry by entry, and so not as a whole. Only entries that mean nothing elsewhere may differ in
- * them, so it does no harm when they are part of something else too. They also end every way in a circle, such as
- * from a page to its parent; what the survey doesn't know is followed like anything else. Lists and streams are never among them.
+ * Selects the objects compared entry by entry instead of as a whole. The entries that may differ have no meaning in
+ * other contexts, so an object shared with another part is safe. These objects also end cycles, such as
+ * from a page to its parent; other objects are followed. Lists and streams are never exempt.
  */
-function exemption(pair: StatePair, survey: Survey): (number: number) => boolean {
+function exemption(pair: PermittedChanges, survey: DocumentSurvey): (number: number) => boolean {
   const { pdf } = pair.before;
   const own = new Set<number>();
-  for (const piece of [pdf.xref.trailer.get('Root'), pdf.catalog.get('AcroForm')]) {
-    const number = asReference(piece)?.number;
+  for (const slice of [pdf.xref.trailer.get('Root'), pdf.catalog.get('AcroForm')]) {
+    const number = asReference(slice)?.number;
     if (number !== undefined) own.add(number);
   }
   return (number) =>
@@ -69,11 +91,11 @@ function exemption(pair: StatePair, survey: Survey): (number: number) => boolean
     survey.annotations.has(number);
 }
 
-function* frozenRoots(pair: StatePair, survey: Survey): Generator<Root> {
+function* lockedRoots(pair: PermittedChanges, survey: DocumentSurvey): Generator<Root> {
   const { pdf } = pair.before;
   for (const { dict, ordinal } of survey.pages) {
     yield* rootsOf(dict, OPEN_PAGE_KEYS, (key) => `${pagePart(key)} of page ${ordinal}`);
-    // Annotations written into the list itself are part of the page.
+    // Direct objects in /Annots are part of the page.
     for (const item of items(pdf.resolve(dict.get('Annots')))) {
       if (asReference(item) === undefined)
         yield { numbers: referencesIn(item), place: `an annotation of page ${ordinal}` };
@@ -107,8 +129,9 @@ function* rootsOf(dict: PdfDict, open: ReadonlySet<string>, place: (key: string)
 }
 
 /**
- * The members of a list of fields that may grow. The list is compared by itself; members that are fields of their own
- * are exempt, and what is written into the list itself is part of it.
+ * Returns the members of a list of fields that may grow. The list itself is compared separately; members that are
+ * fields
+ * are exempt, and direct objects in the list are part of it.
  */
 function* memberRoots(pdf: PdfDocument, dict: PdfDict, list: string, place: string): Generator<Root> {
   for (const entry of dict.entries) {
@@ -118,7 +141,7 @@ function* memberRoots(pdf: PdfDocument, dict: PdfDict, list: string, place: stri
   }
 }
 
-/** The form's own entries; its resources may get new names, but what the old ones name stays. */
+/** Returns the form's own entries; resources may get new names, but the objects under existing names must stay. */
 function* formRoots(pdf: PdfDocument, form: PdfDict): Generator<Root> {
   yield* rootsOf(form, OPEN_FORM_KEYS, (key) => `/${key} of the form`);
   yield* memberRoots(pdf, form, 'Fields', 'a field written into the form');
@@ -131,10 +154,10 @@ function* formRoots(pdf: PdfDocument, form: PdfDict): Generator<Root> {
   }
 }
 
-/** Objects changed in their place behind the doors: an appearance written over, a value kept in an object of its own. */
-function changesBelowDoors(
-  pair: StatePair,
-  survey: Survey,
+/** Finds objects changed in place below the entry points: a rewritten appearance, a value in an object of its own. */
+function changesBelowEntryPoints(
+  pair: PermittedChanges,
+  survey: DocumentSurvey,
   valued: ReadonlySet<string>,
   exempt: (number: number) => boolean,
 ): readonly Change[] {
@@ -143,12 +166,12 @@ function changesBelowDoors(
     const numbers = dict.entries.flatMap((entry) =>
       keys(dict.keyOf(entry)) ? referencesIn(dict.valueAt(entry)) : [],
     );
-    return changedBelow(pair, [{ numbers, place: '' }], exempt).length > 0;
+    return changedObjectsBelow(pair, [{ numbers, place: '' }], exempt).length > 0;
   };
   for (const field of survey.fields.values()) {
     const { dict, name, signed } = field;
     if (signed || !changedIn(dict, (key) => OPEN_FIELD_KEYS.has(key) && key !== 'Kids')) continue;
-    changes.push(filledField(field, valued.has(name)));
+    changes.push(filledField(pair, survey, field, valued.has(name)));
   }
   for (const [number, page] of survey.annotations) {
     const dict = pair.before.pdf.dict(pair.before.pdf.object(number));

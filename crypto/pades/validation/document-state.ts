@@ -1,32 +1,34 @@
-/**
- * A PDF as it was when its first bytes were all there was: what a signature over them has seen.
- */
+/** A PDF as it was when it ended at an earlier offset: the document that a signature over these bytes covers. */
+
+import type { WorkBudget } from '../../core/work-budget.ts';
 import {
   asDict,
   asInteger,
+  type ByteSlice,
   type ByteSource,
   openIntactPdf,
-  PdfDamage,
   type PdfDocument,
-  type Piece,
+  PdfSyntaxError,
   referencesIn,
 } from '../../pdf/index.ts';
-import type { Work } from '../../work.ts';
 
-/** What all states of one file share: an object at the same place refers to the same objects in each. */
+/** Cache that all states of one file share: an object at the same offset refers to the same objects in each. */
 export class SharedReferences {
-  readonly #known = new Map<number | string, readonly number[]>();
-  /** Counts everything that comparing the states costs. */
-  readonly work: Work;
+  readonly #references = new Map<number | string, readonly number[]>();
+  /** Charges the cost of comparing the states. */
+  readonly work: WorkBudget;
 
-  constructor(work: Work) {
+  constructor(work: WorkBudget) {
     this.work = work;
   }
 
-  /** @param read undefined when nothing can be read there: not remembered, since a later state may hold more */
+  /**
+   * @param read returns undefined for an unreadable object, which is not cached, since a later state may have more
+   * bytes
+   */
   at(place: number | string, read: () => readonly number[] | undefined): readonly number[] | undefined {
-    const found = this.#known.get(place) ?? read();
-    if (found !== undefined) this.#known.set(place, found);
+    const found = this.#references.get(place) ?? read();
+    if (found !== undefined) this.#references.set(place, found);
     this.work.spend(1 + (found?.length ?? 0) / REFERENCES_PER_STEP);
     return found;
   }
@@ -35,7 +37,7 @@ export class SharedReferences {
 const REFERENCES_PER_STEP = 4;
 
 export class DocumentState {
-  /** Bytes of the file that belong to it. */
+  /** Number of bytes of the file that belong to it. */
   readonly end: number;
   readonly pdf: PdfDocument;
   readonly #source: ByteSource;
@@ -43,12 +45,13 @@ export class DocumentState {
   #lastStream = -1;
 
   /**
-   * @param whole the document of these very bytes, when it is open already
-   * @throws PdfDamage, CryptoError when these bytes alone are no intact PDF; OutOfWork
+   * @param whole the document of exactly these bytes, when it is already open
+   * @throws PdfSyntaxError, CryptoError when these bytes alone are not an intact PDF; WorkBudgetExceeded
    */
   constructor(source: ByteSource, end: number, shared: SharedReferences, whole?: PdfDocument) {
     const own: ByteSource = {
       size: end,
+      password: source.password,
       read: (offset, length) => source.read(offset, Math.max(0, Math.min(length, end - offset))),
     };
     this.end = end;
@@ -57,12 +60,14 @@ export class DocumentState {
     this.pdf = whole ?? openIntactPdf(own, shared.work);
   }
 
-  /** @throws OutOfWork when validating takes more work than any honest file needs */
+  /** @throws WorkBudgetExceeded */
   spend(steps: number): void {
     this.#shared.work.spend(steps);
   }
 
-  /** Where an object lies; equal in two states when it is the same object. Undefined when it is not in use. */
+  /**
+   * Returns the position of an object, equal in two states for the same object; undefined when the number is unused.
+   */
   place(number: number): number | string | undefined {
     const { xref } = this.pdf;
     const entry = xref.entry(number);
@@ -72,52 +77,52 @@ export class DocumentState {
     return container?.kind === 'plain' ? `${container.offset + xref.base}/${entry.index}` : `?/${number}`;
   }
 
-  /** The number of the object stream an object is packed in. */
+  /** Returns the number of the object stream that contains an object. */
   container(number: number): number | undefined {
     const entry = this.pdf.xref.entry(number);
     return entry?.kind === 'packed' ? entry.stream : undefined;
   }
 
-  /** True when the number leads to an object other than null. */
+  /** True when the number refers to an object other than null. */
   has(number: number): boolean {
     return this.place(number) !== undefined;
   }
 
-  /** The numbers an object refers to; undefined when it can't be read. @throws OutOfWork */
+  /** Returns the numbers an object refers to; undefined when it can't be read. @throws WorkBudgetExceeded */
   references(number: number): readonly number[] | undefined {
     const place = this.place(number);
     if (place === undefined) return [];
     return this.#shared.at(place, () => {
-      const value = this.#look(number);
+      const value = this.#read(number);
       return value === undefined ? undefined : referencesIn(value);
     });
   }
 
-  #look(number: number): Piece | undefined {
+  #read(number: number): ByteSlice | undefined {
     try {
       const plain = this.pdf.plainObject(number);
       if (plain === undefined) return this.pdf.object(number);
       if (plain.data !== undefined) this.#noteStream(plain.data, plain.value);
       return plain.number === number ? plain.value : undefined;
     } catch (error) {
-      if (error instanceof PdfDamage) return undefined;
+      if (error instanceof PdfSyntaxError) return undefined;
       throw error;
     }
   }
 
-  /** A stream that claims bytes which are not there yet takes them from a later revision. */
-  #noteStream(data: number, value: Piece): void {
+  /** Records a stream that extends past this state, whose data would come from a later revision. */
+  #noteStream(data: number, value: ByteSlice): void {
     const length = asInteger(this.pdf.resolve(asDict(value)?.get('Length')));
     if (length !== undefined && data + length > this.end) this.#lastStream = this.end;
     this.#lastStream = Math.max(this.#lastStream, data);
   }
 
-  /** True when some stream looked at so far does not end within this state. */
+  /** True when a stream read so far does not end within this state. */
   hasOpenStream(): boolean {
     if (this.#lastStream < 0) return false;
-    const piece = 1 << 16;
-    for (let at = this.#lastStream; at < this.end; at += piece - 16) {
-      if (this.#source.read(at, piece).includes('endstream', 0, 'latin1')) return false;
+    const slice = 1 << 16;
+    for (let at = this.#lastStream; at < this.end; at += slice - 16) {
+      if (this.#source.read(at, slice).includes('endstream', 0, 'latin1')) return false;
     }
     return true;
   }

@@ -1,37 +1,37 @@
 /**
- * The document security store as evidence (ISO 32000-2, 12.8.4.3; ETSI EN 319 142-1, clause 5.4.2). Nothing in it is
- * trusted for being there, and what can't be read is passed over.
+ * Reads the document security store as evidence (ISO 32000-2, 12.8.4.3; ETSI EN 319 142-1, clause 5.4.2). Its
+ * certificates are not trusted, and unreadable items are ignored.
  */
-import type { Evidence } from '../../authorities.ts';
-import { NO_EVIDENCE } from '../../authorities.ts';
-import { basicOcsp, isReadableCrl } from '../../cms/facts-evidence.ts';
+import { type Evidence, NO_EVIDENCE } from '../../evidence/authorities.ts';
+
+import { basicOcsp, isReadableCrl } from '../../evidence/embedded-evidence.ts';
 import {
   asDict,
   asReference,
+  type ByteSlice,
   items,
-  PdfDamage,
   type PdfDict,
   type PdfDocument,
-  type Piece,
+  PdfSyntaxError,
   referencesIn,
 } from '../../pdf/index.ts';
-import type { Coverage } from '../signatures.ts';
+import type { Coverage } from '../fields/signatures.ts';
 
-/** More items than this in one store are not looked at. */
-const MOST_ITEMS = 5000;
+/** Most items of one store. */
+const MAX_ITEMS = 5000;
 
-/** What the store of a document holds, and which of it a document time-stamp proves. */
+/** Items of the store of a document, and those that a document time-stamp covers. */
 export interface EmbeddedEvidence {
   readonly evidence: Evidence;
-  /** Whether these bytes are no item of the store, or one that lies in what is covered. */
+  /** True when these bytes are not in the store, or are in the covered range. */
   isCovered(der: Buffer, coverage: Coverage): boolean;
-  /** Whether some answer about revocation is. */
+  /** True when some revocation value is. */
   hasAnswerIn(coverage: Coverage): boolean;
 }
 
 interface Item {
   readonly der: Buffer;
-  /** Bytes of the file that make it up; undefined when it takes a part of what it is from elsewhere. */
+  /** Range of the stream in the file; undefined when its data depends on other objects. */
   readonly place: { readonly start: number; readonly end: number } | undefined;
 }
 
@@ -42,15 +42,15 @@ export const NO_EMBEDDED_EVIDENCE: EmbeddedEvidence = {
 };
 
 /**
- * Unpacks every stream once, whichever time-stamps are asked about afterwards.
- * @returns nothing when the document has no store
- * @throws {OutOfWork}
+ * Decodes every stream once, for all later time-stamps.
+ * @returns an empty result when the document has no store
+ * @throws {WorkBudgetExceeded}
  */
 export function embeddedEvidence(pdf: PdfDocument): EmbeddedEvidence {
   const store = pdf.dict(pdf.catalog.get('DSS'));
   if (store === undefined) return NO_EMBEDDED_EVIDENCE;
   const lists = { Certs: [store.get('Certs')], CRLs: [store.get('CRLs')], OCSPs: [store.get('OCSPs')] };
-  // Entries for single signatures list the same streams again; some writers put them only there.
+  // /VRI entries list the same streams again; some writers put streams only there.
   const related = pdf.dict(store.get('VRI'));
   for (const entry of related?.entries ?? []) {
     const own = pdf.dict(related?.valueAt(entry));
@@ -59,8 +59,8 @@ export function embeddedEvidence(pdf: PdfDocument): EmbeddedEvidence {
     lists.OCSPs.push(own?.get('OCSP'));
   }
   const seen = new Set<number>();
-  const read = (list: readonly (Piece | undefined)[]): Item[] =>
-    list.flatMap((piece) => [...items(pdf.resolve(piece))].flatMap((item) => itemOnce(pdf, item, seen)));
+  const read = (list: readonly (ByteSlice | undefined)[]): Item[] =>
+    list.flatMap((slice) => [...items(pdf.resolve(slice))].flatMap((item) => itemOnce(pdf, item, seen)));
   const certificates = read(lists.Certs);
   const crls = read(lists.CRLs).filter(({ der }) => isReadableCrl(der));
   const ocsps = read(lists.OCSPs).flatMap(({ der, place }) =>
@@ -72,31 +72,31 @@ export function embeddedEvidence(pdf: PdfDocument): EmbeddedEvidence {
     evidence: { certificates: ders(certificates), crls: ders(crls), ocsps: ders(ocsps) },
     isCovered(der, coverage) {
       const same = answers.filter((item) => item.der.equals(der));
-      return same.length === 0 || same.some((item) => liesIn(item, coverage));
+      return same.length === 0 || same.some((item) => isWithin(item, coverage));
     },
-    hasAnswerIn: (coverage) => answers.some((item) => liesIn(item, coverage)),
+    hasAnswerIn: (coverage) => answers.some((item) => isWithin(item, coverage)),
   };
 }
 
-function liesIn({ place }: Item, { holeStart, holeEnd, end }: Coverage): boolean {
+function isWithin({ place }: Item, { placeholderStart, placeholderEnd, end }: Coverage): boolean {
   if (place === undefined || place.end > end) return false;
-  return place.end <= holeStart || place.start >= holeEnd;
+  return place.end <= placeholderStart || place.start >= placeholderEnd;
 }
 
-function itemOnce(pdf: PdfDocument, piece: Piece, seen: Set<number>): Item[] {
-  const number = asReference(piece)?.number;
-  if (number === undefined || seen.has(number) || seen.size === MOST_ITEMS) return [];
+function itemOnce(pdf: PdfDocument, slice: ByteSlice, seen: Set<number>): Item[] {
+  const number = asReference(slice)?.number;
+  if (number === undefined || seen.has(number) || seen.size === MAX_ITEMS) return [];
   seen.add(number);
   try {
-    const der = pdf.stream(piece);
+    const der = pdf.stream(slice);
     return der === undefined ? [] : [{ der, place: placeOf(pdf, number) }];
   } catch (error) {
-    if (error instanceof PdfDamage) return [];
+    if (error instanceof PdfSyntaxError) return [];
     throw error;
   }
 }
 
-/** How a stream is unpacked, and how long it is, may stand in other objects, which may have come later. */
+/** Returns the range of a stream; filters and length in other objects, possibly later ones, exclude it. */
 function placeOf(pdf: PdfDocument, number: number): Item['place'] {
   const object = pdf.plainObject(number);
   const length = pdf.packedStream(number)?.length;

@@ -1,26 +1,28 @@
 /**
- * What a later revision may do to fields that are there: fill them in, sign them, lock them (ISO 32000-2, 12.7.4 and
+ * Permitted changes of existing fields: fill in, sign, lock (ISO 32000-2, 12.7.4 and
  * 12.8.2.2).
  */
 import {
   asInteger,
   asName,
   asReference,
+  type ByteSlice,
   entriesOf,
   equalValues,
   isArray,
+  items,
   type PdfDict,
   type PdfDocument,
-  type Piece,
   referencesIn,
 } from '../../pdf/index.ts';
 import { hasOnlyStreams } from './appearance.ts';
 import { changedKeys } from './catalog-changes.ts';
 import { type Change, forbidden } from './change.ts';
-import type { StatePair } from './state-pair.ts';
-import type { Survey, SurveyedField } from './survey.ts';
+import { coversContent, judgeAppearance } from './filled-appearance.ts';
+import type { PermittedChanges } from './permitted-changes.ts';
+import type { DocumentSurvey, SurveyedField } from './survey.ts';
 
-/** What filling in a field may change, besides its value: how it looks, and that it is locked now. */
+/** Entries that filling in a field may change besides its value: appearance and the read-only flag. */
 export const OPEN_FIELD_KEYS: ReadonlySet<string> = new Set([
   'V',
   'AP',
@@ -34,17 +36,17 @@ export const OPEN_FIELD_KEYS: ReadonlySet<string> = new Set([
   'Kids',
 ]);
 
-/** Table 228: nobody can change the field any more. */
+/** Flag ReadOnly (table 228). */
 const READ_ONLY = 1;
 
-/** Names of the fields that have another value than before: their widgets, which share the name, may look different. */
-export function valuedFields(pair: StatePair, survey: Survey): ReadonlySet<string> {
+/** Returns the names of fields whose value changed: the appearance of their widgets may change. */
+export function valuedFields(pair: PermittedChanges, survey: DocumentSurvey): ReadonlySet<string> {
   const valued = new Set<string>();
   for (const { number, dict, name, type } of survey.fields.values()) {
     const after = pair.changed(number) ? pair.after.pdf.dict(pair.after.pdf.object(number)) : dict;
     const value = dict.get('V');
     const below = value === undefined ? [] : referencesIn(value);
-    // The state of a button is its value, as far as its widget knows.
+    // The appearance state of a button widget is its value.
     const keys = type === 'Btn' ? ['V', 'AS'] : ['V'];
     const differs = keys.some((key) => !equalValues(dict.get(key), after?.get(key)));
     if (differs || below.some((reference) => pair.changed(reference))) valued.add(name);
@@ -52,9 +54,10 @@ export function valuedFields(pair: StatePair, survey: Survey): ReadonlySet<strin
   return valued;
 }
 
-/** @param valued it has another value than before, here or in the field it is a widget of */
+/** @param valued true when the value changed, here or in the parent field */
 export function changedField(
-  pair: StatePair,
+  pair: PermittedChanges,
+  survey: DocumentSurvey,
   field: SurveyedField,
   after: PdfDict,
   valued: boolean,
@@ -67,7 +70,7 @@ export function changedField(
   const [wrong] = changedKeys(before, after, OPEN_FIELD_KEYS);
   if (wrong !== undefined) return [forbidden(`changed /${wrong} of ${place}`)];
   const changes: Change[] = [];
-  // Signing may make the widget printable and locked; whatever else is hidden stays hidden.
+  // Signing may set the flags Print and Locked of the widget; other hidden widgets stay hidden.
   const flags = differs('F') && (type !== 'Sig' || signed);
   if (flags || differs('Ff')) {
     const locks = !flags && ((asInteger(before.get('Ff')) ?? 0) | READ_ONLY) === asInteger(values.get('Ff'));
@@ -82,7 +85,7 @@ export function changedField(
   if (!hasOnlyStreams(pair.after.pdf, values.get('AP'))) {
     return [...changes, forbidden(`gave ${place} an unusual appearance`)];
   }
-  if (type === 'Sig' && differs('V')) return [...changes, signedField(pair, name, values.get('V'))];
+  if (type === 'Sig' && differs('V')) return [...changes, signedField(pair, survey, field, values.get('V'))];
   if (['AS', 'I', 'TI', 'M', 'Ff', 'F'].some((key) => !isPlain(pair.after.pdf, values.get(key), 0))) {
     return [...changes, forbidden(`gave ${place} an unusual state`)];
   }
@@ -92,28 +95,70 @@ export function changedField(
   ) {
     return [...changes, forbidden(`gave ${place} an unusual value`)];
   }
-  return [...changes, filledField(field, valued)];
+  return [...changes, filledField(pair, survey, field, valued)];
 }
 
-/** A field, or a widget of it, that looks different: only with another value is that what filling in means. */
-export function filledField({ name, type }: SurveyedField, valued: boolean): Change {
+/** Judges a field or widget with a new appearance: only a changed value makes it a form fill. */
+export function filledField(
+  pair: PermittedChanges,
+  survey: DocumentSurvey,
+  field: SurveyedField,
+  valued: boolean,
+): Change {
+  const { places } = survey;
+  const { name, type, number } = field;
   if (!valued) return forbidden(`gave the field ${name} another look without another value`);
-  if (type !== 'Sig') return { kind: 'form', field: name, description: `filled in the field ${name}` };
-  return signature(name, false, `drew the signature in the field ${name}`);
+  if (type === 'Sig') {
+    const covers = coversContent(pair, field, places.get(number));
+    return signature({ field: name, signs: false, covers }, `drew the signature in the field ${name}`);
+  }
+  const description = `filled in the field ${name}`;
+  let undecided: string | undefined;
+  for (const widget of [field, ...unchangedWidgets(pair, survey, field)]) {
+    const judged = judgeAppearance(pair, widget, places.get(widget.number));
+    if (judged.status === 'forbidden')
+      return forbidden(`gave the field ${name} an appearance that ${judged.because}`);
+    if (judged.status === 'undecided')
+      undecided = `The appearance of the filled field ${name} ${judged.because}.`;
+  }
+  return { kind: 'form', field: name, description, ...(undecided === undefined ? {} : { undecided }) };
 }
 
-function signature(field: string, signs: boolean, description: string): Change {
-  return { kind: 'signature', field, covers: false, isNew: false, signs, description };
+/** Lists the widgets of a field that its new value concerns, and that the update left as they were. */
+function unchangedWidgets(
+  pair: PermittedChanges,
+  survey: DocumentSurvey,
+  { dict, name, type }: SurveyedField,
+): SurveyedField[] {
+  // The value of a button selects no other state by itself.
+  if (type === 'Btn') return [];
+  const kids = [...items(pair.before.pdf.resolve(dict.get('Kids')))];
+  return kids
+    .flatMap((kid) => survey.fields.get(asReference(kid)?.number ?? -1) ?? [])
+    .filter((widget) => widget.name === name && !pair.changed(widget.number));
 }
 
-/** True for a dictionary that can be nothing else: fonts, pictures and forms are streams or have a subtype. */
+function signature(
+  facts: { readonly field: string; readonly signs: boolean; readonly covers: boolean },
+  description: string,
+): Change {
+  return { kind: 'signature', ...facts, isNew: false, description };
+}
+
+/** True for a signature dictionary: fonts, images and forms are streams or have a subtype. */
 export function isSignature(pdf: PdfDocument, number: number, dict: PdfDict): boolean {
   const type = asName(pdf.resolve(dict.get('Type')));
   if (type !== undefined && type !== 'Sig' && type !== 'DocTimeStamp') return false;
   return dict.get('Subtype') === undefined && pdf.plainObject(number)?.data === undefined;
 }
 
-function signedField(pair: StatePair, name: string, value: Piece | undefined): Change {
+function signedField(
+  pair: PermittedChanges,
+  { places }: DocumentSurvey,
+  field: SurveyedField,
+  value: ByteSlice | undefined,
+): Change {
+  const { name } = field;
   const { pdf } = pair.after;
   const number = asReference(value)?.number;
   const dict = pdf.dict(value);
@@ -121,16 +166,17 @@ function signedField(pair: StatePair, name: string, value: Piece | undefined): C
     return forbidden(`wrote no signature into the field ${name}`);
   }
   if (pair.before.has(number)) return forbidden(`put an older object into the field ${name}`);
-  return signature(name, true, `signed the field ${name}`);
+  const covers = coversContent(pair, field, places.get(field.number));
+  return signature({ field: name, signs: true, covers }, `signed the field ${name}`);
 }
 
 /**
- * Text, numbers, names and lists of them: anything more could be used as something else by whoever points to the field.
- * @param steps references that may lead there
+ * True for text, numbers, names and lists of them: another object could have a meaning for other references to it.
+ * @param steps most references to follow
  */
-function isPlain(pdf: PdfDocument, piece: Piece | undefined, steps = 1): boolean {
-  if (piece === undefined) return true;
-  if (asReference(piece) !== undefined && steps === 0) return false;
-  const value = pdf.resolve(piece);
+function isPlain(pdf: PdfDocument, slice: ByteSlice | undefined, steps = 1): boolean {
+  if (slice === undefined) return true;
+  if (asReference(slice) !== undefined && steps === 0) return false;
+  const value = pdf.resolve(slice);
   return pdf.dict(value) === undefined && (!isArray(value) || referencesIn(value).length === 0);
 }

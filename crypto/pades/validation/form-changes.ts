@@ -1,23 +1,21 @@
-/**
- * What a later revision may do to the form: add signature fields, sign, fill in (ISO 32000-2, 12.7 and 12.8.2.2).
- */
-import { asInteger, entriesOf, equalValues, items, type PdfDict, type Piece } from '../../pdf/index.ts';
+/** Permitted changes of the form: adding signature fields, signing, filling in (ISO 32000-2, 12.7 and 12.8.2.2). */
+import { asInteger, type ByteSlice, entriesOf, equalValues, items, type PdfDict } from '../../pdf/index.ts';
 import { addsOnly, changedKeys } from './catalog-changes.ts';
 import { type Change, forbidden } from './change.ts';
 import { changedField, valuedFields } from './field-changes.ts';
 import { type NewField, newGroup, newSignatureField } from './new-signature-field.ts';
-import type { StatePair } from './state-pair.ts';
-import type { Survey } from './survey.ts';
+import type { PermittedChanges } from './permitted-changes.ts';
+import type { DocumentSurvey } from './survey.ts';
 
 export interface FormChanges {
   readonly changes: readonly Change[];
-  /** Names of the fields that have another value than before. */
+  /** Names of the fields whose value changed. */
   readonly valued: ReadonlySet<string>;
-  /** Widgets of signature fields that are new: these may be put on pages. */
+  /** Widgets of new signature fields, which may be added to pages. */
   readonly widgets: ReadonlySet<number>;
 }
 
-/** Entries of the form that are compared by what they mean. */
+/** Entries of the form that have comparison rules of their own. */
 export const OPEN_FORM_KEYS: ReadonlySet<string> = new Set([
   'Fields',
   'SigFlags',
@@ -26,10 +24,10 @@ export const OPEN_FORM_KEYS: ReadonlySet<string> = new Set([
   'NeedAppearances',
 ]);
 
-/** Names of new fields have no more parts than this before the last. */
-const MOST_GROUPS = 8;
+/** Most levels of a new field's name above the last. */
+const MAX_GROUPS = 8;
 
-export function formChanges(pair: StatePair, survey: Survey): FormChanges {
+export function formChanges(pair: PermittedChanges, survey: DocumentSurvey): FormChanges {
   const changes: Change[] = [];
   const added: NewField[] = [];
   const groups = new Set<number>();
@@ -52,8 +50,8 @@ export function formChanges(pair: StatePair, survey: Survey): FormChanges {
       changes.push(forbidden(`removed the field ${field.name}`));
       continue;
     }
-    if (changed) changes.push(...changedField(pair, field, dict, valued.has(field.name)));
-    // The list may be an object of its own, which changes while the field stays what it was.
+    if (changed) changes.push(...changedField(pair, survey, field, dict, valued.has(field.name)));
+    // The list may be a separate object, which changes while the field stays equal.
     const kids = compareList(pair, field.dict.get('Kids'), dict.get('Kids'));
     if (kids.lost) changes.push(forbidden(`removed parts of the field ${field.name}`));
     if (kids.added.length > 0 && field.type !== undefined)
@@ -62,16 +60,16 @@ export function formChanges(pair: StatePair, survey: Survey): FormChanges {
   }
   return { changes, valued, widgets: new Set(added.flatMap(({ widgets }) => widgets)) };
 
-  function addFields(pieces: readonly Piece[], parent: string, depth = 0): void {
+  function addFields(pieces: readonly ByteSlice[], parent: string, depth = 0): void {
     const names = new Set(Array.from(survey.fields.values(), ({ name }) => name));
-    for (const piece of pieces) {
-      const group = depth < MOST_GROUPS ? newGroup(pair, piece, parent) : undefined;
+    for (const slice of pieces) {
+      const group = depth < MAX_GROUPS ? newGroup(pair, slice, parent) : undefined;
       if (group !== undefined && !names.has(group.name) && !groups.has(group.number)) {
         groups.add(group.number);
         addFields(group.kids, group.name, depth + 1);
         continue;
       }
-      const field = newSignatureField(pair, piece, parent, names);
+      const field = newSignatureField(pair, slice, parent, names);
       changes.push(field.change);
       if (field.change.kind !== 'forbidden') added.push(field);
     }
@@ -87,10 +85,10 @@ function newForm(after: PdfDict): readonly Change[] {
   return wrong ? [forbidden('added a form that does more than carry signatures')] : [];
 }
 
-const isOff = (key: string, value: Piece | undefined): boolean =>
+const isOff = (key: string, value: ByteSlice | undefined): boolean =>
   key === 'NeedAppearances' && value?.bytes.toString('latin1', value.start, value.end) === 'false';
 
-function changedForm(pair: StatePair, before: PdfDict, after: PdfDict): readonly Change[] {
+function changedForm(pair: PermittedChanges, before: PdfDict, after: PdfDict): readonly Change[] {
   const changes: Change[] = changedKeys(before, after, OPEN_FORM_KEYS).map((key) =>
     forbidden(`changed ${key.startsWith('w') ? 'the form, which has a key twice' : `/${key} of the form`}`),
   );
@@ -115,7 +113,7 @@ function changedForm(pair: StatePair, before: PdfDict, after: PdfDict): readonly
   return changes;
 }
 
-/** Kinds of resources (table 34), and the encodings that forms keep beside them. */
+/** Resource categories (table 34), and the encodings of forms. */
 const RESOURCES: ReadonlySet<string> = new Set([
   'Font',
   'XObject',
@@ -127,8 +125,12 @@ const RESOURCES: ReadonlySet<string> = new Set([
   'ProcSet',
 ]);
 
-/** Resources under new names can't change what is drawn with the old ones. */
-function resourcesOnlyGrow(pair: StatePair, before: Piece | undefined, after: Piece | undefined): boolean {
+/** True when resources are only added: new names can't change content that uses the existing ones. */
+function resourcesOnlyGrow(
+  pair: PermittedChanges,
+  before: ByteSlice | undefined,
+  after: ByteSlice | undefined,
+): boolean {
   const old = pair.before.pdf.dict(before);
   const now = pair.after.pdf.dict(after);
   if (now === undefined) return old === undefined;
@@ -136,7 +138,7 @@ function resourcesOnlyGrow(pair: StatePair, before: Piece | undefined, after: Pi
   if (values === undefined) return false;
   for (const kind of values.keys()) {
     if (old?.get(kind) !== undefined || RESOURCES.has(kind)) continue;
-    if (kind !== 'Encoding' || old !== undefined) return false;
+    if (kind !== 'Encoding') return false;
   }
   return (old?.entries ?? []).every((entry) => {
     const [kind, value] = [old?.keyOf(entry) ?? '', old?.valueAt(entry)];
@@ -145,15 +147,15 @@ function resourcesOnlyGrow(pair: StatePair, before: Piece | undefined, after: Pi
   });
 }
 
-/** What an array lost and gained; the items that stay must keep their order. */
+/** Returns removed and added items of an array; the remaining items must keep their order. */
 export function compareList(
-  pair: StatePair,
-  before: Piece | undefined,
-  after: Piece | undefined,
-): { readonly lost: boolean; readonly added: readonly Piece[] } {
+  pair: PermittedChanges,
+  before: ByteSlice | undefined,
+  after: ByteSlice | undefined,
+): { readonly lost: boolean; readonly added: readonly ByteSlice[] } {
   const old = [...items(pair.before.pdf.resolve(before))];
   const list = pair.after.pdf.resolve(after);
-  const added: Piece[] = [];
+  const added: ByteSlice[] = [];
   let next = 0;
   for (const item of items(list)) {
     if (next < old.length && equalValues(item, old[next])) next++;

@@ -1,40 +1,60 @@
 /**
- * Objects that lie in a revision although its cross-reference does not lead to them: some readers, and every reader
+ * Finds objects in a revision that its cross-reference does not list: some readers, and every reader
  * that repairs, would show them.
  */
-import { asDict, asInteger, type ByteSource, PdfDamage } from '../../pdf/index.ts';
+import { asDict, asInteger, type ByteSource, PdfSyntaxError, referencesIn } from '../../pdf/index.ts';
+import { type Change, forbidden } from './change.ts';
 import type { DocumentState } from './document-state.ts';
 
-const PIECE = 1 << 20;
-/** Longest head of an object that is looked for, bytes. */
+const CHUNK_BYTES = 1 << 20;
+/** Longest object header that is searched for, bytes. */
 const OVERLAP = 64;
 const HEAD = /(?<![0-9])([0-9]{1,10})[\0\t\n\f\r ]+[0-9]{1,5}[\0\t\n\f\r ]+obj(?![a-zA-Z])/g;
-/** More than these are not listed. */
-const MOST = 5;
+/** Most forbidden hidden objects reported, and most harmless ones. */
+const MAX_REPORTED = 5;
 
-/** Sentences about what is hidden in the bytes from `from` to the end of `state`. @throws PdfDamage */
-export function hiddenObjects(source: ByteSource, from: number, state: DocumentState): readonly string[] {
-  const found: string[] = [];
+/**
+ * Returns the hidden objects in the bytes from `from` to the end of `state`. An unused and unreferenced object number
+ * is
+ * harmless, even after a repair.
+ * @throws PdfSyntaxError; WorkBudgetExceeded
+ */
+export function hiddenObjects(source: ByteSource, from: number, state: DocumentState): readonly Change[] {
+  const found: Change[] = [];
+  const harmless: Change[] = [];
+  let referred: ReadonlySet<number> | undefined;
+  const judged = (number: number, offset: number): Change => {
+    const description = `holds object ${number} at offset ${offset}, to which nothing leads`;
+    if (state.has(number)) return forbidden(description);
+    referred ??= referredNumbers(state);
+    return referred.has(number) ? forbidden(description) : { kind: 'metadata', description };
+  };
   let resume = from;
-  for (let at = from; at < state.end && found.length < MOST; at += PIECE - OVERLAP) {
-    if (resume >= at + PIECE) continue;
-    const text = source.read(at, Math.min(PIECE, state.end - at)).toString('latin1');
+  for (let at = from; at < state.end && found.length < MAX_REPORTED; at += CHUNK_BYTES - OVERLAP) {
+    if (resume >= at + CHUNK_BYTES) continue;
+    const text = source.read(at, Math.min(CHUNK_BYTES, state.end - at)).toString('latin1');
     HEAD.lastIndex = Math.max(0, resume - at);
-    for (let head = HEAD.exec(text); head !== null && found.length < MOST; head = HEAD.exec(text)) {
+    for (let head = HEAD.exec(text); head !== null && found.length < MAX_REPORTED; head = HEAD.exec(text)) {
       const offset = at + head.index;
       const number = Number(head[1]);
       const end = endOf(state, number, offset);
-      if (end === undefined) found.push(`holds object ${number} at offset ${offset}, to which nothing leads`);
+      if (end === undefined) {
+        const change = judged(number, offset);
+        (change.kind === 'forbidden' ? found : harmless).push(change);
+      }
       resume = end ?? offset + head[0].length;
       if (resume >= at + text.length) break;
       HEAD.lastIndex = resume - at;
     }
-    resume = Math.max(resume, at + PIECE - OVERLAP);
+    resume = Math.max(resume, at + CHUNK_BYTES - OVERLAP);
   }
-  return found;
+  return [...found, ...harmless.slice(0, MAX_REPORTED)];
 }
 
-/** Where the object ends that the cross-reference has at this offset; undefined when it has another one, or none. */
+/**
+ * Returns the end of the object at this offset; undefined when the cross-reference lists another object there, or
+ * none.
+ */
 function endOf(state: DocumentState, number: number, offset: number): number | undefined {
   const { pdf } = state;
   const isSection = pdf.xref.sections.includes(offset);
@@ -49,7 +69,19 @@ function endOf(state: DocumentState, number: number, offset: number): number | u
     const packed = pdf.packedStream(number);
     return object.data + (packed?.length ?? length ?? 0);
   } catch (error) {
-    if (error instanceof PdfDamage) return undefined;
+    if (error instanceof PdfSyntaxError) return undefined;
     throw error;
   }
+}
+
+/** Returns every object number that is reachable from the trailer. @throws WorkBudgetExceeded */
+function referredNumbers(state: DocumentState): ReadonlySet<number> {
+  const seen = new Set<number>();
+  const open = [...referencesIn(state.pdf.xref.trailer)];
+  for (let number = open.pop(); number !== undefined; number = open.pop()) {
+    if (seen.has(number)) continue;
+    seen.add(number);
+    for (const next of state.references(number) ?? []) if (!seen.has(next)) open.push(next);
+  }
+  return seen;
 }

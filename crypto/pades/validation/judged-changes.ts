@@ -1,56 +1,69 @@
-/**
- * What later revisions did, as one signature sees it.
- */
+/** Evaluates the changes of later revisions against one signature. */
+
+import type { Finding } from '../../core/finding.ts';
+import type { ChangeRecord } from '../../core/validation-report.ts';
+import type { WorkBudget } from '../../core/work-budget.ts';
 import type { PdfDocument } from '../../pdf/index.ts';
-import type { Finding } from '../../validation/facts.ts';
-import type { ChangeRecord } from '../../validation/report.ts';
-import type { Work } from '../../work.ts';
-import type { FoundSignature } from '../signatures.ts';
+import type { FoundSignature } from '../fields/signatures.ts';
 import type { Change } from './change.ts';
-import { objectionTo, policyOf } from './change-policy.ts';
-import { failed, passed } from './place-findings.ts';
+import { policyOf, policyViolation } from './change-policy.ts';
+import { failed, passed } from './placement-findings.ts';
 import type { LaterRevision, RevisionHistory } from './revisions.ts';
 
-export interface JudgedChanges {
+export interface ChangeReport {
   readonly records: readonly ChangeRecord[];
   readonly findings: readonly Finding[];
 }
 
-/** Type of the findings; what they say is nothing against the time a document time-stamp proves. */
+/** Type of the findings; they do not invalidate the time of a document time-stamp. */
 export const CHANGES = 'pdf.changes';
 
-/** Each is also an entry of the report, for each signature before it. */
+/** Steps for one change, which becomes an entry of the report for each earlier signature. */
 const STEPS_PER_CHANGE = 20;
 
-/** @param all signatures of the file @throws OutOfWork */
-export function judgeChanges(
+/** Most changes of one revision that are reported for one signature. */
+const MAX_CHANGES = 50;
+
+/**
+ * Reports the worst changes of each revision, and the number of the others.
+ * @param all signatures of the file
+ * @throws WorkBudgetExceeded
+ */
+export function checkChanges(
   pdf: PdfDocument,
   { coverage, dict, fieldDict }: FoundSignature,
   history: RevisionHistory,
-  work: Work,
+  work: WorkBudget,
   later: readonly LaterRevision[],
   all: readonly FoundSignature[],
-): JudgedChanges | undefined {
+): ChangeReport | undefined {
   if (coverage === undefined || typeof history.stateAt(coverage.end) === 'string') return undefined;
   const policy = policyOf(pdf, dict, fieldDict);
   const records: ChangeRecord[] = [];
   const findings: Finding[] = [];
   for (const { number, end, changes } of later) {
     if (end <= coverage.end) continue;
-    for (const change of changes) {
+    const judged = changes.map((change) => {
       work.spend(STEPS_PER_CHANGE);
-      const objection = objectionTo(change, policy) ?? objectionToSigner(change, end, all);
-      const what = `revision ${number} ${change.description}`;
-      const permitted = objection === undefined;
-      const description = permitted ? what : `${what}: ${objection}`;
-      records.push({ revision: number, permitted, description });
-      if (!permitted)
-        findings.push(failed(CHANGES, `A change after signing is not permitted: ${description}.`));
-      else if (change.kind === 'signature' && change.covers) {
-        const message =
-          'A later signature can be seen on the page; whether it hides something is not judged.';
-        findings.push({ status: 'warning', type: 'pdf.covering', message, detail: description });
-      }
+      return judgedChange(
+        change,
+        number,
+        policyViolation(change, policy) ?? objectionToSigner(change, end, all),
+      );
+    });
+    const ranked = judged.toSorted((left, right) => rank(left) - rank(right));
+    for (const { record, finding } of ranked.slice(0, MAX_CHANGES)) {
+      records.push(record);
+      if (finding !== undefined) findings.push(finding);
+    }
+    const more = ranked.slice(MAX_CHANGES);
+    if (more.length > 0) {
+      const permitted = more.every(({ record }) => record.permitted);
+      records.push({
+        revision: number,
+        permitted,
+        description: `revision ${number} has ${more.length} more changes`,
+      });
     }
   }
   if (findings.every(({ status }) => status !== 'failed')) {
@@ -58,12 +71,51 @@ export function judgeChanges(
     const message = nothing
       ? 'Nothing was changed after signing.'
       : 'All changes after signing are permitted.';
-    findings.unshift(passed(CHANGES, message));
+    findings.unshift(passed(CHANGES, message, nothing ? undefined : listed(records)));
   }
   return { records, findings };
 }
 
-/** What looks like a signature and covers nothing is only something that was drawn. */
+interface JudgedChange {
+  readonly record: ChangeRecord;
+  /** A failure for a change that is not permitted, or a warning about a permitted one. */
+  readonly finding: Finding | undefined;
+}
+
+/** Orders changes worst first: forbidden, permitted with a warning, permitted. */
+function rank({ record, finding }: JudgedChange): number {
+  return record.permitted ? (finding === undefined ? 2 : 1) : 0;
+}
+
+function judgedChange(change: Change, revision: number, objection: string | undefined): JudgedChange {
+  const what = `revision ${revision} ${change.description}`;
+  const permitted = objection === undefined;
+  const description = permitted ? what : `${what}: ${objection}`;
+  const record = { revision, permitted, description };
+  if (!permitted)
+    return { record, finding: failed(CHANGES, `A change after signing is not permitted: ${description}.`) };
+  if (change.kind === 'form' && change.undecided !== undefined) {
+    const message = 'A field was filled in, and whether it shows its value has to be looked at.';
+    const detail = change.undecided;
+    return { record, finding: { status: 'warning', type: 'pdf.field-appearance', message, detail } };
+  }
+  if (change.kind === 'signature' && change.covers) {
+    const message = 'A later signature can be seen on the page; whether it hides something is not judged.';
+    return { record, finding: { status: 'warning', type: 'pdf.covering', message, detail: description } };
+  }
+  return { record, finding: undefined };
+}
+
+/** Lists the first changes for people. */
+function listed(records: readonly ChangeRecord[]): string {
+  const more = records.length - MAX_LISTED;
+  const named = records.slice(0, MAX_LISTED).map(({ description }) => description);
+  return more > 0 ? `${named.join('; ')}; and ${more} more` : named.join('; ');
+}
+
+const MAX_LISTED = 20;
+
+/** Returns the objection to a new signature field: without coverage, a signature is only drawn content. */
 function objectionToSigner(change: Change, end: number, all: readonly FoundSignature[]): string | undefined {
   if (change.kind !== 'timestamp' && (change.kind !== 'signature' || !change.signs)) return undefined;
   const covered = all.some(

@@ -1,19 +1,25 @@
-/**
- * A signature field that a later revision added to the form: for its signature, or empty for somebody else's.
- */
-import { asName, asReference, asText, entriesOf, items, type PdfDict, type Piece } from '../../pdf/index.ts';
+/** Checks a signature field that a later revision added: signed in it, or empty. */
+import {
+  asName,
+  asReference,
+  asText,
+  type ByteSlice,
+  entriesOf,
+  items,
+  type PdfDict,
+} from '../../pdf/index.ts';
 import { hasArea, hasOnlyStreams } from './appearance.ts';
 import { type Change, forbidden } from './change.ts';
 import { isSignature } from './field-changes.ts';
-import type { StatePair } from './state-pair.ts';
+import type { PermittedChanges } from './permitted-changes.ts';
 
 export interface NewField {
   readonly change: Change;
-  /** Object numbers of its widgets; the field itself when it is one. */
+  /** Object numbers of its widgets; the field itself when it is a merged widget. */
   readonly widgets: readonly number[];
 }
 
-/** All that a field and its widget need to carry a signature; actions are not among it. */
+/** Entries of a signature field and its widget; actions are excluded. */
 const FIELD_KEYS: ReadonlySet<string> = new Set(
   [
     'Type',
@@ -31,6 +37,7 @@ const FIELD_KEYS: ReadonlySet<string> = new Set(
     'AS',
     'MK',
     'DA',
+    'DR',
     'Q',
     'M',
     'NM',
@@ -43,18 +50,18 @@ interface Widget {
 }
 
 /**
- * @param parent full name of the field that lists it; empty at the top
- * @param names of all fields that were there before
+ * @param parent full name of the parent field; empty at the top
+ * @param names of all fields before the revision
  */
 export function newSignatureField(
-  pair: StatePair,
-  piece: Piece,
+  pair: PermittedChanges,
+  slice: ByteSlice,
   parent: string,
   names: ReadonlySet<string>,
 ): NewField {
   const { pdf } = pair.after;
-  const number = asReference(piece)?.number;
-  const dict = pdf.dict(piece);
+  const number = asReference(slice)?.number;
+  const dict = pdf.dict(slice);
   const refuse = (why: string): NewField => ({ change: forbidden(why), widgets: [] });
   if (number === undefined || dict === undefined)
     return refuse('added a form field that is no object of its own');
@@ -69,7 +76,7 @@ export function newSignatureField(
   for (const kid of items(pdf.resolve(dict.get('Kids')))) {
     const own = asReference(kid)?.number;
     const widget = pdf.dict(kid);
-    if (own === undefined || widget === undefined || widgets.length === MOST_WIDGETS)
+    if (own === undefined || widget === undefined || widgets.length === MAX_WIDGETS)
       return refuse(`gave the field ${name} odd parts`);
     widgets.push({ number: own, dict: widget });
   }
@@ -80,23 +87,23 @@ export function newSignatureField(
   return { change: change(pair, name, dict, widgets), widgets: widgets.map((widget) => widget.number) };
 }
 
-const MOST_WIDGETS = 100;
+const MAX_WIDGETS = 100;
 
-/** All that a field has which only holds others below its name. */
+/** Entries of a field that only groups others. */
 const GROUP_KEYS: ReadonlySet<string> = new Set(['T', 'Parent', 'Kids']);
 
 /**
- * A new field that only gives the first part of the names below it; undefined when it is something else.
- * @param parent full name of the field that lists it; empty at the top
+ * Checks a new field that only groups others; undefined when it is something else.
+ * @param parent full name of the parent field; empty at the top
  */
 export function newGroup(
-  pair: StatePair,
-  piece: Piece,
+  pair: PermittedChanges,
+  slice: ByteSlice,
   parent: string,
-): { readonly number: number; readonly name: string; readonly kids: readonly Piece[] } | undefined {
+): { readonly number: number; readonly name: string; readonly kids: readonly ByteSlice[] } | undefined {
   const { pdf } = pair.after;
-  const number = asReference(piece)?.number;
-  const dict = pdf.dict(piece);
+  const number = asReference(slice)?.number;
+  const dict = pdf.dict(slice);
   const values = dict && entriesOf(dict);
   if (number === undefined || values === undefined || pair.before.has(number)) return undefined;
   const part = asText(pdf.resolve(values.get('T')));
@@ -107,7 +114,7 @@ export function newGroup(
   return { number, name: parent === '' ? part : `${parent}.${part}`, kids };
 }
 
-function faultOf(pair: StatePair, { number, dict }: Widget): string | undefined {
+function faultOf(pair: PermittedChanges, { number, dict }: Widget): string | undefined {
   if (pair.before.has(number)) return 'an object that was there before';
   const values = entriesOf(dict);
   if (values === undefined) return 'a key written twice';
@@ -118,7 +125,7 @@ function faultOf(pair: StatePair, { number, dict }: Widget): string | undefined 
   return hasOnlyStreams(pair.after.pdf, values.get('AP')) ? undefined : 'an unusual appearance';
 }
 
-function change(pair: StatePair, name: string, dict: PdfDict, widgets: readonly Widget[]): Change {
+function change(pair: PermittedChanges, name: string, dict: PdfDict, widgets: readonly Widget[]): Change {
   const { pdf } = pair.after;
   const value = dict.get('V');
   const signature = pdf.dict(value);

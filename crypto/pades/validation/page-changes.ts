@@ -1,30 +1,30 @@
 /**
- * What a later revision may do to pages: put widgets of signature fields on them, and annotations where these are
- * allowed (ISO 32000-2, 12.5 and 12.8.2.2).
+ * Permitted changes of pages: widgets of signature fields, and annotations where these are
+ * permitted (ISO 32000-2, 12.5 and 12.8.2.2).
  */
 import {
   asName,
   asReference,
+  type ByteSlice,
   entriesOf,
   equalValues,
   isNull,
   type PdfDict,
-  type Piece,
   referencesIn,
 } from '../../pdf/index.ts';
 import { streamsOf } from './appearance.ts';
 import { changedKeys } from './catalog-changes.ts';
 import { type Change, forbidden } from './change.ts';
 import { compareList } from './form-changes.ts';
-import type { StatePair } from './state-pair.ts';
-import type { Survey, SurveyedPage } from './survey.ts';
+import type { PermittedChanges } from './permitted-changes.ts';
+import type { DocumentSurvey, SurveyedPage } from './survey.ts';
 
-/** Entries of a page that are compared by what they mean: /Tabs is an order of fields and shows nothing. */
+/** Entries of a page with comparison rules of their own: /Tabs is an order of fields and is not shown. */
 export const OPEN_PAGE_KEYS: ReadonlySet<string> = new Set(['Annots', 'Tabs']);
 
 /**
- * Annotations that comment on content without standing in its place. Free text, stamps, redactions, shapes and
- * pictures can hide what was certified or write something else over it, so nothing allows adding these.
+ * Subtypes of annotations that comment on content without replacing it. Free text, stamps, redactions, shapes and
+ * images can cover certified content or imitate it, so no signature permits them.
  */
 const COMMENTS: ReadonlySet<string> = new Set([
   'Text',
@@ -37,7 +37,7 @@ const COMMENTS: ReadonlySet<string> = new Set([
   'FileAttachment',
 ]);
 
-/** What an annotation may have, or change: nothing that acts or leads elsewhere. */
+/** Entries of a comment that may exist or change: none has an action or a destination. */
 const COMMENT_KEYS: ReadonlySet<string> = new Set(
   [
     'Type',
@@ -74,10 +74,10 @@ const COMMENT_KEYS: ReadonlySet<string> = new Set(
   ),
 );
 
-/** @param widgets of new signature fields that may be added */
+/** @param widgets of new signature fields, which may be added */
 export function pageChanges(
-  pair: StatePair,
-  survey: Survey,
+  pair: PermittedChanges,
+  survey: DocumentSurvey,
   widgets: ReadonlySet<number>,
 ): readonly Change[] {
   const changes: Change[] = [];
@@ -85,9 +85,10 @@ export function pageChanges(
     if (pair.changed(number)) changes.push(forbidden('changed the page tree'));
   }
   for (const page of survey.pages) {
-    const dict = pair.changed(page.number)
-      ? pair.after.pdf.dict(pair.after.pdf.object(page.number))
-      : page.dict;
+    const dict =
+      page.number !== undefined && pair.changed(page.number)
+        ? pair.after.pdf.dict(pair.after.pdf.object(page.number))
+        : page.dict;
     if (dict === undefined) changes.push(forbidden(`removed page ${page.ordinal}`));
     else changes.push(...changedPage(pair, page, dict, survey, widgets));
   }
@@ -98,10 +99,10 @@ export function pageChanges(
 }
 
 function changedPage(
-  pair: StatePair,
+  pair: PermittedChanges,
   page: SurveyedPage,
   after: PdfDict,
-  survey: Survey,
+  survey: DocumentSurvey,
   widgets: ReadonlySet<number>,
 ): readonly Change[] {
   const [old, now] = [page.dict.get('Annots'), after.get('Annots')];
@@ -121,32 +122,37 @@ function changedPage(
   }
   const { removed, added } = compareAnnotations(pair, old, now);
   for (const number of removed) changes.push(removedAnnotation(pair, number, page, survey));
-  for (const piece of added) changes.push(...addedAnnotation(pair, piece, page, survey, widgets));
+  for (const slice of added) changes.push(...addedAnnotation(pair, slice, page, survey, widgets));
   return changes;
 }
 
-/** An entry of a page, for people. */
+/** Names an entry of a page for people. */
 export function pagePart(key: string): string {
   return key === 'Contents' ? 'the content' : key === 'Resources' ? 'the resources' : `/${key}`;
 }
 
-/** Which items of the older list are gone (-1: one that is no reference), and which are new. */
+/** Compares two lists of annotations: removed items (-1: a direct object) and added ones. */
 function compareAnnotations(
-  pair: StatePair,
-  before: Piece | undefined,
-  after: Piece | undefined,
-): { readonly removed: readonly number[]; readonly added: readonly Piece[] } {
+  pair: PermittedChanges,
+  before: ByteSlice | undefined,
+  after: ByteSlice | undefined,
+): { readonly removed: readonly number[]; readonly added: readonly ByteSlice[] } {
   const { lost, added } = compareList(pair, before, after);
   if (!lost) return { removed: [], added };
-  const numbers = (state: StatePair['before'], list: Piece | undefined): readonly number[] =>
+  const numbers = (state: PermittedChanges['before'], list: ByteSlice | undefined): readonly number[] =>
     referencesIn(state.pdf.resolve(list));
   const kept = new Set(numbers(pair.after, after));
   const removed = numbers(pair.before, before).filter((number) => !kept.has(number));
-  // Something else than a whole reference went, or the order changed: what lies above what is part of the page.
+  // A removed direct object or a new order changes the stacking of the page.
   return { removed: removed.length > 0 ? removed : [-1], added };
 }
 
-function removedAnnotation(pair: StatePair, number: number, page: SurveyedPage, survey: Survey): Change {
+function removedAnnotation(
+  pair: PermittedChanges,
+  number: number,
+  page: SurveyedPage,
+  survey: DocumentSurvey,
+): Change {
   const type = survey.fields.has(number) ? 'Widget' : typeOf(pair.before.pdf.object(number), pair.before);
   return COMMENTS.has(type)
     ? { kind: 'annotation', description: `removed an annotation (${type}) from page ${page.ordinal}` }
@@ -154,20 +160,20 @@ function removedAnnotation(pair: StatePair, number: number, page: SurveyedPage, 
 }
 
 function addedAnnotation(
-  pair: StatePair,
-  piece: Piece,
+  pair: PermittedChanges,
+  slice: ByteSlice,
   page: SurveyedPage,
-  survey: Survey,
+  survey: DocumentSurvey,
   widgets: ReadonlySet<number>,
 ): readonly Change[] {
-  const number = asReference(piece)?.number;
+  const number = asReference(slice)?.number;
   if (number !== undefined && widgets.has(number)) return [];
   if (number !== undefined && survey.annotations.get(number) === page) return [];
-  const type = typeOf(piece, pair.after);
+  const type = typeOf(slice, pair.after);
   if (number !== undefined && pair.before.has(number)) {
     return [forbidden(`brought an object that was there before (${type}) onto page ${page.ordinal}`)];
   }
-  const fault = faultOf(pair, piece, type);
+  const fault = faultOf(pair, slice, type);
   return [
     fault === undefined
       ? { kind: 'annotation', description: `added an annotation (${type}) to page ${page.ordinal}` }
@@ -175,12 +181,12 @@ function addedAnnotation(
   ];
 }
 
-function typeOf(piece: Piece | undefined, { pdf }: StatePair['before']): string {
-  return asName(pdf.resolve(pdf.dict(piece)?.get('Subtype'))) ?? 'of unknown type';
+function typeOf(slice: ByteSlice | undefined, { pdf }: PermittedChanges['before']): string {
+  return asName(pdf.resolve(pdf.dict(slice)?.get('Subtype'))) ?? 'of unknown type';
 }
 
-/** What to call it that an annotation became another one, or is drawn differently. */
-export function annotationChange(pair: StatePair, number: number, page: SurveyedPage): Change {
+/** Returns the change for an annotation that was replaced or redrawn. */
+export function annotationChange(pair: PermittedChanges, number: number, page: SurveyedPage): Change {
   const before = pair.before.pdf.object(number);
   const after = pair.after.pdf.object(number);
   const type = typeOf(before, pair.before);
@@ -190,7 +196,7 @@ export function annotationChange(pair: StatePair, number: number, page: Surveyed
   return permitted ? { kind: 'annotation', description } : forbidden(description);
 }
 
-/** What editors change in a comment; none of it means anything in another kind of object. */
+/** Entries that editors change in a comment; they have no meaning in other objects. */
 const TEXT_KEYS = [
   'Contents',
   'RC',
@@ -208,7 +214,12 @@ const TEXT_KEYS = [
 ];
 const CHANGEABLE: ReadonlySet<string> = new Set([...TEXT_KEYS, 'QuadPoints', 'AP']);
 
-function changedOnlyText(pair: StatePair, before: Piece | undefined, after: Piece, type: string): boolean {
+function changedOnlyText(
+  pair: PermittedChanges,
+  before: ByteSlice | undefined,
+  after: ByteSlice,
+  type: string,
+): boolean {
   const old = pair.before.pdf.dict(before);
   const now = pair.after.pdf.dict(after);
   if (old === undefined || now === undefined || faultOf(pair, after, type) !== undefined) return false;
@@ -224,10 +235,10 @@ function changedOnlyText(pair: StatePair, before: Piece | undefined, after: Piec
   });
 }
 
-function faultOf(pair: StatePair, piece: Piece, type: string): string | undefined {
+function faultOf(pair: PermittedChanges, slice: ByteSlice, type: string): string | undefined {
   const { pdf } = pair.after;
   if (!COMMENTS.has(type)) return 'a type that can cover content';
-  const dict = pdf.dict(piece);
+  const dict = pdf.dict(slice);
   const values = dict && entriesOf(dict);
   if (values === undefined) return 'a key written twice';
   const odd = [...values.keys()].find((key) => !COMMENT_KEYS.has(key));
@@ -239,23 +250,23 @@ function faultOf(pair: StatePair, piece: Piece, type: string): string | undefine
     : 'text or pictures in its appearance';
 }
 
-/** Forms inside forms of an appearance: editors write two or three. */
-const MOST_NESTED = 8;
+/** Most nested forms of an appearance; editors write two or three. */
+const MAX_NESTED = 8;
 
 /**
- * An appearance without text and pictures can mark content and not speak in its place. One without resources of its
- * own would use those of the page.
+ * True when an appearance draws neither text nor images, so that it marks content without replacing it. Without
+ * resources of its own it would use those of the page.
  */
-function drawsOnlyLines(pair: StatePair, number: number, nested = 0): boolean {
+function drawsOnlyLines(pair: PermittedChanges, number: number, nested = 0): boolean {
   const { pdf } = pair.after;
   const form = pdf.dict(pdf.object(number));
   const resources = pdf.dict(form?.get('Resources'));
-  if (resources === undefined || nested > MOST_NESTED) return false;
+  if (resources === undefined || nested > MAX_NESTED) return false;
   for (const key of ['Font', 'Pattern', 'Shading']) {
     const entries = pdf.dict(resources.get(key));
     if (entries !== undefined && entries.entries.length > 0) return false;
   }
-  // A picture can stand in the content itself (8.9.7).
+  // Inline images (8.9.7).
   if (/(^|\s)BI\s/.test(pdf.stream(referenceTo(number))?.toString('latin1') ?? 'BI ')) return false;
   const inner = pdf.dict(resources.get('XObject'));
   return (inner?.entries ?? []).every((entry) => {
@@ -269,7 +280,7 @@ function drawsOnlyLines(pair: StatePair, number: number, nested = 0): boolean {
   });
 }
 
-function referenceTo(number: number): Piece {
+function referenceTo(number: number): ByteSlice {
   const bytes = Buffer.from(`${number} 0 R`, 'latin1');
   return { bytes, at: -1, start: 0, end: bytes.length };
 }

@@ -1,4 +1,7 @@
-/** A date (ISO 32000-2, 7.9.4), milliseconds since the epoch; undefined for anything else. Without a zone it is UTC. */
+/**
+ * Parses a date (ISO 32000-2, 7.9.4) to milliseconds since the epoch; undefined for anything else. UTC without a
+ * zone.
+ */
 export function readPdfTime(text: string | undefined): number | undefined {
   const parts = FORM.exec(text ?? '');
   if (parts === null) return undefined;

@@ -1,30 +1,29 @@
-/**
- * The revisions of a PDF (ISO 32000-2, 7.5.6) from its first signature on, and what each of them changed.
- */
-import { type ByteSource, PdfDamage, type PdfDocument } from '../../pdf/index.ts';
-import { CryptoError } from '../../types.ts';
-import type { Work } from '../../work.ts';
+/** Revisions of a PDF (ISO 32000-2, 7.5.6) from its first signature on, with their changes. */
+
+import { CryptoError } from '../../core/types.ts';
+import type { WorkBudget } from '../../core/work-budget.ts';
+import { type ByteSource, type PdfDocument, PdfSyntaxError } from '../../pdf/index.ts';
 import { type Change, forbidden } from './change.ts';
 import { differencesBetween } from './differences.ts';
 import { DocumentState, SharedReferences } from './document-state.ts';
 import { hiddenObjects } from './hidden-objects.ts';
-import { StatePair } from './state-pair.ts';
+import { PermittedChanges } from './permitted-changes.ts';
 
 /** One revision that follows a signed one. */
 export interface LaterRevision {
-  /** 1-based, in the order of the file. */
+  /** Number from 1, in the order of the file. */
   readonly number: number;
-  /** Where it ends. */
+  /** Offset of its end. */
   readonly end: number;
   readonly changes: readonly Change[];
 }
 
-/** Revisions after a signature that are compared; each costs a look at the whole structure. */
-const MOST_REVISIONS = 1000;
-/** Opening a state, its parts left out. */
+/** Most revisions compared after a signature; each costs reading the whole structure. */
+const MAX_REVISIONS = 1000;
+/** Steps for opening a state. */
 const STEPS_PER_STATE = 50;
-/** End marks at which it is tried whether a revision ends there. */
-const MOST_LOOKS = 3000;
+/** Most end marks tried as ends of revisions. */
+const MAX_STATES_READ = 3000;
 const MARK = '%%EOF';
 
 export class RevisionHistory {
@@ -38,9 +37,9 @@ export class RevisionHistory {
 
   /**
    * @param pdf the whole file, opened without repair
-   * @param work counts what looking at revisions costs; OutOfWork comes through every method
+   * @param work work budget; every method may throw WorkBudgetExceeded
    */
-  constructor(source: ByteSource, pdf: PdfDocument, work: Work) {
+  constructor(source: ByteSource, pdf: PdfDocument, work: WorkBudget) {
     this.#shared = new SharedReferences(work);
     this.#source = source;
     this.#pdf = pdf;
@@ -49,7 +48,7 @@ export class RevisionHistory {
     this.count = this.#numberOf(pdf.xref.sections[0]) ?? 1;
   }
 
-  /** The document as its first `end` bytes make it; a sentence when they make none, or not one of this file's. */
+  /** Opens the document of the first `end` bytes; returns the reason when these bytes are not a state of this file. */
   stateAt(end: number): DocumentState | string {
     let state = this.#states.get(end);
     if (state === undefined) {
@@ -59,7 +58,7 @@ export class RevisionHistory {
     return state;
   }
 
-  /** 1-based; undefined for a state that is no revision of the file. */
+  /** Returns the 1-based number; undefined for a state that is not a revision of the file. */
   numberAt(end: number): number | undefined {
     const state = this.stateAt(end);
     return typeof state === 'string' ? undefined : this.#numberOf(state.pdf.xref.sections[0]);
@@ -73,7 +72,7 @@ export class RevisionHistory {
       const whole = end === this.#source.size ? this.#pdf : undefined;
       state = new DocumentState(this.#source, end, this.#shared, whole);
     } catch (error) {
-      if (!(error instanceof PdfDamage) && !(error instanceof CryptoError)) throw error;
+      if (!(error instanceof PdfSyntaxError) && !(error instanceof CryptoError)) throw error;
       return `The first ${end} bytes are no intact PDF: ${error.message}`;
     }
     const own = state.pdf.xref.sections;
@@ -82,7 +81,7 @@ export class RevisionHistory {
     return builtUpon ? state : `The file is not built upon its first ${end} bytes.`;
   }
 
-  /** A linearized file has two sections in its first revision, the newer one before the older. */
+  /** Counts the first revision of a linearized file once; it has two sections, the newer one first. */
   #numberOf(section: number | undefined): number | undefined {
     const oldestFirst = [...this.#sections].reverse();
     let number = 0;
@@ -96,8 +95,8 @@ export class RevisionHistory {
   }
 
   /**
-   * What each revision after `from` changed, oldest first.
-   * @param from end of the first signed state, which must be one
+   * Returns the changes of each revision after `from`, oldest first.
+   * @param from end of the first signed state, which must be valid
    * @param signed ends of all signed states
    */
   after(from: number, signed: readonly number[]): readonly LaterRevision[] {
@@ -105,7 +104,7 @@ export class RevisionHistory {
     let before = this.stateAt(from);
     let looks = 0;
     for (const end of this.#ends(from, signed)) {
-      if (looks++ === MOST_LOOKS) {
+      if (looks++ === MAX_STATES_READ) {
         revisions.push({
           number: this.count,
           end,
@@ -117,11 +116,11 @@ export class RevisionHistory {
       if (typeof before === 'string' || typeof after === 'string') continue;
       if (after.pdf.xref.sections[0] === before.pdf.xref.sections[0]) continue;
       const number = this.#numberOf(after.pdf.xref.sections[0]) ?? 0;
-      if (revisions.length === MOST_REVISIONS) {
+      if (revisions.length === MAX_REVISIONS) {
         revisions.push({
           number,
           end,
-          changes: [forbidden(`is beyond the ${MOST_REVISIONS} that are compared`)],
+          changes: [forbidden(`is beyond the ${MAX_REVISIONS} that are compared`)],
         });
         break;
       }
@@ -143,14 +142,17 @@ export class RevisionHistory {
   #changes(before: DocumentState, after: DocumentState): readonly Change[] {
     try {
       const hidden = hiddenObjects(this.#source, before.end, after);
-      return [...hidden.map(forbidden), ...differencesBetween(new StatePair(before, after))];
+      return [...hidden, ...differencesBetween(new PermittedChanges(before, after))];
     } catch (error) {
-      if (!(error instanceof PdfDamage) && !(error instanceof CryptoError)) throw error;
+      if (!(error instanceof PdfSyntaxError) && !(error instanceof CryptoError)) throw error;
       return [forbidden(`can't be compared with the one before: ${error.message}`)];
     }
   }
 
-  /** Where revisions may end: behind each end mark, where signatures say so, and at the end of the file. */
+  /**
+   * Returns the offsets where revisions may end: after each end mark, at the end of each coverage, and at the end of
+   * the file.
+   */
   *#ends(from: number, signed: readonly number[]): Generator<number> {
     const { size } = this.#source;
     const known = [...new Set([...signed.filter((end) => end > from), size])].sort(
@@ -164,7 +166,7 @@ export class RevisionHistory {
     }
   }
 
-  /** Whether `startxref` with the place of one of the sections stands before an end mark. */
+  /** True when `startxref` with the offset of a section precedes an end mark. */
   #endsSection(mark: number): boolean {
     const text = this.#source.read(Math.max(0, mark - 64), Math.min(64, mark)).toString('latin1');
     const place = /startxref\s+(\d{1,15})\s*$/.exec(text)?.[1];
@@ -172,9 +174,9 @@ export class RevisionHistory {
   }
 
   *#marks(from: number, to: number): Generator<number> {
-    const piece = 1 << 20;
-    for (let at = from; at < to; at += piece) {
-      const bytes = this.#source.read(at, Math.min(piece + MARK.length - 1, to - at));
+    const chunk = 1 << 20;
+    for (let at = from; at < to; at += chunk) {
+      const bytes = this.#source.read(at, Math.min(chunk + MARK.length - 1, to - at));
       for (
         let index = bytes.indexOf(MARK, 0, 'latin1');
         index >= 0;
@@ -190,11 +192,11 @@ export class RevisionHistory {
   }
 }
 
-/** True when nothing but white space follows. */
+/** True when only white space follows. */
 function isBlank(source: ByteSource, from: number): boolean {
-  const piece = 1 << 16;
-  for (let at = from; at < source.size; at += piece) {
-    if (/[^\0\t\n\f\r ]/.test(source.read(at, piece).toString('latin1'))) return false;
+  const chunk = 1 << 16;
+  for (let at = from; at < source.size; at += chunk) {
+    if (/[^\0\t\n\f\r ]/.test(source.read(at, chunk).toString('latin1'))) return false;
   }
   return true;
 }

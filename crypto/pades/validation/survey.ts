@@ -1,20 +1,19 @@
-/**
- * The places of a PDF where later changes can be permitted: pages for their annotations, fields for their values.
- */
+/** Indexes the objects of a PDF that later revisions may change: pages for annotations, fields for values. */
 import {
   asName,
   asReference,
+  type ByteSlice,
   fields,
   items,
   type PdfDict,
   type PdfDocument,
-  type Piece,
 } from '../../pdf/index.ts';
 
 export interface SurveyedPage {
-  readonly number: number;
+  /** Object number; undefined for a page written into the page tree, which changes with its node. */
+  readonly number: number | undefined;
   readonly dict: PdfDict;
-  /** 1-based, in the order of the document. */
+  /** 1-based page number. */
   readonly ordinal: number;
 }
 
@@ -23,44 +22,48 @@ export interface SurveyedField {
   readonly dict: PdfDict;
   readonly name: string;
   readonly type: string | undefined;
-  /** A signature is in it, or in the field it is a widget of. */
+  /** True when it has a signature, or is a widget of a field with one. */
   readonly signed: boolean;
 }
 
-export interface Survey {
-  /** Numbers of the nodes of the page tree, pages left out. */
+export interface DocumentSurvey {
+  /** Nodes of the page tree by object number, without pages. */
   readonly nodes: ReadonlyMap<number, PdfDict>;
   readonly pages: readonly SurveyedPage[];
-  /** Of nodes and pages. */
+  /** Object numbers of nodes and pages. */
   readonly numbers: ReadonlySet<number>;
-  /** By object number: fields, and the widgets that are their kids. */
+  /** Fields, and widgets that are kids of fields, by object number. */
   readonly fields: ReadonlyMap<number, SurveyedField>;
-  /** Annotations that belong to no field, by object number, with the page they are on first. */
+  /** All pages that list a field or widget, by the object number of the field or widget. */
+  readonly places: ReadonlyMap<number, ReadonlySet<SurveyedPage>>;
+  /** Annotations without a field, by object number, with the first page that lists them. */
   readonly annotations: ReadonlyMap<number, SurveyedPage>;
 }
 
-/** @throws PdfDamage */
-export function surveyDocument(pdf: PdfDocument): Survey {
+/** @throws PdfSyntaxError */
+export function surveyDocument(pdf: PdfDocument): DocumentSurvey {
   const { nodes, pages } = pageTree(pdf);
   const found = formFields(pdf);
   const annotations = new Map<number, SurveyedPage>();
+  const places = new Map<number, Set<SurveyedPage>>();
   for (const page of pages) {
     for (const item of items(pdf.resolve(page.dict.get('Annots')))) {
       const number = asReference(item)?.number;
-      if (number !== undefined && !found.has(number) && !annotations.has(number))
-        annotations.set(number, page);
+      if (number === undefined) continue;
+      if (found.has(number)) places.set(number, (places.get(number) ?? new Set<SurveyedPage>()).add(page));
+      else if (!annotations.has(number)) annotations.set(number, page);
     }
   }
-  const numbers = new Set([...nodes.keys(), ...pages.map(({ number }) => number)]);
-  return { nodes, pages, numbers, fields: found, annotations };
+  const numbers = new Set([...nodes.keys(), ...pages.flatMap(({ number }) => number ?? [])]);
+  return { nodes, pages, numbers, fields: found, places, annotations };
 }
 
-function pageTree(pdf: PdfDocument): Pick<Survey, 'nodes' | 'pages'> {
+function pageTree(pdf: PdfDocument): Pick<DocumentSurvey, 'nodes' | 'pages'> {
   const nodes = new Map<number, PdfDict>();
   const pages: SurveyedPage[] = [];
   const seen = new Set<number>();
   const root = pdf.catalog.get('Pages');
-  const open: Iterator<Piece>[] = [(root === undefined ? [] : [root]).values()];
+  const open: Iterator<ByteSlice>[] = [(root === undefined ? [] : [root]).values()];
   for (let last = open.at(-1); last !== undefined; last = open.at(-1)) {
     const next = last.next();
     if (next.done === true) {
@@ -68,13 +71,13 @@ function pageTree(pdf: PdfDocument): Pick<Survey, 'nodes' | 'pages'> {
       continue;
     }
     const number = asReference(next.value)?.number;
-    if (number === undefined || seen.has(number)) continue;
-    seen.add(number);
+    if (number !== undefined && seen.has(number)) continue;
+    if (number !== undefined) seen.add(number);
     const dict = pdf.dict(next.value);
     if (dict === undefined) continue;
     const kids = dict.get('Kids');
     if (kids !== undefined) {
-      nodes.set(number, dict);
+      if (number !== undefined) nodes.set(number, dict);
       open.push(items(pdf.resolve(kids)));
     } else if (asName(pdf.resolve(dict.get('Type'))) !== 'Pages') {
       pages.push({ number, dict, ordinal: pages.length + 1 });

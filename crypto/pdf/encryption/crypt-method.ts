@@ -1,8 +1,6 @@
-/**
- * The ways strings and streams are encrypted (ISO 32000-2, 7.6.3 and table 25).
- */
+/** Encryption methods of strings and streams (ISO 32000-2, 7.6.3 and table 25). */
 import { createCipheriv, createDecipheriv, createHash } from 'node:crypto';
-import type { Reference } from '../values.ts';
+import type { Reference } from '../syntax/values.ts';
 import { rc4 } from './rc4.ts';
 
 /** `identity` leaves bytes as they are. */
@@ -12,7 +10,7 @@ export type CryptMethod = 'identity' | 'rc4' | 'aes-128' | 'aes-256';
 export const BLOCK = 16;
 
 /** @param encrypted for AES: an initialization vector, then whole blocks */
-export function openBytes(
+export function decryptBytes(
   method: CryptMethod,
   fileKey: Buffer,
   object: Reference,
@@ -21,15 +19,15 @@ export function openBytes(
   if (method === 'identity') return encrypted;
   const key = objectKey(method, fileKey, object);
   if (method === 'rc4') return rc4(key, encrypted);
-  // What is no whole block was cut off; viewers show what is left.
+  // An incomplete last block is dropped, as in viewers.
   const end = encrypted.length - (encrypted.length % BLOCK);
   if (end < 2 * BLOCK) return Buffer.alloc(0);
   const decipher = createDecipheriv(`${method}-cbc`, key, encrypted.subarray(0, BLOCK)).setAutoPadding(false);
   return withoutPadding(decipher.update(encrypted.subarray(BLOCK, end)));
 }
 
-/** @param vector 16 bytes that no other data of the file was encrypted with; RC4 knows none */
-export function sealBytes(
+/** @param vector 16 bytes, unique within the file; unused by RC4 */
+export function encryptBytes(
   method: CryptMethod,
   fileKey: Buffer,
   object: Reference,
@@ -48,7 +46,7 @@ function withoutPadding(blocks: Buffer): Buffer {
   return fill >= 1 && fill <= BLOCK ? blocks.subarray(0, blocks.length - fill) : blocks;
 }
 
-/** Algorithm 1 gives every object its own key; algorithm 1.A takes the file's (AES-256). */
+/** Derives the key of an object (algorithm 1); algorithm 1.A uses the file encryption key (AES-256). */
 function objectKey(method: CryptMethod, fileKey: Buffer, { number, generation }: Reference): Buffer {
   if (method === 'aes-256') return fileKey;
   const place = Buffer.alloc(5);

@@ -1,76 +1,74 @@
-/**
- * Reads and writes what an encrypted PDF holds, once its key is known (ISO 32000-2, 7.6).
- */
+/** Decrypts and encrypts the contents of a PDF with its file encryption key (ISO 32000-2, 7.6). */
 import { createHmac } from 'node:crypto';
-import { mapStrings } from '../source-text.ts';
-import { skipSpace, startsWith } from '../syntax.ts';
+import { mapStrings } from '../syntax/source-text.ts';
+import { skipSpace, startsWith } from '../syntax/syntax.ts';
 import {
   asDict,
   asInteger,
   asName,
+  type ByteSlice,
   endOfValue,
   isArray,
   items,
   type PdfDict,
-  type Piece,
   type Reference,
   type StringCipher,
-} from '../values.ts';
-import { BLOCK, type CryptMethod, openBytes, sealBytes } from './crypt-method.ts';
+} from '../syntax/values.ts';
+import { BLOCK, type CryptMethod, decryptBytes, encryptBytes } from './crypt-method.ts';
 
-/** What the file's permissions let somebody do who opens it without a password (table 22). */
+/** Permissions of a user who opens the file without the owner password (table 22). */
 export interface FormPermissions {
-  /** Fill in fields that exist, signature fields included. */
+  /** Fill in existing fields, signature fields included. */
   readonly fillFields: boolean;
-  /** Make new fields. */
+  /** Create fields. */
   readonly createFields: boolean;
 }
 
-export interface EncryptionParts {
+export interface EncryptionSettings {
   readonly key: Buffer;
   readonly strings: CryptMethod;
   readonly streams: CryptMethod;
   readonly embeddedFiles: CryptMethod;
-  /** Methods by the names that streams may call them by. */
+  /** Methods by the name of their crypt filter. */
   readonly filters: ReadonlyMap<string, CryptMethod>;
   readonly encryptMetadata: boolean;
   readonly permissions: FormPermissions;
-  /** Number of the encryption dictionary, which is not encrypted itself; undefined when it is in the trailer. */
+  /** Number of the encryption dictionary, which is not encrypted; undefined for a direct object in the trailer. */
   readonly dictNumber: number | undefined;
 }
 
 export class Encryption {
   readonly permissions: FormPermissions;
-  readonly #parts: EncryptionParts;
-  constructor(parts: EncryptionParts) {
+  readonly #parts: EncryptionSettings;
+  constructor(parts: EncryptionSettings) {
     this.#parts = parts;
     this.permissions = parts.permissions;
   }
 
-  /** For the strings of an object that lies in the file itself; undefined when they are clear. */
+  /** Returns the cipher for the strings of an object outside of object streams; undefined without encryption. */
   strings(object: Reference): StringCipher | undefined {
     const { key, strings, dictNumber } = this.#parts;
     if (strings === 'identity' || object.number === dictNumber) return undefined;
-    return { open: (bytes) => openBytes(strings, key, object, bytes) };
+    return { open: (bytes) => decryptBytes(strings, key, object, bytes) };
   }
 
-  /** The data of a stream, decrypted and still packed. */
+  /** Decrypts the data of a stream, which stays encoded. */
   openStream(object: Reference, dict: PdfDict, data: Buffer): Buffer {
-    return openBytes(this.#methodOf(dict), this.#parts.key, object, data);
+    return decryptBytes(this.#methodOf(dict), this.#parts.key, object, data);
   }
 
   /**
-   * The value of an object to be written, with its strings and stream data encrypted.
-   * @param body clear, one byte per character; a stream names its length directly
-   * @param seed tells this writing from others of the same object; equal seeds and bodies give equal bytes
+   * Encrypts strings and stream data of an object.
+   * @param body plaintext, one byte per character; a stream has a direct /Length
+   * @param seed distinguishes this revision; equal seeds and bodies give equal bytes
    */
-  seal(object: Reference, body: string, seed: string): string {
+  encrypt(object: Reference, body: string, seed: string): string {
     const { key, strings } = this.#parts;
     const bytes = Buffer.from(body, 'latin1');
     const start = skipSpace(bytes, 0);
     const end = endOfValue(bytes, start);
     let count = 0;
-    // Nobody who lacks the key can foretell these vectors, and two that are equal belong to equal data.
+    // The initialization vectors are unpredictable without the key, and equal ones belong to equal data.
     const vector = (clear: Buffer): Buffer =>
       createHmac('sha256', key)
         .update(`${seed} ${object.number} ${object.generation} ${count++} `)
@@ -80,7 +78,7 @@ export class Encryption {
     const text = (from: number, to: number): string =>
       strings === 'identity'
         ? bytes.toString('latin1', from, to)
-        : mapStrings(bytes, from, to, (clear) => sealBytes(strings, key, object, clear, vector(clear)));
+        : mapStrings(bytes, from, to, (clear) => encryptBytes(strings, key, object, clear, vector(clear)));
     const keyword = skipSpace(bytes, end);
     if (!startsWith(bytes, keyword, 'stream')) return text(0, bytes.length);
     const dict = asDict({ bytes, at: -1, start, end });
@@ -92,7 +90,7 @@ export class Encryption {
     }
     const clear = bytes.subarray(from, from + length);
     const method = this.#methodOf(dict);
-    const data = method === 'identity' ? clear : sealBytes(method, key, object, clear, vector(clear));
+    const data = method === 'identity' ? clear : encryptBytes(method, key, object, clear, vector(clear));
     return [
       `${text(0, written.start)}${data.length}${text(written.end, end)}`,
       bytes.toString('latin1', end, from),
@@ -104,7 +102,7 @@ export class Encryption {
   #methodOf(dict: PdfDict): CryptMethod {
     const { filters, streams, embeddedFiles, encryptMetadata } = this.#parts;
     const type = asName(dict.get('Type'));
-    // Needed before anything can be decrypted (7.5.8.2).
+    // Cross-reference streams are needed before decryption (7.5.8.2).
     if (type === 'XRef') return 'identity';
     const named = cryptFilterOf(dict);
     if (named !== undefined) return filters.get(named) ?? 'identity';
@@ -113,7 +111,7 @@ export class Encryption {
   }
 }
 
-/** The name a stream's own Crypt filter gives, which must be its first one (7.4.10). */
+/** Returns the name in a stream's own Crypt filter, which must be its first filter (7.4.10). */
 function cryptFilterOf(dict: PdfDict): string | undefined {
   const first = firstOf(dict.get('Filter'));
   if (asName(first) !== 'Crypt') return undefined;
@@ -121,8 +119,8 @@ function cryptFilterOf(dict: PdfDict): string | undefined {
   return asName(parameters && asDict(parameters)?.get('Name')) ?? 'Identity';
 }
 
-function firstOf(piece: Piece | undefined): Piece | undefined {
-  if (piece === undefined || !isArray(piece)) return piece;
-  const [first] = items(piece);
+function firstOf(slice: ByteSlice | undefined): ByteSlice | undefined {
+  if (slice === undefined || !isArray(slice)) return slice;
+  const [first] = items(slice);
   return first;
 }

@@ -1,32 +1,46 @@
 /**
- * Finds the key of an encrypted PDF that opens without a password: the standard security handler in all its
+ * Opens an encrypted PDF, with or without a password: the standard security handler in all its
  * versions (ISO 32000-2, 7.6.4).
  */
-import { CryptoError } from '../../types.ts';
-import { PdfDamage } from '../damage.ts';
-import { asString } from '../strings.ts';
-import { asDict, asInteger, asName, asReference, items, type PdfDict, type Piece } from '../values.ts';
+import { CryptoError } from '../../core/types.ts';
+import { PdfSyntaxError } from '../syntax/damage.ts';
+import { asString } from '../syntax/strings.ts';
+import {
+  asDict,
+  asInteger,
+  asName,
+  asReference,
+  type ByteSlice,
+  items,
+  type PdfDict,
+} from '../syntax/values.ts';
 import type { CryptMethod } from './crypt-method.ts';
 import { Encryption, type FormPermissions } from './encryption.ts';
-import { type FileKey, oldFileKey } from './file-key.ts';
-import { newFileKey, sealedPermissions } from './file-key-aes256.ts';
+import { type FileKey, fileKey } from './file-key.ts';
+import { aes256FileKey, encryptedPermissions } from './file-key-aes256.ts';
 
-/** Finds what a value is or refers to, without decrypting anything. */
-export type ResolveClear = (piece: Piece | undefined) => Piece;
+/** Resolves a value without decryption. */
+export type ResolveUnencrypted = (slice: ByteSlice | undefined) => ByteSlice;
 
 /**
- * Undefined when the trailer names no encryption.
- * @throws {CryptoError} `pdf.encrypted` when a password, or another handler, is needed
- * @throws PdfDamage when the encryption dictionary can't be used
+ * Returns undefined when the trailer has no /Encrypt.
+ * @param password of the user or the owner; an empty one is tried after it
+ * @throws {CryptoError} `pdf.encrypted` when another password, or another handler, is needed
+ * @throws PdfSyntaxError when the encryption dictionary can't be used
  */
-export function openEncryption(trailer: PdfDict, resolve: ResolveClear): Encryption | undefined {
+export function openEncryption(
+  trailer: PdfDict,
+  resolve: ResolveUnencrypted,
+  password = '',
+): Encryption | undefined {
   const written = trailer.get('Encrypt');
   if (written === undefined) return undefined;
   const found = resolve(written);
   const dict = asDict(found);
-  if (dict === undefined) throw new PdfDamage('The encryption dictionary is not where the trailer says.');
+  if (dict === undefined)
+    throw new PdfSyntaxError('The encryption dictionary is not where the trailer says.');
   const [id] = items(resolve(trailer.get('ID')));
-  const handler = new Handler(dict, resolve);
+  const handler = new Handler(dict, resolve, password);
   return handler.open(asString(id && resolve(id)) ?? Buffer.alloc(0), asReference(written)?.number);
 }
 
@@ -35,10 +49,12 @@ const METHODS: Readonly<Record<string, CryptMethod>> = { V2: 'rc4', AESV2: 'aes-
 
 class Handler {
   readonly #dict: PdfDict;
-  readonly #resolve: ResolveClear;
-  constructor(dict: PdfDict, resolve: ResolveClear) {
+  readonly #resolve: ResolveUnencrypted;
+  readonly #password: string;
+  constructor(dict: PdfDict, resolve: ResolveUnencrypted, password: string) {
     this.#dict = dict;
     this.#resolve = resolve;
+    this.#password = password;
   }
 
   open(id: Buffer, dictNumber: number | undefined): Encryption {
@@ -59,19 +75,17 @@ class Handler {
     }
     const methods = this.#methods(version);
     const encryptMetadata = version < 4 || this.#value('EncryptMetadata') !== 'false';
-    const found =
+    const keyBy =
       revision >= 5
-        ? newFileKey({ revision: revision === 5 ? 5 : 6, ...this.#newEntries() })
-        : oldFileKey({
+        ? this.#aes256KeyByPassword(revision === 5 ? 5 : 6)
+        : this.#legacyKeyByPassword({
+            version,
             revision: revision === 2 ? 2 : revision === 3 ? 3 : 4,
-            owner: this.#string('O'),
-            user: this.#string('U'),
-            permissions: this.#permissions(),
             id,
             encryptMetadata,
-            lengths: this.#lengths(version),
           });
-    const key = found ?? withoutKey(methods);
+    const found = keyBy(this.#password) ?? (this.#password === '' ? undefined : keyBy(''));
+    const key = found ?? noKeyError(methods, this.#password !== '');
     return new Encryption({
       ...methods,
       key: key.key,
@@ -81,7 +95,30 @@ class Handler {
     });
   }
 
-  #newEntries() {
+  #aes256KeyByPassword(revision: 5 | 6): (password: string) => FileKey | undefined {
+    const entries = { revision, ...this.#aes256Entries() };
+    return (password) => aes256FileKey(entries, password);
+  }
+
+  #legacyKeyByPassword(known: {
+    readonly version: number;
+    readonly revision: 2 | 3 | 4;
+    readonly id: Buffer;
+    readonly encryptMetadata: boolean;
+  }): (password: string) => FileKey | undefined {
+    const entries = {
+      revision: known.revision,
+      owner: this.#string('O'),
+      user: this.#string('U'),
+      permissions: this.#permissions(),
+      id: known.id,
+      encryptMetadata: known.encryptMetadata,
+      lengths: this.#lengths(known.version),
+    };
+    return (password) => fileKey(entries, password);
+  }
+
+  #aes256Entries() {
     const entries = {
       owner: this.#string('O'),
       user: this.#string('U'),
@@ -90,12 +127,12 @@ class Handler {
     };
     const { owner, user, ownerKey, userKey } = entries;
     if (Math.min(owner.length, user.length) < 48 || Math.min(ownerKey.length, userKey.length) < 32) {
-      throw new PdfDamage('The encryption dictionary is incomplete.');
+      throw new PdfSyntaxError('The encryption dictionary is incomplete.');
     }
     return entries;
   }
 
-  /** Before version 4 there is one method for everything. */
+  /** Before version 4 there is one method for all data. */
   #methods(version: number) {
     const filters = new Map<string, CryptMethod>([['Identity', 'identity']]);
     if (version < 4) return { strings: 'rc4', streams: 'rc4', embeddedFiles: 'rc4', filters } as const;
@@ -119,7 +156,7 @@ class Handler {
     };
   }
 
-  /** Version 4 leaves open whose /Length counts, and writers differ in bits and bytes. */
+  /** Version 4 does not define whose /Length counts, and writers differ in bits and bytes. */
   #lengths(version: number): readonly number[] {
     if (version === 1) return [5];
     const said = (this.#integer('Length') ?? 40) / 8;
@@ -127,14 +164,14 @@ class Handler {
     return [...new Set(likely)].filter((length) => Number.isInteger(length) && length >= 5 && length <= 16);
   }
 
-  /** What the key vouches for counts before what is written beside it. */
+  /** Prefers the encrypted permissions to those in /P. */
   #formPermissions({ key, asOwner }: FileKey, revision: number): FormPermissions {
     if (asOwner) return { fillFields: true, createFields: true };
-    const sealed = revision >= 5 ? sealedPermissions(key, this.#string('Perms')) : undefined;
+    const sealed = revision >= 5 ? encryptedPermissions(key, this.#string('Perms')) : undefined;
     return formPermissions(sealed ?? this.#permissions(), revision);
   }
 
-  /** /P is a signed number of 32 bits; some write it without its sign. */
+  /** /P is a signed number of 32 bits; some writers omit the sign. */
   #permissions(): number {
     return (this.#integer('P') ?? 0) | 0;
   }
@@ -158,8 +195,8 @@ class Handler {
 }
 
 /**
- * Table 22: bit 6 lets annotations be added and fields be filled in and, together with bit 4, fields be made; bit 9
- * lets fields be filled in on its own. Revision 2 has no bit 9 and does not ask for bit 4.
+ * Table 22: bit 6 permits adding annotations and filling in fields and, together with bit 4, creating fields; bit 9
+ * permits filling in fields on its own. Revision 2 has no bit 9 and does not require bit 4.
  */
 function formPermissions(bits: number, revision: number): FormPermissions {
   const has = (bit: number): boolean => (bits & (1 << (bit - 1))) !== 0;
@@ -167,16 +204,18 @@ function formPermissions(bits: number, revision: number): FormPermissions {
   return { fillFields: has(6) || has(9), createFields: has(4) && has(6) };
 }
 
-function withoutKey({
-  strings,
-  streams,
-}: {
-  readonly strings: CryptMethod;
-  readonly streams: CryptMethod;
-}): FileKey {
-  // Only the files inside are encrypted: the document itself is open to everybody.
+function noKeyError(
+  { strings, streams }: { readonly strings: CryptMethod; readonly streams: CryptMethod },
+  withPassword: boolean,
+): FileKey {
+  // Only embedded files are encrypted: the document itself is readable.
   if (strings === 'identity' && streams === 'identity') return { key: Buffer.alloc(32), asOwner: false };
-  throw new CryptoError('pdf.encrypted', 'The PDF is encrypted and needs a password to be opened.');
+  throw new CryptoError(
+    'pdf.encrypted',
+    withPassword
+      ? 'The PDF is encrypted and the given password does not open it.'
+      : 'The PDF is encrypted and needs a password to be opened.',
+  );
 }
 
 function otherHandler(filter: string | undefined): CryptoError {

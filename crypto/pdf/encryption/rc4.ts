@@ -1,6 +1,6 @@
 /**
- * RC4, which PDF used up to version 1.5. It is here because OpenSSL 3 keeps it in a provider that is not loaded by
- * default; it opens old files and protects nothing.
+ * RC4, used by PDF up to version 1.5. OpenSSL 3 has it in the legacy provider, which is not loaded by
+ * default; it opens old files and gives no protection.
  */
 export function rc4(key: Uint8Array, data: Uint8Array): Buffer {
   const state = new Uint8Array(256);

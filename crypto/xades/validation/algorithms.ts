@@ -1,10 +1,13 @@
-/** Algorithms by their URI (XML Signature 1.1, RFC 9231), those included that are only read. What they are worth is judged by date. */
+/**
+ * Algorithms by URI (XML Signature 1.1, RFC 9231), including those accepted for reading only. Their strength is
+ * judged by date elsewhere.
+ */
 import type { KeyObject } from 'node:crypto';
-import type { HashName } from '../../cms/hashes.ts';
-import { valueFault as madeFault, type ValueFault } from '../../keys/value-check.ts';
-import type { SignatureScheme } from '../../types.ts';
+import type { HashName } from '../../algorithms/hashes.ts';
+import { valueFault as madeFault, type ValueFault } from '../../algorithms/value-check.ts';
+import type { SignatureScheme } from '../../core/types.ts';
 import type { CanonicalMethod } from '../../xml/index.ts';
-import { digestOf, EXCLUSIVE_C14N, signatureMethodOf } from '../identifiers.ts';
+import { digestOf, EXCLUSIVE_C14N, signatureMethodOf } from '../elements/identifiers.ts';
 
 const DS = 'http://www.w3.org/2000/09/xmldsig#';
 const MORE = 'http://www.w3.org/2001/04/xmldsig-more#';
@@ -19,12 +22,12 @@ const OTHER_DIGESTS: ReadonlyMap<string, HashName> = new Map([
   [`${MORE_2007}sha3-512`, 'sha3-512'],
 ]);
 
-/** The hash function of a DigestMethod. */
+/** Returns the hash function of a DigestMethod. */
 export function hashOf(uri: string): HashName | undefined {
   return digestOf(uri) ?? OTHER_DIGESTS.get(uri);
 }
 
-/** How a signature value is made. */
+/** Signature method. */
 export interface ValueMethod {
   readonly scheme: SignatureScheme;
   readonly hash: HashName;
@@ -51,19 +54,19 @@ export function valueMethodOf(uri: string): ValueMethod | undefined {
   return ours === undefined ? OTHER_METHODS.get(uri) : { scheme: ours.scheme, hash: ours.digest };
 }
 
-/** True for methods whose key verifier and signer share, so that whoever can check can also forge. */
+/** True for MAC methods: verifier and signer share the key, so every verifier can forge. */
 export function isMac(uri: string): boolean {
   return /#hmac-/i.test(uri);
 }
 
-/** Undefined when the key made the value; otherwise why it did not, as the end of a sentence. */
+/** Returns undefined when the key made the value, otherwise the reason as the end of a sentence. */
 export function valueFault(
   { scheme, hash }: ValueMethod,
   key: KeyObject,
   signedInfo: Buffer,
   value: Buffer,
 ): string | undefined {
-  // XML Signature 1.1 §6.4.3: r and s side by side. RFC 9231 §2.3.9: a salt as long as the hash.
+  // XML Signature 1.1 §6.4.3: r and s concatenated. RFC 9231 §2.3.9: a salt of the hash's length.
   const fault = madeFault({ scheme, hash, form: 'row' }, key, signedInfo, value);
   return fault && FAULTS[fault];
 }
@@ -87,7 +90,7 @@ const CANONICAL: ReadonlyMap<string, Omit<CanonicalMethod, 'prefixes'>> = new Ma
   [`http://www.w3.org/2006/12/xml-c14n11#${COMMENTS}`, { kind: 'inclusive-1.1', comments: true }],
 ]);
 
-/** What applies where nothing is said: Canonical XML 1.0 without comments (XML Signature 1.1 §4.4.3.2). */
+/** Default method where none is given: Canonical XML 1.0 without comments (XML Signature 1.1 §4.4.3.2). */
 export const DEFAULT_CANONICAL: CanonicalMethod = { kind: 'inclusive-1.0', comments: false, prefixes: [] };
 
 export function canonicalOf(uri: string): Omit<CanonicalMethod, 'prefixes'> | undefined {

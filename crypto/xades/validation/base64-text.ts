@@ -1,11 +1,11 @@
-/** Base64 in pieces of any length, decoded as it comes. */
+/** Incremental Base64 decoding. */
 import type { ByteSink, XmlListener } from '../../xml/index.ts';
 
-/** What can't be decoded; the message is the end of a sentence. */
+/** Text that is not Base64; the message is the end of a sentence. */
 export class Base64Fault extends Error {}
 
-/** Characters gathered before they are decoded. */
-const PIECE = 64 * 1024;
+/** Characters collected before decoding. */
+const CHUNK_CHARACTERS = 64 * 1024;
 
 export class Base64Decoder {
   readonly #sink: ByteSink;
@@ -21,9 +21,10 @@ export class Base64Decoder {
     const bare = text.replace(/[ \t\r\n]+/g, '');
     if (bare === '') return;
     if (this.#ended || !/^[A-Za-z0-9+/]*={0,2}$/.test(bare)) throw new Base64Fault('it is not base64');
-    // Padding may come in two pieces, so what ends is known at the end only.
+    // Padding can be split between chunks, so the end is known only in `finish`.
     this.#pending += bare;
-    if (this.#pending.length >= PIECE && !bare.endsWith('=')) this.#decode(this.#pending.length & ~3);
+    if (this.#pending.length >= CHUNK_CHARACTERS && !bare.endsWith('='))
+      this.#decode(this.#pending.length & ~3);
   }
 
   /** @throws {Base64Fault} */
@@ -40,7 +41,10 @@ export class Base64Decoder {
   }
 }
 
-/** The text of one element, which must hold no other element: else what is decoded would not be what is there. */
+/**
+ * Decodes the text of one element. The element must contain no other element, or the decoded text would differ from
+ * the content.
+ */
 export class Base64Element implements XmlListener {
   readonly #utf8: Buffer;
   readonly #decoder: Base64Decoder;
@@ -60,8 +64,8 @@ export class Base64Element implements XmlListener {
   }
 
   text(start: number, end: number): void {
-    for (let at = start; at < end; at += PIECE)
-      this.#decoder.add(this.#utf8.toString('latin1', at, Math.min(end, at + PIECE)));
+    for (let at = start; at < end; at += CHUNK_CHARACTERS)
+      this.#decoder.add(this.#utf8.toString('latin1', at, Math.min(end, at + CHUNK_CHARACTERS)));
   }
 
   character(code: number): void {

@@ -1,10 +1,12 @@
-/** What a signature covers, in words, and what of the document it does not. */
-import type { Finding } from '../../validation/facts.ts';
-import type { SignatureScope } from '../../validation/report.ts';
+/** Description of the content that a signature covers, and findings about content it does not cover. */
+import type { Finding } from '../../core/finding.ts';
+import type { SignatureScope } from '../../core/validation-report.ts';
+import { DS } from '../elements/identifiers.ts';
+import { isBlank } from './document-mapper.ts';
 import type { ExaminedReference } from './examine-references.ts';
-import { type DataRoom, shown } from './reference-data.ts';
-import { holds } from './signature-node.ts';
-import type { SignatureForm } from './signed-info.ts';
+import { type DataRoom, printable } from './reference-data.ts';
+import { holds, type SignatureNode } from './signature-node.ts';
+import type { SignatureFormat } from './signed-info.ts';
 
 export interface Coverage {
   readonly scope: SignatureScope;
@@ -16,15 +18,16 @@ interface Part {
   readonly description: string;
 }
 
-/** Parts named in full in one description. */
+/** Parts listed in full in one description. */
 const NAMED = 5;
 
 export function coverageOf(
   room: DataRoom,
-  form: SignatureForm,
+  form: SignatureFormat,
   references: readonly ExaminedReference[],
 ): Coverage {
-  const parts = references.flatMap((reference) => partOf(room, form, reference));
+  const examined = references.flatMap((reference) => [reference, ...(reference.listed ?? [])]);
+  const parts = examined.flatMap((reference) => partOf(room, form, reference));
   const [first] = parts;
   const findings: Finding[] = [];
   if (first === undefined) {
@@ -42,38 +45,44 @@ export function coverageOf(
   const description = more > 0 ? `${names.slice(0, NAMED).join(', ')} and ${more} more` : names.join(', ');
   findings.push(
     ...outside(room, form, parts),
-    ...comments(room, form, references),
-    ...unsignedObjects(form, references),
+    ...comments(room, form, examined),
+    ...unsignedObjects(room, form, examined, description),
   );
   return { scope: { kind: only[0]?.kind ?? first.kind, description }, findings };
 }
 
-function partOf(room: DataRoom, { node }: SignatureForm, { data, role, form }: ExaminedReference): Part[] {
+function partOf(room: DataRoom, { node }: SignatureFormat, { data, role, form }: ExaminedReference): Part[] {
   if (data === undefined || role === 'properties' || role === 'part') return [];
   if (role === 'manifest') return [{ kind: 'content', description: 'what its manifest lists' }];
   if (role === 'value') return [{ kind: 'signature', description: 'the value of another signature' }];
   if (data.kind === 'outside') {
     return [
-      { kind: 'content', description: data.uri === undefined ? 'a file that is not named' : shown(data.uri) },
+      {
+        kind: 'content',
+        description: data.uri === undefined ? 'a file that is not named' : printable(data.uri),
+      },
     ];
   }
   if (data.kind === 'document') return [{ kind: 'document', description: wholeDocument(data.processing) }];
   const { place } = data;
   if (place.start === room.map.root.start)
     return [{ kind: 'document', description: wholeDocument(data.processing) }];
-  if (holds(node, place))
-    return [{ kind: 'content', description: `the content inside the signature (${shown(form.uri)})` }];
-  return [{ kind: 'element', description: `the element ${place.path} (${shown(form.uri)})` }];
+  if (holds(node, place)) {
+    const isObject = place.namespace === DS && place.local === 'Object';
+    const where = isObject ? INSIDE : `${INSIDE}, ${place.path}`;
+    return [{ kind: 'content', description: `${where} (${printable(form.uri)})` }];
+  }
+  return [{ kind: 'element', description: `the element ${place.path} (${printable(form.uri)})` }];
 }
 
 function wholeDocument({ withoutSignatures }: { readonly withoutSignatures: boolean }): string {
   return withoutSignatures ? 'the whole document without its signatures' : 'the whole document';
 }
 
-/** Content beside what is covered, which somebody may take for signed. */
-function outside({ map }: DataRoom, { node }: SignatureForm, parts: readonly Part[]): Finding[] {
+/** Reports content outside the covered parts that readers can mistake for signed. */
+function outside({ map }: DataRoom, { node }: SignatureFormat, parts: readonly Part[]): Finding[] {
   if (parts.some(({ kind }) => kind === 'document')) return [];
-  const alone = node.start === map.root.start || map.elementsOutside === 0;
+  const alone = node.start === map.root.start || (map.elementsOutside === 0 && !map.contentOutside);
   if (alone) return [];
   const covered = parts.filter(({ kind }) => kind === 'element').map(({ description }) => description);
   if (covered.length === 0 && parts.every(({ description }) => description.startsWith(INSIDE))) {
@@ -96,10 +105,10 @@ function outside({ map }: DataRoom, { node }: SignatureForm, parts: readonly Par
 
 const INSIDE = 'the content inside the signature';
 
-/** Comments are left out of most canonical forms, so anybody can add them, also in the middle of a value. */
+/** Reports comments: most canonical forms omit them, so anyone can add them, even inside a value. */
 function comments(
   { map }: DataRoom,
-  { node }: SignatureForm,
+  { node }: SignatureFormat,
   references: readonly ExaminedReference[],
 ): Finding[] {
   const ranges = references.flatMap(({ data, role }) => {
@@ -123,15 +132,35 @@ function comments(
   ];
 }
 
-/** Objects of the signature that no reference is over. */
-function unsignedObjects({ objects }: SignatureForm, references: readonly ExaminedReference[]): Finding[] {
+/** Reports objects of the signature with content that no reference covers. */
+function unsignedObjects(
+  { map }: DataRoom,
+  { objects }: SignatureFormat,
+  references: readonly ExaminedReference[],
+  description: string,
+): Finding[] {
   const covered = references.flatMap(({ data }) => (data?.kind === 'element' ? [data.place] : []));
-  const loose = objects.filter(
-    (object) =>
-      object.children.every(({ local }) => local !== 'QualifyingProperties') &&
-      !covered.some((place) => holds(object, place) || holds(place, object)),
-  );
+  const loose = objects.filter((object) => {
+    if (covered.some((place) => holds(place, object))) return false;
+    const properties = object.children.filter(({ local }) => local === 'QualifyingProperties');
+    const known = [...covered, ...properties].filter((place) => holds(object, place));
+    return known.length === 0 || !isFilled(map.utf8, object, known);
+  });
   if (loose.length === 0) return [];
   const message = 'The signature holds content that it does not sign.';
-  return [{ status: 'warning', type: 'scope.unsigned-object', message, detail: `${loose.length}` }];
+  return [{ status: 'warning', type: 'scope.unsigned-object', message, detail: `signed is ${description}` }];
+}
+
+/** True when the object contains only white space outside these ranges. */
+function isFilled(
+  utf8: Buffer,
+  { contentStart, contentEnd }: SignatureNode,
+  places: readonly { readonly start: number; readonly end: number }[],
+): boolean {
+  let at = contentStart;
+  for (const { start, end } of places.toSorted((one, other) => one.start - other.start)) {
+    if (start > at && !isBlank(utf8, at, start)) return false;
+    at = Math.max(at, end);
+  }
+  return isBlank(utf8, at, contentEnd);
 }

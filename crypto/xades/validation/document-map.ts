@@ -1,10 +1,11 @@
 /**
- * First reading of a document: its signatures as small trees, and which elements have which identifiers. Everything a
- * signature covers is found through this map; nothing else of the document is kept.
+ * First pass over a document: its signatures as small trees, and its elements by identifier. References are resolved
+ * through this map; nothing else of the document is kept.
  */
+import { WorkBudget } from '../../core/work-budget.ts';
 import { type DecodedXml, decodeXml, Names, type RootPlace, readXml } from '../../xml/index.ts';
-import { findElements } from '../element-finder.ts';
-import type { ElementPath } from '../element-path.ts';
+import { findElements } from '../elements/element-finder.ts';
+import type { ElementPath } from '../elements/element-path.ts';
 import { DocumentMapper, type ElementPlace } from './document-mapper.ts';
 import type { SignatureNode } from './signature-node.ts';
 
@@ -15,21 +16,23 @@ export interface DocumentMap {
   readonly names: Names;
   readonly decoded: DecodedXml;
   readonly root: RootPlace;
-  /** All of them, whatever they stand in, in document order. */
+  /** All signatures at any position, in document order. */
   readonly signatures: readonly SignatureNode[];
-  /** Those that stand in no other one. */
+  /** Signatures outside any other signature. */
   readonly outermost: readonly SignatureNode[];
-  /** Why a signature can't be judged from its tree. */
+  /** Reasons why a signature can't be judged from its tree. */
   readonly faults: ReadonlyMap<SignatureNode, string>;
-  /** Elements below the root that are in no signature. */
+  /** Number of elements below the root outside all signatures. */
   readonly elementsOutside: number;
-  /** Signatures beyond the number that is looked at. */
+  /** Text outside of all signatures, or an attribute of the root that is no identifier. */
+  readonly contentOutside: boolean;
+  /** Number of signatures beyond the limit. */
   readonly unseen: number;
-  /** Elements by identifier; one that several elements have gives the first two. */
+  /** Finds elements by identifier; for a duplicate, the first two. */
   elementsNamed(id: string): readonly ElementPlace[];
-  /** Elements a location path names, of several the first two; undefined: too many paths are asked for. */
+  /** Finds the elements of a location path, at most the first two; undefined: the budget for paths is exhausted. */
   elementsAt(path: ElementPath): readonly ElementPlace[] | undefined;
-  /** Offsets of comments in the document, of those that stand in the middle of text first. */
+  /** Offsets of comments in the document; `inText` lists those in the middle of text. */
   readonly comments: { readonly inText: readonly number[]; readonly all: readonly number[] };
 }
 
@@ -42,7 +45,7 @@ export function mapDocument(document: Buffer): DocumentMap {
   const names = new Names();
   const mapper = new DocumentMapper(utf8);
   const root = readXml(utf8, mapper, names);
-  const { signatures, faults, elementsOutside, unseen, comments } = mapper;
+  const { signatures, faults, elementsOutside, contentOutside, unseen, comments } = mapper;
   let { ids } = mapper;
   if (mapper.idsMissing) {
     const again = new DocumentMapper(utf8, idsNamedIn(signatures));
@@ -58,6 +61,7 @@ export function mapDocument(document: Buffer): DocumentMap {
     outermost: outermostOf(signatures),
     faults,
     elementsOutside,
+    contentOutside,
     unseen,
     comments,
     elementsNamed: (id) => ids.get(id) ?? [],
@@ -65,19 +69,18 @@ export function mapDocument(document: Buffer): DocumentMap {
   };
 }
 
-/** Bytes read to follow paths: some for small documents, a few readings of large ones. */
+/** Budget for following paths in bytes read: several passes over small documents, a few over large ones. */
 const PATH_BUDGET = 2 ** 26;
 const PATH_READINGS = 16;
 
-/** Each path takes another reading, and is followed once however many references have it. */
+/** Follows paths; each path takes one pass, however many references use it. */
 function pathFinder(utf8: Buffer, names: Names): DocumentMap['elementsAt'] {
   const known = new Map<string, readonly ElementPlace[]>();
-  let budget = PATH_BUDGET + PATH_READINGS * utf8.length;
+  const budget = new WorkBudget({ limit: PATH_BUDGET + PATH_READINGS * utf8.length });
   return (path) => {
     const key = JSON.stringify(path);
     let found = known.get(key);
-    if (found === undefined && budget >= utf8.length) {
-      budget -= utf8.length;
+    if (found === undefined && budget.trySpend(utf8.length)) {
       found = findElements(utf8, names, () => path);
       known.set(key, found);
     }
@@ -94,7 +97,7 @@ function outermostOf(signatures: readonly SignatureNode[]): SignatureNode[] {
   });
 }
 
-/** Every identifier that something in a signature has or names. */
+/** Collects the identifiers that elements of a signature have or reference. */
 function idsNamedIn(signatures: readonly SignatureNode[]): Set<string> {
   const named = new Set<string>();
   const left = [...signatures];

@@ -1,4 +1,4 @@
-/** Listens to the reading of a document for its signatures, as small trees, and for the elements that have identifiers. */
+/** XML listener that collects signatures as small trees and elements with identifiers. */
 import {
   type Attribute,
   attributeValue,
@@ -8,7 +8,7 @@ import {
   type StartTag,
   type XmlListener,
 } from '../../xml/index.ts';
-import { DS, XADES, XADES_141 } from '../identifiers.ts';
+import { DS, XADES, XADES_141 } from '../elements/identifiers.ts';
 import type { SignatureNode } from './signature-node.ts';
 
 /** An element with an identifier. */
@@ -16,23 +16,25 @@ export interface ElementPlace {
   readonly start: number;
   end: number;
   readonly scope: Scope | undefined;
-  /** Names from the root down, as written: `/order/item`. */
+  /** Names from the root down as written: `/order/item`. */
   readonly path: string;
   /** 1 for the root. */
   readonly depth: number;
+  readonly namespace: string;
+  readonly local: string;
 }
 
-/** Signatures of one document; each costs a public-key operation. */
+/** Limit of signatures in one document; each costs a public-key operation. */
 export const MAX_SIGNATURES = 256;
-/** Elements one signature may have; a signature with a long chain and evidence has a few hundred. */
+/** Limit of elements in one signature; a long chain with evidence has a few hundred. */
 const MAX_NODES = 5000;
-/** Characters in all signatures of a document; revocation lists of some megabytes in each are possible. */
+/** Limit of characters in all signatures of a document; each can contain CRLs of some megabytes. */
 const MAX_TEXT = 2 ** 27;
-/** Identifiers remembered in one reading; in a document with more, those that are asked for are looked up again. */
+/** Limit of identifiers kept in one pass; in a document with more, a second pass looks up the requested ones. */
 const MAX_IDS = 50_000;
 const MAX_COMMENTS = 1000;
 
-/** What may stand in ds:Object and is looked into; everything else there is content. */
+/** Elements of ds:Object that are examined; other elements are content. */
 const IN_OBJECT: ReadonlySet<string> = new Set([
   `${XADES} QualifyingProperties`,
   `${DS} Manifest`,
@@ -46,14 +48,16 @@ export class DocumentMapper implements XmlListener {
   readonly ids = new Map<string, ElementPlace[]>();
   readonly comments = { inText: [] as number[], all: [] as number[] };
   elementsOutside = 0;
+  /** Text outside of all signatures, or an attribute of the root that is no identifier. */
+  contentOutside = false;
   unseen = 0;
   idsMissing = false;
   readonly #bytes: Buffer;
   readonly #only: ReadonlySet<string> | undefined;
   readonly #scopes: ScopeTracker;
-  /** The kept elements that are open, with their depth; of foreign ones nothing inside is kept. */
+  /** Open elements that are kept, with their depth; content of foreign elements is not kept. */
   readonly #open: { readonly node: SignatureNode; readonly depth: number; readonly foreign: boolean }[] = [];
-  /** The signatures among them, with how many elements each has. */
+  /** Open signatures, each with its number of elements. */
   readonly #inside: { readonly signature: SignatureNode; nodes: number }[] = [];
   readonly #named: ElementPlace[] = [];
   readonly #path: string[] = [];
@@ -61,7 +65,7 @@ export class DocumentMapper implements XmlListener {
   #textBefore = false;
   #commentAfterText = -1;
 
-  /** @param only identifiers: nothing else is looked for */
+  /** @param only identifiers to collect; nothing else is collected */
   constructor(bytes: Buffer, only?: ReadonlySet<string>) {
     this.#bytes = bytes;
     this.#only = only;
@@ -77,9 +81,13 @@ export class DocumentMapper implements XmlListener {
     if (this.#only !== undefined) return;
     const top = this.#open.at(-1);
     const isSignature = tag.namespace.uri === DS && tag.name.local === 'Signature';
-    if (!isSignature && this.#inside.length === 0 && this.#scopes.depth > 1) this.elementsOutside++;
+    if (!isSignature && this.#inside.length === 0) {
+      if (this.#scopes.depth > 1) this.elementsOutside++;
+      else if (hasPlainAttribute(tag)) this.contentOutside = true;
+    }
     if (isSignature && this.signatures.length >= MAX_SIGNATURES) this.unseen++;
-    else if (isSignature || (top !== undefined && this.#keeps(tag, top))) this.#keep(tag, scope, isSignature);
+    else if (isSignature || (top !== undefined && this.#retains(tag, top)))
+      this.#retain(tag, scope, isSignature);
   }
 
   endElement(_name: Name, start: number, end: number): void {
@@ -103,12 +111,15 @@ export class DocumentMapper implements XmlListener {
 
   text(start: number, end: number): void {
     this.#characters();
+    if (!this.contentOutside && this.#inside.length === 0)
+      this.contentOutside = !isBlank(this.#bytes, start, end);
     const node = this.#holder(end - start);
     if (node !== undefined) node.text += this.#bytes.toString('utf8', start, end);
   }
 
   character(code: number): void {
     this.#characters();
+    if (this.#inside.length === 0 && !isSpace(code)) this.contentOutside = true;
     const node = this.#holder(1);
     if (node !== undefined) node.text += String.fromCodePoint(code);
   }
@@ -140,7 +151,7 @@ export class DocumentMapper implements XmlListener {
     this.#commentAfterText = -1;
   }
 
-  /** The element that text belongs to, if it is kept. */
+  /** Returns the element that the text belongs to, if it is kept. */
   #holder(length: number): SignatureNode | undefined {
     const top = this.#open.at(-1);
     if (top === undefined || top.depth !== this.#scopes.depth) return undefined;
@@ -156,7 +167,7 @@ export class DocumentMapper implements XmlListener {
     if (signature !== undefined && !this.faults.has(signature)) this.faults.set(signature, message);
   }
 
-  #keeps(
+  #retains(
     tag: StartTag,
     { node, depth, foreign }: { node: SignatureNode; depth: number; foreign: boolean },
   ): boolean {
@@ -165,7 +176,7 @@ export class DocumentMapper implements XmlListener {
     return IN_OBJECT.has(`${tag.namespace.uri} ${tag.name.local}`);
   }
 
-  #keep(tag: StartTag, scope: Scope | undefined, isSignature: boolean): void {
+  #retain(tag: StartTag, scope: Scope | undefined, isSignature: boolean): void {
     const top = this.#open.at(-1);
     const inside = this.#inside.at(-1);
     if (inside !== undefined && ++inside.nodes > MAX_NODES) {
@@ -201,7 +212,7 @@ export class DocumentMapper implements XmlListener {
   }
 
   #identify(tag: StartTag, scope: Scope | undefined): void {
-    // Too many to remember: those that matter are looked up in another reading.
+    // Limit reached: a second pass looks up the requested identifiers.
     if (this.idsMissing) return;
     let place: ElementPlace | undefined;
     for (let index = 0; index < tag.attributeCount; index++) {
@@ -216,6 +227,8 @@ export class DocumentMapper implements XmlListener {
           scope,
           path: `/${this.#path.join('/')}`,
           depth: this.#scopes.depth,
+          namespace: tag.namespace.uri,
+          local: tag.name.local,
         };
         this.#named.push(place);
       }
@@ -228,5 +241,22 @@ export class DocumentMapper implements XmlListener {
   }
 }
 
-/** Local names of attributes that name an element, in any namespace: `xml:id` and `wsu:Id` do so too. */
+/** Local names of identifying attributes in any namespace, such as `xml:id` and `wsu:Id`. */
 const ID_NAMES: ReadonlySet<string> = new Set(['Id', 'ID', 'id']);
+
+/** True for an element with an attribute that has no namespace and does not identify it. */
+function hasPlainAttribute({ attributes, attributeCount }: StartTag): boolean {
+  return attributes
+    .slice(0, attributeCount)
+    .some(({ namespace, name }) => namespace.uri === '' && !ID_NAMES.has(name.local));
+}
+
+/** True when the bytes from `start` to `end` are white space (XML 1.0 §2.3). */
+export function isBlank(bytes: Buffer, start: number, end: number): boolean {
+  for (let at = start; at < end; at++) if (!isSpace(bytes[at] ?? 0)) return false;
+  return true;
+}
+
+function isSpace(code: number): boolean {
+  return code === 0x20 || code === 0x09 || code === 0x0a || code === 0x0d;
+}

@@ -1,11 +1,11 @@
-/** Certificates and revocation values that a signature carries for those who check it later (EN 319 132-1 §5.4). */
-import type { Evidence } from '../../authorities.ts';
-import { basicOcsp, isReadableCrl } from '../../cms/facts-evidence.ts';
-import { XADES, XADES_141 } from '../identifiers.ts';
+/** Certificates and revocation values in a signature for later validation (EN 319 132-1 §5.4). */
+import type { Evidence } from '../../evidence/authorities.ts';
+import { basicOcsp, isReadableCrl } from '../../evidence/embedded-evidence.ts';
+import { XADES, XADES_141 } from '../elements/identifiers.ts';
 import { readableBase64 } from './key-info.ts';
 import { childrenNamed, type SignatureNode } from './signature-node.ts';
 
-/** Values at this many places; a signature renewed for decades has a few dozen. */
+/** Limit of values in one signature; one renewed for decades has a few dozen. */
 const MAX_VALUES = 2000;
 
 const HOLDERS: ReadonlySet<string> = new Set([
@@ -17,7 +17,12 @@ const HOLDERS: ReadonlySet<string> = new Set([
   `${XADES_141} AnyValidationData`,
 ]);
 
-/** @param unsigned unsigned properties of the signature. What can't be read in them is passed over. */
+/**
+ * Collects the evidence; unreadable values are ignored. @param unsigned unsigned properties of the signature
+ *
+ * CertificateValues, AttrAuthoritiesCertValues = EncapsulatedX509Certificate*
+ * RevocationValues, AttributeRevocationValues  = CRLValues { EncapsulatedCRLValue+ }?, OCSPValues { EncapsulatedOCSPValue+ }?
+ */
 export function evidenceIn(unsigned: readonly SignatureNode[]): Evidence {
   const certificates: Buffer[] = [];
   const crls: Buffer[] = [];

@@ -1,24 +1,34 @@
-/** Each reference of a signature: what it is over, and whether that has the digest that was signed. */
-import type { AlgorithmUse, Finding } from '../../validation/facts.ts';
-import type { SubIndication } from '../../validation/report.ts';
-import { DS } from '../identifiers.ts';
+/** Examination of each reference of a signature: its data and its digest. */
+import type { AlgorithmUse, Finding } from '../../core/finding.ts';
+import type { SubIndication } from '../../core/validation-report.ts';
+import { DS } from '../elements/identifiers.ts';
 import { hashOf } from './algorithms.ts';
-import { DataFault, type DataRoom, digestData, type FoundData, findData, shown } from './reference-data.ts';
-import { type ReferenceForm, readReference, targetOf } from './references.ts';
-import { childrenNamed, FormFault, holds, type SignatureNode } from './signature-node.ts';
-import { claimsProperties, type SignatureForm } from './signed-info.ts';
+import {
+  DataFault,
+  type DataRoom,
+  digestData,
+  type FoundData,
+  findData,
+  printable,
+} from './reference-data.ts';
+import { type ReferenceFormat, readReference, targetOf } from './references.ts';
+import { childrenNamed, FormFault, holds, is, type SignatureNode } from './signature-node.ts';
+import { claimsProperties, type SignatureFormat } from './signed-info.ts';
+import { misplacedTarget } from './target-position.ts';
 
 export interface ExaminedReference {
-  readonly form: ReferenceForm;
-  /** Undefined when it can't be had. */
+  readonly form: ReferenceFormat;
+  /** Data of the reference; undefined when it can't be obtained. */
   readonly data: FoundData | undefined;
   readonly role: ReferenceRole;
+  /** References that a manifest lists, as far as they are readable. */
+  readonly listed?: readonly ExaminedReference[];
 }
 
 /**
- * What a reference is there for. `properties`: the SignedProperties of this signature; `value`: the SignatureValue of
- * another; `part`: something of this signature that is no content, such as KeyInfo; `manifest`: a list of further
- * references; `data`: everything else.
+ * Role of a reference. `properties`: the SignedProperties of this signature; `value`: the SignatureValue of another
+ * signature; `part`: an element of this signature that is not content, such as KeyInfo; `manifest`: a list of further
+ * references; `data`: all others.
  */
 export type ReferenceRole = 'properties' | 'value' | 'part' | 'manifest' | 'data';
 
@@ -28,16 +38,16 @@ export interface ExaminedReferences {
   readonly algorithms: readonly AlgorithmUse[];
 }
 
-/** References in manifests, all of a file together. */
+/** Limit of references in all manifests of a file. */
 const MAX_LISTED = 1000;
 
-export function examineReferences(room: DataRoom, form: SignatureForm): ExaminedReferences {
+export function examineReferences(room: DataRoom, form: SignatureFormat): ExaminedReferences {
   const findings: Finding[] = [];
   const hashes = new Set<string>();
   const references = form.references.map((reference) => {
     const examined = examine(room, form, reference, findings, hashes);
-    if (examined.role === 'manifest') examineManifest(room, form, examined, findings, hashes);
-    return examined;
+    if (examined.role !== 'manifest') return examined;
+    return { ...examined, listed: examineManifests(room, form, examined, findings, hashes) };
   });
   return {
     references,
@@ -48,12 +58,12 @@ export function examineReferences(room: DataRoom, form: SignatureForm): Examined
 
 function examine(
   room: DataRoom,
-  form: SignatureForm,
-  reference: ReferenceForm,
+  form: SignatureFormat,
+  reference: ReferenceFormat,
   findings: Finding[],
   hashes: Set<string>,
 ): ExaminedReference {
-  const detail = reference.uri === undefined ? 'no URI' : `URI="${shown(reference.uri)}"`;
+  const detail = reference.uri === undefined ? 'no URI' : `URI="${printable(reference.uri)}"`;
   try {
     const data = findData(room, reference);
     const role = roleOf(room, form, data);
@@ -76,16 +86,16 @@ function examine(
   }
 }
 
-/** `reference.outside`: a file that is not at hand, which is nobody's fault. */
-function lostType({ uri }: ReferenceForm, subIndication: SubIndication): string {
+/** Returns `reference.outside` for a file that is not available: the signature is not at fault. */
+function lostType({ uri }: ReferenceFormat, subIndication: SubIndication): string {
   if (subIndication !== 'SIGNED_DATA_NOT_FOUND') return 'structure.reference';
   return targetOf(uri).kind === 'outside' ? 'reference.outside' : 'reference.data';
 }
 
 function compare(
   room: DataRoom,
-  form: SignatureForm,
-  reference: ReferenceForm,
+  form: SignatureFormat,
+  reference: ReferenceFormat,
   data: FoundData,
   role: ReferenceRole,
   hashes: Set<string>,
@@ -97,7 +107,7 @@ function compare(
     return {
       status: 'failed',
       type: 'algorithm.digest',
-      message: `The hash function ${shown(reference.digestMethod)} is not known.`,
+      message: `The hash function ${printable(reference.digestMethod)} is not known.`,
       subIndication: 'CRYPTO_CONSTRAINTS_FAILURE',
     };
   }
@@ -120,11 +130,11 @@ const WHAT: { readonly [role in ReferenceRole]: string } = {
   data: 'The content',
 };
 
-function roleOf(room: DataRoom, form: SignatureForm, data: FoundData): ReferenceRole {
+function roleOf(room: DataRoom, form: SignatureFormat, data: FoundData): ReferenceRole {
   if (data.kind !== 'element') return 'data';
   const { place } = data;
   if (place.start === form.properties?.signed?.node.start) return 'properties';
-  if (manifestAt(form, place.start) !== undefined) return 'manifest';
+  if (manifestsAt(form, place.start).length > 0) return 'manifest';
   const { node, objects } = form;
   const values = room.map.signatures.flatMap((one) =>
     one === node ? [] : childrenNamed(one, DS, 'SignatureValue'),
@@ -139,23 +149,25 @@ function roleOf(room: DataRoom, form: SignatureForm, data: FoundData): Reference
   return isContent ? 'data' : 'part';
 }
 
-/** The manifest that begins there, also with the object around it. */
-function manifestAt({ objects }: SignatureForm, start: number): SignatureNode | undefined {
-  for (const object of objects) {
-    for (const manifest of childrenNamed(object, DS, 'Manifest')) {
-      if (manifest.start === start || object.start === start) return manifest;
-    }
-  }
-  return undefined;
+/** Returns the manifest at the offset, or the manifests directly in the object at the offset. */
+function manifestsAt({ objects }: SignatureFormat, start: number): SignatureNode[] {
+  return objects.flatMap((object) =>
+    childrenNamed(object, DS, 'Manifest').filter(
+      (manifest) => manifest.start === start || object.start === start,
+    ),
+  );
 }
 
-/** A reference whose type, transforms and place contradict each other. */
+/** Reports a reference with contradictory type, transforms or position. */
 function misuse(
-  { node }: SignatureForm,
-  reference: ReferenceForm,
+  form: SignatureFormat,
+  reference: ReferenceFormat,
   data: FoundData,
   role: ReferenceRole,
 ): Omit<Finding, 'detail'> | undefined {
+  const { node } = form;
+  const misplaced = role === 'properties' ? undefined : misplacedTarget(form, reference, data);
+  if (misplaced !== undefined) return misplaced;
   if (claimsProperties(reference) && role !== 'properties') {
     const message =
       'A reference says it is over the signed properties of this signature, but is over something else.';
@@ -188,24 +200,27 @@ function misuse(
   return undefined;
 }
 
-/** ds:Manifest (XML Signature 1.1 §5.1): references that the signature vouches for, each to be checked like its own. */
-function examineManifest(
+/** Examines the references of ds:Manifest = Reference+ (XML Signature 1.1 §5.1) as those of SignedInfo. */
+function examineManifests(
   room: DataRoom,
-  form: SignatureForm,
+  form: SignatureFormat,
   { data }: ExaminedReference,
   findings: Finding[],
   hashes: Set<string>,
-): void {
-  const manifest = data?.kind === 'element' ? manifestAt(form, data.place.start) : undefined;
-  const listed = childrenNamed(manifest, DS, 'Reference');
-  if (manifest === undefined || listed.length !== manifest.children.length || listed.length > MAX_LISTED) {
+): ExaminedReference[] {
+  const manifests = data?.kind === 'element' ? manifestsAt(form, data.place.start) : [];
+  const listed = manifests.flatMap((manifest) => childrenNamed(manifest, DS, 'Reference'));
+  const others = manifests.some(({ children }) => children.some((child) => !is(child, DS, 'Reference')));
+  if (listed.length === 0 || others || listed.length > MAX_LISTED) {
     const message = 'The manifest holds something else than references, or too many.';
     findings.push({ status: 'failed', type: 'structure.manifest', message, subIndication: 'FORMAT_FAILURE' });
-    return;
+    return [];
   }
-  for (const node of listed) {
+  return listed.flatMap((node) => {
     try {
-      examine(room, form, readReference(node), findings, hashes);
+      const examined = examine(room, form, readReference(node), findings, hashes);
+      if (examined.role === 'manifest') findings.push(NESTED_MANIFEST);
+      return [examined];
     } catch (error) {
       if (!(error instanceof FormFault)) throw error;
       const message = `The manifest can't be read: ${error.message}.`;
@@ -215,6 +230,14 @@ function examineManifest(
         message,
         subIndication: 'FORMAT_FAILURE',
       });
+      return [];
     }
-  }
+  });
 }
+
+const NESTED_MANIFEST: Finding = {
+  status: 'failed',
+  type: 'structure.manifest',
+  message: 'A manifest lists another manifest, whose references are not followed.',
+  subIndication: 'SIGNED_DATA_NOT_FOUND',
+};

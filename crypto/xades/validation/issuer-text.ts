@@ -1,5 +1,5 @@
-/** Names of issuers as the older SigningCertificate writes them (RFC 4514 and its many dialects), for comparison only. */
-import { nameKeyOf } from '../../certificates/names.ts';
+/** Issuer names as the older SigningCertificate writes them (RFC 4514 and its dialects), for comparison only. */
+import { nameKeyOf } from '../../x509/names.ts';
 
 const TYPES: ReadonlyMap<string, string> = new Map([
   ['cn', '2.5.4.3'],
@@ -28,8 +28,8 @@ const TYPES: ReadonlyMap<string, string> = new Map([
 const MAX_LENGTH = 4096;
 
 /**
- * Keys of the name, to be compared with `nameKey` of a certificate's name: most particular part first, as RFC 4514
- * says, and last, as some write it. None when it can't be read.
+ * Returns keys for comparison with `nameKey` of a certificate's name: the order of RFC 4514 (most specific RDN
+ * first), and the reverse order that some software writes. Empty when the text is not readable.
  */
 export function issuerKeysOfText(text: string): string[] {
   if (text.length > MAX_LENGTH) return [];
@@ -37,18 +37,18 @@ export function issuerKeysOfText(text: string): string[] {
   for (const part of split(text, ',;')) {
     const attributes: { readonly type: string; readonly value: string }[] = [];
     for (const pair of split(part, '+')) {
-      const [, name = '', value = ''] = /^\s*([A-Za-z0-9.-]+)\s*=\s*(.*?)\s*$/s.exec(pair) ?? [];
+      const [, name = '', value = ''] = /^\s*([A-Za-z0-9.-]+)\s*=(.*)$/s.exec(pair) ?? [];
       const bare = name.replace(/^oid\./i, '');
       const type = /^\d+(\.\d+)+$/.test(bare) ? bare : TYPES.get(bare.toLowerCase());
       if (type === undefined) return [];
-      attributes.push({ type, value: unescaped(value) });
+      attributes.push({ type, value: unescaped(value.trim()) });
     }
     relatives.push(attributes);
   }
   return [nameKeyOf([...relatives].reverse()), nameKeyOf(relatives)];
 }
 
-/** At separators that are neither escaped nor in quotes. */
+/** Splits at separators that are neither escaped nor quoted. */
 function split(text: string, separators: string): string[] {
   const parts: string[] = [];
   let part = '';

@@ -1,19 +1,22 @@
-/** Certificates in ds:KeyInfo (XML Signature 1.1 §4.5.4). Everything else there names a key without saying whose it is. */
-import { type Certificate, readableCertificates } from '../../certificates/certificate.ts';
-import { DS } from '../identifiers.ts';
+/** Certificates in ds:KeyInfo (XML Signature 1.1 §4.5.4). All other content names a key without its owner. */
+import { type Certificate, readableCertificates } from '../../x509/certificate.ts';
+import { DS } from '../elements/identifiers.ts';
 import { base64Of, childrenNamed, FormFault, type SignatureNode } from './signature-node.ts';
 
 export interface KeyInfo {
   readonly certificates: readonly Certificate[];
   /** DER of ds:X509CRL. */
   readonly crls: readonly Buffer[];
-  /** There is something that can't be read. */
+  /** True when some content is not readable. */
   readonly unreadable: boolean;
-  /** There is a bare key. */
+  /** True when it contains a bare key. */
   readonly keyValue: boolean;
 }
 
-/** Never throws: what can't be read is as good as not there. */
+/**
+ * Reads ds:KeyInfo = (X509Data { X509Certificate | X509CRL | … }+ | KeyValue | …)+. Never throws; ignores unreadable
+ * content.
+ */
 export function readKeyInfo(keyInfo: SignatureNode | undefined): KeyInfo {
   const data = childrenNamed(keyInfo, DS, 'X509Data');
   const written = data.flatMap((one) => childrenNamed(one, DS, 'X509Certificate'));
@@ -26,7 +29,7 @@ export function readKeyInfo(keyInfo: SignatureNode | undefined): KeyInfo {
   };
 }
 
-/** The bytes of an element of Base64; none when it is something else. */
+/** Decodes the Base64 of an element; empty when it is not Base64. */
 export function readableBase64(node: SignatureNode): Buffer[] {
   try {
     return [base64Of(node)];

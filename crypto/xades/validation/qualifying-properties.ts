@@ -1,5 +1,5 @@
-/** What XAdES adds to a signature (EN 319 132-1 §4.3 and §5): read strictly where the signer signed it. */
-import { DS, XADES } from '../identifiers.ts';
+/** XAdES properties of a signature (EN 319 132-1 §4.3 and §5): signed properties are read strictly. */
+import { DS, XADES } from '../elements/identifiers.ts';
 import {
   assertChildren,
   attributeOf,
@@ -24,17 +24,17 @@ export interface QualifyingProperties {
 export interface SignedProperties {
   readonly node: SignatureNode;
   readonly id: string | undefined;
-  /** As written. */
+  /** SigningTime as written. */
   readonly signingTime: string | undefined;
   readonly signingCertificate: CertificateName | undefined;
   readonly policy: PolicyName | undefined;
-  /** ObjectReference of each DataObjectFormat that says what kind of data it is. */
+  /** ObjectReference of each DataObjectFormat with a description of the data type. */
   readonly formats: readonly string[];
   /** AllDataObjectsTimeStamp and IndividualDataObjectsTimeStamp. */
   readonly timestamps: readonly SignatureNode[];
 }
 
-/** What SigningCertificateV2 (§5.2.2) or its predecessor says about the signer's certificate. */
+/** Identification of the signer's certificate in SigningCertificateV2 (§5.2.2) or its predecessor. */
 export interface CertificateName {
   readonly version: 1 | 2;
   /** URI of the hash function. */
@@ -47,12 +47,17 @@ export interface CertificateName {
 }
 
 export interface PolicyName {
-  /** Dotted, or the URI when it is no object identifier; undefined when the policy is implied. */
+  /** Dotted OID, or the URI when it is no object identifier; undefined when the policy is implied. */
   readonly identifier: string | undefined;
 }
 
 /**
- * The one QualifyingProperties of a signature; undefined for a signature without.
+ * Reads the one QualifyingProperties of a signature; undefined for a signature without.
+ *
+ * QualifyingProperties = SignedProperties?, UnsignedProperties?, @Target, @Id?
+ * SignedProperties     = SignedSignatureProperties?, SignedDataObjectProperties?, @Id?
+ * UnsignedProperties   = UnsignedSignatureProperties?, UnsignedDataObjectProperties?, @Id?
+ *
  * @throws {FormFault}
  */
 export function readQualifyingProperties(signature: SignatureNode): QualifyingProperties | undefined {
@@ -109,7 +114,7 @@ function readSigningCertificate(properties: SignatureNode): CertificateName | un
   const older = optionalChild(properties, XADES, 'SigningCertificate');
   const list = newer ?? older;
   if (list === undefined) return undefined;
-  // The first certificate is the signer's; further ones are of its path (EN 319 132-1 §5.2.2.3).
+  // The first certificate is the signer's; the others belong to its path (EN 319 132-1 §5.2.2.3).
   const [certificate] = list.children;
   if (certificate === undefined || !is(certificate, XADES, 'Cert')) {
     throw new FormFault(`${list.local} does not begin with Cert`);
@@ -135,7 +140,7 @@ function readSigningCertificate(properties: SignatureNode): CertificateName | un
   };
 }
 
-/** SignaturePolicyIdentifier (§5.2.9): one that is named, or the one the context implies. */
+/** Reads SignaturePolicyIdentifier = SignaturePolicyId | SignaturePolicyImplied (§5.2.9). */
 function readPolicy(node: SignatureNode): PolicyName {
   const implied = optionalChild(node, XADES, 'SignaturePolicyImplied');
   const explicit = optionalChild(node, XADES, 'SignaturePolicyId');

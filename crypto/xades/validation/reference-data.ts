@@ -1,9 +1,11 @@
-/** The bytes a reference is over (XML Signature 1.1 §4.4.3.2), found and processed without ever leaving what was given. */
+/** Dereferencing and transforms (XML Signature 1.1 §4.4.3.2), restricted to the document and the given contents. */
+
 import { createHash } from 'node:crypto';
-import type { HashName } from '../../cms/hashes.ts';
+import type { HashName } from '../../algorithms/hashes.ts';
+import { CryptoError } from '../../core/types.ts';
+import type { SubIndication } from '../../core/validation-report.ts';
+import { WorkBudget } from '../../core/work-budget.ts';
 import type { Source } from '../../files/source.ts';
-import { CryptoError } from '../../types.ts';
-import type { SubIndication } from '../../validation/report.ts';
 import {
   type ByteSink,
   type CanonicalMethod,
@@ -13,24 +15,24 @@ import {
   Names,
   readElement,
 } from '../../xml/index.ts';
-import type { ElementPath } from '../element-path.ts';
+import type { ElementPath } from '../elements/element-path.ts';
 import { DEFAULT_CANONICAL } from './algorithms.ts';
 import { Base64Decoder, Base64Element, Base64Fault } from './base64-text.ts';
 import type { DocumentMap, ElementPlace } from './document-map.ts';
-import { type ReferenceForm, type Target, targetOf } from './references.ts';
+import { type ReferenceFormat, type Target, targetOf } from './references.ts';
 import { FormFault, holds, type SignatureNode } from './signature-node.ts';
 import { type Processing, readTransforms, TransformFault } from './transforms.ts';
 
-/** Bytes of a file beside the signature. A `Source` is one. */
+/** Bytes of a detached content. A `Source` is one. */
 export type SignedContent = Pick<Source, 'size' | 'chunks'>;
 
 /**
- * The content that a reference names from outside of the signature's file, or undefined when it is not at hand.
- * `uri` is as written; undefined for a reference that names nothing. Nothing is ever fetched.
+ * Finds the content that a reference names outside the signature's file; undefined when it is not available. `uri` is
+ * as written; undefined for a reference without URI. Nothing is ever fetched.
  */
 export type ContentFinder = (uri: string | undefined) => SignedContent | undefined;
 
-/** Why the data of a reference can't be had. */
+/** Reason why the data of a reference can't be obtained. */
 export class DataFault extends Error {
   readonly subIndication: SubIndication;
   constructor(subIndication: SubIndication, message: string) {
@@ -39,7 +41,7 @@ export class DataFault extends Error {
   }
 }
 
-/** What a reference is over, found. */
+/** Dereferenced data of a reference. */
 export type FoundData =
   | { readonly kind: 'document'; readonly target: Target; readonly processing: Processing }
   | {
@@ -55,29 +57,36 @@ export type FoundData =
       readonly processing: Processing;
     };
 
-/** Where references look, and what they may cost together. */
+/** Document, contents and work limits that the references of one file share. */
 export interface DataRoom {
   readonly map: DocumentMap;
   readonly content: ContentFinder;
-  /** Bytes of the document that may still be canonicalized, all references and time-stamps together. */
-  budget: number;
-  /** Digests that were computed already. */
+  /** Bytes of the document that may still be canonicalized for references and time-stamps. */
+  readonly budget: WorkBudget;
+  /** Digests computed so far. */
   readonly digests: Map<string, Buffer>;
-  /** Numbers for contents, to tell them apart in `digests`. */
+  /** Numbers of contents, for the keys of `digests`. */
   readonly contents: Map<SignedContent, number>;
 }
 
-/** A document of which a few signatures cover all is far below; hundreds of references to all of it are beyond. */
+/**
+ * Canonicalization budget: far above a document of which a few signatures cover everything, below hundreds of
+ * references to the whole document.
+ */
 const BUDGET = 2 ** 26;
 const BUDGET_TIMES = 16;
 
 export function dataRoom(map: DocumentMap, content: ContentFinder): DataRoom {
-  const budget = BUDGET + BUDGET_TIMES * map.utf8.length;
+  const budget = new WorkBudget({
+    limit: BUDGET + BUDGET_TIMES * map.utf8.length,
+    exceeded: () =>
+      new DataFault('FORMAT_FAILURE', 'the signatures of this file cover the same bytes too many times'),
+  });
   return { map, content, budget, digests: new Map(), contents: new Map() };
 }
 
-/** @throws {DataFault} @throws {FormFault} */
-export function findData(room: DataRoom, reference: ReferenceForm): FoundData {
+/** Dereferences a reference. @throws {DataFault} @throws {FormFault} */
+export function findData(room: DataRoom, reference: ReferenceFormat): FoundData {
   const processing = acceptedTransforms(reference);
   const target = targetOf(reference.uri);
   switch (target.kind) {
@@ -88,7 +97,7 @@ export function findData(room: DataRoom, reference: ReferenceForm): FoundData {
     case 'unknown':
       throw new DataFault(
         'SIGNED_DATA_NOT_FOUND',
-        `"${shown(reference.uri)}" is a pointer that is not followed`,
+        `"${printable(reference.uri)}" is a pointer that is not followed`,
       );
     case 'element': {
       if (processing.element !== undefined) {
@@ -96,16 +105,22 @@ export function findData(room: DataRoom, reference: ReferenceForm): FoundData {
       }
       const [place, another] = room.map.elementsNamed(target.id);
       if (place === undefined)
-        throw new DataFault('SIGNED_DATA_NOT_FOUND', `no element has the identifier "${shown(target.id)}"`);
+        throw new DataFault(
+          'SIGNED_DATA_NOT_FOUND',
+          `no element has the identifier "${printable(target.id)}"`,
+        );
       if (another !== undefined) {
-        throw new DataFault('FORMAT_FAILURE', `several elements have the identifier "${shown(target.id)}"`);
+        throw new DataFault(
+          'FORMAT_FAILURE',
+          `several elements have the identifier "${printable(target.id)}"`,
+        );
       }
       return { kind: 'element', place, target, processing };
     }
     case 'outside': {
       const content = room.content(target.uri);
       if (content === undefined) {
-        const named = target.uri === undefined ? 'what it does not name' : `"${shown(target.uri)}"`;
+        const named = target.uri === undefined ? 'what it does not name' : `"${printable(target.uri)}"`;
         throw new DataFault('SIGNED_DATA_NOT_FOUND', `${named} is not at hand`);
       }
       if (processing.enveloped || processing.withoutSignatures || processing.element !== undefined) {
@@ -116,7 +131,7 @@ export function findData(room: DataRoom, reference: ReferenceForm): FoundData {
   }
 }
 
-/** The one element that a location path of a transform names. @throws {DataFault} */
+/** Finds the one element that a location path of a transform names. @throws {DataFault} */
 function selected(map: DocumentMap, path: ElementPath): ElementPlace {
   const found = map.elementsAt(path);
   if (found === undefined) {
@@ -130,7 +145,7 @@ function selected(map: DocumentMap, path: ElementPath): ElementPlace {
   throw new DataFault('FORMAT_FAILURE', 'several elements stand where its location path leads');
 }
 
-function acceptedTransforms({ transforms }: ReferenceForm): Processing {
+function acceptedTransforms({ transforms }: ReferenceFormat): Processing {
   try {
     return readTransforms(transforms);
   } catch (error) {
@@ -141,7 +156,7 @@ function acceptedTransforms({ transforms }: ReferenceForm): Processing {
 }
 
 /**
- * The digest of what was found, computed once for each way of processing.
+ * Digests the data; each way of processing is computed once.
  * @throws {DataFault}
  */
 export function digestData(
@@ -174,8 +189,8 @@ function keyOf({ contents }: DataRoom, found: FoundData, signature: SignatureNod
 }
 
 /**
- * Writes the bytes a reference is over.
- * @param method for data that no transform makes bytes of
+ * Writes the bytes of a reference's data.
+ * @param method canonicalization for data that no transform turns into bytes
  * @throws {DataFault}
  */
 export function writeData(
@@ -191,7 +206,7 @@ export function writeData(
   });
 }
 
-/** Whatever is wrong with the bytes is one kind of fault. */
+/** Converts every error about the bytes into a DataFault. */
 function guarded(write: () => void): void {
   try {
     write();
@@ -219,7 +234,7 @@ function writeInside(
   if (leavesNothing(map, place ?? map.root, found.processing, signature)) {
     throw new DataFault('FORMAT_FAILURE', 'its transforms leave nothing of what it is over');
   }
-  spend(room, place ?? { start: 0, end: map.utf8.length });
+  room.budget.spend(place === undefined ? map.utf8.length : place.end - place.start);
   if (output === 'base64') {
     const decoder = new Base64Decoder(sink);
     const scope = place?.scope;
@@ -255,7 +270,7 @@ function writeOutside(room: DataRoom, content: SignedContent, { output }: Proces
   } else {
     if (content.size > MAX_DOCUMENT_LENGTH)
       throw new DataFault('FORMAT_FAILURE', `as XML it is too large (${content.size} bytes)`);
-    spend(room, { start: 0, end: content.size });
+    room.budget.spend(content.size);
     const parts: Buffer[] = [];
     for (const chunk of content.chunks()) parts.push(Buffer.from(chunk));
     const { utf8 } = decodeXml(Buffer.concat(parts));
@@ -264,7 +279,7 @@ function writeOutside(room: DataRoom, content: SignedContent, { output }: Proces
 }
 
 /**
- * Canonical bytes of an element of the signature itself.
+ * Writes the canonical bytes of an element of the signature itself.
  * @throws {DataFault}
  */
 export function writeNode(
@@ -274,23 +289,13 @@ export function writeNode(
   sink: ByteSink,
 ): void {
   guarded(() => {
-    spend(room, node);
+    room.budget.spend(node.end - node.start);
     canonicalize(room.map, node, method, sink);
   });
 }
 
-function spend(room: DataRoom, { start, end }: { readonly start: number; readonly end: number }): void {
-  room.budget -= end - start;
-  if (room.budget < 0) {
-    throw new DataFault(
-      'FORMAT_FAILURE',
-      'the signatures of this file cover the same bytes more often than is looked at',
-    );
-  }
-}
-
-/** At most so much of a text from the file, for messages. */
-export function shown(text: string | undefined): string {
+/** Shortens a text of the file for messages. */
+export function printable(text: string | undefined): string {
   const plain = (text ?? '').replace(/[\p{Cc}\p{Cf}]/gu, '?');
   return plain.length > 100 ? `${plain.slice(0, 100)}…` : plain;
 }

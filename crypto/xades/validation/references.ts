@@ -1,5 +1,5 @@
-/** ds:Reference as it is written (XML Signature 1.1 §4.4.3), and what its URI can mean. */
-import { DS } from '../identifiers.ts';
+/** ds:Reference as written (XML Signature 1.1 §4.4.3), and the interpretation of its URI. */
+import { DS } from '../elements/identifiers.ts';
 import {
   assertChildren,
   attributeOf,
@@ -10,21 +10,21 @@ import {
   type SignatureNode,
 } from './signature-node.ts';
 
-export interface ReferenceForm {
+export interface ReferenceFormat {
   readonly node: SignatureNode;
   readonly id: string | undefined;
-  /** Undefined: the reference names nothing, and the caller has to know what it is over. */
+  /** Undefined: the reference has no URI, and the caller must know its data. */
   readonly uri: string | undefined;
   readonly type: string | undefined;
-  /** ds:Transforms, not judged yet. */
+  /** ds:Transforms, not examined yet. */
   readonly transforms: SignatureNode | undefined;
   /** URI of the hash function. */
   readonly digestMethod: string;
   readonly digest: Buffer;
 }
 
-/** @throws {FormFault} */
-export function readReference(node: SignatureNode): ReferenceForm {
+/** Reads ds:Reference = Transforms?, DigestMethod, DigestValue, @Id?, @URI?, @Type?. @throws {FormFault} */
+export function readReference(node: SignatureNode): ReferenceFormat {
   assertChildren(node, DS, 'Transforms?', 'DigestMethod', 'DigestValue');
   return {
     node,
@@ -37,12 +37,12 @@ export function readReference(node: SignatureNode): ReferenceForm {
   };
 }
 
-/** What a URI points to. A same-document reference without XPointer leaves comments out (§4.4.3.3). */
+/** Target of a URI. A same-document reference without XPointer excludes comments (§4.4.3.3). */
 export type Target =
   | { readonly kind: 'document'; readonly comments: boolean }
   | { readonly kind: 'element'; readonly id: string; readonly comments: boolean }
   | { readonly kind: 'outside'; readonly uri: string | undefined }
-  /** A fragment that is none of the accepted ones. */
+  /** A fragment of an unsupported form. */
   | { readonly kind: 'unknown' };
 
 export function targetOf(uri: string | undefined): Target {

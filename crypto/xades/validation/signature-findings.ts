@@ -1,16 +1,17 @@
-/** What is said about one signature besides its references, its certificate and its time-stamps. */
-import type { Certificate } from '../../certificates/certificate.ts';
-import { keyBits } from '../../cms/signature-value.ts';
-import type { AlgorithmUse, Finding } from '../../validation/facts.ts';
+/** Findings about one signature other than its references, certificate and time-stamps. */
+
+import { keyBits } from '../../algorithms/signature-value.ts';
+import type { AlgorithmUse, Finding } from '../../core/finding.ts';
+import type { Certificate } from '../../x509/certificate.ts';
 import { isMac, type ValueMethod, valueFault } from './algorithms.ts';
 import type { DocumentMap } from './document-map.ts';
 import type { ExaminedReferences } from './examine-references.ts';
-import { shown } from './reference-data.ts';
+import { printable } from './reference-data.ts';
 import { attributeOf } from './signature-node.ts';
-import type { SignatureForm } from './signed-info.ts';
+import type { SignatureFormat } from './signed-info.ts';
 
-/** That nobody else has an identifier the signature relies on. */
-export function uniqueIds(map: DocumentMap, form: SignatureForm): Finding {
+/** Checks that identifiers the signature relies on are unique. */
+export function uniqueIds(map: DocumentMap, form: SignatureFormat): Finding {
   const ids = [
     form.id,
     form.properties?.signed?.id,
@@ -28,14 +29,14 @@ export function uniqueIds(map: DocumentMap, form: SignatureForm): Finding {
   return {
     status: 'failed',
     type: 'ids.unique',
-    message: `The identifier "${shown(repeated)}" names several elements.`,
+    message: `The identifier "${printable(repeated)}" names several elements.`,
     subIndication: 'FORMAT_FAILURE',
   };
 }
 
-/** That what XAdES says is signed at all. */
+/** Checks that the XAdES properties are signed. */
 export function protectionFindings(
-  { properties }: SignatureForm,
+  { properties }: SignatureFormat,
   { references }: ExaminedReferences,
 ): Finding[] {
   if (properties?.signed === undefined) {
@@ -53,7 +54,7 @@ export function protectionFindings(
 }
 
 export function valueFindings(
-  form: SignatureForm,
+  form: SignatureFormat,
   method: ValueMethod | undefined,
   signedInfo: Buffer | string,
   certificate: Certificate | undefined,
@@ -63,7 +64,7 @@ export function valueFindings(
     return [{ status: 'failed', type: 'algorithm.signature', message, subIndication: 'FORMAT_FAILURE' }];
   }
   if (method === undefined) {
-    const message = `The signature algorithm ${shown(form.method)} is not accepted.`;
+    const message = `The signature algorithm ${printable(form.method)} is not accepted.`;
     return [
       { status: 'failed', type: 'algorithm.signature', message, subIndication: 'CRYPTO_CONSTRAINTS_FAILURE' },
     ];
@@ -87,7 +88,7 @@ export function valueFindings(
 }
 
 export function valueAlgorithms(
-  form: SignatureForm,
+  form: SignatureFormat,
   method: ValueMethod | undefined,
   certificate: Certificate | undefined,
 ): AlgorithmUse[] {
@@ -102,7 +103,7 @@ export function valueAlgorithms(
 }
 
 export function timeFindings(
-  { properties }: SignatureForm,
+  { properties }: SignatureFormat,
   claimed: { readonly zoned: boolean } | undefined,
 ): Finding[] {
   const type = 'attributes.signing-time';
@@ -119,9 +120,9 @@ export function timeFindings(
   return [{ status: 'warning', type, message }];
 }
 
-/** EN 319 132-1 §6.3: what kind of data each reference is over has to be said, except in counter-signatures. */
+/** Checks that the data type of each reference is stated, except in counter-signatures (EN 319 132-1 §6.3). */
 export function formatFindings(
-  { properties }: SignatureForm,
+  { properties }: SignatureFormat,
   { references }: ExaminedReferences,
   counters: boolean,
 ): Finding[] {
@@ -135,13 +136,13 @@ export function formatFindings(
   return [{ status: 'warning', type: 'attributes.data-format', message }];
 }
 
-export function policyFindings({ properties }: SignatureForm): Finding[] {
+export function policyFindings({ properties }: SignatureFormat): Finding[] {
   const policy = properties?.signed?.policy;
   if (policy === undefined) return [];
   const message =
     policy.identifier === undefined
       ? 'The signature says that its policy follows from the context.'
       : 'The signature names its policy.';
-  const detail = policy.identifier === undefined ? {} : { detail: shown(policy.identifier) };
+  const detail = policy.identifier === undefined ? {} : { detail: printable(policy.identifier) };
   return [{ status: 'passed', type: 'attributes.policy', message, ...detail }];
 }

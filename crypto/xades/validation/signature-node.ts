@@ -1,4 +1,4 @@
-/** Elements inside a signature, as a small tree: its structure has to be judged as a whole. */
+/** Elements of a signature as a small tree, so that its structure can be judged as a whole. */
 import { namespaceOf, type Scope } from '../../xml/index.ts';
 
 export interface SignatureNode {
@@ -9,38 +9,38 @@ export interface SignatureNode {
     readonly local: string;
     readonly value: string;
   }[];
-  /** In document order. What stands inside of foreign elements is not here. */
+  /** Children in document order. Content of foreign elements is not included. */
   readonly children: SignatureNode[];
   readonly parent: SignatureNode | undefined;
-  /** Character data directly in it; that of ds:Object is left out, since it can be a whole file. */
+  /** Character data directly in the element; empty for ds:Object, which can contain a whole file. */
   text: string;
-  /** A comment or instruction stands in it: two readers may then see two different texts. */
+  /** True when a comment or instruction interrupts the text: two readers can then see two different texts. */
   interrupted: boolean;
   /** Byte offsets of the element in the UTF-8 document. */
   readonly start: number;
   end: number;
-  /** Of what stands between its tags; both after the tag when it is written as an empty-element tag. */
+  /** Start of the content between the tags; the offset after the tag for an empty-element tag. */
   readonly contentStart: number;
   contentEnd: number;
-  /** What it inherits from around it. */
+  /** Scope inherited from the ancestors. */
   readonly scope: Scope | undefined;
-  /** The same with its own declarations. */
+  /** Inherited scope with the element's own declarations. */
   readonly inner: Scope | undefined;
 }
 
-/** What is wrong with a structure; the message completes `The signature is not of the accepted form: `. */
+/** Defects of a structure; the message completes `The signature is not of the accepted form: `. */
 export class FormFault extends Error {}
 
 export function is(node: SignatureNode, namespace: string, local: string): boolean {
   return node.namespace === namespace && node.local === local;
 }
 
-/** The value of an attribute without namespace. */
+/** Returns the value of an attribute without namespace. */
 export function attributeOf(node: SignatureNode, local: string): string | undefined {
   return node.attributes.find((found) => found.namespace === '' && found.local === local)?.value;
 }
 
-/** @throws {FormFault} when it is missing or empty */
+/** Returns a required attribute. @throws {FormFault} when it is missing or empty */
 export function requiredAttribute(node: SignatureNode, local: string): string {
   const value = attributeOf(node, local);
   if (value === undefined || value === '') throw new FormFault(`${node.local} has no ${local}`);
@@ -55,7 +55,7 @@ export function childrenNamed(
   return node?.children.filter((child) => is(child, namespace, local)) ?? [];
 }
 
-/** @throws {FormFault} when there are several */
+/** Returns the only child of that name, or undefined. @throws {FormFault} when there are several */
 export function optionalChild(
   node: SignatureNode,
   namespace: string,
@@ -66,7 +66,7 @@ export function optionalChild(
   return found;
 }
 
-/** @throws {FormFault} when there is not exactly one */
+/** Returns the only child of that name. @throws {FormFault} when there is not exactly one */
 export function onlyChild(node: SignatureNode, namespace: string, local: string): SignatureNode {
   const found = optionalChild(node, namespace, local);
   if (found === undefined) throw new FormFault(`${node.local} holds no ${local}`);
@@ -74,7 +74,7 @@ export function onlyChild(node: SignatureNode, namespace: string, local: string)
 }
 
 /**
- * The children, which must be of these names in this order, `?` marking what may be missing and `*` what may repeat.
+ * Checks the children: these names in this order, `?` for optional and `*` for repeated ones.
  * @throws {FormFault} also for text between them
  */
 export function assertChildren(node: SignatureNode, namespace: string, ...kinds: readonly string[]): void {
@@ -99,7 +99,7 @@ function unexpected(node: SignatureNode, kinds: readonly string[]): FormFault {
   return new FormFault(`${node.local} holds (${shown}) instead of (${kinds.join(', ')})`);
 }
 
-/** Text of an element without elements, which nothing may interrupt. @throws {FormFault} */
+/** Returns the text of an element without children, comments and instructions. @throws {FormFault} */
 export function textOf(node: SignatureNode): string {
   if (node.children.length > 0) throw new FormFault(`${node.local} holds elements instead of text`);
   if (node.interrupted) {
@@ -108,7 +108,7 @@ export function textOf(node: SignatureNode): string {
   return node.text;
 }
 
-/** Base64 without anything else but white space. @throws {FormFault} */
+/** Decodes Base64 in which only white space is ignored. @throws {FormFault} */
 export function base64Of(node: SignatureNode): Buffer {
   const text = textOf(node).replace(/[ \t\r\n]+/g, '');
   if (text === '' || text.length % 4 !== 0 || !/^[A-Za-z0-9+/]*={0,2}$/.test(text)) {
@@ -117,7 +117,7 @@ export function base64Of(node: SignatureNode): Buffer {
   return Buffer.from(text, 'base64');
 }
 
-/** The algorithm of a method that takes no parameters here. @throws {FormFault} */
+/** Returns the algorithm of a method without parameters. @throws {FormFault} */
 export function plainAlgorithm(node: SignatureNode): string {
   if (node.children.length > 0 || node.text.trim() !== '') {
     throw new FormFault(`${node.local} has parameters, which are not accepted`);
@@ -125,12 +125,12 @@ export function plainAlgorithm(node: SignatureNode): string {
   return requiredAttribute(node, 'Algorithm');
 }
 
-/** The namespace a prefix stands for inside of the element. */
+/** Returns the namespace of a prefix inside the element. */
 export function namespaceInside(node: SignatureNode, prefix: string): string | undefined {
   return namespaceOf(node.inner, prefix);
 }
 
-/** True when the place lies inside of the node, or is the node. */
+/** True when the range is inside the node, or is the node. */
 export function holds(
   node: { readonly start: number; readonly end: number },
   place: { readonly start: number; readonly end: number },

@@ -1,9 +1,9 @@
-/** The signature as it is written, before anything is computed (XML Signature 1.1 §4). */
+/** Parsed ds:Signature (XML Signature 1.1 §4); nothing is computed here. */
 
 import type { CanonicalMethod } from '../../xml/index.ts';
-import { DS, SIGNED_PROPERTIES_TYPE } from '../identifiers.ts';
+import { DS, SIGNED_PROPERTIES_TYPE } from '../elements/identifiers.ts';
 import { type QualifyingProperties, readQualifyingProperties } from './qualifying-properties.ts';
-import { type ReferenceForm, readReference } from './references.ts';
+import { type ReferenceFormat, readReference } from './references.ts';
 import {
   assertChildren,
   attributeOf,
@@ -17,16 +17,16 @@ import {
 } from './signature-node.ts';
 import { canonicalMethod, TransformFault } from './transforms.ts';
 
-export interface SignatureForm {
+export interface SignatureFormat {
   readonly node: SignatureNode;
   readonly id: string | undefined;
   readonly signedInfo: SignatureNode;
   readonly canonicalization: CanonicalMethod;
-  /** URI. */
+  /** URI of the signature method. */
   readonly method: string;
-  /** The method has parameters of its own. */
+  /** True when the method has parameters. */
   readonly methodHasParameters: boolean;
-  readonly references: readonly ReferenceForm[];
+  readonly references: readonly ReferenceFormat[];
   readonly value: Buffer;
   readonly valueNode: SignatureNode;
   readonly keyInfo: SignatureNode | undefined;
@@ -34,11 +34,16 @@ export interface SignatureForm {
   readonly properties: QualifyingProperties | undefined;
 }
 
-/** References of one signature; real ones have two, those over many files some dozens. */
+/** Limit of references in one signature; usual are two, with many files some dozens. */
 const MAX_REFERENCES = 1000;
 
-/** @throws {FormFault} */
-export function readSignatureForm(node: SignatureNode): SignatureForm {
+/**
+ * Reads ds:Signature. @throws {FormFault}
+ *
+ * Signature  = SignedInfo, SignatureValue, KeyInfo?, Object*, @Id?
+ * SignedInfo = CanonicalizationMethod, SignatureMethod, Reference+, @Id?
+ */
+export function readSignatureForm(node: SignatureNode): SignatureFormat {
   assertChildren(node, DS, 'SignedInfo', 'SignatureValue', 'KeyInfo?', 'Object*');
   const signedInfo = onlyChild(node, DS, 'SignedInfo');
   assertChildren(signedInfo, DS, 'CanonicalizationMethod', 'SignatureMethod', 'Reference*');
@@ -73,7 +78,7 @@ function signedInfoMethod(signedInfo: SignatureNode): CanonicalMethod {
   }
 }
 
-/** True for a reference that says it is over signed properties. */
-export function claimsProperties({ type }: ReferenceForm): boolean {
+/** True for a reference whose type is SignedProperties. */
+export function claimsProperties({ type }: ReferenceFormat): boolean {
   return type === SIGNED_PROPERTIES_TYPE;
 }

@@ -1,16 +1,16 @@
-/** Which certificate a signature is bound to (EN 319 132-1 §5.2.2, EN 319 102-1 §5.2.3). */
+/** The certificate that a signature is bound to (EN 319 132-1 §5.2.2, EN 319 102-1 §5.2.3). */
 import { createHash } from 'node:crypto';
+import type { HashName } from '../../algorithms/hashes.ts';
 import { contents, readWhole } from '../../asn1/read.ts';
-import type { Certificate } from '../../certificates/certificate.ts';
-import { nameKey } from '../../certificates/names.ts';
-import type { HashName } from '../../cms/hashes.ts';
-import type { AlgorithmUse, Finding } from '../../validation/facts.ts';
-import { issuerSerialOf } from '../signature-text.ts';
+import type { AlgorithmUse, Finding } from '../../core/finding.ts';
+import type { Certificate } from '../../x509/certificate.ts';
+import { nameKey } from '../../x509/names.ts';
+import { issuerSerialOf } from '../elements/signature-text.ts';
 import { hashOf } from './algorithms.ts';
 import { issuerKeysOfText } from './issuer-text.ts';
 import type { KeyInfo } from './key-info.ts';
 import type { CertificateName } from './qualifying-properties.ts';
-import { shown } from './reference-data.ts';
+import { printable } from './reference-data.ts';
 
 export interface BoundSigner {
   readonly certificate: Certificate | undefined;
@@ -21,9 +21,10 @@ export interface BoundSigner {
 }
 
 /**
- * @param name what the signed properties say; undefined when nothing signed names the certificate
- * @param others certificates around the signature, looked at when KeyInfo lacks the one that is named
- * @param fits whether the key of a certificate made the signature value: chooses where nothing signed does
+ * Selects the certificate of the signer.
+ * @param name identification in the signed properties; undefined when no signed property names the certificate
+ * @param others certificates of the signature, used when KeyInfo lacks the named one
+ * @param fits true when a certificate's key made the signature value: selects when no signed property does
  */
 export function bindSigner(
   name: CertificateName | undefined,
@@ -42,7 +43,7 @@ export function bindSigner(
   }
   const hash = hashOf(name.digestMethod);
   if (hash === undefined) {
-    const message = `The certificate is named with the hash function ${shown(name.digestMethod)}, which is not known.`;
+    const message = `The certificate is named with the hash function ${printable(name.digestMethod)}, which is not known.`;
     const failed = binding('failed', message, 'CRYPTO_CONSTRAINTS_FAILURE');
     return { certificate: undefined, findings: [failed], algorithms: [], bound: false };
   }
@@ -93,7 +94,7 @@ function missing({ keyValue, unreadable }: KeyInfo): BoundSigner {
   return { certificate: undefined, findings: [finding], algorithms: [], bound: false };
 }
 
-/** The digest decides; issuer and serial beside it must not contradict it. */
+/** Checks issuer and serial number, which must not contradict the digest. */
 function issuerFindings(name: CertificateName, certificate: Certificate): Finding[] {
   const named = binding('passed', 'A signed property names the certificate.');
   const other = 'Issuer and serial in the signed properties are those of another certificate.';
@@ -107,7 +108,7 @@ function issuerFindings(name: CertificateName, certificate: Certificate): Findin
   }
   if (issuerKeysOfText(name.issuerText.name).includes(nameKey(certificate.issuer))) return [named];
   const message = 'The name of the issuer is written so that it cannot be compared with the certificate.';
-  const detail = shown(name.issuerText.name);
+  const detail = printable(name.issuerText.name);
   return [named, { status: 'warning', type: 'certificate.issuer-name', message, detail }];
 }
 
@@ -119,7 +120,7 @@ function binding(
   return { status, type: 'certificate.binding', message, ...(subIndication && { subIndication }) };
 }
 
-/** @param serial DER of an INTEGER */
+/** Formats a serial number in decimal. @param serial DER of an INTEGER */
 function decimal(serial: Buffer): string {
   const value = contents(readWhole(serial));
   return BigInt.asIntN(value.length * 8, BigInt(`0x${value.toString('hex') || '0'}`)).toString();

@@ -1,14 +1,14 @@
-/** xs:dateTime as SigningTime has it (EN 319 132-1 §5.2.1). */
+/** SigningTime is an xs:dateTime (EN 319 132-1 §5.2.1). */
 const DATE_TIME = /^(\d{4})-(\d\d)-(\d\d)T(\d\d):(\d\d):(\d\d)(\.\d+)?(Z|[+-]\d\d:\d\d)?$/;
 
 export interface ClaimedTime {
   /** Milliseconds since the epoch. */
   readonly at: number;
-  /** False: no time zone is given, and UTC is assumed. */
+  /** False: the text has no time zone, and UTC is assumed. */
   readonly zoned: boolean;
 }
 
-/** Undefined for anything that is not a moment between the years 0 and 9999. */
+/** Parses an xs:dateTime; undefined for anything that is not a time between the years 0 and 9999. */
 export function parseDateTime(text: string): ClaimedTime | undefined {
   const found = DATE_TIME.exec(text);
   if (found === null) return undefined;

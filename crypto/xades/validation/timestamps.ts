@@ -1,28 +1,29 @@
 /**
- * The time-stamps of a signature and what each has to cover (EN 319 132-1 §5.2.8, §5.3, §5.5). Tokens are checked by the
- * parts all formats share; the imprints are made here.
+ * Time-stamps of a signature and the data each one must cover (EN 319 132-1 §5.2.8, §5.3, §5.5). Token checks are
+ * shared with the other formats; this file computes the message imprints.
  */
 import { createHash } from 'node:crypto';
-import type { Certificate } from '../../certificates/certificate.ts';
-import { hashNamed } from '../../cms/hashes.ts';
-import type { ImprintSource } from '../../timestamps/imprint.ts';
-import type { Finding, TimestampFacts } from '../../validation/facts.ts';
-import { timestampFacts } from '../../validation/timestamp-facts.ts';
+import { hashNamed } from '../../algorithms/hashes.ts';
+import type { Finding } from '../../core/finding.ts';
+import type { ImprintSource } from '../../evidence/message-imprint.ts';
+import type { TimestampInfo } from '../../validation/signature-info.ts';
+import { timestampInfo } from '../../validation/timestamp-info.ts';
+import type { Certificate } from '../../x509/certificate.ts';
 import type { ByteSink, CanonicalMethod } from '../../xml/index.ts';
-import { writeArchivedObjects, writeArchivedStart } from '../archive-data.ts';
-import { DS, XADES, XADES_141 } from '../identifiers.ts';
+import { DS, XADES, XADES_141 } from '../elements/identifiers.ts';
 import { DEFAULT_CANONICAL } from './algorithms.ts';
+import { writeArchivedObjects, writeArchivedStart } from './archive-data.ts';
 import { evidenceIn } from './evidence.ts';
 import { readableBase64 } from './key-info.ts';
 import type { QualifyingProperties } from './qualifying-properties.ts';
 import { DataFault, type DataRoom, type FoundData, writeData, writeNode } from './reference-data.ts';
-import type { ReferenceForm } from './references.ts';
+import type { ReferenceFormat } from './references.ts';
 import { attributeOf, base64Of, childrenNamed, FormFault, is, type SignatureNode } from './signature-node.ts';
 import { canonicalMethod, TransformFault } from './transforms.ts';
 
-/** A reference of SignedInfo; `data` is undefined when what it is over can't be had. */
+/** A reference of SignedInfo; `data` is undefined when it can't be obtained. */
 export interface LocatedReference {
-  readonly form: ReferenceForm;
+  readonly form: ReferenceFormat;
   readonly data: FoundData | undefined;
   readonly isProperties: boolean;
 }
@@ -36,15 +37,15 @@ export interface StampedSignature {
 }
 
 export interface FoundTimestamps {
-  /** Those over the content first, then as they stand in the signature: whatever one covers stands before it. */
-  readonly timestamps: readonly TimestampFacts[];
+  /** Content time-stamps first, then document order: each one covers only earlier ones. */
+  readonly timestamps: readonly TimestampInfo[];
   readonly findings: readonly Finding[];
 }
 
-/** Time-stamps of one signature; each costs a public-key operation. Renewed archives have a handful. */
+/** Limit of time-stamps in one signature; each costs a public-key operation. Renewed archives have a handful. */
 const MAX_TIMESTAMPS = 32;
 
-/** Kinds that are named in the report and prove nothing here. */
+/** Kinds that the report names and that prove nothing here. */
 const OUTDATED: ReadonlyMap<string, string> = new Map([
   [`${XADES} RefsOnlyTimeStamp`, 'a time-stamp over references alone'],
   [`${XADES} SigAndRefsTimeStamp`, 'a time-stamp over the signature and references'],
@@ -56,7 +57,7 @@ const OUTDATED: ReadonlyMap<string, string> = new Map([
 export function timestampsOf(stamped: StampedSignature): FoundTimestamps {
   const { properties } = stamped;
   const findings: Finding[] = [];
-  const timestamps: TimestampFacts[] = [];
+  const timestamps: TimestampInfo[] = [];
   const all = [...(properties.signed?.timestamps ?? []), ...properties.unsigned];
   for (const node of all) {
     const outdated = OUTDATED.get(`${node.namespace} ${node.local}`);
@@ -75,7 +76,7 @@ export function timestampsOf(stamped: StampedSignature): FoundTimestamps {
   return { timestamps, findings: [...findings, ...orderFindings(timestamps)] };
 }
 
-function kindOf(node: SignatureNode): TimestampFacts['kind'] | undefined {
+function kindOf(node: SignatureNode): TimestampInfo['kind'] | undefined {
   if (is(node, XADES, 'SignatureTimeStamp')) return 'signature';
   if (is(node, XADES_141, 'ArchiveTimeStamp')) return 'archive';
   if (is(node, XADES, 'AllDataObjectsTimeStamp') || is(node, XADES, 'IndividualDataObjectsTimeStamp'))
@@ -83,19 +84,23 @@ function kindOf(node: SignatureNode): TimestampFacts['kind'] | undefined {
   return undefined;
 }
 
-/** XAdESTimeStampType: a canonicalization, and one token or several over the same bytes. */
+/**
+ * Reads XAdESTimeStampType: one canonicalization, one or more tokens over the same bytes.
+ *
+ * XAdESTimeStampType = Include*, ds:CanonicalizationMethod?, (EncapsulatedTimeStamp | XMLTimeStamp)+, @Id?
+ */
 function tokensOf(
   node: SignatureNode,
-  kind: TimestampFacts['kind'],
+  kind: TimestampInfo['kind'],
   stamped: StampedSignature,
-): TimestampFacts[] {
+): TimestampInfo[] {
   const tokens = childrenNamed(node, XADES, 'EncapsulatedTimeStamp');
   if (tokens.length === 0) return [broken(kind, `${node.local} holds no time-stamp that can be read.`)];
   return tokens.slice(0, MAX_TIMESTAMPS).map((token) => {
     try {
       const method = methodOf(node);
       const imprint = imprintSource((sink) => writeCovered(node, method, stamped, sink));
-      const facts = timestampFacts(kind, base64Of(token), imprint, stamped.certificates);
+      const facts = timestampInfo(kind, base64Of(token), imprint, stamped.certificates);
       return kind === 'archive' ? { ...facts, covers: coveredBefore(node, stamped.properties) } : facts;
     } catch (error) {
       if (error instanceof DataFault || error instanceof FormFault || error instanceof TransformFault)
@@ -105,11 +110,11 @@ function tokensOf(
   });
 }
 
-/** An archive time-stamp proves what stands before it, and the signed parts; what was added behind it came later. */
+/** Lists the parts that an archive time-stamp proves: the signed parts and earlier properties. */
 function coveredBefore(
   node: SignatureNode,
   { unsigned }: QualifyingProperties,
-): NonNullable<TimestampFacts['covers']> {
+): NonNullable<TimestampInfo['covers']> {
   const at = unsigned.indexOf(node);
   return (der) => !holds(unsigned.slice(at), der) || holds(unsigned.slice(0, at), der);
 }
@@ -162,7 +167,7 @@ function writeCovered(
   }
 }
 
-/** §5.5.2.2: everything the signature is over, its parts, what was added before, and its other objects. */
+/** Writes the imprint's data (§5.5.2.2): referenced data, signature parts, earlier properties, other objects. */
 function writeArchived(
   node: SignatureNode,
   method: CanonicalMethod,
@@ -186,7 +191,7 @@ function writeReference(
   writeData(room, dataOf(reference), signature, sink, method);
 }
 
-/** @throws {DataFault} */
+/** Returns the data of a reference. @throws {DataFault} */
 function dataOf({ form, data }: LocatedReference): FoundData {
   if (data !== undefined) return data;
   throw new DataFault(
@@ -195,7 +200,7 @@ function dataOf({ form, data }: LocatedReference): FoundData {
   );
 }
 
-/** xades:Include names a reference of SignedInfo by its Id (§5.1.4.4.3). */
+/** Finds the reference of SignedInfo that xades:Include names by Id (§5.1.4.4.3). */
 function includedReference({ references }: StampedSignature, include: SignatureNode): LocatedReference {
   const uri = attributeOf(include, 'URI') ?? '';
   const named = references.filter(({ form }) => form.id !== undefined && uri === `#${form.id}`);
@@ -206,12 +211,12 @@ function includedReference({ references }: StampedSignature, include: SignatureN
   return reference;
 }
 
-/** EN 319 102-1 §5.6.2: a time-stamp can't be older than the one it covers. */
-function orderFindings(timestamps: readonly TimestampFacts[]): Finding[] {
+/** Reports a time-stamp older than one it covers (EN 319 102-1 §5.6.2). */
+function orderFindings(timestamps: readonly TimestampInfo[]): Finding[] {
   let latest = Number.NEGATIVE_INFINITY;
   for (const { kind, token } of timestamps) {
     if (token === undefined) continue;
-    // Several signature time-stamps stand beside each other; an archive one covers all before it.
+    // Signature time-stamps are parallel; an archive time-stamp covers all earlier ones.
     if ((kind === 'archive' || kind === 'signature') && token.genTime < latest) {
       const message = 'A time-stamp is older than one that it covers.';
       return [
@@ -227,7 +232,7 @@ function warning(type: string, message: string): Finding {
   return { status: 'warning', type, message };
 }
 
-function broken(kind: TimestampFacts['kind'], message: string): TimestampFacts {
+function broken(kind: TimestampInfo['kind'], message: string): TimestampInfo {
   const finding = { status: 'failed', type: 'timestamp.structure', message } as const;
   return { kind, token: undefined, findings: [finding] };
 }

@@ -1,18 +1,18 @@
 /**
- * The transforms of a reference that are accepted (XML Signature 1.1 §6.6), as one description of what becomes of the
- * data: which signatures are left out, which one element is selected, and how the rest becomes bytes. Whatever could select or rewrite content freely
- * (XSLT, XPath of any other shape) is refused, since then nobody can say what was signed.
+ * Accepted transforms of a reference (XML Signature 1.1 §6.6), combined into one description: excluded signatures,
+ * selected element, and serialization. Transforms that select or rewrite content freely (XSLT, other XPath
+ * expressions) are refused, because the signed content could not be determined.
  */
-import { CryptoError } from '../../types.ts';
+import { CryptoError } from '../../core/types.ts';
 import type { CanonicalMethod } from '../../xml/index.ts';
-import { type ElementPath, readElementPath } from '../element-path.ts';
-import { BASE64, DS, ENVELOPED, EXCLUSIVE_C14N, XPATH, XPATH_FILTER } from '../identifiers.ts';
 import {
   EVERY_SIGNATURE,
   MAX_EXPRESSION_LENGTH,
-  NOT_IN_A_SIGNATURE,
+  NOT_IN_SIGNATURE,
   OWN_SIGNATURE,
-} from '../left-out-signatures.ts';
+} from '../elements/counter-signature-exclusion.ts';
+import { type ElementPath, readElementPath } from '../elements/element-path.ts';
+import { BASE64, DS, ENVELOPED, EXCLUSIVE_C14N, XPATH, XPATH_FILTER } from '../elements/identifiers.ts';
 import { canonicalOf } from './algorithms.ts';
 import {
   attributeOf,
@@ -25,22 +25,23 @@ import {
 } from './signature-node.ts';
 
 export interface Processing {
-  /** The signature the reference stands in is left out. */
+  /** True: the signature that contains the reference is excluded. */
   readonly enveloped: boolean;
-  /** Every signature is left out. */
+  /** True: every signature is excluded. */
   readonly withoutSignatures: boolean;
-  /** Of the whole document, the one element this names; undefined: all that the URI names. */
+  /** The one element selected from the whole document; undefined: the URI's target. */
   readonly element: ElementPath | undefined;
-  /** Undefined: the data as they are; nodes by the default canonicalization. */
+  /** Undefined: octets are unchanged, and nodes use the default canonicalization. */
   readonly output: CanonicalMethod | 'base64' | undefined;
 }
 
 const MAX_TRANSFORMS = 8;
 
-/** A transform that is not on the list. */
+/** An unsupported transform. */
 export class TransformFault extends Error {}
 
 /**
+ * Reads ds:Transforms = Transform { @Algorithm }+.
  * @param list ds:Transforms; undefined when there is none
  * @throws {FormFault} @throws {TransformFault}
  */
@@ -59,7 +60,7 @@ export function readTransforms(list: SignatureNode | undefined): Processing {
   if (transforms.length > MAX_TRANSFORMS) throw new TransformFault('there are too many of them');
   for (const transform of transforms) {
     const uri = requiredAttribute(transform, 'Algorithm');
-    // After canonicalization or Base64 there are bytes; reading them again could give another document.
+    // The output of canonicalization and Base64 is octets; parsing them again could give another document.
     if (output !== undefined) throw new TransformFault(`${uri} follows where nothing may follow`);
     const canonical = canonicalOf(uri);
     if (canonical !== undefined) output = canonicalMethod(transform);
@@ -79,7 +80,7 @@ export function readTransforms(list: SignatureNode | undefined): Processing {
 }
 
 /**
- * The method of a Transform or CanonicalizationMethod.
+ * Reads the method of a Transform or CanonicalizationMethod.
  * @throws {FormFault} @throws {TransformFault} for another method
  */
 export function canonicalMethod(node: SignatureNode): CanonicalMethod {
@@ -107,21 +108,21 @@ function bare<T>(transform: SignatureNode, result: T): T {
   return result;
 }
 
-/** `not(ancestor-or-self::ds:Signature)` */
+/** Checks for the expression `not(ancestor-or-self::ds:Signature)`. */
 function leftOutByXPath(transform: SignatureNode): true {
   const [expression, ...more] = transform.children;
   if (expression === undefined || more.length > 0 || !is(expression, DS, 'XPath')) {
     throw new FormFault('an XPath transform holds something else than one expression');
   }
-  if (!names(expression, NOT_IN_A_SIGNATURE)) {
+  if (!names(expression, NOT_IN_SIGNATURE)) {
     throw new TransformFault('an XPath expression does something else than leaving out all signatures');
   }
   return true;
 }
 
 /**
- * XPath Filter 2.0: all signatures subtracted, or the one the reference stands in, from all there is or from the one
- * element that a location path selects.
+ * Reads XPath Filter 2.0 expressions: all signatures, or the reference's own, subtracted from the whole document or
+ * from the one element of a location path.
  */
 function readFilters(transform: SignatureNode): Omit<Processing, 'output'> {
   let enveloped = false;
@@ -143,7 +144,7 @@ function readFilters(transform: SignatureNode): Omit<Processing, 'output'> {
   return { enveloped, withoutSignatures, element };
 }
 
-/** @throws {TransformFault} for a path outside of the subset that signing takes too */
+/** Parses the path of a filter. @throws {TransformFault} for a path outside the subset that signing accepts */
 function selectedElement(filter: SignatureNode): ElementPath {
   try {
     return readElementPath(textOf(filter).trim(), (prefix) => {
@@ -157,7 +158,7 @@ function selectedElement(filter: SignatureNode): ElementPath {
   }
 }
 
-/** True when the expression has the shape, and its prefix stands for XML Signature there. */
+/** True when the expression matches the pattern and its prefix is bound to XML Signature. */
 function names(expression: SignatureNode, shape: RegExp): boolean {
   const text = textOf(expression).trim();
   const prefix = text.length > MAX_EXPRESSION_LENGTH ? undefined : shape.exec(text)?.[1];

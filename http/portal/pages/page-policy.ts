@@ -1,15 +1,15 @@
 /**
- * What browsers let the pages of the portal do: scripts, styles and connections of this host only, nothing that
- * stands in the page itself, and frames only where they are meant to be.
+ * Content-Security-Policy of the portal's pages: scripts, styles and connections of this host only, nothing inline,
+ * and frames only where permitted.
  *
- * Source: Content Security Policy Level 3; portal-gaps §9 ("it must be frameable").
+ * Source: Content Security Policy Level 3; docs/portal-values.md §9.
  */
-import type { ReplyHeaders } from '../../reply.ts';
+import type { ReplyHeaders } from '../../core/reply.ts';
 
-/** Who may show a page in a frame: nobody, anybody, or these origins. */
+/** Sites that may frame a page: none, any, or these origins. */
 export type Framing = 'nobody' | 'anybody' | readonly string[];
 
-/** Forms are sent by scripts; only the check page has one that the browser sends. */
+/** Scripts send the forms; only the check page has a form that the browser sends. */
 export type Forms = 'by-script' | 'own';
 
 const BASE =
@@ -21,18 +21,18 @@ export function pageHeaders(framing: Framing, forms: Forms = 'by-script'): Reply
   const policy = `${BASE}; form-action ${forms === 'own' ? "'self'" : "'none'"}; frame-ancestors ${ancestors(framing)}`;
   return [
     ['Content-Security-Policy', policy],
-    // The older header cannot name origins, and would forbid what the policy allows.
+    // X-Frame-Options cannot name origins, and would forbid frames that the policy allows.
     ['X-Frame-Options', framing === 'nobody' ? 'DENY' : ''],
     ['X-Robots-Tag', 'noindex'],
   ];
 }
 
-/** Headers of the thread that holds a participant's key: it loads its own scripts, and can tell nobody anything. */
+/** Headers of the worker that holds a participant's key: it loads its own scripts, and can connect to no host. */
 export const KEY_HEADERS: ReplyHeaders = [
   ['Content-Security-Policy', "default-src 'none'; script-src 'self'"],
 ];
 
-/** Headers of the script of pdf.js that decodes images with WebAssembly, which its own policy must allow. */
+/** Headers of the pdf.js script that decodes images with WebAssembly, which its own policy must allow. */
 export const DECODER_HEADERS: ReplyHeaders = [
   ['Content-Security-Policy', "default-src 'none'; script-src 'self' 'wasm-unsafe-eval'; connect-src 'self'"],
 ];
@@ -41,6 +41,6 @@ function ancestors(framing: Framing): string {
   if (framing === 'nobody') return "'none'";
   if (framing === 'anybody') return '*';
   const origins = framing.filter((origin) => /^https?:\/\/[\w.*:[\]-]+$/i.test(origin));
-  // A list of which nothing is left must not turn into "anybody".
+  // A list without valid origins must not permit any site.
   return origins.length === 0 ? "'none'" : origins.join(' ');
 }

@@ -1,6 +1,6 @@
 /**
- * Scripts, styles and fonts of the portal's pages, all below one prefix: the compiled files of `client/`, pdf.js as it
- * comes, and the library that opens certificate files. Sent compressed where the browser takes it.
+ * Scripts, styles and fonts of the portal's pages, below one prefix: the compiled files of `client/`, pdf.js
+ * unchanged, and the library that opens certificate files. Compressed where the browser accepts it.
  */
 import { readFile } from 'node:fs/promises';
 import { createRequire } from 'node:module';
@@ -8,24 +8,27 @@ import { dirname, join } from 'node:path';
 import { promisify } from 'node:util';
 import { brotliCompress, constants, gzip } from 'node:zlib';
 import { z } from 'zod';
-import { PortalRefusal } from '../../../machines/portal-refusals.ts';
-import { type Asset, asset, assetReply } from '../../asset.ts';
-import type { AssetReply, EmptyReply, ReplyHeaders } from '../../reply.ts';
-import type { AnyRoute } from '../../router.ts';
+import { PortalRefusal } from '../../../machines/portal/portal-refusals.ts';
+import { ASSETS } from '../../../web/portal/page-frame.ts';
+import { PORTAL_STYLE } from '../../../web/portal/styles.ts';
+import { type Asset, asset, assetReply } from '../../core/asset.ts';
+import { clientScriptUrl, servedScript } from '../../core/client-scripts.ts';
+import { ICON_SVG } from '../../core/icon.ts';
+import type { AssetReply, EmptyReply, ReplyHeaders } from '../../core/reply.ts';
+import type { AnyRoute } from '../../core/router.ts';
 import { portalRoute } from '../route.ts';
-import { ASSETS } from './frame.ts';
 import { DECODER_HEADERS, KEY_HEADERS } from './page-policy.ts';
-import { PORTAL_STYLE } from './styles.ts';
 
 /** Compiled files of `client/`. */
 const SCRIPTS = [
-  'afterwards.js',
+  'return-link.js',
   'certificate.js',
   'document-view.js',
   'dom.js',
   'drawing.js',
   'electronic.js',
   'forge.js',
+  'guide.js',
   'initials.js',
   'key-worker.js',
   'mark-boxes.js',
@@ -39,7 +42,9 @@ const SCRIPTS = [
   'pdf-view.js',
   'pkcs12.js',
   'requests.js',
-  'signing.js',
+  'signature-look.js',
+  'signing-client.js',
+  'state-client.js',
 ] as const;
 
 const JAVASCRIPT = 'text/javascript; charset=utf-8';
@@ -49,31 +54,27 @@ const TYPES: { readonly [extension: string]: string } = {
   css: 'text/css; charset=utf-8',
   svg: 'image/svg+xml',
   wasm: 'application/wasm',
+  woff2: 'font/woff2',
 };
 
-/** A seal: a disc with a check mark. */
-const ICON = `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 32 32"><circle cx="16" cy="16" r="15" fill="#1b5fb4"/>
-<path d="M9 16.5l5 5 9-10" fill="none" stroke="#fff" stroke-width="3.5" stroke-linecap="round"/></svg>
-`;
-
-/** The line about the sources, which are not served. */
-const SOURCE_MAP = /\n\/\/# sourceMappingURL=\S+\s*$/;
-/** Files below this gain nothing worth the work. */
-const WORTH_COMPRESSING = 1_000;
+/** Minimum size for compression, bytes. */
+const MIN_COMPRESSED_BYTES = 1_000;
 /**
- * Brotli. Who asks first does not wait for the better one, which takes three seconds of processor for pdf.js and saves
- * 8 %: it is made afterwards, for files at least so long.
+ * Brotli. The first request does not wait for the best quality, which takes three seconds of processor time for
+ * pdf.js and saves 8 %; it is computed afterwards, for files of at least this size.
  */
-const QUICK = 9;
-const THOROUGH = 10;
-const WORTH_THOROUGH = 100_000;
-/** Names that the folders of pdf.js can hold. */
+const FAST_QUALITY = 9;
+const BEST_QUALITY = 10;
+const MIN_BEST_QUALITY_BYTES = 100_000;
+/** Files of the handwritings in the packages `@fontsource/*`. */
+const HAND_FILE = /^(caveat|dancing-script|homemade-apple)-(latin|latin-ext)\.woff2$/;
+/** Valid file names in the folders of pdf.js. */
 const FILE_NAME = /^[A-Za-z0-9][\w.-]*$/;
 
-interface Kept {
+interface CachedAsset {
   readonly plain: Asset;
   readonly headers: ReplyHeaders;
-  /** Made when first asked for. */
+  /** Created by the first request. */
   readonly packed: Map<Coding, Promise<Asset>>;
 }
 type Coding = 'br' | 'gzip';
@@ -88,7 +89,7 @@ function packageFolder(name: string): string {
 
 type Source = () => Promise<{ readonly bytes: Bytes; readonly headers?: ReplyHeaders }>;
 
-/** Where each of our names comes from. */
+/** File of each asset. */
 function sources(): ReadonlyMap<string, Source> {
   const pdf = packageFolder('pdfjs-dist');
   const forge = packageFolder('node-forge');
@@ -100,14 +101,14 @@ function sources(): ReadonlyMap<string, Source> {
     return async () => ({ bytes: await readScript(name), headers });
   };
   return new Map<string, Source>([
-    ['icon.svg', async () => ({ bytes: ICON })],
+    ['icon.svg', async () => ({ bytes: ICON_SVG })],
     ['pages.css', async () => ({ bytes: PORTAL_STYLE })],
     ...SCRIPTS.map((name) => [name, compiled(name)] as const),
     ['pdf.min.mjs', file(join(pdf, 'build', 'pdf.min.mjs'))],
     ['pdf.worker.min.mjs', file(join(pdf, 'build', 'pdf.worker.min.mjs'), DECODER_HEADERS)],
     ['old-pdf.min.mjs', file(join(pdf, 'legacy', 'build', 'pdf.min.mjs'))],
     ['old-pdf.worker.min.mjs', file(join(pdf, 'legacy', 'build', 'pdf.worker.min.mjs'), DECODER_HEADERS)],
-    // Written for pages, and loaded by a thread that has no window.
+    // The UMD build expects a window, and a worker loads it.
     [
       'forge.min.js',
       async () => ({
@@ -117,23 +118,22 @@ function sources(): ReadonlyMap<string, Source> {
   ]);
 }
 
-/** A compiled script of `client/`, as browsers get it. */
+/** Reads a compiled script of `client/`, as served. */
 export async function readScript(name: string): Promise<string> {
-  const text = await readFile(new URL(`./client/${name}`, import.meta.url), 'utf8');
-  return text.replace(SOURCE_MAP, '\n');
+  return servedScript(await readFile(clientScriptUrl('portal', name), 'utf8'));
 }
 
-/** Routes of everything the pages load. */
+/** Routes of every asset of the pages. */
 export function portalAssetRoutes(): readonly AnyRoute[] {
   const known = sources();
-  const kept = new Map<string, Promise<Kept>>();
+  const kept = new Map<string, Promise<CachedAsset>>();
   const pdf = packageFolder('pdfjs-dist');
-  const keep = (name: string, load: () => Promise<Kept>): Promise<Kept> => {
+  const keep = (name: string, load: () => Promise<CachedAsset>): Promise<CachedAsset> => {
     const there = kept.get(name);
     if (there !== undefined) return there;
     const loading = load();
     kept.set(name, loading);
-    // A file that could not be read now may be there next time.
+    // A file that could not be read now may exist later.
     loading.catch(() => kept.delete(name));
     return loading;
   };
@@ -142,7 +142,7 @@ export function portalAssetRoutes(): readonly AnyRoute[] {
     if (source === undefined) throw new PortalRefusal('NotFound', 'The pages have no such part.');
     return keep(name, async () => {
       const { bytes, headers = [] } = await source();
-      return keptOf(name, bytes, headers);
+      return cachedAsset(name, bytes, headers);
     });
   };
   const inFolder = (folder: string) => (name: string) => {
@@ -152,18 +152,33 @@ export function portalAssetRoutes(): readonly AnyRoute[] {
         throw new PortalRefusal('NotFound', 'The pages have no such part.');
       });
       const headers = name.endsWith('.js') ? DECODER_HEADERS : [];
-      return keptOf(name, bytes, headers);
+      return cachedAsset(name, bytes, headers);
     });
   };
   return [
     assetRoute('{name}', 'A script or style of the pages.', named),
     assetRoute('cmaps/{name}', 'A character map of pdf.js.', inFolder('cmaps')),
     assetRoute('standard-fonts/{name}', 'A font of pdf.js.', inFolder('standard_fonts')),
+    assetRoute('fonts/{name}', 'A handwriting for typed signatures.', (name) => {
+      const [, hand = '', subset = ''] = HAND_FILE.exec(name) ?? [];
+      if (hand === '') throw new PortalRefusal('NotFound', 'The pages have no such part.');
+      return keep(`fonts/${name}`, async () => {
+        const file = join(
+          packageFolder(`@fontsource/${hand}`),
+          'files',
+          `${hand}-${subset}-400-normal.woff2`,
+        );
+        const bytes = await readFile(file).catch(() => {
+          throw new PortalRefusal('NotFound', 'The pages have no such part.');
+        });
+        return cachedAsset(name, bytes, []);
+      });
+    }),
     assetRoute('wasm/{name}', 'A decoder of pdf.js.', inFolder('wasm')),
   ];
 }
 
-function assetRoute(path: string, summary: string, find: (name: string) => Promise<Kept>): AnyRoute {
+function assetRoute(path: string, summary: string, find: (name: string) => Promise<CachedAsset>): AnyRoute {
   return portalRoute({
     method: 'GET',
     path: `${ASSETS}/${path}`,
@@ -174,31 +189,31 @@ function assetRoute(path: string, summary: string, find: (name: string) => Promi
     responses: { 200: 'asset' },
     refusals: ['NotFound'],
     handle: async ({ params, header }) =>
-      packedReply(await find(params.name), header('if-none-match'), header('accept-encoding')),
+      compressedReply(await find(params.name), header('if-none-match'), header('accept-encoding')),
   });
 }
 
-function keptOf(name: string, bytes: Bytes, headers: ReplyHeaders): Kept {
+function cachedAsset(name: string, bytes: Bytes, headers: ReplyHeaders): CachedAsset {
   const extension = name.slice(name.lastIndexOf('.') + 1);
   const plain = asset(TYPES[extension] ?? 'application/octet-stream', bytes);
   return { plain, headers, packed: new Map() };
 }
 
-/** The part as the browser takes it. */
-async function packedReply(
-  { plain, headers, packed }: Kept,
+/** The asset in a coding that the browser accepts. */
+async function compressedReply(
+  { plain, headers, packed }: CachedAsset,
   ifNoneMatch: string,
   accepted: string,
 ): Promise<AssetReply | EmptyReply> {
-  const coding = Buffer.byteLength(plain.body) < WORTH_COMPRESSING ? undefined : codingFor(accepted);
+  const coding = Buffer.byteLength(plain.body) < MIN_COMPRESSED_BYTES ? undefined : codingFor(accepted);
   if (coding === undefined) return withHeaders(assetReply(plain, ifNoneMatch), headers);
   let packing = packed.get(coding);
   if (packing === undefined) {
-    packing = pack(plain, coding, QUICK);
+    packing = compress(plain, coding, FAST_QUALITY);
     packed.set(coding, packing);
-    if (coding === 'br' && Buffer.byteLength(plain.body) >= WORTH_THOROUGH) {
+    if (coding === 'br' && Buffer.byteLength(plain.body) >= MIN_BEST_QUALITY_BYTES) {
       void packing
-        .then(() => pack(plain, coding, THOROUGH))
+        .then(() => compress(plain, coding, BEST_QUALITY))
         .then((better) => packed.set(coding, Promise.resolve(better)))
         .catch(() => undefined);
     }
@@ -206,8 +221,8 @@ async function packedReply(
   return withHeaders(assetReply(await packing, ifNoneMatch), [...headers, ['Content-Encoding', coding]]);
 }
 
-/** Another tag than the plain one has: they are different bytes. */
-async function pack({ contentType, body, etag }: Asset, coding: Coding, quality: number): Promise<Asset> {
+/** A tag different from that of the uncompressed bytes. */
+async function compress({ contentType, body, etag }: Asset, coding: Coding, quality: number): Promise<Asset> {
   const bytes = typeof body === 'string' ? Buffer.from(body) : body;
   const packed =
     coding === 'br'
@@ -225,7 +240,7 @@ function withHeaders(reply: AssetReply | EmptyReply, headers: ReplyHeaders): Ass
   return { ...reply, headers: [...(reply.headers ?? []), ...headers, ['Vary', 'Accept-Encoding']] };
 }
 
-/** RFC 9110 §12.5.3; a coding with quality 0 is not taken. */
+/** RFC 9110 §12.5.3; a coding with quality 0 is not acceptable. */
 export function codingFor(accepted: string): Coding | undefined {
   const taken = accepted.split(',').map((entry) => entry.trim().toLowerCase());
   const takes = (name: string) =>

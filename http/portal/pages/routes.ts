@@ -1,17 +1,18 @@
 /**
- * The pages of the portal for people: signing, checking, placing marks; what these load; and the widget that others
- * put on their own pages. Nothing here changes anything, and nothing sets a cookie.
+ * Pages of the portal for people: signing, checking, placing marks; their assets; and the widget for other sites.
+ * These routes change nothing and set no cookie.
  */
 import type { PortalService } from '../../../actors/portal/api.ts';
 import type { Clock } from '../../../runtime/index.ts';
-import type { AnyRoute } from '../../router.ts';
-import { checkRoutes } from './check.ts';
-import { marksRoutes } from './marks.ts';
+import type { AnyRoute } from '../../core/router.ts';
+import { homePageRoutes } from './home-page.ts';
+import { marksRoutes } from './marks-page.ts';
 import { portalAssetRoutes } from './portal-assets.ts';
-import { signingRoutes } from './signing.ts';
+import { signingRoutes } from './signing-page.ts';
+import { validationPageRoutes } from './validation-page.ts';
 import { widgetRoutes } from './widget.ts';
 
-/** The part of the portal that pages ask. */
+/** The part of the portal that the pages use. */
 export type PageService = Pick<PortalService, 'signing' | 'validation' | 'marksSessions'>;
 
 export function portalPageRoutes(
@@ -19,8 +20,9 @@ export function portalPageRoutes(
   clock: Pick<Clock, 'elapsed' | 'after'>,
 ): readonly AnyRoute[] {
   return [
+    ...homePageRoutes(),
     ...signingRoutes(service.signing),
-    ...checkRoutes(service.validation, clock),
+    ...validationPageRoutes(service.validation, clock),
     ...marksRoutes(service.marksSessions),
     ...widgetRoutes(),
     ...portalAssetRoutes(),

@@ -1,9 +1,9 @@
 /**
- * `/widget.js`: the script with which other sites show the signing page. A plain script and not a module, so that it
- * works in any page; see docs/embedding.md.
+ * `/widget.js`: the script with which other sites embed the signing page. A classic script and not a module, so that
+ * it works in any page; see docs/embedding.md.
  */
-import { type Asset, asset, assetReply } from '../../asset.ts';
-import type { AnyRoute } from '../../router.ts';
+import { type Asset, asset, assetReply } from '../../core/asset.ts';
+import type { AnyRoute } from '../../core/router.ts';
 import { portalRoute } from '../route.ts';
 import { readScript } from './portal-assets.ts';
 
@@ -21,7 +21,7 @@ export function widgetRoutes(): readonly AnyRoute[] {
       async handle({ header }) {
         loading ??= load();
         const reply = assetReply(await loading, header('if-none-match'));
-        // Sites that isolate themselves load nothing from elsewhere that does not allow it.
+        // Cross-origin isolated sites load only resources that permit it.
         return {
           ...reply,
           headers: [...(reply.headers ?? []), ['Cross-Origin-Resource-Policy', 'cross-origin']],
@@ -31,7 +31,7 @@ export function widgetRoutes(): readonly AnyRoute[] {
   ];
 }
 
-/** Wrapped, so that its names do not meet those of the page. */
+/** Wrapped in a function, so that its names do not collide with those of the page. */
 async function load(): Promise<Asset> {
   const text = (await readScript('widget.js')).replace(/\bexport \{\};\s*$/, '');
   return asset('text/javascript; charset=utf-8', `(() => {\n${text}\n})();\n`);

@@ -1,13 +1,14 @@
 /**
- * Documents in answers.
+ * Documents in replies.
  *
- * Source: portal-gaps §7 and §12; members that are ours are marked.
+ * Source: docs/portal-values.md §7 and §12; additional members are marked.
  */
 import { z } from 'zod';
 import type { DocumentListItem, DocumentView } from '../../../actors/portal/api.ts';
-import { type Attachment, DOCUMENT_STATUSES, type Tag } from '../../../machines/portal-words.ts';
-import { written, writtenDay, writtenOrNull } from '../moments.ts';
+import { type Attachment, DOCUMENT_STATUSES, type Tag } from '../../../machines/portal/portal-types.ts';
+import { isoDay, isoTime, isoTimeOrNull } from '../input/timestamps.ts';
 import { flowActionBody, flowActionShape } from './flow-actions.ts';
+import { remindersBody, remindersShape } from './reminders.ts';
 import {
   createdByBody,
   createdByShape,
@@ -18,7 +19,13 @@ import {
   participantBody,
   participantShape,
   timestamp,
-} from './parts.ts';
+} from './shared-shapes.ts';
+
+/** Additional. */
+const externalIdShape = z
+  .string()
+  .nullable()
+  .describe('The id that the application gave at creation; null: none.');
 
 export const statusShape = z.enum(DOCUMENT_STATUSES);
 
@@ -35,6 +42,12 @@ const attachmentShape = z
     updateDate: timestamp,
     createdBy: createdByShape,
     isPrivate: z.boolean(),
+    signaturesNotInEnvelope: z
+      .int()
+      .nullable()
+      .describe(
+        'Number of signatures of a signed file that was merged into the envelope, which does not contain them; null for other attachments.',
+      ),
   })
   .meta({ id: 'Attachment' });
 
@@ -80,9 +93,11 @@ export const documentShape = z
     tags: z.array(tagShape),
     type: z.string().nullable(),
     signatureType: z.string().nullable(),
+    externalId: externalIdShape,
     securityContext: z.null(),
     hideDownloadOptionForPendingDocuments: z.boolean(),
     flowActions: z.array(flowActionShape),
+    reminders: remindersShape.nullable().describe('Null: none.'),
     processingError: z
       .strictObject({
         code: z.string(),
@@ -114,8 +129,8 @@ export function documentBody(view: DocumentView): z.infer<typeof documentShape> 
     isDeleted: view.isDeleted,
     isEnvelope: view.isEnvelope,
     isScanned: false,
-    creationDate: written(view.creationDate),
-    updateDate: written(view.updateDate),
+    creationDate: isoTime(view.creationDate),
+    updateDate: isoTime(view.updateDate),
     createdBy: createdByBody(view.createdBy),
     organization: {
       id: view.organization.id,
@@ -134,8 +149,8 @@ export function documentBody(view: DocumentView): z.infer<typeof documentShape> 
           },
     statusUpdateReason: view.statusUpdateReason,
     description: view.description,
-    expirationDate: writtenOrNull(view.expirationDate),
-    expirationDateWithoutTime: writtenDay(view.expirationDate),
+    expirationDate: isoTimeOrNull(view.expirationDate),
+    expirationDateWithoutTime: isoDay(view.expirationDate),
     observers: view.observers.map(({ id: observer, user }) => ({
       id: observer,
       user: participantBody(user),
@@ -147,17 +162,19 @@ export function documentBody(view: DocumentView): z.infer<typeof documentShape> 
     tags: view.tags.map(tagBody),
     type: view.type,
     signatureType: view.signatureType,
+    externalId: view.externalId,
     securityContext: null,
     hideDownloadOptionForPendingDocuments: false,
-    flowActions: view.flowActions.map(flowActionBody),
+    flowActions: view.flowActions.map((action) => flowActionBody(action, view.fieldValues)),
+    reminders: remindersBody(view.reminders),
     processingError:
       error === null
         ? null
         : {
             code: error.code,
             message: error.message,
-            since: written(error.since),
-            nextTryAt: writtenOrNull(error.nextTryAt),
+            since: isoTime(error.since),
+            nextTryAt: isoTimeOrNull(error.nextTryAt),
           },
   };
 }
@@ -170,11 +187,12 @@ function attachmentBody(attachment: Attachment, view: DocumentView): z.infer<typ
     filename: file.name,
     fileSize: file.blob.length,
     mimeType: file.contentType,
-    creationDate: written(creationDate),
-    // An attachment is never changed.
-    updateDate: written(creationDate),
+    creationDate: isoTime(creationDate),
+    // An attachment never changes.
+    updateDate: isoTime(creationDate),
     createdBy: createdByBody(view.createdBy),
     isPrivate: attachment.isPrivate,
+    signaturesNotInEnvelope: attachment.signatures ?? null,
   };
 }
 
@@ -192,6 +210,7 @@ export const listItemShape = z
     type: z.string().nullable(),
     tags: z.array(tagShape),
     status: statusShape,
+    externalId: externalIdShape,
   })
   .meta({ id: 'DocumentListItem' });
 
@@ -199,11 +218,12 @@ export function listItemBody(item: DocumentListItem): z.infer<typeof listItemSha
   return {
     id: item.id,
     name: item.name,
-    creationDate: written(item.creationDate),
-    updateDate: written(item.updateDate),
+    creationDate: isoTime(item.creationDate),
+    updateDate: isoTime(item.updateDate),
     folder: item.folder === null ? null : folderBody(item.folder),
     type: item.type,
     tags: item.tags.map(tagBody),
     status: item.status,
+    externalId: item.externalId,
   };
 }

@@ -1,21 +1,22 @@
 /**
- * Flow actions in answers.
+ * Flow actions in replies.
  *
- * Source: portal-gaps §7, "Flow action in the detail".
+ * Source: docs/portal-values.md §7.
  */
 import { z } from 'zod';
+import { type DocumentField, FIELD_FORMATS, FIELD_TYPES } from '../../../machines/portal/field-values.ts';
 import {
   ACTION_TYPES,
   type Confirmation,
   type FlowAction,
   type Mark,
   type RuleUser,
-} from '../../../machines/portal-words.ts';
-import { written, writtenOrNull } from '../moments.ts';
-import { CERTIFICATE_TYPES, HOLDER_TYPES, INITIALS_MODES, MARK_TYPES } from '../words.ts';
-import { id, participantBody, participantShape, timestamp } from './parts.ts';
+} from '../../../machines/portal/portal-types.ts';
+import { CERTIFICATE_TYPES, HOLDER_TYPES, INITIALS_MODES, MARK_TYPES } from '../input/enumerations.ts';
+import { isoTime, isoTimeOrNull } from '../input/timestamps.ts';
+import { id, participantBody, participantShape, timestamp } from './shared-shapes.ts';
 
-/** Member of requests and answers → what it asks for besides the e-mail code. */
+/** Member of requests and replies → authentication factor in addition to the e-mail code. */
 export const CONFIRMATION_FLAGS = {
   requireSmsAuthenticationToSignElectronically: 'Sms',
   requireWhatsappAuthenticationToSignElectronically: 'Whatsapp',
@@ -30,7 +31,7 @@ export const CONFIRMATION_FLAGS = {
 type ConfirmationFlag = keyof typeof CONFIRMATION_FLAGS;
 export const CONFIRMATION_FLAG_NAMES = Object.keys(CONFIRMATION_FLAGS) as readonly ConfirmationFlag[];
 
-/** The same for each flag. */
+/** The factor of each flag. */
 export function forEachFlag<Value>(
   value: (confirmation: Confirmation) => Value,
 ): Record<ConfirmationFlag, Value> {
@@ -60,6 +61,28 @@ const ruleUserShape = participantShape
   })
   .meta({ id: 'RuleUser' });
 
+const fieldShape = z
+  .strictObject({
+    id,
+    name: z.string(),
+    type: z.enum(FIELD_TYPES),
+    label: z.string(),
+    required: z.boolean(),
+    topLeftX: z.number().nullable(),
+    topLeftY: z.number().nullable(),
+    width: z.number().nullable(),
+    height: z.number().nullable(),
+    pageNumber: z.int().nullable(),
+    formField: z.string().nullable(),
+    maxLength: z.int(),
+    format: z.enum(FIELD_FORMATS).nullable(),
+    minimum: z.number().nullable(),
+    maximum: z.number().nullable(),
+    options: z.array(z.string()),
+    value: z.string().nullable().describe('Filled in by the participant; null until then.'),
+  })
+  .meta({ id: 'DocumentField' });
+
 export const flowActionShape = z
   .strictObject({
     id,
@@ -87,10 +110,15 @@ export const flowActionShape = z
     requireCompanyCertificate: z.boolean().nullable(),
     requiredCompanyIdentifier: z.string().nullable(),
     signatureInitialsMode: z.enum(INITIALS_MODES).nullable(),
+    fields: z.array(fieldShape).optional().describe('Left out where the participant has none.'),
   })
   .meta({ id: 'FlowAction' });
 
-export function flowActionBody(action: FlowAction): z.infer<typeof flowActionShape> {
+/** @param values of the fields, by id of field */
+export function flowActionBody(
+  action: FlowAction,
+  values: ReadonlyMap<string, string> = new Map(),
+): z.infer<typeof flowActionShape> {
   return {
     id: action.id,
     type: action.type,
@@ -99,9 +127,9 @@ export function flowActionBody(action: FlowAction): z.infer<typeof flowActionSha
     user: action.user === null ? null : participantBody(action.user),
     title: action.title,
     allowElectronicSignature: action.allowElectronicSignature,
-    creationDate: written(action.creationDate),
-    updateDate: written(action.updateDate),
-    pendingDate: writtenOrNull(action.pendingDate),
+    creationDate: isoTime(action.creationDate),
+    updateDate: isoTime(action.updateDate),
+    pendingDate: isoTimeOrNull(action.pendingDate),
     refusalReason: action.refusalReason,
     isElectronic: action.isElectronic,
     marks: action.marks.map(markBody),
@@ -118,6 +146,24 @@ export function flowActionBody(action: FlowAction): z.infer<typeof flowActionSha
     requireCompanyCertificate: action.requireCompanyCertificate,
     requiredCompanyIdentifier: action.requiredCompanyIdentifier,
     signatureInitialsMode: action.initialsMode,
+    ...(action.fields !== undefined && {
+      fields: action.fields.map((field) => fieldBody(field, values.get(field.id) ?? null)),
+    }),
+  };
+}
+
+function fieldBody(field: DocumentField, value: string | null): z.infer<typeof fieldShape> {
+  const { id: fieldId, name, type, label, isRequired, place, formField, maxLength } = field;
+  const { format, minimum, maximum, options } = field;
+  return {
+    ...{ id: fieldId, name, type, label, required: isRequired },
+    topLeftX: place?.topLeftX ?? null,
+    topLeftY: place?.topLeftY ?? null,
+    width: place?.width ?? null,
+    height: place?.height ?? null,
+    pageNumber: place?.pageNumber ?? null,
+    ...{ formField, maxLength, format, minimum, maximum, value },
+    options: [...options],
   };
 }
 
@@ -129,9 +175,9 @@ function markBody(mark: Mark): z.infer<typeof markShape> {
 function ruleUserBody(user: RuleUser): z.infer<typeof ruleUserShape> {
   return {
     ...participantBody(user),
-    signatureDate: writtenOrNull(user.signatureDate),
+    signatureDate: isoTimeOrNull(user.signatureDate),
     isElectronic: user.isElectronic,
-    refusalDate: writtenOrNull(user.refusalDate),
+    refusalDate: isoTimeOrNull(user.refusalDate),
     hasRefused: user.hasRefused,
     refusalReason: user.refusalReason,
   };

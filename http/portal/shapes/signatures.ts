@@ -1,7 +1,7 @@
 /**
- * Validation records and signatures in answers.
+ * Validation records and signatures in replies.
  *
- * Source: portal-gaps §17.
+ * Source: docs/portal-values.md §17.
  */
 import { z } from 'zod';
 import type {
@@ -11,9 +11,9 @@ import type {
   ValidationRecord,
   ValidationResultsView,
 } from '../../../actors/portal/api.ts';
-import { written, writtenOrNull } from '../moments.ts';
+import { isoTime, isoTimeOrNull } from '../input/timestamps.ts';
 import { statusShape } from './documents.ts';
-import { createdByBody, createdByShape, id, timestamp } from './parts.ts';
+import { createdByBody, createdByShape, id, timestamp } from './shared-shapes.ts';
 
 interface ResultsBody {
   isValid: boolean;
@@ -78,9 +78,9 @@ const timestampTokenShape = z
 function timestampTokenBody(token: TimestampView): z.infer<typeof timestampTokenShape> {
   return {
     displayName: token.displayName,
-    genTime: written(token.genTime),
-    validityStart: writtenOrNull(token.validityStart),
-    validityEnd: writtenOrNull(token.validityEnd),
+    genTime: isoTime(token.genTime),
+    validityStart: isoTimeOrNull(token.validityStart),
+    validityEnd: isoTimeOrNull(token.validityEnd),
   };
 }
 
@@ -116,10 +116,10 @@ export function signatureBody(signature: SignatureView): z.infer<typeof signatur
     companyIdentifier: signature.companyIdentifier,
     isElectronic: signature.isElectronic,
     isTimestamp: signature.isTimestamp,
-    signingTime: writtenOrNull(signature.signingTime),
+    signingTime: isoTimeOrNull(signature.signingTime),
     certificateThumbprint: signature.certificateThumbprint,
-    validityStart: writtenOrNull(signature.validityStart),
-    validityEnd: writtenOrNull(signature.validityEnd),
+    validityStart: isoTimeOrNull(signature.validityStart),
+    validityEnd: isoTimeOrNull(signature.validityEnd),
     signatureTimestamps: signature.signatureTimestamps.map(timestampTokenBody),
     archiveTimestamps: signature.archiveTimestamps.map(timestampTokenBody),
     attributeCertificates: [],
@@ -156,8 +156,8 @@ export function validationRecordBody(record: ValidationRecord): z.infer<typeof v
     mimeType: record.mimeType,
     isConcluded: record.status === 'Concluded',
     status: record.status,
-    creationDate: written(record.creationDate),
-    updateDate: written(record.updateDate),
+    creationDate: isoTime(record.creationDate),
+    updateDate: isoTime(record.updateDate),
     createdBy: createdByBody(record.createdBy),
     isEnvelope: record.isEnvelope,
     isFile: record.isFile,

@@ -1,8 +1,8 @@
 import test from 'ava';
 import { addAsicSignature } from '../../../crypto/asic/add-signature.ts';
 import { augmentAsic } from '../../../crypto/asic/augment.ts';
-import type { SignatureLevel } from '../../../crypto/types.ts';
-import { codeOf } from '../cades/room.ts';
+import type { SignatureLevel } from '../../../crypto/core/types.ts';
+import { codeOf } from '../cades/cades-harness.ts';
 import {
   authority,
   file,
@@ -14,7 +14,7 @@ import {
   remade,
   replacing,
   validated,
-} from './room.ts';
+} from './container-harness.ts';
 
 async function augmented(input: string, to: Exclude<SignatureLevel, 'B'>): Promise<string> {
   const { services } = await authority();
@@ -23,7 +23,7 @@ async function augmented(input: string, to: Exclude<SignatureLevel, 'B'>): Promi
   return output;
 }
 
-/** The file's indication and the levels of its signatures. */
+/** Returns the file's indication and the levels of its signatures. */
 async function levels(path: string): Promise<string> {
   const { indication, signatures } = await validated(path);
   return [indication, ...signatures.map(({ level }) => level)].join(' ');

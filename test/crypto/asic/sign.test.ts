@@ -4,7 +4,7 @@ import test from 'ava';
 import { addAsicSignature } from '../../../crypto/asic/add-signature.ts';
 import { signAsic } from '../../../crypto/asic/sign.ts';
 import { opensslCms, requireTool, runTool, xmlsec1 } from '../../verifiers/index.ts';
-import { codeOf } from '../cades/room.ts';
+import { codeOf } from '../cades/cades-harness.ts';
 import {
   at,
   authority,
@@ -21,7 +21,7 @@ import {
   validated,
   verdict,
   writeInto,
-} from './room.ts';
+} from './container-harness.ts';
 
 const FORMS = [
   ['S', 'Cades'],
@@ -101,7 +101,7 @@ test('xmlsec1 accepts the XAdES signatures of both kinds after extraction, and n
     ['E', 'signatures001.xml', 3],
   ] as const) {
     const root = await extracted(await made(kind, 'Xades', { level: 'LT' }));
-    // References are relative to the container, so the file has to lie at its root to be found by others.
+    // References are relative to the container, so the file must be at its root for other programs.
     const name2 = join(root, basename(name));
     writeInto(root, basename(name), readFileSync(at(root, 'META-INF', name)));
     const verdictOf = () => xmlsec1({ file: name2, ca: pki.rootFile, cwd: root });

@@ -1,11 +1,11 @@
 import { writeFileSync } from 'node:fs';
 import test from 'ava';
-import { formatOf, verifyFiles } from '../../../commands/verify.ts';
-import { certificatePem } from '../../../crypto/keys/pem.ts';
-import { validateFile } from '../../../crypto/validation/validate.ts';
-import { authority, file, made, NOW, remade } from './room.ts';
+import { formatOf, verifyFiles } from '../../../commands/verify/verify.ts';
+import { validateFile } from '../../../crypto/validate.ts';
+import { certificatePem } from '../../../crypto/x509/pem.ts';
+import { authority, file, made, NOW, remade } from './container-harness.ts';
 
-/** What `sealwright verify` prints for these files, and its exit code. */
+/** Returns the output of `sealwright verify` for these files, and its exit code. */
 async function printed(
   files: readonly string[],
   more: { readonly json?: boolean } = {},

@@ -5,7 +5,7 @@ import { oid } from '../../../crypto/asn1/write.ts';
 import { amendSignedData } from '../../../crypto/cms/amend.ts';
 import { parseSignedData } from '../../../crypto/cms/parse.ts';
 import { attributeOf } from '../validation/forge.ts';
-import { file, handMade, made, unpacked, validated } from './room.ts';
+import { file, handMade, made, unpacked, validated } from './container-harness.ts';
 
 const SIGNATURE = 'META-INF/signature.p7s';
 

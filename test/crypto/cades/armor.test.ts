@@ -3,7 +3,7 @@ import test from 'ava';
 import { armoredSource, isArmored } from '../../../crypto/cades/armor-reader.ts';
 import { ArmorWriter } from '../../../crypto/cades/armor-writer.ts';
 import { openSource } from '../../../crypto/files/source.ts';
-import { bytes, codeOf, file } from './room.ts';
+import { bytes, codeOf, file } from './cades-harness.ts';
 
 function armored(content: Buffer, { width = 64, ending = '\n', label = 'PKCS7' } = {}): string {
   const lines = content.toString('base64').replace(new RegExp(`.{1,${width}}`, 'g'), `$&${ending}`);

@@ -2,8 +2,8 @@ import { createHash, X509Certificate } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import test from 'ava';
 import { signCades } from '../../../crypto/cades/sign.ts';
-import { certificatePem } from '../../../crypto/keys/pem.ts';
-import type { SignFileRequest } from '../../../crypto/types.ts';
+import type { SignFileRequest } from '../../../crypto/core/types.ts';
+import { certificatePem } from '../../../crypto/x509/pem.ts';
 import { type KeyKind, pki } from '../../pki/pki.ts';
 import { opensslCmsPrint, requireTool, runTool } from '../../verifiers/index.ts';
 import {
@@ -18,7 +18,7 @@ import {
   readByOther,
   sha256,
   signedDataIn,
-} from './room.ts';
+} from './cades-harness.ts';
 
 const AT = Date.now();
 const POLICY = {

@@ -1,15 +1,15 @@
 import { readFileSync } from 'node:fs';
 import test from 'ava';
 import { encoded } from '../../../crypto/asn1/read.ts';
-import type { SigningServices } from '../../../crypto/authorities.ts';
 import { addCadesSignerAtLevel } from '../../../crypto/cades/add-signer.ts';
 import { augmentCades } from '../../../crypto/cades/augment.ts';
 import { counterSignCades } from '../../../crypto/cades/counter-sign.ts';
-import { signCadesAtLevel } from '../../../crypto/cades/sign-at-level.ts';
-import { CryptoError } from '../../../crypto/types.ts';
+import { signCadesAtLevel } from '../../../crypto/cades/levels.ts';
+import { CryptoError } from '../../../crypto/core/types.ts';
+import type { SigningServices } from '../../../crypto/evidence/authorities.ts';
 import { startAuthority } from '../../pki/authority.ts';
 import { pki } from '../../pki/pki.ts';
-import { bytes, file, signedDataIn } from './room.ts';
+import { bytes, file, signedDataIn } from './cades-harness.ts';
 
 /** The same numbers for every run. */
 function numbers(seed: number): (below: number) => number {

@@ -4,16 +4,26 @@ import * as asn1js from 'asn1js';
 import test from 'ava';
 import { encoded } from '../../../crypto/asn1/read.ts';
 import { augmentCades } from '../../../crypto/cades/augment.ts';
+import { signCadesAtLevel } from '../../../crypto/cades/levels.ts';
 import { signCades } from '../../../crypto/cades/sign.ts';
-import { signCadesAtLevel } from '../../../crypto/cades/sign-at-level.ts';
 import type { SignedData, SignerInfo } from '../../../crypto/cms/parse.ts';
-import { certificatePem } from '../../../crypto/keys/pem.ts';
-import type { AugmentFileRequest, SignatureLevel, SignFileRequest } from '../../../crypto/types.ts';
-import { validateFile } from '../../../crypto/validation/validate.ts';
+import type { AugmentFileRequest, SignatureLevel, SignFileRequest } from '../../../crypto/core/types.ts';
+import { validateFile } from '../../../crypto/validate.ts';
+import { certificatePem } from '../../../crypto/x509/pem.ts';
 import { startAuthority, type TestAuthority } from '../../pki/authority.ts';
 import type { KeyKind } from '../../pki/pki.ts';
 import { opensslCmsPrint, requireTool, runTool } from '../../verifiers/index.ts';
-import { accepted, bytes, changedCopy, codeOf, facts, failures, file, sha256, signedDataIn } from './room.ts';
+import {
+  accepted,
+  bytes,
+  changedCopy,
+  codeOf,
+  facts,
+  failures,
+  file,
+  sha256,
+  signedDataIn,
+} from './cades-harness.ts';
 
 const SIGNATURE_TIMESTAMP = '1.2.840.113549.1.9.16.2.14';
 const ARCHIVE_TIMESTAMP = '0.4.0.1733.2.4';
@@ -56,7 +66,7 @@ function onlySigner({ signers }: SignedData): SignerInfo {
   return signers[0];
 }
 
-/** What `openssl ts` says of a token over these bytes. */
+/** Returns the output of `openssl ts` for a token over these bytes. */
 async function tokenVerdict(token: Buffer, data: Buffer): Promise<string> {
   const { rootFile, stampingFile } = authority.pki;
   const args = ['ts', '-verify', '-token_in', '-in', file(token), '-data', file(data)];
@@ -343,7 +353,7 @@ test('a signature climbs from B to T, LT and LTA and is renewed, and what it had
       t.is(verdict, 'accepted', `${form} ${to}`);
       seen.push(onlySigner(signedDataIn(path)));
       if (level === 'T') continue;
-      // From here on nobody has to be asked any more.
+      // From here on no service is called.
       const report = await validateFile({
         format: 'Cades',
         path,

@@ -16,13 +16,13 @@ import { join } from 'node:path';
 import test from 'ava';
 import { signCades } from '../../../crypto/cades/sign.ts';
 import { verifyCades } from '../../../crypto/cades/verify.ts';
-import { certificatePem } from '../../../crypto/keys/pem.ts';
 import type {
   DigestName,
   SignFileRequest,
   VerificationReport,
   VerifyFileRequest,
-} from '../../../crypto/types.ts';
+} from '../../../crypto/core/types.ts';
+import { certificatePem } from '../../../crypto/x509/pem.ts';
 import { type KeyKind, keyPemOf, pki } from '../../pki/pki.ts';
 import { opensslCms, opensslCmsPrint, requireTool, runTool } from '../../verifiers/index.ts';
 
@@ -79,7 +79,7 @@ function codeOf(work: () => unknown): string {
 
 test('openssl gives back the content of every size of file, signed with RSA and ECDSA', async (t) => {
   if (!requireTool(t, 'openssl')) return;
-  // Around every place where a length takes one more octet, and where reading goes over to pieces.
+  // Around every length that takes one more octet, and around the limit for reading in chunks.
   const sizes = [1, 127, 128, 255, 256, 65_535, 65_536, (1 << 20) - 1, 1 << 20, (1 << 20) + 1, 3_000_001];
   for (const kind of ['rsa-2048', 'p-256'] as const) {
     for (const size of sizes) {
@@ -354,7 +354,10 @@ test('an existing output is left as it is', (t) => {
   t.is(readFileSync(signing.output, 'utf8'), 'mine');
 });
 
-/** Runs lines of a module in a process of its own, with `signCades`, `verifyCades` and `pki` at hand; gives its output. */
+/**
+ * Runs lines of a module in a separate process, with `signCades`, `verifyCades` and `pki` in scope; returns its
+ * output.
+ */
 function inProcess(script: string, limits = 'true'): string {
   const url = (path: string) => JSON.stringify(new URL(path, import.meta.url).href);
   const imports = `

@@ -10,12 +10,12 @@ import {
 } from '../../../crypto/cades/add-signer.ts';
 import { augmentCades } from '../../../crypto/cades/augment.ts';
 import { type CounterSignCadesRequest, counterSignCades } from '../../../crypto/cades/counter-sign.ts';
+import { signCadesAtLevel } from '../../../crypto/cades/levels.ts';
 import { signCades } from '../../../crypto/cades/sign.ts';
-import { signCadesAtLevel } from '../../../crypto/cades/sign-at-level.ts';
 import { amendSignedData } from '../../../crypto/cms/amend.ts';
 import { parseSignerInfo } from '../../../crypto/cms/parse.ts';
 import { unsignedAttribute } from '../../../crypto/cms/unsigned-attributes.ts';
-import type { SignFileRequest } from '../../../crypto/types.ts';
+import type { SignFileRequest } from '../../../crypto/core/types.ts';
 import { startAuthority } from '../../pki/authority.ts';
 import { type KeyKind, pki } from '../../pki/pki.ts';
 import { opensslCmsPrint, requireTool, runTool } from '../../verifiers/index.ts';
@@ -30,7 +30,7 @@ import {
   otherLibrary,
   sha256,
   signedDataIn,
-} from './room.ts';
+} from './cades-harness.ts';
 
 const AT = Date.now();
 const COUNTER_SIGNATURE = '1.2.840.113549.1.9.6';

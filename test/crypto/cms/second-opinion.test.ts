@@ -6,7 +6,7 @@ import { pki } from '../../pki/pki.ts';
 
 pkijs.setEngine('node', new pkijs.CryptoEngine({ name: 'node', crypto: webcrypto as never }));
 
-/** What another CMS library makes of our signature over `content`; it needs no tool on the machine. */
+/** Verifies our signature over `content` with another CMS library; needs no installed tool. */
 async function judged(der: Buffer, content: Buffer): Promise<boolean> {
   const signedData = new pkijs.SignedData({ schema: pkijs.ContentInfo.fromBER(der).content });
   try {

@@ -3,18 +3,18 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import test from 'ava';
+import { algorithmOf } from '../../../crypto/algorithms/algorithm-choice.ts';
+import type { HashName } from '../../../crypto/algorithms/hashes.ts';
 import {
   buildSignedData,
   completeSignedData,
   maxSignedDataLength,
   prepareSignedData,
 } from '../../../crypto/cms/build.ts';
-import type { HashName } from '../../../crypto/cms/hashes.ts';
 import { parseSignedData } from '../../../crypto/cms/parse.ts';
 import { signatureTimestampAttribute, unsignedAttribute } from '../../../crypto/cms/unsigned-attributes.ts';
-import { verifySignedData } from '../../../crypto/cms/verify.ts';
-import { algorithmOf } from '../../../crypto/keys/algorithm.ts';
-import type { Check, DigestName, Signer } from '../../../crypto/types.ts';
+import type { Check, DigestName, Signer } from '../../../crypto/core/types.ts';
+import { verifySignedData } from '../../../crypto/validation/signed-data/verify.ts';
 import { type KeyKind, pki } from '../../pki/pki.ts';
 import { opensslCms, opensslCmsPrint, requireTool } from '../../verifiers/index.ts';
 

@@ -11,9 +11,9 @@ import {
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import test from 'ava';
+import { decryptFile } from '../../../crypto/envelope/decrypt.ts';
+import { encryptFile } from '../../../crypto/envelope/encrypt.ts';
 import { envelopeKey } from '../../../crypto/envelope/format.ts';
-import { openEnvelope } from '../../../crypto/envelope/open.ts';
-import { sealFile } from '../../../crypto/envelope/seal.ts';
 
 const folder = mkdtempSync(join(tmpdir(), 'sealwright-envelope-'));
 test.after.always(() => rmSync(folder, { recursive: true, force: true }));
@@ -22,7 +22,7 @@ const PASSWORD = 'correct horse battery staple';
 const SALT = Buffer.from(Array.from({ length: 32 }, (_, index) => index));
 const NONCE = Buffer.from('a0a1a2a3a4a5a6a7a8a9aaab', 'hex');
 
-/** Checked with two independent implementations. Source: batch-gaps §9. */
+/** Checked with two independent implementations. Source: docs/batch-values.md §9. */
 const VECTORS = [
   {
     iterations: 10_000,
@@ -60,13 +60,13 @@ for (const { iterations, plain, key, envelope } of VECTORS) {
     t.is(derived.toString('hex'), key);
     const input = fileWith(plain);
     const output = `${input}.enc`;
-    const { sha256, length } = sealFile({ input, output, key: derived, nonce: NONCE });
+    const { sha256, length } = encryptFile({ input, output, key: derived, nonce: NONCE });
     const made = readFileSync(output);
     t.is(made.toString('hex'), envelope);
     t.is(length, made.length);
     t.is(sha256, createHash('sha256').update(made).digest('hex'));
     const back = `${input}.back`;
-    openEnvelope({ input: output, output: back, key: derived });
+    decryptFile({ input: output, output: back, key: derived });
     t.is(readFileSync(back, 'utf8'), plain);
     t.false(existsSync(`${back}.part`));
   });
@@ -74,11 +74,11 @@ for (const { iterations, plain, key, envelope } of VECTORS) {
 
 const KEY = createHash('sha256').update('a key').digest();
 
-/** What opening says, and that it leaves nothing behind. */
+/** Decrypts, returns the error, and checks that no file is left behind. */
 function refusal(t: { false(value: boolean): unknown }, input: string, key: Uint8Array = KEY): string {
   const output = `${input}.out`;
   try {
-    openEnvelope({ input, output, key });
+    decryptFile({ input, output, key });
   } catch (error) {
     t.false(existsSync(output));
     t.false(existsSync(`${output}.part`));
@@ -89,7 +89,7 @@ function refusal(t: { false(value: boolean): unknown }, input: string, key: Uint
 
 function sealedOf(content: Uint8Array): string {
   const input = fileWith(content);
-  sealFile({ input, output: `${input}.enc`, key: KEY, nonce: NONCE });
+  encryptFile({ input, output: `${input}.enc`, key: KEY, nonce: NONCE });
   return `${input}.enc`;
 }
 
@@ -97,7 +97,7 @@ test('files around the size of a piece come back as they were', (t) => {
   for (const size of [0, 1, (1 << 20) - 1, 1 << 20, (1 << 20) + 1, 3_500_000]) {
     const content = Buffer.alloc(size, `${size} bytes of content; `);
     const input = sealedOf(content);
-    openEnvelope({ input, output: `${input}.back`, key: KEY });
+    decryptFile({ input, output: `${input}.back`, key: KEY });
     t.true(readFileSync(`${input}.back`).equals(content), `${size}`);
     t.is(readFileSync(input).length, size + 37);
   }
@@ -135,11 +135,11 @@ test('neither sealing nor opening writes over a file', (t) => {
     return 'none';
   };
   t.is(
-    code(() => openEnvelope({ input, output: taken, key: KEY })),
+    code(() => decryptFile({ input, output: taken, key: KEY })),
     'output.exists',
   );
   t.is(
-    code(() => sealFile({ input, output: taken, key: KEY, nonce: NONCE })),
+    code(() => encryptFile({ input, output: taken, key: KEY, nonce: NONCE })),
     'output.exists',
   );
   t.is(readFileSync(taken, 'utf8'), 'mine');

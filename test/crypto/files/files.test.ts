@@ -15,7 +15,7 @@ import {
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import test from 'ava';
-import { openSource, WHOLE_LIMIT } from '../../../crypto/files/source.ts';
+import { IN_MEMORY_BYTES, openSource } from '../../../crypto/files/source.ts';
 import { createTarget } from '../../../crypto/files/target.ts';
 
 const folder = mkdtempSync(join(tmpdir(), 'sealwright-files-'));
@@ -50,7 +50,7 @@ test('a source says length, time and inode as the file system does', (t) => {
 });
 
 test('small and large files read the same by position and in pieces', (t) => {
-  for (const size of [0, 10, WHOLE_LIMIT, WHOLE_LIMIT + 1, 3 * WHOLE_LIMIT + 7]) {
+  for (const size of [0, 10, IN_MEMORY_BYTES, IN_MEMORY_BYTES + 1, 3 * IN_MEMORY_BYTES + 7]) {
     const content = Buffer.alloc(size, 'a quick brown fox ');
     const source = openSource(path(content));
     t.true(source.read(3, 5).equals(content.subarray(3, 8)));
@@ -103,9 +103,9 @@ test('a file that grows, shrinks or is touched while open has changed', (t) => {
     );
     source.close();
   }
-  const name = path(Buffer.alloc(WHOLE_LIMIT * 2));
+  const name = path(Buffer.alloc(IN_MEMORY_BYTES * 2));
   const source = openSource(name);
-  truncateSync(name, WHOLE_LIMIT);
+  truncateSync(name, IN_MEMORY_BYTES);
   t.is(
     codeOf(() => [...source.chunks()]),
     'input.changed',

@@ -3,12 +3,13 @@ import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import test from 'ava';
+import { algorithmOf } from '../../../crypto/algorithms/algorithm-choice.ts';
 import { childrenOf, encoded, octets, readWhole } from '../../../crypto/asn1/read.ts';
 import { octetString, oid, sequence, small, tlv } from '../../../crypto/asn1/write.ts';
-import { algorithmOf } from '../../../crypto/keys/algorithm.ts';
 import { type KeySource, loadSigner } from '../../../crypto/keys/load.ts';
-import { certificatePem } from '../../../crypto/keys/pem.ts';
 import { deserializeSigner, type LocalSigner, serializeSigner } from '../../../crypto/keys/transfer.ts';
+import { validityFault } from '../../../crypto/validation/signing-certificate.ts';
+import { certificatePem } from '../../../crypto/x509/pem.ts';
 import { keyPemOf, pki, type TestSigner } from '../../pki/pki.ts';
 import { requireTool, runTool } from '../../verifiers/index.ts';
 
@@ -41,9 +42,11 @@ function pem(
   };
 }
 
+/** Returns the result of loading and of the validity check. */
 async function codeOf(source: KeySource, now = NOW): Promise<string> {
   try {
-    await loadSigner(source, now);
+    const fault = validityFault(await loadSigner(source), now);
+    if (fault !== undefined) return fault.code;
   } catch (error) {
     return (error as { code: string }).code;
   }
@@ -80,7 +83,7 @@ async function pfx(signer: TestSigner, password: string, ...options: readonly st
 test('PEM gives key, certificate, chain without root, and the root apart', async (t) => {
   for (const kind of ['rsa-2048', 'p-256', 'p-521'] as const) {
     const signer = pki().signer(kind);
-    const loaded = await loadSigner(pem(signer), NOW);
+    const loaded = await loadSigner(pem(signer));
     t.true(sameKey(loaded, signer));
     t.deepEqual(loaded.certificate, signer.certificate);
     t.deepEqual(loaded.chain, [pki().issuing.certificate]);
@@ -95,7 +98,7 @@ test('PEM gives key, certificate, chain without root, and the root apart', async
 test('PEM certificates may come in any order, with text around them', async (t) => {
   const signer = pki().signer('p-256');
   const certificates = `Bag Attributes\n${[pki().root.certificate, ...signer.chain, signer.certificate].map(certificatePem).join('notes\n')}`;
-  const loaded = await loadSigner(pem(signer, { certificates }), NOW);
+  const loaded = await loadSigner(pem(signer, { certificates }));
   t.deepEqual(loaded.certificate, signer.certificate);
   t.deepEqual(loaded.chain, signer.chain);
 });
@@ -105,7 +108,7 @@ test('an encrypted PEM key opens with its password and only with it', async (t) 
   const key = signer.key.keyObject
     .export({ type: 'pkcs8', format: 'pem', cipher: 'aes-256-cbc', passphrase: 'open' })
     .toString();
-  t.true(sameKey(await loadSigner(pem(signer, { key, password: 'open' }), NOW), signer));
+  t.true(sameKey(await loadSigner(pem(signer, { key, password: 'open' })), signer));
   t.is(await codeOf(pem(signer, { key, password: 'shut' })), 'key.password');
   t.is(await codeOf(pem(signer, { key })), 'key.password');
 });
@@ -129,7 +132,7 @@ test('each thing that can be wrong with a key has its own code', async (t) => {
   t.is(await codeOf(pem(early), NOW + 3 * DAY), 'certificate.expired');
   t.is(await codeOf(pem(early), NOW + 1.5 * DAY), 'loaded');
 
-  const { DOCUMENT_SIGNING, issueCertificate } = await import('../../../crypto/certificates/issue.ts');
+  const { DOCUMENT_SIGNING, issueCertificate } = await import('../../../crypto/x509/issue.ts');
   const odd = (key: ReturnType<typeof generateKeyPairSync>, ca = false) => {
     const certificate = issueCertificate({
       subject: { commonName: 'odd' },
@@ -163,10 +166,11 @@ test('PKCS#12 made in the old and in the new way opens, for RSA and EC keys', as
   for (const kind of ['rsa-2048', 'p-256', 'p-384'] as const) {
     const signer = pki().signer(kind);
     for (const way of ways) {
-      const loaded = await loadSigner(
-        { source: 'Pfx', path: await pfx(signer, 'pässword', ...way), password: 'pässword' },
-        NOW,
-      );
+      const loaded = await loadSigner({
+        source: 'Pfx',
+        path: await pfx(signer, 'pässword', ...way),
+        password: 'pässword',
+      });
       t.true(sameKey(loaded, signer), `${kind} ${way.join(' ')}`);
       t.deepEqual(loaded.certificate, signer.certificate);
       t.deepEqual(loaded.chain, signer.chain);
@@ -203,7 +207,7 @@ test('of several keys in one container the thumbprint chooses', async (t) => {
   for (const { certificate } of signers) {
     const sha1 = createHash('sha1').update(certificate).digest('hex');
     const thumbprint = sha1.replace(/..(?=.)/g, '$&:');
-    const loaded = await loadSigner({ source: 'Pfx', path, password: 'two keys', thumbprint }, NOW);
+    const loaded = await loadSigner({ source: 'Pfx', path, password: 'two keys', thumbprint });
     t.deepEqual(loaded.certificate, certificate);
   }
   const nobody = { source: 'Pfx', path, password: 'two keys', thumbprint: '00'.repeat(20) } as const;

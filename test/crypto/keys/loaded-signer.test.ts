@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import test from 'ava';
 import { loadSigner } from '../../../crypto/keys/load.ts';
 import type { LoadedSigner } from '../../../crypto/keys/loaded-signer.ts';
-import { certificatePem } from '../../../crypto/keys/pem.ts';
+import { certificatePem } from '../../../crypto/x509/pem.ts';
 import { keyPemOf, pki } from '../../pki/pki.ts';
 import { requireTool, runTool } from '../../verifiers/index.ts';
 
@@ -24,14 +24,11 @@ function load(
   certificates: readonly Buffer[],
   key = pki().signer('p-256').key.keyObject,
 ): Promise<LoadedSigner> {
-  return loadSigner(
-    {
-      source: 'Pem',
-      certificatePath: file(certificates.map(certificatePem).join('')),
-      keyPath: file(keyPemOf(key)),
-    },
-    Date.now(),
-  );
+  return loadSigner({
+    source: 'Pem',
+    certificatePath: file(certificates.map(certificatePem).join('')),
+    keyPath: file(keyPemOf(key)),
+  });
 }
 
 test('a chain that lacks a certificate says whose, and one that reaches its root says nothing', async (t) => {

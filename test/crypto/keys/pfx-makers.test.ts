@@ -4,13 +4,12 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import test from 'ava';
 import { loadSigner } from '../../../crypto/keys/load.ts';
-import { certificatePem } from '../../../crypto/keys/pem.ts';
+import { certificatePem } from '../../../crypto/x509/pem.ts';
 import { keyPemOf, pki, type TestSigner } from '../../pki/pki.ts';
 import { requireTool, runTool, type ToolName } from '../../verifiers/index.ts';
 import { withPbmac1 } from './pbmac1.ts';
 import { thumbprint } from './softhsm.ts';
 
-const NOW = Date.now();
 const folder = mkdtempSync(join(tmpdir(), 'sealwright-pfx-'));
 test.after.always(() => rmSync(folder, { recursive: true, force: true }));
 
@@ -48,10 +47,12 @@ async function container(signer: TestSigner, name: string, ...options: readonly 
 /** Opens the container and gives what is amiss with what is found. */
 async function flaws(path: string, signer: TestSigner): Promise<string[]> {
   const found: string[] = [];
-  const loaded = await loadSigner(
-    { source: 'Pfx', path, password: 'secret', thumbprint: thumbprint(signer) },
-    NOW,
-  );
+  const loaded = await loadSigner({
+    source: 'Pfx',
+    path,
+    password: 'secret',
+    thumbprint: thumbprint(signer),
+  });
   const { key } = loaded;
   if (key.where !== 'memory' || !key.keyObject.equals(signer.key.keyObject)) found.push('another key');
   if (!loaded.certificate.equals(signer.certificate)) found.push('another certificate');
@@ -62,7 +63,7 @@ async function flaws(path: string, signer: TestSigner): Promise<string[]> {
 
 async function codeOf(path: string, password: string, named?: string): Promise<string> {
   try {
-    await loadSigner({ source: 'Pfx', path, password, ...(named && { thumbprint: named }) }, NOW);
+    await loadSigner({ source: 'Pfx', path, password, ...(named && { thumbprint: named }) });
     return 'loaded';
   } catch (error) {
     return (error as { code: string }).code;

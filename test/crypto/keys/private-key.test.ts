@@ -35,7 +35,7 @@ async function codeOf(pem: string, password?: string): Promise<string> {
 
 const LEGACY = ['-provider', 'legacy', '-provider', 'default'];
 
-/** Every cipher, hash and key derivation that openssl writes into encrypted PKCS#8 and somebody uses. */
+/** Ciphers, hashes and key derivations that openssl writes into encrypted PKCS#8 and that are in use. */
 const WAYS: readonly (readonly string[])[] = [
   ['-v2', 'aes-128-cbc'],
   ['-v2', 'aes-192-cbc'],

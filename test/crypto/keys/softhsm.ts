@@ -1,6 +1,6 @@
 /**
  * Tokens in software: a SoftHSM of this test process alone, with keys and certificates of the test PKI on them.
- * Everything is put there before the code under test starts the module.
+ * All objects are created before the code under test starts the module.
  */
 import { execFileSync } from 'node:child_process';
 import { existsSync, mkdirSync, mkdtempSync, renameSync, rmSync, writeFileSync } from 'node:fs';
@@ -9,13 +9,13 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { ExecutionContext } from 'ava';
 import type { Handle, TokenModule } from '../../../crypto/keys/pkcs11/module.ts';
-import { thumbprintOf } from '../../../crypto/keys/thumbprint.ts';
+import { thumbprintOf } from '../../../crypto/x509/thumbprint.ts';
 import { keyPemOf, type TestSigner } from '../../pki/pki.ts';
 import { requireTool } from '../../verifiers/index.ts';
 
 export const PIN = '5678';
 
-/** What filling a token needs besides the functions of signing. */
+/** PKCS#11 functions for filling a token, in addition to those for signing. */
 interface FillingModule extends TokenModule {
   C_CreateObject(session: Handle, template: readonly { type: number; value: unknown }[]): Handle;
 }
@@ -28,7 +28,7 @@ export interface TokenContent {
     readonly others?: readonly Buffer[];
     /** Another key than the certificate's, none at all, or one that asks for the PIN each time (RSA). */
     readonly odd?: 'stranger' | 'missing' | 'asks-each-time' | 'without-id';
-    /** In place of the certificate's key, for `stranger`. */
+    /** Replaces the certificate's key, for `stranger`. */
     readonly instead?: TestSigner;
     /** Only those who are logged in see the certificate. */
     readonly hidden?: boolean;

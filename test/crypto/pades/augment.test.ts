@@ -1,12 +1,12 @@
 import { existsSync, readFileSync } from 'node:fs';
 import test from 'ava';
-import type { SigningServices } from '../../../crypto/authorities.ts';
+import type { AugmentFileRequest, CryptoError } from '../../../crypto/core/types.ts';
+import type { SigningServices } from '../../../crypto/evidence/authorities.ts';
 import { openSource } from '../../../crypto/files/source.ts';
 import { augmentPades } from '../../../crypto/pades/augment.ts';
-import { GrowingPdf } from '../../../crypto/pades/growing-pdf.ts';
+import { IncrementalFile } from '../../../crypto/pades/incremental-file.ts';
 import { appendDocumentTimestamp } from '../../../crypto/pades/time-stamping.ts';
-import type { AugmentFileRequest, CryptoError } from '../../../crypto/types.ts';
-import type { TestAuthority } from '../../pki/authority.ts';
+import { startAuthority, type TestAuthority } from '../../pki/authority.ts';
 import { requireTool, runTool } from '../../verifiers/index.ts';
 import { classicPdf, documentObjects, stream, streamPdf } from '../pdf/build.ts';
 import { rawSignatures } from './inspect.ts';
@@ -21,7 +21,7 @@ import {
   tokensOf,
   vriKey,
 } from './levels-harness.ts';
-import { freshPath, put } from './verdicts.ts';
+import { freshPath, put } from './validation/verdicts.ts';
 
 let authority: TestAuthority;
 test.before(async () => {
@@ -79,13 +79,43 @@ test('a signature goes from B to T, LT and LTA and is renewed, and every verifie
   }
 });
 
-test('level B goes to LTA at once with one time-stamp for its time and one over the evidence', async (t) => {
+test('level B goes to LTA at once, and each time-stamp covers the evidence about what is before it', async (t) => {
   if (!requireTool(t, ...TOOLS)) return;
-  const signed = await signAt(authority, 'B', plain());
-  const archived = await augment(signed.output, 'LTA');
-  await acceptedAt(t, authority, archived, { documentTimestamps: 2 });
-  t.is((await storeIn(archived.output)).vri.size, 2);
+  const own = await startAuthority({ sources: 'crl' });
+  try {
+    const signed = await signAt(own, 'B', plain());
+    const archived = await augment(signed.output, 'LTA', own.services);
+    await acceptedAt(t, own, archived, { documentTimestamps: 2 });
+    const raw = rawSignatures(archived.output);
+    const keys = raw.map(({ contents }) => vriKey(contents));
+    for (const [index, { end }] of raw.entries()) {
+      const covered = put(readFileSync(archived.output).subarray(0, end));
+      const store = await storeIn(covered);
+      t.deepEqual([...store.vri.keys()].sort(), keys.slice(0, index).sort());
+      if (index === 0) continue;
+      // Without the network and without a later revision, the signer is proven good, and so is its CA.
+      const [certificates, crls] = [
+        pemFile(store.certificates, 'CERTIFICATE'),
+        pemFile(store.crls, 'X509 CRL'),
+      ];
+      const verdict = await runTool('openssl', [
+        ...['verify', '-CAfile', own.pki.rootFile, '-untrusted', certificates, '-crl_check_all'],
+        ...['-CRLfile', crls, '-purpose', 'any'],
+        pemFile([own.pki.signer('p-256').certificate], 'CERTIFICATE'),
+      ]);
+      t.is(verdict.exit, 0, verdict.stderr);
+    }
+  } finally {
+    await own.close();
+  }
 });
+
+function pemFile(values: readonly Buffer[], label: string): string {
+  const lines = values.map((der) => der.toString('base64').replace(/.{64}/g, '$&\n'));
+  return put(
+    Buffer.from(lines.map((body) => `-----BEGIN ${label}-----\n${body}\n-----END ${label}-----\n`).join('')),
+  );
+}
 
 test('a signature with a time-stamp of its own gets no further one for level LT', async (t) => {
   if (!requireTool(t, ...TOOLS)) return;
@@ -152,12 +182,12 @@ test('a store without entries of single signatures is believed for what a later 
   t.deepEqual([...vri.keys()], [vriKey(raw.at(-1)?.contents ?? Buffer.alloc(0))]);
 });
 
-/** A document time-stamp behind whatever there is. */
+/** Appends a document time-stamp. */
 async function stamped(input: string): Promise<string> {
   const output = freshPath('without.pdf');
   const source = openSource(input);
   try {
-    const grown = new GrowingPdf(source, output, ['sha256']);
+    const grown = new IncrementalFile(source, output, ['sha256']);
     await appendDocumentTimestamp(grown, authority.services.timestamps, 'sha256', Date.now());
     grown.finish(false);
   } finally {

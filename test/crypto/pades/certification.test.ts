@@ -1,23 +1,23 @@
 import { existsSync } from 'node:fs';
 import test from 'ava';
+import type { CryptoError, PadesFormat, Signer } from '../../../crypto/core/types.ts';
 import { signPades } from '../../../crypto/pades/sign.ts';
-import type { CryptoError, PadesForm, Signer } from '../../../crypto/types.ts';
 import { pki } from '../../pki/pki.ts';
 import { requireTool } from '../../verifiers/index.ts';
 import { classicPdf, documentObjects, streamPdf } from '../pdf/build.ts';
 import { inspect } from './inspect.ts';
-import { accepted, freshPath, judge, put, type Signed } from './verdicts.ts';
+import { accepted, freshPath, judge, put, type Signed } from './validation/verdicts.ts';
 
 const TOOLS = ['pdfsig', 'certutil', 'mutool', 'qpdf', 'openssl'] as const;
 const signer = () => pki().signer('p-256');
 
-function signWith(input: string, pades: PadesForm, by: Signer = signer()): Signed {
+function signWith(input: string, pades: PadesFormat, by: Signer = signer()): Signed {
   const output = freshPath('signed.pdf');
   const request = { format: 'Pades', input, output, signer: by, at: Date.now(), pades } as const;
   return { input, output, result: signPades(request) };
 }
 
-function codeOf(input: string, pades: PadesForm): string {
+function codeOf(input: string, pades: PadesFormat): string {
   const output = freshPath('refused.pdf');
   try {
     signPades({ format: 'Pades', input, output, signer: signer(), at: Date.now(), pades });

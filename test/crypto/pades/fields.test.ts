@@ -1,13 +1,13 @@
 import { readFileSync } from 'node:fs';
 import test from 'ava';
+import type { CryptoError, PadesFormat, Signer } from '../../../crypto/core/types.ts';
 import { signPades } from '../../../crypto/pades/sign.ts';
-import type { CryptoError, PadesForm, Signer } from '../../../crypto/types.ts';
-import { validateFile } from '../../../crypto/validation/validate.ts';
+import { validateFile } from '../../../crypto/validate.ts';
 import { pki } from '../../pki/pki.ts';
 import { requireTool } from '../../verifiers/index.ts';
 import { classicPdf, documentObjects, streamPdf } from '../pdf/build.ts';
 import { inspect } from './inspect.ts';
-import { accepted, freshPath, judge, put, type Signed, sign } from './verdicts.ts';
+import { accepted, freshPath, judge, put, type Signed, sign } from './validation/verdicts.ts';
 
 const TOOLS = ['pdfsig', 'certutil', 'mutool', 'qpdf', 'openssl'] as const;
 const signer = () => pki().signer('p-256');
@@ -16,7 +16,7 @@ const second = () => pki().signer('p-384');
 
 function signWith(
   input: string,
-  pades: PadesForm,
+  pades: PadesFormat,
   more: { readonly digest?: 'sha512'; readonly signer?: Signer } = {},
 ): Signed {
   const output = freshPath('signed.pdf');
@@ -27,7 +27,7 @@ function signWith(
 /** Code and message of the refusal; empty when it was signed. */
 function refusal(
   input: string,
-  pades: PadesForm,
+  pades: PadesFormat,
   more: { readonly digest?: 'sha512' } = {},
 ): { readonly code: string; readonly message: string } {
   try {
@@ -62,7 +62,7 @@ const WIDGET = '/Type /Annot /Subtype /Widget /Rect [100 100 180 140] /F 4 /P 10
 const emptyField = (name: string, more = ''): string => `<< ${WIDGET} /FT /Sig /T (${name}) ${more} >>`;
 
 test('reason, location and contact are in the signature as they were given, in any script', async (t) => {
-  const words: readonly PadesForm[] = [
+  const words: readonly PadesFormat[] = [
     { reason: 'I agree (twice) \\ or not', location: 'Here', contactInfo: 'me@example.org' },
     { reason: 'Überprüft ✓ 契約 🖋', location: 'Zürich', contactInfo: '' },
   ];
@@ -136,10 +136,10 @@ test('an empty signature field without a widget gets one without extent', async 
   t.deepEqual(field['/Rect'], [0, 0, 0, 0]);
   t.is(field['/P'], file.pages[0]);
   t.true(file.array(file.dict(file.pages[0])['/Annots']).includes('40 0 R'));
-  t.is(file.dict(file.dict(field['/AP'])['/N'])['/Subtype'], '/Form');
+  t.is(field['/AP'], undefined);
 });
 
-/** What our own validation says of each signature, oldest first. */
+/** Returns our validation of each signature, oldest first. */
 async function indications(path: string): Promise<readonly string[]> {
   const trust = { anchors: [pki().root.certificate], intermediates: [], revocation: 'none' } as const;
   const { signatures } = await validateFile({ format: 'Pades', path, trust, at: Date.now() });
@@ -237,7 +237,7 @@ test('what a seed value requires is kept or the field is not signed', (t) => {
   const seeds: readonly (readonly [
     seed: string,
     kept: boolean,
-    pades?: PadesForm,
+    pades?: PadesFormat,
     more?: { readonly digest?: 'sha512' },
   ])[] = [
     ['/Ff 1 /Filter /Adobe.PPKLite', true],

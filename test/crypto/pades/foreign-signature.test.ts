@@ -6,19 +6,19 @@ import { bufferSource } from '../../../crypto/pdf/index.ts';
 import { keyPemOf, pki } from '../../pki/pki.ts';
 import { pdfsig, requireTool, runTool } from '../../verifiers/index.ts';
 import { classicPdf, documentObjects } from '../pdf/build.ts';
-import { reportOn } from './attack-files.ts';
-import { failedChecks, freshPath, judge, put, sign } from './verdicts.ts';
+import { reportOn } from './validation/attack-files.ts';
+import { failedChecks, freshPath, judge, put, sign } from './validation/verdicts.ts';
 
 /** A PDF with a signature as older programs make it: the CMS is openssl's, with a signing time and no PAdES attributes. */
 async function signedByOpenssl(pdf: Buffer): Promise<string> {
   const signer = pki().signer('rsa-2048');
   const prepared = preparePades(bufferSource(pdf), { signer, at: Date.now(), digest: 'sha256' });
-  const { update, holeStart, holeEnd } = prepared;
+  const { update, placeholderStart, placeholderEnd } = prepared;
   // Both names have nineteen letters, so no offset moves.
   const at = update.indexOf('ETSI.CAdES.detached');
   update.write('adbe.pkcs7.detached', at, 'latin1');
   const content = put(
-    Buffer.concat([pdf, update.subarray(0, holeStart), update.subarray(holeEnd)]),
+    Buffer.concat([pdf, update.subarray(0, placeholderStart), update.subarray(placeholderEnd)]),
     'tbs.bin',
   );
   const [key, certificate, cms] = [freshPath('key.pem'), freshPath('cert.pem'), freshPath('cms.der')];
@@ -35,7 +35,7 @@ async function signedByOpenssl(pdf: Buffer): Promise<string> {
     cms,
   ]);
   if (exit !== 0) throw new Error(stderr);
-  update.write(readFileSync(cms).toString('hex'), holeStart + 1, 'latin1');
+  update.write(readFileSync(cms).toString('hex'), placeholderStart + 1, 'latin1');
   return put(Buffer.concat([pdf, update]), 'foreign.pdf');
 }
 

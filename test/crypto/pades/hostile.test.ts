@@ -1,12 +1,12 @@
 import { constants, deflateRawSync, deflateSync } from 'node:zlib';
 import test from 'ava';
+import { CryptoError } from '../../../crypto/core/types.ts';
 import { preparePades } from '../../../crypto/pades/prepare.ts';
 import { signPdfBytes } from '../../../crypto/pades/sign.ts';
 import { bufferSource } from '../../../crypto/pdf/index.ts';
-import { CryptoError } from '../../../crypto/types.ts';
 import { pki } from '../../pki/pki.ts';
 import { appendRevision, classicPdf, documentObjects, hybridPdf, stream, streamPdf } from '../pdf/build.ts';
-import { failedChecks, judge, put, sign } from './verdicts.ts';
+import { failedChecks, judge, put, sign } from './validation/verdicts.ts';
 
 /** The code a PDF is refused with; undefined when it could be signed. Anything but a CryptoError is thrown on. */
 function refusal(pdf: Buffer): string | undefined {
@@ -102,7 +102,10 @@ test('references that go in circles are refused or passed over', (t) => {
 
 test('a stream where a dictionary has to be is never written again without its data', (t) => {
   const page = stream('/Type /Page /Parent 2 0 R /MediaBox [0 0 200 200]', 'others need this');
-  t.is(refusal(with_(10, page)), 'pdf.malformed');
+  const odd = with_(10, page);
+  const options = { signer: pki().signer('p-256'), at: 0, digest: 'sha256' } as const;
+  const added = signPdfBytes(odd, options).subarray(odd.length).toString('latin1');
+  t.notRegex(added, /^10 0 obj/m, 'a page that is a stream stays as it is');
   t.is(refusal(with_(4, stream('/Fields [7 0 R]', 'others need this'))), 'pdf.malformed');
 });
 
@@ -111,7 +114,7 @@ test('a signature takes no number that lost objects of a damaged file are still 
   const options = { signer: pki().signer('p-256'), at: 0, digest: 'sha256' } as const;
   const added = signPdfBytes(lost, options).subarray(lost.length).toString('latin1');
   const numbers = [...added.matchAll(/^(\d+) 0 obj/gm)].map(([, number]) => Number(number));
-  t.deepEqual(numbers.filter((number) => number > 12).sort(), [24, 25, 26]);
+  t.deepEqual(numbers.filter((number) => number > 12).sort(), [24, 25]);
 });
 
 test('an object of a damaged file that nobody can read is not named by its new cross-reference', (t) => {

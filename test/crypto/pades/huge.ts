@@ -1,6 +1,6 @@
 import { closeSync, openSync, writeSync } from 'node:fs';
 import { classicPdf, documentObjects } from '../pdf/build.ts';
-import { freshPath } from './verdicts.ts';
+import { freshPath } from './validation/verdicts.ts';
 
 /** A document with a stream of zeros in it, which take no room on the disk here. @param size bytes of the stream */
 export function hugePdf(size: number): string {

@@ -14,7 +14,7 @@ export interface QpdfDocument {
   readonly fields: readonly { readonly name: string; readonly type: string; readonly object: string }[];
   /** References of the pages, in order. */
   readonly pages: readonly string[];
-  /** What a value is or refers to, when that is a dictionary (that of a stream counts); else an empty one. */
+  /** Returns the dictionary that a value is or refers to (also that of a stream); else an empty one. */
   dict(value: QpdfValue): QpdfDict;
   array(value: QpdfValue): readonly QpdfValue[];
   /** Unpacked data of a stream. */
@@ -74,7 +74,7 @@ export async function inspect(path: string): Promise<QpdfDocument> {
 
 /** One signature as its byte range shows it. */
 export interface RawSignature {
-  /** What it covers. */
+  /** Returns the bytes it covers. */
   readonly content: Buffer;
   /** DER, without the zeros behind it. */
   readonly signature: Buffer;

@@ -4,12 +4,12 @@ import { pki } from '../../pki/pki.ts';
 import { requireTool } from '../../verifiers/index.ts';
 import { classicPdf, documentObjects, stream, streamPdf } from '../pdf/build.ts';
 import { hugePdf } from './huge.ts';
-import { accepted, judge, put, sign } from './verdicts.ts';
+import { accepted, judge, put, sign } from './validation/verdicts.ts';
 
 const TOOLS = ['pdfsig', 'certutil', 'mutool', 'qpdf', 'openssl'] as const;
 const MIB = 1 << 20;
 
-/** A document that is read piece by piece: three megabytes of content in front of everything else. */
+/** A document that is read in chunks: three megabytes of content before all other objects. */
 function heavyObjects(pages: number): Map<number, string> {
   const objects = documentObjects({ pages, annots: 'indirect', form: 'indirect', fields: 'indirect' });
   const filler = stream('', 'x'.repeat(3 * MIB));

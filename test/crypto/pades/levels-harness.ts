@@ -5,14 +5,14 @@ import { createHash, X509Certificate } from 'node:crypto';
 import type { ExecutionContext } from 'ava';
 import { OID } from '../../../crypto/asn1/oids.ts';
 import { encoded } from '../../../crypto/asn1/read.ts';
-import type { SigningServices, TimestampAuthority } from '../../../crypto/authorities.ts';
 import { parseSignedData } from '../../../crypto/cms/parse.ts';
+import type { SignatureLevel, SignedFile, SignFileRequest } from '../../../crypto/core/types.ts';
+import type { SigningServices, TimestampAuthority } from '../../../crypto/evidence/authorities.ts';
 import { signPadesAtLevel } from '../../../crypto/pades/levels.ts';
-import type { SignatureLevel, SignedFile, SignFileRequest } from '../../../crypto/types.ts';
 import { startAuthority, type TestAuthority } from '../../pki/authority.ts';
 import { mutool, opensslCms, pdfsig, qpdf, runTool } from '../../verifiers/index.ts';
 import { inspect, type QpdfDict, rawSignatures } from './inspect.ts';
-import { freshPath, put } from './verdicts.ts';
+import { freshPath, put } from './validation/verdicts.ts';
 
 export const TOOLS = ['pdfsig', 'certutil', 'mutool', 'qpdf', 'openssl'] as const;
 
@@ -142,7 +142,7 @@ function isToken(signature: Buffer): boolean {
   return parseSignedData(signature).contentType !== OID.data;
 }
 
-/** What is in the document security store. */
+/** Returns the contents of the document security store. */
 export interface Store {
   readonly certificates: readonly Buffer[];
   readonly crls: readonly Buffer[];

@@ -3,7 +3,7 @@ import { augmentPades } from '../../../crypto/pades/augment.ts';
 import { pdfsig, requireTool } from '../../verifiers/index.ts';
 import { hugePdf } from './huge.ts';
 import { patientAuthority, signAt } from './levels-harness.ts';
-import { freshPath } from './verdicts.ts';
+import { freshPath } from './validation/verdicts.ts';
 
 const MIB = 1 << 20;
 

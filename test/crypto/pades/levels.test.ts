@@ -1,11 +1,11 @@
 import { existsSync, readFileSync } from 'node:fs';
 import test from 'ava';
-import { readCertificate } from '../../../crypto/certificates/certificate.ts';
-import { basicOcsp } from '../../../crypto/cms/facts-evidence.ts';
+import type { CryptoError, SignatureLevel } from '../../../crypto/core/types.ts';
+import { basicOcsp } from '../../../crypto/evidence/embedded-evidence.ts';
+import { revocationStatus } from '../../../crypto/evidence/revocation-status.ts';
 import { signPadesAtLevel } from '../../../crypto/pades/levels.ts';
-import { beginPades, finishPades } from '../../../crypto/pades/two-steps.ts';
-import { revocationStatus } from '../../../crypto/revocation/status.ts';
-import type { CryptoError, SignatureLevel } from '../../../crypto/types.ts';
+import { beginPades, finishPades } from '../../../crypto/pades/two-step.ts';
+import { readCertificate } from '../../../crypto/x509/certificate.ts';
 import type { TestAuthority } from '../../pki/authority.ts';
 import { requireTool, runTool } from '../../verifiers/index.ts';
 import { classicPdf, documentObjects, hybridPdf, stream, streamPdf } from '../pdf/build.ts';
@@ -22,7 +22,7 @@ import {
   understating,
   vriKey,
 } from './levels-harness.ts';
-import { freshPath, put } from './verdicts.ts';
+import { freshPath, put } from './validation/verdicts.ts';
 
 let authority: TestAuthority;
 test.before(async () => {

@@ -10,7 +10,7 @@ import {
   hybridPdf,
   streamPdf,
 } from '../pdf/build.ts';
-import { accepted, freshPath, judge, put, sign } from './verdicts.ts';
+import { accepted, freshPath, judge, put, sign } from './validation/verdicts.ts';
 
 const TOOLS = ['pdfsig', 'certutil', 'mutool', 'qpdf', 'openssl'] as const;
 

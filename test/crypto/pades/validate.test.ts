@@ -1,15 +1,15 @@
 import { readFileSync } from 'node:fs';
 import test from 'ava';
+import type { SignatureLevel } from '../../../crypto/core/types.ts';
+import type { ValidationReport } from '../../../crypto/core/validation-report.ts';
 import { signPadesAtLevel } from '../../../crypto/pades/levels.ts';
-import type { SignatureLevel } from '../../../crypto/types.ts';
-import { judgeFile } from '../../../crypto/validation/judge-file.ts';
-import type { ValidationReport } from '../../../crypto/validation/report.ts';
 import type { TrustSettings } from '../../../crypto/validation/trust.ts';
+import { validateSignatures } from '../../../crypto/validation/validate-file.ts';
 import { startAuthority, type TestAuthority } from '../../pki/authority.ts';
 import type { TestSigner } from '../../pki/pki.ts';
 import { appendRevision, stream } from '../pdf/build.ts';
-import { CONTENT, contract, factsOf, signed, verdicts } from './attack-files.ts';
-import { freshPath, put } from './verdicts.ts';
+import { CONTENT, contract, factsOf, signed, verdicts } from './validation/attack-files.ts';
+import { freshPath, put } from './validation/verdicts.ts';
 
 const DAY = 86_400_000;
 const NOW = Date.now();
@@ -42,7 +42,7 @@ function report(
   at: number,
   revocation: TrustSettings['revocation'] = 'soft',
 ): ValidationReport {
-  return judgeFile('Pades', factsOf(bytes), { trust: embeddedOnly(revocation), at });
+  return validateSignatures('Pades', factsOf(bytes), { trust: embeddedOnly(revocation), at });
 }
 
 test('each level is told as what it is, and passes', async (t) => {

@@ -85,7 +85,7 @@ export interface FileShape {
   readonly head?: string;
   /** Bytes after the end. */
   readonly tail?: string;
-  /** Whether offsets count from the header instead of the first byte. @default true */
+  /** True if offsets count from the header instead of the first byte. @default true */
   readonly fromHeader?: boolean;
   /** Added to the number after startxref. */
   readonly startxrefOff?: number;
@@ -102,7 +102,7 @@ export interface FileShape {
 export interface StreamShape extends FileShape {
   /** PNG predictor 10 to 15, TIFF 2, or 1 for none. @default 12 */
   readonly predictor?: number;
-  /** Whether objects that may be packed are. @default true */
+  /** True if objects that may be packed are. @default true */
   readonly packed?: boolean;
 }
 

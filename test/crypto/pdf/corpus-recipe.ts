@@ -19,7 +19,7 @@ export interface CorpusFile {
   readonly waiting?: number;
 }
 
-/** What makes one file of the corpus. */
+/** Recipe of one file of the corpus. */
 export interface CorpusRecipe extends Omit<CorpusFile, 'bytes'> {
   /** Programs that are needed; a recipe whose program is missing is left out. */
   readonly tools?: readonly ToolName[];

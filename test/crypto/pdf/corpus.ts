@@ -175,7 +175,7 @@ function sealed(name: string, build: Builder, shape: EncryptionShape): CorpusRec
   );
 }
 
-/** What tools don't write: each filter on its own, the dictionary in the trailer, damage on top. */
+/** Files that tools don't write: each filter on its own, a dictionary in the trailer, damage. */
 export const ENCRYPTED: readonly CorpusRecipe[] = [
   sealed('RC4 of 40 bits', classicPdf, { version: 1, number: 41 }),
   sealed('RC4 of 56 bits', classicPdf, { version: 2, length: 7 }),

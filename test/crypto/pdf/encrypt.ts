@@ -1,5 +1,5 @@
 /**
- * Encrypts the PDFs that `build.ts` writes, with an empty user password, in the ways no tool at hand produces.
+ * Encrypts the PDFs of `build.ts`, with an empty user password, with methods that no installed tool supports.
  * Keys are made here from the standard; the ciphers themselves are tested against published values elsewhere.
  */
 import { createCipheriv, createHash } from 'node:crypto';
@@ -52,7 +52,7 @@ function keysOf(shape: EncryptionShape, revision: number, length: number): Keys 
   return { key, owner, user: Buffer.concat([user, Buffer.alloc(32)]).subarray(0, 32) };
 }
 
-/** What to pass to the builders: how each object is sealed, and the trailer that says so. */
+/** Options of the builders: encryption of each object, and the trailer with /Encrypt. */
 export function encrypted(shape: EncryptionShape): Required<Pick<FileShape, 'seal' | 'trailer'>> {
   const revision = { 1: 2, 2: 3, 4: 4 }[shape.version];
   const length = shape.length ?? (shape.version === 1 ? 5 : 16);

@@ -1,5 +1,6 @@
 import { readFileSync, writeFileSync } from 'node:fs';
 import test from 'ava';
+import { CryptoError } from '../../../crypto/core/types.ts';
 import { rc4 } from '../../../crypto/pdf/encryption/rc4.ts';
 import {
   asString,
@@ -13,8 +14,7 @@ import {
   withPdf,
   writeRevision,
 } from '../../../crypto/pdf/index.ts';
-import { readDict } from '../../../crypto/pdf/values.ts';
-import { CryptoError } from '../../../crypto/types.ts';
+import { readDict } from '../../../crypto/pdf/syntax/values.ts';
 import { requireTool, runTool } from '../../verifiers/index.ts';
 import { classicPdf, documentObjects, hybridPdf, stream, streamPdf } from './build.ts';
 import { corpusPath } from './corpus-recipe.ts';

@@ -1,8 +1,8 @@
 import { deflateSync } from 'node:zlib';
 import test from 'ava';
-import { PdfDamage } from '../../../crypto/pdf/damage.ts';
-import { unpack } from '../../../crypto/pdf/filters.ts';
-import { readDict } from '../../../crypto/pdf/values.ts';
+import { PdfSyntaxError } from '../../../crypto/pdf/syntax/damage.ts';
+import { unpack } from '../../../crypto/pdf/syntax/filters.ts';
+import { readDict } from '../../../crypto/pdf/syntax/values.ts';
 import { predict } from './build.ts';
 
 const unpacked = (dict: string, data: Buffer): Buffer =>
@@ -88,6 +88,6 @@ test('data that no filter can have made is damage', (t) => {
     ['/Filter /Fl /DecodeParms << /Predictor 12 /Columns 99999999 >>', deflateSync(SAMPLE)],
     ['/Filter /Fl /DecodeParms << /Predictor 7 /Columns 6 >>', deflateSync(SAMPLE)],
   ] as const) {
-    t.throws(() => unpacked(dict, data), { instanceOf: PdfDamage }, dict);
+    t.throws(() => unpacked(dict, data), { instanceOf: PdfSyntaxError }, dict);
   }
 });

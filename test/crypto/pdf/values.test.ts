@@ -1,20 +1,20 @@
 import test from 'ava';
-import { OutOfBytes, PdfDamage } from '../../../crypto/pdf/damage.ts';
-import { sourceText } from '../../../crypto/pdf/source-text.ts';
-import { appendItem, spliceDict } from '../../../crypto/pdf/splice.ts';
-import { asString, asText } from '../../../crypto/pdf/strings.ts';
+import { PdfSyntaxError, UnexpectedEndOfFile } from '../../../crypto/pdf/syntax/damage.ts';
+import { sourceText } from '../../../crypto/pdf/syntax/source-text.ts';
+import { asString, asText } from '../../../crypto/pdf/syntax/strings.ts';
 import {
   asInteger,
   asName,
   asReference,
+  type ByteSlice,
   endOfValue,
   items,
   NULL,
-  type Piece,
   readDict,
-} from '../../../crypto/pdf/values.ts';
+} from '../../../crypto/pdf/syntax/values.ts';
+import { appendItem, spliceDict } from '../../../crypto/pdf/update/splice.ts';
 
-function piece(text: string): Piece {
+function piece(text: string): ByteSlice {
   const bytes = Buffer.from(`${text} `, 'latin1');
   return { bytes, at: 0, start: 0, end: endOfValue(bytes, 0) };
 }
@@ -43,11 +43,11 @@ test('a value ends where the standard says, whatever is in it', (t) => {
 
 test('a value that is cut off asks for more bytes, one that cannot be is damage', (t) => {
   for (const text of ['(abc', '<41', '[1 2', '<</A', '<</A 1', '<</A 1>', '<', '[(]']) {
-    t.throws(() => endOfValue(Buffer.from(text), 0), { instanceOf: OutOfBytes }, text);
+    t.throws(() => endOfValue(Buffer.from(text), 0), { instanceOf: UnexpectedEndOfFile }, text);
   }
   for (const text of ['[>>]', '<<]>>', ')', '}', '[<</A 1>]']) {
-    const error = t.throws(() => endOfValue(Buffer.from(text), 0), { instanceOf: PdfDamage }, text);
-    t.false(error instanceof OutOfBytes, text);
+    const error = t.throws(() => endOfValue(Buffer.from(text), 0), { instanceOf: PdfSyntaxError }, text);
+    t.false(error instanceof UnexpectedEndOfFile, text);
   }
 });
 
@@ -61,7 +61,7 @@ test('a dictionary gives its values as written, the last one of a repeated key',
   t.is(found.get('Empty')?.start, found.get('Empty')?.end);
   t.is(asName(dict('<</A#42C 1/X/Y#2fZ>>').get('X')), 'Y/Z');
   t.is(asInteger(dict('<</A#42C 1/X/Y#2fZ>>').get('ABC')), 1);
-  t.throws(() => dict('<< A 1 >>'), { instanceOf: PdfDamage });
+  t.throws(() => dict('<< A 1 >>'), { instanceOf: PdfSyntaxError });
 });
 
 test('only whole numbers that fit exactly count as integers', (t) => {

@@ -1,4 +1,4 @@
-/** What an archive time-stamp proves is what it covers: older time-stamps and answers that it names, and no others. */
+/** An archive time-stamp proves exactly the older time-stamps and responses that it covers. */
 import { createHash, randomBytes } from 'node:crypto';
 import test from 'ava';
 import { DIGEST_ID, OID } from '../../../crypto/asn1/oids.ts';
@@ -31,13 +31,13 @@ const sha256 = (bytes: Buffer) => createHash('sha256').update(bytes).digest();
 interface Archiving {
   readonly at: number;
   readonly tsa?: Party;
-  /** Form of the index. @default 3 */
+  /** Version of the hash index. @default 3 */
   readonly version?: 1 | 3;
-  /** Whether the index names what is there already. @default both */
+  /** True when the index names the existing values. @default both */
   readonly names?: { readonly attributes?: boolean; readonly revocation?: boolean };
 }
 
-/** With one more archive time-stamp, over as much as is asked for. */
+/** Adds an archive time-stamp with the given coverage. */
 function archived(der: Buffer, { at, tsa = parties().tsa, version = 3, names = {} }: Archiving): Buffer {
   const data = parseSignedData(der);
   const [signer] = data.signers;
@@ -63,7 +63,9 @@ function archived(der: Buffer, { at, tsa = parties().tsa, version = 3, names = {
   return amendSignedData(der, { unsigned: new Map([[0, own]]) });
 }
 
-/** Signed by somebody whose certificate ends soon, with a time-stamp of an authority whose certificate does too. */
+/**
+ * Creates a signature with a certificate that expires soon, time-stamped by an authority whose certificate does too.
+ */
 function stampedSoon(shortTsa: Party): Buffer {
   const signer = issue('Short-lived', parties().ca, { notAfter: SIGNED + 5 * DAY });
   const der = forge({ signer, content: CONTENT, at: SIGNED });
@@ -147,7 +149,7 @@ test('a broken time-stamp or archive time-stamp raises no level', (t) => {
   t.is(judged(gone, { at: SIGNED + 2 * DAY }).level, 'T');
 });
 
-/** The CRLs that an archive time-stamp covers are taken out, and one nobody can read is put in. */
+/** Removes the CRLs that an archive time-stamp covers, and adds an unreadable one. */
 function forgeWithout(der: Buffer): Buffer {
   const { signer } = parties();
   const data = parseSignedData(der);

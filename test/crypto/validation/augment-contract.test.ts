@@ -1,14 +1,14 @@
-/** What augmenting promises is the same for all three formats. */
+/** The contract of augmentation is the same for all three formats. */
 import { readFileSync } from 'node:fs';
 import test from 'ava';
 import { addCadesSigner } from '../../../crypto/cades/add-signer.ts';
-import { augmentFile, signFileAtLevel } from '../../../crypto/engine.ts';
-import type { CryptoError, SignatureFormat, SignatureLevel, Signer } from '../../../crypto/types.ts';
-import type { ValidationReport } from '../../../crypto/validation/report.ts';
-import { validateFile } from '../../../crypto/validation/validate.ts';
+import type { CryptoError, SignatureFormat, SignatureLevel, Signer } from '../../../crypto/core/types.ts';
+import type { ValidationReport } from '../../../crypto/core/validation-report.ts';
+import { augmentFile, signFileAtLevel } from '../../../crypto/sign.ts';
+import { validateFile } from '../../../crypto/validate.ts';
 import { startAuthority, type TestAuthority } from '../../pki/authority.ts';
-import { bytes, file } from '../cades/room.ts';
-import { contract } from '../pades/attack-files.ts';
+import { bytes, file } from '../cades/cades-harness.ts';
+import { contract } from '../pades/validation/attack-files.ts';
 import { verdictOf } from './judging.ts';
 
 let authority: TestAuthority;
@@ -24,7 +24,7 @@ const INPUT: { readonly [format in SignatureFormat]: () => Buffer } = {
   Cades: () => bytes(2000),
   Xades: () => Buffer.from('<order><item Id="i">barrels</item></order>'),
 };
-/** What somebody changes in the signed content. */
+/** Signed content with a change. */
 const CHANGED: { readonly [format in SignatureFormat]: Buffer } = {
   Pades: Buffer.from('Pay 100'),
   Cades: bytes(2000).subarray(600, 700),
@@ -110,7 +110,7 @@ for (const format of FORMATS) {
         ...authority.services,
         timestamps: another.services.timestamps,
       });
-      // Who renews asks the authority that made the last one as well.
+      // The renewal also requests evidence from the previous authority.
       const evidence = {
         collect: async (...asked: Parameters<TestAuthority['services']['evidence']['collect']>) => {
           const both = [authority, another].map((one) => one.services.evidence.collect(...asked));
@@ -155,7 +155,7 @@ test.serial(
     const path = await signedAt('Cades', 'B');
     const two = file();
     addCadesSigner({ input: path, output: two, signer, at: Date.now() });
-    // The value of the first signer is changed; the other one keeps his.
+    // The value of the first signer is changed; the other one stays valid.
     const content = Buffer.from(readFileSync(two));
     const [record] = (await reported('Cades', path)).signatures;
     t.is(record?.indication === undefined, false);

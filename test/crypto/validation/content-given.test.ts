@@ -1,30 +1,33 @@
 import { writeFileSync } from 'node:fs';
+import { dirname, join } from 'node:path';
 import test from 'ava';
-import { verifyFiles } from '../../../commands/verify.ts';
-import { signFile } from '../../../crypto/engine.ts';
-import { certificatePem } from '../../../crypto/keys/pem.ts';
-import type { SignatureFormat, XadesForm } from '../../../crypto/types.ts';
-import { validateFile } from '../../../crypto/validation/validate.ts';
+import { verifyFiles } from '../../../commands/verify/verify.ts';
+import type { SignatureFormat, XadesFormat } from '../../../crypto/core/types.ts';
+import { signFile } from '../../../crypto/sign.ts';
+import { validateFile } from '../../../crypto/validate.ts';
+import { certificatePem } from '../../../crypto/x509/pem.ts';
 import { pki } from '../../pki/pki.ts';
-import { bytes, file } from '../cades/room.ts';
+import { bytes, file } from '../cades/cades-harness.ts';
 import { classicPdf, documentObjects } from '../pdf/build.ts';
+import { forge } from '../xades/forging.ts';
 
 const XML = Buffer.from('<order><item n="1">barrels</item></order>');
 
-function signed(format: SignatureFormat, input: string, xades: XadesForm = {}): string {
+function signed(format: SignatureFormat, input: string, xades: XadesFormat = {}): string {
   const output = file();
   signFile({ format, input, output, signer: pki().signer('p-256'), at: Date.now(), xades });
   return output;
 }
 
-/** What `sealwright verify --content` says. */
+/** Returns the output of `sealwright verify --content`. */
 async function said(
   format: SignatureFormat,
   path: string,
-  content: string | undefined,
+  content: string | readonly string[] | undefined,
 ): Promise<{ readonly code: number; readonly text: string }> {
   const root = file();
   writeFileSync(root, certificatePem(pki().root.certificate));
+  const contents = typeof content === 'string' ? [content] : content;
   let text = '';
   const out = (part: string) => {
     text += part;
@@ -33,7 +36,7 @@ async function said(
     [path],
     validateFile,
     {
-      ...{ json: false, format, trust: [root], intermediates: [], content, chain: true },
+      ...{ json: false, format, trust: [root], intermediates: [], content: contents, chain: true },
       ...{ revocation: 'none' as const, at: Date.now() },
     },
     { out, err: out, colors: false },
@@ -66,4 +69,33 @@ test('the content of a detached signature is taken, and that inside a CMS signat
   const enveloping = signed('Cades', content);
   t.is((await said('Cades', enveloping, content)).code, 0);
   t.regex((await said('Cades', enveloping, xml)).text, /holds other content than the given one/);
+});
+
+test('each of several contents is found by its name in XML and by its digest in CMS, and one too many is refused', async (t) => {
+  const names = ['first.txt', 'second.txt'];
+  const folder = dirname(file(''));
+  const contents = names.map((name, index) => {
+    const path = join(folder, name);
+    writeFileSync(path, `content ${index}`);
+    return path;
+  });
+  const other = file('another');
+  const references = names.map((uri, index) => ({ uri, transforms: '', data: `content ${index}` }));
+  const xml = file(forge({ references }));
+  t.is((await said('Xades', xml, contents)).code, 0);
+  t.is((await said('Xades', xml, contents.toReversed())).code, 0);
+  t.is((await said('Xades', xml, contents.slice(0, 1))).code, 1);
+  t.regex((await said('Xades', xml, [...contents, other])).text, /No signature is over 1 of the files/);
+  writeFileSync(contents[1] ?? '', 'changed');
+  t.is((await said('Xades', xml, contents)).code, 1);
+
+  const cms = file();
+  const input = contents[0] ?? '';
+  const cades = { detached: true };
+  signFile({ format: 'Cades', input, output: cms, signer: pki().signer('p-256'), at: Date.now(), cades });
+  t.is((await said('Cades', cms, input)).code, 0);
+  const two = await said('Cades', cms, [other, input]);
+  t.is(two.code, 1);
+  t.regex(two.text, /No signature is over 1 of the files/);
+  t.notRegex(two.text, /another digest/);
 });

@@ -1,14 +1,14 @@
 /**
- * CMS signatures put together by hand, so that each part can be what it should not be. Without changes the result is an
- * honest CAdES baseline B signature.
+ * Builds CMS signatures by hand, so that each part can be falsified. Without changes the result is a valid CAdES
+ * baseline B signature.
  */
 import { constants, createHash, type KeyObject, sign } from 'node:crypto';
 import { DIGEST_ID, ECDSA_ID, ID } from '../../../crypto/asn1/oids.ts';
 import { TAG } from '../../../crypto/asn1/tags.ts';
 import { time } from '../../../crypto/asn1/time.ts';
 import { NULL, octetString, oid, sequence, setOf, small, tlv } from '../../../crypto/asn1/write.ts';
-import { readCertificate } from '../../../crypto/certificates/certificate.ts';
-import type { DigestName } from '../../../crypto/types.ts';
+import type { DigestName } from '../../../crypto/core/types.ts';
+import { readCertificate } from '../../../crypto/x509/certificate.ts';
 
 export interface ForgedSigner {
   readonly key: KeyObject;
@@ -21,26 +21,26 @@ export interface Forgery {
   /** Claimed time, milliseconds since the epoch. */
   readonly at: number;
   readonly digest?: DigestName | 'sha1' | 'md5';
-  /** Everything in `certificates`. @default the signer's */
+  /** Content of `certificates`. @default the signer's */
   readonly certificates?: readonly Buffer[];
-  /** Certificate that issuer and serial are taken from. */
+  /** Certificate for issuer and serial number. */
   readonly named?: Buffer;
-  /** Whole SignerIdentifier. */
+  /** Replaces the whole SignerIdentifier. */
   readonly id?: Buffer;
-  /** Certificate the ESS attribute names; null: no such attribute. */
+  /** Certificate that the ESS attribute names; null: no such attribute. */
   readonly bound?: Buffer | null;
-  /** Changes the list of signed attributes; null: there are none, and the value is over the content. */
+  /** Changes the list of signed attributes; null: none, and the value covers the content. */
   readonly attributes?: ((honest: readonly Buffer[]) => readonly Buffer[]) | null;
-  /** Order of the attributes as they are written and signed. @default that of DER */
+  /** Order of the attributes as written and signed. @default that of DER */
   readonly sorted?: boolean;
-  /** AlgorithmIdentifiers as they are written. */
+  /** Replaces the AlgorithmIdentifiers. */
   readonly digestAlgorithm?: Buffer;
   readonly signatureAlgorithm?: Buffer;
-  /** Makes the value. */
+  /** Creates the signature value. */
   readonly value?: (signed: Buffer) => Buffer;
-  /** Dotted type that stands beside the content. */
+  /** Content type as a dotted OID. */
   readonly contentType?: string;
-  /** What stands inside; undefined: nothing, it is detached. */
+  /** Encapsulated content; undefined: detached. */
   readonly inside?: Buffer | undefined;
   readonly unsigned?: readonly Buffer[];
   readonly crls?: readonly Buffer[];
@@ -54,7 +54,7 @@ const DIGEST: { readonly [name: string]: Buffer } = {
   md5: oid('1.2.840.113549.2.5'),
 };
 
-/** DER of the ContentInfo. */
+/** Builds the DER of the ContentInfo. */
 export function forge(forgery: Forgery): Buffer {
   const { signer, digest = 'sha256', contentType, inside, crls, signers = [] } = forgery;
   const type = contentType === undefined ? ID.data : oid(contentType);
@@ -76,7 +76,7 @@ export function forge(forgery: Forgery): Buffer {
   );
 }
 
-/** DER of the SignerInfo. */
+/** Builds the DER of the SignerInfo. */
 export function forgeSigner(forgery: Forgery): Buffer {
   const { signer, digest = 'sha256', content } = forgery;
   const honest = honestAttributes(forgery);
@@ -113,7 +113,7 @@ function honestAttributes({ signer, digest = 'sha256', content, at, bound, conte
   ];
 }
 
-/** signing-certificate-v2 for a certificate. */
+/** Builds signing-certificate-v2 for a certificate. */
 export function bindingTo(certificate: Buffer): Buffer {
   const { issuer, serial, fingerprint } = readCertificate(certificate);
   const issuerSerial = sequence(sequence(tlv(TAG.context4Constructed, issuer)), serial);
@@ -137,7 +137,7 @@ function honestValue(key: KeyObject, digest: string, data: Buffer): Buffer {
   return sign(key.asymmetricKeyType === 'ed25519' ? null : digest, data, key);
 }
 
-/** RSASSA-PSS-params and a value made with them. */
+/** Builds RSASSA-PSS-params and a value made with them. */
 export function pss(hash: DigestName, mask: DigestName, saltLength: number) {
   const identifier = (digest: DigestName) => sequence(DIGEST_ID[digest], NULL);
   return {

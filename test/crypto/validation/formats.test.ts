@@ -1,10 +1,10 @@
 import { readFileSync } from 'node:fs';
 import test from 'ava';
-import { signFileAtLevel } from '../../../crypto/engine.ts';
-import type { SignatureFormat, SignatureLevel } from '../../../crypto/types.ts';
-import { validateFile } from '../../../crypto/validation/validate.ts';
+import type { SignatureFormat, SignatureLevel } from '../../../crypto/core/types.ts';
+import { signFileAtLevel } from '../../../crypto/sign.ts';
+import { validateFile } from '../../../crypto/validate.ts';
 import { startAuthority, type TestAuthority } from '../../pki/authority.ts';
-import { bytes, file } from '../cades/room.ts';
+import { bytes, file } from '../cades/cades-harness.ts';
 import { classicPdf, documentObjects } from '../pdf/build.ts';
 import { DAY, verdictOf, YEAR } from './judging.ts';
 

@@ -1,4 +1,4 @@
-/** Files the fuzzer made that once ended the validation instead of failing it. */
+/** Inputs found by the fuzzer for which validation once threw an error instead of reporting a failure. */
 import { mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { basename, join } from 'node:path';

@@ -1,36 +1,35 @@
-/** One CMS signature from bytes to its record, with a small PKI whose clock stands still. */
+/** Validates one CMS signature from bytes to its record, with a small PKI and a fixed time. */
 import { createHash, randomBytes } from 'node:crypto';
-import type { Evidence } from '../../../crypto/authorities.ts';
-import {
-  type CertificateRequest,
-  DOCUMENT_SIGNING,
-  issueCertificate,
-} from '../../../crypto/certificates/issue.ts';
-import { type CmsFactsOptions, cmsFacts } from '../../../crypto/cms/facts.ts';
-import { judge } from '../../../crypto/validation/judge.ts';
 import type {
   SignatureRecord,
   ValidationItem,
   ValidationResults,
-} from '../../../crypto/validation/report.ts';
+} from '../../../crypto/core/validation-report.ts';
+import type { Evidence } from '../../../crypto/evidence/authorities.ts';
+import {
+  type InspectCmsOptions,
+  inspectCms,
+} from '../../../crypto/validation/signed-data/signed-data-report.ts';
 import type { TrustSettings } from '../../../crypto/validation/trust.ts';
+import { validateSignature } from '../../../crypto/validation/validate-signature.ts';
+import { type CertificateRequest, DOCUMENT_SIGNING, issueCertificate } from '../../../crypto/x509/issue.ts';
 import { type KeyKind, keyOf } from '../../pki/pki.ts';
 import { makeCrl, type Revocation, serialOf } from '../../pki/revocation-answers.ts';
 import { makeToken } from '../../pki/tokens.ts';
 import type { ForgedSigner } from './forge.ts';
 
-/** Noon of the day on which everything in these tests is signed. */
+/** Signing time of these tests. */
 export const SIGNED = Date.UTC(2026, 5, 15, 12);
 export const DAY = 86_400_000;
 export const YEAR = 365 * DAY;
 export const CONTENT = Buffer.from('One hundred barrels, to be paid on delivery.\n');
 
-/** A certificate with its key, and the name it goes by. */
+/** A certificate with its key and name. */
 export interface Party extends ForgedSigner {
   readonly name: string;
 }
 
-/** Issues a certificate below `issuer`, or a root when there is none. */
+/** Issues a certificate below `issuer`, or a root without one. */
 export function issue(
   name: string,
   issuer: Party | undefined,
@@ -55,16 +54,16 @@ export function issue(
 
 const LONG = { notBefore: SIGNED - YEAR, notAfter: SIGNED + 30 * YEAR } as const;
 
-/** The same for all tests of a process. */
+/** Certificates shared by all tests of a process. */
 export interface Parties {
   readonly root: Party;
   readonly ca: Party;
   readonly signer: Party;
   readonly otherRoot: Party;
   readonly tsaCa: Party;
-  /** Makes time-stamps; valid for ten years. */
+  /** Time-stamp signer, valid for ten years. */
   readonly tsa: Party;
-  /** Makes time-stamps later; valid for thirty years. */
+  /** Later time-stamp signer, valid for thirty years. */
   readonly laterTsa: Party;
 }
 
@@ -91,14 +90,14 @@ function makeParties(): Parties {
   };
 }
 
-/** A TimeStampToken over the SHA-256 of these bytes. */
+/** Creates a TimeStampToken over the SHA-256 of these bytes. */
 export function tokenOver(bytes: Uint8Array, at: number, tsa: Party = parties().tsa): Buffer {
   const maker = { key: tsa.key, certificate: tsa.certificate, chain: [parties().tsaCa.certificate] };
   const imprint = createHash('sha256').update(bytes).digest();
   return makeToken(imprint, 'sha256', maker, { at, serial: randomBytes(8) });
 }
 
-/** CRL of one CA: given at `thisUpdate`, good for a week. */
+/** Creates the CRL of one CA, issued at `thisUpdate`, valid for a week. */
 export function crlOf(
   issuer: Party,
   thisUpdate: number,
@@ -112,7 +111,7 @@ export function crlOf(
   });
 }
 
-/** CRLs of all CAs, given at `thisUpdate`. */
+/** Creates the CRLs of all CAs, issued at `thisUpdate`. */
 export function crlsOf(
   thisUpdate: number,
   revoked: readonly (readonly [Party, Revocation])[] = [],
@@ -125,10 +124,10 @@ export interface JudgingOptions {
   readonly content?: Buffer | undefined;
   readonly at?: number;
   readonly trust?: Partial<TrustSettings>;
-  readonly facts?: Partial<CmsFactsOptions>;
+  readonly facts?: Partial<InspectCmsOptions>;
 }
 
-/** What is said of the first signer. */
+/** Returns the record of the first signer. */
 export function judged(der: Buffer, options: JudgingOptions = {}): SignatureRecord {
   const [record] = allJudged(der, options);
   if (record === undefined) throw new Error('no signature');
@@ -138,7 +137,7 @@ export function judged(der: Buffer, options: JudgingOptions = {}): SignatureReco
 export function allJudged(der: Buffer, options: JudgingOptions = {}): SignatureRecord[] {
   const { root, ca } = parties();
   const content = 'content' in options ? options.content : CONTENT;
-  const facts = cmsFacts(der, {
+  const facts = inspectCms(der, {
     format: 'Cades',
     scope: { kind: 'content', description: 'the content' },
     contentDigest: (hash) => (content === undefined ? undefined : createHash(hash).update(content).digest()),
@@ -151,10 +150,10 @@ export function allJudged(der: Buffer, options: JudgingOptions = {}): SignatureR
     revocation: 'none',
     ...options.trust,
   };
-  return facts.map((one) => judge(one, { trust, at: options.at ?? SIGNED + DAY }));
+  return facts.map((one) => validateSignature(one, { trust, at: options.at ?? SIGNED + DAY }));
 }
 
-/** `TOTAL-PASSED`, or both parts: `INDETERMINATE: NO_CERTIFICATE_CHAIN_FOUND`. */
+/** Formats the verdict: `TOTAL-PASSED`, or both parts: `INDETERMINATE: NO_CERTIFICATE_CHAIN_FOUND`. */
 export function verdictOf({
   indication,
   subIndication,
@@ -162,7 +161,7 @@ export function verdictOf({
   return subIndication === undefined ? indication : `${indication}: ${subIndication}`;
 }
 
-/** Types of all failed checks, those inside others with the others' type before: `chain/revocation.revoked`. */
+/** Lists the types of all failed checks, nested ones with the outer type first: `chain/revocation.revoked`. */
 export function failedTypes({ errors }: ValidationResults): string[] {
   return errors.flatMap((item) => [item.type, ...insideOf(item).map((type) => `${item.type}/${type}`)]);
 }

@@ -16,11 +16,11 @@ interface Large {
   readonly bytes: number;
   readonly make: (path: string, bytes: number) => void;
   readonly form: Omit<LargeJob['request'], 'input' | 'output'>;
-  /** MiB of resident memory at most, the program itself among them. */
+  /** Limit of resident memory in MiB, the program included. */
   readonly most: number;
 }
 
-/** A gigabyte takes no more than these sizes do; `npm run bench -- large` shows it. */
+/** A gigabyte takes no more memory than these sizes; `npm run bench -- large` shows it. */
 const FILES: { readonly [name: string]: Large } = {
   'a CAdES signature around 128 MB': { bytes: 128 * MIB, make: zeros, form: { format: 'Cades' }, most: 120 },
   'a detached CAdES signature over 128 MB': {
@@ -36,7 +36,7 @@ const FILES: { readonly [name: string]: Large } = {
     form: { format: 'Xades', xades: { packaging: 'detached' } },
     most: 120,
   },
-  // XML is read whole.
+  // XML is read as a whole.
   'an XML document of 20 MB': { bytes: 20 * MIB, make: largeXml, form: { format: 'Xades' }, most: 200 },
 };
 

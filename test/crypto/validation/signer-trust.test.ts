@@ -3,7 +3,7 @@ import test from 'ava';
 import { childrenOf, encoded, enter, readWhole } from '../../../crypto/asn1/read.ts';
 import { TAG } from '../../../crypto/asn1/tags.ts';
 import { oid, sequence, tlv } from '../../../crypto/asn1/write.ts';
-import { encodeName } from '../../../crypto/certificates/issue.ts';
+import { encodeName } from '../../../crypto/x509/issue.ts';
 import { forge } from './forge.ts';
 import {
   CONTENT,
@@ -222,7 +222,7 @@ test('revocation values inside the signature count like those beside it', (t) =>
 
 test('what a file is padded with stands behind the evidence that is trusted', (t) => {
   const { signer, ca } = parties();
-  // Authentic answers, all good and older, as anybody can collect them.
+  // Authentic older responses, all good, which anyone can collect.
   const padding = Array.from({ length: 201 }, (_, index) => crlOf(ca, SIGNED - index * 60_000));
   const file = forge({ signer, content: CONTENT, at: SIGNED, crls: padding });
   const look = (evidence: readonly Buffer[]) =>
@@ -242,10 +242,12 @@ test('a certificate issued with RSA-PSS is judged by the hash that its parameter
   t.deepEqual(failedTypes(record.results), ['chain', 'chain/chain.algorithm']);
 });
 
-/** The same certificate, its signature made with the defaults of RSASSA-PSS-params: SHA-1 throughout, 20 bytes of salt. */
+/**
+ * Reissues the certificate with a signature by the defaults of RSASSA-PSS-params: SHA-1 throughout, 20 bytes of salt.
+ */
 function reissuedWithSha1Pss(der: Buffer, key: Party['key']): Buffer {
   const algorithm = sequence(oid('1.2.840.113549.1.1.10'), sequence());
-  const fields = childrenOf(enter(readWhole(der), TAG.sequence).take(TAG.sequence)).map(encoded);
+  const fields = childrenOf(enter(readWhole(der), TAG.sequence).next(TAG.sequence)).map(encoded);
   const at = fields[0]?.[0] === 0xa0 ? 2 : 1;
   fields[at] = algorithm;
   const data = sequence(...fields);

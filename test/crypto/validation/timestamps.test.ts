@@ -23,12 +23,12 @@ const CONTENT_TIMESTAMP = oid('1.2.840.113549.1.9.16.2.20');
 
 interface Stamped {
   readonly signer?: Party;
-  /** Tokens for the signature value. */
+  /** Creates the tokens for the signature value. */
   readonly tokens: (value: Buffer) => readonly Buffer[];
   readonly contentTokens?: readonly Buffer[];
 }
 
-/** An honest signature with time-stamps; the value is made once and kept. */
+/** Creates a valid signature with time-stamps; the value is cached. */
 function stamped({ signer = parties().signer, tokens, contentTokens = [] }: Stamped): Buffer {
   const attributes = (honest: readonly Buffer[]) =>
     contentTokens.length === 0 ? honest : [...honest, attributeOf(CONTENT_TIMESTAMP, ...contentTokens)];

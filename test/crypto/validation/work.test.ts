@@ -1,19 +1,19 @@
 import { readFileSync } from 'node:fs';
 import { deflateSync } from 'node:zlib';
 import test from 'ava';
-import { readableCertificates as readable } from '../../../crypto/certificates/certificate.ts';
-import { cmsFacts } from '../../../crypto/cms/facts.ts';
+import type { ValidationReport } from '../../../crypto/core/validation-report.ts';
+import { imprintOf } from '../../../crypto/evidence/message-imprint.ts';
 import { openSource } from '../../../crypto/files/source.ts';
-import { GrowingPdf } from '../../../crypto/pades/growing-pdf.ts';
+import { IncrementalFile } from '../../../crypto/pades/incremental-file.ts';
 import { appendDocumentTimestamp } from '../../../crypto/pades/time-stamping.ts';
-import { imprintOf } from '../../../crypto/timestamps/imprint.ts';
-import type { SignatureFacts } from '../../../crypto/validation/facts.ts';
-import { judgeFile } from '../../../crypto/validation/judge-file.ts';
-import type { ValidationReport } from '../../../crypto/validation/report.ts';
-import { timestampFacts } from '../../../crypto/validation/timestamp-facts.ts';
-import { bodyOf, CATALOG, contract, FREE, reportOn, signed } from '../pades/attack-files.ts';
+import type { SignatureInfo } from '../../../crypto/validation/signature-info.ts';
+import { inspectCms } from '../../../crypto/validation/signed-data/signed-data-report.ts';
+import { timestampInfo } from '../../../crypto/validation/timestamp-info.ts';
+import { validateSignatures } from '../../../crypto/validation/validate-file.ts';
+import { readableCertificates as readable } from '../../../crypto/x509/certificate.ts';
 import { patientAuthority } from '../pades/levels-harness.ts';
-import { freshPath, put } from '../pades/verdicts.ts';
+import { bodyOf, CATALOG, contract, FREE, reportOn, signed } from '../pades/validation/attack-files.ts';
+import { freshPath, put } from '../pades/validation/verdicts.ts';
 import { appendRevision, classicPdf, documentObjects, stream } from '../pdf/build.ts';
 import { forge } from './forge.ts';
 import { CONTENT, DAY, issue, parties, SIGNED, tokenOver } from './judging.ts';
@@ -21,7 +21,7 @@ import { CONTENT, DAY, issue, parties, SIGNED, tokenOver } from './judging.ts';
 const isLeftOpen = ({ signatures }: ValidationReport): boolean =>
   signatures.some(({ results }) => results.errors.some(({ type }) => type === 'file.work'));
 
-/** What many small revisions add: each exchanges the document information. */
+/** Appends many small revisions, each of which replaces the document information. */
 function withRevisions(pdf: Buffer, count: number): Buffer {
   const parts = [pdf];
   let size = pdf.length;
@@ -59,25 +59,29 @@ test('a file with more revisions than anybody makes by hand is still compared to
 
 test('signatures that each have to be judged by hundreds of time-stamps share the work of one file', (t) => {
   const { ca, tsaCa, root } = parties();
-  const [one] = cmsFacts(forge({ signer: parties().signer, content: CONTENT, at: SIGNED }), {
+  const [one] = inspectCms(forge({ signer: parties().signer, content: CONTENT, at: SIGNED }), {
     format: 'Cades',
     scope: { kind: 'content', description: 'the content' },
     contentDigest: () => undefined,
   });
   if (one === undefined) return t.fail();
-  // Authorities of one name and other keys: each is tried before the path is given up.
+  // Authorities with the same name and other keys: each is tried before the path fails.
   const others = Array.from({ length: 60 }, () => issue('Judging TSA CA', root, { use: { kind: 'ca' } }));
-  const stamp = timestampFacts('document', tokenOver(CONTENT, SIGNED), imprintOf(CONTENT));
-  const facts: SignatureFacts = {
+  const stamp = timestampInfo('document', tokenOver(CONTENT, SIGNED), imprintOf(CONTENT));
+  const facts: SignatureInfo = {
     ...one,
     certificates: [ca, tsaCa, ...others].flatMap(({ certificate }) => readable(certificate)),
     timestamps: Array.from({ length: 400 }, () => stamp),
   };
   const trust = { anchors: [root.certificate], intermediates: [], revocation: 'soft' } as const;
-  const alone = judgeFile('Pades', { signatures: [facts], findings: [] }, { trust, at: SIGNED + DAY });
+  const alone = validateSignatures(
+    'Pades',
+    { signatures: [facts], findings: [] },
+    { trust, at: SIGNED + DAY },
+  );
   t.false(isLeftOpen(alone));
   const many = { signatures: Array.from({ length: 300 }, () => facts), findings: [] };
-  const report = judgeFile('Pades', many, { trust, at: SIGNED + DAY });
+  const report = validateSignatures('Pades', many, { trust, at: SIGNED + DAY });
   t.is(report.signatures.length, 300);
   t.true(isLeftOpen(report));
   t.false(report.signatures[0]?.results.errors.some(({ type }) => type === 'file.work'));
@@ -99,7 +103,7 @@ test('evidence that unpacks to far more than it takes is unpacked once, however 
     const source = openSource(put(appendRevision(pdf, objects)));
     const output = freshPath('stamped.pdf');
     try {
-      const file = new GrowingPdf(source, output, ['sha256']);
+      const file = new IncrementalFile(source, output, ['sha256']);
       for (let round = 0; round < 30; round++) {
         await appendDocumentTimestamp(file, timestamps, 'sha256', Date.now() + round);
       }

@@ -1,8 +1,8 @@
-/** Known attacks on XML signatures, each beside the honest file it imitates. */
+/** Known attacks on XML signatures, each compared with the unmodified file. */
 import { createHash } from 'node:crypto';
 import test from 'ava';
-import type { SubIndication } from '../../../crypto/validation/report.ts';
-import { xadesFactsOf } from '../../../crypto/xades/validate.ts';
+import type { SubIndication } from '../../../crypto/core/validation-report.ts';
+import { inspectXadesDocument } from '../../../crypto/xades/validate.ts';
 import { pki } from '../../pki/pki.ts';
 import {
   complaints,
@@ -29,7 +29,7 @@ const swap = (text: string, from: string | RegExp, to: string): string => {
 };
 const signatureIn = (text: string): string => /<ds:Signature .*<\/ds:Signature>/s.exec(text)?.[0] ?? '';
 
-/** `<r>` with one element signed by its Id, and the signature beside it. */
+/** Builds `<r>` with one element signed by its Id, and the signature as its sibling. */
 const byId = (forgery: Partial<Forgery> = {}, data = PAY): string =>
   `<r>${data}${forge({ references: [{ uri: '#p', data }], ...forgery })}</r>`;
 const whole = (content = PAY, forgery: Partial<Forgery> = {}): string => enveloped(content, forgery);
@@ -55,7 +55,7 @@ interface Attack {
   readonly honest: () => string;
   readonly attack: () => string;
   readonly because: SubIndication;
-  /** A finding that has to be among the failed ones. */
+  /** Finding type that must fail. */
   readonly type: string;
 }
 
@@ -519,7 +519,7 @@ const ATTACKS: readonly Attack[] = [
   },
 ];
 
-/** A manifest over one element of the document. */
+/** Builds a manifest over one element of the document. */
 function manifest(content: string): string {
   const data = `<x Id="listed">hello</x>`;
   const digest = createHash('sha256').update(data).digest('base64');
@@ -570,16 +570,16 @@ test('five hundred references to all of a large document are refused before they
     transforms: transform(ENVELOPED) + transform(EXC, prefixes(index)),
   }));
   const file = whole(content, { references });
-  const { signatures } = xadesFactsOf(Buffer.from(file));
+  const { signatures } = inspectXadesDocument(Buffer.from(file));
   const messages = signatures[0]?.findings.map(({ message }) => message) ?? [];
-  t.true(messages.some((message) => /more often than is looked at/.test(message)));
+  t.true(messages.some((message) => /cover the same bytes too many times/.test(message)));
   t.is(reportOn(file).indication, 'TOTAL-FAILED');
   t.is(reportOn(whole(content)).indication, 'TOTAL-PASSED');
 });
 
 test('a file of thousands of signatures is refused as a whole, after the first few hundred', (t) => {
   const file = `<r>${'<ds:Signature xmlns:ds="http://www.w3.org/2000/09/xmldsig#"></ds:Signature>'.repeat(5000)}</r>`;
-  const { signatures, findings } = xadesFactsOf(Buffer.from(file));
+  const { signatures, findings } = inspectXadesDocument(Buffer.from(file));
   t.is(signatures.length, 256);
   t.is(findings[0]?.type, 'file.signatures');
   t.is(reportOn(file).indication, 'TOTAL-FAILED');

@@ -1,8 +1,8 @@
 import { createHash } from 'node:crypto';
 import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import test, { type ExecutionContext } from 'ava';
-import { certificatePem } from '../../../crypto/keys/pem.ts';
-import type { AugmentFileRequest, XadesForm } from '../../../crypto/types.ts';
+import type { AugmentFileRequest, XadesFormat } from '../../../crypto/core/types.ts';
+import { certificatePem } from '../../../crypto/x509/pem.ts';
 import { augmentXades } from '../../../crypto/xades/augment.ts';
 import { counterSignXades } from '../../../crypto/xades/counter-sign.ts';
 import { keyPemOf } from '../../pki/pki.ts';
@@ -19,7 +19,7 @@ import {
   tokenIsOver,
   tokensIn,
   unsignedProperties,
-} from './levels-room.ts';
+} from './levels-harness.ts';
 import { canonicalByXmllint, NOW, newFile, newPath } from './signing.ts';
 
 test.after.always(closeAuthority);
@@ -39,7 +39,7 @@ const AT_LTA = [
 const FORMS: {
   readonly [name: string]: {
     readonly document: string;
-    readonly xades: XadesForm;
+    readonly xades: XadesFormat;
     readonly extension?: string;
   };
 } = {
@@ -50,7 +50,7 @@ const FORMS: {
   detached: { document: 'plain text', xades: { packaging: 'detached' }, extension: 'txt' },
 };
 
-/** Every byte of `before` is in `after`, in order, around one inserted piece. */
+/** True when `after` is `before` with one insertion. */
 function isInsertion(before: Buffer, after: Buffer): boolean {
   let same = 0;
   while (same < before.length && before[same] === after[same]) same++;
@@ -101,10 +101,10 @@ test.serial('what is there already is not added again', async (t) => {
   for (const to of ['T', 'LT'] as const) t.deepEqual((await augmented(signed.path, to)).bytes, signed.bytes);
 });
 
-/** What is declared around its parts. */
+/** Namespace declarations around the parts. */
 const AROUND = { '': DS, q: XADES };
 
-/** Signed by xmlsec1, in a manner that is not ours: default namespace, inclusive canonicalization, other prefixes. */
+/** Signs by xmlsec1 in a different style: default namespace, inclusive canonicalization, other prefixes. */
 async function foreign(
   t: ExecutionContext,
   unsigned: string,
@@ -142,7 +142,7 @@ async function foreign(
   ]);
   t.is(exit, 0, stderr);
   if (encoding === undefined) return output;
-  // Another encoding changes no character, thus no signature.
+  // Another encoding changes no character and thus no signature.
   const text = readFileSync(output, 'utf8').replace(
     '<?xml version="1.0"?>',
     '<?xml version="1.0" encoding="UTF-16"?>',
@@ -244,7 +244,7 @@ test.serial('a signature that another one is over is left alone', async (t) => {
   const raised = await augmented(outer.path, 'T');
   t.is(tokensIn(raised.bytes, 'SignatureTimeStamp').length, 1);
   t.true(raised.bytes.lastIndexOf('SignatureTimeStamp') > raised.bytes.lastIndexOf('<ds:Signature '));
-  // Another format over the whole seals all there is.
+  // Another signature over the whole document covers everything.
   const whole = `<Signature xmlns="${DS}"><SignedInfo><Reference URI=""><Transforms><Transform Algorithm="${DS}enveloped-signature"/></Transforms><DigestMethod Algorithm="${DS}sha1"/><DigestValue>AAAA</DigestValue></Reference></SignedInfo></Signature>`;
   const sealed = inner.bytes.toString().replace('</r>', `${whole}</r>`);
   t.regex(await refused(t, sealed, 'xml.existing-signature'), /another signature is over it/);

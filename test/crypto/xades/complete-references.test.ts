@@ -11,7 +11,7 @@ import {
   tokenIsOver,
   tokensIn,
   unsignedProperties,
-} from './levels-room.ts';
+} from './levels-harness.ts';
 
 test.after.always(closeAuthority);
 

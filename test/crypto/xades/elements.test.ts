@@ -1,11 +1,15 @@
 import { spawnSync } from 'node:child_process';
 import { existsSync } from 'node:fs';
 import test, { type ExecutionContext } from 'ava';
-import type { XadesForm } from '../../../crypto/types.ts';
-import { findElements, positionsOf } from '../../../crypto/xades/element-finder.ts';
-import { assertElementPath, positionalPath, readElementPath } from '../../../crypto/xades/element-path.ts';
+import type { XadesFormat } from '../../../crypto/core/types.ts';
+import { findElements, positionsOf } from '../../../crypto/xades/elements/element-finder.ts';
+import {
+  assertElementPath,
+  positionalPath,
+  readElementPath,
+} from '../../../crypto/xades/elements/element-path.ts';
 import { signXades } from '../../../crypto/xades/sign.ts';
-import { xadesFactsOf } from '../../../crypto/xades/validate.ts';
+import { inspectXadesDocument } from '../../../crypto/xades/validate.ts';
 import { Names } from '../../../crypto/xml/index.ts';
 import { pki } from '../../pki/pki.ts';
 import { requireTool } from '../../verifiers/index.ts';
@@ -25,13 +29,13 @@ const ORDER =
   '<item code="7">first</item><item code="8" Id="eight">second</item><item code=\'7\'><o:note/></item>' +
   '</items><empty xmlns="" ID="none"/></o:order>';
 
-/** Every signature of the file is good for us, of the scope named, and for xmlsec1, which sees two references in each. */
+/** Checks that every signature passes here, with the given scope, and in xmlsec1 with two references each. */
 async function good(
   t: ExecutionContext,
   { path, bytes }: Pick<SignedDocument, 'path' | 'bytes'>,
   idAttributes: readonly (readonly [string, string])[] = [],
 ): Promise<string[]> {
-  const { signatures } = xadesFactsOf(bytes);
+  const { signatures } = inspectXadesDocument(bytes);
   for (const { findings } of signatures)
     t.deepEqual(
       findings.filter(({ status }) => status === 'failed'),
@@ -52,7 +56,7 @@ async function good(
 const SIGNATURE_ID = ['Id', 'http://www.w3.org/2000/09/xmldsig#:Signature'] as const;
 const ITEM_ID = ['Id', 'urn:item:item'] as const;
 
-const refused = (t: ExecutionContext, document: string, xades: XadesForm): string => {
+const refused = (t: ExecutionContext, document: string, xades: XadesFormat): string => {
   const output = newPath();
   const signer = pki().signer('p-256');
   const error = t.throws(() =>
@@ -119,7 +123,7 @@ test.serial(
   async (t) => {
     let bytes: Buffer = Buffer.from(ORDER);
     let last: SignedDocument | undefined;
-    const forms: XadesForm[] = [
+    const forms: XadesFormat[] = [
       { insertion: 'first-child', coSignable: true },
       { packaging: 'element', elementPath: '//*[@code="7"][2]', insertion: 'before', coSignable: true },
       { packaging: 'element', elementPath: '//*[@code="7"][2]', insertion: 'first-child', coSignable: true },
@@ -167,7 +171,7 @@ test('an element that has an Id of its own is referred to by it, one whose Id an
 });
 
 test('a path that names nothing, several elements or an undeclared prefix is refused with its reason', (t) => {
-  const by = (elementPath: string): XadesForm => ({ packaging: 'element', elementPath, coSignable: true });
+  const by = (elementPath: string): XadesFormat => ({ packaging: 'element', elementPath, coSignable: true });
   t.regex(refused(t, ORDER, by('/order')), /names no element .*without namespace/);
   t.regex(refused(t, ORDER, by('//*[@code="7"]')), /names several elements/);
   t.regex(refused(t, ORDER, by('//q:item')), /the prefix "q" stands for/);
@@ -261,7 +265,7 @@ test('what a path names is what xmllint says it names', (t) => {
       .slice(1)
       .map((one) => one.split('\n/ >')[0]?.trim() ?? '');
   };
-  // Written by xmllint, quotes and empty tags are its own; so the same element, asked for by its place, is compared.
+  // xmllint changes quotes and empty tags, so the result is compared with the same element selected by its path.
   const byPath = ask(found.map(({ path }) => path));
   t.deepEqual(byPath, ask(found.map(({ place }) => place)));
   t.is(byPath.length, paths.length);
@@ -280,7 +284,7 @@ test('a document made to be slow takes no longer for many steps than its length 
     return readElementPath(path, (prefix) => prefix);
   });
   t.deepEqual([found.length, tests], [0, 1]);
-  // The same with everything found: two are kept, whatever there is.
+  // Only two matches are kept.
   t.is(findElements(utf8, new Names(), () => readElementPath('//*', String)).length, 2);
 });
 
@@ -289,7 +293,7 @@ test('a signature over an element by its place fails when the place is moved or 
   const text = signDocument(ORDER, { xades }).bytes.toString('latin1');
   const findings = (changed: string): string[] => {
     t.not(changed, text);
-    return xadesFactsOf(Buffer.from(changed, 'latin1')).signatures.flatMap((one) =>
+    return inspectXadesDocument(Buffer.from(changed, 'latin1')).signatures.flatMap((one) =>
       one.findings
         .filter(({ status }) => status === 'failed')
         .map(({ type, message }) => `${type}: ${message}`),

@@ -1,10 +1,10 @@
-/** Makes XML signatures of any shape, right or wrong, by hand: what an attacker, or a careless signer, can make. */
+/** Builds XML signatures of any structure, valid or not, by hand, as attackers or faulty signers do. */
 import { createHash, sign } from 'node:crypto';
-import type { Finding } from '../../../crypto/validation/facts.ts';
-import { judgeFile } from '../../../crypto/validation/judge-file.ts';
-import type { ValidationReport } from '../../../crypto/validation/report.ts';
-import { issuerSerialOf } from '../../../crypto/xades/signature-text.ts';
-import { type XadesFactsOptions, xadesFactsOf } from '../../../crypto/xades/validate.ts';
+import type { Finding } from '../../../crypto/core/finding.ts';
+import type { ValidationReport } from '../../../crypto/core/validation-report.ts';
+import { validateSignatures } from '../../../crypto/validation/validate-file.ts';
+import { issuerSerialOf } from '../../../crypto/xades/elements/signature-text.ts';
+import { type InspectXadesOptions, inspectXadesDocument } from '../../../crypto/xades/validate.ts';
 import { pki, type TestSigner } from '../../pki/pki.ts';
 
 export const DS = 'http://www.w3.org/2000/09/xmldsig#';
@@ -21,17 +21,17 @@ export interface ForgedReference {
   readonly type?: string;
   /** ds:Transform elements in canonical spelling. @default exclusive canonicalization */
   readonly transforms?: string;
-  /** The bytes it says it is over. */
+  /** Bytes whose digest the reference contains. */
   readonly data: string | Buffer;
-  /** In the place of the DigestValue element. */
+  /** Replaces the DigestValue element. */
   readonly digestValue?: string;
 }
 
 export interface Forgery {
   readonly references: readonly ForgedReference[];
-  /** SignedProperties in canonical form; `false` for none. @default good ones */
+  /** SignedProperties in canonical form; `false` for none. @default valid ones */
   readonly properties?: string | false;
-  /** Whether SignedInfo has a reference to them. @default true */
+  /** True if SignedInfo has a reference to them. @default true */
   readonly propertiesSigned?: boolean;
   readonly propertiesType?: string;
   readonly id?: string;
@@ -40,12 +40,12 @@ export interface Forgery {
   readonly objects?: string;
   readonly unsigned?: string;
   readonly method?: string;
-  /** What stands inside of SignatureMethod. */
+  /** Content of SignatureMethod. */
   readonly parameters?: string;
   readonly value?: string;
   readonly signer?: TestSigner;
   readonly at?: number;
-  /** The last word on SignedInfo, canonical, before it is signed. */
+  /** Changes the canonical SignedInfo before it is signed. */
   readonly signedInfo?: (text: string) => string;
 }
 
@@ -75,7 +75,7 @@ export function goodProperties(
   );
 }
 
-/** A ds:Signature element. */
+/** Builds a ds:Signature element. */
 export function forge(forgery: Forgery): string {
   const { signer = pki().signer('p-256'), id = 'sig', method = ECDSA, objects = '', unsigned = '' } = forgery;
   const named = forgery.references.map((reference, index) => ({ id: `${id}-r${index}`, ...reference }));
@@ -134,23 +134,23 @@ function referenceText(reference: ForgedReference): string {
   );
 }
 
-/** An honest enveloped signature over `<r>…</r>`, whose content must be canonical as written. */
+/** Builds a valid enveloped signature over `<r>…</r>`, whose content must be canonical as written. */
 export function enveloped(content: string, forgery: Partial<Forgery> = {}): string {
   const reference = { uri: '', data: `<r>${content}</r>`, transforms: transform(ENVELOPED) + transform(EXC) };
   return `<r>${content}${forge({ references: [reference], ...forgery })}</r>`;
 }
 
-/** The report on a file, with the test root trusted and nothing asked about revocation. */
-export function reportOn(file: string | Buffer, options: XadesFactsOptions = {}): ValidationReport {
-  return judgeFile('Xades', xadesFactsOf(Buffer.from(file), options), {
+/** Validates a file with the test root trusted and without revocation checks. */
+export function reportOn(file: string | Buffer, options: InspectXadesOptions = {}): ValidationReport {
+  return validateSignatures('Xades', inspectXadesDocument(Buffer.from(file), options), {
     at: Date.now(),
     trust: { anchors: [pki().root.certificate], intermediates: [], revocation: 'none' },
   });
 }
 
-/** All findings that are not good, as `status type subIndication`. */
-export function complaints(file: string | Buffer, options: XadesFactsOptions = {}): string[] {
-  const { signatures, findings } = xadesFactsOf(Buffer.from(file), options);
+/** Lists all findings that did not pass, as `status type subIndication`. */
+export function complaints(file: string | Buffer, options: InspectXadesOptions = {}): string[] {
+  const { signatures, findings } = inspectXadesDocument(Buffer.from(file), options);
   const all: Finding[] = [...findings, ...signatures.flatMap((one) => one.findings)];
   return all
     .filter(({ status }) => status !== 'passed')

@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { basename, dirname } from 'node:path';
 import test, { type ExecutionContext } from 'ava';
-import type { XadesForm } from '../../../crypto/types.ts';
+import type { XadesFormat } from '../../../crypto/core/types.ts';
 import { signXades } from '../../../crypto/xades/sign.ts';
 import { pki } from '../../pki/pki.ts';
 import { requireTool, runTool } from '../../verifiers/index.ts';
@@ -22,7 +22,7 @@ const DS = 'http://www.w3.org/2000/09/xmldsig#';
 const OBJECT_ID = ['Id', `${DS}:Object`] as const;
 const utf16 = (text: string): Buffer => Buffer.from(`\uFEFF${text}`, 'utf16le');
 
-/** xmlsec1 accepts the signature with so many references, and refuses it after `tamper`. */
+/** Checks that xmlsec1 accepts the signature with that many references, and refuses it after `tamper`. */
 async function judged(
   t: ExecutionContext,
   signed: SignedDocument,
@@ -54,7 +54,12 @@ function idOf(signed: SignedDocument): string {
   return [...signed.bytes.toString('latin1').matchAll(/<ds:Signature [^>]*Id="([^"]+)"/g)].at(-1)?.[1] ?? '';
 }
 
-const refused = (t: ExecutionContext, document: string | Buffer, xades: XadesForm, code: string): string => {
+const refused = (
+  t: ExecutionContext,
+  document: string | Buffer,
+  xades: XadesFormat,
+  code: string,
+): string => {
   const output = newPath();
   const request = {
     format: 'Xades',
@@ -176,7 +181,7 @@ test('what stands outside of a signed element may change, the element itself may
 });
 
 test('an Id that no element or more than one element has is refused, as is one that no reference can hold', (t) => {
-  const by = (elementId?: string): XadesForm => ({
+  const by = (elementId?: string): XadesFormat => ({
     packaging: 'element',
     ...(elementId !== undefined && { elementId }),
   });
@@ -185,7 +190,7 @@ test('an Id that no element or more than one element has is refused, as is one t
   t.regex(refused(t, '<r Id="x"><a><b xml:id="x"/></a></r>', by('x'), 'request.invalid'), /Several elements/);
   for (const id of ['a b', "a'b", 'a"b', 'a#b', '', 'a%20']) refused(t, '<r/>', by(id), 'request.invalid');
   refused(t, '<r/>', by(), 'request.invalid');
-  // Neither another namespace nor a longer name makes an Id.
+  // An attribute in a namespace or with a longer name is not an Id.
   refused(t, '<r xmlns:w="urn:w"><a w:Id="x" orderId="x"/></r>', by('x'), 'request.invalid');
 });
 
@@ -459,7 +464,7 @@ test('an empty file is refused in every packaging', (t) => {
 
 test('the same request gives the same bytes in every packaging', (t) => {
   const input = newFile('<r Id="x">text</r>');
-  const bytesOf = (xades: XadesForm): Buffer => {
+  const bytesOf = (xades: XadesFormat): Buffer => {
     const output = newPath();
     signXades({ format: 'Xades', input, output, signer: pki().signer('rsa-2048'), at: NOW, xades });
     return readFileSync(output);

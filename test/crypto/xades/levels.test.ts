@@ -1,8 +1,8 @@
 import { existsSync, readFileSync } from 'node:fs';
 import test from 'ava';
-import type { SigningServices } from '../../../crypto/authorities.ts';
-import type { SignatureLevel, XadesForm } from '../../../crypto/types.ts';
-import { signXadesAtLevel } from '../../../crypto/xades/sign-at-level.ts';
+import type { SignatureLevel, XadesFormat } from '../../../crypto/core/types.ts';
+import type { SigningServices } from '../../../crypto/evidence/authorities.ts';
+import { signXadesAtLevel } from '../../../crypto/xades/levels.ts';
 import { requireTool, runTool } from '../../verifiers/index.ts';
 import {
   archivedByXmllint,
@@ -14,7 +14,7 @@ import {
   tokenIsOver,
   tokensIn,
   unsignedProperties,
-} from './levels-room.ts';
+} from './levels-harness.ts';
 import { canonicalByXmllint, elementPath, NOW, newFile, newPath } from './signing.ts';
 
 test.after.always(closeAuthority);
@@ -68,7 +68,7 @@ test.serial(
 const FORMS: {
   readonly [name: string]: {
     readonly document: string | Buffer;
-    readonly xades: XadesForm;
+    readonly xades: XadesFormat;
     readonly data: 'canonical' | 'object' | 'bytes';
     readonly extension?: string;
   };

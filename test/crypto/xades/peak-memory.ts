@@ -1,4 +1,4 @@
-/** A process of its own that signs one file and prints its peak of resident memory in kilobytes. */
+/** Process that signs one file and prints its peak of resident memory in kilobytes. */
 import { signXades } from '../../../crypto/xades/sign.ts';
 import { pki } from '../../pki/pki.ts';
 

@@ -1,7 +1,7 @@
 import { spawnSync } from 'node:child_process';
 import { closeSync, openSync, writeSync } from 'node:fs';
 import test from 'ava';
-import type { XadesForm } from '../../../crypto/types.ts';
+import type { XadesFormat } from '../../../crypto/core/types.ts';
 import { requireTool } from '../../verifiers/index.ts';
 import { generateDocument } from '../xml/documents.ts';
 import { byXmlsec, failed, newFile, newPath, signDocument, verdict } from './signing.ts';
@@ -25,7 +25,7 @@ const DOCUMENTS: { readonly [name: string]: string | Buffer } = {
   'ISO-8859-1': Buffer.from(as('ISO-8859-1'), 'latin1'),
 };
 
-const FORMS: { readonly [name: string]: XadesForm } = {
+const FORMS: { readonly [name: string]: XadesFormat } = {
   enveloped: {},
   'enveloped for several signers': { coSignable: true },
   enveloping: { packaging: 'enveloping' },
@@ -58,8 +58,11 @@ test.serial('generated documents are signed in every packaging, accepted by us a
   }
 });
 
-/** Megabytes of resident memory at the peak of a process that signs the file, and of one that signs next to nothing. */
-function peakOf(input: string, xades: XadesForm): number {
+/**
+ * Returns the peak of resident memory in megabytes of a process that signs the file, and of one that signs a tiny
+ * file.
+ */
+function peakOf(input: string, xades: XadesFormat): number {
   const script = new URL('./peak-memory.js', import.meta.url).pathname;
   const { stdout, stderr, status } = spawnSync(
     process.execPath,
@@ -73,7 +76,7 @@ function peakOf(input: string, xades: XadesForm): number {
   return Number(stdout) / 1024;
 }
 
-/** A file of so many megabytes of one line, repeated. */
+/** Creates a file of that many megabytes from one repeated line. */
 function largeFile(megabytes: number, line: Buffer, head: Buffer, tail: Buffer): string {
   const path = newPath('xml');
   const fd = openSync(path, 'w');
@@ -96,7 +99,7 @@ test.serial(
     });
     const idle = peakOf(newFile('<r/>'), {});
     const most = 3 * 40;
-    const within = (input: string | undefined, xades: XadesForm, limit: number): void => {
+    const within = (input: string | undefined, xades: XadesFormat, limit: number): void => {
       const used = peakOf(input ?? '', xades) - idle;
       t.true(used < limit, `${JSON.stringify(xades)}: ${Math.round(used)} of ${limit} MB`);
     };

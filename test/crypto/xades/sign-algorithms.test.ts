@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs';
 import test from 'ava';
-import type { SignatureParameters } from '../../../crypto/types.ts';
+import type { SignatureParameters } from '../../../crypto/core/types.ts';
 import { type KeyKind, pki } from '../../pki/pki.ts';
 import { requireTool } from '../../verifiers/index.ts';
 import { byXmlsec, failed, newFile, signDocument, valueIsRight, verdict } from './signing.ts';
@@ -71,7 +71,7 @@ test('without the chain, KeyInfo holds the signer alone', async (t) => {
   const alone = signDocument(DOCUMENT, { signer, includeChain: false });
   t.is(count(alone.bytes), 1);
   if (!requireTool(t, 'xmlsec1')) return;
-  // The intermediate is missing now: xmlsec1 finds no chain.
+  // Without the intermediate, xmlsec1 finds no chain.
   t.false((await byXmlsec(alone.path)).ok);
 });
 

@@ -2,8 +2,8 @@ import { createHash, X509Certificate } from 'node:crypto';
 import { existsSync, readFileSync, statSync, symlinkSync, truncateSync, writeFileSync } from 'node:fs';
 import test, { type ExecutionContext } from 'ava';
 import { SignedXml } from 'xml-crypto';
+import { SignatureSurvey } from '../../../crypto/xades/elements/signature-survey.ts';
 import { signXades } from '../../../crypto/xades/sign.ts';
-import { SigningSurvey } from '../../../crypto/xades/survey.ts';
 import { ExclusiveCanonicalizer, MAX_DOCUMENT_LENGTH, Names, readXml } from '../../../crypto/xml/index.ts';
 import { pki } from '../../pki/pki.ts';
 import { requireTool } from '../../verifiers/index.ts';
@@ -93,8 +93,8 @@ for (const digest of ['sha256', 'sha512'] as const) {
       }
     };
     for (const [name, document] of Object.entries(DOCUMENTS)) {
-      // That library reads text alone, and leaves processing instructions out of the canonical form.
-      // Large ones would hold up the other tests.
+      // The library reads text only, and its canonical form omits processing instructions. Large documents would
+      // delay the other tests.
       if (typeof document !== 'string' || document.includes('<?p') || document.length > 5000) continue;
       const text = signDocument(document, { signer, digest }).bytes.toString();
       t.true(accepts(text), name);
@@ -138,7 +138,7 @@ test('an identifier is free only when none of the document begins with it', (t) 
     '<r ID="xades-1-properties" Name="xades-4"><x xml:id="xades-2"/><y id="xades-33&#x41;"/></r>',
   );
   const names = new Names();
-  const survey = new SigningSurvey(bytes, names, new ExclusiveCanonicalizer(bytes, { update: () => {} }));
+  const survey = new SignatureSurvey(bytes, names, new ExclusiveCanonicalizer(bytes, { update: () => {} }));
   readXml(bytes, survey, names);
   t.deepEqual(
     ['xades-1', 'xades-2', 'xades-33A', 'xades-3', 'xades-22', 'xades-4', 'xades-5'].filter((id) =>

@@ -1,4 +1,4 @@
-/** Signs and verifies documents in files of a folder of their own. */
+/** Signs and verifies documents in files of a temporary folder. */
 import { constants, createHash, verify, X509Certificate } from 'node:crypto';
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -8,9 +8,9 @@ import type {
   SignedFile,
   Signer,
   VerificationReport,
-  XadesForm,
-} from '../../../crypto/types.ts';
-import { signatureMethodOf } from '../../../crypto/xades/identifiers.ts';
+  XadesFormat,
+} from '../../../crypto/core/types.ts';
+import { signatureMethodOf } from '../../../crypto/xades/elements/identifiers.ts';
 import { signXades } from '../../../crypto/xades/sign.ts';
 import { verifyXades } from '../../../crypto/xades/verify.ts';
 import { pki } from '../../pki/pki.ts';
@@ -30,12 +30,12 @@ export interface SignedDocument {
   readonly bytes: Buffer;
 }
 
-/** A new path in the folder. */
+/** Returns a new path in the folder. */
 export function newPath(extension = 'xml'): string {
   return join(folder, `${++files}.${extension}`);
 }
 
-/** The path of a new file with these bytes. */
+/** Creates a file with these bytes and returns its path. */
 export function newFile(content: string | Buffer, extension = 'xml'): string {
   const path = newPath(extension);
   writeFileSync(path, content);
@@ -44,8 +44,8 @@ export function newFile(content: string | Buffer, extension = 'xml'): string {
 
 export interface SigningOptions extends Partial<SignatureParameters> {
   readonly signer?: Signer;
-  readonly xades?: XadesForm;
-  /** Of the input's name. @default 'xml' */
+  readonly xades?: XadesFormat;
+  /** Extension of the input's name. @default 'xml' */
   readonly extension?: string;
 }
 
@@ -66,7 +66,7 @@ export function signDocument(document: string | Buffer, options: SigningOptions 
   return { original, inputPath, path, file, bytes: readFileSync(path) };
 }
 
-/** Our verdict with everything asked for that can be asked for. */
+/** Verifies with every optional check. */
 export function verdict(path: string, original: Buffer, signer = pki().signer('p-256')): VerificationReport {
   const sha256 = createHash('sha256').update(original).digest('hex');
   return verifyXades({
@@ -79,12 +79,12 @@ export function verdict(path: string, original: Buffer, signer = pki().signer('p
   });
 }
 
-/** Names of the checks that failed. */
+/** Lists the names of failed checks. */
 export function failed(report: VerificationReport): string[] {
   return report.checks.filter(({ ok }) => !ok).map(({ name }) => name);
 }
 
-/** The verdict of xmlsec1 on a file. */
+/** Verifies a file by xmlsec1. */
 export function byXmlsec(
   path: string,
   more: { readonly nodeId?: string; readonly idAttributes?: readonly (readonly [string, string])[] } = {},
@@ -92,18 +92,18 @@ export function byXmlsec(
   return xmlsec1({ file: path, ca: pki().rootFile, ...more });
 }
 
-/** Namespaces that our own signatures declare around their parts. */
+/** Namespaces that the product's signatures declare around their parts. */
 const AROUND = { ds: 'http://www.w3.org/2000/09/xmldsig#', xades: 'http://uri.etsi.org/01903/v1.3.2#' };
 
 const nameOf = (prefix: string): string => (prefix === '' ? 'xmlns' : `xmlns:${prefix}`);
 
-/** Exclusive canonical form by xmllint of the one element that the XPath names, out of its document. */
+/** Canonicalizes (exclusive) by xmllint the one element that the XPath names. */
 export async function canonicalByXmllint(
   path: string,
   xpath: string,
   around: { readonly [prefix: string]: string } = AROUND,
 ): Promise<Buffer> {
-  // Only whole documents are canonicalized there; the namespaces around the element are written on it by hand.
+  // xmllint canonicalizes whole documents only; the inherited namespaces are added to the element.
   const { stdout, stderr, exit } = await runTool('xmllint', ['--huge', '--xpath', xpath, path]);
   if (exit !== 0) throw new Error(`xmllint: ${stderr}`);
   const text = stdout.replace(/\n$/, '');
@@ -118,12 +118,12 @@ export async function canonicalByXmllint(
   return Buffer.from(canonical.stdout);
 }
 
-/** XPath of the element of XML Signature or XAdES with that local name; the last one in the document. */
+/** Builds the XPath of the last element of XML Signature or XAdES with that local name. */
 export function elementPath(local: string): string {
   return `(//*[local-name()='${local}'])[last()]`;
 }
 
-/** Whether OpenSSL, through Node, accepts the value of the last signature over its SignedInfo as xmllint sees it. */
+/** True if OpenSSL, through Node, accepts the last signature's value over SignedInfo canonicalized by xmllint. */
 export async function valueIsRight(
   path: string,
   change: (signedInfo: Buffer) => Buffer = (same) => same,
@@ -147,7 +147,7 @@ export async function valueIsRight(
   );
 }
 
-/** The digest values in SignedInfo of the last signature, in order. */
+/** Lists the digest values in SignedInfo of the last signature, in order. */
 export function digestValues(bytes: Buffer): string[] {
   const info = bytes.toString('latin1').split('<ds:SignedInfo').at(-1)?.split('</ds:SignedInfo>')[0] ?? '';
   return [...info.matchAll(/<ds:DigestValue>([^<]*)</g)].map(([, value]) => value ?? '');

@@ -1,8 +1,8 @@
 import { sign } from 'node:crypto';
 import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import test from 'ava';
-import { concatenatedValue } from '../../../crypto/keys/ecdsa-value.ts';
-import type { BeginSigningRequest, SignatureParameters, XadesForm } from '../../../crypto/types.ts';
+import { concatenatedValue } from '../../../crypto/algorithms/ecdsa-value.ts';
+import type { BeginSigningRequest, SignatureParameters, XadesFormat } from '../../../crypto/core/types.ts';
 import { signXades } from '../../../crypto/xades/sign.ts';
 import { beginXades, finishXades } from '../../../crypto/xades/two-step.ts';
 import { type KeyKind, pki } from '../../pki/pki.ts';
@@ -11,7 +11,7 @@ import { byXmlsec, NOW, newFile, newPath, valueIsRight } from './signing.ts';
 
 const DOCUMENT = '<r Id="x">text</r>';
 
-function begin(kind: KeyKind, xades: XadesForm = {}, more: Partial<SignatureParameters> = {}) {
+function begin(kind: KeyKind, xades: XadesFormat = {}, more: Partial<SignatureParameters> = {}) {
   const { key, ...signer } = pki().signer(kind);
   const request: BeginSigningRequest = {
     ...more,
@@ -57,7 +57,7 @@ for (const kind of ['p-256', 'p-521', 'ed25519'] as const) {
 
 test('the hash that is handed out is enough for a key that signs hashes', async (t) => {
   const { key, request, begun } = begin('p-256');
-  // Signing the bytes and signing their hash give the same kind of value.
+  // Signing the bytes and signing their hash give the same type of value.
   const output = newPath();
   const value = sign('sha256', begun.toBeSigned, key.keyObject);
   t.is(begun.hash.length, 32);

@@ -1,29 +1,29 @@
-/** Time-stamps and evidence of XML signatures: what they prove, and what happens when they are tampered with. */
+/** Time-stamps and evidence of XML signatures: proofs of existence and detection of changes. */
 import test from 'ava';
-import type { SignatureFacts } from '../../../crypto/validation/facts.ts';
-import { judgeFile } from '../../../crypto/validation/judge-file.ts';
-import type { SignatureRecord } from '../../../crypto/validation/report.ts';
-import { xadesFactsOf } from '../../../crypto/xades/validate.ts';
-import { augmented, authority, closeAuthority, signAt } from './levels-room.ts';
+import type { SignatureRecord } from '../../../crypto/core/validation-report.ts';
+import type { SignatureInfo } from '../../../crypto/validation/signature-info.ts';
+import { validateSignatures } from '../../../crypto/validation/validate-file.ts';
+import { inspectXadesDocument } from '../../../crypto/xades/validate.ts';
+import { augmented, authority, closeAuthority, signAt } from './levels-harness.ts';
 
 test.after.always(closeAuthority);
 
 const DOCUMENT = '<a xmlns="urn:u" Id="x"><b>text</b></a>';
-const factsOf = (bytes: Buffer | string): SignatureFacts =>
-  xadesFactsOf(Buffer.from(bytes)).signatures[0] as SignatureFacts;
+const factsOf = (bytes: Buffer | string): SignatureInfo =>
+  inspectXadesDocument(Buffer.from(bytes)).signatures[0] as SignatureInfo;
 
-/** Offline, with everything taken from the file, at a time of choice. */
+/** Validates offline, with embedded evidence only, at the given time. */
 async function judged(bytes: Buffer | string, at = Date.now() + 60_000): Promise<SignatureRecord> {
   const { trust } = await authority();
   const { anchors, intermediates } = trust;
-  const report = judgeFile('Xades', xadesFactsOf(Buffer.from(bytes)), {
+  const report = validateSignatures('Xades', inspectXadesDocument(Buffer.from(bytes)), {
     trust: { anchors, intermediates, revocation: 'hard' },
     at,
   });
   return report.signatures[0] as SignatureRecord;
 }
 
-const failedTypes = ({ timestamps }: SignatureFacts): string[] =>
+const failedTypes = ({ timestamps }: SignatureInfo): string[] =>
   timestamps.flatMap(({ kind, findings }) =>
     findings.filter(({ status }) => status === 'failed').map(({ type }) => `${kind} ${type}`),
   );
@@ -77,7 +77,7 @@ test.serial(
       t.not(changed, text);
       t.true(failedTypes(factsOf(changed)).includes('archive timestamp.imprint'), changed.slice(0, 80));
     }
-    // After the newest archive time-stamp anything may be added that is unsigned.
+    // Unsigned data may be added after the newest archive time-stamp.
     const later = text.replace(
       '</xades:UnsignedSignatureProperties>',
       `${values}</xades:UnsignedSignatureProperties>`,

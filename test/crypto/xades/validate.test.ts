@@ -1,16 +1,16 @@
-/** Full validation of XML signatures, ours and those that other programs make. */
+/** Full validation of XML signatures by this product and by other programs. */
 import { createHash } from 'node:crypto';
 import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import test, { type ExecutionContext } from 'ava';
 import { SignedXml } from 'xml-crypto';
-import { certificatePem } from '../../../crypto/keys/pem.ts';
-import type { XadesForm } from '../../../crypto/types.ts';
-import { judgeFile } from '../../../crypto/validation/judge-file.ts';
-import type { SignatureRecord, ValidationReport } from '../../../crypto/validation/report.ts';
-import { validateFile } from '../../../crypto/validation/validate.ts';
-import { xadesFactsOf } from '../../../crypto/xades/validate.ts';
+import type { XadesFormat } from '../../../crypto/core/types.ts';
+import type { SignatureRecord, ValidationReport } from '../../../crypto/core/validation-report.ts';
+import { validateFile } from '../../../crypto/validate.ts';
+import { validateSignatures } from '../../../crypto/validation/validate-file.ts';
+import { certificatePem } from '../../../crypto/x509/pem.ts';
+import { inspectXadesDocument } from '../../../crypto/xades/validate.ts';
 import { keyPemOf, pki } from '../../pki/pki.ts';
 import { requireTool, runTool } from '../../verifiers/tool.ts';
 import {
@@ -49,11 +49,11 @@ function only(t: ExecutionContext, report: ValidationReport): SignatureRecord {
 
 const FORMS: readonly {
   readonly name: string;
-  readonly xades: XadesForm;
+  readonly xades: XadesFormat;
   readonly document?: string;
   readonly extension?: string;
   readonly scope: readonly [kind: string, description: RegExp];
-  /** What a changed byte looks like. */
+  /** Text replacement that changes the file. */
   readonly change: readonly [from: string, to: string];
 }[] = [
   { name: 'enveloped', xades: {}, scope: ['document', /^the whole document$/], change: ['>100<', '>101<'] },
@@ -190,7 +190,7 @@ test('signed documents in UTF-16 and Latin-1 are validated in their own encoding
   }
 });
 
-// ——— what others make
+// ——— signatures of other programs
 
 const C14N = 'http://www.w3.org/TR/2001/REC-xml-c14n-20010315';
 const C14N11 = 'http://www.w3.org/2006/12/xml-c14n11';
@@ -356,7 +356,7 @@ test('signatures by another library for Node pass, and fail after a change', (t)
     maker.addReference({ xpath: '//*[local-name(.)="b"]', digestAlgorithm: SHA256, transforms: [method] });
     maker.computeSignature(`<a xmlns="urn:a" xmlns:n="urn:n">${BODY.replace('<b', '<b n:k="1"')}</a>`);
     const file = maker.getSignedXml();
-    // It leaves the chain out.
+    // The library omits the chain.
     const others = {
       trust: {
         anchors: [pki().root.certificate],
@@ -365,9 +365,13 @@ test('signatures by another library for Node pass, and fail after a change', (t)
       },
       at: Date.now(),
     } as const;
-    const good = judgeFile('Xades', xadesFactsOf(Buffer.from(file)), others);
+    const good = validateSignatures('Xades', inspectXadesDocument(Buffer.from(file)), others);
     t.is(good.indication, 'TOTAL-PASSED', JSON.stringify(good, undefined, 1));
-    const bad = judgeFile('Xades', xadesFactsOf(Buffer.from(file.replace(' t ', ' u '))), others);
+    const bad = validateSignatures(
+      'Xades',
+      inspectXadesDocument(Buffer.from(file.replace(' t ', ' u '))),
+      others,
+    );
     t.is(bad.signatures[0]?.subIndication, 'HASH_FAILURE');
   }
 });
@@ -381,7 +385,7 @@ test('in a document of very many identifiers the ones that matter are found, and
   t.true(complaints(file('<pay ID="p">999</pay>')).includes('failed structure.reference FORMAT_FAILURE'));
 });
 
-// ——— properties as others write them
+// ——— properties written by other programs
 
 const withProperties = (change: (properties: string) => string): string =>
   enveloped('<x></x>', { properties: change(goodProperties('sig', ['sig-r0'])) });
@@ -397,7 +401,7 @@ test('the older SigningCertificate is read, its issuer compared as far as it can
       ),
     );
   const number = BigInt(
-    `0x${xadesFactsOf(Buffer.from(enveloped('<x></x>')))
+    `0x${inspectXadesDocument(Buffer.from(enveloped('<x></x>')))
       .signatures[0]?.certificate?.serial.subarray(2)
       .toString('hex')}`,
   ).toString();
@@ -407,14 +411,14 @@ test('the older SigningCertificate is read, its issuer compared as far as it can
   t.deepEqual(complaints(serial('1', 'CN=Test Issuing CA,O=Sealwright tests,C=XX')), [
     'failed certificate.binding SIG_CONSTRAINTS_FAILURE',
   ]);
-  // Only a second preimage could put another certificate in its place, which SHA-1 has not given.
+  // Substituting another certificate needs a second preimage, which is not known for SHA-1.
   const [record] = reportOn(serial(number, 'CN=Test Issuing CA,O=Sealwright tests,C=XX')).signatures;
   t.false(record?.results.errors.some(({ type }) => type === 'algorithm.strength'));
   t.true(record?.results.warnings.some(({ type }) => type === 'algorithm.strength'));
 });
 
 test('what a baseline signature has to say and does not is a warning, and leaves no level', (t) => {
-  const level = (file: string) => xadesFactsOf(Buffer.from(file)).signatures[0]?.level;
+  const level = (file: string) => inspectXadesDocument(Buffer.from(file)).signatures[0]?.level;
   t.is(level(withProperties((same) => same)), 'B');
   const untimed = withProperties((text) => text.replace(/<xades:SigningTime>.*<\/xades:SigningTime>/, ''));
   t.deepEqual(complaints(untimed), ['warning attributes.signing-time']);
@@ -445,14 +449,14 @@ test('explicit policies give their identifier, implied ones are told', (t) => {
     policy(
       `<xades:SignaturePolicyId><xades:SigPolicyId><xades:Identifier>${identifier}</xades:Identifier></xades:SigPolicyId></xades:SignaturePolicyId>`,
     );
-  const found = (file: string) => xadesFactsOf(Buffer.from(file)).signatures[0]?.policy;
+  const found = (file: string) => inspectXadesDocument(Buffer.from(file)).signatures[0]?.policy;
   t.is(found(named('urn:oid:1.2.3.4')), '1.2.3.4');
   t.is(found(named('1.2.3.4')), '1.2.3.4');
   t.is(found(named('https://example.org/policy')), 'https://example.org/policy');
   const implied = policy('<xades:SignaturePolicyImplied></xades:SignaturePolicyImplied>');
   t.is(found(implied), undefined);
   t.true(
-    xadesFactsOf(Buffer.from(implied)).signatures[0]?.findings.some(
+    inspectXadesDocument(Buffer.from(implied)).signatures[0]?.findings.some(
       ({ type }) => type === 'attributes.policy',
     ),
   );
@@ -473,7 +477,9 @@ test('SHA-1 in a reference is read and judged by the policy on algorithms, not b
     signedInfo: (text) => text.replace(SHA256, `${DS}sha1`),
   });
   t.deepEqual(complaints(file), []);
-  t.true(xadesFactsOf(Buffer.from(file)).signatures[0]?.algorithms.some(({ name }) => name === 'sha1'));
+  t.true(
+    inspectXadesDocument(Buffer.from(file)).signatures[0]?.algorithms.some(({ name }) => name === 'sha1'),
+  );
   t.is(reportOn(file).indication, 'INDETERMINATE');
   t.is(reportOn(enveloped('<x></x>')).indication, 'TOTAL-PASSED');
 });

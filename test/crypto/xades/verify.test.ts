@@ -10,7 +10,7 @@ import { byXmlsec, failed, NOW, newPath, signDocument, verdict } from './signing
 const ORIGINAL = '<?p q?><r xmlns="urn:r"><pay to="A">100</pay><!-- c --><last/></r>';
 const signedText = (): string => signDocument(ORIGINAL).bytes.toString();
 
-/** The signature of another document by the same signer. */
+/** Returns the signature of another document by the same signer. */
 const otherSignature = (): string =>
   /<ds:Signature .*<\/ds:Signature>/s.exec(signDocument('<x>other</x>').bytes.toString())?.[0] ?? '';
 
@@ -30,9 +30,9 @@ const PROPERTIES = /<xades:SignedProperties .*<\/xades:SignedProperties>/s;
 interface Tampering {
   readonly what: string;
   readonly make: (signed: string) => string;
-  /** A check that has to fail. */
+  /** Name of the check that must fail. */
   readonly check: string;
-  /** What xmlsec1 has to say; left out where it does not look. */
+  /** Expected result of xmlsec1; left out where it does not check. */
   readonly xmlsec?: 'refuses';
 }
 
@@ -85,7 +85,7 @@ const TAMPERINGS: readonly Tampering[] = [
     check: 'document-digest',
     xmlsec: 'refuses',
   },
-  // Comments are no part of the canonical form, so only the comparison with the original notices.
+  // Comments are not part of the canonical form, so only the comparison with the original detects the change.
   { what: 'comment changed', make: (text) => replaced(text, '<!-- c -->', '<!-- d -->'), check: 'content' },
   { what: 'spelling changed', make: (text) => replaced(text, '<last/>', '<last></last>'), check: 'content' },
   { what: 'bytes added at the end', make: (text) => `${text}\n`, check: 'content' },
@@ -322,7 +322,7 @@ test('a byte changed anywhere in a signed document is noticed', (t) => {
     content: { sha256, length: original.length },
   };
   t.true(verifyXml(bytes, options).ok);
-  // Base64 and white space can be spelt in more than one way; what is inside the signature may change so far.
+  // Base64 and white space have several spellings; such changes inside the signature are accepted.
   const from = bytes.indexOf('<ds:Signature ');
   const to = bytes.indexOf('</ds:Signature>');
   for (let at = 0; at < bytes.length; at++) {

@@ -1,4 +1,4 @@
-/** Every method of canonicalization, beside what libxml2 makes of the same documents and elements. */
+/** Every canonicalization method, compared with libxml2 for the same documents and elements. */
 import { createHash } from 'node:crypto';
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -33,7 +33,7 @@ class Pieces {
   }
 }
 
-/** Finds the elements with an `xml:id`, and what they inherit. */
+/** Finds the elements with an `xml:id`, and their inherited scope. */
 class Finder implements XmlListener {
   readonly places = new Map<string, CanonicalPlace>();
   readonly #utf8: Buffer;
@@ -76,7 +76,7 @@ function whole(text: string, by: CanonicalMethod): string {
   return pieces.text;
 }
 
-/** The element whose `xml:id` is `id`. */
+/** Canonicalizes the element whose `xml:id` is `id`. */
 function part(text: string, id: string, by: CanonicalMethod): string {
   const utf8 = Buffer.from(text);
   const names = new Names();
@@ -87,7 +87,10 @@ function part(text: string, id: string, by: CanonicalMethod): string {
   return pieces.text;
 }
 
-/** Where libxml2 and Canonical XML 1.1 §2.4 agree: it leaves dot segments of absolute references, and final `..`, as they are. */
+/**
+ * Bases for which libxml2 and Canonical XML 1.1 §2.4 agree: libxml2 keeps dot segments of absolute references, and
+ * final `..`.
+ */
 const BASES = [
   '../',
   'a',
@@ -105,7 +108,7 @@ const BASES = [
   'f.xml',
 ];
 
-/** The same document with `xml:base` values that are references; others have no defined join. */
+/** Rewrites `xml:base` values as references; other values have no defined join. */
 function rebased(text: string, pick: () => string): string {
   return text.replace(/xml:base\s*=\s*(?:"[^"]*"|'[^']*')/g, () => `xml:base="${pick()}"`);
 }

@@ -19,7 +19,7 @@ function canonical(document: Buffer): string {
 
 const of = (text: string): string => canonical(Buffer.from(text));
 
-/** What xmllint makes of a document; it keeps comments, so the document must have none. */
+/** Canonicalizes by xmllint, which keeps comments; the documents must have none. */
 function byXmllint(t: ExecutionContext, documents: readonly Buffer[]): readonly string[] | undefined {
   try {
     execFileSync('xmllint', ['--version'], { stdio: 'ignore', timeout: 20_000 });
@@ -75,7 +75,7 @@ test('documents in every accepted encoding get the canonical bytes that xmllint 
 });
 
 test('a namespace name is escaped like an attribute value', (t) => {
-  // Not compared with xmllint, which writes such a name unescaped and so produces text that is not XML.
+  // Not compared with xmllint, which writes such a name unescaped and thus not well-formed.
   t.is(
     of('<r xmlns="http://example.org/?a=1&amp;b=&quot;"/>'),
     '<r xmlns="http://example.org/?a=1&amp;b=&quot;"></r>',

@@ -1,6 +1,6 @@
-/** Generated documents: the same seed gives the same document, so a failure can be looked at again. */
+/** Generated documents: equal seeds give equal documents, so that failures are reproducible. */
 
-/** Small, seeded, and good enough to vary documents (mulberry32). */
+/** Creates a small seeded random generator (mulberry32). */
 export function seeded(seed: number): () => number {
   let state = seed >>> 0;
   return () => {
@@ -12,11 +12,11 @@ export function seeded(seed: number): () => number {
 }
 
 export interface GeneratedDocument {
-  /** The document, comments in it. */
+  /** Document with comments. */
   readonly text: string;
-  /** The same without its comments. */
+  /** Document without comments. */
   readonly uncommented: string;
-  /** How many elements there are; with `ids` they have `xml:id="e0"` and so on. */
+  /** Number of elements; with `ids` they have `xml:id="e0"` and so on. */
   readonly elements: number;
 }
 

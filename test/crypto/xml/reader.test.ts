@@ -3,7 +3,7 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import test, { type ExecutionContext } from 'ava';
-import { CryptoError } from '../../../crypto/types.ts';
+import { CryptoError } from '../../../crypto/core/types.ts';
 import {
   decodeXml,
   ExclusiveCanonicalizer,
@@ -16,7 +16,7 @@ import {
 import { requireTool } from '../../verifiers/index.ts';
 import { generateDocument, seeded } from './documents.ts';
 
-/** What the reader says of a document: its code and message, or undefined when it is accepted. */
+/** Returns the reader's error, or undefined when it accepts the document. */
 function refusal(document: string | Buffer): CryptoError | undefined {
   try {
     const { utf8 } = decodeXml(Buffer.from(document));
@@ -28,7 +28,7 @@ function refusal(document: string | Buffer): CryptoError | undefined {
   }
 }
 
-/** Documents that are not well-formed, with where that shows. */
+/** Documents that are not well-formed, with the expected position. */
 const MALFORMED: readonly (readonly [document: string, line: number, column: number, problem: RegExp])[] = [
   ['', 1, 1, /no element/],
   ['   \n ', 2, 2, /no element/],
@@ -269,7 +269,7 @@ test('random bytes are refused with a code', (t) => {
 
 type Opinion = 'accepts' | 'complains' | 'refuses';
 
-/** Complaining is what xmllint does about namespaces: it says so and goes on. */
+/** Returns xmllint's result; it reports namespace errors and continues. */
 function opinionOfXmllint(t: ExecutionContext): (document: string) => Opinion {
   const folder = mkdtempSync(join(tmpdir(), 'sealwright-xml-'));
   t.teardown(() => rmSync(folder, { recursive: true }));

@@ -1,4 +1,4 @@
-/** Mutations that know nothing of the format: what remains when every better idea has been tried. */
+/** Mutations independent of the format. */
 import type { Random } from '../random.ts';
 import { type Mutation, oneOf, replaced } from './mutation.ts';
 
@@ -7,7 +7,7 @@ const NUMBERS = [
   0, 1, -1, 0x7f, 0x80, 0xff, 0x100, 0x7fff, 0x8000, 0xffff, 0x7fffffff, 0x80000000, 0xffffffff,
 ];
 
-/** A place to start and a length, both inside. Lengths are small mostly. */
+/** Selects a position and a length inside the input. Lengths are mostly small. */
 function range(input: Buffer, random: Random): { readonly from: number; readonly to: number } {
   const from = random.below(input.length);
   const most = random.once(4) ? input.length : 16;
@@ -70,7 +70,7 @@ const splice: Mutation = (input, random, other) => {
   return replaced(input, place.from, random.once(2) ? place.from : place.to, other.subarray(from, to));
 };
 
-/** The beginning of one and the end of the other. */
+/** Joins the start of one input and the end of the other. */
 const cross: Mutation = (input, random, other) =>
   Buffer.concat([
     input.subarray(0, random.below(input.length + 1)),

@@ -1,4 +1,4 @@
-/** Mutations of files that are made of chunks with lengths and sums: PNG, JPEG and ZIP. */
+/** Mutations of files that consist of chunks with lengths and checksums: PNG, JPEG and ZIP. */
 import { crc32, deflateSync } from 'node:zlib';
 import type { Random } from '../random.ts';
 import { bytesMutation } from './bytes.ts';
@@ -22,7 +22,7 @@ function chunksOf(png: Buffer): Chunk[] {
   return chunks;
 }
 
-/** A file of these chunks, with lengths and sums that are right. */
+/** Builds a file of these chunks, with correct lengths and checksums. */
 export function joinChunks(signature: Buffer, chunks: readonly Chunk[]): Buffer {
   const parts = chunks.map(({ type, data }) => {
     const frame = Buffer.alloc(8);
@@ -45,7 +45,7 @@ function headChanged({ type, data }: Chunk, random: Random): Chunk {
   return { type, data: copy };
 }
 
-/** Changes a PNG chunk by chunk, with sums that are right. */
+/** Changes a PNG chunk by chunk, with correct checksums. */
 const pngChunks: Mutation = (input, random, other) => {
   const chunks = chunksOf(input);
   const index = random.below(chunks.length);
@@ -77,7 +77,7 @@ const pngChunks: Mutation = (input, random, other) => {
 
 export const pngMutation: Mutation = oneOf([pngChunks, pngChunks, pngChunks, bytesMutation]);
 
-/** Changes one field behind the mark of a record; `marks` as they stand in the file. */
+/** Changes one field after the signature of a record; `marks` are the signatures as written in the file. */
 function fieldsBehind(marks: readonly Buffer[], span: number): Mutation {
   return (input, random, other) => {
     const places: number[] = [];
@@ -118,7 +118,7 @@ interface Member {
   readonly data: Buffer;
 }
 
-/** The members of a ZIP file that are stored as they are, by the headers before them. */
+/** Reads the stored members of a ZIP file by their local headers. */
 function membersOf(zip: Buffer): Member[] {
   const members: Member[] = [];
   for (let at = 0; at + 30 <= zip.length && zip.readUInt32LE(at) === LOCAL; ) {
@@ -137,7 +137,7 @@ function membersOf(zip: Buffer): Member[] {
 
 const LOCAL = 0x04034b50;
 
-/** A ZIP file of stored members, with lengths and sums that are right. */
+/** Builds a ZIP file of stored members, with correct lengths and checksums. */
 function zipOf(members: readonly Member[]): Buffer {
   const locals: Buffer[] = [];
   const directory: Buffer[] = [];
@@ -170,7 +170,7 @@ function zipOf(members: readonly Member[]): Buffer {
   return Buffer.concat([...locals, ...directory, end]);
 }
 
-/** Changes what is inside a container by what it is, or which members there are; the container stays sound. */
+/** Changes members of a container by their type, or the set of members; the ZIP structure stays valid. */
 export const memberMutation: Mutation = (input, random, other) => {
   const members = membersOf(input);
   const index = random.below(members.length);

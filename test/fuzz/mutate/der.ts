@@ -1,6 +1,6 @@
 /**
- * Mutations of BER and DER. Lengths around a change are put right again, so that it is met deep inside and not at the
- * door; lengths that lie are a mutation of their own.
+ * Mutations of BER and DER. Enclosing lengths are corrected after a change, so that deeper parsers see it; false
+ * lengths are a separate mutation.
  */
 import type { Random } from '../random.ts';
 import { bytesMutation } from './bytes.ts';
@@ -10,14 +10,14 @@ interface Node {
   readonly tag: number;
   readonly content: Buffer;
   readonly children: readonly Node[] | undefined;
-  /** How the length is written when it is not as it should be. */
+  /** Encoding of the length when it is not minimal. */
   readonly length?: Buffer | 'indefinite';
 }
 
 const MAX_NODES = 20_000;
 const MAX_DEPTH = 40;
 
-/** The elements that fill the bytes; undefined when they are not elements. */
+/** Parses the elements of the bytes; undefined when they are not elements. */
 function parseAll(bytes: Buffer, depth: number, budget: { nodes: number }): Node[] | undefined {
   const nodes: Node[] = [];
   let at = 0;
@@ -38,7 +38,7 @@ function parseAll(bytes: Buffer, depth: number, budget: { nodes: number }): Node
   return nodes;
 }
 
-/** Octet strings often hold structures of their own. */
+/** Parses octet strings as well, since they often hold structures. */
 function childrenOf(tag: number, content: Buffer, depth: number, budget: { nodes: number }) {
   const mayHold = (tag & 0x20) !== 0 || (tag === 0x04 && content.length > 1);
   if (!mayHold || depth >= MAX_DEPTH || (content.length === 0 && tag === 0x04)) return undefined;
@@ -60,7 +60,7 @@ function encode({ tag, content, children, length }: Node): Buffer {
   return Buffer.concat([Buffer.from([tag]), length ?? derLength(inside.length), inside]);
 }
 
-/** The nodes below a list, each with the way to it. */
+/** Lists the nodes below a list, each with its path. */
 function ways(nodes: readonly Node[], way: readonly number[] = [], all: number[][] = []): number[][] {
   nodes.forEach(({ children }, index) => {
     const here = [...way, index];
@@ -76,7 +76,7 @@ function nodeAt(nodes: readonly Node[], way: readonly number[]): Node | undefine
   return rest.length === 0 ? node : nodeAt(node?.children ?? [], rest);
 }
 
-/** The list with what stands at `way` replaced by any number of nodes. */
+/** Replaces the node at `way` by any number of nodes. */
 function withNode(nodes: readonly Node[], way: readonly number[], by: readonly Node[]): Node[] {
   const [first = 0, ...rest] = way;
   return nodes.flatMap((node, index) => {
@@ -97,7 +97,7 @@ const TAGS = [
 const OIDS = [
   '2a864886f70d010701', // data
   '2a864886f70d010702', // signedData
-  '2a864886f70d01090310', // nothing known
+  '2a864886f70d01090310', // unassigned
   '2a864886f70d010904', // messageDigest
   '2a864886f70d010903', // contentType
   '2a864886f70d010905', // signingTime
@@ -150,7 +150,7 @@ const NODES: readonly NodeMutation[] = [
   (node, _, other) => [{ ...other, tag: node.tag }],
   (_node, _random, other) => [other],
   (node, _, other) => [node, other],
-  // Inside itself, some or very many times.
+  // Nests the node in itself, a few or very many times.
   (node, random) => {
     let nested: Node = node;
     for (let depth = 1 + random.below(random.once(6) ? 3000 : 4); depth > 0; depth--) {
@@ -165,7 +165,7 @@ const NODES: readonly NodeMutation[] = [
     return [{ ...node, children: [...children].sort(() => (random.once(2) ? 1 : -1)) }];
   },
   (node) => [{ ...node, length: 'indefinite' }],
-  // The same length in more bytes than it takes.
+  // Encodes the length in more bytes than needed.
   (node) => [{ ...node, length: Buffer.concat([Buffer.from([0x84]), uint32(encodedLength(node))]) }],
   (node, random) => [{ ...node, length: derLength(Math.max(0, encodedLength(node) + random.below(9) - 4)) }],
   (node, random) => [
@@ -192,7 +192,7 @@ function encodedLength({ content, children }: Node): number {
   return children === undefined ? content.length : Buffer.concat(children.map(encode)).length;
 }
 
-/** Changes one element; bytes that are no elements are changed as bytes. */
+/** Changes one element; bytes that are not elements are changed as bytes. */
 const structured: Mutation = (input, random, other) => {
   const nodes = parseAll(input, 0, { nodes: 0 });
   if (nodes === undefined || nodes.length === 0) return bytesMutation(input, random, other);

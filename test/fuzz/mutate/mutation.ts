@@ -1,20 +1,20 @@
 import type { Random } from '../random.ts';
 
 /**
- * A changed copy of `input`; `other` is a second seed to take parts from. Gives `input` itself when it has nothing to
- * work on; never writes to either.
+ * Returns a changed copy of `input`; `other` is a second seed to take parts from. Returns `input` itself when it
+ * can't be changed; never modifies either.
  */
 export type Mutation = (input: Buffer, random: Random, other: Buffer) => Buffer;
 
-/** Longest input that is passed on; what a mutation makes longer is cut. Bytes. */
+/** Maximum input length in bytes; longer results are truncated. */
 export const MAX_INPUT = 1 << 18;
 
-/** One of several, most often the first ones in proportion to how often they are listed. */
+/** Selects one mutation; entries listed more often are selected more often. */
 export function oneOf(mutations: readonly Mutation[]): Mutation {
   return (input, random, other) => random.pick(mutations)(input, random, other);
 }
 
-/** Some mutations one after the other, mostly one. */
+/** Applies up to `most` mutations in sequence, mostly one. */
 export function several(mutation: Mutation, most = 5): Mutation {
   return (input, random, other) => {
     let changed = input;
@@ -23,7 +23,7 @@ export function several(mutation: Mutation, most = 5): Mutation {
   };
 }
 
-/** `input` with `[from, to)` replaced. */
+/** Returns `input` with `[from, to)` replaced. */
 export function replaced(input: Buffer, from: number, to: number, by: Uint8Array): Buffer {
   return Buffer.concat([input.subarray(0, from), by, input.subarray(to)]);
 }

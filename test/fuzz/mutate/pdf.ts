@@ -1,7 +1,6 @@
 /**
- * Mutations of PDFs: of tokens, of whole objects, by a revision behind the file, inside packed streams, and inside
- * the signatures. Where offsets moved, a new table is written more often than not, or nothing but the repair of
- * damaged tables would ever be met.
+ * Mutations of PDFs: of tokens, whole objects, appended revisions, compressed streams, and signatures. When offsets
+ * change, a new table is usually written; otherwise only the repair of damaged tables would be tested.
  */
 import { deflateSync, inflateSync } from 'node:zlib';
 import { appendRevision } from '../../crypto/pdf/build.ts';
@@ -154,7 +153,7 @@ function findAll(text: string, pattern: RegExp): Found[] {
   }));
 }
 
-/** One of the places, replaced; the bytes as they are when there is none. */
+/** Replaces one match; returns the bytes unchanged when there is none. */
 function atOne(pattern: RegExp, by: (found: string, random: Random, other: string) => string): Mutation {
   return (input, random, other) => {
     const text = input.toString('latin1');
@@ -166,7 +165,7 @@ function atOne(pattern: RegExp, by: (found: string, random: Random, other: strin
   };
 }
 
-/** As `atOne`, in as many bytes as there were, so that every offset stays true. */
+/** Replaces one match by the same number of bytes, so that offsets stay valid. */
 function inPlace(pattern: RegExp, by: (found: string, random: Random) => string): Mutation {
   return atOne(pattern, (found, random) =>
     by(found, random).slice(0, found.length).padEnd(found.length, ' '),
@@ -180,7 +179,7 @@ const NUMBER = /(?<![\w.])-?\d{1,10}(?![\w.])/g;
 const objectsIn = (text: string): string[] => [...text.matchAll(OBJECT)].map(([all]) => all);
 const bodyOf = (object: string): string => object.replace(/^\d+ \d+ obj\b/, '').replace(/endobj$/, '');
 
-/** An object with one thing in it changed. */
+/** Changes one item in an object. */
 const inObject = oneOf([
   atOne(NUMBER, (_, random) => random.pick(NUMBERS)),
   atOne(NAME, (_, random) => `/${random.pick(NAMES)}`),
@@ -194,7 +193,7 @@ const inObject = oneOf([
   bytesMutation,
 ]);
 
-/** A revision behind the file that replaces one or more objects. */
+/** Appends a revision that replaces one or more objects. */
 const addRevision: Mutation = (input, random, other) => {
   const own = objectsIn(input.toString('latin1'));
   if (own.length === 0) return input;
@@ -229,7 +228,7 @@ const moveObject: Mutation = (input, random, other) => {
   return latin1(text.replace(object, () => put));
 };
 
-/** Puts a true table and trailer at the end in place of the last one. */
+/** Replaces the last table and trailer by a correct one. */
 function withFreshTable(input: Buffer): Buffer {
   const text = input.toString('latin1');
   const start = text.lastIndexOf('startxref');
@@ -253,7 +252,7 @@ function mended(mutation: Mutation): Mutation {
   };
 }
 
-/** Unpacks a stream, changes it and packs it again, with a true length. */
+/** Inflates a stream, changes it and deflates it again, with a correct length. */
 const insideStream: Mutation = (input, random, other) => {
   const text = input.toString('latin1');
   const all = findAll(text, /<<(?:(?!stream)[\s\S]){0,400}?>>\s*stream\r?\n[\s\S]*?endstream/g);
@@ -278,7 +277,7 @@ function unpacked(data: Buffer): Buffer {
   }
 }
 
-/** Changes the CMS inside a signature, in the room it has. */
+/** Changes the CMS of a signature within its placeholder. */
 const insideSignature: Mutation = (input, random, other) => {
   const text = input.toString('latin1');
   const all = findAll(text, /(?<=\/Contents ?<)[0-9A-Fa-f]{200,}(?=>)/g);

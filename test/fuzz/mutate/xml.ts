@@ -1,4 +1,4 @@
-/** Mutations of XML: of tags and attributes, of whole elements (which is how wrapping is done), and of what Base64 holds. */
+/** Mutations of XML: tags and attributes, whole elements (signature wrapping), and Base64 content. */
 import type { Random } from '../random.ts';
 import { bytesMutation } from './bytes.ts';
 import { derMutation } from './der.ts';
@@ -111,7 +111,7 @@ function atOne(pattern: RegExp, by: (found: string, random: Random, other: strin
   };
 }
 
-/** Elements with what is in them, found by counting tags. */
+/** Finds elements with their content by counting tags. */
 function elementsOf(text: string): Place[] {
   const open: number[] = [];
   const all: Place[] = [];
@@ -162,7 +162,7 @@ function elementMutation(): Mutation {
   };
 }
 
-/** Two elements change places. */
+/** Swaps two elements. */
 const swap: Mutation = (input, random) => {
   const text = input.toString('utf8');
   const all = elementsOf(text);
@@ -192,7 +192,7 @@ const insideBase64: Mutation = (input, random, other) => {
   return replaced(input, from, to, Buffer.from(changed.toString('base64'), 'latin1'));
 };
 
-/** The same text in another encoding, said so or not. */
+/** Re-encodes the text, with or without a matching declaration. */
 const recode: Mutation = (input, random) => {
   const text = input.toString('utf8');
   const encoding = random.pick(['UTF-16', 'ISO-8859-1', 'US-ASCII', 'UTF-8', 'utf-7', 'windows-1252']);

@@ -4,18 +4,18 @@
  */
 import { readdir, readFile, stat } from 'node:fs/promises';
 import { join, relative } from 'node:path';
-import { SPARE_PREFIX } from '../../../actors/files/working-folders.ts';
+import { SPARE_PREFIX } from '../../../actors/shared/files/working-folders.ts';
 import { verifyFile } from '../../../crypto/index.ts';
-import { DIVERGED_MESSAGE, JOB_STATES, RESTART_MESSAGE } from '../../../machines/job-context.ts';
-import { sha256 } from '../evidence.ts';
+import { DIVERGED_MESSAGE, JOB_STATES, RESTART_MESSAGE } from '../../../machines/batch/job-context.ts';
 import { isTerminal } from '../service.ts';
+import { sha256 } from '../signing/evidence.ts';
 import type { Given } from './giver.ts';
 import { allEvents, allJobs, type Event, type FullJob } from './jobs.ts';
 import type { Done } from './operator.ts';
 import { FOLDER_NAMES, type Reading, type Scene } from './scene.ts';
 
 /** Complaints told at most. */
-const TOLD = 40;
+const REPORTED = 40;
 
 /** From → to, as the document's table allows; what comes first is Queued. */
 const STEPS: Readonly<Record<string, readonly string[]>> = {
@@ -56,8 +56,8 @@ export async function agreement(
   await foldersAgree(scene, jobs, byId, say);
   const states: Record<string, number> = {};
   for (const { status } of jobs) states[status] = (states[status] ?? 0) + 1;
-  const more = broken.length - TOLD;
-  if (more > 0) broken.splice(TOLD, more, `… and ${more} more`);
+  const more = broken.length - REPORTED;
+  if (more > 0) broken.splice(REPORTED, more, `… and ${more} more`);
   return { broken, jobs: jobs.length, states };
 }
 
@@ -113,7 +113,7 @@ async function countersAgree({ service }: Scene, jobs: readonly FullJob[], say: 
   }
 }
 
-/** How often each thing happened between two times, by the jobs' own histories. */
+/** Frequency with which each thing happened between two times, by the jobs' own histories. */
 function happened(jobs: readonly FullJob[], within: (timestamp: string) => boolean) {
   const counts = {
     enqueued: new Map<string, number>(),

@@ -3,7 +3,7 @@ import { mkdir, rename, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { noise, samplePdf } from '../../../bench/samples.ts';
 import { systemClock } from '../../../runtime/index.ts';
-import { sha256 } from '../evidence.ts';
+import { sha256 } from '../signing/evidence.ts';
 import type { Dice } from './dice.ts';
 import { FOLDER_NAMES, FOLDERS, type FolderName, REMOTE, type Scene } from './scene.ts';
 
@@ -28,6 +28,8 @@ const UPLOADS = 35;
 const BROKEN = 2;
 const LARGE = 1;
 const REWRITTEN = 1;
+/** A planned stop may drain for 30 seconds before the service starts anew, on a busy machine. */
+const ANSWER_WITHIN_MS = 180_000;
 /** Of the uploads of PDFs. */
 const REMOTE_UPLOADS = 15;
 
@@ -77,7 +79,9 @@ async function upload(
   content: Buffer,
   good: boolean,
 ): Promise<void> {
-  for (let tries = 0; tries < 200; tries += 1) {
+  const began = systemClock.elapsed();
+  const answers = new Map<string, number>();
+  while (systemClock.elapsed() - began < ANSWER_WITHIN_MS) {
     const form = new FormData();
     form.set('file', new Blob([new Uint8Array(content)]), fileName);
     const response = await scene.service
@@ -88,6 +92,8 @@ async function upload(
         signal: AbortSignal.timeout(60_000),
       })
       .catch(() => undefined);
+    const answered = String(response?.status ?? 'no connection');
+    answers.set(answered, (answers.get(answered) ?? 0) + 1);
     if (response?.status === 202) {
       const answer = (await response.json().catch(() => undefined)) as { jobId: string } | undefined;
       if (answer) {
@@ -99,7 +105,8 @@ async function upload(
     // It is being started anew.
     await systemClock.sleep(100);
   }
-  throw new Error(`the upload of ${fileName} was never answered`);
+  const seen = [...answers].map(([answer, count]) => `${count} × ${answer}`).join(', ');
+  throw new Error(`the upload of ${fileName} was never answered 202: ${seen}`);
 }
 
 function contentOf(folder: FolderName, name: string, broken: boolean, size: number): Buffer {

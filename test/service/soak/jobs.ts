@@ -17,7 +17,7 @@ export interface FullJob extends Job {
 }
 
 /** Asked for at once. */
-const AT_ONCE = 32;
+const CONCURRENCY = 32;
 
 /** Oldest first. */
 export async function allJobs(service: Service): Promise<readonly FullJob[]> {
@@ -28,7 +28,7 @@ export async function allJobs(service: Service): Promise<readonly FullJob[]> {
     for (let at = next++; at < ids.length; at = next++)
       jobs[at] = (await service.job(ids[at] ?? '')) as FullJob;
   };
-  await Promise.all(Array.from({ length: AT_ONCE }, reader));
+  await Promise.all(Array.from({ length: CONCURRENCY }, reader));
   return jobs;
 }
 

@@ -1,9 +1,9 @@
-/** What operators do meanwhile: pause, resume, cancel, retry, one by one and in bulk, rescan. */
+/** Everything operators do meanwhile: pause, resume, cancel, retry, one by one and in bulk, rescan. */
 import { systemClock } from '../../../runtime/index.ts';
 import type { Dice } from './dice.ts';
 import { FOLDER_NAMES, type Scene } from './scene.ts';
 
-/** What was answered with success, and so must be true at the end. */
+/** Everything that was answered with success, and so must be true at the end. */
 export interface Done {
   readonly canceled: Set<string>;
   /** New job → the failed one it was made of. */
@@ -14,10 +14,10 @@ export interface Done {
 }
 
 /** Milliseconds. */
-const LONGEST_PAUSE = 500;
+const MAX_BACKOFF_MS = 500;
 
 /** Each takes every file that has failed so far once more. */
-const MOST_RESCANS = 10;
+const MAX_RESCANS = 10;
 
 /** Answers that mean somebody else was quicker; nothing was promised by them. */
 const LATE = new Set([
@@ -47,13 +47,13 @@ export class Operator {
     else if (roll < 85) await this.#retryOne();
     else if (roll < 90) await this.#bulkRetry();
     else if (roll < 95) await this.#bulkCancel();
-    else if (this.done.rescans < MOST_RESCANS) await this.#rescan();
+    else if (this.done.rescans < MAX_RESCANS) await this.#rescan();
   }
 
   async #pauseForAWhile(): Promise<void> {
     if ((await this.#post('pause', '/api/pipeline/pause', { reason: 'soak' })) === undefined) return;
     // Something to cancel comes together meanwhile.
-    await systemClock.sleep(this.#chance.roll(LONGEST_PAUSE));
+    await systemClock.sleep(this.#chance.roll(MAX_BACKOFF_MS));
     for (let count = this.#chance.roll(6); count > 0; count -= 1) await this.#cancelOne();
     await this.#post('resume', '/api/pipeline/resume', {});
   }

@@ -6,8 +6,8 @@ import { mkdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { pki } from '../../pki/pki.ts';
 import { ScriptedPortal } from '../../remote/scripted-portal.ts';
-import { localProfile, profile, type Settings } from '../profiles.ts';
 import { Service } from '../service.ts';
+import { localProfile, profile, type Settings } from '../signing/profiles.ts';
 import type { Dice } from './dice.ts';
 
 /** Input folder → profile of the same name, and what files in it are called. */
@@ -23,7 +23,7 @@ export const FOLDER_NAMES = Object.keys(FOLDERS) as readonly FolderName[];
 /** Profile of uploads that a person signs on the portal. */
 export const REMOTE = 'portal';
 
-/** What the metrics of a life said when nothing was going on, and the time they are about. */
+/** Everything the metrics of a life said when nothing was going on, and the time they are about. */
 export interface Reading {
   /** Milliseconds since the epoch. */
   readonly from: number;
@@ -39,7 +39,7 @@ export class Scene {
   readonly portal: ScriptedPortal;
   readonly root: string;
   readonly readings: Reading[] = [];
-  readonly counts = { starts: 0, kills: 0, stops: 0 };
+  readonly counts = { starts: 0, kills: 0, stops: 0, runAgain: 0 };
   /** Most memory any life was seen with, bytes. */
   mostMemory = 0;
   readonly #settings: Settings;
@@ -126,6 +126,7 @@ export class Scene {
   async rest(chance: Dice, seconds: number): Promise<void> {
     const { service } = this;
     await service.json('/api/pipeline/resume', { method: 'POST' });
+    await this.#runAgain();
     await service.until(
       'all jobs to end',
       async () => {
@@ -138,6 +139,25 @@ export class Scene {
       seconds,
     );
     await this.#read();
+  }
+
+  /** Runs again what was set aside: kills that follow each other quickly look like work that ends the process. */
+  async #runAgain(): Promise<void> {
+    const { service } = this;
+    for (const kind of ['job', 'job-webhook']) {
+      const { items } = await service.json<{
+        items: { id: string; trouble: { lastError: string | null } | null }[];
+      }>(`/api/actors?kind=${kind}&stuck=true&limit=200`);
+      for (const { id, trouble } of items) {
+        if (!trouble?.lastError?.startsWith('effect.set-aside')) continue;
+        await service.json(`/api/actors/${kind}/${id}/restart`, {
+          method: 'POST',
+          body: JSON.stringify({ reason: 'soak' }),
+          headers: { 'content-type': 'application/json' },
+        });
+        this.counts.runAgain += 1;
+      }
+    }
   }
 
   /** People sign, refuse, or let it lie: each document that waits is decided once. */

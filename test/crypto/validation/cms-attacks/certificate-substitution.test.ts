@@ -1,12 +1,12 @@
 import { createPublicKey } from 'node:crypto';
 import test from 'ava';
 import { contents, readWhole } from '../../../../crypto/asn1/read.ts';
-import { readCertificate } from '../../../../crypto/certificates/certificate.ts';
-import { DOCUMENT_SIGNING, issueCertificate } from '../../../../crypto/certificates/issue.ts';
+import { readCertificate } from '../../../../crypto/x509/certificate.ts';
+import { DOCUMENT_SIGNING, issueCertificate } from '../../../../crypto/x509/issue.ts';
 import { forge } from '../forge.ts';
 import { CONTENT, failedTypes, judged, type Party, parties, SIGNED, verdictOf, YEAR } from '../judging.ts';
 
-/** Another certificate of the same CA for the same key; with the same serial number when asked for. */
+/** Issues another certificate of the same CA for the same key, optionally with the same serial number. */
 function twinOf(party: Party, subject: string, sameSerial = false): Party {
   const { ca } = parties();
   const original = readCertificate(party.certificate);

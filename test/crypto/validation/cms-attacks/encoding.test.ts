@@ -2,7 +2,7 @@ import test from 'ava';
 import { ID } from '../../../../crypto/asn1/oids.ts';
 import { childrenOf, encoded, readWhole } from '../../../../crypto/asn1/read.ts';
 import { octetString, sequence, small, tlv } from '../../../../crypto/asn1/write.ts';
-import { readCertificate } from '../../../../crypto/certificates/certificate.ts';
+import { readCertificate } from '../../../../crypto/x509/certificate.ts';
 import { forge, forgeSigner } from '../forge.ts';
 import { allJudged, CONTENT, failedTypes, issue, judged, parties, SIGNED, verdictOf } from '../judging.ts';
 
@@ -10,7 +10,7 @@ function forged(changes: Partial<Parameters<typeof forge>[0]> = {}): Buffer {
   return forge({ signer: parties().signer, content: CONTENT, at: SIGNED, ...changes });
 }
 
-/** The same structure with the indefinite length for the outer levels. */
+/** Re-encodes the outer levels with indefinite length. */
 function indefinite(der: Buffer, levels: number): Buffer {
   const element = readWhole(der);
   const inner = Buffer.concat(

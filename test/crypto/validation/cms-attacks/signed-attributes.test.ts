@@ -12,7 +12,7 @@ function forged(changes: Partial<Parameters<typeof forge>[0]> = {}): Buffer {
   return forge({ signer: parties().signer, content: CONTENT, at: SIGNED, ...changes });
 }
 
-/** The attributes without one type, and what takes its place. */
+/** Replaces the attributes of one type. */
 function replaced(type: Buffer, ...instead: readonly Buffer[]) {
   return (honest: readonly Buffer[]) => [...honest.filter((one) => !one.includes(type)), ...instead];
 }

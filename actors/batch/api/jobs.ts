@@ -1,0 +1,181 @@
+/** Jobs and uploads of the batch service, as its HTTP layer calls them. See `service.ts` for the rules of all methods. */
+
+import type { JobFormat, JobSource, JobState, UploadedFile } from '../../../machines/batch/job-context.ts';
+import type { FolderName, JobId, Millis, ProfileName } from '../../../machines/ids.ts';
+
+/** One job as clients see it. */
+export interface JobView {
+  readonly id: JobId;
+  readonly fileName: string;
+  readonly originalPath: string;
+  readonly format: JobFormat;
+  readonly source: JobSource;
+  readonly status: JobState;
+  readonly createdAt: Millis;
+  readonly updatedAt: Millis;
+  readonly parentJobId: JobId | null;
+  readonly errorMessage: string | null;
+  readonly profileName: ProfileName;
+  readonly folder: FolderName | null;
+  readonly outputEncrypted: boolean;
+}
+
+/** A job with the members that only `GET` of a single job returns. */
+export interface JobDetail extends JobView {
+  readonly errorCode: string | null;
+  readonly remoteDocumentId: string | null;
+  readonly awaitingSignerSince: Millis | null;
+  readonly queuedAt: Millis;
+  readonly inputSha256: string | null;
+  readonly outputSha256: string | null;
+  readonly outputFileName: string | null;
+  /** Oldest first. */
+  readonly history: readonly {
+    readonly id: number;
+    readonly timestamp: Millis;
+    readonly status: JobState;
+    readonly message: string;
+  }[];
+}
+
+export interface JobFilter {
+  /** Any of these; empty = all. */
+  readonly statuses: readonly JobState[];
+  /** Compared without case; a name no job has gives an empty list. */
+  readonly profile?: string | undefined;
+  /** Any of these; empty or left out = all. */
+  readonly formats?: readonly JobFormat[] | undefined;
+  /** Any of these; empty or left out = all. */
+  readonly sources?: readonly JobSource[] | undefined;
+  /** Name of an input folder, compared without case; `(upload)` = files that came through no folder. */
+  readonly folder?: string | undefined;
+  /** Part of the file name, compared without case. */
+  readonly fileName?: string | undefined;
+  /** Inclusive. */
+  readonly createdFrom?: Millis | undefined;
+  /** Exclusive. */
+  readonly createdTo?: Millis | undefined;
+  readonly parentJobId?: JobId | undefined;
+}
+
+export interface JobQuery extends JobFilter {
+  /** From 1. */
+  readonly page: number;
+  readonly pageSize: number;
+}
+
+/** Failed jobs with the same error code. */
+export interface FailureGroup {
+  readonly errorCode: string;
+  /** Action that usually ends this error; null for a code that is not in the table. */
+  readonly remedy: string | null;
+  readonly count: number;
+  /** Time of creation of the oldest and the newest job. */
+  readonly oldest: Millis;
+  readonly newest: Millis;
+  /** The newest job. */
+  readonly example: { readonly id: string; readonly fileName: string; readonly message: string | null };
+}
+
+export interface FailureReport {
+  /** Largest group first. */
+  readonly groups: readonly FailureGroup[];
+  /** Failed jobs that were read. */
+  readonly examined: number;
+  /** False: there are more failed jobs than were read; the newest were read. */
+  readonly complete: boolean;
+}
+
+/** A finished file to send. */
+export interface JobOutput {
+  readonly path: string;
+  readonly fileName: string;
+  readonly length: number;
+  /** Lower-case hex. */
+  readonly sha256: string;
+  readonly contentType: string;
+}
+
+/** Writes the bytes of one upload to a temporary name that watchers ignore. */
+export interface UploadSink {
+  /** Bytes written so far. */
+  readonly length: number;
+  /**
+   * Applies backpressure: wait for the returned promise, if any, before the next call and before reusing the chunk's
+   * memory. Rejects when the disk fails.
+   */
+  write(chunk: Uint8Array): Promise<void> | undefined;
+  /** Discards the bytes. Idempotent; allowed at any time. */
+  abort(): Promise<void>;
+}
+
+/** Idempotency key of an upload: a repeated upload creates no second job. Source: docs/batch-values.md §15. */
+export interface UploadKey {
+  /** API key or user that sent it. Equal keys of different callers are different keys. */
+  readonly caller: string;
+  /** 1 to 255 characters. */
+  readonly key: string;
+}
+
+export interface Jobs {
+  /**
+   * The profile an upload names (or the default one) and the format it gets.
+   * Refusals: `profile.not-found`.
+   */
+  plan(request: {
+    readonly fileName: string;
+    readonly format: JobFormat | undefined;
+    readonly profile: string | undefined;
+    readonly operation?: 'Extend' | undefined;
+  }): {
+    readonly format: JobFormat;
+    readonly profile: ProfileName;
+    /** True: all files of an upload go into one container. */
+    readonly takesSeveral?: boolean;
+  };
+  /**
+   * With a `key` under which a job was created within the last 24 hours, the bytes are compared and not stored.
+   * Refusals: `job.path-too-long`.
+   */
+  openUpload(fileName: string, key?: UploadKey): Promise<UploadSink>;
+  /**
+   * Syncs the bytes, commits the job and renames the file to its final name. Where a job of the same `key` exists,
+   * discards the bytes and returns that job if its upload had the same SHA-256, name, format, profile, operation and
+   * files.
+   * @param sink opened with the same `key`
+   * Refusals: `upload.empty`, `job.already-processing`, `idempotency.mismatch`, `service.busy`.
+   */
+  acceptUpload(
+    sink: UploadSink,
+    job: {
+      readonly fileName: string;
+      readonly format: JobFormat;
+      readonly profile: ProfileName;
+      /** The files concatenated in the bytes. @default one file */
+      readonly files?: readonly UploadedFile[] | undefined;
+      /** Opens an encrypted PDF. Stored encrypted until the job is completed. */
+      readonly password?: string | undefined;
+      /** `Extend`: the file is signed already and is raised to the level of the profile. */
+      readonly operation?: 'Extend' | undefined;
+      readonly key?: UploadKey | undefined;
+    },
+  ): Promise<JobView>;
+  /** Newest first. */
+  list(query: JobQuery): Promise<{ readonly items: readonly JobView[]; readonly totalCount: number }>;
+  /** Groups the failed jobs by error code. */
+  failures(): Promise<FailureReport>;
+  /** Refusals: `job.not-found`. */
+  get(id: JobId): Promise<JobDetail>;
+  /** Waits up to `within` milliseconds for the job's end; undefined on time-out. Refusals: `job.not-found`. */
+  whenEnded(id: JobId, within: Millis): Promise<JobDetail | undefined>;
+  /** The cached result of `get`, the same object until the job changes. Undefined: not in the cache. */
+  peek(id: JobId): JobDetail | undefined;
+  /** Refusals: `job.not-found`, `job.output-unavailable`, `job.output-gone`. */
+  output(id: JobId): Promise<JobOutput>;
+  /** Refusals: `job.not-found`, `job.not-queued`, `job.race-lost`. */
+  cancel(id: JobId, reason: string | null): Promise<JobView>;
+  /**
+   * Refusals: `job.not-found`, `job.not-failed`, `profile.not-found`, `job.input-missing`, `job.already-processing`.
+   */
+  retry(id: JobId): Promise<JobView>;
+}

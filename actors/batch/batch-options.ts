@@ -1,0 +1,55 @@
+/** Options of the batch service and the parts of the process it is built on. */
+
+import type { ServiceDependencies } from '../hosting/service-plan.ts';
+import type { Profile } from '../shared/profiles.ts';
+import type { StorageLayout } from '../shared/storage-layout.ts';
+import type { TrustOptions } from '../shared/trust.ts';
+import type { BatchObserver } from './api/batch-observer.ts';
+import type { FolderOptions } from './folders/folders.ts';
+import type { RemotePortal } from './remote/ports.ts';
+import type { RemotePollOptions } from './remote-poll/remote-poll.ts';
+import type { JobWebhookOptions } from './webhooks/job-webhook.ts';
+
+export interface BatchOptions {
+  readonly layout: StorageLayout;
+  readonly folders: readonly FolderOptions[];
+  /** At least one. */
+  readonly profiles: readonly Profile[];
+  /** `Signing:Trust`. @default only the anchors of each profile */
+  readonly trust?: TrustOptions;
+  /** `Signing:License`: not needed; one that is not Base64 makes the service not ready. */
+  readonly license?: string;
+  /** Key of the encryption envelopes, 32 bytes; needed when a profile encrypts. */
+  readonly encryptionKey?: Uint8Array;
+  /** Encrypts the passwords of uploads at rest, 32 bytes; left out: uploads with a password fail. */
+  readonly secretKey?: Buffer;
+  /** `Pipeline:MaxConcurrency`: jobs in flight. */
+  readonly maxConcurrency: number;
+  /** `Pipeline:PollIntervalSeconds`, in milliseconds. */
+  readonly pollEvery: number;
+  /** `Retention:JobsDays`, in milliseconds. @default finished jobs are kept */
+  readonly keepJobs?: number | undefined;
+  /** `Notifications:Webhooks`. @default none */
+  readonly webhooks?: readonly JobWebhookOptions[] | undefined;
+  /** `Storage:OutputCollision`. */
+  readonly outputCollision: 'suffix' | 'fail';
+  /** @default the defaults of `RemoteSigner:*`, and no portal */
+  readonly remote?: RemotePollOptions & {
+    /** Left out where no endpoint is configured; jobs that wait for one then end by their time limit. */
+    readonly portal?: RemotePortal;
+  };
+  /** Milliseconds one task of the pool may take. @default 15 minutes */
+  readonly taskTimeout?: number;
+  /** Threads of the pool; more than jobs in flight are of no use. */
+  readonly threads: number;
+}
+
+export interface BatchDependencies extends ServiceDependencies {
+  /** Receives the events of jobs, for metrics. */
+  readonly observer?: BatchObserver;
+  /** The same faults as text, for the pool's threads. */
+  readonly faultsText: string;
+}
+
+/** Defaults of `RemoteSigner:*`. */
+export const REMOTE_DEFAULTS: RemotePollOptions = { every: 30_000, timeout: 168 * 3_600_000, maxFailures: 0 };

@@ -1,0 +1,88 @@
+/**
+ * Sends a file to the remote portal: stages, uploads and creates the document, or attaches to the document of the job
+ * that is retried. Source: docs/batch-values.md §8.
+ */
+import type { RemoteDocumentReference, StagedInput } from '../../../machines/batch/job-context.ts';
+import { inputContentType } from '../../shared/file-names.ts';
+import { type RemoteDocument, RemoteFailure, type RemotePortal } from '../remote/ports.ts';
+import { unreachable } from '../remote/upload-retries.ts';
+import {
+  interrupted,
+  type JobHandler,
+  type JobHandlerDependencies,
+  jobFailed,
+  messageOf,
+  whileWritable,
+} from './effect-handler.ts';
+
+/** Statuses of documents that can still be signed or are signed. Source: docs/decisions/0049-remote-portal-outages.md. */
+const ATTACHABLE: ReadonlySet<string> = new Set(['Pending', 'FlowConcluded', 'Concluded']);
+
+/**
+ * Waits until Processing is durable: after a power cut, a job back in the queue would create its document a second
+ * time.
+ */
+export function dispatchHandler({ pool, remote, storage }: JobHandlerDependencies): JobHandler<'dispatch'> {
+  return {
+    after: 'durable',
+    async run(effect, attempt) {
+      const { portal, profile } = remote.profileOf(effect.profileName);
+      const { input, path } = await whileWritable(storage, attempt.signal, async () =>
+        messageOf(
+          await pool.run({
+            task: 'stage',
+            jobId: attempt.actor.id,
+            fileName: effect.fileName,
+            originalPath: effect.originalPath,
+          }),
+        ),
+      );
+      const document: RemoteDocument = {
+        fileName: effect.fileName,
+        contentType: inputContentType(effect.fileName),
+        format: effect.format,
+        participant: profile.participant,
+      };
+      const dispatch = async () => {
+        const { existing } = effect;
+        if (existing && (await canAttach(portal, existing, input)))
+          return { documentId: existing.documentId, attachedTo: existing.jobId };
+        const uploadId = await portal.upload({ path, length: input.length }, document);
+        return { documentId: await create(portal, uploadId, document) };
+      };
+      const dispatched = await remote.uploads.run(attempt.actor.id, dispatch, attempt.signal);
+      if (dispatched.attachedTo === undefined) remote.dispatched(effect.profileName);
+      return { type: 'DISPATCHED', input, ...dispatched };
+    },
+    failed: jobFailed,
+    interrupted,
+  };
+}
+
+/**
+ * True when the document exists on the portal and can be attached. @throws {RemoteFailure} transient ones; all others
+ * mean false
+ */
+async function canAttach(
+  portal: RemotePortal,
+  { documentId, sha256 }: RemoteDocumentReference,
+  input: StagedInput,
+): Promise<boolean> {
+  if (sha256 !== input.sha256) return false;
+  try {
+    return ATTACHABLE.has((await portal.status(documentId)).status);
+  } catch (error) {
+    if (error instanceof RemoteFailure && !error.transient) return false;
+    throw error;
+  }
+}
+
+/** Retries only when the request was not sent: a second request could create the document twice. */
+async function create(portal: RemotePortal, uploadId: string, document: RemoteDocument): Promise<string> {
+  try {
+    return await portal.create(uploadId, document);
+  } catch (error) {
+    if (error instanceof RemoteFailure && error.transient && !error.sent) throw error;
+    throw unreachable(error);
+  }
+}

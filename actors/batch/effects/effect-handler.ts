@@ -1,0 +1,122 @@
+/** Dependencies and types of the handlers of a job's effects, and the conversion of failures to messages. */
+import type { JobEffect, JobMessage } from '../../../machines/batch/job-context.ts';
+import type { SystemEventContext } from '../../../machines/batch/system-event.ts';
+import {
+  type Clock,
+  type EffectAttempt,
+  type EffectContext,
+  type EffectHandler,
+  Fatal,
+  type Log,
+} from '../../../runtime/index.ts';
+import { describeDiskError, isStorageCode } from '../../pool/disk-errors.ts';
+import type { SigningPool } from '../../pool/pool.ts';
+import type { PoolReply, PoolResults } from '../../pool/tasks.ts';
+import type { CertificateChecks } from '../../shared/certificate-checks.ts';
+import type { DiskSync } from '../../shared/disk-sync.ts';
+import type { SecretBox } from '../../shared/secret-box.ts';
+import type { StorageLayout } from '../../shared/storage-layout.ts';
+import type { StorageMonitor } from '../pipeline/storage-monitor.ts';
+import type { RemoteSigning } from '../remote/remote-signing.ts';
+
+export interface JobHandlerDependencies {
+  readonly pool: SigningPool;
+  /** Checks the certificate before each signature. */
+  readonly certificates?: Pick<CertificateChecks, 'check'>;
+  readonly clock: Clock;
+  readonly log: Log;
+  readonly remote: RemoteSigning;
+  /** Records an event under an id; idempotent per id. */
+  readonly record: (event: SystemEventContext, id: string) => Promise<void>;
+  readonly disk: DiskSync;
+  readonly storage: StorageMonitor;
+  readonly layout: Pick<StorageLayout, 'processing' | 'output'>;
+  /** `Storage:OutputCollision`. */
+  readonly outputCollision: 'suffix' | 'fail';
+  readonly enqueueWebhooks: JobHandler<'enqueueWebhooks'>;
+  /** Decrypts the passwords of uploads. */
+  readonly secrets?: SecretBox | undefined;
+}
+
+/** Additional authenticated data of the encryption: binds the ciphertext to this use. */
+export const PASSWORD_PLACE = 'job/password';
+
+/** Decrypts the password of a job for its task. @throws {Fatal} `sealed.unreadable` when the key differs */
+export function passwordOf(
+  { sealedPassword }: { readonly sealedPassword?: string },
+  secrets: SecretBox | undefined,
+): { readonly password?: string } {
+  if (!sealedPassword || secrets === undefined) return {};
+  return { password: secrets.decrypt(sealedPassword, PASSWORD_PLACE) };
+}
+
+type EffectNamed<Name extends JobEffect['do']> = Extract<JobEffect, { readonly do: Name }>;
+
+type WithoutTime<Event> = Event extends unknown ? Omit<Event, 'at'> : never;
+/** A message to a job; the host adds the time. */
+export type JobMessageContent = WithoutTime<JobMessage>;
+
+/** Result of an effect that sends no message to the job. */
+export const NO_MESSAGE = { type: 'NOTHING' } as const;
+
+/** Handler of one kind of effect of a job. */
+export interface JobHandler<Name extends JobEffect['do']> extends EffectHandler<EffectNamed<Name>> {
+  run(
+    effect: EffectNamed<Name>,
+    attempt: EffectAttempt,
+    context: EffectContext,
+  ): Promise<JobMessageContent | typeof NO_MESSAGE>;
+  failed?(
+    effect: EffectNamed<Name>,
+    failure: { readonly code: string; readonly message: string },
+  ): JobMessageContent;
+  interrupted?(): JobMessageContent;
+}
+
+/** Returns the result of the pool; throws its failure, which is final. */
+export function messageOf<Name extends keyof PoolResults>(answer: PoolReply<Name>): PoolResults[Name] {
+  if (answer.ok) return answer.result;
+  throw new Fatal(answer.code, answer.message);
+}
+
+/**
+ * Runs work that writes files. On a full disk or a folder that is not writable, waits until the storage monitor ends
+ * its hold and runs the work again; the job does not fail. Rejects with the signal's reason on a stop.
+ */
+export async function whileWritable<Result>(
+  storage: StorageMonitor,
+  signal: AbortSignal,
+  work: () => Promise<Result>,
+): Promise<Result> {
+  for (;;) {
+    await storage.writable(signal);
+    try {
+      return await work();
+    } catch (error) {
+      const { code, message } = describeDiskError(error);
+      if (!isStorageCode(code)) throw error;
+      storage.report({ code, reason: message });
+    }
+  }
+}
+
+/** Rounds milliseconds to two decimals. */
+export function rounded(milliseconds: number): number {
+  return Math.round(milliseconds * 100) / 100;
+}
+
+/**
+ * The message that fails a job after any failure of signing or releasing. Source: batch document, "Processing | any
+ * failure".
+ */
+export function jobFailed(
+  _: unknown,
+  failure: { readonly code: string; readonly message: string },
+): JobMessageContent {
+  return { type: 'FAIL', code: failure.code, message: failure.message };
+}
+
+/** Message to a job in flight whose node ended: what the recovery at a start sends. */
+export function interrupted(): JobMessageContent {
+  return { type: 'RESTARTED' };
+}

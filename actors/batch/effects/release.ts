@@ -1,0 +1,66 @@
+/** Reads the signed file back from disk, verifies it independently and publishes it in the output folder. */
+import { join } from 'node:path';
+import type { Release } from '../../../machines/batch/job-context.ts';
+import type { PoolResults } from '../../pool/tasks.ts';
+import {
+  interrupted,
+  type JobHandler,
+  type JobHandlerDependencies,
+  jobFailed,
+  messageOf,
+  passwordOf,
+  rounded,
+} from './effect-handler.ts';
+
+/**
+ * Waits until Verifying is durable: after a power cut, a job that is Queued again would be signed and published twice.
+ */
+export function releaseHandler(dependencies: JobHandlerDependencies): JobHandler<'release'> {
+  const { pool, clock, outputCollision, secrets } = dependencies;
+  return {
+    after: 'durable',
+    async run(effect, attempt) {
+      const task = {
+        task: 'release',
+        jobId: attempt.actor.id,
+        fileName: effect.fileName,
+        format: effect.format,
+        profile: effect.profileName,
+        content: effect.input,
+        remote: effect.remote === true,
+        subfolder: effect.subfolder ?? '',
+        ...passwordOf(effect, secrets),
+        ...(effect.operation && { operation: effect.operation }),
+        ...(effect.files && { files: effect.files }),
+        collision: outputCollision,
+        at: clock.now(),
+      } as const;
+      const answer = await pool.run(task, { bytes: effect.input?.length });
+      return released(effect, messageOf(answer), dependencies);
+    },
+    failed: jobFailed,
+    interrupted,
+  };
+}
+
+/** The message about the release, once the name of the output is durable. */
+export async function released(
+  { subfolder = '' }: { readonly subfolder?: string },
+  { outputFileName, verified, independent, encrypted, times }: PoolResults['release'],
+  { disk, layout }: Pick<JobHandlerDependencies, 'disk' | 'layout'>,
+): Promise<Release> {
+  // On the main thread, not in the pool: jobs released at the same time share one sync of the folder.
+  await disk.directory(join(layout.output, subfolder));
+  return {
+    type: 'RELEASED',
+    outputFileName,
+    ...(!verified && { verified }),
+    ...(independent && { independent }),
+    ...(encrypted && { encrypted }),
+    times: {
+      ...(times.verify !== undefined && { verify: rounded(times.verify) }),
+      ...(times.encrypt !== undefined && { encrypt: rounded(times.encrypt) }),
+      output: rounded(times.output),
+    },
+  };
+}

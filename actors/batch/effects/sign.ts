@@ -1,0 +1,62 @@
+/** Stages the input in the working folder and signs it there; verifies and publishes small files in the same task. */
+import { join } from 'node:path';
+import { isStorageCode } from '../../pool/disk-errors.ts';
+import { outputName } from '../../shared/file-names.ts';
+import {
+  interrupted,
+  type JobHandler,
+  type JobHandlerDependencies,
+  jobFailed,
+  messageOf,
+  passwordOf,
+  rounded,
+} from './effect-handler.ts';
+import { released } from './release.ts';
+
+/**
+ * Waits until Processing is durable: after a power cut, a job that is Queued again would be signed and published twice.
+ */
+export function signHandler(dependencies: JobHandlerDependencies): JobHandler<'sign'> {
+  const { pool, clock, disk, layout, outputCollision, certificates, storage, secrets } = dependencies;
+  return {
+    after: 'durable',
+    async run(effect, attempt) {
+      // Synchronous for a cached verdict: one turn of the event loop per small file adds up.
+      const checking = effect.operation === 'Extend' ? undefined : certificates?.check(effect.profileName);
+      if (checking !== undefined) await checking;
+      const { input, signed, signMs, stageMs, release } = messageOf(
+        await pool.run(
+          {
+            task: 'sign',
+            jobId: attempt.actor.id,
+            fileName: effect.fileName,
+            originalPath: effect.originalPath,
+            format: effect.format,
+            profile: effect.profileName,
+            subfolder: effect.subfolder ?? '',
+            ...passwordOf(effect, secrets),
+            ...(effect.operation && { operation: effect.operation }),
+            ...(effect.files && { files: effect.files }),
+            collision: outputCollision,
+            at: clock.now(),
+          },
+          { bytes: effect.bytes },
+        ),
+      );
+      const told = { type: 'SIGNED', input, signed, ms: rounded(signMs), stageMs: rounded(stageMs) } as const;
+      if (release === undefined) {
+        await disk.file(join(layout.processing, attempt.actor.id, outputName(effect.fileName)));
+        return told;
+      }
+      if (release.ok) return { ...told, release: await released(effect, release.result, dependencies) };
+      // Keeps the signed file. A separate release effect follows and waits for disk space.
+      if (isStorageCode(release.code)) {
+        storage.report({ code: release.code, reason: release.message });
+        return told;
+      }
+      return { ...told, release: { type: 'FAIL', code: release.code, message: release.message } };
+    },
+    failed: jobFailed,
+    interrupted,
+  };
+}

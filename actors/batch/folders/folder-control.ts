@@ -1,0 +1,177 @@
+/** Status and rescan of input folders for operators. Implements the port `FolderControl`. */
+import { lstat } from 'node:fs/promises';
+import { join } from 'node:path';
+import type { SystemEventContext } from '../../../machines/batch/system-event.ts';
+import type { FolderName, Millis } from '../../../machines/ids.ts';
+import { Refusal } from '../../../machines/refusals.ts';
+import { describeFailure } from '../../../runtime/index.ts';
+import type { FolderControl, FolderView, RescanCounts, RescanReport } from '../api/service.ts';
+import { type Candidate, createIgnoredNames, nameIn, walk } from '../watched-folder/index.ts';
+import type { FolderOptions, Folders } from './folders.ts';
+
+/** Files counted per folder. Source: docs/batch-values.md §0. */
+const MAX_FILES_COUNTED = 50;
+
+/** Entries read for that count, which bounds the cost of a folder full of ignored files. */
+const MAX_ENTRIES_READ = 2_000;
+
+/** Jobs created concurrently: they share commits, and uploads do not wait for a whole folder. */
+const CONCURRENCY = 64;
+
+export interface FolderControlDependencies {
+  readonly folders: Folders;
+  /** Creates a job for a file, also after a canceled or failed one; undefined when an active job owns the path. */
+  readonly enqueueFile: (
+    folder: FolderOptions,
+    file: Candidate,
+  ) => Promise<{ readonly fileName: string } | undefined>;
+  /** Called when a rescan is complete. */
+  readonly rescanned: (report: RescanReport) => Promise<void>;
+}
+
+type Counts = { -readonly [Name in keyof RescanCounts]: number };
+
+export class FolderService implements FolderControl {
+  readonly #dependencies: FolderControlDependencies;
+
+  constructor(dependencies: FolderControlDependencies) {
+    this.#dependencies = dependencies;
+  }
+
+  async list(): Promise<readonly FolderView[]> {
+    const reports = await this.#dependencies.folders.reports();
+    return Promise.all(
+      reports.map(async (report) => {
+        const files = await countFiles(report.options);
+        return {
+          name: report.name,
+          path: report.path,
+          exists: report.exists,
+          status: report.status,
+          lastEnqueueAt: report.lastEnqueueAt,
+          lastError: report.lastError,
+          processedCount: report.processed,
+          fileCount: Math.min(files, MAX_FILES_COUNTED),
+          fileCountCapped: files > MAX_FILES_COUNTED,
+          profile: report.options.profile,
+        };
+      }),
+    );
+  }
+
+  async rescan(name: string | undefined): Promise<RescanReport> {
+    const all = this.#dependencies.folders.options;
+    const chosen = name === undefined ? all : all.filter((folder) => folder.name === name);
+    if (chosen.length === 0 && name !== undefined) {
+      const names = all.map((folder) => folder.name).join(', ') || 'none';
+      throw new Refusal('folder.not-found', `No input folder is called ${name}. Configured: ${names}.`);
+    }
+    const folders = [];
+    for (const folder of chosen) folders.push(await this.#rescanOne(folder));
+    const report = { folders };
+    await this.#dependencies.rescanned(report);
+    return report;
+  }
+
+  async #rescanOne(folder: FolderOptions): Promise<RescanReport['folders'][number]> {
+    const counts: Counts = { scanned: 0, enqueued: 0, alreadyActive: 0, ignored: 0, errors: 0 };
+    const enqueuedFiles: string[] = [];
+    const running = new Set<Promise<void>>();
+    const rules = rulesOf(folder, (error) => {
+      if (describeFailure(error).code !== 'ENOENT') counts.errors += 1;
+    });
+    try {
+      for await (const { directory, entry } of walk(folder.path, rules)) {
+        const isIgnored = rules.ignored(entry.name);
+        // The walk enters it and counts its files.
+        if (rules.recursive && entry.isDirectory() && !isIgnored) continue;
+        counts.scanned += 1;
+        if (!entry.isFile() || isIgnored) {
+          counts.ignored += 1;
+          continue;
+        }
+        const work = this.#enqueueOne(folder, directory, entry.name, counts, enqueuedFiles).finally(() =>
+          running.delete(work),
+        );
+        running.add(work);
+        if (running.size >= CONCURRENCY) await Promise.race(running);
+      }
+    } catch {
+      // Missing or not listable: counts one error and keeps the files found before it.
+      counts.errors += 1;
+    }
+    await Promise.all(running);
+    return {
+      name: folder.name as FolderName,
+      path: folder.path,
+      ...counts,
+      enqueuedFiles: enqueuedFiles.sort(),
+    };
+  }
+
+  async #enqueueOne(
+    folder: FolderOptions,
+    subfolder: string,
+    fileName: string,
+    counts: Counts,
+    enqueued: string[],
+  ): Promise<void> {
+    try {
+      const path = join(folder.path, subfolder, fileName);
+      const stat = await lstat(path);
+      if (!stat.isFile() || stat.size === 0) {
+        counts.ignored += 1;
+        return;
+      }
+      const taken = await this.#dependencies.enqueueFile(folder, {
+        path,
+        fileName,
+        subfolder,
+        size: stat.size,
+        mtimeMs: stat.mtimeMs,
+        seen: 'sweep',
+      });
+      if (taken === undefined) counts.alreadyActive += 1;
+      else {
+        counts.enqueued += 1;
+        enqueued.push(nameIn(subfolder, taken.fileName));
+      }
+    } catch (error) {
+      // Removed by another process after the listing.
+      if (describeFailure(error).code === 'ENOENT') counts.ignored += 1;
+      else counts.errors += 1;
+    }
+  }
+}
+
+/** @param onUnlistable called with the reason when a directory below the folder cannot be listed */
+function rulesOf({ settings }: FolderOptions, onUnlistable: (error: unknown) => void) {
+  return {
+    recursive: settings.recursive ?? false,
+    ignored: createIgnoredNames(settings.ignoredExtensions, settings.ignoredPrefixes),
+    unlistable: (_: string, error: unknown) => onUnlistable(error),
+  };
+}
+
+async function countFiles(folder: FolderOptions): Promise<number> {
+  const rules = rulesOf(folder, () => {});
+  let files = 0;
+  let looked = 0;
+  try {
+    for await (const { entry } of walk(folder.path, rules)) {
+      if (entry.isFile() && !rules.ignored(entry.name)) files += 1;
+      looked += 1;
+      if (files > MAX_FILES_COUNTED || looked >= MAX_ENTRIES_READ) break;
+    }
+  } catch {
+    return files;
+  }
+  return files;
+}
+
+/** The system event of a finished rescan. */
+export function rescanEvent({ folders }: RescanReport, at: Millis): SystemEventContext {
+  const enqueued = folders.reduce((sum, folder) => sum + folder.enqueued, 0);
+  const message = `Rescan of ${folders.map(({ name }) => name).join(', ') || 'no folder'}: ${enqueued} enqueued.`;
+  return { at, kind: 'RescanCompleted', actor: 'operator', jobId: null, code: null, message };
+}

@@ -1,0 +1,117 @@
+/** Creates jobs for files in input folders: stable files found by a watcher, and files of a rescan. */
+import type { FolderName, ProfileName } from '../../../machines/ids.ts';
+import { type ActorStore, type ActorSystem, Fatal, type Row } from '../../../runtime/index.ts';
+import { PATH_LIMIT, pathKey } from '../../shared/storage-layout.ts';
+import type { Jobs, JobView } from '../api/jobs.ts';
+import { PATH_ROW } from '../job-records/job-index.ts';
+import { jobView } from '../job-records/job-view.ts';
+import { accepted, type JobFactory, type NewJob } from '../jobs/job-factory.ts';
+import { isProcessedPath, removeProcessedPath } from '../jobs/processed-paths.ts';
+import type { Candidate, OfferResult } from '../watched-folder/index.ts';
+
+export interface FolderIntakeDependencies {
+  readonly system: ActorSystem;
+  readonly store: ActorStore;
+  readonly maker: JobFactory;
+  readonly plan: Jobs['plan'];
+}
+
+/** The folder that contains a file. */
+export interface FolderOfFile {
+  readonly name: FolderName;
+  readonly profile: ProfileName;
+}
+
+export class FolderIntake {
+  readonly #dependencies: FolderIntakeDependencies;
+
+  constructor(dependencies: FolderIntakeDependencies) {
+    this.#dependencies = dependencies;
+  }
+
+  /**
+   * Accepts a file that a watcher found stable. Resolves when the job is visible but not yet durable; until then the
+   * file in its folder is the record.
+   */
+  async enqueueStable(folder: FolderOfFile, file: Candidate): Promise<OfferResult> {
+    if (file.path.length > PATH_LIMIT) throw tooLong(file.path);
+    const rows = await this.#rowsOf(file);
+    if (endedWithSameContent(rows, file)) return 'declined';
+    // A create request could run after that job has failed and create a second job for the same content.
+    if (isOwned(rows)) return 'active';
+    const outcome = await this.#dependencies.maker.create(this.#job(folder, file, 'watcher'));
+    if (!outcome.accepted) {
+      if (outcome.because === 'taken') return 'active';
+      throw new Fatal('internal', `The job was refused: ${outcome.because}.`);
+    }
+    await this.#removeProcessedPath(rows, file);
+    return 'enqueued';
+  }
+
+  /**
+   * Accepts a file on an operator's request: it need not be stable, and its last job may be canceled or failed.
+   * Undefined when an active job owns the path. Source: docs/batch-values.md §0 (12).
+   */
+  async enqueueByRescan(folder: FolderOfFile, file: Candidate): Promise<JobView | undefined> {
+    if (file.path.length > PATH_LIMIT) throw tooLong(file.path);
+    const rows = await this.#rowsOf(file);
+    // Most files of a rescan have a job: a read costs a tenth of a rejected create.
+    if (isOwned(rows)) return undefined;
+    const outcome = await this.#dependencies.maker.create(this.#job(folder, file, 'rescan'));
+    if (!outcome.accepted && outcome.because === 'taken') return undefined;
+    const { actor, durable } = accepted(outcome);
+    await this.#removeProcessedPath(rows, file);
+    await durable;
+    return jobView(actor);
+  }
+
+  /** The input of a job for a file. `by` is part of its first history entry. */
+  #job(folder: FolderOfFile, file: Candidate, by: 'watcher' | 'rescan'): NewJob {
+    const { format } = this.#dependencies.plan({
+      fileName: file.fileName,
+      format: undefined,
+      profile: folder.profile,
+    });
+    return {
+      fileName: file.fileName,
+      originalPath: file.path,
+      format,
+      profileName: folder.profile,
+      source: 'Watcher',
+      folder: folder.name,
+      subfolder: file.subfolder,
+      parentJobId: null,
+      seen: { size: file.size, mtimeMs: file.mtimeMs },
+      message: `Enqueued by ${by} (folder ${folder.name}).`,
+    };
+  }
+
+  /** Reads the rows of the path: its newest job first, then the record of a cleared one. */
+  #rowsOf(file: Candidate): Promise<readonly Row[]> {
+    return this.#dependencies.store.rows({ view: 'paths', prefix: [pathKey(file.path)], limit: 2 });
+  }
+
+  async #removeProcessedPath(rows: readonly Row[], file: Candidate): Promise<void> {
+    if (rows.some(isProcessedPath)) await removeProcessedPath(this.#dependencies.system, pathKey(file.path));
+  }
+}
+
+/** True when an active job owns the path. */
+function isOwned(rows: readonly Row[]): boolean {
+  return rows.some((row) => !isProcessedPath(row) && !PATH_ROW.read(row.value).closed);
+}
+
+/** True when the newest job of the path is Canceled or Failed and the file is unchanged since. */
+function endedWithSameContent([newest]: readonly Row[], file: Candidate): boolean {
+  if (!newest) return false;
+  const { closed, size, mtimeMs } = PATH_ROW.read(newest.value);
+  return closed && size === file.size && mtimeMs === file.mtimeMs;
+}
+
+/** The error for a path that is too long for the store; counts as a failure of the folder. */
+function tooLong(path: string): Fatal {
+  return new Fatal(
+    'job.path-too-long',
+    `The path is ${path.length} characters long; ${PATH_LIMIT} are the limit: ${path.slice(0, 120)}…`,
+  );
+}

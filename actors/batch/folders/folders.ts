@@ -1,0 +1,233 @@
+/**
+ * Input folders: each has a watcher of the file system and an actor that holds its failure budget. Source:
+ * docs/batch-values.md §0 (9 and 12) and §7.
+ */
+
+import type { InputFolderState } from '../../../machines/batch/input-folder.ts';
+import type { FolderName, Millis, ProfileName } from '../../../machines/ids.ts';
+import {
+  type ActorSystem,
+  type Clock,
+  describeFailure,
+  type Log,
+  type MessageOf,
+} from '../../../runtime/index.ts';
+import { INPUT_FOLDER } from '../job-records/kinds.ts';
+import {
+  type Candidate,
+  createWatchedFolder,
+  type OfferResult,
+  type WatchedFolder,
+  type WatchedFolderSettings,
+} from '../watched-folder/index.ts';
+
+export interface FolderOptions {
+  readonly name: FolderName;
+  /** Absolute. */
+  readonly path: string;
+  readonly profile: ProfileName;
+  readonly settings: WatchedFolderSettings;
+  /** `WatchedFolder:MaxConsecutiveEnqueueFailures`. */
+  readonly budget: number;
+}
+
+export interface FolderDependencies {
+  readonly system: ActorSystem;
+  readonly clock: Clock;
+  readonly log: Log;
+  /** Creates a job for a stable file. Rejections consume the failure budget of the folder. */
+  readonly enqueueFile: (folder: FolderOptions, file: Candidate) => Promise<OfferResult>;
+  /** True: another node may watch the folders. @default false */
+  readonly isShared?: boolean;
+}
+
+/** State of a folder, for readiness and lists. */
+export interface FolderReport {
+  readonly name: FolderName;
+  readonly path: string;
+  readonly status: InputFolderState;
+  readonly exists: boolean;
+  readonly lastError: string | null;
+  readonly lastEnqueueAt: Millis | null;
+  /** Files handled since the process started, with any result. */
+  readonly processed: number;
+  readonly options: FolderOptions;
+}
+
+/** Minimum interval between two reports of success to the folder's actor. */
+const REPORT_EVERY: Millis = 1_000;
+
+/** One input folder with its watcher. */
+export class Folder {
+  readonly options: FolderOptions;
+  readonly #dependencies: FolderDependencies;
+  readonly #watcher: WatchedFolder;
+  #status: InputFolderState = 'Initializing';
+  #lastError: string | null = null;
+  #lastEnqueueAt: Millis | null = null;
+  #isWatching = false;
+  /** True while reported failures wait for a success that resets the budget. */
+  #pendingReports = false;
+  /** Offers so far, and their number at the last counted failure. */
+  #offers = 0;
+  #countedAt = 0;
+  #cancelReport: (() => void) | undefined;
+
+  constructor(options: FolderOptions, dependencies: FolderDependencies) {
+    this.options = options;
+    this.#dependencies = dependencies;
+    this.#watcher = createWatchedFolder({
+      name: options.name,
+      path: options.path,
+      settings: options.settings,
+      clock: dependencies.clock,
+      log: dependencies.log,
+      offer: (candidate) => this.#offer(candidate),
+      onState: (state) => {
+        if (state.phase === 'Running' && this.#status === 'Initializing')
+          void this.#send({ type: 'WATCHING' });
+      },
+    });
+  }
+
+  get #address() {
+    return { kind: INPUT_FOLDER, id: this.options.name };
+  }
+
+  /** Resets the failure budget and starts watching. A folder stopped before a restart gets its budget back. */
+  async start(): Promise<void> {
+    const { name, budget } = this.options;
+    const created = await this.#dependencies.system.create(this.#address, { name, budget });
+    if (!created.accepted) await this.#send({ type: 'OPENED', budget });
+    this.#isWatching = true;
+    this.#watcher.start();
+  }
+
+  async stop(): Promise<void> {
+    this.#cancelReport?.();
+    await this.#watcher.stop();
+  }
+
+  /** Offers the file at this path again: its job no longer owns the path. */
+  recheck(path: string): void {
+    this.#watcher.recheck(path);
+  }
+
+  async report(): Promise<FolderReport> {
+    const exists = await this.#watcher.exists();
+    const seen = this.#watcher.state();
+    if (!this.#isWatching && this.#dependencies.isShared) await this.#readStatus();
+    return {
+      name: this.options.name,
+      path: this.options.path,
+      status: this.#status,
+      exists,
+      lastError: this.#lastError ?? seen.error,
+      lastEnqueueAt: this.#lastEnqueueAt,
+      processed: this.#offers,
+      options: this.options,
+    };
+  }
+
+  /** Another node watches this folder. */
+  async #readStatus(): Promise<void> {
+    // Without an answer the last known status stays; the health of the store is a check of its own.
+    const actor = await this.#dependencies.system.read(this.#address).catch(() => undefined);
+    if (actor === undefined) return;
+    this.#status = actor.state as InputFolderState;
+    this.#lastError = actor.context.lastError;
+  }
+
+  async #offer(candidate: Candidate): Promise<OfferResult> {
+    this.#offers += 1;
+    const number = this.#offers;
+    try {
+      const answer = await this.#dependencies.enqueueFile(this.options, candidate);
+      if (answer === 'enqueued') this.#succeeded();
+      return answer;
+    } catch (error) {
+      // Offers run concurrently: failures of one burst have one cause and count once.
+      if (number > this.#countedAt) {
+        this.#countedAt = this.#offers;
+        this.#pendingReports = true;
+        await this.#send({
+          type: 'ENQUEUE_FAILED',
+          error: error instanceof Error ? error.message : String(error),
+        });
+      }
+      // Only a change of the file can help: declines it until then.
+      if (describeFailure(error).code === 'job.path-too-long') return 'declined';
+      throw error;
+    }
+  }
+
+  #succeeded(): void {
+    this.#lastEnqueueAt = this.#dependencies.clock.now();
+    if (this.#pendingReports) {
+      this.#pendingReports = false;
+      void this.#send({ type: 'ENQUEUED' });
+      return;
+    }
+    this.#cancelReport ??= this.#dependencies.clock.after(REPORT_EVERY, () => {
+      this.#cancelReport = undefined;
+      void this.#send({ type: 'ENQUEUED' });
+    });
+  }
+
+  /** Sends a message to the folder's actor. A store failure consumes budget but does not stop the watcher. */
+  async #send(event: MessageOf<typeof INPUT_FOLDER>): Promise<void> {
+    const { system, log } = this.#dependencies;
+    try {
+      const outcome = await system.send(this.#address, event);
+      if (!outcome.accepted) return;
+      const context = outcome.actor.context;
+      this.#lastError = context.lastError;
+      this.#status = outcome.actor.state as InputFolderState;
+      if (this.#status !== 'Stopped') return;
+      log.error(
+        'A watcher used up its budget of failures and stopped. Mend the cause, then restart the service.',
+        {
+          Folder: this.options.name,
+          Error: context.lastError,
+        },
+      );
+      await this.#watcher.stop();
+    } catch (error) {
+      log.warn('The state of an input folder could not be stored.', {
+        Folder: this.options.name,
+        Error: error instanceof Error ? error.message : String(error),
+      });
+    }
+  }
+}
+
+export class Folders {
+  readonly #folders: readonly Folder[];
+
+  /** In the order of the configuration. */
+  readonly options: readonly FolderOptions[];
+
+  constructor(folders: readonly FolderOptions[], dependencies: FolderDependencies) {
+    this.options = folders;
+    this.#folders = folders.map((options) => new Folder(options, dependencies));
+  }
+
+  async start(): Promise<void> {
+    await Promise.all(this.#folders.map((folder) => folder.start()));
+  }
+
+  async stop(): Promise<void> {
+    await Promise.all(this.#folders.map((folder) => folder.stop()));
+  }
+
+  /** Notifies the watched folder that contains the path. */
+  recheck(path: string): void {
+    for (const folder of this.#folders) {
+      if (path.startsWith(`${folder.options.path}/`)) folder.recheck(path);
+    }
+  }
+
+  reports(): Promise<readonly FolderReport[]> {
+    return Promise.all(this.#folders.map((folder) => folder.report()));
+  }
+}

@@ -1,0 +1,141 @@
+/** Health probes of the batch service. Source: docs/batch-values.md §3. */
+import { access, constants } from 'node:fs/promises';
+import {
+  type ActorStore,
+  type ActorSystem,
+  type Clock,
+  describeFailure,
+  type ShardStatus,
+} from '../../runtime/index.ts';
+import type { SigningPool } from '../pool/pool.ts';
+import { canSign, certificateProblem } from '../shared/certificate-problem.ts';
+import type { Profiles } from '../shared/profiles.ts';
+import type { HealthCheck } from './api/inspection.ts';
+import type { HealthProbe } from './api/service.ts';
+import type { Folders } from './folders/folders.ts';
+import type { JobCounts } from './job-records/job-counts.ts';
+import { PIPELINE_ADDRESS } from './job-records/kinds.ts';
+import { degraded, healthy, unhealthy } from './pipeline/health.ts';
+import type { RemoteSigning } from './remote/remote-signing.ts';
+
+/** Check `database`: the store accepts commits and reads. */
+export function databaseProbe(store: ActorStore, system: ActorSystem): HealthProbe {
+  const name = 'database';
+  return async () => {
+    const { engine, location } = store.describe();
+    const refusal = store.refusal();
+    if (refusal !== undefined) return [unhealthy(name, `${engine} cannot be written: ${refusal}`)];
+    try {
+      await system.read(PIPELINE_ADDRESS);
+      return [healthy(name, `reachable (${engine} (${location}))`, `reachable (${engine})`)];
+    } catch (error) {
+      return [unhealthy(name, `${engine} cannot be read: ${describeFailure(error).message}`)];
+    }
+  };
+}
+
+/** Checks `actors:<shard>`; only with actors on worker threads (`Runtime:Shards`). */
+export function shardsProbe(shards: () => readonly ShardStatus[]): HealthProbe {
+  return () => {
+    const all = shards();
+    return all.length < 2 ? [] : all.map(shardCheck);
+  };
+}
+
+function shardCheck({ shard, housed, losses, lastLoss }: ShardStatus): HealthCheck {
+  const name = `actors:${shard}`;
+  if (lastLoss === null) return housed ? healthy(name) : unhealthy(name, 'its thread is starting');
+  const last = `${losses} of its threads were lost, the last one at ${new Date(lastLoss.at).toISOString()}: ${lastLoss.why}`;
+  return housed ? healthy(name, last) : unhealthy(name, `its thread is being replaced; ${last}`);
+}
+
+/** Checks `input-folder:<name>`: the folder exists, can be listed, and its watcher runs. */
+export function foldersProbe(folders: Folders): HealthProbe {
+  return async () => {
+    const reports = await folders.reports();
+    return Promise.all(
+      reports.map(async ({ name: folder, path, exists, status, lastError }) => {
+        const name = `input-folder:${folder}`;
+        if (!exists) return unhealthy(name, `${path} does not exist`);
+        if (status === 'Stopped')
+          return unhealthy(name, `the watcher stopped: ${lastError ?? 'no reason recorded'}`);
+        try {
+          await access(path, constants.R_OK | constants.X_OK);
+          return healthy(name, lastError);
+        } catch {
+          return unhealthy(name, `${path} cannot be listed`);
+        }
+      }),
+    );
+  };
+}
+
+/**
+ * Check `remote-portal`: the circuit breaker is closed, and every waiting job has a profile of the portal. Only where a
+ * portal is configured or a job waits for one.
+ */
+export function remoteProbe(remote: RemoteSigning, counts: JobCounts): HealthProbe {
+  const name = 'remote-portal';
+  return () => {
+    const { outage } = remote;
+    const waiting = counts.count(['AwaitingSigner']);
+    if (outage !== undefined) {
+      const since = new Date(outage.since).toISOString();
+      return [degraded(name, `not called since ${since}, because its last calls failed: ${outage.reason}`)];
+    }
+    const orphaned = counts
+      .profiles()
+      .filter((profile) => !remote.serves(profile) && counts.count(['AwaitingSigner'], [profile]) > 0);
+    if (orphaned.length > 0) {
+      const jobs = counts.count(['AwaitingSigner'], orphaned);
+      const profiles = orphaned.join(', ');
+      return [
+        degraded(name, `${jobs} jobs wait with profiles that are not signed there any more: ${profiles}`),
+      ];
+    }
+    return remote.portal === undefined ? [] : [healthy(name, `${waiting} jobs wait for their signer`)];
+  };
+}
+
+/** Check `pool`: Degraded while a task is stalled. The task occupies a thread until its time limit. */
+export function poolProbe(pool: Pick<SigningPool, 'stalled'>): HealthProbe {
+  const name = 'pool';
+  return () => {
+    const stalled = pool.stalled();
+    const [oldest] = stalled;
+    if (oldest === undefined) return [healthy(name)];
+    const { task, subject, state, runningMs, deadlineMs } = oldest;
+    const seconds = (ms: number) => `${Math.round(ms / 1000)} s`;
+    const longest = `${task} for ${subject} has been ${state} for ${seconds(runningMs)} and is ended after ${seconds(deadlineMs)}`;
+    return [degraded(name, `${stalled.length} of its tasks stall; ${longest}`)];
+  };
+}
+
+/** Check `license`. Source: docs/batch-values.md §3. */
+export function licenseCheck(license = ''): HealthCheck {
+  const isBase64 = /^[A-Za-z0-9+/]*={0,2}$/.test(license) && license.length % 4 === 0;
+  return isBase64
+    ? healthy('license', 'not required', 'not required')
+    : unhealthy('license', 'Signing:License is not Base64');
+}
+
+/**
+ * Checks `profile:<name>` of local profiles. A profile that cannot sign is Degraded while another one can, else
+ * Unhealthy.
+ */
+export function profilesProbe(profiles: Profiles, clock: Pick<Clock, 'now'>): HealthProbe {
+  return () => {
+    const now = clock.now();
+    const broken = profiles.all.some((profile) => canSign(profile, now)) ? degraded : unhealthy;
+    return profiles.all.flatMap((profile) => {
+      if (profile.method !== 'Local') return [];
+      const name = `profile:${profile.name}`;
+      const problem = certificateProblem(profile, now);
+      return [
+        problem === undefined
+          ? healthy(name, profile.certificate)
+          : broken(name, `${problem.message} ${problem.remedy}`),
+      ];
+    });
+  };
+}

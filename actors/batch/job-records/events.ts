@@ -1,0 +1,130 @@
+/** System events: each recorded once, listed newest first. Implements `SystemEvents`. */
+import { createHash } from 'node:crypto';
+import {
+  SYSTEM_EVENT_KINDS,
+  type SystemEventContext,
+  type systemEventMachine,
+} from '../../../machines/batch/system-event.ts';
+import type { JobId } from '../../../machines/ids.ts';
+import {
+  type ActorStore,
+  type ActorSystem,
+  type ActorView,
+  actorKind,
+  type Clock,
+  describeFailure,
+  Fatal,
+  type Ids,
+  type Log,
+  type Row,
+} from '../../../runtime/index.ts';
+import type { SystemEvent, SystemEventKind, SystemEvents } from '../api/service.ts';
+
+export const SYSTEM_EVENT = actorKind<typeof systemEventMachine>('system-event');
+
+/**
+ * Views: `events` [time, id] and `events-by` [kind, time, id], both → id; counters `events/<kind>`.
+ */
+export function eventRows({ id, context }: ActorView<SystemEventContext>): readonly Row[] {
+  const { kind, at } = context;
+  return [
+    { view: 'events', key: [at, id], value: id },
+    { view: 'events-by', key: [kind, at, id], value: id },
+  ];
+}
+
+export function eventCounters({ context }: ActorView<SystemEventContext>): {
+  readonly [name: string]: number;
+} {
+  return { [`events/${context.kind}`]: 1 };
+}
+
+export interface EventLogDependencies {
+  readonly system: ActorSystem;
+  readonly store: ActorStore;
+  readonly clock: Pick<Clock, 'now'>;
+  readonly ids: Pick<Ids, 'uuid'>;
+  readonly log: Pick<Log, 'error'>;
+}
+
+export class EventLog implements SystemEvents {
+  readonly #dependencies: EventLogDependencies;
+
+  constructor(dependencies: EventLogDependencies) {
+    this.#dependencies = dependencies;
+  }
+
+  /** Resolves when visible. Idempotent per id. */
+  async record(event: SystemEventContext, id: string): Promise<void> {
+    const outcome = await this.#dependencies.system.create({ kind: SYSTEM_EVENT, id }, event);
+    if (outcome.accepted || outcome.because === 'exists') return;
+    throw new Fatal('internal', `The event was refused: ${outcome.because}.`);
+  }
+
+  async recordSession(kind: 'LoggedIn' | 'LoggedOut', operator: string, address: string): Promise<void> {
+    const { clock, ids, log } = this.#dependencies;
+    const message = `${kind === 'LoggedIn' ? 'Logged in' : 'Logged out'} from ${address}.`;
+    try {
+      const event = { at: clock.now(), kind, actor: operator, jobId: null, code: null, message };
+      await this.record(event, ids.uuid());
+    } catch (error) {
+      // Operators must be able to log in while the store takes nothing, e.g. while its disk is full.
+      log.error('A session could not be recorded in the history.', {
+        Message: message,
+        Error: describeFailure(error).message,
+      });
+    }
+  }
+
+  async list(query: {
+    readonly kinds: readonly SystemEventKind[];
+    readonly page: number;
+    readonly pageSize: number;
+  }): Promise<{ readonly items: readonly SystemEvent[]; readonly totalCount: number }> {
+    const { store, system } = this.#dependencies;
+    const counters = await store.counters('events/');
+    const kinds = query.kinds.length > 0 ? query.kinds : SYSTEM_EVENT_KINDS;
+    const totalCount = kinds.reduce((sum, kind) => sum + (counters[`events/${kind}`] ?? 0), 0);
+    const offset = (query.page - 1) * query.pageSize;
+    if (offset >= totalCount) return { items: [], totalCount };
+    const ids = await this.#page(query.kinds, offset, query.pageSize);
+    const actors = await Promise.all(ids.map((id) => system.read({ kind: SYSTEM_EVENT, id })));
+    return { items: actors.filter((actor) => actor !== undefined).map(view), totalCount };
+  }
+
+  async #page(kinds: readonly SystemEventKind[], offset: number, limit: number): Promise<readonly string[]> {
+    const { store } = this.#dependencies;
+    if (kinds.length === 0) {
+      const rows = await store.rows({ view: 'events', reverse: true, offset, limit });
+      return rows.map(({ value }) => value as string);
+    }
+    // Few kinds: reads each up to the end of the requested page.
+    const ranges = await Promise.all(
+      kinds.map((kind) =>
+        store.rows({ view: 'events-by', prefix: [kind], reverse: true, limit: offset + limit }),
+      ),
+    );
+    return ranges
+      .flat()
+      .sort((a, b) => (b.key[1] as number) - (a.key[1] as number))
+      .slice(offset, offset + limit)
+      .map(({ value }) => value as string);
+  }
+}
+
+function view({ id, context }: ActorView<SystemEventContext>): SystemEvent {
+  const { at, kind, actor, jobId, code, message } = context;
+  return { id, timestamp: at, kind, actor, jobId, code, message };
+}
+
+/** Derives the id of an event from the effect key: equal for every attempt. */
+export function eventIdOf(effectKey: string): string {
+  const digest = createHash('sha256').update(effectKey).digest('hex');
+  // UUID version 8: custom bits (RFC 9562 §5.8).
+  return `${digest.slice(0, 8)}-${digest.slice(8, 12)}-8${digest.slice(13, 16)}-8${digest.slice(17, 20)}-${digest.slice(20, 32)}`;
+}
+
+/** The job of an event: the named one, or the actor that requested the record. */
+export function withJob(event: SystemEventContext, jobId: string | null): SystemEventContext {
+  return { ...event, jobId: event.jobId ?? (jobId as JobId | null) };
+}

@@ -1,0 +1,125 @@
+/**
+ * Deletes finished jobs in batches, one transaction per batch, and yields to other work between batches. A later run
+ * continues an interrupted one. Source: docs/batch-values.md §14.
+ */
+import { stat } from 'node:fs/promises';
+import { setImmediate as nextTurn } from 'node:timers/promises';
+import { ACTIVE_STATES, type FileStamp, TERMINAL_STATES } from '../../../machines/batch/job-context.ts';
+import type { SystemEventContext } from '../../../machines/batch/system-event.ts';
+import type { JobId } from '../../../machines/ids.ts';
+import type { ActorStore, ActorSystem, Clock, Row } from '../../../runtime/index.ts';
+import type { ClearReport } from '../api/bulk.ts';
+import type { JobCounts } from '../job-records/job-counts.ts';
+import { fileStampOf, isClosed, jobIdOf } from '../job-records/job-index.ts';
+import { JOB } from '../job-records/kinds.ts';
+import { recordProcessedPath } from './processed-paths.ts';
+import { holdsUploadKey } from './upload-keys.ts';
+
+/** Jobs per batch; less than the store's limit per transaction. */
+const BATCH_SIZE = 128;
+
+export interface ClearingDependencies {
+  readonly system: ActorSystem;
+  readonly store: ActorStore;
+  readonly counts: JobCounts;
+  readonly clock: Pick<Clock, 'now'>;
+  readonly record: (event: SystemEventContext) => Promise<void>;
+}
+
+/** Deletes all clearable jobs; resolves when durable. */
+export async function clearJobs(dependencies: ClearingDependencies): Promise<ClearReport> {
+  const { store, counts, clock, record } = dependencies;
+  let deleted = 0;
+  let kept = 0;
+  for (const profile of counts.profiles()) {
+    for (const state of TERMINAL_STATES) {
+      let after: Row['key'] | undefined;
+      for (;;) {
+        const prefix = [profile, state];
+        const rows = await store.rows({
+          view: 'jobs-by',
+          prefix,
+          limit: BATCH_SIZE,
+          ...(after && { after }),
+        });
+        const outcomes = await clearBatch(dependencies, rows.map(jobIdOf));
+        deleted += outcomes.deleted;
+        kept += outcomes.kept;
+        after = rows.at(-1)?.key;
+        if (rows.length < BATCH_SIZE) break;
+        await nextTurn();
+      }
+    }
+  }
+  const skipped = kept + counts.count(ACTIVE_STATES);
+  await record({
+    at: clock.now(),
+    kind: 'JobsCleared',
+    actor: 'operator',
+    jobId: null,
+    code: null,
+    message: `Finished jobs cleared: ${deleted} deleted, ${skipped} skipped.`,
+  });
+  await store.flushed();
+  return { deleted, skipped };
+}
+
+/** Deletes the finished ones of these jobs; resolves with the ids of those that remain. */
+export async function clearTheseJobs(
+  parts: Pick<ClearingDependencies, 'system' | 'clock'>,
+  ids: readonly JobId[],
+): Promise<readonly JobId[]> {
+  return (await clearBatch(parts, ids)).staying;
+}
+
+async function clearBatch(
+  parts: Pick<ClearingDependencies, 'system' | 'clock'>,
+  ids: readonly JobId[],
+): Promise<{ readonly deleted: number; readonly kept: number; readonly staying: readonly JobId[] }> {
+  const looks = await Promise.all(ids.map((id) => clearCandidate(parts, id)));
+  const clearable = looks.filter((look) => look.may === 'go');
+  // Recorded first, so that a watcher never sees a canceled file as new.
+  await Promise.all(
+    clearable.map(
+      ({ id, remember }) =>
+        remember && recordProcessedPath(parts.system, remember.pathKey, id, remember.stamp),
+    ),
+  );
+  // All in one turn of the event loop: the store writes them in one transaction.
+  const outcomes = await Promise.all(
+    clearable.map(({ id }) => parts.system.send({ kind: JOB, id }, { type: 'CLEAR' })),
+  );
+  const deleted = outcomes.filter(({ accepted }) => accepted).length;
+  const refused = clearable.filter((_, index) => {
+    const outcome = outcomes[index];
+    // Another request may have deleted it in the meantime.
+    return outcome?.accepted === false && outcome.because !== 'unknown-actor';
+  });
+  const staying = [...looks.filter((look) => look.may === 'stay'), ...refused].map(({ id }) => id);
+  return { deleted, kept: staying.length, staying };
+}
+
+interface ClearCandidate {
+  readonly id: JobId;
+  readonly may: 'go' | 'stay' | 'nothing';
+  /** Input file that watchers keep ignoring. */
+  readonly remember?: { readonly pathKey: string; readonly stamp: FileStamp };
+}
+
+async function clearCandidate(
+  { system, clock }: Pick<ClearingDependencies, 'system' | 'clock'>,
+  id: JobId,
+): Promise<ClearCandidate> {
+  const job = await system.read({ kind: JOB, id });
+  if (job === undefined) return { id, may: 'nothing' };
+  const context = job.context;
+  // A client that is unsure whether its upload arrived may still repeat it.
+  const isBusy = context.untidy || context.webhooksPending === true;
+  if (isBusy || holdsUploadKey(context, clock.now())) return { id, may: 'stay' };
+  if (!isClosed(job) || !(await isFile(context.originalPath))) return { id, may: 'go' };
+  return { id, may: 'go', remember: { pathKey: context.pathKey, stamp: fileStampOf(context) } };
+}
+
+async function isFile(path: string): Promise<boolean> {
+  return (await stat(path).catch(() => undefined))?.isFile() === true;
+}

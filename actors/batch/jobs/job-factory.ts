@@ -1,0 +1,64 @@
+/** Creates jobs: assigns id, order number and time. */
+import type { JobInput } from '../../../machines/batch/job-context.ts';
+import { Refusal } from '../../../machines/refusals.ts';
+import { type ActorSystem, Fatal, type Ids, type StepOutcome } from '../../../runtime/index.ts';
+import type { OrderNumbers } from '../../shared/order-numbers.ts';
+import { pathKey } from '../../shared/storage-layout.ts';
+import { JOB } from '../job-records/kinds.ts';
+
+export interface JobFactoryDependencies {
+  readonly system: ActorSystem;
+  readonly order: OrderNumbers;
+  readonly ids: Ids;
+  /** True: the ends of jobs are announced to webhooks. @default false */
+  readonly announceEnds?: boolean;
+}
+
+export type NewJob = Omit<JobInput, 'order' | 'pathKey' | 'at' | 'webhooksPending'>;
+
+export class JobFactory {
+  readonly #dependencies: JobFactoryDependencies;
+
+  constructor(dependencies: JobFactoryDependencies) {
+    this.#dependencies = dependencies;
+  }
+
+  /** `taken`: an active job owns the path, or a job holds the upload key. */
+  create(job: NewJob): Promise<StepOutcome> {
+    const { system, ids, order, announceEnds } = this.#dependencies;
+    const { order: number, at } = order.next();
+    // Copies named members only: the caller's object may hold more than the job stores.
+    const input = {
+      fileName: job.fileName,
+      originalPath: job.originalPath,
+      format: job.format,
+      profileName: job.profileName,
+      source: job.source,
+      folder: job.folder,
+      parentJobId: job.parentJobId,
+      seen: job.seen && { size: job.seen.size, mtimeMs: job.seen.mtimeMs },
+      uploadKey: job.uploadKey ?? null,
+      ...(job.uploadSha256 && { uploadSha256: job.uploadSha256 }),
+      message: job.message,
+      order: number,
+      pathKey: pathKey(job.originalPath),
+      at,
+      ...(job.subfolder && { subfolder: job.subfolder }),
+      ...(job.sealedPassword && { sealedPassword: job.sealedPassword }),
+      ...(job.operation && { operation: job.operation }),
+      ...(job.files && { files: job.files.map(({ name, length }) => ({ name, length })) }),
+      ...(job.remoteDocument && { remoteDocument: { ...job.remoteDocument } }),
+      ...(announceEnds && { webhooksPending: true }),
+    };
+    return system.create({ kind: JOB, id: ids.uuid() }, input);
+  }
+}
+
+/** Returns the step of a new job or throws the refusal. */
+export function accepted(outcome: StepOutcome): Extract<StepOutcome, { readonly accepted: true }> {
+  if (outcome.accepted) return outcome;
+  if (outcome.because === 'taken') {
+    throw new Refusal('job.already-processing', `Job ${outcome.holder.id} has this file.`);
+  }
+  throw new Fatal('internal', `The job was refused: ${outcome.because}.`);
+}

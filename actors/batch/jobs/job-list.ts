@@ -1,0 +1,274 @@
+/**
+ * Queries jobs over the rows of `job-index.ts`. A filter selects ranges and tests their rows; the ranges are merged by
+ * order in batches, so that memory is bounded for any page, only shown jobs are loaded, and other work runs between two
+ * batches.
+ *
+ * Totals are exact: from counters for state, profile and format, else by counting all rows of the selected ranges,
+ * about 3 µs per row.
+ */
+import { setImmediate as nextTurn } from 'node:timers/promises';
+import { JOB_STATES, type JobState } from '../../../machines/batch/job-context.ts';
+import type { JobId } from '../../../machines/ids.ts';
+
+import type { ActorStore, Row } from '../../../runtime/index.ts';
+import { firstOrderNumberAt } from '../../shared/order-numbers.ts';
+import { countRows, MergedRows, OrderedRows, type OrderedRowsOptions } from '../../shared/ordered-rows.ts';
+import type { JobFilter, JobQuery } from '../api/jobs.ts';
+import type { JobCounts } from '../job-records/job-counts.ts';
+import { createdAtOf, type JobRow, jobIdOf, jobRowOf, largestLead } from '../job-records/job-index.ts';
+import { foldName, type NameIndex } from './name-index.ts';
+
+/** The filter value for jobs that came through no folder. Source: docs/batch-values.md §11. */
+const NO_FOLDER = '(upload)';
+
+/** Additional filters of bulk actions. */
+export interface JobSearch extends JobFilter {
+  readonly errorCode?: string | undefined;
+  /** Exclusive: selects the jobs that existed at some moment, regardless of the clock. */
+  readonly beforeOrder?: number | undefined;
+}
+
+/** Ranges and predicates of a filter. */
+interface Selection {
+  readonly ranges: readonly Pick<OrderedRowsOptions, 'view' | 'prefix'>[];
+  readonly bounds: { readonly from?: number; readonly below?: number };
+  /** Test of a row; undefined = all rows match. */
+  readonly fits: RowPredicate | undefined;
+  /** Number of matches, when counters provide it. */
+  readonly total: number | undefined;
+}
+
+/** Concurrent lookups between two turns of the event loop. */
+const LOOKUPS_AT_ONCE = 128;
+/** Maximum rows that a search by name looks up singly; above it ranges are read. */
+const MAX_LOOKUPS = 4000;
+
+/** Returns the ids of one page, newest first, and the total. @param names index for searches by file name */
+export async function listJobs(
+  store: ActorStore,
+  counts: JobCounts,
+  query: JobQuery,
+  names?: Pick<NameIndex, 'matching'>,
+): Promise<{ readonly ids: readonly JobId[]; readonly totalCount: number }> {
+  const offset = (query.page - 1) * query.pageSize;
+  const byName = names && (await listByName(store, counts, query, names));
+  if (byName !== undefined) return byName;
+  const { ranges, bounds, fits, total } = await select(store, counts, query);
+  if (total !== undefined && offset >= total) return { ids: [], totalCount: total };
+  const expected = query.pageSize;
+  const rows = ranges.map(
+    (range) => new OrderedRows(store, { ...range, ...bounds, newestFirst: true, expected }),
+  );
+  const merged = new MergedRows(rows, true);
+  const ids: JobId[] = [];
+  // Rows may be skipped unread only when the total shows that the page starts inside the range.
+  let matched = fits || total === undefined ? 0 : await merged.skip(offset);
+  while (ids.length < query.pageSize) {
+    const row = await merged.next();
+    if (row === undefined) break;
+    if (fits && !fits(row)) continue;
+    matched += 1;
+    if (matched > offset) ids.push(jobIdOf(row));
+  }
+  if (total !== undefined) return { ids, totalCount: total };
+  const left = await countRows(rows, (row) => !fits || fits(row));
+  return { ids, totalCount: matched + left };
+}
+
+/** The same through the name index; undefined when reading ranges is faster or the index is incomplete. */
+async function listByName(
+  store: ActorStore,
+  counts: JobCounts,
+  query: JobQuery,
+  names: Pick<NameIndex, 'matching'>,
+): Promise<{ readonly ids: readonly JobId[]; readonly totalCount: number } | undefined> {
+  const { fileName, ...others } = query;
+  if (!fileName || query.parentJobId !== undefined) return undefined;
+  const { ranges, bounds, fits } = await select(store, counts, others);
+  const { from = -Infinity, below = Infinity } = bounds;
+  const matching = await names.matching(fileName);
+  if (matching === undefined) return undefined;
+  const orders = matching.filter((order) => order >= from && order < below);
+  const offset = (query.page - 1) * query.pageSize;
+  const end = offset + query.pageSize;
+  const isNameOnly = fits === undefined && ranges.length === 1 && ranges[0]?.view === 'jobs';
+  const wanted = isNameOnly ? orders.slice(offset, end) : orders;
+  if (wanted.length * ranges.length > MAX_LOOKUPS) return undefined;
+  const ids: JobId[] = [];
+  for (let at = 0; at < wanted.length; at += LOOKUPS_AT_ONCE) {
+    const group = wanted.slice(at, at + LOOKUPS_AT_ONCE);
+    const rows = await Promise.all(group.map((order) => rowOf(store, ranges, order)));
+    for (const row of rows) if (row && (!fits || fits(row))) ids.push(jobIdOf(row));
+    await nextTurn();
+  }
+  if (isNameOnly) return { ids, totalCount: orders.length };
+  return { ids: ids.slice(offset, end), totalCount: ids.length };
+}
+
+/** Finds the row of a job in one of these ranges. */
+async function rowOf(
+  store: ActorStore,
+  ranges: Selection['ranges'],
+  order: number,
+): Promise<Row | undefined> {
+  for (const { view, prefix = [] } of ranges) {
+    const [row] = await store.rows({ view, prefix: [...prefix, order], limit: 1 });
+    if (row !== undefined) return row;
+  }
+  return undefined;
+}
+
+/**
+ * Returns the ids of the oldest matching jobs, at most `limit`, and the total. @param passes additional test of each
+ * match
+ */
+export async function findOldest(
+  store: ActorStore,
+  counts: JobCounts,
+  search: JobSearch,
+  limit: number,
+  passes: (id: JobId) => Promise<boolean> = async () => true,
+): Promise<{ readonly ids: readonly JobId[]; readonly matched: number }> {
+  const { ranges, bounds, fits } = await select(store, counts, search);
+  const merged = new MergedRows(
+    ranges.map((range) => new OrderedRows(store, { ...range, ...bounds, newestFirst: false })),
+    false,
+  );
+  const ids: JobId[] = [];
+  let matched = 0;
+  for (let row = await merged.next(); row !== undefined; row = await merged.next()) {
+    const id = jobIdOf(row);
+    if ((fits && !fits(row)) || !(await passes(id))) continue;
+    matched += 1;
+    if (ids.length < limit) ids.push(id);
+  }
+  return { ids, matched };
+}
+
+/**
+ * Returns the ids of the oldest matching jobs after order `after`, at most `limit`, and the order of the last one.
+ * @param passes additional test of each match
+ */
+export async function findFrom(
+  store: ActorStore,
+  counts: JobCounts,
+  search: JobSearch,
+  after: number,
+  limit: number,
+  passes: (id: JobId) => Promise<boolean>,
+): Promise<{ readonly ids: readonly JobId[]; readonly after: number }> {
+  const { ranges, bounds, fits } = await select(store, counts, search);
+  const from = Math.max(bounds.from ?? 0, after + 1);
+  const merged = new MergedRows(
+    ranges.map((range) => new OrderedRows(store, { ...range, ...bounds, from, newestFirst: false })),
+    false,
+  );
+  const ids: JobId[] = [];
+  let last = after;
+  while (ids.length < limit) {
+    const row = await merged.next();
+    if (row === undefined) break;
+    last = row.key.at(-1) as number;
+    const id = jobIdOf(row);
+    if ((!fits || fits(row)) && (await passes(id))) ids.push(id);
+  }
+  return { ids, after: last };
+}
+
+/** Yields the ids of all matching jobs, newest first. */
+export async function* matchingJobs(
+  store: Pick<ActorStore, 'rows'>,
+  counts: JobCounts,
+  search: JobSearch,
+): AsyncGenerator<JobId> {
+  const { ranges, bounds, fits } = await select(store, counts, search);
+  const merged = new MergedRows(
+    ranges.map((range) => new OrderedRows(store, { ...range, ...bounds, newestFirst: true })),
+    true,
+  );
+  for (let row = await merged.next(); row !== undefined; row = await merged.next()) {
+    if (!fits || fits(row)) yield jobIdOf(row);
+  }
+}
+
+async function select(
+  store: Pick<ActorStore, 'rows'>,
+  counts: JobCounts,
+  search: JobSearch,
+): Promise<Selection> {
+  const { parentJobId, createdFrom, createdTo, beforeOrder = Infinity } = search;
+  const states = search.statuses.length > 0 ? search.statuses : undefined;
+  const named = search.profile?.toLowerCase();
+  const profiles =
+    named === undefined ? undefined : counts.profiles().filter((name) => name.toLowerCase() === named);
+  const bounded = createdFrom !== undefined || createdTo !== undefined || beforeOrder !== Infinity;
+  const lead = bounded ? await largestLead(store) : 0;
+  const below = Math.min(
+    createdTo === undefined ? Infinity : firstOrderNumberAt(createdTo + lead),
+    beforeOrder,
+  );
+  const bounds = {
+    ...(createdFrom !== undefined && { from: firstOrderNumberAt(createdFrom) }),
+    ...(below !== Infinity && { below }),
+  };
+  const questions: RowPredicate[] = predicatesOf(search).map(
+    (question) => (row) => question(jobRowOf(row.value)),
+  );
+  const countable = questions.length;
+  // Order numbers run ahead of the clock after it was set back; otherwise the bounds are exact.
+  if (lead > 0 && createdFrom !== undefined) questions.push((row) => createdAtOf(row) >= createdFrom);
+  if (lead > 0 && createdTo !== undefined) questions.push((row) => createdAtOf(row) < createdTo);
+  if (parentJobId !== undefined) {
+    questions.push(({ value }) => {
+      const { state, profile } = jobRowOf(value);
+      if (states && !(state !== undefined && states.includes(state))) return false;
+      return !profiles || (profile !== undefined && profiles.includes(profile));
+    });
+    const ranges = [{ view: 'jobs-of', prefix: [parentJobId] }];
+    return { ranges, bounds, fits: allOf(questions), total: undefined };
+  }
+  const formats = search.formats?.length ? search.formats : undefined;
+  const counted = !bounded && countable === (formats ? 1 : 0);
+  const count = (state?: readonly JobState[], profile?: readonly string[]) =>
+    formats
+      ? formats.reduce((sum, format) => sum + counts.count(state, profile, format), 0)
+      : counts.count(state, profile);
+  const ranges =
+    states || profiles || search.errorCode !== undefined
+      ? (profiles ?? counts.profiles()).flatMap((profile) =>
+          (states ?? JOB_STATES)
+            .filter((state) => count([state], [profile]) > 0)
+            .map((state) => ({ view: 'jobs-by', prefix: [profile, state] })),
+        )
+      : [{ view: 'jobs', prefix: [] }];
+  return {
+    ranges,
+    bounds,
+    fits: allOf(questions),
+    total: counted ? count(states, profiles) : undefined,
+  };
+}
+
+type RowPredicate = (row: Row) => boolean;
+
+/** Builds the tests that the fields of rows must pass. */
+function predicatesOf({ formats, sources, folder, fileName, errorCode }: JobSearch) {
+  const questions: ((facts: JobRow) => boolean)[] = [];
+  if (formats?.length) questions.push((facts) => formats.includes(facts.format));
+  if (sources?.length) questions.push((facts) => sources.includes(facts.source));
+  if (folder !== undefined) {
+    const wanted = folder.toLowerCase() === NO_FOLDER ? null : folder.toLowerCase();
+    questions.push((facts) => (facts.folder?.toLowerCase() ?? null) === wanted);
+  }
+  if (fileName !== undefined && fileName !== '') {
+    const part = foldName(fileName);
+    questions.push((facts) => foldName(facts.fileName).includes(part));
+  }
+  if (errorCode !== undefined) questions.push((facts) => facts.errorCode === errorCode);
+  return questions;
+}
+
+function allOf(questions: readonly RowPredicate[]): RowPredicate | undefined {
+  if (questions.length === 0) return undefined;
+  return (row) => questions.every((question) => question(row));
+}

@@ -1,0 +1,133 @@
+/**
+ * Deletes finished jobs by age, with their history and records of outputs; files stay. Implements `Retention`.
+ *
+ * Source: docs/decisions/0050-large-operations.md; configuration `Retention:JobsDays`.
+ */
+import { setImmediate as nextTurn } from 'node:timers/promises';
+import { TERMINAL_STATES } from '../../../machines/batch/job-context.ts';
+import {
+  type ActorStore,
+  type ActorSystem,
+  type Clock,
+  describeFailure,
+  type Log,
+  type Millis,
+} from '../../../runtime/index.ts';
+import { firstOrderNumberAt } from '../../shared/order-numbers.ts';
+import type { Retention } from '../api/bulk.ts';
+import type { EventLog } from '../job-records/events.ts';
+import type { JobCounts } from '../job-records/job-counts.ts';
+import { jobIdOf } from '../job-records/job-index.ts';
+import { JOB } from '../job-records/kinds.ts';
+import { clearTheseJobs } from './clearing.ts';
+
+/** Pause between two sweeps, milliseconds. */
+const SWEEP_INTERVAL_MS = 3_600_000;
+/** Jobs per batch; less than the store's limit per transaction. */
+const BATCH_SIZE = 128;
+
+export interface JobRetentionDependencies {
+  readonly system: ActorSystem;
+  readonly store: ActorStore;
+  readonly counts: JobCounts;
+  readonly clock: Clock;
+  readonly log: Log;
+  readonly record: (event: Parameters<EventLog['record']>[0]) => Promise<void>;
+  /** Age since a job's end after which it is deleted, milliseconds; undefined = never. */
+  readonly keepJobs: Millis | undefined;
+}
+
+export class JobRetention implements Retention {
+  readonly #dependencies: JobRetentionDependencies;
+  #sweeping: Promise<number> | undefined;
+  #stopped = false;
+  #cancelNext: () => void = () => {};
+
+  constructor(dependencies: JobRetentionDependencies) {
+    this.#dependencies = dependencies;
+  }
+
+  get isConfigured(): boolean {
+    return this.#dependencies.keepJobs !== undefined;
+  }
+
+  /** Sweeps now and then every hour; does nothing without a configured age. */
+  start(): void {
+    if (!this.isConfigured || this.#stopped) return;
+    void this.sweep()
+      .catch((error: unknown) => {
+        const text = 'Finished jobs could not be removed by age; this is tried again in an hour.';
+        this.#dependencies.log.error(text, { Error: describeFailure(error).message });
+      })
+      .finally(() => {
+        if (!this.#stopped)
+          this.#cancelNext = this.#dependencies.clock.after(SWEEP_INTERVAL_MS, () => this.start());
+      });
+  }
+
+  /** Starts no further batch; resolves when the current one is done. */
+  async stop(): Promise<void> {
+    this.#stopped = true;
+    this.#cancelNext();
+    await this.#sweeping?.catch(() => {});
+  }
+
+  /** Resolves with the number of deleted jobs when durable. Joins a sweep in progress. */
+  sweep(): Promise<number> {
+    this.#sweeping ??= this.#sweep().finally(() => {
+      this.#sweeping = undefined;
+    });
+    return this.#sweeping;
+  }
+
+  async #sweep(): Promise<number> {
+    const { counts, clock, store, record, keepJobs } = this.#dependencies;
+    if (keepJobs === undefined) return 0;
+    const endedBefore = clock.now() - keepJobs;
+    let deleted = 0;
+    for (const profile of counts.profiles()) {
+      for (const state of TERMINAL_STATES) deleted += await this.#sweepRange([profile, state], endedBefore);
+    }
+    if (deleted > 0) {
+      const message = `Retention: ${deleted} finished jobs deleted that ended more than ${Math.round(keepJobs / 86_400_000)} days ago.`;
+      await record({
+        at: clock.now(),
+        kind: 'JobsCleared',
+        actor: 'system',
+        jobId: null,
+        code: null,
+        message,
+      });
+      await store.flushed();
+    }
+    return deleted;
+  }
+
+  /** Sweeps one range. A job that ended before a time was also created before it, so the range ends at that order. */
+  async #sweepRange(prefix: readonly [profile: string, state: string], endedBefore: Millis): Promise<number> {
+    const { store, system, clock } = this.#dependencies;
+    const below = firstOrderNumberAt(endedBefore);
+    let after: readonly (string | number)[] | undefined;
+    let deleted = 0;
+    while (!this.#stopped) {
+      const rows = await store.rows({
+        view: 'jobs-by',
+        prefix,
+        limit: BATCH_SIZE,
+        ...(after && { after }),
+      });
+      const older = rows.filter(({ key }) => (key[2] as number) < below);
+      const jobs = await Promise.all(older.map((row) => system.read({ kind: JOB, id: jobIdOf(row) })));
+      const due = older.filter((_, index) => {
+        const context = jobs[index]?.context;
+        return context !== undefined && (context.endedAt ?? context.updatedAt) < endedBefore;
+      });
+      const staying = await clearTheseJobs({ system, clock }, due.map(jobIdOf));
+      deleted += due.length - staying.length;
+      after = rows.at(-1)?.key;
+      if (older.length < BATCH_SIZE) break;
+      await nextTurn();
+    }
+    return deleted;
+  }
+}

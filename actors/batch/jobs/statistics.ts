@@ -1,0 +1,176 @@
+/**
+ * Durations of jobs and their stages. Reads one row per ended job (`ended` in `job-index.ts`), which the step that ends
+ * the job writes in its own commit: about 100 bytes per job, and about 3 µs per job of the window and query. Answers
+ * are cached for a few seconds; concurrent queries share one read.
+ *
+ * Excludes the time that remote signers take.
+ *
+ * Source: docs/batch-values.md §14; §15.
+ */
+import { setImmediate as nextTurn } from 'node:timers/promises';
+import { LruCache } from '../../../base/lru-cache.ts';
+import type { Millis } from '../../../machines/ids.ts';
+import type { ActorStore, Clock, Row, Step } from '../../../runtime/index.ts';
+import type { StageStatistics, Statistics, StatisticsSeries, StatisticsView } from '../api/inspection.ts';
+import { ENDED_JOB_ROW } from '../job-records/job-index.ts';
+import { JOB } from '../job-records/kinds.ts';
+import { DurationSketch } from './duration-sketch.ts';
+
+/** Rows per read. */
+const BATCH_SIZE = 512;
+const MINUTE = 60_000;
+/** Lifetime of a cached answer, milliseconds. */
+const CACHE_MS = 2_000;
+/** Maximum number of cached answers, one per window. */
+const CACHE_SIZE = 32;
+
+const STAGES = ['queueWait', 'sign', 'verify', 'output'] as const;
+
+export interface StatisticsDependencies {
+  readonly store: ActorStore;
+  readonly clock: Pick<Clock, 'now' | 'elapsed'>;
+}
+
+export class StatisticsService implements Statistics {
+  readonly #dependencies: StatisticsDependencies;
+  readonly #started: number;
+  /** Jobs completed since the process started. */
+  #completed = 0;
+  readonly #answers = new AnswerCache<StatisticsView>();
+  readonly #series = new AnswerCache<StatisticsSeries>();
+
+  constructor(dependencies: StatisticsDependencies) {
+    this.#dependencies = dependencies;
+    this.#started = dependencies.clock.elapsed();
+  }
+
+  /** Counts the jobs that a committed step completes. */
+  observe({ actor, rows }: Pick<Step, 'actor' | 'rows'>): void {
+    if (actor.address.kind !== JOB || actor.state !== 'Completed') return;
+    if (rows.put.some(({ view }) => view === 'ended')) this.#completed += 1;
+  }
+
+  over(window: Millis): Promise<StatisticsView> {
+    const now = this.#dependencies.clock.elapsed();
+    return this.#answers.get(String(window), now, () => this.#read(window));
+  }
+
+  series(window: Millis, intervals: number): Promise<StatisticsSeries> {
+    const now = this.#dependencies.clock.elapsed();
+    return this.#series.get(`${window}/${intervals}`, now, () => this.#readSeries(window, intervals));
+  }
+
+  async #readSeries(window: Millis, intervals: number): Promise<StatisticsSeries> {
+    const since = this.#dependencies.clock.now() - window;
+    const interval = window / intervals;
+    const zeros = () => Array.from({ length: intervals }, () => 0);
+    const counts = { Completed: zeros(), Failed: zeros(), Canceled: zeros() };
+    for await (const { key, value } of this.#endedSince(since)) {
+      const { state } = ENDED_JOB_ROW.read(value);
+      if (state !== 'Completed' && state !== 'Failed' && state !== 'Canceled') continue;
+      // A job that ended after the clock was set back counts for the last interval.
+      const at = Math.min(intervals - 1, Math.floor(((key[0] as number) - since) / interval));
+      counts[state][at] = (counts[state][at] ?? 0) + 1;
+    }
+    return {
+      since,
+      interval,
+      completed: counts.Completed,
+      failed: counts.Failed,
+      canceled: counts.Canceled,
+    };
+  }
+
+  async #read(window: Millis): Promise<StatisticsView> {
+    const { clock } = this.#dependencies;
+    const now = clock.now();
+    const since = now - window;
+    const ends = { Completed: 0, Failed: 0, Canceled: 0 };
+    let encrypted = 0;
+    const methods = { Local: 0, RemoteSigner: 0 };
+    const stages = STAGES.map((name) => ({ name, sketch: new DurationSketch() }));
+    let lastMinute = 0;
+    for await (const { key, value } of this.#endedSince(since)) {
+      const facts = ENDED_JOB_ROW.read(value);
+      if (facts.state === 'Completed' || facts.state === 'Failed' || facts.state === 'Canceled')
+        ends[facts.state] += 1;
+      if (facts.state !== 'Completed') continue;
+      methods[facts.method] += 1;
+      if (facts.encrypted) encrypted += 1;
+      if ((key[0] as number) > now - MINUTE) lastMinute += 1;
+      for (const { name, sketch } of stages) {
+        const taken = facts[name];
+        if (taken !== undefined) sketch.add(taken);
+      }
+    }
+    const [queueWait, sign, verify, output] = stages.map(({ sketch }) => stageStatistics(sketch));
+    const minutes = Math.max(clock.elapsed() - this.#started, 1_000) / MINUTE;
+    return {
+      since,
+      completed: ends.Completed,
+      failed: ends.Failed,
+      canceled: ends.Canceled,
+      encrypted,
+      perStage: {
+        queueWait: queueWait ?? NONE,
+        sign: sign ?? NONE,
+        verify: verify ?? NONE,
+        output: output ?? NONE,
+      },
+      perMethod: methods,
+      throughputPerMinute: lastMinute,
+      lifetimePerMinute: rounded(this.#completed / minutes),
+    };
+  }
+
+  /** Newest first; yields to other work between two batches. */
+  async *#endedSince(since: Millis): AsyncGenerator<Row> {
+    let after: Row['key'] | undefined;
+    for (;;) {
+      const query = { view: 'ended', reverse: true, limit: BATCH_SIZE, ...(after && { after }) };
+      const rows = await this.#dependencies.store.rows(query);
+      for (const row of rows) {
+        if ((row.key[0] as number) < since) return;
+        yield row;
+      }
+      after = rows.at(-1)?.key;
+      if (rows.length < BATCH_SIZE) return;
+      await nextTurn();
+    }
+  }
+}
+
+/** Answers of the last seconds; concurrent questions share one. */
+class AnswerCache<Answer> {
+  readonly #answers = new LruCache<string, { readonly at: number; readonly answer: Promise<Answer> }>({
+    entries: CACHE_SIZE,
+  });
+
+  get(question: string, now: number, read: () => Promise<Answer>): Promise<Answer> {
+    const known = this.#answers.get(question);
+    if (known && now - known.at < CACHE_MS) return known.answer;
+    const answer = read();
+    this.#answers.set(question, { at: now, answer });
+    // A failure is reported to the waiting callers and not cached.
+    answer.catch(() => this.#answers.delete(question));
+    return answer;
+  }
+}
+
+const NONE: StageStatistics = { count: 0, avgMs: null, p50Ms: null, p95Ms: null, maxMs: null };
+
+function stageStatistics(sketch: DurationSketch): StageStatistics {
+  if (sketch.count === 0) return NONE;
+  return {
+    count: sketch.count,
+    avgMs: rounded(sketch.sum / sketch.count),
+    p50Ms: rounded(sketch.quantile(0.5)),
+    p95Ms: rounded(sketch.quantile(0.95)),
+    maxMs: rounded(sketch.max),
+  };
+}
+
+/** Rounds to two decimals. */
+function rounded(value: number): number {
+  return Math.round(value * 100) / 100;
+}

@@ -1,0 +1,184 @@
+/**
+ * Writes uploads to the input folder under a name that watchers ignore, until their job exists.
+ *
+ * Optimized for many small files: only operations that wait for the disk run on other threads. Stat and close of a
+ * synced file take microseconds, less than a thread switch.
+ *
+ * Source: docs/batch-values.md §3.
+ */
+import { createHash, type Hash } from 'node:crypto';
+import { closeSync, fdatasync, fstatSync, open, write } from 'node:fs';
+import { rename, rm } from 'node:fs/promises';
+import { dirname, extname, join } from 'node:path';
+import type { FileStamp } from '../../../machines/batch/job-context.ts';
+import { Refusal } from '../../../machines/refusals.ts';
+import { type Ids, Retryable } from '../../../runtime/index.ts';
+import type { DiskSync } from '../../shared/disk-sync.ts';
+import { PATH_LIMIT, uploadName } from '../../shared/storage-layout.ts';
+import type { UploadSink } from '../api/jobs.ts';
+
+/** Maximum length of a stored extension; longer ones are dropped. */
+const EXTENSION_LIMIT = 32;
+
+/** The extension of the stored file: the client's, when it is safe for file systems and shells. */
+function storedExtension(fileName: string): string {
+  const extension = extname(fileName);
+  return extension.length <= EXTENSION_LIMIT && /^\.[\p{L}\p{N}_-]+$/u.test(extension) ? extension : '';
+}
+
+/** One upload in progress. */
+export class Upload implements UploadSink {
+  /** Path of the file once its job exists. */
+  readonly path: string;
+  readonly #temporary: string;
+  readonly #file: number;
+  readonly #disk: DiskSync;
+  readonly #hash: Hash | undefined;
+  #length = 0;
+  #closed = false;
+  #done = false;
+
+  /**
+   * @param file its descriptor, owned by this object from now on
+   * @param hash updated with each byte; undefined: no SHA-256 needed
+   */
+  constructor(path: string, file: number, disk: DiskSync, hash: Hash | undefined) {
+    this.#hash = hash;
+    this.path = path;
+    this.#temporary = uploadName(path);
+    this.#file = file;
+    this.#disk = disk;
+  }
+
+  get length(): number {
+    return this.#length;
+  }
+
+  async write(chunk: Uint8Array): Promise<void> {
+    this.#length += chunk.length;
+    this.#hash?.update(chunk);
+    let written = 0;
+    while (written < chunk.length) {
+      const from = written;
+      written += await new Promise<number>((resolve, reject) => {
+        write(this.#file, chunk, from, chunk.length - from, null, (error, count) =>
+          error === null ? resolve(count) : reject(unavailable(error)),
+        );
+      });
+    }
+  }
+
+  /** SHA-256 of all bytes, lower-case hex; call once. Undefined without a hash. */
+  sha256(): string | undefined {
+    return this.#hash?.digest('hex');
+  }
+
+  /** Syncs bytes and name; returns the stamp that a watcher would see. */
+  async finish(): Promise<FileStamp> {
+    const named = this.#disk.directory(dirname(this.path));
+    // Awaited below; prevents an unhandled rejection until then.
+    named.catch(() => {});
+    await new Promise<void>((resolve, reject) => {
+      fdatasync(this.#file, (error) => (error === null ? resolve() : reject(error)));
+    });
+    const { size, mtimeMs } = fstatSync(this.#file);
+    this.#close();
+    await named;
+    return { size, mtimeMs };
+  }
+
+  /** Renames the file to its final name, unless staging has done so. */
+  async rename(): Promise<void> {
+    this.#done = true;
+    try {
+      await rename(this.#temporary, this.path);
+    } catch (error) {
+      if ((error as NodeJS.ErrnoException).code !== 'ENOENT') throw error;
+    }
+  }
+
+  /** Marks the file as possibly known to a job: `abort` no longer removes it, recovery decides. */
+  keep(): void {
+    this.#done = true;
+  }
+
+  /** Removes a file that certainly belongs to no job. */
+  async remove(): Promise<void> {
+    await rm(this.#temporary, { force: true });
+  }
+
+  async abort(): Promise<void> {
+    if (this.#done) return;
+    this.#done = true;
+    this.#close();
+    await rm(this.#temporary, { force: true });
+  }
+
+  #close(): void {
+    if (this.#closed) return;
+    this.#closed = true;
+    closeSync(this.#file);
+  }
+}
+
+/** An upload under a key that a job holds: the bytes are compared and not stored. */
+export class RepeatedUpload implements UploadSink {
+  readonly #hash = createHash('sha256');
+  #length = 0;
+
+  get length(): number {
+    return this.#length;
+  }
+
+  write(chunk: Uint8Array): undefined {
+    this.#length += chunk.length;
+    this.#hash.update(chunk);
+  }
+
+  /** Lower-case hex; call once. */
+  sha256(): string {
+    return this.#hash.digest('hex');
+  }
+
+  async abort(): Promise<void> {}
+}
+
+export class Uploads {
+  readonly #folder: string;
+  readonly #ids: Ids;
+  readonly #disk: DiskSync;
+
+  /** @param folder absolute path of `{Root}/input`; must exist */
+  constructor(folder: string, ids: Ids, disk: DiskSync) {
+    this.#folder = folder;
+    this.#ids = ids;
+    this.#disk = disk;
+  }
+
+  /** @throws {Refusal} `job.path-too-long`; {Retryable} `storage.full` without room, `storage.unavailable` when the folder cannot be written */
+  async open(fileName: string, hashed: boolean): Promise<Upload> {
+    const path = join(this.#folder, `${this.#ids.uuid()}${storedExtension(fileName)}`);
+    if (path.length > PATH_LIMIT)
+      throw new Refusal('job.path-too-long', `The stored path would be ${path.length} characters long.`);
+    const file = await new Promise<number>((resolve, reject) => {
+      open(uploadName(path), 'wx', 0o640, (error, descriptor) =>
+        error === null ? resolve(descriptor) : reject(unavailable(error)),
+      );
+    });
+    return new Upload(path, file, this.#disk, hashed ? createHash('sha256') : undefined);
+  }
+}
+
+/** Retry-After of uploads refused for lack of disk space, milliseconds. */
+const FULL_PAUSE_MS = 10_000;
+
+/** Converts a full or read-only disk to a retryable error. */
+export function unavailable(error: unknown): unknown {
+  const code = (error as NodeJS.ErrnoException).code;
+  if (code === 'ENOSPC' || code === 'EDQUOT')
+    return new Retryable('storage.full', `There is no room for the file (${code}).`, FULL_PAUSE_MS);
+  if (code === 'EROFS' || code === 'EMFILE' || code === 'ENFILE' || code === 'EACCES' || code === 'ENOENT') {
+    return new Retryable('storage.unavailable', `The input folder cannot be written (${code}).`);
+  }
+  return error;
+}

@@ -1,0 +1,89 @@
+/** Passes committed steps on to observers, pipeline and folders. */
+
+import type { JobContext, JobEvent, JobState } from '../../machines/batch/job-context.ts';
+import type { PipelineEvent, PipelineState } from '../../machines/batch/pipeline.ts';
+import { contextOf, type Step } from '../../runtime/index.ts';
+import type { BatchObserver } from './api/batch-observer.ts';
+import type { Folders } from './folders/folders.ts';
+import { JOB, PIPELINE } from './job-records/kinds.ts';
+import type { Pipeline } from './pipeline/pipeline.ts';
+import { deliveryCounter, JOB_DELIVERY } from './webhooks/job-deliveries.ts';
+
+/** Calls the observer when a committed step is relevant to it. */
+export function notifyObserver(observer: BatchObserver, step: Step): void {
+  const { kind } = step.actor.address;
+  const job = contextOf(JOB, step.actor);
+  if (job !== undefined) notifyOfJob(observer, step, job);
+  else if (kind === JOB_DELIVERY) notifyOfDelivery(observer, step);
+  else if (kind === PIPELINE) for (const { type } of eventsOf<PipelineEvent>(step)) observer[type]();
+}
+
+/** Events of the step; the machine of the actor's kind says which there are. */
+function eventsOf<Event>({ events = [] }: Step): readonly Event[] {
+  return events as readonly Event[];
+}
+
+function notifyOfDelivery(observer: BatchObserver, { counters }: Step): void {
+  for (const status of ['Delivered', 'Failed'] as const)
+    if ((counters[deliveryCounter(status)] ?? 0) > 0) observer.webhookEnded(status);
+}
+
+function notifyOfJob(observer: BatchObserver, step: Step, context: JobContext): void {
+  if (step.ends) return;
+  if (step.basedOn === 0) observer.enqueued(context.folder);
+  const events = eventsOf<JobEvent>(step);
+  if (events.some(({ type }) => type === 'inputDiverged')) observer.diverged(context.profileName);
+  // Jobs are counted by state: a step into another state increments that state's counter.
+  if (!entersState(step)) return;
+  const state = step.actor.state as JobState;
+  const claimedAt = context.claimedAt ?? context.queuedAt;
+  const endedAt = context.endedAt ?? context.updatedAt;
+  switch (state) {
+    case 'Processing':
+      observer.stageCompleted('queue', claimedAt - context.queuedAt);
+      break;
+    case 'Completed': {
+      const released = events.find((event) => event.type === 'released');
+      const { stage = 0, sign, verify, encrypt, output } = context.times ?? {};
+      if (sign !== undefined) {
+        observer.stageCompleted('stage', stage);
+        observer.stageCompleted('sign', Math.max(0, sign - stage));
+      }
+      if (verify !== undefined) observer.stageCompleted('verify', verify);
+      if (encrypt !== undefined) observer.stageCompleted('encrypt', encrypt);
+      if (output !== undefined) observer.stageCompleted('publish', Math.max(0, output - (encrypt ?? 0)));
+      observer.completed({
+        format: context.format,
+        profile: context.profileName,
+        encrypted: context.outputEncrypted,
+        verified: released?.verified ?? true,
+        ...(released?.independent && { independent: released.independent }),
+        took: endedAt - claimedAt,
+      });
+      break;
+    }
+    case 'Failed':
+      observer.failed({ profile: context.profileName, code: context.errorCode });
+      break;
+    case 'Canceled':
+      observer.canceled();
+      break;
+    default:
+  }
+}
+
+function entersState({ actor, counters }: Step): boolean {
+  const prefix = `jobs/${actor.state}/`;
+  return Object.entries(counters).some(([name, by]) => by > 0 && name.startsWith(prefix));
+}
+
+/** Reacts to a committed step: it may free a slot, fill the queue, pause the pipeline or release a path. */
+export function observeStep(step: Step, pipeline: Pipeline, folders: Folders, isOwn: boolean): void {
+  const { address, state } = step.actor;
+  if (address.kind === PIPELINE) pipeline.setState(state as PipelineState);
+  const job = contextOf(JOB, step.actor);
+  if (job === undefined) return;
+  pipeline.observeJob(step.actor, isOwn);
+  if (Object.keys(step.counters).length > 0) pipeline.wake();
+  if (step.names.release.length > 0) folders.recheck(job.originalPath);
+}

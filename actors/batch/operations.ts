@@ -1,0 +1,217 @@
+/**
+ * Large operations: retry, cancel or clear every job that matches a filter. Each is an actor and continues after a
+ * restart. Implements `Operations`.
+ * View: `operations` [createdAt, id] → null; counters `operations/<state>`. Source: docs/decisions/0050-large-operations.md.
+ */
+
+import { type JobState, TERMINAL_STATES } from '../../machines/batch/job-context.ts';
+import type {
+  OperateEffect,
+  OperationAction,
+  OperationContext,
+  OperationState,
+} from '../../machines/batch/operation.ts';
+import type { JobId } from '../../machines/ids.ts';
+import { Refusal } from '../../machines/refusals.ts';
+import {
+  type ActorStore,
+  type ActorSystem,
+  type ActorView,
+  type Clock,
+  describeFailure,
+  type EffectHandler,
+  type Ids,
+  isRetryable,
+  type Log,
+} from '../../runtime/index.ts';
+import { timeOfOrderNumber } from '../shared/order-numbers.ts';
+import type { OperationRequest, Operations, OperationView } from './api/bulk.ts';
+import type { Jobs } from './api/jobs.ts';
+import type { JobCounts } from './job-records/job-counts.ts';
+import { JOB, OPERATION } from './job-records/kinds.ts';
+import { findFrom, findOldest, type JobSearch } from './jobs/job-list.ts';
+
+/** Maximum number of concurrent operations. */
+const MAX_RUNNING = 4;
+/** Jobs per batch: their steps share commits, and other requests wait little. */
+const BATCH_SIZE = 128;
+
+/** Job states that each action applies to. */
+const ACTION_STATES: { readonly [action in OperationAction]: readonly JobState[] } = {
+  retry: ['Failed'],
+  cancel: ['Queued', 'AwaitingSigner'],
+  clear: TERMINAL_STATES,
+};
+
+export interface OperationsDependencies {
+  readonly system: ActorSystem;
+  readonly store: ActorStore;
+  readonly counts: JobCounts;
+  readonly clock: Pick<Clock, 'now'>;
+  readonly ids: Pick<Ids, 'uuid'>;
+  readonly log: Log;
+  readonly jobs: Pick<Jobs, 'retry' | 'cancel'>;
+  /** Deletes finished jobs; resolves with the ids of those that remain. */
+  readonly clear: (ids: readonly JobId[]) => Promise<readonly JobId[]>;
+}
+
+type JobOutcome = 'done' | { readonly skipped: string };
+
+export class OperationService implements Operations {
+  readonly #dependencies: OperationsDependencies;
+
+  constructor(dependencies: OperationsDependencies) {
+    this.#dependencies = dependencies;
+  }
+
+  async count(request: OperationRequest): Promise<number> {
+    return this.#count(request.action, { ...request.filter, ...(await this.#end(request)) });
+  }
+
+  async #count(action: OperationAction, filter: OperationContext['filter']): Promise<number> {
+    const { store, counts } = this.#dependencies;
+    const search = this.#search(action, filter);
+    return (await findOldest(store, counts, search, 0, this.#eligible(action))).matched;
+  }
+
+  async start(request: OperationRequest, operator: string): Promise<OperationView> {
+    const { system, store, clock, ids } = this.#dependencies;
+    const running = await store.counters('operations/');
+    const active = (running['operations/Running'] ?? 0) + (running['operations/Canceling'] ?? 0);
+    if (active >= MAX_RUNNING)
+      throw new Refusal('operation.limit-reached', `${active} operations are running. Wait for one to end.`);
+    const { action, reason } = request;
+    const filter = { ...request.filter, ...(await this.#end(request)) };
+    const matched = await this.#count(action, filter);
+    const address = { kind: OPERATION, id: ids.uuid() };
+    const input = { action, filter, reason, operator, matched, at: clock.now() };
+    // JSON drops undefined members, which are not stored.
+    const outcome = await system.create(address, JSON.parse(JSON.stringify(input)));
+    if (!outcome.accepted) throw new Error(`The operation was refused: ${outcome.because}.`);
+    await outcome.durable;
+    return view(outcome.actor);
+  }
+
+  async get(id: string): Promise<OperationView> {
+    const actor = await this.#dependencies.system.read({ kind: OPERATION, id });
+    if (actor === undefined) throw new Refusal('operation.not-found', `No operation has the id ${id}.`);
+    return view(actor);
+  }
+
+  async list(page: number, pageSize: number) {
+    const { store, system } = this.#dependencies;
+    const counters = await store.counters('operations/');
+    const totalCount = Object.values(counters).reduce((sum, count) => sum + count, 0);
+    const offset = (page - 1) * pageSize;
+    if (offset >= totalCount) return { items: [], totalCount };
+    const rows = await store.rows({ view: 'operations', reverse: true, offset, limit: pageSize });
+    const found = await Promise.all(
+      rows.map(({ key }) => system.read({ kind: OPERATION, id: String(key[1]) })),
+    );
+    return { items: found.filter((actor) => actor !== undefined).map(view), totalCount };
+  }
+
+  async cancel(id: string): Promise<OperationView> {
+    const before = await this.get(id);
+    const outcome = await this.#dependencies.system.send({ kind: OPERATION, id }, { type: 'CANCEL' });
+    if (!outcome.accepted)
+      throw new Refusal(
+        'operation.not-running',
+        `Operation ${id} is ${before.state} and cannot be canceled.`,
+      );
+    await outcome.durable;
+    return view(outcome.actor);
+  }
+
+  /** Processes one batch and finds the next. Idempotent: a repetition counts jobs that are already done as done. */
+  async operate({ ids, after }: OperateEffect, id: string) {
+    const actor = await this.#dependencies.system.read({ kind: OPERATION, id });
+    const context = actor?.context;
+    const nothing = { done: 0, skipped: 0, skippedByCode: {} };
+    if (context === undefined || actor?.state !== 'Running')
+      return { type: 'PROGRESS', next: null, ...nothing } as const;
+    const counts = await this.#act(context, ids);
+    const { store, counts: jobCounts } = this.#dependencies;
+    const search = this.#search(context.action, context.filter);
+    const eligible = this.#eligible(context.action);
+    const next = await findFrom(store, jobCounts, search, after, BATCH_SIZE, eligible);
+    return { type: 'PROGRESS', next: next.ids.length === 0 ? null : next, ...counts } as const;
+  }
+
+  async #act({ action, reason }: OperationContext, ids: readonly JobId[]) {
+    const outcomes = await (action === 'clear'
+      ? this.#clear(ids)
+      : Promise.all(ids.map((id) => (action === 'retry' ? this.#retry(id) : this.#cancel(id, reason)))));
+    const skippedByCode: Record<string, number> = {};
+    for (const outcome of outcomes) {
+      if (outcome !== 'done') skippedByCode[outcome.skipped] = (skippedByCode[outcome.skipped] ?? 0) + 1;
+    }
+    const done = outcomes.filter((outcome) => outcome === 'done').length;
+    return { done, skipped: outcomes.length - done, skippedByCode };
+  }
+
+  async #clear(ids: readonly JobId[]): Promise<readonly JobOutcome[]> {
+    const staying = new Set(await this.#dependencies.clear(ids));
+    return ids.map((id) => (staying.has(id) ? { skipped: 'job.not-cleared' } : 'done'));
+  }
+
+  async #retry(id: JobId): Promise<JobOutcome> {
+    if (await this.#hasRetry(id)) return 'done';
+    return this.#attempt(id, () => this.#dependencies.jobs.retry(id));
+  }
+
+  async #cancel(id: JobId, reason: string | null): Promise<JobOutcome> {
+    const job = await this.#dependencies.system.read({ kind: JOB, id });
+    if (job?.state === 'Canceled') return 'done';
+    return this.#attempt(id, () => this.#dependencies.jobs.cancel(id, reason));
+  }
+
+  /** @throws {Retryable} for the whole batch, which is repeated later */
+  async #attempt(id: JobId, act: () => Promise<unknown>): Promise<JobOutcome> {
+    try {
+      await act();
+      return 'done';
+    } catch (error) {
+      if (error instanceof Refusal) return { skipped: error.code };
+      if (isRetryable(error)) throw error;
+      const { message } = describeFailure(error);
+      this.#dependencies.log.error('One job of an operation failed.', { JobId: id, Error: message });
+      return { skipped: 'internal' };
+    }
+  }
+
+  /** True for jobs that the action applies to; false for a failed job that has a retry. */
+  #eligible(action: OperationAction): (id: JobId) => Promise<boolean> {
+    return action === 'retry' ? async (id) => !(await this.#hasRetry(id)) : async () => true;
+  }
+
+  async #hasRetry(id: JobId): Promise<boolean> {
+    return (await this.#dependencies.store.rows({ view: 'jobs-of', prefix: [id], limit: 1 })).length > 0;
+  }
+
+  #search(action: OperationAction, filter: OperationContext['filter']): JobSearch {
+    return { ...filter, statuses: filter.statuses.length > 0 ? filter.statuses : ACTION_STATES[action] };
+  }
+
+  /** Bounds that select the jobs existing now: later ones, such as its own retries, do not belong to the operation. */
+  async #end({ filter }: OperationRequest): Promise<{ createdTo: number; beforeOrder: number }> {
+    const { store, clock } = this.#dependencies;
+    const [newest] = await store.rows({ view: 'jobs', reverse: true, limit: 1 });
+    const last = (newest?.key[0] as number | undefined) ?? 0;
+    // After the clock was set back, jobs may have creation times in the future.
+    const now = Math.max(clock.now(), timeOfOrderNumber(last) + 1);
+    return { createdTo: Math.min(filter.createdTo ?? now, now), beforeOrder: last + 1 };
+  }
+}
+
+export function operateHandler(service: Pick<OperationService, 'operate'>): EffectHandler<OperateEffect> {
+  return {
+    after: 'durable',
+    run: (effect, { actor }) => service.operate(effect, actor.id),
+  };
+}
+
+function view({ id, state, context }: ActorView<OperationContext>): OperationView {
+  const { batch: _, operator: __, ...shown } = context;
+  return { id, state: state as OperationState, ...shown };
+}

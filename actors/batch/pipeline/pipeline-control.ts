@@ -1,0 +1,78 @@
+/** Pause, resume and state of the pipeline for operators. Implements the port `PipelineControl`. */
+import { IN_FLIGHT_STATES, JOB_FORMATS } from '../../../machines/batch/job-context.ts';
+import { type ActorStore, type ActorSystem, Fatal } from '../../../runtime/index.ts';
+import type { PipelineControl, PipelineView } from '../api/service.ts';
+import type { JobCounts } from '../job-records/job-counts.ts';
+import { jobRowOf } from '../job-records/job-index.ts';
+import { JOB, PIPELINE_ADDRESS } from '../job-records/kinds.ts';
+import type { StorageMonitor } from './storage-monitor.ts';
+
+export interface PipelineControlDependencies {
+  readonly system: ActorSystem;
+  readonly store: Pick<ActorStore, 'rows'>;
+  readonly counts: JobCounts;
+  readonly maxConcurrency: number;
+  readonly storage: Pick<StorageMonitor, 'held'>;
+}
+
+export class PipelineService implements PipelineControl {
+  readonly #dependencies: PipelineControlDependencies;
+
+  constructor(dependencies: PipelineControlDependencies) {
+    this.#dependencies = dependencies;
+  }
+
+  async state(): Promise<PipelineView> {
+    const { system, counts, maxConcurrency, storage } = this.#dependencies;
+    const actor = await system.read(PIPELINE_ADDRESS);
+    const context = actor?.context;
+    const inFlight = Object.fromEntries(
+      JOB_FORMATS.map((format) => [format, counts.count(IN_FLIGHT_STATES, undefined, format)]),
+    ) as PipelineView['inFlight'];
+    return {
+      paused: actor?.state === 'Paused',
+      pausedAt: context?.pausedAt ?? null,
+      resumedAt: context?.resumedAt ?? null,
+      pausedBy: context?.pausedBy ?? 'system',
+      reason: context?.reason ?? null,
+      held: storage.held,
+      maxConcurrency,
+      inFlight,
+    };
+  }
+
+  async oldestQueuedAt(): Promise<number | null> {
+    const { system, store, counts } = this.#dependencies;
+    const firsts = counts
+      .profiles()
+      .filter((profile) => counts.count(['Queued'], [profile]) > 0)
+      .map(async (profile) => {
+        const [first] = await store.rows({ view: 'jobs-by', prefix: [profile, 'Queued'], limit: 1 });
+        const job = first && (await system.read({ kind: JOB, id: jobRowOf(first.value).id }));
+        return job?.context.queuedAt;
+      });
+    const times = (await Promise.all(firsts)).filter((at) => at !== undefined);
+    return times.length === 0 ? null : Math.min(...times);
+  }
+
+  pause(reason: string | null): Promise<PipelineView> {
+    return this.#send({ type: 'PAUSE', reason });
+  }
+
+  resume(reason: string | null): Promise<PipelineView> {
+    return this.#send({ type: 'RESUME', reason });
+  }
+
+  /** Ignores a rejected message: the pipeline is in the requested state already. */
+  async #send(event: {
+    readonly type: 'PAUSE' | 'RESUME';
+    readonly reason: string | null;
+  }): Promise<PipelineView> {
+    const outcome = await this.#dependencies.system.send(PIPELINE_ADDRESS, event);
+    if (outcome.accepted) await outcome.durable;
+    else if (outcome.because !== 'not-accepted') {
+      throw new Fatal('internal', `The pipeline did not take the message: ${outcome.because}.`);
+    }
+    return this.state();
+  }
+}

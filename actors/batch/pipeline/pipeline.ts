@@ -1,0 +1,282 @@
+/**
+ * Claims queued jobs, oldest first, while the pipeline runs and a slot is free. Derives all state from the store, so a
+ * lost wake-up delays a job but never loses it.
+ */
+import { IN_FLIGHT_STATES, type JobState } from '../../../machines/batch/job-context.ts';
+import { freeSlots, type PipelineState } from '../../../machines/batch/pipeline.ts';
+import {
+  type ActorStore,
+  type ActorSystem,
+  type Clock,
+  isRetryable,
+  type Log,
+  type StoredActor,
+  type StoreNodes,
+} from '../../../runtime/index.ts';
+import type { JobCounts } from '../job-records/job-counts.ts';
+import { jobRowOf } from '../job-records/job-index.ts';
+import { JOB, PIPELINE_ADDRESS } from '../job-records/kinds.ts';
+import type { RemoteSigning } from '../remote/remote-signing.ts';
+
+export interface PipelineDependencies {
+  readonly system: ActorSystem;
+  readonly store: ActorStore;
+  readonly counts: JobCounts;
+  readonly clock: Clock;
+  readonly log: Log;
+  /** The remote portal: the profiles it serves, whether it accepts jobs, and the jobs with waiting uploads. */
+  readonly remote: Pick<RemoteSigning, 'serves' | 'mayClaim'> & {
+    readonly uploads: Pick<RemoteSigning['uploads'], 'waiting'>;
+  };
+  /** True while the disk is full or a folder is not writable: nothing is claimed. */
+  readonly held: () => boolean;
+  /** `Pipeline:MaxConcurrency`. */
+  readonly maxConcurrency: number;
+  /** `Pipeline:PollIntervalSeconds`, in milliseconds: the maximum delay after a lost wake-up. */
+  readonly pollEvery: number;
+  /** The other nodes that claim from the same queue; undefined: there are none. */
+  readonly nodes?: Pick<StoreNodes, 'slot' | 'count' | 'sync'> | undefined;
+}
+
+export class Pipeline {
+  readonly #dependencies: PipelineDependencies;
+  #state: PipelineState = 'Running';
+  #running = false;
+  #again = false;
+  #claimPass: Promise<void> = Promise.resolve();
+  #cancelPoll: () => void = () => {};
+  /** Jobs with a claim in progress: each holds a slot that the counters do not show yet. */
+  readonly #requested = new Set<string>();
+  /** Jobs in flight that this node began, where several nodes share the queue. */
+  readonly #own = new Set<string>();
+  /** Slots reserved for work that is about to appear as a job in flight. */
+  #reserved = 0;
+  /** Callers that wait for a slot, oldest first; served before queued jobs. */
+  readonly #slotWaiters: ((taken: boolean) => void)[] = [];
+  /** Queued jobs whose actor fails on the claim; skipped, so that they do not block the queue. */
+  readonly #unclaimable = new Set<string>();
+  /** Jobs in flight that supervision has stopped: no work runs for them, so they hold no slot. */
+  readonly #stopped = new Set<string>();
+
+  constructor(dependencies: PipelineDependencies) {
+    this.#dependencies = dependencies;
+  }
+
+  /** Reads the state of the pipeline and starts claiming. */
+  async start(): Promise<void> {
+    const { system } = this.#dependencies;
+    const outcome = await system.create(PIPELINE_ADDRESS, null);
+    const actor = outcome.accepted ? outcome.actor : await system.read(PIPELINE_ADDRESS);
+    this.#state = (actor?.state as PipelineState | undefined) ?? 'Running';
+    await this.#findStopped();
+    this.#running = true;
+    this.#poll();
+    this.wake();
+  }
+
+  /** Stops claiming; resolves when the current pass is done. Jobs in flight continue. */
+  async stop(): Promise<void> {
+    this.#running = false;
+    this.#cancelPoll();
+    for (const answer of this.#slotWaiters.splice(0)) answer(false);
+    await this.#claimPass;
+  }
+
+  /** Number of jobs in flight that hold a slot: with work in progress that does not wait for the remote portal. */
+  working(): number {
+    const { counts, remote, nodes } = this.#dependencies;
+    if (nodes !== undefined) return Math.max(0, this.#own.size - remote.uploads.waiting);
+    return Math.max(0, counts.inFlight() - this.#stopped.size - remote.uploads.waiting);
+  }
+
+  /** Tracks whether supervision has stopped or resumed a committed job. */
+  observeJob(
+    { address, state, stopped }: Pick<StoredActor, 'address' | 'state' | 'stopped'>,
+    isOwn = true,
+  ): void {
+    const { id } = address;
+    if (stopped !== null || !IN_FLIGHT_STATES.includes(state as JobState)) this.#own.delete(id);
+    else if (isOwn) this.#own.add(id);
+    if (stopped === null) {
+      this.#unclaimable.delete(id);
+      this.#stopped.delete(id);
+    } else if (IN_FLIGHT_STATES.includes(state as JobState) && !this.#stopped.has(id)) {
+      this.#failUnclaimable(id, state, stopped.error);
+      this.wake();
+    }
+  }
+
+  get paused(): boolean {
+    return this.#state === 'Paused';
+  }
+
+  /** Sets the committed state of the pipeline actor. */
+  setState(state: PipelineState): void {
+    this.#state = state;
+    this.wake();
+  }
+
+  /**
+   * Waits for a free slot and takes it; returns the function that releases it. Undefined when the pipeline stops or
+   * `signal` is aborted first.
+   */
+  async acquireSlot(signal: AbortSignal | undefined): Promise<(() => void) | undefined> {
+    if (!this.#running || signal?.aborted) return undefined;
+    const taken = await new Promise<boolean>((resolve) => {
+      const answer = (given: boolean) => {
+        signal?.removeEventListener('abort', leave);
+        resolve(given);
+      };
+      const leave = () => {
+        const at = this.#slotWaiters.indexOf(answer);
+        if (at >= 0) this.#slotWaiters.splice(at, 1);
+        answer(false);
+      };
+      this.#slotWaiters.push(answer);
+      signal?.addEventListener('abort', leave, { once: true });
+      this.wake();
+    });
+    if (!taken) return undefined;
+    return () => {
+      this.#reserved -= 1;
+      this.wake();
+    };
+  }
+
+  /** Schedules a pass after a change, such as a queued job or a free slot. Cheap; calls are coalesced. */
+  wake(): void {
+    if (!this.#running) return;
+    if (this.#again) return;
+    this.#again = true;
+    this.#claimPass = this.#claimPass.then(() => this.#claimWhatFits());
+  }
+
+  #poll(): void {
+    this.#cancelPoll = this.#dependencies.clock.after(this.#dependencies.pollEvery, () => {
+      this.wake();
+      this.#poll();
+    });
+  }
+
+  async #claimWhatFits(): Promise<void> {
+    this.#again = false;
+    try {
+      const { maxConcurrency, held } = this.#dependencies;
+      if (held()) return;
+      const taken = this.working() + this.#requested.size + this.#reserved;
+      const free = this.#serveWaiters(freeSlots(this.#state, taken, maxConcurrency));
+      if (!this.#running || free === 0) return;
+      const queued = await this.#share(free);
+      // A pause that another node answered before these jobs were stored must hold for them.
+      if (queued.length > 0) await this.#dependencies.nodes?.sync();
+      if (!this.#running || freeSlots(this.#state, taken, maxConcurrency) === 0) return;
+      for (const { id, profile } of queued) this.#claim(id, profile);
+    } catch (error) {
+      this.#dependencies.log.error('The queue could not be read; it is read again at the next poll.', {
+        Error: error instanceof Error ? error.message : String(error),
+      });
+    }
+  }
+
+  /** Assigns free slots to waiting callers; returns the number that remain. */
+  #serveWaiters(free: number): number {
+    let left = free;
+    for (; left > 0; left -= 1) {
+      const answer = this.#slotWaiters.shift();
+      if (answer === undefined) break;
+      this.#reserved += 1;
+      answer(true);
+    }
+    return left;
+  }
+
+  /** Claims one job without waiting, so that several claims share one commit. */
+  #claim(id: string, profile: string): void {
+    this.#requested.add(id);
+    this.#sendClaim(id, profile).then(
+      () => {
+        this.#requested.delete(id);
+        this.wake();
+      },
+      (error: unknown) => {
+        this.#requested.delete(id);
+        // Delayed: an immediate retry would loop while the store refuses.
+        const pause = isRetryable(error) ? error.retryAfter : undefined;
+        if (pause !== undefined) this.#dependencies.clock.after(pause, () => this.wake());
+        this.#dependencies.log.warn('A claim failed; the job stays queued until a later try.', {
+          JobId: id,
+          Error: error instanceof Error ? error.message : String(error),
+        });
+      },
+    );
+  }
+
+  async #sendClaim(id: string, profile: string): Promise<void> {
+    const type = this.#dependencies.remote.serves(profile) ? 'CLAIM_REMOTE' : 'CLAIM';
+    const outcome = await this.#dependencies.system.send({ kind: JOB, id }, { type });
+    if (outcome.accepted || outcome.because === 'not-accepted') return;
+    this.#unclaimable.add(id);
+    this.#dependencies.log.error('A queued job cannot be claimed.', { JobId: id, Because: outcome.because });
+  }
+
+  /** Finds jobs in flight that recovery could not end because their actor is stopped. */
+  async #findStopped(): Promise<void> {
+    const { store, counts, system } = this.#dependencies;
+    for (const profile of counts.profiles()) {
+      for (const state of IN_FLIGHT_STATES) {
+        const limit = counts.count([state], [profile]);
+        if (limit === 0) continue;
+        for (const { value } of await store.rows({ view: 'jobs-by', prefix: [profile, state], limit })) {
+          const { id } = jobRowOf(value);
+          if ((await system.read({ kind: JOB, id }))?.stopped) this.#failUnclaimable(id, state, undefined);
+        }
+      }
+    }
+  }
+
+  #failUnclaimable(id: string, state: string, error: string | undefined): void {
+    this.#stopped.add(id);
+    this.#dependencies.log.error('A job in flight was stopped; its slot is given to others.', {
+      JobId: id,
+      State: state,
+      Error: error,
+    });
+  }
+
+  /**
+   * The next queued jobs to claim here. Each of several nodes begins with another part of the oldest jobs, so that they
+   * rarely claim the same ones; the job accepts one claim.
+   */
+  async #share(free: number): Promise<readonly { readonly id: string; readonly profile: string }[]> {
+    const { nodes } = this.#dependencies;
+    if (nodes === undefined || nodes.count <= 1) return this.#oldest(free);
+    const oldest = await this.#oldest(free * nodes.count);
+    const from = (nodes.slot % nodes.count) * free;
+    return [...oldest.slice(from), ...oldest.slice(0, from)].slice(0, free);
+  }
+
+  /** The next queued jobs to claim, over all profiles. */
+  async #oldest(limit: number): Promise<readonly { readonly id: string; readonly profile: string }[]> {
+    const { store, counts, remote } = this.#dependencies;
+    const state: JobState = 'Queued';
+    const { mayClaim } = remote;
+    const known = this.#requested.size + this.#unclaimable.size;
+    const queues = await Promise.all(
+      counts
+        .profiles()
+        .filter((profile) => counts.count([state], [profile]) > 0)
+        .filter((profile) => mayClaim || !remote.serves(profile))
+        .map((profile) => store.rows({ view: 'jobs-by', prefix: [profile, state], limit: limit + known })),
+    );
+    return queues
+      .flat()
+      .map(({ key, value }) => ({
+        order: key[2] as number,
+        id: jobRowOf(value).id,
+        profile: key[0] as string,
+      }))
+      .filter(({ id }) => !this.#requested.has(id) && !this.#unclaimable.has(id))
+      .sort((a, b) => a.order - b.order)
+      .slice(0, limit);
+  }
+}

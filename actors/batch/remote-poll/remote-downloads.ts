@@ -1,0 +1,120 @@
+/**
+ * Downloads documents signed on the remote portal, outside the pipeline: a job takes a slot after its download, so that
+ * a slow portal does not delay local jobs.
+ *
+ * Source: docs/batch-values.md §8.
+ */
+import { mkdir, rm, rmdir } from 'node:fs/promises';
+import { join } from 'node:path';
+import { type ActorSystem, describeFailure, type Log } from '../../../runtime/index.ts';
+import { outputName } from '../../shared/file-names.ts';
+import { workingFolder } from '../../shared/files/working-folders.ts';
+import { JOB } from '../job-records/kinds.ts';
+import type { Pipeline } from '../pipeline/pipeline.ts';
+import type { RemoteSigning } from '../remote/remote-signing.ts';
+import type { RemoteFailures } from './remote-failures.ts';
+
+/** Maximum number of concurrent downloads, including downloaded files that wait for a slot. */
+const CONCURRENT_DOWNLOADS = 4;
+
+export interface RemoteDownloadsDependencies {
+  readonly system: Pick<ActorSystem, 'send'>;
+  readonly log: Log;
+  readonly pipeline: Pick<Pipeline, 'paused' | 'acquireSlot'>;
+  readonly remote: Pick<RemoteSigning, 'portal'>;
+  /** The folder with the jobs' working folders. */
+  readonly processing: string;
+  /** See `StorageLayout`. */
+  readonly allProcessing: string | undefined;
+}
+
+interface Concluded {
+  readonly id: string;
+  readonly documentId: string;
+  readonly fileName: string;
+}
+
+export class RemoteDownloads {
+  readonly #dependencies: RemoteDownloadsDependencies;
+  readonly #failures: RemoteFailures;
+  readonly #signal: AbortSignal;
+  /** Waiting and running downloads; bounded by the number of jobs that wait for a signer. */
+  readonly #downloads = new Set<string>();
+  readonly #queue: Concluded[] = [];
+  readonly #running = new Set<Promise<void>>();
+
+  /** @param signal aborted at the stop of the service: starts no further download and ends all waits for a slot */
+  constructor(dependencies: RemoteDownloadsDependencies, failures: RemoteFailures, signal: AbortSignal) {
+    this.#dependencies = dependencies;
+    this.#failures = failures;
+    this.#signal = signal;
+  }
+
+  has(id: string): boolean {
+    return this.#downloads.has(id);
+  }
+
+  add(job: Concluded): void {
+    if (this.#downloads.has(job.id)) return;
+    this.#downloads.add(job.id);
+    this.#queue.push(job);
+    if (this.#running.size >= CONCURRENT_DOWNLOADS) return;
+    const run = this.#work().finally(() => this.#running.delete(run));
+    this.#running.add(run);
+  }
+
+  /** Resolves when no download is running. */
+  async idle(): Promise<void> {
+    await Promise.all(this.#running);
+  }
+
+  async #work(): Promise<void> {
+    for (let job = this.#queue.shift(); job !== undefined; job = this.#queue.shift()) {
+      try {
+        if (!this.#signal.aborted) await this.#download(job);
+      } catch (error) {
+        await this.#failures.failed(job.id, 'download', error).catch((failure: unknown) => {
+          this.#dependencies.log.error(
+            'A job could not be told that its download failed; it is polled again.',
+            {
+              JobId: job.id,
+              Error: describeFailure(failure).message,
+            },
+          );
+        });
+      } finally {
+        this.#downloads.delete(job.id);
+      }
+    }
+  }
+
+  async #download({ id, documentId, fileName }: Concluded): Promise<void> {
+    const { system, pipeline, processing, allProcessing, remote } = this.#dependencies;
+    const { portal } = remote;
+    if (portal === undefined || pipeline.paused) return;
+    const folder = workingFolder(processing, allProcessing, id);
+    const target = join(folder, outputName(fileName));
+    let concluded = false;
+    try {
+      await mkdir(folder, { recursive: true, mode: 0o750 });
+      // Left by an attempt that was interrupted between download and commit.
+      await rm(target, { force: true });
+      const signed = await portal.download(documentId, target);
+      this.#failures.forgive(id, 'download');
+      // Acquired before the job becomes Verifying, to respect `Pipeline:MaxConcurrency`.
+      const giveBack = await pipeline.acquireSlot(this.#signal);
+      if (giveBack === undefined) return;
+      try {
+        concluded = (await system.send({ kind: JOB, id }, { type: 'CONCLUDED', signed })).accepted;
+      } finally {
+        giveBack();
+      }
+    } finally {
+      if (!concluded) {
+        await rm(target, { force: true });
+        // A canceled job has moved its folder; removes the one created for this download.
+        await rmdir(folder).catch(() => {});
+      }
+    }
+  }
+}

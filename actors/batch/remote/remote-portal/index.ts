@@ -1,0 +1,2 @@
+/** The remote portal over HTTP. */
+export { createRemotePortal } from './remote-portal.ts';

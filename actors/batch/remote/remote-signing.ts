@@ -1,0 +1,117 @@
+/**
+ * State of the remote portal in the batch service: the profiles it signs for, its circuit breaker and the uploads that
+ * wait for it.
+ *
+ * Source: docs/batch-values.md §8.
+ */
+import { type Clock, Fatal, type Log, type Millis } from '../../../runtime/index.ts';
+import type { Profiles, RemoteProfile } from '../../shared/profiles.ts';
+import { CircuitBreaker, type OpenCircuit } from './circuit-breaker.ts';
+import { guardPortal, probePortal } from './guarded-portal.ts';
+import type { RemoteOperation, RemotePortal } from './ports.ts';
+import { UploadRetries } from './upload-retries.ts';
+
+/** Counts for metrics. */
+export interface RemoteObserver {
+  dispatched(profile: string): void;
+  callFailed(operation: RemoteOperation): void;
+  /** Duration of one pass over the waiting jobs, milliseconds. */
+  polled(milliseconds: number): void;
+}
+
+/** Maximum number of uploads that wait for a retry; above it no further jobs are claimed. */
+const MAX_WAITING_UPLOADS = 8;
+
+export interface RemoteSigningDependencies {
+  /** Undefined where no endpoint is configured. */
+  readonly portal: RemotePortal | undefined;
+  readonly profiles: Profiles;
+  readonly observer: RemoteObserver;
+  readonly clock: Clock;
+  readonly log: Log;
+  /** `RemoteSigner:TimeoutHours`, in milliseconds. */
+  readonly timeout: Millis;
+}
+
+export class RemoteSigning {
+  /** Refuses calls while the circuit is open; undefined where no endpoint is configured. */
+  readonly portal: RemotePortal | undefined;
+  readonly uploads: UploadRetries;
+  readonly #dependencies: RemoteSigningDependencies;
+  readonly #breaker: CircuitBreaker;
+  /** Set once the pipeline exists. */
+  #onChange: () => void = () => {};
+
+  constructor(dependencies: RemoteSigningDependencies) {
+    this.#dependencies = dependencies;
+    const { portal, observer, clock, log, timeout } = dependencies;
+    const onFailure = (operation: RemoteOperation) => observer.callFailed(operation);
+    const breaker: CircuitBreaker = new CircuitBreaker({
+      clock,
+      probe: async () => {
+        if (portal !== undefined) await probePortal(portal, breaker, onFailure);
+      },
+      onChange: (open) => {
+        if (open) {
+          log.warn('The remote portal does not answer. Its jobs wait, and it is probed until it does.', {
+            Error: breaker.open?.reason,
+          });
+        } else log.info('The remote portal answers again.');
+        this.#onChange();
+      },
+    });
+    this.#breaker = breaker;
+    this.portal = portal && guardPortal(portal, breaker, onFailure);
+    this.uploads = new UploadRetries({ clock, breaker, timeout, onChange: () => this.#onChange() });
+  }
+
+  /** @param listener called whenever `mayClaim` or the number of waiting uploads may have changed */
+  onChange(listener: () => void): void {
+    this.#onChange = listener;
+  }
+
+  /** Names of the profiles that sign on the portal. */
+  get profiles(): readonly string[] {
+    return this.#dependencies.profiles.all
+      .filter(({ method }) => method === 'RemoteSigner')
+      .map(({ name }) => name);
+  }
+
+  /** True for a profile that signs on the portal. */
+  serves(profileName: string): boolean {
+    return this.#dependencies.profiles.find(profileName)?.method === 'RemoteSigner';
+  }
+
+  /** The open circuit; undefined while the portal responds. */
+  get outage(): OpenCircuit | undefined {
+    return this.#breaker.open;
+  }
+
+  /** False: queued jobs of remote profiles stay queued. */
+  get mayClaim(): boolean {
+    return this.#breaker.open === undefined && this.uploads.waiting < MAX_WAITING_UPLOADS;
+  }
+
+  /** @throws {Fatal} `profile.not-found` when the profile is removed or signs locally now */
+  profileOf(profileName: string): { readonly portal: RemotePortal; readonly profile: RemoteProfile } {
+    const profile = this.#dependencies.profiles.find(profileName);
+    if (profile?.method !== 'RemoteSigner' || this.portal === undefined) {
+      throw new Fatal('profile.not-found', `The profile ${profileName} has no remote portal (any more).`);
+    }
+    return { portal: this.portal, profile };
+  }
+
+  dispatched(profile: string): void {
+    this.#dependencies.observer.dispatched(profile);
+  }
+
+  polled(milliseconds: number): void {
+    this.#dependencies.observer.polled(milliseconds);
+  }
+
+  /** Stops probes and waiting uploads. */
+  stop(): void {
+    this.#breaker.stop();
+    this.uploads.stop();
+  }
+}

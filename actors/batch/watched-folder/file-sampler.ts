@@ -1,0 +1,112 @@
+/**
+ * Samples every waiting file at intervals until it is complete. One timer serves all files of a folder; a waiting file
+ * holds a small entry and no slot between samples.
+ */
+import type { Clock } from '../../../runtime/index.ts';
+import type { FileReader, FileSample } from './file-sample.ts';
+import { createFifoQueue } from './sampling-queue.ts';
+import type { StabilityTrack } from './stability.ts';
+
+/** One file between discovery and offer. It is in exactly one queue at a time. */
+export interface WaitingFile {
+  readonly fileName: string;
+  readonly seen: 'event' | 'sweep';
+  /** True for a file found at start. */
+  initial: boolean;
+  /** True after an event of the file since its last sample began. */
+  noticed: boolean;
+  /** True: the result of a pending offer must not be remembered. */
+  recheck: boolean;
+  track: StabilityTrack | undefined;
+  /** Monotonic time of the last sample. */
+  lookedAt: number;
+}
+
+export interface Sampler {
+  /** Adds a file for its first sample, as soon as a slot is free. */
+  add(file: WaitingFile): void;
+  /** Schedules a further sample, one interval after the last one (`lookedAt`, which is now). */
+  resample(file: WaitingFile): void;
+  stop(): void;
+}
+
+export interface SamplerOptions {
+  readonly looker: FileReader;
+  readonly clock: Clock;
+  readonly intervalMs: number;
+  readonly limit: number;
+  /** Called with each sample; true = sample again after the interval. */
+  readonly onLook: (file: WaitingFile, look: FileSample) => boolean;
+}
+
+/** Maximum number of timer ticks per interval: files due close together are sampled together. */
+const TICKS_PER_INTERVAL = 8;
+
+export function createSampler({ looker, clock, intervalMs, limit, onLook }: SamplerOptions): Sampler {
+  const first = createFifoQueue<WaitingFile>();
+  // All files wait for the same time, so insertion order is due order.
+  const again = createFifoQueue<WaitingFile>();
+  let inFlight = 0;
+  let cancelTick: (() => void) | undefined;
+  let favourFirst = false;
+  let stopped = false;
+
+  /** Alternates between due and new files, so that neither starves the other. */
+  function next(): WaitingFile | undefined {
+    const head = again.peek();
+    const due = head !== undefined && head.lookedAt + intervalMs <= clock.elapsed();
+    favourFirst = !favourFirst;
+    if (!due || (favourFirst && first.length > 0)) return first.shift();
+    return again.shift();
+  }
+
+  function pump(): void {
+    while (!stopped && inFlight < limit) {
+      const file = next();
+      if (file === undefined) break;
+      inFlight += 1;
+      void sampleFile(file);
+    }
+    arm();
+  }
+
+  async function sampleFile(file: WaitingFile): Promise<void> {
+    file.noticed = false;
+    const look = await looker.sample(file.fileName);
+    inFlight -= 1;
+    if (stopped) return;
+    file.lookedAt = clock.elapsed();
+    if (onLook(file, look)) again.push(file);
+    pump();
+  }
+
+  function arm(): void {
+    const head = again.peek();
+    if (stopped || cancelTick !== undefined || head === undefined || inFlight >= limit) return;
+    const wait = Math.max(head.lookedAt + intervalMs - clock.elapsed(), intervalMs / TICKS_PER_INTERVAL);
+    cancelTick = clock.after(wait, () => {
+      cancelTick = undefined;
+      pump();
+    });
+  }
+
+  return {
+    add(file) {
+      if (stopped) return;
+      first.push(file);
+      pump();
+    },
+    resample(file) {
+      if (stopped) return;
+      again.push(file);
+      arm();
+    },
+    stop() {
+      stopped = true;
+      cancelTick?.();
+      cancelTick = undefined;
+      first.clear();
+      again.clear();
+    },
+  };
+}

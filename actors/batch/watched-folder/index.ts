@@ -1,0 +1,11 @@
+/** Watches one input folder and offers each complete file once. */
+export type {
+  Candidate,
+  OfferResult,
+  WatchedFolder,
+  WatchedFolderSettings,
+  WatchedFolderState,
+} from './contract.ts';
+export { nameIn, walk } from './directory-walk.ts';
+export { createIgnoredNames } from './file-patterns.ts';
+export { createWatchedFolder } from './watched-folder.ts';

@@ -1,0 +1,260 @@
+/**
+ * Processes each file of a watched folder: discovered, sampled until complete, offered, remembered. Files are
+ * identified by their path relative to the folder.
+ */
+import { basename, dirname, join } from 'node:path';
+import { describeFailure } from '../../../runtime/index.ts';
+import type { WatchedFolderOptions } from './contract.ts';
+import type { FileReader, FileSample } from './file-sample.ts';
+import { createSampler, type WaitingFile } from './file-sampler.ts';
+import type { KnownFiles } from './known-files.ts';
+import { createOfferQueue } from './offers.ts';
+import { firstSample, isHopeless, isStable, nextSample, type Sample, sameSample } from './stability.ts';
+
+/** Maximum number of concurrent warnings about single unreadable files. */
+const MAX_UNREADABLE_WARNINGS = 20;
+
+export interface Pickup {
+  /** Reports a possible change of this name. The caller filters ignored names. */
+  observe(fileName: string, seen: 'event' | 'sweep', initial?: boolean): void;
+  /** The same, also for a file unchanged since its last offer. */
+  recheck(fileName: string): void;
+  has(fileName: string): boolean;
+  /** Number of files found at start without a first result. */
+  initialLeft(): number;
+  /** Message about files that cannot be read; null for none. */
+  failures(): string | null;
+  /** Samples the unreadable files again. */
+  retryUnreadable(): void;
+  /** Removes all state: the folder no longer exists. */
+  clear(): void;
+  stop(): void;
+}
+
+export interface PickupDependencies {
+  readonly options: WatchedFolderOptions;
+  /** Absolute path of the folder. */
+  readonly folder: string;
+  readonly looker: FileReader;
+  readonly memory: KnownFiles;
+  /** Called when a discovered name is a directory. */
+  readonly onDirectory: (directory: string) => void;
+  /** Called when `initialLeft` or `failures` may have changed. */
+  readonly onChange: () => void;
+}
+
+export function createPickup({
+  options,
+  folder,
+  looker,
+  memory,
+  onDirectory,
+  onChange,
+}: PickupDependencies): Pickup {
+  const { clock, log, settings } = options;
+  const rules = settings.stability;
+  const waiting = new Map<string, WaitingFile>();
+  const unreadable = new Map<string, string>();
+  let initialLeft = 0;
+  let stopped = false;
+
+  const sampler = createSampler({
+    looker,
+    clock,
+    intervalMs: rules.intervalMs,
+    limit: settings.concurrency,
+    onLook: judge,
+  });
+  const offers = createOfferQueue<WaitingFile>({
+    clock,
+    limit: settings.concurrency,
+    deliver: present,
+    onFailure(error) {
+      const { message } = describeFailure(error);
+      log.warn('Files of a watched folder are not being taken; they are offered again.', {
+        folder: options.name,
+        error: message,
+      });
+    },
+  });
+
+  /** Evaluates one sample. True = sample again later. */
+  function judge(file: WaitingFile, look: FileSample): boolean {
+    if (look.is !== 'file') {
+      if (look.is === 'unreadable') refuse(file, look.code);
+      else removeFile(file.fileName);
+      if (look.is === 'directory') onDirectory(file.fileName);
+      leave(file);
+      return false;
+    }
+    const elapsed = clock.elapsed();
+    if (file.track === undefined) {
+      if (memory.containsSample(file.fileName, look.sample)) {
+        // Offered before it could not be sampled for a while, for example with the whole folder.
+        if (unreadable.delete(file.fileName)) onChange();
+        leave(file);
+        return false;
+      }
+      file.track = firstSample(look.sample, clock.now(), elapsed, rules);
+    } else {
+      file.track = nextSample(file.track, look.sample, rules);
+      if (file.track.equal === 1) firstOutcome(file);
+    }
+    if (isStable(file.track)) {
+      offers.add(file);
+      return false;
+    }
+    if (!isHopeless(file.track, elapsed, rules)) return true;
+    log.warn('A file is still changing; it is left until something happens to it or the next listing.', {
+      folder: options.name,
+      file: file.fileName,
+      waitedMs: Math.round(elapsed - file.track.since),
+    });
+    leave(file);
+    return false;
+  }
+
+  async function present(file: WaitingFile): Promise<void> {
+    const sample = file.track?.sample;
+    if (stopped || sample === undefined) return;
+    if (file.noticed || clock.elapsed() - file.lookedAt > rules.intervalMs) {
+      if (!(await stillThe(sample, file))) return;
+    }
+    const code = await looker.refusal(file.fileName);
+    if (stopped) return;
+    if (code !== undefined) {
+      if (code === 'ENOENT') removeFile(file.fileName);
+      else refuse(file, code);
+      leave(file);
+      return;
+    }
+    await offer(file, sample);
+  }
+
+  /** Samples a file again before its delayed offer. A changed file returns to sampling. */
+  async function stillThe(sample: Sample, file: WaitingFile): Promise<boolean> {
+    file.noticed = false;
+    const look = await looker.sample(file.fileName);
+    if (stopped) return false;
+    file.lookedAt = clock.elapsed();
+    if (look.is === 'file' && sameSample(look.sample, sample)) return true;
+    if (judge(file, look)) sampler.resample(file);
+    return false;
+  }
+
+  async function offer(file: WaitingFile, sample: Sample): Promise<void> {
+    try {
+      const answer = await options.offer({
+        path: join(folder, file.fileName),
+        fileName: basename(file.fileName),
+        subfolder: directoryOf(file.fileName),
+        size: sample.size,
+        mtimeMs: sample.mtimeMs,
+        seen: file.seen,
+      });
+      if (stopped) return;
+      if (unreadable.delete(file.fileName)) onChange();
+      if (!file.recheck) memory.add(file.fileName, sample, answer);
+      file.noticed ||= file.recheck;
+      leave(file);
+    } catch (error) {
+      firstOutcome(file);
+      throw error;
+    }
+  }
+
+  function refuse(file: WaitingFile, code: string): void {
+    if (unreadable.get(file.fileName) === code) return;
+    unreadable.set(file.fileName, code);
+    const write = unreadable.size <= MAX_UNREADABLE_WARNINGS ? log.warn : log.debug;
+    write('A file of a watched folder cannot be read; the others go on.', {
+      folder: options.name,
+      file: file.fileName,
+      code,
+    });
+    onChange();
+  }
+
+  function removeFile(fileName: string): void {
+    memory.remove(fileName);
+    if (unreadable.delete(fileName)) onChange();
+  }
+
+  function firstOutcome(file: WaitingFile): void {
+    if (!file.initial) return;
+    file.initial = false;
+    initialLeft -= 1;
+    onChange();
+  }
+
+  function leave(file: WaitingFile): void {
+    waiting.delete(file.fileName);
+    firstOutcome(file);
+    if (file.noticed) enter(file.fileName, 'event', false);
+  }
+
+  function enter(fileName: string, seen: 'event' | 'sweep', initial: boolean): void {
+    const file = {
+      fileName,
+      seen,
+      initial,
+      noticed: false,
+      recheck: false,
+      track: undefined,
+      lookedAt: 0,
+    };
+    waiting.set(fileName, file);
+    if (initial) initialLeft += 1;
+    sampler.add(file);
+  }
+
+  return {
+    observe(fileName, seen, initial = false) {
+      if (stopped) return;
+      const file = waiting.get(fileName);
+      if (file === undefined) enter(fileName, seen, initial);
+      else if (seen === 'event') file.noticed = true;
+    },
+    recheck(fileName) {
+      if (stopped) return;
+      const file = waiting.get(fileName);
+      const known = memory.has(fileName);
+      memory.remove(fileName);
+      if (file !== undefined) file.recheck = true;
+      // Never offered, or removed, like the input of most completed jobs: an event will report a new file.
+      else if (known) enter(fileName, 'event', false);
+    },
+    has: (fileName) => waiting.has(fileName),
+    initialLeft: () => initialLeft,
+    failures: () => describeUnreadable(folder, unreadable),
+    retryUnreadable() {
+      for (const fileName of unreadable.keys()) if (!waiting.has(fileName)) enter(fileName, 'sweep', false);
+    },
+    clear() {
+      memory.clear();
+      unreadable.clear();
+    },
+    stop() {
+      stopped = true;
+      sampler.stop();
+      offers.stop();
+      waiting.clear();
+      unreadable.clear();
+    },
+  };
+}
+
+/** Directory of the file, relative to the folder. */
+function directoryOf(fileName: string): string {
+  const directory = dirname(fileName);
+  return directory === '.' ? '' : directory;
+}
+
+function describeUnreadable(folder: string, unreadable: ReadonlyMap<string, string>): string | null {
+  const first = unreadable.entries().next().value;
+  if (first === undefined) return null;
+  const [fileName, code] = first;
+  const more = unreadable.size - 1;
+  const others = more === 0 ? '' : `, and ${more} more in the same folder`;
+  return `The file ${join(folder, fileName)} cannot be read (${code})${others}.`;
+}

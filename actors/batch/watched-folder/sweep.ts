@@ -1,0 +1,101 @@
+/**
+ * Lists a folder to find files whose events were lost. Reads entries in batches, so that the event loop is never
+ * blocked for long.
+ */
+import { isUtf8 } from 'node:buffer';
+import type { Dirent } from 'node:fs';
+import { opendir } from 'node:fs/promises';
+import { join } from 'node:path';
+import { nameIn, type WalkRules, walk } from './directory-walk.ts';
+import type { FileReader } from './file-sample.ts';
+import type { KnownFiles } from './known-files.ts';
+
+/** Replacement character of the UTF-8 decoder; may also be part of a valid name. */
+const REPLACEMENT = '\uFFFD';
+
+export interface SweepOptions {
+  /** Absolute. */
+  readonly folder: string;
+  readonly rules: WalkRules;
+  readonly memory: KnownFiles;
+  readonly looker: FileReader;
+  /** Maximum number of known files sampled concurrently. */
+  readonly limit: number;
+  /** Called for each new, changed or removed file. */
+  readonly notice: (fileName: string) => void;
+  /** True once the result is no longer needed. */
+  readonly stopped: () => boolean;
+}
+
+/**
+ * Lists the folder once and reports files by their path relative to the folder. Rejects with the system's error when it
+ * cannot be listed; earlier reports stay valid.
+ *
+ * @returns the directories in which a name may contain bytes that are not UTF-8
+ */
+export async function sweep(options: SweepOptions): Promise<ReadonlySet<string>> {
+  const { folder, rules, memory, notice, stopped, limit } = options;
+  memory.startListing();
+  const doubtful = new Set<string>();
+  let known: string[] = [];
+  for await (const { directory, entry } of walk(folder, rules)) {
+    if (stopped()) return doubtful;
+    if (entry.name.includes(REPLACEMENT)) doubtful.add(directory);
+    if (!entry.isFile() || rules.ignored(entry.name)) continue;
+    const fileName = nameIn(directory, entry.name);
+    if (!memory.has(fileName)) {
+      notice(fileName);
+      continue;
+    }
+    memory.mark(fileName);
+    known.push(fileName);
+    if (known.length < limit) continue;
+    await noticeChanged(known, options);
+    known = [];
+  }
+  await noticeChanged(known, options);
+  await noticeGone(options);
+  return doubtful;
+}
+
+/** Reports offered files whose metadata has changed. */
+async function noticeChanged(
+  fileNames: readonly string[],
+  { memory, looker, notice }: SweepOptions,
+): Promise<void> {
+  await Promise.all(
+    fileNames.map(async (fileName) => {
+      const look = await looker.sample(fileName);
+      if (look.is !== 'file' || !memory.containsSample(fileName, look.sample)) notice(fileName);
+    }),
+  );
+}
+
+/** Samples offered files missing from the listing before forgetting them: renames during a listing can hide files. */
+async function noticeGone(options: SweepOptions): Promise<void> {
+  let batch: string[] = [];
+  for (const fileName of options.memory.unmarked()) {
+    batch.push(fileName);
+    if (batch.length < options.limit) continue;
+    await noticeChanged(batch, options);
+    batch = [];
+    if (options.stopped()) return;
+  }
+  await noticeChanged(batch, options);
+}
+
+/**
+ * Names in a directory that are not UTF-8, as hexadecimal bytes after the directory's path: no path string can address
+ * them.
+ */
+export async function namesNotUtf8(folder: string, directory: string): Promise<readonly string[]> {
+  const names: string[] = [];
+  for await (const entry of await opendir(join(folder, directory), {
+    encoding: 'buffer' as BufferEncoding,
+  })) {
+    // The type of names depends on the encoding, which the declared type of this call does not express.
+    const name = (entry as unknown as Dirent<Buffer>).name;
+    if (!isUtf8(name)) names.push(nameIn(directory, name.toString('hex')));
+  }
+  return names;
+}

@@ -1,0 +1,275 @@
+/**
+ * Watches one input folder, with `recursive` also its subdirectories, and offers each complete file once. Skips ignored
+ * names, symbolic links, empty files and the content of ignored directories.
+ *
+ * Events provide low latency, listings completeness. A listing runs at start, after a burst of events, when events
+ * fail, and every `sweepIntervalMs`. A missing folder is not an error: the watcher checks for it until it exists.
+ *
+ * Source: values chosen where the batch document is silent, section 7; `docs/decisions/0003-stability.md`.
+ */
+import type { Stats } from 'node:fs';
+import { lstat, stat } from 'node:fs/promises';
+import { relative, resolve } from 'node:path';
+import { describeFailure } from '../../../runtime/index.ts';
+import type { WatchedFolder, WatchedFolderOptions, WatchedFolderState } from './contract.ts';
+import { nameIn } from './directory-walk.ts';
+import { createDirectoryWatches } from './directory-watches.ts';
+import { createIgnoredNames } from './file-patterns.ts';
+import { createFileReader } from './file-sample.ts';
+import { createEventDebounce } from './fs-event-debounce.ts';
+import { createKnownFiles } from './known-files.ts';
+import { createPickup } from './pickup.ts';
+import { namesNotUtf8, sweep } from './sweep.ts';
+import { createSweepSchedule } from './sweep-schedule.ts';
+
+/** Interval of checks for a folder that is missing or cannot be read, milliseconds. */
+const MISSING_RETRY_MS = 30_000;
+/**
+ * Files offered again per listing because an active job owned their path, oldest first. A safety net for `recheck`;
+ * offering all would cost one store read per queued job and listing.
+ */
+const ACTIVE_RETRY_MS = 256;
+/** Maximum number of logged names that are not UTF-8, per folder. */
+const MAX_BAD_NAMES_LOGGED = 1_000;
+
+const NONE: ReadonlySet<string> = new Set();
+
+/** Identity of a directory, distinct from a later one at the same path. */
+function identityOf({ dev, ino, birthtimeMs }: Stats): string {
+  return `${dev}:${ino}:${birthtimeMs}`;
+}
+
+/** Creates a watcher without starting it; no disk access. */
+export function createWatchedFolder(options: WatchedFolderOptions): WatchedFolder {
+  const { name, settings, clock, log } = options;
+  const folder = resolve(options.path);
+  const ignored = createIgnoredNames(settings.ignoredExtensions, settings.ignoredPrefixes);
+  const memory = createKnownFiles();
+  const looker = createFileReader(folder, settings.concurrency);
+  const recursive = settings.recursive ?? false;
+  const pickup = createPickup({ options, folder, looker, memory, onDirectory, onChange: changed });
+  const watches = createDirectoryWatches({
+    folder,
+    onName,
+    onError: onWatchError,
+    onBusy: () => rounds.request(),
+    onRefused: onWatchRefused,
+  });
+  const rounds = createSweepSchedule(clock, survey, surveyed);
+  const burst = createEventDebounce(clock, rounds.request);
+  const missingRetry = settings.missingRetryMs ?? MISSING_RETRY_MS;
+
+  let state: WatchedFolderState = { phase: 'Initializing', exists: false, notices: 'none', error: null };
+  let folderError: string | null = null;
+  let listedOnce = false;
+  let badNames: ReadonlySet<string> = new Set();
+  let stopping: Promise<void> | undefined;
+  let announceReady = () => {};
+  const ready = new Promise<void>((settle) => {
+    announceReady = settle;
+  });
+
+  function publish(part: Partial<WatchedFolderState>): void {
+    const next = { ...state, ...part, error: folderError ?? pickup.failures() };
+    const same =
+      next.phase === state.phase &&
+      next.exists === state.exists &&
+      next.notices === state.notices &&
+      next.error === state.error;
+    state = next;
+    if (!same) options.onState(state);
+  }
+
+  function changed(): void {
+    if (stopping !== undefined) return;
+    const taken = state.phase === 'Initializing' && listedOnce && pickup.initialLeft() === 0;
+    publish(taken ? { phase: 'Running' } : {});
+    if (taken) announceReady();
+  }
+
+  function surveyed(): void {
+    listedOnce = true;
+    changed();
+  }
+
+  /** Runs one listing. Resolves with the milliseconds until the next one. */
+  async function survey(): Promise<number> {
+    try {
+      const identity = await identify();
+      if (identity === undefined) return await missing();
+      if (!state.exists) log.info('A watched folder is there.', { folder: name, path: folder });
+      publish({ exists: true });
+      await watches.open('', identity);
+      publish({ notices: watches.complete() ? 'events' : 'polling' });
+      folderError = await list();
+      publish({ notices: watches.complete() ? 'events' : 'polling' });
+      return settings.sweepIntervalMs;
+    } catch (error) {
+      const { code, message } = describeFailure(error);
+      if (code === 'ENOENT') return await missing();
+      const sentence = `The input folder ${folder} cannot be read: ${message}`;
+      if (folderError !== sentence)
+        log.error('A watched folder cannot be read.', { folder: name, error: message });
+      folderError = sentence;
+      return missingRetry;
+    }
+  }
+
+  /** Identity of the directory at the path; undefined for none. */
+  async function identify(): Promise<string | undefined> {
+    try {
+      const stats = await stat(folder);
+      if (!stats.isDirectory()) throw new Error('it is not a directory');
+      return identityOf(stats);
+    } catch (error) {
+      const { code } = describeFailure(error);
+      if (code === 'ENOENT' || code === 'ENOTDIR') return undefined;
+      throw error;
+    }
+  }
+
+  async function missing(): Promise<number> {
+    if (state.exists || !listedOnce) log.warn('A watched folder is missing.', { folder: name, path: folder });
+    await watches.retainOnly(NONE);
+    pickup.clear();
+    folderError = null;
+    publish({ exists: false, notices: 'none' });
+    return missingRetry;
+  }
+
+  /** Returns a message about directories that could not be listed; null when all could. */
+  async function list(): Promise<string | null> {
+    const askAgain = memory.active(ACTIVE_RETRY_MS);
+    const entered = new Set(['']);
+    const unlisted: string[] = [];
+    const doubtful = await sweep({
+      folder,
+      rules: {
+        recursive,
+        ignored,
+        // Watched before it is listed, so that no later file is missed.
+        async entering(directory) {
+          const stats = await lstat(resolve(folder, directory));
+          if (!stats.isDirectory()) throw new Error('it is not a directory any more');
+          entered.add(directory);
+          await watches.open(directory, identityOf(stats));
+        },
+        unlistable(directory, error) {
+          const { code, message } = describeFailure(error);
+          if (code === 'ENOENT' || code === 'ENOTDIR') return;
+          unlisted.push(`The directory ${resolve(folder, directory)} cannot be read: ${message}`);
+        },
+      },
+      memory,
+      looker,
+      limit: settings.concurrency,
+      notice: (fileName) => pickup.observe(fileName, 'sweep', !listedOnce),
+      stopped: () => stopping !== undefined,
+    });
+    await watches.retainOnly(entered);
+    pickup.retryUnreadable();
+    for (const fileName of askAgain) {
+      if (pickup.has(fileName)) continue;
+      memory.remove(fileName);
+      pickup.observe(fileName, 'sweep');
+    }
+    await reportBadNames(doubtful);
+    return reportUnlisted(unlisted);
+  }
+
+  function reportUnlisted([first, ...others]: readonly string[]): string | null {
+    if (first === undefined) return null;
+    if (folderError !== first)
+      log.warn('A directory of a watched folder cannot be read; the others go on.', {
+        folder: name,
+        error: first,
+        others: others.length,
+      });
+    return first;
+  }
+
+  async function reportBadNames(directories: ReadonlySet<string>): Promise<void> {
+    const found = new Set<string>();
+    for (const directory of directories)
+      for (const bytes of await namesNotUtf8(folder, directory)) found.add(bytes);
+    let logged = 0;
+    for (const bytes of found) {
+      if (badNames.has(bytes) || logged === MAX_BAD_NAMES_LOGGED) continue;
+      logged += 1;
+      log.warn('A file is skipped: its name is not UTF-8.', { folder: name, nameBytes: bytes });
+    }
+    badNames = found;
+  }
+
+  function onName(directory: string, fileName: string | undefined): void {
+    if (fileName === undefined) {
+      watches.markUncertain(directory);
+      rounds.request();
+      return;
+    }
+    burst.hit();
+    if (!ignored(fileName)) pickup.observe(nameIn(directory, fileName), 'event');
+  }
+
+  /** The next listing enters a new directory. */
+  function onDirectory(directory: string): void {
+    if (recursive && !watches.has(directory)) rounds.request();
+  }
+
+  function onWatchRefused(directory: string, message: string): void {
+    if (state.notices === 'polling') return;
+    log.warn('The system gives no change notices for a watched folder; it is listed periodically instead.', {
+      folder: name,
+      directory,
+      error: message,
+      everyMs: settings.sweepIntervalMs,
+    });
+    publish({ notices: 'polling' });
+  }
+
+  function onWatchError(directory: string, error: Error): void {
+    log.warn('Change notices of a watched folder failed; it is listed and watched anew.', {
+      folder: name,
+      directory,
+      error: error.message,
+    });
+    watches.markUncertain(directory);
+    rounds.request();
+  }
+
+  async function stop(): Promise<void> {
+    pickup.stop();
+    burst.stop();
+    await rounds.stop();
+    await watches.retainOnly(NONE);
+    await looker.idle();
+    memory.clear();
+    publish({ phase: 'Stopped', notices: 'none' });
+    announceReady();
+  }
+
+  return {
+    name,
+    path: folder,
+    ready,
+    start: rounds.start,
+    recheck(path) {
+      const names = relative(folder, resolve(path)).split('/');
+      if (names[0] === '' || names[0] === '..' || (names.length > 1 && !recursive) || names.some(ignored))
+        return;
+      pickup.recheck(names.join('/'));
+    },
+    stop() {
+      stopping ??= stop();
+      return stopping;
+    },
+    state: () => state,
+    async exists() {
+      try {
+        return (await stat(folder)).isDirectory();
+      } catch {
+        return false;
+      }
+    },
+  };
+}

@@ -1,0 +1,167 @@
+/**
+ * The webhook deliveries of ended jobs, and what became of them. Implements `WebhookDeliveries`.
+ *
+ * View: `job-deliveries` [status or `*`, createdAt, delivery] → null, two rows for each delivery; counters
+ * `job-deliveries/<status>`. Source: docs/webhooks.md.
+ */
+import {
+  type JobDeliveryContext,
+  type JobDeliveryInput,
+  jobDeliveryMachine,
+} from '../../../machines/batch/job-webhook.ts';
+import { DELIVERY_QUEUE_ENDED, type Delivery, nextDue } from '../../../machines/delivery-queue.ts';
+import type { JobId } from '../../../machines/ids.ts';
+import { Refusal } from '../../../machines/refusals.ts';
+import {
+  type ActorAddress,
+  type ActorStore,
+  type ActorSystem,
+  type ActorView,
+  actorKind,
+  defineActor,
+  type Row,
+} from '../../../runtime/index.ts';
+import type { DeliveryStatus, WebhookDeliveries, WebhookDeliveryView } from '../api/webhooks.ts';
+import type { JobWebhook } from './job-webhook.ts';
+
+export const JOB_DELIVERY = actorKind<typeof jobDeliveryMachine, JobDeliveryContext, JobDeliveryInput>(
+  'job-webhook',
+);
+
+const VIEW = 'job-deliveries';
+const ANY = '*';
+/** Deliveries sent again together. */
+const BATCH_SIZE = 256;
+/** Deliveries one replay sends again. */
+const MAX_REPLAYED = 10_000;
+
+function rows({ context }: ActorView<JobDeliveryContext>): readonly Row[] {
+  const { deliveries } = context;
+  return deliveries.flatMap(({ id, status, createdAt }) =>
+    [status, ANY].map((filter) => ({ view: VIEW, key: [filter, createdAt, id], value: null })),
+  );
+}
+
+/** Name of the counter of deliveries in the status. */
+export function deliveryCounter(status: DeliveryStatus): string {
+  return `${VIEW}/${status}`;
+}
+
+function counters({ context }: ActorView<JobDeliveryContext>): { readonly [name: string]: number } {
+  const [delivery] = context.deliveries;
+  return delivery === undefined ? {} : { [deliveryCounter(delivery.status)]: 1 };
+}
+
+/** One actor for each webhook and job, so each has one delivery. */
+export const jobDeliveryDefinition = defineActor(JOB_DELIVERY, {
+  machine: jobDeliveryMachine,
+  version: 1,
+  rows,
+  counters,
+  parent: ({ context }) => ({ kind: 'job', id: context.jobId }),
+  ends: ({ state }) => state === DELIVERY_QUEUE_ENDED,
+});
+
+export function jobDeliveryAddress(webhookId: string, jobId: string): ActorAddress<typeof JOB_DELIVERY> {
+  return { kind: JOB_DELIVERY, id: `${webhookId}/${jobId}` };
+}
+
+/** The `webhook-id` of the call. */
+export function jobDeliveryId(webhookId: string, jobId: string): string {
+  return `${webhookId}.${jobId}`;
+}
+
+function addressOf(delivery: string): ActorAddress<typeof JOB_DELIVERY> | undefined {
+  const [, webhookId, jobId] = /^([0-9a-f]{16})\.([0-9a-f-]{36})$/.exec(delivery) ?? [];
+  return webhookId === undefined || jobId === undefined ? undefined : jobDeliveryAddress(webhookId, jobId);
+}
+
+export interface JobDeliveriesDependencies {
+  readonly system: Pick<ActorSystem, 'read' | 'send'>;
+  readonly store: Pick<ActorStore, 'rows' | 'counters'>;
+  readonly webhooks: readonly JobWebhook[];
+}
+
+export class JobDeliveries implements WebhookDeliveries {
+  readonly #dependencies: JobDeliveriesDependencies;
+
+  constructor(dependencies: JobDeliveriesDependencies) {
+    this.#dependencies = dependencies;
+  }
+
+  async counts(): Promise<{ readonly [status in DeliveryStatus]: number }> {
+    const stored = await this.#dependencies.store.counters(`${VIEW}/`);
+    const count = (status: DeliveryStatus) => stored[deliveryCounter(status)] ?? 0;
+    return { Pending: count('Pending'), Delivered: count('Delivered'), Failed: count('Failed') };
+  }
+
+  async list({ status, page, pageSize }: Parameters<WebhookDeliveries['list']>[0]) {
+    const counts = await this.counts();
+    const totalCount =
+      status === undefined ? counts.Pending + counts.Delivered + counts.Failed : counts[status];
+    const offset = (page - 1) * pageSize;
+    if (offset >= totalCount) return { items: [], totalCount };
+    const prefix = [status ?? ANY];
+    const { store } = this.#dependencies;
+    const found = await store.rows({ view: VIEW, prefix, reverse: true, offset, limit: pageSize });
+    const items = await Promise.all(found.map((row) => this.#find(idOf(row))));
+    return { items: items.filter((item) => item !== undefined), totalCount };
+  }
+
+  async resend(id: string): Promise<WebhookDeliveryView> {
+    await this.#resend(id);
+    const delivery = await this.#find(id);
+    if (delivery !== undefined) return delivery;
+    throw new Refusal('webhook.delivery-not-found', `No webhook delivery has the id ${id}.`);
+  }
+
+  async replay({ from, to, failedOnly }: Parameters<WebhookDeliveries['replay']>[0]) {
+    const { store } = this.#dependencies;
+    // A delivery that is sent again leaves the range of failed ones, and returns to it only after another attempt.
+    const prefix = [failedOnly ? 'Failed' : ANY];
+    let after: Row['key'] = [...prefix, from];
+    let count = 0;
+    while (count < MAX_REPLAYED) {
+      const found = await store.rows({ view: VIEW, prefix, after, limit: BATCH_SIZE });
+      const inside = found.filter(({ key }) => Number(key[1]) <= to);
+      const sent = await Promise.all(inside.map((row) => this.#resend(idOf(row))));
+      count += sent.filter(Boolean).length;
+      const last = found.at(-1);
+      if (last === undefined || inside.length < BATCH_SIZE) return { count, complete: true };
+      after = last.key;
+    }
+    return { count, complete: false };
+  }
+
+  /** True when it was ended and is pending again. A pending one that waits is attempted now. */
+  async #resend(id: string): Promise<boolean> {
+    const address = addressOf(id);
+    if (address === undefined) return false;
+    const system = this.#dependencies.system;
+    const before = (await system.read(address))?.context;
+    const outcome = await system.send(address, { type: 'RESEND', ids: [id] });
+    if (!outcome.accepted) return false;
+    await outcome.durable;
+    return before?.deliveries[0]?.status !== 'Pending';
+  }
+
+  async #find(id: string): Promise<WebhookDeliveryView | undefined> {
+    const { system, webhooks } = this.#dependencies;
+    const address = addressOf(id);
+    const context = (address && (await system.read(address)))?.context;
+    const delivery = context?.deliveries.find((one) => one.id === id);
+    if (context === undefined || delivery === undefined) return undefined;
+    const url = webhooks.find((webhook) => webhook.id === context.webhookId)?.url ?? null;
+    return view(context, delivery, url);
+  }
+}
+
+function idOf({ key }: Row): string {
+  return String(key[2]);
+}
+
+function view(context: JobDeliveryContext, delivery: Delivery, url: string | null): WebhookDeliveryView {
+  const { id, type, status, body, attempts, createdAt } = delivery;
+  const nextAttemptAt = status === 'Pending' ? (nextDue(context) ?? null) : null;
+  return { id, url, jobId: context.jobId as JobId, type, status, body, attempts, nextAttemptAt, createdAt };
+}

@@ -1,0 +1,92 @@
+/**
+ * Tamper-evident history of the service: checkpoints at intervals, published where configured. Source: docs/decisions/0053-tamper-evident-history.md.
+ */
+import type { KeyObject } from 'node:crypto';
+import { createTimestampAuthority } from '../../crypto/index.ts';
+import {
+  type ActorStore,
+  type Clock,
+  createCheckpointSigner,
+  HistorySealer,
+  type Ids,
+  type Log,
+  type Step,
+} from '../../runtime/index.ts';
+import { createHttpClient } from '../http-client/index.ts';
+import { createAuthorityTransport } from '../shared/authority-transport.ts';
+import { HistoryPublisher } from './history-publisher.ts';
+
+export interface HistoryOptions {
+  /** Ed25519 private key of this node. */
+  readonly key: KeyObject;
+  /** `History:CheckpointMinutes`, in milliseconds. */
+  readonly every: number;
+  readonly webhookUrl?: string | undefined;
+  readonly timestampUrl?: string | undefined;
+}
+
+export interface History {
+  observe(step: Step): void;
+  start(): Promise<void>;
+  /** Writes and publishes the last checkpoint. */
+  stop(): Promise<void>;
+}
+
+const TIMEOUT_MS = 10_000;
+
+export function createHistory(
+  { key, every, webhookUrl, timestampUrl }: HistoryOptions,
+  {
+    store,
+    clock,
+    ids,
+    log,
+  }: { readonly store: ActorStore; readonly clock: Clock; readonly ids: Ids; readonly log: Log },
+  kinds: readonly string[],
+): History {
+  const publishes = webhookUrl !== undefined || timestampUrl !== undefined;
+  const sealer = new HistorySealer({
+    store,
+    clock,
+    log,
+    signer: createCheckpointSigner(key),
+    every,
+    kinds,
+    publishes,
+    alwaysCompares: store.nodes !== undefined,
+    ...(publishes && { onRound: () => void publisher.publish() }),
+  });
+  const client = createHttpClient();
+  const transport = createAuthorityTransport({ clock, allowPrivate: false, issuerHosts: [] });
+  const publisher = new HistoryPublisher({
+    store,
+    sealer,
+    client,
+    clock,
+    log,
+    webhookUrl,
+    timestamps:
+      timestampUrl === undefined
+        ? undefined
+        : createTimestampAuthority({
+            url: timestampUrl,
+            timeoutMs: TIMEOUT_MS,
+            transport,
+            random: (length) => Buffer.from(ids.bytes(length)),
+            now: () => clock.now(),
+            wait: (ms) => clock.sleep(ms),
+            retries: 0,
+          }),
+  });
+  return {
+    observe: (step) => sealer.observe(step),
+    start: () => sealer.start(),
+    async stop() {
+      await sealer.seal();
+      if (publishes) await publisher.publish();
+      await sealer.stop();
+      client.close();
+      transport.close();
+    },
+  };
+}

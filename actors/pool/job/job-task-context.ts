@@ -1,0 +1,24 @@
+/** Dependencies of job tasks, created once per pool thread. */
+import type { Clock, Faults, Ids } from '../../../runtime/index.ts';
+import type { DiskSync } from '../../shared/disk-sync.ts';
+import type { WorkingFolders } from '../../shared/files/working-folders.ts';
+import { TaskFailure } from '../task-failure.ts';
+import type { WorkerProfileRuntime, WorkerProfiles } from '../worker-profiles.ts';
+import type { WorkerSetup } from '../worker-setup.ts';
+
+export interface JobTaskContext {
+  readonly setup: WorkerSetup;
+  readonly profiles: WorkerProfiles;
+  readonly folders: WorkingFolders;
+  readonly disk: Pick<DiskSync, 'file'>;
+  readonly clock: Clock;
+  readonly ids: Ids;
+  readonly faults: Faults;
+}
+
+/** @throws {TaskFailure} `profile.not-found` */
+export function profileNamed({ profiles }: JobTaskContext, name: string): WorkerProfileRuntime {
+  const profile = profiles.byName.get(name);
+  if (!profile) throw new TaskFailure('profile.not-found', `No signing profile is called ${name}.`);
+  return profile;
+}

@@ -1,0 +1,110 @@
+/** Signs with a profile's key on behalf of a participant who signs electronically. */
+import { readFileSync, rmSync } from 'node:fs';
+import {
+  addCadesSigner,
+  addCadesSignerAtLevel,
+  countPdfSignatures,
+  isPicture,
+  type SignedFile,
+  signFile,
+  signFileAtLevel,
+  signPadesSeries,
+} from '../../../crypto/index.ts';
+import { describeFailure } from '../../../runtime/index.ts';
+import type { PortalResults, ServiceSignatureTask } from '../portal-tasks.ts';
+import { passesFinalCheck } from './final-check.ts';
+import { placeOutput } from './place-output.ts';
+import { type PortalTaskContext, type ServiceProfile, serviceProfile } from './portal-task-context.ts';
+import {
+  type FormatParameters,
+  formatParameters,
+  levelOf,
+  simplerParameters,
+} from './signature-parameters.ts';
+
+type Result = PortalResults['portal.seal'];
+
+/** Resolves when the file is durable under the name of its content. */
+export async function applyServiceSignature(
+  task: ServiceSignatureTask,
+  thread: PortalTaskContext,
+): Promise<Result> {
+  const profile = serviceProfile(thread, task.profile);
+  const certificate = profile.signer.fingerprint;
+  const attempt = async (forms: readonly FormatParameters[]): Promise<SignedFile> => {
+    const [form = {}, ...plainer] = forms;
+    try {
+      return await sign(task, profile, form);
+    } catch (error) {
+      if (plainer.length === 0 || !APPEARANCE_VARIANTS.has(describeFailure(error).code)) throw error;
+      return attempt(plainer);
+    }
+  };
+  const { rebuild } = task;
+  // A change of the pages would harm the signatures that an uploaded file had.
+  const isRebuilt = rebuild !== undefined && countPdfSignatures(rebuild.original) === 0;
+  const { output } = isRebuilt
+    ? await signSeries({ ...task, rebuild }, profile)
+    : await attempt(simplerParameters(formatParameters(task.format, task.words, task.content)));
+  thread.faults.atSync('portal.seal.signed');
+  const isChecked = await passesFinalCheck(task, certificate, thread);
+  await placeOutput(task, output, thread);
+  return { output, certificate, isChecked, ...(isRebuilt && { isRebuilt }) };
+}
+
+/** Builds the file again: content of all participants so far, then their signatures. */
+function signSeries(
+  task: ServiceSignatureTask & { readonly rebuild: NonNullable<ServiceSignatureTask['rebuild']> },
+  { signer, choices, services }: ServiceProfile,
+): Promise<SignedFile> {
+  const { rebuild, output, content } = task;
+  rmSync(output, { force: true });
+  const { digest, includeChain, policy, level = 'B' } = choices;
+  const all = [...rebuild.earlier, { at: task.at, words: task.words }];
+  const steps = all.map(({ at, words }, index) => {
+    const [, ...plainer] = simplerParameters(formatParameters('Pades', words));
+    const isDrawable = words.visible?.image == null || isPicture(readFileSync(words.visible.image));
+    const form = isDrawable ? formatParameters('Pades', words) : plainer[0];
+    const pages = index === 0 ? formatParameters('Pades', words, content).pades?.content : undefined;
+    return { at, pades: { ...form?.pades, ...(pages !== undefined && { content: pages }) } };
+  });
+  const request = {
+    ...{ input: rebuild.original, output, signer, level },
+    ...(digest !== undefined && { digest }),
+    ...(includeChain !== undefined && { includeChain }),
+    ...(policy !== undefined && { policy }),
+  };
+  return signPadesSeries(request, steps, services);
+}
+
+/**
+ * Errors of the appearance: an image that cannot be drawn, or a certified document, which permits signatures but no new
+ * annotations over certified content. The signature is then made without the appearance.
+ */
+const APPEARANCE_VARIANTS: ReadonlySet<string> = new Set(['request.invalid', 'pdf.change-forbidden']);
+
+function sign(
+  { format, input, signatures, output, at }: ServiceSignatureTask,
+  { signer, choices, services }: ServiceProfile,
+  form: FormatParameters,
+): SignedFile | Promise<SignedFile> {
+  rmSync(output, { force: true });
+  const { digest, includeChain, policy } = choices;
+  const level = levelOf(choices.level ?? 'B', form, services);
+  const parameters = {
+    signer,
+    at,
+    level,
+    sync: false,
+    ...(digest !== undefined && { digest }),
+    ...(includeChain !== undefined && { includeChain }),
+    ...(policy !== undefined && { policy }),
+  };
+  if (format === 'Cades' && signatures !== null) {
+    const { contentIdentifier } = form.cades ?? {};
+    const request = { ...parameters, contentIdentifier, input: signatures, content: input, output };
+    return level === 'B' ? addCadesSigner(request) : addCadesSignerAtLevel(request, services);
+  }
+  const request = { ...parameters, format, input, output, ...form };
+  return level === 'B' ? signFile(request) : signFileAtLevel(request, services);
+}

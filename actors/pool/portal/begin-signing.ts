@@ -1,0 +1,129 @@
+/** First of two steps: validates a participant's certificate and returns the hash its key signs. */
+import { createHash } from 'node:crypto';
+import { closeSync, fsyncSync, openSync, readFileSync, writeSync } from 'node:fs';
+import {
+  type BegunSigning,
+  beginSigning,
+  buildCertificationPaths,
+  certificateOfState,
+  checkSigningCertificate,
+  externalSigner,
+  holderIdentifiers,
+  type SigningServices,
+  UNPROVEN,
+} from '../../../crypto/index.ts';
+import { describeFailure } from '../../../runtime/index.ts';
+import type { BeginSigningTask, CertificateVerdict, PortalResults } from '../portal-tasks.ts';
+import { unmetRequirement } from './certificate-requirements.ts';
+import { type PortalTaskContext, profileOf } from './portal-task-context.ts';
+import { revocationSource } from './revocation-answers.ts';
+import { type FormatParameters, formatParameters, invisible, levelOf } from './signature-parameters.ts';
+
+type Result = PortalResults['portal.begin'];
+
+const NO_SIGNATURES = { identifiers: [], certificate: '' };
+
+export async function beginParticipantSigning(
+  task: BeginSigningTask,
+  thread: PortalTaskContext,
+): Promise<Result> {
+  const certificate =
+    'der' in task.certificate
+      ? Buffer.from(task.certificate.der, 'base64')
+      : certificateOfState(readFileSync(task.certificate.ofState, 'utf8'));
+  const { profiles, clock } = thread;
+  const { choices, services } = profileOf(thread, task.profile);
+  const { roots, intermediates, revocation } = profiles.trust;
+  // Without roots no chain can be built; where that is allowed, each certificate is accepted with a warning.
+  if (roots.length === 0 && !task.allowUnproven)
+    return { ...NO_SIGNATURES, verdict: rejection({ code: UNPROVEN.type, message: UNPROVEN.message }) };
+  const anchors = roots.length > 0 ? roots : [certificate];
+  const trust = { anchors, intermediates };
+  let chain: readonly Buffer[];
+  let rejected: CertificateVerdict | undefined;
+  let warnings: readonly string[] = [];
+  let fingerprint = '';
+  try {
+    ({ chain } = buildCertificationPaths({ certificate, chain: [] }, trust));
+    ({ fingerprint } = externalSigner(certificate));
+    const online = roots.length > 0 ? revocationSource(thread) : undefined;
+    const verdict = await checkSigningCertificate(
+      { certificate, chain },
+      {
+        ...trust,
+        revocation: online === undefined ? 'none' : revocation,
+        ...(online !== undefined && { online }),
+      },
+      () => clock.now(),
+    );
+    if (verdict.ok) warnings = verdict.warnings;
+    else rejected = rejection(verdict);
+    const demand = unmetRequirement(certificate, task.demands);
+    if (demand !== undefined) rejected ??= rejection({ code: 'certificate.demand', message: demand });
+  } catch (error) {
+    rejected = rejection(describeFailure(error));
+    chain = [];
+  }
+  if (rejected !== undefined) return { ...NO_SIGNATURES, verdict: rejected, certificate: fingerprint };
+  const signer = externalSigner(certificate, chain);
+  const form = formatParameters(task.format, task.words, task.content);
+  const level = levelOf((choices.level ?? 'B') === 'B' ? 'B' : 'T', form, services);
+  const request = { format: task.format, input: task.input, signer, at: task.at, level };
+  const begun = begunOrInvisible(request, form, services);
+  return {
+    verdict: {
+      isValid: true,
+      passed: [{ type: 'certificate', message: 'The certificate may sign.' }],
+      errors: [],
+      warnings: [
+        ...warnings.map((message) => ({ type: 'revocation', message })),
+        ...(roots.length > 0 ? [] : [UNPROVEN]),
+      ],
+    },
+    identifiers: holderIdentifiers(certificate),
+    certificate: fingerprint,
+    begun: {
+      state: writeState(task.output, begun.state),
+      hash: begun.hash.toString('base64'),
+      toBeSigned: begun.toBeSigned.toString('base64'),
+      digest: begun.algorithm.digest,
+    },
+  };
+}
+
+/** A certified document permits signatures, but no new annotations over certified content. */
+function begunOrInvisible(
+  request: Omit<Parameters<typeof beginSigning>[0], keyof FormatParameters>,
+  form: FormatParameters,
+  services: SigningServices,
+): BegunSigning {
+  try {
+    return beginSigning({ ...request, ...form }, services);
+  } catch (error) {
+    const plain = invisible(form);
+    if (plain === form || describeFailure(error).code !== 'pdf.change-forbidden') throw error;
+    return beginSigning({ ...request, ...plain }, services);
+  }
+}
+
+function rejection({
+  code,
+  message,
+}: {
+  readonly code: string;
+  readonly message: string;
+}): CertificateVerdict {
+  return { isValid: false, passed: [], errors: [{ type: code, message }], warnings: [] };
+}
+
+function writeState(path: string, state: string): { readonly sha256: string; readonly length: number } {
+  const bytes = Buffer.from(state);
+  const file = openSync(path, 'w', 0o640);
+  try {
+    for (let written = 0; written < bytes.length; ) written += writeSync(file, bytes, written);
+    fsyncSync(file);
+  } finally {
+    closeSync(file);
+  }
+  return { sha256: createHash('sha256').update(bytes).digest('hex'), length: bytes.length };
+}

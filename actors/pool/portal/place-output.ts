@@ -1,0 +1,14 @@
+/** Puts the output of a task into its place among the files of the portal. */
+import type { BlobRef } from '../../../machines/portal/portal-types.ts';
+import { placeBlob } from '../../shared/files/blob-placement.ts';
+import type { PlacedOutput } from '../portal-tasks.ts';
+import type { PortalTaskContext } from './portal-task-context.ts';
+
+/** Resolves when it is durable under the name of its content. */
+export function placeOutput(
+  { output, blobs: folder }: PlacedOutput,
+  { sha256, length }: BlobRef,
+  { clock, disk }: PortalTaskContext,
+): Promise<void> {
+  return placeBlob(output, { folder, sha256, length, at: clock.now(), disk });
+}

@@ -1,0 +1,45 @@
+/** Data that each pool thread receives at its start: keys are loaded once per thread, never per task. */
+import type { SerializedSigner } from '../../crypto/index.ts';
+import type { OutputFormat } from '../shared/file-names.ts';
+import type { SigningChoices } from '../shared/profiles.ts';
+import type { TrustOptions } from '../shared/trust.ts';
+
+/** Plain data, cloned on its way: bytes that leave as buffers arrive as `Uint8Array`. */
+export interface WorkerProfile {
+  readonly name: string;
+  /** Undefined: files of this profile are signed elsewhere, or its certificate and key could not be loaded. */
+  readonly signer: SerializedSigner | undefined;
+  readonly choices: SigningChoices;
+  readonly form: OutputFormat;
+  /** False: the signed file is published without verification. */
+  readonly verify: boolean;
+  /** True: a second implementation judges what was verified. */
+  readonly verifyIndependently: boolean;
+  /** Everything the remote portal signed is compared with what was sent. */
+  readonly compareContent: boolean;
+  /** DER trust anchors that a signature must chain to; empty = the chain is not checked. */
+  readonly anchors: readonly Uint8Array[];
+}
+
+export interface WorkerSetup {
+  readonly processing: string;
+  /** Folder with the working folders of all nodes; undefined: there is one process. */
+  readonly allProcessing?: string | undefined;
+  readonly output: string;
+  readonly error: string;
+  readonly profiles: readonly WorkerProfile[];
+  readonly trust: TrustOptions;
+  /** Key of the encryption envelopes, 32 bytes; undefined: no profile encrypts. */
+  readonly encryptionKey: Uint8Array | undefined;
+  /** Armed fault points, as text; see `runtime/faults.ts`. */
+  readonly faults: string;
+}
+
+/** Data of one thread at its start. */
+export interface ThreadData {
+  readonly setup: WorkerSetup;
+  /** Of a `HeartbeatCell`. */
+  readonly heartbeat: SharedArrayBuffer;
+  /** True: the thread runs the code of small tasks once before it takes one; see `warmUp`. */
+  readonly isWarmedUp: boolean;
+}

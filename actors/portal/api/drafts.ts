@@ -1,0 +1,50 @@
+/** Drafts: requests for documents that are kept, changed and sent later. Source: docs/decisions/0122-drafts.md. */
+import type { Millis } from '../../../machines/ids.ts';
+import type { Principal } from '../../../machines/portal/portal-types.ts';
+import type { Tenant } from './callers.ts';
+import type { CreateDocuments, CreatedDocument, Page } from './documents.ts';
+import type { FolderQuery } from './folders.ts';
+
+export const DRAFT_STATUSES = ['Saved', 'Sending', 'Sent'] as const;
+
+export interface DraftItem {
+  readonly id: string;
+  readonly name: string;
+  /** `Sending`: a call that sends it has not ended, or was cut off; it can be sent again. */
+  readonly status: (typeof DRAFT_STATUSES)[number];
+  readonly creationDate: Millis;
+  readonly updateDate: Millis;
+  readonly createdBy: Principal;
+}
+
+export interface DraftBody {
+  readonly name: string;
+  /** The creation request as it was sent. */
+  readonly document: unknown;
+  /** Ids of the uploads in it. */
+  readonly uploadIds: readonly string[];
+}
+
+export interface DraftView extends DraftItem {
+  readonly document: unknown;
+  /** Empty until it is sent. */
+  readonly documents: readonly CreatedDocument[];
+}
+
+export interface DocumentDrafts {
+  /** Drafts that are not sent. */
+  list(tenant: Tenant, query: Omit<FolderQuery, 'parent'>): Promise<Page<DraftItem>>;
+  create(tenant: Tenant, body: DraftBody): Promise<DraftItem>;
+  get(tenant: Tenant, id: string): Promise<DraftView>;
+  replace(tenant: Tenant, id: string, body: DraftBody): Promise<void>;
+  remove(tenant: Tenant, id: string): Promise<void>;
+  /**
+   * Creates the documents; a repeated call answers the same. Refusals: those of creation; the draft is kept.
+   * @param read reads the kept request
+   */
+  send(
+    tenant: Tenant,
+    id: string,
+    read: (document: unknown) => CreateDocuments,
+  ): Promise<readonly CreatedDocument[]>;
+}

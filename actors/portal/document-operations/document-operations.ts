@@ -1,0 +1,266 @@
+/**
+ * Large operations on documents. Each is an actor, and continues after a restart. Implements `DocumentOperations`.
+ *
+ * View: `document-operations` [organization, createdAt, id] → null. Counters:
+ * `document-operations/<organization>/<running or ended>`.
+ *
+ * Source: docs/decisions/0127-operations-on-documents.md.
+ */
+import { type DocumentId, type OrganizationId, parsePortalId } from '../../../machines/ids.ts';
+import {
+  DOCUMENT_OPERATION_FORGOTTEN,
+  type DocumentBatch,
+  type DocumentOperationContext,
+  type DocumentOperationCounts,
+  type DocumentOperationInput,
+  type DocumentOperationMessage,
+  type DocumentOperationState,
+  documentOperationMachine,
+  type OperateDocumentsEffect,
+} from '../../../machines/portal/document-operation.ts';
+import { PortalRefusal } from '../../../machines/portal/portal-refusals.ts';
+import {
+  type ActorStore,
+  type ActorSystem,
+  type ActorView,
+  actorKind,
+  type Clock,
+  defineActor,
+  type EffectHandler,
+  type Ids,
+} from '../../../runtime/index.ts';
+import { timeOfOrderNumber } from '../../shared/order-numbers.ts';
+import type { Tenant } from '../api/callers.ts';
+import type {
+  DocumentOperationRequest,
+  DocumentOperations,
+  DocumentOperationView,
+} from '../api/document-operations.ts';
+import type { DocumentFilter, DocumentQuery, ListPosition, Page } from '../api/documents.ts';
+import {
+  cannotCancel,
+  type DocumentRequest,
+  reasonOf,
+  refusalOf,
+  wrongStatus,
+} from '../document-records/document-changes.ts';
+import { documentAddress } from '../document-records/document-index.ts';
+import { listDocuments, restricts } from '../document-records/document-list.ts';
+import { originOf } from '../document-records/record-action.ts';
+
+const DOCUMENT_OPERATION = actorKind<typeof documentOperationMachine>('document-operation');
+
+/** Documents of a batch: their steps share commits, and other requests wait little. */
+const BATCH_SIZE = 64;
+/** Operations of one organization at once. */
+const MAX_RUNNING = 2;
+
+type WithoutTime<Message> = Message extends unknown ? Omit<Message, 'at'> : never;
+
+export const documentOperationDefinition = defineActor(DOCUMENT_OPERATION, {
+  machine: documentOperationMachine,
+  version: 1,
+  rows: ({ id, context }) => [
+    { view: 'document-operations', key: [context.organization.id, context.createdAt, id], value: null },
+  ],
+  counters: ({ state, context }): { readonly [name: string]: number } => ({
+    [countName(context.organization.id, isRunning(state) ? 'running' : 'ended')]: 1,
+  }),
+  ends: ({ state }) => state === DOCUMENT_OPERATION_FORGOTTEN,
+});
+
+function countName(organization: OrganizationId, which: 'running' | 'ended'): string {
+  return `document-operations/${organization}/${which}`;
+}
+
+function isRunning(state: string): boolean {
+  return state === 'Running' || state === 'Canceling';
+}
+
+export interface DocumentOperationsDependencies {
+  readonly system: Pick<ActorSystem, 'create' | 'read' | 'send'>;
+  readonly store: ActorStore;
+  readonly clock: Pick<Clock, 'now'>;
+  readonly ids: Pick<Ids, 'uuid'>;
+}
+
+export class DocumentOperationService implements DocumentOperations {
+  readonly #dependencies: DocumentOperationsDependencies;
+
+  constructor(dependencies: DocumentOperationsDependencies) {
+    this.#dependencies = dependencies;
+  }
+
+  async count(tenant: Tenant, request: DocumentOperationRequest): Promise<number> {
+    const { store, clock } = this.#dependencies;
+    const { id } = tenant.organization;
+    const filter = await boundedFilter(store, id, request, clock.now());
+    const query = { ...filter, limit: 1, offset: 0, newestFirst: false };
+    return (await listDocuments(store, id, query)).totalCount;
+  }
+
+  async start(tenant: Tenant, request: DocumentOperationRequest): Promise<DocumentOperationView> {
+    const { system, store, clock, ids } = this.#dependencies;
+    const { id, name } = tenant.organization;
+    const reason = request.action === 'Cancel' ? reasonOf(request.reason ?? '') : null;
+    const running = countName(id, 'running');
+    if (((await store.counters(running))[running] ?? 0) >= MAX_RUNNING)
+      throw new PortalRefusal('TooManyRequests', `${MAX_RUNNING} operations are running.`, {
+        retryAfterSeconds: 60,
+      });
+    const at = clock.now();
+    const filter = await boundedFilter(store, id, request, at);
+    const { batch, matched } = await nextBatch(store, id, filter, 'start');
+    const input = {
+      organization: { id, name },
+      createdBy: { id: tenant.application.id, type: 'Application', name: tenant.application.name },
+      ...{ action: request.action, reason, filter, matched, batch, at },
+    } as const;
+    // JSON drops undefined members, which are not stored.
+    const stored = JSON.parse(JSON.stringify(input)) as DocumentOperationInput;
+    const outcome = await system.create({ kind: DOCUMENT_OPERATION, id: ids.uuid() }, stored);
+    if (!outcome.accepted) throw new PortalRefusal('ServiceBusy');
+    await outcome.durable;
+    return viewOf(outcome.actor);
+  }
+
+  async list(
+    { organization }: Tenant,
+    { limit, offset }: { readonly limit: number; readonly offset: number },
+  ): Promise<Page<DocumentOperationView>> {
+    const { store, system } = this.#dependencies;
+    const counters = await store.counters(`document-operations/${organization.id}/`);
+    const totalCount = Object.values(counters).reduce((sum, count) => sum + count, 0);
+    const first = offset * limit;
+    if (first >= totalCount) return { items: [], totalCount };
+    const page = { prefix: [organization.id], reverse: true, offset: first, limit };
+    const rows = await store.rows({ view: 'document-operations', ...page });
+    const found = await Promise.all(
+      rows.map(({ key }) => system.read({ kind: DOCUMENT_OPERATION, id: String(key.at(-1)) })),
+    );
+    return { items: found.filter((actor) => actor !== undefined).map(viewOf), totalCount };
+  }
+
+  async get(tenant: Tenant, id: string): Promise<DocumentOperationView> {
+    return viewOf(await this.#find(tenant, id));
+  }
+
+  async cancel(tenant: Tenant, id: string): Promise<DocumentOperationView> {
+    const { id: known } = await this.#find(tenant, id);
+    const address = { kind: DOCUMENT_OPERATION, id: known };
+    const outcome = await this.#dependencies.system.send(address, { type: 'CANCEL' });
+    if (!outcome.accepted) throw new PortalRefusal('DocumentOperationEnded');
+    await outcome.durable;
+    return viewOf(outcome.actor);
+  }
+
+  async #find(tenant: Tenant, id: string): Promise<ActorView<DocumentOperationContext>> {
+    // Its ids are shaped as those of documents.
+    const known = parsePortalId('DocumentId', id);
+    const actor = known && (await this.#dependencies.system.read({ kind: DOCUMENT_OPERATION, id: known }));
+    if (actor?.context.organization.id !== tenant.organization.id)
+      throw new PortalRefusal('DocumentOperationNotFound');
+    return actor;
+  }
+}
+
+/** Statuses that accept the action, where the filter names none. */
+const STATUS: { readonly [action in DocumentOperationRequest['action']]: DocumentFilter['status'] } = {
+  Cancel: 'PendingOrRefused',
+  Delete: undefined,
+  Remind: 'Pending',
+};
+
+/** The filter of the documents that exist now. Refusals: `BadRequest` to delete every document. */
+async function boundedFilter(
+  store: ActorStore,
+  organization: OrganizationId,
+  { action, filter }: DocumentOperationRequest,
+  at: number,
+): Promise<DocumentFilter> {
+  if (action === 'Delete' && !restricts(filter)) {
+    const message = 'The Filter field must restrict the documents to delete.';
+    throw new PortalRefusal('BadRequest', message, { errors: { Filter: [message] } });
+  }
+  const [newest] = await store.rows({ view: 'documents', prefix: [organization], reverse: true, limit: 1 });
+  // After the clock was set back, documents may have creation times in the future.
+  const last = Math.max(at, timeOfOrderNumber((newest?.key.at(-1) as number | undefined) ?? 0));
+  return {
+    ...filter,
+    status: filter.status ?? STATUS[action],
+    createdTo: Math.min(filter.createdTo ?? last, last),
+  };
+}
+
+async function nextBatch(
+  store: ActorStore,
+  organization: OrganizationId,
+  filter: DocumentFilter,
+  position: 'start' | ListPosition,
+): Promise<{ readonly batch: DocumentBatch; readonly matched: number }> {
+  const query: DocumentQuery = { ...filter, limit: BATCH_SIZE, offset: 0, newestFirst: false, position };
+  const { ids, totalCount, next } = await listDocuments(store, organization, query);
+  return { batch: { ids, after: next?.after ?? null }, matched: totalCount };
+}
+
+/** Acts on the documents of one batch, each message under an id: a repeated batch does nothing twice. */
+export function operateDocumentsHandler(store: ActorStore): EffectHandler<OperateDocumentsEffect> {
+  return {
+    after: 'durable',
+    partitioning: { atOnce: 2, perPartition: 1, queueKey: ({ organizationId }) => organizationId },
+    async run(
+      { ids, after, organizationId },
+      { actor },
+      { system },
+    ): Promise<WithoutTime<DocumentOperationMessage>> {
+      const operation = await system.read({ kind: DOCUMENT_OPERATION, id: actor.id });
+      if (operation?.state !== 'Running') return { type: 'PROGRESS', done: 0, skipped: {}, next: null };
+      const { context } = operation;
+      const codes = await Promise.all(ids.map((id) => act(system, actor.id, context, id)));
+      const skipped: Record<string, number> = {};
+      for (const code of codes) if (code !== undefined) skipped[code] = (skipped[code] ?? 0) + 1;
+      const counts: DocumentOperationCounts = {
+        done: codes.filter((code) => code === undefined).length,
+        skipped,
+      };
+      if (after === null) return { type: 'PROGRESS', ...counts, next: null };
+      const position = { after, totalCount: context.matched };
+      const { batch } = await nextBatch(store, organizationId, context.filter as DocumentFilter, position);
+      return { type: 'PROGRESS', ...counts, next: batch };
+    },
+  };
+}
+
+/** The code of a document that does not accept the action; undefined = done. */
+async function act(
+  system: Pick<ActorSystem, 'send'>,
+  operationId: string,
+  operation: DocumentOperationContext,
+  id: DocumentId,
+): Promise<string | undefined> {
+  const outcome = await system.send(documentAddress(id), messageOf(operation), { id: operationId });
+  if (outcome.accepted) await outcome.durable;
+  else if (outcome.because !== 'duplicate')
+    return refusalOf(outcome, operation.action === 'Cancel' ? cannotCancel : wrongStatus).code;
+  return undefined;
+}
+
+function messageOf({ action, reason, createdBy }: DocumentOperationContext): DocumentRequest {
+  const doneBy = { by: createdBy.name, userId: null, ...originOf(undefined) };
+  switch (action) {
+    case 'Cancel':
+      return { type: 'CANCEL', by: createdBy, reason: reason ?? '', doneBy };
+    case 'Delete':
+      return { type: 'DELETE', action: 'DeletedByUserOrApplication', doneBy };
+    case 'Remind':
+      return { type: 'REMIND', flowActionId: null, doneBy };
+  }
+}
+
+function viewOf({ id, state, context }: ActorView<DocumentOperationContext>): DocumentOperationView {
+  const { action, reason, matched, done, skipped, createdAt, updatedAt, endedAt } = context;
+  return {
+    ...{ id, action, reason, matched, done, skipped, createdAt, updatedAt, endedAt },
+    status: state as DocumentOperationState,
+  };
+}

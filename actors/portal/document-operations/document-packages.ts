@@ -1,0 +1,149 @@
+/**
+ * Makes ZIP files and combined PDFs of the files of several documents; the pool writes them. Implements
+ * `DocumentPackages`.
+ *
+ * Source: docs/decisions/0128-files-of-several-documents.md.
+ */
+import { rm, stat } from 'node:fs/promises';
+import { basename } from 'node:path';
+import type { DocumentId } from '../../../machines/ids.ts';
+import { PortalRefusal } from '../../../machines/portal/portal-refusals.ts';
+import type { DownloadType } from '../../../machines/portal/portal-types.ts';
+import type { Clock } from '../../../runtime/index.ts';
+import type { SigningPool } from '../../pool/pool.ts';
+import type { Tenant } from '../api/callers.ts';
+import type { DocumentPackages, TemporaryFile } from '../api/document-packages.ts';
+import type { PortalDocuments } from '../api/documents.ts';
+import type { StoredFile } from '../api/uploads.ts';
+import { poolRefusal } from '../shared/pool-refusal.ts';
+import type { Blobs } from '../uploads/blobs.ts';
+import { ConcurrencyLimit } from './concurrency-limit.ts';
+
+/** Bytes of all files together; below what a ZIP file without extensions holds. */
+const MAX_BYTES = 1024 ** 3;
+/** Files of one organization that are made or sent at once: they take space until they are sent. */
+const MAX_AT_ONCE = 2;
+
+const PDF = 'application/pdf';
+
+export interface DocumentPackageDependencies {
+  readonly documents: Pick<PortalDocuments, 'content'>;
+  readonly pool: Pick<SigningPool, 'run'>;
+  readonly blobs: Pick<Blobs, 'temporaryPath'>;
+  readonly clock: Pick<Clock, 'now'>;
+}
+
+export class DocumentPackageService implements DocumentPackages {
+  readonly #dependencies: DocumentPackageDependencies;
+  readonly #limit = new ConcurrencyLimit(MAX_AT_ONCE, 'downloads of several documents');
+
+  constructor(dependencies: DocumentPackageDependencies) {
+    this.#dependencies = dependencies;
+  }
+
+  archive(tenant: Tenant, ids: readonly DocumentId[], type: DownloadType): Promise<TemporaryFile> {
+    const { clock } = this.#dependencies;
+    return this.#make(
+      tenant,
+      ids,
+      type,
+      { fileName: 'documents.zip', contentType: 'application/zip' },
+      (files) => ({
+        task: 'portal.zip',
+        members: memberNames(files).map((name, index) => ({ name, path: files[index]?.path ?? '' })),
+        at: clock.now(),
+      }),
+    );
+  }
+
+  combine(tenant: Tenant, ids: readonly DocumentId[], type: DownloadType): Promise<TemporaryFile> {
+    const { clock } = this.#dependencies;
+    return this.#make(tenant, ids, type, { fileName: 'documents.pdf', contentType: PDF }, (files) => {
+      if (files.some(({ contentType }) => contentType !== PDF))
+        throw new PortalRefusal('EnvelopeRequiresPdf', 'Only PDF files can be combined.');
+      return {
+        task: 'portal.merge',
+        files: files.map(({ path, fileName }) => ({ path, title: fileName })),
+        title: 'Documents',
+        at: clock.now(),
+        maxBytes: MAX_BYTES,
+      };
+    });
+  }
+
+  async #make(
+    tenant: Tenant,
+    ids: readonly DocumentId[],
+    type: DownloadType,
+    made: Pick<StoredFile, 'fileName' | 'contentType'>,
+    taskOf: (files: readonly StoredFile[]) => PackageTask,
+  ): Promise<TemporaryFile> {
+    const { documents, pool, blobs } = this.#dependencies;
+    const release = this.#limit.acquire(tenant.organization.id);
+    const path = blobs.temporaryPath();
+    const remove = async () => {
+      release();
+      await rm(path, { force: true });
+    };
+    try {
+      const files: StoredFile[] = [];
+      let bytes = 0;
+      for (const id of ids) {
+        const file = await documents.content(tenant, id, type);
+        bytes += file.length;
+        if (bytes > MAX_BYTES)
+          throw new PortalRefusal('LimitExceeded', `The files have more than ${MAX_BYTES} bytes together.`);
+        files.push(file);
+      }
+      const task = { ...taskOf(files), documentId: ids[0] ?? '', output: path };
+      const answer = await pool.run(task, { organization: tenant.organization.id, bytes });
+      if (!answer.ok) throw refusalOf(answer.code);
+      const { size: length } = await stat(path);
+      return { ...made, path, length, etag: `"${basename(path)}"`, remove };
+    } catch (error) {
+      await remove();
+      throw error;
+    }
+  }
+}
+
+type WithoutOutput<Task> = Task extends unknown ? Omit<Task, 'documentId' | 'output'> : never;
+type PackageTask = WithoutOutput<
+  Extract<Parameters<SigningPool['run']>[0], { readonly task: 'portal.zip' | 'portal.merge' }>
+>;
+
+function refusalOf(code: string): PortalRefusal {
+  if (code === 'document.unreadable')
+    return new PortalRefusal(
+      'DocumentUnreadable',
+      'One of the files is encrypted or damaged and cannot be combined.',
+    );
+  if (code === 'document.too-large')
+    return new PortalRefusal('LimitExceeded', 'The combined file is too large.');
+  return poolRefusal({ code });
+}
+
+/** Names that no file may have on some file systems, with any extension. */
+const DEVICE = /^(?:con|prn|aux|nul|com\d|lpt\d)(?=\s*(?:\.|$))/i;
+
+/**
+ * Makes a name that every common file system takes, with `-` for what it refuses: reserved characters and names of
+ * devices, marks of direction, and dots or spaces at the end.
+ */
+export function safeFileName(name: string): string {
+  const plain = name.replace(/[/\\:*?"<>|\p{Cc}\p{Bidi_Control}]/gu, '-').replace(/(?<![. ])[. ]+$/, '-');
+  return plain.replace(DEVICE, '$&-');
+}
+
+/** File names, each once and safe on common file systems. */
+function memberNames(files: readonly StoredFile[]): readonly string[] {
+  const taken = new Set<string>();
+  return files.map(({ fileName }) => {
+    const whole = safeFileName(fileName);
+    const [, base = whole, extension = ''] = /^(.+?)(\.[^.]{1,10})?$/.exec(whole) ?? [];
+    let name = whole;
+    for (let count = 2; taken.has(name.toLowerCase()); count += 1) name = `${base} (${count})${extension}`;
+    taken.add(name.toLowerCase());
+    return name;
+  });
+}

@@ -1,0 +1,84 @@
+/** Sends messages to documents; a message that is not accepted becomes a refusal. */
+import type { DocumentId } from '../../../machines/ids.ts';
+import { plainText } from '../../../machines/plain-text.ts';
+import type { DocumentMessage, DocumentState } from '../../../machines/portal/document/document-context.ts';
+import { PortalRefusal, type PortalRefusalCode } from '../../../machines/portal/portal-refusals.ts';
+import type { ActorSystem, StepOutcome } from '../../../runtime/index.ts';
+import { type DocumentActor, documentAddress } from './document-index.ts';
+
+/** Characters. */
+const MAX_REASON_LENGTH = 2_000;
+
+type WithoutTime<Message> = Message extends unknown ? Omit<Message, 'at'> : never;
+/** A message to a document; the host adds the time. */
+export type DocumentRequest = WithoutTime<DocumentMessage>;
+
+type AcceptedOutcome = Extract<StepOutcome, { readonly accepted: true }>;
+
+/**
+ * Resolves once the step is durable.
+ * @param because returns the refusal for a document whose state does not accept the message
+ * @throws {PortalRefusal} `DocumentNotFound`, `DocumentIsDeleted`, `ServiceBusy`, and those of `because`
+ */
+export async function sendToDocument(
+  system: ActorSystem,
+  id: DocumentId,
+  word: DocumentRequest,
+  because: (document: DocumentActor) => PortalRefusalCode | PortalRefusal,
+): Promise<DocumentActor> {
+  const outcome = await system.send(documentAddress(id), word);
+  if (outcome.accepted) {
+    await outcome.durable;
+    return actorOf(outcome);
+  }
+  throw refusalOf(outcome, because);
+}
+
+export function actorOf({ actor }: Pick<AcceptedOutcome, 'actor'>): DocumentActor {
+  return actor;
+}
+
+export function refusalOf(
+  outcome: Exclude<StepOutcome, AcceptedOutcome>,
+  because: (document: DocumentActor) => PortalRefusalCode | PortalRefusal,
+): PortalRefusal {
+  if (!('actor' in outcome)) return new PortalRefusal('DocumentNotFound');
+  if (outcome.because === 'stopped') return new PortalRefusal('ServiceBusy');
+  if (outcome.actor.state === 'Deleted') return new PortalRefusal('DocumentIsDeleted');
+  const why = because(outcome.actor);
+  return typeof why === 'string' ? new PortalRefusal(why) : why;
+}
+
+/** Source: docs/portal-values.md §8. */
+export function cannotCancel(document: DocumentActor): PortalRefusalCode | PortalRefusal {
+  if (document.state === 'Canceled') return 'DocumentAlreadyCanceled';
+  if (document.state === 'Expired') return 'CannotCancelExpiredDocument';
+  return wrongStatus(document);
+}
+
+/** Lists the possible actions on a document in its state; in ASCII, like all refusal messages. */
+const RECOVERY_HINTS: { readonly [state in DocumentState]: string } = {
+  Pending: 'Nothing of this kind is asked for now: look at its flow actions.',
+  FlowConcluded: 'Everybody has acted, and it is being concluded.',
+  Concluded: 'It is concluded and stays as it is.',
+  Refused: 'It was refused: send a new version, cancel or delete it.',
+  Canceled: 'It was canceled: create another document.',
+  Expired: 'It has expired: create another document.',
+  Deleted: 'It was deleted.',
+};
+
+export function wrongStatus({ state }: Pick<DocumentActor, 'state'>): PortalRefusal {
+  const message = `The status of the document does not allow this. ${RECOVERY_HINTS[state as DocumentState]}`;
+  return new PortalRefusal('InvalidDocumentStatus', message);
+}
+
+/** Returns the trimmed reason. Refusals: `BadRequest` if it is empty or too long. Source: docs/portal-values.md §8. */
+export function reasonOf(text: string): string {
+  const reason = plainText(text);
+  if (reason !== '' && reason.length <= MAX_REASON_LENGTH) return reason;
+  const message =
+    reason === ''
+      ? 'The Reason field is required.'
+      : `The Reason field has more than ${MAX_REASON_LENGTH} characters.`;
+  throw new PortalRefusal('BadRequest', message, { errors: { Reason: [message] } });
+}

@@ -1,0 +1,369 @@
+/**
+ * Rows, unique names and counters of documents. Rows hold all members that filters read, so that a list never loads a
+ * document to leave it out.
+ *
+ * - `documents`         [organization, order] → DocumentRow           all except deleted ones;
+ * - `documents-by`      [organization, list status, order] → same       by status;
+ * - `documents-in`      [organization, folder, order] → same            by folder, `NO_FOLDER` for those in none;
+ * - `documents-of`      [organization, participant, order] → ParticipantRow   by participant (`participantKey`);
+ * - `documents-external` [organization, external id, order] → DocumentRow   by the caller's own id (`externalIdKey`);
+ * - `documents-deleted` [organization, order] → DocumentRow           with the status they had;
+ * - `documents-stuck`   [since, order] → StuckDocumentRow                     accepted work that failed and is tried again;
+ * - `documents-created` [order] → CreatedDocumentRow                          all, deleted ones included, for reports;
+ * - `documents-signed`  [organization, name of a signature in its file] → id of the document that made it.
+ *
+ * Counters: `documents/<organization>/<list status>`, `documents-in/<organization>/<folder>/<list status>`,
+ * `documents-made/<day>/<document or envelope>` (deleted ones too), `documents-stuck`, `blob/<sha256>`,
+ * `generation/<id>/<made, open or concluded>` (as made, deleted ones too).
+ *
+ * Source: docs/portal-values.md §§12, 16, 18.
+ */
+
+import type { DocumentId, Millis, OrganizationId } from '../../../machines/ids.ts';
+import { documentMachine } from '../../../machines/portal/document/document.ts';
+import type { DocumentContext, DocumentState } from '../../../machines/portal/document/document-context.ts';
+import { isSigning, requestedUsers, usersOf } from '../../../machines/portal/document/document-flow.ts';
+import type { BlobRef, DocumentStatus, Participant } from '../../../machines/portal/portal-types.ts';
+import {
+  type ActorAddress,
+  type ActorStore,
+  type ActorView,
+  actorKind,
+  defineActor,
+  jsonType,
+  type Row,
+} from '../../../runtime/index.ts';
+import { derivedId } from '../shared/effect-ids.ts';
+import { blobCounters } from '../uploads/blobs.ts';
+
+export const DOCUMENT = actorKind<typeof documentMachine>('document');
+
+/** Key of the documents that are in no folder. */
+export const NO_FOLDER = '-';
+
+/** Counts documents with accepted work that failed and is being tried again. */
+const STUCK_DOCUMENT_COUNTER = 'documents-stuck';
+
+/** A document as its definition sees it. */
+export type DocumentActor = ActorView<DocumentContext>;
+
+/** A status as lists tell them apart: final processing counts as Pending. */
+export type ListStatus = Exclude<DocumentStatus, 'FlowConcluded'>;
+
+/** Name, identifier, e-mail, phone. */
+export type PersonRow = readonly [string | null, string | null, string | null, string | null];
+
+export interface DocumentRow {
+  readonly id: DocumentId;
+  readonly name: string;
+  readonly key: string;
+  readonly creator: string;
+  readonly status: ListStatus;
+  readonly folder: string | null;
+  readonly type: string | null;
+  /** The caller's own id; absent = none. */
+  readonly externalId?: string;
+  /** Label and value of each tag. */
+  readonly tags: readonly (readonly [string | null, string])[];
+  /** True: the document has signers, not only approvers. */
+  readonly signs: boolean;
+  /** Participants; `[who, true]` = a pending signature. */
+  readonly people: readonly (readonly [PersonRow, boolean])[];
+}
+
+/** The same for one participant. */
+export interface ParticipantRow extends Omit<DocumentRow, 'people'> {
+  /** A signature of this participant is pending. */
+  readonly pending: boolean;
+}
+
+/** Fields of reports. */
+export interface CreatedDocumentRow {
+  readonly id: DocumentId;
+  readonly name: string;
+  readonly organizationId: OrganizationId;
+  readonly organizationName: string;
+  readonly createdBy: string;
+  readonly creationDate: Millis;
+  readonly updateDate: Millis;
+  /** For a deleted document, the status before its deletion. */
+  readonly status: DocumentStatus;
+  readonly isDeleted: boolean;
+  readonly isEnvelope: boolean;
+  readonly signatures: number;
+}
+
+/** True for a document with accepted work in progress. */
+export interface StuckDocumentRow {
+  readonly id: DocumentId;
+  readonly organizationId: OrganizationId;
+  readonly code: string;
+}
+
+export function documentAddress(id: DocumentId): ActorAddress<typeof DOCUMENT> {
+  return { kind: DOCUMENT, id };
+}
+
+/** Of the document that is made from file `index` of the request with this seed. */
+export function seededId(seed: string, index: number): DocumentId {
+  return derivedId('document', seed, index) as DocumentId;
+}
+
+/** Unique name of a validation key. @param key folded: `foldedKey` */
+export function documentKeyName(key: string): string {
+  return `document-key:${key}`;
+}
+
+/** A validation key as people write it: without regard to case, dashes and spaces. Source: docs/portal-values.md §17. */
+export function foldedKey(text: string): string {
+  return text.replace(/[\s\p{Pd}]/gu, '').toUpperCase();
+}
+
+/** One spelling of names and addresses for comparisons. */
+export function folded(text: string): string {
+  return text.normalize('NFC').toLowerCase();
+}
+
+/** Maximum length of a text in a key in bytes; longer texts are cut and compared in their rows. */
+const MAX_KEY_TEXT_LENGTH = 300;
+
+/** Key of a participant in `documents-of`. */
+export function participantKey(by: 'Email' | 'Identifier', text: string): string {
+  return boundedKey(`${by === 'Email' ? 'e' : 'i'}:${folded(text)}`);
+}
+
+/** Key of an external id in `documents-external`. */
+export function externalIdKey(externalId: string): string {
+  return boundedKey(`x:${externalId}`);
+}
+
+function boundedKey(text: string): string {
+  return Buffer.byteLength(text) <= MAX_KEY_TEXT_LENGTH
+    ? text
+    : Buffer.from(text)
+        .subarray(0, MAX_KEY_TEXT_LENGTH)
+        .toString('latin1')
+        .replace(/[^ -~]/g, '?');
+}
+
+function listStatus(status: DocumentStatus): ListStatus {
+  return status === 'FlowConcluded' ? 'Pending' : status;
+}
+
+/** The status of a document, or the one it had before it was deleted. */
+export function statusOf({ state, context }: DocumentActor): DocumentStatus {
+  return (state as DocumentState) === 'Deleted'
+    ? (context.statusBefore ?? 'Pending')
+    : (state as DocumentStatus);
+}
+
+function isDeleted({ state }: DocumentActor): boolean {
+  return state === 'Deleted';
+}
+
+const DOCUMENT_ROW = jsonType<DocumentRow>();
+export const CREATED_DOCUMENT_ROW = jsonType<CreatedDocumentRow>();
+const PARTICIPANT_ROW = jsonType<Omit<DocumentRow, 'people'> & { readonly pending: boolean }>();
+
+export function documentRowOf(value: Row['value']): DocumentRow {
+  return DOCUMENT_ROW.read(value);
+}
+
+function documentRows(document: DocumentActor): readonly Row[] {
+  const { context } = document;
+  const { order } = context;
+  const organization = context.organization.id;
+  const created: Row = {
+    view: 'documents-created',
+    key: [order],
+    value: CREATED_DOCUMENT_ROW.write(createdDocumentRow(document)),
+  };
+  const facts = documentRow(document);
+  const value = DOCUMENT_ROW.write(facts);
+  if (isDeleted(document)) return [created, { view: 'documents-deleted', key: [organization, order], value }];
+  return [
+    created,
+    { view: 'documents', key: [organization, order], value },
+    { view: 'documents-by', key: [organization, facts.status, order], value },
+    { view: 'documents-in', key: [organization, facts.folder ?? NO_FOLDER, order], value },
+    ...externalIdRows(document, value),
+    ...participantRows(document, facts),
+    ...stuckRows(document),
+    ...signatureRows(document),
+  ];
+}
+
+function externalIdRows({ context }: DocumentActor, value: Row['value']): readonly Row[] {
+  const { externalId, organization, order } = context;
+  if (externalId === undefined) return [];
+  return [{ view: 'documents-external', key: [organization.id, externalIdKey(externalId), order], value }];
+}
+
+const SIGNATURES_VIEW = 'documents-signed';
+
+function signatureRows({ context }: DocumentActor): readonly Row[] {
+  const { id, organization, made } = context;
+  return made.flatMap(({ fieldName }) =>
+    fieldName === null
+      ? []
+      : [{ view: SIGNATURES_VIEW, key: [organization.id, fieldName], value: { documentId: id } }],
+  );
+}
+
+/** The document of the organization that made the signature of this name; undefined = none. */
+export async function documentOfSignature(
+  store: Pick<ActorStore, 'rows'>,
+  organization: OrganizationId,
+  name: string,
+): Promise<DocumentId | undefined> {
+  const [row] = await store.rows({ view: SIGNATURES_VIEW, prefix: [organization, name], limit: 1 });
+  return (row?.value as { readonly documentId?: DocumentId } | undefined)?.documentId;
+}
+
+function stuckRows({ context }: DocumentActor): readonly Row[] {
+  const { id, organization, order, processingError } = context;
+  if (processingError === null) return [];
+  const value: StuckDocumentRow = { id, organizationId: organization.id, code: processingError.code };
+  return [{ view: 'documents-stuck', key: [processingError.since, order], value: { ...value } }];
+}
+
+function createdDocumentRow(document: DocumentActor): CreatedDocumentRow {
+  const { id, name, organization, createdBy, creationDate, updateDate, isEnvelope, made } = document.context;
+  return {
+    ...{ id, name, creationDate, updateDate, isEnvelope },
+    organizationId: organization.id,
+    organizationName: organization.name,
+    createdBy: createdBy.name,
+    status: statusOf(document),
+    isDeleted: isDeleted(document),
+    signatures: made.filter(({ kind }) => kind !== 'approval').length,
+  };
+}
+
+function documentRow(document: DocumentActor): DocumentRow {
+  const { id, name, key, createdBy, folderId, type, tags, actions, externalId } = document.context;
+  const isOpen = document.state === 'Pending';
+  const people = new Map<string, [Participant, boolean]>();
+  for (const action of actions) {
+    const asked = isOpen && action.status === 'Pending' && isSigning(action) ? requestedUsers(action) : [];
+    for (const user of usersOf(action)) people.set(user.id, [user, asked.some((one) => one.id === user.id)]);
+  }
+  return {
+    ...{ id, name, key, type },
+    ...(externalId !== undefined && { externalId }),
+    creator: createdBy.name,
+    status: listStatus(statusOf(document)),
+    folder: folderId,
+    tags: tags.map(({ label, value }) => [label, value]),
+    signs: actions.some(isSigning),
+    people: [...people.values()].map(([user, pending]) => [
+      [user.name, user.identifier, user.email, user.phone],
+      pending,
+    ]),
+  };
+}
+
+function participantRows({ context }: DocumentActor, { people, ...facts }: DocumentRow): readonly Row[] {
+  const pendingBy = new Map<string, boolean>();
+  for (const [[, identifier, email], pending] of people) {
+    const keys = [
+      ...(email === null ? [] : [participantKey('Email', email)]),
+      ...(identifier === null ? [] : [participantKey('Identifier', identifier)]),
+    ];
+    for (const key of keys) pendingBy.set(key, pending || pendingBy.get(key) === true);
+  }
+  return [...pendingBy].map(([key, pending]) => ({
+    view: 'documents-of',
+    key: [context.organization.id, key, context.order],
+    value: PARTICIPANT_ROW.write({ ...facts, pending }),
+  }));
+}
+
+/** `yyyy-mm-dd`, UTC. */
+export function dayOf(at: Millis): string {
+  return new Date(at).toISOString().slice(0, 10);
+}
+
+function documentCounters(document: DocumentActor): { readonly [name: string]: number } {
+  const { context } = document;
+  const { organization, folderId, creationDate, isEnvelope } = context;
+  const made = {
+    [`documents-made/${dayOf(creationDate)}/${isEnvelope ? 'envelope' : 'document'}`]: 1,
+    ...generationCounters(document),
+  };
+  // A deleted document references no file.
+  if (isDeleted(document)) return made;
+  const status = listStatus(statusOf(document));
+  return {
+    ...made,
+    ...blobCounters(blobsOf(context)),
+    [`documents/${organization.id}/${status}`]: 1,
+    [`documents-in/${organization.id}/${folderId ?? NO_FOLDER}/${status}`]: 1,
+    ...(context.processingError !== null && { [STUCK_DOCUMENT_COUNTER]: 1 }),
+  };
+}
+
+/** Refused ones are open: a new version lets them go on. */
+function generationCounters(document: DocumentActor): { readonly [name: string]: number } {
+  const { generationId } = document.context;
+  if (generationId === undefined) return {};
+  const made = { [`generation/${generationId}/made`]: 1 };
+  if (isDeleted(document)) return made;
+  const status = listStatus(statusOf(document));
+  return {
+    ...made,
+    ...((status === 'Pending' || status === 'Refused') && { [`generation/${generationId}/open`]: 1 }),
+    ...(status === 'Concluded' && { [`generation/${generationId}/concluded`]: 1 }),
+  };
+}
+
+/** Every file the document needs, one entry per reference. */
+export function blobsOf(context: DocumentContext): readonly BlobRef[] {
+  const { file, parts, current, signatures, accepted, reservations, made, attachments } = context;
+  const found = [
+    file.blob,
+    current,
+    signatures,
+    ...parts.map(({ blob }) => blob),
+    ...accepted.flatMap(({ image, state }) => [image, state]),
+    ...reservations.map(({ state }) => state),
+    ...made.map(({ image }) => image),
+    ...attachments.map((attachment) => attachment.file.blob),
+  ];
+  return found.filter((blob): blob is BlobRef => blob !== null);
+}
+
+function documentNames({ context }: Pick<DocumentActor, 'context'>): readonly string[] {
+  return [documentKeyName(context.key)];
+}
+
+const VERSION_2 = jsonType<{ readonly reservations: readonly { until?: Millis }[] }>();
+
+export const documentDefinition = defineActor(DOCUMENT, {
+  machine: documentMachine,
+  version: 3,
+  migrations: {
+    // Version 1 had no rows of signatures.
+    1: {
+      migrate: (stored) => stored,
+      facts: (document) => ({
+        rows: documentRows(document).filter(({ view }) => view !== SIGNATURES_VIEW),
+        names: documentNames(document),
+        counters: documentCounters(document),
+      }),
+    },
+    // Version 2 held the file for a started signature until a time.
+    2: {
+      migrate: ({ state, context }) => {
+        const { reservations, ...rest } = VERSION_2.read(context);
+        return {
+          state,
+          context: { ...rest, reservations: reservations.map(({ until: _, ...reservation }) => reservation) },
+        };
+      },
+    },
+  },
+  rows: documentRows,
+  names: documentNames,
+  counters: documentCounters,
+});

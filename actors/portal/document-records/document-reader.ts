@@ -1,0 +1,71 @@
+/** Reads documents of any organization, for renditions and validation. */
+
+import type { DocumentId } from '../../../machines/ids.ts';
+import type { DocumentContext, DocumentState } from '../../../machines/portal/document/document-context.ts';
+import { PortalRefusal } from '../../../machines/portal/portal-refusals.ts';
+import type { Participant } from '../../../machines/portal/portal-types.ts';
+import type { Tenant } from '../api/callers.ts';
+import { foldedKey } from './document-index.ts';
+
+const KEY = /^[A-Z0-9]{20}$/;
+/** Accepts any dashes and spaces. */
+const MAX_KEY_LENGTH = 200;
+
+export interface ReadDocument {
+  readonly state: DocumentState;
+  readonly context: DocumentContext;
+}
+
+export interface DocumentReader {
+  byId(id: DocumentId): Promise<ReadDocument | undefined>;
+  /** @param key 20 characters `A-Z 0-9` */
+  byKey(key: string): Promise<ReadDocument | undefined>;
+}
+
+/** A document of the caller's organization. Refusals: `DocumentNotFound`, `DocumentIsDeleted`. */
+export async function documentOf(
+  reader: DocumentReader,
+  tenant: Tenant | undefined,
+  id: DocumentId,
+): Promise<ReadDocument> {
+  return assertPresent(await reader.byId(id), tenant, 'DocumentNotFound');
+}
+
+/** A document by its validation key, which is folded. Refusals: `DocumentInvalidKey`, `DocumentIsDeleted`. */
+export async function documentByKey(
+  reader: DocumentReader,
+  tenant: Tenant | undefined,
+  key: string,
+): Promise<ReadDocument> {
+  const folded = key.length > MAX_KEY_LENGTH ? '' : foldedKey(key);
+  const found = KEY.test(folded) ? await reader.byKey(folded) : undefined;
+  return assertPresent(found, tenant, 'DocumentInvalidKey');
+}
+
+function assertPresent(
+  found: ReadDocument | undefined,
+  tenant: Tenant | undefined,
+  unknown: 'DocumentNotFound' | 'DocumentInvalidKey',
+): ReadDocument {
+  // Documents of other organizations are answered as unknown.
+  if (found === undefined || (tenant && found.context.organization.id !== tenant.organization.id)) {
+    throw new PortalRefusal(unknown);
+  }
+  if (found.state === 'Deleted') throw new PortalRefusal('DocumentIsDeleted');
+  return found;
+}
+
+/** True when a participant has signed; approvals do not count. */
+export function hasSignature({ made }: Pick<DocumentContext, 'made'>): boolean {
+  return made.some(({ kind }) => kind !== 'approval');
+}
+
+/** The participant of an action, as named in the flow. */
+export function participantOf(
+  { actions }: Pick<DocumentContext, 'actions'>,
+  { flowActionId, userId }: { readonly flowActionId: string; readonly userId: string },
+): Participant | undefined {
+  const action = actions.find(({ id }) => id === flowActionId);
+  if (action?.user?.id === userId) return action.user;
+  return action?.ruleUsers.find(({ id }) => id === userId);
+}

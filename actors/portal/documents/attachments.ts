@@ -1,0 +1,23 @@
+/** Attachments of a document as files that can be read. */
+import { PortalRefusal } from '../../../machines/portal/portal-refusals.ts';
+import type { Attachment } from '../../../machines/portal/portal-types.ts';
+import type { StoredFile } from '../api/uploads.ts';
+import type { Blobs } from '../uploads/blobs.ts';
+
+/** The file of one of these attachments. Refusals: `AttachmentNotFound`. */
+export function attachmentFile(
+  blobs: Pick<Blobs, 'file'>,
+  attachments: readonly Attachment[],
+  attachmentId: string,
+): StoredFile {
+  const wanted = attachmentId.toLowerCase();
+  const found = attachments.find(({ id }) => id === wanted);
+  if (found === undefined) throw new PortalRefusal('AttachmentNotFound');
+  const { blob, name, contentType } = found.file;
+  return blobs.file(blob, name, contentType);
+}
+
+/** Attachments that participants may read: all but the private ones, which keys alone read. */
+export function publicAttachments(attachments: readonly Attachment[]): readonly Attachment[] {
+  return attachments.filter(({ isPrivate }) => !isPrivate);
+}

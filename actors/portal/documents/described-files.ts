@@ -1,0 +1,104 @@
+/** Validation results of files, computed in the pool and cached. Concurrent requests for one file share a task. */
+
+import { createHash } from 'node:crypto';
+import { LruCache } from '../../../base/lru-cache.ts';
+import type { Millis, OrganizationId } from '../../../machines/ids.ts';
+import { PortalRefusal } from '../../../machines/portal/portal-refusals.ts';
+import type { BlobRef, DocumentFormat } from '../../../machines/portal/portal-types.ts';
+import type { Clock } from '../../../runtime/index.ts';
+import type { SigningPool } from '../../pool/pool.ts';
+import type { DescribedFile } from '../../shared/signature-records.ts';
+import { poolRefusal } from '../shared/pool-refusal.ts';
+import type { Blobs } from '../uploads/blobs.ts';
+
+/** Files remembered; a record of ten signatures takes some 100 KiB. */
+const CACHE_SIZE = 200;
+/** Certificates expire and are revoked: what was good may not be so later. Milliseconds. */
+const CACHE_MS = 5 * 60_000;
+
+export interface DescribedFilesDependencies {
+  readonly pool: Pick<SigningPool, 'run'>;
+  readonly blobs: Pick<Blobs, 'pathOf'>;
+  readonly clock: Pick<Clock, 'now'>;
+  /** Profile of the service's seals. */
+  readonly sealProfile: string;
+}
+
+export interface FileToDescribe {
+  readonly file: BlobRef;
+  /** Content of a detached signature. */
+  readonly content: BlobRef | null;
+  readonly format: DocumentFormat | null;
+  readonly contentType: string | null;
+  /** SHA-256 of participants' certificates that were accepted here, lower-case hex. */
+  readonly accepted: readonly string[];
+  /** For the log. */
+  readonly documentId: string;
+  /** Whose turn in the pool it takes. */
+  readonly organizationId: OrganizationId;
+}
+
+export class DescribedFiles {
+  readonly #dependencies: DescribedFilesDependencies;
+  readonly #cached = new LruCache<string, { readonly at: Millis; readonly file: Promise<DescribedFile> }>({
+    entries: CACHE_SIZE,
+  });
+
+  constructor(dependencies: DescribedFilesDependencies) {
+    this.#dependencies = dependencies;
+  }
+
+  /** Refusals: `DocumentUnreadable`; `ServiceBusy` when the pool is full. */
+  async describe(asked: FileToDescribe): Promise<DescribedFile> {
+    const key = keyOf(asked);
+    const now = this.#dependencies.clock.now();
+    const known = this.#cached.get(key);
+    if (known !== undefined && now < known.at + CACHE_MS && now >= known.at) return known.file;
+    const file = this.#inspect(asked, now);
+    this.#cached.set(key, { at: now, file });
+    try {
+      return await file;
+    } catch (error) {
+      if (this.#cached.get(key)?.file === file) this.#cached.delete(key);
+      throw error;
+    }
+  }
+
+  /** The report of ETSI TS 119 102-2, not cached. Refusals: `DocumentUnreadable`, `ServiceBusy`. */
+  async report(asked: FileToDescribe): Promise<string> {
+    const { fault, report } = await this.#inspect(asked, this.#dependencies.clock.now(), true);
+    if (fault !== null || report === undefined) throw new PortalRefusal('DocumentUnreadable');
+    return report;
+  }
+
+  async #inspect(
+    { file, content, format, contentType, accepted, documentId, organizationId }: FileToDescribe,
+    at: Millis,
+    withReport = false,
+  ) {
+    const { pool, blobs, sealProfile } = this.#dependencies;
+    const task = {
+      task: 'portal.describe',
+      documentId,
+      path: blobs.pathOf(file),
+      content: content && blobs.pathOf(content),
+      format,
+      contentType,
+      profile: sealProfile,
+      at,
+      ...(accepted.length > 0 && { accepted }),
+      ...(withReport && { withReport }),
+    } as const;
+    const bytes = file.length + (content?.length ?? 0);
+    const answer = await pool.run(task, { organization: organizationId, bytes });
+    if (answer.ok) return answer.result;
+    if (answer.code === 'input.too-large') throw new PortalRefusal('DocumentUnreadable');
+    throw poolRefusal(answer);
+  }
+}
+
+function keyOf({ file, content, format, contentType, accepted }: FileToDescribe): string {
+  return createHash('sha256')
+    .update(JSON.stringify([file.sha256, content?.sha256 ?? null, format, contentType, accepted]))
+    .digest('hex');
+}

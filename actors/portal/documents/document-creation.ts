@@ -1,0 +1,304 @@
+/** Makes documents of uploads: one call, one flow, any number of files. Source: docs/portal-values.md §§5, 21. */
+
+import { type DocumentId, type FolderId, type Millis, parsePortalId } from '../../../machines/ids.ts';
+import { plainLine, plainText } from '../../../machines/plain-text.ts';
+import type { DocumentContext, DocumentInput } from '../../../machines/portal/document/document-context.ts';
+import { summaryOf } from '../../../machines/portal/document/document-notifications.ts';
+import { PortalRefusal } from '../../../machines/portal/portal-refusals.ts';
+import type { Attachment, Tag } from '../../../machines/portal/portal-types.ts';
+import type { ActorSystem, Clock, Faults, Ids } from '../../../runtime/index.ts';
+import type { OrderNumbers } from '../../shared/order-numbers.ts';
+import type { Tenant } from '../api/callers.ts';
+import type { CreateDocuments, CreatedDocument } from '../api/documents.ts';
+import type { PortalFolders } from '../api/folders.ts';
+import '../../shared/document-faults.ts';
+import { documentAddress, seededId } from '../document-records/document-index.ts';
+import { originOf } from '../document-records/record-action.ts';
+import type { remindersOf } from '../tenants/languages.ts';
+import { type DocumentFiles, MAX_DOCUMENTS, type PreparedFile } from './document-files.ts';
+import {
+  assertSignatureType,
+  notifiedEmails,
+  type PlanDependencies,
+  planActions,
+  planObservers,
+} from './document-plans.ts';
+import { highestMarkedPage } from './mark-plans.ts';
+import { planNamespaces } from './xades-plans.ts';
+
+const DAY = 86_400_000;
+/** Ours. */
+const MAX_TAGS = 100;
+const MAX_ATTACHMENTS = 20;
+const MAX_DESCRIPTION_LENGTH = 10_000;
+const MAX_EXTERNAL_ID_LENGTH = 200;
+
+const KEY_LETTERS = 'ABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789';
+const KEY_LENGTH = 20;
+/** Bytes from here on would make some letters likelier than others. */
+const KEY_BYTES = 256 - (256 % KEY_LETTERS.length);
+
+export interface DocumentCreationDependencies {
+  readonly system: ActorSystem;
+  readonly clock: Pick<Clock, 'now'>;
+  readonly ids: Ids;
+  readonly faults: Faults;
+  readonly order: OrderNumbers;
+  readonly files: DocumentFiles;
+  readonly folders: Pick<PortalFolders, 'get' | 'named'>;
+  readonly plans: PlanDependencies;
+  readonly remindersOf: ReturnType<typeof remindersOf>;
+  /** True: the profile that signs for the service has a time-stamp authority. */
+  readonly canTimestamp: boolean;
+}
+
+/** Validated options shared by all documents of one call. */
+type SharedProperties = Pick<DocumentInput, 'expirationDate' | 'notifiedEmails' | 'xmlNamespaces'>;
+
+/** A validation key: 20 letters and digits, each as likely as any other. */
+function createKey(ids: Pick<Ids, 'bytes'>): string {
+  let key = '';
+  while (key.length < KEY_LENGTH) {
+    for (const byte of ids.bytes(KEY_LENGTH)) {
+      if (byte < KEY_BYTES && key.length < KEY_LENGTH) key += KEY_LETTERS[byte % KEY_LETTERS.length];
+    }
+  }
+  return key;
+}
+
+export class DocumentCreation {
+  readonly #dependencies: DocumentCreationDependencies;
+
+  constructor(dependencies: DocumentCreationDependencies) {
+    this.#dependencies = dependencies;
+  }
+
+  /** Resolves once all of them are durable. @param seed see `PortalDocuments.create` */
+  async create(
+    tenant: Tenant,
+    request: CreateDocuments,
+    seed?: string,
+    generationId?: string,
+  ): Promise<readonly CreatedDocument[]> {
+    const { clock } = this.#dependencies;
+    const at = clock.now();
+    if (request.files.length === 0) throw required('Files');
+    const shared = this.assertPossible(request, at);
+    const reminders = request.reminders ?? (await this.#dependencies.remindersOf(tenant.organization.id));
+    const attachments = await this.#attachments(tenant, request, at);
+    const files = await this.#files(tenant, request);
+    const inputs = files.map((prepared, index) => ({
+      ...this.#input(tenant, request, prepared, { at, shared, attachments }),
+      ...(seed !== undefined && { id: seededId(seed, index) }),
+      ...(generationId !== undefined && { generationId }),
+      ...(reminders !== undefined && { reminders }),
+    }));
+    for (const input of inputs)
+      await this.#dependencies.files.assertSignable(tenant.organization.id, input, input.actions);
+    const before = seed === undefined ? undefined : await this.#existingDocuments(inputs);
+    // A call that is refused for its folder creates nothing; a repeated call creates no second folder.
+    const folderId =
+      before === undefined
+        ? await this.folder(tenant, request.folderId ?? null, request.newFolderName ?? null)
+        : before.folderId;
+    const made = await this.#createAll(inputs.map((input) => ({ ...input, folderId })));
+    return made.map((document, index) => ({
+      uploadId: request.files[index]?.id ?? '',
+      documentId: document.id,
+      attachments: document.attachments.flatMap(({ id, file, signatures }) =>
+        signatures === undefined ? [{ uploadId: file.uploadId ?? '', attachmentId: id }] : [],
+      ),
+    }));
+  }
+
+  /** True if a call under this seed has made its first document. */
+  async isMade(seed: string): Promise<boolean> {
+    return (await this.#dependencies.system.read(documentAddress(seededId(seed, 0)))) !== undefined;
+  }
+
+  /** True if a call under this seed has made any document. */
+  async isBegun(seed: string): Promise<boolean> {
+    const indices = Array.from({ length: MAX_DOCUMENTS }, (_, index) => index);
+    const { system } = this.#dependencies;
+    const found = await Promise.all(
+      indices.map((index) => system.read(documentAddress(seededId(seed, index)))),
+    );
+    return found.some((document) => document !== undefined);
+  }
+
+  /** Resolves the folder of a document; null = none. Equal new names give one folder. Refusals: `FolderNotFound`. */
+  async folder(tenant: Tenant, folderId: string | null, newName: string | null): Promise<string | null> {
+    const { folders } = this.#dependencies;
+    if (folderId !== null) {
+      const id = parsePortalId('FolderId', folderId);
+      if (id === undefined) throw new PortalRefusal('FolderNotFound');
+      return (await folders.get(tenant, id satisfies FolderId)).id;
+    }
+    const name = newName?.trim() ?? '';
+    return name === '' ? null : (await folders.named(tenant, name)).id;
+  }
+
+  async #files(tenant: Tenant, request: CreateDocuments): Promise<readonly PreparedFile[]> {
+    const { files } = this.#dependencies;
+    const organization = tenant.organization.id;
+    const forceCades = request.forceCadesSignature === true;
+    const highestPage = highestMarkedPage(request.flowActions);
+    if (request.isEnvelope === true)
+      return [await files.envelope(organization, request.files, request.envelopeName ?? '', forceCades)];
+    if (request.files.length > MAX_DOCUMENTS)
+      throw new PortalRefusal('LimitExceeded', `One call makes at most ${MAX_DOCUMENTS} documents.`);
+    // All are checked before the first is created.
+    return Promise.all(
+      request.files.map((file) => files.single(organization, file, forceCades, highestPage)),
+    );
+  }
+
+  /** Checks that need no file. Refusals: `BadRequest` and those of plans. */
+  assertPossible(request: Omit<CreateDocuments, 'files'>, at: Millis): SharedProperties {
+    const { plans } = this.#dependencies;
+    if ((request.description?.length ?? 0) > MAX_DESCRIPTION_LENGTH) throw tooLong('Description');
+    if (externalIdOf(request).length > MAX_EXTERNAL_ID_LENGTH) throw tooLong('ExternalId');
+    if ((request.tags?.length ?? 0) > MAX_TAGS)
+      throw new PortalRefusal('LimitExceeded', `A document has at most ${MAX_TAGS} tags.`);
+    if (request.timestampEnabled === true && !this.#dependencies.canTimestamp)
+      throw new PortalRefusal('TimestampNotAvailable');
+    assertSignatureType(request.signatureType, request.flowActions);
+    const xmlNamespaces = planNamespaces(request.xmlNamespaces);
+    // Checked once for all documents of the call; each gets ids of its own.
+    planActions(request.flowActions, [], plans, xmlNamespaces);
+    planObservers(request.observers ?? [], plans);
+    return {
+      expirationDate: expiryOf(request.expirationDate ?? null, at),
+      notifiedEmails: notifiedEmails(request.notifiedEmails ?? []),
+      ...(xmlNamespaces.length > 0 && { xmlNamespaces }),
+    };
+  }
+
+  async #attachments(
+    tenant: Tenant,
+    { attachments }: CreateDocuments,
+    at: Millis,
+  ): Promise<readonly Omit<Attachment, 'id'>[]> {
+    if ((attachments?.length ?? 0) > MAX_ATTACHMENTS)
+      throw new PortalRefusal('LimitExceeded', `A document has at most ${MAX_ATTACHMENTS} attachments.`);
+    return Promise.all(
+      (attachments ?? []).map(async (input) => ({
+        file: await this.#dependencies.files.entry(tenant.organization.id, input),
+        isPrivate: input.isPrivate === true,
+        creationDate: at,
+      })),
+    );
+  }
+
+  #input(
+    { organization, application, origin }: Tenant,
+    request: CreateDocuments,
+    { marked, signedOriginals, ...prepared }: PreparedFile,
+    given: {
+      readonly at: Millis;
+      readonly shared: SharedProperties;
+      readonly attachments: readonly Omit<Attachment, 'id'>[];
+    },
+  ): DocumentInput {
+    const { ids, order, plans } = this.#dependencies;
+    const { at, shared, attachments } = given;
+    return {
+      id: ids.uuid() as DocumentId,
+      ...prepared,
+      ...shared,
+      organization: { id: organization.id, name: organization.name },
+      createdBy: { id: application.id, type: 'Application', name: application.name },
+      order: order.next().order,
+      key: createKey(ids),
+      name: prepared.file.displayName,
+      isEnvelope: request.isEnvelope === true,
+      description: plainText(request.description ?? '') || null,
+      folderId: null,
+      actions: planActions(request.flowActions, marked, plans, shared.xmlNamespaces),
+      observers: planObservers(request.observers ?? [], plans),
+      attachments: [...attachments, ...signedOriginals].map((attachment) => ({
+        ...attachment,
+        id: ids.uuid(),
+      })),
+      tags: (request.tags ?? []).map(
+        ({ label, value }): Tag => ({
+          id: ids.uuid(),
+          label: typeof label === 'string' ? plainLine(label) : null,
+          value: plainLine(value),
+        }),
+      ),
+      type: request.type ?? null,
+      signatureType: request.signatureType ?? null,
+      ...(externalIdOf(request) !== '' && { externalId: externalIdOf(request) }),
+      additionalInfo: request.additionalInfo ?? null,
+      forceCadesSignature: request.forceCadesSignature === true,
+      timestampEnabled: request.timestampEnabled === true,
+      disableNotifications: request.disableNotifications === true,
+      quietStart: request.disablePendingActionNotifications === true,
+      siblings: null,
+      origin: originOf(origin),
+      at,
+    };
+  }
+
+  /** The announcing document is created last, when all documents that it names exist. */
+  async #createAll(inputs: readonly DocumentInput[]): Promise<readonly DocumentContext[]> {
+    const { faults } = this.#dependencies;
+    const [first, ...others] = inputs;
+    if (first === undefined) return [];
+    const made = await Promise.all(others.map((input) => this.#createOne(input)));
+    await faults.at('portal.create.some');
+    const announcing = await this.#createOne({ ...first, siblings: made.map(summaryOf) });
+    await faults.at('portal.create.all');
+    return [announcing, ...made];
+  }
+
+  /** A document that an earlier try of the same request has made. */
+  async #existingDocuments(inputs: readonly DocumentInput[]): Promise<DocumentContext | undefined> {
+    for (const { id } of inputs) {
+      const there = await this.#dependencies.system.read(documentAddress(id));
+      if (there !== undefined) return there.context;
+    }
+    return undefined;
+  }
+
+  /** The document, or the one an earlier try of the same request has made. */
+  async #createOne(input: DocumentInput): Promise<DocumentContext> {
+    const { system, clock } = this.#dependencies;
+    const address = documentAddress(input.id);
+    // Deadlines are counted from the moment it is made.
+    const made: DocumentInput = { ...input, at: clock.now() };
+    const outcome = await system.create(address, made);
+    if (outcome.accepted) {
+      await outcome.durable;
+      return outcome.actor.context;
+    }
+    const there = outcome.because === 'exists' ? await system.read(address) : undefined;
+    if (there === undefined) throw new PortalRefusal('ServiceBusy');
+    return there.context;
+  }
+}
+
+/** The caller's own id on one line; empty = none. */
+function externalIdOf({ externalId }: Pick<CreateDocuments, 'externalId'>): string {
+  return plainLine(externalId ?? '');
+}
+
+/** The end of the day, UTC. Source: docs/portal-values.md §5, `expirationDate`. */
+function expiryOf(date: Millis | null, at: Millis): Millis | null {
+  if (date === null) return null;
+  const end = Math.floor(date / DAY) * DAY + DAY - 1;
+  if (end > at) return end;
+  const message = 'The ExpirationDate is over.';
+  throw new PortalRefusal('BadRequest', message, { errors: { ExpirationDate: [message] } });
+}
+
+function required(name: string): PortalRefusal {
+  const message = `The ${name} field is required.`;
+  return new PortalRefusal('BadRequest', message, { errors: { [name]: [message] } });
+}
+
+function tooLong(name: string): PortalRefusal {
+  const message = `The ${name} field is too long.`;
+  return new PortalRefusal('BadRequest', message, { errors: { [name]: [message] } });
+}

@@ -1,0 +1,259 @@
+/**
+ * Creates the file of a document from uploads: detects the format, merges the files of an envelope. Source: docs/portal-values.md
+ * §§5, 13, 14, 21.
+ */
+
+import type { OrganizationId } from '../../../machines/ids.ts';
+import type { DocumentFile } from '../../../machines/portal/document/document-context.ts';
+import { PortalRefusal } from '../../../machines/portal/portal-refusals.ts';
+import type {
+  ActionPlan,
+  Attachment,
+  BlobRef,
+  FileEntry,
+  XadesOptions,
+} from '../../../machines/portal/portal-types.ts';
+import type { Clock } from '../../../runtime/index.ts';
+import type { SigningPool } from '../../pool/pool.ts';
+import type { PortalResults, SignatureContent } from '../../pool/portal-tasks.ts';
+import type { FileInput } from '../api/documents.ts';
+import { poolRefusal } from '../shared/pool-refusal.ts';
+import type { Blobs } from '../uploads/blobs.ts';
+import { cleanContentType, cleanName, cleanTitle } from '../uploads/upload-names.ts';
+import type { Uploads } from '../uploads/uploads.ts';
+import { formContent } from './form-content.ts';
+import type { MarkedFile } from './mark-plans.ts';
+import { assertSignaturesCoexist } from './xades-plans.ts';
+
+/** Files of one envelope. Source: docs/portal-values.md §21. */
+const MAX_ENVELOPE_FILES = 20;
+/** Documents of one call. Source: docs/portal-values.md §21. */
+export const MAX_DOCUMENTS = 50;
+
+const PDF = 'application/pdf';
+
+export interface DocumentFilesDependencies {
+  readonly uploads: Pick<Uploads, 'findUpload'>;
+  readonly pool: SigningPool;
+  readonly blobs: Blobs;
+  readonly clock: Pick<Clock, 'now'>;
+  /** Largest file of a document, bytes. */
+  readonly maxBytes: number;
+  /** Profile of the service's seals. */
+  readonly sealProfile: string;
+  /** True where the organization refuses signed files in envelopes. */
+  readonly refusesSignedFiles: (organization: OrganizationId) => Promise<boolean>;
+}
+
+/** A file with what its marks are counted by. */
+export interface PreparedFile extends DocumentFile {
+  readonly marked: readonly MarkedFile[];
+  /** Signed files of an envelope, whose signatures the envelope does not contain. */
+  readonly signedOriginals: readonly Omit<Attachment, 'id'>[];
+}
+
+export class DocumentFiles {
+  readonly #dependencies: DocumentFilesDependencies;
+
+  constructor(dependencies: DocumentFilesDependencies) {
+    this.#dependencies = dependencies;
+  }
+
+  /** Refusals: `UploadNotFound`. */
+  async entry(organization: OrganizationId, input: FileInput): Promise<FileEntry> {
+    const upload = await this.#dependencies.uploads.findUpload(organization, input.id);
+    return {
+      uploadId: upload.id,
+      displayName: cleanTitle(input.displayName),
+      name: cleanName(input.name),
+      contentType: cleanContentType(input.contentType),
+      blob: upload.blob,
+      md5: upload.md5,
+    };
+  }
+
+  /**
+   * Prepares the one file of a document.
+   * @param highestPage highest page that a mark names. Refusals: `UploadNotFound`, `DocumentUnreadable`.
+   */
+  async single(
+    organization: OrganizationId,
+    input: FileInput,
+    forceCades: boolean,
+    highestPage: number,
+  ): Promise<PreparedFile> {
+    const file = await this.entry(organization, input);
+    const { format, pages } = await this.#inspect(organization, file, {
+      forceCades,
+      countPagesTo: highestPage,
+    });
+    const marked = { uploadId: file.uploadId ?? '', pagesBefore: 0, pages: undefined, lastPage: pages };
+    return { file, format, parts: [], marked: [marked], signedOriginals: [] };
+  }
+
+  /**
+   * Refusals: `UploadNotFound`, `EnvelopeRequiresPdf`, `EnvelopeNameRequired`, `LimitExceeded`, `DocumentUnreadable`,
+   * `EnvelopeFileSigned` where the organization refuses signed files.
+   */
+  async envelope(
+    organization: OrganizationId,
+    inputs: readonly FileInput[],
+    name: string,
+    forceCades: boolean,
+  ): Promise<PreparedFile> {
+    if (name.trim() === '') throw new PortalRefusal('EnvelopeNameRequired');
+    if (inputs.length > MAX_ENVELOPE_FILES)
+      throw new PortalRefusal('LimitExceeded', `An envelope holds at most ${MAX_ENVELOPE_FILES} files.`);
+    const parts: FileEntry[] = [];
+    for (const input of inputs) parts.push(await this.entry(organization, input));
+    if (parts.some(({ contentType }) => contentType.toLowerCase() !== PDF))
+      throw new PortalRefusal('EnvelopeRequiresPdf');
+    const { clock, refusesSignedFiles } = this.#dependencies;
+    const merged = await this.#merged(organization, parts, name);
+    const title = cleanTitle(name);
+    const fileName = cleanName(title.replace(/[/\\]/g, '-'));
+    const file: FileEntry = {
+      uploadId: null,
+      displayName: title,
+      name: /\.pdf$/i.test(fileName) ? fileName : `${fileName}.pdf`,
+      contentType: PDF,
+      blob: merged.blob,
+      md5: merged.md5,
+    };
+    const { format } = await this.#inspect(organization, file, { forceCades });
+    let pagesBefore = 0;
+    const marked = parts.map(({ uploadId }, index): MarkedFile => {
+      const pages = merged.pages[index] ?? 0;
+      const here = { uploadId: uploadId ?? '', pagesBefore, pages, lastPage: pages };
+      pagesBefore += pages;
+      return here;
+    });
+    const signedOriginals = parts.flatMap((part, index) => {
+      const signatures = merged.signatures[index] ?? 0;
+      return signatures === 0
+        ? []
+        : [{ file: part, signatures, isPrivate: false, creationDate: clock.now() }];
+    });
+    const [signed] = signedOriginals;
+    if (signed !== undefined && (await refusesSignedFiles(organization)))
+      throw new PortalRefusal('EnvelopeFileSigned', undefined, {
+        details: { file: inAscii(signed.file.name) },
+      });
+    return { file, format, parts, marked, signedOriginals };
+  }
+
+  /** Number of the last page of a document, counted up to the highest page a mark names; null = not counted. */
+  async lastPage(
+    organization: OrganizationId,
+    { file, current }: Pick<DocumentFile, 'file'> & { readonly current: BlobRef },
+    highestPage: number,
+  ): Promise<number | null> {
+    if (highestPage === 0) return null;
+    const asIs = { forceCades: true, countPagesTo: highestPage };
+    const { pages } = await this.#inspect(organization, { ...file, blob: current }, asIs);
+    return pages;
+  }
+
+  async #merged(
+    organization: OrganizationId,
+    parts: readonly FileEntry[],
+    title: string,
+  ): Promise<{
+    readonly blob: BlobRef;
+    readonly md5: string;
+    readonly pages: readonly number[];
+    readonly signatures: readonly number[];
+  }> {
+    const { pool, blobs, clock, maxBytes } = this.#dependencies;
+    const output = blobs.temporaryPath();
+    const merge = {
+      task: 'portal.merge',
+      documentId: parts[0]?.uploadId ?? '',
+      files: parts.map(({ blob, displayName }) => ({ path: blobs.pathOf(blob), title: displayName })),
+      title,
+      at: clock.now(),
+      maxBytes,
+      output,
+    } as const;
+    const bytes = parts.reduce((sum, { blob }) => sum + blob.length, 0);
+    const answer = await pool.run(merge, { organization, bytes });
+    if (answer.ok) {
+      const { pagesOfFiles: pages, signaturesOfFiles: signatures } = answer.result;
+      return { ...(await blobs.adoptWhole(output)), pages, signatures };
+    }
+    if (answer.code === 'document.unreadable')
+      throw new PortalRefusal('DocumentUnreadable', inAscii(withoutPaths(answer.message, parts, blobs)));
+    if (answer.code === 'document.too-large') throw new PortalRefusal('PayloadTooLarge');
+    throw poolRefusal(answer);
+  }
+
+  /**
+   * Asserts that a document can have these fields, and that an XML document can be signed by all these actions, each in
+   * the way it is asked for.
+   * @param added the actions that are new to the document. Refusals: `InvalidFlowAction`.
+   */
+  async assertSignable(
+    organization: OrganizationId,
+    { file, format }: Pick<DocumentFile, 'file' | 'format'>,
+    actions: readonly Pick<ActionPlan, 'type' | 'numberRequiredSignatures' | 'xadesOptions' | 'fields'>[],
+    added = actions,
+  ): Promise<void> {
+    const fields = formContent({ actions: added }, []);
+    if (fields.length > 0) {
+      if (format !== 'Pades')
+        throw new PortalRefusal('InvalidFlowAction', 'Only a PDF that is signed as PDF has fields.');
+      await this.#inspect(organization, file, { content: { fields, marks: [] } });
+    }
+    if (format !== 'Xades') return;
+    assertSignaturesCoexist(actions);
+    const asked = added.flatMap(({ xadesOptions }) => (xadesOptions === null ? [] : [xadesOptions]));
+    const different = new Map(asked.map((options) => [JSON.stringify(options), options]));
+    if (different.size > 0) await this.#inspect(organization, file, { xades: [...different.values()] });
+  }
+
+  async #inspect(
+    organization: OrganizationId,
+    file: FileEntry,
+    {
+      forceCades = false,
+      xades = [],
+      countPagesTo = 0,
+      content,
+    }: {
+      readonly forceCades?: boolean;
+      readonly xades?: readonly XadesOptions[];
+      readonly countPagesTo?: number;
+      readonly content?: SignatureContent;
+    },
+  ): Promise<PortalResults['portal.inspect']> {
+    const { pool, blobs, clock, sealProfile } = this.#dependencies;
+    const inspect = {
+      task: 'portal.inspect',
+      documentId: file.uploadId ?? file.blob.sha256,
+      path: blobs.pathOf(file.blob),
+      contentType: file.contentType,
+      fileName: file.name,
+      ...{ forceCades, xades, countPagesTo },
+      ...(content !== undefined && { content }),
+      profile: sealProfile,
+      at: clock.now(),
+    } as const;
+    const answer = await pool.run(inspect, { organization, bytes: file.blob.length });
+    if (answer.ok) return answer.result;
+    if (answer.code === 'document.unreadable')
+      throw new PortalRefusal('DocumentUnreadable', inAscii(answer.message));
+    if (answer.code === 'document.unfit')
+      throw new PortalRefusal('InvalidFlowAction', inAscii(answer.message));
+    throw poolRefusal(answer);
+  }
+}
+
+/** Files are called what their sender calls them. */
+function withoutPaths(message: string, parts: readonly FileEntry[], blobs: Blobs): string {
+  return parts.reduce((text, { blob, name }) => text.replaceAll(blobs.pathOf(blob), name), message);
+}
+
+/** One client decodes messages in the character set of its platform. Source: docs/portal-values.md §2. */
+export function inAscii(message: string): string {
+  return message.replace(/[^ -~]/g, '?').slice(0, 500);
+}

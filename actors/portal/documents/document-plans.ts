@@ -1,0 +1,246 @@
+/**
+ * From what a caller sends about a flow to plans that are checked and complete. Source: docs/portal-values.md §§5, 6, 21.
+ */
+
+import type { FlowActionId, UserId } from '../../../machines/ids.ts';
+import { plainLine, visibleText } from '../../../machines/plain-text.ts';
+import { namesEachOnce } from '../../../machines/portal/document/document-flow.ts';
+import { PortalRefusal } from '../../../machines/portal/portal-refusals.ts';
+import type {
+  ActionPlan,
+  Observer,
+  Participant,
+  XmlNamespace,
+} from '../../../machines/portal/portal-types.ts';
+import type { Ids } from '../../../runtime/index.ts';
+import type { FlowActionInput, ParticipantInput } from '../api/documents.ts';
+import { assertFieldNames, planFields } from './field-plans.ts';
+import { type MarkedFile, planMarks } from './mark-plans.ts';
+import { planXadesOptions } from './xades-plans.ts';
+
+/** Signing participants of one document. Source: docs/portal-values.md §21. */
+const MAX_SIGNERS = 30;
+/** Actions of one flow, approvals among them; ours. */
+const MAX_ACTIONS = 100;
+const MAX_LENGTHS = { text: 500, identifier: 50, email: 254 } as const;
+/** Maximum number of addresses notified of a conclusion; chosen by this project. */
+const MAX_NOTIFIED_EMAILS = 100;
+const MAX_STEP = 1_000_000;
+
+/** `Portal:Identifiers`. */
+export type IdentifierFormat = 'Any' | 'Cpf';
+
+export interface PlanDependencies {
+  readonly ids: Pick<Ids, 'uuid'>;
+  readonly identifiers: IdentifierFormat;
+}
+
+/** Refusals: `InvalidFlowAction`, `InvalidIdentifier`, `LimitExceeded`. */
+export function planActions(
+  inputs: readonly FlowActionInput[],
+  files: readonly MarkedFile[],
+  dependencies: PlanDependencies,
+  namespaces: readonly XmlNamespace[] = [],
+): readonly ActionPlan[] {
+  if (inputs.length === 0) throw invalid('A document needs at least one flow action.');
+  assertFewActions(inputs);
+  const plans = inputs.map((input) => planAction(input, files, dependencies, namespaces));
+  assertFewSigners(plans);
+  assertFieldNames(plans);
+  return plans;
+}
+
+/** Refusals: `LimitExceeded`. */
+export function assertFewActions(actions: readonly unknown[]): void {
+  if (actions.length > MAX_ACTIONS) throw tooMany('flow actions', MAX_ACTIONS);
+}
+
+/** Refusals: `LimitExceeded`. */
+export function assertFewSigners(
+  actions: readonly {
+    readonly type: ActionPlan['type'];
+    readonly user: Participant | null;
+    readonly ruleUsers: readonly Participant[];
+  }[],
+): void {
+  const signing = actions.filter(({ type }) => type === 'Signer' || type === 'SignRule');
+  const signers = signing.reduce(
+    (sum, { user, ruleUsers }) => sum + (user === null ? ruleUsers.length : 1),
+    0,
+  );
+  if (signers > MAX_SIGNERS) throw tooMany('signing participants', MAX_SIGNERS);
+}
+
+function planAction(
+  input: FlowActionInput,
+  files: readonly MarkedFile[],
+  dependencies: PlanDependencies,
+  namespaces: readonly XmlNamespace[],
+): ActionPlan {
+  const type = input.type ?? 'Signer';
+  const isRule = type === 'SignRule' || type === 'ApproverRule';
+  const isSigning = type === 'Signer' || type === 'SignRule';
+  const step = planStep(input.step ?? 0);
+  if ((input.confirmations ?? []).length > 0 || input.disableEmailAuthenticationToSignElectronically === true)
+    throw invalid('This service confirms electronic signatures by e-mail alone.');
+  if (!isRule && !input.user) throw invalid(`An action of the type ${type} needs a user.`);
+  return {
+    id: dependencies.ids.uuid() as FlowActionId,
+    type,
+    step,
+    user: isRule || !input.user ? null : planParticipant(input.user, dependencies),
+    title: planText(input.title, 'title'),
+    allowElectronicSignature: isSigning && input.allowElectronicSignature === true,
+    marks: planMarks(input.prePositionedMarks ?? [], files),
+    ruleName: isRule ? planText(input.ruleName, 'ruleName') : null,
+    ...ruleOf(input, type, dependencies),
+    allowRuleFlowToContinueIfRefused: isRule && input.allowRuleFlowToContinueIfRefused === true,
+    confirmations: [],
+    disableEmailAuthentication: false,
+    requiredCertificateType: input.requiredCertificateTypeToSign ?? null,
+    requiredCertificateHolder: input.requiredCertificateHolderTypeToSign ?? null,
+    requireCompanyCertificate: input.requireCompanyCertificate ?? null,
+    requiredCompanyIdentifier: planText(input.requiredCompanyIdentifier, 'requiredCompanyIdentifier'),
+    initialsMode: input.signatureInitialsMode ?? null,
+    xadesOptions: isSigning ? planXadesOptions(input.xadesOptions, namespaces) : null,
+    ...fieldsOf(input, type, files, dependencies),
+  };
+}
+
+/** Only one person fills a field. Refusals: `InvalidFlowAction`, `LimitExceeded`. */
+function fieldsOf(
+  { fields }: FlowActionInput,
+  type: ActionPlan['type'],
+  files: readonly MarkedFile[],
+  dependencies: PlanDependencies,
+): Pick<ActionPlan, 'fields'> {
+  if (!fields || fields.length === 0) return {};
+  if (type !== 'Signer') throw invalid(`An action of the type ${type} has no fields; a Signer has.`);
+  return { fields: planFields(fields, files, dependencies) };
+}
+
+/**
+ * Asserts that a qualified document has no electronic signature: qualified signatures require a certificate. Refusals:
+ * `InvalidFlowAction`.
+ */
+export function assertSignatureType(
+  signatureType: string | null | undefined,
+  actions: readonly Pick<FlowActionInput, 'type' | 'allowElectronicSignature'>[],
+): void {
+  const isElectronic = ({ type, allowElectronicSignature }: (typeof actions)[number]) =>
+    allowElectronicSignature === true && type !== 'Approver' && type !== 'ApproverRule';
+  if (signatureType === 'Qualified' && actions.some(isElectronic))
+    throw invalid(
+      'The signatureType Qualified takes certificate signatures only. Leave allowElectronicSignature out.',
+    );
+}
+
+/** Refusals: `InvalidFlowAction`. */
+export function planStep(step: number): number {
+  if (!Number.isSafeInteger(step) || Math.abs(step) > MAX_STEP) throw invalid('The step is out of range.');
+  return step;
+}
+
+function ruleOf(
+  { signRuleUsers, numberRequiredSignatures }: FlowActionInput,
+  type: ActionPlan['type'],
+  dependencies: PlanDependencies,
+): Pick<ActionPlan, 'numberRequiredSignatures' | 'ruleUsers'> {
+  if (type !== 'SignRule' && type !== 'ApproverRule') return { numberRequiredSignatures: 1, ruleUsers: [] };
+  const users = signRuleUsers ?? [];
+  if (users.length === 0) throw invalid(`An action of the type ${type} needs signRuleUsers.`);
+  if (users.length > MAX_ACTIONS) throw tooMany('users of a rule', MAX_ACTIONS);
+  const required = numberRequiredSignatures ?? (type === 'ApproverRule' ? 1 : undefined);
+  if (required === undefined) throw invalid('A SignRule needs numberRequiredSignatures.');
+  if (!Number.isSafeInteger(required) || required < 1 || required > users.length)
+    throw invalid('numberRequiredSignatures lies between 1 and the number of signRuleUsers.');
+  const ruleUsers = users.map((user) => planParticipant(user, dependencies));
+  if (!namesEachOnce(ruleUsers)) throw invalid('A rule names each person once.');
+  return { numberRequiredSignatures: required, ruleUsers };
+}
+
+/** Refusals: `InvalidFlowAction`, `InvalidIdentifier`. */
+function planParticipant(input: ParticipantInput, { ids, identifiers }: PlanDependencies): Participant {
+  const identifier = planIdentifier(input.identifier, identifiers);
+  const email = input.email?.trim() ? planEmail(input.email) : null;
+  if (identifier === null && email === null)
+    throw invalid('A participant needs an e-mail address or an identifier.');
+  return {
+    id: ids.uuid() as UserId,
+    name: planText(input.name, 'name'),
+    identifier,
+    email,
+    phone: planText(input.phone, 'phone'),
+  };
+}
+
+export function planObservers(
+  inputs: readonly { readonly user: ParticipantInput }[],
+  dependencies: PlanDependencies,
+): readonly Observer[] {
+  assertFewObservers(inputs);
+  return inputs.map(({ user }) => ({
+    id: dependencies.ids.uuid(),
+    user: planParticipant(user, dependencies),
+  }));
+}
+
+/** Refusals: `LimitExceeded`. */
+export function assertFewObservers(observers: readonly unknown[]): void {
+  if (observers.length > MAX_ACTIONS) throw tooMany('observers', MAX_ACTIONS);
+}
+
+/** An address that a mail can be sent to. Refusals: `InvalidFlowAction`. */
+export function planEmail(input: string): string {
+  const email = visibleText(input).trim();
+  if (email.length > MAX_LENGTHS.email || !/^[^@\s<>",;:\p{Cc}]+@[^@\s<>",;:\p{Cc}]+$/u.test(email))
+    throw invalid('An e-mail address is not valid.');
+  return email;
+}
+
+/** Each address once, in the order given. Refusals: `InvalidFlowAction`, `LimitExceeded`. */
+export function notifiedEmails(emails: readonly string[]): readonly string[] {
+  if (emails.length > MAX_NOTIFIED_EMAILS) throw tooMany('addresses', MAX_NOTIFIED_EMAILS);
+  const byAddress = new Map(emails.map(planEmail).map((email) => [email.toLowerCase(), email]));
+  return [...byAddress.values()];
+}
+
+function planIdentifier(input: string | null | undefined, form: IdentifierFormat): string | null {
+  const bare = digitsOfIdentifier(plainLine(input ?? ''));
+  if (bare === '') return null;
+  if (bare.length > MAX_LENGTHS.identifier || (form === 'Cpf' && !isCpf(bare)))
+    throw new PortalRefusal('InvalidIdentifier');
+  return bare;
+}
+
+/** Without punctuation. Source: docs/portal-values.md §6. */
+export function digitsOfIdentifier(text: string): string {
+  return text.replace(/[\s.\-/]/g, '');
+}
+
+/** Eleven digits of which the last two are computed from those before, modulo 11. */
+function isCpf(text: string): boolean {
+  if (!/^\d{11}$/.test(text) || /^(\d)\1*$/.test(text)) return false;
+  const digits = [...text].map(Number);
+  const check = (count: number): number => {
+    const sum = digits.slice(0, count).reduce((total, digit, at) => total + digit * (count + 1 - at), 0);
+    return ((sum * 10) % 11) % 10;
+  };
+  return digits[9] === check(9) && digits[10] === check(10);
+}
+
+/** Undefined and blank are null. Refusals: `InvalidFlowAction`. */
+export function planText(input: string | null | undefined, what: string): string | null {
+  const trimmed = plainLine(input ?? '');
+  if (trimmed.length > MAX_LENGTHS.text)
+    throw invalid(`The ${what} is longer than ${MAX_LENGTHS.text} characters.`);
+  return trimmed === '' ? null : trimmed;
+}
+
+function invalid(message: string): PortalRefusal {
+  return new PortalRefusal('InvalidFlowAction', message);
+}
+
+function tooMany(what: string, most: number): PortalRefusal {
+  return new PortalRefusal('LimitExceeded', `There may be at most ${most} ${what}.`);
+}

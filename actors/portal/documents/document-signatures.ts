@@ -1,0 +1,132 @@
+/** Signatures of a document made here: its file's signatures with the participants of its flow. */
+import type { DocumentContext } from '../../../machines/portal/document/document-context.ts';
+import type { CompletedAction } from '../../../machines/portal/portal-types.ts';
+import type { DescribedSignature } from '../../shared/signature-records.ts';
+import type { SignatureView } from '../../shared/signature-view.ts';
+import { participantOf } from '../document-records/document-reader.ts';
+import type { DescribedFiles, FileToDescribe } from './described-files.ts';
+import { evidenceView } from './evidence-view.ts';
+
+/**
+ * Returns all signatures of the file, including document time-stamps and signatures that were in the uploaded file. They
+ * are in the order of signing, which is the order in the file; except in CMS, which sorts signers by their bytes (RFC 5652
+ * §5.1, a SET OF).
+ */
+export async function documentSignatures(
+  described: Pick<DescribedFiles, 'describe'>,
+  document: DocumentContext,
+): Promise<readonly SignatureView[]> {
+  return (await describedSignatures(described, document)).map(({ view }) => view);
+}
+
+/** The file of a document that holds its signatures, and what they are over. */
+export function signedFileOf({
+  id,
+  organization,
+  format,
+  current,
+  signatures,
+  file,
+  made,
+}: DocumentContext): FileToDescribe {
+  return {
+    file: signatures ?? current,
+    content: signatures === null ? null : current,
+    format,
+    contentType: file.contentType,
+    accepted: made.flatMap(({ kind, certificate }) =>
+      kind === 'certificate' && certificate !== null ? [certificate] : [],
+    ),
+    documentId: id,
+    organizationId: organization.id,
+  };
+}
+
+/** A signature of the file, and the action of the flow that made it. */
+export interface DocumentSignature {
+  readonly view: SignatureView;
+  /** Undefined for what the file came with, and for time-stamps. */
+  readonly made: CompletedAction | undefined;
+  /** The certificate holder: for electronic signatures the sealing service, not the participant. */
+  readonly certificateSubject: string;
+}
+
+export async function describedSignatures(
+  described: Pick<DescribedFiles, 'describe'>,
+  document: DocumentContext,
+): Promise<readonly DocumentSignature[]> {
+  const { signatures: found } = await described.describe(signedFileOf(document));
+  return withActions(found, document);
+}
+
+/** Signatures found in a file, each with the action of this document that made it. */
+export function withActions(
+  found: readonly DescribedSignature[],
+  document: DocumentContext,
+): readonly DocumentSignature[] {
+  const { format } = document;
+  const madeBy = matched(found, document.made);
+  const inOrder = format === 'Cades' ? asMade(found, madeBy, document.made) : found;
+  return inOrder.map((signature) => {
+    const made = madeBy.get(signature);
+    const view = made === undefined ? signature.view : ownView(signature.view, made, document);
+    return { view, made, certificateSubject: signature.view.subjectName };
+  });
+}
+
+/**
+ * By certificate and name in the file: CMS has its signers in an order of its own. Signatures beside PDFs that were made
+ * before they had names each claim another time.
+ */
+function matched(
+  found: readonly DescribedSignature[],
+  made: readonly CompletedAction[],
+): ReadonlyMap<DescribedSignature, CompletedAction> {
+  const pairs = new Map<DescribedSignature, CompletedAction>();
+  for (const one of made) {
+    if (one.certificate === null) continue;
+    const thumbprint = Buffer.from(one.certificate, 'hex').toString('base64');
+    const fitting = found.filter(
+      (candidate) =>
+        !pairs.has(candidate) &&
+        !candidate.view.isTimestamp &&
+        candidate.view.certificateThumbprint === thumbprint &&
+        (one.fieldName === null || candidate.name === one.fieldName),
+    );
+    const signature = fitting.find(({ view }) => view.signingTime === one.signingTime) ?? fitting[0];
+    if (signature !== undefined) pairs.set(signature, one);
+  }
+  return pairs;
+}
+
+/** Signatures of the uploaded file first, then those of the flow in order. */
+function asMade(
+  found: readonly DescribedSignature[],
+  madeBy: ReadonlyMap<DescribedSignature, CompletedAction>,
+  made: readonly CompletedAction[],
+): readonly DescribedSignature[] {
+  const turn = (signature: DescribedSignature): number => {
+    const action = madeBy.get(signature);
+    return action === undefined ? -1 : made.indexOf(action);
+  };
+  return found.toSorted((one, other) => turn(one) - turn(other));
+}
+
+/** The signer of an electronic signature is the participant, whose certificate did not make the seal. */
+function ownView(view: SignatureView, made: CompletedAction, document: DocumentContext): SignatureView {
+  if (made.kind !== 'electronic') return view;
+  const participant = participantOf(document, made);
+  if (participant === undefined) return { ...view, isElectronic: true };
+  const { id, key, file } = document;
+  return {
+    ...view,
+    subjectName: participant.name ?? made.evidence?.typedName ?? participant.email ?? '',
+    emailAddress: participant.email,
+    identifier: participant.identifier,
+    companyName: null,
+    companyIdentifier: null,
+    isElectronic: true,
+    signingTime: made.evidence?.at ?? made.at,
+    evidences: evidenceView(made, participant, { id, key, sha256: file.blob.sha256 }),
+  };
+}

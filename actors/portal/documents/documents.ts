@@ -1,0 +1,368 @@
+/**
+ * Document requests of applications. Implements `PortalDocuments` of `api.ts`. Reads are in `DocumentContents`,
+ * creation in `document-creation.ts`.
+ */
+
+import type { DocumentId, FlowActionId, FolderId } from '../../../machines/ids.ts';
+import type { FlowChange } from '../../../machines/portal/document/document-context.ts';
+import { actionsBeingSigned } from '../../../machines/portal/document/document-edits.ts';
+import { withFlowEdits } from '../../../machines/portal/document/document-flow.ts';
+import { PortalRefusal } from '../../../machines/portal/portal-refusals.ts';
+import type { ReminderSchedule } from '../../../machines/portal/portal-types.ts';
+import type { ActorStore, ActorSystem, Clock, Ids } from '../../../runtime/index.ts';
+import type { Tenant } from '../api/callers.ts';
+import type {
+  CreateDocuments,
+  CreatedDocument,
+  DocumentListItem,
+  DocumentQuery,
+  DocumentView,
+  FlowEdit,
+  FolderView,
+  NewVersion,
+  Page,
+  PortalDocuments,
+} from '../api/documents.ts';
+import type { PortalFolders } from '../api/folders.ts';
+import type { DocumentHistoryPage } from '../api/history.ts';
+import { DocumentExports } from '../document-operations/document-export.ts';
+import {
+  cannotCancel,
+  type DocumentRequest,
+  reasonOf,
+  sendToDocument,
+  wrongStatus,
+} from '../document-records/document-changes.ts';
+import type { DocumentDirectory } from '../document-records/document-directory.ts';
+import { DocumentHistory } from '../document-records/document-history.ts';
+import { type DocumentActor, documentAddress } from '../document-records/document-index.ts';
+import { listDocuments } from '../document-records/document-list.ts';
+import { documentOf } from '../document-records/document-reader.ts';
+import { applicationPrincipal, originOf, recordAction } from '../document-records/record-action.ts';
+import { pendingTurn } from '../document-records/signing-turns.ts';
+import type { SigningLinks } from '../mail/signing-links.ts';
+import type { DocumentCreation } from './document-creation.ts';
+import type { DocumentFiles, PreparedFile } from './document-files.ts';
+import {
+  assertSignatureType,
+  digitsOfIdentifier,
+  notifiedEmails,
+  type PlanDependencies,
+} from './document-plans.ts';
+import { documentItem, documentView } from './document-view.ts';
+import { assertWithoutFields } from './field-plans.ts';
+import { planFlowEdit } from './flow-edits.ts';
+import { highestMarkedPage, planMarks } from './mark-plans.ts';
+import type { PendingReminders } from './pending-reminders.ts';
+
+/** Reads of documents. */
+export type DocumentContentsPort = Pick<
+  PortalDocuments,
+  'content' | 'attachment' | 'contentTicket' | 'ticketContent'
+>;
+
+export interface DocumentServiceDependencies {
+  readonly system: ActorSystem;
+  readonly store: ActorStore;
+  readonly clock: Pick<Clock, 'now'>;
+  readonly directory: DocumentDirectory;
+  readonly creation: DocumentCreation;
+  readonly files: DocumentFiles;
+  readonly ids: Pick<Ids, 'uuid'>;
+  readonly folders: Pick<PortalFolders, 'get' | 'create'>;
+  readonly contents: DocumentContentsPort;
+  readonly links: SigningLinks;
+  readonly pending: PendingReminders;
+  readonly plans: PlanDependencies;
+  /** `Portal:NotifyParticipants:NewVersion`. */
+  readonly tellNewVersion: boolean;
+}
+
+export class DocumentService implements PortalDocuments {
+  readonly content: PortalDocuments['content'];
+  readonly attachment: PortalDocuments['attachment'];
+  readonly contentTicket: PortalDocuments['contentTicket'];
+  readonly ticketContent: PortalDocuments['ticketContent'];
+  readonly #dependencies: DocumentServiceDependencies;
+  readonly export: PortalDocuments['export'];
+  readonly #history: DocumentHistory;
+
+  constructor(dependencies: DocumentServiceDependencies) {
+    this.#dependencies = dependencies;
+    this.#history = new DocumentHistory(dependencies.store);
+    const exports = new DocumentExports((tenant, query) => this.list(tenant, query));
+    this.export = (tenant, filter) => exports.pages(tenant, filter);
+    const { contents } = dependencies;
+    this.content = async (tenant, id, type) => {
+      const file = await contents.content(tenant, id, type);
+      await this.#recordDownload(tenant, id, type);
+      return file;
+    };
+    this.attachment = (tenant, id, attachmentId) => contents.attachment(tenant, id, attachmentId);
+    this.contentTicket = (tenant, id, type, preview) => contents.contentTicket(tenant, id, type, preview);
+    this.ticketContent = async (ticket, origin) => {
+      const file = await contents.ticketContent(ticket);
+      const { documentId, type } = file;
+      const document = await dependencies.directory.byId(documentId);
+      const principal = { by: null, userId: null, ...originOf(origin) };
+      if (document !== undefined && !file.inline)
+        await recordAction(dependencies, document, { action: 'downloaded', principal, detail: type });
+      return file;
+    };
+  }
+
+  create(tenant: Tenant, request: CreateDocuments, seed?: string): Promise<readonly CreatedDocument[]> {
+    return this.#dependencies.creation.create(tenant, request, seed);
+  }
+
+  async get(tenant: Tenant, id: DocumentId): Promise<DocumentView> {
+    await this.#present(tenant, id);
+    const document = await this.#dependencies.directory.byId(id);
+    if (document === undefined) throw new PortalRefusal('DocumentNotFound');
+    return documentView(document, await this.#folderOf(tenant, document), tenant.organization.identifier);
+  }
+
+  async list(tenant: Tenant, query: DocumentQuery): Promise<Page<DocumentListItem>> {
+    const { store, directory } = this.#dependencies;
+    const { ids, ...page } = await listDocuments(store, tenant.organization.id, query);
+    const found = await Promise.all(ids.map((id) => directory.byId(id)));
+    const folders = new Map<string, Promise<FolderView | null>>();
+    const folderOf = (document: DocumentActor): Promise<FolderView | null> => {
+      const key = document.context.folderId ?? '';
+      const folder = folders.get(key) ?? this.#folderOf(tenant, document);
+      folders.set(key, folder);
+      return folder;
+    };
+    const documents = found.filter((document) => document !== undefined);
+    const items = await Promise.all(
+      documents.map(async (document) => documentItem(document, await folderOf(document))),
+    );
+    return { ...page, items };
+  }
+
+  async remove(tenant: Tenant, id: DocumentId): Promise<void> {
+    await this.#send(tenant, id, { type: 'DELETE', action: 'DeletedByUserOrApplication' });
+  }
+
+  async cancel(tenant: Tenant, id: DocumentId, reason: string): Promise<void> {
+    await this.#send(
+      tenant,
+      id,
+      { type: 'CANCEL', by: principalOf(tenant), reason: reasonOf(reason) },
+      cannotCancel,
+    );
+  }
+
+  async refuse(tenant: Tenant, id: DocumentId, reason: string): Promise<void> {
+    await this.#send(tenant, id, { type: 'REFUSE', by: principalOf(tenant), reason: reasonOf(reason) });
+  }
+
+  async newVersion(tenant: Tenant, id: DocumentId, version: NewVersion): Promise<void> {
+    const { context } = await this.#present(tenant, id);
+    if (context.isEnvelope)
+      throw new PortalRefusal('InvalidDocumentStatus', 'An envelope gets new versions of its own kind.');
+    const [input, ...more] = version.files;
+    if (input === undefined || more.length > 0)
+      throw new PortalRefusal('BadRequest', 'The File field is required.', {
+        errors: { File: ['The File field is required.'] },
+      });
+    this.#assertVersionable(await this.#present(tenant, id));
+    const prepared = await this.#dependencies.files.single(
+      tenant.organization.id,
+      input,
+      context.forceCadesSignature,
+      highestMarkedPage(
+        (version.prePositionedMarks ?? []).map(({ prePositionedDocumentMarks: marks }) => ({
+          prePositionedMarks: marks,
+        })),
+      ),
+    );
+    await this.#replaceFile(tenant, id, version, prepared.file.displayName, prepared);
+  }
+
+  async newEnvelopeVersion(tenant: Tenant, id: DocumentId, version: NewVersion): Promise<void> {
+    const document = await this.#present(tenant, id);
+    const { context } = document;
+    if (!context.isEnvelope) throw new PortalRefusal('InvalidDocumentStatus', 'The document is no envelope.');
+    this.#assertVersionable(document);
+    const name = version.envelopeName?.trim() ? version.envelopeName : context.name;
+    const { files } = this.#dependencies;
+    const prepared = await files.envelope(
+      tenant.organization.id,
+      version.files,
+      name,
+      context.forceCadesSignature,
+    );
+    await this.#replaceFile(tenant, id, version, prepared.file.displayName, prepared);
+  }
+
+  async #replaceFile(
+    tenant: Tenant,
+    id: DocumentId,
+    version: NewVersion,
+    name: string,
+    { file, format, parts, marked, signedOriginals }: PreparedFile,
+  ): Promise<void> {
+    const { context } = await this.#present(tenant, id);
+    await this.#dependencies.files.assertSignable(tenant.organization.id, { file, format }, context.actions);
+    const marks = (version.prePositionedMarks ?? []).map(({ flowActionId, prePositionedDocumentMarks }) => {
+      const action = context.actions.find((one) => one.id === flowActionId.toLowerCase());
+      if (action === undefined) throw new PortalRefusal('FlowActionNotFound');
+      return { flowActionId: action.id, marks: planMarks(prePositionedDocumentMarks, marked) };
+    });
+    await this.#send(tenant, id, {
+      type: 'NEW_VERSION',
+      ...{ name, file, format, parts, marks },
+      signedOriginals: signedOriginals.map((original) => ({
+        ...original,
+        id: this.#dependencies.ids.uuid(),
+      })),
+      ...(version.additionalInfo && { additionalInfo: version.additionalInfo }),
+      quietStart: version.disablePendingActionNotifications === true,
+      tellParticipants: this.#dependencies.tellNewVersion,
+    });
+  }
+
+  #assertVersionable({ state }: Pick<DocumentActor, 'state'>): void {
+    if (state !== 'Pending' && state !== 'Refused') throw wrongStatus({ state });
+  }
+
+  async editFlow(tenant: Tenant, id: DocumentId, edit: FlowEdit): Promise<void> {
+    const { context } = await this.#present(tenant, id);
+    const marked = [...(edit.addedFlowActions ?? []), ...(edit.editedFlowActions ?? [])];
+    const lastPage = await this.#dependencies.files.lastPage(
+      tenant.organization.id,
+      context,
+      highestMarkedPage(marked),
+    );
+    assertSignatureType(context.signatureType, edit.addedFlowActions ?? []);
+    assertWithoutFields(edit.addedFlowActions ?? []);
+    const planned = planFlowEdit(context, edit, this.#dependencies.plans, lastPage);
+    const { added, deleted } = planned;
+    const staying = context.actions.filter((action) => !deleted.includes(action.id));
+    await this.#dependencies.files.assertSignable(
+      tenant.organization.id,
+      context,
+      [...staying, ...added],
+      added,
+    );
+    await this.#send(tenant, id, { type: 'EDIT_FLOW', change: planned }, (now) => {
+      if (now.state !== 'Pending') return wrongStatus(now);
+      return editFault(now, planned, this.#dependencies.clock.now()) ?? 'InvalidFlowAction';
+    });
+  }
+
+  async setNotifiedEmails(tenant: Tenant, id: DocumentId, emails: readonly string[]): Promise<void> {
+    const unique = notifiedEmails(emails);
+    await this.#send(tenant, id, { type: 'SET_NOTIFIED_EMAILS', emails: unique });
+  }
+
+  async move(
+    tenant: Tenant,
+    id: DocumentId,
+    to: { readonly folderId: string | null; readonly newFolderName: string | null },
+  ): Promise<void> {
+    await this.#present(tenant, id);
+    const folderId = await this.#dependencies.creation.folder(tenant, to.folderId, to.newFolderName);
+    await this.#send(tenant, id, { type: 'MOVE', folderId });
+  }
+
+  async actionUrl(
+    tenant: Tenant,
+    id: DocumentId,
+    who: Parameters<PortalDocuments['actionUrl']>[2],
+  ): Promise<{ readonly url: string; readonly embedUrl: string }> {
+    const { state, context } = await this.#present(tenant, id);
+    const turn =
+      state === 'Pending'
+        ? pendingTurn(context, { ...who, identifier: withoutFormatting(who.identifier) })
+        : undefined;
+    if (turn === undefined) throw new PortalRefusal('NoPendingActionFoundForEmailAndIdentifier');
+    return this.#dependencies.links.forApplication(tenant, context, turn, who.requireEmailAuthentication);
+  }
+
+  async remind(tenant: Tenant, id: DocumentId, flowActionId: FlowActionId): Promise<void> {
+    const { context } = await this.#present(tenant, id);
+    if (!context.actions.some((action) => action.id === flowActionId))
+      throw new PortalRefusal('FlowActionNotFound');
+    const outcome = await this.#dependencies.system.send(documentAddress(id), {
+      type: 'REMIND',
+      doneBy: applicationPrincipal(tenant),
+      flowActionId,
+    });
+    if (outcome.accepted) await outcome.durable;
+  }
+
+  async setReminders(tenant: Tenant, id: DocumentId, schedule: ReminderSchedule): Promise<void> {
+    await this.#send(tenant, id, { type: 'SET_REMINDERS', schedule });
+  }
+
+  notifyPending(tenant: Tenant, emails: readonly string[]): Promise<void> {
+    return this.#dependencies.pending.notify(tenant, emails);
+  }
+
+  async history(
+    tenant: Tenant,
+    id: DocumentId,
+    page: { readonly limit: number; readonly offset: number },
+  ): Promise<DocumentHistoryPage> {
+    await this.#present(tenant, id);
+    return this.#history.page(id, page);
+  }
+
+  async retryProcessing(tenant: Tenant, id: DocumentId): Promise<void> {
+    await this.#present(tenant, id);
+    const outcome = await this.#dependencies.system.send(documentAddress(id), { type: 'RETRY' });
+    if (outcome.accepted) await outcome.durable;
+  }
+
+  async #recordDownload(tenant: Tenant, id: DocumentId, detail: string): Promise<void> {
+    const principal = applicationPrincipal(tenant);
+    const document = await this.#present(tenant, id);
+    await recordAction(this.#dependencies, document, { action: 'downloaded', principal, detail });
+  }
+
+  #present(tenant: Tenant, id: DocumentId): Promise<DocumentActor> {
+    return documentOf(this.#dependencies.directory, tenant, id) as Promise<DocumentActor>;
+  }
+
+  async #send(
+    tenant: Tenant,
+    id: DocumentId,
+    word: DocumentRequest,
+    because: Parameters<typeof sendToDocument>[3] = wrongStatus,
+  ): Promise<void> {
+    await this.#present(tenant, id);
+    const doneBy = applicationPrincipal(tenant);
+    await sendToDocument(this.#dependencies.system, id, { ...word, doneBy }, because);
+  }
+
+  async #folderOf(tenant: Tenant, { context }: DocumentActor): Promise<FolderView | null> {
+    if (context.folderId === null) return null;
+    try {
+      return await this.#dependencies.folders.get(tenant, context.folderId as FolderId);
+    } catch (error) {
+      // It was deleted, and the document is on its way out of it.
+      if (error instanceof PortalRefusal && error.code === 'FolderNotFound') return null;
+      throw error;
+    }
+  }
+}
+
+function withoutFormatting(identifier: string | undefined): string | undefined {
+  return identifier === undefined ? undefined : digitsOfIdentifier(identifier);
+}
+
+function principalOf({ application: { id, name } }: Tenant) {
+  return { id, name, type: 'Application' } as const;
+}
+
+function editFault(
+  { context }: DocumentActor,
+  planned: FlowChange,
+  at: number,
+): 'FlowActionNotFound' | 'InvalidFlowAction' | undefined {
+  const outcome = withFlowEdits(context.actions, planned, actionsBeingSigned(context, at), at);
+  if (outcome === 'unknown') return 'FlowActionNotFound';
+  return outcome === 'invalid' ? 'InvalidFlowAction' : undefined;
+}

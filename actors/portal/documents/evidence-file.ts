@@ -1,0 +1,62 @@
+/**
+ * Evidence file of an electronic signature: a small file whose SHA-256 the signature includes. It can be regenerated
+ * from the document's data for comparison.
+ *
+ * Source: docs/portal-values.md §17: `file`, `evidencesSha256`.
+ */
+import { createHash } from 'node:crypto';
+import type { DocumentId, FlowActionId } from '../../../machines/ids.ts';
+import type { Evidence, Participant } from '../../../machines/portal/portal-types.ts';
+
+export interface SignedEvidence {
+  readonly document: {
+    readonly id: DocumentId;
+    readonly key: string;
+    /** Of the file the flow is about, lower-case hex. */
+    readonly sha256: string;
+  };
+  readonly flowActionId: FlowActionId;
+  readonly participant: Participant;
+  readonly evidence: Evidence;
+}
+
+/** JSON with exactly these members in this order. */
+export function evidenceFile(sealed: SignedEvidence): Buffer {
+  const { document, flowActionId, participant, evidence } = sealed;
+  const { authenticatedApplication: application, geolocation } = evidence;
+  return Buffer.from(
+    JSON.stringify({
+      document: { id: document.id, key: document.key, sha256: document.sha256 },
+      flowActionId,
+      participant: {
+        id: participant.id,
+        name: participant.name,
+        identifier: participant.identifier,
+        email: participant.email,
+        phone: participant.phone,
+      },
+      timestamp: new Date(evidence.at).toISOString(),
+      ipAddress: evidence.ipAddress,
+      userAgent: evidence.userAgent,
+      authenticationTypes: evidence.authenticationTypes,
+      authenticatedEmail: evidence.authenticatedEmail,
+      authenticatedApplication: application && {
+        id: application.id,
+        name: application.name,
+        organizationName: application.organizationName,
+      },
+      geolocation: geolocation && {
+        latitude: geolocation.latitude,
+        longitude: geolocation.longitude,
+        accuracy: geolocation.accuracy,
+      },
+      typedName: evidence.typedName,
+      timeZoneOffset: evidence.timeZoneOffset,
+    }),
+  );
+}
+
+/** SHA-256, Base64. */
+export function evidenceDigest(file: Buffer): string {
+  return createHash('sha256').update(file).digest('base64');
+}

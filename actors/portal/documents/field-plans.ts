@@ -1,0 +1,112 @@
+/** From what a caller sends about fields to fields that are checked and complete. */
+import { plainLine } from '../../../machines/plain-text.ts';
+import {
+  type DocumentField,
+  type FieldPlace,
+  type FieldType,
+  MAX_INITIALS_LENGTH,
+  MAX_VALUE_LENGTH,
+} from '../../../machines/portal/field-values.ts';
+import { PortalRefusal } from '../../../machines/portal/portal-refusals.ts';
+import type { Ids } from '../../../runtime/index.ts';
+import type { FieldInput, MarkInput } from '../api/documents.ts';
+import { type MarkedFile, planMarks } from './mark-plans.ts';
+
+/** Fields of one action and of one document; ours. */
+const MAX_FIELDS = 100;
+const MAX_DOCUMENT_FIELDS = 500;
+const MAX_NAME_LENGTH = 100;
+const MAX_LABEL_LENGTH = 200;
+const MAX_OPTIONS = 100;
+const DEFAULT_LENGTH = 500;
+
+/** Refusals: `InvalidFlowAction`, `LimitExceeded`. */
+export function planFields(
+  inputs: readonly FieldInput[],
+  files: readonly MarkedFile[],
+  { ids }: { readonly ids: Pick<Ids, 'uuid'> },
+): readonly DocumentField[] {
+  if (inputs.length > MAX_FIELDS) throw tooMany('fields of one participant', MAX_FIELDS);
+  return inputs.map((input): DocumentField => {
+    const name = line(input.name, 'name', MAX_NAME_LENGTH);
+    if (name === '') throw invalid('A field needs a name.');
+    const type = input.type ?? 'Text';
+    const formField = line(input.formField ?? '', 'formField', MAX_LABEL_LENGTH) || null;
+    const options = (input.options ?? []).map((option) => line(option, 'option', MAX_LABEL_LENGTH));
+    if (options.length > MAX_OPTIONS) throw tooMany('options of a field', MAX_OPTIONS);
+    if ((type === 'Choice') !== options.length > 0 || options.includes(''))
+      throw invalid(`The field ${name} needs options if its type is Choice, and only then.`);
+    const { minimum = null, maximum = null } = input;
+    if (minimum !== null && maximum !== null && minimum > maximum)
+      throw invalid(`The field ${name} has a minimum above its maximum.`);
+    return {
+      id: ids.uuid(),
+      ...{ name, type, formField, minimum, maximum, options },
+      label: line(input.label ?? '', 'label', MAX_LABEL_LENGTH) || name,
+      isRequired: input.required === true,
+      place: formField === null ? placeOf(input, name, files) : null,
+      maxLength: lengthOf(input, type),
+      format: input.format ?? null,
+    };
+  });
+}
+
+/** Asserts that names are unique in the document. Refusals: `InvalidFlowAction`, `LimitExceeded`. */
+export function assertFieldNames(actions: readonly { readonly fields?: readonly DocumentField[] }[]): void {
+  const names = actions.flatMap(({ fields = [] }) => fields.map(({ name }) => name));
+  if (names.length > MAX_DOCUMENT_FIELDS) throw tooMany('fields of one document', MAX_DOCUMENT_FIELDS);
+  if (new Set(names).size < names.length) throw invalid('The fields of a document have different names.');
+}
+
+/** Asserts that a running flow gets no fields: they are made before the first signature. Refusals: `InvalidFlowAction`. */
+export function assertWithoutFields(
+  actions: readonly { readonly fields?: readonly unknown[] | null | undefined }[],
+): void {
+  if (actions.some(({ fields }) => (fields?.length ?? 0) > 0))
+    throw invalid('Fields are given when the document is created. Send a new document to add fields.');
+}
+
+function lengthOf({ maxLength }: FieldInput, type: FieldType): number {
+  const most = type === 'Initials' ? MAX_INITIALS_LENGTH : MAX_VALUE_LENGTH;
+  const asked = maxLength ?? Math.min(most, DEFAULT_LENGTH);
+  if (!Number.isSafeInteger(asked) || asked < 1 || asked > most)
+    throw invalid(`The maxLength of a field is between 1 and ${most}.`);
+  return asked;
+}
+
+/** Refusals: `InvalidFlowAction`. */
+function placeOf(input: FieldInput, name: string, files: readonly MarkedFile[]): FieldPlace {
+  const { topLeftX, topLeftY, width, height, pageNumber, uploadId } = input;
+  if (topLeftX == null || topLeftY == null || width == null || height == null)
+    throw invalid(`The field ${name} needs a place (topLeftX, topLeftY, width, height) or a formField.`);
+  const mark: MarkInput = { topLeftX, topLeftY, width, height, pageNumber, uploadId };
+  // Calls that only check have no files.
+  const [planned] = planMarks([mark], files.length === 0 ? UNKNOWN_FILE : files);
+  if (planned === undefined)
+    throw invalid(`The field ${name} belongs to a file that is not in this document.`);
+  return {
+    topLeftX: planned.topLeftX,
+    topLeftY: planned.topLeftY,
+    width: planned.width,
+    height: planned.height,
+    pageNumber: planned.pageNumber,
+  };
+}
+
+const UNKNOWN_FILE: readonly MarkedFile[] = [
+  { uploadId: '', pagesBefore: 0, pages: undefined, lastPage: null },
+];
+
+function line(input: string, what: string, most: number): string {
+  const text = plainLine(input);
+  if (text.length > most) throw invalid(`The ${what} of a field has more than ${most} characters.`);
+  return text;
+}
+
+function invalid(message: string): PortalRefusal {
+  return new PortalRefusal('InvalidFlowAction', message);
+}
+
+function tooMany(what: string, most: number): PortalRefusal {
+  return new PortalRefusal('LimitExceeded', `There may be at most ${most} ${what}.`);
+}

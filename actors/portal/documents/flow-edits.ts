@@ -1,0 +1,74 @@
+/** From what a caller sends to change a flow to a change that is checked and complete. Source: docs/portal-values.md §15. */
+
+import type { FlowActionId, UserId } from '../../../machines/ids.ts';
+import type { DocumentContext, FlowChange } from '../../../machines/portal/document/document-context.ts';
+import type { FlowEdit } from '../api/documents.ts';
+import {
+  assertFewActions,
+  assertFewObservers,
+  assertFewSigners,
+  type PlanDependencies,
+  planActions,
+  planEmail,
+  planObservers,
+  planStep,
+  planText,
+} from './document-plans.ts';
+import { planMarks } from './mark-plans.ts';
+
+/**
+ * Refusals: `InvalidFlowAction`, `InvalidIdentifier`, `LimitExceeded`; the document itself refuses edits that its flow
+ * forbids.
+ */
+export function planFlowEdit(
+  {
+    file,
+    parts,
+    actions,
+    observers,
+    xmlNamespaces,
+  }: Pick<DocumentContext, 'file' | 'parts' | 'actions' | 'observers' | 'xmlNamespaces'>,
+  edit: FlowEdit,
+  plans: PlanDependencies,
+  /** See `MarkedFile`. */
+  lastPage: number | null,
+): FlowChange {
+  const [{ uploadId } = file] = parts;
+  const whole = [{ uploadId: uploadId ?? '', pagesBefore: 0, pages: undefined, lastPage }];
+  const added = edit.addedFlowActions ?? [];
+  const planned: FlowChange = {
+    added: added.length === 0 ? [] : planActions(added, whole, plans, xmlNamespaces),
+    edited: (edit.editedFlowActions ?? []).map((one) => ({
+      flowActionId: one.flowActionId.toLowerCase() as FlowActionId,
+      ...(typeof one.step === 'number' && { step: planStep(one.step) }),
+      ...(one.participantEmailAddress?.trim() && {
+        email: planEmail(one.participantEmailAddress),
+        newUserId: plans.ids.uuid() as UserId,
+      }),
+      ...(typeof one.ruleName === 'string' && { ruleName: planText(one.ruleName, 'ruleName') }),
+      ...(typeof one.title === 'string' && { title: planText(one.title, 'title') }),
+      ...(one.signRuleUsers && {
+        ruleEmails: one.signRuleUsers.map(({ userId, emailAddress }) => ({
+          userId: userId.toLowerCase() as UserId,
+          email: planEmail(emailAddress),
+          newUserId: plans.ids.uuid() as UserId,
+        })),
+      }),
+      ...(one.prePositionedMarks && { marks: planMarks(one.prePositionedMarks, whole) }),
+      ...(one.signatureInitialsMode && { initialsMode: one.signatureInitialsMode }),
+    })),
+    deleted: (edit.deletedFlowActionIds ?? []).map((one) => one.toLowerCase() as FlowActionId),
+    addedObservers: planObservers(edit.addedObservers ?? [], plans),
+    editedObservers: (edit.editedObservers ?? []).map(({ observerId, emailAddress }) => ({
+      id: observerId.toLowerCase(),
+      email: planEmail(emailAddress),
+    })),
+    deletedObservers: (edit.deletedObserverIds ?? []).map((one) => one.toLowerCase()),
+  };
+  const all = [...actions.filter(({ id }) => !planned.deleted.includes(id)), ...planned.added];
+  assertFewActions(all);
+  assertFewSigners(all);
+  const staying = observers.filter(({ id }) => !planned.deletedObservers.includes(id));
+  assertFewObservers([...staying, ...planned.addedObservers]);
+  return planned;
+}

@@ -1,0 +1,21 @@
+/** Fields of participants as form fields of the PDF. */
+import type { FieldValue } from '../../../machines/portal/field-values.ts';
+import type { ActionPlan } from '../../../machines/portal/portal-types.ts';
+import type { SignatureContent } from '../../pool/portal-tasks.ts';
+
+/** Lists the fields of all participants. */
+export function formContent(
+  { actions }: { readonly actions: readonly Pick<ActionPlan, 'fields'>[] },
+  values: readonly FieldValue[],
+): SignatureContent['fields'] {
+  const byField = new Map(values.map(({ fieldId, value }) => [fieldId, value]));
+  return actions.flatMap(({ fields = [] }) =>
+    fields.map(({ id, type, label, place, formField }) => ({
+      name: formField ?? `Field_${id}`,
+      kind: type === 'Checkbox' ? 'checkbox' : 'text',
+      label,
+      place,
+      value: byField.get(id) ?? null,
+    })),
+  );
+}

@@ -1,0 +1,74 @@
+/** From what a caller sends about marks to places on pages of the document. Source: docs/portal-values.md §6. */
+import { PortalRefusal } from '../../../machines/portal/portal-refusals.ts';
+import type { Mark } from '../../../machines/portal/portal-types.ts';
+import type { FlowActionInput, MarkInput } from '../api/documents.ts';
+
+/** Marks of one action; ours. */
+const MAX_MARKS = 200;
+
+/** The marks that are for a file: those that name it, and those that name none. Pages count from the file's first. */
+export interface MarkedFile {
+  readonly uploadId: string;
+  /** Pages of the document before the file's first; 0 for all but the later files of an envelope. */
+  readonly pagesBefore: number;
+  /** Pages of the file; undefined = it is the whole document, and a mark without a page is on its last. */
+  readonly pages: number | undefined;
+  /** Number of its last page, or a lower one that no mark exceeds; null = not counted. */
+  readonly lastPage: number | null;
+}
+
+/** The marks that are for these files, by pages of the document. Refusals: `InvalidFlowAction`. */
+export function planMarks(inputs: readonly MarkInput[], files: readonly MarkedFile[]): readonly Mark[] {
+  if (inputs.length > MAX_MARKS) throw tooMany('marks', MAX_MARKS);
+  return inputs.flatMap((input) => {
+    const mark = planMark(input);
+    const wanted = input.uploadId?.toLowerCase();
+    const named = wanted ? files.filter(({ uploadId }) => uploadId === wanted) : files;
+    return named.map((file) => ({ ...mark, pageNumber: pageOfDocument(mark.pageNumber, file) }));
+  });
+}
+
+/** Null = the last page of the document. Refusals: `InvalidFlowAction` for a page that the file does not have. */
+function pageOfDocument(page: number | null, { pagesBefore, pages, lastPage }: MarkedFile): number | null {
+  if (page === null) return pages === undefined ? null : pagesBefore + pages;
+  if (lastPage !== null && page > lastPage)
+    throw invalid(
+      `A mark is on page ${page}, and its file has ${lastPage} ${lastPage === 1 ? 'page' : 'pages'}.`,
+    );
+  return page + pagesBefore;
+}
+
+/** Highest page that a mark names; 0 = none does. */
+export function highestMarkedPage(
+  marked: readonly Pick<FlowActionInput, 'prePositionedMarks' | 'fields'>[],
+): number {
+  const numbers = marked.flatMap(({ prePositionedMarks, fields }) =>
+    [...(prePositionedMarks ?? []), ...(fields ?? [])].map(({ pageNumber }) => pageNumber ?? 0),
+  );
+  return numbers.reduce((highest, page) => Math.max(highest, page), 0);
+}
+
+function planMark({ type, topLeftX, topLeftY, width, height, pageNumber, fontSize }: MarkInput): Mark {
+  const all = [topLeftX, topLeftY, width, height, fontSize ?? 1];
+  if (!all.every(Number.isFinite) || width <= 0 || height <= 0) throw invalid('A mark has no extent.');
+  if (
+    pageNumber !== null &&
+    pageNumber !== undefined &&
+    (!Number.isSafeInteger(pageNumber) || pageNumber < 1)
+  )
+    throw invalid('Pages of marks are counted from 1.');
+  return {
+    ...{ topLeftX, topLeftY, width, height },
+    type: type ?? 'SignatureVisualRepresentation',
+    pageNumber: pageNumber ?? null,
+    fontSize: fontSize ?? null,
+  };
+}
+
+function invalid(message: string): PortalRefusal {
+  return new PortalRefusal('InvalidFlowAction', message);
+}
+
+function tooMany(what: string, most: number): PortalRefusal {
+  return new PortalRefusal('LimitExceeded', `There may be at most ${most} ${what}.`);
+}

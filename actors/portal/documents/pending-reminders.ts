@@ -1,0 +1,63 @@
+/** One mail per address that lists what waits for it in an organization. Source: docs/portal-values.md §11. */
+import { isSigning, requestedUsers } from '../../../machines/portal/document/document-flow.ts';
+import { summaryOf } from '../../../machines/portal/document/document-notifications.ts';
+import type { PendingList } from '../../../machines/portal/mail.ts';
+import { PortalRefusal } from '../../../machines/portal/portal-refusals.ts';
+import type { ActorStore } from '../../../runtime/index.ts';
+import type { Tenant } from '../api/callers.ts';
+import type { DocumentDirectory } from '../document-records/document-directory.ts';
+import { pendingOf } from '../document-records/document-list.ts';
+import type { Mails } from '../mail/mails.ts';
+import { planEmail } from './document-plans.ts';
+
+/** Addresses of one call, and documents of one mail; ours. */
+const MAX_ADDRESSES = 500;
+const MAX_LISTED = 100;
+
+export interface PendingRemindersDependencies {
+  readonly store: Pick<ActorStore, 'rows'>;
+  readonly directory: DocumentDirectory;
+  readonly mails: Pick<Mails, 'create'>;
+}
+
+export class PendingReminders {
+  readonly #dependencies: PendingRemindersDependencies;
+
+  constructor(dependencies: PendingRemindersDependencies) {
+    this.#dependencies = dependencies;
+  }
+
+  /** Addresses that have nothing pending are skipped. Refusals: `LimitExceeded`, `InvalidFlowAction`. */
+  async notify({ organization }: Tenant, emails: readonly string[]): Promise<void> {
+    if (emails.length > MAX_ADDRESSES)
+      throw new PortalRefusal('LimitExceeded', `One call names at most ${MAX_ADDRESSES} addresses.`);
+    const addresses = new Map(emails.map(planEmail).map((email) => [email.toLowerCase(), email]));
+    for (const email of addresses.values()) {
+      const list = await this.#listFor(organization.id, email);
+      if (list.documents.length > 0) await this.#dependencies.mails.create(organization.id, list);
+    }
+  }
+
+  async #listFor(organization: Tenant['organization']['id'], email: string): Promise<PendingList> {
+    const { store, directory } = this.#dependencies;
+    const documents: PendingList['documents'][number][] = [];
+    let name: string | null = null;
+    for (const id of await pendingOf(store, organization, email, MAX_LISTED)) {
+      const document = await directory.byId(id);
+      if (document?.state !== 'Pending') continue;
+      for (const action of document.context.actions) {
+        if (action.status !== 'Pending') continue;
+        const user = requestedUsers(action).find((one) => one.email?.toLowerCase() === email.toLowerCase());
+        if (user === undefined) continue;
+        name ??= user.name;
+        documents.push({
+          document: summaryOf(document.context),
+          flowActionId: action.id,
+          userId: user.id,
+          role: isSigning(action) ? 'sign' : 'approve',
+        });
+      }
+    }
+    return { about: 'pending-list', to: { name, email }, documents };
+  }
+}

@@ -1,0 +1,130 @@
+/**
+ * Validation: of documents signed here, by key or id, and of signed files that are uploaded. Implements
+ * `PortalValidation`. Source: docs/portal-values.md §17.
+ */
+
+import type { DocumentId } from '../../../machines/ids.ts';
+import type { DocumentContext, DocumentState } from '../../../machines/portal/document/document-context.ts';
+import { PortalRefusal } from '../../../machines/portal/portal-refusals.ts';
+import type { DocumentStatus } from '../../../machines/portal/portal-types.ts';
+import type { ActorStore } from '../../../runtime/index.ts';
+import type { DescribedSignature } from '../../shared/signature-records.ts';
+import type { SignatureView } from '../../shared/signature-view.ts';
+import type { Tenant } from '../api/callers.ts';
+import type { PortalValidation, ValidationRecord } from '../api/validation.ts';
+import { documentOfSignature } from '../document-records/document-index.ts';
+import {
+  type DocumentReader,
+  documentByKey,
+  documentOf,
+  hasSignature,
+  type ReadDocument,
+} from '../document-records/document-reader.ts';
+import type { Uploads } from '../uploads/uploads.ts';
+import type { DescribedFiles, FileToDescribe } from './described-files.ts';
+import { documentSignatures, signedFileOf, withActions } from './document-signatures.ts';
+
+export interface ValidationDependencies {
+  readonly documents: DocumentReader;
+  readonly described: DescribedFiles;
+  readonly uploads: Pick<Uploads, 'findUpload'>;
+  readonly store: Pick<ActorStore, 'rows'>;
+}
+
+/** Signatures of a file whose document is searched, newest first. */
+const MAX_NAMES_SEARCHED = 100;
+
+export class Validation implements PortalValidation {
+  readonly #dependencies: ValidationDependencies;
+
+  constructor(dependencies: ValidationDependencies) {
+    this.#dependencies = dependencies;
+  }
+
+  async byKey(tenant: Tenant | undefined, key: string): Promise<ValidationRecord> {
+    return this.#record(await documentByKey(this.#dependencies.documents, tenant, key));
+  }
+
+  async byDocument(tenant: Tenant, id: DocumentId): Promise<ValidationRecord> {
+    return this.#record(await documentOf(this.#dependencies.documents, tenant, id));
+  }
+
+  async reportOf(tenant: Tenant, id: DocumentId): Promise<string> {
+    const { context } = await documentOf(this.#dependencies.documents, tenant, id);
+    if (!hasSignature(context)) throw new PortalRefusal('DocumentHasNoSignatures');
+    return this.#dependencies.described.report(signedFileOf(context));
+  }
+
+  async ofUpload(tenant: Tenant, fileId: string, mimeType: string): Promise<readonly SignatureView[]> {
+    const upload = await this.#dependencies.uploads.findUpload(tenant.organization.id, fileId);
+    const uploaded: FileToDescribe = {
+      file: upload.blob,
+      content: null,
+      format: null,
+      contentType: mimeType,
+      accepted: [],
+      documentId: upload.id,
+      organizationId: tenant.organization.id,
+    };
+    const { fault, signatures } = await this.#dependencies.described.describe(uploaded);
+    const own = fault === null ? await this.#ownSignatures(tenant, uploaded, signatures) : undefined;
+    if (own !== undefined) return own;
+    if (fault !== null) throw new PortalRefusal('DocumentUnreadable', ascii(fault));
+    if (signatures.length === 0) throw new PortalRefusal('DocumentHasNoSignatures');
+    return signatures.map(({ view }) => view);
+  }
+
+  /**
+   * Returns the signatures of a file that a document of the organization made, with their participants: those in the current
+   * file of the document and those in an earlier state of it. Undefined when no signature belongs to a document.
+   */
+  async #ownSignatures(
+    { organization }: Tenant,
+    uploaded: FileToDescribe,
+    found: readonly DescribedSignature[],
+  ): Promise<readonly SignatureView[] | undefined> {
+    const { described, documents, store } = this.#dependencies;
+    for (const { name } of found.slice(0, MAX_NAMES_SEARCHED).toReversed()) {
+      const id = await documentOfSignature(store, organization.id, name);
+      const document = id && (await documents.byId(id));
+      if (!document || document.state === 'Deleted') continue;
+      const { context } = document;
+      const signed = signedFileOf(context);
+      if (signed.file.sha256 === uploaded.file.sha256) return documentSignatures(described, context);
+      const { content, format, accepted } = signed;
+      const { signatures } = await described.describe({ ...uploaded, content, format, accepted });
+      const own = withActions(signatures, context);
+      if (own.some(({ made }) => made !== undefined)) return own.map(({ view }) => view);
+    }
+    return undefined;
+  }
+
+  async #record({ state, context }: ReadDocument): Promise<ValidationRecord> {
+    if (!hasSignature(context)) throw new PortalRefusal('DocumentHasNoSignatures');
+    const { id, name, file, creationDate, updateDate, createdBy, isEnvelope, type, signatureType } = context;
+    return {
+      id,
+      name,
+      filename: file.name,
+      mimeType: file.contentType,
+      status: statusOf(state, context),
+      creationDate,
+      updateDate,
+      createdBy,
+      isEnvelope,
+      isFile: false,
+      type,
+      signatureType,
+      signers: await documentSignatures(this.#dependencies.described, context),
+    };
+  }
+}
+
+function statusOf(state: DocumentState, { statusBefore }: DocumentContext): DocumentStatus {
+  return state === 'Deleted' ? (statusBefore ?? 'Pending') : state;
+}
+
+/** Messages are read in the character set of the client's platform. Source: docs/portal-values.md §2. */
+function ascii(message: string): string {
+  return message.replace(/[^ -~]/g, '?');
+}

@@ -1,0 +1,220 @@
+/**
+ * Drafts of documents. Implements `DocumentDrafts`.
+ *
+ * View `drafts` [organization, creationDate, id] → { id, name }, of those that are not sent; counters
+ * `drafts/<organization>` and `blob/<sha256>`.
+ *
+ * Source: docs/decisions/0122-drafts.md.
+ */
+import { type DocumentId, parsePortalId } from '../../../machines/ids.ts';
+import {
+  DRAFT_REMOVED,
+  type DraftContent,
+  type DraftContext,
+  draftMachine,
+} from '../../../machines/portal/draft.ts';
+import { PortalRefusal } from '../../../machines/portal/portal-refusals.ts';
+import {
+  type ActorStore,
+  type ActorSystem,
+  type ActorView,
+  actorKind,
+  type Clock,
+  defineActor,
+  type Ids,
+  type MessageOf,
+  type Row,
+} from '../../../runtime/index.ts';
+import { containing, pageOfRows } from '../../shared/row-pages.ts';
+import type { Tenant } from '../api/callers.ts';
+import type { CreateDocuments, CreatedDocument, Page } from '../api/documents.ts';
+import type { DocumentDrafts, DraftBody, DraftItem, DraftView } from '../api/drafts.ts';
+import type { FolderQuery } from '../api/folders.ts';
+import type { DocumentCreation } from '../documents/document-creation.ts';
+import { cleanName } from '../shared/names.ts';
+import { blobCounters } from '../uploads/blobs.ts';
+import type { Uploads } from '../uploads/uploads.ts';
+
+const DRAFT = actorKind<typeof draftMachine>('draft');
+
+/** Characters of a request as JSON. */
+const MAX_CONTENT_LENGTH = 256 * 1024;
+/** Drafts of one organization that are not sent. */
+const MAX_DRAFTS = 1_000;
+/** Files and attachments of one draft: those of the largest creation call. */
+const MAX_UPLOADS = 70;
+
+type StoredDraft = DraftContext & Pick<DraftItem, 'id' | 'status'>;
+
+export const draftDefinition = defineActor(DRAFT, {
+  machine: draftMachine,
+  version: 1,
+  rows: draftRows,
+  counters: draftCounters,
+  ends: ({ state }) => state === DRAFT_REMOVED,
+});
+
+function draftRows({ id, state, context }: ActorView<DraftContext>): readonly Row[] {
+  if (state === 'Sent') return [];
+  const { organizationId, creationDate, name } = context;
+  return [{ view: 'drafts', key: [organizationId, creationDate, id], value: { id, name } }];
+}
+
+function draftCounters({ state, context }: ActorView<DraftContext>): { readonly [name: string]: number } {
+  if (state === 'Sent') return {};
+  return {
+    [counterOf(context.organizationId)]: 1,
+    ...blobCounters(context.uploads.map(({ blob }) => blob)),
+  };
+}
+
+function counterOf(organization: string): string {
+  return `drafts/${organization}`;
+}
+
+export interface DraftsDependencies {
+  readonly system: ActorSystem;
+  readonly store: ActorStore;
+  readonly clock: Pick<Clock, 'now'>;
+  readonly ids: Pick<Ids, 'uuid'>;
+  readonly uploads: Pick<Uploads, 'findUpload' | 'restore'>;
+  readonly creation: Pick<DocumentCreation, 'create' | 'isBegun'>;
+}
+
+/** Refusals of all that take an id: `DocumentDraftNotFound`. */
+export class Drafts implements DocumentDrafts {
+  readonly #dependencies: DraftsDependencies;
+
+  constructor(dependencies: DraftsDependencies) {
+    this.#dependencies = dependencies;
+  }
+
+  async list({ organization }: Tenant, query: Omit<FolderQuery, 'parent'>): Promise<Page<DraftItem>> {
+    const { rows, totalCount } = await pageOfRows(this.#dependencies.store, {
+      view: 'drafts',
+      prefix: [organization.id],
+      newestFirst: query.newestFirst,
+      limit: query.limit,
+      offset: query.offset,
+      matches: containing(query.q, (row) => (row.value as { name: string }).name),
+      counter: counterOf(organization.id),
+    });
+    const drafts = await Promise.all(rows.map((row) => this.#find(organization.id, String(row.key.at(-1)))));
+    return { items: drafts.flatMap((draft) => (draft === undefined ? [] : [itemOf(draft)])), totalCount };
+  }
+
+  /** Refusals: `BadRequest`, `UploadNotFound`, `LimitExceeded`. */
+  async create(tenant: Tenant, body: DraftBody): Promise<DraftItem> {
+    const { system, store, clock, ids } = this.#dependencies;
+    const { organization, application } = tenant;
+    const counter = counterOf(organization.id);
+    if (((await store.counters(counter))[counter] ?? 0) >= MAX_DRAFTS)
+      throw new PortalRefusal('LimitExceeded', `An organization may keep ${MAX_DRAFTS} drafts.`);
+    const at = clock.now();
+    const context: DraftContext = {
+      ...(await this.#content(tenant, body)),
+      organizationId: organization.id,
+      createdBy: { id: application.id, type: 'Application', name: application.name },
+      creationDate: at,
+      updateDate: at,
+      sent: null,
+    };
+    const id = ids.uuid();
+    const made = await system.create({ kind: DRAFT, id }, context);
+    if (!made.accepted) throw new PortalRefusal('ServiceBusy');
+    await made.durable;
+    return itemOf({ ...context, id, status: 'Saved' });
+  }
+
+  async get({ organization }: Tenant, id: string): Promise<DraftView> {
+    const draft = await this.#existing(organization.id, id);
+    return { ...itemOf(draft), document: draft.document, documents: sentOf(draft) };
+  }
+
+  /** Refusals: as `create`, and `InvalidDocumentStatus` once it is being sent. */
+  async replace(tenant: Tenant, id: string, body: DraftBody): Promise<void> {
+    await this.#existing(tenant.organization.id, id);
+    const content = await this.#content(tenant, body);
+    await this.#send(tenant, id, { type: 'REPLACE', content });
+  }
+
+  /** Refusals: `InvalidDocumentStatus` once it is being sent. */
+  async remove(tenant: Tenant, id: string): Promise<void> {
+    await this.#send(tenant, id, { type: 'REMOVE' });
+  }
+
+  async send(
+    tenant: Tenant,
+    id: string,
+    read: (document: unknown) => CreateDocuments,
+  ): Promise<readonly CreatedDocument[]> {
+    const { creation, uploads } = this.#dependencies;
+    const kept = await this.#existing(tenant.organization.id, id);
+    if (kept.status === 'Sent') return sentOf(kept);
+    const seed = `draft/${kept.id}`;
+    try {
+      const draft = await this.#send(tenant, id, { type: 'SEND' });
+      for (const upload of draft.uploads) await uploads.restore(upload);
+      const documents = await creation.create(tenant, read(draft.document), seed);
+      await this.#send(tenant, id, { type: 'SENT', documents });
+      return documents;
+    } catch (error) {
+      // A send at the same time may have ended first.
+      const present = await this.#existing(tenant.organization.id, id);
+      if (present.status === 'Sent') return sentOf(present);
+      const isRefused = error instanceof PortalRefusal && error.code !== 'ServiceBusy';
+      // Documents that an earlier try has made keep their content, and so does the draft.
+      if (isRefused && !(await creation.isBegun(seed)))
+        await this.#dependencies.system.send({ kind: DRAFT, id: kept.id }, { type: 'REFUSED' });
+      throw error;
+    }
+  }
+
+  async #content({ organization }: Tenant, body: DraftBody): Promise<DraftContent> {
+    const name = cleanName(body.name);
+    if (JSON.stringify(body.document).length > MAX_CONTENT_LENGTH)
+      throw new PortalRefusal('LimitExceeded', `A draft may have ${MAX_CONTENT_LENGTH} characters.`);
+    const uploadIds = [...new Set(body.uploadIds)];
+    if (uploadIds.length > MAX_UPLOADS)
+      throw new PortalRefusal('LimitExceeded', `A draft may have ${MAX_UPLOADS} files.`);
+    const { uploads } = this.#dependencies;
+    const found = await Promise.all(uploadIds.map((id) => uploads.findUpload(organization.id, id)));
+    return { name, document: body.document, uploads: found };
+  }
+
+  async #send({ organization }: Tenant, id: string, message: MessageOf<typeof DRAFT>): Promise<StoredDraft> {
+    const draft = await this.#existing(organization.id, id);
+    const told = await this.#dependencies.system.send({ kind: DRAFT, id: draft.id }, message);
+    if (told.accepted) {
+      await told.durable;
+      return { ...told.actor.context, id: draft.id, status: told.actor.state as DraftItem['status'] };
+    }
+    if (told.because === 'not-accepted')
+      throw new PortalRefusal(
+        'InvalidDocumentStatus',
+        'The draft is being sent, or was sent. Send it again to get its documents.',
+      );
+    throw new PortalRefusal(told.because === 'unknown-actor' ? 'DocumentDraftNotFound' : 'ServiceBusy');
+  }
+
+  async #existing(organization: string, id: string): Promise<StoredDraft> {
+    const draft = await this.#find(organization, id);
+    if (draft === undefined) throw new PortalRefusal('DocumentDraftNotFound');
+    return draft;
+  }
+
+  async #find(organization: string, given: string): Promise<StoredDraft | undefined> {
+    const id = parsePortalId('DocumentId', given);
+    const actor = id && (await this.#dependencies.system.read({ kind: DRAFT, id }));
+    if (!actor || actor.context.organizationId !== organization) return undefined;
+    return { ...actor.context, id, status: actor.state as DraftItem['status'] };
+  }
+}
+
+function itemOf({ id, name, status, creationDate, updateDate, createdBy }: StoredDraft): DraftItem {
+  return { id, name, status, creationDate, updateDate, createdBy };
+}
+
+function sentOf({ sent }: DraftContext): readonly CreatedDocument[] {
+  return (sent ?? []).map((one) => ({ ...one, documentId: one.documentId as DocumentId }));
+}

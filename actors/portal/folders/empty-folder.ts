@@ -1,0 +1,99 @@
+/**
+ * Empties a folder during its removal: moves or deletes its documents and folders in batches. A repeated attempt
+ * continues with the rest.
+ *
+ * Source: docs/portal-values.md §16, and §19 `DeletedByFolder`.
+ */
+
+import type { DocumentId, FolderId, OrganizationId } from '../../../machines/ids.ts';
+import type { EmptyFolderEffect, FolderRemoval } from '../../../machines/portal/folder.ts';
+import { type ActorStore, type ActorSystem, type EffectHandler, Retryable } from '../../../runtime/index.ts';
+import { FOLDER, foldersIn } from './folders.ts';
+
+/** Documents and folders processed concurrently. */
+const BATCH_SIZE = 64;
+
+export interface EmptyFolderDependencies {
+  readonly store: Pick<ActorStore, 'rows'>;
+  /** Documents that lie in the folder and are not deleted, at most `limit`. */
+  readonly documentsIn: (
+    organization: OrganizationId,
+    folder: FolderId,
+    limit: number,
+  ) => Promise<readonly DocumentId[]>;
+  /** Kind of the actors of documents; they know `MOVE` and `DELETE`. */
+  readonly documentKind: string;
+}
+
+/** One kind of content with the message it receives. */
+interface Content {
+  readonly list: (
+    organization: OrganizationId,
+    folder: FolderId,
+    limit: number,
+  ) => Promise<readonly string[]>;
+  readonly kind: string;
+  readonly event: { readonly type: string };
+}
+
+/** Waits until the removal is durable: deleted documents cannot be restored. */
+export function emptyFolderHandler(dependencies: EmptyFolderDependencies): EffectHandler<EmptyFolderEffect> {
+  return {
+    after: 'durable',
+    async run({ organizationId, ...removal }, { actor, signal }, { system }) {
+      const folder = actor.id as FolderId;
+      const destination = await openDestination(system, organizationId, removal);
+      const content: readonly Content[] = [
+        {
+          list: dependencies.documentsIn,
+          kind: dependencies.documentKind,
+          event: documentEvent(removal, destination),
+        },
+        {
+          list: (organization: OrganizationId, id: FolderId, limit: number) =>
+            foldersIn(dependencies.store, organization, id, limit),
+          kind: FOLDER,
+          event: folderEvent(removal, destination),
+        },
+      ];
+      for (const { list, kind, event } of content) {
+        let told = new Set<string>();
+        for (;;) {
+          const ids = await list(organizationId, folder, BATCH_SIZE);
+          if (ids.length === 0) break;
+          // Processed items are not listed again, whether they moved or had left.
+          if (ids.some((id) => told.has(id)))
+            throw new Retryable('folder.stuck', 'Entries of a removed folder do not move.');
+          if (signal.aborted) throw new Retryable('stopping', 'The service stops; the rest is done later.');
+          await Promise.all(ids.map((id) => system.send({ kind, id }, event)));
+          told = new Set(ids);
+        }
+      }
+      return { type: 'EMPTIED' };
+    },
+  };
+}
+
+/** The destination while it exists; content whose destination is removed gets no folder. */
+async function openDestination(
+  system: ActorSystem,
+  organization: OrganizationId,
+  { action, destination }: FolderRemoval,
+): Promise<FolderId | null> {
+  if (action === 'DeleteContent' || destination === null) return null;
+  const folder = await system.read({ kind: FOLDER, id: destination });
+  const isOpen = folder?.state === 'Active' && folder.context.organizationId === organization;
+  return isOpen ? destination : null;
+}
+
+function documentEvent({ action }: FolderRemoval, folderId: FolderId | null) {
+  return action === 'MoveContent'
+    ? { type: 'MOVE', folderId }
+    : { type: 'DELETE', action: 'DeletedByFolder' };
+}
+
+function folderEvent({ action, by }: FolderRemoval, parentId: FolderId | null) {
+  return action === 'MoveContent'
+    ? { type: 'REPARENT', parentId }
+    : { type: 'REMOVE', action, destination: null, by };
+}

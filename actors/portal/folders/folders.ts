@@ -1,0 +1,308 @@
+/**
+ * Folders of an organization. Implements `PortalFolders`; what a removed folder held is moved or deleted by
+ * `effects/empty-folder.ts`.
+ *
+ * Views: `folders` [organization, createdAt, id] and `folders-in` [organization, parent or `root`, createdAt, id],
+ * both → FolderView; counters `folders/<organization>` and `folders-in/<organization>/<parent or root>`. The first root
+ * folder of a name holds it (`folderNameKey`): requests with this `newFolderName` put their documents there.
+ *
+ * Source: docs/portal-values.md §16.
+ */
+import { createHash } from 'node:crypto';
+import { type FolderId, type OrganizationId, parsePortalId } from '../../../machines/ids.ts';
+import { FOLDER_REMOVED, type FolderContext, folderMachine } from '../../../machines/portal/folder.ts';
+import { PortalRefusal } from '../../../machines/portal/portal-refusals.ts';
+import {
+  type ActorStore,
+  type ActorSystem,
+  type ActorView,
+  actorKind,
+  type Clock,
+  defineActor,
+  type Ids,
+  jsonType,
+  type Row,
+  type Step,
+} from '../../../runtime/index.ts';
+import { containing, pageOfRows } from '../../shared/row-pages.ts';
+import type { Tenant } from '../api/callers.ts';
+import type { FolderView, Page } from '../api/documents.ts';
+import type { FolderQuery, PortalFolders } from '../api/folders.ts';
+import { cleanName } from '../shared/names.ts';
+
+export const FOLDER = actorKind<typeof folderMachine>('folder');
+
+const ROOT = 'root';
+/** Root folders searched for a name that none holds: those made before folders held names. */
+const MAX_FOLDERS_SEARCHED = 1_000;
+/** Attempts to get the folder of a name while others make and remove folders of that name. */
+const MAX_ATTEMPTS = 5;
+/** Folders one inside the other. */
+const MAX_FOLDER_DEPTH = 64;
+/**
+ * Maximum wait for the content of a removed folder before the answer, milliseconds; the rest continues in the
+ * background.
+ */
+const DELETION_TIMEOUT_MS = 2_000;
+
+function folderRows({ id, state, context }: ActorView<FolderContext>): readonly Row[] {
+  if (state !== 'Active') return [];
+  const { organizationId, parentId, name, createdAt } = context;
+  const value = { id, name, parentId };
+  return [
+    { view: 'folders', key: [organizationId, createdAt, id], value },
+    { view: 'folders-in', key: [organizationId, parentId ?? ROOT, createdAt, id], value },
+  ];
+}
+
+function folderCounters({ state, context }: ActorView<FolderContext>): { readonly [name: string]: number } {
+  if (state !== 'Active') return {};
+  const { organizationId, parentId } = context;
+  return {
+    [`folders/${organizationId}`]: 1,
+    [`folders-in/${organizationId}/${parentId ?? ROOT}`]: 1,
+  };
+}
+
+function folderNames({ state, context }: ActorView<FolderContext>): readonly string[] {
+  const { organizationId, name, holdsName } = context;
+  return state === 'Active' && holdsName === true ? [folderNameKey(organizationId, name)] : [];
+}
+
+/** Unique key of the root folder that holds a name. */
+function folderNameKey(organization: OrganizationId, name: string): string {
+  return `folder-name:${organization}:${createHash('sha256').update(name).digest('base64url')}`;
+}
+
+export const folderDefinition = defineActor(FOLDER, {
+  machine: folderMachine,
+  version: 1,
+  rows: folderRows,
+  names: folderNames,
+  counters: folderCounters,
+  ends: ({ state }) => state === FOLDER_REMOVED,
+});
+
+/** Ids of folders that lie in this one, at most `limit`. */
+export async function foldersIn(
+  store: Pick<ActorStore, 'rows'>,
+  organization: OrganizationId,
+  folder: FolderId,
+  limit: number,
+): Promise<readonly FolderId[]> {
+  const rows = await store.rows({ view: 'folders-in', prefix: [organization, folder], limit });
+  return rows.map(viewOfRow).map(({ id }) => id);
+}
+
+export interface FoldersDependencies {
+  readonly system: ActorSystem;
+  readonly store: ActorStore;
+  readonly clock: Clock;
+  readonly ids: Pick<Ids, 'uuid'>;
+}
+
+export class Folders implements PortalFolders {
+  readonly #dependencies: FoldersDependencies;
+  /** Callers that wait for the end of a folder. */
+  readonly #waiting = new Map<string, () => void>();
+
+  constructor(dependencies: FoldersDependencies) {
+    this.#dependencies = dependencies;
+  }
+
+  /** Sees each committed step. */
+  observe({ actor: { address, state } }: Step): void {
+    if (address.kind === FOLDER && state === FOLDER_REMOVED) this.#waiting.get(address.id)?.();
+  }
+
+  /** Refusals: `BadRequest` for the name, `FolderNotFound` for the parent. */
+  async create(tenant: Tenant, name: string, parentId: string | null): Promise<FolderView> {
+    const organizationId = tenant.organization.id;
+    const parent = parentId === null ? null : await this.#existing(organizationId, parentId);
+    if (parent !== null && (await this.#depth(organizationId, parent)) >= MAX_FOLDER_DEPTH) {
+      throw new PortalRefusal('LimitExceeded', `Folders lie at most ${MAX_FOLDER_DEPTH} deep.`);
+    }
+    const given = { organizationId, name: cleanName(name), parentId: parent?.id ?? null };
+    const held = parent === null ? await this.#make(given, true) : undefined;
+    const view = held ?? (await this.#make(given, false));
+    if (view === undefined) throw new PortalRefusal('ServiceBusy');
+    if (parent !== null && (await this.find(organizationId, parent.id)) === undefined) {
+      // Removed in the meantime, perhaps after its content was listed.
+      const sent = await this.#dependencies.system.send(
+        { kind: FOLDER, id: view.id },
+        { type: 'REPARENT', parentId: null },
+      );
+      if (sent.accepted) await sent.durable;
+      return { ...view, parentId: null };
+    }
+    return view;
+  }
+
+  /**
+   * The root folder of this name, created when missing; concurrent callers get the same one. Refusals: `BadRequest` for
+   * the name, `ServiceBusy`.
+   */
+  async named(tenant: Tenant, name: string): Promise<FolderView> {
+    const organizationId = tenant.organization.id;
+    const given = { organizationId, name: cleanName(name), parentId: null };
+    const { store } = this.#dependencies;
+    for (let attempt = 0; attempt < MAX_ATTEMPTS; attempt++) {
+      const holder = await store.holder(folderNameKey(organizationId, given.name));
+      const folder = holder && (await this.find(organizationId, holder.id));
+      if (folder !== undefined) return folder;
+      const made = (await this.#unheld(organizationId, given.name)) ?? (await this.#make(given, true));
+      if (made !== undefined) return made;
+    }
+    throw new PortalRefusal('ServiceBusy');
+  }
+
+  /** The oldest root folder of this name, among those made before folders held names. */
+  async #unheld(organization: OrganizationId, name: string): Promise<FolderView | undefined> {
+    const rows = await this.#dependencies.store.rows({
+      view: 'folders-in',
+      prefix: [organization, ROOT],
+      limit: MAX_FOLDERS_SEARCHED,
+    });
+    return rows.map(viewOfRow).find((folder) => folder.name === name);
+  }
+
+  /** Durable when this resolves; undefined when another folder holds the name. */
+  async #make(
+    given: Pick<FolderContext, 'organizationId' | 'name' | 'parentId'>,
+    holdsName: boolean,
+  ): Promise<FolderView | undefined> {
+    const { system, clock, ids } = this.#dependencies;
+    const id = ids.uuid() as FolderId;
+    const context: FolderContext = { ...given, createdAt: clock.now(), ...(holdsName && { holdsName }) };
+    const made = await system.create({ kind: FOLDER, id }, { ...context });
+    if (made.accepted) {
+      await made.durable;
+      return { id, name: given.name, parentId: given.parentId };
+    }
+    if (made.because === 'taken') return undefined;
+    throw new PortalRefusal('ServiceBusy');
+  }
+
+  get(tenant: Tenant, id: FolderId): Promise<FolderView> {
+    return this.#existing(tenant.organization.id, id);
+  }
+
+  /** A folder of the organization that is not being removed; undefined = unknown. */
+  async find(organization: OrganizationId, id: string): Promise<FolderView | undefined> {
+    const folder = await this.#read(organization, id);
+    return folder && { id: folder.id, name: folder.name, parentId: folder.parentId };
+  }
+
+  async list(tenant: Tenant, query: FolderQuery): Promise<Page<FolderView>> {
+    const organization = tenant.organization.id;
+    const { parent, limit, offset, newestFirst } = query;
+    const inside = parent === undefined ? undefined : (parent ?? ROOT);
+    const { rows, totalCount } = await pageOfRows(this.#dependencies.store, {
+      view: inside === undefined ? 'folders' : 'folders-in',
+      prefix: inside === undefined ? [organization] : [organization, inside],
+      newestFirst,
+      limit,
+      offset,
+      matches: containing(query.q, (row) => viewOfRow(row).name),
+      counter: inside === undefined ? `folders/${organization}` : `folders-in/${organization}/${inside}`,
+    });
+    return { items: rows.map(viewOfRow), totalCount };
+  }
+
+  /**
+   * Resolves when the folder is removed and the treatment of its content is stored; a small folder is empty by then.
+   * Refusals: `FolderNotFound`, `BadRequest` for a destination inside the folder.
+   */
+  async remove(
+    tenant: Tenant,
+    id: FolderId,
+    action: 'MoveContent' | 'DeleteContent',
+    destination: FolderId | null,
+  ): Promise<void> {
+    const organization = tenant.organization.id;
+    const folder = await this.#existing(organization, id);
+    const target =
+      action === 'MoveContent' && destination !== null
+        ? await this.#existing(organization, destination)
+        : null;
+    if (target !== null && (await this.#isInside(organization, target, folder.id))) {
+      const message = 'The destination is the folder itself or lies in it.';
+      throw new PortalRefusal('BadRequest', message, { errors: { DestinationFolderId: [message] } });
+    }
+    const { id: applicationId, name } = tenant.application;
+    const by = { id: applicationId, type: 'Application', name } as const;
+    const ended = this.#end(folder.id);
+    try {
+      const told = await this.#dependencies.system.send(
+        { kind: FOLDER, id: folder.id },
+        { type: 'REMOVE', action, destination: target?.id ?? null, by },
+      );
+      if (!told.accepted) throw notFound(folder.id);
+      await told.durable;
+      await ended.soon;
+    } finally {
+      ended.drop();
+    }
+  }
+
+  /** Resolves when the folder has ended, or when patience has. */
+  #end(id: FolderId): { readonly soon: Promise<void>; drop(): void } {
+    let stop = () => {};
+    const soon = new Promise<void>((resolve) => {
+      const cancel = this.#dependencies.clock.after(DELETION_TIMEOUT_MS, resolve);
+      stop = () => {
+        cancel();
+        this.#waiting.delete(id);
+        resolve();
+      };
+      this.#waiting.set(id, stop);
+    });
+    return { soon, drop: () => stop() };
+  }
+
+  async #existing(organization: OrganizationId, id: string): Promise<FolderView> {
+    const folder = await this.find(organization, id);
+    if (folder === undefined) throw notFound(id);
+    return folder;
+  }
+
+  async #read(
+    organization: OrganizationId,
+    id: string,
+  ): Promise<(FolderContext & { readonly id: FolderId }) | undefined> {
+    const folderId = parsePortalId('FolderId', id);
+    const actor = folderId && (await this.#dependencies.system.read({ kind: FOLDER, id: folderId }));
+    if (!folderId || actor?.state !== 'Active') return undefined;
+    const context = actor.context;
+    return context.organizationId === organization ? { ...context, id: folderId } : undefined;
+  }
+
+  /** Number of folders that are around this one. */
+  async #depth(organization: OrganizationId, { parentId }: FolderView): Promise<number> {
+    let depth = 1;
+    for (let at = parentId; at !== null && depth < MAX_FOLDER_DEPTH; depth++) {
+      at = (await this.#read(organization, at))?.parentId ?? null;
+    }
+    return depth;
+  }
+
+  async #isInside(organization: OrganizationId, folder: FolderView, outer: FolderId): Promise<boolean> {
+    let at: FolderView | undefined = folder;
+    for (let depth = 0; at !== undefined && depth <= MAX_FOLDER_DEPTH; depth++) {
+      if (at.id === outer) return true;
+      at = at.parentId === null ? undefined : await this.#read(organization, at.parentId);
+    }
+    return false;
+  }
+}
+
+const FOLDER_ROW = jsonType<FolderView>();
+
+function viewOfRow({ value }: Row): FolderView {
+  return FOLDER_ROW.read(value);
+}
+
+function notFound(id: string): PortalRefusal {
+  const shown = id.replace(/[^\x20-\x7e]/g, '?').slice(0, 64);
+  return new PortalRefusal('FolderNotFound', undefined, { details: { folderId: shown } });
+}

@@ -1,0 +1,190 @@
+/**
+ * Flows kept to be used again. Implements `SavedFlows`.
+ *
+ * View `saved-flows` [organization, creationDate, id] → { id, name }; counter `saved-flows/<organization>`.
+ *
+ * Source: docs/portal-values.md §20.
+ */
+import { parsePortalId } from '../../../machines/ids.ts';
+import { PortalRefusal } from '../../../machines/portal/portal-refusals.ts';
+import {
+  SAVED_FLOW_REMOVED,
+  type SavedFlowContext,
+  savedFlowMachine,
+} from '../../../machines/portal/saved-flow.ts';
+import {
+  type ActorStore,
+  type ActorSystem,
+  type ActorView,
+  actorKind,
+  type Clock,
+  defineActor,
+  type Ids,
+  type MessageOf,
+  type Row,
+} from '../../../runtime/index.ts';
+import { containing, pageOfRows } from '../../shared/row-pages.ts';
+import type { Tenant } from '../api/callers.ts';
+import type { CreatedDocument, Page } from '../api/documents.ts';
+import type { FolderQuery } from '../api/folders.ts';
+import type { SavedFlowBody, SavedFlowItem, SavedFlows } from '../api/saved-flows.ts';
+import type { DocumentCreation } from '../documents/document-creation.ts';
+import { cleanName } from '../shared/names.ts';
+import { withRoles } from './flow-roles.ts';
+
+const SAVED_FLOW = actorKind<typeof savedFlowMachine>('saved-flow');
+
+/** Characters of a flow as JSON. */
+const MAX_CONTENT_BYTES = 256 * 1024;
+/** Flows one organization may keep. */
+const MAX_FLOWS = 1_000;
+
+function flowRows({ id, context }: ActorView<SavedFlowContext>): readonly Row[] {
+  const { organizationId, creationDate, name } = context;
+  return [{ view: 'saved-flows', key: [organizationId, creationDate, id], value: { id, name } }];
+}
+
+export const savedFlowDefinition = defineActor(SAVED_FLOW, {
+  machine: savedFlowMachine,
+  version: 1,
+  rows: flowRows,
+  counters: ({ context }) => ({ [counterOf(context.organizationId)]: 1 }),
+  ends: ({ state }) => state === SAVED_FLOW_REMOVED,
+});
+
+function counterOf(organization: string): string {
+  return `saved-flows/${organization}`;
+}
+
+export interface SavedFlowsDependencies {
+  readonly system: ActorSystem;
+  readonly store: ActorStore;
+  readonly clock: Pick<Clock, 'now'>;
+  readonly ids: Pick<Ids, 'uuid'>;
+  readonly creation: Pick<DocumentCreation, 'create'>;
+}
+
+/** Refusals of all that take an id: `DocumentFlowNotFound`. */
+export class SavedFlowService implements SavedFlows {
+  readonly #dependencies: SavedFlowsDependencies;
+
+  constructor(dependencies: SavedFlowsDependencies) {
+    this.#dependencies = dependencies;
+  }
+
+  async list({ organization }: Tenant, query: Omit<FolderQuery, 'parent'>): Promise<Page<SavedFlowItem>> {
+    const { rows, totalCount } = await pageOfRows(this.#dependencies.store, {
+      view: 'saved-flows',
+      prefix: [organization.id],
+      newestFirst: query.newestFirst,
+      limit: query.limit,
+      offset: query.offset,
+      matches: containing(query.q, (row) => (row.value as { name: string }).name),
+      counter: counterOf(organization.id),
+    });
+    const flows = await Promise.all(rows.map((row) => this.#find(organization.id, String(row.key.at(-1)))));
+    return { items: flows.flatMap((flow) => (flow === undefined ? [] : [itemOf(flow)])), totalCount };
+  }
+
+  /** Refusals: `BadRequest`, `LimitExceeded`. */
+  async create({ organization, application }: Tenant, body: SavedFlowBody): Promise<SavedFlowItem> {
+    const { system, store, clock, ids } = this.#dependencies;
+    const content = checked(body);
+    const counter = counterOf(organization.id);
+    if (((await store.counters(counter))[counter] ?? 0) >= MAX_FLOWS) {
+      throw new PortalRefusal('LimitExceeded', `An organization may keep ${MAX_FLOWS} flows.`);
+    }
+    const at = clock.now();
+    const context: SavedFlowContext = {
+      ...content,
+      organizationId: organization.id,
+      createdBy: { id: application.id, type: 'Application', name: application.name },
+      creationDate: at,
+      updateDate: at,
+    };
+    const id = ids.uuid();
+    const made = await system.create({ kind: SAVED_FLOW, id }, context);
+    if (!made.accepted) throw new PortalRefusal('ServiceBusy');
+    await made.durable;
+    return itemOf({ ...context, id });
+  }
+
+  async get({ organization }: Tenant, id: string): Promise<SavedFlowItem & SavedFlowBody> {
+    const flow = await this.#existing(organization.id, id);
+    const { areActionsOrdered, flowActions, observers } = flow;
+    return { ...itemOf(flow), areActionsOrdered, flowActions, observers };
+  }
+
+  async replace({ organization }: Tenant, id: string, body: SavedFlowBody): Promise<void> {
+    const content = checked(body);
+    await this.#send(organization.id, id, { type: 'REPLACE', content });
+  }
+
+  remove({ organization }: Tenant, id: string): Promise<void> {
+    return this.#send(organization.id, id, { type: 'REMOVE' });
+  }
+
+  async createDocuments(
+    tenant: Tenant,
+    id: string,
+    { participants, ...request }: Parameters<SavedFlows['createDocuments']>[2],
+    read: Parameters<SavedFlows['createDocuments']>[3],
+    seed?: string,
+  ): Promise<readonly CreatedDocument[]> {
+    const saved = await this.#existing(tenant.organization.id, id);
+    const { flowActions, observers } = read({
+      flowActions: saved.flowActions,
+      observers: saved.observers,
+    });
+    return this.#dependencies.creation.create(
+      tenant,
+      {
+        ...request,
+        observers: request.observers ?? observers,
+        flowActions: withRoles(flowActions, participants, saved.areActionsOrdered),
+      },
+      seed,
+    );
+  }
+
+  async #send(organization: string, id: string, event: MessageOf<typeof SAVED_FLOW>) {
+    const flow = await this.#existing(organization, id);
+    const told = await this.#dependencies.system.send({ kind: SAVED_FLOW, id: flow.id }, event);
+    if (!told.accepted) throw new PortalRefusal('DocumentFlowNotFound');
+    await told.durable;
+  }
+
+  async #existing(organization: string, id: string): Promise<SavedFlowContext & { readonly id: string }> {
+    const flow = await this.#find(organization, id);
+    if (flow === undefined) throw new PortalRefusal('DocumentFlowNotFound');
+    return flow;
+  }
+
+  async #find(
+    organization: string,
+    given: string,
+  ): Promise<(SavedFlowContext & { readonly id: string }) | undefined> {
+    const id = parsePortalId('DocumentId', given);
+    const actor = id && (await this.#dependencies.system.read({ kind: SAVED_FLOW, id }));
+    const context = actor ? actor.context : undefined;
+    return id && context?.organizationId === organization ? { ...context, id } : undefined;
+  }
+}
+
+function itemOf({
+  id,
+  name,
+  creationDate,
+  updateDate,
+  createdBy,
+}: SavedFlowContext & { readonly id: string }): SavedFlowItem {
+  return { id, name, creationDate, updateDate, createdBy };
+}
+
+function checked({ name: given, areActionsOrdered, flowActions, observers }: SavedFlowBody): SavedFlowBody {
+  const name = cleanName(given);
+  if (JSON.stringify([flowActions, observers]).length > MAX_CONTENT_BYTES) {
+    throw new PortalRefusal('LimitExceeded', `A saved flow may have ${MAX_CONTENT_BYTES} characters.`);
+  }
+  return { name, areActionsOrdered, flowActions, observers };
+}

@@ -1,0 +1,92 @@
+/**
+ * Writes mails to a folder, for an installation without a relay: one `.eml` file each, which any mail program opens. A
+ * file appears whole or not at all; a mail that is sent again takes the place of its first copy.
+ *
+ * Source: docs/configuration.md, `Portal:Smtp:*`.
+ */
+import { constants } from 'node:fs';
+import { access, mkdir, open, readdir, readFile, rename, rm } from 'node:fs/promises';
+import { join } from 'node:path';
+import { createTransport } from 'nodemailer';
+import type { Millis } from '../../../machines/ids.ts';
+import { type Clock, describeFailure } from '../../../runtime/index.ts';
+import { mailMessage } from './mail-message.ts';
+import { type Mailer, MailFailure } from './mail-port.ts';
+import { readableMail, withoutTransferEncoding } from './mail-text.ts';
+
+/** Interval of the removal of old mails, milliseconds. */
+const CHECK_INTERVAL_MS = 3_600_000;
+
+/**
+ * @param folder made when it is missing, for its owner alone: mails hold links and codes
+ * @param keep milliseconds; older mails are removed when others are written
+ */
+export function createMailFolder(
+  folder: string,
+  { clock, keep }: { readonly clock: Pick<Clock, 'now'>; readonly keep: number },
+): Mailer {
+  let looked = Number.NEGATIVE_INFINITY;
+  const removeOld = async () => {
+    const now = clock.now();
+    if (now - looked < CHECK_INTERVAL_MS) return;
+    looked = now;
+    const before = timeText(now - keep);
+    for (const name of await readdir(folder))
+      if (NAME.test(name) && name < before) await rm(join(folder, name), { force: true });
+  };
+  const transport = createTransport({ streamTransport: true, buffer: true, newline: 'windows' });
+  return {
+    async send(mail) {
+      // Whole, as `buffer` asks for.
+      const { message } = await transport.sendMail(mailMessage(mail));
+      const name = fileName(mail.messageId.split('@')[0] ?? '', mail.date);
+      try {
+        await mkdir(folder, { recursive: true, mode: 0o700 });
+        await writeWhole(join(folder, name), withoutTransferEncoding(String(message)));
+        await removeOld();
+      } catch (error) {
+        const { code, message: reason } = describeFailure(error);
+        throw new MailFailure('mail.folder', `${code}: ${reason}`, false);
+      }
+      return `Written to ${name}.`;
+    },
+    async contentOf(id, date) {
+      try {
+        return readableMail(await readFile(join(folder, fileName(id, date)), 'utf8'));
+      } catch (error) {
+        if ((error as NodeJS.ErrnoException).code === 'ENOENT') return undefined;
+        throw error;
+      }
+    },
+    hasContent: (id, date) =>
+      access(join(folder, fileName(id, date))).then(
+        () => true,
+        () => false,
+      ),
+    close: () => transport.close(),
+  };
+}
+
+/** Sorts by time: `20260102T030405678Z-<message id up to the at sign>.eml`. */
+function fileName(id: string, date: Millis): string {
+  return `${timeText(date)}-${id.replaceAll(/[^0-9A-Za-z-]/g, '')}.eml`;
+}
+
+function timeText(at: number): string {
+  return new Date(at).toISOString().replaceAll(/[-:.]/g, '');
+}
+
+/** Leaves files of other programs untouched. */
+const NAME = /^\d{8}T\d{9}Z-[0-9A-Za-z-]*\.eml(?:\.part)?$/;
+
+async function writeWhole(path: string, content: string): Promise<void> {
+  const temporary = `${path}.part`;
+  const file = await open(temporary, constants.O_WRONLY | constants.O_CREAT | constants.O_TRUNC, 0o600);
+  try {
+    await file.writeFile(content);
+    await file.sync();
+  } finally {
+    await file.close();
+  }
+  await rename(temporary, path);
+}

@@ -1,0 +1,141 @@
+/** The letter that a mail is: its words, its link, its code, in the language of its organization. */
+import type { FlowActionId, UserId } from '../../../machines/ids.ts';
+import { isolated, plainText } from '../../../machines/plain-text.ts';
+import {
+  CODE_DELIVERY_TIMEOUT_MS,
+  type MailContent,
+  type PendingList,
+} from '../../../machines/portal/mail.ts';
+import type { Language } from '../../../machines/portal/organization.ts';
+import type { DocumentSummary, MailRequest } from '../../../machines/portal/portal-types.ts';
+import { Fatal } from '../../../runtime/index.ts';
+import { oneLine } from './mail-port.ts';
+import { CANCELED } from './templates/canceled.ts';
+import { CODE } from './templates/code.ts';
+import { CONCLUDED } from './templates/concluded.ts';
+import { EXPIRING } from './templates/expiring.ts';
+import { FLOW_EDITED } from './templates/flow-edited.ts';
+import { FRAME } from './templates/frame.ts';
+import type { MailBody } from './templates/letter.ts';
+import type { MailDocument, MailTextOf, MailTexts } from './templates/mail-texts.ts';
+import { NEW_VERSION } from './templates/new-version.ts';
+import { PENDING } from './templates/pending.ts';
+import { PENDING_LIST } from './templates/pending-list.ts';
+import { REFUSED } from './templates/refused.ts';
+
+/** Absolute URLs of the links. */
+export interface MailLinks {
+  /** The page of one participant's action, with a ticket. */
+  action(document: DocumentSummary, flowActionId: FlowActionId, userId: UserId): string;
+  /** The public check page of a validation key. */
+  check(key: string): string;
+}
+
+/** Source of the six digits: derived, stored nowhere. */
+export type CodeLookup = (flowActionId: FlowActionId, userId: UserId, generation: number) => string;
+
+export interface MailRenderingOptions {
+  readonly organization: { readonly name: string; readonly language: Language };
+  readonly links: MailLinks;
+  readonly codeFor: CodeLookup;
+}
+
+const TEXTS: { readonly [About in Exclude<MailRequest['about'], 'code'>]: MailTextOf<MailDocument> } = {
+  pending: PENDING,
+  reminder: PENDING,
+  expiring: EXPIRING,
+  concluded: CONCLUDED,
+  refused: REFUSED,
+  canceled: CANCELED,
+  'new-version': NEW_VERSION,
+  'flow-edited': FLOW_EDITED,
+};
+
+/** @throws {Fatal} `mail.incomplete`: a code is to be sent and the notice does not say which */
+export function renderMail(content: MailContent, options: MailRenderingOptions): MailBody {
+  return content.about === 'pending-list'
+    ? pendingListMail(content, options)
+    : documentMail(content, options);
+}
+
+function documentMail(notice: MailRequest, { organization, links, codeFor }: MailRenderingOptions): MailBody {
+  const facts = documentInfo(notice, organization.name);
+  if (notice.about === 'code') {
+    const words = CODE[organization.language]({ ...facts, minutes: CODE_DELIVERY_TIMEOUT_MS / 60_000 });
+    return { ...framed(words, notice.to.name, organization), code: codeOf(notice, codeFor) };
+  }
+  const words = TEXTS[notice.about][organization.language](facts);
+  const url = linkOf(notice, links);
+  return {
+    ...framed(words, notice.to.name, organization),
+    ...(url !== undefined && words.button !== undefined && { button: { label: words.button, url } }),
+  };
+}
+
+function pendingListMail(
+  { to, documents }: PendingList,
+  { organization, links }: MailRenderingOptions,
+): MailBody {
+  const { language, name } = organization;
+  const words = PENDING_LIST[language]({ organization: named(name), count: documents.length });
+  return {
+    ...framed(words, to.name, organization),
+    items: documents.map(({ document, flowActionId, userId, role }) => ({
+      label: `${named(document.name)} (${ROLE_WORDS[language][role]})`,
+      url: links.action(document, flowActionId, userId),
+    })),
+  };
+}
+
+const ROLE_WORDS: { readonly [Each in Language]: { readonly sign: string; readonly approve: string } } = {
+  en: { sign: 'to sign', approve: 'to approve' },
+  pt: { sign: 'para assinar', approve: 'para aprovar' },
+  es: { sign: 'para firmar', approve: 'para aprobar' },
+};
+
+function framed(
+  words: MailTexts,
+  name: string | null,
+  organization: MailRenderingOptions['organization'],
+): MailBody {
+  const frame = FRAME[organization.language];
+  return {
+    subject: oneLine(words.subject),
+    greeting: frame.greeting(name && named(name)),
+    paragraphs: words.paragraphs,
+    footer: frame.footer(named(organization.name)),
+  };
+}
+
+function documentInfo(notice: MailRequest, organization: string): MailDocument {
+  return {
+    document: named(notice.document.name),
+    organization: named(organization),
+    description: notice.document.description && plainText(notice.document.description),
+    role: notice.role ?? 'sign',
+    reason: notice.reason ? plainText(notice.reason) : null,
+    expires:
+      notice.expirationDate === undefined ? null : new Date(notice.expirationDate).toISOString().slice(0, 10),
+    by: notice.byName ? named(notice.byName) : null,
+  };
+}
+
+/** A name inside of a sentence. */
+function named(name: string): string {
+  return isolated(oneLine(name));
+}
+
+function linkOf(
+  { about, document, flowActionId, userId }: MailRequest,
+  links: MailLinks,
+): string | undefined {
+  if (flowActionId !== null && userId !== null) return links.action(document, flowActionId, userId);
+  return about === 'concluded' ? links.check(document.key) : undefined;
+}
+
+function codeOf({ flowActionId, userId, codeGeneration }: MailRequest, codeFor: CodeLookup): string {
+  if (flowActionId === null || userId === null || codeGeneration === undefined) {
+    throw new Fatal('mail.incomplete', 'The notice does not say which code is meant.');
+  }
+  return codeFor(flowActionId, userId, codeGeneration);
+}

@@ -1,0 +1,42 @@
+/** Writes what became of a mail into the history of its documents. */
+import type { TrailAction } from '../../../machines/portal/document/document-context.ts';
+import type { ReportMailEffect } from '../../../machines/portal/mail.ts';
+import { type EffectHandler, Retryable } from '../../../runtime/index.ts';
+import { documentAddress } from '../document-records/document-index.ts';
+
+/** A repeated effect sends the same message id, which a document takes once. */
+export function reportMailHandler(): EffectHandler<ReportMailEffect> {
+  return {
+    after: 'durable',
+    async run({ content, isDelivered, answer }, { key }, { system }) {
+      const items =
+        content.about === 'pending-list'
+          ? content.documents
+          : [{ document: content.document, flowActionId: content.flowActionId, userId: content.userId }];
+      const { name, email } = content.to;
+      for (const [index, { document, flowActionId, userId }] of items.entries()) {
+        const outcome = await system.send(
+          documentAddress(document.id),
+          {
+            type: 'RECORD',
+            action: actionOf(content.about, isDelivered),
+            principal: { by: name ?? email, userId, ipAddress: null, userAgent: null },
+            detail: `${content.about}: ${answer}`,
+            flowActionId,
+            emailAddress: email,
+          },
+          { id: `${key}/${index}` },
+        );
+        if (outcome.accepted) await outcome.durable;
+        else if (outcome.because === 'stopped')
+          throw new Retryable('document.stopped', `The document ${document.id} takes no messages.`);
+      }
+      return null;
+    },
+  };
+}
+
+function actionOf(about: ReportMailEffect['content']['about'], isDelivered: boolean): TrailAction {
+  if (!isDelivered) return 'mail-refused';
+  return about === 'code' ? 'code-sent' : 'mail-delivered';
+}

@@ -1,0 +1,98 @@
+/** Writes the letter of one mail and hands it to the relay. Links and codes are made now, and stored nowhere. */
+
+import type { OrganizationId } from '../../../machines/ids.ts';
+import type { MailContext, MailMessage, SendMailEffect } from '../../../machines/portal/mail.ts';
+import type { Language } from '../../../machines/portal/organization.ts';
+import { describeFailure, type EffectHandler, Fatal } from '../../../runtime/index.ts';
+import {
+  addressIn,
+  isMailAddress,
+  type Mailer,
+  MailFailure,
+  type OutgoingMail,
+  oneLine,
+} from './mail-port.ts';
+import { type CodeLookup, type MailLinks, renderMail } from './mail-rendering.ts';
+import { MAIL } from './mails.ts';
+import { mailBodyHtml, mailBodyText } from './templates/letter.ts';
+
+/** Mails on their way at once, of all organizations and of one. */
+const CONCURRENCY = 8;
+const CONCURRENCY_PER_ORGANIZATION = 6;
+
+/** Branding of an organization's mails. */
+export interface MailProfile {
+  readonly name: string;
+  readonly language: Language;
+  readonly replyTo: string | null;
+}
+
+export interface SendMailDependencies {
+  readonly mailer: Mailer;
+  /** Undefined for an organization that no longer exists. */
+  readonly profileOf: (id: OrganizationId) => Promise<MailProfile | undefined>;
+  readonly links: MailLinks;
+  readonly codeFor: CodeLookup;
+  /** Address all mails come from, alone or in angle brackets behind a name. */
+  readonly sender: string;
+}
+
+type WithoutTime<Event> = Event extends unknown ? Omit<Event, 'at'> : never;
+type Outcome = WithoutTime<MailMessage>;
+
+/** A relay that is slow or down holds up nothing but mails: they have slots of their own. */
+export function sendMailHandler(dependencies: SendMailDependencies): EffectHandler<SendMailEffect> {
+  return {
+    after: 'durable',
+    partitioning: {
+      atOnce: CONCURRENCY,
+      perPartition: CONCURRENCY_PER_ORGANIZATION,
+      queueKey: ({ lane }) => lane,
+    },
+    async run(_, { actor, signal }, { system }): Promise<Outcome> {
+      const mail = await system.read({ kind: MAIL, id: actor.id });
+      if (mail === undefined) throw new Fatal('internal', 'The mail is gone.');
+      try {
+        const outgoing = await compose(actor.id, mail.context, dependencies);
+        return { type: 'SENT', reply: oneLine(await dependencies.mailer.send(outgoing, signal), 500) };
+      } catch (error) {
+        // A stop is no failure of the mail; it is done again after the next start.
+        if (signal.aborted) throw error;
+        const { code, message } = describeFailure(error);
+        const permanent = !(error instanceof MailFailure) || error.permanent;
+        return { type: permanent ? 'REFUSED' : 'DELAYED', code, message: oneLine(message, 500) };
+      }
+    },
+    failed: (_, { code, message }) => ({ type: 'REFUSED', code, message }),
+  };
+}
+
+async function compose(
+  id: string,
+  context: MailContext,
+  dependencies: SendMailDependencies,
+): Promise<OutgoingMail> {
+  const { content, organizationId, createdAt } = context;
+  const { to } = content;
+  if (!isMailAddress(to.email)) throw new MailFailure('mail.address', 'This is not an e-mail address.', true);
+  const profile = await dependencies.profileOf(organizationId);
+  if (profile === undefined) throw new MailFailure('mail.organization', 'The organization is gone.', true);
+  const letter = renderMail(content, {
+    organization: profile,
+    links: dependencies.links,
+    codeFor: dependencies.codeFor,
+  });
+  const sender = addressIn(dependencies.sender);
+  const replyTo = profile.replyTo === null ? null : addressIn(profile.replyTo);
+  return {
+    messageId: `${id}@${sender.slice(sender.lastIndexOf('@') + 1)}`,
+    from: { name: oneLine(profile.name), address: sender },
+    replyTo: replyTo !== null && isMailAddress(replyTo) ? replyTo : null,
+    to: { name: oneLine(to.name ?? ''), address: to.email },
+    subject: letter.subject,
+    text: mailBodyText(letter),
+    html: mailBodyHtml(letter, profile.language),
+    language: profile.language,
+    date: createdAt,
+  };
+}

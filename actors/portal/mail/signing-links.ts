@@ -1,0 +1,117 @@
+/**
+ * Tickets of participants and the URLs that carry them.
+ *
+ * A ticket names document, action, person and issuer: the portal by mail, or an application that has authenticated the
+ * person. Source: docs/portal-values.md §9.
+ */
+import type { ApplicationId, DocumentId, FlowActionId, Millis, UserId } from '../../../machines/ids.ts';
+import type { DocumentSummary } from '../../../machines/portal/portal-types.ts';
+import type { Clock } from '../../../runtime/index.ts';
+import type { Tenant } from '../api/callers.ts';
+import type { Tickets } from '../shared/tickets.ts';
+import type { MailLinks } from './mail-rendering.ts';
+
+/** Lifetime of a link in a mail: the maximum time to answer; it is useless once the action is complete. */
+const MAIL_LINK_LIFETIME = 90 * 24 * 3_600_000;
+
+/** Longest name of an application in a ticket, bytes; the rest of a longer one is left out. */
+const MAX_NAME_LENGTH = 120;
+
+/** Issuers of tickets, one letter each on the wire. */
+const ORIGINS = { mail: 'm', application: 'a' } as const;
+
+export interface SigningTicket {
+  readonly documentId: DocumentId;
+  readonly flowActionId: FlowActionId;
+  readonly userId: UserId;
+  /** True: an electronic signature requires an e-mail code. */
+  readonly needsEmailCode: boolean;
+  /** Version of the document when the ticket was given; missing in tickets of earlier programs. */
+  readonly documentVersion?: number;
+  /** The application that gave the ticket; null = it was mailed. */
+  readonly application: { readonly id: ApplicationId; readonly name: string } | null;
+  readonly expiresAt: Millis;
+  readonly expired: boolean;
+}
+
+export interface SigningLinksDependencies {
+  readonly tickets: Tickets;
+  readonly clock: Pick<Clock, 'now'>;
+  /** `Portal:PublicUrl`, without a slash at its end. */
+  readonly publicUrl: () => string;
+}
+
+export class SigningLinks implements MailLinks {
+  readonly #dependencies: SigningLinksDependencies;
+
+  constructor(dependencies: SigningLinksDependencies) {
+    this.#dependencies = dependencies;
+  }
+
+  /** Ticket of a mail: possession proves access to the mailbox at first; an electronic signature requires a code. */
+  action(
+    { id, key, version }: Pick<DocumentSummary, 'id' | 'key' | 'version'>,
+    flowActionId: FlowActionId,
+    userId: UserId,
+  ): string {
+    const claims = [id, flowActionId, userId, `${versionClaim(version)}${ORIGINS.mail}c`];
+    const now = this.#dependencies.clock.now();
+    const ticket = this.#dependencies.tickets.issue('sign', claims, now, MAIL_LINK_LIFETIME);
+    return this.#url(key, 'sign', ticket);
+  }
+
+  check(key: string): string {
+    return `${this.#dependencies.publicUrl()}/check/${key}`;
+  }
+
+  /** For an application that shows the page to the participant. */
+  forApplication(
+    { application }: Pick<Tenant, 'application'>,
+    { id, key, version }: Pick<DocumentSummary, 'id' | 'key' | 'version'>,
+    turn: { readonly flowActionId: FlowActionId; readonly userId: UserId },
+    needsEmailCode: boolean,
+  ): { readonly url: string; readonly embedUrl: string } {
+    const { tickets, clock } = this.#dependencies;
+    const origin = `${versionClaim(version)}${ORIGINS.application}${needsEmailCode ? 'c' : ''}`;
+    const claims = [id, turn.flowActionId, turn.userId, origin, application.id, cut(application.name)];
+    const ticket = tickets.issue('sign', claims, clock.now());
+    return { url: this.#url(key, 'sign', ticket), embedUrl: this.#url(key, 'sign-embedded', ticket) };
+  }
+
+  /** Undefined for anything that is not one of ours. */
+  parse(text: string): SigningTicket | undefined {
+    const { tickets, clock } = this.#dependencies;
+    const ticket = tickets.read('sign', text, clock.now());
+    if (ticket === undefined) return undefined;
+    const [documentId, flowActionId, userId, origin = '', applicationId, name] = ticket.claims;
+    if (documentId === undefined || flowActionId === undefined || userId === undefined) return undefined;
+    const version = /^(\d{1,9});/.exec(origin)?.[1];
+    return {
+      documentId: documentId as DocumentId,
+      flowActionId: flowActionId as FlowActionId,
+      userId: userId as UserId,
+      needsEmailCode: origin.endsWith('c'),
+      ...(version !== undefined && { documentVersion: Number(version) }),
+      application:
+        applicationId === undefined ? null : { id: applicationId as ApplicationId, name: name ?? '' },
+      expiresAt: ticket.expiresAt,
+      expired: ticket.expired,
+    };
+  }
+
+  /** Clients parse `/key/{key}/` and `?ticket=`. */
+  #url(key: string, page: 'sign' | 'sign-embedded', ticket: string): string {
+    return `${this.#dependencies.publicUrl()}/document/key/${key}/${page}?ticket=${ticket}`;
+  }
+}
+
+/** Prefix of the origin of a ticket: `3;`. */
+function versionClaim(version: number | undefined): string {
+  return version === undefined ? '' : `${version};`;
+}
+
+function cut(name: string): string {
+  let text = name;
+  while (Buffer.byteLength(text) > MAX_NAME_LENGTH) text = text.slice(0, -1);
+  return text;
+}

@@ -1,0 +1,88 @@
+/**
+ * Parents and children of the portal's actors, for inspection. Children are found through existing views or derived
+ * from the actor's own data; nothing is stored for this.
+ */
+import type { DocumentId, FolderId } from '../../machines/ids.ts';
+import { usersOf } from '../../machines/portal/document/document-flow.ts';
+import {
+  type ActorAddress,
+  type ActorDefinition,
+  type ActorKind,
+  type ActorStore,
+  contextOf,
+} from '../../runtime/index.ts';
+import {
+  DOCUMENT,
+  type DocumentActor,
+  documentAddress,
+  seededId,
+} from './document-records/document-index.ts';
+import { FOLDER, foldersIn } from './folders/folders.ts';
+import { documentSeed, GENERATION } from './generation/generations.ts';
+import { MAIL } from './mail/mails.ts';
+import { codesAddress, FLOW_ACTION } from './signing/signing-codes.ts';
+import { ORGANIZATION } from './tenants/organizations.ts';
+import { deliveryQueueAddress, WEBHOOK_DELIVERY_QUEUE } from './webhooks/deliveries.ts';
+import { WEBHOOK_SET } from './webhooks/webhooks.ts';
+
+type RelatedActors<Context> = Pick<ActorDefinition<Context>, 'parent' | 'children'>;
+
+/** Relatives of the actors of one kind. */
+function relatives<Context>(
+  kind: ActorKind<Context, unknown, unknown>,
+  related: RelatedActors<Context>,
+): readonly [string, RelatedActors<Context>] {
+  return [kind, related];
+}
+
+const RELATED_ACTORS = new Map<string, Pick<ActorDefinition, 'parent' | 'children'>>([
+  relatives(DOCUMENT, {
+    parent: ({ context: { generationId } }) =>
+      generationId === undefined ? undefined : { kind: GENERATION, id: generationId },
+    children: documentChildren,
+  }),
+  relatives(FLOW_ACTION, { parent: ({ context }) => documentAddress(context.documentId) }),
+  relatives(WEBHOOK_DELIVERY_QUEUE, { parent: ({ context }) => documentAddress(context.documentId) }),
+  relatives(MAIL, {
+    parent: ({ context: { content } }) =>
+      content.about === 'pending-list' ? undefined : documentAddress(content.document.id),
+  }),
+  relatives(GENERATION, {
+    async children({ id, context }, _, limit) {
+      const length = Math.min(limit, context.total);
+      return Array.from({ length }, (_row, row) => documentAddress(seededId(documentSeed(id, row), 0)));
+    },
+  }),
+  relatives(FOLDER, {
+    parent: ({ context: { parentId } }) => (parentId === null ? undefined : { kind: FOLDER, id: parentId }),
+    async children({ id, context }, store, limit) {
+      const folders = await foldersIn(store, context.organizationId, id as FolderId, limit);
+      return folders.map((folder) => ({ kind: FOLDER, id: folder }));
+    },
+  }),
+  relatives(ORGANIZATION, { children: async ({ id }) => [{ kind: WEBHOOK_SET, id }] }),
+  relatives(WEBHOOK_SET, { parent: ({ id }) => ({ kind: ORGANIZATION, id }) }),
+]);
+
+export function withRelatedActors(definition: ActorDefinition): ActorDefinition {
+  return { ...definition, ...RELATED_ACTORS.get(definition.kind) };
+}
+
+/** The actor of its e-mail codes, the delivery queues of its organization's webhooks, and its newest mails. */
+async function documentChildren(
+  { id, context: { actions, organization } }: DocumentActor,
+  store: Pick<ActorStore, 'load' | 'rows'>,
+  limit: number,
+): Promise<readonly ActorAddress[]> {
+  const webhooks = await store.load({ kind: WEBHOOK_SET, id: organization.id });
+  const mails = await store.rows({ view: 'document-mails', prefix: [id], reverse: true, limit });
+  return [
+    ...actions.flatMap((action) =>
+      usersOf(action).map((user) => codesAddress({ flowActionId: action.id, userId: user.id })),
+    ),
+    ...((webhooks && contextOf(WEBHOOK_SET, webhooks)?.webhooks) ?? []).map((webhook) =>
+      deliveryQueueAddress(webhook.id, id as DocumentId),
+    ),
+    ...mails.map(({ key }) => ({ kind: MAIL, id: String(key[2]) })),
+  ];
+}

@@ -1,0 +1,197 @@
+/**
+ * Downloads: the uploaded document, the signed document, and renditions that are drawn at the first request.
+ *
+ * Renditions are blobs without a reference count. The sweep removes those that were not requested for some time, also after
+ * the removal of their document; a later request draws the same bytes again. The process maps renditions to blobs in memory
+ * only: drawing takes 20 ms of processor time for three pages and 100 ms for a hundred, so a stored index is not worth its
+ * cost.
+ *
+ * Source: docs/portal-values.md §13.
+ */
+
+import { createHash } from 'node:crypto';
+import { rm } from 'node:fs/promises';
+import { LruCache } from '../../../base/lru-cache.ts';
+import { type DocumentId, parsePortalId } from '../../../machines/ids.ts';
+import type { DocumentContext } from '../../../machines/portal/document/document-context.ts';
+import { PortalRefusal } from '../../../machines/portal/portal-refusals.ts';
+import { type BlobRef, DOWNLOAD_TYPES, type DownloadType } from '../../../machines/portal/portal-types.ts';
+import type { Clock } from '../../../runtime/index.ts';
+import type { SigningPool } from '../../pool/pool.ts';
+import {
+  RENDITION_EVENT_TYPES,
+  type RenderedType,
+  type RenditionModel,
+} from '../../shared/rendition/rendition-model.ts';
+import type { Tenant } from '../api/callers.ts';
+import type { PortalDocuments } from '../api/documents.ts';
+import type { StoredFile } from '../api/uploads.ts';
+import type { DocumentHistory } from '../document-records/document-history.ts';
+import {
+  type DocumentReader,
+  documentOf,
+  hasSignature,
+  type ReadDocument,
+} from '../document-records/document-reader.ts';
+import { attachmentFile } from '../documents/attachments.ts';
+import type { DescribedFiles } from '../documents/described-files.ts';
+import { describedSignatures } from '../documents/document-signatures.ts';
+import { poolRefusal } from '../shared/pool-refusal.ts';
+import type { Tickets } from '../shared/tickets.ts';
+import type { LanguageOf } from '../tenants/languages.ts';
+import type { Blobs } from '../uploads/blobs.ts';
+import { renditionModelOf } from './rendition-data.ts';
+import { assertAvailable, renditionName, signedName } from './rendition-rules.ts';
+
+/** Entries of the history that are read, and that the manifest shows. */
+const MAX_TRAIL_READ = 3_000;
+const MAX_TRAIL = 500;
+/** Number of renditions whose blobs are cached. */
+const CACHE_SIZE = 5_000;
+
+export interface RenditionsDependencies {
+  readonly documents: DocumentReader;
+  readonly described: DescribedFiles;
+  readonly pool: Pick<SigningPool, 'run'>;
+  readonly blobs: Blobs;
+  readonly tickets: Tickets;
+  readonly clock: Pick<Clock, 'now'>;
+  /** Without a slash at its end. */
+  readonly publicUrl: string;
+  readonly languageOf: LanguageOf;
+  readonly history: Pick<DocumentHistory, 'page'>;
+}
+
+export class Renditions {
+  readonly #dependencies: RenditionsDependencies;
+  readonly #cached = new LruCache<string, Promise<BlobRef>>({ entries: CACHE_SIZE });
+
+  constructor(dependencies: RenditionsDependencies) {
+    this.#dependencies = dependencies;
+  }
+
+  /** Refusals: those of `documentOf` and `assertAvailable`. */
+  async content(tenant: Tenant, id: DocumentId, type: DownloadType): Promise<StoredFile> {
+    return this.fileOf(await documentOf(this.#dependencies.documents, tenant, id), type);
+  }
+
+  /** Refusals: those of `documentOf`, `AttachmentNotFound`. */
+  async attachment(tenant: Tenant, id: DocumentId, attachmentId: string): Promise<StoredFile> {
+    const { context } = await documentOf(this.#dependencies.documents, tenant, id);
+    return attachmentFile(this.#dependencies.blobs, context.attachments, attachmentId);
+  }
+
+  /** A path with a ticket of one hour. Refusals: as `content`. */
+  async contentTicket(tenant: Tenant, id: DocumentId, type: DownloadType, preview: boolean): Promise<string> {
+    const { documents, tickets, clock } = this.#dependencies;
+    available(await documentOf(documents, tenant, id), type);
+    const claims = [id, type, preview ? 'inline' : 'attachment'];
+    return `/api/documents/${id}/download?ticket=${tickets.issue('download', claims, clock.now())}`;
+  }
+
+  /** Refusals: `NotFound` for a ticket that is none or too old; as `content`. */
+  async ticketContent(ticket: string): ReturnType<PortalDocuments['ticketContent']> {
+    const { documents, tickets, clock } = this.#dependencies;
+    const read = tickets.read('download', ticket, clock.now());
+    const [claimed, named, way] = read?.expired === false ? read.claims : [];
+    const id = parsePortalId('DocumentId', claimed ?? '');
+    const type = DOWNLOAD_TYPES.find((one) => one === named);
+    if (id === undefined || type === undefined) throw new PortalRefusal('NotFound');
+    const file = await this.fileOf(await documentOf(documents, undefined, id), type);
+    return { ...file, inline: way === 'inline', documentId: id, type };
+  }
+
+  /** Refusals: those of `assertAvailable`. */
+  async fileOf(document: ReadDocument, type: DownloadType): Promise<StoredFile> {
+    available(document, type);
+    const { blobs } = this.#dependencies;
+    const { file, format, current, signatures } = document.context;
+    if (type === 'Original') return blobs.file(file.blob, file.name, file.contentType);
+    if (type === 'Signatures') {
+      const { fileName, contentType } = signedName(file.name, format);
+      return blobs.file(signatures ?? current, fileName, contentType);
+    }
+    const blob = await this.#rendition(document, type);
+    return blobs.file(blob, renditionName(file.name, type), 'application/pdf');
+  }
+
+  async #rendition({ state, context }: ReadDocument, type: RenderedType): Promise<BlobRef> {
+    const { described, languageOf, publicUrl } = this.#dependencies;
+    const model = renditionModelOf({
+      type,
+      state,
+      context,
+      signatures: await describedSignatures(described, context),
+      language: await languageOf(context.organization.id),
+      checkUrl: `${publicUrl}/check/${context.key}`,
+      ...(await this.#trail(context.id, type)),
+    });
+    const original = context.format === 'Pades' ? context.file.blob : null;
+    const key = createHash('sha256')
+      .update(JSON.stringify([model, original?.sha256 ?? null]))
+      .digest('hex');
+    for (let known = this.#cached.get(key); known !== undefined; known = this.#cached.get(key)) {
+      const blob = await known.catch(() => undefined);
+      if (blob !== undefined && (await this.#dependencies.blobs.touch(blob))) return blob;
+      if (this.#cached.get(key) === known) this.#cached.delete(key);
+    }
+    return this.#cacheRendition(key, () => this.#draw(context, model, original));
+  }
+
+  /** Only the versions with the manifest show the history. */
+  async #trail(id: DocumentId, type: RenderedType): Promise<Pick<RenditionModel, 'trail' | 'trailOmitted'>> {
+    if (type !== 'SignaturesManifest' && type !== 'PrinterFriendlyVersion')
+      return { trail: [], trailOmitted: 0 };
+    const { items } = await this.#dependencies.history.page(id, { limit: MAX_TRAIL_READ, offset: 0 });
+    const shown = items.flatMap(({ type: what, at, by, ipAddress, userAgent }) => {
+      const known = RENDITION_EVENT_TYPES.find((one) => one === what);
+      return known === undefined ? [] : [{ type: known, at, by, ipAddress, userAgent }];
+    });
+    return { trail: shown.slice(0, MAX_TRAIL), trailOmitted: Math.max(0, shown.length - MAX_TRAIL) };
+  }
+
+  /** Concurrent requests for one rendition share its rendering. */
+  async #cacheRendition(key: string, draw: () => Promise<BlobRef>): Promise<BlobRef> {
+    const drawing = draw();
+    this.#cached.set(key, drawing);
+    try {
+      return await drawing;
+    } catch (error) {
+      if (this.#cached.get(key) === drawing) this.#cached.delete(key);
+      throw error;
+    }
+  }
+
+  async #draw(
+    { id: documentId, organization }: Pick<DocumentContext, 'id' | 'organization'>,
+    model: RenditionModel,
+    original: BlobRef | null,
+  ): Promise<BlobRef> {
+    const { pool, blobs } = this.#dependencies;
+    const images = [...new Set(model.marks.flatMap(({ image }) => (image === null ? [] : [image])))];
+    const output = blobs.temporaryPath();
+    const task = {
+      task: 'portal.render',
+      documentId,
+      model,
+      original: original && blobs.pathOf(original),
+      images: images.map((sha256) => ({ sha256, path: blobs.pathOf({ sha256 }) })),
+      output,
+    } as const;
+    const answer = await pool.run(task, { organization: organization.id, bytes: original?.length ?? 0 });
+    if (answer.ok) return blobs.adopt(output, answer.result.output);
+    await rm(output, { force: true });
+    if (answer.code === 'document.unreadable') {
+      throw new PortalRefusal('DownloadTypeNotAvailable', 'The pages of the document cannot be drawn on.');
+    }
+    throw poolRefusal(answer);
+  }
+}
+
+function available({ state, context }: ReadDocument, type: DownloadType): void {
+  assertAvailable(type, {
+    state,
+    hasSignature: hasSignature(context),
+    hasPages: context.format === 'Pades',
+  });
+}

@@ -1,0 +1,146 @@
+/**
+ * Reports and totals over all organizations. Implements `PortalReports`.
+ *
+ * Source: docs/portal-values.md §0, §18.
+ */
+import { parsePortalId } from '../../../machines/ids.ts';
+import { PortalRefusal } from '../../../machines/portal/portal-refusals.ts';
+import {
+  REPORT_EXPIRED,
+  type ReportContext,
+  type ReportRange,
+  reportMachine,
+} from '../../../machines/portal/report.ts';
+import {
+  type ActorStore,
+  type ActorSystem,
+  actorKind,
+  type Clock,
+  defineActor,
+  type Ids,
+  type Step,
+} from '../../../runtime/index.ts';
+import type { PortalReports } from '../api/reports.ts';
+import type { StoredFile } from '../api/uploads.ts';
+import type { Tickets } from '../shared/tickets.ts';
+import { type Blobs, blobCounters } from '../uploads/blobs.ts';
+import { type CreationTotals, countCreated, rangeText } from './report-rows.ts';
+
+export const REPORT = actorKind<typeof reportMachine>('report');
+
+const XLSX = 'application/vnd.openxmlformats-officedocument.spreadsheetml.sheet';
+/** Maximum wait for a report in progress, milliseconds; then the client asks again. */
+const REPORT_TIMEOUT_MS = 5 * 60_000;
+/** Maximum number of reports in progress. */
+const MAX_IN_PROGRESS = 32;
+const IN_PROGRESS_STATUS = 'reports-making';
+
+export const reportDefinition = defineActor(REPORT, {
+  machine: reportMachine,
+  version: 1,
+  counters: ({ state, context }): { readonly [name: string]: number } => {
+    const { blob } = context;
+    return {
+      ...(state === 'Making' && { [IN_PROGRESS_STATUS]: 1 }),
+      ...(blob !== null && blobCounters([blob])),
+    };
+  },
+  ends: ({ state }) => state === REPORT_EXPIRED,
+});
+
+export interface ReportsDependencies {
+  readonly system: ActorSystem;
+  readonly store: Pick<ActorStore, 'rows' | 'counters'>;
+  readonly clock: Clock;
+  readonly ids: Pick<Ids, 'uuid'>;
+  readonly blobs: Blobs;
+  readonly tickets: Tickets;
+}
+
+export class Reports implements PortalReports {
+  readonly #dependencies: ReportsDependencies;
+  /** Waiting callers by report. */
+  readonly #waiting = new Map<string, Set<() => void>>();
+
+  constructor(dependencies: ReportsDependencies) {
+    this.#dependencies = dependencies;
+  }
+
+  /** Sees each committed step. */
+  observe({ actor: { address, state } }: Step): void {
+    if (address.kind !== REPORT || state === 'Making') return;
+    for (const wake of this.#waiting.get(address.id) ?? []) wake();
+  }
+
+  /** Refusals: `BadRequest` for an end before the start, `TooManyRequests`. */
+  async documents(range: ReportRange): Promise<{ readonly location: string }> {
+    const { system, store, clock, ids, tickets } = this.#dependencies;
+    checkRange(range);
+    if (((await store.counters(IN_PROGRESS_STATUS))[IN_PROGRESS_STATUS] ?? 0) >= MAX_IN_PROGRESS) {
+      throw new PortalRefusal('TooManyRequests', `${MAX_IN_PROGRESS} reports are being made.`, {
+        retryAfterSeconds: 60,
+      });
+    }
+    const id = ids.uuid();
+    const at = clock.now();
+    const { from, to } = range;
+    const made = await system.create({ kind: REPORT, id }, { from, to, createdAt: at });
+    if (!made.accepted) throw new PortalRefusal('ServiceBusy');
+    await made.durable;
+    return { location: `/api/reports/${id}?access_ticket=${tickets.issue('report', [id], at)}` };
+  }
+
+  /** Refusals: `BadRequest` for an end before the start. */
+  async totals(range: ReportRange): Promise<CreationTotals> {
+    checkRange(range);
+    return countCreated(this.#dependencies.store, range);
+  }
+
+  /** Refusals: `NotFound`, `InternalError` for a report that failed, `ServiceBusy` when it takes very long. */
+  async file(id: string, ticket: string): Promise<StoredFile> {
+    const { tickets, clock, blobs } = this.#dependencies;
+    const reportId = parsePortalId('DocumentId', id);
+    const read = tickets.read('report', ticket, clock.now());
+    if (!reportId || read?.expired !== false || read.claims[0] !== reportId)
+      throw new PortalRefusal('NotFound');
+    const { state, context } = await this.#finished(reportId);
+    if (state === 'Failed') throw new PortalRefusal('InternalError', 'The report could not be made.');
+    if (context.blob === null) throw new PortalRefusal('ServiceBusy', undefined, { retryAfterSeconds: 30 });
+    const range = rangeText(context);
+    return blobs.file(context.blob, `documents${range && `_${range}`}.xlsx`, XLSX);
+  }
+
+  /** Returns the report once it is complete or failed, or its current state after the timeout. */
+  async #finished(id: string): Promise<{ readonly state: string; readonly context: ReportContext }> {
+    const { clock } = this.#dependencies;
+    let wake = () => {};
+    const woken = new Promise<void>((resolve) => {
+      wake = resolve;
+    });
+    const waiting = this.#waiting.get(id) ?? new Set();
+    this.#waiting.set(id, waiting.add(wake));
+    const cancel = clock.after(REPORT_TIMEOUT_MS, wake);
+    try {
+      const report = await this.#read(id);
+      if (report.state !== 'Making') return report;
+      await woken;
+      return await this.#read(id);
+    } finally {
+      cancel();
+      waiting.delete(wake);
+      if (waiting.size === 0) this.#waiting.delete(id);
+    }
+  }
+
+  async #read(id: string): Promise<{ readonly state: string; readonly context: ReportContext }> {
+    const actor = await this.#dependencies.system.read({ kind: REPORT, id });
+    if (actor === undefined) throw new PortalRefusal('NotFound');
+    return { state: actor.state, context: actor.context };
+  }
+}
+
+function checkRange({ from, to }: ReportRange): void {
+  if (from === null || to === null || from <= to) return;
+  const message = 'The EndDateUtc lies before the StartDateUtc.';
+  throw new PortalRefusal('BadRequest', message, { errors: { EndDateUtc: [message] } });
+}

@@ -1,6 +1,0 @@
-/** Where a crash would hurt between a request and its stored answer, by name. Silent unless armed. */
-import { declareFaultPoints } from '../../runtime/index.ts';
-
-export const PORTAL_REQUEST_FAULTS = declareFaultPoints({
-  'portal.request.done': 'What a request asks for is done and durable; its answer is not stored.',
-});

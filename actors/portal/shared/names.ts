@@ -1,0 +1,16 @@
+/** Names that clients give to folders, saved flows and drafts. */
+import { visibleText } from '../../../machines/plain-text.ts';
+import { PortalRefusal } from '../../../machines/portal/portal-refusals.ts';
+
+const MAX_NAME_LENGTH = 255;
+
+/**
+ * Returns the name without invisible characters and without white space around it.
+ * @throws {PortalRefusal} `BadRequest` unless it has 1 to 255 characters and no control character
+ */
+export function cleanName(given: string): string {
+  const name = visibleText(given).trim();
+  if (name !== '' && name.length <= MAX_NAME_LENGTH && !/[\p{Cc}\p{Surrogate}]/u.test(name)) return name;
+  const message = `The Name must have 1 to ${MAX_NAME_LENGTH} characters and no control character.`;
+  throw new PortalRefusal('BadRequest', message, { errors: { Name: [message] } });
+}

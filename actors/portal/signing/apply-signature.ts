@@ -1,0 +1,283 @@
+/**
+ * Embeds one accepted signature in its file. Reports every failure to the document, which stores it, shows it and
+ * requests a retry.
+ */
+
+import type { DocumentId } from '../../../machines/ids.ts';
+import type {
+  AcceptedSignature,
+  DocumentContext,
+  DocumentEffect,
+} from '../../../machines/portal/document/document-context.ts';
+import type { Language } from '../../../machines/portal/organization.ts';
+import type { BlobRef, CompletedAction, Mark, Participant } from '../../../machines/portal/portal-types.ts';
+import {
+  type ActorSystem,
+  type Clock,
+  describeFailure,
+  type EffectAttempt,
+  type EffectHandler,
+  type Faults,
+  type Log,
+} from '../../../runtime/index.ts';
+import type { SigningPool } from '../../pool/pool.ts';
+import type { PortalResults, ServiceSignatureTask, SignatureTexts } from '../../pool/portal-tasks.ts';
+import type { PoolReply } from '../../pool/tasks.ts';
+import type { CertificateChecks } from '../../shared/certificate-checks.ts';
+import type { Blobs } from '../uploads/blobs.ts';
+import '../../shared/document-faults.ts';
+import { filled, markTexts, RENDITION_TEXTS } from '../../shared/rendition/rendition-texts.ts';
+import type { DocumentRequest } from '../document-records/document-changes.ts';
+import { documentAddress } from '../document-records/document-index.ts';
+import { participantOf } from '../document-records/document-reader.ts';
+import type { LanguageOf } from '../tenants/languages.ts';
+import { signatureContent, signaturesToRebuild } from './signature-content.ts';
+
+export type ApplySignatureEffect = Extract<DocumentEffect, { readonly do: 'applySignature' }>;
+
+export interface ApplySignatureDependencies {
+  readonly pool: SigningPool;
+  readonly blobs: Blobs;
+  readonly clock: Pick<Clock, 'now'>;
+  readonly faults: Faults;
+  readonly log: Log;
+  /** Profile of the service's seals. */
+  readonly sealProfile: string;
+  /** Checks the certificate before each seal. */
+  readonly certificates: Pick<CertificateChecks, 'check'>;
+  readonly languageOf: LanguageOf;
+  /** `Portal:NotifyParticipants:Concluded`. */
+  readonly tellParticipants: boolean;
+  /** Reads the document, for what its earlier signatures show. */
+  readonly system: Pick<ActorSystem, 'read'>;
+}
+
+/** Permanent failures of a participant's signature value: it does not match, or the file has changed. */
+const PERMANENT_CODES =
+  /^(?:signature\.mismatch|request\.invalid|input\.changed|key\.|certificate\.|cms\.|pdf\.|xml\.)/;
+
+export function applySignatureHandler(
+  dependencies: ApplySignatureDependencies,
+): EffectHandler<ApplySignatureEffect> {
+  return {
+    // A redo signs the same file at the same claimed time; what the first try left is swept.
+    after: 'visible',
+    async run(effect, attempt): Promise<DocumentRequest> {
+      const { id, kind } = effect.signature;
+      try {
+        const word = await put(effect, attempt, dependencies);
+        if (word.type === 'SIGNATURE_FAILED') reportFailure(dependencies, attempt, word);
+        return word;
+      } catch (error) {
+        if (attempt.signal.aborted) throw error;
+        const { code, message } = failureForDocument(describeFailure(error));
+        reportFailure(dependencies, attempt, { code, message });
+        const isFinal = kind === 'certificate' && PERMANENT_CODES.test(code);
+        return { type: 'SIGNATURE_FAILED', id, code, message, isFinal };
+      }
+    },
+    failed: ({ signature: { id } }, { code, message }): DocumentRequest => ({
+      type: 'SIGNATURE_FAILED',
+      ...{ id, code, message },
+      isFinal: false,
+    }),
+  };
+}
+
+/** Message of a failure for clients, without local paths. */
+export function failureForDocument({ code, message }: { readonly code: string; readonly message: string }): {
+  readonly code: string;
+  readonly message: string;
+} {
+  const withoutPath = (word: string) =>
+    word.replace(/^([^/]*)\/.*\/(?:blobs|incoming)\/[\w/.-]*[\w-]/, '$1the file');
+  return { code, message: message.replace(/\S+/g, withoutPath) };
+}
+
+/** Logged once per attempt. */
+function reportFailure(
+  { log }: Pick<ApplySignatureDependencies, 'log'>,
+  { actor }: EffectAttempt,
+  { code, message }: { readonly code: string; readonly message: string },
+): void {
+  log.warn('An accepted signature could not be put into its document.', {
+    DocumentId: actor.id,
+    Code: code,
+    Message: message,
+  });
+}
+
+async function put(
+  effect: ApplySignatureEffect,
+  { actor, signal }: EffectAttempt,
+  dependencies: ApplySignatureDependencies,
+): Promise<DocumentRequest> {
+  const { pool, blobs, clock, sealProfile: profile, certificates, languageOf, system } = dependencies;
+  const { signature, document, conclude } = effect;
+  const { id } = signature;
+  const output = blobs.temporaryPath();
+  const place = {
+    documentId: actor.id,
+    format: document.format,
+    input: blobs.pathOf(document.current),
+    signatures: document.signatures && blobs.pathOf(document.signatures),
+    profile,
+    output,
+    blobs: blobs.folder,
+  };
+  const check = conclude && {
+    ...conclude,
+    fieldName: signature.fieldName,
+    at: clock.now(),
+  };
+  const scope = { organization: document.organizationId, bytes: document.current.length };
+  if (signature.kind === 'certificate') {
+    const { state, value, certificate } = signature;
+    const finish = {
+      ...place,
+      task: 'portal.finish',
+      state: state === null ? '' : blobs.pathOf(state),
+      value: value ?? '',
+      check: check === undefined ? null : { ...check, certificate: certificate ?? '' },
+    } as const;
+    const answer = await blobs.placing(() => pool.run(finish, scope), placedFile);
+    if (!answer.ok) return failure(id, answer, signal, true);
+    return added(id, { ...answer.result, certificate: certificate ?? '' }, dependencies);
+  }
+  await certificates.check(profile);
+  const language = await languageOf(document.organizationId);
+  const found = (await system.read(documentAddress(actor.id as DocumentId)))?.context;
+  const seal = {
+    ...place,
+    task: 'portal.seal',
+    at: signature.signingTime,
+    words: textsOf(effect, blobs, language),
+    ...(found && contentFor(found, signature, language, blobs)),
+    check: check ?? null,
+  } as const;
+  const answer = await blobs.placing(() => pool.run(seal, scope), placedFile);
+  if (!answer.ok) return failure(id, answer, signal, false);
+  return added(id, answer.result, dependencies);
+}
+
+function placedFile(
+  answer: PoolReply<'portal.seal'> | PoolReply<'portal.finish'>,
+): Pick<BlobRef, 'sha256'> | undefined {
+  return answer.ok ? answer.result.output : undefined;
+}
+
+/** Builds the content of an electronic signature, and the signatures to make again before it. */
+function contentFor(
+  document: DocumentContext,
+  signature: AcceptedSignature,
+  language: Language,
+  blobs: Blobs,
+): Pick<ServiceSignatureTask, 'content' | 'rebuild'> {
+  const before = document.made.filter(({ kind }) => kind !== 'approval');
+  const content = signatureContent(document, [...before, signature], language, blobs);
+  if (content === undefined) return {};
+  const earlier = signaturesToRebuild(document, content);
+  if (earlier === undefined) return { content };
+  const again = earlier.flatMap((made) => {
+    const signer = participantOf(document, made);
+    const action = document.actions.find(({ id }) => id === made.flowActionId);
+    if (signer === undefined || action === undefined || made.signingTime === null) return [];
+    const subject = { signature: { ...made, signingTime: made.signingTime }, signer, title: action.title };
+    const words = textsOf({ ...subject, xades: null, document }, blobs, language);
+    return [{ at: made.signingTime, words }];
+  });
+  return { content, rebuild: { original: blobs.pathOf(document.file.blob), earlier: again } };
+}
+
+function failure(
+  id: string,
+  failed: { readonly code: string; readonly message: string },
+  signal: AbortSignal,
+  isForeign: boolean,
+): DocumentRequest {
+  const { code, message } = failureForDocument(failed);
+  // Threads that a stop has ended fail their tasks; the work is done again after the next start.
+  if (signal.aborted) throw signal.reason;
+  return { type: 'SIGNATURE_FAILED', id, code, message, isFinal: isForeign && PERMANENT_CODES.test(code) };
+}
+
+/** The message about a signed file that is in its place. */
+async function added(
+  id: string,
+  { output, certificate, isChecked, isRebuilt = false }: PortalResults['portal.seal'],
+  { faults, tellParticipants }: ApplySignatureDependencies,
+): Promise<DocumentRequest> {
+  await faults.at('portal.signature.kept');
+  if (isChecked) await faults.at('portal.conclusion.checked');
+  return {
+    type: 'SIGNATURE_ADDED',
+    ...{ id, output, certificate },
+    ...(isRebuilt && { isRebuilt }),
+    ...(isChecked && { concluded: { tellParticipants } }),
+  };
+}
+
+/** A signature with its signer. */
+interface SignedSubject extends Pick<ApplySignatureEffect, 'signer' | 'title' | 'xades'> {
+  readonly signature: Pick<
+    AcceptedSignature,
+    'evidence' | 'evidenceSha256' | 'marks' | 'image' | 'signingTime' | 'fieldName'
+  > & { readonly kind: CompletedAction['kind'] };
+  readonly document: Pick<DocumentContext, 'key'>;
+}
+
+function textsOf(
+  { signature, signer, title, xades, document }: SignedSubject,
+  blobs: Blobs,
+  language: Language,
+): SignatureTexts {
+  const { evidenceSha256, marks, image, signingTime, kind } = signature;
+  const words = RENDITION_TEXTS[language];
+  const reason = [
+    filled(words.signedElectronicallyBy, describePerson(signer)),
+    ...(evidenceSha256 === null ? [] : [`${words.evidence} (Base64): ${evidenceSha256}`]),
+  ].join(' ');
+  const name = signature.evidence?.typedName ?? nameOf(signer);
+  const lines = markTexts(language, { name, title, kind, at: signingTime, key: document.key });
+  return signatureTexts({
+    fieldName: signature.fieldName,
+    signer,
+    reason,
+    marks,
+    lines,
+    image: image && blobs.pathOf(image),
+    xades,
+  });
+}
+
+/** Parameters of a signature in a file, for any key. */
+export function signatureTexts(given: {
+  readonly fieldName: string | null;
+  readonly signer: Participant;
+  readonly reason: string;
+  readonly marks: readonly Mark[];
+  readonly lines: readonly string[];
+  readonly image: string | null;
+  readonly xades: SignatureTexts['xades'];
+}): SignatureTexts {
+  const { fieldName, signer, reason, marks, lines, image, xades } = given;
+  // One signature is seen in one place; where it is drawn besides is for the printed versions.
+  const mark = marks.find(({ type }) => type === 'SignatureVisualRepresentation');
+  return {
+    fieldName: fieldName ?? '',
+    name: nameOf(signer),
+    reason,
+    contactInfo: signer.email,
+    visible: mark === undefined ? null : { mark, lines, image },
+    xades,
+  };
+}
+
+export function nameOf({ name, email, identifier }: Participant): string {
+  return name ?? email ?? identifier ?? 'A participant';
+}
+
+function describePerson(person: Participant): string {
+  const more = [person.email, person.identifier].filter((text) => text !== null && text !== nameOf(person));
+  return more.length === 0 ? nameOf(person) : `${nameOf(person)} (${more.join(', ')})`;
+}

@@ -1,0 +1,196 @@
+/**
+ * Authorizes signing: resolves a ticket or an organization's API key to a document and an action. Source: docs/portal-values.md
+ * §§9, 10.
+ */
+
+import type { Millis } from '../../../machines/ids.ts';
+import { plainLine } from '../../../machines/plain-text.ts';
+import type {
+  DocumentContext,
+  DocumentState,
+  Turn,
+} from '../../../machines/portal/document/document-context.ts';
+import { requestedUsers, usersOf } from '../../../machines/portal/document/document-flow.ts';
+import { PortalRefusal } from '../../../machines/portal/portal-refusals.ts';
+import type { Evidence, FlowAction, Participant } from '../../../machines/portal/portal-types.ts';
+import type { RequestOrigin } from '../api/callers.ts';
+import type { ElectronicSigning, SigningAccess } from '../api/signing.ts';
+import type { DocumentDirectory } from '../document-records/document-directory.ts';
+import { foldedKey } from '../document-records/document-index.ts';
+import { documentByKey, documentOf, type ReadDocument } from '../document-records/document-reader.ts';
+import { isPromised, namedTurn } from '../document-records/signing-turns.ts';
+import { evidenceDigest, evidenceFile } from '../documents/evidence-file.ts';
+import type { SigningLinks } from '../mail/signing-links.ts';
+
+/** Authorization of a call and its source. */
+export interface SigningCall {
+  readonly state: DocumentState;
+  readonly context: DocumentContext;
+  readonly turn: Turn;
+  readonly action: FlowAction;
+  readonly user: Participant;
+  /** True: an electronic signature requires an e-mail code. */
+  readonly needsEmailCode: boolean;
+  /** The application that authenticated the participant; null = the link was mailed. */
+  readonly application: { readonly id: string; readonly name: string } | null;
+}
+
+export interface SigningAccessDependencies {
+  readonly directory: DocumentDirectory;
+  readonly links: SigningLinks;
+}
+
+type KeyAccess = Exclude<SigningAccess, { readonly by: 'ticket' }>;
+
+/** Returns the document that an application names. Refusals: `DocumentNotFound`, `DocumentInvalidKey`, `DocumentIsDeleted`. */
+export function documentForKey(access: KeyAccess, directory: DocumentDirectory): Promise<ReadDocument> {
+  return access.by === 'key'
+    ? documentOf(directory, access.tenant, access.documentId)
+    : documentByKey(directory, access.tenant, access.key);
+}
+
+/**
+ * @param holder numbers in the certificate that signs: they tell the people of a rule apart
+ * @param changes false for a call that only reads: it may use a ticket that is older than the version of the document
+ *
+ * Refusals: `InvalidTicket`, `VersionChanged`, `DocumentNotFound`, `DocumentInvalidKey`, `DocumentIsDeleted`, `FlowActionNotFound`;
+ * `InvalidFlowAction`, `CpfNotExpected` for a rule whose participant is not named.
+ */
+export async function signingCall(
+  access: SigningAccess,
+  { directory, links }: SigningAccessDependencies,
+  { holder = [], changes = true }: { readonly holder?: readonly string[]; readonly changes?: boolean } = {},
+): Promise<SigningCall> {
+  if (access.by === 'ticket') {
+    const ticket = links.parse(access.ticket);
+    const document = ticket && (await directory.byId(ticket.documentId));
+    if (!ticket || ticket.expired || !document || document.context.key !== foldedKey(access.key))
+      throw new PortalRefusal('InvalidTicket');
+    if (document.state === 'Deleted') throw new PortalRefusal('DocumentIsDeleted');
+    const named = namedTurn(document.context, ticket);
+    // The action was taken out of the flow since.
+    if (named === undefined) throw new PortalRefusal('InvalidTicket');
+    if (access.documentVersion !== undefined) assertVersion(document.context, access.documentVersion);
+    else if (
+      changes &&
+      ticket.documentVersion !== undefined &&
+      ticket.documentVersion !== document.context.version
+    )
+      throw new PortalRefusal('VersionChanged');
+    const { needsEmailCode, application } = ticket;
+    return { ...document, turn: turnOf(named), ...named, needsEmailCode, application };
+  }
+  const document = await documentForKey(access, directory);
+  const named = firstTurn(document.context, access, holder);
+  if (named === undefined) throw new PortalRefusal('FlowActionNotFound');
+  return {
+    ...document,
+    turn: turnOf(named),
+    ...named,
+    needsEmailCode: false,
+    application: access.tenant.application,
+  };
+}
+
+interface NamedTurn {
+  readonly action: FlowAction;
+  readonly user: Participant;
+}
+
+function turnOf({ action, user }: NamedTurn): Turn {
+  return { flowActionId: action.id, userId: user.id };
+}
+
+/**
+ * Finds the action by its id, or the first pending one; for a rule, the named person, the certificate holder or the
+ * only one.
+ */
+function firstTurn(
+  { actions }: Pick<DocumentContext, 'actions'>,
+  { flowActionId, userId }: Pick<KeyAccess, 'flowActionId' | 'userId'>,
+  holder: readonly string[],
+): NamedTurn | undefined {
+  const action =
+    flowActionId === undefined
+      ? actions.find(({ status }) => status === 'Pending')
+      : actions.find(({ id }) => id === flowActionId);
+  if (action === undefined) return undefined;
+  const all = usersOf(action);
+  const asked = requestedUsers(action);
+  const user =
+    userId === undefined
+      ? asked.length > 1
+        ? oneOf(asked, holder)
+        : (asked[0] ?? all[0])
+      : all.find(({ id }) => id === userId);
+  return user && { action, user };
+}
+
+/** National numbers alone are compared; a certificate that names none proves nothing either way. */
+export const NATIONAL = /^\d{11}$/;
+
+/** Refuses an ambiguous match: an action must not be attributed to the wrong person. */
+function oneOf(asked: readonly Participant[], holder: readonly string[]): Participant {
+  const numbers = holder.filter((one) => NATIONAL.test(one));
+  const found = asked.find(({ identifier }) => identifier !== null && numbers.includes(identifier));
+  if (found !== undefined) return found;
+  if (numbers.length > 0 && asked.every(({ identifier }) => NATIONAL.test(identifier ?? '')))
+    throw new PortalRefusal('CpfNotExpected');
+  throw new PortalRefusal('InvalidFlowAction', 'The rule asks several people; userId says who of them acts.');
+}
+
+/** Refusals: `InvalidDocumentStatus` when it is not this person's turn. */
+export function assertTurn({ state, context, turn, action }: SigningCall): void {
+  const isAsked = requestedUsers(action).some(({ id }) => id === turn.userId);
+  const isOpen = state === 'Pending' && action.status === 'Pending' && isAsked;
+  if (isOpen && !isPromised(context.accepted, turn)) return;
+  const message = isOpen
+    ? 'The signature was accepted already.'
+    : state === 'Pending' && action.status === 'Created'
+      ? 'It is not the turn of this participant yet.'
+      : undefined;
+  throw new PortalRefusal('InvalidDocumentStatus', message);
+}
+
+/** Refusals: `InvalidDocumentStatus` when the file was replaced since it was read. */
+export function assertVersion({ version }: Pick<DocumentContext, 'version'>, seen: number): void {
+  if (version === seen) return;
+  throw new PortalRefusal('InvalidDocumentStatus', 'The document has a new version. Open the page again.');
+}
+
+/** Identifies the acting participant. */
+export function evidenceOf(
+  call: SigningCall,
+  scene: RequestOrigin,
+  signing: Pick<ElectronicSigning, 'geolocation' | 'typedName' | 'timeZoneOffset'>,
+  isEmailConfirmed: boolean,
+  at: Millis,
+): { readonly evidence: Evidence; readonly evidenceSha256: string } {
+  const { context, user, application, turn } = call;
+  const evidence: Evidence = {
+    ipAddress: scene.ipAddress || null,
+    userAgent: scene.userAgent.slice(0, 500) || null,
+    authenticationTypes: [
+      ...(isEmailConfirmed ? (['Email'] as const) : []),
+      ...(application === null ? [] : (['Application'] as const)),
+    ],
+    authenticatedEmail: isEmailConfirmed ? user.email : null,
+    authenticatedApplication: application && {
+      id: application.id,
+      name: application.name,
+      organizationName: context.organization.name,
+    },
+    geolocation: signing.geolocation ?? null,
+    typedName: plainLine(signing.typedName ?? '').slice(0, 200) || null,
+    timeZoneOffset: signing.timeZoneOffset ?? null,
+    at,
+  };
+  const { id, key, file } = context;
+  const sealed = evidenceFile({
+    document: { id, key, sha256: file.blob.sha256 },
+    flowActionId: turn.flowActionId,
+    participant: user,
+    evidence,
+  });
+  return { evidence, evidenceSha256: evidenceDigest(sealed) };
+}

@@ -1,0 +1,372 @@
+/**
+ * Signatures with a key that only the participant has, in two calls: the first returns the hash to sign, the second brings
+ * the signature value. Others may sign in between; if the file has changed, the participant signs the new file.
+ *
+ * Source: docs/portal-values.md §10.
+ */
+
+import type { DocumentId, Millis } from '../../../machines/ids.ts';
+import type {
+  AuthenticatingApplication,
+  Reservation,
+} from '../../../machines/portal/document/document-context.ts';
+import { isSigning } from '../../../machines/portal/document/document-flow.ts';
+import { isOvertaken } from '../../../machines/portal/document/document-reservations.ts';
+import { PortalRefusal } from '../../../machines/portal/portal-refusals.ts';
+import type { BlobRef, FlowAction } from '../../../machines/portal/portal-types.ts';
+import type { ActorSystem, Clock, Faults, Ids } from '../../../runtime/index.ts';
+import type { SigningPool } from '../../pool/pool.ts';
+import type { BeginSigningTask, CertificateRequirements, PortalResults } from '../../pool/portal-tasks.ts';
+import type { RequestOrigin } from '../api/callers.ts';
+import type { PortalSigning } from '../api/signing.ts';
+import { actorOf, refusalOf, sendToDocument, wrongStatus } from '../document-records/document-changes.ts';
+import type { DocumentDirectory } from '../document-records/document-directory.ts';
+import { poolRefusal } from '../shared/pool-refusal.ts';
+import type { Blobs } from '../uploads/blobs.ts';
+import '../../shared/document-faults.ts';
+import { filled, markTexts, RENDITION_TEXTS } from '../../shared/rendition/rendition-texts.ts';
+import { type DocumentActor, documentAddress, foldedKey } from '../document-records/document-index.ts';
+import type { ReadDocument } from '../document-records/document-reader.ts';
+import { type DocumentWatch, settling } from '../document-records/document-watch.ts';
+import { namedTurn } from '../document-records/signing-turns.ts';
+import { inAscii } from '../documents/document-files.ts';
+import { digitsOfIdentifier } from '../documents/document-plans.ts';
+import type { Tickets } from '../shared/tickets.ts';
+import type { LanguageOf } from '../tenants/languages.ts';
+import { nameOf, signatureTexts } from './apply-signature.ts';
+import { type MarkedSignature, signatureContent } from './signature-content.ts';
+import { assertTurn, assertVersion, evidenceOf, NATIONAL, type SigningCall } from './signing-access.ts';
+import { valuesOf } from './signing-fields.ts';
+import { marksOf } from './signing-marks.ts';
+import { GOOD, MISMATCH, OVERTAKEN, rejected, resultsView, verdictOf } from './signing-verdicts.ts';
+
+/** Time for which a call waits for a signature that is being added to the file, milliseconds. */
+const SIGNING_TIMEOUT_MS = 20_000;
+/** Maximum size of content sent as a whole for signing, bytes. */
+const MAX_TO_SIGN_BYTES = 64 * 1024;
+const MAX_CERTIFICATE_BYTES = 16 * 1024;
+const MAX_VALUE_BYTES = 4 * 1024;
+
+const DIGEST_NAMES = { sha256: 'SHA-256', sha384: 'SHA-384', sha512: 'SHA-512' } as const;
+
+export interface CertificateSigningDependencies {
+  readonly system: ActorSystem;
+  readonly clock: Clock;
+  readonly ids: Pick<Ids, 'uuid'>;
+  readonly faults: Faults;
+  readonly pool: SigningPool;
+  readonly blobs: Blobs;
+  readonly directory: DocumentDirectory;
+  readonly watch: DocumentWatch;
+  readonly tickets: Tickets;
+  /** Whose level and authorities are used. */
+  readonly sealProfile: string;
+  /** `Portal:AllowUnprovenCertificates`. */
+  readonly allowUnproven: boolean;
+  readonly languageOf: LanguageOf;
+}
+
+type Started = Awaited<ReturnType<PortalSigning['startCertificate']>>;
+type Completed = Awaited<ReturnType<PortalSigning['completeCertificate']>>;
+
+export class CertificateSigning {
+  readonly #dependencies: CertificateSigningDependencies;
+
+  constructor(dependencies: CertificateSigningDependencies) {
+    this.#dependencies = dependencies;
+  }
+
+  /**
+   * Refusals: `InvalidFlowAction`, `InvalidDocumentStatus`, `CpfMismatch`, `CpfNotExpected`, `DocumentUnreadable`.
+   */
+  async start(
+    call: SigningCall,
+    { certificate, positions, fieldValues }: Parameters<PortalSigning['startCertificate']>[1],
+  ): Promise<Started> {
+    if (!isSigning(call.action))
+      throw new PortalRefusal('InvalidFlowAction', 'This participant approves and does not sign.');
+    assertTurn(call);
+    if (certificate.length === 0 || certificate.length > MAX_CERTIFICATE_BYTES)
+      return rejected(verdictOf('certificate.malformed', 'The certificate cannot be read.'));
+    const id = this.#dependencies.ids.uuid();
+    const filledIn = valuesOf(call.action, fieldValues);
+    const document = await this.#reserve(call, id, { marks: marksOf(call, positions), ...filledIn });
+    return this.#started(document, call, id, { der: certificate.toString('base64') });
+  }
+
+  async #started(
+    document: DocumentActor,
+    call: SigningCall,
+    id: string,
+    certificate: BeginSigningTask['certificate'],
+  ): Promise<Started> {
+    try {
+      const result = await this.#begin(document, call, id, certificate);
+      const { verdict, begun, identifiers } = result;
+      if (!verdict.isValid || begun === undefined) {
+        await this.#cancelReservation(call.context.id, id);
+        return rejected(verdict);
+      }
+      assertHolder(call, identifiers);
+      const { system, tickets, clock } = this.#dependencies;
+      const word = { type: 'BEGUN', id, state: begun.state, certificate: result.certificate } as const;
+      await sendToDocument(system, call.context.id, word, wrongStatus);
+      const toSign = Buffer.from(begun.toBeSigned, 'base64');
+      return {
+        success: true,
+        token: tickets.issue('certificate', [call.context.id, id], clock.now()),
+        toSignHash: Buffer.from(begun.hash, 'base64'),
+        toSign: toSign.length <= MAX_TO_SIGN_BYTES ? toSign : null,
+        digestAlgorithm: DIGEST_NAMES[begun.digest],
+        validationResults: resultsView(verdict),
+      };
+    } catch (error) {
+      await this.#cancelReservation(call.context.id, id);
+      throw error;
+    }
+  }
+
+  /** Claims of a token. Refusals: `InvalidTicket`, `DocumentIsDeleted`. */
+  async startedBy(key: string, token: string): Promise<SigningCall> {
+    const { tickets, clock, directory } = this.#dependencies;
+    const [documentId] = tickets.read('certificate', token, clock.now())?.claims ?? [];
+    const document = documentId && (await directory.byId(documentId as DocumentId));
+    if (!document || document.context.key !== foldedKey(key)) throw new PortalRefusal('InvalidTicket');
+    if (document.state === 'Deleted') throw new PortalRefusal('DocumentIsDeleted');
+    return this.startedFor(document, token);
+  }
+
+  /** @param application that completes it; undefined = the one that started it. Refusals: `InvalidTicket`. */
+  startedFor(document: ReadDocument, token: string, application?: AuthenticatingApplication): SigningCall {
+    const { tickets, clock } = this.#dependencies;
+    const { context } = document;
+    const ticket = tickets.read('certificate', token, clock.now());
+    const [documentId, id] = ticket?.claims ?? [];
+    const reservation = context.reservations.find((one) => one.id === id);
+    const named = reservation && namedTurn(context, reservation);
+    if (ticket?.expired !== false || documentId !== context.id || named === undefined)
+      throw new PortalRefusal('InvalidTicket');
+    return {
+      ...{ ...document, ...named, needsEmailCode: false },
+      turn: { flowActionId: named.action.id, userId: named.user.id },
+      application: application ?? reservation?.application ?? null,
+    };
+  }
+
+  /**
+   * Not successful, with a new token and hash, when the file has changed since the start.
+   *
+   * Refusals: `InvalidTicket` for an unknown, used or expired token.
+   */
+  async complete(
+    call: SigningCall,
+    {
+      token,
+      signature,
+      disableNotifications = false,
+      of,
+    }: {
+      readonly token: string;
+      readonly signature: Buffer;
+      readonly disableNotifications?: boolean | undefined;
+      /** Participant that the token must belong to. @default any */
+      readonly of?: SigningCall['turn'];
+    },
+    scene: RequestOrigin,
+  ): Promise<Completed> {
+    const { system, clock, tickets, watch, faults } = this.#dependencies;
+    const ticket = tickets.read('certificate', token, clock.now());
+    const [documentId, id] = ticket?.claims ?? [];
+    if (!ticket || ticket.expired || documentId !== call.context.id || id === undefined)
+      throw new PortalRefusal('InvalidTicket');
+    const reservation = call.context.reservations.find((one) => one.id === id);
+    if (reservation === undefined || reservation.state === null) throw new PortalRefusal('InvalidTicket');
+    if (signature.length === 0 || signature.length > MAX_VALUE_BYTES)
+      return { success: false, validationResults: resultsView(MISMATCH) };
+    const { flowActionId, userId } = reservation;
+    if (of !== undefined && (of.flowActionId !== flowActionId || of.userId !== userId))
+      throw new PortalRefusal('InvalidTicket');
+    const named = namedTurn(call.context, reservation);
+    const owner: SigningCall =
+      named === undefined ? call : { ...call, ...named, turn: { flowActionId, userId } };
+    const waiting = watch.whenChanged(call.context.id, settling(id), SIGNING_TIMEOUT_MS);
+    try {
+      const outcome = await system.send(documentAddress(call.context.id), {
+        type: 'COMPLETE',
+        id,
+        value: signature.toString('base64'),
+        ...evidenceOf(owner, scene, {}, false, clock.now()),
+        isQuiet: disableNotifications,
+      });
+      if (!outcome.accepted) {
+        const earlier = 'actor' in outcome ? overtaken(outcome.actor, id, clock.now()) : undefined;
+        if (earlier !== undefined) return await this.#startAgain(owner, earlier);
+        throw refusalOf(outcome, (document) => rejectionReason(document, id, clock.now()));
+      }
+      await outcome.durable;
+      await faults.at('portal.sign.accepted');
+      const failure = (await waiting.document)?.context.rejected;
+      if (failure?.id === id)
+        return { success: false, validationResults: resultsView(verdictOf(failure.code, failure.message)) };
+      return { success: true, validationResults: resultsView(GOOD) };
+    } finally {
+      waiting.cancel();
+    }
+  }
+
+  /** Starts the signature again with the certificate of the earlier start, for the file as it is now. */
+  async #startAgain(
+    call: SigningCall,
+    { state, marks, values, application }: BegunReservation,
+  ): Promise<Completed> {
+    const { ids, blobs } = this.#dependencies;
+    const id = ids.uuid();
+    const same: SigningCall = { ...call, application: application ?? null };
+    const document = await this.#reserve(same, id, { marks, ...(values !== undefined && { values }) });
+    const started = await this.#started(document, same, id, { ofState: blobs.pathOf(state) });
+    const { success, validationResults, token, toSignHash, toSign, digestAlgorithm } = started;
+    if (!success) return { success, validationResults };
+    return {
+      ...{ success: false, validationResults: resultsView(OVERTAKEN) },
+      next: { token, toSignHash, toSign, digestAlgorithm },
+    };
+  }
+
+  /** Records the file as the one that the participant will sign. */
+  async #reserve(
+    call: SigningCall,
+    id: string,
+    given: Pick<Reservation, 'marks' | 'values'>,
+  ): Promise<DocumentActor> {
+    const { system, directory } = this.#dependencies;
+    const documentId = call.context.id;
+    await this.#waitForFile(documentId);
+    const outcome = await system.send(documentAddress(documentId), {
+      type: 'RESERVE',
+      ...{ id, ...call.turn, ...given, version: call.context.version },
+      ...(call.application !== null && {
+        application: { id: call.application.id, name: call.application.name },
+      }),
+    });
+    if (outcome.accepted) return actorOf(outcome);
+    const now = await directory.byId(documentId);
+    if (now === undefined) throw refusalOf(outcome, wrongStatus);
+    const named = namedTurn(now.context, call.turn);
+    if (named === undefined) throw new PortalRefusal('InvalidDocumentStatus');
+    assertTurn({ ...call, ...now, ...named });
+    assertVersion(now.context, call.context.version);
+    throw refusalOf(outcome, wrongStatus);
+  }
+
+  /** Waits for the signature that is being added, which would make this one necessary twice. */
+  async #waitForFile(id: DocumentId): Promise<void> {
+    const { watch, directory } = this.#dependencies;
+    const change = watch.whenChanged(id, isFileUnchanging, SIGNING_TIMEOUT_MS);
+    try {
+      const now = await directory.byId(id);
+      if (now !== undefined && !isFileUnchanging(now)) await change.document;
+    } finally {
+      change.cancel();
+    }
+  }
+
+  async #begin(
+    { context }: DocumentActor,
+    call: SigningCall,
+    id: string,
+    certificate: BeginSigningTask['certificate'],
+  ): Promise<PortalResults['portal.begin']> {
+    const { pool, blobs, sealProfile, allowUnproven, languageOf } = this.#dependencies;
+    const reservation = context.reservations.find((one) => one.id === id);
+    if (reservation === undefined) throw new PortalRefusal('ServiceBusy');
+    const { fieldName, marks, signingTime } = reservation;
+    const before = context.made.filter(({ kind }) => kind !== 'approval');
+    const own: MarkedSignature = { kind: 'certificate', evidence: null, image: null, ...reservation };
+    const { title } = call.action;
+    const language = await languageOf(context.organization.id);
+    const content = signatureContent(context, [...before, own], language, blobs);
+    const output = blobs.temporaryPath();
+    const task = {
+      task: 'portal.begin',
+      documentId: context.id,
+      format: context.format,
+      input: blobs.pathOf(context.current),
+      signatures: context.signatures && blobs.pathOf(context.signatures),
+      profile: sealProfile,
+      certificate,
+      demands: requirementsOf(call.action),
+      allowUnproven,
+      at: signingTime,
+      words: signatureTexts({
+        ...{ fieldName, marks, signer: call.user },
+        reason: filled(
+          RENDITION_TEXTS[language].signedBy,
+          [nameOf(call.user), title].filter(Boolean).join(', '),
+        ),
+        lines: markTexts(language, {
+          ...{ name: nameOf(call.user), title, kind: 'certificate', at: signingTime, key: context.key },
+        }),
+        image: null,
+        xades: call.action.xadesOptions,
+      }),
+      ...(content !== undefined && { content }),
+      output,
+    } as const;
+    const scope = { organization: context.organization.id, bytes: context.current.length };
+    const answer = await pool.run(task, scope);
+    if (!answer.ok) {
+      if (/^(?:pdf|xml|input|request|cms|key|authority)\./.test(answer.code))
+        throw new PortalRefusal('SigningFailed', inAscii(answer.message));
+      throw poolRefusal(answer);
+    }
+    if (answer.result.begun !== undefined) await blobs.adopt(output, answer.result.begun.state);
+    return answer.result;
+  }
+
+  async #cancelReservation(documentId: DocumentId, id: string): Promise<void> {
+    await this.#dependencies.system.send(documentAddress(documentId), { type: 'GIVE_UP', id });
+  }
+}
+
+function requirementsOf(action: FlowAction): CertificateRequirements {
+  const { requiredCertificateType, requiredCertificateHolder, requireCompanyCertificate } = action;
+  return {
+    type: requiredCertificateType,
+    holder: requiredCertificateHolder ?? (requireCompanyCertificate === true ? 'Company' : null),
+    companyIdentifier:
+      action.requiredCompanyIdentifier && digitsOfIdentifier(action.requiredCompanyIdentifier),
+  };
+}
+
+type BegunReservation = Reservation & { readonly state: BlobRef };
+
+/** Returns the started signature when only a change of the file prevents its completion. */
+function overtaken({ state, context }: DocumentActor, id: string, at: Millis): BegunReservation | undefined {
+  const earlier = context.reservations.find((one) => one.id === id);
+  if (state !== 'Pending' || earlier === undefined || earlier.expiresAt <= at) return undefined;
+  return earlier.state !== null && isOvertaken(context, earlier)
+    ? { ...earlier, state: earlier.state }
+    : undefined;
+}
+
+/** True unless a signature is being added at this moment. */
+function isFileUnchanging({ state, context }: Pick<DocumentActor, 'state' | 'context'>): boolean {
+  const { format, applying, processingError } = context;
+  return state !== 'Pending' || format === 'Cades' || applying === null || processingError !== null;
+}
+
+/** The token is used up, or the flow has ended. */
+function rejectionReason({ state, context }: DocumentActor, id: string, at: Millis): PortalRefusal {
+  const reservation = context.reservations.find((one) => one.id === id);
+  if (state === 'Pending' && (reservation === undefined || reservation.expiresAt <= at))
+    return new PortalRefusal('InvalidTicket');
+  return new PortalRefusal('InvalidDocumentStatus');
+}
+
+/** Refusals: `CpfMismatch`; `CpfNotExpected` for a rule that names no such person. */
+function assertHolder({ action, user }: SigningCall, identifiers: readonly string[]): void {
+  const held = identifiers.filter((one) => NATIONAL.test(one));
+  const expected = user.identifier ?? '';
+  if (held.length === 0 || !NATIONAL.test(expected) || held.includes(expected)) return;
+  throw new PortalRefusal(action.user === null ? 'CpfNotExpected' : 'CpfMismatch');
+}

@@ -1,0 +1,112 @@
+/**
+ * Six-digit codes by e-mail. A code is derived from a key of the portal, the action, the person and a number, and is
+ * stored nowhere; which number is good, and how many guesses are left, is for the `flow-action` actor to say.
+ *
+ * Source: docs/portal-values.md §0, §10.
+ */
+import { createHmac, timingSafeEqual } from 'node:crypto';
+import type { DocumentId, FlowActionId, UserId } from '../../../machines/ids.ts';
+import {
+  codesInLastHour,
+  flowActionMachine,
+  isCodeGood,
+  MAX_CODES_PER_HOUR,
+} from '../../../machines/portal/flow-action.ts';
+import { PortalRefusal } from '../../../machines/portal/portal-refusals.ts';
+import type { MailRequest } from '../../../machines/portal/portal-types.ts';
+import {
+  type ActorAddress,
+  type ActorSystem,
+  actorKind,
+  type Clock,
+  defineActor,
+} from '../../../runtime/index.ts';
+import type { CodeLookup } from '../mail/mail-rendering.ts';
+
+export const FLOW_ACTION = actorKind<typeof flowActionMachine>('flow-action');
+
+export const flowActionDefinition = defineActor(FLOW_ACTION, {
+  machine: flowActionMachine,
+  version: 1,
+  ends: ({ state }) => state === 'Over',
+});
+
+/** @param key 32 bytes */
+export function codesFrom(key: Buffer): CodeLookup {
+  return (flowActionId, userId, generation) => {
+    const digest = createHmac('sha256', key).update(`${flowActionId}/${userId}/${generation}`).digest();
+    // 48 bits over a million: no digit is likelier than another by more than one in 10^8.
+    return String(digest.readUIntBE(0, 6) % 1_000_000).padStart(6, '0');
+  };
+}
+
+/** Owner of the code. */
+export interface CodeRecipient {
+  readonly documentId: DocumentId;
+  readonly flowActionId: FlowActionId;
+  readonly userId: UserId;
+}
+
+export interface SigningCodesDependencies {
+  readonly system: ActorSystem;
+  readonly clock: Pick<Clock, 'now'>;
+  readonly codeFor: CodeLookup;
+}
+
+export class SigningCodes {
+  readonly #dependencies: SigningCodesDependencies;
+
+  constructor(dependencies: SigningCodesDependencies) {
+    this.#dependencies = dependencies;
+  }
+
+  /** Mails a code. While the last one is valid, only on explicit request. Refusals: `TooManyRequests`. */
+  async send(
+    holder: CodeRecipient,
+    notice: Omit<MailRequest, 'codeGeneration'>,
+    resend: boolean,
+  ): Promise<void> {
+    const { system, clock } = this.#dependencies;
+    const address = codesAddress(holder);
+    const made = await system.create(address, { ...holder });
+    if (!made.accepted && made.because !== 'exists') throw new PortalRefusal('ServiceBusy');
+    const outcome = await system.send(address, { type: 'SEND', resend, notice });
+    if (outcome.accepted) return outcome.durable;
+    if (!('actor' in outcome)) throw new PortalRefusal('ServiceBusy');
+    const context = outcome.actor.context;
+    const now = clock.now();
+    if (!resend && isCodeGood(context, now)) return;
+    const lately = codesInLastHour(context, now);
+    if (lately.length < MAX_CODES_PER_HOUR) throw new PortalRefusal('ServiceBusy');
+    const wait = Math.max(1, Math.ceil(((lately[0] ?? now) + 3_600_000 - now) / 1000));
+    throw new PortalRefusal('TooManyRequests', 'Too many codes were sent.', { retryAfterSeconds: wait });
+  }
+
+  /** Refusals: `InvalidAuthenticationCode`, for a wrong guess, one too many, and one too late. */
+  async check(holder: CodeRecipient, code: string): Promise<void> {
+    const { system, codeFor } = this.#dependencies;
+    const address = codesAddress(holder);
+    const actor = await system.read(address);
+    if (actor === undefined) throw new PortalRefusal('InvalidAuthenticationCode');
+    const { generation } = actor.context;
+    const right = codeFor(holder.flowActionId, holder.userId, generation);
+    const isRight = isSame(code.trim(), right);
+    // The step decides: guesses at the same moment are counted one by one.
+    const outcome = await system.send(address, { type: 'GUESS', generation, isRight });
+    if (!outcome.accepted || !isRight) throw new PortalRefusal('InvalidAuthenticationCode');
+  }
+}
+
+function isSame(guess: string, right: string): boolean {
+  const given = Buffer.from(guess);
+  const wanted = Buffer.from(right);
+  return given.length === wanted.length && timingSafeEqual(given, wanted);
+}
+
+/** The actor that guards one person's codes for one action. */
+export function codesAddress({
+  flowActionId,
+  userId,
+}: Pick<CodeRecipient, 'flowActionId' | 'userId'>): ActorAddress {
+  return { kind: FLOW_ACTION, id: `${flowActionId}.${userId}` };
+}

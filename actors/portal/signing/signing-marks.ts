@@ -1,0 +1,23 @@
+/** Position of a signature's appearance. Source: docs/portal-values.md §§6, 10. */
+import type { FlowAction, Mark } from '../../../machines/portal/portal-types.ts';
+import type { MarkInput } from '../api/documents.ts';
+import { planMarks } from '../documents/mark-plans.ts';
+
+/** The position chosen by the participant, else that of the action. */
+export function marksOf(
+  { action }: { readonly action: Pick<FlowAction, 'marks'> },
+  positions: readonly MarkInput[],
+  initials: readonly MarkInput[] = [],
+): readonly Mark[] {
+  const everywhere = [{ uploadId: '', pagesBefore: 0, pages: undefined, lastPage: null }];
+  const here = (marks: readonly MarkInput[]) => marks.map(({ uploadId: _, ...mark }) => mark);
+  const given = planMarks(here(positions), everywhere);
+  const initialed = planMarks(
+    here(initials).map((mark) => ({ ...mark, type: 'SignatureInitials' as const })),
+    everywhere,
+  );
+  const placed = given.length > 0 ? given : action.marks.filter(({ type }) => type !== 'SignatureInitials');
+  const others =
+    initialed.length > 0 ? initialed : action.marks.filter(({ type }) => type === 'SignatureInitials');
+  return [...placed, ...others];
+}

@@ -1,0 +1,377 @@
+/**
+ * Actions of participants. Implements `PortalSigning` of `api.ts`. Certificate signatures, which take two calls, are in
+ * `signing-certificates.ts`.
+ *
+ * Source: docs/portal-values.md §§9, 10.
+ */
+import { holderIdentifiers } from '../../../crypto/index.ts';
+import type { DocumentContext } from '../../../machines/portal/document/document-context.ts';
+import { isSigning } from '../../../machines/portal/document/document-flow.ts';
+import { summaryOf } from '../../../machines/portal/document/document-notifications.ts';
+import { PortalRefusal } from '../../../machines/portal/portal-refusals.ts';
+import type { BlobRef } from '../../../machines/portal/portal-types.ts';
+import type { ActorSystem, Clock, Faults, Ids } from '../../../runtime/index.ts';
+import type { RequestOrigin, Tenants } from '../api/callers.ts';
+import type {
+  ElectronicSigning,
+  PageSignature,
+  ParticipantDownload,
+  PortalSigning,
+  SigningAccess,
+  SigningPageView,
+} from '../api/signing.ts';
+import type { StoredFile } from '../api/uploads.ts';
+import { sendToDocument, wrongStatus } from '../document-records/document-changes.ts';
+import type { DocumentDirectory } from '../document-records/document-directory.ts';
+import { participantPrincipal, recordAction } from '../document-records/record-action.ts';
+import { attachmentFile, publicAttachments } from '../documents/attachments.ts';
+import type { Blobs } from '../uploads/blobs.ts';
+import '../../shared/document-faults.ts';
+import { reasonOf } from '../document-records/document-changes.ts';
+import { foldedKey } from '../document-records/document-index.ts';
+import { hasSignature, participantOf } from '../document-records/document-reader.ts';
+import { type DocumentWatch, settling } from '../document-records/document-watch.ts';
+import { namedTurn, pageState } from '../document-records/signing-turns.ts';
+import type { SigningLinks } from '../mail/signing-links.ts';
+import { signedName } from '../renditions/rendition-rules.ts';
+import type { Renditions } from '../renditions/renditions.ts';
+import type { Uploads } from '../uploads/uploads.ts';
+import { isMailed, mailNewLink } from './new-links.ts';
+import { assertTurn, documentForKey, evidenceOf, type SigningCall, signingCall } from './signing-access.ts';
+import type { CertificateSigning } from './signing-certificates.ts';
+import type { SigningCodes } from './signing-codes.ts';
+import { valuesOf } from './signing-fields.ts';
+import { marksOf } from './signing-marks.ts';
+
+/** Maximum wait of a call for an accepted signature to be embedded in its file, milliseconds. */
+const SIGNING_TIMEOUT_MS = 10_000;
+/** Pictures of signatures; ours. */
+const MAX_IMAGE_BYTES = 2 * 1024 * 1024;
+
+export interface SigningDependencies {
+  readonly system: ActorSystem;
+  readonly clock: Clock;
+  readonly ids: Pick<Ids, 'uuid'>;
+  readonly faults: Faults;
+  readonly blobs: Blobs;
+  readonly directory: DocumentDirectory;
+  readonly watch: DocumentWatch;
+  readonly links: SigningLinks;
+  readonly codes: SigningCodes;
+  readonly uploads: Pick<Uploads, 'findUpload'>;
+  readonly tenants: Pick<Tenants, 'embedOrigins'>;
+  readonly certificates: CertificateSigning;
+  readonly contents: Pick<Renditions, 'fileOf'>;
+}
+
+export class SigningService implements PortalSigning {
+  readonly startCertificate: PortalSigning['startCertificate'];
+  readonly completeCertificate: PortalSigning['completeCertificate'];
+  readonly #dependencies: SigningDependencies;
+
+  constructor(dependencies: SigningDependencies) {
+    this.#dependencies = dependencies;
+    const { certificates } = dependencies;
+    this.startCertificate = async (access, request) =>
+      certificates.start(await this.#call(access, { holder: holderOf(request.certificate) }), request);
+    this.completeCertificate = async (access, request, scene) => {
+      if (access.by === 'token')
+        return certificates.complete(await certificates.startedBy(access.key, request.token), request, scene);
+      if (access.by === 'ticket') {
+        // A participant's link completes only what this participant started; an API key acts for the organization.
+        const call = await this.#call(access);
+        return certificates.complete(call, { ...request, of: call.turn }, scene);
+      }
+      const document = await documentForKey(access, dependencies.directory);
+      const call = certificates.startedFor(document, request.token, access.tenant.application);
+      return certificates.complete(call, request, scene);
+    };
+  }
+
+  async checkAccess(access: Parameters<PortalSigning['checkAccess']>[0]): Promise<void> {
+    // The version that the caller saw is in the part of the body that is checked later.
+    if (access.by === 'ticket') await this.#call(access, { changes: false });
+    else await this.#dependencies.certificates.startedBy(access.key, access.token);
+  }
+
+  async page(key: string, text: string): Promise<SigningPageView> {
+    const { links, directory, tenants } = this.#dependencies;
+    const ticket = links.parse(text);
+    const document = ticket && (await directory.byId(ticket.documentId));
+    if (!ticket || !document || document.context.key !== foldedKey(key))
+      return { state: 'unknown', embedOrigins: [] };
+    const { context } = document;
+    const embedOrigins = await tenants.embedOrigins(context.organization.id);
+    const state = pageState(document, ticket);
+    // Reports a completed action before an expired ticket.
+    if (state === 'unknown') return { state, embedOrigins };
+    const named = namedTurn(context, ticket);
+    if (ticket.expired && (state === 'ready' || state === 'waiting-for-turn')) {
+      const canRequestLink = state === 'ready' && named !== undefined && isMailed(ticket, named);
+      return { state: 'ticket-expired', canRequestLink, embedOrigins };
+    }
+    if (state === 'deleted') return { state, embedOrigins };
+    return {
+      state,
+      embedOrigins,
+      isLinkOver: ticket.expired,
+      document: {
+        id: context.id,
+        key: context.key,
+        name: context.name,
+        description: context.description,
+        mimeType: context.file.contentType,
+        length: context.current.length,
+        isEnvelope: context.isEnvelope,
+        organizationName: context.organization.name,
+        expirationDate: context.expirationDate,
+        isNewVersion: context.version > 1,
+        version: context.version,
+        statusReason: context.statusUpdateReason,
+        attachments: publicAttachments(context.attachments).map(({ id, file }) => ({
+          id,
+          name: file.displayName,
+        })),
+        signatures: pageSignatures(context),
+        isSignedBeside: context.signatures !== null,
+      },
+      ...(named && { action: pageAction(named, ticket.needsEmailCode) }),
+      participants: context.actions.flatMap((action) =>
+        (action.user === null ? action.ruleUsers : [action.user]).map((user) => ({
+          name: user.name,
+          type: action.type,
+          step: action.step,
+          status: action.status,
+          isYou: action.id === ticket.flowActionId && user.id === ticket.userId,
+        })),
+      ),
+    };
+  }
+
+  requestLink(key: string, ticket: string): Promise<void> {
+    return mailNewLink(this.#dependencies, key, ticket);
+  }
+
+  async pageAttachment(key: string, ticket: string, attachmentId: string): Promise<StoredFile> {
+    const { context } = await this.#call({ by: 'ticket', key, ticket }, { changes: false });
+    return attachmentFile(this.#dependencies.blobs, publicAttachments(context.attachments), attachmentId);
+  }
+
+  async pageContent(key: string, ticket: string): Promise<StoredFile> {
+    const { context } = await this.#call({ by: 'ticket', key, ticket }, { changes: false });
+    const { current, file, format, signatures } = context;
+    const isSigned = signatures === null && hasSignature(context);
+    const { fileName } = isSigned ? signedName(file.name, format) : { fileName: file.name };
+    return this.#dependencies.blobs.file(current, fileName, file.contentType);
+  }
+
+  async pageDownload(
+    key: string,
+    ticket: string,
+    type: ParticipantDownload,
+    scene: RequestOrigin,
+  ): Promise<StoredFile> {
+    const call = await this.#call({ by: 'ticket', key, ticket }, { changes: false });
+    const file = await this.#dependencies.contents.fileOf(call, type);
+    const principal = participantPrincipal(call.user, scene);
+    await recordAction(this.#dependencies, call, { action: 'downloaded', principal, detail: type });
+    return file;
+  }
+
+  async signElectronically(
+    access: SigningAccess,
+    signing: ElectronicSigning,
+    scene: RequestOrigin,
+  ): Promise<void> {
+    const { system, clock, ids, watch, faults } = this.#dependencies;
+    const call = await this.#call(access);
+    if (!isSigning(call.action) || !call.action.allowElectronicSignature)
+      throw new PortalRefusal('InvalidFlowAction', 'This participant does not sign electronically.');
+    assertTurn(call);
+    const image = await this.#image(call, signing);
+    const marks = marksOf(call, signing.positions, signing.initialsPositions);
+    const hasInitials = marks.some(({ type }) => type === 'SignatureInitials');
+    if (call.action.initialsMode === 'Required' && call.context.format === 'Pades' && !hasInitials)
+      throw new PortalRefusal('InvalidFlowAction', 'This participant has to put initials.');
+    const filledIn = valuesOf(call.action, signing.fieldValues);
+    const isConfirmed = await this.#checkCode(call, signing.emailCode, scene);
+    const id = ids.uuid();
+    const { context, turn } = call;
+    const waiting = watch.whenChanged(context.id, settling(id), SIGNING_TIMEOUT_MS);
+    try {
+      await sendToDocument(
+        system,
+        context.id,
+        {
+          type: 'SIGN',
+          ...{ id, ...turn, marks, image, version: context.version, ...filledIn },
+          ...evidenceOf(call, scene, signing, isConfirmed, clock.now()),
+          isQuiet: signing.disableNotifications === true,
+        },
+        wrongStatus,
+      );
+      await faults.at('portal.sign.accepted');
+      // It is safe already; waiting only lets the answer come with the signature in its place.
+      await waiting.document;
+    } finally {
+      waiting.cancel();
+    }
+  }
+
+  async approve(
+    access: SigningAccess,
+    scene: RequestOrigin,
+    { disableNotifications = false }: { readonly disableNotifications?: boolean | undefined } = {},
+  ): Promise<void> {
+    const { system, clock } = this.#dependencies;
+    const call = await this.#call(access);
+    if (isSigning(call.action))
+      throw new PortalRefusal('InvalidFlowAction', 'This participant signs and does not approve.');
+    assertTurn(call);
+    const evidence = evidenceOf(call, scene, {}, false, clock.now());
+    const { version } = call.context;
+    const word = {
+      type: 'APPROVE',
+      ...{ ...call.turn, version, ...evidence },
+      isQuiet: disableNotifications,
+    } as const;
+    await sendToDocument(system, call.context.id, word, wrongStatus);
+  }
+
+  async refuse(access: SigningAccess, reason: string, scene: RequestOrigin): Promise<void> {
+    const call = await this.#call(access);
+    assertTurn(call);
+    const doneBy = participantPrincipal(call.user, scene);
+    const word = { type: 'REFUSE_TURN', ...call.turn, reason: reasonOf(reason), doneBy } as const;
+    await sendToDocument(this.#dependencies.system, call.context.id, word, wrongStatus);
+  }
+
+  async recordView(
+    access: Extract<SigningAccess, { readonly by: 'ticket' }>,
+    reachedEnd: boolean,
+    scene: RequestOrigin,
+  ): Promise<void> {
+    await this.#record(await this.#call(access, { changes: false }), 'opened', scene);
+    if (reachedEnd) await this.#record(await this.#call(access, { changes: false }), 'viewed', scene);
+  }
+
+  async #record(
+    call: SigningCall,
+    action: 'opened' | 'viewed' | 'code-wrong',
+    scene: RequestOrigin,
+  ): Promise<void> {
+    const { user, turn } = call;
+    await recordAction(this.#dependencies, call, {
+      action,
+      principal: participantPrincipal(user, scene),
+      flowActionId: turn.flowActionId,
+      emailAddress: user.email,
+    });
+  }
+
+  async sendEmailCode(access: SigningAccess, resend: boolean): Promise<void> {
+    const call = await this.#call(access);
+    assertTurn(call);
+    const { context, turn, user } = call;
+    if (user.email === null)
+      throw new PortalRefusal('InvalidFlowAction', 'The participant has no e-mail address.');
+    const notice = {
+      about: 'code',
+      to: { name: user.name, email: user.email },
+      document: summaryOf(context),
+      ...turn,
+    } as const;
+    await this.#dependencies.codes.send({ documentId: context.id, ...turn }, notice, resend);
+  }
+
+  #call(access: SigningAccess, options?: Parameters<typeof signingCall>[2]): Promise<SigningCall> {
+    return signingCall(access, this.#dependencies, options);
+  }
+
+  /** True when a code was given and is right. Refusals: `InvalidAuthenticationCode`. */
+  async #checkCode(call: SigningCall, code: string | undefined, scene: RequestOrigin): Promise<boolean> {
+    const isGiven = code !== undefined && code.trim() !== '';
+    if (!isGiven && !call.needsEmailCode) return false;
+    if (!isGiven)
+      throw new PortalRefusal('InvalidAuthenticationCode', 'The code that was sent by e-mail is needed.');
+    try {
+      await this.#dependencies.codes.check({ documentId: call.context.id, ...call.turn }, code);
+    } catch (error) {
+      if (error instanceof PortalRefusal && error.code === 'InvalidAuthenticationCode')
+        await this.#record(call, 'code-wrong', scene);
+      throw error;
+    }
+    return true;
+  }
+
+  /** Refusals: `UploadNotFound`; `BadRequest` for what is no picture. */
+  async #image(
+    { context }: SigningCall,
+    { imageUploadId, image }: Pick<ElectronicSigning, 'imageUploadId' | 'image'>,
+  ): Promise<BlobRef | null> {
+    if (imageUploadId !== undefined) {
+      const upload = await this.#dependencies.uploads.findUpload(context.organization.id, imageUploadId);
+      assertImage(upload.blob.length, /^image\/(?:png|jpe?g)$/i.test(upload.contentType));
+      return upload.blob;
+    }
+    if (image === undefined || image.length === 0) return null;
+    assertImage(image.length, isPicture(image));
+    return (await this.#dependencies.blobs.put(image)).blob;
+  }
+}
+
+/** Identifiers of the certificate holder; empty when it cannot be read, which validation reports later. */
+function holderOf(certificate: Buffer): readonly string[] {
+  try {
+    return holderIdentifiers(certificate);
+  } catch {
+    return [];
+  }
+}
+
+function assertImage(length: number, isImage: boolean): void {
+  if (!isImage) throw new PortalRefusal('BadRequest', 'The SignatureImage is neither PNG nor JPEG.');
+  if (length > MAX_IMAGE_BYTES)
+    throw new PortalRefusal('BadRequest', `The SignatureImage has more than ${MAX_IMAGE_BYTES} bytes.`);
+}
+
+/** By its first bytes. */
+function isPicture(bytes: Buffer): boolean {
+  return (
+    bytes.subarray(0, 4).toString('hex') === '89504e47' || bytes.subarray(0, 3).toString('hex') === 'ffd8ff'
+  );
+}
+
+function pageSignatures(context: DocumentContext): readonly PageSignature[] {
+  return context.made.flatMap((made) => {
+    const { kind, at } = made;
+    return kind === 'approval' ? [] : [{ name: participantOf(context, made)?.name ?? null, kind, at }];
+  });
+}
+
+function pageAction(
+  { action, user }: Pick<SigningCall, 'action' | 'user'>,
+  needsEmailCode: boolean,
+): NonNullable<SigningPageView['action']> {
+  const { id, name, identifier, email, phone } = user;
+  return {
+    flowActionId: action.id,
+    userId: id,
+    type: action.type,
+    title: action.title,
+    allowElectronicSignature: action.allowElectronicSignature,
+    participant: { id, name, identifier, email, phone },
+    marks: action.marks,
+    needsEmailCode: needsEmailCode && action.allowElectronicSignature,
+    maskedEmail: email && masked(email),
+    initialsMode: action.initialsMode ?? 'None',
+    ...(action.fields !== undefined && { fields: action.fields }),
+  };
+}
+
+/** `ana.souza@example.org` → `a***a@example.org`. */
+function masked(email: string): string {
+  const at = email.lastIndexOf('@');
+  const box = email.slice(0, at);
+  return `${box.slice(0, 1)}***${box.length > 2 ? box.slice(-1) : ''}${email.slice(at)}`;
+}

@@ -1,0 +1,276 @@
+/**
+ * Makes and lists organizations, applications and their secrets. Implements `PortalAdministration`.
+ *
+ * Source: docs/portal-values.md §0, §20.
+ */
+import { type ApplicationId, type OrganizationId, parsePortalId } from '../../../machines/ids.ts';
+import { visibleText } from '../../../machines/plain-text.ts';
+import {
+  type ApplicationRole,
+  type ApplicationSecret,
+  foldedName,
+  NO_SETTINGS,
+  type OrganizationContext,
+  type OrganizationSettings,
+  type SecretLimits,
+  SYSTEM_ORGANIZATION,
+} from '../../../machines/portal/organization.ts';
+import { PortalRefusal } from '../../../machines/portal/portal-refusals.ts';
+import type { ActorStore, ActorSystem, Clock, Ids, StepOutcome } from '../../../runtime/index.ts';
+import { containing, pageOfRows } from '../../shared/row-pages.ts';
+import type { ApplicationView, OrganizationView, PortalAdministration } from '../api/administration.ts';
+import type { Page } from '../api/documents.ts';
+import { ORGANIZATION, ORGANIZATION_ROW, ORGANIZATIONS_COUNTER, organizationName } from './organizations.ts';
+import { secretDigest } from './tenants.ts';
+
+/** Bytes of a secret; 64 hex digits. Source: docs/portal-values.md §1 row 12. */
+const SECRET_BYTES = 32;
+const SHOWN_OF_SECRET = 8;
+const MAX_NAME_LENGTH = 100;
+
+export interface AdministrationDependencies {
+  readonly system: ActorSystem;
+  readonly store: ActorStore;
+  readonly clock: Pick<Clock, 'now'>;
+  readonly ids: Ids;
+}
+
+export class Administration implements PortalAdministration {
+  readonly #dependencies: AdministrationDependencies;
+
+  constructor(dependencies: AdministrationDependencies) {
+    this.#dependencies = dependencies;
+  }
+
+  async organizations(query: {
+    readonly q?: string | undefined;
+    readonly limit: number;
+    readonly offset: number;
+  }): Promise<Page<OrganizationView>> {
+    const { rows, totalCount } = await pageOfRows(this.#dependencies.store, {
+      view: 'organizations',
+      newestFirst: false,
+      limit: query.limit,
+      offset: query.offset,
+      matches: containing(query.q, (row) => ORGANIZATION_ROW.read(row.value).name),
+      counter: ORGANIZATIONS_COUNTER,
+    });
+    const items = await Promise.all(
+      rows.map((row) => this.organization(ORGANIZATION_ROW.read(row.value).id)),
+    );
+    return { items, totalCount };
+  }
+
+  async organization(id: OrganizationId): Promise<OrganizationView> {
+    return viewOf(id, await this.#read(id));
+  }
+
+  /** By its name, without regard to case. */
+  async findOrganization(name: string): Promise<OrganizationView | undefined> {
+    const holder = await this.#dependencies.store.holder(organizationName(cleanName(name, 'Name')));
+    return holder && this.organization(holder.id as OrganizationId);
+  }
+
+  /** Refusals: `NameTaken`, `BadRequest`. */
+  async createOrganization(input: {
+    readonly name: string;
+    readonly identifier?: string | undefined;
+  }): Promise<OrganizationView> {
+    const { system, ids, clock } = this.#dependencies;
+    const id = ids.uuid() as OrganizationId;
+    const context: OrganizationContext = {
+      ...NO_SETTINGS,
+      name: cleanName(input.name, 'Name'),
+      identifier: input.identifier ?? null,
+      createdAt: clock.now(),
+      applications: [],
+    };
+    const made = await system.create({ kind: ORGANIZATION, id }, context);
+    await settle(made, 'NameTaken');
+    return viewOf(id, context);
+  }
+
+  /** Changes what is named; the rest stays. Refusals: `OrganizationNotFound`. */
+  async configure(id: OrganizationId, settings: Partial<OrganizationSettings>): Promise<OrganizationView> {
+    await this.#read(id);
+    const told = await this.#dependencies.system.send(
+      { kind: ORGANIZATION, id },
+      { type: 'CONFIGURE', settings },
+    );
+    await settle(told, 'ServiceBusy');
+    return this.organization(id);
+  }
+
+  /**
+   * Refusals: `OrganizationNotFound`, `NameTaken`, `LimitExceeded`, `BadRequest` for a role outside of Sys Admin.
+   * @param secret one it has from the beginning
+   */
+  async createApplication(
+    organization: OrganizationId,
+    input: { readonly name: string; readonly role: ApplicationRole },
+    secret?: string,
+  ): Promise<ApplicationView> {
+    const { system, ids } = this.#dependencies;
+    const { name: organizationOf, applications } = await this.#read(organization);
+    const name = cleanName(input.name, 'Name');
+    if (input.role !== 'Normal' && organizationOf !== SYSTEM_ORGANIZATION) {
+      const message = `Only applications of ${SYSTEM_ORGANIZATION} may have the role ${input.role}.`;
+      throw new PortalRefusal('BadRequest', message, { errors: { Role: [message] } });
+    }
+    const id = ids.uuid() as ApplicationId;
+    const told = await system.send(
+      { kind: ORGANIZATION, id: organization },
+      {
+        type: 'ADD_APPLICATION',
+        id,
+        name,
+        role: input.role,
+        secret: secret === undefined ? null : { id: ids.uuid(), ...existingOf(secret) },
+      },
+    );
+    const isTaken = applications.some((application) => foldedName(application.name) === foldedName(name));
+    await settle(told, isTaken ? 'NameTaken' : 'LimitExceeded');
+    const made = (await this.organization(organization)).applications.find((found) => found.id === id);
+    return made ?? { id, name, role: input.role, secrets: [] };
+  }
+
+  /** Refusals: `OrganizationNotFound`, `ApplicationNotFound`, `KeyLimitReached` with the key to revoke, `BadRequest`. */
+  async createSecret(
+    organization: OrganizationId,
+    application: ApplicationId,
+    limits: SecretLimits = {},
+  ): Promise<{ readonly id: string; readonly key: string }> {
+    const { ids, clock } = this.#dependencies;
+    if (limits.expiresAt !== undefined && limits.expiresAt <= clock.now()) {
+      const message = 'The ExpirationDate is over.';
+      throw new PortalRefusal('BadRequest', message, { errors: { ExpirationDate: [message] } });
+    }
+    const secret = ids.bytes(SECRET_BYTES).toString('hex');
+    return this.#addSecret(organization, application, secret, { ...limits, retiresOldest: false });
+  }
+
+  /** A secret that the settings name; a third one retires the oldest. Refusals: as `createSecret`. */
+  addSecret(
+    organization: OrganizationId,
+    application: ApplicationId,
+    secret: string,
+  ): Promise<{ readonly id: string; readonly key: string }> {
+    return this.#addSecret(organization, application, secret, { retiresOldest: true });
+  }
+
+  async #addSecret(
+    organization: OrganizationId,
+    application: ApplicationId,
+    secret: string,
+    options: SecretLimits & { readonly retiresOldest: boolean },
+  ): Promise<{ readonly id: string; readonly key: string }> {
+    const { system, ids } = this.#dependencies;
+    const { applications } = await this.#read(organization);
+    const found = applications.find(({ id }) => id === application);
+    if (found === undefined) throw new PortalRefusal('ApplicationNotFound');
+    const id = ids.uuid();
+    const told = await system.send(
+      { kind: ORGANIZATION, id: organization },
+      { type: 'ADD_SECRET', applicationId: application, id, ...options, ...existingOf(secret) },
+    );
+    if (!told.accepted && told.because === 'not-accepted') {
+      const now = (await this.#read(organization)).applications.find(({ id: one }) => one === application);
+      if (now !== undefined) throw keyLimitReached(now.secrets);
+    }
+    await settle(told, 'ApplicationNotFound');
+    return { id, key: `${found.name}|${secret}` };
+  }
+
+  /** True when the application has that secret. */
+  async hasSecret(
+    organization: OrganizationId,
+    application: ApplicationId,
+    secret: string,
+  ): Promise<boolean> {
+    const { applications } = await this.#read(organization);
+    const digest = secretDigest(secret);
+    return applications.some(
+      ({ id, secrets }) => id === application && secrets.some(({ sha256 }) => sha256 === digest),
+    );
+  }
+
+  /** Good no more from here on. Refusals: `OrganizationNotFound`, `ApplicationNotFound` for an unknown secret too. */
+  async revokeSecret(
+    organization: OrganizationId,
+    application: ApplicationId,
+    secretId: string,
+  ): Promise<void> {
+    await this.#read(organization);
+    const told = await this.#dependencies.system.send(
+      { kind: ORGANIZATION, id: organization },
+      { type: 'REVOKE_SECRET', applicationId: application, id: secretId },
+    );
+    await settle(told, 'ApplicationNotFound');
+  }
+
+  async #read(id: OrganizationId): Promise<OrganizationContext> {
+    const parsed = parsePortalId('OrganizationId', id);
+    const actor = parsed && (await this.#dependencies.system.read({ kind: ORGANIZATION, id: parsed }));
+    if (!actor) throw new PortalRefusal('OrganizationNotFound');
+    return actor.context;
+  }
+}
+
+/** Names the key that was used least recently. */
+function keyLimitReached(secrets: readonly ApplicationSecret[]): PortalRefusal {
+  const [oldest] = [...secrets].sort(
+    (one, other) => (one.lastUsedAt ?? one.createdAt) - (other.lastUsedAt ?? other.createdAt),
+  );
+  if (oldest === undefined) return new PortalRefusal('ApplicationNotFound');
+  const { id, prefix } = oldest;
+  const message = `The application has ${secrets.length} keys. Revoke ${prefix}... (${id}), the one that was used least recently.`;
+  return new PortalRefusal('KeyLimitReached', message, { details: { keyId: id, prefix } });
+}
+
+/** Resolves once the step is durable. */
+async function settle(
+  outcome: StepOutcome,
+  refusal: 'NameTaken' | 'LimitExceeded' | 'ApplicationNotFound' | 'ServiceBusy',
+): Promise<void> {
+  if (outcome.accepted) return outcome.durable;
+  if (outcome.because === 'taken') throw new PortalRefusal('NameTaken');
+  throw new PortalRefusal(outcome.because === 'not-accepted' ? refusal : 'ServiceBusy');
+}
+
+/** Stored form of a secret. */
+function existingOf(secret: string): { readonly prefix: string; readonly sha256: string } {
+  // Shows fewer characters of a short secret, which could be guessed otherwise.
+  const shown = Math.min(SHOWN_OF_SECRET, Math.floor(secret.length / 4));
+  return { prefix: secret.slice(0, shown), sha256: secretDigest(secret) };
+}
+
+function viewOf(id: OrganizationId, context: OrganizationContext): OrganizationView {
+  const { name, identifier, createdAt, embedOrigins, refuseSignedEnvelopeFiles, reminders, applications } =
+    context;
+  return {
+    ...{ id, name, identifier, createdAt, embedOrigins, refuseSignedEnvelopeFiles },
+    reminders: reminders ?? null,
+    applications: applications.map((application) => ({
+      id: application.id,
+      name: application.name,
+      role: application.role,
+      secrets: application.secrets.map((secret) => ({
+        id: secret.id,
+        prefix: secret.prefix,
+        createdAt: secret.createdAt,
+        lastUsedAt: secret.lastUsedAt,
+        scopes: secret.scopes ?? null,
+        expiresAt: secret.expiresAt ?? null,
+      })),
+    })),
+  };
+}
+
+/** Without the bar that ends an application's name in a key, without control characters, spaces trimmed. */
+function cleanName(given: string, member: string): string {
+  const name = visibleText(given).trim();
+  const fits = name !== '' && name.length <= MAX_NAME_LENGTH && !/[|\p{Cc}\p{Surrogate}]/u.test(name);
+  if (fits) return name;
+  const message = `The ${member} must have 1 to ${MAX_NAME_LENGTH} characters and no bar or control character.`;
+  throw new PortalRefusal('BadRequest', message, { errors: { [member]: [message] } });
+}

@@ -1,0 +1,34 @@
+/** Settings of organizations that other parts of the portal read. */
+import type { OrganizationId } from '../../../machines/ids.ts';
+import type { Language } from '../../../machines/portal/organization.ts';
+import type { ReminderSchedule } from '../../../machines/portal/portal-types.ts';
+import type { ActorSystem } from '../../../runtime/index.ts';
+import { ORGANIZATION } from './organizations.ts';
+
+/** English for an unknown or removed organization. */
+export type LanguageOf = (organization: OrganizationId | undefined) => Promise<Language>;
+
+export function languagesOf(system: Pick<ActorSystem, 'read'>): LanguageOf {
+  return async (id) => {
+    if (id === undefined) return 'en';
+    const organization = await system.read({ kind: ORGANIZATION, id });
+    return organization?.context.language ?? 'en';
+  };
+}
+
+/** Reads `refuseSignedEnvelopeFiles` of an organization. */
+export function signedFileRule(
+  system: Pick<ActorSystem, 'read'>,
+): (organization: OrganizationId) => Promise<boolean> {
+  return async (id) => {
+    const organization = await system.read({ kind: ORGANIZATION, id });
+    return organization?.context.refuseSignedEnvelopeFiles ?? false;
+  };
+}
+
+/** Reads the reminders of an organization; undefined = none. */
+export function remindersOf(
+  system: Pick<ActorSystem, 'read'>,
+): (organization: OrganizationId) => Promise<ReminderSchedule | undefined> {
+  return async (id) => (await system.read({ kind: ORGANIZATION, id }))?.context.reminders ?? undefined;
+}

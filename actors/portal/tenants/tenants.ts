@@ -1,0 +1,155 @@
+/**
+ * Authenticates API keys. Keys are stored as digests; organizations are cached and updated by their committed steps.
+ *
+ * Source: docs/portal-values.md §0, §1 row 12.
+ */
+
+import { createHash, timingSafeEqual } from 'node:crypto';
+import { LruCache } from '../../../base/lru-cache.ts';
+import type { Millis, OrganizationId } from '../../../machines/ids.ts';
+import type {
+  Application,
+  OrganizationContext,
+  SecretLimits,
+} from '../../../machines/portal/organization.ts';
+import {
+  type ActorStore,
+  type ActorSystem,
+  type Clock,
+  contextOf,
+  type Step,
+} from '../../../runtime/index.ts';
+import type { Tenant, Tenants } from '../api/callers.ts';
+import { APPLICATION_ROW, nameKey, ORGANIZATION } from './organizations.ts';
+
+/** Applications kept in memory. */
+const CACHE_SIZE = 4096;
+
+/** Granularity of the last use of a secret, milliseconds: saves a step per call. */
+const USE_RECORDING_MS = 3_600_000;
+
+/** Longer texts cannot be keys of ours. */
+const MAX_KEY_LENGTH = 1024;
+
+/** Compared with when the application is unknown, so that both take as long. */
+const NO_TENANT = '0'.repeat(64);
+
+interface Known {
+  readonly tenant: Tenant;
+  readonly secrets: readonly ({ readonly id: string; readonly digest: Buffer } & SecretLimits)[];
+  /** Time of the last recorded use of each secret. */
+  readonly told: Map<string, Millis>;
+}
+
+export interface TenantDirectoryDependencies {
+  readonly system: ActorSystem;
+  readonly store: ActorStore;
+  readonly clock: Pick<Clock, 'now'>;
+}
+
+/** SHA-256 of a secret, lower-case hex. */
+export function secretDigest(secret: string): string {
+  return createHash('sha256').update(secret).digest('hex');
+}
+
+export class TenantDirectory implements Tenants {
+  readonly #dependencies: TenantDirectoryDependencies;
+  /** By the key of the application's name. */
+  readonly #cached = new LruCache<string, Known>({ entries: CACHE_SIZE });
+  /** Raised by each step of an organization: what was read before it is not kept. */
+  #steps = 0;
+
+  constructor(dependencies: TenantDirectoryDependencies) {
+    this.#dependencies = dependencies;
+  }
+
+  /** Sees each committed step. */
+  observe({ actor }: Step): void {
+    const organization = contextOf(ORGANIZATION, actor);
+    if (organization === undefined) return;
+    this.#steps += 1;
+    for (const application of organization.applications) {
+      const key = nameKey(application.name);
+      const known = this.#cached.get(key);
+      if (known === undefined) continue;
+      const id = actor.address.id as OrganizationId;
+      this.#cached.set(key, { ...cachedTenantOf(id, organization, application), told: known.told });
+    }
+  }
+
+  async identify(key: string): Promise<Tenant | undefined> {
+    const bar = key.lastIndexOf('|');
+    if (bar <= 0 || key.length > MAX_KEY_LENGTH) return undefined;
+    const digest = Buffer.from(secretDigest(key.slice(bar + 1)), 'hex');
+    const name = nameKey(key.slice(0, bar));
+    const known = this.#cached.get(name) ?? (await this.#load(name));
+    if (known === undefined) {
+      timingSafeEqual(digest, Buffer.from(NO_TENANT, 'hex'));
+      return undefined;
+    }
+    let found: Known['secrets'][number] | undefined;
+    for (const secret of known.secrets) if (timingSafeEqual(secret.digest, digest)) found = secret;
+    // Case matters in a key, although no two names differ by case alone.
+    if (found === undefined || known.tenant.application.name !== key.slice(0, bar)) return undefined;
+    if (found.expiresAt !== undefined && found.expiresAt <= this.#dependencies.clock.now()) return undefined;
+    this.#recordUse(known, found.id);
+    return found.scopes === undefined ? known.tenant : { ...known.tenant, scopes: found.scopes };
+  }
+
+  async embedOrigins(organization: OrganizationId): Promise<readonly string[]> {
+    const actor = await this.#dependencies.system.read({ kind: ORGANIZATION, id: organization });
+    return actor === undefined ? [] : actor.context.embedOrigins;
+  }
+
+  async #load(name: string): Promise<Known | undefined> {
+    const { store, system } = this.#dependencies;
+    const steps = this.#steps;
+    const [row] = await store.rows({ view: 'applications', prefix: [name], limit: 1 });
+    if (row === undefined) return undefined;
+    const { organizationId, id } = APPLICATION_ROW.read(row.value);
+    const actor = await system.read({ kind: ORGANIZATION, id: organizationId });
+    const organization = actor?.context;
+    const application = organization?.applications.find((candidate) => candidate.id === id);
+    if (organization === undefined || application === undefined) return undefined;
+    const known = cachedTenantOf(organizationId, organization, application);
+    if (steps === this.#steps) this.#cached.set(name, known);
+    return known;
+  }
+
+  /** Runs in the background; a lost record is harmless. */
+  #recordUse({ tenant, told }: Known, id: string): void {
+    const { system, clock } = this.#dependencies;
+    const now = clock.now();
+    if (now - (told.get(id) ?? -Infinity) < USE_RECORDING_MS) return;
+    told.set(id, now);
+    const address = { kind: ORGANIZATION, id: tenant.organization.id };
+    system.send(address, { type: 'USED', applicationId: tenant.application.id, id }).catch(() => {});
+  }
+}
+
+function cachedTenantOf(
+  id: OrganizationId,
+  organization: OrganizationContext,
+  application: Application,
+): Known {
+  return {
+    tenant: {
+      organization: {
+        ...{ id, name: organization.name },
+        ...(organization.identifier !== null && { identifier: organization.identifier }),
+      },
+      application: { id: application.id, name: application.name, role: application.role },
+    },
+    secrets: application.secrets.map((secret) => ({
+      id: secret.id,
+      digest: Buffer.from(secret.sha256, 'hex'),
+      ...(secret.scopes !== undefined && { scopes: secret.scopes }),
+      ...(secret.expiresAt !== undefined && { expiresAt: secret.expiresAt }),
+    })),
+    told: new Map(
+      application.secrets.flatMap(({ id: secret, lastUsedAt }) =>
+        lastUsedAt === null ? [] : [[secret, lastUsedAt] as const],
+      ),
+    ),
+  };
+}

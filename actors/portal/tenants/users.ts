@@ -1,0 +1,248 @@
+/**
+ * People that administrators know, by organization. Implements `PortalUsers`.
+ *
+ * Views: `users` [createdAt, id] → { name, email, identifier, subject } · `organization-users` [organization,
+ * createdAt, id] → { name, email, identifier } as the organization knows them; counters `users`,
+ * `organization-users/<organization>`. A person is one by e-mail address, and each organization sees what it said of them.
+ *
+ * Source: docs/portal-values.md §20.
+ */
+import { createHash } from 'node:crypto';
+import { type OrganizationId, parsePortalId } from '../../../machines/ids.ts';
+import { visibleText } from '../../../machines/plain-text.ts';
+import { PortalRefusal } from '../../../machines/portal/portal-refusals.ts';
+import {
+  type Membership,
+  portalUserMachine,
+  USER_REMOVED,
+  type UserContext,
+  type UserProfile,
+} from '../../../machines/portal/portal-user.ts';
+import {
+  type ActorStore,
+  type ActorSystem,
+  type ActorView,
+  actorKind,
+  type Clock,
+  defineActor,
+  type Ids,
+  type MessageOf,
+  type Row,
+  type StepOutcome,
+} from '../../../runtime/index.ts';
+import { containing, pageOfRows } from '../../shared/row-pages.ts';
+import type { Page } from '../api/documents.ts';
+import type { MemberView, PortalUsers, UserQuery, UserView } from '../api/users.ts';
+
+const PORTAL_USER = actorKind<typeof portalUserMachine>('portal-user');
+
+const COUNTER = 'users';
+const MAX_LENGTHS = 255;
+
+export const portalUserDefinition = defineActor(PORTAL_USER, {
+  machine: portalUserMachine,
+  version: 1,
+  ends: ({ state }) => state === USER_REMOVED,
+  rows: userRows,
+  names: ({ context }) => {
+    const { email, subject } = context;
+    return [emailName(email), ...(subject === null ? [] : [subjectName(subject)])];
+  },
+  counters: ({ context }) => {
+    const { memberships } = context;
+    const counts = memberships.map(({ organizationId }) => [memberCounter(organizationId), 1] as const);
+    return { [COUNTER]: 1, ...Object.fromEntries(counts) };
+  },
+});
+
+function userRows({ id, context }: ActorView<UserContext>): readonly Row[] {
+  const { createdAt, name, email, identifier, subject, memberships } = context;
+  const own = { name, email, identifier };
+  return [
+    { view: 'users', key: [createdAt, id], value: { ...own, subject } },
+    ...memberships.map(({ organizationId, profile }) => ({
+      view: 'organization-users',
+      key: [organizationId, createdAt, id],
+      value: profile ? { name: profile.name, email: profile.email, identifier: profile.identifier } : own,
+    })),
+  ];
+}
+
+function memberCounter(organization: string): string {
+  return `organization-users/${organization}`;
+}
+
+function emailName(email: string): string {
+  return `user-email:${digest(email.toLowerCase())}`;
+}
+
+function subjectName(subject: string): string {
+  return `user-subject:${digest(subject)}`;
+}
+
+function digest(text: string): string {
+  return createHash('sha256').update(text.normalize('NFC')).digest('base64url');
+}
+
+export interface UsersDependencies {
+  readonly system: ActorSystem;
+  readonly store: ActorStore;
+  readonly clock: Pick<Clock, 'now'>;
+  readonly ids: Pick<Ids, 'uuid'>;
+}
+
+type Known = UserContext & { readonly id: string };
+
+export class UserDirectory implements PortalUsers {
+  readonly #dependencies: UsersDependencies;
+
+  constructor(dependencies: UsersDependencies) {
+    this.#dependencies = dependencies;
+  }
+
+  async members(organization: OrganizationId, query: UserQuery): Promise<Page<MemberView>> {
+    const view = { view: 'organization-users', prefix: [organization], counter: memberCounter(organization) };
+    const { users, totalCount } = await this.#page(view, query);
+    return { items: users.flatMap((user) => memberOf(user, organization) ?? []), totalCount };
+  }
+
+  async add(
+    organization: OrganizationId,
+    given: UserProfile,
+    accessProfile: Membership['accessProfile'],
+  ): Promise<MemberView> {
+    const profile = checked(given);
+    const membership: Membership = { organizationId: organization, accessProfile, profile };
+    const known = await this.#ownerOfName(emailName(profile.email));
+    const user = known ?? (await this.#create(profile, null, [membership]));
+    if (known !== undefined) {
+      const joined = await this.#send(known.id, { type: 'JOIN', membership });
+      if (!joined.accepted) throw new PortalRefusal('LimitExceeded');
+      await joined.durable;
+    }
+    return viewOf(user.id, profile, accessProfile);
+  }
+
+  async remove(organization: OrganizationId, userId: string): Promise<void> {
+    const user = await this.#read(userId);
+    if (user === undefined || memberOf(user, organization) === undefined) throw unknown();
+    // A person without an organization and without an identifier in another system is removed.
+    const isLast = user.memberships.length === 1 && user.subject === null;
+    const left = await this.#send(
+      user.id,
+      isLast ? { type: 'REMOVE' } : { type: 'LEAVE', organizationId: organization },
+    );
+    if (!left.accepted) throw unknown();
+    await left.durable;
+  }
+
+  async find(query: UserQuery): Promise<Page<UserView>> {
+    const { users, totalCount } = await this.#page({ view: 'users', prefix: [], counter: COUNTER }, query);
+    return { items: users.map(userOf), totalCount };
+  }
+
+  async put(subject: string, given: UserProfile): Promise<UserView> {
+    const profile = checked(given);
+    if (subject.length > MAX_LENGTHS) throw tooLong('Subject');
+    const known =
+      (await this.#ownerOfName(subjectName(subject))) ?? (await this.#ownerOfName(emailName(profile.email)));
+    if (known === undefined) return userOf(await this.#create(profile, subject, []));
+    if (known.subject !== null && known.subject !== subject) throw new PortalRefusal('NameTaken');
+    const told = await this.#send(known.id, { type: 'DESCRIBE', subject, profile });
+    if (!told.accepted) throw new PortalRefusal(told.because === 'taken' ? 'NameTaken' : 'UserNotFound');
+    await told.durable;
+    return userOf({ ...known, ...profile, subject });
+  }
+
+  async #page(
+    view: { readonly view: string; readonly prefix: readonly string[]; readonly counter: string },
+    { q, limit, offset }: UserQuery,
+  ): Promise<{ readonly users: readonly Known[]; readonly totalCount: number }> {
+    const { rows, totalCount } = await pageOfRows(this.#dependencies.store, {
+      ...view,
+      newestFirst: false,
+      limit,
+      offset,
+      matches: containing(q, ({ value }) => Object.values(value as object).join('\n')),
+    });
+    const users = await Promise.all(rows.map(({ key }) => this.#read(String(key.at(-1)))));
+    return { users: users.filter((user) => user !== undefined), totalCount };
+  }
+
+  async #create(
+    profile: UserProfile,
+    subject: string | null,
+    memberships: readonly Membership[],
+  ): Promise<Known> {
+    const { system, clock, ids } = this.#dependencies;
+    const context: UserContext = { ...profile, subject, createdAt: clock.now(), memberships };
+    const id = ids.uuid();
+    const made = await system.create({ kind: PORTAL_USER, id }, context);
+    // Somebody else made the same person just now.
+    if (!made.accepted) throw new PortalRefusal('NameTaken');
+    await made.durable;
+    return { ...context, id };
+  }
+
+  #send(id: string, event: MessageOf<typeof PORTAL_USER>): Promise<StepOutcome> {
+    return this.#dependencies.system.send({ kind: PORTAL_USER, id }, event);
+  }
+
+  async #ownerOfName(name: string): Promise<Known | undefined> {
+    const holder = await this.#dependencies.store.holder(name);
+    return holder && this.#read(holder.id);
+  }
+
+  async #read(given: string): Promise<Known | undefined> {
+    const id = parsePortalId('UserId', given);
+    const actor = id && (await this.#dependencies.system.read({ kind: PORTAL_USER, id }));
+    return actor ? { ...actor.context, id: actor.id } : undefined;
+  }
+}
+
+function unknown(): PortalRefusal {
+  return new PortalRefusal('UserNotFound');
+}
+
+function userOf({ id, subject, name, identifier, email, phone }: Known): UserView {
+  return { id, subject, name, identifier, email, phone };
+}
+
+function viewOf(
+  id: string,
+  { name, identifier, email, phone }: UserProfile,
+  accessProfile: Membership['accessProfile'],
+): MemberView {
+  return { id, name, identifier, email, phone, accessProfile };
+}
+
+function memberOf(user: Known, organization: OrganizationId): MemberView | undefined {
+  const found = user.memberships.find(({ organizationId }) => organizationId === organization);
+  return found && viewOf(user.id, found.profile ?? user, found.accessProfile);
+}
+
+/** Refusals: `BadRequest`. */
+function checked(given: UserProfile): UserProfile {
+  const trimmed = (text: string | null) => (text === null ? null : visibleText(text).trim());
+  const profile = {
+    name: visibleText(given.name).trim(),
+    identifier: trimmed(given.identifier),
+    email: visibleText(given.email).trim(),
+    phone: trimmed(given.phone),
+  };
+  for (const [member, text] of Object.entries(profile)) {
+    if (text !== null && (text.length > MAX_LENGTHS || /[\p{Cc}\p{Surrogate}]/u.test(text))) {
+      throw tooLong(`${member[0]?.toUpperCase()}${member.slice(1)}`);
+    }
+  }
+  if (!/^[^\s@]+@[^\s@]+$/.test(profile.email)) {
+    const sentence = 'The Email field must be an e-mail address.';
+    throw new PortalRefusal('BadRequest', sentence, { errors: { Email: [sentence] } });
+  }
+  return profile;
+}
+
+function tooLong(member: string): PortalRefusal {
+  const sentence = `The ${member} field must have at most ${MAX_LENGTHS} characters and no control character.`;
+  return new PortalRefusal('BadRequest', sentence, { errors: { [member]: [sentence] } });
+}

@@ -1,0 +1,115 @@
+/** Bytes of a file that arrives. */
+import { createHash, type Hash } from 'node:crypto';
+import { type FileHandle, open, rm } from 'node:fs/promises';
+import { Retryable } from '../../../runtime/index.ts';
+import type { UploadSink } from '../api/uploads.ts';
+
+/** For the service and its group. */
+const FILE_MODE = 0o640;
+
+/** Bytes of one upload that are held in memory before they are written to a file. */
+const HELD_BYTES = 128 * 1024;
+
+/** Bytes on their way into a file: a few are held in memory, more are written and hashed as they pass. */
+export class BlobSink implements UploadSink {
+  readonly #path: string;
+  /** Bytes held by all sinks. */
+  readonly #held: { bytes: number };
+  #chunks: Buffer[] = [];
+  #file: FileHandle | undefined;
+  readonly #sha256: Hash = createHash('sha256');
+  readonly #md5: Hash = createHash('md5');
+  #length = 0;
+  #done = false;
+
+  constructor(path: string, held: { bytes: number }) {
+    this.#path = path;
+    this.#held = held;
+  }
+
+  get length(): number {
+    return this.#length;
+  }
+
+  /** The memory is the caller's again once the promise has settled. @throws {Retryable} `storage.unavailable` */
+  async write(bytes: Uint8Array): Promise<void> {
+    this.#length += bytes.length;
+    if (this.#file === undefined) {
+      this.#chunks.push(Buffer.from(bytes));
+      this.#held.bytes += bytes.length;
+      if (this.#length > HELD_BYTES) await this.useFile();
+    } else await this.#append(this.#file, bytes);
+  }
+
+  /** Writes what is held, and all that follows, to a file. @throws {Retryable} `storage.unavailable` */
+  async useFile(): Promise<void> {
+    try {
+      this.#file = await open(this.#path, 'wx', FILE_MODE);
+    } catch (error) {
+      throw unavailable(error);
+    }
+    const bytes = this.#release();
+    if (bytes.length > 0) await this.#append(this.#file, bytes);
+  }
+
+  /**
+   * Uses up a sink without a file. The bytes count as held until `release` is called. Undefined when it has a file.
+   */
+  takeHeld(): { readonly bytes: Buffer; readonly release: () => void } | undefined {
+    if (this.#done) throw new TypeError('The sink is used up.');
+    if (this.#file !== undefined) return undefined;
+    this.#done = true;
+    return { bytes: Buffer.concat(this.#chunks), release: () => void this.#release() };
+  }
+
+  #release(): Buffer {
+    const bytes = Buffer.concat(this.#chunks);
+    this.#chunks = [];
+    this.#held.bytes -= bytes.length;
+    return bytes;
+  }
+
+  async #append(file: FileHandle, bytes: Uint8Array): Promise<void> {
+    this.#sha256.update(bytes);
+    this.#md5.update(bytes);
+    let written = 0;
+    while (written < bytes.length) {
+      try {
+        written += (await file.write(bytes, written, bytes.length - written)).bytesWritten;
+      } catch (error) {
+        throw unavailable(error);
+      }
+    }
+  }
+
+  /** Makes the bytes durable under their temporary name. Once. */
+  async finish(): Promise<{ readonly path: string; readonly sha256: string; readonly md5: string }> {
+    const file = this.#file;
+    if (this.#done || file === undefined) throw new TypeError('The sink is used up.');
+    try {
+      await file.datasync();
+    } catch (error) {
+      await this.abort();
+      throw unavailable(error);
+    }
+    this.#done = true;
+    await file.close();
+    return { path: this.#path, sha256: this.#sha256.digest('hex'), md5: this.#md5.digest('base64') };
+  }
+
+  async abort(): Promise<void> {
+    if (this.#done) return;
+    this.#done = true;
+    this.#release();
+    if (this.#file === undefined) return;
+    await this.#file.close().catch(() => {});
+    await rm(this.#path, { force: true });
+  }
+}
+
+/** A disk that refuses now may not later; anything else is a mistake of ours. */
+export function unavailable(error: unknown): unknown {
+  const { code, syscall } = error as NodeJS.ErrnoException;
+  if (code === undefined || syscall === undefined) return error;
+  return new Retryable('storage.unavailable', `The portal's folder cannot be used (${code}).`);
+}

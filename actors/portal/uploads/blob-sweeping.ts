@@ -1,0 +1,89 @@
+/** Removes files that no document, upload or other actor needs any more, from time to time. */
+
+import type { BlobRef } from '../../../machines/portal/portal-types.ts';
+import { type ActorStore, type Clock, describeFailure, type Log } from '../../../runtime/index.ts';
+import { type Blobs, UNCOUNTED_GRACE } from './blobs.ts';
+import type { SegmentedUploads } from './segmented-uploads.ts';
+
+/** Delay from the start to the first sweep, milliseconds; short, for services that restart often. */
+const FIRST_SWEEP_MS = 10 * 60_000;
+/** Pause between two sweeps, milliseconds: a million files take minutes in small batches. */
+const SWEEP_INTERVAL_MS = 6 * 60 * 60_000;
+/** Maximum number of files of deleted documents that wait for their grace period; others wait for the next sweep. */
+const MAX_WAITING = 10_000;
+
+export interface BlobSweepingDependencies {
+  readonly blobs: Pick<Blobs, 'sweep' | 'sweepSome'>;
+  /** Segmented uploads, whose segments are separate files. */
+  readonly segmented: Pick<SegmentedUploads, 'sweep'>;
+  readonly store: ActorStore;
+  readonly clock: Pick<Clock, 'after'>;
+  readonly log: Log;
+}
+
+export class BlobSweeping {
+  readonly #dependencies: BlobSweepingDependencies;
+  #stopping: AbortController | undefined;
+  #cancel = () => {};
+  #running: Promise<void> = Promise.resolve();
+  readonly #waiting = new Set<string>();
+  #cancelWaiting = () => {};
+
+  constructor(dependencies: BlobSweepingDependencies) {
+    this.#dependencies = dependencies;
+  }
+
+  start(): void {
+    this.#stopping = new AbortController();
+    this.#arm(this.#stopping.signal, FIRST_SWEEP_MS);
+  }
+
+  async stop(): Promise<void> {
+    this.#stopping?.abort();
+    this.#cancel();
+    this.#cancelWaiting();
+    await this.#running;
+  }
+
+  /** Removes recently released files as soon as they have no reference. */
+  async requestSweep(blobs: readonly Pick<BlobRef, 'sha256'>[]): Promise<void> {
+    const left = await this.#dependencies.blobs.sweepSome(this.#dependencies.store, blobs);
+    if (left.length === 0) return;
+    const isFirst = this.#waiting.size === 0;
+    for (const sha256 of left) if (this.#waiting.size < MAX_WAITING) this.#waiting.add(sha256);
+    if (isFirst)
+      this.#cancelWaiting = this.#dependencies.clock.after(UNCOUNTED_GRACE, () => this.#sweepWaiting());
+  }
+
+  #sweepWaiting(): void {
+    const blobs = [...this.#waiting].map((sha256) => ({ sha256 }));
+    this.#waiting.clear();
+    if (this.#stopping?.signal.aborted !== false) return;
+    this.#running = this.#running
+      .then(() => this.requestSweep(blobs))
+      .catch((error: unknown) => {
+        this.#dependencies.log.error(
+          'The files of deleted documents could not be removed.',
+          describeFailure(error),
+        );
+      });
+  }
+
+  #arm(signal: AbortSignal, pause: number): void {
+    if (signal.aborted) return;
+    this.#cancel = this.#dependencies.clock.after(pause, () => {
+      this.#running = this.#sweep(signal).then(() => this.#arm(signal, SWEEP_INTERVAL_MS));
+    });
+  }
+
+  async #sweep(signal: AbortSignal): Promise<void> {
+    const { blobs, segmented, store, log } = this.#dependencies;
+    try {
+      await segmented.sweep(signal);
+      const { removed, bytes } = await blobs.sweep(store, signal);
+      if (removed > 0) log.info('Files without references were removed.', { Files: removed, Bytes: bytes });
+    } catch (error) {
+      log.error('The files of the portal could not be looked through.', describeFailure(error));
+    }
+  }
+}

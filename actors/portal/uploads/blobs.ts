@@ -1,0 +1,387 @@
+/**
+ * Files of the portal, named by the SHA-256 of their content: `blobs/<2 hex>/<64 hex>`. A file is created atomically, never
+ * changes, and is stored once for equal content.
+ *
+ * References are counted: each actor adds 1 to the counter `blob/<sha256>` for each reference it holds (`blobCounters`).
+ * `sweep` removes files without a reference that were not stored recently.
+ *
+ * Source: docs/architecture.md.
+ */
+import { createHash } from 'node:crypto';
+import { createReadStream, mkdirSync, readdirSync, rmSync, statSync, unlinkSync } from 'node:fs';
+import { readdir, rename, rm, stat, utimes } from 'node:fs/promises';
+import { join } from 'node:path';
+import { setImmediate as nextTurn } from 'node:timers/promises';
+import { LruCache } from '../../../base/lru-cache.ts';
+import type { Millis } from '../../../machines/ids.ts';
+import type { BlobRef } from '../../../machines/portal/portal-types.ts';
+import { type ActorStore, type Clock, type Ids, Retryable } from '../../../runtime/index.ts';
+import type { DiskSync } from '../../shared/disk-sync.ts';
+import { BLOB_MODIFICATION_TIME, blobPath } from '../../shared/files/blob-placement.ts';
+import type { StoredFile } from '../api/uploads.ts';
+import { BlobSink, unavailable } from './blob-sink.ts';
+
+/** For the service and its group. */
+const FOLDER_MODE = 0o750;
+
+/**
+ * Grace period of an unreferenced file after it was last written, milliseconds: its writer may still be about to commit
+ * a reference, even across a restart.
+ */
+export const UNCOUNTED_GRACE = 60 * 60_000;
+
+/**
+ * Age of a known time of access up to which a file counts as touched, milliseconds: far below the grace period, also for
+ * nodes whose clocks differ by minutes.
+ */
+const TOUCHED_FOR: Millis = 10 * 60_000;
+
+/** Files whose time of access is known. */
+const MAX_TOUCHED = 10_000;
+
+/** Bytes of all files that are held in memory. */
+const MAX_HELD_BYTES = 32 * 1024 * 1024;
+
+/** Maximum duration of a write, milliseconds; afterwards it counts as failed. */
+const INCOMING_GRACE = 24 * 60 * 60_000;
+
+/** Files checked per turn of the event loop. */
+const BATCH_SIZE = 64;
+
+/** A durable file. */
+export interface StoredBlob {
+  readonly blob: BlobRef;
+  /** Base64. */
+  readonly md5: string;
+}
+
+export interface SweepReport {
+  readonly removed: number;
+  readonly bytes: number;
+}
+
+/** The counters of an actor that holds these references; one that is held twice counts twice. */
+export function blobCounters(blobs: Iterable<Pick<BlobRef, 'sha256'>>): { readonly [name: string]: number } {
+  const counters: { [name: string]: number } = {};
+  for (const { sha256 } of blobs) {
+    const name = counterName(sha256);
+    counters[name] = (counters[name] ?? 0) + 1;
+  }
+  return counters;
+}
+
+function counterName(sha256: string): string {
+  return `blob/${sha256}`;
+}
+
+export interface BlobDependencies {
+  readonly ids: Pick<Ids, 'uuid'>;
+  readonly disk: DiskSync;
+  readonly clock: Pick<Clock, 'now'>;
+  /**
+   * Stores a small file on another thread: hashes it, writes it to `output` and moves it below `blobs`. Missing: every
+   * file is written by this thread.
+   */
+  readonly storeSmall?: (file: {
+    readonly bytes: Uint8Array;
+    readonly output: string;
+    readonly blobs: string;
+  }) => Promise<StoredBlob>;
+  /** True: other nodes write to the same folders; incomplete writes are removed by age only. @default false */
+  readonly isShared?: boolean;
+}
+
+export class Blobs {
+  readonly #folder: string;
+  readonly #incoming: string;
+  readonly #dependencies: BlobDependencies;
+  /** Number of concurrent writers of each blob. */
+  readonly #underWay = new Map<string, number>();
+  /** For each placement by another thread: the files removed since it began. */
+  readonly #placements = new Set<Set<string>>();
+  /** Time of the last placement or touch by this process, of the files used last. */
+  readonly #touchedAt = new LruCache<string, Millis>({ entries: MAX_TOUCHED });
+  /** Bytes held in memory by sinks. */
+  readonly #held = { bytes: 0 };
+
+  /**
+   * Creates the folders and removes incomplete writes of an earlier run.
+   * @param root absolute path of `{Storage:Root}/portal`
+   */
+  constructor(root: string, dependencies: BlobDependencies) {
+    this.#folder = join(root, 'blobs');
+    this.#incoming = join(root, 'incoming');
+    this.#dependencies = dependencies;
+    makeFolder(root);
+    makeFolder(this.#incoming);
+    makeFolder(this.#folder);
+    for (let first = 0; first < 256; first++) makeFolder(join(this.#folder, shard(first)));
+    if (dependencies.isShared) return;
+    for (const name of readdirSync(this.#incoming)) {
+      rmSync(join(this.#incoming, name), { recursive: true, force: true });
+    }
+  }
+
+  /** Resolves once the folders themselves are durable. */
+  async ready(): Promise<void> {
+    await this.#dependencies.disk.directory(this.#folder);
+    await this.#dependencies.disk.directory(join(this.#folder, '..'));
+  }
+
+  /** Path of the content of a reference, existing or not. */
+  pathOf({ sha256 }: Pick<BlobRef, 'sha256'>): string {
+    return blobPath(this.#folder, sha256);
+  }
+
+  /** A blob as HTTP sends it. */
+  file(blob: BlobRef, fileName: string, contentType: string): StoredFile {
+    const { sha256, length } = blob;
+    return { path: this.pathOf(blob), length, contentType, fileName, etag: `"${sha256}"` };
+  }
+
+  /** A new path on the same file system, for a file to `adopt`. Removed at the next start. */
+  temporaryPath(): string {
+    return join(this.#incoming, this.#dependencies.ids.uuid());
+  }
+
+  /** Folder of all files, for threads that place files themselves; see `placing`. */
+  get folder(): string {
+    return this.#folder;
+  }
+
+  /**
+   * Runs work that lets another thread place a file, and confirms that no sweep has removed it meanwhile.
+   * @param work resolves with the placed file; undefined = none was
+   * @throws {Retryable} `storage.unavailable`: it was removed
+   */
+  async placing<Result>(
+    work: () => Promise<Result>,
+    placed: (result: Result) => Pick<BlobRef, 'sha256'> | undefined,
+  ): Promise<Result> {
+    const removed = new Set<string>();
+    this.#placements.add(removed);
+    const begun = this.#dependencies.clock.now();
+    try {
+      const result = await work();
+      const blob = placed(result);
+      if (blob === undefined) return result;
+      if (!removed.has(blob.sha256)) this.#touchedAt.set(blob.sha256, begun);
+      else if (!(await this.touch(blob)))
+        throw new Retryable('storage.unavailable', 'The file was removed while it was stored.');
+      return result;
+    } finally {
+      this.#placements.delete(removed);
+    }
+  }
+
+  /** A place for bytes that arrive; nothing is known of them until `store`. @throws {Retryable} `storage.unavailable` */
+  async open(): Promise<BlobSink> {
+    const path = this.temporaryPath();
+    const sink = new BlobSink(path, this.#held);
+    if (this.#dependencies.storeSmall === undefined || this.#held.bytes >= MAX_HELD_BYTES)
+      await sink.useFile();
+    return sink;
+  }
+
+  /** Resolves when the bytes are durable under their name; closes the sink. */
+  async store(sink: BlobSink): Promise<StoredBlob> {
+    const { storeSmall } = this.#dependencies;
+    const held = sink.takeHeld();
+    if (held !== undefined && storeSmall !== undefined) {
+      const output = this.temporaryPath();
+      const store = () => storeSmall({ bytes: held.bytes, output, blobs: this.#folder });
+      return this.placing(store, ({ blob }) => blob).finally(held.release);
+    }
+    const { path, sha256, md5 } = await sink.finish();
+    const blob = { sha256, length: sink.length };
+    await this.#place(path, blob);
+    return { blob, md5 };
+  }
+
+  /** Stores a buffer in the same way. */
+  async put(bytes: Uint8Array): Promise<StoredBlob> {
+    const sink = await this.open();
+    try {
+      await sink.write(bytes);
+      return await this.store(sink);
+    } catch (error) {
+      await sink.abort();
+      throw error;
+    }
+  }
+
+  /**
+   * Takes over a file on the same file system; removes it from `path`.
+   * @param known its digest, when already computed
+   */
+  async adopt(path: string, known?: BlobRef): Promise<BlobRef> {
+    const blob = known ?? (await describeFile(path)).blob;
+    await this.#dependencies.disk.file(path);
+    await this.#place(path, blob);
+    return blob;
+  }
+
+  /** As `adopt`, with the MD5 as well. */
+  async adoptWhole(path: string): Promise<StoredBlob> {
+    const kept = await describeFile(path);
+    await this.adopt(path, kept.blob);
+    return kept;
+  }
+
+  /** As `touch`, but relies on a placement or touch by this process within the last minutes, and then does nothing. */
+  async touchUnlessRecent(blob: Pick<BlobRef, 'sha256'>): Promise<boolean> {
+    const age =
+      this.#dependencies.clock.now() - (this.#touchedAt.get(blob.sha256) ?? Number.NEGATIVE_INFINITY);
+    return (age >= 0 && age < TOUCHED_FOR) || this.touch(blob);
+  }
+
+  /** Begins the grace of a file anew, before a further reference to it is committed. False when it is not there. */
+  async touch({ sha256 }: Pick<BlobRef, 'sha256'>): Promise<boolean> {
+    const now = this.#dependencies.clock.now();
+    this.#begin(sha256);
+    try {
+      const isThere = await this.#refresh(this.pathOf({ sha256 }));
+      if (isThere) this.#touchedAt.set(sha256, now);
+      return isThere;
+    } finally {
+      this.#end(sha256);
+    }
+  }
+
+  /** `path`: synced, on the same file system. */
+  async #place(path: string, blob: BlobRef): Promise<void> {
+    const target = this.pathOf(blob);
+    this.#begin(blob.sha256);
+    try {
+      const there = await stat(target).catch(() => undefined);
+      // A file of another length is damage; the new one heals it.
+      if (there?.size === blob.length && (await this.#refresh(target))) await rm(path, { force: true });
+      else {
+        const now = this.#dependencies.clock.now() / 1000;
+        await utimes(path, now, BLOB_MODIFICATION_TIME);
+        await rename(path, target);
+      }
+      // Also for an existing file: its writer may not have synced it yet.
+      await this.#dependencies.disk.directory(join(target, '..'));
+    } catch (error) {
+      await rm(path, { force: true });
+      throw unavailable(error);
+    } finally {
+      this.#end(blob.sha256);
+    }
+  }
+
+  async #refresh(path: string): Promise<boolean> {
+    const now = this.#dependencies.clock.now() / 1000;
+    try {
+      await utimes(path, now, BLOB_MODIFICATION_TIME);
+      return true;
+    } catch (error) {
+      if ((error as NodeJS.ErrnoException).code === 'ENOENT') return false;
+      throw error;
+    }
+  }
+
+  #begin(sha256: string): void {
+    this.#underWay.set(sha256, (this.#underWay.get(sha256) ?? 0) + 1);
+  }
+
+  #end(sha256: string): void {
+    const left = (this.#underWay.get(sha256) ?? 0) - 1;
+    if (left > 0) this.#underWay.set(sha256, left);
+    else this.#underWay.delete(sha256);
+  }
+
+  /** Removes unreferenced files and incomplete writes. `signal` aborts. */
+  async sweep(store: Pick<ActorStore, 'counters' | 'flushed'>, signal?: AbortSignal): Promise<SweepReport> {
+    const before = this.#dependencies.clock.now() - UNCOUNTED_GRACE;
+    let removed = 0;
+    let bytes = 0;
+    await this.#sweepIncoming();
+    for (let first = 0; first < 256; first++) {
+      const folder = join(this.#folder, shard(first));
+      for (const [at, name] of (await readdir(folder)).entries()) {
+        if (signal?.aborted === true) return { removed, bytes };
+        if (at % BATCH_SIZE === BATCH_SIZE - 1) await nextTurn();
+        const freed = await this.#sweepOne(store, join(folder, name), name, before);
+        if (freed === undefined) continue;
+        removed += 1;
+        bytes += freed;
+      }
+    }
+    return { removed, bytes };
+  }
+
+  /** Removes unreferenced files of these; returns those still in their grace period. */
+  async sweepSome(
+    store: Pick<ActorStore, 'counters' | 'flushed'>,
+    blobs: readonly Pick<BlobRef, 'sha256'>[],
+  ): Promise<readonly string[]> {
+    const before = this.#dependencies.clock.now() - UNCOUNTED_GRACE;
+    const left: string[] = [];
+    for (const sha256 of new Set(blobs.map((blob) => blob.sha256))) {
+      const path = this.pathOf({ sha256 });
+      if ((await this.#sweepOne(store, path, sha256, before)) !== undefined) continue;
+      if ((await stat(path).catch(() => undefined)) !== undefined && !(await isCounted(store, sha256)))
+        left.push(sha256);
+    }
+    return left;
+  }
+
+  async #sweepIncoming(): Promise<void> {
+    const before = this.#dependencies.clock.now() - INCOMING_GRACE;
+    for (const name of await readdir(this.#incoming)) {
+      const path = join(this.#incoming, name);
+      const there = await stat(path).catch(() => undefined);
+      if (there !== undefined && there.mtimeMs < before) await rm(path, { recursive: true, force: true });
+    }
+  }
+
+  /** Bytes freed; undefined when the file stays. */
+  async #sweepOne(
+    store: Pick<ActorStore, 'counters' | 'flushed'>,
+    path: string,
+    sha256: string,
+    before: Millis,
+  ): Promise<number | undefined> {
+    const there = await stat(path).catch(() => undefined);
+    if (there === undefined || there.atimeMs > before || (await isCounted(store, sha256))) return undefined;
+    // A power cut must not bring back the step that counted it.
+    await store.flushed();
+    if (await isCounted(store, sha256)) return undefined;
+    // Synchronous to the end: a concurrent writer of the same content has registered before or starts after.
+    if (this.#underWay.has(sha256)) return undefined;
+    const last = statSync(path, { throwIfNoEntry: false });
+    if (last === undefined || last.atimeMs > before) return undefined;
+    unlinkSync(path);
+    this.#touchedAt.delete(sha256);
+    for (const removed of this.#placements) removed.add(sha256);
+    return last.size;
+  }
+}
+
+async function isCounted(store: Pick<ActorStore, 'counters'>, sha256: string): Promise<boolean> {
+  const name = counterName(sha256);
+  return ((await store.counters(name))[name] ?? 0) > 0;
+}
+
+/** Reads a file once, in chunks. */
+async function describeFile(path: string): Promise<StoredBlob> {
+  const sha256 = createHash('sha256');
+  const md5 = createHash('md5');
+  let length = 0;
+  for await (const piece of createReadStream(path, { highWaterMark: 256 * 1024 })) {
+    sha256.update(piece as Buffer);
+    md5.update(piece as Buffer);
+    length += (piece as Buffer).length;
+  }
+  return { blob: { sha256: sha256.digest('hex'), length }, md5: md5.digest('base64') };
+}
+
+function shard(first: number): string {
+  return first.toString(16).padStart(2, '0');
+}
+
+function makeFolder(path: string): void {
+  mkdirSync(path, { recursive: true, mode: FOLDER_MODE });
+}

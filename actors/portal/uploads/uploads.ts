@@ -1,0 +1,207 @@
+/**
+ * Uploads of the portal: stored by content, identified within an organization, removed when unreferenced. Implements
+ * `PortalUploads`; segmented uploads are in `segmented-uploads.ts`.
+ *
+ * Source: docs/portal-values.md §4; §21.
+ */
+import { type OrganizationId, parsePortalId, type UploadId } from '../../../machines/ids.ts';
+import { PortalRefusal } from '../../../machines/portal/portal-refusals.ts';
+import { UPLOAD_EXPIRED, type UploadContext, uploadMachine } from '../../../machines/portal/upload.ts';
+import {
+  type ActorSystem,
+  actorKind,
+  type Clock,
+  defineActor,
+  type Faults,
+  type Ids,
+  type Json,
+} from '../../../runtime/index.ts';
+import type { Tenant } from '../api/callers.ts';
+import type { PortalUploads, StoredFile, UploadSink, UploadView } from '../api/uploads.ts';
+import type { Tickets } from '../shared/tickets.ts';
+import { BlobSink } from './blob-sink.ts';
+import { type Blobs, blobCounters, type StoredBlob } from './blobs.ts';
+import type { SegmentedUploads } from './segmented-uploads.ts';
+import './upload-faults.ts';
+import { cleanContentType, cleanName } from './upload-names.ts';
+
+export const UPLOAD = actorKind<typeof uploadMachine>('upload');
+
+export const uploadDefinition = defineActor(UPLOAD, {
+  machine: uploadMachine,
+  version: 1,
+  ends: ({ state }) => state === UPLOAD_EXPIRED,
+  counters: ({ context }) => blobCounters([context.blob]),
+});
+
+/** An upload as documents need it. */
+export interface StoredUpload extends UploadContext {
+  readonly id: UploadId;
+}
+
+export interface UploadsDependencies {
+  readonly system: ActorSystem;
+  readonly clock: Pick<Clock, 'now'>;
+  readonly ids: Pick<Ids, 'uuid'>;
+  readonly blobs: Blobs;
+  readonly tickets: Tickets;
+  readonly segmented: SegmentedUploads;
+  readonly faults: Faults;
+  /** Largest upload, bytes. */
+  readonly maxBytes: number;
+}
+
+export class Uploads implements PortalUploads {
+  readonly maxBytes: number;
+  readonly #dependencies: UploadsDependencies;
+
+  constructor(dependencies: UploadsDependencies) {
+    this.#dependencies = dependencies;
+    this.maxBytes = dependencies.maxBytes;
+  }
+
+  open(): Promise<BlobSink> {
+    return this.#dependencies.blobs.open();
+  }
+
+  /** Refusals: `BadRequest` for a file without bytes, `PayloadTooLarge`. The sink is used up in any case. */
+  async accept(
+    { organization, application }: Tenant,
+    sink: UploadSink,
+    file: { readonly name: string; readonly contentType: string },
+  ): Promise<UploadView> {
+    const { blobs, ids, faults } = this.#dependencies;
+    const given = ownSink(sink);
+    await this.#check(given);
+    const kept = await blobs.store(given);
+    await faults.at('portal.upload.kept');
+    return this.#record(ids.uuid() as UploadId, kept, {
+      organizationId: organization.id,
+      applicationId: application.id,
+      name: cleanName(file.name),
+      contentType: cleanContentType(file.contentType),
+    });
+  }
+
+  /** Refusals: `LimitExceeded` when the organization has too many open. */
+  openSegmented(tenant: Tenant): Promise<string> {
+    return this.#dependencies.segmented.open(tenant);
+  }
+
+  /** Refusals: `NotFound` for the ticket, `BadRequest`, `PayloadTooLarge`. The sink is used up in any case. */
+  checkSegmentTicket(ticket: string): Promise<void> {
+    return this.#dependencies.segmented.check(ticket);
+  }
+
+  async acceptSegment(
+    ticket: string,
+    range: { readonly from: number; readonly to: number; readonly total: number },
+    sink: UploadSink,
+    file: { readonly name: string; readonly contentType: string },
+  ): Promise<UploadView | undefined> {
+    const whole = await this.#dependencies.segmented.accept(
+      ticket,
+      range,
+      ownSink(sink),
+      file,
+      this.maxBytes,
+    );
+    if (whole === undefined) return undefined;
+    if ('made' in whole) return this.#made(whole.made);
+    // The upload has the id of its segments: idempotent.
+    const view = await this.#record(whole.id, whole.kept, whole);
+    await this.#dependencies.segmented.complete(whole.id);
+    return view;
+  }
+
+  async preview(ticket: string): Promise<StoredFile> {
+    const { tickets, clock, blobs } = this.#dependencies;
+    const read = tickets.read('preview', ticket, clock.now());
+    const id = read?.expired === false ? (read.claims[0] as UploadId) : undefined;
+    const upload = id && (await this.#read(id));
+    if (!upload) throw new PortalRefusal('NotFound');
+    return blobs.file(upload.blob, upload.name, upload.contentType);
+  }
+
+  /**
+   * An upload of the organization, for a call that uses it: it is kept for further days, and its file is there until
+   * the caller's own step counts it.
+   * Refusals: `UploadNotFound`, also for what is no id at all.
+   */
+  async findUpload(organization: OrganizationId, id: string): Promise<StoredUpload> {
+    const { system, blobs } = this.#dependencies;
+    const uploadId = parsePortalId('UploadId', id);
+    const upload = uploadId && (await this.#read(uploadId));
+    if (!upload || upload.organizationId !== organization) throw notFound(id);
+    const [used, isThere] = await Promise.all([
+      system.send({ kind: UPLOAD, id: upload.id }, { type: 'USE' }),
+      blobs.touchUnlessRecent(upload.blob),
+    ]);
+    if (!used.accepted || !isThere) throw notFound(id);
+    return upload;
+  }
+
+  /** Records an upload again that has expired, for a request that was kept with its files. */
+  async restore({ id, ...upload }: StoredUpload): Promise<void> {
+    const { system, blobs } = this.#dependencies;
+    if (!(await blobs.touchUnlessRecent(upload.blob))) throw notFound(id);
+    const made = await system.create({ kind: UPLOAD, id }, upload);
+    if (made.accepted) await made.durable;
+    else if (made.because !== 'exists') throw new PortalRefusal('ServiceBusy');
+  }
+
+  /** Path with a ticket that shows an upload without a key. */
+  locationOf(id: UploadId): string {
+    const { tickets, clock } = this.#dependencies;
+    return `/api/uploads/${id}/preview?ticket=${tickets.issue('preview', [id], clock.now())}`;
+  }
+
+  async #check(sink: BlobSink): Promise<void> {
+    if (sink.length > 0 && sink.length <= this.maxBytes) return;
+    await sink.abort();
+    if (sink.length > 0)
+      throw new PortalRefusal('PayloadTooLarge', `A file may have at most ${this.maxBytes} bytes.`);
+    const message = 'The file has no bytes.';
+    throw new PortalRefusal('BadRequest', message, { errors: { File: [message] } });
+  }
+
+  async #read(id: UploadId): Promise<StoredUpload | undefined> {
+    const actor = await this.#dependencies.system.read({ kind: UPLOAD, id });
+    return actor && { ...actor.context, id };
+  }
+
+  async #made(id: UploadId): Promise<UploadView> {
+    const upload = await this.#read(id);
+    if (upload === undefined) throw new PortalRefusal('NotFound');
+    return this.#view(upload);
+  }
+
+  #view({ id, name, contentType, blob, md5 }: StoredUpload): UploadView {
+    const location = this.locationOf(id);
+    return { id, name, contentType, size: blob.length, md5, sha256: blob.sha256, location };
+  }
+
+  async #record(
+    id: UploadId,
+    { blob, md5 }: StoredBlob,
+    about: Pick<UploadContext, 'organizationId' | 'applicationId' | 'name' | 'contentType'>,
+  ): Promise<UploadView> {
+    const { system, clock } = this.#dependencies;
+    const { organizationId, applicationId, name, contentType } = about;
+    const context = { organizationId, applicationId, name, contentType, md5, createdAt: clock.now() };
+    const made = await system.create({ kind: UPLOAD, id }, { ...context, blob: { ...blob } } satisfies Json);
+    if (made.accepted) await made.durable;
+    else if (made.because !== 'exists') throw new PortalRefusal('ServiceBusy');
+    return this.#view({ ...context, blob, id });
+  }
+}
+
+function ownSink(sink: UploadSink): BlobSink {
+  if (sink instanceof BlobSink) return sink;
+  throw new TypeError('The sink of an upload comes from `open`.');
+}
+
+function notFound(id: string): PortalRefusal {
+  const shown = id.replace(/[^\x20-\x7e]/g, '?').slice(0, 64);
+  return new PortalRefusal('UploadNotFound', undefined, { details: { uploadId: shown } });
+}

@@ -1,0 +1,267 @@
+/**
+ * The lanes of webhooks, and the record of what went through them. Implements `PortalWebhooks`.
+ *
+ * View: `deliveries` [organization, webhook or `*`, status or `*`, createdAt, delivery] → null, four rows for each
+ * delivery, so that every filter is one range; counters `deliveries/<organization>/<webhook>/<status>`.
+ */
+import { DELIVERY_QUEUE_ENDED, type Delivery, nextDue } from '../../../machines/delivery-queue.ts';
+import type { DocumentId, Millis, OrganizationId, WebhookId } from '../../../machines/ids.ts';
+import { PortalRefusal } from '../../../machines/portal/portal-refusals.ts';
+import {
+  type WebhookQueueContext,
+  type WebhookQueueInput,
+  webhookDeliveryMachine,
+} from '../../../machines/portal/webhook.ts';
+import {
+  type ActorAddress,
+  type ActorStore,
+  type ActorSystem,
+  type ActorView,
+  actorKind,
+  type Clock,
+  defineActor,
+  type Ids,
+  type Row,
+} from '../../../runtime/index.ts';
+import { attemptWebhook } from '../../shared/webhooks/webhook-attempt.ts';
+import type { WebhookCaller } from '../../shared/webhooks/webhook-port.ts';
+import type { Tenant } from '../api/callers.ts';
+import type { Page } from '../api/documents.ts';
+import type { DeliveryView, PortalWebhooks, WebhookInput, WebhookView } from '../api/webhooks.ts';
+import type { WebhookRegistry } from './webhooks.ts';
+
+export const WEBHOOK_DELIVERY_QUEUE = actorKind<
+  typeof webhookDeliveryMachine,
+  WebhookQueueContext,
+  WebhookQueueInput
+>('webhook-lane');
+
+const ANY = '*';
+
+function queueRows({ context }: ActorView<WebhookQueueContext>): readonly Row[] {
+  const { organizationId, webhookId, deliveries } = context;
+  return deliveries.flatMap(({ id, status, createdAt }) =>
+    [
+      [webhookId, status],
+      [webhookId, ANY],
+      [ANY, status],
+      [ANY, ANY],
+    ].map((filter) => ({
+      view: 'deliveries',
+      key: [organizationId, ...filter, createdAt, id],
+      value: null,
+    })),
+  );
+}
+
+function queueCounters({ context }: ActorView<WebhookQueueContext>): { readonly [name: string]: number } {
+  const { organizationId, webhookId, deliveries } = context;
+  const counters: { [name: string]: number } = {};
+  for (const { status } of deliveries) {
+    const name = `deliveries/${organizationId}/${webhookId}/${status}`;
+    counters[name] = (counters[name] ?? 0) + 1;
+  }
+  return counters;
+}
+
+export const webhookDeliveryQueueDefinition = defineActor(WEBHOOK_DELIVERY_QUEUE, {
+  machine: webhookDeliveryMachine,
+  version: 1,
+  rows: queueRows,
+  counters: queueCounters,
+  ends: ({ state }) => state === DELIVERY_QUEUE_ENDED,
+});
+
+export function deliveryQueueAddress(
+  webhookId: WebhookId,
+  documentId: DocumentId,
+): ActorAddress<typeof WEBHOOK_DELIVERY_QUEUE> {
+  return { kind: WEBHOOK_DELIVERY_QUEUE, id: `${webhookId}/${documentId}` };
+}
+
+/** Derives the id of a delivery: it names the queue and is the same for each announcement of the event. */
+export function deliveryId(webhookId: WebhookId, documentId: DocumentId, sequence: number): string {
+  return `${webhookId}.${documentId}.${sequence}`;
+}
+
+const UUID = '[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}';
+const DELIVERY_ID = new RegExp(`^(${UUID})\\.(${UUID})\\.\\d{1,9}$`);
+
+function queueOf(delivery: string): ActorAddress<typeof WEBHOOK_DELIVERY_QUEUE> | undefined {
+  const [, webhookId, documentId] = DELIVERY_ID.exec(delivery) ?? [];
+  if (webhookId === undefined || documentId === undefined) return undefined;
+  return deliveryQueueAddress(webhookId as WebhookId, documentId as DocumentId);
+}
+
+/** Deliveries read at a time when a range is sent again. */
+const BATCH_SIZE = 256;
+
+export interface DeliveriesDependencies {
+  readonly system: ActorSystem;
+  readonly store: ActorStore;
+  readonly clock: Clock;
+  readonly ids: Pick<Ids, 'uuid'>;
+  readonly registry: WebhookRegistry;
+  readonly caller: WebhookCaller;
+}
+
+export class Deliveries implements PortalWebhooks {
+  readonly #dependencies: DeliveriesDependencies;
+
+  constructor(dependencies: DeliveriesDependencies) {
+    this.#dependencies = dependencies;
+  }
+
+  list({ organization }: Tenant): Promise<readonly WebhookView[]> {
+    return this.#dependencies.registry.list(organization.id);
+  }
+
+  create({ organization }: Tenant, webhook: WebhookInput): Promise<WebhookView> {
+    return this.#dependencies.registry.create(organization.id, webhook);
+  }
+
+  replace({ organization }: Tenant, id: WebhookId, webhook: WebhookInput): Promise<WebhookView> {
+    return this.#dependencies.registry.replace(organization.id, id, webhook);
+  }
+
+  remove({ organization }: Tenant, id: WebhookId): Promise<void> {
+    return this.#dependencies.registry.remove(organization.id, id);
+  }
+
+  async deliveries(
+    { organization }: Tenant,
+    query: Parameters<PortalWebhooks['deliveries']>[1],
+  ): Promise<Page<DeliveryView>> {
+    const { store } = this.#dependencies;
+    const totalCount = await this.#count(organization.id, query);
+    const offset = query.offset * query.limit;
+    if (offset >= totalCount) return { items: [], totalCount };
+    const prefix = [organization.id, query.webhookId ?? ANY, query.status ?? ANY];
+    const rows = await store.rows({ view: 'deliveries', prefix, reverse: true, offset, limit: query.limit });
+    const found = await Promise.all(rows.map(({ key }) => this.#find(organization.id, String(key[4]))));
+    return { items: found.flatMap((one) => (one === undefined ? [] : [view(one)])), totalCount };
+  }
+
+  async #count(
+    organization: OrganizationId,
+    { webhookId, status }: Parameters<PortalWebhooks['deliveries']>[1],
+  ): Promise<number> {
+    const counters = await this.#dependencies.store.counters(`deliveries/${organization}/`);
+    let total = 0;
+    for (const [name, count] of Object.entries(counters)) {
+      const [, , ofWebhook, ofStatus] = name.split('/');
+      if ((webhookId ?? ofWebhook) === ofWebhook && (status ?? ofStatus) === ofStatus) total += count;
+    }
+    return total;
+  }
+
+  async resend({ organization }: Tenant, id: string): Promise<void> {
+    const lane = queueOf(id);
+    const found = await this.#find(organization.id, id);
+    if (lane === undefined || found === undefined) throw new PortalRefusal('DeliveryNotFound');
+    const outcome = await this.#dependencies.system.send(lane, { type: 'RESEND', ids: [id] });
+    if (outcome.accepted) await outcome.durable;
+  }
+
+  async test({ organization }: Tenant, id: WebhookId): Promise<DeliveryView> {
+    const { registry, caller, clock, ids } = this.#dependencies;
+    const webhook = await registry.open(organization.id, id);
+    if (webhook === undefined) throw new PortalRefusal('WebhookNotFound');
+    const at = clock.now();
+    const data = { organization: { id: organization.id, name: organization.name } };
+    const event = { id: `test.${ids.uuid()}`, sequence: 0, body: JSON.stringify({ type: 'Test', data }) };
+    const { attempt, outcome } = await attemptWebhook(webhook, event, {
+      caller,
+      clock,
+      signal: new AbortController().signal,
+    });
+    return {
+      ...event,
+      webhookId: id,
+      documentId: null,
+      type: 'Test',
+      status: outcome === 'delivered' ? 'Delivered' : 'Failed',
+      attempts: [attempt],
+      nextTryAt: null,
+      createdAt: at,
+    };
+  }
+
+  async replay(
+    { organization }: Tenant,
+    range: { readonly from: Millis; readonly to: Millis; readonly failedOnly: boolean },
+  ): Promise<{ readonly count: number }> {
+    const { store } = this.#dependencies;
+    const prefix = [organization.id, ANY, range.failedOnly ? 'Failed' : ANY];
+    let after: Row['key'] = [...prefix, range.from];
+    let count = 0;
+    for (;;) {
+      const rows = await store.rows({ view: 'deliveries', prefix, after, limit: BATCH_SIZE });
+      const inside = rows.filter(({ key }) => Number(key[3]) <= range.to);
+      count += await this.#resendAll(inside.map(({ key }) => String(key[4])));
+      const last = rows.at(-1);
+      if (last === undefined || inside.length < rows.length || rows.length < BATCH_SIZE) return { count };
+      after = last.key;
+    }
+  }
+
+  /** Sends one message to each queue, so that it keeps the order of its events. */
+  async #resendAll(ids: readonly string[]): Promise<number> {
+    const system = this.#dependencies.system;
+    const lanes = new Map<
+      string,
+      { readonly address: ActorAddress<typeof WEBHOOK_DELIVERY_QUEUE>; readonly ids: string[] }
+    >();
+    for (const id of ids) {
+      const address = queueOf(id);
+      if (address === undefined) continue;
+      const lane = lanes.get(address.id) ?? { address, ids: [] };
+      lane.ids.push(id);
+      lanes.set(address.id, lane);
+    }
+    const counts = await Promise.all(
+      [...lanes.values()].map(async (lane) => {
+        const before = (await system.read(lane.address))?.context;
+        const ended = (before?.deliveries ?? []).filter(({ status }) => status !== 'Pending');
+        const again = ended.filter(({ id }) => lane.ids.includes(id)).map(({ id }) => id);
+        if (again.length === 0) return 0;
+        const outcome = await system.send(lane.address, { type: 'RESEND', ids: again });
+        if (!outcome.accepted) return 0;
+        await outcome.durable;
+        return again.length;
+      }),
+    );
+    return counts.reduce((sum, one) => sum + one, 0);
+  }
+
+  async #find(organization: OrganizationId, id: string): Promise<FoundDelivery | undefined> {
+    const address = queueOf(id);
+    const actor = address && (await this.#dependencies.system.read(address));
+    const lane = actor?.context;
+    const delivery = lane?.deliveries.find((one) => one.id === id);
+    if (lane === undefined || delivery === undefined || lane.organizationId !== organization)
+      return undefined;
+    return { lane, delivery };
+  }
+}
+
+interface FoundDelivery {
+  readonly lane: WebhookQueueContext;
+  readonly delivery: Delivery;
+}
+
+function view({ lane, delivery }: FoundDelivery): DeliveryView {
+  const { id, type, sequence, status, attempts, createdAt, body } = delivery;
+  return {
+    id,
+    webhookId: lane.webhookId,
+    documentId: lane.documentId,
+    type,
+    sequence,
+    status,
+    body,
+    attempts,
+    nextTryAt: lane.queue[0] === id ? (nextDue(lane) ?? null) : null,
+    createdAt,
+  };
+}

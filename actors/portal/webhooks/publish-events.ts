@@ -1,0 +1,146 @@
+/**
+ * Puts each event a document announces into the lanes of its organization's webhooks. The body is made here, once; what
+ * becomes of it is the lane's business.
+ */
+
+import { LruCache } from '../../../base/lru-cache.ts';
+import type { NewDelivery } from '../../../machines/delivery-queue.ts';
+import type { WebhookId } from '../../../machines/ids.ts';
+import type { DocumentEvent } from '../../../machines/portal/portal-types.ts';
+import type { WebhookQueueInput } from '../../../machines/portal/webhook.ts';
+import {
+  type ActorAddress,
+  type ActorStore,
+  type ActorSystem,
+  type Clock,
+  type EffectHandler,
+  type EffectKey,
+  jsonType,
+  Retryable,
+} from '../../../runtime/index.ts';
+import { deliveryId, deliveryQueueAddress } from './deliveries.ts';
+import { type PayloadLookups, payloadOf } from './webhook-payloads.ts';
+import type { WebhookRegistry } from './webhooks.ts';
+
+/** Asked for by documents. */
+export interface PublishEventsEffect {
+  readonly do: 'announce';
+  readonly events: readonly DocumentEvent[];
+}
+
+/** Returns the outcome of an effect that has added events to a queue; it is stored before the queue can end. */
+const EVENTS_PUBLISHED = { type: 'ANNOUNCED' } as const;
+
+const PUBLISH_EVENTS = jsonType<PublishEventsEffect>();
+
+export interface PublishEventsDependencies {
+  readonly system: ActorSystem;
+  readonly store: Pick<ActorStore, 'pendingEffects'>;
+  readonly clock: Pick<Clock, 'now'>;
+  readonly registry: WebhookRegistry;
+  readonly places: PayloadLookups;
+  /** Delay before a conclusion is announced, milliseconds. Source: docs/portal-values.md §19. */
+  readonly concludedDelay: number;
+}
+
+/** Effects without a webhook that are remembered until they are removed. */
+const MAX_ENDED = 10_000;
+
+/** A lane may be made, and end, between two looks at it. */
+const MAX_ATTEMPTS = 4;
+
+/**
+ * Effects of one document may run at the same moment, and a failed one comes back later. So each that concerns a webhook
+ * first does those asked for before it that are still pending: a lane takes every event once, and in order.
+ * An effect whose events concern no webhook needs no step, and may be pending for a moment after it has ended.
+ */
+export function publishEventsHandler(
+  dependencies: PublishEventsDependencies,
+): EffectHandler<PublishEventsEffect> {
+  const ended = new LruCache<EffectKey, true>({ entries: MAX_ENDED });
+  return {
+    after: 'durable',
+    async run({ events }, { key, actor }) {
+      if (!(await concernsWebhook(events, dependencies))) {
+        ended.set(key, true);
+        return null;
+      }
+      for (const stored of await dependencies.store.pendingEffects(actor)) {
+        if (stored.key === key) break;
+        if (stored.effect.do !== 'announce' || ended.get(stored.key)) continue;
+        await publishAll(PUBLISH_EVENTS.read(stored.effect).events, dependencies);
+      }
+      await publishAll(events, dependencies);
+      return EVENTS_PUBLISHED;
+    },
+  };
+}
+
+/** True when a webhook is called with one of the events. */
+async function concernsWebhook(
+  events: readonly DocumentEvent[],
+  { registry }: PublishEventsDependencies,
+): Promise<boolean> {
+  for (const { document, type } of events)
+    if ((await registry.live(document.organizationId, type)).length > 0) return true;
+  return false;
+}
+
+async function publishAll(
+  events: readonly DocumentEvent[],
+  dependencies: PublishEventsDependencies,
+): Promise<void> {
+  for (const event of events) {
+    const webhooks = await dependencies.registry.live(event.document.organizationId, event.type);
+    if (webhooks.length === 0) continue;
+    const body = await payloadOf(event, dependencies.places);
+    await Promise.all(webhooks.map((id) => enqueue(id, event, body, dependencies)));
+  }
+}
+
+async function enqueue(
+  webhookId: WebhookId,
+  event: DocumentEvent,
+  body: string,
+  dependencies: PublishEventsDependencies,
+): Promise<void> {
+  const { document, type, sequence, at } = event;
+  const isDelayed = type === 'DocumentConcluded' && dependencies.concludedDelay > 0;
+  const delivery: NewDelivery = {
+    id: deliveryId(webhookId, document.id, sequence),
+    type,
+    sequence,
+    body,
+    createdAt: at,
+    // A clock that was set back holds up nothing that is to go at once.
+    notBefore: isDelayed ? at + dependencies.concludedDelay : 0,
+  };
+  await put(deliveryQueueAddress(webhookId, document.id), delivery, event, dependencies);
+}
+
+/** Into the lane, which may have to be made first. */
+async function put(
+  address: ActorAddress,
+  delivery: NewDelivery,
+  { document }: DocumentEvent,
+  { system, clock }: PublishEventsDependencies,
+): Promise<void> {
+  const [webhookId] = address.id.split('/');
+  for (let tries = 0; tries < MAX_ATTEMPTS; tries++) {
+    const told = await system.send(address, { type: 'ENQUEUE', deliveries: [delivery] });
+    if (told.accepted) return told.durable;
+    // Known already: somebody did this effect, or this part of it, before.
+    if (told.because === 'not-accepted' || told.because === 'duplicate') return;
+    if (told.because !== 'unknown-actor') break;
+    const lane: WebhookQueueInput = {
+      organizationId: document.organizationId,
+      webhookId: webhookId as WebhookId,
+      documentId: document.id,
+      deliveries: [delivery],
+      at: clock.now(),
+    };
+    const made = await system.create(address, lane);
+    if (made.accepted) return made.durable;
+  }
+  throw new Retryable('webhook.lane', `The lane ${address.id} does not take events.`);
+}

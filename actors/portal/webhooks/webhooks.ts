@@ -1,0 +1,243 @@
+/**
+ * The webhooks of organizations: registered by API or settings, their tokens and secrets sealed at rest. One actor for
+ * each organization that has any.
+ *
+ * Source: docs/portal-values.md §19; docs/configuration.md, `Portal:Organizations[].Webhook`.
+ */
+import type { OrganizationId, WebhookId } from '../../../machines/ids.ts';
+import { PortalRefusal } from '../../../machines/portal/portal-refusals.ts';
+import { type DocumentEvent, OPTIONAL_EVENT_TYPES } from '../../../machines/portal/portal-types.ts';
+import { type Webhook, type WebhookTarget, webhookSetMachine } from '../../../machines/portal/webhook-set.ts';
+import {
+  type ActorStore,
+  type ActorSystem,
+  actorKind,
+  defineActor,
+  type Ids,
+  jsonType,
+  type MessageOf,
+  type StepOutcome,
+} from '../../../runtime/index.ts';
+import type { SecretBox } from '../../shared/secret-box.ts';
+import type { WebhookEndpoint } from '../../shared/webhooks/webhook-attempt.ts';
+import { parseWebhookSecret } from '../../shared/webhooks/webhook-signature.ts';
+import type { WebhookInput, WebhookView } from '../api/webhooks.ts';
+import { derivedId } from '../shared/effect-ids.ts';
+import { parseWebhookUrl } from './webhook-addresses.ts';
+
+export const WEBHOOK_SET = actorKind<typeof webhookSetMachine>('webhook-set');
+
+/** View of organizations with a webhook from the settings. */
+const CONFIGURED = 'webhooks-configured';
+
+const VERSION_2 = jsonType<{ readonly webhooks: readonly object[] }>();
+
+export const webhookSetDefinition = defineActor(WEBHOOK_SET, {
+  machine: webhookSetMachine,
+  version: 3,
+  migrations: {
+    // Version 1 had no rows.
+    1: { migrate: (stored) => stored, facts: () => ({ rows: [] }) },
+    // Version 2 did not know whose URL it was; the next start configures those of the settings again.
+    2: {
+      migrate: ({ state, context }) => {
+        const { webhooks, ...rest } = VERSION_2.read(context);
+        return {
+          state,
+          context: { ...rest, webhooks: webhooks.map((webhook) => ({ ...webhook, fromOperator: false })) },
+        };
+      },
+    },
+  },
+  rows: ({ id, context }) =>
+    context.webhooks.some(({ configured }) => configured)
+      ? [{ view: CONFIGURED, key: [id], value: null }]
+      : [],
+});
+
+/** A webhook with its decrypted token and secret. */
+export interface OpenWebhook extends WebhookEndpoint {
+  readonly id: WebhookId;
+  readonly disabled: boolean;
+}
+
+export interface WebhookRegistryDependencies {
+  readonly system: ActorSystem;
+  readonly store: Pick<ActorStore, 'rows'>;
+  readonly ids: Pick<Ids, 'uuid'>;
+  readonly sealed: SecretBox;
+  /** `Portal:WebhookAllowPrivate`. */
+  readonly allowPrivate: boolean;
+}
+
+/** Maximum number of organizations in settings. */
+const MAX_CONFIGURED = 10_000;
+
+/** Longest token, characters. */
+const MAX_TOKEN_LENGTH = 4096;
+
+export class WebhookRegistry {
+  readonly #dependencies: WebhookRegistryDependencies;
+
+  constructor(dependencies: WebhookRegistryDependencies) {
+    this.#dependencies = dependencies;
+  }
+
+  async list(organization: OrganizationId): Promise<readonly WebhookView[]> {
+    return (await this.#stored(organization)).map(view);
+  }
+
+  /** Ids of those that are called with events of a type. */
+  async live(organization: OrganizationId, type: DocumentEvent['type']): Promise<readonly WebhookId[]> {
+    const webhooks = await this.#stored(organization);
+    const isOptional = OPTIONAL_EVENT_TYPES.some((one) => one === type);
+    return webhooks
+      .filter(({ disabled, events }) => disabled === null && (events?.includes(type) ?? !isOptional))
+      .map(({ id }) => id);
+  }
+
+  /** Undefined when there is no such webhook. @throws {Fatal} `encrypted.unreadable` */
+  async open(organization: OrganizationId, id: WebhookId): Promise<OpenWebhook | undefined> {
+    const webhook = await this.#find(organization, id);
+    return webhook && this.#decrypted(webhook);
+  }
+
+  /** Refusals: `BadRequest`, `WebhookUrlNotAllowed`, `MaxWebhooksLimitReached`. */
+  async create(organization: OrganizationId, input: WebhookInput): Promise<WebhookView> {
+    const id = this.#dependencies.ids.uuid() as WebhookId;
+    const target = this.#encrypted(id, input);
+    await this.#dependencies.system.create(addressOf(organization), null);
+    const outcome = await this.#send(organization, { type: 'ADD', id, target });
+    if (!outcome.accepted) throw new PortalRefusal('MaxWebhooksLimitReached');
+    return this.#viewed(organization, id);
+  }
+
+  /** Refusals: `BadRequest`, `WebhookUrlNotAllowed`, `WebhookNotFound`. */
+  async replace(organization: OrganizationId, id: WebhookId, input: WebhookInput): Promise<WebhookView> {
+    const target = this.#encrypted(id, input);
+    const outcome = await this.#send(organization, { type: 'REPLACE', id, target });
+    if (!outcome.accepted) throw new PortalRefusal('WebhookNotFound');
+    return this.#viewed(organization, id);
+  }
+
+  /** Refusals: `WebhookNotFound`. */
+  async remove(organization: OrganizationId, id: WebhookId): Promise<void> {
+    const outcome = await this.#send(organization, { type: 'REMOVE', id });
+    if (!outcome.accepted) throw new PortalRefusal('WebhookNotFound');
+  }
+
+  /** Stops deliveries to it until it is replaced. */
+  async disable(organization: OrganizationId, id: WebhookId, reason: string): Promise<void> {
+    await this.#send(organization, { type: 'DISABLE', id, reason });
+  }
+
+  /** Organizations whose webhook came from the settings at an earlier start. */
+  async configured(): Promise<readonly OrganizationId[]> {
+    const rows = await this.#dependencies.store.rows({ view: CONFIGURED, limit: MAX_CONFIGURED });
+    return rows.map(({ key }) => String(key[0]) as OrganizationId);
+  }
+
+  /**
+   * Sets the webhook of an organization from its settings, at each start; without effect if it is set already. Refusals as those of `create`.
+   */
+  async configure(organization: OrganizationId, input: WebhookInput | undefined): Promise<void> {
+    const current = (await this.#stored(organization)).find(({ configured }) => configured);
+    if (input === undefined && current === undefined) return;
+    if (input !== undefined && current !== undefined && this.#isSame(current, input)) return;
+    const id = derivedId('configured webhook', organization) as WebhookId;
+    await this.#dependencies.system.create(addressOf(organization), null);
+    const webhook = input === undefined ? null : { id, target: this.#encrypted(id, input, true) };
+    await this.#send(organization, { type: 'CONFIGURE', webhook });
+  }
+
+  #isSame(current: Webhook, input: WebhookInput): boolean {
+    const { url, authType, token, secret } = this.#decrypted(current);
+    const wanted = input.authType === 'NoAuth' ? null : (input.token ?? null);
+    return (
+      current.fromOperator &&
+      url === input.url &&
+      authType === input.authType &&
+      token === wanted &&
+      secret === (input.secret ?? null)
+    );
+  }
+
+  async #stored(organization: OrganizationId): Promise<readonly Webhook[]> {
+    const actor = await this.#dependencies.system.read(addressOf(organization));
+    return actor?.context.webhooks ?? [];
+  }
+
+  async #find(organization: OrganizationId, wanted: WebhookId): Promise<Webhook | undefined> {
+    return (await this.#stored(organization)).find(({ id }) => id === wanted);
+  }
+
+  async #viewed(organization: OrganizationId, id: WebhookId): Promise<WebhookView> {
+    const webhook = await this.#find(organization, id);
+    if (webhook === undefined) throw new PortalRefusal('WebhookNotFound');
+    return view(webhook);
+  }
+
+  async #send(organization: OrganizationId, event: MessageOf<typeof WEBHOOK_SET>): Promise<StepOutcome> {
+    const outcome = await this.#dependencies.system.send(addressOf(organization), event);
+    if (outcome.accepted) await outcome.durable;
+    return outcome;
+  }
+
+  #encrypted(
+    id: WebhookId,
+    { url, authType, token, secret, events }: WebhookInput,
+    fromOperator = false,
+  ): WebhookTarget {
+    const { sealed } = this.#dependencies;
+    const allowPrivate = this.#dependencies.allowPrivate || fromOperator;
+    if (!URL.canParse(url)) throw badField('Url', 'is not a URL');
+    if (parseWebhookUrl(url, allowPrivate) === undefined) throw new PortalRefusal('WebhookUrlNotAllowed');
+    const needsToken = authType !== 'NoAuth';
+    if (needsToken && !token) throw badField('Token', 'is required');
+    if (needsToken && token && !isHeaderText(token)) throw badField('Token', 'cannot stand in a header');
+    if (secret && parseWebhookSecret(secret) === undefined)
+      throw badField('Secret', 'must be whsec_ followed by the Base64 of 24 to 64 bytes');
+    return {
+      url,
+      authType,
+      token: needsToken && token ? sealed.encrypt(token, `webhook/${id}/token`) : null,
+      secret: secret ? sealed.encrypt(secret, `webhook/${id}/secret`) : null,
+      ...(events !== undefined && { events }),
+    };
+  }
+
+  #decrypted({ id, url, authType, token, secret, disabled, fromOperator }: Webhook): OpenWebhook {
+    const { sealed } = this.#dependencies;
+    return {
+      id,
+      url,
+      authType,
+      token: token && sealed.decrypt(token, `webhook/${id}/token`),
+      secret: secret && sealed.decrypt(secret, `webhook/${id}/secret`),
+      disabled: disabled !== null,
+      fromOperator,
+    };
+  }
+}
+
+function addressOf(organization: OrganizationId) {
+  return { kind: WEBHOOK_SET, id: organization };
+}
+
+function view({ id, url, authType, secret, disabled, events }: Webhook): WebhookView {
+  const disabledReason = disabled?.reason ?? null;
+  return {
+    ...{ id, url, authType, isSigned: secret !== null, isDisabled: disabled !== null, disabledReason },
+    events: events ?? null,
+  };
+}
+
+/** Sent exactly as registered, so nothing is trimmed or escaped. Source: RFC 9110 §5.5. */
+function isHeaderText(text: string): boolean {
+  return text.length <= MAX_TOKEN_LENGTH && /^[\x21-\x7e](?:[\x20-\x7e]*[\x21-\x7e])?$/.test(text);
+}
+
+function badField(name: string, what: string): PortalRefusal {
+  const message = `The ${name} field ${what}.`;
+  return new PortalRefusal('BadRequest', message, { errors: { [name]: [message] } });
+}

@@ -1,0 +1,160 @@
+/**
+ * Validates the certificate of a profile before it signs, with cached results.
+ *
+ * A valid result is cached for `CacheMinutes`, an invalid one for at most a minute, so that a repair takes effect soon.
+ * The validity period is checked every time.
+ *
+ * Source: docs/batch-values.md §6.5.
+ */
+import {
+  checkSigningCertificate,
+  createEvidenceSource,
+  type EvidenceSource,
+  type LocalSigner,
+  type SigningCertificateVerdict,
+  type TrustSettings,
+} from '../../crypto/index.ts';
+import type { Millis } from '../../machines/ids.ts';
+import { type Clock, Fatal, type Log } from '../../runtime/index.ts';
+import { createAuthorityTransport } from './authority-transport.ts';
+import { certificateProblem } from './certificate-problem.ts';
+import type { LocalProfile, Profiles } from './profiles.ts';
+import { NO_TRUST, type TrustOptions } from './trust.ts';
+
+export interface CertificateChecksDependencies {
+  readonly profiles: Pick<Profiles, 'find'>;
+  readonly trust: TrustOptions;
+  /** Revocation source for these anchors. */
+  readonly evidence: (anchors: readonly Buffer[]) => EvidenceSource;
+  readonly clock: Pick<Clock, 'now'>;
+  readonly log: Log;
+  /** Audience of the error messages: those for operators name files and configuration keys. */
+  readonly audience: 'operator' | 'tenant';
+}
+
+interface CachedVerdict {
+  readonly verdict: SigningCertificateVerdict;
+  /** Milliseconds since the epoch. */
+  readonly until: Millis;
+}
+
+const MINUTE = 60_000;
+
+export class CertificateChecks {
+  readonly #dependencies: CertificateChecksDependencies;
+  /** By profile: two profiles may share a certificate and differ in roots. */
+  readonly #cached = new Map<string, CachedVerdict>();
+  readonly #pending = new Map<string, Promise<CachedVerdict>>();
+  readonly #sources = new Map<string, EvidenceSource>();
+
+  constructor(dependencies: CertificateChecksDependencies) {
+    this.#dependencies = dependencies;
+  }
+
+  /**
+   * Returns, or resolves, when the profile may sign. Profiles that are unknown or sign elsewhere may. With
+   * `ValidateCertificate` false only the period of validity is checked.
+   * @throws {Fatal} `certificate.expired`, `.not-yet-valid`, `.revoked`, `.unchecked`, `.untrusted`, `.unsuitable`, or a
+   *   code of `loadSigner` where certificate and key could not be loaded
+   */
+  check(profileName: string): void | Promise<void> {
+    const { profiles, clock, audience } = this.#dependencies;
+    const profile = profiles.find(profileName);
+    if (profile?.method !== 'Local') return undefined;
+    const now = clock.now();
+    const problem = certificateProblem(profile, now);
+    if (problem !== undefined)
+      throw refusal(
+        profile,
+        problem.code,
+        audience === 'operator' ? `${problem.message} ${problem.remedy}` : '',
+      );
+    const { signer } = profile;
+    if (signer === undefined || profile.validateCertificate !== true) return undefined;
+    const kept = this.#cached.get(profile.name);
+    if (kept !== undefined && now < kept.until) return this.#settle(profile, kept);
+    return this.#request(profile, signer, now).then((fresh) => this.#settle(profile, fresh));
+  }
+
+  #settle(profile: LocalProfile, { verdict }: CachedVerdict): void {
+    if (!verdict.ok) throw refusal(profile, verdict.code, verdict.message);
+  }
+
+  /** Runs one validation per profile at a time; concurrent jobs share it. */
+  #request(profile: LocalProfile, signer: LocalSigner, now: Millis): Promise<CachedVerdict> {
+    const { name } = profile;
+    let asking = this.#pending.get(name);
+    if (asking === undefined) {
+      asking = this.#judge(profile, signer, now).finally(() => this.#pending.delete(name));
+      this.#pending.set(name, asking);
+    }
+    return asking;
+  }
+
+  async #judge(profile: LocalProfile, signer: LocalSigner, now: Millis): Promise<CachedVerdict> {
+    const { trust, clock, log } = this.#dependencies;
+    const settings: TrustSettings = {
+      anchors: profile.anchors,
+      intermediates: trust.intermediates,
+      revocation: trust.revocation,
+      online: this.#sourceOf(profile),
+    };
+    const verdict = await checkSigningCertificate(signer, settings, () => clock.now());
+    const whole = verdict.ok && verdict.warnings.length === 0;
+    if (verdict.ok && !whole)
+      log.warn('Nobody could be asked whether a signing certificate is revoked; it is used all the same.', {
+        Profile: profile.name,
+        Because: verdict.warnings.join(' '),
+      });
+    const minutes = whole ? trust.cacheMinutes : Math.min(1, trust.cacheMinutes);
+    const kept = { verdict, until: now + minutes * MINUTE };
+    this.#cached.set(profile.name, kept);
+    return kept;
+  }
+
+  #sourceOf({ name, anchors }: LocalProfile): EvidenceSource {
+    let source = this.#sources.get(name);
+    if (source === undefined) {
+      source = this.#dependencies.evidence(anchors);
+      this.#sources.set(name, source);
+    }
+    return source;
+  }
+}
+
+function refusal({ name }: LocalProfile, code: string, reason: string): Fatal {
+  return new Fatal(code, `The certificate of signing profile ${name} cannot be used. ${reason}`.trimEnd());
+}
+
+/** Retries per responder: the next responder is tried sooner than this one a third time. */
+const RETRIES = 1;
+
+/** Creates the checks of the service, with revocation over HTTP. */
+export function certificateChecks(
+  options: { readonly trust?: TrustOptions },
+  profiles: Pick<Profiles, 'find'>,
+  { clock, log }: { readonly clock: Clock; readonly log: Log },
+  audience: CertificateChecksDependencies['audience'],
+): CertificateChecks {
+  const { trust = NO_TRUST } = options;
+  const transport = createAuthorityTransport({ clock, ...trust });
+  return new CertificateChecks({
+    profiles,
+    trust,
+    clock,
+    log,
+    audience,
+    evidence: (anchors) =>
+      createEvidenceSource({
+        anchors,
+        intermediates: trust.intermediates,
+        issuerHosts: trust.issuerHosts,
+        cacheMinutes: trust.cacheMinutes,
+        timeoutMs: trust.revocationTimeoutMs,
+        transport,
+        now: () => clock.now(),
+        wait: (ms) => clock.sleep(ms),
+        retries: RETRIES,
+      }),
+  });
+}

@@ -1,0 +1,161 @@
+/**
+ * Output names of jobs, and formats by file name. Source: docs/batch-values.md §0 (5);
+ * docs/batch-values.md §1 rows 1 and 10, §4.
+ */
+import { extname } from 'node:path';
+import type { JobFormat } from '../../machines/batch/job-context.ts';
+
+/** Maximum length of a file name on common file systems, bytes. */
+export const NAME_LIMIT = 255;
+
+/** The last dot starts the extension; a leading dot does not (`.profile` has none). */
+function split(fileName: string): { readonly stem: string; readonly extension: string } {
+  const extension = extname(fileName);
+  return { stem: fileName.slice(0, fileName.length - extension.length), extension };
+}
+
+/** Naming and format of a profile's outputs. */
+export interface OutputFormat {
+  /** `PreserveFileExtension`: `a.bin` → `a.signed.bin`, for every format. */
+  readonly preserveFileExtension: boolean;
+  /** `SaveAsPem`: CMS as text. */
+  readonly saveAsPem: boolean;
+  /** `Detached`: CMS without its content. */
+  readonly detached: boolean;
+  /** `Container`: the signature goes into an ASiC container of one file (`S`) or of any number (`E`). @default none */
+  readonly container?: 'S' | 'E';
+  /** The input is a signed file that was extended: `a.signed.pdf` → `a.signed.extended.pdf`. @default false */
+  readonly extended?: boolean;
+  readonly encrypted: boolean;
+}
+
+/** The format of the API document. */
+export const PLAIN_FORM: OutputFormat = {
+  preserveFileExtension: true,
+  saveAsPem: false,
+  detached: false,
+  encrypted: false,
+};
+
+/** Extension of a container (EN 319 162-1 §4.3.2, §4.4.2). */
+const CONTAINER_EXTENSION = { S: '.asics', E: '.asice' } as const;
+
+/** Extension of an encrypted output. */
+export const ENVELOPE_EXTENSION = '.enc';
+
+/** `report.pdf` → `report.signed.pdf`. Also the name of every signed file in its working folder. */
+export function outputName(fileName: string): string {
+  const { stem, extension } = split(fileName);
+  return `${stem}.signed${extension}`;
+}
+
+/** Components of a name: `<stem>[mark]<before><extension><after>`. */
+interface NameComponents {
+  readonly stem: string;
+  readonly before: string;
+  readonly extension: string;
+  readonly after: string;
+}
+
+function nameComponents(fileName: string, format: JobFormat, form: OutputFormat): NameComponents {
+  const { stem, extension } = split(fileName);
+  const envelope = form.encrypted ? ENVELOPE_EXTENSION : '';
+  if (form.extended) return { stem, before: '.extended', extension, after: envelope };
+  if (form.container !== undefined && format !== 'Pades')
+    return { stem, before: '', extension, after: `${CONTAINER_EXTENSION[form.container]}${envelope}` };
+  if (format === 'Cades' && form.detached) return { stem, before: '', extension, after: `.p7s${envelope}` };
+  if (form.preserveFileExtension || format === 'Pades')
+    return { stem, before: '.signed', extension, after: envelope };
+  if (format === 'Xades') return { stem, before: '.signed', extension: '.xml', after: envelope };
+  return { stem, before: '', extension, after: `${form.saveAsPem ? '.pem' : '.p7m'}${envelope}` };
+}
+
+/**
+ * Both names of a job's output: the preferred one, and the one used when that is taken (`report-1a2b3c4d.signed.pdf`).
+ * In the second, the stem and an overlong extension are cut to the limit.
+ */
+export function outputNames(
+  fileName: string,
+  jobId: string,
+  format: JobFormat = 'Pades',
+  form: OutputFormat = PLAIN_FORM,
+): readonly [string, string] {
+  const { stem, before, extension, after } = nameComponents(fileName, format, form);
+  const mark = `-${jobId.slice(0, 8)}`;
+  const kept = cutToBytes(extension, NAME_LIMIT - Buffer.byteLength(mark + before + after));
+  const end = `${mark}${before}${kept}${after}`;
+  return [
+    `${stem}${before}${extension}${after}`,
+    `${cutToBytes(stem, NAME_LIMIT - Buffer.byteLength(end))}${end}`,
+  ];
+}
+
+const FORMS: readonly OutputFormat[] = [
+  PLAIN_FORM,
+  { ...PLAIN_FORM, preserveFileExtension: false },
+  { ...PLAIN_FORM, preserveFileExtension: false, saveAsPem: true },
+  { ...PLAIN_FORM, detached: true },
+  { ...PLAIN_FORM, extended: true },
+  { ...PLAIN_FORM, container: 'S' },
+  { ...PLAIN_FORM, container: 'E' },
+];
+
+/** All possible output names of a job under any configuration of its profile, which may have changed. */
+export function possibleOutputNames(fileName: string, jobId: string): readonly string[] {
+  const formats: readonly JobFormat[] = ['Cades', 'Xades'];
+  const names = formats.flatMap((format) =>
+    FORMS.flatMap((form) =>
+      [false, true].flatMap((encrypted) => outputNames(fileName, jobId, format, { ...form, encrypted })),
+    ),
+  );
+  return [...new Set(names)];
+}
+
+/** Name of the staged input in the working folder: its own, cut where it exceeds the limit of the file system. */
+export function stagedName(fileName: string): string {
+  if (Buffer.byteLength(fileName) <= NAME_LIMIT) return fileName;
+  const { stem, extension } = split(fileName);
+  const kept = Buffer.byteLength(extension) < 32 ? extension : '';
+  return `${cutToBytes(stem, NAME_LIMIT - Buffer.byteLength(kept))}${kept}`;
+}
+
+/** The longest prefix of whole characters with at most `limit` bytes. */
+export function cutToBytes(text: string, limit: number): string {
+  if (Buffer.byteLength(text) <= limit) return text;
+  let kept = '';
+  let length = 0;
+  // By code points: half a surrogate pair would not survive on disk.
+  for (const character of text) {
+    length += Buffer.byteLength(character);
+    if (length > limit) break;
+    kept += character;
+  }
+  return kept;
+}
+
+/** Format by extension, for profiles that do not fix one. */
+export function formatByName(fileName: string): JobFormat {
+  const extension = extname(fileName).toLowerCase();
+  if (extension === '.pdf') return 'Pades';
+  if (extension === '.xml') return 'Xades';
+  return 'Cades';
+}
+
+/** Content type of a file to be signed, by its extension. */
+export function inputContentType(fileName: string): string {
+  const extension = extname(fileName).toLowerCase();
+  if (extension === '.pdf') return 'application/pdf';
+  if (extension === '.xml') return 'application/xml';
+  return 'application/octet-stream';
+}
+
+/** Content type of a published file. Source: docs/batch-values.md §3. */
+export function outputContentType(format: JobFormat, form: Partial<OutputFormat> = PLAIN_FORM): string {
+  if (form.encrypted) return 'application/octet-stream';
+  if (format === 'Pades') return 'application/pdf';
+  if (form.container === 'S') return 'application/vnd.etsi.asic-s+zip';
+  if (form.container === 'E') return 'application/vnd.etsi.asic-e+zip';
+  if (format === 'Xades') return 'application/xml';
+  if (form.saveAsPem) return 'application/x-pem-file';
+  return form.detached ? 'application/pkcs7-signature' : 'application/pkcs7-mime';
+}

@@ -1,0 +1,148 @@
+/**
+ * Stages the input: creates a hard link, clone or copy in the job's working folder; the original stays in place.
+ * Synchronous, for pool threads. Source: docs/batch-values.md §1 row 2 and §7.
+ */
+import {
+  type BigIntStats,
+  closeSync,
+  constants,
+  copyFileSync,
+  fstatSync,
+  linkSync,
+  lstatSync,
+  openSync,
+  readSync,
+  renameSync,
+  rmSync,
+  unlinkSync,
+  writeSync,
+} from 'node:fs';
+import { basename, dirname, join } from 'node:path';
+import { stagedName } from '../file-names.ts';
+import { uploadName } from '../storage-layout.ts';
+import { errno, inodeOf, linksRefused, mtimeOf, syncDirectory } from './directories.ts';
+
+/** The path no longer refers to a regular file. */
+class NotAFile extends Error {
+  readonly code = 'input.unreadable';
+  constructor(path: string) {
+    super(`${path} is not a regular file.`);
+    this.name = 'NotAFile';
+  }
+}
+
+export interface Staged {
+  /** The staged file. */
+  readonly path: string;
+  /** Inode of the original, before it was read. */
+  readonly inode: string;
+  readonly mtimeMs: number;
+}
+
+const COPY_CHUNK_BYTES = 1 << 20;
+
+/**
+ * False after the first refused clone of this thread: saves one failing call per file on file systems without clones.
+ */
+let clones = true;
+
+/**
+ * Links or opens the path once without following links and then uses only the link or descriptor, because other
+ * processes may replace the path at any moment.
+ */
+function createSibling(original: string, staged: string): BigIntStats {
+  try {
+    linkSync(original, staged);
+  } catch (error) {
+    if (!linksRefused(errno(error))) throw error;
+    return copyBeside(original, staged);
+  }
+  const stat = lstatSync(staged, { bigint: true });
+  if (!stat.isFile()) {
+    unlinkSync(staged);
+    throw new NotAFile(original);
+  }
+  if (clones) cloneInPlace(staged);
+  return stat;
+}
+
+/**
+ * Replaces the link by a clone where the file system supports it: later writes to the original do not affect the staged
+ * file.
+ */
+function cloneInPlace(staged: string): void {
+  const folder = dirname(staged);
+  // Named after the job: file names are chosen by clients, job ids are not.
+  const clone = join(folder, `${basename(folder)}.clone`);
+  try {
+    copyFileSync(staged, clone, constants.COPYFILE_EXCL | constants.COPYFILE_FICLONE_FORCE);
+    renameSync(clone, staged);
+  } catch {
+    clones = false;
+    rmSync(clone, { force: true });
+  }
+}
+
+function copyBeside(original: string, staged: string): BigIntStats {
+  const from = openOriginal(original);
+  try {
+    const stat = fstatSync(from, { bigint: true });
+    if (!stat.isFile()) throw new NotAFile(original);
+    const to = openSync(staged, 'wx', 0o640);
+    try {
+      const piece = Buffer.allocUnsafe(COPY_CHUNK_BYTES);
+      for (let read = readSync(from, piece); read > 0; read = readSync(from, piece)) {
+        for (let done = 0; done < read; ) done += writeSync(to, piece, done, read - done);
+      }
+    } finally {
+      closeSync(to);
+    }
+    return stat;
+  } finally {
+    closeSync(from);
+  }
+}
+
+/** Refuses a symbolic link and a socket; does not block on a named pipe. */
+function openOriginal(path: string): number {
+  try {
+    return openSync(path, constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK);
+  } catch (error) {
+    const code = errno(error);
+    if (code === 'ELOOP' || code === 'ENXIO') throw new NotAFile(path);
+    throw error;
+  }
+}
+
+/**
+ * Puts the input into `folder`, which is empty.
+ *
+ * An upload is claimed when its job is committed, before it is renamed; staging or the upload, whichever is first,
+ * gives it its final name.
+ */
+export function stage(original: string, folder: string, fileName: string): Staged {
+  const path = join(folder, stagedName(fileName));
+  let stat: BigIntStats;
+  try {
+    stat = createSibling(original, path);
+  } catch (error) {
+    if (errno(error) !== 'ENOENT') throw error;
+    claimUploadName(original);
+    stat = createSibling(original, path);
+  }
+  return { path, inode: inodeOf(stat), mtimeMs: mtimeOf(stat) };
+}
+
+/**
+ * Renames an upload to its final name. The temporary name may be missing because the main thread was faster, so the
+ * caller checks for the file in either case.
+ */
+function claimUploadName(original: string): void {
+  try {
+    renameSync(uploadName(original), original);
+  } catch (error) {
+    if (errno(error) === 'ENOENT') return;
+    throw error;
+  }
+  syncDirectory(dirname(original));
+}

@@ -1,0 +1,56 @@
+/** Reads one page of a filtered view with the exact total. */
+import { setImmediate as nextTurn } from 'node:timers/promises';
+import type { ActorStore, Row } from '../../runtime/index.ts';
+
+/** Rows per read: one or two milliseconds of the thread. */
+const PAGE_SIZE = 512;
+
+export interface PageOfRows {
+  readonly view: string;
+  readonly prefix?: readonly (string | number)[];
+  readonly newestFirst: boolean;
+  readonly limit: number;
+  /** Pages from 0. */
+  readonly offset: number;
+  /** The rows that count. @default all */
+  readonly matches?: ((row: Row) => boolean) | undefined;
+  /** Counter that holds the number of all rows; only used when all match. */
+  readonly counter: string;
+}
+
+export async function pageOfRows(
+  store: Pick<ActorStore, 'rows' | 'counters'>,
+  { view, prefix = [], newestFirst, limit, offset, matches, counter }: PageOfRows,
+): Promise<{ readonly rows: readonly Row[]; readonly totalCount: number }> {
+  const range = { view, prefix, reverse: newestFirst };
+  const first = offset * limit;
+  if (matches === undefined) {
+    const totalCount = (await store.counters(counter))[counter] ?? 0;
+    if (first >= totalCount) return { rows: [], totalCount };
+    return { rows: await store.rows({ ...range, offset: first, limit }), totalCount };
+  }
+  const rows: Row[] = [];
+  let totalCount = 0;
+  let after: Row['key'] | undefined;
+  for (;;) {
+    const piece = await store.rows({ ...range, limit: PAGE_SIZE, ...(after && { after }) });
+    for (const row of piece) {
+      if (!matches(row)) continue;
+      if (totalCount >= first && rows.length < limit) rows.push(row);
+      totalCount += 1;
+    }
+    after = piece.at(-1)?.key;
+    if (piece.length < PAGE_SIZE) return { rows, totalCount };
+    await nextTurn();
+  }
+}
+
+/** Case-insensitive substring test of rows; undefined without a search text. */
+export function containing(
+  q: string | undefined,
+  textOf: (row: Row) => string,
+): ((row: Row) => boolean) | undefined {
+  const wanted = q?.normalize('NFC').toLowerCase();
+  if (!wanted) return undefined;
+  return (row) => textOf(row).normalize('NFC').toLowerCase().includes(wanted);
+}

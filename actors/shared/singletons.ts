@@ -1,0 +1,93 @@
+/**
+ * Components that run on one node at a time: each has a lease, which lasts as long as its node's session. Without other
+ * nodes they start at once.
+ */
+import { type Clock, describeFailure, type Log, type StoreNodes } from '../../runtime/index.ts';
+
+/** Milliseconds between two attempts to acquire a lease that another node has. */
+const RETRY_MS = 1000;
+
+export interface SingletonsDependencies {
+  /** Without `nodes` it belongs to this process alone. */
+  readonly store: { readonly nodes?: StoreNodes };
+  readonly clock: Clock;
+  readonly log: Log;
+}
+
+export class Singletons {
+  readonly #dependencies: SingletonsDependencies;
+  readonly #cancels = new Map<string, () => void>();
+  /** Attempts in progress. */
+  readonly #attempts = new Map<string, Promise<void>>();
+  readonly #held = new Set<string>();
+  #stopped = false;
+
+  constructor(dependencies: SingletonsDependencies) {
+    this.#dependencies = dependencies;
+  }
+
+  /** True while the component of this name runs here. */
+  runsHere(name: string): boolean {
+    return this.#held.has(name);
+  }
+
+  /** Starts a component once its lease is this node's; resolves after the first attempt. `start` is called once. */
+  async run(name: string, start: () => Promise<void> | void): Promise<void> {
+    const { nodes } = this.#dependencies.store;
+    if (nodes === undefined) {
+      this.#held.add(name);
+      await start();
+      return;
+    }
+    const attempt = this.#attempt(name, nodes, start);
+    this.#attempts.set(name, attempt);
+    await attempt;
+  }
+
+  /** Acquires nothing more; waits for components that are starting. */
+  async stop(): Promise<void> {
+    this.#stopped = true;
+    for (const cancel of this.#cancels.values()) cancel();
+    await Promise.allSettled(this.#attempts.values());
+  }
+
+  /** Releases the leases of stopped components, so that other nodes start them. */
+  async release(): Promise<void> {
+    const { log, store } = this.#dependencies;
+    for (const name of this.#held) {
+      this.#held.delete(name);
+      await store.nodes?.release(name).catch((error) =>
+        log.warn('A lease could not be released; it ends with this process.', {
+          Lease: name,
+          ...describeFailure(error),
+        }),
+      );
+    }
+  }
+
+  async #attempt(name: string, nodes: StoreNodes, start: () => Promise<void> | void): Promise<void> {
+    const { clock, log } = this.#dependencies;
+    if (this.#stopped) return;
+    try {
+      if (!this.#held.has(name) && (await nodes.acquire(name))) {
+        this.#held.add(name);
+        log.info('This node runs a component that one node runs at a time.', { Lease: name });
+      }
+      if (this.#held.has(name)) {
+        await start();
+        return;
+      }
+    } catch (error) {
+      log.warn('A component could not be started; this is tried again.', {
+        Lease: name,
+        ...describeFailure(error),
+      });
+    }
+    this.#cancels.set(
+      name,
+      clock.after(RETRY_MS, () => {
+        this.#attempts.set(name, this.#attempt(name, nodes, start));
+      }),
+    );
+  }
+}

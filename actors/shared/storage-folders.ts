@@ -1,0 +1,36 @@
+/** Creates the folders of the service. Source: docs/batch-values.md §7. */
+import { mkdirSync } from 'node:fs';
+import { relative, sep } from 'node:path';
+import { Fatal } from '../../runtime/index.ts';
+import type { StorageLayout } from './storage-layout.ts';
+
+/** For the service and its group. */
+const SHARED = 0o750;
+/** For the service alone. */
+const PRIVATE = 0o700;
+
+/**
+ * Creates the missing root, work folders, and input folders under the root. Does not create other input folders: an
+ * unmounted share must not be shadowed. Keeps modes of existing folders.
+ * @param inputs absolute paths
+ * @throws {Fatal} `folder.unusable`
+ */
+export function createStorageFolders(layout: StorageLayout, inputs: readonly string[]): void {
+  const { root, input, processing, output, error, db, keys } = layout;
+  // The root first: created as a parent of another folder, it would get the mode of that folder.
+  for (const path of [root, input, layout.allProcessing ?? processing, processing, output, error, db])
+    makeFolder(path, SHARED);
+  makeFolder(keys, PRIVATE);
+  for (const path of inputs) {
+    if (relative(root, path).split(sep)[0] !== '..') makeFolder(path, SHARED);
+  }
+}
+
+function makeFolder(path: string, mode: number): void {
+  try {
+    mkdirSync(path, { recursive: true, mode });
+  } catch (error) {
+    const code = String((error as NodeJS.ErrnoException).code ?? 'unknown');
+    throw new Fatal('folder.unusable', `${path} cannot be used as a folder of the service (${code}).`);
+  }
+}

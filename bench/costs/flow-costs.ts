@@ -1,0 +1,140 @@
+/** Costs of a portal flow of one signer: in load, and alone. */
+import { join } from 'node:path';
+import type { BenchContext } from '../frame/bench.ts';
+import { LatencyRecorder } from '../frame/latency.ts';
+import { flow, mustVerify } from '../portal-flow.ts';
+import { type Program, startProgram } from '../program.ts';
+import { uniquePdfs } from '../samples.ts';
+import type { ProbeCounts } from './probe.ts';
+import { costsByRole, type ThreadCosts, threadCosts } from './thread-costs.ts';
+import { commitMs, signatureMs } from './unit-costs.ts';
+
+const IN_FLIGHT = 64;
+/** Pause between two looks at a document, so that looks are a small share of the requests. */
+const POLL_MS = 25;
+/** Flows for each second of the settings; half as many go first. */
+const FLOWS_PER_SECOND = 600;
+const LONE_FLOWS = 60;
+/** Flows in one round between two measurements of a signature. */
+const ROUNDS = 4;
+const JUDGED = 20;
+const SOURCE = 'docs/performance.md';
+
+interface Sample {
+  readonly counts: ProbeCounts;
+  readonly threads: ThreadCosts;
+}
+
+export async function flowCosts(context: BenchContext): Promise<void> {
+  const { settings } = context;
+  const flows = settings.quick ? 40 : Math.ceil(FLOWS_PER_SECOND * settings.seconds);
+  const program = await startProgram(context, context.room(), { 'Batch:Enabled': false }, { probed: true });
+  try {
+    const pdf = uniquePdfs(28_000, 'portal');
+    await inFlight(program, pdf, Math.ceil(flows / 2));
+    const signatures: number[] = [];
+    const before = await sample(program);
+    const made: string[] = [];
+    let clientMs = 0;
+    for (let round = 0; round < ROUNDS; round += 1) {
+      context.progress('flows', round, ROUNDS);
+      signatures.push(signatureMs());
+      const from = performance.now();
+      made.push(...(await inFlight(program, pdf, Math.ceil(flows / ROUNDS))));
+      clientMs += performance.now() - from;
+    }
+    const after = await sample(program);
+    tellFlows(context, made.length, before, after, signatures.reduce((sum, ms) => sum + ms, 0) / ROUNDS);
+    context.figure({
+      name: `flows, ${IN_FLIGHT} in flight`,
+      value: (made.length / clientMs) * 1000,
+      unit: '/s',
+      better: 'more',
+    });
+    await loneFlows(program, pdf, context);
+    for (const id of made.slice(0, JUDGED))
+      await mustVerify(program, id, join(context.room(), 'signed.pdf'), context.clock.now(), settings.damage);
+    context.verified('the engine', Math.min(JUDGED, made.length));
+  } finally {
+    await program.stop();
+  }
+}
+
+async function inFlight(program: Program, pdf: () => Buffer, flows: number): Promise<readonly string[]> {
+  const made: string[] = [];
+  let begun = 0;
+  const lane = async (): Promise<void> => {
+    while (begun < flows) {
+      begun += 1;
+      made.push(await flow(program, pdf(), POLL_MS));
+    }
+  };
+  await Promise.all(Array.from({ length: Math.min(IN_FLIGHT, flows) }, lane));
+  return made;
+}
+
+async function sample(program: Program): Promise<Sample> {
+  return { counts: await program.counts(), threads: threadCosts(program.pid ?? 'self') };
+}
+
+function tellFlows(
+  { figure }: BenchContext,
+  flows: number,
+  before: Sample,
+  after: Sample,
+  signature: number,
+): void {
+  const roles = costsByRole(before.threads, after.threads, after.counts.threads);
+  const sum = [...roles.values()].reduce((all, { cpuMs }) => all + cpuMs, 0) / flows;
+  const main = (roles.get('main')?.cpuMs ?? 0) / flows;
+  figure({ name: 'one RSA-2048 crypto.sign, processor time', value: signature, unit: 'ms', better: 'less' });
+  figure({
+    name: 'flow: processor time ÷ one crypto.sign',
+    value: sum / signature,
+    unit: '×',
+    better: 'less',
+    aim: { of: 'value', atMost: 15, source: SOURCE },
+  });
+  figure({
+    name: 'flow: processor time on the main thread ÷ one crypto.sign',
+    value: main / signature,
+    unit: '×',
+    better: 'less',
+    aim: { of: 'value', atMost: 5, source: SOURCE },
+  });
+  for (const [role, { cpuMs, wakeUps }] of roles) {
+    figure({ name: `flow: processor time, ${role}`, value: cpuMs / flows, unit: 'ms', better: 'less' });
+    figure({ name: `flow: wake-ups, ${role}`, value: wakeUps / flows, unit: 'count', better: 'less' });
+  }
+  const active = (after.counts.activeMs - before.counts.activeMs) / flows;
+  figure({ name: 'flow: event loop of the main thread active', value: active, unit: 'ms', better: 'less' });
+  for (const name of Object.keys(after.counts.counts).sort()) {
+    const value = ((after.counts.counts[name] ?? 0) - (before.counts.counts[name] ?? 0)) / flows;
+    if (value > 0.005) figure({ name: `flow: ${name}`, value, unit: 'count', better: 'less' });
+  }
+}
+
+async function loneFlows(program: Program, pdf: () => Buffer, context: BenchContext): Promise<void> {
+  const flows = context.settings.quick ? 5 : LONE_FLOWS;
+  const folder = context.room();
+  const commits = [await commitMs(join(folder, 'before'))];
+  const recorder = new LatencyRecorder();
+  for (let n = 0; n < flows; n += 1) {
+    context.progress('lone flows', n, flows);
+    const from = performance.now();
+    await flow(program, pdf(), 1);
+    recorder.record(performance.now() - from);
+  }
+  commits.push(await commitMs(join(folder, 'after')));
+  const latency = recorder.latency();
+  const commit = commits.reduce((sum, ms) => sum + ms, 0) / commits.length;
+  context.figure({ name: 'one durable LMDB commit alone, p50', value: commit, unit: 'ms', better: 'less' });
+  context.figure({
+    name: 'lone flow, p50 ÷ one durable commit',
+    value: latency.p50 / commit,
+    unit: '×',
+    better: 'less',
+    latency,
+    aim: { of: 'value', atMost: 20, source: SOURCE },
+  });
+}

@@ -1,0 +1,176 @@
+/** Costs of a file in the pipeline: after the start and later, by format and by key, beside the bare loop. */
+import { readdirSync } from 'node:fs';
+import { join } from 'node:path';
+import { type LocalSigner, verifyFile } from '../../crypto/index.ts';
+import { systemClock } from '../../runtime/index.ts';
+import { startLocalAuthority } from '../engine/authority.ts';
+import { type BenchContext, Unverified } from '../frame/bench.ts';
+import { type BareRun, bareLoop } from '../pipeline/bare.ts';
+import { INPUTS, type InputKind } from '../pipeline/inputs.ts';
+import { PipelineService } from '../pipeline/service.ts';
+import { threadCosts } from './thread-costs.ts';
+
+const SOURCE = 'docs/performance.md';
+/** Files after a start until threads count as warm. */
+const COLD_FILES = 4_000;
+const JUDGED = 20;
+
+interface PipelineRun {
+  /** Processor time of a file, milliseconds. */
+  readonly cpuMs: number;
+  readonly perSecond: number;
+}
+
+interface PipelineCase {
+  readonly name: string;
+  readonly kind: InputKind;
+  readonly key: 'rsa2048' | 'p256';
+  readonly signer?: LocalSigner;
+}
+
+export async function pipelineCosts(context: BenchContext): Promise<void> {
+  const pdf = await caseCosts({ name: 'PDF', kind: INPUTS.Pades, key: 'rsa2048' }, context);
+  await caseCosts({ name: 'XML', kind: INPUTS.Xades, key: 'rsa2048' }, context);
+  await caseCosts({ name: 'CAdES', kind: INPUTS.Cades, key: 'rsa2048' }, context);
+  const authority = await startLocalAuthority();
+  const signer = authority.signers.p256;
+  authority.close();
+  const p256 = await caseCosts({ name: 'PDF, P-256', kind: INPUTS.Pades, key: 'p256', signer }, context);
+  const { figure } = context;
+  figure({
+    name: 'PDF: files/s with P-256 ÷ RSA-2048',
+    value: p256.perSecond / pdf.perSecond,
+    unit: '×',
+    better: 'more',
+    aim: { of: 'value', atLeast: 1.15, source: SOURCE },
+  });
+  figure({
+    name: 'PDF: processor time with RSA-2048 ÷ P-256',
+    value: pdf.cpuMs / p256.cpuMs,
+    unit: '×',
+    better: 'more',
+  });
+}
+
+async function caseCosts(one: PipelineCase, context: BenchContext): Promise<PipelineRun> {
+  const { name, kind, key, signer } = one;
+  const files = context.settings.files;
+  const cold = Math.min(COLD_FILES, files);
+  const room = context.room();
+  const bare = [await bareLoop(join(room, 'bare'), files, kind, key)];
+  const service = await PipelineService.open(join(room, 'service'), { kind, ...(signer && { signer }) });
+  try {
+    const first = await measured(service, `${name}: after the start`, 'cold', cold, context);
+    const before = service.totals();
+    const wakeUps = totalWakeUps();
+    const warm = await measured(service, `${name}: warm`, 'warm', files, context);
+    tellCounts(name, files, service, before, totalWakeUps() - wakeUps, context);
+    bare.push(await bareLoop(join(room, 'bare'), files, kind, key));
+    tellRatios(name, first, warm, bare, context);
+    verifySome(service, kind, cold + files, context);
+    return warm;
+  } finally {
+    await service.close();
+  }
+}
+
+async function measured(
+  service: PipelineService,
+  label: string,
+  prefix: string,
+  files: number,
+  context: BenchContext,
+): Promise<PipelineRun> {
+  const before = service.totals();
+  const seconds = await service.through(prefix, files, (done) => context.progress(label, done, files));
+  const after = service.totals();
+  const cpu = [...after.cpu].reduce((sum, [role, ms]) => sum + ms - (before.cpu.get(role) ?? 0), 0);
+  return { cpuMs: cpu / files, perSecond: files / seconds };
+}
+
+function totalWakeUps(): number {
+  return [...threadCosts('self').values()].reduce((sum, { wakeUps }) => sum + wakeUps, 0);
+}
+
+function tellCounts(
+  name: string,
+  files: number,
+  service: PipelineService,
+  before: ReturnType<PipelineService['totals']>,
+  wakeUps: number,
+  { figure }: BenchContext,
+): void {
+  const after = service.totals();
+  const tasks = (totals: typeof before) =>
+    [...totals.tasks.values()].reduce((sum, one) => sum + one.tasks, 0);
+  const counts = {
+    steps: after.steps - before.steps,
+    transactions: after.groups - before.groups,
+    'pool tasks': tasks(after) - tasks(before),
+    'wake-ups of all threads': wakeUps,
+  };
+  for (const [what, count] of Object.entries(counts))
+    figure({ name: `${name}: ${what} of a file`, value: count / files, unit: 'count', better: 'less' });
+  for (const [role, ms] of after.cpu) {
+    const value = (ms - (before.cpu.get(role) ?? 0)) / files;
+    figure({ name: `${name}: processor time of a file, ${role}`, value, unit: 'ms', better: 'less' });
+  }
+}
+
+function tellRatios(
+  name: string,
+  first: PipelineRun,
+  warm: PipelineRun,
+  bare: readonly BareRun[],
+  { figure }: BenchContext,
+): void {
+  const bareCpu = bare.reduce((sum, { cpu }) => sum + cpu.user + cpu.system, 0) / bare.length;
+  const bareRate = bare.reduce((sum, { perSecond }) => sum + perSecond, 0) / bare.length;
+  figure({
+    name: `${name}: processor time of a file, warm ÷ bare loop`,
+    value: warm.cpuMs / bareCpu,
+    unit: '×',
+    better: 'less',
+    aim: { of: 'value', atMost: 1.6, source: SOURCE },
+  });
+  figure({
+    name: `${name}: files/s, warm ÷ bare loop`,
+    value: warm.perSecond / bareRate,
+    unit: '×',
+    better: 'more',
+    aim: { of: 'value', atLeast: 0.6, source: SOURCE },
+  });
+  figure({
+    name: `${name}: files/s, first files after the start ÷ warm`,
+    value: first.perSecond / warm.perSecond,
+    unit: '×',
+    better: 'more',
+    aim: { of: 'value', atLeast: 0.85, source: SOURCE },
+  });
+  figure({
+    name: `${name}: processor time, warm ÷ first files after the start`,
+    value: warm.cpuMs / first.cpuMs,
+    unit: '×',
+    better: 'more',
+  });
+  figure({ name: `${name}: files/s, warm`, value: warm.perSecond, unit: '/s', better: 'more' });
+  figure({ name: `${name}: processor time of the bare loop`, value: bareCpu, unit: 'ms', better: 'less' });
+}
+
+function verifySome(
+  { layout, signer, failed }: PipelineService,
+  { format }: InputKind,
+  expected: number,
+  context: BenchContext,
+): void {
+  const outputs = readdirSync(layout.output);
+  if (failed > 0 || outputs.length !== expected)
+    throw new Unverified(`${failed} jobs failed; ${outputs.length} outputs of ${expected}.`);
+  for (const name of outputs.slice(0, JUDGED)) {
+    const path = join(layout.output, name);
+    const { ok, checks } = verifyFile({ format, path, signer: signer.fingerprint, at: systemClock.now() });
+    const bad = checks.filter((check) => !check.ok);
+    if (!ok) throw new Unverified(`${name} does not verify: ${JSON.stringify(bad)}`);
+  }
+  context.verified('the engine', Math.min(JUDGED, outputs.length));
+}

@@ -1,0 +1,62 @@
+/** Asks a running service for its own checks, under the names that `GET /api/ready` gives them. */
+import type { HealthCheck } from '../../actors/batch/api/inspection.ts';
+import type { Settings } from '../../settings.ts';
+import { localApiKey } from '../local-api-key.ts';
+import { requestLocal } from '../local-service.ts';
+import { bad, type Finding, good } from './finding.ts';
+
+/** Remedies by the part of a check's name before the colon. */
+const REMEDIES: ReadonlyMap<string, string> = new Map([
+  ['database', 'Look at the log for the first error of the store, mend its disk, and restart the service.'],
+  [
+    'input-folder',
+    'Mend what the detail names, then restart the service: a stopped watcher does not start again by itself.',
+  ],
+  ['license', 'Correct or remove Signing:License.'],
+  ['profile', 'Correct the certificate that the detail names, and restart the service.'],
+  [
+    'actors',
+    'Wait until the thread is replaced; if it is lost again and again, send the log to the maintainer of the service.',
+  ],
+]);
+
+/** One finding for each check; one failed finding when the service cannot be asked. */
+export async function checkRunningService(settings: Settings): Promise<readonly Finding[]> {
+  const { auth, batch } = settings;
+  const headers = { [auth.apiKeyHeader]: localApiKey(settings) };
+  let checks: readonly HealthCheck[];
+  try {
+    const { body } = await requestLocal(settings, batch.url, '/api/ready', { headers });
+    ({ checks } = JSON.parse(body) as { readonly checks: readonly HealthCheck[] });
+    return checks.map(toFinding);
+  } catch (error) {
+    return [
+      bad('failed', 'service', {
+        says: `A process holds the store, and ${batch.url.href} does not answer: ${error instanceof Error ? error.message : String(error)}.`,
+        cause: 'The service is starting or hangs, or it was started with another Batch:Url.',
+        remedy: 'Look at its log; run this command with the configuration that the service was started with.',
+      }),
+    ];
+  }
+}
+
+function toFinding({ name, status, detail }: HealthCheck): Finding {
+  if (status === 'Healthy') return good(name, detail ?? 'Healthy.');
+  return bad(status === 'Degraded' ? 'warning' : 'failed', name, {
+    says: detail ?? status,
+    cause: `The running service reports this check as ${status}.`,
+    remedy: REMEDIES.get(name.split(':', 1)[0] ?? '') ?? 'Look at the log of the service.',
+  });
+}
+
+/** Replaces findings of the same name by those of the running service where the service has found something. */
+export function mergeFindings(own: readonly Finding[], running: readonly Finding[]): readonly Finding[] {
+  const known = new Set(own.map(({ name }) => name));
+  const problems = new Map(
+    running.filter(({ verdict }) => verdict !== 'good').map((finding) => [finding.name, finding]),
+  );
+  return [
+    ...own.map((finding) => (finding.verdict === 'good' ? (problems.get(finding.name) ?? finding) : finding)),
+    ...running.filter(({ name }) => !known.has(name)),
+  ];
+}

@@ -1,0 +1,217 @@
+/**
+ * `sealwright keys`: organizations, applications and API keys of the portal, while the service is stopped. While it
+ * runs it alone may write to its store, and the command names the calls of its API that do the same.
+ *
+ * Source: docs/operations.md; docs/portal-values.md §0.
+ */
+import { administrationOf, createStorageFolders, storageLayout } from '../../actors/index.ts';
+import { escapeControls } from '../../logging.ts';
+import { SYSTEM_ORGANIZATION } from '../../machines/portal/organization.ts';
+import { type Clock, folderOwner, type Ids, type Log } from '../../runtime/index.ts';
+import { openStore } from '../../service/open-store.ts';
+import type { Settings } from '../../settings.ts';
+import { EXIT, type ExitCode, exitCodeOf } from '../exit-codes.ts';
+import { painter, type Terminal } from '../terminal.ts';
+
+type Administration = ReturnType<typeof administrationOf>;
+type Organization = NonNullable<Awaited<ReturnType<Administration['findOrganization']>>>;
+export type KeyRole = Organization['applications'][number]['role'];
+
+export type KeysArguments =
+  | { readonly do: 'list' }
+  | { readonly do: 'organization'; readonly organization: string; readonly identifier?: string }
+  /** Makes what is missing, and a key. */
+  | {
+      readonly do: 'create';
+      readonly organization: string;
+      readonly application: string;
+      readonly role: KeyRole;
+    }
+  | {
+      readonly do: 'revoke';
+      readonly organization: string;
+      readonly application: string;
+      /** Beginning of the secret, or the id of the key. */
+      readonly key: string;
+    };
+
+export interface KeysDependencies {
+  readonly clock: Clock;
+  readonly ids: Ids;
+  readonly terminal: Terminal;
+}
+
+const SILENT: Log = { debug() {}, info() {}, warn() {}, error() {} };
+/** Organizations read at a time. */
+const PAGE = 100;
+
+/** 0 good, 1 there is no such thing to revoke, 2 refused, 3 the store cannot be had: the service runs. */
+export async function keys(
+  settings: Settings,
+  words: KeysArguments,
+  options: { readonly json: boolean },
+  { clock, ids, terminal }: KeysDependencies,
+): Promise<ExitCode> {
+  const layout = storageLayout(settings.storage.root);
+  const owner = folderOwner(layout.db);
+  if (owner !== undefined) {
+    terminal.err(running(owner, settings, words));
+    return EXIT.unavailable;
+  }
+  try {
+    createStorageFolders(layout, []);
+    const store = await openStore(settings, { clock, log: SILENT });
+    try {
+      const administration = administrationOf({ store, clock, ids, log: SILENT });
+      const exit = await execute(administration, words, options.json, terminal);
+      await store.flushed();
+      return exit;
+    } finally {
+      await store.close();
+    }
+  } catch (error) {
+    terminal.err(`sealwright keys: ${error instanceof Error ? error.message : String(error)}\n`);
+    return isRefusal(error) ? EXIT.refused : exitCodeOf(error);
+  }
+}
+
+function isRefusal(error: unknown): boolean {
+  return (error as { name?: unknown }).name === 'PortalRefusal';
+}
+
+async function execute(
+  administration: Administration,
+  words: KeysArguments,
+  json: boolean,
+  terminal: Terminal,
+): Promise<ExitCode> {
+  switch (words.do) {
+    case 'list':
+      return list(administration, json, terminal);
+    case 'organization': {
+      const { organization: name, identifier } = words;
+      const made = await administration.createOrganization({ name, ...(identifier && { identifier }) });
+      printSecret(terminal, json, { id: made.id, name: made.name }, `Organization ${made.name} made.`);
+      return EXIT.good;
+    }
+    case 'create':
+      return create(administration, words, json, terminal);
+    case 'revoke':
+      return revoke(administration, words, json, terminal);
+  }
+}
+
+async function list(administration: Administration, json: boolean, terminal: Terminal): Promise<ExitCode> {
+  const { bold, dim } = painter(terminal);
+  const all: Organization[] = [];
+  for (let offset = 0; ; offset++) {
+    const { items } = await administration.organizations({ limit: PAGE, offset });
+    all.push(...items);
+    if (items.length < PAGE) break;
+  }
+  if (json) {
+    terminal.out(`${JSON.stringify(all.map(secretText))}\n`);
+    return EXIT.good;
+  }
+  if (all.length === 0) terminal.out('There is no organization yet.\n');
+  for (const { name, id, applications } of all) {
+    terminal.out(`${bold(escapeControls(name))} ${dim(id)}\n`);
+    for (const application of applications) {
+      terminal.out(`  ${escapeControls(application.name)} (${application.role})\n`);
+      for (const { prefix, createdAt, lastUsedAt } of application.secrets) {
+        const used = lastUsedAt === null ? 'never used' : `last used ${timeText(lastUsedAt)}`;
+        terminal.out(`    ${prefix}...  made ${timeText(createdAt)}, ${used}\n`);
+      }
+    }
+  }
+  return EXIT.good;
+}
+
+async function create(
+  administration: Administration,
+  words: Extract<KeysArguments, { readonly do: 'create' }>,
+  json: boolean,
+  terminal: Terminal,
+): Promise<ExitCode> {
+  const { organization: organizationName, application: name, role } = words;
+  const organization =
+    (await administration.findOrganization(organizationName)) ??
+    (await administration.createOrganization({ name: organizationName }));
+  const there = organization.applications.find((application) => application.name === name);
+  if (there !== undefined && there.role !== role) {
+    terminal.err(
+      `sealwright keys: ${escapeControls(name)} has the role ${there.role}; roles do not change.\n`,
+    );
+    return EXIT.refused;
+  }
+  const application = there ?? (await administration.createApplication(organization.id, { name, role }));
+  const { id, key } = await administration.createSecret(organization.id, application.id);
+  const facts = { id, key, organization: organization.name, role };
+  printSecret(terminal, json, facts, `${key}\nIt is shown this once. Send it as X-Api-Key.`);
+  return EXIT.good;
+}
+
+async function revoke(
+  administration: Administration,
+  words: Extract<KeysArguments, { readonly do: 'revoke' }>,
+  json: boolean,
+  terminal: Terminal,
+): Promise<ExitCode> {
+  const organization = await administration.findOrganization(words.organization);
+  const application = organization?.applications.find(({ name }) => name === words.application);
+  const found = application?.secrets.filter(
+    ({ id, prefix }) => id === words.key || (words.key !== '' && prefix.startsWith(words.key)),
+  );
+  const [secret] = found ?? [];
+  if (!organization || !application || !secret) {
+    terminal.err('sealwright keys: there is no such key; `sealwright keys list` shows what there is.\n');
+    return EXIT.failed;
+  }
+  if (found && found.length > 1) {
+    terminal.err('sealwright keys: two keys begin like this; give the id that `keys list --json` shows.\n');
+    return EXIT.refused;
+  }
+  await administration.revokeSecret(organization.id, application.id, secret.id);
+  printSecret(terminal, json, { id: secret.id, revoked: true }, `${secret.prefix}... is good no more.`);
+  return EXIT.good;
+}
+
+function printSecret(terminal: Terminal, json: boolean, facts: object, text: string): void {
+  terminal.out(json ? `${JSON.stringify(facts)}\n` : `${text}\n`);
+}
+
+/** Times as ISO 8601. */
+function secretText({ applications, createdAt, ...organization }: Organization) {
+  return {
+    ...organization,
+    createdAt: timeText(createdAt),
+    applications: applications.map((application) => ({
+      ...application,
+      secrets: application.secrets.map((secret) => ({
+        ...secret,
+        createdAt: timeText(secret.createdAt),
+        lastUsedAt: secret.lastUsedAt === null ? null : timeText(secret.lastUsedAt),
+      })),
+    })),
+  };
+}
+
+function timeText(at: number): string {
+  return new Date(at).toISOString();
+}
+
+/** Remedy while another process has the store open. */
+function running(owner: number, { portal }: Settings, words: KeysArguments): string {
+  const calls = {
+    list: 'GET /api/admin/organizations',
+    organization: 'POST /api/admin/organizations',
+    create: 'POST /api/admin/organizations/{id}/applications/{applicationId}/keys',
+    revoke: 'DELETE /api/admin/organizations/{id}/applications/{applicationId}/keys/{keyId}',
+  } as const;
+  return [
+    `sealwright keys: the service runs (process ${owner}) and alone may write to its store.`,
+    `Stop it first, or ask it, with the key of an Administrator of ${SYSTEM_ORGANIZATION}:`,
+    `  ${calls[words.do]} at ${portal.url.href}`,
+    '',
+  ].join('\n');
+}

@@ -1,0 +1,169 @@
+/** A validation report as people read it on a terminal. Nothing from a file reaches the terminal unescaped. */
+import type {
+  Indication,
+  SignatureRecord,
+  TimestampRecord,
+  ValidationItem,
+  ValidationResults,
+} from '../../crypto/index.ts';
+import type { Comparison } from '../../independent/index.ts';
+import { escapeControls } from '../../logging.ts';
+import { painter, type Terminal } from '../terminal.ts';
+import type { FileVerdict, VerifyOptions } from './verify-verdict.ts';
+
+type Paint = ReturnType<typeof painter>;
+
+/** Width of the widest label; values start in one column. */
+const LABEL = 11;
+
+export function verdictText(verdict: FileVerdict, options: VerifyOptions, terminal: Terminal): string {
+  const paint = painter(terminal);
+  const { report, error, format, ok } = verdict;
+  const file = paint.bold(escapeControls(verdict.file));
+  const mark = ok ? paint.green('good') : paint.red('BAD ');
+  if (report === null) {
+    const why = `${escapeControls(error?.message ?? 'It failed.')} ${paint.dim(`(${error?.code ?? 'unknown'})`)}`;
+    return `${mark}  ${file}  ${paint.dim(format)}\n  ${paint.red('FAIL')}  ${why}\n`;
+  }
+  const count = report.signatures.length;
+  const counted = count === 1 ? '1 signature' : `${count} signatures`;
+  const lines = [
+    `${mark}  ${file}  ${paint.dim(`${format}, ${counted}`)}  ${indicationText(report, paint)}${revocationText(options)}`,
+    ...failureLines(report.results, '  ', paint),
+    ...report.signatures.flatMap((signature) => signatureLines(signature, '  ', paint)),
+  ];
+  if (verdict.independent !== undefined) lines.push(...agreementLines(verdict.independent, paint));
+  if (!options.chain) {
+    lines.push(`  ${paint.dim('note')}  --no-chain: whose certificate it is was not checked`);
+  } else if (options.trust.length === 0 && count > 0) {
+    const { names = [] } = options.own ?? {};
+    const trusted =
+      names.length === 0
+        ? 'nobody is trusted; --no-chain checks integrity alone'
+        : `trusted: ${names.join(', ')}`;
+    lines.push(`  ${paint.dim('note')}  no --trust given: ${escapeControls(trusted)}`);
+  }
+  return `${lines.join('\n')}\n`;
+}
+
+const AGREEMENTS = {
+  agrees: 'an independent implementation agrees',
+  disagrees: 'an independent implementation disagrees',
+  'not-comparable': 'the independent implementation cannot judge all of it',
+} as const;
+
+function agreementLines({ verdict, details }: Comparison, paint: Paint): string[] {
+  const mark = verdict === 'disagrees' ? paint.red('FAIL') : paint.dim('note');
+  const more = details.length === 0 ? '' : `: ${escapeControls(details.join(' '))}`;
+  return [`  ${mark}  ${AGREEMENTS[verdict]}${more}`];
+}
+
+/** States the limits of the verdict: the checks that were left out. */
+function revocationText({ chain, online, revocation }: VerifyOptions): string {
+  if (!chain) return '';
+  if (revocation === 'none') return ', revocation not looked at';
+  return online === true ? '' : ', revocation not asked outside the file';
+}
+
+function indicationText(
+  { indication, subIndication }: { readonly indication: Indication; readonly subIndication?: string },
+  paint: Paint,
+): string {
+  const text = subIndication === undefined ? indication : `${indication}: ${subIndication}`;
+  return indication === 'TOTAL-PASSED'
+    ? paint.green(text)
+    : indication === 'INDETERMINATE'
+      ? paint.yellow(text)
+      : paint.red(text);
+}
+
+function signatureLines(signature: SignatureRecord, indent: string, paint: Paint): string[] {
+  const { name, level, certificate, scope, results } = signature;
+  const kind = signature.isTimestamp ? 'document time-stamp' : `level ${level ?? 'below B'}`;
+  const inner = `${indent}  `;
+  const line = (label: string, text: string) =>
+    `${inner}${paint.dim(label.padEnd(LABEL))} ${escapeControls(text)}`;
+  const lines = [
+    `${indent}${paint.bold(escapeControls(name))}  ${indicationText(signature, paint)}  ${paint.dim(kind)}`,
+  ];
+  if (certificate !== undefined) {
+    const of = [certificate.companyName, certificate.identifier, certificate.emailAddress];
+    const known = of.filter((part) => part !== undefined);
+    lines.push(line('signer', [certificate.subjectName, ...known].join(', ')));
+    lines.push(line('issued by', certificate.issuerName));
+  }
+  lines.push(line('time', timeText(signature)), line('covers', scope.description));
+  if (signature.reason !== undefined) lines.push(line('reason', signature.reason));
+  if (signature.location !== undefined) lines.push(line('location', signature.location));
+  if (signature.policy !== undefined) lines.push(line('policy', signature.policy));
+  const chain = chainText(results);
+  if (chain !== undefined) lines.push(line('chain', chain));
+  for (const timestamp of signature.timestamps) {
+    lines.push(
+      `${line('time-stamp', timestampText(timestamp))}, ${indicationText(timestamp, paint)}`,
+      ...failureLines(timestamp.results, `${inner}  `, paint),
+    );
+  }
+  for (const { revision, permitted, description } of signature.changes) {
+    const word = permitted ? 'permitted' : 'NOT PERMITTED';
+    lines.push(line('changed', `revision ${revision}: ${description} (${word})`));
+  }
+  lines.push(...failureLines(results, inner, paint));
+  for (const counter of signature.counterSignatures) lines.push(...signatureLines(counter, inner, paint));
+  return lines;
+}
+
+function timeText({ signingTime, bestTime, timestamps }: SignatureRecord): string {
+  const claimed = signingTime === undefined ? 'none claimed' : `claimed ${date(signingTime)}`;
+  const proven = timestamps.some(
+    ({ kind, indication }) => kind !== 'content' && indication === 'TOTAL-PASSED',
+  );
+  return proven ? `${claimed}, proven ${date(bestTime)}` : `${claimed}, not proven`;
+}
+
+function timestampText({ kind, displayName, genTime }: TimestampRecord): string {
+  return `${kind}, ${displayName}, ${date(genTime)}`;
+}
+
+/** Names from signer to root, where a path was found. */
+function chainText(results: ValidationResults): string | undefined {
+  const chain = [...results.passedChecks, ...results.errors].find(({ type }) => type === 'chain');
+  return chain?.inner?.passedChecks.find(({ type }) => type === 'chain.path')?.detail;
+}
+
+function failureLines(results: ValidationResults, indent: string, paint: Paint): string[] {
+  return [
+    ...results.errors.flatMap((item) => itemLines(item, paint.red('FAIL'), indent, paint)),
+    // A bad time-stamp or counter-signature is shown with its own reasons.
+    ...results.warnings
+      .filter(
+        ({ type }) => !/^(timestamp\.(content|signature|archive|document)|counter-signature)$/.test(type),
+      )
+      .flatMap((item) => itemLines(item, paint.yellow('warn'), indent, paint)),
+    ...results.passedChecks.flatMap(({ inner }) => innerWarnings(inner, indent, paint)),
+  ];
+}
+
+/** Doubts about a chain that was found good all the same, such as missing answers about revocation. */
+function innerWarnings(inner: ValidationResults | undefined, indent: string, paint: Paint): string[] {
+  return (inner?.warnings ?? []).flatMap((item) => itemLines(item, paint.yellow('warn'), indent, paint));
+}
+
+function itemLines(
+  { message, detail, inner }: ValidationItem,
+  mark: string,
+  indent: string,
+  paint: Paint,
+): string[] {
+  const more = detail === undefined ? '' : `  ${paint.dim(escapeControls(detail))}`;
+  const [, ...others] = inner?.errors ?? [];
+  return [
+    `${indent}${mark}  ${escapeControls(message)}${more}`,
+    // The first reason is in the message already.
+    ...others.flatMap((item) => itemLines(item, paint.red('FAIL'), `${indent}  `, paint)),
+  ];
+}
+
+function date(at: number): string {
+  return new Date(at).toISOString().replace('.000Z', 'Z');
+}

@@ -1,0 +1,43 @@
+/** Options of `verify`, and its result for one file. */
+import type { TrustSettings, ValidationReport } from '../../crypto/index.ts';
+import type { Comparison } from '../../independent/index.ts';
+import type { OwnTrust } from './own-trust.ts';
+
+export interface VerifyOptions {
+  readonly json: boolean;
+  /** True: prints the validation report of ETSI TS 119 102-2 of the only file instead. */
+  readonly report?: boolean;
+  /** Overrides the format that the extension suggests. */
+  readonly format: ValidationReport['format'] | undefined;
+  /** Files of trusted roots, PEM or DER; without any, no certificate is trusted. */
+  readonly trust: readonly string[];
+  /** Trust of this installation; undefined when `trust` says whom to trust. */
+  readonly own?: OwnTrust | undefined;
+  /** Files of certificates that may stand between signer and root. */
+  readonly intermediates: readonly string[];
+  /** Files that detached signatures cover, by name. */
+  readonly content: readonly string[] | undefined;
+  /** False: whose certificate it is, and whether that was valid, is not part of the verdict. */
+  readonly chain: boolean;
+  readonly revocation: TrustSettings['revocation'];
+  /** True: authorities are asked what the file does not answer. */
+  readonly online?: boolean;
+  /** Opens encrypted PDFs. */
+  readonly password?: string | undefined;
+  /** True: a second implementation judges each file too, and a disagreement fails it. */
+  readonly independent?: boolean;
+  /** Time of validation, milliseconds since the epoch. */
+  readonly at: number;
+}
+
+/** Result of one file. */
+export interface FileVerdict {
+  readonly file: string;
+  readonly format: ValidationReport['format'];
+  readonly ok: boolean;
+  /** Null when the file can't be read. */
+  readonly report: ValidationReport | null;
+  /** Verdict of the second implementation; left out when it was not asked or the file can't be read. */
+  readonly independent?: Comparison;
+  readonly error: { readonly code: string; readonly message: string } | null;
+}

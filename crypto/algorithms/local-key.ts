@@ -1,0 +1,69 @@
+/** Private keys in this process's memory. */
+import { constants, type KeyObject, sign } from 'node:crypto';
+import { CryptoError, type KeyType, type SignatureAlgorithm, type SigningKey } from '../core/types.ts';
+
+/** A signing key that can be transferred to another thread. */
+export interface LocalKey extends SigningKey {
+  readonly where: 'memory';
+  readonly keyObject: KeyObject;
+}
+
+const CURVE_BITS: { readonly [curve: string]: number } = { prime256v1: 256, secp384r1: 384, secp521r1: 521 };
+
+/**
+ * Wraps an RSA key of 2048 to 4096 bits, an EC key on P-256, P-384 or P-521, or an Ed25519 key.
+ * @throws {CryptoError} `key.unsupported`
+ */
+export function localKey(keyObject: KeyObject): LocalKey {
+  const { type, bits } = kindOf(keyObject);
+  const pss = {
+    key: keyObject,
+    padding: constants.RSA_PKCS1_PSS_PADDING,
+    saltLength: constants.RSA_PSS_SALTLEN_DIGEST,
+  };
+  return {
+    type,
+    bits,
+    where: 'memory',
+    keyObject,
+    sign(data, algorithm) {
+      assertFits(type, algorithm);
+      if (algorithm.scheme === 'ed25519') return sign(null, data, keyObject);
+      return sign(algorithm.digest, data, algorithm.scheme === 'rsa-pss' ? pss : keyObject);
+    },
+  };
+}
+
+const SCHEME_KEY: { readonly [scheme in SignatureAlgorithm['scheme']]: KeyType } = {
+  'rsa-pkcs1': 'rsa',
+  'rsa-pss': 'rsa',
+  ecdsa: 'ec',
+  ed25519: 'ed25519',
+};
+
+/** Checks that the key type matches the scheme. @throws {CryptoError} `key.unsupported` */
+export function assertFits(type: KeyType, { scheme }: SignatureAlgorithm): void {
+  if (SCHEME_KEY[scheme] === type) return;
+  throw new CryptoError('key.unsupported', `A key of type ${type} makes no ${scheme} signatures.`);
+}
+
+/**
+ * Returns type and size of a private or public key. @throws {CryptoError} `key.unsupported` for keys that `localKey`
+ * refuses
+ */
+export function kindOf(key: KeyObject): { readonly type: KeyType; readonly bits: number } {
+  const type = key.asymmetricKeyType;
+  const details = key.asymmetricKeyDetails ?? {};
+  if (type === 'rsa') {
+    const bits = details.modulusLength ?? 0;
+    if (bits >= 2048 && bits <= 4096) return { type, bits };
+    throw new CryptoError('key.unsupported', `RSA keys have 2048 to 4096 bits here, this one has ${bits}.`);
+  }
+  if (type === 'ec') {
+    const bits = CURVE_BITS[details.namedCurve ?? ''];
+    if (bits !== undefined) return { type, bits };
+    throw new CryptoError('key.unsupported', `The curve ${details.namedCurve} is not supported.`);
+  }
+  if (type === 'ed25519') return { type, bits: 255 };
+  throw new CryptoError('key.unsupported', `Keys of type ${type} are not supported.`);
+}

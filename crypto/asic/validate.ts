@@ -1,0 +1,254 @@
+/** Inspection of the signatures of one container, without trust decisions (EN 319 162-1). */
+import { inspectCades } from '../cades/validate.ts';
+import type { Finding } from '../core/finding.ts';
+import { WorkBudget } from '../core/work-budget.ts';
+import { memorySource } from '../files/memory-source.ts';
+import type { Source } from '../files/source.ts';
+import type { FileSignatures, SignatureInfo } from '../validation/signature-info.ts';
+import { WORK_BUDGET_EXCEEDED, withinWorkBudget } from '../validation/work-budget-finding.ts';
+import { signatureReport } from '../xades/report.ts';
+import { readable, topSignatures } from '../xades/validate.ts';
+import { dataRoom } from '../xades/validation/reference-data.ts';
+import { ZipError } from '../zip/zip-error.ts';
+import { assertIntact } from '../zip/zip-member.ts';
+import { nameOfUri, printableName } from '../zip/zip-names.ts';
+import { SIGNATURE } from '../zip/zip-records.ts';
+import { archiveProofsOf, withArchiveProofs } from './archive-report.ts';
+import { Container } from './container.ts';
+import { containerFindings } from './container-findings.ts';
+import { NAMES } from './container-kinds.ts';
+import { timestampsOverFile, timestampsOverManifests } from './container-timestamps.ts';
+import { type CoveringSignature, coverageFindings, forContainer, referencedMembers } from './coverage.ts';
+import { type ListedMembers, listedMembers, MemberDigests } from './listed-members.ts';
+
+/** Limit of signature files; each can hold several signatures. */
+const MAX_FILES = 200;
+
+/** True for the first bytes of a ZIP file. Signatures in CMS, XML and PDF start differently. */
+export function mayBeContainer(source: Source): boolean {
+  const start = source.read(0, 4);
+  return start.length === 4 && start.readUInt32LE(0) === SIGNATURE.local;
+}
+
+/**
+ * Inspects a container: one entry per signature in the files of META-INF. Invalid bytes become findings: those of
+ * `ZipErrorCode` as `container.<flaw>`, those of `containerFindings` and `coverageFindings`, and `container.manifest`
+ * for signatures without manifest. Beyond the work budget of a file, the result has the finding `file.work`.
+ * @throws {CryptoError} `input.unreadable`, `input.changed`
+ */
+export function inspectAsic(source: Source): FileSignatures {
+  const work = WorkBudget.forFile(source.size);
+  try {
+    const container = new Container(source);
+    for (const entry of container.directory.entries) assertIntact(source, entry);
+    const facts = withinWorkBudget(
+      () => signaturesIn(container, work),
+      () => ({ signatures: [], findings: [WORK_BUDGET_EXCEEDED] }),
+    );
+    return { ...facts, work };
+  } catch (error) {
+    if (!(error instanceof ZipError)) throw error;
+    return { signatures: [], findings: [failed(`container.${error.flaw}`, error.message)] };
+  }
+}
+
+/** Cost of one signature or time-stamp: compressed files can hold thousands of equal ones. */
+const STEPS_PER_VALUE = 600;
+
+/** Charges signatures to the work budget. @throws {WorkBudgetExceeded} */
+function counted(signatures: readonly SignatureInfo[], work: WorkBudget): void {
+  for (const { timestamps, counterSignatures } of signatures) {
+    work.spend(STEPS_PER_VALUE * (1 + timestamps.length));
+    counted(counterSignatures, work);
+  }
+}
+
+/** Result for all files of one kind. */
+interface Found {
+  readonly signatures: readonly CoveringSignature[];
+  readonly findings: readonly Finding[];
+  /** META-INF members with a known role. */
+  readonly accounted: readonly string[];
+}
+
+function signaturesIn(container: Container, work: WorkBudget): FileSignatures {
+  const digests = new MemberDigests(container);
+  const files = container.named('xades', 'cades');
+  const findings = containerFindings(container);
+  if (files.length > MAX_FILES) {
+    findings.push(
+      failed('container.signatures', `More than ${MAX_FILES} files of signatures are not looked at.`),
+    );
+  }
+  const chosen = files.slice(0, MAX_FILES);
+  const ofXades = chosen
+    .filter((name) => name.endsWith('.xml'))
+    .map((name) => xadesIn(container, name, work));
+  const p7s = chosen.filter((name) => name.endsWith('.p7s'));
+  const ofCades =
+    container.kind === 'S'
+      ? cadesAlone(container, p7s, work)
+      : cadesByManifest(container, p7s, digests, work);
+  const archives = archiveProofsOf(container, digests);
+  const proofs = new Set(archives.proofs.map(({ listed }) => listed.proof));
+  const stamps = container.named('timestamp').filter((name) => !proofs.has(name));
+  const ofTimestamps =
+    container.kind === 'S'
+      ? timestampsOverFile(container, stamps, digests)
+      : timestampsOverManifests(
+          container,
+          container.named('manifest').map((name) => listedMembers(container, name, digests)),
+        );
+  counted(
+    ofTimestamps.signatures.map(({ facts }) => facts),
+    work,
+  );
+  const all = [...ofXades, ofCades, ofTimestamps];
+  const signatures = all.flatMap((found) => found.signatures);
+  const accounted = new Set([
+    ...all.flatMap((found) => found.accounted),
+    ...archives.proofs
+      .filter(({ listed }) => [...files, ...ofTimestamps.accounted].some((name) => listed.names.has(name)))
+      .flatMap(({ listed }) => [listed.manifestName, listed.proof ?? '']),
+  ]);
+  return {
+    signatures: signatures.map(({ facts, parts }) => withArchiveProofs(facts, parts, archives.proofs)),
+    findings: [
+      ...findings,
+      ...all.flatMap((found) => found.findings),
+      ...archives.findings,
+      ...coverageFindings(container, signatures, accounted),
+    ],
+  };
+}
+
+function xadesIn(container: Container, file: string, work: WorkBudget): Found {
+  const map = readable(container.bytes(file));
+  if (!('utf8' in map))
+    return { signatures: [], findings: [{ ...map, detail: printableName(file) }], accounted: [] };
+  const findings: Finding[] = [];
+  if (map.unseen > 0) {
+    findings.push(
+      failed(
+        'file.signatures',
+        `${printableName(file)} has ${map.unseen} more signatures than are looked at.`,
+      ),
+    );
+  }
+  const room = dataRoom(map, (uri) => {
+    const name = nameOfUri(uri);
+    return name === undefined ? undefined : container.member(name);
+  });
+  const nodes = topSignatures(map);
+  if (nodes.length === 0)
+    findings.push(failed('file.signatures', `${printableName(file)} has no signature.`));
+  const signatures = nodes.map((node) => {
+    const covered = referencedMembers(node);
+    const facts = signatureReport(room, node);
+    counted([facts], work);
+    return forContainer(file, facts, covered, container);
+  });
+  return { signatures, findings, accounted: [file] };
+}
+
+/** Inspects ASiC-S with CAdES: the signature covers the one file. */
+function cadesAlone(container: Container, files: readonly string[], work: WorkBudget): Found {
+  const [object] = container.named('data');
+  const content = object === undefined ? undefined : container.member(object);
+  const found = files.map((file) => {
+    const name =
+      file === NAMES.signature
+        ? []
+        : [
+            failed(
+              'container.signatures',
+              `${printableName(file)} is not the name of the signature in a container of one file.`,
+            ),
+          ];
+    const facts = inspectCades(
+      memorySource(file, container.bytes(file)),
+      content === undefined ? {} : { content },
+    );
+    counted(facts.signatures, work);
+    const covered = new Set(object === undefined ? [] : [object]);
+    return {
+      signatures: facts.signatures.map((one) => forContainer(file, one, covered, container)),
+      findings: [...name, ...facts.findings],
+    };
+  });
+  return {
+    signatures: found.flatMap(({ signatures }) => signatures),
+    findings: found.flatMap(({ findings }) => findings),
+    accounted: files,
+  };
+}
+
+/** Inspects ASiC-E with CAdES: the signature covers a manifest that lists files. */
+function cadesByManifest(
+  container: Container,
+  files: readonly string[],
+  digests: MemberDigests,
+  work: WorkBudget,
+): Found {
+  const manifests = container.named('manifest').map((name) => listedMembers(container, name, digests));
+  const findings: Finding[] = [];
+  const signatures = files.flatMap((file) => {
+    const [manifest, ...more] = manifests.filter(({ proof }) => proof === file);
+    if (manifest === undefined || more.length > 0) {
+      const message = manifest === undefined ? 'No manifest names' : 'Several manifests name';
+      findings.push(failed('container.manifest', `${message} the signature ${printableName(file)}.`));
+      return [];
+    }
+    const content = memorySource(manifest.manifestName, manifest.bytes);
+    const facts = inspectCades(memorySource(file, container.bytes(file)), { content });
+    counted(facts.signatures, work);
+    findings.push(...facts.findings);
+    return facts.signatures.map((one) => overManifest(container, file, one, manifest));
+  });
+  const used = manifests.filter(({ proof }) => proof !== undefined && files.includes(proof));
+  return {
+    signatures,
+    findings: [...findings, ...unsigned(container, manifests, files)],
+    accounted: [...files, ...used.map(({ manifestName }) => manifestName)],
+  };
+}
+
+function overManifest(
+  container: Container,
+  file: string,
+  facts: CoveringSignature['facts'],
+  manifest: ListedMembers,
+): CoveringSignature {
+  const { findings, algorithms, good, manifestName } = manifest;
+  const whole = {
+    ...facts,
+    findings: [...facts.findings, ...findings],
+    algorithms: [...facts.algorithms, ...algorithms],
+  };
+  return forContainer(file, whole, good, container, [manifestName]);
+}
+
+/** True when a time-stamp token replaces the signature. */
+function isToken(container: Container, name: string): boolean {
+  return name.endsWith('.tst') && container.has(name);
+}
+
+/** Reports manifests whose signature is missing. */
+function unsigned(
+  container: Container,
+  manifests: readonly ListedMembers[],
+  files: readonly string[],
+): Finding[] {
+  return manifests
+    .filter(({ proof }) => proof === undefined || !(files.includes(proof) || isToken(container, proof)))
+    .map(({ manifestName }) =>
+      failed(
+        'container.manifest',
+        `The signature of the manifest ${printableName(manifestName)} is not there.`,
+      ),
+    );
+}
+
+function failed(type: string, message: string): Finding {
+  return { status: 'failed', type, message, subIndication: 'FORMAT_FAILURE' };
+}

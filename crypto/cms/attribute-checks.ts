@@ -1,0 +1,217 @@
+/** Checks the signed attributes of a SignerInfo (RFC 5652 §11, EN 319 122-1 §5). */
+
+import { parseAlgorithm } from '../algorithms/algorithm.ts';
+import type { HashName } from '../algorithms/hashes.ts';
+import { signatureMethod } from '../algorithms/signature-value.ts';
+import { Asn1Error } from '../asn1/error.ts';
+import { OID } from '../asn1/oids.ts';
+import { type Element, enter, octets, oidText } from '../asn1/read.ts';
+import { TAG } from '../asn1/tags.ts';
+import { readTime } from '../asn1/time.ts';
+import { setOf, tlv } from '../asn1/write.ts';
+import type { Finding } from '../core/finding.ts';
+import { CONTENT_IDENTIFIER } from './attributes-template.ts';
+import type { Attributes, SignerInfo } from './parse.ts';
+
+/** Attributes that must appear once with one value: otherwise readers could take different values. */
+const SINGLE: readonly string[] = [
+  OID.contentType,
+  OID.messageDigest,
+  OID.signingTime,
+  OID.signingCertificate,
+  OID.signingCertificateV2,
+  OID.signaturePolicy,
+  OID.algorithmProtection,
+];
+
+/** Returns the only value of an attribute. @throws {Asn1Error} when there are several */
+export function singleValue(attributes: Attributes, type: string): Element | undefined {
+  const values = attributes.values.get(type);
+  if (values !== undefined && values.length !== 1)
+    throw new Asn1Error(`attribute ${type} must have one value`, 0);
+  return values?.[0];
+}
+
+/** Checks that each of these attributes appears once with one value. */
+export function checkUniqueness(attributes: Attributes): Finding {
+  const seen = new Set<string>();
+  for (const type of attributes.types) {
+    const several = (attributes.values.get(type)?.length ?? 0) !== 1 && SINGLE.includes(type);
+    if (seen.has(type) || several) return ambiguous(type);
+    seen.add(type);
+  }
+  return {
+    status: 'passed',
+    type: 'attributes.signed',
+    message: 'The signed attributes are there, each once.',
+  };
+}
+
+function ambiguous(type: string): Finding {
+  return {
+    status: 'failed',
+    type: 'attributes.signed',
+    message: 'A signed attribute appears twice or with several values.',
+    detail: type,
+    subIndication: 'FORMAT_FAILURE',
+  };
+}
+
+/**
+ * Checks that the content-type attribute names the type of the signed content.
+ * @param expected dotted; undefined for a counter-signature, which must have none (RFC 5652 §11.4)
+ * @param actual type in the structure around it
+ */
+export function checkContentType(
+  attributes: Attributes,
+  expected: string | undefined,
+  actual: string | undefined,
+): Finding {
+  const value = singleValue(attributes, OID.contentType);
+  const named = value === undefined ? undefined : oidText(value);
+  const good = named === expected && actual === expected;
+  return {
+    status: good ? 'passed' : 'failed',
+    type: 'attributes.content-type',
+    message: good
+      ? 'The signed type of the content is the one it has.'
+      : 'The signed type of the content is missing or another one.',
+    detail: `attribute ${named ?? 'missing'}, content ${actual ?? 'none'}`,
+    ...(good ? {} : { subIndication: 'FORMAT_FAILURE' }),
+  };
+}
+
+/**
+ * Checks the message-digest attribute. @param actual digest of the content; undefined when the content is unavailable
+ */
+export function checkMessageDigest(
+  attributes: Attributes,
+  digest: HashName,
+  actual: Buffer | undefined,
+): Finding {
+  const value = singleValue(attributes, OID.messageDigest);
+  if (value === undefined) {
+    return {
+      status: 'failed',
+      type: 'digest.content',
+      message: 'The signed digest of the content is missing.',
+      subIndication: 'FORMAT_FAILURE',
+    };
+  }
+  if (actual === undefined) {
+    return {
+      status: 'failed',
+      type: 'digest.content',
+      message: 'The signed content is not at hand.',
+      subIndication: 'SIGNED_DATA_NOT_FOUND',
+    };
+  }
+  const good = octets(value).equals(actual);
+  return {
+    status: good ? 'passed' : 'failed',
+    type: 'digest.content',
+    message: good
+      ? 'The content has the signed digest.'
+      : 'The content has another digest than the signed one.',
+    detail: digest,
+    ...(good ? {} : { subIndication: 'HASH_FAILURE' }),
+  };
+}
+
+/**
+ * Reads a CMSAlgorithmProtection; members are undefined where the encoding differs from RFC 6211 §2.
+ *     CMSAlgorithmProtection ::= SEQUENCE {
+ *      digestAlgorithm     AlgorithmIdentifier,
+ *      signatureAlgorithm  [1] IMPLICIT AlgorithmIdentifier OPTIONAL,
+ *      macAlgorithm        [2] IMPLICIT AlgorithmIdentifier OPTIONAL }
+ */
+function readProtection(value: Element): {
+  readonly digest: string | undefined;
+  readonly signature: string | undefined;
+} {
+  let digest: string | undefined;
+  try {
+    const fields = enter(value, TAG.sequence);
+    digest = parseAlgorithm(fields.next()).id;
+    const signature = fields.nextIf(TAG.context1Constructed);
+    const inside = signature === undefined ? undefined : enter(signature, signature.tag).next();
+    // Some writers encode [1] EXPLICIT where the module says IMPLICIT.
+    const name = inside?.tag === TAG.sequence ? enter(inside, TAG.sequence).next() : inside;
+    return { digest, signature: name === undefined ? undefined : oidText(name) };
+  } catch (error) {
+    if (!(error instanceof Asn1Error)) throw error;
+    return { digest, signature: undefined };
+  }
+}
+
+/** True for the same algorithm, also when one identifier does not include the digest. */
+function sameMethod(one: string, other: string): boolean {
+  const [first, second] = [signatureMethod(one), signatureMethod(other)];
+  if (one === other) return true;
+  if (first === undefined || second === undefined || first.scheme !== second.scheme) return false;
+  return first.hash === undefined || second.hash === undefined || first.hash === second.hash;
+}
+
+/** Warns when the attributes are not in DER order (RFC 5652 §5.3); readers differ in the bytes they verify then. */
+export function checkOrder(attributes: Attributes): Finding | undefined {
+  if (setOf(attributes.encodings).equals(tlv(TAG.set, ...attributes.encodings))) return undefined;
+  const message = 'The signed attributes are not in the order of DER, which they have to be.';
+  return { status: 'warning', type: 'attributes.order', message };
+}
+
+/** Checks the CMSAlgorithmProtection attribute (RFC 6211 §2); undefined when it is absent. */
+export function checkProtection(attributes: Attributes, signer: SignerInfo): Finding | undefined {
+  const value = singleValue(attributes, OID.algorithmProtection);
+  if (value === undefined) return undefined;
+  const found = readProtection(value);
+  const { id } = signer.signatureAlgorithm;
+  const sameDigest = found.digest === undefined || found.digest === signer.digestAlgorithm;
+  const sameScheme = found.signature === undefined || sameMethod(found.signature, id);
+  if (sameDigest && sameScheme && (found.digest === undefined || found.signature !== id)) {
+    return {
+      status: 'warning',
+      type: 'algorithm.protection',
+      message: 'The signed names of the algorithms are written in an unusual way, so that they protect less.',
+    };
+  }
+  const good = sameDigest && sameScheme;
+  return {
+    status: good ? 'passed' : 'failed',
+    type: 'algorithm.protection',
+    message: good
+      ? 'The algorithms are the signed ones.'
+      : 'The algorithms are others than those the signature was made for.',
+    ...(good ? {} : { subIndication: 'SIG_CRYPTO_FAILURE' }),
+  };
+}
+
+/**
+ * Returns the claimed signing time, milliseconds since the epoch. @throws {Asn1Error}
+ *     SigningTime ::= Time      -- RFC 5652 §11.3
+ */
+export function claimedTime(attributes: Attributes): number | undefined {
+  const value = singleValue(attributes, OID.signingTime);
+  return value === undefined ? undefined : readTime(value);
+}
+
+/**
+ * Returns the content identifier (RFC 5035 §2.10) when it is printable text; undefined otherwise.
+ *     ContentIdentifier ::= OCTET STRING
+ */
+export function contentIdentifierOf(attributes: Attributes): string | undefined {
+  const [value] = attributes.values.get(OID.contentIdentifier) ?? [];
+  if (value?.tag !== TAG.octetString) return undefined;
+  const text = octets(value).toString('latin1');
+  return CONTENT_IDENTIFIER.test(text) ? text : undefined;
+}
+
+/**
+ * Returns the explicit policy, dotted; undefined for none or an implied one (EN 319 122-1 §5.2.9). @throws
+ * {Asn1Error}
+ *     SignaturePolicy ::= CHOICE { signaturePolicyId SignaturePolicyId, signaturePolicyImplied NULL }
+ */
+export function policyOf(attributes: Attributes): string | undefined {
+  const value = singleValue(attributes, OID.signaturePolicy);
+  if (value === undefined || value.tag !== TAG.sequence) return undefined;
+  return oidText(enter(value, TAG.sequence).next());
+}

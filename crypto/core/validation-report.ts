@@ -1,0 +1,141 @@
+/**
+ * Report of a validation for people, the portal's signature record (docs/portal-values.md §17) and `sealwright verify`.
+ * Plain data; indications as in EN 319 102-1 §5.1.3.
+ */
+import type { SignatureFormat, SignatureLevel } from './types.ts';
+
+export type Indication = 'TOTAL-PASSED' | 'INDETERMINATE' | 'TOTAL-FAILED';
+
+/** EN 319 102-1 tables 5 and 6. */
+export type SubIndication =
+  | 'FORMAT_FAILURE'
+  | 'HASH_FAILURE'
+  | 'SIG_CRYPTO_FAILURE'
+  | 'REVOKED'
+  | 'EXPIRED'
+  | 'NOT_YET_VALID'
+  | 'SIG_CONSTRAINTS_FAILURE'
+  | 'CHAIN_CONSTRAINTS_FAILURE'
+  | 'CERTIFICATE_CHAIN_GENERAL_FAILURE'
+  | 'CRYPTO_CONSTRAINTS_FAILURE'
+  | 'POLICY_PROCESSING_ERROR'
+  | 'SIGNATURE_POLICY_NOT_AVAILABLE'
+  | 'TIMESTAMP_ORDER_FAILURE'
+  | 'NO_SIGNING_CERTIFICATE_FOUND'
+  | 'NO_CERTIFICATE_CHAIN_FOUND'
+  | 'REVOKED_NO_POE'
+  | 'REVOKED_CA_NO_POE'
+  | 'OUT_OF_BOUNDS_NO_POE'
+  | 'OUT_OF_BOUNDS_NOT_REVOKED'
+  | 'CRYPTO_CONSTRAINTS_FAILURE_NO_POE'
+  | 'NO_POE'
+  | 'TRY_LATER'
+  | 'SIGNED_DATA_NOT_FOUND'
+  | 'GENERIC';
+
+/** One check and its result. */
+export interface ValidationItem {
+  /** Stable, dotted, lower-case: `digest.content`, `chain.anchor`. */
+  readonly type: string;
+  /** A sentence for people. */
+  readonly message: string;
+  /** Values, names and times that were read. */
+  readonly detail?: string;
+  /** Checks this one depends on: those of a time-stamp, of a certificate on the path. */
+  readonly inner?: ValidationResults;
+}
+
+/** Source: docs/portal-values.md §17, `validationResults`. */
+export interface ValidationResults {
+  /** No errors. */
+  readonly isValid: boolean;
+  readonly passedChecks: readonly ValidationItem[];
+  readonly errors: readonly ValidationItem[];
+  readonly warnings: readonly ValidationItem[];
+}
+
+/** Fields of a certificate for people. Names as in its subject; undefined when absent. */
+export interface CertificateRecord {
+  /** Common name, or the whole subject on one line. */
+  readonly subjectName: string;
+  readonly issuerName: string;
+  readonly emailAddress: string | undefined;
+  /** serialNumber of the subject (a person's identifier), national prefixes kept. */
+  readonly identifier: string | undefined;
+  /** Digits of the national number of the person or of the company in its alternative names. */
+  readonly personNumber?: string | undefined;
+  readonly companyNumber?: string | undefined;
+  readonly companyName: string | undefined;
+  /** organizationIdentifier of the subject. */
+  readonly companyIdentifier: string | undefined;
+  /** Base64 of the SHA-256 of the certificate. */
+  readonly thumbprint: string;
+  /** Milliseconds since the epoch. */
+  readonly validityStart: number;
+  readonly validityEnd: number;
+}
+
+export interface TimestampRecord {
+  readonly kind: 'content' | 'signature' | 'archive' | 'document';
+  /** Name of the time-stamp authority. */
+  readonly displayName: string;
+  /** Milliseconds since the epoch. */
+  readonly genTime: number;
+  readonly certificate: CertificateRecord | undefined;
+  readonly indication: Indication;
+  readonly subIndication?: SubIndication;
+  readonly results: ValidationResults;
+}
+
+/** Content that a signature covers. */
+export interface SignatureScope {
+  readonly kind: 'document' | 'revision' | 'element' | 'content' | 'container' | 'signature';
+  /** Text for people: `the whole file`, `revision 2 of 3`, `element #total`, `report.txt`. */
+  readonly description: string;
+}
+
+/** A later change to a PDF and the decision whether the signature permits it (ISO 32000-2 §12.8.2.2). */
+export interface ChangeRecord {
+  /** 1-based revision of the file with the change. */
+  readonly revision: number;
+  readonly permitted: boolean;
+  readonly description: string;
+}
+
+export interface SignatureRecord {
+  readonly format: SignatureFormat;
+  /** Highest baseline level whose values are all present; undefined below B. */
+  readonly level: SignatureLevel | undefined;
+  readonly indication: Indication;
+  readonly subIndication?: SubIndication;
+  readonly certificate: CertificateRecord | undefined;
+  /** Claimed, milliseconds since the epoch. */
+  readonly signingTime: number | undefined;
+  /** Earliest proven time of the signature; the time of validation without proof. */
+  readonly bestTime: number;
+  /** True for a document time-stamp, which is a signature of its own in a PDF. */
+  readonly isTimestamp: boolean;
+  /** Identifies the signature: the PDF field, the Id in XML, `signer 1` in CMS. */
+  readonly name: string;
+  readonly scope: SignatureScope;
+  readonly timestamps: readonly TimestampRecord[];
+  readonly changes: readonly ChangeRecord[];
+  readonly counterSignatures: readonly SignatureRecord[];
+  /** Dotted identifier of its explicit policy. */
+  readonly policy: string | undefined;
+  /** PDF: stated reason and location. */
+  readonly reason?: string;
+  readonly location?: string;
+  /** CMS: content identifier (RFC 5035 §2.10), when it is printable. */
+  readonly contentIdentifier?: string;
+  readonly results: ValidationResults;
+}
+
+export interface ValidationReport {
+  readonly format: SignatureFormat | 'Asic';
+  /** TOTAL-PASSED only when there is a signature and all signatures, counter-signatures and the file pass. */
+  readonly indication: Indication;
+  readonly signatures: readonly SignatureRecord[];
+  /** Checks of the whole file: unreadable, no signature, attacks on the container. */
+  readonly results: ValidationResults;
+}

@@ -1,0 +1,99 @@
+/** Cache of authority responses until they expire; concurrent requests for one key share one exchange. */
+import { LruCache } from '../../base/lru-cache.ts';
+
+/** A response with its expiry time, milliseconds since the epoch. */
+export interface ExpiringValue<T> {
+  readonly value: T;
+  readonly until: number;
+}
+
+/** Limit of entries in all caches of a thread: a small entry costs far more than its bytes. */
+const MAX_ENTRIES = 2048;
+
+export interface AnswerCache<T> {
+  /** Returns the cached value, or requests it; concurrent callers wait for the same request. */
+  get(key: string, now: number, ask: () => Promise<ExpiringValue<T>>): Promise<T>;
+  /** Removes a response that turned out to be unusable. */
+  delete(key: string): void;
+}
+
+/**
+ * Limits the bytes of all caches of a thread together: each profile has its own caches, and CRLs of thirty megabytes
+ * are common. The oldest entry of any cache is evicted first.
+ */
+export class CacheLimit {
+  readonly #entries: LruCache<symbol, { readonly bytes: number; readonly drop: () => void }>;
+
+  constructor(most: number) {
+    this.#entries = new LruCache({
+      entries: MAX_ENTRIES,
+      bytes: most,
+      sizeOf: ({ bytes }) => bytes,
+      onEvict: (_, { drop }) => drop(),
+    });
+  }
+
+  /** Reserves bytes. @returns the token for `release`; undefined when the size exceeds the whole limit */
+  reserve(bytes: number, drop: () => void): symbol | undefined {
+    const place = Symbol();
+    return this.#entries.set(place, { bytes, drop }) ? place : undefined;
+  }
+
+  release(place: symbol): void {
+    this.#entries.delete(place);
+  }
+}
+
+const SHARED = new CacheLimit(48 << 20);
+
+interface CacheEntry<T> extends ExpiringValue<T> {
+  readonly place: symbol;
+}
+
+/**
+ * Creates a cache.
+ * @param most limit of entries; the least recently requested are evicted first
+ * @param sizeOf bytes of a response
+ * @param room limit shared with other caches. @default that of the thread
+ */
+export function createAnswerCache<T>(
+  most: number,
+  sizeOf: (value: T) => number,
+  room: CacheLimit = SHARED,
+): AnswerCache<T> {
+  const kept = new LruCache<string, CacheEntry<T>>({
+    entries: most,
+    onEvict: (_, { place }) => room.release(place),
+  });
+  const asked = new Map<string, Promise<ExpiringValue<T>>>();
+  const forget = (key: string): void => {
+    const known = kept.get(key);
+    if (known !== undefined) room.release(known.place);
+    kept.delete(key);
+  };
+  const keep = (key: string, answer: ExpiringValue<T>): void => {
+    forget(key);
+    const place = room.reserve(sizeOf(answer.value), () => kept.delete(key));
+    if (place === undefined) return;
+    kept.set(key, { ...answer, place });
+  };
+  return {
+    async get(key, now, ask) {
+      const known = kept.get(key);
+      if (known !== undefined && now < known.until) return known.value;
+      let underway = asked.get(key);
+      if (underway === undefined) {
+        underway = ask()
+          .then((answer) => {
+            keep(key, answer);
+            return answer;
+          })
+          .finally(() => asked.delete(key));
+        asked.set(key, underway);
+      }
+      const answer = await underway;
+      return answer.value;
+    },
+    delete: forget,
+  };
+}

@@ -1,0 +1,89 @@
+/**
+ * Ports for time-stamps and revocation information. The caller provides the network access (actors/shared); code in
+ * crypto/ opens no connections.
+ */
+import type { DigestName } from '../core/types.ts';
+
+/** One HTTP exchange with an authority. */
+export interface AuthorityRequest {
+  /** Absolute, http or https. */
+  readonly url: string;
+  readonly method: 'GET' | 'POST';
+  /** Headers, sent unchanged; names in lower case. */
+  readonly headers: Readonly<Record<string, string>>;
+  readonly body?: Buffer;
+  /** Time-out from the first byte sent to the last byte received, milliseconds. */
+  readonly timeout: number;
+  /** Size limit of the response body, in bytes. */
+  readonly maxBytes: number;
+  /** Origin of the URL: an operator's setting, or a certificate, which is untrusted input. */
+  readonly urlFrom: 'operator' | 'certificate';
+}
+
+/** HTTP client for authorities. Keeps connections open between requests; follows no redirects to other schemes. */
+export interface AuthorityTransport {
+  /**
+   * Returns the body of a response with status 200.
+   * @throws {CryptoError} `authority.unreachable` (no connection, time-out, status 5xx or 429: a retry can help) or
+   *   `authority.refused` (any other status, response too long); the message names the URL without its credentials
+   */
+  exchange(request: AuthorityRequest): Promise<Buffer>;
+}
+
+/** A time-stamp authority (RFC 3161). */
+export interface TimestampAuthority {
+  /** Name for messages: the URL without credentials. */
+  readonly name: string;
+  /** Bytes of the longest token so far; before the first one, a generous estimate. */
+  readonly tokenLength: number;
+  /**
+   * Requests a TimeStampToken (a CMS ContentInfo, DER) over `imprint` and checks imprint, nonce, signature, and the
+   * signer's purpose.
+   * @throws {CryptoError} `authority.unreachable`, `authority.refused`
+   */
+  stamp(imprint: Buffer, digest: DigestName): Promise<Buffer>;
+}
+
+/** Certificates and revocation information for later offline validation. All DER. */
+export interface Evidence {
+  readonly certificates: readonly Buffer[];
+  /** CertificateList. */
+  readonly crls: readonly Buffer[];
+  /** BasicOCSPResponse, without the enclosing OCSPResponse. */
+  readonly ocsps: readonly Buffer[];
+}
+
+export const NO_EVIDENCE: Evidence = { certificates: [], crls: [], ocsps: [] };
+
+/** Collects certificates and revocation information for paths up to their roots. */
+export interface EvidenceSource {
+  /**
+   * Returns the chains of all given end certificates up to and including the trust anchor, and current revocation
+   * information for every certificate on them that names a source of it, including OCSP responders and CRL issuers.
+   * Responses are cached until they expire, and concurrent callers share one request.
+   * @param ends certificates to collect for: signers, time-stamp signers
+   * @param others candidates for intermediate certificates
+   * @param at milliseconds since the epoch
+   * @throws {CryptoError} `authority.unreachable`, `authority.refused`; `revocation.missing` when a chain has no
+   *   anchor or a certificate has no revocation information; `certificate.revoked` when one is revoked at `at`
+   */
+  collect(ends: readonly Buffer[], others: readonly Buffer[], at: number): Promise<Evidence>;
+  /**
+   * Collects as `collect` does, for validation: returns all available information, including `revoked` responses, and
+   * a sentence for each failure. Never rejects. When absent, `collect` is called instead.
+   */
+  gather?(ends: readonly Buffer[], others: readonly Buffer[], at: number): Promise<GatheredEvidence>;
+}
+
+export interface GatheredEvidence {
+  readonly evidence: Evidence;
+  readonly problems: readonly string[];
+}
+
+/** Services for signing above level B and for augmentation. */
+export interface SigningServices {
+  /** Needed from level T on. */
+  readonly timestamps?: TimestampAuthority;
+  /** Needed from level LT on. */
+  readonly evidence?: EvidenceSource;
+}

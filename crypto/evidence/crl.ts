@@ -1,0 +1,268 @@
+/** Certificate revocation lists (RFC 5280 §5): complete, delta and indirect ones, for all or some reasons. */
+import { LruCache } from '../../base/lru-cache.ts';
+import { Asn1Error } from '../asn1/error.ts';
+import { Cursor, childrenOf, contents, type Element, encoded, enter, readWhole } from '../asn1/read.ts';
+import { TAG } from '../asn1/tags.ts';
+import { readFractionalTime, readTime } from '../asn1/time.ts';
+import type { Certificate } from '../x509/certificate.ts';
+import {
+  comparableNames,
+  pointUrls,
+  readCrlPoints,
+  readPointName,
+  readReasonFlags,
+} from '../x509/distribution-points.ts';
+import { splitExtensions } from '../x509/extensions.ts';
+import { readGeneralNames } from '../x509/general-names.ts';
+import { nameKey } from '../x509/names.ts';
+import { readSignedStructure, type SignedStructure, structureFault } from '../x509/structure-signature.ts';
+import { memoizeParsed } from './lazy-value.ts';
+import { type Revocation, readReason } from './revocation-reasons.ts';
+
+export interface Crl {
+  readonly der: Buffer;
+  /** Issuer name as a key; see `nameKey`. */
+  readonly issuerKey: string;
+  /** Milliseconds since the epoch. */
+  readonly thisUpdate: number;
+  readonly nextUpdate: number | undefined;
+  readonly authorityKeyId: Buffer | undefined;
+  /** Certificates that expired after this time are still included (ISO/IEC 9594-8, expiredCertsOnCRL). */
+  readonly expiredSince: number | undefined;
+  readonly scope: CrlScope;
+  /** Reason why the CRL is unusable; undefined when it is usable. */
+  readonly unusable: string | undefined;
+  readonly signature: SignedStructure;
+  /** Undefined when the key of this certificate signed the CRL; otherwise the reason. */
+  signatureFault(issuer: Certificate): string | undefined;
+  /** cRLNumber (§5.2.3); undefined when absent. */
+  readonly number: bigint | undefined;
+  /** Base number of a delta CRL (§5.2.4): number of the complete CRL it extends. */
+  readonly baseNumber: bigint | undefined;
+  /** http and https addresses of delta CRLs to this one, from freshestCRL (§5.2.6). */
+  readonly freshestUrls: readonly string[];
+  /**
+   * Finds the entry of a certificate.
+   * @param serial DER of the serial number
+   * @param issuerKey `nameKey` of the certificate's issuer, which an indirect CRL names in its entries
+   */
+  find(serial: Buffer, issuerKey: string): Revocation | undefined;
+}
+
+/** From issuingDistributionPoint (RFC 5280 §5.2.5). */
+export interface CrlScope {
+  readonly certificates: 'all' | 'end' | 'ca';
+  /** Names of the distribution point that the CRL is limited to (`comparableNames`); undefined: no limit. */
+  readonly names: readonly string[] | undefined;
+  /** Bits of ReasonFlags; undefined: all reasons. */
+  readonly reasons: number | undefined;
+  /** True when the CRL can have entries for certificates of other issuers. */
+  readonly indirect: boolean;
+  /** Key that is equal for CRLs of the same scope. */
+  readonly key: string;
+}
+
+/** Cache size per CRL, in certificates. */
+const CACHE_SIZE = 1000;
+
+/**
+ * Reads a CertificateList; equal bytes give the same object while cached.
+ *
+ * CertificateList ::= SEQUENCE { tbsCertList TBSCertList, signatureAlgorithm AlgorithmIdentifier, signature BIT STRING }
+ * TBSCertList ::= SEQUENCE { version INTEGER OPTIONAL, signature AlgorithmIdentifier, issuer Name, thisUpdate Time,
+ *     nextUpdate Time OPTIONAL, revokedCertificates SEQUENCE OF SEQUENCE { userCertificate INTEGER,
+ *     revocationDate Time, crlEntryExtensions Extensions OPTIONAL } OPTIONAL,
+ *     crlExtensions [0] EXPLICIT Extensions OPTIONAL }
+ *
+ * @throws {Asn1Error}
+ */
+export const readCrl: (der: Buffer) => Crl = memoizeParsed(parse, { most: 64, mostBytes: 32 << 20 });
+
+function parse(der: Buffer): Crl {
+  const outer = enter(readWhole(der), TAG.sequence);
+  const signature = readSignedStructure(outer);
+  outer.end();
+  const fields = enter(readWhole(signature.data), TAG.sequence);
+  fields.nextIf(TAG.integer);
+  fields.next(TAG.sequence);
+  const issuer = encoded(fields.next(TAG.sequence));
+  const thisUpdate = readTime(fields.next());
+  const nextUpdate = isTime(fields.peek()) ? readTime(fields.next()) : undefined;
+  const entries = fields.nextIf(TAG.sequence);
+  const wrapped = fields.nextIf(TAG.context0Constructed);
+  fields.end();
+  const extensions = readListExtensions(
+    wrapped === undefined ? undefined : new Cursor(wrapped).next(),
+    issuer,
+  );
+  const found = new LruCache<string, Revocation | undefined>({ entries: CACHE_SIZE });
+  const faults = new LruCache<string, string | undefined>({ entries: 8 });
+  return {
+    der,
+    issuerKey: nameKey(issuer),
+    thisUpdate,
+    nextUpdate,
+    ...extensions,
+    signature,
+    signatureFault(certificate) {
+      if (!faults.has(certificate.fingerprint)) {
+        faults.set(certificate.fingerprint, structureFault(signature, certificate.publicKey));
+      }
+      return faults.get(certificate.fingerprint);
+    },
+    find(serial, issuerKey) {
+      const { indirect } = extensions.scope;
+      const key = `${serial.toString('latin1')}${indirect ? issuerKey : ''}`;
+      if (!found.has(key)) {
+        const search = (list: Element) =>
+          indirect ? searchIndirect(list, serial, issuerKey, nameKey(issuer)) : searchDirect(list, serial);
+        found.set(key, entries === undefined ? undefined : search(entries));
+      }
+      return found.get(key);
+    },
+  };
+}
+
+function isTime(tag: number | undefined): boolean {
+  return tag === TAG.utcTime || tag === TAG.generalizedTime;
+}
+
+/** Searches the entries in order without keeping them, since CRLs can have a million entries. */
+function searchDirect(entries: Element, serial: Buffer): Revocation | undefined {
+  const cursor = new Cursor(entries);
+  while (!cursor.done) {
+    const entry = cursor.next(TAG.sequence);
+    // Only the matching entry is parsed further.
+    if (hasSerial(entry, serial)) return readEntry(entry).revocation;
+  }
+  return undefined;
+}
+
+/** Searches an indirect CRL: an entry without certificateIssuer has the issuer of the entry before it (§5.3.3). */
+function searchIndirect(
+  entries: Element,
+  serial: Buffer,
+  issuerKey: string,
+  listIssuer: string,
+): Revocation | undefined {
+  const cursor = new Cursor(entries);
+  let issuers: readonly string[] = [listIssuer];
+  while (!cursor.done) {
+    const entry = cursor.next(TAG.sequence);
+    const { revocation, certificateIssuers } = readEntry(entry);
+    issuers = certificateIssuers ?? issuers;
+    if (issuers.includes(issuerKey) && hasSerial(entry, serial)) return revocation;
+  }
+  return undefined;
+}
+
+function hasSerial({ bytes, from, to }: Element, serial: Buffer): boolean {
+  return (
+    from + serial.length <= to && bytes.compare(serial, 0, serial.length, from, from + serial.length) === 0
+  );
+}
+
+function readEntry(entry: Element): {
+  readonly revocation: Revocation;
+  readonly certificateIssuers: readonly string[] | undefined;
+} {
+  const fields = new Cursor(entry);
+  fields.next();
+  const at = readTime(fields.next());
+  const extensions = fields.done ? [] : splitExtensions(childrenOf(fields.next(TAG.sequence)));
+  const reason = extensions.find(({ id }) => id === '2.5.29.21');
+  const issuers = extensions.find(({ id }) => id === '2.5.29.29');
+  return {
+    revocation: { at, reason: reason === undefined ? 'unspecified' : readReason(readWhole(reason.value)) },
+    certificateIssuers:
+      issuers === undefined
+        ? undefined
+        : readGeneralNames(readWhole(issuers.value)).flatMap((name) =>
+            name.kind === 'directory' ? [nameKey(name.name)] : [],
+          ),
+  };
+}
+
+type ListExtensions = Pick<
+  Crl,
+  'authorityKeyId' | 'expiredSince' | 'scope' | 'unusable' | 'number' | 'baseNumber' | 'freshestUrls'
+>;
+
+const EVERYTHING: CrlScope = {
+  certificates: 'all',
+  names: undefined,
+  reasons: undefined,
+  indirect: false,
+  key: '',
+};
+
+function readListExtensions(element: Element | undefined, issuer: Buffer): ListExtensions {
+  let authorityKeyId: Buffer | undefined;
+  let expiredSince: number | undefined;
+  let point: Pick<ListExtensions, 'scope' | 'unusable'> = { scope: EVERYTHING, unusable: undefined };
+  let unusable: string | undefined;
+  let number: bigint | undefined;
+  let baseNumber: bigint | undefined;
+  let freshestUrls: readonly string[] = [];
+  for (const { id, critical, value } of splitExtensions(element === undefined ? [] : childrenOf(element))) {
+    if (id === '2.5.29.35') {
+      const keyId = enter(readWhole(value), TAG.sequence).nextIf(TAG.context0);
+      authorityKeyId = keyId === undefined ? undefined : contents(keyId);
+    } else if (id === '2.5.29.28') {
+      point = readIssuingPoint(readWhole(value), issuer);
+    } else if (id === '2.5.29.27') {
+      baseNumber = readNumber(readWhole(value));
+    } else if (id === '2.5.29.20') {
+      number = readNumber(readWhole(value));
+    } else if (id === '2.5.29.46') {
+      freshestUrls = pointUrls(readCrlPoints(readWhole(value)));
+    } else if (id === '2.5.29.60') {
+      expiredSince = readFractionalTime(readWhole(value));
+    } else if (critical) {
+      unusable = `its critical extension ${id} is not understood`;
+    }
+  }
+  const { scope } = point;
+  return {
+    authorityKeyId,
+    expiredSince,
+    scope,
+    unusable: unusable ?? point.unusable,
+    number,
+    baseNumber,
+    freshestUrls,
+  };
+}
+
+/** Reads CRLNumber ::= INTEGER, up to 20 octets (§5.2.3). */
+function readNumber(element: Element): bigint {
+  const octets = contents(element);
+  if (element.tag !== TAG.integer || octets.length === 0 || octets.length > 20) {
+    throw new Asn1Error('the number of the list is malformed', element.start);
+  }
+  return BigInt(`0x${octets.toString('hex')}`);
+}
+
+/**
+ * Reads the scope (RFC 5280 §5.2.5).
+ *
+ * IssuingDistributionPoint ::= SEQUENCE { distributionPoint [0] DistributionPointName OPTIONAL,
+ *     onlyContainsUserCerts [1] BOOLEAN, onlyContainsCACerts [2] BOOLEAN, onlySomeReasons [3] ReasonFlags OPTIONAL,
+ *     indirectCRL [4] BOOLEAN, onlyContainsAttributeCerts [5] BOOLEAN }
+ */
+function readIssuingPoint(element: Element, issuer: Buffer): Pick<ListExtensions, 'scope' | 'unusable'> {
+  let names: string[] | undefined;
+  let reasons: number | undefined;
+  let unusable: string | undefined;
+  const flags = new Set<number>();
+  for (const field of childrenOf(element)) {
+    if (field.tag === TAG.context0Constructed) names = comparableNames(readPointName(field), issuer);
+    else if (field.tag === 0x83) reasons = readReasonFlags(field);
+    else if (contents(field)[0] !== 0) flags.add(field.tag & 0x1f);
+  }
+  if (flags.has(5)) unusable = 'it lists attribute certificates';
+  if (flags.has(1) && flags.has(2)) unusable = 'it is for nothing';
+  const certificates = flags.has(1) ? 'end' : flags.has(2) ? 'ca' : 'all';
+  const key = encoded(element).toString('latin1');
+  return { scope: { certificates, names, reasons, indirect: flags.has(4), key }, unusable };
+}

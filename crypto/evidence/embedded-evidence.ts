@@ -1,0 +1,107 @@
+/** Certificates and revocation values embedded in a signature for later validation. */
+import { Asn1Error } from '../asn1/error.ts';
+import { OID } from '../asn1/oids.ts';
+import { Cursor, childrenOf, type Element, encoded, enter } from '../asn1/read.ts';
+import { TAG } from '../asn1/tags.ts';
+import type { Attributes, SignedData } from '../cms/parse.ts';
+import { type Evidence, NO_EVIDENCE } from './authorities.ts';
+import { readCrl } from './crl.ts';
+import { basicOcspIn, readOcsp } from './ocsp.ts';
+
+/** Signed attribute of PDF signers with revocation values (1.2.840.113583.1.1.8). */
+const REVOCATION_ARCHIVAL = '1.2.840.113583.1.1.8';
+
+const PLACES: ReadonlySet<string> = new Set([
+  OID.certificateValues,
+  OID.revocationValues,
+  REVOCATION_ARCHIVAL,
+]);
+
+/** Collects the evidence of the SignedData itself. */
+export function evidenceInData(data: SignedData): Evidence {
+  return {
+    certificates: data.certificates,
+    crls: data.crls.filter(isReadableCrl),
+    ocsps: data.ocsps.flatMap(basicOcsp),
+  };
+}
+
+/**
+ * Collects the evidence of attributes: certificate-values and revocation-values (EN 319 122-1 annex A), and the older
+ * attribute of PDF signers. Unreadable content is ignored, since it proves nothing.
+ */
+export function evidenceInAttributes(...all: readonly (Attributes | undefined)[]): Evidence {
+  if (!all.some((attributes) => attributes?.types.some((type) => PLACES.has(type)))) return NO_EVIDENCE;
+  const evidence: { certificates: Buffer[]; crls: Buffer[]; ocsps: Buffer[] } = {
+    certificates: [],
+    crls: [],
+    ocsps: [],
+  };
+  for (const attributes of all) {
+    for (const value of attributes?.values.get(OID.certificateValues) ?? []) {
+      evidence.certificates.push(...passedOver(() => childrenOf(value).map(encoded)));
+    }
+    for (const type of [OID.revocationValues, REVOCATION_ARCHIVAL]) {
+      for (const value of attributes?.values.get(type) ?? []) {
+        const lists = passedOver(() => [readLists(value)]);
+        for (const { crls, ocsps } of lists) {
+          evidence.crls.push(...crls.filter(isReadableCrl));
+          evidence.ocsps.push(...ocsps.flatMap(basicOcsp));
+        }
+      }
+    }
+  }
+  return evidence;
+}
+
+/**
+ * Reads the common start of both attributes.
+ *
+ * SEQUENCE { crlVals [0] EXPLICIT SEQUENCE OF CertificateList OPTIONAL,
+ *     ocspVals [1] EXPLICIT SEQUENCE OF BasicOCSPResponse OPTIONAL, … }
+ */
+function readLists(value: Element): { readonly crls: Buffer[]; readonly ocsps: Buffer[] } {
+  const fields = enter(value, TAG.sequence);
+  const list = (tag: number): Buffer[] => {
+    const wrapped = fields.nextIf(tag);
+    return wrapped === undefined ? [] : childrenOf(new Cursor(wrapped).next(TAG.sequence)).map(encoded);
+  };
+  return { crls: list(TAG.context0Constructed), ocsps: list(TAG.context1Constructed) };
+}
+
+/** True when the bytes can be parsed as a CRL. */
+export function isReadableCrl(der: Buffer): boolean {
+  return passedOver(() => [readCrl(der)]).length > 0;
+}
+
+/** Extracts the BasicOCSPResponse of a response; empty when it is unreadable. */
+export function basicOcsp(der: Buffer): Buffer[] {
+  return passedOver(() => {
+    const basic = basicOcspIn(der);
+    readOcsp(basic);
+    return [basic];
+  });
+}
+
+/** Joins evidence; a single source, the usual case, is returned unchanged. */
+export function joinEvidence(...all: readonly Evidence[]): Evidence {
+  const found = all.filter(
+    ({ certificates, crls, ocsps }) => certificates.length + crls.length + ocsps.length > 0,
+  );
+  const [first = NO_EVIDENCE] = found;
+  if (found.length < 2) return first;
+  return {
+    certificates: found.flatMap(({ certificates }) => certificates),
+    crls: found.flatMap(({ crls }) => crls),
+    ocsps: found.flatMap(({ ocsps }) => ocsps),
+  };
+}
+
+function passedOver<T>(read: () => T[]): T[] {
+  try {
+    return read();
+  } catch (error) {
+    if (error instanceof Asn1Error) return [];
+    throw error;
+  }
+}

@@ -1,0 +1,188 @@
+/** Collects validation material over the network for later offline validation. */
+
+import { CryptoError } from '../core/types.ts';
+import { type Certificate, readableCertificates, readCertificate } from '../x509/certificate.ts';
+import { nameFields } from '../x509/names.ts';
+import { findPath } from '../x509/path.ts';
+import type { Evidence, EvidenceSource } from './authorities.ts';
+import { isUnreachableAddress } from './authority-address.ts';
+import {
+  type Answered,
+  createInquiry,
+  type InquirySettings,
+  type RevocationInquiry,
+} from './revocation-inquiry.ts';
+
+export interface EvidenceSourceOptions extends InquirySettings {
+  /** DER of trust anchors. */
+  readonly anchors: readonly Buffer[];
+  /** DER of candidates for intermediate certificates. */
+  readonly intermediates: readonly Buffer[];
+}
+
+/** Limit of issuers fetched for one chain. */
+const MAX_FETCHED = 4;
+
+/**
+ * Creates a source that requests OCSP first, and CRLs where OCSP gives no result. Responses are cached for
+ * `cacheMinutes` at most; concurrent callers share one request.
+ * @throws {CryptoError} `certificate.malformed` for an anchor that can't be read
+ */
+export function createEvidenceSource(options: EvidenceSourceOptions): EvidenceSource {
+  const anchors = options.anchors.map(readCertificate);
+  const intermediates = options.intermediates.flatMap(readableCertificates);
+  const inquiry = createInquiry(options);
+  const chainRequest = (others: readonly Buffer[], at: number): ChainRequest => {
+    const pool = [...intermediates, ...others.flatMap(readableCertificates)];
+    return { anchors, pool, at, inquiry };
+  };
+  return {
+    async collect(ends, others, at) {
+      const request = chainRequest(others, at);
+      const chains = await Promise.all(ends.map((end) => chainOf(readCertificate(end), request)));
+      const pairs = pairsOf(chains);
+      for (const pair of pairs) assertAskable(pair);
+      const answers = await Promise.all(
+        pairs.filter(isAskable).map((pair) => requestStatus(pair, inquiry, at)),
+      );
+      return gather(
+        chains.flat().map(({ der }) => der),
+        answers.map(({ evidence }) => evidence),
+      );
+    },
+    async gather(ends, others, at) {
+      const request = chainRequest(others, at);
+      const problems = new Set<string>();
+      const attempt = async <T>(work: Promise<T>): Promise<T[]> => {
+        try {
+          return [await work];
+        } catch (error) {
+          if (!(error instanceof CryptoError)) throw error;
+          problems.add(error.message);
+          return [];
+        }
+      };
+      const certificates = ends.flatMap(readableCertificates);
+      const found = await Promise.all(certificates.map((end) => attempt(chainOf(end, request))));
+      const chains = found.flat();
+      const answers = await Promise.all(
+        pairsOf(chains)
+          .filter(isAskable)
+          .map(({ certificate, issuer }) => attempt(inquiry.about(certificate, issuer, at))),
+      );
+      const evidence = gather(
+        chains.flat().map(({ der }) => der),
+        answers.flat().map((answer) => answer.evidence),
+      );
+      return { evidence, problems: [...problems] };
+    },
+  };
+}
+
+interface ChainRequest {
+  readonly anchors: readonly Certificate[];
+  readonly pool: readonly Certificate[];
+  readonly at: number;
+  readonly inquiry: RevocationInquiry;
+}
+
+/** Finds the path to an anchor. @throws {CryptoError} `revocation.missing` */
+async function chainOf(certificate: Certificate, request: ChainRequest): Promise<readonly Certificate[]> {
+  const { anchors, at } = request;
+  const pool = [...request.pool];
+  for (let fetched = 0; ; fetched++) {
+    const result = findPath({ certificate, others: pool, anchors, at });
+    if (result.ok) return result.path;
+    const more = fetched < MAX_FETCHED ? await request.inquiry.issuersOf(topOf(certificate, pool)) : [];
+    const unknown = more.filter((one) => !pool.some(({ fingerprint }) => fingerprint === one.fingerprint));
+    if (unknown.length === 0) {
+      const name = nameFields(certificate.subject).text;
+      throw new CryptoError(
+        'revocation.missing',
+        `The certificate of ${name} has no chain to a trust anchor: ${result.because}.`,
+      );
+    }
+    pool.push(...unknown);
+  }
+}
+
+/** Follows the issuers in the pool; returns the last certificate found. */
+function topOf(certificate: Certificate, pool: readonly Certificate[]): Certificate {
+  const seen = [certificate];
+  for (let top = certificate; ; ) {
+    const issuer = pool.find(
+      (one) => one.subjectKey === top.issuerKey && !seen.includes(one) && top.signedBy(one),
+    );
+    if (issuer === undefined) return top;
+    seen.push(issuer);
+    top = issuer;
+  }
+}
+
+interface Pair {
+  readonly certificate: Certificate;
+  readonly issuer: Certificate;
+}
+
+/** Lists each certificate below an anchor once, with its issuer. */
+function pairsOf(chains: readonly (readonly Certificate[])[]): Pair[] {
+  const pairs = new Map<string, Pair>();
+  for (const chain of chains) {
+    for (const [index, certificate] of chain.entries()) {
+      const issuer = chain[index + 1];
+      if (issuer === undefined) continue;
+      pairs.set(`${certificate.fingerprint} ${issuer.fingerprint}`, { certificate, issuer });
+    }
+  }
+  return [...pairs.values()];
+}
+
+function isAskable({ certificate: { ocspUrls, crlUrls } }: Pair): boolean {
+  return [...ocspUrls, ...crlUrls].some((url) => !isUnreachableAddress(url));
+}
+
+/**
+ * Checks that the status can be requested: without a source the certificate can never be proven, unless its issuer
+ * exempts it from checking (RFC 6960 §4.2.2.2.1).
+ * @throws {CryptoError} `revocation.missing`
+ */
+function assertAskable(pair: Pair): void {
+  const { ocspNoCheck, ocspUrls, crlUrls, subject } = pair.certificate;
+  if (ocspNoCheck || isAskable(pair)) return;
+  const which = ocspUrls.length + crlUrls.length === 0 ? '' : ' that leads anywhere';
+  throw new CryptoError(
+    'revocation.missing',
+    `The certificate of ${nameFields(subject).text} names no address${which} at which its revocation could be asked for, which levels LT and LTA need.`,
+  );
+}
+
+/** Requests the status of one certificate. @throws {CryptoError} `certificate.revoked`, and as `Inquiry.about` */
+async function requestStatus(
+  { certificate, issuer }: Pair,
+  inquiry: RevocationInquiry,
+  at: number,
+): Promise<Answered> {
+  const answer = await inquiry.about(certificate, issuer, at);
+  if (answer.status.status === 'good') return answer;
+  const { revocation } = answer.status;
+  const since = new Date(revocation.at).toISOString();
+  throw new CryptoError(
+    'certificate.revoked',
+    `The certificate of ${nameFields(certificate.subject).text} is revoked since ${since} (${revocation.reason}).`,
+  );
+}
+
+/** Joins everything without duplicates. */
+function gather(chain: readonly Buffer[], parts: readonly Evidence[]): Evidence {
+  return {
+    certificates: distinct([...chain, ...parts.flatMap(({ certificates }) => certificates)]),
+    crls: distinct(parts.flatMap(({ crls }) => crls)),
+    ocsps: distinct(parts.flatMap(({ ocsps }) => ocsps)),
+  };
+}
+
+function distinct(all: readonly Buffer[]): Buffer[] {
+  const found: Buffer[] = [];
+  for (const one of all) if (!found.some((known) => known === one || known.equals(one))) found.push(one);
+  return found;
+}

@@ -1,0 +1,48 @@
+import { createHash } from 'node:crypto';
+import { LruCache } from '../../base/lru-cache.ts';
+
+/**
+ * Caches the latest parsed values, so that one response in many files is parsed once.
+ * @param most limit of values
+ * @param mostBytes limit of their encodings, in bytes
+ */
+export function memoizeParsed<T extends object>(
+  parse: (der: Buffer) => T,
+  { most, mostBytes }: { readonly most: number; readonly mostBytes: number },
+): (der: Buffer) => T {
+  const kept = new LruCache<string, { readonly value: T; readonly length: number }>({
+    entries: most,
+    bytes: mostBytes,
+    sizeOf: ({ length }) => length,
+  });
+  // Reuses the result for the same Buffer object without a digest; callers do not modify a buffer they passed. Errors
+  // are cached too: a file can hold thousands of unreadable responses that are requested many times.
+  const same = new WeakMap<Buffer, { readonly value: T } | { readonly error: unknown }>();
+  return (der) => {
+    let seen = same.get(der);
+    if (seen === undefined) {
+      seen = attempt(der);
+      same.set(der, seen);
+    }
+    if ('error' in seen) throw seen.error;
+    return seen.value;
+  };
+
+  function attempt(der: Buffer): { readonly value: T } | { readonly error: unknown } {
+    try {
+      return { value: byContent(der) };
+    } catch (error) {
+      return { error };
+    }
+  }
+
+  function byContent(der: Buffer): T {
+    const key = createHash('sha256').update(der).digest('base64');
+    const known = kept.get(key);
+    if (known !== undefined) return known.value;
+    // Copies the bytes: the caller's buffer may be reused.
+    const value = parse(Buffer.from(der));
+    kept.set(key, { value, length: der.length });
+    return value;
+  }
+}

@@ -1,0 +1,220 @@
+/** OCSP responses (RFC 6960 §4.2), parsed but not validated. */
+
+import { createHash } from 'node:crypto';
+import { LruCache } from '../../base/lru-cache.ts';
+import { parseAlgorithm } from '../algorithms/algorithm.ts';
+import { HASH_BY_OID, type HashName } from '../algorithms/hashes.ts';
+import { Asn1Error } from '../asn1/error.ts';
+import {
+  Cursor,
+  childrenOf,
+  contents,
+  type Element,
+  encoded,
+  enter,
+  octets,
+  oidText,
+  readWhole,
+} from '../asn1/read.ts';
+import { TAG } from '../asn1/tags.ts';
+import { readFractionalTime } from '../asn1/time.ts';
+import { type Certificate, readableCertificates } from '../x509/certificate.ts';
+import { type Extension, splitExtensions } from '../x509/extensions.ts';
+import { nameKey } from '../x509/names.ts';
+import { readSignedStructure, type SignedStructure, structureFault } from '../x509/structure-signature.ts';
+import { memoizeParsed } from './lazy-value.ts';
+import { type Revocation, readReason } from './revocation-reasons.ts';
+
+export interface OcspAnswer {
+  /** DER of the BasicOCSPResponse. */
+  readonly der: Buffer;
+  /** Milliseconds since the epoch. */
+  readonly producedAt: number;
+  readonly singles: readonly SingleAnswer[];
+  /** Certificates in the response: candidates for the responder's. */
+  readonly certificates: readonly Certificate[];
+  /** Reason why the response is unusable; undefined when it is usable. */
+  readonly unusable: string | undefined;
+  readonly signature: SignedStructure;
+  /** True when the ResponderID names this certificate. */
+  names(responder: Certificate): boolean;
+  /** Undefined when the key of this certificate signed the response; otherwise the reason. */
+  signatureFault(responder: Certificate): string | undefined;
+}
+
+/** A SingleResponse: the status of one certificate. */
+export interface SingleAnswer {
+  readonly status: 'good' | 'revoked' | 'unknown';
+  readonly revocation: Revocation | undefined;
+  /** Milliseconds since the epoch. */
+  readonly thisUpdate: number;
+  readonly nextUpdate: number | undefined;
+  /** Certificates that expired after this time are still covered (RFC 6960 §4.4.4). */
+  readonly archiveCutoff: number | undefined;
+  readonly unusable: string | undefined;
+  /** True when it is about the certificate with this issuer; name and key digests may use any known hash function. */
+  isAbout(certificate: Certificate, issuer: Certificate): boolean;
+}
+
+/** Limit of SingleResponses in one response. */
+const MAX_SINGLES = 100;
+
+/**
+ * Returns the DER of the BasicOCSPResponse: the input itself, or the content of an OCSPResponse.
+ *
+ * OCSPResponse ::= SEQUENCE { responseStatus ENUMERATED, responseBytes [0] EXPLICIT SEQUENCE { responseType OBJECT
+ *     IDENTIFIER, response OCTET STRING } OPTIONAL }
+ *
+ * @throws {Asn1Error} also for an error response (`try later`, `unauthorized`)
+ */
+export function basicOcspIn(der: Buffer): Buffer {
+  const fields = enter(readWhole(der), TAG.sequence);
+  if (fields.peek() !== ENUMERATED) return der;
+  const status = contents(fields.next())[0] ?? -1;
+  if (status !== 0) throw new Asn1Error(`the responder says ${STATUS[status] ?? `status ${status}`}`, 0);
+  const bytes = enter(new Cursor(fields.next(TAG.context0Constructed)).next(), TAG.sequence);
+  if (oidText(bytes.next()) !== BASIC) throw new Asn1Error('the answer is of another kind', 0);
+  return octets(bytes.next());
+}
+
+const ENUMERATED = 0x0a;
+const BASIC = '1.3.6.1.5.5.7.48.1.1';
+const STATUS: readonly (string | undefined)[] = [
+  'success',
+  'malformed request',
+  'internal error',
+  'try later',
+  undefined,
+  'signature required',
+  'unauthorized',
+];
+
+/**
+ * Reads an OCSPResponse or BasicOCSPResponse; equal bytes give the same object while cached.
+ *
+ * BasicOCSPResponse ::= SEQUENCE { tbsResponseData ResponseData, signatureAlgorithm AlgorithmIdentifier,
+ *     signature BIT STRING, certs [0] EXPLICIT SEQUENCE OF Certificate OPTIONAL }
+ * ResponseData ::= SEQUENCE { version [0] EXPLICIT INTEGER DEFAULT v1, responderID ResponderID,
+ *     producedAt GeneralizedTime, responses SEQUENCE OF SingleResponse, responseExtensions [1] EXPLICIT OPTIONAL }
+ * SingleResponse ::= SEQUENCE { certID CertID, certStatus CertStatus, thisUpdate GeneralizedTime,
+ *     nextUpdate [0] EXPLICIT OPTIONAL, singleExtensions [1] EXPLICIT OPTIONAL }
+ *
+ * @throws {Asn1Error}
+ */
+export const readOcsp: (der: Buffer) => OcspAnswer = memoizeParsed((der) => parse(basicOcspIn(der)), {
+  most: 512,
+  mostBytes: 8 << 20,
+});
+
+function parse(der: Buffer): OcspAnswer {
+  const outer = enter(readWhole(der), TAG.sequence);
+  const signature = readSignedStructure(outer);
+  const wrapped = outer.nextIf(TAG.context0Constructed);
+  outer.end();
+  const data = enter(readWhole(signature.data), TAG.sequence);
+  data.nextIf(TAG.context0Constructed);
+  const responder = data.next();
+  const producedAt = readFractionalTime(data.next());
+  const singles = childrenOf(data.next(TAG.sequence));
+  if (singles.length > MAX_SINGLES) throw new Asn1Error('too many answers', 0);
+  const critical = extensionsIn(data.nextIf(TAG.context1Constructed)).find((extension) => extension.critical);
+  const certificates = wrapped === undefined ? [] : childrenOf(new Cursor(wrapped).next(TAG.sequence));
+  const faults = new LruCache<string, string | undefined>({ entries: 8 });
+  return {
+    der,
+    producedAt,
+    singles: singles.map(readSingle),
+    certificates: certificates.slice(0, 20).flatMap((element) => readableCertificates(encoded(element))),
+    unusable: critical === undefined ? undefined : `its critical extension ${critical.id} is not understood`,
+    signature,
+    names: responderTest(responder),
+    signatureFault(certificate) {
+      if (!faults.has(certificate.fingerprint)) {
+        faults.set(certificate.fingerprint, structureFault(signature, certificate.publicKey));
+      }
+      return faults.get(certificate.fingerprint);
+    },
+  };
+}
+
+/** Reads ResponderID ::= CHOICE { byName [1] Name, byKey [2] KeyHash (SHA-1) }. @throws {Asn1Error} */
+function responderTest(element: Element): (certificate: Certificate) => boolean {
+  const inside = new Cursor(element).next();
+  if (element.tag === TAG.context1Constructed) {
+    const key = nameKey(encoded(inside));
+    return (certificate) => certificate.subjectKey === key;
+  }
+  if (element.tag !== TAG.context2Constructed) throw new Asn1Error('responder malformed', element.start);
+  const hash = octets(inside);
+  return cachedDigest((certificate) => digest('sha1', certificate.publicKeyBits).equals(hash));
+}
+
+function readSingle(element: Element): SingleAnswer {
+  const fields = enter(element, TAG.sequence);
+  const isAbout = readCertId(fields.next());
+  const state = fields.next();
+  const thisUpdate = readFractionalTime(fields.next());
+  const next = fields.nextIf(TAG.context0Constructed);
+  const extensions = extensionsIn(fields.nextIf(TAG.context1Constructed));
+  const cutoff = extensions.find(({ id }) => id === '1.3.6.1.5.5.7.48.1.6');
+  const critical = extensions.find((extension) => extension.critical && extension !== cutoff);
+  return {
+    ...readState(state),
+    thisUpdate,
+    nextUpdate: next === undefined ? undefined : readFractionalTime(new Cursor(next).next()),
+    archiveCutoff: cutoff === undefined ? undefined : readFractionalTime(readWhole(cutoff.value)),
+    unusable: critical === undefined ? undefined : `its critical extension ${critical.id} is not understood`,
+    isAbout,
+  };
+}
+
+function readState(element: Element): Pick<SingleAnswer, 'status' | 'revocation'> {
+  if (element.tag === TAG.context0) return { status: 'good', revocation: undefined };
+  if (element.tag === UNKNOWN) return { status: 'unknown', revocation: undefined };
+  const fields = enter(element, TAG.context1Constructed);
+  const at = readFractionalTime(fields.next());
+  const reason = fields.nextIf(TAG.context0Constructed);
+  return {
+    status: 'revoked',
+    revocation: { at, reason: reason === undefined ? 'unspecified' : readReason(new Cursor(reason).next()) },
+  };
+}
+
+const UNKNOWN = 0x82;
+
+function extensionsIn(element: Element | undefined): Extension[] {
+  return element === undefined ? [] : splitExtensions(childrenOf(new Cursor(element).next(TAG.sequence)));
+}
+
+function readCertId(element: Element): SingleAnswer['isAbout'] {
+  const fields = enter(element, TAG.sequence);
+  const hash = HASH_BY_OID.get(parseAlgorithm(fields.next()).id);
+  const nameHash = octets(fields.next());
+  const keyHash = octets(fields.next());
+  const serial = encoded(fields.next(TAG.integer));
+  const isOf = cachedDigest(
+    (issuer) => hash !== undefined && digest(hash, issuer.publicKeyBits).equals(keyHash),
+  );
+  // Hashes the name as the issuer writes it, or as the certificate does (RFC 6960 §4.1.1).
+  const isNamed = cachedDigest(({ subject }) => hash !== undefined && digest(hash, subject).equals(nameHash));
+  const names = cachedDigest(({ issuer }) => hash !== undefined && digest(hash, issuer).equals(nameHash));
+  return (certificate, issuer) =>
+    certificate.serial.equals(serial) && isOf(issuer) && (isNamed(issuer) || names(certificate));
+}
+
+/** Caches a test by certificate, since the same few certificates are tested repeatedly. */
+function cachedDigest(test: (certificate: Certificate) => boolean): (certificate: Certificate) => boolean {
+  const known = new WeakMap<Certificate, boolean>();
+  return (certificate) => {
+    let outcome = known.get(certificate);
+    if (outcome === undefined) {
+      outcome = test(certificate);
+      known.set(certificate, outcome);
+    }
+    return outcome;
+  };
+}
+
+function digest(hash: HashName, bytes: Buffer): Buffer {
+  return createHash(hash).update(bytes).digest();
+}

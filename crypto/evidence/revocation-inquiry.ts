@@ -1,0 +1,254 @@
+/** Requests to OCSP responders and CRL servers, for delta CRLs too; responses are verified before they are cached or returned. */
+import { Asn1Error } from '../asn1/error.ts';
+import { encoded, readElement } from '../asn1/read.ts';
+import { parseSignedData } from '../cms/parse.ts';
+import { CryptoError, type CryptoErrorCode } from '../core/types.ts';
+import { type Certificate, readableCertificates } from '../x509/certificate.ts';
+import { nameFields } from '../x509/names.ts';
+import { certificatesIn } from '../x509/pem.ts';
+import { createAnswerCache } from './answer-cache.ts';
+import type { AuthorityRequest, AuthorityTransport, Evidence } from './authorities.ts';
+import { publicName } from './authority-address.ts';
+import { readCrl } from './crl.ts';
+import { basicOcspIn, readOcsp } from './ocsp.ts';
+import { encodeOcspRequest } from './ocsp-request.ts';
+import { responderOf } from './ocsp-responder.ts';
+import { type RetrySettings, withRetries } from './retry.ts';
+import { type RevocationStatus, revocationStatus } from './revocation-status.ts';
+
+export interface InquirySettings extends RetrySettings {
+  readonly transport: AuthorityTransport;
+  /** Milliseconds since the epoch. */
+  readonly now: () => number;
+  /** Maximum age of cached responses; they are requested again when they expire earlier. */
+  readonly cacheMinutes: number;
+  /** Time-out of one exchange, milliseconds. */
+  readonly timeoutMs: number;
+  /**
+   * Host names, in lower case, from which missing issuers may be fetched (caIssuers, RFC 5280 §4.2.2.1). Such an
+   * address is contacted before its certificate is known to lead to a trust anchor. Empty: none is.
+   */
+  readonly issuerHosts: readonly string[];
+}
+
+export interface RevocationInquiry {
+  /**
+   * Returns the first response that gives the status of one certificate at `at`: OCSP, then CRL.
+   * @throws {CryptoError} `authority.unreachable`, `authority.refused`, `revocation.missing`; the message names the
+   *   certificate and every address that was tried
+   */
+  about(certificate: Certificate, issuer: Certificate, at: number): Promise<Answered>;
+  /**
+   * Fetches issuer certificates from the addresses that a certificate names, if `issuerHosts` has them; empty without
+   * a response.
+   */
+  issuersOf(certificate: Certificate): Promise<readonly Certificate[]>;
+}
+
+export type KnownStatus = Exclude<RevocationStatus, { status: 'unknown' }>;
+
+export interface Answered {
+  readonly status: KnownStatus;
+  /** Basis of the status: the response, its responder, and the revocation information for that one. */
+  readonly evidence: Evidence;
+}
+
+const MAX_OCSP = 64 * 1024;
+const MAX_CRL = 32 << 20;
+const MAX_CERTIFICATES = 256 * 1024;
+
+const MAX_OCSPS = 2_000;
+/** Limit of cached CRLs: they can be large, and a signer's chain needs few. */
+const MAX_CRLS = 32;
+const MAX_ISSUERS = 200;
+
+/** Limit of addresses of one kind tried for one certificate. */
+const MAX_URLS = 4;
+
+export function createInquiry(settings: InquirySettings): RevocationInquiry {
+  const ocsps = createAnswerCache<Buffer>(MAX_OCSPS, ({ length }) => length);
+  const crls = createAnswerCache<Buffer>(MAX_CRLS, ({ length }) => length);
+  const issuers = createAnswerCache<readonly Certificate[]>(MAX_ISSUERS, (certificates) =>
+    certificates.reduce((bytes, { der }) => bytes + der.length, 0),
+  );
+
+  const exchange = (request: Omit<AuthorityRequest, 'timeout' | 'urlFrom'>): Promise<Buffer> =>
+    withRetries(settings, () =>
+      settings.transport.exchange({ ...request, timeout: settings.timeoutMs, urlFrom: 'certificate' }),
+    );
+
+  const dated = <T>(value: T, nextUpdate: number | undefined) => {
+    const latest = settings.now() + settings.cacheMinutes * 60_000;
+    return { value, until: Math.min(latest, nextUpdate ?? latest) };
+  };
+
+  const crlAt = (url: string): Promise<Buffer> =>
+    crls.get(url, settings.now(), async () => {
+      const answer = await exchange({ url, method: 'GET', headers: {}, maxBytes: MAX_CRL });
+      const der = crlIn(answer);
+      return dated(der, understood(url, () => readCrl(der)).nextUpdate);
+    });
+
+  /**
+   * Adds the CRLs for the responder's certificate, unless it is exempt from checking (RFC 6960 §4.2.2.2.1). A server
+   * could insert its own certificates into a response, so only addresses in the certificate of a responder that the
+   * issuer authorized, and that signed the response, are contacted.
+   */
+  const evidenceWith = async (ocsp: Buffer, issuer: Certificate): Promise<Evidence> => {
+    const responder = responderOf(
+      readOcsp(ocsp),
+      issuer,
+      () => [],
+      () => undefined,
+    );
+    const isAsked = typeof responder !== 'string' && responder !== issuer && !responder.ocspNoCheck;
+    const urls = new Set(isAsked ? responder.crlUrls.slice(0, MAX_URLS) : []);
+    return { certificates: [], crls: await Promise.all([...urls].map(crlAt)), ocsps: [ocsp] };
+  };
+
+  const askOcsp = async (url: string, certificate: Certificate, issuer: Certificate, at: number) => {
+    const key = `${url} ${issuer.fingerprint} ${certificate.fingerprint}`;
+    const judged = async (ocsp: Buffer) =>
+      answered(certificate, issuer, await evidenceWith(ocsp, issuer), at, url);
+    const ocsp = await ocsps.get(key, settings.now(), async () => {
+      const answer = await exchange({
+        url,
+        method: 'POST',
+        headers: { 'content-type': 'application/ocsp-request', accept: 'application/ocsp-response' },
+        body: encodeOcspRequest(certificate, issuer),
+        maxBytes: MAX_OCSP,
+      });
+      const basic = understood(url, () => readOcsp(basicOcspIn(answer))).der;
+      // Unusable responses are not cached.
+      const { status } = await judged(basic);
+      return dated(basic, status.source.nextUpdate);
+    });
+    return judged(ocsp);
+  };
+
+  /** Fetches delta CRLs; those that cannot be had are left out, since the complete CRL is valid by itself (§5.2.6). */
+  const deltasAt = async (urls: readonly string[]): Promise<readonly Buffer[]> => {
+    const found = await Promise.all(urls.slice(0, MAX_URLS).map((url) => crlAt(url).catch(noneIfRefused)));
+    return found.filter((one): one is Buffer => Buffer.isBuffer(one));
+  };
+
+  /** A CRL names delta CRLs too; its addresses are contacted once it has proved authentic. */
+  const askCrl = async (url: string, certificate: Certificate, issuer: Certificate, at: number) => {
+    const named = new Set(certificate.freshestCrlUrls);
+    const [crl, deltas] = await Promise.all([crlAt(url), deltasAt([...named])]);
+    const answeredBy = (crls: readonly Buffer[]) =>
+      answered(certificate, issuer, { certificates: [], crls, ocsps: [] }, at, url);
+    try {
+      const answer = answeredBy([crl, ...deltas]);
+      const more = readCrl(crl).freshestUrls.filter((one) => !named.has(one));
+      if (answer.status.status === 'revoked' || more.length === 0) return answer;
+      return answeredBy([crl, ...deltas, ...(await deltasAt(more))]);
+    } catch (error) {
+      for (const one of [url, ...named]) crls.delete(one);
+      throw error;
+    }
+  };
+
+  return {
+    async about(certificate, issuer, at) {
+      const tries = [
+        ...certificate.ocspUrls.slice(0, MAX_URLS).map((url) => ({ url, ask: askOcsp })),
+        ...certificate.crlUrls.slice(0, MAX_URLS).map((url) => ({ url, ask: askCrl })),
+      ];
+      const failures: CryptoError[] = [];
+      for (const { url, ask } of tries) {
+        try {
+          return await ask(url, certificate, issuer, at);
+        } catch (error) {
+          if (!(error instanceof CryptoError)) throw error;
+          failures.push(error);
+        }
+      }
+      throw noAnswer(certificate, failures);
+    },
+    async issuersOf(certificate) {
+      const urls = certificate.issuerUrls.filter((url) => settings.issuerHosts.includes(hostOf(url)));
+      const found = await Promise.all(
+        urls.slice(0, MAX_URLS).map((url) =>
+          issuers
+            .get(url, settings.now(), async () => {
+              const answer = await exchange({ url, method: 'GET', headers: {}, maxBytes: MAX_CERTIFICATES });
+              return dated(certificatesFrom(answer), undefined);
+            })
+            .catch(noneIfRefused),
+        ),
+      );
+      return found.flat();
+    },
+  };
+}
+
+/** Builds the result. @throws {CryptoError} `revocation.missing` when the responses give no status */
+function answered(
+  certificate: Certificate,
+  issuer: Certificate,
+  evidence: Evidence,
+  at: number,
+  url: string,
+): Answered {
+  const status = revocationStatus(certificate, issuer, evidence, at);
+  if (status.status === 'unknown') {
+    throw new CryptoError('revocation.missing', `${publicName(url)}: ${status.because}`);
+  }
+  const weak = status.source.algorithms.find(({ name }) => name === 'sha1');
+  if (weak !== undefined) {
+    throw new CryptoError('revocation.missing', `${publicName(url)}: the answer is signed with SHA-1`);
+  }
+  const { signer } = status.source;
+  return { status, evidence: { ...evidence, certificates: signer === issuer ? [] : [signer.der] } };
+}
+
+/** Parses a response. @throws {CryptoError} `authority.refused` naming the URL, when the bytes are invalid */
+function understood<T>(url: string, read: () => T): T {
+  try {
+    return read();
+  } catch (error) {
+    if (!(error instanceof Asn1Error)) throw error;
+    throw new CryptoError(
+      'authority.refused',
+      `${publicName(url)} answers with something else: ${error.message}.`,
+    );
+  }
+}
+
+function noAnswer(certificate: Certificate, failures: readonly CryptoError[]): CryptoError {
+  const has = (wanted: CryptoErrorCode) => failures.some(({ code }) => code === wanted);
+  const code = (['authority.unreachable', 'authority.refused'] as const).find(has) ?? 'revocation.missing';
+  const reasons = failures.map(({ message }) => message.replace(/\.$/, '')).join('; ');
+  const name = nameFields(certificate.subject).text;
+  return new CryptoError(code, `Whether the certificate of ${name} is revoked is not known: ${reasons}.`);
+}
+
+function hostOf(url: string): string {
+  return URL.canParse(url) ? new URL(url).hostname : '';
+}
+
+function noneIfRefused(error: unknown): readonly Certificate[] {
+  if (error instanceof CryptoError) return [];
+  throw error;
+}
+
+const CRL_BLOCK = /-----BEGIN X509 CRL-----([A-Za-z0-9+/=\s]+)-----END X509 CRL-----/;
+
+/** Decodes a CRL; some servers send PEM, against RFC 5280 §4.2.1.13. */
+function crlIn(answer: Buffer): Buffer {
+  if (answer[0] === 0x30) return answer;
+  const [, base64] = CRL_BLOCK.exec(answer.toString('latin1')) ?? [];
+  return base64 === undefined ? answer : Buffer.from(base64, 'base64');
+}
+
+/** Reads one DER certificate, PEM, or a certs-only CMS message (RFC 5280 §4.2.2.1). */
+function certificatesFrom(answer: Buffer): Certificate[] {
+  const single = certificatesIn(answer).flatMap(readableCertificates);
+  if (single.length > 0) return single;
+  try {
+    return parseSignedData(encoded(readElement(answer))).certificates.flatMap(readableCertificates);
+  } catch {
+    return [];
+  }
+}

@@ -1,0 +1,162 @@
+/** Time-stamp client over HTTP (RFC 3161 §3.4); responses are verified. */
+
+import { HASH_BY_OID } from '../algorithms/hashes.ts';
+import { Asn1Error } from '../asn1/error.ts';
+import { DIGEST_BY_OID } from '../asn1/oids.ts';
+import { readWhole } from '../asn1/read.ts';
+import { unsigned } from '../asn1/write.ts';
+import { CryptoError, type DigestName } from '../core/types.ts';
+import type { AuthorityTransport, TimestampAuthority } from './authorities.ts';
+import { publicName } from './authority-address.ts';
+import { type RetrySettings, withRetries } from './retry.ts';
+import { checkToken } from './timestamp-checks.ts';
+import { encodeTimestampRequest, readTimestampResponse } from './timestamp-exchange.ts';
+import { readTimestampToken } from './timestamp-reader.ts';
+import type { TimestampToken } from './timestamp-token.ts';
+
+export interface TimestampAuthorityOptions extends RetrySettings {
+  /** Absolute, http or https. */
+  readonly url: string;
+  /** User name for HTTP Basic authentication; requires `password`. */
+  readonly username?: string;
+  readonly password?: string;
+  /** Time-out of one exchange, milliseconds. */
+  readonly timeoutMs: number;
+  readonly transport: AuthorityTransport;
+  /** Returns that many random bytes, for nonces. */
+  readonly random: (length: number) => Buffer;
+  /** Milliseconds since the epoch. */
+  readonly now: () => number;
+  /**
+   * Accepted difference between the authority's clock and the local one, milliseconds. @default 300,000 (5 minutes)
+   */
+  readonly clockSkewMs?: number;
+}
+
+/** Size limit of a response in bytes; tokens have 2,000 to 10,000. */
+const MAX_RESPONSE_BYTES = 256 * 1024;
+
+/** Initial token size estimate: three RSA-4096 certificates, rounded up. */
+const INITIAL_TOKEN_BYTES = 8192;
+
+const CLOCK_SKEW = 300_000;
+const NONCE_BYTES = 12;
+const MIN_MODULUS = 2048;
+
+/** Creates a client. @throws {CryptoError} `request.invalid` when the URL is not http or https */
+export function createTimestampAuthority(options: TimestampAuthorityOptions): TimestampAuthority {
+  const name = publicName(options.url);
+  const headers = headersOf(options);
+  let longest = 0;
+
+  const tryOnce = async (imprint: Buffer, digest: DigestName): Promise<Buffer> => {
+    const nonce = options.random(NONCE_BYTES);
+    const answer = await options.transport.exchange({
+      url: options.url,
+      method: 'POST',
+      headers,
+      body: encodeTimestampRequest(imprint, digest, nonce),
+      timeout: options.timeoutMs,
+      maxBytes: MAX_RESPONSE_BYTES,
+      urlFrom: 'operator',
+    });
+    const token = tokenIn(answer, name);
+    checkAnswer(token, { imprint, digest, nonce: unsigned(nonce), name, options });
+    return token;
+  };
+
+  return {
+    name,
+    get tokenLength() {
+      return longest === 0 ? INITIAL_TOKEN_BYTES : longest;
+    },
+    async stamp(imprint, digest) {
+      const token = await withRetries(options, () => tryOnce(imprint, digest));
+      longest = Math.max(longest, token.length);
+      return token;
+    },
+  };
+}
+
+function headersOf({ username, password }: TimestampAuthorityOptions): Readonly<Record<string, string>> {
+  const headers = { 'content-type': 'application/timestamp-query', accept: 'application/timestamp-reply' };
+  if (username === undefined) return headers;
+  const credentials = Buffer.from(`${username}:${password ?? ''}`, 'utf8').toString('base64');
+  return { ...headers, authorization: `Basic ${credentials}` };
+}
+
+/** PKIStatus of an authority that is temporarily busy (RFC 3161 §2.4.2). */
+const WAITING = 3;
+
+function tokenIn(answer: Buffer, name: string): Buffer {
+  try {
+    const { status, text, token } = readTimestampResponse(answer);
+    if (status <= 1 && token !== undefined) {
+      // The whole token must be readable before it is used.
+      readWhole(token);
+      return token;
+    }
+    const reason = text === '' ? '' : `: ${text}`;
+    const code = status === WAITING ? 'authority.unreachable' : 'authority.refused';
+    throw new CryptoError(code, `The time-stamp authority ${name} answered with status ${status}${reason}.`);
+  } catch (error) {
+    if (!(error instanceof Asn1Error)) throw error;
+    const message = `The time-stamp authority ${name} answered with something else: ${error.message}.`;
+    throw new CryptoError('authority.refused', message);
+  }
+}
+
+interface Expected {
+  readonly imprint: Buffer;
+  readonly digest: DigestName;
+  /** DER of the INTEGER. */
+  readonly nonce: Buffer;
+  readonly name: string;
+  readonly options: TimestampAuthorityOptions;
+}
+
+/** Performs the requester's checks of RFC 3161 §2.2. @throws {CryptoError} `authority.refused` */
+function checkAnswer(der: Buffer, expected: Expected): void {
+  const fault = faultOfAnswer(der, expected);
+  if (fault === undefined) return;
+  throw new CryptoError(
+    'authority.refused',
+    `The time-stamp of ${expected.name} can't be used: ${fault.replace(/\.$/, '')}.`,
+  );
+}
+
+function faultOfAnswer(der: Buffer, { imprint, digest, nonce, options }: Expected): string | undefined {
+  try {
+    const token = readTimestampToken(der);
+    if (token.imprintAlgorithm !== digest)
+      return `it was asked for ${digest}, and is for ${token.imprintAlgorithm}`;
+    if (token.nonce === undefined || !token.nonce.equals(nonce)) return 'its nonce is not the one asked with';
+    const off = Math.abs(token.genTime - options.now());
+    if (off > (options.clockSkewMs ?? CLOCK_SKEW)) {
+      return `its clock is ${Math.round(off / 1000)} seconds off ours`;
+    }
+    const weakness = weaknessOf(token);
+    if (weakness !== undefined) return weakness;
+    const { certificate } = token;
+    if (
+      certificate !== undefined &&
+      (token.genTime < certificate.notBefore || token.genTime > certificate.notAfter)
+    ) {
+      return 'the certificate of its signer is not valid now';
+    }
+    return checkToken(token, () => imprint).find(({ status }) => status === 'failed')?.message;
+  } catch (error) {
+    if (error instanceof CryptoError) return error.message;
+    throw error;
+  }
+}
+
+/** Reason to refuse a new token with outdated algorithms; existing ones are judged by date elsewhere. */
+function weaknessOf({ signedData, certificate }: TimestampToken): string | undefined {
+  const [signer] = signedData.signers;
+  if (signer !== undefined && !DIGEST_BY_OID.has(signer.digestAlgorithm)) {
+    return `it is signed with the digest ${HASH_BY_OID.get(signer.digestAlgorithm) ?? signer.digestAlgorithm}`;
+  }
+  const modulus = certificate?.publicKey.asymmetricKeyDetails?.modulusLength;
+  return modulus !== undefined && modulus < MIN_MODULUS ? `its RSA key has ${modulus} bits` : undefined;
+}

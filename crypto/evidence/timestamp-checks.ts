@@ -1,0 +1,168 @@
+/** Checks of a time-stamp that need neither trust nor time: message imprint, signer, and signature value. */
+import { createHash } from 'node:crypto';
+import { HASH_BY_OID, type HashName } from '../algorithms/hashes.ts';
+import { Asn1Error } from '../asn1/error.ts';
+import { OID } from '../asn1/oids.ts';
+import { octets, oidText } from '../asn1/read.ts';
+import { singleValue } from '../cms/attribute-checks.ts';
+import type { Attributes } from '../cms/parse.ts';
+import { attributesFault } from '../cms/signed-attributes.ts';
+import { certIdError, signerCertificate } from '../cms/signing-certificate.ts';
+import type { Finding } from '../core/finding.ts';
+import type { Certificate } from '../x509/certificate.ts';
+import type { ImprintSource } from './message-imprint.ts';
+import { TIMESTAMP_INFO } from './timestamp-reader.ts';
+import type { TimestampToken } from './timestamp-token.ts';
+
+const TIMESTAMPING = '1.3.6.1.5.5.7.3.8';
+
+/**
+ * Checks one token; findings in order of detection; never throws for invalid bytes.
+ *
+ * | type                            | failed means            |
+ * |---------------------------------|-------------------------|
+ * | `timestamp.imprint`             | HASH_FAILURE            |
+ * | `timestamp.certificate`         | NO_SIGNING_CERTIFICATE_FOUND |
+ * | `timestamp.content-type`        | FORMAT_FAILURE          |
+ * | `timestamp.digest`              | HASH_FAILURE            |
+ * | `timestamp.signing-certificate` | SIG_CONSTRAINTS_FAILURE |
+ * | `timestamp.value`               | SIG_CRYPTO_FAILURE      |
+ * | `timestamp.purpose`             | CHAIN_CONSTRAINTS_FAILURE |
+ *
+ * The path, revocation and validity of the signer are judged elsewhere.
+ * @param covered digest of the bytes the token must cover
+ * @param others candidates for the signer's certificate when the token lacks it
+ */
+export function checkToken(
+  token: TimestampToken,
+  covered: ImprintSource,
+  others: readonly Certificate[] = [],
+): Finding[] {
+  const findings = [checkImprint(token, covered)];
+  const certificate = timestampSigner(token, others);
+  findings.push(
+    certificate === undefined
+      ? failed(
+          'certificate',
+          "The certificate of the time-stamp's signer is not at hand.",
+          'NO_SIGNING_CERTIFICATE_FOUND',
+        )
+      : passed('certificate', "The certificate of the time-stamp's signer was found."),
+  );
+  try {
+    checkSignature(token, certificate, findings);
+  } catch (error) {
+    if (!(error instanceof Asn1Error)) throw error;
+    findings.push(failed('value', `The time-stamp can't be read: ${error.message}.`, 'FORMAT_FAILURE'));
+  }
+  return findings;
+}
+
+/** Finds the certificate that signed a token, in the token or in others. */
+export function timestampSigner(
+  token: TimestampToken,
+  others: readonly Certificate[],
+): Certificate | undefined {
+  const [signer] = token.signedData.signers;
+  return token.certificate ?? (signer === undefined ? undefined : signerCertificate(signer, others));
+}
+
+function checkImprint({ imprint, imprintAlgorithm }: TimestampToken, covered: ImprintSource): Finding {
+  const actual = covered(imprintAlgorithm);
+  if (actual === undefined) {
+    const message = `The imprint uses the hash function ${imprintAlgorithm}, which is not known here.`;
+    return failed('imprint', message, 'CRYPTO_CONSTRAINTS_FAILURE');
+  }
+  return actual.equals(imprint)
+    ? passed('imprint', `The time-stamp covers these bytes (${imprintAlgorithm}).`)
+    : failed('imprint', 'The time-stamp is over other bytes.', 'HASH_FAILURE');
+}
+
+function checkSignature(
+  token: TimestampToken,
+  certificate: Certificate | undefined,
+  findings: Finding[],
+): void {
+  const [signer] = token.signedData.signers;
+  const attributes = signer?.attributes;
+  const digest = signer === undefined ? undefined : HASH_BY_OID.get(signer.digestAlgorithm);
+  if (signer === undefined || attributes === undefined) {
+    // RFC 5652 §5.3: content other than id-data requires signed attributes.
+    findings.push(failed('content-type', 'The time-stamp has no signed attributes.', 'FORMAT_FAILURE'));
+    return;
+  }
+  findings.push(checkContentType(attributes));
+  if (digest === undefined) {
+    const message = `The digest algorithm ${signer.digestAlgorithm} is not accepted.`;
+    findings.push(failed('digest', message, 'CRYPTO_CONSTRAINTS_FAILURE'));
+    return;
+  }
+  findings.push(checkDigest(token.info, attributes, digest));
+  if (certificate === undefined) return;
+  findings.push(checkBinding(attributes, certificate));
+  const fault = attributesFault(signer, attributes, digest, certificate);
+  findings.push(
+    fault === undefined
+      ? passed('value', "The key of the authority's certificate made the time-stamp.")
+      : failed('value', `The value of the time-stamp is wrong: ${fault}.`, 'SIG_CRYPTO_FAILURE'),
+  );
+  findings.push(checkPurpose(certificate));
+}
+
+function checkContentType(attributes: Attributes): Finding {
+  const value = singleValue(attributes, OID.contentType);
+  return value !== undefined && oidText(value) === TIMESTAMP_INFO
+    ? passed('content-type', 'The signed content is a TSTInfo.')
+    : failed('content-type', 'The signed content type is not that of a time-stamp.', 'FORMAT_FAILURE');
+}
+
+function checkDigest(info: Buffer, attributes: Attributes, digest: HashName): Finding {
+  const value = singleValue(attributes, OID.messageDigest);
+  const ok = value !== undefined && octets(value).equals(createHash(digest).update(info).digest());
+  return ok
+    ? passed('digest', `The content has the signed ${digest} digest.`)
+    : failed('digest', `The content has another ${digest} digest.`, 'HASH_FAILURE');
+}
+
+/**
+ * Checks the signing-certificate attribute: RFC 3161 §2.4.2 requires the form with SHA-1, RFC 5816 allows the second.
+ */
+function checkBinding(attributes: Attributes, certificate: Certificate): Finding {
+  const newer = singleValue(attributes, OID.signingCertificateV2);
+  const older = singleValue(attributes, OID.signingCertificate);
+  const faults = [
+    newer === undefined ? undefined : certIdError(newer, certificate),
+    older === undefined ? undefined : certIdError(older, certificate, 'sha1'),
+  ];
+  const fault =
+    newer === undefined && older === undefined
+      ? 'No attribute names the certificate of the signer.'
+      : faults.find((found) => found !== undefined);
+  return fault === undefined
+    ? passed('signing-certificate', 'The time-stamp names the certificate of its signer.')
+    : failed('signing-certificate', fault, 'SIG_CONSTRAINTS_FAILURE');
+}
+
+/** Checks the purpose: only time-stamping, and critical (RFC 3161 §2.3). */
+function checkPurpose({ extendedKeyUsage, extendedKeyUsageCritical }: Certificate): Finding {
+  const alone = extendedKeyUsage?.length === 1 && extendedKeyUsage[0] === TIMESTAMPING;
+  if (alone && extendedKeyUsageCritical) {
+    return passed('purpose', 'The certificate is for making time-stamps.');
+  }
+  const message = alone
+    ? 'The certificate says that it is for time-stamps, but not critically.'
+    : 'The certificate is not for making time-stamps alone.';
+  return failed('purpose', message, 'CHAIN_CONSTRAINTS_FAILURE');
+}
+
+function passed(type: string, message: string): Finding {
+  return { status: 'passed', type: `timestamp.${type}`, message };
+}
+
+function failed(
+  type: string,
+  message: string,
+  subIndication: NonNullable<Finding['subIndication']>,
+): Finding {
+  return { status: 'failed', type: `timestamp.${type}`, message, subIndication };
+}

@@ -1,0 +1,119 @@
+/**
+ * Adds stamps and form fields to the update of a signature (ISO 32000-2, 12.5.6.12 and 12.7). All text of an update
+ * shares one subset of the font.
+ */
+import type { FormFieldContent, PageContent, PagePlace } from '../../core/page-content.ts';
+import { CryptoError } from '../../core/types.ts';
+import { pdfARules } from '../../pdf/graphics/pdfa-rules.ts';
+import { type PdfDocument, pages, type Reference, type TreePage } from '../../pdf/index.ts';
+import { textString } from '../../pdf/syntax/text-string.ts';
+import { type IncrementalUpdate, referenceText } from '../../pdf/update/incremental-update.ts';
+import { fittedOn, rectText, type ShownPlace } from '../appearance/place.ts';
+import { AppearanceWriter } from './appearance-writer.ts';
+import { fillField } from './fill-field.ts';
+import { formFields } from './form-fields.ts';
+
+/** Print, ReadOnly and Locked (table 167). */
+const STAMP_FLAGS = 196;
+/** Print; PDF/A requires it. */
+const WIDGET_FLAGS = 4;
+/** ReadOnly (table 228): fields are filled through the service, which knows whose they are. */
+const FIELD_FLAGS = 1;
+/** Name of the font in the resources of the form. */
+const FORM_FONT = 'SwF';
+
+/**
+ * @param isSigned the document has signatures: fields of it are filled, and nothing is created
+ * @throws {CryptoError} `request.invalid` for a field that is missing and cannot be created, and for a value that its
+ *   field cannot have; as `fittedOn`
+ */
+export function addPageContent(draft: IncrementalUpdate, content: PageContent, isSigned: boolean): void {
+  const { pdf } = draft;
+  const present = formFields(pdf);
+  const writer = new AppearanceWriter(draft, pdfARules(pdf));
+  const places = new Places(pdf);
+  let isFormNew = false;
+  for (const field of content.fields) {
+    const found = present.get(field.name);
+    if (found !== undefined) {
+      if (field.value !== null) fillField(draft, writer, found, field.value);
+    } else {
+      if (field.place === null || isSigned) throw missing(field);
+      createField(draft, writer, field, places.of(field.place));
+      isFormNew = true;
+    }
+  }
+  for (const { place, lines = [], image } of isSigned ? [] : content.stamps) {
+    const at = places.of(place);
+    const appearance = writer.stream(extentOf(at), at.view.rotation, { lines, image });
+    addAnnotation(
+      draft,
+      at,
+      `/Subtype/Stamp/F ${STAMP_FLAGS}/Contents${textString(lines.join('\n'))}/AP<</N ${appearance}>>`,
+    );
+  }
+  const font = writer.finish();
+  if (isFormNew && font !== undefined)
+    draft.catalog.child('AcroForm').child('DR').child('Font').set(FORM_FONT, font);
+}
+
+function missing({ name }: FormFieldContent): CryptoError {
+  return new CryptoError('request.invalid', `The document has no form field ${name} that can be filled.`);
+}
+
+/** The positions on the pages of a document, which are listed once. */
+class Places {
+  readonly #pdf: PdfDocument;
+  #pages: readonly TreePage[] | undefined;
+
+  constructor(pdf: PdfDocument) {
+    this.#pdf = pdf;
+  }
+
+  of(place: PagePlace): ShownPlace {
+    this.#pages ??= [...pages(this.#pdf)];
+    const page = this.#pages[(place.page ?? this.#pages.length) - 1] ?? this.#pages.at(-1);
+    return fittedOn(this.#pdf, page, place);
+  }
+}
+
+function extentOf({ shown: [left, bottom, right, top] }: ShownPlace): {
+  readonly width: number;
+  readonly height: number;
+} {
+  return { width: right - left, height: top - bottom };
+}
+
+function createField(
+  draft: IncrementalUpdate,
+  writer: AppearanceWriter,
+  { name, kind, label, value }: FormFieldContent,
+  at: ShownPlace,
+): void {
+  const turned = at.view.rotation === 0 ? '' : `/MK<</R ${at.view.rotation}>>`;
+  const shared = `/Subtype/Widget/F ${WIDGET_FLAGS}/T${textString(name)}/TU${textString(label)}/Ff ${FIELD_FLAGS}${turned}`;
+  const extent = extentOf(at);
+  let own: string;
+  if (kind === 'checkbox') {
+    const [on, off] = writer.checkbox(extent, at.view.rotation);
+    const state = value === 'true' ? 'Yes' : 'Off';
+    own = `/FT/Btn/V/${state}/AS/${state}/AP<</N<</Yes ${on}/Off ${off}>>>>`;
+  } else {
+    const appearance = writer.text(extent, at.view.rotation, value ?? '');
+    const entry = value === null ? '' : `/V${textString(value)}`;
+    own = `/FT/Tx${entry}/DA(/${FORM_FONT} 0 Tf 0 g)/AP<</N ${appearance}>>`;
+  }
+  const reference = addAnnotation(draft, at, shared + own);
+  draft.catalog.child('AcroForm').append('Fields', referenceText(reference));
+}
+
+function addAnnotation(
+  draft: IncrementalUpdate,
+  { page, view, shown }: ShownPlace,
+  entries: string,
+): Reference {
+  const rectangle = rectText(view.toContent(shown));
+  const own = draft.add(`<</Type/Annot/P ${referenceText(page.reference)}/Rect ${rectangle}${entries}>>`);
+  draft.dict(page.reference, page.dict).appendHere('Annots', referenceText(own));
+  return own;
+}

@@ -1,0 +1,154 @@
+/**
+ * Finds the signatures of a PDF through its form, and checks the byte range of each
+ * (ISO 32000-2, 12.8.1; ETSI EN 319 142-1, clause 5.4).
+ */
+import { readElement } from '../../asn1/read.ts';
+import {
+  asInteger,
+  asName,
+  asReference,
+  asText,
+  type ByteSlice,
+  fields,
+  items,
+  type PdfDict,
+  type PdfDocument,
+} from '../../pdf/index.ts';
+
+/** Bytes that a signature covers: [0, placeholderStart) and [placeholderEnd, end) of the file. */
+export interface Coverage {
+  readonly placeholderStart: number;
+  readonly placeholderEnd: number;
+  readonly end: number;
+}
+
+export interface FoundSignature {
+  readonly field: string;
+  /** Other fields with the same signature dictionary as value: only one is permitted. */
+  readonly alsoIn: readonly string[];
+  readonly fieldDict: PdfDict;
+  readonly dict: PdfDict;
+  readonly subFilter: string | undefined;
+  /** /M as written; undefined when there is none. */
+  readonly claimedTime: string | undefined;
+  /** Undefined when /ByteRange is unusable or its gap is not exactly /Contents. */
+  readonly coverage: Coverage | undefined;
+  readonly coverageFault: string | undefined;
+  /** The CMS without its zero padding; undefined when there is none. */
+  readonly cms: Buffer | undefined;
+  readonly contentsFault: string | undefined;
+}
+
+/**
+ * Returns every signature of a field of type Sig once, sorted by the end of its coverage; unusable ones first.
+ * @param limit stops the search at this number
+ */
+export function findSignatures(pdf: PdfDocument, limit: number): readonly FoundSignature[] {
+  const found: FoundSignature[] = [];
+  const seen = new Map<number, { readonly name: string; readonly alsoIn: string[] }>();
+  for (const field of fields(pdf)) {
+    if (found.length === limit) break;
+    if (field.type !== 'Sig') continue;
+    const value = field.dict.get('V');
+    const reference = asReference(value);
+    const known = reference === undefined ? undefined : seen.get(reference.number);
+    if (known !== undefined) {
+      // Signers repeat the value in the widget of the field, for readers that look for it there.
+      const isWidget = field.name === known.name && field.dict.get('T') === undefined;
+      if (!isWidget && known.alsoIn.length < MAX_NAMES) known.alsoIn.push(field.name);
+      continue;
+    }
+    const alsoIn: string[] = [];
+    if (reference !== undefined) seen.set(reference.number, { name: field.name, alsoIn });
+    const dict = pdf.dict(value);
+    if (dict !== undefined) found.push({ ...examine(pdf, field.name, dict), alsoIn, fieldDict: field.dict });
+  }
+  return found.sort((left, right) => (left.coverage?.end ?? -1) - (right.coverage?.end ?? -1));
+}
+
+/** Most field names in a message. */
+const MAX_NAMES = 10;
+
+function examine(
+  pdf: PdfDocument,
+  field: string,
+  dict: PdfDict,
+): Omit<FoundSignature, 'alsoIn' | 'fieldDict'> {
+  const contents = dict.get('Contents');
+  const range = rangeOf(dict.get('ByteRange'));
+  const coverageFault = repeatedKey(dict) ?? faultOfRange(range, contents);
+  const [, placeholderStart = 0, placeholderEnd = 0, rest = 0] = range ?? [];
+  const value = contents === undefined ? undefined : hexBytes(contents);
+  const cms = value && withoutFill(value);
+  return {
+    field,
+    dict,
+    subFilter: asName(pdf.resolve(dict.get('SubFilter'))),
+    claimedTime: asText(pdf.resolve(dict.get('M'))),
+    coverage:
+      coverageFault === undefined
+        ? { placeholderStart, placeholderEnd, end: placeholderEnd + rest }
+        : undefined,
+    coverageFault,
+    cms: typeof cms === 'string' ? undefined : cms,
+    contentsFault:
+      cms === undefined ? '/Contents is no hexadecimal string.' : typeof cms === 'string' ? cms : undefined,
+  };
+}
+
+/** Returns a repeated key: readers differ in the value they use, so a signature must not have any. */
+function repeatedKey(dict: PdfDict): string | undefined {
+  const keys = ['ByteRange', 'Contents', 'SubFilter', 'Filter', 'Type', 'M'];
+  const repeated = keys.find((key) => dict.count(key) > 1);
+  return repeated === undefined ? undefined : `The signature dictionary has /${repeated} twice.`;
+}
+
+function rangeOf(slice: ByteSlice | undefined): readonly number[] | undefined {
+  if (slice === undefined) return undefined;
+  const numbers: number[] = [];
+  for (const item of items(slice)) {
+    const number = asInteger(item);
+    if (number === undefined || number < 0 || numbers.length === 4) return undefined;
+    numbers.push(number);
+  }
+  return numbers.length === 4 ? numbers : undefined;
+}
+
+function faultOfRange(
+  range: readonly number[] | undefined,
+  contents: ByteSlice | undefined,
+): string | undefined {
+  const [first, length, second, rest] = range ?? [];
+  if (first === undefined || length === undefined || second === undefined || rest === undefined) {
+    return '/ByteRange is not an array of four whole numbers.';
+  }
+  if (first !== 0) return `/ByteRange begins at ${first} and not at the first byte.`;
+  if (rest === 0 || !Number.isSafeInteger(second + rest))
+    return '/ByteRange covers nothing after the signature.';
+  if (contents === undefined || contents.at < 0) return 'The signature has no place of its own in the file.';
+  const start = contents.at + contents.start;
+  const end = contents.at + contents.end;
+  if (length === start && second === end) return undefined;
+  return `/ByteRange leaves out ${length} to ${second}, but the signature lies at ${start} to ${end}.`;
+}
+
+function hexBytes({ bytes, start, end }: ByteSlice): Buffer | undefined {
+  if (bytes[start] !== 0x3c || bytes[start + 1] === 0x3c) return undefined;
+  const digits = bytes.toString('latin1', start + 1, end - 1);
+  const value = Buffer.from(digits, 'hex');
+  return value.length * 2 === digits.length ? value : undefined;
+}
+
+/** Returns the structure at the beginning if only zeros follow; otherwise the reason. */
+function withoutFill(value: Buffer): Buffer | string {
+  let end: number;
+  try {
+    end = readElement(value).next;
+  } catch (error) {
+    return `/Contents can't be read: ${error instanceof Error ? error.message : String(error)}.`;
+  }
+  for (let at = end; at < value.length; at++) {
+    if (value[at] !== 0) return `/Contents has other bytes than zeros after the signature, at ${at}.`;
+  }
+  return value.subarray(0, end);
+}

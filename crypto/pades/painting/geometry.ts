@@ -1,0 +1,105 @@
+/**
+ * Rectangles and transformations of page content (ISO 32000-2, 7.9.5 and 8.3.4).
+ */
+import { asReference, type ByteSlice, isArray, items, type PdfDocument } from '../../pdf/index.ts';
+
+export type Matrix = readonly [number, number, number, number, number, number];
+
+export interface Box {
+  readonly left: number;
+  readonly bottom: number;
+  readonly right: number;
+  readonly top: number;
+}
+
+export const IDENTITY: Matrix = [1, 0, 0, 1, 0, 0];
+
+/** Multiplies two matrices: `first`, then `second` (8.3.4). */
+export function multiply(first: Matrix, second: Matrix): Matrix {
+  const [a, b, c, d, e, f] = first;
+  const [g, h, i, j, k, l] = second;
+  return [a * g + b * i, a * h + b * j, c * g + d * i, c * h + d * j, e * g + f * i + k, e * h + f * j + l];
+}
+
+/** True when a matrix maps horizontal and vertical lines to such lines. */
+export function isUpright([a, b, c, d]: Matrix): boolean {
+  return (b === 0 && c === 0) || (a === 0 && d === 0);
+}
+
+export function applied([a, b, c, d, e, f]: Matrix, x: number, y: number): readonly [number, number] {
+  return [a * x + c * y + e, b * x + d * y + f];
+}
+
+/** Returns the bounding box of points; NaN where a coordinate is not a number. */
+export function boxAround(points: readonly (readonly [number, number])[]): Box {
+  const xs = points.map(([x]) => x);
+  const ys = points.map(([, y]) => y);
+  return { left: Math.min(...xs), bottom: Math.min(...ys), right: Math.max(...xs), top: Math.max(...ys) };
+}
+
+export function transformed(matrix: Matrix, { left, bottom, right, top }: Box): Box {
+  return boxAround([
+    applied(matrix, left, bottom),
+    applied(matrix, right, bottom),
+    applied(matrix, left, top),
+    applied(matrix, right, top),
+  ]);
+}
+
+/** True when `outer`, enlarged by `slack` on each side, contains `inner`; false when a coordinate is NaN. */
+export function contains(outer: Box, inner: Box, slack: number): boolean {
+  return (
+    inner.left >= outer.left - slack &&
+    inner.bottom >= outer.bottom - slack &&
+    inner.right <= outer.right + slack &&
+    inner.top <= outer.top + slack
+  );
+}
+
+/** True when two rectangles overlap by more than one unit; true when a coordinate is NaN. */
+export function overlaps(one: Box, other: Box): boolean {
+  return !(
+    one.right - 1 <= other.left ||
+    other.right - 1 <= one.left ||
+    one.top - 1 <= other.bottom ||
+    other.top - 1 <= one.bottom
+  );
+}
+
+/** Returns the numbers of an array; undefined for anything else. */
+function numbersIn(pdf: PdfDocument, slice: ByteSlice | undefined): readonly number[] | undefined {
+  const list = pdf.resolve(slice);
+  if (!isArray(list)) return undefined;
+  const numbers: number[] = [];
+  for (const item of items(list)) {
+    const value = numberOf(asReference(item) === undefined ? item : pdf.resolve(item));
+    if (value === undefined || numbers.length > 64) return undefined;
+    numbers.push(value);
+  }
+  return numbers;
+}
+
+export function numberOf(slice: ByteSlice | undefined): number | undefined {
+  if (slice === undefined || slice.end - slice.start > 40) return undefined;
+  const text = slice.bytes.toString('latin1', slice.start, slice.end);
+  return /^[+-]?(?:\d+(?:\.\d*)?|\.\d+)$/.test(text) ? Number(text) : undefined;
+}
+
+/** Returns a rectangle with its corners in order. */
+export function boxOf(pdf: PdfDocument, slice: ByteSlice | undefined): Box | undefined {
+  const numbers = numbersIn(pdf, slice);
+  if (numbers?.length !== 4) return undefined;
+  const [x1, y1, x2, y2] = numbers as [number, number, number, number];
+  return boxAround([
+    [x1, y1],
+    [x2, y2],
+  ]);
+}
+
+export function matrixOf(pdf: PdfDocument, slice: ByteSlice | undefined): Matrix | undefined {
+  if (slice === undefined) return IDENTITY;
+  const numbers = numbersIn(pdf, slice);
+  if (numbers?.length !== 6) return undefined;
+  const [a, b, c, d, e, f] = numbers as [number, number, number, number, number, number];
+  return [a, b, c, d, e, f];
+}

@@ -1,0 +1,235 @@
+/** Reports one signature or document time-stamp of a PDF (ETSI EN 319 142-1, clauses 5.3, 5.5 and 6.3). */
+
+import { type HashName, hashNamed } from '../algorithms/hashes.ts';
+import { OID } from '../asn1/oids.ts';
+import { algorithmsOf } from '../cms/value-checks.ts';
+import type { Finding } from '../core/finding.ts';
+import type { SignatureLevel } from '../core/types.ts';
+import type { ChangeRecord, SignatureScope } from '../core/validation-report.ts';
+import { type Evidence, NO_EVIDENCE } from '../evidence/authorities.ts';
+import { timestampSigner } from '../evidence/timestamp-checks.ts';
+import { asText, type PdfDocument } from '../pdf/index.ts';
+import {
+  type SignatureInfo,
+  type TimestampInfo,
+  UNKNOWN_SIGNATURE_INFO,
+} from '../validation/signature-info.ts';
+import { inspectCms } from '../validation/signed-data/signed-data-report.ts';
+import { isIntactTimestamp, timestampInfo } from '../validation/timestamp-info.ts';
+import type { Certificate } from '../x509/certificate.ts';
+import type { FoundSignature } from './fields/signatures.ts';
+import { CHANGES } from './validation/judged-changes.ts';
+import { readPdfTime } from './validation/pdf-time.ts';
+import { failed, passed } from './validation/placement-findings.ts';
+
+/** A signature with its place in the file, before its CMS is parsed. */
+export interface LocatedSignature {
+  readonly found: FoundSignature;
+  readonly scope: SignatureScope;
+  /** Findings about its place, its coverage and later changes. */
+  readonly findings: readonly Finding[];
+  readonly changes: readonly ChangeRecord[];
+  /** Undefined when the coverage is unknown. */
+  readonly contentDigest: ((hash: HashName) => Buffer) | undefined;
+}
+
+/** Objects of the file outside of the signature. */
+export interface SignatureContext {
+  readonly pdf: PdfDocument;
+  readonly certificates: readonly Certificate[];
+  readonly evidence: Evidence;
+  /** Document time-stamps over this signature, oldest first. */
+  readonly later: readonly LaterTimestamp[];
+}
+
+export interface LaterTimestamp {
+  readonly facts: TimestampInfo;
+  /** True when the revocation values in the store are covered too. */
+  readonly coversEvidence: boolean;
+}
+
+export function isTimestamp({ subFilter }: FoundSignature): boolean {
+  return subFilter === 'ETSI.RFC3161';
+}
+
+export function signatureReport(placed: LocatedSignature, around: SignatureContext): SignatureInfo {
+  const { found, scope } = placed;
+  const rules = subFilterRules(found.subFilter);
+  const findings = [...placed.findings, ...rules.findings];
+  const cms = rules.readable ? found.cms : undefined;
+  const [first, ...more] =
+    cms === undefined
+      ? []
+      : inspectCms(cms, {
+          format: 'Pades',
+          contentDigest: (hash) => placed.contentDigest?.(hash),
+          scope,
+          contentType: OID.data,
+          contentInside: false,
+          ...(rules.baseline
+            ? { signingTime: 'absent', signingCertificate: 'required' }
+            : { signingCertificate: 'if-present' }),
+          around,
+          name: found.field,
+        });
+  if (more.length > 0)
+    findings.push(failed('pdf.signers', 'A signature of a PDF has one signer, and this one has more.'));
+  const entries = entryFindings(placed, rules.baseline);
+  const facts = first ?? unreadableReport(placed, around);
+  const text = (key: string): string | undefined => asText(around.pdf.resolve(found.dict.get(key)));
+  const [reason, location] = [text('Reason'), text('Location')];
+  const baseline = rules.baseline && entries.every(({ status }) => status === 'passed') && more.length === 0;
+  return {
+    ...facts,
+    name: found.field,
+    level: baseline ? levelOf(facts, around) : undefined,
+    findings: [...findings, ...entries, ...facts.findings],
+    claimedTime: readPdfTime(found.claimedTime) ?? facts.claimedTime,
+    timestamps: [...facts.timestamps, ...around.later.map((later) => later.facts)],
+    changes: placed.changes,
+    ...(reason === undefined ? {} : { reason }),
+    ...(location === undefined ? {} : { location }),
+  };
+}
+
+interface SubFilterRules {
+  readonly readable: boolean;
+  readonly baseline: boolean;
+  readonly findings: readonly Finding[];
+}
+
+const TYPE = 'pdf.sub-filter';
+
+function subFilterRules(name: string | undefined): SubFilterRules {
+  switch (name) {
+    case 'ETSI.CAdES.detached':
+      return { readable: true, baseline: true, findings: [passed(TYPE, 'It is a PAdES signature.')] };
+    case 'adbe.pkcs7.detached':
+      return {
+        readable: true,
+        baseline: false,
+        findings: [
+          {
+            status: 'warning',
+            type: TYPE,
+            message: 'It is a CMS signature of the form before PAdES.',
+            detail: name,
+          },
+        ],
+      };
+    case 'adbe.pkcs7.sha1':
+      return {
+        readable: false,
+        baseline: false,
+        findings: [
+          {
+            status: 'failed',
+            type: TYPE,
+            message: 'The signature is over a SHA-1 digest of the document, which proves nothing any more.',
+            subIndication: 'CRYPTO_CONSTRAINTS_FAILURE',
+          },
+        ],
+      };
+    default:
+      return {
+        readable: false,
+        baseline: false,
+        findings: [failed(TYPE, 'The signature has a form that is not known.', name ?? 'no /SubFilter')],
+      };
+  }
+}
+
+/** Checks the required and forbidden entries of a baseline signature's dictionary (clause 6.3, table 1). */
+function entryFindings({ found }: LocatedSignature, baseline: boolean): readonly Finding[] {
+  if (!baseline) return [];
+  const { dict, claimedTime } = found;
+  const at = readPdfTime(claimedTime);
+  const warning = (type: string, message: string): Finding => ({ status: 'warning', type, message });
+  return [
+    at === undefined
+      ? warning(
+          'pdf.claimed-time',
+          claimedTime === undefined
+            ? 'The time of signing (/M) is missing.'
+            : 'The time of signing (/M) is no date.',
+        )
+      : passed('pdf.claimed-time', 'The time of signing (/M) is there.', new Date(at).toISOString()),
+    dict.get('Cert') === undefined
+      ? passed('pdf.cert', 'Certificates are in the CMS alone.')
+      : warning('pdf.cert', 'The dictionary has a /Cert, which PAdES signatures must not have.'),
+    dict.get('Filter') === undefined
+      ? warning('pdf.filter', 'The dictionary names no /Filter.')
+      : passed('pdf.filter', 'The dictionary names a /Filter.'),
+  ];
+}
+
+/** Returns the baseline level of the valid values (clause 6.1); trust is evaluated later. */
+function levelOf(facts: SignatureInfo, { evidence, later }: SignatureContext): SignatureLevel | undefined {
+  if (facts.level === undefined) return undefined;
+  const good = later.filter((stamp) => isIntactTimestamp(stamp.facts));
+  const stamped = facts.timestamps.some((stamp) => stamp.kind === 'signature' && isIntactTimestamp(stamp));
+  if (!stamped && good.length === 0) return 'B';
+  if (evidence.crls.length + evidence.ocsps.length === 0) return 'T';
+  return good.some(({ coversEvidence }) => coversEvidence) ? 'LTA' : 'LT';
+}
+
+/** Reports a signature whose CMS is unreadable. */
+export function unreadableReport(
+  { found, scope }: LocatedSignature,
+  { certificates, evidence }: SignatureContext,
+): SignatureInfo {
+  return {
+    ...UNKNOWN_SIGNATURE_INFO,
+    format: 'Pades',
+    name: found.field,
+    scope,
+    certificates,
+    evidence: evidence ?? NO_EVIDENCE,
+  };
+}
+
+/** Checks the token of a document time-stamp against its coverage. */
+export function documentTimestamp(
+  placed: LocatedSignature,
+  certificates: readonly Certificate[],
+): TimestampInfo {
+  const { cms } = placed.found;
+  const wrong = placed.findings.filter(({ status, type }) => status === 'failed' && type !== CHANGES);
+  if (cms === undefined) return { kind: 'document', token: undefined, findings: wrong };
+  const covered = (name: string): Buffer | undefined => {
+    const hash = hashNamed(name);
+    // Without coverage, an empty digest never matches the message imprint.
+    return hash === undefined ? undefined : (placed.contentDigest?.(hash) ?? Buffer.alloc(0));
+  };
+  const facts = timestampInfo('document', cms, covered, certificates);
+  return { ...facts, findings: [...wrong, ...facts.findings] };
+}
+
+/** Reports a document time-stamp as a signature of its own. */
+export function timestampReport(
+  placed: LocatedSignature,
+  { token, findings }: TimestampInfo,
+  around: SignatureContext,
+): SignatureInfo {
+  const base = unreadableReport(placed, around);
+  const own = findings.filter((finding) => !placed.findings.includes(finding));
+  const certificate = token === undefined ? undefined : timestampSigner(token, around.certificates);
+  const [signer] = token?.signedData.signers ?? [];
+  return {
+    ...base,
+    findings: [...placed.findings, passed(TYPE, 'It is a document time-stamp.'), ...own],
+    certificate,
+    certificates: [...(token?.certificates ?? []), ...around.certificates],
+    claimedTime: token?.genTime,
+    algorithms:
+      token === undefined || signer === undefined
+        ? []
+        : [
+            { name: token.imprintAlgorithm, where: 'imprint of the time-stamp' },
+            ...algorithmsOf(signer, certificate),
+          ],
+    timestamps: around.later.map(({ facts }) => facts),
+    changes: placed.changes,
+    isTimestamp: true,
+  };
+}

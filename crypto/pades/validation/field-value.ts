@@ -1,0 +1,128 @@
+/** Value of a field as it must be shown (ISO 32000-2, 12.7.5), and the comparison with shown text. */
+import {
+  asInteger,
+  asText,
+  type ByteSlice,
+  isArray,
+  items,
+  type PdfDict,
+  type PdfDocument,
+} from '../../pdf/index.ts';
+
+/** Most ancestors of a widget. */
+const MAX_DEPTH = 20;
+/** Most characters of a value that are compared. */
+const MAX_LENGTH = 1 << 20;
+/** Flag Password (table 231): the value is shown as asterisks. */
+const PASSWORD = 1 << 13;
+const MAX_OPTIONS = 5000;
+/** Most characters of a number with its separators. */
+const MAX_NUMBER = 64;
+
+export interface FieldValue {
+  /** Texts that may be shown: the value, or its display text; undefined when the value is not text. */
+  readonly texts: readonly string[] | undefined;
+  readonly isPassword: boolean;
+  /** True when an action formats the shown text (12.6.3, `F`). */
+  readonly isFormatted: boolean;
+}
+
+/** Returns an inheritable entry of a field, its own or that of an ancestor. */
+export function inherited(pdf: PdfDocument, field: PdfDict, key: string): ByteSlice | undefined {
+  let node: PdfDict | undefined = field;
+  for (let depth = 0; node !== undefined && depth < MAX_DEPTH; depth++) {
+    const value = node.get(key);
+    if (value !== undefined) return value;
+    node = pdf.dict(node.get('Parent'));
+  }
+  return undefined;
+}
+
+export function fieldValue(pdf: PdfDocument, field: PdfDict): FieldValue {
+  const flags = asInteger(pdf.resolve(inherited(pdf, field, 'Ff'))) ?? 0;
+  const written = inherited(pdf, field, 'V');
+  const value = written === undefined ? '' : textOf(pdf, written);
+  const actions = pdf.dict(inherited(pdf, field, 'AA'));
+  const texts = value === undefined ? undefined : [value, ...displayTextFor(pdf, field, value)];
+  return { texts, isPassword: (flags & PASSWORD) !== 0, isFormatted: actions?.get('F') !== undefined };
+}
+
+/** Bytes 0x18 to 0x1F and 0x80 to 0x9F of PDFDocEncoding (annex D.2), and 0xA0. */
+const PDF_DOC: ReadonlyMap<string, string> = new Map(
+  [...'˘ˇˆ˙˝˛˚˜']
+    .map((one, at): [string, string] => [String.fromCharCode(0x18 + at), one])
+    .concat(
+      [...'•†‡…—–ƒ⁄‹›−‰„“”‘’‚™ﬁﬂŁŒŠŸŽıłœšž\u009f€'].map((one, at): [string, string] => [
+        String.fromCharCode(0x80 + at),
+        one,
+      ]),
+    ),
+);
+
+function textOf(pdf: PdfDocument, slice: ByteSlice): string | undefined {
+  const value = pdf.resolve(slice);
+  const text = asText(value) ?? streamText(pdf, slice);
+  if (text === undefined || text.length > MAX_LENGTH) return undefined;
+  return Array.from(text, (one) => PDF_DOC.get(one) ?? one).join('');
+}
+
+/** Reads a value in a stream (table 226). */
+function streamText(pdf: PdfDocument, slice: ByteSlice): string | undefined {
+  const bytes = pdf.stream(slice);
+  if (bytes === undefined) return undefined;
+  return bytes[0] === 0xfe && bytes[1] === 0xff
+    ? Buffer.from(bytes.subarray(2, 2 + ((bytes.length - 2) & ~1)))
+        .swap16()
+        .toString('utf16le')
+    : bytes.toString('latin1');
+}
+
+/** Returns the display text of the choice option with this export value (table 234). */
+function displayTextFor(pdf: PdfDocument, field: PdfDict, value: string): string[] {
+  const shown: string[] = [];
+  let count = 0;
+  for (const option of items(pdf.resolve(inherited(pdf, field, 'Opt')))) {
+    if (++count > MAX_OPTIONS) break;
+    const pair = pdf.resolve(option);
+    if (!isArray(pair)) continue;
+    const [exported, text] = [...items(pair)].map((item) => asText(pdf.resolve(item)));
+    if (exported === value && text !== undefined) shown.push(text);
+  }
+  return shown;
+}
+
+/** True when the shown text represents the value. */
+export function showsValue(shown: string, { texts, isPassword, isFormatted }: FieldValue): boolean {
+  const [own] = texts ?? [];
+  if (texts === undefined || own === undefined) return false;
+  const plain = comparable(shown);
+  if (isPassword) return /^[*•●]*$/u.test(plain) && plain.length === own.length;
+  if (texts.some((text) => comparable(text) === plain)) return true;
+  return isFormatted && shown.length <= MAX_NUMBER && isFormattedNumber(own, shown);
+}
+
+/** Removes line breaks and spaces, which depend on the layout. */
+function comparable(text: string): string {
+  return text.normalize('NFKC').replace(/[\s\p{Cc}\p{Zs}]+/gu, '');
+}
+
+/** True for the same number with separators, a currency or as a percentage: `1234.5`, `$1,234.50`. */
+function isFormattedNumber(value: string, shown: string): boolean {
+  const number = Number(value.trim().replace(',', '.'));
+  const open = shown.indexOf('(');
+  const negative = shown.trimStart().startsWith('-') || (open >= 0 && shown.indexOf(')', open) > open);
+  const digits = shown.replace(/[^\d.,]/g, '');
+  const [, whole = '', part = ''] = /^([\d.,]*?)(?:[.,](\d{0,6}))?$/.exec(digits) ?? [];
+  const readings = [`${whole}.${part}`, `${whole}${part}`].map((text) =>
+    Number(text.replace(/[.,](?=.*[.,])/g, '').replace(',', '.')),
+  );
+  const sign = negative ? -1 : 1;
+  const places = part.length;
+  const wanted = [number, number * 100].map((one) => one.toFixed(Math.min(places, 6)));
+  return (
+    value.trim() !== '' &&
+    Number.isFinite(number) &&
+    digits !== '' &&
+    readings.some((one) => wanted.includes((sign * one).toFixed(Math.min(places, 6))))
+  );
+}

@@ -1,0 +1,217 @@
+/** A PDF opened for random access to objects. Objects are read on demand. */
+import { CryptoError } from '../../core/types.ts';
+import type { WorkBudget } from '../../core/work-budget.ts';
+import { openEncryption } from '../encryption/open.ts';
+import { type ByteSource, Views } from '../syntax/byte-source.ts';
+import { PdfSyntaxError, readingBudget } from '../syntax/damage.ts';
+import { unpack } from '../syntax/filters.ts';
+import { type ObjectStream, parseObjectStream } from '../syntax/object-stream.ts';
+import {
+  type IndirectObject,
+  type Reading,
+  readObjectAt,
+  readStream,
+  streamDict,
+} from '../syntax/objects.ts';
+import { asDict, asInteger, asReference, type ByteSlice, NULL, type PdfDict } from '../syntax/values.ts';
+import { rebuildXref } from './rebuild.ts';
+import { findHeader, readXref, type Xref } from './xref.ts';
+
+/** Most references to references; writers make at most one. */
+const MAX_STEPS = 16;
+/** Most cached objects; pages and form fields are requested repeatedly, most others are not. */
+const MAX_CACHED_STREAMS = 256;
+/** Most bytes of cached, decoded object streams. */
+const MAX_CACHED_STREAM_BYTES = 64 << 20;
+
+export class PdfDocument {
+  readonly xref: Xref;
+  readonly catalog: PdfDict;
+  readonly #reading: Reading;
+  readonly #objects = new Map<number, ByteSlice>();
+  readonly #streams = new Map<number, ObjectStream>();
+  #streamBytes = 0;
+  readonly #opening = new Set<number>();
+
+  /**
+   * @throws PdfSyntaxError when the catalogue can't be found
+   * @throws {CryptoError} `pdf.encrypted` when it does not open without a password
+   */
+  constructor(reading: Reading, xref: Xref) {
+    this.#reading = reading;
+    this.xref = xref;
+    const encryption =
+      xref.encryption ??
+      openEncryption(xref.trailer, (slice) => this.resolve(slice), reading.views.source.password);
+    if (encryption !== undefined) {
+      // The objects read so far were read without decryption.
+      this.#objects.clear();
+      this.#streams.clear();
+      this.#streamBytes = 0;
+      this.xref = { ...xref, encryption };
+    }
+    const catalog = this.dict(xref.trailer.get('Root'));
+    if (catalog === undefined) throw new PdfSyntaxError('The trailer names no catalogue.');
+    this.catalog = catalog;
+  }
+
+  /** Follows references to an object; a direct object stays as it is; null for a missing object. */
+  resolve(slice: ByteSlice | undefined): ByteSlice {
+    let found = slice;
+    for (let step = 0; step < MAX_STEPS; step++) {
+      if (found === undefined) return NULL;
+      const reference = asReference(found);
+      if (reference === undefined) return found;
+      found = this.object(reference.number);
+    }
+    return NULL;
+  }
+
+  /** Returns the dictionary that a value is or refers to; undefined for anything else. */
+  dict(slice: ByteSlice | undefined): PdfDict | undefined {
+    return asDict(this.resolve(slice));
+  }
+
+  /** Returns the newest object of a number; undefined when there is none. @throws PdfSyntaxError */
+  object(number: number): ByteSlice | undefined {
+    const known = this.#objects.get(number);
+    if (known !== undefined) return known;
+    const value = this.#load(number);
+    if (value === undefined) return undefined;
+    if (this.#objects.size >= MAX_CACHED_STREAMS) this.#objects.clear();
+    this.#objects.set(number, value);
+    return value;
+  }
+
+  /**
+   * Returns the decoded data of the stream a value refers to; undefined when it refers to something else.
+   * @throws PdfSyntaxError when the data can't be found or decoded
+   */
+  stream(slice: ByteSlice | undefined): Buffer | undefined {
+    const number = asReference(slice)?.number;
+    const entry = number === undefined ? undefined : this.xref.entry(number);
+    if (entry?.kind !== 'plain') return undefined;
+    const object = this.#readAt(entry.offset);
+    return object.number === number && object.data !== undefined ? this.#unpack(object) : undefined;
+  }
+
+  /** Returns the data of a stream, decrypted and still encoded; undefined for other objects. @throws PdfSyntaxError */
+  packedStream(number: number): Buffer | undefined {
+    const object = this.plainObject(number);
+    return object?.data === undefined ? undefined : this.#packed(object);
+  }
+
+  /**
+   * Returns an object outside of object streams, with its offset; undefined for one in an object stream. @throws
+   * PdfSyntaxError
+   */
+  plainObject(number: number): IndirectObject | undefined {
+    const entry = this.xref.entry(number);
+    return entry?.kind === 'plain' ? this.#readAt(entry.offset) : undefined;
+  }
+
+  #readAt(offset: number): IndirectObject {
+    const object = readObjectAt(this.#reading, offset + this.xref.base);
+    const cipher = this.xref.encryption?.strings(object);
+    return cipher === undefined ? object : { ...object, value: { ...object.value, cipher } };
+  }
+
+  #load(number: number): ByteSlice | undefined {
+    const entry = this.xref.entry(number);
+    if (entry === undefined || entry.kind === 'free') return undefined;
+    if (entry.kind === 'packed') {
+      const member = this.#stream(entry.stream).member(number);
+      if (member !== undefined) this.#reading.budget.spend(member.end - member.start);
+      return member;
+    }
+    const object = this.#readAt(entry.offset);
+    if (object.number !== number) {
+      throw new PdfSyntaxError(`The cross-reference leads to object ${object.number} instead of ${number}.`);
+    }
+    return object.value;
+  }
+
+  #stream(number: number): ObjectStream {
+    const known = this.#streams.get(number);
+    if (known !== undefined) return known;
+    const entry = this.xref.entry(number);
+    // Streams are never in object streams; a stream whose length is inside itself would recurse for ever.
+    if (entry?.kind !== 'plain' || this.#opening.has(number)) {
+      throw new PdfSyntaxError(`Object stream ${number} can't be opened.`);
+    }
+    this.#opening.add(number);
+    try {
+      const object = this.#readAt(entry.offset);
+      return this.#cacheStream(number, parseObjectStream(streamDict(object), this.#unpack(object)));
+    } finally {
+      this.#opening.delete(number);
+    }
+  }
+
+  #packed(object: IndirectObject): Buffer {
+    const dict = streamDict(object);
+    const data = readStream(this.#reading, object, asInteger(this.resolve(dict.get('Length'))));
+    return this.xref.encryption?.openStream(object, dict, data) ?? data;
+  }
+
+  #unpack(object: IndirectObject): Buffer {
+    const bytes = unpack(streamDict(object), this.#packed(object), (slice) => this.resolve(slice));
+    this.#reading.budget.spend(bytes.length);
+    return bytes;
+  }
+
+  #cacheStream(number: number, stream: ObjectStream): ObjectStream {
+    if (this.#streamBytes + stream.size > MAX_CACHED_STREAM_BYTES) {
+      this.#streams.clear();
+      this.#streamBytes = 0;
+    }
+    this.#streamBytes += stream.size;
+    this.#streams.set(number, stream);
+    return stream;
+  }
+}
+
+/**
+ * Opens a PDF and runs `work` on it. When the cross-reference turns out to be damaged, at once or during the
+ * work, it is rebuilt and the work runs again from its start; the work must have no side effects.
+ * @param counted charges the reading to a work budget; without it, only the size of the file limits it
+ * @throws {CryptoError} `pdf.malformed` with the offset and the reason; `pdf.encrypted`
+ */
+export function withPdf<T>(source: ByteSource, work: (pdf: PdfDocument) => T, counted?: WorkBudget): T {
+  const open = (): Reading => ({ views: new Views(source), budget: readingBudget(source.size, counted) });
+  const reading = open();
+  const header = findHeader(reading);
+  if (header === undefined) {
+    throw new CryptoError('pdf.malformed', 'This is no PDF: its first 1024 bytes have no %PDF- header.');
+  }
+  try {
+    return work(new PdfDocument(reading, readXref(reading, header)));
+  } catch (error) {
+    if (!(error instanceof PdfSyntaxError)) throw error;
+    const again = open();
+    try {
+      return work(new PdfDocument(again, rebuildXref(again, header)));
+    } catch (second) {
+      if (!(second instanceof PdfSyntaxError)) throw second;
+      throw new CryptoError(
+        'pdf.malformed',
+        `${error.message} Reading on without it failed: ${second.message}`,
+      );
+    }
+  }
+}
+
+/**
+ * Opens a PDF by its own cross-reference without repair, for checks that must see what every reader sees.
+ * @param work charges the reading, now and later
+ * @throws {CryptoError} `pdf.malformed`, `pdf.encrypted`
+ * @throws PdfSyntaxError at once or later, when the cross-reference or an object asked for is damaged
+ * @throws WorkBudgetExceeded at once or later
+ */
+export function openIntactPdf(source: ByteSource, work?: WorkBudget): PdfDocument {
+  const reading: Reading = { views: new Views(source), budget: readingBudget(source.size, work) };
+  const header = findHeader(reading);
+  if (header === undefined)
+    throw new PdfSyntaxError('This is no PDF: its first 1024 bytes have no %PDF- header.');
+  return new PdfDocument(reading, readXref(reading, header));
+}

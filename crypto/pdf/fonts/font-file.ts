@@ -1,0 +1,146 @@
+/**
+ * Reads the bundled font: TrueType outlines in WOFF 1.0 (OpenType 1.9, `cmap` format 12, `glyf`).
+ * The font is part of the installation and trusted; a malformed one means a broken installation.
+ */
+import { readFileSync } from 'node:fs';
+import { createRequire } from 'node:module';
+import { inflateSync } from 'node:zlib';
+
+/** Path of the font in its package. */
+const FONT = '@fontsource/dejavu-sans/files/dejavu-sans-latin-400-normal.woff';
+
+/** Font name in PDF; an embedded subset has a prefix. */
+export const FONT_NAME = 'DejaVuSans';
+
+/** Metrics of the whole font, in thousandths of its size. */
+export interface FontMetrics {
+  readonly ascent: number;
+  /** Below zero. */
+  readonly descent: number;
+  readonly box: readonly [left: number, bottom: number, right: number, top: number];
+}
+
+interface PackedTable {
+  readonly bytes: Buffer;
+  /** Unpacked. */
+  readonly length: number;
+}
+
+interface Range {
+  readonly first: number;
+  readonly last: number;
+  readonly glyph: number;
+}
+
+export class OutlineFont {
+  readonly metrics: FontMetrics;
+  readonly #packed: ReadonlyMap<string, PackedTable>;
+  /** Decoded on demand: half of the tables are never used. */
+  readonly #tables = new Map<string, Buffer>();
+  /** Units of its coordinates per font size. */
+  readonly unitsPerEm: number;
+  readonly #longOffsets: boolean;
+  readonly #advances: number;
+  readonly #ranges: readonly Range[];
+
+  constructor(woff: Buffer) {
+    this.#packed = packedTables(woff);
+    const head = this.table('head');
+    const hhea = this.table('hhea');
+    this.unitsPerEm = head.readUInt16BE(18);
+    this.#longOffsets = head.readInt16BE(50) === 1;
+    this.#advances = hhea.readUInt16BE(34);
+    const scaled = (table: Buffer, at: number): number => (1000 * table.readInt16BE(at)) / this.unitsPerEm;
+    this.metrics = {
+      ascent: scaled(hhea, 4),
+      descent: scaled(hhea, 6),
+      box: [scaled(head, 36), scaled(head, 38), scaled(head, 40), scaled(head, 42)],
+    };
+    this.#ranges = characterRanges(this.table('cmap'));
+  }
+
+  table(name: string): Buffer {
+    const known = this.#tables.get(name);
+    if (known !== undefined) return known;
+    const packed = this.#packed.get(name);
+    if (packed === undefined) throw new Error(`The bundled font has no table ${name}.`);
+    const table = packed.bytes.length < packed.length ? inflateSync(packed.bytes) : packed.bytes;
+    this.#tables.set(name, table);
+    return table;
+  }
+
+  /** Returns the glyph of a character; undefined when the font has none. */
+  glyph(codePoint: number): number | undefined {
+    let [low, high] = [0, this.#ranges.length - 1];
+    while (low <= high) {
+      const middle = (low + high) >> 1;
+      const range = this.#ranges[middle];
+      if (range === undefined || codePoint < range.first) high = middle - 1;
+      else if (codePoint > range.last) low = middle + 1;
+      else return range.glyph + codePoint - range.first;
+    }
+    return undefined;
+  }
+
+  /** Returns advance width and left side bearing, in font units. */
+  horizontal(glyph: number): { readonly advance: number; readonly bearing: number } {
+    const table = this.table('hmtx');
+    const last = this.#advances - 1;
+    return {
+      advance: table.readUInt16BE(4 * Math.min(glyph, last)),
+      bearing: table.readInt16BE(glyph <= last ? 4 * glyph + 2 : 4 * this.#advances + 2 * (glyph - last - 1)),
+    };
+  }
+
+  /** Returns the advance width in thousandths of the font size. */
+  width(glyph: number): number {
+    return (1000 * this.horizontal(glyph).advance) / this.unitsPerEm;
+  }
+
+  /** Returns the outline of a glyph; empty for one without contours. */
+  outline(glyph: number): Buffer {
+    const offsets = this.table('loca');
+    const offset = (index: number): number =>
+      this.#longOffsets ? offsets.readUInt32BE(4 * index) : 2 * offsets.readUInt16BE(2 * index);
+    return this.table('glyf').subarray(offset(glyph), offset(glyph + 1));
+  }
+}
+
+let bundled: OutlineFont | undefined;
+
+/** Returns the bundled font; reads it at the first use. */
+export function bundledFont(): OutlineFont {
+  bundled ??= new OutlineFont(readFileSync(createRequire(import.meta.url).resolve(FONT)));
+  return bundled;
+}
+
+const WOFF_HEADER = 44;
+const WOFF_ENTRY = 20;
+
+function packedTables(woff: Buffer): ReadonlyMap<string, PackedTable> {
+  const tables = new Map<string, PackedTable>();
+  for (let index = 0; index < woff.readUInt16BE(12); index++) {
+    const entry = WOFF_HEADER + WOFF_ENTRY * index;
+    const start = woff.readUInt32BE(entry + 4);
+    const bytes = woff.subarray(start, start + woff.readUInt32BE(entry + 8));
+    tables.set(woff.toString('latin1', entry, entry + 4), { bytes, length: woff.readUInt32BE(entry + 12) });
+  }
+  return tables;
+}
+
+/** Reads the groups of the Unicode cmap in ascending order. */
+function characterRanges(cmap: Buffer): readonly Range[] {
+  for (let index = 0; index < cmap.readUInt16BE(2); index++) {
+    const at = cmap.readUInt32BE(8 + 8 * index);
+    if (cmap.readUInt16BE(at) !== 12) continue;
+    return Array.from({ length: cmap.readUInt32BE(at + 12) }, (_, group) => {
+      const from = at + 16 + 12 * group;
+      return {
+        first: cmap.readUInt32BE(from),
+        last: cmap.readUInt32BE(from + 4),
+        glyph: cmap.readUInt32BE(from + 8),
+      };
+    });
+  }
+  throw new Error('The bundled font maps no characters beyond the basic plane.');
+}

@@ -1,0 +1,197 @@
+/**
+ * Lays out lines of text in the bundled font, and embeds the font: a subset addressed by glyph number,
+ * with widths and a ToUnicode map (ISO 32000-2, 9.7.4, 9.8 and 9.10.3).
+ */
+import { createHash } from 'node:crypto';
+import type { Reference } from '../syntax/values.ts';
+import { referenceText } from '../update/incremental-update.ts';
+import { numberText, type ObjectSink, packedStream } from '../update/stream-object.ts';
+import { bundledFont, FONT_NAME } from './font-file.ts';
+import { type SubsetGlyph, subsetFont } from './font-subset.ts';
+import { type Cluster, isDrawable, type Letter, visualGlyphs } from './shaping.ts';
+
+/** One line: four hexadecimal digits for each glyph, and its width in thousandths of the font size. */
+export interface ShownLine {
+  readonly glyphs: string;
+  readonly width: number;
+}
+
+export interface ShownText {
+  readonly lines: readonly ShownLine[];
+  /** Ascent and descent of any line, in thousandths of the font size. */
+  readonly ascent: number;
+  /** Below zero. */
+  readonly descent: number;
+  /** Embeds the font in the update and returns the text of the reference to it. */
+  embed(draft: ObjectSink, options: EmbedOptions): string;
+}
+
+export interface EmbedOptions {
+  /** Adds a /CIDSet, which PDF/A-1 requires (ISO 19005-1, 6.3.5) and later parts do not. */
+  readonly listGlyphs: boolean;
+}
+
+/** Replacement for a missing character: a white square. PDF/A forbids the glyph .notdef. */
+const MISSING = 0x25a1;
+
+/** Invisible characters without joiners, which change the letters beside them. */
+const INVISIBLE = /(?![\u200c\u200d])\p{Default_Ignorable_Code_Point}/gu;
+
+/** Replaces control characters, tabs and line ends with a space; removes invisible format characters. */
+function visible(line: string): string {
+  return line
+    .normalize('NFC')
+    .replace(/[\p{Cc}\p{Zl}\p{Zp}]/gu, ' ')
+    .replace(/\p{Cs}/gu, String.fromCodePoint(MISSING))
+    .replace(INVISIBLE, '');
+}
+
+/** True when the fonts have every letter. */
+export function isShowable(text: string): boolean {
+  return [...visible(text)].every(isDrawable);
+}
+
+/** A glyph of the subset. */
+interface FontGlyph {
+  readonly glyph: number | Cluster;
+  /** Text that it maps back to. */
+  readonly text: string;
+  /** In thousandths of the font size. */
+  readonly width: number;
+}
+
+function fontGlyph(item: Letter | Cluster): FontGlyph {
+  const font = bundledFont();
+  if ('key' in item) return { glyph: item, text: item.text, width: (1000 * item.advance) / font.unitsPerEm };
+  const glyph = font.glyph(item.codePoint) ?? font.glyph(MISSING) ?? 0;
+  // The box maps to its original character, for copying and reading aloud.
+  return { glyph, text: String.fromCodePoint(item.codePoint), width: font.width(glyph) };
+}
+
+/** Collects the characters of one document in one subset of the font. */
+export class TextFont {
+  readonly ascent: number;
+  readonly descent: number;
+  // Each character has a glyph of its own, even where the font shares one, so that the ToUnicode map is unique.
+  readonly #numbers = new Map<number | string, number>();
+  readonly #glyphs: FontGlyph[] = [{ glyph: 0, text: '', width: 0 }];
+
+  constructor() {
+    const { ascent, descent } = bundledFont().metrics;
+    this.ascent = ascent;
+    this.descent = descent;
+  }
+
+  /** @param text any; a missing character becomes a box */
+  line(text: string): ShownLine {
+    let glyphs = '';
+    let width = 0;
+    for (const item of visualGlyphs(visible(text))) {
+      const key = 'key' in item ? item.key : item.codePoint;
+      const number = this.#numbers.get(key) ?? this.#glyphs.push(fontGlyph(item)) - 1;
+      this.#numbers.set(key, number);
+      glyphs += hex(number);
+      width += this.#glyphs[number]?.width ?? 0;
+    }
+    return { glyphs, width };
+  }
+
+  /** @param put writes the font itself; the objects it consists of go to the sink */
+  embed(
+    sink: ObjectSink,
+    options: EmbedOptions,
+    put: (body: string) => Reference = (body) => sink.add(body),
+  ): string {
+    return embedFont(sink, this.#glyphs, options, put);
+  }
+}
+
+/** @param lines any text; a missing character becomes a box */
+export function showText(lines: readonly string[]): ShownText {
+  const font = new TextFont();
+  return {
+    lines: lines.map((line) => font.line(line)),
+    ascent: font.ascent,
+    descent: font.descent,
+    embed: (sink, options) => font.embed(sink, options),
+  };
+}
+
+function hex(number: number): string {
+  return number.toString(16).padStart(4, '0');
+}
+
+function embedFont(
+  draft: ObjectSink,
+  glyphs: readonly FontGlyph[],
+  { listGlyphs }: EmbedOptions,
+  put: (body: string) => Reference,
+): string {
+  const font = bundledFont();
+  const { file, count } = subsetFont(
+    font,
+    glyphs.map(({ glyph }): SubsetGlyph => (typeof glyph === 'number' ? glyph : glyph.draw())),
+  );
+  const name = `${subsetTag(file)}+${FONT_NAME}`;
+  const { ascent, descent, box } = font.metrics;
+  const outlines = referenceText(draft.add(packedStream(`/Length1 ${file.length}`, file)));
+  const listed = listGlyphs ? `/CIDSet ${referenceText(draft.add(packedStream('', allOf(count))))}` : '';
+  const descriptor = draft.add(
+    `<</Type/FontDescriptor/FontName/${name}/Flags 4/FontBBox[${box.map(numberText).join(' ')}]/ItalicAngle 0` +
+      `/Ascent ${numberText(ascent)}/Descent ${numberText(descent)}/CapHeight 729/StemV 80` +
+      `/FontFile2 ${outlines}${listed}>>`,
+  );
+  const [missing, ...others] = glyphs;
+  const missingWidth = typeof missing?.glyph === 'number' ? font.width(missing.glyph) : 0;
+  const widths = [missingWidth, ...others.map(({ width }) => width)].map(numberText).join(' ');
+  const byGlyph = draft.add(
+    `<</Type/Font/Subtype/CIDFontType2/BaseFont/${name}/CIDToGIDMap/Identity` +
+      '/CIDSystemInfo<</Registry(Adobe)/Ordering(Identity)/Supplement 0>>' +
+      `/FontDescriptor ${referenceText(descriptor)}/DW 600/W[0[${widths}]]>>`,
+  );
+  const back = draft.add(
+    packedStream('', Buffer.from(toUnicodeMap(others.map(({ text }) => text)), 'latin1')),
+  );
+  return referenceText(
+    put(
+      `<</Type/Font/Subtype/Type0/BaseFont/${name}/Encoding/Identity-H` +
+        `/DescendantFonts[${referenceText(byGlyph)}]/ToUnicode ${referenceText(back)}>>`,
+    ),
+  );
+}
+
+/** Returns six capital letters that identify this subset (9.9.2). */
+function subsetTag(file: Buffer): string {
+  const digest = createHash('sha256').update(file).digest();
+  return String.fromCharCode(...digest.subarray(0, 6).map((byte) => 0x41 + (byte % 26)));
+}
+
+/** Returns a bit string of `count` ones. */
+function allOf(count: number): Buffer {
+  const bits = Buffer.alloc(Math.ceil(count / 8), 0xff);
+  if (count % 8 !== 0) bits[bits.length - 1] = 0xff00 >> (count % 8);
+  return bits;
+}
+
+/** Most entries in a section of a character map. */
+const SECTION = 100;
+
+/** @param texts those of glyph 1, 2 and so on */
+function toUnicodeMap(texts: readonly string[]): string {
+  const rows = texts.map((text, index) => {
+    const code = Buffer.from(text, 'utf16le').swap16().toString('hex');
+    return `<${hex(index + 1)}> <${code}>\n`;
+  });
+  let sections = '';
+  for (let from = 0; from < rows.length; from += SECTION) {
+    const section = rows.slice(from, from + SECTION);
+    sections += `${section.length} beginbfchar\n${section.join('')}endbfchar\n`;
+  }
+  return (
+    '/CIDInit /ProcSet findresource begin\n12 dict begin\nbegincmap\n' +
+    '/CIDSystemInfo << /Registry (Adobe) /Ordering (UCS) /Supplement 0 >> def\n' +
+    '/CMapName /Adobe-Identity-UCS def\n/CMapType 2 def\n' +
+    `1 begincodespacerange\n<0000> <ffff>\nendcodespacerange\n${sections}` +
+    'endcmap\nCMapName currentdict /CMap defineresource pop\nend\nend\n'
+  );
+}

@@ -1,0 +1,85 @@
+/** Arranges image and text in a rectangle: image left, text right, each alone in the whole rectangle. */
+import type { ShownText } from '../fonts/shown-text.ts';
+import { numberText } from '../update/stream-object.ts';
+
+/** Points. */
+export interface Extent {
+  readonly width: number;
+  readonly height: number;
+}
+
+/** Margin on all sides, points; less in tiny rectangles. */
+const MARGIN = 2;
+/** Font size unless the text has to shrink, points. */
+const TEXT_SIZE = 12;
+/** Line distance in font sizes. */
+const LEADING = 1.2;
+/** Largest share of the width for an image beside text. */
+const IMAGE_SHARE = 0.4;
+
+interface Area extends Extent {
+  readonly left: number;
+  readonly bottom: number;
+}
+
+/**
+ * Builds operators of the content stream; the font resource is `F`.
+ * @param image its pixels, when there is one
+ * @param ink operators that set the colour of text
+ * @param imageName of the resource
+ */
+export function layOut(
+  extent: Extent,
+  image: Extent | undefined,
+  text: Pick<ShownText, 'lines' | 'ascent' | 'descent'> | undefined,
+  ink: string,
+  imageName: string = 'Im',
+): string {
+  const margin = Math.min(MARGIN, extent.width / 20, extent.height / 20);
+  const inner: Area = {
+    left: margin,
+    bottom: margin,
+    width: extent.width - 2 * margin,
+    height: extent.height - 2 * margin,
+  };
+  if (image === undefined) return text === undefined ? '' : textIn(inner, text, ink);
+  if (text === undefined) return imageIn(inner, image, imageName);
+  const natural = (inner.height * image.width) / image.height;
+  const width = Math.min(natural, IMAGE_SHARE * inner.width);
+  const left = inner.left + width + margin;
+  return (
+    imageIn({ ...inner, width }, image, imageName) +
+    textIn({ ...inner, left, width: inner.left + inner.width - left }, text, ink)
+  );
+}
+
+/** Fits the image into the area with its aspect ratio, centred. */
+function imageIn(area: Area, image: Extent, name: string): string {
+  const scale = Math.min(area.width / image.width, area.height / image.height);
+  const [width, height] = [image.width * scale, image.height * scale];
+  const left = area.left + (area.width - width) / 2;
+  const bottom = area.bottom + (area.height - height) / 2;
+  return `q ${numbers(width, 0, 0, height, left, bottom)} cm /${name} Do Q\n`;
+}
+
+/** Fits all lines at one size, left-aligned, vertically centred. */
+function textIn(
+  area: Area,
+  { lines, ascent, descent }: Pick<ShownText, 'lines' | 'ascent' | 'descent'>,
+  ink: string,
+): string {
+  const tall = (ascent - descent) / 1000 + (lines.length - 1) * LEADING;
+  const widest = Math.max(...lines.map(({ width }) => width)) / 1000;
+  const size = Math.min(TEXT_SIZE, area.height / tall, widest > 0 ? area.width / widest : TEXT_SIZE);
+  const top = area.bottom + (area.height + tall * size) / 2;
+  let text = `q ${ink} BT /F ${numberText(size)} Tf\n`;
+  for (const [index, { glyphs }] of lines.entries()) {
+    const baseline = top - (ascent / 1000 + index * LEADING) * size;
+    if (glyphs !== '') text += `${numbers(1, 0, 0, 1, area.left, baseline)} Tm <${glyphs}> Tj\n`;
+  }
+  return `${text}ET Q\n`;
+}
+
+function numbers(...values: readonly number[]): string {
+  return values.map(numberText).join(' ');
+}

@@ -1,0 +1,194 @@
+/**
+ * Draws text, boxes, matrix codes and images on a page. Positions are points from the top left corner of
+ * the page as shown, x to the right and y down.
+ */
+
+import { CryptoError } from '../../core/types.ts';
+import { TextFont } from '../fonts/shown-text.ts';
+import { showImage } from '../graphics/image.ts';
+import { layOut } from '../graphics/layout.ts';
+import type { PdfARules } from '../graphics/pdfa-rules.ts';
+import { textString } from '../syntax/text-string.ts';
+import { numberText, type ObjectSink } from '../update/stream-object.ts';
+
+interface Place {
+  readonly x: number;
+  readonly y: number;
+}
+interface Area extends Place {
+  readonly width: number;
+  readonly height: number;
+}
+
+export type DrawnItem =
+  /** `y` is the base line; grey from 0 (black) to 1. */
+  | (Place & {
+      readonly shape: 'text';
+      readonly text: string;
+      readonly size: number;
+      readonly grey?: number;
+    })
+  | (Area & {
+      readonly shape: 'box';
+      readonly fill?: number;
+      /** Grey level of a line of half a point. */
+      readonly line?: number;
+    })
+  /** Modules of a matrix code, row by row from the top; true is dark. */
+  | (Place & {
+      readonly shape: 'cells';
+      readonly size: number;
+      readonly cells: readonly (readonly boolean[])[];
+    })
+  /** Lines of text with an image (PNG or JPEG) on their left, as in a visible signature. */
+  | (Area & {
+      readonly shape: 'stamp';
+      readonly lines: readonly string[];
+      readonly image?: Uint8Array | undefined;
+    })
+  /** A link to a URI. */
+  | (Area & { readonly shape: 'link'; readonly uri: string });
+
+export interface DrawnContent {
+  /** Operators in the coordinates of the page as shown, with the origin at the lower left. */
+  readonly operators: string;
+  /** Entries of the resource dictionary for `operators`. */
+  readonly resources: string;
+  /** Link annotations without their /P. */
+  readonly links: readonly {
+    readonly box: readonly [number, number, number, number];
+    readonly uri: string;
+  }[];
+}
+
+/** New files do not claim PDF/A conformance. */
+const RULES: PdfARules = { deviceColours: true, transparency: true, listGlyphs: false };
+
+/**
+ * @param height of the page as shown, points
+ * @param fontReference text of the reference to the object of `font`
+ * @throws {CryptoError} `request.invalid` for an image that can't be read
+ */
+export function drawItems(
+  items: readonly DrawnItem[],
+  height: number,
+  font: TextFont,
+  fontReference: string,
+  sink: ObjectSink,
+): DrawnContent {
+  let operators = '';
+  const images: string[] = [];
+  const links: { readonly box: readonly [number, number, number, number]; readonly uri: string }[] = [];
+  for (const item of items) {
+    const { x } = item;
+    switch (item.shape) {
+      case 'text': {
+        const { glyphs } = font.line(item.text);
+        if (glyphs === '') break;
+        const place = numbers(1, 0, 0, 1, x, height - item.y);
+        operators += `q ${numberText(item.grey ?? 0)} g BT /F ${numberText(item.size)} Tf ${place} Tm <${glyphs}> Tj ET Q\n`;
+        break;
+      }
+      case 'box': {
+        const box = numbers(x, height - item.y - item.height, item.width, item.height);
+        if (item.fill !== undefined) operators += `q ${numberText(item.fill)} g ${box} re f Q\n`;
+        if (item.line !== undefined) operators += `q 0.5 w ${numberText(item.line)} G ${box} re S Q\n`;
+        break;
+      }
+      case 'cells':
+        operators += cellsText(item.cells, x, height - item.y, item.size);
+        break;
+      case 'stamp': {
+        const image = item.image === undefined ? undefined : showImage(item.image);
+        if (image !== undefined) images.push(image.embed(sink, RULES));
+        const lines = item.lines.filter((line) => line.trim() !== '').map((line) => font.line(line));
+        const text = lines.length === 0 ? undefined : { lines, ascent: font.ascent, descent: font.descent };
+        const inside = layOut(item, image, text, '0 g', `Im${images.length}`);
+        operators += `q 1 0 0 1 ${numbers(x, height - item.y - item.height)} cm\n${inside}Q\n`;
+        break;
+      }
+      case 'link':
+        links.push({
+          box: [x, height - item.y - item.height, x + item.width, height - item.y],
+          uri: item.uri,
+        });
+    }
+  }
+  const pictures = images.map((reference, index) => `/Im${index + 1} ${reference}`).join('');
+  const resources = `/Font<</F ${fontReference}>>${pictures === '' ? '' : `/XObject<<${pictures}>>`}`;
+  return { operators, resources, links };
+}
+
+/** Builds a link annotation. @param box in the coordinates of the page's content */
+export function linkAnnotation(box: readonly number[], uri: string): string {
+  const address = textString(new URL(uri).href);
+  return `<</Type/Annot/Subtype/Link/Rect[${numbers(...box)}]/Border[0 0 0]/F 4/A<</S/URI/URI ${address}>>>>`;
+}
+
+function cellsText(cells: readonly (readonly boolean[])[], left: number, top: number, size: number): string {
+  const cell = size / Math.max(1, cells.length);
+  let text = 'q 0 g\n';
+  for (const [row, line] of cells.entries()) {
+    for (let from = 0; from < line.length; from++) {
+      if (line[from] !== true) continue;
+      let to = from;
+      // Adjacent modules become one box: thin white lines between them can prevent code readers from working.
+      while (line[to] === true) to++;
+      text += `${numbers(left + from * cell, top - (row + 1) * cell, (to - from) * cell, cell)} re\n`;
+      from = to;
+    }
+  }
+  return `${text}f Q\n`;
+}
+
+/** True when an image can be drawn: a complete PNG or JPEG within the limits. */
+export function isPicture(file: Uint8Array): boolean {
+  try {
+    // Only complete decoding finds all errors.
+    showImage(file).embed({ add: () => ({ number: 1, generation: 0 }) }, RULES);
+    return true;
+  } catch (error) {
+    if (error instanceof CryptoError) return false;
+    throw error;
+  }
+}
+
+/** Returns the width in points of a text of `size` points. */
+export function textWidth(text: string, size: number): number {
+  return (new TextFont().line(text).width * size) / 1000;
+}
+
+/** Letters as they are read, with their marks. */
+const LETTERS = new Intl.Segmenter();
+
+/** Splits text into lines of at most `width` points, between words, and inside words that are too long. */
+export function wrapText(text: string, size: number, width: number): readonly string[] {
+  const font = new TextFont();
+  const fits = (line: string) => (font.line(line).width * size) / 1000 <= width;
+  const lines: string[] = [];
+  for (const paragraph of text.split('\n')) {
+    let line = '';
+    for (const word of paragraph.split(' ')) {
+      const longer = line === '' ? word : `${line} ${word}`;
+      if (fits(longer)) {
+        line = longer;
+        continue;
+      }
+      if (line !== '') lines.push(line);
+      line = '';
+      for (const { segment: letter } of LETTERS.segment(word)) {
+        if (line !== '' && !fits(line + letter)) {
+          lines.push(line);
+          line = '';
+        }
+        line += letter;
+      }
+    }
+    lines.push(line);
+  }
+  return lines;
+}
+
+function numbers(...values: readonly number[]): string {
+  return values.map(numberText).join(' ');
+}

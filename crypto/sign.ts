@@ -1,0 +1,138 @@
+/** Entry point of the three formats: signing, augmenting, two-step signing, and the quick check of new signatures. */
+
+import { augmentCades } from './cades/augment.ts';
+import { signCadesAtLevel } from './cades/levels.ts';
+import { signCades } from './cades/sign.ts';
+import { beginCades, finishCadesAtLevel } from './cades/two-step.ts';
+import { verifyCades } from './cades/verify.ts';
+import {
+  type AugmentFileRequest,
+  type BeginSigningRequest,
+  type BegunSigning,
+  CryptoError,
+  type FinishSigningRequest,
+  type SignatureFormat,
+  type SignedFile,
+  type SignFileRequest,
+  type VerificationReport,
+  type VerifyFileRequest,
+} from './core/types.ts';
+import type { SigningServices } from './evidence/authorities.ts';
+import { augmentPades } from './pades/augment.ts';
+import { signPadesAtLevel } from './pades/levels.ts';
+import { signPades } from './pades/sign.ts';
+import { beginPades, finishPades } from './pades/two-step.ts';
+import { verifyPades } from './pades/verify.ts';
+import { augmentXades } from './xades/augment.ts';
+import { signXadesAtLevel } from './xades/levels.ts';
+import { signXades } from './xades/sign.ts';
+import { beginXades, finishXades } from './xades/two-step.ts';
+import { verifyXades } from './xades/verify.ts';
+
+/** Operations of one format. */
+interface Format {
+  sign(request: SignFileRequest): SignedFile;
+  signAtLevel(request: SignFileRequest, services: SigningServices): Promise<SignedFile>;
+  augment(request: AugmentFileRequest, services: SigningServices): Promise<SignedFile>;
+  begin(request: BeginSigningRequest, services: SigningServices): BegunSigning;
+  finish(request: FinishSigningRequest, services: SigningServices): Promise<SignedFile>;
+  verify(request: VerifyFileRequest): VerificationReport;
+}
+
+const FORMATS: { readonly [format in SignatureFormat]: Format } = {
+  Pades: {
+    sign: signPades,
+    signAtLevel: signPadesAtLevel,
+    augment: augmentPades,
+    begin: beginPades,
+    finish: finishPades,
+    verify: verifyPades,
+  },
+  Cades: {
+    sign: signCades,
+    signAtLevel: signCadesAtLevel,
+    augment: augmentCades,
+    begin: beginCades,
+    finish: finishCadesAtLevel,
+    verify: verifyCades,
+  },
+  Xades: {
+    sign: signXades,
+    signAtLevel: signXadesAtLevel,
+    augment: augmentXades,
+    begin: beginXades,
+    finish: finishXades,
+    verify: verifyXades,
+  },
+};
+
+/**
+ * Signs one file at level B, which needs no service. When this returns, the output's bytes are on the disk
+ * (unless `sync` is false; the caller syncs its folder entry); when it throws, there is no output.
+ * @throws {CryptoError} `request.invalid` for another level
+ */
+export function signFile(request: SignFileRequest): SignedFile {
+  const { level = 'B' } = request;
+  if (level !== 'B') {
+    throw new CryptoError('request.invalid', `Level ${level} needs authorities; signFileAtLevel asks them.`);
+  }
+  return FORMATS[request.format].sign(request);
+}
+
+/**
+ * Signs as `signFile`, at any level.
+ * @throws {CryptoError} also `authority.unreachable`, `authority.refused`, `revocation.missing`,
+ * `certificate.revoked`;
+ * `request.invalid` when a service that the level needs is missing
+ */
+export async function signFileAtLevel(
+  request: SignFileRequest,
+  services: SigningServices,
+): Promise<SignedFile> {
+  if ((request.level ?? 'B') === 'B') return signFile(request);
+  return FORMATS[request.format].signAtLevel(request, services);
+}
+
+/**
+ * Raises the signatures of a file to a higher level, or renews their archive time-stamps; the same for all formats:
+ * - Each signature is verified first. An invalid one, or one with a time-stamp over other bytes, is never augmented:
+ * it
+ * stays unchanged beside others; the error is `signature.mismatch` when none is valid.
+ * - A signature at level T or LT, or above, is written unchanged, and no service is called.
+ * - LTA always adds another archive time-stamp, and before it the evidence for the signers of the time-stamps that it
+ * covers, the newest archive time-stamp included.
+ * @throws {CryptoError} `signature.mismatch`; `request.invalid` without a signature or a service; those of the
+ * services
+ */
+export async function augmentFile(
+  request: AugmentFileRequest,
+  services: SigningServices,
+): Promise<SignedFile> {
+  return FORMATS[request.format].augment(request, services);
+}
+
+/**
+ * First of two steps with an external key. Writes no file and calls no service.
+ * @param services from level T on: PDF signatures reserve bytes for the authority's time-stamp
+ * @throws {CryptoError}
+ */
+export function beginSigning(request: BeginSigningRequest, services: SigningServices = {}): BegunSigning {
+  return FORMATS[request.format].begin(request, services);
+}
+
+/** Second of two steps. @throws {CryptoError} `signature.mismatch`, `input.changed`, `request.invalid` and those of signing */
+export async function finishSigning(
+  request: FinishSigningRequest & { readonly format: SignatureFormat },
+  services: SigningServices = {},
+): Promise<SignedFile> {
+  return FORMATS[request.format].finish(request, services);
+}
+
+/**
+ * Checks the signatures of one file that was just made here, from the bytes on disk. An invalid signature is a report
+ * that is not ok; `validateFile` gives the full report for signatures of any origin.
+ * @throws {CryptoError} when the file can't be read at all
+ */
+export function verifyFile(request: VerifyFileRequest): VerificationReport {
+  return FORMATS[request.format].verify(request);
+}

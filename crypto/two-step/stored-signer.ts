@@ -1,0 +1,103 @@
+/** Signer and parameters as text, for the state between the two steps of signing. Contains no secret. */
+
+import {
+  CryptoError,
+  type KeyType,
+  type SignatureParameters,
+  type SignaturePolicy,
+  type SignerIdentity,
+} from '../core/types.ts';
+import { fingerprintOf } from '../x509/certificate.ts';
+
+/** Signer and signature parameters, common to all signing requests. */
+export type SignerAndParameters = SignatureParameters & { readonly signer: SignerIdentity };
+
+/** Plain data for JSON; binary values are Base64. */
+export interface StoredSigner {
+  readonly certificate: string;
+  readonly chain: readonly string[];
+  readonly keyType: KeyType;
+  readonly keyBits: number;
+  readonly parameters: Omit<SignatureParameters, 'policy'>;
+  readonly policy?: Omit<SignaturePolicy, 'hash'> & { readonly hash: string };
+}
+
+export function storedSigner(request: SignerAndParameters): StoredSigner {
+  const { signer, at, digest, padding, includeChain, policy } = request;
+  return {
+    certificate: signer.certificate.toString('base64'),
+    chain: signer.chain.map((certificate) => certificate.toString('base64')),
+    keyType: signer.keyType,
+    keyBits: signer.keyBits,
+    parameters: {
+      at,
+      ...(digest === undefined ? {} : { digest }),
+      ...(padding === undefined ? {} : { padding }),
+      ...(includeChain === undefined ? {} : { includeChain }),
+    },
+    ...(policy === undefined ? {} : { policy: { ...policy, hash: policy.hash.toString('base64') } }),
+  };
+}
+
+/** Restores the input of `storedSigner`. @throws {CryptoError} `request.invalid` when members are missing */
+export function signerFromStored(stored: StoredSigner): SignerAndParameters {
+  try {
+    return read(stored);
+  } catch {
+    throw new CryptoError('request.invalid', 'The state of the first step does not say who signs.');
+  }
+}
+
+/** Returns the signer's certificate, DER, from the state of any format. @throws {CryptoError} `request.invalid` */
+export function certificateOfState(text: string): Buffer {
+  return signerFromStored(jsonObject(text)['signer'] as StoredSigner).signer.certificate;
+}
+
+function read({
+  certificate: text,
+  chain,
+  keyType,
+  keyBits,
+  parameters,
+  policy,
+}: StoredSigner): SignerAndParameters {
+  const certificate = Buffer.from(text, 'base64');
+  return {
+    signer: {
+      certificate,
+      chain: chain.map((one) => Buffer.from(one, 'base64')),
+      keyType,
+      keyBits,
+      fingerprint: fingerprintOf(certificate),
+    },
+    ...parameters,
+    ...(policy === undefined ? {} : { policy: { ...policy, hash: Buffer.from(policy.hash, 'base64') } }),
+  };
+}
+
+/**
+ * Parses a state text. The caller checks the members of its own format.
+ * @param kind value of the member `kind`, which names the format: `cades/1`
+ * @param members names of the required members
+ * @throws {CryptoError} `request.invalid` when it isn't JSON of this kind, or a member is missing
+ */
+export function readState<State extends { readonly kind: string }>(
+  text: string,
+  kind: State['kind'],
+  members: readonly (keyof State & string)[] = [],
+): State {
+  const state = jsonObject(text);
+  if (state['kind'] !== kind || members.some((member) => (state[member] ?? null) === null)) {
+    throw new CryptoError('request.invalid', `The state of the first step is not one of ${kind}.`);
+  }
+  return state as unknown as State;
+}
+
+function jsonObject(text: string): { readonly [member: string]: unknown } {
+  try {
+    const value: unknown = JSON.parse(text);
+    return typeof value === 'object' && value !== null ? { ...value } : {};
+  } catch {
+    return {};
+  }
+}

@@ -1,0 +1,113 @@
+/** Entry point of validation: a file and trust settings in, a report with reasons out. */
+import { inspectAsic, mayBeContainer } from './asic/validate.ts';
+import { CryptoError } from './core/types.ts';
+import type { ValidationReport } from './core/validation-report.ts';
+import { WorkBudget } from './core/work-budget.ts';
+import { inspectCadesWithContents, inspectXadesWithContents } from './detached-contents.ts';
+import { joinEvidence } from './evidence/embedded-evidence.ts';
+import { openSource, type Source } from './files/source.ts';
+import { SourceRange } from './files/source-range.ts';
+import { inspectPades } from './pades/validate.ts';
+import { collectOnlineEvidence, isOpen } from './validation/online.ts';
+import type { FileSignatures } from './validation/signature-info.ts';
+import type { ValidationRequest } from './validation/trust.ts';
+import { UNUSED_CONTENT } from './validation/unused-content.ts';
+import { validateSignatures } from './validation/validate-file.ts';
+
+export interface ValidateFileRequest extends ValidationRequest {
+  /** Format of the file; `Cades` or `Xades` also accepts a container, which is recognised by its first bytes. */
+  readonly format: ValidationReport['format'];
+  /** Path of the signed file, or of the detached signature. Read from disk. */
+  readonly path: string;
+  /** Paths of the content of detached signatures: one file, or several, which references select by name. */
+  readonly content?: string | readonly string[];
+  /**
+   * Files that follow each other in the file at `path`: the signed file first, then its content. @default the file is
+   * the signed one
+   */
+  readonly files?: readonly { readonly name: string; readonly length: number }[];
+  /** Password of an encrypted PDF. */
+  readonly password?: string;
+}
+
+/**
+ * Validates the signatures of one file. Malformed bytes and invalid signatures are a report, never an
+ * exception. When the embedded evidence is not sufficient, `trust.online` is called once, if given.
+ * @throws {CryptoError} `input.unreadable`, `input.changed`, `input.too-large`; `certificate.malformed` for a trust
+ * anchor that can't be read
+ */
+export async function validateFile(request: ValidateFileRequest): Promise<ValidationReport> {
+  const { format, facts } = inspectFiles(request);
+  const { trust } = request;
+  const report = validateSignatures(format, facts, request);
+  const open = report.signatures.some(({ results }) => isOpen(results));
+  if (trust.online === undefined || trust.revocation === 'none' || !open) return report;
+  const { evidence, signatures } = await collectOnlineEvidence(
+    facts.signatures,
+    report.signatures,
+    trust.online,
+  );
+  const known = trust.evidence === undefined ? evidence : joinEvidence(trust.evidence, evidence);
+  return validateSignatures(
+    format,
+    { ...facts, signatures },
+    { ...request, trust: { ...trust, evidence: known } },
+  );
+}
+
+/** Opens and inspects the files; closes them before any service is called. */
+function inspectFiles({ format: requested, path, content, files, password }: ValidateFileRequest): {
+  readonly format: ValidationReport['format'];
+  readonly facts: FileSignatures;
+} {
+  const sources: Source[] = [];
+  try {
+    const open = (name: string): Source => {
+      const source = openSource(name, password);
+      sources.push(source);
+      return source;
+    };
+    const whole = open(path);
+    const [source = whole, ...parts] = files === undefined || files.length < 2 ? [] : partsOf(whole, files);
+    const contents = [...parts, ...(typeof content === 'string' ? [content] : (content ?? [])).map(open)];
+    const format = requested !== 'Pades' && mayBeContainer(source) ? 'Asic' : requested;
+    const facts = READERS[format](source, contents);
+    for (const one of sources) one.assertUnchanged();
+    const findings = [
+      ...facts.findings,
+      ...(contents.length > 0 && HOLDS_ITS_CONTENT[format] ? [UNUSED_CONTENT] : []),
+    ];
+    return { format, facts: { work: WorkBudget.forFile(source.size), ...facts, findings } };
+  } finally {
+    for (const source of sources) source.close();
+  }
+}
+
+/** @throws {CryptoError} `input.changed` when the file ends before its parts do */
+function partsOf(whole: Source, files: NonNullable<ValidateFileRequest['files']>): Source[] {
+  let start = 0;
+  return files.map(({ name, length }) => {
+    const part = new SourceRange(whole, name, start, length);
+    start += length;
+    if (start > whole.size)
+      throw new CryptoError('input.changed', `${whole.path} is shorter than the files it was made of.`);
+    return part;
+  });
+}
+
+/** Formats whose signatures are over content inside the file only. */
+const HOLDS_ITS_CONTENT: { readonly [format in ValidationReport['format']]: boolean } = {
+  Asic: true,
+  Pades: true,
+  Cades: false,
+  Xades: false,
+};
+
+type Reader = (source: Source, contents: readonly Source[]) => FileSignatures;
+
+const READERS: { readonly [format in ValidationReport['format']]: Reader } = {
+  Asic: (source) => inspectAsic(source),
+  Pades: (source) => inspectPades(source),
+  Cades: inspectCadesWithContents,
+  Xades: inspectXadesWithContents,
+};

@@ -1,0 +1,309 @@
+/**
+ * Findings about the signers of a CMS SignedData from its bytes alone (RFC 5652 §5, EN 319 122-1): for CAdES files,
+ * the CMS of a PDF signature, and the verification after signing.
+ */
+
+import { createHash } from 'node:crypto';
+import { HASH_BY_OID, type HashName } from '../../algorithms/hashes.ts';
+import { Asn1Error } from '../../asn1/error.ts';
+import { OID } from '../../asn1/oids.ts';
+import {
+  checkContentType,
+  checkMessageDigest,
+  checkOrder,
+  checkProtection,
+  checkUniqueness,
+  claimedTime,
+  contentIdentifierOf,
+  policyOf,
+} from '../../cms/attribute-checks.ts';
+import { type BoundCertificate, bindCertificate } from '../../cms/certificate-binding.ts';
+import { parseSignedData, parseSignerInfo, type SignedData, type SignerInfo } from '../../cms/parse.ts';
+import { algorithmsOf, checkValue } from '../../cms/value-checks.ts';
+import type { Finding } from '../../core/finding.ts';
+import { CryptoError, type SignatureFormat } from '../../core/types.ts';
+import type { SignatureScope } from '../../core/validation-report.ts';
+import { WorkBudget } from '../../core/work-budget.ts';
+import { type Evidence, NO_EVIDENCE } from '../../evidence/authorities.ts';
+import { evidenceInAttributes, evidenceInData, joinEvidence } from '../../evidence/embedded-evidence.ts';
+import { type Certificate, readableCertificates, readCertificate } from '../../x509/certificate.ts';
+import { type SignatureInfo, UNKNOWN_SIGNATURE_INFO } from '../signature-info.ts';
+import { evidenceInTimestamp } from '../timestamp-evidence.ts';
+import { levelOf } from './level.ts';
+import { timestampsOf } from './timestamp-report.ts';
+
+export interface InspectCmsOptions {
+  readonly format: SignatureFormat;
+  /** Computes the digest of the content; undefined when the content is not available. Errors are passed on. */
+  readonly contentDigest: (hash: HashName) => Buffer | undefined;
+  readonly scope: SignatureScope;
+  /** Required content type, dotted OID. Left out: any, as long as it equals the signed one. */
+  readonly contentType?: string;
+  /** False: encapsulated content is an attempt to replace the real content (PDF). @default true */
+  readonly contentInside?: boolean;
+  /** Requires the signing-time attribute (CAdES) or forbids it (PAdES) for baseline signatures. */
+  readonly signingTime?: 'present' | 'absent';
+  /** `'if-present'` makes a missing binding a warning (signatures older than CAdES). @default 'if-present' */
+  readonly signingCertificate?: 'required' | 'if-present';
+  /** Certificates and revocation values outside the structure. */
+  readonly around?: { readonly certificates: readonly Certificate[]; readonly evidence: Evidence };
+  /** @default `signer 1`, `signer 2` … */
+  readonly name?: string;
+}
+
+/** Limit of counter-signatures below one signature in all depths, and of their depth. */
+const MAX_COUNTER_SIGNATURES = 32;
+const MAX_COUNTER_DEPTH = 4;
+
+/**
+ * Examines each SignerInfo; a structure that is unreadable or without signer gives one failed entry. `der` must be
+ * exactly the structure. Never throws for invalid bytes.
+ *
+ * SignedData ::= SEQUENCE { version INTEGER, digestAlgorithms SET OF AlgorithmIdentifier, encapContentInfo SEQUENCE {
+ *     eContentType OBJECT IDENTIFIER, eContent [0] EXPLICIT OCTET STRING OPTIONAL }, certificates [0] IMPLICIT OPTIONAL,
+ *     crls [1] IMPLICIT OPTIONAL, signerInfos SET OF SignerInfo }
+ *
+ * Findings, in this order: `structure.cms`, `structure.content`, `certificate.signer`, `certificate.binding`,
+ * `attributes.signed`, `attributes.content-type`, `digest.content`, `attributes.signing-time`,
+ * `algorithm.protection`, `algorithm.agreement`, `signature.value`, `timestamp.outdated`.
+ */
+export function inspectCms(der: Buffer, options: InspectCmsOptions): SignatureInfo[] {
+  try {
+    return inspectParsedSignedData(parseSignedData(der), options);
+  } catch (error) {
+    if (!(error instanceof Asn1Error)) throw error;
+    return [unreadableInfo(`The CMS structure can't be read: ${error.message}.`, options)];
+  }
+}
+
+/** Examines a structure that is already parsed, as `inspectCms`. */
+export function inspectParsedSignedData(data: SignedData, options: InspectCmsOptions): SignatureInfo[] {
+  if (data.signers.length === 0) return [unreadableInfo('The CMS structure has no signer.', options)];
+  const own = data.certificates.flatMap(readableCertificates);
+  const certificates = [...own, ...(options.around?.certificates ?? [])];
+  return data.signers.map((signer, index) => {
+    const context: SignerContext = {
+      data,
+      options,
+      certificates,
+      contentDigest: options.contentDigest,
+      name: options.name ?? `signer ${index + 1}`,
+      scope: options.scope,
+      counter: undefined,
+      budget: new WorkBudget({ limit: MAX_COUNTER_SIGNATURES }),
+    };
+    return guardedInfo(signer, context);
+  });
+}
+
+interface SignerContext {
+  readonly data: SignedData;
+  readonly options: InspectCmsOptions;
+  readonly certificates: readonly Certificate[];
+  readonly contentDigest: (hash: HashName) => Buffer | undefined;
+  readonly name: string;
+  readonly scope: SignatureScope;
+  /** Depth of a counter-signature; it covers a signature value and has no content type. */
+  readonly counter: number | undefined;
+  readonly budget: WorkBudget;
+}
+
+/** Examines one signer; unreadable attributes fail that signer only. */
+function guardedInfo(signer: SignerInfo, context: SignerContext): SignatureInfo {
+  try {
+    return signerInfo(signer, context);
+  } catch (error) {
+    if (!(error instanceof Asn1Error)) throw error;
+    const broken = unreadableInfo(`The signature can't be read: ${error.message}.`, context.options);
+    return { ...broken, name: context.name, scope: context.scope, certificates: context.certificates };
+  }
+}
+
+function signerInfo(signer: SignerInfo, context: SignerContext): SignatureInfo {
+  const { data, options, certificates, name, scope } = context;
+  const bound = bindCertificate(signer, certificates, options.signingCertificate === 'required');
+  const structure = structureFindings(context);
+  const { attributes } = signer;
+  const claimed = attributes === undefined ? undefined : claimedTime(attributes);
+  const identifier = attributes === undefined ? undefined : contentIdentifierOf(attributes);
+  const found = timestampsOf({ data, signer, contentDigest: context.contentDigest, certificates });
+  const carried = evidenceInAttributes(attributes, signer.unsignedAttributes);
+  const evidence = joinEvidence(evidenceInData(data), carried, options.around?.evidence ?? NO_EVIDENCE);
+  const findings = [
+    ...structure,
+    ...bound.findings,
+    ...attributeFindings(signer, context, bound, claimed),
+    ...found.findings,
+    ...evidenceRecords(signer),
+  ];
+  const { timestamps } = found;
+  return {
+    format: options.format,
+    level: isBaseline(context, bound, claimed) ? levelOf(timestamps, evidence) : undefined,
+    name,
+    scope,
+    findings,
+    certificate: bound.certificate,
+    certificates: [...certificates, ...carried.certificates.flatMap(readableCertificates)],
+    evidence: joinEvidence(evidence, ...timestamps.map(evidenceInTimestamp)),
+    claimedTime: claimed,
+    algorithms: [...algorithmsOf(signer, bound.certificate), ...bound.algorithms],
+    timestamps,
+    changes: [],
+    policy: attributes === undefined ? undefined : policyOf(attributes),
+    ...(identifier !== undefined && { contentIdentifier: identifier }),
+    counterSignatures: counterSignatures(signer, context),
+    isTimestamp: false,
+  };
+}
+
+function structureFindings({ data, options, counter }: SignerContext): Finding[] {
+  const signers = data.signers.length === 1 ? 'one signer' : `${data.signers.length} signers`;
+  const read: Finding = {
+    status: 'passed',
+    type: 'structure.cms',
+    message: 'The CMS structure can be read.',
+    detail: `${signers}, ${data.certificates.length} certificates`,
+  };
+  const inside = counter === undefined ? unreadableCertificates(data.certificates) : [];
+  if (options.contentInside !== false || counter !== undefined) return [read, ...inside];
+  if (data.content !== undefined) {
+    return [
+      read,
+      ...inside,
+      failedFormat('structure.content', 'Content inside takes the place of the signed content.'),
+    ];
+  }
+  return [
+    read,
+    ...inside,
+    { status: 'passed', type: 'structure.content', message: 'The content is outside.' },
+  ];
+}
+
+function attributeFindings(
+  signer: SignerInfo,
+  context: SignerContext,
+  { certificate }: BoundCertificate,
+  claimed: number | undefined,
+): Finding[] {
+  const { attributes } = signer;
+  const { data, options, counter } = context;
+  if (attributes === undefined) {
+    // RFC 5652 allows this for id-data, but then content and attributes of another signature can be confused.
+    return [failedFormat('attributes.signed', 'There are no signed attributes.')];
+  }
+  const uniqueness = checkUniqueness(attributes);
+  if (uniqueness.status === 'failed') return [uniqueness];
+  const hash = HASH_BY_OID.get(signer.digestAlgorithm);
+  if (hash === undefined) {
+    const message = `The digest algorithm ${signer.digestAlgorithm} is not known.`;
+    const unknown = { status: 'failed', type: 'digest.algorithm', message } as const;
+    return [uniqueness, { ...unknown, subIndication: 'CRYPTO_CONSTRAINTS_FAILURE' }];
+  }
+  const actual = counter === undefined ? data.contentType : undefined;
+  const expected = counter === undefined ? (options.contentType ?? actual) : undefined;
+  const protection = checkProtection(attributes, signer);
+  const order = checkOrder(attributes);
+  return [
+    uniqueness,
+    checkContentType(attributes, expected, actual),
+    checkMessageDigest(attributes, hash, context.contentDigest(hash)),
+    ...signingTimeFindings(options, claimed),
+    ...(order === undefined ? [] : [order]),
+    ...(protection === undefined ? [] : [protection]),
+    ...(certificate === undefined ? [] : checkValue(signer, attributes, hash, certificate)),
+  ];
+}
+
+function signingTimeFindings({ signingTime }: InspectCmsOptions, claimed: number | undefined): Finding[] {
+  if (signingTime === undefined) return [];
+  const good = (signingTime === 'present') === (claimed !== undefined);
+  const missing = 'The time of signing is not claimed, which baseline signatures have to.';
+  const surplus =
+    'The time of signing stands inside the CMS structure, where baseline signatures of PDFs have none.';
+  const message = good
+    ? 'The claimed time of signing stands where it has to.'
+    : signingTime === 'present'
+      ? missing
+      : surplus;
+  return [{ status: good ? 'passed' : 'warning', type: 'attributes.signing-time', message }];
+}
+
+/** True when the attributes of baseline B are present (EN 319 122-1 §6.3), valid or not. */
+function isBaseline(
+  { data, options, counter }: SignerContext,
+  { bound }: BoundCertificate,
+  claimed: number | undefined,
+): boolean {
+  const timed =
+    options.signingTime === undefined || (options.signingTime === 'present') === (claimed !== undefined);
+  return bound && timed && (counter !== undefined || data.contentType === OID.data);
+}
+
+/** Examines SignerInfos over this one's signature value (RFC 5652 §11.4); one beyond the limits fails. */
+function counterSignatures(signer: SignerInfo, context: SignerContext): SignatureInfo[] {
+  const depth = (context.counter ?? 0) + 1;
+  const values = signer.unsignedAttributes?.values.get(OID.counterSignature) ?? [];
+  const facts: SignatureInfo[] = [];
+  for (const [index, value] of values.entries()) {
+    const name = `${context.name}, counter-signature ${index + 1}`;
+    const scope: SignatureScope = { kind: 'signature', description: `the signature of ${context.name}` };
+    if (depth > MAX_COUNTER_DEPTH || !context.budget.trySpend(1)) {
+      const message = 'There are more counter-signatures, or deeper ones, than are looked at.';
+      facts.push({ ...unreadableInfo(message, context.options), name, scope });
+      break;
+    }
+    const contentDigest = (hash: HashName) => createHash(hash).update(signer.signature).digest();
+    const inner: SignerContext = { ...context, name, scope, contentDigest, counter: depth };
+    facts.push(readCounter(() => guardedInfo(parseSignerInfo(value), inner), inner));
+  }
+  return facts;
+}
+
+function readCounter(read: () => SignatureInfo, { name, scope, options }: SignerContext): SignatureInfo {
+  try {
+    return read();
+  } catch (error) {
+    if (!(error instanceof Asn1Error)) throw error;
+    return {
+      ...unreadableInfo(`The counter-signature can't be read: ${error.message}.`, options),
+      name,
+      scope,
+    };
+  }
+}
+
+function evidenceRecords({ unsignedAttributes }: SignerInfo): Finding[] {
+  const types = [OID.evidenceRecordInternal, OID.evidenceRecordExternal];
+  if (!types.some((type) => unsignedAttributes?.values.has(type))) return [];
+  const message = 'The signature has evidence records, which are not evaluated.';
+  return [{ status: 'warning', type: 'evidence-record', message }];
+}
+
+/** Reports ignored certificates with reasons, such as a duplicate extension (RFC 5280 §4.2). */
+function unreadableCertificates(certificates: readonly Buffer[]): Finding[] {
+  const reasons = certificates.flatMap((der) => {
+    try {
+      readCertificate(der);
+      return [];
+    } catch (error) {
+      if (error instanceof CryptoError) return [error.message];
+      throw error;
+    }
+  });
+  if (reasons.length === 0) return [];
+  const message = 'A certificate in the signature cannot be read and is passed over.';
+  const detail = [...new Set(reasons)].slice(0, 5).join(' ');
+  return [{ status: 'warning', type: 'certificate.unreadable', message, detail }];
+}
+
+function failedFormat(type: string, message: string): Finding {
+  return { status: 'failed', type, message, subIndication: 'FORMAT_FAILURE' };
+}
+
+/** Builds the result for an unreadable signature. */
+function unreadableInfo(message: string, { format, scope, name }: InspectCmsOptions): SignatureInfo {
+  const findings = [failedFormat('structure.cms', message)];
+  return { ...UNKNOWN_SIGNATURE_INFO, format, name: name ?? 'signer 1', scope, findings };
+}

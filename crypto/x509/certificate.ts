@@ -1,0 +1,169 @@
+/** Fields of an X.509 certificate for signing and path validation (RFC 5280 §4.1). */
+
+import { createHash, type KeyObject, X509Certificate } from 'node:crypto';
+import { LruCache } from '../../base/lru-cache.ts';
+import { Asn1Error } from '../asn1/error.ts';
+import {
+  Cursor,
+  childrenOf,
+  contents,
+  type Element,
+  encoded,
+  enter,
+  oidText,
+  readWhole,
+} from '../asn1/read.ts';
+import { TAG } from '../asn1/tags.ts';
+import { readTime } from '../asn1/time.ts';
+import { CryptoError } from '../core/types.ts';
+import { type CertificateExtensions, readExtensions } from './extensions.ts';
+import { nameKey } from './names.ts';
+
+export type { KeyUsage } from './extensions.ts';
+
+export interface Certificate extends CertificateExtensions {
+  readonly der: Buffer;
+  /** Lower-case hex SHA-256 of `der`. */
+  readonly fingerprint: string;
+  /** DER of the serial number, header included. */
+  readonly serial: Buffer;
+  /** DER of the issuer's name. */
+  readonly issuer: Buffer;
+  /** DER of the subject's name. */
+  readonly subject: Buffer;
+  /** Equal for names that match (`nameKey`). */
+  readonly issuerKey: string;
+  readonly subjectKey: string;
+  /** First and last millisecond of validity, since the epoch. */
+  readonly notBefore: number;
+  readonly notAfter: number;
+  /** Dotted identifier of the algorithm the issuer signed with. */
+  readonly signatureAlgorithm: string;
+  /** DER of SubjectPublicKeyInfo, and its key bits, the input of key identifiers. */
+  readonly publicKeyInfo: Buffer;
+  readonly publicKeyBits: Buffer;
+  readonly publicKey: KeyObject;
+  /** True when the key of `issuer` made the signature of this certificate. */
+  signedBy(issuer: Certificate): boolean;
+}
+
+/** Parsed certificates in memory; most operations use the same few. */
+const CACHE_SIZE = 1024;
+const parsed = new LruCache<string, Certificate>({ entries: CACHE_SIZE });
+
+/** Avoids a second digest of the same buffer; callers don't modify a buffer after passing it. */
+const same = new WeakMap<Buffer, Certificate>();
+
+/**
+ * Parses one DER certificate; equal bytes give the same object while it is cached.
+ * @throws {CryptoError} `certificate.malformed`
+ */
+export function readCertificate(der: Buffer): Certificate {
+  const seen = same.get(der);
+  if (seen !== undefined) return seen;
+  const certificate = byContent(der);
+  same.set(der, certificate);
+  return certificate;
+}
+
+function byContent(der: Buffer): Certificate {
+  const fingerprint = fingerprintOf(der);
+  const known = parsed.get(fingerprint);
+  if (known !== undefined) return known;
+  const certificate = parse(Buffer.from(der), fingerprint);
+  parsed.set(fingerprint, certificate);
+  return certificate;
+}
+
+/** Parses a certificate that may be ignored: returns an empty list when it is unreadable, else one element. */
+export function readableCertificates(der: Buffer): Certificate[] {
+  try {
+    return [readCertificate(der)];
+  } catch {
+    return [];
+  }
+}
+
+/** Returns the lower-case hex SHA-256 of a DER certificate. */
+export function fingerprintOf(der: Uint8Array): string {
+  return createHash('sha256').update(der).digest('hex');
+}
+
+/**
+ * Parses a Certificate (RFC 5280 §4.1).
+ *     Certificate ::= SEQUENCE { tbsCertificate, signatureAlgorithm AlgorithmIdentifier, signatureValue BIT STRING }
+ *     TBSCertificate ::= SEQUENCE {
+ *      version [0] EXPLICIT INTEGER DEFAULT v1, serialNumber INTEGER, signature AlgorithmIdentifier,
+ *      issuer Name, validity SEQUENCE { notBefore Time, notAfter Time }, subject Name,
+ *      subjectPublicKeyInfo SEQUENCE { algorithm AlgorithmIdentifier, subjectPublicKey BIT STRING },
+ *      issuerUniqueID [1] IMPLICIT BIT STRING OPTIONAL, subjectUniqueID [2] IMPLICIT BIT STRING OPTIONAL,
+ *      extensions [3] EXPLICIT SEQUENCE OF Extension OPTIONAL }
+ */
+function parse(der: Buffer, fingerprint: string): Certificate {
+  try {
+    const outer = enter(readWhole(der), TAG.sequence);
+    const fields = enter(outer.next(), TAG.sequence);
+    const algorithm = enter(outer.next(), TAG.sequence).next();
+    fields.nextIf(TAG.context0Constructed);
+    const serial = fields.next(TAG.integer);
+    fields.next(TAG.sequence);
+    const issuer = fields.next(TAG.sequence);
+    const validity = enter(fields.next(), TAG.sequence);
+    const notBefore = readTime(validity.next());
+    const notAfter = readTime(validity.next());
+    const subject = fields.next(TAG.sequence);
+    const keyInfo = fields.next(TAG.sequence);
+    const keyFields = new Cursor(keyInfo);
+    keyFields.next(TAG.sequence);
+    const keyBits = contents(keyFields.next(TAG.bitString)).subarray(1);
+    const extensions = readExtensions(extensionElements(fields));
+    const native = new X509Certificate(der);
+    const issuers = new LruCache<string, boolean>({ entries: 8 });
+    return {
+      der,
+      fingerprint,
+      serial: encoded(serial),
+      issuer: encoded(issuer),
+      subject: encoded(subject),
+      issuerKey: nameKey(encoded(issuer)),
+      subjectKey: nameKey(encoded(subject)),
+      notBefore,
+      notAfter: notAfter + 999,
+      signatureAlgorithm: oidText(algorithm),
+      publicKeyInfo: encoded(keyInfo),
+      publicKeyBits: keyBits,
+      publicKey: native.publicKey,
+      ...extensions,
+      signedBy(other) {
+        // The result depends on two byte strings only, so it is cached; the cache is bounded.
+        let good = issuers.get(other.fingerprint);
+        if (good === undefined) {
+          good = verifies(native, other.publicKey);
+          issuers.set(other.fingerprint, good);
+        }
+        return good;
+      },
+    };
+  } catch (error) {
+    const reason = error instanceof Asn1Error ? error.message : 'the public key is not understood';
+    throw new CryptoError('certificate.malformed', `The certificate can't be read: ${reason}.`);
+  }
+}
+
+/** True when the key verifies the certificate; a key of another type may throw. */
+function verifies(certificate: X509Certificate, key: KeyObject): boolean {
+  try {
+    return certificate.verify(key);
+  } catch {
+    return false;
+  }
+}
+
+function extensionElements(fields: Cursor): Element[] {
+  while (!fields.done) {
+    const field = fields.next();
+    if (field.tag !== TAG.context3Constructed) continue;
+    return childrenOf(new Cursor(field).next(TAG.sequence));
+  }
+  return [];
+}

@@ -1,0 +1,250 @@
+/**
+ * Scan of a document for signing, in the same pass as the digest: identifiers in use, the position of the element to
+ * be signed, and existing signatures that a new one would break.
+ */
+import { CryptoError, type XadesFormat } from '../../core/types.ts';
+import {
+  attributeNamed,
+  attributeValue,
+  type ExclusiveCanonicalizer,
+  type Name,
+  type Names,
+  namesElement,
+  type StartTag,
+  type XmlListener,
+} from '../../xml/index.ts';
+import { ID_ATTRIBUTES } from './element-finder.ts';
+import { ExcludedSignatures } from './excluded-signatures.ts';
+import { DS, XPATH_FILTER } from './identifiers.ts';
+
+/** Prefix of generated identifiers; only values of the document with this prefix are remembered. */
+export const ID_PREFIX = 'xades-';
+
+type Insertion = NonNullable<XadesFormat['insertion']>;
+
+/** Target of the signature; the whole document unless an element is named. */
+export interface SurveyTarget {
+  /** The element with this Id. */
+  readonly elementId?: string;
+  /** Offset of the element's first byte in the UTF-8 document; its Id is `elementId` if it has one. */
+  readonly elementStart?: number;
+  /** Position of the signature. @default 'after' for an element below the root, 'last-child' otherwise */
+  readonly insertion?: Insertion;
+  /** True: the canonical form excludes every signature inside the target. @default false */
+  readonly withoutSignatures?: boolean;
+}
+
+/** Position of the element to be signed: byte offsets in UTF-8. */
+export interface FoundElement {
+  readonly start: number;
+  /** Start and end of the content between its tags; both are the offset after an empty-element tag. */
+  readonly contentStart: number;
+  contentEnd: number;
+  /** Offset after the element and after the signatures that follow it: new ones follow later. */
+  end: number;
+  readonly empty: boolean;
+  /** Name as written. */
+  readonly name: string;
+  readonly isRoot: boolean;
+}
+
+/** An identifier of an open element. */
+interface OpenId {
+  readonly depth: number;
+  readonly value: string;
+}
+
+export class SignatureSurvey implements XmlListener {
+  readonly #bytes: Buffer;
+  readonly #canonicalizer: Pick<ExclusiveCanonicalizer, keyof XmlListener>;
+  readonly #target: SurveyTarget;
+  readonly #taken = new Set<string>();
+  readonly #openIds: OpenId[] = [];
+  /** Identifiers of the insertion point's ancestors. */
+  #coveringIds: readonly string[] | undefined;
+  /** Targets of existing signatures that do not exclude all signatures. */
+  readonly #covered = new Set<string>();
+  readonly #excluded: ExcludedSignatures;
+  #depth = 0;
+  /** Depth of the outermost open ds:Signature; 0 outside. */
+  #signatureDepth = 0;
+  #signatures = 0;
+  /** Number of elements with the Id `target.elementId`. */
+  #sameIds = 0;
+  #element: FoundElement | undefined;
+  #elementDepth = 0;
+  /** Depth of the element while only signatures have followed it. */
+  #afterDepth = 0;
+  /** True while events go into the canonical form. */
+  #canonical: boolean;
+  #breaks: string | undefined;
+
+  constructor(
+    bytes: Buffer,
+    names: Names,
+    canonicalizer: Pick<ExclusiveCanonicalizer, keyof XmlListener>,
+    target: SurveyTarget = {},
+  ) {
+    this.#bytes = bytes;
+    this.#canonicalizer = canonicalizer;
+    this.#target = target;
+    this.#excluded = new ExcludedSignatures(bytes, names);
+    this.#canonical = this.#isWhole;
+  }
+
+  get #isWhole(): boolean {
+    return this.#target.elementId === undefined && this.#target.elementStart === undefined;
+  }
+
+  /** Reason why the new signature would make an existing one invalid; undefined when it would not. */
+  get broken(): string | undefined {
+    if (this.#breaks !== undefined) return this.#breaks;
+    for (const uri of this.#covered) {
+      if (uri === '' || uri === '#xpointer(/)') {
+        return 'the document holds a signature over all of it, which a new one would make invalid';
+      }
+      const id = idOf(uri);
+      if (id !== undefined && this.#coveringIds?.includes(id) === true) {
+        return `the new signature would stand inside of the element "${id}", which another one is over`;
+      }
+    }
+    return undefined;
+  }
+
+  /** Number of signatures in the document. */
+  get signatures(): number {
+    return this.#signatures;
+  }
+
+  /** The element of `target`; undefined until it occurs. */
+  get element(): FoundElement | undefined {
+    return this.#element;
+  }
+
+  /** True when no identifier of the document begins with `id`. */
+  isFree(id: string): boolean {
+    for (const taken of this.#taken) if (taken.startsWith(id)) return false;
+    return true;
+  }
+
+  /** True when no other element has the Id `target.elementId`, in any namespace. */
+  get idIsUnique(): boolean {
+    return this.#sameIds === 1;
+  }
+
+  startElement(tag: StartTag): void {
+    this.#depth++;
+    const { elementId, elementStart } = this.#target;
+    let isTarget = tag.start === elementStart;
+    let hasId = false;
+    for (let index = 0; index < tag.attributeCount; index++) {
+      const attribute = tag.attributes[index];
+      if (attribute === undefined || !namesElement(attribute)) continue;
+      const value = attributeValue(this.#bytes, attribute);
+      if (value.startsWith(ID_PREFIX)) this.#taken.add(value);
+      this.#openIds.push({ depth: this.#depth, value });
+      if (value !== elementId) continue;
+      if (ID_ATTRIBUTES.has(attribute.name.local)) hasId = true;
+      if (elementStart === undefined && ID_ATTRIBUTES.has(attribute.name.text)) isTarget = true;
+    }
+    if (hasId) this.#sameIds++;
+    if (this.#depth === 1) this.#coveringIds = this.#openIds.map(({ value }) => value);
+    if (this.#depth === this.#afterDepth && !isSignature(tag.name)) this.#afterDepth = 0;
+    if (isTarget) this.#startTarget(tag);
+    if (tag.namespace.uri === DS) this.#startSignaturePart(tag);
+    else if (tag.namespace.uri === XPATH_FILTER && tag.name.local === 'XPath')
+      this.#excluded.startFilter(tag);
+    if (this.#canonical) this.#canonicalizer.startElement(tag);
+  }
+
+  endElement(name: Name, start: number, end: number, plain: boolean): void {
+    if (this.#canonical) this.#canonicalizer.endElement(name, start, end, plain);
+    if (this.#signatureDepth > 0) this.#endSignaturePart(name);
+    if (this.#depth === this.#elementDepth) {
+      if (this.#element !== undefined) this.#element.contentEnd = start;
+      this.#elementDepth = 0;
+      this.#afterDepth = this.#depth;
+      this.#canonical = false;
+    }
+    if (this.#depth === this.#afterDepth && this.#element !== undefined) this.#element.end = end;
+    else if (this.#depth < this.#afterDepth) this.#afterDepth = 0;
+    while (this.#openIds.length > 0 && this.#openIds.at(-1)?.depth === this.#depth) this.#openIds.pop();
+    this.#depth--;
+  }
+
+  text(start: number, end: number): void {
+    if (this.#canonical) this.#canonicalizer.text(start, end);
+    if (this.#signatureDepth > 0) this.#excluded.text(start, end);
+  }
+
+  character(code: number): void {
+    if (this.#canonical) this.#canonicalizer.character(code);
+    if (this.#signatureDepth > 0) this.#excluded.character(code);
+  }
+
+  instruction(target: Name, dataStart: number, dataEnd: number): void {
+    if (this.#canonical) this.#canonicalizer.instruction(target, dataStart, dataEnd);
+  }
+
+  comment(): void {}
+
+  #startTarget(tag: StartTag): void {
+    const { elementId, insertion } = this.#target;
+    if (this.#element !== undefined) {
+      throw new CryptoError('request.invalid', `Several elements have the Id "${elementId}".`);
+    }
+    const isRoot = this.#depth === 1;
+    const { start, end, empty, name } = tag;
+    this.#element = {
+      ...{ start, contentStart: end, contentEnd: end, end, empty, isRoot },
+      name: name.text,
+    };
+    this.#elementDepth = this.#depth;
+    this.#canonical = true;
+    // The signature is placed in the element or in its parent.
+    const inside = insertion === undefined ? isRoot : insertion.endsWith('child');
+    this.#coveringIds = this.#openIds.filter(({ depth }) => inside || depth < this.#depth).map(idValue);
+    if (this.#signatureDepth > 0) this.#breaks = 'it is a part of a signature';
+  }
+
+  #startSignaturePart(tag: StartTag): void {
+    const { local } = tag.name;
+    if (local === 'Signature') {
+      this.#signatures++;
+      if (this.#depth === 1 && this.#canonical)
+        this.#breaks = 'the root element is itself a signature, which cannot hold another one';
+      if (this.#signatureDepth > 0) return;
+      this.#signatureDepth = this.#depth;
+      if (this.#target.withoutSignatures === true && this.#canonical) this.#canonical = false;
+    } else if (this.#signatureDepth > 0) {
+      if (local === 'Reference') this.#excluded.startReference(attributeNamed(this.#bytes, tag, 'URI'));
+      else if (local === 'XPath') this.#excluded.startXPath();
+    }
+  }
+
+  #endSignaturePart(name: Name): void {
+    if (name.local === 'XPath') this.#excluded.endExpression();
+    else if (name.local === 'Reference' && name.prefix.namespace?.uri === DS) {
+      const uri = this.#excluded.endReference();
+      if (uri !== undefined) this.#covered.add(uri);
+    }
+    if (this.#depth !== this.#signatureDepth) return;
+    this.#signatureDepth = 0;
+    if (this.#target.withoutSignatures !== true) return;
+    this.#canonical = this.#isWhole || this.#elementDepth > 0;
+  }
+}
+
+function isSignature({ local, prefix }: Name): boolean {
+  return local === 'Signature' && prefix.namespace?.uri === DS;
+}
+
+function idValue({ value }: OpenId): string {
+  return value;
+}
+
+/** Returns the identifier in a reference to an element of the same document. */
+function idOf(uri: string): string | undefined {
+  const pointer = /^#xpointer\(id\((["'])(.*)\1\)\)$/.exec(uri);
+  return pointer?.[2] ?? (uri.startsWith('#') ? uri.slice(1) : undefined);
+}

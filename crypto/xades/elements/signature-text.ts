@@ -1,0 +1,239 @@
+/**
+ * Text of an XAdES baseline signature (EN 319 132-1 §5 and §6.3) and the canonical form of its parts that are
+ * digested, signed or time-stamped.
+ *
+ * Both come from one template in canonical spelling; the parts differ from their canonical form only in the position
+ * of namespace declarations. Signing therefore neither parses nor canonicalizes its own signature.
+ *
+ * ds:Signature  = SignedInfo, SignatureValue, KeyInfo?, Object*, @Id?
+ * ds:SignedInfo = CanonicalizationMethod, SignatureMethod, Reference+
+ * ds:Reference  = Transforms?, DigestMethod, DigestValue, @URI?, @Type?, @Id?
+ * ds:KeyInfo    = X509Data { X509Certificate+ }
+ * ds:Object     = QualifyingProperties { SignedProperties, UnsignedProperties? }, @Target
+ */
+import { createHash } from 'node:crypto';
+import { TAG } from '../../asn1/tags.ts';
+import { sequence, tlv } from '../../asn1/write.ts';
+import type {
+  DigestName,
+  SignatureAlgorithm,
+  SignatureParameters,
+  SignerIdentity,
+} from '../../core/types.ts';
+import { readCertificate } from '../../x509/certificate.ts';
+import {
+  DIGEST_URI,
+  DS,
+  EXCLUSIVE_C14N,
+  SIGNED_PROPERTIES_TYPE,
+  signatureUriOf,
+  XADES,
+} from './identifiers.ts';
+import { policyText } from './policy-text.ts';
+
+/** Reference to one signed item other than the signed properties. */
+export interface DataReference {
+  /** URI as written in the attribute: `&` is escaped, no other character needs it. */
+  readonly uri: string;
+  readonly type?: string;
+  /** ds:Transform elements in canonical spelling; '' for none. */
+  readonly transforms: string;
+  readonly digest: Buffer;
+  /** Media type; left out when the properties do not describe the data (as in a counter-signature). */
+  readonly mimeType?: string;
+}
+
+export interface SignatureTextRequest extends Pick<SignatureParameters, 'at' | 'includeChain' | 'policy'> {
+  readonly signer: SignerIdentity;
+  /** Signature algorithm; its digest is used for the references as well. */
+  readonly algorithm: SignatureAlgorithm;
+  /** Identifier, unique in the document together with everything that starts with it and `-`. */
+  readonly id: string;
+  readonly references: readonly DataReference[];
+}
+
+/** A signature without its value: three of its parts in canonical form, and as written in the signature. */
+export interface SignatureText {
+  readonly id: string;
+  /** Data that the key signs: the canonical form of SignedInfo. */
+  readonly signedInfo: string;
+  readonly signedProperties: string;
+  readonly keyInfo: string;
+  readonly written: {
+    readonly signedInfo: string;
+    readonly signedProperties: string;
+    readonly keyInfo: string;
+  };
+}
+
+const DECLARE_DS = ` xmlns:ds="${DS}"`;
+const DECLARE_XADES = ` xmlns:xades="${XADES}"`;
+
+export function signatureText(request: SignatureTextRequest): SignatureText {
+  const { signer, algorithm, id, includeChain = true } = request;
+  const parts = signerTexts(signer, algorithm.digest, includeChain);
+  const signedProperties = propertiesText(request, parts, DECLARE_XADES, DECLARE_DS);
+  const digest = createHash(algorithm.digest).update(signedProperties).digest();
+  return {
+    id,
+    signedInfo: signedInfoText(request, digest, DECLARE_DS),
+    signedProperties,
+    keyInfo: parts.keyInfo,
+    written: {
+      signedInfo: signedInfoText(request, digest, ''),
+      signedProperties: propertiesText(request, parts, '', ''),
+      keyInfo: parts.keyInfoWritten,
+    },
+  };
+}
+
+/** Builds the canonical SignatureValue element, which a signature time-stamp covers. */
+export function signatureValueText({ id }: SignatureText, value: Buffer): string {
+  return `<ds:SignatureValue${DECLARE_DS} Id="${id}-value">${value.toString('base64')}</ds:SignatureValue>`;
+}
+
+/**
+ * Builds the `ds:Signature` element in ASCII without its end tag, so that further objects can follow.
+ * @param value in the encoding of XML Signature: ECDSA as r and s concatenated (XML Signature 1.1 §6.4.3)
+ * @param unsigned unsigned properties of the signature, each in canonical form with all its declarations
+ */
+export function openSignature(text: SignatureText, value: Buffer, unsigned: readonly string[] = []): string {
+  const { id, written } = text;
+  const unsignedText =
+    unsigned.length === 0
+      ? ''
+      : '<xades:UnsignedProperties><xades:UnsignedSignatureProperties>' +
+        `${unsigned.join('')}</xades:UnsignedSignatureProperties></xades:UnsignedProperties>`;
+  return (
+    `<ds:Signature${DECLARE_DS} Id="${id}">${ascii(written.signedInfo)}` +
+    `<ds:SignatureValue Id="${id}-value">${value.toString('base64')}</ds:SignatureValue>${written.keyInfo}` +
+    `<ds:Object><xades:QualifyingProperties${DECLARE_XADES} Target="#${id}">` +
+    `${written.signedProperties}${unsignedText}</xades:QualifyingProperties></ds:Object>`
+  );
+}
+
+export const CLOSE_SIGNATURE = '</ds:Signature>';
+
+/**
+ * Writes characters outside ASCII as character references, since the document's encoding may lack them. Only
+ * SignedInfo can hold such characters: the Ids of elements in its references.
+ */
+function ascii(text: string): string {
+  if (Buffer.byteLength(text) === text.length) return text;
+  return text.replace(/[^\0-\x7f]/gu, (found) => `&#${found.codePointAt(0)};`);
+}
+
+/** Texts that depend on the signer and the digest only, built once. */
+interface SignerTexts {
+  /** KeyInfo in canonical form, and as written in the signature. */
+  readonly keyInfo: string;
+  readonly keyInfoWritten: string;
+  readonly certificateDigest: string;
+  readonly issuerSerial: string;
+}
+
+const cache = new WeakMap<SignerIdentity, Map<string, SignerTexts>>();
+
+function signerTexts(signer: SignerIdentity, digest: DigestName, includeChain: boolean): SignerTexts {
+  let parts = cache.get(signer);
+  if (parts === undefined) {
+    parts = new Map();
+    cache.set(signer, parts);
+  }
+  const key = includeChain ? digest : `${digest} alone`;
+  let made = parts.get(key);
+  if (made === undefined) {
+    made = createSignerTexts(signer, digest, includeChain);
+    parts.set(key, made);
+  }
+  return made;
+}
+
+function createSignerTexts(signer: SignerIdentity, digest: DigestName, includeChain: boolean): SignerTexts {
+  const certificates = [signer.certificate, ...(includeChain ? signer.chain : [])]
+    .map((der) => `<ds:X509Certificate>${der.toString('base64')}</ds:X509Certificate>`)
+    .join('');
+  return {
+    keyInfo: `<ds:KeyInfo${DECLARE_DS}><ds:X509Data>${certificates}</ds:X509Data></ds:KeyInfo>`,
+    keyInfoWritten: `<ds:KeyInfo><ds:X509Data>${certificates}</ds:X509Data></ds:KeyInfo>`,
+    certificateDigest: createHash(digest).update(signer.certificate).digest('base64'),
+    issuerSerial: issuerSerialOf(signer.certificate).toString('base64'),
+  };
+}
+
+/**
+ * Builds IssuerSerial ::= SEQUENCE { issuer GeneralNames, serialNumber INTEGER } (RFC 5035 §4) as DER: the content of
+ * IssuerSerialV2 (EN 319 132-1 §5.2.2).
+ */
+export function issuerSerialOf(certificate: Buffer): Buffer {
+  const { issuer, serial } = readCertificate(certificate);
+  return sequence(sequence(tlv(TAG.context4Constructed, issuer)), serial);
+}
+
+/**
+ * Builds SignedProperties (EN 319 132-1 §5.2).
+ *
+ * SignedProperties = SignedSignatureProperties, SignedDataObjectProperties?, @Id
+ * SignedSignatureProperties  = SigningTime?, SigningCertificateV2?, SignaturePolicyIdentifier?, …
+ * SignedDataObjectProperties = DataObjectFormat { MimeType?, @ObjectReference }*, …
+ * SigningCertificateV2 = Cert { CertDigest, IssuerSerialV2? }+
+ *
+ * @param xades, ds declarations to write on the outermost element and on those of XML Signature
+ */
+function propertiesText(
+  { id, at, algorithm: { digest }, policy, references }: SignatureTextRequest,
+  { certificateDigest, issuerSerial }: SignerTexts,
+  xades: string,
+  ds: string,
+): string {
+  const time = `${new Date(at).toISOString().slice(0, -5)}Z`;
+  let formats = '';
+  references.forEach(({ mimeType }, index) => {
+    if (mimeType === undefined) return;
+    formats +=
+      `<xades:DataObjectFormat ObjectReference="#${referenceId(id, index)}">` +
+      `<xades:MimeType>${mimeType}</xades:MimeType></xades:DataObjectFormat>`;
+  });
+  return (
+    `<xades:SignedProperties${xades} Id="${id}-properties"><xades:SignedSignatureProperties>` +
+    `<xades:SigningTime>${time}</xades:SigningTime><xades:SigningCertificateV2><xades:Cert><xades:CertDigest>` +
+    `<ds:DigestMethod${ds} Algorithm="${DIGEST_URI[digest]}"></ds:DigestMethod>` +
+    `<ds:DigestValue${ds}>${certificateDigest}</ds:DigestValue></xades:CertDigest>` +
+    `<xades:IssuerSerialV2>${issuerSerial}</xades:IssuerSerialV2></xades:Cert></xades:SigningCertificateV2>` +
+    `${policy === undefined ? '' : policyText(policy, ds)}</xades:SignedSignatureProperties>` +
+    `${formats === '' ? '' : `<xades:SignedDataObjectProperties>${formats}</xades:SignedDataObjectProperties>`}` +
+    '</xades:SignedProperties>'
+  );
+}
+
+function referenceId(id: string, index: number): string {
+  return index === 0 ? `${id}-document` : `${id}-document-${index + 1}`;
+}
+
+/** Builds a ds:Transform without parameters, in canonical spelling. */
+export function transformText(algorithm: string): string {
+  return `<ds:Transform Algorithm="${algorithm}"></ds:Transform>`;
+}
+
+function signedInfoText(
+  { algorithm, id, references }: SignatureTextRequest,
+  propertiesDigest: Buffer,
+  ds: string,
+): string {
+  const method = `<ds:DigestMethod Algorithm="${DIGEST_URI[algorithm.digest]}"></ds:DigestMethod>`;
+  const value = (digest: Buffer): string =>
+    `${method}<ds:DigestValue>${digest.toString('base64')}</ds:DigestValue></ds:Reference>`;
+  let data = '';
+  references.forEach(({ uri, type, transforms, digest }, index) => {
+    data +=
+      `<ds:Reference Id="${referenceId(id, index)}"${type === undefined ? '' : ` Type="${type}"`} URI="${uri}">` +
+      `${transforms === '' ? '' : `<ds:Transforms>${transforms}</ds:Transforms>`}${value(digest)}`;
+  });
+  return (
+    `<ds:SignedInfo${ds}>` +
+    `<ds:CanonicalizationMethod Algorithm="${EXCLUSIVE_C14N}"></ds:CanonicalizationMethod>` +
+    `<ds:SignatureMethod Algorithm="${signatureUriOf(algorithm)}"></ds:SignatureMethod>${data}` +
+    `<ds:Reference Type="${SIGNED_PROPERTIES_TYPE}" URI="#${id}-properties">` +
+    `<ds:Transforms>${transformText(EXCLUSIVE_C14N)}</ds:Transforms>${value(propertiesDigest)}</ds:SignedInfo>`
+  );
+}

@@ -1,0 +1,90 @@
+/** XAdES signatures at the baseline levels T, LT and LTA, created in one call (EN 319 132-1 §6.3). */
+
+import {
+  CryptoError,
+  type SignatureLevel,
+  type SignedFile,
+  type SignerIdentity,
+  type SignFileRequest,
+} from '../core/types.ts';
+import type { SigningServices } from '../evidence/authorities.ts';
+import { openSource, type Source } from '../files/source.ts';
+import { openSignature, signatureValueText } from './elements/signature-text.ts';
+import { type RaisableSignature, raiseLevel } from './raise-level.ts';
+import { type PlannedSignature, planSignature, signValue, writePlanned } from './sign.ts';
+
+/**
+ * Signs as `signXades` does, at `request.level` (default B). The input is read as often as for level B; the
+ * authorities are called between signing and writing.
+ * @throws {CryptoError} those of `signXades`; `request.invalid` when a service that the level needs is not
+ *   configured; `authority.unreachable`, `authority.refused`, `revocation.missing`, `certificate.revoked`
+ */
+export async function signXadesAtLevel(
+  request: SignFileRequest,
+  services: SigningServices,
+): Promise<SignedFile> {
+  const source = openSource(request.input);
+  try {
+    const planned = planSignature(source, request.signer, request);
+    const value = signValue(request.signer, planned.text, planned.algorithm);
+    return await writeAtLevel(source, planned, value, request, services);
+  } finally {
+    source.close();
+  }
+}
+
+/** Parameters of the steps that follow the signature value. */
+export interface LevelRequest extends Pick<SignFileRequest, 'output' | 'sync' | 'includeChain'> {
+  readonly signer: SignerIdentity;
+  readonly level?: SignatureLevel;
+  readonly at: number;
+}
+
+/** Augments and writes a planned signature. @param value in the encoding of XML Signature (§6.4) */
+export async function writeAtLevel(
+  source: Source,
+  planned: PlannedSignature,
+  value: Buffer,
+  request: LevelRequest,
+  services: SigningServices,
+): Promise<SignedFile> {
+  const { text } = planned;
+  const { level = 'B', at } = request;
+  const unsigned =
+    level === 'B' ? [] : await raiseLevel(raisableNew(planned, value, request), level, at, services);
+  return writePlanned(source, planned, openSignature(text, value, unsigned), request);
+}
+
+/** Describes a signature created in this process, so that none of its parts are parsed again for time-stamps. */
+export function raisableNew(
+  { plan, text, algorithm, completeReferences = false }: Omit<PlannedSignature, 'document'>,
+  value: Buffer,
+  { signer, includeChain = true }: Pick<LevelRequest, 'signer' | 'includeChain'>,
+): RaisableSignature {
+  const signatureValue = signatureValueText(text, value);
+  return {
+    id: text.id,
+    digest: algorithm.digest,
+    certificate: signer.certificate,
+    certificates: includeChain ? [signer.certificate, ...signer.chain] : [signer.certificate],
+    signatureValue,
+    signatureTimestamps: [],
+    archiveTimestamps: [],
+    hasCertificateValues: false,
+    hasRevocationValues: false,
+    wantsReferences: completeReferences,
+    lastArchiveIsProven: false,
+    // EN 319 132-1 §5.5.2: the referenced data, then SignedInfo, SignatureValue and KeyInfo.
+    archived: () => {
+      if (plan.signed === undefined) {
+        throw new CryptoError('request.invalid', 'The signature was not planned for an archive time-stamp.');
+      }
+      const hash = plan.signed.copy();
+      for (const part of [text.signedProperties, text.signedInfo, signatureValue, text.keyInfo]) {
+        hash.update(part);
+      }
+      return hash;
+    },
+    writeObjects: (sink) => plan.writeObjects?.(sink),
+  };
+}

@@ -1,0 +1,167 @@
+/** Augments a signature from one baseline level to the next, whether it is new or already exists. */
+import { createHash, type Hash } from 'node:crypto';
+import { CryptoError, type DigestName, type SignatureLevel } from '../core/types.ts';
+import {
+  type Evidence,
+  type EvidenceSource,
+  NO_EVIDENCE,
+  type SigningServices,
+  type TimestampAuthority,
+} from '../evidence/authorities.ts';
+import { readTimestampToken } from '../evidence/timestamp-reader.ts';
+import { fingerprintOf } from '../x509/certificate.ts';
+import type { ByteSink } from '../xml/index.ts';
+import { completeReferences } from './complete-references.ts';
+import {
+  archiveTimestampText,
+  certificateValuesText,
+  revocationValuesText,
+  signatureTimestampText,
+  timestampValidationText,
+} from './unsigned-properties.ts';
+
+/** A time-stamp of the signature. */
+export interface ExistingTimestamp {
+  /** Id attribute; '' when it has none. */
+  readonly id: string;
+  /** Time-stamp token, DER. */
+  readonly token: Buffer;
+}
+
+/** State of a signature that augmentation needs. */
+export interface RaisableSignature {
+  /** Prefix of the added identifiers; no other identifier in the document begins with it. */
+  readonly id: string;
+  /** Digest of the message imprints. */
+  readonly digest: DigestName;
+  /** DER of the signer's certificate. */
+  readonly certificate: Buffer;
+  /** DER of the certificates in KeyInfo. */
+  readonly certificates: readonly Buffer[];
+  /** Canonical form of SignatureValue. */
+  readonly signatureValue: Buffer | string;
+  readonly signatureTimestamps: readonly ExistingTimestamp[];
+  readonly archiveTimestamps: readonly ExistingTimestamp[];
+  /** True when the certificate values of the signer's chain are present. */
+  readonly hasCertificateValues: boolean;
+  readonly hasRevocationValues: boolean;
+  /** True when references to the validation material are added with the values (`XadesFormat.completeReferences`). */
+  readonly wantsReferences: boolean;
+  /** True when validation data follows the last archive time-stamp. */
+  readonly lastArchiveIsProven: boolean;
+  /** Hash with `digest` over the data that an archive time-stamp covers, up to the unsigned properties. */
+  archived(): Hash;
+  /** Writes the data that an archive time-stamp covers after the unsigned properties. */
+  writeObjects(sink: ByteSink): void;
+}
+
+/**
+ * Builds the unsigned properties to append, in order. Existing ones are not added again, except that `LTA` always
+ * adds another archive time-stamp.
+ * @param at milliseconds since the epoch
+ * @throws {CryptoError} `request.invalid` when a service that the level needs is not configured; errors of the
+ *   services
+ */
+export async function raiseLevel(
+  signature: RaisableSignature,
+  to: Exclude<SignatureLevel, 'B'>,
+  at: number,
+  services: SigningServices,
+): Promise<readonly string[]> {
+  const authority = neededAuthority(services);
+  const evidence = to === 'T' ? undefined : neededEvidence(services);
+  const added: string[] = [];
+  const timestamps = [...signature.signatureTimestamps];
+  if (timestamps.length === 0) {
+    const imprint = createHash(signature.digest).update(signature.signatureValue).digest();
+    const made = { id: `${signature.id}-timestamp`, token: await authority.stamp(imprint, signature.digest) };
+    timestamps.push(made);
+    added.push(signatureTimestampText(made.id, made.token));
+  }
+  if (evidence === undefined) return added;
+  added.push(...(await withLongTermValues(signature, timestamps, at, evidence)));
+  if (to === 'LT') return added;
+  const last = signature.archiveTimestamps.at(-1);
+  if (last !== undefined && !signature.lastArchiveIsProven) {
+    added.push(timestampValidationText(last.id, await evidenceFor(last.token, at, evidence)));
+  }
+  const hash = signature.archived();
+  for (const text of added) hash.update(text);
+  signature.writeObjects(hash);
+  const token = await authority.stamp(hash.digest(), signature.digest);
+  added.push(archiveTimestampText(`${signature.id}-archive-timestamp`, token));
+  return added.filter((text) => text !== '');
+}
+
+/** Adds the values that make signer and time-stamps verifiable in the long term (EN 319 132-1 §6.3, level LT). */
+async function withLongTermValues(
+  signature: RaisableSignature,
+  timestamps: readonly ExistingTimestamp[],
+  at: number,
+  source: EvidenceSource,
+): Promise<string[]> {
+  const isComplete = signature.hasCertificateValues && signature.hasRevocationValues;
+  // Existing values do not cover a time-stamp made just now.
+  const unproven = isComplete ? timestamps.slice(signature.signatureTimestamps.length) : timestamps;
+  if (isComplete && unproven.length === 0) return [];
+  const seen = new Set(signature.certificates.map(fingerprintOf));
+  const fresh = (evidence: Evidence): Evidence => {
+    const unseen = (der: Buffer): boolean => {
+      const print = fingerprintOf(der);
+      if (seen.has(print)) return false;
+      seen.add(print);
+      return true;
+    };
+    return {
+      certificates: evidence.certificates.filter(unseen),
+      crls: evidence.crls.filter(unseen),
+      ocsps: evidence.ocsps.filter(unseen),
+    };
+  };
+  const collected = isComplete
+    ? NO_EVIDENCE
+    : await source.collect([signature.certificate], signature.certificates, at);
+  const ofSigner = fresh(collected);
+  const ofTimestamps: string[] = [];
+  for (const { id, token } of unproven) {
+    ofTimestamps.push(timestampValidationText(id, fresh(await evidenceFor(token, at, source))));
+  }
+  // Each list may occur once; values missing in an existing list go into a separate property.
+  const incomplete = signature.hasCertificateValues || signature.hasRevocationValues;
+  const values = isComplete
+    ? []
+    : incomplete
+      ? [timestampValidationText('', ofSigner)]
+      : [certificateValuesText(ofSigner), revocationValuesText(ofSigner)];
+  const references = signature.wantsReferences
+    ? completeReferences(collected, signature.certificate, signature.digest)
+    : [];
+  // Validation data follows its time-stamp as closely as possible.
+  return [...ofTimestamps, ...references, ...values].filter((text) => text !== '');
+}
+
+/** Collects the evidence for the signer of a time-stamp. */
+function evidenceFor(token: Buffer, at: number, source: EvidenceSource): Promise<Evidence> {
+  const { certificate, certificates } = readTimestampToken(token);
+  if (certificate === undefined) {
+    throw new CryptoError('revocation.missing', "A time-stamp's signer can't be found in it.");
+  }
+  return source.collect(
+    [certificate.der],
+    certificates.map(({ der }) => der),
+    at,
+  );
+}
+
+function neededAuthority({ timestamps }: SigningServices): TimestampAuthority {
+  if (timestamps !== undefined) return timestamps;
+  throw new CryptoError('request.invalid', 'This level needs a time-stamp authority, and none is set.');
+}
+
+function neededEvidence({ evidence }: SigningServices): EvidenceSource {
+  if (evidence !== undefined) return evidence;
+  throw new CryptoError(
+    'request.invalid',
+    'This level needs answers about revocation, and nobody to ask is set.',
+  );
+}

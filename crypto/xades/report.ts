@@ -1,0 +1,217 @@
+/**
+ * Report on one XML signature from its bytes alone, without trust decisions (XML Signature 1.1 §3.2, EN 319 132-1).
+ */
+
+import type { Finding } from '../core/finding.ts';
+import type { SignatureScope } from '../core/validation-report.ts';
+import { NO_EVIDENCE } from '../evidence/authorities.ts';
+import { joinEvidence } from '../evidence/embedded-evidence.ts';
+import { type SignatureInfo, UNKNOWN_SIGNATURE_INFO } from '../validation/signature-info.ts';
+import { levelOf } from '../validation/signed-data/level.ts';
+import { evidenceInTimestamp } from '../validation/timestamp-evidence.ts';
+import { type Certificate, readableCertificates } from '../x509/certificate.ts';
+import { DS, XADES } from './elements/identifiers.ts';
+import { valueFault, valueMethodOf } from './validation/algorithms.ts';
+import { coverageOf } from './validation/coverage.ts';
+import { evidenceIn } from './validation/evidence.ts';
+import { type ExaminedReferences, examineReferences } from './validation/examine-references.ts';
+import { readKeyInfo } from './validation/key-info.ts';
+import { DataFault, type DataRoom, printable, writeNode } from './validation/reference-data.ts';
+import {
+  formatFindings,
+  policyFindings,
+  protectionFindings,
+  timeFindings,
+  uniqueIds,
+  valueAlgorithms,
+  valueFindings,
+} from './validation/signature-findings.ts';
+import { attributeOf, childrenNamed, FormFault, type SignatureNode } from './validation/signature-node.ts';
+import { readSignatureForm, type SignatureFormat } from './validation/signed-info.ts';
+import { bindSigner } from './validation/signer-certificate.ts';
+import { parseDateTime } from './validation/signing-time.ts';
+import { timestampsOf } from './validation/timestamps.ts';
+
+/** Nesting limit of counter-signatures; deeper ones are not examined. */
+const MAX_COUNTER_DEPTH = 4;
+
+/**
+ * Examines one signature. Never throws for invalid bytes.
+ *
+ * Findings: `structure.signature`, `ids.unique`, `structure.reference`, `reference.data`, `reference.outside`, `reference.type`,
+ * `reference.position`, `digest.content`, `digest.properties`, `digest.manifest`, `digest.value`, `digest.part`,
+ * `structure.properties`, `structure.manifest`, `algorithm.digest`, `structure.scope`, `scope.partial`, `scope.detour`,
+ * `scope.comments`, `scope.comment-in-text`, `scope.unsigned-object`, `certificate.signer`, `certificate.binding`,
+ * `certificate.issuer-name`, `algorithm.signature`, `signature.value`, `attributes.signing-time`,
+ * `attributes.data-format`, `attributes.xades`, `attributes.policy`, `timestamp.outdated`, `timestamp.count`,
+ * `timestamp.order`.
+ * @param counters the signature this one counter-signs; undefined for any other signature
+ */
+export function signatureReport(
+  room: DataRoom,
+  node: SignatureNode,
+  counters?: { readonly signature: SignatureNode; readonly depth: number },
+): SignatureInfo {
+  const name = attributeOf(node, 'Id') ?? `signature ${room.map.signatures.indexOf(node) + 1}`;
+  const fault = room.map.faults.get(node);
+  try {
+    if (fault !== undefined) throw new FormFault(fault);
+    return formReport(room, printable(name), readSignatureForm(node), counters);
+  } catch (error) {
+    if (!(error instanceof FormFault)) throw error;
+    return brokenReport(printable(name), `The signature is not of the accepted form: ${error.message}.`);
+  }
+}
+
+function formReport(
+  room: DataRoom,
+  name: string,
+  form: SignatureFormat,
+  counters: { readonly signature: SignatureNode; readonly depth: number } | undefined,
+): SignatureInfo {
+  const signed = form.properties?.signed;
+  const unsigned = form.properties?.unsigned ?? [];
+  const examined = examineReferences(room, form);
+  const covered =
+    counters === undefined
+      ? coverageOf(room, form, examined.references)
+      : counterCoverage(examined, counters.signature);
+  const keyInfo = readKeyInfo(form.keyInfo);
+  const embedded = joinEvidence(evidenceIn(unsigned), { ...NO_EVIDENCE, crls: keyInfo.crls });
+  const others = embedded.certificates.flatMap(readableCertificates);
+  const certificates: readonly Certificate[] = [...keyInfo.certificates, ...others];
+  const method = valueMethodOf(form.method);
+  const signedInfo = canonicalSignedInfo(room, form);
+  const fits = ({ publicKey }: Certificate): boolean =>
+    method !== undefined &&
+    Buffer.isBuffer(signedInfo) &&
+    valueFault(method, publicKey, signedInfo, form.value) === undefined;
+  const bound = bindSigner(signed?.signingCertificate, keyInfo, others, fits);
+  const stamps =
+    form.properties === undefined
+      ? { timestamps: [], findings: [] }
+      : timestampsOf({
+          room,
+          signature: form.node,
+          properties: form.properties,
+          certificates,
+          references: examined.references.map(({ form: reference, data, role }) => ({
+            form: reference,
+            data,
+            isProperties: role === 'properties',
+          })),
+        });
+  const claimed = signed?.signingTime === undefined ? undefined : parseDateTime(signed.signingTime);
+  const described = formatFindings(form, examined, counters !== undefined);
+  const complete = bound.bound && claimed !== undefined && described.length === 0;
+  const evidence = joinEvidence(embedded, ...stamps.timestamps.map(evidenceInTimestamp));
+  return {
+    format: 'Xades',
+    level: complete ? levelOf(stamps.timestamps, embedded) : undefined,
+    name,
+    scope: covered.scope,
+    findings: [
+      { status: 'passed', type: 'structure.signature', message: 'The signature is of the accepted form.' },
+      uniqueIds(room.map, form),
+      ...examined.findings,
+      ...protectionFindings(form, examined),
+      ...covered.findings,
+      ...bound.findings,
+      ...valueFindings(form, method, signedInfo, bound.certificate),
+      ...timeFindings(form, claimed),
+      ...described,
+      ...policyFindings(form),
+      ...stamps.findings,
+      ...evidenceRecords(unsigned),
+    ],
+    certificate: bound.certificate,
+    certificates,
+    evidence,
+    claimedTime: claimed?.at,
+    algorithms: [
+      ...examined.algorithms,
+      ...valueAlgorithms(form, method, bound.certificate),
+      ...bound.algorithms,
+    ],
+    timestamps: stamps.timestamps,
+    changes: [],
+    policy: signed?.policy?.identifier,
+    counterSignatures: counterSignatures(room, form, unsigned, counters?.depth ?? 0),
+    isTimestamp: false,
+  };
+}
+
+/** Reports SealingEvidenceRecords (EN 319 132-2 §6.2) of any namespace version. */
+function evidenceRecords(unsigned: readonly SignatureNode[]): Finding[] {
+  if (!unsigned.some(({ local }) => local === 'SealingEvidenceRecords')) return [];
+  const message = 'The signature has evidence records, which are not evaluated.';
+  return [{ status: 'warning', type: 'evidence-record', message }];
+}
+
+/** Canonicalizes SignedInfo, or returns the reason why that is impossible. */
+function canonicalSignedInfo(
+  room: DataRoom,
+  { signedInfo, canonicalization }: SignatureFormat,
+): Buffer | string {
+  const parts: Buffer[] = [];
+  try {
+    writeNode(room, signedInfo, canonicalization, { update: (bytes) => parts.push(Buffer.from(bytes)) });
+    return Buffer.concat(parts);
+  } catch (error) {
+    if (error instanceof DataFault) return error.message;
+    throw error;
+  }
+}
+
+/** Examines signatures over this signature's value in its unsigned properties (EN 319 132-1 §5.2.7.2). */
+function counterSignatures(
+  room: DataRoom,
+  { node }: SignatureFormat,
+  unsigned: readonly SignatureNode[],
+  depth: number,
+): SignatureInfo[] {
+  return unsigned
+    .filter(({ namespace, local }) => namespace === XADES && local === 'CounterSignature')
+    .flatMap((holder) => childrenNamed(holder, DS, 'Signature'))
+    .map((inner) =>
+      depth < MAX_COUNTER_DEPTH
+        ? signatureReport(room, inner, { signature: node, depth: depth + 1 })
+        : brokenReport(
+            'counter-signature',
+            'Counter-signatures stand deeper inside each other than is looked at.',
+          ),
+    );
+}
+
+function counterCoverage(
+  { references }: ExaminedReferences,
+  signature: SignatureNode,
+): { readonly scope: SignatureScope; readonly findings: readonly Finding[] } {
+  const name = attributeOf(signature, 'Id');
+  const scope: SignatureScope = {
+    kind: 'signature',
+    description: name === undefined ? 'the signature around it' : `the signature ${printable(name)}`,
+  };
+  const [value] = childrenNamed(signature, DS, 'SignatureValue');
+  const over = references.some(
+    ({ data }) =>
+      data?.kind === 'element' && data.place.start === value?.start && data.processing.output !== 'base64',
+  );
+  if (over) return { scope, findings: [] };
+  const message = 'The counter-signature is not over the value of the signature it stands in.';
+  return {
+    scope,
+    findings: [{ status: 'failed', type: 'structure.scope', message, subIndication: 'FORMAT_FAILURE' }],
+  };
+}
+
+/** Report on a signature that can't be examined, with the reason. */
+function brokenReport(name: string, message: string): SignatureInfo {
+  return {
+    ...UNKNOWN_SIGNATURE_INFO,
+    format: 'Xades',
+    name,
+    scope: { kind: 'content', description: 'nothing that can be found' },
+    findings: [{ status: 'failed', type: 'structure.signature', message, subIndication: 'FORMAT_FAILURE' }],
+  };
+}

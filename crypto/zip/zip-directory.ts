@@ -1,0 +1,193 @@
+/**
+ * Reads the directory of a ZIP file and refuses every file that two readers could interpret differently: the
+ * directory must account for every byte before it exactly once, members must be contiguous, and each local header
+ * must agree with it.
+ */
+import type { Source } from '../files/source.ts';
+import { memberHeader } from './zip-entry.ts';
+import { ZipError } from './zip-error.ts';
+import { assertAgrees } from './zip-local.ts';
+import { foldedName } from './zip-names.ts';
+import {
+  COUNT_IN_ZIP64,
+  IN_ZIP64,
+  LENGTH,
+  METHOD,
+  type MemberHeader,
+  readLong,
+  SIGNATURE,
+} from './zip-records.ts';
+
+/** Limit of members in one container; archives of a whole procedure have some hundreds. */
+const MAX_MEMBERS = 20_000;
+/** Size limit of the directory, in bytes. */
+const MAX_DIRECTORY = 32 << 20;
+/** Size limit of one inflated member in bytes; stored ones are read in chunks and may have any length. */
+const MAX_INFLATED = 256 << 20;
+/** Size limit of all inflated members together, in bytes. */
+const MAX_INFLATED_TOGETHER = 1 << 30;
+/** Limit of the compression ratio: text reaches 10, logs reach 50, only crafted members reach more. */
+const MAX_RATIO = 250;
+/** Inflated size below which the ratio is not checked. */
+const MIN_RATIO_CHECK_BYTES = 4 << 20;
+
+const MAX_COMMENT = 0xffff;
+
+export interface ZipEntry {
+  readonly name: string;
+  readonly header: MemberHeader;
+  /** Offset of the local header. */
+  readonly start: number;
+  /** Offset of the data. */
+  readonly dataStart: number;
+  /** Offset after the data and its data descriptor. */
+  readonly end: number;
+  /** True when the local header has no extra field. */
+  readonly plain: boolean;
+}
+
+export interface ZipDirectory {
+  /** Entries in file order, folders included. */
+  readonly entries: readonly ZipEntry[];
+  readonly comment: Buffer;
+}
+
+/**
+ * Reads and checks the directory.
+ *
+ * end of central directory (§4.3.16): signature, disk numbers, entry counts, size, offset, comment
+ * central file header (§4.3.12): signature, versions, flags, method, time, CRC-32, sizes, name, extra, comment, offset
+ *
+ * @throws {ZipError} for every defect
+ * @throws {CryptoError} `input.unreadable`, `input.changed`
+ */
+export function readDirectory(source: Source): ZipDirectory {
+  const end = findEnd(source);
+  if (end.count > MAX_MEMBERS || end.length > MAX_DIRECTORY) {
+    throw new ZipError(
+      'too-large',
+      `The file has ${end.count} members, or names that take ${end.length} bytes.`,
+    );
+  }
+  const bytes = Buffer.from(source.read(end.offset, end.length));
+  const found: { readonly name: string; readonly header: MemberHeader; readonly start: number }[] = [];
+  let at = 0;
+  for (let index = 0; index < end.count; index++) {
+    const { next, ...entry } = memberHeader(bytes, at);
+    found.push(entry);
+    at = next;
+  }
+  if (at !== bytes.length) throw new ZipError('hidden-bytes', 'The directory holds more than its members.');
+  found.sort((one, other) => one.start - other.start);
+  assertDistinct(found);
+  assertSizeLimits(found);
+  const first = found[0]?.start ?? end.offset;
+  if (first !== 0) throw new ZipError('hidden-bytes', 'There are bytes before the first member.');
+  const entries = found.map((entry, index) => {
+    const next = found[index + 1]?.start ?? end.offset;
+    return { ...entry, ...assertAgrees(source, entry, next), end: next };
+  });
+  return { entries, comment: end.comment };
+}
+
+interface End {
+  readonly offset: number;
+  readonly length: number;
+  readonly count: number;
+  readonly comment: Buffer;
+}
+
+function findEnd(source: Source): End {
+  const length = Math.min(source.size, LENGTH.end + MAX_COMMENT + LENGTH.locator64);
+  const tailAt = source.size - length;
+  const tail = Buffer.from(source.read(tailAt, length));
+  for (let at = tail.length - LENGTH.end; at >= 0; at--) {
+    if (tail.readUInt32LE(at) !== SIGNATURE.end) continue;
+    if (tail.readUInt16LE(at + 20) !== tail.length - at - LENGTH.end) continue;
+    return readEnd(source, tail, at, tailAt);
+  }
+  throw new ZipError(
+    'malformed',
+    'There is no directory at its end: this is no ZIP file, or not all of one.',
+  );
+}
+
+function readEnd(source: Source, tail: Buffer, at: number, tailAt: number): End {
+  const comment = tail.subarray(at + LENGTH.end);
+  // Readers that search for the end record from the start would find another one.
+  if (comment.includes('PK\x05\x06', 0, 'latin1')) {
+    throw new ZipError('hidden-bytes', 'The comment holds the end of another container.');
+  }
+  const short = {
+    count: tail.readUInt16LE(at + 10),
+    length: tail.readUInt32LE(at + 12),
+    offset: tail.readUInt32LE(at + 16),
+  };
+  const volumes = [tail.readUInt16LE(at + 4), tail.readUInt16LE(at + 6)];
+  const inOne = volumes.every((volume) => volume === 0 || volume === 0xffff);
+  if (!inOne || tail.readUInt16LE(at + 8) !== short.count) {
+    throw new ZipError('unsupported', 'The file is one of several volumes.');
+  }
+  const hasLocator =
+    at >= LENGTH.locator64 && tail.readUInt32LE(at - LENGTH.locator64) === SIGNATURE.locator64;
+  const end = hasLocator ? readEnd64(source, tail, at - LENGTH.locator64, tailAt, short) : short;
+  const after = hasLocator ? readLong(tail, at - LENGTH.locator64 + 8) : tailAt + at;
+  if (end.offset + end.length !== after) {
+    throw new ZipError('hidden-bytes', 'There are bytes around the directory that belong to nothing.');
+  }
+  return { ...end, comment };
+}
+
+type Place = Omit<End, 'comment'>;
+
+function readEnd64(source: Source, tail: Buffer, locatorAt: number, tailAt: number, short: Place): Place {
+  const at = readLong(tail, locatorAt + 8);
+  if (tail.readUInt32LE(locatorAt + 4) !== 0 || tail.readUInt32LE(locatorAt + 16) > 1) {
+    throw new ZipError('unsupported', 'The file is one of several volumes.');
+  }
+  const record = source.read(at, LENGTH.end64);
+  const fits =
+    at + LENGTH.end64 === tailAt + locatorAt &&
+    record.length === LENGTH.end64 &&
+    record.readUInt32LE(0) === SIGNATURE.end64 &&
+    readLong(record, 4) === LENGTH.end64 - 12;
+  if (!fits) throw new ZipError('malformed', 'The record about a large directory is not where it has to be.');
+  const long = { count: readLong(record, 32), length: readLong(record, 40), offset: readLong(record, 48) };
+  const agrees =
+    readLong(record, 24) === long.count &&
+    (short.count === COUNT_IN_ZIP64 || short.count === long.count) &&
+    (short.length === IN_ZIP64 || short.length === long.length) &&
+    (short.offset === IN_ZIP64 || short.offset === long.offset);
+  if (!agrees)
+    throw new ZipError('header-mismatch', 'The two records about the directory contradict each other.');
+  return long;
+}
+
+function assertDistinct(entries: readonly { readonly name: string }[]): void {
+  const seen = new Map<string, string>();
+  for (const { name } of entries) {
+    const folded = foldedName(name);
+    const other = seen.get(folded);
+    if (other !== undefined) {
+      const how =
+        other === name ? `Two members have the name "${name}"` : `"${other}" and "${name}" differ too little`;
+      throw new ZipError('duplicate-name', `${how}.`);
+    }
+    seen.set(folded, name);
+  }
+}
+
+function assertSizeLimits(
+  entries: readonly { readonly name: string; readonly header: MemberHeader }[],
+): void {
+  let together = 0;
+  for (const { name, header } of entries) {
+    const { method, size, compressed } = header;
+    if (method !== METHOD.deflated) continue;
+    together += size;
+    const grows = size > MIN_RATIO_CHECK_BYTES && size > compressed * MAX_RATIO;
+    if (size <= MAX_INFLATED && together <= MAX_INFLATED_TOGETHER && !grows) continue;
+    const lengths = `${compressed} bytes to ${size}`;
+    throw new ZipError('too-large', `"${name}" would grow from ${lengths}, which is more than is unpacked.`);
+  }
+}

@@ -1,0 +1,71 @@
+/**
+ * Refusals that a route of the batch service can send, and the shape of their bodies.
+ *
+ * Source: RFC 9457; `problem.ts`, which writes them; `request-context.ts` and `access-check.ts`, which refuse before
+ * the handler runs.
+ */
+import { REFUSALS, type RefusalCode } from '../../machines/refusals.ts';
+import type { RefusalInfo } from '../core/openapi/operation-info.ts';
+import type { Schema } from '../core/openapi/schemas.ts';
+
+/** Members of the body of every refusal. */
+const PROBLEM: Schema = {
+  type: 'object',
+  description: 'Why a request was refused. Programs look at `code`; the texts may change.',
+  properties: {
+    type: { type: 'string', format: 'uri', description: 'Address of the section that defines the status.' },
+    title: { type: 'string', description: 'What the code means, for people.' },
+    status: { type: 'integer', description: 'The status of the answer.' },
+    code: {
+      type: 'string',
+      description: 'Says what happened; never renamed, never used for something else.',
+    },
+    traceId: {
+      type: 'string',
+      pattern: '^00-[0-9a-f]{32}-[0-9a-f]{16}-[0-9a-f]{2}$',
+      description: 'W3C trace context; the trace id is that of the request’s `traceparent`, if it had one.',
+    },
+    requestId: {
+      type: 'string',
+      pattern: '^0H[0-9A-V]{11}:[0-9A-F]{8}$',
+      description: 'Names this request in the logs; also in the header `X-Request-Id`.',
+    },
+    errors: {
+      type: 'object',
+      additionalProperties: { type: 'array', items: { type: 'string' } },
+      description: 'With status 400: name of a request member, and what is wrong with it.',
+    },
+    detail: { type: 'string', description: 'What happened this time. Not in Production.' },
+    instance: { type: 'string', description: 'The path that was asked for. Not in Production.' },
+    exception: { type: 'string', description: 'With status 500: message and stack. Not in Production.' },
+  },
+  required: ['type', 'title', 'status', 'code', 'traceId', 'requestId'],
+  additionalProperties: false,
+};
+
+export const batchRefusals: RefusalInfo = {
+  mediaType: 'application/problem+json',
+  schemas: { Problem: PROBLEM },
+  codesOf(route, asked) {
+    const codes = new Set<string>(route.refusals);
+    // A path with invalid escapes matches no resource.
+    if (asked.params) codes.add(route.unfit.params).add('route.not-found');
+    if (asked.query) codes.add(route.unfit.query);
+    if (route.bodyPolicy === 'json' || route.bodyPolicy === 'form') codes.add(route.unfit.body);
+    if (route.auth !== 'anonymous') {
+      codes.add('auth.misconfigured').add('auth.invalid-credentials').add('rate-limited');
+      if (route.method !== 'GET') codes.add('auth.cross-origin');
+    }
+    if (route.rate !== 'none') codes.add('rate-limited');
+    if (route.headers.includes('range')) codes.add('range.not-satisfiable');
+    if (route.method !== 'GET') codes.add('storage.full');
+    // An invalid length or transfer coding, on any route.
+    return codes.add('validation.body-invalid').add('host.not-allowed').add('service.busy').add('internal');
+  },
+  statusOf: (code) => REFUSALS[code as RefusalCode].status,
+  titleOf: (code) => REFUSALS[code as RefusalCode].title,
+  schema: (status, codes) => ({
+    allOf: [{ $ref: '#/components/schemas/Problem' }],
+    properties: { status: { const: status }, code: { enum: codes } },
+  }),
+};

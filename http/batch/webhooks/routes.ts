@@ -1,0 +1,134 @@
+/**
+ * `/api/webhooks`: calls of webhooks for the ends of jobs, and sending them again.
+ *
+ * Source: docs/webhooks.md.
+ */
+import { z } from 'zod';
+import {
+  DELIVERY_STATUSES,
+  type WebhookDeliveries,
+  type WebhookDeliveryView,
+} from '../../../actors/batch/api/webhooks.ts';
+import { json } from '../../core/reply.ts';
+import { type AnyRoute, route } from '../../core/router.ts';
+import { deliveryQuery, moment, noBody, noParams, noQuery } from '../queries.ts';
+import { isoTime, timestamp } from '../shapes.ts';
+
+const webhookDeliveryShape = z
+  .strictObject({
+    id: z.string().describe('Also the `webhook-id` of every attempt.'),
+    url: z.string().nullable().describe('Null when the configuration does not name the webhook any more.'),
+    jobId: z.guid(),
+    type: z.string(),
+    status: z.enum(DELIVERY_STATUSES),
+    createdAt: timestamp,
+    nextAttemptAt: timestamp.nullable(),
+    body: z.string().describe('What is sent, byte for byte.'),
+    attempts: z.array(
+      z.strictObject({
+        at: timestamp,
+        url: z.string(),
+        status: z.int().nullable(),
+        milliseconds: z.number(),
+        error: z.string().nullable(),
+        response: z.string().nullable(),
+      }),
+    ),
+  })
+  .meta({ id: 'WebhookDelivery' });
+
+const webhookDeliveryListShape = z
+  .strictObject({
+    items: z.array(webhookDeliveryShape),
+    page: z.int(),
+    pageSize: z.int(),
+    totalCount: z.int(),
+  })
+  .meta({ id: 'WebhookDeliveryList' });
+
+const webhookReplayShape = z
+  .strictObject({
+    count: z.int().min(0).describe('Deliveries that are sent again.'),
+    complete: z.boolean().describe('False: there are more in the range. Ask again.'),
+  })
+  .meta({ id: 'WebhookReplay' });
+
+const replayBody = z.strictObject({
+  from: moment.nullish(),
+  to: moment.nullish(),
+  failedOnly: z.boolean({ error: 'must be true or false' }).default(true),
+});
+
+const COMMON = {
+  auth: 'operator',
+  headers: [],
+  unfit: {
+    params: 'webhook.delivery-not-found',
+    query: 'validation.filter-invalid',
+    body: 'validation.body-invalid',
+  },
+} as const;
+
+export function webhookRoutes(deliveries: WebhookDeliveries): readonly AnyRoute[] {
+  return [
+    route({
+      ...COMMON,
+      method: 'GET',
+      path: '/api/webhooks/deliveries',
+      summary: 'Lists calls of webhooks for the ends of jobs, newest first.',
+      rate: 'none',
+      bodyPolicy: 'none',
+      params: noParams,
+      query: deliveryQuery,
+      body: noBody,
+      responses: { 200: webhookDeliveryListShape },
+      refusals: ['validation.filter-invalid'],
+      async handle({ query }) {
+        const { page, pageSize } = query;
+        const { items, totalCount } = await deliveries.list(query);
+        return json(200, { items: items.map(deliveryBody), page, pageSize, totalCount });
+      },
+    }),
+    route({
+      ...COMMON,
+      method: 'POST',
+      path: '/api/webhooks/deliveries/{id}/resend',
+      summary: 'Sends a delivery again.',
+      rate: 'actions',
+      bodyPolicy: 'none',
+      params: z.object({ id: z.string().max(64) }),
+      query: noQuery,
+      body: noBody,
+      responses: { 202: webhookDeliveryShape },
+      refusals: ['webhook.delivery-not-found', 'service.busy'],
+      handle: async ({ params }) => json(202, deliveryBody(await deliveries.resend(params.id))),
+    }),
+    route({
+      ...COMMON,
+      method: 'POST',
+      path: '/api/webhooks/replay',
+      summary: 'Sends deliveries of a range of time again.',
+      rate: 'actions',
+      bodyPolicy: 'json',
+      params: noParams,
+      query: noQuery,
+      body: replayBody,
+      responses: { 202: webhookReplayShape },
+      refusals: ['validation.body-invalid', 'service.busy'],
+      async handle({ body: { from, to, failedOnly } }) {
+        const range = { from: from ?? 0, to: to ?? Number.MAX_SAFE_INTEGER, failedOnly };
+        return json(202, { ...(await deliveries.replay(range)) });
+      },
+    }),
+  ];
+}
+
+function deliveryBody(delivery: WebhookDeliveryView): z.infer<typeof webhookDeliveryShape> {
+  const { id, url, jobId, type, status, createdAt, nextAttemptAt, body, attempts } = delivery;
+  return {
+    ...{ id, url, jobId, type, status, body },
+    createdAt: isoTime(createdAt),
+    nextAttemptAt: nextAttemptAt === null ? null : isoTime(nextAttemptAt),
+    attempts: attempts.map(({ at, ms, ...attempt }) => ({ at: isoTime(at), milliseconds: ms, ...attempt })),
+  };
+}

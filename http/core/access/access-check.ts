@@ -1,0 +1,131 @@
+/**
+ * Checks before every route: the allowed host, https where required, and the permission to use the route.
+ *
+ * Source: docs/batch-values.md §0, §§1, 5 and 10.
+ */
+import { Refusal } from '../../../machines/refusals.ts';
+import { type EmptyReply, redirect } from '../reply.ts';
+import type { AuthPolicy } from '../router.ts';
+import type { Authenticator, Identity } from './auth.ts';
+import type { Caller } from './caller.ts';
+import { readCookie, sessionCookie } from './cookies.ts';
+import { hostCheck, hostName } from './hosts.ts';
+import { isSameOrigin } from './origin.ts';
+import type { WrongKeys } from './wrong-keys.ts';
+
+/** Properties of a request that the access check reads. */
+export interface IncomingRequest {
+  readonly method: string;
+  /** As sent by the client, without the query. */
+  readonly path: string;
+  /** Undefined when there is none. */
+  readonly query: string | undefined;
+  readonly caller: Caller;
+  /** A header by its lower-case name; empty when absent. */
+  header(name: string): string;
+}
+
+/** `CallerIdentity`: the identity of callers in this service. */
+export type Admission<CallerIdentity = unknown> =
+  | {
+      readonly admitted: true;
+      readonly identity: CallerIdentity | undefined;
+      readonly setCookie: string | undefined;
+    }
+  | { readonly admitted: false; readonly reply: EmptyReply };
+
+export interface AccessCheck {
+  /**
+   * Returns a redirect to https; undefined when the request may continue.
+   * Refusals: `host.not-allowed`.
+   */
+  enter(arrival: IncomingRequest): EmptyReply | undefined;
+  /** Reads `arrival` only before it returns. Throws, or rejects with, the refusal to send. */
+  admit(arrival: IncomingRequest, policy: AuthPolicy): Admission | Promise<Admission>;
+}
+
+/** Checks that every request must pass, independent of its caller. */
+export type EntryRules = Pick<AccessCheck, 'enter'>;
+
+/** An access check that returns synchronously. */
+export interface ImmediateAccessCheck extends AccessCheck {
+  /** Refusals: `auth.misconfigured`, `auth.invalid-credentials`, `auth.cross-origin`. */
+  admit(arrival: IncomingRequest, policy: AuthPolicy): Admission<Identity>;
+}
+
+export const ANONYMOUS: Admission<never> = { admitted: true, identity: undefined, setCookie: undefined };
+/** Safe methods (RFC 9110 §9.2.1). */
+const SAFE = new Set(['GET', 'HEAD']);
+
+/** Checks the host, and https where required. */
+export function createEntryRules(settings: {
+  readonly allowedHosts: readonly string[];
+  readonly requireHttps: boolean;
+}): EntryRules {
+  const isAllowed = hostCheck(settings.allowedHosts);
+  return {
+    enter(arrival) {
+      if (!isAllowed(arrival.caller.host)) {
+        throw new Refusal('host.not-allowed', 'The host is not among AllowedHosts.');
+      }
+      return settings.requireHttps && !arrival.caller.https ? toHttps(arrival) : undefined;
+    },
+  };
+}
+
+/** Access check of the batch service: the API key, or the session of a browser. */
+export function createAccessCheck(
+  authenticator: Authenticator,
+  settings: { readonly allowedHosts: readonly string[]; readonly requireHttps: boolean },
+  wrongKeys: WrongKeys,
+): ImmediateAccessCheck {
+  return {
+    ...createEntryRules(settings),
+    admit(arrival, policy) {
+      if (policy === 'anonymous') return ANONYMOUS;
+      const { cookieName } = authenticator;
+      const apiKey = arrival.header(authenticator.apiKeyHeader);
+      const session = apiKey === '' ? readCookie(arrival.header('cookie'), cookieName) : '';
+      try {
+        const { identity, renewed } = authenticator.identify({ apiKey, session });
+        if (identity.scheme === 'Cookie') refuseOtherSites(arrival);
+        const setCookie =
+          renewed === undefined ? undefined : sessionCookie(cookieName, renewed, arrival.caller.https);
+        return { admitted: true, identity, setCookie };
+      } catch (thrown) {
+        const isWrong = thrown instanceof Refusal && thrown.code === 'auth.invalid-credentials';
+        if (isWrong && apiKey !== '') wrongKeys.count(arrival.caller.address);
+        if (!isWrong || policy !== 'page' || apiKey !== '') throw thrown;
+        return { admitted: false, reply: redirect(302, loginPath(arrival)) };
+      }
+    },
+  };
+}
+
+function refuseOtherSites(arrival: IncomingRequest): void {
+  if (!SAFE.has(arrival.method)) requireSameOrigin((name) => arrival.header(name), arrival.caller);
+}
+
+/** Request headers that `requireSameOrigin` reads. */
+export const ORIGIN_HEADERS = ['origin', 'sec-fetch-site'] as const;
+
+/** Refusals: `auth.cross-origin`. */
+export function requireSameOrigin(
+  header: (name: (typeof ORIGIN_HEADERS)[number]) => string,
+  caller: Caller,
+): void {
+  if (isSameOrigin({ origin: header('origin'), fetchSite: header('sec-fetch-site') }, caller)) return;
+  throw new Refusal('auth.cross-origin', 'The request was sent by a page of another site.');
+}
+
+/** The port of the http address does not determine that of https, so the redirect uses the default port. */
+function toHttps({ caller, path, query }: IncomingRequest): EmptyReply {
+  const name = hostName(caller.host);
+  if (name === undefined) throw new Refusal('host.not-allowed', 'The request names no host to redirect to.');
+  return redirect(307, `https://${name}${path}${query === undefined ? '' : `?${query}`}`);
+}
+
+function loginPath({ path, query }: IncomingRequest): string {
+  const target = query === undefined || query === '' ? path : `${path}?${query}`;
+  return `/login?ReturnUrl=${encodeURIComponent(target)}`;
+}

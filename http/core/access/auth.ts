@@ -1,0 +1,117 @@
+/**
+ * Authentication by API key or session cookie.
+ *
+ * Source: docs/batch-values.md §0, §10.
+ */
+import { Refusal } from '../../../machines/refusals.ts';
+import type { OneTimeLogins } from './one-time-logins.ts';
+import { SecretTexts } from './secret-texts.ts';
+import type { Sessions } from './sessions.ts';
+
+export interface Identity {
+  readonly operator: string;
+  readonly scheme: 'ApiKey' | 'Cookie';
+}
+
+/** Credentials of a request; empty strings when absent. */
+export interface Credentials {
+  readonly apiKey: string;
+  /** Value of the session cookie. */
+  readonly session: string;
+}
+
+export interface Identified {
+  readonly identity: Identity;
+  /** New token for a session whose token is past half of its lifetime. */
+  readonly renewed: string | undefined;
+}
+
+export interface Authenticator {
+  /** Lower-case name of the header that carries the key. */
+  readonly apiKeyHeader: string;
+  readonly cookieName: string;
+  /** Value of `WWW-Authenticate` on every 401. */
+  readonly challenge: string;
+  /**
+   * Authenticates a request; when it carries a key, only the key counts.
+   * Refusals: `auth.misconfigured`, `auth.invalid-credentials`.
+   */
+  identify(credentials: Credentials): Identified;
+  /**
+   * Creates the token of a new session, for the configured key only.
+   * Refusals: `auth.misconfigured`, `auth.invalid-credentials`.
+   */
+  logIn(apiKey: string): string;
+  /**
+   * Creates the token of a new session for the token of a login link, which is used up.
+   * Refusals: `auth.misconfigured`, `auth.invalid-credentials`.
+   */
+  logInOnce(token: string): string;
+  /** Ends the session of a cookie, with every copy of its token. @returns its operator; undefined for no session */
+  logOut(session: string): string | undefined;
+}
+
+/** Operator of the API key. */
+export const OPERATOR = 'operator';
+const BY_KEY: Identified = { identity: { operator: OPERATOR, scheme: 'ApiKey' }, renewed: undefined };
+
+/**
+ * Compares keys in constant time, always with both configured keys, so the response time reveals neither length,
+ * content nor the matching key.
+ */
+export function createAuthenticator(
+  settings: {
+    readonly apiKey: string;
+    readonly previousApiKey: string;
+    readonly apiKeyHeader: string;
+    readonly cookieName: string;
+  },
+  sessions: Sessions,
+  oneTimeLogins: Pick<OneTimeLogins, 'redeem'>,
+): Authenticator {
+  const configured = settings.apiKey !== '';
+  const current = new SecretTexts([settings.apiKey]);
+  const either = new SecretTexts([settings.apiKey, settings.previousApiKey]);
+  const assertConfigured = (): void => {
+    if (!configured) throw new Refusal('auth.misconfigured', 'Auth:ApiKey is empty.');
+  };
+  return {
+    apiKeyHeader: settings.apiKeyHeader.toLowerCase(),
+    cookieName: settings.cookieName,
+    challenge: `ApiKey header="${settings.apiKeyHeader}"`,
+    identify({ apiKey, session }) {
+      assertConfigured();
+      if (apiKey !== '') {
+        if (!either.includes(apiKey)) throw wrongKey();
+        return BY_KEY;
+      }
+      if (session === '') {
+        throw new Refusal('auth.invalid-credentials', `The header ${settings.apiKeyHeader} is missing.`);
+      }
+      const found = sessions.read(session);
+      if (found === undefined) throw new Refusal('auth.invalid-credentials', 'The session has ended.');
+      return {
+        identity: { operator: found.operator, scheme: 'Cookie' },
+        renewed: found.worn ? sessions.issue(found.operator, found.id) : undefined,
+      };
+    },
+    logIn(apiKey) {
+      assertConfigured();
+      if (!current.includes(apiKey)) throw wrongKey();
+      return sessions.issue(OPERATOR);
+    },
+    logInOnce(token) {
+      assertConfigured();
+      if (!oneTimeLogins.redeem(token))
+        throw new Refusal('auth.invalid-credentials', 'The login link was used, or its time is over.');
+      return sessions.issue(OPERATOR);
+    },
+    logOut(session) {
+      return session === '' ? undefined : sessions.end(session);
+    },
+  };
+}
+
+function wrongKey(): Refusal {
+  return new Refusal('auth.invalid-credentials', 'The API key is not the configured one.');
+}

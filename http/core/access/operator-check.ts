@@ -1,0 +1,43 @@
+/** Check for anonymous routes that show more to holders of the API key or a session. */
+import { Refusal } from '../../../machines/refusals.ts';
+import type { Authenticator } from './auth.ts';
+import type { Caller } from './caller.ts';
+import { readCookie } from './cookies.ts';
+import type { WrongKeys } from './wrong-keys.ts';
+
+export interface OperatorCheck {
+  /** Request headers that `isOperator` reads. */
+  readonly credentialHeaders: readonly string[];
+  /** True for the correct key and for a session; a wrong key is counted but not refused. */
+  isOperator(header: (name: string) => string, caller: Caller): boolean;
+}
+
+export function createOperatorCheck(
+  { apiKeyHeader, cookieName, identify }: Pick<Authenticator, 'apiKeyHeader' | 'cookieName' | 'identify'>,
+  wrongKeys: WrongKeys,
+): OperatorCheck {
+  return {
+    credentialHeaders: [apiKeyHeader, 'cookie'],
+    isOperator(header, caller) {
+      const apiKey = header(apiKeyHeader);
+      const session = apiKey === '' ? readCookie(header('cookie'), cookieName) : '';
+      if (apiKey === '' && session === '') return false;
+      try {
+        identify({ apiKey, session });
+        return true;
+      } catch (thrown) {
+        if (!(thrown instanceof Refusal)) throw thrown;
+        if (apiKey !== '') ignoreLimit(() => wrongKeys.count(caller.address));
+        return false;
+      }
+    },
+  };
+}
+
+function ignoreLimit(count: () => void): void {
+  try {
+    count();
+  } catch {
+    // The caller is unknown in both cases.
+  }
+}

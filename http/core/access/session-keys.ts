@@ -1,0 +1,181 @@
+/**
+ * Encryption keys of sessions: the current one, and older ones until their last token has expired.
+ *
+ * Source: docs/batch-values.md §10.
+ */
+import { z } from 'zod';
+import type { Clock, Ids, Log } from '../../../runtime/index.ts';
+
+/** Storage of the key ring. */
+export interface SessionKeyStore {
+  /** The last saved value; undefined when there is none. */
+  load(): string | undefined;
+  /** True: other processes save to it too, so what was read before may be old. @default false */
+  readonly isShared?: boolean;
+  /** Durable when it returns; throws when it cannot be. */
+  save(text: string): void;
+}
+
+export interface SessionKey {
+  /** Eight hexadecimal digits; part of every token. */
+  readonly id: string;
+  /** 32 bytes. */
+  readonly secret: Buffer;
+}
+
+export interface SessionKeyRing {
+  /** The key for new tokens; rotated every 90 days. */
+  current(): SessionKey;
+  /** The key of an existing token; undefined once it is dropped. */
+  find(id: string): SessionKey | undefined;
+}
+
+const DAY = 86_400_000;
+const ROTATION_MS = 90 * DAY;
+/** The maximum session lifetime; a replaced key is dropped after this time. */
+const MAX_SESSION_MS = DAY;
+/** Delay before a failed save of a rotation is retried. */
+const RETRY_MS = 3_600_000;
+/** Time in which the saves of two nodes can replace each other. */
+const RACE_MS = 60_000;
+
+const ringShape = z.strictObject({
+  version: z.literal(1),
+  keys: z
+    .array(
+      z.strictObject({
+        id: z.string().regex(/^[0-9a-f]{8}$/),
+        key: z.string().regex(/^[\w-]{43}$/),
+        createdAt: z.iso.datetime(),
+      }),
+    )
+    .min(1),
+});
+
+interface RingKey extends SessionKey {
+  readonly createdAt: number;
+}
+
+/**
+ * Reads the ring, or creates and saves one. An unreadable ring is replaced with a warning: only the sessions are
+ * lost.
+ */
+export function openSessionKeyRing(
+  store: SessionKeyStore,
+  parts: { readonly clock: Pick<Clock, 'now'>; readonly ids: Pick<Ids, 'bytes'>; readonly log: Log },
+): SessionKeyRing {
+  const { clock, ids, log } = parts;
+  let tryAgainAt = Number.NEGATIVE_INFINITY;
+  const fresh = (): RingKey => ({
+    id: ids.bytes(4).toString('hex'),
+    secret: ids.bytes(32),
+    createdAt: clock.now(),
+  });
+  // Newest first.
+  let keys = parseRing(store.load(), log);
+  if (keys.length === 0) {
+    keys = [fresh()];
+    store.save(ringText(keys));
+  }
+
+  /**
+   * Takes over what other nodes saved. A new key that is missing was replaced by a simultaneous save and is saved
+   * again; an older one was removed, which ends its sessions.
+   */
+  const merge = (): void => {
+    const stored = parseRing(store.load(), log);
+    const since = clock.now() - RACE_MS;
+    const replaced = keys.filter((key) => key.createdAt > since && !stored.some(({ id }) => id === key.id));
+    const merged = [...stored, ...replaced].sort((left, right) => right.createdAt - left.createdAt);
+    keys = merged.length === 0 ? [fresh()] : merged;
+    if (keys.every((key) => stored.includes(key))) return;
+    try {
+      store.save(ringText(keys));
+    } catch (error) {
+      log.warn('A session key could not be saved; only this node knows it.', { Error: String(error) });
+    }
+  };
+
+  const rotate = (now: number): void => {
+    const next = [fresh(), ...keys].filter((_, index, all) => {
+      const successor = all[index - 1];
+      return successor === undefined || now - successor.createdAt < MAX_SESSION_MS;
+    });
+    try {
+      store.save(ringText(next));
+      keys = next;
+      log.info('Sessions are sealed with a new key from now on.');
+    } catch (error) {
+      // The old key stays valid; other writes report the storage failure.
+      tryAgainAt = now + RETRY_MS;
+      log.warn('A new session key could not be saved; the old one stays in use.', { Error: String(error) });
+    }
+  };
+
+  const newest = (): RingKey => {
+    const [first] = keys;
+    if (first === undefined) throw new Error('A key ring is never empty.');
+    return first;
+  };
+
+  return {
+    current() {
+      const now = clock.now();
+      const isDue = () => now - newest().createdAt >= ROTATION_MS && now >= tryAgainAt;
+      if (isDue() && store.isShared) merge();
+      if (isDue()) rotate(now);
+      return newest();
+    },
+    find(id) {
+      const found = keys.find((key) => key.id === id);
+      if (found !== undefined || !store.isShared) return found;
+      // Another node may have rotated the keys.
+      merge();
+      return keys.find((key) => key.id === id);
+    },
+  };
+}
+
+/** Storage in memory: sessions end with the process. */
+export function memorySessionKeys(): SessionKeyStore {
+  let kept: string | undefined;
+  return {
+    load: () => kept,
+    save(text) {
+      kept = text;
+    },
+  };
+}
+
+function parseRing(text: string | undefined, log: Log): RingKey[] {
+  if (text === undefined) return [];
+  let found: unknown;
+  try {
+    found = JSON.parse(text);
+  } catch {
+    found = undefined;
+  }
+  const ring = ringShape.safeParse(found);
+  if (!ring.success) {
+    log.warn('The session keys could not be read and are made anew; everybody has to log in again.');
+    return [];
+  }
+  return ring.data.keys
+    .map(({ id, key, createdAt }) => ({
+      id,
+      secret: Buffer.from(key, 'base64url'),
+      createdAt: Date.parse(createdAt),
+    }))
+    .sort((left, right) => right.createdAt - left.createdAt);
+}
+
+function ringText(keys: readonly RingKey[]): string {
+  return JSON.stringify({
+    version: 1,
+    keys: keys.map(({ id, secret, createdAt }) => ({
+      id,
+      key: secret.toString('base64url'),
+      createdAt: new Date(createdAt).toISOString(),
+    })),
+  });
+}

@@ -1,0 +1,109 @@
+/**
+ * Sessions as encrypted tokens: a token holds the whole state of its session, and only this service can read or
+ * create it.
+ *
+ * Source: docs/batch-values.md §10.
+ */
+import { hash } from 'node:crypto';
+import { z } from 'zod';
+import { NONCE_BYTES } from '../../../base/aes-gcm.ts';
+import { decryptToken, encryptToken } from '../../../base/token.ts';
+import type { Clock, Ids } from '../../../runtime/index.ts';
+import type { EndedSessions } from './ended-sessions.ts';
+import type { SessionKeyRing } from './session-keys.ts';
+
+export interface OpenSession {
+  readonly operator: string;
+  readonly worn: boolean;
+  /** Session id, the same in every token of the session. */
+  readonly id: string;
+}
+
+export interface Sessions {
+  /** Creates a token for a new session, or a new token of an existing one. @param id of the existing session */
+  issue(operator: string, id?: string): string;
+  /**
+   * Reads the session of a token; undefined when the token is forged, expired, ended, or of another API key. `worn`
+   * is true after half of the lifetime: the token should then be renewed.
+   */
+  read(token: string): OpenSession | undefined;
+  /** Ends the session of a token, with every token of it. @returns its operator; undefined for an invalid token */
+  end(token: string): string | undefined;
+}
+
+export interface SessionOptions {
+  readonly ring: SessionKeyRing;
+  readonly ended: EndedSessions;
+  /** Length of a session in milliseconds (`Auth:SessionHours`). */
+  readonly lifetime: number;
+  /** Sessions end when it changes. */
+  readonly apiKey: string;
+  readonly clock: Pick<Clock, 'now'>;
+  readonly ids: Pick<Ids, 'bytes'>;
+}
+
+/** Layout of a token before base64url: version (1), key id (4), nonce (12), AES-256-GCM ciphertext, tag (16). */
+const VERSION = 1;
+const HEAD_BYTES = 5;
+const ID_BYTES = 12;
+const MAX_TOKEN_LENGTH = 1024;
+
+const payloadShape = z.strictObject({
+  operator: z.string(),
+  issued: z.int(),
+  expires: z.int(),
+  apiKey: z.string(),
+  /** Absent in tokens of earlier releases. */
+  session: z.string().max(64).optional(),
+});
+type Payload = z.infer<typeof payloadShape>;
+
+export function createSessions({ ring, ended, lifetime, apiKey, clock, ids }: SessionOptions): Sessions {
+  const fingerprint = hash('sha256', `session of\0${apiKey}`, 'buffer').toString('base64url').slice(0, 22);
+  const open: Sessions['read'] = (token) => {
+    const payload = decryptSession(token, ring);
+    if (payload === undefined || payload.apiKey !== fingerprint) return undefined;
+    // A shortened lifetime also applies to existing sessions.
+    const expires = Math.min(payload.expires, payload.issued + lifetime);
+    const left = expires - clock.now();
+    const id = payload.session ?? hash('sha256', token).slice(0, 32);
+    if (left <= 0 || ended.has(id)) return undefined;
+    return { operator: payload.operator, worn: left < lifetime / 2, id };
+  };
+  return {
+    issue(operator, id = ids.bytes(ID_BYTES).toString('hex')) {
+      const now = clock.now();
+      const key = ring.current();
+      const payload: Payload = {
+        operator,
+        issued: now,
+        expires: now + lifetime,
+        apiKey: fingerprint,
+        session: id,
+      };
+      const head = Buffer.concat([Buffer.of(VERSION), Buffer.from(key.id, 'hex')]);
+      const options = { key: key.secret, nonce: ids.bytes(NONCE_BYTES), associated: head };
+      return encryptToken(head, JSON.stringify(payload), options);
+    },
+    read: open,
+    end(token) {
+      const session = open(token);
+      // A token issued at this time is the last of the session.
+      if (session !== undefined) ended.add(session.id, clock.now() + lifetime);
+      return session?.operator;
+    },
+  };
+}
+
+function decryptSession(token: string, ring: SessionKeyRing): Payload | undefined {
+  const text = decryptToken(token, { maxLength: MAX_TOKEN_LENGTH, headBytes: HEAD_BYTES }, (head) => {
+    const key = head[0] === VERSION ? ring.find(head.toString('hex', 1)) : undefined;
+    return key && { key: key.secret, associated: head };
+  });
+  if (text === undefined) return undefined;
+  try {
+    return payloadShape.safeParse(JSON.parse(text)).data;
+  } catch {
+    return undefined;
+  }
+}

@@ -1,0 +1,245 @@
+/** Request bodies as chunks, read at the reader's pace with bounded memory. */
+import type { Clock } from '../../../runtime/index.ts';
+import type { UwsResponse } from '../uws.ts';
+import type { UwsExchange } from '../uws-exchange.ts';
+import { BLOCK_BYTES, type BlockPool } from './block-pool.ts';
+import { Spool } from './spool.ts';
+
+/** Bytes buffered for the reader before the socket is paused. */
+const PAUSE_AT_BYTES = 256 * 1024;
+
+/**
+ * Bytes held in memory before the rest goes to a file. The library keeps reading after `pause()` for as long as every
+ * read fills its whole buffer; a fast client on the same machine can sustain that for a whole upload.
+ */
+const MEMORY_BYTES = 8 * 1024 * 1024;
+
+/** Smaller chunks get memory of their own, larger ones a block of the pool. */
+const SMALL_BYTES = 64 * 1024;
+
+/**
+ * The library drops a connection that sends fewer than 160 KiB in ten seconds, which is more than a phone on a poor
+ * line sends. A slower client that sends at least this rate (bytes per second) gets another ten seconds, checked
+ * every `PACE_CHECK_MS` milliseconds; a client that stops or drips does not. A burst counts for at most `MAX_GAP`
+ * milliseconds: poor lines send much, then nothing for a while.
+ */
+const MIN_BYTES_PER_SECOND = 512;
+const PACE_CHECK_MS = 2000;
+const MAX_GAP = 30_000;
+const MAX_CREDIT = (MIN_BYTES_PER_SECOND * MAX_GAP) / 1000;
+
+/** Thrown when the client disconnects during its request; no reply is possible. */
+export class ClientDisconnected extends Error {
+  readonly code = 'client.gone';
+  constructor() {
+    super('The client closed the connection before its request was complete.');
+    this.name = 'ClientGone';
+  }
+}
+
+/** Dependencies of body readers. */
+export interface BodyReaderOptions {
+  readonly clock: Pick<Clock, 'elapsed' | 'after'>;
+  readonly pool: BlockPool;
+  /** An unused path, for a file with the bytes that exceed the memory limit. */
+  readonly spoolPath: () => string;
+}
+
+interface Chunk {
+  readonly bytes: Buffer;
+  /** The pool block that contains `bytes`, if any. */
+  readonly block: Buffer | undefined;
+}
+
+/**
+ * Create before the route handler returns. Read it once, with `for await`; rejects with `ClientDisconnected`. A chunk
+ * is valid until the next one is requested; its memory is then reused.
+ */
+export class BodyReader implements AsyncIterable<Buffer> {
+  readonly #exchange: UwsExchange;
+  readonly #response: UwsResponse;
+  readonly #options: BodyReaderOptions;
+  #chunks: Chunk[] = [];
+  #held = 0;
+  #spool: Spool | undefined;
+  #failure: unknown;
+  #complete = false;
+  #paused = false;
+  #dropping = false;
+  #wake: (() => void) | undefined;
+  #whenComplete: (() => void) | undefined;
+  /** Received bytes minus those that the elapsed time has consumed. */
+  #credit = 0;
+  #creditAt: number;
+  /** Cancels the next rate check; one is armed while the body arrives in several chunks. */
+  #stopJudging: (() => void) | undefined;
+
+  constructor(exchange: UwsExchange, response: UwsResponse, options: BodyReaderOptions) {
+    this.#exchange = exchange;
+    this.#response = response;
+    this.#options = options;
+    this.#creditAt = options.clock.elapsed();
+    exchange.watch();
+    exchange.whenClosed(() => {
+      this.#dropChunks();
+      this.#wake?.();
+    });
+    response.onData((chunk, isLast) => this.#receive(new Uint8Array(chunk), isLast));
+  }
+
+  async *[Symbol.asyncIterator](): AsyncGenerator<Buffer, void, undefined> {
+    for (;;) {
+      if (this.#exchange.isClosed) throw new ClientDisconnected();
+      if (this.#failure !== undefined) throw this.#failure;
+      // No await between the empty check and the wait, or a wake-up could be missed.
+      const chunk = this.#shift() ?? (this.#spooled > 0 ? await this.#unspool() : undefined);
+      if (chunk !== undefined) {
+        try {
+          yield chunk.bytes;
+        } finally {
+          if (chunk.block !== undefined) this.#options.pool.release(chunk.block);
+        }
+      } else if (this.#complete) {
+        return;
+      } else {
+        await new Promise<void>((resolve) => {
+          this.#wake = resolve;
+        });
+        this.#wake = undefined;
+      }
+    }
+  }
+
+  /** Calls back once the whole body has arrived, unless it is dropped before. */
+  whenComplete(tell: () => void): void {
+    if (this.#complete) tell();
+    else this.#whenComplete = tell;
+  }
+
+  /**
+   * Discards the rest of the body. Call before the reply is written: the library then reads and drops further bytes,
+   * so the reply also reaches clients that read only after sending everything.
+   */
+  discard(): void {
+    this.#dropping = true;
+    this.#dropChunks();
+    if (this.#paused && this.#exchange.open) this.#resume();
+  }
+
+  get #spooled(): number {
+    return this.#spool?.length ?? 0;
+  }
+
+  /** The oldest chunk in memory. */
+  #shift(): Chunk | undefined {
+    const chunk = this.#chunks.shift();
+    if (chunk !== undefined) this.#held -= chunk.bytes.length;
+    this.#resumeWhenEmpty();
+    return chunk;
+  }
+
+  /** The oldest bytes in the file. */
+  async #unspool(): Promise<Chunk | undefined> {
+    const block = this.#options.pool.acquire();
+    const bytes = await this.#spool?.read(block);
+    this.#resumeWhenEmpty();
+    return bytes === undefined ? undefined : { bytes, block };
+  }
+
+  /**
+   * After the whole body, `resume` would only restart the timer, which ends the connection before a late reply.
+   * Source: docs/decisions/0107-bodies-that-end-while-paused.md.
+   */
+  #resumeWhenEmpty(): void {
+    if (this.#complete) return;
+    if (this.#paused && this.#held === 0 && this.#spooled === 0 && this.#exchange.open) this.#resume();
+  }
+
+  #receive(bytes: Uint8Array, isLast: boolean): void {
+    if (this.#dropping || !this.#exchange.open) return;
+    if (bytes.length > 0) this.#buffer(bytes);
+    if (isLast) {
+      this.#complete = true;
+      this.#stopJudging?.();
+      this.#stopJudging = undefined;
+      this.#whenComplete?.();
+    } else {
+      this.#credit = Math.min(MAX_CREDIT, this.#credit + bytes.length);
+      if (this.#held >= PAUSE_AT_BYTES) this.#pause();
+      else if (this.#stopJudging === undefined) this.#judgeLater();
+    }
+    this.#wake?.();
+  }
+
+  /** Copies the bytes: the library takes its memory back when its handler returns. */
+  #buffer(bytes: Uint8Array): void {
+    if (this.#spooled > 0 || this.#held + bytes.length > MEMORY_BYTES) {
+      try {
+        this.#spool ??= new Spool(this.#options.spoolPath());
+        this.#spool.append(bytes);
+      } catch (error) {
+        this.#failure = Object.assign(new Error('A body could not be spooled.', { cause: error }), {
+          code: isDiskFull(error) ? 'storage.full' : 'spool.unavailable',
+          retryable: true,
+        });
+        this.#dropping = true;
+      }
+      return;
+    }
+    this.#held += bytes.length;
+    if (bytes.length < SMALL_BYTES || bytes.length > BLOCK_BYTES) {
+      this.#chunks.push({ bytes: Buffer.from(bytes), block: undefined });
+      return;
+    }
+    const block = this.#options.pool.acquire();
+    block.set(bytes);
+    this.#chunks.push({ bytes: block.subarray(0, bytes.length), block });
+  }
+
+  #dropChunks(): void {
+    this.#stopJudging?.();
+    this.#stopJudging = undefined;
+    for (const { block } of this.#chunks) if (block !== undefined) this.#options.pool.release(block);
+    this.#chunks = [];
+    this.#held = 0;
+    this.#spool?.close();
+    this.#spool = undefined;
+  }
+
+  #judgeLater(): void {
+    this.#stopJudging = this.#options.clock.after(PACE_CHECK_MS, () => {
+      this.#checkPace();
+      if (this.#exchange.open && !this.#complete) this.#judgeLater();
+    });
+  }
+
+  /** Grants the client ten more seconds if it was fast enough. */
+  #checkPace(): void {
+    const now = this.#options.clock.elapsed();
+    const used = (MIN_BYTES_PER_SECOND * (now - this.#creditAt)) / 1000;
+    this.#creditAt = now;
+    // A paused socket is slow because of this side.
+    if (this.#paused) return;
+    this.#credit = Math.max(0, this.#credit - used);
+    if (this.#credit === 0) return;
+    this.#response.pause();
+    this.#response.resume();
+  }
+
+  #pause(): void {
+    if (this.#paused) return;
+    this.#paused = true;
+    this.#response.pause();
+  }
+
+  #resume(): void {
+    this.#paused = false;
+    this.#creditAt = this.#options.clock.elapsed();
+    this.#response.resume();
+  }
+}
+
+function isDiskFull(error: unknown): boolean {
+  const { code } = error as NodeJS.ErrnoException;
+  return code === 'ENOSPC' || code === 'EDQUOT';
+}

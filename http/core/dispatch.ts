@@ -1,0 +1,46 @@
+/** Receives requests from the library and tracks those in progress. */
+import { Refusal } from '../../machines/refusals.ts';
+import { RequestContext } from './request-context.ts';
+import type { RequestContextOptions, Traffic } from './request-options.ts';
+import type { UwsRequest, UwsResponse } from './uws.ts';
+import type { UwsExchange } from './uws-exchange.ts';
+
+export class Dispatcher {
+  readonly #options: RequestContextOptions;
+  readonly #underWay = new Set<UwsExchange>();
+  readonly #traffic: Traffic = { underWay: this.#underWay, requestEnded: () => this.#requestEnded() };
+  #closing = false;
+  #whenIdle: (() => void) | undefined;
+
+  constructor(parts: Omit<RequestContextOptions, 'overloadProblem'>) {
+    const overload = new Refusal('service.busy', 'The service has more to do than it can.');
+    this.#options = { ...parts, overloadProblem: parts.conventions.problemFrom(overload) };
+  }
+
+  /** The route handler of the library; it reads `request` only before it returns. */
+  readonly handle = (response: UwsResponse, request: UwsRequest): void => {
+    new RequestContext(this.#options, response, request, this.#closing, this.#traffic).start();
+  };
+
+  /**
+   * From this call on requests are refused and connections end with their reply; resolves when no request is in
+   * progress.
+   */
+  drain(): Promise<void> {
+    this.#closing = true;
+    for (const limiter of Object.values(this.#options.limiters ?? {})) limiter.close();
+    return new Promise((resolve) => {
+      this.#whenIdle = resolve;
+      this.#requestEnded();
+    });
+  }
+
+  /** Requests without a complete reply. */
+  get underWay(): number {
+    return this.#underWay.size;
+  }
+
+  #requestEnded(): void {
+    if (this.#underWay.size === 0) this.#whenIdle?.();
+  }
+}

@@ -1,0 +1,5 @@
+/**
+ * Maximum size of a request head (request line and headers), bytes; the library's default of 4096 is too small behind
+ * proxies that add headers.
+ */
+export const MAX_HEAD_BYTES = 16 * 1024;

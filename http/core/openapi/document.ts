@@ -1,0 +1,89 @@
+/**
+ * Builds the OpenAPI document of a service from its route table.
+ *
+ * Source: OpenAPI Specification 3.1.1.
+ */
+import type { AnyRoute } from '../router.ts';
+import type { OperationExamples } from './examples.ts';
+import { RESPONSE_HEADERS } from './headers.ts';
+import { operationOf } from './operation.ts';
+import type { RefusalInfo, SecurityInfo } from './operation-info.ts';
+import { SHARED_RESPONSES } from './responses.ts';
+import { SchemaBook } from './schemas.ts';
+
+/** Properties of the service that its route table does not contain. */
+export interface ApiDescription {
+  readonly title: string;
+  /** Version of the program. */
+  readonly version: string;
+  /** CommonMark. */
+  readonly description: string;
+  /** Groups of operations in reading order; a path belongs to the first match, and at least one must match. */
+  readonly groups: readonly { readonly name: string; readonly description: string; readonly paths: RegExp }[];
+  /** Media types of the files that the service sends. */
+  readonly fileTypes: readonly string[];
+  readonly refusals: RefusalInfo;
+  readonly security: SecurityInfo;
+  /** Method and path, as `GET /api/jobs` → description of the operation, CommonMark. @default only the summaries */
+  readonly words?: { readonly [operation: string]: string };
+  /** @default none */
+  readonly examples?: OperationExamples;
+}
+
+/** An OpenAPI document; its inner objects follow the specification. */
+export interface OpenApiDocument {
+  readonly openapi: '3.1.1';
+  readonly info: { readonly title: string; readonly version: string; readonly description: string };
+  readonly jsonSchemaDialect: string;
+  readonly servers: readonly { readonly url: string }[];
+  readonly tags: readonly { readonly name: string; readonly description: string }[];
+  readonly paths: { readonly [path: string]: { readonly [method: string]: object } };
+  readonly components: { readonly [kind: string]: { readonly [name: string]: object } };
+}
+
+/**
+ * Throws when a path belongs to no group, or two operations have the same id: both are defects of the route table.
+ */
+export function describeApi(routes: readonly AnyRoute[], api: ApiDescription): OpenApiDocument {
+  const book = new SchemaBook();
+  for (const [name, schema] of Object.entries(api.refusals.schemas)) book.define(name, schema);
+  const context = {
+    book,
+    fileTypes: api.fileTypes,
+    refusals: api.refusals,
+    security: api.security,
+    words: api.words ?? {},
+    examples: api.examples ?? {},
+    tagOf: (path: string) => {
+      const group = api.groups.find(({ paths }) => paths.test(path));
+      if (group === undefined) throw new Error(`${path} belongs to no group of the API description.`);
+      return group.name;
+    },
+  };
+  const paths: { [path: string]: { [method: string]: object } } = {};
+  const ids = new Set<string>();
+  for (const route of routes) {
+    const operation = operationOf(route, context);
+    const id = (operation as { readonly operationId: string }).operationId;
+    if (ids.has(id)) throw new Error(`Two operations would be called ${id}.`);
+    ids.add(id);
+    paths[route.path] = { ...paths[route.path], [route.method.toLowerCase()]: operation };
+  }
+  const used = new Set(routes.map(({ path }) => context.tagOf(path)));
+  return {
+    openapi: '3.1.1',
+    info: { title: api.title, version: api.version, description: api.description },
+    jsonSchemaDialect: 'https://json-schema.org/draft/2020-12/schema',
+    servers: [{ url: '/' }],
+    tags: api.groups
+      .filter(({ name }) => used.has(name))
+      .map(({ name, description }) => ({ name, description })),
+    paths,
+    components: {
+      securitySchemes: api.security.schemes,
+      headers: RESPONSE_HEADERS,
+      responses: SHARED_RESPONSES,
+      schemas: book.named,
+    },
+  };
+}

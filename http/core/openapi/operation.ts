@@ -1,0 +1,150 @@
+/**
+ * Builds one operation from a route: parameters, request body and responses.
+ *
+ * Source: OpenAPI 3.1.1 §4.8.10 ("Operation Object").
+ */
+
+import { MAX_HEAD_BYTES } from '../head-limit.ts';
+import type { AnyRoute } from '../router.ts';
+import { type OperationExamples, withExample } from './examples.ts';
+import { headerParameters } from './headers.ts';
+import type { RefusalInfo, SecurityInfo } from './operation-info.ts';
+import { responsesOf } from './responses.ts';
+import type { Schema, SchemaBook } from './schemas.ts';
+
+/** Context shared by all operations of a service. */
+export interface OperationContext {
+  readonly book: SchemaBook;
+  readonly fileTypes: readonly string[];
+  readonly refusals: RefusalInfo;
+  readonly security: SecurityInfo;
+  /** Method and path → description of the operation, CommonMark. */
+  readonly words: { readonly [operation: string]: string };
+  readonly examples: OperationExamples;
+  /** Name of the group of a path. */
+  tagOf(path: string): string;
+}
+
+export function operationOf(route: AnyRoute, context: OperationContext): object {
+  const { book, security, tagOf, words, examples } = context;
+  const name = `${route.method} ${route.path}`;
+  const { sends, answers = {} } = examples[name] ?? {};
+  const path = members(book.input(route.params));
+  const query = members(book.input(route.query));
+  const parameters = [
+    ...path.map(([name, schema]) => ({
+      in: 'path',
+      name,
+      required: true,
+      ...withDescription(bounded(schema)),
+    })),
+    ...query.map(([name, schema, required]) => ({
+      ...{ in: 'query', name, required },
+      ...withDescription(bounded(schema)),
+    })),
+    ...headerParameters(route.headers),
+  ];
+  const requestBody = bodyOf(route, book, sends);
+  const asked = { params: path.length > 0, query: query.length > 0 };
+  return {
+    operationId: operationId(route),
+    summary: route.summary,
+    ...(words[name] !== undefined && { description: words[name] }),
+    tags: [tagOf(route.path)],
+    security: security.of(route),
+    ...(parameters.length > 0 && { parameters }),
+    ...(requestBody !== undefined && { requestBody }),
+    responses: exemplified(responsesOf(route, asked, context), answers),
+  };
+}
+
+/**
+ * `GET /api/jobs/{id}/output` → `getJobsByIdOutput`, `GET /jobs` → `getJobsPage`: built from method and path, with a
+ * suffix for pages, whose paths may equal those of the API.
+ */
+export function operationId({ method, path, auth }: Pick<AnyRoute, 'method' | 'path' | 'auth'>): string {
+  const words = path
+    .split('/')
+    .filter((segment) => segment !== '' && segment !== 'api')
+    .map((segment) => {
+      const name = /^\{(\w+)\}$/.exec(segment)?.[1];
+      return name === undefined ? segment : `by-${name}`;
+    })
+    .join('-')
+    .split(/[^A-Za-z0-9]+/)
+    .filter((word) => word !== '');
+  const named = [...(words.length === 0 ? ['root'] : words), ...(auth === 'page' ? ['page'] : [])];
+  return `${method.toLowerCase()}${named.map((word) => `${word[0]?.toUpperCase() ?? ''}${word.slice(1)}`).join('')}`;
+}
+
+/** Name, schema and required flag of each member of an object. */
+function members(schema: Schema): readonly (readonly [name: string, schema: Schema, required: boolean])[] {
+  const properties = (schema['properties'] ?? {}) as { readonly [name: string]: Schema };
+  const required = new Set((schema['required'] ?? []) as readonly string[]);
+  return Object.entries(properties).map(([name, inner]) => [name, inner, required.has(name)] as const);
+}
+
+/** A parameter has its description beside its schema. */
+function withDescription({ description, ...schema }: Schema): object {
+  return description === undefined ? { schema } : { description, schema };
+}
+
+/** Parameters are bounded by the size limit of the request head. */
+function bounded(schema: Schema): Schema {
+  const { type, anyOf, items } = schema;
+  const types: readonly unknown[] = Array.isArray(type) ? type : [type];
+  return {
+    ...(types.includes('array') && { maxItems: MAX_HEAD_BYTES }),
+    ...schema,
+    ...(types.includes('string') && !isBoundedText(schema) && { maxLength: MAX_HEAD_BYTES }),
+    ...(Array.isArray(anyOf) && { anyOf: anyOf.map((one: Schema) => bounded(one)) }),
+    ...(typeof items === 'object' && items !== null && { items: bounded(items as Schema) }),
+  };
+}
+
+function isBoundedText(schema: Schema): boolean {
+  const rules = ['maxLength', 'enum', 'const'].some((keyword) => schema[keyword] !== undefined);
+  return rules || schema['format'] === 'uuid';
+}
+
+/** Each reply with its example. */
+function exemplified(
+  responses: ReturnType<typeof responsesOf>,
+  answers: { readonly [status: number]: unknown },
+): object {
+  return Object.fromEntries(
+    Object.entries(responses).map(([status, response]) => {
+      if (!('content' in response)) return [status, response];
+      return [status, { ...response, content: withExample(response.content, answers[Number(status)]) }];
+    }),
+  );
+}
+
+function bodyOf(route: AnyRoute, book: SchemaBook, example: unknown): object | undefined {
+  if (route.bodyPolicy === 'none') return undefined;
+  const schema = book.input(route.body);
+  const required = members(schema).some(([, , needed]) => needed);
+  switch (route.bodyPolicy) {
+    case 'json':
+    case 'json-stream':
+      return { required, content: withExample({ 'application/json': { schema } }, example) };
+    case 'form':
+      return {
+        required: true,
+        content: { 'application/x-www-form-urlencoded': { schema }, 'multipart/form-data': { schema } },
+      };
+    case 'stream':
+      return { required: true, content: { 'multipart/form-data': { schema: withFiles(schema) } } };
+  }
+}
+
+/** Parts of a form that are files accept bytes of any type. Source: OpenAPI 3.1.1 §4.8.14.3. */
+function withFiles(schema: Schema): Schema {
+  const properties = members(schema).map(([name, inner]) => {
+    if (inner['format'] !== 'binary') return [name, inner] as const;
+    const { description } = inner;
+    const bytes = { type: 'string', contentMediaType: 'application/octet-stream' };
+    return [name, description === undefined ? bytes : { description, ...bytes }] as const;
+  });
+  return { ...schema, properties: Object.fromEntries(properties) };
+}

@@ -1,0 +1,89 @@
+/**
+ * Reference page of an API: one document, so that the browser's search works, with a filter on top. It loads nothing
+ * from other hosts.
+ */
+
+import { framedPage, type PageLink } from '../../../web/batch/layout.ts';
+import { type Html, html, lines } from '../../../web/html.ts';
+import type { OpenApiDocument } from './document.ts';
+import { type OperationView, operationView } from './operation-view.ts';
+import { richText, schemaView } from './schema-view.ts';
+import type { Schema } from './schemas.ts';
+
+export function referencePage(
+  document: OpenApiDocument,
+  frame: {
+    readonly path: string;
+    readonly links: readonly PageLink[];
+    readonly documentPath: string;
+    readonly assets?: string;
+    readonly keyHeader?: string;
+  },
+): string {
+  const { info, tags, paths, components } = document;
+  const operations = Object.entries(paths).flatMap(([path, methods]) =>
+    Object.entries(methods).map(
+      ([method, operation]) => ({ method, path, operation: operation as OperationView }) as const,
+    ),
+  );
+  const groups = tags.map(({ name, description }) => {
+    const members = operations.filter(({ operation }) => operation.tags.includes(name));
+    return { name, description, members };
+  });
+  const index = groups.map(
+    ({ name, members }) =>
+      html`<li><a href="#${groupId(name)}">${name}</a><ul>${members.map(
+        ({ method, path, operation }) =>
+          html`<li data-for="${operation.operationId}"><a href="#${operation.operationId}"><span class="method ${method}">${method.toUpperCase()}</span> ${path}</a></li>`,
+      )}</ul></li>`,
+  );
+  const sections = groups.map(
+    ({ name, description, members }) => html`<section aria-labelledby="${groupId(name)}">
+<h2 id="${groupId(name)}">${name}</h2><p>${richText(description)}</p>
+${lines(members.map(({ method, path, operation }) => operationView(method, path, operation)))}
+</section>`,
+  );
+  const main = html`<div class="reference">
+<aside>
+<label for="search">Search</label>
+<input id="search" type="search" placeholder="path, word or code" autocomplete="off" aria-describedby="found">
+<p id="found" role="status"></p>
+<nav aria-label="Operations"><ul>${index}<li><a href="#schemas">Schemas</a></li></ul></nav>
+</aside>
+<div>
+<h1>${info.title} <small>${info.version}</small></h1>
+<p>${richText(info.description)}</p>
+<p>For programs: <a href="${frame.documentPath}"><code>${frame.documentPath}</code></a> (OpenAPI ${document.openapi}).</p>
+${frame.keyHeader === undefined ? undefined : keyField(frame.keyHeader)}
+${lines(sections)}
+<section aria-labelledby="schemas"><h2 id="schemas">Schemas</h2>
+${lines(
+  Object.entries(components['schemas'] ?? {}).map(
+    ([name, schema]) =>
+      html`<article id="schema-${name}"><h3>${name}</h3>${schemaView(schema as Schema)}</article>`,
+  ),
+)}
+</section>
+</div>
+</div>`;
+  return framedPage({
+    title: 'API reference',
+    path: frame.path,
+    links: frame.links,
+    ...(frame.assets !== undefined && { assets: frame.assets }),
+    session: frame.keyHeader === undefined,
+    version: info.version,
+    styles: ['pages.css', 'reference.css'],
+    scripts: ['reference.js'],
+    main,
+  });
+}
+
+/** An API key for the forms below; it stays in the page. */
+function keyField(header: string): Html {
+  return html`<p><label for="api-key">${header}</label> <input id="api-key" type="password" data-header="${header}" autocomplete="off" spellcheck="false"></p>`;
+}
+
+function groupId(name: string): string {
+  return `group-${name.replace(/[^A-Za-z0-9]+/g, '-').toLowerCase()}`;
+}

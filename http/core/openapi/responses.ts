@@ -1,0 +1,155 @@
+/**
+ * Builds the responses of a route, status by status.
+ *
+ * Source: OpenAPI 3.1.1 §4.8.16 ("Responses Object").
+ */
+import type { z } from 'zod';
+import { MAX_HEAD_BYTES } from '../head-limit.ts';
+import type { AnyRoute, Content } from '../router.ts';
+import { headerRefs, optionalHeaders, type ResponseHeader } from './headers.ts';
+import type { RefusalInfo, RequestShapes } from './operation-info.ts';
+import type { SchemaBook } from './schemas.ts';
+
+export interface ResponseObject {
+  readonly description: string;
+  readonly headers?: { readonly [name: string]: object };
+  readonly content?: { readonly [mediaType: string]: { readonly schema?: object } };
+  /** Extension: the reply may also have no body. */
+  readonly 'x-may-be-empty'?: true;
+}
+
+type Responses = { [status: string]: ResponseObject | { readonly $ref: string } };
+
+const MEANINGS: { readonly [status: number]: string } = {
+  200: 'Done.',
+  202: 'Taken; the rest happens later.',
+  206: 'The range that was asked for.',
+  302: 'Go on somewhere else.',
+  304: 'Nothing new since the `ETag` that was named.',
+};
+
+/** Replies that some services may send on any route. */
+export const SHARED_RESPONSES = {
+  ToHttps: {
+    description: 'The service is configured to require https, and the request came by http.',
+    headers: headerRefs(['Location']),
+  },
+  HeadTooLarge: {
+    description: `The request line and the headers have more than ${MAX_HEAD_BYTES} bytes. The connection is closed.`,
+  },
+} as const satisfies { readonly [name: string]: ResponseObject };
+
+export interface ResponseContext {
+  readonly book: SchemaBook;
+  /** Media types of the files that the service sends. */
+  readonly fileTypes: readonly string[];
+  readonly refusals: RefusalInfo;
+}
+
+export function responsesOf(
+  route: AnyRoute,
+  asked: RequestShapes,
+  { book, fileTypes, refusals }: ResponseContext,
+): Responses {
+  const found: Responses = {};
+  for (const [status, given] of Object.entries(route.responses)) {
+    found[status] = success(Number(status), listed(given), route, book, fileTypes);
+  }
+  if (route.auth === 'page') {
+    found['302'] ??= {
+      description: 'The browser is not logged in: to the login page.',
+      headers: headerRefs(['Location']),
+    };
+  }
+  if (route.headers.includes('if-none-match')) {
+    found['304'] ??= { description: MEANINGS[304] ?? '', headers: headerRefs(['ETag']) };
+  }
+  found['307'] ??= { $ref: '#/components/responses/ToHttps' };
+  found['431'] ??= { $ref: '#/components/responses/HeadTooLarge' };
+  for (const [status, codes] of byStatus(refusals.codesOf(route, asked), refusals)) {
+    // A route may also send such a reply itself: as a page for browsers, or as its result.
+    const known = found[status];
+    const others = known !== undefined && 'content' in known ? known.content : undefined;
+    const schema = refusals.schema(status, codes);
+    const headers = refusalHeaders(status);
+    found[status] = {
+      description: codes.map((code) => `\`${code}\`: ${refusals.titleOf(code)}`).join('\n\n'),
+      headers: others === undefined ? headerRefs(headers) : optionalHeaders(headers),
+      content: { ...others, [refusals.mediaType.split(';')[0] ?? '']: { schema } },
+    };
+  }
+  return found;
+}
+
+/** The codes of each status, both in ascending order. */
+function byStatus(codes: Iterable<string>, refusals: RefusalInfo): [number, string[]][] {
+  const found = new Map<number, string[]>();
+  for (const code of [...new Set(codes)].sort()) {
+    const status = refusals.statusOf(code);
+    if (status !== null) found.set(status, [...(found.get(status) ?? []), code]);
+  }
+  return [...found].sort(([left], [right]) => left - right);
+}
+
+function listed(given: AnyRoute['responses'][number]): readonly (z.ZodType | Content)[] {
+  return Array.isArray(given) ? given : [given as z.ZodType | Content];
+}
+
+function success(
+  status: number,
+  given: readonly (z.ZodType | Content)[],
+  route: AnyRoute,
+  book: SchemaBook,
+  fileTypes: readonly string[],
+): ResponseObject {
+  const headers: ResponseHeader[] = [];
+  const content: { [mediaType: string]: { readonly schema?: object } } = {};
+  for (const one of given) {
+    if (typeof one !== 'string') content['application/json'] = { schema: book.output(one) };
+    else Object.assign(content, contentOf(one, fileTypes));
+    if (one === 'file') headers.push('ETag', 'Content-Disposition');
+    if (one === 'csv') headers.push('Content-Disposition');
+    if (one === 'asset' && given.length === 1) headers.push('ETag');
+    if (one === 'empty' && status >= 300) headers.push('Location', 'Set-Cookie');
+  }
+  if (status === 206) headers.push('Content-Range');
+  const description = MEANINGS[status] ?? route.summary;
+  return {
+    description,
+    headers: headerRefs(headers),
+    ...(Object.keys(content).length > 0 && { content }),
+    ...(given.length > 1 && given.includes('empty') && status === 200 && { 'x-may-be-empty': true }),
+  };
+}
+
+function contentOf(
+  content: Content,
+  fileTypes: readonly string[],
+): { readonly [mediaType: string]: { readonly schema?: object } } {
+  switch (content) {
+    case 'file':
+      // Bytes have no schema (OpenAPI 3.1.1 §4.8.14.1, "Binary streams").
+      return Object.fromEntries(fileTypes.map((type) => [type, {}]));
+    case 'page':
+      return { 'text/html': { schema: { type: 'string' } } };
+    case 'asset':
+      return {
+        'text/css': { schema: { type: 'string' } },
+        'text/javascript': { schema: { type: 'string' } },
+        'image/svg+xml': { schema: { type: 'string' } },
+      };
+    case 'text':
+      return { 'text/plain': { schema: { type: 'string' } } };
+    case 'csv':
+      return { 'text/csv': { schema: { type: 'string' } } };
+    case 'xml':
+      return { 'application/xml': { schema: { type: 'string' } } };
+    case 'empty':
+      return {};
+  }
+}
+
+function refusalHeaders(status: number): readonly ResponseHeader[] {
+  if (status === 401) return ['WWW-Authenticate'];
+  return status === 429 || status === 503 ? ['Retry-After'] : [];
+}

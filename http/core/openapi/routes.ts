@@ -1,0 +1,84 @@
+/**
+ * Routes of the API description: `/openapi/v1.json` for programs, `/scalar/v1` for people.
+ *
+ * Source: docs/batch-values.md §0, §1 row 9 and §2.
+ */
+import { z } from 'zod';
+import type { PageLink } from '../../../web/batch/layout.ts';
+import { cachedJson, type JsonReply, page } from '../reply.ts';
+import { type AnyRoute, type AuthPolicy, route } from '../router.ts';
+import { type ApiDescription, describeApi } from './document.ts';
+import { referencePage } from './reference-page.ts';
+
+const DOCUMENT_PATH = '/openapi/v1.json';
+const REFERENCE_PATH = '/scalar/v1';
+
+const COMMON = {
+  method: 'GET',
+  rate: 'none',
+  bodyPolicy: 'none',
+  headers: [],
+  params: z.object({}),
+  query: z.object({}),
+  body: z.unknown(),
+  unfit: { params: 'route.not-found', query: 'validation.filter-invalid', body: 'validation.body-invalid' },
+  refusals: [],
+} as const;
+
+const documentShape = z
+  .looseObject({ openapi: z.literal('3.1.1') })
+  .meta({ description: 'An OpenAPI document: this one.' });
+
+/** Frame and access rule of the reference page. */
+export interface ReferenceFrame {
+  readonly links: readonly PageLink[];
+  readonly auth: { readonly document: AuthPolicy; readonly page: AuthPolicy };
+  /** URL prefix of the page's assets. @default /assets */
+  readonly assets?: string;
+  /** Name of the header in which the page sends an API key. @default none: the page uses the session */
+  readonly keyHeader?: string;
+}
+
+/** For callers with a session. */
+export function operatorFrame(links: readonly PageLink[]): ReferenceFrame {
+  return { links, auth: { document: 'operator', page: 'page' } };
+}
+
+/** Returns the routes, with those of the description added. */
+export function withReference(
+  routes: readonly AnyRoute[],
+  description: ApiDescription,
+  framing: ReferenceFrame,
+): readonly AnyRoute[] {
+  let made: { readonly document: JsonReply; readonly html: string } | undefined;
+  // Built on the first request, so that it does not delay the start.
+  const describe = () => {
+    if (made === undefined) {
+      const document = describeApi(all, description);
+      const frame = { ...framing, path: REFERENCE_PATH, documentPath: DOCUMENT_PATH };
+      made = { document: cachedJson(200, document), html: referencePage(document, frame) };
+    }
+    return made;
+  };
+  const all: readonly AnyRoute[] = [
+    ...routes,
+    route({
+      ...COMMON,
+      path: DOCUMENT_PATH,
+      summary: 'This interface as an OpenAPI document.',
+      auth: framing.auth.document,
+      responses: { 200: documentShape },
+      // Encoded once: a quarter of a megabyte takes tens of milliseconds.
+      handle: () => describe().document,
+    }),
+    route({
+      ...COMMON,
+      path: REFERENCE_PATH,
+      summary: 'This interface as a page to read, search and try.',
+      auth: framing.auth.page,
+      responses: { 200: 'page' },
+      handle: () => page(200, describe().html),
+    }),
+  ];
+  return all;
+}

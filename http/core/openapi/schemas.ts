@@ -1,0 +1,86 @@
+/**
+ * Converts the schemas of the route table to JSON Schema; named schemas become shared components.
+ *
+ * Source: OpenAPI 3.1.1 §4.8.24 ("Schema Object"), whose dialect is JSON Schema 2020-12.
+ */
+import { z } from 'zod';
+
+/** A JSON Schema. */
+export type Schema = { readonly [keyword: string]: unknown };
+
+/**
+ * A schema may carry `.meta({ openapi: … })`: a simpler schema for the description than the accepted input, such as a
+ * list of names where the input is a comma-separated text.
+ */
+const OMITTED_KEYWORDS = 'openapi';
+
+/** Three digits of a second, and UTC. */
+const TIMESTAMP = '^\\d{4}-\\d{2}-\\d{2}T\\d{2}:\\d{2}:\\d{2}\\.\\d{3}Z$';
+
+type Mutable = { [keyword: string]: unknown };
+
+/** Collects the schemas with a name (`.meta({ id })`). */
+export class SchemaBook {
+  readonly #named = new Map<string, Schema>();
+
+  /** Every named schema so far, by name. */
+  get named(): { readonly [name: string]: Schema } {
+    return Object.fromEntries([...this.#named].sort(([left], [right]) => (left < right ? -1 : 1)));
+  }
+
+  /** Schema of request values. */
+  input(schema: z.ZodType): Schema {
+    return this.#convert(schema, 'input');
+  }
+
+  /** Schema of reply values. */
+  output(schema: z.ZodType): Schema {
+    return this.#convert(schema, 'output');
+  }
+
+  /** Names a schema. */
+  define(name: string, schema: Schema): void {
+    this.#named.set(name, schema);
+  }
+
+  #convert(schema: z.ZodType, io: 'input' | 'output'): Schema {
+    const made: Mutable = { ...z.toJSONSchema(schema, { io, unrepresentable: 'any', override }) };
+    const definitions = (made['$defs'] ?? {}) as { readonly [name: string]: Schema };
+    delete made['$defs'];
+    delete made['$schema'];
+    for (const [name, definition] of Object.entries(definitions)) {
+      this.#named.set(name, pointToComponents(definition) as Schema);
+    }
+    return pointToComponents(made) as Schema;
+  }
+}
+
+function override({ jsonSchema }: { jsonSchema: z.core.JSONSchema.BaseSchema }): void {
+  const schema = jsonSchema as Mutable;
+  const keywords = schema[OMITTED_KEYWORDS];
+  if (typeof keywords === 'object' && keywords !== null) {
+    const { description } = schema;
+    for (const keyword of Object.keys(schema)) delete schema[keyword];
+    Object.assign(schema, description === undefined ? {} : { description }, keywords);
+  }
+  // `format` is enough; the patterns have hundreds of characters.
+  if (schema['format'] === 'uuid') delete schema['pattern'];
+  if (schema['format'] === 'date-time') schema['pattern'] = TIMESTAMP;
+  // Omits the range of integers that a double represents exactly.
+  if (schema['minimum'] === Number.MIN_SAFE_INTEGER) delete schema['minimum'];
+  if (schema['maximum'] === Number.MAX_SAFE_INTEGER) delete schema['maximum'];
+}
+
+/** Converts references into the schema to references into the document. */
+function pointToComponents(value: unknown): unknown {
+  if (Array.isArray(value)) return value.map(pointToComponents);
+  if (typeof value !== 'object' || value === null) return value;
+  return Object.fromEntries(
+    Object.entries(value).map(([keyword, inner]) => [
+      keyword,
+      keyword === '$ref' && typeof inner === 'string'
+        ? inner.replace(/^#\/\$defs\//, '#/components/schemas/')
+        : pointToComponents(inner),
+    ]),
+  );
+}

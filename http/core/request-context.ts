@@ -1,0 +1,380 @@
+/**
+ * One request from the socket to its answer: accessCheck, route, rate, schemas, handler, reply; and every way in which
+ * that can end otherwise.
+ */
+
+import { join } from 'node:path';
+import { Refusal } from '../../machines/refusals.ts';
+import type { Admission } from './access/access-check.ts';
+import type { Caller } from './access/caller.ts';
+import { BodyReader, ClientDisconnected } from './body/body.ts';
+import { readForm } from './body/form-body.ts';
+import { RangeRefused, sendFile } from './file-reply.ts';
+import { framingFault } from './framing.ts';
+import type { LoadGuard } from './load/load-guard.ts';
+import { copyHeaders } from './other-nodes.ts';
+import type { Problem } from './problem.ts';
+import {
+  type JsonReply,
+  type PageReply,
+  type Reply,
+  type ReplyContext,
+  type ReplyHeaders,
+  sendSmall,
+  sendStream,
+} from './reply.ts';
+import type { RequestNames } from './request-ids.ts';
+import type { RequestContextOptions, Traffic } from './request-options.ts';
+import { isQuiet, reportOutcome } from './request-outcome.ts';
+import type { AnyRoute, ApiRequest, Match } from './router.ts';
+import type { UwsRequest, UwsResponse } from './uws.ts';
+import { UwsExchange } from './uws-exchange.ts';
+
+/** Values copied from a request, which the library invalidates after the first await. */
+interface ReceivedRequest {
+  readonly route: AnyRoute;
+  readonly params: Readonly<Record<string, string>> | undefined;
+  /** Text after `?`. */
+  readonly query: string | undefined;
+  /** Headers that the route reads. */
+  readonly headers: ReadonlyMap<string, string>;
+  readonly contentType: string;
+  readonly contentLength: string;
+}
+
+/** Only JSON bodies have one. */
+const noFingerprint = (): string => '';
+
+const NO_HEADERS: ReadonlyMap<string, string> = new Map();
+
+/** One request on its way through. */
+export class RequestContext {
+  readonly #options: RequestContextOptions;
+  readonly #response: UwsResponse;
+  readonly #request: UwsRequest;
+  readonly #exchange: UwsExchange;
+  readonly #traffic: Traffic;
+  readonly #started: number;
+  readonly #method: string;
+  readonly #path: string;
+  readonly #caller: Caller;
+  readonly #match: Match;
+  #scene: ReplyContext;
+  #stream: BodyReader | undefined;
+  #sent: ReceivedRequest | undefined;
+  #traceparent: string | undefined;
+  #traceId: string | undefined;
+  #endWork: ReturnType<LoadGuard['requestStarted']> | undefined;
+  #isOverloaded = false;
+
+  constructor(
+    options: RequestContextOptions,
+    response: UwsResponse,
+    request: UwsRequest,
+    closing: boolean,
+    traffic: Traffic,
+  ) {
+    this.#options = options;
+    this.#response = response;
+    this.#request = request;
+    this.#exchange = new UwsExchange(response);
+    this.#traffic = traffic;
+    this.#started = options.clock.elapsed();
+    this.#method = request.getCaseSensitiveMethod();
+    this.#path = request.getUrl();
+    this.#caller = options.findCaller(request, response);
+    this.#match = options.router.find(this.#method, this.#path);
+    this.#scene = {
+      requestId: options.requestIds.requestId(),
+      https: this.#caller.https,
+      headOnly: this.#method === 'HEAD',
+      lastOnConnection: closing,
+      setCookie: undefined,
+    };
+  }
+
+  start(): void {
+    let answer: Reply | Promise<Reply>;
+    try {
+      answer = this.#answer();
+      if (!this.#isOverloaded) this.#recordMarksForReport();
+    } catch (thrown) {
+      this.#recordMarks();
+      this.#fail(thrown);
+      return;
+    }
+    if (!(answer instanceof Promise)) {
+      // Nothing was awaited, so the library still has the response open for one write.
+      this.#reply(answer);
+      return;
+    }
+    this.#recordMarks();
+    this.#exchange.watch();
+    this.#traffic.underWay.add(this.#exchange);
+    answer.then(
+      (reply) => this.#replyLater(reply),
+      (thrown: unknown) => this.#failLater(thrown),
+    );
+  }
+
+  #recordMarksForReport(): void {
+    if (!isQuiet(this.#options.log, this.#method)) this.#recordMarks();
+  }
+
+  /** Reads what can only be asked before the handler returns or anything is answered. */
+  #recordMarks(): void {
+    this.#traceparent ??= this.#request.getHeader('traceparent');
+    void this.#caller.address;
+  }
+
+  /** Counts the request among those that are worked on. A body that is still to come keeps the client busy, not us. */
+  #count<Answer>(route: AnyRoute, answer: Answer): Answer {
+    if (answer instanceof Promise) {
+      const begin = () => {
+        if (this.#exchange.open) this.#endWork ??= this.#options.load.requestStarted(route);
+      };
+      if (this.#stream === undefined) begin();
+      else this.#stream.whenComplete(begin);
+    }
+    return answer;
+  }
+
+  async #replyLater(reply: Reply): Promise<void> {
+    try {
+      await this.#reply(reply);
+    } catch (thrown) {
+      this.#abort(thrown);
+    }
+    this.#release(true);
+  }
+
+  #failLater(thrown: unknown): void {
+    try {
+      this.#fail(thrown);
+    } catch (again) {
+      this.#abort(again);
+    }
+    this.#release(false);
+  }
+
+  #release(isDone: boolean): void {
+    this.#endWork?.(isDone);
+    this.#traffic.underWay.delete(this.#exchange);
+    this.#traffic.requestEnded();
+  }
+
+  readonly #names = (): RequestNames => {
+    this.#traceId ??= this.#options.requestIds.traceId(this.#traceparent ?? '');
+    return { requestId: this.#scene.requestId, traceId: this.#traceId };
+  };
+
+  #answer(): Reply | Promise<Reply> {
+    if (this.#scene.lastOnConnection) throw new Refusal('service.busy', 'The service is stopping.');
+    const fault = framingFault(this.#request);
+    if (fault !== undefined) {
+      // The start of the next request is unknown.
+      this.#scene = { ...this.#scene, lastOnConnection: true };
+      throw new Refusal('validation.body-invalid', fault);
+    }
+    const arrival = {
+      method: this.#method,
+      path: this.#path,
+      query: this.#request.getQuery(),
+      caller: this.#caller,
+      header: (name: string) => this.#request.getHeader(name),
+    };
+    const match = this.#match;
+    if (!match.found || match.route.exemptFromEntryRules !== true) {
+      const elsewhere = this.#options.accessCheck.enter(arrival);
+      if (elsewhere !== undefined) return elsewhere;
+    }
+    if (!match.found) {
+      if (match.allow === undefined) throw new Refusal('route.not-found', `Nothing is at ${this.#path}.`);
+      throw new Refusal('route.method-not-allowed', `This path takes ${match.allow}.`);
+    }
+    const { route } = match;
+    if (route.exemptFromLoadShedding !== true && !this.#options.load.admits(route)) {
+      // Neither thrown nor logged: what is too much must cost next to nothing.
+      this.#isOverloaded = true;
+      this.#traceparent = this.#request.getHeader('traceparent');
+      return this.#problemReply(this.#options.overloadProblem, []);
+    }
+    this.#recordMarksForReport();
+    const { accessCheck, nodes } = this.#options;
+    const isFresh = nodes === undefined || route.exemptFromLoadShedding === true;
+    const later = isFresh ? arrival : { ...arrival, header: copyHeaders(this.#request) };
+    const admission = isFresh
+      ? accessCheck.admit(arrival, route.auth)
+      : nodes.sync().then(() => accessCheck.admit(later, route.auth));
+    // From here on nothing may be asked of the request any more: what is waited for may come when it is gone.
+    const hasBody = route.bodyPolicy !== 'none';
+    const sent: ReceivedRequest = {
+      route,
+      params: match.params,
+      query: arrival.query,
+      headers:
+        route.headers.length === 0
+          ? NO_HEADERS
+          : new Map(route.headers.map((name) => [name, arrival.header(name)])),
+      contentType: hasBody ? arrival.header('content-type') : '',
+      contentLength: hasBody ? arrival.header('content-length') : '',
+    };
+    this.#sent = sent;
+    if (!(admission instanceof Promise)) return this.#enter(admission, sent);
+    // The library insists that a body is listened to before its handler returns.
+    this.#openBody(route);
+    return admission.then((settled) => {
+      if (this.#exchange.isClosed) throw new ClientDisconnected();
+      return this.#enter(settled, sent);
+    });
+  }
+
+  #enter(admission: Admission, sent: ReceivedRequest): Reply | Promise<Reply> {
+    if (!admission.admitted) return admission.reply;
+    if (admission.setCookie !== undefined) this.#scene = { ...this.#scene, setCookie: admission.setCookie };
+    const turn = this.#awaitRateLimit(sent.route);
+    this.#openBody(sent.route);
+    // Each service's routes expect what its accessCheck tells.
+    if (turn === undefined) return this.#handle(sent, admission.identity);
+    return turn.then(() => {
+      if (this.#exchange.isClosed) throw new ClientDisconnected();
+      return this.#handle(sent, admission.identity);
+    });
+  }
+
+  #awaitRateLimit(route: AnyRoute): Promise<void> | undefined {
+    if (route.rate === 'none') return undefined;
+    const limiter = this.#options.limiters?.[route.rate];
+    return limiter?.acquire(this.#caller.address, (leave) => this.#exchange.whenClosed(leave));
+  }
+
+  #openBody(route: AnyRoute): void {
+    if (route.bodyPolicy === 'none') return;
+    this.#stream ??= new BodyReader(this.#exchange, this.#response, {
+      clock: this.#options.clock,
+      pool: this.#options.pool,
+      spoolPath: () =>
+        join(this.#options.spoolFolder, `sealwright-${this.#scene.requestId.replace(':', '-')}.spool`),
+    });
+  }
+
+  #handle(sent: ReceivedRequest, identity: unknown): Reply | Promise<Reply> {
+    const { conventions, plain } = this.#options;
+    const { route, headers } = sent;
+    const { bodyPolicy } = route;
+    const stream = this.#stream;
+    const isStream = bodyPolicy === 'stream' || bodyPolicy === 'json-stream';
+    const request: ApiRequest<unknown, unknown, unknown, unknown> = {
+      params: plain.params(route, sent.params),
+      query: plain.query(route, sent.query),
+      body: undefined,
+      fingerprint: noFingerprint,
+      stream: isStream ? stream : undefined,
+      header: (name) => headers.get(name) ?? '',
+      identity,
+      caller: this.#caller,
+      names: this.#names,
+    };
+    if (stream === undefined || isStream) return this.#count(route, route.handle(request));
+    const { contentType, contentLength } = sent;
+    const answer =
+      bodyPolicy === 'form'
+        ? readForm(stream, contentType).then((fields) => {
+            const body = conventions.check(route.body, fields, route.unfit.body);
+            return route.handle({ ...request, body });
+          })
+        : conventions
+            .readJson({ route, params: request.params, identity, stream, contentType, contentLength })
+            .then(({ value, fingerprint }) => route.handle({ ...request, body: value, fingerprint }));
+    return this.#count(route, answer);
+  }
+
+  #reply(reply: Reply): void | Promise<void> {
+    this.#stream?.discard();
+    if (reply.kind === 'file') {
+      return sendFile(this.#exchange, reply, this.#scene).then(() => this.#done(reply.status, undefined));
+    }
+    if (reply.kind === 'stream') {
+      return sendStream(this.#exchange, reply, this.#scene).then(() => this.#done(reply.status, undefined));
+    }
+    sendSmall(this.#exchange, reply, this.#scene);
+    this.#done(reply.status, undefined);
+  }
+
+  #fail(thrown: unknown): void {
+    this.#stream?.discard();
+    if (thrown instanceof ClientDisconnected) {
+      this.#done(0, undefined);
+      return;
+    }
+    const problem = this.#options.conventions.problemFrom(thrown);
+    const headers = thrown instanceof RangeRefused ? thrown.headers : [];
+    sendSmall(this.#exchange, this.#problemReply(problem, headers), this.#scene);
+    this.#done(problem.status, problem);
+  }
+
+  #problemReply(problem: Problem, more: ReplyHeaders): PageReply | JsonReply {
+    const headers = [...this.#problemHeaders(problem), ...more];
+    const shown = this.#failurePage(problem);
+    if (shown !== undefined) return { ...shown, headers: [...(shown.headers ?? []), ...headers] };
+    const { conventions, production } = this.#options;
+    const { requestId, traceId } = this.#names();
+    const scene = { requestId, traceId, path: this.#path, production };
+    return {
+      kind: 'json',
+      status: problem.status,
+      contentType: conventions.problemType,
+      ascii: true,
+      headers,
+      body: conventions.problemBody(problem, scene),
+    };
+  }
+
+  /** Routes that answer people tell them in a page, in their language, what went wrong; so do unknown paths. */
+  #failurePage({ status }: Problem): PageReply | undefined {
+    const { requestId } = this.#scene;
+    if (!this.#match.found) {
+      if (status !== 404) return undefined;
+      // Fails before anything is awaited, so the request can still be read.
+      const header = (name: string) => this.#request.getHeader(name);
+      const query = this.#request.getQuery();
+      return this.#options.conventions.notFoundPage({ status, requestId, path: this.#path, query, header });
+    }
+    const sent = this.#sent;
+    const header = (name: string) => sent?.headers.get(name) ?? '';
+    return this.#match.route.failurePage?.({ status, requestId, query: sent?.query, header });
+  }
+
+  #problemHeaders(problem: Problem): ReplyHeaders {
+    const headers: [string, string][] = [];
+    if (problem.status === 401) headers.push(['WWW-Authenticate', this.#options.challenge]);
+    if (problem.status === 405 && !this.#match.found) headers.push(['Allow', this.#match.allow ?? '']);
+    if (problem.retryAfterSeconds !== undefined)
+      headers.push(['Retry-After', String(problem.retryAfterSeconds)]);
+    return headers;
+  }
+
+  /** The answer failed while it was sent; once it has begun, only dropping the connection tells the client. */
+  #abort(thrown: unknown): void {
+    if (!this.#exchange.begun) {
+      this.#fail(thrown);
+      return;
+    }
+    this.#exchange.drop();
+    this.#done(500, this.#options.conventions.problemFrom(thrown));
+  }
+
+  #done(status: number, problem: Problem | undefined): void {
+    const outcome = {
+      method: this.#method,
+      route: this.#match.found ? this.#match.route.path : '(none)',
+      status: this.#exchange.isClosed ? 0 : status,
+      milliseconds: this.#options.clock.elapsed() - this.#started,
+    };
+    const { log, observe } = this.#options;
+    observe?.(outcome);
+    // An overload has too many of them; the log has its beginning and its end.
+    if (this.#isOverloaded) return;
+    reportOutcome(log, outcome, problem, () => ({ ...this.#names(), client: this.#caller.address }));
+  }
+}

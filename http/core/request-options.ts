@@ -1,0 +1,48 @@
+/** The parts of a server that its requests share. */
+
+import type { Clock, Log } from '../../runtime/index.ts';
+import type { AccessCheck } from './access/access-check.ts';
+import type { FindCaller } from './access/caller.ts';
+import type { RateLimiter } from './access/rate-limit.ts';
+import type { BlockPool } from './body/block-pool.ts';
+import type { Conventions } from './conventions.ts';
+import type { LoadGuard } from './load/load-guard.ts';
+import type { OtherNodes } from './other-nodes.ts';
+import type { PlainRequests } from './plain-requests.ts';
+import type { Problem } from './problem.ts';
+import type { RequestIds } from './request-ids.ts';
+import type { RequestObserver } from './request-outcome.ts';
+import type { RatePolicy, Router } from './router.ts';
+import type { UwsExchange } from './uws-exchange.ts';
+
+/** Dependencies of all requests of a server. */
+export interface RequestContextOptions {
+  readonly router: Router;
+  readonly conventions: Conventions;
+  readonly accessCheck: AccessCheck;
+  readonly findCaller: FindCaller;
+  /** Value of `WWW-Authenticate` on every 401. */
+  readonly challenge: string;
+  /** Undefined where rate limiting is switched off. */
+  readonly limiters: { readonly [policy in RatePolicy]?: RateLimiter } | undefined;
+  readonly requestIds: RequestIds;
+  readonly pool: BlockPool;
+  readonly spoolFolder: string;
+  readonly clock: Pick<Clock, 'elapsed' | 'after'>;
+  readonly log: Log;
+  readonly production: boolean;
+  readonly observe: RequestObserver | undefined;
+  readonly plain: PlainRequests;
+  readonly load: LoadGuard;
+  /** Other nodes of the service: a request sees what they had answered before it came. @default none */
+  readonly nodes?: OtherNodes | undefined;
+  /** Reply to requests above the load limit; made once. */
+  readonly overloadProblem: Problem;
+}
+
+/** Requests in progress; callers can wait until there are none. */
+export interface Traffic {
+  readonly underWay: Set<UwsExchange>;
+  /** Called after one has left it. */
+  requestEnded(): void;
+}

@@ -1,0 +1,60 @@
+/** Settings of the HTTP servers; every value is present and validated by the configuration reader. */
+
+import type { ForwardedTrust } from './access/caller.ts';
+
+/** One fixed window per client address. */
+export interface RateWindow {
+  /** Requests let through per window. Whole number, at least 1. */
+  readonly permits: number;
+  /** Length of the window in seconds. Whole number, at least 1. */
+  readonly windowSeconds: number;
+  /** Requests beyond the permits that wait for a later window, per client. @default 0 */
+  readonly queueLimit?: number;
+}
+
+/** Settings of any listener. */
+export interface ListenSettings {
+  /** Address to listen on, e.g. `127.0.0.1`. */
+  readonly host: string;
+  /** 0 takes any free port. */
+  readonly port: number;
+  /** Serve https directly; both are PEM files. */
+  readonly tls?: { readonly certificatePath: string; readonly keyPath: string };
+  /** Time for which `close()` waits for requests under way, in milliseconds (`Hosting:ShutdownTimeoutSeconds`). */
+  readonly shutdownTimeout: number;
+  /** `AllowedHosts`: names, `*.name`, or `*` for every host. */
+  readonly allowedHosts: readonly string[];
+  /** `Hosting:RequireHttps`: requests over http are sent to https. */
+  readonly requireHttps: boolean;
+  /** Trusted proxies; undefined when `Hosting:ForwardedHeaders:Enabled` is false. */
+  readonly forwarded: ForwardedTrust | undefined;
+  /**
+   * Folder for bodies that arrive faster than the handler reads them (unnamed files, removed with the process).
+   * Prefer the disk of the input folder to a file system in memory. @default the system's temporary folder
+   */
+  readonly spoolFolder?: string;
+  /** True: error bodies contain no internal details. */
+  readonly production: boolean;
+}
+
+export interface HttpSettings extends ListenSettings {
+  /** `Auth:ApiKey`. Empty: every protected route answers `auth.misconfigured`. */
+  readonly apiKey: string;
+  /** `Auth:PreviousApiKey`: a second key that is accepted during rotation. Empty: none. */
+  readonly previousApiKey: string;
+  /** `Auth:ApiKeyHeader`, as configured; matched without regard to case. */
+  readonly apiKeyHeader: string;
+  /** `Auth:CookieName`. */
+  readonly cookieName: string;
+  /** `Auth:SessionHours`: lifetime of an idle session, hours. Whole number from 1 to 24. */
+  readonly sessionHours: number;
+  /** `Upload:MaxBytes`: maximum size of an uploaded file, bytes. */
+  readonly maxUploadBytes: number;
+  /** `Metrics:RequireApiKey`. @default true */
+  readonly metricsNeedKey?: boolean;
+  readonly rateLimiting: {
+    readonly enabled: boolean;
+    readonly upload: RateWindow;
+    readonly actions: RateWindow;
+  };
+}

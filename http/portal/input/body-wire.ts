@@ -1,0 +1,38 @@
+/** Messages between the main thread and the worker that parses large bodies. */
+import type { BodyCredentials } from '../../core/router.ts';
+
+/** Names of the schemas of large bodies. */
+export type LargeBody =
+  | 'documents'
+  | 'draft'
+  | 'version'
+  | 'envelope-version'
+  | 'flow-edit'
+  | 'generation'
+  | 'marks'
+  | 'marks-of-documents'
+  | 'saved-flow'
+  | 'saved-flow-documents'
+  | 'electronic-signature';
+
+export type BodyTask =
+  | { readonly task: 'credentials'; readonly bytes: Uint8Array }
+  | { readonly task: 'body'; readonly schema: LargeBody; readonly bytes: Uint8Array };
+
+/** A refusal with code `BadRequest`. */
+export interface BodyFault {
+  readonly message: string;
+  readonly errors: { readonly [member: string]: readonly string[] } | undefined;
+}
+
+export interface ReadBody {
+  /** Result of the schema; bytes are `Uint8Array`. */
+  readonly value: unknown;
+  /** SHA-256 of the received JSON value, hex. */
+  readonly fingerprint: string;
+}
+
+export type BodyAnswer =
+  | { readonly fault: BodyFault }
+  | { readonly credentials: BodyCredentials }
+  | { readonly body: ReadBody };

@@ -1,0 +1,22 @@
+/** Worker thread that parses large JSON bodies and validates them by the schemas of routes. */
+import type { PortalRefusal } from '../../../machines/portal/portal-refusals.ts';
+import { fingerprintOf } from '../../core/body/json-body.ts';
+import { credentialsOf } from '../credentials.ts';
+import { LARGE_BODIES } from './body-schemas.ts';
+import type { BodyAnswer, BodyTask } from './body-wire.ts';
+import { parsedInput } from './invalid-input.ts';
+import { parseJsonObject } from './json-body.ts';
+
+/** Never throws for client input. */
+export function run(task: BodyTask): BodyAnswer {
+  try {
+    const given = parseJsonObject(task.bytes);
+    if (task.task === 'credentials') return { credentials: credentialsOf(given) };
+    const value = parsedInput(LARGE_BODIES[task.schema], given, 'BadRequest');
+    return { body: { value, fingerprint: fingerprintOf(given) } };
+  } catch (thrown) {
+    const { name, code, message, errors } = thrown as PortalRefusal;
+    if (name !== 'PortalRefusal' || code !== 'BadRequest') throw thrown;
+    return { fault: { message, errors: errors && { ...errors } } };
+  }
+}

@@ -1,0 +1,248 @@
+/**
+ * Schemas of request members. Messages continue `The <Name> field`.
+ *
+ * Source: docs/portal-values.md §1 rows 3, 4 and 6 to 9.
+ */
+import { z } from 'zod';
+import type { Millis } from '../../../machines/ids.ts';
+import { SchemaBook } from '../../core/openapi/schemas.ts';
+import { base64Bytes } from './base64.ts';
+import { MAX_FAULTS, REQUIRED } from './invalid-input.ts';
+import { parseDay, parseEnd, parseMoment } from './timestamps.ts';
+
+/**
+ * An object with case-insensitive member names; of a duplicate member the last value other than null counts, and
+ * unknown members are ignored.
+ */
+export function members<Shape extends z.core.$ZodLooseShape>(shape: Shape) {
+  const names = new Map(Object.keys(shape).map((name) => [name.toLowerCase(), name]));
+  return z.preprocess((given) => exactNames(given, names), z.object(shape, { error: 'must be an object' }));
+}
+
+function exactNames(given: unknown, names: ReadonlyMap<string, string>): unknown {
+  if (typeof given !== 'object' || given === null || Array.isArray(given)) return given;
+  const exact: Record<string, unknown> = Object.create(null);
+  for (const [name, value] of Object.entries(given)) {
+    const known = names.get(name.toLowerCase());
+    if (known !== undefined && (value !== null || !(known in exact))) exact[known] = value;
+  }
+  return exact;
+}
+
+/** Default maximum length of a text, characters; the rules behind the schemas are stricter. */
+const MAX_TEXT = 10_000;
+/** Default maximum number of items of a list; above every rule behind the schemas. */
+const MAX_LIST = 1000;
+/** Maximum number of members of a map. */
+const MAX_MAP = 1000;
+/** Maximum length of a map member's name, characters. */
+const MAX_NAME = 500;
+
+/** A text of at most this many characters. */
+export function textUpTo(most: number) {
+  return z
+    .string({ error: 'must be a string' })
+    .max(most, { error: `must have at most ${most} characters`, abort: true });
+}
+
+export const anyText = textUpTo(MAX_TEXT);
+
+/** Text that is required and not blank. */
+export const text = anyText.refine((given) => given.trim() !== '', { error: REQUIRED });
+/** Text, null or absent; blank counts as absent. */
+export const maybeText = anyText.nullish().transform((given) => (given?.trim() === '' ? null : given));
+
+export const flag = z.boolean({ error: 'must be true or false' });
+export const maybeFlag = flag.nullish();
+export const whole = z.int({ error: 'must be a whole number' });
+/** A whole number within bounds. */
+export function wholeFrom(least: number, most: number) {
+  const error = `must be a whole number from ${least} to ${most}`;
+  return z.int({ error }).min(least, { error }).max(most, { error });
+}
+export const number = z.number({ error: 'must be a number' });
+export function between(least: number, most: number) {
+  const error = `must be a number from ${least} to ${most}`;
+  return z.number({ error }).min(least, { error }).max(most, { error });
+}
+
+/**
+ * A list. Items are parsed one by one until `MAX_FAULTS` faults are found, so that an entirely invalid list costs no
+ * more than a short one.
+ * @param least minimum number of items. @default 0
+ * @param most maximum number of items; longer lists are refused unread
+ */
+export function list<Item extends z.ZodType>(item: Item, { least = 0, most = MAX_LIST } = {}) {
+  return z
+    .array(z.unknown(), { error: 'must be a list' })
+    .transform((given, context): z.output<Item>[] => {
+      const fault = (message: string) => context.issues.push({ code: 'custom', message, input: given });
+      if (given.length < least)
+        fault(least === 1 ? 'must have at least one item' : `must have ${least} items`);
+      if (given.length > most) {
+        fault(`must have at most ${most} items`);
+        return z.NEVER;
+      }
+      const items: z.output<Item>[] = [];
+      for (const [index, one] of given.entries()) {
+        const read = item.safeParse(one, { reportInput: true });
+        if (read.success) items.push(read.data);
+        else if (!addFaults(context.issues, index, read.error)) break;
+      }
+      return items;
+    })
+    .meta({
+      openapi: {
+        type: 'array',
+        ...(least > 0 && { minItems: least }),
+        maxItems: most,
+        items: new SchemaBook().input(item),
+      },
+    });
+}
+
+/** A map of names to values of `item`, parsed like a list. */
+export function map<Item extends z.ZodType>(item: Item, error = 'must be an object') {
+  return z
+    .record(z.string(), z.unknown(), { error })
+    .transform((given, context): Record<string, z.output<Item>> => {
+      const fault = (message: string) => context.issues.push({ code: 'custom', message, input: given });
+      const entries = Object.entries(given);
+      if (entries.length > MAX_MAP) {
+        fault(`must have at most ${MAX_MAP} members`);
+        return z.NEVER;
+      }
+      const read: [string, z.output<Item>][] = [];
+      for (const [name, one] of entries) {
+        if (name.length > MAX_NAME) {
+          fault(`must have names of at most ${MAX_NAME} characters`);
+          return z.NEVER;
+        }
+        const found = item.safeParse(one, { reportInput: true });
+        if (found.success) read.push([name, found.data]);
+        else if (!addFaults(context.issues, name, found.error)) break;
+      }
+      return Object.fromEntries(read);
+    })
+    .meta({
+      openapi: {
+        type: 'object',
+        maxProperties: MAX_MAP,
+        propertyNames: { maxLength: MAX_NAME },
+        additionalProperties: new SchemaBook().input(item),
+      },
+    });
+}
+
+/** Adds the faults of one item, each with its path; false once the maximum is reached. */
+function addFaults(issues: z.core.$ZodRawIssue[], place: PropertyKey, error: z.ZodError): boolean {
+  for (const issue of error.issues) {
+    if (issues.length >= MAX_FAULTS) return false;
+    issues.push({ ...issue, path: [place, ...issue.path] } as z.core.$ZodRawIssue);
+  }
+  return issues.length < MAX_FAULTS;
+}
+
+const UUID = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/;
+
+/** A UUID in lower case. */
+export const uuid = anyText
+  .transform((given, context) => {
+    const id = given.toLowerCase();
+    if (UUID.test(id)) return id;
+    context.issues.push({
+      code: 'custom',
+      message: given === '' ? REQUIRED : 'must be a UUID',
+      input: given,
+    });
+    return z.NEVER;
+  })
+  .meta({ openapi: { type: 'string', format: 'uuid' } });
+
+/** A UUID, null or absent; empty text counts as null, because some clients send it. */
+export const maybeUuid = z
+  .preprocess((given) => (given === '' ? null : given), uuid.nullish())
+  .meta({ openapi: { type: ['string', 'null'], format: 'uuid' } });
+
+/** One of several values, without regard to case; returned in canonical casing. */
+export function word<const Word extends string>(words: readonly Word[]) {
+  const exact = new Map(words.map((name) => [name.toLowerCase(), name]));
+  return anyText
+    .transform((given, context) => {
+      const known = exact.get(given.toLowerCase());
+      if (known !== undefined) return known;
+      context.issues.push({
+        code: 'custom',
+        message: `must be one of ${words.join(', ')}`,
+        input: given,
+      });
+      return z.NEVER;
+    })
+    .meta({ openapi: { type: 'string', enum: words } });
+}
+
+/** A timestamp with its zone, or in UTC without one. */
+export const moment = textAs(parseMoment, 'must be an ISO 8601 time');
+/** A timestamp; a bare day is its last millisecond. */
+export const end = textAs(parseEnd, 'must be an ISO 8601 day or time');
+/** A day; of a timestamp, the day as written. Midnight UTC. */
+export const day = textAs(parseDay, 'must be an ISO 8601 day or time');
+
+function textAs(parse: (text: string) => Millis | undefined, message: string) {
+  return anyText
+    .transform((given, context) => {
+      const found = parse(given);
+      if (found !== undefined) return found;
+      context.issues.push({ code: 'custom', message, input: given });
+      return z.NEVER;
+    })
+    .meta({
+      description: `ISO 8601: ${message}.`,
+      openapi: { type: 'string', maxLength: MAX_TEXT },
+    });
+}
+
+/**
+ * Bytes in Base64, at least one.
+ * @param most most bytes
+ */
+export function bytes(most: number) {
+  // A third more characters, and space for line breaks.
+  const characters = Math.ceil((most * 4) / 3) + Math.ceil(most / 32) + 4;
+  return textUpTo(characters)
+    .transform((given, context) => {
+      const found = base64Bytes(given);
+      if (found !== undefined && found.length > 0) return found;
+      context.issues.push({
+        code: 'custom',
+        message: given === '' ? REQUIRED : 'must be Base64',
+        input: given,
+      });
+      return z.NEVER;
+    })
+    .meta({ openapi: { type: 'string', contentEncoding: 'base64', maxLength: characters } });
+}
+
+/** Result: the values as sent. */
+export function asSent<Schema extends z.ZodType>(schema: Schema) {
+  return z
+    .unknown()
+    .superRefine((given, context) => {
+      const read = schema.safeParse(given, { reportInput: true });
+      if (!read.success) context.issues.push(...(read.error.issues as z.core.$ZodRawIssue[]));
+    })
+    .meta({ openapi: new SchemaBook().input(schema) });
+}
+
+/** Result: the values as parsed and as sent. */
+export function withSent<Schema extends z.ZodType>(schema: Schema) {
+  return z
+    .unknown()
+    .transform((given, context): { readonly read: z.output<Schema>; readonly sent: unknown } => {
+      const found = schema.safeParse(given, { reportInput: true });
+      if (found.success) return { read: found.data, sent: given };
+      context.issues.push(...(found.error.issues as z.core.$ZodRawIssue[]));
+      return z.NEVER;
+    })
+    .meta({ openapi: new SchemaBook().input(schema) });
+}

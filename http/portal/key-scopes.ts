@@ -1,0 +1,31 @@
+/**
+ * Scopes of keys: the group of each request with a key of an application.
+ *
+ * Source: docs/decisions/0129-scopes-and-expiry-of-keys.md.
+ */
+import type { Tenant } from '../../actors/portal/api.ts';
+import type { KeyScope } from '../../machines/portal/organization.ts';
+import { PortalRefusal } from '../../machines/portal/portal-refusals.ts';
+import type { AnyRoute } from '../core/router.ts';
+
+/** Requests that change nothing although their method says so. */
+const READS =
+  /^\/api\/(?:documents\/(?:validate-signatures|archive|combined|date)|reports\/documents\/date)$/;
+/** Requests that act for a participant, or give the addresses with which anybody can. */
+const SIGNS =
+  /^\/api\/documents\/(?:(?:\{id\}|keys\/\{key\})\/(?:action-url|electronic-signature|signature|approval|participant-refusal|view|email-authentication-code)|sms-authentication-code)(?:\/|$)/;
+/** Requests about organizations: webhooks, their calls, users, applications. */
+const ADMINISTERS = /^\/api\/(?:organizations\/|admin\/|users\/\{)/;
+
+export function scopeOf({ method, path }: Pick<AnyRoute, 'method' | 'path'>): KeyScope {
+  if (method === 'POST' && SIGNS.test(path)) return 'Sign';
+  if (method === 'GET' || READS.test(path)) return 'Read';
+  return ADMINISTERS.test(path) ? 'Administer' : 'Create';
+}
+
+/** Refusals: `Forbidden`. */
+export function requireScope(tenant: Tenant, route: Pick<AnyRoute, 'method' | 'path'>): void {
+  const scope = scopeOf(route);
+  if (tenant.scopes !== undefined && !tenant.scopes.includes(scope))
+    throw new PortalRefusal('Forbidden', `The key lacks the scope ${scope}.`);
+}

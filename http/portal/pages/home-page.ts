@@ -1,0 +1,29 @@
+/** `/`: tells visitors of the portal where their documents are, and leads to the check page. */
+import { homePage } from '../../../web/portal/home-view.ts';
+import { textsFor } from '../../../web/portal/language.ts';
+import { page } from '../../core/reply.ts';
+import type { AnyRoute } from '../../core/router.ts';
+import { portalRoute } from '../route.ts';
+import { ERROR_PAGE_CODES, errorPage } from './error-page.ts';
+import { plainQuery, themeOf } from './page-options.ts';
+import { pageHeaders } from './page-policy.ts';
+
+export function homePageRoutes(): readonly AnyRoute[] {
+  return [
+    portalRoute({
+      method: 'GET',
+      path: '/',
+      summary: 'A page for people: what this portal is, with links to its other pages.',
+      auth: 'anonymous',
+      headers: ['accept-language'],
+      query: plainQuery,
+      responses: { 200: 'page', ...ERROR_PAGE_CODES },
+      refusals: [],
+      failurePage: errorPage('nobody'),
+      handle({ query, header }) {
+        const words = textsFor(query.culture, header('accept-language'));
+        return page(200, homePage(words, themeOf(query)), pageHeaders('nobody'));
+      },
+    }),
+  ];
+}

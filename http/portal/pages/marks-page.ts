@@ -1,0 +1,45 @@
+/**
+ * `/position-marks/{id}`: the page of a marks session. Holders of its id have access for an hour.
+ *
+ * Source: docs/portal-values.md §20.
+ */
+import { z } from 'zod';
+import type { MarksSessions } from '../../../actors/portal/api.ts';
+import { textsFor } from '../../../web/portal/language.ts';
+import { marksOverPage, marksPage } from '../../../web/portal/marks-view.ts';
+import { page } from '../../core/reply.ts';
+import type { AnyRoute } from '../../core/router.ts';
+import { portalRoute } from '../route.ts';
+import { ERROR_PAGE_CODES, errorPage } from './error-page.ts';
+import { plainQuery, themeOf } from './page-options.ts';
+import { pageHeaders } from './page-policy.ts';
+
+export function marksRoutes(sessions: Pick<MarksSessions, 'get'>): readonly AnyRoute[] {
+  return [
+    portalRoute({
+      method: 'GET',
+      path: '/position-marks/{id}',
+      summary: 'A page for people: place signatures on files.',
+      auth: 'anonymous',
+      headers: ['accept-language'],
+      params: z.object({ id: z.string() }),
+      query: plainQuery,
+      responses: { 200: 'page', 404: 'page', ...ERROR_PAGE_CODES },
+      refusals: [],
+      failurePage: errorPage('anybody'),
+      async handle({ params: { id }, query, header }) {
+        const words = textsFor(query.culture, header('accept-language'));
+        const theme = themeOf(query);
+        const session = await sessions.get(id).catch((error: unknown) => {
+          const { code } = error as { readonly code?: string };
+          if (code === 'MarksSessionNotFound' || code === 'NotFound') return undefined;
+          throw error;
+        });
+        if (session === undefined) return page(404, marksOverPage(words, theme), pageHeaders('anybody'));
+        const { embedOrigins: origins = [] } = session;
+        const html = marksPage(session, words, theme, origins);
+        return page(200, html, pageHeaders(origins.length === 0 ? 'anybody' : origins));
+      },
+    }),
+  ];
+}

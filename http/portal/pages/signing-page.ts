@@ -1,0 +1,177 @@
+/**
+ * `/document/key/{key}/sign` and `/sign-embedded`: the signing page and its file. The ticket in the address is the
+ * only credential; opening the page changes nothing.
+ *
+ * Source: docs/portal-values.md §9.
+ */
+import { z } from 'zod';
+import type { PortalSigning, SigningPageView } from '../../../actors/portal/api.ts';
+import { PortalRefusal } from '../../../machines/portal/portal-refusals.ts';
+import { textsFor } from '../../../web/portal/language.ts';
+import { signingPage } from '../../../web/portal/signing-view.ts';
+import { noticePage, refusedFramePage } from '../../../web/portal/state-view.ts';
+import { page } from '../../core/reply.ts';
+import type { AnyRoute } from '../../core/router.ts';
+import { queryWord } from '../input/query-fields.ts';
+import { portalRoute } from '../route.ts';
+import { FILE_HEADERS, storedFileReply } from '../stored-file.ts';
+import { ERROR_PAGE_CODES, errorPage } from './error-page.ts';
+import { plainQuery, signingPageOptions, signingQuery, themeOf, ticketQuery } from './page-options.ts';
+import { pageHeaders } from './page-policy.ts';
+
+const params = z.object({ key: z.string() });
+/** Longer tickets are invalid. */
+const TICKET_LENGTH = 2_000;
+const KEY_LENGTH = 64;
+const NOTHING: SigningPageView = { state: 'unknown', embedOrigins: [] };
+
+export function signingRoutes(
+  signing: Pick<PortalSigning, 'page' | 'pageContent' | 'pageDownload' | 'pageAttachment' | 'requestLink'>,
+): readonly AnyRoute[] {
+  return [
+    pageRoute(signing, 'sign', 'The signing page of one participant.'),
+    pageRoute(signing, 'sign-embedded', 'The signing page of one participant, for a frame in another page.'),
+    portalRoute({
+      method: 'POST',
+      path: '/document/key/{key}/new-link',
+      summary: 'Mails the participant of an expired link a new one.',
+      auth: 'anonymous',
+      headers: ['accept-language'],
+      params,
+      query: plainQuery.extend(ticketQuery.shape),
+      responses: { 200: 'page', 404: 'page', ...ERROR_PAGE_CODES },
+      refusals: [],
+      failurePage: errorPage('anybody'),
+      async handle({ params: { key }, query, header }) {
+        const isSent = await isNewLinkSent(signing, key, query.ticket ?? '');
+        const words = textsFor(query.culture, header('accept-language'));
+        const notice = isSent ? words.newLinkSent : words.states.unknown;
+        const html = noticePage(notice, words, themeOf(query));
+        return page(isSent ? 200 : 404, html, pageHeaders('anybody'));
+      },
+    }),
+    portalRoute({
+      method: 'GET',
+      path: '/document/key/{key}/content',
+      summary: 'The file that the signing page shows.',
+      auth: 'anonymous',
+      headers: [...FILE_HEADERS, 'user-agent'],
+      params,
+      query: ticketQuery.extend({
+        type: queryWord(['Signatures', 'SignaturesManifest']).meta({
+          description: 'A file of a signed document to download.',
+        }),
+      }),
+      responses: { 200: 'file', 206: 'file', 304: 'empty' },
+      refusals: [
+        'InvalidTicket',
+        'DocumentIsDeleted',
+        'RangeNotSatisfiable',
+        'DocumentHasNoSignatures',
+        'DownloadTypeNotAvailable',
+      ],
+      async handle({ params: { key }, query, header, caller }) {
+        const { ticket = '', type } = query;
+        if (!isTicket(ticket)) throw new PortalRefusal('InvalidTicket');
+        if (type === undefined) return storedFileReply(await signing.pageContent(key, ticket), header);
+        const scene = { ipAddress: caller.address, userAgent: header('user-agent') };
+        return storedFileReply(await signing.pageDownload(key, ticket, type, scene), header);
+      },
+    }),
+    portalRoute({
+      method: 'GET',
+      path: '/document/key/{key}/attachments/{attachmentId}',
+      summary: 'An attachment that the signing page offers.',
+      auth: 'anonymous',
+      headers: FILE_HEADERS,
+      params: params.extend({ attachmentId: z.string() }),
+      query: ticketQuery,
+      responses: { 200: 'file', 206: 'file', 304: 'empty' },
+      refusals: ['InvalidTicket', 'DocumentIsDeleted', 'AttachmentNotFound', 'RangeNotSatisfiable'],
+      async handle({ params: { key, attachmentId }, query, header }) {
+        const ticket = query.ticket ?? '';
+        if (!isTicket(ticket)) throw new PortalRefusal('InvalidTicket');
+        return storedFileReply(await signing.pageAttachment(key, ticket, attachmentId), header);
+      },
+    }),
+  ];
+}
+
+function pageRoute(
+  signing: Pick<PortalSigning, 'page'>,
+  path: 'sign' | 'sign-embedded',
+  summary: string,
+): AnyRoute {
+  const embedded = path === 'sign-embedded';
+  return portalRoute({
+    method: 'GET',
+    path: `/document/key/{key}/${path}`,
+    summary,
+    auth: 'anonymous',
+    headers: ['accept-language', 'referer', 'sec-fetch-dest'],
+    params,
+    query: signingQuery,
+    responses: { 200: 'page', 403: 'page', 404: 'page', ...ERROR_PAGE_CODES },
+    refusals: [],
+    failurePage: errorPage(embedded ? 'anybody' : 'nobody'),
+    async handle({ params: { key }, query, header }) {
+      const ticket = query.ticket ?? '';
+      const view = isTicket(ticket) && key.length <= KEY_LENGTH ? await signing.page(key, ticket) : NOTHING;
+      const words = textsFor(query.culture, header('accept-language'));
+      if (embedded && isForeignFrame(header, view.embedOrigins))
+        return page(403, refusedFramePage(words, themeOf(query)), pageHeaders('anybody'));
+      const base = `/document/key/${encodeURIComponent(key)}`;
+      const credential = `ticket=${encodeURIComponent(ticket)}`;
+      const self = `${base}/${path}?${credential}${wishesAgain(query)}`;
+      const html = signingPage(view, words, signingPageOptions(query, embedded), {
+        key,
+        ticket,
+        content: `${base}/content?${credential}`,
+        self,
+        newLink: `${base}/new-link?${credential}${wishesAgain(query)}`,
+        attachment: (id) => `${base}/attachments/${encodeURIComponent(id)}?${credential}`,
+      });
+      const framing = embedded ? (view.embedOrigins.length === 0 ? 'anybody' : view.embedOrigins) : 'nobody';
+      const forms = view.canRequestLink === true ? 'own' : 'by-script';
+      return page(view.state === 'unknown' ? 404 : 200, html, pageHeaders(framing, forms));
+    },
+  });
+}
+
+/** False for a link that is not one of an expired mail. */
+async function isNewLinkSent(
+  signing: Pick<PortalSigning, 'requestLink'>,
+  key: string,
+  ticket: string,
+): Promise<boolean> {
+  if (!isTicket(ticket) || key.length > KEY_LENGTH) return false;
+  try {
+    await signing.requestLink(key, ticket);
+    return true;
+  } catch (error) {
+    if (error instanceof PortalRefusal && error.code === 'InvalidTicket') return false;
+    throw error;
+  }
+}
+
+/**
+ * True when a page of an origin that the organization does not list frames this one. `frame-ancestors` refuses such
+ * frames without a word; where the browser names the parent, a page without any content tells it.
+ */
+function isForeignFrame(header: (name: string) => string, origins: readonly string[]): boolean {
+  if (origins.length === 0 || header('sec-fetch-dest') !== 'iframe') return false;
+  const referer = header('referer');
+  const parent = URL.canParse(referer) ? new URL(referer).origin : undefined;
+  return parent !== undefined && !origins.some((origin) => origin.toLowerCase() === parent.toLowerCase());
+}
+
+function isTicket(text: string): boolean {
+  return text !== '' && text.length <= TICKET_LENGTH;
+}
+
+/** The other parameters of the address, for a reload. */
+function wishesAgain({ ticket: _, ...wishes }: z.infer<typeof signingQuery>): string {
+  return Object.entries(wishes)
+    .map(([name, value]) => `&${name}=${encodeURIComponent(value?.slice(0, 40) ?? '')}`)
+    .join('');
+}

@@ -1,0 +1,85 @@
+/**
+ * Refusals that a route of the portal can send, and the shape of their bodies.
+ *
+ * Source: docs/portal-values.md §2; `problem.ts`, which writes them; `access-check.ts`, which refuses before the handler runs.
+ */
+import { PORTAL_REFUSALS, type PortalRefusalCode } from '../../machines/portal/portal-refusals.ts';
+import type { RefusalInfo } from '../core/openapi/operation-info.ts';
+import type { Schema } from '../core/openapi/schemas.ts';
+import { portalCode } from './problem.ts';
+
+const text: Schema = { type: 'string', pattern: '^[ -~]*$' };
+
+const BAD_REQUEST: Schema = {
+  type: 'object',
+  description: 'A request that is not well formed.',
+  properties: {
+    code: { type: 'string' },
+    message: text,
+    errors: {
+      type: 'object',
+      additionalProperties: { type: 'array', items: { type: 'string' } },
+      description: 'Name of a member, and what is wrong with it.',
+    },
+  },
+  required: ['code', 'message', 'errors'],
+  additionalProperties: false,
+};
+
+const NOT_FOUND: Schema = {
+  type: 'object',
+  description: 'Nothing is at this path, or the ticket is unknown or has expired.',
+  properties: {
+    message: text,
+    resourceName: { type: ['string', 'null'] },
+    resourceId: { type: ['string', 'null'] },
+  },
+  required: ['message', 'resourceName', 'resourceId'],
+  additionalProperties: false,
+};
+
+const ERROR: Schema = {
+  type: 'object',
+  description: 'Why a request was refused. Programs look at `code`; the texts may change.',
+  properties: {
+    code: {
+      type: 'string',
+      description: 'Says what happened; never renamed, never used for something else.',
+    },
+    message: text,
+    details: { type: ['object', 'null'], additionalProperties: { type: 'string' } },
+  },
+  required: ['code', 'message', 'details'],
+  additionalProperties: false,
+};
+
+export const portalRefusals: RefusalInfo = {
+  mediaType: 'application/json',
+  schemas: { BadRequest: BAD_REQUEST, NotFound: NOT_FOUND, Error: ERROR },
+  codesOf(route, asked) {
+    const codes = new Set<string>(route.refusals.map(portalCode));
+    if (asked.query) codes.add('BadRequest');
+    // A path with invalid escapes matches no resource.
+    if (asked.params) codes.add('NotFound');
+    if (route.bodyPolicy === 'json') {
+      codes.add('BadRequest').add('UnsupportedMediaType').add('PayloadTooLarge');
+    }
+    if (route.auth !== 'anonymous' && route.auth !== 'known-or-ticket') {
+      codes.add('Unauthorized').add('Forbidden').add('TooManyRequests');
+    }
+    if (route.rate !== 'none') codes.add('TooManyRequests');
+    if (route.headers.includes('range')) codes.add('RangeNotSatisfiable');
+    // A host name that is not allowed, on any route.
+    return codes.add('BadRequest').add('ServiceBusy').add('InternalError');
+  },
+  statusOf: (code) => PORTAL_REFUSALS[code as PortalRefusalCode].status,
+  titleOf: (code) => PORTAL_REFUSALS[code as PortalRefusalCode].message,
+  schema(status, codes) {
+    if (status === 404) return { $ref: '#/components/schemas/NotFound' };
+    const name = status === 400 ? 'BadRequest' : 'Error';
+    return {
+      allOf: [{ $ref: `#/components/schemas/${name}` }],
+      properties: { code: { enum: codes } },
+    };
+  },
+};

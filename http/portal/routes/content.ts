@@ -1,0 +1,102 @@
+/**
+ * Files of documents: as bytes, as Base64, and by a ticket.
+ *
+ * Source: docs/portal-values.md §0, §13.
+ */
+import { z } from 'zod';
+import type { PortalDocuments } from '../../../actors/portal/api.ts';
+import { PortalRefusal } from '../../../machines/portal/portal-refusals.ts';
+import { DOWNLOAD_TYPES } from '../../../machines/portal/portal-types.ts';
+import { json } from '../../core/reply.ts';
+import type { AnyRoute } from '../../core/router.ts';
+import { members } from '../input/fields.ts';
+import { attachmentParams, documentId, idParams } from '../input/ids.ts';
+import { queryFlag, queryText, queryWord } from '../input/query-fields.ts';
+import { UNKNOWN_DOCUMENT } from '../refusal-groups.ts';
+import { portalRoute } from '../route.ts';
+import { base64Reply, FILE_HEADERS, storedFileReply } from '../stored-file.ts';
+
+const type = queryWord(DOWNLOAD_TYPES).meta({ description: 'Which file; `Original` when absent.' });
+
+const REFUSALS = [...UNKNOWN_DOCUMENT, 'DocumentHasNoSignatures', 'DownloadTypeNotAvailable'] as const;
+
+const base64Shape = z.strictObject({ bytes: z.string(), name: z.string(), contentType: z.string() });
+
+export function contentRoutes(documents: PortalDocuments): readonly AnyRoute[] {
+  return [
+    portalRoute({
+      method: 'GET',
+      path: '/api/documents/{id}/content',
+      summary: 'Sends a file of the document, whole or one range of it.',
+      headers: FILE_HEADERS,
+      params: idParams,
+      query: members({ type }),
+      responses: { 200: 'file', 206: 'file' },
+      refusals: REFUSALS,
+      async handle({ tenant, params, query, header }) {
+        const file = await documents.content(tenant, documentId(params.id), query.type ?? 'Original');
+        return storedFileReply(file, header);
+      },
+    }),
+    portalRoute({
+      method: 'GET',
+      path: '/api/documents/{id}/attachments/{attachmentId}/content',
+      summary: 'Sends an attachment of the document, whole or one range of it.',
+      headers: FILE_HEADERS,
+      params: attachmentParams,
+      responses: { 200: 'file', 206: 'file' },
+      refusals: [...UNKNOWN_DOCUMENT, 'AttachmentNotFound'],
+      async handle({ tenant, params, header }) {
+        const { id, attachmentId } = params;
+        return storedFileReply(await documents.attachment(tenant, documentId(id), attachmentId), header);
+      },
+    }),
+    portalRoute({
+      method: 'GET',
+      path: '/api/documents/{id}/content-b64',
+      summary: 'Sends a file of the document as Base64.',
+      params: idParams,
+      query: members({ type }),
+      responses: { 200: base64Shape },
+      refusals: REFUSALS,
+      async handle({ tenant, params, query }) {
+        return base64Reply(await documents.content(tenant, documentId(params.id), query.type ?? 'Original'));
+      },
+    }),
+    portalRoute({
+      method: 'GET',
+      path: '/api/documents/{id}/ticket',
+      summary: 'Gives a path from which a file of the document is fetched without a key, for an hour.',
+      params: idParams,
+      query: members({ type, preview: queryFlag }),
+      responses: { 200: z.strictObject({ location: z.string() }) },
+      refusals: REFUSALS,
+      async handle({ tenant, params, query }) {
+        const location = await documents.contentTicket(
+          tenant,
+          documentId(params.id),
+          query.type ?? 'Original',
+          query.preview ?? false,
+        );
+        return json(200, { location });
+      },
+    }),
+    portalRoute({
+      method: 'GET',
+      path: '/api/documents/{id}/download',
+      summary: 'Sends the file that a ticket is for.',
+      auth: 'anonymous',
+      headers: [...FILE_HEADERS, 'user-agent'],
+      params: idParams,
+      query: members({ ticket: queryText }),
+      responses: { 200: 'file', 206: 'file' },
+      refusals: ['NotFound', ...REFUSALS],
+      async handle({ query, header, caller }) {
+        if (query.ticket === undefined) throw new PortalRefusal('NotFound');
+        const origin = { ipAddress: caller.address, userAgent: header('user-agent') };
+        const file = await documents.ticketContent(query.ticket, origin);
+        return storedFileReply(file, header, file.inline);
+      },
+    }),
+  ];
+}

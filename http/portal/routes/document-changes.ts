@@ -1,0 +1,102 @@
+/**
+ * Changes of a document during its flow: its files, the flow itself, the recipients of the final mail.
+ *
+ * Source: docs/portal-values.md §§14 and 15.
+ */
+import { z } from 'zod';
+import type { PortalDocuments } from '../../../actors/portal/api.ts';
+import { json } from '../../core/reply.ts';
+import type { AnyRoute } from '../../core/router.ts';
+import { list, members, text } from '../input/fields.ts';
+import { flowEditInput, newEnvelopeVersionInput, newVersionInput } from '../input/flow-inputs.ts';
+import { documentId, idParams } from '../input/ids.ts';
+import { UNKNOWN_DOCUMENT, UNKNOWN_FILES } from '../refusal-groups.ts';
+import { DONE, portalRoute } from '../route.ts';
+import { id, participantShape } from '../shapes/shared-shapes.ts';
+
+const rectifiedShape = z.strictObject({
+  rectifiedParticipants: z.array(
+    z.strictObject({ userId: id, requested: participantShape, rectified: participantShape }),
+  ),
+});
+
+export function documentChangeRoutes(documents: PortalDocuments): readonly AnyRoute[] {
+  return [
+    portalRoute({
+      method: 'POST',
+      path: '/api/documents/{id}/versions',
+      summary: 'Puts a new file in the place of the document’s, and begins its flow again.',
+      params: idParams,
+      body: newVersionInput,
+      largeBody: 'version',
+      responses: { 200: 'empty' },
+      refusals: [
+        ...UNKNOWN_DOCUMENT,
+        ...UNKNOWN_FILES,
+        'FlowActionNotFound',
+        'InvalidFlowAction',
+        'InvalidDocumentStatus',
+      ],
+      async handle({ tenant, params, body }) {
+        const { file, ...rest } = body;
+        await documents.newVersion(tenant, documentId(params.id), { ...rest, files: [file] });
+        return DONE;
+      },
+    }),
+    portalRoute({
+      method: 'POST',
+      path: '/api/documents/{id}/envelope/versions',
+      summary: 'Puts new files in the place of the envelope’s, and begins its flow again.',
+      params: idParams,
+      body: newEnvelopeVersionInput,
+      largeBody: 'envelope-version',
+      responses: { 200: 'empty' },
+      refusals: [
+        ...UNKNOWN_DOCUMENT,
+        ...UNKNOWN_FILES,
+        'FlowActionNotFound',
+        'InvalidFlowAction',
+        'EnvelopeFileSigned',
+        'InvalidDocumentStatus',
+      ],
+      async handle({ tenant, params, body }) {
+        await documents.newEnvelopeVersion(tenant, documentId(params.id), body);
+        return DONE;
+      },
+    }),
+    portalRoute({
+      method: 'POST',
+      path: '/api/documents/{id}/flow',
+      summary: 'Changes the flow of a document while it runs.',
+      params: idParams,
+      body: flowEditInput,
+      largeBody: 'flow-edit',
+      responses: { 200: rectifiedShape },
+      refusals: [
+        ...UNKNOWN_DOCUMENT,
+        'FlowActionNotFound',
+        'InvalidFlowAction',
+        'InvalidIdentifier',
+        'InvalidDocumentStatus',
+        'LimitExceeded',
+      ],
+      async handle({ tenant, params, body }) {
+        await documents.editFlow(tenant, documentId(params.id), body);
+        return json(200, { rectifiedParticipants: [] });
+      },
+    }),
+    portalRoute({
+      method: 'PUT',
+      path: '/api/documents/{id}/notified-emails',
+      summary: 'Says who is mailed when the document is concluded.',
+      params: idParams,
+      body: members({ emails: list(text) }),
+      responses: { 200: 'empty' },
+      refusals: [...UNKNOWN_DOCUMENT, 'InvalidFlowAction', 'LimitExceeded', 'InvalidDocumentStatus'],
+      async handle({ tenant, params, body }) {
+        await documents.setNotifiedEmails(tenant, documentId(params.id), body.emails);
+        return DONE;
+      },
+    }),
+  ];
+}

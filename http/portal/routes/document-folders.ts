@@ -1,0 +1,97 @@
+/**
+ * Moves documents, one or many, into folders and out of them.
+ *
+ * Source: docs/portal-values.md §16.
+ */
+import { z } from 'zod';
+import type { PortalDocuments, PortalFolders, Tenant } from '../../../actors/portal/api.ts';
+import { PortalRefusal } from '../../../machines/portal/portal-refusals.ts';
+import { json } from '../../core/reply.ts';
+import type { AnyRoute } from '../../core/router.ts';
+import { list, maybeText, maybeUuid, members, uuid } from '../input/fields.ts';
+import { documentId, idParams } from '../input/ids.ts';
+import { UNKNOWN_DOCUMENT } from '../refusal-groups.ts';
+import { DONE, portalRoute } from '../route.ts';
+import { id } from '../shapes/shared-shapes.ts';
+
+/** Maximum number of documents moved by one call. */
+const MAX_DOCUMENTS_MOVED = 1000;
+
+const destination = { folderId: maybeUuid, newFolderName: maybeText };
+
+const movedShape = z.strictObject({ id, success: z.boolean(), errorMessage: z.string().nullable() });
+
+export function documentFolderRoutes(
+  documents: PortalDocuments,
+  folders: PortalFolders,
+): readonly AnyRoute[] {
+  return [
+    portalRoute({
+      method: 'POST',
+      path: '/api/documents/{id}/folder',
+      summary: 'Moves a document into a folder, a new one, or out of any.',
+      params: idParams,
+      body: members(destination),
+      responses: { 200: 'empty' },
+      refusals: [...UNKNOWN_DOCUMENT, 'FolderNotFound'],
+      async handle({ tenant, params, body }) {
+        await documents.move(tenant, documentId(params.id), {
+          folderId: body.folderId ?? null,
+          newFolderName: body.newFolderName ?? null,
+        });
+        return DONE;
+      },
+    }),
+    portalRoute({
+      method: 'POST',
+      path: '/api/documents/batch/folder',
+      summary: 'Moves many documents, and says of each whether it was moved.',
+      body: members({ documents: list(uuid, { most: 5 * MAX_DOCUMENTS_MOVED }), ...destination }),
+      responses: { 200: z.array(movedShape) },
+      refusals: ['FolderNotFound', 'LimitExceeded'],
+      async handle({ tenant, body }) {
+        if (body.documents.length > MAX_DOCUMENTS_MOVED) {
+          throw new PortalRefusal(
+            'LimitExceeded',
+            `At most ${MAX_DOCUMENTS_MOVED} documents are moved at once.`,
+          );
+        }
+        const folderId = await folderOf(folders, tenant, body);
+        const moved: z.infer<typeof movedShape>[] = [];
+        for (const document of body.documents) {
+          const errorMessage = await failureReason(() =>
+            documents.move(tenant, documentId(document), { folderId, newFolderName: null }),
+          );
+          moved.push({ id: document, success: errorMessage === null, errorMessage });
+        }
+        return json(200, moved);
+      },
+    }),
+  ];
+}
+
+/** Target of a move; a new folder is created once for all documents with its name. */
+async function folderOf(
+  folders: PortalFolders,
+  tenant: Tenant,
+  given: {
+    readonly folderId?: string | null | undefined;
+    readonly newFolderName?: string | null | undefined;
+  },
+): Promise<string | null> {
+  if (typeof given.folderId === 'string') return given.folderId;
+  if (typeof given.newFolderName !== 'string') return null;
+  return (await folders.named(tenant, given.newFolderName)).id;
+}
+
+/** The message of a refusal; null on success. */
+async function failureReason(work: () => Promise<void>): Promise<string | null> {
+  try {
+    await work();
+    return null;
+  } catch (thrown) {
+    const { name, message } = thrown as Error;
+    if (name !== 'PortalRefusal') throw thrown;
+    return message;
+  }
+}

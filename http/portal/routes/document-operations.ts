@@ -1,0 +1,119 @@
+/**
+ * `/api/documents/operations`: cancels, deletes or reminds every document that a filter finds.
+ *
+ * Source: docs/decisions/0127-operations-on-documents.md.
+ */
+import { z } from 'zod';
+import type { DocumentOperations, DocumentOperationView } from '../../../actors/portal/api.ts';
+import { DOCUMENT_ACTIONS, DOCUMENT_OPERATION_STATES } from '../../../machines/portal/document-operation.ts';
+import { json } from '../../core/reply.ts';
+import type { AnyRoute } from '../../core/router.ts';
+import { documentFilter, filterInput } from '../input/document-filter.ts';
+import { maybeFlag, maybeText, members, word } from '../input/fields.ts';
+import { idParams } from '../input/ids.ts';
+import { paging } from '../input/query-fields.ts';
+import { isoTime, isoTimeOrNull } from '../input/timestamps.ts';
+import { portalRoute } from '../route.ts';
+import { id, pageBody, pageShape, timestamp } from '../shapes/shared-shapes.ts';
+
+const { limit, offset } = paging;
+
+const operationShape = z
+  .strictObject({
+    id,
+    action: z.enum(DOCUMENT_ACTIONS).describe('What is done to each document.'),
+    status: z
+      .enum(DOCUMENT_OPERATION_STATES)
+      .describe(
+        '`Canceling`: it ends after the batch in progress. `Completed` and `Canceled` are kept for 30 days.',
+      ),
+    reason: z.string().nullable().describe('The reason that each canceled document has.'),
+    matchedCount: z.int().min(0).describe('Documents that the filter found when the operation was made.'),
+    doneCount: z.int().min(0).describe('Documents that accepted the action so far.'),
+    skippedCount: z.int().min(0).describe('Documents that did not accept it so far.'),
+    skippedByCode: z.record(z.string(), z.int().min(0)).describe('The skipped documents by code of refusal.'),
+    creationDate: timestamp.describe('When it was made.'),
+    updateDate: timestamp.describe('When it last made progress.'),
+    endDate: timestamp.nullable().describe('When it ended; null: it has not.'),
+  })
+  .meta({ id: 'DocumentOperation', description: 'One action on every document that a filter finds.' });
+
+const countShape = z
+  .strictObject({ matchedCount: z.int().min(0).describe('Documents that the filter finds now.') })
+  .meta({ id: 'DocumentOperationCount', description: 'The answer to `dryRun`.' });
+
+const operationInput = members({
+  action: word(DOCUMENT_ACTIONS),
+  filter: filterInput,
+  reason: maybeText,
+  dryRun: maybeFlag,
+});
+
+export function documentOperationRoutes(operations: DocumentOperations): readonly AnyRoute[] {
+  return [
+    portalRoute({
+      method: 'POST',
+      path: '/api/documents/operations',
+      summary: 'Cancels, deletes or reminds every document that a filter finds, or counts them.',
+      body: operationInput,
+      responses: { 200: z.union([operationShape, countShape]) },
+      refusals: [],
+      async handle({ tenant, body }) {
+        const { action, reason } = body;
+        const request = { action, filter: documentFilter(body.filter), reason: reason ?? null };
+        if (body.dryRun === true) return json(200, { matchedCount: await operations.count(tenant, request) });
+        return json(200, operationBody(await operations.start(tenant, request)));
+      },
+    }),
+    portalRoute({
+      method: 'GET',
+      path: '/api/documents/operations',
+      summary: 'Lists operations on documents, newest first.',
+      query: members({ limit, offset }),
+      responses: { 200: pageShape(operationShape) },
+      refusals: [],
+      async handle({ tenant, query }) {
+        return json(200, pageBody(await operations.list(tenant, query), operationBody));
+      },
+    }),
+    portalRoute({
+      method: 'GET',
+      path: '/api/documents/operations/{id}',
+      summary: 'Shows an operation on documents and its progress.',
+      params: idParams,
+      responses: { 200: operationShape },
+      refusals: ['DocumentOperationNotFound'],
+      async handle({ tenant, params }) {
+        return json(200, operationBody(await operations.get(tenant, params.id.toLowerCase())));
+      },
+    }),
+    portalRoute({
+      method: 'POST',
+      path: '/api/documents/operations/{id}/cancellation',
+      summary: 'Ends an operation on documents after the batch in progress.',
+      params: idParams,
+      responses: { 200: operationShape },
+      refusals: ['DocumentOperationNotFound', 'DocumentOperationEnded'],
+      async handle({ tenant, params }) {
+        return json(200, operationBody(await operations.cancel(tenant, params.id.toLowerCase())));
+      },
+    }),
+  ];
+}
+
+function operationBody(view: DocumentOperationView): z.infer<typeof operationShape> {
+  const { skipped } = view;
+  return {
+    id: view.id,
+    action: view.action,
+    status: view.status,
+    reason: view.reason,
+    matchedCount: view.matched,
+    doneCount: view.done,
+    skippedCount: Object.values(skipped).reduce((sum, count) => sum + count, 0),
+    skippedByCode: { ...skipped },
+    creationDate: isoTime(view.createdAt),
+    updateDate: isoTime(view.updatedAt),
+    endDate: isoTimeOrNull(view.endedAt),
+  };
+}

@@ -1,0 +1,78 @@
+/**
+ * Files of several documents in one: `/api/documents/archive` and `/api/documents/combined`.
+ *
+ * Source: docs/decisions/0128-files-of-several-documents.md.
+ */
+import type { DocumentPackages, TemporaryFile } from '../../../actors/portal/api.ts';
+import { DOWNLOAD_TYPES } from '../../../machines/portal/portal-types.ts';
+import type { EmptyReply, FileReply } from '../../core/reply.ts';
+import type { AnyRoute } from '../../core/router.ts';
+import { list, members, uuid, word } from '../input/fields.ts';
+import { documentId } from '../input/ids.ts';
+import { UNKNOWN_DOCUMENT } from '../refusal-groups.ts';
+import { portalRoute } from '../route.ts';
+import { storedFileReply } from '../stored-file.ts';
+
+/** Documents of one file; as many as one creation call makes. */
+const MAX_DOCUMENTS = 50;
+
+const packageInput = members({
+  documents: list(uuid, { least: 1, most: MAX_DOCUMENTS }).describe('Ids of the documents, in order.'),
+  type: word(DOWNLOAD_TYPES).nullish().describe('Which file of each document; `Original` when absent.'),
+});
+
+const REFUSALS = [
+  ...UNKNOWN_DOCUMENT,
+  'DocumentHasNoSignatures',
+  'DownloadTypeNotAvailable',
+  'LimitExceeded',
+] as const;
+
+export function documentPackageRoutes(packages: DocumentPackages): readonly AnyRoute[] {
+  return [
+    portalRoute({
+      method: 'POST',
+      path: '/api/documents/archive',
+      summary: 'Sends a ZIP file with a file of each document.',
+      body: packageInput,
+      responses: { 200: 'file' },
+      refusals: REFUSALS,
+      async handle({ tenant, body }) {
+        const ids = body.documents.map(documentId);
+        return temporaryFileReply(await packages.archive(tenant, ids, body.type ?? 'Original'));
+      },
+    }),
+    portalRoute({
+      method: 'POST',
+      path: '/api/documents/combined',
+      summary: 'Sends one PDF with the pages of a file of each document, without their signatures.',
+      body: packageInput,
+      responses: { 200: 'file' },
+      refusals: [...REFUSALS, 'DocumentUnreadable', 'EnvelopeRequiresPdf'],
+      async handle({ tenant, body }) {
+        const ids = body.documents.map(documentId);
+        return temporaryFileReply(await packages.combine(tenant, ids, body.type ?? 'Original'));
+      },
+    }),
+  ];
+}
+
+/** The file, which is removed when it has been sent. */
+async function temporaryFileReply(stored: TemporaryFile): Promise<FileReply | EmptyReply> {
+  try {
+    const reply = await storedFileReply(stored, () => '');
+    if (reply.kind !== 'file') return reply;
+    const { file } = reply;
+    const source: FileReply['file'] = {
+      read: (...where) => file.read(...where),
+      async close() {
+        await file.close();
+        await stored.remove();
+      },
+    };
+    return { ...reply, file: source };
+  } catch (error) {
+    await stored.remove();
+    throw error;
+  }
+}

@@ -1,0 +1,196 @@
+/**
+ * `/api/documents`: creation, detail, the page address of a participant, and the end of a document by an application.
+ *
+ * Source: docs/portal-values.md §0, §§5, 7, 9 and 14.
+ */
+import { z } from 'zod';
+import type {
+  CreateDocuments,
+  CreatedDocument,
+  IdempotentRequests,
+  PortalDocuments,
+} from '../../../actors/portal/api.ts';
+import { fingerprintOf } from '../../core/body/json-body.ts';
+import { json } from '../../core/reply.ts';
+import type { AnyRoute } from '../../core/router.ts';
+import { IDEMPOTENCY_HEADER, idempotencyKeyOf, withIdempotency } from '../idempotency.ts';
+import { maybeFlag, maybeText, maybeUuid, members, text } from '../input/fields.ts';
+import { createDocumentsInput } from '../input/flow-inputs.ts';
+import { documentId, flowActionId, idParams } from '../input/ids.ts';
+import { queryFlag, queryText } from '../input/query-fields.ts';
+import { UNKNOWN_DOCUMENT, UNKNOWN_FILES } from '../refusal-groups.ts';
+import { DONE, portalRoute } from '../route.ts';
+import { documentBody, documentShape } from '../shapes/documents.ts';
+import { id } from '../shapes/shared-shapes.ts';
+
+export const createdShape = z
+  .strictObject({
+    uploadId: z.string(),
+    documentId: id,
+    attachments: z.array(z.strictObject({ uploadId: z.string(), attachmentId: id })),
+  })
+  .meta({ id: 'CreatedDocument' });
+
+export function createdBody(made: CreatedDocument): z.infer<typeof createdShape> {
+  return {
+    uploadId: made.uploadId,
+    documentId: made.documentId,
+    attachments: made.attachments.map(({ uploadId, attachmentId }) => ({ uploadId, attachmentId })),
+  };
+}
+
+/** Refusals of a creation request besides those of its files. */
+export const CREATION_REFUSALS = [
+  'EnvelopeNameRequired',
+  'EnvelopeFileSigned',
+  'FolderNotFound',
+  'InvalidFlowAction',
+  'InvalidIdentifier',
+  'TimestampNotAvailable',
+] as const;
+
+/** Members of the creation request that may travel in the query instead; the body wins. */
+const createDocumentsQuery = members({ isEnvelope: queryFlag, envelopeName: queryText });
+
+function withQuery(body: CreateDocuments, query: z.infer<typeof createDocumentsQuery>): CreateDocuments {
+  return {
+    ...body,
+    isEnvelope: body.isEnvelope ?? query.isEnvelope,
+    envelopeName: body.envelopeName?.trim() ? body.envelopeName : query.envelopeName,
+  };
+}
+
+/** Fingerprint of a repeatable request; that of the body alone if the query is empty. */
+function requestFingerprint(query: z.infer<typeof createDocumentsQuery>, ofBody: string): string {
+  const given = Object.values(query).some((value) => value !== undefined);
+  return given ? fingerprintOf([query, ofBody]) : ofBody;
+}
+
+const reasonInput = members({ reason: text });
+
+export function documentRoutes(
+  documents: PortalDocuments,
+  requests: IdempotentRequests,
+): readonly AnyRoute[] {
+  return [
+    portalRoute({
+      method: 'POST',
+      path: '/api/documents',
+      summary: 'Makes documents of uploads, with the flow of those who sign and approve them.',
+      headers: [IDEMPOTENCY_HEADER],
+      query: createDocumentsQuery,
+      body: createDocumentsInput,
+      largeBody: 'documents',
+      responses: { 200: z.array(createdShape) },
+      refusals: [...UNKNOWN_FILES, ...CREATION_REFUSALS, 'IdempotencyConflict'],
+      async handle({ tenant, query, body: given, fingerprint, header }) {
+        const body = withQuery(given, query);
+        const key = idempotencyKeyOf(header(IDEMPOTENCY_HEADER));
+        const request = {
+          route: 'POST /api/documents',
+          key,
+          fingerprint: key ? requestFingerprint(query, fingerprint()) : '',
+        };
+        const made = await withIdempotency(requests, tenant, request, async (seed) =>
+          (await documents.create(tenant, body, seed)).map(createdBody),
+        );
+        return json(200, made);
+      },
+    }),
+    portalRoute({
+      method: 'GET',
+      path: '/api/documents/{id}',
+      summary: 'Tells everything about a document.',
+      params: idParams,
+      responses: { 200: documentShape },
+      refusals: UNKNOWN_DOCUMENT,
+      async handle({ tenant, params }) {
+        return json(200, documentBody(await documents.get(tenant, documentId(params.id))));
+      },
+    }),
+    portalRoute({
+      method: 'DELETE',
+      path: '/api/documents/{id}',
+      summary: 'Deletes a document.',
+      params: idParams,
+      responses: { 200: 'empty' },
+      refusals: UNKNOWN_DOCUMENT,
+      async handle({ tenant, params }) {
+        await documents.remove(tenant, documentId(params.id));
+        return DONE;
+      },
+    }),
+    portalRoute({
+      method: 'POST',
+      path: '/api/documents/{id}/action-url',
+      summary: 'Gives the addresses of the signing page for one participant.',
+      params: idParams,
+      body: members({
+        identifier: maybeText,
+        emailAddress: maybeText,
+        requireEmailAuthentication: maybeFlag,
+        flowActionId: maybeUuid,
+      }),
+      responses: { 200: z.strictObject({ url: z.url(), embedUrl: z.url() }) },
+      refusals: [
+        ...UNKNOWN_DOCUMENT,
+        'FlowActionNotFound',
+        'NoPendingActionFoundForEmailAndIdentifier',
+        'InvalidDocumentStatus',
+      ],
+      async handle({ tenant, params, body }) {
+        const { identifier, emailAddress } = body;
+        const { url, embedUrl } = await documents.actionUrl(tenant, documentId(params.id), {
+          identifier: identifier ?? undefined,
+          emailAddress: emailAddress ?? undefined,
+          flowActionId: typeof body.flowActionId === 'string' ? flowActionId(body.flowActionId) : undefined,
+          requireEmailAuthentication: body.requireEmailAuthentication ?? false,
+        });
+        return json(200, { url, embedUrl });
+      },
+    }),
+    portalRoute({
+      method: 'POST',
+      path: '/api/documents/{id}/cancellation',
+      summary: 'Cancels a document for good.',
+      params: idParams,
+      body: reasonInput,
+      responses: { 200: 'empty' },
+      refusals: [
+        ...UNKNOWN_DOCUMENT,
+        'DocumentAlreadyCanceled',
+        'CannotCancelExpiredDocument',
+        'InvalidDocumentStatus',
+      ],
+      async handle({ tenant, params, body }) {
+        await documents.cancel(tenant, documentId(params.id), body.reason);
+        return DONE;
+      },
+    }),
+    portalRoute({
+      method: 'POST',
+      path: '/api/documents/{id}/refusal',
+      summary: 'Refuses a document; a new version lets its flow begin again.',
+      params: idParams,
+      body: reasonInput,
+      responses: { 200: 'empty' },
+      refusals: [...UNKNOWN_DOCUMENT, 'InvalidDocumentStatus'],
+      async handle({ tenant, params, body }) {
+        await documents.refuse(tenant, documentId(params.id), body.reason);
+        return DONE;
+      },
+    }),
+    portalRoute({
+      method: 'POST',
+      path: '/api/documents/{id}/retry',
+      summary: 'Tries again at once what could not be signed or concluded.',
+      params: idParams,
+      responses: { 200: 'empty' },
+      refusals: [...UNKNOWN_DOCUMENT, 'InvalidDocumentStatus', 'SigningFailed'],
+      async handle({ tenant, params }) {
+        await documents.retryProcessing(tenant, documentId(params.id));
+        return DONE;
+      },
+    }),
+  ];
+}

@@ -1,0 +1,150 @@
+/** `/api/document-drafts`: documents that are sent later. Source: docs/decisions/0122-drafts.md. */
+import { z } from 'zod';
+import {
+  type DocumentDrafts,
+  DRAFT_STATUSES,
+  type DraftBody,
+  type DraftItem,
+} from '../../../actors/portal/api.ts';
+import { json } from '../../core/reply.ts';
+import type { AnyRoute } from '../../core/router.ts';
+import { members, text, withSent } from '../input/fields.ts';
+import { createDocumentsInput, draftedDocumentsInput } from '../input/flow-inputs.ts';
+import { idParams } from '../input/ids.ts';
+import { parsedInput } from '../input/invalid-input.ts';
+import { paging, queryText } from '../input/query-fields.ts';
+import { isoTime } from '../input/timestamps.ts';
+import { UNKNOWN_FILES } from '../refusal-groups.ts';
+import { DONE, portalRoute } from '../route.ts';
+import {
+  createdByBody,
+  createdByShape,
+  id,
+  pageBody,
+  pageShape,
+  timestamp,
+} from '../shapes/shared-shapes.ts';
+import { CREATION_REFUSALS, createdBody, createdShape } from './documents.ts';
+
+const itemShape = z
+  .strictObject({
+    id,
+    name: z.string(),
+    status: z
+      .enum(DRAFT_STATUSES)
+      .describe('Sending: the call that sends it has not ended or was cut off; send it again.'),
+    creationDate: timestamp,
+    updateDate: timestamp,
+    createdBy: createdByShape,
+  })
+  .meta({ id: 'DocumentDraftItem' });
+
+const draftShape = itemShape
+  .extend({
+    document: z.unknown().describe('The body of POST /api/documents, as it was sent.'),
+    documents: z.array(createdShape).describe('The documents made of it; empty until it is sent.'),
+  })
+  .meta({ id: 'DocumentDraft' });
+
+export const draftInput = members({ name: text, document: withSent(draftedDocumentsInput) }).transform(
+  ({ name, document: { read, sent } }): DraftBody => ({
+    name,
+    document: sent,
+    uploadIds: [...(read.files ?? []), ...(read.attachments ?? [])].map((file) => file.id),
+  }),
+);
+
+const NOT_SAVED = ['UploadNotFound', 'LimitExceeded'] as const;
+
+export function draftRoutes(drafts: DocumentDrafts): readonly AnyRoute[] {
+  return [
+    portalRoute({
+      method: 'GET',
+      path: '/api/document-drafts',
+      summary: 'Lists drafts that are not sent.',
+      query: members({ q: queryText, ...paging }),
+      responses: { 200: pageShape(itemShape) },
+      refusals: [],
+      async handle({ tenant, query: { q, limit, offset, order } }) {
+        const page = await drafts.list(tenant, { q, limit, offset, newestFirst: order === 'Desc' });
+        return json(200, pageBody(page, itemBody));
+      },
+    }),
+    portalRoute({
+      method: 'POST',
+      path: '/api/document-drafts',
+      summary: 'Keeps a request for documents, which may be incomplete, and its files.',
+      body: draftInput,
+      largeBody: 'draft',
+      responses: { 200: itemShape },
+      refusals: NOT_SAVED,
+      async handle({ tenant, body }) {
+        return json(200, itemBody(await drafts.create(tenant, body)));
+      },
+    }),
+    portalRoute({
+      method: 'GET',
+      path: '/api/document-drafts/{id}',
+      summary: 'Gives a draft with its request as it was sent.',
+      params: idParams,
+      responses: { 200: draftShape },
+      refusals: ['DocumentDraftNotFound'],
+      async handle({ tenant, params }) {
+        const { document, documents, ...item } = await drafts.get(tenant, params.id.toLowerCase());
+        return json(200, { ...itemBody(item), document, documents: documents.map(createdBody) });
+      },
+    }),
+    portalRoute({
+      method: 'PUT',
+      path: '/api/document-drafts/{id}',
+      summary: 'Replaces the name and the request of a draft.',
+      params: idParams,
+      body: draftInput,
+      largeBody: 'draft',
+      responses: { 200: 'empty' },
+      refusals: ['DocumentDraftNotFound', 'InvalidDocumentStatus', ...NOT_SAVED],
+      async handle({ tenant, params, body }) {
+        await drafts.replace(tenant, params.id.toLowerCase(), body);
+        return DONE;
+      },
+    }),
+    portalRoute({
+      method: 'DELETE',
+      path: '/api/document-drafts/{id}',
+      summary: 'Removes a draft.',
+      params: idParams,
+      responses: { 200: 'empty' },
+      refusals: ['DocumentDraftNotFound', 'InvalidDocumentStatus'],
+      async handle({ tenant, params }) {
+        await drafts.remove(tenant, params.id.toLowerCase());
+        return DONE;
+      },
+    }),
+    portalRoute({
+      method: 'POST',
+      path: '/api/document-drafts/{id}/send',
+      summary:
+        'Makes the documents of a draft and asks their participants; a repeated call answers the same.',
+      params: idParams,
+      responses: { 200: z.array(createdShape) },
+      refusals: ['DocumentDraftNotFound', 'InvalidDocumentStatus', ...UNKNOWN_FILES, ...CREATION_REFUSALS],
+      async handle({ tenant, params }) {
+        const sent = await drafts.send(tenant, params.id.toLowerCase(), (document) =>
+          parsedInput(createDocumentsInput, document, 'BadRequest'),
+        );
+        return json(200, sent.map(createdBody));
+      },
+    }),
+  ];
+}
+
+function itemBody(item: DraftItem): z.infer<typeof itemShape> {
+  return {
+    id: item.id,
+    name: item.name,
+    status: item.status,
+    creationDate: isoTime(item.creationDate),
+    updateDate: isoTime(item.updateDate),
+    createdBy: createdByBody(item.createdBy),
+  };
+}

@@ -1,0 +1,101 @@
+/**
+ * `/api/marks-sessions`: sessions of one hour in which a person places marks on files before a document is created.
+ *
+ * Source: docs/portal-values.md §20.
+ */
+import { z } from 'zod';
+import type { MarksSessions } from '../../../actors/portal/api.ts';
+import { json } from '../../core/reply.ts';
+import type { AnyRoute } from '../../core/router.ts';
+import { INITIALS_MODES, SIGNATURE_TYPES } from '../input/enumerations.ts';
+import { list, maybeFlag, maybeText, maybeUuid, members, whole, withSent, word } from '../input/fields.ts';
+import { createDocumentsInput, fileReference, markInput, participantInput } from '../input/flow-inputs.ts';
+import { idParams } from '../input/ids.ts';
+import { portalRoute } from '../route.ts';
+import { id } from '../shapes/shared-shapes.ts';
+
+const sessionInput = members({
+  files: list(fileReference, { least: 1 }),
+  isEnvelope: maybeFlag,
+  flowActions: list(
+    members({
+      id: maybeUuid,
+      type: word(['Signer', 'Approver', 'SignRule', 'ApproverRule']).nullish(),
+      user: participantInput.nullish(),
+      signatureInitialsMode: word(INITIALS_MODES).nullish(),
+      ruleName: maybeText,
+      numberRequiredSignatures: whole.nullish(),
+      prePositionedMarks: list(markInput).nullish(),
+    }),
+  ),
+  signatureType: word(SIGNATURE_TYPES).nullish(),
+});
+
+export const marksInput = withSent(sessionInput);
+export const marksOfDocumentsInput = withSent(createDocumentsInput);
+
+const createdShape = z.strictObject({ id, embedUrl: z.url() });
+
+const sessionShape = z
+  .strictObject({
+    id,
+    files: z.array(z.strictObject({ id: z.string(), location: z.string() })),
+    data: z.unknown().describe('The request as it was sent.'),
+  })
+  .meta({ id: 'MarksSession' });
+
+export function marksSessionRoutes(sessions: MarksSessions): readonly AnyRoute[] {
+  return [
+    portalRoute({
+      method: 'POST',
+      path: '/api/marks-sessions',
+      summary: 'Opens a session for marks on uploads.',
+      body: marksInput,
+      largeBody: 'marks',
+      responses: { 200: createdShape },
+      refusals: ['UploadNotFound', 'LimitExceeded'],
+      async handle({ tenant, body: { read, sent } }) {
+        const made = await sessions.create(tenant, read.files, sent);
+        return json(200, { id: made.id, embedUrl: made.embedUrl });
+      },
+    }),
+    portalRoute({
+      method: 'POST',
+      path: '/api/marks-sessions/documents',
+      summary: 'Opens a session for marks on what is to become documents.',
+      body: marksOfDocumentsInput,
+      largeBody: 'marks-of-documents',
+      responses: { 200: createdShape },
+      refusals: ['UploadNotFound', 'LimitExceeded'],
+      async handle({ tenant, body: { read, sent } }) {
+        const files = read.files.map(({ id: upload, name, contentType }) => ({
+          id: upload,
+          name,
+          contentType,
+        }));
+        const made = await sessions.create(tenant, files, sent);
+        return json(200, { id: made.id, embedUrl: made.embedUrl });
+      },
+    }),
+    // One client uses the second spelling.
+    ...['/api/marks-sessions/{id}', '/api/marks-session/{id}'].map((path) =>
+      portalRoute({
+        method: 'GET',
+        path,
+        summary: 'Returns a session to a client with its id.',
+        auth: 'anonymous',
+        params: idParams,
+        responses: { 200: sessionShape },
+        refusals: ['MarksSessionNotFound'],
+        async handle({ params }) {
+          const session = await sessions.get(params.id.toLowerCase());
+          return json(200, {
+            id: session.id,
+            files: session.files.map(({ id: file, location }) => ({ id: file, location })),
+            data: session.data,
+          });
+        },
+      }),
+    ),
+  ];
+}

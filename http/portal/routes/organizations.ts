@@ -1,0 +1,242 @@
+/**
+ * Organizations: the own one, and with an administration key all of them with their applications and keys.
+ *
+ * Source: docs/portal-values.md §19 (`GET /api/organizations/{orgId}`) and §20; applications and keys are
+ * additional.
+ */
+import { z } from 'zod';
+import type {
+  ApplicationView,
+  OrganizationView,
+  PortalAdministration,
+  PortalWebhooks,
+} from '../../../actors/portal/api.ts';
+import { KEY_SCOPES } from '../../../machines/portal/organization.ts';
+import { json } from '../../core/reply.ts';
+import type { AnyRoute } from '../../core/router.ts';
+import { APPLICATION_ROLES } from '../input/enumerations.ts';
+import { list, maybeFlag, maybeText, members, moment, text, word } from '../input/fields.ts';
+import { applicationId, idParams, organizationId } from '../input/ids.ts';
+import { paging, queryText } from '../input/query-fields.ts';
+import { isoTime, isoTimeOrNull } from '../input/timestamps.ts';
+import { DONE, portalRoute } from '../route.ts';
+import { organizationRefShape } from '../shapes/documents.ts';
+import { remindersBody, remindersInput, remindersShape } from '../shapes/reminders.ts';
+import { id, pageBody, pageShape, timestamp } from '../shapes/shared-shapes.ts';
+import { requireOwn, webhookBody, webhookShape } from './webhooks.ts';
+
+const applicationShape = z
+  .strictObject({
+    id,
+    name: z.string(),
+    role: z.enum(APPLICATION_ROLES),
+    keys: z.array(
+      z.strictObject({
+        id: z.string(),
+        prefix: z.string(),
+        creationDate: timestamp,
+        lastUseDate: timestamp.nullable().describe('Rounded to the hour; null: never used.'),
+        scopes: z
+          .array(z.enum(KEY_SCOPES))
+          .nullable()
+          .describe('What the key may do; null: all that its application may do.'),
+        expirationDate: timestamp.nullable().describe('From then on it is not accepted; null: never.'),
+      }),
+    ),
+  })
+  .meta({ id: 'Application' });
+
+const organizationShape = z
+  .strictObject({
+    id,
+    name: z.string(),
+    identifier: z.string().nullable(),
+    creationDate: timestamp,
+    embedOrigins: z.array(z.string()),
+    refuseSignedEnvelopeFiles: z
+      .boolean()
+      .describe(
+        'True: an envelope with a signed file is refused. False: the signed file becomes its attachment.',
+      ),
+    reminders: remindersShape
+      .nullable()
+      .describe('Of documents that are created without reminders of their own; null = none.'),
+    applications: z.array(applicationShape),
+  })
+  .meta({ id: 'Organization' });
+
+const ownOrganizationShape = organizationRefShape
+  .extend({ webhooks: z.array(webhookShape) })
+  .meta({ id: 'OwnOrganization' });
+
+const applicationParams = z.object({ id: z.string(), applicationId: z.string() });
+const keyParams = z.object({ id: z.string(), applicationId: z.string(), keyId: z.string() });
+
+export function organizationRoutes(
+  administration: PortalAdministration,
+  webhooks: PortalWebhooks,
+): readonly AnyRoute[] {
+  return [
+    portalRoute({
+      method: 'GET',
+      path: '/api/organizations/{id}',
+      summary: 'Tells about the organization of the key, with its webhooks.',
+      params: idParams,
+      responses: { 200: ownOrganizationShape },
+      refusals: ['OrganizationNotFound'],
+      async handle({ tenant, params }) {
+        requireOwn(tenant, params.id);
+        const organization = await administration.organization(tenant.organization.id);
+        const { id: own, name, identifier } = organization;
+        const all = (await webhooks.list(tenant)).map(webhookBody);
+        return json(200, { id: own, name, identifier, owner: null, webhooks: all });
+      },
+    }),
+    portalRoute({
+      method: 'GET',
+      path: '/api/admin/organizations',
+      summary: 'Lists the organizations of the instance.',
+      auth: 'administrator',
+      query: members({ q: queryText, limit: paging.limit, offset: paging.offset }),
+      responses: { 200: pageShape(organizationShape) },
+      refusals: [],
+      async handle({ query }) {
+        return json(200, pageBody(await administration.organizations(query), organizationBody));
+      },
+    }),
+    portalRoute({
+      method: 'POST',
+      path: '/api/admin/organizations',
+      summary: 'Makes an organization.',
+      auth: 'administrator',
+      body: members({ name: text, identifier: maybeText }),
+      responses: { 200: organizationShape },
+      refusals: ['NameTaken', 'LimitExceeded'],
+      async handle({ body }) {
+        const made = await administration.createOrganization({
+          name: body.name,
+          ...(typeof body.identifier === 'string' && { identifier: body.identifier }),
+        });
+        return json(200, organizationBody(made));
+      },
+    }),
+    portalRoute({
+      method: 'GET',
+      path: '/api/admin/organizations/{id}',
+      summary: 'Tells about an organization, with its applications and the beginnings of their keys.',
+      auth: 'administrator',
+      params: idParams,
+      responses: { 200: organizationShape },
+      refusals: ['OrganizationNotFound'],
+      async handle({ params }) {
+        return json(200, organizationBody(await administration.organization(organizationId(params.id))));
+      },
+    }),
+    portalRoute({
+      method: 'PATCH',
+      path: '/api/admin/organizations/{id}',
+      summary: 'Changes settings of an organization; members that are left out stay as they are.',
+      auth: 'administrator',
+      params: idParams,
+      body: members({
+        refuseSignedEnvelopeFiles: maybeFlag,
+        reminders: remindersInput.nullish().describe('Null: none.'),
+      }),
+      responses: { 200: organizationShape },
+      refusals: ['OrganizationNotFound'],
+      async handle({ params, body: { refuseSignedEnvelopeFiles, reminders } }) {
+        const changed = await administration.configure(organizationId(params.id), {
+          ...(typeof refuseSignedEnvelopeFiles === 'boolean' && { refuseSignedEnvelopeFiles }),
+          ...(reminders !== undefined && { reminders }),
+        });
+        return json(200, organizationBody(changed));
+      },
+    }),
+    portalRoute({
+      method: 'POST',
+      path: '/api/admin/organizations/{id}/applications',
+      summary: 'Makes an application, which has no key yet.',
+      auth: 'administrator',
+      params: idParams,
+      body: members({ name: text, role: word(APPLICATION_ROLES).nullish() }),
+      responses: { 200: applicationShape },
+      refusals: ['OrganizationNotFound', 'NameTaken', 'LimitExceeded'],
+      async handle({ params, body }) {
+        const made = await administration.createApplication(organizationId(params.id), {
+          name: body.name,
+          role: body.role ?? 'Normal',
+        });
+        return json(200, applicationBody(made));
+      },
+    }),
+    portalRoute({
+      method: 'POST',
+      path: '/api/admin/organizations/{id}/applications/{applicationId}/keys',
+      summary: 'Makes a key, shown this once; an application has at most two.',
+      auth: 'administrator',
+      params: applicationParams,
+      body: members({
+        scopes: list(word(KEY_SCOPES), { least: 1, most: KEY_SCOPES.length })
+          .nullish()
+          .describe('What the key may do; absent: all that its application may do.'),
+        expirationDate: moment.nullish().describe('From then on it is not accepted; absent: never.'),
+      }),
+      responses: { 200: z.strictObject({ id: z.string(), key: z.string() }) },
+      refusals: ['OrganizationNotFound', 'ApplicationNotFound', 'KeyLimitReached'],
+      async handle({ params, body: { scopes, expirationDate } }) {
+        const made = await administration.createSecret(
+          organizationId(params.id),
+          applicationId(params.applicationId),
+          {
+            ...(scopes && { scopes: [...new Set(scopes)] }),
+            ...(typeof expirationDate === 'number' && { expiresAt: expirationDate }),
+          },
+        );
+        return json(200, { id: made.id, key: made.key });
+      },
+    }),
+    portalRoute({
+      method: 'DELETE',
+      path: '/api/admin/organizations/{id}/applications/{applicationId}/keys/{keyId}',
+      summary: 'Revokes a key.',
+      auth: 'administrator',
+      params: keyParams,
+      responses: { 200: 'empty' },
+      refusals: ['OrganizationNotFound', 'ApplicationNotFound'],
+      async handle({ params }) {
+        const organization = organizationId(params.id);
+        await administration.revokeSecret(organization, applicationId(params.applicationId), params.keyId);
+        return DONE;
+      },
+    }),
+  ];
+}
+
+function organizationBody(view: OrganizationView): z.infer<typeof organizationShape> {
+  return {
+    id: view.id,
+    name: view.name,
+    identifier: view.identifier,
+    creationDate: isoTime(view.createdAt),
+    embedOrigins: [...view.embedOrigins],
+    refuseSignedEnvelopeFiles: view.refuseSignedEnvelopeFiles,
+    reminders: remindersBody(view.reminders),
+    applications: view.applications.map(applicationBody),
+  };
+}
+
+function applicationBody(view: ApplicationView): z.infer<typeof applicationShape> {
+  return {
+    id: view.id,
+    name: view.name,
+    role: view.role,
+    keys: view.secrets.map(({ id: key, prefix, createdAt, lastUsedAt, scopes, expiresAt }) => ({
+      id: key,
+      prefix,
+      creationDate: isoTime(createdAt),
+      lastUseDate: isoTimeOrNull(lastUsedAt),
+      scopes: scopes === null ? null : [...scopes],
+      expirationDate: isoTimeOrNull(expiresAt),
+    })),
+  };
+}

@@ -1,0 +1,75 @@
+/**
+ * Monitoring reports, only for keys of the role Monitor.
+ *
+ * Source: docs/portal-values.md §0, §18.
+ */
+import { z } from 'zod';
+import type { PortalReports } from '../../../actors/portal/api.ts';
+import type { Millis } from '../../../machines/ids.ts';
+import { PortalRefusal } from '../../../machines/portal/portal-refusals.ts';
+import { json } from '../../core/reply.ts';
+import type { AnyRoute } from '../../core/router.ts';
+import { end, members, moment } from '../input/fields.ts';
+import { idParams } from '../input/ids.ts';
+import { queryText } from '../input/query-fields.ts';
+import { portalRoute } from '../route.ts';
+import { FILE_HEADERS, storedFileReply } from '../stored-file.ts';
+
+const rangeInput = members({ startDateUtc: moment.nullish(), endDateUtc: end.nullish() });
+
+export function reportRoutes(reports: PortalReports): readonly AnyRoute[] {
+  return [
+    portalRoute({
+      method: 'POST',
+      path: '/api/reports/documents/date',
+      summary: 'Makes a report of the documents created in a period.',
+      auth: 'monitor',
+      body: rangeInput,
+      responses: { 200: z.strictObject({ location: z.string() }) },
+      refusals: [],
+      async handle({ body }) {
+        const { location } = await reports.documents(rangeOf(body));
+        return json(200, { location });
+      },
+    }),
+    portalRoute({
+      method: 'POST',
+      path: '/api/documents/date',
+      summary: 'Counts the documents and envelopes created in a period.',
+      auth: 'monitor',
+      body: rangeInput,
+      responses: { 200: z.strictObject({ totalDocuments: z.int(), totalEnvelopes: z.int() }) },
+      refusals: [],
+      async handle({ body }) {
+        const { totalDocuments, totalEnvelopes } = await reports.totals(rangeOf(body));
+        return json(200, { totalDocuments, totalEnvelopes });
+      },
+    }),
+    portalRoute({
+      method: 'GET',
+      path: '/api/reports/{id}',
+      summary: 'Sends a report to a client with its ticket.',
+      auth: 'anonymous',
+      headers: FILE_HEADERS,
+      params: idParams,
+      query: members({ access_ticket: queryText }),
+      responses: { 200: 'file', 206: 'file' },
+      refusals: ['NotFound'],
+      async handle({ params, query, header }) {
+        if (query.access_ticket === undefined) throw new PortalRefusal('NotFound');
+        return storedFileReply(await reports.file(params.id.toLowerCase(), query.access_ticket), header);
+      },
+    }),
+  ];
+}
+
+/** Refusals: `BadRequest` for a period that ends before it begins. */
+function rangeOf({ startDateUtc, endDateUtc }: z.infer<typeof rangeInput>): {
+  readonly from: Millis | null;
+  readonly to: Millis | null;
+} {
+  const range = { from: startDateUtc ?? null, to: endDateUtc ?? null };
+  if (range.from === null || range.to === null || range.from <= range.to) return range;
+  const sentence = 'The EndDateUtc field must not be before StartDateUtc.';
+  throw new PortalRefusal('BadRequest', sentence, { errors: { EndDateUtc: [sentence] } });
+}

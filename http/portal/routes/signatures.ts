@@ -1,0 +1,79 @@
+/**
+ * Validation by key and of signed files.
+ *
+ * Source: docs/portal-values.md §0, §17.
+ */
+import { z } from 'zod';
+import type { PortalValidation } from '../../../actors/portal/api.ts';
+import { PortalRefusal } from '../../../machines/portal/portal-refusals.ts';
+import { json } from '../../core/reply.ts';
+import type { AnyRoute } from '../../core/router.ts';
+import { maybeText, maybeUuid, members, text, uuid } from '../input/fields.ts';
+import { documentId, idParams, keyParams } from '../input/ids.ts';
+import { UNKNOWN_DOCUMENT } from '../refusal-groups.ts';
+import { portalRoute } from '../route.ts';
+import {
+  signatureBody,
+  signatureShape,
+  validationRecordBody,
+  validationRecordShape,
+} from '../shapes/signatures.ts';
+
+export function signatureRoutes(validation: PortalValidation): readonly AnyRoute[] {
+  return [
+    portalRoute({
+      method: 'GET',
+      path: '/api/documents/keys/{key}/signatures',
+      summary: 'Validates the signatures of a document by its validation key.',
+      rate: 'validation',
+      params: keyParams,
+      responses: { 200: validationRecordShape },
+      refusals: ['DocumentInvalidKey', 'DocumentIsDeleted', 'DocumentHasNoSignatures'],
+      async handle({ tenant, params }) {
+        return json(200, validationRecordBody(await validation.byKey(tenant, params.key)));
+      },
+    }),
+    portalRoute({
+      method: 'GET',
+      path: '/api/documents/{id}/signatures-details',
+      summary: 'Validates the signatures of a document.',
+      params: idParams,
+      responses: { 200: validationRecordShape },
+      refusals: [...UNKNOWN_DOCUMENT, 'DocumentHasNoSignatures'],
+      async handle({ tenant, params }) {
+        return json(200, validationRecordBody(await validation.byDocument(tenant, documentId(params.id))));
+      },
+    }),
+    portalRoute({
+      method: 'GET',
+      path: '/api/documents/{id}/validation-report',
+      summary: 'The validation report of a document (ETSI TS 119 102-2).',
+      params: idParams,
+      responses: { 200: 'xml' },
+      refusals: [...UNKNOWN_DOCUMENT, 'DocumentHasNoSignatures', 'DocumentUnreadable'],
+      async handle({ tenant, params }) {
+        const body = await validation.reportOf?.(tenant, documentId(params.id));
+        if (body === undefined) throw new PortalRefusal('DocumentUnreadable');
+        const contentType = 'application/xml; charset=utf-8';
+        return { kind: 'asset', status: 200, contentType, body, headers: [] };
+      },
+    }),
+    portalRoute({
+      method: 'POST',
+      path: '/api/documents/validate-signatures',
+      summary: 'Validates the signatures of an uploaded file.',
+      body: members({
+        fileId: uuid,
+        mimeType: text,
+        signatureType: maybeText,
+        securityContextId: maybeUuid,
+      }),
+      responses: { 200: z.array(signatureShape) },
+      refusals: ['UploadNotFound', 'DocumentHasNoSignatures', 'DocumentUnreadable'],
+      async handle({ tenant, body }) {
+        const signatures = await validation.ofUpload(tenant, body.fileId, body.mimeType);
+        return json(200, signatures.map(signatureBody));
+      },
+    }),
+  ];
+}

@@ -1,0 +1,323 @@
+/**
+ * Signing, approving and refusing: with an application's key, or with a participant's ticket.
+ *
+ * Source: docs/portal-values.md §9 (end) and §10.
+ */
+import { z } from 'zod';
+import type {
+  PortalSigning,
+  RequestOrigin,
+  SigningAccess,
+  StartedSignature,
+  Tenant,
+} from '../../../actors/portal/api.ts';
+import { PortalRefusal, type PortalRefusalCode } from '../../../machines/portal/portal-refusals.ts';
+import { json } from '../../core/reply.ts';
+import type { AnyRoute, CredentialRequest } from '../../core/router.ts';
+import { requireRole, requireTenant } from '../access-check.ts';
+import { flag, maybeFlag, members, text, uuid } from '../input/fields.ts';
+import { documentId, flowActionId, idParams, keyParams, userId } from '../input/ids.ts';
+import {
+  access,
+  completeInput,
+  electronicInput,
+  electronicSigning,
+  startInput,
+} from '../input/signing-inputs.ts';
+import { DONE, type PortalRequest, portalRoute } from '../route.ts';
+import { validationResultsBody, validationResultsShape } from '../shapes/signatures.ts';
+
+const startedShape = z.strictObject({
+  success: z.boolean(),
+  token: z.string().nullable(),
+  toSignHash: z.string().nullable().describe('Base64.'),
+  toSign: z.string().nullable().describe('What the hash is of, Base64; null when it is too large to send.'),
+  digestAlgorithm: z.string().nullable(),
+  validationResults: validationResultsShape,
+});
+
+const AGAIN =
+  'Present when another signature has changed the file since the start: to sign and complete again.';
+
+const completedShape = z.strictObject({
+  success: z.boolean(),
+  validationResults: validationResultsShape,
+  token: z.string().nullable().optional().describe(AGAIN),
+  toSignHash: startedShape.shape.toSignHash.optional(),
+  toSign: startedShape.shape.toSign.optional(),
+  digestAlgorithm: z.string().nullable().optional(),
+});
+
+const REFUSALS = [
+  'DocumentNotFound',
+  'DocumentInvalidKey',
+  'DocumentIsDeleted',
+  'FlowActionNotFound',
+  'InvalidDocumentStatus',
+  'InvalidFlowAction',
+  'InvalidTicket',
+  'VersionChanged',
+] as const satisfies readonly PortalRefusalCode[];
+
+const ELECTRONIC = [
+  'InvalidAuthenticationCode',
+  'InvalidFieldValue',
+  'SigningFailed',
+  'UploadNotFound',
+] as const;
+const CERTIFICATE = [
+  'CertificateNotFound',
+  'CpfMismatch',
+  'CpfNotExpected',
+  'DocumentUnreadable',
+  'InvalidFieldValue',
+  'SigningFailed',
+] as const;
+
+/** Description of routes with two ways of authentication. */
+const SIGNING_METHODS = [
+  {
+    prefix: '/api/documents/{id}',
+    auth: 'application',
+    by: 'with a key',
+    params: idParams.transform(({ id }) => ({ id, key: undefined })),
+    refusals: [],
+  },
+  {
+    prefix: '/api/documents/keys/{key}',
+    auth: 'known-or-ticket',
+    by: 'with a ticket',
+    params: keyParams.transform(({ key }) => ({ key, id: undefined })),
+    refusals: ['Unauthorized', 'Forbidden'],
+  },
+] as const;
+
+type SigningMethod = { readonly id: string | undefined; readonly key: string | undefined };
+type Named = {
+  readonly flowActionId?: string | null | undefined;
+  readonly ticket?: string | null | undefined;
+  readonly userId?: string | null | undefined;
+  readonly documentVersion?: number | null | undefined;
+};
+
+/** Maximum size of an electronic signature request, bytes: a picture of two MiB in Base64, and a thousand marks. */
+const PICTURE_BODY_BYTES = 4 * 1024 * 1024;
+
+export function signingRoutes(signing: PortalSigning): readonly AnyRoute[] {
+  /** Refusals: `InvalidTicket`, `DocumentIsDeleted`, `Unauthorized`, `Forbidden`. */
+  const withTicket = async ({ params, credentials, identity }: CredentialRequest<SigningMethod, Tenant>) => {
+    // With the document's id the access check has required a key.
+    if (params.key === undefined) return;
+    const { ticket } = credentials;
+    if (ticket !== undefined) await signing.checkAccess({ by: 'ticket', key: params.key, ticket });
+    else requireRole(requireTenant(identity), 'application');
+  };
+  /** As above, and without key and ticket the token of the first step. */
+  const withTicketOrToken = async (request: CredentialRequest<SigningMethod, Tenant>) => {
+    const { params, credentials, identity } = request;
+    const { ticket, token } = credentials;
+    const isAlone = params.key !== undefined && ticket === undefined && identity === undefined;
+    if (!isAlone || token === undefined) return withTicket(request);
+    await signing.checkAccess({ by: 'token', key: params.key, token });
+  };
+  return [
+    ...SIGNING_METHODS.flatMap(({ prefix, auth, by, params, refusals }) => [
+      portalRoute({
+        method: 'POST',
+        path: `${prefix}/electronic-signature`,
+        summary: `Signs electronically, ${by}.`,
+        auth,
+        headers: ['user-agent'],
+        params: params as z.ZodType<SigningMethod>,
+        body: electronicInput,
+        maxBodyBytes: PICTURE_BODY_BYTES,
+        largeBody: 'electronic-signature',
+        authorize: withTicket,
+        responses: { 200: 'empty' },
+        refusals: [...REFUSALS, ...ELECTRONIC, ...refusals],
+        async handle(request) {
+          const who = accessOf(request);
+          await signing.signElectronically(who, electronicSigning(request.body), requestOriginOf(request));
+          return DONE;
+        },
+      }),
+      portalRoute({
+        method: 'POST',
+        path: `${prefix}/signature/certificate`,
+        summary: `Begins a signature with a certificate whose key stays with the participant, ${by}.`,
+        auth,
+        params: params as z.ZodType<SigningMethod>,
+        body: startInput,
+        authorize: withTicket,
+        responses: { 200: startedShape },
+        refusals: [...REFUSALS, ...CERTIFICATE, ...refusals],
+        async handle(request) {
+          const { certificate, signaturePosition, signaturePositions, fieldValues } = request.body;
+          const started = await signing.startCertificate(accessOf(request), {
+            certificate,
+            positions: signaturePositions ?? (signaturePosition ? [signaturePosition] : []),
+            fieldValues: fieldValues ?? undefined,
+          });
+          return json(200, {
+            success: started.success,
+            ...nextBody(started),
+            validationResults: validationResultsBody(started.validationResults),
+          });
+        },
+      }),
+      portalRoute({
+        method: 'POST',
+        path: `${prefix}/signature`,
+        summary: `Completes a signature with a certificate, ${by}.`,
+        auth,
+        headers: ['user-agent'],
+        params: params as z.ZodType<SigningMethod>,
+        body: completeInput,
+        authorize: withTicketOrToken,
+        responses: { 200: completedShape },
+        refusals: [...REFUSALS, ...CERTIFICATE, ...refusals],
+        async handle(request) {
+          const { token, signature, disableNotifications } = request.body;
+          const { params, body, identity } = request;
+          // Clients send only the token, which suffices without key and ticket.
+          const isAlone =
+            params.key !== undefined && identity === undefined && typeof body.ticket !== 'string';
+          const done = await signing.completeCertificate(
+            isAlone ? { by: 'token', key: params.key } : accessOf(request),
+            { token, signature, disableNotifications: disableNotifications ?? undefined },
+            requestOriginOf(request),
+          );
+          return json(200, {
+            success: done.success,
+            validationResults: validationResultsBody(done.validationResults),
+            ...(done.next && nextBody(done.next)),
+          });
+        },
+      }),
+    ]),
+    portalRoute({
+      method: 'POST',
+      path: '/api/documents/keys/{key}/approval',
+      summary: 'Approves, with a ticket.',
+      auth: 'known-or-ticket',
+      headers: ['user-agent'],
+      params: keyParams.transform(({ key }): SigningMethod => ({ key, id: undefined })),
+      body: members({ ...access, disableNotifications: maybeFlag }),
+      authorize: withTicket,
+      responses: { 200: 'empty' },
+      refusals: [...REFUSALS, 'Unauthorized', 'Forbidden'],
+      async handle(request) {
+        const disableNotifications = request.body.disableNotifications ?? undefined;
+        await signing.approve(accessOf(request), requestOriginOf(request), { disableNotifications });
+        return DONE;
+      },
+    }),
+    portalRoute({
+      method: 'POST',
+      path: '/api/documents/keys/{key}/participant-refusal',
+      summary: 'Refuses as a participant, with a ticket.',
+      auth: 'known-or-ticket',
+      headers: ['user-agent'],
+      params: keyParams.transform(({ key }): SigningMethod => ({ key, id: undefined })),
+      body: members({ ...access, reason: text }),
+      authorize: withTicket,
+      responses: { 200: 'empty' },
+      refusals: [...REFUSALS, 'Unauthorized', 'Forbidden'],
+      async handle(request) {
+        await signing.refuse(accessOf(request), request.body.reason, requestOriginOf(request));
+        return DONE;
+      },
+    }),
+    portalRoute({
+      method: 'POST',
+      path: '/api/documents/keys/{key}/view',
+      summary: 'Records that a participant has opened the document, or has seen its last page.',
+      auth: 'known-or-ticket',
+      headers: ['user-agent'],
+      params: keyParams.transform(({ key }): SigningMethod => ({ key, id: undefined })),
+      body: members({ ...access, reachedEnd: maybeFlag }),
+      authorize: withTicket,
+      responses: { 200: 'empty' },
+      refusals: [...REFUSALS, 'Unauthorized', 'Forbidden'],
+      async handle(request) {
+        const who = accessOf(request);
+        if (who.by !== 'ticket') throw new PortalRefusal('InvalidTicket');
+        await signing.recordView(who, request.body.reachedEnd ?? false, requestOriginOf(request));
+        return DONE;
+      },
+    }),
+    portalRoute({
+      method: 'POST',
+      path: '/api/documents/keys/{key}/email-authentication-code',
+      summary: 'Mails the participant a code of six digits.',
+      auth: 'known-or-ticket',
+      params: keyParams.transform(({ key }): SigningMethod => ({ key, id: undefined })),
+      body: members({ ...access, resend: maybeFlag }),
+      authorize: withTicket,
+      responses: { 200: 'empty' },
+      refusals: [...REFUSALS, 'TooManyRequests', 'Unauthorized', 'Forbidden'],
+      async handle(request) {
+        await signing.sendEmailCode(accessOf(request), request.body.resend ?? false);
+        return DONE;
+      },
+    }),
+    portalRoute({
+      method: 'POST',
+      path: '/api/documents/sms-authentication-code',
+      summary: 'Would send a code by SMS; this service has no way to, and says so.',
+      body: members({ flowActionId: uuid, resend: flag.nullish() }),
+      responses: { 200: 'empty' },
+      refusals: ['InvalidFlowAction'],
+      handle() {
+        throw new PortalRefusal('InvalidFlowAction', 'This service sends no codes by SMS.');
+      },
+    }),
+  ];
+}
+
+/** A ticket suffices, and an additional key is not read. Source: docs/portal-values.md §1 row 14. */
+function accessOf(request: PortalRequest<SigningMethod, unknown, Named>): SigningAccess {
+  const { params, body } = request;
+  const action = typeof body.flowActionId === 'string' ? flowActionId(body.flowActionId) : undefined;
+  const who = typeof body.userId === 'string' ? userId(body.userId) : undefined;
+  if (params.id !== undefined) {
+    return {
+      by: 'key',
+      tenant: request.tenant,
+      documentId: documentId(params.id),
+      flowActionId: action,
+      ...(who !== undefined && { userId: who }),
+    };
+  }
+  const key = params.key ?? '';
+  if (typeof body.ticket === 'string')
+    return {
+      ...{ by: 'ticket', key, ticket: body.ticket },
+      ...(typeof body.documentVersion === 'number' && { documentVersion: body.documentVersion }),
+    };
+  return {
+    ...{ by: 'key-of-document', tenant: request.tenant, key, flowActionId: action },
+    ...(who !== undefined && { userId: who }),
+  };
+}
+
+function requestOriginOf({ caller, header }: PortalRequest<SigningMethod, unknown, unknown>): RequestOrigin {
+  return { ipAddress: caller.address, userAgent: header('user-agent') };
+}
+
+function nextBody({
+  token,
+  toSignHash,
+  toSign,
+  digestAlgorithm,
+}: Pick<StartedSignature, 'token' | 'toSignHash' | 'toSign' | 'digestAlgorithm'>) {
+  return {
+    ...{ token, digestAlgorithm },
+    toSignHash: base64OrNull(toSignHash),
+    toSign: base64OrNull(toSign),
+  };
+}
+
+function base64OrNull(bytes: Buffer | null): string | null {
+  return bytes === null ? null : bytes.toString('base64');
+}

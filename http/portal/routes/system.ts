@@ -1,0 +1,23 @@
+/** `/api/health`, an additional route. */
+import { z } from 'zod';
+import { cachedJson } from '../../core/reply.ts';
+import type { AnyRoute } from '../../core/router.ts';
+import { portalRoute } from '../route.ts';
+
+const HEALTHY = cachedJson(200, { status: 'Healthy' });
+
+export function systemRoutes(): readonly AnyRoute[] {
+  return [
+    portalRoute({
+      method: 'GET',
+      path: '/api/health',
+      summary: 'Says that the process is up.',
+      auth: 'anonymous',
+      exemptFromLoadShedding: true,
+      exemptFromEntryRules: true,
+      responses: { 200: z.strictObject({ status: z.literal('Healthy') }) },
+      refusals: [],
+      handle: () => HEALTHY,
+    }),
+  ];
+}

@@ -1,0 +1,178 @@
+/**
+ * Users: those of the own organization, and with an administration key all users.
+ *
+ * Source: docs/portal-values.md §20.
+ */
+import { z } from 'zod';
+import type { MemberView, PortalAdministration, PortalUsers, UserView } from '../../../actors/portal/api.ts';
+import type { OrganizationId } from '../../../machines/ids.ts';
+import { json } from '../../core/reply.ts';
+import type { AnyRoute } from '../../core/router.ts';
+import { maybeFlag, maybeText, members, text } from '../input/fields.ts';
+import { idParams, organizationId } from '../input/ids.ts';
+import { paging, queryText } from '../input/query-fields.ts';
+import { DONE, portalRoute } from '../route.ts';
+import { id, pageBody, pageShape } from '../shapes/shared-shapes.ts';
+
+const profile = {
+  id,
+  name: z.string(),
+  identifier: z.string().nullable(),
+  email: z.string(),
+  phone: z.string().nullable(),
+};
+
+const memberShape = z
+  .strictObject({
+    ...profile,
+    accessProfile: z.strictObject({
+      administrator: z.boolean(),
+      manager: z.boolean(),
+      operator: z.boolean(),
+    }),
+  })
+  .meta({ id: 'OrganizationUser' });
+
+const userShape = z.strictObject({ ...profile, subject: z.string().nullable() }).meta({ id: 'User' });
+
+const profileInput = { name: text, identifier: maybeText, email: text, phone: maybeText };
+const memberInput = members({
+  ...profileInput,
+  accessProfile: members({ administrator: maybeFlag, manager: maybeFlag, operator: maybeFlag }).nullish(),
+});
+
+const listQuery = members({ q: queryText, limit: paging.limit, offset: paging.offset });
+const memberParams = z.object({ id: z.string(), userId: z.string() });
+
+export function userRoutes(users: PortalUsers, administration: PortalAdministration): readonly AnyRoute[] {
+  const add = async (organization: OrganizationId, body: z.infer<typeof memberInput>) => {
+    const { accessProfile } = body;
+    const added = await users.add(organization, profileOf(body), {
+      administrator: accessProfile?.administrator ?? false,
+      manager: accessProfile?.manager ?? false,
+      operator: accessProfile?.operator ?? false,
+    });
+    return json(200, memberBody(added));
+  };
+  /** Refusals: `OrganizationNotFound`. */
+  const existing = async (text: string) => (await administration.organization(organizationId(text))).id;
+  return [
+    portalRoute({
+      method: 'GET',
+      path: '/api/organizations/users',
+      summary: 'Lists the people of the organization.',
+      query: listQuery,
+      responses: { 200: pageShape(memberShape) },
+      refusals: [],
+      async handle({ tenant, query }) {
+        return json(200, pageBody(await users.members(tenant.organization.id, query), memberBody));
+      },
+    }),
+    portalRoute({
+      method: 'POST',
+      path: '/api/organizations/users',
+      summary: 'Adds somebody to the organization, or changes what they may do there.',
+      body: memberInput,
+      responses: { 200: memberShape },
+      refusals: ['LimitExceeded', 'NameTaken'],
+      handle: ({ tenant, body }) => add(tenant.organization.id, body),
+    }),
+    portalRoute({
+      method: 'DELETE',
+      path: '/api/organizations/users/{userId}',
+      summary: 'Takes somebody out of the organization.',
+      params: z.object({ userId: z.string() }),
+      responses: { 200: 'empty' },
+      refusals: ['UserNotFound'],
+      async handle({ tenant, params }) {
+        await users.remove(tenant.organization.id, params.userId);
+        return DONE;
+      },
+    }),
+    portalRoute({
+      method: 'GET',
+      path: '/api/users',
+      summary: 'Finds people of the instance.',
+      auth: 'administrator',
+      query: listQuery,
+      responses: { 200: pageShape(userShape) },
+      refusals: [],
+      async handle({ query }) {
+        return json(200, pageBody(await users.find(query), userBody));
+      },
+    }),
+    portalRoute({
+      method: 'PUT',
+      path: '/api/users/{subject}',
+      summary: 'Describes the person that another system calls so.',
+      auth: 'administrator',
+      params: z.object({ subject: z.string() }),
+      body: members(profileInput),
+      responses: { 200: userShape },
+      refusals: ['NameTaken', 'UserNotFound'],
+      async handle({ params, body }) {
+        return json(200, userBody(await users.put(params.subject, profileOf(body))));
+      },
+    }),
+    portalRoute({
+      method: 'GET',
+      path: '/api/organizations/{id}/users',
+      summary: 'Lists the people of an organization.',
+      auth: 'administrator',
+      params: idParams,
+      query: listQuery,
+      responses: { 200: pageShape(memberShape) },
+      refusals: ['OrganizationNotFound'],
+      async handle({ params, query }) {
+        return json(200, pageBody(await users.members(await existing(params.id), query), memberBody));
+      },
+    }),
+    portalRoute({
+      method: 'POST',
+      path: '/api/organizations/{id}/users',
+      summary: 'Adds somebody to an organization, or changes what they may do there.',
+      auth: 'administrator',
+      params: idParams,
+      body: memberInput,
+      responses: { 200: memberShape },
+      refusals: ['OrganizationNotFound', 'LimitExceeded', 'NameTaken'],
+      async handle({ params, body }) {
+        return add(await existing(params.id), body);
+      },
+    }),
+    portalRoute({
+      method: 'DELETE',
+      path: '/api/admin/organizations/{id}/users/{userId}',
+      summary: 'Takes somebody out of an organization.',
+      auth: 'administrator',
+      params: memberParams,
+      responses: { 200: 'empty' },
+      refusals: ['OrganizationNotFound', 'UserNotFound'],
+      async handle({ params }) {
+        await users.remove(await existing(params.id), params.userId);
+        return DONE;
+      },
+    }),
+  ];
+}
+
+function profileOf(body: {
+  readonly name: string;
+  readonly identifier?: string | null | undefined;
+  readonly email: string;
+  readonly phone?: string | null | undefined;
+}) {
+  const { name, identifier, email, phone } = body;
+  return { name, identifier: identifier ?? null, email, phone: phone ?? null };
+}
+
+function memberBody(member: MemberView): z.infer<typeof memberShape> {
+  const { id: user, name, identifier, email, phone, accessProfile } = member;
+  const { administrator, manager, operator } = accessProfile;
+  return { id: user, name, identifier, email, phone, accessProfile: { administrator, manager, operator } };
+}
+
+function userBody(view: UserView): z.infer<typeof userShape> {
+  const { id: user, name, identifier, email, phone, subject } = view;
+  return { id: user, name, identifier, email, phone, subject };
+}

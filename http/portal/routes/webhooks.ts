@@ -1,0 +1,240 @@
+/**
+ * Webhooks of the organization, and the log of their deliveries.
+ *
+ * Source: docs/portal-values.md §19; the rest is additional.
+ */
+import { z } from 'zod';
+import type {
+  DeliveryView,
+  PortalWebhooks,
+  Tenant,
+  WebhookInput,
+  WebhookView,
+} from '../../../actors/portal/api.ts';
+import { PortalRefusal, type PortalRefusalCode } from '../../../machines/portal/portal-refusals.ts';
+import { json } from '../../core/reply.ts';
+import type { AnyRoute } from '../../core/router.ts';
+import { DELIVERY_STATUSES, EVENT_TYPES, WEBHOOK_AUTH_TYPES } from '../input/enumerations.ts';
+import { end, list, maybeFlag, maybeText, members, moment, text, uuid, word } from '../input/fields.ts';
+import { idParams, organizationId, webhookId, webhookParams } from '../input/ids.ts';
+import { paging, queryWord } from '../input/query-fields.ts';
+import { isoTime, isoTimeOrNull } from '../input/timestamps.ts';
+import { DONE, portalRoute } from '../route.ts';
+import { id, pageBody, pageShape, timestamp } from '../shapes/shared-shapes.ts';
+
+export const webhookShape = z
+  .strictObject({
+    id,
+    url: z.string(),
+    authType: z.enum(WEBHOOK_AUTH_TYPES),
+    isSigned: z.boolean().describe('Calls carry Standard Webhooks headers.'),
+    isDisabled: z.boolean().describe('Nothing is sent to it any more. Replacing it (PUT) enables it again.'),
+    disabledReason: z.string().nullable(),
+    events: z
+      .array(z.enum(EVENT_TYPES))
+      .nullable()
+      .describe(
+        'Types of events that it receives; null = all but DocumentOpened, DocumentViewed, DocumentReminded, DocumentExpiring and MailFailed.',
+      ),
+  })
+  .meta({ id: 'Webhook' });
+
+const deliveryShape = z
+  .strictObject({
+    id: z.string(),
+    webhookId: id,
+    documentId: id.nullable(),
+    type: z.string(),
+    sequence: z.int(),
+    status: z.enum(DELIVERY_STATUSES),
+    creationDate: timestamp,
+    nextTryDate: timestamp.nullable(),
+    body: z.string().describe('What is sent, byte for byte.'),
+    attempts: z.array(
+      z.strictObject({
+        date: timestamp,
+        url: z.string(),
+        status: z.int().nullable(),
+        milliseconds: z.number(),
+        error: z.string().nullable(),
+        response: z.string().nullable(),
+      }),
+    ),
+  })
+  .meta({ id: 'Delivery' });
+
+const webhookInput = members({
+  url: text,
+  authType: word(WEBHOOK_AUTH_TYPES).nullish(),
+  token: maybeText,
+  secret: maybeText,
+  events: list(word(EVENT_TYPES)).nullish(),
+}).transform(({ url, authType, token, secret, events }): WebhookInput => {
+  return {
+    url,
+    authType: authType ?? 'NoAuth',
+    ...(typeof token === 'string' && { token }),
+    ...(typeof secret === 'string' && { secret }),
+    ...(events && { events: [...new Set(events)] }),
+  };
+});
+
+const REFUSALS = ['OrganizationNotFound'] as const satisfies readonly PortalRefusalCode[];
+const deliveryParams = z.object({ id: z.string(), deliveryId: z.string() });
+
+export function webhookRoutes(webhooks: PortalWebhooks): readonly AnyRoute[] {
+  return [
+    portalRoute({
+      method: 'GET',
+      path: '/api/organizations/{id}/webhooks',
+      summary: 'Lists the webhooks of the organization.',
+      params: idParams,
+      responses: { 200: z.array(webhookShape) },
+      refusals: REFUSALS,
+      async handle({ tenant, params }) {
+        requireOwn(tenant, params.id);
+        return json(200, (await webhooks.list(tenant)).map(webhookBody));
+      },
+    }),
+    portalRoute({
+      method: 'POST',
+      path: '/api/organizations/{id}/webhooks',
+      summary: 'Registers a webhook.',
+      params: idParams,
+      body: webhookInput,
+      responses: { 200: webhookShape },
+      refusals: [
+        ...REFUSALS,
+        'MaxWebhooksLimitReached',
+        'OperationNotSupportedInPersonalOrganizations',
+        'WebhookUrlNotAllowed',
+      ],
+      async handle({ tenant, params, body }) {
+        requireOwn(tenant, params.id);
+        return json(200, webhookBody(await webhooks.create(tenant, body)));
+      },
+    }),
+    portalRoute({
+      method: 'PUT',
+      path: '/api/organizations/{id}/webhooks/{webhookId}',
+      summary: 'Changes a webhook, and enables it again.',
+      params: webhookParams,
+      body: webhookInput,
+      responses: { 200: webhookShape },
+      refusals: [...REFUSALS, 'WebhookNotFound', 'WebhookUrlNotAllowed'],
+      async handle({ tenant, params, body }) {
+        requireOwn(tenant, params.id);
+        return json(200, webhookBody(await webhooks.replace(tenant, webhookId(params.webhookId), body)));
+      },
+    }),
+    portalRoute({
+      method: 'DELETE',
+      path: '/api/organizations/{id}/webhooks/{webhookId}',
+      summary: 'Removes a webhook.',
+      params: webhookParams,
+      responses: { 200: 'empty' },
+      refusals: [...REFUSALS, 'WebhookNotFound'],
+      async handle({ tenant, params }) {
+        requireOwn(tenant, params.id);
+        await webhooks.remove(tenant, webhookId(params.webhookId));
+        return DONE;
+      },
+    }),
+    portalRoute({
+      method: 'POST',
+      path: '/api/organizations/{id}/webhooks/{webhookId}/test',
+      summary: 'Sends a made-up event now, and says what came back.',
+      params: webhookParams,
+      responses: { 200: deliveryShape },
+      refusals: [...REFUSALS, 'WebhookNotFound', 'WebhookUrlNotAllowed'],
+      async handle({ tenant, params }) {
+        requireOwn(tenant, params.id);
+        return json(200, deliveryBody(await webhooks.test(tenant, webhookId(params.webhookId))));
+      },
+    }),
+    portalRoute({
+      method: 'GET',
+      path: '/api/organizations/{id}/deliveries',
+      summary: 'Lists calls of webhooks, newest first.',
+      params: idParams,
+      query: members({
+        webhookId: uuid.optional(),
+        status: queryWord(DELIVERY_STATUSES),
+        limit: paging.limit,
+        offset: paging.offset,
+      }),
+      responses: { 200: pageShape(deliveryShape) },
+      refusals: [...REFUSALS, 'WebhookNotFound'],
+      async handle({ tenant, params, query }) {
+        requireOwn(tenant, params.id);
+        const { limit, offset, status } = query;
+        const webhook = query.webhookId === undefined ? undefined : webhookId(query.webhookId);
+        const page = await webhooks.deliveries(tenant, { webhookId: webhook, status, limit, offset });
+        return json(200, pageBody(page, deliveryBody));
+      },
+    }),
+    portalRoute({
+      method: 'POST',
+      path: '/api/organizations/{id}/deliveries/{deliveryId}/resend',
+      summary: 'Makes a call again.',
+      params: deliveryParams,
+      responses: { 200: 'empty' },
+      refusals: [...REFUSALS, 'DeliveryNotFound'],
+      async handle({ tenant, params }) {
+        requireOwn(tenant, params.id);
+        await webhooks.resend(tenant, params.deliveryId);
+        return DONE;
+      },
+    }),
+    portalRoute({
+      method: 'POST',
+      path: '/api/organizations/{id}/deliveries/replay',
+      summary: 'Makes the calls of a period again.',
+      params: idParams,
+      body: members({ from: moment, to: end, failedOnly: maybeFlag }),
+      responses: { 200: z.strictObject({ count: z.int() }) },
+      refusals: [...REFUSALS, 'LimitExceeded'],
+      async handle({ tenant, params, body }) {
+        requireOwn(tenant, params.id);
+        const { from, to } = body;
+        const { count } = await webhooks.replay(tenant, { from, to, failedOnly: body.failedOnly ?? false });
+        return json(200, { count });
+      },
+    }),
+  ];
+}
+
+/** Refusals: `OrganizationNotFound` for any but the key's own. */
+export function requireOwn(tenant: Tenant, organization: string): void {
+  if (organizationId(organization) !== tenant.organization.id) {
+    throw new PortalRefusal('OrganizationNotFound');
+  }
+}
+
+export function webhookBody(webhook: WebhookView): z.infer<typeof webhookShape> {
+  const { id: webhookId, url, authType, isSigned, isDisabled, disabledReason, events } = webhook;
+  const named = events === null ? null : EVENT_TYPES.filter((type) => events.includes(type));
+  return { id: webhookId, url, authType, isSigned, isDisabled, disabledReason, events: named };
+}
+
+function deliveryBody(delivery: DeliveryView): z.infer<typeof deliveryShape> {
+  return {
+    id: delivery.id,
+    webhookId: delivery.webhookId,
+    documentId: delivery.documentId,
+    type: delivery.type,
+    sequence: delivery.sequence,
+    status: delivery.status,
+    creationDate: isoTime(delivery.createdAt),
+    nextTryDate: isoTimeOrNull(delivery.nextTryAt),
+    body: delivery.body,
+    attempts: delivery.attempts.map(({ at, url, status, ms, error, response }) => ({
+      date: isoTime(at),
+      url,
+      status,
+      milliseconds: ms,
+      error,
+      response,
+    })),
+  };
+}

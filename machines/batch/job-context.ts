@@ -1,0 +1,330 @@
+/**
+ * Types of a job: its context, its messages and its effects; `job.ts` defines the transitions.
+ *
+ * Source: docs/batch-values.md §0, §4, remote portal §8.
+ */
+import type { FolderName, JobId, Millis, ProfileName } from '../ids.ts';
+import type { RecordEffect } from './system-event.ts';
+
+export const JOB_FORMATS = ['Pades', 'Cades', 'Xades'] as const;
+export type JobFormat = (typeof JOB_FORMATS)[number];
+
+export const JOB_SOURCES = ['Watcher', 'Upload', 'Retry'] as const;
+export type JobSource = (typeof JOB_SOURCES)[number];
+
+export const JOB_STATES = [
+  'Queued',
+  'Processing',
+  'Verifying',
+  'AwaitingSigner',
+  'Completed',
+  'Failed',
+  'Canceled',
+] as const;
+export type JobState = (typeof JOB_STATES)[number];
+
+/** State of a cleared job that is being removed; never stored. */
+export const CLEARED = 'Cleared';
+
+/** Final states of a job. */
+export const TERMINAL_STATES: readonly JobState[] = ['Completed', 'Failed', 'Canceled'];
+
+/** Place where a job is signed. */
+export type SigningMethod = 'Local' | 'RemoteSigner';
+
+/** Durations of the stages of a job, milliseconds; stages that were not run are missing. */
+export interface StageTimes {
+  /** Copying the input into the working folder, part of `sign`. */
+  readonly stage?: number;
+  readonly sign?: number;
+  readonly verify?: number;
+  /** Making the envelope, part of `output`. */
+  readonly encrypt?: number;
+  /** Encrypting and publishing. */
+  readonly output?: number;
+}
+
+/** States in which a job holds its input path: no second job can have it. */
+export const ACTIVE_STATES: readonly JobState[] = ['Queued', 'Processing', 'Verifying', 'AwaitingSigner'];
+/** States that count against `Pipeline:MaxConcurrency`. */
+export const IN_FLIGHT_STATES: readonly JobState[] = ['Processing', 'Verifying'];
+
+/** Reason of jobs that were in progress when the service started. Source: docs/batch-values.md §4. */
+export const RESTART_MESSAGE =
+  'Service restarted while the job was in flight; marked Failed by startup recovery.';
+
+/** History line of a job whose input was rewritten while it ran. Source: docs/batch-values.md §7. */
+export const DIVERGED_MESSAGE =
+  'job.input-diverged: The input was rewritten while the job was running; it stays in place and is taken as a new file.';
+
+/** Size in bytes and modification time in milliseconds: distinguishes the contents of a path over time. */
+export interface FileStamp {
+  readonly size: number;
+  readonly mtimeMs: number;
+}
+
+/** Digest (lower-case hex) and length in bytes of one file. */
+export interface FileDigest {
+  readonly sha256: string;
+  readonly length: number;
+}
+
+/** Properties of the input as it was read for signing. */
+export interface StagedInput {
+  /** Lower-case hex. */
+  readonly sha256: string;
+  readonly length: number;
+  readonly mtimeMs: number;
+  readonly inode: string;
+  /** Start time of the read: a modification time well before it proves that no later write has the same one. */
+  readonly readAt: Millis;
+}
+
+/** One of several files of an upload, concatenated in the input. */
+export interface UploadedFile {
+  /** Name given by the client. */
+  readonly name: string;
+  /** Bytes. */
+  readonly length: number;
+}
+
+/** A document on the remote portal that an earlier job of the same input created. */
+export interface RemoteDocumentReference {
+  readonly documentId: string;
+  /** SHA-256 of its source file, lower-case hex. */
+  readonly sha256: string;
+  readonly jobId: JobId;
+}
+
+export interface JobInput {
+  readonly fileName: string;
+  /** Absolute path of the input file. */
+  readonly originalPath: string;
+  readonly format: JobFormat;
+  readonly source: JobSource;
+  readonly profileName: ProfileName;
+  readonly folder: FolderName | null;
+  /**
+   * Directory of the input relative to its folder, with `/` between names; its output goes to the same directory below
+   * the output folder. Absent: none. Source: docs/batch-values.md §5, `Storage:Inputs[].Recursive`.
+   */
+  readonly subfolder?: string;
+  /** Password of the encrypted PDF, encrypted; empty once the job no longer needs it. */
+  readonly sealedPassword?: string;
+  /** `Extend`: the input is a signed file to be raised to the level of the profile. Absent: it is signed. */
+  readonly operation?: 'Extend';
+  /** The files in the input, in their order; absent: the input is one file. Only with `Container: AsicE`. */
+  readonly files?: readonly UploadedFile[];
+  readonly parentJobId: JobId | null;
+  /** Order number: sorts jobs by creation; unique and increasing, also within one millisecond. */
+  readonly order: number;
+  /** Hash of `originalPath`, for keys of fixed length. */
+  readonly pathKey: string;
+  /** Size and modification time of the input when the job was created. */
+  readonly seen: FileStamp | null;
+  /**
+   * Hash of the client's idempotency key for this upload; null or absent if there was none, or once it has expired.
+   */
+  readonly uploadKey?: string | null;
+  /** SHA-256 of the content uploaded under `uploadKey`, lower-case hex; absent without a key. */
+  readonly uploadSha256?: string;
+  /** Remote document of the job that this job repeats; absent if that job created none. */
+  readonly remoteDocument?: RemoteDocumentReference;
+  /** True: the job's end is still to be announced to webhooks; false once the calls are stored. Left out: none is. */
+  readonly webhooksPending?: boolean;
+  readonly at: Millis;
+  /** First history line. */
+  readonly message: string;
+}
+
+/** Input and progress of the job. */
+export interface JobContext extends Omit<JobInput, 'at'> {
+  readonly createdAt: Millis;
+  readonly queuedAt: Millis;
+  readonly updatedAt: Millis;
+  readonly input: StagedInput | null;
+  /** Digest and length of the signed file in the processing folder. */
+  readonly signed: FileDigest | null;
+  /** Path below the output folder, once published; a file name, except for input from a subfolder. */
+  readonly outputFileName: string | null;
+  readonly outputEncrypted: boolean;
+  /** Digest and length of the file in the output folder, if it differs from `signed`. */
+  readonly output?: FileDigest | null;
+  readonly method?: SigningMethod;
+  readonly claimedAt?: Millis | null;
+  /** Time of the transition to Completed, Failed or Canceled. */
+  readonly endedAt?: Millis | null;
+  readonly times?: StageTimes;
+  readonly remoteDocumentId: string | null;
+  readonly awaitingSignerSince: Millis | null;
+  readonly errorMessage: string | null;
+  readonly errorCode: string | null;
+  /**
+   * True while the input or the working folder still has to be moved or removed; the job holds its path until then.
+   */
+  readonly untidy: boolean;
+  /** True when the input of a completed job could not be removed: it is not enqueued again. */
+  readonly inputLeft: boolean;
+}
+
+/** Verdict of the second implementation on a published output. Source: docs/batch-values.md §6.1. */
+export interface IndependentOutcome {
+  readonly verdict: 'agrees' | 'not-comparable';
+  /** Details that could not be compared, as a sentence; empty when it agrees. */
+  readonly reason: string;
+}
+
+/** Prefixes of the history line of an output that the second implementation validated. */
+export const INDEPENDENT_MESSAGES: { readonly [verdict in IndependentOutcome['verdict']]: string } = {
+  agrees: 'Verified, also by an independent implementation, and published.',
+  'not-comparable': 'Verified and published. The independent implementation cannot judge it:',
+};
+
+/** Code of jobs whose output the second implementation rejects. */
+export const DISAGREEMENT_CODE = 'verification.disagreement';
+
+/** Result of verifying and publishing. */
+export interface Release {
+  readonly type: 'RELEASED';
+  readonly outputFileName: string;
+  /** Absent: it was. */
+  readonly verified?: boolean;
+  /** Present when the second implementation validated the output. */
+  readonly independent?: IndependentOutcome;
+  /** Present for an encrypted output: the file as published. */
+  readonly encrypted?: FileDigest;
+  readonly times?: Omit<StageTimes, 'sign' | 'stage'>;
+}
+
+/** Events that a job emits for metrics, besides its changes of state. */
+export type JobEvent =
+  | {
+      readonly type: 'released';
+      readonly verified: boolean;
+      /** Null when no second implementation validated the output. */
+      readonly independent: IndependentOutcome['verdict'] | null;
+    }
+  | { readonly type: 'inputDiverged' };
+
+export interface Failure {
+  readonly type: 'FAIL';
+  readonly code: string | null;
+  readonly message: string;
+}
+
+export type JobMessage = { readonly at: Millis } & (
+  | { readonly type: 'CLAIM' }
+  | { readonly type: 'CLAIM_REMOTE' }
+  | { readonly type: 'CANCEL'; readonly reason: string | null }
+  | {
+      readonly type: 'SIGNED';
+      readonly input: StagedInput;
+      readonly signed: FileDigest;
+      readonly ms?: number;
+      /** Part of `ms`. */
+      readonly stageMs?: number;
+      /** Result of `release`, if it has run already. */
+      readonly release?: Release | Failure;
+    }
+  | {
+      readonly type: 'DISPATCHED';
+      readonly documentId: string;
+      readonly input: StagedInput;
+      /** The job that created the document, if it is another one. */
+      readonly attachedTo?: JobId | undefined;
+    }
+  | { readonly type: 'CONCLUDED'; readonly signed: FileDigest }
+  | Release
+  | Failure
+  | { readonly type: 'RESTARTED' }
+  | { readonly type: 'TIDIED'; readonly diverged: boolean }
+  | { readonly type: 'TIDY_FAILED'; readonly message: string }
+  | { readonly type: 'QUARANTINED' }
+  | { readonly type: 'REMOTE_CANCEL_FAILED'; readonly message: string }
+  | { readonly type: 'RETRIED'; readonly jobId: JobId }
+  | { readonly type: 'CLEAR' }
+  | { readonly type: 'FORGET_KEY' }
+  | { readonly type: 'WEBHOOKS_ENQUEUED' }
+);
+
+/** Effects of a job. Each carries the input of its handler, so that no handler reads the job again. */
+export type JobEffect =
+  | RecordEffect
+  | {
+      /** Stages and signs; for small files also verifies and publishes. */
+      readonly do: 'sign';
+      readonly originalPath: string;
+      readonly fileName: string;
+      readonly format: JobFormat;
+      readonly profileName: ProfileName;
+      /** As in `JobInput`. */
+      readonly sealedPassword?: string;
+      /** As in `JobInput`. */
+      readonly operation?: 'Extend';
+      /** As in `JobInput`. */
+      readonly files?: readonly UploadedFile[];
+      /** Of the output folder, as in `JobInput`. */
+      readonly subfolder?: string;
+      /** Fingerprint of the input when it was enqueued; absent if unknown. */
+      readonly bytes?: number;
+    }
+  | {
+      /** Stages, uploads and creates the document on the remote portal, or attaches to an existing one. */
+      readonly do: 'dispatch';
+      readonly originalPath: string;
+      readonly fileName: string;
+      readonly format: JobFormat;
+      readonly profileName: ProfileName;
+      /** Used instead of a new one if its content is the same and it can still be signed or was. */
+      readonly existing?: RemoteDocumentReference;
+    }
+  | {
+      /** Best effort: the document is no longer needed. */
+      readonly do: 'cancelRemote';
+      readonly profileName: ProfileName;
+      readonly documentId: string;
+      readonly reason: string;
+    }
+  | {
+      readonly do: 'release';
+      readonly fileName: string;
+      readonly format: JobFormat;
+      readonly profileName: ProfileName;
+      /** Properties of the staged input; null when unknown. */
+      readonly input: FileDigest | null;
+      /** True: the remote portal signed it, so its signer is not that of a local profile. */
+      readonly remote?: boolean;
+      /** As in `JobInput`. */
+      readonly sealedPassword?: string;
+      /** As in `JobInput`. */
+      readonly operation?: 'Extend';
+      /** As in `JobInput`. */
+      readonly files?: readonly UploadedFile[];
+      /** Of the output folder, as in `JobInput`. */
+      readonly subfolder?: string;
+    }
+  | {
+      /** Stores a delivery for each webhook that is called for such an end. */
+      readonly do: 'enqueueWebhooks';
+    }
+  | {
+      readonly do: 'tidy';
+      readonly originalPath: string;
+      readonly fileName: string;
+      readonly input: StagedInput | null;
+    }
+  | {
+      readonly do: 'quarantine';
+      readonly fileName: string;
+      readonly profileName: ProfileName;
+      /** True when the output folder may hold a file that was linked but not committed. */
+      readonly mayBePublished: boolean;
+      /** Of the output folder, as in `JobInput`. */
+      readonly subfolder?: string;
+    };
+
+/** `Operator canceled: <reason>.` or `Operator canceled.`; one trailing full stop of the reason is dropped. */
+export function cancelMessage(reason: string | null): string {
+  const text = reason?.trim().replace(/\.$/, '').trim();
+  return text ? `Operator canceled: ${text}.` : 'Operator canceled.';
+}

@@ -1,0 +1,93 @@
+/**
+ * The pipeline: permits or pauses the claiming of queued jobs.
+ *
+ * | from    | event  | to      | effects     |
+ * |---------|--------|---------|-------------|
+ * | Running | PAUSE  | Paused  | recordEvent |
+ * | Paused  | RESUME | Running | recordEvent |
+ *
+ * Pausing a paused pipeline, and resuming a running one, changes nothing; the answer is 200.
+ * `freeSlots` computes the number of jobs to claim from the counters of the store.
+ *
+ * Source: docs/batch-values.md §0; texts and values after a change from docs/batch-values.md §§3-4.
+ */
+import { assign, emit, setup } from 'xstate';
+import type { Millis } from '../ids.ts';
+import type { RecordEffect, SystemEventKind } from './system-event.ts';
+
+export type PipelineState = 'Running' | 'Paused';
+
+export interface PipelineContext {
+  readonly pausedAt: Millis | null;
+  readonly resumedAt: Millis | null;
+  readonly pausedBy: 'system' | 'operator';
+  readonly reason: string | null;
+}
+
+export type PipelineMessage =
+  | { readonly type: 'PAUSE'; readonly at: Millis; readonly reason: string | null }
+  | { readonly type: 'RESUME'; readonly at: Millis; readonly reason: string | null };
+
+/** Number of jobs that can be claimed now. */
+export function freeSlots(state: PipelineState, inFlight: number, maxConcurrency: number): number {
+  return state === 'Paused' ? 0 : Math.max(0, maxConcurrency - inFlight);
+}
+
+function sentence(verb: 'paused' | 'resumed', reason: string | null): string {
+  return reason
+    ? `Pipeline ${verb} by operator. Reason: ${reason.replace(/\.$/, '')}.`
+    : `Pipeline ${verb} by operator.`;
+}
+
+function record(kind: SystemEventKind, { at, reason }: PipelineMessage): RecordEffect {
+  const message = sentence(kind === 'PipelinePaused' ? 'paused' : 'resumed', reason);
+  return { do: 'recordEvent', kind, at, actor: 'operator', jobId: null, code: null, message };
+}
+
+/** Events that the pipeline emits for metrics. */
+export type PipelineEvent = { readonly type: 'paused' } | { readonly type: 'resumed' };
+
+export const pipelineMachine = setup({
+  types: { context: {} as PipelineContext, events: {} as PipelineMessage, emitted: {} as PipelineEvent },
+  actions: {
+    note: (_, _line: { readonly message: string }) => {},
+    effect: (_, _effect: RecordEffect) => {},
+  },
+}).createMachine({
+  id: 'pipeline',
+  context: { pausedAt: null, resumedAt: null, pausedBy: 'system', reason: null },
+  initial: 'Running',
+  states: {
+    Running: {
+      on: {
+        PAUSE: {
+          target: 'Paused',
+          actions: [
+            assign(({ event }) => ({
+              pausedAt: event.at,
+              resumedAt: null,
+              pausedBy: 'operator' as const,
+              reason: event.reason,
+            })),
+            { type: 'note', params: ({ event }) => ({ message: sentence('paused', event.reason) }) },
+            { type: 'effect', params: ({ event }) => record('PipelinePaused', event) },
+            emit({ type: 'paused' }),
+          ],
+        },
+      },
+    },
+    Paused: {
+      on: {
+        RESUME: {
+          target: 'Running',
+          actions: [
+            assign(({ event }) => ({ resumedAt: event.at, reason: event.reason })),
+            { type: 'note', params: ({ event }) => ({ message: sentence('resumed', event.reason) }) },
+            { type: 'effect', params: ({ event }) => record('PipelineResumed', event) },
+            emit({ type: 'resumed' }),
+          ],
+        },
+      },
+    },
+  },
+});

@@ -1,0 +1,325 @@
+/**
+ * The deliveries of one subject (a document, a job) to one webhook: one at a time, in order.
+ *
+ * | from    | event     | to      | effects     |                                        |
+ * |---------|-----------|---------|-------------|----------------------------------------|
+ * | Idle    | ENQUEUE   | Calling | callWebhook | of something new that is due           |
+ * | Idle    | ENQUEUE   | Waiting |             | of something new that is to come later |
+ * | Idle    | RESEND    | Calling | callWebhook |                                        |
+ * | Calling | ENQUEUE   | Calling |             | of something new that is due           |
+ * | Calling | ENQUEUE   | Calling |             | of something new that is to come later |
+ * | Calling | RESEND    | Calling |             |                                        |
+ * | Calling | ATTEMPTED | Calling | callWebhook | when the next is due                   |
+ * | Calling | ATTEMPTED | Waiting |             | when the next is to come later         |
+ * | Calling | ATTEMPTED | Idle    |             | when nothing is left                   |
+ * | Waiting | ENQUEUE   | Waiting |             | of something new that is due           |
+ * | Waiting | ENQUEUE   | Waiting |             | of something new that is to come later |
+ * | Waiting | RESEND    | Calling | callWebhook | of the one that waits                  |
+ * | Waiting | RESEND    | Waiting |             | of another one                         |
+ * | Waiting | pause     | Calling | callWebhook |                                        |
+ * | Idle    | retention | Idle    |             | while something younger is left        |
+ * | Idle    | retention | Ended   |             | when nothing is left                   |
+ *
+ * An ended delivery stays on record for the retention of its kind and can be sent again until then. Ended is never stored: the
+ * actor ends. `callWebhook` is the effect of the kind of queue; a kind with `failed` also asks for that effect when no
+ * attempts are left. Deciding is transient: a step leaves it at once, and no actor is stored in it.
+ *
+ * Source: docs/portal-values.md §19; docs/decisions/0019-mails-and-webhooks.md.
+ */
+import { assign, setup } from 'xstate';
+import { type Backoff, pauseAfter } from '../base/backoff.ts';
+import type { Millis } from './ids.ts';
+
+export type DeliveryQueueState = 'Idle' | 'Calling' | 'Waiting';
+export const DELIVERY_QUEUE_STATES: readonly DeliveryQueueState[] = ['Idle', 'Calling', 'Waiting'];
+export const DELIVERY_QUEUE_ENDED = 'Ended';
+
+/** Attempts of one delivery in all. Source: docs/portal-values.md §19. */
+export const MAX_ATTEMPTS = 10;
+/** Pauses between attempts. Source: docs/portal-values.md §19. */
+const DELIVERY_BACKOFF: Backoff = { firstMs: 15_000, maxMs: 3_600_000 };
+/** A receiver may ask to be left alone for longer, but no longer than this, milliseconds. */
+export const MAX_RETRY_AFTER = 24 * 3_600_000;
+/** Ended deliveries of one lane on record; the oldest go first. */
+const MAX_DELIVERIES_KEPT = 200;
+
+export interface Attempt {
+  readonly at: Millis;
+  readonly url: string;
+  /** HTTP status; null when there was no answer. */
+  readonly status: number | null;
+  readonly ms: number;
+  readonly error: string | null;
+  /** The first 1,000 characters of the answer. */
+  readonly response: string | null;
+}
+
+export interface NewDelivery {
+  /** The same on every attempt, also when it is sent again. */
+  readonly id: string;
+  readonly type: string;
+  /** Of the subject's events, from 1. */
+  readonly sequence: number;
+  /** Sent unchanged, byte for byte, on every attempt. */
+  readonly body: string;
+  /** Time at which it happened. */
+  readonly createdAt: Millis;
+  /** Not to be sent earlier; 0 = at once. */
+  readonly notBefore: Millis;
+}
+
+export interface Delivery extends NewDelivery {
+  readonly status: 'Pending' | 'Delivered' | 'Failed';
+  /** Attempts since it was last requested. */
+  readonly tries: number;
+  /** Oldest first, the last ten. */
+  readonly attempts: readonly Attempt[];
+  readonly endedAt: Millis | null;
+}
+
+export interface DeliveryQueueInput {
+  readonly deliveries: readonly NewDelivery[];
+  readonly at: Millis;
+}
+
+export interface DeliveryQueueContext extends Omit<DeliveryQueueInput, 'deliveries'> {
+  /** Time at which the last step was. */
+  readonly at: Millis;
+  /** On record, in the order they came. */
+  readonly deliveries: readonly Delivery[];
+  /** Ids of those to be sent, the next one first. */
+  readonly queue: readonly string[];
+  /** The next one waits for this time, beyond its own; 0 = for nothing. */
+  readonly retryAt: Millis;
+}
+
+export type DeliveryQueueMessage = { readonly at: Millis } & (
+  | { readonly type: 'ENQUEUE'; readonly deliveries: readonly NewDelivery[] }
+  | { readonly type: 'RESEND'; readonly ids: readonly string[] }
+  | {
+      readonly type: 'ATTEMPTED';
+      readonly id: string;
+      /** `gone`: the webhook of this queue was removed. */
+      readonly outcome: 'delivered' | 'failed' | 'gone';
+      readonly attempt: Attempt;
+      /** Milliseconds the receiver asked to be left alone. */
+      readonly retryAfter: Millis | null;
+    }
+);
+
+/** The outcome of an attempt, from its handler. */
+export type AttemptedMessage = Omit<Extract<DeliveryQueueMessage, { readonly type: 'ATTEMPTED' }>, 'at'>;
+
+/** Work the queue asks for. */
+export interface QueueEffect {
+  readonly do: string;
+}
+
+export interface DeliveryQueueOptions<Context> {
+  /** Part of the names of stored timers: never changes for a kind of actor that is stored. */
+  readonly id: string;
+  /** Time for which ended deliveries stay on record, milliseconds. */
+  readonly retention: Millis;
+  /** Effect that makes one attempt; its outcome is ATTEMPTED. */
+  call(context: Context, deliveryId: string): QueueEffect;
+  /** Effect of a delivery that failed for good. @default none */
+  failed?(context: Context, delivery: Delivery): QueueEffect;
+}
+
+type Queue = Pick<DeliveryQueueContext, 'deliveries' | 'queue' | 'retryAt'>;
+
+function isNew({ deliveries }: DeliveryQueueContext, { id }: NewDelivery): boolean {
+  return deliveries.every((known) => known.id !== id);
+}
+
+function added(known: readonly Delivery[], fresh: readonly NewDelivery[]): readonly Delivery[] {
+  const pending = fresh.map(
+    (delivery): Delivery => ({ ...delivery, status: 'Pending', tries: 0, attempts: [], endedAt: null }),
+  );
+  return [...known, ...pending];
+}
+
+/** Pending deliveries continue, a waiting one is sent now, ended ones are queued again. */
+function resent(lane: DeliveryQueueContext, ids: readonly string[]): Queue {
+  const again = lane.deliveries.filter(({ id, status }) => ids.includes(id) && status !== 'Pending');
+  const headAsked = lane.queue[0] !== undefined && ids.includes(lane.queue[0]);
+  return {
+    deliveries: lane.deliveries.map((delivery) => {
+      if (again.includes(delivery))
+        return { ...delivery, status: 'Pending' as const, tries: 0, endedAt: null, notBefore: 0 };
+      return headAsked && delivery.id === lane.queue[0] ? { ...delivery, notBefore: 0 } : delivery;
+    }),
+    queue: [...lane.queue, ...again.map(({ id }) => id)],
+    retryAt: headAsked ? 0 : lane.retryAt,
+  };
+}
+
+function retryPause(tries: number, retryAfter: Millis | null): Millis {
+  const own = pauseAfter(tries, DELIVERY_BACKOFF);
+  return Math.max(own, Math.min(MAX_RETRY_AFTER, retryAfter ?? 0));
+}
+
+function attempted(
+  lane: DeliveryQueueContext,
+  event: Extract<DeliveryQueueMessage, { readonly type: 'ATTEMPTED' }>,
+): Queue {
+  const { at, outcome, attempt, retryAfter, id } = event;
+  const tries = (lane.deliveries.find((delivery) => delivery.id === id)?.tries ?? 0) + 1;
+  const isOver = outcome !== 'failed' || tries >= MAX_ATTEMPTS;
+  const given = outcome === 'gone' ? lane.queue : [id];
+  const deliveries = lane.deliveries.map((delivery): Delivery => {
+    if (!given.includes(delivery.id)) return delivery;
+    const tried =
+      delivery.id === id
+        ? { ...delivery, tries, attempts: [...delivery.attempts.slice(1 - MAX_ATTEMPTS), attempt] }
+        : delivery;
+    if (!isOver) return tried;
+    return { ...tried, status: outcome === 'delivered' ? 'Delivered' : 'Failed', endedAt: at };
+  });
+  return {
+    deliveries: isOver ? withoutOldest(deliveries) : deliveries,
+    queue: isOver ? lane.queue.filter((one) => !given.includes(one)) : lane.queue,
+    retryAt: isOver ? 0 : at + retryPause(tries, retryAfter),
+  };
+}
+
+function withoutOldest(deliveries: readonly Delivery[]): readonly Delivery[] {
+  let surplus = deliveries.filter(({ status }) => status !== 'Pending').length - MAX_DELIVERIES_KEPT;
+  return deliveries.filter(({ status }) => status === 'Pending' || surplus-- <= 0);
+}
+
+/** Time at which the next one is to be sent; undefined when there is none. */
+export function nextDue({ queue, deliveries, retryAt }: Queue): Millis | undefined {
+  const head = deliveries.find(({ id }) => id === queue[0]);
+  return head && Math.max(head.notBefore, retryAt);
+}
+
+/**
+ * Makes the machine of one kind of queue.
+ * @typeParam Context what its actors know beyond the queue; taken over from their input
+ */
+export function deliveryQueueMachine<Context extends DeliveryQueueContext>(
+  options: DeliveryQueueOptions<Context>,
+) {
+  return queueMachine(options);
+}
+
+/** The transitions are the same for all kinds; only the options read what a kind adds to the context. */
+function queueMachine(options: DeliveryQueueOptions<DeliveryQueueContext>) {
+  const { id, retention } = options;
+  const machine = setup({
+    types: {
+      context: {} as DeliveryQueueContext,
+      input: {} as DeliveryQueueInput,
+      events: {} as DeliveryQueueMessage,
+    },
+    actions: {
+      effect: (_, _effect: QueueEffect) => {},
+      note: (_, _line: { readonly message: string }) => {},
+      enqueue: assign(({ context, event }) => {
+        if (event.type !== 'ENQUEUE') return {};
+        const fresh = event.deliveries.filter((delivery) => isNew(context, delivery));
+        return {
+          at: event.at,
+          deliveries: added(context.deliveries, fresh),
+          queue: [...context.queue, ...fresh.map(({ id }) => id)],
+        };
+      }),
+      resend: assign(({ context, event }) =>
+        event.type === 'RESEND' ? { at: event.at, ...resent(context, event.ids) } : {},
+      ),
+      forgetOld: assign(({ context, event }) => ({
+        at: event.at,
+        deliveries: context.deliveries.filter(
+          ({ endedAt }) => endedAt === null || endedAt + retention > event.at,
+        ),
+      })),
+      notice: assign({ at: ({ event }) => event.at }),
+    },
+    guards: {
+      bringsNew: ({ context, event }) =>
+        event.type === 'ENQUEUE' && event.deliveries.some((delivery) => isNew(context, delivery)),
+      namesKnown: ({ context, event }) =>
+        event.type === 'RESEND' && context.deliveries.some(({ id }) => event.ids.includes(id)),
+      isEmpty: ({ context }) => context.deliveries.length === 0,
+      nothingQueued: ({ context }) => context.queue.length === 0,
+      nextIsDue: ({ context }) => (nextDue(context) ?? Number.POSITIVE_INFINITY) <= context.at,
+    },
+    delays: {
+      pause: ({ context }) => Math.max(0, (nextDue(context) ?? 0) - context.at),
+      retention: ({ context }) => {
+        const oldest = Math.min(...context.deliveries.map(({ endedAt }) => endedAt ?? context.at));
+        return Math.max(0, oldest + retention - context.at);
+      },
+    },
+  });
+
+  const noteResend = {
+    type: 'note',
+    params: ({ event }: { event: DeliveryQueueMessage }) => ({
+      message: event.type === 'RESEND' ? `Sent again on request: ${event.ids.join(', ')}.` : '',
+    }),
+  } as const;
+  const recordDelivery = { guard: 'bringsNew', actions: 'enqueue' } as const;
+
+  return machine.createMachine({
+    id,
+    context: ({ input: { deliveries, ...lane } }) => ({
+      ...lane,
+      deliveries: added([], deliveries),
+      queue: deliveries.map(({ id }) => id),
+      retryAt: 0,
+    }),
+    initial: 'Deciding',
+    states: {
+      Deciding: {
+        always: [
+          { guard: 'isEmpty', target: DELIVERY_QUEUE_ENDED },
+          { guard: 'nothingQueued', target: 'Idle' },
+          { guard: 'nextIsDue', target: 'Calling' },
+          { target: 'Waiting' },
+        ],
+      },
+      Idle: {
+        on: {
+          ENQUEUE: { ...recordDelivery, target: 'Deciding' },
+          RESEND: { guard: 'namesKnown', target: 'Deciding', actions: ['resend', noteResend] },
+        },
+        after: { retention: { target: 'Deciding', actions: 'forgetOld' } },
+      },
+      Calling: {
+        entry: {
+          type: 'effect',
+          params: ({ context }): QueueEffect => options.call(context, context.queue[0] ?? ''),
+        },
+        on: {
+          ENQUEUE: recordDelivery,
+          RESEND: { guard: 'namesKnown', actions: ['resend', noteResend] },
+          ATTEMPTED: {
+            guard: ({ context, event }) => event.id === context.queue[0],
+            target: 'Deciding',
+            actions: machine.enqueueActions(({ context, event, enqueue }) => {
+              if (event.type !== 'ATTEMPTED') return;
+              const next = attempted(context, event);
+              enqueue.assign({ at: event.at, ...next });
+              const delivery = next.deliveries.find(({ id }) => id === event.id);
+              if (options.failed && delivery?.status === 'Failed')
+                enqueue({
+                  type: 'effect',
+                  params: options.failed(context, delivery),
+                });
+            }),
+          },
+        },
+      },
+      Waiting: {
+        on: {
+          ENQUEUE: recordDelivery,
+          RESEND: { guard: 'namesKnown', target: 'Deciding', actions: ['resend', noteResend] },
+        },
+        after: { pause: { target: 'Deciding', actions: 'notice' } },
+      },
+      [DELIVERY_QUEUE_ENDED]: {},
+    },
+  });
+}

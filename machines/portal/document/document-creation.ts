@@ -1,0 +1,64 @@
+/**
+ * Creates the initial context of a document.
+ *
+ * Source: docs/portal-values.md §§8-11, 14, 15, 19.
+ */
+
+import type { Millis } from '../../ids.ts';
+import type { DocumentEvent } from '../portal-types.ts';
+import type { DocumentContext, DocumentInput } from './document-context.ts';
+import { announceEffect, type DeadlineName, type Decision, notifyEffect } from './document-decision.ts';
+import { actionsReleased, initialAction, inOrder } from './document-flow.ts';
+import { summaryOf, turnMails, withEvent } from './document-notifications.ts';
+import { nextReminderAt } from './document-reminders.ts';
+
+export function createDocument(input: DocumentInput): Decision {
+  const { at, actions: plans, quietStart, siblings, origin: _, ...given } = input;
+  const { actions, pending } = actionsReleased(inOrder(plans.map((plan) => initialAction(plan, at))), at);
+  const bare: DocumentContext = {
+    ...given,
+    creationDate: at,
+    updateDate: at,
+    version: 1,
+    current: given.file.blob,
+    signatures: null,
+    actions,
+    made: [],
+    accepted: [],
+    applying: null,
+    reservations: [],
+    rejected: null,
+    processingError: null,
+    statusUpdatedBy: null,
+    statusUpdateReason: null,
+    sequence: 0,
+    concludedAt: null,
+    statusBefore: null,
+  };
+  const told = siblings === null ? undefined : withEvent(bare, createdEvent(bare, siblings));
+  const context = told?.document ?? bare;
+  const isQuiet = quietStart || context.disableNotifications;
+  return {
+    context,
+    effects: [
+      ...(told === undefined ? [] : announceEffect(told.event)),
+      ...notifyEffect(isQuiet ? [] : turnMails(context, pending, 'pending')),
+    ],
+    arm: [
+      ...deadline('expiry', context.expirationDate, at),
+      ...deadline('reminders', nextReminderAt(context), at),
+    ],
+  };
+}
+
+function deadline(name: DeadlineName, due: Millis | null, at: Millis): NonNullable<Decision['arm']> {
+  return due === null ? [] : [{ name, delay: Math.max(0, due - at) }];
+}
+
+function createdEvent(
+  document: DocumentContext,
+  siblings: NonNullable<DocumentInput['siblings']>,
+): Pick<DocumentEvent, 'type' | 'documents'> {
+  const documents = [summaryOf(document), ...siblings];
+  return { type: 'DocumentsCreated', ...(siblings.length > 0 && { documents }) };
+}

@@ -1,0 +1,61 @@
+/**
+ * Changes to the flow of a document while it runs.
+ *
+ * Source: docs/portal-values.md §§8-11, 14, 15, 19.
+ */
+
+import type { FlowActionId, Millis } from '../../ids.ts';
+import type { FlowAction, MailRequest } from '../portal-types.ts';
+import type { DocumentContext } from './document-context.ts';
+import { type DecisionFunction, type DocumentMessageOf, notifyEffect } from './document-decision.ts';
+import { actionsReleased, withFlowEdits } from './document-flow.ts';
+import { deduplicated, observerMails, turnMails } from './document-notifications.ts';
+
+/** Actions with an accepted or started signature. */
+export function actionsBeingSigned(
+  { accepted, reservations }: DocumentContext,
+  at: Millis,
+): ReadonlySet<FlowActionId> {
+  const begun = reservations.filter(({ expiresAt }) => expiresAt > at);
+  return new Set([...accepted, ...begun].map(({ flowActionId }) => flowActionId));
+}
+
+export const editFlow: DecisionFunction<'EDIT_FLOW'> = (document, { at, change }) => {
+  const plain = withFlowEdits(document.actions, change, actionsBeingSigned(document, at), at);
+  const observers = editedObservers(document, change);
+  if (typeof plain === 'string' || observers === undefined) return undefined;
+  const { actions, pending } = actionsReleased(plain, at);
+  const context: DocumentContext = { ...document, actions, observers, updateDate: at };
+  // Participants who become pending and were not asked before at this address.
+  const asked = new Set(turnMails(document, document.actions.filter(isPending), 'pending').map(addressOf));
+  const fresh = turnMails(context, [...actions.filter(isPending)], 'pending').filter(
+    (notice) => pending.some(({ id }) => id === notice.flowActionId) || !asked.has(addressOf(notice)),
+  );
+  const notices = document.disableNotifications
+    ? []
+    : [...fresh, ...deduplicated(observerMails(context, { about: 'flow-edited' }))];
+  return { context, effects: notifyEffect(notices), note: 'The flow was edited.' };
+};
+
+function isPending({ status }: FlowAction): boolean {
+  return status === 'Pending';
+}
+
+function addressOf({ flowActionId, to }: MailRequest): string {
+  return `${flowActionId} ${to.email.toLowerCase()}`;
+}
+
+function editedObservers(
+  { observers }: DocumentContext,
+  change: DocumentMessageOf<'EDIT_FLOW'>['change'],
+): DocumentContext['observers'] | undefined {
+  const known = new Set(observers.map(({ id }) => id));
+  const named = [...change.editedObservers.map(({ id }) => id), ...change.deletedObservers];
+  if (named.some((id) => !known.has(id))) return undefined;
+  const kept = observers.filter(({ id }) => !change.deletedObservers.includes(id));
+  const changed = kept.map((observer) => {
+    const edit = change.editedObservers.find(({ id }) => id === observer.id);
+    return edit === undefined ? observer : { ...observer, user: { ...observer.user, email: edit.email } };
+  });
+  return [...changed, ...change.addedObservers];
+}

@@ -1,0 +1,175 @@
+/**
+ * Ends, versions and folder of a document.
+ *
+ * Source: docs/portal-values.md §§8-11, 14, 15, 19.
+ */
+
+import type { DocumentEvent } from '../portal-types.ts';
+import type { DocumentContext, DocumentState } from './document-context.ts';
+import { announceEffect, type Decision, type DecisionFunction, notifyEffect } from './document-decision.ts';
+import { actionsReleased, withRestartedFlow } from './document-flow.ts';
+import { activeMails, deduplicated, observerMails, turnMails, withEvent } from './document-notifications.ts';
+import { reminded, withReminders } from './document-reminders.ts';
+
+/** Time that expiry waits for accepted work in progress, milliseconds. */
+const EXPIRY_RETRY_MS = 1_000;
+/** Time that expiry waits for accepted work that has failed and is retried, milliseconds. */
+const FAILED_EXPIRY_RETRY_MS = 60_000;
+
+export const refuse: DecisionFunction<'REFUSE'> = (document, { at, by, reason }) => {
+  const changed = { ...document, updateDate: at, statusUpdatedBy: by, statusUpdateReason: reason };
+  const { document: context, event } = withEvent(changed, {
+    type: 'DocumentRefused',
+    by: { flowActionId: null, userId: by.id, name: by.name, identifier: null, emailAddress: null },
+    reason,
+  });
+  return { ...endedDecision(context, event, 'refused', by.name, reason), to: 'Refused' };
+};
+
+export const cancel: DecisionFunction<'CANCEL'> = (document, { at, by, reason }) => {
+  const changed = {
+    ...document,
+    updateDate: at,
+    reservations: [],
+    statusUpdatedBy: by,
+    statusUpdateReason: reason,
+  };
+  const { document: context, event } = withEvent(changed, {
+    type: 'DocumentCanceled',
+    canceledBy: by,
+    reason,
+  });
+  return {
+    ...endedDecision(context, event, 'canceled', by.name, reason),
+    to: 'Canceled',
+    disarm: ['expiry'],
+  };
+};
+
+function endedDecision(
+  context: DocumentContext,
+  event: DocumentEvent,
+  about: 'refused' | 'canceled',
+  byName: string,
+  reason: string,
+): Decision {
+  const letter = { about, reason, byName };
+  const notices = context.disableNotifications
+    ? []
+    : deduplicated([...activeMails(context, letter), ...observerMails(context, letter)]);
+  const how = about === 'refused' ? 'Refused' : 'Canceled';
+  const doneBy = { by: byName, userId: null, ipAddress: null, userAgent: null };
+  return {
+    context,
+    effects: [...announceEffect(event), ...notifyEffect(notices)],
+    note: `${how} by ${byName}.`,
+    doneBy,
+  };
+}
+
+export const expire: DecisionFunction<'EXPIRE'> = (document, { at }) => {
+  // A signature accepted in time is completed.
+  if (document.accepted.length > 0) {
+    const delay = document.processingError === null ? EXPIRY_RETRY_MS : FAILED_EXPIRY_RETRY_MS;
+    return { context: document, effects: [], arm: [{ name: 'expiry', delay }] };
+  }
+  const { document: context, event } = withEvent(
+    { ...document, updateDate: at, reservations: [] },
+    {
+      type: 'DocumentExpired',
+      ...(document.expirationDate !== null && { expirationDate: document.expirationDate }),
+    },
+  );
+  return { context, to: 'Expired', effects: announceEffect(event), note: 'Expired.', doneBy: SERVICE };
+};
+
+/** The service itself. */
+const SERVICE = { by: null, userId: null, ipAddress: null, userAgent: null };
+
+/** Keeps the metadata and removes the references to files. */
+export const remove =
+  (from: Exclude<DocumentState, 'Deleted'>): DecisionFunction<'DELETE'> =>
+  (document, { at, action }) => {
+    const changed: DocumentContext = {
+      ...document,
+      updateDate: at,
+      statusBefore: from,
+      accepted: [],
+      applying: null,
+      reservations: [],
+      processingError: null,
+    };
+    const { document: context, event } = withEvent(changed, { type: 'DocumentDeleted', action });
+    return {
+      context,
+      to: 'Deleted',
+      effects: [...announceEffect(event), { do: 'forgetFiles' }],
+      note: 'Deleted.',
+      disarm: ['expiry', 'again'],
+    };
+  };
+
+export const newVersion: DecisionFunction<'NEW_VERSION'> = (document, message) => {
+  const { at, name, file, format, parts, quietStart, tellParticipants, marks, additionalInfo } = message;
+  const { actions, pending } = actionsReleased(withRestartedFlow(document.actions, marks, at), at);
+  const context: DocumentContext = {
+    ...document,
+    ...{ name, file, format, parts, actions },
+    ...(additionalInfo !== undefined && { additionalInfo }),
+    current: file.blob,
+    attachments: [
+      ...document.attachments.filter((attachment) => attachment.signatures === undefined),
+      ...(message.signedOriginals ?? []),
+    ],
+    signatures: null,
+    version: document.version + 1,
+    updateDate: at,
+    made: [],
+    accepted: [],
+    applying: null,
+    reservations: [],
+    rejected: null,
+    processingError: null,
+    statusUpdatedBy: null,
+    statusUpdateReason: null,
+  };
+  const letter = { about: 'new-version' } as const;
+  const notices = document.disableNotifications
+    ? []
+    : [
+        ...deduplicated([
+          // Sent to the participants who were active before, unless the caller silences the start of the flow.
+          ...(tellParticipants && !quietStart
+            ? activeMails({ ...context, actions: document.actions }, letter)
+            : []),
+          ...observerMails(context, letter),
+        ]),
+        ...(quietStart ? [] : turnMails(context, pending, 'pending')),
+      ];
+  return {
+    context,
+    to: 'Pending',
+    effects: notifyEffect(notices),
+    note: `Version ${context.version}; the flow restarts.`,
+    disarm: ['again'],
+  };
+};
+
+export const setNotifiedEmails: DecisionFunction<'SET_NOTIFIED_EMAILS'> = (document, { at, emails }) => ({
+  context: { ...document, notifiedEmails: emails, updateDate: at },
+  effects: [],
+});
+
+export const move: DecisionFunction<'MOVE'> = (document, { at, folderId }) => ({
+  context: { ...document, folderId, updateDate: at },
+  effects: [],
+});
+
+export const remind: DecisionFunction<'REMIND'> = (document, { at, flowActionId }) => {
+  const actions = document.actions.filter(
+    ({ id, status }) => status === 'Pending' && (flowActionId === null || id === flowActionId),
+  );
+  const mails = turnMails(document, actions, 'reminder');
+  if (mails.length === 0) return undefined;
+  return { ...reminded(withReminders(document, actions, at, 0), mails, at), note: 'A reminder was sent.' };
+};

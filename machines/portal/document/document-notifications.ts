@@ -1,0 +1,146 @@
+/**
+ * Notifications of a document: events for the organization's systems, mails for people. Source: docs/portal-values.md §§11, 19.
+ */
+
+import type {
+  DocumentEvent,
+  DocumentSummary,
+  FlowAction,
+  MailRequest,
+  Participant,
+} from '../portal-types.ts';
+import type { DocumentContext, Turn } from './document-context.ts';
+import { isSigning, requestedUsers, usersOf } from './document-flow.ts';
+
+type About = Pick<
+  DocumentContext,
+  | 'id'
+  | 'organization'
+  | 'name'
+  | 'key'
+  | 'creationDate'
+  | 'updateDate'
+  | 'folderId'
+  | 'createdBy'
+  | 'description'
+  | 'version'
+>;
+
+export function summaryOf(document: About): DocumentSummary {
+  const { id, organization, name, key, creationDate, updateDate, folderId, createdBy, description, version } =
+    document;
+  return {
+    id,
+    organizationId: organization.id,
+    name,
+    key,
+    creationDate,
+    updateDate,
+    folderId,
+    createdBy,
+    description,
+    version,
+  };
+}
+
+/** Builds the next event of a document, and the context that counts it. */
+export function withEvent(
+  document: DocumentContext,
+  event: Omit<DocumentEvent, 'sequence' | 'at' | 'document'>,
+): { readonly document: DocumentContext; readonly event: DocumentEvent } {
+  const sequence = document.sequence + 1;
+  return {
+    document: { ...document, sequence },
+    event: { ...event, sequence, at: document.updateDate, document: summaryOf(document) },
+  };
+}
+
+/** The actor in an event: an application or a participant. */
+export function actorOf({ flowActionId }: Turn, user: Participant): NonNullable<DocumentEvent['by']> {
+  const { id, name, identifier, email } = user;
+  return { flowActionId, userId: id, name, identifier, emailAddress: email };
+}
+
+type MailKind = Pick<MailRequest, 'about' | 'reason' | 'byName'>;
+
+function mailTo(
+  document: About,
+  user: Participant,
+  letter: MailKind,
+  action: FlowAction | null = null,
+): readonly MailRequest[] {
+  if (user.email === null) return [];
+  return [
+    {
+      ...letter,
+      to: { name: user.name, email: user.email },
+      document: summaryOf(document),
+      flowActionId: action?.id ?? null,
+      userId: user.id,
+      ...(action !== null && { role: isSigning(action) ? 'sign' : 'approve' }),
+    },
+  ];
+}
+
+/** Notifies all persons who have to act now. */
+export function turnMails(
+  document: About,
+  actions: readonly FlowAction[],
+  about: 'pending' | 'reminder' | 'expiring',
+): readonly MailRequest[] {
+  return actions.flatMap((action) =>
+    requestedUsers(action).flatMap((user) => actionMail(document, user, action, about)),
+  );
+}
+
+/** Notifies one person who has to act; nothing without an address. */
+export function actionMail(
+  document: About,
+  user: Participant,
+  action: FlowAction,
+  about: 'pending' | 'reminder' | 'expiring',
+): readonly MailRequest[] {
+  return mailTo(document, user, { about }, action);
+}
+
+/** Notifies the persons asked before, once per address. */
+export function activeMails(
+  document: DocumentContext,
+  letter: MailKind,
+  except: string | null = null,
+): readonly MailRequest[] {
+  const active = document.actions.filter(({ status }) => status !== 'Created');
+  const people = active.flatMap(usersOf).filter(({ id }) => id !== except);
+  return deduplicated(people.flatMap((user) => mailTo(document, user, letter)));
+}
+
+export function observerMails(document: DocumentContext, letter: MailKind): readonly MailRequest[] {
+  return document.observers.flatMap(({ user }) => mailTo(document, user, letter));
+}
+
+/** Notifies the addresses that receive mails even if others are silenced. */
+export function concludedMails(document: DocumentContext, tellParticipants: boolean): readonly MailRequest[] {
+  const summary = summaryOf(document);
+  const letter = { about: 'concluded' } as const;
+  const always = document.notifiedEmails.map(
+    (email): MailRequest => ({
+      ...letter,
+      to: { name: null, email },
+      document: summary,
+      flowActionId: null,
+      userId: null,
+    }),
+  );
+  if (document.disableNotifications || !tellParticipants) return deduplicated(always);
+  return deduplicated([...always, ...activeMails(document, letter), ...observerMails(document, letter)]);
+}
+
+export function deduplicated(notices: readonly MailRequest[]): readonly MailRequest[] {
+  const seen = new Set<string>();
+  return notices.filter(({ to }) => {
+    const address = to.email.toLowerCase();
+    if (seen.has(address)) return false;
+    seen.add(address);
+    return true;
+  });
+}

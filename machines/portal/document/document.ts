@@ -1,0 +1,302 @@
+/**
+ * A document and its flow, from its creation to its conclusion.
+ *
+ * | from          | event               | to            | effects                  | when                    |
+ * |---------------|---------------------|---------------|--------------------------|-------------------------|
+ * | Pending       | SIGN                | Pending       | applySignature           |                         |
+ * | Pending       | APPROVE             | Pending       | announce, notify         | others are pending      |
+ * | Pending       | APPROVE             | FlowConcluded | announce, conclude       | the flow is done        |
+ * | Pending       | REFUSE_TURN         | Refused       | announce, notify         | it stops the flow       |
+ * | Pending       | REFUSE_TURN         | Pending       | announce                 | others can complete it  |
+ * | Pending       | RESERVE             | Pending       |                          |                         |
+ * | Pending       | BEGUN               | Pending       |                          |                         |
+ * | Pending       | GIVE_UP             | Pending       |                          |                         |
+ * | Pending       | RESERVATION_OVER    | Pending       |                          |                         |
+ * | Pending       | COMPLETE            | Pending       | applySignature           |                         |
+ * | Pending       | SIGNATURE_ADDED     | Pending       | announce, notify         | others are pending      |
+ * | Pending       | SIGNATURE_ADDED     | FlowConcluded | announce, conclude       | the flow is done        |
+ * | Pending       | SIGNATURE_ADDED     | Concluded     | announce, notify         | so, and it is verified  |
+ * | Pending       | SIGNATURE_FAILED    | Pending       |                          |                         |
+ * | Pending       | TRY_AGAIN           | Pending       | applySignature           |                         |
+ * | Pending       | RETRY               | Pending       | applySignature           |                         |
+ * | Pending       | REFUSE              | Refused       | announce, notify         |                         |
+ * | Pending       | CANCEL              | Canceled      | announce, notify         |                         |
+ * | Pending       | EXPIRE              | Expired       | announce                 | nothing is under way    |
+ * | Pending       | EXPIRE              | Pending       |                          | a signature is          |
+ * | Pending       | NEW_VERSION         | Pending       | notify                   |                         |
+ * | Pending       | EDIT_FLOW           | Pending       | notify                   |                         |
+ * | Pending       | REMIND              | Pending       | announce, notify         |                         |
+ * | Pending       | SET_REMINDERS       | Pending       |                          |                         |
+ * | Pending       | REMINDERS_DUE       | Pending       | announce, notify         |                         |
+ * | FlowConcluded | CONCLUDED           | Concluded     | announce, notify         |                         |
+ * | FlowConcluded | CONCLUSION_FAILED   | FlowConcluded |                          |                         |
+ * | FlowConcluded | TRY_AGAIN           | FlowConcluded | conclude                 |                         |
+ * | FlowConcluded | RETRY               | FlowConcluded | conclude                 |                         |
+ * | Refused       | SIGNATURE_ADDED     | Refused       | announce                 |                         |
+ * | Refused       | SIGNATURE_FAILED    | Refused       |                          |                         |
+ * | Refused       | RESERVATION_OVER    | Refused       |                          |                         |
+ * | Refused       | TRY_AGAIN           | Refused       | applySignature           |                         |
+ * | Refused       | RETRY               | Refused       | applySignature           |                         |
+ * | Refused       | NEW_VERSION         | Pending       | notify                   |                         |
+ * | Refused       | SET_REMINDERS       | Refused       |                          |                         |
+ * | Refused       | CANCEL              | Canceled      | announce, notify         |                         |
+ * | Refused       | EXPIRE              | Expired       | announce                 | nothing is under way    |
+ * | Refused       | EXPIRE              | Refused       |                          | a signature is          |
+ * | Canceled      | SIGNATURE_ADDED     | Canceled      | announce                 |                         |
+ * | Canceled      | SIGNATURE_FAILED    | Canceled      |                          |                         |
+ * | Canceled      | RESERVATION_OVER    | Canceled      |                          |                         |
+ * | Canceled      | TRY_AGAIN           | Canceled      | applySignature           |                         |
+ * | Canceled      | RETRY               | Canceled      | applySignature           |                         |
+ * | Pending       | DELETE              | Deleted       | announce, forgetFiles    |                         |
+ * | FlowConcluded | DELETE              | Deleted       | announce, forgetFiles    |                         |
+ * | Concluded     | DELETE              | Deleted       | announce, forgetFiles    |                         |
+ * | Refused       | DELETE              | Deleted       | announce, forgetFiles    |                         |
+ * | Canceled      | DELETE              | Deleted       | announce, forgetFiles    |                         |
+ * | Expired       | DELETE              | Deleted       | announce, forgetFiles    |                         |
+ * | Pending       | MOVE                | Pending       |                          |                         |
+ * | FlowConcluded | MOVE                | FlowConcluded |                          |                         |
+ * | Concluded     | MOVE                | Concluded     |                          |                         |
+ * | Refused       | MOVE                | Refused       |                          |                         |
+ * | Canceled      | MOVE                | Canceled      |                          |                         |
+ * | Expired       | MOVE                | Expired       |                          |                         |
+ * | Pending       | RECORD              | Pending       |                          | of what no event tells  |
+ * | Pending       | RECORD              | Pending       | announce                 | of what an event tells  |
+ * | FlowConcluded | RECORD              | FlowConcluded |                          | of what no event tells  |
+ * | FlowConcluded | RECORD              | FlowConcluded | announce                 | of what an event tells  |
+ * | Concluded     | RECORD              | Concluded     |                          | of what no event tells  |
+ * | Concluded     | RECORD              | Concluded     | announce                 | of what an event tells  |
+ * | Refused       | RECORD              | Refused       |                          | of what no event tells  |
+ * | Refused       | RECORD              | Refused       | announce                 | of what an event tells  |
+ * | Canceled      | RECORD              | Canceled      |                          | of what no event tells  |
+ * | Canceled      | RECORD              | Canceled      | announce                 | of what an event tells  |
+ * | Expired       | RECORD              | Expired       |                          | of what no event tells  |
+ * | Expired       | RECORD              | Expired       | announce                 | of what an event tells  |
+ * | Pending       | SET_NOTIFIED_EMAILS | Pending       |                          |                         |
+ * | FlowConcluded | SET_NOTIFIED_EMAILS | FlowConcluded |                          |                         |
+ * | Concluded     | SET_NOTIFIED_EMAILS | Concluded     |                          |                         |
+ * | Refused       | SET_NOTIFIED_EMAILS | Refused       |                          |                         |
+ * | Canceled      | SET_NOTIFIED_EMAILS | Canceled      |                          |                         |
+ * | Expired       | SET_NOTIFIED_EMAILS | Expired       |                          |                         |
+ *
+ * `notify` is omitted without recipients. SIGN and COMPLETE accept a signature, which is added to the file by
+ * `applySignature`, one after the other, each to the result of the one before; SIGNATURE_ADDED completes its action.
+ * The task that adds the last signature also verifies the file where it can; SIGNATURE_ADDED then also concludes.
+ * While other signatures wait, SIGNATURE_ADDED, SIGNATURE_FAILED and RESERVATION_OVER also ask for
+ * `applySignature`. Accepted signatures are added even when the flow is stopped meanwhile.
+ *
+ * SIGNATURE_FAILED and CONCLUSION_FAILED are kept as `processingError` and tried again, by a stored deadline with
+ * growing pauses (TRY_AGAIN) or at once (RETRY).
+ *
+ * RESERVE records which file a participant's external key will sign (COMPLETE). It blocks no other signature: COMPLETE is not accepted
+ * after another signature has changed the file, except for detached signatures.
+ *
+ * The deadline `reminders` is set after each decision for the next reminder or warning (`document-reminders.ts`).
+ *
+ * Source: docs/portal-values.md §8; the rules of §§6, 10, 14 and 15.
+ */
+import { setup } from 'xstate';
+import { decideOnce } from '../../decide-once.ts';
+import type {
+  DocumentContext,
+  DocumentEffect,
+  DocumentInput,
+  DocumentMessage,
+  DocumentState,
+} from './document-context.ts';
+import { createDocument } from './document-creation.ts';
+import { DEADLINES, type Decision } from './document-decision.ts';
+import { editFlow } from './document-edits.ts';
+import * as ends from './document-lifecycle.ts';
+import {
+  remindersDue,
+  setRefusedReminders,
+  setReminders,
+  withReminderDeadline,
+} from './document-reminders.ts';
+import * as reservations from './document-reservations.ts';
+import { record } from './document-trail.ts';
+import * as turns from './participant-actions.ts';
+import * as work from './signature-results.ts';
+
+/** Decides on a message; undefined when the document does not accept it. Its transition names the message's type. */
+interface Decider {
+  decide(document: DocumentContext, message: DocumentMessage): Decision | undefined;
+}
+
+/** A transition: its decision, and the target state it is taken for; undefined = the document stays in its state. */
+interface DecidedTransition extends Decider {
+  readonly to: DocumentState | undefined;
+}
+
+/** The guards of all target states and the action ask for the decision on the same message. */
+const decideOnMessage = decideOnce<DocumentContext, DocumentMessage, Decision | undefined>();
+
+const machine = setup({
+  types: {
+    context: {} as DocumentContext,
+    input: {} as DocumentInput,
+    events: {} as DocumentMessage,
+  },
+  actions: {
+    // The runtime reads the parameters of these two; the functions never run.
+    effect: (_, _effect: DocumentEffect) => {},
+    note: (_, _line: { readonly message: string; readonly data?: object }) => {},
+  },
+  guards: {
+    fits: ({ context, event }, transition: DecidedTransition) => {
+      const decision = decideOnMessage(transition.decide, context, event);
+      return decision !== undefined && decision.to === transition.to;
+    },
+  },
+});
+
+const begin = machine.enqueueActions(({ event, enqueue }) => {
+  const { input } = event as unknown as { readonly input: DocumentInput };
+  const { name } = input.createdBy;
+  const { ipAddress = null, userAgent = null } = input.origin ?? {};
+  const doneBy = { by: name, userId: null, ipAddress, userAgent };
+  carryOut(enqueue, { ...createDocument(input), note: 'Created.', doneBy });
+});
+
+function follow(decider: Decider) {
+  return machine.enqueueActions(({ context, event, enqueue }) => {
+    const decision = decideOnMessage(decider.decide, context, event);
+    if (decision === undefined) return;
+    const doneBy = event.doneBy ?? decision.doneBy;
+    const timed = withReminderDeadline(context, decision, event);
+    carryOut(enqueue, { ...timed, ...(doneBy && { doneBy }) });
+  });
+}
+
+/** The part of XState's enqueue that is used here. */
+interface ActionEnqueuer {
+  (
+    action:
+      | { readonly type: 'effect'; readonly params: DocumentEffect }
+      | { readonly type: 'note'; readonly params: { readonly message: string; readonly data?: object } },
+  ): void;
+  assign(context: DocumentContext): void;
+  raise(event: DocumentMessage, options: { readonly id: string; readonly delay: number }): void;
+  cancel(id: string): void;
+}
+
+function carryOut(
+  enqueue: ActionEnqueuer,
+  { context, effects, note, doneBy, arm = [], disarm = [] }: Decision,
+): void {
+  enqueue.assign(context);
+  for (const name of disarm) enqueue.cancel(name);
+  // The host adds the time to the message of a deadline.
+  for (const { name, delay } of arm)
+    enqueue.raise({ type: DEADLINES[name] } as DocumentMessage, { id: name, delay });
+  if (note !== undefined)
+    enqueue({ type: 'note', params: { message: note, ...(doneBy && { data: doneBy }) } });
+  for (const effect of effects) {
+    enqueue({ type: 'effect', params: effect });
+    if (effect.do !== 'notify') continue;
+    for (const { about, to, userId } of effect.notices) {
+      const data = {
+        action: 'mailed',
+        about,
+        to: to.email,
+        by: to.name,
+        userId,
+        ipAddress: null,
+        userAgent: null,
+      };
+      enqueue({ type: 'note', params: { message: `An e-mail to ${to.email} was requested.`, data } });
+    }
+  }
+}
+
+/** Target of a transition that does not leave the state. */
+const STAYS = undefined;
+
+/** The transitions for one type of message: the decision chooses one of the target states. */
+function by(decide: Decider['decide'], ...targets: readonly (DocumentState | typeof STAYS)[]) {
+  return targets.map((to) => {
+    const params: DecidedTransition = { decide, to };
+    return {
+      ...(to !== STAYS && { target: to }),
+      guard: { type: 'fits', params } as const,
+      actions: follow(params),
+    };
+  });
+}
+
+/** Transitions of every document that is not deleted. */
+function always(state: Exclude<DocumentState, 'Deleted'>) {
+  return {
+    DELETE: by(ends.remove(state), 'Deleted'),
+    MOVE: by(ends.move, STAYS),
+    SET_NOTIFIED_EMAILS: by(ends.setNotifiedEmails, STAYS),
+    RECORD: by(record, STAYS),
+  };
+}
+
+/** Signatures accepted before the flow stopped are still added. */
+const FINISHING = {
+  SIGNATURE_ADDED: by(work.lateSignatureAdded, STAYS),
+  SIGNATURE_FAILED: by(work.signatureFailed, STAYS),
+  RESERVATION_OVER: by(reservations.reservationOver, STAYS),
+  TRY_AGAIN: by(work.applyAgain, STAYS),
+  RETRY: by(work.applyAgain, STAYS),
+};
+
+export const documentMachine = machine.createMachine({
+  id: 'document',
+  context: ({ input }) => createDocument(input).context,
+  initial: 'Pending',
+  // Only at the creation: a new version enters `Pending` again.
+  entry: begin,
+  states: {
+    Pending: {
+      on: {
+        ...always('Pending'),
+        SIGN: by(turns.sign, STAYS),
+        APPROVE: by(turns.approve, 'FlowConcluded', STAYS),
+        REFUSE_TURN: by(turns.refuseTurn, 'Refused', STAYS),
+        RESERVE: by(reservations.reserve, STAYS),
+        BEGUN: by(reservations.begun, STAYS),
+        GIVE_UP: by(reservations.cancelReservation, STAYS),
+        RESERVATION_OVER: by(reservations.reservationOver, STAYS),
+        COMPLETE: by(reservations.complete, STAYS),
+        SIGNATURE_ADDED: by(work.signatureAdded, 'Concluded', 'FlowConcluded', STAYS),
+        SIGNATURE_FAILED: by(work.signatureFailed, STAYS),
+        TRY_AGAIN: by(work.applyAgain, STAYS),
+        RETRY: by(work.applyAgain, STAYS),
+        REFUSE: by(ends.refuse, 'Refused'),
+        CANCEL: by(ends.cancel, 'Canceled'),
+        EXPIRE: by(ends.expire, 'Expired', STAYS),
+        NEW_VERSION: by(ends.newVersion, 'Pending'),
+        EDIT_FLOW: by(editFlow, STAYS),
+        REMIND: by(ends.remind, STAYS),
+        SET_REMINDERS: by(setReminders, STAYS),
+        REMINDERS_DUE: by(remindersDue, STAYS),
+      },
+    },
+    FlowConcluded: {
+      on: {
+        ...always('FlowConcluded'),
+        CONCLUDED: by(work.concluded, 'Concluded'),
+        CONCLUSION_FAILED: by(work.conclusionFailed, STAYS),
+        TRY_AGAIN: by(work.concludeAgain, STAYS),
+        RETRY: by(work.concludeAgain, STAYS),
+      },
+    },
+    Concluded: { on: always('Concluded') },
+    Refused: {
+      on: {
+        ...always('Refused'),
+        ...FINISHING,
+        CANCEL: by(ends.cancel, 'Canceled'),
+        EXPIRE: by(ends.expire, 'Expired', STAYS),
+        NEW_VERSION: by(ends.newVersion, 'Pending'),
+        SET_REMINDERS: by(setRefusedReminders, STAYS),
+      },
+    },
+    Canceled: { on: { ...always('Canceled'), ...FINISHING } },
+    Expired: { on: always('Expired') },
+    Deleted: {},
+  },
+});

@@ -1,0 +1,207 @@
+/**
+ * One e-mail to one person.
+ *
+ * | from    | event     | to      | effects  |                              |
+ * |---------|-----------|---------|----------|------------------------------|
+ * | Queued  | SENT      | Sent    | reportMail |                            |
+ * | Queued  | REFUSED   | Failed  | reportMail |                            |
+ * | Queued  | DELAYED   | Waiting |          | before its expiry            |
+ * | Queued  | DELAYED   | Failed  | reportMail | after its expiry           |
+ * | Waiting | SEND_NOW  | Queued  | sendMail |                              |
+ * | Waiting | pause     | Queued  | sendMail |                              |
+ * | Failed  | SEND_NOW  | Queued  | sendMail |                              |
+ * | Sent    | retention | Ended   |          |                              |
+ * | Failed  | retention | Ended   |          |                              |
+ *
+ * A new mail asks for `sendMail` at once. `reportMail` writes the result into the history of its documents. Ended is not stored: the actor ends.
+ *
+ * Source: docs/decisions/0019-mails-and-webhooks.md; docs/portal-values.md §11; RFC 5321 §4.5.4.1 (pauses and when to give up).
+ */
+import { assign, setup } from 'xstate';
+import { type Backoff, pauseAfter } from '../../base/backoff.ts';
+import type { FlowActionId, Millis, OrganizationId, UserId } from '../ids.ts';
+import type { DocumentSummary, MailRequest } from './portal-types.ts';
+
+export type MailState = 'Queued' | 'Waiting' | 'Sent' | 'Failed';
+export const MAIL_STATES: readonly MailState[] = ['Queued', 'Waiting', 'Sent', 'Failed'];
+export const MAIL_ENDED = 'Ended';
+
+/** One line of the list that `notify-pending` sends. */
+export interface PendingItem {
+  readonly document: DocumentSummary;
+  readonly flowActionId: FlowActionId;
+  readonly userId: UserId;
+  readonly role: 'sign' | 'approve';
+}
+
+/** Pending actions of one person in one organization. Source: docs/portal-values.md §11, `notify-pending`. */
+export interface PendingList {
+  readonly about: 'pending-list';
+  readonly to: MailRequest['to'];
+  readonly documents: readonly PendingItem[];
+}
+
+export type MailContent = MailRequest | PendingList;
+
+/** An attempt that failed. */
+export interface MailAttempt {
+  readonly at: Millis;
+  readonly code: string;
+  /** The relay's answer, or the error that prevented one. */
+  readonly message: string;
+}
+
+export interface MailInput {
+  readonly organizationId: OrganizationId;
+  readonly content: MailContent;
+  readonly at: Millis;
+}
+
+export interface MailContext {
+  readonly organizationId: OrganizationId;
+  readonly content: MailContent;
+  readonly createdAt: Millis;
+  /** Attempts since the last request to send. */
+  readonly tries: number;
+  /** Start of the attempts. */
+  readonly triedSince: Millis;
+  /** Oldest first, the last ten. */
+  readonly failures: readonly MailAttempt[];
+  readonly endedAt: Millis | null;
+  /** The relay's answer when it accepted the mail. */
+  readonly reply: string | null;
+}
+
+export type MailMessage = { readonly at: Millis } & (
+  | { readonly type: 'SENT'; readonly reply: string }
+  /** Permanent failure. */
+  | { readonly type: 'REFUSED'; readonly code: string; readonly message: string }
+  /** Transient failure. */
+  | { readonly type: 'DELAYED'; readonly code: string; readonly message: string }
+  | { readonly type: 'SEND_NOW' }
+);
+
+/**
+ * `lane` is the queue key: mails of different organizations take turns, and codes, which a person waits for, go first.
+ */
+export interface SendMailEffect {
+  readonly do: 'sendMail';
+  readonly lane: string;
+}
+
+/** Tells the documents of a mail what the relay answered. */
+export interface ReportMailEffect {
+  readonly do: 'reportMail';
+  readonly content: MailContent;
+  readonly isDelivered: boolean;
+  /** The relay's answer, or the error that prevented one. */
+  readonly answer: string;
+}
+
+/** Pauses between attempts. */
+export const MAIL_BACKOFF: Backoff = { firstMs: 30_000, maxMs: 3_600_000 };
+/** Time after which an undelivered mail fails, milliseconds. */
+export const DELIVERY_TIMEOUT_MS = 5 * 24 * 3_600_000;
+/** Time after which a code is useless, milliseconds. Source: docs/portal-values.md §10. */
+export const CODE_DELIVERY_TIMEOUT_MS = 10 * 60_000;
+/** Retention of the result of a mail, milliseconds. */
+const MAIL_RETENTION = 30 * 24 * 3_600_000;
+const MAX_FAILURES_RECORDED = 10;
+
+function deliveryTimeoutOf({ about }: MailContent): Millis {
+  return about === 'code' ? CODE_DELIVERY_TIMEOUT_MS : DELIVERY_TIMEOUT_MS;
+}
+
+const machine = setup({
+  types: { context: {} as MailContext, input: {} as MailInput, events: {} as MailMessage },
+  actions: {
+    effect: (_, _effect: SendMailEffect | ReportMailEffect) => {},
+    note: (_, _line: { readonly message: string }) => {},
+    fail: assign(({ context, event }) =>
+      event.type === 'REFUSED' || event.type === 'DELAYED'
+        ? {
+            tries: context.tries + 1,
+            failures: [
+              ...context.failures.slice(1 - MAX_FAILURES_RECORDED),
+              { at: event.at, code: event.code, message: event.message },
+            ],
+          }
+        : {},
+    ),
+    end: assign({ endedAt: ({ event }) => event.at }),
+    tryAnew: assign({ tries: 0, triedSince: ({ event }) => event.at, endedAt: null }),
+  },
+  guards: {
+    inTime: ({ context, event }) => event.at - context.triedSince < deliveryTimeoutOf(context.content),
+  },
+  delays: {
+    pause: ({ context }) => pauseAfter(context.tries, MAIL_BACKOFF),
+    retention: MAIL_RETENTION,
+  },
+});
+
+const noteFailure = {
+  type: 'note',
+  params: ({ event }: { event: MailMessage }) => ({ message: 'message' in event ? event.message : '' }),
+} as const;
+
+const report = {
+  type: 'effect',
+  params: ({ context, event }: { context: MailContext; event: MailMessage }): ReportMailEffect => ({
+    do: 'reportMail',
+    content: context.content,
+    isDelivered: event.type === 'SENT',
+    answer: event.type === 'SENT' ? event.reply : 'message' in event ? event.message : '',
+  }),
+} as const;
+
+const sendNow = {
+  target: 'Queued',
+  actions: ['tryAnew', { type: 'note', params: { message: 'Sent again on request.' } }],
+} as const;
+
+export const mailMachine = machine.createMachine({
+  id: 'mail',
+  context: ({ input }) => ({
+    organizationId: input.organizationId,
+    content: input.content,
+    createdAt: input.at,
+    tries: 0,
+    triedSince: input.at,
+    failures: [],
+    endedAt: null,
+    reply: null,
+  }),
+  initial: 'Queued',
+  states: {
+    Queued: {
+      entry: {
+        type: 'effect',
+        params: ({ context }): SendMailEffect => ({
+          do: 'sendMail',
+          lane: context.content.about === 'code' ? 'codes' : context.organizationId,
+        }),
+      },
+      on: {
+        SENT: {
+          target: 'Sent',
+          actions: [
+            assign({ tries: ({ context }) => context.tries + 1, reply: ({ event }) => event.reply }),
+            'end',
+            { type: 'note', params: ({ event }) => ({ message: event.reply }) },
+            report,
+          ],
+        },
+        REFUSED: { target: 'Failed', actions: ['fail', 'end', noteFailure, report] },
+        DELAYED: [
+          { guard: 'inTime', target: 'Waiting', actions: ['fail', noteFailure] },
+          { target: 'Failed', actions: ['fail', 'end', noteFailure, report] },
+        ],
+      },
+    },
+    Waiting: { on: { SEND_NOW: sendNow }, after: { pause: 'Queued' } },
+    Sent: { after: { retention: MAIL_ENDED } },
+    Failed: { on: { SEND_NOW: sendNow }, after: { retention: MAIL_ENDED } },
+    [MAIL_ENDED]: {},
+  },
+});

@@ -1,0 +1,340 @@
+/**
+ * Types shared by the portal's machines, actors and HTTP: participants, flow actions, marks, versions. All plain data.
+ *
+ * Source: docs/portal-values.md §§5-8.
+ */
+import type { DocumentId, FlowActionId, Millis, OrganizationId, UploadId, UserId } from '../ids.ts';
+import type { DocumentField, FieldValue } from './field-values.ts';
+
+/** A stored file by its content: lower-case hex SHA-256 and bytes. */
+export interface BlobRef {
+  readonly sha256: string;
+  readonly length: number;
+}
+
+export type DocumentStatus = 'Pending' | 'FlowConcluded' | 'Concluded' | 'Refused' | 'Canceled' | 'Expired';
+export const DOCUMENT_STATUSES: readonly DocumentStatus[] = [
+  'Pending',
+  'FlowConcluded',
+  'Concluded',
+  'Refused',
+  'Canceled',
+  'Expired',
+];
+
+export type ActionStatus = 'Created' | 'Pending' | 'Completed' | 'Refused';
+
+export type ActionType = 'Signer' | 'Approver' | 'SignRule' | 'ApproverRule';
+/** The files a document can be downloaded as. Source: docs/portal-values.md §13. */
+export const DOWNLOAD_TYPES = [
+  'Original',
+  'Signatures',
+  'PrinterFriendlyVersion',
+  'SigningTags',
+  'SignatureMarks',
+  'OriginalWithMarks',
+  'SignaturesManifest',
+] as const;
+export type DownloadType = (typeof DOWNLOAD_TYPES)[number];
+
+export const ACTION_TYPES: readonly ActionType[] = ['Signer', 'Approver', 'SignRule', 'ApproverRule'];
+
+/** A principal: an application with its key, or a participant. */
+export interface Principal {
+  readonly id: string;
+  readonly type: 'User' | 'Application';
+  readonly name: string;
+}
+
+export interface Participant {
+  readonly id: UserId;
+  readonly name: string | null;
+  /** As given by the caller, without punctuation. */
+  readonly identifier: string | null;
+  readonly email: string | null;
+  readonly phone: string | null;
+}
+
+/** A user of a rule. */
+export interface RuleUser extends Participant {
+  readonly signatureDate: Millis | null;
+  readonly isElectronic: boolean | null;
+  readonly refusalDate: Millis | null;
+  readonly hasRefused: boolean;
+  readonly refusalReason: string | null;
+}
+
+export type MarkType = 'SignatureVisualRepresentation' | 'SignatureInitials' | 'AuthenticationStamp';
+
+/** A rectangle on a page: PDF points from the top left corner of the page as it is shown. */
+export interface Mark {
+  readonly type: MarkType;
+  readonly topLeftX: number;
+  readonly topLeftY: number;
+  readonly width: number;
+  readonly height: number;
+  /** From 1; null = the last page. */
+  readonly pageNumber: number | null;
+  readonly fontSize: number | null;
+}
+
+export type CertificateType = 'A1' | 'A2' | 'A3' | 'A4' | 'S1' | 'S2' | 'S3' | 'S4' | 'T3' | 'T4';
+export type HolderType = 'Individual' | 'Company';
+export type InitialsMode = 'None' | 'Optional' | 'Required';
+
+/** Additional confirmation that an electronic signature requires, besides e-mail. */
+export type Confirmation =
+  | 'Sms'
+  | 'Whatsapp'
+  | 'AuthenticatorApp'
+  | 'Selfie'
+  | 'Datavalid'
+  | 'Pix'
+  | 'Liveness'
+  | 'IdScan';
+
+export interface XadesOptions {
+  readonly signatureType: 'FullXml' | 'XmlElement' | 'FullXmlAdRc';
+  readonly elementToSignIdentifierType: 'Id' | 'XPath' | null;
+  readonly elementToSignIdentifier: string | null;
+  readonly insertionOption: 'AppendChild' | 'PrependChild' | 'AppendSibling' | 'PrependSibling' | null;
+  readonly disableXPathTransformation: boolean;
+  /** Namespaces of the prefixes in an XPath, besides those of the root element; absent = not given. */
+  readonly xmlNamespaces?: readonly XmlNamespace[];
+}
+
+/** Source: docs/portal-values.md §5, `xmlNamespaces`. */
+export interface XmlNamespace {
+  readonly prefix: string;
+  readonly uri: string;
+}
+
+/** A validated request for a flow action. Source: docs/portal-values.md §6. */
+export interface ActionPlan {
+  readonly id: FlowActionId;
+  readonly type: ActionType;
+  readonly step: number;
+  /** For Signer and Approver; null for rules. */
+  readonly user: Participant | null;
+  readonly title: string | null;
+  readonly allowElectronicSignature: boolean;
+  readonly marks: readonly Mark[];
+  readonly ruleName: string | null;
+  /** Of rules, at least 1; 1 for others. */
+  readonly numberRequiredSignatures: number;
+  readonly ruleUsers: readonly Participant[];
+  readonly allowRuleFlowToContinueIfRefused: boolean;
+  /** Confirmations an electronic signature needs besides the e-mail code. */
+  readonly confirmations: readonly Confirmation[];
+  readonly disableEmailAuthentication: boolean;
+  readonly requiredCertificateType: CertificateType | null;
+  readonly requiredCertificateHolder: HolderType | null;
+  readonly requireCompanyCertificate: boolean | null;
+  readonly requiredCompanyIdentifier: string | null;
+  readonly initialsMode: InitialsMode | null;
+  readonly xadesOptions: XadesOptions | null;
+  /** Fields that the participant fills; absent = none. */
+  readonly fields?: readonly DocumentField[];
+}
+
+/** A flow action with its progress. */
+export interface FlowAction extends Omit<ActionPlan, 'ruleUsers'> {
+  readonly status: ActionStatus;
+  readonly ruleUsers: readonly RuleUser[];
+  readonly creationDate: Millis;
+  readonly updateDate: Millis;
+  readonly pendingDate: Millis | null;
+  readonly refusalReason: string | null;
+  /** Type of the signature; null until then, and for approvals. */
+  readonly isElectronic: boolean | null;
+}
+
+export interface Geolocation {
+  readonly latitude: number;
+  readonly longitude: number;
+  readonly accuracy: number | null;
+}
+
+/** Evidence of the identity of an electronic signer. Source: docs/portal-values.md §17. */
+export interface Evidence {
+  readonly ipAddress: string | null;
+  readonly userAgent: string | null;
+  /** `Email` = a code was confirmed; `Application` = the application opened the page; `Login` is never used. */
+  readonly authenticationTypes: readonly ('Email' | 'Application')[];
+  readonly authenticatedEmail: string | null;
+  readonly authenticatedApplication: {
+    readonly id: string;
+    readonly name: string;
+    readonly organizationName: string;
+  } | null;
+  readonly geolocation: Geolocation | null;
+  /** Typed by the participant. */
+  readonly typedName: string | null;
+  /** Minutes from UTC. */
+  readonly timeZoneOffset: number | null;
+  readonly at: Millis;
+}
+
+/** A signature or approval that was made. */
+export interface CompletedAction {
+  readonly flowActionId: FlowActionId;
+  readonly userId: UserId;
+  readonly at: Millis;
+  readonly kind: 'electronic' | 'certificate' | 'approval';
+  readonly evidence: Evidence | null;
+  /** Claimed in the signature; whole seconds. Null for approvals. */
+  readonly signingTime: Millis | null;
+  /** SHA-256 of the signed evidence, Base64; null for certificates and approvals without evidence. */
+  readonly evidenceSha256: string | null;
+  /** Position of its appearance. */
+  readonly marks: readonly Mark[];
+  /** A picture of the signature to draw; null = text. */
+  readonly image: BlobRef | null;
+  /** Lower-case hex SHA-256 of the certificate that made the signature value; null for approvals. */
+  readonly certificate: string | null;
+  /** Names it in its file: the field of a PDF, the Id in XML, the content identifier in CMS. Null for approvals. */
+  readonly fieldName: string | null;
+  /** Filled in by the participant; absent = nothing. */
+  readonly values?: readonly FieldValue[];
+}
+
+/** Signature format of a document. */
+export type DocumentFormat = 'Pades' | 'Cades' | 'Xades';
+
+/** An uploaded file. */
+export interface FileEntry {
+  readonly uploadId: UploadId | null;
+  /** Name of the resulting document. */
+  readonly displayName: string;
+  /** Original file name. */
+  readonly name: string;
+  readonly contentType: string;
+  readonly blob: BlobRef;
+  /** Base64. */
+  readonly md5: string;
+}
+
+export interface Tag {
+  readonly id: string;
+  readonly label: string | null;
+  readonly value: string;
+}
+
+export interface Attachment {
+  readonly id: string;
+  readonly file: FileEntry;
+  readonly isPrivate: boolean;
+  readonly creationDate: Millis;
+  /**
+   * Of a signed file that was merged into the envelope: number of its signatures, which the envelope does not contain.
+   * Absent = given at creation.
+   */
+  readonly signatures?: number;
+}
+
+export interface Observer {
+  readonly id: string;
+  readonly user: Participant;
+}
+
+/** Fields of a document in every webhook payload and notification. Source: docs/portal-values.md §19. */
+export interface DocumentSummary {
+  readonly id: DocumentId;
+  readonly organizationId: OrganizationId;
+  readonly name: string;
+  /** 20 characters `A-Z 0-9`. */
+  readonly key: string;
+  readonly creationDate: Millis;
+  readonly updateDate: Millis;
+  readonly folderId: string | null;
+  readonly createdBy: Principal;
+  readonly description: string | null;
+  /** Version of the file; missing in data stored by earlier programs. */
+  readonly version?: number;
+}
+
+/** Automatic reminders and warnings of a document. */
+export interface ReminderSchedule {
+  /** Days after which a pending participant is reminded, counted from the request or the last reminder; null = never. */
+  readonly everyDays: number | null;
+  /** Most reminders on schedule for one action. */
+  readonly maximum: number;
+  /** Days before the expiry of the document at which its pending participants are warned. */
+  readonly daysBeforeExpiry: readonly number[];
+}
+
+/** Events about a document for its organization. `sequence` counts from 1 per document without gaps. */
+/** Events that only webhooks that name them receive. */
+export const OPTIONAL_EVENT_TYPES = [
+  'DocumentOpened',
+  'DocumentViewed',
+  'DocumentReminded',
+  'DocumentExpiring',
+  'MailFailed',
+] as const;
+export type OptionalEventType = (typeof OPTIONAL_EVENT_TYPES)[number];
+
+export interface DocumentEvent {
+  readonly type:
+    | 'DocumentsCreated'
+    | 'DocumentSigned'
+    | 'DocumentApproved'
+    | 'DocumentRefused'
+    | 'DocumentConcluded'
+    | 'DocumentCanceled'
+    | 'DocumentExpired'
+    | 'DocumentDeleted'
+    | OptionalEventType;
+  readonly sequence: number;
+  readonly at: Millis;
+  readonly document: DocumentSummary;
+  /** For Created: all documents of the call, when there were several. */
+  readonly documents?: readonly DocumentSummary[];
+  /** For Signed, Approved and Refused. */
+  readonly by?: {
+    readonly flowActionId: FlowActionId | null;
+    readonly userId: string;
+    readonly name: string | null;
+    readonly identifier: string | null;
+    readonly emailAddress: string | null;
+  };
+  /** For Signed: filled in by the participant; absent = nothing. */
+  readonly values?: readonly FieldValue[];
+  /** For Refused and Canceled; for MailFailed: the mail server's answer. */
+  readonly reason?: string;
+  /** For Canceled. */
+  readonly canceledBy?: Principal;
+  /** For Expired and Expiring. */
+  readonly expirationDate?: Millis;
+  /** For Deleted. */
+  readonly action?: 'DeletedByUserOrApplication' | 'DeletedByFolder' | 'DeletedByOrganization';
+}
+
+/** One e-mail to one person about one document. */
+export interface MailRequest {
+  readonly about:
+    | 'pending'
+    | 'reminder'
+    | 'expiring'
+    | 'concluded'
+    | 'refused'
+    | 'canceled'
+    | 'new-version'
+    | 'flow-edited'
+    | 'code';
+  readonly to: { readonly name: string | null; readonly email: string };
+  readonly document: DocumentSummary;
+  /** The action to link to; null = no link, or the public check page for `concluded`. */
+  readonly flowActionId: FlowActionId | null;
+  readonly userId: UserId | null;
+  /** Pending actions of the person, for `pending`, `reminder` and `expiring`. */
+  readonly role?: 'sign' | 'approve';
+  /** For `refused` and `canceled`. */
+  readonly reason?: string;
+  /** For `expiring`. */
+  readonly expirationDate?: Millis;
+  /** The principal that refused or canceled. */
+  readonly byName?: string;
+  /** For `code`: number of the code. The code itself is derived from it when the mail is made and is not stored. */
+  readonly codeGeneration?: number;
+}

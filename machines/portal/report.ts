@@ -1,0 +1,83 @@
+/**
+ * A report for monitoring, from its request to its expiry.
+ *
+ * | from   | event      | to      | effects |
+ * |--------|------------|---------|---------|
+ * | Making | MADE       | Ready   |         |
+ * | Making | FAILED     | Failed  |         |
+ * | Making | after 24 h | Expired |         |
+ * | Ready  | after 65 m | Expired |         |
+ * | Failed | after 65 m | Expired |         |
+ *
+ * Its creation asks for `makeReport`. Expired is not stored: the actor ends, and its file with it.
+ *
+ * Source: docs/portal-values.md §18.
+ */
+import { assign, setup } from 'xstate';
+import type { Millis } from '../ids.ts';
+import type { BlobRef } from './portal-types.ts';
+
+export const REPORT_EXPIRED = 'Expired';
+
+/** Retention of a finished report, milliseconds: slightly longer than the validity of its ticket. */
+export const REPORT_RETENTION_MS = 65 * 60_000;
+const ABANDONED_MESSAGE = 24 * 3_600_000;
+
+/** Period of the documents' creation, both bounds included; null = unbounded. */
+export interface ReportRange {
+  readonly from: Millis | null;
+  readonly to: Millis | null;
+}
+
+export interface ReportContext extends ReportRange {
+  readonly createdAt: Millis;
+  /** The file; null until it is ready. */
+  readonly blob: BlobRef | null;
+  /** Number of documents in it. */
+  readonly rows: number;
+  readonly error: { readonly code: string; readonly message: string } | null;
+}
+
+export interface MakeReportEffect extends ReportRange {
+  readonly do: 'makeReport';
+}
+
+export type ReportMessage = { readonly at: Millis } & (
+  | { readonly type: 'MADE'; readonly blob: BlobRef; readonly rows: number }
+  | { readonly type: 'FAILED'; readonly code: string; readonly message: string }
+);
+
+export const reportMachine = setup({
+  types: {
+    context: {} as ReportContext,
+    input: {} as ReportRange & { readonly createdAt: Millis },
+    events: {} as ReportMessage,
+  },
+  actions: { effect: (_, _effect: MakeReportEffect) => {} },
+}).createMachine({
+  id: 'report',
+  context: ({ input }) => ({ ...input, blob: null, rows: 0, error: null }),
+  initial: 'Making',
+  states: {
+    Making: {
+      entry: {
+        type: 'effect',
+        params: ({ context: { from, to } }) => ({ do: 'makeReport' as const, from, to }),
+      },
+      on: {
+        MADE: {
+          target: 'Ready',
+          actions: assign(({ event: { blob, rows } }) => ({ blob, rows })),
+        },
+        FAILED: {
+          target: 'Failed',
+          actions: assign(({ event: { code, message } }) => ({ error: { code, message } })),
+        },
+      },
+      after: { [ABANDONED_MESSAGE]: REPORT_EXPIRED },
+    },
+    Ready: { after: { [REPORT_RETENTION_MS]: REPORT_EXPIRED } },
+    Failed: { after: { [REPORT_RETENTION_MS]: REPORT_EXPIRED } },
+    [REPORT_EXPIRED]: {},
+  },
+});

@@ -1,0 +1,78 @@
+/**
+ * An uploaded file, until it is no longer used.
+ *
+ * | from   | event       | to      | effects | when                    |
+ * |--------|-------------|---------|---------|-------------------------|
+ * | Unused | USE         | Used    |         |                         |
+ * | Unused | FORGET      | Expired |         |                         |
+ * | Unused | after 24 h  | Expired |         |                         |
+ * | Used   | USE         | Used    |         |                         |
+ * | Used   | FORGET      | Expired |         | it was the only use     |
+ * | Used   | FORGET      | Used    |         | other uses are left     |
+ * | Used   | after 7 d   | Expired |         |                         |
+ *
+ * Each use restarts the seven days. FORGET follows the deletion of a document that was made of it and undoes one
+ * use. Who else has the same content is not asked: what became of an upload would tell one organization about the files
+ * of others. Expired is not stored: the actor ends. The file itself stays as long as a document refers to it.
+ *
+ * Source: docs/portal-values.md §4; the seven days are ours.
+ */
+import { setup } from 'xstate';
+import type { ApplicationId, Millis, OrganizationId } from '../ids.ts';
+import type { BlobRef } from './portal-types.ts';
+
+export const UPLOAD_EXPIRED = 'Expired';
+
+/** Retention of an unused upload, milliseconds. */
+export const UNUSED_LIFETIME = 24 * 3_600_000;
+/** Retention after the last use, milliseconds. */
+export const USED_LIFETIME = 7 * 24 * 3_600_000;
+
+export interface UploadContext {
+  readonly organizationId: OrganizationId;
+  /** The application that uploaded it. */
+  readonly applicationId: ApplicationId;
+  /** Original file name. */
+  readonly name: string;
+  readonly contentType: string;
+  readonly blob: BlobRef;
+  /** Base64. */
+  readonly md5: string;
+  readonly createdAt: Millis;
+  /**
+   * Calls that used it and whose documents were not deleted since; absent for uploads stored before they were counted.
+   */
+  readonly uses?: number;
+}
+
+export type UploadMessage = { readonly type: 'USE' | 'FORGET'; readonly at: Millis };
+
+const machine = setup({
+  types: { context: {} as UploadContext, input: {} as UploadContext, events: {} as UploadMessage },
+});
+
+const use = machine.assign({ uses: ({ context: { uses = 0 } }) => uses + 1 });
+const undoUse = machine.assign({ uses: ({ context: { uses = 1 } }) => uses - 1 });
+
+export const uploadMachine = machine.createMachine({
+  id: 'upload',
+  context: ({ input }) => input,
+  initial: 'Unused',
+  states: {
+    Unused: {
+      on: { USE: { target: 'Used', actions: use }, FORGET: UPLOAD_EXPIRED },
+      after: { [UNUSED_LIFETIME]: UPLOAD_EXPIRED },
+    },
+    Used: {
+      on: {
+        USE: { target: 'Used', reenter: true, actions: use },
+        FORGET: [
+          { guard: ({ context: { uses = 1 } }) => uses <= 1, target: UPLOAD_EXPIRED },
+          { actions: undoUse },
+        ],
+      },
+      after: { [USED_LIFETIME]: UPLOAD_EXPIRED },
+    },
+    [UPLOAD_EXPIRED]: {},
+  },
+});

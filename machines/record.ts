@@ -1,0 +1,119 @@
+/**
+ * Machines of records: actors with one state, whose messages change the stored context and add a journal line.
+ *
+ * | from  | event              | to    | effects |                                                |
+ * |-------|--------------------|-------|---------|------------------------------------------------|
+ * | state | one of `changes`   | state |         | unless its function returns undefined          |
+ * | state | one of `endedBy`   | ended |         | not stored: the actor ends                     |
+ * | state | after `lifetimeMs` | ended |         | not stored: the actor ends                     |
+ */
+import { type AnyStateMachine, type EventObject, type StateMachine, type StateValue, setup } from 'xstate';
+import { decideOnce } from './decide-once.ts';
+import type { Millis } from './ids.ts';
+
+/** Change made by a message: members of the context, and the journal line if there is one. */
+export interface RecordChange<Context> {
+  readonly context: Partial<Context>;
+  readonly note?: string;
+}
+
+export interface RecordMessage {
+  readonly type: string;
+  readonly at: Millis;
+}
+
+export interface RecordDefinition<Context, Message extends RecordMessage, Input> {
+  readonly id: string;
+  readonly state: string;
+  readonly context: (input: Input) => Context;
+  /** Journal line of the creation. @default none */
+  readonly created?: string;
+  /** For each message, a function that returns its change; undefined = the message is not accepted. Pure. */
+  readonly changes: {
+    readonly [Type in Message['type']]?: (
+      context: Context,
+      message: Extract<Message, { readonly type: Type }>,
+    ) => RecordChange<Context> | undefined;
+  };
+  /** Name of the state in which the actor ends, and what leads to it. @default never */
+  readonly end?: {
+    readonly state: string;
+    readonly endedBy?: readonly Message['type'][];
+    /** Milliseconds after the creation. */
+    readonly lifetimeMs?: Millis;
+  };
+}
+
+type Decide = (context: object, message: RecordMessage) => RecordChange<object> | undefined;
+
+/** A machine as actor kinds read it: context, messages and input. */
+export type RecordMachine<Context extends object, Message extends RecordMessage, Input> = StateMachine<
+  Context,
+  Message,
+  Record<string, never>,
+  never,
+  never,
+  never,
+  never,
+  StateValue,
+  string,
+  Input,
+  unknown,
+  EventObject,
+  object,
+  object
+>;
+
+/** Builds the machine of one kind of record. */
+export function recordMachine<Context extends object, Message extends RecordMessage, Input = Context>(
+  definition: RecordDefinition<Context, Message, Input>,
+): RecordMachine<Context, Message, Input>;
+// The transitions are the same for all kinds; only the functions of the definition read context and messages.
+export function recordMachine({
+  id,
+  state,
+  context,
+  created,
+  changes,
+  end,
+}: RecordDefinition<object, RecordMessage, object>): AnyStateMachine {
+  const decide = decideOnce<object, RecordMessage, RecordChange<object> | undefined>();
+  const machine = setup({
+    types: { context: {} as object, input: {} as object, events: {} as RecordMessage },
+    actions: { note: (_, _line: { readonly message: string }) => {} },
+  });
+  const note = (message: string) => ({ type: 'note', params: { message } }) as const;
+  const on = Object.entries(changes as { readonly [type: string]: Decide }).map(([type, change]) => {
+    const carryOut = machine.enqueueActions(({ context, event, enqueue }) => {
+      const decided = decide(change, context, event);
+      if (decided === undefined) return;
+      enqueue.assign(decided.context);
+      if (decided.note !== undefined) enqueue(note(decided.note));
+    });
+    return [
+      type,
+      {
+        guard: ({ context, event }: { context: object; event: RecordMessage }) =>
+          decide(change, context, event) !== undefined,
+        actions: carryOut,
+      },
+    ] as const;
+  });
+  return machine.createMachine({
+    id,
+    context: ({ input }) => context(input),
+    initial: state,
+    states: {
+      [state]: {
+        // Only at the creation: no message enters the state again.
+        ...(created !== undefined && { entry: note(created) }),
+        on: {
+          ...Object.fromEntries(on),
+          ...Object.fromEntries((end?.endedBy ?? []).map((type) => [type, end?.state])),
+        },
+        ...(end?.lifetimeMs !== undefined && { after: { [end.lifetimeMs]: end.state } }),
+      },
+      ...(end !== undefined && { [end.state]: {} }),
+    },
+  });
+}

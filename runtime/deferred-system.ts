@@ -1,0 +1,54 @@
+/** The interface to actors of a runtime that is created later. */
+
+import type { ActorHost } from './actor-host.ts';
+import type {
+  ActorSystem,
+  CommittedActor,
+  ContextOf,
+  InputOf,
+  MessageOf,
+  SendOptions,
+  StepOutcome,
+} from './definition.ts';
+import { Fatal } from './failures.ts';
+import type { ActorAddress, ActorEvent, Json } from './ports.ts';
+
+/**
+ * Lets services be built on the system before the runtime is, which needs their effect handlers. Calls before the
+ * runtime exists throw `runtime.not-created`.
+ */
+export class DeferredSystem implements ActorSystem {
+  #host: ActorHost | undefined;
+
+  /** Called once, by the runtime. */
+  connect(host: ActorHost): void {
+    this.#host = host;
+  }
+
+  create<Kind extends string>(
+    address: ActorAddress<Kind>,
+    input: InputOf<Kind>,
+  ): Promise<StepOutcome<ContextOf<Kind>>> {
+    return this.#connected().create(address, input as Json);
+  }
+
+  send<Kind extends string>(
+    address: ActorAddress<Kind>,
+    event: MessageOf<Kind>,
+    options?: SendOptions,
+  ): Promise<StepOutcome<ContextOf<Kind>>> {
+    return this.#connected().send(address, event as ActorEvent, options);
+  }
+
+  read<Kind extends string>(
+    address: ActorAddress<Kind>,
+  ): Promise<CommittedActor<ContextOf<Kind>> | undefined> {
+    return this.#connected().read(address);
+  }
+
+  #connected(): ActorHost {
+    if (this.#host === undefined)
+      throw new Fatal('runtime.not-created', 'An actor was used before the runtime was created.');
+    return this.#host;
+  }
+}

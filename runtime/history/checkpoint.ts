@@ -1,0 +1,138 @@
+/**
+ * Signed checkpoints of the history: the root of a Merkle tree over what changed since the checkpoint before, which is
+ * named by its hash. The rows below hold them.
+ *
+ * | view                | key                   | value                                             |
+ * |---------------------|-----------------------|---------------------------------------------------|
+ * | history-checkpoints | node, sequence        | the checkpoint                                    |
+ * | history-leaves      | node, sequence, index | the leaf                                          |
+ * | history-heads       | kind, id              | position of the actor's newest leaf               |
+ * | history-deletions   | kind, id              | time of the checkpoint with its newest deletion   |
+ * | history-unsealed    | kind, id, revision    | an actor that was deleted since                   |
+ * | history-unsent      | node, sequence        | null: not sent to every destination yet           |
+ * | history-stamps      | node, sequence        | Base64 DER of a time-stamp token (RFC 3161)       |
+ *
+ * Source: docs/decisions/0053-tamper-evident-history.md.
+ */
+
+import { createHash, createPublicKey, type KeyObject, sign, verify } from 'node:crypto';
+import { jsonType } from '../json-type.ts';
+import type { Millis } from '../ports.ts';
+
+export const CHECKPOINTS_VIEW = 'history-checkpoints';
+export const LEAVES_VIEW = 'history-leaves';
+export const HEADS_VIEW = 'history-heads';
+export const DELETIONS_VIEW = 'history-deletions';
+export const UNSEALED_VIEW = 'history-unsealed';
+export const UNSENT_VIEW = 'history-unsent';
+export const STAMPS_VIEW = 'history-stamps';
+
+/** One leaf: the newest line of an actor's chain, or the line at which a deleted actor's chain ended. */
+export interface HistoryLeaf {
+  readonly type: 'head' | 'deleted';
+  readonly kind: string;
+  readonly id: string;
+  /** Number of the line. */
+  readonly line: number;
+  /** Hash of that line. */
+  readonly hash: string;
+}
+
+export interface Checkpoint {
+  /** Identifies the signing key: the first 16 hex digits of the SHA-256 of its SubjectPublicKeyInfo. */
+  readonly node: string;
+  /** From 1 per node. */
+  readonly sequence: number;
+  readonly at: Millis;
+  /** Number of leaves. */
+  readonly leaves: number;
+  /** Merkle tree root. */
+  readonly root: string;
+  /** Hash of the node's checkpoint before (`checkpointHash`); empty for the first. */
+  readonly previous: string;
+  /** Base64 DER of the SubjectPublicKeyInfo. */
+  readonly publicKey: string;
+  /** Base64, Ed25519 over `checkpointText`. */
+  readonly signature: string;
+}
+
+/** Stored checkpoints and leaves. */
+export const CHECKPOINT = jsonType<Checkpoint>();
+export const LEAF = jsonType<HistoryLeaf>();
+
+export type UnsignedCheckpoint = Omit<Checkpoint, 'node' | 'publicKey' | 'signature'>;
+
+/** Content of a leaf, as it is hashed. */
+export function leafText({ type, kind, id, line, hash }: HistoryLeaf): string {
+  return JSON.stringify([type, kind, id, line, hash]);
+}
+
+/** The text that is signed. */
+function checkpointText(checkpoint: UnsignedCheckpoint & Pick<Checkpoint, 'node'>): string {
+  const { node, sequence, at, leaves, root, previous } = checkpoint;
+  return JSON.stringify(['sealwright-history-1', node, sequence, at, leaves, root, previous]);
+}
+
+/** Lower-case hex SHA-256 of the signed text. */
+export function checkpointHash(checkpoint: Checkpoint): string {
+  return createHash('sha256').update(checkpointText(checkpoint)).digest('hex');
+}
+
+export interface CheckpointSigner {
+  readonly node: string;
+  sign(checkpoint: UnsignedCheckpoint): Checkpoint;
+}
+
+/** @param key Ed25519 private key */
+export function createCheckpointSigner(key: KeyObject): CheckpointSigner {
+  const der = createPublicKey(key).export({ type: 'spki', format: 'der' });
+  const publicKey = der.toString('base64');
+  const node = nodeOf(der);
+  return {
+    node,
+    sign(unsigned) {
+      const checkpoint = { node, ...unsigned };
+      const signature = sign(null, Buffer.from(checkpointText(checkpoint)), key).toString('base64');
+      return { ...checkpoint, publicKey, signature };
+    },
+  };
+}
+
+function nodeOf(publicKey: Buffer): string {
+  return createHash('sha256').update(publicKey).digest('hex').slice(0, 16);
+}
+
+/** True when the signature is valid and made by the named node's key. */
+export function isSigned(checkpoint: Checkpoint): boolean {
+  try {
+    const der = Buffer.from(checkpoint.publicKey, 'base64');
+    const key = createPublicKey({ key: der, type: 'spki', format: 'der' });
+    const signature = Buffer.from(checkpoint.signature, 'base64');
+    return (
+      nodeOf(der) === checkpoint.node &&
+      key.asymmetricKeyType === 'ed25519' &&
+      verify(null, Buffer.from(checkpointText(checkpoint)), key, signature)
+    );
+  } catch {
+    return false;
+  }
+}
+
+/** Parses a checkpoint from untrusted text; undefined when it is not one. */
+export function parseCheckpoint(value: unknown): Checkpoint | undefined {
+  if (typeof value !== 'object' || value === null) return undefined;
+  const fields: { readonly [name in keyof Checkpoint]?: unknown } = value;
+  const { node, sequence, at, leaves, root, previous, publicKey, signature } = fields;
+  if (!isCount(sequence) || !isCount(at) || !isCount(leaves)) return undefined;
+  if (!isText(node) || !isText(root) || !isText(previous) || !isText(publicKey) || !isText(signature))
+    return undefined;
+  return { node, sequence, at, leaves, root, previous, publicKey, signature };
+}
+
+function isText(value: unknown): value is string {
+  return typeof value === 'string';
+}
+
+function isCount(value: unknown): value is number {
+  return Number.isSafeInteger(value);
+}

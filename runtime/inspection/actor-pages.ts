@@ -1,0 +1,195 @@
+/**
+ * Pages of the actors of one kind, each a range of an index, in the order of ids, so that an actor that changes its
+ * state between two pages is on at most one of them.
+ */
+
+import type { HostReport } from '../actor-host.ts';
+import type { ActorStore, EffectKey, Millis, StoredActor, StoredEffect } from '../ports.ts';
+import { isEffectKey, isKey } from '../store/keys.ts';
+import { redactedText } from './redact.ts';
+import { STATE_INDEX_VIEW, STOPPED_VIEW } from './state-index.ts';
+
+export interface EffectReport {
+  readonly key: EffectKey;
+  readonly do: string;
+  readonly dueAt: Millis;
+  readonly failures: number;
+  readonly lastError: string | null;
+}
+
+export interface ActorSummary {
+  readonly kind: string;
+  readonly id: string;
+  readonly state: string;
+  readonly revision: number;
+  /** Messages in progress or waiting. */
+  readonly mailbox: number;
+  readonly stopped: StoredActor['stopped'];
+  /** For the filter `stuck`: the effect that failed. */
+  readonly trouble: EffectReport | null;
+}
+
+export interface ActorQuery {
+  readonly kind: string;
+  readonly state?: string | undefined;
+  /** Only actors with a failed effect that is retried. */
+  readonly stuck?: boolean | undefined;
+  /** Only stopped actors. */
+  readonly stopped?: boolean | undefined;
+  /** Only actors whose id begins with this text. */
+  readonly idPrefix?: string | undefined;
+  /** The cursor of the previous page. */
+  readonly after?: string | undefined;
+  readonly limit: number;
+}
+
+export interface ActorPage {
+  /** May be fewer than requested, or none, although more follow: the other filters are applied afterwards. */
+  readonly items: readonly ActorSummary[];
+  /** Cursor of the next page; undefined at the end. */
+  readonly next: string | undefined;
+}
+
+type PagedStore = Pick<ActorStore, 'load' | 'actors' | 'rows' | 'failedEffects'>;
+
+/** Ids of a range of an index, in ascending order. */
+interface Found {
+  readonly actors: readonly (StoredActor | undefined)[];
+  /** By id, for the filter `stuck`. */
+  readonly troubles?: ReadonlyMap<string, StoredEffect>;
+  /** The last id of the range; undefined when no more follow. */
+  readonly last: string | undefined;
+}
+
+/** The greatest revision: sorts after all effects of an actor. */
+const LAST = Number.MAX_SAFE_INTEGER;
+
+/** @param query of a known kind */
+export async function actorPage(
+  store: PagedStore,
+  reports: () => Promise<readonly HostReport[]>,
+  query: ActorQuery,
+): Promise<ActorPage> {
+  const { state, stopped, idPrefix = '' } = query;
+  const after = readCursor(query.after) ?? startOf(idPrefix);
+  const { actors, troubles, last } = await find(store, query, after);
+  const fitting = actors
+    .filter((actor) => actor !== undefined)
+    .filter((actor) => (state === undefined || actor.state === state) && (!stopped || actor.stopped))
+    .filter(({ address }) => address.id.startsWith(idPrefix));
+  const depths = fitting.length === 0 ? NO_DEPTHS : mailboxDepths(await reports());
+  return {
+    items: fitting.map((actor) => {
+      const trouble = troubles?.get(actor.address.id);
+      return { ...summaryOf(actor, depths), trouble: trouble ? effectReport(trouble) : null };
+    }),
+    // Ids are in ascending order: after the first one beyond the prefix, none fits.
+    next:
+      last !== undefined && (last < idPrefix || last.startsWith(idPrefix)) ? writeCursor(last) : undefined,
+  };
+}
+
+/** The greatest id below all ids with this prefix, as far as ids exist; undefined for an empty prefix. */
+function startOf(prefix: string): string | undefined {
+  const last = prefix.codePointAt(prefix.length - 1);
+  if (last === undefined || last <= 0x20) return undefined;
+  return `${prefix.slice(0, -1)}${String.fromCodePoint(last - 1)}~`;
+}
+
+function find(store: PagedStore, query: ActorQuery, after: string | undefined): Promise<Found> {
+  const { kind, state, stuck, stopped, limit } = query;
+  if (stopped) return listed(store, kind, STOPPED_VIEW, [kind], after, limit);
+  if (stuck) return stoppedActors(store, kind, after, limit);
+  if (state !== undefined) return listed(store, kind, STATE_INDEX_VIEW, [kind, state], after, limit);
+  return all(store, kind, after, limit);
+}
+
+async function all(
+  store: PagedStore,
+  kind: string,
+  after: string | undefined,
+  limit: number,
+): Promise<Found> {
+  const actors = await store.actors({ kind, ...(after !== undefined && { after }), limit: limit + 1 });
+  const page = actors.slice(0, limit);
+  return { actors: page, last: actors.length > limit ? page.at(-1)?.address.id : undefined };
+}
+
+/** Reads ids from a view whose keys are `prefix` and the id. */
+async function listed(
+  store: PagedStore,
+  kind: string,
+  view: string,
+  prefix: readonly string[],
+  after: string | undefined,
+  limit: number,
+): Promise<Found> {
+  if (!isKey(prefix)) return { actors: [], last: undefined };
+  const rows = await store.rows({
+    ...{ view, prefix, limit: limit + 1 },
+    ...(after !== undefined && { after: [...prefix, after] }),
+  });
+  const ids = rows.slice(0, limit).map(({ key }) => String(key.at(-1)));
+  const actors = await Promise.all(ids.map((id) => store.load({ kind, id })));
+  return { actors, last: rows.length > limit ? ids.at(-1) : undefined };
+}
+
+/** Returns each actor with the first of its failed effects; the next page starts after all of its effects. */
+async function stoppedActors(
+  store: PagedStore,
+  kind: string,
+  after: string | undefined,
+  limit: number,
+): Promise<Found> {
+  const begin: EffectKey = after === undefined ? `${kind}//0/0` : `${kind}/${after}/${LAST}/${LAST}`;
+  if (!isEffectKey(begin)) return { actors: [], last: undefined };
+  const effects = await store.failedEffects({ after: begin, limit: limit + 1 });
+  const troubles = new Map<string, StoredEffect>();
+  for (const effect of effects.slice(0, limit)) {
+    const { actor } = effect;
+    if (actor.kind === kind && !troubles.has(actor.id)) troubles.set(actor.id, effect);
+  }
+  const ids = [...troubles.keys()];
+  const actors = await Promise.all(ids.map((id) => store.load({ kind, id })));
+  const goesOn = effects.length > limit && effects.at(limit)?.actor.kind === kind;
+  return { actors, troubles, last: goesOn ? ids.at(-1) : undefined };
+}
+
+const NO_DEPTHS: ReadonlyMap<string, number> = new Map();
+
+/** Messages in progress or waiting, by kind and id. */
+export function mailboxDepths(reports: readonly HostReport[]): ReadonlyMap<string, number> {
+  return new Map(reports.flatMap(({ mailboxes }) => mailboxes));
+}
+
+export function summaryOf(actor: StoredActor, depths: ReadonlyMap<string, number>): ActorSummary {
+  const { address, state, revision, stopped } = actor;
+  const { kind, id } = address;
+  return {
+    ...{ kind, id, state, revision },
+    mailbox: depths.get(`${kind}/${id}`) ?? 0,
+    stopped: stopped && { ...stopped, error: redactedText(stopped.error) },
+    trouble: null,
+  };
+}
+
+export function effectReport({ key, effect, dueAt, failures, lastError }: StoredEffect): EffectReport {
+  return { key, do: effect.do, dueAt, failures, lastError: lastError && redactedText(lastError) };
+}
+
+function writeCursor(id: string): string {
+  return Buffer.from(JSON.stringify([id])).toString('base64url');
+}
+
+/** Returns the id after which the page starts; undefined for no cursor and for an invalid one. */
+function readCursor(text: string | undefined): string | undefined {
+  if (text === undefined || text === '') return undefined;
+  try {
+    const key: unknown = JSON.parse(Buffer.from(text, 'base64url').toString('utf8'));
+    if (!Array.isArray(key) || !isKey(key)) return undefined;
+    const [id] = key;
+    return typeof id === 'string' ? id : undefined;
+  } catch {
+    return undefined;
+  }
+}

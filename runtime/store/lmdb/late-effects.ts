@@ -1,0 +1,35 @@
+/** Finds effects whose due time is too far in the future, because the wall clock was set back. */
+import type { ActorStore, Millis, StoredEffect } from '../../ports.ts';
+import { AFTER_ALL_TEXT } from '../keys.ts';
+import { readEffect, type Tables } from './lmdb-tables.ts';
+
+/** Queue keys read at once. */
+const PAGE_SIZE = 64;
+
+/** Returns all effects that are due after `now`, of all partitions. */
+export async function effectsDueAfter(
+  { due, lanes }: Pick<Tables, 'due' | 'lanes'>,
+  store: Pick<ActorStore, 'partitions'>,
+  now: Millis,
+): Promise<readonly StoredEffect[]> {
+  const found: StoredEffect[] = [];
+  for (const { key, value } of due.getRange({ start: [now, AFTER_ALL_TEXT] }))
+    found.push(readEffect(key, value));
+  let after: string | undefined;
+  do {
+    const page = await store.partitions({
+      prefix: '',
+      ...(after !== undefined && { after }),
+      limit: PAGE_SIZE,
+    });
+    for (const { queueKey } of page) {
+      const range = lanes.getRange({
+        start: [queueKey, now, AFTER_ALL_TEXT],
+        end: [queueKey, AFTER_ALL_TEXT],
+      });
+      for (const { key, value } of range) found.push(readEffect(key.slice(1), value, queueKey));
+    }
+    after = page.at(-1)?.queueKey;
+  } while (after !== undefined);
+  return found;
+}

@@ -1,0 +1,163 @@
+/**
+ * Applies one step inside a transaction. Keys and values were checked before, so that an invalid step never affects the
+ * others of its group; only disk errors throw here.
+ */
+import type { Committed, EffectKey, StateIndexEntry } from '../../ports.ts';
+import { AFTER_ALL_TEXT } from '../keys.ts';
+import type { PlannedStep, StepPlan } from './lmdb-step-text.ts';
+import {
+  type EffectPosition,
+  type EffectValue,
+  effectKey,
+  type Key,
+  positionText,
+  queueOf,
+  readPosition,
+  type Table,
+  type Tables,
+} from './lmdb-tables.ts';
+
+/** Returns the reason why the store refuses this step; undefined = it accepts it. */
+export function refusal(tables: Tables, plan: StepPlan): Exclude<Committed, { ok: true }> | undefined {
+  const { actor: own, basedOn, settles } = plan;
+  const fresh = basedOn === 0 ? !tables.actors.doesExist(own) : tables.actors.doesExist(own, basedOn);
+  if (!fresh) return { ok: false, because: 'stale' };
+  if (settles !== undefined && !tables.effects.doesExist(effectKey(settles))) {
+    return { ok: false, because: 'duplicate' };
+  }
+  for (const name of plan.take ?? NONE) {
+    const holder = tables.names.get([name]);
+    if (holder !== undefined && holder !== holderValue(own)) {
+      return { ok: false, because: 'taken', name, holder: JSON.parse(holder) };
+    }
+  }
+  return undefined;
+}
+
+const NONE: readonly never[] = [];
+
+function holderValue([kind, id]: Key): string {
+  return JSON.stringify({ kind, id });
+}
+
+/** Moves of an actor in the state index. A place that is null: none. */
+export interface Move {
+  readonly actor: Key;
+  readonly from: StateIndexEntry | null;
+  readonly to: StateIndexEntry | null;
+}
+
+/** Changes that the steps of one transaction write once at its end. */
+export class CollectedChanges {
+  readonly counted = new Map<string, number>();
+  readonly moves: Move[] = [];
+
+  count(name: string, by: number): void {
+    this.counted.set(name, (this.counted.get(name) ?? 0) + by);
+  }
+}
+
+/**
+ * Writes an accepted step.
+ * @param gathered collects counters and moves in the state index
+ * @param gone collects effects that are settled or dropped
+ */
+export function write(
+  tables: Tables,
+  { plan, values }: PlannedStep,
+  gathered: CollectedChanges,
+  gone: EffectKey[],
+): void {
+  const { actor: own } = plan;
+  let next = 0;
+  const value = (): string => values[next++] ?? 'null';
+  const actor = value();
+  if (plan.ends) removeActor(tables, own);
+  else void tables.actors.put(own, actor, plan.revision);
+  for (const line of plan.journal ?? NONE) void tables.journal.put([...own, line], value());
+  removeEffects(tables, plan, gone);
+  for (const [key, dueAt, queueKey] of plan.effects ?? NONE)
+    writeEffect(tables, effectKey(key), { dueAt, lane: queueKey }, value());
+  for (const [name, due] of plan.disarm ?? NONE) void tables.timers.remove([due, ...own, name]);
+  for (const [name, due] of plan.arm ?? NONE) void tables.timers.put([due, ...own, name], value());
+  for (const key of plan.remove ?? NONE) void tables.rows.remove(key);
+  for (const key of plan.put ?? NONE) void tables.rows.put(key, value());
+  for (const name of plan.release ?? NONE) {
+    if (tables.names.get([name]) === holderValue(own)) void tables.names.remove([name]);
+  }
+  for (const name of plan.take ?? NONE) void tables.names.put([name], holderValue(own));
+  for (const name in plan.counters) gathered.count(name, plan.counters[name] ?? 0);
+  if (plan.moved) gathered.moves.push({ actor: own, from: plan.moved[0], to: plan.moved[1] });
+}
+
+function removeActor(tables: Tables, own: Key): void {
+  void tables.actors.remove(own);
+  for (const key of [...tables.journal.getKeys({ start: own, end: [...own, AFTER_ALL_TEXT] })]) {
+    void tables.journal.remove(key);
+  }
+}
+
+function removeEffects(tables: Tables, { actor, settles, dropsEffects }: StepPlan, gone: EffectKey[]): void {
+  if (settles !== undefined) {
+    removeEffect(tables, effectKey(settles));
+    gone.push(settles);
+  }
+  if (!dropsEffects) return;
+  for (const key of [...tables.effects.getKeys({ start: actor, end: [...actor, AFTER_ALL_TEXT] })]) {
+    removeEffect(tables, key);
+    gone.push(key.join('/'));
+  }
+}
+
+function writeEffect(tables: Tables, key: Key, place: EffectPosition, value: string): void {
+  const { table, at } = queueOf(tables, place, key);
+  void tables.effects.put(key, positionText(place));
+  void table.put(at, value);
+}
+
+function removeEffect(tables: Tables, key: Key): void {
+  const place = tables.effects.get(key);
+  if (place === undefined) return;
+  const { table, at } = queueOf(tables, readPosition(place), key);
+  void table.remove(at);
+  void tables.effects.remove(key);
+  if (tables.troubled.doesExist(key)) void tables.troubled.remove(key);
+}
+
+/** Removes effects that are done. Ignores those that no longer exist. */
+export function writeSettled(tables: Tables, keys: readonly EffectKey[], gone: EffectKey[]): void {
+  for (const key of keys) {
+    removeEffect(tables, effectKey(key));
+    gone.push(key);
+  }
+}
+
+/**
+ * Reschedules an effect. Does nothing when it is settled.
+ * @param error null = it did not fail
+ */
+export function writeDeferral(tables: Tables, key: EffectKey, until: number, error: string | null): void {
+  const own = effectKey(key);
+  const stored = tables.effects.get(own);
+  if (stored === undefined) return;
+  const place = readPosition(stored);
+  const { table, at } = queueOf(tables, place, own);
+  const value = table.get(at);
+  if (value === undefined) return;
+  const before = JSON.parse(value) as EffectValue;
+  const after = error === null ? before : { ...before, failures: before.failures + 1, lastError: error };
+  const later = { ...place, dueAt: until };
+  void table.remove(at);
+  writeEffect(tables, own, later, JSON.stringify(after satisfies EffectValue));
+  if (after.failures > 0) void tables.troubled.put(own, positionText(later));
+}
+
+/** Adds to counters; one that reaches 0 is removed. */
+export function writeCounters(counters: Table, counted: ReadonlyMap<string, number>): void {
+  for (const [name, by] of counted) {
+    if (by === 0) continue;
+    const value = Number(counters.get([name]) ?? 0) + by;
+    if (value === 0) void counters.remove([name]);
+    else void counters.put([name], String(value));
+  }
+}

@@ -1,0 +1,42 @@
+/** Reads a store that a service may be writing to, without locking it. */
+import { existsSync } from 'node:fs';
+import { join } from 'node:path';
+import { open } from 'lmdb';
+import { Fatal } from '../../failures.ts';
+import type { ActorStore } from '../../ports.ts';
+import { type ReadTables, readActor, readActors, readCounters, readJournal, readRows } from './lmdb-reads.ts';
+import type { Key, Table } from './lmdb-tables.ts';
+
+/** Reads of a store without the right to write. The state index may be behind. */
+export type StoreReader = Pick<ActorStore, 'load' | 'actors' | 'journal' | 'rows' | 'counters'> & {
+  close(): Promise<void>;
+};
+
+/** @throws {Fatal} `store.missing` */
+export function openLmdbReader(folder: string): StoreReader {
+  if (!existsSync(join(folder, 'data.mdb')))
+    throw new Fatal('store.missing', `There is no store in ${folder}.`);
+  const root = open<string, Key>({
+    path: folder,
+    noSubdir: false,
+    encoding: 'string',
+    readOnly: true,
+    maxDbs: 16,
+  });
+  const table = (name: string, useVersions = false): Table =>
+    root.openDB<string, Key>({ name, encoding: 'string', useVersions });
+  const tables: ReadTables = {
+    actors: table('actors', true),
+    journal: table('journal'),
+    rows: table('rows'),
+    counters: table('counters'),
+  };
+  return {
+    load: async (actor) => readActor(tables, actor),
+    actors: async (query) => readActors(tables, query),
+    journal: async (actor, options = {}) => readJournal(tables, actor, options),
+    rows: async (query) => readRows(tables, query),
+    counters: async (prefix) => readCounters(tables, prefix),
+    close: () => root.close(),
+  };
+}

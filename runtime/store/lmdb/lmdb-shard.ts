@@ -1,0 +1,33 @@
+/** The store as seen by a thread that hosts actors: it loads them, and commits through the common writing thread. */
+import type { Faults } from '../../faults.ts';
+import type { ActorAddress, ActorStore, SharedStore, Step, StoredActor } from '../../ports.ts';
+import { Committer } from './lmdb-committer.ts';
+import { linkThroughPort } from './lmdb-link.ts';
+import { readActor } from './lmdb-reads.ts';
+import { openTables } from './lmdb-tables.ts';
+
+export interface ShardStore extends Pick<ActorStore, 'load' | 'commit'> {
+  /** Number of this thread's last written group; see `ActorStore.share`. */
+  readonly serial: number;
+}
+
+export function openShardStore({ folder, port }: SharedStore, faults: Faults): ShardStore {
+  const tables = openTables(folder);
+  let serial = 0;
+  const written = (_: unknown, number: number): void => {
+    // This thread's read transaction is older than the group.
+    tables.root.resetReadTxn();
+    serial = number;
+  };
+  const committer = new Committer(linkThroughPort(port), faults, written, () => {});
+  return {
+    async load(actor: ActorAddress): Promise<StoredActor | undefined> {
+      // Others write too, and this thread may not have been notified.
+      return readActor(tables, actor);
+    },
+    commit: (step: Step) => committer.commit(step),
+    get serial() {
+      return serial;
+    },
+  };
+}

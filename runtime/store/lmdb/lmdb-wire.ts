@@ -1,0 +1,53 @@
+/** Messages between the store and its writing thread. Plain data only. */
+import type { MessagePort } from 'node:worker_threads';
+import type { FaultAction } from '../../faults.ts';
+import type { Committed, EffectKey, Millis } from '../../ports.ts';
+
+/** Maximum number of steps in one transaction, which bounds its latency. */
+export const GROUP_LIMIT = 512;
+
+/**
+ * One write of a group: a step, as `stepText` encodes it, since one string is cheaper to transfer than the object tree;
+ * a new due time of an effect; effects that are done; or all pending changes of the state index.
+ */
+export type Write =
+  | string
+  | { readonly key: EffectKey; readonly until: Millis; readonly error: string | null }
+  | { readonly settled: readonly EffectKey[] }
+  | { readonly settle: 'census' };
+
+export type ToWriter =
+  | { readonly type: 'group'; readonly writes: readonly Write[]; readonly fault: FaultAction | undefined }
+  /** Attaches another thread, which writes over this port. */
+  | { readonly type: 'attach'; readonly thread: number; readonly port: MessagePort }
+  /** Detaches that thread; its earlier writes are completed. Answered by `detached`. */
+  | { readonly type: 'detach'; readonly thread: number }
+  | { readonly type: 'close' };
+
+/** Writes of an attached thread. */
+export interface ForwardedGroup {
+  /** Number of the attachment. */
+  readonly thread: number;
+  readonly serial: number;
+  /** JSON of the written steps. */
+  readonly steps: readonly string[];
+  readonly gone: readonly EffectKey[];
+}
+
+export type FromWriter =
+  | {
+      readonly type: 'done';
+      /** Per write, in the order of all posted writes: the refusal of a step, null when it was written. */
+      readonly refusals: readonly (Exclude<Committed, { ok: true }> | null)[];
+      /** Effects that are no longer leased. */
+      readonly gone: readonly EffectKey[];
+      /** Counts the answers to one attached thread; see `foreign`. 0 for the thread that started the writer. */
+      readonly serial: number;
+    }
+  /** To the thread that started the writer: writes of other threads, in store order. */
+  | { readonly type: 'foreign'; readonly groups: readonly ForwardedGroup[] }
+  /** To the same thread: the detached thread writes nothing more, and all its writes were reported. */
+  | { readonly type: 'detached'; readonly thread: number }
+  /** None of the next `writes` was written. */
+  | { readonly type: 'failed'; readonly writes: number; readonly message: string; readonly full: boolean }
+  | { readonly type: 'closed' };

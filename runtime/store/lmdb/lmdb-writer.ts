@@ -1,0 +1,220 @@
+/**
+ * The writing thread of an LMDB store. A commit waits for the disk, milliseconds on a busy one; on a thread of its own
+ * it delays nothing else. A transaction contains all writes that have arrived when it begins, from all threads. Each is
+ * durable when it is answered: LMDB syncs the data before it writes, synchronously, the page that makes them valid.
+ */
+import { constants } from 'node:os';
+import { type MessagePort, parentPort, receiveMessageOnPort, workerData } from 'node:worker_threads';
+import { type FaultAction, triggerFault } from '../../faults.ts';
+
+import type { EffectKey } from '../../ports.ts';
+import {
+  CollectedChanges,
+  refusal,
+  write,
+  writeCounters,
+  writeDeferral,
+  writeSettled,
+} from './lmdb-changes.ts';
+import { StateIndexWriter } from './lmdb-state-index.ts';
+import { readStepText } from './lmdb-step-text.ts';
+import { openTables, type Tables, transact } from './lmdb-tables.ts';
+import { type ForwardedGroup, type FromWriter, GROUP_LIMIT, type ToWriter, type Write } from './lmdb-wire.ts';
+
+type Done = Extract<FromWriter, { type: 'done' }>;
+
+/** A thread that sends steps. */
+interface Sender {
+  readonly port: MessagePort;
+  /** Number of the attachment; 0 = the thread that started this one. */
+  readonly thread: number;
+  /** Number of answers. */
+  serial: number;
+}
+
+/** Writes of one sender in a transaction. */
+interface SenderGroup {
+  readonly sender: Sender;
+  readonly writes: Write[];
+  readonly faults: FaultAction[];
+}
+
+type Written = Pick<Done, 'refusals' | 'gone'>;
+
+/** The engine returns the system's error number as its code. */
+function isDiskFull(error: unknown): boolean {
+  const { code } = error as { readonly code?: unknown };
+  return code === constants.errno.ENOSPC || code === constants.errno.EDQUOT;
+}
+
+function writeGroups(
+  tables: Tables,
+  census: StateIndexWriter,
+  parts: readonly SenderGroup[],
+): readonly Written[] {
+  // Read before the transaction, to keep the lock as short as possible.
+  const plans = parts.map(({ writes }) =>
+    writes.map((one) => (typeof one === 'string' ? readStepText(one) : one)),
+  );
+  let written: Written[] = [];
+  let committed = (): void => {};
+  transact(tables, () => {
+    const gathered = new CollectedChanges();
+    let settle = false;
+    written = plans.map((part) => {
+      const refusals: Done['refusals'][number][] = [];
+      const gone: EffectKey[] = [];
+      for (const one of part) {
+        if ('settle' in one) {
+          settle = true;
+          refusals.push(null);
+          continue;
+        }
+        if ('settled' in one) {
+          writeSettled(tables, one.settled, gone);
+          refusals.push(null);
+          continue;
+        }
+        if ('key' in one) {
+          writeDeferral(tables, one.key, one.until, one.error);
+          // An effect that did not fail is still in progress at its lease holder.
+          if (one.error !== null) gone.push(one.key);
+          refusals.push(null);
+          continue;
+        }
+        const refused = refusal(tables, one.plan);
+        if (refused === undefined) write(tables, one, gathered, gone);
+        refusals.push(refused ?? null);
+      }
+      return { refusals, gone };
+    });
+    writeCounters(tables.counters, gathered.counted);
+    committed = census.write(gathered.moves, settle);
+    for (const { faults } of parts)
+      for (const fault of faults) triggerFault('store.group.in-transaction', fault);
+  });
+  committed();
+  return written;
+}
+
+class Writer {
+  readonly #tables: Tables;
+  readonly #census: StateIndexWriter;
+  readonly #main: Sender;
+  readonly #senders = new Set<Sender>();
+
+  constructor(tables: Tables, main: MessagePort) {
+    this.#tables = tables;
+    this.#census = new StateIndexWriter(tables);
+    this.#main = { port: main, thread: 0, serial: 0 };
+    this.#serve(this.#main);
+  }
+
+  #serve(sender: Sender): void {
+    this.#senders.add(sender);
+    sender.port.on('close', () => {
+      this.#senders.delete(sender);
+      if (sender !== this.#main) post(this.#main, { type: 'detached', thread: sender.thread });
+    });
+    sender.port.on('message', (message: ToWriter) => this.#accept(sender, message));
+  }
+
+  #accept(sender: Sender, message: ToWriter): void {
+    if (message.type === 'attach') this.#serve({ port: message.port, thread: message.thread, serial: 0 });
+    else if (message.type === 'detach') this.#detach(message.thread);
+    else if (message.type === 'close') this.#close(sender);
+    else this.#write(sender, message);
+  }
+
+  /** Writes a group and, in the same transaction, those that have arrived since. */
+  #write(first: Sender, group: Extract<ToWriter, { type: 'group' }>): void {
+    const parts: SenderGroup[] = [];
+    const others: [Sender, ToWriter][] = [];
+    let room = GROUP_LIMIT;
+    for (const sender of new Set([first, ...this.#senders])) {
+      const part: SenderGroup = { sender, writes: [], faults: [] };
+      let next: ToWriter | undefined = sender === first ? group : waiting(sender, room);
+      while (next?.type === 'group') {
+        part.writes.push(...next.writes);
+        if (next.fault !== undefined) part.faults.push(next.fault);
+        room -= next.writes.length;
+        next = waiting(sender, room);
+      }
+      if (next !== undefined) others.push([sender, next]);
+      if (part.writes.length > 0) parts.push(part);
+    }
+    this.#answer(parts);
+    for (const [sender, message] of others) this.#accept(sender, message);
+  }
+
+  #answer(parts: readonly SenderGroup[]): void {
+    let written: readonly Written[];
+    try {
+      written = writeGroups(this.#tables, this.#census, parts);
+    } catch (error) {
+      const message = error instanceof Error ? error.message : String(error);
+      for (const { sender, writes } of parts)
+        post(sender, { type: 'failed', writes: writes.length, message, full: isDiskFull(error) });
+      return;
+    }
+    // The thread that started this one observes all steps; it receives those of others before they are answered.
+    const groups: ForwardedGroup[] = [];
+    for (const [at, { sender, writes }] of parts.entries()) {
+      if (sender === this.#main) continue;
+      const { refusals = [], gone = [] } = written[at] ?? {};
+      sender.serial += 1;
+      const steps = writes.filter((one, n) => typeof one === 'string' && refusals[n] === null) as string[];
+      groups.push({ thread: sender.thread, serial: sender.serial, steps, gone });
+    }
+    if (groups.length > 0) post(this.#main, { type: 'foreign', groups });
+    for (const [at, { sender }] of parts.entries())
+      post(sender, { type: 'done', refusals: [], gone: [], ...written[at], serial: sender.serial });
+  }
+
+  /** Does nothing if the thread has ended already: that was reported after all of its writes. */
+  #detach(thread: number): void {
+    for (const sender of this.#senders) {
+      if (sender.thread !== thread) continue;
+      for (let next = waiting(sender, 1); next !== undefined; next = waiting(sender, 1))
+        this.#accept(sender, next);
+      sender.port.close();
+    }
+  }
+
+  #close(sender: Sender): void {
+    if (sender !== this.#main) {
+      post(sender, { type: 'closed' });
+      sender.port.close();
+      return;
+    }
+    this.#settle();
+    void this.#tables.root.close().then(() => {
+      post(sender, { type: 'closed' });
+      // Ports of other threads would keep this one alive.
+      for (const { port } of this.#senders) port.close();
+    });
+  }
+
+  /** Writes pending changes of the state index, so that the next start has none. */
+  #settle(): void {
+    try {
+      transact(this.#tables, () => void this.#census.write([], true));
+    } catch {
+      // A full disk. The next start reads the missing changes from the notes.
+    }
+  }
+}
+
+/** Returns the next message of a known sender; none when the transaction is full. */
+function waiting({ port }: Sender, room: number): ToWriter | undefined {
+  return room > 0 ? receiveMessageOnPort(port)?.message : undefined;
+}
+
+function post({ port }: Sender, message: FromWriter): void {
+  port.postMessage(message);
+}
+
+if (parentPort !== null) {
+  const { folder } = workerData as { readonly folder: string };
+  new Writer(openTables(folder), parentPort);
+}

@@ -1,0 +1,306 @@
+/**
+ * The store on disk, for one machine. Reads use the memory map on this thread; writes are grouped and use a thread of
+ * their own (`lmdb-committer.ts`). A commit is answered once it is durable: this engine makes nothing visible before.
+ */
+import { statSync } from 'node:fs';
+import { join } from 'node:path';
+import { MessageChannel } from 'node:worker_threads';
+import { latestDue } from '../../effects/backoff.ts';
+import { Faults } from '../../faults.ts';
+import { STATE_INDEX_PREFIX, STATE_INDEX_VIEW } from '../../inspection/state-index.ts';
+import type {
+  ActorAddress,
+  ActorStore,
+  Committed,
+  EffectKey,
+  JournalLine,
+  Millis,
+  Row,
+  RowQuery,
+  SharedStore,
+  Step,
+  StoredActor,
+  StoredEffect,
+  StoredTimer,
+} from '../../ports.ts';
+import { AFTER_ALL_TEXT } from '../keys.ts';
+import { assertRoomForStore } from '../room.ts';
+import { effectsDueAfter } from './late-effects.ts';
+import { Committer } from './lmdb-committer.ts';
+import { startWriter } from './lmdb-link.ts';
+import { readActor, readActors, readCounters, readJournal, readRows } from './lmdb-reads.ts';
+import { settlePending } from './lmdb-state-index.ts';
+import { stepOfText } from './lmdb-step-text.ts';
+import {
+  actorKey,
+  effectKey,
+  type Key,
+  openTables,
+  queueOf,
+  readEffect,
+  readPosition,
+  type Tables,
+} from './lmdb-tables.ts';
+import { upgradeTables } from './lmdb-upgrade.ts';
+import { claimFolder, type Release } from './owner.ts';
+
+export interface LmdbOptions {
+  /** Folder of the store; created if missing. Must not hold other files. */
+  readonly folder: string;
+  readonly faults?: Faults;
+  /**
+   * Called once, when nothing can be written any more although the store was not closed. Answered commits are safe; the
+   * process must be restarted. @default does nothing
+   */
+  readonly onLost?: (why: string) => void;
+}
+
+/**
+ * Opens the store. Throws `store.locked` (another process has the folder), `store.newer-format`, `store.full` and
+ * `store.unwritable`.
+ */
+export function openLmdbStore(options: LmdbOptions): ActorStore {
+  assertRoomForStore(options.folder);
+  const release = claimFolder(options.folder);
+  try {
+    const tables = openTables(options.folder);
+    upgradeTables(tables);
+    settlePending(tables);
+    return new LmdbStore(options, tables, release);
+  } catch (error) {
+    release();
+    throw error;
+  }
+}
+
+class LmdbStore implements ActorStore {
+  readonly #folder: string;
+  readonly #tables: Tables;
+  readonly #release: Release;
+  readonly #committer: Committer;
+  readonly #leased = new Set<EffectKey>();
+  #closed: Promise<void> | undefined;
+
+  constructor({ folder, faults, onLost }: LmdbOptions, tables: Tables, release: Release) {
+    this.#folder = folder;
+    this.#tables = tables;
+    this.#release = release;
+    const written = (gone: readonly EffectKey[]): void => {
+      // This thread's read transaction is older than the group.
+      this.#tables.root.resetReadTxn();
+      for (const key of gone) this.#leased.delete(key);
+    };
+    const link = startWriter(folder);
+    this.#committer = new Committer(link, faults ?? new Faults(), written, onLost ?? (() => {}));
+  }
+
+  shareWithThreads(tell: (written: { readonly serial: number; readonly steps: readonly Step[] }) => void): {
+    readonly store: SharedStore;
+    readonly revoke: () => Promise<void>;
+  } {
+    const { port1, port2 } = new MessageChannel();
+    const revoke = this.#committer.attach(port2, ({ serial, steps, gone }) => {
+      this.#tables.root.resetReadTxn();
+      for (const key of gone) this.#leased.delete(key);
+      tell({ serial, steps: steps.map(stepOfText) });
+    });
+    return { store: { folder: this.#folder, port: port1 }, revoke };
+  }
+
+  async load(actor: ActorAddress): Promise<StoredActor | undefined> {
+    return readActor(this.#tables, actor);
+  }
+
+  async actors(query: {
+    readonly kind: string;
+    readonly after?: string;
+    readonly limit: number;
+  }): Promise<readonly StoredActor[]> {
+    return readActors(this.#tables, query);
+  }
+
+  commit(step: Step): Promise<Committed> {
+    return this.#committer.commit(step);
+  }
+
+  deferEffect(key: EffectKey, until: Millis, error: string): Promise<void> {
+    return this.#committer.defer(key, until, error);
+  }
+
+  settleEffects(keys: readonly EffectKey[]): Promise<void> {
+    return this.#committer.settleEffects(keys);
+  }
+
+  async rescheduleAfterClockRegression(now: Millis): Promise<void> {
+    const late: Promise<void>[] = [];
+    for (const effect of await effectsDueAfter(this.#tables, this, now)) {
+      const latest = latestDue(effect, now);
+      if (effect.dueAt > latest) late.push(this.#committer.defer(effect.key, latest, null));
+    }
+    await Promise.all(late);
+  }
+
+  async journal(
+    actor: ActorAddress,
+    options: { readonly after?: number; readonly limit?: number } = {},
+  ): Promise<readonly JournalLine[]> {
+    return readJournal(this.#tables, actor, options);
+  }
+
+  async rows(query: RowQuery): Promise<readonly Row[]> {
+    if (query.view === STATE_INDEX_VIEW) await this.#committer.settleStateIndex();
+    return readRows(this.#tables, query);
+  }
+
+  async counters(prefix: string): Promise<{ readonly [name: string]: number }> {
+    if (prefix.startsWith(STATE_INDEX_PREFIX) || STATE_INDEX_PREFIX.startsWith(prefix))
+      await this.#committer.settleStateIndex();
+    return readCounters(this.#tables, prefix);
+  }
+
+  async holder(name: string): Promise<ActorAddress | undefined> {
+    const value = this.#tables.names.get([name]);
+    return value === undefined ? undefined : (JSON.parse(value) as ActorAddress);
+  }
+
+  /** Reads an effect by its key and its stored position. */
+  #effectAt(key: Key, placeText: string): StoredEffect | undefined {
+    const place = readPosition(placeText);
+    const { table, at } = queueOf(this.#tables, place, key);
+    const stored = table.get(at);
+    return stored === undefined ? undefined : readEffect([place.dueAt, ...key], stored, place.lane);
+  }
+
+  async leaseEffects(now: Millis, limit: number, queueKey?: string): Promise<readonly StoredEffect[]> {
+    const leased: StoredEffect[] = [];
+    if (limit <= 0) return leased;
+    const { due, lanes } = this.#tables;
+    const range =
+      queueKey === undefined
+        ? due.getRange({ end: [now, AFTER_ALL_TEXT] })
+        : lanes.getRange({ start: [queueKey], end: [queueKey, now, AFTER_ALL_TEXT] });
+    for (const { key, value } of range) {
+      const own = queueKey === undefined ? key : key.slice(1);
+      const name = own.slice(1).join('/');
+      if (this.#leased.has(name)) continue;
+      leased.push(readEffect(own, value, queueKey));
+      this.#leased.add(name);
+      if (leased.length === limit) break;
+    }
+    return leased;
+  }
+
+  async partitions(query: {
+    readonly prefix: string;
+    readonly after?: string;
+    readonly limit: number;
+  }): Promise<readonly { readonly queueKey: string; readonly due: Millis }[]> {
+    const found: { queueKey: string; due: Millis }[] = [];
+    const end: Key = [query.prefix + AFTER_ALL_TEXT];
+    let start: Key = query.after === undefined ? [query.prefix] : [query.after, AFTER_ALL_TEXT];
+    while (found.length < query.limit) {
+      const queueKey = this.#firstPartitionKey(start, end)?.[0];
+      if (queueKey === undefined) break;
+      const name = String(queueKey);
+      const due = this.#firstUnleased(name);
+      if (due !== undefined) found.push({ queueKey: name, due });
+      start = [name, AFTER_ALL_TEXT];
+    }
+    return found;
+  }
+
+  #firstPartitionKey(start: Key, end: Key): Key | undefined {
+    for (const key of this.#tables.lanes.getKeys({ start, end, limit: 1 })) return key;
+    return undefined;
+  }
+
+  #firstUnleased(queueKey: string): Millis | undefined {
+    for (const key of this.#tables.lanes.getKeys({ start: [queueKey], end: [queueKey, AFTER_ALL_TEXT] })) {
+      if (!this.#leased.has(key.slice(2).join('/'))) return Number(key[1]);
+    }
+    return undefined;
+  }
+
+  async nextEffectDue(): Promise<Millis | undefined> {
+    for (const key of this.#tables.due.getKeys()) {
+      if (!this.#leased.has(key.slice(1).join('/'))) return Number(key[0]);
+    }
+    return undefined;
+  }
+
+  async pendingEffects(actor: ActorAddress): Promise<readonly StoredEffect[]> {
+    const own = actorKey(actor);
+    const pending: StoredEffect[] = [];
+    for (const { key, value } of this.#tables.effects.getRange({
+      start: own,
+      end: [...own, AFTER_ALL_TEXT],
+    })) {
+      const effect = this.#effectAt(key, value);
+      if (effect !== undefined) pending.push(effect);
+    }
+    return pending;
+  }
+
+  async failedEffectCount(): Promise<number> {
+    return (this.#tables.troubled.getStats() as { readonly entryCount: number }).entryCount;
+  }
+
+  async failedEffects(query: {
+    readonly after?: EffectKey;
+    readonly limit: number;
+  }): Promise<readonly StoredEffect[]> {
+    const found: StoredEffect[] = [];
+    const range = this.#tables.troubled.getRange({
+      ...(query.after !== undefined && { start: effectKey(query.after), exclusiveStart: true }),
+      limit: query.limit,
+    });
+    for (const { key, value } of range) {
+      const effect = this.#effectAt(key, value);
+      if (effect !== undefined) found.push(effect);
+    }
+    return found;
+  }
+
+  async dueTimers(now: Millis, limit: number): Promise<readonly StoredTimer[]> {
+    const due: StoredTimer[] = [];
+    for (const { key, value } of this.#tables.timers.getRange({ end: [now, AFTER_ALL_TEXT], limit })) {
+      const [time, kind, id, name] = key;
+      due.push({
+        actor: { kind: String(kind), id: String(id) },
+        name: String(name),
+        due: Number(time),
+        event: JSON.parse(value),
+      });
+    }
+    return due;
+  }
+
+  async nextTimerDue(): Promise<Millis | undefined> {
+    for (const key of this.#tables.timers.getKeys({ limit: 1 })) return Number(key[0]);
+    return undefined;
+  }
+
+  /** Every answered commit is durable already. */
+  async flushed(): Promise<void> {}
+
+  refusal(): string | undefined {
+    return this.#committer.refusal;
+  }
+
+  describe(): ReturnType<ActorStore['describe']> {
+    // The folder may have been removed: then the size is unknown.
+    const file = statSync(join(this.#folder, 'data.mdb'), { throwIfNoEntry: false });
+    return { engine: 'LMDB', location: this.#folder, ...(file && { bytes: file.size }) };
+  }
+
+  close(): Promise<void> {
+    this.#closed ??= this.#close();
+    return this.#closed;
+  }
+
+  async #close(): Promise<void> {
+    await this.#committer.close();
+    await this.#tables.root.close();
+    this.#release();
+  }
+}

@@ -1,0 +1,291 @@
+/**
+ * A store in memory, for tests and simulations. The same contract as the one on disk; nothing survives the process.
+ * Arguments and results are copied, so that no caller shares objects with the store.
+ */
+
+import { latestDue } from '../../effects/backoff.ts';
+import { STATE_INDEX_VIEW, stateCounterName, stateIndexKey } from '../../inspection/state-index.ts';
+import type {
+  ActorAddress,
+  ActorStore,
+  Committed,
+  EffectKey,
+  JournalLine,
+  Millis,
+  Row,
+  RowQuery,
+  Step,
+  StoredActor,
+  StoredEffect,
+  StoredTimer,
+} from '../../ports.ts';
+import { checkStepKeys, compareKeys, parseEffectKey } from '../keys.ts';
+
+const DURABLE = Promise.resolve();
+
+function nameOf(actor: ActorAddress): string {
+  return JSON.stringify([actor.kind, actor.id]);
+}
+
+/** Converts a value to its stored form, JSON. */
+function structuredCopy<T>(value: T): T {
+  return JSON.parse(JSON.stringify(value)) as T;
+}
+
+/** Sorts by due time, then by key. */
+function byDue(left: StoredEffect, right: StoredEffect): number {
+  return left.dueAt - right.dueAt || compareKeys(parseEffectKey(left.key), parseEffectKey(right.key));
+}
+
+export class MemoryStore implements ActorStore {
+  readonly #actors = new Map<string, StoredActor>();
+  readonly #journals = new Map<string, JournalLine[]>();
+  readonly #rows = new Map<string, Map<string, Row>>();
+  readonly #effects = new Map<EffectKey, StoredEffect>();
+  readonly #leased = new Set<EffectKey>();
+  readonly #timers = new Map<string, StoredTimer>();
+  readonly #names = new Map<string, ActorAddress>();
+  readonly #counters = new Map<string, number>();
+
+  async load(actor: ActorAddress): Promise<StoredActor | undefined> {
+    const stored = this.#actors.get(nameOf(actor));
+    return stored && structuredCopy(stored);
+  }
+
+  async actors(query: {
+    readonly kind: string;
+    readonly after?: string;
+    readonly limit: number;
+  }): Promise<readonly StoredActor[]> {
+    const { kind, after, limit } = query;
+    const found = [...this.#actors.values()]
+      .filter(({ address }) => address.kind === kind)
+      .filter(({ address }) => after === undefined || compareKeys([address.id], [after]) > 0)
+      .sort((left, right) => compareKeys([left.address.id], [right.address.id]));
+    return structuredCopy(found.slice(0, limit));
+  }
+
+  async commit(given: Step): Promise<Committed> {
+    checkStepKeys(given);
+    const step = structuredCopy(given);
+    const refused = this.#refusal(step);
+    if (refused !== undefined) return refused;
+    this.#write(step);
+    return { ok: true, durable: DURABLE };
+  }
+
+  #refusal(step: Step): Exclude<Committed, { ok: true }> | undefined {
+    const { address } = step.actor;
+    if ((this.#actors.get(nameOf(address))?.revision ?? 0) !== step.basedOn)
+      return { ok: false, because: 'stale' };
+    if (step.settles !== null && !this.#effects.has(step.settles)) return { ok: false, because: 'duplicate' };
+    for (const name of step.names.take) {
+      const holder = this.#names.get(name);
+      if (holder !== undefined && nameOf(holder) !== nameOf(address)) {
+        return { ok: false, because: 'taken', name, holder };
+      }
+    }
+    return undefined;
+  }
+
+  #write(step: Step): void {
+    const { address } = step.actor;
+    const own = nameOf(address);
+    if (step.ends) {
+      this.#actors.delete(own);
+      this.#journals.delete(own);
+    } else this.#actors.set(own, step.actor);
+    if (step.journal.length > 0)
+      this.#journals.set(own, [...(this.#journals.get(own) ?? []), ...step.journal]);
+    if (step.settles !== null) this.#removeEffect(step.settles);
+    if (step.dropsEffects) for (const effect of this.#ofActor(address)) this.#removeEffect(effect.key);
+    for (const effect of step.effects) this.#effects.set(effect.key, effect);
+    for (const { name, due } of step.timers.disarm) this.#timers.delete(JSON.stringify([own, name, due]));
+    for (const { name, due, event } of step.timers.arm) {
+      this.#timers.set(JSON.stringify([own, name, due]), { actor: address, name, due, event });
+    }
+    for (const { view, key } of step.rows.remove) this.#rows.get(view)?.delete(JSON.stringify(key));
+    for (const row of step.rows.put) this.#view(row.view).set(JSON.stringify(row.key), row);
+    for (const name of step.names.release) {
+      const holder = this.#names.get(name);
+      if (holder !== undefined && nameOf(holder) === own) this.#names.delete(name);
+    }
+    for (const name of step.names.take) this.#names.set(name, address);
+    for (const [name, by] of Object.entries(step.counters)) this.#count(name, by);
+    if (step.moved !== null) this.#move(address, step.moved);
+  }
+
+  #count(name: string, by: number): void {
+    const value = (this.#counters.get(name) ?? 0) + by;
+    if (value === 0) this.#counters.delete(name);
+    else this.#counters.set(name, value);
+  }
+
+  #move({ kind, id }: ActorAddress, { from, to }: NonNullable<Step['moved']>): void {
+    const rows = this.#view(STATE_INDEX_VIEW);
+    if (from !== null) {
+      this.#count(stateCounterName(kind, from), -1);
+      rows.delete(JSON.stringify(stateIndexKey(kind, from, id)));
+    }
+    if (to !== null) {
+      const key = stateIndexKey(kind, to, id);
+      this.#count(stateCounterName(kind, to), 1);
+      rows.set(JSON.stringify(key), { view: STATE_INDEX_VIEW, key, value: null });
+    }
+  }
+
+  #view(name: string): Map<string, Row> {
+    let view = this.#rows.get(name);
+    if (view === undefined) {
+      view = new Map();
+      this.#rows.set(name, view);
+    }
+    return view;
+  }
+
+  #removeEffect(key: EffectKey): void {
+    this.#effects.delete(key);
+    this.#leased.delete(key);
+  }
+
+  #ofActor(actor: ActorAddress): StoredEffect[] {
+    const own = nameOf(actor);
+    return [...this.#effects.values()]
+      .filter((effect) => nameOf(effect.actor) === own)
+      .sort((left, right) => compareKeys(parseEffectKey(left.key), parseEffectKey(right.key)));
+  }
+
+  async journal(
+    actor: ActorAddress,
+    options: { readonly after?: number; readonly limit?: number } = {},
+  ): Promise<readonly JournalLine[]> {
+    const lines = (this.#journals.get(nameOf(actor)) ?? []).filter((line) => line.id > (options.after ?? 0));
+    return structuredCopy(lines.slice(0, options.limit));
+  }
+
+  async rows(query: RowQuery): Promise<readonly Row[]> {
+    const prefix = query.prefix ?? [];
+    const rows = [...(this.#rows.get(query.view)?.values() ?? [])]
+      .filter((row) => prefix.every((part, at) => row.key[at] === part))
+      .sort((left, right) => compareKeys(left.key, right.key));
+    if (query.reverse) rows.reverse();
+    const { after, offset = 0, limit, reverse } = query;
+    const beyond = (row: Row) =>
+      after === undefined || (reverse ? compareKeys(row.key, after) < 0 : compareKeys(row.key, after) > 0);
+    return structuredCopy(rows.filter(beyond).slice(offset, offset + limit));
+  }
+
+  async counters(prefix: string): Promise<{ readonly [name: string]: number }> {
+    return Object.fromEntries([...this.#counters].filter(([name]) => name.startsWith(prefix)));
+  }
+
+  async holder(name: string): Promise<ActorAddress | undefined> {
+    return this.#names.get(name);
+  }
+
+  async leaseEffects(now: Millis, limit: number, queueKey?: string): Promise<readonly StoredEffect[]> {
+    const due = [...this.#effects.values()]
+      .filter((effect) => effect.lane === queueKey && effect.dueAt <= now && !this.#leased.has(effect.key))
+      .sort(byDue)
+      .slice(0, limit);
+    for (const effect of due) this.#leased.add(effect.key);
+    return structuredCopy(due);
+  }
+
+  async partitions(query: {
+    readonly prefix: string;
+    readonly after?: string;
+    readonly limit: number;
+  }): Promise<readonly { readonly queueKey: string; readonly due: Millis }[]> {
+    const partitions = new Map<string, Millis>();
+    for (const { key, lane: queueKey, dueAt } of this.#effects.values()) {
+      if (queueKey === undefined || !queueKey.startsWith(query.prefix) || this.#leased.has(key)) continue;
+      if (query.after !== undefined && compareKeys([queueKey], [query.after]) <= 0) continue;
+      partitions.set(queueKey, Math.min(dueAt, partitions.get(queueKey) ?? dueAt));
+    }
+    return [...partitions]
+      .sort(([left], [right]) => compareKeys([left], [right]))
+      .slice(0, query.limit)
+      .map(([queueKey, due]) => ({ queueKey, due }));
+  }
+
+  async deferEffect(key: EffectKey, until: Millis, error: string): Promise<void> {
+    const effect = this.#effects.get(key);
+    this.#leased.delete(key);
+    if (effect === undefined) return;
+    this.#effects.set(key, { ...effect, dueAt: until, failures: effect.failures + 1, lastError: error });
+  }
+
+  async settleEffects(keys: readonly EffectKey[]): Promise<void> {
+    for (const key of keys) {
+      this.#leased.delete(key);
+      this.#effects.delete(key);
+    }
+  }
+
+  async rescheduleAfterClockRegression(now: Millis): Promise<void> {
+    for (const [key, effect] of this.#effects) {
+      const latest = latestDue(effect, now);
+      if (effect.dueAt > latest) this.#effects.set(key, { ...effect, dueAt: latest });
+    }
+  }
+
+  async nextEffectDue(): Promise<Millis | undefined> {
+    let earliest: Millis | undefined;
+    for (const { key, dueAt, lane: queueKey } of this.#effects.values()) {
+      if (queueKey === undefined && !this.#leased.has(key) && (earliest === undefined || dueAt < earliest))
+        earliest = dueAt;
+    }
+    return earliest;
+  }
+
+  async pendingEffects(actor: ActorAddress): Promise<readonly StoredEffect[]> {
+    return structuredCopy(this.#ofActor(actor));
+  }
+
+  async failedEffectCount(): Promise<number> {
+    return [...this.#effects.values()].filter(({ failures }) => failures > 0).length;
+  }
+
+  async failedEffects(query: {
+    readonly after?: EffectKey;
+    readonly limit: number;
+  }): Promise<readonly StoredEffect[]> {
+    const after = query.after === undefined ? undefined : parseEffectKey(query.after);
+    const found = [...this.#effects.values()]
+      .filter(({ failures }) => failures > 0)
+      .map((effect) => ({ effect, key: parseEffectKey(effect.key) }))
+      .filter(({ key }) => after === undefined || compareKeys(key, after) > 0)
+      .sort((left, right) => compareKeys(left.key, right.key));
+    return structuredCopy(found.slice(0, query.limit).map(({ effect }) => effect));
+  }
+
+  async dueTimers(now: Millis, limit: number): Promise<readonly StoredTimer[]> {
+    return structuredCopy(
+      this.#byTime()
+        .filter((timer) => timer.due <= now)
+        .slice(0, limit),
+    );
+  }
+
+  async nextTimerDue(): Promise<Millis | undefined> {
+    return this.#byTime()[0]?.due;
+  }
+
+  #byTime(): StoredTimer[] {
+    const key = (timer: StoredTimer) => [timer.due, timer.actor.kind, timer.actor.id, timer.name];
+    return [...this.#timers.values()].sort((left, right) => compareKeys(key(left), key(right)));
+  }
+
+  async flushed(): Promise<void> {}
+
+  refusal(): string | undefined {
+    return undefined;
+  }
+
+  describe(): { readonly engine: string; readonly location: string } {
+    return { engine: 'memory', location: 'this process' };
+  }
+
+  async close(): Promise<void> {}
+}

@@ -1,0 +1,235 @@
+/**
+ * Steps of all nodes in the order of their commits, without gaps.
+ *
+ * The numbers of `changes` are given before the commit, so a lower number may appear after a higher one. A read
+ * therefore takes what is visible in its snapshot and was not in the snapshot of the read before: each change exactly
+ * once, however long its transaction took. What committed before the read began is in its snapshot. Within one read the
+ * numbers give an order that agrees with the order of commits, since a step that follows another one takes its number
+ * after that one's commit.
+ */
+import type pg from 'pg';
+import { describeFailure } from '../../failures.ts';
+import type { Clock, Log, NodeListener, Step } from '../../ports.ts';
+import { unavailable } from './connection.ts';
+import { readCounters } from './postgres-reads.ts';
+import { parseChange } from './steps-as-arrays.ts';
+
+/** Milliseconds between two reads when nothing asks for one. */
+const INTERVAL_MS = 100;
+
+/** Changes read at once. */
+const PAGE_SIZE = 256;
+
+const READ = `SELECT pg_current_snapshot()::text AS snapshot, pg_snapshot_xmin(pg_current_snapshot())::text AS xmin,
+    c.seq, c.session, c.steps
+  FROM (SELECT 1) AS one LEFT JOIN LATERAL (
+    SELECT seq, session, CASE WHEN session = $2 AND seq = ANY ($3::bigint[]) THEN NULL ELSE steps END AS steps
+      FROM changes
+      WHERE xid >= pg_snapshot_xmin($1::pg_snapshot) AND NOT pg_visible_in_snapshot(xid, $1::pg_snapshot)
+        AND pg_visible_in_snapshot(xid, COALESCE($5::pg_snapshot, pg_current_snapshot())) AND seq > $4
+      ORDER BY seq LIMIT ${PAGE_SIZE}
+  ) AS c ON true ORDER BY c.seq`;
+
+interface ChangeRow {
+  readonly snapshot: string;
+  readonly xmin: string;
+  readonly seq: number | null;
+  readonly session: number | null;
+  readonly steps: readonly string[] | null;
+}
+
+export interface ChangeFeedDependencies {
+  readonly pool: pg.Pool;
+  readonly clock: Clock;
+  readonly log: Log;
+  /** Token of this node's session. */
+  readonly session: () => number;
+  /** Resolves when the commits that this node has sent so far are answered. */
+  readonly answered: () => Promise<void>;
+  /** Tells of stored steps whose commit was not answered and that no change reports. Rejects with `store.unavailable`. */
+  readonly tellUncertain: () => Promise<void>;
+}
+
+export class ChangeFeed {
+  readonly #dependencies: ChangeFeedDependencies;
+  #snapshot: string;
+  #xmin: string;
+  #listener: NodeListener | undefined;
+  /** Steps of this node that were answered and not yet read, by the number of their change. */
+  readonly #own = new Map<number, readonly Step[]>();
+  #tail: Promise<void> = Promise.resolve();
+  /** The read that has not begun yet. */
+  #next: Promise<void> | undefined;
+  /** A read of several pages that failed between two of them; the next read does not report its steps again. */
+  #begun: { readonly snapshot: string; readonly xmin: string; after: number } | undefined;
+  #cancel: () => void = () => {};
+  #stopped = false;
+  /** Elapsed time of the last read that succeeded. */
+  #readAt: number;
+  /** Duration of the last read, milliseconds. */
+  #took = 0;
+
+  private constructor(dependencies: ChangeFeedDependencies, snapshot: string, xmin: string) {
+    this.#dependencies = dependencies;
+    this.#snapshot = snapshot;
+    this.#xmin = xmin;
+    this.#readAt = dependencies.clock.elapsed();
+    this.#arm();
+  }
+
+  /** Starts at the present. The session exists already, so every later commit of another node writes its change. */
+  static async open(dependencies: ChangeFeedDependencies): Promise<ChangeFeed> {
+    const { pool, session } = dependencies;
+    // Waits for commits in progress that may not have seen the new session.
+    await pool.query('SELECT FROM sessions WHERE token <> $1 FOR UPDATE', [session()]);
+    const { rows } = await pool.query<{ snapshot: string; xmin: string }>(
+      'SELECT pg_current_snapshot()::text AS snapshot, pg_snapshot_xmin(pg_current_snapshot())::text AS xmin',
+    );
+    return new ChangeFeed(dependencies, rows[0]?.snapshot ?? '', rows[0]?.xmin ?? '');
+  }
+
+  /** Tells `listener` of each change from now on. */
+  follow(listener: NodeListener): void {
+    this.#listener = listener;
+  }
+
+  get listener(): NodeListener | undefined {
+    return this.#listener;
+  }
+
+  /** Transactions below it were read. */
+  get position(): string {
+    return this.#xmin;
+  }
+
+  /** Milliseconds since the last read, and the duration of that read. */
+  get lag(): { readonly sinceMs: number; readonly tookMs: number } {
+    return { sinceMs: this.#dependencies.clock.elapsed() - this.#readAt, tookMs: this.#took };
+  }
+
+  /** Keeps the steps of an answered commit until their change is read. */
+  addOwn(change: number, steps: readonly Step[]): void {
+    this.#own.set(change, steps);
+  }
+
+  /** Tells of steps that no other node can know of. */
+  tell(steps: readonly Step[], isOwn: boolean): void {
+    for (const step of steps) {
+      try {
+        this.#listener?.committed(step, isOwn);
+      } catch (error) {
+        this.#dependencies.log.error('An observer of committed steps threw.', describeFailure(error));
+      }
+    }
+  }
+
+  /**
+   * Resolves when every step is reported that any node had committed before the call. Concurrent calls share one read.
+   * Rejects with `store.unavailable`.
+   */
+  sync(): Promise<void> {
+    this.#next ??= this.#enqueue(() => {
+      this.#next = undefined;
+      return this.#read();
+    });
+    return this.#next;
+  }
+
+  /** Calls `use` with the counters as of the steps reported so far: between two reads, in one transaction with a read. */
+  readCounters(prefix: string, use: (counters: { readonly [name: string]: number }) => void): Promise<void> {
+    return this.#enqueue(async () => {
+      await this.#read();
+      const client = await this.#dependencies.pool.connect();
+      try {
+        await client.query('BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY');
+        await this.#readPages(client);
+        use(await readCounters(client, prefix));
+        await client.query('COMMIT');
+        client.release();
+      } catch (error) {
+        client.release(true);
+        throw unavailable(error);
+      }
+    });
+  }
+
+  /** Reads follow each other. */
+  #enqueue(read: () => Promise<void>): Promise<void> {
+    const done = this.#tail.then(read);
+    this.#tail = done.catch(() => {});
+    return done;
+  }
+
+  async stop(): Promise<void> {
+    this.#stopped = true;
+    this.#cancel();
+    await this.#tail;
+  }
+
+  #arm(): void {
+    if (this.#stopped) return;
+    this.#cancel = this.#dependencies.clock.after(INTERVAL_MS, () => {
+      this.sync()
+        .catch((error) =>
+          this.#dependencies.log.debug(
+            'Steps of other nodes could not be read; the next read finds them.',
+            describeFailure(error),
+          ),
+        )
+        .finally(() => this.#arm());
+    });
+  }
+
+  async #read(): Promise<void> {
+    const { clock } = this.#dependencies;
+    const begun = clock.elapsed();
+    await this.#dependencies.tellUncertain();
+    // A read that began earlier may end before the steps that this one must report.
+    if (this.#begun !== undefined) await this.#readPages();
+    await this.#readPages();
+    this.#readAt = clock.elapsed();
+    this.#took = this.#readAt - begun;
+  }
+
+  async #readPages(client: pg.Pool | pg.PoolClient = this.#dependencies.pool): Promise<void> {
+    for (;;) {
+      const rows = await this.#page(client);
+      const changes = rows.filter(({ seq }) => seq !== null);
+      // A change of this node may be read before its commit is answered.
+      if (changes.length > 0) await this.#dependencies.answered();
+      const [first] = rows;
+      if (first === undefined) return;
+      this.#begun ??= { snapshot: first.snapshot, xmin: first.xmin, after: 0 };
+      for (const change of changes) this.#deliver(change);
+      this.#begun.after = changes.at(-1)?.seq ?? this.#begun.after;
+      if (changes.length < PAGE_SIZE) break;
+    }
+    this.#snapshot = this.#begun.snapshot;
+    this.#xmin = this.#begun.xmin;
+    this.#begun = undefined;
+  }
+
+  async #page(client: pg.Pool | pg.PoolClient): Promise<readonly ChangeRow[]> {
+    const { session } = this.#dependencies;
+    const { snapshot: target = null, after = 0 } = this.#begun ?? {};
+    try {
+      const { rows } = await client.query<ChangeRow>({
+        name: 'read-changes',
+        text: READ,
+        values: [this.#snapshot, session(), [...this.#own.keys()], after, target],
+      });
+      return rows;
+    } catch (error) {
+      throw unavailable(error);
+    }
+  }
+
+  #deliver({ seq, session, steps }: ChangeRow): void {
+    const own = this.#own.get(seq ?? 0);
+    const isOwn = session === this.#dependencies.session();
+    this.#own.delete(seq ?? 0);
+    this.tell(own ?? (steps ?? []).map(parseChange), isOwn);
+    // The answer of this commit was lost; its effects and timers are in the store.
+    if (isOwn && own === undefined) this.#listener?.adopted();
+  }
+}

@@ -1,0 +1,206 @@
+/**
+ * Commits steps in groups: while one group is in progress, the next one is collected, so that concurrent steps share
+ * round trips and flushes. Groups follow each other on one connection at a time; steps of one actor keep their order.
+ * While other nodes exist, a commit is answered once every step up to it was reported to observers (`change-feed.ts`).
+ */
+import type pg from 'pg';
+import { Retryable } from '../../failures.ts';
+import type { Faults } from '../../faults.ts';
+import type { Committed, Step } from '../../ports.ts';
+import { checkStepKeys } from '../keys.ts';
+import type { ChangeFeed } from './change-feed.ts';
+import { hasOthers, isSessionOver, isTransient, unavailable } from './connection.ts';
+import type { Session } from './session.ts';
+import {
+  COMMIT_STEPS,
+  type CommitRow,
+  changeText,
+  commitParameters,
+  type EncodedStep,
+  encodeStep,
+  outcomeOf,
+} from './steps-as-arrays.ts';
+
+/** Maximum number of steps in one transaction. */
+const GROUP_SIZE = 128;
+
+/** Attempts of one group that conflicted with transactions of other nodes. */
+const ATTEMPTS = 10;
+
+interface Waiting {
+  readonly step: EncodedStep;
+  readonly resolve: (committed: Committed) => void;
+  readonly reject: (error: unknown) => void;
+}
+
+/** Every commit survives a power failure: PostgreSQL flushes before it answers. */
+const DURABLE = Promise.resolve();
+
+export class Committer {
+  readonly #pool: pg.Pool;
+  readonly #session: Session;
+  readonly #faults: Faults;
+  readonly #feed: ChangeFeed;
+  /** True when other sessions existed at the last commit: the steps are reported to them. */
+  #hasOthers = false;
+  /** Settles when the group that was sent last is answered. */
+  #sent: Promise<unknown> = Promise.resolve();
+  /** Commits whose steps are not reported yet. */
+  readonly #telling = new Set<Promise<void>>();
+  /** Steps of a commit that may be stored although it was not answered. */
+  #uncertain: readonly EncodedStep[] = [];
+  #tellingUncertain: Promise<void> | undefined;
+  #waiting: Waiting[] = [];
+  #working: Promise<void> | undefined;
+
+  constructor(pool: pg.Pool, session: Session, faults: Faults, feed: ChangeFeed) {
+    this.#feed = feed;
+    this.#pool = pool;
+    this.#session = session;
+    this.#faults = faults;
+  }
+
+  /** See `ActorStore.commit`. */
+  async commit(step: Step): Promise<Committed> {
+    checkStepKeys(step);
+    const encoded = encodeStep(step);
+    return new Promise((resolve, reject) => {
+      this.#waiting.push({ step: encoded, resolve, reject });
+      this.#working ??= this.#work().finally(() => {
+        this.#working = undefined;
+      });
+    });
+  }
+
+  /** Resolves when nothing is in progress. */
+  async idle(): Promise<void> {
+    while (this.#working !== undefined || this.#telling.size > 0)
+      await Promise.all([this.#working, ...this.#telling]);
+  }
+
+  /** Resolves when the group that was sent last is answered. Never rejects. */
+  async answered(): Promise<void> {
+    await this.#sent.catch(() => {});
+  }
+
+  /**
+   * Finds out which steps of an unanswered commit are stored, and tells of them unless their change does: other nodes
+   * may have ended before the commit, which then wrote none. Concurrent calls share one attempt. Rejects with
+   * `store.unavailable`.
+   */
+  tellUncertain(): Promise<void> {
+    if (this.#uncertain.length === 0) return Promise.resolve();
+    this.#tellingUncertain ??= this.#tellUncertain()
+      .catch((error) => {
+        throw unavailable(error);
+      })
+      .finally(() => {
+        this.#tellingUncertain = undefined;
+      });
+    return this.#tellingUncertain;
+  }
+
+  async #tellUncertain(): Promise<void> {
+    // Waits for the transaction, if it is still in progress.
+    await this.#pool.query('SELECT FROM sessions WHERE token = $1 FOR UPDATE', [this.#session.token]);
+    const stored = await readStored(this.#pool, this.#uncertain);
+    this.#uncertain = [];
+    this.#feed.tell(stored, true);
+    if (stored.length > 0) this.#feed.listener?.adopted();
+  }
+
+  async #work(): Promise<void> {
+    // Steps that are sent in the same turn share the first group.
+    await undefined;
+    while (this.#waiting.length > 0) {
+      const group = this.#waiting.splice(0, GROUP_SIZE);
+      try {
+        await this.#faults.at('store.group.before-transaction');
+        // The transaction is one statement; this is the last moment for a crash before it.
+        await this.#faults.at('store.group.in-transaction');
+        const sent = this.#send(group);
+        this.#sent = sent;
+        const row = await sent;
+        await this.#faults.at('store.group.committed.before-reply');
+        if (row.change === null) answer(group, row);
+        else this.#answerInOrder(group, row);
+      } catch (error) {
+        refuse(group, error);
+      }
+    }
+  }
+
+  /** Answers the senders once every step up to their commit was reported, without delaying the next group. */
+  #answerInOrder(group: readonly Waiting[], row: CommitRow): void {
+    const telling = this.#feed.sync().then(
+      () => answer(group, row),
+      (error) => refuse(group, error),
+    );
+    this.#telling.add(telling);
+    void telling.then(() => this.#telling.delete(telling));
+  }
+
+  /** Commits a group and hands its stored steps to the feed. */
+  async #send(group: readonly Waiting[]): Promise<CommitRow> {
+    const steps = group.map(({ step }) => step);
+    const row = await this.#store(steps);
+    const stored = steps.filter((_, at) => row.outcomes[at] === 'ok').map(({ step }) => step);
+    this.#hasOthers = row.change !== null || (this.#hasOthers && stored.length === 0);
+    if (row.change === null) this.#feed.tell(stored, true);
+    else this.#feed.addOwn(row.change, stored);
+    return row;
+  }
+
+  async #store(steps: readonly EncodedStep[]): Promise<CommitRow> {
+    await this.tellUncertain();
+    for (let attempt = 1; ; attempt++) {
+      try {
+        const { rows } = await this.#pool.query<CommitRow>({
+          name: 'commit-steps',
+          text: COMMIT_STEPS,
+          values: commitParameters(this.#session.token, steps, this.#hasOthers),
+        });
+        const [row] = rows;
+        if (row === undefined) throw new Error('commit_steps returned nothing.');
+        return row;
+      } catch (error) {
+        if (isSessionOver(error)) {
+          await this.#session.renew();
+          throw new Retryable('store.unavailable', 'This node was silent for too long; nothing was stored.');
+        }
+        if (hasOthers(error)) {
+          this.#hasOthers = true;
+          continue;
+        }
+        if (isTransient(error) && attempt < ATTEMPTS) continue;
+        this.#uncertain = steps;
+        throw error;
+      }
+    }
+  }
+}
+
+/** Returns the steps that are stored and that no change reports. */
+async function readStored(pool: pg.Pool, steps: readonly EncodedStep[]): Promise<readonly Step[]> {
+  const keys = steps.map(({ columns }) => columns['key']?.[0]);
+  const texts = steps.map(({ step }) => changeText(step));
+  const { rows } = await pool.query<{ at: number; body: string | null; is_told: boolean }>(
+    `SELECT at, body, EXISTS (SELECT FROM changes WHERE steps @> ARRAY[text]) AS is_told
+      FROM unnest($1::bytea[], $2::text[]) WITH ORDINALITY AS asked (own, text, at) LEFT JOIN actors ON key = own
+      ORDER BY at`,
+    [keys, texts],
+  );
+  return rows.flatMap(({ at, body, is_told }) => {
+    const stored = steps[at - 1];
+    return stored !== undefined && body === stored.columns['body']?.[0] && !is_told ? [stored.step] : [];
+  });
+}
+
+function answer(group: readonly Waiting[], row: CommitRow): void {
+  for (const [at, { resolve }] of group.entries()) resolve(outcomeOf(row, at, DURABLE));
+}
+
+function refuse(group: readonly Waiting[], error: unknown): void {
+  const failure = unavailable(error);
+  for (const { reject } of group) reject(failure);
+}

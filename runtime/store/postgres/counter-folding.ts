@@ -1,0 +1,80 @@
+/**
+ * Adds `counter_deltas`, which steps append, to `counters`, in the background. Readers add both, so the time, the
+ * frequency and the number of nodes doing this do not matter. Also removes changes that every node has read.
+ */
+import type pg from 'pg';
+import { describeFailure } from '../../failures.ts';
+import type { Clock, Log } from '../../ports.ts';
+
+/** Milliseconds between two rounds. */
+const INTERVAL_MS = 1000;
+
+/** Maximum number of changes in one transaction. */
+const BATCH_SIZE = 10_000;
+
+const FOLD = `WITH folded AS (
+    DELETE FROM counter_deltas WHERE ctid = ANY (ARRAY(
+      SELECT ctid FROM counter_deltas LIMIT $1 FOR UPDATE SKIP LOCKED
+    )) RETURNING name, delta
+  ), sums AS (
+    SELECT name, sum(delta) AS delta, count(*) AS changes FROM folded GROUP BY name ORDER BY name
+  ), added AS (
+    INSERT INTO counters (name, value) SELECT name, delta FROM sums
+    ON CONFLICT (name) DO UPDATE SET value = counters.value + EXCLUDED.value
+    RETURNING 1
+  )
+  SELECT COALESCE(sum(changes), 0)::integer AS changes FROM sums`;
+
+/** Removes changes that every session has read. */
+const FORGET = `DELETE FROM changes WHERE xid < (
+    SELECT CASE WHEN count(*) = count(position) THEN min(position) END FROM sessions WHERE seen_at > '-infinity'
+  )`;
+
+export class CounterFolding {
+  readonly #pool: pg.Pool;
+  readonly #clock: Clock;
+  readonly #log: Log;
+  #cancel: () => void = () => {};
+  #stopped = false;
+  #round: Promise<void> = Promise.resolve();
+
+  constructor(pool: pg.Pool, clock: Clock, log: Log) {
+    this.#pool = pool;
+    this.#clock = clock;
+    this.#log = log;
+    this.#arm();
+  }
+
+  /** Starts no further round and waits for the one in progress. */
+  async stop(): Promise<void> {
+    this.#stopped = true;
+    this.#cancel();
+    await this.#round;
+  }
+
+  /** Adds all pending changes. */
+  async fold(): Promise<void> {
+    for (;;) {
+      const { rows } = await this.#pool.query<{ changes: number }>({
+        name: 'fold-counters',
+        text: FOLD,
+        values: [BATCH_SIZE],
+      });
+      if ((rows[0]?.changes ?? 0) < BATCH_SIZE) break;
+    }
+    await this.#pool.query('DELETE FROM counters WHERE value = 0');
+    await this.#pool.query(FORGET);
+    await this.#pool.query(`DELETE FROM permits WHERE since < clock_timestamp() - interval '1 day'`);
+  }
+
+  #arm(): void {
+    if (this.#stopped) return;
+    this.#cancel = this.#clock.after(INTERVAL_MS, () => {
+      this.#round = this.fold()
+        .catch((error) =>
+          this.#log.warn('Counters could not be folded; the next round does it.', describeFailure(error)),
+        )
+        .finally(() => this.#arm());
+    });
+  }
+}

@@ -1,0 +1,70 @@
+/**
+ * The effects that this node has leased, as far as it was told. When the answer to a lease is lost, the store holds
+ * leases of effects that this node does not run: they are given back before the next lease, so that the effects run.
+ */
+import type { Clock, EffectKey } from '../../ports.ts';
+
+/** Time in which the server may still run a statement of a connection that was cut, milliseconds. */
+const LATE_MS = 10_000;
+
+export interface EffectLeasesDependencies {
+  readonly clock: Pick<Clock, 'elapsed'>;
+  /** Gives back the leases of all other effects of this node; resolves with their number. */
+  readonly release: (held: readonly EffectKey[]) => Promise<number>;
+  /** Called after leases were given back. */
+  readonly released: () => void;
+}
+
+export class EffectLeases {
+  readonly #dependencies: EffectLeasesDependencies;
+  readonly #held = new Set<EffectKey>();
+  /** Leases without an answer so far. */
+  readonly #pending = new Set<Promise<unknown>>();
+  /** Elapsed time of the last lease that failed; undefined: nothing can be lost. */
+  #failedAt: number | undefined;
+  #releasing: Promise<void> | undefined;
+
+  constructor(dependencies: EffectLeasesDependencies) {
+    this.#dependencies = dependencies;
+  }
+
+  /** Runs `lease` and records what it resolves with. Rejects as it does. */
+  async add<Leased extends { readonly key: EffectKey }>(
+    lease: () => Promise<readonly Leased[]>,
+  ): Promise<readonly Leased[]> {
+    if (this.#failedAt !== undefined) await this.#releaseLost(this.#failedAt);
+    const pending = lease();
+    this.#pending.add(pending);
+    try {
+      const leased = await pending;
+      for (const { key } of leased) this.#held.add(key);
+      return leased;
+    } catch (error) {
+      this.#failedAt = this.#dependencies.clock.elapsed();
+      throw error;
+    } finally {
+      this.#pending.delete(pending);
+    }
+  }
+
+  /** Records that an effect is settled or deferred. */
+  end(key: EffectKey): void {
+    this.#held.delete(key);
+  }
+
+  #releaseLost(failedAt: number): Promise<void> {
+    this.#releasing ??= this.#release(failedAt).finally(() => {
+      this.#releasing = undefined;
+    });
+    return this.#releasing;
+  }
+
+  async #release(failedAt: number): Promise<void> {
+    const { clock, release, released } = this.#dependencies;
+    // Leases that follow wait for this one, so afterwards every known lease is in `#held`.
+    await Promise.allSettled(this.#pending);
+    const found = await release([...this.#held]);
+    if (this.#failedAt === failedAt && clock.elapsed() - failedAt > LATE_MS) this.#failedAt = undefined;
+    if (found > 0) released();
+  }
+}

@@ -1,0 +1,60 @@
+/** Creates the tables and upgrades them to the version of this program, one node at a time. */
+import type pg from 'pg';
+import { Fatal } from '../../failures.ts';
+import { SCHEMA_UPGRADES, SCHEMA_VERSION } from './schema.ts';
+
+/** Errors of one of two nodes that create the schema at once; it tries again. */
+const MADE_BY_ANOTHER = new Set(['23505', '42710', '42P06', '42P07']);
+
+/** Attempts to create the schema beside other nodes. */
+const ATTEMPTS = 10;
+
+/**
+ * Throws `store.too-new` for a schema written by a newer program, and errors of PostgreSQL. A crash leaves the version
+ * before or the version after an upgrade, since each is one transaction.
+ */
+export async function migrateSchema(pool: pg.Pool, schema: string): Promise<void> {
+  await makeVersionTable(pool, schema);
+  const client = await pool.connect();
+  try {
+    await client.query('BEGIN');
+    // The row lock lets one node at a time through; the others find the new version.
+    const found = await client.query<{ version: number }>('SELECT version FROM schema_version FOR UPDATE');
+    const version = found.rows[0]?.version ?? 0;
+    if (version > SCHEMA_VERSION) {
+      throw new Fatal(
+        'store.too-new',
+        `The schema "${schema}" has version ${version}; this program knows versions up to ${SCHEMA_VERSION}. Run the newer program.`,
+      );
+    }
+    for (let next = version + 1; next <= SCHEMA_VERSION; next++) {
+      for (const statement of SCHEMA_UPGRADES[next] ?? []) await client.query(statement);
+      await client.query('UPDATE schema_version SET version = $1', [next]);
+    }
+    await client.query('COMMIT');
+  } catch (error) {
+    await client.query('ROLLBACK').catch(() => {});
+    throw error;
+  } finally {
+    client.release();
+  }
+}
+
+async function makeVersionTable(pool: pg.Pool, schema: string): Promise<void> {
+  for (let attempt = 1; ; attempt++) {
+    try {
+      await pool.query(`CREATE SCHEMA IF NOT EXISTS ${schema}`);
+      await pool.query(
+        `CREATE TABLE IF NOT EXISTS schema_version (
+          only_row boolean PRIMARY KEY DEFAULT true CHECK (only_row),
+          version integer NOT NULL
+        )`,
+      );
+      await pool.query('INSERT INTO schema_version (version) VALUES (0) ON CONFLICT DO NOTHING');
+      return;
+    } catch (error) {
+      const code = (error as { code?: string }).code ?? '';
+      if (!MADE_BY_ANOTHER.has(code) || attempt >= ATTEMPTS) throw error;
+    }
+  }
+}

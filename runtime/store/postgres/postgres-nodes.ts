@@ -1,0 +1,130 @@
+/** Queries and requests of this node about the other nodes on its database. */
+import type pg from 'pg';
+import type { Clock, NodeListener, NodeStatus, StoreNodes } from '../../ports.ts';
+import type { ChangeFeed } from './change-feed.ts';
+import { unavailable } from './connection.ts';
+import { readNodes, type Session } from './session.ts';
+
+/** A lease belongs to a session; it is over with it. */
+const ACQUIRE = `WITH own AS (SELECT token FROM sessions WHERE token = $2 FOR KEY SHARE)
+  INSERT INTO leases (name, session) SELECT $1, token FROM own
+  ON CONFLICT (name) DO UPDATE SET session = EXCLUDED.session
+    WHERE leases.session = EXCLUDED.session OR NOT EXISTS (SELECT FROM sessions WHERE token = leases.session)
+  RETURNING session`;
+
+const TAKE_PERMIT = `WITH now AS (SELECT clock_timestamp() AS at)
+  INSERT INTO permits (name, since, used) SELECT $1, at, 1 FROM now
+  ON CONFLICT (name) DO UPDATE SET
+    since = CASE WHEN permits.since + make_interval(secs => $3) <= EXCLUDED.since
+      THEN EXCLUDED.since ELSE permits.since END,
+    used = CASE WHEN permits.since + make_interval(secs => $3) <= EXCLUDED.since
+      THEN 1 ELSE LEAST(permits.used + 1, $2 + 1) END
+  RETURNING used,
+    ceil(extract(epoch FROM since + make_interval(secs => $3) - clock_timestamp()) * 1000)::float8 AS left`;
+
+export interface PostgresNodesDependencies {
+  readonly pool: pg.Pool;
+  readonly session: Session;
+  readonly feed: ChangeFeed;
+  /** Clock of the database. */
+  readonly clock: Clock;
+  readonly name: string;
+}
+
+export class PostgresNodes implements StoreNodes {
+  readonly #dependencies: PostgresNodesDependencies;
+  readonly clock: Clock;
+  readonly name: string;
+
+  constructor(dependencies: PostgresNodesDependencies) {
+    this.#dependencies = dependencies;
+    this.clock = dependencies.clock;
+    this.name = dependencies.name;
+    const { session, feed } = dependencies;
+    session.attach({
+      report: () => {
+        const { sinceMs, tookMs } = feed.lag;
+        return { feedLagMs: Math.round(sinceMs), readMs: Math.round(tookMs * 100) / 100 };
+      },
+      position: () => feed.position,
+      adopted: () => feed.listener?.adopted(),
+      draining: () => feed.listener?.draining?.(),
+    });
+  }
+
+  get slot(): number {
+    return this.#dependencies.session.slot;
+  }
+
+  get count(): number {
+    return this.#dependencies.session.nodes;
+  }
+
+  follow(listener: NodeListener): void {
+    this.#dependencies.feed.follow(listener);
+  }
+
+  sync(): Promise<void> {
+    return this.#dependencies.feed.sync();
+  }
+
+  async countersInOrder(
+    prefix: string,
+    use: (counters: { readonly [name: string]: number }) => void,
+  ): Promise<void> {
+    await this.#dependencies.feed.readCounters(prefix, use);
+  }
+
+  async acquire(name: string): Promise<boolean> {
+    const { session } = this.#dependencies;
+    const rows = await this.#query<{ session: number }>('acquire', ACQUIRE, [name, session.token]);
+    return rows.length > 0;
+  }
+
+  async release(name: string): Promise<void> {
+    const { session } = this.#dependencies;
+    await this.#query('release', 'DELETE FROM leases WHERE name = $1 AND session = $2', [
+      name,
+      session.token,
+    ]);
+  }
+
+  async takePermit(name: string, permits: number, windowSeconds: number): Promise<number> {
+    const [row] = await this.#query<{ used: number; left: number }>('permit', TAKE_PERMIT, [
+      name,
+      permits,
+      windowSeconds,
+    ]);
+    return row === undefined || row.used <= permits ? 0 : Math.max(1, row.left);
+  }
+
+  async list(): Promise<readonly NodeStatus[]> {
+    const { pool, session } = this.#dependencies;
+    try {
+      return await readNodes(pool, session.token);
+    } catch (error) {
+      throw unavailable(error);
+    }
+  }
+
+  async drain(name: string): Promise<boolean> {
+    const rows = await this.#query(
+      'drain',
+      'UPDATE sessions SET is_draining = true WHERE node = $1 RETURNING 1',
+      [name],
+    );
+    return rows.length > 0;
+  }
+
+  async #query<R extends pg.QueryResultRow>(
+    name: string,
+    text: string,
+    values: unknown[],
+  ): Promise<readonly R[]> {
+    try {
+      return (await this.#dependencies.pool.query<R>({ name, text, values })).rows;
+    } catch (error) {
+      throw unavailable(error);
+    }
+  }
+}

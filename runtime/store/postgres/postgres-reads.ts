@@ -1,0 +1,180 @@
+/** Reads of a store on PostgreSQL that need no session. */
+import type pg from 'pg';
+import type {
+  ActorAddress,
+  EffectKey,
+  JournalLine,
+  Row,
+  RowQuery,
+  StoredActor,
+  StoredEffect,
+} from '../../ports.ts';
+import { parseEffectKey } from '../keys.ts';
+import { unavailable } from './connection.ts';
+import { decodeKey, encodeKey, endOfPrefix } from './key-bytes.ts';
+import { actorKey, type EffectBody } from './steps-as-arrays.ts';
+
+export const EFFECT_COLUMNS = 'queue, due, failures, last_error, body, is_taken_over';
+
+export interface EffectRow {
+  readonly queue: Buffer | null;
+  readonly due: number;
+  readonly failures: number;
+  readonly last_error: string | null;
+  readonly body: string;
+  readonly is_taken_over: boolean;
+}
+
+export class PostgresReads {
+  protected readonly pool: pg.Pool;
+
+  constructor(pool: pg.Pool) {
+    this.pool = pool;
+  }
+
+  async load(actor: ActorAddress): Promise<StoredActor | undefined> {
+    const [row] = await this.read<{ body: string }>('load', 'SELECT body FROM actors WHERE key = $1', [
+      actorKey(actor),
+    ]);
+    return row && JSON.parse(row.body);
+  }
+
+  async actors(query: {
+    readonly kind: string;
+    readonly after?: string;
+    readonly limit: number;
+  }): Promise<readonly StoredActor[]> {
+    const { kind, after, limit } = query;
+    const prefix = encodeKey([kind]);
+    const rows = await this.read<{ body: string }>(
+      'actors',
+      'SELECT body FROM actors WHERE key > $1 AND key < $2 ORDER BY key LIMIT $3',
+      [after === undefined ? prefix : encodeKey([kind, after]), endOfPrefix(prefix), limit],
+    );
+    return rows.map(({ body }) => JSON.parse(body));
+  }
+
+  async journal(
+    actor: ActorAddress,
+    options: { readonly after?: number; readonly limit?: number } = {},
+  ): Promise<readonly JournalLine[]> {
+    const rows = await this.read<{ line: string }>(
+      'journal',
+      'SELECT line FROM journal WHERE actor = $1 AND id > $2 ORDER BY id LIMIT $3',
+      [actorKey(actor), options.after ?? 0, options.limit ?? null],
+    );
+    return rows.map(({ line }) => JSON.parse(line));
+  }
+
+  async rows(query: RowQuery): Promise<readonly Row[]> {
+    const { view, prefix = [], after, reverse = false, offset = 0, limit } = query;
+    const start = encodeKey([view, ...prefix]);
+    const from = after === undefined || reverse ? start : encodeKey([view, ...after]);
+    const to = after === undefined || !reverse ? endOfPrefix(start) : encodeKey([view, ...after]);
+    // A key equal to the prefix belongs to the range unless the cursor is after it.
+    const lower = after !== undefined && !reverse ? '>' : '>=';
+    const rows = await this.read<{ key: Buffer; value: string }>(
+      `rows${lower}${reverse}`,
+      `SELECT key, value FROM rows WHERE key ${lower} $1 AND key < $2
+        ORDER BY key ${reverse ? 'DESC' : 'ASC'} OFFSET $3 LIMIT $4`,
+      [from, to, offset, limit],
+    );
+    return rows.map(({ key, value }) => ({ view, key: decodeKey(key).slice(1), value: JSON.parse(value) }));
+  }
+
+  async counters(prefix: string): Promise<{ readonly [name: string]: number }> {
+    try {
+      return await readCounters(this.pool, prefix);
+    } catch (error) {
+      throw unavailable(error);
+    }
+  }
+
+  async holder(name: string): Promise<ActorAddress | undefined> {
+    const [row] = await this.read<{ holder: Buffer }>('holder', 'SELECT holder FROM names WHERE name = $1', [
+      Buffer.from(name),
+    ]);
+    return row && addressOf(row.holder);
+  }
+
+  async pendingEffects(actor: ActorAddress): Promise<readonly StoredEffect[]> {
+    const prefix = actorKey(actor);
+    const rows = await this.read<EffectRow>(
+      'pending',
+      `SELECT ${EFFECT_COLUMNS} FROM effects WHERE key > $1 AND key < $2 ORDER BY key`,
+      [prefix, endOfPrefix(prefix)],
+    );
+    return rows.map(effectOf).filter((effect) => effect.actor.id === actor.id);
+  }
+
+  async failedEffects(query: {
+    readonly after?: EffectKey;
+    readonly limit: number;
+  }): Promise<readonly StoredEffect[]> {
+    const after = query.after === undefined ? Buffer.alloc(0) : encodeKey(parseEffectKey(query.after));
+    const rows = await this.read<EffectRow>(
+      'failed',
+      `SELECT ${EFFECT_COLUMNS} FROM effects WHERE failures > 0 AND key > $1 ORDER BY key LIMIT $2`,
+      [after, query.limit],
+    );
+    return rows.map(effectOf);
+  }
+
+  async failedEffectCount(): Promise<number> {
+    const [row] = await this.read<{ count: number }>(
+      'failed-count',
+      'SELECT count(*) AS count FROM effects WHERE failures > 0',
+      [],
+    );
+    return row?.count ?? 0;
+  }
+
+  /** Runs one prepared statement. Rejects with `store.unavailable`. */
+  protected async read<R extends pg.QueryResultRow>(
+    name: string,
+    text: string,
+    values: readonly unknown[],
+  ): Promise<readonly R[]> {
+    try {
+      return (await this.pool.query<R>({ name, text, values: [...values] })).rows;
+    } catch (error) {
+      throw unavailable(error);
+    }
+  }
+}
+
+/** Reads the counters whose names start with `prefix`. Rejects with errors of PostgreSQL. */
+export async function readCounters(
+  client: pg.Pool | pg.PoolClient,
+  prefix: string,
+): Promise<{ readonly [name: string]: number }> {
+  const start = Buffer.from(prefix);
+  const { rows } = await client.query<{ name: Buffer; value: string }>({
+    name: 'counters',
+    text: `SELECT name, sum(value) AS value FROM (
+        SELECT name, value FROM counters WHERE name >= $1 AND name < $2
+        UNION ALL SELECT name, delta FROM counter_deltas WHERE name >= $1 AND name < $2
+      ) AS every GROUP BY name HAVING sum(value) <> 0`,
+    values: [start, endOfPrefix(start)],
+  });
+  return Object.fromEntries(rows.map(({ name, value }) => [name.toString(), Number(value)]));
+}
+
+function addressOf(key: Buffer): ActorAddress {
+  const [kind, id] = decodeKey(key);
+  return { kind: String(kind), id: String(id) };
+}
+
+export function effectOf({ queue, due, failures, last_error, body, is_taken_over }: EffectRow): StoredEffect {
+  const { key, actor, effect } = JSON.parse(body) as EffectBody;
+  return {
+    key,
+    actor,
+    effect: effect as StoredEffect['effect'],
+    dueAt: due,
+    failures,
+    lastError: last_error === null ? null : JSON.parse(last_error),
+    ...(queue !== null && { lane: queue.toString() }),
+    ...(is_taken_over && { isTakenOver: true }),
+  };
+}

@@ -1,0 +1,146 @@
+/** The actor store on PostgreSQL 15 or newer, which several nodes can share. */
+import type pg from 'pg';
+import { Faults } from '../../faults.ts';
+import type { ActorStore, Clock, Committed, Log, Step } from '../../ports.ts';
+import { ChangeFeed } from './change-feed.ts';
+import { Committer } from './committer.ts';
+import { describeLocation, openPool, type PostgresOptions, schemaName, unavailable } from './connection.ts';
+import { CounterFolding } from './counter-folding.ts';
+import { migrateSchema } from './migrate-schema.ts';
+import { PostgresNodes } from './postgres-nodes.ts';
+import { PostgresReads } from './postgres-reads.ts';
+import { PostgresWork } from './postgres-work.ts';
+import { Session, type SessionOptions } from './session.ts';
+import { StoreClock } from './store-clock.ts';
+
+export interface PostgresStoreOptions extends PostgresOptions, SessionOptions {
+  readonly clock: Clock;
+  readonly log: Log;
+  /** @default none armed */
+  readonly faults?: Faults;
+}
+
+/**
+ * Opens the store: creates or upgrades the schema and opens the session of this node. Throws `store.too-new`,
+ * `store.locked`, `store.postgres-options`; `store.unavailable` if the database does not answer.
+ */
+export async function openPostgresStore(options: PostgresStoreOptions): Promise<ActorStore> {
+  const { clock, log } = options;
+  const lostConnection = (error: Error) =>
+    log.warn('A connection to PostgreSQL was lost.', { message: error.message });
+  const pool = openPool(options, lostConnection);
+  // Heartbeats have their own connection: behind reads they could be late, and the session of this node would expire.
+  const heartbeats = openPool({ ...options, poolSize: 1 }, lostConnection);
+  try {
+    await migrateSchema(pool, schemaName(options));
+    const version = await pool.query<{ server_version: string }>('SHOW server_version');
+    const storeClock = new StoreClock(clock);
+    const session = await Session.open(heartbeats, options, clock, storeClock, log);
+    const engine = `PostgreSQL ${version.rows[0]?.server_version ?? ''}`.trim();
+    let committer: Committer | undefined;
+    const feed = await ChangeFeed.open({
+      ...{ pool, clock, log },
+      session: () => session.token,
+      answered: async () => committer?.answered(),
+      tellUncertain: async () => committer?.tellUncertain(),
+    });
+    committer = new Committer(pool, session, options.faults ?? new Faults(), feed);
+    const nodes = new PostgresNodes({ pool, session, feed, clock: storeClock, name: options.node });
+    const folding = new CounterFolding(pool, clock, log);
+    const description = { engine, location: describeLocation(options) };
+    return new PostgresStore(pool, session, { committer, folding, feed, nodes, heartbeats, description });
+  } catch (error) {
+    await Promise.all([pool.end(), heartbeats.end()]);
+    throw typeof (error as { code?: unknown }).code === 'string' &&
+      String((error as { code: string }).code).startsWith('store.')
+      ? error
+      : unavailable(error);
+  }
+}
+
+class PostgresStore extends PostgresWork implements ActorStore {
+  readonly nodes: PostgresNodes;
+  readonly #committer: Committer;
+  readonly #folding: CounterFolding;
+  readonly #feed: ChangeFeed;
+  readonly #heartbeats: pg.Pool;
+  readonly #description: { readonly engine: string; readonly location: string };
+  #closing: Promise<void> | undefined;
+
+  constructor(
+    pool: pg.Pool,
+    session: Session,
+    made: {
+      readonly committer: Committer;
+      readonly folding: CounterFolding;
+      readonly feed: ChangeFeed;
+      readonly nodes: PostgresNodes;
+      /** Connections of the session. */
+      readonly heartbeats: pg.Pool;
+      readonly description: { readonly engine: string; readonly location: string };
+    },
+  ) {
+    super(pool, session, made.nodes.clock, () => made.feed.listener?.adopted());
+    this.#committer = made.committer;
+    this.#folding = made.folding;
+    this.#feed = made.feed;
+    this.#heartbeats = made.heartbeats;
+    this.nodes = made.nodes;
+    this.#description = made.description;
+  }
+
+  async commit(step: Step): Promise<Committed> {
+    const committed = await this.#committer.commit(step);
+    const isSettled = committed.ok || committed.because === 'duplicate';
+    if (step.settles !== null && isSettled) this.leases.end(step.settles);
+    return committed;
+  }
+
+  flushed(): Promise<void> {
+    return this.#committer.idle();
+  }
+
+  refusal(): string | undefined {
+    return this.#closing && 'The store is closed.';
+  }
+
+  describe(): { readonly engine: string; readonly location: string } {
+    return this.#description;
+  }
+
+  close(): Promise<void> {
+    this.#closing ??= this.#close();
+    return this.#closing;
+  }
+
+  async #close(): Promise<void> {
+    await this.#committer.idle();
+    await this.#feed.stop();
+    await this.#folding.stop();
+    // Without an answer of the database the session ends with its lease.
+    await this.session.close().catch(() => {});
+    await Promise.all([this.pool.end(), this.#heartbeats.end()]);
+  }
+}
+
+/** Opens a store for reading that another process may be writing. Throws `store.unavailable`. */
+export async function openPostgresReader(options: PostgresOptions): Promise<PostgresReader> {
+  const pool = openPool(options, () => {});
+  try {
+    await pool.query('SELECT 1 FROM schema_version');
+  } catch (error) {
+    await pool.end();
+    throw unavailable(error);
+  }
+  const reads = new PostgresReads(pool);
+  return {
+    load: (actor) => reads.load(actor),
+    actors: (query) => reads.actors(query),
+    journal: (actor, range) => reads.journal(actor, range),
+    rows: (query) => reads.rows(query),
+    counters: (prefix) => reads.counters(prefix),
+    close: () => pool.end(),
+  };
+}
+
+type PostgresReader = Pick<ActorStore, 'load' | 'actors' | 'journal' | 'rows' | 'counters' | 'close'>;

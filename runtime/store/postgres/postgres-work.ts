@@ -1,0 +1,141 @@
+/** Effects and timers of this node in a store on PostgreSQL. */
+import type pg from 'pg';
+import { MAX_BACKOFF_MS } from '../../effects/backoff.ts';
+import type { Clock, EffectKey, Millis, StoredEffect, StoredTimer } from '../../ports.ts';
+import { EffectLeases } from './effect-leases.ts';
+import { encodeKey, endOfPrefix } from './key-bytes.ts';
+import { EFFECT_COLUMNS, type EffectRow, effectOf, PostgresReads } from './postgres-reads.ts';
+import type { Session } from './session.ts';
+import { effectKey } from './steps-as-arrays.ts';
+
+export class PostgresWork extends PostgresReads {
+  protected readonly session: Session;
+
+  protected readonly leases: EffectLeases;
+
+  /** @param released called when effects can be leased that were not before */
+  constructor(pool: pg.Pool, session: Session, clock: Pick<Clock, 'elapsed'>, released: () => void) {
+    super(pool);
+    this.session = session;
+    this.leases = new EffectLeases({ clock, released, release: (held) => this.#releaseAllBut(held) });
+  }
+
+  async leaseEffects(now: Millis, limit: number, queueKey?: string): Promise<readonly StoredEffect[]> {
+    return limit <= 0 ? [] : this.leases.add(() => this.#lease(now, limit, queueKey));
+  }
+
+  async #lease(now: Millis, limit: number, queueKey: string | undefined): Promise<readonly StoredEffect[]> {
+    const inQueue = queueKey === undefined ? 'queue IS NULL' : 'queue = $4';
+    const rows = await this.read<EffectRow & { key: Buffer }>(
+      queueKey === undefined ? 'lease' : 'lease-queue',
+      `UPDATE effects SET lease = $1 WHERE key IN (
+          SELECT key FROM effects WHERE owner = $1 AND ${inQueue} AND lease IS NULL AND due <= $2
+          ORDER BY due, key LIMIT $3 FOR UPDATE SKIP LOCKED
+        ) RETURNING key, ${EFFECT_COLUMNS}`,
+      [this.session.token, now, limit, ...(queueKey === undefined ? [] : [Buffer.from(queueKey)])],
+    );
+    return [...rows]
+      .sort((left, right) => left.due - right.due || Buffer.compare(left.key, right.key))
+      .map(effectOf);
+  }
+
+  async #releaseAllBut(held: readonly EffectKey[]): Promise<number> {
+    const rows = await this.read(
+      'release-leases',
+      'UPDATE effects SET lease = NULL WHERE lease = $1 AND key <> ALL ($2) RETURNING 1',
+      [this.session.token, held.map(effectKey)],
+    );
+    return rows.length;
+  }
+
+  async deferEffect(key: EffectKey, until: Millis, error: string): Promise<void> {
+    await this.read(
+      'defer',
+      `UPDATE effects SET due = $2, failures = failures + 1, last_error = $3, lease = NULL
+        WHERE key = $1 AND owner = $4`,
+      [effectKey(key), until, JSON.stringify(error), this.session.token],
+    );
+    this.leases.end(key);
+  }
+
+  async settleEffects(keys: readonly EffectKey[]): Promise<void> {
+    await this.read('settle', 'DELETE FROM effects WHERE key = ANY($1) AND owner = $2', [
+      keys.map(effectKey),
+      this.session.token,
+    ]);
+    for (const key of keys) this.leases.end(key);
+  }
+
+  async rescheduleAfterClockRegression(now: Millis): Promise<void> {
+    await this.read(
+      'hasten-new',
+      'UPDATE effects SET due = $1 WHERE owner = $2 AND failures = 0 AND due > $1',
+      [now, this.session.token],
+    );
+    await this.read(
+      'hasten-failed',
+      'UPDATE effects SET due = $1 WHERE owner = $2 AND failures > 0 AND due > $1',
+      [now + MAX_BACKOFF_MS, this.session.token],
+    );
+  }
+
+  async partitions(query: {
+    readonly prefix: string;
+    readonly after?: string;
+    readonly limit: number;
+  }): Promise<readonly { readonly queueKey: string; readonly due: Millis }[]> {
+    const prefix = Buffer.from(query.prefix);
+    const rows = await this.read<{ queue: Buffer; due: number }>(
+      'lanes',
+      // One index probe per queue key, however many effects wait in the partition.
+      `WITH RECURSIVE next AS (
+          (SELECT queue, due FROM effects
+            WHERE owner = $5 AND queue >= $1 AND queue < $2 AND ($3::bytea IS NULL OR queue > $3) AND lease IS NULL
+            ORDER BY queue, due LIMIT 1)
+          UNION ALL
+          SELECT found.* FROM next, LATERAL (
+            SELECT queue, due FROM effects WHERE owner = $5 AND queue > next.queue AND queue < $2 AND lease IS NULL
+            ORDER BY queue, due LIMIT 1
+          ) AS found
+        ) SELECT queue, due FROM next LIMIT $4`,
+      [
+        prefix,
+        endOfPrefix(prefix),
+        query.after === undefined ? null : Buffer.from(query.after),
+        query.limit,
+        this.session.token,
+      ],
+    );
+    return rows.map(({ queue, due }) => ({ queueKey: queue.toString(), due }));
+  }
+
+  async nextEffectDue(): Promise<Millis | undefined> {
+    const [row] = await this.read<{ due: number }>(
+      'next-effect',
+      'SELECT due FROM effects WHERE owner = $1 AND queue IS NULL AND lease IS NULL ORDER BY due, key LIMIT 1',
+      [this.session.token],
+    );
+    return row?.due;
+  }
+
+  async dueTimers(now: Millis, limit: number): Promise<readonly StoredTimer[]> {
+    const rows = await this.read<{ due: number; body: string }>(
+      'due-timers',
+      'SELECT due, body FROM timers WHERE owner = $3 AND key < $1 ORDER BY key LIMIT $2',
+      [endOfPrefix(encodeKey([now])), limit, this.session.token],
+    );
+    return rows.map(({ due, body }) => {
+      const { actor, name, event } = JSON.parse(body);
+      return { actor, name, due, event };
+    });
+  }
+
+  async nextTimerDue(): Promise<Millis | undefined> {
+    const [row] = await this.read<{ due: number }>(
+      'next-timer',
+      'SELECT due FROM timers WHERE owner = $1 ORDER BY key LIMIT 1',
+      [this.session.token],
+    );
+    return row?.due;
+  }
+}

@@ -1,0 +1,298 @@
+/**
+ * The session of this node: the token under which it owns effects, timers and leases, kept alive by a heartbeat on the
+ * clock of the database. Another node that sees no heartbeat for longer than the lease deletes the session and takes
+ * over what it owned. `commit_steps` refuses every commit of a deleted session, so a node that was suspended writes
+ * nothing.
+ */
+import type pg from 'pg';
+import { describeFailure, Fatal } from '../../failures.ts';
+import type { Clock, Json, Log, NodeStatus } from '../../ports.ts';
+import type { StoreClock } from './store-clock.ts';
+
+export interface SessionOptions {
+  /** Name of this node among those of one database. */
+  readonly node: string;
+  /** Seconds without a heartbeat after which other nodes take over. */
+  readonly leaseSeconds: number;
+  /** Description of this node for the others. @default {} */
+  readonly info?: Json;
+  /** Called once when the session was taken over: the process must end. @default a new session is opened */
+  readonly onLost?: (why: string) => void;
+}
+
+/** Heartbeats per lease. */
+const HEARTBEATS_PER_LEASE = 3;
+
+/** Interval for checking that the session of an earlier process of this node is over, milliseconds. */
+const WAIT_FOR_EARLIER_MS = 200;
+
+/** Nodes of one database at most. */
+const MAX_NODES = 64;
+
+const OPEN = `INSERT INTO sessions (node, lease, info, slot)
+  SELECT $1, make_interval(secs => $2), $3, min(slot) FROM generate_series(0, $4 - 1) AS slot
+    WHERE slot NOT IN (SELECT slot FROM sessions)
+  ON CONFLICT (node) DO NOTHING
+  RETURNING token, slot, (SELECT count(*) + 1 FROM sessions WHERE seen_at > '-infinity')::integer AS nodes`;
+
+const HEARTBEAT = `UPDATE sessions SET seen_at = clock_timestamp(), report = $2, position = COALESCE($3::xid8, position)
+  WHERE token = $1
+  RETURNING is_draining, (extract(epoch FROM clock_timestamp()) * 1000)::float8 AS now,
+    (SELECT count(*) FROM sessions WHERE seen_at > '-infinity')::integer AS nodes`;
+
+const TAKE_OVER = 'SELECT sessions_over, effects_taken FROM take_over($1, $2, $3)';
+
+/** Marks the session as over; the next heartbeat of another node takes over what it owned. */
+const END = `UPDATE sessions SET seen_at = '-infinity' WHERE token = $1`;
+
+/** Contents of the heartbeat and receivers of its results. */
+export interface HeartbeatDependencies {
+  /** Returns the report of this node. */
+  readonly report: () => Json;
+  /** `pg_snapshot_xmin` of the changes read last; null before the first. */
+  readonly position: () => string | null;
+  /** Called after effects or timers of another session became those of this one. */
+  readonly adopted: () => void;
+  /** Called when an operator asked this node to drain; each heartbeat calls it. */
+  readonly draining: () => void;
+}
+
+const NOTHING: HeartbeatDependencies = {
+  report: () => ({}),
+  position: () => null,
+  adopted: () => {},
+  draining: () => {},
+};
+
+export class Session {
+  readonly #pool: pg.Pool;
+  readonly #options: SessionOptions;
+  readonly #clock: Clock;
+  readonly #storeClock: StoreClock;
+  readonly #log: Log;
+  #dependencies = NOTHING;
+  #token = 0;
+  #slot = 0;
+  #nodes = 1;
+  #lastBeat: number;
+  /** Since when heartbeats have succeeded without a gap: others are silent only if this node was not. */
+  #steadySince: number;
+  #cancel: () => void = () => {};
+  #closed = false;
+  #renewing: Promise<void> | undefined;
+
+  private constructor(
+    pool: pg.Pool,
+    options: SessionOptions,
+    clock: Clock,
+    storeClock: StoreClock,
+    log: Log,
+  ) {
+    this.#pool = pool;
+    this.#options = options;
+    this.#clock = clock;
+    this.#storeClock = storeClock;
+    this.#log = log;
+    this.#lastBeat = clock.elapsed();
+    this.#steadySince = clock.elapsed();
+  }
+
+  /**
+   * Opens the session of a node. Waits for a session that an earlier process of this node left, at most for its lease.
+   * Throws `store.locked` where a living process has this name.
+   */
+  static async open(
+    pool: pg.Pool,
+    options: SessionOptions,
+    clock: Clock,
+    storeClock: StoreClock,
+    log: Log,
+  ): Promise<Session> {
+    const session = new Session(pool, options, clock, storeClock, log);
+    const deadline = clock.elapsed() + options.leaseSeconds * 1000 + 2 * WAIT_FOR_EARLIER_MS;
+    while (!(await session.#begin())) {
+      if (clock.elapsed() > deadline) {
+        throw new Fatal(
+          'store.locked',
+          `A running process already has the node name "${options.node}". Give this one another name (Runtime:NodeName) or stop the other.`,
+        );
+      }
+      await clock.sleep(WAIT_FOR_EARLIER_MS);
+    }
+    await session.#takeOver();
+    session.#beat();
+    return session;
+  }
+
+  /** Fencing token: never reused. */
+  get token(): number {
+    return this.#token;
+  }
+
+  /** Number of this node: different for each living session, at most `MAX_NODES` - 1. */
+  get slot(): number {
+    return this.#slot;
+  }
+
+  /** Nodes at the last heartbeat. */
+  get nodes(): number {
+    return this.#nodes;
+  }
+
+  /** Sets what heartbeats report and whom they tell. */
+  attach(dependencies: HeartbeatDependencies): void {
+    this.#dependencies = dependencies;
+  }
+
+  /** Handles the loss of the session: opens a new one, or tells that the process must end. Calls share one attempt. */
+  renew(): Promise<void> {
+    this.#renewing ??= this.#renew().finally(() => {
+      this.#renewing = undefined;
+    });
+    return this.#renewing;
+  }
+
+  async #renew(): Promise<void> {
+    if (this.#closed) return;
+    const { node, onLost } = this.#options;
+    const lost = this.#token;
+    if (onLost !== undefined) {
+      this.#closed = true;
+      this.#cancel();
+      onLost(
+        `The node "${node}" was silent for longer than its lease, and others took over its work. Start it again.`,
+      );
+    } else if (await this.#begin()) {
+      await this.#takeOver();
+      this.#log.warn('This node was silent for longer than its lease; it goes on with a new session.', {
+        node,
+        lost,
+        session: this.#token,
+      });
+    }
+  }
+
+  /** Ends the session; other nodes take over what it owned. */
+  async close(): Promise<void> {
+    this.#closed = true;
+    this.#cancel();
+    await this.#pool.query(END, [this.#token]);
+  }
+
+  async #begin(): Promise<boolean> {
+    await this.#takeOver();
+    const { leaseSeconds, info = {} } = this.#options;
+    try {
+      const { rows } = await this.#pool.query<{ token: number; slot: number; nodes: number }>(OPEN, [
+        this.#options.node,
+        leaseSeconds,
+        JSON.stringify(info),
+        MAX_NODES,
+      ]);
+      const [row] = rows;
+      if (row === undefined) return false;
+      this.#token = row.token;
+      this.#slot = row.slot;
+      this.#nodes = row.nodes;
+      return true;
+    } catch (error) {
+      // Another node took the slot in this moment, or there are too many nodes.
+      const { code } = error as { code?: string };
+      if (code === '23505' || code === '23502') return false;
+      throw error;
+    }
+  }
+
+  async #takeOver(): Promise<void> {
+    const isSteady = this.#clock.elapsed() - this.#steadySince >= this.#options.leaseSeconds * 1000;
+    const { rows } = await this.#pool.query<{ sessions_over: number; effects_taken: number }>(TAKE_OVER, [
+      this.#token,
+      isSteady,
+      this.#options.node,
+    ]);
+    const [taken] = rows;
+    if (taken === undefined || (taken.sessions_over === 0 && taken.effects_taken === 0)) return;
+    this.#log.warn('The work of silent nodes was taken over.', {
+      nodes: taken.sessions_over,
+      effects: taken.effects_taken,
+    });
+    this.#dependencies.adopted();
+  }
+
+  #beat(): void {
+    const pause = (this.#options.leaseSeconds * 1000) / HEARTBEATS_PER_LEASE;
+    this.#cancel = this.#clock.after(pause, () => {
+      this.#heartbeat().then(
+        () => this.#closed || this.#beat(),
+        (error) => {
+          if (this.#closed) return;
+          this.#log.warn('The heartbeat of this node failed.', describeFailure(error));
+          this.#steadySince = this.#clock.elapsed();
+          this.#beat();
+        },
+      );
+    });
+  }
+
+  async #heartbeat(): Promise<void> {
+    const { report, position, draining } = this.#dependencies;
+    const sent = this.#clock.elapsed();
+    const { rows } = await this.#pool.query<{ is_draining: boolean; now: number; nodes: number }>(HEARTBEAT, [
+      this.#token,
+      JSON.stringify(report()),
+      position(),
+    ]);
+    const [row] = rows;
+    if (this.#closed) return;
+    if (row === undefined) {
+      await this.renew();
+      return;
+    }
+    const now = this.#clock.elapsed();
+    this.#storeClock.set(row.now, sent, now);
+    this.#nodes = row.nodes;
+    // A failure of the database stops the heartbeats of all nodes. The others get one lease time to renew them.
+    if (now - this.#lastBeat > this.#options.leaseSeconds * 1000) this.#steadySince = now;
+    this.#lastBeat = now;
+    if (row.is_draining) draining();
+    await this.#takeOver();
+  }
+}
+
+/** Reads all nodes, in the order of their names. */
+export async function readNodes(pool: pg.Pool, own: number): Promise<readonly NodeStatus[]> {
+  const { rows } = await pool.query<{
+    node: string;
+    token: number;
+    opened: number;
+    silent: number;
+    lease: number;
+    info: string;
+    report: string;
+    is_draining: boolean;
+    leases: string[];
+    effects: number;
+  }>({
+    name: 'nodes',
+    text: `SELECT node, token, is_draining, info, report,
+        (extract(epoch FROM opened_at) * 1000)::float8 AS opened,
+        (extract(epoch FROM clock_timestamp() - seen_at) * 1000)::float8 AS silent,
+        extract(epoch FROM lease)::float8 AS lease,
+        ARRAY(SELECT name FROM leases WHERE session = token ORDER BY name) AS leases,
+        (SELECT count(*) FROM effects WHERE effects.lease = token)::integer AS effects
+      FROM sessions WHERE seen_at > '-infinity' ORDER BY node`,
+  });
+  return rows.map(({ node, token, opened, silent, lease, info, report, is_draining, leases, effects }) => ({
+    name: node,
+    session: token,
+    isThis: token === own,
+    openedAt: Math.round(opened),
+    silentMs: Math.max(0, Math.round(silent)),
+    leaseSeconds: lease,
+    isDraining: is_draining,
+    leases,
+    effectsLeased: effects,
+    info: JSON.parse(info),
+    report: JSON.parse(report),
+  }));
+}

@@ -1,0 +1,101 @@
+/**
+ * Fails the build when a retired name comes back, a one-line doc comment begins with a question word, or a comment
+ * cites a paper that is not in the repository, such as a file of docs/ that does not exist or an issue by its number.
+ * The words are in words/retired-names.mjs.
+ *
+ * node scripts/check-words.mjs [--root <folder>]   exit 0: nothing to say, 1: findings on standard error
+ */
+import { existsSync, readdirSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { SKIPPED_FOLDERS } from './layout/rules.mjs';
+import {
+  DOC_OPENINGS,
+  EXEMPT,
+  KEPT_SPELLINGS,
+  RETIRED_IDENTIFIERS,
+  RETIRED_PROSE,
+  RETIRED_TYPE_ENDINGS,
+} from './words/retired-names.mjs';
+
+const option = process.argv.indexOf('--root');
+const root = option > 0 ? process.argv[option + 1] : join(import.meta.dirname, '..');
+
+const identifiers = new RegExp(
+  `(?<![\\w$'"])(?:${Object.keys(RETIRED_IDENTIFIERS).join('|')})(?![\\w$'"])`,
+  'g',
+);
+const prose = new RegExp(`\\b(?:${Object.keys(RETIRED_PROSE).join('|')})\\b`, 'gi');
+const opening = new RegExp(`^\\s*/\\*\\* (${DOC_OPENINGS.join('|')})\\b.*\\*/\\s*$`);
+
+/** Papers outside of the repository, as comments used to cite them. */
+const ABSENT_PAPERS =
+  /\b(?:batch-gaps|portal-gaps|signing-facts|runtime-facts|style-anchors|running\.md|verifiers\.md|experience\.md|gaps §\d+|spec\/[\w-]+\.md|issue \d+\b(?!\/))/g;
+const CITED_FILE = /(?<![\w/.-])docs\/[\w./-]+?\.md\b/g;
+
+const findings = files(root).flatMap((path) => {
+  if (EXEMPT.some((pattern) => pattern.test(path))) return [];
+  const lines = readFileSync(join(root, path), 'utf8').split('\n');
+  const check = path.endsWith('.md') ? documentFindings : sourceFindings;
+  return lines.flatMap((line, index) => check(line, path).map((text) => `${path}:${index + 1}: ${text}`));
+});
+for (const finding of findings) console.error(finding);
+if (findings.length > 0) {
+  console.error(
+    `\n${findings.length} ${findings.length === 1 ? 'finding' : 'findings'}; docs/glossary.md has the words in use.`,
+  );
+  process.exitCode = 1;
+}
+
+function citationFindings(line) {
+  const absent = [...line.matchAll(ABSENT_PAPERS)].map(([paper]) => paper);
+  const missing = [...line.matchAll(CITED_FILE)]
+    .map(([file]) => file)
+    .filter((file) => !existsSync(join(root, file)));
+  return [...absent, ...missing].map(
+    (paper) => `cites "${paper}", which is not in the repository; cite docs/`,
+  );
+}
+
+function sourceFindings(line, path) {
+  const found = [...proseFindings(line), ...citationFindings(line)];
+  for (const [word] of line.matchAll(identifiers)) {
+    if (KEPT_SPELLINGS.some((kept) => kept.word === word && kept.path.test(path))) continue;
+    found.push(`"${word}" is retired; use ${RETIRED_IDENTIFIERS[word]}`);
+  }
+  const declaration = line.replace(/^(?:export )?(?:abstract )?/, '');
+  for (const { pattern, instead } of RETIRED_TYPE_ENDINGS) {
+    const [name] = pattern.exec(declaration) ?? [];
+    if (name !== undefined) found.push(`"${name}": name it ${instead}`);
+  }
+  const question = opening.exec(line)?.[1];
+  if (question !== undefined)
+    found.push(`a doc comment begins with a verb or a noun, not with "${question}"`);
+  return found;
+}
+
+function documentFindings(line) {
+  return [...proseFindings(line), ...citationFindings(line)];
+}
+
+function proseFindings(line) {
+  return [...line.matchAll(prose)].map(
+    ([words]) => `"${words}" is retired; use "${RETIRED_PROSE[words.toLowerCase()]}"`,
+  );
+}
+
+function files(folder) {
+  const found = [];
+  const walk = (inner) => {
+    for (const entry of readdirSync(join(folder, inner), { withFileTypes: true })) {
+      const path = inner === '' ? entry.name : `${inner}/${entry.name}`;
+      const isDocs = path === 'docs' || path === 'scripts';
+      if (entry.isDirectory()) {
+        const skipped =
+          entry.name === 'node_modules' || (inner === '' && !isDocs && SKIPPED_FOLDERS.test(entry.name));
+        if (!skipped) walk(path);
+      } else if (/\.(ts|mjs|md)$/.test(entry.name) && !entry.name.endsWith('.d.ts')) found.push(path);
+    }
+  };
+  walk('');
+  return found.sort();
+}

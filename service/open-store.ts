@@ -1,0 +1,65 @@
+/** Opens the configured actor store. */
+import { hostname } from 'node:os';
+import { storageLayout } from '../actors/index.ts';
+import {
+  type ActorStore,
+  type Clock,
+  type Faults,
+  type Log,
+  openLmdbReader,
+  openLmdbStore,
+  openPostgresReader,
+  openPostgresStore,
+  type StoreReader,
+} from '../runtime/index.ts';
+import type { Settings } from '../settings.ts';
+
+export interface StoreDependencies {
+  readonly clock: Clock;
+  readonly log: Log;
+  readonly faults?: Faults;
+  /** Version of the program, for the other nodes. */
+  readonly version?: string;
+  /** Called once when the store accepts no more steps. */
+  readonly onLost?: (why: string) => void;
+}
+
+/** Throws `store.locked`, `store.too-new`, `store.unavailable`. */
+export async function openStore(settings: Settings, dependencies: StoreDependencies): Promise<ActorStore> {
+  const { runtime, storage } = settings;
+  const { clock, log, faults, onLost, version = '' } = dependencies;
+  if (runtime.store === 'lmdb') {
+    return openLmdbStore({
+      folder: storageLayout(storage.root).db,
+      ...(faults && { faults }),
+      ...(onLost && { onLost }),
+    });
+  }
+  const { url = '', poolSize, schema, statementTimeoutMs } = runtime.postgres;
+  return openPostgresStore({
+    ...{ url, poolSize, schema, statementTimeoutMs, clock, log },
+    node: nodeName(settings),
+    leaseSeconds: runtime.leaseSeconds,
+    info: {
+      version,
+      pid: process.pid,
+      host: hostname(),
+      batchUrl: settings.batch.url.href,
+      portalUrl: settings.portal.url.href,
+    },
+    ...(onLost && { onLost }),
+    ...(faults && { faults }),
+  });
+}
+
+/** Returns the node name of this process in a shared database. Source: docs/configuration.md, `Runtime:NodeName`. */
+export function nodeName({ runtime, batch }: Settings): string {
+  return runtime.nodeName ?? `${hostname()}:${batch.url.port}`;
+}
+
+/** Opens the store for reading beside a running service. Throws `store.missing`, `store.unavailable`. */
+export async function openReader({ runtime, storage }: Settings): Promise<StoreReader> {
+  if (runtime.store === 'lmdb') return openLmdbReader(storageLayout(storage.root).db);
+  const { url = '', schema } = runtime.postgres;
+  return openPostgresReader({ url, schema, poolSize: 2 });
+}

@@ -1,0 +1,136 @@
+/** Every kind of actor whose version rose takes over what each earlier version stored, in every state. */
+import test from 'ava';
+import { definitions } from '../../../actors/batch/registry.ts';
+import { portalDefinitions } from '../../../actors/portal/registry.ts';
+import { documentMachine } from '../../../machines/portal/document/document.ts';
+import { MAIL_STATES, mailMachine } from '../../../machines/portal/mail.ts';
+import { organizationMachine } from '../../../machines/portal/organization.ts';
+import { webhookSetMachine } from '../../../machines/portal/webhook-set.ts';
+import { migrationStep } from '../../../runtime/migrate.ts';
+import type { Json, Row, StoredActor } from '../../../runtime/ports.ts';
+import { documentInput } from '../../machines/portal/document-harness.ts';
+import { declared, initialContext } from '../../machines/table.ts';
+import { notice } from '../portal/mailbox.ts';
+
+interface Earlier {
+  readonly version: number;
+  readonly state: string;
+  readonly context: object;
+  /** Rows that the way to today's version has to put, by view and key. */
+  readonly puts: readonly (readonly [view: string, ...key: Row['key']])[];
+  /** The context of today's version; left out: the same. */
+  readonly becomes?: object;
+}
+
+const content = notice('pending', 'ana@example.test');
+const mail = initialContext(mailMachine, { organizationId: 'o', content, at: 5 }) as object;
+const webhook = (configured: object) => ({
+  id: 'w',
+  url: 'https://x.test',
+  authType: 'NoAuth',
+  ...configured,
+});
+const webhooks = initialContext(webhookSetMachine, {}) as object;
+const input = documentInput();
+const document = {
+  ...initialContext(documentMachine, input),
+  made: [
+    { fieldName: 'Signature7', image: null },
+    { fieldName: null, image: null },
+  ],
+};
+
+const organization = {
+  ...{ name: 'Acme', createdAt: 5, applications: [] },
+  ...{ identifier: null, embedOrigins: [], language: 'en', replyTo: null },
+};
+
+/** A started certificate signature. */
+const reservation = { id: 'r', base: 'aa', expiresAt: 8, signingTime: 7, state: null, marks: [] };
+
+/** Everything earlier versions stored. Whoever makes a version of a machine writes down here what the one before stores. */
+const EARLIER: { readonly [kind: string]: readonly Earlier[] } = {
+  mail: MAIL_STATES.map((state) => ({
+    version: 1,
+    state,
+    context: mail,
+    puts: [['mails-by', state, 5, 'id']] as const,
+  })),
+  document: declared(documentMachine).states.flatMap((state) => [
+    {
+      version: 1,
+      state,
+      context: document,
+      puts: state === 'Deleted' ? [] : [['documents-signed', input.organization.id, 'Signature7'] as const],
+    },
+    {
+      version: 2,
+      state,
+      context: { ...document, reservations: [{ ...reservation, until: 9 }] },
+      puts: [],
+      becomes: { ...document, reservations: [reservation] },
+    },
+  ]),
+  organization: declared(organizationMachine).states.map((state) => ({
+    version: 1,
+    state,
+    context: organization,
+    puts: [],
+    becomes: { ...organization, refuseSignedEnvelopeFiles: false },
+  })),
+  'webhook-set': [
+    { version: 1, state: 'Kept', context: webhooks, puts: [] },
+    ...[
+      { version: 1, configured: {}, puts: [] },
+      { version: 1, configured: { configured: false }, puts: [] },
+      { version: 1, configured: { configured: true }, puts: [['webhooks-configured', 'id']] as const },
+      { version: 2, configured: { configured: true }, puts: [] },
+    ].map(({ version, configured, puts }) => ({
+      version,
+      state: 'Kept',
+      context: { webhooks: [webhook(configured)] },
+      puts,
+      becomes: { webhooks: [webhook({ ...configured, fromOperator: false })] },
+    })),
+  ],
+};
+
+test('a kind of actor has a new version only with something stored by each earlier one to try it on', (t) => {
+  const all = [...definitions, ...portalDefinitions];
+  for (const { kind, version } of all) {
+    const tried = new Set((EARLIER[kind] ?? []).map((earlier) => earlier.version));
+    t.deepEqual(
+      [...tried].sort(),
+      Array.from({ length: version - 1 }, (_, index) => index + 1),
+      kind,
+    );
+  }
+});
+
+test('what earlier versions stored becomes what today’s would have stored', (t) => {
+  for (const definition of portalDefinitions) {
+    for (const { version, state, context, puts, becomes } of EARLIER[definition.kind] ?? []) {
+      const stored: StoredActor = {
+        address: { kind: definition.kind, id: 'id' },
+        revision: 7,
+        version,
+        state,
+        context: context as Json,
+        timers: { again: 9 },
+        consumed: ['m'],
+        journalLength: 3,
+        stopped: null,
+      };
+      const step = migrationStep(definition, stored);
+      const today = { context: (becomes ?? context) as Json, version: definition.version };
+      t.deepEqual(step.actor, { ...stored, ...today, revision: 8 });
+      t.deepEqual(
+        step.rows.put.map(({ view, key }) => [view, ...key]),
+        puts.map((one) => [...one]),
+        `${definition.kind} ${state}`,
+      );
+      t.deepEqual(step.rows.remove, []);
+      t.deepEqual(step.counters, {}, 'counters count what is there, as before');
+    }
+  }
+});

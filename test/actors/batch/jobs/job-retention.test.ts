@@ -1,0 +1,62 @@
+/** Retention by age, and waiting for the end of a job. Source: docs/decisions/0050-large-operations.md and docs/webhooks.md. */
+import { existsSync } from 'node:fs';
+import { join } from 'node:path';
+import test from 'ava';
+import { systemClock } from '../../../../runtime/index.ts';
+import { room } from '../batch-harness.ts';
+
+const HOUR = 3_600_000;
+
+test('finished jobs older than the configured age are forgotten by themselves, and their files stay', async (t) => {
+  const first = await room(t, { watch: false });
+  const signed = await first.upload('a.bin', 'content');
+  const broken = await first.upload('b.xml', '<unfinished');
+  await first.reach('Completed', 1);
+  await first.reach('Failed', 1);
+  const { outputFileName } = await first.batch.jobs.get(signed);
+  await first.batch.pipeline.pause(null);
+  const queued = await first.upload('c.bin', 'content');
+  const { root } = first.layout;
+  await first.close();
+
+  const younger = await room(t, { root, watch: false, keepJobs: HOUR });
+  t.is(await younger.batch.retention.sweep(), 0, 'nobody is old enough');
+  t.is(younger.batch.count(), 3);
+  await younger.close();
+
+  const older = await room(t, { root, watch: false, keepJobs: 1 });
+  while (older.batch.count() > 1) {
+    await older.batch.retention.sweep();
+    await systemClock.sleep(10);
+  }
+  for (const id of [signed, broken]) await t.throwsAsync(older.batch.jobs.get(id), { code: 'job.not-found' });
+  t.is((await older.batch.jobs.get(queued)).status, 'Queued', 'what is not finished stays');
+  t.true(existsSync(join(older.layout.output, outputFileName ?? '')));
+  const { items } = await older.batch.events.list({ kinds: ['JobsCleared'], page: 1, pageSize: 5 });
+  t.like(items[0], { actor: 'system' });
+});
+
+test('without an age nothing is removed', async (t) => {
+  const it = await room(t, { watch: false });
+  await it.upload('a.bin', 'content');
+  await it.reach('Completed', 1);
+  t.false(it.batch.retention.isConfigured);
+  t.is(await it.batch.retention.sweep(), 0);
+  t.is(it.batch.count(), 1);
+});
+
+test('waiting for a job ends with the job, at once when it has ended, in time, and with the service', async (t) => {
+  const it = await room(t, { watch: false });
+  const { jobs, pipeline } = it.batch;
+  await pipeline.pause(null);
+  const id = await it.upload('a.bin', 'content');
+  t.is(await jobs.whenEnded(id, 1), undefined);
+  const waiting = jobs.whenEnded(id, HOUR);
+  await pipeline.resume(null);
+  t.like(await waiting, { id, status: 'Completed' });
+  t.like(await jobs.whenEnded(id, HOUR), { status: 'Completed' });
+  await pipeline.pause(null);
+  const other = await it.upload('b.bin', 'content');
+  const cut = jobs.whenEnded(other, HOUR);
+  await Promise.all([t.notThrowsAsync(cut.catch(() => {})), systemClock.sleep(10).then(() => it.close())]);
+});

@@ -1,0 +1,103 @@
+/** Uploads whose process died, or whose store went quiet, between the commit of their job and their final name. */
+import { existsSync } from 'node:fs';
+import { mkdtemp, readdir, readFile, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import test from 'ava';
+import { type ActorStore, Retryable, systemClock } from '../../../runtime/index.ts';
+import { Service, temporaryRoot } from '../../service/service.ts';
+import { room } from './batch-harness.ts';
+
+const ALL = { statuses: [], profile: undefined, page: 1, pageSize: 10 } as const;
+
+test('the input of an upload canceled before it had its final name survives the restart', async (t) => {
+  const first = await room(t, { start: false, watch: false });
+  const committed = new Promise<void>((resolve) => {
+    first.faults.arm('upload.committed', () => {
+      resolve();
+      return new Promise(() => {});
+    });
+  });
+  void first.upload('a.txt', 'content');
+  await committed;
+  const [job] = (await first.batch.jobs.list(ALL)).items;
+  if (!job) return t.fail('there is no job');
+  await first.batch.jobs.cancel(job.id, null);
+  await first.close();
+  const second = await room(t, { root: first.layout.root, start: false, watch: false });
+  t.deepEqual(second.batch.recovery, { failed: 0, uploadsKept: 1, uploadsDropped: 0, orphans: 0 });
+  t.is(await readFile(job.originalPath, 'utf8'), 'content');
+});
+
+test.serial(
+  'the input of an upload in flight before it had its final name survives, and a retry signs it',
+  async (t) => {
+    const root = await temporaryRoot(t);
+    const faults = 'upload.committed=hang,effect.leased.before-run=hang';
+    const first = await Service.start(t, { root, faults });
+    first.upload('a.txt', 'content').catch(() => {});
+    await first.until('the job to be claimed', async () => (await first.count('Processing')) || undefined);
+    t.deepEqual(
+      (await readdir(join(root, 'input'))).filter((name) => !name.startsWith('.')),
+      [],
+      'it has no final name yet',
+    );
+    await first.kill();
+    const second = await Service.start(t, { root });
+    const [job] = await second.jobs();
+    if (!job) return t.fail('there is no job');
+    t.is(job.status, 'Failed');
+    t.is(await readFile(job.originalPath, 'utf8'), 'content');
+    const retried = await second.json<{ newJobId: string }>(`/api/jobs/${job.id}/retry`, { method: 'POST' });
+    t.is((await second.finished(retried.newJobId)).status, 'Completed');
+    await second.kill();
+  },
+);
+
+/** Stores the next job and says that it could not tell, as a disk does whose answer got lost. */
+function forgetful(store: ActorStore): ActorStore {
+  return new Proxy(store, {
+    get(target, name) {
+      if (name === 'commit') {
+        return async (...steps: Parameters<ActorStore['commit']>) => {
+          await target.commit(...steps);
+          throw new Retryable('store.unavailable', 'The disk did not answer.');
+        };
+      }
+      const value: unknown = Reflect.get(target, name);
+      return typeof value === 'function' ? value.bind(target) : value;
+    },
+  });
+}
+
+test('an upload whose step may or may not be stored keeps its file for recovery to decide', async (t) => {
+  const root = await mkdtemp(join(tmpdir(), 'sealwright-ambiguous-'));
+  t.teardown(() => rm(root, { recursive: true, force: true }));
+  const first = await room(t, { root, start: false, watch: false, wrapStore: forgetful });
+  const { jobs } = first.batch;
+  const sink = await jobs.openUpload('a.txt');
+  await sink.write(Buffer.from('content'));
+  const { format, profile } = jobs.plan({ fileName: 'a.txt', format: undefined, profile: undefined });
+  await t.throwsAsync(jobs.acceptUpload(sink, { fileName: 'a.txt', format, profile }), {
+    code: 'store.unavailable',
+  });
+  await sink.abort();
+  await first.close();
+  const second = await room(t, { root, watch: false });
+  t.is(second.batch.recovery.uploadsKept, 1);
+  await second.reach('Completed', 1);
+  // The input is put away after its job is Completed.
+  while ((await readdir(second.layout.input)).length > 0) await systemClock.sleep(20);
+});
+
+test('an upload that was refused leaves no file', async (t) => {
+  const { batch, layout } = await room(t, { start: false, watch: false });
+  const sink = await batch.jobs.openUpload('a.txt');
+  await t.throwsAsync(
+    batch.jobs.acceptUpload(sink, { fileName: 'a.txt', format: 'Cades', profile: 'default' as never }),
+    { code: 'upload.empty' },
+  );
+  await sink.abort();
+  t.false(existsSync(join(layout.input, 'a.txt')));
+  t.deepEqual(await readdir(layout.input), []);
+});

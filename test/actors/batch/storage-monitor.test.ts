@@ -1,0 +1,47 @@
+/** The end of a hold that a failed task began. Source: docs/decisions/0047-held-pipeline.md. */
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+import test, { type ExecutionContext } from 'ava';
+import { StorageMonitor } from '../../../actors/batch/pipeline/storage-monitor.ts';
+import { SimulatedClock } from '../../../runtime/index.ts';
+
+async function monitored(t: ExecutionContext) {
+  const path = await mkdtemp(join(tmpdir(), 'sealwright-'));
+  const clock = new SimulatedClock();
+  const silent = () => {};
+  const log = { debug: silent, info: silent, warn: silent, error: silent, child: () => log };
+  const folders = [{ name: 'output', path, probe: '.probe' }];
+  const monitor = new StorageMonitor({ folders, clock, log, changed: silent });
+  await monitor.start();
+  t.teardown(async () => {
+    await monitor.stop();
+    await rm(path, { recursive: true });
+  });
+  /** Advances the clock and waits for the end of the check, which schedules the next one. */
+  const advance = async (time: number) => {
+    clock.advance(time);
+    while (clock.pending === 0) await sleep(1);
+  };
+  /** Reports a failure in a folder that has room; returns the seconds until the hold ends. */
+  const held = async () => {
+    monitor.report({ code: 'disk.full', reason: 'full' });
+    t.is(monitor.held?.reason, 'full');
+    const from = clock.elapsed();
+    while (monitor.held !== null) {
+      await advance(1_000);
+    }
+    return (clock.elapsed() - from) / 1_000;
+  };
+  return { advance, held };
+}
+
+test('a hold ends by itself soon, and later at each failure that follows', async (t) => {
+  const { advance, held } = await monitored(t);
+  const first: number[] = [];
+  for (let time = 0; time < 6; time += 1) first.push(await held());
+  t.deepEqual(first, [2, 4, 8, 16, 30, 30]);
+  for (let second = 0; second < 60; second += 2) await advance(2_000);
+  t.is(await held(), 2);
+});

@@ -1,0 +1,82 @@
+/** `VerifyIndependently`: a second implementation judges outputs before they are published. */
+import { existsSync } from 'node:fs';
+import { readdir, readFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import test from 'ava';
+import { NO_OBSERVER } from '../../../actors/batch/api/batch-observer.ts';
+import { samplePdf } from '../../../bench/samples.ts';
+import type { ProfileName } from '../../../machines/ids.ts';
+import { ambiguousSigner } from '../../pki/ambiguous-signer.ts';
+import { pki, type TestSigner } from '../../pki/pki.ts';
+import { room } from '../batch/batch-harness.ts';
+
+function profileOf(signer: TestSigner) {
+  return {
+    method: 'Local',
+    verify: true,
+    verifyIndependently: true,
+    encrypt: false,
+    name: 'default' as ProfileName,
+    format: undefined,
+    signer,
+    anchors: [pki().root.certificate],
+    validTo: Date.now() + 86_400_000,
+    certificate: 'test',
+  } as const;
+}
+
+test('outputs of every format pass the second implementation, the history says so, and the observer counts them', async (t) => {
+  const verdicts: (string | undefined)[] = [];
+  const observer = { completed: (job: { independent?: string }) => verdicts.push(job.independent) };
+  const { batch, upload, reach } = await room(t, {
+    profiles: [profileOf(pki().signer('p-256'))],
+    observer: { ...NO_OBSERVER, ...observer },
+  });
+  const ids = [
+    await upload('a.pdf', samplePdf()),
+    await upload('a.txt', 'content'),
+    await upload('a.xml', '<order/>'),
+    await upload('b.xml', '<order><?a processing instruction?></order>'),
+  ];
+  await reach('Completed', 4);
+  const histories = (await Promise.all(ids.map((id) => batch.jobs.get(id)))).map(
+    ({ history }) => history.at(-1)?.message,
+  );
+  t.deepEqual(
+    histories.slice(0, 3),
+    Array(3).fill('Verified, also by an independent implementation, and published.'),
+  );
+  t.regex(
+    histories[3] ?? '',
+    /^Verified and published\. The independent implementation cannot judge it: .*processing/,
+  );
+  t.deepEqual(verdicts.sort(), ['agrees', 'agrees', 'agrees', 'not-comparable']);
+});
+
+test('a real disagreement fails the job, publishes nothing, and keeps original, output and both verdicts', async (t) => {
+  const signer = await ambiguousSigner();
+  const failures: (string | null)[] = [];
+  const { batch, upload, reach, layout } = await room(t, {
+    profiles: [profileOf(signer)],
+    observer: { ...NO_OBSERVER, failed: ({ code }: { code: string | null }) => failures.push(code) },
+    watch: false,
+  });
+  const id = await upload('a.txt', 'content');
+  await reach('Failed', 1);
+  const job = await batch.jobs.get(id);
+  t.is(job.errorCode, 'verification.disagreement');
+  t.deepEqual(failures, ['verification.disagreement']);
+  t.deepEqual(await readdir(layout.output).catch(() => []), []);
+  t.true(existsSync(job.originalPath));
+  const kept = join(layout.error, id);
+  while (!existsSync(kept)) await new Promise((resolve) => setImmediate(resolve));
+  t.deepEqual(
+    (await readdir(kept)).sort(),
+    ['a.signed.txt', 'a.txt', 'verification-disagreement.json'].sort(),
+  );
+  const report = JSON.parse(await readFile(join(kept, 'verification-disagreement.json'), 'utf8'));
+  t.like(report, { library: 'pkijs' });
+  t.is(report.signatures[0].verdict, 'invalid');
+  t.like(report.engine, { isValid: true, errors: [] });
+  t.like(report.engine.signatures, [{ indication: 'TOTAL-PASSED', errors: [] }]);
+});

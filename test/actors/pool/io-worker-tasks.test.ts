@@ -1,0 +1,83 @@
+/** Tasks that wait for others, in threads of their own. */
+import { existsSync, readdirSync, readFileSync } from 'node:fs';
+import { writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import test from 'ava';
+import { SigningPool } from '../../../actors/pool/pool.ts';
+import { NO_TRUST } from '../../../actors/shared/trust.ts';
+import { type Clock, systemClock } from '../../../runtime/index.ts';
+import { room } from '../batch/batch-harness.ts';
+
+test('a network task that overruns its deadline is given up, and one that shared its thread is done in a new one', async (t) => {
+  const { layout } = await room(t, { start: false, watch: false });
+  const deadlines: (() => void)[] = [];
+  const clock: Clock = {
+    ...systemClock,
+    after: (_, task) => {
+      deadlines.push(task);
+      return () => {};
+    },
+  };
+  const pool = new SigningPool({
+    threads: 1,
+    clock,
+    log: { debug() {}, info() {}, warn() {}, error() {} },
+    waitsForNetwork: () => true,
+    setup: {
+      ...layout,
+      faults: 'pool.tidy.removed=hang',
+      profiles: [],
+      trust: NO_TRUST,
+      encryptionKey: undefined,
+    },
+  });
+  t.teardown(() => pool.destroy());
+  const path = (name: string) => join(layout.input, name);
+  await writeFile(path('a.txt'), '');
+  await writeFile(path('b.txt'), 'content');
+  const empty = 'e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855';
+  const late = pool.run({
+    task: 'tidy',
+    jobId: 'job-a',
+    fileName: 'a.txt',
+    originalPath: path('a.txt'),
+    input: { sha256: empty, length: 0, mtimeMs: 0, inode: '', readAt: 0 },
+  });
+  while (existsSync(path('a.txt'))) await systemClock.sleep(5);
+  const other = pool.run({ task: 'stage', jobId: 'job-b', fileName: 'b.txt', originalPath: path('b.txt') });
+  deadlines[0]?.();
+  const gone = await late;
+  t.true(!gone.ok && gone.code === 'pool.deadline', JSON.stringify(gone));
+  const done = await other;
+  t.true(done.ok, JSON.stringify(done));
+});
+
+(process.platform === 'linux' ? test : test.skip)(
+  'threads of the pool stand behind the one that answers requests',
+  async (t) => {
+    const { layout } = await room(t, { start: false, watch: false });
+    const nice = () =>
+      readdirSync('/proc/self/task').map((thread) => {
+        const fields = readFileSync(`/proc/self/task/${thread}/stat`, 'latin1')
+          .split(') ')
+          .at(-1)
+          ?.split(' ');
+        return { isMain: thread === String(process.pid), nice: Number(fields?.[16]) };
+      });
+    const own = nice().find(({ isMain }) => isMain)?.nice ?? 0;
+    const pool = new SigningPool({
+      threads: 2,
+      clock: systemClock,
+      log: { debug() {}, info() {}, warn() {}, error() {} },
+      setup: { ...layout, faults: '', profiles: [], trust: NO_TRUST, encryptionKey: undefined },
+    });
+    t.teardown(() => pool.destroy());
+    await writeFile(join(layout.input, 'c.txt'), 'content');
+    await pool.run({
+      ...{ task: 'stage', jobId: 'job-c', fileName: 'c.txt' },
+      originalPath: join(layout.input, 'c.txt'),
+    });
+    t.is(nice().find(({ isMain }) => isMain)?.nice, own);
+    t.true(nice().some((thread) => thread.nice === Math.min(19, Math.max(own, 5))) || own > 5);
+  },
+);

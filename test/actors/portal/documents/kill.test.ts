@@ -1,0 +1,32 @@
+/** Killed at the moments that hurt: nothing that was answered is lost, and nothing is signed twice. */
+import test from 'ava';
+import { Service, temporaryRoot } from '../../../service/service.ts';
+import { Client, goesOn, SETTINGS } from './killed-portal.ts';
+
+const PLACE = { topLeftX: 10, topLeftY: 10, width: 50, height: 20, pageNumber: 1 };
+/** The file is built again at each signature. */
+const MARKED = { prePositionedMarks: [PLACE, { ...PLACE, topLeftY: 40 }] };
+
+for (const [point, pass, more, what] of [
+  ['portal.sign.accepted', 1, {}, 'a document'],
+  ['portal.seal.signed', 1, {}, 'a document'],
+  ['portal.signature.kept', 2, {}, 'a document'],
+  ['portal.conclusion.checked', 1, {}, 'a document'],
+  ['portal.seal.signed', 2, MARKED, 'a file that is built again'],
+  ['portal.signature.kept', 2, MARKED, 'a file that is built again'],
+] as const) {
+  test.serial(
+    `a kill at ${point} of ${what} loses no signature that was answered and makes none twice`,
+    async (t) => {
+      const root = await temporaryRoot(t);
+      const service = await Service.start(t, { root, settings: SETTINGS, faults: `${point}=kill:${pass}` });
+      const client = new Client(service);
+      const ids = await client.create(1, more);
+      if (ids === undefined) throw new Error('nothing was made');
+      const [id = ''] = ids;
+      for (let tries = 0; tries < 3; tries++) if (!(await client.sign(id).catch(() => false))) break;
+      t.is(await service.ended, 'SIGKILL');
+      await goesOn(t, root, ids);
+    },
+  );
+}

@@ -1,0 +1,36 @@
+/** Party that looks at an actor of the portal finds what it made, and from there the way back. */
+import test from 'ava';
+import { flowRoom, SCENE, signer } from './flow-harness.ts';
+
+test.serial(
+  'a document leads to its mails, its codes and the lanes of its webhooks, and each of them back to it',
+  async (t) => {
+    const room = await flowRoom(t);
+    const { webhooks, signing } = room.portal;
+    const { inspector } = room.runtime;
+    await webhooks.create(room.tenant, { url: 'http://127.0.0.1:9/hook', authType: 'NoAuth' });
+    const id = await room.create([signer('Ana')]);
+    const access = await room.ticket(id, 'ana@example.org', true);
+    const child = async (kind: string) => {
+      for (const end = Date.now() + 20_000; Date.now() < end; ) {
+        const found = (await inspector.actor({ kind: 'document', id }))?.children.find(
+          (one) => one.kind === kind,
+        );
+        if (found !== undefined) return found;
+        await new Promise((resolve) => setImmediate(resolve));
+      }
+      throw new Error(`no ${kind}`);
+    };
+    const leadsBack = async (kind: string) =>
+      t.deepEqual((await inspector.actor(await child(kind)))?.parent, { kind: 'document', id }, kind);
+    await signing.sendEmailCode(access, false);
+    await leadsBack('flow-action');
+    await leadsBack('mail');
+    await signing.refuse(access, 'No.', SCENE);
+    await leadsBack('webhook-lane');
+    const organization = { kind: 'organization', id: room.tenant.organization.id };
+    const [set] = (await inspector.actor(organization))?.children ?? [];
+    t.is(set?.kind, 'webhook-set');
+    t.deepEqual(set && (await inspector.actor(set))?.parent, organization);
+  },
+);

@@ -1,0 +1,166 @@
+/** Everything that was sent or shown to somebody is good for that person and that file alone. */
+import test from 'ava';
+import { pki } from '../../../pki/pki.ts';
+import { requireTool, runTool } from '../../../verifiers/index.ts';
+import { approver, flowRoom, person, refusedAs, SCENE, signer } from './flow-harness.ts';
+
+const PLAIN = { positions: [], initialsPositions: [] };
+
+test.serial('a link is good for nothing once its participant has another address', async (t) => {
+  const room = await flowRoom(t);
+  const { documents, signing } = room.portal;
+  const id = await room.create([signer('Ana'), approver('Bob')]);
+  const [ana, bob] = (await room.get(id)).flowActions;
+  const [anas, bobs] = [await room.ticket(id, 'ana@example.org'), await room.ticket(id, 'bob@example.org')];
+  const edit = (flowActionId: string, participantEmailAddress: string) =>
+    documents.editFlow(room.tenant, id, { editedFlowActions: [{ flowActionId, participantEmailAddress }] });
+  await edit(bob?.id ?? '', 'robert@example.org');
+  await refusedAs(t, 'InvalidTicket', signing.approve(bobs, SCENE));
+  await refusedAs(t, 'InvalidTicket', signing.refuse(bobs, 'No.', SCENE));
+  // The same address in another spelling is the same person.
+  await edit(ana?.id ?? '', 'Ana@Example.org');
+  await signing.signElectronically(anas, PLAIN, SCENE);
+  await signing.approve(await room.ticket(id, 'robert@example.org'), SCENE);
+  const { flowActions } = await room.until(id, ({ status }) => status === 'Concluded');
+  t.deepEqual(
+    flowActions.map(({ user, status }) => [user?.email, status]),
+    [
+      ['Ana@Example.org', 'Completed'],
+      ['robert@example.org', 'Completed'],
+    ],
+  );
+});
+
+test.serial('nobody signs or approves a version that came after the one that was shown', async (t) => {
+  const room = await flowRoom(t);
+  const { documents, signing } = room.portal;
+  const id = await room.create([signer('Ana'), approver('Bob')]);
+  const shown = async (email: string, documentVersion: number) => {
+    const access = await room.ticket(id, email);
+    if (access.by !== 'ticket') throw new Error('a ticket');
+    return { ...access, documentVersion };
+  };
+  await documents.newVersion(room.tenant, id, { files: [await room.file('second.pdf')] });
+  const sign = async (version: number) =>
+    signing.signElectronically(await shown('ana@example.org', version), PLAIN, SCENE);
+  await refusedAs(t, 'InvalidDocumentStatus', sign(1));
+  await refusedAs(t, 'InvalidDocumentStatus', signing.approve(await shown('bob@example.org', 1), SCENE));
+  await sign(2);
+  await signing.approve(await shown('bob@example.org', 2), SCENE);
+  await room.until(id, ({ status }) => status === 'Concluded');
+});
+
+test.serial('names of documents and envelopes are no paths, and their files are no folders', async (t) => {
+  const room = await flowRoom(t);
+  const file = { ...(await room.file()), displayName: 'Invoice 03/2026' };
+  const id = await room.create([signer('Ana')], { files: [file] });
+  t.is((await room.get(id)).name, 'Invoice 03/2026');
+  const envelope = { files: [file, file], isEnvelope: true, envelopeName: 'Papers 11/2026' };
+  const { name, filename } = await room.get(await room.create([signer('Ana')], envelope));
+  t.deepEqual([name, filename], ['Papers 11/2026', 'Papers 11-2026.pdf']);
+});
+
+test.serial(
+  'a new version is announced by its new name, to observers only when its start is silent',
+  async (t) => {
+    const room = await flowRoom(t);
+    const observers = [{ user: person('Obs') }];
+    const id = await room.create([signer('Ana')], { disablePendingActionNotifications: true, observers });
+    const newVersion = async (displayName: string, disablePendingActionNotifications: boolean) => {
+      const files = [{ ...(await room.file()), displayName }];
+      await room.portal.documents.newVersion(room.tenant, id, { files, disablePendingActionNotifications });
+    };
+    const mailed = (name: string) =>
+      room.mails.filter(({ subject }) => subject.includes(name)).map(({ to }) => to.address);
+    const until = async (isDone: () => boolean) => {
+      for (const end = Date.now() + 10_000; !isDone() && Date.now() < end; )
+        await new Promise((resolve) => setTimeout(resolve, 10));
+      t.true(isDone());
+    };
+    await newVersion('Silent', true);
+    await until(() => mailed('Silent').includes('obs@example.org'));
+    await newVersion('Announced', false);
+    // Ana learns of the version and of her turn.
+    await until(() => mailed('Announced').length === 3);
+    t.deepEqual(mailed('Announced').sort(), ['ana@example.org', 'ana@example.org', 'obs@example.org']);
+    t.deepEqual(mailed('Silent'), ['obs@example.org']);
+  },
+);
+
+test.serial('a signature that was begun is completed by its token alone, under its own key', async (t) => {
+  const room = await flowRoom(t);
+  const { signing } = room.portal;
+  const id = await room.create([signer('Ana'), signer('Bob')]);
+  const other = await room.get(await room.create([signer('Ana')]));
+  const { certificate, key: secret } = pki().signer('rsa-2048');
+  const access = await room.ticket(id, 'bob@example.org');
+  const { toSign, token } = await signing.startCertificate(access, { certificate, positions: [] });
+  if (toSign === null || token === null) throw new Error('begun');
+  const signature = secret.sign(toSign, { scheme: 'rsa-pkcs1', digest: 'sha256' });
+  const complete = (key: string) =>
+    signing.completeCertificate({ by: 'token', key }, { token, signature }, SCENE);
+  await refusedAs(t, 'InvalidTicket', complete(other.key));
+  const anas = await room.ticket(id, 'ana@example.org');
+  await refusedAs(t, 'InvalidTicket', signing.completeCertificate(anas, { token, signature }, SCENE));
+  const { key } = await room.get(id);
+  t.true((await complete(key)).success);
+  const { flowActions } = await room.get(id);
+  t.deepEqual(
+    flowActions.map(({ user, status }) => [user?.name, status]),
+    [
+      ['Ana', 'Pending'],
+      ['Bob', 'Completed'],
+    ],
+  );
+  await refusedAs(t, 'InvalidTicket', complete(key));
+});
+
+test('a document shows the registration number of its organization, as settings have it', async (t) => {
+  const room = await flowRoom(t, {
+    tenants: {
+      organizations: [{ name: 'Org', identifier: '12.345' }],
+      applications: [
+        { organization: 'Org', application: 'App', role: 'Normal', secret: 's'.repeat(64), from: 'kept' },
+      ],
+    },
+  });
+  const { organization } = await room.get(await room.create([signer('Ana')]));
+  t.deepEqual(organization, { id: room.tenant.organization.id, name: 'Org', identifier: '12.345' });
+});
+
+test.serial(
+  'nothing that cannot be seen gets into what is shown of a document, mailed and printed',
+  async (t) => {
+    const room = await flowRoom(t);
+    const turned = (text: string) => `\u202e${text}\u200b\u2069`;
+    const file = { ...(await room.file()), displayName: turned('Lease'), name: `fdp.\u202e.pdf` };
+    const ana = signer('Ana', 1, { user: person('Ana', { name: turned('Ana') }), title: turned('Tenant') });
+    const id = await room.create([ana, signer('Bob', 2)], {
+      files: [file],
+      description: turned('Read\nthis'),
+      tags: [{ label: turned('a'), value: turned('b') }],
+    });
+    const access = await room.ticket(id, 'ana@example.org');
+    if (access.by !== 'ticket') throw new Error('a ticket');
+    await room.portal.signing.signElectronically(access, { ...PLAIN, typedName: turned('Ana S.') }, SCENE);
+    const { key } = await room.until(id, ({ flowActions: [one] }) => one?.status === 'Completed');
+    await room.portal.signing.refuse(await room.ticket(id, 'bob@example.org'), turned('No\nthanks'), SCENE);
+    const refused = await room.until(id, ({ status }) => status === 'Refused');
+    t.like(refused, {
+      name: 'Lease',
+      filename: 'fdp..pdf',
+      description: 'Read\nthis',
+      statusUpdateReason: 'No\nthanks',
+    });
+    t.like(refused.flowActions[0], { title: 'Tenant', user: { name: 'Ana' } });
+    const shown = JSON.stringify([refused, await room.portal.signing.page(key, access.ticket), room.mails]);
+    t.true(room.mails.length > 0);
+    const unseen = /[\u200b-\u200f\u202a-\u202e\u2060-\u2064\ufeff]|\\u20[0-6]/;
+    t.notRegex(shown, unseen);
+    if (!requireTool(t, 'pdftotext')) return;
+    const { path } = await room.portal.documents.content(room.tenant, id, 'PrinterFriendlyVersion');
+    const { stdout } = await runTool('pdftotext', ['-layout', '-enc', 'UTF-8', path, '-']);
+    t.notRegex(stdout, unseen);
+    for (const words of ['Lease', 'Tenant', 'Ana S.']) t.true(stdout.includes(words), stdout);
+  },
+);

@@ -1,0 +1,23 @@
+import test from 'ava';
+import { cannotCancel, wrongStatus } from '../../../../actors/portal/document-records/document-changes.ts';
+import type { DocumentActor } from '../../../../actors/portal/document-records/document-index.ts';
+import { PORTAL_REFUSALS } from '../../../../machines/portal/portal-refusals.ts';
+
+test('who asks for what the status of a document forbids is told the status and what can be done', (t) => {
+  const plain = PORTAL_REFUSALS.InvalidDocumentStatus.message;
+  for (const [state, words] of [
+    ['Pending', /flow actions/],
+    ['FlowConcluded', /being concluded/],
+    ['Concluded', /concluded/],
+    ['Refused', /send a new version/],
+    ['Canceled', /create another/],
+    ['Expired', /create another/],
+  ] as const) {
+    const { code, message } = wrongStatus({ state });
+    t.is(code, 'InvalidDocumentStatus');
+    t.true(message.startsWith(plain) && /^[ -~]*$/.test(message), message);
+    t.regex(message.slice(plain.length), words);
+  }
+  t.is(cannotCancel({ state: 'Expired' } as DocumentActor), 'CannotCancelExpiredDocument');
+  t.regex(PORTAL_REFUSALS.CannotCancelExpiredDocument.message, /need not be/);
+});

@@ -1,0 +1,229 @@
+import test, { type ExecutionContext } from 'ava';
+import { assign, setup } from 'xstate';
+import type { Tenant } from '../../../../actors/portal/api.ts';
+import { emptyFolderHandler } from '../../../../actors/portal/folders/empty-folder.ts';
+import { FOLDER, Folders, folderDefinition } from '../../../../actors/portal/folders/folders.ts';
+import type { DocumentId, FolderId } from '../../../../machines/ids.ts';
+import type { ActorDefinition } from '../../../../runtime/index.ts';
+import { newTenant, type Room, room } from '../uploads/upload-harness.ts';
+
+/** As much of a document as a folder has to do with. */
+const paper: ActorDefinition = {
+  kind: 'paper',
+  version: 1,
+  machine: setup({
+    types: {
+      context: {} as { folderId: string | null; organizationId: string; action?: string },
+      input: {} as { folderId: string | null; organizationId: string },
+      events: {} as { type: 'MOVE'; folderId: string | null } | { type: 'DELETE'; action: string },
+    },
+  }).createMachine({
+    id: 'paper',
+    context: ({ input }) => input,
+    initial: 'Pending',
+    states: {
+      Pending: {
+        on: {
+          MOVE: { actions: assign(({ event }) => ({ folderId: event.folderId })) },
+          DELETE: { target: 'Deleted' },
+        },
+      },
+      Deleted: {},
+    },
+  }),
+  rows: ({ id, state, context }) =>
+    state === 'Pending' && context.folderId !== null
+      ? [{ view: 'papers', key: [context.organizationId, context.folderId, id], value: id }]
+      : [],
+};
+
+function folderRoom(t: ExecutionContext, root?: string): Room & { readonly folders: Folders } {
+  let folders: Folders | undefined;
+  const it: Room = room(t, {
+    ...(root !== undefined && { root }),
+    definitions: [folderDefinition, paper],
+    handlers: {
+      emptyFolder: emptyFolderHandler({
+        store: { rows: (query) => it.store.rows(query) },
+        documentsIn: async (organization, folder, limit) =>
+          (await it.store.rows({ view: 'papers', prefix: [organization, folder], limit })).map(
+            ({ value }) => value as DocumentId,
+          ),
+        documentKind: 'paper',
+      }),
+    },
+    observe: (step) => folders?.observe(step),
+  });
+  const { system } = it.runtime;
+  folders = new Folders({
+    system,
+    store: it.store,
+    clock: it.clock,
+    ids: { uuid: () => crypto.randomUUID() },
+  });
+  return { ...it, folders };
+}
+
+async function papers(it: Room, tenant: Tenant, folderId: FolderId, count: number): Promise<string[]> {
+  const ids = Array.from({ length: count }, () => crypto.randomUUID());
+  const organizationId = tenant.organization.id;
+  await Promise.all(
+    ids.map((id) => it.runtime.system.create({ kind: 'paper', id }, { folderId, organizationId })),
+  );
+  return ids;
+}
+
+const ALL = { limit: 100, offset: 0, newestFirst: false } as const;
+
+async function names(it: { readonly folders: Folders }, tenant: Tenant, query: object = {}) {
+  const { items, totalCount } = await it.folders.list(tenant, { ...ALL, ...query });
+  return [totalCount, ...items.map(({ name }) => name)];
+}
+
+test('folders are listed by level, by part of their name and in both orders, with exact totals', async (t) => {
+  const it = folderRoom(t);
+  const tenant = await newTenant(it, 'Org');
+  const a = await it.folders.create(tenant, ' Alpha ', null);
+  it.clock.forward(1);
+  const b = await it.folders.create(tenant, 'Beta', a.id);
+  it.clock.forward(1);
+  await it.folders.create(tenant, 'Alphabet', b.id);
+  t.deepEqual(b, { id: b.id, name: 'Beta', parentId: a.id });
+  t.deepEqual(await it.folders.get(tenant, b.id.toUpperCase() as FolderId), b);
+  t.deepEqual(await names(it, tenant), [3, 'Alpha', 'Beta', 'Alphabet']);
+  t.deepEqual(await names(it, tenant, { newestFirst: true, limit: 1, offset: 1 }), [3, 'Beta']);
+  t.deepEqual(await names(it, tenant, { parent: null }), [1, 'Alpha']);
+  t.deepEqual(await names(it, tenant, { parent: a.id }), [1, 'Beta']);
+  t.deepEqual(await names(it, tenant, { q: 'aLPHA' }), [2, 'Alpha', 'Alphabet']);
+  t.deepEqual(await names(it, tenant, { q: 'alpha', limit: 1, offset: 1 }), [2, 'Alphabet']);
+  t.deepEqual(await names(it, tenant, { limit: 10, offset: 5 }), [3]);
+});
+
+test('a folder of another organization is unknown', async (t) => {
+  const it = folderRoom(t);
+  const mine = await newTenant(it, 'Mine');
+  const theirs = await newTenant(it, 'Theirs');
+  const { id } = await it.folders.create(theirs, 'Secret', null);
+  t.deepEqual(await names(it, mine), [0]);
+  for (const other of [id, crypto.randomUUID() as FolderId, 'x' as FolderId]) {
+    await t.throwsAsync(it.folders.get(mine, other), { code: 'FolderNotFound' });
+    await t.throwsAsync(it.folders.create(mine, 'Inside', other), { code: 'FolderNotFound' });
+    await t.throwsAsync(it.folders.remove(mine, other, 'DeleteContent', null), { code: 'FolderNotFound' });
+    t.is(await it.folders.find(mine.organization.id, other), undefined);
+  }
+  const own = await it.folders.create(mine, 'Own', null);
+  await t.throwsAsync(it.folders.remove(mine, own.id, 'MoveContent', id), { code: 'FolderNotFound' });
+  t.deepEqual(await names(it, theirs), [1, 'Secret']);
+});
+
+test('names of folders are no nonsense', async (t) => {
+  const it = folderRoom(t);
+  const tenant = await newTenant(it, 'Org');
+  for (const name of ['', '   ', 'a\u0000b', 'x'.repeat(256)]) {
+    await t.throwsAsync(it.folders.create(tenant, name, null), { code: 'BadRequest' });
+  }
+  t.is((await it.folders.create(tenant, '..|/<script>', null)).name, '..|/<script>');
+});
+
+test('requests for one name get one folder, also at once, and another once it is removed', async (t) => {
+  const it = folderRoom(t);
+  const tenant = await newTenant(it, 'Org');
+  const other = await newTenant(it, 'Other');
+  const named = await Promise.all(Array.from({ length: 20 }, () => it.folders.named(tenant, 'New')));
+  t.is(new Set(named.map(({ id }) => id)).size, 1);
+  t.deepEqual(await names(it, tenant), [1, 'New']);
+  t.not((await it.folders.named(other, 'New')).id, named[0]?.id);
+  const there = await it.folders.create(tenant, 'There', null);
+  // A folder of this name may be made again, and the first one goes on to take documents.
+  await it.folders.create(tenant, 'There', null);
+  const inside = await it.folders.create(tenant, 'Inside', there.id);
+  t.is((await it.folders.named(tenant, ' There ')).id, there.id);
+  t.not((await it.folders.named(tenant, 'Inside')).id, inside.id);
+  await it.folders.remove(tenant, there.id, 'DeleteContent', null);
+  t.not((await it.folders.named(tenant, 'There')).id, there.id);
+  await t.throwsAsync(it.folders.named(tenant, 'a\u0000'), { code: 'BadRequest' });
+});
+
+test('a root folder stored before folders held names is the one of its name', async (t) => {
+  const it = folderRoom(t);
+  const tenant = await newTenant(it, 'Org');
+  const id = crypto.randomUUID() as FolderId;
+  const context = { organizationId: tenant.organization.id, name: 'Old', parentId: null, createdAt: 1 };
+  await it.runtime.system.create({ kind: FOLDER, id }, context);
+  t.is((await it.folders.named(tenant, 'Old')).id, id);
+});
+
+test('removing a folder moves all it holds to the destination', async (t) => {
+  const it = folderRoom(t);
+  it.runtime.start();
+  const tenant = await newTenant(it, 'Org');
+  const gone = await it.folders.create(tenant, 'Gone', null);
+  const inner = await it.folders.create(tenant, 'Inner', gone.id);
+  const target = await it.folders.create(tenant, 'Target', null);
+  const ids = await papers(it, tenant, gone.id, 150);
+  const kept = await papers(it, tenant, inner.id, 2);
+  await it.folders.remove(tenant, gone.id, 'MoveContent', target.id);
+  t.is(await it.runtime.system.read({ kind: FOLDER, id: gone.id }), undefined);
+  t.is((await it.folders.get(tenant, inner.id)).parentId, target.id);
+  for (const id of ids) {
+    t.is((await it.runtime.system.read({ kind: 'paper', id }))?.context.folderId, target.id);
+  }
+  for (const id of kept) {
+    t.is((await it.runtime.system.read({ kind: 'paper', id }))?.context.folderId, inner.id);
+  }
+  t.deepEqual(await names(it, tenant, { parent: target.id }), [1, 'Inner']);
+});
+
+test('removing a folder with its content deletes the documents of all folders in it', async (t) => {
+  const it = folderRoom(t);
+  it.runtime.start();
+  const tenant = await newTenant(it, 'Org');
+  const gone = await it.folders.create(tenant, 'Gone', null);
+  const inner = await it.folders.create(tenant, 'Inner', gone.id);
+  const innermost = await it.folders.create(tenant, 'Innermost', inner.id);
+  const ids = [
+    ...(await papers(it, tenant, gone.id, 70)),
+    ...(await papers(it, tenant, inner.id, 3)),
+    ...(await papers(it, tenant, innermost.id, 3)),
+  ];
+  await it.folders.remove(tenant, gone.id, 'DeleteContent', null);
+  const states = async () =>
+    Promise.all(ids.map(async (id) => (await it.runtime.system.read({ kind: 'paper', id }))?.state));
+  await it.settle(async () => (await states()).every((state) => state === 'Deleted'));
+  await it.settle(
+    async () => (await it.runtime.system.read({ kind: FOLDER, id: innermost.id })) === undefined,
+  );
+  t.deepEqual(await names(it, tenant), [0]);
+});
+
+test('a folder is not moved into itself', async (t) => {
+  const it = folderRoom(t);
+  const tenant = await newTenant(it, 'Org');
+  const outer = await it.folders.create(tenant, 'Outer', null);
+  const inner = await it.folders.create(tenant, 'Inner', outer.id);
+  for (const destination of [outer.id, inner.id]) {
+    await t.throwsAsync(it.folders.remove(tenant, outer.id, 'MoveContent', destination), {
+      code: 'BadRequest',
+    });
+  }
+  t.deepEqual(await names(it, tenant), [2, 'Outer', 'Inner']);
+});
+
+test('a removal that was acknowledged is carried out after a restart', async (t) => {
+  const it = folderRoom(t);
+  const tenant = await newTenant(it, 'Org');
+  const gone = await it.folders.create(tenant, 'Gone', null);
+  const ids = await papers(it, tenant, gone.id, 5);
+  // The runtime was not started: nothing of the stored work is done in this life.
+  await it.folders.remove(tenant, gone.id, 'MoveContent', null);
+  t.deepEqual(await names(it, tenant), [0]);
+  await t.throwsAsync(it.folders.get(tenant, gone.id), { code: 'FolderNotFound' });
+  await it.close();
+  const again = folderRoom(t, it.root);
+  await again.settle(
+    async () => (await again.runtime.system.read({ kind: FOLDER, id: gone.id })) === undefined,
+  );
+  for (const id of ids) {
+    t.is((await again.runtime.system.read({ kind: 'paper', id }))?.context.folderId, null);
+  }
+});

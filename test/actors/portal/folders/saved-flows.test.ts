@@ -1,0 +1,112 @@
+import test, { type ExecutionContext } from 'ava';
+import { SavedFlowService, savedFlowDefinition } from '../../../../actors/portal/folders/saved-flows.ts';
+import {
+  MarksSessionService,
+  marksSessionDefinition,
+} from '../../../../actors/portal/signing/marks-sessions.ts';
+import { systemIds } from '../../../../runtime/index.ts';
+import { newTenant, room } from '../uploads/upload-harness.ts';
+
+function flowRoom(t: ExecutionContext) {
+  const it = room(t, { definitions: [savedFlowDefinition, marksSessionDefinition] });
+  const { store, clock, uploads, tenants } = it;
+  const { system } = it.runtime;
+  return {
+    ...it,
+    flows: new SavedFlowService({
+      system,
+      store,
+      clock,
+      ids: systemIds,
+      creation: { create: async () => [] },
+    }),
+    sessions: new MarksSessionService({
+      system,
+      clock,
+      ids: systemIds,
+      uploads,
+      tenants,
+      publicUrl: 'https://sign.example',
+    }),
+  };
+}
+
+const BODY = {
+  name: 'Contract',
+  areActionsOrdered: true,
+  flowActions: [{ type: 'Signer', user: { name: 'Ana', email: 'ana@example.com' } }],
+  observers: [],
+};
+const PAGE = { limit: 10, offset: 0, newestFirst: false } as const;
+
+test('a saved flow comes back as it was sent, is replaced and removed', async (t) => {
+  const it = flowRoom(t);
+  const tenant = await newTenant(it, 'Org');
+  const item = await it.flows.create(tenant, BODY);
+  t.deepEqual(item.createdBy, { id: tenant.application.id, type: 'Application', name: 'Org App' });
+  t.deepEqual(await it.flows.get(tenant, item.id), { ...item, ...BODY });
+  it.clock.forward(5_000);
+  const other = { ...BODY, name: 'Lease', areActionsOrdered: false, observers: [{ user: { name: 'Bo' } }] };
+  await it.flows.replace(tenant, item.id, other);
+  const replaced = await it.flows.get(tenant, item.id);
+  t.like(replaced, { name: 'Lease', areActionsOrdered: false, creationDate: item.creationDate });
+  t.true(replaced.updateDate > item.updateDate);
+  t.deepEqual((await it.flows.list(tenant, { ...PAGE, q: 'contract' })).totalCount, 0);
+  t.deepEqual((await it.flows.list(tenant, { ...PAGE, q: 'LEASE' })).items[0]?.id, item.id);
+  await it.flows.remove(tenant, item.id);
+  await t.throwsAsync(it.flows.get(tenant, item.id), { code: 'DocumentFlowNotFound' });
+  t.deepEqual(await it.flows.list(tenant, PAGE), { items: [], totalCount: 0 });
+});
+
+test('a saved flow of another organization is unknown', async (t) => {
+  const it = flowRoom(t);
+  const mine = await newTenant(it, 'Mine');
+  const { id } = await it.flows.create(await newTenant(it, 'Theirs'), BODY);
+  const notFound = { code: 'DocumentFlowNotFound' };
+  await t.throwsAsync(it.flows.get(mine, id), notFound);
+  await t.throwsAsync(it.flows.replace(mine, id, BODY), notFound);
+  await t.throwsAsync(it.flows.remove(mine, id), notFound);
+  await t.throwsAsync(it.flows.get(mine, 'nonsense'), notFound);
+  t.is((await it.flows.list(mine, PAGE)).totalCount, 0);
+});
+
+test('saved flows without a name or beyond any size are refused', async (t) => {
+  const it = flowRoom(t);
+  const tenant = await newTenant(it, 'Org');
+  await t.throwsAsync(it.flows.create(tenant, { ...BODY, name: ' ' }), { code: 'BadRequest' });
+  const flowActions = ['x'.repeat(300_000)];
+  await t.throwsAsync(it.flows.create(tenant, { ...BODY, flowActions }), { code: 'LimitExceeded' });
+});
+
+test('a marks session shows its files without a key for an hour', async (t) => {
+  const it = flowRoom(t);
+  const tenant = await newTenant(it, 'Org');
+  const sink = await it.uploads.open();
+  await sink.write(Buffer.from('%PDF-1.7'));
+  const file = { name: 'a.pdf', contentType: 'application/pdf' };
+  const { id: upload } = await it.uploads.accept(tenant, sink, file);
+  const data = { files: [{ id: upload, ...file }], flowActions: [{ type: 'Signer' }] };
+  const { id, embedUrl } = await it.sessions.create(tenant, [{ id: upload, ...file }], data);
+  t.is(embedUrl, `https://sign.example/position-marks/${id}?v=1`);
+  const session = await it.sessions.get(id);
+  t.deepEqual(session.data, data);
+  const [shown] = session.files;
+  t.is(shown?.id, upload);
+  t.is((await it.uploads.preview(shown?.location.split('=')[1] ?? '')).length, 8);
+  it.clock.forward(60 * 60_000 + 1);
+  await t.throwsAsync(it.sessions.get(id), { code: 'MarksSessionNotFound' });
+  await it.settle(async () => (await it.runtime.system.read({ kind: 'marks-session', id })) === undefined);
+});
+
+test('a marks session needs files of its own organization', async (t) => {
+  const it = flowRoom(t);
+  const mine = await newTenant(it, 'Mine');
+  const theirs = await newTenant(it, 'Theirs');
+  const sink = await it.uploads.open();
+  await sink.write(Buffer.from('secret'));
+  const file = { name: 'a.pdf', contentType: 'application/pdf' };
+  const { id } = await it.uploads.accept(theirs, sink, file);
+  await t.throwsAsync(it.sessions.create(mine, [{ id, ...file }], {}), { code: 'UploadNotFound' });
+  await t.throwsAsync(it.sessions.create(mine, [], {}), { code: 'BadRequest' });
+  await t.throwsAsync(it.sessions.get('nonsense'), { code: 'MarksSessionNotFound' });
+});

@@ -1,0 +1,354 @@
+/** Documents made of a template and a table. Source: docs/portal-values.md §20. */
+import { randomUUID } from 'node:crypto';
+import { mkdtemp, readFile, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { crc32, deflateRawSync } from 'node:zlib';
+import test from 'ava';
+import exceljs from 'exceljs';
+import type { GenerateDocuments, GenerationView, Tenant } from '../../../../actors/portal/api.ts';
+import { systemClock } from '../../../../runtime/index.ts';
+import { requireTool, runTool } from '../../../verifiers/index.ts';
+import { type FlowRoom, flowRoom, refusedAs } from '../documents/flow-harness.ts';
+
+const FLOW: GenerateDocuments['flowActions'] = [
+  {
+    type: 'Signer',
+    allowElectronicSignature: true,
+    user: { name: '{{Name}}', email: '{{E-Mail}}', identifier: '{{ number }}' },
+  },
+];
+const TABLE =
+  '\ufeffName;E-Mail;Number\r\n"Ana; the ""first""";ana@example.org;1\r\n\r\nBo <&>;bo@example.org;2\r\n';
+
+async function wanted(
+  room: FlowRoom,
+  {
+    data = TABLE,
+    template = 'Dear {{name}},\n\nyour number is {{NUMBER}}.',
+    name = 'Letter to {{name}}.txt',
+    templateType = 'text/plain',
+    dataType = 'text/csv',
+    ...more
+  }: {
+    readonly data?: string | Buffer;
+    readonly template?: string;
+    readonly name?: string;
+    readonly templateType?: string;
+    readonly dataType?: string;
+  } & Partial<GenerateDocuments> = {},
+): Promise<GenerateDocuments> {
+  const file = async (bytes: Buffer, fileName: string, contentType: string) => {
+    const { displayName: _, ...rest } = await room.file(fileName, bytes, contentType);
+    return rest;
+  };
+  return {
+    flowActions: FLOW,
+    dataFile: await file(typeof data === 'string' ? Buffer.from(data) : data, 'people.csv', dataType),
+    templateFile: await file(Buffer.from(template), name, templateType),
+    ...more,
+  };
+}
+
+async function until(room: FlowRoom, id: string, status: GenerationView['status']): Promise<GenerationView> {
+  for (const end = Date.now() + 30_000; ; await systemClock.sleep(5)) {
+    const view = await room.portal.generations.get(room.tenant, id);
+    if (view.status === status) return view;
+    if (view.status === 'Error' || Date.now() > end) throw new Error(JSON.stringify(view));
+  }
+}
+
+async function documents(room: FlowRoom) {
+  const { items } = await room.portal.documents.list(room.tenant, {
+    ...{ limit: 100, offset: 0, newestFirst: false },
+  });
+  const found = await Promise.all(items.map(({ id }) => room.get(id)));
+  return found.sort((one, other) => (one.name < other.name ? -1 : 1));
+}
+
+test.serial(
+  'each row of a table becomes a PDF for the person it names, counted until all are concluded',
+  async (t) => {
+    const room = await flowRoom(t);
+    const begun = await room.portal.generations.create(room.tenant, {
+      ...(await wanted(room)),
+      ...{ newFolderName: 'Letters', type: 'Deed', notifiedEmails: ['all@example.org'] },
+    });
+    t.like(begun, { total: 2, completed: 0, type: 'Deed', error: null });
+    t.true(begun.status === 'Pending' || begun.status === 'Init', begun.status);
+    const waiting = await until(room, begun.id, 'WaitingSignatures');
+    t.like(waiting, { total: 2, initialized: 2, completed: 0 });
+    const made = await documents(room);
+    t.deepEqual(
+      made.map(({ name, filename, mimeType, folder, type }) => [
+        name,
+        filename,
+        mimeType,
+        folder?.name,
+        type,
+      ]),
+      [
+        [
+          'Letter to Ana; the "first"',
+          'Letter to Ana; the "first".pdf',
+          'application/pdf',
+          'Letters',
+          'Deed',
+        ],
+        ['Letter to Bo <&>', 'Letter to Bo <&>.pdf', 'application/pdf', 'Letters', 'Deed'],
+      ],
+    );
+    t.deepEqual([made[0]?.folder?.id, made[1]?.folder?.id], [begun.folderId, begun.folderId] as unknown[]);
+    t.like(made[1]?.flowActions[0]?.user, { name: 'Bo <&>', email: 'bo@example.org', identifier: '2' });
+    const [first, second] = made;
+    if (first === undefined || second === undefined) return t.fail();
+    const { path } = await room.portal.documents.content(room.tenant, first.id, 'Original');
+    if (requireTool(t, 'pdftotext')) {
+      const { stdout } = await runTool('pdftotext', [path, '-']);
+      t.regex(stdout, /Dear Ana; the "first",\s+your number is 1\./);
+    }
+    await room.sign(first.id, 'ana@example.org');
+    await room.until(first.id, ({ status }) => status === 'Concluded');
+    t.like(await room.portal.generations.get(room.tenant, begun.id), {
+      status: 'WaitingSignatures',
+      completed: 1,
+    });
+    await room.sign(second.id, 'bo@example.org');
+    await room.until(second.id, ({ status }) => status === 'Concluded');
+    t.like(await until(room, begun.id, 'Completed'), { completed: 2 });
+    const stranger: Tenant = { ...room.tenant, organization: { id: randomUUID() as never, name: 'Other' } };
+    await refusedAs(t, 'DocumentGenerationNotFound', room.portal.generations.get(stranger, begun.id));
+  },
+);
+
+test.serial('a template in markup stays markup, with what is filled in escaped', async (t) => {
+  const room = await flowRoom(t);
+  const request = await wanted(room, {
+    ...{ template: '<p>{{name}}</p>', name: 'p.xml', templateType: 'application/xml' },
+    ...{ data: JSON.stringify([{ name: 'A <&> B\u0001', 'e-mail': 'a@example.org', number: 7 }]) },
+    dataType: 'application/json',
+  });
+  const { id } = await room.portal.generations.create(room.tenant, request);
+  await until(room, id, 'WaitingSignatures');
+  const [made] = await documents(room);
+  t.like(made, { name: 'p 1', filename: 'p 1.xml', mimeType: 'application/xml' });
+  if (made === undefined) return;
+  const { path } = await room.portal.documents.content(room.tenant, made.id, 'Original');
+  t.is(await readFile(path, 'utf8'), '<p>A &lt;&amp;&gt; B</p>');
+});
+
+const SHEET = 'application/vnd.openxmlformats-officedocument.spreadsheetml.sheet';
+
+async function sheetOf(rows: readonly (readonly exceljs.CellValue[])[]): Promise<Buffer> {
+  const workbook = new exceljs.Workbook();
+  for (const row of rows) (workbook.worksheets[0] ?? workbook.addWorksheet('People')).addRow([...row]);
+  workbook.addWorksheet('Notes').addRow(['not read']);
+  return Buffer.from(await workbook.xlsx.writeBuffer());
+}
+
+/** An archive of one file, packed. */
+/** An archive of one member. @param claimed length it says the member has, unpacked */
+function archiveOf(content: Buffer, claimed = content.length): Buffer {
+  const packed = deflateRawSync(content);
+  const name = Buffer.from('xl/sharedStrings.xml');
+  const local = Buffer.alloc(30);
+  const entry = Buffer.alloc(46);
+  const end = Buffer.alloc(22);
+  local.writeUInt32LE(0x04034b50, 0);
+  entry.writeUInt32LE(0x02014b50, 0);
+  for (const [header, at] of [
+    [local, 8],
+    [entry, 10],
+  ] as const) {
+    header.writeUInt16LE(8, at);
+    header.writeUInt32LE(crc32(content), at + 6);
+    header.writeUInt32LE(packed.length, at + 10);
+    header.writeUInt32LE(claimed, at + 14);
+    header.writeUInt16LE(name.length, at + 18);
+  }
+  end.writeUInt32LE(0x06054b50, 0);
+  end.writeUInt16LE(1, 8);
+  end.writeUInt16LE(1, 10);
+  end.writeUInt32LE(entry.length + name.length, 12);
+  end.writeUInt32LE(local.length + name.length + packed.length, 16);
+  return Buffer.concat([local, name, packed, entry, name, end]);
+}
+
+test.serial(
+  'a spreadsheet is a table: its first sheet, what formulas gave, and days as they are written',
+  async (t) => {
+    const room = await flowRoom(t);
+    const data = await sheetOf([
+      ['Name', 'E-Mail', 'Number', 'Day', 'Hour', 'Sum'],
+      [
+        { richText: [{ text: 'Ana ' }, { text: 'Lima' }] },
+        { text: 'ana@example.org', hyperlink: 'mailto:ana@example.org' },
+        39053344705,
+        new Date(Date.UTC(2030, 0, 31)),
+        new Date(Date.UTC(2030, 0, 31, 9, 30)),
+        { formula: '1+1', result: 2 },
+      ],
+      [],
+      ['Bo', 'bo@example.org', '2', null, '', true],
+    ]);
+    const template = '{{day}}|{{hour}}|{{sum}}';
+    const request = await wanted(room, {
+      data,
+      template,
+      dataType: SHEET,
+      templateType: 'text/x-any',
+      name: '{{name}}.any',
+    });
+    const { id } = await room.portal.generations.create(room.tenant, request);
+    await until(room, id, 'WaitingSignatures');
+    const made = await documents(room);
+    t.deepEqual(
+      made.map(({ name, flowActions }) => [
+        name,
+        flowActions[0]?.user?.email,
+        flowActions[0]?.user?.identifier,
+      ]),
+      [
+        ['Ana Lima', 'ana@example.org', '39053344705'],
+        ['Bo', 'bo@example.org', '2'],
+      ],
+    );
+    const texts = await Promise.all(
+      made.map(async (one) => {
+        const { path } = await room.portal.documents.content(room.tenant, one.id, 'Original');
+        return readFile(path, 'utf8');
+      }),
+    );
+    t.deepEqual(texts, ['2030-01-31|2030-01-31T09:30:00|2', '||true']);
+  },
+);
+
+test.serial(
+  'a spreadsheet that cannot be read, or is made to fill the memory, is refused with the reason',
+  async (t) => {
+    const room = await flowRoom(t);
+    const head = ['Name', 'E-Mail', 'Number'];
+    const good = await sheetOf([head, ['Ana', 'ana@example.org', 1]]);
+    for (const [data, code, said] of [
+      [Buffer.from('Name,E-Mail'), 'InvalidGenerationFile', /no spreadsheet/],
+      [good.subarray(0, good.length - 30), 'InvalidGenerationFile', /no spreadsheet/],
+      [
+        Buffer.concat([good.subarray(0, 40), Buffer.alloc(200), good.subarray(240)]),
+        'InvalidGenerationFile',
+        /damaged/,
+      ],
+      [archiveOf(Buffer.from('nothing of a sheet')), 'InvalidGenerationFile', /no sheet|cannot be read/],
+      [archiveOf(Buffer.alloc(64 * 1024 * 1024, ' ')), 'InvalidGenerationFile', /unpacks to more than/],
+      [archiveOf(Buffer.alloc(64 * 1024 * 1024, ' '), 10), 'InvalidGenerationFile', /damaged/],
+      [await sheetOf([head, ['Ana', { error: '#N/A' }, 1]]), 'InvalidGenerationFile', /B2 holds an error/],
+      [await sheetOf([head, ['Ana', 'ana@example.org', 1, 'more']]), 'InvalidGenerationFile', /more cells/],
+      [
+        await sheetOf([head, ...Array.from({ length: 1001 }, () => ['A', 'a@example.org', 1])]),
+        'LimitExceeded',
+        /1000/,
+      ],
+    ] as const) {
+      const request = await wanted(room, { data, dataType: SHEET });
+      const error = await t.throwsAsync(room.portal.generations.create(room.tenant, request));
+      t.like(error, { code });
+      t.regex(error?.message ?? '', said);
+    }
+    t.is((await documents(room)).length, 0);
+  },
+);
+
+test.serial('a spreadsheet whose ranges span a whole sheet is read like one without them', async (t) => {
+  const room = await flowRoom(t);
+  const workbook = new exceljs.Workbook();
+  const sheet = workbook.addWorksheet('People');
+  sheet.addRow(['Name', 'E-Mail', 'Number']);
+  sheet.addRow(['Ana', 'ana@example.org', 1]);
+  const { dataValidations } = sheet as unknown as {
+    readonly dataValidations: { add(range: string, rule: exceljs.DataValidation): void };
+  };
+  dataValidations.add('A1:XFD1048576', { type: 'list', formulae: ['"Ana,Bo"'] });
+  const data = Buffer.from(await workbook.xlsx.writeBuffer());
+  const request = await wanted(room, { data, dataType: SHEET });
+  t.is((await room.portal.generations.create(room.tenant, request)).total, 1);
+  sheet.getCell('A1048577').value = 'beyond';
+  const beyond = await wanted(room, {
+    data: Buffer.from(await workbook.xlsx.writeBuffer()),
+    dataType: SHEET,
+  });
+  await t.throwsAsync(room.portal.generations.create(room.tenant, beyond), { message: /beyond the last/ });
+});
+
+test.serial('a row without a column has nothing there, whatever the column is called', async (t) => {
+  const room = await flowRoom(t);
+  const person = { name: 'Ana', 'e-mail': 'ana@example.org', number: '1' };
+  const data = JSON.stringify([{ ...person, constructor: 'Mill Ltd' }, person]);
+  const template = '<p>{{name}}: {{constructor}}.</p>';
+  const more = { name: 'Site.html', templateType: 'text/html', dataType: 'application/json' } as const;
+  const begun = await room.portal.generations.create(
+    room.tenant,
+    await wanted(room, { data, template, ...more }),
+  );
+  await until(room, begun.id, 'WaitingSignatures');
+  const texts = (await documents(room)).map(async ({ id }) => {
+    const { path } = await room.portal.documents.content(room.tenant, id, 'Original');
+    return readFile(path, 'utf8');
+  });
+  t.deepEqual((await Promise.all(texts)).sort(), ['<p>Ana: .</p>', '<p>Ana: Mill Ltd.</p>']);
+});
+
+test.serial('a generation with anything wrong in any row is refused before a document is made', async (t) => {
+  const room = await flowRoom(t);
+  const { generations } = room.portal;
+  const refused = async (more: Parameters<typeof wanted>[1], code: string) =>
+    refusedAs(t, code, generations.create(room.tenant, await wanted(room, more)));
+  await refused({ template: 'Dear {{nobody}}' }, 'InvalidGenerationFile');
+  await refused({ name: 'x {{nobody}}.txt' }, 'InvalidGenerationFile');
+  await refused({ data: 'Name;E-Mail;Number\n' }, 'InvalidGenerationFile');
+  await refused({ data: 'Name;E-Mail;Number\n"open' }, 'InvalidGenerationFile');
+  await refused({ data: 'Name;E-Mail;Number\n"a"b;c;d' }, 'InvalidGenerationFile');
+  await refused({ data: 'Name;name;E-Mail;Number\na;b;c;d' }, 'InvalidGenerationFile');
+  await refused({ data: 'Name;E-Mail;Number\na;a@example.org;1;surplus' }, 'InvalidGenerationFile');
+  await refused({ data: 'PK\u0003\u0004\u0000\u0000', dataType: 'application/zip' }, 'InvalidGenerationFile');
+  await refused({ data: '[{"name": {}}]', dataType: 'application/json' }, 'InvalidGenerationFile');
+  await refused({ data: `${TABLE}Cy;no address;3` }, 'InvalidFlowAction');
+  const bomb = {
+    template: '{{name}}'.repeat(20_000),
+    data: `Name;E-Mail;Number\n${'x'.repeat(9_000)};a@x.org;1`,
+  };
+  await refused(bomb, 'InvalidGenerationFile');
+  await refused({ template: 'x'.repeat(300_000) }, 'InvalidGenerationFile');
+  const row = 'A;a@example.org;1\n';
+  await refused({ data: `Name;E-Mail;Number\n${row.repeat(1_001)}` }, 'LimitExceeded');
+  const { templateFile, dataFile } = await wanted(room);
+  const missing = { ...dataFile, id: randomUUID() };
+  const request = { flowActions: FLOW, templateFile, newFolderName: 'Never', dataFile: missing };
+  await refusedAs(t, 'UploadNotFound', generations.create(room.tenant, request));
+  t.deepEqual(await documents(room), []);
+  const { totalCount } = await room.portal.folders.list(room.tenant, {
+    ...{ limit: 1, offset: 0, newestFirst: false },
+  });
+  t.is(totalCount, 0);
+});
+
+test.serial(
+  'a generation that a restart cut short goes on with what is missing, and makes nothing twice',
+  async (t) => {
+    const root = await mkdtemp(join(tmpdir(), 'sealwright-generation-'));
+    t.teardown(() => rm(root, { recursive: true, force: true }));
+    const rows = Array.from({ length: 40 }, (_, at) => `P${at};p${at}@example.org;${at}`);
+    const first = await flowRoom(t, { root });
+    const request = await wanted(first, { data: `Name;E-Mail;Number\n${rows.join('\n')}` });
+    const { id } = await first.portal.generations.create(first.tenant, request, 'seed');
+    t.is((await first.portal.generations.create(first.tenant, request, 'seed')).id, id);
+    await until(first, id, 'Init');
+    await first.close(1);
+    const again = await flowRoom(t, { root });
+    const before = (await again.portal.generations.get(again.tenant, id)).initialized;
+    t.true(before < 40, 'there was something left to do');
+    t.is((await until(again, id, 'WaitingSignatures')).initialized, 40);
+    t.deepEqual(
+      (await documents(again)).map(({ name }) => name).sort(),
+      rows.map((_, at) => `Letter to P${at}`).sort(),
+    );
+  },
+);

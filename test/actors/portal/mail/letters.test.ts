@@ -1,0 +1,302 @@
+import { mkdir, readdir, readFile, rm, stat, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import test from 'ava';
+import { createMailFolder } from '../../../../actors/portal/mail/mail-folder.ts';
+import { isMailAddress, oneLine } from '../../../../actors/portal/mail/mail-port.ts';
+import { type MailRenderingOptions, renderMail } from '../../../../actors/portal/mail/mail-rendering.ts';
+import { mailDefinition } from '../../../../actors/portal/mail/mails.ts';
+import { mailBodyHtml, mailBodyText } from '../../../../actors/portal/mail/templates/letter.ts';
+import type { MailContent } from '../../../../machines/portal/mail.ts';
+import { LANGUAGES, type Language } from '../../../../machines/portal/organization.ts';
+import type { MailRequest } from '../../../../machines/portal/portal-types.ts';
+import { MemoryStore, migrateStore, SimulatedClock, systemClock } from '../../../../runtime/index.ts';
+import { folderFor } from '../../../runtime/folder.ts';
+import { ACTION_1, notice, summary, USER_1 } from '../mailbox.ts';
+import { stubDocument } from '../stub-document.ts';
+import { makeMailWorld, PUBLIC_URL } from './mail-harness.ts';
+import { headersOf, partsOf } from './relay.ts';
+
+const CACHE_SIZE = { clock: { now: () => 0 }, keep: 30 * 86_400_000 };
+
+const KINDS: readonly MailRequest['about'][] = [
+  'pending',
+  'reminder',
+  'concluded',
+  'refused',
+  'canceled',
+  'new-version',
+  'flow-edited',
+  'code',
+];
+
+function parts(language: Language, name = 'Acme'): MailRenderingOptions {
+  return {
+    organization: { name, language },
+    links: {
+      action: ({ key }, action, user) => `${PUBLIC_URL}/document/key/${key}/sign?ticket=${action}.${user}`,
+      check: (key) => `${PUBLIC_URL}/check/${key}`,
+    },
+    codeFor: () => '012345',
+  };
+}
+
+const list = (names: readonly string[]): MailContent => ({
+  about: 'pending-list',
+  to: { name: 'Ana', email: 'ana@example.test' },
+  documents: names.map((name) => ({
+    document: summary({ name }),
+    flowActionId: ACTION_1,
+    userId: USER_1,
+    role: 'approve',
+  })),
+});
+
+test('every kind of mail has words of its own in every language', (t) => {
+  const subjects = new Set<string>();
+  for (const language of LANGUAGES) {
+    const contents: readonly MailContent[] = [
+      ...KINDS.map((about) => notice(about, 'ana@example.test', { codeGeneration: 1, reason: 'Wrong date' })),
+      list(['A']),
+      list(['A', 'B']),
+    ];
+    for (const content of contents) {
+      const letter = renderMail(content, parts(language));
+      const text = mailBodyText(letter);
+      const html = mailBodyHtml(letter, language);
+      t.true(html.includes(`<html lang="${language}">`));
+      for (const said of [text, html]) {
+        t.true(said.includes('Acme'), `${language} ${content.about}`);
+        t.false(/undefined|null|NaN|\[object/.test(said), `${language} ${content.about}`);
+      }
+      if (content.about === 'refused' || content.about === 'canceled') t.true(text.includes('Wrong date'));
+      if (content.about === 'code') t.true(text.includes('012345') && html.includes('012345'));
+      subjects.add(`${language} ${content.about === 'reminder' ? 'again ' : ''}${letter.subject}`);
+    }
+  }
+  t.is(subjects.size, LANGUAGES.length * (KINDS.length + 2), 'no two have the same subject');
+});
+
+test('a reminder says what the first notice said', (t) => {
+  for (const language of LANGUAGES) {
+    t.deepEqual(
+      renderMail(notice('reminder', 'a@b.test', { role: 'approve' }), parts(language)),
+      renderMail(notice('pending', 'a@b.test', { role: 'approve' }), parts(language)),
+    );
+  }
+});
+
+test('a mail links to the action it names, and a concluded one without action to the public check page', (t) => {
+  const link = (content: MailContent) => renderMail(content, parts('en')).button?.url;
+  t.is(
+    link(notice('pending', 'a@b.test')),
+    `${PUBLIC_URL}/document/key/ABCDEFGHIJ0123456789/sign?ticket=${ACTION_1}.${USER_1}`,
+  );
+  const nobody = { flowActionId: null, userId: null };
+  t.is(link(notice('concluded', 'a@b.test', nobody)), `${PUBLIC_URL}/check/ABCDEFGHIJ0123456789`);
+  t.is(link(notice('canceled', 'a@b.test', nobody)), undefined);
+});
+
+test('whatever people call things stays text in the HTML of a mail', (t) => {
+  const evil = '"><img src=x onerror=alert(1)><a href="https://evil.example">&amp;</a>\'';
+  for (const content of [
+    notice('refused', 'a@b.test', {
+      to: { name: evil, email: 'a@b.test' },
+      document: summary({ name: evil, description: evil }),
+      reason: evil,
+      byName: evil,
+    }),
+    notice('pending', 'a@b.test', { document: summary({ name: evil, description: evil }) }),
+    list([evil]),
+  ]) {
+    const letter = renderMail(content, parts('en', evil));
+    const html = mailBodyHtml(letter, 'en');
+    t.false(/<(img|script|iframe|link)|onerror=alert\(1\)>|evil\.example">/.test(html));
+    t.deepEqual(
+      [...html.matchAll(/<a href="([^"]*)"/g)].map(
+        ([, url = '']) => new URL(url.replaceAll('&amp;', '&')).origin,
+      ),
+      letter.button || letter.items ? [PUBLIC_URL] : [],
+    );
+  }
+});
+
+test('a name that is read from the right turns around nothing beside it in a mail', (t) => {
+  const person = 'נועה \u202e לוי';
+  for (const content of [
+    notice('refused', 'a@b.test', {
+      to: { name: person, email: 'a@b.test' },
+      byName: person,
+      reason: '\u202eno',
+    }),
+    list([person]),
+  ]) {
+    const letter = renderMail(content, parts('en', person));
+    const said = `${mailBodyText(letter)} ${mailBodyHtml(letter, 'en')}`;
+    t.false(/[\u202a-\u202e\u200e\u200f]/.test(said), said);
+    const names = said.split('\u2068נועה  לוי\u2069').length + said.split('\u2068נועה לוי\u2069').length - 2;
+    t.true(names >= 3, said);
+    t.false(/[\u2066-\u2069]/.test(letter.subject), letter.subject);
+  }
+});
+
+test('a mail loads nothing from elsewhere and follows nobody', (t) => {
+  for (const about of KINDS) {
+    const html = mailBodyHtml(
+      renderMail(notice(about, 'a@b.test', { codeGeneration: 1 }), parts('pt')),
+      'pt',
+    );
+    t.false(/\b(src|background|action)=|url\(|@import|<link/i.test(html), about);
+    const addresses = [...html.matchAll(/https?:\/\/[^\s"<]+/g)].map(([address]) => new URL(address).origin);
+    t.true(
+      addresses.every((origin) => origin === PUBLIC_URL),
+      about,
+    );
+  }
+});
+
+test('header texts have one line and an end', (t) => {
+  t.is(oneLine('a\r\nb\u0000c\u2028d\u202ee'), 'a b c de');
+  t.is(oneLine('  x  '), 'x');
+  t.is(oneLine('y'.repeat(300)).length, 200);
+  t.is(oneLine('\ud800'), '');
+});
+
+test('only what can stand between angle brackets is an address', (t) => {
+  for (const good of ['a@b.test', 'ana.lima+x@exämple.test', "o'hara@x.test", 'josé@example.test'])
+    t.true(isMailAddress(good), good);
+  for (const bad of [
+    '',
+    'a',
+    'a@',
+    '@b',
+    'a@b@c',
+    'a b@c',
+    'a@b,c@d',
+    '<a@b>',
+    'a@b\n',
+    `${'x'.repeat(65)}@b`,
+  ])
+    t.false(isMailAddress(bad), bad);
+});
+
+test('without a relay each mail becomes one file that any mail program reads, and operators too', async (t) => {
+  const folder = join(folderFor(t), 'mail');
+  const world = makeMailWorld(t, { mailer: createMailFolder(folder, CACHE_SIZE) });
+  await world.ask([
+    notice('pending', 'ana@example.test', { document: summary({ name: 'Contrato de locação' }) }),
+    notice('pending', 'bo@example.test'),
+  ]);
+  await world.reach('Sent', 'ana@example.test', 'bo@example.test');
+  const names = await readdir(folder);
+  t.is(names.length, 2);
+  t.true(
+    names.every((name) => /^\d{8}T\d{9}Z-[0-9a-f-]{36}\.eml$/.test(name)),
+    String(names),
+  );
+  const raws = await Promise.all(names.map((name) => readFile(join(folder, name), 'utf8')));
+  const ana = raws.find((raw) => raw.includes('ana@example.test')) ?? '';
+  t.regex(headersOf(ana).get('subject') ?? '', /^=\?UTF-8\?/i);
+  t.regex(partsOf(ana).get('text/plain') ?? '', /Contrato de locação/);
+  const found = async (search: string) => {
+    const { items, totalCount } = await world.mails.mailbox({ search, limit: 9, offset: 0 });
+    t.is(items.length, totalCount);
+    return items.map(({ to }) => to);
+  };
+  t.deepEqual(await found('LOCAÇÃO'), ['ana@example.test']);
+  t.deepEqual(await found('bo@'), ['bo@example.test']);
+  t.deepEqual(await found('nobody'), []);
+  for (const mail of (await world.mails.newest({ limit: 9, offset: 0 })).items) {
+    const { id, to } = mail;
+    t.is(await world.mails.textState(mail), 'kept');
+    const content = await world.mails.content(id);
+    const text = content?.text ?? '';
+    const raw = raws.find((one) => one.includes(to)) ?? '';
+    t.true(text.startsWith(raw.slice(0, raw.indexOf('\r\n\r\n'))), to);
+    t.true(text.trim().endsWith((partsOf(raw).get('text/plain') ?? '-').trim()), text);
+    t.false(text.includes('<html'), text);
+    t.is(content?.html?.trim(), partsOf(raw).get('text/html'));
+    // Links survive copying from the file.
+    t.regex(raw, /^Content-Transfer-Encoding: 8bit\r$/m);
+    t.notRegex(raw.slice(raw.indexOf('\r\n\r\n')), /quoted-printable|=\r\n/);
+    const [link = '-'] = /http\S+\/sign\?ticket=\S+/.exec(text) ?? [];
+    t.true(raw.includes(`\r\n${link}\r\n`), raw);
+    await rm(join(folder, names.find((name) => name.endsWith(`-${id}.eml`)) ?? ''));
+    t.is(await world.mails.content(id), undefined);
+    t.is(await world.mails.textState(mail), 'removed');
+  }
+  await t.throwsAsync(world.mails.content('nobody'), { code: 'MailNotFound' });
+});
+
+test('folder and files of mails are private', async (t) => {
+  const folder = join(folderFor(t), 'mail');
+  const world = makeMailWorld(t, { mailer: createMailFolder(folder, CACHE_SIZE) });
+  await world.ask([notice('pending', 'ana@example.test')]);
+  await world.reach('Sent', 'ana@example.test');
+  const names = await readdir(folder);
+  t.is((await stat(join(folder, names[0] ?? ''))).mode & 0o777, 0o600);
+  t.is((await stat(folder)).mode & 0o777, 0o700);
+});
+
+test('mails in the folder that are older than asked for are removed, and nothing that is no mail of ours', async (t) => {
+  const folder = join(folderFor(t), 'mail');
+  await mkdir(folder);
+  const old = '20200101T000000000Z-aaaa.eml';
+  for (const name of [old, `${old}.part`, 'notes.eml', '20200101T000000000Z.txt'])
+    await writeFile(join(folder, name), '');
+  const world = makeMailWorld(t, {
+    mailer: createMailFolder(folder, { clock: systemClock, keep: 86_400_000 }),
+    clock: new SimulatedClock(Date.now()),
+  });
+  await world.ask([notice('pending', 'ana@example.test')]);
+  await world.reach('Sent', 'ana@example.test');
+  const left = await readdir(folder);
+  t.deepEqual(left.filter((name) => !/-[0-9a-f-]{36}\.eml$/.test(name)).sort(), [
+    '20200101T000000000Z.txt',
+    'notes.eml',
+  ]);
+  t.is(left.length, 3);
+});
+
+test('mails are listed by state, those of a store that was written before too, and sent again when they may be', async (t) => {
+  const store = new MemoryStore();
+  const before = makeMailWorld(t, {
+    mailer: createMailFolder(join(folderFor(t), 'mail'), CACHE_SIZE),
+    store,
+  });
+  await before.ask([notice('pending', 'ana@example.test')]);
+  await before.reach('Sent', 'ana@example.test');
+  const [mail] = (await before.mails.newest({ status: 'Sent', limit: 9, offset: 0 })).items;
+  const address = { kind: 'mail', id: mail?.id ?? '' };
+  const stored = await store.load(address);
+  if (stored === undefined) return t.fail();
+  const [row] = await store.rows({ view: 'mails-by', limit: 1 });
+  if (row === undefined) return t.fail();
+  await store.commit({
+    actor: { ...stored, revision: stored.revision + 1, version: 1 },
+    basedOn: stored.revision,
+    journal: [],
+    effects: [],
+    settles: null,
+    dropsEffects: false,
+    timers: { arm: [], disarm: [] },
+    rows: { put: [], remove: [row] },
+    names: { take: [], release: [] },
+    counters: {},
+    moved: { from: '2/Sent', to: '1/Sent' },
+  });
+  t.deepEqual((await before.mails.newest({ status: 'Sent', limit: 9, offset: 0 })).items, []);
+  await migrateStore(store, [mailDefinition, stubDocument], { info() {} });
+  t.is((await before.mails.newest({ status: 'Sent', limit: 9, offset: 0 })).items[0]?.id, address.id);
+  t.like(await before.mails.newest({ status: 'Failed', limit: 9, offset: 0 }), { items: [], totalCount: 0 });
+  await t.throwsAsync(before.mails.sendNow(address.id), { code: 'MailAlreadySent' });
+  await t.throwsAsync(before.mails.sendNow('nobody'), { code: 'MailNotFound' });
+});
+
+test('a mail that cannot be written to the folder waits', async (t) => {
+  const file = join(folderFor(t), 'file');
+  await writeFile(file, '');
+  const world = makeMailWorld(t, { mailer: createMailFolder(join(file, 'mail'), CACHE_SIZE) });
+  await world.ask([notice('pending', 'ana@example.test')]);
+  await world.reach('Waiting', 'ana@example.test');
+  t.is((await world.mail('ana@example.test'))?.context.failures[0]?.code, 'mail.folder');
+});

@@ -1,0 +1,140 @@
+/** A runtime with mails, a stub in the place of documents, and simulated time. */
+import type { ExecutionContext } from 'ava';
+import { createMailHandler } from '../../../../actors/portal/mail/create-mail.ts';
+import type { Mailer } from '../../../../actors/portal/mail/mail-port.ts';
+import { Mails, mailDefinition } from '../../../../actors/portal/mail/mails.ts';
+import { reportMailHandler } from '../../../../actors/portal/mail/report-mail.ts';
+import { type MailProfile, sendMailHandler } from '../../../../actors/portal/mail/send-mail.ts';
+import { createSmtpMailer } from '../../../../actors/portal/mail/smtp.ts';
+import type { OrganizationId } from '../../../../machines/ids.ts';
+import type { MailContext } from '../../../../machines/portal/mail.ts';
+import type { MailRequest } from '../../../../machines/portal/portal-types.ts';
+import {
+  type ActorAddress,
+  type ActorStore,
+  type Clock,
+  createRuntime,
+  Faults,
+  MemoryStore,
+  type Runtime,
+  SimulatedClock,
+  seededIds,
+  systemClock,
+} from '../../../../runtime/index.ts';
+import { DOCUMENT_1 } from '../mailbox.ts';
+import { stubDocument } from '../stub-document.ts';
+
+const QUIET = { debug() {}, info() {}, warn() {}, error() {} };
+export const PUBLIC_URL = 'https://portal.example.test';
+
+export interface MailWorld {
+  readonly runtime: Runtime;
+  readonly clock: SimulatedClock;
+  readonly mails: Mails;
+  readonly faults: Faults;
+  /** Everything a document asks for; returns once the mails are there. */
+  ask(notices: readonly MailRequest[], documentId?: string): Promise<void>;
+  mail(email: string): Promise<{ readonly state: string; readonly context: MailContext } | undefined>;
+  until(condition: () => boolean | Promise<boolean>): Promise<void>;
+  /** The mails to all of these are in this state. */
+  reach(state: string, ...emails: readonly string[]): Promise<void>;
+}
+
+export interface MailWorldOptions {
+  readonly mailer: Mailer;
+  readonly store?: ActorStore;
+  readonly clock?: SimulatedClock;
+  readonly sender?: string;
+  readonly profiles?: ReadonlyMap<OrganizationId, MailProfile>;
+  /** @default 64 */
+  readonly effectsInFlight?: number;
+}
+
+export function makeMailWorld(t: ExecutionContext, options: MailWorldOptions): MailWorld {
+  const { mailer, store = new MemoryStore(), clock = new SimulatedClock() } = options;
+  const faults = new Faults();
+  const ids = seededIds(7);
+  const runtime: Runtime = createRuntime({
+    store,
+    clock,
+    ids,
+    log: QUIET,
+    faults,
+    definitions: [stubDocument, mailDefinition],
+    handlers: {
+      notify: createMailHandler(),
+      reportMail: reportMailHandler(),
+      sendMail: sendMailHandler({
+        mailer,
+        profileOf: async (id) =>
+          options.profiles === undefined
+            ? { name: 'Acme', language: 'en', replyTo: null }
+            : options.profiles.get(id),
+        links: {
+          action: ({ key }, action, user) =>
+            `${PUBLIC_URL}/document/key/${key}/sign?ticket=${action}.${user}`,
+          check: (key) => `${PUBLIC_URL}/check/${key}`,
+        },
+        codeFor: (_action, _user, generation) => String(100_000 + generation),
+        sender: options.sender ?? 'no-reply@portal.example.test',
+      }),
+    },
+    options: { effectsInFlight: options.effectsInFlight ?? 64 },
+  });
+  const mails = new Mails({ system: runtime.system, store, clock, ids, mailer });
+  t.teardown(async () => {
+    mailer.close();
+    const stopped = runtime.stop(0);
+    // The grace is over once time goes on.
+    clock.advance(1);
+    await stopped;
+  });
+  const until = async (condition: () => boolean | Promise<boolean>): Promise<void> => {
+    while (!(await condition())) await new Promise((resolve) => setImmediate(resolve));
+  };
+  const mail = async (email: string) => {
+    const page = await mails.newest({ limit: 100, offset: 0 });
+    const found = page.items.find(({ to }) => to === email);
+    const actor = found && (await runtime.system.read({ kind: 'mail', id: found.id }));
+    return actor && { state: actor.state, context: actor.context as MailContext };
+  };
+  const count = async () => (await mails.newest({ limit: 1, offset: 0 })).totalCount;
+  const isDone = async (address: ActorAddress) => (await store.pendingEffects(address)).length === 0;
+  return {
+    runtime,
+    clock,
+    mails,
+    faults,
+    until,
+    mail,
+    async ask(notices, documentId = DOCUMENT_1) {
+      const address = { kind: 'document', id: documentId };
+      const before = await count();
+      await runtime.system.create(address, null);
+      await runtime.system.send(address, { type: 'ASK', effect: { do: 'notify', notices } });
+      runtime.start();
+      await until(async () => (await count()) === before + notices.length || (await isDone(address)));
+    },
+    reach: (state, ...emails) =>
+      until(async () => {
+        const found = await Promise.all(emails.map(mail));
+        return found.every((one) => one?.state === state);
+      }),
+  };
+}
+
+/** Through a relay on this machine, with time-outs a test can wait for. */
+export function smtpTo(
+  port: number,
+  more: { readonly silenceTimeout?: number; readonly clock?: Clock } = {},
+): Mailer {
+  return createSmtpMailer({
+    host: '127.0.0.1',
+    port,
+    secure: false,
+    name: 'portal.example.test',
+    clock: more.clock ?? systemClock,
+    connectTimeout: 2000,
+    silenceTimeout: more.silenceTimeout ?? 5000,
+  });
+}

@@ -1,0 +1,344 @@
+import { readFileSync, rmSync } from 'node:fs';
+import test from 'ava';
+import type { StoredFile } from '../../../../actors/portal/api.ts';
+import type { DocumentId } from '../../../../machines/ids.ts';
+import type { DownloadType } from '../../../../machines/portal/portal-types.ts';
+import { FOUR_COLOURS } from '../../../crypto/pades/appearance/appearance-pictures.ts';
+import { contract } from '../../../crypto/pades/validation/attack-files.ts';
+import { classicPdf, documentObjects } from '../../../crypto/pdf/build.ts';
+import { complaints, pictures, seenText } from '../../../crypto/pdf/pages/pages-harness.ts';
+import { pki } from '../../../pki/pki.ts';
+import { opensslCms, pdfsig, requireTool, runTool } from '../../../verifiers/index.ts';
+import { type FlowRoom, person, SCENE, signer } from '../documents/flow-harness.ts';
+import { until } from '../service.ts';
+import { sharedRoom } from './shared-harness.ts';
+
+const theRoom = sharedRoom();
+
+const TYPES: readonly DownloadType[] = [
+  'Signatures',
+  'PrinterFriendlyVersion',
+  'SigningTags',
+  'SignatureMarks',
+  'OriginalWithMarks',
+  'SignaturesManifest',
+];
+
+const get = (room: FlowRoom, id: DocumentId, type: DownloadType): Promise<StoredFile> =>
+  room.portal.documents.content(room.tenant, id, type);
+
+/** The code of each version, or `given`. */
+async function availability(room: FlowRoom, id: DocumentId): Promise<Record<string, string>> {
+  const codes: Record<string, string> = {};
+  for (const type of TYPES) {
+    codes[type] = await get(room, id, type).then(
+      () => 'given',
+      (error: { readonly code: string }) => error.code,
+    );
+  }
+  return codes;
+}
+
+const every = (code: string) => Object.fromEntries(TYPES.map((type) => [type, code]));
+
+const MARK = { topLeftX: 120, topLeftY: 30, width: 70, height: 50, pageNumber: 1 } as const;
+const pages = () => Buffer.from(classicPdf(documentObjects({ pages: 2, text: 'Clause' })));
+
+/** Ana signs in the first of two steps, with a mark. */
+async function signedByAna() {
+  const room = await theRoom();
+  const file = await room.file('Contract of work.pdf', pages());
+  const id = await room.create(
+    [
+      signer('Ana', 1, {
+        title: 'Director',
+        user: { name: 'Ana Müller', identifier: '390.533.447-05', email: 'ana@example.org' },
+        prePositionedMarks: [MARK, { ...MARK, type: 'SignatureInitials', topLeftY: 150, pageNumber: null }],
+      }),
+      signer('Bob', 2),
+    ],
+    { files: [file] },
+  );
+  await room.sign(id, 'ana@example.org', { typedName: 'Ana M.', timeZoneOffset: -180 });
+  const document = await room.until(id, ({ hasSignature }) => hasSignature);
+  // The answers of the mail server are in the manifest, too.
+  await until(async () => {
+    const { items } = await room.portal.documents.history(room.tenant, id, { limit: 100, offset: 0 });
+    const countOf = (type: string) => items.filter((entry) => entry.type === type).length;
+    return countOf('Mailed') === countOf('MailDelivered') ? true : undefined;
+  });
+  return { room, id, document };
+}
+
+const textOf = async (path: string) => (await runTool('pdftotext', ['-layout', path, '-'])).stdout;
+
+test('the original is there before any signature, byte for byte, and nothing else is', async (t) => {
+  const room = await theRoom();
+  const id = await room.create([signer('Ana')], { files: [await room.file('a b.pdf', contract())] });
+  const original = await get(room, id, 'Original');
+  t.deepEqual(readFileSync(original.path), contract());
+  t.is(original.fileName, 'a b.pdf');
+  t.is(original.contentType, 'application/pdf');
+  t.deepEqual(await availability(room, id), every('DocumentHasNoSignatures'));
+});
+
+test('every version is there after the first signature, each a sound PDF under a name of its own', async (t) => {
+  if (!requireTool(t, 'pdfsig', 'certutil', 'qpdf')) return;
+  const { room, id } = await signedByAna();
+  t.deepEqual(await availability(room, id), every('given'));
+  const names = new Set<string>();
+  for (const type of TYPES) {
+    const file = await get(room, id, type);
+    names.add(file.fileName);
+    t.is(file.contentType, 'application/pdf');
+    t.is(file.length, readFileSync(file.path).length);
+    t.is(await complaints(file.path), '', type);
+  }
+  t.is(names.size, TYPES.length);
+  const verdicts = await pdfsig(await room.signedFile(id), pki());
+  t.deepEqual(
+    verdicts.map(({ ok }) => ok),
+    [true],
+  );
+});
+
+test('the printer-friendly version shows the pages, the marks at their places, the key on each page and who signed how', async (t) => {
+  if (!requireTool(t, 'mutool', 'pdftotext', 'qpdf')) return;
+  const { room, id, document } = await signedByAna();
+  const { path } = await get(room, id, 'PrinterFriendlyVersion');
+  const seen = await seenText(path);
+  const on = (page: number) => seen.filter((one) => one.page === page).map(({ text }) => text);
+  t.true(on(1).includes('Clause 1') && on(2).includes('Clause 2'));
+  const name = seen.find(({ text, page }) => page === 1 && text === 'Ana M.');
+  t.true(name !== undefined && name.left >= MARK.topLeftX && name.right <= MARK.topLeftX + MARK.width);
+  t.true(name !== undefined && name.top >= MARK.topLeftY && name.bottom <= MARK.topLeftY + MARK.height);
+  t.true(on(1).includes('Director'));
+  t.true(on(2).includes('AM'), 'initials on the last page');
+  const key = document.key.replace(/.{5}(?=.)/g, '$&-');
+  for (const page of [1, 2])
+    t.true(
+      on(page).some((text) => text.includes(key)),
+      `page ${page}`,
+    );
+  const text = await textOf(path);
+  const record = await room.portal.validation.byDocument(room.tenant, id);
+  const [signature] = record.signers;
+  for (const told of [
+    'Signature manifest',
+    'Ana Müller',
+    '39053344705',
+    'ana@example.org',
+    'Director',
+    'Electronic signature',
+    '203.0.113.7',
+    'UTC-03:00',
+    'the application App',
+    `https://sign.example.org/check/${document.key}`,
+    String(signature?.evidences?.['evidencesSha256']),
+    signature?.certificateThumbprint ?? 'no thumbprint',
+  ]) {
+    t.true(text.includes(told), told);
+  }
+  const [signatures = ''] = text.split('History');
+  t.false(signatures.includes('Bob'), 'who has not signed is in the history alone');
+});
+
+test('marks alone, the original with marks and tags each show what they are called after', async (t) => {
+  if (!requireTool(t, 'mutool', 'pdftotext', 'qpdf')) return;
+  const { room, id, document } = await signedByAna();
+  const shown = async (type: DownloadType) => textOf((await get(room, id, type)).path);
+  const marks = await shown('SignatureMarks');
+  t.true(marks.includes('Ana M.') && !marks.includes('Clause'));
+  t.is((await pictures((await get(room, id, 'SignatureMarks')).path)).length, 2);
+  const both = await shown('OriginalWithMarks');
+  t.true(both.includes('Ana M.') && both.includes('Clause') && !both.includes('/check/'));
+  const tags = await shown('SigningTags');
+  t.true(tags.includes('Clause 2') && tags.includes(`/check/${document.key}`) && !tags.includes('Director'));
+  const manifest = await shown('SignaturesManifest');
+  t.true(manifest.includes('Signature manifest') && !manifest.includes('Clause'));
+});
+
+test('a picture is drawn in a mark, and what is no picture leaves the text', async (t) => {
+  if (!requireTool(t, 'mutool')) return;
+  const drawn = async (image: Buffer | undefined) => {
+    const room = await theRoom();
+    const id = await room.create([signer('Ana')], { files: [await room.file('c.pdf', pages())] });
+    const upload = image && (await room.file('signature.png', image, 'image/png'));
+    await room.sign(id, 'ana@example.org', {
+      positions: [MARK],
+      ...(upload && { imageUploadId: upload.id }),
+    });
+    await room.until(id, ({ hasSignature }) => hasSignature);
+    const { path } = await get(room, id, 'OriginalWithMarks');
+    const [page] = await pictures(path, 72);
+    const text = (await seenText(path)).map((one) => one.text);
+    return { page, text };
+  };
+  const [without, withOne] = [await drawn(undefined), await drawn(FOUR_COLOURS)];
+  t.not(without.page, withOne.page);
+  t.true(withOne.text.includes('Ana'));
+});
+
+test('a document that was canceled, or refused, gives its original and its printer-friendly version alone', async (t) => {
+  const { room, id } = await signedByAna();
+  await room.portal.documents.refuse(room.tenant, id, 'Not like this');
+  const left = { ...every('DownloadTypeNotAvailable'), PrinterFriendlyVersion: 'given' };
+  t.deepEqual(await availability(room, id), left);
+  await room.portal.documents.cancel(room.tenant, id, 'Never mind');
+  t.deepEqual(await availability(room, id), left);
+  t.notThrows(() => get(room, id, 'Original'));
+  if (!requireTool(t, 'pdftotext')) return;
+  const text = await textOf((await get(room, id, 'PrinterFriendlyVersion')).path);
+  t.true(text.includes('Canceled') && text.includes('Never mind'));
+});
+
+test('a file that is no PDF gives its detached signature and the manifest, and nothing drawn on pages', async (t) => {
+  if (!requireTool(t, 'openssl', 'pdftotext')) return;
+  const room = await theRoom();
+  const content = Buffer.from('The quick brown fox\n');
+  const file = await room.file('note.txt', content, 'text/plain');
+  const id = await room.create([signer('Ana', 1), signer('Bob', 2)], { files: [file] });
+  await room.sign(id, 'ana@example.org');
+  await room.until(id, ({ hasSignature }) => hasSignature);
+  t.deepEqual(await availability(room, id), {
+    Signatures: 'given',
+    PrinterFriendlyVersion: 'given',
+    SigningTags: 'DownloadTypeNotAvailable',
+    SignatureMarks: 'DownloadTypeNotAvailable',
+    OriginalWithMarks: 'DownloadTypeNotAvailable',
+    SignaturesManifest: 'given',
+  });
+  const signatures = await get(room, id, 'Signatures');
+  t.is(signatures.fileName, 'note.txt.p7s');
+  t.is(signatures.contentType, 'application/pkcs7-signature');
+  const original = await get(room, id, 'Original');
+  t.true((await opensslCms({ signature: signatures.path, content: original.path, ca: pki().rootFile })).ok);
+  const manifest = await get(room, id, 'PrinterFriendlyVersion');
+  t.is(manifest.fileName, 'note-printable.pdf');
+  t.true((await textOf(manifest.path)).includes('Ana'));
+});
+
+test('a version that is asked for by many at once is drawn once, and again to the same bytes when it was swept', async (t) => {
+  const { room, id } = await signedByAna();
+  const asked = await Promise.all(Array.from({ length: 8 }, () => get(room, id, 'PrinterFriendlyVersion')));
+  t.is(new Set(asked.map(({ path }) => path)).size, 1);
+  const [first] = asked;
+  if (first === undefined) return t.fail();
+  const bytes = readFileSync(first.path);
+  rmSync(first.path);
+  const again = await get(room, id, 'PrinterFriendlyVersion');
+  t.is(again.etag, first.etag);
+  t.deepEqual(readFileSync(again.path), bytes);
+});
+
+test('a signature more makes another version', async (t) => {
+  const { room, id } = await signedByAna();
+  const before = await get(room, id, 'SignaturesManifest');
+  await room.sign(id, 'bob@example.org');
+  await room.until(id, ({ status }) => status === 'Concluded');
+  const after = await get(room, id, 'SignaturesManifest');
+  t.not(after.etag, before.etag);
+  if (!requireTool(t, 'pdftotext')) return;
+  const text = await textOf(after.path);
+  t.true(text.includes('Bob') && text.includes('Concluded'));
+});
+
+test('a ticket fetches one version without a key, inline when it is a preview, and no other', async (t) => {
+  const { room, id } = await signedByAna();
+  const { documents } = room.portal;
+  const ticketOf = (location: string) =>
+    new URL(location, 'https://sign.example.org').searchParams.get('ticket') ?? '';
+  const location = await documents.contentTicket(room.tenant, id, 'SignaturesManifest', false);
+  t.regex(location, new RegExp(`^/api/documents/${id}/download\\?ticket=[A-Za-z0-9_-]+$`));
+  const file = await documents.ticketContent(ticketOf(location));
+  t.is(file.etag, (await get(room, id, 'SignaturesManifest')).etag);
+  t.false(file.inline);
+  const preview = ticketOf(await documents.contentTicket(room.tenant, id, 'Original', true));
+  t.true((await documents.ticketContent(preview)).inline);
+  const wrong = [...preview];
+  wrong[10] = wrong[10] === 'A' ? 'B' : 'A';
+  await t.throwsAsync(documents.ticketContent(wrong.join('')), { message: 'Nothing is here.' });
+  await t.throwsAsync(documents.ticketContent(''), { message: 'Nothing is here.' });
+  await documents.remove(room.tenant, id);
+  const error = await t.throwsAsync<Error & { readonly code: string }>(documents.ticketContent(preview));
+  t.is(error?.code, 'DocumentIsDeleted');
+});
+
+test('a ticket is refused for a version there is not', async (t) => {
+  const room = await theRoom();
+  const id = await room.create([signer('Ana')]);
+  const error = await t.throwsAsync<Error & { readonly code: string }>(
+    room.portal.documents.contentTicket(room.tenant, id, 'Signatures', false),
+  );
+  t.is(error?.code, 'DocumentHasNoSignatures');
+});
+
+test('an envelope of two PDFs is one document whose original has the pages of both, and can be signed', async (t) => {
+  if (!requireTool(t, 'pdfsig', 'certutil', 'mutool', 'qpdf')) return;
+  const room = await theRoom();
+  const files = [await room.file('one.pdf', contract()), await room.file('two.pdf', pages())];
+  const id = await room.create([signer('Ana')], { files, isEnvelope: true, envelopeName: 'Both' });
+  const original = await get(room, id, 'Original');
+  const before = [
+    ...(await pictures(await pathOf(room, files[0]?.id))),
+    ...(await pictures(await pathOf(room, files[1]?.id))),
+  ];
+  t.deepEqual(await pictures(original.path), before);
+  await room.sign(id, 'ana@example.org');
+  await room.until(id, ({ status }) => status === 'Concluded');
+  const verdicts = await pdfsig(await room.signedFile(id), pki());
+  t.deepEqual(
+    verdicts.map(({ ok }) => ok),
+    [true],
+  );
+  const text = await textOf((await get(room, id, 'PrinterFriendlyVersion')).path);
+  t.true(text.includes('one.pdf') && text.includes('two.pdf') && text.includes('Clause 2'));
+});
+
+async function pathOf(room: FlowRoom, upload: string | undefined): Promise<string> {
+  const found = await room.portal.uploads.findUpload(room.tenant.organization.id, upload ?? '');
+  const { sha256 } = found.blob;
+  return `${room.root}/portal/blobs/${sha256.slice(0, 2)}/${sha256}`;
+}
+
+test('the manifest names who approved beside who signed, and the capacity they acted in', async (t) => {
+  if (!requireTool(t, 'pdftotext')) return;
+  const room = await theRoom();
+  const id = await room.create([
+    { type: 'Approver', step: 1, title: 'Legal counsel', user: person('Eve') },
+    signer('Ana', 2),
+  ]);
+  await room.portal.signing.approve(await room.ticket(id, 'eve@example.org'), SCENE);
+  await room.sign(id, 'ana@example.org');
+  await room.until(id, ({ status }) => status === 'Concluded');
+  const text = await textOf((await get(room, id, 'SignaturesManifest')).path);
+  t.regex(text, /Eve – Approval[\s\S]*Legal counsel[\s\S]*Ana – Electronic signature/);
+});
+
+test('the code of the manifest leads a reader of codes to the page that checks the document', async (t) => {
+  if (!requireTool(t, 'mutool', 'zbarimg')) return;
+  const { room, id, document } = await signedByAna();
+  const { path } = await get(room, id, 'SignaturesManifest');
+  const picture = `${path}.${process.pid}.png`;
+  t.teardown(() => rmSync(picture, { force: true }));
+  await runTool('mutool', ['draw', '-q', '-r', '150', '-o', picture, path, '1']);
+  const { stdout } = await runTool('zbarimg', ['-q', '--raw', picture]);
+  t.regex(stdout, new RegExp(`^https?://\\S+/check/${document.key}\n$`));
+});
+
+test('a name in letters that no bundled font has is told by their numbers, and copied as it is', async (t) => {
+  if (!requireTool(t, 'pdftotext')) return;
+  const room = await theRoom();
+  const name = '𡨸𡨸';
+  const user = { name, email: 'wang@example.org' };
+  const id = await room.create([signer('Wang', 1, { user }), signer('Bob', 2)], {
+    files: [await room.file('x.pdf', pages())],
+  });
+  await room.sign(id, 'wang@example.org', { typedName: name });
+  await room.until(id, ({ hasSignature }) => hasSignature);
+  const { path } = await get(room, id, 'SignaturesManifest');
+  const text = await textOf(path);
+  t.true(text.includes('U+21A38'), text);
+  t.true(text.includes('A box stands for a letter'), text);
+  t.true(text.includes(name), 'the text of the page is boxes');
+});

@@ -1,0 +1,191 @@
+/** The real program with a portal, and clients of it: over HTTP alone, as organizations, monitors and administrators. */
+import { execFile } from 'node:child_process';
+import { readFileSync, writeFileSync } from 'node:fs';
+import { fileURLToPath } from 'node:url';
+import { promisify } from 'node:util';
+import type { ExecutionContext } from 'ava';
+import { type PageService, portalPageRoutes } from '../../../http/portal/pages/routes.ts';
+
+import { systemClock } from '../../../runtime/clock.ts';
+import { type AnswerBook, checkAnswersOf } from '../../http/answers.ts';
+import { portalBook } from '../../http/portal/harness.ts';
+import { ONE_REQUEST_PER_CONNECTION, storeSettings } from '../../postgres/test-store.ts';
+import { Service, type ServiceOptions, temporaryRoot } from '../../service/service.ts';
+
+const run = promisify(execFile);
+const MAIN = fileURLToPath(new URL('../../../main.js', import.meta.url));
+const SECRET = 'ab'.repeat(32);
+
+/** One application, and what it may ask. */
+export class Client {
+  readonly url: string;
+  readonly key: string;
+
+  constructor(url: string, key: string) {
+    this.url = url;
+    this.key = key;
+  }
+
+  fetch(path: string, init: RequestInit = {}): Promise<Response> {
+    return fetch(`${this.url}${path}`, {
+      ...init,
+      headers: { 'X-Api-Key': this.key, ...ONE_REQUEST_PER_CONNECTION, ...init.headers },
+    });
+  }
+
+  /** @param headers beyond those of JSON */
+  send(
+    path: string,
+    body: unknown,
+    method: string = 'POST',
+    headers: Readonly<Record<string, string>> = {},
+  ): Promise<Response> {
+    return this.fetch(path, {
+      method,
+      headers: { 'Content-Type': 'application/json', ...headers },
+      body: JSON.stringify(body),
+    });
+  }
+
+  /** The answer's JSON, or undefined where it is empty; rejects unless it is 200. */
+  async get<Body>(path: string): Promise<Body> {
+    return read(path, await this.fetch(path));
+  }
+
+  async post<Body>(path: string, body: unknown, method: string = 'POST'): Promise<Body> {
+    return read(path, await this.send(path, body, method));
+  }
+
+  /** Uploads a file and makes a document of it; gives the document's id. */
+  async create(
+    flowActions: readonly object[],
+    more: { readonly [member: string]: unknown } = {},
+    file: { readonly name: string; readonly content: Uint8Array; readonly type: string } = SAMPLE,
+  ): Promise<string> {
+    const upload = await this.upload(file);
+    const files = [{ ...upload, displayName: file.name }];
+    const [made] = await this.post<{ documentId: string }[]>('/api/documents', {
+      files,
+      flowActions,
+      ...more,
+    });
+    return made?.documentId ?? '';
+  }
+
+  async upload(
+    file: { readonly name: string; readonly content: Uint8Array; readonly type: string } = SAMPLE,
+  ): Promise<{ id: string; name: string; contentType: string; location: string }> {
+    const form = new FormData();
+    form.set('content', new Blob([new Uint8Array(file.content)], { type: file.type }), file.name);
+    return read('/api/uploads', await this.fetch('/api/uploads', { method: 'POST', body: form }));
+  }
+}
+
+async function read<Body>(path: string, response: Response): Promise<Body> {
+  const text = await response.text();
+  if (response.status !== 200) throw new Error(`${path} answered ${response.status}: ${text}`);
+  return (text === '' ? undefined : JSON.parse(text)) as Body;
+}
+
+/** A page to sign. */
+export const SAMPLE = { name: 'Vertrag ä.pdf', content: samplePdf(), type: 'application/pdf' };
+
+function samplePdf(): Buffer {
+  const objects = [
+    '<< /Type /Catalog /Pages 2 0 R >>',
+    '<< /Type /Pages /Kids [3 0 R] /Count 1 >>',
+    '<< /Type /Page /Parent 2 0 R /MediaBox [0 0 300 200] /Contents 4 0 R /Resources << >> >>',
+    '<< /Length 0 >>\nstream\n\nendstream',
+  ];
+  let text = '%PDF-1.7\n';
+  const offsets = objects.map((object, index) => {
+    const at = text.length;
+    text += `${index + 1} 0 obj\n${object}\nendobj\n`;
+    return at;
+  });
+  const xref = text.length;
+  const lines = offsets.map((at) => `${String(at).padStart(10, '0')} 00000 n \n`).join('');
+  text += `xref\n0 5\n0000000000 65535 f \n${lines}trailer\n<< /Size 5 /Root 1 0 R >>\nstartxref\n${xref}\n%%EOF\n`;
+  return Buffer.from(text, 'latin1');
+}
+
+export interface PortalProgram {
+  readonly service: Service;
+  readonly url: string;
+  /** Of organization `Acme`. */
+  readonly acme: Client;
+  readonly monitor: Client;
+  readonly administrator: Client;
+  /** A client of another organization, made by the administrator. */
+  organization(name: string): Promise<Client & { readonly organizationId: string }>;
+}
+
+let book: AnswerBook | undefined;
+
+/** Starts the program; every answer of its portal is held against the description. */
+export async function startProgram(
+  t: Pick<ExecutionContext, 'teardown'>,
+  options: Partial<ServiceOptions> = {},
+): Promise<PortalProgram> {
+  const root = options.root ?? (await temporaryRoot(t as ExecutionContext));
+  const administratorKey = await administrator(root);
+  const service = await Service.start(t, {
+    root,
+    ...(options.faults !== undefined && { faults: options.faults }),
+    settings: {
+      'Portal:Enabled': true,
+      'Portal:Bootstrap:Organization': 'Acme',
+      'Portal:Bootstrap:Application': 'Acme App',
+      'Portal:Bootstrap:Secret': SECRET,
+      'Portal:Bootstrap:MonitorApplication': 'Watcher',
+      'Portal:Bootstrap:MonitorSecret': SECRET,
+      ...options.settings,
+    },
+  });
+  const url = service.portalUrl;
+  book ??= portalBook(portalPageRoutes({} as PageService, systemClock));
+  checkAnswersOf(url, book);
+  const admin = new Client(url, administratorKey);
+  return {
+    service,
+    url,
+    acme: new Client(url, `Acme App|${SECRET}`),
+    monitor: new Client(url, `Watcher|${SECRET}`),
+    administrator: admin,
+    async organization(name) {
+      const { id } = await admin.post<{ id: string }>('/api/admin/organizations', { name });
+      const path = `/api/admin/organizations/${id}/applications`;
+      const application = await admin.post<{ id: string }>(path, { name: `${name} App` });
+      const { key } = await admin.post<{ key: string }>(`${path}/${application.id}/keys`, {});
+      return Object.assign(new Client(url, key), { organizationId: id });
+    },
+  };
+}
+
+/** Keys of administrators are made on the command line, before the service has the store. */
+async function administrator(root: string): Promise<string> {
+  const kept = `${root}/administrator-key`;
+  try {
+    return readFileSync(kept, 'utf8');
+  } catch {
+    const words = ['keys', 'create', 'Sys Admin', 'admin', '--role', 'Administrator', '--json'];
+    const settings = Object.entries({ 'Storage:Root': root, ...storeSettings(root) });
+    const { stdout } = await run(process.execPath, [
+      ...[MAIN, ...words],
+      ...settings.map(([key, value]) => `--${key}=${value}`),
+    ]);
+    const { key } = JSON.parse(stdout) as { key: string };
+    writeFileSync(kept, key);
+    return key;
+  }
+}
+
+/** Asks again and again until there is an answer. */
+export async function until<Answer>(ask: () => Promise<Answer | undefined>): Promise<Answer> {
+  for (let tries = 0; tries < 3600; tries += 1) {
+    const answer = await ask();
+    if (answer !== undefined) return answer;
+    await new Promise((resolve) => setTimeout(resolve, 25));
+  }
+  throw new Error('waited for minutes in vain');
+}

@@ -1,0 +1,175 @@
+/** Fields that participants fill, and marks of all who have signed, in the signed file. */
+import test from 'ava';
+import type { FlowActionInput } from '../../../../actors/portal/api.ts';
+import type { DocumentId } from '../../../../machines/ids.ts';
+import { classicPdf, documentObjects } from '../../../crypto/pdf/build.ts';
+import { pki } from '../../../pki/pki.ts';
+import { pdfsig, requireTool, runTool } from '../../../verifiers/index.ts';
+import { type FlowRoom, flowRoom, person, refusedAs, signer } from '../documents/flow-harness.ts';
+
+const BOX = { width: 150, height: 20, pageNumber: 1 };
+const place = (topLeftX: number, topLeftY: number) => ({ ...BOX, topLeftX, topLeftY });
+
+/** Ana with every type of field, and two marks. */
+const ANA: Partial<FlowActionInput> = {
+  prePositionedMarks: [place(20, 300), { ...place(220, 300), type: 'SignatureInitials' }],
+  fields: [
+    { name: 'city', ...place(20, 20), required: true, maxLength: 20 },
+    { name: 'amount', type: 'Number', ...place(20, 50), minimum: 1, maximum: 100 },
+    { name: 'day', type: 'Date', ...place(20, 80) },
+    { name: 'agreed', type: 'Checkbox', ...place(20, 110), width: 20, required: true },
+    { name: 'plan', type: 'Choice', ...place(20, 140), options: ['Basic', 'Full'] },
+    { name: 'mark', type: 'Initials', ...place(20, 170) },
+    { name: 'mail', ...place(20, 200), format: 'Email' },
+  ],
+};
+const GOOD = {
+  city: 'Łódź',
+  amount: 12.5,
+  day: '2030-01-31',
+  agreed: true,
+  plan: 'Full',
+  mark: 'AS',
+  mail: 'a@b.pt',
+};
+const BOB: Partial<FlowActionInput> = {
+  prePositionedMarks: [place(20, 340), place(220, 340)],
+  fields: [{ name: 'note', ...place(220, 20) }],
+};
+
+/** A document of one large page. */
+async function document(room: FlowRoom, flowActions: readonly FlowActionInput[]): Promise<DocumentId> {
+  const objects = documentObjects({ text: 'Contract' });
+  objects.set(10, (objects.get(10) ?? '').replace('[0 0 200 200]', '[0 0 500 500]'));
+  return room.create(flowActions, { files: [await room.file('large.pdf', classicPdf(objects))] });
+}
+
+async function textOf(room: FlowRoom, id: DocumentId): Promise<string> {
+  const path = await room.signedFile(id, `${Math.random()}.pdf`);
+  return (await runTool('pdftotext', ['-enc', 'UTF-8', '-layout', path, '-'])).stdout;
+}
+
+test('values and all marks of those who have signed are in the signed file, and in the reply and the event', async (t) => {
+  if (!requireTool(t, 'pdftotext', 'pdfsig', 'certutil')) return;
+  const room = await flowRoom(t);
+  const id = await document(room, [signer('Ana', 1, ANA), signer('Bob', 2, BOB)]);
+  await room.sign(id, 'ana@example.org', { typedName: 'Ana Souza', fieldValues: GOOD });
+  const first = await textOf(room, id);
+  for (const word of ['Łódź', '12.5', '2030-01-31', '☑', 'Full', 'AS', 'a@b.pt', 'Ana Souza'])
+    t.true(first.includes(word), first);
+  t.false(first.includes('Bob'));
+
+  await room.sign(id, 'bob@example.org', { fieldValues: { note: 'agreed 张' } });
+  await room.until(id, ({ status }) => status === 'Concluded');
+  const text = await textOf(room, id);
+  for (const word of ['Łódź', 'Ana Souza', 'agreed 张']) t.true(text.includes(word), text);
+  t.is(text.split('Bob').length - 1, 2, text);
+  const found = await pdfsig(await room.signedFile(id), pki());
+  t.deepEqual(
+    found.map(({ signature }) => signature),
+    ['Signature is Valid.', 'Signature is Valid.'],
+  );
+  t.true(found[0]?.okEarlier);
+  t.true(found[1]?.coversWholeFile);
+
+  const { flowActions, fieldValues } = await room.get(id);
+  const [ana] = flowActions;
+  const filledIn = (name: string) =>
+    fieldValues?.get(ana?.fields?.find((field) => field.name === name)?.id ?? '');
+  t.is(filledIn('city'), 'Łódź');
+  t.is(filledIn('agreed'), 'true');
+  const signed = room.events.filter(({ type }) => type === 'DocumentSigned');
+  t.deepEqual(
+    signed[1]?.values?.map(({ name, value }) => [name, value]),
+    [['note', 'agreed 张']],
+  );
+  const { signers } = await room.portal.validation.byKey(room.tenant, (await room.get(id)).key);
+  t.deepEqual(
+    signers.map(({ validationResults }) => validationResults.isValid),
+    [true, true],
+  );
+});
+
+test('what is filled in wrongly is refused by name, and nothing is signed', async (t) => {
+  const room = await flowRoom(t);
+  const id = await room.create([signer('Ana', 1, ANA)]);
+  const wrong: readonly (readonly [Record<string, unknown>, string])[] = [
+    [{ ...GOOD, city: '' }, 'city'],
+    [{ ...GOOD, city: 'x'.repeat(21) }, 'city'],
+    [{ ...GOOD, amount: '101' }, 'amount'],
+    [{ ...GOOD, amount: 'ten' }, 'amount'],
+    [{ ...GOOD, day: '2030-02-30' }, 'day'],
+    [{ ...GOOD, agreed: false }, 'agreed'],
+    [{ ...GOOD, plan: 'Other' }, 'plan'],
+    [{ ...GOOD, mark: 'LONGINITIALS' }, 'mark'],
+    [{ ...GOOD, mail: 'nobody' }, 'mail'],
+    [{ ...GOOD, other: 'x' }, 'other'],
+  ];
+  for (const [fieldValues, name] of wrong) {
+    const error = await t.throwsAsync(room.sign(id, 'ana@example.org', { fieldValues }), undefined, name);
+    t.is((error as { code?: string }).code, 'InvalidFieldValue');
+    t.deepEqual(Object.keys((error as { details?: object }).details ?? {}), [name]);
+  }
+  await refusedAs(t, 'InvalidFieldValue', room.sign(id, 'ana@example.org'));
+  t.false((await room.get(id)).hasSignature);
+});
+
+test('fields that cannot be made are refused at the creation', async (t) => {
+  const room = await flowRoom(t);
+  const asked = (field: object, more: Partial<FlowActionInput> = {}) =>
+    room.create([signer('Ana', 1, { ...more, fields: [{ name: 'x', ...field }] as never })]);
+  await refusedAs(t, 'InvalidFlowAction', asked({}));
+  await refusedAs(t, 'InvalidFlowAction', asked({ ...place(1, 1), pageNumber: 9 }));
+  await refusedAs(t, 'InvalidFlowAction', asked({ formField: 'missing' }));
+  await refusedAs(t, 'InvalidFlowAction', asked({ ...place(1, 1), type: 'Choice' }));
+  await refusedAs(t, 'InvalidFlowAction', asked({ ...place(1, 1), maxLength: 5_000 }));
+  await refusedAs(t, 'InvalidFlowAction', asked(place(1, 1), { type: 'Approver' }));
+  const twice = { fields: [{ name: 'x', ...place(1, 1) }] };
+  await refusedAs(t, 'InvalidFlowAction', room.create([signer('Ana', 1, twice), signer('Bob', 2, twice)]));
+  const text = await room.file('a.txt', Buffer.from('text'), 'text/plain');
+  await refusedAs(t, 'InvalidFlowAction', room.create([signer('Ana', 1, twice)], { files: [text] }));
+});
+
+test('a participant with a certificate fills fields before the signature, after others and before them', async (t) => {
+  if (!requireTool(t, 'pdftotext', 'pdfsig', 'certutil')) return;
+  const room = await flowRoom(t);
+  const own = pki().signer('rsa-2048');
+  const id = await document(room, [
+    signer('Ana', 1, ANA),
+    {
+      type: 'Signer',
+      step: 2,
+      user: person('Cy'),
+      fields: [{ name: 'cy', ...place(220, 60), required: true }],
+    },
+    signer('Bob', 3, BOB),
+  ]);
+  await room.sign(id, 'ana@example.org', { fieldValues: GOOD });
+  const access = await room.ticket(id, 'cy@example.org');
+  const { signing } = room.portal;
+  const begin = (fieldValues: Record<string, unknown>) =>
+    signing.startCertificate(access, { certificate: own.certificate, positions: [], fieldValues });
+  await refusedAs(t, 'InvalidFieldValue', begin({}));
+  const started = await begin({ cy: 'certified' });
+  const signature = own.key.sign(started.toSign ?? Buffer.alloc(0), {
+    scheme: 'rsa-pkcs1',
+    digest: 'sha256',
+  });
+  const done = await signing.completeCertificate(
+    access,
+    { token: started.token ?? '', signature },
+    { ipAddress: '::1', userAgent: 'x' },
+  );
+  t.true(done.success);
+  await room.sign(id, 'bob@example.org', { fieldValues: { note: 'last' } });
+  await room.until(id, ({ status }) => status === 'Concluded');
+  const text = await textOf(room, id);
+  for (const word of ['Łódź', 'certified', 'last']) t.true(text.includes(word), text);
+  for (const { signature: verdict } of await pdfsig(await room.signedFile(id), pki()))
+    t.is(verdict, 'Signature is Valid.');
+  const { signers } = await room.portal.validation.byKey(room.tenant, (await room.get(id)).key);
+  t.deepEqual(
+    signers.map(({ validationResults }) => validationResults.isValid),
+    [true, true, true],
+  );
+});

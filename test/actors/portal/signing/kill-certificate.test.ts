@@ -1,0 +1,64 @@
+import { writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import test from 'ava';
+import { pki } from '../../../pki/pki.ts';
+import { Service, temporaryRoot } from '../../../service/service.ts';
+import { requireTool, runTool } from '../../../verifiers/index.ts';
+import { Client, SETTINGS } from '../documents/killed-portal.ts';
+
+interface Started {
+  readonly token: string;
+  readonly toSign: string;
+}
+
+/** True when the completion was answered. */
+async function signWithKey(client: Client, id: string): Promise<boolean> {
+  const { certificate, key } = pki().signer('rsa-2048');
+  const path = `/api/documents/${id}/signature`;
+  const { flowActions } = await client.detail(id);
+  const flowActionId = flowActions.find(({ status }) => status === 'Pending')?.id;
+  const started = await client.call<Started>('POST', `${path}/certificate`, {
+    ...{ flowActionId, certificate: certificate.toString('base64') },
+    signaturePosition: { topLeftX: 10, topLeftY: 10, width: 100, height: 40, pageNumber: 1 },
+  });
+  if (started === undefined) return false;
+  const { token, toSign } = started;
+  const value = key.sign(Buffer.from(toSign, 'base64'), { scheme: 'rsa-pkcs1', digest: 'sha256' });
+  const done = await client.call('POST', path, { flowActionId, token, signature: value.toString('base64') });
+  return done !== undefined;
+}
+
+test.serial(
+  "a kill after a signature by a participant's own key was put into the file leaves it to the next start, which signs once",
+  async (t) => {
+    if (!requireTool(t, 'pdfsig')) return;
+    const root = await temporaryRoot(t);
+    const settings = {
+      ...SETTINGS,
+      'Signing:Trust:Roots:0': pki().rootFile,
+      'Signing:Trust:Intermediates:0': pki().issuingFile,
+      'Signing:Trust:Revocation': 'None',
+    };
+    const first = await Service.start(t, { root, settings, faults: 'portal.finish.signed=kill:1' });
+    const [id = ''] = (await new Client(first).create(1)) ?? [];
+    t.false(await signWithKey(new Client(first), id));
+    t.is(await first.ended, 'SIGKILL');
+    const second = await Service.start(t, { root, settings });
+    const client = new Client(second);
+    // It was accepted before the kill, so that nobody has to sign again.
+    await second.until('the signature', async () =>
+      (await client.detail(id)).flowActions.some(({ status }) => status === 'Completed') ? true : undefined,
+    );
+    await client.sign(id);
+    await second.until('the conclusion', async () =>
+      (await client.detail(id)).status === 'Concluded' ? true : undefined,
+    );
+    const content = await client.content(id);
+    const path = join(root, 'signed.pdf');
+    await writeFile(path, content);
+    const { stdout } = await runTool('pdfsig', ['-nocert', path]);
+    t.is(stdout.match(/Signature is Valid/g)?.length, 2, stdout);
+    t.is(stdout.match(/Signature Type/g)?.length, 2, stdout);
+    await second.kill();
+  },
+);

@@ -1,0 +1,35 @@
+import test from 'ava';
+import { flowRoom, refusedAs, SCENE, signer } from '../documents/flow-harness.ts';
+
+const NO_MARKS = { positions: [], initialsPositions: [] };
+
+test.serial(
+  'a link made before a new version shows it, and signs it only for a caller who names the version',
+  async (t) => {
+    const room = await flowRoom(t);
+    const { documents, signing } = room.portal;
+    const id = await room.create([signer('Ana'), signer('Bob')]);
+    const { key } = await room.get(id);
+    const [older, bobs] = [
+      await room.ticket(id, 'ana@example.org'),
+      await room.ticket(id, 'bob@example.org'),
+    ];
+    if (older.by !== 'ticket') throw new Error('a ticket');
+    await documents.newVersion(room.tenant, id, { files: [await room.file('second.pdf')] });
+    const page = await signing.page(key, older.ticket);
+    t.is(page.state, 'ready');
+    t.like(page.document, { isNewVersion: true, version: 2, name: 'second' });
+    t.true((await signing.pageContent(key, older.ticket)).length > 0);
+    await refusedAs(t, 'VersionChanged', signing.signElectronically(older, NO_MARKS, SCENE));
+    await refusedAs(t, 'VersionChanged', signing.refuse(bobs, 'No.', SCENE));
+    await refusedAs(
+      t,
+      'InvalidDocumentStatus',
+      signing.signElectronically({ ...older, documentVersion: 1 }, NO_MARKS, SCENE),
+    );
+    t.is((await room.get(id)).hasSignature, false);
+    await signing.signElectronically({ ...older, documentVersion: 2 }, NO_MARKS, SCENE);
+    await signing.signElectronically(await room.ticket(id, 'bob@example.org'), NO_MARKS, SCENE);
+    await room.until(id, ({ status }) => status === 'Concluded');
+  },
+);

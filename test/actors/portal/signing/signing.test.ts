@@ -1,0 +1,267 @@
+import { readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import test, { type ExecutionContext } from 'ava';
+import { validateFile } from '../../../../crypto/index.ts';
+import { pki } from '../../../pki/pki.ts';
+import { mutool, opensslCms, pdfsig, qpdf, requireTool, runTool, xmlsec1 } from '../../../verifiers/index.ts';
+import { type FlowRoom, flowRoom, person, SCENE, signer } from '../documents/flow-harness.ts';
+
+/** Every signature of a PDF is good in the eyes of three programs, and the newest covers the whole file. */
+async function assertGood(t: ExecutionContext, path: string, count: number): Promise<void> {
+  const verdicts = await pdfsig(path, pki());
+  const said = JSON.stringify(verdicts);
+  t.true(verdicts.length === count, said);
+  t.true(
+    verdicts.every(({ signature }) => signature === 'Signature is Valid.'),
+    said,
+  );
+  // Of a certificate that comes again pdfsig says nothing of use.
+  t.true(verdicts[0]?.certificate === 'Certificate is Trusted.', said);
+  t.true(verdicts.at(-1)?.coversWholeFile, said);
+  const seen = await mutool(path);
+  const good = seen.filter(({ unchanged, editedSince }) => unchanged || editedSince);
+  t.true(good.length === count, JSON.stringify(seen));
+  t.true((await qpdf(path)).exit === 0);
+}
+
+async function signWithKey(room: FlowRoom, id: Parameters<FlowRoom['get']>[0], email: string) {
+  const access = await room.ticket(id, email);
+  const { certificate, key } = pki().signer('rsa-2048');
+  const started = await room.portal.signing.startCertificate(access, {
+    certificate,
+    positions: [{ topLeftX: 10, topLeftY: 10, width: 100, height: 40, pageNumber: 1 }],
+  });
+  const { toSign, token } = started;
+  if (toSign === null || token === null) throw new Error(JSON.stringify(started.validationResults));
+  const signature = key.sign(toSign, { scheme: 'rsa-pkcs1', digest: 'sha256' });
+  return { access, token, signature };
+}
+
+test.serial(
+  'ten participants in five steps sign one PDF, in parallel within a step, and all ten signatures are good',
+  async (t) => {
+    const room = await flowRoom(t);
+    const names = Array.from({ length: 10 }, (_, at) => `P${at}`);
+    const mark = { topLeftX: 50, topLeftY: 60, width: 180, height: 60 };
+    const flow = names.map((name, at) =>
+      signer(name, Math.floor(at / 2), at < 2 ? { title: 'Director', prePositionedMarks: [mark] } : {}),
+    );
+    const id = await room.create(flow);
+    for (let step = 0; step < 5; step++) {
+      const { flowActions } = await room.get(id);
+      t.deepEqual(
+        flowActions.filter(({ status }) => status === 'Pending').map(({ user }) => user?.name),
+        names.slice(step * 2, step * 2 + 2),
+      );
+      const later = names[step * 2 + 2];
+      if (later !== undefined)
+        await t.throwsAsync(room.ticket(id, `${later}@example.org`), { message: /no pending action/ });
+      await Promise.all(
+        names.slice(step * 2, step * 2 + 2).map((name) => room.sign(id, `${name}@example.org`)),
+      );
+      await room.until(
+        id,
+        ({ flowActions: now }) => now.filter(({ status }) => status === 'Completed').length === step * 2 + 2,
+      );
+    }
+    const done = await room.until(id, ({ status }) => status === 'Concluded');
+    t.is(done.processingError, null);
+    t.true(done.flowActions.every(({ isElectronic }) => isElectronic === true));
+    await assertGood(t, await room.signedFile(id), 10);
+    t.deepEqual(
+      room.events.map(({ type, sequence }) => [type, sequence]),
+      [
+        ['DocumentsCreated', 1],
+        ...names.map((_, at) => ['DocumentSigned', at + 2]),
+        ['DocumentConcluded', 12],
+      ],
+    );
+    const record = await room.portal.validation.byDocument(room.tenant, id);
+    t.is(record.signers.length, 10);
+    t.true(record.signers.every(({ isElectronic, evidences }) => isElectronic && evidences !== null));
+    t.deepEqual(record.signers.map(({ subjectName }) => subjectName).sort(), [...names].sort());
+    t.deepEqual(room.complaints, []);
+  },
+);
+
+test.serial(
+  'a participant signs with an own certificate in two calls, beside somebody who signs electronically',
+  async (t) => {
+    const room = await flowRoom(t);
+    const id = await room.create([{ user: person('Cy'), step: 0 }, signer('Ana', 0)]);
+    const { access, token, signature } = await signWithKey(room, id, 'cy@example.org');
+    const completed = await room.portal.signing.completeCertificate(access, { token, signature }, SCENE);
+    t.true(completed.success, JSON.stringify(completed.validationResults));
+    await room.sign(id, 'ana@example.org');
+    await room.until(id, ({ status }) => status === 'Concluded');
+    await assertGood(t, await room.signedFile(id), 2);
+    const again = room.portal.signing.completeCertificate(access, { token, signature }, SCENE);
+    await t.throwsAsync(again, { message: /ticket/ });
+  },
+);
+
+test.serial(
+  'a started certificate signature delays nobody, and is signed again once the file has changed',
+  async (t) => {
+    const room = await flowRoom(t);
+    const id = await room.create([{ user: person('Cy'), step: 0 }, signer('Ana', 0)]);
+    const { access, token, signature } = await signWithKey(room, id, 'cy@example.org');
+    await room.sign(id, 'ana@example.org');
+    await room.until(id, ({ hasSignature }) => hasSignature);
+    const { signing } = room.portal;
+    const changed = await signing.completeCertificate(access, { token, signature }, SCENE);
+    t.false(changed.success);
+    t.is(changed.validationResults.errors[0]?.type, 'document.changed');
+    const { next } = changed;
+    const again = {
+      token: next?.token ?? '',
+      signature: pki()
+        .signer('rsa-2048')
+        .key.sign(next?.toSign ?? Buffer.alloc(0), { scheme: 'rsa-pkcs1', digest: 'sha256' }),
+    };
+    t.true((await signing.completeCertificate(access, again, SCENE)).success);
+    await room.until(id, ({ status }) => status === 'Concluded');
+    await assertGood(t, await room.signedFile(id), 2);
+  },
+);
+
+test.serial('a value of another key is told to its signer and leaves the turn open', async (t) => {
+  const room = await flowRoom(t);
+  const id = await room.create([{ user: person('Cy'), step: 0 }]);
+  const { access, token } = await signWithKey(room, id, 'cy@example.org');
+  const wrong = pki()
+    .signer('rsa-2048')
+    .key.sign(Buffer.from('other'), { scheme: 'rsa-pkcs1', digest: 'sha256' });
+  const refused = await room.portal.signing.completeCertificate(access, { token, signature: wrong }, SCENE);
+  t.false(refused.success);
+  t.is(refused.validationResults.errors[0]?.type, 'signature.mismatch');
+  const { flowActions, processingError } = await room.get(id);
+  t.deepEqual([flowActions[0]?.status, processingError], ['Pending', null]);
+  const next = await signWithKey(room, id, 'cy@example.org');
+  const completed = await room.portal.signing.completeCertificate(next.access, next, SCENE);
+  t.true(completed.success);
+  await room.until(id, ({ status }) => status === 'Concluded');
+});
+
+test.serial(
+  'a file that is no PDF gets one detached signature file with everybody in it, certificates and seals',
+  async (t) => {
+    const room = await flowRoom(t);
+    const content = Buffer.from('plain words\n');
+    const files = [await room.file('words.txt', content, 'text/plain')];
+    const id = await room.create([signer('Ana'), signer('Bob'), { user: person('Cy') }], { files });
+    const { access, token, signature } = await signWithKey(room, id, 'cy@example.org');
+    await room.sign(id, 'ana@example.org');
+    // The file beside the signatures stays the same, so nobody has to wait for anybody.
+    const completed = await room.portal.signing.completeCertificate(access, { token, signature }, SCENE);
+    t.true(completed.success, JSON.stringify(completed.validationResults));
+    await room.sign(id, 'bob@example.org');
+    await room.until(id, ({ status }) => status === 'Concluded');
+    const signed = await room.signedFile(id, 'words.txt.p7s');
+    const beside = join(room.root, 'words.txt');
+    writeFileSync(beside, content);
+    const verdict = await opensslCms({ signature: signed, content: beside, ca: pki().rootFile });
+    t.true(verdict.ok, verdict.text);
+    t.is((await room.portal.validation.byDocument(room.tenant, id)).signers.length, 3);
+  },
+);
+
+test.serial('what a signature shows and says is in the language of the organization', async (t) => {
+  if (!requireTool(t, 'pdftotext')) return;
+  const application = {
+    organization: 'Org',
+    application: 'App',
+    role: 'Normal',
+    secret: 's'.repeat(64),
+  } as const;
+  const room = await flowRoom(t, {
+    tenants: {
+      organizations: [{ name: 'Org', language: 'pt' }],
+      applications: [{ ...application, from: 'kept' }],
+    },
+  });
+  const id = await room.create([signer('Ana', 1), { user: person('Cy'), step: 2, title: 'Diretor' }]);
+  const place = { topLeftX: 200, topLeftY: 10, width: 200, height: 80, pageNumber: 1 };
+  await room.sign(id, 'ana@example.org', { positions: [place] });
+  await room.until(id, ({ flowActions: [ana] }) => ana?.status === 'Completed');
+  const { access, token, signature } = await signWithKey(room, id, 'cy@example.org');
+  await room.portal.signing.completeCertificate(access, { token, signature }, SCENE);
+  await room.until(id, ({ status }) => status === 'Concluded');
+  const path = await room.signedFile(id);
+  const { stdout } = await runTool('pdftotext', ['-enc', 'UTF-8', path, '-']);
+  for (const words of ['Assinatura eletrônica', 'Assinatura com certificado'])
+    t.true(stdout.includes(words), stdout);
+  const trust = { anchors: [pki().root.certificate], intermediates: [], revocation: 'none' } as const;
+  const { signatures } = await validateFile({ format: 'Pades', path, trust, at: Date.now() });
+  const [sealed, own] = signatures.map(({ reason }) => reason ?? '');
+  t.regex(
+    sealed ?? '',
+    /^Assinado eletronicamente por Ana \(ana@example\.org\)\. SHA-256 das evidências \(Base64\): \S{44}$/,
+  );
+  t.is(own, 'Assinado por Cy, Diretor');
+});
+
+test.serial('an XML document is signed by several, each of whom signs the whole document', async (t) => {
+  const room = await flowRoom(t);
+  const files = [
+    await room.file('order.xml', Buffer.from('<order><total>10</total></order>'), 'application/xml'),
+  ];
+  const id = await room.create([signer('Ana', 0), { user: person('Cy'), step: 1 }], { files });
+  await room.sign(id, 'ana@example.org');
+  t.is((await room.get(id)).processingError, null);
+  const { access, token, signature } = await signWithKey(room, id, 'cy@example.org');
+  t.true((await room.portal.signing.completeCertificate(access, { token, signature }, SCENE)).success);
+  await room.until(id, ({ status }) => status === 'Concluded');
+  const path = await room.signedFile(id, 'order.xml');
+  const ids = [...readFileSync(path, 'utf8').matchAll(/<ds:Signature [^>]*Id="([^"]+)"/g)].map(
+    ([, one]) => one ?? '',
+  );
+  t.is(ids.length, 2);
+  const idAttributes = [['Id', 'http://www.w3.org/2000/09/xmldsig#:Signature']] as const;
+  for (const nodeId of ids) {
+    const verdict = await xmlsec1({ file: path, ca: pki().rootFile, nodeId, idAttributes });
+    t.true(verdict.ok, verdict.text);
+  }
+  const { signers } = await room.portal.validation.byDocument(room.tenant, id);
+  t.is(signers.length, 2);
+  t.true(
+    signers.every(({ validationResults }) => validationResults.isValid),
+    JSON.stringify(signers),
+  );
+});
+
+test.serial('a PDF that nobody could sign is refused before any document is made of it', async (t) => {
+  const room = await flowRoom(t);
+  for (const content of ['%PDF-1.7\nnothing', 'no PDF at all']) {
+    const files = [await room.file('bad.pdf', Buffer.from(content))];
+    const making = room.create([signer('Ana')], { files });
+    const error = await t.throwsAsync(making);
+    t.is((error as { code?: string }).code, 'DocumentUnreadable');
+  }
+  t.is(
+    (await room.portal.documents.list(room.tenant, { limit: 10, offset: 0, newestFirst: false })).totalCount,
+    0,
+  );
+});
+
+test.serial(
+  'a certificate that is not what the action demands, or none at all, is answered with the reason',
+  async (t) => {
+    const room = await flowRoom(t);
+    const { certificate } = pki().signer('rsa-2048');
+    for (const [demand, der, type] of [
+      [{ requiredCertificateHolderTypeToSign: 'Company' }, certificate, 'certificate.demand'],
+      [{ requiredCertificateTypeToSign: 'A3' }, certificate, 'certificate.demand'],
+      [{ requiredCompanyIdentifier: '11.222.333/0001-81' }, certificate, 'certificate.demand'],
+      [{}, Buffer.from('no certificate'), 'certificate.malformed'],
+      [{}, pki().signerValid(0, 86_400_000).certificate, 'certificate.expired'],
+    ] as const) {
+      const id = await room.create([{ user: person('Cy'), ...demand }]);
+      const access = await room.ticket(id, 'cy@example.org');
+      const started = await room.portal.signing.startCertificate(access, { certificate: der, positions: [] });
+      t.like(started, { success: false, token: null, toSignHash: null });
+      t.is(started.validationResults.errors[0]?.type, type);
+      t.is((await room.get(id)).flowActions[0]?.status, 'Pending');
+    }
+  },
+);

@@ -1,0 +1,21 @@
+/** An actor that asks for whatever effect it is told to ask for: what a document is to the parts that serve it. */
+import { setup } from 'xstate';
+import type { ActorDefinition } from '../../../runtime/index.ts';
+
+const machine = setup({
+  types: { events: {} as { type: string; at: number; effect: { do: string } } },
+  actions: { effect: (_, _effect: object) => {} },
+}).createMachine({
+  id: 'document',
+  initial: 'Pending',
+  states: {
+    Pending: {
+      on: {
+        ASK: { actions: { type: 'effect', params: ({ event }) => event.effect } },
+        TOUCH: { target: 'Pending', reenter: true },
+      },
+    },
+  },
+});
+
+export const stubDocument: ActorDefinition = { kind: 'document', machine, version: 1 };

@@ -1,0 +1,103 @@
+import test, { type ExecutionContext } from 'ava';
+import type { Tenant } from '../../../../actors/portal/api.ts';
+import {
+  IdempotentRequestService,
+  idempotentRequestDefinition,
+} from '../../../../actors/portal/idempotent-requests.ts';
+import type { ApplicationId, OrganizationId } from '../../../../machines/ids.ts';
+import { ANSWER_LIFETIME } from '../../../../machines/portal/idempotent-request.ts';
+import { PortalRefusal } from '../../../../machines/portal/portal-refusals.ts';
+import { systemIds } from '../../../../runtime/index.ts';
+import { type RoomOptions, room } from '../uploads/upload-harness.ts';
+
+const tenant = (name: string): Tenant => ({
+  organization: { id: `org ${name}` as OrganizationId, name },
+  application: { id: `app ${name}` as ApplicationId, name, role: 'Normal' },
+});
+const ME = tenant('me');
+const REQUEST = { route: 'POST /api/documents', key: 'my word', fingerprint: 'f1' };
+
+function world(t: ExecutionContext, options: RoomOptions = {}) {
+  const place = room(t, { ...options, definitions: [idempotentRequestDefinition] });
+  const { runtime, store, faults } = place;
+  const requests = new IdempotentRequestService({ system: runtime.system, store, ids: systemIds, faults });
+  const seeds: string[] = [];
+  const make = async (seed: string) => {
+    seeds.push(seed);
+    return { made: seeds.length };
+  };
+  return { ...place, requests, seeds, make };
+}
+
+test('the same request again is given the first answer, and is done once', async (t) => {
+  const { requests, seeds, make } = world(t);
+  t.deepEqual(await requests.answer(ME, REQUEST, make), { made: 1 });
+  t.deepEqual(await requests.answer(ME, REQUEST, make), { made: 1 });
+  t.is(seeds.length, 1);
+});
+
+test('another request under the same word is refused, before and after the first is answered', async (t) => {
+  const { requests, make } = world(t);
+  const other = { ...REQUEST, fingerprint: 'f2' };
+  let finish = () => {};
+  const held = new Promise<void>((resolve) => {
+    finish = resolve;
+  });
+  const first = requests.answer(ME, REQUEST, () => held);
+  await t.throwsAsync(requests.answer(ME, other, make), { code: 'IdempotencyConflict' });
+  finish();
+  await first;
+  await t.throwsAsync(requests.answer(ME, other, make), { code: 'IdempotencyConflict' });
+});
+
+test('of many requests under one word at once one is done, and all are given its answer', async (t) => {
+  const { requests, seeds, make } = world(t);
+  const all = await Promise.all(Array.from({ length: 20 }, () => requests.answer(ME, REQUEST, make)));
+  t.deepEqual(new Set(all.map((answer) => answer.made)), new Set([1]));
+  t.is(seeds.length, 1);
+});
+
+test('a word belongs to one application and one route', async (t) => {
+  const { requests, seeds, make } = world(t);
+  await requests.answer(ME, REQUEST, make);
+  await requests.answer(tenant('you'), { ...REQUEST, fingerprint: 'f2' }, make);
+  await requests.answer(ME, { ...REQUEST, route: 'POST /api/uploads', fingerprint: 'f3' }, make);
+  t.is(seeds.length, 3);
+  t.is(new Set(seeds).size, 3);
+});
+
+test('what is refused frees its word', async (t) => {
+  const { requests, make } = world(t);
+  const refuse = async () => {
+    throw new PortalRefusal('UploadNotFound');
+  };
+  await t.throwsAsync(requests.answer(ME, REQUEST, refuse), { code: 'UploadNotFound' });
+  t.deepEqual(await requests.answer(ME, { ...REQUEST, fingerprint: 'f2' }, make), { made: 1 });
+});
+
+test('a request whose answer was lost is done again under the same seed, over restarts', async (t) => {
+  const first = world(t);
+  first.faults.arm('portal.request.done', () => {
+    throw new Error('the process dies here');
+  });
+  await t.throwsAsync(first.requests.answer(ME, REQUEST, first.make), { message: /dies here/ });
+  await first.close();
+  const second = world(t, { root: first.root });
+  t.deepEqual(await second.requests.answer(ME, REQUEST, second.make), { made: 1 });
+  t.deepEqual(second.seeds, first.seeds);
+  await second.close();
+  const third = world(t, { root: first.root });
+  t.deepEqual(await third.requests.answer(ME, REQUEST, third.make), { made: 1 });
+  t.is(third.seeds.length, 0, 'the answer was stored');
+});
+
+test('after a day the answer is forgotten, and the word is free', async (t) => {
+  const { requests, seeds, make, clock, settle, store } = world(t);
+  await requests.answer(ME, REQUEST, make);
+  clock.forward(ANSWER_LIFETIME - 60_000);
+  t.deepEqual(await requests.answer(ME, REQUEST, make), { made: 1 });
+  clock.forward(120_000);
+  await settle(async () => (await store.nextTimerDue()) === undefined);
+  t.deepEqual(await requests.answer(ME, { ...REQUEST, fingerprint: 'f2' }, make), { made: 2 });
+  t.is(seeds.length, 2);
+});

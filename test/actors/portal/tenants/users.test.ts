@@ -1,0 +1,99 @@
+import test, { type ExecutionContext } from 'ava';
+import { portalUserDefinition, UserDirectory } from '../../../../actors/portal/tenants/users.ts';
+import type { OrganizationId } from '../../../../machines/ids.ts';
+import { systemIds } from '../../../../runtime/index.ts';
+import { type RoomOptions, room } from '../uploads/upload-harness.ts';
+
+const [A, B] = ['org-a', 'org-b'] as unknown as readonly [OrganizationId, OrganizationId];
+const PAGE = { limit: 10, offset: 0 };
+const OPERATOR = { administrator: false, manager: false, operator: true };
+const person = (name: string) => ({
+  name,
+  identifier: null,
+  email: `${name.toLowerCase()}@example.com`,
+  phone: null,
+});
+
+function world(t: ExecutionContext, options: RoomOptions = {}) {
+  const place = room(t, { ...options, definitions: [portalUserDefinition] });
+  const { runtime, store, clock } = place;
+  return { ...place, users: new UserDirectory({ system: runtime.system, store, clock, ids: systemIds }) };
+}
+
+test('people are listed by organization, and found by what is known of them', async (t) => {
+  const { users } = world(t);
+  const zoe = await users.add(A, person('Zoe'), OPERATOR);
+  await users.add(B, person('Bob'), OPERATOR);
+  const { items, totalCount } = await users.members(A, PAGE);
+  t.deepEqual([items, totalCount], [[zoe], 1]);
+  t.is((await users.find(PAGE)).totalCount, 2);
+  t.deepEqual(
+    (await users.find({ ...PAGE, q: 'BOB@' })).items.map(({ name }) => name),
+    ['Bob'],
+  );
+  t.is((await users.members(A, { ...PAGE, q: 'bob' })).totalCount, 0, 'of the organization only');
+});
+
+test('somebody known by the e-mail address joins as the same person, and leaves one organization at a time', async (t) => {
+  const { users } = world(t);
+  const zoe = await users.add(A, person('Zoe'), OPERATOR);
+  const again = await users.add(
+    B,
+    { ...person('Zoe'), email: 'ZOE@example.com' },
+    { ...OPERATOR, manager: true },
+  );
+  t.is(again.id, zoe.id);
+  t.true(again.accessProfile.manager);
+  await users.remove(A, zoe.id);
+  t.is((await users.members(A, PAGE)).totalCount, 0);
+  t.is((await users.members(B, PAGE)).totalCount, 1);
+  await t.throwsAsync(users.remove(A, zoe.id), { code: 'UserNotFound' });
+  await users.remove(B, zoe.id);
+  t.is((await users.find(PAGE)).totalCount, 0, 'nobody knows the person any more');
+});
+
+test('an organization sees and finds of a person what it said itself, and nothing another one did', async (t) => {
+  const { users } = world(t);
+  const zoe = { ...person('Zoe'), identifier: '52998224725', phone: '+55 11 91234-5678' };
+  const known = await users.add(A, zoe, OPERATOR);
+  const joined = await users.add(B, { ...person('Zoe'), name: 'Z.' }, OPERATOR);
+  t.like(joined, { id: known.id, name: 'Z.', identifier: null, phone: null });
+  t.deepEqual((await users.members(B, PAGE)).items, [joined]);
+  t.is((await users.members(B, { ...PAGE, q: '52998' })).totalCount, 0);
+  t.deepEqual((await users.members(A, { ...PAGE, q: '52998' })).items, [known]);
+  await users.put('ext|7', { ...zoe, name: 'Zoë' });
+  t.is((await users.members(B, PAGE)).items[0]?.name, 'Zoë', 'the administrator of all says who they are');
+});
+
+test('an organization can take nobody out of another one', async (t) => {
+  const { users } = world(t);
+  const zoe = await users.add(A, person('Zoe'), OPERATOR);
+  await t.throwsAsync(users.remove(B, zoe.id), { code: 'UserNotFound' });
+  await t.throwsAsync(users.remove(B, 'nonsense'), { code: 'UserNotFound' });
+  t.is((await users.members(A, PAGE)).totalCount, 1);
+});
+
+test('who is described under a subject is the same person from then on, over restarts', async (t) => {
+  const first = world(t);
+  const zoe = await first.users.add(A, person('Zoe'), OPERATOR);
+  const put = await first.users.put('ext|7', { ...person('Zoe'), name: 'Zoë Müller' });
+  t.deepEqual([put.id, put.subject, put.name], [zoe.id, 'ext|7', 'Zoë Müller']);
+  await t.throwsAsync(first.users.put('ext|8', person('Zoe')), { code: 'NameTaken' });
+  await first.close();
+  const { users } = world(t, { root: first.root });
+  t.is((await users.put('ext|7', person('Anna'))).id, zoe.id);
+  await users.remove(A, zoe.id);
+  t.is((await users.find(PAGE)).items[0]?.email, 'anna@example.com', 'the subject still names somebody');
+});
+
+test('what is no profile is refused', async (t) => {
+  const { users } = world(t);
+  for (const wrong of [
+    { ...person('Zoe'), email: 'nobody' },
+    { ...person('Zoe'), name: 'x'.repeat(256) },
+    { ...person('Zoe'), phone: 'a\u0000b' },
+  ]) {
+    await t.throwsAsync(users.add(A, wrong, OPERATOR), { code: 'BadRequest' });
+  }
+  t.is((await users.find(PAGE)).totalCount, 0);
+});

@@ -1,0 +1,230 @@
+import { createHash } from 'node:crypto';
+import {
+  existsSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  statSync,
+  truncateSync,
+  writeFileSync,
+} from 'node:fs';
+import { join } from 'node:path';
+import { setImmediate as settled } from 'node:timers/promises';
+import test, { type ExecutionContext } from 'ava';
+import { SigningPool } from '../../../../actors/pool/pool.ts';
+import { poolOptions } from '../../../../actors/pool/pool-options.ts';
+import { storeInPool } from '../../../../actors/portal/uploads/blob-store-task.ts';
+import {
+  Blobs,
+  blobCounters,
+  type StoredBlob,
+  UNCOUNTED_GRACE,
+} from '../../../../actors/portal/uploads/blobs.ts';
+import { openSource } from '../../../../crypto/files/source.ts';
+import { systemClock, systemIds } from '../../../../runtime/index.ts';
+import { newTenant, room } from './upload-harness.ts';
+
+function filesOf(portal: string): string[] {
+  return readdirSync(join(portal, 'blobs'), { recursive: true, encoding: 'utf8' }).filter((name) =>
+    /[0-9a-f]{64}$/.test(name),
+  );
+}
+
+test('content that comes twice is stored once, under the digest of what arrived in pieces', async (t) => {
+  const { blobs, portal } = room(t);
+  const content = Buffer.alloc(300_000, 'abc');
+  const sink = await blobs.open();
+  for (let at = 0; at < content.length; at += 7_001) await sink.write(content.subarray(at, at + 7_001));
+  const streamed = await blobs.store(sink);
+  const put = await blobs.put(content);
+  t.deepEqual(streamed, put);
+  t.is(put.blob.sha256, createHash('sha256').update(content).digest('hex'));
+  t.is(put.md5, createHash('md5').update(content).digest('base64'));
+  t.is(put.blob.length, content.length);
+  t.is(filesOf(portal).length, 1);
+  t.true(readFileSync(blobs.pathOf(put.blob)).equals(content));
+  t.deepEqual(readdirSync(join(portal, 'incoming')), []);
+});
+
+test('bytes given up on leave nothing behind, and neither do those of a process that died', async (t) => {
+  const it = room(t);
+  const sink = await it.blobs.open();
+  await sink.write(Buffer.from('half a file'));
+  t.is(readdirSync(join(it.portal, 'incoming')).length, 1);
+  await sink.abort();
+  await sink.abort();
+  t.deepEqual(readdirSync(join(it.portal, 'incoming')), []);
+  writeFileSync(it.blobs.temporaryPath(), 'left by a task that failed');
+  it.clock.forward(25 * 3_600_000);
+  await it.blobs.sweep(it.store);
+  t.deepEqual(readdirSync(join(it.portal, 'incoming')), []);
+  writeFileSync(it.blobs.temporaryPath(), 'left by a crash');
+  await it.close();
+  const again = room(t, { root: it.root });
+  t.deepEqual(readdirSync(join(again.portal, 'incoming')), []);
+});
+
+test('a file made elsewhere is taken over, and heals a damaged one of the same content', async (t) => {
+  const { blobs } = room(t);
+  const { blob } = await blobs.put(Buffer.from('the content'));
+  truncateSync(blobs.pathOf(blob), 3);
+  const path = blobs.temporaryPath();
+  writeFileSync(path, 'the content');
+  t.deepEqual(await blobs.adopt(path), blob);
+  t.is(readFileSync(blobs.pathOf(blob), 'utf8'), 'the content');
+  t.false(existsSync(path));
+});
+
+test('the sweep removes what nobody counts, once its grace is over, and nothing else', async (t) => {
+  const it = room(t);
+  const tenant = await newTenant(it, 'Org');
+  const sink = await it.uploads.open();
+  await sink.write(Buffer.from('counted'));
+  const upload = await it.uploads.accept(tenant, sink, { name: 'a', contentType: 'text/plain' });
+  const { blob } = await it.blobs.put(Buffer.from('not counted'));
+  t.deepEqual(await it.blobs.sweep(it.store), { removed: 0, bytes: 0 });
+  it.clock.forward(UNCOUNTED_GRACE + 1_000);
+  const { blob: fresh } = await it.blobs.put(Buffer.from('put here a moment ago'));
+  t.deepEqual(await it.blobs.sweep(it.store), { removed: 1, bytes: 11 });
+  t.false(existsSync(it.blobs.pathOf(blob)));
+  t.true(existsSync(it.blobs.pathOf(fresh)));
+  t.true(existsSync(it.blobs.pathOf(upload)));
+});
+
+test('content put here again while a sweep runs is there afterwards', async (t) => {
+  const { blobs, store, clock } = room(t);
+  const contents = Array.from({ length: 60 }, (_, at) => Buffer.from(`content ${at}`));
+  for (const content of contents) await blobs.put(content);
+  for (let round = 0; round < 5; round++) {
+    clock.forward(UNCOUNTED_GRACE + 1_000);
+    const sweeping = blobs.sweep(store);
+    const kept = await Promise.all(contents.map((content) => blobs.put(content)));
+    await sweeping;
+    t.true(kept.every(({ blob }) => existsSync(blobs.pathOf(blob))));
+  }
+});
+
+test('a path is only made of a digest, and counters add up what refers to a file', (t) => {
+  const { blobs } = room(t);
+  t.throws(() => blobs.pathOf({ sha256: '../../../etc/passwd' }), { instanceOf: TypeError });
+  t.deepEqual(blobCounters([{ sha256: 'a' }, { sha256: 'b' }, { sha256: 'a' }]), {
+    'blob/a': 2,
+    'blob/b': 1,
+  });
+});
+
+test('content put here again is the same file to whoever reads it meanwhile', async (t) => {
+  const { blobs, clock } = room(t);
+  const { blob } = await blobs.put(Buffer.from('the content'));
+  const source = openSource(blobs.pathOf(blob));
+  clock.forward(60_000);
+  await blobs.put(Buffer.from('the content'));
+  clock.forward(60_000);
+  t.true(await blobs.touch(blob));
+  t.notThrows(() => source.assertUnchanged());
+  source.close();
+});
+
+test('a small file is stored by a thread of the pool, under the digest of what arrived in pieces', async (t) => {
+  const it = room(t);
+  const { pool, blobs } = await withPool(t, it);
+  const content = Buffer.alloc(100_000, 'abc');
+  const sink = await blobs.open();
+  for (let at = 0; at < content.length; at += 7_001) await sink.write(content.subarray(at, at + 7_001));
+  t.deepEqual(readdirSync(join(it.portal, 'incoming')), []);
+  const [first, second] = await Promise.all([blobs.store(sink), blobs.put(content)]);
+  t.is(pool.stages.get('portal.store')?.tasks, 2);
+  t.deepEqual(first, second);
+  t.is(first.blob.sha256, createHash('sha256').update(content).digest('hex'));
+  t.is(first.md5, createHash('md5').update(content).digest('base64'));
+  t.is(statSync(blobs.pathOf(first.blob)).mtimeMs, 0);
+  t.is(filesOf(it.portal).length, 1);
+  t.deepEqual(readdirSync(join(it.portal, 'incoming')), []);
+});
+
+test('more bytes than are held in memory go through a file, with the same result', async (t) => {
+  const it = room(t);
+  const { pool, blobs } = await withPool(t, it);
+  const content = Buffer.alloc(300_000, 'abc');
+  const sink = await blobs.open();
+  for (let at = 0; at < content.length; at += 70_001) await sink.write(content.subarray(at, at + 70_001));
+  t.is(readdirSync(join(it.portal, 'incoming')).length, 1);
+  const { blob } = await blobs.store(sink);
+  t.is(pool.stages.get('portal.store'), undefined);
+  t.true(readFileSync(blobs.pathOf(blob)).equals(content));
+});
+
+test('a file that a sweep removes while another thread puts it there again is not answered as stored', async (t) => {
+  const it = room(t);
+  const { blob } = await it.blobs.put(Buffer.from('not counted'));
+  it.clock.forward(UNCOUNTED_GRACE + 1_000);
+  const lost = it.blobs.placing(
+    async () => {
+      await it.blobs.sweep(it.store);
+      return blob;
+    },
+    (placed) => placed,
+  );
+  await t.throwsAsync(lost, { code: 'storage.unavailable' });
+  await it.blobs.put(Buffer.from('not counted'));
+  it.clock.forward(UNCOUNTED_GRACE + 1_000);
+  const path = it.blobs.pathOf(blob);
+  const kept = it.blobs.placing(
+    async () => {
+      await it.blobs.sweep(it.store);
+      writeFileSync(path, 'not counted');
+      return blob;
+    },
+    (placed) => placed,
+  );
+  t.deepEqual(await kept, blob);
+});
+
+test('bytes count as held in memory until they are stored, and beyond a limit of all files none are', async (t) => {
+  const it = room(t);
+  const storing: (() => void)[] = [];
+  const storeSmall = ({ bytes }: { readonly bytes: Uint8Array }) =>
+    new Promise<StoredBlob>((resolve) => {
+      const blob = { sha256: 'a'.repeat(64), length: bytes.length };
+      storing.push(() => resolve({ blob, md5: '' }));
+    });
+  const blobs = new Blobs(it.portal, { ids: systemIds, disk: it.disk, clock: it.clock, storeSmall });
+  const inFiles = () => readdirSync(join(it.portal, 'incoming')).length;
+  const puts: Promise<unknown>[] = [];
+  while (inFiles() === 0) puts.push(blobs.put(Buffer.alloc(128 * 1024))) && (await settled());
+  await Promise.all(puts.slice(-1));
+  t.is(storing.length, 256);
+  for (const done of storing) done();
+  await Promise.all(puts);
+  const sink = await blobs.open();
+  await sink.write(Buffer.from('few'));
+  t.is(inFiles(), 0);
+  await sink.abort();
+});
+
+test('a disk that takes no file refuses the upload for now, and leaves nothing behind', async (t) => {
+  const it = room(t);
+  const { blobs } = await withPool(t, it);
+  rmSync(join(it.portal, 'blobs'), { recursive: true });
+  await t.throwsAsync(blobs.put(Buffer.from('the content')), { code: 'storage.unavailable' });
+  t.deepEqual(readdirSync(join(it.portal, 'incoming')), []);
+});
+
+/** The files of a room with a pool that stores the small ones. */
+async function withPool(t: ExecutionContext, it: ReturnType<typeof room>) {
+  const folder = (name: string) => join(it.root, name);
+  const pool = new SigningPool({
+    threads: 1,
+    ...poolOptions(
+      { profiles: [] },
+      { processing: folder('processing'), output: folder('output'), error: folder('error'), faults: '' },
+    ),
+    clock: systemClock,
+    log: SILENT_LOG,
+  });
+  t.teardown(() => pool.close());
+  const parts = { ids: systemIds, disk: it.disk, clock: it.clock, storeSmall: storeInPool(pool) };
+  return { pool, blobs: new Blobs(it.portal, parts) };
+}
+
+const SILENT_LOG = { debug() {}, info() {}, warn() {}, error() {} };

@@ -1,0 +1,190 @@
+/** The stored parts of the portal inside the test's own process: real LMDB, real files, a clock that can be set forward. */
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import type { ExecutionContext } from 'ava';
+import type { Tenant } from '../../../../actors/portal/api.ts';
+import { Tickets } from '../../../../actors/portal/shared/tickets.ts';
+import { Administration } from '../../../../actors/portal/tenants/administration.ts';
+import { organizationDefinition } from '../../../../actors/portal/tenants/organizations.ts';
+import { TenantDirectory } from '../../../../actors/portal/tenants/tenants.ts';
+import { Blobs } from '../../../../actors/portal/uploads/blobs.ts';
+import {
+  SegmentedUploads,
+  segmentedUploadDefinition,
+} from '../../../../actors/portal/uploads/segmented-uploads.ts';
+import { Uploads, uploadDefinition } from '../../../../actors/portal/uploads/uploads.ts';
+import { DiskSync } from '../../../../actors/shared/disk-sync.ts';
+import { portalKeys, SecretBox } from '../../../../actors/shared/secret-box.ts';
+import {
+  type ActorDefinition,
+  type ActorStore,
+  type Clock,
+  createRuntime,
+  type EffectHandler,
+  Faults,
+  type Log,
+  openLmdbStore,
+  type Runtime,
+  type Step,
+  systemClock,
+  systemIds,
+} from '../../../../runtime/index.ts';
+
+export interface MovableClock extends Clock {
+  forward(by: number): void;
+}
+
+/** Real waiting, and a wall clock that tests may set forward. */
+export function movableClock(): MovableClock {
+  let offset = 0;
+  return {
+    now: () => systemClock.now() + offset,
+    elapsed: () => systemClock.elapsed(),
+    after: (delay, task) => systemClock.after(delay, task),
+    sleep: (delay, signal) => systemClock.sleep(delay, signal),
+    forward(by) {
+      offset += by;
+    },
+  };
+}
+
+export const SILENT: Log = { debug() {}, info() {}, warn() {}, error() {} };
+
+export interface RoomOptions {
+  /** An earlier room's folder, to open it again. */
+  readonly root?: string;
+  readonly maxBytes?: number;
+  readonly faults?: Faults;
+  /** Kinds of actors besides those of uploads and organizations. */
+  readonly definitions?: readonly ActorDefinition[];
+  readonly handlers?: { readonly [name: string]: EffectHandler };
+  readonly observe?: (step: Step) => void;
+}
+
+export interface Room {
+  readonly root: string;
+  readonly portal: string;
+  readonly store: ActorStore;
+  readonly runtime: Runtime;
+  readonly clock: MovableClock;
+  readonly faults: Faults;
+  readonly disk: DiskSync;
+  readonly blobs: Blobs;
+  readonly tickets: Tickets;
+  readonly sealed: SecretBox;
+  readonly uploads: Uploads;
+  readonly segmented: SegmentedUploads;
+  readonly tenants: TenantDirectory;
+  readonly administration: Administration;
+  /** Fires what is due by the moved clock. */
+  settle(until: () => Promise<boolean>): Promise<void>;
+  close(): Promise<void>;
+}
+
+/** One secret for all rooms, so that tickets outlive a restart. */
+const KEYS = portalKeys(Buffer.alloc(32, 7));
+
+export function openRoom(root: string, options: RoomOptions = {}): Room {
+  const portal = join(root, 'portal');
+  const faults = options.faults ?? new Faults();
+  const clock = movableClock();
+  const store = openLmdbStore({ folder: join(root, 'db'), faults });
+  const disk = new DiskSync();
+  const blobs = new Blobs(portal, { ids: systemIds, disk, clock });
+  const tickets = new Tickets(KEYS.tickets);
+  const sealed = new SecretBox(KEYS.sealing, systemIds);
+  let tenants: TenantDirectory | undefined;
+  const runtime = createRuntime({
+    store,
+    clock,
+    ids: systemIds,
+    log: SILENT,
+    faults,
+    definitions: [
+      uploadDefinition,
+      segmentedUploadDefinition,
+      organizationDefinition,
+      ...(options.definitions ?? []),
+    ],
+    handlers: options.handlers ?? {},
+    onCommitted: (step) => {
+      tenants?.observe(step);
+      options.observe?.(step);
+    },
+  });
+  const { system } = runtime;
+  tenants = new TenantDirectory({ system, store, clock });
+  const segmented = new SegmentedUploads(portal, {
+    system,
+    store,
+    clock,
+    ids: systemIds,
+    disk,
+    blobs,
+    tickets,
+    faults,
+  });
+  const uploads = new Uploads({
+    system,
+    clock,
+    ids: systemIds,
+    blobs,
+    tickets,
+    segmented,
+    faults,
+    maxBytes: options.maxBytes ?? 1_000_000,
+  });
+  const administration = new Administration({ system, store, clock, ids: systemIds });
+  let closed = false;
+  return {
+    root,
+    portal,
+    store,
+    runtime,
+    clock,
+    faults,
+    disk,
+    blobs,
+    tickets,
+    sealed,
+    uploads,
+    segmented,
+    tenants,
+    administration,
+    async settle(until) {
+      // The runtime arms its timers by the clock as it was; starting it makes it look again.
+      runtime.start();
+      while (!(await until())) await systemClock.sleep(5);
+    },
+    async close() {
+      if (closed) return;
+      closed = true;
+      await runtime.stop(0);
+      await store.close();
+    },
+  };
+}
+
+export function room(t: ExecutionContext, options: RoomOptions = {}): Room {
+  const root = options.root ?? mkdtempSync(join(tmpdir(), 'sealwright-portal-'));
+  const it = openRoom(root, options);
+  t.teardown(async () => {
+    await it.close();
+    rmSync(root, { recursive: true, force: true });
+  });
+  return it;
+}
+
+/** An organization with one ordinary application. */
+export async function newTenant({ administration }: Room, name: string): Promise<Tenant> {
+  const organization = await administration.createOrganization({ name });
+  const application = await administration.createApplication(organization.id, {
+    name: `${name} App`,
+    role: 'Normal',
+  });
+  return {
+    organization: { id: organization.id, name },
+    application: { id: application.id, name: application.name, role: 'Normal' },
+  };
+}

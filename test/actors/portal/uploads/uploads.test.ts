@@ -1,0 +1,98 @@
+import { existsSync, readFileSync } from 'node:fs';
+import test from 'ava';
+import type { Tenant } from '../../../../actors/portal/api.ts';
+import { UNUSED_LIFETIME, USED_LIFETIME } from '../../../../machines/portal/upload.ts';
+import { newTenant, type Room, room } from './upload-harness.ts';
+
+async function send(it: Room, tenant: Tenant, content: string, name = 'a.pdf', type = 'application/pdf') {
+  const sink = await it.uploads.open();
+  await sink.write(Buffer.from(content));
+  return it.uploads.accept(tenant, sink, { name, contentType: type });
+}
+
+test('an upload says what arrived, and is there after a restart', async (t) => {
+  const it = room(t);
+  const tenant = await newTenant(it, 'Org');
+  const view = await send(it, tenant, 'hello', 'C:\\temp\\a b\u0000.pdf', 'Application/PDF; charset=UTF-8');
+  t.like(view, {
+    name: 'a b.pdf',
+    contentType: 'application/pdf',
+    size: 5,
+    md5: 'XUFAKrxLKna5cZ2REBfFkg==',
+    sha256: '2cf24dba5fb0a30e26e83b2ac5b9e29e1b161e5c1fa7425e73043362938b9824',
+  });
+  await it.close();
+  const again = room(t, { root: it.root });
+  const found = await again.uploads.findUpload(tenant.organization.id, view.id.toUpperCase());
+  t.is(found.name, 'a b.pdf');
+  t.is(readFileSync(again.blobs.pathOf(found.blob), 'utf8'), 'hello');
+});
+
+test('the location of an upload shows the file without a key, for an hour', async (t) => {
+  const it = room(t);
+  const { location, id, sha256 } = await send(it, await newTenant(it, 'Org'), 'hello');
+  t.regex(location, new RegExp(`^/api/uploads/${id}/preview\\?ticket=[\\w-]+$`));
+  const ticket = location.split('=')[1] ?? '';
+  const shown = await it.uploads.preview(ticket);
+  t.like(shown, { contentType: 'application/pdf', fileName: 'a.pdf', length: 5, etag: `"${sha256}"` });
+  t.is(readFileSync(shown.path, 'utf8'), 'hello');
+  await t.throwsAsync(it.uploads.preview(`${ticket}x`), { code: 'NotFound' });
+  it.clock.forward(3_600_001 + 1_000);
+  await t.throwsAsync(it.uploads.preview(ticket), { code: 'NotFound' });
+});
+
+test('an upload of another organization is unknown, and so is what is no id', async (t) => {
+  const it = room(t);
+  const mine = await newTenant(it, 'Mine');
+  const theirs = await newTenant(it, 'Theirs');
+  const { id } = await send(it, theirs, 'secret');
+  for (const other of [id, '00000000-0000-4000-8000-000000000000', 'nonsense', '../..', '']) {
+    await t.throwsAsync(it.uploads.findUpload(mine.organization.id, other), { code: 'UploadNotFound' });
+  }
+});
+
+test('files without bytes and files that are too large are refused and leave nothing', async (t) => {
+  const it = room(t, { maxBytes: 10 });
+  const tenant = await newTenant(it, 'Org');
+  await t.throwsAsync(send(it, tenant, ''), { code: 'BadRequest' });
+  await t.throwsAsync(send(it, tenant, '12345678901'), { code: 'PayloadTooLarge' });
+  t.is((await send(it, tenant, '1234567890')).size, 10);
+  it.clock.forward(10 * 3_600_000);
+  t.is((await it.blobs.sweep(it.store)).removed, 0);
+});
+
+test('an upload nobody uses is gone after a day, one that was used a week after its last use', async (t) => {
+  const it = room(t);
+  const tenant = await newTenant(it, 'Org');
+  const unused = await send(it, tenant, 'unused');
+  const used = await send(it, tenant, 'used');
+  it.clock.forward(UNUSED_LIFETIME - 60_000);
+  const { blob } = await it.uploads.findUpload(tenant.organization.id, used.id);
+  it.clock.forward(120_000);
+  const there = async (id: string) => (await it.runtime.system.read({ kind: 'upload', id })) !== undefined;
+  await it.settle(async () => !(await there(unused.id)));
+  t.true(await there(used.id));
+  it.clock.forward(3_600_000 * 2);
+  t.is((await it.blobs.sweep(it.store)).removed, 1);
+  t.true(existsSync(it.blobs.pathOf(blob)));
+  await it.close();
+
+  const later = room(t, { root: it.root });
+  later.clock.forward(UNUSED_LIFETIME + USED_LIFETIME + 3_600_000);
+  await later.settle(
+    async () => (await later.runtime.system.read({ kind: 'upload', id: used.id })) === undefined,
+  );
+  t.is((await later.blobs.sweep(later.store)).removed, 1);
+  t.false(existsSync(later.blobs.pathOf(blob)));
+});
+
+test('names and types that are nonsense are made harmless', async (t) => {
+  const it = room(t);
+  const tenant = await newTenant(it, 'Org');
+  const names = ['', '..', 'a/b/', '\u0007', 'x'.repeat(5_000), 'half \ud800 pair', '../../etc/passwd'];
+  const kept = await Promise.all(
+    names.map(async (name) => (await send(it, tenant, 'x', name, 'a b/c')).name),
+  );
+  t.deepEqual(kept, ['file', 'file', 'file', 'file', 'x'.repeat(255), 'half  pair', 'passwd']);
+  t.is((await send(it, tenant, 'x', 'x', 'text/html\r\nX: y')).contentType, 'application/octet-stream');
+});

@@ -1,0 +1,206 @@
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import test, { type ExecutionContext } from 'ava';
+import { describedFile } from '../../../../actors/shared/signature-records.ts';
+import type { SignatureRecord, ValidationReport } from '../../../../crypto/core/validation-report.ts';
+import { certificateRecord } from '../../../../crypto/validation/certificate-record.ts';
+import { readCertificate } from '../../../../crypto/x509/certificate.ts';
+import { honestFillings } from '../../../crypto/pades/field-overlays.ts';
+import { reportOn as reportOnPdf } from '../../../crypto/pades/validation/attack-files.ts';
+import { DS, forge, reportOn as reportOnXml } from '../../../crypto/xades/forging.ts';
+import { requireTool, runTool } from '../../../verifiers/index.ts';
+
+/** A self-signed certificate with this subject and these further names. */
+async function certificate(t: ExecutionContext, subject: string, names: readonly string[]): Promise<Buffer> {
+  const folder = mkdtempSync(join(tmpdir(), 'sealwright-holder-'));
+  t.teardown(() => rmSync(folder, { recursive: true, force: true }));
+  const config = join(folder, 'config');
+  const alternatives = names.length === 0 ? '' : `subjectAltName=${names.join(',')}\n`;
+  writeFileSync(
+    config,
+    `[req]\ndistinguished_name=dn\nx509_extensions=ext\nprompt=no\n[dn]\n${subject}\n[ext]\n${alternatives}keyUsage=digitalSignature\n`,
+  );
+  const out = join(folder, 'out.der');
+  const key = [
+    '-newkey',
+    'ec',
+    '-pkeyopt',
+    'ec_paramgen_curve:prime256v1',
+    '-nodes',
+    '-keyout',
+    join(folder, 'key'),
+  ];
+  const { exit, stderr } = await runTool('openssl', [
+    'req',
+    '-x509',
+    ...key,
+    '-config',
+    config,
+    '-outform',
+    'DER',
+    '-out',
+    out,
+  ]);
+  if (exit !== 0) throw new Error(stderr);
+  return readFileSync(out);
+}
+
+const GOOD = { isValid: true, passedChecks: [], errors: [], warnings: [] };
+
+function reportOf(der: Buffer, more: Partial<SignatureRecord> = {}): ValidationReport {
+  const record: SignatureRecord = {
+    format: 'Pades',
+    level: 'B',
+    indication: 'TOTAL-PASSED',
+    certificate: certificateRecord(readCertificate(der)),
+    signingTime: 1_000,
+    bestTime: 2_000,
+    isTimestamp: false,
+    name: 'Signature1',
+    scope: { kind: 'document', description: 'the whole file' },
+    timestamps: [],
+    changes: [],
+    counterSignatures: [],
+    policy: undefined,
+    results: GOOD,
+    ...more,
+  };
+  return { format: 'Pades', indication: 'TOTAL-PASSED', signatures: [record], results: GOOD };
+}
+
+const viewOf = (report: ValidationReport) => {
+  const [signature] = describedFile(report).signatures;
+  if (signature === undefined) throw new Error('no signature');
+  return signature.view;
+};
+
+test('a person is known by the national number in the certificate, and the name stands without it', async (t) => {
+  if (!requireTool(t, 'openssl')) return;
+  const der = await certificate(t, 'CN=ANA MULLER:39053344705', [
+    'otherName:2.16.76.1.3.1;PRINTABLESTRING:010119803905334470500000000000000000000000000000000',
+    'email:ana@example.org',
+  ]);
+  t.like(viewOf(reportOf(der)), {
+    subjectName: 'ANA MULLER',
+    identifier: '39053344705',
+    emailAddress: 'ana@example.org',
+    companyName: null,
+    companyIdentifier: null,
+  });
+});
+
+test('a company is known by its national number, and the person who answers for it by theirs', async (t) => {
+  if (!requireTool(t, 'openssl')) return;
+  const der = await certificate(t, 'CN=WORKS LTD:11222333000181', [
+    'otherName:2.16.76.1.3.3;OCTETSTRING:11222333000181',
+    'otherName:2.16.76.1.3.4;OCTETSTRING:010119803905334470500000000000000000000000000000000',
+  ]);
+  t.like(viewOf(reportOf(der)), {
+    subjectName: 'WORKS LTD',
+    companyName: 'WORKS LTD',
+    companyIdentifier: '11222333000181',
+    identifier: '39053344705',
+  });
+});
+
+test('elsewhere people and companies are known by the numbers in their names, without kind and country', async (t) => {
+  if (!requireTool(t, 'openssl')) return;
+  const subject =
+    'CN=Ana Muller\nO=Works GmbH\norganizationIdentifier=VATDE-123456789\nserialNumber=PNODE-12345';
+  const der = await certificate(t, subject, []);
+  t.like(viewOf(reportOf(der)), {
+    subjectName: 'Ana Muller',
+    identifier: '12345',
+    companyName: 'Works GmbH',
+    companyIdentifier: '123456789',
+    emailAddress: null,
+  });
+});
+
+test('a number of zeros names nobody', async (t) => {
+  if (!requireTool(t, 'openssl')) return;
+  const der = await certificate(t, 'CN=Nobody', [
+    `otherName:2.16.76.1.3.1;PRINTABLESTRING:${'0'.repeat(51)}`,
+  ]);
+  t.is(viewOf(reportOf(der)).identifier, null);
+});
+
+test('time-stamps are told by what they prove, and nested checks stay nested', async (t) => {
+  if (!requireTool(t, 'openssl')) return;
+  const der = await certificate(t, 'CN=Stamps', []);
+  const own = certificateRecord(readCertificate(der));
+  const stamp = (kind: 'signature' | 'archive' | 'document' | 'content', genTime: number) =>
+    ({
+      kind,
+      displayName: 'Stamps',
+      genTime,
+      certificate: own,
+      indication: 'TOTAL-PASSED',
+      results: GOOD,
+    }) as const;
+  const inner = { ...GOOD, passedChecks: [{ type: 'inner', message: 'Inner.', detail: 'seen' }] };
+  const view = viewOf(
+    reportOf(der, {
+      timestamps: [stamp('content', 1), stamp('signature', 2), stamp('archive', 3), stamp('document', 4)],
+      results: { ...GOOD, passedChecks: [{ type: 'chain', message: 'Trusted.', inner }] },
+    }),
+  );
+  t.deepEqual(
+    view.signatureTimestamps.map(({ genTime }) => genTime),
+    [2],
+  );
+  t.deepEqual(
+    view.archiveTimestamps.map(({ genTime }) => genTime),
+    [3, 4],
+  );
+  t.is(view.signatureTimestamps[0]?.validityEnd, own.validityEnd);
+  t.deepEqual(view.validationResults.passedChecks, [
+    {
+      type: 'chain',
+      message: 'Trusted.',
+      detail: null,
+      innerValidationResults: {
+        isValid: true,
+        passedChecks: [{ type: 'inner', message: 'Inner.', detail: 'seen', innerValidationResults: null }],
+        errors: [],
+        warnings: [],
+      },
+    },
+  ]);
+});
+
+test('what is wrong with a file is wrong with each signature in it', async (t) => {
+  if (!requireTool(t, 'openssl')) return;
+  const der = await certificate(t, 'CN=Ana', []);
+  const wrong = { ...GOOD, isValid: false, errors: [{ type: 'pdf.structure', message: 'Two roots.' }] };
+  const view = viewOf({ ...reportOf(der), results: wrong });
+  t.false(view.validationResults.isValid);
+  t.deepEqual(
+    view.validationResults.errors.map(({ type }) => type),
+    ['pdf.structure'],
+  );
+});
+
+test('a moved element of an XML signature stands in the warnings with its path', (t) => {
+  const pay = '<pay Id="p">100</pay>';
+  const signature = forge({ references: [{ uri: '#p', data: pay }] });
+  const beside = viewOf(reportOnXml(`<r><note/><hidden>${pay}</hidden>${signature}</r>`));
+  const object = `<ds:Object xmlns:ds="${DS}"><wrapper>${pay}</wrapper><pay>999</pay></ds:Object>`;
+  const inside = viewOf(reportOnXml(forge({ references: [{ uri: '#p', data: pay }], objects: object })));
+  for (const [view, path] of [
+    [beside, '/r/hidden/pay'],
+    [inside, '/ds:Signature/ds:Object/wrapper/pay'],
+  ] as const) {
+    t.true(view.validationResults.isValid);
+    const scope = view.validationResults.warnings.find(({ type }) => type.startsWith('scope.'));
+    t.true(scope?.detail?.includes(path), `${scope?.detail}`);
+  }
+});
+
+test('changes of a PDF after signing stand in the results of its signature', (t) => {
+  const [filling] = honestFillings();
+  const { validationResults } = viewOf(reportOnPdf(filling?.pdf ?? Buffer.alloc(0)));
+  const changes = validationResults.passedChecks.find(({ type }) => type === 'pdf.changes');
+  t.regex(changes?.detail ?? '', /filled in the field Name/);
+});

@@ -1,0 +1,376 @@
+import { createHash, createPrivateKey, randomBytes, X509Certificate } from 'node:crypto';
+import { readFileSync } from 'node:fs';
+import test from 'ava';
+import type { SignatureView, Tenant } from '../../../../actors/portal/api.ts';
+import { makeDevelopmentCertificates } from '../../../../crypto/index.ts';
+import type { ApplicationId, DocumentId, OrganizationId } from '../../../../machines/ids.ts';
+import { contract } from '../../../crypto/pades/validation/attack-files.ts';
+import { put, sign } from '../../../crypto/pades/validation/verdicts.ts';
+import { pki, testSigner } from '../../../pki/pki.ts';
+import { type FlowRoom, person, SCENE, signer } from '../documents/flow-harness.ts';
+import { sharedRoom } from '../renditions/shared-harness.ts';
+
+const theRoom = sharedRoom();
+
+const code = (work: Promise<unknown>): Promise<string> =>
+  work.then(
+    () => 'answered',
+    (error: { readonly code: string }) => error.code,
+  );
+
+/** Somebody else's key, as far as reading goes. */
+const STRANGER: Tenant = {
+  organization: { id: '11111111-2222-4333-8444-555555555555' as OrganizationId, name: 'Other' },
+  application: {
+    id: '11111111-2222-4333-8444-666666666666' as ApplicationId,
+    name: 'Other app',
+    role: 'Normal',
+  },
+};
+
+async function signedByAna(
+  room: FlowRoom,
+  name = 'contract.pdf',
+  content = contract(),
+  type = 'application/pdf',
+) {
+  const id = await room.create(
+    [
+      signer('Ana', 1, {
+        user: { name: 'Ana Müller', identifier: '390.533.447-05', email: 'ana@example.org' },
+      }),
+      signer('Bob', 2),
+    ],
+    { files: [await room.file(name, content, type)] },
+  );
+  await room.sign(id, 'ana@example.org', {
+    geolocation: { latitude: -23.5, longitude: -46.6, accuracy: 10 },
+  });
+  const { key } = await room.until(id, ({ hasSignature }) => hasSignature);
+  return { id, key };
+}
+
+/** Ana's signature by her own key. */
+async function signByCertificate(room: FlowRoom, id: DocumentId, email: string) {
+  const own = pki().signer('rsa-2048');
+  const access = await room.ticket(id, email);
+  const started = await room.portal.signing.startCertificate(access, {
+    certificate: own.certificate,
+    positions: [],
+  });
+  if (started.toSign === null || started.token === null) throw new Error('nothing to sign');
+  const signature = own.key.sign(started.toSign, { scheme: 'rsa-pkcs1', digest: 'sha256' });
+  await room.portal.signing.completeCertificate(access, { token: started.token, signature }, SCENE);
+  return own;
+}
+
+const thumbprint = (der: Buffer) => createHash('sha256').update(der).digest('base64');
+
+test("an electronic signature is validated as the participant's, sealed by the service, with its evidence", async (t) => {
+  const room = await theRoom();
+  const { id, key } = await signedByAna(room);
+  const record = await room.portal.validation.byKey(room.tenant, key);
+  const view = await room.get(id);
+  t.is(record.id, id);
+  t.is(record.name, 'contract');
+  t.is(record.filename, 'contract.pdf');
+  t.is(record.mimeType, 'application/pdf');
+  t.is(record.status, 'Pending');
+  t.is(record.creationDate, view.creationDate);
+  t.is(record.createdBy.name, 'App');
+  t.false(record.isEnvelope);
+  t.false(record.isFile);
+  const [signature, ...more] = record.signers;
+  t.deepEqual(more, []);
+  if (signature === undefined) return t.fail();
+  t.like(signature, {
+    subjectName: 'Ana Müller',
+    emailAddress: 'ana@example.org',
+    identifier: '39053344705',
+    companyName: null,
+    companyIdentifier: null,
+    isElectronic: true,
+    isTimestamp: false,
+    certificateThumbprint: thumbprint(pki().signer('p-256').certificate),
+  });
+  t.true(signature.issuerName.length > 0);
+  t.true(Math.abs((signature.signingTime ?? 0) - Date.now()) < 60_000);
+  t.true(signature.validationResults.isValid, JSON.stringify(signature.validationResults.errors));
+  t.true(
+    signature.validationResults.passedChecks.some(
+      ({ innerValidationResults }) => innerValidationResults !== null,
+    ),
+  );
+  const evidences = signature.evidences ?? {};
+  t.like(evidences, {
+    ipAddress: SCENE.ipAddress,
+    authenticationTypes: ['Application'],
+    accountVerifiedEmail: null,
+    authenticatedSelfie: null,
+    geolocation: { latitude: -23.5, longitude: -46.6, accuracy: 10 },
+  });
+  t.like(evidences['authenticatedApplication'], { name: 'App', organizationName: 'Org' });
+  t.regex(String(evidences['timestamp']), /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/);
+});
+
+test('the evidence can be had as it was sealed, and its digest stands in the signed file', async (t) => {
+  const room = await theRoom();
+  const { id } = await signedByAna(room);
+  const [signature] = (await room.portal.validation.byDocument(room.tenant, id)).signers;
+  const file = Buffer.from(String(signature?.evidences?.['file']), 'base64');
+  const digest = createHash('sha256').update(file).digest('base64');
+  t.is(signature?.evidences?.['evidencesSha256'], digest);
+  const told = JSON.parse(file.toString()) as { readonly participant: object; readonly ipAddress: string };
+  t.like(told, { participant: { name: 'Ana Müller', email: 'ana@example.org' }, ipAddress: SCENE.ipAddress });
+  const { path } = await room.portal.documents.content(room.tenant, id, 'Signatures');
+  const inUtf16 = Buffer.from(digest, 'utf16le').swap16().toString('hex');
+  t.true(readFileSync(path).toString('latin1').includes(inUtf16));
+});
+
+test('a key is found without regard to case, dashes and spaces, and nothing else is', async (t) => {
+  const room = await theRoom();
+  const { id, key } = await signedByAna(room);
+  const { validation } = room.portal;
+  const groups = key.match(/.{4}/g) ?? [];
+  for (const spelling of [key.toLowerCase(), groups.join('-'), ` ${groups.join(' ')} `, groups.join('–')]) {
+    t.is((await validation.byKey(room.tenant, spelling)).id, id, spelling);
+  }
+  const last = key.endsWith('A') ? 'B' : 'A';
+  for (const wrong of [
+    key.slice(1),
+    `${key}A`,
+    `${key.slice(0, -1)}${last}`,
+    '',
+    '-'.repeat(5_000),
+    'ключ',
+  ]) {
+    t.is(await code(validation.byKey(room.tenant, wrong)), 'DocumentInvalidKey', wrong.slice(0, 30));
+  }
+});
+
+test('documents of others are answered like none, to everybody but who holds the key for the public page', async (t) => {
+  const room = await theRoom();
+  const { id, key } = await signedByAna(room);
+  const { validation } = room.portal;
+  t.is(await code(validation.byKey(STRANGER, key)), 'DocumentInvalidKey');
+  t.is(await code(validation.byDocument(STRANGER, id)), 'DocumentNotFound');
+  t.is((await validation.byKey(undefined, key)).id, id);
+});
+
+test('a document nobody signed has no signatures to validate, approved or not, and a deleted one is deleted', async (t) => {
+  const room = await theRoom();
+  const { validation, documents, signing } = room.portal;
+  const id = await room.create([{ type: 'Approver', step: 1, user: person('Eve') }, signer('Ana', 2)]);
+  const { key } = await room.get(id);
+  t.is(await code(validation.byKey(room.tenant, key)), 'DocumentHasNoSignatures');
+  await signing.approve(await room.ticket(id, 'eve@example.org'), SCENE);
+  t.is(await code(validation.byDocument(room.tenant, id)), 'DocumentHasNoSignatures');
+  await documents.remove(room.tenant, id);
+  t.is(await code(validation.byKey(room.tenant, key)), 'DocumentIsDeleted');
+  t.is(await code(validation.byDocument(room.tenant, id)), 'DocumentIsDeleted');
+});
+
+test('signatures by certificate and by seal in one file are each told as what they are', async (t) => {
+  const room = await theRoom();
+  const id = await room.create([{ user: person('Cy'), step: 1 }, signer('Ana', 2)]);
+  const own = await signByCertificate(room, id, 'cy@example.org');
+  await room.sign(id, 'ana@example.org');
+  await room.until(id, ({ status }) => status === 'Concluded');
+  const { signers, status } = await room.portal.validation.byDocument(room.tenant, id);
+  t.is(status, 'Concluded');
+  t.deepEqual(
+    signers.map(({ isElectronic, certificateThumbprint }) => [isElectronic, certificateThumbprint]),
+    [
+      [false, thumbprint(own.certificate)],
+      [true, thumbprint(pki().signer('p-256').certificate)],
+    ],
+  );
+  const [byCertificate, sealed] = signers;
+  t.is(byCertificate?.evidences, null);
+  t.not(byCertificate?.subjectName, 'Cy', 'whoever the certificate is of');
+  t.is(sealed?.subjectName, 'Ana');
+  t.true(signers.every(({ validationResults }) => validationResults.isValid));
+});
+
+test('detached signatures of a text and signatures inside XML are matched to those who made them', async (t) => {
+  const room = await theRoom();
+  for (const [name, content, type] of [
+    ['note.txt', Buffer.from('Some text\n'), 'text/plain'],
+    ['order.xml', Buffer.from('<order><total>10</total></order>'), 'application/xml'],
+  ] as const) {
+    const { id } = await signedByAna(room, name, content, type);
+    await room.sign(id, 'bob@example.org');
+    await room.until(id, ({ status }) => status === 'Concluded');
+    const { signers } = await room.portal.validation.byDocument(room.tenant, id);
+    t.deepEqual(
+      signers.map(({ subjectName, isElectronic, validationResults }) => [
+        subjectName,
+        isElectronic,
+        validationResults.isValid,
+      ]),
+      [
+        ['Ana Müller', true, true],
+        ['Bob', true, true],
+      ],
+      name,
+    );
+  }
+});
+
+test('people who sign in one second claim the time it is, and each signature is told as who made it', async (t) => {
+  const room = await theRoom();
+  const names = ['Ana', 'Bob', 'Cy', 'Di', 'Ed'];
+  for (const [name, content, type] of [
+    ['contract.pdf', contract(), 'application/pdf'],
+    ['note.txt', Buffer.from('Some text\n'), 'text/plain'],
+    ['order.xml', Buffer.from('<order><total>10</total></order>'), 'application/xml'],
+  ] as const) {
+    const files = [await room.file(name, content, type)];
+    const id = await room.create(
+      names.map((one) => signer(one)),
+      { files },
+    );
+    await Promise.all(names.map((one) => room.sign(id, `${one.toLowerCase()}@example.org`)));
+    await room.until(id, ({ status }) => status === 'Concluded');
+    const { signers } = await room.portal.validation.byDocument(room.tenant, id);
+    t.deepEqual(signers.map(({ subjectName }) => subjectName).sort(), names, name);
+    t.true(
+      signers.every(({ validationResults }) => validationResults.isValid),
+      name,
+    );
+    const claimed = await ofUpload(room, await signedBytes(room, id), type);
+    const latest = Math.max(...claimed.map(({ signingTime }) => signingTime ?? Infinity));
+    t.is(claimed.length, names.length, name);
+    // Who signs is asked the time just before the document is.
+    t.true(latest <= Math.max(...signers.map(({ signingTime }) => signingTime ?? 0)) + 1000, name);
+  }
+});
+
+/** Everything that is said of a file with these bytes. */
+async function ofUpload(room: FlowRoom, content: Buffer, type: string): Promise<readonly SignatureView[]> {
+  const { id } = await room.file('signed.bin', content, type);
+  return room.portal.validation.ofUpload(room.tenant, id, type);
+}
+
+const signedBytes = async (room: FlowRoom, id: DocumentId) =>
+  readFileSync((await room.portal.documents.content(room.tenant, id, 'Signatures')).path);
+
+test('a signed file that is uploaded is good as it is, and not any more with one byte changed', async (t) => {
+  const room = await theRoom();
+  const { id } = await signedByAna(room);
+  const signed = await signedBytes(room, id);
+  const [good] = await ofUpload(room, signed, 'application/pdf');
+  t.true(good?.validationResults.isValid, JSON.stringify(good?.validationResults.errors));
+  t.true(good?.isElectronic);
+  t.like(good?.evidences, { authenticationTypes: ['Application'] });
+  const at = signed.indexOf('MediaBox') + 'MediaBox['.length + 4;
+  const changed = Buffer.from(signed);
+  changed[at] = (changed[at] ?? 0) ^ 1;
+  const [bad] = await ofUpload(room, changed, 'application/pdf');
+  t.false(bad?.validationResults.isValid);
+  t.true((bad?.validationResults.errors.length ?? 0) > 0);
+  t.is(bad?.certificateThumbprint, good?.certificateThumbprint);
+});
+
+test('the format of an uploaded file is found out by what it holds, whatever it is called', async (t) => {
+  const room = await theRoom();
+  const pdf = await signedByAna(room);
+  const xml = await signedByAna(room, 'a.xml', Buffer.from('<a>1</a>'), 'application/xml');
+  for (const { id } of [pdf, xml]) {
+    const [signature] = await ofUpload(room, await signedBytes(room, id), 'application/octet-stream');
+    t.true(signature?.validationResults.isValid, JSON.stringify(signature?.validationResults.errors));
+  }
+});
+
+test('a detached signature without its content is described, and says what is missing', async (t) => {
+  const room = await theRoom();
+  const { id } = await signedByAna(room, 'note.txt', Buffer.from('Some text\n'), 'text/plain');
+  const signed = await signedBytes(room, id);
+  // While its document is there, its content is known.
+  const [own] = await ofUpload(room, signed, 'application/pkcs7-signature');
+  t.true(own?.validationResults.isValid);
+  await room.portal.documents.remove(room.tenant, id);
+  const [signature] = await ofUpload(room, signed, 'application/pkcs7-signature');
+  t.is(signature?.certificateThumbprint, thumbprint(pki().signer('p-256').certificate));
+  t.false(signature?.validationResults.isValid);
+});
+
+test('files without signatures, without sense and of others are refused, each by its own code', async (t) => {
+  const room = await theRoom();
+  const refusal = (content: Buffer, type: string) => code(ofUpload(room, content, type));
+  t.is(await refusal(contract(), 'application/pdf'), 'DocumentHasNoSignatures');
+  t.is(await refusal(Buffer.from('<a/>'), 'text/xml'), 'DocumentHasNoSignatures');
+  t.is(await refusal(Buffer.from('just words'), 'text/plain'), 'DocumentHasNoSignatures');
+  t.is(await refusal(Buffer.from('just words'), 'application/pdf'), 'DocumentUnreadable');
+  t.is(await refusal(Buffer.from('%PDF-1.7 and no more'), 'application/pdf'), 'DocumentUnreadable');
+  t.is(await refusal(Buffer.from('<a><b>'), 'application/xml'), 'DocumentUnreadable');
+  t.is(await refusal(Buffer.from([0x30, 0x80, 1, 2, 3]), 'application/pkcs7-mime'), 'DocumentUnreadable');
+  t.is(await refusal(Buffer.from('PK\x03\x04 and no more'), 'application/zip'), 'DocumentUnreadable');
+  const { id } = await room.file('signed.pdf', contract(), 'application/pdf');
+  const { validation } = room.portal;
+  t.is(await code(validation.ofUpload(STRANGER, id, 'application/pdf')), 'UploadNotFound');
+  t.is(await code(validation.ofUpload(room.tenant, 'no id', 'application/pdf')), 'UploadNotFound');
+});
+
+test('who signs for a rule is named, and who could have is not', async (t) => {
+  const room = await theRoom();
+  const id = await room.create([
+    {
+      type: 'SignRule',
+      step: 1,
+      ruleName: 'Any director',
+      numberRequiredSignatures: 1,
+      allowElectronicSignature: true,
+      signRuleUsers: [person('Dora'), person('Emil')],
+    },
+  ]);
+  await room.sign(id, 'emil@example.org');
+  await room.until(id, ({ status }) => status === 'Concluded');
+  const { signers } = await room.portal.validation.byDocument(room.tenant, id);
+  t.deepEqual(
+    signers.map(({ subjectName, emailAddress, isElectronic }) => [subjectName, emailAddress, isElectronic]),
+    [['Emil', 'emil@example.org', true]],
+  );
+});
+
+test('a signature the file came with is told beside those made here, and is not taken for one of them', async (t) => {
+  const room = await theRoom();
+  const before = sign(put(contract()), pki().signer('p-256')).output;
+  const { id } = await signedByAna(room, 'signed-before.pdf', readFileSync(before));
+  const { signers } = await room.portal.validation.byDocument(room.tenant, id);
+  t.deepEqual(
+    signers.map(({ isElectronic, evidences }) => [isElectronic, evidences === null]),
+    [
+      [false, true],
+      [true, false],
+    ],
+  );
+  t.true(signers.every(({ validationResults }) => validationResults.isValid));
+  const unsigned = await room.create([signer('Ana')], {
+    files: [await room.file('signed-before.pdf', readFileSync(before))],
+  });
+  t.is(await code(room.portal.validation.byDocument(room.tenant, unsigned)), 'DocumentHasNoSignatures');
+});
+
+test('a signature by somebody nobody here knows is whole, and not trusted', async (t) => {
+  const room = await theRoom();
+  const { certificate, key, caCertificate } = await makeDevelopmentCertificates({
+    label: 'Strangers',
+    now: Date.now(),
+    random: randomBytes,
+  });
+  const stranger = testSigner(createPrivateKey(key), new X509Certificate(certificate).raw, [
+    new X509Certificate(caCertificate).raw,
+  ]);
+  const known = sign(put(contract()), pki().signer('p-256')).output;
+  const unknown = sign(put(contract()), stranger).output;
+  const [good] = await ofUpload(room, readFileSync(known), 'application/pdf');
+  const [bad] = await ofUpload(room, readFileSync(unknown), 'application/pdf');
+  t.true(good?.validationResults.isValid);
+  t.false(bad?.validationResults.isValid);
+  t.deepEqual(
+    bad?.validationResults.errors.map(({ type }) => type),
+    ['chain'],
+  );
+  t.regex(bad?.subjectName ?? '', /Strangers/);
+});

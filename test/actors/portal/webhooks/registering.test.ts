@@ -1,0 +1,290 @@
+import test from 'ava';
+import type { WebhookInput } from '../../../../actors/portal/api.ts';
+import { bootstrapTenants } from '../../../../actors/portal/tenants-bootstrap.ts';
+import { payloadOf } from '../../../../actors/portal/webhooks/webhook-payloads.ts';
+import { parseWebhookSecret } from '../../../../actors/shared/webhooks/webhook-signature.ts';
+import type { OrganizationId, WebhookId } from '../../../../machines/ids.ts';
+import type { DocumentEvent } from '../../../../machines/portal/portal-types.ts';
+import { ACTION_1, DOCUMENT_1, ORGANIZATION_1, summary, USER_1 } from '../mailbox.ts';
+import { ok, startReceiver, status } from './receiver.ts';
+import { documentId, event, flow, makeWebhookWorld, TENANT_1 } from './webhook-harness.ts';
+
+const SECRET = `whsec_${Buffer.alloc(24, 1).toString('base64')}`;
+const OTHER = {
+  ...TENANT_1,
+  organization: { id: '99999999-9999-4999-8999-999999999999' as OrganizationId, name: 'Other' },
+};
+
+test('an organization has up to five webhooks, each delivered on its own', async (t) => {
+  const receivers = await Promise.all(Array.from({ length: 5 }, () => startReceiver(t)));
+  const world = await makeWebhookWorld(t);
+  for (const { url } of receivers) await world.webhooks.create(TENANT_1, { url, authType: 'NoAuth' });
+  await t.throwsAsync(world.webhooks.create(TENANT_1, { url: receivers[0]?.url ?? '', authType: 'NoAuth' }), {
+    code: 'MaxWebhooksLimitReached',
+  });
+  t.is((await world.webhooks.list(TENANT_1)).length, 5);
+  await world.announce(DOCUMENT_1, ...flow(DOCUMENT_1, 2));
+  await world.until(() => receivers.every(({ calls }) => calls.length === 2));
+  const ids = new Set(receivers.flatMap(({ calls }) => calls.map(({ headers }) => headers['webhook-id'])));
+  t.is(ids.size, 10);
+  const bodies = new Set(receivers.flatMap(({ calls }) => calls.map(({ body }) => body)));
+  t.is(bodies.size, 1, 'the same event is the same body for all of them');
+});
+
+test('a webhook is refused when its fields cannot be used', async (t) => {
+  const world = await makeWebhookWorld(t);
+  const bad: readonly WebhookInput[] = [
+    { url: 'not a url', authType: 'NoAuth' },
+    { url: 'https://x.test', authType: 'Bearer' },
+    { url: 'https://x.test', authType: 'Basic', token: '' },
+    { url: 'https://x.test', authType: 'ApiKey', token: 'a\r\nX-Evil: 1' },
+    { url: 'https://x.test', authType: 'ApiKey', token: 'ä' },
+    { url: 'https://x.test', authType: 'ApiKey', token: ' a' },
+    { url: 'https://x.test', authType: 'ApiKey', token: 'x'.repeat(5000) },
+    { url: 'https://x.test', authType: 'NoAuth', secret: 'whsec_short' },
+    { url: 'https://x.test', authType: 'NoAuth', secret: Buffer.alloc(32).toString('base64') },
+  ];
+  for (const input of bad) {
+    const refusal = await t.throwsAsync(world.webhooks.create(TENANT_1, input));
+    t.like(refusal, { code: 'BadRequest' }, JSON.stringify(input));
+  }
+  t.is(parseWebhookSecret(SECRET)?.length, 24);
+  t.is(parseWebhookSecret(`whsec_${Buffer.alloc(65).toString('base64')}`), undefined);
+});
+
+test('tokens and secrets of webhooks are neither shown nor stored in clear', async (t) => {
+  const world = await makeWebhookWorld(t);
+  const input = {
+    url: 'https://x.test',
+    authType: 'Bearer',
+    token: 'very-secret-token',
+    secret: SECRET,
+  } as const;
+  const made = await world.webhooks.create(TENANT_1, input);
+  t.deepEqual(Object.keys(made).sort(), [
+    'authType',
+    'disabledReason',
+    'events',
+    'id',
+    'isDisabled',
+    'isSigned',
+    'url',
+  ]);
+  t.true(made.isSigned);
+  const stored = JSON.stringify(await world.runtime.store.load({ kind: 'webhook-set', id: ORGANIZATION_1 }));
+  t.false(stored.includes('very-secret-token') || stored.includes(SECRET.slice(6)));
+  t.like(await world.registry.open(ORGANIZATION_1, made.id), { token: 'very-secret-token', secret: SECRET });
+});
+
+test('a webhook of another organization is unknown, and so are its deliveries', async (t) => {
+  const receiver = await startReceiver(t);
+  const world = await makeWebhookWorld(t);
+  const made = await world.webhooks.create(TENANT_1, { url: receiver.url, authType: 'NoAuth' });
+  await world.announce(DOCUMENT_1, ...flow(DOCUMENT_1, 1));
+  await world.until(() => receiver.calls.length === 1);
+  const { items } = await world.webhooks.deliveries(TENANT_1, { limit: 9, offset: 0 });
+  const id = items[0]?.id ?? '';
+  t.deepEqual(await world.webhooks.list(OTHER), []);
+  t.is((await world.webhooks.deliveries(OTHER, { webhookId: made.id, limit: 9, offset: 0 })).totalCount, 0);
+  await t.throwsAsync(world.webhooks.replace(OTHER, made.id, { url: receiver.url, authType: 'NoAuth' }), {
+    code: 'WebhookNotFound',
+  });
+  await t.throwsAsync(world.webhooks.remove(OTHER, made.id), { code: 'WebhookNotFound' });
+  await t.throwsAsync(world.webhooks.test(OTHER, made.id), { code: 'WebhookNotFound' });
+  await t.throwsAsync(world.webhooks.resend(OTHER, id), { code: 'DeliveryNotFound' });
+  t.is(
+    (await world.webhooks.replay(OTHER, { from: 0, to: Number.MAX_SAFE_INTEGER, failedOnly: false })).count,
+    0,
+  );
+  for (const wrong of ['', 'x', `${id}9`, id.replace('1', '2'), `${made.id}/${DOCUMENT_1}`])
+    await t.throwsAsync(world.webhooks.resend(TENANT_1, wrong), { code: 'DeliveryNotFound' }, wrong);
+});
+
+test('the webhook of the settings is brought in once, changed and removed with them', async (t) => {
+  const world = await makeWebhookWorld(t);
+  const input: WebhookInput = { url: 'https://x.test/a', authType: 'ApiKey', token: 'one', secret: SECRET };
+  await world.registry.configure(ORGANIZATION_1, undefined);
+  t.is(await world.runtime.store.load({ kind: 'webhook-set', id: ORGANIZATION_1 }), undefined);
+  await world.registry.configure(ORGANIZATION_1, input);
+  const [first] = await world.webhooks.list(TENANT_1);
+  const revision = async () =>
+    (await world.runtime.store.load({ kind: 'webhook-set', id: ORGANIZATION_1 }))?.revision;
+  const before = await revision();
+  await world.registry.configure(ORGANIZATION_1, input);
+  t.is(await revision(), before, 'a start with the same settings changes nothing');
+  await world.registry.configure(ORGANIZATION_1, { ...input, token: 'two' });
+  t.like(await world.registry.open(ORGANIZATION_1, first?.id as WebhookId), { token: 'two' });
+  await world.registry.configure(ORGANIZATION_1, undefined);
+  t.deepEqual(await world.webhooks.list(TENANT_1), []);
+});
+
+test('the webhook of an organization that settings name no longer is called no longer; those registered by API are', async (t) => {
+  const world = await makeWebhookWorld(t);
+  await world.registry.configure(ORGANIZATION_1, { url: 'https://x.test/a', authType: 'NoAuth' });
+  const kept = await world.webhooks.create(TENANT_1, { url: 'https://x.test/b', authType: 'NoAuth' });
+  await bootstrapTenants({} as never, { organizations: [], applications: [] }, world.registry);
+  t.deepEqual(await world.webhooks.list(TENANT_1), [kept]);
+  t.deepEqual(await world.registry.configured(), []);
+});
+
+test('the record of deliveries is filtered and paged with exact totals, newest first', async (t) => {
+  const good = await startReceiver(t);
+  const bad = await startReceiver(t, status(500));
+  const world = await makeWebhookWorld(t);
+  const yes = await world.webhooks.create(TENANT_1, { url: good.url, authType: 'NoAuth' });
+  const no = await world.webhooks.create(TENANT_1, { url: bad.url, authType: 'NoAuth' });
+  for (let n = 0; n < 7; n++) {
+    const document = summary({ id: documentId(n) as typeof DOCUMENT_1 });
+    await world.announce(documentId(n), event('DocumentSigned', 1, { document, at: 1000 + n }));
+  }
+  await world.until(() => good.calls.length === 7 && bad.calls.length === 7);
+  const total = async (query: object) =>
+    (await world.webhooks.deliveries(TENANT_1, { limit: 3, offset: 0, ...query })).totalCount;
+  await world.until(async () => (await total({ status: 'Delivered' })) === 7);
+  t.is(await total({}), 14);
+  t.is(await total({ webhookId: yes.id }), 7);
+  t.is(await total({ webhookId: no.id, status: 'Pending' }), 7);
+  t.is(await total({ webhookId: no.id, status: 'Delivered' }), 0);
+  const pages = await Promise.all(
+    [0, 1, 2, 3].map((offset) =>
+      world.webhooks.deliveries(TENANT_1, { webhookId: yes.id, limit: 3, offset }),
+    ),
+  );
+  const seen = pages.flatMap(({ items }) => items.map(({ createdAt }) => createdAt));
+  t.deepEqual(seen, [1006, 1005, 1004, 1003, 1002, 1001, 1000]);
+  t.like(pages[0]?.items[0], { type: 'DocumentSigned', sequence: 1, status: 'Delivered', nextTryAt: null });
+  t.is(pages[0]?.items[0]?.body, good.calls.at(-1)?.body);
+});
+
+test('a delivery is sent again with its id and body, one by one and by range of time', async (t) => {
+  const receiver = await startReceiver(t);
+  const world = await makeWebhookWorld(t);
+  await world.webhooks.create(TENANT_1, { url: receiver.url, authType: 'NoAuth' });
+  for (let n = 0; n < 4; n++) {
+    const document = summary({ id: documentId(n) as typeof DOCUMENT_1 });
+    await world.announce(
+      documentId(n),
+      event('DocumentSigned', 1, { document, at: 1000 * n }),
+      event('DocumentConcluded', 2, { document, at: 1000 * n + 1 }),
+    );
+  }
+  const idle = () =>
+    world.until(async () => {
+      const { totalCount } = await world.webhooks.deliveries(TENANT_1, {
+        status: 'Pending',
+        limit: 1,
+        offset: 0,
+      });
+      return totalCount === 0 && world.runtime.stats().effectsInFlight === 0;
+    });
+  await world.until(() => receiver.calls.length === 8);
+  await idle();
+  const [newest] = (await world.webhooks.deliveries(TENANT_1, { limit: 1, offset: 0 })).items;
+  receiver.calls.length = 0;
+  await world.webhooks.resend(TENANT_1, newest?.id ?? '');
+  await world.until(() => receiver.calls.length === 1);
+  await idle();
+  t.like(receiver.calls[0], { body: newest?.body });
+  t.is(receiver.calls[0]?.headers['webhook-id'], newest?.id);
+  receiver.calls.length = 0;
+  t.is((await world.webhooks.replay(TENANT_1, { from: 1000, to: 2001, failedOnly: true })).count, 0);
+  t.is((await world.webhooks.replay(TENANT_1, { from: 1000, to: 2001, failedOnly: false })).count, 4);
+  await world.until(() => receiver.calls.length === 4);
+  await idle();
+  for (const n of [1, 2]) {
+    const own = receiver.calls.filter(({ body }) => body.includes(documentId(n)));
+    t.deepEqual(
+      own.map(({ headers }) => headers['webhook-sequence']),
+      ['1', '2'],
+      'each document in order',
+    );
+  }
+});
+
+test('what failed for good is found by its status and sent again by a replay', async (t) => {
+  const receiver = await startReceiver(t, status(500));
+  const world = await makeWebhookWorld(t);
+  await world.webhooks.create(TENANT_1, { url: receiver.url, authType: 'NoAuth' });
+  await world.announce(DOCUMENT_1, ...flow(DOCUMENT_1, 1));
+  const count = async (status: 'Failed' | 'Delivered') =>
+    (await world.webhooks.deliveries(TENANT_1, { status, limit: 1, offset: 0 })).totalCount;
+  await world.until(async () => {
+    world.clock.advance(60_000);
+    return (await count('Failed')) === 1;
+  });
+  t.is(receiver.calls.length, 10);
+  t.is(new Set(receiver.calls.map(({ headers }) => headers['webhook-id'])).size, 1);
+  receiver.answer = ok;
+  t.is(
+    (await world.webhooks.replay(TENANT_1, { from: 0, to: world.clock.now(), failedOnly: true })).count,
+    1,
+  );
+  await world.until(async () => (await count('Delivered')) === 1);
+  t.is(receiver.calls.length, 11);
+});
+
+const PLACES = {
+  organization: async () => ({ name: 'Acme', identifier: 'A-1' }),
+  folder: async () => ({ name: 'Contracts', parentId: null }),
+};
+const body = async (one: DocumentEvent) => JSON.parse(await payloadOf(one, PLACES));
+
+test('the body of each event has the shape of its row', async (t) => {
+  const by = {
+    flowActionId: ACTION_1,
+    userId: USER_1,
+    name: 'Ana',
+    identifier: '1',
+    emailAddress: 'a@b.test',
+  };
+  const at = Date.UTC(2026, 0, 4, 5, 6, 7, 8);
+  const common = {
+    id: DOCUMENT_1,
+    name: 'Contract',
+    creationDate: '2026-01-02T00:00:00.000Z',
+    updateDate: '2026-01-03T00:00:00.000Z',
+    folder: null,
+    organization: { id: ORGANIZATION_1, name: 'Acme', identifier: 'A-1', owner: null },
+    createdBy: { id: '22222222-2222-4222-8222-222222222222', name: 'Sales' },
+  };
+  const turn = { ...by, date: '2026-01-04T05:06:07.008Z' };
+  t.deepEqual(await body(event('DocumentSigned', 1, { at, by })), {
+    type: 'DocumentSigned',
+    data: { ...common, signature: turn },
+  });
+  t.deepEqual((await body(event('DocumentApproved', 1, { at, by }))).data.approval, turn);
+  t.deepEqual(
+    (await body(event('DocumentRefused', 1, { at, by: { ...by, flowActionId: null }, reason: 'No' }))).data
+      .refusal,
+    { ...turn, flowActionId: null, reason: 'No' },
+  );
+  t.deepEqual(await body(event('DocumentConcluded', 1)), { type: 'DocumentConcluded', data: common });
+  const canceledBy = { id: USER_1, type: 'User', name: 'Ana' } as const;
+  t.deepEqual((await body(event('DocumentCanceled', 1, { canceledBy, reason: 'No' }))).data, {
+    ...common,
+    canceledBy,
+    reason: 'No',
+  });
+  const expired = await body(event('DocumentExpired', 1, { expirationDate: at }));
+  t.like(expired.data, {
+    expirationDate: '2026-01-04T05:06:07.008Z',
+    expirationDateWithoutTime: '2026-01-04',
+  });
+  t.deepEqual((await body(event('DocumentsCreated', 1))).data, { documents: [common] });
+  const several = [summary(), summary({ name: 'Second', folderId: documentId(9) })];
+  const created = await body(event('DocumentsCreated', 1, { documents: several }));
+  t.deepEqual(
+    created.data.documents.map(({ name }: { name: string }) => name),
+    ['Contract', 'Second'],
+  );
+  t.deepEqual(created.data.documents[1].folder, {
+    id: documentId(9),
+    name: 'Contracts',
+    parentId: null,
+    organizationName: 'Acme',
+  });
+  t.deepEqual((await body(event('DocumentDeleted', 1, { action: 'DeletedByFolder' }))).data, {
+    action: 'DeletedByFolder',
+    documents: [common],
+  });
+});

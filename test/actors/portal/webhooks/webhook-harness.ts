@@ -1,0 +1,166 @@
+/** A runtime with webhooks, a stub in the place of documents, and simulated time; calls are real. */
+import type { ExecutionContext } from 'ava';
+import type { Tenant } from '../../../../actors/portal/api.ts';
+import { folderDefinition } from '../../../../actors/portal/folders/folders.ts';
+import { mailDefinition } from '../../../../actors/portal/mail/mails.ts';
+import { createOutgoing, type Outgoing } from '../../../../actors/portal/outgoing.ts';
+import { withRelatedActors } from '../../../../actors/portal/related-actors.ts';
+import { organizationDefinition } from '../../../../actors/portal/tenants/organizations.ts';
+import { webhookDeliveryQueueDefinition } from '../../../../actors/portal/webhooks/deliveries.ts';
+import { webhookSetDefinition } from '../../../../actors/portal/webhooks/webhooks.ts';
+import { SecretBox } from '../../../../actors/shared/secret-box.ts';
+import {
+  createHttpWebhookCaller,
+  type HttpWebhookOptions,
+} from '../../../../actors/shared/webhooks/http-webhook.ts';
+import { NO_SETTINGS } from '../../../../machines/portal/organization.ts';
+import type { DocumentEvent } from '../../../../machines/portal/portal-types.ts';
+import {
+  type ActorStore,
+  createRuntime,
+  DeferredSystem,
+  type EffectHandler,
+  Faults,
+  MemoryStore,
+  type Runtime,
+  SimulatedClock,
+  seededIds,
+  systemClock,
+} from '../../../../runtime/index.ts';
+import { type DOCUMENT_1, ORGANIZATION_1, summary } from '../mailbox.ts';
+import { stubDocument } from '../stub-document.ts';
+
+const QUIET = { debug() {}, info() {}, warn() {}, error() {} };
+
+export const TENANT_1 = {
+  organization: { id: ORGANIZATION_1, name: 'Acme' },
+  application: { id: '22222222-2222-4222-8222-222222222222', name: 'Sales', role: 'Normal' },
+} as unknown as Tenant;
+
+export interface WebhookWorld extends Outgoing {
+  readonly runtime: Runtime;
+  readonly clock: SimulatedClock;
+  readonly faults: Faults;
+  /** Everything a document asks for, in one effect each; resolves once the lanes have it. */
+  announce(documentId: string, ...events: readonly DocumentEvent[]): Promise<void>;
+  until(condition: () => boolean | Promise<boolean>): Promise<void>;
+}
+
+export interface WebhookWorldOptions extends Partial<HttpWebhookOptions> {
+  readonly store?: ActorStore;
+  readonly time?: SimulatedClock;
+  readonly concludedDelay?: number;
+  readonly effectsInFlight?: number;
+  /** Seed of ids; another one for a second life of one store. */
+  readonly seed?: number;
+}
+
+export async function makeWebhookWorld(
+  t: ExecutionContext,
+  options: WebhookWorldOptions = {},
+): Promise<WebhookWorld> {
+  const {
+    store = new MemoryStore(),
+    time = new SimulatedClock(Date.UTC(2026, 0, 4)),
+    allowPrivate = true,
+    seed = 7,
+  } = options;
+  const faults = new Faults();
+  const ids = seededIds(seed);
+  const system = new DeferredSystem();
+  const outgoing = createOutgoing(
+    {
+      allowPrivate,
+      concludedDelay: options.concludedDelay ?? 0,
+      sender: 'portal@example.test',
+    },
+    {
+      system,
+      store,
+      clock: time,
+      ids,
+      sealed: new SecretBox(Buffer.alloc(32, 5), ids),
+      links: { action: () => '', check: () => '' },
+      codeFor: () => '',
+      mailer: { send: async () => '', close() {} },
+      caller: createHttpWebhookCaller({
+        // Time-outs of real calls need real time.
+        clock: { after: systemClock.after.bind(systemClock), now: () => time.now() },
+        allowPrivate,
+        ...(options.timeout !== undefined && { timeout: options.timeout }),
+        ...(options.resolve !== undefined && { resolve: options.resolve }),
+      }),
+    },
+  );
+  const nothing: EffectHandler = { after: 'visible', run: async () => ({ type: 'NOTHING' }) };
+  const runtime: Runtime = createRuntime({
+    system,
+    store,
+    clock: time,
+    ids,
+    log: QUIET,
+    faults,
+    definitions: [
+      stubDocument,
+      organizationDefinition,
+      folderDefinition,
+      mailDefinition,
+      webhookSetDefinition,
+      withRelatedActors(webhookDeliveryQueueDefinition),
+    ],
+    handlers: { ...outgoing.handlers, emptyFolder: nothing },
+    options: { effectsInFlight: options.effectsInFlight ?? 64 },
+  });
+  await runtime.system.create(
+    { kind: 'organization', id: ORGANIZATION_1 },
+    { ...NO_SETTINGS, embedOrigins: [], name: 'Acme', identifier: 'A-1', createdAt: 1, applications: [] },
+  );
+  runtime.start();
+  t.teardown(async () => {
+    const stopped = runtime.stop(0);
+    // The grace is over once time goes on.
+    time.advance(1);
+    await stopped;
+    outgoing.close();
+  });
+  const until = async (condition: () => boolean | Promise<boolean>): Promise<void> => {
+    while (!(await condition())) await new Promise((resolve) => setImmediate(resolve));
+  };
+  return {
+    ...outgoing,
+    runtime,
+    clock: time,
+    faults,
+    until,
+    async announce(documentId, ...events) {
+      const address = { kind: 'document', id: documentId };
+      await runtime.system.create(address, null);
+      for (const event of events)
+        await runtime.system.send(address, { type: 'ASK', effect: { do: 'announce', events: [event] } });
+      await until(async () => {
+        const { length } = await store.pendingEffects(address);
+        // Effects that concern no webhook are removed a moment after they have ended.
+        if (length > 0) time.advance(10);
+        return length === 0;
+      });
+    },
+  };
+}
+
+export function event(
+  type: DocumentEvent['type'],
+  sequence: number,
+  more: Partial<DocumentEvent> = {},
+): DocumentEvent {
+  return { type, sequence, at: Date.UTC(2026, 0, 4), document: summary(), ...more };
+}
+
+/** Events of one document, in order. */
+export function flow(documentId: string, count: number): readonly DocumentEvent[] {
+  const document = summary({ id: documentId as typeof DOCUMENT_1 });
+  return Array.from({ length: count }, (_, n) => event('DocumentSigned', n + 1, { document }));
+}
+
+export function documentId(n: number): string {
+  return `dddddddd-dddd-4ddd-8ddd-${String(n).padStart(12, '0')}`;
+}

@@ -1,0 +1,241 @@
+import { createHash } from 'node:crypto';
+import {
+  existsSync,
+  linkSync,
+  lstatSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+  symlinkSync,
+  unlinkSync,
+  utimesSync,
+  writeFileSync,
+} from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import test from 'ava';
+import { fileDigest } from '../../../actors/shared/files/digest.ts';
+import { inodeOf, mtimeOf } from '../../../actors/shared/files/directories.ts';
+import { isPublished, publish } from '../../../actors/shared/files/publish.ts';
+import { stage } from '../../../actors/shared/files/stage.ts';
+import { quarantine, removeOriginal } from '../../../actors/shared/files/tidy.ts';
+import { WorkingFolders } from '../../../actors/shared/files/working-folders.ts';
+import type { StagedInput } from '../../../machines/batch/job-context.ts';
+
+interface Room {
+  readonly root: string;
+  path(...names: string[]): string;
+  file(name: string, content: string): string;
+}
+
+function room(t: { teardown(task: () => void): void }): Room {
+  const root = mkdtempSync(join(tmpdir(), 'sealwright-files-'));
+  t.teardown(() => rmSync(root, { recursive: true, force: true }));
+  for (const name of ['input', 'processing', 'output', 'error']) mkdirSync(join(root, name));
+  const path = (...names: string[]) => join(root, ...names);
+  return {
+    root,
+    path,
+    file(name, content) {
+      writeFileSync(path(name), content);
+      return path(name);
+    },
+  };
+}
+
+/** Everything signing this file noted; `age` milliseconds lie between its last change and the reading. */
+function fingerprint(path: string, age = 60_000): StagedInput {
+  const stat = lstatSync(path, { bigint: true });
+  return {
+    sha256: createHash('sha256').update(readFileSync(path)).digest('hex'),
+    length: Number(stat.size),
+    mtimeMs: mtimeOf(stat),
+    inode: inodeOf(stat),
+    readAt: mtimeOf(stat) + age,
+  };
+}
+
+test('staging leaves the original where it is and starts clean when it is done twice', (t) => {
+  const { path, file } = room(t);
+  const folders = new WorkingFolders(path('processing'), 1);
+  const original = file('input/a.txt', 'one');
+  const staged = stage(original, folders.open('job'), 'a.txt');
+  writeFileSync(path('processing', 'job', 'half-written.signed'), 'x');
+  t.deepEqual(stage(original, folders.open('job'), 'a.txt'), staged);
+  t.deepEqual(readdirSync(path('processing', 'job')), ['a.txt']);
+  t.is(readFileSync(staged.path, 'utf8'), 'one');
+  const { inode, mtimeMs } = fingerprint(original);
+  t.deepEqual(staged, { path: path('processing', 'job', 'a.txt'), inode, mtimeMs });
+  t.is(mtimeMs, lstatSync(original).mtimeMs, 'as watchers see it');
+  t.is(readFileSync(original, 'utf8'), 'one');
+});
+
+test('a closed working folder is empty before another job gets it, also when a try is done again', (t) => {
+  const { path, file } = room(t);
+  const folders = new WorkingFolders(path('processing'), 1);
+  folders.open('first');
+  file('processing/first/a.txt', 'of the first');
+  folders.close('first');
+  folders.close('first');
+  t.false(existsSync(path('processing', 'first')));
+  t.deepEqual(readdirSync(folders.open('second')), []);
+  file('processing/second/a.txt', 'of the second');
+  folders.open('third');
+  folders.close('third');
+  t.deepEqual(readdirSync(folders.open('second')), [], 'a redo finds what its first try left, and clears it');
+  t.deepEqual(readdirSync(folders.open('fourth')), []);
+});
+
+test('an upload that lost its process before the rename is staged under its final name', (t) => {
+  const { path, file } = room(t);
+  file('input/.0b2c.pdf.part', 'uploaded');
+  const staged = stage(
+    path('input', '0b2c.pdf'),
+    new WorkingFolders(path('processing'), 1).open('job'),
+    'report.pdf',
+  );
+  t.is(readFileSync(staged.path, 'utf8'), 'uploaded');
+  t.deepEqual(readdirSync(path('input')), ['0b2c.pdf']);
+});
+
+test('a symbolic link in the place of the input is refused, whatever it points to', (t) => {
+  const { path, file } = room(t);
+  symlinkSync(file('secret', 'key'), path('input', 'a.txt'));
+  t.throws(
+    () => stage(path('input', 'a.txt'), new WorkingFolders(path('processing'), 1).open('job'), 'a.txt'),
+    {
+      code: 'input.unreadable',
+    },
+  );
+});
+
+test('a name the file system would not take is staged under a shorter one', (t) => {
+  const { path, file } = room(t);
+  const original = file('input/a.pdf', 'one');
+  const staged = stage(
+    original,
+    new WorkingFolders(path('processing'), 1).open('job'),
+    `${'ä'.repeat(300)}.pdf`,
+  );
+  t.true(existsSync(staged.path));
+  t.true(staged.path.endsWith('ä.pdf'));
+});
+
+test('publishing never touches a file that has the name, and finds its own again', (t) => {
+  const { path, file } = room(t);
+  mkdirSync(path('processing', 'job'));
+  const signed = file('processing/job/a.signed.txt', 'mine');
+  file('output/a.signed.txt', 'somebody else');
+  const names = ['a.signed.txt', 'a-12345678.signed.txt'];
+  t.is(publish(signed, path('output'), names), 'a-12345678.signed.txt');
+  t.is(publish(signed, path('output'), names), 'a-12345678.signed.txt', 'done again: the same name');
+  t.is(readFileSync(path('output', 'a.signed.txt'), 'utf8'), 'somebody else');
+  t.throws(() => publish(signed, path('output'), ['a.signed.txt']), { code: 'output.exists' });
+});
+
+test('equal bytes of another job are not taken for an own output', (t) => {
+  const { path, file } = room(t);
+  mkdirSync(path('processing', 'job'));
+  const signed = file('processing/job/a.signed.txt', 'same');
+  t.false(isPublished(signed, file('output/a.signed.txt', 'same')));
+});
+
+test('the original is removed when it is the file that was signed', (t) => {
+  const { file } = room(t);
+  const original = file('input/a.txt', 'one');
+  const signed = fingerprint(original);
+  t.is(removeOriginal(original, signed), 'removed');
+  t.is(removeOriginal(original, signed), 'gone', 'done again');
+});
+
+test('an original that was rewritten, replaced or relinked stays in place', (t) => {
+  const { path, file } = room(t);
+  const original = file('input/a.txt', 'one');
+  const signed = fingerprint(original);
+  writeFileSync(original, 'two');
+  t.is(removeOriginal(original, signed), 'diverged', 'same size, another time: the bytes decide');
+  writeFileSync(original, 'longer');
+  t.is(removeOriginal(original, signed), 'diverged', 'another size');
+  unlinkSync(original);
+  symlinkSync(path('output'), original);
+  t.is(removeOriginal(original, signed), 'diverged', 'a link');
+  t.true(lstatSync(original).isSymbolicLink());
+});
+
+test('an original rewritten in the tick in which it was read stays in place, however late it is looked at', (t) => {
+  const { file } = room(t);
+  const original = file('input/a.txt', 'one');
+  utimesSync(original, 1_000, 1_000);
+  const signed = fingerprint(original, 10);
+  writeFileSync(original, 'two');
+  utimesSync(original, 1_000, 1_000);
+  t.is(removeOriginal(original, signed), 'diverged');
+  t.is(readFileSync(original, 'utf8'), 'two');
+});
+
+test('a stamp well older than the reading proves the bytes, so they are not read again', (t) => {
+  const { file } = room(t);
+  const original = file('input/a.txt', 'one');
+  t.is(
+    removeOriginal(original, fingerprint(original), () => t.fail()),
+    'removed',
+  );
+});
+
+test('a file that takes the path while the original is read again is not removed', (t) => {
+  const { path, file } = room(t);
+  const original = file('input/a.txt', 'one');
+  const outcome = removeOriginal(original, fingerprint(original, 0), (read) => {
+    const digest = fileDigest(read);
+    renameSync(file('newer', 'new'), original);
+    return digest;
+  });
+  t.is(outcome, 'diverged');
+  t.is(readFileSync(path('input', 'a.txt'), 'utf8'), 'new');
+});
+
+test('an original that was only touched, or copied onto itself, is still the one that was signed', (t) => {
+  const { file } = room(t);
+  const original = file('input/a.txt', 'one');
+  const signed = fingerprint(original);
+  utimesSync(original, 1, 1);
+  t.is(removeOriginal(original, signed), 'removed');
+});
+
+test('quarantine takes back an output that another node published until its folder was moved', (t) => {
+  const { path, file } = room(t);
+  // An attempt that was interrupted after the move left this.
+  mkdirSync(path('error', 'job'));
+  const signed = file('error/job/a.signed.txt', 'mine');
+  linkSync(signed, path('output', 'a.signed.txt'));
+  const published = { output: path('output'), names: ['a.signed.txt'], signedNames: ['a.signed.txt'] };
+  quarantine(path('processing', 'job'), path('error', 'job'), published);
+  t.deepEqual(readdirSync(path('output')), []);
+  t.is(readFileSync(signed, 'utf8'), 'mine');
+});
+
+test('quarantine takes back an output nobody committed, and only that', (t) => {
+  const { path, file } = room(t);
+  mkdirSync(path('processing', 'job'));
+  const signed = file('processing/job/a.signed.txt', 'mine');
+  file('output/a.signed.txt', 'somebody else');
+  linkSync(signed, path('output', 'a-12345678.signed.txt'));
+  const published = {
+    output: path('output'),
+    names: ['a.signed.txt', 'a-12345678.signed.txt'],
+    signedNames: ['a.signed.txt'],
+  };
+  quarantine(path('processing', 'job'), path('error', 'job'), published);
+  t.deepEqual(readdirSync(path('output')), ['a.signed.txt']);
+  t.is(readFileSync(path('error', 'job', 'a.signed.txt'), 'utf8'), 'mine');
+  t.false(existsSync(path('processing', 'job')));
+  quarantine(path('processing', 'job'), path('error', 'job'), published);
+  t.is(
+    readFileSync(path('output', 'a.signed.txt'), 'utf8'),
+    'somebody else',
+    'done again: nothing more happens',
+  );
+});

@@ -1,0 +1,134 @@
+/** Everything that becomes of an input whose signed output is published. */
+import { existsSync } from 'node:fs';
+import { mkdir, mkdtemp, readdir, rename, rm, symlink, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import test from 'ava';
+import { tidyHandler } from '../../../actors/batch/effects/tidy.ts';
+import { SigningPool } from '../../../actors/pool/pool.ts';
+import { DiskSync } from '../../../actors/shared/disk-sync.ts';
+import { NO_TRUST } from '../../../actors/shared/trust.ts';
+import type { JobEffect } from '../../../machines/batch/job-context.ts';
+import { type Clock, type EffectContext, type EffectKey, systemClock } from '../../../runtime/index.ts';
+import { room } from '../batch/batch-harness.ts';
+
+/** The machine's clock, made to run faster by `haste`: an hour of pauses between tries takes seconds. */
+class HastyClock implements Clock {
+  #speed = 1;
+  #wall = systemClock.now();
+  #elapsed = 0;
+  #mark = systemClock.elapsed();
+
+  haste(speed: number): void {
+    const passed = this.#passed();
+    this.#wall += passed;
+    this.#elapsed += passed;
+    this.#mark = systemClock.elapsed();
+    this.#speed = speed;
+  }
+
+  now(): number {
+    return Math.floor(this.#wall + this.#passed());
+  }
+
+  elapsed(): number {
+    return this.#elapsed + this.#passed();
+  }
+
+  after(delay: number, task: () => void): () => void {
+    return systemClock.after(delay / this.#speed, task);
+  }
+
+  sleep(delay: number, signal?: AbortSignal): Promise<void> {
+    return systemClock.sleep(delay / this.#speed, signal);
+  }
+
+  #passed(): number {
+    return (systemClock.elapsed() - this.#mark) * this.#speed;
+  }
+}
+
+test('an input that cannot be removed is signed once, also after a restart, until it is changed', async (t) => {
+  const outside = await mkdtemp(join(tmpdir(), 'sealwright-left-'));
+  t.teardown(() => rm(outside, { recursive: true, force: true }));
+  const folder = join(outside, 'in');
+  const aside = join(outside, 'aside');
+  await mkdir(folder);
+  await writeFile(join(folder, 'a.txt'), 'content');
+  const clock = new HastyClock();
+  const first = await room(t, { otherFolder: folder, clock });
+  // From its publishing on, nothing can be looked at, let alone removed, behind the path of the input.
+  first.faults.arm('effect.leased.before-run/tidy', async () => {
+    await rename(folder, aside);
+    await symlink(folder, folder);
+  });
+  await first.reach('Completed', 1);
+  clock.haste(300);
+  const givenUp = () => first.batch.events.list({ kinds: ['InputNotRemoved'], page: 1, pageSize: 2 });
+  while ((await givenUp()).totalCount === 0) await systemClock.sleep(20);
+  t.true((await givenUp()).items[0]?.message.startsWith('The input could not be removed'));
+  clock.haste(1);
+  await rm(folder);
+  await rename(aside, folder);
+  // A file that comes later is offered after the one that was there.
+  await writeFile(join(folder, 'b.txt'), 'the folder is watched');
+  await first.reach('Completed', 2);
+  t.is(first.batch.count(), 2);
+  t.true(existsSync(join(folder, 'a.txt')));
+  await first.close();
+
+  const second = await room(t, { root: first.layout.root, otherFolder: folder });
+  await writeFile(join(folder, 'c.txt'), 'still watched');
+  await second.reach('Completed', 3);
+  t.is(second.batch.count(), 3);
+  await writeFile(join(folder, 'a.txt'), 'other content');
+  await second.reach('Completed', 4);
+  // The inputs are put away after their jobs are Completed.
+  while ((await readdir(folder)).length > 0) await systemClock.sleep(20);
+  t.is(second.batch.count(), 4);
+});
+
+test('a removed input is durable before its job is told, and a folder that is gone is no failure', async (t) => {
+  const { layout } = await room(t, { start: false, watch: false });
+  const asked: string[] = [];
+  class SeenDisk extends DiskSync {
+    override directory(path: string): Promise<void> {
+      asked.push(`${path} ${existsSync(join(path, 'a.txt')) ? 'with' : 'without'} a.txt`);
+      return super.directory(path);
+    }
+  }
+  const pool = new SigningPool({
+    threads: 1,
+    clock: systemClock,
+    log: { debug() {}, info() {}, warn() {}, error() {} },
+    setup: { ...layout, faults: '', profiles: [], trust: NO_TRUST, encryptionKey: undefined },
+  });
+  t.teardown(() => pool.close());
+  const handler = tidyHandler({ pool, disk: new SeenDisk() });
+  const originalPath = join(layout.input, 'a.txt');
+  await writeFile(originalPath, '');
+  const effect: Extract<JobEffect, { do: 'tidy' }> = {
+    do: 'tidy',
+    originalPath,
+    fileName: 'a.txt',
+    input: {
+      sha256: 'e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855',
+      length: 0,
+      mtimeMs: 0,
+      inode: '',
+      readAt: 0,
+    },
+  };
+  // This handler uses nothing of the runtime.
+  const context = {} as EffectContext;
+  const attempt = {
+    key: 'job/x/1/0' as EffectKey,
+    actor: { kind: 'job', id: 'x' },
+    failures: 0,
+    signal: new AbortController().signal,
+  };
+  t.deepEqual(await handler.run(effect, attempt, context), { type: 'TIDIED', diverged: false });
+  t.deepEqual(asked, [`${layout.input} without a.txt`]);
+  await rm(layout.input, { recursive: true });
+  t.deepEqual(await handler.run(effect, attempt, context), { type: 'TIDIED', diverged: false });
+});

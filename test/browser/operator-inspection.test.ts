@@ -1,0 +1,189 @@
+/** The operator pages about actors, threads, documents, webhooks, certificates and failures, in a browser. */
+import test, { type ExecutionContext } from 'ava';
+import type { Page } from 'playwright-core';
+import { Service, temporaryRoot } from '../service/service.ts';
+import { assertAccessible } from './axe.ts';
+import { closeBrowser, logIn, startService, toast, visit } from './browser.ts';
+
+test.after.always(() => closeBrowser());
+
+const PAGES = [
+  '/failures',
+  '/actors',
+  '/actors?kind=job',
+  '/runtime',
+  '/documents',
+  '/webhooks',
+  '/certificates',
+];
+
+async function assertFits(t: ExecutionContext, page: Page, what: string): Promise<void> {
+  const isTooWide = await page.evaluate(
+    'document.documentElement.scrollWidth > document.documentElement.clientWidth',
+  );
+  t.false(isTooWide, `${what} is wider than the screen`);
+}
+
+async function startPortal(t: ExecutionContext): Promise<Service> {
+  return Service.start(t, {
+    root: await temporaryRoot(t),
+    settings: { 'Portal:Enabled': true, 'Dashboard:PollIntervalSeconds': 1 },
+  });
+}
+
+for (const [name, options] of [
+  ['a desk', { viewport: { width: 1280, height: 800 } }],
+  ['a phone in the dark', { viewport: { width: 390, height: 844 }, colorScheme: 'dark' }],
+  ['a narrow phone', { viewport: { width: 320, height: 640 } }],
+] as const) {
+  test.serial(`the pages about actors and threads are accessible on ${name}`, async (t) => {
+    const service = await startPortal(t);
+    const visited = await visit(t, service.url, options);
+    if (visited === undefined) return;
+    const { page } = visited;
+    const { jobId } = await service.upload('broken.pdf', 'this is no PDF');
+    await service.finished(jobId);
+    await logIn(page, service.url, await service.key());
+    for (const path of ['/', '/jobs', ...PAGES, `/actors/job/${jobId}`, '/actors/pipeline/main']) {
+      await page.goto(`${service.url}${path}`);
+      await page.locator('main[data-refreshed]').waitFor();
+      t.deepEqual(await page.locator('.toast').allTextContents(), [], path);
+      await assertAccessible(t, page, path);
+      await assertFits(t, page, path);
+    }
+  });
+}
+
+test.serial('an operator goes from the kinds to a failed job, and sees the path it took', async (t) => {
+  const service = await startService(t);
+  const visited = await visit(t, service.url);
+  if (visited === undefined) return;
+  const { page } = visited;
+  const { jobId } = await service.upload('broken.pdf', 'this is no PDF');
+  await service.finished(jobId);
+  await logIn(page, `${service.url}/actors`, await service.key());
+  const row = page.getByRole('row').filter({ has: page.getByRole('link', { name: 'job', exact: true }) });
+  await row.getByRole('link', { name: 'Failed 1' }).click();
+  await page.getByRole('link', { name: jobId }).waitFor();
+  t.is(await page.getByLabel('State').inputValue(), 'Failed');
+  await page.getByLabel('Id begins with').fill('no such id');
+  await page.keyboard.press('Enter');
+  await page.getByText('No actor fits.').waitFor();
+  await page.getByLabel('Id begins with').fill(jobId.slice(0, 8));
+  await page.keyboard.press('Enter');
+  await page.getByRole('link', { name: jobId }).click();
+  const picture = page.getByRole('img', { name: /State machine of job/ });
+  await picture.waitFor();
+  t.regex((await picture.getAttribute('aria-label')) ?? '', /Queued, then Processing, then Failed/);
+  t.is(await picture.locator('.current text').textContent(), 'Failed');
+  t.is(await picture.locator('.edge.taken').count(), 2);
+  await page.getByText('As text').click();
+  await page.getByText('CLAIM to Processing').first().waitFor();
+  await page.getByText('Show', { exact: true }).click();
+  await page.getByText('"errorCode": "pdf.malformed"').waitFor();
+});
+
+test.serial('times are shown in UTC or as a distance, as the reader chose, on each page', async (t) => {
+  const service = await startService(t);
+  const visited = await visit(t, service.url);
+  if (visited === undefined) return;
+  const { page } = visited;
+  const { jobId } = await service.upload('good.txt', 'hello');
+  await service.finished(jobId);
+  await logIn(page, `${service.url}/jobs`, await service.key());
+  const time = page.locator('#rows time').first();
+  await page.getByLabel('Times').selectOption('utc');
+  await page.locator('#rows time', { hasText: / UTC$/ }).waitFor();
+  await page.getByLabel('Times').selectOption('relative');
+  t.regex((await time.textContent()) ?? '', /now|seconds? ago/);
+  await page.goto(`${service.url}/jobs/${jobId}`);
+  await page.locator('#timeline time').first().waitFor();
+  t.regex((await page.locator('#timeline time').first().textContent()) ?? '', /now|seconds? ago/);
+  await page
+    .locator('#timeline')
+    .getByText(/ for \d+ ms| for \d+ s/)
+    .first()
+    .waitFor();
+});
+
+test.serial(
+  'failures are grouped by cause, and all jobs of a cause are retried after their number is shown',
+  async (t) => {
+    const service = await startService(t);
+    const visited = await visit(t, service.url);
+    if (visited === undefined) return;
+    const { page } = visited;
+    for (const name of ['one.pdf', 'two.pdf', 'three.pdf'])
+      await service.finished((await service.upload(name, 'this is no PDF')).jobId);
+    await logIn(page, `${service.url}/failures`, await service.key());
+    const group = page.getByRole('region', { name: 'pdf.malformed' });
+    await group.getByRole('heading', { name: '3 × pdf.malformed' }).waitFor();
+    await group.getByText('Save it again with a PDF program.').waitFor();
+    await group.getByRole('button', { name: 'Retry all of them' }).click();
+    await page.getByRole('heading', { name: 'Retry 3 jobs?' }).waitFor();
+    await page.getByLabel('Reason').fill('Tried again');
+    await page.getByRole('dialog').getByRole('button', { name: 'Retry 3 jobs' }).click();
+    await page.getByText('3 of 3 done, 0 skipped. Completed.').waitFor();
+    await page.getByRole('button', { name: 'Close' }).click();
+    await group.getByRole('heading', { name: '6 × pdf.malformed' }).waitFor();
+    t.is((await service.json<{ examined: number }>('/api/failures')).examined, 6);
+    t.is((await service.json<{ examined: number }>('/api/failures')).examined, 6);
+  },
+);
+
+test.serial(
+  'all waiting jobs of a filtered list are canceled, and an id in the search opens its job',
+  async (t) => {
+    const service = await startService(t);
+    const visited = await visit(t, service.url);
+    if (visited === undefined) return;
+    const { page } = visited;
+    await service.fetch('/api/pipeline/pause', { method: 'POST' });
+    const { jobId } = await service.upload('first.txt', 'hello');
+    await service.upload('second.txt', 'hello');
+    const { jobId: other } = await service.upload('other.txt', 'hello');
+    await logIn(page, `${service.url}/jobs?fileName=s`, await service.key());
+    await page.getByText('2 jobs, page 1 of 1').waitFor();
+    await page.getByRole('button', { name: 'Cancel all waiting jobs' }).click();
+    await page.getByRole('dialog').getByRole('button', { name: 'Cancel 2 jobs' }).click();
+    await page.getByText('2 of 2 done, 0 skipped. Completed.').waitFor();
+    await page.getByRole('button', { name: 'Close' }).click();
+    t.is((await service.job(jobId)).status, 'Canceled');
+    t.is((await service.job(other)).status, 'Queued');
+    await page.getByLabel('File name contains, or id').fill(other);
+    await page.keyboard.press('Enter');
+    await page.getByRole('heading', { name: 'other.txt' }).waitFor();
+    t.is(new URL(page.url()).pathname, `/jobs/${other}`);
+    await toast(page, 'page.fault').waitFor({ state: 'detached' });
+  },
+);
+
+test.serial(
+  'a page asks again only when something has changed, and not at all while it is hidden',
+  async (t) => {
+    const root = await temporaryRoot(t);
+    // Without a change a page refreshes after four intervals.
+    const service = await Service.start(t, { root, settings: { 'Dashboard:PollIntervalSeconds': 10 } });
+    const visited = await visit(t, service.url);
+    if (visited === undefined) return;
+    const { page, requests } = visited;
+    await logIn(page, `${service.url}/jobs`, await service.key());
+    await page.getByText('No job fits.').waitFor();
+    const waits = () => requests.filter((request) => request.includes('/api/changes')).length;
+    const lists = () => requests.filter((request) => request.includes('/api/jobs?')).length;
+    // The first wait is answered at once, since the page knows no version.
+    await service.until('the page to wait for a change', async () => (waits() === 2 ? true : undefined));
+    const before = lists();
+    await service.upload('first.txt', 'hello');
+    await page.getByRole('link', { name: 'first.txt' }).waitFor();
+    t.is(lists(), before + 1);
+    await page.evaluate(
+      `Object.defineProperty(document, 'hidden', { value: true }); document.dispatchEvent(new Event('visibilitychange'))`,
+    );
+    const hidden = requests.length;
+    await service.upload('second.txt', 'hello');
+    await service.idle();
+    await page.waitForTimeout(1000);
+    t.is(requests.length, hidden);
+  },
+);

@@ -1,0 +1,235 @@
+import { brotliCompressSync } from 'node:zlib';
+import test from 'ava';
+import { initialsOf } from '../../actors/shared/rendition/mark-lines.ts';
+import { assertAccessible } from './axe.ts';
+import { closeBrowser, visit } from './browser.ts';
+import { clausePdf, openDesk } from './portal-desk.ts';
+
+test.after.always(() => closeBrowser());
+
+const mark = { topLeftX: 60, topLeftY: 600, width: 200, height: 60, fontSize: null };
+const MARKS = [
+  { ...mark, type: 'SignatureVisualRepresentation', pageNumber: 12 },
+  { ...mark, type: 'SignatureInitials', pageNumber: 2 },
+] as const;
+
+/** Maximum size of the portal's own scripts that a signing page loads, bytes with Brotli. */
+const SCRIPT_BYTES = 60_000;
+
+for (const [shape, viewport] of [
+  ['desk', { width: 1280, height: 800 }],
+  ['phone', { width: 390, height: 844 }],
+  ['200 per cent', { width: 640, height: 400 }],
+] as const) {
+  test.serial(`the guide leads to each place and to the actions, by keyboard (${shape})`, async (t) => {
+    const desk = await openDesk(t, { file: clausePdf(12), action: { marks: MARKS } });
+    const visited = await visit(t, desk.url, { locale: 'en-US', viewport, reducedMotion: 'reduce' });
+    if (visited === undefined) return;
+    const { page, requests } = visited;
+    await page.goto(`${desk.url}${desk.signPath}`);
+    const focused = () =>
+      page.evaluate('document.activeElement.getAttribute("aria-label") || document.activeElement.id');
+    await page.getByRole('button', { name: 'Start', exact: true }).press('Enter');
+    t.is(await focused(), 'Your initials go here');
+    await page.locator('.page[data-page="2"][data-drawn]').waitFor();
+    await page.getByText('1 of 2 places visited').waitFor();
+    await page.getByRole('button', { name: 'Next', exact: true }).press('Enter');
+    t.is(await focused(), 'Your signature goes here');
+    await page.locator('.page[data-page="12"][data-drawn]').waitFor();
+    await page.getByText('2 of 2 places visited').waitFor();
+
+    // Pages that were never on the screen are named, one after the other.
+    await page.getByText('Pages', { exact: true }).click();
+    await page.getByRole('button', { name: 'Page 6 of 12, not seen yet' }).click();
+    await page.locator('.page[data-page="6"][data-drawn]').waitFor();
+    await page.getByRole('button', { name: 'Page 6 of 12', exact: true }).waitFor({ state: 'attached' });
+    await page.locator('.thumbnails canvas').first().waitFor({ state: 'attached' });
+    await assertAccessible(t, page, shape);
+    const unseen = page.locator('#guide-unseen');
+    for (let press = 0; press < 12 && (await unseen.isVisible()); press += 1) {
+      const before = await unseen.textContent();
+      await unseen.press('Enter');
+      await unseen
+        .and(page.locator(':visible'))
+        .filter({ hasText: before ?? '' })
+        .waitFor({ state: 'detached' });
+    }
+    t.false(await unseen.isVisible());
+    await page.getByRole('button', { name: 'Go to signing' }).press('Enter');
+    t.is(await focused(), 'actions');
+
+    const own = requests
+      .map((request) => request.replace('GET ', ''))
+      .filter((url) => url.endsWith('.js') && url.includes('/assets/'));
+    let bytes = 0;
+    for (const url of new Set(own))
+      bytes += brotliCompressSync(await (await fetch(url)).arrayBuffer()).length;
+    t.log(`own scripts: ${bytes} bytes with Brotli`);
+    t.true(own.length > 5 && bytes < SCRIPT_BYTES, `${bytes} bytes`);
+  });
+}
+
+test.serial('a name in a handwriting, a drawing and a picture are previewed in place and sent', async (t) => {
+  const desk = await openDesk(t, { action: { marks: [{ ...MARKS[0], pageNumber: 1 }] } });
+  const visited = await visit(t, desk.url, { locale: 'en-US', reducedMotion: 'reduce' });
+  if (visited === undefined) return;
+  const { page } = visited;
+  await page.goto(`${desk.url}${desk.signPath}`);
+  await page.getByRole('button', { name: 'Start', exact: true }).waitFor();
+  await page.getByText('Choose how your signature looks').click();
+  const preview = page.getByRole('img', { name: 'Preview of your signature' });
+  const inPlace = page.locator('[data-mark="SignatureVisualRepresentation"][data-filled]');
+  const seen = new Set<string>();
+  const changed = async () => {
+    await preview.waitFor();
+    await inPlace.waitFor();
+    let source = '';
+    do source = (await preview.getAttribute('src')) ?? '';
+    while (seen.has(source));
+    t.true((await inPlace.getAttribute('style'))?.includes(source), 'the place shows something else');
+    seen.add(source);
+  };
+  await page.getByLabel('Handwriting 1').check();
+  await changed();
+  await page.getByLabel('Handwriting 2').check();
+  await changed();
+  await page.getByLabel('Handwriting 3').check();
+  await changed();
+  await page.getByLabel('Your full name').fill('Žofie Łuczak');
+  await changed();
+  await assertAccessible(t, page, 'handwriting');
+
+  await page.getByLabel('Draw it').check();
+  const area = page.getByRole('img', { name: 'Drawing area' });
+  await area.scrollIntoViewIfNeeded();
+  const box = await area.boundingBox();
+  if (box === null) return t.fail('there is no area to draw on');
+  for (const x of [20, 120]) {
+    await page.mouse.move(box.x + x, box.y + 20);
+    await page.mouse.down();
+    await page.mouse.move(box.x + x + 60, box.y + 60, { steps: 3 });
+    await page.mouse.up();
+    await changed();
+  }
+  await page.getByRole('button', { name: 'Undo' }).click();
+  await page.getByText('Your drawing will be shown.').waitFor();
+  await page.getByRole('button', { name: 'Undo' }).click();
+  await page.getByText('Nothing is drawn.').waitFor();
+  await preview.waitFor({ state: 'hidden' });
+  await inPlace.waitFor({ state: 'detached' });
+
+  await page.getByLabel('Use a picture').check();
+  const file = page.getByLabel('Picture (PNG, JPEG or WebP)');
+  await file.setInputFiles({ name: 'notes.png', mimeType: 'image/png', buffer: Buffer.from('no picture') });
+  await page.getByText('This file is no picture').waitFor();
+  const source = [...seen][0] ?? '';
+  const buffer = Buffer.from(source.slice(source.indexOf(',') + 1), 'base64');
+  await file.setInputFiles({ name: 'signature.png', mimeType: 'image/png', buffer });
+  await preview.waitFor();
+  await page.getByRole('button', { name: 'Sign the document' }).click();
+  await page.getByText('You signed the document.').waitFor();
+  const sent = desk.done.at(-1)?.given['image'];
+  if (!Buffer.isBuffer(sent)) return t.fail('no picture was sent');
+  t.is(sent.toString('latin1', 1, 4), 'PNG');
+});
+
+const place = (topLeftY: number) => ({ topLeftX: 60, topLeftY, width: 200, height: 20, pageNumber: 1 });
+const field = {
+  ...{
+    isRequired: true,
+    formField: null,
+    maxLength: 100,
+    format: null,
+    minimum: null,
+    maximum: null,
+    options: [],
+  },
+} as const;
+const FIELDS = [
+  { ...field, id: 'f1', name: 'city', type: 'Text', label: 'City of birth', place: place(100) },
+  {
+    ...field,
+    id: 'f2',
+    name: 'plan',
+    type: 'Choice',
+    label: 'Plan',
+    options: ['Basic', 'Full'],
+    place: place(200),
+  },
+  { ...field, id: 'f3', name: 'agreed', type: 'Checkbox', label: 'I agree', place: place(300) },
+] as const;
+
+for (const [shape, viewport, colorScheme] of [
+  ['desk', { width: 1280, height: 800 }, 'light'],
+  ['dark phone', { width: 390, height: 844 }, 'dark'],
+] as const) {
+  test.serial(`the guide offers each field, and what is typed survives a reload (${shape})`, async (t) => {
+    const initials = { ...MARKS[1], pageNumber: 1 };
+    const desk = await openDesk(t, { action: { marks: [initials], fields: FIELDS } });
+    const visited = await visit(t, desk.url, {
+      locale: 'en-US',
+      viewport,
+      colorScheme,
+      reducedMotion: 'reduce',
+    });
+    if (visited === undefined) return;
+    const { page } = visited;
+    await page.goto(`${desk.url}${desk.signPath}`);
+    const inPlace = (name: string) => page.locator('.page').getByRole('group', { name, exact: true });
+    const guide = page.locator('#guide');
+    await page.getByRole('button', { name: 'Start', exact: true }).press('Enter');
+    await guide.getByLabel('City of birth').and(page.locator(':focus')).waitFor();
+    await page.keyboard.type('Łódź');
+    await inPlace('City of birth').getByText('Łódź').waitFor();
+    await page.keyboard.press('Enter');
+    await guide.getByLabel('Plan').and(page.locator(':focus')).selectOption('Full');
+    await inPlace('Plan').getByText('Full').waitFor();
+    await assertAccessible(t, page, shape);
+    await page.keyboard.press('Enter');
+    await guide.getByLabel('I agree').and(page.locator(':focus')).waitFor();
+    await page.keyboard.press('Space');
+    await inPlace('I agree').getByText('\u2611').waitFor();
+    await guide.getByText('3 of 4 places visited').waitFor();
+
+    await inPlace('Your initials go here').getByText('AMS').waitFor();
+    await page.getByLabel('Your full name').fill('žofie łuczak');
+    await inPlace('Your initials go here').getByText('ŽŁ').waitFor();
+
+    await page.reload();
+    await inPlace('City of birth').getByText('Łódź').waitFor();
+    await inPlace('Plan').getByText('Full').waitFor();
+    await inPlace('I agree').getByText('\u2611').waitFor();
+    await inPlace('Your initials go here').getByText('ŽŁ').waitFor();
+    t.is(await page.locator('#forms').getByLabel('City of birth').inputValue(), 'Łódź');
+    await page.getByRole('button', { name: 'Sign the document' }).press('Enter');
+    await page.getByText('You signed the document.').waitFor();
+    t.deepEqual(desk.done.at(-1)?.given['fieldValues'], { city: 'Łódź', plan: 'Full', agreed: true });
+    // A draft ends with the signature.
+    t.is(await page.evaluate('sessionStorage.length'), 0);
+  });
+}
+
+test.serial('initials on every page are shown before they are put there', async (t) => {
+  const desk = await openDesk(t, { action: { initialsMode: 'Optional' } });
+  const visited = await visit(t, desk.url, { locale: 'en-US' });
+  if (visited === undefined) return;
+  const { page } = visited;
+  await page.goto(`${desk.url}${desk.signPath}`);
+  await page.locator('#guide').waitFor();
+  const shown = page.locator('.page .initials', { hasText: 'AMS' });
+  t.is(await shown.count(), 0);
+  await page.getByRole('checkbox', { name: 'Put my initials on every page' }).check();
+  await shown.nth(2).waitFor();
+  t.is(await shown.count(), 3);
+  for (const name of [' žofie  łuczak ', 'A B C D E F', '李 小龙']) {
+    await page.getByLabel('Your full name').fill(name);
+    await page
+      .locator('.page .initials')
+      .first()
+      .getByText(initialsOf(name.trim()), { exact: true })
+      .waitFor();
+  }
+  await page.getByLabel('Your full name').fill('Ana María Souza');
+  await page.getByRole('checkbox', { name: 'Put my initials on every page' }).uncheck();
+  await shown.first().waitFor({ state: 'detached' });
+});

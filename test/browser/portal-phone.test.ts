@@ -1,0 +1,110 @@
+import test from 'ava';
+import type { Page } from 'playwright-core';
+import { assertAccessible } from './axe.ts';
+import { closeBrowser, visit } from './browser.ts';
+import { CODE, clausePdf, openDesk } from './portal-desk.ts';
+
+test.after.always(() => closeBrowser());
+
+const PHONE = {
+  locale: 'en-US',
+  viewport: { width: 390, height: 844 },
+  deviceScaleFactor: 2,
+  hasTouch: true,
+  isMobile: true,
+  reducedMotion: 'reduce',
+} as const;
+
+/** Texts of the primary buttons that are on the screen. */
+function primaryButtons(page: Page): Promise<readonly string[]> {
+  return page.evaluate(`[...document.querySelectorAll('.main:is(button, a)')]
+    .filter((button) => {
+      const { top, bottom, width } = button.getBoundingClientRect();
+      return width > 0 && bottom > 0 && top < window.innerHeight;
+    })
+    .map((button) => button.textContent)`);
+}
+
+const ALONE = [{ name: 'Ana', type: 'Signer', step: 1, status: 'Pending', isYou: true }] as const;
+
+test.serial('on a phone messages appear where the person looks, with one primary button', async (t) => {
+  const desk = await openDesk(t, { action: { needsEmailCode: true }, participants: ALONE });
+  const visited = await visit(t, desk.url, PHONE);
+  if (visited === undefined) return;
+  const { page } = visited;
+  await page.goto(`${desk.url}${desk.signPath}`);
+  await page.locator('.page[data-drawn]').first().waitFor();
+  t.deepEqual(await primaryButtons(page), ['Sign']);
+  await page.getByRole('link', { name: 'Sign', exact: true }).click();
+  await page.locator('#jump').waitFor({ state: 'hidden' });
+  const send = page.getByRole('button', { name: /^Send a code/ });
+  await send.scrollIntoViewIfNeeded();
+  t.deepEqual(await primaryButtons(page), ['Send a code to a***@example.test']);
+
+  const outcome = page.locator('#outcome');
+  const seen = async (text: RegExp) => {
+    await outcome.filter({ hasText: text }).waitFor();
+    const box = await outcome.boundingBox();
+    t.true(box !== null && box.y >= 0 && box.y + box.height <= 844, `${text} is off the screen`);
+  };
+  await send.tap();
+  await seen(/The code was sent/);
+  const sign = page.getByRole('button', { name: 'Sign the document' });
+  await page.getByLabel('Code from the e-mail').fill('000000');
+  await sign.scrollIntoViewIfNeeded();
+  t.deepEqual(await primaryButtons(page), ['Sign the document']);
+  await sign.tap();
+  await seen(/The code is wrong/);
+  await assertAccessible(t, page, 'wrong code');
+  const near = async () => {
+    const [message, field] = await Promise.all(
+      [outcome, page.locator('#email-code')].map((one) => one.boundingBox()),
+    );
+    return (message?.y ?? 0) - (field?.y ?? 0) - (field?.height ?? 0);
+  };
+  t.true((await near()) >= 0 && (await near()) < 40, 'the message is not at the field');
+
+  await page.getByLabel('Code from the e-mail').fill(CODE);
+  await sign.tap();
+  await seen(/You signed the document/);
+  await page.getByRole('heading', { name: 'Done', exact: true }).waitFor();
+  const text = (await page.locator('main').textContent()) ?? '';
+  t.notRegex(text, /[Oo]thers|everybody/);
+});
+
+test.serial('sole participants are not told of others, and one page is one page', async (t) => {
+  const desk = await openDesk(t, { file: clausePdf(1), participants: ALONE });
+  const visited = await visit(t, desk.url, PHONE);
+  if (visited === undefined) return;
+  const { page } = visited;
+  await page.goto(`${desk.url}${desk.signPath}`);
+  await page.getByText('The document has one page.').waitFor({ state: 'attached' });
+  await page.getByText('Refuse', { exact: true }).click();
+  await page.getByText('The document cannot be signed afterwards.').waitFor();
+  t.notRegex((await page.locator('main').textContent()) ?? '', /everybody/);
+});
+
+test.serial('a pinch makes the page larger and renders it again, as sharp as before', async (t) => {
+  const desk = await openDesk(t, { file: clausePdf(1) });
+  const visited = await visit(t, desk.url, PHONE);
+  if (visited === undefined) return;
+  const { page } = visited;
+  await page.goto(`${desk.url}${desk.signPath}`);
+  const canvas = page.locator('.page canvas');
+  await canvas.waitFor({ state: 'attached' });
+  const widths = () =>
+    page.evaluate<{ width: number; clientWidth: number }>(`(() => {
+      const { width, clientWidth } = document.querySelector('.page canvas');
+      return { width, clientWidth };
+    })()`);
+  const before = await widths();
+  const session = await page.context().newCDPSession(page);
+  await session.send('Emulation.setPageScaleFactor', { pageScaleFactor: 3 });
+  await page.evaluate(`new Promise((resolve) => {
+    const look = () =>
+      document.querySelector('.page canvas').width > ${before.width * 2.5} ? resolve() : requestAnimationFrame(look);
+    look();
+  })`);
+  const after = await widths();
+  t.is(after.clientWidth, before.clientWidth, 'the layout has changed');
+});

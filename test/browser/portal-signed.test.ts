@@ -1,0 +1,76 @@
+import test from 'ava';
+import { assertAccessible } from './axe.ts';
+import { closeBrowser, visit } from './browser.ts';
+import { clausePdf } from './portal-desk.ts';
+import { PortalProgram } from './portal-program.ts';
+
+test.after.always(() => closeBrowser());
+
+for (const [what, options, words] of [
+  [
+    'desk',
+    { locale: 'en-US', viewport: { width: 1280, height: 800 } },
+    {
+      sign: 'Sign the document',
+      shown: 'The signed document is shown.',
+      signed: 'Download the signed document',
+      record: 'Download the signature record',
+    },
+  ],
+  [
+    'dark phone, in Portuguese',
+    { locale: 'pt-BR', viewport: { width: 390, height: 844 }, colorScheme: 'dark', isMobile: true },
+    {
+      sign: 'Assinar o documento',
+      shown: 'O documento assinado está na tela.',
+      signed: 'Baixar o documento assinado',
+      record: 'Baixar o registro das assinaturas',
+    },
+  ],
+] as const) {
+  test.serial(
+    `after signing, the signed document is shown and offered under its name (${what})`,
+    async (t) => {
+      const portal = await PortalProgram.start(t);
+      const visited = await visit(t, portal.url, { ...options, reducedMotion: 'reduce' });
+      if (visited === undefined) return;
+      const { page } = visited;
+      const user = { name: 'Ana Souza', email: 'ana@example.test' };
+      const id = await portal.create(clausePdf(2), [
+        { type: 'Signer', user, allowElectronicSignature: true },
+      ]);
+      const { url } = await portal.actionUrl(id, user.email);
+      await page.goto(url);
+      await page.locator('.page[data-drawn]').first().waitFor();
+      await page.getByRole('button', { name: words.sign }).press('Enter');
+      await page.locator('#document-state', { hasText: words.shown }).waitFor({ state: 'attached' });
+      await page.locator('.signatures li', { hasText: 'Ana Souza' }).waitFor();
+      await page.locator('.page[data-drawn]').first().waitFor();
+      await assertAccessible(t, page, 'after signing');
+      const savedAs = async (name: string) => {
+        const saving = page.waitForEvent('download');
+        await page.getByRole('link', { name }).press('Enter');
+        return (await saving).suggestedFilename();
+      };
+      t.is(await savedAs(words.signed), 'agreement-signed.pdf');
+      t.is(await savedAs(words.record), 'agreement-manifest.pdf');
+
+      // The same link shows the same later.
+      await portal.reached(id, 'Concluded');
+      await page.goto(url);
+      await page.locator('.page[data-drawn]').first().waitFor();
+      await page.locator('.signatures li', { hasText: 'Ana Souza' }).waitFor();
+      t.is(await page.locator('#guide').count(), 0);
+      await assertAccessible(t, page, 'signed before');
+      t.is(await savedAs(words.signed), 'agreement-signed.pdf');
+      const { items } = await portal.call<{ items: readonly { type: string }[] }>(
+        'GET',
+        `/api/documents/${id}/history`,
+      );
+      t.true(
+        items.some(({ type }) => type === 'Downloaded'),
+        JSON.stringify(items),
+      );
+    },
+  );
+}

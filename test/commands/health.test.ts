@@ -1,0 +1,72 @@
+import { execFileSync } from 'node:child_process';
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import test, { type ExecutionContext } from 'ava';
+import type { HealthCheck } from '../../actors/batch/api/inspection.ts';
+import type { Finding } from '../../commands/doctor/finding.ts';
+import { freshFolder, run, start } from './program.ts';
+
+const NO_PORTAL = '--Portal:Enabled=false';
+
+/** Starts a service and returns where it listens. */
+async function startService(t: ExecutionContext, cwd: string, words: readonly string[]) {
+  const service = start(cwd, [...words, NO_PORTAL]);
+  t.teardown(() => service.child.kill('SIGKILL'));
+  await service.says(/\[INF\] Ready/);
+  return { service, url: /Batch API\s+(\S+)/.exec(service.out())?.[1] ?? '' };
+}
+
+test('the health command, which the container runs, works with direct TLS, AllowedHosts and RequireHttps', async (t) => {
+  const cwd = freshFolder();
+  const pair = ['-keyout', join(cwd, 'tls.key'), '-out', join(cwd, 'tls.pem')];
+  const kind = ['-x509', '-nodes', '-newkey', 'ec', '-pkeyopt', 'ec_paramgen_curve:P-256', '-days', '1'];
+  execFileSync('openssl', ['req', ...kind, ...pair, '-subj', '/CN=sign.example'], { stdio: 'ignore' });
+  const settings = [
+    '--Hosting:Tls:CertificatePath=tls.pem',
+    '--Hosting:Tls:KeyPath=tls.key',
+    '--AllowedHosts=sign.example',
+    '--Hosting:RequireHttps=true',
+  ];
+  const { service, url } = await startService(t, cwd, ['--Batch:Url=https://0.0.0.0:0', ...settings]);
+  const words = ['health', `--Batch:Url=${url}`, ...settings, NO_PORTAL];
+  t.deepEqual(await run(cwd, words), { code: 0, out: '', err: '' });
+  service.child.kill('SIGTERM');
+  t.is(await service.ended, 0);
+  const gone = await run(cwd, words);
+  t.is(gone.code, 1);
+  t.regex(gone.err, /^The service at https:\S+ \(Batch:Url\) does not answer: .*ECONNREFUSED/);
+});
+
+test('the health command works over plain http with AllowedHosts and RequireHttps', async (t) => {
+  const cwd = freshFolder();
+  const settings = ['--AllowedHosts=sign.example', '--Hosting:RequireHttps=true'];
+  const { url } = await startService(t, cwd, ['--Batch:Url=http://127.0.0.1:0', ...settings]);
+  t.deepEqual(await run(cwd, ['health', `--Batch:Url=${url}`, ...settings]), { code: 0, out: '', err: '' });
+});
+
+test('readiness, metrics and the doctor of a running service name the same checks', async (t) => {
+  const cwd = freshFolder();
+  const settings = [
+    '--Runtime:Shards=2',
+    '--Storage:Inputs:0:Name=share',
+    '--Storage:Inputs:0:Path=/no/such/mount',
+  ];
+  const { url } = await startService(t, cwd, ['--Batch:Url=http://127.0.0.1:0', ...settings]);
+  const ready = await fetch(`${url}/api/ready`);
+  t.is(ready.status, 503);
+  const { checks } = (await ready.json()) as { readonly checks: readonly HealthCheck[] };
+  const names = checks.map(({ name }) => name);
+  t.true(names.includes('actors:1') && names.includes('input-folder:share'));
+  const headers = { 'X-API-Key': readFileSync(join(cwd, 'data/keys/api-key'), 'utf8').trim() };
+  const metrics = await (await fetch(`${url}/api/metrics`, { headers })).text();
+  for (const { name, status } of checks)
+    t.true(metrics.includes(`batch_health_check{check="${name}",status="${status}"} 1`), name);
+  const { out } = await run(cwd, ['doctor', '--json', `--Batch:Url=${url}`, NO_PORTAL, ...settings]);
+  const found = (JSON.parse(out) as { readonly checks: readonly Finding[] }).checks;
+  for (const { name, status } of checks) {
+    const verdict = { Healthy: 'good', Degraded: 'warning', Unhealthy: 'failed' }[
+      status
+    ] as Finding['verdict'];
+    t.is(found.find((finding) => finding.name === name)?.verdict, verdict, name);
+  }
+});

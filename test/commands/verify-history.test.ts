@@ -1,0 +1,147 @@
+/** The history of a service as its operators verify it: by the command line, by doctor, and by copies kept elsewhere. */
+import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { join } from 'node:path';
+import test, { type ExecutionContext } from 'ava';
+import { type HistoryProof, isProven, type JournalLine, lineHash } from '../../runtime/index.ts';
+import { openTables } from '../../runtime/store/lmdb/lmdb-tables.ts';
+import { ask, logIn } from '../http/ask.ts';
+import { startAuthority } from '../pki/authority.ts';
+import { Service, temporaryRoot } from '../service/service.ts';
+import { freshFolder, run } from './program.ts';
+
+async function verified(root: string, ...words: string[]) {
+  const { code, out, err } = await run(freshFolder(), ['verify-history', `--Storage:Root=${root}`, ...words]);
+  return `${code} ${out}${err}`;
+}
+
+async function signedJob(t: ExecutionContext, settings: Readonly<Record<string, string>> = {}) {
+  const root = await temporaryRoot(t);
+  const service = await Service.start(t, { root, settings });
+  const { jobId } = await service.upload('report.txt', 'content');
+  t.is((await service.finished(jobId)).status, 'Completed');
+  return { root, service, jobId };
+}
+
+test('an offline edit of a job’s history is named by verify-history and by doctor', async (t) => {
+  const { root, service, jobId } = await signedJob(t);
+  t.regex(await verified(root), /^0 The history is whole: /, 'while the service runs');
+  t.is(await service.stop(), 0);
+  t.regex(
+    await verified(root),
+    /^0 The history is whole: \d+ lines of \d+ actors, \d+ leaves of [1-9]\d* checkpoints\.\n$/,
+  );
+  const tables = openTables(join(root, 'db'));
+  const key = ['job', jobId, 2];
+  const line = JSON.parse(tables.journal.get(key) ?? '{}') as JournalLine;
+  tables.journal.putSync(key, JSON.stringify({ ...line, message: 'Nothing happened.' }));
+  await tables.root.close();
+  t.regex(
+    await verified(root),
+    new RegExp(`^1 The history was changed\\. The first broken entry: job/${jobId} line 2\\. `),
+  );
+  const doctor = await run(freshFolder(), ['doctor', '--json', `--Storage:Root=${root}`]);
+  t.is(doctor.code, 1);
+  const { checks } = JSON.parse(doctor.out) as { checks: { name: string; verdict: string; says: string }[] };
+  const found = checks.find(({ name }) => name === 'history');
+  t.is(found?.verdict, 'failed');
+  t.regex(found?.says ?? '', new RegExp(`job/${jobId} line 2`));
+});
+
+test('logins and logouts are events of the history, and verify-history names one that was edited', async (t) => {
+  const root = await temporaryRoot(t);
+  const service = await Service.start(t, { root });
+  const port = Number(new URL(service.url).port);
+  const key = await service.key();
+  t.is((await logIn(port, 'a wrong key')).answer.status, 401);
+  const { cookie } = await logIn(port, key);
+  for (const _ of ['ends the session', 'has none to end'])
+    t.is((await ask(port, 'POST', '/api/auth/logout', { Cookie: cookie })).status, 302);
+  const { text } = await ask(port, 'GET', '/api/events?kind=LoggedIn&kind=LoggedOut', { 'X-API-Key': key });
+  const { items } = JSON.parse(text) as {
+    items: { id: string; kind: string; actor: string; message: string }[];
+  };
+  t.deepEqual(
+    items.map(({ kind, actor, message }) => [kind, actor, message]),
+    [
+      ['LoggedOut', 'operator', 'Logged out from 127.0.0.1.'],
+      ['LoggedIn', 'operator', 'Logged in from 127.0.0.1.'],
+    ],
+  );
+  t.is(await service.stop(), 0);
+  t.regex(await verified(root), /^0 The history is whole: /);
+  const login = items[1]?.id ?? '';
+  const tables = openTables(join(root, 'db'));
+  const [line] = [...tables.journal.getRange({ start: ['system-event', login], limit: 1 })];
+  tables.journal.putSync(
+    line?.key ?? [],
+    (line?.value ?? '').replace('Logged in from 127.0.0.1', 'Logged in from 127.0.0.2'),
+  );
+  await tables.root.close();
+  t.regex(
+    await verified(root),
+    new RegExp(`^1 [^]*The first broken entry: system-event/${login} line 1\\. `),
+  );
+});
+
+test('each exported job carries the proof of its history', async (t) => {
+  const { root, service, jobId } = await signedJob(t);
+  t.is(await service.stop(), 0);
+  const { out } = await run(freshFolder(), ['jobs', 'export', `--Storage:Root=${root}`]);
+  const { id, historyProof } = JSON.parse(out) as {
+    readonly id: string;
+    readonly historyProof: { readonly lines: readonly JournalLine[]; readonly sealed: HistoryProof | null };
+  };
+  t.is(id, jobId);
+  const address = { kind: 'job', id };
+  let head = '';
+  for (const line of historyProof.lines) {
+    head = lineHash(head, address, line);
+    t.is(line.hash ?? '', head);
+  }
+  const { sealed } = historyProof;
+  t.is(sealed?.hash ?? '', head);
+  t.true(sealed !== null && isProven(address, sealed));
+});
+
+test('checkpoints go to the log, to a webhook with a time-stamp, and tell a history that was signed anew', async (t) => {
+  const bodies: string[] = [];
+  const receiver = createServer(async (request, response) => {
+    const pieces: Buffer[] = [];
+    for await (const piece of request as AsyncIterable<Buffer>) pieces.push(piece);
+    bodies.push(Buffer.concat(pieces).toString());
+    response.end();
+  });
+  await new Promise<void>((resolve) => receiver.listen(0, '127.0.0.1', resolve));
+  const authority = await startAuthority();
+  t.teardown(async () => {
+    receiver.close();
+    await authority.close();
+  });
+  const { root, service } = await signedJob(t, {
+    'History:WebhookUrl': `http://127.0.0.1:${(receiver.address() as AddressInfo).port}/copies`,
+    'History:TimestampUrl': authority.timestampUrl,
+  });
+  t.is(await service.stop(), 0);
+  t.true(bodies.length > 0);
+  const sent = bodies.map((body) => JSON.parse(body));
+  t.true(sent.every(({ type, timestamp }) => type === 'HistoryCheckpoint' && typeof timestamp === 'string'));
+  t.is(authority.requests.timestamp, sent.length);
+  const kept = join(freshFolder(), 'copies');
+  writeFileSync(kept, `${bodies.join('\n')}\n`);
+  t.regex(await verified(root, '--copy', kept), /^0 .* copies of checkpoints agree\.\n$/);
+  const logs = join(root, 'logs');
+  const logged = readdirSync(logs).flatMap((file) => readFileSync(join(logs, file), 'utf8').split('\n'));
+  t.true(logged.some((line) => line.includes(sent[0].checkpoint.root)));
+  writeFileSync(kept, logged.join('\n'));
+  t.regex(await verified(root, '--copy', kept), /^0 .* copies of checkpoints agree\.\n$/, 'cut from the log');
+
+  const tables = openTables(join(root, 'db'));
+  for (const { key } of [...tables.rows.getRange({ start: ['history-'], end: ['history-~'] })])
+    tables.rows.removeSync(key);
+  await tables.root.close();
+  t.regex(await verified(root, '--copy', kept), /^1 .*The store does not hold it, but the copy does\./s);
+  writeFileSync(kept, 'no checkpoint');
+  t.regex(await verified(root, '--copy', kept), /^2 .*hold no checkpoint/);
+});

@@ -1,0 +1,78 @@
+/** `sealwright verify --online` as people run it, against an authority of their own. */
+import { writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import test from 'ava';
+import { signFile } from '../../../crypto/index.ts';
+import { certificatePem } from '../../../crypto/x509/pem.ts';
+import { startAuthority, type TestAuthority } from '../../pki/authority.ts';
+import type { TestSigner } from '../../pki/pki.ts';
+import { freshFolder, start } from '../program.ts';
+
+let authority: TestAuthority;
+test.before(async () => {
+  authority = await startAuthority();
+});
+test.after.always(() => authority.close());
+
+async function verified(
+  signer: TestSigner,
+  words: readonly string[],
+): Promise<{ readonly code: number | string; readonly text: string }> {
+  const folder = freshFolder();
+  const { pki } = authority;
+  writeFileSync(join(folder, 'root.pem'), certificatePem(pki.root.certificate));
+  writeFileSync(join(folder, 'order.txt'), 'One hundred barrels.\n');
+  const output = join(folder, 'order.p7m');
+  signFile({ format: 'Cades', input: join(folder, 'order.txt'), output, signer, at: Date.now() });
+  const run = start(folder, ['verify', '--trust', 'root.pem', '--revocation', 'hard', ...words, 'order.p7m']);
+  const code = await run.ended;
+  return { code, text: run.out() + run.err() };
+}
+
+test.serial(
+  'verify --online asks the authority that the certificate names, and without it nobody is asked',
+  async (t) => {
+    const signer = authority.pki.freshSigner();
+    const before = authority.requests.ocsp;
+    const alone = await verified(signer, []);
+    t.is(alone.code, 1);
+    t.regex(alone.text, /Nothing says whether .* was revoked/);
+    t.is(authority.requests.ocsp, before);
+    const loopback = await verified(signer, ['--online']);
+    t.is(loopback.code, 1);
+    t.regex(loopback.text, /127\.0\.0\.1 has no public address/);
+    t.is(authority.requests.ocsp, before);
+    const online = await verified(signer, ['--online', '--allow-private']);
+    t.is(online.code, 0, online.text);
+    t.regex(online.text, /^good /m);
+    t.true(authority.requests.ocsp > before);
+  },
+);
+
+test.serial('verify --online fails for a certificate that its authority has revoked', async (t) => {
+  const signer = authority.pki.freshSigner();
+  authority.revoke(signer.certificate, Date.now() - 3_600_000);
+  const { code, text } = await verified(signer, ['--online', '--allow-private']);
+  t.is(code, 1, text);
+  t.regex(text, /was revoked/);
+  const soft = await verified(signer, ['--online', '--allow-private', '--revocation', 'soft']);
+  t.is(soft.code, 1, soft.text);
+  t.regex(soft.text, /was revoked/);
+});
+
+test.serial(
+  'verify --online names the authority that does not answer, and leaves the signature open',
+  async (t) => {
+    authority.break('ocsp', 'missing');
+    authority.break('crl', 'missing');
+    try {
+      const { code, text } = await verified(authority.pki.freshSigner(), ['--online', '--allow-private']);
+      t.is(code, 1);
+      t.regex(text, /INDETERMINATE/);
+      t.true(text.includes(authority.baseUrl), text);
+    } finally {
+      authority.mend('ocsp');
+      authority.mend('crl');
+    }
+  },
+);

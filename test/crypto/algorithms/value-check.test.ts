@@ -1,0 +1,40 @@
+import { constants, sign } from 'node:crypto';
+import test from 'ava';
+import { fitsScheme, valueFault } from '../../../crypto/algorithms/value-check.ts';
+import { type KeyKind, keyOf } from '../../pki/pki.ts';
+
+const DATA = Buffer.from('what is signed');
+
+test('an RSA value is as long as its modulus: one without its leading zero is none', (t) => {
+  const { publicKey, privateKey } = keyOf('rsa-2048');
+  const padding = constants.RSA_PKCS1_PSS_PADDING;
+  const make = () => sign('sha256', DATA, { key: privateKey, padding, saltLength: 32 });
+  let value = make();
+  // The salt is random, so that one value in 256 begins with a zero.
+  while (value[0] !== 0) value = make();
+  const method = { scheme: 'rsa-pss', hash: 'sha256' } as const;
+  t.is(valueFault(method, publicKey, DATA, value), undefined);
+  t.is(valueFault(method, publicKey, DATA, value.subarray(1)), 'malformed');
+  t.is(valueFault(method, publicKey, DATA, Buffer.concat([Buffer.alloc(1), value])), 'malformed');
+});
+
+test('a value over other data, by another key or written the other way is told apart', (t) => {
+  const { publicKey, privateKey } = keyOf('p-256');
+  const der = sign('sha256', DATA, privateKey);
+  const row = sign('sha256', DATA, { key: privateKey, dsaEncoding: 'ieee-p1363' });
+  const method = { scheme: 'ecdsa', hash: 'sha256' } as const;
+  t.is(valueFault(method, publicKey, DATA, der), undefined);
+  t.is(valueFault({ ...method, form: 'row' }, publicKey, DATA, row), undefined);
+  t.is(valueFault({ ...method, form: 'row' }, publicKey, DATA, der), 'value');
+  t.is(valueFault(method, publicKey, Buffer.from('else'), der), 'value');
+  t.is(valueFault(method, keyOf('p-256').publicKey, DATA, der), 'value');
+  t.is(valueFault({ scheme: 'rsa-pkcs1', hash: 'sha256' }, publicKey, DATA, der), 'key');
+});
+
+test('each kind of key fits the schemes it can make values of, and no other', (t) => {
+  const schemes = ['rsa-pkcs1', 'rsa-pss', 'ecdsa', 'ed25519'] as const;
+  const fits = (kind: KeyKind) => schemes.filter((scheme) => fitsScheme(keyOf(kind).publicKey, scheme));
+  t.deepEqual(fits('rsa-2048'), ['rsa-pkcs1', 'rsa-pss']);
+  t.deepEqual(fits('p-384'), ['ecdsa']);
+  t.deepEqual(fits('ed25519'), ['ed25519']);
+});

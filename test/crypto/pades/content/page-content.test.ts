@@ -1,0 +1,158 @@
+import { readFileSync } from 'node:fs';
+import test from 'ava';
+import type { FormFieldContent, PageContent } from '../../../../crypto/core/page-content.ts';
+import { signPadesSeries, validateFile } from '../../../../crypto/index.ts';
+import { signPades } from '../../../../crypto/pades/sign.ts';
+import { pki } from '../../../pki/pki.ts';
+import { pdfsig, requireTool, runTool } from '../../../verifiers/index.ts';
+import { classicPdf, documentObjects } from '../../pdf/build.ts';
+import { freshPath, put } from '../validation/verdicts.ts';
+
+const PAGE = { page: 1, width: 120, height: 20 };
+
+function page(entries = '', catalog = ''): Buffer {
+  const objects = documentObjects({ text: 'Contract' });
+  objects.set(10, (objects.get(10) ?? '').replace('[0 0 200 200]', `[0 0 400 400] ${entries}`));
+  if (catalog !== '')
+    objects.set(1, (objects.get(1) ?? '').replace('/Type /Catalog', `/Type /Catalog ${catalog}`));
+  return classicPdf(objects);
+}
+
+function field(
+  name: string,
+  top: number,
+  value: string | null,
+  more: Partial<FormFieldContent> = {},
+): FormFieldContent {
+  return { name, kind: 'text', label: name, place: { ...PAGE, left: 20, top }, value, ...more };
+}
+
+async function textOf(path: string): Promise<string> {
+  return (await runTool('pdftotext', ['-enc', 'UTF-8', '-layout', path, '-'])).stdout;
+}
+
+async function series(input: string, contents: readonly (PageContent | undefined)[]): Promise<string> {
+  const output = freshPath('series.pdf');
+  const steps = contents.map((content, index) => ({
+    at: Date.now(),
+    pades: { fieldName: `S${index}-${contents.length}`, ...(content !== undefined && { content }) },
+  }));
+  await signPadesSeries({ input, output, signer: pki().signer('rsa-2048') }, steps);
+  return output;
+}
+
+async function verdict(path: string) {
+  const trust = { anchors: [pki().root.certificate], intermediates: [], revocation: 'none' } as const;
+  return (await validateFile({ format: 'Pades', path, trust, at: Date.now() })).signatures;
+}
+
+for (const rotation of [0, 90]) {
+  test(`values and stamps are in the file before its first signature, on a page turned by ${rotation} degrees`, async (t) => {
+    if (!requireTool(t, 'pdftotext', 'pdfsig', 'certutil', 'qpdf')) return;
+    const content = {
+      stamps: [
+        { place: { page: 1, left: 200, top: 20, width: 150, height: 40 }, lines: ['Signed by Ana', '张伟'] },
+      ],
+      fields: [
+        field('city', 40, 'Łódź محمد'),
+        field('agree', 70, 'true', { kind: 'checkbox', place: { ...PAGE, left: 20, top: 70, width: 20 } }),
+        field('later', 100, null),
+      ],
+    };
+    const path = await series(put(page(`/Rotate ${rotation}`)), [content, undefined, undefined]);
+    const text = (await textOf(path)).replace(/[\u202a-\u202e]/g, '');
+    for (const word of ['Łódź', 'محمد', '☑', 'Signed by Ana', '张伟', 'Contract'])
+      t.true(text.includes(word), text);
+    const found = await pdfsig(path, pki());
+    t.is(found.length, 3);
+    // The tool reports the certificate of the second signature with one key as unknown, whoever made them.
+    for (const one of found) t.is(one.signature, 'Signature is Valid.');
+    t.true(found[0]?.okEarlier);
+    const { stdout } = await runTool('qpdf', ['--check', path]);
+    t.true(stdout.includes('No syntax'), stdout);
+  });
+}
+
+test('a field that was made before the first signature is filled after it, and every signature stays valid', async (t) => {
+  if (!requireTool(t, 'pdftotext', 'pdfsig', 'certutil')) return;
+  const empty = {
+    stamps: [],
+    fields: [field('city', 40, null), field('agree', 70, null, { kind: 'checkbox' })],
+  };
+  const first = await series(put(page()), [empty]);
+  const filled = {
+    stamps: [],
+    fields: [field('city', 40, 'Lisboa'), field('agree', 70, 'true', { kind: 'checkbox' })],
+  };
+  const output = freshPath('filled.pdf');
+  const pades = { fieldName: 'Second', content: filled };
+  signPades({ format: 'Pades', input: first, output, signer: pki().signer('p-256'), at: Date.now(), pades });
+  const text = await textOf(output);
+  t.true(text.includes('Lisboa') && text.includes('☑'), text);
+  for (const one of await pdfsig(output, pki())) t.true(one.okEarlier, JSON.stringify(one));
+  for (const { results } of await verdict(output)) t.true(results.isValid, JSON.stringify(results, null, 1));
+  // The same value again changes nothing.
+  const again = freshPath('again.pdf');
+  const third = { ...pades, fieldName: 'Third' };
+  signPades({
+    format: 'Pades',
+    input: output,
+    output: again,
+    signer: pki().signer('p-256'),
+    at: Date.now(),
+    pades: third,
+  });
+  t.false(readFileSync(again).subarray(readFileSync(output).length).includes('Lisboa'));
+});
+
+test('nothing is created in a document that is signed', async (t) => {
+  const first = await series(put(page()), [undefined, undefined]);
+  const content = { stamps: [], fields: [field('city', 40, 'x')] };
+  await t.throwsAsync(series(first, [content]), { message: /has no form field city/ });
+});
+
+test('text, checkbox and radio buttons of the form of the document are filled', async (t) => {
+  if (!requireTool(t, 'pdftotext')) return;
+  const objects = documentObjects({ text: 'Form' });
+  objects.set(
+    1,
+    (objects.get(1) ?? '').replace(
+      '/Type /Catalog',
+      '/Type /Catalog /AcroForm << /Fields [50 0 R 51 0 R 52 0 R] >>',
+    ),
+  );
+  objects.set(
+    10,
+    (objects.get(10) ?? '').replace('[0 0 200 200]', '[0 0 400 400] /Annots [50 0 R 51 0 R 53 0 R 54 0 R]'),
+  );
+  const widget = '/Type /Annot /Subtype /Widget /F 4 /P 10 0 R';
+  const state = '<< /Type /XObject /Subtype /Form /BBox [0 0 9 9] /Length 0 >>\nstream\n\nendstream';
+  objects.set(50, `<< ${widget} /FT /Tx /T (town) /Rect [20 300 220 320] >>`);
+  objects.set(
+    51,
+    `<< ${widget} /FT /Btn /T (ok) /Rect [20 260 30 270] /AS /Off /AP << /N << /On 60 0 R /Off 60 0 R >> >> >>`,
+  );
+  objects.set(52, '<< /FT /Btn /Ff 32768 /T (size) /Kids [53 0 R 54 0 R] >>');
+  objects.set(
+    53,
+    `<< ${widget} /Parent 52 0 R /Rect [20 200 30 210] /AS /Off /AP << /N << /small 60 0 R /Off 60 0 R >> >> >>`,
+  );
+  objects.set(
+    54,
+    `<< ${widget} /Parent 52 0 R /Rect [40 200 50 210] /AS /Off /AP << /N << /large 60 0 R /Off 60 0 R >> >> >>`,
+  );
+  objects.set(60, state);
+  const own = (name: string, value: string) =>
+    ({ name, kind: 'text', label: name, place: null, value }) as const;
+  const input = put(classicPdf(objects));
+  const content = { stamps: [], fields: [own('town', 'Braga'), own('ok', 'true'), own('size', 'large')] };
+  const path = await series(input, [content]);
+  t.true((await textOf(path)).includes('Braga'));
+  const update = readFileSync(path).subarray(readFileSync(input).length).toString('latin1');
+  t.regex(update, /\/V \/On [^\n]*\/AS +\/On/);
+  t.regex(update, /\/V \/large/);
+  t.regex(update, /\/AS +\/large/);
+  await t.throwsAsync(series(input, [{ stamps: [], fields: [own('size', 'huge')] }]), {
+    message: /no state for the value/,
+  });
+});

@@ -1,4 +1,0 @@
-import { ENCRYPTED } from '../pdf/corpus.ts';
-import { promiseForEach } from './corpus-verdicts.ts';
-
-promiseForEach(ENCRYPTED);

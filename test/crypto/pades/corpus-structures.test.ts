@@ -1,4 +1,0 @@
-import { STRUCTURES } from '../pdf/corpus.ts';
-import { promiseForEach } from './corpus-verdicts.ts';
-
-promiseForEach(STRUCTURES);

@@ -1,0 +1,4 @@
+import { ENCRYPTED } from '../../pdf/corpus.ts';
+import { promiseForEach } from './corpus-verdicts.ts';
+
+promiseForEach(ENCRYPTED);

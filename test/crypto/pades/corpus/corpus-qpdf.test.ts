@@ -1,0 +1,4 @@
+import { THROUGH_QPDF } from '../../pdf/corpus.ts';
+import { promiseForEach } from './corpus-verdicts.ts';
+
+promiseForEach(THROUGH_QPDF);

@@ -1,0 +1,4 @@
+import { STRUCTURES } from '../../pdf/corpus.ts';
+import { promiseForEach } from './corpus-verdicts.ts';
+
+promiseForEach(STRUCTURES);

@@ -1,0 +1,59 @@
+/** PDFs of odd structure that other signers sign: their signatures hold here and elsewhere. */
+import test from 'ava';
+import { pki } from '../../pki/pki.ts';
+import { mutool, pdfsig, requireTool } from '../../verifiers/index.ts';
+import { appendRevision, classicPdf, documentObjects, streamPdf } from '../pdf/build.ts';
+import { CONTENT, signed, verdicts } from './validation/attack-files.ts';
+import { put } from './validation/verdicts.ts';
+
+const PAGE = 10;
+const PAGES = 2;
+
+function pageInItsList(): Buffer {
+  const objects = documentObjects();
+  const page = objects.get(PAGE) ?? '';
+  objects.delete(PAGE);
+  objects.set(PAGES, `<< /Type /Pages /Count 1 /Kids [${page}] >>`);
+  return classicPdf(objects);
+}
+
+function pageThatIsAStream(): Buffer {
+  const objects = documentObjects();
+  const page = objects.get(PAGE) ?? '';
+  objects.set(PAGE, page.replace(/>>\s*$/, ' /Length 0 >>\nstream\n\nendstream'));
+  return classicPdf(objects);
+}
+
+function indirectTrailerEntries(): Buffer {
+  const objects = documentObjects();
+  objects.set(50, '60');
+  objects.set(51, '[<00112233445566778899aabbccddeeff> <00112233445566778899aabbccddeeff>]');
+  const pdf = classicPdf(objects, { trailer: '/ID 51 0 R' }).toString('latin1');
+  return Buffer.from(pdf.replace(/\/Size \d+/, '/Size 50 0 R'), 'latin1');
+}
+
+/** Readers decode such a stream without a look at its checksum. */
+function wrongChecksum(): Buffer {
+  const text = streamPdf(documentObjects({ form: 'indirect' })).toString('latin1');
+  const end = text.indexOf('\nendstream', text.indexOf('/Type /ObjStm'));
+  return Buffer.from(`${text.slice(0, end - 4)}\n\n\n\n${text.slice(end)}`, 'latin1');
+}
+
+for (const [what, pdf] of [
+  ['a page that is a dictionary in the list of its parent', pageInItsList()],
+  ['a page that is a stream', pageThatIsAStream()],
+  ['entries of the trailer that are references', indirectTrailerEntries()],
+  ['an object stream with a wrong checksum', wrongChecksum()],
+] as const) {
+  test(`signed: ${what}`, async (t) => {
+    const file = signed(pdf);
+    t.deepEqual(file.subarray(0, pdf.length), pdf);
+    t.deepEqual(verdicts(file), ['TOTAL-PASSED']);
+    const changed = appendRevision(file, new Map([[CONTENT, '<< /Length 0 >>\nstream\n\nendstream']]));
+    t.deepEqual(verdicts(changed), ['TOTAL-FAILED FORMAT_FAILURE']);
+    if (!requireTool(t, 'pdfsig', 'mutool')) return;
+    const path = put(file);
+    t.like((await pdfsig(path, pki()))[0], { signature: 'Signature is Valid.', coversWholeFile: true });
+    t.true((await mutool(path))[0]?.unchanged);
+  });
+}

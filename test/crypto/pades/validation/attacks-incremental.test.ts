@@ -1,0 +1,185 @@
+import test from 'ava';
+import { pki } from '../../../pki/pki.ts';
+import { pdfsig, requireTool } from '../../../verifiers/index.ts';
+import { appendRevision, stream } from '../../pdf/build.ts';
+import {
+  bodyOf,
+  CATALOG,
+  CONTENT,
+  contract,
+  FREE,
+  failedTypes,
+  objections,
+  reportOn,
+  signed,
+  verdicts,
+} from './attack-files.ts';
+import { put } from './verdicts.ts';
+
+const FAILED = ['TOTAL-FAILED FORMAT_FAILURE'];
+const EVIL = stream('', 'BT /F1 12 Tf 20 100 Td (Pay 900) Tj ET');
+const text = (pdf: Buffer): string => pdf.toString('latin1');
+const more = (pdf: Buffer, tail: string): Buffer => Buffer.concat([pdf, Buffer.from(tail, 'latin1')]);
+
+/** Returns the objects of a revision that replaces the page. */
+function update(pdf: Buffer): {
+  readonly body: string;
+  readonly table: string;
+  readonly trailer: string;
+  readonly end: string;
+} {
+  const added = text(appendRevision(pdf, new Map([[CONTENT, EVIL]]))).slice(pdf.length);
+  const [xref, trailer, start] = ['xref\n', 'trailer\n', 'startxref\n'].map((word) => added.indexOf(word));
+  return {
+    body: added.slice(0, xref),
+    table: added.slice(xref, trailer),
+    trailer: added.slice(trailer, start),
+    end: added.slice(start),
+  };
+}
+
+test('incremental saving: an update with all, some or none of its parts never goes unnoticed', (t) => {
+  const pdf = signed(contract());
+  t.deepEqual(verdicts(pdf), ['TOTAL-PASSED']);
+  const { body, table, trailer, end } = update(pdf);
+  const previous = /startxref\n\d+\n%%EOF\n$/.exec(text(pdf))?.[0] ?? '';
+  for (const [name, tail] of [
+    ['whole', body + table + trailer + end],
+    ['no end mark', body + table + trailer + end.replace('%%EOF\n', '')],
+    ['no startxref', body + table + trailer],
+    ['no table', body + trailer + end],
+    ['no trailer', body + table + end],
+    ['objects alone', body],
+    ['objects and an old end', body + previous],
+    ['objects, a trailer and an old end', body + trailer + previous],
+    ['junk', 'junk that is nothing\n'],
+    ['an old end again, and objects before it', `${body}${trailer.replace(/\/Prev \d+/, '')}${previous}`],
+  ] as const) {
+    const bad = more(pdf, tail);
+    // What can't even be mended has no signatures to speak of.
+    const [verdict] = verdicts(bad);
+    t.true(verdict === FAILED[0] || verdict === 'none', name);
+    t.is(reportOn(bad).indication, 'TOTAL-FAILED', name);
+  }
+});
+
+test('incremental saving: white space and an old end mark at the end change nothing', (t) => {
+  const pdf = signed(contract());
+  t.deepEqual(verdicts(more(pdf, '\n\r\n \0')), ['TOTAL-PASSED']);
+});
+
+test('incremental saving: a copy of the signature in the update covers for nothing', async (t) => {
+  const pdf = signed(contract());
+  const number = Number(/(\d+) 0 obj\n<<\/Type\/Sig/.exec(text(pdf))?.[1]);
+  const bad = appendRevision(
+    pdf,
+    new Map([
+      [CONTENT, EVIL],
+      [number, bodyOf(pdf, number)],
+    ]),
+  );
+  t.deepEqual(verdicts(bad), FAILED);
+  t.true(failedTypes(bad).includes('pdf.byte-range'));
+  if (!requireTool(t, 'pdfsig', 'certutil')) return;
+  t.false((await pdfsig(put(bad), pki()))[0]?.coversWholeFile);
+});
+
+test('hidden objects: what no cross-reference leads to is found, in any revision after the signature', (t) => {
+  const pdf = signed(contract());
+  const both = appendRevision(
+    pdf,
+    new Map([
+      [CATALOG, bodyOf(pdf, CATALOG)],
+      [CONTENT, EVIL],
+    ]),
+  );
+  const listed = text(both).slice(pdf.length);
+  const unlisted = listed.replace(/11 1\n\d{10} 00000 n \n/, '');
+  t.not(listed, unlisted);
+  const bad = more(pdf, unlisted);
+  t.deepEqual(verdicts(bad), FAILED);
+  t.regex(objections(bad).join('\n'), /holds object 11 at offset \d+, to which nothing leads/);
+  const honest = appendRevision(pdf, new Map([[CATALOG, bodyOf(pdf, CATALOG)]]));
+  t.deepEqual(verdicts(honest), ['TOTAL-PASSED']);
+});
+
+test('hidden objects: harmless ones do not end the search for others', (t) => {
+  const pdf = signed(contract());
+  const hiding = (objects: readonly (readonly [number, string])[]): Buffer => {
+    const bodies = objects.map(([number, value]) => `${number} 0 obj\n${value}\nendobj\n`).join('');
+    const whole = text(appendRevision(pdf, new Map([[CATALOG, bodyOf(pdf, CATALOG)]]))).slice(pdf.length);
+    const moved = whole
+      .replace(
+        /(\d{10}) 00000 n/g,
+        (_, at: string) => `${String(Number(at) + bodies.length).padStart(10, '0')} 00000 n`,
+      )
+      .replace(/startxref\n(\d+)/, (_, at: string) => `startxref\n${Number(at) + bodies.length}`);
+    return more(pdf, bodies + moved);
+  };
+  const harmless = Array.from({ length: 7 }, (_, index) => [FREE + index, '(unused)'] as const);
+  t.deepEqual(verdicts(hiding(harmless)), ['TOTAL-PASSED']);
+  const forged = hiding([...harmless, [CONTENT, EVIL]]);
+  t.deepEqual(verdicts(forged), FAILED);
+  t.regex(objections(forged).join('\n'), /holds object 11 at offset \d+, to which nothing leads/);
+});
+
+test('hidden objects: a file inside a stream may look like objects', (t) => {
+  const pdf = signed(contract());
+  const honest = appendRevision(
+    pdf,
+    new Map([
+      [150, stream('/Type /Metadata /Subtype /XML', '11 0 obj\n<< >>\nendobj\nstartxref\n0\n%%EOF\n')],
+    ]),
+  );
+  t.deepEqual(verdicts(honest), ['TOTAL-PASSED']);
+});
+
+test('a later cross-reference that does not lead back to the signed one leaves the signature without its revision', (t) => {
+  const pdf = signed(contract());
+  const chained = appendRevision(pdf, new Map([[CATALOG, bodyOf(pdf, CATALOG)]]));
+  t.deepEqual(verdicts(chained), ['TOTAL-PASSED']);
+  const tail = text(chained).slice(pdf.length);
+  const first = Number(/startxref\n(\d+)\n%%EOF/.exec(text(pdf))?.[1]);
+  const skipping = more(pdf, tail.replace(/\/Prev \d+/, `/Prev ${String(first)}`));
+  const [verdict = ''] = verdicts(skipping);
+  // The form of the signed revision is gone with it, and so is the field of the signature.
+  t.true(verdict === 'none' || verdict.startsWith('TOTAL-FAILED'), verdict);
+  t.not(reportOn(skipping).indication, 'TOTAL-PASSED');
+});
+
+test('an encrypted trailer after the signature, and encrypted files, are said to be that', (t) => {
+  const pdf = signed(contract());
+  const bad = appendRevision(
+    pdf,
+    new Map([[150, '<< /Filter /Standard /V 2 /R 3 /Length 128 /P -4 /O <00> /U <00> >>']]),
+    '/Encrypt 150 0 R',
+  );
+  const report = reportOn(bad);
+  t.not(report.indication, 'TOTAL-PASSED');
+  // A handler that encrypts attachments alone leaves the pages readable, and is no less a change.
+  const attachments = appendRevision(
+    pdf,
+    new Map([
+      [
+        150,
+        '<< /Filter /Standard /V 4 /R 4 /Length 128 /P -4 /O <00> /U <00> /StmF /Identity /StrF /Identity /EFF /StdCF /CF << /StdCF << /CFM /AESV2 /AuthEvent /EFOpen /Length 16 >> >> >>',
+      ],
+    ]),
+    '/Encrypt 150 0 R',
+  );
+  t.not(reportOn(attachments).indication, 'TOTAL-PASSED');
+});
+
+test('fifty honest revisions after a signature are told apart by number', (t) => {
+  let pdf = signed(contract());
+  for (let round = 0; round < 50; round++) {
+    pdf = appendRevision(pdf, new Map([[150, `<< /Producer (${round}) >>`]]), '/Info 150 0 R');
+  }
+  const [record] = reportOn(pdf).signatures;
+  t.is(record?.indication, 'TOTAL-PASSED');
+  t.is(record?.scope.description, 'revision 2 of 52');
+  t.deepEqual(
+    record?.changes.map(({ revision }) => revision),
+    Array.from({ length: 50 }, (_, index) => index + 3),
+  );
+});

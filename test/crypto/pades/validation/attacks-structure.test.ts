@@ -1,0 +1,181 @@
+import { deflateSync } from 'node:zlib';
+import test, { type ExecutionContext } from 'ava';
+import type { PadesFormat } from '../../../../crypto/core/types.ts';
+import { appendRevision, classicPdf, stream } from '../../pdf/build.ts';
+import { objections, signed, verdicts } from './attack-files.ts';
+
+const FAILED = 'TOTAL-FAILED FORMAT_FAILURE';
+const PASSED = 'TOTAL-PASSED';
+
+type Bodies = Readonly<Record<number, string>>;
+
+const GOOD = stream('', 'BT /F1 12 Tf 20 100 Td (Pay 100) Tj ET');
+const EVIL = stream('', 'BT /F1 12 Tf 20 100 Td (Pay 900) Tj ET');
+const page = (more = '', content = 4): string =>
+  `<< /Type /Page /Parent 2 0 R /MediaBox [0 0 200 200] /Resources << >> /Contents ${content} 0 R ${more} >>`;
+const CATALOG = '<< /Type /Catalog /Pages 2 0 R >>';
+const PAGES = '<< /Type /Pages /Kids [3 0 R] /Count 1 >>';
+const WIDGET = '/Type /Annot /Subtype /Widget /Rect [20 20 90 40] /F 4 /P 3 0 R';
+
+const revised = (pdf: Buffer, bodies: Bodies): Buffer =>
+  appendRevision(pdf, new Map(Object.entries(bodies).map(([number, body]) => [Number(number), body])));
+
+const document = (bodies: Bodies): Buffer =>
+  classicPdf(
+    new Map(
+      Object.entries({ 1: CATALOG, 2: PAGES, 3: page(), 4: GOOD, ...bodies }).map(([number, body]) => [
+        Number(number),
+        body,
+      ]),
+    ),
+  );
+
+/** The attack fails; the same objects written again as they were do no harm. */
+function refuses(
+  t: ExecutionContext,
+  name: string,
+  bodies: Bodies,
+  attack: Bodies,
+  pades: PadesFormat = {},
+): void {
+  const pdf = signed(document(bodies), pades);
+  t.deepEqual(verdicts(pdf), [PASSED], name);
+  const own: Bodies = { 4: GOOD, ...bodies };
+  const again = Object.keys(attack).flatMap((number) => {
+    const body = own[Number(number)];
+    return body === undefined ? [] : [[number, body] as const];
+  });
+  t.deepEqual(verdicts(revised(pdf, Object.fromEntries(again))), [PASSED], `${name}, written again`);
+  const attacked = revised(pdf, attack);
+  t.deepEqual(verdicts(attacked), [FAILED], name);
+  t.true(objections(attacked).length > 0, name);
+}
+
+test('page tree: a list of pages that is an object of its own can not be exchanged', (t) => {
+  const own = { 2: '<< /Type /Pages /Kids 8 0 R /Count 1 >>', 8: '[3 0 R]' };
+  refuses(t, 'list', own, { 8: '[60 0 R]', 60: page('', 61), 61: EVIL });
+  t.deepEqual(verdicts(signed(signed(document(own)))), [PASSED, PASSED]);
+});
+
+test('page tree: what is shown stays the same on pages that are odd members of the tree', (t) => {
+  const leaf = page().replace('/Type /Page ', '/Type /Pages ');
+  const second = { 5: page('', 6), 6: GOOD };
+  const two = (kid: string) => `<< /Type /Pages /Kids [5 0 R ${kid}] /Count 2 >>`;
+  refuses(t, 'a leaf that calls itself a node', { ...second, 2: two('3 0 R'), 3: leaf }, { 4: EVIL });
+  refuses(t, 'a page written into the list', { ...second, 2: two(page()) }, { 4: EVIL });
+  // No page can get a widget here, so an existing field is signed.
+  const root = {
+    1: `<< /Type /Catalog /Pages ${PAGES} /AcroForm << /Fields [30 0 R] >> >>`,
+    3: page('/Annots [30 0 R]'),
+    30: `<< ${WIDGET} /FT /Sig /T (Approval) >>`,
+  };
+  refuses(t, 'a root written into the catalogue', root, { 4: EVIL }, { fieldName: 'Approval' });
+  const heir = page().replace('/Parent 2 0 R', '/Parent 9 0 R').replace('/Resources << >>', '');
+  const resources = (look: string) => `<< /Type /Pages /Resources << /XObject << /X ${look} 0 R >> >> >>`;
+  refuses(t, 'a parent outside the tree', { 3: heir, 9: resources('4') }, { 9: resources('61'), 61: EVIL });
+});
+
+test('fields: a value is found on the way to the parent of a widget the form does not list', (t) => {
+  const value = (text: string) => `<< /FT /Tx /T (a) /V (${text}) /Kids [11 0 R] >>`;
+  const bodies = { 3: page('/Annots [11 0 R]'), 11: `<< ${WIDGET} /Parent 12 0 R >>`, 12: value('100') };
+  refuses(t, 'no form', bodies, { 12: value('900') });
+  const form = { 1: '<< /Type /Catalog /Pages 2 0 R /AcroForm << /Fields [] >> >>' };
+  refuses(t, 'an empty form', { ...bodies, ...form }, { 12: value('900') });
+});
+
+test('fields: a field written into the list keeps the value it refers to', (t) => {
+  const inline = (list: string): string =>
+    `<< /Type /Catalog /Pages 2 0 R /AcroForm << /Fields [ ${list} ] >> >>`;
+  const field = '<< /FT /Tx /T (a) /V 12 0 R >>';
+  refuses(t, 'in the form', { 1: inline(field), 12: '(100)' }, { 12: '(900)' });
+  const group = { 1: inline('14 0 R'), 14: `<< /T (g) /Kids [ ${field} ] >>`, 12: '(100)' };
+  refuses(t, 'in a group', group, { 12: '(900)' });
+});
+
+test('fields: a list of parts that is an object of its own can not be exchanged', (t) => {
+  const bodies = {
+    1: '<< /Type /Catalog /Pages 2 0 R /AcroForm << /Fields [12 0 R] >> >>',
+    3: page('/Annots [11 0 R]'),
+    11: `<< ${WIDGET} /Parent 12 0 R >>`,
+    12: '<< /FT /Tx /T (a) /V (100) /Kids 13 0 R >>',
+    13: '[11 0 R]',
+  };
+  refuses(t, 'exchanged', bodies, { 13: '[60 0 R]', 60: `<< ${WIDGET} /Parent 12 0 R >>` });
+  refuses(t, 'longer', bodies, { 13: '[11 0 R 60 0 R]', 60: `<< ${WIDGET} /Parent 12 0 R >>` });
+  t.deepEqual(verdicts(signed(signed(document(bodies)))), [PASSED, PASSED]);
+});
+
+test('annotations: what a comment opens, or answers, stays the same when no page lists it', (t) => {
+  const note = (text: string) => `<< /Type /Annot /Subtype /Text /Rect [5 5 9 9] /Contents (${text}) >>`;
+  for (const key of ['Popup', 'IRT']) {
+    const answer = `<< /Type /Annot /Subtype /Text /Rect [1 1 9 9] /Contents (b) /${key} 12 0 R >>`;
+    refuses(t, key, { 3: page('/Annots [11 0 R]'), 11: answer, 12: note('100') }, { 12: note('900') });
+  }
+});
+
+/** A page whose list of contents is packed in a stream that finds its filter's parameters in object 9. */
+function packed(): { readonly pdf: Buffer; readonly revise: (pdf: Buffer, bodies: Bodies) => Buffer } {
+  const columns = 24;
+  const first = '5 0 [4 0 R %'.padEnd(columns, 'A');
+  const second = '\n10 0 R ]'.padEnd(columns, ' ');
+  // As rows of a predictor the second one is added to the first; without, it is the rest of a comment.
+  const added = Buffer.from(second, 'latin1').map((byte, index) => (byte - first.charCodeAt(index)) & 255);
+  const data = Buffer.concat([
+    Buffer.from(`\0${first}\x02`, 'latin1'),
+    added,
+    Buffer.from(`\0${'\n]'.padEnd(columns, ' ')}`, 'latin1'),
+  ]);
+  const body = deflateSync(data).toString('latin1');
+  const head = `/Type /ObjStm /N 1 /First 5 /Filter /FlateDecode /DecodeParms 9 0 R`;
+  const list = (entries: Readonly<Record<number, readonly [number, number]>>, at: number, prev: string) => {
+    const rows = Object.entries({ ...entries, 20: [1, at] as const });
+    const bytes = rows.map(([, [kind, where]]) => {
+      const row = Buffer.alloc(6);
+      row[0] = kind;
+      row.writeUInt32BE(where, 1);
+      return row;
+    });
+    const index = rows.map(([number]) => `${number} 1`).join(' ');
+    const dict = `/Type /XRef /Size 200 /Root 1 0 R /W [1 4 1] /Index [${index}] ${prev}`;
+    const value = stream(dict, Buffer.concat(bytes).toString('latin1'));
+    return `20 0 obj\n${value}\nendobj\nstartxref\n${at}\n%%EOF\n`;
+  };
+  const write = (
+    start: string,
+    bodies: Bodies,
+    more: Record<number, readonly [number, number]>,
+    prev = '',
+  ) => {
+    let text = start;
+    const entries = { ...more };
+    for (const [number, value] of Object.entries(bodies)) {
+      entries[Number(number)] = [1, text.length];
+      text += `${number} 0 obj\n${value}\nendobj\n`;
+    }
+    return Buffer.from(text + list(entries, text.length, prev), 'latin1');
+  };
+  const parameters = '<< /Predictor 1 >>';
+  const objects = { 1: CATALOG, 2: PAGES, 3: page('', 5), 4: GOOD, 8: stream(head, body), 9: parameters };
+  return {
+    pdf: write('%PDF-1.7\n', objects, { 0: [0, 0], 5: [2, 8] }),
+    revise: (pdf, bodies) => {
+      const text = pdf.toString('latin1');
+      const start =
+        text
+          .slice(text.lastIndexOf('startxref') + 9)
+          .trim()
+          .split(/\s/)[0] ?? '';
+      return write(text.endsWith('\n') ? text : `${text}\n`, bodies, {}, `/Prev ${start}`);
+    },
+  };
+}
+
+test('packed objects: the parameters that unpack them can not be exchanged for what makes others of them', (t) => {
+  const { pdf, revise } = packed();
+  const one = signed(pdf);
+  t.deepEqual(verdicts(one), [PASSED]);
+  const attacked = revise(one, { 9: '<< /Predictor 12 /Columns 24 >>', 10: EVIL });
+  t.deepEqual(verdicts(attacked), [FAILED]);
+  t.regex(objections(attacked).join(), /changed the content of page 1/);
+  t.deepEqual(verdicts(revise(one, { 9: '<< /Predictor 1 /Columns 24 >>' })), [PASSED]);
+});

@@ -1,0 +1,75 @@
+import { randomBytes } from 'node:crypto';
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import test from 'ava';
+import { signCades } from '../../../crypto/cades/sign.ts';
+import { verifyCades } from '../../../crypto/cades/verify.ts';
+import { loadSigner } from '../../../crypto/keys/load.ts';
+import { makeDevelopmentCertificates } from '../../../crypto/x509/development.ts';
+import { certificatesIn } from '../../../crypto/x509/pem.ts';
+import { opensslCms, requireTool, runTool } from '../../verifiers/index.ts';
+
+const folder = mkdtempSync(join(tmpdir(), 'sealwright-development-'));
+test.after.always(() => rmSync(folder, { recursive: true, force: true }));
+
+const made = makeDevelopmentCertificates({ label: 'house', now: Date.now(), random: randomBytes });
+
+async function stored() {
+  const { caCertificate, certificate, key } = await made;
+  const ca = join(folder, 'ca.crt');
+  const certificatePath = join(folder, 'signer.crt');
+  const keyPath = join(folder, 'signer.key');
+  writeFileSync(ca, caCertificate);
+  writeFileSync(certificatePath, certificate + caCertificate);
+  writeFileSync(keyPath, key);
+  return { ca, certificatePath, keyPath };
+}
+
+test('development certificates load, sign, and verify below their CA', async (t) => {
+  const { ca, certificatePath, keyPath } = await stored();
+  const signer = await loadSigner({ source: 'Pem', certificatePath, keyPath });
+  const [anchor] = certificatesIn(Buffer.from((await made).caCertificate));
+  t.deepEqual(signer.root, anchor);
+  t.deepEqual(signer.chain, []);
+  const input = join(folder, 'input.bin');
+  const output = join(folder, 'output.bin');
+  writeFileSync(input, 'content');
+  signCades({ format: 'Cades', input, output, signer, at: Date.now() });
+  const anchors = anchor === undefined ? [] : [anchor];
+  const report = verifyCades({ format: 'Cades', path: output, at: Date.now(), anchors });
+  t.true(report.ok, JSON.stringify(report.checks));
+  if (requireTool(t, 'openssl')) t.true((await opensslCms({ signature: output, ca })).ok);
+});
+
+test('development certificates say what they are not for, and what they may do', async (t) => {
+  if (!requireTool(t, 'openssl')) return;
+  const { ca, certificatePath } = await stored();
+  for (const path of [ca, certificatePath]) {
+    const { stdout } = await runTool('openssl', ['x509', '-in', path, '-noout', '-subject']);
+    t.regex(stdout, /house development .*NOT FOR PRODUCTION/);
+  }
+  const { stdout } = await runTool('openssl', ['x509', '-in', certificatePath, '-noout', '-text']);
+  for (const line of [
+    /Version: 3/,
+    /Public-Key: \(2048 bit\)/,
+    /Basic Constraints: critical\s+CA:FALSE/,
+    /Key Usage: critical\s+Digital Signature, Non Repudiation\s/,
+    /E-mail Protection/,
+    /CRL Distribution Points/,
+    /Subject Key Identifier/,
+    /Authority Key Identifier/,
+  ]) {
+    t.regex(stdout, line);
+  }
+  const verdict = await runTool('openssl', [
+    'verify',
+    '-x509_strict',
+    '-purpose',
+    'smimesign',
+    '-CAfile',
+    ca,
+    certificatePath,
+  ]);
+  t.is(verdict.exit, 0, verdict.stderr);
+});

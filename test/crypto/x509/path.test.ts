@@ -1,0 +1,153 @@
+import { generateKeyPairSync, type KeyObject, randomBytes } from 'node:crypto';
+import test from 'ava';
+import { type Certificate, readCertificate } from '../../../crypto/x509/certificate.ts';
+import { type CertificateUse, DOCUMENT_SIGNING, issueCertificate } from '../../../crypto/x509/issue.ts';
+import { checkKeyUsage, findPath } from '../../../crypto/x509/path.ts';
+import { pathDefects } from '../../../crypto/x509/path-checks.ts';
+import { findPaths } from '../../../crypto/x509/path-search.ts';
+
+const AT = Date.now();
+const DAY = 86_400_000;
+const SIGNER: CertificateUse = { kind: 'signer', purposes: DOCUMENT_SIGNING };
+
+interface Made {
+  readonly name: string;
+  readonly key: KeyObject;
+  readonly certificate: Certificate;
+}
+
+function make(
+  name: string,
+  issuer?: Pick<Made, 'name' | 'key'>,
+  use: CertificateUse = { kind: 'ca' },
+  days: readonly [number, number] = [-1, 1],
+  pair = generateKeyPairSync('ec', { namedCurve: 'P-256' }),
+): Made {
+  const der = issueCertificate({
+    subject: { commonName: name },
+    issuer: { commonName: issuer?.name ?? name },
+    publicKey: pair.publicKey,
+    issuerKey: issuer?.key ?? pair.privateKey,
+    serial: randomBytes(8),
+    notBefore: AT + days[0] * DAY,
+    notAfter: AT + days[1] * DAY,
+    use,
+  });
+  return { name, key: pair.privateKey, certificate: readCertificate(der) };
+}
+
+function reason(leaf: Made, others: readonly Made[], anchors: readonly Made[], at = AT): string {
+  const result = findPath({
+    certificate: leaf.certificate,
+    others: others.map(({ certificate }) => certificate),
+    anchors: anchors.map(({ certificate }) => certificate),
+    at,
+  });
+  return result.ok ? `path of ${result.path.length}` : result.because;
+}
+
+const root = make('root');
+const issuing = make('issuing', root);
+const leaf = make('leaf', issuing, SIGNER);
+
+test('a path leads over intermediates in any order, with strangers among them', (t) => {
+  const deeper = make('deeper', issuing);
+  const low = make('low', deeper, SIGNER);
+  t.is(reason(low, [make('stranger'), deeper, low, issuing], [make('other'), root]), 'path of 4');
+});
+
+test('an intermediate, and the certificate itself, may be the anchor', (t) => {
+  t.is(reason(leaf, [], [issuing]), 'path of 2');
+  t.is(reason(leaf, [], [leaf]), 'path of 1');
+});
+
+test('a certificate that came with the signature is never trusted for that', (t) => {
+  t.regex(
+    reason(leaf, [issuing, root], [make('root')]),
+    /signature of the certificate of CN=issuing is wrong/,
+  );
+  t.regex(reason(leaf, [issuing, root], []), /no issuer/);
+});
+
+test('an issuer of the right name and the wrong key is not an issuer', (t) => {
+  t.is(
+    reason(leaf, [], [make('issuing')]),
+    'the signature of the certificate of CN=leaf is wrong: the key of its issuer is another one',
+  );
+});
+
+test('the certificate of a signer issues no others', (t) => {
+  const forged = make('forged', leaf, SIGNER);
+  t.is(reason(forged, [leaf, issuing], [root]), 'the certificate of CN=leaf is not that of a CA');
+});
+
+test('a path longer than an issuer allows is refused', (t) => {
+  const narrow = make('narrow', root, { kind: 'ca', pathLength: 0 });
+  const below = make('below', narrow);
+  const low = make('low', below, SIGNER);
+  t.is(
+    reason(low, [below, narrow], [root]),
+    'the certificate of CN=narrow allows 0 CAs below it, and there are 1',
+  );
+  t.is(reason(make('direct', narrow, SIGNER), [narrow], [root]), 'path of 3');
+});
+
+test('every certificate of the path has to be valid at the time', (t) => {
+  const old = make('old', root, { kind: 'ca' }, [-3, -2]);
+  t.regex(reason(make('leaf', old, SIGNER), [old], [root]), /^the certificate of CN=old has expired at /);
+  t.regex(reason(leaf, [issuing], [root], AT + 2 * DAY), /CN=leaf has expired/);
+  t.regex(reason(leaf, [issuing], [root], AT - 2 * DAY), /CN=leaf is not valid yet, but from /);
+  const oldRoot = make('old root', undefined, { kind: 'ca' }, [-3, -2]);
+  t.regex(reason(make('leaf', oldRoot, SIGNER), [], [oldRoot]), /CN=old root has expired/);
+});
+
+test('certificates that issue each other in a circle end the search', (t) => {
+  const pair = generateKeyPairSync('ec', { namedCurve: 'P-256' });
+  const one = { name: 'one', key: pair.privateKey };
+  const two = make('two', one);
+  const circle = make('one', two, { kind: 'ca' }, [-1, 1], pair);
+  const low = make('low', two, SIGNER);
+  t.regex(reason(low, [two, circle], [root]), /no issuer|anchor|wrong|long/);
+});
+
+test('a crowd of namesakes is given up after a bounded number of looks', (t) => {
+  const pair = () => generateKeyPairSync('ec', { namedCurve: 'P-256' });
+  const keys = { one: pair(), two: pair(), three: pair(), four: pair() };
+  const copies = (name: keyof typeof keys, above: keyof typeof keys) =>
+    Array.from({ length: 6 }, () =>
+      make(name, { name: above, key: keys[above].privateKey }, { kind: 'ca' }, [-1, 1], keys[name]),
+    );
+  const crowd = [...copies('one', 'two'), ...copies('two', 'three'), ...copies('three', 'four')];
+  const low = make('low', { name: 'one', key: keys.one.privateKey }, SIGNER);
+  t.is(reason(low, crowd, [root]), 'there are too many certificates to try');
+});
+
+test('every way to an anchor is found, those whose key identifier fits first', (t) => {
+  const pair = generateKeyPairSync('ec', { namedCurve: 'P-256' });
+  const otherRoot = make('other root');
+  const namesake = make('cross', root);
+  const one = make('cross', root, { kind: 'ca' }, [-3, -2], pair);
+  const two = make('cross', otherRoot, { kind: 'ca' }, [-1, 1], pair);
+  const low = make('low', one, SIGNER);
+  const request = {
+    certificate: low.certificate,
+    others: [namesake, one, two].map(({ certificate }) => certificate),
+    anchors: [root, otherRoot].map(({ certificate }) => certificate),
+  };
+  const { paths, because } = findPaths(request);
+  t.is(because, undefined);
+  t.deepEqual(
+    paths.map((path) => path[1]?.fingerprint).sort(),
+    [one.certificate.fingerprint, two.certificate.fingerprint].sort(),
+  );
+  t.true(findPath({ ...request, at: AT }).ok, 'over the one that is valid now');
+  const [first] = paths;
+  const flaws = pathDefects(first ?? [], AT - 2.5 * DAY).map(({ kind }) => kind);
+  t.true(flaws.includes('not-yet-valid'));
+  t.deepEqual(findPaths({ ...request, anchors: [] }).paths, []);
+});
+
+test('a key that may only sign certificates may not sign documents', (t) => {
+  t.false(checkKeyUsage(issuing.certificate).ok);
+  t.true(checkKeyUsage(leaf.certificate).ok);
+});

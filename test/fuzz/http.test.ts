@@ -1,0 +1,46 @@
+/**
+ * Short HTTP fuzzing run; `SEALWRIGHT_FUZZ_SECONDS=600 npm test -- dist/test/fuzz/http.test.js` runs longer than CI.
+ */
+import test from 'ava';
+import { type Client, startProgram } from '../actors/portal/service.ts';
+import { fuzzHttp } from './http/session.ts';
+
+const SECONDS = Number(process.env['SEALWRIGHT_FUZZ_SECONDS'] ?? '60');
+const SEED = Number(process.env['SEALWRIGHT_FUZZ_SEED'] ?? '1');
+
+test('every operation answers any request as it is described, without a failure of ours and without losing health', async (t) => {
+  t.timeout((SECONDS + 120) * 1000);
+  const settings = { 'RateLimiting:Enabled': false, 'Portal:WebhookAllowPrivate': true };
+  const { service, acme, monitor, administrator } = await startProgram(t, { settings });
+  const portalKeys = [acme, administrator, monitor].map(({ key }) => ['X-Api-Key', key] as const);
+  const result = await fuzzHttp({
+    learned: await someDocuments(acme),
+    batch: { url: service.url, keys: [['X-API-Key', await service.key()]] },
+    portal: { url: acme.url, keys: portalKeys },
+    seed: SEED,
+    time: SECONDS * 1000,
+    atOnce: 4,
+  });
+  t.log(
+    `${result.requests} requests, ${result.reached.size} of ${result.operations} operations with success`,
+  );
+  t.log(result.statuses, `slowest health check ${Math.round(result.slowestHealth)} ms`);
+  t.deepEqual(result.failures, []);
+  t.true(result.requests > SECONDS, 'the program was hardly asked');
+  t.true(result.reached.size > result.operations / 4, 'hardly anything got past the door');
+});
+
+/** Creates uploads and documents that wait for a participant; returns the responses. */
+async function someDocuments(client: Client): Promise<readonly string[]> {
+  const user = { name: 'Ann', email: 'ann@example.com', identifier: '12345678909' };
+  const answers: unknown[] = [];
+  for (const type of ['Signer', 'Approver']) {
+    for (let count = 0; count < 4; count += 1) {
+      answers.push(await client.upload());
+      const id = await client.create([{ type, user, allowElectronicSignature: type === 'Signer' }]);
+      answers.push(await client.get(`/api/documents/${id}`));
+      answers.push(await client.post(`/api/documents/${id}/action-url`, { emailAddress: user.email }));
+    }
+  }
+  return answers.map((answer) => JSON.stringify(answer));
+}

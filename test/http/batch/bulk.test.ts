@@ -1,0 +1,184 @@
+import test from 'ava';
+import { bulkCancelShape, bulkRetryShape, clearShape } from '../../../http/batch/bulk.ts';
+import { profilesShape, statisticsShape } from '../../../http/batch/statistics.ts';
+import { assertProblem, startServer } from '../harness.ts';
+
+function post(body?: unknown): RequestInit {
+  if (body === undefined) return { method: 'POST' };
+  return { method: 'POST', body: JSON.stringify(body), headers: { 'content-type': 'application/json' } };
+}
+
+test('a bulk retry passes its selection on and answers what became of each job', async (t) => {
+  const { call, service } = await startServer(t);
+  const since = '2026-11-20T00:00:00.000Z';
+  const asked = { status: 'Failed', profile: 'invoices', errorCode: 'remote.timeout', since, limit: 7 };
+  const traced = { traceparent: '00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01' };
+  const sent = post(asked);
+  const response = await call('/api/jobs/retry', { ...sent, headers: { ...sent.headers, ...traced } });
+  t.is(response.status, 200);
+  const body = bulkRetryShape.parse(await response.json());
+  t.like(body, { matched: 3, created: 1, skipped: 1 });
+  t.is(body.items[1]?.code, 'job.input-missing');
+  const heard = service.bulk.asked.at(-1);
+  t.regex(heard?.query.request?.TraceId ?? '', /^00-4bf92f3577b34da6a3ce929d0e0e4736-[0-9a-f]{16}-01$/);
+  t.deepEqual(heard, {
+    action: 'retry',
+    query: {
+      profile: 'invoices',
+      errorCode: 'remote.timeout',
+      since: Date.parse(since),
+      limit: 7,
+      countOnly: false,
+      // Errors of a single job are logged with the id of the request.
+      request: {
+        RequestId: response.headers.get('x-request-id'),
+        TraceId: heard?.query.request?.TraceId ?? '',
+      },
+    },
+    reason: null,
+  });
+});
+
+test('a bulk action without a body is for every job it may be for, a thousand at most', async (t) => {
+  const { call, service } = await startServer(t);
+  t.is((await call('/api/jobs/retry', post())).status, 200);
+  t.is((await call('/api/jobs/cancel', post({ countOnly: true, reason: ' wrong batch ' }))).status, 200);
+  t.like(service.bulk.asked[0]?.query, { limit: 1000, countOnly: false, profile: undefined });
+  t.like(service.bulk.asked[1], { action: 'cancel', reason: 'wrong batch' });
+  t.like(service.bulk.asked[1]?.query, { countOnly: true, statuses: [] });
+});
+
+test('a bulk cancel may name its states and shows no new jobs', async (t) => {
+  const { call, service } = await startServer(t);
+  const response = await call('/api/jobs/cancel', post({ status: 'AwaitingSigner' }));
+  const body = bulkCancelShape.parse(await response.json());
+  t.like(body, { matched: 3, canceled: 1, skipped: 1 });
+  t.deepEqual(service.bulk.asked.at(-1)?.query.statuses, ['AwaitingSigner']);
+  await call('/api/jobs/cancel', post({ status: ['Queued', 'AwaitingSigner'] }));
+  t.deepEqual(service.bulk.asked.at(-1)?.query.statuses, ['Queued', 'AwaitingSigner']);
+});
+
+test('a bulk action refuses what it does not know, naming the member, and does nothing', async (t) => {
+  const { call, service } = await startServer(t);
+  for (const [path, bad, member] of [
+    ['retry', { profil: 'invoices' }, 'profil'],
+    ['retry', { toString: 1 }, 'toString'],
+    ['retry', { status: 'Completed' }, 'status'],
+    ['retry', { limit: 0 }, 'limit'],
+    ['retry', { limit: 1001 }, 'limit'],
+    ['retry', { limit: 2.5 }, 'limit'],
+    ['retry', { limit: '5' }, 'limit'],
+    ['retry', { since: 'yesterday' }, 'since'],
+    ['retry', { since: 5 }, 'since'],
+    ['retry', { countOnly: 'yes' }, 'countOnly'],
+    ['retry', { reason: 'why' }, 'reason'],
+    ['retry', { profile: '' }, 'profile'],
+    ['cancel', { status: 'Failed' }, 'status'],
+    ['cancel', { status: ['Queued', 'Processing'] }, 'status'],
+    ['cancel', { reason: 5 }, 'reason'],
+  ] as const) {
+    const problem = await assertProblem(
+      t,
+      await call(`/api/jobs/${path}`, post(bad)),
+      'validation.body-invalid',
+    );
+    t.deepEqual(Object.keys(problem.errors ?? {}), [member], JSON.stringify(bad));
+  }
+  const long = await call('/api/jobs/cancel', post({ reason: 'x'.repeat(513) }));
+  await assertProblem(t, long, 'validation.reason-too-long');
+  t.is(service.bulk.asked.length, 0);
+});
+
+test('clearing says in numbers and words what is gone, and counts as an action', async (t) => {
+  const { call } = await startServer(t, {
+    rateLimiting: {
+      enabled: true,
+      upload: { permits: 1, windowSeconds: 60 },
+      actions: { permits: 3, windowSeconds: 60 },
+    },
+  });
+  const response = await call('/api/jobs', { method: 'DELETE' });
+  t.is(response.status, 200);
+  t.deepEqual(clearShape.parse(await response.json()), {
+    deleted: 4,
+    skipped: 2,
+    message: '4 finished jobs were forgotten; 2 jobs stay.',
+  });
+  t.is((await call('/api/jobs/retry', post())).status, 200);
+  t.is((await call('/api/jobs/cancel', post())).status, 200);
+  await assertProblem(t, await call('/api/jobs', { method: 'DELETE' }), 'rate-limited');
+});
+
+test('profiles show what an upload may ask for, and no certificate of a remote one', async (t) => {
+  const { call } = await startServer(t);
+  const { profiles } = profilesShape.parse(await (await call('/api/profiles')).json());
+  t.deepEqual(
+    profiles.map((profile) => [profile.name, profile.default, profile.certificate?.notAfter ?? null]),
+    [
+      ['default', true, '2030-03-17T17:46:40.000Z'],
+      ['contracts', false, null],
+    ],
+  );
+});
+
+test('statistics take a window in minutes, hours or days, a day when none is named', async (t) => {
+  const { call, service } = await startServer(t);
+  for (const query of ['', '?window=15m', '?window=24h', '?window=7d', '?window=31d'])
+    statisticsShape.parse(await (await call(`/api/statistics${query}`)).json());
+  t.deepEqual(
+    service.statistics.windows.map((window) => window / 60_000),
+    [1440, 15, 1440, 10_080, 44_640],
+  );
+  for (const bad of ['', '0m', '32d', '5', '1w', '-1h', '1.5h', '999999m', '1h&window=2h']) {
+    const problem = await assertProblem(
+      t,
+      await call(`/api/statistics?window=${bad}`),
+      'validation.filter-invalid',
+    );
+    t.deepEqual(Object.keys(problem.errors ?? {}), ['window'], bad);
+  }
+});
+
+test('the list passes every filter on, and names each one that means nothing', async (t) => {
+  const { call, service } = await startServer(t);
+  const id = 'f81d4fae-7dec-41d0-8765-00a0c91e6bf6';
+  const query = new URLSearchParams({
+    status: 'failed',
+    profile: 'invoices',
+    format: 'pades,XADES',
+    source: 'retry',
+    folder: 'contracts',
+    fileName: 'Ünïcode & more.pdf',
+    createdFrom: '2026-11-20',
+    createdTo: '2026-11-21T12:00:00+02:00',
+    parentJobId: id,
+  });
+  t.is((await call(`/api/jobs?${query}`)).status, 200);
+  t.like(service.jobs.queries.at(-1), {
+    statuses: ['Failed'],
+    profile: 'invoices',
+    formats: ['Pades', 'Xades'],
+    sources: ['Retry'],
+    folder: 'contracts',
+    fileName: 'Ünïcode & more.pdf',
+    createdFrom: Date.UTC(2026, 10, 20),
+    createdTo: Date.UTC(2026, 10, 21, 10),
+    parentJobId: id as never,
+  });
+  for (const [name, value] of [
+    ['format', 'pdf'],
+    ['source', 'upload,mail'],
+    ['createdFrom', 'yesterday'],
+    ['createdFrom', '2026-02-30'],
+    ['createdTo', '2026-11-21T12:00:00'],
+    ['parentJobId', 'f81d4fae'],
+    ['folder', 'a&folder=b'],
+  ]) {
+    const problem = await assertProblem(
+      t,
+      await call(`/api/jobs?${name}=${value}`),
+      'validation.filter-invalid',
+    );
+    t.deepEqual(Object.keys(problem.errors ?? {}), [name], value);
+  }
+});

@@ -1,0 +1,78 @@
+import test from 'ava';
+import { REFUSALS } from '../../../machines/refusals.ts';
+import { batchTable } from '../answers.ts';
+import { ask, codeOf } from '../ask.ts';
+import { startServer } from '../harness.ts';
+import { ADDED, ADDED_CODES, CODES, DOCUMENTED, PLATFORM_CODES } from './contract.ts';
+
+const nameOf = ({ method, path }: { readonly method: string; readonly path: string }) => `${method} ${path}`;
+const routes = new Map(batchTable().map((route) => [nameOf(route), route]));
+const POLICIES = {
+  anonymous: 'anonymous',
+  authorized: 'operator',
+  metrics: 'operator',
+  page: 'page',
+} as const;
+const documented = new Set(DOCUMENTED.map(({ name }) => name));
+
+for (const row of DOCUMENTED) {
+  test(`${row.name} is there as the document says`, (t) => {
+    const route = routes.get(row.name);
+    t.is(route?.auth, POLICIES[row.access]);
+    t.is(route?.rate, row.rate);
+    for (const status of row.success) t.true(Object.hasOwn(route?.responses ?? {}, status), `${status}`);
+    for (const code of row.codes) t.true(route?.refusals.some((known) => known === code) ?? false, code);
+  });
+}
+
+test('whatever is served is in the document or one of the known additions', (t) => {
+  const beyond = [...routes.keys()].filter((name) => !documented.has(name));
+  t.deepEqual(
+    beyond.filter((name) => !ADDED.some((pattern) => pattern.test(name))),
+    [],
+  );
+});
+
+test('strangers may use the five anonymous endpoints, the icon and nothing else', async (t) => {
+  const { port } = await startServer(t);
+  const anonymous = DOCUMENTED.filter(({ access }) => access === 'anonymous').map(({ name }) => name);
+  t.is(anonymous.length, 5);
+  for (const [name, { method, path, auth }] of routes) {
+    const answer = await ask(port, method, path.replace(/\{\w+\}/g, 'x'));
+    // Compares the route table with the server's behaviour.
+    t.is(auth === 'anonymous', anonymous.includes(name) || name === 'GET /favicon.ico', name);
+    if (name === 'GET /api/metrics' && answer.status === 404) continue; // served where metrics are kept
+    if (name === 'POST /api/auth/login') {
+      // Its own 401 concerns the key in the form.
+      t.is(codeOf(answer), 'auth.invalid-credentials');
+    } else if (auth === 'anonymous') {
+      t.true([200, 302, 503].includes(answer.status), name);
+    } else if (auth === 'page') {
+      const wanted = encodeURIComponent(path.replace(/\{\w+\}/g, 'x'));
+      t.deepEqual([answer.status, answer.headers.location], [302, `/login?ReturnUrl=${wanted}`], name);
+    } else {
+      t.deepEqual([answer.status, codeOf(answer)], [401, 'auth.invalid-credentials'], name);
+      t.is(answer.headers['www-authenticate'], 'ApiKey header="X-API-Key"');
+    }
+  }
+});
+
+test('the table of codes is the document’s and the additions, status by status', (t) => {
+  const statuses = Object.fromEntries(Object.entries(REFUSALS).map(([code, { status }]) => [code, status]));
+  t.deepEqual(statuses, { ...CODES, ...ADDED_CODES });
+});
+
+test('every code that can be answered is refused by some route or by the way there', (t) => {
+  const refused = new Set<string>([...routes.values()].flatMap(({ refusals }) => refusals));
+  for (const [code, { status }] of Object.entries(REFUSALS)) {
+    if (status === null) t.false(refused.has(code), `${code} is only recorded`);
+    else t.true(refused.has(code) || PLATFORM_CODES.includes(code), code);
+  }
+});
+
+test('the limited endpoints are the document’s; of the added ones those that change something or take a file', (t) => {
+  for (const [name, { method, rate }] of routes) {
+    if (documented.has(name)) continue;
+    t.is(rate, name === 'POST /api/validate' ? 'upload' : method === 'GET' ? 'none' : 'actions', name);
+  }
+});

@@ -1,0 +1,94 @@
+import test from 'ava';
+import { assertProblem, KEY, RawClient, startServer } from '../harness.ts';
+import { MAIL_HTML, MAIL_TEXT, memoryMails } from './memory-mails.ts';
+
+interface Listed {
+  readonly items: readonly { readonly id: string; readonly hasText: boolean }[];
+  readonly page: number;
+  readonly pageSize: number;
+  readonly totalCount: number;
+}
+
+test('operators list mails newest first, by status and page by page', async (t) => {
+  const { call } = await startServer(t);
+  const list = async (query: string) => {
+    const { items, ...rest } = (await (await call(`/api/mails${query}`)).json()) as Listed;
+    return { ids: items.map(({ id }) => id).join(''), ...rest };
+  };
+  t.deepEqual(await list(''), { ids: 'cba', page: 1, pageSize: 50, totalCount: 3 });
+  t.deepEqual(await list('?page=2&pageSize=2'), { ids: 'a', page: 2, pageSize: 2, totalCount: 3 });
+  t.deepEqual(await list('?search=b%40'), { ids: 'b', page: 1, pageSize: 50, totalCount: 1 });
+  t.deepEqual(await list('?status=sent'), { ids: 'ca', page: 1, pageSize: 50, totalCount: 2 });
+  t.deepEqual(await list('?status=Failed&pageSize=999'), { ids: '', page: 1, pageSize: 200, totalCount: 0 });
+  for (const query of [
+    '?status=gone',
+    `?search=${'x'.repeat(201)}`,
+    '?status=Sent&status=Failed',
+    '?page=0',
+    '?pageSize=x',
+    '?page=1e9',
+  ])
+    await assertProblem(t, await call(`/api/mails${query}`), 'validation.filter-invalid');
+});
+
+test('one mail is shown with its tries, and read where it was written to a folder', async (t) => {
+  const { call, lines } = await startServer(t);
+  t.like(await (await call('/api/mails/b')).json(), {
+    status: 'Waiting',
+    nextTryAt: '1970-01-01T00:00:00.009Z',
+    hasText: false,
+    failures: [{ at: '1970-01-01T00:00:00.002Z', code: 'mail.folder', message: 'ENOSPC: no space left' }],
+  });
+  const answer = await call('/api/mails/c/text');
+  t.is(answer.status, 200);
+  t.is(answer.headers.get('content-type'), 'text/plain; charset=utf-8');
+  t.is(answer.headers.get('cache-control'), 'no-store');
+  t.is(await answer.text(), MAIL_TEXT);
+  t.false(JSON.stringify(lines).includes('only-for-ana'));
+  const shown = await call('/api/mails/c/html');
+  t.deepEqual([shown.status, await shown.text()], [200, MAIL_HTML]);
+  t.is(shown.headers.get('cache-control'), 'no-store');
+  t.regex(shown.headers.get('content-security-policy') ?? '', /^default-src 'none'.*form-action 'none'/);
+  t.like(await (await call('/api/mails/c')).json(), { hasText: true, textRemoved: false });
+  t.like(await (await call('/api/mails/a')).json(), { hasText: false, textRemoved: true });
+  for (const view of ['text', 'html'])
+    await assertProblem(t, await call(`/api/mails/a/${view}`), 'mail.text-unavailable');
+  for (const path of ['/api/mails/none', '/api/mails/none/text', '/api/mails/..%2F..%2Fkeys%2Fapi-key/text'])
+    await assertProblem(t, await call(path), 'mail.not-found');
+});
+
+test('with a relay no mail is offered to be read', async (t) => {
+  const { call } = await startServer(t, {}, undefined, { mails: memoryMails(false) });
+  const { items } = (await (await call('/api/mails')).json()) as Listed;
+  t.deepEqual(
+    items.map(({ hasText }) => hasText),
+    [false, false, false],
+  );
+});
+
+test('nobody without the key sees a mail or the page of mails', async (t) => {
+  const { url } = await startServer(t);
+  for (const path of ['/api/mails', '/api/mails/c', '/api/mails/c/text', '/api/mails/c/html'])
+    await assertProblem(t, await fetch(`${url}${path}`), 'auth.invalid-credentials');
+  const page = await fetch(`${url}/mails`, { redirect: 'manual' });
+  t.is(page.status, 302);
+  t.is(page.headers.get('location'), '/login?ReturnUrl=%2Fmails');
+});
+
+test('the page of mails is there with the portal alone, and so is the way to it', async (t) => {
+  const withPortal = await startServer(t);
+  const html = await (await withPortal.call('/mails')).text();
+  t.regex(html, /<a href="\/mails" aria-current="page">E-mails<\/a>/);
+  t.regex(html, /<option>Waiting<\/option>/);
+  t.is((await withPortal.call('/assets/mail-list.js')).status, 200);
+  const { call, port } = await startServer(t, {}, undefined, { mails: undefined });
+  t.notRegex(await (await call('/jobs')).text(), /\/mails/);
+  // The description of these tests has the routes; this service has not.
+  for (const path of ['/mails', '/api/mails', '/api/mails/c', '/api/mails/c/text']) {
+    const client = await RawClient.connect(port);
+    await client.send(`GET ${path} HTTP/1.1\r\nHost: x\r\nX-API-Key: ${KEY}\r\nConnection: close\r\n\r\n`);
+    await client.until(/route\.not-found/);
+    t.regex(client.received, /^HTTP\/1\.1 404 /, path);
+    client.reset();
+  }
+});

@@ -1,0 +1,40 @@
+import { readdir } from 'node:fs/promises';
+import test from 'ava';
+import { assertProblem, form, pdf, startServer } from '../harness.ts';
+
+test('an upload sent again under its key gets the same answer, and another one under that key 422', async (t) => {
+  const { call, service } = await startServer(t);
+  const send = (key: string, name: string) =>
+    call('/api/files', {
+      method: 'POST',
+      body: form([['file', pdf('%PDF-1.7 one', name)]]),
+      headers: { 'idempotency-key': key },
+    });
+  const first = await send('order-17', 'a.pdf');
+  t.is(first.status, 202);
+  const answer = await first.text();
+  const again = await send('order-17', 'a.pdf');
+  t.is(again.status, 202);
+  t.is(await again.text(), answer);
+  const other = await send('order-17', 'other.pdf');
+  t.is(other.status, 422);
+  await assertProblem(t, other, 'idempotency.mismatch');
+  t.not(await (await send('order-18', 'a.pdf')).text(), answer);
+  t.is((await service.jobs.list({ statuses: [], page: 1, pageSize: 50 })).totalCount, 2);
+});
+
+test('a key may have 255 characters and no control character', async (t) => {
+  const { call, service } = await startServer(t);
+  const send = (key: string) =>
+    call('/api/files', {
+      method: 'POST',
+      body: form([['file', pdf()]]),
+      headers: { 'idempotency-key': key },
+    });
+  t.is((await send('k'.repeat(255))).status, 202);
+  for (const bad of ['k'.repeat(256), 'a\tb']) {
+    const problem = await assertProblem(t, await send(bad), 'validation.body-invalid');
+    t.deepEqual(Object.keys(problem.errors ?? {}), ['Idempotency-Key']);
+  }
+  t.is((await readdir(service.jobs.input)).length, 1);
+});

@@ -1,0 +1,378 @@
+import { createHash, randomBytes } from 'node:crypto';
+import { readdir, readFile } from 'node:fs/promises';
+import test from 'ava';
+import { jobDetailShape, uploadAcceptedShape } from '../../../http/batch/shapes.ts';
+import { Refusal } from '../../../machines/refusals.ts';
+import { assertProblem, form, KEY, pdf, RawClient, startServer, type TestServer } from '../harness.ts';
+
+const send = (
+  server: TestServer,
+  body: FormData | string | null,
+  query = '',
+  headers: Record<string, string> = {},
+) => server.call(`/api/files${query}`, { method: 'POST', body, headers });
+
+const left = (server: TestServer) => readdir(server.service.jobs.input);
+
+/** The head of an upload and the start of its form, as raw text. */
+const head = (length: number | 'chunked', name = 'a.pdf') =>
+  `POST /api/files HTTP/1.1\r\nHost: x\r\nX-API-Key: ${KEY}\r\n` +
+  'Content-Type: multipart/form-data; boundary=b\r\n' +
+  (length === 'chunked' ? 'Transfer-Encoding: chunked\r\n\r\n' : `Content-Length: ${length}\r\n\r\n`) +
+  (length === 'chunked' ? '' : partHead(name));
+const partHead = (name: string) =>
+  `--b\r\nContent-Disposition: form-data; name="file"; filename="${name}"\r\n\r\n`;
+const TAIL = '\r\n--b--\r\n';
+
+test('an uploaded file becomes a queued job and is stored as it was sent', async (t) => {
+  const server = await startServer(t);
+  for (const [name, format] of [
+    ['a.pdf', 'Pades'],
+    ['rechnung-ä.XML', 'Xades'],
+    ['notes', 'Cades'],
+  ] as const) {
+    const bytes = randomBytes(300_000);
+    const response = await send(server, form([['file', pdf(bytes, name)]]));
+    t.is(response.status, 202);
+    const body = uploadAcceptedShape.parse(await response.json());
+    t.like(body, { fileName: name, format, status: 'Queued' });
+    t.true(bytes.equals(await readFile(body.originalPath)));
+  }
+  t.is((await left(server)).length, 3);
+});
+
+test('format and profile come as query or field, before or after the file, and the query wins', async (t) => {
+  const server = await startServer(t);
+  const file = ['file', pdf()] as const;
+  const accepted = async (body: FormData, query = '') => {
+    const response = await send(server, body, query);
+    t.is(response.status, 202, await response.clone().text());
+    const { jobId, format } = uploadAcceptedShape.parse(await response.json());
+    const { items } = await server.service.jobs.list({
+      statuses: [],
+      profile: undefined,
+      page: 1,
+      pageSize: 1,
+    });
+    t.is(items[0]?.id as string, jobId);
+    return `${format} ${items[0]?.profileName}`;
+  };
+  t.is(await accepted(form([file])), 'Pades default');
+  t.is(await accepted(form([file]), '?format=cades'), 'Cades default');
+  t.is(await accepted(form([['format', 'XADES'], file])), 'Xades default');
+  t.is(await accepted(form([file, ['format', 'Cades'], ['profile', 'invoices']])), 'Cades invoices');
+  t.is(await accepted(form([['format', 'Cades'], file]), '?format=Xades&profile=invoices'), 'Xades invoices');
+  t.is(await accepted(form([['format', 'nonsense'], file]), '?format=Pades'), 'Pades default');
+  t.is(await accepted(form([['format', ''], ['profile', ' '], file]), '?profile='), 'Pades default');
+  t.is(await accepted(form([['format', 'Cades'], ['format', 'Xades'], file])), 'Cades default');
+});
+
+test('the first part with a file name is the file, whatever it is called, and other parts are ignored', async (t) => {
+  const server = await startServer(t);
+  const response = await send(
+    server,
+    form([
+      ['comment', 'x'.repeat(5000)],
+      ['attachment', pdf('first', 'first.pdf')],
+      ['file', pdf('second', 'second.pdf')],
+    ]),
+  );
+  t.is(response.status, 202);
+  const body = uploadAcceptedShape.parse(await response.json());
+  t.is(body.fileName, 'first.pdf');
+  t.is(await readFile(body.originalPath, 'utf8'), 'first');
+  t.is((await left(server)).length, 1);
+});
+
+test('a form without a file, with an empty one, or no form at all is upload.empty', async (t) => {
+  const server = await startServer(t);
+  for (const body of [
+    form([['format', 'Pades']]),
+    form([['file', pdf('')]]),
+    form([
+      ['file', pdf('')],
+      ['more', pdf('content')],
+    ]),
+    'plain text',
+    null,
+  ]) {
+    await assertProblem(t, await send(server, body), 'upload.empty');
+  }
+  await assertProblem(
+    t,
+    await send(server, '%PDF', '', { 'content-type': 'application/pdf' }),
+    'upload.empty',
+  );
+  t.deepEqual(await left(server), []);
+});
+
+test('a file part without a usable name is upload.invalid-name', async (t) => {
+  const server = await startServer(t);
+  for (const name of ['..', '.', 'a/..', 'x\\\\']) {
+    const body = `${partHead(name)}content${TAIL}`;
+    const response = await send(server, body, '', { 'content-type': 'multipart/form-data; boundary=b' });
+    await assertProblem(t, response, 'upload.invalid-name');
+  }
+  await assertProblem(t, await send(server, form([['file', 'a field called file']])), 'upload.invalid-name');
+  t.is(server.service.jobs.opened, 0);
+});
+
+test('paths in front of the name are dropped', async (t) => {
+  const server = await startServer(t);
+  const response = await send(server, `${partHead('../../C:\\tmp\\a.pdf')}content${TAIL}`, '', {
+    'content-type': 'multipart/form-data; boundary=b',
+  });
+  t.is(uploadAcceptedShape.parse(await response.json()).fileName, 'a.pdf');
+});
+
+test('unknown formats and profiles are refused and leave nothing behind', async (t) => {
+  const server = await startServer(t);
+  const file = ['file', pdf()] as const;
+  const body = await assertProblem(
+    t,
+    await send(server, form([file]), '?format=Docx'),
+    'upload.format-unsupported',
+  );
+  t.deepEqual(Object.keys(body.errors ?? {}), ['format']);
+  await assertProblem(t, await send(server, form([['format', 'x'], file])), 'upload.format-unsupported');
+  await assertProblem(t, await send(server, form([file, ['format', 'x']])), 'upload.format-unsupported');
+  await assertProblem(t, await send(server, form([file]), '?profile=none'), 'profile.not-found');
+  await assertProblem(t, await send(server, form([file, ['profile', 'none']])), 'profile.not-found');
+  await assertProblem(
+    t,
+    await send(server, form([file]), '?profile=a&profile=b'),
+    'validation.filter-invalid',
+  );
+  await assertProblem(
+    t,
+    await send(server, form([['format', 'x'.repeat(2000)], file])),
+    'validation.body-invalid',
+  );
+  await assertProblem(
+    t,
+    await send(server, form([['file', pdf('x', `${'n'.repeat(900)}.pdf`)]])),
+    'job.path-too-long',
+  );
+  t.deepEqual(await left(server), []);
+});
+
+test('what the service refuses when it takes the file is passed on, and the bytes are forgotten', async (t) => {
+  const server = await startServer(t);
+  server.service.jobs.failNext = new Refusal('job.already-processing', 'asked for');
+  await assertProblem(t, await send(server, form([['file', pdf()]])), 'job.already-processing');
+  server.service.jobs.failNext = new Error('disk on fire');
+  await assertProblem(t, await send(server, form([['file', pdf()]])), 'internal');
+  t.deepEqual(await left(server), []);
+});
+
+test('broken forms are validation.body-invalid and leave nothing behind', async (t) => {
+  const server = await startServer(t);
+  const type = { 'content-type': 'multipart/form-data; boundary=b' };
+  for (const body of [
+    '',
+    'no delimiter',
+    `${partHead('a.pdf')}never closed`,
+    `--b\r\nno colon\r\n\r\nx${TAIL}`,
+    `--b\r\nX: ${'y'.repeat(20_000)}\r\n\r\nx${TAIL}`,
+    `${partHead('a.pdf')}x\r\n${'--b\r\n\r\n\r\n'.repeat(100)}--b--`,
+  ]) {
+    await assertProblem(t, await send(server, body, '', type), 'validation.body-invalid');
+  }
+  const noBoundary = await send(server, 'x', '', { 'content-type': 'multipart/form-data' });
+  await assertProblem(t, noBoundary, 'validation.body-invalid');
+  t.deepEqual(await left(server), []);
+});
+
+test('the largest allowed file passes and one byte more does not', async (t) => {
+  const server = await startServer(t, { maxUploadBytes: 500_000 });
+  t.is((await send(server, form([['file', pdf(randomBytes(500_000))]]))).status, 202);
+  await assertProblem(t, await send(server, form([['file', pdf(randomBytes(500_001))]])), 'upload.too-large');
+  t.is((await left(server)).length, 1);
+});
+
+test('a body announced as too long is refused before it is read', async (t) => {
+  const server = await startServer(t, { maxUploadBytes: 1024 });
+  const client = await RawClient.connect(server.port);
+  await client.send(head(1024 + 64 * 1024 + 1));
+  await client.until(/upload\.too-large[\s\S]*\}$/);
+  t.regex(client.received, /^HTTP\/1\.1 413 Content Too Large\r\n/);
+  t.is(server.service.jobs.opened, 0);
+  client.reset();
+});
+
+test('a body of unknown length is cut off at the limit, form included', async (t) => {
+  const server = await startServer(t, { maxUploadBytes: 1024 });
+  const client = await RawClient.connect(server.port);
+  const chunk = (text: string) => `${text.length.toString(16)}\r\n${text}\r\n`;
+  await client.send(head('chunked'));
+  await client.send(chunk('preamble '.repeat(1000)));
+  for (let round = 0; round < 8; round += 1) await client.send(chunk('preamble '.repeat(1000)));
+  await client.until(/upload\.too-large/);
+  t.regex(client.received, /^HTTP\/1\.1 413 /);
+  client.reset();
+});
+
+test('a chunked upload without a length is taken like any other', async (t) => {
+  const server = await startServer(t);
+  const client = await RawClient.connect(server.port);
+  const body = `${partHead('a.pdf')}content${TAIL}`;
+  await client.send(head('chunked'));
+  for (const piece of body) await client.send(`1\r\n${piece}\r\n`);
+  await client.send('0\r\n\r\n');
+  await client.until(/"status":"Queued"/);
+  t.regex(client.received, /^HTTP\/1\.1 202 Accepted\r\n/);
+  client.reset();
+});
+
+test('a client that reads only after it has sent everything still gets its 413', async (t) => {
+  const server = await startServer(t, { maxUploadBytes: 100_000 });
+  const client = await RawClient.connect(server.port);
+  // Just below the limit of the announced length.
+  const content = Buffer.alloc(150_000, 'x');
+  const start = head(partHead('a.pdf').length + content.length + TAIL.length);
+  client.socket.pause();
+  await client.send(start);
+  await client.send(content);
+  await client.send(TAIL);
+  client.socket.resume();
+  await client.until(/upload\.too-large/);
+  t.regex(client.received, /^HTTP\/1\.1 413 /);
+  // The connection is still usable: the rest of the body has been read and dropped.
+  await client.send(`GET /api/health HTTP/1.1\r\nHost: x\r\n\r\n`);
+  await client.until(/Healthy/);
+  t.regex(client.received, /\{"status":"Healthy"\}$/);
+  t.deepEqual(await left(server), []);
+  client.reset();
+});
+
+test('an upload that breaks off at any point leaves nothing behind', async (t) => {
+  const server = await startServer(t);
+  const content = 'y'.repeat(200_000);
+  const start = head(partHead('a.pdf').length + content.length + TAIL.length);
+  const whole = start + content + TAIL;
+  const bodyAt = whole.indexOf('\r\n\r\n') + 4;
+  const cuts = [20, bodyAt, bodyAt + 30, start.length, start.length + 1, 100_000, whole.length - TAIL.length];
+  for (const cut of [...cuts, whole.length - 1]) {
+    const before = server.seen.length;
+    server.service.jobs.opened = 0;
+    const client = await RawClient.connect(server.port);
+    await client.send(whole.slice(0, cut));
+    // Before the file is open there is nothing to leave behind.
+    while (cut >= start.length && server.service.jobs.opened === 0) await server.call('/api/health');
+    client.reset();
+    await client.whenClosed;
+    const gone = () => server.seen.slice(before).some(({ status }) => status === 0);
+    while (cut >= start.length && !gone()) await server.call('/api/health');
+  }
+  t.deepEqual(await left(server), []);
+  const { totalCount } = await server.service.jobs.list({
+    statuses: [],
+    profile: undefined,
+    page: 1,
+    pageSize: 1,
+  });
+  t.is(totalCount, 0);
+});
+
+test('a client that leaves while its file is accepted does not undo the job', async (t) => {
+  const server = await startServer(t);
+  let open = () => {};
+  const accepting = new Promise<void>((resolve) => {
+    server.service.jobs.accepting = resolve;
+  });
+  server.service.jobs.gate = new Promise((resolve) => {
+    open = resolve;
+  });
+  const client = await RawClient.connect(server.port);
+  await client.send(`${head(partHead('a.pdf').length + 7 + TAIL.length)}content${TAIL}`);
+  await accepting;
+  client.reset();
+  await client.whenClosed;
+  await server.call('/api/health');
+  open();
+  const all = { statuses: [], profile: undefined, page: 1, pageSize: 1 };
+  while ((await server.service.jobs.list(all)).totalCount === 0) await server.call('/api/health');
+  t.is((await left(server)).length, 1);
+  t.is((await server.call('/api/jobs')).status, 200);
+});
+
+test('a client that stops sending is dropped and leaves nothing behind', async (t) => {
+  const server = await startServer(t);
+  const client = await RawClient.connect(server.port);
+  await client.send(`${head(100_000)}only the beginning`);
+  await client.whenClosed;
+  t.is(client.received, '');
+  while (server.seen.every(({ status }) => status !== 0)) await server.call('/api/health');
+  t.is(server.service.jobs.opened, 1);
+  t.deepEqual(await left(server), []);
+});
+
+test('a slow but steady client is not dropped', async (t) => {
+  const server = await startServer(t);
+  const client = await RawClient.connect(server.port);
+  const content = 'z'.repeat(26_000);
+  await client.send(head(partHead('a.pdf').length + content.length + TAIL.length));
+  // Far below the library's minimum rate, for longer than its timeout of about eleven seconds.
+  for (let at = 0; at < content.length; at += 2000) {
+    await client.send(content.slice(at, at + 2000));
+    await new Promise((resolve) => setTimeout(resolve, 1000));
+  }
+  await client.send(TAIL);
+  await client.until(/Queued/);
+  t.regex(client.received, /^HTTP\/1\.1 202 /);
+  client.reset();
+});
+
+test('many uploads at once are all taken, each with its own bytes', async (t) => {
+  const server = await startServer(t);
+  const digests = await Promise.all(
+    Array.from({ length: 60 }, async (_, index) => {
+      const bytes = randomBytes(1000 * index + 1);
+      const response = await send(server, form([['file', pdf(bytes, `f${index}.pdf`)]]));
+      t.is(response.status, 202);
+      const { originalPath, fileName } = uploadAcceptedShape.parse(await response.json());
+      t.is(fileName, `f${index}.pdf`);
+      const stored = createHash('sha256')
+        .update(await readFile(originalPath))
+        .digest('hex');
+      t.is(stored, createHash('sha256').update(bytes).digest('hex'));
+      return stored;
+    }),
+  );
+  t.is(new Set(digests).size, 60);
+  t.is((await left(server)).length, 60);
+});
+
+test('uploads have a window of their own', async (t) => {
+  const server = await startServer(t, {
+    rateLimiting: {
+      enabled: true,
+      upload: { permits: 2, windowSeconds: 60 },
+      actions: { permits: 1, windowSeconds: 60 },
+    },
+  });
+  const job = server.service.jobs.add();
+  t.is((await server.call(`/api/jobs/${job.id}/cancel`, { method: 'POST' })).status, 200);
+  t.is((await send(server, form([['file', pdf()]]))).status, 202);
+  await assertProblem(t, await send(server, 'x'), 'upload.empty');
+  const refused = await send(server, form([['file', pdf(randomBytes(400_000))]]));
+  await assertProblem(t, refused, 'rate-limited');
+  t.regex(refused.headers.get('retry-after') ?? '', /^[1-9]\d?$/);
+  t.is((await left(server)).length, 1);
+});
+
+test('an upload that waits is answered with the ended job, or as others when that has not ended in time', async (t) => {
+  const server = await startServer(t);
+  const first = await send(server, form([['file', pdf(Buffer.from('%PDF-'), 'a.pdf')]]), '?wait=60');
+  t.is(first.status, 202, 'not ended in time');
+  uploadAcceptedShape.parse(await first.json());
+  t.deepEqual(server.service.jobs.waits, [60_000]);
+  server.service.jobs.ends = true;
+  const second = await send(server, form([['file', pdf(Buffer.from('%PDF-'), 'b.pdf')]]), '?wait=1');
+  t.is(second.status, 200);
+  t.like(jobDetailShape.parse(await second.json()), { fileName: 'b.pdf', status: 'Completed' });
+  for (const wait of ['0', '61', '-1', '1.5', 'long', '']) {
+    const refused = await send(server, form([['file', pdf(Buffer.from('%PDF-'), 'c.pdf')]]), `?wait=${wait}`);
+    await assertProblem(t, refused, 'validation.filter-invalid');
+  }
+});

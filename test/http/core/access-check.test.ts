@@ -1,0 +1,116 @@
+import test from 'ava';
+import { prefersHtml } from '../../../http/core/accept.ts';
+import { createAccessCheck } from '../../../http/core/access/access-check.ts';
+import { createAuthenticator } from '../../../http/core/access/auth.ts';
+import { openEndedSessions } from '../../../http/core/access/ended-sessions.ts';
+import { createOneTimeLogins } from '../../../http/core/access/one-time-logins.ts';
+import { memorySessionKeys, openSessionKeyRing } from '../../../http/core/access/session-keys.ts';
+import { createSessions } from '../../../http/core/access/sessions.ts';
+import { createWrongKeys } from '../../../http/core/access/wrong-keys.ts';
+import { SimulatedClock } from '../../../runtime/clock.ts';
+import { systemIds } from '../../../runtime/ids.ts';
+import { recorder } from '../harness.ts';
+
+const SETTINGS = {
+  apiKey: 'current-key',
+  previousApiKey: 'old-key',
+  apiKeyHeader: 'X-Api-Key',
+  cookieName: 'c',
+};
+
+function authenticator(settings: Partial<typeof SETTINGS> = {}) {
+  const clock = new SimulatedClock();
+  const ring = openSessionKeyRing(memorySessionKeys(), { clock, ids: systemIds, log: recorder([]) });
+  const ended = openEndedSessions(memorySessionKeys(), { clock, log: recorder([]) });
+  const all = { ...SETTINGS, ...settings };
+  return createAuthenticator(
+    all,
+    createSessions({ ring, ended, lifetime: 1000, apiKey: all.apiKey, clock, ids: systemIds }),
+    createOneTimeLogins({ clock, ids: systemIds }),
+  );
+}
+
+test('a key is right, wrong, missing or not configured', (t) => {
+  const identify = (apiKey: string, from = authenticator()) => from.identify({ apiKey, session: '' });
+  for (const right of ['current-key', 'old-key']) {
+    t.deepEqual(identify(right), {
+      identity: { operator: 'operator', scheme: 'ApiKey' },
+      renewed: undefined,
+    });
+  }
+  for (const wrong of ['', 'current-ke', 'current-key ', 'CURRENT-KEY', 'x'.repeat(5000)]) {
+    t.throws(() => identify(wrong), { code: 'auth.invalid-credentials' });
+  }
+  const alone = authenticator({ previousApiKey: '' });
+  for (const wrong of ['', 'old-key']) {
+    t.throws(() => identify(wrong, alone), { code: 'auth.invalid-credentials' });
+  }
+  const none = authenticator({ apiKey: '' });
+  for (const any of ['', 'current-key', 'old-key']) {
+    t.throws(() => identify(any, none), { code: 'auth.misconfigured' });
+  }
+});
+
+/** A browser that requests a page. */
+function arrival(headers: Readonly<Record<string, string>>, path = '/jobs', query?: string) {
+  return {
+    method: 'GET',
+    path,
+    query,
+    caller: { address: '192.0.2.1', https: false, host: 'sign.example' },
+    header: (name: string) => headers[name] ?? '',
+  };
+}
+
+test('a page asks who has no session to log in and to come back, and tells clients with a wrong key', (t) => {
+  const from = authenticator();
+  const gate = createAccessCheck(
+    from,
+    { allowedHosts: ['*'], requireHttps: false },
+    createWrongKeys(new SimulatedClock()),
+  );
+  const location = (headers: Record<string, string>, path?: string, query?: string) => {
+    const admission = gate.admit(arrival(headers, path, query), 'page');
+    return admission.admitted ? undefined : new Map(admission.reply.headers).get('Location');
+  };
+  t.is(location({}), '/login?ReturnUrl=%2Fjobs');
+  t.is(location({ cookie: 'c=broken' }, '/', ''), '/login?ReturnUrl=%2F');
+  t.is(
+    location({}, '/jobs', 'status=Failed&page=2'),
+    '/login?ReturnUrl=%2Fjobs%3Fstatus%3DFailed%26page%3D2',
+  );
+  t.is(location({ cookie: `c=${from.logIn('current-key')}` }), undefined);
+  t.is(location({ 'x-api-key': 'old-key' }), undefined);
+  t.throws(() => location({ 'x-api-key': 'wrong' }), { code: 'auth.invalid-credentials' });
+  const closed = createAccessCheck(
+    authenticator({ apiKey: '' }),
+    { allowedHosts: ['*'], requireHttps: false },
+    createWrongKeys(new SimulatedClock()),
+  );
+  t.throws(() => closed.admit(arrival({}), 'page'), { code: 'auth.misconfigured' });
+});
+
+test('HTML is preferred only by those who say so', (t) => {
+  const browser = 'text/html,application/xhtml+xml,application/xml;q=0.9,image/webp,*/*;q=0.8';
+  for (const html of [
+    browser,
+    'text/html',
+    'text/*',
+    'TEXT/HTML; charset=utf-8',
+    'text/html;q=0.2, */*;q=0.1',
+  ]) {
+    t.true(prefersHtml(html), html);
+  }
+  for (const other of [
+    '',
+    '*/*',
+    'application/json',
+    'application/json, text/html',
+    'application/problem+json, text/html;q=0.9',
+    'text/html;q=0',
+    'text/html;q=none',
+    'image/png',
+  ]) {
+    t.false(prefersHtml(other), other);
+  }
+});

@@ -1,0 +1,207 @@
+import { createHash, randomBytes } from 'node:crypto';
+import { mkdtemp, readdir, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import test, { type ExecutionContext } from 'ava';
+import { BlockPool } from '../../../http/core/body/block-pool.ts';
+import { BodyReader } from '../../../http/core/body/body.ts';
+import { Spool } from '../../../http/core/body/spool.ts';
+import type { UwsResponse } from '../../../http/core/uws.ts';
+import { UwsExchange } from '../../../http/core/uws-exchange.ts';
+import { SimulatedClock } from '../../../runtime/clock.ts';
+
+async function temporaryFolder(t: ExecutionContext): Promise<string> {
+  const folder = await mkdtemp(join(tmpdir(), 'sealwright-spool-'));
+  t.teardown(() => rm(folder, { recursive: true, force: true }));
+  return folder;
+}
+
+/**
+ * A simulated native request: a real socket cannot be made to read on after `pause()` on demand, which these tests
+ * require.
+ */
+class DrivenResponse {
+  paused = 0;
+  resumed = 0;
+  #data: ((chunk: ArrayBuffer, isLast: boolean) => void) | undefined;
+  #aborted: (() => void) | undefined;
+  onData(handler: (chunk: ArrayBuffer, isLast: boolean) => void): void {
+    this.#data = handler;
+  }
+  onAborted(handler: () => void): void {
+    this.#aborted = handler;
+  }
+  pause(): void {
+    this.paused += 1;
+  }
+  resume(): void {
+    this.resumed += 1;
+  }
+  /** As the library does: detaches the memory when the handler returns. */
+  bring(bytes: Buffer, isLast = false): void {
+    const chunk = new Uint8Array(bytes).buffer;
+    this.#data?.(chunk, isLast);
+    structuredClone(chunk, { transfer: [chunk] });
+  }
+  leave(): void {
+    this.#aborted?.();
+  }
+}
+
+class CountedPool extends BlockPool {
+  out = 0;
+  override acquire(): Buffer {
+    this.out += 1;
+    return super.acquire();
+  }
+  override release(block: Buffer): void {
+    this.out -= 1;
+    super.release(block);
+  }
+}
+
+function reading(spoolFolder: string) {
+  const driven = new DrivenResponse();
+  const response = driven as unknown as UwsResponse;
+  const pool = new CountedPool();
+  const clock = new SimulatedClock();
+  const body = new BodyReader(new UwsExchange(response), response, {
+    clock,
+    pool,
+    spoolPath: () => join(spoolFolder, 'body.spool'),
+  });
+  const pass = (milliseconds: number) => clock.advance(milliseconds);
+  return { driven, body, pass, pool };
+}
+
+test('a body that comes far faster than it is read arrives whole, in order, and without filling memory', async (t) => {
+  const folder = await temporaryFolder(t);
+  const { driven, body, pool } = reading(folder);
+  const sent = createHash('sha256');
+  const bring = (length: number, isLast = false) => {
+    const bytes = randomBytes(length);
+    sent.update(bytes);
+    driven.bring(bytes, isLast);
+  };
+  for (let chunk = 0; chunk < 60; chunk += 1) bring(512 * 1024);
+  t.is(driven.paused, 1);
+  // 8 MiB; the other 22 are in the file.
+  t.is(pool.out, 16);
+  t.deepEqual(await readdir(folder), []);
+  const received = createHash('sha256');
+  let chunks = 0;
+  for await (const bytes of body) {
+    received.update(bytes);
+    chunks += 1;
+    // More data arrives while the file is read back, and small chunks keep their order.
+    if (chunks === 20) for (let more = 0; more < 40; more += 1) bring(more % 2 === 0 ? 1000 : 300_000);
+    if (chunks === 60) bring(70_000, true);
+  }
+  t.is(received.digest('hex'), sent.digest('hex'));
+  body.discard();
+  t.is(driven.resumed, 1);
+  t.is(pool.out, 0);
+});
+
+test('a body is paused when it is not read and resumed when it has been', async (t) => {
+  const { driven, body } = reading(await temporaryFolder(t));
+  const chunks = body[Symbol.asyncIterator]();
+  driven.bring(Buffer.alloc(100_000));
+  t.is(driven.paused, 0);
+  driven.bring(Buffer.alloc(200_000));
+  t.is(driven.paused, 1);
+  await chunks.next();
+  t.is(driven.resumed, 0);
+  await chunks.next();
+  t.is(driven.resumed, 1);
+  driven.bring(Buffer.alloc(10), true);
+  await chunks.next();
+  t.true((await chunks.next()).done);
+});
+
+test('a body whose end arrives while it is paused is resumed only for the reply, since its timer would end a slow request', async (t) => {
+  const { driven, body } = reading(await temporaryFolder(t));
+  driven.bring(Buffer.alloc(300_000));
+  t.is(driven.paused, 1);
+  driven.bring(Buffer.alloc(10), true);
+  let received = 0;
+  for await (const { length } of body) received += length;
+  t.is(received, 300_010);
+  t.is(driven.resumed, 0);
+  body.discard();
+  t.is(driven.resumed, 1, 'the connection goes on with its next request');
+});
+
+test('a client that leaves ends the reading with a code', async (t) => {
+  const { driven, body } = reading(await temporaryFolder(t));
+  const chunks = body[Symbol.asyncIterator]();
+  driven.bring(Buffer.alloc(10));
+  await chunks.next();
+  const next = t.throwsAsync(chunks.next(), { code: 'client.gone' });
+  driven.leave();
+  await next;
+});
+
+test('a slow client wins time by sending, a dripping one does not', async (t) => {
+  const { driven, pass } = reading(await temporaryFolder(t));
+  pass(1000);
+  driven.bring(Buffer.alloc(5000));
+  t.is(driven.resumed, 0);
+  pass(2000);
+  t.is(driven.resumed, 1);
+  for (let second = 0; second < 20; second += 1) {
+    pass(1000);
+    driven.bring(Buffer.alloc(100));
+  }
+  const won = driven.resumed;
+  t.true(won <= 6, 'its 5,000 bytes are used up after ten seconds');
+  for (let second = 0; second < 20; second += 1) {
+    pass(1000);
+    driven.bring(Buffer.alloc(100));
+  }
+  t.is(driven.resumed, won);
+});
+
+test('a line that brings much and then nothing for nine seconds wins time in between, as long as it sends', async (t) => {
+  const { driven, body, pass } = reading(await temporaryFolder(t));
+  let wonBefore = 0;
+  for (let round = 0; round < 10; round += 1) {
+    driven.bring(Buffer.alloc(9 * 1024));
+    for (let second = 0; second < 9; second += 1) pass(1000);
+    t.true(driven.resumed >= wonBefore + 4, `round ${round}`);
+    wonBefore = driven.resumed;
+  }
+  // Thirty seconds after its last byte it gets no extension, however much it sent.
+  for (let second = 0; second < 30; second += 1) pass(1000);
+  const last = driven.resumed;
+  for (let second = 0; second < 30; second += 1) pass(1000);
+  t.is(driven.resumed, last);
+  body.discard();
+});
+
+test('a body that can be neither held nor spooled fails as something to try again', async (t) => {
+  const folder = await temporaryFolder(t);
+  const { driven, body } = reading(join(folder, 'missing'));
+  for (let chunk = 0; chunk < 30; chunk += 1) driven.bring(Buffer.alloc(512 * 1024));
+  const error = await t.throwsAsync(body[Symbol.asyncIterator]().next(), { code: 'spool.unavailable' });
+  t.is((error as { retryable?: unknown }).retryable, true);
+});
+
+test('a spool gives back what it took, in order, and its file has no name', async (t) => {
+  const folder = await temporaryFolder(t);
+  const spool = new Spool(join(folder, 'x'));
+  t.deepEqual(await readdir(folder), []);
+  const into = Buffer.alloc(4);
+  for (let round = 0; round < 3; round += 1) {
+    spool.append(Buffer.from('abcdef'));
+    t.is((await spool.read(into)).toString(), 'abcd');
+    spool.append(Buffer.from('gh'));
+    t.is((await spool.read(into)).toString(), 'efgh');
+    t.is(spool.length, 0);
+  }
+  spool.append(Buffer.from('late'));
+  const underWay = spool.read(into);
+  spool.close();
+  spool.close();
+  t.is((await underWay).toString(), 'late');
+});

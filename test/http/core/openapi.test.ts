@@ -1,0 +1,318 @@
+import { Validator } from '@seriousme/openapi-schema-validator';
+import { Ajv2020 } from 'ajv/dist/2020.js';
+import formats from 'ajv-formats';
+import test from 'ava';
+import { z } from 'zod';
+import { OPERATION_EXAMPLES } from '../../../http/batch/description/operation-examples.ts';
+import { OPERATION_TEXTS } from '../../../http/batch/description/operation-texts.ts';
+import { batchRefusals } from '../../../http/batch/refusal-info.ts';
+import { describeApi, type OpenApiDocument } from '../../../http/core/openapi/document.ts';
+import { operationId } from '../../../http/core/openapi/operation.ts';
+import { SchemaBook } from '../../../http/core/openapi/schemas.ts';
+import { json } from '../../../http/core/reply.ts';
+import { type AnyRoute, route } from '../../../http/core/router.ts';
+import { REFUSALS } from '../../../machines/refusals.ts';
+import { AnswerBook, batchDocument, batchTable } from '../answers.ts';
+import { assertProblem, KEY, startServer } from '../harness.ts';
+
+interface Operation {
+  readonly operationId: string;
+  readonly security: readonly object[];
+  readonly requestBody?: {
+    readonly content: { readonly [type: string]: { readonly schema: { properties?: object } } };
+  };
+  readonly parameters?: readonly { readonly in: string; readonly name: string }[];
+  readonly responses: { readonly [status: string]: { readonly content?: object; readonly $ref?: string } };
+}
+
+function operationsOf(document: OpenApiDocument): readonly (readonly [name: string, operation: Operation])[] {
+  return Object.entries(document.paths).flatMap(([path, methods]) =>
+    Object.entries(methods).map(
+      ([method, operation]) => [`${method.toUpperCase()} ${path}`, operation as Operation] as const,
+    ),
+  );
+}
+
+test('the served description keeps the rules of OpenAPI 3.1', async (t) => {
+  const { call } = await startServer(t);
+  const served = await call('/openapi/v1.json');
+  t.is(served.status, 200);
+  const text = await served.text();
+  const verdict = await new Validator().validate(JSON.parse(text));
+  t.deepEqual(verdict.errors ?? [], []);
+  t.true(verdict.valid);
+  const broken = JSON.parse(text);
+  broken.paths['/api/jobs'].get.responses = 7;
+  t.false((await new Validator().validate(broken)).valid, 'the validator says yes to anything');
+});
+
+test('every route is described, and nothing else', (t) => {
+  const described = operationsOf(batchDocument()).map(([name]) => name);
+  const routes = batchTable().map(({ method, path }) => `${method} ${path}`);
+  t.deepEqual([...described].sort(), [...routes].sort());
+});
+
+test('operation ids are unique, made of letters and digits, and two alike are refused', (t) => {
+  const ids = operationsOf(batchDocument()).map(([, operation]) => operation.operationId);
+  t.is(new Set(ids).size, ids.length);
+  for (const id of ids) t.regex(id, /^[a-z][A-Za-z0-9]*$/);
+  t.is(operationId({ method: 'GET', path: '/api/jobs/{id}/output', auth: 'operator' }), 'getJobsByIdOutput');
+  t.is(operationId({ method: 'GET', path: '/', auth: 'page' }), 'getRootPage');
+  t.is(operationId({ method: 'GET', path: '/jobs', auth: 'page' }), 'getJobsPage');
+  const facts = {
+    title: 'x',
+    version: '1',
+    description: 'x',
+    groups: [{ name: 'All', description: 'x', paths: /^\// }],
+    fileTypes: [],
+    refusals: batchRefusals,
+    security: { schemes: {}, of: () => [] },
+  };
+  t.throws(() => describeApi([sample('/a-b'), sample('/a/b')], facts), { message: /getAB/ });
+  t.throws(() => describeApi([sample('/a')], { ...facts, groups: [] }), { message: /no group/ });
+});
+
+function sample(path: string): AnyRoute {
+  return route({
+    method: 'GET',
+    path,
+    summary: 'A sample.',
+    auth: 'anonymous',
+    rate: 'none',
+    bodyPolicy: 'none',
+    headers: [],
+    params: z.object({}),
+    query: z.object({}),
+    body: z.unknown(),
+    unfit: { params: 'route.not-found', query: 'validation.filter-invalid', body: 'validation.body-invalid' },
+    responses: { 200: z.object({}) },
+    refusals: [],
+    handle: () => json(200, {}),
+  });
+}
+
+test('every reference inside the description leads somewhere', (t) => {
+  const document = batchDocument();
+  const references = [...JSON.stringify(document).matchAll(/"\$ref":"([^"]+)"/g)].map(
+    ([, target = '']) => target,
+  );
+  t.true(references.length > 100);
+  for (const reference of new Set(references)) {
+    const found = reference
+      .slice(2)
+      .split('/')
+      .reduce<unknown>((at, step) => (at as { [step: string]: unknown } | undefined)?.[step], document);
+    t.not(found, undefined, reference);
+  }
+});
+
+test('only the documented endpoints are described as open to anyone', (t) => {
+  const open = operationsOf(batchDocument())
+    .filter(([, { security }]) => security.length === 0)
+    .map(([name]) => name);
+  t.deepEqual(open.sort(), [
+    'GET /api/health',
+    'GET /api/ready',
+    'GET /favicon.ico',
+    'GET /login',
+    'POST /api/auth/login',
+    'POST /api/auth/logout',
+  ]);
+});
+
+test('each status of an operation lists the codes that it is answered with, and no others', (t) => {
+  const document = batchDocument();
+  const codesAt = (path: string, method: string, status: number): readonly string[] => {
+    const operation = document.paths[path]?.[method] as Operation;
+    const content = operation.responses[status]?.content as {
+      'application/problem+json': { schema: { properties: { code: { enum: string[] } } } };
+    };
+    return content['application/problem+json'].schema.properties.code.enum;
+  };
+  t.deepEqual(codesAt('/api/jobs/{id}/cancel', 'post', 409), ['job.not-queued', 'job.race-lost']);
+  t.deepEqual(codesAt('/api/jobs/{id}', 'get', 404), ['job.not-found', 'route.not-found']);
+  t.deepEqual(codesAt('/api/files', 'post', 429), ['rate-limited']);
+  t.true(codesAt('/api/rescan', 'post', 404).includes('folder.not-found'));
+  for (const [name, { responses }] of operationsOf(document)) {
+    for (const [status, response] of Object.entries(responses)) {
+      const problem = (
+        response.content as { [type: string]: { schema: { properties: { code: { enum: string[] } } } } }
+      )?.['application/problem+json'];
+      for (const code of problem?.schema.properties.code.enum ?? []) {
+        const row: { readonly status: number | null } = REFUSALS[code as keyof typeof REFUSALS];
+        t.is(row.status, Number(status), `${code} at ${name}`);
+      }
+    }
+  }
+});
+
+test('a head that is too large and a path that cannot be decoded are described where they occur', async (t) => {
+  for (const [name, { responses }] of operationsOf(batchDocument())) {
+    t.deepEqual(responses['431'], { $ref: '#/components/responses/HeadTooLarge' }, name);
+  }
+  const { call } = await startServer(t);
+  // The harness validates the reply by the description.
+  await assertProblem(t, await call('/api/jobs/%zz'), 'route.not-found');
+});
+
+test('uploads are described as a form with a file, outputs as bytes, refusals as problem bodies', (t) => {
+  const { paths } = batchDocument();
+  const upload = paths['/api/files']?.['post'] as Operation;
+  t.like(upload.requestBody?.content['multipart/form-data']?.schema.properties, {
+    file: { type: 'string', contentMediaType: 'application/octet-stream' },
+  });
+  const output = paths['/api/jobs/{id}/output']?.['get'] as Operation;
+  t.deepEqual(output.responses['200']?.content, output.responses['206']?.content);
+  t.like(output.responses['200']?.content, { 'application/pdf': {} });
+  t.true(Object.hasOwn(output.responses, '416'));
+  t.deepEqual(
+    output.parameters?.map(({ in: place, name }) => `${place} ${name}`),
+    ['path id', 'header Range', 'header If-Range', 'header If-None-Match'],
+  );
+});
+
+test('the description names the key header and the cookie that are configured', async (t) => {
+  const { url } = await startServer(t, { apiKeyHeader: 'X-My-Key', cookieName: 'my-cookie' });
+  const answer = await fetch(`${url}/openapi/v1.json`, { headers: { 'X-My-Key': KEY } });
+  const document = (await answer.json()) as OpenApiDocument;
+  t.like(document.components['securitySchemes'], {
+    ApiKey: { type: 'apiKey', in: 'header', name: 'X-My-Key' },
+    Session: { type: 'apiKey', in: 'cookie', name: 'my-cookie' },
+  });
+});
+
+test('description and reference page are for those who may use the service', async (t) => {
+  const { url } = await startServer(t);
+  await assertProblem(t, await fetch(`${url}/openapi/v1.json`), 'auth.invalid-credentials');
+  const page = await fetch(`${url}/scalar/v1`, { redirect: 'manual' });
+  t.is(page.status, 302);
+  t.is(page.headers.get('location'), '/login?ReturnUrl=%2Fscalar%2Fv1');
+  await assertProblem(t, await fetch(`${url}/assets/reference.js`), 'auth.invalid-credentials');
+});
+
+test('the reference page shows every operation, and takes nothing from elsewhere', async (t) => {
+  const { call } = await startServer(t);
+  const answer = await call('/scalar/v1');
+  t.is(answer.headers.get('content-type'), 'text/html; charset=utf-8');
+  const html = await answer.text();
+  const document = (await (await call('/openapi/v1.json')).json()) as OpenApiDocument;
+  for (const [name, { operationId: id }] of operationsOf(document)) {
+    t.true(html.includes(`<article class="operation" id="${id}"`), name);
+  }
+  t.notRegex(html, /<script(?![^>]* src="\/)|<style|\son\w+=|style=/, 'something inline');
+  for (const [, target = ''] of html.matchAll(/\s(?:src|href|action)="([^"]*)"/g)) t.regex(target, /^[/#]/);
+  for (const [, asset = ''] of html.matchAll(/(?:src|href)="(\/assets\/[^"]+)"/g)) {
+    const part = await call(asset);
+    t.is(part.status, 200, asset);
+    const again = await call(asset, { headers: { 'if-none-match': part.headers.get('etag') ?? '' } });
+    t.is(again.status, 304, asset);
+    t.notRegex(await part.text(), /sourceMappingURL|https?:\/\/(?!www\.w3\.org\/)/);
+  }
+  await assertProblem(t, await call('/assets/..%2Fserver.js'), 'route.not-found');
+});
+
+test('what a schema tells clients to send may be simpler than what it accepts', (t) => {
+  const book = new SchemaBook();
+  const inner = z.object({ at: z.iso.datetime({ precision: 3 }), id: z.guid() }).meta({ id: 'Sample' });
+  t.deepEqual(book.output(z.object({ list: z.array(inner) })), {
+    type: 'object',
+    properties: { list: { type: 'array', items: { $ref: '#/components/schemas/Sample' } } },
+    required: ['list'],
+    additionalProperties: false,
+  });
+  t.like(book.named['Sample'], { properties: { id: { type: 'string', format: 'uuid' } } });
+  const page = z
+    .string()
+    .regex(/^\d+$/)
+    .transform(Number)
+    .meta({ openapi: { type: 'integer', minimum: 1, default: 1 }, description: 'Which page.' })
+    .default(1);
+  t.deepEqual(book.input(z.object({ page })), {
+    type: 'object',
+    properties: { page: { description: 'Which page.', type: 'integer', minimum: 1, default: 1 } },
+  });
+});
+
+test('an answer that differs from its description is noticed', (t) => {
+  const book = new AnswerBook(batchDocument());
+  const headers = new Headers({
+    'content-type': 'application/json; charset=utf-8',
+    'x-request-id': '0H00000000000:00000001',
+  });
+  const health = { method: 'GET', path: '/api/health', status: 200, headers, body: '{"status":"Healthy"}' };
+  t.deepEqual(book.findings(health), []);
+  t.is(book.findings({ ...health, body: '{"status":"Fine"}' }).length, 1, 'another value');
+  t.is(book.findings({ ...health, body: '{"status":"Healthy","more":1}' }).length, 1, 'a member too many');
+  t.is(book.findings({ ...health, body: '{}' }).length, 1, 'a member too few');
+  t.is(book.findings({ ...health, status: 201 }).length, 1, 'another status');
+  t.is(book.findings({ ...health, headers: new Headers() }).length, 2, 'no headers');
+  t.is(book.findings({ ...health, method: 'PUT' }).length, 1, 'another method');
+  t.is(book.findings({ ...health, path: '/api/nothing' }).length, 1, 'another path');
+  const problem = {
+    type: 'https://tools.ietf.org/html/rfc9110#section-15.5.5',
+    title: 'x',
+    status: 404,
+    code: 'job.not-found',
+    traceId: `00-${'0'.repeat(32)}-${'0'.repeat(16)}-00`,
+    requestId: '0H00000000000:00000001',
+  };
+  const refused = (body: object, path = '/api/jobs/x') =>
+    book.findings({
+      method: 'GET',
+      path,
+      status: 404,
+      headers: new Headers({
+        'content-type': 'application/problem+json',
+        'x-request-id': '0H00000000000:00000001',
+      }),
+      body: JSON.stringify(body),
+    });
+  t.deepEqual(refused(problem), []);
+  t.is(refused({ ...problem, code: 'folder.not-found' }).length, 1, 'a code of another operation');
+  t.is(refused({ ...problem, stack: 'x' }).length, 1, 'a member nobody described');
+  t.is(refused(problem, '/nowhere').length, 1, 'a code of a route where there is none');
+});
+
+test('every operation is described at length, and the words and examples belong to operations there are', (t) => {
+  const operations = operationsOf(batchDocument());
+  for (const [name, operation] of operations) {
+    const { summary = '', description = '' } = operation as { summary?: string; description?: string };
+    t.true(description.length > 20 && description !== summary, `${name} has no description`);
+  }
+  const names = new Set(operations.map(([name]) => name));
+  for (const name of [...Object.keys(OPERATION_TEXTS), ...Object.keys(OPERATION_EXAMPLES)])
+    t.true(names.has(name), `${name} is no operation`);
+});
+
+test('every JSON body that operations take or give has an example, which its own schema accepts', (t) => {
+  const document = batchDocument();
+  const ajv = new Ajv2020({ strict: false, allErrors: true });
+  formats.default(ajv);
+  ajv.addSchema(document, 'api');
+  type Json = { readonly example?: unknown } | undefined;
+  const check = (name: string, place: readonly string[], json: Json) => {
+    if (json === undefined) return;
+    t.not(json.example, undefined, `${name} has no example`);
+    const pointer = [...place, 'content', 'application/json', 'schema']
+      .map((word) => encodeURIComponent(word.replaceAll('~', '~0').replaceAll('/', '~1')))
+      .join('/');
+    const accepts = ajv.compile({ $ref: `api#/${pointer}` });
+    t.true(accepts(json.example), `${name}: ${JSON.stringify(accepts.errors)}`);
+  };
+  let bodies = 0;
+  for (const [name, operation] of operationsOf(document)) {
+    if (name === 'GET /openapi/v1.json') continue;
+    const [method = '', path = ''] = name.split(' ');
+    const place = ['paths', path, method.toLowerCase()];
+    const content = operation.requestBody?.content as { readonly [type: string]: Json } | undefined;
+    const takesNothing = !('sends' in (OPERATION_EXAMPLES[name] ?? {})) && name.endsWith('/restart');
+    if (!takesNothing) check(`what ${name} takes`, [...place, 'requestBody'], content?.['application/json']);
+    for (const [status, response] of Object.entries(operation.responses)) {
+      if (Number(status) >= 300) continue;
+      const given = response.content as { readonly [type: string]: Json } | undefined;
+      if (given?.['application/json']) bodies += 1;
+      check(`${status} of ${name}`, [...place, 'responses', status], given?.['application/json']);
+    }
+  }
+  t.true(bodies > 20);
+});

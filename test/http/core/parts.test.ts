@@ -1,0 +1,209 @@
+import test from 'ava';
+import { cleanFileName } from '../../../http/core/body/upload.ts';
+import { contentDisposition, parseRange } from '../../../http/core/file-reply.ts';
+import { problemBody, problemFrom } from '../../../http/core/problem.ts';
+import { writeHead } from '../../../http/core/reply.ts';
+import { createRequestIds, parseTraceparent } from '../../../http/core/request-ids.ts';
+import { parseQuery } from '../../../http/core/router.ts';
+import { REFUSALS, Refusal } from '../../../machines/refusals.ts';
+import { Fatal, Retryable } from '../../../runtime/failures.ts';
+import { seededIds } from '../../../runtime/ids.ts';
+
+const TRACE = '0af7651916cd43dd8448eb211c80319c';
+
+test('request ids have the documented form and never repeat', (t) => {
+  const ids = createRequestIds(seededIds(1));
+  const seen = new Set(Array.from({ length: 10_000 }, () => ids.requestId()));
+  t.is(seen.size, 10_000);
+  for (const id of seen) t.regex(id, /^0H[0-9A-V]{11}:[0-9A-F]{8}$/);
+  t.not(createRequestIds(seededIds(2)).requestId(), createRequestIds(seededIds(3)).requestId());
+});
+
+test('a trace goes on with a span of its own', (t) => {
+  const ids = createRequestIds(seededIds(1));
+  const first = ids.traceId(`00-${TRACE}-b7ad6b7169203331-01`);
+  const second = ids.traceId(`00-${TRACE}-b7ad6b7169203331-01`);
+  t.regex(first, new RegExp(`^00-${TRACE}-[0-9a-f]{16}-01$`));
+  t.false(first.includes('b7ad6b7169203331'));
+  t.not(first, second);
+});
+
+test('without a usable traceparent every request gets a trace of its own', (t) => {
+  const ids = createRequestIds(seededIds(1));
+  const traces = Array.from({ length: 100 }, () => ids.traceId('').slice(3, 35));
+  t.is(new Set(traces).size, 100);
+  for (const trace of traces) t.regex(trace, /^(?!0+$)[0-9a-f]{32}$/);
+});
+
+test('only valid traceparent headers are adopted', (t) => {
+  const span = 'b7ad6b7169203331';
+  t.deepEqual(parseTraceparent(`00-${TRACE}-${span}-01`), { trace: TRACE, flags: '01' });
+  t.deepEqual(parseTraceparent(`cc-${TRACE}-${span}-00-what-comes`), { trace: TRACE, flags: '00' });
+  for (const bad of [
+    '',
+    'x',
+    `00-${TRACE}-${span}`,
+    `ff-${TRACE}-${span}-01`,
+    `00-${TRACE}-${span}-01-more`,
+    `00-${TRACE.toUpperCase()}-${span}-01`,
+    `00-${'0'.repeat(32)}-${span}-01`,
+    `00-${TRACE}-${'0'.repeat(16)}-01`,
+  ]) {
+    t.is(parseTraceparent(bad), undefined, bad);
+  }
+});
+
+test('every code with a status becomes a problem of that status with the type of that status', (t) => {
+  const types = new Map<number, string>();
+  for (const [code, { status, title }] of Object.entries(REFUSALS)) {
+    if (status === null) continue;
+    const problem = problemFrom(new Refusal(code as keyof typeof REFUSALS, 'because'));
+    const body = problemBody(problem, { traceId: 't', requestId: 'r', path: '/p', production: true });
+    t.is(body['status'], status);
+    t.is(body['code'], code);
+    t.is(body['title'], title);
+    const type = String(body['type']);
+    t.true(type.startsWith('https://tools.ietf.org/html/rfc'), code);
+    t.is(types.get(status) ?? type, type);
+    types.set(status, type);
+  }
+  t.is(types.get(404), 'https://tools.ietf.org/html/rfc9110#section-15.5.5');
+  t.is(types.get(429), 'https://tools.ietf.org/html/rfc6585#section-4');
+  t.is(new Set(types.values()).size, types.size);
+});
+
+test('failures that ask for another try become 503 with whole seconds, all others 500', (t) => {
+  t.like(problemFrom(new Retryable('mailbox.full', 'busy', 1200)), {
+    code: 'service.busy',
+    status: 503,
+    retryAfterSeconds: 2,
+  });
+  t.like(problemFrom(new Retryable('mailbox.full', 'busy', 0)), { retryAfterSeconds: 1 });
+  // As received from another thread.
+  t.like(problemFrom({ message: 'busy', retryable: true, retryAfter: 5000 }), { retryAfterSeconds: 5 });
+  for (const thrown of [
+    new Fatal('x', 'y'),
+    new TypeError('oops'),
+    'text',
+    undefined,
+    null,
+    { code: 'job.not-found' },
+  ]) {
+    t.like(problemFrom(thrown), { code: 'internal', status: 500 });
+  }
+  // A code that is only recorded is never a reply.
+  t.is(problemFrom(new Refusal('remote.timeout', 'x')).status, 500);
+});
+
+test('production keeps detail, path and exception to itself', (t) => {
+  const scene = { traceId: 't', requestId: 'r', path: '/p' };
+  const failure = problemFrom(new Error('secret place'));
+  t.deepEqual(Object.keys(problemBody(failure, { ...scene, production: true })), [
+    'type',
+    'title',
+    'status',
+    'code',
+    'traceId',
+    'requestId',
+  ]);
+  const open = problemBody(failure, { ...scene, production: false });
+  t.is(open['instance'], '/p');
+  t.regex(String(open['exception']), /secret place[\s\S]+parts\.test/);
+  const refusal = problemFrom(new Refusal('upload.empty', 'why', { errors: { file: ['is missing'] } }));
+  t.deepEqual(problemBody(refusal, { ...scene, production: true })['errors'], { file: ['is missing'] });
+  t.is(problemBody(refusal, { ...scene, production: false })['exception'], undefined);
+});
+
+test('upload names keep their last segment, in NFC, without control characters', (t) => {
+  t.is(cleanFileName('a.pdf'), 'a.pdf');
+  t.is(cleanFileName('../../etc/passwd'), 'passwd');
+  t.is(cleanFileName('C:\\Users\\me\\a.pdf'), 'a.pdf');
+  t.is(cleanFileName('a\\b/c\u0000\u001f\u007f\u0085.pdf'), 'c.pdf');
+  t.is(cleanFileName('cafe\u0301.pdf'), 'caf\u00e9.pdf');
+  for (const none of ['', '.', '..', 'a/', 'a/..', '\\', '\u0001', '.\u0000.', 'x/\u0007.']) {
+    t.throws(() => cleanFileName(none), { code: 'upload.invalid-name' }, JSON.stringify(none));
+  }
+});
+
+test('ranges are one, none or outside, and match their meaning for every small file', (t) => {
+  const bytes = [...'0123456789'];
+  for (let size = 0; size <= 4; size += 1) {
+    for (let from = 0; from <= 5; from += 1) {
+      for (let to = from; to <= 6; to += 1) {
+        const range = parseRange(`bytes=${from}-${to}`, size);
+        const wanted = bytes
+          .slice(0, size)
+          .slice(from, to + 1)
+          .join('');
+        if (wanted === '') t.is(range, 'outside');
+        else t.deepEqual(range, { first: from, last: Math.min(to, size - 1) });
+      }
+      t.deepEqual(
+        parseRange(`bytes=${from}-`, size),
+        from < size ? { first: from, last: size - 1 } : 'outside',
+      );
+      t.deepEqual(
+        parseRange(`bytes=-${from}`, size),
+        from === 0 || size === 0 ? 'outside' : { first: Math.max(0, size - from), last: size - 1 },
+      );
+    }
+  }
+  for (const ignored of [
+    '',
+    'bytes=',
+    'bytes=-',
+    'bytes=3-2',
+    'bytes=0-1,3-4',
+    'items=0-1',
+    'bytes=a-b',
+    'bytes=0x1-2',
+  ]) {
+    t.is(parseRange(ignored, 10), 'whole', ignored);
+  }
+});
+
+test('a download is named in plain ASCII and in UTF-8, and no name breaks the header', (t) => {
+  t.is(
+    contentDisposition('a.signed.pdf'),
+    `attachment; filename="a.signed.pdf"; filename*=UTF-8''a.signed.pdf`,
+  );
+  t.is(
+    contentDisposition('é"\\.pdf'),
+    `attachment; filename="_\\"\\\\.pdf"; filename*=UTF-8''%C3%A9%22%5C.pdf`,
+  );
+  t.is(
+    contentDisposition("it's (1)*.pdf"),
+    `attachment; filename="it's (1)*.pdf"; filename*=UTF-8''it%27s%20%281%29%2A.pdf`,
+  );
+  for (const rude of ['a\r\nX-Evil: 1', '\u0000', '\ud800', '😀.pdf']) {
+    t.regex(contentDisposition(rude), /^[\x20-\x7e]+$/);
+  }
+});
+
+test('a query gives strings, arrays for repeated names, and harmless objects', (t) => {
+  t.deepEqual(
+    { ...parseQuery('a=1&b=2&b=3&b=4&c=%20x+y&d') },
+    { a: '1', b: ['2', '3', '4'], c: ' x y', d: '' },
+  );
+  t.deepEqual({ ...parseQuery(undefined) }, {});
+  t.is(Object.getPrototypeOf(parseQuery('__proto__=x')), null);
+  t.notThrows(() => parseQuery('%zz=%ff&&=&='));
+});
+
+test('a line end in the value of a header begins no header of its own', (t) => {
+  let written = '';
+  const response = { writeHeader: (name: string, value: string) => (written = `${name}: ${value}`) };
+  const scene = {
+    requestId: 'id',
+    https: false,
+    headOnly: false,
+    lastOnConnection: false,
+    setCookie: undefined,
+  };
+  const headers = [['Location', '/a\r\nSet-Cookie: session=stolen\r\n\r\n<script>\0']] as const;
+  writeHead(response as unknown as Parameters<typeof writeHead>[0], 200, headers, scene);
+  const names = written.split('\r\n').map((line) => line.split(':')[0]);
+  t.true(names.includes('Location'));
+  t.false(names.includes('Set-Cookie'));
+  t.notRegex(written, /\r\n\r\n|\0/);
+});

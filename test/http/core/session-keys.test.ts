@@ -1,0 +1,195 @@
+import test from 'ava';
+import { openEndedSessions } from '../../../http/core/access/ended-sessions.ts';
+import {
+  memorySessionKeys,
+  openSessionKeyRing,
+  type SessionKeyStore,
+} from '../../../http/core/access/session-keys.ts';
+import { createSessions } from '../../../http/core/access/sessions.ts';
+import { SimulatedClock } from '../../../runtime/clock.ts';
+import { systemIds } from '../../../runtime/ids.ts';
+import { type LogLine, recorder } from '../harness.ts';
+
+const HOUR = 3_600_000;
+const DAY = 24 * HOUR;
+
+function room(store: SessionKeyStore = memorySessionKeys(), clock = new SimulatedClock()) {
+  const lines: LogLine[] = [];
+  const endedStore = memorySessionKeys();
+  const open = (apiKey = 'key', hours = 8) => {
+    const ring = openSessionKeyRing(store, { clock, ids: systemIds, log: recorder(lines) });
+    const ended = openEndedSessions(endedStore, { clock, log: recorder(lines) });
+    return createSessions({ ring, ended, lifetime: hours * HOUR, apiKey, clock, ids: systemIds });
+  };
+  const kept = () =>
+    (JSON.parse(store.load() ?? '') as { keys: { id: string; key: string; createdAt: string }[] }).keys;
+  return { store, endedStore, clock, lines, open, kept };
+}
+
+test('a session outlives the process that began it, and a shorter lifetime shortens it', (t) => {
+  const { clock, open } = room();
+  const token = open().issue('operator');
+  t.like(open().read(token), { operator: 'operator', worn: false });
+  clock.advance(5 * HOUR);
+  t.like(open().read(token), { operator: 'operator', worn: true });
+  t.is(open('key', 5).read(token), undefined);
+});
+
+test('a session ends with the API key it was begun for', (t) => {
+  const { open } = room();
+  const token = open('one').issue('operator');
+  t.is(open('two').read(token), undefined);
+  t.truthy(open('one').read(token));
+});
+
+test('sessions of one service mean nothing to another', (t) => {
+  const token = room().open().issue('operator');
+  t.is(room().open().read(token), undefined);
+});
+
+test('no two tokens are alike, and none shows what is in it', (t) => {
+  const sessions = room().open();
+  const tokens = Array.from({ length: 100 }, () => sessions.issue('operator'));
+  t.is(new Set(tokens).size, 100);
+  for (const token of tokens) t.false(Buffer.from(token, 'base64url').includes('operator'));
+});
+
+test('the key changes every 90 days, and the one before counts until its last cookie has expired', (t) => {
+  const { clock, open, kept } = room();
+  const sessions = open();
+  const [first] = kept();
+  clock.advance(90 * DAY - 1);
+  const old = sessions.issue('operator');
+  t.deepEqual(kept(), [first]);
+  clock.advance(1);
+  const fresh = sessions.issue('operator');
+  t.is(kept().length, 2);
+  t.is(kept()[1]?.id, first?.id);
+  t.like(open().read(old), { operator: 'operator', worn: false });
+  t.truthy(open().read(fresh));
+  clock.advance(90 * DAY);
+  sessions.issue('operator');
+  t.is(kept().length, 2, 'the first one is forgotten, the second one just got its successor');
+  t.false(kept().some(({ id }) => id === first?.id));
+});
+
+test('a key that cannot be saved is not used, and is tried again later', (t) => {
+  const memory = memorySessionKeys();
+  let broken = false;
+  const { clock, open, kept, lines } = room({
+    load: memory.load,
+    save(text) {
+      if (broken) throw new Error('no space left');
+      memory.save(text);
+    },
+  });
+  const sessions = open();
+  clock.advance(91 * DAY);
+  broken = true;
+  const tokens = [sessions.issue('operator'), sessions.issue('operator')];
+  t.is(lines.filter(({ level }) => level === 'warn').length, 1);
+  t.is(kept().length, 1);
+  for (const token of tokens) t.truthy(open().read(token));
+  broken = false;
+  sessions.issue('operator');
+  t.is(kept().length, 1, 'not at once');
+  clock.advance(HOUR);
+  sessions.issue('operator');
+  t.is(kept().length, 2);
+});
+
+test('a ring that cannot be read is made anew, with a warning that shows nothing of it', (t) => {
+  for (const text of ['', 'x', '{}', '{"version":1,"keys":[]}', '{"version":1,"keys":[{"id":"secret"}]}']) {
+    const { open, lines, kept, store } = room();
+    store.save(text);
+    const token = open().issue('operator');
+    t.is(kept().length, 1);
+    t.truthy(open().read(token));
+    t.deepEqual(
+      lines.map(({ level }) => level),
+      ['warn'],
+    );
+    t.false(JSON.stringify(lines).includes('secret'));
+  }
+});
+
+test('the kept ring has the documented form', (t) => {
+  const { open, kept } = room();
+  open();
+  const [key] = kept();
+  t.regex(key?.id ?? '', /^[0-9a-f]{8}$/);
+  t.is(Buffer.from(key?.key ?? '', 'base64url').length, 32);
+  t.is(key?.createdAt, '2026-01-01T00:00:00.000Z');
+});
+
+/** Two nodes on one file, of which the second reads what the first has just replaced. */
+function twoNodes() {
+  const file = memorySessionKeys();
+  let stale: string | undefined;
+  const first: SessionKeyStore = { ...file, isShared: true };
+  const second: SessionKeyStore = { ...first, load: () => stale ?? file.load() };
+  /** Lets the second node write over what the first one writes. */
+  const race = (both: readonly [() => void, () => void]) => {
+    stale = file.load();
+    both[0]();
+    both[1]();
+    stale = undefined;
+  };
+  return { first, second, race };
+}
+
+test('nodes that change the key at the same moment read the sessions of each other', (t) => {
+  const { first, second, race } = twoNodes();
+  const clock = new SimulatedClock();
+  const parts = { clock, ids: systemIds, log: recorder([]) };
+  const one = openSessionKeyRing(first, parts);
+  const two = openSessionKeyRing(second, parts);
+  clock.advance(90 * DAY);
+  race([() => one.current(), () => two.current()]);
+  const keys = [one.current(), two.current()];
+  t.not(keys[0]?.id, keys[1]?.id);
+  t.truthy(one.find(keys[1]?.id ?? ''));
+  t.deepEqual(two.find(keys[0]?.id ?? '')?.secret, keys[0]?.secret);
+  t.deepEqual(openSessionKeyRing(first, parts).find(keys[0]?.id ?? '')?.secret, keys[0]?.secret);
+});
+
+test('a node uses the new key that another one has saved', (t) => {
+  const { first, second } = twoNodes();
+  const clock = new SimulatedClock();
+  const parts = { clock, ids: systemIds, log: recorder([]) };
+  const one = openSessionKeyRing(first, parts);
+  const two = openSessionKeyRing(second, parts);
+  clock.advance(90 * DAY);
+  t.is(one.current().id, two.current().id);
+});
+
+test('a key that was removed from the file stays removed, whichever node asks for its sessions', (t) => {
+  for (const isNewRing of [true, false]) {
+    const { first } = twoNodes();
+    const clock = new SimulatedClock();
+    const parts = { clock, ids: systemIds, log: recorder([]) };
+    const running = openSessionKeyRing(first, parts);
+    const removed = running.current().id;
+    clock.advance(HOUR);
+    first.save('');
+    if (isNewRing) {
+      const restarted = openSessionKeyRing(first, parts).current();
+      t.deepEqual(running.find(restarted.id)?.secret, restarted.secret);
+    } else t.is(running.find('00000000'), undefined);
+    t.is(running.find(removed), undefined);
+    t.not(running.current().id, removed);
+    t.is(openSessionKeyRing(first, parts).find(removed), undefined);
+    t.is(openSessionKeyRing(first, parts).current().id, running.current().id);
+  }
+});
+
+test('sessions that two nodes end at the same moment are ended on both', (t) => {
+  const { first, second, race } = twoNodes();
+  const clock = new SimulatedClock();
+  const parts = { clock, log: recorder([]) };
+  const one = openEndedSessions(first, parts);
+  const two = openEndedSessions(second, parts);
+  race([() => one.add('a', clock.now() + DAY), () => two.add('b', clock.now() + DAY)]);
+  t.true(one.has('a') && one.has('b'));
+  t.true(two.has('a') && two.has('b'));
+});

@@ -1,0 +1,28 @@
+/** A server in a separate process, so that its memory can be measured. Started by `lifecycle.test.ts`. */
+import { createBatchServer } from '../../../http/index.ts';
+import { systemClock } from '../../../runtime/clock.ts';
+import { systemIds } from '../../../runtime/ids.ts';
+import { createMemoryService } from '../batch/memory-service.ts';
+import { BASE_SETTINGS, recorder } from '../harness.ts';
+
+const service = await createMemoryService();
+const server = createBatchServer({
+  service,
+  settings: { ...BASE_SETTINGS, maxUploadBytes: 600_000_000 },
+  clock: systemClock,
+  ids: systemIds,
+  log: recorder([]),
+});
+
+process.on('message', async (message) => {
+  if (message === 'close') {
+    await server.close();
+    process.disconnect();
+    return;
+  }
+  // `maxRSS` is in KiB and never falls.
+  process.send?.({ peak: process.resourceUsage().maxRSS * 1024 });
+});
+
+const { url } = await server.listen();
+process.send?.({ port: Number(new URL(url).port), folder: service.folder });

@@ -1,0 +1,107 @@
+/** Options of a creation request are obeyed or refused. Source: docs/portal-values.md §§5, 6, 14, 15. */
+import anyTest, { type TestFn } from 'ava';
+import { type PortalProgram, startProgram } from '../../actors/portal/service.ts';
+import { assertRefused } from './harness.ts';
+import { ticketOf } from './signing/certificate-client.ts';
+
+const test = anyTest as TestFn<PortalProgram>;
+
+let ending: (() => Promise<void>) | undefined;
+test.before(async (t) => {
+  const tasks: (() => unknown)[] = [];
+  t.context = await startProgram({ teardown: (task) => void tasks.push(task) });
+  ending = async () => {
+    for (const task of tasks.reverse()) await task();
+  };
+});
+test.after.always(() => ending?.());
+
+const ana = (more: object = {}) => ({ user: { name: 'Ana', email: 'ana@example.org' }, ...more });
+const mark = (pageNumber: number | null) => ({ topLeftX: 1, topLeftY: 1, width: 9, height: 9, pageNumber });
+
+async function requestOf({ acme }: PortalProgram, more: object, count = 1) {
+  const uploads = await Promise.all(Array.from({ length: count }, () => acme.upload()));
+  const files = uploads.map((upload) => ({ ...upload, displayName: 'A' }));
+  return { files, flowActions: [ana()], ...more };
+}
+
+test('timestampEnabled without a time-stamp authority is refused', async (t) => {
+  const { acme } = t.context;
+  const refused = await acme.send('/api/documents', await requestOf(t.context, { timestampEnabled: true }));
+  await assertRefused(t, refused, 'TimestampNotAvailable');
+  t.truthy(await acme.create([ana()], { timestampEnabled: false }));
+});
+
+test('a qualified document takes nobody who may sign electronically, at creation and later', async (t) => {
+  const { acme } = t.context;
+  const electronic = ana({ allowElectronicSignature: true });
+  const qualified = { signatureType: 'Qualified' };
+  const request = await requestOf(t.context, { ...qualified, flowActions: [ana(), electronic] });
+  await assertRefused(t, await acme.send('/api/documents', request), 'InvalidFlowAction');
+  const byCertificate = ana({ requiredCertificateTypeToSign: 'A3' });
+  const id = await acme.create([byCertificate, { ...electronic, type: 'Approver' }], qualified);
+  const edit = { addedFlowActions: [electronic] };
+  await assertRefused(t, await acme.send(`/api/documents/${id}/flow`, edit), 'InvalidFlowAction');
+  // The type of a certificate binds those who sign with one, and nobody else.
+  t.truthy(await acme.create([{ ...byCertificate, allowElectronicSignature: true }]));
+});
+
+test('isEnvelope and EnvelopeName are obeyed in the query, and the body wins', async (t) => {
+  const { acme } = t.context;
+  const create = async (query: string, more: object = {}) =>
+    acme.post<{ documentId: string }[]>(`/api/documents?${query}`, await requestOf(t.context, more, 2));
+  const [made, ...others] = await create('isEnvelope=true&EnvelopeName=Both');
+  t.is(others.length, 0);
+  t.like(await acme.get(`/api/documents/${made?.documentId}`), { isEnvelope: true, name: 'Both' });
+  t.is((await create('isEnvelope=true&EnvelopeName=Both', { isEnvelope: false })).length, 2);
+  t.is((await create('isEnvelope=')).length, 2);
+  const headers = { 'Idempotency-Key': crypto.randomUUID() };
+  const request = await requestOf(t.context, {}, 2);
+  const send = (query: string) => acme.send(`/api/documents?${query}`, request, 'POST', headers);
+  t.is((await send('isEnvelope=true&envelopeName=E')).status, 200);
+  await assertRefused(t, await send(''), 'IdempotencyConflict');
+});
+
+test('a reason over its limit is refused and changes nothing, by key and by participants', async (t) => {
+  const { acme, url } = t.context;
+  const id = await acme.create([ana()]);
+  const reason = 'r'.repeat(2_001);
+  const { key, ticket } = await ticketOf(acme, id, 'ana@example.org');
+  const refusal = await fetch(`${url}/api/documents/keys/${key}/participant-refusal`, {
+    method: 'POST',
+    headers: { 'Content-Type': 'application/json' },
+    body: JSON.stringify({ ticket, reason }),
+  });
+  await assertRefused(t, refusal, 'BadRequest');
+  for (const end of ['refusal', 'cancellation'])
+    await assertRefused(t, await acme.send(`/api/documents/${id}/${end}`, { reason }), 'BadRequest');
+  t.like(await acme.get(`/api/documents/${id}`), { status: 'Pending', statusUpdateReason: null });
+  await acme.post(`/api/documents/${id}/cancellation`, { reason: reason.slice(1) });
+  t.like(await acme.get(`/api/documents/${id}`), { statusUpdateReason: reason.slice(1) });
+});
+
+test('marks on pages that do not exist are refused in documents, envelopes, versions and edits', async (t) => {
+  const { acme } = t.context;
+  const marked = (page: number | null) => [ana({ prePositionedMarks: [mark(page)] })];
+  const refused = async (path: string, body: object) => {
+    const answer = await acme.send(path, body);
+    const { message } = (await answer.clone().json()) as { message: string };
+    await assertRefused(t, answer, 'InvalidFlowAction');
+    t.is(message, 'A mark is on page 2, and its file has 1 page.');
+  };
+  await refused('/api/documents', await requestOf(t.context, { flowActions: marked(2) }));
+  const envelope = { isEnvelope: true, envelopeName: 'E', flowActions: marked(2) };
+  await refused('/api/documents', await requestOf(t.context, envelope, 2));
+  for (const page of [1, null]) t.truthy(await acme.create(marked(page)));
+  const id = await acme.create([ana()]);
+  const { flowActions } = await acme.get<{ flowActions: { id: string }[] }>(`/api/documents/${id}`);
+  const flowActionId = flowActions[0]?.id;
+  const file = { ...(await acme.upload()), displayName: 'B' };
+  const prePositionedMarks = [{ flowActionId, prePositionedDocumentMarks: [mark(2)] }];
+  await refused(`/api/documents/${id}/versions`, { file, prePositionedMarks });
+  const editedFlowActions = [{ flowActionId, prePositionedMarks: [mark(2)] }];
+  await refused(`/api/documents/${id}/flow`, { editedFlowActions });
+  // Marks of a file without pages are for its printed version, which has as many as it needs.
+  const text = { name: 'a.txt', content: Buffer.from('text'), type: 'text/plain' };
+  t.truthy(await acme.create(marked(2), {}, text));
+});

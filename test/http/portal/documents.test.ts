@@ -1,0 +1,475 @@
+/**
+ * Documents over HTTP: the arguments of the portal, and the full shapes of replies. Source: docs/portal-values.md §§5, 7,
+ * 12-16.
+ */
+import test from 'ava';
+import type { DocumentView } from '../../../actors/portal/api.ts';
+import type { FlowAction } from '../../../machines/portal/portal-types.ts';
+import { assertRefused, startPortal } from './harness.ts';
+import { ACTION, DOCUMENT, IDS, PERSON, THEN } from './memory-portal.ts';
+
+const PATH = `/api/documents/${IDS.document}`;
+const FILE = { displayName: 'A', id: IDS.user, name: 'a.pdf', contentType: 'application/pdf' };
+const MARK = { topLeftX: 1.5, topLeftY: 2, width: 3, height: 4 };
+const WHEN = '2026-05-26T15:42:11.123Z';
+
+test('the detail of a document has every member, null and [] where there is nothing', async (t) => {
+  const { call } = await startPortal(t);
+  t.deepEqual(await (await call(PATH)).json(), {
+    id: IDS.document,
+    name: 'Contract',
+    status: 'Pending',
+    key: 'ABCDEFGHIJ0123456789',
+    filename: 'contract.pdf',
+    fileSize: 1234,
+    mimeType: 'application/pdf',
+    checksumMd5: '1B2M2Y8AsgTpgAmY7PhCfg==',
+    hasSignature: false,
+    isConcluded: false,
+    isDeleted: false,
+    isEnvelope: false,
+    isScanned: false,
+    creationDate: WHEN,
+    updateDate: WHEN,
+    createdBy: { id: IDS.application, name: 'My App' },
+    organization: { id: IDS.organization, name: 'Org', identifier: null, owner: null },
+    folder: null,
+    statusUpdatedBy: null,
+    statusUpdateReason: null,
+    description: null,
+    expirationDate: null,
+    expirationDateWithoutTime: null,
+    reminders: null,
+    observers: [],
+    attachments: [],
+    notifiedEmails: [],
+    permissions: { move: true, editFlow: true },
+    forceCadesSignature: false,
+    tags: [],
+    type: null,
+    signatureType: null,
+    externalId: null,
+    securityContext: null,
+    hideDownloadOptionForPendingDocuments: false,
+    flowActions: [
+      {
+        id: IDS.action,
+        type: 'Signer',
+        status: 'Pending',
+        step: 1,
+        user: PERSON,
+        title: null,
+        allowElectronicSignature: true,
+        creationDate: WHEN,
+        updateDate: WHEN,
+        pendingDate: WHEN,
+        refusalReason: null,
+        isElectronic: null,
+        marks: [
+          {
+            type: 'SignatureVisualRepresentation',
+            topLeftX: 10,
+            topLeftY: 20.5,
+            width: 100,
+            height: 40,
+            pageNumber: 1,
+            fontSize: null,
+          },
+        ],
+        ruleName: null,
+        numberRequiredSignatures: 1,
+        allowRuleFlowToContinueIfRefused: false,
+        signRuleUsers: [],
+        requireSmsAuthenticationToSignElectronically: true,
+        requireWhatsappAuthenticationToSignElectronically: false,
+        requireAuthenticatorAppToSignElectronically: false,
+        requireSelfieAuthenticationToSignElectronically: false,
+        requireDatavalidAuthenticationToSignElectronically: false,
+        requirePixAuthenticationToSignElectronically: false,
+        requireLivenessAuthenticationToSignElectronically: false,
+        requireIdScanAuthenticationToSignElectronically: false,
+        requireEmailAuthenticationToSignElectronically: true,
+        disableEmailAuthenticationToSignElectronically: false,
+        requiredCertificateTypeToSign: null,
+        requiredCertificateHolderTypeToSign: null,
+        requireCompanyCertificate: null,
+        requiredCompanyIdentifier: null,
+        signatureInitialsMode: null,
+      },
+    ],
+    processingError: null,
+  });
+});
+
+test('the detail tells rules, folders, reasons, attachments and failures', async (t) => {
+  const { call, set } = await startPortal(t);
+  const rule: FlowAction = {
+    ...ACTION,
+    type: 'SignRule',
+    user: null,
+    ruleName: 'Two of three',
+    numberRequiredSignatures: 2,
+    ruleUsers: [
+      {
+        ...PERSON,
+        signatureDate: THEN,
+        isElectronic: true,
+        refusalDate: null,
+        hasRefused: false,
+        refusalReason: null,
+      },
+    ],
+  };
+  const view: DocumentView = {
+    ...DOCUMENT,
+    status: 'Canceled',
+    folder: { id: IDS.folder, name: 'Ordner', parentId: null },
+    statusUpdatedBy: { id: IDS.application, type: 'Application', name: 'My App' },
+    statusUpdateReason: 'wrong file',
+    expirationDate: THEN,
+    observers: [{ id: IDS.flow, user: PERSON }],
+    attachments: [
+      {
+        id: IDS.session,
+        isPrivate: true,
+        creationDate: THEN,
+        file: {
+          uploadId: null,
+          displayName: 'Annex',
+          name: 'annex.txt',
+          contentType: 'text/plain',
+          blob: { sha256: 'ff', length: 7 },
+          md5: 'x',
+        },
+      },
+    ],
+    tags: [{ id: IDS.flow, label: null, value: 'v' }],
+    flowActions: [rule],
+    processingError: { code: 'SigningFailed', message: 'No.', since: THEN, nextTryAt: null },
+  };
+  set('documents.get', () => view);
+  t.like(await (await call(PATH)).json(), {
+    folder: { id: IDS.folder, name: 'Ordner', parentId: null },
+    statusUpdatedBy: { id: IDS.application, type: 'Application', name: 'My App' },
+    statusUpdateReason: 'wrong file',
+    expirationDate: WHEN,
+    expirationDateWithoutTime: '2026-05-26',
+    observers: [{ id: IDS.flow, user: PERSON }],
+    attachments: [
+      {
+        id: IDS.session,
+        name: 'Annex',
+        filename: 'annex.txt',
+        fileSize: 7,
+        mimeType: 'text/plain',
+        createdBy: { id: IDS.application, name: 'My App' },
+        isPrivate: true,
+      },
+    ],
+    permissions: { move: true, editFlow: false },
+    tags: [{ id: IDS.flow, label: null, value: 'v' }],
+    flowActions: [
+      {
+        user: null,
+        ruleName: 'Two of three',
+        numberRequiredSignatures: 2,
+        signRuleUsers: [{ ...PERSON, signatureDate: WHEN, isElectronic: true, hasRefused: false }],
+      },
+    ],
+    processingError: { code: 'SigningFailed', message: 'No.', since: WHEN, nextTryAt: null },
+  });
+});
+
+test('everything that a creation may say reaches the portal', async (t) => {
+  const { send, last } = await startPortal(t);
+  const answer = await send('/api/documents', {
+    files: [FILE],
+    flowActions: [
+      {
+        type: 'SignRule',
+        step: 2,
+        ruleName: 'R',
+        numberRequiredSignatures: 1,
+        signRuleUsers: [{ name: 'A', email: 'a@example.com' }],
+        prePositionedMarks: [{ ...MARK, type: 'signatureinitials', uploadId: IDS.user, pageNumber: 2 }],
+        requireSmsAuthenticationToSignElectronically: true,
+        requirePixAuthenticationToSignElectronically: false,
+        requiredCertificateTypeToSign: 'a3',
+        signatureInitialsMode: 'Optional',
+        xadesOptions: { signatureType: 'XmlElement', elementToSignIdentifier: 'x' },
+      },
+    ],
+    folderId: '',
+    newFolderName: 'N',
+    observers: [{ user: { email: 'o@example.com' } }],
+    attachments: [{ ...FILE, isPrivate: true }],
+    notifiedEmails: ['n@example.com'],
+    tags: [{ label: 'l', value: 'v' }, { value: 'w' }],
+    additionalInfo: { fields: { KeepMyCase: 'x' }, metadata: null },
+    forceCadesSignature: true,
+    timestampEnabled: false,
+    signatureType: 'advanced',
+    xmlNamespaces: [{ prefix: 'p', uri: 'u' }],
+    securityContextId: null,
+    templateFieldValues: { a: 1 },
+  });
+  t.is(answer.status, 200, await answer.text());
+  t.like(last('documents.create')?.args[1], {
+    flowActions: [
+      {
+        type: 'SignRule',
+        step: 2,
+        signRuleUsers: [{ name: 'A', email: 'a@example.com' }],
+        prePositionedMarks: [{ ...MARK, type: 'SignatureInitials', uploadId: IDS.user, pageNumber: 2 }],
+        confirmations: ['Sms'],
+        requiredCertificateTypeToSign: 'A3',
+        signatureInitialsMode: 'Optional',
+        xadesOptions: { signatureType: 'XmlElement', disableXPathTransformation: false },
+      },
+    ],
+    folderId: null,
+    newFolderName: 'N',
+    observers: [{ user: { email: 'o@example.com' } }],
+    attachments: [{ ...FILE, isPrivate: true }],
+    notifiedEmails: ['n@example.com'],
+    tags: [{ label: 'l', value: 'v' }, { value: 'w' }],
+    additionalInfo: { fields: { KeepMyCase: 'x' }, metadata: null },
+    forceCadesSignature: true,
+    signatureType: 'Advanced',
+  });
+});
+
+test('a creation without files or flow is a bad request', async (t) => {
+  const { send } = await startPortal(t);
+  const user = { name: 'A' };
+  for (const body of [
+    {},
+    { files: [], flowActions: [{ user }] },
+    { files: [FILE], flowActions: [] },
+    { files: [{ ...FILE, displayName: '' }], flowActions: [{ user }] },
+    { files: [{ ...FILE, contentType: undefined }], flowActions: [{ user }] },
+    { files: [FILE], flowActions: [{ user, prePositionedMarks: [{ ...MARK, width: 'wide' }] }] },
+  ]) {
+    await assertRefused(t, await send('/api/documents', body), 'BadRequest');
+  }
+});
+
+test('a creation sent again under its Idempotency-Key is answered as the first time', async (t) => {
+  const { send, set, calls } = await startPortal(t);
+  let made = 0;
+  set('documents.create', () => {
+    made += 1;
+    return [{ uploadId: IDS.user, documentId: made === 1 ? IDS.document : IDS.folder, attachments: [] }];
+  });
+  const headers = { 'idempotency-key': 'mine' };
+  const body = { files: [FILE], flowActions: [{ user: { name: 'A' } }] };
+  const first = await (await send('/api/documents', body, { headers })).text();
+  t.is(await (await send('/api/documents', body, { headers })).text(), first);
+  const other = await send('/api/documents', { ...body, description: 'x' }, { headers });
+  await assertRefused(t, other, 'IdempotencyConflict');
+  t.is(made, 1);
+  t.is(calls.find(({ name }) => name === 'documents.create')?.args[2], 'seed mine');
+});
+
+test('a list is a page with the number of all and no cursor', async (t) => {
+  const { call, set } = await startPortal(t);
+  set('documents.list', () => ({
+    totalCount: 41,
+    items: [
+      {
+        id: IDS.document,
+        name: 'A',
+        creationDate: THEN,
+        updateDate: THEN,
+        status: 'FlowConcluded',
+        folder: null,
+        type: 'Deed',
+        tags: [],
+        externalId: 'case-1',
+      },
+    ],
+  }));
+  t.deepEqual(await (await call('/api/documents')).json(), {
+    items: [
+      {
+        id: IDS.document,
+        name: 'A',
+        creationDate: WHEN,
+        updateDate: WHEN,
+        folder: null,
+        type: 'Deed',
+        tags: [],
+        status: 'FlowConcluded',
+        externalId: 'case-1',
+      },
+    ],
+    totalCount: 41,
+    nextCursor: null,
+  });
+});
+
+test('every filter of the list reaches the portal', async (t) => {
+  const { call, last } = await startPortal(t);
+  const query = new URLSearchParams({
+    Status: 'pendingOrRefused',
+    IsConcluded: 'true',
+    FolderId: IDS.folder,
+    FolderType: 'WithoutFolder',
+    Q: 'ação',
+    QueryType: 'creatorname',
+    ParticipantQ: 'z@example.com',
+    ParticipantQueryType: 'Email',
+    FilterByPendingSignature: 'true',
+    FilterByDocumentType: 'true',
+    DocumentType: 'LabReport',
+    Tags: `a|b, c ,${'x,'.repeat(20)}`,
+    IsDeleted: 'true',
+    ExternalId: ' case-1 ',
+    CreatedFrom: '2026-05-01',
+    CreatedTo: '2026-05-02',
+    Cursor: '',
+    Limit: '1000',
+    Offset: '3',
+    Order: 'desc',
+  });
+  t.is((await call(`/api/documents?${query}`)).status, 200);
+  t.deepEqual(last('documents.list')?.args[1], {
+    status: 'PendingOrRefused',
+    folderId: IDS.folder,
+    withoutFolder: true,
+    q: 'ação',
+    queryType: 'CreatorName',
+    participantQ: 'z@example.com',
+    participantQueryType: 'Email',
+    pendingSignature: true,
+    filterByDocumentType: true,
+    documentType: 'LabReport',
+    tags: [
+      { label: 'a', value: 'b' },
+      { label: null, value: 'c' },
+      ...Array.from({ length: 8 }, () => ({ label: null, value: 'x' })),
+    ],
+    deleted: true,
+    externalId: 'case-1',
+    createdFrom: Date.UTC(2026, 4, 1),
+    createdTo: Date.UTC(2026, 4, 3) - 1,
+    position: 'start',
+    limit: 100,
+    offset: 3,
+    newestFirst: true,
+  });
+  for (const [given, status] of [
+    ['IsConcluded=true', 'Concluded'],
+    ['IsConcluded=False', 'Pending'],
+  ]) {
+    await call(`/api/documents?${given}`);
+    t.like(last('documents.list')?.args[1], { status });
+  }
+});
+
+test('filters that say nothing sensible are bad requests', async (t) => {
+  const { call } = await startPortal(t);
+  for (const query of [
+    'Status=Done',
+    'FolderId=7',
+    'Limit=-1',
+    'Limit=ten',
+    'Offset=1.5',
+    'Offset=99999999999',
+    'Order=up',
+    'IsDeleted=1',
+  ]) {
+    await assertRefused(t, await call(`/api/documents?${query}`), 'BadRequest');
+  }
+});
+
+test('cancellation, refusal, versions, flow, mails and folders reach the portal as they were sent', async (t) => {
+  const { send, call, last } = await startPortal(t);
+  await send(`${PATH}/cancellation`, { Reason: 'because' });
+  t.deepEqual(last('documents.cancel')?.args.slice(1), [IDS.document, 'because']);
+  await send(`${PATH}/refusal`, { reason: 'no' });
+  t.deepEqual(last('documents.refuse')?.args.slice(1), [IDS.document, 'no']);
+  await call(PATH, { method: 'DELETE' });
+  t.is(last('documents.remove')?.args[1], IDS.document);
+  const marks = [{ flowActionId: IDS.action, prePositionedDocumentMarks: [MARK] }];
+  const additionalInfo = { fields: { KeepMyCase: 'x' } };
+  await send(`${PATH}/versions`, { file: FILE, additionalInfo, prePositionedMarks: marks });
+  t.like(last('documents.newVersion')?.args[2], { files: [FILE], additionalInfo, prePositionedMarks: marks });
+  await send(`${PATH}/envelope/versions`, { files: [FILE, FILE], envelopeName: 'E' });
+  t.like(last('documents.newEnvelopeVersion')?.args[2], { files: [FILE, FILE], envelopeName: 'E' });
+  const edited = await send(`${PATH}/flow`, {
+    addedFlowActions: [{ user: { name: 'N' }, step: 3 }],
+    editedFlowActions: [{ flowActionId: IDS.action, step: 2, participantEmailAddress: 'n@example.com' }],
+    deletedFlowActionIds: [IDS.user],
+    deletedObserverIds: [],
+  });
+  t.deepEqual(await edited.json(), { rectifiedParticipants: [] });
+  t.like(last('documents.editFlow')?.args[2], {
+    addedFlowActions: [{ user: { name: 'N' }, step: 3 }],
+    editedFlowActions: [{ flowActionId: IDS.action, step: 2, participantEmailAddress: 'n@example.com' }],
+    deletedFlowActionIds: [IDS.user],
+  });
+  await send(`${PATH}/notified-emails`, { emails: ['a@example.com'] }, { method: 'PUT' });
+  t.deepEqual(last('documents.setNotifiedEmails')?.args[2], ['a@example.com']);
+  await send(`${PATH}/folder`, { folderId: null, newFolderName: null });
+  t.deepEqual(last('documents.move')?.args[2], { folderId: null, newFolderName: null });
+  await send(`${PATH}/retry`, '');
+  t.is(last('documents.retryProcessing')?.args[1], IDS.document);
+});
+
+test('many documents are moved, each told apart, into one new folder', async (t) => {
+  const { send, set, calls, last } = await startPortal(t);
+  set('folders.named', () => ({ id: IDS.folder, name: 'N', parentId: null }));
+  set('documents.move', (_: unknown, id: string) => {
+    if (id === IDS.user)
+      throw Object.assign(new Error('No document has this id.'), { name: 'PortalRefusal' });
+  });
+  const answer = await send('/api/documents/batch/folder', {
+    documents: [IDS.document, IDS.user],
+    newFolderName: 'N',
+  });
+  t.is(answer.status, 200);
+  t.deepEqual(await answer.json(), [
+    { id: IDS.document, success: true, errorMessage: null },
+    { id: IDS.user, success: false, errorMessage: 'No document has this id.' },
+  ]);
+  t.is(calls.filter(({ name }) => name === 'folders.named').length, 1);
+  t.deepEqual(last('documents.move')?.args[2], { folderId: IDS.folder, newFolderName: null });
+  const many = { documents: Array.from({ length: 1001 }, () => IDS.document) };
+  await assertRefused(t, await send('/api/documents/batch/folder', many), 'LimitExceeded');
+});
+
+test('addresses of the signing page are asked for by identifier, e-mail address or both', async (t) => {
+  const { send, last } = await startPortal(t);
+  for (const [body, who] of [
+    [{ identifier: '123' }, { identifier: '123', emailAddress: undefined }],
+    [{ EmailAddress: 'Z@example.com' }, { identifier: undefined, emailAddress: 'Z@example.com' }],
+    [
+      {
+        identifier: '',
+        emailAddress: 'z@example.com',
+        requireEmailAuthentication: true,
+        flowActionId: IDS.action,
+      },
+      { emailAddress: 'z@example.com', requireEmailAuthentication: true, flowActionId: IDS.action },
+    ],
+  ] as const) {
+    t.is((await send(`${PATH}/action-url`, body)).status, 200);
+    t.like(last('documents.actionUrl')?.args[2], who);
+  }
+});
+
+test('reminders name document and action, and pending mails their addresses', async (t) => {
+  const { send, last } = await startPortal(t);
+  const ids = { documentId: IDS.document, flowActionId: IDS.action };
+  t.is((await send('/api/notifications/flow-action-reminder', ids)).status, 200);
+  t.deepEqual(last('documents.remind')?.args.slice(1), [IDS.document, IDS.action]);
+  t.is((await send('/api/users/notify-pending', { emails: ['a@example.com', 'b@example.com'] })).status, 200);
+  t.deepEqual(last('documents.notifyPending')?.args[1], ['a@example.com', 'b@example.com']);
+  await assertRefused(t, await send('/api/users/notify-pending', {}), 'BadRequest');
+  await assertRefused(
+    t,
+    await send('/api/notifications/flow-action-reminder', { documentId: IDS.document }),
+    'BadRequest',
+  );
+});

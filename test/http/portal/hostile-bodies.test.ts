@@ -1,0 +1,195 @@
+/** Costs of a body: credentials are checked first, size and faults are bounded, a worker parses large ones. */
+import test from 'ava';
+import { PortalRefusal } from '../../../machines/portal/portal-refusals.ts';
+import { RawClient } from '../harness.ts';
+import { assertRefused, portalTable, startPortal } from './harness.ts';
+import { IDS, KEY } from './memory-portal.ts';
+
+const BY_KEY = '/api/documents/keys/ABCDEFGHIJ0123456789';
+const OPEN_BODY_BYTES = 64 * 1024;
+const FILE = { displayName: 'A', id: IDS.user, name: 'a.pdf', contentType: 'application/pdf' };
+const MARK = { topLeftX: 1, topLeftY: 2, width: 3, height: 4, pageNumber: 1 };
+const NO_KEY = { 'x-api-key': '' };
+
+/** Operations that read JSON of anonymous callers, except one that accepts a picture. */
+const OPEN = portalTable()
+  .filter(
+    ({ auth, bodyPolicy }) => bodyPolicy === 'json' && (auth === 'anonymous' || auth === 'known-or-ticket'),
+  )
+  .map(({ path }) => path.replace('{key}', 'ABCDEFGHIJ0123456789'));
+const WITH_PICTURE = `${BY_KEY}/electronic-signature`;
+
+test('of a body without a good ticket nothing but the ticket is looked at', async (t) => {
+  const { send, set, calls } = await startPortal(t);
+  set('signing.checkAccess', () => {
+    throw new PortalRefusal('InvalidTicket');
+  });
+  t.is(OPEN.length, 7);
+  for (const path of OPEN) {
+    const faults = {
+      signaturePositions: [{}],
+      certificate: 7,
+      signature: 7,
+      reason: 7,
+      documentVersion: 'x',
+    };
+    const bad = await send(path, { ...faults, ticket: 'stolen' }, { headers: NO_KEY });
+    await assertRefused(t, bad, 'InvalidTicket');
+    await assertRefused(t, await send(path, faults, { headers: NO_KEY }), 'Unauthorized');
+  }
+  t.deepEqual([...new Set(calls.map(({ name }) => name))], ['signing.checkAccess']);
+});
+
+test('a token alone is checked before the signature that comes with it', async (t) => {
+  const { send, set } = await startPortal(t);
+  set('signing.checkAccess', ({ by }: { by: string }) => {
+    if (by === 'token') throw new PortalRefusal('InvalidTicket');
+  });
+  const answer = await send(`${BY_KEY}/signature`, { token: 'x', signature: 7 }, { headers: NO_KEY });
+  await assertRefused(t, answer, 'InvalidTicket');
+});
+
+test('without a key 64 KiB of JSON are read and no byte more', async (t) => {
+  const { send } = await startPortal(t);
+  for (const path of OPEN) {
+    if (path === WITH_PICTURE) continue;
+    const body = (bytes: number) => `{"ticket":"x","typedName":7}`.padEnd(bytes);
+    const most = await send(path, body(OPEN_BODY_BYTES), { headers: NO_KEY });
+    t.not(most.status, 413, path);
+    await most.arrayBuffer();
+    await assertRefused(
+      t,
+      await send(path, body(OPEN_BODY_BYTES + 1), { headers: NO_KEY }),
+      'PayloadTooLarge',
+    );
+  }
+});
+
+test('an electronic signature brings a picture of two MiB and a thousand marks, and arrives as it was sent', async (t) => {
+  const { send, last } = await startPortal(t);
+  const picture = Buffer.alloc(2 * 1024 * 1024, 'picture');
+  const body = {
+    ticket: 't',
+    signaturePositions: Array.from({ length: 1000 }, () => MARK),
+    signatureImage: { contentB64: picture.toString('base64') },
+  };
+  t.is((await send(WITH_PICTURE, body, { headers: NO_KEY })).status, 200);
+  const [, signing] = last('signing.signElectronically')?.args ?? [];
+  const { image, positions } = signing as { readonly image: Buffer; readonly positions: readonly object[] };
+  t.true(Buffer.isBuffer(image) && image.equals(picture));
+  t.is(positions.length, 1000);
+  const more = { ...body, signaturePositions: [...body.signaturePositions, MARK] };
+  const refused = await assertRefused(t, await send(WITH_PICTURE, more, { headers: NO_KEY }), 'BadRequest');
+  t.deepEqual(refused.errors, {
+    SignaturePositions: ['The SignaturePositions field must have at most 1000 items.'],
+  });
+});
+
+test('a request of nothing but faults is told twenty of them, in an answer that is small', async (t) => {
+  const { send } = await startPortal(t);
+  const empty = { prePositionedMarks: Array.from({ length: 4 }, () => ({})) };
+  for (const body of [
+    {
+      files: Array.from({ length: 1000 }, () => ({})),
+      flowActions: Array.from({ length: 1000 }, () => empty),
+    },
+    {
+      files: [FILE],
+      flowActions: [{}],
+      additionalInfo: { fields: { ['\u0001'.repeat(400)]: 7, ['x'.repeat(501)]: 'y' } },
+    },
+    { files: [FILE], flowActions: [{}], tags: Array.from({ length: 1000 }, () => ({ value: '' })) },
+  ]) {
+    const answer = await send('/api/documents', body);
+    const { errors = {} } = await assertRefused(t, answer.clone(), 'BadRequest');
+    const told = Object.values(errors).flat().length;
+    t.true(told >= 1 && told <= 20, String(told));
+    t.true((await answer.text()).length < 64 * 1024);
+  }
+});
+
+for (const [what, text] of [
+  ['twenty thousand values', `{"ticket":"x","signaturePositions":[${'{},'.repeat(10_001)}`],
+  ['sixty-four levels', `{"ticket":"x","a":${'['.repeat(64)}`],
+] as const) {
+  test(`a body of more than ${what} is refused while it is still on its way`, async (t) => {
+    const { port } = await startPortal(t);
+    const client = await RawClient.connect(port);
+    await client.send(
+      `POST ${BY_KEY}/approval HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\nContent-Length: 60000\r\n\r\n${text}`,
+    );
+    await client.until(/HTTP\/1\.1 \d{3}[\s\S]*"code"/);
+    t.regex(client.received, /^HTTP\/1\.1 400 [\s\S]*"BadRequest"/);
+    client.reset();
+  });
+}
+
+test.serial('large JSON is parsed on another thread, and is what it would be on this one', async (t) => {
+  const { send, calls } = await startPortal(t);
+  const creation = (marks: number) => ({
+    files: [FILE],
+    flowActions: [
+      {
+        user: { name: 'Ann', email: 'ann@example.com' },
+        prePositionedMarks: Array.from({ length: marks }, () => MARK),
+      },
+    ],
+    tags: Array.from({ length: 900 }, (_, index) => ({ label: null, value: `${index}`.padEnd(300, 'x') })),
+  });
+  const parsed: number[] = [];
+  const parse = JSON.parse;
+  JSON.parse = (text: string, ...more: []) => {
+    parsed.push(text.length);
+    return parse(text, ...more);
+  };
+  try {
+    const key = { 'idempotency-key': 'once' };
+    t.is((await send('/api/documents', creation(10), { headers: key })).status, 200);
+    t.is((await send('/api/documents', creation(10), { headers: key })).status, 200);
+    await assertRefused(
+      t,
+      await send('/api/documents', creation(11), { headers: key }),
+      'IdempotencyConflict',
+    );
+    const wrong = { ...creation(10), envelopeName: 7 };
+    const refused = await assertRefused(t, await send('/api/documents', wrong), 'BadRequest');
+    t.deepEqual(refused.errors, { EnvelopeName: ['The EnvelopeName field must be a string.'] });
+  } finally {
+    JSON.parse = parse;
+  }
+  t.true(
+    parsed.every((length) => length < 64 * 1024),
+    'the main thread parsed a large body',
+  );
+  const made = calls.filter(({ name }) => name === 'documents.create');
+  t.is(made.length, 1);
+  const [, request] = made[0]?.args ?? [];
+  t.like(request, { files: [FILE], tags: { length: 900 }, flowActions: { 0: { confirmations: [] } } });
+});
+
+test('a piece of an upload without a good ticket is refused before a byte of it is kept', async (t) => {
+  const { port, set, sinks } = await startPortal(t);
+  set('uploads.checkSegmentTicket', () => {
+    throw new PortalRefusal('NotFound');
+  });
+  const client = await RawClient.connect(port);
+  await client.send(
+    'POST /api/uploads?ticket=x HTTP/1.1\r\nHost: x\r\nContent-Type: multipart/form-data; boundary=b\r\n' +
+      'Content-Range: bytes 0-99999/200000\r\nContent-Length: 100200\r\n\r\n' +
+      '--b\r\nContent-Disposition: form-data; name="f"; filename="f"\r\n\r\nfirst bytes',
+  );
+  await client.until(/HTTP\/1\.1 \d{3}/);
+  t.regex(client.received, /^HTTP\/1\.1 404 /);
+  t.deepEqual(sinks, []);
+  client.reset();
+});
+
+test('with a key and without a ticket the key says who sent it', async (t) => {
+  const { send, calls } = await startPortal(t);
+  t.is(
+    (await send(`${BY_KEY}/approval`, { flowActionId: IDS.action }, { headers: { 'x-api-key': KEY } }))
+      .status,
+    200,
+  );
+  t.false(calls.some(({ name }) => name === 'signing.checkAccess'));
+});

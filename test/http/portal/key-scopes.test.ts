@@ -1,0 +1,119 @@
+/** Scopes and expiry of keys, over HTTP. Source: docs/decisions/0129-scopes-and-expiry-of-keys.md. */
+import test from 'ava';
+import { scopeOf } from '../../../http/portal/key-scopes.ts';
+import { Client, startProgram, until } from '../../actors/portal/service.ts';
+import { portalTable } from './harness.ts';
+import { clientOf, clockedPortal, DAY } from './requests/clocked-portal.ts';
+
+const FLOW = [{ user: { name: 'Ana', email: 'ana@example.org' }, allowElectronicSignature: true }];
+
+interface Organization {
+  readonly applications: readonly {
+    readonly id: string;
+    readonly keys: readonly {
+      readonly id: string;
+      readonly scopes: readonly string[] | null;
+      readonly expirationDate: string | null;
+      readonly lastUseDate: string | null;
+    }[];
+  }[];
+}
+
+test('what signs or lets sign needs the scope Sign, and only requests that change nothing need just Read', (t) => {
+  const routes = portalTable().filter(({ auth }) => auth !== 'anonymous');
+  const named = (scope: string, only: (method: string) => boolean = () => true) =>
+    routes
+      .filter((route) => scopeOf(route) === scope && only(route.method))
+      .map(({ method, path }) => `${method} ${path}`)
+      .sort();
+  t.deepEqual(named('Sign'), [
+    'POST /api/documents/keys/{key}/approval',
+    'POST /api/documents/keys/{key}/electronic-signature',
+    'POST /api/documents/keys/{key}/email-authentication-code',
+    'POST /api/documents/keys/{key}/participant-refusal',
+    'POST /api/documents/keys/{key}/signature',
+    'POST /api/documents/keys/{key}/signature/certificate',
+    'POST /api/documents/keys/{key}/view',
+    'POST /api/documents/sms-authentication-code',
+    'POST /api/documents/{id}/action-url',
+    'POST /api/documents/{id}/electronic-signature',
+    'POST /api/documents/{id}/signature',
+    'POST /api/documents/{id}/signature/certificate',
+  ]);
+  t.deepEqual(
+    named('Read', (method) => method !== 'GET'),
+    [
+      'POST /api/documents/archive',
+      'POST /api/documents/combined',
+      'POST /api/documents/date',
+      'POST /api/documents/validate-signatures',
+      'POST /api/reports/documents/date',
+    ],
+  );
+  t.true(named('Administer').every((name) => /\/api\/(?:organizations|admin|users\/\{)/.test(name)));
+});
+
+test('a key does what its scopes allow', async (t) => {
+  const { url, administrator, organization } = await startProgram(t);
+  const whole = await organization('Scoped');
+  const path = `/api/admin/organizations/${whole.organizationId}`;
+  const keyOf = async (limits: object) => {
+    const { id } = await administrator.post<{ id: string }>(`${path}/applications`, {
+      name: `App ${JSON.stringify(limits).replaceAll(/\W/g, '')}`,
+    });
+    const made = await administrator.post<{ key: string }>(`${path}/applications/${id}/keys`, limits);
+    return new Client(url, made.key);
+  };
+  const id = await whole.create(FLOW);
+  const requests = {
+    Read: (client: Client) => client.fetch(`/api/documents/${id}`),
+    Create: (client: Client) => client.send('/api/uploads/bytes', { bytes: 'AAAA' }),
+    Sign: (client: Client) =>
+      client.send(`/api/documents/${id}/action-url`, { emailAddress: 'ana@example.org' }),
+    Administer: (client: Client) =>
+      client.send('/api/organizations/users', { name: 'U', email: 'u@example.org' }),
+  };
+  for (const scope of Object.keys(requests)) {
+    const client = await keyOf({ scopes: [scope.toLowerCase()] });
+    for (const [needed, request] of Object.entries(requests)) {
+      const answer = await request(client);
+      t.is(answer.status, needed === scope ? 200 : 403, `${scope} for ${needed}: ${await answer.text()}`);
+    }
+    const form = new FormData();
+    form.set('content', new Blob(['x']), 'x.txt');
+    const upload = await client.fetch('/api/uploads', { method: 'POST', body: form });
+    t.is(upload.status, scope === 'Create' ? 200 : 403, `upload with ${scope}`);
+  }
+
+  const [first] = (await administrator.get<Organization>(path)).applications;
+  const late = await administrator.send(`${path}/applications/${first?.id}/keys`, {
+    expirationDate: '2020-01-01',
+  });
+  t.is(late.status, 400);
+  const shown = await until(async () => {
+    const { applications } = await administrator.get<Organization>(path);
+    const keys = applications.flatMap(({ keys: its }) => its);
+    return keys.some(({ scopes, lastUseDate }) => scopes?.[0] === 'Read' && lastUseDate !== null)
+      ? keys
+      : undefined;
+  });
+  t.true(shown.some(({ scopes }) => scopes === null));
+});
+
+test('a key is accepted until its expiry, and not from then on', async (t) => {
+  const portal = await clockedPortal(t);
+  const admin = clientOf(portal, 'Admin');
+  const { id } = await admin.post<{ id: string }>('/api/admin/organizations', { name: 'Expiring' });
+  const path = `/api/admin/organizations/${id}`;
+  const application = await admin.post<{ id: string }>(`${path}/applications`, { name: 'Expiring App' });
+  const expirationDate = new Date(Date.now() + DAY).toISOString();
+  const made = await admin.post<{ key: string }>(`${path}/applications/${application.id}/keys`, {
+    expirationDate,
+  });
+  const client = new Client(admin.url, made.key);
+  t.is((await client.fetch('/api/documents')).status, 200);
+  portal.forward(DAY);
+  t.is((await client.fetch('/api/documents')).status, 401);
+  const [shown] = (await admin.get<Organization>(path)).applications;
+  t.like(shown?.keys[0], { expirationDate, scopes: null });
+});

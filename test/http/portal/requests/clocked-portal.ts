@@ -1,0 +1,98 @@
+/** A portal over HTTP on a real store, with a clock that tests set forward. */
+import type { ExecutionContext } from 'ava';
+import { createPortalServer } from '../../../../http/index.ts';
+import { type Faults, systemIds } from '../../../../runtime/index.ts';
+import { type FlowRoom, flowRoom } from '../../../actors/portal/documents/flow-harness.ts';
+import { Client, until } from '../../../actors/portal/service.ts';
+import { movableClock, SILENT } from '../../../actors/portal/uploads/upload-harness.ts';
+import { SETTINGS } from '../harness.ts';
+
+export const DAY = 86_400_000;
+const SECRET = 's'.repeat(64);
+
+export interface ClockedPortal {
+  readonly room: FlowRoom;
+  readonly client: Client;
+  /** Makes the time later and lets deadlines fire. */
+  forward(by: number): void;
+  close(): Promise<void>;
+}
+
+/** @param later how far the clock is set forward at the start */
+export async function clockedPortal(
+  t: Pick<ExecutionContext, 'teardown'>,
+  options: { readonly root?: string; readonly faults?: Faults; readonly later?: number } = {},
+): Promise<ClockedPortal> {
+  const { later = 0, ...more } = options;
+  const clock = movableClock();
+  clock.forward(later);
+  const room = await flowRoom(t as ExecutionContext, {
+    ...more,
+    clock,
+    tenants: {
+      organizations: [],
+      applications: [
+        { organization: 'Org', application: 'App', role: 'Normal', secret: SECRET, from: 'kept' },
+        { organization: 'Other', application: 'Other', role: 'Normal', secret: SECRET, from: 'kept' },
+        {
+          organization: 'Sys Admin',
+          application: 'Admin',
+          role: 'Administrator',
+          secret: SECRET,
+          from: 'kept',
+        },
+      ],
+    },
+  });
+  const server = createPortalServer({
+    service: room.portal,
+    settings: SETTINGS,
+    ...{ clock, ids: systemIds, log: SILENT },
+  });
+  const { url } = await server.listen();
+  let closed = false;
+  const close = async () => {
+    if (closed) return;
+    closed = true;
+    await server.close();
+    await room.close();
+  };
+  t.teardown(close);
+  return {
+    room,
+    client: new Client(url, `App|${SECRET}`),
+    forward(by) {
+      clock.forward(by);
+      room.runtime.start();
+    },
+    close,
+  };
+}
+
+/** The same portal with another key. */
+export function clientOf({ client }: ClockedPortal, application: 'Other' | 'Admin'): Client {
+  return new Client(client.url, `${application}|${SECRET}`);
+}
+
+/** Types of the entries of a document's history. */
+export async function typesOf({ client }: ClockedPortal, id: string): Promise<readonly string[]> {
+  const { items } = await client.get<{ items: { type: string }[] }>(`/api/documents/${id}/history?limit=100`);
+  return items.map(({ type }) => type);
+}
+
+/** Addresses of the mails of this kind. */
+export async function mailed(
+  { client }: ClockedPortal,
+  id: string,
+  about: string,
+): Promise<readonly string[]> {
+  const mails = await client.get<{ about: string; to: string }[]>(`/api/documents/${id}/mails`);
+  return mails.filter((mail) => mail.about === about).map(({ to }) => to);
+}
+
+export function untilMailed(portal: ClockedPortal, id: string, about: string, count: number) {
+  return until(async () => {
+    const to = await mailed(portal, id, about);
+    return to.length >= count ? to : undefined;
+  });
+}

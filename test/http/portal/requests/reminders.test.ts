@@ -1,0 +1,107 @@
+/** Reminders on a schedule and warnings before expiry, per document and organization. */
+import test from 'ava';
+import { ticketOf } from '../signing/certificate-client.ts';
+import { clientOf, clockedPortal, DAY, mailed, typesOf, untilMailed } from './clocked-portal.ts';
+
+interface Detail {
+  readonly organization: { readonly id: string };
+  readonly reminders: { readonly everyDays: number | null; readonly maximum: number } | null;
+  readonly flowActions: readonly { readonly id: string }[];
+}
+
+const ana = (more: object = {}) => ({
+  user: { name: 'Ana', email: 'ana@example.org' },
+  allowElectronicSignature: true,
+  step: 1,
+  ...more,
+});
+const BOB = { user: { name: 'Bob', email: 'bob@example.org' }, allowElectronicSignature: true, step: 2 };
+
+test('pending participants are reminded on schedule, up to the maximum, and each step anew', async (t) => {
+  const portal = await clockedPortal(t);
+  const { client, room } = portal;
+  const id = await client.create([ana({ type: 'Approver' }), BOB], {
+    reminders: { everyDays: 3, maximum: 2 },
+  });
+  portal.forward(2 * DAY);
+  portal.forward(DAY);
+  await untilMailed(portal, id, 'reminder', 1);
+  // A stop of many days is one reminder.
+  portal.forward(10 * DAY);
+  await untilMailed(portal, id, 'reminder', 2);
+  portal.forward(10 * DAY);
+  const timers = async () => (await room.store.load({ kind: 'document', id }))?.timers ?? {};
+  t.false('reminders' in (await timers()), 'nothing more is due after the maximum');
+  const { flowActions } = await client.get<Detail>(`/api/documents/${id}`);
+  const { key, ticket } = await ticketOf(client, id, 'ana@example.org');
+  await client.post(`/api/documents/keys/${key}/approval`, { ticket });
+  await untilMailed(portal, id, 'pending', 2);
+  t.true('reminders' in (await timers()), 'the next step has its own reminders');
+  portal.forward(3 * DAY);
+  const to = await untilMailed(portal, id, 'reminder', 3);
+  t.deepEqual([...to].sort(), ['ana@example.org', 'ana@example.org', 'bob@example.org']);
+  const types = await typesOf(portal, id);
+  t.is(types.filter((type) => type === 'Reminded').length, 3);
+  const told = room.events.filter(({ type }) => type === 'DocumentReminded');
+  t.deepEqual(
+    told.map(({ by }) => by?.flowActionId),
+    [flowActions[0]?.id, flowActions[0]?.id, flowActions[1]?.id],
+  );
+});
+
+test('participants are warned before the expiry, with an event, and the warning stands for a reminder', async (t) => {
+  const portal = await clockedPortal(t);
+  const { client, room } = portal;
+  const expirationDate = new Date(Date.now() + 30 * DAY).toISOString();
+  const reminders = { everyDays: 25, daysBeforeExpiry: [7, 1] };
+  const id = await client.create([ana(), BOB], { expirationDate, reminders });
+  portal.forward(24 * DAY);
+  await untilMailed(portal, id, 'expiring', 1);
+  portal.forward(2 * DAY);
+  portal.forward(4 * DAY);
+  await untilMailed(portal, id, 'expiring', 2);
+  t.deepEqual(await mailed(portal, id, 'reminder'), [], 'a warning moves the next reminder');
+  t.deepEqual(await mailed(portal, id, 'expiring'), ['ana@example.org', 'ana@example.org']);
+  const mail = room.mails.find(({ subject }) => /Expires soon/.test(subject));
+  t.regex(mail?.text ?? '', new RegExp(`expires at the end of ${expirationDate.slice(0, 10)}`));
+  t.is((await typesOf(portal, id)).filter((type) => type === 'ExpiryWarned').length, 2);
+  t.is(room.events.filter(({ type }) => type === 'DocumentExpiring').length, 2);
+});
+
+test('reminders come from the document, or else from its organization, and can be replaced', async (t) => {
+  const portal = await clockedPortal(t);
+  const { client } = portal;
+  const plain = await client.create([ana()]);
+  const detail = await client.get<Detail>(`/api/documents/${plain}`);
+  t.is(detail.reminders, null);
+  const path = `/api/admin/organizations/${detail.organization.id}`;
+  const changed = await clientOf(portal, 'Admin').post(path, { reminders: { everyDays: 5 } }, 'PATCH');
+  t.like(changed, { reminders: { everyDays: 5, maximum: 5, daysBeforeExpiry: [] } });
+  const inherited = await client.create([ana()]);
+  t.like(await client.get(`/api/documents/${inherited}`), { reminders: { everyDays: 5 } });
+  const own = await client.create([ana()], { reminders: { everyDays: null } });
+  t.like(await client.get(`/api/documents/${own}`), { reminders: { everyDays: null } });
+  const other = await clientOf(portal, 'Other').create([ana()]);
+  t.like(await clientOf(portal, 'Other').get(`/api/documents/${other}`), { reminders: null });
+  t.like(await clientOf(portal, 'Admin').post(path, {}, 'PATCH'), { reminders: { everyDays: 5 } });
+  t.like(await clientOf(portal, 'Admin').post(path, { reminders: null }, 'PATCH'), { reminders: null });
+  const without = await client.create([ana()]);
+  t.like(await client.get(`/api/documents/${without}`), { reminders: null });
+
+  await client.post(`/api/documents/${plain}/reminders`, { everyDays: 2 }, 'PUT');
+  t.like(await client.get(`/api/documents/${plain}`), { reminders: { everyDays: 2 } });
+  portal.forward(2 * DAY);
+  await untilMailed(portal, plain, 'reminder', 1);
+  await client.post(`/api/documents/${plain}/cancellation`, { reason: 'Enough.' });
+  const late = await client.send(`/api/documents/${plain}/reminders`, { everyDays: 1 }, 'PUT');
+  t.is(late.status, 422);
+  const refused = await client.create([ana()]);
+  await client.post(`/api/documents/${refused}/refusal`, { reason: 'No.' });
+  await client.post(`/api/documents/${refused}/reminders`, { everyDays: 2 }, 'PUT');
+  const { timers } = (await portal.room.store.load({ kind: 'document', id: refused })) ?? {};
+  t.false('reminders' in (timers ?? {}), 'nothing is due in Refused');
+  const foreign = await clientOf(portal, 'Other').send(`/api/documents/${own}/reminders`, {}, 'PUT');
+  t.is(((await foreign.json()) as { code: string }).code, 'DocumentNotFound');
+  for (const body of [{ everyDays: 0 }, { maximum: 101 }, { daysBeforeExpiry: Array(11).fill(1) }])
+    t.is((await client.send(`/api/documents/${own}/reminders`, body, 'PUT')).status, 400);
+});

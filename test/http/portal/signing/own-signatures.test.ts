@@ -1,0 +1,78 @@
+/** Files signed here are recognized when they are uploaded for validation. Source: docs/portal-values.md §17. */
+import test from 'ava';
+import { type Client, startProgram, until } from '../../../actors/portal/service.ts';
+import {
+  type SignerBody,
+  selfSigned,
+  signatureValue,
+  startSignature,
+  ticketOf,
+} from './certificate-client.ts';
+
+const signer = (name: string) => ({
+  user: { name, email: `${name.toLowerCase()}@example.org` },
+  allowElectronicSignature: true,
+});
+
+async function sign(acme: Client, url: string, id: string, emailAddress: string): Promise<string> {
+  const { key, ticket } = await ticketOf(acme, id, emailAddress);
+  const answer = await fetch(`${url}/api/documents/keys/${key}/electronic-signature`, {
+    method: 'POST',
+    headers: { 'Content-Type': 'application/json' },
+    body: JSON.stringify({ ticket }),
+  });
+  if (answer.status !== 200) throw new Error(await answer.text());
+  return key;
+}
+
+async function validate(client: Client, content: Uint8Array, type: string): Promise<readonly SignerBody[]> {
+  const { id } = await client.upload({ name: 'signed', content, type });
+  return client.post('/api/documents/validate-signatures', { fileId: id, mimeType: type });
+}
+
+test('a file signed here is answered with the record of its document, to its organization alone', async (t) => {
+  const { acme, url, organization } = await startProgram(t);
+  const id = await acme.create([signer('Ana'), signer('Bob'), { user: signer('Cy').user }]);
+  const content = async () =>
+    Buffer.from(await (await acme.fetch(`/api/documents/${id}/content?type=Signatures`)).arrayBuffer());
+  const key = await sign(acme, url, id, 'ana@example.org');
+  const first = await content();
+  await sign(acme, url, id, 'bob@example.org');
+  const own = selfSigned('Cy C.');
+  const { started, path } = await startSignature(acme, id, 'cy@example.org', own);
+  await acme.post(path, { token: started.token, signature: signatureValue(own, started) });
+  await until(async () => {
+    const { status } = await acme.get<{ status: string }>(`/api/documents/${id}`);
+    return status === 'Concluded' ? status : undefined;
+  });
+  const byKey = await acme.get<{ signers: SignerBody[] }>(`/api/documents/keys/${key}/signatures`);
+  t.deepEqual(
+    byKey.signers.map(({ subjectName, isElectronic }) => [subjectName, isElectronic]),
+    [
+      ['Ana', true],
+      ['Bob', true],
+      ['Cy C.', false],
+    ],
+  );
+  t.deepEqual(await validate(acme, await content(), 'application/pdf'), byKey.signers);
+  // A copy from before the other signatures is recognized too.
+  const [ana, ...others] = await validate(acme, first, 'application/pdf');
+  t.is(others.length, 0);
+  t.like(ana, { subjectName: 'Ana', isElectronic: true, validationResults: { isValid: true } });
+  t.deepEqual(ana?.evidences, byKey.signers[0]?.evidences);
+  const strangers = await organization('Strangers');
+  const [unknown] = await validate(strangers, first, 'application/pdf');
+  t.is(unknown?.isElectronic, false);
+  t.is(unknown?.evidences, null);
+});
+
+test('a detached signature made here is answered with the record of its document', async (t) => {
+  const { acme, url } = await startProgram(t);
+  const text = { name: 'a.txt', content: Buffer.from('text'), type: 'text/plain' };
+  const id = await acme.create([signer('Ana')], {}, text);
+  const key = await sign(acme, url, id, 'ana@example.org');
+  const { signers } = await acme.get<{ signers: SignerBody[] }>(`/api/documents/keys/${key}/signatures`);
+  const signed = await acme.fetch(`/api/documents/${id}/content?type=Signatures`);
+  const content = Buffer.from(await signed.arrayBuffer());
+  t.deepEqual(await validate(acme, content, 'application/pkcs7-signature'), signers);
+});

@@ -1,0 +1,34 @@
+import test from 'ava';
+import { PER_ADDRESS } from '../../../http/core/access/wrong-keys.ts';
+import { PortalRefusal } from '../../../machines/portal/portal-refusals.ts';
+import { SimulatedClock } from '../../../runtime/clock.ts';
+import { assertRefused, startPortal } from './harness.ts';
+import { IDS } from './memory-portal.ts';
+
+test('wrong keys of the portal are told to wait after 120 a minute, and the right one never is', async (t) => {
+  const { call } = await startPortal(t, {}, { clock: new SimulatedClock() });
+  const list = (key: string) => call('/api/documents', { headers: { 'x-api-key': key } });
+  for (let guess = 0; guess < PER_ADDRESS.permits; guess += 1) {
+    const answer = await list(`My App|${guess}`);
+    t.is(answer.status, 401);
+    await answer.arrayBuffer();
+  }
+  const refused = await list('My App|one more');
+  t.regex(refused.headers.get('retry-after') ?? '', /^[1-9]\d*$/);
+  await assertRefused(t, refused, 'TooManyRequests');
+  t.is((await call('/api/documents')).status, 200);
+});
+
+test('addresses that are none are refused as the description says, where lists of them are sent', async (t) => {
+  const { call, send, set } = await startPortal(t);
+  const refuse = () => {
+    throw new PortalRefusal('InvalidFlowAction');
+  };
+  set('documents.setNotifiedEmails', refuse);
+  set('documents.notifyPending', refuse);
+  const emails = { emails: ['none'] };
+  const path = `/api/documents/${IDS.document}/notified-emails`;
+  await assertRefused(t, await send(path, emails, { method: 'PUT' }), 'InvalidFlowAction');
+  await assertRefused(t, await send('/api/users/notify-pending', emails), 'InvalidFlowAction');
+  await assertRefused(t, await call('/api/documents/%zz'), 'NotFound');
+});

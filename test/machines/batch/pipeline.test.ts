@@ -1,0 +1,42 @@
+import test from 'ava';
+import { transition } from 'xstate';
+import { freeSlots, pipelineMachine } from '../../../machines/batch/pipeline.ts';
+import { attempt, declared, initialContext, readTable } from '../table.ts';
+
+test('the pipeline table and the pipeline machine agree in every state and on every event', async (t) => {
+  const table = await readTable('machines/batch/pipeline.ts');
+  const { states, events } = declared(pipelineMachine);
+  t.deepEqual([...states].sort(), [...new Set(table.flatMap((row) => [row.from, row.to]))].sort());
+  for (const from of states) {
+    for (const type of events) {
+      const row = table.find((candidate) => candidate.from === from && candidate.event === type);
+      const outcome = attempt(pipelineMachine, from, initialContext(pipelineMachine, undefined), {
+        type,
+        at: 1,
+        reason: null,
+      });
+      t.is(outcome.accepted, row !== undefined, `${from} × ${type}`);
+      t.is(outcome.to, row?.to ?? from, `${from} × ${type}`);
+      t.deepEqual(outcome.effects, row?.effects ?? []);
+    }
+  }
+});
+
+test('pausing records who, when and why, and resuming keeps when it was paused', (t) => {
+  const start = pipelineMachine.resolveState({
+    value: 'Running',
+    context: { pausedAt: null, resumedAt: null, pausedBy: 'system', reason: null },
+  });
+  const [paused, told] = transition(pipelineMachine, start, { type: 'PAUSE', at: 10, reason: 'audit.' });
+  t.deepEqual(paused.context, { pausedAt: 10, resumedAt: null, pausedBy: 'operator', reason: 'audit.' });
+  t.deepEqual(told[0]?.params, { message: 'Pipeline paused by operator. Reason: audit.' });
+  const [resumed, toldAgain] = transition(pipelineMachine, paused, { type: 'RESUME', at: 20, reason: null });
+  t.deepEqual(resumed.context, { pausedAt: 10, resumedAt: 20, pausedBy: 'operator', reason: null });
+  t.deepEqual(toldAgain[0]?.params, { message: 'Pipeline resumed by operator.' });
+});
+
+test('a paused pipeline has no free slot, a full one neither', (t) => {
+  t.is(freeSlots('Running', 1, 4), 3);
+  t.is(freeSlots('Running', 5, 4), 0);
+  t.is(freeSlots('Paused', 0, 4), 0);
+});

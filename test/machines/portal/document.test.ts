@@ -1,0 +1,242 @@
+import test from 'ava';
+import { documentMachine } from '../../../machines/portal/document/document.ts';
+import type {
+  AcceptedSignature,
+  DocumentContext,
+  DocumentInput,
+  DocumentMessage,
+  Reservation,
+} from '../../../machines/portal/document/document-context.ts';
+import { cancel, expire } from '../../../machines/portal/document/document-lifecycle.ts';
+import { signatureAdded } from '../../../machines/portal/document/signature-results.ts';
+import type { FlowAction } from '../../../machines/portal/portal-types.ts';
+import { attempt, declared, initialContext, readTable } from '../table.ts';
+import { documentInput, person, plan } from './document-harness.ts';
+
+const blob = (letter: string) => ({ sha256: letter.repeat(64), length: 9 });
+
+const input: DocumentInput = documentInput({
+  observers: [{ id: 'o1', user: person('o1') }],
+  actions: [
+    plan('a1', { step: 1, user: person('u1'), allowElectronicSignature: true }),
+    plan('a2', { step: 2, user: person('u2') }),
+  ],
+});
+
+const accepted = {
+  id: 's1',
+  flowActionId: 'a1',
+  userId: 'u1',
+  kind: 'electronic',
+  acceptedAt: 5,
+  signingTime: 1000,
+  fieldName: 'Signature_a1_s1',
+  evidence: null,
+  evidenceSha256: null,
+  marks: [],
+  image: null,
+  state: null,
+  value: null,
+  isQuiet: false,
+} as unknown as AcceptedSignature;
+
+const reservation = {
+  id: 'r1',
+  flowActionId: 'a1',
+  userId: 'u1',
+  expiresAt: 9_000_000,
+  base: 'a'.repeat(64),
+  signingTime: 1000,
+  fieldName: 'Signature_a1_r1',
+  marks: [],
+  state: blob('c'),
+  certificate: 'd'.repeat(64),
+} as unknown as Reservation;
+
+/** One message of every type, complete enough for each transition. */
+const MESSAGES: { readonly [Type in DocumentMessage['type']]: object } = {
+  SIGN: {
+    id: 's2',
+    flowActionId: 'a1',
+    userId: 'u1',
+    evidence: {},
+    evidenceSha256: 'x',
+    marks: [],
+    image: null,
+    isQuiet: false,
+  },
+  APPROVE: { flowActionId: 'a1', userId: 'u1', evidence: null, evidenceSha256: null, isQuiet: false },
+  REFUSE_TURN: { flowActionId: 'a1', userId: 'u1', reason: 'No.' },
+  RESERVE: { id: 'r2', flowActionId: 'a1', userId: 'u1', marks: [] },
+  BEGUN: { id: 'r1', state: blob('c'), certificate: 'd'.repeat(64) },
+  GIVE_UP: { id: 'r1' },
+  COMPLETE: { id: 'r1', value: 'AA==', evidence: null, evidenceSha256: null, isQuiet: false },
+  RESERVATION_OVER: {},
+  SIGNATURE_ADDED: { id: 's1', output: blob('b'), certificate: 'd'.repeat(64) },
+  SIGNATURE_FAILED: { id: 's1', code: 'pool.worker-lost', message: 'Lost.', isFinal: false },
+  CONCLUDED: { output: null, tellParticipants: true },
+  CONCLUSION_FAILED: { code: 'verification.failed', message: 'Bad.' },
+  TRY_AGAIN: {},
+  RETRY: {},
+  REFUSE: { by: { id: 'p', type: 'Application', name: 'App' }, reason: 'No.' },
+  CANCEL: { by: { id: 'p', type: 'Application', name: 'App' }, reason: 'No.' },
+  EXPIRE: {},
+  DELETE: { action: 'DeletedByUserOrApplication' },
+  NEW_VERSION: {
+    name: 'Second',
+    file: { ...input.file, blob: blob('e') },
+    format: 'Pades',
+    parts: [],
+    quietStart: false,
+    tellParticipants: true,
+    marks: [],
+  },
+  EDIT_FLOW: {
+    change: {
+      added: [],
+      edited: [
+        { flowActionId: 'a2', email: 'new@example.org' },
+        { flowActionId: 'a1', email: 'u@example.org' },
+      ],
+      deleted: [],
+      addedObservers: [],
+      editedObservers: [],
+      deletedObservers: [],
+    },
+  },
+  SET_NOTIFIED_EMAILS: { emails: ['a@example.org'] },
+  MOVE: { folderId: 'f' },
+  REMIND: { flowActionId: 'a1' },
+  SET_REMINDERS: { schedule: { everyDays: 3, maximum: 5, daysBeforeExpiry: [1] } },
+  REMINDERS_DUE: {},
+  RECORD: {
+    action: 'downloaded',
+    principal: { by: 'App', userId: null, ipAddress: '192.0.2.1', userAgent: null },
+    detail: null,
+    flowActionId: null,
+    emailAddress: null,
+  },
+};
+
+const context = initialContext(documentMachine, input) as DocumentContext;
+const [first, second] = context.actions as [FlowAction, FlowAction];
+
+const VERIFIED = 'so, and it is verified';
+
+const DAY = 86_400_000;
+const failed = { code: 'x', message: 'x', since: 1, nextTryAt: 2, failures: 1 };
+
+/** The document as each row of the table supposes it, by message and condition. */
+function supposed(from: string, event: string, condition: string): DocumentContext {
+  const last = ['the flow is done', VERIFIED].includes(condition) ? { actions: [first] } : {};
+  switch (event) {
+    case 'APPROVE': {
+      const approver = { ...first, type: 'Approver' } as FlowAction;
+      return { ...context, actions: condition === 'the flow is done' ? [approver] : [approver, second] };
+    }
+    case 'REFUSE_TURN': {
+      if (condition === 'it stops the flow') return context;
+      const users = ['u1', 'u3'].map((id) => ({ ...person(id), ...untouched }));
+      const rule = { ...first, type: 'SignRule', user: null, ruleUsers: users } as FlowAction;
+      return { ...context, actions: [{ ...rule, allowRuleFlowToContinueIfRefused: true }, second] };
+    }
+    case 'BEGUN':
+    case 'GIVE_UP':
+    case 'COMPLETE':
+      return { ...context, reservations: [reservation] };
+    case 'SIGNATURE_ADDED':
+    case 'SIGNATURE_FAILED':
+      return { ...context, ...last, accepted: [accepted], applying: 's1' };
+    case 'TRY_AGAIN':
+    case 'RETRY':
+      if (from === 'FlowConcluded') return { ...context, processingError: failed };
+      return { ...context, accepted: [accepted], processingError: failed };
+    case 'EXPIRE':
+      return condition === 'a signature is' ? { ...context, accepted: [accepted] } : context;
+    case 'RESERVATION_OVER':
+      return context;
+    case 'REMINDERS_DUE': {
+      const reminders = { everyDays: 1, maximum: 1, daysBeforeExpiry: [] };
+      return {
+        ...context,
+        actions: [{ ...first, pendingDate: -DAY }, second],
+        reminders,
+        remindersFrom: -DAY,
+      };
+    }
+    default:
+      return context;
+  }
+}
+
+const untouched = {
+  signatureDate: null,
+  isElectronic: null,
+  refusalDate: null,
+  hasRefused: false,
+  refusalReason: null,
+};
+
+test('the document table and its machine agree in every state, on every message, under every condition', async (t) => {
+  const table = await readTable('machines/portal/document/document.ts');
+  const { states, events } = declared(documentMachine);
+  t.deepEqual([...states].sort(), [...new Set(table.flatMap((row) => [row.from, row.to]))].sort());
+  t.deepEqual([...events].sort(), Object.keys(MESSAGES).sort());
+  for (const from of states) {
+    for (const type of events) {
+      const message = { type, at: 8000, ...MESSAGES[type as DocumentMessage['type']] };
+      const rows = table.filter((row) => row.from === from && row.event === type);
+      for (const row of rows) {
+        const told = {
+          ...message,
+          ...(row.condition === VERIFIED && { concluded: { tellParticipants: true } }),
+          ...(row.condition === 'of what an event tells' && { action: 'opened' }),
+        };
+        const outcome = attempt(documentMachine, from, supposed(from, type, row.condition), told);
+        const said = `${from} × ${type} ${row.condition}`;
+        t.true(outcome.accepted, `${said} is accepted`);
+        t.deepEqual([outcome.to, outcome.effects], [row.to, row.effects], said);
+      }
+      if (rows.length > 0) continue;
+      const outcome = attempt(documentMachine, from, supposed(from, type, ''), message);
+      t.false(outcome.accepted, `${from} × ${type} has no row and must change nothing`);
+    }
+  }
+});
+
+test('a message to a document is decided once, whatever number of states it can lead to', (t) => {
+  for (const [from, type, decide] of [
+    ['Pending', 'SIGNATURE_ADDED', signatureAdded],
+    ['Refused', 'EXPIRE', expire],
+    ['Pending', 'CANCEL', cancel],
+  ] as const) {
+    const context = supposed(from, type, '') as DocumentContext;
+    const reads = (work: (message: never) => unknown): number => {
+      let count = 0;
+      const message = {
+        type,
+        ...MESSAGES[type],
+        get at() {
+          count += 1;
+          return 8000;
+        },
+      };
+      work(message as never);
+      return count;
+    };
+    const once = reads((message) => (decide as (...given: unknown[]) => unknown)(context, message));
+    t.true(once > 0, `${type} reads its time`);
+    t.is(
+      reads((message) => attempt(documentMachine, from, context, message)),
+      once,
+      `${from} × ${type}`,
+    );
+  }
+});
+
+test('a reminder of all pending actions is not accepted without one', (t) => {
+  const remind = { type: 'REMIND', flowActionId: null, at: 1 };
+  t.deepEqual(attempt(documentMachine, 'Pending', context, remind).effects, ['announce', 'notify']);
+  const actions = context.actions.map((action) => ({ ...action, status: 'Completed' }));
+  t.false(attempt(documentMachine, 'Pending', { ...context, actions }, remind).accepted);
+});

@@ -1,0 +1,67 @@
+import test from 'ava';
+import { transition } from 'xstate';
+import {
+  CODE_LIFETIME,
+  CODE_TRIES,
+  type FlowActionContext,
+  flowActionMachine,
+  MAX_CODES_PER_HOUR,
+} from '../../../machines/portal/flow-action.ts';
+import { attempt, declared, initialContext, readTable } from '../table.ts';
+
+const fresh = initialContext(flowActionMachine, {
+  documentId: 'd',
+  flowActionId: 'a',
+  userId: 'u',
+}) as FlowActionContext;
+const sent: FlowActionContext = { ...fresh, generation: 1, expiresAt: 1000 + CODE_LIFETIME, sent: [1000] };
+const send = (at: number, resend = false) => ({ type: 'SEND', at, resend, notice: {} }) as const;
+const guess = (at: number, isRight = false, generation = 1) =>
+  ({ type: 'GUESS', at, generation, isRight }) as const;
+
+test('the table of flow actions and their machine agree in every state and on every event', async (t) => {
+  const table = await readTable('machines/portal/flow-action.ts');
+  const { states, events } = declared(flowActionMachine);
+  const messages: { readonly [type: string]: { readonly type: string } } = {
+    SEND: send(2000, true),
+    GUESS: guess(2000),
+    FORGET: { type: 'FORGET' },
+  };
+  t.deepEqual([...events].sort(), Object.keys(messages).sort());
+  for (const from of states) {
+    for (const type of events) {
+      const row = table.find((one) => one.from === from && one.event === type);
+      const outcome = attempt(flowActionMachine, from, sent, messages[type] ?? { type });
+      t.is(outcome.accepted, row !== undefined, `${from} × ${type}`);
+      if (row) t.deepEqual([outcome.to, outcome.effects], [row.to, row.effects]);
+    }
+  }
+});
+
+test('a code that is still good is not mailed twice, unless another one is asked for', (t) => {
+  t.false(attempt(flowActionMachine, 'Open', sent, send(2000)).accepted);
+  t.deepEqual(attempt(flowActionMachine, 'Open', sent, send(2000, true)).effects, ['notify']);
+  t.deepEqual(attempt(flowActionMachine, 'Open', sent, send(1000 + CODE_LIFETIME)).effects, ['notify']);
+});
+
+test('a code is good for ten minutes and five tries, and another one starts anew', (t) => {
+  t.true(attempt(flowActionMachine, 'Open', sent, guess(1000 + CODE_LIFETIME - 1, true)).accepted);
+  t.false(attempt(flowActionMachine, 'Open', sent, guess(1000 + CODE_LIFETIME, true)).accepted);
+  t.false(attempt(flowActionMachine, 'Open', sent, guess(2000, true, 2)).accepted);
+  let snapshot = flowActionMachine.resolveState({ value: 'Open', context: sent });
+  for (let tries = 0; tries < CODE_TRIES; tries++)
+    [snapshot] = transition(flowActionMachine, snapshot, guess(2000));
+  t.is(snapshot.context.wrong, CODE_TRIES);
+  t.false(attempt(flowActionMachine, 'Open', snapshot.context, guess(2000, true)).accepted);
+  [snapshot] = transition(flowActionMachine, snapshot, send(3000) as never);
+  t.like(snapshot.context, { generation: 3000, wrong: 0 });
+  t.true(attempt(flowActionMachine, 'Open', snapshot.context, guess(3001, true, 3000)).accepted);
+});
+
+test('no more codes are mailed in an hour than the bound, and further ones after it', (t) => {
+  let snapshot = flowActionMachine.resolveState({ value: 'Open', context: fresh });
+  for (let count = 0; count < MAX_CODES_PER_HOUR; count++)
+    [snapshot] = transition(flowActionMachine, snapshot, send(1000 + count, true) as never);
+  t.false(attempt(flowActionMachine, 'Open', snapshot.context, send(5000, true)).accepted);
+  t.true(attempt(flowActionMachine, 'Open', snapshot.context, send(1000 + 60 * 60_000, true)).accepted);
+});

@@ -1,0 +1,198 @@
+/** The small machines of the portal: uploads, organizations, folders, saved flows, marks sessions, reports. */
+import test from 'ava';
+import { type AnyStateMachine, transition } from 'xstate';
+import { draftMachine } from '../../../machines/portal/draft.ts';
+import { FOLDER_REMOVED, folderMachine } from '../../../machines/portal/folder.ts';
+import { generationMachine } from '../../../machines/portal/generation.ts';
+import { marksSessionMachine } from '../../../machines/portal/marks-session.ts';
+import {
+  LIVE_SECRETS,
+  MAX_APPLICATIONS,
+  NO_SETTINGS,
+  type OrganizationContext,
+  organizationMachine,
+} from '../../../machines/portal/organization.ts';
+import { reportMachine } from '../../../machines/portal/report.ts';
+import { savedFlowMachine } from '../../../machines/portal/saved-flow.ts';
+import { MAX_SEGMENTS, segmentedUploadMachine } from '../../../machines/portal/segmented-upload.ts';
+import { uploadMachine } from '../../../machines/portal/upload.ts';
+import { attempt, declared, initialContext, readTable } from '../table.ts';
+
+interface Case {
+  readonly file: string;
+  readonly machine: AnyStateMachine;
+  readonly input: unknown;
+  /** Events that fit the context. */
+  readonly events: Readonly<Record<string, object>>;
+}
+
+const blob = { sha256: 'a'.repeat(64), length: 3 };
+const owner = { organizationId: 'o-1', applicationId: 'a-1', createdAt: 1 };
+const secret = { id: 's-1', prefix: 'abcdefgh', sha256: 'b'.repeat(64) };
+const application = { id: 'a-1', name: 'App', role: 'Normal', createdAt: 1 };
+const organization = {
+  ...NO_SETTINGS,
+  name: 'Acme',
+  createdAt: 1,
+  applications: [{ ...application, secrets: [{ ...secret, createdAt: 1, lastUsedAt: null }] }],
+} as unknown as OrganizationContext;
+const flow = { name: 'Flow', areActionsOrdered: true, flowActions: [], observers: [] };
+const by = { id: 'a-1', type: 'Application', name: 'App' };
+
+const CASES: readonly Case[] = [
+  {
+    file: 'machines/portal/draft.ts',
+    machine: draftMachine,
+    input: { name: 'Draft', document: {}, uploads: [], organizationId: 'o-1', createdBy: by, sent: null },
+    events: {
+      REPLACE: { content: { name: 'Other', document: {}, uploads: [] } },
+      REMOVE: {},
+      SEND: {},
+      REFUSED: {},
+      SENT: { documents: [] },
+    },
+  },
+  {
+    file: 'machines/portal/upload.ts',
+    machine: uploadMachine,
+    input: { ...owner, name: 'a.pdf', contentType: 'application/pdf', blob, md5: 'x' },
+    events: { USE: {}, FORGET: {} },
+  },
+  {
+    file: 'machines/portal/segmented-upload.ts',
+    machine: segmentedUploadMachine,
+    input: { ...owner, total: 10, name: '', contentType: '', pieces: [[0, 9]] },
+    events: { PIECE: { from: 0, to: 4, total: 10, name: 'a', contentType: 'b' }, COMPLETE: {} },
+  },
+  {
+    file: 'machines/portal/organization.ts',
+    machine: organizationMachine,
+    input: organization,
+    events: {
+      ADD_APPLICATION: { id: 'a-2', name: 'Other', role: 'Normal', secret: null },
+      ADD_SECRET: { applicationId: 'a-1', ...secret, id: 's-2', retiresOldest: false },
+      REVOKE_SECRET: { applicationId: 'a-1', id: 's-1' },
+      CONFIGURE: { settings: { language: 'pt' } },
+      USED: { applicationId: 'a-1', id: 's-1' },
+    },
+  },
+  {
+    file: 'machines/portal/folder.ts',
+    machine: folderMachine,
+    input: { organizationId: 'o-1', name: 'F', parentId: null, createdAt: 1 },
+    events: {
+      REPARENT: { parentId: 'f-1' },
+      REMOVE: { action: 'MoveContent', destination: null, by },
+      EMPTIED: {},
+    },
+  },
+  {
+    file: 'machines/portal/saved-flow.ts',
+    machine: savedFlowMachine,
+    input: { ...flow, organizationId: 'o-1', createdBy: by, creationDate: 1, updateDate: 1 },
+    events: { REPLACE: { content: flow }, REMOVE: {} },
+  },
+  {
+    file: 'machines/portal/marks-session.ts',
+    machine: marksSessionMachine,
+    input: { organizationId: 'o-1', files: [], data: null, createdAt: 1 },
+    events: {},
+  },
+  {
+    file: 'machines/portal/report.ts',
+    machine: reportMachine,
+    input: { from: null, to: null, createdAt: 1 },
+    events: { MADE: { blob, rows: 1 }, FAILED: { code: 'x', message: 'y' } },
+  },
+  {
+    file: 'machines/portal/generation.ts',
+    machine: generationMachine,
+    input: { organization: { id: 'o-1', name: 'O' }, createdBy: by, createdAt: 1, total: 1 },
+    events: { MADE: {}, FAILED: { code: 'x', message: 'y' } },
+  },
+];
+
+for (const { file, machine, input, events } of CASES) {
+  test(`the table and the machine in ${file} agree in every state and on every event`, async (t) => {
+    const table = await readTable(file);
+    const { states, events: names } = declared(machine);
+    t.deepEqual([...states].sort(), [...new Set(table.flatMap((row) => [row.from, row.to]))].sort());
+    const told = names.filter((name) => !name.startsWith('xstate.'));
+    t.deepEqual([...told].sort(), Object.keys(events).sort());
+    const context = initialContext(machine, input);
+    for (const from of states) {
+      for (const type of told) {
+        const row = table.find((candidate) => candidate.from === from && candidate.event === type);
+        const outcome = attempt(machine, from, context, { type, at: 9, ...events[type] });
+        t.is(outcome.accepted, row !== undefined, `${from} × ${type}`);
+        if (row) t.deepEqual([outcome.to, outcome.effects], [row.to, row.effects], `${from} × ${type}`);
+      }
+      const deadlines = names.filter((name) => name.startsWith('xstate.after.') && name.endsWith(`.${from}`));
+      const written = table.filter((row) => row.from === from && row.event.startsWith('after '));
+      t.is(deadlines.length, written.length, `deadlines in ${from}`);
+      for (const [index, type] of deadlines.entries()) {
+        t.is(attempt(machine, from, context, { type, at: 9 }).to, written[index]?.to ?? '');
+      }
+    }
+  });
+}
+
+test('an organization takes no application twice and so many and no more', (t) => {
+  const say = (context: object, event: { type: string; [field: string]: unknown }) =>
+    attempt(organizationMachine, 'Active', context, { at: 9, ...event }).accepted;
+  const add = { type: 'ADD_APPLICATION', id: 'a-2', role: 'Normal', secret: null };
+  t.false(say(organization, { ...add, name: 'aPP' }));
+  const applications = Array.from({ length: MAX_APPLICATIONS }, (_, at) => ({
+    ...application,
+    name: `App ${at}`,
+    secrets: [],
+  }));
+  t.false(say({ ...organization, applications }, { ...add, name: 'One more' }));
+  t.true(say({ ...organization, applications: applications.slice(1) }, { ...add, name: 'One more' }));
+  t.false(say(organization, { type: 'ADD_SECRET', applicationId: 'other', ...secret }));
+  t.false(say(organization, { type: 'REVOKE_SECRET', applicationId: 'a-1', id: 'other' }));
+  t.is(LIVE_SECRETS, 2);
+});
+
+test('an upload in pieces takes no piece of another whole, and not one too many', (t) => {
+  const context = { ...owner, total: 10_000, name: '', contentType: '', pieces: [[0, 0]] };
+  const say = (pieces: readonly object[], piece: object) =>
+    attempt(
+      segmentedUploadMachine,
+      'Open',
+      { ...context, pieces },
+      {
+        type: 'PIECE',
+        at: 9,
+        name: 'a',
+        contentType: 'b',
+        ...piece,
+      },
+    ).accepted;
+  t.false(say([[0, 0]], { from: 0, to: 0, total: 9_999 }));
+  const full = Array.from({ length: MAX_SEGMENTS }, (_, at) => [at, at]);
+  t.false(say(full, { from: 5_000, to: 5_000, total: 10_000 }));
+  t.true(say(full, { from: 7, to: 7, total: 10_000 }), 'came before');
+  t.false(attempt(segmentedUploadMachine, 'Open', context, { type: 'COMPLETE', at: 9 }).accepted);
+  t.is(FOLDER_REMOVED, 'Removed');
+});
+
+test('expired keys leave their places to new ones, and no key in force goes for them', (t) => {
+  for (const retiresOldest of [true, false]) {
+    const secrets = [
+      { ...secret, id: 'valid', createdAt: 1, lastUsedAt: null },
+      { ...secret, id: 'expired', createdAt: 2, lastUsedAt: null, expiresAt: 5 },
+    ];
+    const applications = [{ ...application, secrets }];
+    const snapshot = organizationMachine.resolveState({
+      value: 'Active',
+      context: { ...organization, applications } as unknown as OrganizationContext,
+    });
+    const event = { ...secret, type: 'ADD_SECRET', id: 'new', applicationId: 'a-1', retiresOldest, at: 5 };
+    const [next] = transition(organizationMachine, snapshot, event as never);
+    t.deepEqual(
+      next.context.applications[0]?.secrets.map(({ id }) => id),
+      ['valid', 'new'],
+    );
+  }
+});

@@ -1,0 +1,70 @@
+import test from 'ava';
+import { getInitialSnapshot, transition } from 'xstate';
+import {
+  MAX_WEBHOOKS,
+  type WebhookSetContext,
+  webhookSetMachine,
+} from '../../../machines/portal/webhook-set.ts';
+import { attempt, declared, initialContext, readTable } from '../table.ts';
+
+const target = { url: 'https://x.test/hook', authType: 'NoAuth', token: null, secret: null };
+const EVENTS: { readonly [type: string]: object } = {
+  ADD: { id: 'new', target },
+  REPLACE: { id: 'w1', target: { ...target, url: 'https://y.test' } },
+  REMOVE: { id: 'w1' },
+  DISABLE: { id: 'w1', reason: '410' },
+  CONFIGURE: { webhook: { id: 'c', target } },
+};
+
+function withWebhooks(...ids: readonly string[]): WebhookSetContext {
+  let snapshot = getInitialSnapshot(webhookSetMachine);
+  for (const id of ids)
+    snapshot = transition(webhookSetMachine, snapshot, { type: 'ADD', at: 1, id, target } as never)[0];
+  return snapshot.context;
+}
+
+test('the webhook set takes every event of its table in the state it names, and no other', async (t) => {
+  const table = await readTable('machines/portal/webhook-set.ts');
+  const { states, events } = declared(webhookSetMachine);
+  t.deepEqual(states, ['Kept']);
+  t.deepEqual([...events].sort(), table.map(({ event }) => event).sort());
+  for (const { event, to } of table) {
+    const outcome = attempt(webhookSetMachine, 'Kept', withWebhooks('w1'), {
+      type: event,
+      at: 2,
+      ...EVENTS[event],
+    });
+    t.true(outcome.accepted, event);
+    t.is(outcome.to, to);
+  }
+});
+
+test('the webhook set refuses a sixth one, and whatever concerns one that is not there', (t) => {
+  const full = withWebhooks(...Array.from({ length: MAX_WEBHOOKS }, (_, n) => `w${n}`));
+  const refused = (context: object, type: string, more: object) =>
+    !attempt(webhookSetMachine, 'Kept', context, { type, at: 2, ...more }).accepted;
+  t.is(full.webhooks.length, MAX_WEBHOOKS);
+  t.true(refused(full, 'ADD', EVENTS['ADD'] ?? {}));
+  const none = initialContext(webhookSetMachine, undefined);
+  for (const type of ['REPLACE', 'REMOVE', 'DISABLE']) t.true(refused(none, type, EVENTS[type] ?? {}), type);
+  t.true(refused(none, 'CONFIGURE', { webhook: null }));
+});
+
+test('a disabled webhook is called again once it is replaced, and one from the settings goes with them', (t) => {
+  let snapshot = webhookSetMachine.resolveState({ value: 'Kept', context: withWebhooks('w1') });
+  const tell = (event: object) => {
+    [snapshot] = transition(webhookSetMachine, snapshot, { at: 5, ...event } as never);
+    return snapshot.context.webhooks.map(({ id, disabled, configured }) => [
+      id,
+      disabled !== null,
+      configured,
+    ]);
+  };
+  t.deepEqual(tell({ type: 'DISABLE', id: 'w1', reason: '410' }), [['w1', true, false]]);
+  t.deepEqual(tell({ type: 'REPLACE', ...EVENTS['REPLACE'] }), [['w1', false, false]]);
+  t.deepEqual(tell({ type: 'CONFIGURE', ...EVENTS['CONFIGURE'] }), [
+    ['c', false, true],
+    ['w1', false, false],
+  ]);
+  t.deepEqual(tell({ type: 'CONFIGURE', webhook: null }), [['w1', false, false]]);
+});

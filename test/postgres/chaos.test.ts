@@ -1,0 +1,21 @@
+/** A short chaos run; `node dist/test/postgres/chaos-run.js` makes long ones. */
+import test from 'ava';
+import { temporaryRoot } from '../service/service.ts';
+import { runChaos } from './chaos.ts';
+import { startCluster } from './cluster.ts';
+
+test('three nodes that are killed and suspended, with cut lines and a crashing database, lose nothing', async (t) => {
+  t.timeout(300_000);
+  const cluster = await startCluster(t);
+  if (cluster === undefined) return;
+  t.teardown(() => cluster.remove());
+  const root = await temporaryRoot(t);
+  const { acknowledged, broken, takeOverMs } = await runChaos(t, {
+    ...{ root, cluster, nodes: 3, requests: 200, faults: 5, seed: 1, leaseSeconds: 3 },
+    say: (text) => t.log(text),
+  });
+  t.log(`Take-over after ${takeOverMs.join(', ')} ms.`);
+  t.deepEqual(broken, []);
+  t.true(acknowledged >= 200);
+  t.true(takeOverMs.length > 0);
+});

@@ -1,0 +1,288 @@
+/**
+ * Several nodes on one database under load, while they are killed and suspended, their connections are cut and delayed,
+ * and the database is stopped as by a crash. At the end nothing acknowledged is missing or torn.
+ */
+import { execFile } from 'node:child_process';
+import { writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { fileURLToPath } from 'node:url';
+import { promisify } from 'node:util';
+import pg from 'pg';
+import { samplePdf } from '../../bench/samples.ts';
+import { seededIds } from '../../runtime/index.ts';
+import { Service } from '../service/service.ts';
+import { brokenPromises, sha256 } from '../service/signing/evidence.ts';
+import type { Cluster } from './cluster.ts';
+import { type FaultyLine, startProxy } from './proxy.ts';
+
+const MAIN = fileURLToPath(new URL('../../main.js', import.meta.url));
+const run = promisify(execFile);
+
+export interface ChaosOptions {
+  readonly root: string;
+  readonly cluster: Cluster;
+  readonly nodes: number;
+  /** Uploads to be acknowledged. */
+  readonly requests: number;
+  /** Faults while they are sent; the kinds take turns. */
+  readonly faults: number;
+  readonly seed: number;
+  readonly leaseSeconds: number;
+  readonly say: (text: string) => void;
+}
+
+export interface ChaosReport {
+  readonly acknowledged: number;
+  /** Broken promises, in words. */
+  readonly broken: readonly string[];
+  /** Milliseconds from the end of a node to the moment its work belonged to others. */
+  readonly takeOverMs: readonly number[];
+}
+
+/** Time for one check of all jobs and files, milliseconds. */
+const CHECK_TIMEOUT_MS = 120_000;
+
+const FAULTS = ['kill', 'suspend', 'cut', 'delay', 'database'] as const;
+
+/** A node that is started again whenever it ends, as a supervisor of processes does. */
+class Node {
+  readonly name: string;
+  readonly line: FaultyLine;
+  readonly #start: () => Promise<Service>;
+  #service: Service | undefined;
+  #isOver = false;
+  #running: Promise<void> = Promise.resolve();
+
+  constructor(name: string, line: FaultyLine, start: () => Promise<Service>) {
+    this.name = name;
+    this.line = line;
+    this.#start = start;
+  }
+
+  get service(): Service | undefined {
+    return this.#service;
+  }
+
+  async begin(): Promise<void> {
+    await new Promise<void>((started) => {
+      this.#running = this.#supervise(started);
+    });
+  }
+
+  async end(): Promise<void> {
+    this.#isOver = true;
+    await this.#service?.stop();
+    await this.#running;
+  }
+
+  async #supervise(started: () => void): Promise<void> {
+    while (!this.#isOver) {
+      try {
+        const service = await this.#start();
+        this.#service = service;
+        started();
+        if (this.#isOver) await service.stop();
+        await service.ended;
+      } catch {
+        // The database may be away; a supervisor tries again.
+        await sleep(200);
+      }
+      this.#service = undefined;
+    }
+  }
+}
+
+export async function runChaos(
+  t: Parameters<typeof Service.startOne>[0],
+  options: ChaosOptions,
+): Promise<ChaosReport> {
+  const { root, cluster, leaseSeconds, say } = options;
+  const schema = `chaos_${options.seed}`;
+  const random = seededIds(options.seed);
+  const pick = (below: number) => random.bytes(4).readUInt32BE(0) % below;
+  const direct = new pg.Pool({ connectionString: cluster.url, max: 2, options: `-c search_path=${schema}` });
+  direct.on('error', () => {});
+  const nodes: Node[] = [];
+  for (let number = 1; number <= options.nodes; number += 1) {
+    const line = await startProxy(cluster.port);
+    const name = `node-${number}`;
+    const settings = {
+      'Runtime:Store': 'postgres',
+      'Runtime:Postgres:Url': `postgres://sealwright@127.0.0.1:${line.port}/postgres`,
+      'Runtime:Postgres:Schema': schema,
+      'Runtime:Postgres:PoolSize': 4,
+      'Runtime:LeaseSeconds': leaseSeconds,
+      'Runtime:NodeName': name,
+      'Runtime:Shards': 1,
+      'Pipeline:MaxConcurrency': 4,
+    };
+    nodes.push(new Node(name, line, () => Service.startOne(t, { root, settings })));
+  }
+  for (const node of nodes) await node.begin();
+  const living = () => nodes.flatMap(({ service }) => (service === undefined ? [] : [service]));
+
+  const load = { accepted: [] as string[], dropped: [] as string[] };
+  let isSending = true;
+  let sent = 0;
+  const send = async () => {
+    while (isSending && load.accepted.length < options.requests) {
+      sent += 1;
+      const name = `chaos-${options.seed}-${sent}`;
+      const content = sent % 3 === 0 ? samplePdf(3000, name) : `text of ${name}`;
+      if (sent % 10 === 0) {
+        await writeFile(join(root, 'input', `${name}.txt`), content);
+        load.dropped.push(sha256(content));
+      } else await upload(`${name}${sent % 3 === 0 ? '.pdf' : '.txt'}`, content);
+    }
+  };
+  /** Repeats under one key until it is answered: the job is the same however often it was received. */
+  const upload = async (name: string, content: Uint8Array | string) => {
+    const jobs = new Set<string>();
+    for (;;) {
+      const service = living()[pick(nodes.length)] ?? living()[0];
+      try {
+        if (service === undefined) throw new Error('No node is there.');
+        const form = new FormData();
+        form.set('file', new Blob([content as string]), name);
+        const response = await service.fetch('/api/files', {
+          method: 'POST',
+          body: form,
+          headers: { 'Idempotency-Key': name },
+          signal: AbortSignal.timeout(leaseSeconds * 10_000),
+        });
+        if (response.status !== 202) throw new Error(`${response.status}: ${await response.text()}`);
+        jobs.add(((await response.json()) as { jobId: string }).jobId);
+        load.accepted.push(...jobs);
+        return;
+      } catch {
+        await sleep(50);
+      }
+    }
+  };
+  const senders = Array.from({ length: 6 }, send);
+
+  const takeOverMs: number[] = [];
+  const sessionsOf = async (name: string, before: number) =>
+    (await direct.query('SELECT token FROM sessions WHERE node = $1 AND token <= $2', [name, before])).rows;
+  const tokenOf = async (name: string): Promise<number | undefined> => {
+    const { rows } = await direct.query<{ token: string }>('SELECT token FROM sessions WHERE node = $1', [
+      name,
+    ]);
+    return rows[0] && Number(rows[0].token);
+  };
+  for (let at = 0; at < options.faults; at += 1) {
+    // Each fault meets nodes at work.
+    const goal = Math.min(options.requests, Math.floor((options.requests * (at + 1)) / (options.faults + 1)));
+    while (load.accepted.length < goal) await sleep(20);
+    const kind = FAULTS[at % FAULTS.length] ?? 'kill';
+    const node = nodes[pick(nodes.length)] as Node;
+    say(`${load.accepted.length} acknowledged; ${kind} ${kind === 'database' ? '' : node.name}`);
+    const { service } = node;
+    if (kind === 'database') {
+      await cluster.stop('immediate');
+      await cluster.start();
+    } else if (kind === 'cut') node.line.cutAll();
+    else if (kind === 'delay') {
+      node.line.pause();
+      await sleep(leaseSeconds * 2500);
+      node.line.resume();
+    } else if (service !== undefined) {
+      const token = await tokenOf(node.name);
+      const begun = performance.now();
+      if (kind === 'kill') await service.kill();
+      else service.suspend();
+      while (token !== undefined && (await sessionsOf(node.name, token)).length > 0) await sleep(10);
+      takeOverMs.push(Math.round(performance.now() - begun));
+      if (kind === 'suspend') service.resume();
+    }
+  }
+  await Promise.all(senders);
+  isSending = false;
+
+  say(`${load.accepted.length} acknowledged; waiting for the end of all work`);
+  const end = performance.now() + 2 * CHECK_TIMEOUT_MS;
+  let broken: readonly string[] = ['no node answered'];
+  let last: string | undefined;
+  const checked = (service: Service) =>
+    service
+      .idle(20)
+      .then(() => brokenPromises(service, load))
+      // Another node may still receive them, for all that is known; a later start removes them.
+      .then((found) => found.filter((promise) => !/^input\/\..*\.part was left behind$/.test(promise)))
+      .catch((error: Error) => [error.message.slice(0, 500)]);
+  while (broken.length > 0 && performance.now() < end) {
+    await sleep(300);
+    const [service] = living();
+    if (service === undefined) continue;
+    // A request to a node that ended meanwhile may never settle.
+    const late = sleep(CHECK_TIMEOUT_MS, ['the check did not end'], { ref: false });
+    broken = await Promise.race([checked(service), late]);
+    if (broken[0] !== last) say(`${broken.length} left: ${broken[0] ?? ''}`);
+    last = broken[0];
+  }
+  if (broken.length > 0) say(`left in the store: ${await openWork(direct)}`);
+  const report = [...broken, ...(await tornJournals(direct))];
+  await direct.end();
+  await Promise.all(nodes.map((node) => node.end()));
+  await Promise.all(nodes.map(({ line }) => line.close()));
+  report.push(...(await brokenHistory(root, cluster, schema)));
+  return { acknowledged: load.accepted.length, broken: report, takeOverMs };
+}
+
+/** Sessions, effects and jobs that have not ended, for the report of a failure. */
+async function openWork(direct: pg.Pool): Promise<string> {
+  const { rows } = await direct.query(
+    `SELECT json_build_object(
+      'sessions', (SELECT json_agg(json_build_object('node', node, 'token', token, 'seen', seen_at)) FROM sessions),
+      'effects', (SELECT json_agg(json_build_object('owner', owner, 'lease', lease, 'due', due, 'queue', encode(queue, 'escape'),
+        'failures', failures, 'error', last_error, 'key', encode(key, 'escape'))) FROM (SELECT * FROM effects LIMIT 20) AS first),
+      'now', extract(epoch FROM clock_timestamp()) * 1000,
+      'counted', (SELECT json_object_agg(convert_from(name, 'UTF8'), value) FROM (
+        SELECT name, sum(value) AS value FROM (SELECT * FROM counters UNION ALL SELECT * FROM counter_deltas) AS every
+          WHERE name >= 'jobs/'::bytea AND name < 'jobs0'::bytea GROUP BY name HAVING sum(value) <> 0) AS sums)) AS text`,
+  );
+  return JSON.stringify(rows[0]?.text);
+}
+
+/** Journals with gaps, and actors whose revision is not the stored one. */
+async function tornJournals(direct: pg.Pool): Promise<readonly string[]> {
+  const { rows: gaps } = await direct.query(
+    `SELECT encode(actor, 'escape') AS actor FROM journal GROUP BY actor HAVING count(*) <> max(id) OR min(id) <> 1`,
+  );
+  const { rows: torn } = await direct.query(
+    `SELECT encode(key, 'escape') AS actor FROM actors
+      WHERE (body::json ->> 'revision')::bigint <> revision
+        OR (body::json ->> 'journalLength')::bigint <> (SELECT count(*) FROM journal WHERE journal.actor = actors.key)`,
+  );
+  const { rows: counted } = await direct.query<{ jobs: string; counted: string }>(
+    `SELECT (SELECT count(*) FROM rows WHERE key >= '\\x026a6f62730000' AND key < '\\x026a6f62730000ff') AS jobs,
+      (SELECT COALESCE(sum(value), 0) FROM (SELECT name, value FROM counters UNION ALL SELECT name, delta FROM counter_deltas) AS every
+        WHERE name >= 'jobs/'::bytea AND name < 'jobs0'::bytea) AS counted`,
+  );
+  const [counts] = counted;
+  return [
+    ...gaps.map(({ actor }) => `the journal of ${actor} has gaps`),
+    ...torn.map(({ actor }) => `${actor} is torn`),
+    ...(counts?.jobs === counts?.counted
+      ? []
+      : [`${counts?.jobs} jobs are stored, ${counts?.counted} counted`]),
+  ];
+}
+
+/** Chains of history lines that do not verify: a line belongs to exactly one accepted message. */
+async function brokenHistory(root: string, cluster: Cluster, schema: string): Promise<readonly string[]> {
+  const settings = [
+    `--Storage:Root=${root}`,
+    '--Runtime:Store=postgres',
+    `--Runtime:Postgres:Url=${cluster.url}`,
+    `--Runtime:Postgres:Schema=${schema}`,
+  ];
+  try {
+    await run(process.execPath, [MAIN, 'verify-history', ...settings]);
+    return [];
+  } catch (error) {
+    const { stdout = '', stderr = '' } = error as { stdout?: string; stderr?: string };
+    return [`the history does not verify: ${stdout}${stderr}`.slice(0, 1000)];
+  }
+}

@@ -1,0 +1,325 @@
+/** Everything the store on PostgreSQL promises when connections, statements and the server fail. */
+import test, { type ExecutionContext } from 'ava';
+import pg from 'pg';
+import { type ActorStore, openPostgresStore, systemClock } from '../../runtime/index.ts';
+import { SCHEMA_VERSION } from '../../runtime/store/postgres/schema.ts';
+import { SILENT } from '../actors/portal/uploads/upload-harness.ts';
+import { A, B, effectOf, stepOf } from '../contract/steps.ts';
+import { type Cluster, startCluster } from './cluster.ts';
+import { type FaultyLine, startProxy } from './proxy.ts';
+
+let cluster: Cluster | undefined;
+let schemas = 0;
+
+test.before(async (t) => {
+  cluster = await startCluster(t as ExecutionContext);
+});
+test.after.always(() => cluster?.remove());
+
+interface Room {
+  readonly server: Cluster;
+  readonly schema: string;
+  readonly proxy: FaultyLine;
+  /** Opens a node; its connections go through the proxy. */
+  open(
+    node: string,
+    more?: { readonly leaseSeconds?: number; readonly statementTimeoutMs?: number },
+  ): Promise<ActorStore>;
+  /** Runs SQL beside the store. */
+  query(text: string, values?: readonly unknown[]): Promise<readonly pg.QueryResultRow[]>;
+}
+
+function scenario(title: string, check: (t: ExecutionContext, room: Room) => Promise<void>): void {
+  test.serial(title, async (t) => {
+    if (cluster === undefined) {
+      t.pass('the engine is not installed');
+      return;
+    }
+    const server = cluster;
+    schemas += 1;
+    const schema = `faults_${schemas}`;
+    const proxy = await startProxy(server.port);
+    const opened: ActorStore[] = [];
+    const url = `postgres://sealwright@127.0.0.1:${proxy.port}/postgres`;
+    const direct = new pg.Pool({ connectionString: server.url, max: 4, options: `-c search_path=${schema}` });
+    direct.on('error', () => {});
+    try {
+      await check(t, {
+        server,
+        schema,
+        proxy,
+        open: async (node, more) => {
+          const store = await openPostgresStore({
+            ...{ url, schema, poolSize: 3, node, leaseSeconds: 5, clock: systemClock, log: SILENT },
+            ...more,
+          });
+          opened.push(store);
+          return store;
+        },
+        query: async (text, values = []) => (await direct.query(text, [...values])).rows,
+      });
+    } finally {
+      proxy.resume();
+      await Promise.all(opened.map((store) => store.close()));
+      await direct.end();
+      await proxy.close();
+    }
+  });
+}
+
+const UNAVAILABLE = { code: 'store.unavailable' };
+
+scenario(
+  'a step whose request is cut is not stored, and the same step is stored when it is sent again',
+  async (t, room) => {
+    const store = await room.open('one');
+    room.proxy.cutNext('commit_steps', 'before-request');
+    await t.throwsAsync(store.commit(stepOf(A, 0, { counters: { c: 1 } })), UNAVAILABLE);
+    t.is(await store.load(A), undefined);
+    t.true((await store.commit(stepOf(A, 0, { counters: { c: 1 } }))).ok);
+    t.deepEqual(await store.counters(''), { c: 1 });
+  },
+);
+
+scenario('a step whose answer is lost is found, and never stored twice', async (t, room) => {
+  const store = await room.open('one');
+  t.true((await store.commit(stepOf(B, 0))).ok);
+  room.proxy.cutNext('commit-steps', 'before-answer');
+  await t.throwsAsync(
+    store.commit(stepOf(A, 0, { counters: { c: 1 }, effects: [effectOf(A, 1, 0, 5)] })),
+    UNAVAILABLE,
+  );
+  const isStored = async () => (await room.query('SELECT 1 FROM actors WHERE revision = 1')).length === 2;
+  while (!(await isStored())) await systemClock.sleep(10);
+  t.deepEqual(await store.commit(stepOf(A, 0, { counters: { c: 1 } })), { ok: false, because: 'stale' });
+  t.deepEqual(await store.counters(''), { c: 1 });
+  t.is((await store.pendingEffects(A)).length, 1);
+});
+
+scenario(
+  'every read and write says that the store is unavailable when its connection is cut, and answers again',
+  async (t, room) => {
+    const store = await room.open('one');
+    await store.commit(stepOf(A, 0, { effects: [effectOf(A, 1, 0, 5)] }));
+    // By the names of the prepared statements: other statements run in the background.
+    const statements: readonly (readonly [string, () => Promise<unknown>])[] = [
+      ['load', () => store.load(A)],
+      ['actors', () => store.actors({ kind: 'job', limit: 1 })],
+      ['journal', () => store.journal(A)],
+      ['rows>=false', () => store.rows({ view: 'v', limit: 1 })],
+      ['counters', () => store.counters('')],
+      ['holder', () => store.holder('n')],
+      ['lease', () => store.leaseEffects(1, 1)],
+      ['lanes', () => store.partitions({ prefix: '', limit: 1 })],
+      ['defer', () => store.deferEffect('job/a/1/0', 9, 'x')],
+      ['hasten-new', () => store.rescheduleAfterClockRegression(1)],
+      ['next-effect', () => store.nextEffectDue()],
+      ['pending', () => store.pendingEffects(A)],
+      ['failed', () => store.failedEffects({ limit: 1 })],
+      ['failed-count', () => store.failedEffectCount()],
+      ['due-timers', () => store.dueTimers(1, 1)],
+      ['next-timer', () => store.nextTimerDue()],
+      ['commit-steps', () => store.commit(stepOf(B, 0))],
+    ];
+    for (const [name, run] of statements) {
+      room.proxy.cutNext(name, 'before-request');
+      await t.throwsAsync(run(), UNAVAILABLE, name);
+      await t.notThrowsAsync(run(), `${name}, again`);
+    }
+  },
+);
+
+scenario(
+  'a step that meets a deadlock or a serialization failure is tried again by the store',
+  async (t, room) => {
+    const store = await room.open('one');
+    await store.commit(stepOf(A, 0));
+    await room.query('CREATE SEQUENCE attempts');
+    await room.query(`CREATE FUNCTION fail_twice() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN
+    IF nextval('attempts') <= 2 THEN RAISE EXCEPTION 'made by the test' USING ERRCODE = '40001'; END IF;
+    RETURN NEW; END $$`);
+    await room.query(
+      'CREATE TRIGGER fail BEFORE UPDATE ON actors FOR EACH ROW EXECUTE FUNCTION fail_twice()',
+    );
+    t.true((await store.commit(stepOf(A, 1, { counters: { c: 1 } }))).ok);
+    t.is(Number((await room.query('SELECT last_value FROM attempts'))[0]?.['last_value']), 3);
+    t.deepEqual(await store.counters(''), { c: 1 });
+  },
+);
+
+scenario(
+  'a step that waits longer than the statement timeout is refused for now and leaves nothing',
+  async (t, room) => {
+    const store = await room.open('one', { statementTimeoutMs: 300 });
+    await store.commit(stepOf(A, 0));
+    await room.query('CREATE TABLE locked AS SELECT 1');
+    const blocker = new pg.Client({
+      connectionString: room.server.url,
+      options: `-c search_path=${room.schema}`,
+    });
+    await blocker.connect();
+    await blocker.query('BEGIN');
+    await blocker.query('SELECT 1 FROM actors FOR UPDATE');
+    await t.throwsAsync(store.commit(stepOf(A, 1, { counters: { c: 1 } })), UNAVAILABLE);
+    await blocker.query('ROLLBACK');
+    await blocker.end();
+    t.true((await store.commit(stepOf(A, 1))).ok);
+    t.deepEqual(await store.counters(''), {});
+  },
+);
+
+scenario('a server that crashes and starts again has every step that was answered', async (t, room) => {
+  const store = await room.open('one');
+  const answered = new Set<number>();
+  let next = 0;
+  let isRunning = true;
+  const write = async () => {
+    while (isRunning) {
+      const n = next++;
+      try {
+        if ((await store.commit(stepOf({ kind: 'job', id: `n${n}` }, 0))).ok) answered.add(n);
+      } catch (error) {
+        t.is((error as { code?: string }).code, 'store.unavailable');
+        await systemClock.sleep(20);
+      }
+    }
+  };
+  const writers = Array.from({ length: 8 }, write);
+  const reached = async (count: number) => {
+    while (answered.size < count) await systemClock.sleep(5);
+  };
+  await reached(50);
+  await room.server.stop('immediate');
+  await room.server.start();
+  await reached(answered.size + 50);
+  isRunning = false;
+  await Promise.all(writers);
+  for (const n of answered)
+    t.truthy(await store.load({ kind: 'job', id: `n${n}` }), `job n${n} was answered`);
+});
+
+scenario(
+  'a node that was silent for longer than its lease commits nothing stale when it wakes',
+  async (t, room) => {
+    const suspended = await room.open('one', { leaseSeconds: 1 });
+    await suspended.commit(stepOf(A, 0, { effects: [effectOf(A, 1, 0, 5), effectOf(A, 1, 1, 5)] }));
+    t.is((await suspended.leaseEffects(9, 9)).length, 2);
+    room.proxy.pause();
+    const stale = suspended.commit(stepOf(A, 1, { settles: 'job/a/1/0' }));
+    // The other node reaches the server past the proxy.
+    const other = await openPostgresStore({
+      ...{ url: room.server.url, schema: room.schema, poolSize: 3, node: 'two', leaseSeconds: 1 },
+      ...{ clock: systemClock, log: SILENT },
+    });
+    try {
+      let taken: readonly { readonly key: string }[] = [];
+      while (taken.length === 0) {
+        await systemClock.sleep(50);
+        taken = await other.leaseEffects(9, 9);
+      }
+      t.deepEqual(
+        taken.map(({ key }) => key),
+        ['job/a/1/0', 'job/a/1/1'],
+      );
+      room.proxy.resume();
+      await t.throwsAsync(stale, UNAVAILABLE);
+      t.true((await other.commit(stepOf(A, 1, { settles: 'job/a/1/0' }))).ok);
+      t.deepEqual(await suspended.commit(stepOf(A, 2, { settles: 'job/a/1/1' })), {
+        ok: false,
+        because: 'duplicate',
+      });
+      t.true((await suspended.commit(stepOf(B, 0))).ok, 'it goes on with a new session');
+      await suspended.deferEffect('job/a/1/1', 99, 'not its own any more');
+      t.is((await other.pendingEffects(A))[0]?.failures, 0);
+    } finally {
+      await other.close();
+    }
+  },
+);
+
+scenario('effects are leased again when the answer to their lease is lost', async (t, room) => {
+  const store = await room.open('one');
+  await store.commit(stepOf(A, 0, { effects: [effectOf(A, 1, 0, 5), effectOf(A, 1, 1, 7)] }));
+  t.is((await store.leaseEffects(6, 9)).length, 1, 'one is held');
+  room.proxy.cutNext('lease', 'before-answer');
+  await t.throwsAsync(store.leaseEffects(9, 9), UNAVAILABLE);
+  t.is((await room.query('SELECT FROM effects WHERE lease IS NOT NULL')).length, 2);
+  t.deepEqual(
+    (await store.leaseEffects(9, 9)).map(({ key }) => key),
+    ['job/a/1/1'],
+  );
+  t.deepEqual(await store.leaseEffects(9, 9), [], 'what is held stays leased');
+});
+
+for (const others of [0, 1]) {
+  scenario(`a step whose answer is lost is told once, with ${others} other nodes`, async (t, room) => {
+    const store = await room.open('one');
+    if (others > 0) await room.open('two');
+    const told: string[] = [];
+    let adoptions = 0;
+    store.nodes?.follow({
+      committed: ({ actor }) => told.push(`${actor.address.id}/${actor.revision}`),
+      adopted: () => {
+        adoptions += 1;
+      },
+    });
+    await store.commit(stepOf(A, 0));
+    room.proxy.cutNext('commit-steps', 'before-answer');
+    await t.throwsAsync(store.commit(stepOf(A, 1)), UNAVAILABLE);
+    while (!told.includes('a/2')) await systemClock.sleep(20);
+    room.proxy.cutNext('commit-steps', 'before-request');
+    await t.throwsAsync(store.commit(stepOf(A, 2)), UNAVAILABLE);
+    t.true((await store.commit(stepOf(B, 0))).ok);
+    await store.nodes?.sync();
+    t.deepEqual(told, ['a/1', 'a/2', 'b/1']);
+    t.true(adoptions > 0);
+  });
+}
+
+scenario('a second process of the same node name is refused while the first lives', async (t, room) => {
+  await room.open('one', { leaseSeconds: 1 });
+  await t.throwsAsync(room.open('one', { leaseSeconds: 1 }), {
+    code: 'store.locked',
+    message: /Runtime:NodeName/,
+  });
+  await t.notThrowsAsync(room.open('two', { leaseSeconds: 1 }));
+});
+
+scenario(
+  'two nodes that make the schema at once both open, and a newer schema is refused',
+  async (t, room) => {
+    const stores = await Promise.all(['one', 'two', 'three'].map((node) => room.open(node)));
+    t.true((await (stores[0] as ActorStore).commit(stepOf(A, 0))).ok);
+    t.is((await (stores[2] as ActorStore).load(A))?.revision, 1);
+    await room.query('UPDATE schema_version SET version = $1', [SCHEMA_VERSION + 1]);
+    await t.throwsAsync(room.open('four'), { code: 'store.too-new' });
+  },
+);
+
+scenario('of two nodes that step one actor at the same revision exactly one commits', async (t, room) => {
+  const [one, two] = [await room.open('one'), await room.open('two')];
+  for (let revision = 0; revision < 30; revision++) {
+    const outcomes = await Promise.all(
+      [one, two].map((store, at) =>
+        store.commit(stepOf(A, revision, { counters: { c: 1 } }, { context: at })),
+      ),
+    );
+    t.is(outcomes.filter(({ ok }) => ok).length, 1);
+  }
+  t.deepEqual(await two.counters(''), { c: 30 });
+});
+
+scenario('counters are the same before and after they are folded, and hold no zeros', async (t, room) => {
+  const store = await room.open('one');
+  const actors = Array.from({ length: 20 }, (_, n) => ({ kind: 'job', id: `${n}` }));
+  await Promise.all(
+    actors.map((actor) => store.commit(stepOf(actor, 0, { counters: { all: 1, queued: 1 } }))),
+  );
+  await Promise.all(actors.map((actor) => store.commit(stepOf(actor, 1, { counters: { queued: -1 } }))));
+  t.deepEqual(await store.counters(''), { all: 20 });
+  const folded = async () => (await room.query('SELECT 1 FROM counter_deltas')).length === 0;
+  while (!(await folded())) await systemClock.sleep(50);
+  t.deepEqual(await store.counters(''), { all: 20 });
+  while ((await room.query('SELECT 1 FROM counters WHERE value = 0')).length > 0) await systemClock.sleep(20);
+  t.is((await room.query('SELECT 1 FROM counters')).length, 1);
+});

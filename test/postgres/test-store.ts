@@ -1,0 +1,59 @@
+/**
+ * The store that suites run on: LMDB, or PostgreSQL where `SEALWRIGHT_POSTGRES_URL` names a server
+ * (`scripts/test-postgres.mjs`). Each folder has a schema of its own, so that what is opened again is what was closed.
+ */
+import { createHash } from 'node:crypto';
+import {
+  type ActorStore,
+  type Faults,
+  openLmdbStore,
+  openPostgresStore,
+  systemClock,
+} from '../../runtime/index.ts';
+import { SILENT } from '../actors/portal/uploads/upload-harness.ts';
+
+const URL = process.env['SEALWRIGHT_POSTGRES_URL'];
+
+/** True where the suites run on PostgreSQL. */
+export const ON_POSTGRES = URL !== undefined;
+
+/**
+ * Programs that each service of the suites consists of, behind one balancer; they share its folder and its schema.
+ */
+export const NODES = URL === undefined ? 1 : Number(process.env['SEALWRIGHT_NODES'] ?? 1);
+
+/** Headers of requests that a balancer spreads over the nodes: it chooses one for each connection. */
+export const ONE_REQUEST_PER_CONNECTION: Readonly<Record<string, string>> =
+  NODES === 1 ? {} : { Connection: 'close' };
+
+/** Seconds after which the work of a killed process is taken over, in tests. */
+const LEASE_SECONDS = 1;
+
+function schemaOf(folder: string): string {
+  return `test_${createHash('sha256').update(folder).digest('hex').slice(0, 24)}`;
+}
+
+/** Opens the store that belongs to a folder. */
+export async function openTestStore(options: {
+  readonly folder: string;
+  readonly faults?: Faults;
+}): Promise<ActorStore> {
+  if (URL === undefined) return openLmdbStore(options);
+  return openPostgresStore({
+    ...{ url: URL, schema: schemaOf(options.folder), poolSize: 4, node: 'test' },
+    ...{ leaseSeconds: LEASE_SECONDS, clock: systemClock, log: SILENT },
+    ...(options.faults && { faults: options.faults }),
+  });
+}
+
+/** Settings of a program whose files are in `root`, for the same choice. */
+export function storeSettings(root: string): { readonly [key: string]: string | number } {
+  if (URL === undefined) return {};
+  return {
+    'Runtime:Store': 'postgres',
+    'Runtime:Postgres:Url': URL,
+    'Runtime:Postgres:Schema': schemaOf(root),
+    'Runtime:Postgres:PoolSize': 4,
+    'Runtime:LeaseSeconds': LEASE_SECONDS,
+  };
+}

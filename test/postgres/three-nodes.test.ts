@@ -1,0 +1,190 @@
+/** One service of three nodes: what is done at one of them holds at the others at once. */
+import anyTest, { type ExecutionContext, type TestFn } from 'ava';
+import { SAMPLE } from '../actors/portal/service.ts';
+import { ask, logIn } from '../http/ask.ts';
+import { Service, temporaryRoot } from '../service/service.ts';
+import { startBalancer } from './balancer.ts';
+import { startCluster } from './cluster.ts';
+
+const NODES = ['node-1', 'node-2', 'node-3'] as const;
+const SECRET = 'ab'.repeat(32);
+const LEASE_SECONDS = 2;
+
+interface Room {
+  /** Undefined where PostgreSQL is not installed. */
+  readonly nodes: readonly [Service, Service, Service] | undefined;
+  /** Address of a balancer before all portals. */
+  readonly portal: string;
+  /** Starts the node of this number, from 0. */
+  start(at: number): Promise<Service>;
+}
+
+const test = anyTest as TestFn<Room>;
+const tasks: (() => unknown)[] = [];
+const portOf = (url: string) => Number(new URL(url).port);
+
+test.before(async (t) => {
+  const teardown = (task: () => unknown) => void tasks.push(task);
+  const cluster = await startCluster(t as ExecutionContext);
+  if (cluster === undefined) {
+    t.context = { nodes: undefined, portal: '', start: () => Promise.reject(new Error('no database')) };
+    return;
+  }
+  teardown(() => cluster.remove());
+  const root = await temporaryRoot({ teardown });
+  const start = (at: number) =>
+    Service.startOne(
+      { teardown },
+      {
+        root,
+        settings: {
+          'Runtime:Store': 'postgres',
+          'Runtime:Postgres:Url': cluster.url,
+          'Runtime:Postgres:PoolSize': 4,
+          'Runtime:LeaseSeconds': LEASE_SECONDS,
+          'Runtime:NodeName': NODES[at] ?? '',
+          'Runtime:Shards': 1,
+          'Pipeline:MaxConcurrency': 2,
+          'Portal:Enabled': true,
+          'Portal:Bootstrap:Organization': 'Acme',
+          'Portal:Bootstrap:Application': 'App',
+          'Portal:Bootstrap:Secret': SECRET,
+        },
+      },
+    );
+  const nodes = [await start(0), await start(1), await start(2)] as const;
+  const balancer = await startBalancer(() => nodes.map(({ portalUrl }) => portOf(portalUrl)));
+  teardown(() => balancer.close());
+  t.context = { nodes, portal: `http://127.0.0.1:${balancer.port}`, start };
+});
+
+test.after.always(async () => {
+  for (const task of tasks.reverse()) await task();
+});
+
+/** Runs `check` on the nodes. */
+function onNodes(
+  title: string,
+  check: (t: ExecutionContext<Room>, nodes: readonly [Service, Service, Service]) => Promise<void>,
+): void {
+  test.serial(title, async (t) => {
+    t.timeout(180_000);
+    const { nodes } = t.context;
+    if (nodes === undefined) t.pass('PostgreSQL is not installed');
+    else await check(t, nodes);
+  });
+}
+
+/** Calls the portal; each call reaches the next node. */
+async function call<Body>(t: ExecutionContext<Room>, path: string, body?: object): Promise<Body> {
+  const isForm = body instanceof FormData;
+  const answer = await fetch(`${t.context.portal}${path}`, {
+    method: body === undefined ? 'GET' : 'POST',
+    headers: {
+      'X-Api-Key': `App|${SECRET}`,
+      Connection: 'close',
+      ...(!isForm && body && { 'Content-Type': 'application/json' }),
+    },
+    ...(body && { body: isForm ? body : JSON.stringify(body) }),
+  });
+  const text = await answer.text();
+  if (!answer.ok) throw new Error(`${path} answered ${answer.status}: ${text}`);
+  return (text === '' ? undefined : JSON.parse(text)) as Body;
+}
+
+onNodes('a document is made, signed and concluded by calls that each reach another node', async (t) => {
+  const form = new FormData();
+  form.set('content', new Blob([new Uint8Array(SAMPLE.content)], { type: SAMPLE.type }), SAMPLE.name);
+  const upload = await call<{ id: string }>(t, '/api/uploads', form);
+  const signer = (name: string, step: number) => ({
+    ...{ type: 'Signer', step, allowElectronicSignature: true },
+    user: { name, email: `${name}@example.com`, identifier: name },
+  });
+  const [made] = await call<{ documentId: string }[]>(t, '/api/documents', {
+    files: [{ ...upload, displayName: SAMPLE.name }],
+    flowActions: [signer('ann', 1), signer('bob', 2)],
+  });
+  interface Detail {
+    readonly status: string;
+    readonly flowActions: readonly { readonly id: string; readonly status: string }[];
+  }
+  const detail = () => call<Detail>(t, `/api/documents/${made?.documentId}`);
+  for (const at of [0, 1]) {
+    let actions = (await detail()).flowActions;
+    while (actions[at]?.status !== 'Pending') actions = (await detail()).flowActions;
+    await call(t, `/api/documents/${made?.documentId}/electronic-signature`, {
+      flowActionId: actions[at]?.id,
+    });
+    t.is((await detail()).flowActions[at]?.status, 'Completed', 'the next node knows at once');
+  }
+  let { status } = await detail();
+  while (status !== 'Concluded') ({ status } = await detail());
+  const { totalCount } = await call<{ totalCount: number }>(t, '/api/documents');
+  t.is(totalCount, 1);
+});
+
+onNodes(
+  'a pause at one node holds for uploads at the others, and uploads under one key make one job',
+  async (t, nodes) => {
+    const [one, two, three] = nodes;
+    const order = (node: Service, action: string) => node.json(`/api/pipeline/${action}`, { method: 'POST' });
+    await order(one, 'pause');
+    const upload = async (node: Service) => {
+      const form = new FormData();
+      form.set('file', new Blob(['the same']), 'same.txt');
+      const headers = { 'Idempotency-Key': 'three-nodes' };
+      const answer = await node.fetch('/api/files', { method: 'POST', body: form, headers });
+      return answer.status === 202 ? ((await answer.json()) as { jobId: string }).jobId : undefined;
+    };
+    const ids = new Set((await Promise.all(nodes.map(upload))).filter((id) => id !== undefined));
+    t.is(ids.size, 1);
+    const [id = ''] = ids;
+    for (const node of nodes) t.is((await node.job(id)).status, 'Queued');
+    await order(three, 'resume');
+    t.is((await two.finished(id)).status, 'Completed');
+    t.is((await one.job(id)).status, 'Completed');
+  },
+);
+
+onNodes(
+  'a session begins at one node, is known at the others, and ends at all of them',
+  async (t, [one, two, three]) => {
+    const { cookie } = await logIn(portOf(one.url), await one.key());
+    const whoAmI = async (node: Service) =>
+      (await ask(portOf(node.url), 'GET', '/api/whoami', { Cookie: cookie })).status;
+    t.is(await whoAmI(two), 200);
+    const ended = await ask(portOf(two.url), 'POST', '/api/auth/logout', {
+      Cookie: cookie,
+      'Sec-Fetch-Site': 'same-origin',
+    });
+    t.true(ended.status < 400, ended.text);
+    for (const node of [one, two, three]) t.is(await whoAmI(node), 401);
+  },
+);
+
+onNodes(
+  'the name of a living node is refused, and work of a killed node ends at the others',
+  async (t, nodes) => {
+    const [one, two, three] = nodes;
+    const refused = await t.throwsAsync(t.context.start(1));
+    t.regex(refused?.message ?? '', /ended with 3[\s\S]*node name "node-2"/);
+    const accepted: string[] = [];
+    for (let number = 0; number < 24; number += 1) {
+      const node = nodes[number % 3] as Service;
+      accepted.push((await node.upload(`${number}.txt`, `text ${number}`)).jobId);
+    }
+    await two.kill();
+    await one.until('the lease of the killed node to be over', async () => {
+      const view = await one.json<{ nodes: { name: string }[] }>('/api/runtime');
+      return view.nodes.some(({ name }) => name === 'node-2') ? undefined : true;
+    });
+    await one.idle();
+    for (const id of accepted) {
+      const { status } = await three.job(id);
+      t.true(status === 'Completed' || status === 'Failed', status);
+    }
+    const again = await t.context.start(1);
+    t.is((await again.job(accepted[0] ?? '')).id, accepted[0] ?? '');
+    t.is(await again.stop(), 0);
+  },
+);

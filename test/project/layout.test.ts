@@ -1,0 +1,258 @@
+import { execFileSync, spawnSync } from 'node:child_process';
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { dirname, join } from 'node:path';
+import test from 'ava';
+
+/** Runs the checker over a made-up tree and gives what it said. */
+function check(tree: Record<string, string>): { status: number; said: string } {
+  const root = mkdtempSync(join(tmpdir(), 'sealwright-layout-'));
+  try {
+    for (const [path, source] of Object.entries(tree)) {
+      mkdirSync(dirname(join(root, path)), { recursive: true });
+      writeFileSync(join(root, path), source);
+    }
+    const run = spawnSync(process.execPath, ['scripts/check-layout.mjs', '--root', root], {
+      encoding: 'utf8',
+    });
+    return { status: run.status ?? -1, said: run.stderr };
+  } finally {
+    rmSync(root, { recursive: true, force: true });
+  }
+}
+
+const SOUND = {
+  'machines/ids.ts': 'export type JobId = string;\nexport const parse = (text: string) => text;\n',
+  'runtime/ports.ts': 'export interface Clock { now(): number }\nexport const kept = 32;\n',
+  'runtime/index.ts': "export { type Clock, kept } from './ports.ts';\n",
+  'crypto/index.ts': "import { createHash } from 'node:crypto';\nexport const hash = createHash;\n",
+  'actors/batch/api/service.ts':
+    "import type { JobId } from '../../../machines/ids.ts';\nexport type Id = JobId;\n",
+  'actors/index.ts':
+    "import { kept } from '../runtime/index.ts';\nimport { hash } from '../crypto/index.ts';\nexport const all = [kept, hash];\n",
+  'http/index.ts':
+    "import type { Clock } from '../runtime/index.ts';\nimport type { Id } from '../actors/batch/api/service.ts';\nexport type Both = [Clock, Id];\n",
+  'main.ts':
+    "import { all } from './actors/index.ts';\nimport type { Both } from './http/index.ts';\nexport const both = (x: Both) => [x, all];\n",
+  'test/any.test.ts':
+    "import test from 'ava';\nimport { kept } from '../runtime/ports.ts';\ntest('keeps', (t) => t.is(kept, 32));\n",
+};
+
+test('a tree that follows every rule passes', (t) => {
+  const { status, said } = check(SOUND);
+  t.is(said, '');
+  t.is(status, 0);
+});
+
+/** One broken rule each: what is added to the sound tree, and what must be said about it. */
+const BROKEN: readonly (readonly [rule: string, tree: Record<string, string>, said: RegExp])[] = [
+  [
+    'the pool imports the portal, types included',
+    {
+      'actors/pool/bad.ts': "import type { A } from '../portal/a.ts';\nexport type B = A;\n",
+      'actors/portal/a.ts': 'export type A = string;\n',
+    },
+    /actors\/pool\/bad\.ts:1: actors\/pool must not import actors\/portal/,
+  ],
+  [
+    'two folders of crypto reach each other without a cycle of files',
+    {
+      'crypto/cms/one.ts': "import { two } from '../x509/two.ts';\nexport const one = two;\n",
+      'crypto/x509/two.ts': 'export const two = 2;\n',
+      'crypto/x509/three.ts': "import { four } from '../cms/four.ts';\nexport const three = four;\n",
+      'crypto/cms/four.ts': 'export const four = 4;\n',
+    },
+    /folder cycle: crypto\/cms -> crypto\/x509 -> crypto\/cms \(crypto\/cms\/one\.ts:1, crypto\/x509\/three\.ts:1\)/,
+  ],
+  [
+    'a folder holds more files than a reader takes in',
+    Object.fromEntries(
+      Array.from({ length: 26 }, (_, index) => [`commands/c${index}.ts`, 'export const c = 1;\n']),
+    ),
+    /commands: 26 files side by side; at most 25/,
+  ],
+  [
+    'a product file is too long',
+    { 'crypto/long.ts': `${'// a line\n'.repeat(399)}export const a = 1;\n` },
+    /crypto\/long\.ts: 400 lines; a product file has fewer than 400/,
+  ],
+  [
+    'the runtime imports a machine',
+    { 'runtime/bad.ts': "import { parse } from '../machines/ids.ts';\nexport const x = parse;\n" },
+    /runtime\/bad\.ts:1: runtime must not import machines/,
+  ],
+  [
+    'a machine imports the runtime, types included',
+    { 'machines/bad.ts': "import type { Clock } from '../runtime/index.ts';\nexport type C = Clock;\n" },
+    /machines\/bad\.ts:1: machines must not import runtime/,
+  ],
+  [
+    'crypto imports actors by a dynamic import',
+    { 'crypto/bad.ts': "export const late = () => import('../actors/index.ts');\n" },
+    /crypto\/bad\.ts:1: crypto must not import actors/,
+  ],
+  [
+    'actors import http by a re-export',
+    { 'actors/bad.ts': "export * from '../http/index.ts';\n" },
+    /actors\/bad\.ts:1: actors must not import http/,
+  ],
+  [
+    'http imports crypto',
+    { 'http/bad.ts': "import { hash } from '../crypto/index.ts';\nexport const x = hash;\n" },
+    /http\/bad\.ts:1: http must not import crypto/,
+  ],
+  [
+    'http takes more than types from the runtime',
+    {
+      'http/bad.ts':
+        "import { type Clock, kept } from '../runtime/index.ts';\nexport const x = (c: Clock) => [c, kept];\n",
+    },
+    /http\/bad\.ts:1: http may import types of runtime only/,
+  ],
+  [
+    'a folder is entered beside its index',
+    { 'actors/bad.ts': "import { kept } from '../runtime/ports.ts';\nexport const x = kept;\n" },
+    /actors\/bad\.ts:1: runtime\/ports\.ts is inside runtime/,
+  ],
+  [
+    'http enters actors through an inner file',
+    {
+      'actors/batch/jobs/jobs.ts': 'export const jobs = 1;\n',
+      'http/bad.ts': "import { jobs } from '../actors/jobs.ts';\nexport const x = jobs;\n",
+    },
+    /http\/bad\.ts:1: actors\/jobs\.ts is inside actors/,
+  ],
+  [
+    'the product imports a test',
+    { 'actors/bad.ts': "import '../test/any.test.ts';\n" },
+    /actors\/bad\.ts:1: imports test\/any\.test\.ts; nothing may import tests/,
+  ],
+  [
+    'the product imports a benchmark',
+    {
+      'bench/index.ts': 'export const speed = 1;\n',
+      'actors/bad.ts': "import { speed } from '../bench/index.ts';\nexport const x = speed;\n",
+    },
+    /actors\/bad\.ts:1: actors must not import bench/,
+  ],
+  [
+    'a benchmark imports a test that is no tool of it',
+    { 'bench/bad.ts': "import '../test/any.test.ts';\nexport const x = 1;\n" },
+    /bench\/bad\.ts:1: imports test\/any\.test\.ts; nothing may import tests/,
+  ],
+  [
+    'a benchmark needs a package that only development has',
+    { 'bench/bad.ts': "import Ajv from 'ajv';\nexport const x = Ajv;\n" },
+    /bench\/bad\.ts:1: bench must not import the package ajv/,
+  ],
+  [
+    'a package sits in the wrong folder',
+    { 'http/bad.ts': "import { open } from 'lmdb';\nexport const x = open;\n" },
+    /http\/bad\.ts:1: http must not import the package lmdb; it belongs to runtime/,
+  ],
+  [
+    'a package nobody may use is required',
+    { 'crypto/bad.ts': "export const load = (require: (n: string) => unknown) => require('left-pad');\n" },
+    /crypto\/bad\.ts:1: crypto must not import the package left-pad; no folder/,
+  ],
+  [
+    'a machine does input or output',
+    { 'machines/bad.ts': "import { readFileSync } from 'node:fs';\nexport const x = readFileSync;\n" },
+    /machines\/bad\.ts:1: machines is pure and must not import node:fs/,
+  ],
+  [
+    'two files import each other',
+    {
+      'runtime/left.ts': "import { right } from './right.ts';\nexport const left = () => right;\n",
+      'runtime/right.ts': "import { left } from './left.ts';\nexport const right = () => left;\n",
+    },
+    /cycle: runtime\/left\.ts -> runtime\/right\.ts -> runtime\/left\.ts/,
+  ],
+  [
+    'a file exports a default',
+    { 'crypto/bad.ts': 'export default 1;\n' },
+    /crypto\/bad\.ts:1: default export/,
+  ],
+  [
+    'a file exports a name as the default',
+    { 'crypto/bad.ts': 'const x = 1;\nexport { x as default };\n' },
+    /crypto\/bad\.ts:2: default export/,
+  ],
+  [
+    'a file is named after nothing',
+    { 'http/utils.ts': 'export const x = 1;\n' },
+    /http\/utils\.ts: "utils\.ts" says nothing/,
+  ],
+  [
+    'a folder is named after nothing',
+    { 'actors/helpers/jobs.ts': 'export const x = 1;\n' },
+    /actors\/helpers\/jobs\.ts: "helpers" says nothing/,
+  ],
+  [
+    'a file name is not kebab-case',
+    { 'http/rateLimit.ts': 'export const x = 1;\n' },
+    /http\/rateLimit\.ts: file names/,
+  ],
+  [
+    'a file lies outside the layout',
+    { 'portal/a.ts': 'export const x = 1;\n' },
+    /portal\/a\.ts: belongs to no folder/,
+  ],
+  [
+    'a test name is used twice',
+    { 'test/b.test.ts': "test('keeps', () => {});\n" },
+    /the test name "keeps" is used at test\/any/,
+  ],
+];
+
+for (const [rule, tree, said] of BROKEN) {
+  test(`the layout check refuses a tree in which ${rule}`, (t) => {
+    const outcome = check({ ...SOUND, ...tree });
+    t.regex(outcome.said, said);
+    t.is(outcome.status, 1);
+    t.regex(outcome.said, /\n1 layout finding in/);
+  });
+}
+
+test('time and randomness are refused wherever they are taken, and allowed where they are made', (t) => {
+  const taken = [
+    'export const a = Date.now();',
+    'export const b = new Date();',
+    'export const c = performance.now();',
+    'setTimeout(() => {}, 1);',
+    'setInterval(() => {}, 1);',
+    'export const d = Math.random();',
+    "import { randomUUID } from 'node:crypto';",
+    "import { randomBytes } from 'node:crypto';",
+    'export const e = AbortSignal.timeout(1);',
+  ].join('\n');
+  const { said } = check({ ...SOUND, 'actors/bad.ts': taken });
+  for (let line = 1; line <= 9; line += 1)
+    t.regex(said, new RegExp(`actors/bad\\.ts:${line}: .* must be passed in`));
+  t.is(check({ ...SOUND, 'runtime/clock.ts': taken, 'test/clock.test.ts': taken }).said, '');
+});
+
+test('words in comments, texts and regular expressions are not mistaken for code', (t) => {
+  const harmless = [
+    "// import { parse } from '../machines/ids.ts';",
+    '/* export default Date.now() */',
+    'export const text = \'Math.random() import("../machines/ids.ts")\';',
+    // biome-ignore lint/suspicious/noTemplateCurlyInString: the text is TypeScript source.
+    'export const template = `new Date() ${[1].map((n) => `${n} setTimeout`).join()} randomUUID`;',
+    "export const pattern = /'import \"x\" from'|[/']Date.now/;",
+    'export const half = (total: number) => total / 2; // / Date.now',
+    'export const at = (ms: number) => new Date(ms);',
+    "export const from = { from: 'left-pad' };",
+  ].join('\n');
+  t.is(check({ ...SOUND, 'runtime/harmless.ts': harmless }).said, '');
+});
+
+test('code inside the holes of a template is seen', (t) => {
+  // biome-ignore lint/suspicious/noTemplateCurlyInString: the text is TypeScript source.
+  const { said } = check({ ...SOUND, 'runtime/bad.ts': "export const x = `at ${Date.now()} o'clock`;\n" });
+  t.regex(said, /runtime\/bad\.ts:1: Date\.now must be passed in/);
+});
+
+test('the project itself passes its own check', (t) => {
+  t.notThrows(() => execFileSync(process.execPath, ['scripts/check-layout.mjs'], { stdio: 'pipe' }));
+});

@@ -1,0 +1,98 @@
+/** The batch service with a remote profile and a portal that does as it is told. */
+import type { ExecutionContext } from 'ava';
+import type { RemotePollOptions } from '../../actors/batch/remote-poll/remote-poll.ts';
+import { createRemotePortal, type RemoteProfile } from '../../actors/index.ts';
+import { samplePdf } from '../../bench/samples.ts';
+import type { ProfileName } from '../../machines/ids.ts';
+import { type Clock, systemClock, systemIds } from '../../runtime/index.ts';
+import { type Room, type RoomOptions, room } from '../actors/batch/batch-harness.ts';
+import { ScriptedPortal } from './scripted-portal.ts';
+
+export const PDF = samplePdf(4_000);
+
+export const PROFILE: RemoteProfile = {
+  method: 'RemoteSigner',
+  name: 'contracts' as ProfileName,
+  format: undefined,
+  verify: true,
+  encrypt: false,
+  anchors: [],
+  participant: {
+    name: 'Ann Example',
+    email: 'ann@example.org',
+    identifier: '12345678909',
+    allowElectronicSignature: false,
+  },
+};
+
+export interface Scene {
+  readonly portal: ScriptedPortal;
+  readonly room: Room;
+  /** Opens the service on the same folder again. */
+  again(more?: RoomOptions): Promise<Room>;
+}
+
+export async function scene(
+  t: ExecutionContext,
+  options: {
+    readonly timeout?: number;
+    readonly maxFailures?: number;
+    readonly remote?: RemotePollOptions;
+    readonly room?: RoomOptions;
+  } = {},
+): Promise<Scene> {
+  const portal = await new ScriptedPortal().listen(t);
+  const open = (more?: RoomOptions) => {
+    const remote = createRemotePortal({
+      endpoint: portal.url,
+      apiKey: portal.apiKey,
+      timeout: 30_000,
+      clock: systemClock,
+      ids: systemIds,
+    });
+    t.teardown(() => remote.close());
+    return room(t, {
+      watch: false,
+      profiles: [PROFILE],
+      remote: {
+        portal: remote,
+        every: 50,
+        timeout: options.timeout ?? 3_600_000,
+        maxFailures: options.maxFailures ?? 2,
+        ...options.remote,
+      },
+      ...options.room,
+      ...more,
+    });
+  };
+  const first = await open();
+  return { portal, room: first, again: (more) => open({ ...more, root: first.layout.root }) };
+}
+
+/** Waits until something is so; ava's own limit ends a wait in vain. */
+export async function until(isSo: () => boolean | Promise<boolean>): Promise<void> {
+  while (!(await isSo())) await systemClock.sleep(10);
+}
+
+/** Pauses are a hundred times shorter; time limits of half a minute and more stay. */
+export function hasty(): Clock {
+  const shorter = (delay: number) => (delay < 30_000 ? delay / 100 : delay);
+  return {
+    ...systemClock,
+    after: (delay, task) => systemClock.after(shorter(delay), task),
+    sleep: (delay, signal) => systemClock.sleep(delay / 100, signal),
+  };
+}
+
+/** Time that passes so many times faster than the machine's. */
+export function faster(times: number): Clock {
+  const start = systemClock.now();
+  const begun = systemClock.elapsed();
+  const elapsed = () => (systemClock.elapsed() - begun) * times;
+  return {
+    now: () => start + Math.floor(elapsed()),
+    elapsed,
+    after: (delay, task) => systemClock.after(delay / times, task),
+    sleep: (delay, signal) => systemClock.sleep(delay / times, signal),
+  };
+}

@@ -1,0 +1,29 @@
+import test from 'ava';
+import {
+  createRuntime,
+  DeferredSystem,
+  Faults,
+  MemoryStore,
+  SimulatedClock,
+  seededIds,
+} from '../../runtime/index.ts';
+import { tally } from './world.ts';
+
+test('a system used before its runtime is created says so, and works afterwards', async (t) => {
+  const system = new DeferredSystem();
+  const address = { kind: 'tally', id: 'early' };
+  t.throws(() => system.read(address), { code: 'runtime.not-created' });
+  const runtime = createRuntime({
+    system,
+    store: new MemoryStore(),
+    clock: new SimulatedClock(),
+    ids: seededIds(7),
+    log: { debug() {}, info() {}, warn() {}, error() {} },
+    faults: new Faults(),
+    definitions: [tally],
+    handlers: { work: { after: 'visible', run: async () => ({ type: 'WORKED' }) } },
+  });
+  t.true((await system.create(address, null)).accepted);
+  t.true((await system.send(address, { type: 'ADD' })).accepted);
+  t.is((await runtime.system.read(address))?.context.count, 1);
+});

@@ -1,0 +1,231 @@
+import test, { type ExecutionContext } from 'ava';
+import {
+  type ActorStore,
+  createRuntime,
+  type EffectHandler,
+  Faults,
+  MemoryStore,
+  openLmdbStore,
+  Retryable,
+  SimulatedClock,
+  seededIds,
+} from '../../../runtime/index.ts';
+import { folderFor } from '../folder.ts';
+import { settle, tally } from '../world.ts';
+
+const QUIET = { debug() {}, info() {}, warn() {}, error() {} };
+
+interface Run {
+  readonly what: string;
+  readonly failures: number;
+  done(): void;
+  fail(error: unknown): void;
+}
+
+/** A runtime whose one handler has a partition per first letter of the work, and lets the test end each run. */
+function partitionedWorld(
+  store: ActorStore,
+  bounds: { readonly atOnce: number; readonly perPartition: number },
+  effectsInFlight = 2,
+) {
+  const runs: Run[] = [];
+  const started: string[] = [];
+  const clock = new SimulatedClock();
+  const work: EffectHandler = {
+    after: 'visible',
+    partitioning: { ...bounds, queueKey: ({ what }) => what.slice(0, 1) },
+    run: ({ what }, { failures }) =>
+      new Promise((resolve, reject) => {
+        started.push(what);
+        runs.push({ what, failures, done: () => resolve({ type: 'WORKED', what }), fail: reject });
+      }),
+  };
+  const runtime = createRuntime({
+    store,
+    clock,
+    ids: seededIds(1),
+    log: QUIET,
+    faults: new Faults(),
+    definitions: [tally],
+    handlers: { work },
+    options: { effectsInFlight },
+  });
+  const end = (what: string): void => {
+    const at = runs.findIndex((run) => run.what === what);
+    const [run] = runs.splice(at, 1);
+    run?.done();
+  };
+  const endAll = (): void => {
+    for (const run of runs.splice(0)) run.done();
+  };
+  return { runtime, system: runtime.system, clock, runs, started, end, endAll };
+}
+
+async function ask(world: ReturnType<typeof partitionedWorld>, ...whats: string[]): Promise<void> {
+  for (const what of whats) {
+    const actor = { kind: 'tally', id: what };
+    await world.system.create(actor, null);
+    await world.system.send(actor, { type: 'WORK', what });
+    // One moment each, so that the order in which they are due is the order in which they were asked for.
+    world.clock.advance(1);
+  }
+}
+
+function onEachStore(title: string, check: (t: ExecutionContext, store: ActorStore) => Promise<void>): void {
+  test(`${title} (memory)`, (t) => check(t, new MemoryStore()));
+  test(`${title} (disk)`, async (t) => {
+    const store = openLmdbStore({ folder: folderFor(t) });
+    t.teardown(() => store.close());
+    await check(t, store);
+  });
+}
+
+/** A write to disk takes a moment of its own. */
+async function until(condition: () => boolean): Promise<void> {
+  while (!condition()) await settle();
+}
+
+onEachStore(
+  'a partition takes no more at once than its bound, and its rest follows in order',
+  async (t, store) => {
+    const world = partitionedWorld(store, { atOnce: 10, perPartition: 2 });
+    world.runtime.start();
+    await ask(world, 'a1', 'a2', 'a3', 'a4', 'b1');
+    await until(() => world.runs.length === 3);
+    await settle();
+    t.deepEqual([...world.started].sort(), ['a1', 'a2', 'b1']);
+    world.end('a2');
+    await until(() => world.started.includes('a3'));
+    await settle();
+    t.false(world.started.includes('a4'));
+    world.end('a1');
+    await until(() => world.started.includes('a4'));
+    world.endAll();
+    await until(() => world.runtime.stats().effectsInFlight === 0);
+    t.deepEqual(await store.partitions({ prefix: '', limit: 9 }), []);
+    await world.runtime.stop();
+  },
+);
+
+onEachStore('hanging work of partitions takes none of the slots of all other work', async (t, store) => {
+  const world = partitionedWorld(store, { atOnce: 3, perPartition: 3 }, 1);
+  world.runtime.start();
+  await ask(world, 'a1', 'a2', 'a3', 'b1', 'c1');
+  await until(() => world.runs.length === 3);
+  const [one, two] = ['one', 'two'].map((id) => ({ kind: 'tally', id }) as const);
+  if (one === undefined || two === undefined) throw new Error('unreachable');
+  await world.system.create(one, null);
+  await world.system.create(two, null);
+  // `tell` is an effect of the common queue, whose single slot must be free.
+  await world.system.send(one, { type: 'SEND', to: two, event: { type: 'ADD', what: 'through' } });
+  for (;;) {
+    const heard: readonly string[] = (await world.system.read(two))?.context.heard ?? [];
+    if (heard.includes('through')) break;
+    await settle();
+  }
+  t.is(world.runs.length, 3);
+  await until(() => world.runtime.stats().effectsInFlight === 3);
+  world.endAll();
+  await until(() => world.started.length === 5);
+  world.endAll();
+  await world.runtime.stop();
+});
+
+onEachStore(
+  'partitions take turns, so that a long one does not keep the short ones waiting',
+  async (t, store) => {
+    const world = partitionedWorld(store, { atOnce: 2, perPartition: 2 });
+    await ask(world, ...Array.from({ length: 20 }, (_, n) => `a${n}`), 'b1', 'c1', 'd1');
+    world.runtime.start();
+    for (let turn = 0; turn < 3; turn++) {
+      await until(() => world.runs.length === 2);
+      world.endAll();
+      await until(() => world.started.length >= 2 * turn + 3);
+    }
+    t.true(
+      ['b1', 'c1', 'd1'].every((what) => world.started.slice(0, 8).includes(what)),
+      String(world.started),
+    );
+    while (world.started.length < 23) {
+      await until(() => world.runs.length > 0);
+      world.endAll();
+      await settle();
+    }
+    world.endAll();
+    await world.runtime.stop();
+  },
+);
+
+onEachStore(
+  'failed work of a partition comes back at its time in its partition, and waiting counts as no failure',
+  async (t, store) => {
+    const world = partitionedWorld(store, { atOnce: 1, perPartition: 1 });
+    world.runtime.start();
+    await ask(world, 'a1', 'a2');
+    await until(() => world.runs.length === 1);
+    world.runs.splice(0)[0]?.fail(new Retryable('busy', 'not now', 5000));
+    await until(() => world.runs.length === 1);
+    t.like(world.runs[0], { what: 'a2', failures: 0 });
+    t.deepEqual(
+      await store
+        .partitions({ prefix: 'work/', limit: 9 })
+        .then((partitions) => partitions.map(({ queueKey }) => queueKey)),
+      ['work/a'],
+    );
+    world.endAll();
+    await until(() => world.runtime.stats().effectsInFlight === 0);
+    t.is(world.started.length, 2);
+    world.clock.advance(5001);
+    await until(() => world.runs.length === 1);
+    t.like(world.runs[0], { what: 'a1', failures: 1 });
+    world.endAll();
+    await world.runtime.stop();
+  },
+);
+
+test('work of partitions left by an earlier life is done after the next start', async (t) => {
+  const store = new MemoryStore();
+  const before = partitionedWorld(store, { atOnce: 1, perPartition: 1 });
+  await ask(before, 'a1', 'b1');
+  const after = partitionedWorld(store, { atOnce: 4, perPartition: 1 });
+  after.clock.advance(1000);
+  after.runtime.start();
+  await until(() => after.runs.length === 2);
+  t.deepEqual([...after.started].sort(), ['a1', 'b1']);
+  after.endAll();
+  await after.runtime.stop();
+});
+
+test('a thousand partitions of which most are at their bound are served without reading what waits in them', async (t) => {
+  const store = new MemoryStore();
+  let leases = 0;
+  const counting = new Proxy(store, {
+    get(target, name) {
+      const value = Reflect.get(target, name) as unknown;
+      if (name === 'leaseEffects') leases++;
+      return typeof value === 'function' ? value.bind(target) : value;
+    },
+  });
+  const world = partitionedWorld(counting, { atOnce: 4, perPartition: 1 });
+  await ask(world, 'a1', 'a2', 'a3', 'b1', 'b2', 'c1', 'd1');
+  world.runtime.start();
+  await until(() => world.runs.length === 4);
+  leases = 0;
+  world.end('a1');
+  await until(() => world.started.includes('a2'));
+  t.true(leases <= 2, `${leases} reads for one free place`);
+  while (world.started.length < 7 || world.runs.length > 0) {
+    world.endAll();
+    await settle();
+  }
+  await world.runtime.stop();
+});
+
+test('partitions that would take nothing are refused at the start', (t) => {
+  t.throws(() => partitionedWorld(new MemoryStore(), { atOnce: 0, perPartition: 1 }), {
+    code: 'runtime.options',
+  });
+  t.throws(() => partitionedWorld(new MemoryStore(), { atOnce: 1, perPartition: 0.5 }), {
+    code: 'runtime.options',
+  });
+});

@@ -1,0 +1,627 @@
+import test from 'ava';
+import {
+  type Committed,
+  type EffectHandler,
+  type EffectKey,
+  Fatal,
+  MemoryStore,
+  openLmdbStore,
+  Retryable,
+  SimulatedClock,
+  type Step,
+} from '../../../runtime/index.ts';
+import { folderFor } from '../folder.ts';
+import { echo, heard, makeWorld, settle, T1, T2 } from '../world.ts';
+
+/** A handler whose tries the test lets go one by one. */
+function gate() {
+  const runs: {
+    readonly key: string;
+    readonly what: string;
+    readonly signal: AbortSignal;
+    done(): void;
+    fail(error: unknown): void;
+  }[] = [];
+  const handler: EffectHandler = {
+    ...echo,
+    run: (effect, { key, signal }) =>
+      new Promise((resolve, reject) => {
+        runs.push({
+          key,
+          what: effect.what,
+          signal,
+          done: () => resolve({ type: 'WORKED', what: effect.what }),
+          fail: reject,
+        });
+      }),
+  };
+  return { runs, handler };
+}
+
+test('a committed effect is done at once and its outcome reaches the actor in one step', async (t) => {
+  const { runtime, system, store, committed } = makeWorld();
+  runtime.start();
+  await system.create(T1, null);
+  await system.send(T1, { type: 'WORK', what: 'x' });
+  const step = await committed((one) => heard(one).includes('x'));
+  t.is(step.settles, 'tally/t1/2/0');
+  t.deepEqual(await store.pendingEffects(T1), []);
+  await runtime.stop();
+});
+
+test('an effect that reports nothing is removed without a step, and is done once', async (t) => {
+  let runs = 0;
+  const work: EffectHandler = {
+    ...echo,
+    run: async () => {
+      runs += 1;
+      return null;
+    },
+  };
+  const { runtime, system, store, clock } = makeWorld({ work });
+  runtime.start();
+  await system.create(T1, null);
+  await system.send(T1, { type: 'WORK', what: 'x' });
+  await settle();
+  clock.advance(1000);
+  await settle();
+  t.is(runs, 1);
+  t.deepEqual(await store.pendingEffects(T1), []);
+  t.is((await system.read(T1))?.revision, 2);
+  await runtime.stop();
+});
+
+test('a stop removes the effects that reported nothing, so that the next start does not repeat them', async (t) => {
+  const work: EffectHandler = { ...echo, run: async () => null };
+  const { runtime, system, store } = makeWorld({ work });
+  runtime.start();
+  await system.create(T1, null);
+  await system.send(T1, { type: 'WORK', what: 'x' });
+  await settle();
+  t.is((await store.pendingEffects(T1)).length, 1);
+  await runtime.stop();
+  t.deepEqual(await store.pendingEffects(T1), []);
+});
+
+test('effects wait for start, and actors take messages before it', async (t) => {
+  const { runtime, system, store, committed } = makeWorld();
+  await system.create(T1, null);
+  await system.send(T1, { type: 'WORK', what: 'x' });
+  await settle();
+  t.is((await store.pendingEffects(T1)).length, 1);
+  runtime.start();
+  await committed((step) => heard(step).includes('x'));
+  await runtime.stop();
+  t.pass();
+});
+
+test('effects left by an earlier life are done after the next start, oldest first', async (t) => {
+  const store = new MemoryStore();
+  const before = makeWorld({ store });
+  await before.system.create(T1, null);
+  for (const what of ['a', 'b', 'c']) await before.system.send(T1, { type: 'WORK', what });
+  const after = makeWorld({ store, options: { effectsInFlight: 1 } });
+  after.runtime.start();
+  const last = await after.committed((step) => heard(step).length === 3);
+  t.deepEqual(heard(last), ['a', 'b', 'c']);
+  await after.runtime.stop();
+});
+
+test('no more effects are in work than allowed, and the others follow', async (t) => {
+  const { runs, handler } = gate();
+  const { runtime, system, committed } = makeWorld({ work: handler, options: { effectsInFlight: 2 } });
+  runtime.start();
+  await system.create(T1, null);
+  for (const what of ['a', 'b', 'c', 'd']) await system.send(T1, { type: 'WORK', what });
+  await settle();
+  t.deepEqual(
+    runs.map(({ what }) => what),
+    ['a', 'b'],
+  );
+  t.is(runtime.stats().effectsInFlight, 2);
+  for (let n = 0; n < 4; n++) {
+    runs[n]?.done();
+    await settle();
+  }
+  await committed((step) => heard(step).length === 4);
+  t.is(runs.length, 4);
+  await runtime.stop();
+});
+
+test('a retryable failure is tried again after growing pauses with the same key', async (t) => {
+  const tries: { key: string; failures: number; at: number }[] = [];
+  const work: EffectHandler = {
+    ...echo,
+    run: async (effect, { key, failures }) => {
+      tries.push({ key, failures, at: clock.elapsed() });
+      if (failures < 3) throw new Retryable('busy', 'not now');
+      return { type: 'WORKED', what: effect.what };
+    },
+  };
+  const { runtime, system, clock, committed } = makeWorld({ work });
+  runtime.start();
+  await system.create(T1, null);
+  await system.send(T1, { type: 'WORK', what: 'x' });
+  for (let second = 0; second < 10; second++) {
+    await settle();
+    clock.advance(1000);
+  }
+  await committed((step) => heard(step).includes('x'));
+  t.deepEqual(
+    tries.map(({ failures }) => failures),
+    [0, 1, 2, 3],
+  );
+  t.is(new Set(tries.map(({ key }) => key)).size, 1);
+  const gaps = tries.slice(1).map(({ at }, n) => at - (tries[n]?.at ?? 0));
+  for (const [n, gap] of gaps.entries())
+    t.true(gap >= 750 * 2 ** n && gap <= 1000 * 2 ** n + 1000, `pause ${n}: ${gap}`);
+  await runtime.stop();
+});
+
+test('a failure may say how long to wait', async (t) => {
+  let runs = 0;
+  const work: EffectHandler = {
+    ...echo,
+    run: async () => {
+      runs++;
+      throw new Retryable('busy', 'later', 60_000);
+    },
+  };
+  const { runtime, system, store, clock } = makeWorld({ work });
+  runtime.start();
+  await system.create(T1, null);
+  await system.send(T1, { type: 'WORK', what: 'x' });
+  await settle();
+  const [pending] = await store.pendingEffects(T1);
+  t.like(pending, { failures: 1, lastError: 'later', dueAt: clock.now() + 60_000 });
+  clock.advance(59_000);
+  await settle();
+  t.is(runs, 1);
+  clock.advance(1001);
+  await settle();
+  t.is(runs, 2);
+  await runtime.stop();
+});
+
+test('a failure that is not retryable, and the last try, become the failed outcome', async (t) => {
+  const run = (what: string, failures: number) => {
+    if (what === 'fatal') throw new Fatal('broken', 'for good');
+    throw new Retryable('busy', `try ${failures}`);
+  };
+  const work: EffectHandler = {
+    ...echo,
+    tries: 3,
+    run: async (effect, { failures }) => run(effect.what, failures),
+  };
+  const { runtime, system, store, clock, committed } = makeWorld({ work });
+  runtime.start();
+  await system.create(T1, null);
+  await system.send(T1, { type: 'WORK', what: 'fatal' });
+  await committed((step) => heard(step).includes('broken'));
+  await system.send(T1, { type: 'WORK', what: 'busy' });
+  for (let second = 0; second < 5; second++) {
+    await settle();
+    clock.advance(1000);
+  }
+  await committed((step) => heard(step).includes('busy'));
+  t.deepEqual(await store.pendingEffects(T1), []);
+  await runtime.stop();
+});
+
+test('work that has no answer for giving up is tried until it is done, whatever it fails with', async (t) => {
+  let left = 3;
+  const work: EffectHandler = {
+    after: 'visible',
+    async run() {
+      left -= 1;
+      if (left > 0) throw new Fatal('broken', 'for good');
+      return { type: 'WORKED', what: 'at last' };
+    },
+  };
+  const { runtime, system, store, clock, committed } = makeWorld({ work });
+  runtime.start();
+  await system.create(T1, null);
+  const done = committed((step) => heard(step).includes('at last'));
+  await system.send(T1, { type: 'WORK', what: 'x' });
+  await settle();
+  t.like((await store.pendingEffects(T1))[0], { failures: 1, lastError: 'for good' });
+  for (let second = 0; second < 5; second++) {
+    await settle();
+    clock.advance(1000);
+  }
+  await done;
+  t.deepEqual(await store.pendingEffects(T1), []);
+  await runtime.stop();
+});
+
+test('an outcome the machine does not want settles the effect all the same', async (t) => {
+  const { runs, handler } = gate();
+  const { runtime, system, store } = makeWorld({ work: handler });
+  runtime.start();
+  await system.create(T1, null);
+  await system.send(T1, { type: 'WORK', what: 'x' });
+  await settle();
+  await system.send(T1, { type: 'END' });
+  runs[0]?.done();
+  await settle();
+  t.deepEqual(await store.pendingEffects(T1), []);
+  t.like(await system.read(T1), { state: 'over', context: { heard: [] } });
+  await runtime.stop();
+});
+
+test('the outcome of a dropped effect is ignored', async (t) => {
+  const { runs, handler } = gate();
+  const { runtime, system, store } = makeWorld({ work: handler });
+  runtime.start();
+  await system.create(T1, null);
+  await system.send(T1, { type: 'WORK', what: 'x' });
+  await settle();
+  await system.send(T1, { type: 'DROP' });
+  runs[0]?.done();
+  await settle();
+  t.like(await system.read(T1), { revision: 3, context: { heard: [] } });
+  t.is(await store.nextEffectDue(), undefined);
+  t.is(runtime.stats().effectsInFlight, 0);
+  await runtime.stop();
+});
+
+test('stopping starts nothing new and waits for what runs', async (t) => {
+  const { runs, handler } = gate();
+  const { runtime, system, store } = makeWorld({ work: handler, options: { effectsInFlight: 1 } });
+  runtime.start();
+  await system.create(T1, null);
+  await system.send(T1, { type: 'WORK', what: 'a' });
+  await system.send(T1, { type: 'WORK', what: 'b' });
+  await settle();
+  let stopped = false;
+  const stopping = runtime.stop().then(() => {
+    stopped = true;
+  });
+  await settle();
+  t.false(stopped);
+  runs[0]?.done();
+  await stopping;
+  t.is(runs.length, 1);
+  t.deepEqual(
+    (await store.pendingEffects(T1)).map(({ effect }) => effect['what']),
+    ['b'],
+  );
+});
+
+test('after the grace a running effect is asked to give up and stays stored', async (t) => {
+  const { runs, handler } = gate();
+  const { runtime, system, store, clock } = makeWorld({ work: handler });
+  runtime.start();
+  await system.create(T1, null);
+  await system.send(T1, { type: 'WORK', what: 'a' });
+  await settle();
+  const stopping = runtime.stop(500);
+  runs[0]?.signal.addEventListener('abort', () => runs[0]?.fail(new Error('gave up')));
+  await settle();
+  t.false(runs[0]?.signal.aborted);
+  clock.advance(500);
+  await stopping;
+  t.like((await store.pendingEffects(T1))[0], { failures: 1, lastError: 'gave up' });
+});
+
+test('a message from actor to actor is consumed once and its effect settled in the same step', async (t) => {
+  const { runtime, system, store, committed } = makeWorld();
+  runtime.start();
+  await system.create(T1, null);
+  await system.create(T2, null);
+  await system.send(T1, { type: 'SEND', to: T2, event: { type: 'ADD', what: 'hello' } });
+  const step = await committed((one) => one.actor.address.id === 't2' && heard(one).includes('hello'));
+  t.is(step.settles, 'tally/t1/2/0');
+  t.deepEqual(step.actor.consumed, ['tally/t1/2/0']);
+  t.deepEqual(await store.pendingEffects(T1), []);
+  await runtime.stop();
+});
+
+/** Loses the answer to the first step that settles an effect, and records what it is told to settle. */
+class LostAnswerStore extends MemoryStore {
+  readonly told: EffectKey[] = [];
+  #hasLost = false;
+
+  override async commit(step: Step): Promise<Committed> {
+    const committed = await super.commit(step);
+    if (step.settles === null || this.#hasLost) return committed;
+    this.#hasLost = true;
+    throw new Retryable('store.unavailable', 'The answer was lost.');
+  }
+
+  override settleEffects(keys: readonly EffectKey[]): Promise<void> {
+    this.told.push(...keys);
+    return super.settleEffects(keys);
+  }
+}
+
+test('when a message was consumed but the answer of the store was lost, the store is told that its effect has ended', async (t) => {
+  const store = new LostAnswerStore();
+  const { runtime, system, clock } = makeWorld({ store });
+  runtime.start();
+  await system.create(T1, null);
+  await system.create(T2, null);
+  await system.send(T1, { type: 'SEND', to: T2, event: { type: 'ADD', what: 'hello' } });
+  for (let pause = 0; pause < 20; pause++) {
+    await settle();
+    clock.advance(100);
+  }
+  t.deepEqual(store.told, ['tally/t1/2/0']);
+  t.is((await system.read(T2))?.revision, 2, 'it is consumed once');
+  await runtime.stop();
+});
+
+test('a message nobody takes does not stay for ever', async (t) => {
+  const { runtime, system, store } = makeWorld();
+  runtime.start();
+  await system.create(T1, null);
+  await system.create(T2, null);
+  await system.send(T1, { type: 'SEND', to: { kind: 'tally', id: 'nobody' }, event: { type: 'ADD' } });
+  await system.send(T1, { type: 'SEND', to: T2, event: { type: 'WAKE' } });
+  await settle();
+  t.deepEqual(await store.pendingEffects(T1), []);
+  await runtime.stop();
+});
+
+test('a message to a stopped actor waits until it is back', async (t) => {
+  const { runtime, system, clock, committed } = makeWorld();
+  runtime.start();
+  await system.create(T1, null);
+  await system.create(T2, null);
+  for (let n = 0; n < 6; n++) await t.throwsAsync(system.send(T2, { type: 'THROW' }));
+  await system.send(T1, { type: 'SEND', to: T2, event: { type: 'ADD', what: 'late' } });
+  await settle();
+  clock.advance(1000);
+  await settle();
+  await system.restart(T2);
+  clock.advance(5000);
+  await committed((step) => step.actor.address.id === 't2' && heard(step).includes('late'));
+  await runtime.stop();
+  t.pass();
+});
+
+test('an outcome waits while the mailbox is full, and the work is not done twice', async (t) => {
+  let runs = 0;
+  const { runs: open, handler } = gate();
+  const counted: EffectHandler = {
+    ...handler,
+    run: (effect, attempt, context) => {
+      runs++;
+      return handler.run(effect, attempt, context);
+    },
+  };
+  const { runtime, system, clock, committed } = makeWorld({ work: counted });
+  runtime.start();
+  await system.create(T1, null);
+  await system.send(T1, { type: 'WORK', what: 'x' });
+  await settle();
+  open[0]?.done();
+  const flood = Array.from({ length: 9 }, () => system.send(T1, { type: 'ADD' }));
+  await Promise.all(flood);
+  await settle();
+  clock.advance(100);
+  await committed((step) => heard(step).includes('x'));
+  t.is(runs, 1);
+  await runtime.stop();
+});
+
+test('a wall clock set back an hour holds up neither fresh effects nor retries', async (t) => {
+  let tries = 0;
+  const work: EffectHandler = {
+    ...echo,
+    run: async (effect) => {
+      if (++tries === 2) throw new Retryable('busy', 'once');
+      return { type: 'WORKED', what: effect.what };
+    },
+  };
+  const { runtime, system, clock, committed } = makeWorld({ work });
+  runtime.start();
+  await system.create(T1, null);
+  await system.send(T1, { type: 'WORK', what: 'a' });
+  await committed((step) => heard(step).includes('a'));
+  clock.setWallClock(-3_600_000);
+  await system.send(T1, { type: 'WORK', what: 'b' });
+  await settle();
+  clock.advance(1001);
+  await committed((step) => heard(step).includes('b'));
+  t.is(tries, 3);
+  await runtime.stop();
+});
+
+test('an effect that must be durable starts only after the flush', async (t) => {
+  const store = new MemoryStore();
+  const order: string[] = [];
+  const slow = Object.assign(Object.create(store) as MemoryStore, {
+    flushed: async () => {
+      order.push('flush');
+      await settle();
+      order.push('flushed');
+    },
+  });
+  for (const name of [
+    'load',
+    'commit',
+    'leaseEffects',
+    'nextEffectDue',
+    'dueTimers',
+    'nextTimerDue',
+  ] as const) {
+    Object.defineProperty(slow, name, { value: (store[name] as () => unknown).bind(store) });
+  }
+  const work: EffectHandler = {
+    ...echo,
+    after: 'durable',
+    run: async (effect) => {
+      order.push('run');
+      return { type: 'WORKED', what: effect.what };
+    },
+  };
+  const { runtime, system, committed } = makeWorld({ store: slow, work });
+  runtime.start();
+  await system.create(T1, null);
+  await system.send(T1, { type: 'WORK', what: 'x' });
+  await committed((step) => heard(step).includes('x'));
+  t.deepEqual(order, ['flush', 'flushed', 'run']);
+  await runtime.stop();
+});
+
+test('a thousand effects on disk are each done once', async (t) => {
+  const folder = folderFor(t);
+  const store = openLmdbStore({ folder });
+  t.teardown(() => store.close());
+  const done = new Map<string, number>();
+  const work: EffectHandler = {
+    ...echo,
+    run: async (effect, { key }) => {
+      done.set(key, (done.get(key) ?? 0) + 1);
+      return { type: 'WORKED', what: effect.what };
+    },
+  };
+  const { runtime, system } = makeWorld({ store, work, options: { effectsInFlight: 16 } });
+  runtime.start();
+  const actors = Array.from({ length: 100 }, (_, n) => ({ kind: 'tally', id: `${n}` }));
+  await Promise.all(
+    actors.map(async (actor) => {
+      await system.create(actor, null);
+      for (let n = 0; n < 10; n++) await system.send(actor, { type: 'WORK', what: `${n}` });
+    }),
+  );
+  while ((await store.counters('tally.'))['tally.count'] !== 1000) await settle();
+  t.is(done.size, 1000);
+  t.true([...done.values()].every((times) => times === 1));
+  await runtime.stop();
+});
+
+test('an effect that cannot be put back is not forgotten while the process lives', async (t) => {
+  const store = new MemoryStore();
+  let refusals = 3;
+  const flaky = Object.create(store) as MemoryStore;
+  for (const name of [
+    'load',
+    'commit',
+    'leaseEffects',
+    'nextEffectDue',
+    'dueTimers',
+    'nextTimerDue',
+    'flushed',
+  ] as const) {
+    Object.defineProperty(flaky, name, { value: (store[name] as () => unknown).bind(store) });
+  }
+  Object.defineProperty(flaky, 'deferEffect', {
+    value: async (...given: Parameters<MemoryStore['deferEffect']>) => {
+      if (refusals-- > 0) throw new Retryable('store.unavailable', 'disk full');
+      return store.deferEffect(...given);
+    },
+  });
+  let tries = 0;
+  const work: EffectHandler = {
+    ...echo,
+    run: async (effect) => {
+      if (++tries === 1) throw new Retryable('busy', 'once');
+      return { type: 'WORKED', what: effect.what };
+    },
+  };
+  const { runtime, system, clock, committed } = makeWorld({ store: flaky, work });
+  runtime.start();
+  await system.create(T1, null);
+  await system.send(T1, { type: 'WORK', what: 'x' });
+  for (let second = 0; second < 6; second++) {
+    await settle();
+    clock.advance(1000);
+  }
+  await committed((step) => heard(step).includes('x'));
+  t.is(tries, 2);
+  await runtime.stop();
+});
+
+test('effects committed before the wall clock was set back an hour are done at once all the same', async (t) => {
+  const { runtime, system, clock } = makeWorld();
+  await system.create(T1, null);
+  await system.send(T1, { type: 'WORK', what: 'x' });
+  clock.setWallClock(-3_600_000);
+  runtime.start();
+  await settle();
+  t.deepEqual((await system.read(T1))?.context.heard, ['x']);
+  await runtime.stop();
+});
+
+test('after a start with the wall clock set back an hour fresh effects are done at once and retries after a pause of theirs', async (t) => {
+  const folder = folderFor(t);
+  const ahead = new SimulatedClock();
+  ahead.setWallClock(3_600_000);
+  let tries = 0;
+  const busy: EffectHandler = {
+    ...echo,
+    run: async () => {
+      tries += 1;
+      throw new Retryable('busy', 'not now', 24 * 3_600_000);
+    },
+  };
+  const first = openLmdbStore({ folder });
+  const before = makeWorld({ store: first, clock: ahead, work: busy });
+  before.runtime.start();
+  await before.system.create(T1, null);
+  await before.system.send(T1, { type: 'WORK', what: 'failed' });
+  while ((await first.failedEffectCount()) === 0) await settle();
+  await before.runtime.stop();
+  await before.system.send(T1, { type: 'WORK', what: 'fresh' });
+  await first.close();
+
+  const store = openLmdbStore({ folder });
+  const clock = new SimulatedClock();
+  const after = makeWorld({ store, clock });
+  after.runtime.start();
+  const fresh = await after.committed((step) => heard(step).includes('fresh'));
+  t.deepEqual(heard(fresh), ['fresh']);
+  const [waiting] = await store.pendingEffects(T1);
+  t.is(waiting?.failures, tries);
+  t.true(
+    waiting !== undefined && waiting.dueAt <= clock.now() + 300_000,
+    'five minutes, whatever it asked for',
+  );
+  for (let minute = 0; minute < 5; minute += 1) {
+    await settle();
+    clock.advance(60_000);
+  }
+  await after.committed((step) => heard(step).includes('failed'));
+  await after.runtime.stop();
+  await store.close();
+});
+
+test('pauses go on growing over restarts, under the same key, and what fails is shown with its failures', async (t) => {
+  const folder = folderFor(t);
+  const clock = new SimulatedClock();
+  const tries: { key: string; failures: number; at: number }[] = [];
+  const work: EffectHandler = {
+    ...echo,
+    run: async (_, { key, failures }) => {
+      tries.push({ key, failures, at: clock.now() });
+      throw new Retryable('busy', 'not now');
+    },
+  };
+  for (let life = 0; life < 5; life++) {
+    const store = openLmdbStore({ folder });
+    const { runtime, system } = makeWorld({ store, clock, work });
+    if (life === 0) {
+      await system.create(T1, null);
+      await system.send(T1, { type: 'WORK', what: 'x' });
+    }
+    runtime.start();
+    for (let second = 0; tries.length <= life; second++) {
+      await settle();
+      if (second > 0) clock.advance(250);
+    }
+    while ((await store.failedEffects({ limit: 1 }))[0]?.failures !== life + 1) await settle();
+    const page = await runtime.inspector.list({ kind: 'tally', stuck: true, limit: 9 });
+    t.like(page?.items[0]?.trouble, { failures: life + 1, lastError: 'not now' });
+    await runtime.stop();
+    await store.close();
+  }
+  t.deepEqual(
+    tries.map(({ failures }) => failures),
+    [0, 1, 2, 3, 4],
+  );
+  t.is(new Set(tries.map(({ key }) => key)).size, 1);
+  const pauses = tries.slice(1).map(({ at }, n) => at - (tries[n]?.at ?? 0));
+  for (const [n, pause] of pauses.entries()) t.true(pause >= 750 * 2 ** n, `pause ${n}: ${pause}`);
+});

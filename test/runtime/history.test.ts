@@ -1,0 +1,328 @@
+/** The tamper-evident history: hash chains, checkpoints, proofs, and what an offline edit of the store leads to. */
+import { createHash, generateKeyPairSync } from 'node:crypto';
+import test, { type ExecutionContext } from 'ava';
+import { assign, setup } from 'xstate';
+import { auditPath, leafHash, merkleRoot, rootFromPath } from '../../runtime/history/merkle.ts';
+import {
+  type ActorAddress,
+  type ActorDefinition,
+  type ActorStore,
+  CHECKPOINTS_VIEW,
+  type Checkpoint,
+  createCheckpointSigner,
+  firstStep,
+  HistoryProofs,
+  HistorySealer,
+  isProven,
+  lineHash,
+  MemoryStore,
+  nextStep,
+  openLmdbReader,
+  openLmdbStore,
+  SimulatedClock,
+  type Step,
+  type StoredActor,
+  verifyHistory,
+} from '../../runtime/index.ts';
+import { openTables, type Tables } from '../../runtime/store/lmdb/lmdb-tables.ts';
+import { folderFor } from './folder.ts';
+
+const QUIET = { debug() {}, info() {}, warn() {}, error() {} };
+const KINDS = ['thing'];
+
+const definition: ActorDefinition = {
+  kind: 'thing',
+  version: 1,
+  machine: setup({
+    types: { context: {} as { turns: number } },
+    actions: { note: (_, _params: object) => {} },
+  }).createMachine({
+    id: 'thing',
+    context: { turns: 0 },
+    initial: 'Live',
+    states: {
+      Live: {
+        on: {
+          WRITE: { actions: { type: 'note', params: { message: 'written', data: { by: 'ana' } } } },
+          END: { actions: assign({ turns: -1 }) },
+        },
+      },
+    },
+  }),
+  ends: ({ context }) => context.turns === -1,
+};
+
+const { privateKey } = generateKeyPairSync('ed25519');
+
+interface World {
+  readonly store: ActorStore;
+  readonly sealer: HistorySealer;
+  readonly clock: SimulatedClock;
+  tell(id: string, ...events: readonly string[]): Promise<void>;
+}
+
+async function world(store: ActorStore, key = privateKey): Promise<World> {
+  const clock = new SimulatedClock(1000);
+  const signer = createCheckpointSigner(key);
+  const sealer = new HistorySealer({
+    store,
+    clock,
+    log: QUIET,
+    signer,
+    every: 60_000,
+    kinds: KINDS,
+    publishes: false,
+  });
+  await sealer.start();
+  return {
+    store,
+    sealer,
+    clock,
+    async tell(id, ...events) {
+      const address = { kind: 'thing', id };
+      for (const type of events) {
+        const context = { now: clock.now() };
+        const stored = await store.load(address);
+        const step =
+          stored === undefined
+            ? firstStep(definition, address, null, context)
+            : nextStep(definition, stored, { type }, context);
+        if (step === undefined) throw new Error('not accepted');
+        await store.commit(step);
+        sealer.observe(step);
+      }
+    },
+  };
+}
+
+const BORN = 'BORN';
+
+/** A store with two sealed actors, closed; what an offline edit does to it is found out by a reader. */
+async function afterEdit(
+  t: ExecutionContext,
+  edit: (tables: Tables) => void | Promise<void>,
+  copies: (all: readonly Checkpoint[]) => readonly Checkpoint[] = () => [],
+): Promise<string> {
+  const folder = folderFor(t);
+  const store = openLmdbStore({ folder });
+  const { tell, sealer, clock } = await world(store);
+  await tell('a', BORN, 'WRITE', 'WRITE', 'WRITE');
+  await tell('b', BORN, 'WRITE');
+  await sealer.seal();
+  clock.advance(10);
+  await tell('b', 'WRITE');
+  await sealer.stop();
+  const checkpoints = await store.rows({ view: CHECKPOINTS_VIEW, limit: 10 });
+  await store.close();
+  const tables = openTables(folder);
+  await edit(tables);
+  await tables.root.close();
+  const reader = openLmdbReader(folder);
+  const kept = copies(checkpoints.map(({ value }) => value as unknown as Checkpoint));
+  const { fault, complete } = await verifyHistory(reader, { kinds: KINDS, copies: kept });
+  await reader.close();
+  t.true(complete);
+  return fault === undefined ? '' : `${fault.entry}: ${fault.problem}`;
+}
+
+function line(tables: Tables, id: string, number: number): Record<string, unknown> {
+  return JSON.parse(tables.journal.get(['thing', id, number]) ?? '{}');
+}
+
+function put(tables: Tables, id: string, number: number, value: object): void {
+  tables.journal.putSync(['thing', id, number], JSON.stringify(value));
+}
+
+test('a Merkle tree has the root of RFC 6962, and every leaf of every size has a path to it', (t) => {
+  // RFC 6962 §2.1: the hash of an empty list, and of a list of one entry.
+  t.is(merkleRoot([]), createHash('sha256').digest('hex'));
+  t.is(merkleRoot([leafHash('')]), '6e340b9cffb37a989ca544e6bb780a2c78901d3fb33738768511a30617afa01d');
+  for (let size = 1; size <= 33; size++) {
+    const leaves = Array.from({ length: size }, (_, n) => leafHash(`leaf ${n}`));
+    const root = merkleRoot(leaves);
+    for (const [index, leaf] of leaves.entries()) {
+      const path = auditPath(leaves, index);
+      t.is(rootFromPath(leaf, index, size, path), root, `${index} of ${size}`);
+      t.not(rootFromPath(leafHash('another'), index, size, path), root);
+      t.is(rootFromPath(leaf, index, size, [...path, root]), undefined);
+    }
+  }
+});
+
+test('each line names the hash of the one before, and the actor that of its last', async (t) => {
+  const store = new MemoryStore();
+  const { tell } = await world(store);
+  await tell('a', BORN, 'WRITE', 'WRITE');
+  const address = { kind: 'thing', id: 'a' };
+  const [first, second] = await store.journal(address);
+  t.truthy(first && second);
+  if (first === undefined || second === undefined) return;
+  t.is(first.hash, lineHash('', address, first));
+  t.is(second.hash, lineHash(first.hash ?? '', address, second));
+  t.is((await store.load(address))?.journalHash ?? '', second.hash ?? 'none');
+  t.deepEqual(second.data, { by: 'ana' });
+  t.is(
+    first.hash,
+    createHash('sha256')
+      .update('["","thing","a",1,1000,"Live","written","WRITE",[["by","ana"]]]')
+      .digest('hex'),
+  );
+});
+
+test('an untouched store has no fault', async (t) => {
+  t.is(
+    await afterEdit(
+      t,
+      () => {},
+      (all) => all,
+    ),
+    '',
+  );
+});
+
+test('a line that was changed offline is named', async (t) => {
+  const change = (tables: Tables) => put(tables, 'a', 2, { ...line(tables, 'a', 2), message: 'forged' });
+  t.is(
+    await afterEdit(t, change),
+    'thing/a line 2: The line, or the hash of the line before it, was changed.',
+  );
+  const details = (tables: Tables) => put(tables, 'a', 3, { ...line(tables, 'a', 3), data: { by: 'bob' } });
+  t.regex(await afterEdit(t, details), /^thing\/a line 3: /);
+});
+
+test('lines that were removed, inserted or stripped of their hash offline are named', async (t) => {
+  t.is(
+    await afterEdit(t, (tables) => void tables.journal.removeSync(['thing', 'a', 2])),
+    'thing/a line 2: The line is missing.',
+  );
+  t.is(
+    await afterEdit(t, (tables) => put(tables, 'a', 4, { ...line(tables, 'a', 3), id: 4 })),
+    'thing/a line 4: The line was inserted behind the last one.',
+  );
+  const strip = (tables: Tables) => {
+    const { hash: _, ...bare } = line(tables, 'a', 2);
+    put(tables, 'a', 2, bare);
+  };
+  t.is(
+    await afterEdit(t, strip),
+    'thing/a line 2: The line has no hash, although the line before it has one.',
+  );
+});
+
+/** Writes the last line of an actor anew, with every hash in the store that follows from it. */
+function rewrite(tables: Tables, id: string, number: number): void {
+  const address = { kind: 'thing', id };
+  const before = line(tables, id, number - 1) as { hash?: string };
+  const forged = { ...line(tables, id, number), message: 'forged' } as never as { hash: string };
+  forged.hash = lineHash(before.hash ?? '', address, forged as never);
+  put(tables, id, number, forged);
+  const actor = JSON.parse(tables.actors.get(['thing', id]) ?? '{}') as StoredActor;
+  const changed = { ...actor, journalHash: forged.hash };
+  tables.actors.putSync(['thing', id], JSON.stringify(changed), actor.revision);
+}
+
+test('a chain that was written anew offline is not the one that was sealed', async (t) => {
+  t.is(
+    await afterEdit(t, (tables) => rewrite(tables, 'a', 3)),
+    'thing/a line 3: The line is not the one that checkpoint 1 sealed.',
+  );
+});
+
+test('an actor that was removed offline is missed, and one that ended is not', async (t) => {
+  const remove = (tables: Tables) => {
+    tables.actors.removeSync(['thing', 'a']);
+    for (const number of [1, 2, 3]) tables.journal.removeSync(['thing', 'a', number]);
+  };
+  t.is(
+    await afterEdit(t, remove),
+    'thing/a line 3: The line that checkpoint 1 sealed is missing, and no deletion was recorded.',
+  );
+  const store = new MemoryStore();
+  const { tell, sealer } = await world(store);
+  await tell('a', BORN, 'WRITE');
+  await sealer.seal();
+  await tell('a', 'END');
+  t.is(await store.load({ kind: 'thing', id: 'a' }), undefined);
+  t.is((await verifyHistory(store, { kinds: KINDS })).fault, undefined, 'not sealed yet');
+  await sealer.seal();
+  const report = await verifyHistory(store, { kinds: KINDS });
+  t.like(report, { fault: undefined, checkpoints: 2, leaves: 2 });
+});
+
+test('checkpoints that were changed, removed or signed anew offline are named', async (t) => {
+  const node = createCheckpointSigner(privateKey).node;
+  const own = (tables: Tables, sequence: number) =>
+    JSON.parse(tables.rows.get([CHECKPOINTS_VIEW, node, sequence]) ?? '{}') as Checkpoint;
+  const change = (tables: Tables) =>
+    void tables.rows.putSync([CHECKPOINTS_VIEW, node, 1], JSON.stringify({ ...own(tables, 1), at: 5 }));
+  t.is(await afterEdit(t, change), `checkpoint 1 of node ${node}: Its signature is not valid.`);
+  t.is(
+    await afterEdit(t, (tables) => void tables.rows.removeSync([CHECKPOINTS_VIEW, node, 1])),
+    `checkpoint 2 of node ${node}: Checkpoint 1 before it is missing.`,
+  );
+  t.is(
+    await afterEdit(t, (tables) => void tables.rows.removeSync(['history-leaves', node, 1, 0])),
+    `checkpoint 1 of node ${node}: Its leaves do not lead to its root.`,
+  );
+  // Whoever has the key can sign anew; a copy that is kept elsewhere tells.
+  const sign = (tables: Tables) => {
+    const { sequence, at, leaves, root, previous } = own(tables, 2);
+    const signer = createCheckpointSigner(privateKey);
+    const forged = signer.sign({ sequence, at: at + 1, leaves, root, previous });
+    tables.rows.putSync([CHECKPOINTS_VIEW, node, 2], JSON.stringify(forged));
+  };
+  t.is(await afterEdit(t, sign), '');
+  t.is(
+    await afterEdit(t, sign, (all) => all),
+    `checkpoint 2 of node ${node}: The store holds another checkpoint of this number than the copy.`,
+  );
+});
+
+test('a proof leads from the newest sealed line to the signed root, and for no other line', async (t) => {
+  const store = new MemoryStore();
+  const { tell, sealer } = await world(store);
+  for (let n = 0; n < 20; n++) await tell(`a${n}`, BORN, 'WRITE');
+  const address: ActorAddress = { kind: 'thing', id: 'a7' };
+  t.is(await new HistoryProofs(store).of(address), undefined, 'not sealed yet');
+  await sealer.seal();
+  const proof = await new HistoryProofs(store).of(address);
+  t.truthy(proof);
+  if (proof === undefined) return;
+  t.is(proof.hash, (await store.load(address))?.journalHash ?? '');
+  t.true(isProven(address, proof));
+  t.false(isProven({ kind: 'thing', id: 'a8' }, proof));
+  t.false(isProven(address, { ...proof, line: 2 }));
+  t.false(isProven(address, { ...proof, checkpoint: { ...proof.checkpoint, at: 5 } }));
+});
+
+test('after a crash the chains that were not sealed are found and sealed', async (t) => {
+  const store = new MemoryStore();
+  const before = await world(store);
+  await before.tell('a', BORN, 'WRITE');
+  await before.tell('b', BORN, 'WRITE');
+  await before.sealer.seal();
+  await before.tell('b', 'WRITE');
+  // Its sealer is never stopped.
+  const { sealer } = await world(store);
+  const checkpoint = await sealer.seal();
+  t.like(checkpoint, { sequence: 2, leaves: 1 });
+  const proof = await new HistoryProofs(store).of({ kind: 'thing', id: 'b' });
+  t.is(proof?.line, 2);
+});
+
+test('checkpoints come at the interval, in pages where much has changed, and none when nothing has', async (t) => {
+  const store = new MemoryStore();
+  const { tell, sealer, clock } = await world(store);
+  await tell('a', BORN, 'WRITE');
+  clock.advance(60_000);
+  while ((await store.rows({ view: CHECKPOINTS_VIEW, limit: 5 })).length === 0)
+    await new Promise((resolve) => setImmediate(resolve));
+  t.is((await sealer.seal())?.sequence, 1);
+  const step = (n: number) =>
+    ({
+      actor: { address: { kind: 'thing', id: `x${n}` } },
+      journal: [{ id: 1, at: 1, state: 'Live', message: '', cause: 'X', hash: 'aa' }],
+    }) as unknown as Step;
+  for (let n = 0; n < 5000; n++) sealer.observe(step(n));
+  t.is((await sealer.seal())?.sequence, 4);
+});

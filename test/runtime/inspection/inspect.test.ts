@@ -1,0 +1,239 @@
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import test from 'ava';
+import { assign, setup } from 'xstate';
+import {
+  type ActorDefinition,
+  type ActorStore,
+  createRuntime,
+  MemoryStore,
+  openLmdbStore,
+  Retryable,
+  SimulatedClock,
+  seededIds,
+} from '../../../runtime/index.ts';
+
+const log = { debug() {}, info() {}, warn() {}, error() {} };
+
+const door: ActorDefinition = {
+  kind: 'door',
+  version: 4,
+  secrets: ['combination'],
+  parent: ({ context }) => ({ kind: 'house', id: context.house }),
+  children: async ({ id }) => ['a', 'b'].map((part) => ({ kind: 'door', id: `${id}${part}` })),
+  machine: setup({
+    types: { context: {} as { house: string; combination: string; apiToken: string } },
+    actions: {
+      effect: (_, __: { readonly do: string }) => {},
+      note: (_, __: { readonly message: string; readonly data?: object }) => {},
+    },
+  }).createMachine({
+    id: 'door',
+    context: ({ input }) => input as { house: string; combination: string; apiToken: string },
+    initial: 'Shut',
+    states: {
+      Shut: {
+        on: {
+          OPEN: {
+            target: 'Open',
+            actions: { type: 'note', params: { message: 'Opened.', data: { by: 'Ann' } } },
+          },
+          RING: { actions: { type: 'effect', params: { do: 'ring' } } },
+          JAM: {
+            actions: assign(() => {
+              throw new Error(
+                'https://key:hunter2@example.org/?token=hunter2 answers no, Bearer hunter2hunter2',
+              );
+            }),
+          },
+        },
+      },
+      Open: { on: { SHUT: 'Shut' }, after: { 60000: 'Shut' } },
+    },
+  }),
+};
+
+function world(store: ActorStore = new MemoryStore()) {
+  const clock = new SimulatedClock(1_000_000);
+  const runtime = createRuntime({
+    store,
+    clock,
+    ids: seededIds(7),
+    log,
+    definitions: [door],
+    handlers: {
+      ring: {
+        after: 'visible',
+        run: async () => {
+          throw new Retryable('bell.broken', 'The bell is broken: password=hunter2.', 5000);
+        },
+      },
+    },
+    options: { restarts: { restarts: 0 } },
+  });
+  const make = (id: string) =>
+    runtime.system.create({ kind: 'door', id }, { house: 'h1', combination: '1234', apiToken: 'abc' });
+  return { runtime, clock, make };
+}
+
+test('kinds are counted by state without looking at actors, and pages of one state follow each other', async (t) => {
+  const { runtime, make } = world();
+  const { inspector, system } = runtime;
+  for (let n = 0; n < 7; n += 1) await make(`d${n}`);
+  for (const n of [1, 4]) await system.send({ kind: 'door', id: `d${n}` }, { type: 'OPEN' });
+  await system.send({ kind: 'door', id: 'd1' }, { type: 'OPEN' });
+  t.like((await inspector.kinds())[0], {
+    kind: 'door',
+    version: 4,
+    count: 7,
+    states: { Shut: 5, Open: 2 },
+    accepted: 9,
+    refused: 1,
+    stopped: 0,
+  });
+  const pages: string[][] = [];
+  let after: string | undefined;
+  do {
+    const page = await inspector.list({ kind: 'door', state: 'Shut', limit: 2, after });
+    pages.push(page?.items.map(({ id }) => id) ?? []);
+    after = page?.next;
+  } while (after !== undefined);
+  t.deepEqual(pages, [['d0', 'd2'], ['d3', 'd5'], ['d6']]);
+  const all = await inspector.list({ kind: 'door', limit: 9 });
+  t.deepEqual(
+    all?.items.map(({ id }) => id),
+    ['d0', 'd1', 'd2', 'd3', 'd4', 'd5', 'd6'],
+  );
+  t.is(await inspector.list({ kind: 'window', limit: 9 }), undefined);
+  t.is((await inspector.list({ kind: 'door', limit: 9, after: 'no cursor' }))?.items.length, 7);
+});
+
+test('cursors and states that nobody gave are no failure, in either store', async (t) => {
+  const folder = await mkdtemp(join(tmpdir(), 'sealwright-inspect-'));
+  const lmdb = openLmdbStore({ folder });
+  t.teardown(async () => {
+    await lmdb.close();
+    await rm(folder, { recursive: true });
+  });
+  const cursor = (...parts: unknown[]) => Buffer.from(JSON.stringify(parts)).toString('base64url');
+  for (const store of [new MemoryStore(), lmdb]) {
+    const { runtime, make } = world(store);
+    await make('d1');
+    const { inspector } = runtime;
+    for (const after of [cursor('x'.repeat(3000)), cursor(null), cursor('\ud800')]) {
+      t.is((await inspector.list({ kind: 'door', limit: 9, after }))?.items.length, 1, after);
+    }
+    for (const after of [cursor('no key'), cursor(5), cursor(`door/${'x'.repeat(3000)}/1/1`)]) {
+      t.deepEqual(await inspector.list({ kind: 'door', stuck: true, limit: 9, after }), {
+        items: [],
+        next: undefined,
+      });
+    }
+    const long = { kind: 'door', limit: 9, state: 'x'.repeat(3000) };
+    t.deepEqual(await inspector.list(long), { items: [], next: undefined });
+  }
+});
+
+test('one actor is shown with its history, deadlines and what it would take, and without its secrets', async (t) => {
+  const { runtime, make } = world();
+  await make('d1');
+  await runtime.system.send({ kind: 'door', id: 'd1' }, { type: 'OPEN' });
+  const actor = await runtime.inspector.actor({ kind: 'door', id: 'd1' });
+  t.like(actor, {
+    state: 'Open',
+    revision: 2,
+    context: { house: 'h1', combination: '(hidden)', apiToken: '(hidden)' },
+    accepts: ['SHUT'],
+    parent: { kind: 'house', id: 'h1' },
+    stopped: null,
+  });
+  t.deepEqual(
+    actor?.history.map(({ message, cause }) => [message, cause]),
+    [['Opened.', 'OPEN']],
+  );
+  t.deepEqual(
+    actor?.timers.map(({ due }) => due),
+    [1_060_000],
+  );
+  t.false(JSON.stringify(actor).includes('1234'));
+  t.false(JSON.stringify(actor).includes('Ann'), 'details of history lines');
+  t.is(await runtime.inspector.actor({ kind: 'door', id: 'none' }), undefined);
+});
+
+test('children are those actors that are there of those a kind says it may have', async (t) => {
+  const { runtime, make } = world();
+  for (const id of ['d1', 'd1b', 'd2']) await make(id);
+  const shown = await runtime.inspector.actor({ kind: 'door', id: 'd1' });
+  t.deepEqual(shown?.children, [{ kind: 'door', id: 'd1b' }]);
+});
+
+test('why an actor was stopped is told without the secrets the error holds, to whoever lists it, opens it or counts', async (t) => {
+  const { runtime, make } = world();
+  await make('d1');
+  await t.throwsAsync(() => runtime.system.send({ kind: 'door', id: 'd1' }, { type: 'JAM' }));
+  const { inspector } = runtime;
+  const seen = [
+    await inspector.list({ kind: 'door', stopped: true, limit: 5 }),
+    await inspector.actor({ kind: 'door', id: 'd1' }),
+    await inspector.kinds(),
+  ].map((answer) => JSON.stringify(answer));
+  for (const text of seen) {
+    t.true(text.includes('https://(hidden)@example.org/?(hidden) answers no, Bearer (hidden)'), text);
+    t.false(text.includes('hunter2'), text);
+  }
+});
+
+test('an actor that moves on while somebody turns the pages is on one of them', async (t) => {
+  const { runtime, make } = world();
+  const { inspector, system } = runtime;
+  for (let n = 0; n < 5; n += 1) await make(`d${n}`);
+  const first = await inspector.list({ kind: 'door', limit: 2 });
+  for (const { id } of first?.items ?? []) await system.send({ kind: 'door', id }, { type: 'OPEN' });
+  const rest = await inspector.list({ kind: 'door', limit: 5, after: first?.next });
+  t.deepEqual(
+    [...(first?.items ?? []), ...(rest?.items ?? [])].map(({ id }) => id),
+    ['d0', 'd1', 'd2', 'd3', 'd4'],
+  );
+});
+
+test('an actor with several effects that fail is on one page of those that are stuck', async (t) => {
+  const store = new MemoryStore();
+  const { runtime, make } = world(store);
+  for (const id of ['d1', 'd2']) await make(id);
+  for (const id of ['d1', 'd1', 'd1', 'd2'])
+    await runtime.system.send({ kind: 'door', id }, { type: 'RING' });
+  for (const { key } of await store.leaseEffects(2_000_000, 9)) await store.deferEffect(key, 3_000_000, 'no');
+  const pages: string[][] = [];
+  let after: string | undefined;
+  do {
+    const page = await runtime.inspector.list({ kind: 'door', stuck: true, limit: 1, after });
+    pages.push(page?.items.map(({ id }) => id) ?? []);
+    after = page?.next;
+  } while (after !== undefined);
+  t.deepEqual(pages.flat(), ['d1', 'd2']);
+});
+
+test('actors with work that fails are found as stuck, with the reason and the next try', async (t) => {
+  const { runtime, clock, make } = world();
+  for (const id of ['d1', 'd2', 'd3']) await make(id);
+  await runtime.system.send({ kind: 'door', id: 'd2' }, { type: 'RING' });
+  runtime.start();
+  t.teardown(() => runtime.stop());
+  let page = await runtime.inspector.list({ kind: 'door', stuck: true, limit: 5 });
+  for (let turn = 0; turn < 1000 && page?.items.length === 0; turn += 1) {
+    await new Promise((resolve) => setImmediate(resolve));
+    page = await runtime.inspector.list({ kind: 'door', stuck: true, limit: 5 });
+  }
+  t.is(page?.items.length, 1);
+  t.like(page?.items[0], {
+    id: 'd2',
+    trouble: {
+      do: 'ring',
+      failures: 1,
+      lastError: 'The bell is broken: password=(hidden)',
+      dueAt: clock.now() + 5000,
+    },
+  });
+  t.is(page?.next, undefined);
+});

@@ -1,0 +1,300 @@
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import test, { type ExecutionContext } from 'ava';
+import {
+  createRuntime,
+  isRetryable,
+  openLmdbStore,
+  type Runtime,
+  type ShardOptions,
+  type Step,
+  type StepOutcome,
+  systemClock,
+  systemIds,
+} from '../../../runtime/index.ts';
+import { watchHeartbeat } from '../../../runtime/shards/heartbeat.ts';
+import { counting } from './counting-module.ts';
+
+const PARTS = new URL('./counting-module.js', import.meta.url).href;
+
+async function world(
+  t: ExecutionContext,
+  shards: Partial<ShardOptions> = {},
+  observe: (step: Step) => void = () => {},
+) {
+  const folder = await mkdtemp(join(tmpdir(), 'sealwright-shards-'));
+  const store = openLmdbStore({ folder });
+  const complaints: string[] = [];
+  const complain = (text: string) => complaints.push(text);
+  const heard: Step[] = [];
+  const lost: string[] = [];
+  let work: (n: number) => Promise<void> = async () => {};
+  const runtime = createRuntime({
+    store,
+    clock: systemClock,
+    ids: systemIds,
+    log: { debug() {}, info() {}, warn: complain, error: complain },
+    definitions: [counting],
+    handlers: {
+      work: {
+        after: 'visible',
+        async run({ n }: { n: number }) {
+          await work(n);
+          return { type: 'WORKED' };
+        },
+      },
+    },
+    onCommitted: (step) => {
+      heard.push(step);
+      observe(step);
+    },
+    shards: { count: 2, parts: PARTS, faults: '', onLost: (why) => lost.push(why), ...shards },
+  });
+  t.teardown(async () => {
+    await runtime.stop();
+    await store.close();
+    await rm(folder, { recursive: true, force: true });
+  });
+  return {
+    runtime,
+    store,
+    complaints,
+    heard,
+    lost,
+    onWork: (task: typeof work) => {
+      work = task;
+    },
+  };
+}
+
+const address = (n: number) => ({ kind: 'counting', id: `c${n}` });
+
+/** Tells until it is taken: what a lost thread did not answer is told again, as its sender was asked to. */
+async function insist(runtime: Runtime, n: number, event: { type: string }, id: string): Promise<void> {
+  for (;;) {
+    try {
+      const outcome = await runtime.system.send(address(n), event, { id });
+      if (outcome.accepted || outcome.because === 'duplicate') return;
+      throw new Error(outcome.because);
+    } catch (error) {
+      if (!isRetryable(error)) throw error;
+      await systemClock.sleep(20);
+    }
+  }
+}
+
+test.serial('an observer that throws costs neither the answer of its step nor those of others', async (t) => {
+  const { runtime, complaints } = await world(t, {}, (step) => {
+    if (step.actor.address.id === 'c1') throw new Error('an observer at fault');
+  });
+  const outcomes = await Promise.all([1, 2, 3, 4].map((n) => runtime.system.create(address(n), {})));
+  t.true(outcomes.every(({ accepted }) => accepted));
+  t.deepEqual(complaints, ['An observer of committed steps threw.']);
+});
+
+test.serial(
+  'actors are spread over threads, and each step is heard of before its sender is answered',
+  async (t) => {
+    const { runtime, store, heard } = await world(t, { count: 3 });
+    const ids = Array.from({ length: 30 }, (_, n) => n);
+    await Promise.all(ids.map((n) => runtime.system.create(address(n), {})));
+    t.is(heard.length, 30);
+    await Promise.all(
+      ids.map(async (n) => {
+        const outcome = await runtime.system.send(address(n), { type: 'ADD' });
+        t.true(outcome.accepted && outcome.revision === 2);
+        t.true(heard.some(({ actor }) => actor.address.id === `c${n}` && actor.revision === 2));
+      }),
+    );
+    t.is((await store.counters('counted'))['counted'], 30);
+    const reports = await runtime.reports();
+    t.deepEqual(
+      reports.map(({ shard }) => shard),
+      [0, 1, 2],
+    );
+    t.is(new Set(reports.map(({ thread }) => thread)).size, 3);
+    for (const { traffic } of reports) t.true((traffic['counting']?.accepted ?? 0) > 0, 'each has some');
+    t.like(await runtime.system.read(address(4)), { revision: 2, state: 'On' });
+    t.deepEqual(await runtime.system.send(address(99), { type: 'ADD' }), {
+      accepted: false,
+      because: 'unknown-actor',
+    });
+    t.like(await runtime.system.create(address(4), {}), { accepted: false, because: 'exists' });
+  },
+);
+
+test.serial('effects and deadlines of actors on other threads are done here and told there', async (t) => {
+  const { runtime, store, onWork } = await world(t);
+  const seen: number[] = [];
+  onWork(async (n) => {
+    seen.push(n);
+  });
+  runtime.start();
+  for (let n = 0; n < 8; n += 1) {
+    await runtime.system.create(address(n), {});
+    await runtime.system.send(address(n), { type: 'WORK' });
+  }
+  const end = Date.now() + 20_000;
+  const counted = async (name: string) => (await store.counters(name))[name] ?? 0;
+  const until = async (name: string) => {
+    while ((await counted(name)) !== 8 && Date.now() < end) await systemClock.sleep(10);
+    t.is(await counted(name), 8, name);
+  };
+  await until('worked');
+  for (let n = 0; n < 8; n += 1) await runtime.system.send(address(n), { type: 'REST' });
+  await until('actors/counting/1/On');
+  t.is(seen.length, 8);
+});
+
+test.serial(
+  'threads that are ended under load are replaced, and nothing is lost or counted twice',
+  async (t) => {
+    const { runtime, store, heard, complaints, lost } = await world(t, { count: 2 });
+    const actors = 12;
+    for (let n = 0; n < actors; n += 1) await runtime.system.create(address(n), {});
+    let stop = false;
+    const crashes = (async () => {
+      for (let round = 0; round < 4; round += 1) {
+        await systemClock.sleep(150);
+        await runtime.crashShard?.(round % 2);
+      }
+      stop = true;
+    })();
+    let told = 0;
+    await Promise.all(
+      Array.from({ length: actors }, async (_, n) => {
+        for (let turn = 0; !stop || turn < 20; turn += 1) {
+          await insist(runtime, n, { type: 'ADD' }, `m${turn}`);
+          told += 1;
+        }
+      }),
+    );
+    await crashes;
+    t.is((await store.counters('counted'))['counted'], told);
+    // What the observers add up is what the store holds, over all losses.
+    const heardOf = heard.reduce((sum, { counters }) => sum + (counters['counted'] ?? 0), 0);
+    t.is(heardOf, told);
+    t.is(complaints.filter((text) => /was lost and is replaced/.test(text)).length, 4);
+    t.deepEqual(lost, []);
+  },
+);
+
+test.serial(
+  'what was sent to a thread that ends is done once and answered all the same, also messages without an id',
+  async (t) => {
+    const faults = 'step.computed.before-commit=exit:45,step.committed.before-reply=exit:70';
+    const { runtime, store, heard } = await world(t, { faults });
+    const actors = 8;
+    const rounds = 6;
+    const revisions: string[] = [];
+    const note = (id: number, outcome: StepOutcome) =>
+      outcome.accepted ? revisions.push(`${id}/${outcome.revision}`) : t.fail(JSON.stringify(outcome));
+    for (let n = 0; n < actors; n += 1) note(n, await runtime.system.create(address(n), {}));
+    for (let round = 0; round < rounds; round += 1) {
+      const told = Array.from({ length: actors * 4 }, async (_, n) =>
+        note(n % actors, await runtime.system.send(address(n % actors), { type: 'ADD' })),
+      );
+      if (round % 2 === 0) await runtime.crashShard?.(round % 4 === 0 ? 0 : 1);
+      await Promise.all(told);
+    }
+    const losses = runtime.stats().shards.reduce((sum, shard) => sum + shard.losses, 0);
+    t.true(losses > 3, `${losses} threads were lost`);
+    const counted = rounds * actors * 4;
+    t.is((await store.counters('counted'))['counted'], counted);
+    t.is(heard.length, counted + actors);
+    t.is(new Set(revisions).size, counted + actors, 'each was answered with a step of its own');
+  },
+);
+
+test.serial(
+  'a thread that spins or hoards memory costs its own messages only, and its actors answer again',
+  async (t) => {
+    const { runtime } = await world(t, { count: 2, patience: 1000, memory: 48 });
+    for (let n = 0; n < 6; n += 1) await runtime.system.create(address(n), {});
+    for (const type of ['SPIN', 'HOARD']) {
+      const error = await t.throwsAsync(runtime.system.send(address(0), { type }));
+      t.is((error as { code?: string } | undefined)?.code, 'shard.lost', type);
+      for (let n = 0; n < 6; n += 1) await insist(runtime, n, { type: 'ADD' }, `${type}-${n}`);
+    }
+    t.like(await runtime.system.read(address(0)), { context: { count: 2 } });
+  },
+);
+
+test.serial(
+  'an actor whose steps cost a third thread is stopped, its neighbours and its shard go on',
+  async (t) => {
+    const { runtime, complaints, lost } = await world(t);
+    for (let n = 0; n < 6; n += 1) await runtime.system.create(address(n), {});
+    const shard = Number((await runtime.inspector.actor(address(3)))?.shard);
+    for (let turn = 0; turn < 3; turn += 1) {
+      const error = await t.throwsAsync(runtime.system.send(address(3), { type: 'EXIT' }));
+      t.is((error as { code?: string } | undefined)?.code, 'shard.lost');
+    }
+    t.like(await runtime.system.send(address(3), { type: 'EXIT' }), { accepted: false, because: 'stopped' });
+    for (let n = 0; n < 6; n += 1) if (n !== 3) await insist(runtime, n, { type: 'ADD' }, 'after');
+    const page = await runtime.inspector.list({ kind: 'counting', stopped: true, limit: 10 });
+    t.deepEqual(
+      page?.items.map(({ id }) => id),
+      ['c3'],
+    );
+    t.regex(page?.items[0]?.stopped?.error ?? '', /ended the threads they ran on: The thread ended \(1\)/);
+    const life = runtime.stats().shards[shard];
+    t.like(life, { losses: 3, housed: true });
+    t.is(life?.lastLoss?.actor, 'counting/c3');
+    t.is(complaints.filter((text) => /was lost and is replaced/.test(text)).length, 3);
+    t.deepEqual(lost, []);
+    t.true((await runtime.system.restart(address(3))).accepted);
+    await insist(runtime, 3, { type: 'ADD' }, 'restarted');
+  },
+);
+
+test.serial(
+  'a thread counts as stuck when look after look finds no answer, not because one look came late',
+  async (t) => {
+    const looks: (() => void)[] = [];
+    let answer = () => {};
+    let stuck = 0;
+    watchHeartbeat({
+      // Only the number of looks counts: of a process that was paused, one comes late, and then the answers do.
+      clock: {
+        after: (_, look) => {
+          looks.push(look);
+          return () => looks.splice(looks.indexOf(look), 1);
+        },
+      },
+      timeoutMs: 800,
+      ping: () =>
+        new Promise<void>((resolve) => {
+          answer = resolve;
+        }),
+      onStuck: () => {
+        stuck += 1;
+      },
+    });
+    const look = (times: number) => {
+      for (let turn = 0; turn < times; turn += 1) looks.shift()?.();
+    };
+    for (let turn = 0; turn < 20; turn += 1) {
+      look(7);
+      answer();
+      await systemClock.sleep(0);
+    }
+    t.is(stuck, 0);
+    look(10);
+    t.is(stuck, 1);
+    t.deepEqual(looks, [], 'nobody looks any more');
+  },
+);
+
+test.serial('a shard that cannot keep a thread gives up aloud', async (t) => {
+  const { runtime, lost } = await world(t, {
+    parts: 'data:text/javascript,throw new Error("broken parts")',
+    losses: { restarts: 2 },
+  });
+  const told = runtime.system.create(address(1), {}).catch(() => {});
+  const end = Date.now() + 20_000;
+  while (lost.length === 0 && Date.now() < end) await systemClock.sleep(20);
+  t.regex(lost[0] ?? '', /lost its thread again and again: .*broken parts/);
+  void told;
+});

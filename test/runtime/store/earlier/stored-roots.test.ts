@@ -1,0 +1,60 @@
+/** Roots that programs of earlier days have written (`write-kept-root.ts`) are opened, are complete, and go on. */
+import { mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import test from 'ava';
+import { startProgram } from '../../../actors/portal/service.ts';
+import { startReceiver } from '../../../actors/portal/webhooks/receiver.ts';
+import { contract } from '../../../crypto/pades/validation/attack-files.ts';
+import { approveNext, approver, detailOf, hashOf, idOf, settingsFor } from './client-recordings.ts';
+import { unpackRoot } from './stored-root.ts';
+
+const FOLDER = 'test/fixtures/stores';
+
+for (const name of readdirSync(FOLDER).filter((file) => file.endsWith('-portal.json.gz'))) {
+  test.serial(`both services go on with what the program of ${name.slice(0, 10)} has stored`, async (t) => {
+    t.timeout(120_000);
+    const root = mkdtempSync(join(tmpdir(), 'sealwright-kept-'));
+    t.teardown(() => rmSync(root, { recursive: true, force: true }));
+    const facts = unpackRoot(readFileSync(join(FOLDER, name)), root);
+    const receiver = await startReceiver(t);
+    const { service, acme } = await startProgram(t, { root, settings: settingsFor(receiver.url) });
+    const details = await Promise.all(facts.documents.map(({ id }) => detailOf(acme, id)));
+    t.deepEqual(
+      details.map(({ id, key, status }) => ({ id, key, status })),
+      facts.documents,
+    );
+    const jobs = (await service.jobs()).map(({ id, status }) => ({ id, status }));
+    t.deepEqual(jobs, facts.jobs);
+    // Whoever is asked to act can do so still; what is over stays as it was.
+    for (const { id, status } of facts.documents) {
+      while (await approveNext(acme, id));
+      if (status !== 'Pending') continue;
+      await service.until(`document ${id} to be concluded`, async () =>
+        (await detailOf(acme, id)).status === 'Concluded' ? true : undefined,
+      );
+    }
+    for (const { id, status } of facts.documents) {
+      const now = (await detailOf(acme, id)).status;
+      t.is(now, status === 'Pending' ? 'Concluded' : status);
+      const content = await acme.fetch(`/api/documents/${id}/content?type=Original`);
+      t.is(content.status, 200);
+      t.is(Buffer.from(await content.arrayBuffer()).toString('latin1', 0, 5), '%PDF-');
+    }
+    // Calls that nobody took come again as they were, and nothing is told twice under another id.
+    await service.until('every webhook to be told', async () => {
+      const told = new Set(receiver.calls.map(idOf));
+      return facts.untold.every(({ id }) => told.has(id)) ? true : undefined;
+    });
+    for (const { id, sha256 } of facts.untold) {
+      for (const call of receiver.calls.filter((one) => idOf(one) === id)) t.is(hashOf(call), sha256, id);
+    }
+    const mails = () => readdirSync(join(root, 'mail')).length;
+    await service.until('a mail to be written', async () => (mails() > facts.mails ? true : undefined));
+    const made = await acme.create([approver('Ana', 1)]);
+    t.true(await approveNext(acme, made), 'new documents are made beside the old ones');
+    const { jobId } = await service.upload('again.pdf', contract());
+    t.is((await service.finished(jobId)).status, 'Completed');
+    t.is(await service.stop(), 0);
+  });
+}

@@ -1,0 +1,172 @@
+import test from 'ava';
+import { MemoryStore, openLmdbStore, SimulatedClock } from '../../../runtime/index.ts';
+import { folderFor } from '../folder.ts';
+import { makeWorld, settle, T1, T2 } from '../world.ts';
+
+const HOUR = 3_600_000;
+
+test('a deadline fires at its time, once', async (t) => {
+  const { runtime, system, clock, store } = makeWorld();
+  runtime.start();
+  await system.create(T1, null);
+  await system.send(T1, { type: 'WAIT' });
+  clock.advance(999);
+  await settle();
+  t.is((await system.read(T1))?.state, 'asleep');
+  clock.advance(1);
+  await settle();
+  t.like(await system.read(T1), { state: 'awake', context: { count: 1 } });
+  t.is(await store.nextTimerDue(), undefined);
+  clock.advance(HOUR);
+  await settle();
+  t.is((await system.read(T1))?.context.count, 1);
+  await runtime.stop();
+});
+
+test('a deadline whose state was left never fires', async (t) => {
+  const { runtime, system, clock } = makeWorld();
+  runtime.start();
+  await system.create(T1, null);
+  await system.send(T1, { type: 'WAIT' });
+  await system.send(T1, { type: 'WAKE' });
+  clock.advance(HOUR);
+  await settle();
+  t.is((await system.read(T1))?.context.count, 0);
+  await runtime.stop();
+});
+
+test('a deadline moved while its event was on the way does not fire early', async (t) => {
+  const { runtime, system, clock, faults } = makeWorld();
+  runtime.start();
+  await system.create(T1, null);
+  await system.send(T1, { type: 'WAIT' });
+  let proceed = (): void => {};
+  faults.arm(
+    'timer.due.before-fire',
+    () =>
+      new Promise((resolve) => {
+        proceed = resolve;
+      }),
+  );
+  clock.advance(1000);
+  await settle();
+  await system.send(T1, { type: 'WAKE' });
+  await system.send(T1, { type: 'WAIT' });
+  proceed();
+  await settle();
+  t.like(await system.read(T1), { state: 'asleep', context: { count: 0 } });
+  clock.advance(1000);
+  await settle();
+  t.like(await system.read(T1), { state: 'awake', context: { count: 1 } });
+  await runtime.stop();
+});
+
+test('deadlines survive a restart; the overdue ones fire once each', async (t) => {
+  const folder = folderFor(t);
+  const store = openLmdbStore({ folder });
+  const clock = new SimulatedClock();
+  const before = makeWorld({ store, clock });
+  const actors = Array.from({ length: 600 }, (_, n) => ({ kind: 'tally', id: `${n}` }));
+  await Promise.all(
+    actors.map(async (actor) => {
+      await before.system.create(actor, null);
+      await before.system.send(actor, { type: 'WAIT' });
+    }),
+  );
+  await store.close();
+  const again = openLmdbStore({ folder });
+  t.teardown(() => again.close());
+  clock.advance(HOUR);
+  const after = makeWorld({ store: again, clock });
+  after.runtime.start();
+  while ((await again.nextTimerDue()) !== undefined) await settle();
+  t.deepEqual(await again.counters('tally.'), { 'tally.count': 600 });
+  await after.runtime.stop();
+});
+
+test('a wall clock set forward fires what has become due within half a minute', async (t) => {
+  const { runtime, system, clock } = makeWorld();
+  runtime.start();
+  await system.create(T1, null);
+  clock.setWallClock(-HOUR);
+  await system.send(T1, { type: 'WAIT' });
+  clock.setWallClock(HOUR);
+  clock.advance(1000);
+  await settle();
+  t.is((await system.read(T1))?.state, 'awake');
+  await runtime.stop();
+});
+
+test('a wall clock set forward while the alarm is far away is noticed by the regular look', async (t) => {
+  const { runtime, system, clock, store } = makeWorld();
+  await system.create(T1, null);
+  clock.setWallClock(HOUR);
+  await system.send(T1, { type: 'WAIT' });
+  clock.setWallClock(-HOUR);
+  runtime.start();
+  await settle();
+  clock.advance(60_000);
+  await settle();
+  t.is((await system.read(T1))?.state, 'asleep', 'set back: the deadline is an hour away');
+  t.is(await store.nextTimerDue(), clock.now() + HOUR - 59_000);
+  clock.setWallClock(HOUR);
+  clock.advance(30_000);
+  await settle();
+  t.is((await system.read(T1))?.state, 'awake');
+  await runtime.stop();
+});
+
+test('a stopped actor keeps its deadline and the others go on firing', async (t) => {
+  const { runtime, system, clock, store } = makeWorld();
+  runtime.start();
+  for (const actor of [T1, T2]) {
+    await system.create(actor, null);
+    await system.send(actor, { type: 'WAIT' });
+  }
+  for (let n = 0; n < 6; n++) await t.throwsAsync(system.send(T1, { type: 'THROW' }));
+  clock.advance(1000);
+  await settle();
+  t.is((await system.read(T2))?.state, 'awake');
+  t.is((await system.read(T1))?.state, 'asleep');
+  t.not(await store.nextTimerDue(), undefined);
+  await system.send(T2, { type: 'WAIT' });
+  clock.advance(1000);
+  await settle();
+  t.is((await system.read(T2))?.context.count, 2, 'a parked deadline holds up no other');
+  await system.restart(T1);
+  await settle();
+  t.like(await system.read(T1), { state: 'awake', context: { count: 1 } });
+  await runtime.stop();
+});
+
+test('an earlier deadline armed later fires first', async (t) => {
+  const { runtime, system, clock } = makeWorld();
+  runtime.start();
+  await system.create(T1, null);
+  await system.create(T2, null);
+  clock.setWallClock(10_000);
+  await system.send(T1, { type: 'WAIT' });
+  clock.setWallClock(-10_000);
+  await system.send(T2, { type: 'WAIT' });
+  clock.advance(1000);
+  await settle();
+  t.is((await system.read(T2))?.state, 'awake');
+  t.is((await system.read(T1))?.state, 'asleep');
+  clock.advance(10_000);
+  await settle();
+  t.is((await system.read(T1))?.state, 'awake');
+  await runtime.stop();
+});
+
+test('after a stop nothing fires', async (t) => {
+  const store = new MemoryStore();
+  const { runtime, system, clock } = makeWorld({ store });
+  runtime.start();
+  await system.create(T1, null);
+  await system.send(T1, { type: 'WAIT' });
+  await runtime.stop();
+  clock.advance(HOUR);
+  await settle();
+  t.is((await system.read(T1))?.state, 'asleep');
+  t.is(clock.pending, 0, 'no alarm is left behind');
+});

@@ -1,0 +1,3 @@
+import { suitesOnThreads } from './suites-on-threads.ts';
+
+suitesOnThreads(2);

@@ -1,0 +1,99 @@
+/** Everything that becomes of jobs whose profile has a certificate that may not sign. Source: docs/batch-values.md §6.5. */
+import test, { type ExecutionContext } from 'ava';
+import { startAuthority, type TestAuthority } from '../../pki/authority.ts';
+import { Service, temporaryRoot } from '../service.ts';
+import { localProfile, type Settings } from './profiles.ts';
+
+async function authority(t: ExecutionContext): Promise<TestAuthority> {
+  const made = await startAuthority();
+  t.teardown(() => made.close());
+  return made;
+}
+
+function trusting({ pki }: TestAuthority): Settings {
+  return { 'Signing:Trust:Roots:0': pki.rootFile, 'Signing:Trust:Revocation': 'Hard' };
+}
+
+test.serial('a revoked certificate fails its jobs before anything is signed, and says why', async (t) => {
+  const made = await authority(t);
+  const root = await temporaryRoot(t);
+  const signer = made.pki.freshSigner();
+  made.revoke(signer.certificate, Date.now() - 3_600_000);
+  const service = await Service.start(t, {
+    root,
+    settings: { ...trusting(made), ...(await localProfile(root, 0, 'revoked', signer, { Format: 'Cades' })) },
+  });
+  const job = await service.finished((await service.upload('a.bin', 'one')).jobId);
+  t.is(job.status, 'Failed');
+  t.is(job.errorCode, 'certificate.revoked');
+  t.regex(job.errorMessage ?? '', /^The certificate of signing profile revoked cannot be used\. .*revoked/);
+  t.deepEqual(
+    job.history.map(({ status }) => status),
+    ['Queued', 'Processing', 'Failed'],
+  );
+});
+
+test.serial('whether a certificate is revoked is asked once for many jobs', async (t) => {
+  const made = await authority(t);
+  const root = await temporaryRoot(t);
+  const service = await Service.start(t, {
+    root,
+    settings: {
+      ...trusting(made),
+      ...(await localProfile(root, 0, 'plain', made.pki.signer('p-256'), { Format: 'Cades' })),
+    },
+  });
+  const finish = async (n: number) => service.finished((await service.upload(`${n}.bin`, `${n}`)).jobId);
+  t.is((await finish(0)).status, 'Completed');
+  const asked = { ...made.requests };
+  t.true(asked.ocsp + asked.crl > 0);
+  for (let n = 1; n < 6; n += 1) t.is((await finish(n)).status, 'Completed');
+  t.deepEqual({ ...made.requests }, asked);
+});
+
+for (const [revocation, status] of [
+  ['Soft', 'Completed'],
+  ['Hard', 'Failed'],
+] as const) {
+  test.serial(`with nobody to ask about revocation, ${revocation} leaves the job ${status}`, async (t) => {
+    const made = await authority(t);
+    made.break('ocsp', 'down');
+    made.break('crl', 'down');
+    const root = await temporaryRoot(t);
+    const service = await Service.start(t, {
+      root,
+      settings: {
+        ...trusting(made),
+        'Signing:Trust:Revocation': revocation,
+        ...(await localProfile(root, 0, 'plain', made.pki.signer('p-256'), { Format: 'Cades' })),
+      },
+    });
+    const job = await service.finished((await service.upload('a.bin', 'one')).jobId);
+    t.is(job.status, status);
+    if (status === 'Failed') t.is(job.errorCode, 'certificate.unchecked');
+    else t.regex(service.printed, /Nobody could be asked whether a signing certificate is revoked/);
+  });
+}
+
+test.serial(
+  'a certificate that leads to none of the roots signs nothing, unless nobody looks at it',
+  async (t) => {
+    const made = await authority(t);
+    const other = await authority(t);
+    const root = await temporaryRoot(t);
+    const signer = made.pki.signer('p-256');
+    const service = await Service.start(t, {
+      root,
+      settings: {
+        ...trusting(other),
+        ...(await localProfile(root, 0, 'strange', signer, { Format: 'Cades' })),
+        ...(await localProfile(root, 1, 'unseen', signer, { Format: 'Cades', ValidateCertificate: false })),
+      },
+    });
+    t.regex(service.printed, /signing profile strange leads to none of the Signing:Trust:Roots/);
+    const strange = await service.finished((await service.upload('a.bin', 'one', '?profile=strange')).jobId);
+    t.is(strange.errorCode, 'certificate.untrusted');
+    const unseen = await service.finished((await service.upload('b.bin', 'two', '?profile=unseen')).jobId);
+    t.is(unseen.errorMessage, null);
+  },
+);

@@ -1,0 +1,149 @@
+/**
+ * What must be true of the folders and the jobs once the service has nothing more to do, however it got there.
+ * Everything is read from outside: the API and the disk.
+ */
+import { createHash } from 'node:crypto';
+import { existsSync } from 'node:fs';
+import { readdir, readFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { SPARE_PREFIX } from '../../../actors/shared/files/working-folders.ts';
+import { verifyFile } from '../../../crypto/index.ts';
+import { parseJobId } from '../../../machines/ids.ts';
+import { isTerminal, type Job, type Service } from '../service.ts';
+
+export function sha256(content: Uint8Array | string): string {
+  return createHash('sha256').update(content).digest('hex');
+}
+
+/** Undefined when nothing has the name. */
+async function contentOf(path: string): Promise<Buffer | undefined> {
+  try {
+    return await readFile(path);
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === 'ENOENT') return undefined;
+    throw error;
+  }
+}
+
+/** Every broken promise, in words; none = all is well. */
+export async function brokenPromises(
+  service: Service,
+  given: {
+    /** Ids of uploads that were answered 202. */
+    readonly accepted: readonly string[];
+    /** Digests of the files dropped into the input folder; no two alike, nor like an upload. */
+    readonly dropped: readonly string[];
+  },
+): Promise<readonly string[]> {
+  const broken: string[] = [];
+  const jobs = await detailsOf(service);
+  const byId = new Map(jobs.map((job) => [job.id, job]));
+  for (const id of given.accepted) if (!byId.has(id)) broken.push(`the accepted upload ${id} has no job`);
+
+  const kept = new Set<string>();
+  for (const name of await readdir(join(service.root, 'input'))) {
+    // A file may be taken away between the listing and the reading: then it is not kept.
+    const content = await contentOf(join(service.root, 'input', name));
+    if (content) kept.add(sha256(content));
+  }
+  const completed = jobs.filter((job) => job.status === 'Completed');
+  for (const digest of given.dropped) {
+    const times = completed.filter((job) => job.inputSha256 === digest).length;
+    if (times > 1) broken.push(`the dropped file ${digest} was signed ${times} times`);
+    if (times === 0 && !kept.has(digest))
+      broken.push(`the dropped file ${digest} is neither there nor signed`);
+    if (times > 0 && kept.has(digest)) broken.push(`the dropped file ${digest} is signed and still there`);
+  }
+
+  const replaced = new Set(completed.map(({ originalPath }) => originalPath));
+  for (const job of jobs) broken.push(...(await brokenInJob(service, job, replaced)));
+  broken.push(...(await strayFiles(service, jobs)));
+  return broken;
+}
+
+/** Requests at once: thousands would measure the queue, not the service. */
+const REQUESTS_AT_ONCE = 32;
+
+/** Every job with its history, oldest first. */
+async function detailsOf(service: Service): Promise<readonly Job[]> {
+  const found = await service.jobs();
+  const jobs: Job[] = [];
+  for (let from = 0; from < found.length; from += REQUESTS_AT_ONCE)
+    jobs.push(
+      ...(await Promise.all(found.slice(from, from + REQUESTS_AT_ONCE).map((job) => service.job(job.id)))),
+    );
+  return jobs;
+}
+
+/** @param replaced paths of inputs that a later job has completed */
+async function brokenInJob(
+  service: Service,
+  job: Job,
+  replaced: ReadonlySet<string>,
+): Promise<readonly string[]> {
+  const broken: string[] = [];
+  const say = (what: string) => broken.push(`job ${job.id} (${job.status}): ${what}`);
+  if (!isTerminal(job.status)) say('has not ended');
+  const ends = new Set(job.history.map((line) => line.status).filter(isTerminal));
+  if (ends.size !== 1) say(`has ended ${ends.size} times: ${[...ends].join(', ')}`);
+  const path = join(service.root, 'output', job.outputFileName ?? '');
+  if (job.status === 'Completed') {
+    const output = await contentOf(path);
+    if (!output) say('has no output');
+    else {
+      if (sha256(output) !== job.outputSha256) say('its output is not what was signed');
+      const format = job.format as 'Pades' | 'Cades' | 'Xades';
+      const verdict = verifyFile({ format, path, at: Date.now() });
+      if (!verdict.ok)
+        say(`its output does not verify: ${JSON.stringify(verdict.checks.filter((check) => !check.ok))}`);
+    }
+    if (existsSync(job.originalPath)) say('its input is still there');
+  }
+  if (job.status === 'Failed' && !existsSync(job.originalPath) && !replaced.has(job.originalPath))
+    say('its input is gone');
+  return broken;
+}
+
+/** Outputs nobody committed, working folders left behind, uploads half done. */
+async function strayFiles(service: Service, jobs: readonly Job[]): Promise<readonly string[]> {
+  const broken: string[] = [];
+  const outputs = new Set(jobs.filter((job) => job.status === 'Completed').map((job) => job.outputFileName));
+  for (const name of await readdir(join(service.root, 'output'))) {
+    if (!outputs.has(name)) broken.push(`output/${name} belongs to no completed job`);
+  }
+  for (const name of await workingFolders(service.root))
+    if (!name.startsWith(SPARE_PREFIX)) broken.push(`processing/${name} was left behind`);
+  const failed = new Set(jobs.filter((job) => job.status === 'Failed').map((job) => job.id));
+  for (const name of await readdir(join(service.root, 'error'))) {
+    if (!failed.has(name)) broken.push(`error/${name} belongs to no failed job`);
+  }
+  for (const name of await readdir(join(service.root, 'input'))) {
+    if (name.startsWith('.')) broken.push(`input/${name} was left behind`);
+  }
+  return broken;
+}
+
+/** Names of the folders in which jobs are worked on: of all nodes, where these share the root. */
+export async function workingFolders(root: string): Promise<readonly string[]> {
+  const folder = join(root, 'processing');
+  const isNode = (name: string) => !name.startsWith(SPARE_PREFIX) && parseJobId(name) === undefined;
+  const names = await readdir(folder);
+  const inside = names.filter(isNode).map((node) => readdir(join(folder, node)));
+  return [...names.filter((name) => !isNode(name)), ...(await Promise.all(inside)).flat()];
+}
+
+/** Every job with its history, and every file with its digest: what a second recovery must not change. */
+export async function picture(service: Service): Promise<object> {
+  const jobs = await detailsOf(service);
+  const files: Record<string, string> = {};
+  for (const folder of ['input', 'processing', 'output', 'error']) {
+    const names = await readdir(join(service.root, folder), { recursive: true, withFileTypes: true });
+    for (const entry of names.filter((found) => found.isFile())) {
+      const path = join(entry.parentPath, entry.name);
+      // Each start of a thread makes and removes them.
+      if (path.includes(`/${SPARE_PREFIX}`)) continue;
+      files[path.slice(service.root.length + 1)] = sha256(await readFile(path));
+    }
+  }
+  return { jobs, files: Object.fromEntries(Object.entries(files).sort()) };
+}

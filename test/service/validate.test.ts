@@ -1,0 +1,162 @@
+/** `POST /api/validate`: the report of ETSI TS 119 102-2, and the page that says the same. */
+import { execFileSync } from 'node:child_process';
+import { createHash } from 'node:crypto';
+import { readdir, readFile, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import test from 'ava';
+import { samplePdf } from '../../bench/samples.ts';
+import { signFile } from '../../crypto/index.ts';
+import { structureFaults } from '../crypto/validation/report-structure.ts';
+import { pki } from '../pki/pki.ts';
+import { Service, temporaryRoot } from './service.ts';
+
+test.serial(
+  'an uploaded file is validated in the pool, answered as XML or as a page, and removed',
+  async (t) => {
+    const root = await temporaryRoot(t);
+    const service = await Service.start(t, { root });
+    const key = await service.key();
+    const { jobId } = await service.upload('a.pdf', samplePdf());
+    const job = await service.finished(jobId);
+    const signed = await readFile(join(root, 'output', job.outputFileName ?? ''));
+    const post = (
+      content: Buffer,
+      name: string,
+      more: Record<string, string> = {},
+      fields: Record<string, string> = {},
+    ) => {
+      const form = new FormData();
+      for (const [field, value] of Object.entries(fields)) form.append(field, value);
+      form.append('file', new Blob([new Uint8Array(content)]), name);
+      return fetch(`${service.url}/api/validate`, {
+        method: 'POST',
+        headers: { 'X-API-Key': key, ...more },
+        body: form,
+      });
+    };
+    const good = await post(signed, 'a.pdf');
+    t.is(good.status, 200);
+    t.is(good.headers.get('content-type'), 'application/xml; charset=utf-8');
+    const xml = await good.text();
+    t.deepEqual(structureFaults(xml), []);
+    t.regex(xml, /<MainIndication>urn:etsi:019102:mainindication:total-passed<\/MainIndication>/);
+
+    const changed = Buffer.from(signed);
+    changed[20] = (changed[20] ?? 0) ^ 1;
+    const bad = await (await post(changed, 'a.pdf')).text();
+    t.deepEqual(structureFaults(bad), []);
+    t.regex(bad, /total-failed.*HASH_FAILURE/s);
+
+    const page = await post(signed, '<b>.pdf', { Accept: 'text/html' });
+    t.regex(page.headers.get('content-type') ?? '', /^text\/html/);
+    const html = await page.text();
+    t.true(html.includes('&lt;b&gt;.pdf') && html.includes('Valid') && !html.includes('<b>.pdf'));
+    const form = await fetch(`${service.url}/validate`, { headers: { 'X-API-Key': key } });
+    t.regex(await form.text(), /action="\/api\/validate"/);
+
+    const none = await (await post(samplePdf(), 'b.pdf')).text();
+    t.deepEqual(structureFaults(none), []);
+    t.regex(none, /NoSignatureFound/);
+    for (const [content, fields] of [
+      [Buffer.from('plain text'), {}],
+      [signed, { format: 'Word' }],
+    ] as const) {
+      const refused = await post(content, 'a.txt', {}, fields);
+      t.like(await refused.json(), { status: 400, code: 'upload.format-unsupported' });
+    }
+    t.is((await fetch(`${service.url}/api/validate`, { method: 'POST' })).status, 401);
+    t.deepEqual(await readdir(join(root, 'input')), []);
+  },
+);
+
+test.serial('a detached signature is validated over the content parts that come after it', async (t) => {
+  const root = await temporaryRoot(t);
+  const settings = { 'Signing:Trust:Roots:0': pki().rootFile, 'Signing:Trust:Revocation': 'None' };
+  const service = await Service.start(t, { root, settings });
+  const key = await service.key();
+  const [input, output] = [join(root, 'order.txt'), join(root, 'order.p7s')];
+  await writeFile(input, 'ten pieces');
+  const signer = pki().signer('p-256');
+  signFile({ format: 'Cades', input, output, signer, at: Date.now(), cades: { detached: true } });
+  const signature = await readFile(output);
+  const post = async (contents: readonly (readonly [name: string, text: string])[], first = signature) => {
+    const form = new FormData();
+    form.append('file', new Blob([new Uint8Array(first)]), 'order.p7s');
+    for (const [name, text] of contents) form.append('content', new Blob([text]), name);
+    const headers = { 'X-API-Key': key };
+    const answer = await fetch(`${service.url}/api/validate`, { method: 'POST', headers, body: form });
+    const xml = await answer.text();
+    if (answer.status === 200) t.deepEqual(structureFaults(xml), []);
+    const digest = (text: string) => createHash('sha256').update(text).digest('base64');
+    const [, objects = ''] = /<SignersDocumentRepresentation VOReference="([^"]*)"/.exec(xml) ?? [];
+    const named = objects
+      .split(' ')
+      .map((id) => xml.match(new RegExp(`id="${id}".*?<ds:DigestValue>([^<]*)<`))?.[1]);
+    t.deepEqual(
+      named.slice(0, contents.length),
+      contents.map(([, text]) => digest(text)),
+    );
+    return /mainindication:(total-passed|total-failed|indeterminate)<\/MainIndication>(?![\s\S]*mainindication:(?:total|indet))/.exec(
+      xml,
+    )?.[1];
+  };
+  const postUnnamed = async (content: string) => {
+    const part = (name: string, fileName: string) =>
+      `--b\r\nContent-Disposition: form-data; name="${name}"; filename="${fileName}"\r\n\r\n`;
+    const body = Buffer.concat([
+      Buffer.from(part('file', 'order.p7s')),
+      signature,
+      Buffer.from(`\r\n${part('content', '')}${content}\r\n--b--\r\n`),
+    ]);
+    const headers = { 'X-API-Key': key, 'Content-Type': 'multipart/form-data; boundary=b' };
+    return (await fetch(`${service.url}/api/validate`, { method: 'POST', headers, body })).status;
+  };
+  t.is(await post([]), 'indeterminate');
+  t.is(await post([['order.txt', 'ten pieces']]), 'total-passed');
+  // A page sends an empty file input so.
+  t.is(await postUnnamed(''), 200);
+  t.is(await postUnnamed('ten pieces'), 400);
+  t.is(
+    await post([
+      ['a.txt', 'another'],
+      ['order.txt', 'ten pieces'],
+    ]),
+    'total-passed',
+  );
+  t.is(await post([['order.txt', 'ten Pieces']]), 'total-failed');
+  t.is(
+    await post([
+      ['a.txt', 'another'],
+      ['b.txt', 'ten pieces '],
+    ]),
+    'total-failed',
+  );
+  const equalNames = new FormData();
+  equalNames.append('file', new Blob([new Uint8Array(signature)]), 'order.p7s');
+  for (const name of ['a.txt', 'A.TXT']) equalNames.append('content', new Blob(['x']), name);
+  const twice = await fetch(`${service.url}/api/validate`, {
+    method: 'POST',
+    headers: { 'X-API-Key': key },
+    body: equalNames,
+  });
+  t.like(await twice.json(), { status: 400, code: 'upload.invalid-name' });
+  t.deepEqual(await readdir(join(root, 'input')), []);
+});
+
+test.serial('verify --report prints the same report', async (t) => {
+  const root = await temporaryRoot(t);
+  const service = await Service.start(t, { root });
+  const { jobId } = await service.upload('a.xml', '<order/>');
+  const job = await service.finished(jobId);
+  const main = new URL('../../main.js', import.meta.url).pathname;
+  const file = join(root, 'output', job.outputFileName ?? '');
+  const xml = execFileSync(
+    process.execPath,
+    [main, 'verify', '--report', '--trust', join(root, 'keys', 'development-ca.pem'), file],
+    {
+      encoding: 'utf8',
+    },
+  );
+  t.deepEqual(structureFaults(xml), []);
+  t.regex(xml, /total-passed/);
+});

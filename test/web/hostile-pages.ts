@@ -1,0 +1,180 @@
+/** Every page template, rendered with hostile text in each field that a caller controls. */
+import type { SigningPageView, ValidationRecord } from '../../actors/portal/api.ts';
+import { errorPage } from '../../http/portal/pages/error-page.ts';
+import { signingPageOptions } from '../../http/portal/pages/page-options.ts';
+import { framedPage } from '../../web/batch/layout.ts';
+import { loginPage } from '../../web/batch/login.ts';
+import { INPUT, jobListPage, jobPage, mailListPage, OVERVIEW, systemPage } from '../../web/batch/operator.ts';
+import { validationPage as reportPage, VALIDATION_FORM } from '../../web/batch/validation.ts';
+import { marksOverPage, marksPage } from '../../web/portal/marks-view.ts';
+import { signingPage } from '../../web/portal/signing-view.ts';
+import { ENGLISH } from '../../web/portal/texts/english.ts';
+import { validationPage } from '../../web/portal/validation-view.ts';
+
+/** Ends a text, an attribute in either quotes, and an element. */
+export const HOSTILE = `"'><script>alert(1)</script>&amp;`;
+
+/** Name → HTML. */
+export function hostilePages(): ReadonlyMap<string, string> {
+  const pages = new Map<string, string>();
+  for (const [name, main] of Object.entries({
+    overview: OVERVIEW,
+    jobs: jobListPage([HOSTILE], [HOSTILE]),
+    job: jobPage(HOSTILE),
+    input: INPUT,
+    mails: mailListPage([HOSTILE]),
+    system: systemPage([[HOSTILE, HOSTILE]]),
+    validate: VALIDATION_FORM,
+    report: reportPage(HOSTILE, report()),
+  })) {
+    pages.set(`batch ${name}`, framed(main));
+  }
+  pages.set('batch login', loginPage(HOSTILE, undefined));
+  pages.set('batch login again', loginPage(HOSTILE, 'invalid'));
+  for (const [name, view] of signingViews()) {
+    for (const embedded of [false, true]) {
+      const options = signingPageOptions({ refusal: 'true', scale: '100', theme: 'dark' }, embedded);
+      pages.set(
+        `portal ${name}${embedded ? ', embedded' : ''}`,
+        signingPage(view, ENGLISH, options, ADDRESSES),
+      );
+    }
+  }
+  pages.set('portal check', validationPage({ found: 'record', record: record() }, HOSTILE, ENGLISH));
+  for (const found of ['empty', 'unknown', 'unsigned', 'deleted', 'busy', 'broken'] as const) {
+    pages.set(`portal check ${found}`, validationPage({ found }, HOSTILE, ENGLISH));
+  }
+  const data = {
+    files: [
+      { id: 'a', name: HOSTILE },
+      { id: 'b', displayName: HOSTILE },
+    ],
+    flowActions: [{ user: { name: HOSTILE } }, { ruleName: HOSTILE }, { user: { email: HOSTILE } }, {}],
+  };
+  const files = ['a', 'b', 'c'].map((id) => ({ id, location: HOSTILE }));
+  pages.set('portal marks', marksPage({ files, data }, ENGLISH, 'dark', [HOSTILE]));
+  pages.set('portal marks over', marksOverPage(ENGLISH, undefined));
+  const failure = { status: 500, requestId: HOSTILE, query: 'theme=dark', header: () => '' };
+  pages.set('portal failure', errorPage('nobody')(failure).html);
+  return pages;
+}
+
+function framed(main: Parameters<typeof framedPage>[0]['main']): string {
+  return framedPage({
+    title: HOSTILE,
+    path: '/jobs/1',
+    links: [
+      { href: '/', text: HOSTILE },
+      { href: '/jobs', text: HOSTILE },
+      { href: HOSTILE, text: HOSTILE },
+    ],
+    version: HOSTILE,
+    styles: ['pages.css'],
+    scripts: ['operator.js'],
+    data: { page: HOSTILE, poll: '5' },
+    main,
+  });
+}
+
+const ADDRESSES = {
+  newLink: '/new-link',
+  attachment: (id: string) => `/attachment/${id}?${HOSTILE}`,
+  key: HOSTILE,
+  ticket: HOSTILE,
+  content: `/content?${HOSTILE}`,
+  self: `/self?${HOSTILE}`,
+};
+
+function signingViews(): readonly (readonly [name: string, view: SigningPageView])[] {
+  const document = {
+    ...{ id: 'd', key: 'K', name: HOSTILE, description: HOSTILE, mimeType: 'application/pdf' },
+    ...{ isEnvelope: false, organizationName: HOSTILE, expirationDate: 1_780_000_000_000 },
+    ...{
+      attachments: [{ id: HOSTILE, name: HOSTILE }],
+      isNewVersion: true,
+      version: 2,
+      statusReason: HOSTILE,
+    },
+  };
+  const participants = [
+    { name: HOSTILE, type: 'Signer', status: 'Pending', isYou: true },
+    { name: null, type: 'Approver', status: 'Completed', isYou: false },
+  ];
+  const action = {
+    ...{ flowActionId: 'f', userId: 'u', type: 'Signer', title: HOSTILE, allowElectronicSignature: true },
+    ...{ participant: { name: HOSTILE, email: HOSTILE, identifier: null }, marks: [] },
+    ...{ needsEmailCode: true, maskedEmail: HOSTILE, initialsMode: 'Optional' },
+  };
+  const ready = { state: 'ready', document, action, participants, embedOrigins: [HOSTILE] };
+  const states = [
+    ...['waiting-for-turn', 'done', 'refused', 'canceled', 'expired', 'concluded', 'deleted'],
+    ...['processing', 'ticket-expired', 'unknown'],
+  ];
+  const views: [string, object][] = [
+    ['sign', ready],
+    ['sign a text', { ...ready, document: { ...document, mimeType: 'text/plain' } }],
+    ['approve', { ...ready, action: { ...action, type: 'Approver', title: null } }],
+    [
+      'sign with a certificate',
+      { ...ready, action: { ...action, allowElectronicSignature: false, initialsMode: 'Required' } },
+    ],
+    ...states.map((state): [string, object] => [
+      state,
+      { state, document, participants, embedOrigins: [], isLinkOver: false },
+    ]),
+    ['unknown document', { state: 'unknown', embedOrigins: [] }],
+  ];
+  return views.map(([name, view]) => [name, view as SigningPageView] as const);
+}
+
+function record(): ValidationRecord {
+  const item = { type: HOSTILE, message: HOSTILE, detail: HOSTILE, innerValidationResults: null };
+  const inner = { isValid: false, passedChecks: [item], errors: [item], warnings: [item] };
+  const results = {
+    ...inner,
+    errors: [
+      { ...item, innerValidationResults: inner },
+      { ...item, detail: null },
+    ],
+  };
+  const stamp = { displayName: HOSTILE, genTime: 1_780_000_000_000, validityStart: null, validityEnd: null };
+  const signature = {
+    ...{ subjectName: HOSTILE, emailAddress: HOSTILE, issuerName: HOSTILE, identifier: HOSTILE },
+    ...{ companyName: HOSTILE, companyIdentifier: HOSTILE, isElectronic: false, isTimestamp: false },
+    ...{ signingTime: 1_780_000_000_000, certificateThumbprint: HOSTILE },
+    ...{ validityStart: 1_700_000_000_000, validityEnd: 1_790_000_000_000 },
+    ...{ signatureTimestamps: [stamp, stamp], archiveTimestamps: [stamp] },
+    ...{ validationResults: results, evidences: null },
+  };
+  return {
+    ...{ id: 'd', name: HOSTILE, filename: HOSTILE, mimeType: HOSTILE, status: 'Concluded' },
+    ...{ creationDate: 1_780_000_000_000, updateDate: 1_780_000_000_000, createdBy: { name: HOSTILE } },
+    ...{ isEnvelope: false, isFile: true, type: null, signatureType: null },
+    signers: [
+      signature,
+      { ...signature, isElectronic: true, signingTime: null, emailAddress: null },
+      { ...signature, isTimestamp: true, validationResults: { ...inner, isValid: true } },
+    ],
+  } as unknown as ValidationRecord;
+}
+
+function report(): Parameters<typeof reportPage>[1] {
+  const item = { type: HOSTILE, message: HOSTILE, detail: HOSTILE };
+  const results = {
+    isValid: false,
+    passedChecks: [item],
+    errors: [item, { message: HOSTILE }],
+    warnings: [item],
+  };
+  const stamp = { kind: HOSTILE, genTime: 0, displayName: HOSTILE, indication: 'INDETERMINATE' };
+  const signature = {
+    ...{ name: HOSTILE, indication: 'TOTAL-FAILED', subIndication: HOSTILE, isTimestamp: false },
+    ...{ certificate: { subjectName: HOSTILE, issuerName: HOSTILE }, signingTime: 0, bestTime: 0 },
+    ...{ level: HOSTILE, scope: { description: HOSTILE }, reason: HOSTILE, location: HOSTILE },
+    ...{ timestamps: [stamp], changes: [{ revision: 1, description: HOSTILE, permitted: false }], results },
+  };
+  const signatures = [{ ...signature, counterSignatures: [{ ...signature, counterSignatures: [] }] }];
+  return { indication: 'TOTAL-FAILED', format: HOSTILE, signatures, results } as unknown as Parameters<
+    typeof reportPage
+  >[1];
+}

@@ -1,0 +1,24 @@
+/** Opens certificate files with the page's own script, outside of a browser. */
+import { createPrivateKey, X509Certificate } from 'node:crypto';
+import { createRequire } from 'node:module';
+import type { Forge } from '../../../web/portal/client/forge.ts';
+import { type OpenedFile, openPkcs12 } from '../../../web/portal/client/pkcs12.ts';
+import type { CertificateFile } from '../../browser/certificate-files.ts';
+
+/** The file that browsers get; it expects a window. */
+Object.assign(globalThis, { window: globalThis });
+const forge = createRequire(import.meta.url)('node-forge/dist/forge.min.js') as Forge;
+
+export function open(bytes: Buffer, password: string): Promise<OpenedFile> {
+  return openPkcs12(forge, bytes.toString('latin1'), password);
+}
+
+/** Faults of the opened file. */
+export function flaws({ certificate, privateKey }: OpenedFile, made: CertificateFile): string[] {
+  const key = createPrivateKey({ key: Buffer.from(privateKey, 'latin1'), format: 'der', type: 'pkcs8' });
+  const parsed = new X509Certificate(Buffer.from(certificate, 'latin1'));
+  return [
+    ...(key.equals(made.privateKey) ? [] : ['another key']),
+    ...(parsed.checkPrivateKey(made.privateKey) ? [] : ['not the certificate of the key']),
+  ];
+}

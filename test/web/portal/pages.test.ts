@@ -1,0 +1,140 @@
+import test from 'ava';
+import { errorPage } from '../../../http/portal/pages/error-page.ts';
+import { signingPageOptions } from '../../../http/portal/pages/page-options.ts';
+import { pageHeaders } from '../../../http/portal/pages/page-policy.ts';
+import { codingFor } from '../../../http/portal/pages/portal-assets.ts';
+import type { DocumentId } from '../../../machines/ids.ts';
+import { textsFor } from '../../../web/portal/language.ts';
+import { jsonInHtml } from '../../../web/portal/page-frame.ts';
+import { signingPage } from '../../../web/portal/signing-view.ts';
+import { ENGLISH } from '../../../web/portal/texts/english.ts';
+import { PORTUGUESE } from '../../../web/portal/texts/portuguese.ts';
+import { SPANISH } from '../../../web/portal/texts/spanish.ts';
+import { hideEmail, hideIdentifier } from '../../../web/portal/validation-view.ts';
+
+test('a page speaks the language of its address, else that of the browser, else English', (t) => {
+  const spoken = (culture: string | undefined, accept: string) => textsFor(culture, accept).language;
+  t.is(spoken('pt-BR', 'en'), 'pt');
+  t.is(spoken('ES', ''), 'es');
+  t.is(spoken('fr', 'es-MX, en;q=0.8'), 'es');
+  t.is(spoken(undefined, 'fr-FR, pt;q=0.5, en;q=0.6'), 'en');
+  t.is(spoken(undefined, 'pt;q=0, es;q=0.1'), 'es');
+  t.is(spoken(undefined, 'ja'), 'en');
+  t.is(spoken(undefined, ''), 'en');
+});
+
+test('every language says every sentence, with the same holes in it', (t) => {
+  const english = sentences(ENGLISH);
+  for (const other of [PORTUGUESE, SPANISH]) {
+    const translated = sentences(other);
+    t.deepEqual([...translated.keys()], [...english.keys()]);
+    for (const [name, text] of translated) {
+      t.deepEqual(holes(text), holes(english.get(name) ?? ''), `${other.language} ${name}`);
+      t.not(text.trim(), '', `${other.language} ${name}`);
+    }
+  }
+});
+
+test('what goes into a page as JSON cannot end the element it stands in', (t) => {
+  const text = jsonInHtml({ name: '</script><script>alert(1)</script>\u2028<!--' });
+  t.notRegex(text, /[<\u2028]/);
+  t.deepEqual(JSON.parse(text), { name: '</script><script>alert(1)</script>\u2028<!--' });
+});
+
+test('a list of origins of which none is an origin lets nobody frame the page', (t) => {
+  const policy = (framing: Parameters<typeof pageHeaders>[0]) => pageHeaders(framing)[0]?.[1] ?? '';
+  t.regex(policy(["https://x.example; script-src 'unsafe-inline'"]), /frame-ancestors 'none'$/);
+  t.regex(policy(['https://x.example', 'javascript:alert(1)']), /frame-ancestors https:\/\/x\.example$/);
+  t.regex(policy('anybody'), /frame-ancestors \*$/);
+  t.regex(policy('nobody'), /frame-ancestors 'none'$/);
+});
+
+test('a page that fails is a page in the language of its reader, and tells busy from broken', (t) => {
+  const fail = errorPage('nobody');
+  const busy = fail({ status: 503, requestId: 'r-1', query: undefined, header: () => 'es' });
+  t.is(busy.status, 503);
+  t.true(busy.html.includes('Un momento') && busy.html.includes('Referencia: r-1'), busy.html);
+  t.regex(new Map(busy.headers).get('Content-Security-Policy') ?? '', /frame-ancestors 'none'$/);
+  const broken = fail({ status: 500, requestId: '<r>', query: 'culture=pt&theme=dark', header: () => 'es' });
+  t.true(broken.html.includes('Algo deu errado') && broken.html.includes('data-theme="dark"'), broken.html);
+  t.false(broken.html.includes('<r>'));
+});
+
+test('a file is offered only where the link still opens it', (t) => {
+  const shown = {
+    ...{
+      id: '00000000-0000-4000-8000-000000000001' as DocumentId,
+      key: 'K',
+      name: 'Lease',
+      description: null,
+    },
+    ...{
+      mimeType: 'application/pdf',
+      length: 1,
+      isEnvelope: false,
+      organizationName: 'O',
+      expirationDate: null,
+    },
+    ...{ isNewVersion: false, version: 1, statusReason: null },
+  };
+  const addresses = {
+    key: 'K',
+    ticket: 'T',
+    content: '/content?ticket=T',
+    self: '/self',
+    newLink: '/new-link',
+    attachment: (id: string) => `/${id}`,
+  };
+  for (const isLinkOver of [false, true]) {
+    const view = { state: 'done', isLinkOver, document: shown, embedOrigins: [] } as const;
+    const html = signingPage(view, ENGLISH, signingPageOptions({}, false), addresses);
+    t.is(html.includes('href="/content?ticket=T"'), !isLinkOver);
+  }
+});
+
+test('wishes in the address that make no sense count as none', (t) => {
+  t.like(signingPageOptions({ page: '-1', scale: 'PAGEWIDTH', preview: 'True', theme: 'DARK' }, true), {
+    page: -1,
+    scale: 'pagewidth',
+    hideDocument: true,
+    theme: 'dark',
+    notify: false,
+  });
+  const odd = { page: '1.5', scale: '99', preview: 'yes', theme: 'pink', notify: '1' };
+  t.like(signingPageOptions(odd, true), {
+    page: undefined,
+    scale: undefined,
+    hideDocument: false,
+    theme: undefined,
+    notify: false,
+  });
+});
+
+test('addresses and identifiers are shown in part', (t) => {
+  t.is(hideEmail('maria.silva@example.com'), 'm***@example.com');
+  t.is(hideEmail('@example.com'), '***');
+  t.is(hideIdentifier('12345678909'), '***567***');
+  t.is(hideIdentifier('123'), '***');
+});
+
+test('scripts are compressed as the browser takes them', (t) => {
+  t.is(codingFor('gzip, deflate, br'), 'br');
+  t.is(codingFor('gzip, br;q=0'), 'gzip');
+  t.is(codingFor('identity'), undefined);
+  t.is(codingFor(''), undefined);
+});
+
+/** Path → text. */
+function sentences(words: object, path = ''): Map<string, string> {
+  const all = new Map<string, string>();
+  for (const [name, value] of Object.entries(words) as [string, unknown][]) {
+    const place = `${path}/${name}`;
+    if (typeof value === 'string') all.set(place, value);
+    else for (const [inner, text] of sentences(value as object, place)) all.set(inner, text);
+  }
+  return all;
+}
+
+function holes(text: string): readonly string[] {
+  return [...text.matchAll(/\{\w+\}/g)].map(([hole]) => hole).sort();
+}

@@ -1,0 +1,177 @@
+/** `/actors` and `/documents`: kinds of actors, and the actors of one kind with filters. The address has the filters. */
+import { createElement, findElement, requireElement } from '../../client/dom.ts';
+import { getJson } from './api.ts';
+import type { MachineChart } from './machine-picture.ts';
+import { chip, emptyRow, refill } from './state-labels.ts';
+
+/** See `GET /api/actors`. */
+export interface ActorSummary {
+  readonly kind: string;
+  readonly id: string;
+  readonly state: string;
+  readonly revision: number;
+  readonly mailbox: number;
+  readonly stopped: { readonly at: string; readonly error: string } | null;
+  readonly trouble: Trouble | null;
+}
+
+export interface Trouble {
+  readonly do: string;
+  readonly dueAt: string;
+  readonly failures: number;
+  readonly lastError: string | null;
+}
+
+interface Kind {
+  readonly kind: string;
+  readonly count: number;
+  readonly states: { readonly [state: string]: number };
+  readonly stopped: number;
+  readonly deepestMailbox: number;
+  readonly perSecond: number;
+  readonly lastError: { readonly actor: string; readonly message: string } | null;
+}
+
+interface ActorPage {
+  readonly items: readonly ActorSummary[];
+  readonly next: string | null;
+}
+
+/** Kind of the documents page, where it is given. */
+const FIXED_KIND = 'document';
+
+let after = '';
+let next: string | null = null;
+let filledStates = '';
+
+const form = () => requireElement('#filters', HTMLFormElement);
+
+/** Fills the form from the address, and refreshes on changes. */
+export function startActorList(refresh: () => void): void {
+  const given = new URLSearchParams(location.search);
+  after = given.get('after') ?? '';
+  for (const field of fields()) {
+    if (isCheckbox(field)) field.checked = given.get(field.name) === field.value;
+    else if (field.name !== 'state' && given.has(field.name)) field.value = given.get(field.name) ?? '';
+  }
+  const again = () => {
+    after = '';
+    refresh();
+  };
+  form().addEventListener('submit', (event) => {
+    event.preventDefault();
+    again();
+  });
+  form().addEventListener('change', again);
+  requireElement('#first').addEventListener('click', again);
+  requireElement('#next').addEventListener('click', () => {
+    after = next ?? '';
+    refresh();
+  });
+}
+
+export async function refreshActorList(): Promise<void> {
+  const { kinds } = await getJson<{ readonly kinds: readonly Kind[] }>('/api/actors');
+  const kind = new FormData(form()).get('kind')?.toString() ?? '';
+  const table = findElement('#kinds');
+  if (table !== undefined) refill(table, ...kinds.map(kindRow));
+  const states = findElement('#states');
+  const own = kinds.find((one) => one.kind === FIXED_KIND);
+  if (states !== undefined && own !== undefined) refill(states, ...Object.entries(own.states).map(stateCard));
+  const section = findElement('#one-kind');
+  if (section !== undefined) {
+    section.hidden = kind === '';
+    requireElement('#kind-title').textContent = `Actors of kind ${kind}`;
+  }
+  if (kind === '') return;
+  await fillStates(kind);
+  const query = new URLSearchParams();
+  for (const field of fields()) {
+    if (isCheckbox(field) ? field.checked : field.value !== '') query.append(field.name, field.value);
+  }
+  if (after !== '') query.set('after', after);
+  const address = `${location.pathname}?${query}`;
+  if (address !== location.pathname + location.search) history.replaceState(undefined, '', address);
+  const page = await getJson<ActorPage>(`/api/actors?${query}`);
+  next = page.next;
+  requireElement('#first', HTMLButtonElement).disabled = after === '';
+  requireElement('#next', HTMLButtonElement).disabled = next === null;
+  const more = next === null ? '' : ', more follow';
+  requireElement('#total').textContent =
+    `${page.items.length} ${page.items.length === 1 ? 'actor' : 'actors'} on this page${more}`;
+  const rows = page.items.map(actorRow);
+  refill(requireElement('#rows'), ...(rows.length > 0 ? rows : [emptyRow(5, 'No actor fits.')]));
+}
+
+/** Offers the states of the kind once, and selects the one of the address. */
+async function fillStates(kind: string): Promise<void> {
+  if (filledStates === kind) return;
+  filledStates = kind;
+  const chart = await getJson<MachineChart>(`/api/actor-kinds/${encodeURIComponent(kind)}`);
+  const select = requireElement('#filters select', HTMLSelectElement);
+  const options = chart.states.map(({ name }) => createElement('option', { value: name }, name));
+  select.replaceChildren(createElement('option', { value: '' }, 'any'), ...options);
+  select.value = new URLSearchParams(location.search).get('state') ?? '';
+}
+
+export function actorLink(kind: string, id: string, text = id): HTMLElement {
+  return createElement('a', { href: `/actors/${encodeURIComponent(kind)}/${encodeURIComponent(id)}` }, text);
+}
+
+export function troubleText({ stopped, trouble }: Pick<ActorSummary, 'stopped' | 'trouble'>): string {
+  if (stopped !== null) return `given up: ${stopped.error}`;
+  if (trouble === null) return '';
+  return `${trouble.do} failed ${trouble.failures} ${trouble.failures === 1 ? 'time' : 'times'}: ${trouble.lastError ?? ''}`;
+}
+
+export function actorRow(actor: ActorSummary): HTMLElement {
+  const { kind, id, state, revision, mailbox } = actor;
+  return createElement(
+    'tr',
+    {},
+    createElement('td', {}, actorLink(kind, id)),
+    createElement('td', {}, chip(state)),
+    createElement('td', {}, String(revision)),
+    createElement('td', {}, String(mailbox)),
+    createElement('td', { class: 'trouble' }, troubleText(actor)),
+  );
+}
+
+function kindRow({ kind, count, states, stopped, deepestMailbox, perSecond, lastError }: Kind): HTMLElement {
+  const byState = Object.entries(states).map(([state, many]) =>
+    createElement('a', { href: `/actors?${new URLSearchParams({ kind, state })}` }, `${state} ${many}`),
+  );
+  const given = createElement('a', { href: `/actors?${new URLSearchParams({ kind, stopped: 'true' })}` });
+  given.textContent = String(stopped);
+  return createElement(
+    'tr',
+    {},
+    createElement('td', {}, createElement('a', { href: `/actors?${new URLSearchParams({ kind })}` }, kind)),
+    createElement('td', {}, String(count)),
+    createElement('td', {}, ...byState.flatMap((link) => [link, ' '])),
+    createElement('td', {}, stopped === 0 ? '0' : given),
+    createElement('td', {}, String(deepestMailbox)),
+    createElement('td', {}, perSecond.toFixed(1)),
+    createElement('td', { class: 'trouble' }, lastError === null ? '' : lastError.message),
+  );
+}
+
+function stateCard([state, count]: [string, number]): HTMLElement {
+  const link = createElement('a', { href: `/documents?${new URLSearchParams({ state })}` }, state);
+  return createElement(
+    'li',
+    { class: 'card' },
+    createElement('span', { class: 'name' }, link),
+    createElement('div', { class: 'figure' }, String(count)),
+  );
+}
+
+type Field = HTMLInputElement | HTMLSelectElement;
+
+function fields(): Field[] {
+  return [...document.querySelectorAll<Field>('#filters input, #filters select')];
+}
+
+function isCheckbox(field: Field): field is HTMLInputElement {
+  return field instanceof HTMLInputElement && field.type === 'checkbox';
+}

@@ -1,0 +1,91 @@
+/** `/mails`: the e-mails of the portal, the development mailbox. The address contains filters and page. */
+
+import { createElement, delay, requireElement } from '../../client/dom.ts';
+import { getJson } from './api.ts';
+import { firstPage, keepInAddress, showList, startPages } from './paged-list.ts';
+import { chip, type ListPage, timeElement } from './state-labels.ts';
+
+/** See `GET /api/mails`. */
+interface Mail {
+  readonly id: string;
+  readonly about: string;
+  readonly subject: string | null;
+  readonly to: string;
+  readonly status: string;
+  readonly tries: number;
+  readonly createdAt: string;
+  readonly lastError: { readonly code: string; readonly message: string } | null;
+  readonly hasText: boolean;
+  readonly textRemoved: boolean;
+}
+
+/** Shown beside an e-mail whose retention has ended (`Portal:MailFolderKeepDays`). */
+const REMOVED = ' (text no longer kept)';
+
+const WORDS = { one: 'e-mail', many: 'e-mails', columns: 6 };
+
+/** Pause of typing after which the search starts, milliseconds. */
+const TYPING_PAUSE_MS = 250;
+
+const search = () => requireElement('#filters input', HTMLInputElement);
+const status = () => requireElement('#filters select', HTMLSelectElement);
+
+/** Fills the form from the address, and refreshes on changes. */
+export function startMailList(refresh: () => void): void {
+  const given = new URLSearchParams(location.search);
+  status().value = given.get('status') ?? '';
+  search().value = given.get('search') ?? '';
+  let cancel = () => {};
+  search().addEventListener('input', () => {
+    cancel();
+    cancel = delay(TYPING_PAUSE_MS, () => {
+      firstPage();
+      refresh();
+    });
+  });
+  requireElement('#filters').addEventListener('submit', (event) => event.preventDefault());
+  status().addEventListener('change', () => {
+    firstPage();
+    refresh();
+  });
+  startPages(given, refresh);
+}
+
+export async function refreshMailList(): Promise<void> {
+  const query = new URLSearchParams();
+  if (search().value.trim() !== '') query.set('search', search().value.trim());
+  if (status().value !== '') query.set('status', status().value);
+  keepInAddress(query);
+  showList(await getJson<ListPage<Mail>>(`/api/mails?${query}`), WORDS, mailRow);
+}
+
+function mailRow({
+  id,
+  to,
+  about,
+  subject,
+  status,
+  tries,
+  lastError,
+  createdAt,
+  ...mail
+}: Mail): HTMLElement {
+  const title = subject ?? about;
+  const link = (view: 'html' | 'text', text: string, label?: string) => {
+    const href = `/api/mails/${encodeURIComponent(id)}/${view}`;
+    return createElement('a', { href, id: `${view}-${id}`, 'aria-label': label }, text);
+  };
+  const shown = mail.hasText
+    ? [link('html', title), ' ', link('text', 'as text', `As text: ${title}`)]
+    : [title, mail.textRemoved ? REMOVED : ''];
+  return createElement(
+    'tr',
+    {},
+    createElement('td', {}, ...shown),
+    createElement('td', {}, to),
+    createElement('td', {}, chip(status)),
+    createElement('td', {}, String(tries)),
+    createElement('td', {}, lastError === null ? '' : `${lastError.code}: ${lastError.message}`),
+    createElement('td', {}, timeElement(createdAt)),
+  );
+}

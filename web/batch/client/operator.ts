@@ -1,0 +1,121 @@
+/**
+ * Starts the script of the current page, and refreshes it when the service has changed: one request waits for the next
+ * change (`GET /api/changes`). A hidden page sends nothing.
+ */
+
+import { delay, requireElement } from '../../client/dom.ts';
+import { ApiProblem, getJson, toast } from './api.ts';
+import { setTimeMode, type TimeMode, timeMode } from './times.ts';
+
+interface PageScript {
+  start?(refresh: () => void): void;
+  /** Resolves with false when nothing can change any more. */
+  refresh(): Promise<unknown>;
+}
+
+const SCRIPTS: { readonly [page: string]: () => Promise<PageScript> } = {
+  overview: async () => {
+    const { refreshOverview } = await import('./overview.ts');
+    return { refresh: refreshOverview };
+  },
+  jobs: async () => {
+    const { refreshJobList, startJobList } = await import('./job-list.ts');
+    return { start: startJobList, refresh: refreshJobList };
+  },
+  job: async () => {
+    const { refreshJobPage, startJobPage } = await import('./job-page.ts');
+    return { start: startJobPage, refresh: refreshJobPage };
+  },
+  input: async () => {
+    const { refreshInputPage, startInputPage } = await import('./input-page.ts');
+    return { start: startInputPage, refresh: refreshInputPage };
+  },
+  mails: async () => {
+    const { refreshMailList, startMailList } = await import('./mail-list.ts');
+    return { start: startMailList, refresh: refreshMailList };
+  },
+  actors: async () => {
+    const { refreshActorList, startActorList } = await import('./actor-list.ts');
+    return { start: startActorList, refresh: refreshActorList };
+  },
+  actor: async () => {
+    const { refreshActorPage, startActorPage } = await import('./actor-page.ts');
+    return { start: startActorPage, refresh: refreshActorPage };
+  },
+  runtime: async () => {
+    const { refreshRuntimePage, startRuntimePage } = await import('./runtime-page.ts');
+    return { start: startRuntimePage, refresh: refreshRuntimePage };
+  },
+  webhooks: async () => {
+    const { refreshWebhookList, startWebhookList } = await import('./webhook-list.ts');
+    return { start: startWebhookList, refresh: refreshWebhookList };
+  },
+  certificates: async () => {
+    const { refreshCertificateList } = await import('./certificate-list.ts');
+    return { refresh: refreshCertificateList };
+  },
+  failures: async () => {
+    const { refreshFailureList, startFailureList } = await import('./failure-list.ts');
+    return { start: startFailureList, refresh: refreshFailureList };
+  },
+  system: async () => {
+    const { refreshSystemPage, startSystemPage } = await import('./system-page.ts');
+    return { start: startSystemPage, refresh: refreshSystemPage };
+  },
+};
+
+const times = requireElement('#times', HTMLSelectElement);
+times.value = timeMode();
+times.addEventListener('change', () => setTimeMode(times.value as TimeMode));
+
+const { page = '', poll = '5' } = document.body.dataset;
+const script = await SCRIPTS[page]?.();
+let stopWaiting = () => {};
+/** Number of the current refresh; an overtaken one shows no error. */
+let current = 0;
+let lastError = '';
+/** Version of the service before the last refresh. */
+let version = '';
+
+async function refresh(): Promise<void> {
+  stopWaiting();
+  current += 1;
+  const mine = current;
+  let goesOn = true;
+  try {
+    goesOn = (await script?.refresh()) !== false;
+    lastError = '';
+  } catch (error) {
+    const code = error instanceof ApiProblem ? error.code : 'page.fault';
+    // Shows a repeated error only once.
+    if (code !== lastError) toast(code, error instanceof Error ? error.message : String(error));
+    lastError = code;
+    goesOn = code !== 'job.not-found' && code !== 'actor.not-found';
+  }
+  if (mine !== current) return;
+  const main = requireElement('main');
+  main.setAttribute('data-refreshed', String(current));
+  main.setAttribute('data-live', String(goesOn));
+  if (goesOn) stopWaiting = delay(Number(poll) * 1000, () => void waitForChange());
+}
+
+/** Waits for a change and refreshes; also without one after a while, for what is no step, such as free disk space. */
+async function waitForChange(): Promise<void> {
+  if (document.hidden) return;
+  const waiting = new AbortController();
+  stopWaiting = () => waiting.abort();
+  const query = new URLSearchParams({ after: version, wait: String(Math.min(60, Number(poll) * 4)) });
+  try {
+    ({ version } = await getJson<{ readonly version: string }>(`/api/changes?${query}`, waiting));
+  } catch {
+    // The refresh shows what is wrong.
+  }
+  if (!waiting.signal.aborted) void refresh();
+}
+
+document.addEventListener('visibilitychange', () => {
+  if (document.hidden) stopWaiting();
+  else if (requireElement('main').getAttribute('data-live') !== 'false') void refresh();
+});
+script?.start?.(() => void refresh());
+await refresh();

@@ -1,0 +1,105 @@
+/** Presentation of API values on the pages. */
+import { createElement, focusElement } from '../../client/dom.ts';
+import { relativeTime, timeText, untilTime } from './times.ts';
+
+/** A job in a list; see `GET /api/jobs`. */
+export interface Job {
+  readonly id: string;
+  readonly fileName: string;
+  readonly originalPath: string;
+  readonly format: string;
+  readonly source: string;
+  readonly status: string;
+  readonly createdAt: string;
+  readonly updatedAt: string;
+  readonly parentJobId: string | null;
+  readonly errorMessage: string | null;
+  readonly profileName: string;
+  readonly folder: string | null;
+  readonly outputEncrypted: boolean;
+}
+
+/** A page of a list of the API. */
+export interface ListPage<Item> {
+  readonly items: readonly Item[];
+  readonly page: number;
+  readonly pageSize: number;
+  readonly totalCount: number;
+}
+
+export type JobList = ListPage<Job>;
+
+const KINDS: { readonly [status: string]: string } = {
+  Completed: 'good',
+  Running: 'good',
+  Healthy: 'good',
+  Sent: 'good',
+  Delivered: 'good',
+  Concluded: 'good',
+  'Given up': 'bad',
+  Pending: 'wait',
+  Failed: 'bad',
+  Stopped: 'bad',
+  Missing: 'bad',
+  Unhealthy: 'bad',
+  Degraded: 'wait',
+  Processing: 'busy',
+  Verifying: 'busy',
+  AwaitingSigner: 'wait',
+  Paused: 'wait',
+  Held: 'bad',
+  Waiting: 'wait',
+  Initializing: 'wait',
+};
+
+export function chip(status: string): HTMLElement {
+  return createElement('span', { class: `chip ${KINDS[status] ?? ''}` }, status);
+}
+
+/** A timestamp as the reader chose (`times.ts`); the tooltip has the exact value. */
+export function timeElement(timestamp: string | null): HTMLElement | string {
+  if (timestamp === null) return 'never';
+  return createElement('time', { datetime: timestamp, title: timestamp }, timeText(timestamp));
+}
+
+/** A moment to come, always relative. */
+export function countdown(timestamp: string): HTMLElement {
+  const text = relativeTime(untilTime(timestamp));
+  return createElement('time', { datetime: timestamp, title: timestamp, 'data-countdown': '' }, text);
+}
+
+export function jobLink(id: string, text: string): HTMLElement {
+  return createElement('a', { href: `/jobs/${encodeURIComponent(id)}` }, text);
+}
+
+export function jobRow(job: Job): HTMLElement {
+  return createElement(
+    'tr',
+    {},
+    createElement('td', {}, jobLink(job.id, job.fileName)),
+    createElement('td', {}, chip(job.status)),
+    createElement('td', {}, job.format),
+    createElement('td', {}, job.profileName),
+    createElement('td', {}, job.folder ?? job.source),
+    createElement('td', {}, timeElement(job.createdAt)),
+  );
+}
+
+export function emptyRow(columns: number, text: string): HTMLElement {
+  return createElement('tr', {}, createElement('td', { colspan: String(columns), class: 'quiet' }, text));
+}
+
+/** Name and value pairs for a `<dl>`. */
+export function definitionList(
+  pairs: readonly (readonly [name: string, value: HTMLElement | string])[],
+): HTMLElement[] {
+  return pairs.flatMap(([name, value]) => [createElement('dt', {}, name), createElement('dd', {}, value)]);
+}
+
+/** Replaces the content of an element, and keeps the focus when the focused element has an id. */
+export function refill(place: HTMLElement, ...nodes: (Node | string)[]): void {
+  const { activeElement } = document;
+  const id = activeElement?.closest(`#${place.id} *`) ? activeElement.id : '';
+  place.replaceChildren(...nodes);
+  if (id !== '') focusElement(document.getElementById(id));
+}

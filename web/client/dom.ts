@@ -1,0 +1,116 @@
+/** Helpers of every script that runs in a browser; compiled with the DOM's own types (web/tsconfig.json). */
+
+/** The class of an element; elements of another class count as missing. */
+type ElementClass<Type extends Element> = abstract new () => Type;
+
+/** Attributes of a new element; undefined omits one. */
+export type Attributes = { readonly [name: string]: string | undefined };
+
+/** Finds an element. @param type expected class; @param inside where to search */
+export function findElement(selectors: string): HTMLElement | undefined;
+export function findElement<Type extends Element>(
+  selectors: string,
+  type: ElementClass<Type>,
+  inside?: ParentNode,
+): Type | undefined;
+export function findElement(
+  selectors: string,
+  type: ElementClass<Element> = HTMLElement,
+  inside: ParentNode = document,
+): Element | undefined {
+  const found = inside.querySelector(selectors);
+  return found instanceof type ? found : undefined;
+}
+
+/** Finds an element that the page must contain; throws without it. */
+export function requireElement(selectors: string): HTMLElement;
+export function requireElement<Type extends Element>(
+  selectors: string,
+  type: ElementClass<Type>,
+  inside?: ParentNode,
+): Type;
+export function requireElement(
+  selectors: string,
+  type: ElementClass<Element> = HTMLElement,
+  inside: ParentNode = document,
+): Element {
+  const found = findElement(selectors, type, inside);
+  if (found === undefined) throw new Error(`The page has no ${type.name} ${selectors}.`);
+  return found;
+}
+
+/** Creates an element; string children become text nodes. */
+export function createElement<Name extends keyof HTMLElementTagNameMap>(
+  name: Name,
+  attributes: Attributes = {},
+  ...children: (Node | string)[]
+): HTMLElementTagNameMap[Name] {
+  return fill(document.createElement(name), attributes, children);
+}
+
+/** Creates an SVG element. */
+export function createSvgElement<Name extends keyof SVGElementTagNameMap>(
+  name: Name,
+  attributes: Attributes,
+  ...children: (Node | string)[]
+): SVGElementTagNameMap[Name] {
+  return fill(document.createElementNS('http://www.w3.org/2000/svg', name), attributes, children);
+}
+
+function fill<Type extends Element>(
+  element: Type,
+  attributes: Attributes,
+  children: readonly (Node | string)[],
+): Type {
+  for (const [key, value] of Object.entries(attributes)) {
+    if (value !== undefined) element.setAttribute(key, value);
+  }
+  element.append(...children);
+  return element;
+}
+
+/** Moves the focus to an element, if it can have it. */
+export function focusElement(element: Element | null | undefined): void {
+  if (element instanceof HTMLElement) element.focus();
+}
+
+/** Parses a page; its scripts do not run and its resources do not load. */
+export function parseHtml(html: string): Document {
+  return new DOMParser().parseFromString(html, 'text/html');
+}
+
+/** Runs a task once after a delay; the returned function cancels it. */
+export function delay(milliseconds: number, task: () => void): () => void {
+  const timer = setTimeout(task, milliseconds);
+  return () => clearTimeout(timer);
+}
+
+/** Time of the reader's clock, milliseconds since 1970. */
+export function currentTime(): number {
+  return Date.now();
+}
+
+/** Offset of the reader's zone from UTC, minutes; UTC-3 = -180. */
+export function utcOffsetMinutes(): number {
+  return -new Date().getTimezoneOffset();
+}
+
+/** Values of this tab; browsers that forbid storage (frames of other sites) keep nothing. */
+export const sessionDraft = {
+  read(name: string): string | undefined {
+    try {
+      return sessionStorage.getItem(name) ?? undefined;
+    } catch {
+      return undefined;
+    }
+  },
+  /** Undefined removes the value. */
+  write(name: string, value: string | undefined): void {
+    try {
+      if (value === undefined) sessionStorage.removeItem(name);
+      else sessionStorage.setItem(name, value);
+    } catch {
+      // Storage is optional: the page works without a draft.
+    }
+  },
+};

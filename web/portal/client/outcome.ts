@@ -1,0 +1,108 @@
+/** Status messages of the signing page, and reads the fields that the participant fills in. */
+import { findElement, focusElement, requireElement } from '../../client/dom.ts';
+import type { SigningData } from './page-data.ts';
+import { sendEvent } from './parent-window.ts';
+import { Refused } from './requests.ts';
+
+/**
+ * Text for the live region; the focus stays. @param near the control that it is about: on a phone the text would be off
+ * the screen elsewhere
+ */
+export function showStatus(
+  text: string,
+  kind: 'good' | 'bad' | 'busy' | 'plain' = 'plain',
+  near?: Element | null,
+): void {
+  const outcome = requireElement('#outcome');
+  // Above a button that sends the form, below all others.
+  if (near instanceof HTMLButtonElement && near.type === 'submit') near.before(outcome);
+  else near?.after(outcome);
+  outcome.className = `outcome ${kind}`;
+  outcome.textContent = text;
+  outcome.scrollIntoView({ block: 'nearest' });
+}
+
+/** Final state: hides the forms and moves the focus to the message. */
+export function showFinished(text: string): void {
+  // Above the downloads, which would push it off the screen.
+  requireElement('#afterwards').before(requireElement('#outcome'));
+  for (const over of ['#forms', '#acting', '#jump']) document.querySelector(over)?.remove();
+  showStatus(text, 'good');
+  requireElement('#outcome').focus();
+  requireElement('#outcome').scrollIntoView({ block: 'center' });
+}
+
+/** Marks an invalid field and moves the focus there. */
+export function showMissing(field: HTMLElement, text: string): void {
+  field.setAttribute('aria-invalid', 'true');
+  field.setAttribute('aria-errormessage', 'outcome');
+  field.focus();
+  showStatus(text, 'bad', field);
+}
+
+/** Runs the action of a form, once at a time. Resolves with true on success. */
+export async function withStatus(
+  form: HTMLElement,
+  { words, documentId, embedOrigins }: Pick<SigningData, 'words' | 'documentId' | 'embedOrigins'>,
+  work: () => Promise<void>,
+): Promise<boolean> {
+  if (form.getAttribute('aria-busy') === 'true') return false;
+  for (const field of form.querySelectorAll('[aria-invalid]')) field.removeAttribute('aria-invalid');
+  const before = document.activeElement;
+  form.setAttribute('aria-busy', 'true');
+  // `aria-disabled`, because a disabled button would lose the focus.
+  const buttons = [...form.querySelectorAll('button')];
+  for (const button of buttons) button.setAttribute('aria-disabled', 'true');
+  const pressed =
+    before instanceof HTMLButtonElement && form.contains(before)
+      ? before
+      : form.querySelector('button[type="submit"]');
+  showStatus(words.working, 'busy', pressed);
+  try {
+    await work();
+    return true;
+  } catch (error) {
+    const code = error instanceof Refused ? error.code : 'unknown';
+    sendEvent({ type: 'error', id: documentId, code }, embedOrigins);
+    const wrong = form.querySelector('[aria-invalid="true"]');
+    showStatus(error instanceof Refused ? error.message : words.failed, 'bad', wrong ?? pressed);
+    return false;
+  } finally {
+    form.removeAttribute('aria-busy');
+    for (const button of buttons) button.removeAttribute('aria-disabled');
+    if (before?.isConnected === true && document.activeElement === document.body) focusElement(before);
+  }
+}
+
+type Control = HTMLInputElement | HTMLSelectElement | HTMLTextAreaElement;
+
+/**
+ * Returns the values by name of field; null when one is wrong, which then has the focus and its message on the page.
+ * The service checks them again.
+ */
+export function filledFields({
+  fields,
+}: Pick<SigningData, 'fields'>): Record<string, string | boolean> | null {
+  const values: Record<string, string | boolean> = {};
+  for (const [index, { name, label }] of fields.entries()) {
+    const control = controlOf(index);
+    if (control === undefined) continue;
+    if (!control.checkValidity()) {
+      showMissing(control, `${label}: ${control.validationMessage}`);
+      return null;
+    }
+    control.removeAttribute('aria-invalid');
+    const isTick = control instanceof HTMLInputElement && control.type === 'checkbox';
+    values[name] = isTick ? control.checked : control.value;
+  }
+  return values;
+}
+
+function controlOf(index: number): Control | undefined {
+  const element = findElement(`#field-${index}`);
+  const isControl =
+    element instanceof HTMLInputElement ||
+    element instanceof HTMLSelectElement ||
+    element instanceof HTMLTextAreaElement;
+  return isControl ? element : undefined;
+}

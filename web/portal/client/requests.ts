@@ -1,0 +1,47 @@
+/** HTTP client of the signing page: JSON with the ticket of the page, no cookies. */
+import type { SigningData } from './page-data.ts';
+
+/** A failed action; the message is for people, in the language of the page. */
+export class Refused extends Error {
+  /** Error code of the service, or `unreachable`. */
+  readonly code: string;
+  constructor(code: string, message: string) {
+    super(message);
+    this.name = 'Refused';
+    this.code = code;
+  }
+}
+
+/** Sends a POST to an address of the document. Resolves with the reply, undefined when it is empty. */
+export async function post<Answer>(
+  { key, ticket, documentVersion, words }: Pick<SigningData, 'key' | 'ticket' | 'documentVersion' | 'words'>,
+  action: string,
+  body: object = {},
+): Promise<Answer> {
+  let answer: Response;
+  try {
+    answer = await fetch(`/api/documents/keys/${encodeURIComponent(key)}/${action}`, {
+      method: 'POST',
+      headers: { 'content-type': 'application/json', accept: 'application/json' },
+      credentials: 'omit',
+      body: JSON.stringify({ ...body, ticket, documentVersion }),
+    });
+  } catch {
+    throw new Refused('unreachable', words.unreachable);
+  }
+  const text = await answer.text();
+  if (answer.ok) return (text === '' ? undefined : JSON.parse(text)) as Answer;
+  const { code = '', message = '' } = readRefusal(text);
+  const known = words.refusals[code];
+  // Internal errors mean nothing to a participant; refusals with a reason do.
+  const said = answer.status === 422 && message !== '' ? `${words.failed} (${message})` : words.failed;
+  throw new Refused(code, known ?? said);
+}
+
+function readRefusal(text: string): { readonly code?: string; readonly message?: string } {
+  try {
+    return JSON.parse(text) as { readonly code?: string; readonly message?: string };
+  } catch {
+    return {};
+  }
+}

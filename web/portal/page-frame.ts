@@ -1,0 +1,80 @@
+/**
+ * Frame of the portal's pages. Scripts and styles are separate files, because the Content-Security-Policy forbids
+ * inline ones; a block of JSON, which browsers do not execute, carries the data of the scripts.
+ */
+import { type Html, html, lines, raw } from '../html.ts';
+import type { PageTexts } from './texts/page-texts.ts';
+
+/** URL prefix of scripts and styles. */
+export const ASSETS = '/document/assets';
+
+export type Theme = 'light' | 'dark';
+
+export interface PortalFrame {
+  readonly words: PageTexts;
+  readonly title: string;
+  /** Undefined: the system's colour scheme. */
+  readonly theme?: Theme | undefined;
+  /** Class of `<body>`. */
+  readonly kind: string;
+  /** Files below `ASSETS`; the first is the entry module, the others are its imports. */
+  readonly scripts?: readonly string[];
+  /** File below `ASSETS` that runs as soon as it is loaded, before the others. */
+  readonly early?: string | undefined;
+  /** Path of a file that a script will read; requested at once. */
+  readonly preload?: string | undefined;
+  /** Data for the script. */
+  readonly data?: unknown;
+  readonly main: Html;
+}
+
+export function portalPage(frame: PortalFrame): string {
+  const { words, title, theme, kind, scripts = [], early, preload, data, main } = frame;
+  const [entry, ...imported] = scripts;
+  const theming = theme === undefined ? '' : html` data-theme="${theme}"`;
+  const head = [
+    html`<link rel="icon" href="${ASSETS}/icon.svg">`,
+    html`<link rel="stylesheet" href="${ASSETS}/pages.css">`,
+    ...(early === undefined ? [] : [html`<script type="module" async src="${ASSETS}/${early}"></script>`]),
+    ...(entry === undefined ? [] : [html`<script type="module" src="${ASSETS}/${entry}"></script>`]),
+    ...(preload === undefined ? [] : [html`<link rel="preload" as="fetch" crossorigin href="${preload}">`]),
+    ...imported.map((name) => html`<link rel="modulepreload" href="${ASSETS}/${name}">`),
+  ];
+  const block =
+    data === undefined
+      ? ''
+      : html`\n<script type="application/json" id="page-data">${raw(jsonInHtml(data))}</script>`;
+  return html`<!doctype html>
+<html lang="${words.language}"${theming}>
+<head>
+<meta charset="utf-8">
+<meta name="viewport" content="width=device-width, initial-scale=1">
+<meta name="color-scheme" content="${theme ?? 'light dark'}">
+<title>${title}</title>
+${lines(head)}
+</head>
+<body class="${kind}">
+${main}${block}
+</body>
+</html>
+`.text;
+}
+
+/** Escapes `<`, which could end the element, and the line separators that old parsers reject. */
+export function jsonInHtml(value: unknown): string {
+  return JSON.stringify(value)
+    .replaceAll('<', '\\u003c')
+    .replaceAll('\u2028', '\\u2028')
+    .replaceAll('\u2029', '\\u2029');
+}
+
+/** A page with a single message. @param more HTML below it */
+export function message(
+  notice: { readonly title: string; readonly text: string },
+  more: Html = html``,
+): Html {
+  return html`<main id="main" class="notice" tabindex="-1">
+<h1>${notice.title}</h1>
+<p>${notice.text}</p>
+${more}</main>`;
+}

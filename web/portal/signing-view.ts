@@ -1,0 +1,159 @@
+/**
+ * The signing page: title, participants and actions are in the HTML, so that they are visible before any script runs;
+ * a script draws the document.
+ */
+import type { SigningPageView } from '../../actors/portal/api.ts';
+import type { Millis } from '../../machines/ids.ts';
+import { type Html, html, lines } from '../html.ts';
+import { documentPart, earlyParts, participantList } from './document-part.ts';
+import { portalPage } from './page-frame.ts';
+import { actionForms } from './signing-form.ts';
+import type { SigningAddresses, SigningPageOptions } from './signing-options.ts';
+import { statePage } from './state-view.ts';
+import { filled, type PageTexts } from './texts/page-texts.ts';
+
+/** Each language by its own name. */
+const LANGUAGE_NAMES = [
+  ['en', 'English'],
+  ['pt', 'Português'],
+  ['es', 'Español'],
+] as const;
+
+/** Modules that `signing-client.js` imports directly. */
+const SCRIPTS = [
+  'dom.js',
+  'page-data.js',
+  'requests.js',
+  'outcome.js',
+  'return-link.js',
+  'document-view.js',
+  'parent-window.js',
+];
+const PDF_SCRIPTS = ['pdf-view.js', 'pdf-library.js', 'pager.js', 'guide.js'];
+const NAME_SCRIPTS = ['electronic.js', 'signature-look.js', 'drawing.js', 'initials.js'];
+const CERTIFICATE_SCRIPTS = ['certificate.js', 'initials.js'];
+
+/** Modules that this page imports, for preloading. */
+function scriptsFor(mimeType: string, action: NonNullable<SigningPageView['action']>, approves: boolean) {
+  return [
+    'signing-client.js',
+    ...new Set([
+      ...SCRIPTS,
+      ...(mimeType === 'application/pdf' ? PDF_SCRIPTS : []),
+      ...(!approves && action.allowElectronicSignature ? NAME_SCRIPTS : []),
+      ...(approves ? [] : CERTIFICATE_SCRIPTS),
+    ]),
+  ];
+}
+
+export function signingPage(
+  view: SigningPageView,
+  words: PageTexts,
+  wishes: SigningPageOptions,
+  addresses: SigningAddresses,
+): string {
+  const { document: shown, action } = view;
+  if (view.state !== 'ready' || shown === undefined || action === undefined) {
+    return statePage(view, words, wishes, addresses);
+  }
+  const { signing } = words;
+  const { attachment: _attachment, newLink: _newLink, ...page } = addresses;
+  const approves = action.type === 'Approver' || action.type === 'ApproverRule';
+  const act = approves ? signing.approveTitle : signing.signTitle;
+  const name = action.participant.name ?? action.participant.email ?? signing.unnamed;
+  const actingAs =
+    action.title === null
+      ? filled(signing.actingAs, { name })
+      : filled(signing.actingAsTitle, { name, title: action.title });
+  const refusing = wishes.refusing || !wishes.embedded;
+  const main = html`<a class="skip" href="#actions">${words.skip}</a>
+<main id="main" class="columns${wishes.hideDocument ? html` without-document` : ''}">
+${wishes.embedded ? '' : languageSwitch(words, addresses)}
+${heading(view, words)}
+${attachmentList(view, words, addresses)}
+${wishes.hideDocument ? '' : documentPart(shown.mimeType, words, { scale: wishes.scale, download: addresses.content })}
+<section id="actions" class="actions" aria-labelledby="actions-title" tabindex="-1">
+<h2 id="actions-title">${act}</h2>
+<p id="acting">${actingAs}</p>
+<noscript><p class="trouble">${words.needsScript}</p></noscript>
+<div id="outcome" class="outcome" role="status" aria-live="polite" tabindex="-1"></div>
+<div id="afterwards"></div>
+<div id="forms">
+${actionForms(action, words, { refusing, alone: view.participants?.length === 1 })}
+</div>
+${participantList(view, words, 'h3')}
+</section>
+<a class="button main jump" id="jump" href="#actions">${act}</a>
+</main>`;
+  return portalPage({
+    words,
+    title: `${act}: ${shown.name}`,
+    theme: wishes.theme,
+    kind: wishes.embedded ? 'signing embedded' : 'signing',
+    ...(wishes.hideDocument ? {} : earlyParts(shown, addresses.content)),
+    scripts: scriptsFor(shown.mimeType, action, approves),
+    data: {
+      ...page,
+      documentId: shown.id,
+      documentVersion: shown.version,
+      mimeType: shown.mimeType,
+      embedded: wishes.embedded,
+      disableNotifications: wishes.embedded && !wishes.notify,
+      page: wishes.page ?? null,
+      embedOrigins: view.embedOrigins,
+      marks: action.marks,
+      fields: (action.fields ?? []).map(({ name, label, place }) => ({ name, label, place })),
+      maskedEmail: action.maskedEmail,
+      initialsMode: action.initialsMode,
+      words: signing.script,
+    },
+    main,
+  });
+}
+
+/** The page in the other languages; typed text stays. */
+function languageSwitch({ language, languages }: PageTexts, { self }: SigningAddresses): Html {
+  const plain = self.replace(/&culture=[^&]*/, '');
+  const links = LANGUAGE_NAMES.map(([tag, name]) => {
+    const current = tag === language ? html` aria-current="true"` : '';
+    return html`<a href="${plain}&culture=${tag}" lang="${tag}" hreflang="${tag}"${current}>${name}</a>`;
+  });
+  return html`<nav class="languages" aria-label="${languages}">${links}</nav>`;
+}
+
+function heading({ document: shown }: SigningPageView, words: PageTexts): Html {
+  if (shown === undefined) return html``;
+  const { signing } = words;
+  const rows = [html`<p class="from">${filled(words.from, { organization: shown.organizationName })}</p>`];
+  rows.push(html`<h1>${shown.name}</h1>`);
+  if (shown.description !== null) rows.push(html`<p class="description">${shown.description}</p>`);
+  if (shown.expirationDate !== null) {
+    const date = dayOf(shown.expirationDate, words);
+    rows.push(html`<p class="hint">${filled(signing.expires, { date })}</p>`);
+  }
+  if (shown.isNewVersion) rows.push(html`<p class="trouble">${signing.newVersion}</p>`);
+  return html`<header class="heading">\n${lines(rows)}\n</header>`;
+}
+
+function attachmentList(
+  { document: shown }: SigningPageView,
+  { signing }: PageTexts,
+  { attachment }: SigningAddresses,
+): Html {
+  const attachments = shown?.attachments ?? [];
+  if (attachments.length === 0) return html``;
+  const entries = attachments.map(
+    ({ id, name }) => html`<li><a href="${attachment(id)}" download>${name}</a></li>`,
+  );
+  return html`<section class="attachments" aria-labelledby="attachments-title">
+<h2 id="attachments-title">${signing.attachments}</h2>
+<ul>
+${lines(entries)}
+</ul>
+</section>`;
+}
+
+/** A day in the format of the language. */
+function dayOf(at: Millis, { language }: PageTexts): string {
+  return new Intl.DateTimeFormat(language, { dateStyle: 'long', timeZone: 'UTC' }).format(at);
+}
