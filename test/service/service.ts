@@ -63,8 +63,7 @@ export class Service {
   readonly #others: readonly Service[];
   readonly #portalUrl: string | undefined;
   readonly #output: { text: string };
-  /** Resolves with exit code or signal once the process is gone. */
-  readonly ended: Promise<number | string>;
+  readonly #ended: Promise<number | string>;
 
   private constructor(
     root: string,
@@ -80,7 +79,7 @@ export class Service {
     this.url = url;
     this.#process = child;
     this.#output = output;
-    this.ended = ended;
+    this.#ended = ended;
   }
 
   /**
@@ -108,7 +107,7 @@ export class Service {
     });
     const url = `http://127.0.0.1:${batch.port}`;
     checkAnswersOf(url);
-    return new Service(first.root, url, first.#process, first.#output, first.ended, {
+    return new Service(first.root, url, first.#process, first.#output, first.#ended, {
       others,
       portalUrl: portal && `http://127.0.0.1:${portal.port}`,
     });
@@ -189,9 +188,24 @@ export class Service {
     return this.#process.pid ?? 0;
   }
 
+  /** Resolves with exit code or signal once the process is gone; rejects, with what it printed, after 100 s. */
+  get ended(): Promise<number | string> {
+    return new Promise((resolve, reject) => {
+      const patience = setTimeout(
+        () =>
+          reject(new Error(`waited 100 s for the service to end; it printed:\n${this.printed.slice(-4000)}`)),
+        100_000,
+      );
+      void this.#ended.then((how) => {
+        clearTimeout(patience);
+        resolve(how);
+      });
+    });
+  }
+
   async kill(): Promise<void> {
     this.#process.kill('SIGKILL');
-    await Promise.all([this.ended, ...this.#others.map((other) => other.kill())]);
+    await Promise.all([this.#ended, ...this.#others.map((other) => other.kill())]);
   }
 
   /** Suspends the program, or lets it go on. */
@@ -206,7 +220,7 @@ export class Service {
   /** SIGTERM; resolves with the exit code. */
   async stop(): Promise<number | string> {
     this.#process.kill('SIGTERM');
-    const codes = await Promise.all([this.ended, ...this.#others.map((other) => other.stop())]);
+    const codes = await Promise.all([this.#ended, ...this.#others.map((other) => other.stop())]);
     return codes.find((code) => code !== 0) ?? 0;
   }
 
