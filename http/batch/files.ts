@@ -6,11 +6,11 @@
 import type { Jobs, JobView, UploadKey } from '../../actors/batch/api/jobs.ts';
 import type { JobFormat } from '../../machines/batch/job-context.ts';
 import { Refusal } from '../../machines/refusals.ts';
-import { readUpload } from '../core/body/upload.ts';
 import { json } from '../core/reply.ts';
 import { type AnyRoute, route } from '../core/router.ts';
 import { noParams, uploadForm, uploadQuery } from './queries.ts';
 import { jobDetailBody, jobDetailShape, jobFormat, uploadAcceptedShape } from './shapes.ts';
+import { readUploadForm } from './upload-form.ts';
 
 const UPLOAD_KEY_HEADER = 'idempotency-key';
 const MAX_UPLOAD_KEY_LENGTH = 255;
@@ -54,59 +54,27 @@ export function fileRoutes(jobs: Jobs, limits: { readonly maxUploadBytes: number
       ],
       async handle({ query, stream, header, identity }) {
         if (stream === undefined) throw new Error('The route reads its body as a stream.');
-        const key = readUploadKey(header(UPLOAD_KEY_HEADER), identity?.operator ?? '');
-        const answer = (job: JobView) => uploadReply(jobs, job, query.wait);
-        const password = readPassword(header(PASSWORD_HEADER));
-        const plan = (fileName: string, fields: ReadonlyMap<string, string>) =>
-          jobs.plan({
-            fileName,
+        const job = await jobs.receive({
+          key: readUploadKey(header(UPLOAD_KEY_HEADER), identity?.operator ?? ''),
+          password: readPassword(header(PASSWORD_HEADER)),
+          options: (fields) => ({
             format: parseFormat(query.format ?? fields.get('format')),
             profile: blankIsNone(query.profile ?? fields.get('profile')),
             operation: parseOperation(query.operation ?? fields.get('operation')),
-          });
-        const upload = await readUpload(stream, {
-          contentType: header('content-type'),
-          contentLength: header('content-length'),
-          maxBytes: limits.maxUploadBytes,
-          fields: ['format', 'profile', 'operation'],
-          several: (fileName, fields) => plan(fileName, fields).takesSeveral === true,
-          open: (fileName, fields) => {
-            // Checks the known fields before the file is read; later fields are checked below.
-            plan(fileName, fields);
-            return jobs.openUpload(fileName, key);
-          },
+          }),
+          read: (rules) =>
+            readUploadForm(stream, {
+              contentType: header('content-type'),
+              contentLength: header('content-length'),
+              maxBytes: limits.maxUploadBytes,
+              fields: ['format', 'profile', 'operation'],
+              ...rules,
+            }),
         });
-        try {
-          const planned = plan(upload.fileName, upload.fields);
-          if (planned.takesSeveral && upload.isShortened) throw profileTooLate();
-          const { fileName } = upload;
-          const { format, profile } = planned;
-          const files = upload.files.length > 1 ? upload.files : undefined;
-          const operation = parseOperation(query.operation ?? upload.fields.get('operation'));
-          const job = await jobs.acceptUpload(upload.sink, {
-            fileName,
-            format,
-            profile,
-            files,
-            operation,
-            password,
-            key,
-          });
-          return await answer(job);
-        } catch (error) {
-          await upload.sink.abort();
-          throw error;
-        }
+        return uploadReply(jobs, job, query.wait);
       },
     }),
   ];
-}
-
-/** Files after the first are ignored, because no earlier field said that they belong together. */
-function profileTooLate(): Refusal {
-  return new Refusal('validation.body-invalid', 'The profile of several files has to be named before them.', {
-    errors: { profile: ['must be in the query or before the files'] },
-  });
 }
 
 /** Returns the job when the client waits for its end and it ends in time; otherwise the acceptance of the upload. */
@@ -127,8 +95,7 @@ function acceptedReply(job: JobView) {
 }
 
 /**
- * The client's idempotency key of the upload, bound to its identity; undefined when absent. Refusals:
- * `validation.body-invalid`. Source: docs/batch-values.md §15.
+ * Returns the client's idempotency key of the upload, bound to its identity; undefined when absent.
  * Refusals: `validation.body-invalid`. Source: docs/batch-values.md §15.
  */
 function readUploadKey(key: string, caller: string): UploadKey | undefined {

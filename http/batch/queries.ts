@@ -12,8 +12,8 @@ import { type JobId, type Millis, parseJobId } from '../../machines/ids.ts';
 import { MAIL_STATES } from '../../machines/portal/mail.ts';
 import { Refusal } from '../../machines/refusals.ts';
 import { SMALL_BODY_BYTES } from '../core/body/json-body.ts';
-import { FIELD_BYTES } from '../core/body/upload.ts';
 import { jobFormat } from './shapes.ts';
+import { FIELD_BYTES } from './upload-form.ts';
 
 /** Maximum page size of `GET /api/jobs`. Source: docs/batch-values.md §0. */
 const MAX_PAGE_SIZE = 200;

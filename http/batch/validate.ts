@@ -11,11 +11,11 @@ import { framedPage, type PageLink } from '../../web/batch/layout.ts';
 import { VALIDATION_FORM, validationPage } from '../../web/batch/validation.ts';
 import type { Html } from '../../web/html.ts';
 import { prefersHtml } from '../core/accept.ts';
-import { readUpload } from '../core/body/upload.ts';
 import { page } from '../core/reply.ts';
 import { type AnyRoute, route } from '../core/router.ts';
 import { PASSWORD_HEADER, readPassword } from './files.ts';
 import { noBody, noParams, noQuery } from './queries.ts';
+import { readUploadForm } from './upload-form.ts';
 
 const FORMATS: readonly SignedFormat[] = ['Pades', 'Cades', 'Xades', 'Asic'];
 
@@ -105,7 +105,7 @@ export function validateRoutes(
         const { validation } = service;
         if (validation === undefined) throw new Refusal('service.busy', 'Nothing validates here.');
         const password = readPassword(header(PASSWORD_HEADER));
-        const upload = await readUpload(stream, {
+        const upload = await readUploadForm(stream, {
           contentType: header('content-type'),
           contentLength: header('content-length'),
           maxBytes: maxUploadBytes,

@@ -117,49 +117,76 @@ export interface UploadKey {
   readonly key: string;
 }
 
+/** Options of an upload; what is left out follows from the default profile and the file name. */
+export interface UploadOptions {
+  readonly format: JobFormat | undefined;
+  readonly profile: string | undefined;
+  /** `Extend`: the file is signed already and is raised to the level of the profile. */
+  readonly operation?: 'Extend' | undefined;
+}
+
+export interface UploadRequest extends UploadOptions {
+  readonly fileName: string;
+}
+
+/** Format and profile that an upload gets. */
+export interface UploadPlan {
+  readonly format: JobFormat;
+  readonly profile: ProfileName;
+  /** True: all files of an upload go into one container. */
+  readonly takesSeveral?: boolean;
+}
+
+/** Job of a complete upload. */
+export interface UploadJob {
+  readonly fileName: string;
+  readonly format: JobFormat;
+  readonly profile: ProfileName;
+  /** The files concatenated in the bytes. @default one file */
+  readonly files?: readonly UploadedFile[] | undefined;
+  readonly operation?: 'Extend' | undefined;
+  readonly password?: string | undefined;
+  readonly key?: UploadKey | undefined;
+}
+
+/** A form that has been read to its end. */
+export interface ReceivedForm<Sink extends UploadSink> {
+  readonly sink: Sink;
+  readonly fileName: string;
+  readonly fields: ReadonlyMap<string, string>;
+  /** Files in the sink, in order. */
+  readonly files: readonly UploadedFile[];
+  /** True when the form contained a second file that was ignored. */
+  readonly isShortened: boolean;
+}
+
+/** An upload whose bytes are still to come. */
+export interface IncomingUpload {
+  readonly key?: UploadKey | undefined;
+  /** Opens an encrypted PDF. Stored encrypted until the job is completed. */
+  readonly password?: string | undefined;
+  /** The options by the form fields that are known so far. Refusals: those of wrong values. */
+  options(fields: ReadonlyMap<string, string>): UploadOptions;
+  /**
+   * Reads the form to its end; the sink is complete when this resolves, and discarded when it rejects.
+   * @param rules.several asked before the second file: true appends it and all later files to the sink of the first
+   * @param rules.open called when the first file begins
+   */
+  read<Sink extends UploadSink>(rules: {
+    several(fileName: string, fields: ReadonlyMap<string, string>): boolean;
+    open(fileName: string, fields: ReadonlyMap<string, string>): Promise<Sink>;
+  }): Promise<ReceivedForm<Sink>>;
+}
+
 export interface Jobs {
   /**
-   * The profile an upload names (or the default one) and the format it gets.
-   * Refusals: `profile.not-found`.
+   * Reads an upload, syncs its bytes, commits its job and renames the file to its final name. With a `key` under
+   * which a job was created within the last 24 hours, compares the bytes instead of storing them, and returns that job
+   * if its upload had the same SHA-256, name, format, profile, operation and files.
+   * Refusals: `profile.not-found`, `job.path-too-long`, `upload.empty`, `upload.format-unsupported`,
+   * `validation.body-invalid`, `job.already-processing`, `idempotency.mismatch`, `service.busy`; those of the form.
    */
-  plan(request: {
-    readonly fileName: string;
-    readonly format: JobFormat | undefined;
-    readonly profile: string | undefined;
-    readonly operation?: 'Extend' | undefined;
-  }): {
-    readonly format: JobFormat;
-    readonly profile: ProfileName;
-    /** True: all files of an upload go into one container. */
-    readonly takesSeveral?: boolean;
-  };
-  /**
-   * With a `key` under which a job was created within the last 24 hours, the bytes are compared and not stored.
-   * Refusals: `job.path-too-long`.
-   */
-  openUpload(fileName: string, key?: UploadKey): Promise<UploadSink>;
-  /**
-   * Syncs the bytes, commits the job and renames the file to its final name. Where a job of the same `key` exists,
-   * discards the bytes and returns that job if its upload had the same SHA-256, name, format, profile, operation and
-   * files.
-   * @param sink opened with the same `key`
-   * Refusals: `upload.empty`, `job.already-processing`, `idempotency.mismatch`, `service.busy`.
-   */
-  acceptUpload(
-    sink: UploadSink,
-    job: {
-      readonly fileName: string;
-      readonly format: JobFormat;
-      readonly profile: ProfileName;
-      /** The files concatenated in the bytes. @default one file */
-      readonly files?: readonly UploadedFile[] | undefined;
-      /** Opens an encrypted PDF. Stored encrypted until the job is completed. */
-      readonly password?: string | undefined;
-      /** `Extend`: the file is signed already and is raised to the level of the profile. */
-      readonly operation?: 'Extend' | undefined;
-      readonly key?: UploadKey | undefined;
-    },
-  ): Promise<JobView>;
+  receive(upload: IncomingUpload): Promise<JobView>;
   /** Newest first. */
   list(query: JobQuery): Promise<{ readonly items: readonly JobView[]; readonly totalCount: number }>;
   /** Groups the failed jobs by error code. */

@@ -2,7 +2,7 @@
 import type { FolderName, ProfileName } from '../../../machines/ids.ts';
 import { type ActorStore, type ActorSystem, Fatal, type Row } from '../../../runtime/index.ts';
 import { PATH_LIMIT, pathKey } from '../../shared/storage-layout.ts';
-import type { Jobs, JobView } from '../api/jobs.ts';
+import type { JobView, UploadPlan, UploadRequest } from '../api/jobs.ts';
 import { PATH_ROW } from '../job-records/job-index.ts';
 import { jobView } from '../job-records/job-view.ts';
 import { accepted, type JobFactory, type NewJob } from '../jobs/job-factory.ts';
@@ -13,7 +13,7 @@ export interface FolderIntakeDependencies {
   readonly system: ActorSystem;
   readonly store: ActorStore;
   readonly maker: JobFactory;
-  readonly plan: Jobs['plan'];
+  plan(request: UploadRequest): UploadPlan;
 }
 
 /** The folder that contains a file. */

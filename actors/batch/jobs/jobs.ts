@@ -6,12 +6,10 @@ import { LruCache } from '../../../base/lru-cache.ts';
 import {
   ACTIVE_STATES,
   type JobContext,
-  type JobFormat,
   type JobState,
   TERMINAL_STATES,
-  type UploadedFile,
 } from '../../../machines/batch/job-context.ts';
-import type { JobId, Millis, ProfileName } from '../../../machines/ids.ts';
+import type { JobId, Millis } from '../../../machines/ids.ts';
 import { Refusal } from '../../../machines/refusals.ts';
 import {
   type ActorStore,
@@ -27,7 +25,19 @@ import { formatByName, outputContentType } from '../../shared/file-names.ts';
 import type { Profile, Profiles } from '../../shared/profiles.ts';
 import type { SecretBox } from '../../shared/secret-box.ts';
 import { pathKey, type StorageLayout } from '../../shared/storage-layout.ts';
-import type { FailureReport, JobDetail, JobOutput, JobQuery, Jobs, JobView, UploadKey } from '../api/jobs.ts';
+import type {
+  FailureReport,
+  IncomingUpload,
+  JobDetail,
+  JobOutput,
+  JobQuery,
+  Jobs,
+  JobView,
+  UploadJob,
+  UploadKey,
+  UploadPlan,
+  UploadRequest,
+} from '../api/jobs.ts';
 import { PASSWORD_PLACE } from '../effects/effect-handler.ts';
 import type { JobCounts } from '../job-records/job-counts.ts';
 import type { JobActor } from '../job-records/job-index.ts';
@@ -38,6 +48,7 @@ import { accepted, type JobFactory } from './job-factory.ts';
 import { groupFailures } from './job-failures.ts';
 import { listJobs } from './job-list.ts';
 import type { NameIndex } from './name-index.ts';
+import { receiveUpload } from './receive-upload.ts';
 import { assertSameUpload, type UploadContent, type UploadKeys, uploadKeyText } from './upload-keys.ts';
 import { RepeatedUpload, type Upload, type Uploads, unavailable } from './uploads.ts';
 
@@ -76,7 +87,12 @@ export class JobService implements Jobs {
     this.#dependencies = dependencies;
   }
 
-  plan(request: Parameters<Jobs['plan']>[0]): ReturnType<Jobs['plan']> {
+  receive(upload: IncomingUpload): Promise<JobView> {
+    return receiveUpload(this, upload);
+  }
+
+  /** Finds the profile that a file names (or the default one) and the format it gets. Refusals: `profile.not-found`. */
+  plan(request: UploadRequest): UploadPlan {
     const profile = this.#dependencies.profiles.find(request.profile);
     if (!profile) throw new Refusal('profile.not-found', `No signing profile is called ${request.profile}.`);
     if (request.operation === 'Extend') assertExtends(profile);
@@ -104,18 +120,8 @@ export class JobService implements Jobs {
     return job && jobView(job);
   }
 
-  async acceptUpload(
-    upload: Upload | RepeatedUpload,
-    job: {
-      readonly fileName: string;
-      readonly format: JobFormat;
-      readonly profile: ProfileName;
-      readonly files?: readonly UploadedFile[] | undefined;
-      readonly operation?: 'Extend' | undefined;
-      readonly password?: string | undefined;
-      readonly key?: UploadKey | undefined;
-    },
-  ): Promise<JobView> {
+  /** @param upload opened with the same `key` */
+  async acceptUpload(upload: Upload | RepeatedUpload, job: UploadJob): Promise<JobView> {
     if (upload.length === 0) throw new Refusal('upload.empty', 'The file has no bytes.');
     const sha256 = upload.sha256();
     if (upload instanceof RepeatedUpload) return this.#repeated(job, sha256);

@@ -6,11 +6,13 @@
 import type { UploadSink } from '../../../actors/portal/api.ts';
 import { PortalRefusal } from '../../../machines/portal/portal-refusals.ts';
 import {
-  MultipartError,
-  type MultipartEvent,
-  MultipartReader,
-  multipartBoundary,
-} from '../../core/body/multipart.ts';
+  type ByteSink,
+  type FormErrors,
+  type FormPart,
+  NOWHERE,
+  type PartTarget,
+  readUpload,
+} from '../../core/body/upload.ts';
 
 export interface UploadRules {
   readonly contentType: string;
@@ -30,122 +32,88 @@ export interface UploadedFormat {
   readonly contentType: string;
 }
 
-/** Bytes allowed for the form around the file. */
-const FORM_BYTES = 64 * 1024;
 export const FIELD_BYTES = 4096;
 /** Names of parts that count as the file when no part has a file name. */
-const MAX_UNNAMED_FILES = new Set(['content', 'file']);
+const NAMES_OF_UNNAMED_FILES = new Set(['content', 'file']);
 const FIELDS = new Set(['name', 'contenttype']);
 const NO_NAME = 'file';
+
+const ERRORS: FormErrors = {
+  notMultipart: () => new PortalRefusal('UnsupportedMediaType', 'The body must be multipart/form-data.'),
+  malformed: (reason) => new PortalRefusal('BadRequest', reason),
+  tooLarge,
+  fieldTooLong: (name) => new PortalRefusal('BadRequest', `The part ${name} is too long.`),
+};
 
 /**
  * Reads the form. The file is the first part with a file name, or else a part named `content` or `file`. The sink is
  * complete when this resolves, and discarded when it rejects.
  * Refusals: `BadRequest`, `UnsupportedMediaType`, `PayloadTooLarge`, and those of `open`.
  */
-export async function readUploadForm(
-  body: AsyncIterable<Buffer>,
-  rules: UploadRules,
-): Promise<UploadedFormat> {
-  if (Number(rules.contentLength) > rules.maxBytes + FORM_BYTES) throw tooLarge(rules.maxBytes);
-  const reading = new FormReader(rules);
-  try {
-    return await reading.read(body);
-  } catch (error) {
-    await reading.sink?.abort();
-    if (error instanceof MultipartError) throw new PortalRefusal('BadRequest', error.message);
-    throw error;
-  }
+export function readUploadForm(body: AsyncIterable<Buffer>, rules: UploadRules): Promise<UploadedFormat> {
+  const form = new UploadForm(rules);
+  return readUpload(body, {
+    contentType: rules.contentType,
+    contentLength: rules.contentLength,
+    maxBytes: rules.maxBytes,
+    maxFieldBytes: FIELD_BYTES,
+    errors: ERRORS,
+    startPart: (part, fields) => form.startPart(part, fields),
+    finish: (fields) => form.finish(fields),
+  });
 }
 
-type Part = Extract<MultipartEvent, { readonly type: 'part' }>;
-
-class FormReader {
+class UploadForm {
   readonly #rules: UploadRules;
-  readonly #fields = new Map<string, string>();
-  sink: UploadSink | undefined;
-  #file: Part | undefined;
-  /** Target of the bytes of the current part. */
-  #current: 'file' | 'nothing' | { readonly name: string; readonly chunks: Buffer[]; length: number } =
-    'nothing';
+  #sink: UploadSink | undefined;
+  #file: FormPart | undefined;
 
   constructor(rules: UploadRules) {
     this.#rules = rules;
   }
 
-  async read(body: AsyncIterable<Buffer>): Promise<UploadedFormat> {
-    const { maxBytes, contentType } = this.#rules;
-    const boundary = multipartBoundary(contentType);
-    if (boundary === undefined) {
-      throw new PortalRefusal('UnsupportedMediaType', 'The body must be multipart/form-data.');
-    }
-    const reader = new MultipartReader(boundary);
-    let received = 0;
-    for await (const chunk of body) {
-      received += chunk.length;
-      if (received > maxBytes + FORM_BYTES) throw tooLarge(maxBytes);
-      for (const event of reader.feed(chunk)) {
-        if (event.type === 'part') await this.#startPart(event);
-        else if (event.type === 'part-end') this.#end();
-        else await this.#readPart(event.bytes);
-      }
-    }
-    reader.finish();
-    if (this.sink === undefined || this.#file === undefined) throw missingFile('is required');
-    if (this.sink.length === 0) throw missingFile('has no bytes');
-    return {
-      sink: this.sink,
-      name: cleanName(this.#fields.get('name')) ?? cleanName(this.#file.fileName) ?? NO_NAME,
-      contentType:
-        bareType(this.#fields.get('contenttype')) ??
-        bareType(this.#file.contentType) ??
-        'application/octet-stream',
-    };
-  }
-
-  async #startPart(part: Part): Promise<void> {
+  async startPart(part: FormPart, fields: ReadonlyMap<string, string>): Promise<PartTarget> {
     const name = part.name.toLowerCase();
     const hasName = part.fileName !== undefined && part.fileName !== '';
-    if (hasName ? this.#file?.fileName : this.sink !== undefined || !MAX_UNNAMED_FILES.has(name)) {
-      this.#current =
-        !hasName && FIELDS.has(name) && !this.#fields.has(name) ? { name, chunks: [], length: 0 } : 'nothing';
-      return;
-    }
-    const earlier = this.sink;
-    this.sink = undefined;
+    const isTaken = hasName
+      ? Boolean(this.#file?.fileName)
+      : this.#sink !== undefined || !NAMES_OF_UNNAMED_FILES.has(name);
+    if (isTaken) return !hasName && FIELDS.has(name) && !fields.has(name) ? { to: 'field', name } : NOWHERE;
+    // A file with a name replaces an earlier part without one.
+    const earlier = this.#sink;
+    this.#sink = undefined;
     await earlier?.abort();
     this.#rules.watch?.restart();
-    this.sink = await this.#rules.open();
+    this.#sink = await this.#rules.open();
     this.#file = part;
-    this.#current = 'file';
+    return { to: 'file', sink: watched(this.#sink, this.#rules.watch) };
   }
 
-  async #readPart(bytes: Buffer): Promise<void> {
-    const current = this.#current;
-    if (current === 'nothing') return;
-    if (current !== 'file') {
-      current.length += bytes.length;
-      if (current.length > FIELD_BYTES) {
-        throw new PortalRefusal('BadRequest', `The part ${current.name} is too long.`);
-      }
-      current.chunks.push(Buffer.from(bytes));
-      return;
-    }
-    const { sink } = this;
-    if (sink === undefined) return;
-    if (sink.length + bytes.length > this.#rules.maxBytes) throw tooLarge(this.#rules.maxBytes);
-    this.#rules.watch?.update(bytes);
-    const busy = sink.write(bytes);
-    if (busy !== undefined) await busy;
+  finish(fields: ReadonlyMap<string, string>): UploadedFormat {
+    if (this.#sink === undefined || this.#file === undefined) throw missingFile('is required');
+    if (this.#sink.length === 0) throw missingFile('has no bytes');
+    return {
+      sink: this.#sink,
+      name: cleanName(fields.get('name')) ?? cleanName(this.#file.fileName) ?? NO_NAME,
+      contentType:
+        bareType(fields.get('contenttype')) ?? bareType(this.#file.contentType) ?? 'application/octet-stream',
+    };
   }
+}
 
-  #end(): void {
-    const current = this.#current;
-    if (typeof current === 'object') {
-      this.#fields.set(current.name, Buffer.concat(current.chunks).toString('utf8'));
-    }
-    this.#current = 'nothing';
-  }
+/** Returns a sink that shows the bytes to `watch` before it writes them. */
+function watched(sink: UploadSink, watch: UploadRules['watch']): ByteSink {
+  if (watch === undefined) return sink;
+  return {
+    get length() {
+      return sink.length;
+    },
+    write(bytes) {
+      watch.update(bytes);
+      return sink.write(bytes);
+    },
+    abort: () => sink.abort(),
+  };
 }
 
 /** The last segment of a path, in NFC, without control characters; undefined when empty. */

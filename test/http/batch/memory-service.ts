@@ -9,6 +9,7 @@ import { extname, join } from 'node:path';
 import type { Retention } from '../../../actors/batch/api/bulk.ts';
 import type { HealthCheck } from '../../../actors/batch/api/inspection.ts';
 import type {
+  IncomingUpload,
   JobDetail,
   JobOutput,
   JobQuery,
@@ -18,6 +19,7 @@ import type {
   UploadSink,
 } from '../../../actors/batch/api/jobs.ts';
 import type { BatchService, SystemEvent } from '../../../actors/batch/api/service.ts';
+import { receiveUpload } from '../../../actors/batch/jobs/receive-upload.ts';
 import type { JobFormat, JobState } from '../../../machines/batch/job-context.ts';
 import type { FolderName, JobId, ProfileName } from '../../../machines/ids.ts';
 import { Refusal } from '../../../machines/refusals.ts';
@@ -99,6 +101,10 @@ class MemoryJobs implements Jobs {
     const format =
       request.format ?? (extension === '.pdf' ? 'Pades' : extension === '.xml' ? 'Xades' : 'Cades');
     return { format, profile: profile as ProfileName } as const;
+  }
+
+  receive(upload: IncomingUpload): Promise<JobView> {
+    return receiveUpload(this, upload);
   }
 
   async whenEnded(id: JobId, within: number) {

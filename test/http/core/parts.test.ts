@@ -1,5 +1,5 @@
 import test from 'ava';
-import { cleanFileName } from '../../../http/core/body/upload.ts';
+import { cleanFileName } from '../../../http/batch/upload-form.ts';
 import { contentDisposition, parseRange } from '../../../http/core/file-reply.ts';
 import { problemBody, problemFrom } from '../../../http/core/problem.ts';
 import { writeHead } from '../../../http/core/reply.ts';

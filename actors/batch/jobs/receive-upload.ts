@@ -1,0 +1,64 @@
+/** Receives an upload: chooses the profile, stores the bytes and creates the job. */
+import { Refusal } from '../../../machines/refusals.ts';
+import type {
+  IncomingUpload,
+  JobView,
+  UploadJob,
+  UploadPlan,
+  UploadRequest,
+  UploadSink,
+} from '../api/jobs.ts';
+
+/** The steps of an upload. */
+export interface UploadSteps<Sink extends UploadSink> {
+  /** Refusals: `profile.not-found`, `upload.format-unsupported`. */
+  plan(request: UploadRequest): UploadPlan;
+  /** Refusals: `job.path-too-long`. */
+  openUpload(fileName: string, key: IncomingUpload['key']): Promise<Sink>;
+  /** Refusals: `upload.empty`, `job.already-processing`, `idempotency.mismatch`, `service.busy`. */
+  acceptUpload(sink: Sink, job: UploadJob): Promise<JobView>;
+}
+
+/** Implements `Jobs.receive` with the given steps. */
+export async function receiveUpload<Sink extends UploadSink>(
+  steps: UploadSteps<Sink>,
+  incoming: IncomingUpload,
+): Promise<JobView> {
+  const plan = (fileName: string, fields: ReadonlyMap<string, string>) => {
+    const options = incoming.options(fields);
+    return { ...options, ...steps.plan({ fileName, ...options }) };
+  };
+  const { sink, fileName, files, fields, isShortened } = await incoming.read({
+    several: (name, known) => plan(name, known).takesSeveral === true,
+    open: (name, known) => {
+      // Checks the fields before the file ahead of its bytes; those after it are checked below.
+      plan(name, known);
+      return steps.openUpload(name, incoming.key);
+    },
+  });
+  try {
+    const { format, profile, operation, takesSeveral } = plan(fileName, fields);
+    if (takesSeveral && isShortened) throw profileTooLate();
+    const { password, key } = incoming;
+    const parts = files.length > 1 ? files : undefined;
+    return await steps.acceptUpload(sink, {
+      fileName,
+      format,
+      profile,
+      files: parts,
+      operation,
+      password,
+      key,
+    });
+  } catch (error) {
+    await sink.abort();
+    throw error;
+  }
+}
+
+/** Files after the first were ignored, because no earlier field said that they belong together. */
+function profileTooLate(): Refusal {
+  return new Refusal('validation.body-invalid', 'The profile of several files has to be named before them.', {
+    errors: { profile: ['must be in the query or before the files'] },
+  });
+}

@@ -1,0 +1,155 @@
+/**
+ * Reads the upload forms of the batch service: one file, or several that belong together, and the fields around.
+ *
+ * Source: docs/batch-values.md §3.
+ */
+import { Refusal } from '../../machines/refusals.ts';
+import {
+  type ByteSink,
+  type FormErrors,
+  type FormPart,
+  NOWHERE,
+  type PartTarget,
+  readUpload,
+} from '../core/body/upload.ts';
+
+export interface UploadRules<Sink extends ByteSink> {
+  readonly contentType: string;
+  /** As sent by the client; empty when absent. */
+  readonly contentLength: string;
+  /** Maximum size of the file, bytes. */
+  readonly maxBytes: number;
+  /** Names of the form fields to read; others are ignored. */
+  readonly fields: readonly string[];
+  /** Name of the parts that `several` asks about. @default 'file' */
+  readonly furtherParts?: string;
+  /** Called before the second file: true appends it and all later files to the sink of the first. @default no */
+  several?(fileName: string, fields: ReadonlyMap<string, string>): boolean;
+  /** Called when the file begins, with its sanitized name and the fields before it. */
+  open(fileName: string, fields: ReadonlyMap<string, string>): Promise<Sink>;
+}
+
+export interface Upload<Sink extends ByteSink> {
+  readonly sink: Sink;
+  readonly fileName: string;
+  readonly fields: ReadonlyMap<string, string>;
+  /** Files in the sink, in order; more than one only with `several`. */
+  readonly files: readonly { readonly name: string; readonly length: number }[];
+  /** True when the form contained a second file that was ignored. */
+  readonly isShortened: boolean;
+}
+
+/** Maximum number of files in one upload. */
+const MAX_FILES = 100;
+/** Maximum length of a form field that is read. */
+export const FIELD_BYTES = 1024;
+
+const ERRORS: FormErrors = {
+  notMultipart: () => new Refusal('upload.empty', 'The body must be multipart/form-data.'),
+  malformed: (reason) => new Refusal('validation.body-invalid', reason),
+  tooLarge: (maxBytes) => new Refusal('upload.too-large', `At most ${maxBytes} bytes are accepted.`),
+  fieldTooLong: (name, maxBytes) =>
+    new Refusal('validation.body-invalid', `The field ${name} is too long.`, {
+      errors: { [name]: [`must be at most ${maxBytes} bytes`] },
+    }),
+};
+
+/**
+ * Reads the form; the first part with a file name is the file. The sink is complete but not yet accepted when this
+ * resolves, and discarded when it rejects.
+ * Refusals: `upload.empty`, `upload.too-large`, `upload.invalid-name`, `validation.body-invalid`, and those of
+ * `open`.
+ */
+export function readUploadForm<Sink extends ByteSink>(
+  body: AsyncIterable<Buffer>,
+  rules: UploadRules<Sink>,
+): Promise<Upload<Sink>> {
+  const form = new UploadForm(rules);
+  return readUpload(body, {
+    contentType: rules.contentType,
+    contentLength: rules.contentLength,
+    maxBytes: rules.maxBytes,
+    maxFieldBytes: FIELD_BYTES,
+    errors: ERRORS,
+    startPart: (part, fields) => form.startPart(part, fields),
+    finish: (fields) => form.finish(fields),
+  });
+}
+
+class UploadForm<Sink extends ByteSink> {
+  readonly #rules: UploadRules<Sink>;
+  #sink: Sink | undefined;
+  #fileName = '';
+  readonly #files: { readonly name: string; readonly start: number }[] = [];
+  #isShortened = false;
+  #sawNamelessFile = false;
+
+  constructor(rules: UploadRules<Sink>) {
+    this.#rules = rules;
+  }
+
+  async startPart({ name, fileName }: FormPart, fields: ReadonlyMap<string, string>): Promise<PartTarget> {
+    if (fileName !== undefined) {
+      if (this.#sink !== undefined) return this.#takeAnother(name, fileName, this.#sink, fields);
+      this.#fileName = cleanFileName(fileName);
+      this.#sink = await this.#rules.open(this.#fileName, fields);
+      return this.#takeFile(this.#fileName, this.#sink);
+    }
+    if (name === 'file') this.#sawNamelessFile = true;
+    return this.#rules.fields.includes(name) && !fields.has(name) ? { to: 'field', name } : NOWHERE;
+  }
+
+  finish(fields: ReadonlyMap<string, string>): Upload<Sink> {
+    const sink = this.#sink;
+    if (sink === undefined) {
+      if (this.#sawNamelessFile) throw new Refusal('upload.invalid-name', 'The file part has no file name.');
+      throw new Refusal('upload.empty', 'The form has no file part.');
+    }
+    if (sink.length === 0) throw new Refusal('upload.empty', 'The file has no bytes.');
+    const files = this.#files.map(({ name, start }, index) => ({
+      name,
+      length: (this.#files[index + 1]?.start ?? sink.length) - start,
+    }));
+    if (files.some(({ length }) => length === 0)) throw new Refusal('upload.empty', 'A file has no bytes.');
+    const { size } = new Set(files.map(({ name }) => name.normalize('NFKC').toLowerCase()));
+    if (size < files.length)
+      throw new Refusal('upload.invalid-name', 'Two files of one upload need different names.');
+    return { sink, fileName: this.#fileName, fields, files, isShortened: this.#isShortened };
+  }
+
+  /** Appends a further file to the first where its profile signs them in one container. */
+  #takeAnother(name: string, fileName: string, sink: Sink, fields: ReadonlyMap<string, string>): PartTarget {
+    if (name !== (this.#rules.furtherParts ?? 'file')) return NOWHERE;
+    if (this.#rules.several?.(this.#fileName, fields) !== true) {
+      this.#isShortened = true;
+      return NOWHERE;
+    }
+    // A file input of a page that is left empty sends a part without name and bytes.
+    if (fileName === '') return { to: 'refusal', refusal: namelessFile() };
+    if (this.#files.length === MAX_FILES)
+      throw new Refusal('validation.body-invalid', `One upload takes at most ${MAX_FILES} files.`);
+    return this.#takeFile(cleanFileName(fileName), sink);
+  }
+
+  #takeFile(name: string, sink: Sink): PartTarget {
+    this.#files.push({ name, start: sink.length });
+    return { to: 'file', sink };
+  }
+}
+
+/**
+ * Returns the last path segment of the client's file name, in NFC and without control characters.
+ * Refusals: `upload.invalid-name` for nothing, `.` and `..`. Source: docs/batch-values.md §3.
+ */
+export function cleanFileName(given: string): string {
+  const segment = given.split(/[/\\]/).at(-1) ?? '';
+  const name = segment.replace(/\p{Cc}/gu, '').normalize('NFC');
+  if (name === '' || name === '.' || name === '..') {
+    throw namelessFile();
+  }
+  return name;
+}
+
+function namelessFile(): Refusal {
+  return new Refusal('upload.invalid-name', 'The file part needs a file name.');
+}
