@@ -1,19 +1,20 @@
 /**
- * One request from the socket to its answer: accessCheck, route, rate, schemas, handler, reply; and every way in which
- * that can end otherwise.
+ * Takes one request from the socket to its answer in phases: framing, entry, route, load, credentials, turn, handler
+ * with body, reply, report. A request that fails in one of them is answered with a problem and reported.
  */
 
 import { join } from 'node:path';
 import { Refusal } from '../../machines/refusals.ts';
-import type { Admission } from './access/access-check.ts';
+import type { Admission, IncomingRequest } from './access/access-check.ts';
 import type { Caller } from './access/caller.ts';
 import { BodyReader, ClientDisconnected } from './body/body.ts';
 import { readForm } from './body/form-body.ts';
+import type { CheckedBody } from './conventions.ts';
 import { RangeRefused, sendFile } from './file-reply.ts';
-import { framingFault } from './framing.ts';
 import type { LoadGuard } from './load/load-guard.ts';
 import { copyHeaders } from './other-nodes.ts';
 import type { Problem } from './problem.ts';
+import { copyRequest, framingFault, type ReceivedRequest } from './received-request.ts';
 import {
   type JsonReply,
   type PageReply,
@@ -30,22 +31,8 @@ import type { AnyRoute, ApiRequest, Match } from './router.ts';
 import type { UwsRequest, UwsResponse } from './uws.ts';
 import { UwsExchange } from './uws-exchange.ts';
 
-/** Values copied from a request, which the library invalidates after the first await. */
-interface ReceivedRequest {
-  readonly route: AnyRoute;
-  readonly params: Readonly<Record<string, string>> | undefined;
-  /** Text after `?`. */
-  readonly query: string | undefined;
-  /** Headers that the route reads. */
-  readonly headers: ReadonlyMap<string, string>;
-  readonly contentType: string;
-  readonly contentLength: string;
-}
-
 /** Only JSON bodies have one. */
 const noFingerprint = (): string => '';
-
-const NO_HEADERS: ReadonlyMap<string, string> = new Map();
 
 /** One request on its way through. */
 export class RequestContext {
@@ -61,7 +48,7 @@ export class RequestContext {
   readonly #match: Match;
   #scene: ReplyContext;
   #stream: BodyReader | undefined;
-  #sent: ReceivedRequest | undefined;
+  #received: ReceivedRequest | undefined;
   #traceparent: string | undefined;
   #traceId: string | undefined;
   #endWork: ReturnType<LoadGuard['requestStarted']> | undefined;
@@ -169,13 +156,7 @@ export class RequestContext {
   };
 
   #answer(): Reply | Promise<Reply> {
-    if (this.#scene.lastOnConnection) throw new Refusal('service.busy', 'The service is stopping.');
-    const fault = framingFault(this.#request);
-    if (fault !== undefined) {
-      // The start of the next request is unknown.
-      this.#scene = { ...this.#scene, lastOnConnection: true };
-      throw new Refusal('validation.body-invalid', fault);
-    }
+    this.#assertReadable();
     const arrival = {
       method: this.#method,
       path: this.#path,
@@ -183,62 +164,78 @@ export class RequestContext {
       caller: this.#caller,
       header: (name: string) => this.#request.getHeader(name),
     };
-    const match = this.#match;
-    if (!match.found || match.route.exemptFromEntryRules !== true) {
-      const elsewhere = this.#options.accessCheck.enter(arrival);
-      if (elsewhere !== undefined) return elsewhere;
-    }
-    if (!match.found) {
-      if (match.allow === undefined) throw new Refusal('route.not-found', `Nothing is at ${this.#path}.`);
-      throw new Refusal('route.method-not-allowed', `This path takes ${match.allow}.`);
-    }
-    const { route } = match;
-    if (route.exemptFromLoadShedding !== true && !this.#options.load.admits(route)) {
-      // Neither thrown nor logged: what is too much must cost next to nothing.
-      this.#isOverloaded = true;
-      this.#traceparent = this.#request.getHeader('traceparent');
-      return this.#problemReply(this.#options.overloadProblem, []);
-    }
+    const elsewhere = this.#checkEntry(arrival);
+    if (elsewhere !== undefined) return elsewhere;
+    const { route, params } = this.#matched();
+    const overload = this.#shedLoad(route);
+    if (overload !== undefined) return overload;
     this.#recordMarksForReport();
-    const { accessCheck, nodes } = this.#options;
-    const isFresh = nodes === undefined || route.exemptFromLoadShedding === true;
-    const later = isFresh ? arrival : { ...arrival, header: copyHeaders(this.#request) };
-    const admission = isFresh
-      ? accessCheck.admit(arrival, route.auth)
-      : nodes.sync().then(() => accessCheck.admit(later, route.auth));
+    const admission = this.#admit(arrival, route);
     // From here on nothing may be asked of the request any more: what is waited for may come when it is gone.
-    const hasBody = route.bodyPolicy !== 'none';
-    const sent: ReceivedRequest = {
-      route,
-      params: match.params,
-      query: arrival.query,
-      headers:
-        route.headers.length === 0
-          ? NO_HEADERS
-          : new Map(route.headers.map((name) => [name, arrival.header(name)])),
-      contentType: hasBody ? arrival.header('content-type') : '',
-      contentLength: hasBody ? arrival.header('content-length') : '',
-    };
-    this.#sent = sent;
-    if (!(admission instanceof Promise)) return this.#enter(admission, sent);
+    const received = copyRequest(arrival, route, params);
+    this.#received = received;
+    if (!(admission instanceof Promise)) return this.#enter(admission, received);
     // The library insists that a body is listened to before its handler returns.
     this.#openBody(route);
     return admission.then((settled) => {
-      if (this.#exchange.isClosed) throw new ClientDisconnected();
-      return this.#enter(settled, sent);
+      this.#assertConnected();
+      return this.#enter(settled, received);
     });
   }
 
-  #enter(admission: Admission, sent: ReceivedRequest): Reply | Promise<Reply> {
+  /** Phase 1. Refuses requests whose end is uncertain, and all requests while the service stops. */
+  #assertReadable(): void {
+    if (this.#scene.lastOnConnection) throw new Refusal('service.busy', 'The service is stopping.');
+    const fault = framingFault(this.#request);
+    if (fault === undefined) return;
+    // The start of the next request is unknown.
+    this.#scene = { ...this.#scene, lastOnConnection: true };
+    throw new Refusal('validation.body-invalid', fault);
+  }
+
+  /** Phase 2. Checks the host and redirects to HTTPS where that is required. */
+  #checkEntry(arrival: IncomingRequest): Reply | undefined {
+    const isExempt = this.#match.found && this.#match.route.exemptFromEntryRules === true;
+    return isExempt ? undefined : this.#options.accessCheck.enter(arrival);
+  }
+
+  /** Phase 3. Refusals: `route.not-found`, `route.method-not-allowed`. */
+  #matched(): Extract<Match, { found: true }> {
+    const match = this.#match;
+    if (match.found) return match;
+    if (match.allow === undefined) throw new Refusal('route.not-found', `Nothing is at ${this.#path}.`);
+    throw new Refusal('route.method-not-allowed', `This path takes ${match.allow}.`);
+  }
+
+  /** Phase 4. Returns the answer to a request that is too much for the service now; it costs next to nothing. */
+  #shedLoad(route: AnyRoute): Reply | undefined {
+    if (route.exemptFromLoadShedding === true || this.#options.load.admits(route)) return undefined;
+    this.#isOverloaded = true;
+    this.#traceparent = this.#request.getHeader('traceparent');
+    return this.#problemReply(this.#options.overloadProblem, []);
+  }
+
+  /** Phase 5. Checks the credentials, with the sessions and keys that other nodes have changed. */
+  #admit(arrival: IncomingRequest, route: AnyRoute): Admission | Promise<Admission> {
+    const { accessCheck, nodes } = this.#options;
+    if (nodes === undefined || route.exemptFromLoadShedding === true) {
+      return accessCheck.admit(arrival, route.auth);
+    }
+    const later = { ...arrival, header: copyHeaders(this.#request) };
+    return nodes.sync().then(() => accessCheck.admit(later, route.auth));
+  }
+
+  /** Phase 6. Waits for the caller's turn. */
+  #enter(admission: Admission, received: ReceivedRequest): Reply | Promise<Reply> {
     if (!admission.admitted) return admission.reply;
     if (admission.setCookie !== undefined) this.#scene = { ...this.#scene, setCookie: admission.setCookie };
-    const turn = this.#awaitRateLimit(sent.route);
-    this.#openBody(sent.route);
+    const turn = this.#awaitRateLimit(received.route);
+    this.#openBody(received.route);
     // Each service's routes expect what its accessCheck tells.
-    if (turn === undefined) return this.#handle(sent, admission.identity);
+    if (turn === undefined) return this.#handle(received, admission.identity);
     return turn.then(() => {
-      if (this.#exchange.isClosed) throw new ClientDisconnected();
-      return this.#handle(sent, admission.identity);
+      this.#assertConnected();
+      return this.#handle(received, admission.identity);
     });
   }
 
@@ -246,6 +243,10 @@ export class RequestContext {
     if (route.rate === 'none') return undefined;
     const limiter = this.#options.limiters?.[route.rate];
     return limiter?.acquire(this.#caller.address, (leave) => this.#exchange.whenClosed(leave));
+  }
+
+  #assertConnected(): void {
+    if (this.#exchange.isClosed) throw new ClientDisconnected();
   }
 
   #openBody(route: AnyRoute): void {
@@ -258,37 +259,47 @@ export class RequestContext {
     });
   }
 
-  #handle(sent: ReceivedRequest, identity: unknown): Reply | Promise<Reply> {
-    const { conventions, plain } = this.#options;
-    const { route, headers } = sent;
-    const { bodyPolicy } = route;
-    const stream = this.#stream;
-    const isStream = bodyPolicy === 'stream' || bodyPolicy === 'json-stream';
+  /** Phase 7. Checks parameters and query and calls the route's handler. */
+  #handle(received: ReceivedRequest, identity: unknown): Reply | Promise<Reply> {
+    const { plain } = this.#options;
+    const { route, headers } = received;
+    const isStream = route.bodyPolicy === 'stream' || route.bodyPolicy === 'json-stream';
     const request: ApiRequest<unknown, unknown, unknown, unknown> = {
-      params: plain.params(route, sent.params),
-      query: plain.query(route, sent.query),
+      params: plain.params(route, received.params),
+      query: plain.query(route, received.query),
       body: undefined,
       fingerprint: noFingerprint,
-      stream: isStream ? stream : undefined,
+      stream: isStream ? this.#stream : undefined,
       header: (name) => headers.get(name) ?? '',
       identity,
       caller: this.#caller,
       names: this.#names,
     };
-    if (stream === undefined || isStream) return this.#count(route, route.handle(request));
-    const { contentType, contentLength } = sent;
     const answer =
-      bodyPolicy === 'form'
-        ? readForm(stream, contentType).then((fields) => {
-            const body = conventions.check(route.body, fields, route.unfit.body);
-            return route.handle({ ...request, body });
-          })
-        : conventions
-            .readJson({ route, params: request.params, identity, stream, contentType, contentLength })
-            .then(({ value, fingerprint }) => route.handle({ ...request, body: value, fingerprint }));
+      this.#stream === undefined || isStream
+        ? route.handle(request)
+        : this.#readBody(received, request, this.#stream).then(({ value, fingerprint }) =>
+            route.handle({ ...request, body: value, fingerprint }),
+          );
     return this.#count(route, answer);
   }
 
+  /** Phase 7a. Reads and checks a form or JSON. */
+  #readBody(
+    { route, contentType, contentLength }: ReceivedRequest,
+    { params, identity }: { readonly params: unknown; readonly identity: unknown },
+    stream: BodyReader,
+  ): Promise<CheckedBody> {
+    const { conventions } = this.#options;
+    if (route.bodyPolicy !== 'form')
+      return conventions.readJson({ route, params, identity, stream, contentType, contentLength });
+    return readForm(stream, contentType).then((fields) => ({
+      value: conventions.check(route.body, fields, route.unfit.body),
+      fingerprint: noFingerprint,
+    }));
+  }
+
+  /** Phase 8. Sends the answer. */
   #reply(reply: Reply): void | Promise<void> {
     this.#stream?.discard();
     if (reply.kind === 'file') {
@@ -340,9 +351,9 @@ export class RequestContext {
       const query = this.#request.getQuery();
       return this.#options.conventions.notFoundPage({ status, requestId, path: this.#path, query, header });
     }
-    const sent = this.#sent;
-    const header = (name: string) => sent?.headers.get(name) ?? '';
-    return this.#match.route.failurePage?.({ status, requestId, query: sent?.query, header });
+    const received = this.#received;
+    const header = (name: string) => received?.headers.get(name) ?? '';
+    return this.#match.route.failurePage?.({ status, requestId, query: received?.query, header });
   }
 
   #problemHeaders(problem: Problem): ReplyHeaders {
@@ -364,6 +375,7 @@ export class RequestContext {
     this.#done(500, this.#options.conventions.problemFrom(thrown));
   }
 
+  /** Phase 9. Reports the outcome to the metrics and the log. */
   #done(status: number, problem: Problem | undefined): void {
     const outcome = {
       method: this.#method,

@@ -1,0 +1,59 @@
+/** The head of a request: what makes it unreadable, and what outlives the library's request object. */
+import type { IncomingRequest } from './access/access-check.ts';
+import type { AnyRoute } from './router.ts';
+import type { UwsRequest } from './uws.ts';
+
+/** Values copied from a request, which the library invalidates after the first await. */
+export interface ReceivedRequest {
+  readonly route: AnyRoute;
+  readonly params: Readonly<Record<string, string>> | undefined;
+  /** Text after `?`. */
+  readonly query: string | undefined;
+  /** Headers that the route reads. */
+  readonly headers: ReadonlyMap<string, string>;
+  readonly contentType: string;
+  readonly contentLength: string;
+}
+
+const NO_HEADERS: ReadonlyMap<string, string> = new Map();
+
+/** Copies what the route reads. Call before the route handler returns. */
+export function copyRequest(
+  { query, header }: Pick<IncomingRequest, 'query' | 'header'>,
+  route: AnyRoute,
+  params: ReceivedRequest['params'],
+): ReceivedRequest {
+  const hasBody = route.bodyPolicy !== 'none';
+  return {
+    route,
+    params,
+    query,
+    headers:
+      route.headers.length === 0 ? NO_HEADERS : new Map(route.headers.map((name) => [name, header(name)])),
+    contentType: hasBody ? header('content-type') : '',
+    contentLength: hasBody ? header('content-length') : '',
+  };
+}
+
+/**
+ * Checks the headers that delimit a body. Where two of them disagree, or name an unknown coding, a proxy in front of
+ * the service may see another end of the body (request smuggling). Describes the fault; undefined when there is none.
+ * Call before the route handler returns.
+ *
+ * Source: RFC 9112 §6.1 (`Transfer-Encoding`) and §6.3, rules 3 to 5.
+ */
+export function framingFault(request: Pick<UwsRequest, 'getHeader' | 'forEach'>): string | undefined {
+  if (request.getHeader('content-length') === '' && request.getHeader('transfer-encoding') === '')
+    return undefined;
+  const lengths = new Set<string>();
+  const codings: string[] = [];
+  request.forEach((name, value) => {
+    if (name === 'content-length') lengths.add(value.trim());
+    else if (name === 'transfer-encoding') codings.push(value.trim().toLowerCase());
+  });
+  if (lengths.size > 1) return 'The request has two different Content-Length headers.';
+  if (codings.length > 1 || (codings.length === 1 && codings[0] !== 'chunked')) {
+    return 'The only transfer coding that is known here is chunked.';
+  }
+  return undefined;
+}
