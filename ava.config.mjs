@@ -3,7 +3,7 @@ const dist = process.env.SEALWRIGHT_DIST ?? 'dist';
 
 /** Tests that take minutes; `SEALWRIGHT_TESTS=all npm test` runs them too, as does the check of a change (`.ci/run`). */
 const LONG = [
-  'browser/*',
+  'browser/**/*',
   'project/readme*',
   'fuzz/*',
   'remote/*',

@@ -321,12 +321,15 @@ export interface MailRequest {
     | 'canceled'
     | 'new-version'
     | 'flow-edited'
+    | 'observing'
     | 'code';
   readonly to: { readonly name: string | null; readonly email: string };
   readonly document: DocumentSummary;
   /** The action to link to; null = no link, or the public check page for `concluded`. */
   readonly flowActionId: FlowActionId | null;
   readonly userId: UserId | null;
+  /** Recipient who reads and does not act; absent for others. */
+  readonly observerId?: string;
   /** Pending actions of the person, for `pending`, `reminder` and `expiring`. */
   readonly role?: 'sign' | 'approve';
   /** For `refused` and `canceled`. */

@@ -85,9 +85,9 @@ ${documentPart(pdf.mimeType, words, { scale: wishes.scale })}
   });
 }
 
-/** True when the participant has acted, and the link still opens the file. */
+/** True when the participant has acted or only reads, and the link still opens the file. */
 function isOpenToRead({ state, isLinkOver }: SigningPageView): boolean {
-  return (state === 'done' || state === 'concluded') && isLinkOver !== true;
+  return (state === 'done' || state === 'concluded' || state === 'observing') && isLinkOver !== true;
 }
 
 /** Events for the parent window. An unknown link has no organization that could list origins. */
@@ -118,9 +118,10 @@ function newLinkForm({ newLink }: PageTexts, addresses: SigningAddresses): Html 
 }
 
 /** Leaves out other participants if there are none. */
-function stateText({ state, participants = [], canRequestLink }: SigningPageView, words: PageTexts): string {
+function stateText(view: SigningPageView, words: PageTexts): string {
+  const { state, participants = [], canRequestLink, isObserver = false } = view;
   if (canRequestLink === true) return words.newLink.text;
-  const isAlone = participants.length === 1;
+  const isAlone = participants.length === 1 && !isObserver;
   if (isAlone && (state === 'done' || state === 'concluded')) return words.statesAlone[state];
   return words.states[state === 'ready' ? 'unknown' : state].text;
 }
@@ -140,6 +141,7 @@ function stateDetails(
       return reason === null ? html`` : html`<p>${filled(words.reasonGiven, { reason })}</p>`;
     }
     case 'waiting-for-turn':
+    case 'observing':
     case 'processing':
       return html`<p class="ways">${button(self, words.again)}</p>`;
     case 'done':

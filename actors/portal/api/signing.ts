@@ -71,10 +71,14 @@ export interface SigningPageView {
     | 'canceled'
     | 'expired'
     | 'concluded'
+    /** An observer reads; others act. */
+    | 'observing'
     | 'deleted'
     | 'processing'
     | 'ticket-expired'
     | 'unknown';
+  /** The link is for reading only. @default false */
+  readonly isObserver?: boolean;
   /** The link is too old to open the file with. */
   readonly isLinkOver?: boolean;
   /** For `ticket-expired`: a new link can be mailed to the participant. @default false */
@@ -165,9 +169,9 @@ export interface PortalSigning {
       | Extract<SigningAccess, { readonly by: 'ticket' }>
       | { readonly by: 'token'; readonly key: string; readonly token: string },
   ): Promise<void>;
-  /** Read-only for all callers. */
+  /** Of a participant or an observer. Read-only for all callers. */
   page(key: string, ticket: string): Promise<SigningPageView>;
-  /** The file to show: the newest version. Refusals: `InvalidTicket`. */
+  /** The file to show: the newest version. Refusals: `InvalidTicket`; for observers also of documents that ended without conclusion. */
   pageContent(key: string, ticket: string): Promise<StoredFile>;
   /**
    * The signed file or the signature manifest; the download is recorded in the history. Refusals: `InvalidTicket`,

@@ -62,6 +62,7 @@ export function planFlowEdit(
     editedObservers: (edit.editedObservers ?? []).map(({ observerId, emailAddress }) => ({
       id: observerId.toLowerCase(),
       email: planEmail(emailAddress),
+      newUserId: plans.ids.uuid() as UserId,
     })),
     deletedObservers: (edit.deletedObserverIds ?? []).map((one) => one.toLowerCase()),
   };

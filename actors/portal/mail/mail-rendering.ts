@@ -19,6 +19,7 @@ import { FRAME } from './templates/frame.ts';
 import type { MailBody } from './templates/letter.ts';
 import type { MailDocument, MailTextOf, MailTexts } from './templates/mail-texts.ts';
 import { NEW_VERSION } from './templates/new-version.ts';
+import { OBSERVING } from './templates/observing.ts';
 import { PENDING } from './templates/pending.ts';
 import { PENDING_LIST } from './templates/pending-list.ts';
 import { REFUSED } from './templates/refused.ts';
@@ -27,6 +28,8 @@ import { REFUSED } from './templates/refused.ts';
 export interface MailLinks {
   /** The page of one participant's action, with a ticket. */
   action(document: DocumentSummary, flowActionId: FlowActionId, userId: UserId): string;
+  /** The page on which an observer reads the document, with a ticket. */
+  observer(document: DocumentSummary, observerId: string, userId: UserId): string;
   /** The public check page of a validation key. */
   check(key: string): string;
 }
@@ -49,6 +52,7 @@ const TEXTS: { readonly [About in Exclude<MailRequest['about'], 'code'>]: MailTe
   canceled: CANCELED,
   'new-version': NEW_VERSION,
   'flow-edited': FLOW_EDITED,
+  observing: OBSERVING,
 };
 
 /** @throws {Fatal} `mail.incomplete`: a code is to be sent and the notice does not say which */
@@ -126,10 +130,11 @@ function named(name: string): string {
 }
 
 function linkOf(
-  { about, document, flowActionId, userId }: MailRequest,
+  { about, document, flowActionId, observerId, userId }: MailRequest,
   links: MailLinks,
 ): string | undefined {
   if (flowActionId !== null && userId !== null) return links.action(document, flowActionId, userId);
+  if (observerId !== undefined && userId !== null) return links.observer(document, observerId, userId);
   return about === 'concluded' ? links.check(document.key) : undefined;
 }
 

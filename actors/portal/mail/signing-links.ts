@@ -1,5 +1,5 @@
 /**
- * Tickets of participants and the URLs that carry them.
+ * Tickets of participants and observers, and the URLs that carry them.
  *
  * A ticket names document, action, person and issuer: the portal by mail, or an application that has authenticated the
  * person. Source: docs/portal-values.md §9.
@@ -34,6 +34,15 @@ export interface SigningTicket {
   readonly expired: boolean;
 }
 
+/** Ticket of a person who reads and does not act. */
+export interface ObserverTicket {
+  readonly documentId: DocumentId;
+  readonly observerId: string;
+  /** Of the observer; another address has another id, so that earlier links become invalid. */
+  readonly userId: UserId;
+  readonly expired: boolean;
+}
+
 export interface SigningLinksDependencies {
   readonly tickets: Tickets;
   readonly clock: Pick<Clock, 'now'>;
@@ -58,6 +67,11 @@ export class SigningLinks implements MailLinks {
     const now = this.#dependencies.clock.now();
     const ticket = this.#dependencies.tickets.issue('sign', claims, now, MAIL_LINK_LIFETIME);
     return this.#url(key, 'sign', ticket);
+  }
+
+  observer({ id, key }: Pick<DocumentSummary, 'id' | 'key'>, observerId: string, userId: UserId): string {
+    const { tickets, clock } = this.#dependencies;
+    return this.#url(key, 'read', tickets.issue('observe', [id, observerId, userId], clock.now()));
   }
 
   check(key: string): string {
@@ -99,8 +113,23 @@ export class SigningLinks implements MailLinks {
     };
   }
 
+  /** Undefined for anything that is not a ticket of an observer. */
+  parseObserver(text: string): ObserverTicket | undefined {
+    const { tickets, clock } = this.#dependencies;
+    const ticket = tickets.read('observe', text, clock.now());
+    const [documentId, observerId, userId] = ticket?.claims ?? [];
+    if (!ticket || documentId === undefined || observerId === undefined || userId === undefined)
+      return undefined;
+    return {
+      documentId: documentId as DocumentId,
+      observerId,
+      userId: userId as UserId,
+      expired: ticket.expired,
+    };
+  }
+
   /** Clients parse `/key/{key}/` and `?ticket=`. */
-  #url(key: string, page: 'sign' | 'sign-embedded', ticket: string): string {
+  #url(key: string, page: 'sign' | 'sign-embedded' | 'read', ticket: string): string {
     return `${this.#dependencies.publicUrl()}/document/key/${key}/${page}?ticket=${ticket}`;
   }
 }

@@ -11,7 +11,15 @@ import { readSignedToken, signToken } from '../../../base/token.ts';
 import type { Millis } from '../../../machines/ids.ts';
 
 /** Kinds of tickets with their byte on the wire. Never renumbered. */
-const KINDS = { sign: 1, download: 2, preview: 3, report: 4, segment: 5, certificate: 6 } as const;
+const KINDS = {
+  sign: 1,
+  download: 2,
+  preview: 3,
+  report: 4,
+  segment: 5,
+  certificate: 6,
+  observe: 7,
+} as const;
 export type TicketKind = keyof typeof KINDS;
 
 /** Time for which tickets of a kind are good, milliseconds. Source: docs/portal-values.md §21; `preview` and `segment` ours. */
@@ -22,6 +30,7 @@ export const TICKET_LIFETIME: { readonly [Kind in TicketKind]: Millis } = {
   report: 3_600_000,
   segment: 24 * 3_600_000,
   certificate: 10 * 60_000,
+  observe: 90 * 24 * 3_600_000,
 };
 
 /** `expired`: it was ours and of this kind, but its time is over. */

@@ -5,16 +5,14 @@
  * Source: docs/portal-values.md §§9, 10.
  */
 import { holderIdentifiers } from '../../../crypto/index.ts';
-import type { DocumentContext } from '../../../machines/portal/document/document-context.ts';
 import { isSigning } from '../../../machines/portal/document/document-flow.ts';
 import { summaryOf } from '../../../machines/portal/document/document-notifications.ts';
 import { PortalRefusal } from '../../../machines/portal/portal-refusals.ts';
-import type { BlobRef } from '../../../machines/portal/portal-types.ts';
+import type { BlobRef, Participant } from '../../../machines/portal/portal-types.ts';
 import type { ActorSystem, Clock, Faults, Ids } from '../../../runtime/index.ts';
 import type { RequestOrigin, Tenants } from '../api/callers.ts';
 import type {
   ElectronicSigning,
-  PageSignature,
   ParticipantDownload,
   PortalSigning,
   SigningAccess,
@@ -29,7 +27,7 @@ import type { Blobs } from '../uploads/blobs.ts';
 import '../../shared/document-faults.ts';
 import { reasonOf } from '../document-records/document-changes.ts';
 import { foldedKey } from '../document-records/document-index.ts';
-import { hasSignature, participantOf } from '../document-records/document-reader.ts';
+import { hasSignature, type ReadDocument } from '../document-records/document-reader.ts';
 import { type DocumentWatch, settling } from '../document-records/document-watch.ts';
 import { namedTurn, pageState } from '../document-records/signing-turns.ts';
 import type { SigningLinks } from '../mail/signing-links.ts';
@@ -37,6 +35,8 @@ import { signedName } from '../renditions/rendition-rules.ts';
 import type { Renditions } from '../renditions/renditions.ts';
 import type { Uploads } from '../uploads/uploads.ts';
 import { isMailed, mailNewLink } from './new-links.ts';
+import { observedDocument, observerPage } from './observer-access.ts';
+import { pageDocument, pageParticipants } from './page-views.ts';
 import { assertTurn, documentForKey, evidenceOf, type SigningCall, signingCall } from './signing-access.ts';
 import type { CertificateSigning } from './signing-certificates.ts';
 import type { SigningCodes } from './signing-codes.ts';
@@ -96,6 +96,7 @@ export class SigningService implements PortalSigning {
 
   async page(key: string, text: string): Promise<SigningPageView> {
     const { links, directory, tenants } = this.#dependencies;
+    if (links.parseObserver(text) !== undefined) return observerPage(this.#dependencies, key, text);
     const ticket = links.parse(text);
     const document = ticket && (await directory.byId(ticket.documentId));
     if (!ticket || !document || document.context.key !== foldedKey(key))
@@ -115,36 +116,9 @@ export class SigningService implements PortalSigning {
       state,
       embedOrigins,
       isLinkOver: ticket.expired,
-      document: {
-        id: context.id,
-        key: context.key,
-        name: context.name,
-        description: context.description,
-        mimeType: context.file.contentType,
-        length: context.current.length,
-        isEnvelope: context.isEnvelope,
-        organizationName: context.organization.name,
-        expirationDate: context.expirationDate,
-        isNewVersion: context.version > 1,
-        version: context.version,
-        statusReason: context.statusUpdateReason,
-        attachments: publicAttachments(context.attachments).map(({ id, file }) => ({
-          id,
-          name: file.displayName,
-        })),
-        signatures: pageSignatures(context),
-        isSignedBeside: context.signatures !== null,
-      },
+      document: pageDocument(context),
       ...(named && { action: pageAction(named, ticket.needsEmailCode) }),
-      participants: context.actions.flatMap((action) =>
-        (action.user === null ? action.ruleUsers : [action.user]).map((user) => ({
-          name: user.name,
-          type: action.type,
-          step: action.step,
-          status: action.status,
-          isYou: action.id === ticket.flowActionId && user.id === ticket.userId,
-        })),
-      ),
+      participants: pageParticipants(context, ticket),
     };
   }
 
@@ -153,12 +127,12 @@ export class SigningService implements PortalSigning {
   }
 
   async pageAttachment(key: string, ticket: string, attachmentId: string): Promise<StoredFile> {
-    const { context } = await this.#call({ by: 'ticket', key, ticket }, { changes: false });
+    const { context } = await this.#readable(key, ticket);
     return attachmentFile(this.#dependencies.blobs, publicAttachments(context.attachments), attachmentId);
   }
 
   async pageContent(key: string, ticket: string): Promise<StoredFile> {
-    const { context } = await this.#call({ by: 'ticket', key, ticket }, { changes: false });
+    const { context } = await this.#readable(key, ticket);
     const { current, file, format, signatures } = context;
     const isSigned = signatures === null && hasSignature(context);
     const { fileName } = isSigned ? signedName(file.name, format) : { fileName: file.name };
@@ -171,7 +145,8 @@ export class SigningService implements PortalSigning {
     type: ParticipantDownload,
     scene: RequestOrigin,
   ): Promise<StoredFile> {
-    const call = await this.#call({ by: 'ticket', key, ticket }, { changes: false });
+    const call = await this.#readable(key, ticket);
+    if (call.isObserver && call.state !== 'Concluded') throw new PortalRefusal('DownloadTypeNotAvailable');
     const file = await this.#dependencies.contents.fileOf(call, type);
     const principal = participantPrincipal(call.user, scene);
     await recordAction(this.#dependencies, call, { action: 'downloaded', principal, detail: type });
@@ -284,6 +259,17 @@ export class SigningService implements PortalSigning {
     await this.#dependencies.codes.send({ documentId: context.id, ...turn }, notice, resend);
   }
 
+  /** The document of a participant's or an observer's ticket, to read. Refusals: those of `signingCall`. */
+  async #readable(
+    key: string,
+    ticket: string,
+  ): Promise<ReadDocument & { readonly user: Participant; readonly isObserver: boolean }> {
+    const observed = await observedDocument(this.#dependencies, key, ticket);
+    if (observed !== undefined) return { ...observed, isObserver: true };
+    const call = await this.#call({ by: 'ticket', key, ticket }, { changes: false });
+    return { ...call, isObserver: false };
+  }
+
   #call(access: SigningAccess, options?: Parameters<typeof signingCall>[2]): Promise<SigningCall> {
     return signingCall(access, this.#dependencies, options);
   }
@@ -340,13 +326,6 @@ function isPicture(bytes: Buffer): boolean {
   return (
     bytes.subarray(0, 4).toString('hex') === '89504e47' || bytes.subarray(0, 3).toString('hex') === 'ffd8ff'
   );
-}
-
-function pageSignatures(context: DocumentContext): readonly PageSignature[] {
-  return context.made.flatMap((made) => {
-    const { kind, at } = made;
-    return kind === 'approval' ? [] : [{ name: participantOf(context, made)?.name ?? null, kind, at }];
-  });
 }
 
 function pageAction(

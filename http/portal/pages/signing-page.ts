@@ -1,5 +1,5 @@
 /**
- * `/document/key/{key}/sign` and `/sign-embedded`: the signing page and its file. The ticket in the address is the
+ * `/document/key/{key}/sign`, `/sign-embedded` and `/read`: the pages of participants and observers, and their file. The ticket in the address is the
  * only credential; opening the page changes nothing.
  *
  * Source: docs/portal-values.md §9.
@@ -31,6 +31,7 @@ export function signingRoutes(
   return [
     pageRoute(signing, 'sign', 'The signing page of one participant.'),
     pageRoute(signing, 'sign-embedded', 'The signing page of one participant, for a frame in another page.'),
+    pageRoute(signing, 'read', 'The page on which an observer reads a document and its state.'),
     portalRoute({
       method: 'POST',
       path: '/document/key/{key}/new-link',
@@ -99,7 +100,7 @@ export function signingRoutes(
 
 function pageRoute(
   signing: Pick<PortalSigning, 'page'>,
-  path: 'sign' | 'sign-embedded',
+  path: 'sign' | 'sign-embedded' | 'read',
   summary: string,
 ): AnyRoute {
   const embedded = path === 'sign-embedded';

@@ -230,7 +230,11 @@ export interface FlowChange {
   readonly edited: readonly ActionEdit[];
   readonly deleted: readonly FlowActionId[];
   readonly addedObservers: readonly Observer[];
-  readonly editedObservers: readonly { readonly id: string; readonly email: string }[];
+  readonly editedObservers: readonly {
+    readonly id: string;
+    readonly email: string;
+    readonly newUserId?: UserId;
+  }[];
   readonly deletedObservers: readonly string[];
 }
 

@@ -9,7 +9,7 @@ import type { DocumentEvent } from '../portal-types.ts';
 import type { DocumentContext, DocumentInput } from './document-context.ts';
 import { announceEffect, type DeadlineName, type Decision, notifyEffect } from './document-decision.ts';
 import { actionsReleased, initialAction, inOrder } from './document-flow.ts';
-import { summaryOf, turnMails, withEvent } from './document-notifications.ts';
+import { deduplicated, observerMails, summaryOf, turnMails, withEvent } from './document-notifications.ts';
 import { nextReminderAt } from './document-reminders.ts';
 
 export function createDocument(input: DocumentInput): Decision {
@@ -42,7 +42,14 @@ export function createDocument(input: DocumentInput): Decision {
     context,
     effects: [
       ...(told === undefined ? [] : announceEffect(told.event)),
-      ...notifyEffect(isQuiet ? [] : turnMails(context, pending, 'pending')),
+      ...notifyEffect(
+        isQuiet
+          ? []
+          : [
+              ...turnMails(context, pending, 'pending'),
+              ...deduplicated(observerMails(context, { about: 'observing' })),
+            ],
+      ),
     ],
     arm: [
       ...deadline('expiry', context.expirationDate, at),

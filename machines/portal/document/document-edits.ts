@@ -8,7 +8,7 @@ import type { FlowActionId, Millis } from '../../ids.ts';
 import type { FlowAction, MailRequest } from '../portal-types.ts';
 import type { DocumentContext } from './document-context.ts';
 import { type DecisionFunction, type DocumentMessageOf, notifyEffect } from './document-decision.ts';
-import { actionsReleased, withFlowEdits } from './document-flow.ts';
+import { actionsReleased, readdressed, withFlowEdits } from './document-flow.ts';
 import { deduplicated, observerMails, turnMails } from './document-notifications.ts';
 
 /** Actions with an accepted or started signature. */
@@ -33,7 +33,13 @@ export const editFlow: DecisionFunction<'EDIT_FLOW'> = (document, { at, change }
   );
   const notices = document.disableNotifications
     ? []
-    : [...fresh, ...deduplicated(observerMails(context, { about: 'flow-edited' }))];
+    : [
+        ...fresh,
+        ...deduplicated([
+          ...observerMails(context, { about: 'observing' }, newObservers(document, context)),
+          ...observerMails(context, { about: 'flow-edited' }),
+        ]),
+      ];
   return { context, effects: notifyEffect(notices), note: 'The flow was edited.' };
 };
 
@@ -43,6 +49,15 @@ function isPending({ status }: FlowAction): boolean {
 
 function addressOf({ flowActionId, to }: MailRequest): string {
   return `${flowActionId} ${to.email.toLowerCase()}`;
+}
+
+/** Observers whose address had no link before. */
+function newObservers(
+  { observers: earlier }: DocumentContext,
+  { observers }: DocumentContext,
+): DocumentContext['observers'] {
+  const known = new Set(earlier.map(({ user }) => user.id));
+  return observers.filter(({ user }) => !known.has(user.id));
 }
 
 function editedObservers(
@@ -55,7 +70,9 @@ function editedObservers(
   const kept = observers.filter(({ id }) => !change.deletedObservers.includes(id));
   const changed = kept.map((observer) => {
     const edit = change.editedObservers.find(({ id }) => id === observer.id);
-    return edit === undefined ? observer : { ...observer, user: { ...observer.user, email: edit.email } };
+    return edit === undefined
+      ? observer
+      : { ...observer, user: readdressed(observer.user, edit.email, edit.newUserId) };
   });
   return [...changed, ...change.addedObservers];
 }

@@ -235,7 +235,11 @@ function withEdit(action: FlowAction, edit: ActionEdit, current: number, at: Mil
 }
 
 /** Invalidates links and codes sent to an earlier address. */
-function readdressed<Person extends Participant>(user: Person, email: string, newId = user.id): Person {
+export function readdressed<Person extends Participant>(
+  user: Person,
+  email: string,
+  newId = user.id,
+): Person {
   const isSame = user.email?.toLowerCase() === email.toLowerCase();
   return { ...user, email, id: isSame ? user.id : newId };
 }

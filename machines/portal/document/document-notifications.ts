@@ -114,8 +114,15 @@ export function activeMails(
   return deduplicated(people.flatMap((user) => mailTo(document, user, letter)));
 }
 
-export function observerMails(document: DocumentContext, letter: MailKind): readonly MailRequest[] {
-  return document.observers.flatMap(({ user }) => mailTo(document, user, letter));
+/** Notifies observers; each mail carries a link to read the document. @param observers all by default */
+export function observerMails(
+  document: DocumentContext,
+  letter: MailKind,
+  observers = document.observers,
+): readonly MailRequest[] {
+  return observers.flatMap(({ id, user }) =>
+    mailTo(document, user, letter).map((mail) => ({ ...mail, observerId: id })),
+  );
 }
 
 /** Notifies the addresses that receive mails even if others are silenced. */

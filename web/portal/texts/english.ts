@@ -181,6 +181,10 @@ export const ENGLISH: PageTexts = {
     },
     concluded: { title: 'Concluded', text: 'Everybody has acted. The document is complete.' },
     deleted: { title: 'Deleted', text: 'The document was deleted.' },
+    observing: {
+      title: 'For your information',
+      text: 'You can read this document. Others act on it; you need to do nothing. This link shows how far it is.',
+    },
     processing: {
       title: 'Being finished',
       text: 'Your action was recorded and is being put into the document. You need not wait here.',

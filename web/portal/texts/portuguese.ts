@@ -187,6 +187,10 @@ export const PORTUGUESE: PageTexts = {
     },
     concluded: { title: 'Concluído', text: 'Todos agiram. O documento está completo.' },
     deleted: { title: 'Excluído', text: 'O documento foi excluído.' },
+    observing: {
+      title: 'Para seu conhecimento',
+      text: 'Você pode ler este documento. Outras pessoas agem nele; você não precisa fazer nada. Este link mostra o andamento.',
+    },
     processing: {
       title: 'Em finalização',
       text: 'Sua ação foi registrada e está sendo colocada no documento. Não é preciso esperar aqui.',

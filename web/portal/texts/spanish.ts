@@ -190,6 +190,10 @@ export const SPANISH: PageTexts = {
     },
     concluded: { title: 'Concluido', text: 'Todos actuaron. El documento está completo.' },
     deleted: { title: 'Eliminado', text: 'El documento fue eliminado.' },
+    observing: {
+      title: 'Para su información',
+      text: 'Puede leer este documento. Otras personas actúan en él; usted no tiene que hacer nada. Este enlace muestra su estado.',
+    },
     processing: {
       title: 'Terminándose',
       text: 'Su acción fue registrada y se está poniendo en el documento. No hace falta esperar aquí.',

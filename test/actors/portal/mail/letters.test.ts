@@ -34,6 +34,7 @@ function parts(language: Language, name = 'Acme'): MailRenderingOptions {
     organization: { name, language },
     links: {
       action: ({ key }, action, user) => `${PUBLIC_URL}/document/key/${key}/sign?ticket=${action}.${user}`,
+      observer: ({ key }, observer) => `${PUBLIC_URL}/document/key/${key}/read?ticket=${observer}`,
       check: (key) => `${PUBLIC_URL}/check/${key}`,
     },
     codeFor: () => '012345',

@@ -73,6 +73,7 @@ export function makeMailWorld(t: ExecutionContext, options: MailWorldOptions): M
         links: {
           action: ({ key }, action, user) =>
             `${PUBLIC_URL}/document/key/${key}/sign?ticket=${action}.${user}`,
+          observer: ({ key }, observer) => `${PUBLIC_URL}/document/key/${key}/read?ticket=${observer}`,
           check: (key) => `${PUBLIC_URL}/check/${key}`,
         },
         codeFor: (_action, _user, generation) => String(100_000 + generation),

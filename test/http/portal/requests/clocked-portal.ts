@@ -1,6 +1,7 @@
 /** A portal over HTTP on a real store, with a clock that tests set forward. */
 import type { ExecutionContext } from 'ava';
 import { createPortalServer } from '../../../../http/index.ts';
+import { portalPageRoutes } from '../../../../http/portal/pages/routes.ts';
 import { type Faults, systemIds } from '../../../../runtime/index.ts';
 import { type FlowRoom, flowRoom } from '../../../actors/portal/documents/flow-harness.ts';
 import { Client, until } from '../../../actors/portal/service.ts';
@@ -48,6 +49,7 @@ export async function clockedPortal(
     service: room.portal,
     settings: SETTINGS,
     ...{ clock, ids: systemIds, log: SILENT },
+    pageRoutes: portalPageRoutes(room.portal, clock),
   });
   const { url } = await server.listen();
   let closed = false;

@@ -1,0 +1,52 @@
+/** Views of a document on the pages of its participants and observers. */
+import type { DocumentContext, Turn } from '../../../machines/portal/document/document-context.ts';
+import { usersOf } from '../../../machines/portal/document/document-flow.ts';
+import type { PageSignature, SigningPageView } from '../api/signing.ts';
+import { participantOf } from '../document-records/document-reader.ts';
+import { publicAttachments } from '../documents/attachments.ts';
+
+export function pageDocument(context: DocumentContext): NonNullable<SigningPageView['document']> {
+  return {
+    id: context.id,
+    key: context.key,
+    name: context.name,
+    description: context.description,
+    mimeType: context.file.contentType,
+    length: context.current.length,
+    isEnvelope: context.isEnvelope,
+    organizationName: context.organization.name,
+    expirationDate: context.expirationDate,
+    isNewVersion: context.version > 1,
+    version: context.version,
+    statusReason: context.statusUpdateReason,
+    attachments: publicAttachments(context.attachments).map(({ id, file }) => ({
+      id,
+      name: file.displayName,
+    })),
+    signatures: pageSignatures(context),
+    isSignedBeside: context.signatures !== null,
+  };
+}
+
+/** @param you absent for an observer */
+export function pageParticipants(
+  { actions }: DocumentContext,
+  you?: Turn,
+): NonNullable<SigningPageView['participants']> {
+  return actions.flatMap((action) =>
+    usersOf(action).map((user) => ({
+      name: user.name,
+      type: action.type,
+      step: action.step,
+      status: action.status,
+      isYou: action.id === you?.flowActionId && user.id === you.userId,
+    })),
+  );
+}
+
+function pageSignatures(context: DocumentContext): readonly PageSignature[] {
+  return context.made.flatMap((made) => {
+    const { kind, at } = made;
+    return kind === 'approval' ? [] : [{ name: participantOf(context, made)?.name ?? null, kind, at }];
+  });
+}
