@@ -28,7 +28,7 @@ const LONG = [
   'actors/portal/webhooks/kill*',
   'http/portal/{nonsense*,xades-options-long*,requests/*-kill*}',
   'web/portal/*-makers*',
-  'commands/{backup,doctor,verify-history}*',
+  'commands/{backup,doctor,store-copy,verify-history}*',
   'runtime/crash/*-long*',
   'actors/pool/lost-threads*',
   'bench/command*',

@@ -25,6 +25,7 @@ import {
 } from './commands/option-values.ts';
 import { runService } from './commands/serve.ts';
 import { serviceManager } from './commands/service-manager.ts';
+import { addStoreCommands } from './commands/store/store-options.ts';
 import type { Terminal } from './commands/terminal.ts';
 import type { VerifyOptions } from './commands/verify/verify.ts';
 import { createDescriptorSink } from './logging.ts';
@@ -224,6 +225,11 @@ async function main(argv: readonly string[]): Promise<ExitCode> {
         return backup(settings, resolve(dir), terminal);
       });
     });
+  addStoreCommands(program, async (options) => {
+    const { copyCommand } = await import('./commands/store/copy.ts');
+    const live = process.stderr.isTTY === true && process.env['TERM'] !== 'dumb';
+    exit = await copyCommand(options, { clock: systemClock, terminal, live });
+  });
   program
     .command('actors')
     .description('look at the actors of a running service, and let those that were given up go on')

@@ -1,10 +1,11 @@
 /** Exports of the benchmarks for the command line. */
+
+export type { Screen } from '../base/progress.ts';
 export { BENCH_NAMES, type BenchName, CATALOG, isBenchName } from './catalog.ts';
 export { type BenchSettings, PROFILES } from './frame/bench.ts';
 export { compareReports } from './frame/compare.ts';
 export { comparisonText } from './frame/compare-text.ts';
 export { circumstances } from './frame/machine.ts';
-export type { Screen } from './frame/progress.ts';
 export { parseReport, reportOf } from './frame/report.ts';
 export { benchText, circumstancesText } from './frame/report-text.ts';
 export { runBench } from './frame/run.ts';

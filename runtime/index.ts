@@ -74,9 +74,13 @@ export type {
 export { createRuntime, type Runtime, type RuntimeOptions, type ShardOptions } from './runtime.ts';
 export type { ShardModule } from './shards/wire.ts';
 export { firstStep, nextStep } from './step.ts';
+export type { CopySide } from './store/copy/copy-side.ts';
+export { type CopyPhase, type CopyReport, copyStore } from './store/copy/copy-store.ts';
 export { openLmdbStore } from './store/lmdb/lmdb.ts';
 export { backupLmdbStore } from './store/lmdb/lmdb-backup.ts';
+export { openLmdbCopy } from './store/lmdb/lmdb-copy.ts';
 export { openLmdbReader, type StoreReader } from './store/lmdb/lmdb-reader.ts';
 export { folderOwner } from './store/lmdb/owner.ts';
 export { MemoryStore } from './store/memory/memory-store.ts';
+export { openPostgresCopy } from './store/postgres/postgres-copy.ts';
 export { openPostgresReader, openPostgresStore } from './store/postgres/postgres-store.ts';

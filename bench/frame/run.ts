@@ -1,9 +1,9 @@
 /** Runs benchmarks one after the other, each in its own process, and combines their results. */
 import { fork } from 'node:child_process';
+import { Progress, type Screen } from '../../base/progress.ts';
 import type { Clock } from '../../runtime/index.ts';
 import { type BenchName, CATALOG } from '../catalog.ts';
 import type { BenchSettings, Figure, Limit, Spent } from './bench.ts';
-import { Progress, type Screen } from './progress.ts';
 import { type BenchReport, judged } from './report.ts';
 import type { Failure, Order, Told } from './wire.ts';
 

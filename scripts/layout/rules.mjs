@@ -111,6 +111,7 @@ export const ZONES = {
     owns: /^(commands\/|main\.ts$)/,
     enteredBy: [],
     imports: {
+      base: 'all',
       machines: 'all',
       runtime: 'all',
       crypto: 'all',

@@ -21,6 +21,7 @@ test('a shell completes commands, the commands of commands, and options', async 
   writeFileSync(script, out);
   t.deepEqual(offeredByBash(script, ['sealwright', 'ver']), ['verify', 'verify-history']);
   t.deepEqual(offeredByBash(script, ['sealwright', 'keys', 'cr']), ['create']);
+  t.deepEqual(offeredByBash(script, ['sealwright', 'store', 'copy', '--fr']), ['--from']);
   t.deepEqual(offeredByBash(script, ['sealwright', 'verify', 'some.pdf', '--tru']), ['--trust']);
   t.deepEqual(offeredByBash(script, ['sealwright', 'nonsense', '--fileN']), []);
 });

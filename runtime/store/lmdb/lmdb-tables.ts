@@ -19,6 +19,7 @@
  * |          |                                | actors whose rows and counters are not moved |
  * | meta     | `census`                       | present: the counters of the state index     |
  * |          |                                | (actors by kind, version, state) exist       |
+ * | meta     | `copy`                         | present: target of an unfinished copy        |
  */
 import { closeSync, existsSync, mkdirSync, openSync } from 'node:fs';
 import { join } from 'node:path';
@@ -37,6 +38,9 @@ const FIRST_MAP = 256 * 1024 * 1024;
 const READERS = 256;
 
 export type Key = (string | number)[];
+
+/** Key in `meta` of the marker of an unfinished copy (`lmdb-copy.ts`). */
+export const COPY_MARKER: Key = ['copy'];
 export type Table = Database<string, Key>;
 
 export interface Tables {

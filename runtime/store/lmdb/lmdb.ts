@@ -6,6 +6,7 @@ import { statSync } from 'node:fs';
 import { join } from 'node:path';
 import { MessageChannel } from 'node:worker_threads';
 import { latestDue } from '../../effects/backoff.ts';
+import { Fatal } from '../../failures.ts';
 import { Faults } from '../../faults.ts';
 import { STATE_INDEX_PREFIX, STATE_INDEX_VIEW } from '../../inspection/state-index.ts';
 import type {
@@ -33,6 +34,7 @@ import { settlePending } from './lmdb-state-index.ts';
 import { stepOfText } from './lmdb-step-text.ts';
 import {
   actorKey,
+  COPY_MARKER,
   effectKey,
   type Key,
   openTables,
@@ -56,14 +58,21 @@ export interface LmdbOptions {
 }
 
 /**
- * Opens the store. Throws `store.locked` (another process has the folder), `store.newer-format`, `store.full` and
- * `store.unwritable`.
+ * Opens the store. Throws `store.locked` (another process has the folder), `store.newer-format`,
+ * `store.copy-incomplete`, `store.full` and `store.unwritable`.
  */
 export function openLmdbStore(options: LmdbOptions): ActorStore {
   assertRoomForStore(options.folder);
   const release = claimFolder(options.folder);
   try {
     const tables = openTables(options.folder);
+    if (tables.meta.doesExist(COPY_MARKER)) {
+      void tables.root.close();
+      throw new Fatal(
+        'store.copy-incomplete',
+        `${options.folder} is the target of a copy that is not finished. Repeat "sealwright store copy", which goes on with it, or remove the folder.`,
+      );
+    }
     upgradeTables(tables);
     settlePending(tables);
     return new LmdbStore(options, tables, release);

@@ -9,11 +9,29 @@ const MADE_BY_ANOTHER = new Set(['23505', '42710', '42P06', '42P07']);
 /** Attempts to create the schema beside other nodes. */
 const ATTEMPTS = 10;
 
+/** Throws `store.copy-incomplete` for the target of a copy that is not finished. */
+export async function assertNoCopy(client: pg.Pool | pg.PoolClient, schema: string): Promise<void> {
+  const { rows } = await client.query<{ has_copy: boolean }>(
+    'SELECT to_regclass($1) IS NOT NULL AS has_copy',
+    [`${schema}.copy_in_progress`],
+  );
+  if (rows[0]?.has_copy !== true) return;
+  throw new Fatal(
+    'store.copy-incomplete',
+    `The schema "${schema}" is the target of a copy that is not finished. Repeat "sealwright store copy", which goes on with it, or drop the schema.`,
+  );
+}
+
 /**
- * Throws `store.too-new` for a schema written by a newer program, and errors of PostgreSQL. A crash leaves the version
+ * Throws `store.too-new` for a schema written by a newer program, `store.copy-incomplete` unless a copy opens it, and
+ * errors of PostgreSQL. A crash leaves the version
  * before or the version after an upgrade, since each is one transaction.
  */
-export async function migrateSchema(pool: pg.Pool, schema: string): Promise<void> {
+export async function migrateSchema(
+  pool: pg.Pool,
+  schema: string,
+  options: { readonly isCopy?: boolean } = {},
+): Promise<void> {
   await makeVersionTable(pool, schema);
   const client = await pool.connect();
   try {
@@ -27,6 +45,7 @@ export async function migrateSchema(pool: pg.Pool, schema: string): Promise<void
         `The schema "${schema}" has version ${version}; this program knows versions up to ${SCHEMA_VERSION}. Run the newer program.`,
       );
     }
+    if (!options.isCopy) await assertNoCopy(client, schema);
     for (let next = version + 1; next <= SCHEMA_VERSION; next++) {
       for (const statement of SCHEMA_UPGRADES[next] ?? []) await client.query(statement);
       await client.query('UPDATE schema_version SET version = $1', [next]);

@@ -6,7 +6,7 @@ import { ChangeFeed } from './change-feed.ts';
 import { Committer } from './committer.ts';
 import { describeLocation, openPool, type PostgresOptions, schemaName, unavailable } from './connection.ts';
 import { CounterFolding } from './counter-folding.ts';
-import { migrateSchema } from './migrate-schema.ts';
+import { assertNoCopy, migrateSchema } from './migrate-schema.ts';
 import { PostgresNodes } from './postgres-nodes.ts';
 import { PostgresReads } from './postgres-reads.ts';
 import { PostgresWork } from './postgres-work.ts';
@@ -22,7 +22,7 @@ export interface PostgresStoreOptions extends PostgresOptions, SessionOptions {
 
 /**
  * Opens the store: creates or upgrades the schema and opens the session of this node. Throws `store.too-new`,
- * `store.locked`, `store.postgres-options`; `store.unavailable` if the database does not answer.
+ * `store.locked`, `store.postgres-options`, `store.copy-incomplete`; `store.unavailable` if the database does not answer.
  */
 export async function openPostgresStore(options: PostgresStoreOptions): Promise<ActorStore> {
   const { clock, log } = options;
@@ -36,6 +36,11 @@ export async function openPostgresStore(options: PostgresStoreOptions): Promise<
     const version = await pool.query<{ server_version: string }>('SHOW server_version');
     const storeClock = new StoreClock(clock);
     const session = await Session.open(heartbeats, options, clock, storeClock, log);
+    // A copy that began meanwhile has kept the session from opening until it ended.
+    await assertNoCopy(pool, schemaName(options)).catch(async (error) => {
+      await session.close();
+      throw error;
+    });
     const engine = `PostgreSQL ${version.rows[0]?.server_version ?? ''}`.trim();
     let committer: Committer | undefined;
     const feed = await ChangeFeed.open({

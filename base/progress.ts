@@ -1,6 +1,5 @@
 /** Progress display: a bar with rate and remaining time on a terminal, periodic lines otherwise. */
-import type { Clock } from '../../runtime/index.ts';
-import { number } from './columns.ts';
+import { number } from './number-text.ts';
 
 const WIDTH = 24;
 /** Milliseconds between lines, and between updates of the bar. */
@@ -15,16 +14,17 @@ export interface Screen {
   readonly live: boolean;
 }
 
+/** The progress of one task. */
 export class Progress {
   readonly #screen: Pick<Screen, 'err' | 'live'>;
-  readonly #clock: Pick<Clock, 'elapsed'>;
+  readonly #clock: { elapsed(): number };
   readonly #name: string;
   #begun: number;
   #last = Number.NEGATIVE_INFINITY;
   #shown = '';
   #of = 0;
 
-  constructor(name: string, screen: Pick<Screen, 'err' | 'live'>, clock: Pick<Clock, 'elapsed'>) {
+  constructor(name: string, screen: Pick<Screen, 'err' | 'live'>, clock: { elapsed(): number }) {
     this.#name = name;
     this.#screen = screen;
     this.#clock = clock;

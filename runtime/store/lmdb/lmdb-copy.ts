@@ -1,0 +1,152 @@
+/** A store on LMDB as the source or the target of a copy. */
+import { existsSync, readdirSync } from 'node:fs';
+import { Fatal } from '../../failures.ts';
+import type { StoredActor } from '../../ports.ts';
+import {
+  BATCH_LENGTH,
+  BATCH_SIZE,
+  type CopiedEffect,
+  type CopiedTable,
+  type CopyMarker,
+  type CopySide,
+  effectText,
+  type RecordKey,
+  type StoreRecord,
+} from '../copy/copy-side.ts';
+import { assertRoomForStore } from '../room.ts';
+import { settlePending } from './lmdb-state-index.ts';
+import {
+  COPY_MARKER,
+  type EffectValue,
+  type Key,
+  openTables,
+  partsOf,
+  positionText,
+  queueOf,
+  readPosition,
+  type Tables,
+  transact,
+} from './lmdb-tables.ts';
+import { upgradeTables } from './lmdb-upgrade.ts';
+import { claimFolder, type Release } from './owner.ts';
+
+/**
+ * Opens a store for a copy and claims its folder. Throws `store.locked`; `store.missing` for a source that is none;
+ * `store.not-empty` for a target folder with other files.
+ */
+export function openLmdbCopy(folder: string, role: 'source' | 'target'): CopySide {
+  if (!existsSync(`${folder}/data.mdb`)) {
+    if (role === 'source') {
+      const hint = existsSync(`${folder}/db/data.mdb`) ? ` It is in ${folder}/db.` : '';
+      throw new Fatal('store.missing', `There is no store in ${folder}.${hint}`);
+    }
+    if (filesIn(folder).length > 0) {
+      throw new Fatal(
+        'store.not-empty',
+        `${folder} holds other files and no store. Name the folder db below Storage:Root, or an empty folder.`,
+      );
+    }
+  }
+  if (role === 'target') assertRoomForStore(folder);
+  const release = claimFolder(folder);
+  try {
+    const tables = openTables(folder);
+    upgradeTables(tables);
+    settlePending(tables);
+    return new LmdbCopy(folder, tables, release);
+  } catch (error) {
+    release();
+    throw error;
+  }
+}
+
+/** Names in a folder, without the claims of processes; none when it is missing. */
+function filesIn(folder: string): readonly string[] {
+  return existsSync(folder) ? readdirSync(folder).filter((name) => !name.startsWith('owner.')) : [];
+}
+
+class LmdbCopy implements CopySide {
+  readonly location: string;
+  readonly howToEmpty: string;
+  readonly #tables: Tables;
+  readonly #release: Release;
+
+  constructor(folder: string, tables: Tables, release: Release) {
+    this.location = `LMDB in ${folder}`;
+    this.howToEmpty = `remove the folder ${folder}`;
+    this.#tables = tables;
+    this.#release = release;
+  }
+
+  async count(table: CopiedTable): Promise<number> {
+    return (this.#tables[table].getStats() as { readonly entryCount: number }).entryCount;
+  }
+
+  async read(table: CopiedTable, after: RecordKey | undefined): Promise<readonly StoreRecord[]> {
+    const records: StoreRecord[] = [];
+    let length = 0;
+    const range = this.#tables[table].getRange({
+      ...(after !== undefined && { start: [...after], exclusiveStart: true }),
+      limit: BATCH_SIZE,
+    });
+    for (const { key, value } of range) {
+      const parts = partsOf(key);
+      const text = table === 'effects' ? this.#effect(parts, value) : value;
+      records.push({ key: parts, value: text });
+      length += text.length;
+      if (length >= BATCH_LENGTH) break;
+    }
+    return records;
+  }
+
+  #effect(key: Key, place: string): string {
+    const position = readPosition(place);
+    const { table, at } = queueOf(this.#tables, position, key);
+    const { effect, failures, lastError } = JSON.parse(table.get(at) ?? '{}') as EffectValue;
+    return effectText({ ...position, failures, lastError, effect });
+  }
+
+  async lastKey(table: CopiedTable): Promise<RecordKey | undefined> {
+    for (const key of this.#tables[table].getKeys({ reverse: true, limit: 1 })) return partsOf(key);
+    return undefined;
+  }
+
+  async marker(): Promise<CopyMarker | undefined> {
+    const text = this.#tables.meta.get(COPY_MARKER);
+    return text === undefined ? undefined : (JSON.parse(text) as CopyMarker);
+  }
+
+  async begin(marker: CopyMarker): Promise<void> {
+    transact(this.#tables, () => void this.#tables.meta.put(COPY_MARKER, JSON.stringify(marker)));
+  }
+
+  async write(table: CopiedTable, records: readonly StoreRecord[]): Promise<void> {
+    transact(this.#tables, () => {
+      for (const { key, value } of records) this.#put(table, [...key], value);
+    });
+  }
+
+  #put(table: CopiedTable, key: Key, value: string): void {
+    if (table === 'actors')
+      void this.#tables.actors.put(key, value, (JSON.parse(value) as StoredActor).revision);
+    else if (table === 'effects') this.#putEffect(key, JSON.parse(value) as CopiedEffect);
+    else void this.#tables[table].put(key, value);
+  }
+
+  #putEffect(key: Key, { dueAt, lane, failures, lastError, effect }: CopiedEffect): void {
+    const position = { dueAt, lane };
+    const { table, at } = queueOf(this.#tables, position, key);
+    void this.#tables.effects.put(key, positionText(position));
+    void table.put(at, JSON.stringify({ effect, failures, lastError }));
+    if (failures > 0) void this.#tables.troubled.put(key, positionText(position));
+  }
+
+  async finish(): Promise<void> {
+    transact(this.#tables, () => void this.#tables.meta.remove(COPY_MARKER));
+  }
+
+  async close(): Promise<void> {
+    await this.#tables.root.close();
+    this.#release();
+  }
+}

@@ -1,0 +1,216 @@
+/**
+ * A store on PostgreSQL as the source or the target of a copy. While it is open, a transaction locks the table of
+ * sessions, so that no node starts, and reads of a source see one snapshot.
+ */
+import type pg from 'pg';
+import { Fatal } from '../../failures.ts';
+import type { Clock } from '../../ports.ts';
+import {
+  BATCH_LENGTH,
+  BATCH_SIZE,
+  COPIED_TABLES,
+  type CopiedTable,
+  type CopyMarker,
+  type CopySide,
+  type RecordKey,
+  type StoreRecord,
+} from '../copy/copy-side.ts';
+import { describeLocation, openPool, type PostgresOptions, schemaName, unavailable } from './connection.ts';
+import { COPY_TABLES, type CopyTable } from './copy-tables.ts';
+import { migrateSchema } from './migrate-schema.ts';
+
+/** Statement timeout of a copy, milliseconds: its statements count and lock whole tables. */
+const STATEMENT_TIMEOUT_MS = 600_000;
+
+const LIVING = `SELECT node, seen_at::text AS seen, (seen_at + lease > clock_timestamp()) AS is_living,
+    (extract(epoch FROM lease) * 1000)::float8 AS lease_ms
+  FROM sessions WHERE seen_at > '-infinity' ORDER BY node`;
+
+interface SessionRow {
+  readonly node: string;
+  readonly seen: string;
+  readonly is_living: boolean;
+  readonly lease_ms: number;
+}
+
+/**
+ * Opens a store for a copy. Throws `store.locked` while a node runs on it; `store.missing` for a source that is none;
+ * `store.copy-incomplete` for a source that is an unfinished copy; `store.too-new`, `store.unavailable`.
+ */
+export async function openPostgresCopy(
+  options: PostgresOptions,
+  role: 'source' | 'target',
+  clock: Clock,
+): Promise<CopySide> {
+  const settings = { ...options, poolSize: 2, statementTimeoutMs: STATEMENT_TIMEOUT_MS };
+  const schema = schemaName(options);
+  const location = `PostgreSQL at ${describeLocation(options)}`;
+  const pool = openPool(settings, () => {});
+  try {
+    if (role === 'source') {
+      const found = await pool.query<{ has_store: boolean }>(
+        'SELECT to_regclass($1) IS NOT NULL AS has_store',
+        [`${schema}.schema_version`],
+      );
+      if (found.rows[0]?.has_store !== true)
+        throw new Fatal('store.missing', `There is no store in ${location}.`);
+    }
+    await migrateSchema(pool, schema, { isCopy: role === 'target' });
+    const guard = await lockOutNodes(pool, location, clock);
+    return new PostgresCopy(pool, guard, location, schema);
+  } catch (error) {
+    await pool.end();
+    throw error instanceof Fatal ? error : unavailable(error);
+  }
+}
+
+/**
+ * Begins the transaction that keeps nodes out. A node that was silent for its lease is over only if it stays silent for
+ * a whole lease more: the database may have been away.
+ */
+async function lockOutNodes(pool: pg.Pool, location: string, clock: Clock): Promise<pg.PoolClient> {
+  const before = (await pool.query<SessionRow>(LIVING)).rows;
+  refuseLiving(before, location);
+  if (before.length > 0) {
+    await clock.sleep(Math.max(...before.map(({ lease_ms }) => lease_ms)));
+    const after = (await pool.query<SessionRow>(LIVING)).rows;
+    refuseLiving(after, location);
+  }
+  // Ends sessions whose lease is over; a process that wakes up then commits nothing.
+  await pool.query(`SELECT take_over(0, true, '')`);
+  const guard = await pool.connect();
+  try {
+    await guard.query('BEGIN ISOLATION LEVEL REPEATABLE READ');
+    await guard.query('SET LOCAL idle_in_transaction_session_timeout = 0');
+    // Commits, starts and heartbeats of nodes wait for it.
+    await guard.query('LOCK TABLE sessions IN EXCLUSIVE MODE');
+    refuseLiving((await guard.query<SessionRow>(LIVING)).rows, location);
+    return guard;
+  } catch (error) {
+    guard.release(true);
+    throw error;
+  }
+}
+
+function refuseLiving(sessions: readonly SessionRow[], location: string): void {
+  const living = sessions.filter(({ is_living }) => is_living).map(({ node }) => `"${node}"`);
+  if (living.length > 0) {
+    throw new Fatal(
+      'store.locked',
+      `The service runs on ${location}: ${living.join(', ')}. Stop these nodes first.`,
+    );
+  }
+}
+
+class PostgresCopy implements CopySide {
+  readonly location: string;
+  readonly howToEmpty: string;
+  readonly #pool: pg.Pool;
+  readonly #guard: pg.PoolClient;
+  #isTarget = false;
+
+  constructor(pool: pg.Pool, guard: pg.PoolClient, location: string, schema: string) {
+    this.#pool = pool;
+    this.#guard = guard;
+    this.location = location;
+    this.howToEmpty = `DROP SCHEMA ${schema} CASCADE`;
+  }
+
+  async count(table: CopiedTable): Promise<number> {
+    const [row] = await this.#read<{ count: number }>(
+      `SELECT count(*) AS count FROM ${COPY_TABLES[table].from}`,
+      [],
+    );
+    return row?.count ?? 0;
+  }
+
+  async read(table: CopiedTable, after: RecordKey | undefined): Promise<readonly StoreRecord[]> {
+    const copied = COPY_TABLES[table];
+    const { order, columns, text } = copied;
+    const range = copied.from + (after === undefined ? '' : ` WHERE ${afterKey(copied)}`);
+    // The sum ends a batch of long texts before they are in memory.
+    const rows = await this.#read<pg.QueryResultRow>(
+      `SELECT * FROM (
+          SELECT *, sum(octet_length(${text})) OVER (ORDER BY ${order}) - octet_length(${text}) AS before FROM (
+            SELECT ${columns} FROM ${range} ORDER BY ${order} LIMIT ${BATCH_SIZE}
+          ) AS batch
+        ) AS summed WHERE before < ${BATCH_LENGTH} ORDER BY ${order}`,
+      after === undefined ? [] : copied.position(after),
+    );
+    return rows.map(copied.record);
+  }
+
+  async lastKey(table: CopiedTable): Promise<RecordKey | undefined> {
+    const { from, order, columns, record } = COPY_TABLES[table];
+    const last = order
+      .split(', ')
+      .map((column) => `${column} DESC`)
+      .join(', ');
+    const [row] = await this.#read<pg.QueryResultRow>(
+      `SELECT ${columns} FROM ${from} ORDER BY ${last} LIMIT 1`,
+      [],
+    );
+    return row && record(row).key;
+  }
+
+  async marker(): Promise<CopyMarker | undefined> {
+    const { rows } = await this.#pool.query<{ has_marker: boolean }>(
+      `SELECT to_regclass('copy_in_progress') IS NOT NULL AS has_marker`,
+    );
+    if (rows[0]?.has_marker !== true) return undefined;
+    const found = await this.#pool.query<CopyMarker>('SELECT source, digest FROM copy_in_progress');
+    if (found.rows[0] !== undefined) this.#isTarget = true;
+    return found.rows[0];
+  }
+
+  async begin({ source, digest }: CopyMarker): Promise<void> {
+    this.#isTarget = true;
+    await this.#run(
+      `CREATE TABLE copy_in_progress (
+        only_row boolean PRIMARY KEY DEFAULT true CHECK (only_row), source text NOT NULL, digest text NOT NULL
+      )`,
+      [],
+    );
+    await this.#run('INSERT INTO copy_in_progress (source, digest) VALUES ($1, $2)', [source, digest]);
+  }
+
+  async write(table: CopiedTable, records: readonly StoreRecord[]): Promise<void> {
+    const { insert, values } = COPY_TABLES[table];
+    await this.#run(insert, values(records));
+  }
+
+  async finish(): Promise<void> {
+    // Fails if the connection that keeps nodes out was lost meanwhile.
+    await this.#guard.query('SELECT 1');
+    // Not all tables: the one of sessions is locked.
+    await this.#run(`ANALYZE ${COPIED_TABLES.join(', ')}`, []);
+    await this.#run('DROP TABLE copy_in_progress', []);
+  }
+
+  async close(): Promise<void> {
+    this.#guard.release(true);
+    await this.#pool.end();
+  }
+
+  async #run(text: string, values: readonly unknown[]): Promise<void> {
+    try {
+      await this.#pool.query({ text, values: [...values] });
+    } catch (error) {
+      throw unavailable(error);
+    }
+  }
+
+  /** A source is read in the transaction of the lock, a target as it was written last. */
+  async #read<R extends pg.QueryResultRow>(text: string, values: readonly unknown[]): Promise<readonly R[]> {
+    const client = this.#isTarget ? this.#pool : this.#guard;
+    try {
+      return (await client.query<R>({ text, values: [...values] })).rows;
+    } catch (error) {
+      throw unavailable(error);
+    }
+  }
+}
+
+function afterKey({ order }: CopyTable): string {
+  return order.includes(',') ? `(${order}) > ($1, $2)` : `${order} > $1`;
+}
