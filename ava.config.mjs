@@ -32,7 +32,7 @@ const LONG = [
   'runtime/crash/*-long*',
   'actors/pool/lost-threads*',
   'bench/command*',
-  'postgres/{chaos*,drain*}',
+  'postgres/{chaos*,drain*,suspended*}',
 ];
 
 /** Tests that take longer than the check of a change may; `SEALWRIGHT_TESTS=release npm test` runs them before a release. */

@@ -88,6 +88,7 @@ export class Services {
           allProcessing: layout.allProcessing,
           output: layout.output,
           error: layout.error,
+          lease: given.store.nodes?.deadline.memory,
           faults: given.faultsText,
         },
       ),

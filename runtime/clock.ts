@@ -44,6 +44,11 @@ export const systemClock: Clock = {
   sleep: (delay, signal) => sleepWith(systemAfter, delay, signal),
 };
 
+/** Monotonic time of the machine, milliseconds, the same in all threads: `elapsed` begins anew in each. */
+export function machineTime(): number {
+  return Number(process.hrtime.bigint() / 1_000_000n);
+}
+
 interface Alarm {
   readonly at: number;
   readonly order: number;

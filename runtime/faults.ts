@@ -5,11 +5,11 @@
 import { Fatal } from './failures.ts';
 
 /**
- * Action of an armed point. `kill`: SIGKILL to this process. `throw`: the code at the point fails with
+ * Action of an armed point. `kill`: SIGKILL to this process. `suspend`: SIGSTOP to it; the code goes on after SIGCONT. `throw`: the code at the point fails with
  * `fault.injected`. `hang`: the code never continues. Three actions affect one thread, or the process where it is the
  * main thread: `exit` ends it at once, `spin` computes forever, `exhaustHeap` fills its heap.
  */
-export type FaultAction = 'kill' | 'throw' | 'hang' | 'exit' | 'spin' | 'exhaustHeap';
+export type FaultAction = 'kill' | 'suspend' | 'throw' | 'hang' | 'exit' | 'spin' | 'exhaustHeap';
 
 /** Code of a thread that is ended by a fault. */
 const EXIT_CODE = 70;
@@ -52,13 +52,13 @@ export class Faults {
     for (const part of (text ?? '').split(',')) {
       if (part.trim() === '') continue;
       const [, name, action, count] =
-        /^([\w.-]+(?:\/[\w.-]+)?)=(kill|throw|hang|exit|spin|exhaustHeap)(?::([1-9]\d{0,8}))?$/.exec(
+        /^([\w.-]+(?:\/[\w.-]+)?)=(kill|suspend|throw|hang|exit|spin|exhaustHeap)(?::([1-9]\d{0,8}))?$/.exec(
           part.trim(),
         ) ?? [];
       if (name === undefined || action === undefined) {
         throw new Fatal(
           'fault.malformed',
-          `"${part}" is not name=kill|throw|hang|exit|spin|exhaustHeap[:n].`,
+          `"${part}" is not name=kill|suspend|throw|hang|exit|spin|exhaustHeap[:n].`,
         );
       }
       faults.arm(name, action as FaultAction, count === undefined ? 1 : Number(count));
@@ -135,6 +135,12 @@ export function triggerFault(name: string, action: FaultAction): void {
   if (action === 'exit') process.exit(EXIT_CODE);
   if (action === 'spin') for (;;);
   if (action === 'exhaustHeap') exhaustHeap();
+  if (action === 'suspend') {
+    process.kill(process.pid, 'SIGSTOP');
+    // The signal may take a moment.
+    Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 50);
+    return;
+  }
   process.kill(process.pid, 'SIGKILL');
   stopThread(); // the signal may take a moment; not one more line may run
 }

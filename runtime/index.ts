@@ -1,7 +1,7 @@
 /** The public names of the runtime. */
 
 export type { ShardStatus } from './actor-host.ts';
-export { SimulatedClock, systemClock } from './clock.ts';
+export { machineTime, SimulatedClock, systemClock } from './clock.ts';
 export { DeferredSystem } from './deferred-system.ts';
 export {
   type ActorDefinition,

@@ -3,6 +3,7 @@
  * data is plain, so that a store in another process can implement the same contract.
  */
 import type { MessagePort } from 'node:worker_threads';
+import type { LeaseDeadline } from '../base/lease-deadline.ts';
 
 /** Identifies one actor, independently of its location. */
 export interface ActorAddress<Kind extends string = string> {
@@ -263,6 +264,8 @@ export interface StoreNodes {
   readonly name: string;
   /** Number of this node, which no other living node has. Whole number from 0 to 63. */
   readonly slot: number;
+  /** Time until which no other node can take over the work of this one. */
+  readonly deadline: LeaseDeadline;
   /** Nodes at the last heartbeat, this one included. */
   readonly count: number;
   /** From now on, reports each committed step of every node, in the order of commits, before its commit resolves. */

@@ -15,7 +15,7 @@ export interface PoolSource {
 /** `setup` and `waitsForNetwork` of `SigningPoolOptions`. */
 export function poolOptions(
   { profiles, trust = NO_TRUST, encryptionKey }: PoolSource,
-  folders: Pick<WorkerSetup, 'processing' | 'allProcessing' | 'output' | 'error' | 'faults'>,
+  folders: Pick<WorkerSetup, 'processing' | 'allProcessing' | 'output' | 'error' | 'lease' | 'faults'>,
 ): Pick<SigningPoolOptions, 'setup' | 'waitsForNetwork'> {
   const setup: WorkerSetup = {
     ...folders,

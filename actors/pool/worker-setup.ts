@@ -31,6 +31,8 @@ export interface WorkerSetup {
   readonly trust: TrustOptions;
   /** Key of the encryption envelopes, 32 bytes; undefined: no profile encrypts. */
   readonly encryptionKey: Uint8Array | undefined;
+  /** Of the `LeaseDeadline` of this node; undefined: there is one process. */
+  readonly lease?: SharedArrayBuffer | undefined;
   /** Armed fault points, as text; see `runtime/faults.ts`. */
   readonly faults: string;
 }

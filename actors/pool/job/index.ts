@@ -1,6 +1,6 @@
 /** Maps task names to implementations; the type requires all of them. */
 import type { JobPoolTask, PoolResults } from '../tasks.ts';
-import type { JobTaskContext } from './job-task-context.ts';
+import { type JobTaskContext, leaseHeld } from './job-task-context.ts';
 import { quarantineJob } from './quarantine.ts';
 import { release } from './release.ts';
 import { sign } from './sign.ts';
@@ -21,5 +21,5 @@ export function performJob<Name extends JobPoolTask['task']>(
   thread: JobTaskContext,
 ): Result<Name> {
   const perform = PERFORM[task.task as Name];
-  return perform(task, thread);
+  return leaseHeld(thread)?.then(() => perform(task, thread)) ?? perform(task, thread);
 }

@@ -1,4 +1,5 @@
 /** Dependencies of job tasks, created once per pool thread. */
+import type { LeaseDeadline } from '../../../base/lease-deadline.ts';
 import type { Clock, Faults, Ids } from '../../../runtime/index.ts';
 import type { DiskSync } from '../../shared/disk-sync.ts';
 import type { WorkingFolders } from '../../shared/files/working-folders.ts';
@@ -11,9 +12,19 @@ export interface JobTaskContext {
   readonly profiles: WorkerProfiles;
   readonly folders: WorkingFolders;
   readonly disk: Pick<DiskSync, 'file'>;
+  /** Undefined where there is one process. */
+  readonly lease?: LeaseDeadline | undefined;
   readonly clock: Clock;
   readonly ids: Ids;
   readonly faults: Faults;
+}
+
+/**
+ * Returns nothing to wait for while no other node can have the job; otherwise a promise that resolves once the next
+ * heartbeat says so. Without it, a node that was suspended would publish the output of a job that others have failed.
+ */
+export function leaseHeld({ lease, clock }: JobTaskContext): Promise<void> | undefined {
+  return lease?.held((ms) => clock.sleep(ms));
 }
 
 /** @throws {TaskFailure} `profile.not-found` */

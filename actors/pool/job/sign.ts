@@ -16,7 +16,7 @@ import { TaskFailure } from '../task-failure.ts';
 import type { PoolResults, SignTask } from '../tasks.ts';
 import type { WorkerProfileRuntime } from '../worker-profiles.ts';
 import { signIntoContainer } from './container.ts';
-import { type JobTaskContext, profileNamed } from './job-task-context.ts';
+import { type JobTaskContext, leaseHeld, profileNamed } from './job-task-context.ts';
 import { possibleOutput } from './quarantine.ts';
 import { formOfOutput, release } from './release.ts';
 
@@ -36,7 +36,9 @@ export function sign(task: SignTask, thread: JobTaskContext): Signed | Promise<S
     throw error;
   };
   try {
-    const signed = stageAndSign(task, thread, folder);
+    // After the folder is there: a node that takes the job over from now on moves it, and nothing is published.
+    const held = leaseHeld(thread);
+    const signed = held?.then(() => stageAndSign(task, thread, folder)) ?? stageAndSign(task, thread, folder);
     return signed instanceof Promise ? signed.catch(discard) : signed;
   } catch (error) {
     return discard(error);

@@ -4,11 +4,18 @@ import { fileDigest } from '../../shared/files/digest.ts';
 import { stage } from '../../shared/files/stage.ts';
 import { TaskFailure } from '../task-failure.ts';
 import type { PoolResults, StageTask } from '../tasks.ts';
-import type { JobTaskContext } from './job-task-context.ts';
+import { type JobTaskContext, leaseHeld } from './job-task-context.ts';
 
 /** Hashes and syncs the staged bytes, which are compared with the signed document days later. */
-export function stageOnly(task: StageTask, { folders, clock }: JobTaskContext): PoolResults['stage'] {
-  const folder = folders.open(task.jobId);
+export function stageOnly(
+  task: StageTask,
+  thread: JobTaskContext,
+): PoolResults['stage'] | Promise<PoolResults['stage']> {
+  const folder = thread.folders.open(task.jobId);
+  return leaseHeld(thread)?.then(() => stageInto(folder, task, thread)) ?? stageInto(folder, task, thread);
+}
+
+function stageInto(folder: string, task: StageTask, { clock }: JobTaskContext): PoolResults['stage'] {
   const readAt = clock.now();
   const { path, mtimeMs, inode } = stage(task.originalPath, folder, task.fileName);
   const sha256 = fileDigest(path);

@@ -5,7 +5,8 @@
  */
 import { getPriority, platform, setPriority } from 'node:os';
 import { threadId, workerData } from 'node:worker_threads';
-import { Faults, systemClock, systemIds } from '../../../runtime/index.ts';
+import { LeaseDeadline } from '../../../base/lease-deadline.ts';
+import { Faults, machineTime, systemClock, systemIds } from '../../../runtime/index.ts';
 import '../../shared/faults.ts';
 import '../../shared/document-faults.ts';
 import '../../shared/request-faults.ts';
@@ -38,6 +39,7 @@ const profiles = createWorkerProfiles(setup);
 const disk = new DiskSync();
 const portalContext = { profiles, clock, faults, disk };
 const jobContext: JobTaskContext = {
+  lease: setup.lease && new LeaseDeadline(machineTime, setup.lease),
   setup,
   profiles,
   folders: new WorkingFolders(setup.processing, threadId, setup.allProcessing),

@@ -1,5 +1,6 @@
 /** Queries and requests of this node about the other nodes on its database. */
 import type pg from 'pg';
+import type { LeaseDeadline } from '../../../base/lease-deadline.ts';
 import type { Clock, NodeListener, NodeStatus, StoreNodes } from '../../ports.ts';
 import type { ChangeFeed } from './change-feed.ts';
 import { unavailable } from './connection.ts';
@@ -54,6 +55,10 @@ export class PostgresNodes implements StoreNodes {
 
   get slot(): number {
     return this.#dependencies.session.slot;
+  }
+
+  get deadline(): LeaseDeadline {
+    return this.#dependencies.session.deadline;
   }
 
   get count(): number {

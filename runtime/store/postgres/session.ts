@@ -5,6 +5,8 @@
  * nothing.
  */
 import type pg from 'pg';
+import { LeaseDeadline } from '../../../base/lease-deadline.ts';
+import { machineTime } from '../../clock.ts';
 import { describeFailure, Fatal } from '../../failures.ts';
 import type { Clock, Json, Log, NodeStatus } from '../../ports.ts';
 import type { StoreClock } from './store-clock.ts';
@@ -75,6 +77,7 @@ export class Session {
   #slot = 0;
   #nodes = 1;
   #lastBeat: number;
+  readonly #deadline = new LeaseDeadline(machineTime);
   /** Since when heartbeats have succeeded without a gap: others are silent only if this node was not. */
   #steadySince: number;
   #cancel: () => void = () => {};
@@ -134,6 +137,11 @@ export class Session {
     return this.#slot;
   }
 
+  /** Time until which no other node takes over; each heartbeat extends it. */
+  get deadline(): LeaseDeadline {
+    return this.#deadline;
+  }
+
   /** Nodes at the last heartbeat. */
   get nodes(): number {
     return this.#nodes;
@@ -182,6 +190,7 @@ export class Session {
   async #begin(): Promise<boolean> {
     await this.#takeOver();
     const { leaseSeconds, info = {} } = this.#options;
+    const asked = this.#deadline.now();
     try {
       const { rows } = await this.#pool.query<{ token: number; slot: number; nodes: number }>(OPEN, [
         this.#options.node,
@@ -192,6 +201,7 @@ export class Session {
       const [row] = rows;
       if (row === undefined) return false;
       this.#token = row.token;
+      this.#deadline.set(asked + leaseSeconds * 1000);
       this.#slot = row.slot;
       this.#nodes = row.nodes;
       return true;
@@ -237,6 +247,7 @@ export class Session {
   async #heartbeat(): Promise<void> {
     const { report, position, draining } = this.#dependencies;
     const sent = this.#clock.elapsed();
+    const asked = this.#deadline.now();
     const { rows } = await this.#pool.query<{ is_draining: boolean; now: number; nodes: number }>(HEARTBEAT, [
       this.#token,
       JSON.stringify(report()),
@@ -248,6 +259,8 @@ export class Session {
       await this.renew();
       return;
     }
+    // The database counts the lease from a moment after the request was sent.
+    this.#deadline.set(asked + this.#options.leaseSeconds * 1000);
     const now = this.#clock.elapsed();
     this.#storeClock.set(row.now, sent, now);
     this.#nodes = row.nodes;

@@ -1,0 +1,21 @@
+import test from 'ava';
+import { LeaseDeadline } from '../../base/lease-deadline.ts';
+
+test('a thread goes on at once while the lease is held, and otherwise as soon as it is extended', async (t) => {
+  let now = 1000;
+  const node = new LeaseDeadline(() => now);
+  const thread = new LeaseDeadline(() => now, node.memory);
+  let looks = 0;
+  const sleep = async () => {
+    looks += 1;
+    if (looks === 3) node.set(now + 500);
+  };
+  t.false(thread.isHeld, 'nothing is held before the first heartbeat');
+  node.set(now + 500);
+  t.is(thread.held(sleep), undefined);
+  now += 500;
+  t.false(thread.isHeld);
+  await thread.held(sleep);
+  t.is(looks, 3);
+  t.true(thread.isHeld);
+});
