@@ -4,7 +4,7 @@ import { inspectCades } from './cades/validate.ts';
 import type { Source } from './files/source.ts';
 import type { FileSignatures } from './validation/signature-info.ts';
 import { UNUSED_CONTENT } from './validation/unused-content.ts';
-import { inspectXades } from './xades/validate.ts';
+import { type ContentFinder, inspectXades, type SignedContent } from './xades/validate.ts';
 
 /** Inspects a CMS signature with the first file whose digest is the signed one. */
 export function inspectCadesWithContents(source: Source, contents: readonly Source[]): FileSignatures {
@@ -31,17 +31,13 @@ function hasContent({ signatures }: FileSignatures): boolean {
 export function inspectXadesWithContents(source: Source, contents: readonly Source[]): FileSignatures {
   const [first, ...more] = contents;
   if (first === undefined) return inspectXades(source);
-  if (more.length === 0) return inspectXades(source, { content: first, contentCounts: true });
-  const used = new Set<Source>();
-  const inspected = inspectXades(source, {
-    content: (uri) => {
-      const found = uri === undefined ? undefined : contentNamedBy(uri, contents);
-      if (found !== undefined) used.add(found);
-      return found;
-    },
-  });
+  const used = new Set<SignedContent>();
+  const content: ContentFinder = (uri) => (uri === undefined ? undefined : contentNamedBy(uri, contents));
+  const inspected = inspectXades(source, { content: more.length === 0 ? first : content, used });
   const left = contents.length - used.size;
-  return left === 0 ? inspected : { ...inspected, findings: [...inspected.findings, unused(left)] };
+  if (left === 0) return inspected;
+  const finding = more.length === 0 ? UNUSED_CONTENT : unused(left);
+  return { ...inspected, findings: [...inspected.findings, finding] };
 }
 
 function unused(count: number) {

@@ -32,7 +32,8 @@ export interface ValidateFileRequest extends ValidationRequest {
 
 /**
  * Validates the signatures of one file. Malformed bytes and invalid signatures are a report, never an
- * exception. When the embedded evidence is not sufficient, `trust.online` is called once, if given.
+ * exception. When the embedded evidence is not sufficient, or older than what it must prove, `trust.online` is called
+ * once, if given.
  * @throws {CryptoError} `input.unreadable`, `input.changed`, `input.too-large`; `certificate.malformed` for a trust
  * anchor that can't be read
  */
@@ -51,7 +52,7 @@ export async function validateFile(request: ValidateFileRequest): Promise<Valida
   return validateSignatures(
     format,
     { ...facts, signatures },
-    { ...request, trust: { ...trust, evidence: known } },
+    { ...request, trust: { ...trust, evidence: known, asked: evidence } },
   );
 }
 

@@ -203,6 +203,7 @@ function checkRevocation(path: readonly Certificate[], request: ChainRequest, re
     } else if (answer.status === 'good') {
       const detail = sourceText(answer.source);
       results.passed({ type: 'revocation.good', message: `${subjectName} was not revoked.`, detail });
+      if (isOlder(answer.source, request)) results.warning(olderAnswer(subjectName, answer.source, time));
     } else if (answer.status === 'revoked') {
       const { at, reason } = answer.revocation;
       const detail = `since ${dateText(at)}, ${reason ?? 'no reason given'}, ${sourceText(answer.source)}`;
@@ -212,9 +213,7 @@ function checkRevocation(path: readonly Certificate[], request: ChainRequest, re
   }
 }
 
-/**
- * Tolerance for responses requested during validation: they are slightly newer, and clocks differ. Milliseconds.
- */
+/** Tolerance for responses requested during validation or signing, since clocks differ. Milliseconds. */
 const ASKED_SINCE = 60_000;
 /** Cost of one certificate with its issuer. */
 const STEPS_PER_LINK = 20;
@@ -231,6 +230,23 @@ function weaknessOf(
   // Determines the proven time only for responses that need it.
   const weak = weakAt(now) === undefined ? undefined : weakAt(evidenceTime(source.der));
   return weak === undefined ? undefined : `the ${source.kind.toUpperCase()} rests on ${algorithmText(weak)}`;
+}
+
+/**
+ * True for a response from before the time it must prove: a revocation between the two is not in it. Sources outside of
+ * the file were asked for a newer one.
+ */
+function isOlder({ der, thisUpdate }: RevocationSource, { time, trust: { asked } }: ChainRequest): boolean {
+  if (thisUpdate + ASKED_SINCE >= time) return false;
+  return asked === undefined || ![...asked.crls, ...asked.ocsps].some((one) => one.equals(der));
+}
+
+function olderAnswer(subjectName: string, source: RevocationSource, time: number): Check {
+  return {
+    type: 'revocation.older',
+    message: `The answer about ${subjectName} is older than the time it is needed for: a revocation in between is not in it.`,
+    detail: `${sourceText(source)}, needed at ${dateText(time)}`,
+  };
 }
 
 function sourceText({ kind, thisUpdate, signer }: RevocationSource): string {

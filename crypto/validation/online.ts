@@ -14,7 +14,7 @@ import { timestampSigner } from '../evidence/timestamp-checks.ts';
 import type { SignatureInfo } from './signature-info.ts';
 
 /** Findings that further validation material can resolve. */
-const OPEN: ReadonlySet<string> = new Set(['revocation.unknown', 'chain.path']);
+const OPEN: ReadonlySet<string> = new Set(['revocation.unknown', 'revocation.older', 'chain.path']);
 
 /**
  * True when further certificates or responses could resolve an open check of a signature. A check that passed may hold

@@ -26,6 +26,8 @@ export interface TrustSettings {
   readonly online?: EvidenceSource;
   /** Evidence collected before. */
   readonly evidence?: Evidence;
+  /** Evidence in `evidence` that `online` gave for this validation: there is no newer one. @default none */
+  readonly asked?: Evidence;
 }
 
 export interface ValidationRequest {

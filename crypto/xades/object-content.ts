@@ -81,6 +81,8 @@ export class ObjectContent implements XmlListener {
   }
 
   comment(): void {}
+
+  section(): void {}
 }
 
 /** Builds the start tag of the object as the reader would report it. */

@@ -41,7 +41,8 @@ const MAX_COUNTER_DEPTH = 4;
  * Findings: `structure.signature`, `ids.unique`, `structure.reference`, `reference.data`, `reference.outside`, `reference.type`,
  * `reference.position`, `digest.content`, `digest.properties`, `digest.manifest`, `digest.value`, `digest.part`,
  * `structure.properties`, `structure.manifest`, `algorithm.digest`, `structure.scope`, `scope.partial`, `scope.detour`,
- * `scope.comments`, `scope.comment-in-text`, `scope.unsigned-object`, `certificate.signer`, `certificate.binding`,
+ * `scope.comments`, `scope.comment-in-text`, `scope.cdata-in-text`, `scope.signature-in-text`, `scope.unsigned-object`,
+ * `scope.counter-signature`, `certificate.signer`, `certificate.binding`,
  * `certificate.issuer-name`, `algorithm.signature`, `signature.value`, `attributes.signing-time`,
  * `attributes.data-format`, `attributes.xades`, `attributes.policy`, `timestamp.outdated`, `timestamp.count`,
  * `timestamp.order`.
@@ -175,7 +176,10 @@ function counterSignatures(
     .flatMap((holder) => childrenNamed(holder, DS, 'Signature'))
     .map((inner) =>
       depth < MAX_COUNTER_DEPTH
-        ? signatureReport(room, inner, { signature: node, depth: depth + 1 })
+        ? signatureReport({ ...room, content: room.countersigned }, inner, {
+            signature: node,
+            depth: depth + 1,
+          })
         : brokenReport(
             'counter-signature',
             'Counter-signatures stand deeper inside each other than is looked at.',
@@ -197,12 +201,19 @@ function counterCoverage(
     ({ data }) =>
       data?.kind === 'element' && data.place.start === value?.start && data.processing.output !== 'base64',
   );
-  if (over) return { scope, findings: [] };
+  const others = references.filter(({ role }) => role === 'data' || role === 'manifest').length;
+  if (over) return { scope, findings: others === 0 ? [] : [furtherReferences(others)] };
   const message = 'The counter-signature is not over the value of the signature it stands in.';
   return {
     scope,
     findings: [{ status: 'failed', type: 'structure.scope', message, subIndication: 'FORMAT_FAILURE' }],
   };
+}
+
+/** Reports references of a counter-signature to content, which it does not make signed (EN 319 132-1 §5.2.7). */
+function furtherReferences(count: number): Finding {
+  const message = 'The counter-signature names content too, which does not count as signed by it.';
+  return { status: 'warning', type: 'scope.counter-signature', message, detail: `references: ${count}` };
 }
 
 /** Report on a signature that can't be examined, with the reason. */

@@ -4,7 +4,6 @@ import type { Finding } from '../core/finding.ts';
 import { CryptoError } from '../core/types.ts';
 import type { Source } from '../files/source.ts';
 import type { FileSignatures } from '../validation/signature-info.ts';
-import { UNUSED_CONTENT } from '../validation/unused-content.ts';
 import { DS, XADES } from './elements/identifiers.ts';
 import { MAX_SIGNED_LENGTH, readDocument } from './read-document.ts';
 import { signatureReport } from './report.ts';
@@ -21,8 +20,8 @@ export interface InspectXadesOptions {
    * matches its own. A finder resolves each name. Nothing else is opened or fetched. @default none
    */
   readonly content?: (SignedContent & { readonly path?: string }) | ContentFinder;
-  /** True: a content that no signature covers is a finding. @default false */
-  readonly contentCounts?: boolean;
+  /** Filled with the contents that signatures are over, those of counter-signatures left out. */
+  readonly used?: Set<SignedContent>;
 }
 
 /**
@@ -38,11 +37,15 @@ export function inspectXades(source: Source, options: InspectXadesOptions = {}):
 export function inspectXadesDocument(document: Buffer, options: InspectXadesOptions = {}): FileSignatures {
   const map = readable(document);
   if (!('utf8' in map)) return { signatures: [], findings: [map] };
-  const room = dataRoom(map, finderOf(options.content, map));
+  const finder = finderOf(options.content, map);
+  const counted: ContentFinder = (uri) => {
+    const found = finder(uri);
+    if (found !== undefined) options.used?.add(found);
+    return found;
+  };
+  const room = dataRoom(map, counted, finder);
   const signatures = topSignatures(map).map((node) => signatureReport(room, node));
-  const isUnused = options.contentCounts === true && outsideNames(map).size === 0;
-  const findings = [...(map.unseen === 0 ? [] : [unseen(map)]), ...(isUnused ? [UNUSED_CONTENT] : [])];
-  return { signatures, findings };
+  return { signatures, findings: map.unseen === 0 ? [] : [unseen(map)] };
 }
 
 /** Maps a document, or returns the finding why that fails. */
@@ -91,13 +94,16 @@ export function finderOf(content: InspectXadesOptions['content'], map: DocumentM
   if (typeof content === 'function') return content;
   const names = outsideNames(map);
   const own = content.path === undefined ? undefined : basename(content.path);
-  return (uri) => (names.size === 1 || (own !== undefined && lastSegment(uri) === own) ? content : undefined);
+  return (uri) =>
+    (names.size === 1 && names.has(uri)) || (own !== undefined && lastSegment(uri) === own)
+      ? content
+      : undefined;
 }
 
-/** Collects the names outside the document that references use. */
-function outsideNames({ signatures }: DocumentMap): Set<string | undefined> {
+/** Collects the names outside the document that references use, those of counter-signatures left out. */
+function outsideNames(map: DocumentMap): Set<string | undefined> {
   const names = new Set<string | undefined>();
-  for (const signature of signatures) {
+  for (const signature of topSignatures(map)) {
     const lists = [
       ...childrenNamed(signature, DS, 'SignedInfo'),
       ...childrenNamed(signature, DS, 'Object').flatMap((object) => childrenNamed(object, DS, 'Manifest')),

@@ -151,6 +151,8 @@ export class Canonicalizer implements XmlListener {
     this.#endOutside();
   }
 
+  section(): void {}
+
   /** Flushes pending output. */
   finish(): void {
     this.#out.finish();

@@ -48,6 +48,8 @@ export interface XmlListener {
   instruction(target: Name, dataStart: number, dataEnd: number): void;
   /** Reports a comment; the range excludes `<!--` and `-->`. */
   comment(start: number, end: number): void;
+  /** Reports the start or the end of a CDATA section. */
+  section?(at: number): void;
 }
 
 /** Returns the value of an attribute after normalisation. */

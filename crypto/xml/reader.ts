@@ -284,6 +284,7 @@ class Reader {
     const end = bytes.indexOf(']]>', scanner.position);
     if (end < 0) throw scanner.fail('the document ends inside a CDATA section');
     let start = scanner.position;
+    listener.section?.(start);
     for (let at = start; at <= end; at++) {
       const byte = bytes[at] as number;
       if (at < end && (TEXT_STOP[byte] === 0 || byte === 0xef)) {
@@ -297,6 +298,7 @@ class Reader {
       if (byte !== CR) listener.character(byte);
       else if (bytes[at + 1] !== LF) listener.character(LF);
     }
+    listener.section?.(end);
     scanner.position = end + 3;
   }
 

@@ -2,11 +2,12 @@
 import type { Finding } from '../../core/finding.ts';
 import type { SignatureScope } from '../../core/validation-report.ts';
 import { DS } from '../elements/identifiers.ts';
-import { isBlank } from './document-mapper.ts';
 import type { ExaminedReference } from './examine-references.ts';
 import { type DataRoom, printable } from './reference-data.ts';
 import { holds, type SignatureNode } from './signature-node.ts';
 import type { SignatureFormat } from './signed-info.ts';
+import type { Offsets } from './text-splits.ts';
+import { isBlank } from './white-space.ts';
 
 export interface Coverage {
   readonly scope: SignatureScope;
@@ -45,7 +46,7 @@ export function coverageOf(
   const description = more > 0 ? `${names.slice(0, NAMED).join(', ')} and ${more} more` : names.join(', ');
   findings.push(
     ...outside(room, form, parts),
-    ...comments(room, form, examined),
+    ...droppedMarkup(room, form, examined),
     ...unsignedObjects(room, form, examined, description),
   );
   return { scope: { kind: only[0]?.kind ?? first.kind, description }, findings };
@@ -105,31 +106,69 @@ function outside({ map }: DataRoom, { node }: SignatureFormat, parts: readonly P
 
 const INSIDE = 'the content inside the signature';
 
-/** Reports comments: most canonical forms omit them, so anyone can add them, even inside a value. */
-function comments(
-  { map }: DataRoom,
+/**
+ * Reports markup that canonicalization drops, so that anyone can add it, even inside a value: comments, boundaries of
+ * CDATA sections, and the place of an excluded signature.
+ */
+function droppedMarkup(
+  room: DataRoom,
   { node }: SignatureFormat,
   references: readonly ExaminedReference[],
 ): Finding[] {
-  const ranges = references.flatMap(({ data, role }) => {
-    if (data === undefined || data.kind === 'outside' || role !== 'data') return [];
-    const { output } = data.processing;
-    const kept =
+  const found = { comments: false, commentsInText: false, sectionsInText: false, signaturesInText: false };
+  for (const { data, role } of references) {
+    if (data === undefined || role !== 'data') continue;
+    const { output, enveloped, withoutSignatures } = data.processing;
+    if (data.kind === 'outside') {
+      const splits = room.splits.get(data.content);
+      // Without canonicalization the bytes themselves are signed.
+      if (splits === undefined || typeof output !== 'object') continue;
+      const has = ({ list }: Offsets): boolean => list.length > 0;
+      if (!output.comments) {
+        found.comments ||= has(splits.comments);
+        found.commentsInText ||= has(splits.commentsInText);
+      }
+      found.sectionsInText ||= has(splits.sectionsInText);
+      continue;
+    }
+    const { splits, utf8 } = room.map;
+    const { start, end } = data.kind === 'element' ? data.place : { start: 0, end: utf8.length };
+    // The signature's own elements, which an enveloped signature excludes.
+    const isOwn = (at: number): boolean =>
+      at > node.start && at < node.end && !(start > node.start && end <= node.end);
+    const has = ({ list, more }: Offsets, concerns = (at: number) => !isOwn(at)): boolean =>
+      more || list.some((at) => at > start && at < end && concerns(at));
+    const keepsComments =
       typeof output === 'object' && output.comments && 'comments' in data.target && data.target.comments;
-    if (kept) return [];
-    return [data.kind === 'element' ? data.place : { start: 0, end: map.utf8.length }];
-  });
-  const unsigned = (at: number): boolean =>
-    ranges.some(({ start, end }) => at > start && at < end) && !(at > node.start && at < node.end);
-  if (map.comments.inText.some(unsigned)) {
-    const message =
-      'Comments that nobody signed stand in the middle of signed text, and may cut it short for some readers.';
-    return [{ status: 'warning', type: 'scope.comment-in-text', message }];
+    if (!keepsComments) {
+      found.comments ||= has(splits.comments);
+      found.commentsInText ||= has(splits.commentsInText);
+    }
+    found.sectionsInText ||= has(splits.sectionsInText);
+    if (withoutSignatures) found.signaturesInText ||= has(splits.signaturesInText);
+    else if (enveloped) found.signaturesInText ||= has(splits.signaturesInText, (at) => at === node.start);
   }
-  if (!map.comments.all.some(unsigned)) return [];
-  return [
-    { status: 'warning', type: 'scope.comments', message: 'The comments in the document are not signed.' },
-  ];
+  const findings: Finding[] = [];
+  const warn = (type: string, message: string) => findings.push({ status: 'warning', type, message });
+  if (found.commentsInText) {
+    warn(
+      'scope.comment-in-text',
+      'Comments that nobody signed stand in the middle of signed text, and may cut it short for some readers.',
+    );
+  } else if (found.comments) warn('scope.comments', 'The comments in the document are not signed.');
+  if (found.sectionsInText) {
+    warn(
+      'scope.cdata-in-text',
+      'CDATA sections, whose limits nobody signed, divide signed text, and may cut it short for some readers.',
+    );
+  }
+  if (found.signaturesInText) {
+    warn(
+      'scope.signature-in-text',
+      'A signature, whose place nobody signed, divides signed text, and may cut it short for some readers.',
+    );
+  }
+  return findings;
 }
 
 /** Reports objects of the signature with content that no reference covers. */

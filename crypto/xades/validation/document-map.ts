@@ -8,6 +8,7 @@ import { findElements } from '../elements/element-finder.ts';
 import type { ElementPath } from '../elements/element-path.ts';
 import { DocumentMapper, type ElementPlace } from './document-mapper.ts';
 import type { SignatureNode } from './signature-node.ts';
+import type { TextSplits } from './text-splits.ts';
 
 export type { ElementPlace } from './document-mapper.ts';
 
@@ -32,8 +33,8 @@ export interface DocumentMap {
   elementsNamed(id: string): readonly ElementPlace[];
   /** Finds the elements of a location path, at most the first two; undefined: the budget for paths is exhausted. */
   elementsAt(path: ElementPath): readonly ElementPlace[] | undefined;
-  /** Offsets of comments in the document; `inText` lists those in the middle of text. */
-  readonly comments: { readonly inText: readonly number[]; readonly all: readonly number[] };
+  /** Markup inside of text that canonicalization drops. */
+  readonly splits: TextSplits;
 }
 
 /**
@@ -45,7 +46,7 @@ export function mapDocument(document: Buffer): DocumentMap {
   const names = new Names();
   const mapper = new DocumentMapper(utf8);
   const root = readXml(utf8, mapper, names);
-  const { signatures, faults, elementsOutside, contentOutside, unseen, comments } = mapper;
+  const { signatures, faults, elementsOutside, contentOutside, unseen, splits } = mapper;
   let { ids } = mapper;
   if (mapper.idsMissing) {
     const again = new DocumentMapper(utf8, idsNamedIn(signatures));
@@ -63,7 +64,7 @@ export function mapDocument(document: Buffer): DocumentMap {
     elementsOutside,
     contentOutside,
     unseen,
-    comments,
+    splits,
     elementsNamed: (id) => ids.get(id) ?? [],
     elementsAt: pathFinder(utf8, names),
   };

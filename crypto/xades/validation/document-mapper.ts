@@ -10,6 +10,8 @@ import {
 } from '../../xml/index.ts';
 import { DS, XADES, XADES_141 } from '../elements/identifiers.ts';
 import type { SignatureNode } from './signature-node.ts';
+import { TextSplitFinder } from './text-splits.ts';
+import { isBlank, isSpace } from './white-space.ts';
 
 /** An element with an identifier. */
 export interface ElementPlace {
@@ -32,7 +34,6 @@ const MAX_NODES = 5000;
 const MAX_TEXT = 2 ** 27;
 /** Limit of identifiers kept in one pass; in a document with more, a second pass looks up the requested ones. */
 const MAX_IDS = 50_000;
-const MAX_COMMENTS = 1000;
 
 /** Elements of ds:Object that are examined; other elements are content. */
 const IN_OBJECT: ReadonlySet<string> = new Set([
@@ -46,7 +47,7 @@ export class DocumentMapper implements XmlListener {
   readonly signatures: SignatureNode[] = [];
   readonly faults = new Map<SignatureNode, string>();
   readonly ids = new Map<string, ElementPlace[]>();
-  readonly comments = { inText: [] as number[], all: [] as number[] };
+  readonly splits: TextSplitFinder;
   elementsOutside = 0;
   /** Text outside of all signatures, or an attribute of the root that is no identifier. */
   contentOutside = false;
@@ -62,25 +63,25 @@ export class DocumentMapper implements XmlListener {
   readonly #named: ElementPlace[] = [];
   readonly #path: string[] = [];
   #text = 0;
-  #textBefore = false;
-  #commentAfterText = -1;
 
   /** @param only identifiers to collect; nothing else is collected */
   constructor(bytes: Buffer, only?: ReadonlySet<string>) {
     this.#bytes = bytes;
     this.#only = only;
     this.#scopes = new ScopeTracker(bytes);
+    this.splits = new TextSplitFinder(bytes);
   }
 
   startElement(tag: StartTag): void {
     const scope = this.#scopes.current;
     this.#scopes.enter(tag);
     this.#path.push(tag.name.text);
-    this.#markup();
     this.#identify(tag, scope);
     if (this.#only !== undefined) return;
     const top = this.#open.at(-1);
     const isSignature = tag.namespace.uri === DS && tag.name.local === 'Signature';
+    if (isSignature && this.signatures.length < MAX_SIGNATURES) this.splits.enterSignature(tag.start);
+    else this.splits.startElement();
     if (!isSignature && this.#inside.length === 0) {
       if (this.#scopes.depth > 1) this.elementsOutside++;
       else if (hasPlainAttribute(tag)) this.contentOutside = true;
@@ -92,7 +93,7 @@ export class DocumentMapper implements XmlListener {
 
   endElement(_name: Name, start: number, end: number): void {
     const { depth } = this.#scopes;
-    this.#markup();
+    this.splits.endElement();
     if (this.#named.at(-1)?.depth === depth) {
       const place = this.#named.pop();
       if (place !== undefined) place.end = end;
@@ -103,14 +104,17 @@ export class DocumentMapper implements XmlListener {
         node.end = end;
         node.contentEnd = start;
       }
-      if (this.#inside.at(-1)?.signature === node) this.#inside.pop();
+      if (node !== undefined && this.#inside.at(-1)?.signature === node) {
+        this.#inside.pop();
+        this.splits.leaveSignature();
+      }
     }
     this.#scopes.leave();
     this.#path.pop();
   }
 
   text(start: number, end: number): void {
-    this.#characters();
+    this.splits.text(start, end);
     if (!this.contentOutside && this.#inside.length === 0)
       this.contentOutside = !isBlank(this.#bytes, start, end);
     const node = this.#holder(end - start);
@@ -118,7 +122,7 @@ export class DocumentMapper implements XmlListener {
   }
 
   character(code: number): void {
-    this.#characters();
+    this.splits.character(code);
     if (this.#inside.length === 0 && !isSpace(code)) this.contentOutside = true;
     const node = this.#holder(1);
     if (node !== undefined) node.text += String.fromCodePoint(code);
@@ -130,25 +134,16 @@ export class DocumentMapper implements XmlListener {
 
   comment(start: number): void {
     this.#interrupt();
-    if (this.comments.all.length < MAX_COMMENTS) this.comments.all.push(start);
-    if (this.#textBefore) this.#commentAfterText = start;
+    this.splits.comment(start);
+  }
+
+  section(at: number): void {
+    this.splits.section(at);
   }
 
   #interrupt(): void {
     const top = this.#open.at(-1);
     if (top?.depth === this.#scopes.depth) top.node.interrupted = true;
-  }
-
-  #characters(): void {
-    if (this.#commentAfterText >= 0 && this.comments.inText.length < MAX_COMMENTS)
-      this.comments.inText.push(this.#commentAfterText);
-    this.#textBefore = true;
-    this.#commentAfterText = -1;
-  }
-
-  #markup(): void {
-    this.#textBefore = false;
-    this.#commentAfterText = -1;
   }
 
   /** Returns the element that the text belongs to, if it is kept. */
@@ -249,14 +244,4 @@ function hasPlainAttribute({ attributes, attributeCount }: StartTag): boolean {
   return attributes
     .slice(0, attributeCount)
     .some(({ namespace, name }) => namespace.uri === '' && !ID_NAMES.has(name.local));
-}
-
-/** True when the bytes from `start` to `end` are white space (XML 1.0 §2.3). */
-export function isBlank(bytes: Buffer, start: number, end: number): boolean {
-  for (let at = start; at < end; at++) if (!isSpace(bytes[at] ?? 0)) return false;
-  return true;
-}
-
-function isSpace(code: number): boolean {
-  return code === 0x20 || code === 0x09 || code === 0x0a || code === 0x0d;
 }

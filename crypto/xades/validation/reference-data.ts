@@ -14,6 +14,7 @@ import {
   MAX_DOCUMENT_LENGTH,
   Names,
   readElement,
+  readXml,
 } from '../../xml/index.ts';
 import type { ElementPath } from '../elements/element-path.ts';
 import { DEFAULT_CANONICAL } from './algorithms.ts';
@@ -21,6 +22,7 @@ import { Base64Decoder, Base64Element, Base64Fault } from './base64-text.ts';
 import type { DocumentMap, ElementPlace } from './document-map.ts';
 import { type ReferenceFormat, type Target, targetOf } from './references.ts';
 import { FormFault, holds, type SignatureNode } from './signature-node.ts';
+import { TextSplitFinder, type TextSplits } from './text-splits.ts';
 import { type Processing, readTransforms, TransformFault } from './transforms.ts';
 
 /** Bytes of a detached content. A `Source` is one. */
@@ -61,12 +63,16 @@ export type FoundData =
 export interface DataRoom {
   readonly map: DocumentMap;
   readonly content: ContentFinder;
+  /** Finds contents for counter-signatures: they make no content signed. */
+  readonly countersigned: ContentFinder;
   /** Bytes of the document that may still be canonicalized for references and time-stamps. */
   readonly budget: WorkBudget;
   /** Digests computed so far. */
   readonly digests: Map<string, Buffer>;
   /** Numbers of contents, for the keys of `digests`. */
   readonly contents: Map<SignedContent, number>;
+  /** Markup inside of the text of contents that are XML. */
+  readonly splits: Map<SignedContent, TextSplits>;
 }
 
 /**
@@ -76,13 +82,21 @@ export interface DataRoom {
 const BUDGET = 2 ** 26;
 const BUDGET_TIMES = 16;
 
-export function dataRoom(map: DocumentMap, content: ContentFinder): DataRoom {
+export function dataRoom(map: DocumentMap, content: ContentFinder, countersigned = content): DataRoom {
   const budget = new WorkBudget({
     limit: BUDGET + BUDGET_TIMES * map.utf8.length,
     exceeded: () =>
       new DataFault('FORMAT_FAILURE', 'the signatures of this file cover the same bytes too many times'),
   });
-  return { map, content, budget, digests: new Map(), contents: new Map() };
+  return {
+    map,
+    content,
+    countersigned,
+    budget,
+    digests: new Map(),
+    contents: new Map(),
+    splits: new Map(),
+  };
 }
 
 /** Dereferences a reference. @throws {DataFault} @throws {FormFault} */
@@ -268,14 +282,23 @@ function writeOutside(room: DataRoom, content: SignedContent, { output }: Proces
     for (const chunk of content.chunks()) decoder.add(chunk.toString('latin1'));
     decoder.finish();
   } else {
-    if (content.size > MAX_DOCUMENT_LENGTH)
-      throw new DataFault('FORMAT_FAILURE', `as XML it is too large (${content.size} bytes)`);
-    room.budget.spend(content.size);
-    const parts: Buffer[] = [];
-    for (const chunk of content.chunks()) parts.push(Buffer.from(chunk));
-    const { utf8 } = decodeXml(Buffer.concat(parts));
+    const utf8 = readOutside(room, content);
     canonicalize({ utf8, names: new Names() }, undefined, output, sink);
+    if (room.splits.has(content)) return;
+    const splits = new TextSplitFinder(utf8);
+    readXml(utf8, splits);
+    room.splits.set(content, splits);
   }
+}
+
+/** Reads a content as XML, in UTF-8. @throws {DataFault} @throws {CryptoError} */
+function readOutside(room: DataRoom, content: SignedContent): Buffer {
+  if (content.size > MAX_DOCUMENT_LENGTH)
+    throw new DataFault('FORMAT_FAILURE', `as XML it is too large (${content.size} bytes)`);
+  room.budget.spend(content.size);
+  const parts: Buffer[] = [];
+  for (const chunk of content.chunks()) parts.push(Buffer.from(chunk));
+  return decodeXml(Buffer.concat(parts)).utf8;
 }
 
 /**
