@@ -18,6 +18,8 @@ export interface BannerInfo extends ServiceInfo {
   readonly pollIntervalSeconds: number;
   /** Logs a person in to the operator pages once. Undefined: not on a terminal, or without these pages. */
   readonly loginLink?: string | undefined;
+  /** Signs the first administrator of the portal in once. Undefined: not on a terminal, or with a relay. */
+  readonly administratorLink?: string | undefined;
 }
 
 export interface BannerStyle {
@@ -102,12 +104,13 @@ function portalRows({ portal }: BannerInfo, place: Paint): [string, string][] {
 }
 
 /** Names and addresses of the pages for people. */
-function pagesToOpen({ batchUrl, portal, loginLink }: BannerInfo): [string, string][] {
+function pagesToOpen({ batchUrl, portal, loginLink, administratorLink }: BannerInfo): [string, string][] {
   const urls = [batchUrl, portal?.url].filter((url) => url !== undefined).map(browserUrl);
   const pages: [string, string][] = [];
   if (batchUrl !== undefined) pages.push(['Operator pages', browserUrl(batchUrl)]);
   if (loginLink !== undefined) pages.push(['Log in there, once', browserUrl(loginLink)]);
   if (portal !== undefined) pages.push(['Portal pages', browserUrl(portal.url)]);
+  if (administratorLink !== undefined) pages.push(['Administer it, once', browserUrl(administratorLink)]);
   if (batchUrl !== undefined && portal?.mailFolder !== undefined)
     pages.push(['Development mailbox', `${browserUrl(batchUrl)}/mails`]);
   if (urls.length > 0) pages.push(['API reference', urls.map((url) => `${url}/scalar/v1`).join('  ')]);

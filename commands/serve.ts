@@ -61,7 +61,9 @@ export async function runService(parts: {
   for (const warning of service.facts.warnings) log.warn(warning);
   // The link must not be in a log, so only a terminal shows it.
   const loginLink = terminal.interactive ? service.loginLink() : undefined;
-  terminal.out(banner({ ...bannerInfo(parts, service.facts), loginLink }, { colors: terminal.colors }));
+  const administratorLink = terminal.interactive ? await service.administratorLink() : undefined;
+  const shown = { ...bannerInfo(parts, service.facts), loginLink, administratorLink };
+  terminal.out(banner(shown, { colors: terminal.colors }));
   log.info('Ready', {
     url: service.facts.batchUrl,
     portal: service.facts.portal?.url,

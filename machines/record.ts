@@ -20,6 +20,8 @@ export interface RecordChange<Context> {
 export interface RecordMessage {
   readonly type: string;
   readonly at: Millis;
+  /** Caller; the journal line names it. */
+  readonly by?: string | undefined;
 }
 
 export interface RecordDefinition<Context, Message extends RecordMessage, Input> {
@@ -88,7 +90,8 @@ export function recordMachine({
       const decided = decide(change, context, event);
       if (decided === undefined) return;
       enqueue.assign(decided.context);
-      if (decided.note !== undefined) enqueue(note(decided.note));
+      const by = event.by === undefined ? '' : ` By ${event.by}.`;
+      if (decided.note !== undefined) enqueue(note(`${decided.note}${by}`));
     });
     return [
       type,

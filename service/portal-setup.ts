@@ -106,6 +106,7 @@ export async function setUpPortal(
           ? relay(smtp, parts.clock)
           : createMailFolder(mailFolder, { clock: parts.clock, keep: portal.mailFolderKeepDays * DAY }),
       sender: smtp.from ?? DEVELOPMENT_SENDER,
+      userSessionHours: settings.auth.sessionHours,
       webhooks: {
         allowPrivate: portal.webhookAllowPrivate,
         concludedDelay: portal.webhookConcludedDelaySeconds * 1000,

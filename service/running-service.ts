@@ -50,6 +50,8 @@ export interface RunningService {
   readonly facts: ServiceInfo;
   /** Creates a link that logs a person in to the operator pages once; undefined without these pages or an API key. */
   loginLink(): string | undefined;
+  /** Creates a link that signs the first administrator of the portal in once; undefined with a relay or without a portal. */
+  administratorLink(): Promise<string | undefined>;
   /** Resolves with the reason when the service cannot continue. */
   readonly lost: Promise<string>;
   /** Resolves when an operator asked this node to drain. */

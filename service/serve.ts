@@ -209,7 +209,7 @@ export const serve: Serve = async (settings, log, options) => {
         load,
         nodes: store.nodes,
         observe: metrics.portalRequest,
-        pageRoutes: portalPageRoutes(services.portal, clock),
+        pageRoutes: portalPageRoutes(services.portal, clock, log),
       });
       portalUrl = (await listener.listen()).url;
       working.push(() => listener.close());
@@ -254,6 +254,10 @@ export const serve: Serve = async (settings, log, options) => {
       },
       loginLink: () =>
         url === undefined || apiKey === '' ? undefined : `${url}/login?once=${oneTimeLogins.issue()}`,
+      administratorLink: async () =>
+        portal?.mailFolder === undefined
+          ? undefined
+          : services.portal?.firstAdministratorLink(portal.keys[0]?.organization ?? ''),
       lost,
       draining,
       stop,

@@ -17,6 +17,7 @@ import type { MarksSessions } from './api/marks-sessions.ts';
 import type { IdempotentRequests } from './api/repeatable-requests.ts';
 import type { PortalReports } from './api/reports.ts';
 import type { SavedFlows } from './api/saved-flows.ts';
+import type { SignIn } from './api/sign-in.ts';
 import type { PortalSigning } from './api/signing.ts';
 import type { PortalUploads } from './api/uploads.ts';
 import type { PortalUsers } from './api/users.ts';
@@ -30,7 +31,7 @@ export type {
   ValidationResultsView,
 } from '../shared/signature-view.ts';
 export type * from './api/administration.ts';
-export type * from './api/callers.ts';
+export * from './api/callers.ts';
 export type * from './api/document-operations.ts';
 export type * from './api/document-packages.ts';
 export type * from './api/documents.ts';
@@ -43,6 +44,7 @@ export type * from './api/marks-sessions.ts';
 export type * from './api/repeatable-requests.ts';
 export type * from './api/reports.ts';
 export type * from './api/saved-flows.ts';
+export * from './api/sign-in.ts';
 export type * from './api/signing.ts';
 export type * from './api/uploads.ts';
 export type * from './api/users.ts';
@@ -68,5 +70,6 @@ export interface PortalService {
   readonly administration: PortalAdministration;
   readonly reports: PortalReports;
   readonly users: PortalUsers;
+  readonly signIn: SignIn;
   readonly idempotency: IdempotentRequests;
 }

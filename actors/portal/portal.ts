@@ -62,6 +62,7 @@ import { codesFrom, SigningCodes } from './signing/signing-codes.ts';
 import { SigningService } from './signing/signing-service.ts';
 import { Administration } from './tenants/administration.ts';
 import { languagesOf, remindersOf, signedFileRule } from './tenants/languages.ts';
+import { UserSignIn } from './tenants/sign-in.ts';
 import { TenantDirectory } from './tenants/tenants.ts';
 import { UserDirectory } from './tenants/users.ts';
 import { bootstrapTenants } from './tenants-bootstrap.ts';
@@ -93,6 +94,8 @@ export interface PortalOptions {
   readonly notifyParticipants: { readonly concluded: boolean; readonly newVersion: boolean };
   /** Records required after the start. */
   readonly tenants: Parameters<typeof bootstrapTenants>[1];
+  /** Length of a user's session on the pages: `Auth:SessionHours`. */
+  readonly userSessionHours: number;
   readonly mailer: Mailer;
   /** Address all mails come from. */
   readonly sender: string;
@@ -124,6 +127,7 @@ export class Portal implements PortalService, HostedService {
   readonly administration: Administration;
   readonly reports: Reports;
   readonly users: UserDirectory;
+  readonly signIn: UserSignIn;
   readonly idempotency: IdempotentRequests;
   readonly #components: PortalComponents;
 
@@ -146,6 +150,7 @@ export class Portal implements PortalService, HostedService {
     this.administration = made.administration;
     this.reports = made.reports;
     this.users = made.users;
+    this.signIn = made.signIn;
     this.idempotency = made.idempotency;
   }
 
@@ -252,6 +257,10 @@ export class Portal implements PortalService, HostedService {
       documentPackages: new DocumentPackageService({ documents, pool, blobs, clock }),
       documentOperations: new DocumentOperationService({ system, store, clock, ids }),
       users: new UserDirectory({ system, store, clock, ids }),
+      signIn: new UserSignIn({
+        ...{ system, store, clock, ids, links },
+        sessionLifetime: options.userSessionHours * 3_600_000,
+      }),
       idempotency: new IdempotentRequestService({ system, store, ids, faults }),
       sweeping,
       singletons: new Singletons(dependencies),
@@ -294,6 +303,17 @@ export class Portal implements PortalService, HostedService {
         return portal;
       },
     };
+  }
+
+  /**
+   * A link by which the first administrator of an organization signs in, for the terminal of a start; makes the user if
+   * nobody administers it. Undefined for an unknown organization.
+   */
+  async firstAdministratorLink(organization: string): Promise<string | undefined> {
+    const found = await this.administration.findOrganization(organization);
+    if (found === undefined) return undefined;
+    const user = await this.users.firstAdministrator(found.id);
+    return this.signIn.linkFor(user.id);
   }
 
   async start(): Promise<void> {

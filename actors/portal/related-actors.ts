@@ -45,7 +45,7 @@ const RELATED_ACTORS = new Map<string, Pick<ActorDefinition, 'parent' | 'childre
   relatives(WEBHOOK_DELIVERY_QUEUE, { parent: ({ context }) => documentAddress(context.documentId) }),
   relatives(MAIL, {
     parent: ({ context: { content } }) =>
-      content.about === 'pending-list' ? undefined : documentAddress(content.document.id),
+      'document' in content ? documentAddress(content.document.id) : undefined,
   }),
   relatives(GENERATION, {
     async children({ id, context }, _, limit) {

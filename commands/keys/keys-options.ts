@@ -1,5 +1,6 @@
 /** `sealwright keys …` as the command line has it. */
 import { type Command, Option } from 'commander';
+import { USER_ROLES, type UserRole } from '../../machines/portal/portal-user.ts';
 import type { KeyRole, KeysArguments } from './keys.ts';
 
 /** @param run does what the words say */
@@ -44,6 +45,19 @@ export function addKeysCommands(
     .argument('[application]', 'its name in the organization "Sys Admin"', 'monitor')
     .action((application: string, options: { json: boolean }) =>
       run({ do: 'create', organization: 'Sys Admin', application, role: 'Monitor' }, options),
+    );
+  command('user', 'add a user of the pages, who signs in by a mailed link, or change the role')
+    .argument('<organization>', 'its name')
+    .argument('<email>', 'address to which links are mailed')
+    .option('--name <name>', 'name of the user (default: the address)')
+    .addOption(
+      new Option('--role <role>', 'what the user may do').choices([...USER_ROLES]).default('administrator'),
+    )
+    .action(
+      (organization: string, email: string, options: { json: boolean; name?: string; role: UserRole }) => {
+        const { name = email, role } = options;
+        return run({ do: 'user', organization, email, name, role }, options);
+      },
     );
   command('revoke', 'make a key good no more')
     .argument('<organization>', 'its name')

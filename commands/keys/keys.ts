@@ -7,13 +7,15 @@
 import { administrationOf, createStorageFolders, storageLayout } from '../../actors/index.ts';
 import { escapeControls } from '../../logging.ts';
 import { SYSTEM_ORGANIZATION } from '../../machines/portal/organization.ts';
+import type { UserRole } from '../../machines/portal/portal-user.ts';
 import { type Clock, folderOwner, type Ids, type Log } from '../../runtime/index.ts';
 import { openStore } from '../../service/open-store.ts';
 import type { Settings } from '../../settings.ts';
 import { EXIT, type ExitCode, exitCodeOf } from '../exit-codes.ts';
 import { painter, type Terminal } from '../terminal.ts';
 
-type Administration = ReturnType<typeof administrationOf>;
+type Offline = ReturnType<typeof administrationOf>;
+type Administration = Offline['administration'];
 type Organization = NonNullable<Awaited<ReturnType<Administration['findOrganization']>>>;
 export type KeyRole = Organization['applications'][number]['role'];
 
@@ -26,6 +28,14 @@ export type KeysArguments =
       readonly organization: string;
       readonly application: string;
       readonly role: KeyRole;
+    }
+  /** Adds a user, and the organization if it is missing. */
+  | {
+      readonly do: 'user';
+      readonly organization: string;
+      readonly email: string;
+      readonly name: string;
+      readonly role: UserRole;
     }
   | {
       readonly do: 'revoke';
@@ -62,8 +72,8 @@ export async function keys(
     createStorageFolders(layout, []);
     const store = await openStore(settings, { clock, log: SILENT });
     try {
-      const administration = administrationOf({ store, clock, ids, log: SILENT });
-      const exit = await execute(administration, words, options.json, terminal);
+      const offline = administrationOf({ store, clock, ids, log: SILENT });
+      const exit = await execute(offline, words, options.json, terminal);
       await store.flushed();
       return exit;
     } finally {
@@ -80,7 +90,7 @@ function isRefusal(error: unknown): boolean {
 }
 
 async function execute(
-  administration: Administration,
+  { administration, users }: Offline,
   words: KeysArguments,
   json: boolean,
   terminal: Terminal,
@@ -96,6 +106,19 @@ async function execute(
     }
     case 'create':
       return create(administration, words, json, terminal);
+    case 'user': {
+      const { organization: named, email, name, role } = words;
+      const { id, name: organization } =
+        (await administration.findOrganization(named)) ??
+        (await administration.createOrganization({ name: named }));
+      const access = { administrator: role === 'administrator', manager: false, operator: role === 'sender' };
+      const profile = { name, email, identifier: null, phone: null };
+      const user = await users.add(id, profile, access, 'the command line');
+      const facts = { id: user.id, organization, email: user.email, role };
+      const text = `${user.email} is ${role} of ${organization}, and signs in at /sign-in of the portal.`;
+      printSecret(terminal, json, facts, escapeControls(text));
+      return EXIT.good;
+    }
     case 'revoke':
       return revoke(administration, words, json, terminal);
   }
@@ -206,6 +229,7 @@ function running(owner: number, { portal }: Settings, words: KeysArguments): str
     list: 'GET /api/admin/organizations',
     organization: 'POST /api/admin/organizations',
     create: 'POST /api/admin/organizations/{id}/applications/{applicationId}/keys',
+    user: 'POST /api/organizations/{id}/users',
     revoke: 'DELETE /api/admin/organizations/{id}/applications/{applicationId}/keys/{keyId}',
   } as const;
   return [

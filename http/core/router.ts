@@ -11,7 +11,7 @@ export type Method = 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE';
 /**
  * Batch service: `operator`, and `page`, which redirects a browser without a session to the login page. Portal: the
  * required role of the application; `known-or-ticket` admits every request, and the handler requires a ticket where
- * there is no key.
+ * there is no key; `user` and `user-administrator` require the session of a user, and redirect to the sign-in page.
  */
 export type AuthPolicy =
   | 'anonymous'
@@ -20,7 +20,9 @@ export type AuthPolicy =
   | 'application'
   | 'monitor'
   | 'administrator'
-  | 'known-or-ticket';
+  | 'known-or-ticket'
+  | 'user'
+  | 'user-administrator';
 export type RatePolicy = 'none' | 'upload' | 'actions' | 'validation';
 /**
  * `json`: an optional JSON object, read whole; `form`: the fields of a small form, urlencoded or multipart, read

@@ -3,13 +3,25 @@
  *
  * Source: docs/portal-values.md §0, §1 rows 12 and 14, §2 (401, 403).
  */
-import type { ApplicationRole, Tenant, Tenants } from '../../actors/portal/api.ts';
+import type { ApplicationRole, SignIn, Tenant, Tenants } from '../../actors/portal/api.ts';
 import { PortalRefusal } from '../../machines/portal/portal-refusals.ts';
-import { type AccessCheck, ANONYMOUS, createEntryRules } from '../core/access/access-check.ts';
+import {
+  type AccessCheck,
+  type Admission,
+  ANONYMOUS,
+  createEntryRules,
+  type IncomingRequest,
+} from '../core/access/access-check.ts';
+import { clearedCookie, readCookie } from '../core/access/cookies.ts';
+import { isSameOrigin } from '../core/access/origin.ts';
 import type { WrongKeys } from '../core/access/wrong-keys.ts';
+import { redirect } from '../core/reply.ts';
 import type { AuthPolicy } from '../core/router.ts';
 
 const API_KEY_HEADER = 'x-api-key';
+/** Cookie of a user's session. Cookies of a host have no port, so the operator pages use another name. */
+export const USER_COOKIE = 'sealwright-user';
+export const SIGN_IN_PATH = '/sign-in';
 
 /** Roles that each policy admits. Monitoring keys are admitted to monitoring only. */
 const ROLES: { readonly [policy in AuthPolicy]?: readonly ApplicationRole[] } = {
@@ -22,11 +34,14 @@ export function createPortalAccessCheck(
   tenants: Pick<Tenants, 'identify'>,
   settings: { readonly allowedHosts: readonly string[]; readonly requireHttps: boolean },
   wrongKeys: WrongKeys,
+  signIn: Pick<SignIn, 'session'>,
 ): AccessCheck {
   return {
     ...createEntryRules(settings),
     admit(arrival, policy) {
       if (policy === 'anonymous') return ANONYMOUS;
+      if (policy === 'user' || policy === 'user-administrator')
+        return admitUser(arrival, policy, signIn, wrongKeys);
       const key = headerText(arrival.header(API_KEY_HEADER));
       const isOptional = policy === 'known-or-ticket';
       if (key === '') {
@@ -43,6 +58,40 @@ export function createPortalAccessCheck(
       });
     },
   };
+}
+
+/**
+ * Admits a user with a session; others go to the sign-in page. Refusals: `Forbidden` for a page of another site and
+ * for a sender where an administrator is needed.
+ */
+function admitUser(
+  arrival: IncomingRequest,
+  policy: AuthPolicy,
+  signIn: Pick<SignIn, 'session'>,
+  wrongKeys: WrongKeys,
+): Admission | Promise<Admission> {
+  const { caller, method } = arrival;
+  const { address, https } = caller;
+  const cookie = readCookie(arrival.header('cookie'), USER_COOKIE);
+  const fromHere = isSameOrigin(
+    { origin: arrival.header('origin'), fetchSite: arrival.header('sec-fetch-site') },
+    caller,
+  );
+  if (cookie === '') return { admitted: false, reply: redirect(302, SIGN_IN_PATH) };
+  if (method !== 'GET' && method !== 'HEAD' && !fromHere)
+    throw new PortalRefusal('Forbidden', 'The request was sent by a page of another site.');
+  const origin = { ipAddress: address, userAgent: arrival.header('user-agent') };
+  return signIn.session(cookie).then((user) => {
+    if (user === undefined) {
+      wrongKeys.count(address);
+      const forget = clearedCookie(USER_COOKIE, https);
+      return { admitted: false, reply: redirect(302, SIGN_IN_PATH, [['Set-Cookie', forget]]) };
+    }
+    if (policy === 'user-administrator' && user.role !== 'administrator')
+      throw new PortalRefusal('Forbidden', 'Only administrators of the organization may do this.');
+    const identity = { ...user, tenant: { ...user.tenant, origin } };
+    return { admitted: true, identity, setCookie: undefined };
+  });
 }
 
 /** Bytes of a header, each passed as a character: UTF-8 where valid, otherwise Latin-1 (HTTP). */

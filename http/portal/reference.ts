@@ -4,6 +4,7 @@
  * Source: docs/portal-values.md §0, §§1 to 3.
  */
 import type { ApiDescription } from '../core/openapi/document.ts';
+import { USER_COOKIE } from './access-check.ts';
 import { portalRefusals } from './refusal-info.ts';
 
 const DESCRIPTION = `Documents that several people sign or approve, in an order that the service keeps. An upload becomes
@@ -85,9 +86,16 @@ export function portalApi(version: string): ApiDescription {
           name: 'X-Api-Key',
           description: 'The key of an application, `name|secret`.',
         },
+        UserSession: {
+          type: 'apiKey',
+          in: 'cookie',
+          name: USER_COOKIE,
+          description: 'The session of a user who signed in to the pages.',
+        },
       },
       of({ auth }) {
         if (auth === 'anonymous') return [];
+        if (auth === 'user' || auth === 'user-administrator') return [{ UserSession: [] }];
         return auth === 'known-or-ticket' ? [...KEY, {}] : KEY;
       },
     },

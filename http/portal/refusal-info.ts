@@ -64,7 +64,9 @@ export const portalRefusals: RefusalInfo = {
     if (route.bodyPolicy === 'json') {
       codes.add('BadRequest').add('UnsupportedMediaType').add('PayloadTooLarge');
     }
-    if (route.auth !== 'anonymous' && route.auth !== 'known-or-ticket') {
+    if (route.auth === 'user' || route.auth === 'user-administrator')
+      codes.add('Forbidden').add('TooManyRequests');
+    else if (route.auth !== 'anonymous' && route.auth !== 'known-or-ticket') {
       codes.add('Unauthorized').add('Forbidden').add('TooManyRequests');
     }
     if (route.rate !== 'none') codes.add('TooManyRequests');

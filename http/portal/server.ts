@@ -126,7 +126,7 @@ export function createPortalServer(dependencies: PortalServerDependencies): Http
   const dispatcher = new Dispatcher({
     router: new Router(portalRoutes(service, version, pageRoutes), { trailingSlash: true }),
     conventions,
-    accessCheck: createPortalAccessCheck(service.tenants, settings, createWrongKeys(clock)),
+    accessCheck: createPortalAccessCheck(service.tenants, settings, createWrongKeys(clock), service.signIn),
     findCaller: createCallerFinder(settings.tls !== undefined, settings.forwarded),
     challenge: 'ApiKey header="X-Api-Key"',
     limiters: { validation: limiterOf(nodes, 'validation', VALIDATION_RATE, clock) },

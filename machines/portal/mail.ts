@@ -41,7 +41,16 @@ export interface PendingList {
   readonly documents: readonly PendingItem[];
 }
 
-export type MailContent = MailRequest | PendingList;
+/** Link that signs a user in to the pages. Source: docs/decisions/0135-users-sign-in-by-mail.md. */
+export interface SignInMail {
+  readonly about: 'sign-in';
+  readonly to: MailRequest['to'];
+  readonly userId: UserId;
+  readonly linkId: string;
+  readonly expiresAt: Millis;
+}
+
+export type MailContent = MailRequest | PendingList | SignInMail;
 
 /** An attempt that failed. */
 export interface MailAttempt {
@@ -109,7 +118,12 @@ const MAIL_RETENTION = 30 * 24 * 3_600_000;
 const MAX_FAILURES_RECORDED = 10;
 
 function deliveryTimeoutOf({ about }: MailContent): Millis {
-  return about === 'code' ? CODE_DELIVERY_TIMEOUT_MS : DELIVERY_TIMEOUT_MS;
+  return isUrgent(about) ? CODE_DELIVERY_TIMEOUT_MS : DELIVERY_TIMEOUT_MS;
+}
+
+/** True for mails that a person waits for, and that soon are of no use. */
+function isUrgent(about: MailContent['about']): boolean {
+  return about === 'code' || about === 'sign-in';
 }
 
 const machine = setup({
@@ -179,7 +193,7 @@ export const mailMachine = machine.createMachine({
         type: 'effect',
         params: ({ context }): SendMailEffect => ({
           do: 'sendMail',
-          lane: context.content.about === 'code' ? 'codes' : context.organizationId,
+          lane: isUrgent(context.content.about) ? 'codes' : context.organizationId,
         }),
       },
       on: {

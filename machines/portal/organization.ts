@@ -8,6 +8,7 @@
  * | Active | REVOKE_SECRET   | Active |         | of an existing secret                                    |
  * | Active | CONFIGURE       | Active |         |                                                          |
  * | Active | USED            | Active |         | with an existing secret                                  |
+ * | Active | RECORD          | Active |         |                                                          |
  *
  * The runtime ensures that names are unique over all organizations.
  *
@@ -94,7 +95,8 @@ export const NO_SETTINGS: OrganizationSettings = {
 
 export type NewSecret = Pick<ApplicationSecret, 'id' | 'prefix' | 'sha256' | keyof SecretLimits>;
 
-export type OrganizationMessage = { readonly at: Millis } & (
+/** `by`: the caller; absent = the service itself, or the command line. */
+export type OrganizationMessage = { readonly at: Millis; readonly by?: string | undefined } & (
   | {
       readonly type: 'ADD_APPLICATION';
       readonly id: ApplicationId;
@@ -112,6 +114,8 @@ export type OrganizationMessage = { readonly at: Millis } & (
   | { readonly type: 'REVOKE_SECRET'; readonly applicationId: ApplicationId; readonly id: string }
   | { readonly type: 'CONFIGURE'; readonly settings: Partial<OrganizationSettings> }
   | { readonly type: 'USED'; readonly applicationId: ApplicationId; readonly id: string }
+  /** Adds a line to the journal, for actions that change no actor. */
+  | { readonly type: 'RECORD'; readonly note: string }
 );
 
 /** True for equal names. */
@@ -180,6 +184,7 @@ export const organizationMachine = recordMachine<OrganizationContext, Organizati
       );
       return { context: { applications } };
     },
+    RECORD: (_, { note }) => ({ context: {}, note }),
   },
 });
 

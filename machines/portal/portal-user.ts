@@ -1,16 +1,21 @@
 /**
- * A person that administrators registered, for directories of clients. Signing does not require one.
+ * A person that administrators registered: in directories of clients, and to sign in to the pages of the portal with a
+ * role in an organization. Participants sign without it.
  *
- * | from  | event    | to      | effects |                                    |
- * |-------|----------|---------|---------|------------------------------------|
- * | Known | DESCRIBE | Known   |         |                                    |
- * | Known | JOIN     | Known   |         | up to 100 organizations            |
- * | Known | LEAVE    | Known   |         | an organization the person is in   |
- * | Known | REMOVE   | Removed |         |                                    |
+ * | from  | event      | to      | effects |                                                          |
+ * |-------|------------|---------|---------|----------------------------------------------------------|
+ * | Known | DESCRIBE   | Known   |         |                                                          |
+ * | Known | JOIN       | Known   |         | up to 100 organizations                                  |
+ * | Known | LEAVE      | Known   |         | an organization the person is in                         |
+ * | Known | ISSUE_LINK | Known   |         | with a role; up to three links, or replacing the oldest  |
+ * | Known | SIGN_IN    | Known   |         | with an unused link, to an organization with a role      |
+ * | Known | SIGN_OUT   | Known   |         | of an existing session                                   |
+ * | Known | REMOVE     | Removed |         |                                                          |
  *
- * Removed is not stored: the actor ends. Each change is a line of the journal without the person's data.
+ * Removed is not stored: the actor ends. Each change is a line of the journal without the person's data. Sessions end
+ * with the membership, with its role, and with the e-mail address.
  *
- * Source: docs/portal-values.md §20.
+ * Source: docs/portal-values.md §20; docs/decisions/0135-users-sign-in-by-mail.md.
  */
 import type { Millis, OrganizationId } from '../ids.ts';
 import { recordMachine } from '../record.ts';
@@ -43,22 +48,78 @@ export interface Membership {
   readonly profile?: UserProfile;
 }
 
+/** Role on the pages: `administrator` changes the organization, `sender` works with documents. */
+export type UserRole = 'administrator' | 'sender';
+export const USER_ROLES: readonly UserRole[] = ['administrator', 'sender'];
+
+/** Lifetime of a link that signs in, milliseconds. */
+export const SIGN_IN_LIFETIME_MS = 15 * 60_000;
+/** Links that were mailed to one person and can still be used. */
+export const MAX_SIGN_IN_LINKS = 3;
+/** Sessions of one person; a new one ends the oldest. */
+export const MAX_USER_SESSIONS = 10;
+
+/** A link that signs in once. */
+export interface SignInLink {
+  readonly id: string;
+  readonly expiresAt: Millis;
+}
+
+export interface UserSession {
+  /** Of the secret in the cookie, lower-case hex. */
+  readonly sha256: string;
+  readonly organizationId: OrganizationId;
+  readonly expiresAt: Millis;
+}
+
 export interface UserContext extends UserProfile {
+  /** Unused links, oldest first; absent = none. */
+  readonly signInLinks?: readonly SignInLink[];
+  /** Oldest first; absent = none. */
+  readonly sessions?: readonly UserSession[];
   /** Identifier of the person in another system; null = none. */
   readonly subject: string | null;
   readonly createdAt: Millis;
   readonly memberships: readonly Membership[];
 }
 
-export type UserMessage = { readonly at: Millis } & (
+/** Role of an access profile; undefined for people who are only in the directory. */
+export function roleOf({ administrator, manager, operator }: AccessProfile): UserRole | undefined {
+  if (administrator) return 'administrator';
+  return manager || operator ? 'sender' : undefined;
+}
+
+/** Role of a person in an organization. */
+export function roleIn(user: UserContext, organizationId: OrganizationId): UserRole | undefined {
+  const membership = user.memberships.find((one) => one.organizationId === organizationId);
+  return membership && roleOf(membership.accessProfile);
+}
+
+/** `by`: the caller; absent = the service itself, or the command line. */
+export type UserMessage = { readonly at: Millis; readonly by?: string | undefined } & (
   | { readonly type: 'DESCRIBE'; readonly subject: string | null; readonly profile: UserProfile }
   | { readonly type: 'JOIN'; readonly membership: Membership }
   | { readonly type: 'LEAVE'; readonly organizationId: OrganizationId }
+  | { readonly type: 'ISSUE_LINK'; readonly link: SignInLink; readonly replacesOldest: boolean }
+  | { readonly type: 'SIGN_IN'; readonly linkId: string; readonly session: UserSession }
+  | { readonly type: 'SIGN_OUT'; readonly sha256: string }
   | { readonly type: 'REMOVE' }
 );
 
 function others({ memberships }: UserContext, organizationId: OrganizationId): readonly Membership[] {
   return memberships.filter((membership) => membership.organizationId !== organizationId);
+}
+
+/** Sessions of a person without those of an organization. */
+function sessionsElsewhere({ sessions = [] }: UserContext, organizationId: OrganizationId) {
+  return { sessions: sessions.filter((session) => session.organizationId !== organizationId) };
+}
+
+function unexpired<Ending extends { readonly expiresAt: Millis }>(
+  all: readonly Ending[] | undefined,
+  now: Millis,
+): readonly Ending[] {
+  return (all ?? []).filter(({ expiresAt }) => expiresAt > now);
 }
 
 export const portalUserMachine = recordMachine<UserContext, UserMessage>({
@@ -69,7 +130,15 @@ export const portalUserMachine = recordMachine<UserContext, UserMessage>({
   changes: {
     DESCRIBE: (user, { profile, subject }) => {
       const memberships = user.memberships.map(({ profile: _, ...membership }) => membership);
-      return { context: { ...profile, subject, memberships }, note: 'Described anew.' };
+      const isSameAddress = profile.email.toLowerCase() === user.email.toLowerCase();
+      return {
+        context: {
+          ...profile,
+          ...{ subject, memberships },
+          ...(!isSameAddress && { signInLinks: [], sessions: [] }),
+        },
+        note: 'Described anew.',
+      };
     },
     JOIN: (user, { membership }) => {
       const { organizationId, accessProfile } = membership;
@@ -77,14 +146,47 @@ export const portalUserMachine = recordMachine<UserContext, UserMessage>({
       if (before.length >= MAX_MEMBERSHIPS) return undefined;
       const roles = Object.entries(accessProfile).flatMap(([role, has]) => (has ? [role] : []));
       return {
-        context: { memberships: [...before, membership] },
+        context: {
+          memberships: [...before, membership],
+          ...(roleIn(user, organizationId) !== roleOf(accessProfile) &&
+            sessionsElsewhere(user, organizationId)),
+        },
         note: `Joined organization ${organizationId} as ${roles.join(', ') || 'member'}.`,
       };
     },
     LEAVE: (user, { organizationId }) => {
       const memberships = others(user, organizationId);
       if (memberships.length === user.memberships.length) return undefined;
-      return { context: { memberships }, note: `Left organization ${organizationId}.` };
+      return {
+        context: { memberships, ...sessionsElsewhere(user, organizationId) },
+        note: `Left organization ${organizationId}.`,
+      };
+    },
+    ISSUE_LINK: (user, { link, replacesOldest, at }) => {
+      if (!user.memberships.some(({ accessProfile }) => roleOf(accessProfile))) return undefined;
+      const links = unexpired(user.signInLinks, at);
+      if (links.length >= MAX_SIGN_IN_LINKS && !replacesOldest) return undefined;
+      const signInLinks = [...links, link].slice(-MAX_SIGN_IN_LINKS);
+      return { context: { signInLinks }, note: 'Link to sign in issued.' };
+    },
+    SIGN_IN: (user, { linkId, session, at }) => {
+      const links = unexpired(user.signInLinks, at);
+      if (!links.some(({ id }) => id === linkId)) return undefined;
+      const role = roleIn(user, session.organizationId);
+      if (role === undefined) return undefined;
+      return {
+        context: {
+          signInLinks: links.filter(({ id }) => id !== linkId),
+          sessions: [...unexpired(user.sessions, at), session].slice(-MAX_USER_SESSIONS),
+        },
+        note: `Signed in to organization ${session.organizationId} as ${role}.`,
+      };
+    },
+    SIGN_OUT: (user, { sha256, at }) => {
+      const sessions = unexpired(user.sessions, at);
+      const kept = sessions.filter((session) => session.sha256 !== sha256);
+      if (kept.length === sessions.length) return undefined;
+      return { context: { sessions: kept }, note: 'Signed out.' };
     },
   },
   end: { state: USER_REMOVED, endedBy: ['REMOVE'] },

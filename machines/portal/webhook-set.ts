@@ -51,7 +51,8 @@ export interface WebhookSetContext {
   readonly webhooks: readonly Webhook[];
 }
 
-export type WebhookSetMessage = { readonly at: Millis } & (
+/** `by`: who asked for it; absent = the service itself. */
+export type WebhookSetMessage = { readonly at: Millis; readonly by?: string | undefined } & (
   | { readonly type: 'ADD'; readonly id: WebhookId; readonly target: WebhookTarget }
   /** Also enables it again. */
   | { readonly type: 'REPLACE'; readonly id: WebhookId; readonly target: WebhookTarget }

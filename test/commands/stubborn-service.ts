@@ -45,6 +45,7 @@ const serve: Serve = async () => {
       warnings: [],
     },
     loginLink: () => undefined,
+    administratorLink: async () => undefined,
     draining: new Promise(() => {}),
     lost: manner === 'loses-its-store' ? Promise.resolve('the writing thread ended') : never,
     stop: async () => {

@@ -48,6 +48,7 @@ export async function readTable(file: string): Promise<readonly TableRow[]> {
 export interface Outcome {
   readonly to: string;
   readonly effects: readonly string[];
+  readonly context: object;
   /** False when the machine does not want the event: same snapshot and nothing asked for. */
   readonly accepted: boolean;
 }
@@ -65,7 +66,13 @@ export function attempt(
   const effects = actions
     .filter((action) => action.type === 'effect')
     .map((action) => (action.params as { do: string }).do);
-  return { to: next.value as string, effects, accepted: next !== snapshot || actions.length > 0 };
+  const after = next.context as object;
+  return {
+    to: next.value as string,
+    effects,
+    context: after,
+    accepted: next !== snapshot || actions.length > 0,
+  };
 }
 
 /** Context of a machine just made from its input. */

@@ -167,4 +167,14 @@ const MARKS = `.marking { padding: 1rem; max-width: 80rem; margin: 0 auto; }
 .placed .corner { position: absolute; right: 0; bottom: 0; width: 0.9rem; height: 0.9rem; background: #1b5fb4; cursor: nwse-resize; touch-action: none; }
 `;
 
-export const PORTAL_STYLE = COLOURS + BASE + SIGNING + TEXT_LAYER + NOTICES + MARKS;
+const ACCOUNT = `.account-head { display: flex; flex-wrap: wrap; align-items: center; gap: 0.25rem 1.25rem; padding: 0.5rem 1rem; border-bottom: 1px solid var(--line); background: var(--panel); }
+.account-name { margin: 0; font-weight: 600; }
+.account-head nav { display: flex; flex-wrap: wrap; gap: 0 0.25rem; flex: 1 1 auto; }
+.account-head nav a { padding: 0.6rem 0.5rem; } .account-head nav a[aria-current] { color: CanvasText; font-weight: 600; text-decoration: none; border-bottom: 3px solid var(--brand); }
+.account-user { display: flex; flex-wrap: wrap; align-items: center; gap: 0.25rem 0.75rem; color: var(--quiet); }
+.account-main { display: block; max-width: 64rem; margin: 0 auto; padding: 1rem; }
+.notice label { display: block; font-weight: 600; } .notice input[type="email"] { width: 100%; }
+.notice .languages, .account-main .languages { margin: 0 0 0.5rem; }
+`;
+
+export const PORTAL_STYLE = COLOURS + BASE + SIGNING + TEXT_LAYER + NOTICES + MARKS + ACCOUNT;

@@ -34,7 +34,7 @@ export interface OrganizationView {
   readonly applications: readonly ApplicationView[];
 }
 
-/** For `sealwright keys` and the administration API. */
+/** For `sealwright keys`, the administration API and the pages. `by`: who asked for it, for the journal. */
 export interface PortalAdministration {
   organizations(query: {
     readonly q?: string | undefined;
@@ -49,9 +49,15 @@ export interface PortalAdministration {
   createApplication(
     organization: OrganizationId,
     input: { readonly name: string; readonly role: ApplicationRole },
+    secret?: undefined,
+    by?: string,
   ): Promise<ApplicationView>;
   /** Changes the given settings. Refusals: `OrganizationNotFound`. */
-  configure(id: OrganizationId, settings: Partial<OrganizationSettings>): Promise<OrganizationView>;
+  configure(
+    id: OrganizationId,
+    settings: Partial<OrganizationSettings>,
+    by?: string,
+  ): Promise<OrganizationView>;
   /**
    * The secret is shown this once. `key` = `<application>|<secret>`. Refusals: `KeyLimitReached` for a third one, with
    * the key to revoke; `BadRequest` for an expiry that is over.
@@ -60,6 +66,14 @@ export interface PortalAdministration {
     organization: OrganizationId,
     application: ApplicationId,
     limits?: SecretLimits,
+    by?: string,
   ): Promise<{ readonly id: string; readonly key: string }>;
-  revokeSecret(organization: OrganizationId, application: ApplicationId, secretId: string): Promise<void>;
+  revokeSecret(
+    organization: OrganizationId,
+    application: ApplicationId,
+    secretId: string,
+    by?: string,
+  ): Promise<void>;
+  /** Adds a line to the journal, for actions that change nothing stored. */
+  record(organization: OrganizationId, note: string, by: string): Promise<void>;
 }

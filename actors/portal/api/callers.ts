@@ -25,8 +25,15 @@ export interface Tenant {
   };
   /** Requests that its key may make; absent = all that its application may make. */
   readonly scopes?: readonly KeyScope[];
+  /** The user who is signed in to the pages; `application` then has the user's id and name. Absent for API keys. */
+  readonly user?: { readonly id: string; readonly name: string };
   /** Of the request; absent = not known. */
   readonly origin?: RequestOrigin;
+}
+
+/** Name of the caller in journal lines, without personal data. */
+export function callerName({ user, application }: Pick<Tenant, 'user' | 'application'>): string {
+  return user === undefined ? `application ${application.id}` : `user ${user.id}`;
 }
 
 export interface Tenants {

@@ -7,7 +7,7 @@ import type { Page } from './documents.ts';
 export interface MailView {
   readonly id: string;
   readonly organizationId: OrganizationId;
-  /** Kind of the mail: that of its notice, or `pending-list`. */
+  /** Kind of the mail: that of its notice, `pending-list` or `sign-in`. */
   readonly about: string;
   readonly to: string;
   readonly documentId: DocumentId | null;

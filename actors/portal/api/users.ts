@@ -17,13 +17,22 @@ export interface UserQuery {
   readonly offset: number;
 }
 
-/** A directory only: users do not log in, and participants need not be in it. */
+/**
+ * Users need not be participants, nor participants users. Who has a role signs in by a mailed link.
+ *
+ * `by`: who asked for it, for the journal.
+ */
 export interface PortalUsers {
   members(organization: OrganizationId, query: UserQuery): Promise<Page<MemberView>>;
   /** Adds a user; an existing e-mail address is kept. */
-  add(organization: OrganizationId, profile: UserProfile, access: AccessProfile): Promise<MemberView>;
+  add(
+    organization: OrganizationId,
+    profile: UserProfile,
+    access: AccessProfile,
+    by?: string,
+  ): Promise<MemberView>;
   /** Refusals: `UserNotFound`. */
-  remove(organization: OrganizationId, userId: string): Promise<void>;
+  remove(organization: OrganizationId, userId: string, by?: string): Promise<void>;
   /** Of all organizations. */
   find(query: UserQuery): Promise<Page<UserView>>;
   /** @param subject what another system calls the person. Refusals: `NameTaken`. */

@@ -5,9 +5,11 @@ import {
   CODE_DELIVERY_TIMEOUT_MS,
   type MailContent,
   type PendingList,
+  type SignInMail,
 } from '../../../machines/portal/mail.ts';
 import type { Language } from '../../../machines/portal/organization.ts';
 import type { DocumentSummary, MailRequest } from '../../../machines/portal/portal-types.ts';
+import { SIGN_IN_LIFETIME_MS } from '../../../machines/portal/portal-user.ts';
 import { Fatal } from '../../../runtime/index.ts';
 import { oneLine } from './mail-port.ts';
 import { CANCELED } from './templates/canceled.ts';
@@ -23,6 +25,7 @@ import { OBSERVING } from './templates/observing.ts';
 import { PENDING } from './templates/pending.ts';
 import { PENDING_LIST } from './templates/pending-list.ts';
 import { REFUSED } from './templates/refused.ts';
+import { SIGN_IN } from './templates/sign-in.ts';
 
 /** Absolute URLs of the links. */
 export interface MailLinks {
@@ -32,6 +35,8 @@ export interface MailLinks {
   observer(document: DocumentSummary, observerId: string, userId: UserId): string;
   /** The public check page of a validation key. */
   check(key: string): string;
+  /** The page on which a user signs in once. */
+  signIn(link: Pick<SignInMail, 'userId' | 'linkId' | 'expiresAt'>): string;
 }
 
 /** Source of the six digits: derived, stored nowhere. */
@@ -57,9 +62,21 @@ const TEXTS: { readonly [About in Exclude<MailRequest['about'], 'code'>]: MailTe
 
 /** @throws {Fatal} `mail.incomplete`: a code is to be sent and the notice does not say which */
 export function renderMail(content: MailContent, options: MailRenderingOptions): MailBody {
+  if (content.about === 'sign-in') return signInMail(content, options);
   return content.about === 'pending-list'
     ? pendingListMail(content, options)
     : documentMail(content, options);
+}
+
+function signInMail(content: SignInMail, { organization, links }: MailRenderingOptions): MailBody {
+  const words = SIGN_IN[organization.language]({
+    organization: named(organization.name),
+    minutes: SIGN_IN_LIFETIME_MS / 60_000,
+  });
+  return {
+    ...framed(words, content.to.name, organization),
+    button: { label: words.button ?? '', url: links.signIn(content) },
+  };
 }
 
 function documentMail(notice: MailRequest, { organization, links, codeFor }: MailRenderingOptions): MailBody {

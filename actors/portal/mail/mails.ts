@@ -54,7 +54,7 @@ function mailRows({ id, state, context }: ActorView<MailContext>): readonly Row[
     { view: 'mails', key: [createdAt, id], value: id },
     { view: BY_STATE, key: [state, createdAt, id], value: id },
   ];
-  if (content.about === 'pending-list') return all;
+  if (!('document' in content)) return all;
   return [
     ...all,
     { view: 'document-mails', key: [content.document.id, createdAt, id], value: organizationId },
@@ -183,7 +183,7 @@ function view({ id, state, context }: ActorView<MailContext>): MailView {
     organizationId,
     about: content.about,
     to: content.to.email,
-    documentId: content.about === 'pending-list' ? null : content.document.id,
+    documentId: 'document' in content ? content.document.id : null,
     status: state as MailState,
     tries,
     createdAt,

@@ -9,6 +9,7 @@ export function reportMailHandler(): EffectHandler<ReportMailEffect> {
   return {
     after: 'durable',
     async run({ content, isDelivered, answer }, { key }, { system }) {
+      if (content.about === 'sign-in') return null;
       const items =
         content.about === 'pending-list'
           ? content.documents

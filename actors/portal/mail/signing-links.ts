@@ -5,6 +5,7 @@
  * person. Source: docs/portal-values.md §9.
  */
 import type { ApplicationId, DocumentId, FlowActionId, Millis, UserId } from '../../../machines/ids.ts';
+import type { SignInMail } from '../../../machines/portal/mail.ts';
 import type { DocumentSummary } from '../../../machines/portal/portal-types.ts';
 import type { Clock } from '../../../runtime/index.ts';
 import type { Tenant } from '../api/callers.ts';
@@ -76,6 +77,22 @@ export class SigningLinks implements MailLinks {
 
   check(key: string): string {
     return `${this.#dependencies.publicUrl()}/check/${key}`;
+  }
+
+  /** Names the link in the user's record, which is used up by signing in. */
+  signIn({ userId, linkId, expiresAt }: Pick<SignInMail, 'userId' | 'linkId' | 'expiresAt'>): string {
+    const ticket = this.#dependencies.tickets.issue('signIn', [userId, linkId], expiresAt, 0);
+    return `${this.#dependencies.publicUrl()}/sign-in/link?ticket=${ticket}`;
+  }
+
+  /** Reads a link to sign in; undefined for anything that is not one of ours, or has expired. */
+  parseSignIn(text: string): { readonly userId: UserId; readonly linkId: string } | undefined {
+    const { tickets, clock } = this.#dependencies;
+    const ticket = tickets.read('signIn', text, clock.now());
+    const [userId, linkId] = ticket?.claims ?? [];
+    if (ticket === undefined || ticket.expired || userId === undefined || linkId === undefined)
+      return undefined;
+    return { userId: userId as UserId, linkId };
   }
 
   /** For an application that shows the page to the participant. */

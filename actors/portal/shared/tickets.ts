@@ -9,6 +9,7 @@
  */
 import { readSignedToken, signToken } from '../../../base/token.ts';
 import type { Millis } from '../../../machines/ids.ts';
+import { SIGN_IN_LIFETIME_MS } from '../../../machines/portal/portal-user.ts';
 
 /** Kinds of tickets with their byte on the wire. Never renumbered. */
 const KINDS = {
@@ -19,6 +20,7 @@ const KINDS = {
   segment: 5,
   certificate: 6,
   observe: 7,
+  signIn: 8,
 } as const;
 export type TicketKind = keyof typeof KINDS;
 
@@ -31,6 +33,7 @@ export const TICKET_LIFETIME: { readonly [Kind in TicketKind]: Millis } = {
   segment: 24 * 3_600_000,
   certificate: 10 * 60_000,
   observe: 90 * 24 * 3_600_000,
+  signIn: SIGN_IN_LIFETIME_MS,
 };
 
 /** `expired`: it was ours and of this kind, but its time is over. */

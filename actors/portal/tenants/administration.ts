@@ -91,11 +91,15 @@ export class Administration implements PortalAdministration {
   }
 
   /** Changes what is named; the rest stays. Refusals: `OrganizationNotFound`. */
-  async configure(id: OrganizationId, settings: Partial<OrganizationSettings>): Promise<OrganizationView> {
+  async configure(
+    id: OrganizationId,
+    settings: Partial<OrganizationSettings>,
+    by?: string,
+  ): Promise<OrganizationView> {
     await this.#read(id);
     const told = await this.#dependencies.system.send(
       { kind: ORGANIZATION, id },
-      { type: 'CONFIGURE', settings },
+      { type: 'CONFIGURE', settings, by },
     );
     await settle(told, 'ServiceBusy');
     return this.organization(id);
@@ -109,6 +113,7 @@ export class Administration implements PortalAdministration {
     organization: OrganizationId,
     input: { readonly name: string; readonly role: ApplicationRole },
     secret?: string,
+    by?: string,
   ): Promise<ApplicationView> {
     const { system, ids } = this.#dependencies;
     const { name: organizationOf, applications } = await this.#read(organization);
@@ -122,6 +127,7 @@ export class Administration implements PortalAdministration {
       { kind: ORGANIZATION, id: organization },
       {
         type: 'ADD_APPLICATION',
+        by,
         id,
         name,
         role: input.role,
@@ -139,6 +145,7 @@ export class Administration implements PortalAdministration {
     organization: OrganizationId,
     application: ApplicationId,
     limits: SecretLimits = {},
+    by?: string,
   ): Promise<{ readonly id: string; readonly key: string }> {
     const { ids, clock } = this.#dependencies;
     if (limits.expiresAt !== undefined && limits.expiresAt <= clock.now()) {
@@ -146,7 +153,7 @@ export class Administration implements PortalAdministration {
       throw new PortalRefusal('BadRequest', message, { errors: { ExpirationDate: [message] } });
     }
     const secret = ids.bytes(SECRET_BYTES).toString('hex');
-    return this.#addSecret(organization, application, secret, { ...limits, retiresOldest: false });
+    return this.#addSecret(organization, application, secret, { ...limits, retiresOldest: false, by });
   }
 
   /** A secret that the settings name; a third one retires the oldest. Refusals: as `createSecret`. */
@@ -162,7 +169,7 @@ export class Administration implements PortalAdministration {
     organization: OrganizationId,
     application: ApplicationId,
     secret: string,
-    options: SecretLimits & { readonly retiresOldest: boolean },
+    options: SecretLimits & { readonly retiresOldest: boolean; readonly by?: string | undefined },
   ): Promise<{ readonly id: string; readonly key: string }> {
     const { system, ids } = this.#dependencies;
     const { applications } = await this.#read(organization);
@@ -199,13 +206,23 @@ export class Administration implements PortalAdministration {
     organization: OrganizationId,
     application: ApplicationId,
     secretId: string,
+    by?: string,
   ): Promise<void> {
     await this.#read(organization);
     const told = await this.#dependencies.system.send(
       { kind: ORGANIZATION, id: organization },
-      { type: 'REVOKE_SECRET', applicationId: application, id: secretId },
+      { type: 'REVOKE_SECRET', applicationId: application, id: secretId, by },
     );
     await settle(told, 'ApplicationNotFound');
+  }
+
+  /** Adds a line to the journal of the organization. */
+  async record(id: OrganizationId, note: string, by: string): Promise<void> {
+    const told = await this.#dependencies.system.send(
+      { kind: ORGANIZATION, id },
+      { type: 'RECORD', note, by },
+    );
+    await settle(told, 'ServiceBusy');
   }
 
   async #read(id: OrganizationId): Promise<OrganizationContext> {

@@ -34,10 +34,17 @@ import { containing, pageOfRows } from '../../shared/row-pages.ts';
 import type { Page } from '../api/documents.ts';
 import type { MemberView, PortalUsers, UserQuery, UserView } from '../api/users.ts';
 
-const PORTAL_USER = actorKind<typeof portalUserMachine>('portal-user');
+export const PORTAL_USER = actorKind<typeof portalUserMachine>('portal-user');
 
 const COUNTER = 'users';
 const MAX_LENGTHS = 255;
+
+const FIRST_ADMINISTRATOR: UserProfile = {
+  name: 'Administrator',
+  identifier: null,
+  email: 'administrator@localhost',
+  phone: null,
+};
 
 export const portalUserDefinition = defineActor(PORTAL_USER, {
   machine: portalUserMachine,
@@ -72,7 +79,8 @@ function memberCounter(organization: string): string {
   return `organization-users/${organization}`;
 }
 
-function emailName(email: string): string {
+/** The runtime's unique name of a person. */
+export function emailName(email: string): string {
   return `user-email:${digest(email.toLowerCase())}`;
 }
 
@@ -110,30 +118,39 @@ export class UserDirectory implements PortalUsers {
     organization: OrganizationId,
     given: UserProfile,
     accessProfile: Membership['accessProfile'],
+    by?: string,
   ): Promise<MemberView> {
     const profile = checked(given);
     const membership: Membership = { organizationId: organization, accessProfile, profile };
     const known = await this.#ownerOfName(emailName(profile.email));
     const user = known ?? (await this.#create(profile, null, [membership]));
     if (known !== undefined) {
-      const joined = await this.#send(known.id, { type: 'JOIN', membership });
+      const joined = await this.#send(known.id, { type: 'JOIN', membership, by });
       if (!joined.accepted) throw new PortalRefusal('LimitExceeded');
       await joined.durable;
     }
     return viewOf(user.id, profile, accessProfile);
   }
 
-  async remove(organization: OrganizationId, userId: string): Promise<void> {
+  async remove(organization: OrganizationId, userId: string, by?: string): Promise<void> {
     const user = await this.#read(userId);
     if (user === undefined || memberOf(user, organization) === undefined) throw unknown();
     // A person without an organization and without an identifier in another system is removed.
     const isLast = user.memberships.length === 1 && user.subject === null;
     const left = await this.#send(
       user.id,
-      isLast ? { type: 'REMOVE' } : { type: 'LEAVE', organizationId: organization },
+      isLast ? { type: 'REMOVE', by } : { type: 'LEAVE', organizationId: organization, by },
     );
     if (!left.accepted) throw unknown();
     await left.durable;
+  }
+
+  /** The first administrator; makes one with an address of this machine if there is none. */
+  async firstAdministrator(organization: OrganizationId): Promise<MemberView> {
+    const { items } = await this.members(organization, { limit: 100, offset: 0 });
+    const known = items.find(({ accessProfile }) => accessProfile.administrator);
+    const access = { administrator: true, manager: false, operator: false };
+    return known ?? this.add(organization, FIRST_ADMINISTRATOR, access);
   }
 
   async find(query: UserQuery): Promise<Page<UserView>> {

@@ -25,7 +25,7 @@ import {
 } from '../../../runtime/index.ts';
 import { attemptWebhook } from '../../shared/webhooks/webhook-attempt.ts';
 import type { WebhookCaller } from '../../shared/webhooks/webhook-port.ts';
-import type { Tenant } from '../api/callers.ts';
+import { callerName, type Tenant } from '../api/callers.ts';
 import type { Page } from '../api/documents.ts';
 import type { DeliveryView, PortalWebhooks, WebhookInput, WebhookView } from '../api/webhooks.ts';
 import type { WebhookRegistry } from './webhooks.ts';
@@ -116,16 +116,16 @@ export class Deliveries implements PortalWebhooks {
     return this.#dependencies.registry.list(organization.id);
   }
 
-  create({ organization }: Tenant, webhook: WebhookInput): Promise<WebhookView> {
-    return this.#dependencies.registry.create(organization.id, webhook);
+  create(tenant: Tenant, webhook: WebhookInput): Promise<WebhookView> {
+    return this.#dependencies.registry.create(tenant.organization.id, webhook, callerName(tenant));
   }
 
-  replace({ organization }: Tenant, id: WebhookId, webhook: WebhookInput): Promise<WebhookView> {
-    return this.#dependencies.registry.replace(organization.id, id, webhook);
+  replace(tenant: Tenant, id: WebhookId, webhook: WebhookInput): Promise<WebhookView> {
+    return this.#dependencies.registry.replace(tenant.organization.id, id, webhook, callerName(tenant));
   }
 
-  remove({ organization }: Tenant, id: WebhookId): Promise<void> {
-    return this.#dependencies.registry.remove(organization.id, id);
+  remove(tenant: Tenant, id: WebhookId): Promise<void> {
+    return this.#dependencies.registry.remove(tenant.organization.id, id, callerName(tenant));
   }
 
   async deliveries(

@@ -103,26 +103,31 @@ export class WebhookRegistry {
   }
 
   /** Refusals: `BadRequest`, `WebhookUrlNotAllowed`, `MaxWebhooksLimitReached`. */
-  async create(organization: OrganizationId, input: WebhookInput): Promise<WebhookView> {
+  async create(organization: OrganizationId, input: WebhookInput, by?: string): Promise<WebhookView> {
     const id = this.#dependencies.ids.uuid() as WebhookId;
     const target = this.#encrypted(id, input);
     await this.#dependencies.system.create(addressOf(organization), null);
-    const outcome = await this.#send(organization, { type: 'ADD', id, target });
+    const outcome = await this.#send(organization, { type: 'ADD', id, target, by });
     if (!outcome.accepted) throw new PortalRefusal('MaxWebhooksLimitReached');
     return this.#viewed(organization, id);
   }
 
   /** Refusals: `BadRequest`, `WebhookUrlNotAllowed`, `WebhookNotFound`. */
-  async replace(organization: OrganizationId, id: WebhookId, input: WebhookInput): Promise<WebhookView> {
+  async replace(
+    organization: OrganizationId,
+    id: WebhookId,
+    input: WebhookInput,
+    by?: string,
+  ): Promise<WebhookView> {
     const target = this.#encrypted(id, input);
-    const outcome = await this.#send(organization, { type: 'REPLACE', id, target });
+    const outcome = await this.#send(organization, { type: 'REPLACE', id, target, by });
     if (!outcome.accepted) throw new PortalRefusal('WebhookNotFound');
     return this.#viewed(organization, id);
   }
 
   /** Refusals: `WebhookNotFound`. */
-  async remove(organization: OrganizationId, id: WebhookId): Promise<void> {
-    const outcome = await this.#send(organization, { type: 'REMOVE', id });
+  async remove(organization: OrganizationId, id: WebhookId, by?: string): Promise<void> {
+    const outcome = await this.#send(organization, { type: 'REMOVE', id, by });
     if (!outcome.accepted) throw new PortalRefusal('WebhookNotFound');
   }
 

@@ -1,10 +1,11 @@
 /**
  * Pages of the portal for people: signing, checking, placing marks; their assets; and the widget for other sites.
- * These routes change nothing and set no cookie.
+ * Those for participants change nothing and set no cookie; users sign in to theirs.
  */
 import type { PortalService } from '../../../actors/portal/api.ts';
-import type { Clock } from '../../../runtime/index.ts';
+import type { Clock, Log } from '../../../runtime/index.ts';
 import type { AnyRoute } from '../../core/router.ts';
+import { signInRoutes } from '../account/sign-in-pages.ts';
 import { homePageRoutes } from './home-page.ts';
 import { marksRoutes } from './marks-page.ts';
 import { portalAssetRoutes } from './portal-assets.ts';
@@ -13,11 +14,12 @@ import { validationPageRoutes } from './validation-page.ts';
 import { widgetRoutes } from './widget.ts';
 
 /** The part of the portal that the pages use. */
-export type PageService = Pick<PortalService, 'signing' | 'validation' | 'marksSessions'>;
+export type PageService = Pick<PortalService, 'signing' | 'validation' | 'marksSessions' | 'signIn'>;
 
 export function portalPageRoutes(
   service: PageService,
   clock: Pick<Clock, 'elapsed' | 'after'>,
+  log?: Log,
 ): readonly AnyRoute[] {
   return [
     ...homePageRoutes(),
@@ -25,6 +27,7 @@ export function portalPageRoutes(
     ...validationPageRoutes(service.validation, clock),
     ...marksRoutes(service.marksSessions),
     ...widgetRoutes(),
+    ...signInRoutes(service.signIn, { clock, log }),
     ...portalAssetRoutes(),
   ];
 }

@@ -4,10 +4,19 @@
  * Source: docs/portal-values.md §20.
  */
 import { z } from 'zod';
-import type { MemberView, PortalAdministration, PortalUsers, UserView } from '../../../actors/portal/api.ts';
+import {
+  callerName,
+  type MemberView,
+  type PortalAdministration,
+  type PortalUsers,
+  type Tenant,
+  type UserView,
+} from '../../../actors/portal/api.ts';
 import type { OrganizationId } from '../../../machines/ids.ts';
+import { SYSTEM_ORGANIZATION } from '../../../machines/portal/organization.ts';
 import { json } from '../../core/reply.ts';
 import type { AnyRoute } from '../../core/router.ts';
+import { requireRole } from '../access-check.ts';
 import { maybeFlag, maybeText, members, text } from '../input/fields.ts';
 import { idParams, organizationId } from '../input/ids.ts';
 import { paging, queryText } from '../input/query-fields.ts';
@@ -45,13 +54,14 @@ const listQuery = members({ q: queryText, limit: paging.limit, offset: paging.of
 const memberParams = z.object({ id: z.string(), userId: z.string() });
 
 export function userRoutes(users: PortalUsers, administration: PortalAdministration): readonly AnyRoute[] {
-  const add = async (organization: OrganizationId, body: z.infer<typeof memberInput>) => {
+  const add = async (organization: OrganizationId, tenant: Tenant, body: z.infer<typeof memberInput>) => {
     const { accessProfile } = body;
-    const added = await users.add(organization, profileOf(body), {
+    const access = {
       administrator: accessProfile?.administrator ?? false,
       manager: accessProfile?.manager ?? false,
       operator: accessProfile?.operator ?? false,
-    });
+    };
+    const added = await users.add(organization, profileOf(body), access, callerName(tenant));
     return json(200, memberBody(added));
   };
   /** Refusals: `OrganizationNotFound`. */
@@ -75,7 +85,11 @@ export function userRoutes(users: PortalUsers, administration: PortalAdministrat
       body: memberInput,
       responses: { 200: memberShape },
       refusals: ['LimitExceeded', 'NameTaken'],
-      handle: ({ tenant, body }) => add(tenant.organization.id, body),
+      handle: ({ tenant, body }) => {
+        // Administrators of this organization make keys that administer the instance.
+        if (tenant.organization.name === SYSTEM_ORGANIZATION) requireRole(tenant, 'administrator');
+        return add(tenant.organization.id, tenant, body);
+      },
     }),
     portalRoute({
       method: 'DELETE',
@@ -85,7 +99,7 @@ export function userRoutes(users: PortalUsers, administration: PortalAdministrat
       responses: { 200: 'empty' },
       refusals: ['UserNotFound'],
       async handle({ tenant, params }) {
-        await users.remove(tenant.organization.id, params.userId);
+        await users.remove(tenant.organization.id, params.userId, callerName(tenant));
         return DONE;
       },
     }),
@@ -136,8 +150,8 @@ export function userRoutes(users: PortalUsers, administration: PortalAdministrat
       body: memberInput,
       responses: { 200: memberShape },
       refusals: ['OrganizationNotFound', 'LimitExceeded', 'NameTaken'],
-      async handle({ params, body }) {
-        return add(await existing(params.id), body);
+      async handle({ tenant, params, body }) {
+        return add(await existing(params.id), tenant, body);
       },
     }),
     portalRoute({
@@ -148,8 +162,8 @@ export function userRoutes(users: PortalUsers, administration: PortalAdministrat
       params: memberParams,
       responses: { 200: 'empty' },
       refusals: ['OrganizationNotFound', 'UserNotFound'],
-      async handle({ params }) {
-        await users.remove(await existing(params.id), params.userId);
+      async handle({ tenant, params }) {
+        await users.remove(await existing(params.id), params.userId, callerName(tenant));
         return DONE;
       },
     }),

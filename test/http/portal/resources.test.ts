@@ -547,10 +547,11 @@ test('people are added to one’s own organization, and by administrators to any
     IDS.organization,
     { name: 'Zoë', identifier: null, email: 'zoe@example.com', phone: null },
     accessProfile,
+    `application ${IDS.application}`,
   ]);
   t.like(await (await call('/api/organizations/users')).json(), { items: [member] });
   await call(`/api/organizations/users/${IDS.user}`, { method: 'DELETE' });
-  t.deepEqual(last('users.remove')?.args, [IDS.organization, IDS.user]);
+  t.deepEqual(last('users.remove')?.args, [IDS.organization, IDS.user, `application ${IDS.application}`]);
   const headers = { 'x-api-key': ADMIN_KEY };
   t.is((await send(`/api/organizations/${IDS.folder}/users`, input, { headers })).status, 200);
   t.is(last('users.add')?.args[0], IDS.folder);

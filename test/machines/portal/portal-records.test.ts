@@ -74,6 +74,7 @@ const CASES: readonly Case[] = [
       REVOKE_SECRET: { applicationId: 'a-1', id: 's-1' },
       CONFIGURE: { settings: { language: 'pt' } },
       USED: { applicationId: 'a-1', id: 's-1' },
+      RECORD: { note: 'Mail tested.' },
     },
   },
   {

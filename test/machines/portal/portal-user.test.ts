@@ -9,11 +9,17 @@ const input = {
   subject: null,
   createdAt: 1,
   memberships: [{ organizationId: 'o-1', accessProfile: ACCESS }],
+  signInLinks: [{ id: 'l-1', expiresAt: 100 }],
+  sessions: [{ sha256: 'aa', organizationId: 'o-1', expiresAt: 100 }],
 };
+const SESSION = { sha256: 'bb', organizationId: 'o-1', expiresAt: 100 };
 const events: Readonly<Record<string, object>> = {
   DESCRIBE: { subject: 's', profile },
   JOIN: { membership: { organizationId: 'o-2', accessProfile: ACCESS } },
   LEAVE: { organizationId: 'o-1' },
+  ISSUE_LINK: { link: { id: 'l-2', expiresAt: 100 }, replacesOldest: false },
+  SIGN_IN: { linkId: 'l-1', session: SESSION },
+  SIGN_OUT: { sha256: 'aa' },
   REMOVE: {},
 };
 
@@ -46,4 +52,48 @@ test('people join so many organizations and no more, and leave only those they a
   t.false(say('JOIN', { membership: { organizationId: 'new', accessProfile: ACCESS } }));
   t.true(say('JOIN', { membership: { organizationId: 'o-7', accessProfile: ACCESS } }), 'is in it already');
   t.false(say('LEAVE', { organizationId: 'new' }));
+});
+
+const say = (context: object, type: string, event: object, at = 9) =>
+  attempt(portalUserMachine, 'Known', context, { type, at, ...event });
+
+test('a link signs in once, in its time, and only to an organization with a role', (t) => {
+  const signIn = { linkId: 'l-1', session: SESSION };
+  const signedIn = say(input, 'SIGN_IN', signIn);
+  t.true(signedIn.accepted);
+  t.false(say(signedIn.context, 'SIGN_IN', signIn).accepted, 'used');
+  t.false(say(input, 'SIGN_IN', signIn, 100).accepted, 'expired');
+  t.false(say(input, 'SIGN_IN', { ...signIn, session: { ...SESSION, organizationId: 'o-2' } }).accepted);
+  const known = { administrator: false, manager: false, operator: false };
+  const withoutRole = { ...input, memberships: [{ organizationId: 'o-1', accessProfile: known }] };
+  t.false(say(withoutRole, 'SIGN_IN', signIn).accepted);
+  t.false(say(withoutRole, 'ISSUE_LINK', events['ISSUE_LINK'] ?? {}).accepted);
+});
+
+test('there are at most three unused links, and a fourth comes when their time is over', (t) => {
+  const signInLinks = ['1', '2', '3'].map((id) => ({ id, expiresAt: 100 }));
+  const link = { id: 'new', expiresAt: 200 };
+  const full = { ...input, signInLinks };
+  t.false(say(full, 'ISSUE_LINK', { link, replacesOldest: false }).accepted);
+  t.true(say(full, 'ISSUE_LINK', { link, replacesOldest: false }, 100).accepted);
+  const replaced = say(full, 'ISSUE_LINK', { link, replacesOldest: true });
+  const context = replaced.context as { signInLinks: readonly { id: string }[] };
+  t.deepEqual(
+    context.signInLinks.map(({ id }) => id),
+    ['2', '3', 'new'],
+  );
+});
+
+test('sessions end with the membership, its role and the e-mail address, and with nothing else', (t) => {
+  const left = (type: string, event: object) => {
+    const { sessions = [] } = say(input, type, event).context as { sessions?: readonly object[] };
+    return sessions.length;
+  };
+  const administrator = { administrator: true, manager: false, operator: false };
+  t.is(left('JOIN', { membership: { organizationId: 'o-1', accessProfile: ACCESS } }), 1);
+  t.is(left('JOIN', { membership: { organizationId: 'o-2', accessProfile: ACCESS } }), 1);
+  t.is(left('JOIN', { membership: { organizationId: 'o-1', accessProfile: administrator } }), 0);
+  t.is(left('LEAVE', { organizationId: 'o-1' }), 0);
+  t.is(left('DESCRIBE', { subject: 's', profile }), 1);
+  t.is(left('DESCRIBE', { subject: 's', profile: { ...profile, email: 'other@example.com' } }), 0);
 });

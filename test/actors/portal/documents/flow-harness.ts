@@ -138,6 +138,7 @@ export async function flowRoom(
       publicUrl: () => 'https://sign.example.org',
       identifiers: 'Any',
       uploadMaxBytes: 10_000_000,
+      userSessionHours: 12,
       notifyParticipants: { concluded: true, newVersion: true },
       tenants: {
         organizations: [],

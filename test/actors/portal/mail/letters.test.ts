@@ -36,6 +36,7 @@ function parts(language: Language, name = 'Acme'): MailRenderingOptions {
       action: ({ key }, action, user) => `${PUBLIC_URL}/document/key/${key}/sign?ticket=${action}.${user}`,
       observer: ({ key }, observer) => `${PUBLIC_URL}/document/key/${key}/read?ticket=${observer}`,
       check: (key) => `${PUBLIC_URL}/check/${key}`,
+      signIn: ({ linkId }) => `https://portal.test/sign-in/link?ticket=${linkId}`,
     },
     codeFor: () => '012345',
   };

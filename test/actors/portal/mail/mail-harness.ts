@@ -75,6 +75,7 @@ export function makeMailWorld(t: ExecutionContext, options: MailWorldOptions): M
             `${PUBLIC_URL}/document/key/${key}/sign?ticket=${action}.${user}`,
           observer: ({ key }, observer) => `${PUBLIC_URL}/document/key/${key}/read?ticket=${observer}`,
           check: (key) => `${PUBLIC_URL}/check/${key}`,
+          signIn: ({ linkId }) => `https://portal.test/sign-in/link?ticket=${linkId}`,
         },
         codeFor: (_action, _user, generation) => String(100_000 + generation),
         sender: options.sender ?? 'no-reply@portal.example.test',

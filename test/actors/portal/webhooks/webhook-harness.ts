@@ -80,7 +80,7 @@ export async function makeWebhookWorld(
       clock: time,
       ids,
       sealed: new SecretBox(Buffer.alloc(32, 5), ids),
-      links: { action: () => '', observer: () => '', check: () => '' },
+      links: { action: () => '', observer: () => '', check: () => '', signIn: () => '' },
       codeFor: () => '',
       mailer: { send: async () => '', close() {} },
       caller: createHttpWebhookCaller({

@@ -1,0 +1,184 @@
+/**
+ * Sign-in of users by a mailed link, and their sessions. Implements `SignIn`. The record of the user holds the ids of
+ * unused links and the digests of sessions, so that every node knows them and removing the user ends them.
+ *
+ * Source: docs/decisions/0135-users-sign-in-by-mail.md.
+ */
+import { createHmac, hash, timingSafeEqual } from 'node:crypto';
+import {
+  type ApplicationId,
+  type OrganizationId,
+  parsePortalId,
+  type UserId,
+} from '../../../machines/ids.ts';
+import { PortalRefusal } from '../../../machines/portal/portal-refusals.ts';
+import {
+  roleIn,
+  roleOf,
+  SIGN_IN_LIFETIME_MS,
+  type SignInLink,
+  type UserContext,
+} from '../../../machines/portal/portal-user.ts';
+import type { ActorStore, ActorSystem, Clock, Ids } from '../../../runtime/index.ts';
+import type { Tenant } from '../api/callers.ts';
+import type { SignedInUser, SignIn, SignInLinkView } from '../api/sign-in.ts';
+import { createMail } from '../mail/mails.ts';
+import type { SigningLinks } from '../mail/signing-links.ts';
+import { ORGANIZATION } from './organizations.ts';
+import { emailName, PORTAL_USER } from './users.ts';
+
+const SECRET_BYTES = 32;
+const TOKEN = /^([0-9a-f-]{36})\.([\w-]{43})$/;
+/** Longer texts cannot be addresses. */
+const MAX_EMAIL_LENGTH = 255;
+
+export interface UserSignInDependencies {
+  readonly system: ActorSystem;
+  readonly store: ActorStore;
+  readonly clock: Pick<Clock, 'now'>;
+  readonly ids: Ids;
+  readonly links: Pick<SigningLinks, 'signIn' | 'parseSignIn'>;
+  /** Length of a session, milliseconds (`Auth:SessionHours`). */
+  readonly sessionLifetime: number;
+}
+
+export class UserSignIn implements SignIn {
+  readonly #dependencies: UserSignInDependencies;
+
+  constructor(dependencies: UserSignInDependencies) {
+    this.#dependencies = dependencies;
+  }
+
+  async mailLink(email: string): Promise<void> {
+    const { system, store, clock, ids } = this.#dependencies;
+    const given = email.trim();
+    if (given.length > MAX_EMAIL_LENGTH) return;
+    const holder = await store.holder(emailName(given));
+    const user = holder && (await this.#read(holder.id));
+    const membership = user?.memberships.find(({ accessProfile }) => roleOf(accessProfile) !== undefined);
+    if (holder === undefined || user === undefined || membership === undefined) return;
+    const link = await this.#issue(holder.id, false);
+    if (link === undefined) return;
+    const userId = holder.id as UserId;
+    await createMail(system, ids.uuid(), {
+      organizationId: membership.organizationId,
+      content: {
+        about: 'sign-in',
+        to: { name: user.name, email: user.email },
+        ...{ userId, linkId: link.id, expiresAt: link.expiresAt },
+      },
+      at: clock.now(),
+    });
+  }
+
+  /** A link for the terminal on which the service starts, in place of a mail; it replaces the oldest. */
+  async linkFor(userId: string): Promise<string | undefined> {
+    const link = await this.#issue(userId, true);
+    const { links } = this.#dependencies;
+    return link && links.signIn({ userId: userId as UserId, linkId: link.id, expiresAt: link.expiresAt });
+  }
+
+  async link(ticket: string): Promise<SignInLinkView | undefined> {
+    const named = this.#dependencies.links.parseSignIn(ticket);
+    const user = named && (await this.#read(named.userId));
+    if (!user?.signInLinks?.some(({ id }) => id === named?.linkId)) return undefined;
+    const known = await Promise.all(
+      user.memberships
+        .filter(({ accessProfile }) => roleOf(accessProfile) !== undefined)
+        .map(({ organizationId }) => this.#organization(organizationId)),
+    );
+    const organizations = known.flatMap((one) => (one === undefined ? [] : [{ id: one.id, name: one.name }]));
+    return { name: user.name, email: user.email, organizations };
+  }
+
+  async begin(ticket: string, organization: string): Promise<string> {
+    const { links, system, clock, ids, sessionLifetime } = this.#dependencies;
+    const named = links.parseSignIn(ticket);
+    const organizationId = parsePortalId('OrganizationId', organization);
+    if (named === undefined || organizationId === undefined) throw new PortalRefusal('InvalidTicket');
+    const secret = ids.bytes(SECRET_BYTES).toString('base64url');
+    const told = await system.send(
+      { kind: PORTAL_USER, id: named.userId },
+      {
+        type: 'SIGN_IN',
+        linkId: named.linkId,
+        session: { sha256: hash('sha256', secret), organizationId, expiresAt: clock.now() + sessionLifetime },
+        by: `user ${named.userId}`,
+      },
+    );
+    if (!told.accepted) throw new PortalRefusal('InvalidTicket');
+    await told.durable;
+    return `${named.userId}.${secret}`;
+  }
+
+  async session(token: string): Promise<SignedInUser | undefined> {
+    const { userId, secret, sha256 } = parseToken(token);
+    const user = await this.#read(userId);
+    const now = this.#dependencies.clock.now();
+    let organizationId: OrganizationId | undefined;
+    for (const session of user?.sessions ?? [])
+      if (isSame(session.sha256, sha256) && session.expiresAt > now) organizationId = session.organizationId;
+    if (user === undefined || organizationId === undefined) return undefined;
+    const role = roleIn(user, organizationId);
+    const organization = role && (await this.#organization(organizationId));
+    if (role === undefined || organization === undefined) return undefined;
+    const profile = user.memberships.find((one) => one.organizationId === organizationId)?.profile ?? user;
+    const { name } = profile;
+    return {
+      ...{ id: userId, name, email: user.email, role },
+      tenant: {
+        organization,
+        application: { id: userId as ApplicationId, name, role: 'Normal' },
+        user: { id: userId, name },
+      },
+      formToken: createHmac('sha256', secret).update('form').digest('base64url'),
+    };
+  }
+
+  async end(token: string): Promise<void> {
+    const { userId, sha256 } = parseToken(token);
+    const event = { type: 'SIGN_OUT', sha256, by: `user ${userId}` } as const;
+    const told = await this.#dependencies.system.send({ kind: PORTAL_USER, id: userId }, event);
+    if (told.accepted) await told.durable;
+  }
+
+  async #issue(userId: string, replacesOldest: boolean): Promise<SignInLink | undefined> {
+    const { system, clock, ids } = this.#dependencies;
+    const link = { id: ids.uuid(), expiresAt: clock.now() + SIGN_IN_LIFETIME_MS };
+    const told = await system.send(
+      { kind: PORTAL_USER, id: userId },
+      { type: 'ISSUE_LINK', link, replacesOldest },
+    );
+    if (!told.accepted) return undefined;
+    await told.durable;
+    return link;
+  }
+
+  async #organization(id: OrganizationId): Promise<Tenant['organization'] | undefined> {
+    const actor = await this.#dependencies.system.read({ kind: ORGANIZATION, id });
+    if (actor === undefined) return undefined;
+    const { name, identifier } = actor.context;
+    return { id, name, ...(identifier !== null && { identifier }) };
+  }
+
+  async #read(id: string): Promise<UserContext | undefined> {
+    const actor = await this.#dependencies.system.read({ kind: PORTAL_USER, id });
+    return actor?.context;
+  }
+}
+
+/** Parts of a cookie; those of no user for another text, so that the same work follows. */
+function parseToken(token: string): {
+  readonly userId: string;
+  readonly secret: string;
+  readonly sha256: string;
+} {
+  const [, userId = NOBODY, secret = ''] = TOKEN.exec(token) ?? [];
+  return { userId, secret, sha256: hash('sha256', secret) };
+}
+
+const NOBODY = '00000000-0000-0000-0000-000000000000';
+
+function isSame(one: string, other: string): boolean {
+  return timingSafeEqual(Buffer.from(one, 'hex'), Buffer.from(other, 'hex'));
+}

@@ -1,0 +1,138 @@
+/**
+ * Routes of pages for users: pages, and forms that must carry the token of their session.
+ *
+ * Source: docs/decisions/0135-users-sign-in-by-mail.md.
+ */
+import { timingSafeEqual } from 'node:crypto';
+import { z } from 'zod';
+import type { SignedInUser } from '../../../actors/portal/api.ts';
+import { PortalRefusal, type PortalRefusalCode } from '../../../machines/portal/portal-refusals.ts';
+import { type AccountPage, accountTexts, FORM_TOKEN } from '../../../web/portal/account-frame.ts';
+import { textsFor } from '../../../web/portal/language.ts';
+import { notAllowedPage } from '../../../web/portal/sign-in-view.ts';
+import type { Caller } from '../../core/access/caller.ts';
+import { readCookie } from '../../core/access/cookies.ts';
+import { type EmptyReply, type PageReply, page } from '../../core/reply.ts';
+import type { AnyRoute, ApiRequest, AuthPolicy, PageFailure } from '../../core/router.ts';
+import { USER_COOKIE } from '../access-check.ts';
+import { readPortalQuery } from '../input/query-text.ts';
+import { errorPage } from '../pages/error-page.ts';
+import { plainQuery, themeOf } from '../pages/page-options.ts';
+import { pageHeaders } from '../pages/page-policy.ts';
+
+type Answer = PageReply | EmptyReply | Promise<PageReply | EmptyReply>;
+type PlainQuery = z.infer<typeof plainQuery>;
+
+export interface AccountRequest<Params, Body> {
+  readonly user: SignedInUser;
+  readonly params: Params;
+  readonly body: Body;
+  readonly page: AccountPage;
+  readonly caller: Caller;
+  /** Value of the session cookie. */
+  readonly cookie: string;
+}
+
+interface AccountRoute<Params, Body> {
+  readonly path: string;
+  readonly summary: string;
+  /** @default user-administrator */
+  readonly auth?: Extract<AuthPolicy, 'user' | 'user-administrator'>;
+  readonly params?: z.ZodType<Params>;
+  handle(request: AccountRequest<Params, Body>): Answer;
+}
+
+/** Headers that pages of users read. */
+const HEADERS = ['accept-language', 'cookie'] as const;
+const COMMON = { rate: 'none', headers: HEADERS } as const;
+const UNFIT = { params: 'NotFound', query: 'BadRequest', body: 'BadRequest' } as const satisfies {
+  readonly [part: string]: PortalRefusalCode;
+};
+const RESPONSES = { 200: 'page', 302: 'empty', 422: 'page', 400: 'page', 403: 'page', 503: 'page' } as const;
+
+/** A form field; longer texts are refused. */
+export const formText = z.string().max(4096).default('');
+
+/** The page's language and looks, from its address and the browser. */
+export function accountPageOf(path: string, query: PlainQuery, acceptLanguage: string): AccountPage {
+  const words = textsFor(query.culture, acceptLanguage);
+  const isChosen = query.culture !== undefined && textsFor(query.culture, '').language === words.language;
+  return {
+    ...{ words, path },
+    texts: accountTexts(words.language),
+    culture: isChosen ? words.language : undefined,
+    theme: themeOf(query),
+  };
+}
+
+/** Reply with a page that nobody may frame. */
+export function accountReply(status: number, html: string): PageReply {
+  return page(status, html, pageHeaders('nobody', 'own'));
+}
+
+/** A page. */
+export function accountGet<Params>(definition: AccountRoute<Params, undefined>): AnyRoute {
+  return accountRoute('GET', definition, z.undefined(), (request) => definition.handle(request));
+}
+
+/** A form. Refusals: `Forbidden` without the token of the session. */
+export function accountPost<Params, Shape extends z.ZodRawShape>(
+  definition: AccountRoute<Params, z.infer<z.ZodObject<Shape>>> & { readonly body: z.ZodObject<Shape> },
+): AnyRoute {
+  const { body } = definition;
+  const whole = z.looseObject({ [FORM_TOKEN]: formText });
+  return accountRoute('POST', definition, whole, (request) => {
+    requireFormToken(request.user, String(request.body[FORM_TOKEN]));
+    const read = body.safeParse(request.body);
+    if (!read.success) throw new PortalRefusal('BadRequest');
+    return definition.handle({ ...request, body: read.data });
+  });
+}
+
+/** Compares in constant time. Refusals: `Forbidden`. */
+export function requireFormToken({ formToken }: SignedInUser, given: string): void {
+  const [wanted, sent] = [Buffer.from(formToken), Buffer.from(given)];
+  if (wanted.length === sent.length && timingSafeEqual(wanted, sent)) return;
+  throw new PortalRefusal('Forbidden', 'The request lacks the token of the session.');
+}
+
+function accountRoute<Params, Body>(
+  method: 'GET' | 'POST',
+  { path, summary, auth = 'user-administrator', params }: Omit<AccountRoute<Params, never>, 'handle'>,
+  body: z.ZodType<Body>,
+  handle: (request: AccountRequest<Params, Body>) => Answer,
+): AnyRoute {
+  const route: AnyRoute = {
+    ...COMMON,
+    ...{ method, path, summary, auth, body },
+    bodyPolicy: method === 'GET' ? 'none' : 'form',
+    params: params ?? z.object({}),
+    query: plainQuery.loose(),
+    unfit: UNFIT,
+    responses: RESPONSES,
+    refusals: ['Forbidden', 'BadRequest'],
+    failurePage: accountFailurePage,
+    handle: (request: ApiRequest<Params, PlainQuery, Body, SignedInUser>) => {
+      const { identity: user, query, header } = request;
+      if (user === undefined) throw new PortalRefusal('Unauthorized');
+      const shown = accountPageOf(pathOf(path), query, header('accept-language'));
+      return handle({
+        ...{ user, params: request.params, body: request.body, page: shown, caller: request.caller },
+        cookie: readCookie(header('cookie'), USER_COOKIE),
+      });
+    },
+  };
+  return route;
+}
+
+/** Path of the page in the navigation. */
+function pathOf(path: string): string {
+  return path.replace(/\/\{.*$/, '');
+}
+
+/** A page in place of a problem body. */
+export function accountFailurePage(failure: PageFailure): PageReply {
+  if (failure.status !== 403) return errorPage('nobody')(failure);
+  const shown = accountPageOf('/account', readPortalQuery(failure.query), failure.header('accept-language'));
+  return accountReply(403, notAllowedPage(shown));
+}

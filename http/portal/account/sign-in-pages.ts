@@ -1,0 +1,156 @@
+/**
+ * `/sign-in`, `/sign-in/link`, `/sign-out` and `/account`.
+ *
+ * Source: docs/decisions/0135-users-sign-in-by-mail.md.
+ */
+import { z } from 'zod';
+import type { SignIn } from '../../../actors/portal/api.ts';
+import { PortalRefusal } from '../../../machines/portal/portal-refusals.ts';
+import type { Clock, Log } from '../../../runtime/index.ts';
+import { addressFrom } from '../../../web/portal/account-frame.ts';
+import { linkPage, linkSentPage, myAccountPage, signInPage } from '../../../web/portal/sign-in-view.ts';
+import { clearedCookie, readCookie, sessionCookie } from '../../core/access/cookies.ts';
+import { isSameOrigin } from '../../core/access/origin.ts';
+import { createRateLimiter, type RateLimiter } from '../../core/access/rate-limit.ts';
+import { redirect } from '../../core/reply.ts';
+import type { AnyRoute, ApiRequest } from '../../core/router.ts';
+import { SIGN_IN_PATH, USER_COOKIE } from '../access-check.ts';
+import { ERROR_PAGE_CODES } from '../pages/error-page.ts';
+import { plainQuery } from '../pages/page-options.ts';
+import { portalRoute } from '../route.ts';
+import {
+  accountFailurePage,
+  accountGet,
+  accountPageOf,
+  accountPost,
+  accountReply,
+  formText,
+} from './account-route.ts';
+
+/** Permitted requests for links, and wrong links, from one address and in total. */
+const PER_ADDRESS = { permits: 10, windowSeconds: 60 } as const;
+const IN_TOTAL = { permits: 300, windowSeconds: 60 } as const;
+
+const COMMON = { auth: 'anonymous', refusals: [], failurePage: accountFailurePage } as const;
+const ORIGIN = ['accept-language', 'origin', 'sec-fetch-site', 'cookie'] as const;
+const PAGES = { 200: 'page', 429: 'page', 403: 'page', ...ERROR_PAGE_CODES } as const;
+
+export function signInRoutes(
+  signIn: SignIn,
+  { clock, log }: { readonly clock: Pick<Clock, 'elapsed' | 'after'>; readonly log?: Log | undefined },
+): readonly AnyRoute[] {
+  const limits = [createRateLimiter(PER_ADDRESS, clock), createRateLimiter(IN_TOTAL, clock)] as const;
+  return [
+    portalRoute({
+      ...COMMON,
+      method: 'GET',
+      path: SIGN_IN_PATH,
+      summary: 'A page for users: ask for a link to sign in.',
+      headers: ['accept-language'],
+      query: plainQuery,
+      responses: PAGES,
+      handle: ({ query, header }) =>
+        accountReply(200, signInPage(accountPageOf(SIGN_IN_PATH, query, header('accept-language')))),
+    }),
+    portalRoute({
+      ...COMMON,
+      method: 'POST',
+      path: SIGN_IN_PATH,
+      summary:
+        'Mails a link to the address, if it is that of a user. The answer is the same for every address.',
+      bodyPolicy: 'form',
+      headers: ORIGIN,
+      query: plainQuery,
+      body: z.object({ email: formText }),
+      responses: PAGES,
+      handle({ query, body, caller, header }) {
+        requireOwnOrigin(header, caller);
+        const shown = accountPageOf(SIGN_IN_PATH, query, header('accept-language'));
+        if (!admits(limits, caller.address)) return accountReply(429, signInPage(shown, true));
+        // Not awaited: the time of the answer must not tell whether the address is known.
+        signIn.mailLink(body.email).catch((error: unknown) => {
+          log?.warn('A link to sign in could not be mailed.', { Error: String(error) });
+        });
+        return accountReply(200, linkSentPage(shown));
+      },
+    }),
+    portalRoute({
+      ...COMMON,
+      method: 'GET',
+      path: `${SIGN_IN_PATH}/link`,
+      summary: 'A page for users: the button that signs in. Opening the page changes nothing.',
+      headers: ['accept-language'],
+      query: plainQuery.extend({ ticket: z.string().max(1024).optional() }),
+      responses: PAGES,
+      async handle({ query, header }) {
+        const { ticket = '' } = query;
+        const shown = accountPageOf(SIGN_IN_PATH, query, header('accept-language'));
+        return accountReply(200, linkPage(shown, ticket, await signIn.link(ticket)));
+      },
+    }),
+    portalRoute({
+      ...COMMON,
+      method: 'POST',
+      path: `${SIGN_IN_PATH}/link`,
+      summary: 'Uses the link up and begins a session.',
+      bodyPolicy: 'form',
+      headers: ORIGIN,
+      query: plainQuery,
+      body: z.object({ ticket: formText, organization: formText }),
+      responses: { 302: 'empty', ...PAGES },
+      async handle({ query, body, caller, header }) {
+        requireOwnOrigin(header, caller);
+        const shown = accountPageOf(SIGN_IN_PATH, query, header('accept-language'));
+        try {
+          const token = await signIn.begin(body.ticket, body.organization);
+          // A session that the browser had is not taken over.
+          await signIn.end(readCookie(header('cookie'), USER_COOKIE));
+          const cookie = sessionCookie(USER_COOKIE, token, caller.https);
+          return redirect(302, addressFrom(shown, '/account'), [['Set-Cookie', cookie]]);
+        } catch (error) {
+          if (!(error instanceof PortalRefusal) || error.code !== 'InvalidTicket') throw error;
+          if (!admits(limits, caller.address)) return accountReply(429, signInPage(shown, true));
+          return accountReply(200, linkPage(shown, '', undefined));
+        }
+      },
+    }),
+    accountGet({
+      path: '/account',
+      summary: 'A page for users: who is signed in.',
+      auth: 'user',
+      handle: ({ page, user }) => accountReply(200, myAccountPage(page, user)),
+    }),
+    accountPost({
+      path: '/sign-out',
+      summary: 'Ends the session.',
+      auth: 'user',
+      body: z.object({}),
+      async handle({ page, cookie, caller }) {
+        await signIn.end(cookie);
+        const forget = clearedCookie(USER_COOKIE, caller.https);
+        return redirect(302, addressFrom(page, SIGN_IN_PATH), [['Set-Cookie', forget]]);
+      },
+    }),
+  ];
+}
+
+/** False beyond a limit. */
+function admits(limits: readonly [RateLimiter, RateLimiter], address: string): boolean {
+  try {
+    void limits[0].acquire(address);
+    void limits[1].acquire('all');
+    return true;
+  } catch {
+    return false;
+  }
+}
+
+/** Refusals: `Forbidden`. A page of another site must not sign anybody in or mail links. */
+function requireOwnOrigin(
+  header: ApiRequest<unknown, unknown, unknown>['header'],
+  caller: ApiRequest<unknown, unknown, unknown>['caller'],
+): void {
+  const given = { origin: header('origin'), fetchSite: header('sec-fetch-site') };
+  if (!isSameOrigin(given, caller))
+    throw new PortalRefusal('Forbidden', 'The request was sent by a page of another site.');
+}

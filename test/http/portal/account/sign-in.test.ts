@@ -1,0 +1,155 @@
+/** Sign-in of users by a mailed link, over HTTP. Source: docs/decisions/0135-users-sign-in-by-mail.md. */
+import anyTest, { type TestFn } from 'ava';
+import { type PortalProgram, startProgram } from '../../../actors/portal/service.ts';
+import { mailedLink, mailedLinks, register, SENDER, signedIn, UserBrowser } from './users.ts';
+
+// The tests share one program; together they ask for fewer links than one address may, but for the last.
+const test = anyTest as TestFn<PortalProgram>;
+const tasks: (() => unknown)[] = [];
+test.before(async (t) => {
+  t.context = await startProgram({ teardown: (task) => void tasks.push(task) });
+});
+test.after.always(async () => {
+  for (const task of tasks.reverse()) await task();
+});
+
+test.serial('a link signs in once by its button, and opening it changes nothing', async (t) => {
+  const program = t.context;
+  await register(program, 'ana@example.org');
+  const link = await mailedLink(program, 'Ana@Example.org');
+  const { pathname, search, searchParams } = new URL(link);
+  const path = `${pathname}${search}`;
+  // Scanners open links, with and without scripts, and before the person does.
+  for (const method of ['GET', 'HEAD', 'GET']) t.is((await fetch(link, { method })).status, 200);
+
+  const browser = new UserBrowser(program.url);
+  browser.cookie = 'sealwright-user=11111111-1111-4111-8111-111111111111.attacker';
+  const text = await browser.page(path);
+  t.true(text.includes('Zoë &lt;Müller&gt;'), 'names are escaped');
+  t.true(text.includes('Sign in to Acme'));
+  const planted = browser.cookie;
+  const signedInBy = await browser.follow(link);
+  t.is(signedInBy.headers.get('location'), '/account');
+  const cookie = signedInBy.headers.get('set-cookie') ?? '';
+  t.regex(cookie, /^sealwright-user=[\w.-]+; Path=\/; HttpOnly; SameSite=Strict$/);
+  t.not(browser.cookie, planted, 'a session of its own');
+  const shown = await browser.fetch('/account');
+  t.is(shown.headers.get('content-security-policy')?.includes("frame-ancestors 'none'"), true);
+  t.is(shown.headers.get('cache-control')?.includes('no-store'), true);
+  t.true((await shown.text()).includes('ana@example.org'));
+
+  // The same link again, from a page that still shows the button.
+  const ticket = searchParams.get('ticket') ?? '';
+  const organization = /name="organization" value="([^"]+)"/.exec(text)?.[1] ?? '';
+  const again = await new UserBrowser(program.url).post('/sign-in/link', { ticket, organization });
+  t.is(again.status, 200);
+  t.is(again.headers.get('set-cookie'), null);
+  t.true((await again.text()).includes('does not work any more'));
+  t.true((await new UserBrowser(program.url).page(path)).includes('does not work any more'));
+
+  // After signing out, no copy of the cookie is good.
+  const copy = new UserBrowser(program.url);
+  copy.cookie = browser.cookie;
+  t.is((await browser.submit('/sign-out')).headers.get('location'), '/sign-in');
+  const ended = await copy.fetch('/account');
+  t.is(ended.status, 302);
+  t.is(ended.headers.get('location'), '/sign-in');
+});
+
+test.serial('forms need the token of the session and the own origin', async (t) => {
+  const program = t.context;
+  await register(program, 'bea@example.org');
+  const browser = await signedIn(program, 'bea@example.org');
+  await browser.page('/account');
+  const { token } = browser;
+  t.regex(token, /^[\w-]{43}$/);
+  const send = (fields: Record<string, string>, headers: Record<string, string> = {}) =>
+    browser.post('/sign-out', fields, headers);
+  for (const formToken of ['', 'x', token.slice(1), 'a'.repeat(43)]) {
+    const answer = await send({ formToken });
+    t.is(answer.status, 403);
+    t.true((await answer.text()).includes('You may not do this'));
+  }
+  for (const headers of [
+    { Origin: 'https://evil.example' },
+    { 'Sec-Fetch-Site': 'cross-site' },
+    { Origin: 'null' },
+  ])
+    t.is((await send({ formToken: token }, headers as Record<string, string>)).status, 403);
+  await browser.page('/account');
+  const other = new UserBrowser(program.url);
+  const headers = { Origin: 'https://evil.example' };
+  t.is((await other.post('/sign-in', { email: 'bea@example.org' }, headers)).status, 403);
+  t.is((await other.post('/sign-in/link', { ticket: 'x', organization: 'y' }, headers)).status, 403);
+  // A new session has another token.
+  t.is((await browser.submit('/sign-out')).status, 302);
+  const next = await signedIn(program, 'bea@example.org');
+  await next.page('/account');
+  t.not(next.token, token);
+});
+
+test.serial('a session ends when the user is removed, and when the role changes', async (t) => {
+  const program = t.context;
+  const id = await register(program, 'carl@example.org');
+  const browser = await signedIn(program, 'carl@example.org');
+  t.true((await browser.page('/account')).includes('administrator'));
+  await register(program, 'carl@example.org', SENDER);
+  t.is((await browser.fetch('/account')).status, 302);
+  const sender = await signedIn(program, 'carl@example.org');
+  t.true((await sender.page('/account')).includes('sender'));
+  await program.acme.fetch(`/api/organizations/users/${id}`, { method: 'DELETE' });
+  t.is((await sender.fetch('/account')).status, 302);
+  await register(program, 'carl@example.org', SENDER);
+  t.is((await sender.fetch('/account')).status, 302, 'also when the person comes back');
+});
+
+test.serial('every address gets the same answer, only users a mail, and guesses are limited', async (t) => {
+  const program = t.context;
+  const none = { administrator: false, manager: false, operator: false };
+  await register(program, 'directory@example.org', none);
+  const browser = new UserBrowser(program.url);
+  const answers: string[] = [];
+  for (const email of ['ana@example.org', 'nobody@example.org', 'directory@example.org', '']) {
+    const answer = await browser.askForLink(email);
+    answers.push(`${answer.status} ${await answer.text()}`);
+  }
+  t.is(new Set(answers).size, 1);
+  t.is(mailedLinks(program, 'nobody@example.org').length, 0);
+  t.is(mailedLinks(program, 'directory@example.org').length, 0);
+  // Forged and foreign tickets are refused, and counted.
+  let refused = 0;
+  for (let guess = 0; guess < 12; guess += 1) {
+    const answer = await browser.post('/sign-in/link', { ticket: `AQcA${guess}`, organization: 'x' });
+    if (answer.status === 429) refused += 1;
+    else t.true((await answer.text()).includes('does not work any more'));
+  }
+  t.true(refused > 0);
+  const limited = await browser.askForLink('ana@example.org');
+  t.is(limited.status, 429);
+  t.true((await limited.text()).includes('role="alert"'));
+});
+
+test.serial(
+  'keys of the role Normal register nobody in the organization that administers the instance',
+  async (t) => {
+    const { administrator } = t.context;
+    const { items } = await administrator.get<{ items: readonly { id: string; name: string }[] }>(
+      '/api/admin/organizations',
+    );
+    const system = items.find(({ name }) => name === 'Sys Admin')?.id ?? '';
+    const path = `/api/admin/organizations/${system}/applications`;
+    const { id } = await administrator.post<{ id: string }>(path, { name: 'Plain', role: 'Normal' });
+    const { key } = await administrator.post<{ key: string }>(`${path}/${id}/keys`, {});
+    const body = JSON.stringify({
+      name: 'Eve',
+      email: 'eve@example.org',
+      accessProfile: { administrator: true },
+    });
+    const answer = await administrator.fetch('/api/organizations/users', {
+      method: 'POST',
+      headers: { 'X-Api-Key': key, 'Content-Type': 'application/json' },
+      body,
+    });
+    t.is(answer.status, 403);
+  },
+);

@@ -1,0 +1,120 @@
+/**
+ * Frame of the pages for users who are signed in: navigation, language, sign out. Forms work without scripts, and carry
+ * the token of their session.
+ */
+import type { SignedInUser } from '../../actors/portal/api.ts';
+import { type Html, html } from '../html.ts';
+import { portalPage, type Theme } from './page-frame.ts';
+import { ACCOUNT_ENGLISH, type AccountTexts } from './texts/account-english.ts';
+import { ACCOUNT_PORTUGUESE } from './texts/account-portuguese.ts';
+import { ACCOUNT_SPANISH } from './texts/account-spanish.ts';
+import { filled, type Language, type PageTexts } from './texts/page-texts.ts';
+
+/** Name of the form field with the session's token, and of the header in requests of scripts. */
+export const FORM_TOKEN = 'formToken';
+export const FORM_TOKEN_HEADER = 'x-form-token';
+
+const TEXTS: { readonly [Name in Language]: AccountTexts } = {
+  en: ACCOUNT_ENGLISH,
+  pt: ACCOUNT_PORTUGUESE,
+  es: ACCOUNT_SPANISH,
+};
+
+/** Texts and looks of a page for users. */
+export interface AccountPage {
+  readonly words: PageTexts;
+  readonly texts: AccountTexts;
+  /** The language of the address; links of the page keep it. Undefined: that of the browser. */
+  readonly culture: Language | undefined;
+  readonly theme: Theme | undefined;
+  /** Path of the page, without a query. */
+  readonly path: string;
+}
+
+export function accountTexts(language: Language): AccountTexts {
+  return TEXTS[language];
+}
+
+/** Address of another page in the same language. @param path may have a query and a fragment */
+export function addressFrom({ culture }: Pick<AccountPage, 'culture'>, path: string): string {
+  if (culture === undefined) return path;
+  const [before = '', fragment] = path.split('#');
+  const sign = before.includes('?') ? '&' : '?';
+  return `${before}${sign}culture=${culture}${fragment === undefined ? '' : `#${fragment}`}`;
+}
+
+/** Pages of each role, in the order of the navigation. */
+function pagesOf(_user: SignedInUser, _texts: AccountTexts): readonly { path: string; label: string }[] {
+  return [];
+}
+
+/** A page of a user. @param scripts as in `portalPage` */
+export function accountPage(
+  page: AccountPage,
+  user: SignedInUser,
+  content: {
+    readonly title: string;
+    readonly main: Html;
+    readonly scripts?: readonly string[];
+    readonly data?: unknown;
+  },
+): string {
+  const { words, texts, theme } = page;
+  const { navigation } = texts;
+  const { title, main, scripts, data } = content;
+  const links = pagesOf(user, texts).map(({ path, label }) => {
+    const current = path === page.path ? html` aria-current="page"` : '';
+    return html`<a href="${addressFrom(page, path)}"${current}>${label}</a>\n`;
+  });
+  const who = filled(navigation.signedIn, { name: user.name, role: navigation.roles[user.role] });
+  return portalPage({
+    words,
+    title: `${title} - ${user.tenant.organization.name}`,
+    theme,
+    kind: 'account',
+    ...(scripts !== undefined && { scripts }),
+    ...(data !== undefined && { data }),
+    main: html`<a class="skip" href="#main">${words.skip}</a>
+<header class="account-head">
+<p class="account-name">${user.tenant.organization.name}</p>
+<nav aria-label="${navigation.label}">
+${links}</nav>
+<div class="account-user"><span>${who}</span>
+${form(page, user, '/sign-out', html`<button type="submit">${navigation.signOut}</button>`)}</div>
+</header>
+<main id="main" class="account-main" tabindex="-1">
+${languages(page)}
+<h1>${title}</h1>
+${main}
+</main>`,
+  });
+}
+
+/** A form that posts to a path, with the token of the session. @param more attributes */
+export function form(
+  page: Pick<AccountPage, 'culture'>,
+  { formToken }: Pick<SignedInUser, 'formToken'>,
+  action: string,
+  content: Html,
+  more: Html = html``,
+): Html {
+  return html`<form method="post" action="${addressFrom(page, action)}"${more}>
+<input type="hidden" name="${FORM_TOKEN}" value="${formToken}">
+${content}
+</form>`;
+}
+
+/** Links to the same page in the other languages. */
+export function languages({ words, path }: Pick<AccountPage, 'words' | 'path'>): Html {
+  const links = (['en', 'pt', 'es'] as const).map((language) => {
+    const current = language === words.language ? html` aria-current="true"` : '';
+    return html`<a href="${path}?culture=${language}" lang="${language}" hreflang="${language}"${current}>${LANGUAGE_NAMES[language]}</a>\n`;
+  });
+  return html`<nav class="languages" aria-label="${words.languages}">\n${links}</nav>`;
+}
+
+const LANGUAGE_NAMES: { readonly [Name in Language]: string } = {
+  en: 'English',
+  pt: 'Português',
+  es: 'Español',
+};
