@@ -26,11 +26,11 @@ const LONG = [
   'actors/portal/signing/large-flow*',
   'actors/portal/uploads/kill*',
   'actors/portal/webhooks/kill*',
-  'http/portal/{nonsense*,xades-options-long*,requests/*-kill*}',
+  'http/portal/{nonsense*,audit-trail-kill*,xades-options-long*,requests/*-kill*}',
   'web/portal/*-makers*',
   'commands/{backup,doctor,store-copy,verify-history}*',
   'runtime/crash/*-long*',
-  'actors/pool/lost-threads*',
+  'actors/pool/{lost-threads,pool-lanes}*',
   'bench/command*',
   'postgres/{chaos*,drain*,suspended*}',
 ];

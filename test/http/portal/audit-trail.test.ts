@@ -4,7 +4,6 @@ import test from 'ava';
 import { startRelay } from '../../actors/portal/mail/relay.ts';
 import { type Client, startProgram, until } from '../../actors/portal/service.ts';
 import { startReceiver } from '../../actors/portal/webhooks/receiver.ts';
-import { temporaryRoot } from '../../service/service.ts';
 import { requireTool, runTool } from '../../verifiers/index.ts';
 import { ticketOf } from './signing/certificate-client.ts';
 
@@ -185,29 +184,3 @@ test('webhooks receive openings, failed mails and reminders only when they name 
     .find(({ type }) => type === 'DocumentOpened');
   t.like(opened.data, { id, view: { name: 'Ana', emailAddress: ANA.email } });
 });
-
-for (const point of ['effect.done.before-outcome/reportMail', 'effect.leased.before-run/reportMail']) {
-  test(`a kill at ${point} leaves each mail and each answered opening in the history once`, async (t) => {
-    const root = await temporaryRoot(t);
-    const first = await startProgram(t, { root, faults: `${point}=kill:2` });
-    const id = await first.acme.create(FLOW);
-    const link = await ticketOf(first.acme, id, ANA.email).catch(() => undefined);
-    const opened =
-      link &&
-      (await first.acme
-        .send(`/api/documents/keys/${link.key}/view`, { ticket: link.ticket })
-        .catch(() => undefined));
-    t.is(await first.service.ended, 'SIGKILL');
-    const { acme } = await startProgram(t, { root });
-    await until(async () => (countOf(await historyOf(acme, id), 'MailDelivered') >= 2 ? true : undefined));
-    const entries = await historyOf(acme, id);
-    t.deepEqual(
-      entries
-        .filter(({ type }) => type === 'MailDelivered')
-        .map(({ by }) => by)
-        .sort(),
-      ['Ana', 'Nobody'],
-    );
-    if (opened?.status === 200) t.is(countOf(entries, 'Opened'), 1);
-  });
-}
