@@ -37,6 +37,8 @@ async function run(context: BenchContext): Promise<void> {
   context.progress('the bare loop', 0, of);
   const before = await bareLoop(join(room, 'bare'), files);
   const service = await PipelineService.open(join(room, 'service'));
+  await service.prepare('warm-up', warmUp);
+  await service.prepare('document', files);
   await service.through('warm-up', warmUp, (done) => context.progress('warming up', done, of));
   const from = service.totals();
   const seconds = await service.through('document', files, (done) =>

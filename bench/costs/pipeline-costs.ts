@@ -60,6 +60,8 @@ async function caseCosts(one: PipelineCase, context: BenchContext): Promise<Pipe
   const bare = [await bareLoop(join(room, 'bare'), files, kind, key)];
   const service = await PipelineService.open(join(room, 'service'), { kind, ...(signer && { signer }) });
   try {
+    await service.prepare('cold', cold);
+    await service.prepare('warm', files);
     const first = await measured(service, `${name}: after the start`, 'cold', cold, context);
     const before = service.totals();
     const wakeUps = totalWakeUps();

@@ -11,6 +11,7 @@ const [folder = '.', files = '1000'] = process.argv.slice(2);
 const room = resolve(mkdtempSync(join(folder, '.bench-')));
 try {
   const service = await PipelineService.open(join(room, 'service'));
+  await service.prepare('document', Number(files));
   await service.through('document', Number(files));
   await service.close();
 } finally {

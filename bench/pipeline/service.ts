@@ -1,6 +1,8 @@
 /** The batch service in this process, without HTTP, with counters per file. */
-import { mkdir, readdir, rename, writeFile } from 'node:fs/promises';
+import { renameSync } from 'node:fs';
+import { mkdir, readdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
+import { setImmediate as nextTurn } from 'node:timers/promises';
 import { Services, type StorageLayout, storageLayout } from '../../actors/index.ts';
 import {
   type LoadedSigner,
@@ -18,6 +20,9 @@ import { ThreadTimes, type TimesByRole } from './thread-times.ts';
 export const IN_FLIGHT = 16;
 
 const SILENT = { debug() {}, info() {}, warn() {}, error: console.error };
+
+/** Files moved into the folder in one turn of the event loop. */
+const MOVED_AT_ONCE = 16;
 
 /** Milliseconds for threads to load their code. */
 const LOADING = 1_500;
@@ -113,17 +118,24 @@ export class PipelineService {
     return new PipelineService({ services, store, faults, steps, threads, layout, signer, rootFile, kind });
   }
 
+  /** Writes that many files beside the folder, for `through`; its cost is not one of the service. */
+  async prepare(name: string, count: number): Promise<void> {
+    await fill(this.#drop(name), name, count, this.#parts.kind);
+  }
+
   /**
-   * Drops that many files into the folder at once; resolves when all are signed, published and archived.
+   * Moves prepared files into the folder at once; resolves when all are signed, published and archived.
    * @returns seconds from the first job to the last completed one
    */
   async through(name: string, count: number, done: (files: number) => void = () => {}): Promise<number> {
     const { batch } = this.#parts.services;
-    const { input, root } = this.layout;
-    const drop = join(root, `drop-${name}`);
-    await fill(drop, name, count, this.#parts.kind);
+    const { input } = this.layout;
+    const drop = this.#drop(name);
     const ended = () => batch.count(['Completed', 'Failed']) - this.#given;
-    for (const file of await readdir(drop)) await rename(join(drop, file), join(input, file));
+    for (const [at, file] of (await readdir(drop)).entries()) {
+      renameSync(join(drop, file), join(input, file));
+      if (at % MOVED_AT_ONCE === 0) await nextTurn();
+    }
     while (batch.count() === this.#given) await systemClock.sleep(1);
     const begun = performance.now();
     for (let files = ended(); files < count; files = ended()) {
@@ -134,6 +146,10 @@ export class PipelineService {
     while ((await readdir(input)).length > 0) await systemClock.sleep(CHECK_INTERVAL_MS);
     this.#given += count;
     return seconds;
+  }
+
+  #drop(name: string): string {
+    return join(this.layout.root, `drop-${name}`);
   }
 
   totals(): Totals {
