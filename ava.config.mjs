@@ -27,6 +27,7 @@ const LONG = [
   'actors/portal/uploads/kill*',
   'actors/portal/webhooks/kill*',
   'http/portal/{nonsense*,audit-trail-kill*,xades-options-long*,requests/*-kill*}',
+  'http/portal/requests/templates*',
   'web/portal/*-makers*',
   'commands/{backup,doctor,store-copy,verify-history}*',
   'runtime/crash/*-long*',

@@ -60,6 +60,7 @@ import { MarksSessionService } from './signing/marks-sessions.ts';
 import { CertificateSigning } from './signing/signing-certificates.ts';
 import { codesFrom, SigningCodes } from './signing/signing-codes.ts';
 import { SigningService } from './signing/signing-service.ts';
+import { Templates } from './templates/templates.ts';
 import { Administration } from './tenants/administration.ts';
 import { languagesOf, remindersOf, signedFileRule } from './tenants/languages.ts';
 import { UserSignIn } from './tenants/sign-in.ts';
@@ -119,6 +120,7 @@ export class Portal implements PortalService, HostedService {
   readonly validation: Validation;
   readonly folders: Folders;
   readonly drafts: Drafts;
+  readonly templates: Templates;
   readonly savedFlows: SavedFlows;
   readonly marksSessions: MarksSessions;
   readonly generations: PortalGenerations;
@@ -142,6 +144,7 @@ export class Portal implements PortalService, HostedService {
     this.validation = made.validation;
     this.folders = made.folders;
     this.drafts = made.drafts;
+    this.templates = made.templates;
     this.savedFlows = made.savedFlows;
     this.marksSessions = made.marksSessions;
     this.generations = made.generations;
@@ -266,6 +269,7 @@ export class Portal implements PortalService, HostedService {
       singletons: new Singletons(dependencies),
       validation: new Validation({ documents: directory, described, uploads, store }),
       drafts: new Drafts({ system, store, clock, ids, uploads, creation }),
+      templates: new Templates({ system, store, clock, ids, order, uploads, creation }),
       savedFlows: new SavedFlowService({ system, store, clock, ids, creation }),
       generations: new Generations({ system, store, clock, ids, blobs, pool, uploads, creation }),
       marksSessions: new MarksSessionService({

@@ -12,6 +12,7 @@ import { withRelatedActors } from './related-actors.ts';
 import { reportDefinition } from './reports/reports.ts';
 import { marksSessionDefinition } from './signing/marks-sessions.ts';
 import { flowActionDefinition } from './signing/signing-codes.ts';
+import { templateDefinition } from './templates/templates.ts';
 import { organizationDefinition } from './tenants/organizations.ts';
 import { portalUserDefinition } from './tenants/users.ts';
 import { segmentedUploadDefinition } from './uploads/segmented-uploads.ts';
@@ -28,6 +29,7 @@ const all: readonly ActorDefinition[] = [
   folderDefinition,
   savedFlowDefinition,
   draftDefinition,
+  templateDefinition,
   marksSessionDefinition,
   generationDefinition,
   documentOperationDefinition,

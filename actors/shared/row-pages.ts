@@ -45,6 +45,48 @@ export async function pageOfRows(
   }
 }
 
+/** A page that begins behind a position. */
+export interface PageByPosition extends Omit<PageOfRows, 'offset'> {
+  readonly position: 'start' | { readonly after: number; readonly totalCount: number };
+}
+
+/**
+ * Reads one page of a view whose keys are the prefix, an increasing number, and an id.
+ * @returns `next` where there is a further row
+ */
+export async function pageByPosition(
+  store: Pick<ActorStore, 'rows' | 'counters'>,
+  { position, limit, matches = () => true, ...range }: PageByPosition,
+): Promise<{
+  readonly rows: readonly Row[];
+  readonly totalCount: number;
+  readonly next?: { readonly after: number; readonly totalCount: number };
+}> {
+  const { view, prefix = [], newestFirst } = range;
+  const begun = position === 'start' ? undefined : position;
+  const totalCount =
+    begun?.totalCount ?? (await pageOfRows(store, { ...range, matches, limit: 0, offset: 0 })).totalCount;
+  // Ids of further rows with the same number lie between these two.
+  let after: Row['key'] | undefined = begun && [...prefix, begun.after, newestFirst ? '' : '~'];
+  const rows: Row[] = [];
+  for (;;) {
+    const piece: readonly Row[] = await store.rows({
+      ...{ view, prefix, reverse: newestFirst, limit: PAGE_SIZE },
+      ...(after && { after }),
+    });
+    for (const row of piece) {
+      if (!matches(row)) continue;
+      const last = rows.at(-1);
+      if (last !== undefined && rows.length === limit)
+        return { rows, totalCount, next: { after: Number(last.key[prefix.length]), totalCount } };
+      rows.push(row);
+    }
+    after = piece.at(-1)?.key;
+    if (piece.length < PAGE_SIZE) return { rows, totalCount };
+    await nextTurn();
+  }
+}
+
 /** Case-insensitive substring test of rows; undefined without a search text. */
 export function containing(
   q: string | undefined,

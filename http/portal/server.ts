@@ -44,6 +44,7 @@ import { savedFlowRoutes } from './routes/saved-flows.ts';
 import { signatureRoutes } from './routes/signatures.ts';
 import { signingRoutes } from './routes/signing-routes.ts';
 import { systemRoutes } from './routes/system.ts';
+import { templateRoutes } from './routes/templates.ts';
 import { uploadRoutes } from './routes/uploads.ts';
 import { userRoutes } from './routes/users.ts';
 import { webhookRoutes } from './routes/webhooks.ts';
@@ -94,6 +95,7 @@ export function portalRoutes(
     ...notificationRoutes(documents),
     ...folderRoutes(folders),
     ...draftRoutes(service.drafts),
+    ...templateRoutes(service.templates, idempotency),
     ...savedFlowRoutes(service.savedFlows, idempotency),
     ...marksSessionRoutes(service.marksSessions),
     ...generationRoutes(service.generations, idempotency),

@@ -41,6 +41,10 @@ export interface DocumentField {
   readonly maximum: number | null;
   /** Of choices. */
   readonly options: readonly string[];
+  /** Value that the sender has filled in; absent = none. */
+  readonly presetValue?: string;
+  /** True: the participant cannot change the value of the sender. Absent = false. */
+  readonly isReadOnly?: boolean;
 }
 
 /** Value of a field as it stands in the PDF and in replies: a checkbox is `true` or `false`, a date `2030-01-31`. */
@@ -70,7 +74,8 @@ export interface CheckedValues {
 }
 
 /**
- * Checks what a participant has filled in. A value that is missing or empty counts as not given.
+ * Checks what a participant has filled in. A value that is empty counts as not given; in place of one that is missing
+ * stands the value of the sender.
  * @param given by name of field; numbers and booleans may be given as such
  */
 export function checkFieldValues(
@@ -82,8 +87,14 @@ export function checkFieldValues(
   for (const name of Object.keys(given))
     if (!names.has(name)) faults.set(name, 'This participant has no field of this name.');
   const values = fields.flatMap((field): readonly FieldValue[] => {
-    const value = textOf(field, Object.hasOwn(given, field.name) ? given[field.name] : undefined);
-    const fault = value === undefined ? 'The value must be a text.' : faultOf(field, value);
+    const sent = Object.hasOwn(given, field.name) ? given[field.name] : undefined;
+    const value = textOf(field, sent ?? field.presetValue);
+    const fault =
+      value === undefined
+        ? 'The value must be a text.'
+        : field.isReadOnly === true && value !== field.presetValue
+          ? 'The sender has filled in this field.'
+          : faultOf(field, value);
     if (fault !== undefined) faults.set(field.name, fault);
     return value === undefined || value === '' ? [] : [{ fieldId: field.id, name: field.name, value }];
   });

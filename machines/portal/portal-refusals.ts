@@ -63,6 +63,8 @@ export const PORTAL_REFUSALS = {
   WebhookNotFound: { status: 422, message: 'No webhook has this id.' },
   WebhookUrlNotAllowed: { status: 422, message: 'The address of the webhook is not allowed.' },
   DeliveryNotFound: { status: 422, message: 'No delivery has this id.' },
+  TemplateNotFound: { status: 422, message: 'No template has this id.' },
+  TemplateVersionNotFound: { status: 422, message: 'The template has no such version, or no longer.' },
   DocumentDraftNotFound: { status: 422, message: 'No draft has this id.' },
   DocumentFlowNotFound: { status: 422, message: 'No saved flow has this id.' },
   DocumentGenerationNotFound: { status: 422, message: 'No generation has this id.' },

@@ -253,6 +253,20 @@ export interface DocumentSummary {
   readonly version?: number;
 }
 
+/** Version of a template that a document was made of. */
+export interface DocumentTemplate {
+  readonly id: string;
+  readonly version: number;
+}
+
+/** Names the generation and the template that a document was made of. */
+export interface DocumentSource {
+  /** Absent = none. */
+  readonly generationId?: string;
+  /** Absent = none. */
+  readonly template?: DocumentTemplate;
+}
+
 /** Automatic reminders and warnings of a document. */
 export interface ReminderSchedule {
   /** Days after which a pending participant is reminded, counted from the request or the last reminder; null = never. */

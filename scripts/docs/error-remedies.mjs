@@ -103,6 +103,8 @@ export const PORTAL_REMEDIES = {
   WebhookUrlNotAllowed:
     'Use a public https address, or set `Portal:WebhookAllowPrivate` for a private network.',
   DeliveryNotFound: 'The id is wrong, or the delivery was removed after 30 days.',
+  TemplateNotFound: 'Check the id of the template, or list the templates.',
+  TemplateVersionNotFound: 'List the versions of the template. The newest 50 are kept, as far as they fit.',
   DocumentDraftNotFound: 'Check the id of the draft. A sent draft is removed after 30 days.',
   DocumentFlowNotFound: 'Check the id of the saved flow.',
   DocumentGenerationNotFound: 'The id is wrong, or the generation is older than a year.',

@@ -18,9 +18,9 @@ ${lines(entries)}
 
 function entry(field: DocumentField, id: string, required: string): Html {
   const { label, type, isRequired } = field;
-  const needed = isRequired ? html` required` : '';
+  const needed = isRequired ? html` required` : html``;
   if (type === 'Checkbox')
-    return html`<label class="tick"><input type="checkbox" id="${id}"${needed}> ${label}${mark(isRequired, required)}</label>`;
+    return html`<label class="tick"><input type="checkbox" id="${id}"${needed}${checked(field)}> ${label}${mark(isRequired, required)}</label>`;
   return html`<label for="${id}">${label}${mark(isRequired, required)}</label>
 ${control(field, id, needed)}`;
 }
@@ -29,29 +29,37 @@ function mark(isRequired: boolean, required: string): Html {
   return isRequired ? html` <span class="hint">(${required})</span>` : html``;
 }
 
-function control(
-  { type, format, maxLength, minimum, maximum, options }: DocumentField,
-  id: string,
-  needed: Html | '',
-): Html {
+/** A box or choice that the sender has fixed offers its state only. */
+function checked({ presetValue, isReadOnly }: DocumentField): Html {
+  const is = presetValue === 'true' ? html` checked` : html``;
+  return isReadOnly === true ? html`${is} disabled` : is;
+}
+
+function control(field: DocumentField, id: string, needed: Html): Html {
+  const { type, format, maxLength, minimum, maximum, options, presetValue, isReadOnly } = field;
+  const value = presetValue === undefined ? html`` : html` value="${presetValue}"`;
+  const preset = isReadOnly === true ? html`${value} readonly` : value;
   switch (type) {
-    case 'Choice':
-      return html`<select id="${id}"${needed}><option value=""></option>${options.map(
-        (option) => html`<option>${option}</option>`,
+    case 'Choice': {
+      const offered = isReadOnly === true ? options.filter((option) => option === presetValue) : options;
+      const none = isReadOnly === true ? html`` : html`<option value=""></option>`;
+      return html`<select id="${id}"${needed}>${none}${offered.map((option) =>
+        option === presetValue ? html`<option selected>${option}</option>` : html`<option>${option}</option>`,
       )}</select>`;
+    }
     case 'Date':
-      return html`<input id="${id}" type="date"${needed}>`;
+      return html`<input id="${id}" type="date"${preset}${needed}>`;
     case 'Number': {
       const least = minimum === null ? '' : html` min="${String(minimum)}"`;
       const most = maximum === null ? '' : html` max="${String(maximum)}"`;
-      return html`<input id="${id}" type="number" step="any"${least}${most}${needed}>`;
+      return html`<input id="${id}" type="number" step="any"${least}${most}${preset}${needed}>`;
     }
     default: {
       if (type === 'Text' && format === null && maxLength > LONG_TEXT && maxLength !== DEFAULT_LENGTH)
-        return html`<textarea id="${id}" rows="3" maxlength="${String(maxLength)}"${needed}></textarea>`;
+        return html`<textarea id="${id}" rows="3" maxlength="${String(maxLength)}"${isReadOnly === true ? html` readonly` : html``}${needed}>${presetValue ?? ''}</textarea>`;
       const kind = format === 'Email' ? 'email' : format === 'Phone' ? 'tel' : 'text';
       const digits = format === 'Digits' ? html` inputmode="numeric" pattern="[0-9]*"` : '';
-      return html`<input id="${id}" type="${kind}" maxlength="${String(maxLength)}"${digits}${needed}>`;
+      return html`<input id="${id}" type="${kind}" maxlength="${String(maxLength)}"${digits}${preset}${needed}>`;
     }
   }
 }

@@ -8,6 +8,7 @@ import type {
   CertificateType,
   Confirmation,
   DocumentStatus,
+  DocumentTemplate,
   DownloadType,
   FlowAction,
   HolderType,
@@ -62,6 +63,10 @@ export interface FieldInput {
   readonly minimum?: number | null | undefined;
   readonly maximum?: number | null | undefined;
   readonly options?: readonly string[] | null | undefined;
+  /** Filled in by the sender. */
+  readonly value?: string | number | boolean | null | undefined;
+  /** True: the participant sees the value and cannot change it. */
+  readonly readOnly?: boolean | null | undefined;
 }
 
 /** As sent; nothing but types checked. Source: docs/portal-values.md §6. */
@@ -174,6 +179,8 @@ export interface DocumentView {
   readonly externalId: string | null;
   /** Filled in by participants, by id of field. @default none */
   readonly fieldValues?: ReadonlyMap<string, string>;
+  /** The template that the document was made of; null = none. Ours. */
+  readonly template: DocumentTemplate | null;
   readonly flowActions: readonly FlowAction[];
   readonly reminders: ReminderSchedule | null;
   /** Reason why an accepted signature or the conclusion is not done yet; null when all is well. Ours. */

@@ -5,6 +5,7 @@ import type { Tenant } from './callers.ts';
 import type {
   CreateDocuments,
   CreatedDocument,
+  FieldInput,
   FlowActionInput,
   Page,
   ParticipantInput,
@@ -41,6 +42,7 @@ export interface SavedFlows {
     id: string,
     request: Omit<CreateDocuments, 'flowActions'> & {
       readonly participants: readonly { readonly role: string; readonly user: ParticipantInput }[];
+      readonly fieldValues: Readonly<Record<string, FieldInput['value']>>;
     },
     read: (saved: Pick<SavedFlowBody, 'flowActions' | 'observers'>) => {
       readonly flowActions: readonly FlowActionInput[];

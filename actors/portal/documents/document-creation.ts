@@ -5,7 +5,7 @@ import { plainLine, plainText } from '../../../machines/plain-text.ts';
 import type { DocumentContext, DocumentInput } from '../../../machines/portal/document/document-context.ts';
 import { summaryOf } from '../../../machines/portal/document/document-notifications.ts';
 import { PortalRefusal } from '../../../machines/portal/portal-refusals.ts';
-import type { Attachment, Tag } from '../../../machines/portal/portal-types.ts';
+import type { Attachment, DocumentSource, Tag } from '../../../machines/portal/portal-types.ts';
 import type { ActorSystem, Clock, Faults, Ids } from '../../../runtime/index.ts';
 import type { OrderNumbers } from '../../shared/order-numbers.ts';
 import type { Tenant } from '../api/callers.ts';
@@ -78,23 +78,13 @@ export class DocumentCreation {
     tenant: Tenant,
     request: CreateDocuments,
     seed?: string,
-    generationId?: string,
+    source: DocumentSource = {},
   ): Promise<readonly CreatedDocument[]> {
-    const { clock } = this.#dependencies;
-    const at = clock.now();
-    if (request.files.length === 0) throw required('Files');
-    const shared = this.assertPossible(request, at);
-    const reminders = request.reminders ?? (await this.#dependencies.remindersOf(tenant.organization.id));
-    const attachments = await this.#attachments(tenant, request, at);
-    const files = await this.#files(tenant, request);
-    const inputs = files.map((prepared, index) => ({
-      ...this.#input(tenant, request, prepared, { at, shared, attachments }),
+    const inputs = (await this.#plan(tenant, request)).map((input, index) => ({
+      ...input,
+      ...source,
       ...(seed !== undefined && { id: seededId(seed, index) }),
-      ...(generationId !== undefined && { generationId }),
-      ...(reminders !== undefined && { reminders }),
     }));
-    for (const input of inputs)
-      await this.#dependencies.files.assertSignable(tenant.organization.id, input, input.actions);
     const before = seed === undefined ? undefined : await this.#existingDocuments(inputs);
     // A call that is refused for its folder creates nothing; a repeated call creates no second folder.
     const folderId =
@@ -109,6 +99,28 @@ export class DocumentCreation {
         signatures === undefined ? [{ uploadId: file.uploadId ?? '', attachmentId: id }] : [],
       ),
     }));
+  }
+
+  /** Checks a request and its files without creating anything. Refusals: those of `create`, but for the folder. */
+  async check(tenant: Tenant, request: CreateDocuments): Promise<void> {
+    await this.#plan(tenant, request);
+  }
+
+  /** The documents of a request, checked. */
+  async #plan(tenant: Tenant, request: CreateDocuments): Promise<readonly DocumentInput[]> {
+    const at = this.#dependencies.clock.now();
+    if (request.files.length === 0) throw required('Files');
+    const shared = this.assertPossible(request, at);
+    const reminders = request.reminders ?? (await this.#dependencies.remindersOf(tenant.organization.id));
+    const attachments = await this.#attachments(tenant, request, at);
+    const files = await this.#files(tenant, request);
+    const inputs = files.map((prepared) => ({
+      ...this.#input(tenant, request, prepared, { at, shared, attachments }),
+      ...(reminders !== undefined && { reminders }),
+    }));
+    for (const input of inputs)
+      await this.#dependencies.files.assertSignable(tenant.organization.id, input, input.actions);
+    return inputs;
   }
 
   /** True if a call under this seed has made its first document. */

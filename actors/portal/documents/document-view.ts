@@ -37,6 +37,7 @@ export function documentView(
     signatureType: context.signatureType,
     flowActions: context.actions,
     reminders: context.reminders ?? null,
+    template: context.template ?? null,
     fieldValues: new Map(
       context.made.flatMap(({ values = [] }) =>
         values.map(({ fieldId, value }) => [fieldId, value] as const),

@@ -1,6 +1,7 @@
 /** From what a caller sends about fields to fields that are checked and complete. */
 import { plainLine } from '../../../machines/plain-text.ts';
 import {
+  checkFieldValues,
   type DocumentField,
   type FieldPlace,
   type FieldType,
@@ -20,7 +21,7 @@ const MAX_LABEL_LENGTH = 200;
 const MAX_OPTIONS = 100;
 const DEFAULT_LENGTH = 500;
 
-/** Refusals: `InvalidFlowAction`, `LimitExceeded`. */
+/** Refusals: `InvalidFlowAction`, `InvalidFieldValue`, `LimitExceeded`. */
 export function planFields(
   inputs: readonly FieldInput[],
   files: readonly MarkedFile[],
@@ -39,7 +40,7 @@ export function planFields(
     const { minimum = null, maximum = null } = input;
     if (minimum !== null && maximum !== null && minimum > maximum)
       throw invalid(`The field ${name} has a minimum above its maximum.`);
-    return {
+    const field: DocumentField = {
       id: ids.uuid(),
       ...{ name, type, formField, minimum, maximum, options },
       label: line(input.label ?? '', 'label', MAX_LABEL_LENGTH) || name,
@@ -48,7 +49,30 @@ export function planFields(
       maxLength: lengthOf(input, type),
       format: input.format ?? null,
     };
+    return { ...field, ...presetOf(field, input) };
   });
+}
+
+/** The value of the sender, checked like one of the participant. Refusals: `InvalidFieldValue`. */
+function presetOf(
+  field: DocumentField,
+  { value, readOnly }: FieldInput,
+): Pick<DocumentField, 'presetValue' | 'isReadOnly'> {
+  const isReadOnly = readOnly === true;
+  const { name } = field;
+  if (value === null || value === undefined || value === '') {
+    if (isReadOnly) throw invalidValue(name, 'A read-only field needs a value.');
+    return {};
+  }
+  const { values, faults } = checkFieldValues([{ ...field, isRequired: false }], { [name]: value });
+  const fault = faults.get(name);
+  if (fault !== undefined) throw invalidValue(name, fault);
+  const presetValue = values[0]?.value;
+  return presetValue === undefined ? {} : { presetValue, ...(isReadOnly && { isReadOnly }) };
+}
+
+function invalidValue(name: string, fault: string): PortalRefusal {
+  return new PortalRefusal('InvalidFieldValue', undefined, { details: { [name]: fault } });
 }
 
 /** Asserts that names are unique in the document. Refusals: `InvalidFlowAction`, `LimitExceeded`. */

@@ -10,12 +10,12 @@ export function formContent(
 ): SignatureContent['fields'] {
   const byField = new Map(values.map(({ fieldId, value }) => [fieldId, value]));
   return actions.flatMap(({ fields = [] }) =>
-    fields.map(({ id, type, label, place, formField }) => ({
+    fields.map(({ id, type, label, place, formField, presetValue, isReadOnly }) => ({
       name: formField ?? `Field_${id}`,
       kind: type === 'Checkbox' ? 'checkbox' : 'text',
       label,
       place,
-      value: byField.get(id) ?? null,
+      value: byField.get(id) ?? (isReadOnly === true ? (presetValue ?? null) : null),
     })),
   );
 }

@@ -1,7 +1,14 @@
-/** A saved flow used for new documents: people take the roles of its actions. Source: docs/decisions/0123-documents-from-saved-flows.md. */
+/**
+ * Saved flows and templates used for new documents: people take the roles of their actions, and fields get values.
+ *
+ * Source: docs/decisions/0123-documents-from-saved-flows.md, docs/decisions/0120-templates.md.
+ */
 import { PortalRefusal } from '../../../machines/portal/portal-refusals.ts';
-import type { FlowActionInput, ParticipantInput } from '../api/documents.ts';
+import type { FieldInput, FlowActionInput, ParticipantInput } from '../api/documents.ts';
 import { folded } from '../document-records/document-index.ts';
+
+/** Most names in a refusal. */
+const MAX_NAMED = 20;
 
 export interface RoleInput {
   /** Title of the actions, in any case. */
@@ -9,32 +16,86 @@ export interface RoleInput {
   readonly user: ParticipantInput;
 }
 
+/** Values by name of field. */
+export type FieldValueInputs = Readonly<Record<string, FieldInput['value']>>;
+
 /**
  * Gives each action the person of its role, and actions of an ordered flow without a step their position.
- * Refusals: `InvalidFlowAction` for a role that is named twice or that no action has, and for actions of rules.
+ * Refusals: `InvalidFlowAction` for a role that is named twice, that no action has, or that nobody takes, and for actions
+ * of rules.
  */
 export function withRoles(
   actions: readonly FlowActionInput[],
   participants: readonly RoleInput[],
   isOrdered: boolean,
 ): readonly FlowActionInput[] {
-  const users = new Map(participants.map(({ role, user }) => [folded(role.trim()), user]));
+  const users = new Map(participants.map(({ role, user }) => [roleKey(role), user]));
   if (users.size < participants.length) throw invalid('A role is named twice.');
   const used = new Set<string>();
   const next = actions.map((action, index): FlowActionInput => {
-    const role = folded(action.title?.trim() ?? '');
+    const role = roleKey(action.title ?? '');
     const user = users.get(role);
     const step = isOrdered ? (action.step ?? index) : action.step;
     if (user === undefined) return { ...action, step };
-    if (action.type === 'SignRule' || action.type === 'ApproverRule')
-      throw invalid('The persons of a rule stand in the saved flow.');
+    if (isRule(action)) throw invalid('The persons of a rule stand in the saved flow.');
     used.add(role);
     return { ...action, step, user };
   });
-  if (used.size < users.size) throw invalid('No flow action has the title of one of the roles.');
+  const unknown = participants.filter(({ role }) => !used.has(roleKey(role)));
+  if (unknown.length > 0)
+    throw invalid(
+      'No flow action has the title of one of the roles.',
+      unknown.map(({ role }) => [role, 'No flow action has this title.']),
+    );
+  const missing = new Set(next.flatMap((action) => (isOpen(action) ? [action.title?.trim() ?? ''] : [])));
+  if (missing.size > 0)
+    throw invalid(
+      'A role has no participant.',
+      [...missing].map((role) => [role, 'This role needs a participant.']),
+    );
   return next;
 }
 
-function invalid(message: string): PortalRefusal {
-  return new PortalRefusal('InvalidFlowAction', message);
+/** The form in which roles are compared. */
+export function roleKey(role: string): string {
+  return folded(role.trim());
+}
+
+/** True for an action that nobody takes yet. */
+function isOpen(action: FlowActionInput): boolean {
+  return !action.user && !isRule(action) && (action.title?.trim() ?? '') !== '';
+}
+
+function isRule({ type }: FlowActionInput): boolean {
+  return type === 'SignRule' || type === 'ApproverRule';
+}
+
+/** Gives fields the values of the sender. Refusals: `InvalidFieldValue` for a field that no action has. */
+export function withFieldValues(
+  actions: readonly FlowActionInput[],
+  values: FieldValueInputs,
+): readonly FlowActionInput[] {
+  const names = new Set(actions.flatMap(({ fields }) => (fields ?? []).map(({ name }) => name.trim())));
+  const unknown = Object.keys(values).filter((name) => !names.has(name));
+  if (unknown.length > 0)
+    throw new PortalRefusal('InvalidFieldValue', undefined, {
+      details: detailsOf(unknown.map((name) => [name, 'No field has this name.'])),
+    });
+  return actions.map((action) =>
+    action.fields
+      ? { ...action, fields: action.fields.map((field) => ({ ...field, ...presetOf(field, values) })) }
+      : action,
+  );
+}
+
+function presetOf({ name }: FieldInput, values: FieldValueInputs): Pick<FieldInput, 'value'> {
+  return Object.hasOwn(values, name.trim()) ? { value: values[name.trim()] } : {};
+}
+
+function detailsOf(named: readonly (readonly [string, string])[]): Readonly<Record<string, string>> {
+  return Object.fromEntries(named.slice(0, MAX_NAMED).map(([name, fault]) => [name.slice(0, 100), fault]));
+}
+
+function invalid(message: string, named?: readonly (readonly [string, string])[]): PortalRefusal {
+  return new PortalRefusal('InvalidFlowAction', message, named && { details: detailsOf(named) });
 }

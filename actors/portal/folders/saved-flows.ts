@@ -30,7 +30,7 @@ import type { FolderQuery } from '../api/folders.ts';
 import type { SavedFlowBody, SavedFlowItem, SavedFlows } from '../api/saved-flows.ts';
 import type { DocumentCreation } from '../documents/document-creation.ts';
 import { cleanName } from '../shared/names.ts';
-import { withRoles } from './flow-roles.ts';
+import { withFieldValues, withRoles } from './flow-roles.ts';
 
 const SAVED_FLOW = actorKind<typeof savedFlowMachine>('saved-flow');
 
@@ -127,7 +127,7 @@ export class SavedFlowService implements SavedFlows {
   async createDocuments(
     tenant: Tenant,
     id: string,
-    { participants, ...request }: Parameters<SavedFlows['createDocuments']>[2],
+    { participants, fieldValues, ...request }: Parameters<SavedFlows['createDocuments']>[2],
     read: Parameters<SavedFlows['createDocuments']>[3],
     seed?: string,
   ): Promise<readonly CreatedDocument[]> {
@@ -141,7 +141,10 @@ export class SavedFlowService implements SavedFlows {
       {
         ...request,
         observers: request.observers ?? observers,
-        flowActions: withRoles(flowActions, participants, saved.areActionsOrdered),
+        flowActions: withFieldValues(
+          withRoles(flowActions, participants, saved.areActionsOrdered),
+          fieldValues,
+        ),
       },
       seed,
     );

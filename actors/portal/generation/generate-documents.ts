@@ -100,7 +100,7 @@ async function createBatch(
   await sink.write(bytes);
   const { id } = await uploads.accept(tenant, sink, { name, contentType });
   const file = { displayName, id, name, contentType };
-  await creation.create(tenant, { ...request, files: [file] }, seed, generationId);
+  await creation.create(tenant, { ...request, files: [file] }, seed, { generationId });
 }
 
 /** The filled template: a PDF, or a text like the template. */

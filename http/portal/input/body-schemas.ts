@@ -4,6 +4,7 @@ import { draftInput } from '../routes/drafts.ts';
 import { generationInput } from '../routes/generation.ts';
 import { marksInput, marksOfDocumentsInput } from '../routes/marks-sessions.ts';
 import { flowInput } from '../routes/saved-flows.ts';
+import { templateInput } from '../routes/templates.ts';
 import type { LargeBody } from './body-wire.ts';
 import {
   createDocumentsInput,
@@ -11,6 +12,7 @@ import {
   newEnvelopeVersionInput,
   newVersionInput,
   savedFlowDocumentsInput,
+  templateDocumentsInput,
 } from './flow-inputs.ts';
 import { electronicInput } from './signing-inputs.ts';
 
@@ -25,5 +27,7 @@ export const LARGE_BODIES: { readonly [name in LargeBody]: z.ZodType } = {
   'marks-of-documents': marksOfDocumentsInput,
   'saved-flow': flowInput,
   'saved-flow-documents': savedFlowDocumentsInput,
+  template: templateInput,
+  'template-documents': templateDocumentsInput,
   'electronic-signature': electronicInput,
 };

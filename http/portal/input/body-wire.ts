@@ -13,6 +13,8 @@ export type LargeBody =
   | 'marks-of-documents'
   | 'saved-flow'
   | 'saved-flow-documents'
+  | 'template'
+  | 'template-documents'
   | 'electronic-signature';
 
 export type BodyTask =

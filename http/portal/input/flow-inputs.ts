@@ -35,6 +35,7 @@ import {
   textUpTo,
   uuid,
   whole,
+  wholeFrom,
   word,
 } from './fields.ts';
 import { REQUIRED } from './invalid-input.ts';
@@ -66,6 +67,9 @@ export const markInput = members({
   fontSize: number.nullish(),
 });
 
+/** A value of a field, which its rules check. */
+const fieldValue = z.union([anyText, number, flag], { error: 'must be a string, a number, true or false' });
+
 const fieldInput = members({
   name: textUpTo(100).refine((given) => given.trim() !== '', { error: REQUIRED }),
   type: word(FIELD_TYPES).nullish(),
@@ -83,6 +87,8 @@ const fieldInput = members({
   minimum: number.nullish(),
   maximum: number.nullish(),
   options: list(text, { most: 100 }).nullish(),
+  value: fieldValue.nullish().describe('Filled in by the sender; the participant may change it.'),
+  readOnly: maybeFlag.describe('True: the participant cannot change the value.'),
 });
 
 const xadesOptions = members({
@@ -181,18 +187,54 @@ export const createDocumentsInput = members({
   }): CreateDocuments => request,
 );
 
+const rolesInput = list(
+  members({
+    role: textUpTo(500).describe('Title of the flow actions that this person takes, in any case.'),
+    user: participantInput,
+  }),
+  { most: 100 },
+).nullish();
+
+const fieldValuesInput = map(fieldValue.nullable())
+  .nullish()
+  .describe('Values by name of field; participants may change those of fields that are not read-only.');
+
 /** A creation request whose flow actions are those of a saved flow. */
 export const savedFlowDocumentsInput = members({
   files: list(fileInput, { least: 1 }),
-  participants: list(
-    members({
-      role: textUpTo(500).describe('Title of the flow actions that this person takes, in any case.'),
-      user: participantInput,
-    }),
-    { most: 100 },
-  ).nullish(),
+  participants: rolesInput,
   ...creationMembers,
+  fieldValues: fieldValuesInput,
 });
+
+/** A creation request of a template: its members replace those of the template. */
+const templateMembers = {
+  ...creationMembers,
+  version: wholeFrom(1, 1_000_000).nullish().describe('Version of the template; left out: the newest.'),
+  documentName: maybeText.describe('Name of the document, which mails have in their subject.'),
+};
+
+function templateRequest({
+  version,
+  documentName,
+  participantsDataFile: _participants,
+  securityContextId: _context,
+  templateId: _template,
+  templateFieldValues: _values,
+  ...properties
+}: z.output<z.ZodObject<typeof templateMembers>>) {
+  return { version: version ?? null, documentName: documentName ?? null, properties };
+}
+
+export const templateDocumentsInput = members({
+  participants: rolesInput,
+  fieldValues: fieldValuesInput,
+  ...templateMembers,
+}).transform(({ participants, fieldValues, ...given }) => ({
+  ...templateRequest(given),
+  participants: participants ?? [],
+  fieldValues: fieldValues ?? {},
+}));
 
 /** A creation request that is kept, and may still lack files and flow actions. */
 export const draftedDocumentsInput = members({

@@ -44,6 +44,7 @@ export const CREATION_REFUSALS = [
   'EnvelopeNameRequired',
   'EnvelopeFileSigned',
   'FolderNotFound',
+  'InvalidFieldValue',
   'InvalidFlowAction',
   'InvalidIdentifier',
   'TimestampNotAvailable',

@@ -71,6 +71,7 @@ export function generationRoutes(
       refusals: [
         'FolderNotFound',
         'IdempotencyConflict',
+        'InvalidFieldValue',
         'InvalidFlowAction',
         'InvalidGenerationFile',
         'InvalidIdentifier',

@@ -126,7 +126,7 @@ export function savedFlowRoutes(flows: SavedFlows, requests: IdempotentRequests)
       largeBody: 'saved-flow-documents',
       responses: { 200: z.array(createdShape) },
       refusals: ['DocumentFlowNotFound', 'IdempotencyConflict', ...UNKNOWN_FILES, ...CREATION_REFUSALS],
-      async handle({ tenant, params, body: { participants, ...given }, fingerprint, header }) {
+      async handle({ tenant, params, body: { participants, fieldValues, ...given }, fingerprint, header }) {
         const key = idempotencyKeyOf(header(IDEMPOTENCY_HEADER));
         const flow = params.id.toLowerCase();
         const request = {
@@ -138,7 +138,7 @@ export function savedFlowRoutes(flows: SavedFlows, requests: IdempotentRequests)
           const documents = await flows.createDocuments(
             tenant,
             flow,
-            { ...given, participants: participants ?? [] },
+            { ...given, participants: participants ?? [], fieldValues: fieldValues ?? {} },
             (saved) => parsedInput(savedActions, saved, 'BadRequest'),
             seed,
           );

@@ -98,6 +98,13 @@ export const documentShape = z
     hideDownloadOptionForPendingDocuments: z.boolean(),
     flowActions: z.array(flowActionShape),
     reminders: remindersShape.nullable().describe('Null: none.'),
+    template: z
+      .strictObject({
+        id: id.describe('Id of the template; it may have been deleted since.'),
+        version: z.int().min(1).describe('The version of the template that was used.'),
+      })
+      .nullable()
+      .describe('The template that the document was made of; null: none.'),
     processingError: z
       .strictObject({
         code: z.string(),
@@ -167,6 +174,7 @@ export function documentBody(view: DocumentView): z.infer<typeof documentShape> 
     hideDownloadOptionForPendingDocuments: false,
     flowActions: view.flowActions.map((action) => flowActionBody(action, view.fieldValues)),
     reminders: remindersBody(view.reminders),
+    template: view.template && { id: view.template.id, version: view.template.version },
     processingError:
       error === null
         ? null

@@ -80,6 +80,8 @@ const fieldShape = z
     maximum: z.number().nullable(),
     options: z.array(z.string()),
     value: z.string().nullable().describe('Filled in by the participant; null until then.'),
+    presetValue: z.string().nullable().describe('Filled in by the sender; null: nothing.'),
+    readOnly: z.boolean().describe('True: the participant cannot change the value of the sender.'),
   })
   .meta({ id: 'DocumentField' });
 
@@ -164,6 +166,8 @@ function fieldBody(field: DocumentField, value: string | null): z.infer<typeof f
     pageNumber: place?.pageNumber ?? null,
     ...{ formField, maxLength, format, minimum, maximum, value },
     options: [...options],
+    presetValue: field.presetValue ?? null,
+    readOnly: field.isReadOnly === true,
   };
 }
 

@@ -11,6 +11,7 @@ import type {
   CompletedAction,
   DocumentEvent,
   DocumentFormat,
+  DocumentSource,
   DocumentStatus,
   DocumentSummary,
   Evidence,
@@ -39,7 +40,7 @@ export interface DocumentFile {
   readonly parts: readonly FileEntry[];
 }
 
-export interface DocumentInput extends DocumentFile {
+export interface DocumentInput extends DocumentFile, DocumentSource {
   readonly id: DocumentId;
   readonly organization: { readonly id: OrganizationId; readonly name: string };
   readonly createdBy: Principal;
@@ -71,8 +72,6 @@ export interface DocumentInput extends DocumentFile {
   readonly externalId?: string;
   /** Automatic reminders; absent = none. */
   readonly reminders?: ReminderSchedule;
-  /** Id of the generation that created it; absent = none. */
-  readonly generationId?: string;
   /** True: no notifications for the first step. */
   readonly quietStart: boolean;
   /** The other documents of the same call, when this one announces them all; null = another one does. */

@@ -20,6 +20,7 @@ interface Ids {
   readonly generation: string;
   readonly operation: string;
   readonly draft: string;
+  readonly template: string;
 }
 
 type Request = readonly [route: string, path: (ids: Ids) => string, body?: (ids: Ids) => unknown];
@@ -38,6 +39,8 @@ const byKey = (rest: string) => (ids: Ids) => `/api/documents/keys/${ids.key}${r
 const own = (rest: (ids: Ids) => string) => (ids: Ids) =>
   `/api/organizations/${ids.organization}${rest(ids)}`;
 const draft = (rest: string) => (ids: Ids) => `/api/document-drafts/${ids.draft}${rest}`;
+const template = (rest: string) => (ids: Ids) => `/api/templates/${ids.template}${rest}`;
+const templateOf = (ids: Ids) => ({ name: 'T', document: { files: [fileOf(ids)], flowActions } });
 const plain = (path: string) => () => path;
 
 /** Every route with the id of a resource of an organization. */
@@ -145,6 +148,12 @@ const REQUESTS: readonly Request[] = [
     plain('/api/document-drafts'),
     (ids) => ({ name: 'D', document: { files: [fileOf(ids)] } }),
   ],
+  ['GET /api/templates/{id}', template('')],
+  ['PUT /api/templates/{id}', template(''), templateOf],
+  ['DELETE /api/templates/{id}', template('')],
+  ['GET /api/templates/{id}/versions', template('/versions')],
+  ['POST /api/templates/{id}/documents', template('/documents'), () => ({})],
+  ['POST /api/templates', plain('/api/templates'), templateOf],
   ['GET /api/organizations/{id}', own(() => '')],
   ['GET /api/organizations/{id}/webhooks', own(() => '/webhooks')],
   ['POST /api/organizations/{id}/webhooks', own(() => '/webhooks'), () => ({ url: 'https://x.example/' })],
@@ -228,6 +237,7 @@ const OF_NOBODY = new Set([
   'POST /api/users/notify-pending',
   'GET /api/documents/operations',
   'GET /api/document-drafts',
+  'GET /api/templates',
   'GET /api/document-flows',
   'POST /api/document-flows',
   'GET /api/organizations/users',
@@ -265,13 +275,32 @@ async function belongings(client: Client, organization: string): Promise<Ids> {
     name: 'Mine',
     document: {},
   });
+  const { id: template } = await client.post<{ id: string }>('/api/templates', {
+    name: 'Mine',
+    document: {
+      flowActions,
+      files: [{ id: upload, displayName: 'A', name: SAMPLE.name, contentType: SAMPLE.type }],
+    },
+  });
   const [action] = detail.flowActions;
   return {
     document: made,
     key: detail.key,
     action: action?.id ?? '',
     user: action?.user.id ?? '',
-    ...{ folder, upload, flow, organization, webhook, delivery, member, generation, operation, draft },
+    ...{
+      folder,
+      upload,
+      flow,
+      organization,
+      webhook,
+      delivery,
+      member,
+      generation,
+      operation,
+      draft,
+      template,
+    },
   };
 }
 
@@ -292,6 +321,7 @@ function unknownIds(): Ids {
       'generation',
       'operation',
       'draft',
+      'template',
     ].map((name) => [name, randomUUID()]),
   );
   return { ...ids, key } as unknown as Ids;

@@ -142,6 +142,7 @@ export const DOCUMENT: DocumentView = {
   externalId: null,
   flowActions: [ACTION],
   processingError: null,
+  template: null,
   revision: 1,
 };
 

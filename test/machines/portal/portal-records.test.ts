@@ -15,6 +15,7 @@ import {
 import { reportMachine } from '../../../machines/portal/report.ts';
 import { savedFlowMachine } from '../../../machines/portal/saved-flow.ts';
 import { MAX_SEGMENTS, segmentedUploadMachine } from '../../../machines/portal/segmented-upload.ts';
+import { templateMachine } from '../../../machines/portal/template.ts';
 import { uploadMachine } from '../../../machines/portal/upload.ts';
 import { attempt, declared, initialContext, readTable } from '../table.ts';
 
@@ -94,6 +95,12 @@ const CASES: readonly Case[] = [
     events: { REPLACE: { content: flow }, REMOVE: {} },
   },
   {
+    file: 'machines/portal/template.ts',
+    machine: templateMachine,
+    input: { organizationId: 'o-1', order: 1, createdBy: by, creationDate: 1, versions: [{ version: 1 }] },
+    events: { REPLACE: { content: { name: 'T' }, createdBy: by }, REMOVE: {} },
+  },
+  {
     file: 'machines/portal/marks-session.ts',
     machine: marksSessionMachine,
     input: { organizationId: 'o-1', files: [], data: null, createdAt: 1 },
@@ -137,6 +144,34 @@ for (const { file, machine, input, events } of CASES) {
     }
   });
 }
+
+test('a template keeps its newest versions within the limits, and the newest one in any case', (t) => {
+  const content = { name: 'T', document: 'x'.repeat(100) };
+  const added = (versions: readonly object[], one: object) => {
+    const context = { ...initialContext(templateMachine, { versions }), versions };
+    const event = { type: 'REPLACE', at: 9, content: one, createdBy: by };
+    const [next] = transition(
+      templateMachine as AnyStateMachine,
+      templateMachine.resolveState({ value: 'Saved', context: context as never }),
+      event,
+    );
+    return (next.context as { versions: { version: number }[] }).versions.map(({ version }) => version);
+  };
+  const some = Array.from({ length: 50 }, (_, at) => ({ ...content, version: at + 1 }));
+  t.deepEqual(added(some, content), [...some.slice(1).map(({ version }) => version), 51]);
+  const long = { ...content, document: 'x'.repeat(600_000) };
+  t.deepEqual(
+    added(
+      [
+        { ...content, version: 1 },
+        { ...long, version: 2 },
+      ],
+      long,
+    ),
+    [3],
+  );
+  t.deepEqual(added([{ ...content, version: 1 }], { ...content, document: 'x'.repeat(2_000_000) }), [2]);
+});
 
 test('an organization takes no application twice and so many and no more', (t) => {
   const say = (context: object, event: { type: string; [field: string]: unknown }) =>

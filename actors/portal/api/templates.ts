@@ -1,0 +1,89 @@
+/** Templates: creation requests with roles, kept in versions. Source: docs/decisions/0120-templates.md. */
+import type { Millis } from '../../../machines/ids.ts';
+import type { Principal } from '../../../machines/portal/portal-types.ts';
+import type { Tenant } from './callers.ts';
+import type {
+  CreateDocuments,
+  CreatedDocument,
+  FieldInput,
+  ListPosition,
+  Page,
+  ParticipantInput,
+} from './documents.ts';
+import type { FolderQuery } from './folders.ts';
+
+export interface TemplateItem {
+  readonly id: string;
+  /** The newest version, or the one that was asked for. */
+  readonly version: number;
+  readonly name: string;
+  readonly description: string | null;
+  readonly expirationDays: number | null;
+  /** Roles that somebody must take. */
+  readonly roles: readonly string[];
+  /** Of the template. */
+  readonly creationDate: Millis;
+  readonly createdBy: Principal;
+  /** Of the version. */
+  readonly updateDate: Millis;
+  readonly updatedBy: Principal;
+}
+
+export interface TemplateView extends TemplateItem {
+  /** The creation request as it was sent. */
+  readonly document: unknown;
+}
+
+export interface TemplateBody {
+  readonly name: string;
+  readonly description: string | null;
+  readonly expirationDays: number | null;
+  /** The creation request as it was sent. */
+  readonly document: unknown;
+}
+
+export interface TemplateQuery extends Omit<FolderQuery, 'parent'> {
+  /** Roles contain this text. */
+  readonly role?: string | undefined;
+  /** A page by position instead of number. @default pages by number */
+  readonly position?: 'start' | ListPosition | undefined;
+}
+
+/** Replaces members of the template's request. */
+export interface TemplateRequest {
+  /** Null = the newest. */
+  readonly version: number | null;
+  readonly documentName: string | null;
+  readonly properties: Partial<Omit<CreateDocuments, 'files' | 'flowActions'>>;
+}
+
+export interface TemplateDocuments extends TemplateRequest {
+  readonly participants: readonly { readonly role: string; readonly user: ParticipantInput }[];
+  /** By name of field. */
+  readonly fieldValues: Readonly<Record<string, FieldInput['value']>>;
+}
+
+/** Reads the kept request. Refusals: `BadRequest`. */
+export type ReadTemplate = (document: unknown) => CreateDocuments;
+
+/** Refusals of all that take an id: `TemplateNotFound`. */
+export interface DocumentTemplates {
+  list(tenant: Tenant, query: TemplateQuery): Promise<Page<TemplateItem>>;
+  /** Refusals: those of creation; `LimitExceeded`. */
+  create(tenant: Tenant, body: TemplateBody, read: ReadTemplate): Promise<TemplateItem>;
+  /** @param version null = the newest. Refusals: `TemplateVersionNotFound`. */
+  get(tenant: Tenant, id: string, version: number | null): Promise<TemplateView>;
+  /** The versions that are kept, newest first. */
+  versions(tenant: Tenant, id: string): Promise<readonly TemplateItem[]>;
+  /** Adds a version. Refusals: as `create`. */
+  replace(tenant: Tenant, id: string, body: TemplateBody, read: ReadTemplate): Promise<TemplateItem>;
+  remove(tenant: Tenant, id: string): Promise<void>;
+  /** Refusals: those of creation; `TemplateVersionNotFound`. @param seed as in `PortalDocuments.create` */
+  createDocuments(
+    tenant: Tenant,
+    id: string,
+    request: TemplateDocuments,
+    read: ReadTemplate,
+    seed?: string,
+  ): Promise<readonly CreatedDocument[]>;
+}

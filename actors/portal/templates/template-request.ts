@@ -1,0 +1,74 @@
+/** The creation request of a template, its people and its values. Source: docs/decisions/0120-templates.md. */
+import type { Millis } from '../../../machines/ids.ts';
+import { PortalRefusal } from '../../../machines/portal/portal-refusals.ts';
+import type { CreateDocuments, FlowActionInput } from '../api/documents.ts';
+import type { TemplateDocuments, TemplateRequest } from '../api/templates.ts';
+import { withFieldValues, withRoles } from '../folders/flow-roles.ts';
+
+const DAY = 86_400_000;
+
+/** The request with the members that the caller sends in place of its own. Refusals: `BadRequest` for the name. */
+export function withProperties(
+  template: CreateDocuments,
+  expirationDays: number | null,
+  { properties, documentName }: TemplateRequest,
+  at: Millis,
+): CreateDocuments {
+  const given = Object.fromEntries(
+    Object.entries(properties).filter(([, value]) => value !== null && value !== undefined),
+  );
+  const request = {
+    ...template,
+    ...(expirationDays !== null && { expirationDate: at + expirationDays * DAY }),
+    ...given,
+  };
+  return documentName === null ? request : withName(request, documentName);
+}
+
+/** The request for the documents of these people. Refusals: `InvalidFlowAction`, `InvalidFieldValue`. */
+export function withPeople(
+  request: CreateDocuments,
+  { participants, fieldValues }: Pick<TemplateDocuments, 'participants' | 'fieldValues'>,
+): CreateDocuments {
+  return {
+    ...request,
+    flowActions: withFieldValues(withRoles(request.flowActions, participants, false), fieldValues),
+  };
+}
+
+/** Refusals: `BadRequest` for several documents. */
+export function withName(request: CreateDocuments, name: string): CreateDocuments {
+  if (request.isEnvelope === true) return { ...request, envelopeName: name };
+  if (request.files.length > 1) {
+    const message = 'The DocumentName field needs a template of one document.';
+    throw new PortalRefusal('BadRequest', message, { errors: { DocumentName: [message] } });
+  }
+  return { ...request, files: request.files.map((file) => ({ ...file, displayName: name })) };
+}
+
+/** Roles that somebody must take, each once. */
+export function rolesOf(actions: readonly FlowActionInput[]): readonly string[] {
+  const open = actions.filter(({ user, type }) => !user && type !== 'SignRule' && type !== 'ApproverRule');
+  if (open.some(({ title }) => !title?.trim()))
+    throw new PortalRefusal('InvalidFlowAction', 'A flow action of a template needs a title or a user.');
+  return [...new Set(open.map(({ title }) => title?.trim() ?? ''))];
+}
+
+/** The request as it can be checked before anybody takes a role: read-only fields may still lack their values. */
+export function withStandIns(request: CreateDocuments, roles: readonly string[]): CreateDocuments {
+  // An identifier that every format takes.
+  const user = { email: 'participant@example.org' };
+  const participants = roles.map((role) => ({ role, user }));
+  const filled = withPeople(request, { participants, fieldValues: {} });
+  return {
+    ...filled,
+    flowActions: filled.flowActions.map((action) => ({
+      ...action,
+      fields: action.fields?.map((field) => (hasValue(field) ? field : { ...field, readOnly: false })),
+    })),
+  };
+}
+
+function hasValue({ value }: { readonly value?: unknown }): boolean {
+  return value !== undefined && value !== null && value !== '';
+}

@@ -1,0 +1,273 @@
+/**
+ * Templates of documents. Implements `DocumentTemplates`.
+ *
+ * View `templates` [organization, order, id] → { name, roles }; counters `templates/<organization>` and
+ * `blob/<sha256>`, one for each version that names the file.
+ *
+ * Source: docs/decisions/0120-templates.md.
+ */
+import { parsePortalId } from '../../../machines/ids.ts';
+import { plainText } from '../../../machines/plain-text.ts';
+import { PortalRefusal } from '../../../machines/portal/portal-refusals.ts';
+import type { Principal } from '../../../machines/portal/portal-types.ts';
+import {
+  TEMPLATE_REMOVED,
+  type TemplateContent,
+  type TemplateContext,
+  type TemplateVersion,
+  templateMachine,
+} from '../../../machines/portal/template.ts';
+import {
+  type ActorStore,
+  type ActorSystem,
+  type ActorView,
+  actorKind,
+  type Clock,
+  defineActor,
+  type Ids,
+  type MessageOf,
+  type Row,
+} from '../../../runtime/index.ts';
+import type { OrderNumbers } from '../../shared/order-numbers.ts';
+import { containing, pageByPosition, pageOfRows } from '../../shared/row-pages.ts';
+import type { Tenant } from '../api/callers.ts';
+import type { CreateDocuments, CreatedDocument, Page } from '../api/documents.ts';
+import type {
+  DocumentTemplates,
+  ReadTemplate,
+  TemplateBody,
+  TemplateDocuments,
+  TemplateItem,
+  TemplateQuery,
+  TemplateRequest,
+  TemplateView,
+} from '../api/templates.ts';
+import type { DocumentCreation } from '../documents/document-creation.ts';
+import { cleanName } from '../shared/names.ts';
+import { blobCounters } from '../uploads/blobs.ts';
+import type { Uploads } from '../uploads/uploads.ts';
+import { rolesOf, withPeople, withProperties, withStandIns } from './template-request.ts';
+
+const TEMPLATE = actorKind<typeof templateMachine>('template');
+
+/** Characters of one version as JSON. */
+const MAX_CONTENT_LENGTH = 256 * 1024;
+/** Templates of one organization. */
+const MAX_TEMPLATES = 1_000;
+const MAX_DESCRIPTION_LENGTH = 2_000;
+
+interface StoredTemplate extends TemplateContext {
+  readonly id: string;
+}
+
+export const templateDefinition = defineActor(TEMPLATE, {
+  machine: templateMachine,
+  version: 1,
+  rows: templateRows,
+  counters: ({ context }) => ({
+    [counterOf(context.organizationId)]: 1,
+    ...blobCounters(context.versions.flatMap(({ uploads }) => uploads.map(({ blob }) => blob))),
+  }),
+  ends: ({ state }) => state === TEMPLATE_REMOVED,
+});
+
+function templateRows({ id, context }: ActorView<TemplateContext>): readonly Row[] {
+  const { organizationId, order } = context;
+  const { name, roles } = newestOf(context);
+  return [{ view: 'templates', key: [organizationId, order, id], value: { name, roles } }];
+}
+
+function counterOf(organization: string): string {
+  return `templates/${organization}`;
+}
+
+export interface TemplatesDependencies {
+  readonly system: ActorSystem;
+  readonly store: ActorStore;
+  readonly clock: Pick<Clock, 'now'>;
+  readonly ids: Pick<Ids, 'uuid'>;
+  readonly order: OrderNumbers;
+  readonly uploads: Pick<Uploads, 'findUpload' | 'restore'>;
+  readonly creation: Pick<DocumentCreation, 'create' | 'check'>;
+}
+
+/** A version of a template, ready for its people: the request with the caller's members, and its files. */
+export interface TemplateInUse {
+  readonly template: { readonly id: string; readonly version: number };
+  readonly name: string;
+  readonly request: CreateDocuments;
+  readonly uploads: TemplateVersion['uploads'];
+}
+
+export class Templates implements DocumentTemplates {
+  readonly #dependencies: TemplatesDependencies;
+
+  constructor(dependencies: TemplatesDependencies) {
+    this.#dependencies = dependencies;
+  }
+
+  async list({ organization }: Tenant, query: TemplateQuery): Promise<Page<TemplateItem>> {
+    const { limit, offset, position, newestFirst } = query;
+    const { store } = this.#dependencies;
+    const range = {
+      ...{ view: 'templates', prefix: [organization.id], newestFirst, limit },
+      matches: matchesOf(query),
+      counter: counterOf(organization.id),
+    };
+    const page =
+      position === undefined
+        ? await pageOfRows(store, { ...range, offset })
+        : await pageByPosition(store, { ...range, position });
+    const { rows, ...rest } = page;
+    const found = await Promise.all(rows.map(({ key }) => this.#find(organization.id, String(key.at(-1)))));
+    const templates = found.filter((template) => template !== undefined);
+    return { ...rest, items: templates.map((template) => itemOf(template, newestOf(template))) };
+  }
+
+  async create(tenant: Tenant, body: TemplateBody, read: ReadTemplate): Promise<TemplateItem> {
+    const { system, store, clock, ids, order } = this.#dependencies;
+    const { id: organizationId } = tenant.organization;
+    const counter = counterOf(organizationId);
+    if (((await store.counters(counter))[counter] ?? 0) >= MAX_TEMPLATES)
+      throw new PortalRefusal('LimitExceeded', `An organization may keep ${MAX_TEMPLATES} templates.`);
+    const content = await this.#content(tenant, body, read);
+    const creationDate = clock.now();
+    const createdBy = principalOf(tenant);
+    const context: TemplateContext = {
+      ...{ organizationId, createdBy, creationDate, order: order.next().order },
+      versions: [{ ...content, version: 1, createdBy, creationDate }],
+    };
+    const id = ids.uuid();
+    const made = await system.create({ kind: TEMPLATE, id }, context);
+    if (!made.accepted) throw new PortalRefusal('ServiceBusy');
+    await made.durable;
+    return itemOf({ ...context, id }, newestOf(context));
+  }
+
+  async get({ organization }: Tenant, id: string, version: number | null): Promise<TemplateView> {
+    const template = await this.#existing(organization.id, id);
+    const found = versionOf(template, version);
+    return { ...itemOf(template, found), document: found.document };
+  }
+
+  async versions({ organization }: Tenant, id: string): Promise<readonly TemplateItem[]> {
+    const template = await this.#existing(organization.id, id);
+    return template.versions.toReversed().map((version) => itemOf(template, version));
+  }
+
+  async replace(tenant: Tenant, id: string, body: TemplateBody, read: ReadTemplate): Promise<TemplateItem> {
+    await this.#existing(tenant.organization.id, id);
+    const content = await this.#content(tenant, body, read);
+    const template = await this.#send(tenant, id, {
+      type: 'REPLACE',
+      ...{ content, createdBy: principalOf(tenant) },
+    });
+    return itemOf(template, newestOf(template));
+  }
+
+  async remove(tenant: Tenant, id: string): Promise<void> {
+    await this.#send(tenant, id, { type: 'REMOVE' });
+  }
+
+  async createDocuments(
+    tenant: Tenant,
+    id: string,
+    given: TemplateDocuments,
+    read: ReadTemplate,
+    seed?: string,
+  ): Promise<readonly CreatedDocument[]> {
+    const { template, request } = await this.use(tenant, id, given, read);
+    return this.#dependencies.creation.create(tenant, withPeople(request, given), seed, { template });
+  }
+
+  /** Prepares a version for new documents. */
+  async use(tenant: Tenant, id: string, given: TemplateRequest, read: ReadTemplate): Promise<TemplateInUse> {
+    const template = await this.#existing(tenant.organization.id, id);
+    const { version, name, document, expirationDays, uploads } = versionOf(template, given.version);
+    for (const upload of uploads) await this.#dependencies.uploads.restore(upload);
+    const request = withProperties(read(document), expirationDays, given, this.#dependencies.clock.now());
+    return { template: { id: template.id, version }, name, request, uploads };
+  }
+
+  /** Refusals: those of creation, but for the folder. */
+  async #content(tenant: Tenant, body: TemplateBody, read: ReadTemplate): Promise<TemplateContent> {
+    const { uploads, creation } = this.#dependencies;
+    const { document, expirationDays } = body;
+    if (JSON.stringify(document).length > MAX_CONTENT_LENGTH)
+      throw new PortalRefusal('LimitExceeded', `A template may have ${MAX_CONTENT_LENGTH} characters.`);
+    const description = plainText(body.description ?? '') || null;
+    if ((description?.length ?? 0) > MAX_DESCRIPTION_LENGTH)
+      throw new PortalRefusal(
+        'LimitExceeded',
+        `A description of a template may have ${MAX_DESCRIPTION_LENGTH} characters.`,
+      );
+    const request = read(document);
+    const roles = rolesOf(request.flowActions);
+    await creation.check(tenant, withStandIns(request, roles));
+    const uploadIds = new Set([...request.files, ...(request.attachments ?? [])].map((file) => file.id));
+    const found = await Promise.all(
+      [...uploadIds].map((upload) => uploads.findUpload(tenant.organization.id, upload)),
+    );
+    return { name: cleanName(body.name), description, expirationDays, document, roles, uploads: found };
+  }
+
+  async #send({ organization }: Tenant, id: string, message: MessageOf<typeof TEMPLATE>) {
+    const template = await this.#existing(organization.id, id);
+    const told = await this.#dependencies.system.send({ kind: TEMPLATE, id: template.id }, message);
+    if (!told.accepted)
+      throw new PortalRefusal(told.because === 'unknown-actor' ? 'TemplateNotFound' : 'ServiceBusy');
+    await told.durable;
+    return { ...told.actor.context, id: template.id };
+  }
+
+  async #existing(organization: string, id: string): Promise<StoredTemplate> {
+    const template = await this.#find(organization, id);
+    if (template === undefined) throw new PortalRefusal('TemplateNotFound');
+    return template;
+  }
+
+  async #find(organization: string, given: string): Promise<StoredTemplate | undefined> {
+    // Its ids are shaped as those of documents.
+    const id = parsePortalId('DocumentId', given);
+    const actor = id && (await this.#dependencies.system.read({ kind: TEMPLATE, id }));
+    if (!actor || actor.context.organizationId !== organization) return undefined;
+    return { ...actor.context, id };
+  }
+}
+
+function matchesOf({ q, role }: TemplateQuery): ((row: Row) => boolean) | undefined {
+  const rowOf = (row: Row) => row.value as { readonly name: string; readonly roles: readonly string[] };
+  const named = containing(q, (row) => rowOf(row).name);
+  const withRole = containing(role, (row) => rowOf(row).roles.join('\n'));
+  if (named === undefined || withRole === undefined) return named ?? withRole;
+  return (row) => named(row) && withRole(row);
+}
+
+function newestOf({ versions }: Pick<TemplateContext, 'versions'>): TemplateVersion {
+  const newest = versions.at(-1);
+  if (newest === undefined) throw new Error('A template has a version.');
+  return newest;
+}
+
+/** Refusals: `TemplateVersionNotFound`. */
+function versionOf(template: TemplateContext, version: number | null): TemplateVersion {
+  if (version === null) return newestOf(template);
+  const found = template.versions.find((one) => one.version === version);
+  if (found === undefined) throw new PortalRefusal('TemplateVersionNotFound');
+  return found;
+}
+
+function principalOf({ application: { id, name } }: Tenant): Principal {
+  return { id, type: 'Application', name };
+}
+
+function itemOf(template: StoredTemplate, version: TemplateVersion): TemplateItem {
+  const { name, description, expirationDays, roles } = version;
+  return {
+    ...{ id: template.id, version: version.version, name, description, expirationDays, roles },
+    creationDate: template.creationDate,
+    createdBy: template.createdBy,
+    updateDate: version.creationDate,
+    updatedBy: version.createdBy,
+  };
+}

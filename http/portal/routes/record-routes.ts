@@ -1,0 +1,117 @@
+/** The five operations that saved flows, drafts and templates have in common. */
+import { z } from 'zod';
+import type { Page, Tenant } from '../../../actors/portal/api.ts';
+import type { PortalRefusalCode } from '../../../machines/portal/portal-refusals.ts';
+import { json } from '../../core/reply.ts';
+import type { AnyRoute } from '../../core/router.ts';
+import type { LargeBody } from '../input/body-wire.ts';
+import { members } from '../input/fields.ts';
+import { idParams } from '../input/ids.ts';
+import { paging, queryText } from '../input/query-fields.ts';
+import { DONE, portalRoute } from '../route.ts';
+import { pageBody, pageShape } from '../shapes/shared-shapes.ts';
+
+/** Query of every list of records. */
+export const recordQuery = { q: queryText.describe('Names contain this text, in any case.'), ...paging };
+
+type RecordQuery = z.infer<z.ZodObject<typeof recordQuery>>;
+
+export interface RecordRoutes<Item, View, Body, Query extends RecordQuery, Version> {
+  readonly path: string;
+  readonly summaries: Readonly<Record<'list' | 'create' | 'get' | 'replace' | 'remove', string>>;
+  readonly body: z.ZodType<Body>;
+  readonly largeBody: LargeBody;
+  readonly notFound: PortalRefusalCode;
+  /** Codes of what is not kept. */
+  readonly notSaved: readonly PortalRefusalCode[];
+  /** Codes of a record that cannot be changed now. */
+  readonly fixed: readonly PortalRefusalCode[];
+  readonly item: { readonly shape: z.ZodType; body(item: Item): object };
+  readonly view: { readonly shape: z.ZodType; body(view: View): object };
+  readonly listQuery: z.ZodType<Query>;
+  /** Query of the operation that reads one record, and its codes. */
+  readonly getQuery: z.ZodType<Version>;
+  readonly notRead: readonly PortalRefusalCode[];
+  readonly records: {
+    list(tenant: Tenant, query: Query & { readonly newestFirst: boolean }): Promise<Page<Item>>;
+    create(tenant: Tenant, body: Body): Promise<Item>;
+    get(tenant: Tenant, id: string, query: Version): Promise<View>;
+    replace(tenant: Tenant, id: string, body: Body): Promise<unknown>;
+    remove(tenant: Tenant, id: string): Promise<void>;
+  };
+}
+
+/** Query of records of which there is one version. */
+export const noQuery = z.object({});
+
+export function recordRoutes<Item, View, Body, Query extends RecordQuery, Version>(
+  definition: RecordRoutes<Item, View, Body, Query, Version>,
+): readonly AnyRoute[] {
+  const { path, summaries, body, largeBody, notFound, notSaved, fixed, item, view, records } = definition;
+  const one = `${path}/{id}`;
+  return [
+    portalRoute({
+      method: 'GET',
+      path,
+      summary: summaries.list,
+      query: definition.listQuery,
+      responses: { 200: pageShape(item.shape) },
+      refusals: [],
+      async handle({ tenant, query }) {
+        const page = await records.list(tenant, { ...query, newestFirst: query.order === 'Desc' });
+        return json(200, pageBody(page, item.body));
+      },
+    }),
+    portalRoute({
+      method: 'POST',
+      path,
+      summary: summaries.create,
+      ...{ body, largeBody },
+      responses: { 200: item.shape },
+      refusals: notSaved,
+      async handle({ tenant, body: given }) {
+        return json(200, item.body(await records.create(tenant, given)));
+      },
+    }),
+    portalRoute({
+      method: 'GET',
+      path: one,
+      summary: summaries.get,
+      params: idParams,
+      query: definition.getQuery,
+      responses: { 200: view.shape },
+      refusals: [notFound, ...definition.notRead],
+      async handle({ tenant, params, query }) {
+        return json(200, view.body(await records.get(tenant, params.id.toLowerCase(), query)));
+      },
+    }),
+    portalRoute({
+      method: 'PUT',
+      path: one,
+      summary: summaries.replace,
+      params: idParams,
+      ...{ body, largeBody },
+      responses: { 200: 'empty' },
+      refusals: [notFound, ...fixed, ...notSaved],
+      async handle({ tenant, params, body: given }) {
+        await records.replace(tenant, params.id.toLowerCase(), given);
+        return DONE;
+      },
+    }),
+    portalRoute({
+      method: 'DELETE',
+      path: one,
+      summary: summaries.remove,
+      params: idParams,
+      responses: { 200: 'empty' },
+      refusals: [notFound, ...fixed],
+      async handle({ tenant, params }) {
+        await records.remove(tenant, params.id.toLowerCase());
+        return DONE;
+      },
+    }),
+  ];
+}
+
+/** Schema of the query of a list. */
+export const recordListQuery = members(recordQuery);

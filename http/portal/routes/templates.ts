@@ -1,0 +1,233 @@
+/** `/api/templates`: creation requests with roles, kept in versions. Source: docs/decisions/0120-templates.md. */
+import { z } from 'zod';
+import type {
+  DocumentTemplates,
+  IdempotentRequests,
+  TemplateItem,
+  TemplateView,
+} from '../../../actors/portal/api.ts';
+import { fingerprintOf } from '../../core/body/json-body.ts';
+import { json } from '../../core/reply.ts';
+import type { AnyRoute } from '../../core/router.ts';
+import { IDEMPOTENCY_HEADER, idempotencyKeyOf, withIdempotency } from '../idempotency.ts';
+import { maybeText, members, text, wholeFrom, withSent } from '../input/fields.ts';
+import { createDocumentsInput, templateDocumentsInput } from '../input/flow-inputs.ts';
+import { idParams } from '../input/ids.ts';
+import { parsedInput } from '../input/invalid-input.ts';
+import { cursor, queryText } from '../input/query-fields.ts';
+import { isoTime } from '../input/timestamps.ts';
+import { UNKNOWN_FILES } from '../refusal-groups.ts';
+import { portalRoute } from '../route.ts';
+import { createdByBody, createdByShape, id, timestamp } from '../shapes/shared-shapes.ts';
+import { CREATION_REFUSALS, createdBody, createdShape } from './documents.ts';
+import { recordQuery, recordRoutes } from './record-routes.ts';
+
+const MAX_VERSION = 1_000_000;
+/** Ten years. */
+const MAX_EXPIRATION_DAYS = 3_650;
+
+const EXAMPLE = {
+  id: '0b8f7c52-6d3e-4c5c-9a55-6f1b8f0f4a10',
+  version: 2,
+  name: 'Lease',
+  description: 'Flats, one year',
+  expirationDays: 30,
+  roles: ['Tenant', 'Landlord'],
+  creationDate: '2030-01-02T03:04:05.678Z',
+  createdBy: { id: '5f0ce3b8-7c1d-4a34-8f16-3a1c1a3f2b11', name: 'Back office' },
+  updateDate: '2030-02-03T04:05:06.789Z',
+  updatedBy: { id: '5f0ce3b8-7c1d-4a34-8f16-3a1c1a3f2b11', name: 'Back office' },
+};
+
+const DOCUMENT_EXAMPLE = {
+  files: [
+    {
+      displayName: 'Lease',
+      id: '3e1f9f4e-50b5-4e0c-8d6f-2b1a7f6f9d01',
+      name: 'lease.pdf',
+      contentType: 'application/pdf',
+    },
+  ],
+  flowActions: [
+    {
+      title: 'Tenant',
+      step: 1,
+      allowElectronicSignature: true,
+      fields: [
+        {
+          name: 'rent',
+          type: 'Number',
+          readOnly: true,
+          ...{ topLeftX: 72, topLeftY: 300, width: 120, height: 20 },
+        },
+      ],
+    },
+    { title: 'Landlord', step: 2, allowElectronicSignature: true },
+  ],
+  description: 'Please sign the lease.',
+  reminders: { everyDays: 3, maximum: 5, daysBeforeExpiry: [1] },
+};
+
+const itemShape = z
+  .strictObject({
+    id: id.describe('Id of the template; all of its versions have it.'),
+    version: z.int().min(1).describe('Number of the version, from 1.'),
+    name: z.string().describe('Name of the template.'),
+    description: z.string().nullable().describe('Text for those who choose a template.'),
+    expirationDays: z
+      .int()
+      .nullable()
+      .describe('Days from the creation of a document to its expiry; null: documents do not expire by it.'),
+    roles: z
+      .array(z.string())
+      .describe('Titles of the flow actions without a person: who uses the template names one for each.'),
+    creationDate: timestamp.describe('When the template was made.'),
+    createdBy: createdByShape,
+    updateDate: timestamp.describe('When this version was made.'),
+    updatedBy: createdByShape.describe('The application that made this version.'),
+  })
+  .meta({ id: 'TemplateItem', description: 'A version of a template.', example: EXAMPLE });
+
+const templateShape = itemShape
+  .extend({ document: z.unknown().describe('The body of POST /api/documents, as it was sent.') })
+  .meta({
+    id: 'Template',
+    description: 'A version of a template with its request.',
+    example: { ...EXAMPLE, document: DOCUMENT_EXAMPLE },
+  });
+
+const versionsShape = z.array(itemShape).describe('Newest first.');
+
+export const templateInput = members({
+  name: text.describe('Name of the template.'),
+  document: withSent(createDocumentsInput).describe(
+    'The body of POST /api/documents. Flow actions have a `title`, the role, and no `user` where the person comes later.',
+  ),
+  description: maybeText.describe('Text for those who choose a template.'),
+  expirationDays: wholeFrom(1, MAX_EXPIRATION_DAYS)
+    .nullish()
+    .describe('Days from the creation of a document to its expiry.'),
+})
+  .transform(({ name, document, description, expirationDays }) => ({
+    name,
+    document: document.sent,
+    description: description ?? null,
+    expirationDays: expirationDays ?? null,
+  }))
+  .meta({
+    example: {
+      name: 'Lease',
+      description: 'Flats, one year',
+      expirationDays: 30,
+      document: DOCUMENT_EXAMPLE,
+    },
+  });
+
+const version = z
+  .string()
+  .regex(/^\d{1,7}$/, { error: `must be a whole number from 1 to ${MAX_VERSION}` })
+  .transform(Number)
+  .optional()
+  .meta({ description: 'Version; left out: the newest.', openapi: { type: 'integer', minimum: 1 } });
+
+/** Reads the request of a template. Refusals: `BadRequest`. */
+export const readTemplate = (document: unknown) => parsedInput(createDocumentsInput, document, 'BadRequest');
+
+export function templateRoutes(
+  templates: DocumentTemplates,
+  requests: IdempotentRequests,
+): readonly AnyRoute[] {
+  return [
+    ...recordRoutes({
+      path: '/api/templates',
+      summaries: {
+        list: 'Lists templates in their newest versions.',
+        create:
+          'Keeps a creation request and its files as a template; the titles of its flow actions are roles.',
+        get: 'Gives a template in its newest version or another one that is kept.',
+        replace: 'Adds a version to a template; documents made before do not change.',
+        remove: 'Removes a template with all its versions; documents made of it do not change.',
+      },
+      body: templateInput,
+      largeBody: 'template',
+      notFound: 'TemplateNotFound',
+      notSaved: [...UNKNOWN_FILES, ...CREATION_REFUSALS],
+      fixed: [],
+      item: { shape: itemShape, body: itemBody },
+      view: {
+        shape: templateShape,
+        body: ({ document, ...item }: TemplateView) => ({ ...itemBody(item), document }),
+      },
+      listQuery: members({
+        ...recordQuery,
+        role: queryText.describe('Templates with a role whose name contains this text, in any case.'),
+        cursor,
+      }),
+      getQuery: members({ version }),
+      notRead: ['TemplateVersionNotFound'],
+      records: {
+        list: (tenant, { cursor: position, ...query }) => templates.list(tenant, { ...query, position }),
+        create: (tenant, body) => templates.create(tenant, body, readTemplate),
+        get: (tenant, template, query) => templates.get(tenant, template, query.version ?? null),
+        replace: (tenant, template, body) => templates.replace(tenant, template, body, readTemplate),
+        remove: (tenant, template) => templates.remove(tenant, template),
+      },
+    }),
+    portalRoute({
+      method: 'GET',
+      path: '/api/templates/{id}/versions',
+      summary: 'Lists the versions of a template that are kept, newest first.',
+      params: idParams,
+      responses: { 200: versionsShape },
+      refusals: ['TemplateNotFound'],
+      async handle({ tenant, params }) {
+        return json(200, (await templates.versions(tenant, params.id.toLowerCase())).map(itemBody));
+      },
+    }),
+    portalRoute({
+      method: 'POST',
+      path: '/api/templates/{id}/documents',
+      summary: 'Makes documents of a template: people take its roles, and its fields get values.',
+      headers: [IDEMPOTENCY_HEADER],
+      params: idParams,
+      body: templateDocumentsInput,
+      largeBody: 'template-documents',
+      responses: { 200: z.array(createdShape) },
+      refusals: [
+        'TemplateNotFound',
+        'TemplateVersionNotFound',
+        'IdempotencyConflict',
+        ...UNKNOWN_FILES,
+        ...CREATION_REFUSALS,
+      ],
+      async handle({ tenant, params, body, fingerprint, header }) {
+        const key = idempotencyKeyOf(header(IDEMPOTENCY_HEADER));
+        const template = params.id.toLowerCase();
+        const request = {
+          route: 'POST /api/templates/{id}/documents',
+          key,
+          fingerprint: key ? fingerprintOf([template, fingerprint()]) : '',
+        };
+        const made = await withIdempotency(requests, tenant, request, async (seed) =>
+          (await templates.createDocuments(tenant, template, body, readTemplate, seed)).map(createdBody),
+        );
+        return json(200, made);
+      },
+    }),
+  ];
+}
+
+function itemBody(item: TemplateItem): z.infer<typeof itemShape> {
+  return {
+    id: item.id,
+    version: item.version,
+    name: item.name,
+    description: item.description,
+    expirationDays: item.expirationDays,
+    roles: [...item.roles],
+    creationDate: isoTime(item.creationDate),
+    createdBy: createdByBody(item.createdBy),
+    updateDate: isoTime(item.updateDate),
+    updatedBy: createdByBody(item.updatedBy),
+  };
+}
