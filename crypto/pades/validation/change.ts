@@ -26,7 +26,12 @@ export type Change =
       /** Reason why the shown value can't be verified; for people. */
       readonly undecided?: string;
     }
-  | { readonly kind: 'annotation'; readonly description: string }
+  | {
+      readonly kind: 'annotation';
+      readonly description: string;
+      /** True for a comment that draws, or drew, something on the page. */
+      readonly drawn: boolean;
+    }
   /** Changes that no page shows: document information, XMP, version, a field made read-only. */
   | { readonly kind: 'metadata'; readonly description: string };
 

@@ -62,7 +62,7 @@ function severity(change: Change): number {
     case 'forbidden':
       return 3;
     case 'annotation':
-      return 2;
+      return change.drawn ? 2 : 1;
     case 'form':
       return change.undecided === undefined ? 0 : 1;
     case 'signature':

@@ -188,7 +188,7 @@ function judgeStream(
 }
 
 /** Returns the marks in page space (12.5.5, algorithm "appearance streams"). @throws UnreadableContent */
-function paintedBy(
+export function paintedBy(
   pair: PermittedChanges,
   state: 'before' | 'after',
   number: number,

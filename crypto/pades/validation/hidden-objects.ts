@@ -9,7 +9,8 @@ import type { DocumentState } from './document-state.ts';
 const CHUNK_BYTES = 1 << 20;
 /** Longest object header that is searched for, bytes. */
 const OVERLAP = 64;
-const HEAD = /(?<![0-9])([0-9]{1,10})[\0\t\n\f\r ]+[0-9]{1,5}[\0\t\n\f\r ]+obj(?![a-zA-Z])/g;
+const HEAD =
+  /(?<![0-9])([0-9]{1,10})[\0\t\n\f\r ]+[0-9]{1,5}[\0\t\n\f\r ]+obj(?![a-zA-Z])|(?<![a-zA-Z])(?:xref|trailer)(?![a-zA-Z])/g;
 /** Most forbidden hidden objects reported, and most harmless ones. */
 const MAX_REPORTED = 5;
 
@@ -25,9 +26,21 @@ export function hiddenObjects(source: ByteSource, from: number, state: DocumentS
   let referred: ReadonlySet<number> | undefined;
   const judged = (number: number, offset: number): Change => {
     const description = `holds object ${number} at offset ${offset}, to which nothing leads`;
-    if (state.has(number)) return forbidden(description);
+    if (state.has(number) || isStructure(source, offset, state.end)) return forbidden(description);
     referred ??= referredNumbers(state);
     return referred.has(number) ? forbidden(description) : { kind: 'metadata', description };
+  };
+  const sections = state.pdf.xref.sections;
+  let trailers = 0;
+  /** Reports a cross-reference, or a trailer, that is not part of the chain: repairing readers may follow it. */
+  const judgedKeyword = (keyword: string, offset: number): Change | undefined => {
+    if (keyword === 'xref') {
+      if (!sections.some((section) => section <= offset && isBlank(source, section, offset)))
+        return forbidden(`holds a cross-reference at offset ${offset}, to which nothing leads`);
+      trailers++;
+    } else if (trailers-- <= 0)
+      return forbidden(`holds a trailer at offset ${offset}, to which nothing leads`);
+    return undefined;
   };
   let resume = from;
   for (let at = from; at < state.end && found.length < MAX_REPORTED; at += CHUNK_BYTES - OVERLAP) {
@@ -36,6 +49,12 @@ export function hiddenObjects(source: ByteSource, from: number, state: DocumentS
     HEAD.lastIndex = Math.max(0, resume - at);
     for (let head = HEAD.exec(text); head !== null && found.length < MAX_REPORTED; head = HEAD.exec(text)) {
       const offset = at + head.index;
+      if (head[1] === undefined) {
+        const change = judgedKeyword(head[0], offset);
+        if (change !== undefined) found.push(change);
+        resume = offset + head[0].length;
+        continue;
+      }
       const number = Number(head[1]);
       const end = endOf(state, number, offset);
       if (end === undefined) {
@@ -49,6 +68,26 @@ export function hiddenObjects(source: ByteSource, from: number, state: DocumentS
     resume = Math.max(resume, at + CHUNK_BYTES - OVERLAP);
   }
   return [...found, ...harmless.slice(0, MAX_REPORTED)];
+}
+
+/** Bytes of an object in which its type is searched for. */
+const LOOK_AHEAD = 4096;
+
+/** True for an object from which repairing readers could rebuild another document, however its names are written. */
+function isStructure(source: ByteSource, offset: number, end: number): boolean {
+  const text = source.read(offset, Math.min(LOOK_AHEAD, end - offset)).toString('latin1');
+  const own = text.slice(0, text.indexOf('endobj') + 1 || text.length);
+  const plain = own.replace(/#([0-9A-Fa-f]{2})/g, (_, hex: string) =>
+    String.fromCharCode(Number.parseInt(hex, 16)),
+  );
+  return /\/(?:Catalog|Pages?|Kids|Root|XRef|ObjStm)(?![a-zA-Z0-9])/.test(plain);
+}
+
+/** Longest white space before a cross-reference. */
+const MAX_SPACE = 64;
+
+function isBlank(source: ByteSource, from: number, to: number): boolean {
+  return to - from <= MAX_SPACE && /^[\0\t\n\f\r ]*$/.test(source.read(from, to - from).toString('latin1'));
 }
 
 /**

@@ -99,6 +99,11 @@ function judgedChange(change: Change, revision: number, objection: string | unde
     const detail = change.undecided;
     return { record, finding: { status: 'warning', type: 'pdf.field-appearance', message, detail } };
   }
+  if (change.kind === 'annotation' && change.drawn) {
+    const message =
+      'A comment draws on the page; whether it hides or imitates something has to be looked at.';
+    return { record, finding: { status: 'warning', type: 'pdf.comment', message, detail: description } };
+  }
   if (change.kind === 'signature' && change.covers) {
     const message = 'A later signature can be seen on the page; whether it hides something is not judged.';
     return { record, finding: { status: 'warning', type: 'pdf.covering', message, detail: description } };

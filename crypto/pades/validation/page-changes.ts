@@ -15,6 +15,7 @@ import {
 import { streamsOf } from './appearance.ts';
 import { changedKeys } from './catalog-changes.ts';
 import { type Change, forbidden } from './change.ts';
+import { commentAppearance } from './comment-appearance.ts';
 import { compareList } from './form-changes.ts';
 import type { PermittedChanges } from './permitted-changes.ts';
 import type { DocumentSurvey, SurveyedPage } from './survey.ts';
@@ -154,9 +155,12 @@ function removedAnnotation(
   survey: DocumentSurvey,
 ): Change {
   const type = survey.fields.has(number) ? 'Widget' : typeOf(pair.before.pdf.object(number), pair.before);
-  return COMMENTS.has(type)
-    ? { kind: 'annotation', description: `removed an annotation (${type}) from page ${page.ordinal}` }
-    : forbidden(`removed or reordered annotations (${type}) of page ${page.ordinal}`);
+  if (!COMMENTS.has(type))
+    return forbidden(`removed or reordered annotations (${type}) of page ${page.ordinal}`);
+  const description = `removed an annotation (${type}) from page ${page.ordinal}`;
+  const looks = commentAppearance(pair, 'before', referenceTo(number), page);
+  if (looks === 'hides') return forbidden(`${description}, which hid content`);
+  return { kind: 'annotation', description, drawn: looks === 'drawn' };
 }
 
 function addedAnnotation(
@@ -174,11 +178,12 @@ function addedAnnotation(
     return [forbidden(`brought an object that was there before (${type}) onto page ${page.ordinal}`)];
   }
   const fault = faultOf(pair, slice, type);
-  return [
-    fault === undefined
-      ? { kind: 'annotation', description: `added an annotation (${type}) to page ${page.ordinal}` }
-      : forbidden(`added an annotation (${type}) with ${fault} to page ${page.ordinal}`),
-  ];
+  if (fault !== undefined)
+    return [forbidden(`added an annotation (${type}) with ${fault} to page ${page.ordinal}`)];
+  const description = `added an annotation (${type}) to page ${page.ordinal}`;
+  const looks = commentAppearance(pair, 'after', slice, page);
+  if (looks === 'hides') return [forbidden(`${description}, which hides content`)];
+  return [{ kind: 'annotation', description, drawn: looks === 'drawn' }];
 }
 
 function typeOf(slice: ByteSlice | undefined, { pdf }: PermittedChanges['before']): string {
@@ -193,7 +198,11 @@ export function annotationChange(pair: PermittedChanges, number: number, page: S
   const gone = after === undefined || isNull(after);
   const description = `changed an annotation (${type}) of page ${page.ordinal}`;
   const permitted = COMMENTS.has(type) && (gone || changedOnlyText(pair, before, after, type));
-  return permitted ? { kind: 'annotation', description } : forbidden(description);
+  if (!permitted) return forbidden(description);
+  const slice = referenceTo(number);
+  const looks = (['before', 'after'] as const).map((state) => commentAppearance(pair, state, slice, page));
+  if (looks.includes('hides')) return forbidden(`${description}, which hides content`);
+  return { kind: 'annotation', description, drawn: looks.includes('drawn') };
 }
 
 /** Entries that editors change in a comment; they have no meaning in other objects. */

@@ -25,6 +25,10 @@ const STEPS_PER_STATE = 50;
 /** Most end marks tried as ends of revisions. */
 const MAX_STATES_READ = 3000;
 const MARK = '%%EOF';
+/** Bytes at the end of a file in which all readers search `startxref`. */
+const TAIL = 1024;
+/** Longest white space before a section. */
+const MAX_SPACE = 64;
 
 export class RevisionHistory {
   readonly count: number;
@@ -128,6 +132,13 @@ export class RevisionHistory {
       before = after;
     }
     const { size } = this.#source;
+    if (size > from && !this.#isReachable()) {
+      revisions.push({
+        number: this.count + 1,
+        end: size,
+        changes: [forbidden('leaves the file without a startxref that leads to its cross-reference')],
+      });
+    }
     const last = typeof before === 'string' ? size : before.end;
     if (last < size && !isBlank(this.#source, last)) {
       revisions.push({
@@ -137,6 +148,20 @@ export class RevisionHistory {
       });
     }
     return revisions;
+  }
+
+  /** True when `startxref` is where all readers search it, and leads exactly to the newest section. */
+  #isReachable(): boolean {
+    const { size } = this.#source;
+    const from = Math.max(0, size - TAIL);
+    const tail = this.#source.read(from, size - from).toString('latin1');
+    const last = tail.slice(Math.max(0, tail.lastIndexOf('startxref')));
+    const [, place] = /^startxref\s+(\d{1,15})/.exec(last) ?? [];
+    const [newest] = this.#sections;
+    if (place === undefined || newest === undefined) return false;
+    const claimed = Number(place) + this.#base;
+    if (claimed > newest || newest - claimed > MAX_SPACE) return false;
+    return isSpace(this.#source, claimed, newest);
   }
 
   #changes(before: DocumentState, after: DocumentState): readonly Change[] {
@@ -190,6 +215,10 @@ export class RevisionHistory {
       }
     }
   }
+}
+
+function isSpace(source: ByteSource, from: number, to: number): boolean {
+  return /^[\0\t\n\f\r ]*$/.test(source.read(from, to - from).toString('latin1'));
 }
 
 /** True when only white space follows. */

@@ -6,7 +6,7 @@ export interface Run {
   readonly count: number;
 }
 
-/** Finds the subsection of a number; the first one in the file when several contain it. */
+/** Finds the subsections of a number. */
 export class Runs<R extends Run> {
   readonly #runs: readonly R[];
   readonly #sorted: boolean;
@@ -33,10 +33,14 @@ export class Runs<R extends Run> {
     return this.#runs.reduce((bound, run) => Math.max(bound, run.first + run.count), 0);
   }
 
-  of(number: number): R | undefined {
-    if (this.#sorted) return this.#search(number);
+  /** Returns all subsections that contain a number: more than one only in a malformed section. */
+  all(number: number): readonly R[] {
+    if (this.#sorted) {
+      const run = this.#search(number);
+      return run === undefined ? [] : [run];
+    }
     this.#budget.spend(this.#runs.length);
-    return this.#runs.find((run) => number >= run.first && number < run.first + run.count);
+    return this.#runs.filter((run) => number >= run.first && number < run.first + run.count);
   }
 
   #search(number: number): R | undefined {

@@ -5,7 +5,7 @@ import { PdfSyntaxError } from '../syntax/damage.ts';
 import { unpack } from '../syntax/filters.ts';
 import { type IndirectObject, type Reading, readStream, streamDict } from '../syntax/objects.ts';
 import { asInteger, asName, type ByteSlice, isArray, items, type PdfDict } from '../syntax/values.ts';
-import { FREE, MAX_OBJECT_NUMBER, type XrefEntry } from '../syntax/xref-entry.ts';
+import { FREE, MAX_OBJECT_NUMBER, onlyEntry, type XrefEntry } from '../syntax/xref-entry.ts';
 import { type Run, Runs } from './xref-runs.ts';
 
 interface StreamRun extends Run {
@@ -41,8 +41,8 @@ export class XrefStream {
   }
 
   entry(number: number): XrefEntry | undefined {
-    const run = this.#runs.of(number);
-    return run && this.#row(run.row + number - run.first);
+    const entries = this.#runs.all(number).map((run) => this.#row(run.row + number - run.first));
+    return onlyEntry(number, entries);
   }
 
   #row(row: number): XrefEntry | undefined {

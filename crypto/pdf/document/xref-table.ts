@@ -7,7 +7,7 @@ import { PdfSyntaxError, UnexpectedEndOfFile } from '../syntax/damage.ts';
 import type { Reading } from '../syntax/objects.ts';
 import { isDigit, isSpace, readDigits, skipSpace, startsWith } from '../syntax/syntax.ts';
 import { type PdfDict, readDict } from '../syntax/values.ts';
-import { FREE, MAX_OBJECT_NUMBER, type XrefEntry } from '../syntax/xref-entry.ts';
+import { FREE, MAX_OBJECT_NUMBER, onlyEntry, type XrefEntry } from '../syntax/xref-entry.ts';
 import { type Run, Runs } from './xref-runs.ts';
 
 const ENTRY = 20;
@@ -41,8 +41,10 @@ export class XrefTable {
   }
 
   entry(number: number): XrefEntry | undefined {
-    const run = this.#runs.of(number);
-    return run && readEntry(this.#reading.views, run.at + (number - run.first) * ENTRY);
+    const entries = this.#runs
+      .all(number)
+      .map((run) => readEntry(this.#reading.views, run.at + (number - run.first) * ENTRY));
+    return onlyEntry(number, entries);
   }
 }
 

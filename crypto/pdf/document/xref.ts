@@ -7,7 +7,7 @@ import { PdfSyntaxError } from '../syntax/damage.ts';
 import { type Reading, readObjectAt } from '../syntax/objects.ts';
 import { isSpace, readDigits, skipSpace, startsWith } from '../syntax/syntax.ts';
 import { asInteger, type PdfDict } from '../syntax/values.ts';
-import type { XrefEntry } from '../syntax/xref-entry.ts';
+import { onlyEntry, type XrefEntry } from '../syntax/xref-entry.ts';
 import { readXrefStream, type XrefStream } from './xref-stream.ts';
 import { readXrefTable, XrefTable } from './xref-table.ts';
 
@@ -99,11 +99,15 @@ function lookUp(sections: readonly Section[], number: number): XrefEntry | undef
     // Most revisions concern a few numbers, and there can be thousands of revisions.
     if (number < first || number >= bound) continue;
     const entry = main.entry(number);
-    if (entry !== undefined && entry.kind !== 'free') return entry;
+    if (hybrid === undefined) {
+      if (entry !== undefined) return entry;
+      continue;
+    }
     // Objects hidden from old readers are free in the table and in use in the hybrid stream.
-    const hidden = hybrid?.entry(number);
-    if (hidden !== undefined && hidden.kind !== 'free') return hidden;
-    if (entry !== undefined) return entry;
+    const isUsed = (one: XrefEntry | undefined): one is XrefEntry => one !== undefined && one.kind !== 'free';
+    const used = [entry, hybrid.entry(number)].filter(isUsed);
+    const found = onlyEntry(number, used) ?? entry;
+    if (found !== undefined) return found;
   }
   return undefined;
 }

@@ -8,11 +8,14 @@ const MAX_MEMBERS = 1_000_000;
 
 export class ObjectStream {
   readonly #bytes: Buffer;
-  /** Number of each member with the index of its value. */
+  /** Number of each member with the offset of its value. */
   readonly #members: ReadonlyMap<number, number>;
-  constructor(bytes: Buffer, members: ReadonlyMap<number, number>) {
+  /** Numbers that the stream lists with several values. */
+  readonly #ambiguous: ReadonlySet<number>;
+  constructor(bytes: Buffer, members: ReadonlyMap<number, number>, ambiguous: ReadonlySet<number>) {
     this.#bytes = bytes;
     this.#members = members;
+    this.#ambiguous = ambiguous;
   }
 
   get size(): number {
@@ -23,10 +26,15 @@ export class ObjectStream {
     return this.#members.keys();
   }
 
-  /** Returns a member; undefined when the stream has none of this number. */
+  /**
+   * Returns a member; undefined when the stream has none of this number.
+   * @throws PdfSyntaxError for a number with several values: some readers look up the index, others the number
+   */
   member(number: number): ByteSlice | undefined {
     const at = this.#members.get(number);
     if (at === undefined) return undefined;
+    if (this.#ambiguous.has(number))
+      throw new PdfSyntaxError(`An object stream has several values for object ${number}.`);
     const start = skipSpace(this.#bytes, at);
     // The stream is encrypted as a whole; its strings are not encrypted separately (7.5.7).
     return { bytes: this.#bytes, at: -1, start, end: endOfValue(this.#bytes, start), cipher: undefined };
@@ -47,6 +55,7 @@ export function parseObjectStream(dict: PdfDict, bytes: Buffer): ObjectStream {
     throw new PdfSyntaxError('An object stream has no usable /N and /First.');
   }
   const members = new Map<number, number>();
+  const ambiguous = new Set<number>();
   let at = 0;
   for (let index = 0; index < count; index++) {
     const number = readDigits(bytes, skipSpace(bytes, at));
@@ -54,9 +63,10 @@ export function parseObjectStream(dict: PdfDict, bytes: Buffer): ObjectStream {
     if (number === undefined || offset === undefined || number.end > first) {
       throw new PdfSyntaxError(`An object stream announces ${count} objects and lists ${index}.`);
     }
-    // The first of two members with one number counts, as in a lookup by index.
-    if (!members.has(number.value)) members.set(number.value, first + offset.value);
+    const known = members.get(number.value);
+    if (known === undefined) members.set(number.value, first + offset.value);
+    else if (known !== first + offset.value) ambiguous.add(number.value);
     at = offset.end;
   }
-  return new ObjectStream(bytes, members);
+  return new ObjectStream(bytes, members, ambiguous);
 }

@@ -45,6 +45,9 @@ function annotated(pdf: Buffer, annotation: string, look?: string): Buffer {
 const NOTE = '<< /Type /Annot /Subtype /Text /Rect [5 5 9 9] /Contents (seen) /F 4 >>';
 const drawn = (type: string, more = ''): string =>
   `<< /Type /Annot /Subtype /${type} /Rect [20 90 190 120] /F 4 ${more} /AP << /N ${FREE + 1} 0 R >> >>`;
+/** As programs draw a highlight: the content below shows through. */
+const YELLOW = appearance('/G gs 1 1 0 rg 0 0 70 20 re f', '/ExtGState << /G << /BM /Multiply >> >>');
+const warningsOf = (pdf: Buffer) => reportOn(pdf).signatures[0]?.results.warnings.map(({ type }) => type);
 const WHITE = appearance('1 1 1 rg 0 0 70 20 re f', '');
 
 test('certified for comments: a note is permitted, and with a lesser permission it is not', (t) => {
@@ -81,14 +84,19 @@ test('evil annotations: what can cover or replace content is not permitted even 
   ]) {
     t.deepEqual(verdicts(type(name)), [FAILED], name);
   }
-  t.deepEqual(verdicts(type('Highlight', '/QuadPoints [20 90 190 90 20 120 190 120]')), [PASSED]);
+  const quads = '/QuadPoints [20 90 190 90 20 120 190 120]';
+  t.deepEqual(verdicts(type('Highlight', quads)), [FAILED], 'a white box over the text');
+  const highlighted = annotated(pdf, drawn('Highlight', quads), YELLOW);
+  t.deepEqual(verdicts(highlighted), [PASSED]);
+  t.deepEqual(warningsOf(highlighted), ['pdf.comment']);
+  t.deepEqual(warningsOf(annotated(pdf, NOTE)), []);
   t.deepEqual(verdicts(type('Text', '/A << /S /URI /URI (http://x) >>')), [FAILED]);
 });
 
 test('evil annotations: a comment that draws text or pictures is not permitted', (t) => {
   const pdf = certified(3);
   const look = (body: string) => verdicts(annotated(pdf, drawn('Highlight'), body));
-  t.deepEqual(look(WHITE), [PASSED]);
+  t.deepEqual(look(YELLOW), [PASSED]);
   t.deepEqual(look(appearance('BT /F1 9 Tf (900) Tj ET')), [FAILED]);
   t.deepEqual(look(appearance('/I Do', '/XObject << /I 11 0 R >>')), [FAILED]);
   t.deepEqual(look(appearance('q BI /W 1 /H 1 /BPC 8 /CS /G ID x EI Q', '')), [FAILED]);
@@ -264,7 +272,7 @@ test('of two comments that are changed on one page, the one that draws text coun
   const pdf = certified(3, (objects) => {
     for (const number of [40, 41])
       objects.set(number, drawn('Highlight').replace(`${FREE + 1} 0 R`, '42 0 R'));
-    objects.set(42, WHITE);
+    objects.set(42, YELLOW);
     objects.set(PAGE, (objects.get(PAGE) ?? '').replace('/Annots [', '/Annots [ 40 0 R 41 0 R '));
   });
   const said = (number: number) => edited(pdf, number, '/F 4', '/F 4 /Contents (seen)');
