@@ -14,6 +14,7 @@ import type { CodeLookup, MailLinks } from './mail/mail-rendering.ts';
 import { Mails } from './mail/mails.ts';
 import { reportMailHandler } from './mail/report-mail.ts';
 import { sendMailHandler } from './mail/send-mail.ts';
+import { testMailSender } from './mail/test-mail.ts';
 import { ORGANIZATION } from './tenants/organizations.ts';
 import { callWebhookHandler } from './webhooks/call-webhook.ts';
 import { Deliveries } from './webhooks/deliveries.ts';
@@ -79,7 +80,10 @@ export function createOutgoing(options: OutgoingOptions, dependencies: OutgoingD
       announce: publishEventsHandler({ system, store, clock, registry, places, concludedDelay }),
       callWebhook: callWebhookHandler({ system, clock, registry, caller }),
     },
-    mails: new Mails({ system, store, clock, ids, mailer }),
+    mails: new Mails({
+      ...{ system, store, clock, ids, mailer },
+      sendTest: testMailSender({ mailer, profileOf: organizationOf, sender, clock, ids }),
+    }),
     webhooks: new Deliveries({ system, store, clock, ids, registry, caller }),
     registry,
     close() {

@@ -43,9 +43,19 @@ export function addressFrom({ culture }: Pick<AccountPage, 'culture'>, path: str
   return `${before}${sign}culture=${culture}${fragment === undefined ? '' : `#${fragment}`}`;
 }
 
+interface PageLink {
+  readonly path: string;
+  readonly label: string;
+}
+
 /** Pages of each role, in the order of the navigation. */
-function pagesOf(_user: SignedInUser, _texts: AccountTexts): readonly { path: string; label: string }[] {
-  return [];
+function pagesOf({ role }: SignedInUser, { navigation }: AccountTexts): readonly PageLink[] {
+  if (role !== 'administrator') return [];
+  return [
+    { path: '/organization', label: navigation.organization },
+    { path: '/organization/applications', label: navigation.applications },
+    { path: '/organization/users', label: navigation.users },
+  ];
 }
 
 /** A page of a user. @param scripts as in `portalPage` */
@@ -118,3 +128,42 @@ const LANGUAGE_NAMES: { readonly [Name in Language]: string } = {
   pt: 'Português',
   es: 'Español',
 };
+
+/** Result of the last form, above the page. */
+export interface AccountNotice {
+  readonly kind: 'good' | 'bad';
+  readonly text: string;
+}
+
+export function noticePart(notice: AccountNotice | undefined): Html {
+  if (notice === undefined) return html``;
+  const role = notice.kind === 'bad' ? 'alert' : 'status';
+  return html`<p class="outcome ${notice.kind}" role="${role}">${notice.text}</p>\n`;
+}
+
+/** A button that asks once more, without a script. */
+export function sureForm(
+  page: Pick<AccountPage, 'culture'>,
+  user: Pick<SignedInUser, 'formToken'>,
+  action: string,
+  labels: { readonly ask: string; readonly sure: string },
+): Html {
+  const button = form(page, user, action, html`<button type="submit" class="bad">${labels.sure}</button>`);
+  return html`<details class="sure"><summary>${labels.ask}</summary>\n${button}</details>`;
+}
+
+/** A time in UTC, to the minute. */
+export function utcTime(at: number): Html {
+  const text = new Date(at).toISOString();
+  return html`<time datetime="${text}">${text.slice(0, 16).replace('T', ' ')}</time>`;
+}
+
+/** A table that scrolls by itself on narrow screens. */
+export function accountTable(caption: string, heads: readonly string[], rows: readonly Html[]): Html {
+  const head = heads.map((text) => html`<th scope="col">${text}</th>`);
+  return html`<div class="scroll" role="region" aria-label="${caption}" tabindex="0"><table>
+<thead><tr>${head}</tr></thead>
+<tbody>
+${rows}</tbody>
+</table></div>`;
+}

@@ -1,5 +1,6 @@
 /** The first page of the portal. Documents are opened by links, so it has no list of them. */
 import { html } from '../html.ts';
+import { accountTexts } from './account-frame.ts';
 import { portalPage, type Theme } from './page-frame.ts';
 import type { PageTexts } from './texts/page-texts.ts';
 
@@ -17,6 +18,8 @@ export function homePage(words: PageTexts, theme: Theme | undefined): string {
 <h2>${check.title}</h2>
 <p>${home.checkText}</p>
 <p class="ways"><a class="button main" href="/check">${check.title}</a></p>
+<h2>${home.senders}</h2>
+<p class="ways"><a class="button" href="/sign-in">${accountTexts(words.language).signIn.title}</a></p>
 <h2>${home.developers}</h2>
 <p class="ways"><a class="button" href="/scalar/v1">${home.reference}</a></p>
 </main>`,

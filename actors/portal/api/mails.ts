@@ -21,7 +21,21 @@ export interface MailView {
   readonly nextTryAt: Millis | null;
 }
 
+/** Outcome of a test mail. */
+export interface TestMailResult {
+  readonly isAccepted: boolean;
+  /** Code of the failure; null = it was accepted. */
+  readonly code: string | null;
+  /** The relay's answer, or the error that prevented one. */
+  readonly answer: string;
+}
+
 export interface PortalMails {
+  /** Sends a test mail now. */
+  sendTest(
+    organization: OrganizationId,
+    to: { readonly name: string; readonly email: string },
+  ): Promise<TestMailResult>;
   /** Oldest first; empty for documents of other organizations. */
   ofDocument(tenant: Tenant, id: DocumentId): Promise<readonly MailView[]>;
   /** Of all organizations, newest first, for operators. `offset`: pages from 0. */

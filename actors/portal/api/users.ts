@@ -24,6 +24,8 @@ export interface UserQuery {
  */
 export interface PortalUsers {
   members(organization: OrganizationId, query: UserQuery): Promise<Page<MemberView>>;
+  /** Undefined for a user of other organizations only. */
+  member(organization: OrganizationId, userId: string): Promise<MemberView | undefined>;
   /** Adds a user; an existing e-mail address is kept. */
   add(
     organization: OrganizationId,

@@ -26,6 +26,7 @@ import { PENDING } from './templates/pending.ts';
 import { PENDING_LIST } from './templates/pending-list.ts';
 import { REFUSED } from './templates/refused.ts';
 import { SIGN_IN } from './templates/sign-in.ts';
+import { TEST } from './templates/test.ts';
 
 /** Absolute URLs of the links. */
 export interface MailLinks {
@@ -66,6 +67,11 @@ export function renderMail(content: MailContent, options: MailRenderingOptions):
   return content.about === 'pending-list'
     ? pendingListMail(content, options)
     : documentMail(content, options);
+}
+
+/** Mail by which an administrator sees whether mails arrive. */
+export function testMail(organization: MailRenderingOptions['organization'], name: string | null): MailBody {
+  return framed(TEST[organization.language]({ organization: named(organization.name) }), name, organization);
 }
 
 function signInMail(content: SignInMail, { organization, links }: MailRenderingOptions): MailBody {

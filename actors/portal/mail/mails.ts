@@ -82,6 +82,7 @@ export interface MailsDependencies {
   readonly clock: Clock;
   readonly ids: Ids;
   readonly mailer: Pick<Mailer, 'contentOf' | 'hasContent'>;
+  readonly sendTest: PortalMails['sendTest'];
 }
 
 /** Resolves once the mail is durable. A second mail of the same id changes nothing. */
@@ -102,6 +103,10 @@ export class Mails implements PortalMails, OperatorMails {
   async create(organizationId: OrganizationId, content: MailContent): Promise<void> {
     const { system, clock, ids } = this.#dependencies;
     await createMail(system, ids.uuid(), { organizationId, content, at: clock.now() });
+  }
+
+  sendTest(...given: Parameters<PortalMails['sendTest']>): ReturnType<PortalMails['sendTest']> {
+    return this.#dependencies.sendTest(...given);
   }
 
   async ofDocument(tenant: Tenant, id: DocumentId): Promise<readonly MailView[]> {

@@ -1,6 +1,6 @@
 /** Writes the letter of one mail and hands it to the relay. Links and codes are made now, and stored nowhere. */
 
-import type { OrganizationId } from '../../../machines/ids.ts';
+import type { Millis, OrganizationId } from '../../../machines/ids.ts';
 import type { MailContext, MailMessage, SendMailEffect } from '../../../machines/portal/mail.ts';
 import type { Language } from '../../../machines/portal/organization.ts';
 import { describeFailure, type EffectHandler, Fatal } from '../../../runtime/index.ts';
@@ -14,7 +14,7 @@ import {
 } from './mail-port.ts';
 import { type CodeLookup, type MailLinks, renderMail } from './mail-rendering.ts';
 import { MAIL } from './mails.ts';
-import { mailBodyHtml, mailBodyText } from './templates/letter.ts';
+import { type MailBody, mailBodyHtml, mailBodyText } from './templates/letter.ts';
 
 /** Mails on their way at once, of all organizations and of one. */
 const CONCURRENCY = 8;
@@ -73,8 +73,6 @@ async function compose(
   dependencies: SendMailDependencies,
 ): Promise<OutgoingMail> {
   const { content, organizationId, createdAt } = context;
-  const { to } = content;
-  if (!isMailAddress(to.email)) throw new MailFailure('mail.address', 'This is not an e-mail address.', true);
   const profile = await dependencies.profileOf(organizationId);
   if (profile === undefined) throw new MailFailure('mail.organization', 'The organization is gone.', true);
   const letter = renderMail(content, {
@@ -82,7 +80,23 @@ async function compose(
     links: dependencies.links,
     codeFor: dependencies.codeFor,
   });
-  const sender = addressIn(dependencies.sender);
+  return addressed(id, letter, { to: content.to, profile, sender: dependencies.sender, date: createdAt });
+}
+
+/** Addresses a letter. @throws {MailFailure} `mail.address` */
+export function addressed(
+  id: string,
+  letter: MailBody,
+  parts: {
+    readonly to: { readonly name: string | null; readonly email: string };
+    readonly profile: MailProfile;
+    readonly sender: string;
+    readonly date: Millis;
+  },
+): OutgoingMail {
+  const { to, profile, date } = parts;
+  if (!isMailAddress(to.email)) throw new MailFailure('mail.address', 'This is not an e-mail address.', true);
+  const sender = addressIn(parts.sender);
   const replyTo = profile.replyTo === null ? null : addressIn(profile.replyTo);
   return {
     messageId: `${id}@${sender.slice(sender.lastIndexOf('@') + 1)}`,
@@ -93,6 +107,6 @@ async function compose(
     text: mailBodyText(letter),
     html: mailBodyHtml(letter, profile.language),
     language: profile.language,
-    date: createdAt,
+    date,
   };
 }

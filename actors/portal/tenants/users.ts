@@ -114,6 +114,11 @@ export class UserDirectory implements PortalUsers {
     return { items: users.flatMap((user) => memberOf(user, organization) ?? []), totalCount };
   }
 
+  async member(organization: OrganizationId, userId: string): Promise<MemberView | undefined> {
+    const user = await this.#read(userId);
+    return user && memberOf(user, organization);
+  }
+
   async add(
     organization: OrganizationId,
     given: UserProfile,

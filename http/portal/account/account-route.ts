@@ -27,6 +27,8 @@ export interface AccountRequest<Params, Body> {
   readonly user: SignedInUser;
   readonly params: Params;
   readonly body: Body;
+  /** Names in lower case. */
+  readonly query: { readonly [name: string]: unknown };
   readonly page: AccountPage;
   readonly caller: Caller;
   /** Value of the session cookie. */
@@ -117,7 +119,7 @@ function accountRoute<Params, Body>(
       if (user === undefined) throw new PortalRefusal('Unauthorized');
       const shown = accountPageOf(pathOf(path), query, header('accept-language'));
       return handle({
-        ...{ user, params: request.params, body: request.body, page: shown, caller: request.caller },
+        ...{ user, query, params: request.params, body: request.body, page: shown, caller: request.caller },
         cookie: readCookie(header('cookie'), USER_COOKIE),
       });
     },

@@ -106,7 +106,7 @@ export function signInRoutes(
           // A session that the browser had is not taken over.
           await signIn.end(readCookie(header('cookie'), USER_COOKIE));
           const cookie = sessionCookie(USER_COOKIE, token, caller.https);
-          return redirect(302, addressFrom(shown, '/account'), [['Set-Cookie', cookie]]);
+          return redirect(302, addressFrom(shown, '/account?from=link'), [['Set-Cookie', cookie]]);
         } catch (error) {
           if (!(error instanceof PortalRefusal) || error.code !== 'InvalidTicket') throw error;
           if (!admits(limits, caller.address)) return accountReply(429, signInPage(shown, true));
@@ -118,7 +118,11 @@ export function signInRoutes(
       path: '/account',
       summary: 'A page for users: who is signed in.',
       auth: 'user',
-      handle: ({ page, user }) => accountReply(200, myAccountPage(page, user)),
+      handle: ({ page, user, query }) =>
+        // Signing in leads here, and on to the page of the role.
+        query['from'] === 'link' && user.role === 'administrator'
+          ? redirect(302, addressFrom(page, '/organization'))
+          : accountReply(200, myAccountPage(page, user)),
     }),
     accountPost({
       path: '/sign-out',

@@ -5,7 +5,10 @@
 import type { PortalService } from '../../../actors/portal/api.ts';
 import type { Clock, Log } from '../../../runtime/index.ts';
 import type { AnyRoute } from '../../core/router.ts';
+import { applicationPageRoutes } from '../account/application-pages.ts';
+import { organizationPageRoutes } from '../account/organization-page.ts';
 import { signInRoutes } from '../account/sign-in-pages.ts';
+import { userPageRoutes } from '../account/user-pages.ts';
 import { homePageRoutes } from './home-page.ts';
 import { marksRoutes } from './marks-page.ts';
 import { portalAssetRoutes } from './portal-assets.ts';
@@ -14,7 +17,10 @@ import { validationPageRoutes } from './validation-page.ts';
 import { widgetRoutes } from './widget.ts';
 
 /** The part of the portal that the pages use. */
-export type PageService = Pick<PortalService, 'signing' | 'validation' | 'marksSessions' | 'signIn'>;
+export type PageService = Pick<
+  PortalService,
+  'signing' | 'validation' | 'marksSessions' | 'signIn' | 'administration' | 'webhooks' | 'mails' | 'users'
+>;
 
 export function portalPageRoutes(
   service: PageService,
@@ -28,6 +34,9 @@ export function portalPageRoutes(
     ...marksRoutes(service.marksSessions),
     ...widgetRoutes(),
     ...signInRoutes(service.signIn, { clock, log }),
+    ...organizationPageRoutes(service, clock),
+    ...applicationPageRoutes(service.administration),
+    ...userPageRoutes(service.users),
     ...portalAssetRoutes(),
   ];
 }

@@ -10,6 +10,7 @@ export const ENGLISH: PageTexts = {
     participants: 'You were asked to sign or approve',
     participantsText: 'Open the link in the e-mail that asked you. You need no account.',
     checkText: 'A validation key is printed on each signed document. It shows who signed, and when.',
+    senders: 'You administer this portal, or send documents',
     developers: 'For developers',
     reference: 'API reference',
   },

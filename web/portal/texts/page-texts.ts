@@ -91,6 +91,7 @@ export interface PageTexts {
     readonly participants: string;
     readonly participantsText: string;
     readonly checkText: string;
+    readonly senders: string;
     readonly developers: string;
     readonly reference: string;
   };

@@ -10,6 +10,7 @@ export const PORTUGUESE: PageTexts = {
     participants: 'Pediram que você assine ou aprove',
     participantsText: 'Abra o link do e-mail que você recebeu. Não é preciso ter conta.',
     checkText: 'Cada documento assinado traz uma chave de validação. Ela mostra quem assinou e quando.',
+    senders: 'Você administra este portal ou envia documentos',
     developers: 'Para desenvolvedores',
     reference: 'Referência da API',
   },

@@ -10,6 +10,7 @@ export const SPANISH: PageTexts = {
     participants: 'Le pidieron que firme o apruebe',
     participantsText: 'Abra el enlace del correo que recibió. No necesita una cuenta.',
     checkText: 'Cada documento firmado lleva una clave de validación. Muestra quién firmó y cuándo.',
+    senders: 'Usted administra este portal o envía documentos',
     developers: 'Para desarrolladores',
     reference: 'Referencia de la API',
   },

@@ -29,7 +29,7 @@ test.serial('a link signs in once by its button, and opening it changes nothing'
   t.true(text.includes('Sign in to Acme'));
   const planted = browser.cookie;
   const signedInBy = await browser.follow(link);
-  t.is(signedInBy.headers.get('location'), '/account');
+  t.is(signedInBy.headers.get('location'), '/account?from=link');
   const cookie = signedInBy.headers.get('set-cookie') ?? '';
   t.regex(cookie, /^sealwright-user=[\w.-]+; Path=\/; HttpOnly; SameSite=Strict$/);
   t.not(browser.cookie, planted, 'a session of its own');

@@ -1,0 +1,36 @@
+/** Sends a test mail and waits for the answer of the relay; tries once, and stores nothing. */
+import { type Clock, describeFailure, type Ids } from '../../../runtime/index.ts';
+import type { PortalMails } from '../api/mails.ts';
+import { type Mailer, MailFailure, oneLine } from './mail-port.ts';
+import { testMail } from './mail-rendering.ts';
+import { addressed, type SendMailDependencies } from './send-mail.ts';
+
+/** Maximum time that a person waits for the answer, milliseconds. */
+const TIMEOUT_MS = 20_000;
+
+export function testMailSender(
+  parts: Pick<SendMailDependencies, 'profileOf' | 'sender'> & {
+    readonly mailer: Pick<Mailer, 'send'>;
+    readonly clock: Clock;
+    readonly ids: Pick<Ids, 'uuid'>;
+  },
+): PortalMails['sendTest'] {
+  const { mailer, profileOf, sender, clock, ids } = parts;
+  return async (organization, to) => {
+    const late = new AbortController();
+    const cancel = clock.after(TIMEOUT_MS, () => late.abort());
+    try {
+      const profile = await profileOf(organization);
+      if (profile === undefined)
+        throw new MailFailure('mail.organization', 'The organization is gone.', true);
+      const letter = testMail(profile, to.name);
+      const mail = addressed(ids.uuid(), letter, { to, profile, sender, date: clock.now() });
+      return { isAccepted: true, code: null, answer: oneLine(await mailer.send(mail, late.signal), 500) };
+    } catch (error) {
+      const { code, message } = describeFailure(error);
+      return { isAccepted: false, code, answer: oneLine(message, 500) };
+    } finally {
+      cancel();
+    }
+  };
+}

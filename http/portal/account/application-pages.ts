@@ -1,0 +1,142 @@
+/**
+ * `/organization/applications` and the page behind the Keys button of an application.
+ *
+ * Source: docs/portal-values.md §0 ("Authentication" 3 and 4); docs/decisions/0129-scopes-and-expiry-of-keys.md.
+ */
+import { z } from 'zod';
+import { callerName, type PortalAdministration, type SignedInUser } from '../../../actors/portal/api.ts';
+import { KEY_SCOPES, SYSTEM_ORGANIZATION } from '../../../machines/portal/organization.ts';
+import { PortalRefusal } from '../../../machines/portal/portal-refusals.ts';
+import type { AccountNotice, AccountPage } from '../../../web/portal/account-frame.ts';
+import { applicationPage, applicationsPage } from '../../../web/portal/applications-view.ts';
+import type { AnyRoute } from '../../core/router.ts';
+import { APPLICATION_ROLES } from '../input/enumerations.ts';
+import { applicationId } from '../input/ids.ts';
+import { accountGet, accountPost, accountReply, formText } from './account-route.ts';
+import { doneNotice, doneReply, orNotice } from './outcomes.ts';
+
+const PATH = '/organization/applications';
+
+const applicationParams = z.object({ applicationId: z.string() });
+const keyParams = z.object({ applicationId: z.string(), keyId: z.string() });
+const keyForm = z.object({
+  scopeRead: formText,
+  scopeCreate: formText,
+  scopeSign: formText,
+  scopeAdminister: formText,
+  expiry: formText,
+});
+
+export function applicationPageRoutes(administration: PortalAdministration): readonly AnyRoute[] {
+  const showAll = async (page: AccountPage, user: SignedInUser, notice: AccountNotice | undefined) => {
+    const { organization } = user.tenant;
+    const { applications } = await administration.organization(organization.id);
+    const hasRoles = organization.name === SYSTEM_ORGANIZATION;
+    return accountReply(200, applicationsPage(page, user, applications, { hasRoles, notice }));
+  };
+  /** Refusals: `ApplicationNotFound`, which becomes a notice on the list. */
+  const showOne = (
+    page: AccountPage,
+    user: SignedInUser,
+    id: string,
+    more: { readonly made?: string; readonly notice?: AccountNotice | undefined },
+  ) =>
+    orNotice(
+      page,
+      async () => {
+        const { applications } = await administration.organization(user.tenant.organization.id);
+        const wanted = applicationId(id);
+        const found = applications.find((application) => application.id === wanted);
+        if (found === undefined) throw new PortalRefusal('ApplicationNotFound');
+        return accountReply(200, applicationPage(page, user, found, more));
+      },
+      (notice) => showAll(page, user, notice),
+    );
+  const withNotice = async (page: AccountPage, user: SignedInUser, id: string, notice: AccountNotice) => {
+    const shown = await showOne(page, user, id, { notice });
+    return shown.kind === 'page' ? shown : showAll(page, user, notice);
+  };
+  return [
+    accountGet({
+      path: PATH,
+      summary: 'A page for administrators: the applications of the organization.',
+      handle: ({ page, user, query }) => showAll(page, user, doneNotice(page, query)),
+    }),
+    accountPost({
+      path: PATH,
+      summary: 'Creates an application.',
+      body: z.object({ name: formText, role: formText }),
+      handle: ({ page, user, body }) =>
+        orNotice(
+          page,
+          async () => {
+            const { tenant } = user;
+            const role = APPLICATION_ROLES.find((one) => one === body.role) ?? 'Normal';
+            const input = { name: body.name, role };
+            const { id } = tenant.organization;
+            const made = await administration.createApplication(id, input, undefined, callerName(tenant));
+            return doneReply(page, `${PATH}/${made.id}`, 'applicationAdded');
+          },
+          (notice) => showAll(page, user, notice),
+        ),
+    }),
+    accountGet({
+      path: `${PATH}/{applicationId}`,
+      summary: 'A page for administrators: the keys of an application.',
+      params: applicationParams,
+      handle: ({ page, user, params, query }) =>
+        showOne(page, user, params.applicationId, { notice: doneNotice(page, query) }),
+    }),
+    accountPost({
+      path: `${PATH}/{applicationId}/keys`,
+      summary: 'Creates a key, and shows it this once.',
+      params: applicationParams,
+      body: keyForm,
+      handle: ({ page, user, params, body }) =>
+        orNotice(
+          page,
+          async () => {
+            const { tenant } = user;
+            const { key } = await administration.createSecret(
+              tenant.organization.id,
+              applicationId(params.applicationId),
+              limitsOf(body),
+              callerName(tenant),
+            );
+            return showOne(page, user, params.applicationId, { made: key });
+          },
+          (notice) => withNotice(page, user, params.applicationId, notice),
+        ),
+    }),
+    accountPost({
+      path: `${PATH}/{applicationId}/keys/{keyId}/revocation`,
+      summary: 'Revokes a key.',
+      params: keyParams,
+      body: z.object({}),
+      handle: ({ page, user, params }) =>
+        orNotice(
+          page,
+          async () => {
+            const { tenant } = user;
+            const application = applicationId(params.applicationId);
+            const { id } = tenant.organization;
+            await administration.revokeSecret(id, application, params.keyId, callerName(tenant));
+            return doneReply(page, `${PATH}/${application}`, 'keyRevoked');
+          },
+          (notice) => withNotice(page, user, params.applicationId, notice),
+        ),
+    }),
+  ];
+}
+
+/** Refusals: `BadRequest` for an expiry that is no day. */
+function limitsOf(body: z.infer<typeof keyForm>) {
+  const scopes = KEY_SCOPES.filter((scope) => body[`scope${scope}`] !== '');
+  const { expiry } = body;
+  const expiresAt = expiry === '' ? undefined : Date.parse(`${expiry}T23:59:59.999Z`);
+  if (expiresAt !== undefined && !Number.isFinite(expiresAt)) throw new PortalRefusal('BadRequest');
+  return {
+    ...(scopes.length > 0 && { scopes }),
+    ...(expiresAt !== undefined && { expiresAt }),
+  };
+}

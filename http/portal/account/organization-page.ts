@@ -1,0 +1,211 @@
+/**
+ * `/organization`: the Integration option (webhook, deliveries, test event), embedding origins, test mail.
+ *
+ * Source: docs/portal-values.md §0 ("Events" 1) and §19.
+ */
+import { z } from 'zod';
+import {
+  callerName,
+  type DeliveryView,
+  type PortalService,
+  type SignedInUser,
+  type WebhookInput,
+} from '../../../actors/portal/api.ts';
+import { PortalRefusal } from '../../../machines/portal/portal-refusals.ts';
+import type { Clock } from '../../../runtime/index.ts';
+import type { AccountNotice, AccountPage } from '../../../web/portal/account-frame.ts';
+import { organizationPage } from '../../../web/portal/organization-view.ts';
+import { filled } from '../../../web/portal/texts/page-texts.ts';
+import { createRateLimiter } from '../../core/access/rate-limit.ts';
+import type { AnyRoute } from '../../core/router.ts';
+import { DELIVERY_STATUSES, WEBHOOK_AUTH_TYPES } from '../input/enumerations.ts';
+import { webhookId } from '../input/ids.ts';
+import { accountGet, accountPost, accountReply, formText } from './account-route.ts';
+import { doneNotice, doneReply, offsetOf, orNotice } from './outcomes.ts';
+
+const PATH = '/organization';
+const LIMIT = 20;
+const MAX_ORIGINS = 50;
+/** Permitted test mails and test events of one user. */
+const TESTS = { permits: 6, windowSeconds: 60 } as const;
+
+const webhookParams = z.object({ webhookId: z.string() });
+const deliveryParams = z.object({ deliveryId: z.string() });
+
+export type OrganizationPages = Pick<PortalService, 'administration' | 'webhooks' | 'mails'>;
+
+export function organizationPageRoutes(
+  { administration, webhooks, mails }: OrganizationPages,
+  clock: Pick<Clock, 'elapsed' | 'after'>,
+): readonly AnyRoute[] {
+  const tests = createRateLimiter(TESTS, clock);
+  const limited = (user: SignedInUser) => {
+    try {
+      void tests.acquire(user.id);
+    } catch {
+      throw new PortalRefusal('TooManyRequests');
+    }
+  };
+  const show = async (
+    page: AccountPage,
+    user: SignedInUser,
+    more: {
+      readonly query?: { readonly [name: string]: unknown };
+      readonly notice?: AccountNotice | undefined;
+    },
+  ) => {
+    const { query = {}, notice } = more;
+    const { tenant } = user;
+    const status = DELIVERY_STATUSES.find((one: DeliveryView['status']) => one === query['status']);
+    const offset = offsetOf(query);
+    const place = { status, offset, limit: LIMIT };
+    const data = {
+      organization: await administration.organization(tenant.organization.id),
+      webhooks: await webhooks.list(tenant),
+      deliveries: await webhooks.deliveries(tenant, place),
+    };
+    return accountReply(200, organizationPage(page, user, { ...data, ...place, notice }));
+  };
+  return [
+    accountGet({
+      path: PATH,
+      summary: 'A page for administrators: webhooks and their deliveries, embedding origins, test mail.',
+      handle: ({ page, user, query }) => show(page, user, { query, notice: doneNotice(page, query) }),
+    }),
+    accountPost({
+      path: `${PATH}/webhooks`,
+      summary: 'Registers a webhook.',
+      body: z.object({ url: formText, authType: formText, token: formText, secret: formText }),
+      handle: ({ page, user, body }) =>
+        orNotice(
+          page,
+          async () => {
+            await webhooks.create(user.tenant, webhookInput(body));
+            return doneReply(page, PATH, 'webhookAdded');
+          },
+          (notice) => show(page, user, { notice }),
+        ),
+    }),
+    accountPost({
+      path: `${PATH}/webhooks/{webhookId}/test`,
+      summary: 'Sends a test event, and shows the response.',
+      params: webhookParams,
+      body: z.object({}),
+      handle: ({ page, user, params }) =>
+        orNotice(
+          page,
+          async () => {
+            limited(user);
+            const id = webhookId(params.webhookId);
+            const delivery = await webhooks.test(user.tenant, id);
+            const attempt = delivery.attempts[0];
+            const status = String(attempt?.status ?? '');
+            const isDelivered = delivery.status === 'Delivered';
+            const note = `Test event sent to webhook ${id}: ${delivery.status}.`;
+            await administration.record(user.tenant.organization.id, note, callerName(user.tenant));
+            const { testDone, testFailed } = page.texts.organization;
+            const reason = attempt?.error ?? status;
+            const text = isDelivered ? filled(testDone, { status }) : filled(testFailed, { reason });
+            return show(page, user, { notice: { kind: isDelivered ? 'good' : 'bad', text } });
+          },
+          (notice) => show(page, user, { notice }),
+        ),
+    }),
+    accountPost({
+      path: `${PATH}/webhooks/{webhookId}/removal`,
+      summary: 'Removes a webhook.',
+      params: webhookParams,
+      body: z.object({}),
+      handle: ({ page, user, params }) =>
+        orNotice(
+          page,
+          async () => {
+            await webhooks.remove(user.tenant, webhookId(params.webhookId));
+            return doneReply(page, PATH, 'webhookRemoved');
+          },
+          (notice) => show(page, user, { notice }),
+        ),
+    }),
+    accountPost({
+      path: `${PATH}/deliveries/{deliveryId}/resend`,
+      summary: 'Sends a delivery again.',
+      params: deliveryParams,
+      body: z.object({}),
+      handle: ({ page, user, params: { deliveryId } }) =>
+        orNotice(
+          page,
+          async () => {
+            await webhooks.resend(user.tenant, deliveryId);
+            const note = `Delivery ${deliveryId} sent again.`;
+            await administration.record(user.tenant.organization.id, note, callerName(user.tenant));
+            return doneReply(page, PATH, 'resent');
+          },
+          (notice) => show(page, user, { notice }),
+        ),
+    }),
+    accountPost({
+      path: `${PATH}/origins`,
+      summary: 'Sets the origins that may show the signing pages in a frame.',
+      body: z.object({ origins: formText }),
+      async handle({ page, user, body }) {
+        const embedOrigins = originsIn(body.origins);
+        if (embedOrigins === undefined) {
+          const text = page.texts.errors.originsInvalid;
+          return { ...(await show(page, user, { notice: { kind: 'bad', text } })), status: 422 };
+        }
+        const { tenant } = user;
+        await administration.configure(tenant.organization.id, { embedOrigins }, callerName(tenant));
+        return doneReply(page, PATH, 'originsSaved');
+      },
+    }),
+    accountPost({
+      path: `${PATH}/mail-test`,
+      summary: 'Mails the user, and shows the answer of the mail server.',
+      body: z.object({}),
+      handle: ({ page, user }) =>
+        orNotice(
+          page,
+          async () => {
+            limited(user);
+            const { isAccepted, code, answer } = await mails.sendTest(user.tenant.organization.id, user);
+            const note = `Test mail ${isAccepted ? 'accepted' : 'not accepted'} by the mail server.`;
+            await administration.record(user.tenant.organization.id, note, callerName(user.tenant));
+            const { mailSent, mailRefused } = page.texts.organization;
+            const shown = code !== null && OURS.has(code) ? code : answer;
+            const text = filled(isAccepted ? mailSent : mailRefused, { answer: shown });
+            return show(page, user, { notice: { kind: isAccepted ? 'good' : 'bad', text } });
+          },
+          (notice) => show(page, user, { notice }),
+        ),
+    }),
+  ];
+}
+
+/** Failures of the server, not of a mailbox: their messages contain addresses and paths of the operator. */
+const OURS: ReadonlySet<string> = new Set(['mail.unreachable', 'mail.timeout', 'mail.folder']);
+
+function webhookInput(body: {
+  readonly url: string;
+  readonly authType: string;
+  readonly token: string;
+  readonly secret: string;
+}): WebhookInput {
+  const { url, token, secret } = body;
+  return {
+    url: url.trim(),
+    authType: WEBHOOK_AUTH_TYPES.find((type) => type === body.authType) ?? 'NoAuth',
+    ...(token !== '' && { token }),
+    ...(secret !== '' && { secret: secret.trim() }),
+  };
+}
+
+/** Origins, one in each line; undefined when one is none. */
+function originsIn(text: string): readonly string[] | undefined {
+  const given = text
+    .split('\n')
+    .map((line) => line.trim())
+    .filter((line) => line !== '');
+  const isOrigin = (one: string) =>
+    one.length <= 255 && /^https?:\/\/[\w.*:[\]-]+$/i.test(one) && URL.canParse(one.replaceAll('*', 'x'));
+  return given.length <= MAX_ORIGINS && given.every(isOrigin) ? [...new Set(given)] : undefined;
+}

@@ -1,0 +1,47 @@
+/** Results of forms: after success the browser goes to a page, which says so; a refusal is shown above the page. */
+import { PortalRefusal } from '../../../machines/portal/portal-refusals.ts';
+import { type AccountNotice, type AccountPage, addressFrom } from '../../../web/portal/account-frame.ts';
+import type { AccountTexts } from '../../../web/portal/texts/account-english.ts';
+import { filled } from '../../../web/portal/texts/page-texts.ts';
+import { type EmptyReply, type PageReply, redirect } from '../../core/reply.ts';
+
+type Done = keyof AccountTexts['done'];
+
+/** Goes to a page that shows the result. */
+export function doneReply(page: AccountPage, path: string, done: Done): EmptyReply {
+  return redirect(302, addressFrom(page, `${path}?done=${done}`));
+}
+
+/** Notice named by the address of a page. */
+export function doneNotice(
+  { texts }: AccountPage,
+  query: { readonly [name: string]: unknown },
+): AccountNotice | undefined {
+  const name = String(query['done'] ?? '');
+  return Object.hasOwn(texts.done, name) ? { kind: 'good', text: texts.done[name as Done] } : undefined;
+}
+
+/** Carries out a form; a refusal becomes a notice on the page. */
+export async function orNotice(
+  page: AccountPage,
+  run: () => Promise<PageReply | EmptyReply>,
+  show: (notice: AccountNotice) => Promise<PageReply>,
+): Promise<PageReply | EmptyReply> {
+  try {
+    return await run();
+  } catch (error) {
+    if (!(error instanceof PortalRefusal)) throw error;
+    return { ...(await show({ kind: 'bad', text: refusalText(page.texts, error) })), status: 422 };
+  }
+}
+
+function refusalText({ errors }: AccountTexts, { code, message }: PortalRefusal): string {
+  const known: { readonly [code: string]: string } = errors;
+  return (Object.hasOwn(known, code) ? known[code] : undefined) ?? filled(errors.failed, { reason: message });
+}
+
+/** Place in a list: pages from 0. */
+export function offsetOf(query: { readonly [name: string]: unknown }): number {
+  const offset = Number(query['offset'] ?? 0);
+  return Number.isInteger(offset) && offset >= 0 && offset < 1e6 ? offset : 0;
+}

@@ -1,0 +1,114 @@
+/** `/organization/users`: who signs in, and with which role. Source: docs/decisions/0135-users-sign-in-by-mail.md. */
+import { z } from 'zod';
+import {
+  callerName,
+  type MemberView,
+  type PortalUsers,
+  type SignedInUser,
+} from '../../../actors/portal/api.ts';
+import { PortalRefusal } from '../../../machines/portal/portal-refusals.ts';
+import type { AccountNotice, AccountPage } from '../../../web/portal/account-frame.ts';
+import { usersPage } from '../../../web/portal/users-view.ts';
+import type { PageReply } from '../../core/reply.ts';
+import type { AnyRoute } from '../../core/router.ts';
+import { accountGet, accountPost, accountReply, formText } from './account-route.ts';
+import { doneNotice, doneReply, offsetOf, orNotice } from './outcomes.ts';
+
+const PATH = '/organization/users';
+const LIMIT = 50;
+
+const userParams = z.object({ userId: z.string() });
+
+export function userPageRoutes(users: PortalUsers): readonly AnyRoute[] {
+  const show = async (
+    page: AccountPage,
+    user: SignedInUser,
+    notice: AccountNotice | undefined,
+    offset = 0,
+  ): Promise<PageReply> => {
+    const members = await users.members(user.tenant.organization.id, { limit: LIMIT, offset });
+    return accountReply(200, usersPage(page, user, members, { offset, limit: LIMIT, notice }));
+  };
+  const notYourself = async (page: AccountPage, user: SignedInUser) => {
+    const text = page.texts.errors.yourself;
+    return { ...(await show(page, user, { kind: 'bad', text })), status: 422 };
+  };
+  return [
+    accountGet({
+      path: PATH,
+      summary: 'A page for administrators: the users of the organization.',
+      handle: ({ page, user, query }) => show(page, user, doneNotice(page, query), offsetOf(query)),
+    }),
+    accountPost({
+      path: PATH,
+      summary: 'Adds a user, or changes the role of one.',
+      body: z.object({ name: formText, email: formText, role: formText }),
+      handle({ page, user, body }) {
+        if (body.email.trim().toLowerCase() === user.email.toLowerCase()) return notYourself(page, user);
+        return orNotice(
+          page,
+          async () => {
+            const { tenant } = user;
+            const profile = { name: body.name, email: body.email, identifier: null, phone: null };
+            const access = accessOf(body.role);
+            await users.add(tenant.organization.id, profile, access, callerName(tenant));
+            return doneReply(page, PATH, 'userAdded');
+          },
+          (notice) => show(page, user, notice),
+        );
+      },
+    }),
+    accountPost({
+      path: `${PATH}/{userId}/role`,
+      summary: 'Changes the role of a user, and ends the sessions of the user.',
+      params: userParams,
+      body: z.object({ role: formText }),
+      handle({ page, user, params, body }) {
+        if (params.userId === user.id) return notYourself(page, user);
+        return orNotice(
+          page,
+          async () => {
+            const { tenant } = user;
+            const member = await memberOf(users, tenant.organization.id, params.userId);
+            await users.add(tenant.organization.id, member, accessOf(body.role), callerName(tenant));
+            return doneReply(page, PATH, 'userChanged');
+          },
+          (notice) => show(page, user, notice),
+        );
+      },
+    }),
+    accountPost({
+      path: `${PATH}/{userId}/removal`,
+      summary: 'Removes a user, and ends the sessions of the user.',
+      params: userParams,
+      body: z.object({}),
+      handle({ page, user, params }) {
+        if (params.userId === user.id) return notYourself(page, user);
+        return orNotice(
+          page,
+          async () => {
+            const { tenant } = user;
+            await users.remove(tenant.organization.id, params.userId, callerName(tenant));
+            return doneReply(page, PATH, 'userRemoved');
+          },
+          (notice) => show(page, user, notice),
+        );
+      },
+    }),
+  ];
+}
+
+/** Refusals: `UserNotFound`. */
+async function memberOf(
+  users: PortalUsers,
+  organization: Parameters<PortalUsers['member']>[0],
+  id: string,
+): Promise<MemberView> {
+  const found = await users.member(organization, id);
+  if (found === undefined) throw new PortalRefusal('UserNotFound');
+  return found;
+}
+
+function accessOf(role: string): MemberView['accessProfile'] {
+  return { administrator: role === 'administrator', manager: false, operator: role === 'sender' };
+}

@@ -1,0 +1,195 @@
+/** Pages of administrators, over HTTP: what they do, for whom, and what the journal says. */
+import { createServer, type Server } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import anyTest, { type TestFn } from 'ava';
+import { type PortalProgram, startProgram, until } from '../../../actors/portal/service.ts';
+import { register, SENDER, signedIn, type UserBrowser } from './users.ts';
+
+interface Scene {
+  readonly program: PortalProgram;
+  readonly browser: UserBrowser;
+  readonly receiver: Server;
+  readonly received: { readonly type: string }[];
+  readonly hook: string;
+}
+
+const test = anyTest as TestFn<Scene>;
+const tasks: (() => unknown)[] = [];
+test.before(async (t) => {
+  const program = await startProgram({ teardown: (task) => void tasks.push(task) });
+  const received: { readonly type: string }[] = [];
+  const receiver = createServer((request, response) => {
+    let text = '';
+    request.on('data', (chunk: Buffer) => {
+      text += chunk.toString();
+    });
+    request.on('end', () => {
+      received.push(JSON.parse(text));
+      response.end('taken <b>');
+    });
+  });
+  await new Promise<void>((resolve) => receiver.listen(0, '127.0.0.1', resolve));
+  tasks.push(() => receiver.close());
+  const { port } = receiver.address() as AddressInfo;
+  await register(program, 'ana@example.org');
+  const browser = await signedIn(program, 'ana@example.org');
+  t.context = { program, browser, receiver, received, hook: `http://127.0.0.1:${port}/hook` };
+});
+test.after.always(async () => {
+  for (const task of tasks.reverse()) await task();
+});
+
+test.serial('an administrator registers a webhook, tests it and resends a delivery', async (t) => {
+  const { program, browser, received, hook } = t.context;
+  const registered = await browser.submit('/organization/webhooks', { url: hook, authType: 'NoAuth' });
+  t.is(registered.headers.get('location'), '/organization?done=webhookAdded');
+  const text = await browser.page('/organization?done=webhookAdded');
+  t.true(text.includes(hook));
+  t.true(text.includes('The webhook is registered.'));
+  const webhook = /\/organization\/webhooks\/([0-9a-f-]{36})\/test/.exec(text)?.[1] ?? '';
+  const tested = await browser.submit(`/organization/webhooks/${webhook}/test`);
+  t.is(tested.status, 200);
+  t.true((await tested.text()).includes('answered with status 200'));
+  t.is(received[0]?.type, 'Test');
+
+  // A real event, its attempts and its response.
+  const id = await program.acme.create([{ user: { name: 'Bo', email: 'bo@example.org' } }]);
+  await program.acme.send(`/api/documents/${id}/refusal`, { reason: 'No' });
+  const deliveries = await until(async () => {
+    const shown = await browser.page('/organization?status=Delivered');
+    return shown.includes('DocumentRefused') ? shown : undefined;
+  });
+  t.true(deliveries.includes('taken &lt;b&gt;'), 'the response is shown, escaped');
+  const delivery = /\/organization\/deliveries\/([0-9a-f.-]+)\/resend/.exec(deliveries)?.[1] ?? '';
+  const before = received.length;
+  t.is((await browser.submit(`/organization/deliveries/${delivery}/resend`)).status, 302);
+  await until(async () => (received.length > before ? true : undefined));
+
+  t.is((await browser.submit(`/organization/webhooks/${webhook}/removal`)).status, 302);
+  t.false((await browser.page('/organization')).includes(`/organization/webhooks/${webhook}/test`));
+});
+
+test.serial('an administrator makes a key, which is shown once, works, and ends', async (t) => {
+  const { program, browser } = t.context;
+  const added = await browser.submit('/organization/applications', { name: 'Shop' });
+  const path = (added.headers.get('location') ?? '').split('?')[0] ?? '';
+  t.regex(path, /^\/organization\/applications\/[0-9a-f-]{36}$/);
+  const made = await browser.submit(`${path}/keys`, { scopeRead: 'yes', expiry: '2999-01-01' });
+  t.is(made.status, 200);
+  const shown = await made.text();
+  const key = /class="new-key">(Shop\|[0-9a-f]{64})</.exec(shown)?.[1] ?? '';
+  const call = (target: string, method = 'GET') =>
+    fetch(`${program.url}${target}`, { method, headers: { 'x-api-key': key } });
+  t.is((await call('/api/documents')).status, 200);
+  t.is((await call('/api/uploads/bytes', 'POST')).status, 403, 'its scope is Read');
+  const again = await browser.page(path);
+  t.false(again.includes(key));
+  t.true(again.includes('2999-01-01 23:59'));
+  t.is((await browser.submit(`${path}/keys`, { expiry: '2001-01-01' })).status, 422);
+  await browser.submit(`${path}/keys`);
+  const third = await browser.submit(`${path}/keys`);
+  t.is(third.status, 422);
+  t.true((await third.text()).includes('The application has two keys.'));
+  const revocation = /action="(\/organization\/applications\/[^"]+\/revocation)"/.exec(again)?.[1] ?? '';
+  t.is((await browser.submit(revocation)).status, 302);
+  t.is((await call('/api/documents')).status, 401);
+});
+
+test.serial('an administrator adds, changes and removes users, but not themselves', async (t) => {
+  const { program, browser } = t.context;
+  const fields = { name: 'Sam "S" <Sender>', email: 'sam@example.org', role: 'sender' };
+  t.is((await browser.submit('/organization/users', fields)).status, 302);
+  const sam = await signedIn(program, 'sam@example.org');
+  t.is((await sam.fetch('/organization')).status, 403);
+  t.is((await sam.submit('/organization/users', fields)).status, 403);
+  const list = await browser.page('/organization/users');
+  t.true(list.includes('Sam &quot;S&quot; &lt;Sender&gt;'));
+  const id = /\/organization\/users\/([0-9a-f-]{36})\/removal/.exec(list)?.[1] ?? '';
+  t.is((await browser.submit(`/organization/users/${id}/role`, { role: 'administrator' })).status, 302);
+  t.is((await sam.fetch('/account')).status, 302, 'another role needs another session');
+  t.is((await browser.submit(`/organization/users/${id}/removal`)).status, 302);
+  const own = await browser.submit('/organization/users', { ...fields, email: 'Ana@example.org' });
+  t.is(own.status, 422);
+  t.is((await browser.submit('/organization/users', { ...fields, email: 'none' })).status, 422);
+});
+
+test.serial('origins are checked, and the test mail says what became of it', async (t) => {
+  const { browser } = t.context;
+  const bad = await browser.submit('/organization/origins', {
+    origins: "https://ok.example\nhttps://x.example; script-src 'none'",
+  });
+  t.is(bad.status, 422);
+  t.is((await browser.submit('/organization/origins', { origins: 'https://ok.example\r\n' })).status, 302);
+  t.true((await browser.page('/organization')).includes('>https://ok.example</textarea>'));
+  const mailed = await browser.submit('/organization/mail-test');
+  t.regex(await mailed.text(), /The mail server accepted the mail: Written to \S+\.eml\./);
+});
+
+test.serial('ids of another organization are unknown, and its pages show nothing of it', async (t) => {
+  const { program, browser, hook } = t.context;
+  const other = await program.organization('Other');
+  const webhooks = `/api/organizations/${other.organizationId}/webhooks`;
+  const { id: webhook } = await other.post<{ id: string }>(webhooks, { url: hook });
+  const person = { name: 'Secret Person', email: 'secret@example.org', accessProfile: SENDER };
+  const { id: user } = await other.post<{ id: string }>('/api/organizations/users', person);
+  const document = await other.create([{ user: { name: 'Bo', email: 'bo@example.org' } }]);
+  await other.send(`/api/documents/${document}/refusal`, { reason: 'No' });
+  const delivery = await until(async () => {
+    const path = `/api/organizations/${other.organizationId}/deliveries`;
+    const { items } = await other.get<{ items: readonly { id: string }[] }>(path);
+    return items[0]?.id;
+  });
+  const path = `/api/admin/organizations/${other.organizationId}`;
+  const whole = await program.administrator.get<{
+    applications: readonly { id: string; keys: readonly { id: string }[] }[];
+  }>(path);
+  const application = whole.applications[0];
+  const key = application?.keys[0]?.id ?? '';
+  for (const target of [
+    `/organization/webhooks/${webhook}/test`,
+    `/organization/webhooks/${webhook}/removal`,
+    `/organization/deliveries/${delivery}/resend`,
+    `/organization/applications/${application?.id}/keys`,
+    `/organization/applications/${application?.id}/keys/${key}/revocation`,
+    `/organization/users/${user}/role`,
+    `/organization/users/${user}/removal`,
+  ]) {
+    const answer = await browser.submit(target, { role: 'administrator' });
+    t.is(answer.status, 422, target);
+    t.false((await answer.text()).includes('Other App'), target);
+  }
+  const foreign = await browser.fetch(`/organization/applications/${application?.id}`);
+  t.is(foreign.status, 422);
+  for (const page of ['/organization', '/organization/users', '/organization/applications']) {
+    const text = await browser.page(page);
+    for (const word of ['Secret Person', 'secret@example.org', webhook, delivery, 'Other App'])
+      t.false(text.includes(word), `${page}: ${word}`);
+  }
+  t.is((await other.fetch('/api/documents')).status, 200, 'the key is still good');
+});
+
+test.serial('the journal names the user for every change', async (t) => {
+  const { program } = t.context;
+  const { service } = program;
+  const { items } = await program.administrator.get<{ items: readonly { id: string; name: string }[] }>(
+    '/api/admin/organizations?q=Acme',
+  );
+  const organization = items[0]?.id;
+  const journal = async (kind: string, id: string) => {
+    const answer = await service.fetch(`/api/actors/${kind}/${id}`);
+    return JSON.stringify(await answer.json());
+  };
+  const notes = `${await journal('organization', organization ?? '')}${await journal('webhook-set', organization ?? '')}`;
+  for (const change of [
+    /Application \\"Shop\\" added as Normal\. By user [0-9a-f-]{36}\./,
+    /Secret [0-9a-f]{8}\.\.\. added\. By user /,
+    /Secret [0-9a-f-]{36} revoked\. By user /,
+    /Settings changed: embedOrigins\. By user /,
+    /Test mail accepted by the mail server\. By user /,
+    /Test event sent to webhook [0-9a-f-]{36}: Delivered\. By user /,
+    /Delivery \S+ sent again\. By user /,
+    /Webhook [0-9a-f-]{36} added for http:\/\/127\.0\.0\.1:\d+\. By user /,
+    /Webhook [0-9a-f-]{36} removed\. By user /,
+  ])
+    t.regex(notes, change);
+});

@@ -1,0 +1,101 @@
+/** Pages of the applications of an organization, and of the keys of one application. */
+import type { ApplicationView, SignedInUser } from '../../actors/portal/api.ts';
+import { APPLICATION_ROLES, KEY_SCOPES } from '../../machines/portal/organization.ts';
+import { type Html, html } from '../html.ts';
+import {
+  type AccountNotice,
+  type AccountPage,
+  accountPage,
+  accountTable,
+  addressFrom,
+  form,
+  noticePart,
+  sureForm,
+  utcTime,
+} from './account-frame.ts';
+import { filled } from './texts/page-texts.ts';
+
+/** @param hasRoles true in the organization whose applications may have other roles */
+export function applicationsPage(
+  page: AccountPage,
+  user: SignedInUser,
+  applications: readonly ApplicationView[],
+  { hasRoles, notice }: { readonly hasRoles: boolean; readonly notice?: AccountNotice | undefined },
+): string {
+  const { applications: texts } = page.texts;
+  const rows = applications.map(({ id, name, role }) => {
+    const label = filled(texts.keysOf, { name });
+    const address = addressFrom(page, `/organization/applications/${id}`);
+    return html`<tr><td>${name}</td><td>${role}</td><td><a class="button" href="${address}" aria-label="${label}">${texts.keys}</a></td></tr>\n`;
+  });
+  const roles = APPLICATION_ROLES.map((role) => html`<option>${role}</option>`);
+  const choice = hasRoles
+    ? html`<label for="role">${texts.role}</label>\n<select id="role" name="role">${roles}</select>\n`
+    : html``;
+  const creation = html`<label for="name">${texts.name}</label>
+<input id="name" name="name" required maxlength="100">
+${choice}<p class="ways"><button type="submit" class="main">${texts.add}</button></p>`;
+  return accountPage(page, user, {
+    title: texts.title,
+    main: html`${noticePart(notice)}<p>${texts.text}</p>
+${accountTable(texts.title, [texts.name, texts.role, texts.keys], rows)}
+<section><h2>${texts.add}</h2>
+${form(page, user, '/organization/applications', creation)}
+</section>`,
+  });
+}
+
+/** @param made the key that was just created, shown this once */
+export function applicationPage(
+  page: AccountPage,
+  user: SignedInUser,
+  application: ApplicationView,
+  { made, notice }: { readonly made?: string | undefined; readonly notice?: AccountNotice | undefined },
+): string {
+  const { applications: texts } = page.texts;
+  const path = `/organization/applications/${application.id}`;
+  const rows = application.secrets.map((secret) => keyRow(page, user, path, secret));
+  const heads = [texts.begins, texts.scopes, texts.created, texts.lastUse, texts.expires, texts.actions];
+  const scopes = KEY_SCOPES.map(
+    (scope) =>
+      html`<label><input type="checkbox" name="scope${scope}" value="yes"> ${texts.scopeNames[scope]}</label>\n`,
+  );
+  const creation = html`<fieldset class="scopes"><legend>${texts.scopes}</legend>
+${scopes}</fieldset>
+<label for="expiry">${texts.expiry}</label>
+<input id="expiry" name="expiry" type="date">
+<p class="ways"><button type="submit" class="main">${texts.createKey}</button></p>`;
+  const shown =
+    made === undefined
+      ? html``
+      : html`<section aria-labelledby="made" role="status"><h2 id="made">${texts.made}</h2>
+<p class="new-key">${made}</p>
+<p>${texts.madeText}</p></section>`;
+  const all = html`<p><a href="${addressFrom(page, '/organization/applications')}">${texts.back}</a></p>`;
+  return accountPage(page, user, {
+    title: filled(texts.keysOf, { name: application.name }),
+    main: html`${noticePart(notice)}${all}
+${shown}
+${accountTable(texts.keys, heads, rows)}
+<section><h2>${texts.createKey}</h2>
+${form(page, user, `${path}/keys`, creation)}
+</section>`,
+  });
+}
+
+function keyRow(
+  page: AccountPage,
+  user: SignedInUser,
+  path: string,
+  { id, prefix, scopes, createdAt, lastUsedAt, expiresAt }: ApplicationView['secrets'][number],
+): Html {
+  const { applications: texts } = page.texts;
+  const named = scopes === null ? texts.allScopes : scopes.map((scope) => texts.scopeNames[scope]).join(', ');
+  const revocation = sureForm(page, user, `${path}/keys/${id}/revocation`, {
+    ask: texts.revoke,
+    sure: texts.revokeSure,
+  });
+  return html`<tr><td><code>${prefix}...</code></td><td>${named}</td><td>${utcTime(createdAt)}</td>
+<td>${lastUsedAt === null ? texts.never : utcTime(lastUsedAt)}</td><td>${expiresAt === null ? texts.never : utcTime(expiresAt)}</td>
+<td>${revocation}</td></tr>\n`;
+}

@@ -1,0 +1,165 @@
+/** Page of the organization: webhooks with their deliveries (Integration), embedding origins, test mail. */
+import type {
+  DeliveryView,
+  OrganizationView,
+  Page,
+  SignedInUser,
+  WebhookView,
+} from '../../actors/portal/api.ts';
+import { type Html, html } from '../html.ts';
+import {
+  type AccountNotice,
+  type AccountPage,
+  accountPage,
+  accountTable,
+  addressFrom,
+  form,
+  noticePart,
+  sureForm,
+  utcTime,
+} from './account-frame.ts';
+import { filled } from './texts/page-texts.ts';
+
+const AUTH_TYPES: readonly WebhookView['authType'][] = ['NoAuth', 'Basic', 'Bearer', 'ApiKey'];
+const STATUSES: readonly DeliveryView['status'][] = ['Pending', 'Delivered', 'Failed'];
+
+export interface OrganizationPageData {
+  readonly organization: Pick<OrganizationView, 'embedOrigins'>;
+  readonly webhooks: readonly WebhookView[];
+  readonly deliveries: Page<DeliveryView>;
+  /** Filter and place in the list of deliveries. */
+  readonly status: DeliveryView['status'] | undefined;
+  readonly offset: number;
+  readonly limit: number;
+  readonly notice?: AccountNotice | undefined;
+}
+
+export function organizationPage(page: AccountPage, user: SignedInUser, data: OrganizationPageData): string {
+  const { organization: texts } = page.texts;
+  return accountPage(page, user, {
+    title: texts.title,
+    main: html`${noticePart(data.notice)}
+${integration(page, user, data)}
+${deliveryList(page, user, data)}
+${origins(page, user, data.organization.embedOrigins)}
+${mail(page, user)}`,
+  });
+}
+
+function integration(page: AccountPage, user: SignedInUser, { webhooks }: OrganizationPageData): Html {
+  const { organization: texts } = page.texts;
+  const known = webhooks.map((webhook) => webhookPart(page, user, webhook));
+  const types = AUTH_TYPES.map((type) => html`<option value="${type}">${texts.authTypes[type]}</option>`);
+  const registration = form(
+    page,
+    user,
+    '/organization/webhooks',
+    html`<label for="url">${texts.url}</label>
+<input id="url" name="url" type="url" required maxlength="2000" spellcheck="false">
+<label for="auth-type">${texts.authentication}</label>
+<select id="auth-type" name="authType">${types}</select>
+<label for="token">${texts.token}</label>
+<input id="token" name="token" type="password" maxlength="2000" autocomplete="off">
+<label for="secret">${texts.secret}</label>
+<input id="secret" name="secret" type="password" maxlength="200" autocomplete="off">
+<p class="ways"><button type="submit" class="main">${texts.register}</button></p>`,
+  );
+  return html`<section aria-labelledby="integration"><h2 id="integration">${texts.integration}</h2>
+<p>${texts.integrationText}</p>
+${known.length === 0 ? html`<p>${texts.none}</p>` : known}
+<h3>${texts.register}</h3>
+${registration}
+</section>`;
+}
+
+function webhookPart(page: AccountPage, user: SignedInUser, webhook: WebhookView): Html {
+  const { organization: texts } = page.texts;
+  const { id, url, authType, isSigned, disabledReason } = webhook;
+  const path = `/organization/webhooks/${id}`;
+  const disabled =
+    disabledReason === null
+      ? html``
+      : html`<p class="trouble">${filled(texts.disabled, { reason: disabledReason })}</p>\n`;
+  const test = form(page, user, `${path}/test`, html`<button type="submit">${texts.test}</button>`);
+  return html`<article>
+<h3>${url}</h3>
+<p>${texts.authentication}: ${texts.authTypes[authType]}. ${isSigned ? texts.signed : ''}</p>
+${disabled}<div class="ways">${test}
+${sureForm(page, user, `${path}/removal`, { ask: texts.remove, sure: texts.removeSure })}</div>
+</article>
+`;
+}
+
+function deliveryList(page: AccountPage, user: SignedInUser, data: OrganizationPageData): Html {
+  const { organization: texts } = page.texts;
+  const { deliveries, status, offset, limit } = data;
+  const rows = deliveries.items.map((delivery) => deliveryRow(page, user, delivery));
+  const choices = STATUSES.map((one) => {
+    const chosen = one === status ? html` selected` : '';
+    return html`<option value="${one}"${chosen}>${texts.statuses[one]}</option>`;
+  });
+  const culture =
+    page.culture === undefined ? html`` : html`<input type="hidden" name="culture" value="${page.culture}">`;
+  const link = (to: number, label: string) => {
+    const filter = status === undefined ? '' : `&status=${status}`;
+    const address = addressFrom(page, `/organization?offset=${to}${filter}#deliveries`);
+    return html`<a class="button" href="${address}">${label}</a>`;
+  };
+  const newer = offset > 0 ? link(offset - 1, texts.newer) : html``;
+  const older = (offset + 1) * limit < deliveries.totalCount ? link(offset + 1, texts.older) : html``;
+  const heads = [texts.time, texts.event, texts.state, texts.attempts];
+  return html`<section aria-labelledby="deliveries"><h2 id="deliveries">${texts.deliveries}</h2>
+<form method="get" action="/organization#deliveries" class="filter">${culture}
+<div><label for="status">${texts.filter}</label>
+<select id="status" name="status"><option value="">${texts.all}</option>${choices}</select></div>
+<button type="submit">${texts.show}</button>
+</form>
+${rows.length === 0 ? html`<p>${texts.none}</p>` : accountTable(texts.deliveries, heads, rows)}
+<p class="ways">${newer}${older}</p>
+</section>`;
+}
+
+function deliveryRow(page: AccountPage, user: SignedInUser, delivery: DeliveryView): Html {
+  const { organization: texts } = page.texts;
+  const attempts = delivery.attempts.map(
+    ({
+      at,
+      status,
+      ms,
+      error,
+      response,
+    }) => html`<li>${utcTime(at)}: ${status ?? error ?? texts.noResponse} (${Math.round(ms)} ms)
+${response ? html`<pre>${response}</pre>` : ''}</li>\n`,
+  );
+  const resend = form(
+    page,
+    user,
+    `/organization/deliveries/${delivery.id}/resend`,
+    html`<button type="submit">${texts.resend}</button>`,
+  );
+  return html`<tr><td>${utcTime(delivery.createdAt)}</td><td>${delivery.type}</td><td>${texts.statuses[delivery.status]}
+${resend}</td>
+<td><details><summary>${delivery.attempts.length}</summary>
+<ol>${attempts}</ol>
+<p>${texts.body}</p>
+<pre>${delivery.body}</pre>
+</details></td></tr>\n`;
+}
+
+function origins(page: AccountPage, user: SignedInUser, known: readonly string[]): Html {
+  const { organization: texts } = page.texts;
+  const content = html`<label for="origins">${texts.originsLabel}</label>
+<textarea id="origins" name="origins" rows="4" maxlength="4000" spellcheck="false">${known.join('\n')}</textarea>
+<p class="ways"><button type="submit">${texts.save}</button></p>`;
+  return html`<section aria-labelledby="embedding"><h2 id="embedding">${texts.origins}</h2>
+${form(page, user, '/organization/origins', content)}
+</section>`;
+}
+
+function mail(page: AccountPage, user: SignedInUser): Html {
+  const { organization: texts } = page.texts;
+  return html`<section aria-labelledby="mail"><h2 id="mail">${texts.mail}</h2>
+<p>${filled(texts.mailText, { email: user.email })}</p>
+${form(page, user, '/organization/mail-test', html`<button type="submit">${texts.mailTest}</button>`)}
+</section>`;
+}
