@@ -5,6 +5,7 @@
  */
 import type { ApiDescription } from '../core/openapi/document.ts';
 import { USER_COOKIE } from './access-check.ts';
+import { PORTAL_PROPERTY_TEXTS } from './description/property-texts.ts';
 import { portalRefusals } from './refusal-info.ts';
 
 const DESCRIPTION = `Documents that several people sign or approve, in an order that the service keeps. An upload becomes
@@ -77,6 +78,7 @@ export function portalApi(version: string): ApiDescription {
     description: DESCRIPTION,
     groups: GROUPS,
     fileTypes: FILE_TYPES,
+    propertyTexts: PORTAL_PROPERTY_TEXTS,
     refusals: portalRefusals,
     security: {
       schemes: {

@@ -4,10 +4,11 @@
  * Source: OpenAPI Specification 3.1.1.
  */
 import type { AnyRoute } from '../router.ts';
-import type { OperationExamples } from './examples.ts';
+import { type OperationExamples, withComposedExamples } from './examples.ts';
 import { RESPONSE_HEADERS } from './headers.ts';
 import { operationOf } from './operation.ts';
 import type { RefusalInfo, SecurityInfo } from './operation-info.ts';
+import { describeProperties, type PropertyTexts } from './property-texts.ts';
 import { SHARED_RESPONSES } from './responses.ts';
 import { SchemaBook } from './schemas.ts';
 
@@ -28,6 +29,8 @@ export interface ApiDescription {
   readonly words?: { readonly [operation: string]: string };
   /** @default none */
   readonly examples?: OperationExamples;
+  /** Texts of properties and parameters whose schema has none. @default none */
+  readonly propertyTexts?: PropertyTexts;
 }
 
 /** An OpenAPI document; its inner objects follow the specification. */
@@ -54,6 +57,7 @@ export function describeApi(routes: readonly AnyRoute[], api: ApiDescription): O
     security: api.security,
     words: api.words ?? {},
     examples: api.examples ?? {},
+    propertyTexts: api.propertyTexts ?? {},
     tagOf: (path: string) => {
       const group = api.groups.find(({ paths }) => paths.test(path));
       if (group === undefined) throw new Error(`${path} belongs to no group of the API description.`);
@@ -70,7 +74,8 @@ export function describeApi(routes: readonly AnyRoute[], api: ApiDescription): O
     paths[route.path] = { ...paths[route.path], [route.method.toLowerCase()]: operation };
   }
   const used = new Set(routes.map(({ path }) => context.tagOf(path)));
-  return {
+  // A copy: the schemas of refusals are constants of the service.
+  const document: OpenApiDocument = structuredClone({
     openapi: '3.1.1',
     info: { title: api.title, version: api.version, description: api.description },
     jsonSchemaDialect: 'https://json-schema.org/draft/2020-12/schema',
@@ -85,5 +90,26 @@ export function describeApi(routes: readonly AnyRoute[], api: ApiDescription): O
       responses: SHARED_RESPONSES,
       schemas: book.named,
     },
-  };
+  });
+  describeDocument(document, context.propertyTexts);
+  return document;
+}
+
+function describeDocument({ paths, components }: OpenApiDocument, texts: PropertyTexts): void {
+  const schemas = components['schemas'] ?? {};
+  for (const [name, schema] of Object.entries(schemas)) describeProperties(schema, name, texts);
+  for (const [path, methods] of Object.entries(paths)) {
+    for (const [method, operation] of Object.entries(methods)) {
+      const { requestBody, responses } = operation as OperationSchemas;
+      const name = `${method.toUpperCase()} ${path}`;
+      for (const part of [requestBody, responses]) describeProperties(part, name, texts);
+      withComposedExamples(responses, schemas);
+    }
+  }
+}
+
+/** The parts of an operation that have schemas. */
+interface OperationSchemas {
+  readonly requestBody?: object;
+  readonly responses: { readonly [status: string]: object };
 }

@@ -1,5 +1,8 @@
 /** Examples of the JSON bodies of operations. Source: OpenAPI 3.1.1 §4.8.14 ("Media Type Object"), `example`. */
 
+import { exampleOf } from './example-values.ts';
+import type { Schema } from './schemas.ts';
+
 /** Method and path, as `GET /api/jobs/{id}` → example request body, and example reply by status. */
 export type OperationExamples = {
   readonly [operation: string]: {
@@ -7,6 +10,21 @@ export type OperationExamples = {
     readonly answers?: { readonly [status: number]: unknown };
   };
 };
+
+type Mutable = { [keyword: string]: unknown };
+
+/** Gives each JSON body of a success without an example one that is composed of its properties. */
+export function withComposedExamples(
+  responses: { readonly [status: string]: object },
+  components: { readonly [name: string]: object },
+): void {
+  for (const [status, response] of Object.entries(responses)) {
+    const { content } = response as { readonly content?: { readonly [mediaType: string]: Mutable } };
+    const json = content?.['application/json'];
+    if (json === undefined || json['example'] !== undefined || Number(status) >= 400) continue;
+    json['example'] = exampleOf(json['schema'] as Schema, components);
+  }
+}
 
 interface Content {
   readonly [mediaType: string]: object;

@@ -4,6 +4,7 @@
  * Source: RFC 9110; docs/batch-values.md §2 and §10, for the headers beyond it.
  */
 import { MAX_HEAD_BYTES } from '../head-limit.ts';
+import type { Parameter } from './property-texts.ts';
 import type { Schema } from './schemas.ts';
 
 /** Purpose of each request header that handlers read; OpenAPI leaves out those of content and authorization. */
@@ -33,7 +34,7 @@ const ELSEWHERE = new Set([
   ...['cookie', 'origin', 'sec-fetch-site'],
 ]);
 
-export function headerParameters(names: readonly string[]): readonly object[] {
+export function headerParameters(names: readonly string[]): readonly Parameter[] {
   return names
     .filter((name) => !ELSEWHERE.has(name))
     .map((name) => ({

@@ -9,6 +9,7 @@ import type { AnyRoute } from '../router.ts';
 import { type OperationExamples, withExample } from './examples.ts';
 import { headerParameters } from './headers.ts';
 import type { RefusalInfo, SecurityInfo } from './operation-info.ts';
+import { describeParameters, type Parameter, type PropertyTexts } from './property-texts.ts';
 import { responsesOf } from './responses.ts';
 import type { Schema, SchemaBook } from './schemas.ts';
 
@@ -21,6 +22,7 @@ export interface OperationContext {
   /** Method and path → description of the operation, CommonMark. */
   readonly words: { readonly [operation: string]: string };
   readonly examples: OperationExamples;
+  readonly propertyTexts: PropertyTexts;
   /** Name of the group of a path. */
   tagOf(path: string): string;
 }
@@ -31,7 +33,7 @@ export function operationOf(route: AnyRoute, context: OperationContext): object 
   const { sends, answers = {} } = examples[name] ?? {};
   const path = members(book.input(route.params));
   const query = members(book.input(route.query));
-  const parameters = [
+  const parameters: readonly Parameter[] = [
     ...path.map(([name, schema]) => ({
       in: 'path',
       name,
@@ -52,7 +54,7 @@ export function operationOf(route: AnyRoute, context: OperationContext): object 
     ...(words[name] !== undefined && { description: words[name] }),
     tags: [tagOf(route.path)],
     security: security.of(route),
-    ...(parameters.length > 0 && { parameters }),
+    ...(parameters.length > 0 && { parameters: describeParameters(parameters, name, context.propertyTexts) }),
     ...(requestBody !== undefined && { requestBody }),
     responses: exemplified(responsesOf(route, asked, context), answers),
   };
@@ -85,8 +87,8 @@ function members(schema: Schema): readonly (readonly [name: string, schema: Sche
 }
 
 /** A parameter has its description beside its schema. */
-function withDescription({ description, ...schema }: Schema): object {
-  return description === undefined ? { schema } : { description, schema };
+function withDescription({ description, ...schema }: Schema): Pick<Parameter, 'description' | 'schema'> {
+  return typeof description === 'string' ? { description, schema } : { schema };
 }
 
 /** Parameters are bounded by the size limit of the request head. */

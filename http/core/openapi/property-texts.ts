@@ -1,0 +1,110 @@
+/**
+ * Adds descriptions and examples to properties and parameters whose schema has none, from a table by name.
+ *
+ * Source: JSON Schema 2020-12 Validation §9.1 (`description`) and §9.5 (`examples`).
+ */
+import type { Schema } from './schemas.ts';
+
+/** A description in CommonMark; with a second item, an example value. */
+export type PropertyText = string | readonly [description: string, example: unknown];
+
+/**
+ * Keys, the first that exists is used:
+ *
+ * | Key | Of |
+ * |---|---|
+ * | `Document.name` | the property `name` of the component `Document` |
+ * | `files.name` | the property `name` of the object, or of each item of the list, `files` |
+ * | `POST /api/folders.name` | the property `name` of the body or of a reply of this operation |
+ * | `documents/{id}` | the path parameter `id` after the segment `documents` |
+ * | `GET /api/jobs?page`, `?page` | the query parameter `page`, of one operation or of all |
+ * | `name` | every other property or parameter of this name |
+ */
+export type PropertyTexts = { readonly [key: string]: PropertyText };
+
+type Mutable = { [keyword: string]: unknown };
+
+/** Maximum nesting of schemas that are described; deeper ones stay as they are. */
+const MAX_DEPTH = 40;
+
+/** Describes every property of `schema`, in place, at any depth. `owner`: name of its component, property or operation. */
+export function describeProperties(schema: unknown, owner: string, texts: PropertyTexts, depth = 0): void {
+  if (typeof schema !== 'object' || schema === null || depth > MAX_DEPTH) return;
+  if (Array.isArray(schema)) {
+    for (const one of schema) describeProperties(one, owner, texts, depth + 1);
+    return;
+  }
+  for (const [keyword, value] of Object.entries(schema)) {
+    if (keyword === 'properties') describeMembers(value as Mutable, owner, texts, depth);
+    else if (keyword !== 'example' && keyword !== 'examples')
+      describeProperties(value, owner, texts, depth + 1);
+  }
+}
+
+function describeMembers(properties: Mutable, owner: string, texts: PropertyTexts, depth: number): void {
+  for (const [name, given] of Object.entries(properties)) {
+    const found = texts[`${owner}.${name}`] ?? texts[name];
+    properties[name] = withText(given as Schema, found);
+    describeProperties(properties[name], name, texts, depth + 1);
+  }
+}
+
+/** Source: OpenAPI 3.1.1 §4.8.12 ("Parameter Object"). */
+export interface Parameter {
+  readonly in: string;
+  readonly name: string;
+  readonly description?: string;
+  readonly schema: object;
+  readonly required: boolean;
+  readonly example?: unknown;
+}
+
+/** Adds texts to the parameters of one operation. */
+export function describeParameters(
+  parameters: readonly Parameter[],
+  operation: string,
+  texts: PropertyTexts,
+): readonly Parameter[] {
+  return parameters.map((parameter) => {
+    const { in: place, name } = parameter;
+    const found =
+      place === 'path'
+        ? (texts[`${segmentBefore(operation, name)}/{${name}}`] ?? texts[name])
+        : (texts[`${operation}?${name}`] ?? texts[`?${name}`] ?? texts[name]);
+    if (found === undefined) return parameter;
+    const [description, example] = typeof found === 'string' ? [found] : found;
+    return { description, ...(example !== undefined && place === 'path' && { example }), ...parameter };
+  });
+}
+
+/** `GET /api/jobs/{id}/output`, `id` → `jobs`. */
+function segmentBefore(operation: string, name: string): string {
+  const segments = operation.split('/');
+  return segments[segments.indexOf(`{${name}}`) - 1] ?? '';
+}
+
+function withText(schema: Schema, found: PropertyText | undefined): Schema {
+  if (found === undefined) return schema;
+  const [description, example] = typeof found === 'string' ? [found] : found;
+  return {
+    ...schema,
+    description: schema['description'] ?? description,
+    ...(example !== undefined &&
+      schema['examples'] === undefined &&
+      accepts(schema, example) && { examples: [example] }),
+  };
+}
+
+/** False when the type of the schema excludes the value, or the schema lists its values. */
+function accepts(schema: Schema, value: unknown): boolean {
+  const { type, anyOf } = schema;
+  if (schema['enum'] !== undefined || schema['const'] !== undefined || schema['$ref'] !== undefined)
+    return false;
+  if (Array.isArray(anyOf)) return anyOf.some((one: Schema) => accepts(one, value));
+  if (schema['format'] === 'uuid') return typeof value === 'string' && value.length === 36;
+  if (type === undefined) return true;
+  const types: readonly unknown[] = Array.isArray(type) ? type : [type];
+  if (typeof value === 'number')
+    return types.includes('number') || (types.includes('integer') && Number.isInteger(value));
+  return types.includes(Array.isArray(value) ? 'array' : typeof value);
+}

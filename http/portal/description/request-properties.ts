@@ -1,0 +1,304 @@
+/** Meanings of the members of requests of the portal. Source: docs/portal-values.md §§4 to 20. */
+import type { PropertyTexts } from '../../core/openapi/property-texts.ts';
+
+const FACTOR =
+  'Requires this confirmation before an electronic signature. This service has no provider for it: true is refused.';
+
+export const REQUEST_PROPERTIES: PropertyTexts = {
+  accessProfile:
+    'Rights of the person within the organization. Members that are left out stay as they are; of a new person they are false.',
+  accuracy: ['Radius of uncertainty of the position, metres. Null: not known.', 12.5],
+  action: 'Operation that each document found by `filter` goes through.',
+  addedFlowActions:
+    'Actions to add, at the pending step or a later one. At most 30 signing participants in all.',
+  addedObservers: 'People who are told about the document from now on.',
+  additionalInfo:
+    'Data of the client that is kept with the document and given to nobody else. At most 1,000 entries.',
+  administrator: 'Whether the person may administer the organization.',
+  alignTextOnMiddle: 'Whether the text beside the picture is centred vertically. Accepted and ignored.',
+  allowElectronicSignature:
+    'Whether the participant may sign without a certificate. Default false: a certificate is required.',
+  allowRuleFlowToContinueIfRefused:
+    'For rules: the flow goes on while enough other people of the rule can still act. Default false: one refusal refuses the document.',
+  areActionsOrdered:
+    'Whether the steps of the actions are kept. Default false: all participants act at the same time.',
+  attachments: 'Files that accompany the document. They are not signed.',
+  'attachments.isPrivate':
+    'Whether participants do not see the file; it is then readable by key only. Default false.',
+  'attachments.id': 'Upload from which the attachment is made.',
+  authenticationCode: [
+    'Code of the second factor named by `authenticationType`. Accepted and ignored.',
+    '123456',
+  ],
+  authenticationType:
+    'Second factor of the client. Accepted and ignored: codes arrive by e-mail (`emailCode`).',
+  authType: 'How calls authenticate themselves to the receiver. Default `NoAuth`.',
+  bytes: [
+    'Content of the file, Base64. At least one byte; the limit of an upload is 106,954,752 bytes.',
+    'JVBERi0xLjc=',
+  ],
+  certificate: [
+    'X.509 certificate of the participant in DER, Base64. At most 32 KiB. Its private key stays with the participant.',
+    'MIIDazCCAlOgAwIBAgIU',
+  ],
+  contentB64: [
+    'Picture in PNG or JPEG, Base64, at most 2 MiB. For participants, who cannot upload.',
+    'iVBORw0KGgo=',
+  ],
+  contentType: ['Media type of the content.', 'application/pdf'],
+  dataFile:
+    'Upload with the table: CSV, XLSX or a JSON list of flat objects. Its first line names the columns; each of at most 1,000 further rows makes a document.',
+  daysBeforeExpiry: [
+    'Days before the expiration date on which pending participants are warned. At most ten.',
+    [7, 1],
+  ],
+  deleteAction:
+    '`MoveContent` moves documents and folders to `destinationFolderId`; `DeleteContent` deletes them.',
+  deletedFlowActionIds: 'Actions to remove. Completed ones cannot be removed.',
+  deletedObserverIds: 'Observers to remove. Their links end.',
+  description: ['Free text about the document, shown to participants.', 'Lease of the office in Rua Augusta'],
+  'items.description': ['First line about the health record.', 'Amoxicillin 500 mg'],
+  'items.description2': ['Second line about the health record.', 'One capsule every 8 hours'],
+  'items.name': ['Title of the health record.', 'Prescription 1'],
+  destinationFolderId: 'Folder that receives the content. Null: no folder. Only for `MoveContent`.',
+  disableEmailAuthenticationToSignElectronically:
+    'Whether an electronic signature needs no code by e-mail, also where the configuration asks for one. Default false.',
+  disableNotifications: 'Whether no mail at all is sent about this. Default false.',
+  disablePendingActionNotifications:
+    'Whether participants of the first step get no mail. Default false. Later steps are mailed; recommended for embedded pages.',
+  disableXPathTransformation:
+    'Whether the signature references its element by `Id` alone. Default false. XML only.',
+  displayName: ['Title of the document that is made of the file.', 'Lease agreement'],
+  document: 'A body of `POST /api/documents`. It may lack files and flow actions until the draft is sent.',
+  documentId: 'The document this is about.',
+  documentType: 'Kind of document. Used only with `filterByDocumentType`.',
+  documentVersion: [
+    'Version that the participant has seen, from 1. Another current version is refused with `VersionChanged`. Absent: the version of the ticket.',
+    1,
+  ],
+  documents: 'Ids of the documents.',
+  dryRun: 'Whether the documents are counted and nothing is changed. Default false.',
+  editedFlowActions: 'Changes of actions that are not completed. Members that are left out stay as they are.',
+  editedObservers: 'New addresses of observers. The link of the old address ends.',
+  elementToSignIdentifier: ['Id or XPath expression that selects the element to sign.', 'prescription-1'],
+  elementToSignIdentifierType:
+    'How `elementToSignIdentifier` selects the element. Required where the type signs one element.',
+  email: ['E-mail address. Links and codes are sent to it.', 'ana@example.com'],
+  emailAddress: ['E-mail address of the participant.', 'ana@example.com'],
+  emailCode: [
+    'Six digits that were mailed to the participant. Valid for 10 minutes and 5 tries. Required where the action asks for a code.',
+    '481516',
+  ],
+  emails: ['E-mail addresses, at most 1,000.', ['ana@example.com']],
+  endDateUtc: ['Last day or time of the period, included. UTC. Absent: now.', '2026-06-30'],
+  envelopeName: ['Name of the envelope. Required when `isEnvelope` is true.', 'Contract and annexes'],
+  events: [
+    'Types of events to send. Absent or null: all but those that must be named (`DocumentOpened`, `DocumentViewed`, `DocumentReminded`, `DocumentExpiring`, `MailFailed`).',
+    ['DocumentConcluded'],
+  ],
+  evidences: 'Data about the moment of signing. It becomes part of the evidence in the signed file.',
+  expirationDate: [
+    'Last day on which participants may act, as a date. It ends at midnight UTC. Absent: never.',
+    '2027-12-31',
+  ],
+  externalId: [
+    'Id of the document in the system of the client. `GET /api/documents?ExternalId=` finds it. At most 200 characters.',
+    'order-4711',
+  ],
+  failedOnly: 'Whether only failed deliveries are sent again. Default true.',
+  fieldValues: [
+    'Values by name of field: text, number or boolean. Required fields must have one.',
+    { city: 'Lisbon' },
+  ],
+  fields: 'Fields that the participant fills in before signing. At most 100.',
+  'additionalInfo.fields': ['Texts by name of the client’s choice.', { department: 'Sales' }],
+  file: 'Upload that replaces the file of the document.',
+  fileId: 'Upload with the signed file.',
+  files:
+    'Uploads. Each becomes a document, at most 50; with `isEnvelope` they become one, at most 20 files, all PDF.',
+  'files.id': 'Id of the upload.',
+  'files.name': ['File name with its extension.', 'contract.pdf'],
+  'file.id': 'Id of the upload.',
+  'file.name': ['File name with its extension.', 'contract.pdf'],
+  'dataFile.id': 'Id of the upload.',
+  'templateFile.id': 'Id of the upload.',
+  filter:
+    'Which documents. The members are those of the query of `GET /api/documents`; at least the organization’s own.',
+  filterByDocumentType: 'Whether only documents of `documentType` are found. Default false.',
+  filterByPendingSignature:
+    'Whether only documents that wait for a signature are found; with `participantQ`, for one of these participants. Default false.',
+  flowActionId: 'Action of the participant. Absent: the first pending action of this person.',
+  flowActions: 'Who signs and approves, in which order. At least one, at most 1,000.',
+  folderId: 'Folder of the document. Null or absent: none. It takes precedence over `newFolderName`.',
+  folderType:
+    '`WithoutFolder` finds documents that are in no folder. `Normal`, the default, uses `folderId`.',
+  fontSize: ['Size of the text, points. Absent: it is fitted to the box.', 10],
+  forceCadesSignature: 'Whether a PDF is signed beside the file (CAdES) and stays as it is. Default false.',
+  formField: [
+    'Name of the field in the PDF’s own form (AcroForm) that gives place and type. Absent: the coordinates do.',
+    'City',
+  ],
+  format: 'Rule that the text must follow. Null: any text.',
+  geolocation: 'Position reported by the device of the participant.',
+  healthData: 'Data of health documents. Kept with the document.',
+  height: ['Height of the box, points (1/72 inch).', 60],
+  identifier: [
+    'National number or another identifier of the person, at most 50 characters. By configuration its check digits are verified.',
+    '52998224725',
+  ],
+  initialsImage: 'Picture of the initials. Absent: they are made from the name.',
+  insertionOption: 'Where the XML signature is inserted, relative to the element. Absent: as its last child.',
+  isEnvelope: 'Whether all files become one document. All must be PDF. Default false.',
+  label: ['Text that people read. Absent: the name.', 'City'],
+  latitude: ['Degrees north of the equator.', 38.72],
+  longitude: ['Degrees east of Greenwich.', -9.14],
+  manager: 'Whether the person may manage documents of the organization.',
+  maxLength: ['Most characters of the value, up to 2,000. Default 500.', 100],
+  maximum: ['Greatest number that is accepted. Absent: any.', 1000],
+  minimum: ['Least number that is accepted. Absent: any.', 0],
+  metadata: ['Texts by name of the client’s choice.', { costCenter: '1200' }],
+  mimeType: ['Media type of the file.', 'application/pdf'],
+  newFolderName: [
+    'Folder for the document, made when there is none with this name. Absent: no folder.',
+    'Contracts 2026',
+  ],
+  notaryType: ['Accepted and ignored.', 'None'],
+  notifiedEmails: ['Addresses that get a mail when the document is concluded.', ['archive@example.com']],
+  numberRequiredSignatures: [
+    'How many people of a rule must act. Required for `SignRule`; for `ApproverRule` the default is 1. Ignored for others.',
+    2,
+  ],
+  observerId: 'Observer whose address changes.',
+  observers: 'People who are told about the document and may read it by a link of their own.',
+  operator: 'Whether the person may create documents.',
+  options: ['Values of a choice, at most 100. Required for the type `Choice`.', ['Lisbon', 'Porto']],
+  organizationId: 'Accepted and ignored: the key decides the organization.',
+  otpCode: ['Accepted and ignored: codes arrive by e-mail (`emailCode`).', '123456'],
+  page: ['Page of the box, from 1. Another spelling of `pageNumber`, which wins.', 1],
+  pageNumber: ['Page of the box, from 1. Absent: the last page.', 1],
+  parentId: 'Folder that contains this one. Null: it is at the top.',
+  participantEmailAddress: [
+    'New e-mail address of the participant. The old link ends.',
+    'ana.silva@example.com',
+  ],
+  participantQ: ['Text that a participant must have in the member named by `participantQueryType`.', 'ana'],
+  participantQueryType: 'Member of participants that `participantQ` is compared with. Absent: all four.',
+  participants: 'People for the roles of the saved flow. Every role without a person of its own needs one.',
+  participantsDataFile: 'Accepted and ignored.',
+  phone: ['Telephone number with country code. Kept; nothing is sent to it.', '+351 912 345 678'],
+  prePositionedDocumentMarks: 'Places of signature and initials of this action in the new file.',
+  prePositionedMarks:
+    'Places of signature and initials, at most 1,000. Absent: the participant chooses, or the end of the document.',
+  prefix: ['Prefix that XPath expressions use for the namespace.', 'ds'],
+  professional: 'Professional who is responsible for the record.',
+  'professional.id': ['Number of the professional in the register.', '123456'],
+  q: ['Text to find, in the member named by `queryType`. Case and accents do not count.', 'lease'],
+  queryType: 'Where `q` is searched. `Any` searches all of them and the external id. Default `Name`.',
+  reachedEnd: 'Whether the last page was visible to its end. Default false: the document was opened.',
+  reason: [
+    'Why, as participants and the history show it. At most 2,000 characters.',
+    'The price has changed.',
+  ],
+  refuseSignedEnvelopeFiles:
+    'Whether envelopes with signed files are refused. Default false: the originals are kept as attachments.',
+  region: ['State or region of the register.', 'SP'],
+  requireAuthenticatorAppToSignElectronically: FACTOR,
+  requireCompanyCertificate: 'Whether only a certificate that names a company is accepted. Default false.',
+  requireDatavalidAuthenticationToSignElectronically: FACTOR,
+  requireEmailAuthentication:
+    'Whether the participant must enter a code of six digits that is mailed. Default false. Electronic signatures only.',
+  requireIdScanAuthenticationToSignElectronically: FACTOR,
+  requireLivenessAuthenticationToSignElectronically: FACTOR,
+  requirePixAuthenticationToSignElectronically: FACTOR,
+  requireSelfieAuthenticationToSignElectronically: FACTOR,
+  requireSmsAuthenticationToSignElectronically: FACTOR,
+  requireWhatsappAuthenticationToSignElectronically: FACTOR,
+  required: 'Whether the participant cannot sign without a value. Default false.',
+  requiredCertificateHolderTypeToSign:
+    'Holder that the certificate must have. Null: any. Ignored for electronic signatures.',
+  requiredCertificateTypeToSign: 'Type of the certificate. Null: any. Ignored for electronic signatures.',
+  requiredCompanyIdentifier: [
+    'Number of the company that the certificate must have. Null: any.',
+    '11222333000181',
+  ],
+  resend: 'Whether a new code is sent although an earlier one is still valid. Default false.',
+  role: ['Title of the flow actions that the person takes.', 'Tenant'],
+  ruleName: [
+    'Name of the rule, such as of a board. Required for `SignRule` and `ApproverRule`.',
+    'Board of directors',
+  ],
+  save: 'Whether the picture is kept for later signatures. Accepted and ignored.',
+  secret: [
+    'Standard Webhooks secret: `whsec_` and Base64 of 24 to 64 random bytes. Null: calls are not signed.',
+    'whsec_MDEyMzQ1Njc4OWFiY2RlZmdoaWprbG1u',
+  ],
+  securityContextId: 'Accepted and ignored.',
+  showSignerInformation: 'Whether name and date are printed beside the picture. Accepted and ignored.',
+  signRuleUsers:
+    'People of a rule, any of whom may act until enough have. Required for `SignRule` and `ApproverRule`.',
+  signature: ['Signature value over the hash, Base64. At most 8 KiB.', 'MEUCIQDx'],
+  signatureImage: 'Picture of the signature. Absent: one is made from the name.',
+  signatureInitialsMode: 'Whether the participant puts initials on pages. Null: `None`.',
+  signatureInitialsPositions: 'Places of the initials. Absent: those given at creation.',
+  signaturePosition: 'One place of the visible signature. Ignored when `signaturePositions` is there.',
+  signaturePositions: 'Places of the visible signature. Absent: those given at creation.',
+  signatureType: 'Lowest level that signatures must have. `Qualified` refuses electronic ones. Null: `None`.',
+  'xadesOptions.signatureType': 'Which part of the XML file is signed. Absent: the whole file.',
+  'POST /api/documents/validate-signatures.signatureType': [
+    'Accepted and ignored: the format is found in the file.',
+    'Pades',
+  ],
+  smsCode: ['Accepted and ignored: codes arrive by e-mail (`emailCode`).', '123456'],
+  startDateUtc: ['First day or time of the period, included. UTC. Absent: from the beginning.', '2026-01-01'],
+  step: ['Place in the order, from 0; equal numbers act at the same time. Default 0.', 1],
+  tags: 'Labels by which the document is found.',
+  'filter.tags': ['Tags that the documents must have, separated by commas.', 'lease,office'],
+  templateFieldValues: ['Accepted and ignored.', {}],
+  templateFile: 'Upload with the template. Texts in double braces name columns of the table.',
+  templateId: 'Accepted and ignored.',
+  ticket: [
+    'Ticket of the participant’s link, in place of a key. It lasts 24 hours.',
+    '0f8c1d2e3b4a59687786a5b4c3d2e1f0',
+  ],
+  timestampEnabled:
+    'Whether the concluded file gets a time-stamp. Refused when no authority is configured. Default false.',
+  title: ['Role of the participant, shown on pages and used by saved flows.', 'Tenant'],
+  token: [
+    'Token from the call that began this signature. Used once, within 10 minutes.',
+    'c2lnbmluZy10b2tlbg',
+  ],
+  'POST /api/organizations/{id}/webhooks.token': [
+    'Value sent in the header of `authType`. Required unless that is `NoAuth`.',
+    'Zm9vOmJhcg==',
+  ],
+  'PUT /api/organizations/{id}/webhooks/{webhookId}.token': [
+    'Value sent in the header of `authType`. Required unless `authType` is `NoAuth`: it replaces the registered one.',
+    'Zm9vOmJhcg==',
+  ],
+  topLeftX: ['Distance of the box from the left edge of the page, points.', 72],
+  topLeftY: ['Distance of the box from the top edge of the page, points.', 600],
+  typedName: ['Name that the participant typed. Absent: the name of the flow action.', 'Ana Silva'],
+  uploadId: [
+    'File to which this belongs, where the request has several.',
+    '9b2f7c1e-4d3a-4f6b-8c5d-7e1f0a2b3c4d',
+  ],
+  uri: ['Namespace of the prefix.', 'http://www.w3.org/2000/09/xmldsig#'],
+  url: [
+    'Absolute address. https, or http where the configuration allows it.',
+    'https://hooks.example.com/portal',
+  ],
+  user: 'The person. Name and e-mail address are required, an identifier where certificates are used.',
+  userId: [
+    'Person of a rule who acts. Required with a key for rules; otherwise ignored.',
+    '5d7e1f0a-2b3c-4d9b-af7c-1e4d3a4f6b8c',
+  ],
+  userTimeZoneOffset: [
+    'Minutes that the clock of the participant is ahead of UTC. Absent: times are shown in UTC.',
+    60,
+  ],
+  value: ['Text of the tag.', 'lease'],
+  whatsappCode: ['Accepted and ignored: codes arrive by e-mail (`emailCode`).', '123456'],
+  width: ['Width of the box, points (1/72 inch).', 180],
+  xadesOptions: 'How XML files are signed (XAdES). Ignored for other files.',
+  xmlNamespaces: 'Prefixes that XPath expressions of `xadesOptions` use.',
+};

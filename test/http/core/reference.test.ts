@@ -1,0 +1,131 @@
+import { Ajv2020 } from 'ajv/dist/2020.js';
+import formats from 'ajv-formats';
+import test from 'ava';
+import { BATCH_PROPERTY_TEXTS } from '../../../http/batch/description/property-texts.ts';
+import { describeApi, type OpenApiDocument } from '../../../http/core/openapi/document.ts';
+import { PORTAL_PROPERTY_TEXTS } from '../../../http/portal/description/property-texts.ts';
+import { portalApi } from '../../../http/portal/reference.ts';
+import { batchDocument } from '../answers.ts';
+import { portalTable } from '../portal/harness.ts';
+
+interface Content {
+  readonly [type: string]: { readonly schema?: object; readonly example?: unknown };
+}
+
+interface Operation {
+  readonly summary?: string;
+  readonly description?: string;
+  readonly parameters?: readonly { readonly name: string; readonly description?: string }[];
+  readonly requestBody?: { readonly content: Content };
+  readonly responses: { readonly [status: string]: { readonly content?: Content } };
+}
+
+const documents = {
+  batch: batchDocument(),
+  portal: describeApi(portalTable(), portalApi('test')),
+};
+
+function operationsOf(document: OpenApiDocument): readonly (readonly [string, Operation])[] {
+  return Object.entries(document.paths).flatMap(([path, methods]) =>
+    Object.entries(methods).map(
+      ([method, operation]) => [`${method.toUpperCase()} ${path}`, operation as Operation] as const,
+    ),
+  );
+}
+
+/** Every property of the value at any depth, with the place where it is. */
+function* propertiesIn(
+  value: unknown,
+  place: string,
+): Generator<[place: string, name: string, schema: object]> {
+  if (typeof value !== 'object' || value === null) return;
+  for (const [keyword, inner] of Object.entries(value)) {
+    if (keyword === 'example' || keyword === 'examples') continue;
+    if (keyword === 'properties') {
+      for (const [name, schema] of Object.entries(inner as object)) {
+        yield [`${place}.${name}`, name, schema];
+        yield* propertiesIn(schema, `${place}.${name}`);
+      }
+    } else yield* propertiesIn(inner, place);
+  }
+}
+
+const FILLER = new Set(['the', 'a', 'an', 'of', 'its', 'is', 'are', 'to', 'this', 'whether', 'it']);
+
+/** True when the text has no word beyond those of the name. */
+function repeats(name: string, text: string): boolean {
+  const words = (given: string) =>
+    given
+      .replace(/([a-z])([A-Z])/g, '$1 $2')
+      .toLowerCase()
+      .split(/[^a-z0-9]+/)
+      .filter((word) => word !== '' && !FILLER.has(word));
+  const known = new Set(words(name));
+  return words(text).every((word) => known.has(word));
+}
+
+for (const [service, document] of Object.entries(documents)) {
+  test(`every property and parameter of the ${service} service has a description that says more than its name`, (t) => {
+    let count = 0;
+    const wrong: string[] = [];
+    for (const [place, name, schema] of propertiesIn(
+      { ...document.paths, ...document.components },
+      service,
+    )) {
+      const { description = '' } = schema as { readonly description?: string };
+      if (repeats(name, description)) wrong.push(`${place}: ${description}`);
+      count += 1;
+    }
+    t.true(count > 1000, `${count} properties were examined`);
+    for (const [operation, { parameters = [] }] of operationsOf(document)) {
+      for (const { name, description = '' } of parameters) {
+        if (repeats(name, description)) wrong.push(`${operation} ${name}: ${description}`);
+      }
+    }
+    t.deepEqual(wrong, []);
+  });
+
+  test(`every JSON body that the ${service} service answers has an example that fits its schema`, (t) => {
+    const ajv = new Ajv2020({ strict: false, allErrors: true });
+    formats.default(ajv);
+    ajv.addSchema({ $id: 'api', components: document.components });
+    const wrong: string[] = [];
+    for (const [operation, { responses }] of operationsOf(document)) {
+      for (const [status, { content }] of Object.entries(responses)) {
+        const body = content?.['application/json'];
+        if (body === undefined || Number(status) >= 400) continue;
+        const schema = JSON.parse(
+          JSON.stringify(body.schema).replaceAll('"#/components', '"api#/components'),
+        );
+        if (body.example === undefined || !ajv.validate(schema, body.example))
+          wrong.push(`${operation} ${status}: ${ajv.errorsText()}`);
+      }
+    }
+    t.deepEqual(wrong, []);
+  });
+}
+
+test('a description that only repeats the name is found', (t) => {
+  t.true(repeats('creationDate', 'The creation date.'));
+  t.true(repeats('isEnvelope', 'Whether it is an envelope.'));
+  t.false(repeats('creationDate', 'Time at which it was made, UTC.'));
+});
+
+test('no text of the tables is without its property or parameter', (t) => {
+  const tables = [
+    [documents.batch, BATCH_PROPERTY_TEXTS],
+    [documents.portal, PORTAL_PROPERTY_TEXTS],
+  ] as const;
+  const unused: string[] = [];
+  for (const [document, texts] of tables) {
+    const shown = JSON.stringify(document);
+    for (const [key, text] of Object.entries(texts)) {
+      const [description, example] = typeof text === 'string' ? [text] : text;
+      const isShown = [description, example].some(
+        (part) => part !== undefined && shown.includes(JSON.stringify(part)),
+      );
+      if (!isShown) unused.push(`${key}: ${description}`);
+    }
+  }
+  t.deepEqual(unused, []);
+});
