@@ -13,6 +13,7 @@ const MAX_DEPTH = 12;
 /** A value that the schema accepts: that of `example` or `examples`, or one made of its parts. */
 export function exampleOf(schema: Schema, components: Schemas, depth = 0): unknown {
   const { $ref, anyOf, allOf, type } = schema;
+  if (schema['example'] !== undefined) return schema['example'];
   const examples = schema['examples'];
   if (Array.isArray(examples) && examples.length > 0) return examples[0];
   if (schema['const'] !== undefined) return schema['const'];
