@@ -81,6 +81,8 @@ export { backupLmdbStore } from './store/lmdb/lmdb-backup.ts';
 export { openLmdbCopy } from './store/lmdb/lmdb-copy.ts';
 export { openLmdbReader, type StoreReader } from './store/lmdb/lmdb-reader.ts';
 export { folderOwner } from './store/lmdb/owner.ts';
+export { MemoryDatabase } from './store/memory/memory-database.ts';
+export { type Link, openMemoryNode } from './store/memory/memory-node.ts';
 export { MemoryStore } from './store/memory/memory-store.ts';
 export { openPostgresCopy } from './store/postgres/postgres-copy.ts';
 export { openPostgresReader, openPostgresStore } from './store/postgres/postgres-store.ts';

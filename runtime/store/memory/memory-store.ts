@@ -37,18 +37,37 @@ function byDue(left: StoredEffect, right: StoredEffect): number {
   return left.dueAt - right.dueAt || compareKeys(parseEffectKey(left.key), parseEffectKey(right.key));
 }
 
+/** Data of a store in memory, which several sessions can share. */
+export class MemoryTables {
+  readonly actors = new Map<string, StoredActor>();
+  readonly journals = new Map<string, JournalLine[]>();
+  readonly rows = new Map<string, Map<string, Row>>();
+  readonly effects = new Map<EffectKey, StoredEffect>();
+  /** Sessions that have leased effects. */
+  readonly leased = new Map<EffectKey, number>();
+  readonly timers = new Map<string, StoredTimer>();
+  /** Sessions that own effects and timers, by their keys. */
+  readonly owners = new Map<string, number>();
+  readonly names = new Map<string, ActorAddress>();
+  readonly counters = new Map<string, number>();
+}
+
 export class MemoryStore implements ActorStore {
-  readonly #actors = new Map<string, StoredActor>();
-  readonly #journals = new Map<string, JournalLine[]>();
-  readonly #rows = new Map<string, Map<string, Row>>();
-  readonly #effects = new Map<EffectKey, StoredEffect>();
-  readonly #leased = new Set<EffectKey>();
-  readonly #timers = new Map<string, StoredTimer>();
-  readonly #names = new Map<string, ActorAddress>();
-  readonly #counters = new Map<string, number>();
+  readonly #tables: MemoryTables;
+  /** Token of the session that owns what this store adds. */
+  readonly #session: number;
+
+  constructor(tables = new MemoryTables(), session = 0) {
+    this.#tables = tables;
+    this.#session = session;
+  }
+
+  #isOwn(key: string): boolean {
+    return this.#tables.owners.get(key) === this.#session;
+  }
 
   async load(actor: ActorAddress): Promise<StoredActor | undefined> {
-    const stored = this.#actors.get(nameOf(actor));
+    const stored = this.#tables.actors.get(nameOf(actor));
     return stored && structuredCopy(stored);
   }
 
@@ -58,7 +77,7 @@ export class MemoryStore implements ActorStore {
     readonly limit: number;
   }): Promise<readonly StoredActor[]> {
     const { kind, after, limit } = query;
-    const found = [...this.#actors.values()]
+    const found = [...this.#tables.actors.values()]
       .filter(({ address }) => address.kind === kind)
       .filter(({ address }) => after === undefined || compareKeys([address.id], [after]) > 0)
       .sort((left, right) => compareKeys([left.address.id], [right.address.id]));
@@ -76,11 +95,11 @@ export class MemoryStore implements ActorStore {
 
   #refusal(step: Step): Exclude<Committed, { ok: true }> | undefined {
     const { address } = step.actor;
-    if ((this.#actors.get(nameOf(address))?.revision ?? 0) !== step.basedOn)
+    if ((this.#tables.actors.get(nameOf(address))?.revision ?? 0) !== step.basedOn)
       return { ok: false, because: 'stale' };
-    if (step.settles !== null && !this.#effects.has(step.settles)) return { ok: false, because: 'duplicate' };
+    if (step.settles !== null && !this.#maySettle(step.settles)) return { ok: false, because: 'duplicate' };
     for (const name of step.names.take) {
-      const holder = this.#names.get(name);
+      const holder = this.#tables.names.get(name);
       if (holder !== undefined && nameOf(holder) !== nameOf(address)) {
         return { ok: false, because: 'taken', name, holder };
       }
@@ -88,37 +107,50 @@ export class MemoryStore implements ActorStore {
     return undefined;
   }
 
+  /** False for an effect that is settled, or that another session has leased. */
+  #maySettle(key: EffectKey): boolean {
+    const { effects, leased } = this.#tables;
+    return effects.has(key) && (leased.get(key) ?? this.#session) === this.#session;
+  }
+
   #write(step: Step): void {
     const { address } = step.actor;
     const own = nameOf(address);
     if (step.ends) {
-      this.#actors.delete(own);
-      this.#journals.delete(own);
-    } else this.#actors.set(own, step.actor);
+      this.#tables.actors.delete(own);
+      this.#tables.journals.delete(own);
+    } else this.#tables.actors.set(own, step.actor);
     if (step.journal.length > 0)
-      this.#journals.set(own, [...(this.#journals.get(own) ?? []), ...step.journal]);
+      this.#tables.journals.set(own, [...(this.#tables.journals.get(own) ?? []), ...step.journal]);
     if (step.settles !== null) this.#removeEffect(step.settles);
     if (step.dropsEffects) for (const effect of this.#ofActor(address)) this.#removeEffect(effect.key);
-    for (const effect of step.effects) this.#effects.set(effect.key, effect);
-    for (const { name, due } of step.timers.disarm) this.#timers.delete(JSON.stringify([own, name, due]));
-    for (const { name, due, event } of step.timers.arm) {
-      this.#timers.set(JSON.stringify([own, name, due]), { actor: address, name, due, event });
+    for (const effect of step.effects) {
+      this.#tables.effects.set(effect.key, effect);
+      this.#tables.owners.set(effect.key, this.#session);
     }
-    for (const { view, key } of step.rows.remove) this.#rows.get(view)?.delete(JSON.stringify(key));
+    for (const { name, due } of step.timers.disarm) {
+      this.#tables.timers.delete(JSON.stringify([own, name, due]));
+      this.#tables.owners.delete(JSON.stringify([own, name, due]));
+    }
+    for (const { name, due, event } of step.timers.arm) {
+      this.#tables.timers.set(JSON.stringify([own, name, due]), { actor: address, name, due, event });
+      this.#tables.owners.set(JSON.stringify([own, name, due]), this.#session);
+    }
+    for (const { view, key } of step.rows.remove) this.#tables.rows.get(view)?.delete(JSON.stringify(key));
     for (const row of step.rows.put) this.#view(row.view).set(JSON.stringify(row.key), row);
     for (const name of step.names.release) {
-      const holder = this.#names.get(name);
-      if (holder !== undefined && nameOf(holder) === own) this.#names.delete(name);
+      const holder = this.#tables.names.get(name);
+      if (holder !== undefined && nameOf(holder) === own) this.#tables.names.delete(name);
     }
-    for (const name of step.names.take) this.#names.set(name, address);
+    for (const name of step.names.take) this.#tables.names.set(name, address);
     for (const [name, by] of Object.entries(step.counters)) this.#count(name, by);
     if (step.moved !== null) this.#move(address, step.moved);
   }
 
   #count(name: string, by: number): void {
-    const value = (this.#counters.get(name) ?? 0) + by;
-    if (value === 0) this.#counters.delete(name);
-    else this.#counters.set(name, value);
+    const value = (this.#tables.counters.get(name) ?? 0) + by;
+    if (value === 0) this.#tables.counters.delete(name);
+    else this.#tables.counters.set(name, value);
   }
 
   #move({ kind, id }: ActorAddress, { from, to }: NonNullable<Step['moved']>): void {
@@ -135,22 +167,23 @@ export class MemoryStore implements ActorStore {
   }
 
   #view(name: string): Map<string, Row> {
-    let view = this.#rows.get(name);
+    let view = this.#tables.rows.get(name);
     if (view === undefined) {
       view = new Map();
-      this.#rows.set(name, view);
+      this.#tables.rows.set(name, view);
     }
     return view;
   }
 
   #removeEffect(key: EffectKey): void {
-    this.#effects.delete(key);
-    this.#leased.delete(key);
+    this.#tables.effects.delete(key);
+    this.#tables.leased.delete(key);
+    this.#tables.owners.delete(key);
   }
 
   #ofActor(actor: ActorAddress): StoredEffect[] {
     const own = nameOf(actor);
-    return [...this.#effects.values()]
+    return [...this.#tables.effects.values()]
       .filter((effect) => nameOf(effect.actor) === own)
       .sort((left, right) => compareKeys(parseEffectKey(left.key), parseEffectKey(right.key)));
   }
@@ -159,13 +192,15 @@ export class MemoryStore implements ActorStore {
     actor: ActorAddress,
     options: { readonly after?: number; readonly limit?: number } = {},
   ): Promise<readonly JournalLine[]> {
-    const lines = (this.#journals.get(nameOf(actor)) ?? []).filter((line) => line.id > (options.after ?? 0));
+    const lines = (this.#tables.journals.get(nameOf(actor)) ?? []).filter(
+      (line) => line.id > (options.after ?? 0),
+    );
     return structuredCopy(lines.slice(0, options.limit));
   }
 
   async rows(query: RowQuery): Promise<readonly Row[]> {
     const prefix = query.prefix ?? [];
-    const rows = [...(this.#rows.get(query.view)?.values() ?? [])]
+    const rows = [...(this.#tables.rows.get(query.view)?.values() ?? [])]
       .filter((row) => prefix.every((part, at) => row.key[at] === part))
       .sort((left, right) => compareKeys(left.key, right.key));
     if (query.reverse) rows.reverse();
@@ -176,19 +211,23 @@ export class MemoryStore implements ActorStore {
   }
 
   async counters(prefix: string): Promise<{ readonly [name: string]: number }> {
-    return Object.fromEntries([...this.#counters].filter(([name]) => name.startsWith(prefix)));
+    return Object.fromEntries([...this.#tables.counters].filter(([name]) => name.startsWith(prefix)));
   }
 
   async holder(name: string): Promise<ActorAddress | undefined> {
-    return this.#names.get(name);
+    return this.#tables.names.get(name);
+  }
+
+  #isFree(key: EffectKey): boolean {
+    return this.#isOwn(key) && !this.#tables.leased.has(key);
   }
 
   async leaseEffects(now: Millis, limit: number, queueKey?: string): Promise<readonly StoredEffect[]> {
-    const due = [...this.#effects.values()]
-      .filter((effect) => effect.lane === queueKey && effect.dueAt <= now && !this.#leased.has(effect.key))
+    const due = [...this.#tables.effects.values()]
+      .filter((effect) => effect.lane === queueKey && effect.dueAt <= now && this.#isFree(effect.key))
       .sort(byDue)
       .slice(0, limit);
-    for (const effect of due) this.#leased.add(effect.key);
+    for (const effect of due) this.#tables.leased.set(effect.key, this.#session);
     return structuredCopy(due);
   }
 
@@ -198,8 +237,8 @@ export class MemoryStore implements ActorStore {
     readonly limit: number;
   }): Promise<readonly { readonly queueKey: string; readonly due: Millis }[]> {
     const partitions = new Map<string, Millis>();
-    for (const { key, lane: queueKey, dueAt } of this.#effects.values()) {
-      if (queueKey === undefined || !queueKey.startsWith(query.prefix) || this.#leased.has(key)) continue;
+    for (const { key, lane: queueKey, dueAt } of this.#tables.effects.values()) {
+      if (queueKey === undefined || !queueKey.startsWith(query.prefix) || !this.#isFree(key)) continue;
       if (query.after !== undefined && compareKeys([queueKey], [query.after]) <= 0) continue;
       partitions.set(queueKey, Math.min(dueAt, partitions.get(queueKey) ?? dueAt));
     }
@@ -210,30 +249,33 @@ export class MemoryStore implements ActorStore {
   }
 
   async deferEffect(key: EffectKey, until: Millis, error: string): Promise<void> {
-    const effect = this.#effects.get(key);
-    this.#leased.delete(key);
-    if (effect === undefined) return;
-    this.#effects.set(key, { ...effect, dueAt: until, failures: effect.failures + 1, lastError: error });
+    const effect = this.#tables.effects.get(key);
+    if (effect === undefined || !this.#isOwn(key)) return;
+    this.#tables.leased.delete(key);
+    this.#tables.effects.set(key, {
+      ...effect,
+      dueAt: until,
+      failures: effect.failures + 1,
+      lastError: error,
+    });
   }
 
   async settleEffects(keys: readonly EffectKey[]): Promise<void> {
-    for (const key of keys) {
-      this.#leased.delete(key);
-      this.#effects.delete(key);
-    }
+    for (const key of keys) if (this.#isOwn(key)) this.#removeEffect(key);
   }
 
   async rescheduleAfterClockRegression(now: Millis): Promise<void> {
-    for (const [key, effect] of this.#effects) {
+    for (const [key, effect] of this.#tables.effects) {
+      if (!this.#isOwn(key)) continue;
       const latest = latestDue(effect, now);
-      if (effect.dueAt > latest) this.#effects.set(key, { ...effect, dueAt: latest });
+      if (effect.dueAt > latest) this.#tables.effects.set(key, { ...effect, dueAt: latest });
     }
   }
 
   async nextEffectDue(): Promise<Millis | undefined> {
     let earliest: Millis | undefined;
-    for (const { key, dueAt, lane: queueKey } of this.#effects.values()) {
-      if (queueKey === undefined && !this.#leased.has(key) && (earliest === undefined || dueAt < earliest))
+    for (const { key, dueAt, lane: queueKey } of this.#tables.effects.values()) {
+      if (queueKey === undefined && this.#isFree(key) && (earliest === undefined || dueAt < earliest))
         earliest = dueAt;
     }
     return earliest;
@@ -244,7 +286,7 @@ export class MemoryStore implements ActorStore {
   }
 
   async failedEffectCount(): Promise<number> {
-    return [...this.#effects.values()].filter(({ failures }) => failures > 0).length;
+    return [...this.#tables.effects.values()].filter(({ failures }) => failures > 0).length;
   }
 
   async failedEffects(query: {
@@ -252,7 +294,7 @@ export class MemoryStore implements ActorStore {
     readonly limit: number;
   }): Promise<readonly StoredEffect[]> {
     const after = query.after === undefined ? undefined : parseEffectKey(query.after);
-    const found = [...this.#effects.values()]
+    const found = [...this.#tables.effects.values()]
       .filter(({ failures }) => failures > 0)
       .map((effect) => ({ effect, key: parseEffectKey(effect.key) }))
       .filter(({ key }) => after === undefined || compareKeys(key, after) > 0)
@@ -274,7 +316,10 @@ export class MemoryStore implements ActorStore {
 
   #byTime(): StoredTimer[] {
     const key = (timer: StoredTimer) => [timer.due, timer.actor.kind, timer.actor.id, timer.name];
-    return [...this.#timers.values()].sort((left, right) => compareKeys(key(left), key(right)));
+    return [...this.#tables.timers]
+      .filter(([key]) => this.#isOwn(key))
+      .map(([, timer]) => timer)
+      .sort((left, right) => compareKeys(key(left), key(right)));
   }
 
   async flushed(): Promise<void> {}

@@ -7,11 +7,10 @@
  * numbers give an order that agrees with the order of commits, since a step that follows another one takes its number
  * after that one's commit.
  */
-import type pg from 'pg';
 import { describeFailure } from '../../failures.ts';
 import type { Clock, Log, NodeListener, Step } from '../../ports.ts';
 import { unavailable } from './connection.ts';
-import { readCounters } from './postgres-reads.ts';
+import type { ChangePageQuery, ChangeRow, ChangeStatements } from './statements.ts';
 import { parseChange } from './steps-as-arrays.ts';
 
 /** Milliseconds between two reads when nothing asks for one. */
@@ -20,26 +19,8 @@ const INTERVAL_MS = 100;
 /** Changes read at once. */
 const PAGE_SIZE = 256;
 
-const READ = `SELECT pg_current_snapshot()::text AS snapshot, pg_snapshot_xmin(pg_current_snapshot())::text AS xmin,
-    c.seq, c.session, c.steps
-  FROM (SELECT 1) AS one LEFT JOIN LATERAL (
-    SELECT seq, session, CASE WHEN session = $2 AND seq = ANY ($3::bigint[]) THEN NULL ELSE steps END AS steps
-      FROM changes
-      WHERE xid >= pg_snapshot_xmin($1::pg_snapshot) AND NOT pg_visible_in_snapshot(xid, $1::pg_snapshot)
-        AND pg_visible_in_snapshot(xid, COALESCE($5::pg_snapshot, pg_current_snapshot())) AND seq > $4
-      ORDER BY seq LIMIT ${PAGE_SIZE}
-  ) AS c ON true ORDER BY c.seq`;
-
-interface ChangeRow {
-  readonly snapshot: string;
-  readonly xmin: string;
-  readonly seq: number | null;
-  readonly session: number | null;
-  readonly steps: readonly string[] | null;
-}
-
 export interface ChangeFeedDependencies {
-  readonly pool: pg.Pool;
+  readonly statements: ChangeStatements;
   readonly clock: Clock;
   readonly log: Log;
   /** Token of this node's session. */
@@ -79,13 +60,8 @@ export class ChangeFeed {
 
   /** Starts at the present. The session exists already, so every later commit of another node writes its change. */
   static async open(dependencies: ChangeFeedDependencies): Promise<ChangeFeed> {
-    const { pool, session } = dependencies;
-    // Waits for commits in progress that may not have seen the new session.
-    await pool.query('SELECT FROM sessions WHERE token <> $1 FOR UPDATE', [session()]);
-    const { rows } = await pool.query<{ snapshot: string; xmin: string }>(
-      'SELECT pg_current_snapshot()::text AS snapshot, pg_snapshot_xmin(pg_current_snapshot())::text AS xmin',
-    );
-    return new ChangeFeed(dependencies, rows[0]?.snapshot ?? '', rows[0]?.xmin ?? '');
+    const { snapshot, xmin } = await dependencies.statements.open(dependencies.session());
+    return new ChangeFeed(dependencies, snapshot, xmin);
   }
 
   /** Tells `listener` of each change from now on. */
@@ -139,15 +115,12 @@ export class ChangeFeed {
   readCounters(prefix: string, use: (counters: { readonly [name: string]: number }) => void): Promise<void> {
     return this.#enqueue(async () => {
       await this.#read();
-      const client = await this.#dependencies.pool.connect();
       try {
-        await client.query('BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY');
-        await this.#readPages(client);
-        use(await readCounters(client, prefix));
-        await client.query('COMMIT');
-        client.release();
+        await this.#dependencies.statements.consistently(async ({ page, counters }) => {
+          await this.#readPages(page);
+          use(await counters(prefix));
+        });
       } catch (error) {
-        client.release(true);
         throw unavailable(error);
       }
     });
@@ -191,9 +164,12 @@ export class ChangeFeed {
     this.#took = this.#readAt - begun;
   }
 
-  async #readPages(client: pg.Pool | pg.PoolClient = this.#dependencies.pool): Promise<void> {
+  async #readPages(
+    read: (query: ChangePageQuery) => Promise<readonly ChangeRow[]> = (query) =>
+      this.#dependencies.statements.page(query),
+  ): Promise<void> {
     for (;;) {
-      const rows = await this.#page(client);
+      const rows = await this.#page(read);
       const changes = rows.filter(({ seq }) => seq !== null);
       // A change of this node may be read before its commit is answered.
       if (changes.length > 0) await this.#dependencies.answered();
@@ -209,16 +185,14 @@ export class ChangeFeed {
     this.#begun = undefined;
   }
 
-  async #page(client: pg.Pool | pg.PoolClient): Promise<readonly ChangeRow[]> {
-    const { session } = this.#dependencies;
+  async #page(
+    read: (query: ChangePageQuery) => Promise<readonly ChangeRow[]>,
+  ): Promise<readonly ChangeRow[]> {
     const { snapshot: target = null, after = 0 } = this.#begun ?? {};
+    const session = this.#dependencies.session();
+    const own = [...this.#own.keys()];
     try {
-      const { rows } = await client.query<ChangeRow>({
-        name: 'read-changes',
-        text: READ,
-        values: [this.#snapshot, session(), [...this.#own.keys()], after, target],
-      });
-      return rows;
+      return await read({ snapshot: this.#snapshot, session, own, after, target, limit: PAGE_SIZE });
     } catch (error) {
       throw unavailable(error);
     }

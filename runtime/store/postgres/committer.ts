@@ -3,7 +3,6 @@
  * round trips and flushes. Groups follow each other on one connection at a time; steps of one actor keep their order.
  * While other nodes exist, a commit is answered once every step up to it was reported to observers (`change-feed.ts`).
  */
-import type pg from 'pg';
 import { Retryable } from '../../failures.ts';
 import type { Faults } from '../../faults.ts';
 import type { Committed, Step } from '../../ports.ts';
@@ -11,15 +10,8 @@ import { checkStepKeys } from '../keys.ts';
 import type { ChangeFeed } from './change-feed.ts';
 import { hasOthers, isSessionOver, isTransient, unavailable } from './connection.ts';
 import type { Session } from './session.ts';
-import {
-  COMMIT_STEPS,
-  type CommitRow,
-  changeText,
-  commitParameters,
-  type EncodedStep,
-  encodeStep,
-  outcomeOf,
-} from './steps-as-arrays.ts';
+import type { CommitStatements } from './statements.ts';
+import { type CommitRow, type EncodedStep, encodeStep, outcomeOf } from './steps-as-arrays.ts';
 
 /** Maximum number of steps in one transaction. */
 const GROUP_SIZE = 128;
@@ -37,7 +29,7 @@ interface Waiting {
 const DURABLE = Promise.resolve();
 
 export class Committer {
-  readonly #pool: pg.Pool;
+  readonly #statements: CommitStatements;
   readonly #session: Session;
   readonly #faults: Faults;
   readonly #feed: ChangeFeed;
@@ -53,9 +45,9 @@ export class Committer {
   #waiting: Waiting[] = [];
   #working: Promise<void> | undefined;
 
-  constructor(pool: pg.Pool, session: Session, faults: Faults, feed: ChangeFeed) {
+  constructor(statements: CommitStatements, session: Session, faults: Faults, feed: ChangeFeed) {
     this.#feed = feed;
-    this.#pool = pool;
+    this.#statements = statements;
     this.#session = session;
     this.#faults = faults;
   }
@@ -101,9 +93,7 @@ export class Committer {
   }
 
   async #tellUncertain(): Promise<void> {
-    // Waits for the transaction, if it is still in progress.
-    await this.#pool.query('SELECT FROM sessions WHERE token = $1 FOR UPDATE', [this.#session.token]);
-    const stored = await readStored(this.#pool, this.#uncertain);
+    const stored = await this.#statements.stored(this.#session.token, this.#uncertain);
     this.#uncertain = [];
     this.#feed.tell(stored, true);
     if (stored.length > 0) this.#feed.listener?.adopted();
@@ -155,14 +145,7 @@ export class Committer {
     await this.tellUncertain();
     for (let attempt = 1; ; attempt++) {
       try {
-        const { rows } = await this.#pool.query<CommitRow>({
-          name: 'commit-steps',
-          text: COMMIT_STEPS,
-          values: commitParameters(this.#session.token, steps, this.#hasOthers),
-        });
-        const [row] = rows;
-        if (row === undefined) throw new Error('commit_steps returned nothing.');
-        return row;
+        return await this.#statements.commit(this.#session.token, steps, this.#hasOthers);
       } catch (error) {
         if (isSessionOver(error)) {
           await this.#session.renew();
@@ -178,22 +161,6 @@ export class Committer {
       }
     }
   }
-}
-
-/** Returns the steps that are stored and that no change reports. */
-async function readStored(pool: pg.Pool, steps: readonly EncodedStep[]): Promise<readonly Step[]> {
-  const keys = steps.map(({ columns }) => columns['key']?.[0]);
-  const texts = steps.map(({ step }) => changeText(step));
-  const { rows } = await pool.query<{ at: number; body: string | null; is_told: boolean }>(
-    `SELECT at, body, EXISTS (SELECT FROM changes WHERE steps @> ARRAY[text]) AS is_told
-      FROM unnest($1::bytea[], $2::text[]) WITH ORDINALITY AS asked (own, text, at) LEFT JOIN actors ON key = own
-      ORDER BY at`,
-    [keys, texts],
-  );
-  return rows.flatMap(({ at, body, is_told }) => {
-    const stored = steps[at - 1];
-    return stored !== undefined && body === stored.columns['body']?.[0] && !is_told ? [stored.step] : [];
-  });
 }
 
 function answer(group: readonly Waiting[], row: CommitRow): void {

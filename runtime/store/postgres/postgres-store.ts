@@ -9,6 +9,7 @@ import { CounterFolding } from './counter-folding.ts';
 import { assertNoCopy, migrateSchema } from './migrate-schema.ts';
 import { PostgresNodes } from './postgres-nodes.ts';
 import { PostgresReads } from './postgres-reads.ts';
+import { changeStatements, commitStatements, sessionStatements } from './postgres-statements.ts';
 import { PostgresWork } from './postgres-work.ts';
 import { Session, type SessionOptions } from './session.ts';
 import { StoreClock } from './store-clock.ts';
@@ -35,7 +36,7 @@ export async function openPostgresStore(options: PostgresStoreOptions): Promise<
     await migrateSchema(pool, schemaName(options));
     const version = await pool.query<{ server_version: string }>('SHOW server_version');
     const storeClock = new StoreClock(clock);
-    const session = await Session.open(heartbeats, options, clock, storeClock, log);
+    const session = await Session.open(sessionStatements(heartbeats), options, clock, storeClock, log);
     // A copy that began meanwhile has kept the session from opening until it ended.
     await assertNoCopy(pool, schemaName(options)).catch(async (error) => {
       await session.close();
@@ -44,12 +45,12 @@ export async function openPostgresStore(options: PostgresStoreOptions): Promise<
     const engine = `PostgreSQL ${version.rows[0]?.server_version ?? ''}`.trim();
     let committer: Committer | undefined;
     const feed = await ChangeFeed.open({
-      ...{ pool, clock, log },
+      ...{ statements: changeStatements(pool), clock, log },
       session: () => session.token,
       answered: async () => committer?.answered(),
       tellUncertain: async () => committer?.tellUncertain(),
     });
-    committer = new Committer(pool, session, options.faults ?? new Faults(), feed);
+    committer = new Committer(commitStatements(pool), session, options.faults ?? new Faults(), feed);
     const nodes = new PostgresNodes({ pool, session, feed, clock: storeClock, name: options.node });
     const folding = new CounterFolding(pool, clock, log);
     const description = { engine, location: describeLocation(options) };

@@ -9,6 +9,7 @@ import { LeaseDeadline } from '../../../base/lease-deadline.ts';
 import { machineTime } from '../../clock.ts';
 import { describeFailure, Fatal } from '../../failures.ts';
 import type { Clock, Json, Log, NodeStatus } from '../../ports.ts';
+import type { SessionStatements } from './statements.ts';
 import type { StoreClock } from './store-clock.ts';
 
 export interface SessionOptions {
@@ -31,22 +32,6 @@ const WAIT_FOR_EARLIER_MS = 200;
 /** Nodes of one database at most. */
 const MAX_NODES = 64;
 
-const OPEN = `INSERT INTO sessions (node, lease, info, slot)
-  SELECT $1, make_interval(secs => $2), $3, min(slot) FROM generate_series(0, $4 - 1) AS slot
-    WHERE slot NOT IN (SELECT slot FROM sessions)
-  ON CONFLICT (node) DO NOTHING
-  RETURNING token, slot, (SELECT count(*) + 1 FROM sessions WHERE seen_at > '-infinity')::integer AS nodes`;
-
-const HEARTBEAT = `UPDATE sessions SET seen_at = clock_timestamp(), report = $2, position = COALESCE($3::xid8, position)
-  WHERE token = $1
-  RETURNING is_draining, (extract(epoch FROM clock_timestamp()) * 1000)::float8 AS now,
-    (SELECT count(*) FROM sessions WHERE seen_at > '-infinity')::integer AS nodes`;
-
-const TAKE_OVER = 'SELECT sessions_over, effects_taken FROM take_over($1, $2, $3)';
-
-/** Marks the session as over; the next heartbeat of another node takes over what it owned. */
-const END = `UPDATE sessions SET seen_at = '-infinity' WHERE token = $1`;
-
 /** Contents of the heartbeat and receivers of its results. */
 export interface HeartbeatDependencies {
   /** Returns the report of this node. */
@@ -67,7 +52,7 @@ const NOTHING: HeartbeatDependencies = {
 };
 
 export class Session {
-  readonly #pool: pg.Pool;
+  readonly #statements: SessionStatements;
   readonly #options: SessionOptions;
   readonly #clock: Clock;
   readonly #storeClock: StoreClock;
@@ -85,13 +70,13 @@ export class Session {
   #renewing: Promise<void> | undefined;
 
   private constructor(
-    pool: pg.Pool,
+    statements: SessionStatements,
     options: SessionOptions,
     clock: Clock,
     storeClock: StoreClock,
     log: Log,
   ) {
-    this.#pool = pool;
+    this.#statements = statements;
     this.#options = options;
     this.#clock = clock;
     this.#storeClock = storeClock;
@@ -105,13 +90,13 @@ export class Session {
    * Throws `store.locked` where a living process has this name.
    */
   static async open(
-    pool: pg.Pool,
+    statements: SessionStatements,
     options: SessionOptions,
     clock: Clock,
     storeClock: StoreClock,
     log: Log,
   ): Promise<Session> {
-    const session = new Session(pool, options, clock, storeClock, log);
+    const session = new Session(statements, options, clock, storeClock, log);
     const deadline = clock.elapsed() + options.leaseSeconds * 1000 + 2 * WAIT_FOR_EARLIER_MS;
     while (!(await session.#begin())) {
       if (clock.elapsed() > deadline) {
@@ -184,7 +169,7 @@ export class Session {
   async close(): Promise<void> {
     this.#closed = true;
     this.#cancel();
-    await this.#pool.query(END, [this.#token]);
+    await this.#statements.end(this.#token);
   }
 
   async #begin(): Promise<boolean> {
@@ -192,14 +177,16 @@ export class Session {
     const { leaseSeconds, info = {} } = this.#options;
     const asked = this.#deadline.now();
     try {
-      const { rows } = await this.#pool.query<{ token: number; slot: number; nodes: number }>(OPEN, [
-        this.#options.node,
+      const sent = this.#clock.elapsed();
+      const row = await this.#statements.begin({
+        node: this.#options.node,
         leaseSeconds,
-        JSON.stringify(info),
-        MAX_NODES,
-      ]);
-      const [row] = rows;
+        info: JSON.stringify(info),
+        maxNodes: MAX_NODES,
+      });
       if (row === undefined) return false;
+      // Deadlines that are armed before the first heartbeat are on the clock of the database too.
+      this.#storeClock.set(row.now, sent, this.#clock.elapsed());
       this.#token = row.token;
       this.#deadline.set(asked + leaseSeconds * 1000);
       this.#slot = row.slot;
@@ -215,12 +202,7 @@ export class Session {
 
   async #takeOver(): Promise<void> {
     const isSteady = this.#clock.elapsed() - this.#steadySince >= this.#options.leaseSeconds * 1000;
-    const { rows } = await this.#pool.query<{ sessions_over: number; effects_taken: number }>(TAKE_OVER, [
-      this.#token,
-      isSteady,
-      this.#options.node,
-    ]);
-    const [taken] = rows;
+    const taken = await this.#statements.takeOver(this.#token, isSteady, this.#options.node);
     if (taken === undefined || (taken.sessions_over === 0 && taken.effects_taken === 0)) return;
     this.#log.warn('The work of silent nodes was taken over.', {
       nodes: taken.sessions_over,
@@ -248,12 +230,7 @@ export class Session {
     const { report, position, draining } = this.#dependencies;
     const sent = this.#clock.elapsed();
     const asked = this.#deadline.now();
-    const { rows } = await this.#pool.query<{ is_draining: boolean; now: number; nodes: number }>(HEARTBEAT, [
-      this.#token,
-      JSON.stringify(report()),
-      position(),
-    ]);
-    const [row] = rows;
+    const row = await this.#statements.heartbeat(this.#token, JSON.stringify(report()), position());
     if (this.#closed) return;
     if (row === undefined) {
       await this.renew();
