@@ -5,6 +5,7 @@
  * Source: docs/portal-values.md §0; docs/portal-values.md (sections named at each part).
  */
 import type { PortalAdministration } from './api/administration.ts';
+import type { PortalBranding } from './api/branding.ts';
 import type { Tenants } from './api/callers.ts';
 import type { DocumentOperations } from './api/document-operations.ts';
 import type { DocumentPackages } from './api/document-packages.ts';
@@ -32,6 +33,7 @@ export type {
   ValidationResultsView,
 } from '../shared/signature-view.ts';
 export type * from './api/administration.ts';
+export type * from './api/branding.ts';
 export * from './api/callers.ts';
 export type * from './api/document-operations.ts';
 export type * from './api/document-packages.ts';
@@ -71,6 +73,7 @@ export interface PortalService {
   readonly webhooks: PortalWebhooks;
   readonly mails: PortalMails;
   readonly administration: PortalAdministration;
+  readonly branding: PortalBranding;
   readonly reports: PortalReports;
   readonly users: PortalUsers;
   readonly signIn: SignIn;

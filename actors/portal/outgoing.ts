@@ -7,6 +7,7 @@ import type { ActorStore, ActorSystem, Clock, EffectHandler, Ids } from '../../r
 import type { SecretBox } from '../shared/secret-box.ts';
 import { createHttpWebhookCaller } from '../shared/webhooks/http-webhook.ts';
 import type { WebhookCaller } from '../shared/webhooks/webhook-port.ts';
+import { brandingOf } from './branding/branding.ts';
 import { FOLDER } from './folders/folders.ts';
 import { createMailHandler } from './mail/create-mail.ts';
 import type { Mailer } from './mail/mail-port.ts';
@@ -65,6 +66,10 @@ export function createOutgoing(options: OutgoingOptions, dependencies: OutgoingD
     const actor = await system.read({ kind: ORGANIZATION, id });
     return actor?.context;
   };
+  const profileOf = async (id: string) => {
+    const organization = await organizationOf(id);
+    return organization && { ...organization, branding: await brandingOf(system, id) };
+  };
   const places: PayloadLookups = {
     organization: organizationOf,
     async folder(id) {
@@ -75,7 +80,7 @@ export function createOutgoing(options: OutgoingOptions, dependencies: OutgoingD
   return {
     handlers: {
       notify: createMailHandler(),
-      sendMail: sendMailHandler({ mailer, profileOf: organizationOf, links, codeFor, sender }),
+      sendMail: sendMailHandler({ mailer, profileOf, links, codeFor, sender }),
       reportMail: reportMailHandler(),
       announce: publishEventsHandler({ system, store, clock, registry, places, concludedDelay }),
       callWebhook: callWebhookHandler({ system, clock, registry, caller }),

@@ -20,6 +20,7 @@ import type {
   PortalWebhooks,
   SavedFlows,
 } from './api.ts';
+import { BrandingService } from './branding/branding.ts';
 import {
   DocumentOperationService,
   operateDocumentsHandler,
@@ -127,6 +128,7 @@ export class Portal implements PortalService, HostedService {
   readonly webhooks: PortalWebhooks;
   readonly mails: Mails;
   readonly administration: Administration;
+  readonly branding: BrandingService;
   readonly reports: Reports;
   readonly users: UserDirectory;
   readonly signIn: UserSignIn;
@@ -151,6 +153,7 @@ export class Portal implements PortalService, HostedService {
     this.webhooks = made.webhooks;
     this.mails = made.mails;
     this.administration = made.administration;
+    this.branding = made.branding;
     this.reports = made.reports;
     this.users = made.users;
     this.signIn = made.signIn;
@@ -257,6 +260,7 @@ export class Portal implements PortalService, HostedService {
     const portal = new Portal({
       ...{ tenants, administration, uploads, documents, signing, folders, mails, webhooks, outgoing },
       reports,
+      branding: new BrandingService({ system, clock, languageOf }),
       documentPackages: new DocumentPackageService({ documents, pool, blobs, clock }),
       documentOperations: new DocumentOperationService({ system, store, clock, ids }),
       users: new UserDirectory({ system, store, clock, ids }),

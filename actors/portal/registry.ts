@@ -1,5 +1,6 @@
 /** The actors that the portal has, and the lanes their slow work runs in; each thread that hosts actors loads it too. */
 import type { ActorDefinition, ShardModule } from '../../runtime/index.ts';
+import { brandingDefinition } from './branding/branding.ts';
 import { documentOperationDefinition } from './document-operations/document-operations.ts';
 import { documentDefinition } from './document-records/document-index.ts';
 import { draftDefinition } from './drafts/drafts.ts';
@@ -26,6 +27,7 @@ const all: readonly ActorDefinition[] = [
   uploadDefinition,
   segmentedUploadDefinition,
   organizationDefinition,
+  brandingDefinition,
   folderDefinition,
   savedFlowDefinition,
   draftDefinition,

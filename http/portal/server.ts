@@ -21,6 +21,7 @@ import type { RequestObservation } from '../core/request-outcome.ts';
 import { type AnyRoute, Router } from '../core/router.ts';
 import type { ListenSettings, RateWindow } from '../core/settings.ts';
 import { createPortalAccessCheck } from './access-check.ts';
+import { brandingRoutes } from './branding/branding-routes.ts';
 import { portalConventions } from './conventions.ts';
 import { createBodyReading } from './input/body-reading.ts';
 import { portalApi } from './reference.ts';
@@ -102,6 +103,7 @@ export function portalRoutes(
     ...reportRoutes(service.reports),
     ...userRoutes(service.users, service.administration),
     ...organizationRoutes(service.administration, webhooks),
+    ...brandingRoutes(service.branding),
     ...webhookRoutes(webhooks),
     ...mailRoutes(service.mails, documents),
     ...systemRoutes(),

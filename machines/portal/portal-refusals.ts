@@ -56,6 +56,7 @@ export const PORTAL_REFUSALS = {
   LimitExceeded: { status: 422, message: 'More was sent than one call may hold.' },
   OrganizationNotFound: { status: 422, message: 'No organization has this id.' },
   ApplicationNotFound: { status: 422, message: 'No application has this id.' },
+  InvalidBranding: { status: 422, message: 'The branding cannot be used as given.' },
   InvalidFieldValue: { status: 422, message: 'A field was not filled in as it must be.' },
   NameTaken: { status: 422, message: 'The name is in use.' },
   DocumentOperationNotFound: { status: 422, message: 'No operation on documents has this id.' },

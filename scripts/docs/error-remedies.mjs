@@ -95,6 +95,7 @@ export const PORTAL_REMEDIES = {
   LimitExceeded: 'Split the call. The message names the limit.',
   OrganizationNotFound: 'Check the id; another organization’s is not visible.',
   ApplicationNotFound: 'Check the id.',
+  InvalidBranding: 'Change what the message names: it says which color, text, picture or address would do.',
   InvalidFieldValue: 'Correct the values that `details` names, and sign again.',
   NameTaken: 'Choose another name.',
   DocumentOperationNotFound: '`GET /api/documents/operations` lists them; ended ones are kept for 30 days.',

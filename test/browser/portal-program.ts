@@ -57,7 +57,7 @@ export class PortalProgram {
     return new PortalProgram(url, relay, service);
   }
 
-  async call<Answer>(method: 'GET' | 'POST', path: string, body?: object): Promise<Answer> {
+  async call<Answer>(method: 'GET' | 'POST' | 'PUT', path: string, body?: object): Promise<Answer> {
     const answer = await fetch(`${this.url}${path}`, {
       method,
       headers: { 'x-api-key': `${APPLICATION}|${SECRET}`, 'content-type': 'application/json' },

@@ -2,6 +2,7 @@
  * Frame of the portal's pages. Scripts and styles are separate files, because the Content-Security-Policy forbids
  * inline ones; a block of JSON, which browsers do not execute, carries the data of the scripts.
  */
+import type { PageBranding } from '../../actors/portal/api.ts';
 import { type Html, html, lines, raw } from '../html.ts';
 import type { PageTexts } from './texts/page-texts.ts';
 
@@ -25,16 +26,21 @@ export interface PortalFrame {
   readonly preload?: string | undefined;
   /** Data for the script. */
   readonly data?: unknown;
+  /** Look of the organization. */
+  readonly branding?: PageBranding | undefined;
   readonly main: Html;
 }
 
 export function portalPage(frame: PortalFrame): string {
-  const { words, title, theme, kind, scripts = [], early, preload, data, main } = frame;
+  const { words, title, theme, kind, scripts = [], early, preload, data, main, branding } = frame;
   const [entry, ...imported] = scripts;
   const theming = theme === undefined ? '' : html` data-theme="${theme}"`;
   const head = [
     html`<link rel="icon" href="${ASSETS}/icon.svg">`,
     html`<link rel="stylesheet" href="${ASSETS}/pages.css">`,
+    ...(branding?.colors === undefined
+      ? []
+      : [html`<link rel="stylesheet" href="${brandingPath(branding)}/colors.css?v=${branding.colors}">`]),
     ...(early === undefined ? [] : [html`<script type="module" async src="${ASSETS}/${early}"></script>`]),
     ...(entry === undefined ? [] : [html`<script type="module" src="${ASSETS}/${entry}"></script>`]),
     ...(preload === undefined ? [] : [html`<link rel="preload" as="fetch" crossorigin href="${preload}">`]),
@@ -54,10 +60,27 @@ export function portalPage(frame: PortalFrame): string {
 ${lines(head)}
 </head>
 <body class="${kind}">
-${main}${block}
+${branding === undefined || kind.includes('embedded') ? '' : brandingBand(branding)}${main}${block}
 </body>
 </html>
 `.text;
+}
+
+/** URL prefix of what an organization's pages load. */
+export const BRANDING = '/document/branding';
+
+function brandingPath({ organizationId }: PageBranding): string {
+  return `${BRANDING}/${encodeURIComponent(organizationId)}`;
+}
+
+function brandingBand(branding: PageBranding): Html {
+  const { name, logo } = branding;
+  const content =
+    logo === undefined
+      ? html`<strong>${name}</strong>`
+      : html`<img src="${brandingPath(branding)}/logo?v=${logo.digest}" alt="${name}" width="${logo.width}" height="${logo.height}">`;
+  return html`<header class="branding">${content}</header>
+`;
 }
 
 /** Escapes `<`, which could end the element, and the line separators that old parsers reject. */

@@ -70,6 +70,7 @@ ${participantList(view, words, 'h2')}`;
     ...(pdf !== undefined && earlyParts(pdf, addresses.content)),
     title: shown === undefined ? notice.title : `${notice.title}: ${shown.name}`,
     theme: wishes.theme,
+    branding: view.branding,
     kind: `${pdf === undefined ? 'quiet' : 'signing'} ${embedded}state-${state}`,
     main:
       pdf === undefined

@@ -59,6 +59,11 @@ details { margin: 0 0 0.75rem; }
 @media (prefers-reduced-motion: reduce) { * { transition: none !important; animation: none !important; } }
 `;
 
+const BRANDING = `.branding { padding: 0.6rem 1rem; background: var(--header, Canvas); color: var(--on-header, CanvasText); border-bottom: 1px solid var(--line); }
+.branding img { display: block; max-width: 100%; max-height: 3rem; width: auto; height: auto; }
+@media print { .branding { display: none; } }
+`;
+
 const SIGNING = `.signing, .marks { background: var(--ground); }
 .columns { display: grid; grid-template-columns: minmax(0, 1fr) minmax(19rem, 26rem); gap: 1rem 1.5rem; padding: 0 1rem 1rem; max-width: 96rem; margin: 0 auto; }
 .columns.without-document { grid-template-columns: minmax(0, 34rem); justify-content: center; }
@@ -184,4 +189,4 @@ const ACCOUNT = `.account-head { display: flex; flex-wrap: wrap; align-items: ce
 .scopes label { font-weight: 400; padding: 0.35rem 0; }
 `;
 
-export const PORTAL_STYLE = COLOURS + BASE + SIGNING + TEXT_LAYER + NOTICES + MARKS + ACCOUNT;
+export const PORTAL_STYLE = COLOURS + BASE + BRANDING + SIGNING + TEXT_LAYER + NOTICES + MARKS + ACCOUNT;

@@ -12,6 +12,7 @@ import type {
   Participant,
 } from '../../../machines/portal/portal-types.ts';
 import type { ValidationResultsView } from '../../shared/signature-view.ts';
+import type { PageBranding } from './branding.ts';
 import type { RequestOrigin, Tenant } from './callers.ts';
 import type { MarkInput } from './documents.ts';
 import type { StoredFile } from './uploads.ts';
@@ -133,6 +134,10 @@ export interface SigningPageView {
     readonly status: FlowAction['status'];
     readonly isYou: boolean;
   }[];
+  /** Look of the organization; absent = ours. */
+  readonly branding?: PageBranding | undefined;
+  /** Page to lead to after the action; absent = none. */
+  readonly redirectUrl?: string | undefined;
   /** Origins that may frame the page; empty = any. */
   readonly embedOrigins: readonly string[];
 }

@@ -1,6 +1,7 @@
 /** Builds a message for the mail library. The result is the same for every attempt. */
 import type Mail from 'nodemailer/lib/mailer';
 import type { OutgoingMail } from './mail-port.ts';
+import { LOGO_CONTENT_ID } from './templates/letter.ts';
 
 export function mailMessage(mail: OutgoingMail): Mail.Options {
   return {
@@ -13,6 +14,17 @@ export function mailMessage(mail: OutgoingMail): Mail.Options {
     subject: mail.subject,
     text: mail.text,
     html: mail.html,
+    ...(mail.logo !== undefined && {
+      attachments: [
+        {
+          cid: LOGO_CONTENT_ID,
+          filename: mail.logo.contentType === 'image/png' ? 'logo.png' : 'logo.jpg',
+          contentType: mail.logo.contentType,
+          contentDisposition: 'inline' as const,
+          content: mail.logo.bytes,
+        },
+      ],
+    }),
     date: new Date(mail.date),
     headers: {
       'Content-Language': mail.language,

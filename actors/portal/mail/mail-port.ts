@@ -21,6 +21,8 @@ export interface OutgoingMail {
   readonly text: string;
   readonly html: string;
   readonly language: Language;
+  /** Shown by the HTML; absent = none. */
+  readonly logo?: { readonly contentType: string; readonly bytes: Buffer };
   readonly date: Millis;
 }
 

@@ -1,6 +1,7 @@
 /** The letter that a mail is: its words, its link, its code, in the language of its organization. */
 import type { FlowActionId, UserId } from '../../../machines/ids.ts';
 import { isolated, plainText } from '../../../machines/plain-text.ts';
+import type { BrandingSettings } from '../../../machines/portal/branding.ts';
 import {
   CODE_DELIVERY_TIMEOUT_MS,
   type MailContent,
@@ -12,6 +13,7 @@ import type { DocumentSummary, MailRequest } from '../../../machines/portal/port
 import { SIGN_IN_LIFETIME_MS } from '../../../machines/portal/portal-user.ts';
 import { Fatal } from '../../../runtime/index.ts';
 import { oneLine } from './mail-port.ts';
+import { reworded } from './mail-wording.ts';
 import { CANCELED } from './templates/canceled.ts';
 import { CODE } from './templates/code.ts';
 import { CONCLUDED } from './templates/concluded.ts';
@@ -44,7 +46,12 @@ export interface MailLinks {
 export type CodeLookup = (flowActionId: FlowActionId, userId: UserId, generation: number) => string;
 
 export interface MailRenderingOptions {
-  readonly organization: { readonly name: string; readonly language: Language };
+  readonly organization: {
+    readonly name: string;
+    readonly language: Language;
+    /** Its own words; absent = none. */
+    readonly branding?: Pick<BrandingSettings, 'mailTexts'>;
+  };
   readonly links: MailLinks;
   readonly codeFor: CodeLookup;
 }
@@ -87,11 +94,14 @@ function signInMail(content: SignInMail, { organization, links }: MailRenderingO
 
 function documentMail(notice: MailRequest, { organization, links, codeFor }: MailRenderingOptions): MailBody {
   const facts = documentInfo(notice, organization.name);
+  const wording = organization.branding?.mailTexts[notice.about];
+  const values = { ...facts, recipient: notice.to.name && named(notice.to.name) };
   if (notice.about === 'code') {
-    const words = CODE[organization.language]({ ...facts, minutes: CODE_DELIVERY_TIMEOUT_MS / 60_000 });
+    const ours = CODE[organization.language]({ ...facts, minutes: CODE_DELIVERY_TIMEOUT_MS / 60_000 });
+    const words = reworded(ours, wording, values);
     return { ...framed(words, notice.to.name, organization), code: codeOf(notice, codeFor) };
   }
-  const words = TEXTS[notice.about][organization.language](facts);
+  const words = reworded(TEXTS[notice.about][organization.language](facts), wording, values);
   const url = linkOf(notice, links);
   return {
     ...framed(words, notice.to.name, organization),

@@ -25,7 +25,11 @@ interface Part {
 /** @param raw the mail, lines ending in CR LF; a mail of another form is returned unchanged */
 export function readableMail(raw: string): ReadableMail {
   const { head, parts } = partsOf(raw);
-  const find = (type: RegExp) => parts.find(({ head: lines }) => type.test(lines));
+  // The HTML with its logo is a `multipart/related` inside.
+  const inner = parts
+    .filter(({ head: lines }) => /^content-type: *multipart\/related/im.test(lines))
+    .flatMap((part) => partsOf(`${part.head}${BLANK_LINE}${part.body}`).parts);
+  const find = (type: RegExp) => [...parts, ...inner].find(({ head: lines }) => type.test(lines));
   const text = find(/^content-type: *text\/plain/im)?.body;
   return {
     subject: subjectOf(head),

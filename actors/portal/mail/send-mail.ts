@@ -1,6 +1,7 @@
 /** Writes the letter of one mail and hands it to the relay. Links and codes are made now, and stored nowhere. */
 
 import type { Millis, OrganizationId } from '../../../machines/ids.ts';
+import type { BrandingContext } from '../../../machines/portal/branding.ts';
 import type { MailContext, MailMessage, SendMailEffect } from '../../../machines/portal/mail.ts';
 import type { Language } from '../../../machines/portal/organization.ts';
 import { describeFailure, type EffectHandler, Fatal } from '../../../runtime/index.ts';
@@ -25,6 +26,8 @@ export interface MailProfile {
   readonly name: string;
   readonly language: Language;
   readonly replyTo: string | null;
+  /** Absent = ours. */
+  readonly branding?: BrandingContext;
 }
 
 export interface SendMailDependencies {
@@ -96,6 +99,7 @@ export function addressed(
 ): OutgoingMail {
   const { to, profile, date } = parts;
   if (!isMailAddress(to.email)) throw new MailFailure('mail.address', 'This is not an e-mail address.', true);
+  const { branding } = profile;
   const sender = addressIn(parts.sender);
   const replyTo = profile.replyTo === null ? null : addressIn(profile.replyTo);
   return {
@@ -105,7 +109,13 @@ export function addressed(
     to: { name: oneLine(to.name ?? ''), address: to.email },
     subject: letter.subject,
     text: mailBodyText(letter),
-    html: mailBodyHtml(letter, profile.language),
+    html: mailBodyHtml(letter, profile.language, branding && { name: oneLine(profile.name), ...branding }),
+    ...(branding?.logo && {
+      logo: {
+        contentType: branding.logo.contentType,
+        bytes: Buffer.from(branding.logo.bytes, 'base64'),
+      },
+    }),
     language: profile.language,
     date,
   };

@@ -7,18 +7,20 @@
 import type { DocumentState } from '../../../machines/portal/document/document-context.ts';
 import { PortalRefusal } from '../../../machines/portal/portal-refusals.ts';
 import type { Participant } from '../../../machines/portal/portal-types.ts';
+import type { ActorSystem } from '../../../runtime/index.ts';
 import type { Tenants } from '../api/callers.ts';
 import type { SigningPageView } from '../api/signing.ts';
 import type { DocumentDirectory } from '../document-records/document-directory.ts';
 import { foldedKey } from '../document-records/document-index.ts';
 import type { ReadDocument } from '../document-records/document-reader.ts';
 import type { SigningLinks } from '../mail/signing-links.ts';
-import { pageDocument, pageParticipants } from './page-views.ts';
+import { lookOf, pageDocument, pageParticipants } from './page-views.ts';
 
 export interface ObserverDependencies {
   readonly directory: DocumentDirectory;
   readonly links: SigningLinks;
   readonly tenants: Pick<Tenants, 'embedOrigins'>;
+  readonly system: Pick<ActorSystem, 'read'>;
 }
 
 interface Observed extends ReadDocument {
@@ -54,6 +56,7 @@ export async function observerPage(
   if (expired) return { state: 'ticket-expired', embedOrigins };
   return {
     ...{ state, embedOrigins, isObserver: true },
+    ...(await lookOf(dependencies.system, context.organization)),
     document: pageDocument(context),
     participants: pageParticipants(context),
   };

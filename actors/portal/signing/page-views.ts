@@ -1,7 +1,9 @@
 /** Views of a document on the pages of its participants and observers. */
 import type { DocumentContext, Turn } from '../../../machines/portal/document/document-context.ts';
 import { usersOf } from '../../../machines/portal/document/document-flow.ts';
+import type { ActorSystem } from '../../../runtime/index.ts';
 import type { PageSignature, SigningPageView } from '../api/signing.ts';
+import { brandingOf, pageBrandingOf, redirectOf } from '../branding/branding.ts';
 import { participantOf } from '../document-records/document-reader.ts';
 import { publicAttachments } from '../documents/attachments.ts';
 
@@ -26,6 +28,15 @@ export function pageDocument(context: DocumentContext): NonNullable<SigningPageV
     signatures: pageSignatures(context),
     isSignedBeside: context.signatures !== null,
   };
+}
+
+/** Look of the organization's pages, and where they lead to. */
+export async function lookOf(
+  system: Pick<ActorSystem, 'read'>,
+  organization: DocumentContext['organization'],
+): Promise<Pick<SigningPageView, 'branding' | 'redirectUrl'>> {
+  const kept = await brandingOf(system, organization.id);
+  return { branding: pageBrandingOf(kept, organization), redirectUrl: redirectOf(kept) };
 }
 
 /** @param you absent for an observer */

@@ -36,7 +36,7 @@ import type { Renditions } from '../renditions/renditions.ts';
 import type { Uploads } from '../uploads/uploads.ts';
 import { isMailed, mailNewLink } from './new-links.ts';
 import { observedDocument, observerPage } from './observer-access.ts';
-import { pageDocument, pageParticipants } from './page-views.ts';
+import { lookOf, pageDocument, pageParticipants } from './page-views.ts';
 import { assertTurn, documentForKey, evidenceOf, type SigningCall, signingCall } from './signing-access.ts';
 import type { CertificateSigning } from './signing-certificates.ts';
 import type { SigningCodes } from './signing-codes.ts';
@@ -115,6 +115,7 @@ export class SigningService implements PortalSigning {
     return {
       state,
       embedOrigins,
+      ...(await lookOf(this.#dependencies.system, context.organization)),
       isLinkOver: ticket.expired,
       document: pageDocument(context),
       ...(named && { action: pageAction(named, ticket.needsEmailCode) }),

@@ -9,6 +9,7 @@ import { applicationPageRoutes } from '../account/application-pages.ts';
 import { organizationPageRoutes } from '../account/organization-page.ts';
 import { signInRoutes } from '../account/sign-in-pages.ts';
 import { userPageRoutes } from '../account/user-pages.ts';
+import { brandingAssetRoutes } from '../branding/branding-assets.ts';
 import { homePageRoutes } from './home-page.ts';
 import { marksRoutes } from './marks-page.ts';
 import { portalAssetRoutes } from './portal-assets.ts';
@@ -19,7 +20,15 @@ import { widgetRoutes } from './widget.ts';
 /** The part of the portal that the pages use. */
 export type PageService = Pick<
   PortalService,
-  'signing' | 'validation' | 'marksSessions' | 'signIn' | 'administration' | 'webhooks' | 'mails' | 'users'
+  | 'signing'
+  | 'validation'
+  | 'marksSessions'
+  | 'signIn'
+  | 'administration'
+  | 'webhooks'
+  | 'mails'
+  | 'users'
+  | 'branding'
 >;
 
 export function portalPageRoutes(
@@ -32,6 +41,7 @@ export function portalPageRoutes(
     ...signingRoutes(service.signing),
     ...validationPageRoutes(service.validation, clock),
     ...marksRoutes(service.marksSessions),
+    ...brandingAssetRoutes(service.branding),
     ...widgetRoutes(),
     ...signInRoutes(service.signIn, { clock, log }),
     ...organizationPageRoutes(service, clock),

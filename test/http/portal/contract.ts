@@ -69,6 +69,7 @@ export const ADDED_CODES: { readonly [code: string]: number } = {
   TimestampNotAvailable: 422,
   AttachmentNotFound: 422,
   KeyLimitReached: 422,
+  InvalidBranding: 422, // ours
   InvalidFieldValue: 422, // ours, fields of participants
   EnvelopeFileSigned: 422,
 };
@@ -170,6 +171,11 @@ export const ADDED: { readonly [name: string]: string } = {
   'POST /api/documents/keys/{key}/email-authentication-code': 'known-or-ticket',
   // docs/portal-values.md: a failing seal is retryable; delivery log, resend, test event, replay; keys
   'POST /api/documents/{id}/retry': 'application',
+  'GET /api/organizations/{id}/branding': 'application',
+  'PUT /api/organizations/{id}/branding': 'application',
+  'PUT /api/organizations/{id}/branding/logo': 'application',
+  'DELETE /api/organizations/{id}/branding/logo': 'application',
+  'POST /api/organizations/{id}/branding/preview': 'application',
   'GET /api/organizations/{id}/webhooks': 'application',
   'POST /api/organizations/{id}/webhooks/{webhookId}/test': 'application',
   'GET /api/organizations/{id}/deliveries': 'application',

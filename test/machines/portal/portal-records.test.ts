@@ -1,6 +1,7 @@
 /** The small machines of the portal: uploads, organizations, folders, saved flows, marks sessions, reports. */
 import test from 'ava';
 import { type AnyStateMachine, transition } from 'xstate';
+import { brandingMachine, NO_BRANDING } from '../../../machines/portal/branding.ts';
 import { draftMachine } from '../../../machines/portal/draft.ts';
 import { FOLDER_REMOVED, folderMachine } from '../../../machines/portal/folder.ts';
 import { generationMachine } from '../../../machines/portal/generation.ts';
@@ -99,6 +100,12 @@ const CASES: readonly Case[] = [
     machine: templateMachine,
     input: { organizationId: 'o-1', order: 1, createdBy: by, creationDate: 1, versions: [{ version: 1 }] },
     events: { REPLACE: { content: { name: 'T' }, createdBy: by }, REMOVE: {} },
+  },
+  {
+    file: 'machines/portal/branding.ts',
+    machine: brandingMachine,
+    input: NO_BRANDING,
+    events: { REPLACE: { settings: NO_BRANDING }, SET_LOGO: { logo: null } },
   },
   {
     file: 'machines/portal/marks-session.ts',

@@ -39,6 +39,8 @@ export interface SigningData {
   }[];
   readonly maskedEmail: string | null;
   readonly initialsMode: 'None' | 'Optional' | 'Required';
+  /** Page to lead to afterwards; null = none. */
+  readonly redirectUrl: string | null;
   readonly words: SigningScriptTexts;
 }
 

@@ -44,6 +44,7 @@ function done(text: string, type: 'documentSigned' | 'documentApproved' | 'docum
   void showReturnLink(data).then(async (isOver) => {
     if (!isOver) return;
     sendEvent({ type: 'closed', id }, embedOrigins);
+    if (data.redirectUrl !== null && type !== 'documentRefused') return location.assign(data.redirectUrl);
     if (type === 'documentSigned') await (await showing)?.refresh();
   });
 }

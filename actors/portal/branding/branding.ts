@@ -1,0 +1,232 @@
+/** The actors of brandings, one per organization that has one. Implements `PortalBranding`. Source: docs/decisions/0130-branding.md. */
+import { AA_CONTRAST, COLOUR, contrast, readableShade, textOn } from '../../../base/contrast.ts';
+import { type OrganizationId, parsePortalId } from '../../../machines/ids.ts';
+import { plainLine, plainText } from '../../../machines/plain-text.ts';
+import {
+  BRANDED_MAILS,
+  type BrandingContext,
+  type BrandingMessage,
+  type BrandingSettings,
+  brandingMachine,
+  type MailWording,
+  NO_BRANDING,
+} from '../../../machines/portal/branding.ts';
+import type { Language } from '../../../machines/portal/organization.ts';
+import { PortalRefusal } from '../../../machines/portal/portal-refusals.ts';
+import { type ActorSystem, actorKind, type Clock, defineActor } from '../../../runtime/index.ts';
+import type { MailPreview, PageBranding, PortalBranding } from '../api/branding.ts';
+import type { Tenant } from '../api/callers.ts';
+import { samplePreview } from '../mail/mail-preview.ts';
+import { wordingFault } from '../mail/mail-wording.ts';
+import { cleanLogo } from './logo-file.ts';
+
+const BRANDING = actorKind<typeof brandingMachine>('branding');
+
+export const brandingDefinition = defineActor(BRANDING, { machine: brandingMachine, version: 1 });
+
+/** Grounds of buttons and links: the text of buttons, and the page behind links, in light and dark. */
+const LIGHT = ['#ffffff', '#ededed'];
+const DARK = ['#06182e', '#232323'];
+const MAX_ORIGINS = 20;
+const MAX_URL_LENGTH = 500;
+
+export interface BrandingDependencies {
+  readonly system: ActorSystem;
+  readonly clock: Pick<Clock, 'now'>;
+  readonly languageOf: (organization: OrganizationId) => Promise<Language>;
+}
+
+/** Branding of an organization; ours where it has none. */
+export async function brandingOf(
+  system: Pick<ActorSystem, 'read'>,
+  organization: string,
+): Promise<BrandingContext> {
+  const actor = await system.read({ kind: BRANDING, id: organization });
+  return actor === undefined ? NO_BRANDING : { ...NO_BRANDING, ...actor.context };
+}
+
+/** Undefined when pages look as ours. */
+export function pageBrandingOf(
+  { primaryColor, headerColor, logo }: BrandingContext,
+  organization: { readonly id: OrganizationId; readonly name: string },
+): PageBranding | undefined {
+  if (primaryColor === null && headerColor === null && logo === null) return undefined;
+  const colors = `${primaryColor ?? ''}${headerColor ?? ''}`.replaceAll('#', '');
+  return {
+    organizationId: organization.id,
+    name: organization.name,
+    colors: colors === '' ? undefined : colors,
+    logo: logo === null ? undefined : { width: logo.width, height: logo.height, digest: logo.digest },
+  };
+}
+
+/** The page after signing, if its origin is on the list now. */
+export function redirectOf({ redirectUrl, redirectOrigins }: BrandingContext): string | undefined {
+  return redirectUrl !== null && redirectOrigins.includes(new URL(redirectUrl).origin)
+    ? redirectUrl
+    : undefined;
+}
+
+export class BrandingService implements PortalBranding {
+  readonly #dependencies: BrandingDependencies;
+
+  constructor(dependencies: BrandingDependencies) {
+    this.#dependencies = dependencies;
+  }
+
+  get({ organization }: Tenant): Promise<BrandingContext> {
+    return brandingOf(this.#dependencies.system, organization.id);
+  }
+
+  async replace(tenant: Tenant, given: BrandingSettings): Promise<BrandingContext> {
+    await this.#send(tenant, { type: 'REPLACE', settings: checkedSettings(given) });
+    return this.get(tenant);
+  }
+
+  async setLogo(tenant: Tenant, file: Buffer | null): Promise<BrandingContext> {
+    await this.#send(tenant, { type: 'SET_LOGO', logo: file === null ? null : cleanLogo(file) });
+    return this.get(tenant);
+  }
+
+  async preview(
+    tenant: Tenant,
+    { kind, subject, introduction, language }: Parameters<PortalBranding['preview']>[1],
+  ): Promise<MailPreview> {
+    const { id, name } = tenant.organization;
+    const own = await this.get(tenant);
+    const kept = own.mailTexts[kind];
+    const wording = checkedWording(
+      { subject: subject ?? kept?.subject ?? null, introduction: introduction ?? kept?.introduction ?? null },
+      kind,
+    );
+    return samplePreview(kind, {
+      name,
+      language: language ?? (await this.#dependencies.languageOf(id)),
+      branding: { ...own, mailTexts: { [kind]: wording } },
+    });
+  }
+
+  async logo(organization: string): Promise<{ contentType: string; bytes: Buffer } | undefined> {
+    const id = parsePortalId('OrganizationId', organization);
+    const { logo } = id ? await brandingOf(this.#dependencies.system, id) : NO_BRANDING;
+    return logo === null
+      ? undefined
+      : { contentType: logo.contentType, bytes: Buffer.from(logo.bytes, 'base64') };
+  }
+
+  async stylesheet(organization: string): Promise<string | undefined> {
+    const id = parsePortalId('OrganizationId', organization);
+    const branding = id ? await brandingOf(this.#dependencies.system, id) : NO_BRANDING;
+    return branding.primaryColor === null && branding.headerColor === null ? undefined : colorRules(branding);
+  }
+
+  async #send({ organization }: Tenant, message: WithoutTime): Promise<void> {
+    const { system } = this.#dependencies;
+    const address = { kind: BRANDING, id: organization.id };
+    if ((await system.read(address)) === undefined) {
+      const made = await system.create(address, NO_BRANDING);
+      if (made.accepted) await made.durable;
+    }
+    const outcome = await system.send(address, message);
+    if (!outcome.accepted) throw new PortalRefusal('ServiceBusy');
+    await outcome.durable;
+  }
+}
+
+type WithoutTime = BrandingMessage extends infer Message
+  ? Message extends unknown
+    ? Omit<Message, 'at'>
+    : never
+  : never;
+
+/** Refusals: `InvalidBranding`. */
+function checkedSettings(given: BrandingSettings): BrandingSettings {
+  const redirectOrigins = given.redirectOrigins.map(originOf);
+  if (redirectOrigins.length > MAX_ORIGINS)
+    throw refused(`At most ${MAX_ORIGINS} RedirectOrigins are accepted.`);
+  const mailTexts: Record<string, MailWording> = {};
+  for (const kind of BRANDED_MAILS) {
+    const wording = given.mailTexts[kind];
+    if (wording !== undefined) mailTexts[kind] = checkedWording(wording, kind);
+  }
+  return {
+    primaryColor: primaryColorOf(given.primaryColor),
+    headerColor: colorOf(given.headerColor, 'HeaderColor'),
+    mailTexts,
+    redirectUrl: redirectUrlOf(given.redirectUrl, redirectOrigins),
+    redirectOrigins,
+  };
+}
+
+function colorOf(given: string | null, name: string): string | null {
+  if (given === null) return null;
+  const colour = given.trim().toLowerCase();
+  if (!COLOUR.test(colour)) throw refused(`The ${name} must have the form #rrggbb.`);
+  return colour;
+}
+
+function primaryColorOf(given: string | null): string | null {
+  const colour = colorOf(given, 'PrimaryColor');
+  if (colour === null || LIGHT.every((ground) => contrast(colour, ground) >= AA_CONTRAST)) return colour;
+  const least = Math.min(...LIGHT.map((ground) => contrast(colour, ground)));
+  const shade = readableShade(colour, LIGHT, '#000000');
+  throw refused(
+    `The PrimaryColor ${colour} has the contrast ${least.toFixed(1)} with white text and light pages; WCAG 2.2 AA needs ${AA_CONTRAST}. The shade ${shade} has it.`,
+  );
+}
+
+function checkedWording({ subject, introduction }: MailWording, kind: string): MailWording {
+  const checked = (text: string | null, name: string, clean: (given: string) => string) => {
+    if (text === null || text.trim() === '') return null;
+    const fault = wordingFault(text);
+    if (fault !== undefined) throw refused(`The ${name} of the mail ${kind} ${fault}.`);
+    return clean(text);
+  };
+  return {
+    subject: checked(subject, 'Subject', plainLine),
+    introduction: checked(introduction, 'Introduction', plainText),
+  };
+}
+
+function originOf(given: string): string {
+  const url = URL.canParse(given) ? new URL(given) : undefined;
+  const isBare = url !== undefined && (given === url.origin || given === `${url.origin}/`);
+  if (!isBare || !isSafe(url))
+    throw refused('Each of the RedirectOrigins must be an origin such as https://app.example.org.');
+  return url.origin;
+}
+
+function redirectUrlOf(given: string | null, origins: readonly string[]): string | null {
+  if (given === null || given.trim() === '') return null;
+  const url = URL.canParse(given) && given.length <= MAX_URL_LENGTH ? new URL(given) : undefined;
+  if (url === undefined || !isSafe(url) || url.username !== '' || url.password !== '')
+    throw refused('The RedirectUrl must be an https address.');
+  if (!origins.includes(url.origin))
+    throw refused(
+      `The origin ${url.origin} of the RedirectUrl is not one of the RedirectOrigins. Add it there.`,
+    );
+  return url.href;
+}
+
+/** Https; http of the same machine alone, for development. */
+function isSafe({ protocol, hostname }: URL): boolean {
+  return (
+    protocol === 'https:' || (protocol === 'http:' && /^(?:localhost|127\.0\.0\.1|\[::1\])$/.test(hostname))
+  );
+}
+
+function refused(message: string): PortalRefusal {
+  return new PortalRefusal('InvalidBranding', message);
+}
+
+/** Values of the custom properties of the stylesheet; the shade of dark pages is derived. */
+function colorRules({ primaryColor, headerColor }: BrandingContext): string {
+  const header = headerColor === null ? '' : `--header: ${headerColor}; --on-header: ${textOn(headerColor)};`;
+  const light = primaryColor === null ? '' : `--brand: ${primaryColor}; --on-brand: #ffffff;`;
+  const shade = primaryColor === null ? undefined : readableShade(primaryColor, DARK, '#ffffff');
+  const dark = shade === undefined ? '' : `--brand: ${shade}; --on-brand: #06182e;`;
+  return `:root { ${header} ${light} }
+:root[data-theme="dark"] { ${dark} }
+@media (prefers-color-scheme: dark) { :root:not([data-theme="light"]) { ${dark} } }
+`;
+}
