@@ -33,7 +33,7 @@ const LONG = [
   'runtime/crash/*-long*',
   'actors/pool/{lost-threads,pool-lanes}*',
   'bench/command*',
-  'postgres/{chaos*,drain*,suspended*}',
+  'postgres/{chaos*,drain*,killed*,lost*,suspended*}',
 ];
 
 /** Tests that take longer than the check of a change may; `SEALWRIGHT_TESTS=release npm test` runs them before a release. */

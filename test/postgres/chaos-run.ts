@@ -23,7 +23,7 @@ if (cluster === undefined) throw new Error('PostgreSQL 15 or newer is missing.')
 const root = await mkdtemp(join(tmpdir(), 'sealwright-chaos-'));
 const tasks: (() => unknown)[] = [];
 const report = await runChaos(
-  { teardown: (task) => void tasks.push(task) },
+  { teardown: (task: () => unknown) => void tasks.push(task) },
   {
     root,
     cluster,

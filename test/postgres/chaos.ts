@@ -1,6 +1,7 @@
 /**
  * Several nodes on one database under load, while they are killed and suspended, their connections are cut and delayed,
- * and the database is stopped as by a crash. At the end nothing acknowledged is missing or torn.
+ * and the database is stopped as by a crash. At the end nothing acknowledged is missing or torn, and what others were
+ * told again carries the id of the first time.
  */
 import { execFile } from 'node:child_process';
 import { writeFile } from 'node:fs/promises';
@@ -13,6 +14,7 @@ import { samplePdf } from '../../bench/samples.ts';
 import { seededIds } from '../../runtime/index.ts';
 import { Service } from '../service/service.ts';
 import { brokenPromises, sha256 } from '../service/signing/evidence.ts';
+import { type Announcements, startAnnouncements } from './chaos-announcements.ts';
 import type { Cluster } from './cluster.ts';
 import { type FaultyLine, startProxy } from './proxy.ts';
 
@@ -38,10 +40,21 @@ export interface ChaosReport {
   readonly broken: readonly string[];
   /** Milliseconds from the end of a node to the moment its work belonged to others. */
   readonly takeOverMs: readonly number[];
+  /** Documents that were made, and webhook calls and mails that came again. */
+  readonly documents: number;
+  readonly repeats: Announcements['repeats'];
 }
 
-/** Time for one check of all jobs and files, milliseconds. */
+/** Time for one check of all jobs and files, milliseconds, and more for each request. */
 const CHECK_TIMEOUT_MS = 120_000;
+const CHECK_MS_PER_REQUEST = 40;
+
+/** Time without any progress after which a run is given up, milliseconds. */
+const STANDSTILL_MS = 180_000;
+
+/** One of so many requests makes a document and approves it; one of so many drops a file into the folder. */
+const DOCUMENT_EVERY = 25;
+const DROP_EVERY = 10;
 
 const FAULTS = ['kill', 'suspend', 'cut', 'delay', 'database'] as const;
 
@@ -65,8 +78,8 @@ class Node {
   }
 
   async begin(): Promise<void> {
-    await new Promise<void>((started) => {
-      this.#running = this.#supervise(started);
+    await new Promise<void>((started, failed) => {
+      this.#running = this.#supervise(started, failed);
     });
   }
 
@@ -76,15 +89,21 @@ class Node {
     await this.#running;
   }
 
-  async #supervise(started: () => void): Promise<void> {
+  async #supervise(started: () => void, failed: (error: unknown) => void): Promise<void> {
+    let hasStarted = false;
     while (!this.#isOver) {
       try {
         const service = await this.#start();
         this.#service = service;
+        hasStarted = true;
         started();
         if (this.#isOver) await service.stop();
-        await service.ended;
-      } catch {
+        await service.gone;
+      } catch (error) {
+        if (!hasStarted) {
+          failed(error);
+          return;
+        }
         // The database may be away; a supervisor tries again.
         await sleep(200);
       }
@@ -103,11 +122,13 @@ export async function runChaos(
   const pick = (below: number) => random.bytes(4).readUInt32BE(0) % below;
   const direct = new pg.Pool({ connectionString: cluster.url, max: 2, options: `-c search_path=${schema}` });
   direct.on('error', () => {});
+  const announcements = await startAnnouncements(t);
   const nodes: Node[] = [];
   for (let number = 1; number <= options.nodes; number += 1) {
     const line = await startProxy(cluster.port);
     const name = `node-${number}`;
     const settings = {
+      ...announcements.settings,
       'Runtime:Store': 'postgres',
       'Runtime:Postgres:Url': `postgres://sealwright@127.0.0.1:${line.port}/postgres`,
       'Runtime:Postgres:Schema': schema,
@@ -122,6 +143,8 @@ export async function runChaos(
   for (const node of nodes) await node.begin();
   const living = () => nodes.flatMap(({ service }) => (service === undefined ? [] : [service]));
 
+  const anyNode = () => living()[pick(nodes.length)] ?? living()[0];
+
   const load = { accepted: [] as string[], dropped: [] as string[] };
   let isSending = true;
   let sent = 0;
@@ -130,7 +153,8 @@ export async function runChaos(
       sent += 1;
       const name = `chaos-${options.seed}-${sent}`;
       const content = sent % 3 === 0 ? samplePdf(3000, name) : `text of ${name}`;
-      if (sent % 10 === 0) {
+      if (sent % DOCUMENT_EVERY === 7) await announcements.document(name, anyNode);
+      else if (sent % DROP_EVERY === 0) {
         await writeFile(join(root, 'input', `${name}.txt`), content);
         load.dropped.push(sha256(content));
       } else await upload(`${name}${sent % 3 === 0 ? '.pdf' : '.txt'}`, content);
@@ -140,7 +164,7 @@ export async function runChaos(
   const upload = async (name: string, content: Uint8Array | string) => {
     const jobs = new Set<string>();
     for (;;) {
-      const service = living()[pick(nodes.length)] ?? living()[0];
+      const service = anyNode();
       try {
         if (service === undefined) throw new Error('No node is there.');
         const form = new FormData();
@@ -160,6 +184,16 @@ export async function runChaos(
       }
     }
   };
+  /** Waits until so many requests are acknowledged. */
+  const reach = async (goal: number) => {
+    let [last, since] = [load.accepted.length, performance.now()];
+    while (load.accepted.length < goal) {
+      await sleep(20);
+      if (load.accepted.length > last) [last, since] = [load.accepted.length, performance.now()];
+      if (performance.now() - since > STANDSTILL_MS)
+        throw new Error(`Nothing was acknowledged for ${STANDSTILL_MS / 1000} s: ${await openWork(direct)}`);
+    }
+  };
   const senders = Array.from({ length: 6 }, send);
 
   const takeOverMs: number[] = [];
@@ -174,7 +208,7 @@ export async function runChaos(
   for (let at = 0; at < options.faults; at += 1) {
     // Each fault meets nodes at work.
     const goal = Math.min(options.requests, Math.floor((options.requests * (at + 1)) / (options.faults + 1)));
-    while (load.accepted.length < goal) await sleep(20);
+    await reach(goal);
     const kind = FAULTS[at % FAULTS.length] ?? 'kill';
     const node = nodes[pick(nodes.length)] as Node;
     say(`${load.accepted.length} acknowledged; ${kind} ${kind === 'database' ? '' : node.name}`);
@@ -192,7 +226,10 @@ export async function runChaos(
       const begun = performance.now();
       if (kind === 'kill') await service.kill();
       else service.suspend();
-      while (token !== undefined && (await sessionsOf(node.name, token)).length > 0) await sleep(10);
+      while (token !== undefined && (await sessionsOf(node.name, token)).length > 0) {
+        await sleep(10);
+        if (performance.now() - begun > STANDSTILL_MS) throw new Error(`Nobody took over ${node.name}.`);
+      }
       takeOverMs.push(Math.round(performance.now() - begun));
       if (kind === 'suspend') service.resume();
     }
@@ -201,13 +238,18 @@ export async function runChaos(
   isSending = false;
 
   say(`${load.accepted.length} acknowledged; waiting for the end of all work`);
-  const end = performance.now() + 2 * CHECK_TIMEOUT_MS;
+  const patience = CHECK_TIMEOUT_MS + options.requests * CHECK_MS_PER_REQUEST;
+  const end = performance.now() + 2 * patience;
   let broken: readonly string[] = ['no node answered'];
   let last: string | undefined;
   const checked = (service: Service) =>
     service
       .idle(20)
-      .then(() => brokenPromises(service, load))
+      .then(() => settled(direct))
+      .then(async () => [
+        ...(await brokenPromises(service, load)),
+        ...(await announcements.broken(service)).slice(0, 20),
+      ])
       // Another node may still receive them, for all that is known; a later start removes them.
       .then((found) => found.filter((promise) => !/^input\/\..*\.part was left behind$/.test(promise)))
       .catch((error: Error) => [error.message.slice(0, 500)]);
@@ -216,7 +258,7 @@ export async function runChaos(
     const [service] = living();
     if (service === undefined) continue;
     // A request to a node that ended meanwhile may never settle.
-    const late = sleep(CHECK_TIMEOUT_MS, ['the check did not end'], { ref: false });
+    const late = sleep(patience, ['the check did not end'], { ref: false });
     broken = await Promise.race([checked(service), late]);
     if (broken[0] !== last) say(`${broken.length} left: ${broken[0] ?? ''}`);
     last = broken[0];
@@ -227,7 +269,18 @@ export async function runChaos(
   await Promise.all(nodes.map((node) => node.end()));
   await Promise.all(nodes.map(({ line }) => line.close()));
   report.push(...(await brokenHistory(root, cluster, schema)));
-  return { acknowledged: load.accepted.length, broken: report, takeOverMs };
+  const { documents, repeats } = announcements;
+  return { acknowledged: load.accepted.length, broken: report, takeOverMs, documents, repeats };
+}
+
+/** Resolves once no effect is left to do, or when that takes long: the check then says what is missing. */
+async function settled(direct: pg.Pool): Promise<void> {
+  const end = performance.now() + STANDSTILL_MS;
+  while (performance.now() < end) {
+    const { rows } = await direct.query('SELECT FROM effects LIMIT 1');
+    if (rows.length === 0) return;
+    await sleep(100);
+  }
 }
 
 /** Sessions, effects and jobs that have not ended, for the report of a failure. */

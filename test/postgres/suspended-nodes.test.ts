@@ -47,7 +47,7 @@ for (const point of [
           'Runtime:Postgres:Url': cluster.url,
           'Runtime:Postgres:Schema': point.replaceAll(/\W/g, '_').toLowerCase(),
           'Runtime:Postgres:PoolSize': 4,
-          'Runtime:LeaseSeconds': 1,
+          'Runtime:LeaseSeconds': 2,
           'Runtime:NodeName': node,
           'Runtime:Shards': 1,
         },

@@ -203,6 +203,11 @@ export class Service {
     });
   }
 
+  /** Resolves once the process is gone, however long it runs: for supervisors, whose test bounds the time. */
+  get gone(): Promise<number | string> {
+    return this.#ended;
+  }
+
   async kill(): Promise<void> {
     this.#process.kill('SIGKILL');
     await Promise.all([this.#ended, ...this.#others.map((other) => other.kill())]);

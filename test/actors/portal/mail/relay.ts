@@ -18,7 +18,7 @@ export interface Relay {
   close(): Promise<void>;
 }
 
-export async function startRelay(t: ExecutionContext, port = 0): Promise<Relay> {
+export async function startRelay(t: Pick<ExecutionContext, 'teardown'>, port = 0): Promise<Relay> {
   const taken: TakenMail[] = [];
   const hanging = new Set<string>();
   const server = new SMTPServer({

@@ -30,7 +30,11 @@ export const status =
     response.writeHead(code, headers).end(`answer ${code}`);
 export const never: Answer = () => {};
 
-export async function startReceiver(t: ExecutionContext, answer: Answer = ok, port = 0): Promise<Receiver> {
+export async function startReceiver(
+  t: Pick<ExecutionContext, 'teardown'>,
+  answer: Answer = ok,
+  port = 0,
+): Promise<Receiver> {
   let connections = 0;
   const calls: ReceivedCall[] = [];
   const receiver = { answer };
