@@ -257,6 +257,7 @@ export class Portal implements PortalService, HostedService {
         languageOf,
       }),
     });
+    const generations = new Generations({ system, store, clock, ids, blobs, pool, uploads, creation });
     const portal = new Portal({
       ...{ tenants, administration, uploads, documents, signing, folders, mails, webhooks, outgoing },
       reports,
@@ -273,9 +274,9 @@ export class Portal implements PortalService, HostedService {
       singletons: new Singletons(dependencies),
       validation: new Validation({ documents: directory, described, uploads, store }),
       drafts: new Drafts({ system, store, clock, ids, uploads, creation }),
-      templates: new Templates({ system, store, clock, ids, order, uploads, creation }),
+      templates: new Templates({ system, store, clock, ids, order, uploads, creation, generations }),
       savedFlows: new SavedFlowService({ system, store, clock, ids, creation }),
-      generations: new Generations({ system, store, clock, ids, blobs, pool, uploads, creation }),
+      generations,
       marksSessions: new MarksSessionService({
         ...{ system, clock, ids, uploads, tenants },
         get publicUrl() {

@@ -49,7 +49,7 @@ const RELATED_ACTORS = new Map<string, Pick<ActorDefinition, 'parent' | 'childre
   }),
   relatives(GENERATION, {
     async children({ id, context }, _, limit) {
-      const length = Math.min(limit, context.total);
+      const length = Math.min(limit, context.total / (context.documentsPerRow ?? 1));
       return Array.from({ length }, (_row, row) => documentAddress(seededId(documentSeed(id, row), 0)));
     },
   }),

@@ -6,11 +6,13 @@ import type {
   CreateDocuments,
   CreatedDocument,
   FieldInput,
+  FileInput,
   ListPosition,
   Page,
   ParticipantInput,
 } from './documents.ts';
 import type { FolderQuery } from './folders.ts';
+import type { GenerationView } from './generations.ts';
 
 export interface TemplateItem {
   readonly id: string;
@@ -63,6 +65,13 @@ export interface TemplateDocuments extends TemplateRequest {
   readonly fieldValues: Readonly<Record<string, FieldInput['value']>>;
 }
 
+/** Documents of a template, for each row of a table. */
+export interface TemplateGeneration extends TemplateRequest {
+  readonly dataFile: Omit<FileInput, 'displayName'>;
+  /** True: rows that are refused become no documents; false: they refuse the whole call. */
+  readonly skipRefusedRows: boolean;
+}
+
 /** Reads the kept request. Refusals: `BadRequest`. */
 export type ReadTemplate = (document: unknown) => CreateDocuments;
 
@@ -86,4 +95,12 @@ export interface DocumentTemplates {
     read: ReadTemplate,
     seed?: string,
   ): Promise<readonly CreatedDocument[]>;
+  /** Every row is checked before it resolves. Refusals: those of creation; `InvalidGenerationFile`. */
+  generate(
+    tenant: Tenant,
+    id: string,
+    request: TemplateGeneration,
+    read: ReadTemplate,
+    seed?: string,
+  ): Promise<GenerationView>;
 }

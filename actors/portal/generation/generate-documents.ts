@@ -8,7 +8,9 @@ import { readFile, rm } from 'node:fs/promises';
 import type {
   GenerateDocumentsEffect,
   GenerationContext,
+  GenerationFile,
   GenerationMessage,
+  RefusedRow,
 } from '../../../machines/portal/generation.ts';
 import { PortalRefusal } from '../../../machines/portal/portal-refusals.ts';
 import { type EffectContext, type EffectHandler, Fatal, Retryable } from '../../../runtime/index.ts';
@@ -19,7 +21,8 @@ import type { DocumentCreation } from '../documents/document-creation.ts';
 import type { Blobs } from '../uploads/blobs.ts';
 import type { Uploads } from '../uploads/uploads.ts';
 import { filePath, readGenerationFiles, refusalOf } from './generation-files.ts';
-import { documentSeed, documentsRequested, GENERATION } from './generations.ts';
+import { describeRefusal, documentSeed, documentsRequested, GENERATION } from './generations.ts';
+import { requestOfRow } from './template-rows.ts';
 
 type WithoutTime<Event> = Event extends unknown ? Omit<Event, 'at'> : never;
 
@@ -29,7 +32,7 @@ const BATCH_SIZE = 4;
 export interface GenerateDocumentsDependencies {
   readonly blobs: Blobs;
   readonly pool: SigningPool;
-  readonly uploads: Pick<Uploads, 'open' | 'accept'>;
+  readonly uploads: Pick<Uploads, 'open' | 'accept' | 'restore'>;
   readonly creation: Pick<DocumentCreation, 'create' | 'isMade'>;
 }
 
@@ -51,13 +54,25 @@ export function generateDocumentsHandler(
           dependencies,
         );
         const rows = rowsOf(table);
+        const isStopped = async () =>
+          (await system.read({ kind: GENERATION, id: actor.id }))?.state !== 'Making';
         for (let from = 0; from < rows.length; from += BATCH_SIZE) {
           if (signal.aborted) throw new Retryable('stopping', 'The service stops; the rest is made later.');
+          if (await isStopped()) return { type: 'STOPPED' };
+          // Deleting a document may end an upload that it was made of.
+          for (const upload of context.source?.uploads ?? []) await dependencies.uploads.restore(upload);
           const batch = rows.slice(from, from + BATCH_SIZE);
           await Promise.all(
-            batch.map((row, at) =>
-              createBatch({ ...dependencies, clock }, actor.id, context, table, row, from + at),
-            ),
+            batch.map(async (row, at) => {
+              const given = { generationId: actor.id, context, table, row, index: from + at };
+              const refused = await createRow({ ...dependencies, clock }, given);
+              if (refused === undefined) return;
+              const told = await system.send(
+                { kind: GENERATION, id: actor.id },
+                { type: 'ROW_REFUSED', ...refused },
+              );
+              if (told.accepted) await told.durable;
+            }),
           );
         }
         return { type: 'MADE' };
@@ -71,17 +86,24 @@ export function generateDocumentsHandler(
   };
 }
 
-async function createBatch(
+interface GivenRow {
+  readonly generationId: string;
+  readonly context: GenerationContext;
+  readonly table: DataTable;
+  readonly row: DataRow;
+  /** From 0. */
+  readonly index: number;
+}
+
+/** Creates the documents of a row. @returns why a row of a document template became none */
+async function createRow(
   dependencies: GenerateDocumentsDependencies & Pick<EffectContext, 'clock'>,
-  generationId: string,
-  context: GenerationContext,
-  table: DataTable,
-  row: DataRow,
-  index: number,
-): Promise<void> {
+  given: GivenRow,
+): Promise<RefusedRow | undefined> {
+  const { generationId, context, index } = given;
+  const { creation } = dependencies;
   const seed = documentSeed(generationId, index);
-  const creation = dependencies.creation;
-  if (await creation.isMade(seed)) return;
+  if (context.refused?.some(({ row }) => row === index) || (await creation.isMade(seed))) return undefined;
   const tenant: Tenant = {
     organization: context.organization,
     application: {
@@ -90,27 +112,44 @@ async function createBatch(
       role: 'Normal',
     },
   };
-  const { displayName, request } = documentsRequested(context, row, index);
-  const { bytes, isPages } = await fill(dependencies, generationId, context, table, index, displayName);
-  const contentType = isPages ? 'application/pdf' : context.template.contentType;
-  const extension = isPages ? '.pdf' : (/\.[^.]{1,10}$/.exec(context.template.name)?.[0] ?? '');
+  const { source, template } = context;
+  if (source !== undefined) {
+    try {
+      const request = requestOfRow(context, given.table.columns, given.row);
+      const { id, version } = source;
+      await creation.create(tenant, request, seed, { generationId, template: { id, version } });
+      return undefined;
+    } catch (error) {
+      if (!(error instanceof PortalRefusal) || error.code === 'ServiceBusy') throw error;
+      return { row: index, code: error.code, message: describeRefusal(error) };
+    }
+  }
+  if (template === null) throw new Fatal('internal', 'The generation has no template.');
+  const { uploads } = dependencies;
+  const { displayName, request } = documentsRequested({ ...context, template }, given.row, index);
+  const { bytes, isPages } = await fill(dependencies, { ...given, template, title: displayName });
+  const contentType = isPages ? 'application/pdf' : template.contentType;
+  const extension = isPages ? '.pdf' : (/\.[^.]{1,10}$/.exec(template.name)?.[0] ?? '');
   const name = `${displayName.replace(/[/\\]/g, '-')}${extension}`;
-  const uploads = dependencies.uploads;
   const sink = await uploads.open();
   await sink.write(bytes);
   const { id } = await uploads.accept(tenant, sink, { name, contentType });
   const file = { displayName, id, name, contentType };
   await creation.create(tenant, { ...request, files: [file] }, seed, { generationId });
+  return undefined;
 }
 
 /** The filled template: a PDF, or a text like the template. */
 async function fill(
   { blobs, pool, clock }: GenerateDocumentsDependencies & Pick<EffectContext, 'clock'>,
-  generationId: string,
-  { template, organization }: GenerationContext,
-  { columns, rows }: DataTable,
-  index: number,
-  title: string,
+  {
+    generationId,
+    context: { organization },
+    table: { columns, rows },
+    index,
+    template,
+    title,
+  }: GivenRow & { readonly template: GenerationFile; readonly title: string },
 ): Promise<{ readonly bytes: Buffer; readonly isPages: boolean }> {
   const output = blobs.temporaryPath();
   try {

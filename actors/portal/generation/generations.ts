@@ -27,14 +27,23 @@ import type { SigningPool } from '../../pool/pool.ts';
 import { type DataRow, invalid, rowsOf } from '../../shared/generation/generation-data.ts';
 import { filledIn, filledText } from '../../shared/generation/generation-template.ts';
 import type { Tenant } from '../api/callers.ts';
-import type { CreateDocuments } from '../api/documents.ts';
-import type { GenerateDocuments, GenerationView, PortalGenerations } from '../api/generations.ts';
+import type { CreateDocuments, Page } from '../api/documents.ts';
+import type {
+  GenerateDocuments,
+  GenerationRow,
+  GenerationView,
+  PortalGenerations,
+} from '../api/generations.ts';
+import type { TemplateGeneration } from '../api/templates.ts';
+import { seededId } from '../document-records/document-index.ts';
 import type { DocumentCreation } from '../documents/document-creation.ts';
 import { derivedId } from '../shared/effect-ids.ts';
+import type { TemplateInUse } from '../templates/templates.ts';
 import { type Blobs, blobCounters } from '../uploads/blobs.ts';
 import { cleanContentType, cleanName } from '../uploads/upload-names.ts';
 import type { Uploads } from '../uploads/uploads.ts';
 import { readGenerationFiles } from './generation-files.ts';
+import { assertColumns, requestOfRow } from './template-rows.ts';
 
 export const GENERATION = actorKind<typeof generationMachine>('generation');
 
@@ -42,6 +51,9 @@ export const GENERATION = actorKind<typeof generationMachine>('generation');
 const MAX_TABLE = 1024 * 1024;
 /** Maximum bytes of the template, and characters of a filled one: layout takes about 4 ms per page. */
 const MAX_TEXT = 256 * 1024;
+/** Rows that a refusal names, and characters of what it says about one. */
+const MAX_NAMED_ROWS = 20;
+const MAX_MESSAGE_LENGTH = 500;
 /** Characters filled on the main thread before it yields to other work. */
 const CHARACTERS_PER_TURN = 64 * 1024;
 
@@ -49,8 +61,10 @@ export const generationDefinition = defineActor(GENERATION, {
   machine: generationMachine,
   version: 1,
   counters: ({ state, context }): { readonly [name: string]: number } => {
-    const { template, data } = context;
-    return state === 'Making' ? blobCounters([template.blob, data.blob]) : {};
+    const { template, data, source } = context;
+    if (state !== 'Making' && state !== 'Canceling') return {};
+    const files = [...(template === null ? [] : [template]), ...(source?.uploads ?? [])];
+    return blobCounters([data, ...files].map(({ blob }) => blob));
   },
   ends: ({ state }) => state === GENERATION_EXPIRED,
 });
@@ -62,7 +76,12 @@ export function documentSeed(generationId: string, row: number): string {
 
 /** The request for the document of one row, without its file. */
 export function documentsRequested(
-  { wanted, template, type, folderId }: GenerationInput,
+  {
+    wanted,
+    template,
+    type,
+    folderId,
+  }: Pick<GenerationInput, 'wanted' | 'type' | 'folderId'> & { readonly template: GenerationFile },
   row: DataRow,
   index: number,
 ) {
@@ -85,7 +104,7 @@ export interface GenerationsDependencies {
   /** Reads the files. */
   readonly pool: Pick<SigningPool, 'run'>;
   readonly uploads: Pick<Uploads, 'findUpload'>;
-  readonly creation: Pick<DocumentCreation, 'assertPossible' | 'folder'>;
+  readonly creation: Pick<DocumentCreation, 'assertPossible' | 'folder' | 'isMade'>;
 }
 
 export class Generations implements PortalGenerations {
@@ -96,7 +115,7 @@ export class Generations implements PortalGenerations {
   }
 
   async create(tenant: Tenant, request: GenerateDocuments, seed?: string): Promise<GenerationView> {
-    const { system, clock, ids, creation } = this.#dependencies;
+    const { ids } = this.#dependencies;
     const { templateFile, dataFile, folderId, newFolderName, type, ...rest } = request;
     // As it is stored: without what is not there.
     const wanted = JSON.parse(JSON.stringify(rest)) as GenerationInput['wanted'];
@@ -106,23 +125,112 @@ export class Generations implements PortalGenerations {
     const data = await this.#file(tenant, dataFile, MAX_TABLE);
     const check = { template, texts: wanted, maxCharacters: MAX_TEXT };
     const table = await readGenerationFiles(id, tenant.organization.id, data, this.#dependencies, check);
-    const base: GenerationInput = {
-      organization: { id: tenant.organization.id, name: tenant.organization.name },
-      createdBy: { id: tenant.application.id, type: 'Application', name: tenant.application.name },
-      createdAt: clock.now(),
+    const base = {
+      ...this.#ownerOf(tenant),
       ...{ template, data, wanted },
       total: table.rows.length,
       folderId: null,
       type: type ?? null,
     };
-    await this.#assertRows(base, rowsOf(table));
+    const at = base.createdAt;
+    const faults = await this.#faultsOf(rowsOf(table), JSON.stringify(wanted).length, (row, index) =>
+      this.#dependencies.creation.assertPossible(documentsRequested(base, row, index).request, at),
+    );
+    refuseRows(faults);
+    return this.#start(tenant, id, base, { folderId, newFolderName });
+  }
+
+  /** Starts a generation of a document template. @param seed as of `PortalDocuments.create` */
+  async createOfTemplate(
+    tenant: Tenant,
+    { template: used, request, uploads }: TemplateInUse,
+    { dataFile, skipRefusedRows }: Pick<TemplateGeneration, 'dataFile' | 'skipRefusedRows'>,
+    seed?: string,
+  ): Promise<GenerationView> {
+    const id = seed === undefined ? this.#dependencies.ids.uuid() : derivedId('generation', seed);
+    if (seed !== undefined && (await this.#find(tenant, id)) !== undefined) return this.get(tenant, id);
+    const data = await this.#file(tenant, dataFile, MAX_TABLE);
+    const { columns, rows } = await readGenerationFiles(id, tenant.organization.id, data, this.#dependencies);
+    const { folderId, newFolderName, ...rest } = request;
+    const wanted = JSON.parse(JSON.stringify(rest)) as GenerationInput['wanted'];
+    const documentsPerRow = request.isEnvelope === true ? 1 : request.files.length;
+    const base: GenerationInput = {
+      ...this.#ownerOf(tenant),
+      ...{ template: null, source: { ...used, uploads }, data, wanted, documentsPerRow },
+      total: rows.length * documentsPerRow,
+      folderId: null,
+      type: request.type ?? null,
+    };
+    assertColumns(base, columns);
+    const length = JSON.stringify(wanted).length;
+    const faults = await this.#faultsOf(rowsOf({ columns, rows }), length, (row) =>
+      this.#dependencies.creation.assertPossible(requestOfRow(base, columns, row), base.createdAt),
+    );
+    if (!skipRefusedRows || faults.size === rows.length) refuseRows(faults);
+    return this.#start(tenant, id, base, { folderId, newFolderName });
+  }
+
+  #ownerOf({ organization, application }: Tenant) {
+    return {
+      organization: { id: organization.id, name: organization.name },
+      createdBy: { id: application.id, type: 'Application', name: application.name },
+      createdAt: this.#dependencies.clock.now(),
+    } as const;
+  }
+
+  async #start(
+    tenant: Tenant,
+    id: string,
+    base: GenerationInput,
+    { folderId, newFolderName }: Pick<CreateDocuments, 'folderId' | 'newFolderName'>,
+  ): Promise<GenerationView> {
+    const { system, creation } = this.#dependencies;
     // A refused call creates nothing.
     const folder = await creation.folder(tenant, folderId ?? null, newFolderName ?? null);
-    const input = { ...base, folderId: folder };
+    // JSON drops undefined members, which are not stored.
+    const input = JSON.parse(JSON.stringify({ ...base, folderId: folder })) as GenerationInput;
     const made = await system.create({ kind: GENERATION, id }, input);
     if (!made.accepted && made.because !== 'exists') throw new PortalRefusal('ServiceBusy');
     if (made.accepted) await made.durable;
     return this.get(tenant, id);
+  }
+
+  async cancel(tenant: Tenant, id: string): Promise<GenerationView> {
+    await this.get(tenant, id);
+    const told = await this.#dependencies.system.send({ kind: GENERATION, id }, { type: 'CANCEL' });
+    if (told.accepted) await told.durable;
+    else if ((await this.#find(tenant, id))?.state !== 'Canceling')
+      throw new PortalRefusal('DocumentOperationEnded');
+    return this.get(tenant, id);
+  }
+
+  async rows(
+    tenant: Tenant,
+    id: string,
+    { limit, offset }: { readonly limit: number; readonly offset: number },
+  ): Promise<Page<GenerationRow>> {
+    const found = await this.#find(tenant, id);
+    if (found === undefined) throw new PortalRefusal('DocumentGenerationNotFound');
+    const { context } = found;
+    const { documentsPerRow = 1, refused = [] } = context;
+    const totalCount = context.total / documentsPerRow;
+    const first = Math.min(offset * limit, totalCount);
+    const length = Math.min(limit, totalCount - first);
+    const items = await Promise.all(
+      Array.from({ length }, async (_, at): Promise<GenerationRow> => {
+        const row = first + at;
+        const fault = refused.find((one) => one.row === row);
+        const error = fault === undefined ? null : { code: fault.code, message: fault.message };
+        const seed = documentSeed(id, row);
+        const isMade = error === null && (await this.#dependencies.creation.isMade(seed));
+        const documentIds = isMade
+          ? Array.from({ length: documentsPerRow }, (_document, index) => seededId(seed, index))
+          : [];
+        const status = error === null ? (isMade ? 'Made' : 'Pending') : 'Refused';
+        return { row: row + 1, status, documentIds, error };
+      }),
+    );
+    return { items, totalCount };
   }
 
   async get(tenant: Tenant, id: string): Promise<GenerationView> {
@@ -139,6 +247,9 @@ export class Generations implements PortalGenerations {
       agentId: context.createdBy.id,
       folderId: context.folderId,
       total: context.total,
+      refusedRows: context.refused?.length ?? 0,
+      template:
+        context.source === undefined ? null : { id: context.source.id, version: context.source.version },
       initialized,
       completed: count('concluded'),
       error: context.error,
@@ -168,24 +279,54 @@ export class Generations implements PortalGenerations {
     return { name, contentType, blob };
   }
 
-  /** Checks the requests of all rows before the first document is created. */
-  async #assertRows(input: GenerationInput, rows: readonly DataRow[]): Promise<void> {
-    const rowsPerTurn = Math.ceil(CHARACTERS_PER_TURN / (JSON.stringify(input.wanted).length + 1024));
+  /**
+   * Checks the requests of all rows before the first document is created.
+   * @param length characters of a request
+   */
+  async #faultsOf(
+    rows: readonly DataRow[],
+    length: number,
+    check: (row: DataRow, index: number) => unknown,
+  ): Promise<ReadonlyMap<number, PortalRefusal>> {
+    const rowsPerTurn = Math.ceil(CHARACTERS_PER_TURN / (length + 1024));
+    const faults = new Map<number, PortalRefusal>();
     for (const [index, row] of rows.entries()) {
       if (index % rowsPerTurn === rowsPerTurn - 1) await nextTurn();
-      const { request } = documentsRequested(input, row, index);
       try {
-        this.#dependencies.creation.assertPossible(request, input.createdAt);
+        check(row, index);
       } catch (error) {
         if (!(error instanceof PortalRefusal)) throw error;
-        const { code, message, errors } = error;
-        throw new PortalRefusal(code, `Row ${index + 1}: ${message}`, { ...(errors && { errors }) });
+        faults.set(index, error);
       }
     }
+    return faults;
   }
 }
 
+/** Refuses with the code of the first row, and names the others. */
+function refuseRows(faults: ReadonlyMap<number, PortalRefusal>): void {
+  const [first] = faults;
+  if (first === undefined) return;
+  const [index, { code, errors, ...refusal }] = first;
+  const named = [...faults].slice(0, MAX_NAMED_ROWS);
+  throw new PortalRefusal(
+    code,
+    `Row ${index + 1}: ${describeRefusal({ ...refusal, message: first[1].message })}`,
+    {
+      ...(errors && { errors }),
+      details: Object.fromEntries(named.map(([row, fault]) => [`row ${row + 1}`, describeRefusal(fault)])),
+    },
+  );
+}
+
+/** The message of a refusal with what it names, as one line. */
+export function describeRefusal({ message, details }: Pick<PortalRefusal, 'message' | 'details'>): string {
+  const named = Object.entries(details ?? {}).map(([name, fault]) => `${name}: ${fault}`);
+  return [message, ...named].join(' ').slice(0, MAX_MESSAGE_LENGTH);
+}
+
 function statusOf(state: string, initialized: number, open: number): GenerationView['status'] {
+  if (state === 'Canceling' || state === 'Canceled') return state;
   if (state === 'Failed') return 'Error';
   if (state === 'Making') return initialized === 0 ? 'Pending' : 'Init';
   return open > 0 ? 'WaitingSignatures' : 'Completed';

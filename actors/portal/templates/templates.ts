@@ -9,7 +9,7 @@
 import { parsePortalId } from '../../../machines/ids.ts';
 import { plainText } from '../../../machines/plain-text.ts';
 import { PortalRefusal } from '../../../machines/portal/portal-refusals.ts';
-import type { Principal } from '../../../machines/portal/portal-types.ts';
+import type { DocumentTemplate, Principal } from '../../../machines/portal/portal-types.ts';
 import {
   TEMPLATE_REMOVED,
   type TemplateContent,
@@ -32,11 +32,13 @@ import type { OrderNumbers } from '../../shared/order-numbers.ts';
 import { containing, pageByPosition, pageOfRows } from '../../shared/row-pages.ts';
 import type { Tenant } from '../api/callers.ts';
 import type { CreateDocuments, CreatedDocument, Page } from '../api/documents.ts';
+import type { GenerationView } from '../api/generations.ts';
 import type {
   DocumentTemplates,
   ReadTemplate,
   TemplateBody,
   TemplateDocuments,
+  TemplateGeneration,
   TemplateItem,
   TemplateQuery,
   TemplateRequest,
@@ -89,12 +91,19 @@ export interface TemplatesDependencies {
   readonly order: OrderNumbers;
   readonly uploads: Pick<Uploads, 'findUpload' | 'restore'>;
   readonly creation: Pick<DocumentCreation, 'create' | 'check'>;
+  readonly generations: {
+    createOfTemplate(
+      tenant: Tenant,
+      used: TemplateInUse,
+      request: Pick<TemplateGeneration, 'dataFile' | 'skipRefusedRows'>,
+      seed?: string,
+    ): Promise<GenerationView>;
+  };
 }
 
 /** A version of a template, ready for its people: the request with the caller's members, and its files. */
 export interface TemplateInUse {
-  readonly template: { readonly id: string; readonly version: number };
-  readonly name: string;
+  readonly template: DocumentTemplate;
   readonly request: CreateDocuments;
   readonly uploads: TemplateVersion['uploads'];
 }
@@ -176,17 +185,28 @@ export class Templates implements DocumentTemplates {
     read: ReadTemplate,
     seed?: string,
   ): Promise<readonly CreatedDocument[]> {
-    const { template, request } = await this.use(tenant, id, given, read);
+    const { template, request } = await this.#use(tenant, id, given, read);
     return this.#dependencies.creation.create(tenant, withPeople(request, given), seed, { template });
   }
 
+  async generate(
+    tenant: Tenant,
+    id: string,
+    request: TemplateGeneration,
+    read: ReadTemplate,
+    seed?: string,
+  ): Promise<GenerationView> {
+    const used = await this.#use(tenant, id, request, read);
+    return this.#dependencies.generations.createOfTemplate(tenant, used, request, seed);
+  }
+
   /** Prepares a version for new documents. */
-  async use(tenant: Tenant, id: string, given: TemplateRequest, read: ReadTemplate): Promise<TemplateInUse> {
+  async #use(tenant: Tenant, id: string, given: TemplateRequest, read: ReadTemplate): Promise<TemplateInUse> {
     const template = await this.#existing(tenant.organization.id, id);
-    const { version, name, document, expirationDays, uploads } = versionOf(template, given.version);
+    const { version, document, expirationDays, uploads } = versionOf(template, given.version);
     for (const upload of uploads) await this.#dependencies.uploads.restore(upload);
     const request = withProperties(read(document), expirationDays, given, this.#dependencies.clock.now());
-    return { template: { id: template.id, version }, name, request, uploads };
+    return { template: { id: template.id, version }, request, uploads };
   }
 
   /** Refusals: those of creation, but for the folder. */

@@ -13,6 +13,7 @@ import {
   newVersionInput,
   savedFlowDocumentsInput,
   templateDocumentsInput,
+  templateGenerationInput,
 } from './flow-inputs.ts';
 import { electronicInput } from './signing-inputs.ts';
 
@@ -29,5 +30,6 @@ export const LARGE_BODIES: { readonly [name in LargeBody]: z.ZodType } = {
   'saved-flow-documents': savedFlowDocumentsInput,
   template: templateInput,
   'template-documents': templateDocumentsInput,
+  'template-generation': templateGenerationInput,
   'electronic-signature': electronicInput,
 };

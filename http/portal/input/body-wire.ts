@@ -15,6 +15,7 @@ export type LargeBody =
   | 'saved-flow-documents'
   | 'template'
   | 'template-documents'
+  | 'template-generation'
   | 'electronic-signature';
 
 export type BodyTask =

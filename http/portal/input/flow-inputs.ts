@@ -226,6 +226,18 @@ function templateRequest({
   return { version: version ?? null, documentName: documentName ?? null, properties };
 }
 
+export const templateGenerationInput = members({
+  dataFile: fileReference,
+  skipRefusedRows: maybeFlag.describe(
+    'True: rows that are refused become no documents, and the others do. Otherwise one such row refuses the call.',
+  ),
+  ...templateMembers,
+}).transform(({ dataFile, skipRefusedRows, ...given }) => ({
+  ...templateRequest(given),
+  dataFile,
+  skipRefusedRows: skipRefusedRows === true,
+}));
+
 export const templateDocumentsInput = members({
   participants: rolesInput,
   fieldValues: fieldValuesInput,

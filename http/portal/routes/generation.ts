@@ -12,8 +12,9 @@ import { DOCUMENT_TYPES } from '../input/enumerations.ts';
 import { day, list, maybeText, maybeUuid, members, text, word } from '../input/fields.ts';
 import { fileReference, flowActionInput, observerInput } from '../input/flow-inputs.ts';
 import { idParams } from '../input/ids.ts';
+import { paging } from '../input/query-fields.ts';
 import { portalRoute } from '../route.ts';
-import { id } from '../shapes/shared-shapes.ts';
+import { id, pageBody, pageShape } from '../shapes/shared-shapes.ts';
 
 const STATUSES = [
   'Pending',
@@ -26,7 +27,7 @@ const STATUSES = [
   'Canceled',
 ] as const;
 
-const generationShape = z
+export const generationShape = z
   .strictObject({
     id,
     status: z.enum(STATUSES),
@@ -38,8 +39,42 @@ const generationShape = z
     initializedCount: z.int().describe('Documents that were made.'),
     completedCount: z.int().describe('Documents that are concluded.'),
     error: z.strictObject({ code: z.string(), message: z.string() }).nullable(),
+    refusedRowsCount: z.int().describe('Rows that became no documents; the list of rows tells why.'),
+    template: z
+      .strictObject({ id, version: z.int() })
+      .nullable()
+      .describe('The template that the documents are made of; null: a text.'),
   })
   .meta({ id: 'DocumentGeneration' });
+
+const rowShape = z
+  .strictObject({
+    row: z.int().min(1).describe('Number of the row; the first one below the names of the columns is 1.'),
+    status: z
+      .enum(['Pending', 'Made', 'Refused'])
+      .describe('`Pending`: not made yet, or never, where the generation was canceled or failed.'),
+    documentIds: z.array(id).describe('The documents of the row.'),
+    error: z
+      .strictObject({
+        code: z.string().describe('Code of the refusal.'),
+        message: z.string().describe('What is wrong with the row.'),
+      })
+      .nullable()
+      .describe('Why a row was refused.'),
+  })
+  .meta({
+    id: 'DocumentGenerationRow',
+    description: 'A row of the table of a generation.',
+    example: {
+      row: 2,
+      status: 'Refused',
+      documentIds: [],
+      error: {
+        code: 'InvalidFieldValue',
+        message: 'A field was not filled in as it must be. rent: The value must be a number.',
+      },
+    },
+  });
 
 export const generationInput = members({
   flowActions: list(flowActionInput, { least: 1 }),
@@ -99,10 +134,37 @@ export function generationRoutes(
         return json(200, generationBody(await generations.get(tenant, params.id.toLowerCase())));
       },
     }),
+    portalRoute({
+      method: 'GET',
+      path: '/api/documents/generation/{id}/rows',
+      summary: 'Lists the rows of a generation with their documents, or why there are none.',
+      params: idParams,
+      query: members({ limit: paging.limit, offset: paging.offset }),
+      responses: { 200: pageShape(rowShape) },
+      refusals: ['DocumentGenerationNotFound'],
+      async handle({ tenant, params, query }) {
+        const page = await generations.rows(tenant, params.id.toLowerCase(), query);
+        return json(
+          200,
+          pageBody(page, ({ documentIds, ...row }) => ({ ...row, documentIds: [...documentIds] })),
+        );
+      },
+    }),
+    portalRoute({
+      method: 'POST',
+      path: '/api/documents/generation/{id}/cancellation',
+      summary: 'Ends a generation after the rows in progress; documents that were made stay.',
+      params: idParams,
+      responses: { 200: generationShape },
+      refusals: ['DocumentGenerationNotFound', 'DocumentOperationEnded'],
+      async handle({ tenant, params }) {
+        return json(200, generationBody(await generations.cancel(tenant, params.id.toLowerCase())));
+      },
+    }),
   ];
 }
 
-function generationBody(view: GenerationView): z.infer<typeof generationShape> {
+export function generationBody(view: GenerationView): z.infer<typeof generationShape> {
   return {
     id: view.id,
     status: view.status,
@@ -114,5 +176,7 @@ function generationBody(view: GenerationView): z.infer<typeof generationShape> {
     initializedCount: view.initialized,
     completedCount: view.completed,
     error: view.error,
+    refusedRowsCount: view.refusedRows,
+    template: view.template && { id: view.template.id, version: view.template.version },
   };
 }

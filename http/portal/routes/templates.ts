@@ -11,7 +11,11 @@ import { json } from '../../core/reply.ts';
 import type { AnyRoute } from '../../core/router.ts';
 import { IDEMPOTENCY_HEADER, idempotencyKeyOf, withIdempotency } from '../idempotency.ts';
 import { maybeText, members, text, wholeFrom, withSent } from '../input/fields.ts';
-import { createDocumentsInput, templateDocumentsInput } from '../input/flow-inputs.ts';
+import {
+  createDocumentsInput,
+  templateDocumentsInput,
+  templateGenerationInput,
+} from '../input/flow-inputs.ts';
 import { idParams } from '../input/ids.ts';
 import { parsedInput } from '../input/invalid-input.ts';
 import { cursor, queryText } from '../input/query-fields.ts';
@@ -20,6 +24,7 @@ import { UNKNOWN_FILES } from '../refusal-groups.ts';
 import { portalRoute } from '../route.ts';
 import { createdByBody, createdByShape, id, timestamp } from '../shapes/shared-shapes.ts';
 import { CREATION_REFUSALS, createdBody, createdShape } from './documents.ts';
+import { generationBody, generationShape } from './generation.ts';
 import { recordQuery, recordRoutes } from './record-routes.ts';
 
 const MAX_VERSION = 1_000_000;
@@ -210,6 +215,37 @@ export function templateRoutes(
         };
         const made = await withIdempotency(requests, tenant, request, async (seed) =>
           (await templates.createDocuments(tenant, template, body, readTemplate, seed)).map(createdBody),
+        );
+        return json(200, made);
+      },
+    }),
+    portalRoute({
+      method: 'POST',
+      path: '/api/templates/{id}/generation',
+      summary: 'Makes documents of a template for every row of a table, whose columns are people and fields.',
+      headers: [IDEMPOTENCY_HEADER],
+      params: idParams,
+      body: templateGenerationInput,
+      largeBody: 'template-generation',
+      responses: { 200: generationShape },
+      refusals: [
+        'TemplateNotFound',
+        'TemplateVersionNotFound',
+        'IdempotencyConflict',
+        'InvalidGenerationFile',
+        ...UNKNOWN_FILES,
+        ...CREATION_REFUSALS,
+      ],
+      async handle({ tenant, params, body, fingerprint, header }) {
+        const key = idempotencyKeyOf(header(IDEMPOTENCY_HEADER));
+        const template = params.id.toLowerCase();
+        const request = {
+          route: 'POST /api/templates/{id}/generation',
+          key,
+          fingerprint: key ? fingerprintOf([template, fingerprint()]) : '',
+        };
+        const made = await withIdempotency(requests, tenant, request, async (seed) =>
+          generationBody(await templates.generate(tenant, template, body, readTemplate, seed)),
         );
         return json(200, made);
       },

@@ -153,6 +153,20 @@ const REQUESTS: readonly Request[] = [
   ['DELETE /api/templates/{id}', template('')],
   ['GET /api/templates/{id}/versions', template('/versions')],
   ['POST /api/templates/{id}/documents', template('/documents'), () => ({})],
+  [
+    'POST /api/templates/{id}/generation',
+    template('/generation'),
+    ({ upload }) => ({ dataFile: { id: upload, name: 'a.csv', contentType: 'text/csv' } }),
+  ],
+  [
+    'GET /api/documents/generation/{id}/rows',
+    ({ generation }) => `/api/documents/generation/${generation}/rows`,
+  ],
+  [
+    'POST /api/documents/generation/{id}/cancellation',
+    ({ generation }) => `/api/documents/generation/${generation}/cancellation`,
+    () => ({}),
+  ],
   ['POST /api/templates', plain('/api/templates'), templateOf],
   ['GET /api/organizations/{id}', own(() => '')],
   ['GET /api/organizations/{id}/webhooks', own(() => '/webhooks')],

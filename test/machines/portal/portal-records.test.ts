@@ -123,7 +123,13 @@ const CASES: readonly Case[] = [
     file: 'machines/portal/generation.ts',
     machine: generationMachine,
     input: { organization: { id: 'o-1', name: 'O' }, createdBy: by, createdAt: 1, total: 1 },
-    events: { MADE: {}, FAILED: { code: 'x', message: 'y' } },
+    events: {
+      MADE: {},
+      FAILED: { code: 'x', message: 'y' },
+      ROW_REFUSED: { row: 0, code: 'x', message: 'y' },
+      CANCEL: {},
+      STOPPED: {},
+    },
   },
 ];
 

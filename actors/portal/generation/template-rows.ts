@@ -1,0 +1,86 @@
+/** Rows of a table as people and values of a document template. Source: docs/decisions/0120-templates.md. */
+import type { GenerationInput } from '../../../machines/portal/generation.ts';
+import { columnName, type DataRow, invalid } from '../../shared/generation/generation-data.ts';
+import type { CreateDocuments, ParticipantInput } from '../api/documents.ts';
+import { type FieldValueInputs, type RoleInput, roleKey } from '../folders/flow-roles.ts';
+import { withName, withPeople } from '../templates/template-request.ts';
+
+/** Columns of a person, behind the role and a dot. */
+const PERSON_COLUMNS = {
+  name: 'name',
+  email: 'email',
+  'e-mail': 'email',
+  identifier: 'identifier',
+  phone: 'phone',
+} as const satisfies { readonly [column: string]: keyof ParticipantInput };
+
+const DOCUMENT_NAME = 'documentname';
+const EXTERNAL_ID = 'externalid';
+const DESCRIPTION = 'description';
+
+type Wanted = Pick<GenerationInput, 'wanted' | 'folderId'>;
+
+function requestOf({ wanted, folderId }: Wanted): CreateDocuments {
+  return { ...(wanted as unknown as CreateDocuments), folderId };
+}
+
+/** Asserts that each column is one of a role, a field, or a property. Refusals: `InvalidGenerationFile`. */
+export function assertColumns(given: Wanted, columns: readonly string[]): void {
+  const request = requestOf(given);
+  const fields = request.flowActions.flatMap((action) => (action.fields ?? []).map(({ name }) => name));
+  const known = new Set([
+    ...rolesIn(request).flatMap((role) => Object.keys(PERSON_COLUMNS).map((one) => columnOf(role, one))),
+    ...fields.map(columnName),
+    ...[DOCUMENT_NAME, EXTERNAL_ID, DESCRIPTION],
+  ]);
+  const unknown = columns.find((column) => !known.has(column));
+  if (unknown !== undefined)
+    throw invalid(
+      `The column ${unknown} is no field of the template, and none of its roles with .name, .email, .identifier or .phone.`,
+    );
+}
+
+/** The request for the documents of one row. Refusals: `InvalidFlowAction`, `InvalidFieldValue`. */
+export function requestOfRow(given: Wanted, columns: readonly string[], row: DataRow): CreateDocuments {
+  const request = requestOf(given);
+  const filled = (column: string) => row.get(column)?.trim() || undefined;
+  const participants = rolesIn(request).flatMap((role): readonly RoleInput[] => {
+    const entries = Object.entries(PERSON_COLUMNS).flatMap(([column, member]) => {
+      const value = filled(columnOf(role, column));
+      return value === undefined ? [] : [[member, value] as const];
+    });
+    return entries.length === 0 ? [] : [{ role, user: Object.fromEntries(entries) }];
+  });
+  const fieldValues: FieldValueInputs = Object.fromEntries(
+    request.flowActions.flatMap((action) =>
+      (action.fields ?? []).flatMap(({ name, type }) => {
+        const value = filled(columnName(name));
+        if (value === undefined) return [];
+        return [[name.trim(), type === 'Checkbox' ? value.toLowerCase() : value] as const];
+      }),
+    ),
+  );
+  const isField = (column: string) =>
+    request.flowActions.some(({ fields }) => fields?.some(({ name }) => columnName(name) === column));
+  const property = (column: string) =>
+    columns.includes(column) && !isField(column) ? filled(column) : undefined;
+  const name = property(DOCUMENT_NAME);
+  const [externalId, description] = [property(EXTERNAL_ID), property(DESCRIPTION)];
+  const people = withPeople(request, { participants, fieldValues });
+  return {
+    ...(name === undefined ? people : withName(people, name)),
+    ...(externalId !== undefined && { externalId }),
+    ...(description !== undefined && { description }),
+  };
+}
+
+/** Titles of the actions that a person can take, each once. */
+function rolesIn({ flowActions }: CreateDocuments): readonly string[] {
+  const actions = flowActions.filter(({ type }) => type !== 'SignRule' && type !== 'ApproverRule');
+  const titles = actions.map(({ title }) => title?.trim() ?? '').filter((title) => title !== '');
+  return [...new Map(titles.map((title) => [roleKey(title), title])).values()];
+}
+
+function columnOf(role: string, column: string): string {
+  return columnName(`${role}.${column}`);
+}

@@ -1,0 +1,200 @@
+/** Documents of a template for each row of a table, over HTTP. */
+import test from 'ava';
+import exceljs from 'exceljs';
+import { type Client, startProgram, until } from '../../../actors/portal/service.ts';
+import { temporaryRoot } from '../../../service/service.ts';
+import { clockedPortal } from './clocked-portal.ts';
+
+const PLACE = { topLeftX: 10, topLeftY: 10, width: 80, height: 20 };
+const SHEET = 'application/vnd.openxmlformats-officedocument.spreadsheetml.sheet';
+
+interface Generation {
+  readonly id: string;
+  readonly status: string;
+  readonly initializedCount: number;
+  readonly refusedRowsCount: number;
+}
+
+interface Rows {
+  readonly totalCount: number;
+  readonly items: readonly {
+    readonly row: number;
+    readonly status: string;
+    readonly documentIds: readonly string[];
+    readonly error: { readonly code: string; readonly message: string } | null;
+  }[];
+}
+
+async function templateOf(client: Client): Promise<string> {
+  const { id, name, contentType } = await client.upload();
+  const document = {
+    files: [{ id, displayName: 'Lease', name, contentType }],
+    flowActions: [
+      {
+        title: 'Tenant',
+        allowElectronicSignature: true,
+        fields: [{ name: 'Rent', type: 'Number', readOnly: true, ...PLACE }],
+      },
+    ],
+    disableNotifications: true,
+  };
+  return (await client.post<{ id: string }>('/api/templates', { name: 'Lease', document })).id;
+}
+
+async function tableOf(client: Client, content: string | Uint8Array, contentType = 'text/csv') {
+  const bytes = typeof content === 'string' ? Buffer.from(content) : content;
+  const name = contentType === SHEET ? 'people.xlsx' : 'people.csv';
+  const { id } = await client.upload({ name, content: bytes, type: contentType });
+  return { id, name, contentType };
+}
+
+function csv(count: number): string {
+  const rows = Array.from({ length: count }, (_, at) => `P${at},p${at}@example.org,${100 + at},lease-${at}`);
+  return ['tenant.Name,TENANT.E-Mail,rent,externalId', ...rows].join('\r\n');
+}
+
+function ended(client: Client, id: string): Promise<Generation> {
+  return until(async () => {
+    const view = await client.get<Generation>(`/api/documents/generation/${id}`);
+    if (view.status === 'Error') throw new Error(JSON.stringify(view));
+    return view.status === 'Pending' || view.status === 'Init' || view.status === 'Canceling'
+      ? undefined
+      : view;
+  });
+}
+
+test('each row of a CSV or XLSX table becomes a document of the template, for the person and the values in it', async (t) => {
+  const { client } = await clockedPortal(t);
+  const template = await templateOf(client);
+  const path = `/api/templates/${template}/generation`;
+  const body = { dataFile: await tableOf(client, csv(3)), newFolderName: 'Leases' };
+  const start = async () =>
+    (await (await client.send(path, body, 'POST', { 'idempotency-key': 'k' })).json()) as Generation;
+  const { id } = await start();
+  t.is((await start()).id, id);
+  t.like(await ended(client, id), {
+    ...{ status: 'WaitingSignatures', totalDocumentsCount: 3, initializedCount: 3, refusedRowsCount: 0 },
+    template: { id: template, version: 1 },
+  });
+  const rows = await client.get<Rows>(`/api/documents/generation/${id}/rows?Limit=2&Offset=1`);
+  t.like(rows, { totalCount: 3, items: [{ row: 3, status: 'Made', error: null }] });
+  const detail = await client.get<{ flowActions: { user: object; fields: object[] }[] }>(
+    `/api/documents/${rows.items[0]?.documentIds[0]}`,
+  );
+  t.like(detail, {
+    externalId: 'lease-2',
+    folder: { name: 'Leases' },
+    template: { id: template, version: 1 },
+  });
+  t.like(detail.flowActions[0], {
+    user: { name: 'P2', email: 'p2@example.org' },
+    fields: [{ presetValue: '102', readOnly: true }],
+  });
+
+  const book = new exceljs.Workbook();
+  const sheet = book.addWorksheet('People');
+  sheet.addRow(['Tenant.name', 'Tenant.email', 'Rent', 'documentName']);
+  sheet.addRow(['Ana', 'ana@example.org', 950.5, 'Flat 7']);
+  const content = new Uint8Array(await book.xlsx.writeBuffer());
+  const second = await client.post<Generation>(path, { dataFile: await tableOf(client, content, SHEET) });
+  await ended(client, second.id);
+  const made = await client.get<Rows>(`/api/documents/generation/${second.id}/rows`);
+  t.like(await client.get(`/api/documents/${made.items[0]?.documentIds[0]}`), { name: 'Flat 7' });
+  t.like(await client.get('/api/documents'), { totalCount: 4 });
+  // It has ended.
+  const late = await client.send(`/api/documents/generation/${id}/cancellation`, {});
+  t.like(await late.json(), { code: 'DocumentOperationEnded' });
+});
+
+test('rows that are refused are named by number, and refuse the call unless they are to be skipped', async (t) => {
+  const { client } = await clockedPortal(t);
+  const path = `/api/templates/${await templateOf(client)}/generation`;
+  const head = 'Tenant.name,Tenant.email,Rent\n';
+  const dataFile = await tableOf(
+    client,
+    `${head}Ana,ana@example.org,1\nBo,nowhere,2\nCy,cy@example.org,much\n,,4\n`,
+  );
+  const refused = await client.send(path, { dataFile });
+  t.is(refused.status, 422);
+  const { message, details } = (await refused.json()) as { message: string; details: Record<string, string> };
+  t.regex(message, /^Row 2: /);
+  t.deepEqual(Object.keys(details), ['row 2', 'row 3', 'row 4']);
+  t.regex(details['row 3'] ?? '', /Rent: The value must be a number/);
+  t.regex(details['row 4'] ?? '', /Tenant: This role needs a participant/);
+  t.like(await client.get('/api/documents'), { totalCount: 0 });
+  for (const bad of [
+    'Tenant.name,Tenant.age\nAna,7\n',
+    `${head.replace('Rent', 'Colour')}Ana,a@example.org,1\n`,
+  ]) {
+    const answer = await client.send(path, { dataFile: await tableOf(client, bad) });
+    t.like(await answer.json(), { code: 'InvalidGenerationFile' });
+  }
+
+  const { id } = await client.post<Generation>(path, { dataFile, skipRefusedRows: true });
+  t.like(await ended(client, id), { status: 'WaitingSignatures', initializedCount: 1, refusedRowsCount: 3 });
+  const { items } = await client.get<Rows>(`/api/documents/generation/${id}/rows`);
+  t.deepEqual(
+    items.map(({ row, status, documentIds, error }) => [row, status, documentIds.length, error?.code]),
+    [
+      [1, 'Made', 1, undefined],
+      [2, 'Refused', 0, 'InvalidFlowAction'],
+      [3, 'Refused', 0, 'InvalidFieldValue'],
+      [4, 'Refused', 0, 'InvalidFlowAction'],
+    ],
+  );
+});
+
+test('a canceled generation keeps the documents that were made, and makes no more', async (t) => {
+  const { client, room } = await clockedPortal(t);
+  const path = `/api/templates/${await templateOf(client)}/generation`;
+  let cancel = () => Promise.resolve();
+  room.faults.arm('portal.create.all', () => cancel());
+  const began = new Promise<string>((resolve) => {
+    cancel = async () => {
+      const { id } = await view;
+      await client.post(`/api/documents/generation/${id}/cancellation`, {});
+      resolve(id);
+    };
+  });
+  const view = client.post<Generation>(path, { dataFile: await tableOf(client, csv(30)) });
+  const id = await began;
+  const { status, initializedCount } = await ended(client, id);
+  t.is(status, 'Canceled');
+  t.true(initializedCount >= 1 && initializedCount <= 4, String(initializedCount));
+  const { items } = await client.get<Rows>(`/api/documents/generation/${id}/rows?Limit=100`);
+  t.is(items.filter((row) => row.status === 'Made').length, initializedCount);
+  t.is(items.filter((row) => row.status === 'Pending').length, 30 - initializedCount);
+});
+
+for (const faults of [
+  'portal.create.some=kill:6',
+  'portal.create.all=kill:6',
+  'effect.leased.before-run/generateDocuments=kill:1',
+  'effect.done.before-outcome/generateDocuments=kill:1',
+])
+  test.serial(`a kill by ${faults} neither loses a document of a table nor makes it twice`, async (t) => {
+    const root = await temporaryRoot(t);
+    const first = await startProgram(t, { root, faults });
+    const template = await templateOf(first.acme);
+    const dataFile = await tableOf(first.acme, `${csv(12)}\r\nBad,nowhere,1,lease-bad`);
+    const path = `/api/templates/${template}/generation`;
+    // The kill may come before the answer.
+    await first.acme
+      .send(path, { dataFile, skipRefusedRows: true }, 'POST', { 'idempotency-key': 'k' })
+      .catch(() => undefined);
+    t.is(await first.service.ended, 'SIGKILL');
+    const { acme } = await startProgram(t, { root });
+    const answer = await acme.send(path, { dataFile, skipRefusedRows: true }, 'POST', {
+      'idempotency-key': 'k',
+    });
+    const { id } = (await answer.json()) as Generation;
+    t.like(await ended(acme, id), { initializedCount: 12, refusedRowsCount: 1 });
+    const page = await acme.get<{ totalCount: number; items: { id: string; externalId: string }[] }>(
+      '/api/documents?Limit=100',
+    );
+    t.is(page.totalCount, 12);
+    t.is(new Set(page.items.map(({ externalId }) => externalId)).size, 12);
+    const { items } = await acme.get<Rows>(`/api/documents/generation/${id}/rows?Limit=100`);
+    const ids = items.flatMap(({ documentIds }) => documentIds);
+    t.deepEqual(ids.toSorted(), page.items.map((one) => one.id).toSorted());
+  });
