@@ -4,7 +4,8 @@
  * constraint, and certificates and time-stamps as validation objects.
  *
  * Not included: a signature of the report. `SignatureValidationPolicy` is implied: the engine has one policy, and lists its
- * checks. `SignersDocument` refers to the submitted file, or to the files given beside a detached signature.
+ * checks. `SignersDocument` refers to the submitted file, or to the files given beside a detached signature, and has the
+ * digest of the first.
  */
 import type {
   CertificateRecord,
@@ -54,7 +55,8 @@ export function validationReportXml(report: ValidationReport, file: ValidationRe
   const contents = (file.contents ?? []).map(({ sha256 }) =>
     objects.add(`${URN}:validationObject:signedData`, digestXml(Buffer.from(sha256, 'hex'))),
   );
-  const documents = { file: document, signed: contents.length === 0 ? [document] : contents };
+  const digest = digestXml(Buffer.from(file.contents?.[0]?.sha256 ?? file.sha256, 'hex'));
+  const documents = { file: document, signed: contents.length === 0 ? [document] : contents, digest };
   const everySignature = report.signatures.flatMap(withCounterSignatures);
   const signatures =
     everySignature.length === 0
@@ -119,7 +121,7 @@ function signatureXml(
   number: number,
   report: ValidationReport,
   { at }: ValidationReportFile,
-  documents: { readonly file: string; readonly signed: readonly string[] },
+  documents: { readonly file: string; readonly signed: readonly string[]; readonly digest: string },
   objects: ObjectList,
 ): string {
   const { certificate, bestTime, name } = record;
@@ -131,7 +133,8 @@ function signatureXml(
     `<SignatureIdentifier id="signature-${number}"><HashOnly>false</HashOnly><DocHashOnly>false</DocHashOnly>${element('DAIdentifier', name)}</SignatureIdentifier>`,
     constraintsXml(merged(report.results, record.results), POLICY),
     `<ValidationTimeInfo>${element('ValidationTime', iso(at))}<BestSignatureTime>${element('POETime', iso(bestTime))}${element('TypeOfProof', `${URN}:poetype:validation`)}${proof === undefined ? '' : `<POEObject VOReference="${proof.id}"/>`}</BestSignatureTime></ValidationTimeInfo>`,
-    `<SignersDocument><SignersDocumentRepresentation VOReference="${documents.signed.join(' ')}"/></SignersDocument>`,
+    // The only form that every version of the schema allows.
+    `<SignersDocument>${documents.digest}<SignersDocumentRef VOReference="${documents.signed.join(' ')}"/></SignersDocument>`,
     attributesXml(record, stamps),
     certificate === undefined
       ? ''

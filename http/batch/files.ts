@@ -119,10 +119,24 @@ export function readPassword(encoded: string): string | undefined {
   } catch {
     // Refused below.
   }
-  const rule = `must be percent-encoded UTF-8 of at most ${MAX_PASSWORD} characters`;
-  throw new Refusal('validation.body-invalid', `X-Document-Password ${rule}`, {
-    errors: { 'X-Document-Password': [rule] },
-  });
+  throw unfitPassword(
+    'X-Document-Password',
+    `must be percent-encoded UTF-8 of at most ${MAX_PASSWORD} characters`,
+  );
+}
+
+/**
+ * The password that people type into the form of the page `/validate`; undefined when absent. Never part of a message.
+ * Refusals: `validation.body-invalid`.
+ */
+export function readTypedPassword(text: string | undefined): string | undefined {
+  if (text === undefined || text === '') return undefined;
+  if (text.length <= MAX_PASSWORD) return text;
+  throw unfitPassword('password', `must have at most ${MAX_PASSWORD} characters`);
+}
+
+function unfitPassword(name: string, rule: string): Refusal {
+  return new Refusal('validation.body-invalid', `${name} ${rule}`, { errors: { [name]: [rule] } });
 }
 
 /** The requested format, without regard to case; undefined when absent. */

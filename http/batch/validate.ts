@@ -13,7 +13,7 @@ import type { Html } from '../../web/html.ts';
 import { prefersHtml } from '../core/accept.ts';
 import { page } from '../core/reply.ts';
 import { type AnyRoute, route } from '../core/router.ts';
-import { PASSWORD_HEADER, readPassword } from './files.ts';
+import { PASSWORD_HEADER, readPassword, readTypedPassword } from './files.ts';
 import { noBody, noParams, noQuery } from './queries.ts';
 import { readUploadForm } from './upload-form.ts';
 
@@ -33,6 +33,13 @@ const validateForm = z.object({
     .max(16)
     .optional()
     .describe('Pades, Cades, Xades or Asic; left out, it is found out from the content.'),
+  password: z
+    .string()
+    .max(127)
+    .optional()
+    .describe(
+      'Password of an encrypted PDF, for the form of the page; programs send the header X-Document-Password, which takes precedence.',
+    ),
 });
 
 export interface ValidateRoutesOptions {
@@ -109,7 +116,7 @@ export function validateRoutes(
           contentType: header('content-type'),
           contentLength: header('content-length'),
           maxBytes: maxUploadBytes,
-          fields: ['format'],
+          fields: ['format', 'password'],
           furtherParts: 'content',
           several: () => true,
           open: (fileName) => validation.open(fileName),
@@ -121,7 +128,7 @@ export function validateRoutes(
             fileName,
             files,
             format,
-            password,
+            password: password ?? readTypedPassword(fields.get('password')),
           });
           if (prefersHtml(header('accept'))) return page(200, framed(validationPage(fileName, report)));
           return {

@@ -97,8 +97,9 @@ test.serial(
     const again = await service.finished(newJobId);
     t.is(again.status, 'Completed', again.errorMessage ?? '');
 
-    const post = (headers: Record<string, string>) => {
+    const post = (headers: Record<string, string>, typed?: string) => {
       const form = new FormData();
+      if (typed !== undefined) form.append('password', typed);
       form.append('file', new Blob([new Uint8Array(signed)]), 'a.pdf');
       return fetch(`${service.url}/api/validate`, {
         method: 'POST',
@@ -109,6 +110,16 @@ test.serial(
     const signed = await readFile(join(root, 'output', again.outputFileName ?? ''));
     t.regex(await (await post({ 'X-Document-Password': encoded })).text(), /total-passed/);
     t.regex(await (await post({})).text(), /needs a password/);
+    t.regex(await (await post({}, '')).text(), /needs a password/);
+    t.regex(await (await post({}, PASSWORD)).text(), /total-passed/);
+    t.regex(
+      await (await post({ 'X-Document-Password': encoded }, 'Falsches-Wort-77')).text(),
+      /total-passed/,
+    );
+    const long = await post({}, 'x'.repeat(128));
+    t.like(await long.json(), { status: 400, code: 'validation.body-invalid' });
+    const typedInto = await fetch(`${service.url}/validate`, { headers: { 'X-API-Key': key } });
+    t.regex(await typedInto.text(), /<input name="password" type="password"/);
     const file = join(elsewhere, 'signed.pdf');
     await writeFile(file, signed);
     const main = new URL('../../main.js', import.meta.url).pathname;

@@ -88,7 +88,7 @@ test.serial('a detached signature is validated over the content parts that come 
     const xml = await answer.text();
     if (answer.status === 200) t.deepEqual(structureFaults(xml), []);
     const digest = (text: string) => createHash('sha256').update(text).digest('base64');
-    const [, objects = ''] = /<SignersDocumentRepresentation VOReference="([^"]*)"/.exec(xml) ?? [];
+    const [, objects = ''] = /<SignersDocumentRef VOReference="([^"]*)"/.exec(xml) ?? [];
     const named = objects
       .split(' ')
       .map((id) => xml.match(new RegExp(`id="${id}".*?<ds:DigestValue>([^<]*)<`))?.[1]);

@@ -9,6 +9,7 @@ export const VALIDATION_FORM = html`<h1>Validate</h1>
 <form method="post" action="/api/validate" enctype="multipart/form-data" class="filters">
 <label>Signed file <input name="file" type="file" required></label>
 <label>Signed content, for a detached signature <input name="content" type="file" multiple></label>
+<label>Password, for an encrypted PDF <input name="password" type="password" maxlength="127" autocomplete="off"></label>
 <button type="submit">Validate</button>
 </form>
 <p>The file is checked and then removed. Programs send it to <code>POST /api/validate</code> and get the report of ETSI TS 119 102-2 as XML.</p>`;

@@ -15,7 +15,7 @@ const CONTENT: { readonly [element: string]: string } = {
   ValidationConstraintsEvaluationReport: 'SignatureValidationPolicy? ValidationConstraint*',
   SignatureValidationPolicy: 'SignaturePolicyIdentifier PolicyName?',
   SignaturePolicyIdentifier: 'SignaturePolicyImplied',
-  SignersDocument: 'SignersDocumentRepresentation',
+  SignersDocument: 'DigestAlgAndValue SignersDocumentRef',
   ValidationConstraint:
     'ValidationConstraintIdentifier ValidationConstraintParameter* ConstraintStatus ValidationStatus?',
   ValidationConstraintParameter: 'Type Value?',
@@ -75,7 +75,7 @@ const REFERENCES: readonly string[] = [
   'SignerCertificate',
   'RelatedValidationObject',
   'AttributeObject',
-  'SignersDocumentRepresentation',
+  'SignersDocumentRef',
 ];
 const TEXTS: readonly string[] = [
   'PolicyName',

@@ -10,6 +10,7 @@ import {
   validationReportXml,
 } from '../../../crypto/index.ts';
 import { authority, file, NOW } from '../asic/container-harness.ts';
+import { schemaFaults } from './published-schema.ts';
 import { structureFaults } from './report-structure.ts';
 
 const CONTENT = { Pades: samplePdf(), Cades: Buffer.from('x'), Xades: Buffer.from('<a/>') };
@@ -35,6 +36,7 @@ for (const level of ['B', 'T', 'LTA'] as const) {
         const report = await validateFile({ format, path: output, at: NOW + 60_000, trust });
         const xml = await xmlOf(report, output);
         t.deepEqual(structureFaults(xml), [], `${format} ${level}`);
+        t.deepEqual(await schemaFaults(xml), [], `${format} ${level}`);
         t.true(xml.includes(`mainindication:${indication}<`), xml);
         t.is(xml.includes('NO_CERTIFICATE_CHAIN_FOUND'), indication === 'indeterminate');
         t.is(/<SignatureTimeStamp>/.test(xml), level !== 'B');
@@ -54,6 +56,7 @@ test('a counter-signature and every finding stand in the report, and the checker
   const report = await validateFile({ format: 'Cades', path: counter, at: NOW + 60_000, trust });
   const xml = await xmlOf(report, counter);
   t.deepEqual(structureFaults(xml), []);
+  t.deepEqual(await schemaFaults(xml), []);
   t.is(xml.match(/<SignatureIdentifier /g)?.length, 2);
   for (const { type } of report.signatures[0]?.results.passedChecks ?? [])
     t.true(xml.includes(`<ValidationConstraintIdentifier>urn:sealwright:check:${type}<`), type);
