@@ -4,7 +4,7 @@ import type { Millis, OrganizationId } from '../../../machines/ids.ts';
 import type { BrandingContext } from '../../../machines/portal/branding.ts';
 import type { MailContext, MailMessage, SendMailEffect } from '../../../machines/portal/mail.ts';
 import type { Language } from '../../../machines/portal/organization.ts';
-import { describeFailure, type EffectHandler, Fatal } from '../../../runtime/index.ts';
+import { describeFailure, type EffectHandler, Fatal, isRetryable } from '../../../runtime/index.ts';
 import {
   addressIn,
   isMailAddress,
@@ -59,8 +59,8 @@ export function sendMailHandler(dependencies: SendMailDependencies): EffectHandl
         const outgoing = await compose(actor.id, mail.context, dependencies);
         return { type: 'SENT', reply: oneLine(await dependencies.mailer.send(outgoing, signal), 500) };
       } catch (error) {
-        // A stop is no failure of the mail; it is done again after the next start.
-        if (signal.aborted) throw error;
+        // A stop is no failure of the mail, nor is a store that does not answer: the effect is done again.
+        if (signal.aborted || isRetryable(error)) throw error;
         const { code, message } = describeFailure(error);
         const permanent = !(error instanceof MailFailure) || error.permanent;
         return { type: permanent ? 'REFUSED' : 'DELAYED', code, message: oneLine(message, 500) };

@@ -46,6 +46,8 @@ export interface MailWorldOptions {
   readonly clock?: SimulatedClock;
   readonly sender?: string;
   readonly profiles?: ReadonlyMap<OrganizationId, MailProfile>;
+  /** Called when a mail is about to be written; a rejection is that of the store. */
+  readonly reading?: () => Promise<void>;
   /** @default 64 */
   readonly effectsInFlight?: number;
 }
@@ -66,10 +68,12 @@ export function makeMailWorld(t: ExecutionContext, options: MailWorldOptions): M
       reportMail: reportMailHandler(),
       sendMail: sendMailHandler({
         mailer,
-        profileOf: async (id) =>
-          options.profiles === undefined
+        profileOf: async (id) => {
+          await options.reading?.();
+          return options.profiles === undefined
             ? { name: 'Acme', language: 'en', replyTo: null }
-            : options.profiles.get(id),
+            : options.profiles.get(id);
+        },
         links: {
           action: ({ key }, action, user) =>
             `${PUBLIC_URL}/document/key/${key}/sign?ticket=${action}.${user}`,

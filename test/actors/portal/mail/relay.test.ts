@@ -1,5 +1,5 @@
 import test from 'ava';
-import { openLmdbStore } from '../../../../runtime/index.ts';
+import { openLmdbStore, Retryable } from '../../../../runtime/index.ts';
 import { folderFor } from '../../../runtime/folder.ts';
 import { DOCUMENT_1, notice, ORGANIZATION_1, summary } from '../mailbox.ts';
 import { makeMailWorld, PUBLIC_URL, smtpTo } from './mail-harness.ts';
@@ -124,6 +124,27 @@ test('a mail put off by the relay is sent after a pause', async (t) => {
   world.clock.advance(30_000);
   await world.until(async () => (await world.mail('greylisted@example.test'))?.context.tries === 2);
   t.pass();
+});
+
+test('a store that does not answer while a mail is written does not fail the mail', async (t) => {
+  const relay = await startRelay(t);
+  let isAway = true;
+  const world = makeMailWorld(t, {
+    mailer: smtpTo(relay.port),
+    async reading() {
+      if (!isAway) return;
+      isAway = false;
+      throw new Retryable('store.unavailable', 'The connection was lost.');
+    },
+  });
+  await world.ask([notice('pending', 'ana@example.test')]);
+  await world.until(async () => {
+    world.clock.advance(1000);
+    const state = (await world.mail('ana@example.test'))?.state;
+    return state === 'Sent' || state === 'Failed';
+  });
+  t.like(await world.mail('ana@example.test'), { state: 'Sent', context: { failures: [] } });
+  t.is(relay.taken.length, 1);
 });
 
 test('a relay that is down loses nothing, over a restart too, and gets every mail once it is back', async (t) => {
