@@ -27,11 +27,15 @@ interface Contents {
   readonly setAside: readonly MarkedEffect[];
 }
 
+/** Bytes of earlier records that may stay behind the newest one. */
+const MAX_LEFT_BYTES = 64 * 1024;
+
 const EMPTY: Contents = { deaths: 0, running: [], suspects: [], alone: false, setAside: [] };
 
 export class CrashJournal {
   readonly #file: number;
-  readonly #running = new Map<EffectKey, MarkedEffect>();
+  /** The text of each effect in progress. */
+  readonly #running = new Map<EffectKey, string>();
   #deaths: number;
   #suspects: readonly MarkedEffect[];
   #alone = false;
@@ -40,6 +44,8 @@ export class CrashJournal {
   #isClosed = false;
   #hasFailed = false;
   readonly #failed: (error: unknown) => void;
+  /** Length of the file, bytes. */
+  #length = Number.POSITIVE_INFINITY;
   /** The quarantined effect: the last process crashed while it ran alone. */
   readonly newlySetAside: MarkedEffect | undefined;
 
@@ -77,7 +83,8 @@ export class CrashJournal {
   /** Records a group of effects before it runs. */
   begin(effects: readonly StoredEffect[]): void {
     if (effects.length === 0) return;
-    for (const { key, actor, effect } of effects) this.#running.set(key, { key, actor, do: effect.do });
+    for (const { key, actor, effect } of effects)
+      this.#running.set(key, JSON.stringify({ key, actor, do: effect.do } satisfies MarkedEffect));
     this.#write();
   }
 
@@ -132,17 +139,22 @@ export class CrashJournal {
     if (this.#writing !== undefined) clearImmediate(this.#writing);
     this.#writing = undefined;
     if (this.#isClosed) return;
-    const contents: Contents = {
+    const others: Omit<Contents, 'running'> = {
       deaths: this.#deaths,
-      running: [...this.#running.values()],
       suspects: this.#suspects,
       alone: this.#alone,
       setAside: this.#setAside,
     };
-    const bytes = Buffer.from(`${JSON.stringify(contents)}\n`);
+    const running = [...this.#running.values()].join();
+    const bytes = Buffer.from(`${JSON.stringify(others).slice(0, -1)},"running":[${running}]}\n`);
     try {
+      // What is left of a longer record follows the end of the line, and is not read.
       writeSync(this.#file, bytes, 0, bytes.length, 0);
-      ftruncateSync(this.#file, bytes.length);
+      if (bytes.length + MAX_LEFT_BYTES < this.#length) {
+        ftruncateSync(this.#file, bytes.length);
+        this.#length = bytes.length;
+      }
+      this.#length = Math.max(this.#length, bytes.length);
     } catch (error) {
       if (!this.#hasFailed) this.#failed(error);
       this.#hasFailed = true;

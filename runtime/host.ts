@@ -29,7 +29,7 @@ import type {
   StoredActor,
   StoredEffect,
 } from './ports.ts';
-import { firstStep, nextStep, type StepContext, viewOf } from './step.ts';
+import { committedViewOf, firstStep, nextStep, type StepContext, viewOf } from './step.ts';
 import type { Supervisor } from './supervisor.ts';
 
 /** Default maximum of messages waiting for one actor. */
@@ -135,7 +135,7 @@ export class Host implements ActorHost {
     const loaded = this.#peek(addressKey(address)) ?? (await this.#dependencies.store.load(address));
     const mayBeOld = loaded && this.#dependencies.isShared;
     const stored = mayBeOld ? (migrationOf(this.#definition(address), loaded)?.actor ?? loaded) : loaded;
-    return stored && { ...viewOf(stored), revision: stored.revision, stopped: stored.stopped !== null };
+    return stored && committedViewOf(stored);
   }
 
   /** Settles an effect without a message to the actor. Does nothing when the effect is settled already. */

@@ -5,7 +5,7 @@
  * that collects the actions instead of running them; only this file depends on that scope.
  */
 import type { AnyMachineSnapshot, AnyStateMachine, StateValue } from 'xstate';
-import type { ActorDefinition, ActorView } from './definition.ts';
+import type { ActorDefinition, ActorView, CommittedActor } from './definition.ts';
 import { type DerivedRecords, derive, difference, NO_DERIVED_RECORDS } from './derive.ts';
 import { Fatal } from './failures.ts';
 import { CHAIN_START, lineHash } from './history/chain.ts';
@@ -166,6 +166,11 @@ function derivedRecordsOf(definition: ActorDefinition, actor: StoredActor): Deri
 /** An actor as its definition and its callers see it. */
 export function viewOf(actor: StoredActor): ActorView {
   return { id: actor.address.id, state: actor.state, context: actor.context };
+}
+
+/** An actor as readers of committed state see it. */
+export function committedViewOf({ address, state, context, revision, stopped }: StoredActor): CommittedActor {
+  return { id: address.id, state, context, revision, stopped: stopped !== null };
 }
 
 const shapes = new WeakMap<AnyStateMachine, object>();

@@ -58,7 +58,8 @@ function stageAndSign(task: SignTask, thread: JobTaskContext, folder: string): S
   const answer = (file: SignedFile): Signed => {
     faults.atSync('pool.sign.signed', task.fileName);
     const signMs = clock.elapsed() - start;
-    return { ...digests(file, staged, readAt), stageMs, signMs, workMs: signMs };
+    const { input, signed } = digests(file, staged, readAt);
+    return { input, signed, stageMs, signMs, workMs: signMs };
   };
   if (task.operation === 'Extend') return extend(task, request, profile.services).then(answer);
   const { container } = profile.form;

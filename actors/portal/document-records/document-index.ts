@@ -230,7 +230,11 @@ function stuckRows({ context }: DocumentActor): readonly Row[] {
 function createdDocumentRow(document: DocumentActor): CreatedDocumentRow {
   const { id, name, organization, createdBy, creationDate, updateDate, isEnvelope, made } = document.context;
   return {
-    ...{ id, name, creationDate, updateDate, isEnvelope },
+    id,
+    name,
+    creationDate,
+    updateDate,
+    isEnvelope,
     organizationId: organization.id,
     organizationName: organization.name,
     createdBy: createdBy.name,
@@ -248,9 +252,11 @@ function documentRow(document: DocumentActor): DocumentRow {
     const asked = isOpen && action.status === 'Pending' && isSigning(action) ? requestedUsers(action) : [];
     for (const user of usersOf(action)) people.set(user.id, [user, asked.some((one) => one.id === user.id)]);
   }
-  return {
-    ...{ id, name, key, type },
-    ...(externalId !== undefined && { externalId }),
+  const row: DocumentRow = {
+    id,
+    name,
+    key,
+    type,
     creator: createdBy.name,
     status: listStatus(statusOf(document)),
     folder: folderId,
@@ -261,6 +267,7 @@ function documentRow(document: DocumentActor): DocumentRow {
       pending,
     ]),
   };
+  return externalId === undefined ? row : { ...row, externalId };
 }
 
 function participantRows({ context }: DocumentActor, { people, ...facts }: DocumentRow): readonly Row[] {
@@ -287,20 +294,16 @@ export function dayOf(at: Millis): string {
 function documentCounters(document: DocumentActor): { readonly [name: string]: number } {
   const { context } = document;
   const { organization, folderId, creationDate, isEnvelope } = context;
-  const made = {
-    [`documents-made/${dayOf(creationDate)}/${isEnvelope ? 'envelope' : 'document'}`]: 1,
-    ...generationCounters(document),
-  };
   // A deleted document references no file.
-  if (isDeleted(document)) return made;
+  const counters: { [name: string]: number } = blobCounters(isDeleted(document) ? [] : blobsOf(context));
+  counters[`documents-made/${dayOf(creationDate)}/${isEnvelope ? 'envelope' : 'document'}`] = 1;
+  Object.assign(counters, generationCounters(document));
+  if (isDeleted(document)) return counters;
   const status = listStatus(statusOf(document));
-  return {
-    ...made,
-    ...blobCounters(blobsOf(context)),
-    [`documents/${organization.id}/${status}`]: 1,
-    [`documents-in/${organization.id}/${folderId ?? NO_FOLDER}/${status}`]: 1,
-    ...(context.processingError !== null && { [STUCK_DOCUMENT_COUNTER]: 1 }),
-  };
+  counters[`documents/${organization.id}/${status}`] = 1;
+  counters[`documents-in/${organization.id}/${folderId ?? NO_FOLDER}/${status}`] = 1;
+  if (context.processingError !== null) counters[STUCK_DOCUMENT_COUNTER] = 1;
+  return counters;
 }
 
 /** Refused ones are open: a new version lets them go on. */
@@ -320,17 +323,20 @@ function generationCounters(document: DocumentActor): { readonly [name: string]:
 /** Every file the document needs, one entry per reference. */
 export function blobsOf(context: DocumentContext): readonly BlobRef[] {
   const { file, parts, current, signatures, accepted, reservations, made, attachments } = context;
-  const found = [
-    file.blob,
-    current,
-    signatures,
-    ...parts.map(({ blob }) => blob),
-    ...accepted.flatMap(({ image, state }) => [image, state]),
-    ...reservations.map(({ state }) => state),
-    ...made.map(({ image }) => image),
-    ...attachments.map((attachment) => attachment.file.blob),
-  ];
-  return found.filter((blob): blob is BlobRef => blob !== null);
+  const found: BlobRef[] = [file.blob, current];
+  const add = (blob: BlobRef | null): void => {
+    if (blob !== null) found.push(blob);
+  };
+  add(signatures);
+  for (const { blob } of parts) add(blob);
+  for (const { image, state } of accepted) {
+    add(image);
+    add(state);
+  }
+  for (const { state } of reservations) add(state);
+  for (const { image } of made) add(image);
+  for (const attachment of attachments) add(attachment.file.blob);
+  return found;
 }
 
 function documentNames({ context }: Pick<DocumentActor, 'context'>): readonly string[] {

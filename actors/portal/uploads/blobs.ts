@@ -60,9 +60,12 @@ export interface SweepReport {
   readonly bytes: number;
 }
 
-/** The counters of an actor that holds these references; one that is held twice counts twice. */
-export function blobCounters(blobs: Iterable<Pick<BlobRef, 'sha256'>>): { readonly [name: string]: number } {
-  const counters: { [name: string]: number } = {};
+/**
+ * The counters of an actor that holds these references; one that is held twice counts twice. An object without a
+ * prototype is a hash table for V8: names that never come again do not become shapes of objects.
+ */
+export function blobCounters(blobs: Iterable<Pick<BlobRef, 'sha256'>>): { [name: string]: number } {
+  const counters: { [name: string]: number } = Object.create(null);
   for (const { sha256 } of blobs) {
     const name = counterName(sha256);
     counters[name] = (counters[name] ?? 0) + 1;

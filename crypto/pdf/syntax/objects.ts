@@ -58,16 +58,14 @@ function parseObject(view: View, offset: number): IndirectObject {
   const header = readHeader(bytes, view.start);
   if (header === undefined)
     throw new PdfSyntaxError(`No object stands at offset ${offset}, where one should.`);
+  const { number, generation } = header.reference;
   const start = skipSpace(bytes, header.end);
   if (startsWith(bytes, start, 'endobj')) {
-    return {
-      ...header.reference,
-      value: { bytes, at, start, end: start, cipher: undefined },
-      data: undefined,
-    };
+    const nothing: ByteSlice = { bytes, at, start, end: start, cipher: undefined };
+    return { number, generation, value: nothing, data: undefined };
   }
   const value: ByteSlice = { bytes, at, start, end: endOfValue(bytes, start), cipher: undefined };
-  return { ...header.reference, value, data: streamStart(view, value) };
+  return { number, generation, value, data: streamStart(view, value) };
 }
 
 /** Reads `n g obj` and returns the index after it. */

@@ -184,14 +184,18 @@ class LmdbStore implements ActorStore {
     const leased: StoredEffect[] = [];
     if (limit <= 0) return leased;
     const { due, lanes } = this.#tables;
-    const range =
+    // The keys alone: most effects before the first free one are leased, and their values need not be read.
+    const table = queueKey === undefined ? due : lanes;
+    const keys =
       queueKey === undefined
-        ? due.getRange({ end: [now, AFTER_ALL_TEXT] })
-        : lanes.getRange({ start: [queueKey], end: [queueKey, now, AFTER_ALL_TEXT] });
-    for (const { key, value } of range) {
+        ? due.getKeys({ end: [now, AFTER_ALL_TEXT] })
+        : lanes.getKeys({ start: [queueKey], end: [queueKey, now, AFTER_ALL_TEXT] });
+    for (const key of keys) {
       const own = queueKey === undefined ? key : key.slice(1);
       const name = own.slice(1).join('/');
       if (this.#leased.has(name)) continue;
+      const value = table.get(key);
+      if (value === undefined) continue;
       leased.push(readEffect(own, value, queueKey));
       this.#leased.add(name);
       if (leased.length === limit) break;
