@@ -165,6 +165,7 @@ export const serve: Serve = async (settings, log, options) => {
         operations: batch.operations,
         webhooks: batch.webhooks.deliveries,
         mails: services.portal?.mails,
+        portalWebhooks: services.portal?.operatorWebhooks,
         settings: batchListenSettings(settings, apiKey),
         clock,
         ids,

@@ -15,6 +15,7 @@ import type { TrustOptions } from '../shared/trust.ts';
 import type {
   IdempotentRequests,
   MarksSessions,
+  OperatorWebhooks,
   PortalGenerations,
   PortalService,
   PortalWebhooks,
@@ -73,6 +74,7 @@ import { BlobSweeping } from './uploads/blob-sweeping.ts';
 import { Blobs } from './uploads/blobs.ts';
 import { SegmentedUploads } from './uploads/segmented-uploads.ts';
 import { Uploads } from './uploads/uploads.ts';
+import { OperatorDeliveries } from './webhooks/operator-deliveries.ts';
 
 export interface PortalOptions {
   /** `{Storage:Root}/portal`, absolute. */
@@ -106,6 +108,7 @@ export interface PortalOptions {
 }
 
 type PortalComponents = { readonly [Member in keyof PortalService]: Portal[Member] } & {
+  readonly operatorWebhooks: OperatorWebhooks;
   readonly outgoing: Outgoing;
   readonly sweeping: BlobSweeping;
   readonly singletons: Singletons;
@@ -132,6 +135,7 @@ export class Portal implements PortalService, HostedService {
   readonly reports: Reports;
   readonly users: UserDirectory;
   readonly signIn: UserSignIn;
+  readonly operatorWebhooks: OperatorWebhooks;
   readonly idempotency: IdempotentRequests;
   readonly #components: PortalComponents;
 
@@ -157,6 +161,7 @@ export class Portal implements PortalService, HostedService {
     this.reports = made.reports;
     this.users = made.users;
     this.signIn = made.signIn;
+    this.operatorWebhooks = made.operatorWebhooks;
     this.idempotency = made.idempotency;
   }
 
@@ -265,6 +270,7 @@ export class Portal implements PortalService, HostedService {
       documentPackages: new DocumentPackageService({ documents, pool, blobs, clock }),
       documentOperations: new DocumentOperationService({ system, store, clock, ids }),
       users: new UserDirectory({ system, store, clock, ids }),
+      operatorWebhooks: new OperatorDeliveries({ store, webhooks, administration }),
       signIn: new UserSignIn({
         ...{ system, store, clock, ids, links },
         sessionLifetime: options.userSessionHours * 3_600_000,

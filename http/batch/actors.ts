@@ -31,6 +31,11 @@ const actorQuery = z.object({
   stopped: flag.optional().describe('Only actors that supervision has given up: they failed too often.'),
   id: once.max(200).optional().describe('Only actors whose id begins with this text.'),
   after: once.optional().describe('`next` of the page before.'),
+  oldest: flag
+    .optional()
+    .describe(
+      'Those whose last line of history is oldest first, with its time: of the first 500 that fit, on one page.',
+    ),
   limit: z.coerce
     .number({ error: LIMIT })
     .int(LIMIT)
@@ -56,6 +61,10 @@ const summary = {
   mailbox: z.number(),
   stopped: z.strictObject({ at: timestamp, error: z.string() }).nullable(),
   trouble: effect.nullable(),
+  since: timestamp
+    .nullable()
+    .optional()
+    .describe('Time of the last line of the history; with `oldest` only.'),
 };
 
 const kindShape = z
@@ -329,12 +338,12 @@ function checkState(state: string | undefined, known: readonly string[] | undefi
 
 /** Listing all kinds would suggest that nothing else matches the filter. */
 function checkKindsOnly(
-  query: Pick<z.infer<typeof actorQuery>, 'state' | 'stuck' | 'stopped' | 'after' | 'id'>,
+  query: Pick<z.infer<typeof actorQuery>, 'state' | 'stuck' | 'stopped' | 'after' | 'id' | 'oldest'>,
 ): void {
-  const { state, stuck, stopped, after, id } = query;
-  if (state === undefined && !stuck && !stopped && after === undefined && id === undefined) return;
+  const { state, stuck, stopped, after, id, oldest } = query;
+  if (state === undefined && !stuck && !stopped && !oldest && after === undefined && id === undefined) return;
   throw new Refusal('validation.filter-invalid', 'Actors are filtered within one kind: kind is missing.', {
-    errors: { kind: ['must be given with state, stuck, stopped, id or after'] },
+    errors: { kind: ['must be given with state, stuck, stopped, oldest, id or after'] },
   });
 }
 
@@ -342,7 +351,7 @@ function unknown({ kind, id }: { readonly kind: string; readonly id: string }): 
   return new Refusal('actor.not-found', `There is no actor ${kind}/${id}.`);
 }
 
-function summaryBody({ kind, id, state, revision, mailbox, stopped, trouble }: ActorSummary) {
+function summaryBody({ kind, id, state, revision, mailbox, stopped, trouble, since }: ActorSummary) {
   return {
     kind,
     id,
@@ -351,6 +360,7 @@ function summaryBody({ kind, id, state, revision, mailbox, stopped, trouble }: A
     mailbox,
     stopped: stopped && { ...stopped, at: isoTime(stopped.at) },
     trouble: trouble && { ...trouble, dueAt: isoTime(trouble.dueAt) },
+    ...(since !== undefined && { since: since && isoTime(since) }),
   };
 }
 

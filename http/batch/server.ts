@@ -6,7 +6,7 @@ import type { Operations } from '../../actors/batch/api/bulk.ts';
 import type { ActorInspection } from '../../actors/batch/api/inspection.ts';
 import type { BatchService } from '../../actors/batch/api/service.ts';
 import type { WebhookDeliveries } from '../../actors/batch/api/webhooks.ts';
-import type { OperatorMails } from '../../actors/portal/api.ts';
+import type { OperatorMails, OperatorWebhooks } from '../../actors/portal/api.ts';
 import type { Clock, Ids, Log } from '../../runtime/index.ts';
 import { createAccessCheck } from '../core/access/access-check.ts';
 import { type Authenticator, createAuthenticator } from '../core/access/auth.ts';
@@ -47,6 +47,7 @@ import { FAILED_LOGINS, sessionRoutes } from './session.ts';
 import { statisticsRoutes } from './statistics.ts';
 import { systemRoutes } from './system.ts';
 import { validateRoutes } from './validate.ts';
+import { portalWebhookRoutes } from './webhooks/portal-routes.ts';
 import { webhookRoutes } from './webhooks/routes.ts';
 
 const UNREPORTED_ROUTES: PageSettings = { version: 'development', pollSeconds: 5, systemInfo: [] };
@@ -75,6 +76,8 @@ export interface BatchServerDependencies {
   readonly webhooks?: WebhookDeliveries;
   /** The mails of the portal in this process; without it `/api/mails` and its page do not exist. */
   readonly mails?: OperatorMails | undefined;
+  /** Webhook deliveries of the portal in this process; without it `/api/webhooks/portal` does not exist. */
+  readonly portalWebhooks?: OperatorWebhooks | undefined;
   /** Resources shared by all listeners of a process. @default its own */
   readonly load?: LoadGuard;
   /** Other nodes of the service. @default none */
@@ -86,7 +89,7 @@ export interface BatchServerDependencies {
 export interface BatchRoutesDependencies
   extends Pick<
     BatchServerDependencies,
-    'service' | 'pages' | 'metrics' | 'inspection' | 'mails' | 'operations' | 'webhooks'
+    'service' | 'pages' | 'metrics' | 'inspection' | 'mails' | 'operations' | 'webhooks' | 'portalWebhooks'
   > {
   readonly settings: Pick<HttpSettings, 'maxUploadBytes' | 'apiKeyHeader' | 'cookieName' | 'metricsNeedKey'>;
   readonly clock: Pick<Clock, 'now' | 'elapsed' | 'after'>;
@@ -108,6 +111,7 @@ export function batchRoutes(dependencies: BatchRoutesDependencies): readonly Any
     mails,
     operations,
     webhooks,
+    portalWebhooks,
   } = dependencies;
   const routes = [
     ...sessionRoutes(authenticator, createRateLimiter(FAILED_LOGINS, clock), service.events),
@@ -124,6 +128,7 @@ export function batchRoutes(dependencies: BatchRoutesDependencies): readonly Any
     ...bulkRoutes(service.bulk),
     ...(operations === undefined ? [] : operationRoutes(operations)),
     ...(webhooks === undefined ? [] : webhookRoutes(webhooks)),
+    ...(portalWebhooks === undefined ? [] : portalWebhookRoutes(portalWebhooks)),
     ...statisticsRoutes(service.profiles, service.statistics, service.jobs),
     ...pipelineRoutes(service.pipeline),
     ...actionRoutes(service.folders, service.retention),

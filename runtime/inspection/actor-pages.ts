@@ -27,6 +27,8 @@ export interface ActorSummary {
   readonly stopped: StoredActor['stopped'];
   /** For the filter `stuck`: the effect that failed. */
   readonly trouble: EffectReport | null;
+  /** Time of the last line of its history, null without one; only in a list of the oldest. */
+  readonly since?: Millis | null;
 }
 
 export interface ActorQuery {
@@ -38,6 +40,11 @@ export interface ActorQuery {
   readonly stopped?: boolean | undefined;
   /** Only actors whose id begins with this text. */
   readonly idPrefix?: string | undefined;
+  /**
+   * Those whose history was longest without a line first, of the first `MAX_SORTED` that fit; such a list has one page.
+   * @default in the order of their ids
+   */
+  readonly oldest?: boolean | undefined;
   /** The cursor of the previous page. */
   readonly after?: string | undefined;
   readonly limit: number;
@@ -50,7 +57,11 @@ export interface ActorPage {
   readonly next: string | undefined;
 }
 
-type PagedStore = Pick<ActorStore, 'load' | 'actors' | 'rows' | 'failedEffects'>;
+type PagedStore = Pick<ActorStore, 'load' | 'actors' | 'rows' | 'failedEffects' | 'journal'>;
+
+/** Maximum number of actors that are sorted by age. */
+export const MAX_SORTED = 500;
+const MAX_PAGES = 20;
 
 /** Ids of a range of an index, in ascending order. */
 interface Found {
@@ -66,6 +77,36 @@ const LAST = Number.MAX_SAFE_INTEGER;
 
 /** @param query of a known kind */
 export async function actorPage(
+  store: PagedStore,
+  reports: () => Promise<readonly HostReport[]>,
+  query: ActorQuery,
+): Promise<ActorPage> {
+  if (!query.oldest) return pageById(store, reports, query);
+  const found: ActorSummary[] = [];
+  let after: string | undefined;
+  // A page may be empty although more follow, so their number is limited, too.
+  for (let pages = 0; pages < MAX_PAGES && found.length < MAX_SORTED; pages += 1) {
+    const page = await pageById(store, reports, { ...query, after, limit: MAX_SORTED });
+    found.push(...page.items);
+    after = page.next;
+    if (after === undefined) break;
+  }
+  const dated = await Promise.all(
+    found.slice(0, MAX_SORTED).map(async (actor) => {
+      const { kind, id } = actor;
+      const stored = await store.load({ kind, id });
+      const journal = { after: Math.max(0, (stored?.journalLength ?? 0) - 1), limit: 1 };
+      const [line] = await store.journal({ kind, id }, journal);
+      return { ...actor, since: line?.at ?? null };
+    }),
+  );
+  const oldest = dated
+    .sort((one, other) => (one.since ?? Infinity) - (other.since ?? Infinity))
+    .slice(0, query.limit);
+  return { items: oldest, next: undefined };
+}
+
+async function pageById(
   store: PagedStore,
   reports: () => Promise<readonly HostReport[]>,
   query: ActorQuery,

@@ -8,7 +8,7 @@ import type { Operations } from '../../actors/batch/api/bulk.ts';
 import type { ActorInspection } from '../../actors/batch/api/inspection.ts';
 import type { BatchService } from '../../actors/batch/api/service.ts';
 import type { WebhookDeliveries } from '../../actors/batch/api/webhooks.ts';
-import type { OperatorMails } from '../../actors/portal/api.ts';
+import type { OperatorMails, OperatorWebhooks } from '../../actors/portal/api.ts';
 import { batchApi } from '../../http/batch/reference.ts';
 import { batchRoutes } from '../../http/batch/server.ts';
 import type { Authenticator } from '../../http/core/access/auth.ts';
@@ -169,6 +169,7 @@ export function batchTable(): readonly AnyRoute[] {
     metrics: {} as BatchMetrics,
     inspection: {} as ActorInspection,
     mails: {} as OperatorMails,
+    portalWebhooks: {} as OperatorWebhooks,
     operations: {} as Operations,
     webhooks: {} as WebhookDeliveries,
   });

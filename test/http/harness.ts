@@ -18,6 +18,7 @@ import { assertAnswersDescribed, checkAnswersOf } from './answers.ts';
 import { memoryInspection } from './batch/memory-inspection.ts';
 import { memoryMails } from './batch/memory-mails.ts';
 import { MemoryOperations } from './batch/memory-operations.ts';
+import { memoryPortalWebhooks } from './batch/memory-portal-webhooks.ts';
 import { createMemoryService, type MemoryService } from './batch/memory-service.ts';
 import { MemoryWebhooks } from './batch/memory-webhooks.ts';
 
@@ -75,6 +76,7 @@ export async function startServer(
       | 'metrics'
       | 'load'
       | 'mails'
+      | 'portalWebhooks'
       | 'operations'
       | 'webhooks'
       | 'sessionKeys'
@@ -89,6 +91,7 @@ export async function startServer(
   const server = createBatchServer({
     inspection: memoryInspection(),
     mails: memoryMails(),
+    portalWebhooks: memoryPortalWebhooks(),
     operations: new MemoryOperations(),
     webhooks: new MemoryWebhooks(),
     service,

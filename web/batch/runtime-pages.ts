@@ -18,6 +18,7 @@ ${tableOf('kinds', 'Kinds of actors', ['Kind', 'Actors', 'By state', 'Given up',
 <label>Id begins with <input name="id" type="search" autocomplete="off" maxlength="200"></label>
 <fieldset><legend>Only</legend><label><input type="checkbox" name="stuck" value="true"> failing work</label>
 <label><input type="checkbox" name="stopped" value="true"> given up</label></fieldset>
+<label><input type="checkbox" name="oldest" value="true"> Oldest first (of 500)</label>
 <button type="submit">Filter</button>
 </form>
 <p id="total" role="status"></p>
@@ -75,8 +76,15 @@ export function webhooksPage(states: readonly string[]): Html {
 ${tableOf('rows', 'Deliveries', ['Event', 'Job', 'Status', 'Attempts', 'Last answer', 'Created', 'Action'])}
 <p class="row"><button type="button" id="previous" disabled>Previous</button><button type="button" id="next" disabled>Next</button></p>
 <section id="portal-section" hidden aria-labelledby="portal-title"><h2 id="portal-title">Events of documents</h2>
-<p class="quiet">One queue for each webhook and document, in the order of the events. Organizations see the bodies in the portal's API.</p>
-${tableOf('queues', 'Queues', ['Queue', 'State', 'Steps', 'Trouble'])}</section>`;
+<p class="quiet">One queue for each webhook and document, in the order of the events. Organizations see the bodies in the portal.</p>
+${tableOf('queues', 'Queues', ['Queue', 'State', 'Steps', 'Trouble'])}
+<h3>Deliveries of an organization</h3>
+<form id="portal-filters" class="filters">
+<label>Organization <select name="organization"><option value="">choose</option></select></label>
+<label>State <select name="portal-status"><option value="">any</option>${options}</select></label>
+</form>
+<p id="portal-total" role="status"></p>
+${tableOf('portal-rows', 'Deliveries of an organization', ['Event', 'Document', 'Status', 'Attempts', 'Last answer', 'Created', 'Action'])}</section>`;
 }
 
 export const CERTIFICATES = html`<h1>Certificates</h1>

@@ -161,7 +161,7 @@ export function utcTime(at: number): Html {
 /** A table that scrolls by itself on narrow screens. */
 export function accountTable(caption: string, heads: readonly string[], rows: readonly Html[]): Html {
   const head = heads.map((text) => html`<th scope="col">${text}</th>`);
-  return html`<div class="scroll" role="region" aria-label="${caption}" tabindex="0"><table>
+  return html`<div class="scroll" role="group" aria-label="${caption}" tabindex="0"><table>
 <thead><tr>${head}</tr></thead>
 <tbody>
 ${rows}</tbody>

@@ -1,6 +1,6 @@
 /** Webhooks of an organization and their deliveries (docs/portal-values.md §19). */
 import type { Attempt } from '../../../machines/delivery-queue.ts';
-import type { DocumentId, Millis, WebhookId } from '../../../machines/ids.ts';
+import type { DocumentId, Millis, OrganizationId, WebhookId } from '../../../machines/ids.ts';
 import type { Tenant } from './callers.ts';
 import type { Page } from './documents.ts';
 
@@ -39,6 +39,30 @@ export interface DeliveryView {
   readonly attempts: readonly Attempt[];
   readonly nextTryAt: Millis | null;
   readonly createdAt: Millis;
+}
+
+/** Deliveries of one organization, by state. */
+export interface OrganizationDeliveries {
+  readonly id: OrganizationId;
+  readonly name: string;
+  readonly counts: { readonly [status in DeliveryView['status']]: number };
+}
+
+/** For operators: deliveries of all organizations, without their bodies, which name participants. */
+export interface OperatorWebhooks {
+  /** Organizations with deliveries, those with most failures first, at most 200. */
+  organizations(): Promise<readonly OrganizationDeliveries[]>;
+  /** Newest first. `offset`: pages from 0. Empty for an unknown organization. */
+  deliveriesOf(
+    organization: string,
+    query: {
+      readonly status?: DeliveryView['status'] | undefined;
+      readonly limit: number;
+      readonly offset: number;
+    },
+  ): Promise<Page<Omit<DeliveryView, 'body'>>>;
+  /** Records the operator in the journal of the organization. Refusals: `DeliveryNotFound`. */
+  resendOf(organization: string, deliveryId: string, operator: string): Promise<void>;
 }
 
 export interface PortalWebhooks {

@@ -1,9 +1,39 @@
-/** Examples of the operations that the pages about actors, charts and failures use. */
+/** Examples of the operations that the pages about actors, charts, failures and webhooks use. */
 import type { OperationExamples } from '../../core/openapi/examples.ts';
 
 const AT = '2026-05-26T15:42:11.123Z';
+const ORGANIZATION = '6f2b8e14-93c7-4d5a-b0e1-7a4c2d9f8b36';
+const DOCUMENT = '0d9a7c3e-5b1f-4a6d-8c2e-1f3b5d7a9c0e';
 
 export const INSPECTION_EXAMPLES: OperationExamples = {
+  'GET /api/webhooks/portal': {
+    answers: { 200: { items: [{ id: ORGANIZATION, name: 'Acme', pending: 1, delivered: 40, failed: 2 }] } },
+  },
+  'GET /api/webhooks/portal/{organizationId}/deliveries': {
+    answers: {
+      200: {
+        items: [
+          {
+            id: `${ORGANIZATION}.${DOCUMENT}.1`,
+            webhookId: ORGANIZATION,
+            documentId: DOCUMENT,
+            type: 'DocumentConcluded',
+            sequence: 1,
+            status: 'Pending',
+            createdAt: AT,
+            nextAttemptAt: AT,
+            attempts: [],
+          },
+        ],
+        page: 1,
+        pageSize: 50,
+        totalCount: 1,
+      },
+    },
+  },
+  'POST /api/webhooks/portal/{organizationId}/deliveries/{id}/resend': {
+    answers: { 202: { id: `${ORGANIZATION}.${DOCUMENT}.1` } },
+  },
   'GET /api/statistics/series': {
     answers: {
       200: {

@@ -43,6 +43,12 @@ export const OPERATION_TEXTS: { readonly [operation: string]: string } = {
     'Calls of the webhooks of `Notifications:Webhooks`. Those that ended are kept for 7 days. `pageSize` above 200 is lowered to 200.',
   'POST /api/webhooks/deliveries/{id}/resend':
     'With the same id and body. A delivery that ended is pending again, with ten attempts; one that waits for its next attempt is attempted now.',
+  'GET /api/webhooks/portal':
+    'Counts of the last 30 days by state. At most 200 organizations. Only where the portal is served.',
+  'GET /api/webhooks/portal/{organizationId}/deliveries':
+    'With attempts and responses, without the bodies, which name participants. `pageSize` above 200 is lowered to 200. Empty for an unknown organization.',
+  'POST /api/webhooks/portal/{organizationId}/deliveries/{id}/resend':
+    'With the same id and body. The journal of the organization names the operator.',
   'POST /api/webhooks/replay':
     'Those of jobs that ended from `from` to `to`, both included; left out: without a bound. `failedOnly` false sends those again too that were delivered. At most 10,000 in one request, oldest first; `complete` is false when there are more, and the next request goes on with the failed ones that are left.',
   'GET /api/profiles':

@@ -109,6 +109,37 @@ test('kinds are counted by state without looking at actors, and pages of one sta
   t.is((await inspector.list({ kind: 'door', limit: 9, after: 'no cursor' }))?.items.length, 7);
 });
 
+test('the oldest are those whose last line of history is oldest, with its time, on one page', async (t) => {
+  const { runtime, clock, make } = world();
+  const { inspector, system } = runtime;
+  for (const id of ['d3', 'd1', 'd2']) {
+    await make(id);
+    await system.send({ kind: 'door', id }, { type: 'OPEN' });
+    await clock.advance(1000);
+  }
+  await system.send({ kind: 'door', id: 'd3' }, { type: 'SHUT' });
+  await system.send({ kind: 'door', id: 'd3' }, { type: 'OPEN' });
+  await make('without history');
+  const page = await inspector.list({ kind: 'door', oldest: true, limit: 2 });
+  t.deepEqual(
+    page?.items.map(({ id, since }) => [id, since]),
+    [
+      ['d1', 1_001_000],
+      ['d2', 1_002_000],
+    ],
+  );
+  t.is(page?.next, undefined);
+  const open = await inspector.list({ kind: 'door', state: 'Open', oldest: true, limit: 9 });
+  t.deepEqual(
+    open?.items.map(({ id, since }) => [id, since]),
+    [
+      ['d1', 1_001_000],
+      ['d2', 1_002_000],
+      ['d3', 1_003_000],
+    ],
+  );
+});
+
 test('cursors and states that nobody gave are no failure, in either store', async (t) => {
   const folder = await mkdtemp(join(tmpdir(), 'sealwright-inspect-'));
   const lmdb = openLmdbStore({ folder });

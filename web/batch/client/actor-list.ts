@@ -2,7 +2,7 @@
 import { createElement, findElement, requireElement } from '../../client/dom.ts';
 import { getJson } from './api.ts';
 import type { MachineChart } from './machine-picture.ts';
-import { chip, emptyRow, refill } from './state-labels.ts';
+import { chip, emptyRow, refill, timeElement } from './state-labels.ts';
 
 /** See `GET /api/actors`. */
 export interface ActorSummary {
@@ -13,6 +13,8 @@ export interface ActorSummary {
   readonly mailbox: number;
   readonly stopped: { readonly at: string; readonly error: string } | null;
   readonly trouble: Trouble | null;
+  /** Time of the last line of the history, in a list of the oldest. */
+  readonly since?: string | null;
 }
 
 export interface Trouble {
@@ -125,12 +127,17 @@ export function troubleText({ stopped, trouble }: Pick<ActorSummary, 'stopped' |
 }
 
 export function actorRow(actor: ActorSummary): HTMLElement {
-  const { kind, id, state, revision, mailbox } = actor;
+  const { kind, id, state, revision, mailbox, since } = actor;
   return createElement(
     'tr',
     {},
     createElement('td', {}, actorLink(kind, id)),
-    createElement('td', {}, chip(state)),
+    createElement(
+      'td',
+      {},
+      chip(state),
+      ...(since === undefined || since === null ? [] : [' since ', timeElement(since)]),
+    ),
     createElement('td', {}, String(revision)),
     createElement('td', {}, String(mailbox)),
     createElement('td', { class: 'trouble' }, troubleText(actor)),

@@ -3,6 +3,7 @@ import { createElement, requireElement } from '../../client/dom.ts';
 import { type ActorSummary, actorLink, troubleText } from './actor-list.ts';
 import { ApiProblem, getJson, post, promptReason, runAction } from './api.ts';
 import { firstPage, keepInAddress, showList, startPages } from './paged-list.ts';
+import { refreshPortalDeliveries, startPortalDeliveries } from './portal-deliveries.ts';
 import { chip, emptyRow, jobLink, type ListPage, refill, timeElement } from './state-labels.ts';
 
 /** See `GET /api/webhooks/deliveries`. */
@@ -53,6 +54,7 @@ export function startWebhookList(refresh: () => void): void {
     refresh();
   });
   startPages(given, refresh);
+  startPortalDeliveries(refresh);
 }
 
 export async function refreshWebhookList(): Promise<void> {
@@ -72,6 +74,7 @@ async function showQueues(): Promise<void> {
     const known = new Set(failing.map(({ id }) => id));
     const shown = [...failing, ...others.filter(({ id }) => !known.has(id))];
     section.hidden = false;
+    await refreshPortalDeliveries(refreshPage);
     const rows = shown.map((actor) =>
       createElement(
         'tr',

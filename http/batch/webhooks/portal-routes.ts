@@ -1,0 +1,139 @@
+/**
+ * `/api/webhooks/portal`: webhook deliveries of the portal's organizations, for operators. Bodies are not shown: they
+ * name participants.
+ */
+import { z } from 'zod';
+import { DELIVERY_STATUSES } from '../../../actors/batch/api/webhooks.ts';
+import type { OperatorWebhooks } from '../../../actors/portal/api.ts';
+import { PortalRefusal } from '../../../machines/portal/portal-refusals.ts';
+import { Refusal } from '../../../machines/refusals.ts';
+import { json } from '../../core/reply.ts';
+import { type AnyRoute, route } from '../../core/router.ts';
+import { deliveryQuery, noBody, noParams, noQuery } from '../queries.ts';
+import { isoTime, timestamp } from '../shapes.ts';
+
+const MAX_ORGANIZATIONS = 200;
+
+const organizationsShape = z
+  .strictObject({
+    items: z
+      .array(
+        z.strictObject({
+          id: z.guid(),
+          name: z.string(),
+          pending: z.int(),
+          delivered: z.int(),
+          failed: z.int(),
+        }),
+      )
+      .max(MAX_ORGANIZATIONS),
+  })
+  .meta({ id: 'PortalWebhookOrganizations' });
+
+const deliveryShape = z.strictObject({
+  id: z.string(),
+  webhookId: z.guid(),
+  documentId: z.guid().nullable(),
+  type: z.string(),
+  sequence: z.int(),
+  status: z.enum(DELIVERY_STATUSES),
+  createdAt: timestamp,
+  nextAttemptAt: timestamp.nullable(),
+  attempts: z.array(
+    z.strictObject({
+      at: timestamp,
+      url: z.string(),
+      status: z.int().nullable(),
+      milliseconds: z.number(),
+      error: z.string().nullable(),
+      response: z.string().nullable(),
+    }),
+  ),
+});
+
+const deliveryListShape = z
+  .strictObject({ items: z.array(deliveryShape), page: z.int(), pageSize: z.int(), totalCount: z.int() })
+  .meta({ id: 'PortalWebhookDeliveryList' });
+
+const organizationParams = z.object({ organizationId: z.string().max(64) });
+const deliveryParams = z.object({ organizationId: z.string().max(64), id: z.string().max(100) });
+
+const COMMON = {
+  auth: 'operator',
+  headers: [],
+  bodyPolicy: 'none',
+  body: noBody,
+  unfit: {
+    params: 'webhook.delivery-not-found',
+    query: 'validation.filter-invalid',
+    body: 'validation.body-invalid',
+  },
+} as const;
+
+export function portalWebhookRoutes(webhooks: OperatorWebhooks): readonly AnyRoute[] {
+  return [
+    route({
+      ...COMMON,
+      method: 'GET',
+      path: '/api/webhooks/portal',
+      summary: "Lists the portal's organizations with webhook deliveries, those with most failures first.",
+      rate: 'none',
+      params: noParams,
+      query: noQuery,
+      responses: { 200: organizationsShape },
+      refusals: [],
+      async handle() {
+        const items = (await webhooks.organizations()).map(({ id, name, counts }) => ({
+          ...{ id, name, pending: counts.Pending, delivered: counts.Delivered, failed: counts.Failed },
+        }));
+        return json(200, { items });
+      },
+    }),
+    route({
+      ...COMMON,
+      method: 'GET',
+      path: '/api/webhooks/portal/{organizationId}/deliveries',
+      summary: 'Lists the webhook deliveries of an organization, newest first.',
+      rate: 'none',
+      params: organizationParams,
+      query: deliveryQuery,
+      responses: { 200: deliveryListShape },
+      refusals: ['validation.filter-invalid'],
+      async handle({ params, query: { status, page, pageSize } }) {
+        const place = { status, limit: pageSize, offset: page - 1 };
+        const { items, totalCount } = await webhooks.deliveriesOf(params.organizationId, place);
+        const shown = items.map(({ createdAt, nextTryAt, attempts, ...delivery }) => ({
+          ...delivery,
+          createdAt: isoTime(createdAt),
+          nextAttemptAt: nextTryAt === null ? null : isoTime(nextTryAt),
+          attempts: attempts.map(({ at, ms, ...attempt }) => ({
+            at: isoTime(at),
+            milliseconds: ms,
+            ...attempt,
+          })),
+        }));
+        return json(200, { items: shown, page, pageSize, totalCount });
+      },
+    }),
+    route({
+      ...COMMON,
+      method: 'POST',
+      path: '/api/webhooks/portal/{organizationId}/deliveries/{id}/resend',
+      summary: 'Sends a delivery of an organization again.',
+      rate: 'actions',
+      params: deliveryParams,
+      query: noQuery,
+      responses: { 202: z.strictObject({ id: z.string() }) },
+      refusals: ['webhook.delivery-not-found', 'service.busy'],
+      async handle({ params: { organizationId, id }, identity }) {
+        try {
+          await webhooks.resendOf(organizationId, id, identity?.operator ?? '');
+        } catch (error) {
+          if (!(error instanceof PortalRefusal) || error.code !== 'DeliveryNotFound') throw error;
+          throw new Refusal('webhook.delivery-not-found', 'The organization has no such delivery.');
+        }
+        return json(202, { id });
+      },
+    }),
+  ];
+}

@@ -1,0 +1,59 @@
+/** Webhook deliveries of the portal on the operator page, in a browser. */
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import test from 'ava';
+import { startProgram, until } from '../../actors/portal/service.ts';
+import { assertAccessible } from '../axe.ts';
+import { closeBrowser, logIn, toast, visit } from '../browser.ts';
+
+test.after.always(() => closeBrowser());
+
+test.serial(
+  'an operator sees the deliveries of an organization without bodies, and resends one',
+  async (t) => {
+    const program = await startProgram(t, { settings: { 'Dashboard:PollIntervalSeconds': 1 } });
+    const { service, acme } = program;
+    const visited = await visit(t, service.url, { viewport: { width: 390, height: 844 } });
+    if (visited === undefined) return;
+    const { page } = visited;
+    let received = 0;
+    const server = createServer((request, response) => {
+      request.resume();
+      request.on('end', () => {
+        received += 1;
+        response.end('thanks');
+      });
+    });
+    await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+    t.teardown(() => server.close());
+    const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}/`;
+    const { items } = await program.administrator.get<{ items: readonly { id: string }[] }>(
+      '/api/admin/organizations?q=Acme',
+    );
+    await acme.post(`/api/organizations/${items[0]?.id}/webhooks`, { url });
+    const document = await acme.create([{ user: { name: 'Bo Participant', email: 'bo@example.org' } }]);
+    await acme.send(`/api/documents/${document}/refusal`, { reason: 'Never mind' });
+    await until(async () => (received > 0 ? true : undefined));
+
+    await logIn(page, `${service.url}/webhooks`, await service.key());
+    await page.locator('[name="organization"]').selectOption({ index: 1 });
+    const row = page.getByRole('row').filter({ hasText: 'DocumentRefused' });
+    await row.getByText('200 thanks').waitFor();
+    await row.locator('summary').click();
+    await assertAccessible(t, page, 'deliveries');
+    t.true(
+      await page.evaluate('document.documentElement.scrollWidth <= document.documentElement.clientWidth'),
+    );
+    const text = String(await page.evaluate('document.body.innerText'));
+    t.false(text.includes('Participant') || text.includes('Never mind'), 'no content');
+    await row.getByRole('button', { name: 'Send again' }).click();
+    await until(async () => (received > 1 ? true : undefined));
+    t.is(await toast(page, 'error').count(), 0);
+    const answer = await service.fetch(`/api/webhooks/portal/${items[0]?.id}/deliveries/none/resend`, {
+      method: 'POST',
+    });
+    t.is(answer.status, 404);
+    const journal = await (await service.fetch(`/api/actors/organization/${items[0]?.id}`)).text();
+    t.regex(journal, /sent again\. By operator operator\./);
+  },
+);

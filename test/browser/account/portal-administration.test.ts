@@ -1,0 +1,180 @@
+/** Pages of users of the portal in a browser: sign-in by the mailed link, and what an administrator does there. */
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import test, { type ExecutionContext } from 'ava';
+import type { Page } from 'playwright-core';
+import { type PortalProgram, startProgram, until } from '../../actors/portal/service.ts';
+import { mailedLink, register } from '../../http/portal/account/users.ts';
+import { assertAccessible } from '../axe.ts';
+import { closeBrowser, visit } from '../browser.ts';
+
+test.after.always(() => closeBrowser());
+
+/** Sizes at which each page is looked at: desk, phone, the narrowest, and 200 % zoom of a desk. */
+const SIZES = [
+  { width: 1280, height: 800 },
+  { width: 390, height: 844 },
+  { width: 320, height: 640 },
+  { width: 640, height: 400 },
+];
+
+async function looksGood(t: ExecutionContext, page: Page, what: string): Promise<void> {
+  for (const colorScheme of ['light', 'dark'] as const) {
+    await page.emulateMedia({ colorScheme });
+    await assertAccessible(t, page, `${what}, ${colorScheme}`);
+  }
+  for (const size of SIZES) {
+    await page.setViewportSize(size);
+    t.true(
+      await page.evaluate('document.documentElement.scrollWidth <= document.documentElement.clientWidth'),
+      `${what} at ${size.width} px`,
+    );
+  }
+  await page.setViewportSize({ width: 1280, height: 800 });
+}
+
+async function signIn(t: ExecutionContext, program: PortalProgram, email: string, locale = 'en-US') {
+  const visited = await visit(t, program.url, { locale });
+  if (visited === undefined) return undefined;
+  const { page } = visited;
+  await page.goto(await mailedLink(program, email));
+  await page.getByRole('button').last().click();
+  await page.locator('.account-main').waitFor();
+  return page;
+}
+
+/** A receiver of webhooks that keeps the types of events. */
+async function startReceiver(t: ExecutionContext) {
+  const types: string[] = [];
+  const server = createServer((request, response) => {
+    let text = '';
+    request.on('data', (chunk: Buffer) => {
+      text += chunk.toString();
+    });
+    request.on('end', () => {
+      types.push((JSON.parse(text) as { type: string }).type);
+      response.end('thanks');
+    });
+  });
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  t.teardown(() => server.close());
+  return { types, url: `http://127.0.0.1:${(server.address() as AddressInfo).port}/hook` };
+}
+
+test.serial(
+  'the first administrator signs in by the mailed link, and sets up the organization',
+  async (t) => {
+    const program = await startProgram(t);
+    await register(program, 'ana@example.org', { administrator: true }, 'أحمد Ana');
+    const visited = await visit(t, program.url, { locale: 'en-US' });
+    if (visited === undefined) return;
+    const { page } = visited;
+    const receiver = await startReceiver(t);
+
+    // Asks for a link as a person does, from the first page.
+    await page.goto(program.url);
+    await page.getByRole('link', { name: 'Sign in' }).click();
+    await looksGood(t, page, 'sign in');
+    await page.getByLabel('E-mail address').fill('nobody@example.org');
+    await page.keyboard.press('Enter');
+    await page.getByRole('heading', { name: 'Look into your mailbox' }).waitFor();
+    await looksGood(t, page, 'link sent');
+    const link = await mailedLink(program, 'ana@example.org');
+    await page.goto(link);
+    await page.reload();
+    await looksGood(t, page, 'link');
+    await page.keyboard.press('Tab');
+    await page.keyboard.press('Enter');
+    await page.getByRole('heading', { name: 'Organization', exact: true }).waitFor();
+    await page.getByText(/Ana.*administrator/).waitFor();
+    await looksGood(t, page, 'organization');
+
+    // A key, used as a program does.
+    await page.getByRole('link', { name: 'Applications' }).click();
+    await page.getByLabel('Name').fill('Shop');
+    await page.getByRole('button', { name: 'Create application' }).click();
+    await page.getByRole('heading', { name: 'Keys of Shop' }).waitFor();
+    await page.getByRole('checkbox', { name: 'read' }).check();
+    await page.getByRole('button', { name: 'Create key' }).click();
+    const key = (await page.locator('.new-key').textContent()) ?? '';
+    await looksGood(t, page, 'new key');
+    const call = () => fetch(`${program.url}/api/documents`, { headers: { 'x-api-key': key } });
+    t.is((await call()).status, 200);
+    await page.getByRole('link', { name: 'All applications' }).click();
+    await looksGood(t, page, 'applications');
+    await page.getByRole('link', { name: 'Keys of Shop' }).click();
+    t.is(await page.locator('.new-key').count(), 0, 'shown once');
+    await page.getByText('Revoke', { exact: true }).click();
+    await page.getByRole('button', { name: 'Yes, revoke it' }).click();
+    await page.getByText('The key is revoked.').waitFor();
+    t.is((await call()).status, 401);
+
+    // A webhook to a real receiver.
+    await page.getByRole('link', { name: 'Organization' }).click();
+    await page.getByLabel('URL').fill(receiver.url);
+    await page.getByRole('button', { name: 'Register webhook' }).click();
+    await page.getByText('The webhook is registered.').waitFor();
+    await page.getByRole('button', { name: 'Send test event' }).click();
+    await page.getByText('The test event was answered with status 200.').waitFor();
+    t.deepEqual(receiver.types, ['Test']);
+    const document = await program.acme.create([{ user: { name: 'Bo', email: 'bo@example.org' } }]);
+    await program.acme.send(`/api/documents/${document}/refusal`, { reason: 'No' });
+    await until(async () => (receiver.types.includes('DocumentRefused') ? true : undefined));
+    const row = page.getByRole('row').filter({ hasText: 'DocumentRefused' }).filter({ hasText: 'delivered' });
+    await until(async () => {
+      await page.goto(`${program.url}/organization?status=Delivered`);
+      return (await row.count()) > 0 ? true : undefined;
+    });
+    await row.locator('summary').click();
+    await page.getByText('thanks').first().waitFor();
+    await looksGood(t, page, 'deliveries');
+    const before = receiver.types.length;
+    await row.getByRole('button', { name: 'Send again' }).click();
+    await page.getByText('The delivery is sent again.').waitFor();
+    await until(async () => (receiver.types.length > before ? true : undefined));
+    await page.getByRole('button', { name: 'Send test mail' }).click();
+    await page.getByText('The mail server accepted the mail').waitFor();
+
+    // A sender, who is removed while signed in.
+    await page.getByRole('link', { name: 'Users' }).click();
+    await page.getByLabel('Name').fill('Sam');
+    await page.getByLabel('E-mail address').fill('sam@example.org');
+    await page.getByRole('button', { name: 'Add user' }).click();
+    await page.getByText('The user is added.').waitFor();
+    await looksGood(t, page, 'users');
+    const sender = await signIn(t, program, 'sam@example.org');
+    if (sender === undefined) return;
+    await looksGood(t, sender, 'account of a sender');
+    await sender.goto(`${program.url}/organization`);
+    await sender.getByRole('heading', { name: 'You may not do this' }).waitFor();
+    await looksGood(t, sender, 'not allowed');
+    await page.getByText('Remove', { exact: true }).click();
+    await page.getByRole('button', { name: 'Yes, remove' }).click();
+    await page.getByText('The user is removed, and signed out.').waitFor();
+    await sender.goto(`${program.url}/account`);
+    await sender.getByRole('heading', { name: 'Sign in' }).waitFor();
+
+    await page.getByRole('button', { name: 'Sign out' }).click();
+    await page.getByRole('heading', { name: 'Sign in' }).waitFor();
+    await page.goto(link);
+    await page.getByRole('heading', { name: 'This link does not work any more' }).waitFor();
+    await looksGood(t, page, 'used link');
+  },
+);
+
+test.serial('the pages speak the language of the browser, and the one that was chosen', async (t) => {
+  const program = await startProgram(t);
+  await register(program, 'eva@example.org', { administrator: true }, 'Eva');
+  const page = await signIn(t, program, 'eva@example.org', 'pt-BR');
+  if (page === undefined) return;
+  await page.getByRole('heading', { name: 'Organização', exact: true }).waitFor();
+  await looksGood(t, page, 'Portuguese');
+  await page.getByRole('link', { name: 'Español' }).click();
+  await page.getByRole('heading', { name: 'Organización', exact: true }).waitFor();
+  await page.getByRole('link', { name: 'Usuarios' }).click();
+  await page.getByLabel('Nombre').fill('Sam');
+  await page.getByLabel('Correo electrónico').fill('sam@example.org');
+  await page.getByRole('button', { name: 'Añadir usuario' }).click();
+  await page.getByText('El usuario se ha añadido.').waitFor();
+  await looksGood(t, page, 'Spanish');
+});

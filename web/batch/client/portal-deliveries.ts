@@ -1,0 +1,112 @@
+/** Webhook deliveries of one organization of the portal, below the queues of `/webhooks`. */
+import { createElement, requireElement } from '../../client/dom.ts';
+import { actorLink } from './actor-list.ts';
+import { getJson, post, runAction } from './api.ts';
+import { chip, emptyRow, type ListPage, refill, timeElement } from './state-labels.ts';
+
+/** See `GET /api/webhooks/portal`. */
+interface Organization {
+  readonly id: string;
+  readonly name: string;
+  readonly pending: number;
+  readonly delivered: number;
+  readonly failed: number;
+}
+
+/** See `GET /api/webhooks/portal/{organizationId}/deliveries`. */
+interface PortalDelivery {
+  readonly id: string;
+  readonly documentId: string | null;
+  readonly type: string;
+  readonly status: string;
+  readonly createdAt: string;
+  readonly attempts: readonly {
+    readonly at: string;
+    readonly status: number | null;
+    readonly error: string | null;
+    readonly response: string | null;
+  }[];
+}
+
+const COLUMNS = 7;
+const organization = () => requireElement('[name="organization"]', HTMLSelectElement);
+const status = () => requireElement('[name="portal-status"]', HTMLSelectElement);
+
+export function startPortalDeliveries(refresh: () => void): void {
+  const form = requireElement('#portal-filters');
+  form.addEventListener('submit', (event) => event.preventDefault());
+  form.addEventListener('change', refresh);
+}
+
+export async function refreshPortalDeliveries(refresh: () => void): Promise<void> {
+  const { items } = await getJson<{ readonly items: readonly Organization[] }>('/api/webhooks/portal');
+  const chosen = organization().value;
+  const options = items.map(({ id, name, pending, delivered, failed }) =>
+    createElement(
+      'option',
+      { value: id },
+      `${name}: ${failed} failed, ${pending} pending, ${delivered} delivered`,
+    ),
+  );
+  organization().replaceChildren(createElement('option', { value: '' }, 'choose'), ...options);
+  organization().value = items.some(({ id }) => id === chosen) ? chosen : '';
+  const id = organization().value;
+  if (id === '') {
+    requireElement('#portal-total').textContent = '';
+    refill(requireElement('#portal-rows'), emptyRow(COLUMNS, 'Choose an organization.'));
+    return;
+  }
+  const query = new URLSearchParams({ pageSize: '50' });
+  if (status().value !== '') query.set('status', status().value);
+  const path = `/api/webhooks/portal/${encodeURIComponent(id)}/deliveries`;
+  const list = await getJson<ListPage<PortalDelivery>>(`${path}?${query}`);
+  const { totalCount } = list;
+  const shown = Math.min(totalCount, list.items.length);
+  requireElement('#portal-total').textContent =
+    `${totalCount} ${totalCount === 1 ? 'delivery' : 'deliveries'}, the newest ${shown}`;
+  const rows = list.items.map((delivery) => deliveryRow(path, delivery, refresh));
+  refill(
+    requireElement('#portal-rows'),
+    ...(rows.length > 0 ? rows : [emptyRow(COLUMNS, 'No delivery fits.')]),
+  );
+}
+
+function deliveryRow(path: string, delivery: PortalDelivery, refresh: () => void): HTMLElement {
+  const { id, documentId, type, attempts, createdAt } = delivery;
+  const last = attempts.at(-1);
+  const answer =
+    last === undefined ? '' : (last.error ?? `${last.status ?? ''} ${last.response ?? ''}`.trim());
+  const again = createElement('button', { type: 'button', id: `portal-resend-${id}` }, 'Send again');
+  again.addEventListener('click', async () => {
+    await runAction(
+      again,
+      () => post(`${path}/${encodeURIComponent(id)}/resend`),
+      () => 'It is sent again.',
+    );
+    refresh();
+  });
+  const tries = attempts.map(({ at, status: code, error }) =>
+    createElement('li', {}, timeElement(at), ` ${error ?? code ?? ''}`),
+  );
+  const attempted = createElement(
+    'details',
+    { id: `attempts-${id}` },
+    createElement('summary', {}, String(attempts.length)),
+    createElement('ol', {}, ...tries),
+  );
+  return createElement(
+    'tr',
+    {},
+    createElement('td', {}, type),
+    createElement(
+      'td',
+      {},
+      documentId === null ? '' : actorLink('document', documentId, documentId.slice(0, 8)),
+    ),
+    createElement('td', {}, chip(delivery.status)),
+    createElement('td', {}, attempted),
+    createElement('td', {}, answer),
+    createElement('td', {}, timeElement(createdAt)),
+    createElement('td', {}, again),
+  );
+}
