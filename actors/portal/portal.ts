@@ -40,7 +40,7 @@ import { DocumentService } from './documents/documents.ts';
 import { PendingReminders } from './documents/pending-reminders.ts';
 import { removeFilesHandler } from './documents/remove-files.ts';
 import { Validation } from './documents/validation.ts';
-import { Drafts } from './drafts/drafts.ts';
+import { cancelDraftDocumentsHandler, Drafts } from './drafts/drafts.ts';
 import { emptyFolderHandler } from './folders/empty-folder.ts';
 import { Folders } from './folders/folders.ts';
 import { SavedFlowService } from './folders/saved-flows.ts';
@@ -303,6 +303,7 @@ export class Portal implements PortalService, HostedService {
           documentKind: DOCUMENT,
         }),
         operateDocuments: operateDocumentsHandler(store),
+        cancelDraftDocuments: cancelDraftDocumentsHandler(creation),
         makeReport: makeReportHandler({ store, blobs }),
         forgetFiles: removeFilesHandler({ sweeping }),
         generateDocuments: generateDocumentsHandler({

@@ -128,13 +128,15 @@ export class DocumentCreation {
     return (await this.#dependencies.system.read(documentAddress(seededId(seed, 0)))) !== undefined;
   }
 
+  /** The ids that documents of a call under this seed may have. */
+  idsOf(seed: string): readonly DocumentId[] {
+    return Array.from({ length: MAX_DOCUMENTS }, (_, index) => seededId(seed, index));
+  }
+
   /** True if a call under this seed has made any document. */
   async isBegun(seed: string): Promise<boolean> {
-    const indices = Array.from({ length: MAX_DOCUMENTS }, (_, index) => index);
     const { system } = this.#dependencies;
-    const found = await Promise.all(
-      indices.map((index) => system.read(documentAddress(seededId(seed, index)))),
-    );
+    const found = await Promise.all(this.idsOf(seed).map((id) => system.read(documentAddress(id))));
     return found.some((document) => document !== undefined);
   }
 

@@ -8,6 +8,7 @@
  */
 import { type DocumentId, parsePortalId } from '../../../machines/ids.ts';
 import {
+  type CancelDraftDocumentsEffect,
   DRAFT_REMOVED,
   type DraftContent,
   type DraftContext,
@@ -21,6 +22,7 @@ import {
   actorKind,
   type Clock,
   defineActor,
+  type EffectHandler,
   type Ids,
   type MessageOf,
   type Row,
@@ -30,6 +32,8 @@ import type { Tenant } from '../api/callers.ts';
 import type { CreateDocuments, CreatedDocument, Page } from '../api/documents.ts';
 import type { DocumentDrafts, DraftBody, DraftItem, DraftView } from '../api/drafts.ts';
 import type { FolderQuery } from '../api/folders.ts';
+import { documentAddress } from '../document-records/document-index.ts';
+import { originOf } from '../document-records/record-action.ts';
 import type { DocumentCreation } from '../documents/document-creation.ts';
 import { cleanName } from '../shared/names.ts';
 import { blobCounters } from '../uploads/blobs.ts';
@@ -84,6 +88,8 @@ export interface DraftsDependencies {
 /** Refusals of all that take an id: `DocumentDraftNotFound`. */
 export class Drafts implements DocumentDrafts {
   readonly #dependencies: DraftsDependencies;
+  /** Number of calls of this process that send a draft, by draft. */
+  readonly #sending = new Map<string, number>();
 
   constructor(dependencies: DraftsDependencies) {
     this.#dependencies = dependencies;
@@ -148,10 +154,25 @@ export class Drafts implements DocumentDrafts {
     id: string,
     read: (document: unknown) => CreateDocuments,
   ): Promise<readonly CreatedDocument[]> {
-    const { creation, uploads } = this.#dependencies;
     const kept = await this.#existing(tenant.organization.id, id);
     if (kept.status === 'Sent') return sentOf(kept);
-    const seed = `draft/${kept.id}`;
+    this.#sending.set(kept.id, (this.#sending.get(kept.id) ?? 0) + 1);
+    try {
+      return await this.#sendOnce(tenant, kept, read);
+    } finally {
+      const others = (this.#sending.get(kept.id) ?? 1) - 1;
+      if (others > 0) this.#sending.set(kept.id, others);
+      else this.#sending.delete(kept.id);
+    }
+  }
+
+  async #sendOnce(
+    tenant: Tenant,
+    { id, attempt }: StoredDraft,
+    read: (document: unknown) => CreateDocuments,
+  ): Promise<readonly CreatedDocument[]> {
+    const { creation, uploads, system } = this.#dependencies;
+    const seed = seedOf(id, attempt);
     try {
       const draft = await this.#send(tenant, id, { type: 'SEND' });
       for (const upload of draft.uploads) await uploads.restore(upload);
@@ -163,9 +184,12 @@ export class Drafts implements DocumentDrafts {
       const present = await this.#existing(tenant.organization.id, id);
       if (present.status === 'Sent') return sentOf(present);
       const isRefused = error instanceof PortalRefusal && error.code !== 'ServiceBusy';
-      // Documents that an earlier try has made keep their content, and so does the draft.
-      if (isRefused && !(await creation.isBegun(seed)))
-        await this.#dependencies.system.send({ kind: DRAFT, id: kept.id }, { type: 'REFUSED' });
+      // The refusal of one call does not abandon what another one is making.
+      if (isRefused && this.#sending.get(id) === 1) {
+        const type = (await creation.isBegun(seed)) ? 'ABANDONED' : 'REFUSED';
+        const told = await system.send({ kind: DRAFT, id }, { type });
+        if (told.accepted) await told.durable;
+      }
       throw error;
     }
   }
@@ -210,6 +234,33 @@ export class Drafts implements DocumentDrafts {
     return { ...actor.context, id, status: actor.state as DraftItem['status'] };
   }
 }
+
+/** Seed of the ids of the documents of one attempt. */
+function seedOf(id: string, attempt = 0): string {
+  return attempt === 0 ? `draft/${id}` : `draft/${id}/${attempt}`;
+}
+
+/** Cancels what an abandoned attempt has made. A repeated effect cancels nothing twice. */
+export function cancelDraftDocumentsHandler(
+  creation: Pick<DocumentCreation, 'idsOf'>,
+): EffectHandler<CancelDraftDocumentsEffect> {
+  return {
+    after: 'durable',
+    async run({ attempt, by }, { actor }, { system }) {
+      const doneBy = { by: by.name, userId: null, ...originOf(undefined) };
+      for (const id of creation.idsOf(seedOf(actor.id, attempt))) {
+        const message = { type: 'CANCEL', by, reason: ABANDONED_REASON, doneBy } as const;
+        const told = await system.send(documentAddress(id), message);
+        if (told.accepted) await told.durable;
+      }
+      return DOCUMENTS_CANCELED;
+    },
+  };
+}
+
+/** Result of an effect that sends no message. */
+const DOCUMENTS_CANCELED = { type: 'CANCELED' } as const;
+const ABANDONED_REASON = 'The draft could not be sent as a whole.';
 
 function itemOf({ id, name, status, creationDate, updateDate, createdBy }: StoredDraft): DraftItem {
   return { id, name, status, creationDate, updateDate, createdBy };

@@ -51,6 +51,7 @@ const CASES: readonly Case[] = [
       REMOVE: {},
       SEND: {},
       REFUSED: {},
+      ABANDONED: {},
       SENT: { documents: [] },
     },
   },

@@ -98,7 +98,11 @@ test('two sends at the same moment return the same documents', async (t) => {
   t.is(await totalOf(client, '/api/documents'), 1);
 });
 
-test('a draft that has made some of its documents cannot be changed when it is refused later', async (t) => {
+interface Listed {
+  readonly items: readonly { readonly id: string; readonly status: string }[];
+}
+
+test('a draft that is refused after it made some documents can be changed, and they are canceled', async (t) => {
   const portal = await clockedPortal(t);
   const { client, room } = portal;
   const files = [await fileOf(client, 'One'), await fileOf(client, 'Two')];
@@ -106,12 +110,23 @@ test('a draft that has made some of its documents cannot be changed when it is r
   const { id } = await keep(client, { files, flowActions: [ANA], expirationDate });
   room.faults.arm('portal.create.some', 'throw');
   t.is((await client.send(`${DRAFTS}/${id}/send`, {})).status, 500);
-  t.is(await totalOf(client, '/api/documents'), 1);
+  t.like(await client.get(`${DRAFTS}/${id}`), { status: 'Sending' });
+  const [begun] = (await client.get<Listed>('/api/documents')).items;
+  // The day is over, but the documents have not heard of it.
   portal.forward(3 * DAY);
   t.is((await client.send(`${DRAFTS}/${id}/send`, {})).status, 400, 'it has expired');
-  const changed = await client.send(`${DRAFTS}/${id}`, { name: 'Other', document: {} }, 'PUT');
-  t.like(await changed.json(), { code: 'InvalidDocumentStatus' });
-  t.like(await client.get(`${DRAFTS}/${id}`), { status: 'Sending' });
+  t.like(await client.get(`${DRAFTS}/${id}`), { status: 'Saved', documents: [] });
+  await until(async () => {
+    const { status } = await client.get<{ status: string }>(`/api/documents/${begun?.id}`);
+    return status === 'Canceled' || status === 'Expired' ? true : undefined;
+  });
+  const document = { files, flowActions: [ANA] };
+  await client.post(`${DRAFTS}/${id}`, { name: 'Other', document }, 'PUT');
+  const sent = await client.post<Sent[]>(`${DRAFTS}/${id}/send`, {});
+  t.is(sent.length, 2);
+  t.false(sent.some(({ documentId }) => documentId === begun?.id));
+  t.is(await totalOf(client, '/api/documents'), 3);
+  t.is(await totalOf(client, '/api/documents?Status=Pending'), 2);
 });
 
 test('a kill while a draft is sent leaves it to be sent again, and makes each document once', async (t) => {

@@ -1,0 +1,53 @@
+/** The documents of an abandoned attempt are canceled once, also when the process is killed. */
+import test from 'ava';
+import { SAMPLE, startProgram, until } from '../../../actors/portal/service.ts';
+import { temporaryRoot } from '../../../service/service.ts';
+
+const ANA = {
+  user: { name: 'Ana', email: 'ana@example.org', identifier: 'no number' },
+  allowElectronicSignature: true,
+};
+const REFUSING = { 'Portal:Identifiers': 'Cpf' };
+const DRAFTS = '/api/document-drafts';
+
+for (const point of [
+  'effect.leased.before-run/cancelDraftDocuments',
+  'effect.done.before-outcome/cancelDraftDocuments',
+])
+  test.serial(
+    `a kill at ${point} cancels what the abandoned attempt made, and sends the draft again whole`,
+    async (t) => {
+      const root = await temporaryRoot(t);
+      const first = await startProgram(t, { root, faults: 'portal.create.some=kill:1' });
+      const { id: upload } = await first.acme.upload();
+      const files = ['One', 'Two'].map((displayName) => ({
+        ...{ id: upload, displayName, name: SAMPLE.name, contentType: SAMPLE.type },
+      }));
+      const { id } = await first.acme.post<{ id: string }>(DRAFTS, {
+        name: 'Draft',
+        document: { files, flowActions: [ANA] },
+      });
+      await t.throwsAsync(first.acme.send(`${DRAFTS}/${id}/send`, {}));
+      t.is(await first.service.ended, 'SIGKILL');
+
+      // With another rule for identifiers, each repetition is refused.
+      const second = await startProgram(t, { root, faults: `${point}=kill:1`, settings: REFUSING });
+      await second.acme.send(`${DRAFTS}/${id}/send`, {}).catch(() => undefined);
+      t.is(await second.service.ended, 'SIGKILL');
+
+      const { acme } = await startProgram(t, { root });
+      await until(async () => {
+        const { totalCount } = await acme.get<{ totalCount: number }>('/api/documents?Status=Canceled');
+        return totalCount === 1 ? true : undefined;
+      });
+      t.like(await acme.get(`${DRAFTS}/${id}`), { status: 'Saved' });
+      const sent = await acme.post<unknown[]>(`${DRAFTS}/${id}/send`, {});
+      t.is(sent.length, 2);
+      t.is((await acme.get<{ totalCount: number }>('/api/documents?Status=Pending')).totalCount, 2);
+      const { items } = await acme.get<{ items: { id: string }[] }>('/api/documents?Status=Canceled');
+      const history = await acme.get<{ items: { type: string }[] }>(
+        `/api/documents/${items[0]?.id}/history?limit=100`,
+      );
+      t.is(history.items.filter(({ type }) => type === 'Canceled').length, 1);
+    },
+  );
