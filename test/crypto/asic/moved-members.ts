@@ -1,7 +1,8 @@
 /**
- * Generates containers whose members are moved, duplicated, renamed, exchanged or replaced, from two valid containers of
- * one form. A reader that believes the verdict must find the signed data objects under their signed names.
+ * Generates containers whose members are moved, duplicated, renamed, exchanged or replaced, or whose records contradict
+ * each other, from two valid containers of one form. A reader that believes the verdict must find the signed data objects under their signed names.
  */
+import { crc32 } from 'node:zlib';
 import { type HandMade, handMade } from './container-harness.ts';
 
 export interface ForgedContainer {
@@ -56,6 +57,113 @@ export function* movedMembers(
 ): Generator<ForgedContainer> {
   for (const [description, members] of changes(honest, other)) {
     yield { bytes: handMade(members), description, data: members };
+  }
+  yield* contradictions(honest, other);
+  yield* furtherManifests(honest);
+}
+
+/** Info-ZIP Unicode path (APPNOTE §4.6.9): another name of a member. */
+function unicodePath(name: string, other: string): Buffer {
+  const path = Buffer.from(other);
+  const field = Buffer.alloc(9);
+  field.writeUInt16LE(0x7075, 0);
+  field.writeUInt16LE(5 + path.length, 2);
+  field[4] = 1;
+  field.writeUInt32LE(crc32(Buffer.from(name)), 5);
+  return Buffer.concat([field, path]);
+}
+
+/** Containers that hold two: their records contradict each other. `data` is what the other reading shows. */
+function* contradictions(
+  honest: readonly HandMade[],
+  other: readonly HandMade[],
+): Generator<ForgedContainer> {
+  for (const [index, member] of honest.entries()) {
+    if (!isData(member)) continue;
+    const { name } = member;
+    const seen = (change: Partial<HandMade>) => honest.with(index, { ...member, ...change });
+    for (const alias of [`other-${name}`, name.toUpperCase(), `${name}.exe`]) {
+      const extra = unicodePath(name, alias);
+      for (const place of [{ extra }, { localExtra: extra }, { extra, localExtra: extra }]) {
+        const where = Object.keys(place).join(' and ');
+        yield {
+          bytes: handMade(honest.with(index, { ...member, ...place })),
+          description: `${name} also called ${alias} by its ${where}`,
+          data: seen({ name: alias }),
+        };
+      }
+    }
+    const forged = Buffer.from('Nine hundred barrels.\n');
+    const halves: readonly (readonly [string, Partial<HandMade>])[] = [
+      ['a length', { size: forged.length }],
+      ['a checksum', { crc32: crc32(forged) }],
+      ['a method', { method: 8 }],
+      ['flags', { flags: 0x808 }],
+      ['local flags', { localFlags: 8 }],
+      ['bytes after it', { after: handMade([{ name, bytes: forged }]) }],
+      ['an offset', { offset: 0 }],
+      ['a local copy', { localBytes: forged, deflate: true }],
+    ];
+    for (const [what, change] of halves) {
+      yield {
+        bytes: handMade(honest.with(index, { ...member, ...change })),
+        description: `${name} with ${what} of another file`,
+        data: seen({ bytes: forged }),
+      };
+    }
+  }
+  const second = handMade(other);
+  for (const [where, more] of [
+    ['before', { before: second }],
+    ['inside', { between: second }],
+    ['in the comment of', { comment: second }],
+  ] as const) {
+    const isLong = second.length > 0xffff && where === 'in the comment of';
+    if (!isLong)
+      yield { bytes: handMade(honest, more), description: `another container ${where} it`, data: other };
+  }
+  yield {
+    bytes: Buffer.concat([handMade(honest), second]),
+    description: 'another container after it',
+    data: honest,
+  };
+  yield {
+    bytes: Buffer.concat([second, handMade(honest)]),
+    description: 'it after another container',
+    data: other,
+  };
+}
+
+/** Containers with a further manifest that says another thing of a file; none of them may pass. */
+function* furtherManifests(honest: readonly HandMade[]): Generator<ForgedContainer> {
+  for (const { name, bytes } of honest) {
+    if (!/ASiC(?:Archive)?Manifest/.test(name)) continue;
+    const text = bytes.toString();
+    const digest = /<(?:[a-z]+:)?DigestValue>([^<]*)</.exec(text)?.[1] ?? '';
+    const changes: readonly (readonly [string, string])[] = [
+      ['with another digest', text.replace(digest, Buffer.alloc(32).toString('base64'))],
+      ['as it is', text],
+      ['without its signature', text.replace(/(SigReference URI=")[^"]*/, '$1META-INF/none.p7s')],
+      ['of a missing file', text.replace(/(DataObjectReference URI=")[^"]*/, '$1missing.txt')],
+    ];
+    for (const [what, content] of changes) {
+      for (const added of [
+        'ASiCManifest000.xml',
+        'ASiCManifest999.xml',
+        'asicmanifest.xml',
+        'x/ASiCManifest.xml',
+      ]) {
+        for (const isFirst of [true, false]) {
+          const further = { name: `META-INF/${added}`, bytes: Buffer.from(content) };
+          const members = isFirst ? [honest[0], further, ...honest.slice(1)] : [...honest, further];
+          yield {
+            bytes: handMade(members.filter((one) => one !== undefined)),
+            description: `a manifest ${added} ${what}, ${isFirst ? 'first' : 'last'}`,
+            data: [],
+          };
+        }
+      }
+    }
   }
 }
 
