@@ -261,7 +261,7 @@ function judgeFills(
   const fills = joinedLines(fresh).filter(
     ({ left, bottom, right, top }) => !(right - left <= THIN || top - bottom <= THIN),
   );
-  const rest = fresh.some((box) => isShortLine(box, rectangle, isComb(pair, field)))
+  const rest = fresh.some((box) => isShortLine(box, rectangle, combCells(pair, field)))
     ? leavesOpen('draws lines that could be characters')
     : FAITHFUL;
   if (fills.length === 0) return rest;
@@ -275,16 +275,23 @@ function judgeFills(
 /** Part of the field that the lines of a frame and of a table extend over. */
 const LONG_LINE = 0.8;
 
-/** True for a line that is no part of a frame: a dash, or a stroke of a digit. Combs have short vertical lines. */
-function isShortLine({ left, bottom, right, top }: Box, rectangle: Box, isCombed: boolean): boolean {
+/** Largest distance of a line of a comb from the limit of two cells, in cells. */
+const COMB_SLACK = 0.1;
+
+/** True for a line that is no part of a frame: a dash, or a stroke of a digit. Combs have lines between their cells. */
+function isShortLine({ left, bottom, right, top }: Box, rectangle: Box, cells: number): boolean {
   const [width, height] = [right - left, top - bottom];
   if (width > THIN && height > THIN) return false;
   if (width >= height) return width < LONG_LINE * (rectangle.right - rectangle.left);
-  return !isCombed && height < LONG_LINE * (rectangle.top - rectangle.bottom);
+  const cell = (((left + right) / 2 - rectangle.left) / (rectangle.right - rectangle.left)) * cells;
+  if (cells > 0 && Math.abs(cell - Math.round(cell)) <= COMB_SLACK) return false;
+  return height < LONG_LINE * (rectangle.top - rectangle.bottom);
 }
 
-function isComb({ after: { pdf } }: PermittedChanges, { dict }: SurveyedField): boolean {
-  return ((asInteger(pdf.resolve(inherited(pdf, dict, 'Ff'))) ?? 0) & COMB) !== 0;
+/** Returns the number of cells of a text field with combs; 0 for any other field. */
+function combCells({ after: { pdf } }: PermittedChanges, { dict }: SurveyedField): number {
+  const flags = asInteger(pdf.resolve(inherited(pdf, dict, 'Ff'))) ?? 0;
+  return (flags & COMB) === 0 ? 0 : (asInteger(pdf.resolve(inherited(pdf, dict, 'MaxLen'))) ?? 0);
 }
 
 /** Steps for looking at one page, besides those for its content. */

@@ -38,6 +38,9 @@ const CHECK_INTERVAL_MS = 150;
 const EXTRA = 160;
 const WHITE = '1 g 0 0 W H re f 0 g';
 const shows = (text: string, size = 9): string => `BT /F1 ${size} Tf 2 4 Td (${text}) Tj ET`;
+/** Short vertical lines at parts of the width. */
+const comb = (...places: readonly number[]): string =>
+  `q 0.005 w W 0 0 1 0 0 cm ${places.map((at) => `${at.toFixed(3)} 0 m ${at.toFixed(3)} 9 l S`).join(' ')} Q`;
 const FONT = '/Font << /F1 3 0 R /F2 160 0 R >>';
 const DOUBTFUL_GLYPHS = `<< /Type /Font /Subtype /Type1 /BaseFont /Helvetica /Encoding << /Differences [49 /nine 48 /nine] >> >>`;
 const PICTURE = stream(
@@ -54,6 +57,11 @@ const FORGED: readonly Filling[] = [
   { name: 'another text in front', content: shows('999 100') },
   { name: 'another text behind', content: `${shows('100')} ${shows('000')}` },
   { name: 'another text on white', content: `${WHITE} ${shows('999')}` },
+  ...[0.4, 0.5, 0.62, 0.85].map((at) => ({
+    name: `a stroke in a cell at ${at}`,
+    content: `${comb(1 / 3, at)} BT /F1 9 Tf 2 4 Td (100) Tj ET`,
+    entries: '/MaxLen 3 /Ff 16777216',
+  })),
   { name: 'no text', content: WHITE },
   { name: 'a part of its value', content: shows('10') },
   {
@@ -138,7 +146,7 @@ const HONEST: readonly Filling[] = [
   { name: 'its value in hexadecimal', content: 'BT /F1 9 Tf 1 0 0 1 2 4 Tm <313030> Tj ET' },
   {
     name: 'combs',
-    content: '0 0 m 0 9 l S 20 0 m 20 9 l S BT /F1 9 Tf 2 4 Td (1) Tj 20 0 Td (0) Tj 20 0 Td (0) Tj ET',
+    content: `${comb(1 / 3, 2 / 3)} BT /F1 9 Tf 2 4 Td (1) Tj 20 0 Td (0) Tj 20 0 Td (0) Tj ET`,
     entries: '/MaxLen 3 /Ff 16777216',
   },
   {
