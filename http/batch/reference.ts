@@ -7,6 +7,7 @@ import type { ApiDescription } from '../core/openapi/document.ts';
 import { OPERATION_EXAMPLES } from './description/operation-examples.ts';
 import { OPERATION_TEXTS } from './description/operation-texts.ts';
 import { BATCH_PROPERTY_TEXTS } from './description/property-texts.ts';
+import { BATCH_WEBHOOKS } from './description/webhooks.ts';
 import { batchRefusals } from './refusal-info.ts';
 
 const DESCRIPTION = `Signs files in bulk. A file becomes a job when it is uploaded or appears in an input folder; a job is
@@ -52,6 +53,7 @@ export function batchApi(
     words: OPERATION_TEXTS,
     examples: OPERATION_EXAMPLES,
     propertyTexts: BATCH_PROPERTY_TEXTS,
+    webhooks: BATCH_WEBHOOKS,
     fileTypes: FILE_TYPES,
     refusals: batchRefusals,
     security: {

@@ -6,6 +6,8 @@
 import type { ApiDescription } from '../core/openapi/document.ts';
 import { USER_COOKIE } from './access-check.ts';
 import { PORTAL_PROPERTY_TEXTS } from './description/property-texts.ts';
+import { REQUEST_EXAMPLES } from './description/request-examples.ts';
+import { PORTAL_WEBHOOKS } from './description/webhooks.ts';
 import { portalRefusals } from './refusal-info.ts';
 
 const DESCRIPTION = `Documents that several people sign or approve, in an order that the service keeps. An upload becomes
@@ -79,6 +81,8 @@ export function portalApi(version: string): ApiDescription {
     groups: GROUPS,
     fileTypes: FILE_TYPES,
     propertyTexts: PORTAL_PROPERTY_TEXTS,
+    examples: REQUEST_EXAMPLES,
+    webhooks: PORTAL_WEBHOOKS,
     refusals: portalRefusals,
     security: {
       schemes: {

@@ -11,6 +11,7 @@ import type { RefusalInfo, SecurityInfo } from './operation-info.ts';
 import { describeProperties, type PropertyTexts } from './property-texts.ts';
 import { SHARED_RESPONSES } from './responses.ts';
 import { SchemaBook } from './schemas.ts';
+import { type WebhookDescriptions, webhooksOf } from './webhooks.ts';
 
 /** Properties of the service that its route table does not contain. */
 export interface ApiDescription {
@@ -29,6 +30,8 @@ export interface ApiDescription {
   readonly words?: { readonly [operation: string]: string };
   /** @default none */
   readonly examples?: OperationExamples;
+  /** Calls that the service makes, by type of event. @default none */
+  readonly webhooks?: WebhookDescriptions;
   /** Texts of properties and parameters whose schema has none. @default none */
   readonly propertyTexts?: PropertyTexts;
 }
@@ -41,6 +44,7 @@ export interface OpenApiDocument {
   readonly servers: readonly { readonly url: string }[];
   readonly tags: readonly { readonly name: string; readonly description: string }[];
   readonly paths: { readonly [path: string]: { readonly [method: string]: object } };
+  readonly webhooks?: { readonly [type: string]: { readonly post: object } };
   readonly components: { readonly [kind: string]: { readonly [name: string]: object } };
 }
 
@@ -84,6 +88,7 @@ export function describeApi(routes: readonly AnyRoute[], api: ApiDescription): O
       .filter(({ name }) => used.has(name))
       .map(({ name, description }) => ({ name, description })),
     paths,
+    ...(api.webhooks !== undefined && { webhooks: webhooksOf(api.webhooks, book) }),
     components: {
       securitySchemes: api.security.schemes,
       headers: RESPONSE_HEADERS,
@@ -95,9 +100,14 @@ export function describeApi(routes: readonly AnyRoute[], api: ApiDescription): O
   return document;
 }
 
-function describeDocument({ paths, components }: OpenApiDocument, texts: PropertyTexts): void {
+function describeDocument({ paths, components, webhooks = {} }: OpenApiDocument, texts: PropertyTexts): void {
   const schemas = components['schemas'] ?? {};
   for (const [name, schema] of Object.entries(schemas)) describeProperties(schema, name, texts);
+  for (const [type, { post }] of Object.entries(webhooks)) {
+    describeProperties(post, type, texts);
+    const { requestBody } = post as { readonly requestBody: object };
+    withComposedExamples({ 200: requestBody }, schemas);
+  }
   for (const [path, methods] of Object.entries(paths)) {
     for (const [method, operation] of Object.entries(methods)) {
       const { requestBody, responses } = operation as OperationSchemas;

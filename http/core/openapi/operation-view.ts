@@ -4,7 +4,7 @@ import { richText, schemaView } from './schema-view.ts';
 import type { Schema } from './schemas.ts';
 
 interface MediaTypes {
-  readonly [mediaType: string]: { readonly schema?: Schema };
+  readonly [mediaType: string]: { readonly schema?: Schema; readonly example?: unknown };
 }
 
 /** The members of an operation that the page shows. Source: OpenAPI 3.1.1 §4.8.10. */
@@ -19,6 +19,7 @@ export interface OperationView {
     readonly required: boolean;
     readonly description?: string;
     readonly schema: Schema;
+    readonly example?: unknown;
   }[];
   readonly requestBody?: { readonly required: boolean; readonly content: MediaTypes };
   readonly responses: {
@@ -80,9 +81,15 @@ function responsesView({ responses }: OperationView): Html {
 
 /** Hidden until the script runs, which sends the form. */
 function tryView(method: string, path: string, operation: OperationView): Html {
-  const fields = (operation.parameters ?? []).map(({ in: place, name, required }) =>
-    field(`${operation.operationId}-${place}-${name}`, name, html`data-in="${place}"`, required),
-  );
+  const fields = (operation.parameters ?? []).map(({ in: place, name, required, example }) => {
+    const value = example === undefined ? undefined : html` value="${String(example)}"`;
+    return field(
+      `${operation.operationId}-${place}-${name}`,
+      name,
+      html`data-in="${place}"${value}`,
+      required,
+    );
+  });
   const [type, media] = Object.entries(operation.requestBody?.content ?? {})[0] ?? [];
   const members = Object.entries(
     (media?.schema?.['properties'] ?? {}) as { readonly [name: string]: Schema },
@@ -95,8 +102,10 @@ function tryView(method: string, path: string, operation: OperationView): Html {
   }
   if (type === 'application/json') {
     const id = `${operation.operationId}-body`;
+    const text = media?.example === undefined ? '' : JSON.stringify(media.example, undefined, 2);
+    const rows = String(Math.min(Math.max(text.split('\n').length, 4), 24));
     fields.push(
-      html`<label for="${id}">body</label><textarea id="${id}" name="body" data-in="json" rows="4" spellcheck="false"></textarea>`,
+      html`<label for="${id}">body</label><textarea id="${id}" name="body" data-in="json" rows="${rows}" spellcheck="false">${text}</textarea>`,
     );
   }
   return html`<form class="try" data-method="${method.toUpperCase()}" data-path="${path}" data-type="${type ?? ''}" hidden>

@@ -186,6 +186,7 @@ export const ANSWER_PROPERTIES: PropertyTexts = {
   passedChecks: 'Checks that found nothing wrong.',
   pendingDate: ['Time from which the participant could act. Null: not yet.', TIME],
   permissions: 'What can still be changed.',
+  'data.expirationDate': ['Time at which participants can no longer act.', TIME],
   'keys.expirationDate': ['Time from which the key is not accepted. Null: never.', TIME],
   'keys.prefix': ['First characters of the key, by which people recognise it.', 'Billing|4f1d'],
   previous: ['Hash of the checkpoint before, lower-case hex. Empty: this is the first.', HASH],

@@ -1,10 +1,13 @@
 import { Ajv2020 } from 'ajv/dist/2020.js';
 import formats from 'ajv-formats';
 import test from 'ava';
+import { payloadOf } from '../../../actors/portal/webhooks/webhook-payloads.ts';
 import { BATCH_PROPERTY_TEXTS } from '../../../http/batch/description/property-texts.ts';
 import { describeApi, type OpenApiDocument } from '../../../http/core/openapi/document.ts';
 import { PORTAL_PROPERTY_TEXTS } from '../../../http/portal/description/property-texts.ts';
+import { EVENT_TYPES } from '../../../http/portal/input/enumerations.ts';
 import { portalApi } from '../../../http/portal/reference.ts';
+import type { DocumentEvent } from '../../../machines/portal/portal-types.ts';
 import { batchDocument } from '../answers.ts';
 import { portalTable } from '../portal/harness.ts';
 
@@ -104,6 +107,76 @@ for (const [service, document] of Object.entries(documents)) {
     t.deepEqual(wrong, []);
   });
 }
+
+test('every JSON body that an operation or a webhook sends has an example that fits its schema', (t) => {
+  const wrong: string[] = [];
+  for (const document of Object.values(documents)) {
+    const calls = Object.entries(document.webhooks ?? {}).map(
+      ([type, { post }]) => [type, post as Operation] as const,
+    );
+    t.true(calls.length > 0);
+    for (const [name, { requestBody, description = '' }] of [...operationsOf(document), ...calls]) {
+      const body = requestBody?.content['application/json'];
+      const { properties = {} } = (body?.schema ?? {}) as { readonly properties?: object };
+      if (body === undefined || Object.keys(properties).length === 0) continue;
+      if (!fits(document, body)) wrong.push(`${name}: ${JSON.stringify(body.example)?.slice(0, 300)}`);
+      if (calls.some(([type]) => type === name)) t.not(description, '', name);
+    }
+  }
+  t.deepEqual(wrong, []);
+});
+
+function fits(document: OpenApiDocument, body: Content[string]): boolean {
+  const ajv = new Ajv2020({ strict: false });
+  formats.default(ajv);
+  ajv.addSchema({ $id: 'api', components: document.components });
+  const schema = JSON.parse(JSON.stringify(body.schema).replaceAll('"#/components', '"api#/components'));
+  return body.example !== undefined && ajv.validate(schema, body.example);
+}
+
+test('webhooks send what the description of their event says', async (t) => {
+  const at = Date.UTC(2026, 4, 26);
+  const principal = {
+    id: '5f0ce3b8-7c1d-4a34-8f16-3a1c1a3f2b11',
+    type: 'Application',
+    name: 'Billing',
+  } as const;
+  const summary = {
+    id: '3f2504e0-4f89-41d3-9a0c-0305e82c3301',
+    organizationId: principal.id,
+    name: 'Lease',
+    creationDate: at,
+    updateDate: at,
+    folderId: principal.id,
+    createdBy: principal,
+  };
+  const by = {
+    flowActionId: summary.id,
+    userId: summary.id,
+    name: 'Ana',
+    identifier: null,
+    emailAddress: null,
+  };
+  const more = {
+    by,
+    canceledBy: principal,
+    reason: 'late',
+    expirationDate: at,
+    values: [{ name: 'a', value: 'b' }],
+  };
+  const places = {
+    organization: async () => ({ name: 'Acme', identifier: null }),
+    folder: async () => ({ name: 'Contracts', parentId: null }),
+  };
+  const described = Object.entries(documents.portal.webhooks ?? {});
+  t.deepEqual(described.map(([type]) => type).sort(), [...EVENT_TYPES].sort());
+  for (const [type, { post }] of described) {
+    const event = { type, sequence: 1, at, document: summary, ...more } as unknown as DocumentEvent;
+    const body = (post as Operation).requestBody?.content['application/json'];
+    const example = JSON.parse(await payloadOf(event, places));
+    t.true(fits(documents.portal, { ...body, example }), `${type}: ${JSON.stringify(example)}`);
+  }
+});
 
 test('a description that only repeats the name is found', (t) => {
   t.true(repeats('creationDate', 'The creation date.'));

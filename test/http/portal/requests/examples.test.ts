@@ -1,0 +1,173 @@
+/** Sends the examples of the reference to a fresh installation, with the ids of prepared things in place of theirs. */
+import anyTest, { type TestFn } from 'ava';
+import { EXAMPLE_IDS, REQUEST_EXAMPLES } from '../../../../http/portal/description/request-examples.ts';
+import { type Client, type PortalProgram, SAMPLE, startProgram } from '../../../actors/portal/service.ts';
+
+const test = anyTest as TestFn<PortalProgram>;
+
+test.before(async (t) => {
+  const tasks: (() => unknown)[] = [];
+  t.context = await startProgram({ teardown: (task) => void tasks.push(task) });
+  ending = async () => {
+    for (const task of tasks.reverse()) await task();
+  };
+});
+let ending: (() => Promise<void>) | undefined;
+test.after.always(() => ending?.());
+
+/** Examples that need a certificate's key, which tests of certificate signatures have; and a code that nobody can send. */
+const NOT_SENT = new Set([
+  'POST /api/documents/{id}/signature/certificate',
+  'POST /api/documents/{id}/signature',
+  'POST /api/documents/keys/{key}/signature/certificate',
+  'POST /api/documents/keys/{key}/signature',
+  'POST /api/documents/sms-authentication-code',
+]);
+
+interface Made {
+  readonly id: string;
+}
+
+/** Parameters of the path and ids of the body. */
+interface Prepared {
+  readonly params?: { readonly [name: string]: string };
+  readonly ids?: { readonly [example: string]: string };
+}
+
+async function upload(
+  client: Client,
+  content: string | Uint8Array,
+  name: string,
+  type: string,
+): Promise<string> {
+  return (await client.upload({ name, content: Buffer.from(content), type })).id;
+}
+
+const CREATE = 'POST /api/documents';
+
+function exampleOf(operation: string): object {
+  return REQUEST_EXAMPLES[operation]?.sends as object;
+}
+
+/** The body with prepared ids in place of those of the example. */
+function withIds(body: object, ids: Prepared['ids'] = {}): object {
+  let text = JSON.stringify(body);
+  for (const [example, id] of Object.entries(ids)) text = text.replaceAll(example, id);
+  return JSON.parse(text);
+}
+
+async function document(client: Client, query = '', type = 'Signer'): Promise<Prepared> {
+  const file = await upload(client, SAMPLE.content, 'contract.pdf', 'application/pdf');
+  const ids = { [EXAMPLE_IDS.upload]: file };
+  const [made] = await client.post<{ documentId: string }[]>(
+    `/api/documents${query}`,
+    withIds(exampleOf(CREATE), { ...ids, Signer: type }),
+  );
+  const id = made?.documentId ?? '';
+  const { flowActions } = await client.get<{ flowActions: Made[] }>(`/api/documents/${id}`);
+  return {
+    params: { id },
+    ids: { ...ids, [EXAMPLE_IDS.document]: id, [EXAMPLE_IDS.flowAction]: flowActions[0]?.id ?? '' },
+  };
+}
+
+async function participant(client: Client, type: string): Promise<Prepared> {
+  const prepared = await document(client, '', type);
+  const { url } = await client.post<{ url: string }>(
+    `/api/documents/${prepared.params?.['id']}/action-url`,
+    exampleOf('POST /api/documents/{id}/action-url'),
+  );
+  const [, key = '', ticket = ''] = /\/key\/([^/]+)\/.*\?ticket=(.*)$/.exec(url) ?? [];
+  return { params: { key }, ids: { ...prepared.ids, [EXAMPLE_IDS.ticket]: ticket } };
+}
+
+/** Sends the example of the operation that makes what `{id}` names. */
+async function made(client: Client, path: string): Promise<Prepared> {
+  const { ids = {} } = await files(client);
+  const { id } = await client.post<Made>(path, withIds(exampleOf(`POST ${path}`), ids));
+  return { params: { id }, ids };
+}
+
+async function files(client: Client): Promise<Prepared> {
+  return {
+    ids: {
+      [EXAMPLE_IDS.upload]: await upload(client, SAMPLE.content, 'contract.pdf', 'application/pdf'),
+      [EXAMPLE_IDS.template]: await upload(client, 'Dear {{name}}', 'letter.txt', 'text/plain'),
+      [EXAMPLE_IDS.table]: await upload(
+        client,
+        'name,email\nAna,ana@example.com\n',
+        'people.csv',
+        'text/csv',
+      ),
+    },
+  };
+}
+
+test('the example of every operation with a body works when it is sent', async (t) => {
+  const { acme, administrator, monitor, organization } = t.context;
+  const own = await organization('Reference');
+  const wrong: string[] = [];
+  let sent = 0;
+  const prepare = async (operation: string): Promise<Prepared> => {
+    const [, path = ''] = operation.split(' ');
+    if (path === '/api/documents/{id}/envelope/versions')
+      return document(acme, '?isEnvelope=true&envelopeName=Lease');
+    if (path.startsWith('/api/documents/keys/'))
+      return participant(acme, path.endsWith('/approval') ? 'Approver' : 'Signer');
+    if (path === '/api/documents/validate-signatures') return signed(acme);
+    if (path.startsWith('/api/documents/{id}') || /archive|combined|batch|reminder$/.test(path))
+      return document(acme);
+    const collection = /^(\/api\/(?:document-drafts|document-flows|templates|folders))\/\{id\}/.exec(
+      path,
+    )?.[1];
+    if (collection !== undefined) return made(acme, collection);
+    if (path.includes('{applicationId}')) {
+      const id = own.organizationId;
+      const application = await administrator.post<Made>(`/api/admin/organizations/${id}/applications`, {
+        name: 'Reference 2',
+      });
+      return { params: { id, applicationId: application.id } };
+    }
+    if (path.includes('{webhookId}')) {
+      const id = own.organizationId;
+      const hook = await own.post<Made>(
+        `/api/organizations/${id}/webhooks`,
+        exampleOf('POST /api/organizations/{id}/webhooks'),
+      );
+      return { params: { id, webhookId: hook.id } };
+    }
+    if (path.includes('organizations/{id}')) return { params: { id: own.organizationId } };
+    if (path.includes('{subject}')) return { params: { subject: 'hr-1042' } };
+    return files(acme);
+  };
+  const clientFor = (path: string): Client => {
+    if (/^\/api\/(admin|users\/\{|organizations\/\{id\}\/users)/.test(path)) return administrator;
+    if (path.endsWith('/date')) return monitor;
+    return path.includes('organizations/{id}') ? own : acme;
+  };
+  for (const operation of Object.keys(REQUEST_EXAMPLES)) {
+    if (NOT_SENT.has(operation)) continue;
+    const [method = '', path = ''] = operation.split(' ');
+    const { params = {}, ids } = await prepare(operation);
+    const address = path.replace(/\{(\w+)\}/g, (_, name: string) => params[name] ?? '');
+    const answer = await clientFor(path).send(address, withIds(exampleOf(operation), ids), method);
+    const text = await answer.text();
+    if (answer.status !== 200) wrong.push(`${operation}: ${answer.status} ${text.slice(0, 300)}`);
+    sent += 1;
+  }
+  t.deepEqual(wrong, []);
+  t.log(`${sent} examples were sent`);
+});
+
+/** An upload of a file that is signed. */
+async function signed(client: Client): Promise<Prepared> {
+  const { params, ids = {} } = await document(client);
+  const id = params?.['id'];
+  const operation = 'POST /api/documents/{id}/electronic-signature';
+  await client.post(`/api/documents/${id}/electronic-signature`, withIds(exampleOf(operation), ids));
+  const file = await client.fetch(`/api/documents/${id}/content?type=Signatures`);
+  const content = new Uint8Array(await file.arrayBuffer());
+  return {
+    ids: { [EXAMPLE_IDS.upload]: await upload(client, content, 'contract.pdf', 'application/pdf') },
+  };
+}
