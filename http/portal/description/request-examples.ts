@@ -33,6 +33,9 @@ const MARK = {
   height: 60,
 };
 const CREATION = { files: [FILE], flowActions: [SIGNER] };
+/** A PNG of one pixel. */
+const PIXEL =
+  'iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg==';
 const PERIOD = { startDateUtc: '2026-01-01', endDateUtc: '2026-12-31' };
 const REASON = { reason: 'The price has changed.' };
 const PERSON = { ...ANA, phone: '+351 912 345 678' };
@@ -117,6 +120,12 @@ export const REQUEST_EXAMPLES: OperationExamples = {
     },
   },
   'POST /api/templates/{id}/documents': { sends: { participants: [{ role: 'Tenant', user: ANA }] } },
+  'POST /api/templates/{id}/generation': {
+    sends: { dataFile: { id: table, name: 'people.csv', contentType: 'text/csv' } },
+  },
+  'PUT /api/organizations/{id}/branding': { sends: { headerColor: '#102a43' } },
+  'PUT /api/organizations/{id}/branding/logo': { sends: { bytes: PIXEL } },
+  'POST /api/organizations/{id}/branding/preview': { sends: { kind: 'pending', subject: 'Please sign' } },
   'POST /api/marks-sessions': {
     sends: {
       files: [{ id: upload, name: 'contract.pdf', contentType: 'application/pdf' }],

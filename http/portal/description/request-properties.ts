@@ -59,6 +59,23 @@ export const REQUEST_PROPERTIES: PropertyTexts = {
   description: ['Free text about the document, shown to participants.', 'Lease of the office in Rua Augusta'],
   'items.description': ['First line about the health record.', 'Amoxicillin 500 mg'],
   'items.description2': ['Second line about the health record.', 'One capsule every 8 hours'],
+  'PUT /api/organizations/{id}/branding/logo.bytes': ['Picture in PNG or JPEG, Base64.', 'iVBORw0KGgo='],
+  introduction: [
+    'Plain text in place of the first paragraph of the mail. Null: the text of the service.',
+    'Please sign {document}.',
+  ],
+  kind: 'Mail that the text is for.',
+  mailTexts: 'Texts of mails in place of those of the service, at most one for each kind.',
+  'mailTexts.subject': ['Subject line of the mail. Null: that of the service.', 'Please sign: {document}'],
+  'POST /api/organizations/{id}/branding/preview.subject': [
+    'Subject line of the mail. Null: that of the service.',
+    'Please sign: {document}',
+  ],
+  redirectOrigins: [
+    'Origins to which pages may send people after signing, at most 20.',
+    ['https://app.example.com'],
+  ],
+  redirectUrl: ['Page to which people go after signing. Null: they stay.', 'https://app.example.com/done'],
   'items.name': ['Title of the health record.', 'Prescription 1'],
   destinationFolderId: 'Folder that receives the content. Null: no folder. Only for `MoveContent`.',
   disableEmailAuthenticationToSignElectronically:
@@ -140,6 +157,7 @@ export const REQUEST_PROPERTIES: PropertyTexts = {
   ],
   format: 'Rule that the text must follow. Null: any text.',
   geolocation: 'Position reported by the device of the participant.',
+  headerColor: ['Colour of the band above the page, `#rrggbb`. Null: no band.', '#102a43'],
   healthData: 'Data of health documents. Kept with the document.',
   height: ['Height of the box, points (1/72 inch).', 60],
   identifier: [

@@ -83,19 +83,19 @@ async function participant(client: Client, type: string): Promise<Prepared> {
 
 /** Sends the example of the operation that makes what `{id}` names. */
 async function made(client: Client, path: string): Promise<Prepared> {
-  const { ids = {} } = await files(client);
+  const { ids = {} } = await files(client, 'Tenant.name,Tenant.email');
   const { id } = await client.post<Made>(path, withIds(exampleOf(`POST ${path}`), ids));
   return { params: { id }, ids };
 }
 
-async function files(client: Client): Promise<Prepared> {
+async function files(client: Client, columns = 'name,email'): Promise<Prepared> {
   return {
     ids: {
       [EXAMPLE_IDS.upload]: await upload(client, SAMPLE.content, 'contract.pdf', 'application/pdf'),
       [EXAMPLE_IDS.template]: await upload(client, 'Dear {{name}}', 'letter.txt', 'text/plain'),
       [EXAMPLE_IDS.table]: await upload(
         client,
-        'name,email\nAna,ana@example.com\n',
+        `${columns}\nAna,ana@example.com\n`,
         'people.csv',
         'text/csv',
       ),
