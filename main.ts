@@ -262,6 +262,12 @@ async function main(argv: readonly string[]): Promise<ExitCode> {
       collect,
       [],
     )
+    .addOption(
+      new Option('--store <store>', 'postgres measures the server of SEALWRIGHT_POSTGRES_URL').choices([
+        'lmdb',
+        'postgres',
+      ]),
+    )
     .option(
       '--seconds <number>',
       'measure each figure for so long, after a warm-up (default: 1)',

@@ -3,6 +3,8 @@ import type { Bench, Profile } from './frame/bench.ts';
 
 interface Entry {
   readonly profile: Profile;
+  /** Runs only with `--store postgres`. @default lmdb */
+  readonly store?: 'postgres';
   load(): Promise<{ readonly bench: Bench }>;
 }
 
@@ -15,6 +17,7 @@ export const CATALOG = {
   'crowded-folder': { profile: 'batch', load: () => import('./crowded-folder.ts') },
   costs: { profile: 'runtime', load: () => import('./costs.ts') },
   step: { profile: 'runtime', load: () => import('./step.ts') },
+  postgres: { profile: 'runtime', store: 'postgres', load: () => import('./postgres.ts') },
   timers: { profile: 'runtime', load: () => import('./timers.ts') },
   shards: { profile: 'runtime', load: () => import('./shards.ts') },
   inspection: { profile: 'runtime', load: () => import('./inspection.ts') },

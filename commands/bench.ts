@@ -29,6 +29,8 @@ import type { Terminal } from './terminal.ts';
 
 export interface BenchOptions {
   readonly profile: readonly string[];
+  /** Store whose benchmarks run: those of PostgreSQL need a server. @default lmdb */
+  readonly store?: 'lmdb' | 'postgres';
   readonly seconds?: number;
   readonly quick: boolean;
   readonly only: readonly string[];
@@ -86,17 +88,26 @@ export async function benchCommand(
     refuse(terminal, describeFailure(error).message);
     return EXIT.unavailable;
   }
-  return measure(chosen(names, options.profile), settings, options.json, dependencies);
+  return measure(chosen(names, options.profile, options.store), settings, options.json, dependencies);
 }
 
 function isProfile(name: string): boolean {
   return PROFILES.some((profile) => profile === name);
 }
 
-function chosen(names: readonly string[], profiles: readonly string[]): readonly BenchName[] {
+function chosen(
+  names: readonly string[],
+  profiles: readonly string[],
+  store: BenchOptions['store'],
+): readonly BenchName[] {
   const ofProfiles = benchesOf(profiles);
-  const asked = BENCH_NAMES.filter((name) => names.includes(name) || ofProfiles.includes(name));
-  return asked.length > 0 ? asked : BENCH_NAMES;
+  const there = BENCH_NAMES.filter((name) => names.includes(name) || storeOf(name) === (store ?? 'lmdb'));
+  const asked = there.filter((name) => names.includes(name) || ofProfiles.includes(name));
+  return asked.length > 0 ? asked : there;
+}
+
+function storeOf(name: BenchName): 'lmdb' | 'postgres' {
+  return 'store' in CATALOG[name] ? 'postgres' : 'lmdb';
 }
 
 function benchesOf(profiles: readonly string[]): readonly BenchName[] {

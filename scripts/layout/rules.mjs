@@ -134,7 +134,7 @@ export const ZONES = {
     owns: /^bench\//,
     enteredBy: [/^bench\/index\.ts$/],
     imports: 'any',
-    packages: ['xstate', 'zod'],
+    packages: ['xstate', 'zod', 'pg'],
     builtins: true,
     ownTime: true,
   },

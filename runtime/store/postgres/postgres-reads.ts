@@ -10,6 +10,7 @@ import type {
   StoredEffect,
 } from '../../ports.ts';
 import { parseEffectKey } from '../keys.ts';
+import { ActorLoads } from './actor-loads.ts';
 import { unavailable } from './connection.ts';
 import { decodeKey, encodeKey, endOfPrefix } from './key-bytes.ts';
 import { actorKey, type EffectBody } from './steps-as-arrays.ts';
@@ -27,16 +28,18 @@ export interface EffectRow {
 
 export class PostgresReads {
   protected readonly pool: pg.Pool;
+  readonly #loads = new ActorLoads((keys) =>
+    this.read<{ key: Buffer; body: string }>('load', 'SELECT key, body FROM actors WHERE key = ANY ($1)', [
+      keys,
+    ]),
+  );
 
   constructor(pool: pg.Pool) {
     this.pool = pool;
   }
 
-  async load(actor: ActorAddress): Promise<StoredActor | undefined> {
-    const [row] = await this.read<{ body: string }>('load', 'SELECT body FROM actors WHERE key = $1', [
-      actorKey(actor),
-    ]);
-    return row && JSON.parse(row.body);
+  load(actor: ActorAddress): Promise<StoredActor | undefined> {
+    return this.#loads.load(actor);
   }
 
   async actors(query: {

@@ -118,7 +118,12 @@ function withStateIndex({ actor, moved, counters }: Step) {
 /** Builds the parameters of `COMMIT_STEPS`. `isTold`: the steps are reported to other nodes. */
 export function commitParameters(session: number, steps: readonly EncodedStep[], isTold: boolean): unknown[] {
   const parameters: unknown[] = [session];
-  const column = (name: string) => steps.flatMap(({ columns }) => columns[name] ?? []);
+  // `flatMap` costs several times as much.
+  const column = (name: string) => {
+    const all: unknown[] = [];
+    for (const { columns } of steps) for (const value of columns[name] ?? []) all.push(value);
+    return all;
+  };
   for (const name of PER_STEP) parameters.push(column(name));
   for (const group of LISTS) {
     let end = 0;
