@@ -2,17 +2,29 @@
 
 /** Scripts that both services serve; the others belong to one service. */
 const SHARED = new Set(['dom.js']);
-const SHARED_FOLDER = /(["'])\.\.\/\.\.\/client\//g;
+/** Folder of a script among those of its service, by name; the others lie directly in `client/`. */
+const SENDER = [
+  'editor.js',
+  'editor-files.js',
+  'editor-model.js',
+  'editor-people.js',
+  'editor-places.js',
+  'new-version.js',
+  'sender-requests.js',
+];
+/** Beginning of an import from another folder, which all are served from one. */
+const OTHER_FOLDER = /(["'])(?:\.\.\/){1,3}(?:client\/)?(?=[\w-]+\.js["'])/g;
 /** The source map comment; source maps are not served. */
 const SOURCE_MAP = /\n\/\/# sourceMappingURL=\S+\s*$/;
 
 /** Location of a compiled script. @param name known file name, never a client's text */
 export function clientScriptUrl(service: 'batch' | 'portal', name: string): URL {
-  const folder = SHARED.has(name) ? 'client' : `${service}/client`;
+  const own = SENDER.includes(name) ? `${service}/client/sender` : `${service}/client`;
+  const folder = SHARED.has(name) ? 'client' : own;
   return new URL(`../../web/${folder}/${name}`, import.meta.url);
 }
 
-/** Rewrites imports of shared scripts to the prefix of the page, and removes the source map comment. */
+/** Rewrites imports from other folders to the prefix of the page, and removes the source map comment. */
 export function servedScript(text: string): string {
-  return text.replace(SHARED_FOLDER, '$1./').replace(SOURCE_MAP, '\n');
+  return text.replace(OTHER_FOLDER, '$1./').replace(SOURCE_MAP, '\n');
 }

@@ -1,10 +1,12 @@
 /**
- * Authorization of the portal: the application of an `X-Api-Key`, and its role.
+ * Authorization of the portal: the application of an `X-Api-Key` and its role, or the session of a signed-in user.
  *
  * Source: docs/portal-values.md §0, §1 rows 12 and 14, §2 (401, 403).
  */
-import type { ApplicationRole, SignIn, Tenant, Tenants } from '../../actors/portal/api.ts';
+import { timingSafeEqual } from 'node:crypto';
+import type { ApplicationRole, SignedInUser, SignIn, Tenant, Tenants } from '../../actors/portal/api.ts';
 import { PortalRefusal } from '../../machines/portal/portal-refusals.ts';
+import { FORM_TOKEN_HEADER } from '../../web/portal/account-frame.ts';
 import {
   type AccessCheck,
   type Admission,
@@ -45,6 +47,8 @@ export function createPortalAccessCheck(
       const key = headerText(arrival.header(API_KEY_HEADER));
       const isOptional = policy === 'known-or-ticket';
       if (key === '') {
+        const session = policy === 'application' || isOptional ? sessionOf(arrival, isOptional) : undefined;
+        if (session !== undefined) return admitSession(session, arrival, signIn, wrongKeys);
         if (isOptional) return ANONYMOUS;
         throw new PortalRefusal('Unauthorized', 'The header X-Api-Key is missing.');
       }
@@ -58,6 +62,13 @@ export function createPortalAccessCheck(
       });
     },
   };
+}
+
+/** Compares in constant time. Refusals: `Forbidden`. */
+export function requireFormToken({ formToken }: Pick<SignedInUser, 'formToken'>, given: string): void {
+  const [wanted, sent] = [Buffer.from(formToken), Buffer.from(given)];
+  if (wanted.length === sent.length && timingSafeEqual(wanted, sent)) return;
+  throw new PortalRefusal('Forbidden', 'The request lacks the token of the session.');
 }
 
 /**
@@ -90,6 +101,49 @@ function admitUser(
     if (policy === 'user-administrator' && user.role !== 'administrator')
       throw new PortalRefusal('Forbidden', 'Only administrators of the organization may do this.');
     const identity = { ...user, tenant: { ...user.tenant, origin } };
+    return { admitted: true, identity, setCookie: undefined };
+  });
+}
+
+/** Requests that the pages of a user may make. */
+const SCOPES: { readonly [role in SignedInUser['role']]: NonNullable<Tenant['scopes']> } = {
+  administrator: ['Read', 'Create', 'Administer'],
+  sender: ['Read', 'Create'],
+};
+
+/** The session of a script of our pages; a page of another site can send its cookie, but not its token. */
+interface ScriptSession {
+  readonly cookie: string;
+  readonly formToken: string;
+  readonly needsToken: boolean;
+}
+
+/** Undefined: without a session. @param hasOtherCredentials true: a request without the token does not count */
+function sessionOf(
+  { header, method }: IncomingRequest,
+  hasOtherCredentials: boolean,
+): ScriptSession | undefined {
+  const cookie = readCookie(header('cookie'), USER_COOKIE);
+  const formToken = header(FORM_TOKEN_HEADER);
+  if (cookie === '' || (hasOtherCredentials && formToken === '')) return undefined;
+  return { cookie, formToken, needsToken: method !== 'GET' && method !== 'HEAD' };
+}
+
+/** Refusals: `Unauthorized` for a session that is over, `Forbidden` without its token. */
+function admitSession(
+  { cookie, formToken, needsToken }: ScriptSession,
+  { caller, header }: IncomingRequest,
+  signIn: Pick<SignIn, 'session'>,
+  wrongKeys: WrongKeys,
+): Promise<Admission> {
+  const origin = { ipAddress: caller.address, userAgent: header('user-agent') };
+  return signIn.session(cookie).then((user) => {
+    if (user === undefined) {
+      wrongKeys.count(caller.address);
+      throw new PortalRefusal('Unauthorized', 'The session is over; sign in again.');
+    }
+    if (needsToken) requireFormToken(user, formToken);
+    const identity: Tenant = { ...user.tenant, scopes: SCOPES[user.role], origin };
     return { admitted: true, identity, setCookie: undefined };
   });
 }

@@ -71,7 +71,7 @@ export const ZONES = {
   /** Page templates, and the scripts of browsers below client/: a compiler project of their own, imported by no other code. */
   web: {
     owns: /^web\//,
-    enteredBy: [/^web\/((batch|portal)\/)?(texts\/)?[^/]+\.ts$/],
+    enteredBy: [/^web\/((batch|portal)\/)?((texts|sender)\/)?[^/]+\.ts$/],
     imports: { machines: 'all', actors: 'types' },
     packages: ['pdfjs-dist', 'node-forge'],
     builtins: true,

@@ -5,6 +5,7 @@
 import type { SignedInUser } from '../../actors/portal/api.ts';
 import { type Html, html } from '../html.ts';
 import { portalPage, type Theme } from './page-frame.ts';
+import { senderTexts } from './sender/sender-language.ts';
 import { ACCOUNT_ENGLISH, type AccountTexts } from './texts/account-english.ts';
 import { ACCOUNT_PORTUGUESE } from './texts/account-portuguese.ts';
 import { ACCOUNT_SPANISH } from './texts/account-spanish.ts';
@@ -49,12 +50,19 @@ interface PageLink {
 }
 
 /** Pages of each role, in the order of the navigation. */
-function pagesOf({ role }: SignedInUser, { navigation }: AccountTexts): readonly PageLink[] {
-  if (role !== 'administrator') return [];
+function pagesOf({ role }: SignedInUser, { texts, words }: AccountPage): readonly PageLink[] {
+  const { navigation } = texts;
+  const sender = senderTexts(words.language);
   return [
-    { path: '/organization', label: navigation.organization },
-    { path: '/organization/applications', label: navigation.applications },
-    { path: '/organization/users', label: navigation.users },
+    { path: '/account/documents', label: sender.documents },
+    { path: '/account/documents/new', label: sender.newDocument },
+    ...(role === 'administrator'
+      ? [
+          { path: '/organization', label: navigation.organization },
+          { path: '/organization/applications', label: navigation.applications },
+          { path: '/organization/users', label: navigation.users },
+        ]
+      : []),
   ];
 }
 
@@ -72,7 +80,7 @@ export function accountPage(
   const { words, texts, theme } = page;
   const { navigation } = texts;
   const { title, main, scripts, data } = content;
-  const links = pagesOf(user, texts).map(({ path, label }) => {
+  const links = pagesOf(user, page).map(({ path, label }) => {
     const current = path === page.path ? html` aria-current="page"` : '';
     return html`<a href="${addressFrom(page, path)}"${current}>${label}</a>\n`;
   });

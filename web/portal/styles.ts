@@ -189,4 +189,15 @@ const ACCOUNT = `.account-head { display: flex; flex-wrap: wrap; align-items: ce
 .scopes label { font-weight: 400; padding: 0.35rem 0; }
 `;
 
-export const PORTAL_STYLE = COLOURS + BASE + BRANDING + SIGNING + TEXT_LAYER + NOTICES + MARKS + ACCOUNT;
+const SENDER = `.editor section { margin: 0 0 2rem; }
+.rows { list-style: none; padding: 0; margin: 0 0 0.75rem; }
+.rows li { display: flex; flex-wrap: wrap; gap: 0.5rem 1rem; align-items: center; margin: 0 0 0.5rem; }
+.rows li > fieldset { flex: 1 1 100%; display: grid; grid-template-columns: repeat(auto-fit, minmax(min(14rem, 100%), 1fr)); gap: 0.25rem 1rem; align-items: end; }
+.rows li > input { flex: 1 1 14rem; min-width: 0; } .rows label :is(input:not([type="checkbox"]), select, textarea) { display: block; width: 100%; }
+.drop { padding: 1rem; border: 2px dashed var(--line); border-radius: 0.5rem; } .editor .marking { padding: 0; max-width: none; } .editor .marking .pages { max-height: 80vh; overflow: auto; }
+.filters { display: flex; flex-wrap: wrap; gap: 0.5rem 1rem; align-items: end; margin: 0 0 1rem; } .filters label { flex: 1 1 11rem; } .filters :is(input, select) { display: block; width: 100%; }
+.history { padding-left: 1.25rem; } .history time { color: var(--quiet); } #send { min-width: 12rem; }
+`;
+
+export const PORTAL_STYLE =
+  COLOURS + BASE + BRANDING + SIGNING + TEXT_LAYER + NOTICES + MARKS + ACCOUNT + SENDER;

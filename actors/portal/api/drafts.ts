@@ -38,6 +38,8 @@ export interface DocumentDrafts {
   get(tenant: Tenant, id: string): Promise<DraftView>;
   replace(tenant: Tenant, id: string, body: DraftBody): Promise<void>;
   remove(tenant: Tenant, id: string): Promise<void>;
+  /** Paths with a ticket from which the files of a draft can be read, by upload id. */
+  locations(tenant: Tenant, id: string): Promise<{ readonly [uploadId: string]: string }>;
   /**
    * Creates the documents; a repeated call answers the same. Refusals: those of creation; the draft is kept.
    * @param read reads the kept request

@@ -23,6 +23,7 @@ import {
   planActions,
   planObservers,
 } from './document-plans.ts';
+import { assertFieldFiles } from './field-plans.ts';
 import { highestMarkedPage } from './mark-plans.ts';
 import { planNamespaces } from './xades-plans.ts';
 
@@ -111,6 +112,7 @@ export class DocumentCreation {
     const at = this.#dependencies.clock.now();
     if (request.files.length === 0) throw required('Files');
     const shared = this.assertPossible(request, at);
+    assertFieldFiles(request.flowActions, request.files);
     const reminders = request.reminders ?? (await this.#dependencies.remindersOf(tenant.organization.id));
     const attachments = await this.#attachments(tenant, request, at);
     const files = await this.#files(tenant, request);

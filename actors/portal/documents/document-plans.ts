@@ -116,7 +116,8 @@ function fieldsOf(
 ): Pick<ActionPlan, 'fields'> {
   if (!fields || fields.length === 0) return {};
   if (type !== 'Signer') throw invalid(`An action of the type ${type} has no fields; a Signer has.`);
-  return { fields: planFields(fields, files, dependencies) };
+  const planned = planFields(fields, files, dependencies);
+  return planned.length === 0 ? {} : { fields: planned };
 }
 
 /**

@@ -10,7 +10,7 @@ import {
 } from '../../../machines/portal/field-values.ts';
 import { PortalRefusal } from '../../../machines/portal/portal-refusals.ts';
 import type { Ids } from '../../../runtime/index.ts';
-import type { FieldInput, MarkInput } from '../api/documents.ts';
+import type { FieldInput, FlowActionInput, MarkInput } from '../api/documents.ts';
 import { type MarkedFile, planMarks } from './mark-plans.ts';
 
 /** Fields of one action and of one document; ours. */
@@ -28,7 +28,7 @@ export function planFields(
   { ids }: { readonly ids: Pick<Ids, 'uuid'> },
 ): readonly DocumentField[] {
   if (inputs.length > MAX_FIELDS) throw tooMany('fields of one participant', MAX_FIELDS);
-  return inputs.map((input): DocumentField => {
+  return inputs.flatMap((input): readonly DocumentField[] => {
     const name = line(input.name, 'name', MAX_NAME_LENGTH);
     if (name === '') throw invalid('A field needs a name.');
     const type = input.type ?? 'Text';
@@ -40,16 +40,18 @@ export function planFields(
     const { minimum = null, maximum = null } = input;
     if (minimum !== null && maximum !== null && minimum > maximum)
       throw invalid(`The field ${name} has a minimum above its maximum.`);
+    const place = formField === null ? placeOf(input, name, files) : null;
+    // It belongs to another document of the same call.
+    if (place === undefined) return [];
     const field: DocumentField = {
       id: ids.uuid(),
-      ...{ name, type, formField, minimum, maximum, options },
+      ...{ name, type, formField, minimum, maximum, options, place },
       label: line(input.label ?? '', 'label', MAX_LABEL_LENGTH) || name,
       isRequired: input.required === true,
-      place: formField === null ? placeOf(input, name, files) : null,
       maxLength: lengthOf(input, type),
       format: input.format ?? null,
     };
-    return { ...field, ...presetOf(field, input) };
+    return [{ ...field, ...presetOf(field, input) }];
   });
 }
 
@@ -98,16 +100,30 @@ function lengthOf({ maxLength }: FieldInput, type: FieldType): number {
   return asked;
 }
 
-/** Refusals: `InvalidFlowAction`. */
-function placeOf(input: FieldInput, name: string, files: readonly MarkedFile[]): FieldPlace {
+/** Asserts that fields name files of the call only. Refusals: `InvalidFlowAction`. */
+export function assertFieldFiles(
+  actions: readonly Pick<FlowActionInput, 'fields'>[],
+  files: readonly { readonly id: string }[],
+): void {
+  const known = new Set(files.map(({ id }) => id.toLowerCase()));
+  for (const { fields } of actions) {
+    for (const { name, uploadId } of fields ?? []) {
+      if (uploadId && !known.has(uploadId.toLowerCase()))
+        throw invalid(`The field ${name} belongs to a file that is not in this call.`);
+    }
+  }
+}
+
+/** Undefined: on none of the files. Refusals: `InvalidFlowAction`. */
+function placeOf(input: FieldInput, name: string, files: readonly MarkedFile[]): FieldPlace | undefined {
   const { topLeftX, topLeftY, width, height, pageNumber, uploadId } = input;
   if (topLeftX == null || topLeftY == null || width == null || height == null)
     throw invalid(`The field ${name} needs a place (topLeftX, topLeftY, width, height) or a formField.`);
-  const mark: MarkInput = { topLeftX, topLeftY, width, height, pageNumber, uploadId };
+  const mark: MarkInput = { topLeftX, topLeftY, width, height, pageNumber };
+  const given = uploadId ? { ...mark, uploadId } : mark;
   // Calls that only check have no files.
-  const [planned] = planMarks([mark], files.length === 0 ? UNKNOWN_FILE : files);
-  if (planned === undefined)
-    throw invalid(`The field ${name} belongs to a file that is not in this document.`);
+  const [planned] = files.length === 0 ? planMarks([mark], UNKNOWN_FILE) : planMarks([given], files);
+  if (planned === undefined) return undefined;
   return {
     topLeftX: planned.topLeftX,
     topLeftY: planned.topLeftY,

@@ -81,7 +81,7 @@ export interface DraftsDependencies {
   readonly store: ActorStore;
   readonly clock: Pick<Clock, 'now'>;
   readonly ids: Pick<Ids, 'uuid'>;
-  readonly uploads: Pick<Uploads, 'findUpload' | 'restore'>;
+  readonly uploads: Pick<Uploads, 'findUpload' | 'locationOf' | 'restore'>;
   readonly creation: Pick<DocumentCreation, 'create' | 'isBegun'>;
 }
 
@@ -147,6 +147,14 @@ export class Drafts implements DocumentDrafts {
   /** Refusals: `InvalidDocumentStatus` once it is being sent. */
   async remove(tenant: Tenant, id: string): Promise<void> {
     await this.#send(tenant, id, { type: 'REMOVE' });
+  }
+
+  async locations({ organization }: Tenant, id: string): Promise<{ readonly [uploadId: string]: string }> {
+    const { uploads } = this.#dependencies;
+    const draft = await this.#existing(organization.id, id);
+    // Uploads are swept after a day; the draft keeps their content.
+    for (const upload of draft.uploads) await uploads.restore(upload);
+    return Object.fromEntries(draft.uploads.map((upload) => [upload.id, uploads.locationOf(upload.id)]));
   }
 
   async send(

@@ -3,7 +3,6 @@
  *
  * Source: docs/decisions/0135-users-sign-in-by-mail.md.
  */
-import { timingSafeEqual } from 'node:crypto';
 import { z } from 'zod';
 import type { SignedInUser } from '../../../actors/portal/api.ts';
 import { PortalRefusal, type PortalRefusalCode } from '../../../machines/portal/portal-refusals.ts';
@@ -14,7 +13,7 @@ import type { Caller } from '../../core/access/caller.ts';
 import { readCookie } from '../../core/access/cookies.ts';
 import { type EmptyReply, type PageReply, page } from '../../core/reply.ts';
 import type { AnyRoute, ApiRequest, AuthPolicy, PageFailure } from '../../core/router.ts';
-import { USER_COOKIE } from '../access-check.ts';
+import { requireFormToken, USER_COOKIE } from '../access-check.ts';
 import { readPortalQuery } from '../input/query-text.ts';
 import { errorPage } from '../pages/error-page.ts';
 import { plainQuery, themeOf } from '../pages/page-options.ts';
@@ -89,13 +88,6 @@ export function accountPost<Params, Shape extends z.ZodRawShape>(
     if (!read.success) throw new PortalRefusal('BadRequest');
     return definition.handle({ ...request, body: read.data });
   });
-}
-
-/** Compares in constant time. Refusals: `Forbidden`. */
-export function requireFormToken({ formToken }: SignedInUser, given: string): void {
-  const [wanted, sent] = [Buffer.from(formToken), Buffer.from(given)];
-  if (wanted.length === sent.length && timingSafeEqual(wanted, sent)) return;
-  throw new PortalRefusal('Forbidden', 'The request lacks the token of the session.');
 }
 
 function accountRoute<Params, Body>(

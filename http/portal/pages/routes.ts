@@ -8,8 +8,10 @@ import type { AnyRoute } from '../../core/router.ts';
 import { applicationPageRoutes } from '../account/application-pages.ts';
 import { organizationPageRoutes } from '../account/organization-page.ts';
 import { signInRoutes } from '../account/sign-in-pages.ts';
+
 import { userPageRoutes } from '../account/user-pages.ts';
 import { brandingAssetRoutes } from '../branding/branding-assets.ts';
+import { senderRoutes } from '../sender/sender-pages.ts';
 import { homePageRoutes } from './home-page.ts';
 import { marksRoutes } from './marks-page.ts';
 import { portalAssetRoutes } from './portal-assets.ts';
@@ -29,6 +31,8 @@ export type PageService = Pick<
   | 'mails'
   | 'users'
   | 'branding'
+  | 'documents'
+  | 'drafts'
 >;
 
 export function portalPageRoutes(
@@ -47,6 +51,7 @@ export function portalPageRoutes(
     ...organizationPageRoutes(service, clock),
     ...applicationPageRoutes(service.administration),
     ...userPageRoutes(service.users),
+    ...senderRoutes(service.documents, service.drafts),
     ...portalAssetRoutes(),
   ];
 }

@@ -1,0 +1,194 @@
+/**
+ * `/account/documents`: pages on which a signed-in user lists, makes and follows documents of the organization. Their scripts
+ * call the API with the session.
+ *
+ * Source: docs/decisions/0141-sender-pages.md.
+ */
+import { z } from 'zod';
+import {
+  type DocumentDrafts,
+  DRAFT_STATUSES,
+  type PortalDocuments,
+  type SignedInUser,
+} from '../../../actors/portal/api.ts';
+import { type AccountPage, addressFrom } from '../../../web/portal/account-frame.ts';
+import { senderDocumentPage } from '../../../web/portal/sender/document-view.ts';
+import { editorPage } from '../../../web/portal/sender/editor-view.ts';
+import { documentsPage } from '../../../web/portal/sender/list-view.ts';
+import { redirect } from '../../core/reply.ts';
+import type { AnyRoute } from '../../core/router.ts';
+import { accountGet, accountPost, accountReply, formText } from '../account/account-route.ts';
+import { LIST_STATUSES } from '../input/enumerations.ts';
+import { documentId, flowActionId } from '../input/ids.ts';
+import { cursor, cursorOf } from '../input/query-fields.ts';
+import { parseEnd, parseMoment } from '../input/timestamps.ts';
+
+const PAGE_SIZE = 25;
+const DRAFTS_SHOWN = 50;
+const HISTORY_SHOWN = 25;
+
+const idParams = z.object({ id: z.string().max(64) });
+const DONE = ['sent', 'reminded', 'canceled', 'replaced'] as const;
+
+/** Filters of the address; what cannot be read counts as absent. */
+const filterQuery = z.object({
+  q: z.string().max(200).catch(''),
+  status: z.enum(LIST_STATUSES).or(z.literal('')).catch(''),
+  from: z.iso.date().or(z.literal('')).catch(''),
+  to: z.iso.date().or(z.literal('')).catch(''),
+  cursor: cursor.catch('start'),
+});
+
+export function senderRoutes(documents: PortalDocuments, drafts: DocumentDrafts): readonly AnyRoute[] {
+  return [...listRoutes(documents, drafts), ...editorRoutes(drafts), ...documentRoutes(documents)];
+}
+
+function listRoutes(documents: PortalDocuments, drafts: DocumentDrafts): readonly AnyRoute[] {
+  return [
+    accountGet({
+      path: '/account/documents',
+      summary: 'A page for users: the documents of the organization and the drafts.',
+      auth: 'user',
+      async handle({ page, user, query }) {
+        const { cursor: position = 'start', ...filters } = filterQuery.parse(query);
+        const { q, status, from, to } = filters;
+        const found = await documents.list(user.tenant, {
+          ...{ limit: PAGE_SIZE, offset: 0, newestFirst: true, position },
+          ...(q !== '' && { q, queryType: 'Any' as const }),
+          ...(status !== '' && { status }),
+          createdFrom: parseMoment(from),
+          createdTo: parseEnd(to),
+        });
+        const kept = await drafts.list(user.tenant, {
+          limit: DRAFTS_SHOWN,
+          offset: 0,
+          newestFirst: true,
+          q: undefined,
+        });
+        const next = cursorOf(found.next);
+        const given = Object.entries(filters).filter(([, value]) => value !== '');
+        const html = documentsPage(page, user, {
+          filters,
+          items: found.items,
+          drafts: kept.items,
+          next:
+            next === null
+              ? undefined
+              : `/account/documents?${new URLSearchParams([...given, ['cursor', next]])}`,
+          isFirst: position === 'start',
+        });
+        return accountReply(200, html);
+      },
+    }),
+    accountPost({
+      path: '/account/documents/drafts/{id}/remove',
+      summary: 'Removes a draft.',
+      auth: 'user',
+      params: idParams,
+      body: z.object({}),
+      async handle({ page, user, params }) {
+        await drafts.remove(user.tenant, params.id.toLowerCase());
+        return redirect(302, addressFrom(page, '/account/documents'));
+      },
+    }),
+  ];
+}
+
+function editorRoutes(drafts: DocumentDrafts): readonly AnyRoute[] {
+  return [
+    accountGet({
+      path: '/account/documents/new',
+      summary: 'A page for users: the editor of a new document.',
+      auth: 'user',
+      handle: ({ page, user }) => accountReply(200, editorPage(page, user, undefined)),
+    }),
+    accountGet({
+      path: '/account/documents/drafts/{id}',
+      summary: 'A page for users: the editor of a draft.',
+      auth: 'user',
+      params: idParams,
+      async handle({ page, user, params }) {
+        const {
+          id,
+          document,
+          status,
+          documents: made,
+        } = await drafts.get(user.tenant, params.id.toLowerCase());
+        const [first] = made;
+        if (status === DRAFT_STATUSES[2] && first !== undefined)
+          return redirect(302, addressFrom(page, `/account/documents/${first.documentId}`));
+        const locations = await drafts.locations(user.tenant, id);
+        return accountReply(200, editorPage(page, user, { id, document, locations }));
+      },
+    }),
+  ];
+}
+
+function documentRoutes(documents: PortalDocuments): readonly AnyRoute[] {
+  const back = (page: AccountPage, id: string, done: (typeof DONE)[number]) =>
+    redirect(302, addressFrom(page, `/account/documents/${encodeURIComponent(id)}?done=${done}`));
+  return [
+    accountGet({
+      path: '/account/documents/{id}',
+      summary: 'A page for users: a document with its participants and history.',
+      auth: 'user',
+      params: idParams,
+      async handle({ page, user, params, query }) {
+        const id = documentId(params.id);
+        const document = await documents.get(user.tenant, id);
+        const before = z.coerce
+          .number()
+          .int()
+          .min(0)
+          .max(1e9)
+          .catch(0)
+          .parse(query['older'] ?? 0);
+        const { entries, older } = await newestEntries(documents, user, params.id, before);
+        const html = senderDocumentPage(page, user, {
+          document,
+          history: entries,
+          older: older === undefined ? undefined : `/account/documents/${document.id}?older=${older}`,
+          done: DONE.find((name) => name === query['done']),
+        });
+        return accountReply(200, html);
+      },
+    }),
+    accountPost({
+      path: '/account/documents/{id}/cancel',
+      summary: 'Cancels a document for good.',
+      auth: 'user',
+      params: idParams,
+      body: z.object({ reason: formText }),
+      async handle({ page, user, params, body }) {
+        await documents.cancel(user.tenant, documentId(params.id), body.reason);
+        return back(page, params.id, 'canceled');
+      },
+    }),
+    accountPost({
+      path: '/account/documents/{id}/participants/{action}/remind',
+      summary: 'Reminds a participant whose action is pending.',
+      auth: 'user',
+      params: idParams.extend({ action: z.string().max(64) }),
+      body: z.object({}),
+      async handle({ page, user, params }) {
+        await documents.remind(user.tenant, documentId(params.id), flowActionId(params.action));
+        return back(page, params.id, 'reminded');
+      },
+    }),
+  ];
+}
+
+/** Pages of the history from the newest entry backwards; the service counts them from the oldest. */
+async function newestEntries(
+  documents: PortalDocuments,
+  { tenant }: SignedInUser,
+  given: string,
+  page: number,
+) {
+  const id = documentId(given);
+  const { totalCount } = await documents.history(tenant, id, { limit: 1, offset: 0 });
+  const last = Math.max(0, Math.ceil(totalCount / HISTORY_SHOWN) - 1);
+  const offset = Math.max(0, last - page);
+  const { items } = await documents.history(tenant, id, { limit: HISTORY_SHOWN, offset });
+  return { entries: items.toReversed(), older: offset > 0 ? page + 1 : undefined };
+}

@@ -1,0 +1,192 @@
+/** Senders in a real browser: they compose, place fields, keep drafts, send, and follow their documents. */
+import test from 'ava';
+import type { Page } from 'playwright-core';
+import { startProgram, until } from '../../actors/portal/service.ts';
+import { mailedLink, register, SENDER, signedIn } from '../../http/portal/account/users.ts';
+import { assertAccessible } from '../axe.ts';
+import { closeBrowser, visit } from '../browser.ts';
+import { clausePdf } from '../portal-desk.ts';
+
+test.after.always(() => closeBrowser());
+
+const CONTRACT = { name: 'lease.pdf', mimeType: 'application/pdf', buffer: clausePdf(2) };
+
+interface Action {
+  readonly type: string;
+  readonly step: number;
+  readonly status: string;
+  readonly marks: readonly { readonly pageNumber: number }[];
+  readonly fields?: readonly { readonly label: string; readonly type: string }[];
+}
+
+/** Fills the row of a person. @param row from 0 */
+async function fillPerson(page: Page, row: number, name: string, email: string): Promise<void> {
+  const item = page.locator('#people-list > li').nth(row);
+  await item.locator('[name="name"]').fill(name);
+  await item.locator('[name="email"]').fill(email);
+}
+
+for (const [what, options] of [
+  ['desk', { locale: 'en-US', viewport: { width: 1280, height: 800 } }],
+  [
+    'dark phone',
+    { locale: 'en-US', viewport: { width: 390, height: 844 }, colorScheme: 'dark', isMobile: true },
+  ],
+] as const) {
+  test.serial(
+    `a sender composes a document with fields, keeps it as a draft, sends it and follows it (${what})`,
+    async (t) => {
+      const program = await startProgram(t);
+      await register(program, 'sender@example.org', SENDER, 'Sam Sender');
+      const visited = await visit(t, program.url, { ...options, reducedMotion: 'reduce' });
+      if (visited === undefined) return;
+      const { page } = visited;
+      await page.goto(await mailedLink(program, 'sender@example.org'));
+      await page.getByRole('button', { name: /Sign in/ }).click();
+      await page.getByRole('link', { name: 'Documents', exact: true }).click();
+      await page.getByText('No document matches').waitFor();
+      await assertAccessible(t, page, 'empty list');
+      await page.getByRole('navigation').getByRole('link', { name: 'New document' }).click();
+      await page.locator('#editor[data-ready]').waitFor();
+
+      // Nothing is sent that lacks its parts.
+      await page.getByRole('button', { name: 'Send', exact: true }).click();
+      await page.locator('#outcome', { hasText: 'Add a file first.' }).waitFor();
+      await page.locator('#add-files').setInputFiles(CONTRACT);
+      await page.locator('#file-list input').waitFor();
+      await fillPerson(page, 0, 'Ana', 'ana@example.org');
+      await page.getByRole('button', { name: 'Add a person' }).press('Enter');
+      await fillPerson(page, 1, 'Bo', 'bo@example.org');
+      await page.locator('#people-list select').nth(1).selectOption('Approver');
+      await page.getByRole('button', { name: 'Add an observer' }).press('Enter');
+      await fillPerson(page, 2, 'Eve', 'eve@example.org');
+
+      // Fields by button and keyboard.
+      await page.locator('#pages[data-shown]').waitFor();
+      await page.locator('#place-person').selectOption({ label: 'Ana' });
+      await page.getByRole('button', { name: 'Add: Signature', exact: true }).press('Enter');
+      await page.locator('#placed-list li', { hasText: 'Signature for Ana, page 1' }).waitFor();
+      await page.keyboard.press('PageDown');
+      await page.locator('#placed-list li', { hasText: 'Signature for Ana, page 2' }).waitFor();
+      await page.getByRole('button', { name: 'Add: Text', exact: true }).press('Enter');
+      const label = page.locator('#placed-list li input').first();
+      await label.fill('City');
+      await label.press('Tab');
+      await page.locator('#placed-list li', { hasText: 'City for Ana' }).waitFor();
+      await page.locator('#message').fill('Please sign by Friday.');
+      await assertAccessible(t, page, 'editor');
+
+      // The draft comes back as it was.
+      await page.getByRole('button', { name: 'Save as draft' }).press('Enter');
+      await page.locator('#outcome', { hasText: 'The draft is saved.' }).waitFor();
+      await page.reload();
+      await page.locator('#pages[data-shown]').waitFor();
+      t.is(await page.locator('#message').inputValue(), 'Please sign by Friday.');
+      t.is(await page.locator('#placed-list li').count(), 2);
+      t.is(await page.locator('#people-list > li').count(), 3);
+      t.is((await program.acme.get<{ items: unknown[] }>('/api/documents')).items.length, 0);
+
+      await page.getByRole('button', { name: 'Send', exact: true }).press('Enter');
+      await page.getByText('The document is sent.').waitFor();
+      const id = new URL(page.url()).pathname.split('/').at(-1) ?? '';
+      const made = await program.acme.get<{
+        name: string;
+        description: string;
+        createdBy: { name: string };
+        flowActions: Action[];
+        observers: { user: { email: string } }[];
+      }>(`/api/documents/${id}`);
+      t.is(made.name, 'lease');
+      t.is(made.description, 'Please sign by Friday.');
+      t.is(made.createdBy.name, 'Sam Sender');
+      t.deepEqual(
+        made.flowActions.map(({ type, step }) => [type, step]),
+        [
+          ['Signer', 1],
+          ['Approver', 2],
+        ],
+      );
+      t.is(made.flowActions[0]?.marks[0]?.pageNumber, 2);
+      t.is(made.flowActions[0]?.fields?.[0]?.label, 'City');
+      t.is(made.observers[0]?.user.email, 'eve@example.org');
+      await assertAccessible(t, page, 'document');
+
+      // Follows it: reminder, download, cancellation.
+      await page.getByRole('button', { name: 'Send a reminder' }).press('Enter');
+      await page.getByText('The reminder is on its way.').waitFor();
+      const saving = page.waitForEvent('download');
+      await page.getByRole('link', { name: 'Original' }).press('Enter');
+      t.is((await saving).suggestedFilename(), 'lease.pdf');
+      await page.locator('#new-version summary').press('Enter');
+      await page.locator('#version-file').setInputFiles({ ...CONTRACT, buffer: clausePdf(3) });
+      await page.getByRole('button', { name: 'Replace the file' }).press('Enter');
+      await page.getByText('The new version is sent.').waitFor();
+      await page.getByText('Cancel the document', { exact: true }).first().press('Enter');
+      await page.locator('[name="reason"]').fill('Agreed otherwise.');
+      await page.getByRole('button', { name: 'Cancel the document' }).press('Enter');
+      await page.getByText('The document is canceled.').waitFor();
+      await page.getByRole('link', { name: 'All documents' }).press('Enter');
+      await page.locator('td', { hasText: 'Canceled' }).waitFor();
+      await page.locator('[name="q"]').fill('nothing like it');
+      await page.getByRole('button', { name: 'Show' }).press('Enter');
+      await page.getByText('No document matches').waitFor();
+      await assertAccessible(t, page, 'list');
+    },
+  );
+}
+
+test.serial('a field is dragged from its button onto a page', async (t) => {
+  const program = await startProgram(t);
+  await register(program, 'sender@example.org', SENDER, 'Sam Sender');
+  const visited = await visit(t, program.url, { locale: 'pt-BR', viewport: { width: 1280, height: 1000 } });
+  if (visited === undefined) return;
+  const { page } = visited;
+  await page.goto(await mailedLink(program, 'sender@example.org'));
+  await page.locator('form button[type="submit"]').first().click();
+  await page.goto(`${program.url}/account/documents/new`);
+  await page.locator('#add-files').setInputFiles(CONTRACT);
+  await page.locator('#pages[data-shown]').waitFor();
+  const first = page.locator('.page').first();
+  await first.scrollIntoViewIfNeeded();
+  await page.locator('#palette [data-kind="Checkbox"]').dragTo(first, { targetPosition: { x: 100, y: 80 } });
+  const box = page.locator('.placed');
+  await box.waitFor();
+  await page.locator('#placed-list li', { hasText: 'Caixa de seleção' }).waitFor();
+  const [placed, frame] = [await box.boundingBox(), await first.boundingBox()];
+  const middle = (placed?.x ?? 0) + (placed?.width ?? 0) / 2 - (frame?.x ?? 0);
+  t.true(Math.abs(middle - 100) < 5, `${middle}`);
+});
+
+test.serial(
+  'scripts of other sites cannot use the session, and it does not administer or sign',
+  async (t) => {
+    const program = await startProgram(t);
+    await register(program, 'sender@example.org', SENDER, 'Sam Sender');
+    const browser = await signedIn(program, 'sender@example.org');
+    await browser.page('/account');
+    const token = browser.token;
+    const call = (method: string, path: string, headers: Record<string, string>, body?: object) =>
+      browser.fetch(path, {
+        method,
+        headers: { 'content-type': 'application/json', accept: 'application/json', ...headers },
+        ...(body !== undefined && { body: JSON.stringify(body) }),
+      });
+    const draft = { name: 'A draft', document: {} };
+    t.is((await call('POST', '/api/document-drafts', {}, draft)).status, 403);
+    t.is((await call('POST', '/api/document-drafts', { 'x-form-token': `${token}x` }, draft)).status, 403);
+    t.is((await call('POST', '/api/document-drafts', { 'x-form-token': token }, draft)).status, 200);
+    t.is((await call('GET', '/api/documents', {})).status, 200);
+    const id = '11111111-1111-4111-8111-111111111111';
+    const person = { name: 'Ana', email: 'ana@example.org', accessProfile: SENDER };
+    for (const [path, body] of [
+      ['/api/organizations/users', person],
+      [`/api/documents/${id}/action-url`, { emailAddress: 'ana@example.org' }],
+    ] as const)
+      t.is((await call('POST', path, { 'x-form-token': token }, body)).status, 403, path);
+    const upload = new FormData();
+    upload.set('file', new Blob(['x']), 'a.txt');
+    t.is((await browser.fetch('/api/uploads', { method: 'POST', body: upload })).status, 401, 'no token');
+    await browser.submit('/sign-out');
+    await until(async () => ((await call('GET', '/api/documents', {})).status === 401 ? true : undefined));
+  },
+);

@@ -1,0 +1,86 @@
+import test from 'ava';
+import { createDocumentsInput } from '../../../http/portal/input/flow-inputs.ts';
+import {
+  type EditorModel,
+  emptyModel,
+  faultOf,
+  fromRequest,
+  newPerson,
+  readMembers,
+  toRequest,
+} from '../../../web/portal/client/sender/editor-model.ts';
+
+const FILE_ID = '7d444840-9dc0-11d1-b245-5ffdce74fad2';
+
+function composed(): EditorModel {
+  const place = { uploadId: FILE_ID, topLeftX: 10, topLeftY: 20, width: 100, height: 22, pageNumber: 1 };
+  return {
+    files: [{ id: FILE_ID, name: 'lease.pdf', contentType: 'application/pdf', displayName: 'Lease' }],
+    people: [
+      {
+        ...newPerson('Signer', 1),
+        name: 'Ana',
+        email: 'ana@example.org',
+        items: [
+          { kind: 'Signature', label: '', required: true, ...place },
+          { kind: 'Text', label: 'City', required: true, ...place },
+        ],
+      },
+      { ...newPerson('Approver', 2), name: 'Bo', email: 'bo@example.org', electronic: false },
+      {
+        ...newPerson('Group', 3),
+        name: 'Board',
+        needed: 2,
+        members: 'Cy <cy@example.org>\nDee <dee@example.org>',
+      },
+      { ...newPerson('Observer', 1), name: 'Eve', email: 'eve@example.org', electronic: true },
+    ],
+    message: 'Please sign.',
+    expires: '2030-01-31',
+    reminderDays: 3,
+  };
+}
+
+test('what a sender composes is a creation request that the API reads', (t) => {
+  const read = createDocumentsInput.parse(toRequest(composed()));
+  t.deepEqual(
+    read.flowActions.map(({ type, step }) => [type, step]),
+    [
+      ['Signer', 1],
+      ['Approver', 2],
+      ['SignRule', 3],
+    ],
+  );
+  t.is(read.flowActions[0]?.prePositionedMarks?.[0]?.type, 'SignatureVisualRepresentation');
+  t.is(read.flowActions[0]?.fields?.[0]?.label, 'City');
+  t.deepEqual(
+    read.flowActions[2]?.signRuleUsers?.map(({ email }) => email),
+    ['cy@example.org', 'dee@example.org'],
+  );
+  t.is(read.observers?.[0]?.user.email, 'eve@example.org');
+  t.is(read.reminders?.everyDays, 3);
+});
+
+test('a request that the editor made is shown again as it was', (t) => {
+  const request = toRequest(composed());
+  t.deepEqual(toRequest(fromRequest(request)), request);
+  t.deepEqual(fromRequest({}).people, []);
+});
+
+test('members of a group are lines of name and address', (t) => {
+  t.deepEqual(readMembers(' Ana  <ana@example.org> \n\nbo@example.org\n<cy@example.org>'), [
+    { name: 'Ana', email: 'ana@example.org' },
+    { name: 'bo@example.org', email: 'bo@example.org' },
+    { name: 'cy@example.org', email: 'cy@example.org' },
+  ]);
+});
+
+test('what is missing is said before anything is sent', (t) => {
+  t.is(faultOf(emptyModel()), 'noFile');
+  const model = composed();
+  t.is(faultOf(model), undefined);
+  t.is(faultOf({ ...model, people: model.people.slice(3) }), 'noPerson');
+  t.is(faultOf({ ...model, people: [newPerson('Signer', 1)] }), 'noMail');
+  const group = { ...newPerson('Group', 1), name: 'Board', needed: 3, members: 'a@example.org' };
+  t.is(faultOf({ ...model, people: [group] }), 'noMail');
+});

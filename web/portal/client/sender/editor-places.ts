@@ -1,0 +1,197 @@
+/** Fields on the pages of a PDF: added by a button or by dragging, moved and resized, listed with their settings. */
+import { createElement, requireElement } from '../../../client/dom.ts';
+import type { EditorScriptTexts, PlacedKind } from '../../texts/sender-texts.ts';
+import type { PageSize } from '../initials.ts';
+import { type MarkBox, showMarkBox } from '../mark-boxes.ts';
+import { filled } from '../page-data.ts';
+import { type ShownPdf, showPdf } from '../pdf-view.ts';
+import { acts, type EditorModel, type EditorPerson, type PlacedItem, SIZES } from './editor-model.ts';
+
+/** Type of the data that a dragged button carries. */
+const DRAGGED = 'text/x-sealwright-field';
+
+export function startPlaces(
+  model: EditorModel,
+  words: EditorScriptTexts,
+  locations: ReadonlyMap<string, string>,
+): { refresh(): void } {
+  const fileChoice = requireElement('#place-file', HTMLSelectElement);
+  const personChoice = requireElement('#place-person', HTMLSelectElement);
+  const pages = requireElement('#pages');
+  const state = requireElement('#place-state');
+  const list = requireElement('#placed-list');
+  const palette = document.querySelectorAll<HTMLButtonElement>('#palette button[data-kind]');
+  let shown:
+    | { readonly id: string; readonly view: ShownPdf; readonly sizes: readonly PageSize[] }
+    | undefined;
+  let loading = '';
+  const boxes = new Map<PlacedItem, MarkBox>();
+
+  const nameOf = (person: EditorPerson) =>
+    person.name.trim() || filled(words.person, { number: model.people.indexOf(person) + 1 });
+  const fieldOf = ({ kind, label }: PlacedItem) => label.trim() || words.kinds[kind];
+
+  const refresh = () => {
+    const pdfs = model.files.filter(
+      ({ contentType, id }) => contentType === 'application/pdf' && locations.has(id),
+    );
+    replaceOptions(
+      fileChoice,
+      pdfs.map(({ id, displayName, name }) => [id, displayName || name]),
+    );
+    const people = model.people.filter(acts);
+    replaceOptions(
+      personChoice,
+      people.map((person) => [String(model.people.indexOf(person)), nameOf(person)]),
+    );
+    const ready = pdfs.length > 0 && people.length > 0;
+    for (const button of palette) button.disabled = !ready;
+    if (pdfs.length === 0) {
+      pages.replaceChildren();
+      shown = undefined;
+      loading = '';
+      state.textContent = words.noPdf;
+    } else if (fileChoice.value !== loading) {
+      void load(fileChoice.value);
+    } else {
+      showBoxes();
+    }
+    showList();
+  };
+
+  const load = async (id: string) => {
+    loading = id;
+    shown = undefined;
+    state.textContent = '';
+    try {
+      const view = await showPdf(pages, locations.get(id) ?? '', words);
+      const sizes = await view.pageSizes();
+      if (loading !== id) return;
+      shown = { id, view, sizes };
+      showBoxes();
+      showList();
+      pages.setAttribute('data-shown', id);
+    } catch {
+      if (loading === id) state.textContent = words.cannotShow;
+    }
+  };
+
+  const showBoxes = () => {
+    for (const box of pages.querySelectorAll('.placed')) box.remove();
+    boxes.clear();
+    for (const person of model.people) {
+      for (const item of person.items) if (item.uploadId === shown?.id) showBox(person, item);
+    }
+  };
+
+  const showBox = (person: EditorPerson, item: PlacedItem) => {
+    if (shown === undefined) return;
+    const field = fieldOf(item);
+    const box = showMarkBox(shown.view, shown.sizes, item, `${field}: ${nameOf(person)}`, {
+      moved({ pageNumber, topLeftX, topLeftY }) {
+        const at = { field, page: pageNumber, x: Math.round(topLeftX), y: Math.round(topLeftY) };
+        state.textContent = filled(words.moved, at);
+        showList();
+      },
+      removed: () => remove(person, item),
+    });
+    boxes.set(item, box);
+  };
+
+  const remove = (person: EditorPerson, item: PlacedItem) => {
+    person.items = person.items.filter((other) => other !== item);
+    state.textContent = filled(words.removed, { field: fieldOf(item) });
+    showBoxes();
+    showList();
+    personChoice.focus();
+  };
+
+  /** @param at middle of the new field; undefined: the middle of the page */
+  const add = (kind: PlacedKind, pageNumber: number, at?: { readonly x: number; readonly y: number }) => {
+    const person = model.people[Number(personChoice.value)];
+    const page = shown?.sizes[pageNumber - 1];
+    if (shown === undefined || person === undefined || page === undefined) return;
+    const size = SIZES[kind];
+    const middle = at ?? { x: page.width / 2, y: page.height / 2 };
+    const item: PlacedItem = {
+      ...{ kind, uploadId: shown.id, label: '', required: true, pageNumber },
+      ...{ topLeftX: middle.x - size.width / 2, topLeftY: middle.y - size.height / 2 },
+      ...size,
+    };
+    person.items.push(item);
+    showBox(person, item);
+    showList();
+    const values = { field: fieldOf(item), name: nameOf(person), page: pageNumber };
+    state.textContent = filled(words.placed, values);
+    boxes.get(item)?.focus();
+  };
+
+  const showList = () => {
+    list.replaceChildren(
+      ...model.people.flatMap((person) =>
+        person.items.filter(({ uploadId }) => uploadId === shown?.id).map((item) => rowOf(person, item)),
+      ),
+    );
+  };
+
+  const rowOf = (person: EditorPerson, item: PlacedItem) => {
+    const values = { field: fieldOf(item), name: nameOf(person), page: item.pageNumber };
+    const row = createElement('li', {}, createElement('span', {}, filled(words.onPage, values)));
+    if (item.kind !== 'Signature' && item.kind !== 'SignatureInitials') {
+      const label = createElement('input', { value: item.label, maxlength: '200' });
+      label.addEventListener('change', () => {
+        item.label = label.value;
+        showBoxes();
+        showList();
+      });
+      const required = createElement('input', { type: 'checkbox' });
+      required.checked = item.required;
+      required.addEventListener('change', () => {
+        item.required = required.checked;
+      });
+      row.append(
+        createElement('label', {}, `${words.label} `, label),
+        createElement('label', { class: 'tick' }, required, ` ${words.required}`),
+      );
+    }
+    const show = createElement('button', { type: 'button' }, words.show);
+    show.addEventListener('click', () => boxes.get(item)?.focus());
+    const away = createElement('button', { type: 'button' }, filled(words.remove, { field: fieldOf(item) }));
+    away.addEventListener('click', () => remove(person, item));
+    row.append(createElement('span', { class: 'ways' }, show, away));
+    return row;
+  };
+
+  for (const button of palette) {
+    const kind = button.dataset['kind'] as PlacedKind;
+    button.addEventListener('click', () => add(kind, shown?.view.current() ?? 1));
+    button.draggable = true;
+    button.addEventListener('dragstart', (event) => event.dataTransfer?.setData(DRAGGED, kind));
+  }
+  pages.addEventListener('dragover', (event) => {
+    if (event.dataTransfer?.types.includes(DRAGGED)) event.preventDefault();
+  });
+  pages.addEventListener('drop', (event) => {
+    const kind = event.dataTransfer?.getData(DRAGGED) ?? '';
+    const frame = event.target instanceof Element ? event.target.closest<HTMLElement>('.page') : null;
+    if (kind === '' || frame === null || shown === undefined) return;
+    event.preventDefault();
+    const { left, top } = frame.getBoundingClientRect();
+    const scale = shown.view.scale();
+    const at = { x: (event.clientX - left) / scale, y: (event.clientY - top) / scale };
+    add(kind as PlacedKind, Number(frame.dataset['page']), at);
+  });
+  fileChoice.addEventListener('change', refresh);
+  refresh();
+  return { refresh };
+}
+
+/** Replaces the options and keeps the choice where it is still there. */
+function replaceOptions(
+  choice: HTMLSelectElement,
+  options: readonly (readonly [value: string, text: string])[],
+): void {
+  const before = choice.value;
+  choice.replaceChildren(...options.map(([value, text]) => createElement('option', { value }, text)));
+  if (options.some(([value]) => value === before)) choice.value = before;
+}

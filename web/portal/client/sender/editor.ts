@@ -1,0 +1,98 @@
+/** Starts the editor of a document: files, people, fields on the pages, message. The server sends the forms. */
+import { findElement, randomKey, requireElement } from '../../../client/dom.ts';
+import { pageData } from '../page-data.ts';
+import { startFiles } from './editor-files.ts';
+import { type CreationRequest, emptyModel, faultOf, fromRequest, toRequest } from './editor-model.ts';
+import { startPeople } from './editor-people.ts';
+import { startPlaces } from './editor-places.ts';
+import { call, type EditorData } from './sender-requests.ts';
+
+const data = pageData<EditorData>();
+const { words } = data;
+const model = data.draft === null ? emptyModel() : fromRequest(data.draft.document);
+let draftId = data.draft?.id;
+/** The same for each try, so that a repeated request makes no second document. */
+const idempotencyKey = randomKey();
+const outcome = requireElement('#outcome');
+const locations = new Map(Object.entries(data.locations));
+
+const places = startPlaces(model, words, locations);
+const people = startPeople(model, words, () => places.refresh());
+startFiles(model, data, locations, () => places.refresh());
+const message = requireElement('#message', HTMLTextAreaElement);
+const expires = requireElement('#expires', HTMLInputElement);
+const reminders = requireElement('#reminder-days', HTMLInputElement);
+message.value = model.message;
+expires.value = model.expires;
+reminders.value = model.reminderDays > 0 ? String(model.reminderDays) : '';
+
+function say(text: string, kind: 'good' | 'bad' | 'busy'): void {
+  outcome.className = `outcome ${kind}`;
+  outcome.textContent = text;
+  if (kind === 'bad') outcome.focus();
+}
+
+function request(): CreationRequest {
+  people.read();
+  model.message = message.value;
+  model.expires = expires.value;
+  model.reminderDays = Number(reminders.value) || 0;
+  return toRequest(model);
+}
+
+/** Runs one action at a time and shows its failure. */
+async function run(action: () => Promise<void>): Promise<void> {
+  const buttons = document.querySelectorAll<HTMLButtonElement>('#finish button');
+  for (const button of buttons) button.disabled = true;
+  say(words.sending, 'busy');
+  try {
+    await action();
+  } catch (error) {
+    say(error instanceof Error ? error.message : words.failed, 'bad');
+  } finally {
+    for (const button of buttons) button.disabled = false;
+  }
+}
+
+async function saveDraft(): Promise<void> {
+  const document = request();
+  const name = document.files?.[0]?.displayName ?? words.person.replace('{number}', '');
+  const body = { name: name.slice(0, 200), document };
+  if (draftId === undefined) {
+    draftId = (await call<{ readonly id: string }>(data, 'POST', '/api/document-drafts', body)).id;
+    history.replaceState(null, '', `/account/documents/drafts/${encodeURIComponent(draftId)}`);
+  } else {
+    await call(data, 'PUT', `/api/document-drafts/${encodeURIComponent(draftId)}`, body);
+  }
+}
+
+async function send(): Promise<void> {
+  const body = request();
+  const fault = faultOf(model);
+  if (fault !== undefined) {
+    say(words[fault], 'bad');
+    return;
+  }
+  let made: readonly { readonly documentId: string }[];
+  if (draftId === undefined) {
+    made = await call(data, 'POST', '/api/documents', body, idempotencyKey);
+  } else {
+    await saveDraft();
+    made = await call(data, 'POST', `/api/document-drafts/${encodeURIComponent(draftId)}/send`, {});
+  }
+  const [first] = made;
+  location.assign(
+    made.length === 1 && first
+      ? `/account/documents/${encodeURIComponent(first.documentId)}?done=sent`
+      : '/account/documents',
+  );
+}
+
+requireElement('#send').addEventListener('click', () => void run(send));
+requireElement('#save-draft').addEventListener('click', () => {
+  void run(async () => {
+    await saveDraft();
+    say(words.saved, 'good');
+  });
+});
+findElement('#editor')?.setAttribute('data-ready', 'true');

@@ -1,0 +1,52 @@
+/** Replaces the file of a document: uploads the new one and begins the flow again. */
+import { findElement, requireElement } from '../../../client/dom.ts';
+import type { EditorScriptTexts } from '../../texts/sender-texts.ts';
+import { filled, pageData } from '../page-data.ts';
+import { call, type SenderSession, upload } from './sender-requests.ts';
+
+interface NewVersionData extends SenderSession {
+  readonly documentId: string;
+  readonly words: EditorScriptTexts;
+}
+
+interface UploadReply {
+  readonly id: string;
+  readonly name: string;
+  readonly contentType: string;
+}
+
+const data = pageData<NewVersionData>();
+const { words, documentId } = data;
+
+function start(button: HTMLButtonElement): void {
+  const input = requireElement('#version-file', HTMLInputElement);
+  const outcome = requireElement('#outcome');
+  const say = (text: string, kind: 'bad' | 'busy') => {
+    outcome.className = `outcome ${kind}`;
+    outcome.textContent = text;
+  };
+  const replace = async () => {
+    const [file] = input.files ?? [];
+    if (file === undefined) {
+      say(words.noFile, 'bad');
+      return;
+    }
+    button.disabled = true;
+    try {
+      const { name } = file;
+      const progress = (percent: number) => say(filled(words.uploading, { name, percent }), 'busy');
+      const { id, name: kept, contentType } = await upload<UploadReply>(data, file, progress);
+      const displayName = name.replace(/\.[^.]{1,8}$/, '') || name;
+      const path = `/api/documents/${encodeURIComponent(documentId)}/versions`;
+      await call(data, 'POST', path, { file: { id, name: kept, contentType, displayName } });
+      location.assign(`/account/documents/${encodeURIComponent(documentId)}?done=replaced`);
+    } catch (error) {
+      say(error instanceof Error ? error.message : words.failed, 'bad');
+      button.disabled = false;
+    }
+  };
+  button.addEventListener('click', () => void replace());
+}
+
+const button = findElement('#replace', HTMLButtonElement);
+if (button !== undefined) start(button);

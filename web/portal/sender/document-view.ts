@@ -1,0 +1,127 @@
+/** One document for its senders: state, participants, downloads, history and actions. Works without scripts. */
+import type { DocumentHistoryEntry, DocumentView, SignedInUser } from '../../../actors/portal/api.ts';
+import type { DownloadType, FlowAction } from '../../../machines/portal/portal-types.ts';
+import { type Html, html, lines } from '../../html.ts';
+import { type AccountPage, accountPage, addressFrom, form } from '../account-frame.ts';
+import { filled } from '../texts/page-texts.ts';
+import type { SenderTexts } from '../texts/sender-texts.ts';
+import { senderTexts, timeText } from './sender-language.ts';
+
+const SCRIPTS = ['new-version.js', 'dom.js', 'page-data.js', 'sender-requests.js'];
+
+export interface SenderDocument {
+  readonly document: DocumentView;
+  /** Newest first. */
+  readonly history: readonly DocumentHistoryEntry[];
+  /** Address of older entries; undefined: there are none. */
+  readonly older: string | undefined;
+  /** The action that led to the page. */
+  readonly done: 'sent' | 'reminded' | 'canceled' | 'replaced' | undefined;
+}
+
+export function senderDocumentPage(page: AccountPage, user: SignedInUser, shown: SenderDocument): string {
+  const texts = senderTexts(page.words.language);
+  const { document, done } = shown;
+  const isOpen = document.status === 'Pending' && !document.isDeleted;
+  const main = html`${done === undefined ? '' : html`<p class="outcome good" role="status">${texts.page[done]}</p>`}
+<p><a href="${addressFrom(page, '/account/documents')}">${texts.page.back}</a></p>
+${facts(page, texts, document)}
+${participants(page, user, texts, document)}
+${downloads(texts, document)}
+${isOpen ? cancellation(page, user, texts, document) : ''}
+${(isOpen || document.status === 'Refused') && !document.isEnvelope ? newVersion(texts) : ''}
+${historyPart(page, texts, shown)}`;
+  return accountPage(page, user, {
+    title: document.name,
+    main,
+    scripts: SCRIPTS,
+    data: { formToken: user.formToken, documentId: document.id, words: texts.editor.script },
+  });
+}
+
+function facts({ words }: AccountPage, { page, statuses }: SenderTexts, document: DocumentView): Html {
+  const { language } = words;
+  const rows: (readonly [string, string])[] = [
+    [page.status, statuses[document.status]],
+    [page.created, timeText(language, document.creationDate)],
+    ...(document.expirationDate === null
+      ? []
+      : [[page.expires, timeText(language, document.expirationDate)] as const]),
+    ...(document.statusUpdateReason === null ? [] : [[page.reason, document.statusUpdateReason] as const]),
+  ];
+  return html`<dl class="facts">
+${lines(rows.map(([name, value]) => html`<dt>${name}</dt><dd><bdi>${value}</bdi></dd>`))}
+</dl>`;
+}
+
+function participants(
+  page: AccountPage,
+  user: SignedInUser,
+  texts: SenderTexts,
+  { id, flowActions, status }: DocumentView,
+): Html {
+  const { signing } = page.words;
+  const items = flowActions.map((action) => {
+    const remind = html`<button type="submit">${texts.page.remind}</button>`;
+    const canRemind = status === 'Pending' && action.status === 'Pending';
+    return html`<li data-status="${action.status}"><span class="who"><bdi>${nameOf(action, signing.unnamed)}</bdi></span>
+<span class="what">${filled(texts.page.step, { step: String(action.step) })}: ${signing.doings[action.type][action.status]}</span>
+${canRemind ? form(page, user, `/account/documents/${id}/participants/${action.id}/remind`, remind) : ''}</li>`;
+  });
+  return html`<h2>${texts.page.participants}</h2>
+<ol class="participants" role="list">
+${lines(items)}
+</ol>`;
+}
+
+function nameOf({ user, ruleName }: FlowAction, unnamed: string): string {
+  return ruleName ?? user?.name ?? user?.email ?? unnamed;
+}
+
+function downloads({ page }: SenderTexts, { id, hasSignature }: DocumentView): Html {
+  const offered: readonly (readonly [DownloadType, string])[] = [
+    ['Original', page.original],
+    ...(hasSignature
+      ? ([
+          ['Signatures', page.signed],
+          ['SignaturesManifest', page.manifest],
+        ] as const)
+      : []),
+  ];
+  const links = offered.map(
+    ([type, label]) =>
+      html`<a class="button" href="/api/documents/${id}/content?type=${type}" download>${label}</a>`,
+  );
+  return html`<h2>${page.downloads}</h2>
+<p class="ways">${lines(links)}</p>`;
+}
+
+function cancellation(page: AccountPage, user: SignedInUser, texts: SenderTexts, { id }: DocumentView): Html {
+  const content = html`<label>${texts.page.cancelReason} <input name="reason" maxlength="500" required></label>
+<button type="submit" class="bad">${texts.page.cancel}</button>`;
+  return html`<details><summary>${texts.page.cancel}</summary>
+${form(page, user, `/account/documents/${id}/cancel`, content)}
+</details>`;
+}
+
+function newVersion({ page }: SenderTexts): Html {
+  return html`<details id="new-version"><summary>${page.newVersion}</summary>
+<p class="hint">${page.newVersionHint}</p>
+<label>${page.file} <input type="file" id="version-file"></label>
+<p><button type="button" id="replace">${page.replace}</button></p>
+<div id="outcome" class="outcome" role="status" aria-live="polite" tabindex="-1"></div>
+</details>`;
+}
+
+function historyPart(page: AccountPage, texts: SenderTexts, { history, older }: SenderDocument): Html {
+  const { language } = page.words;
+  const items = history.map(({ at, message, by }) => {
+    const who = by === null ? '' : html` <span class="hint"><bdi>${by}</bdi></span>`;
+    return html`<li><time datetime="${new Date(at).toISOString()}">${timeText(language, at)}</time> <span lang="en">${message}</span>${who}</li>`;
+  });
+  return html`<h2>${texts.page.history}</h2>
+<ol class="history" role="list">
+${lines(items)}
+</ol>
+${older === undefined ? '' : html`<p><a class="button" href="${addressFrom(page, older)}">${texts.page.moreHistory}</a></p>`}`;
+}

@@ -1,0 +1,133 @@
+/** Texts of the pages for senders, in one shape per language. `filled` replaces `{name}` in a text. */
+import type { DocumentStatus } from '../../../machines/portal/portal-types.ts';
+
+/** Kinds of things that a sender places on a page. */
+export type PlacedKind =
+  | 'Signature'
+  | 'SignatureInitials'
+  | 'Text'
+  | 'Number'
+  | 'Date'
+  | 'Checkbox'
+  | 'Initials';
+
+/** Texts of the editor's scripts; sent with the page. */
+export interface EditorScriptTexts {
+  readonly pageOf: string;
+  readonly uploading: string;
+  readonly uploaded: string;
+  readonly notUploaded: string;
+  readonly person: string;
+  readonly kinds: { readonly [Kind in PlacedKind]: string };
+  readonly label: string;
+  readonly placed: string;
+  readonly moved: string;
+  readonly removed: string;
+  readonly onPage: string;
+  readonly remove: string;
+  readonly removePerson: string;
+  readonly removeFile: string;
+  readonly show: string;
+  readonly required: string;
+  readonly cannotShow: string;
+  readonly noPdf: string;
+  readonly noFile: string;
+  readonly noPerson: string;
+  readonly noMail: string;
+  readonly sending: string;
+  readonly saved: string;
+  readonly failed: string;
+  readonly unreachable: string;
+  readonly signedOut: string;
+}
+
+export interface SenderTexts {
+  readonly documents: string;
+  readonly newDocument: string;
+  readonly drafts: string;
+  readonly list: {
+    readonly search: string;
+    readonly status: string;
+    readonly anyStatus: string;
+    readonly from: string;
+    readonly to: string;
+    readonly apply: string;
+    readonly name: string;
+    readonly created: string;
+    readonly changed: string;
+    readonly none: string;
+    readonly next: string;
+    readonly first: string;
+    readonly draftsTitle: string;
+    readonly noDrafts: string;
+  };
+  readonly statuses: { readonly [Status in DocumentStatus]: string };
+  readonly editor: {
+    readonly intro: string;
+    readonly files: string;
+    readonly addFiles: string;
+    readonly fileHint: string;
+    readonly displayName: string;
+    readonly people: string;
+    readonly peopleHint: string;
+    readonly addPerson: string;
+    readonly addGroup: string;
+    readonly addObserver: string;
+    readonly role: string;
+    readonly signer: string;
+    readonly approver: string;
+    readonly personName: string;
+    readonly mail: string;
+    readonly order: string;
+    readonly electronic: string;
+    readonly group: string;
+    readonly groupName: string;
+    readonly groupNeeded: string;
+    readonly groupMembers: string;
+    readonly groupMembersHint: string;
+    readonly observer: string;
+    readonly places: string;
+    readonly placesHint: string;
+    readonly keys: string;
+    readonly file: string;
+    readonly person: string;
+    readonly add: string;
+    readonly placedList: string;
+    readonly message: string;
+    readonly messageText: string;
+    readonly messageHint: string;
+    readonly expires: string;
+    readonly reminders: string;
+    readonly reminderDays: string;
+    readonly send: string;
+    readonly saveDraft: string;
+    readonly needsScript: string;
+    readonly script: EditorScriptTexts;
+  };
+  readonly page: {
+    readonly status: string;
+    readonly created: string;
+    readonly expires: string;
+    readonly reason: string;
+    readonly participants: string;
+    readonly step: string;
+    readonly remind: string;
+    readonly reminded: string;
+    readonly downloads: string;
+    readonly original: string;
+    readonly signed: string;
+    readonly manifest: string;
+    readonly history: string;
+    readonly moreHistory: string;
+    readonly cancel: string;
+    readonly cancelReason: string;
+    readonly canceled: string;
+    readonly newVersion: string;
+    readonly newVersionHint: string;
+    readonly file: string;
+    readonly replace: string;
+    readonly replaced: string;
+    readonly back: string;
+    readonly sent: string;
+  };
+}
