@@ -5,6 +5,7 @@ import {
   DRAFT_STATUSES,
   type DraftBody,
   type DraftItem,
+  type DraftView,
 } from '../../../actors/portal/api.ts';
 import { json } from '../../core/reply.ts';
 import type { AnyRoute } from '../../core/router.ts';
@@ -12,19 +13,12 @@ import { members, text, withSent } from '../input/fields.ts';
 import { createDocumentsInput, draftedDocumentsInput } from '../input/flow-inputs.ts';
 import { idParams } from '../input/ids.ts';
 import { parsedInput } from '../input/invalid-input.ts';
-import { paging, queryText } from '../input/query-fields.ts';
 import { isoTime } from '../input/timestamps.ts';
 import { UNKNOWN_FILES } from '../refusal-groups.ts';
-import { DONE, portalRoute } from '../route.ts';
-import {
-  createdByBody,
-  createdByShape,
-  id,
-  pageBody,
-  pageShape,
-  timestamp,
-} from '../shapes/shared-shapes.ts';
+import { portalRoute } from '../route.ts';
+import { createdByBody, createdByShape, id, timestamp } from '../shapes/shared-shapes.ts';
 import { CREATION_REFUSALS, createdBody, createdShape } from './documents.ts';
+import { noQuery, recordListQuery, recordRoutes } from './record-routes.ts';
 
 const itemShape = z
   .strictObject({
@@ -58,67 +52,33 @@ const NOT_SAVED = ['UploadNotFound', 'LimitExceeded'] as const;
 
 export function draftRoutes(drafts: DocumentDrafts): readonly AnyRoute[] {
   return [
-    portalRoute({
-      method: 'GET',
+    ...recordRoutes({
       path: '/api/document-drafts',
-      summary: 'Lists drafts that are not sent.',
-      query: members({ q: queryText, ...paging }),
-      responses: { 200: pageShape(itemShape) },
-      refusals: [],
-      async handle({ tenant, query: { q, limit, offset, order } }) {
-        const page = await drafts.list(tenant, { q, limit, offset, newestFirst: order === 'Desc' });
-        return json(200, pageBody(page, itemBody));
+      summaries: {
+        list: 'Lists drafts that are not sent.',
+        create: 'Keeps a request for documents, which may be incomplete, and its files.',
+        get: 'Gives a draft with its request as it was sent.',
+        replace: 'Replaces the name and the request of a draft.',
+        remove: 'Removes a draft.',
       },
-    }),
-    portalRoute({
-      method: 'POST',
-      path: '/api/document-drafts',
-      summary: 'Keeps a request for documents, which may be incomplete, and its files.',
       body: draftInput,
       largeBody: 'draft',
-      responses: { 200: itemShape },
-      refusals: NOT_SAVED,
-      async handle({ tenant, body }) {
-        return json(200, itemBody(await drafts.create(tenant, body)));
+      notFound: 'DocumentDraftNotFound',
+      notSaved: NOT_SAVED,
+      fixed: ['InvalidDocumentStatus'],
+      item: { shape: itemShape, body: itemBody },
+      view: {
+        shape: draftShape,
+        body: ({ document, documents, ...item }: DraftView) => ({
+          ...itemBody(item),
+          document,
+          documents: documents.map(createdBody),
+        }),
       },
-    }),
-    portalRoute({
-      method: 'GET',
-      path: '/api/document-drafts/{id}',
-      summary: 'Gives a draft with its request as it was sent.',
-      params: idParams,
-      responses: { 200: draftShape },
-      refusals: ['DocumentDraftNotFound'],
-      async handle({ tenant, params }) {
-        const { document, documents, ...item } = await drafts.get(tenant, params.id.toLowerCase());
-        return json(200, { ...itemBody(item), document, documents: documents.map(createdBody) });
-      },
-    }),
-    portalRoute({
-      method: 'PUT',
-      path: '/api/document-drafts/{id}',
-      summary: 'Replaces the name and the request of a draft.',
-      params: idParams,
-      body: draftInput,
-      largeBody: 'draft',
-      responses: { 200: 'empty' },
-      refusals: ['DocumentDraftNotFound', 'InvalidDocumentStatus', ...NOT_SAVED],
-      async handle({ tenant, params, body }) {
-        await drafts.replace(tenant, params.id.toLowerCase(), body);
-        return DONE;
-      },
-    }),
-    portalRoute({
-      method: 'DELETE',
-      path: '/api/document-drafts/{id}',
-      summary: 'Removes a draft.',
-      params: idParams,
-      responses: { 200: 'empty' },
-      refusals: ['DocumentDraftNotFound', 'InvalidDocumentStatus'],
-      async handle({ tenant, params }) {
-        await drafts.remove(tenant, params.id.toLowerCase());
-        return DONE;
-      },
+      listQuery: recordListQuery,
+      getQuery: noQuery,
+      notRead: [],
+      records: drafts,
     }),
     portalRoute({
       method: 'POST',

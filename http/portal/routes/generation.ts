@@ -41,7 +41,10 @@ export const generationShape = z
     error: z.strictObject({ code: z.string(), message: z.string() }).nullable(),
     refusedRowsCount: z.int().describe('Rows that became no documents; the list of rows tells why.'),
     template: z
-      .strictObject({ id, version: z.int() })
+      .strictObject({
+        id: id.describe('Id of the template.'),
+        version: z.int().describe('The version of the template that is used.'),
+      })
       .nullable()
       .describe('The template that the documents are made of; null: a text.'),
   })

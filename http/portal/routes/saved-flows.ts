@@ -4,7 +4,12 @@
  * Source: docs/portal-values.md §20.
  */
 import { z } from 'zod';
-import type { IdempotentRequests, SavedFlowItem, SavedFlows } from '../../../actors/portal/api.ts';
+import type {
+  IdempotentRequests,
+  SavedFlowBody,
+  SavedFlowItem,
+  SavedFlows,
+} from '../../../actors/portal/api.ts';
 import { fingerprintOf } from '../../core/body/json-body.ts';
 import { json } from '../../core/reply.ts';
 import type { AnyRoute } from '../../core/router.ts';
@@ -13,19 +18,12 @@ import { asSent, list, maybeFlag, members, text } from '../input/fields.ts';
 import { flowActionInput, observerInput, savedFlowDocumentsInput } from '../input/flow-inputs.ts';
 import { idParams } from '../input/ids.ts';
 import { parsedInput } from '../input/invalid-input.ts';
-import { paging, queryText } from '../input/query-fields.ts';
 import { isoTime } from '../input/timestamps.ts';
 import { UNKNOWN_FILES } from '../refusal-groups.ts';
-import { DONE, portalRoute } from '../route.ts';
-import {
-  createdByBody,
-  createdByShape,
-  id,
-  pageBody,
-  pageShape,
-  timestamp,
-} from '../shapes/shared-shapes.ts';
+import { portalRoute } from '../route.ts';
+import { createdByBody, createdByShape, id, timestamp } from '../shapes/shared-shapes.ts';
 import { CREATION_REFUSALS, createdBody, createdShape } from './documents.ts';
+import { noQuery, recordListQuery, recordRoutes } from './record-routes.ts';
 
 const itemShape = z
   .strictObject({
@@ -64,57 +62,32 @@ const savedActions = members({
 
 export function savedFlowRoutes(flows: SavedFlows, requests: IdempotentRequests): readonly AnyRoute[] {
   return [
-    portalRoute({
-      method: 'GET',
+    ...recordRoutes({
       path: '/api/document-flows',
-      summary: 'Lists saved flows.',
-      query: members({ q: queryText, ...paging }),
-      responses: { 200: pageShape(itemShape) },
-      refusals: [],
-      async handle({ tenant, query }) {
-        const { q, limit, offset, order } = query;
-        const page = await flows.list(tenant, { q, limit, offset, newestFirst: order === 'Desc' });
-        return json(200, pageBody(page, itemBody));
+      summaries: {
+        list: 'Lists saved flows.',
+        create: 'Saves a flow.',
+        get: 'Gives a saved flow as it was sent.',
+        replace: 'Puts another flow in the place of a saved one.',
+        remove: 'Forgets a saved flow.',
       },
-    }),
-    portalRoute({
-      method: 'POST',
-      path: '/api/document-flows',
-      summary: 'Saves a flow.',
       body: flowInput,
       largeBody: 'saved-flow',
-      responses: { 200: itemShape },
-      refusals: ['NameTaken', 'LimitExceeded'],
-      async handle({ tenant, body }) {
-        return json(200, itemBody(await flows.create(tenant, body)));
+      notFound: 'DocumentFlowNotFound',
+      notSaved: ['NameTaken', 'LimitExceeded'],
+      fixed: [],
+      item: { shape: itemShape, body: itemBody },
+      view: {
+        shape: flowShape,
+        body: ({ areActionsOrdered, flowActions, observers, ...item }: SavedFlowItem & SavedFlowBody) => ({
+          ...itemBody(item),
+          ...{ areActionsOrdered, flowActions, observers },
+        }),
       },
-    }),
-    portalRoute({
-      method: 'GET',
-      path: '/api/document-flows/{id}',
-      summary: 'Gives a saved flow as it was sent.',
-      params: idParams,
-      responses: { 200: flowShape },
-      refusals: ['DocumentFlowNotFound'],
-      async handle({ tenant, params }) {
-        const flow = await flows.get(tenant, params.id.toLowerCase());
-        const { areActionsOrdered, flowActions, observers } = flow;
-        return json(200, { ...itemBody(flow), areActionsOrdered, flowActions, observers });
-      },
-    }),
-    portalRoute({
-      method: 'PUT',
-      path: '/api/document-flows/{id}',
-      summary: 'Puts another flow in the place of a saved one.',
-      params: idParams,
-      body: flowInput,
-      largeBody: 'saved-flow',
-      responses: { 200: 'empty' },
-      refusals: ['DocumentFlowNotFound', 'NameTaken', 'LimitExceeded'],
-      async handle({ tenant, params, body }) {
-        await flows.replace(tenant, params.id.toLowerCase(), body);
-        return DONE;
-      },
+      listQuery: recordListQuery,
+      getQuery: noQuery,
+      notRead: [],
+      records: flows,
     }),
     portalRoute({
       method: 'POST',
@@ -145,18 +118,6 @@ export function savedFlowRoutes(flows: SavedFlows, requests: IdempotentRequests)
           return documents.map(createdBody);
         });
         return json(200, made);
-      },
-    }),
-    portalRoute({
-      method: 'DELETE',
-      path: '/api/document-flows/{id}',
-      summary: 'Forgets a saved flow.',
-      params: idParams,
-      responses: { 200: 'empty' },
-      refusals: ['DocumentFlowNotFound'],
-      async handle({ tenant, params }) {
-        await flows.remove(tenant, params.id.toLowerCase());
-        return DONE;
       },
     }),
   ];
