@@ -49,9 +49,10 @@ export function withEvent(
   event: Omit<DocumentEvent, 'sequence' | 'at' | 'document'>,
 ): { readonly document: DocumentContext; readonly event: DocumentEvent } {
   const sequence = document.sequence + 1;
+  const { type, ...others } = event;
   return {
     document: { ...document, sequence },
-    event: { ...event, sequence, at: document.updateDate, document: summaryOf(document) },
+    event: { type, sequence, at: document.updateDate, document: summaryOf(document), ...others },
   };
 }
 

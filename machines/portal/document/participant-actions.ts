@@ -66,7 +66,15 @@ export const sign: DecisionFunction<'SIGN'> = (document, message) => {
     return undefined;
   const signingTime = signingTimeAt(at);
   const signature: AcceptedSignature = {
-    ...{ id, flowActionId, userId, evidence, evidenceSha256, marks, image, isQuiet, signingTime },
+    id,
+    flowActionId,
+    userId,
+    evidence,
+    evidenceSha256,
+    marks,
+    image,
+    isQuiet,
+    signingTime,
     kind: 'electronic',
     acceptedAt: at,
     fieldName: fieldNameFor(message, id),

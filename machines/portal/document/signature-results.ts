@@ -33,7 +33,15 @@ const added =
       signature;
     const { values } = signature;
     const made: CompletedAction = {
-      ...{ flowActionId, userId, kind, evidence, evidenceSha256, marks, image, fieldName, signingTime },
+      flowActionId,
+      userId,
+      kind,
+      evidence,
+      evidenceSha256,
+      marks,
+      image,
+      fieldName,
+      signingTime,
       at: signature.acceptedAt,
       certificate,
       ...(values !== undefined && { values }),
