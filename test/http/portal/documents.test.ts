@@ -40,6 +40,7 @@ test('the detail of a document has every member, null and [] where there is noth
     expirationDate: null,
     expirationDateWithoutTime: null,
     reminders: null,
+    template: null,
     observers: [],
     attachments: [],
     notifiedEmails: [],
