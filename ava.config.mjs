@@ -26,7 +26,7 @@ const LONG = [
   'actors/portal/signing/large-flow*',
   'actors/portal/uploads/kill*',
   'actors/portal/webhooks/kill*',
-  'http/portal/{nonsense*,audit-trail-kill*,requests/examples*,xades-options-long*,requests/*-kill*}',
+  'http/portal/{nonsense*,requests/folder-keys*,audit-trail-kill*,requests/examples*,xades-options-long*,requests/*-kill*}',
   'http/portal/requests/templates*',
   'web/portal/*-makers*',
   'commands/{backup,doctor,store-copy,verify-history}*',

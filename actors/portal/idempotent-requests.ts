@@ -102,9 +102,9 @@ export class IdempotentRequestService implements IdempotentRequests {
 }
 
 /** One word of one application for one route. */
-function actorId({ organization, application }: Tenant, { route, key }: RepeatableRequest): string {
+function actorId({ organization, application, folders }: Tenant, { route, key }: RepeatableRequest): string {
   return createHash('sha256')
-    .update(JSON.stringify([organization.id, application.id, route, key]))
+    .update(JSON.stringify([organization.id, application.id, route, key, ...(folders ? [folders] : [])]))
     .digest('base64url');
 }
 

@@ -23,9 +23,33 @@ export function scopeOf({ method, path }: Pick<AnyRoute, 'method' | 'path'>): Ke
   return ADMINISTERS.test(path) ? 'Administer' : 'Create';
 }
 
+/**
+ * Requests of keys that are restricted to folders: those that reach documents by their id, key or filter. All others are
+ * refused, because what they tell or change is of the whole organization.
+ */
+const IN_FOLDERS: readonly RegExp[] = [
+  /^\/api\/uploads(?:\/|$)/,
+  /^\/api\/documents(?:$|\/\{id\}|\/keys\/)/,
+  /^\/api\/documents\/(?:validate-signatures|sms-authentication-code|archive|combined|export|batch\/folder)$/,
+  /^\/api\/documents\/operations\/\{id\}/,
+  /^\/api\/notifications\/flow-action-reminder$/,
+];
+const FOLDER_READS = /^\/api\/folders(?:\/\{id\}(?:\/details)?)?$/;
+
+/** True for requests that a key restricted to folders may make. */
+export function isFolderRequest({ method, path }: Pick<AnyRoute, 'method' | 'path'>): boolean {
+  if (path === '/api/documents/operations') return method === 'POST';
+  return IN_FOLDERS.some((route) => route.test(path)) || (method === 'GET' && FOLDER_READS.test(path));
+}
+
 /** Refusals: `Forbidden`. */
 export function requireScope(tenant: Tenant, route: Pick<AnyRoute, 'method' | 'path'>): void {
   const scope = scopeOf(route);
   if (tenant.scopes !== undefined && !tenant.scopes.includes(scope))
     throw new PortalRefusal('Forbidden', `The key lacks the scope ${scope}.`);
+  if (tenant.folders !== undefined && !isFolderRequest(route))
+    throw new PortalRefusal(
+      'Forbidden',
+      'The key is restricted to folders; this request is about more than them.',
+    );
 }

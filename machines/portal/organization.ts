@@ -39,7 +39,12 @@ export interface SecretLimits {
   readonly scopes?: readonly KeyScope[];
   /** From this time on it is not accepted; absent = never. */
   readonly expiresAt?: Millis;
+  /** Ids of the folders whose documents it reaches; absent = all documents. */
+  readonly folders?: readonly string[];
 }
+
+/** Folders of one secret. */
+export const MAX_KEY_FOLDERS = 20;
 
 export interface ApplicationSecret extends SecretLimits {
   readonly id: string;
@@ -188,10 +193,11 @@ export const organizationMachine = recordMachine<OrganizationContext, Organizati
   },
 });
 
-function live({ id, prefix, sha256, scopes, expiresAt }: NewSecret, at: Millis): ApplicationSecret {
+function live({ id, prefix, sha256, scopes, expiresAt, folders }: NewSecret, at: Millis): ApplicationSecret {
   return {
     ...{ id, prefix, sha256, createdAt: at, lastUsedAt: null },
     ...(scopes !== undefined && { scopes }),
     ...(expiresAt !== undefined && { expiresAt }),
+    ...(folders !== undefined && { folders }),
   };
 }

@@ -20,6 +20,8 @@ export interface ApplicationView {
     readonly scopes: readonly KeyScope[] | null;
     /** Null = never. */
     readonly expiresAt: Millis | null;
+    /** Folders whose documents it reaches; null = all documents. */
+    readonly folders: readonly string[] | null;
   }[];
 }
 export interface OrganizationView {

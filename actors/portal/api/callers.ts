@@ -25,6 +25,8 @@ export interface Tenant {
   };
   /** Requests that its key may make; absent = all that its application may make. */
   readonly scopes?: readonly KeyScope[];
+  /** Folders whose documents its key reaches; absent = all documents of the organization. */
+  readonly folders?: readonly string[];
   /** The user who is signed in to the pages; `application` then has the user's id and name. Absent for API keys. */
   readonly user?: { readonly id: string; readonly name: string };
   /** Of the request; absent = not known. */

@@ -234,6 +234,8 @@ export interface DocumentQuery {
     | undefined;
   readonly folderId?: string | undefined;
   readonly withoutFolder?: boolean | undefined;
+  /** Folders of a key that is restricted to them; absent = all documents. */
+  readonly folders?: readonly string[] | undefined;
   readonly q?: string | undefined;
   readonly queryType?: 'Name' | 'Key' | 'Id' | 'CreatorName' | 'Tag' | 'Any' | undefined;
   readonly participantQ?: string | undefined;

@@ -6,6 +6,7 @@
  *
  * Source: docs/decisions/0127-operations-on-documents.md.
  */
+
 import { type DocumentId, type OrganizationId, parsePortalId } from '../../../machines/ids.ts';
 import {
   DOCUMENT_OPERATION_FORGOTTEN,
@@ -47,6 +48,7 @@ import {
 import { documentAddress } from '../document-records/document-index.ts';
 import { listDocuments, restricts } from '../document-records/document-list.ts';
 import { originOf } from '../document-records/record-action.ts';
+import { reachesFolder } from '../shared/folder-scope.ts';
 
 const DOCUMENT_OPERATION = actorKind<typeof documentOperationMachine>('document-operation');
 
@@ -94,7 +96,7 @@ export class DocumentOperationService implements DocumentOperations {
   async count(tenant: Tenant, request: DocumentOperationRequest): Promise<number> {
     const { store, clock } = this.#dependencies;
     const { id } = tenant.organization;
-    const filter = await boundedFilter(store, id, request, clock.now());
+    const filter = await boundedFilter(store, tenant, request, clock.now());
     const query = { ...filter, limit: 1, offset: 0, newestFirst: false };
     return (await listDocuments(store, id, query)).totalCount;
   }
@@ -109,7 +111,7 @@ export class DocumentOperationService implements DocumentOperations {
         retryAfterSeconds: 60,
       });
     const at = clock.now();
-    const filter = await boundedFilter(store, id, request, at);
+    const filter = await boundedFilter(store, tenant, request, at);
     const { batch, matched } = await nextBatch(store, id, filter, 'start');
     const input = {
       organization: { id, name },
@@ -158,10 +160,16 @@ export class DocumentOperationService implements DocumentOperations {
     // Its ids are shaped as those of documents.
     const known = parsePortalId('DocumentId', id);
     const actor = known && (await this.#dependencies.system.read({ kind: DOCUMENT_OPERATION, id: known }));
-    if (actor?.context.organization.id !== tenant.organization.id)
+    if (actor?.context.organization.id !== tenant.organization.id || !isWithin(tenant, actor.context.filter))
       throw new PortalRefusal('DocumentOperationNotFound');
     return actor;
   }
+}
+
+/** True when an operation concerns nothing but folders that the key reaches. */
+function isWithin(tenant: Tenant, filter: DocumentOperationContext['filter']): boolean {
+  const { folders } = filter as DocumentFilter;
+  return tenant.folders === undefined || folders?.every((id) => reachesFolder(tenant, id)) === true;
 }
 
 /** Statuses that accept the action, where the filter names none. */
@@ -174,7 +182,7 @@ const STATUS: { readonly [action in DocumentOperationRequest['action']]: Documen
 /** The filter of the documents that exist now. Refusals: `BadRequest` to delete every document. */
 async function boundedFilter(
   store: ActorStore,
-  organization: OrganizationId,
+  { organization: { id: organization }, folders }: Tenant,
   { action, filter }: DocumentOperationRequest,
   at: number,
 ): Promise<DocumentFilter> {
@@ -187,6 +195,7 @@ async function boundedFilter(
   const last = Math.max(at, timeOfOrderNumber((newest?.key.at(-1) as number | undefined) ?? 0));
   return {
     ...filter,
+    ...(folders !== undefined && { folders }),
     status: filter.status ?? STATUS[action],
     createdTo: Math.min(filter.createdTo ?? last, last),
   };

@@ -12,6 +12,7 @@ import type { ActorStore } from '../../../runtime/index.ts';
 import { firstOrderNumberAt } from '../../shared/order-numbers.ts';
 import { countRows, MergedRows, OrderedRows, type OrderedRowsOptions } from '../../shared/ordered-rows.ts';
 import type { DocumentFilter, DocumentQuery, ListPosition } from '../api/documents.ts';
+import { reachesFolder } from '../shared/folder-scope.ts';
 import {
   type DocumentRow,
   documentRowOf,
@@ -95,7 +96,7 @@ export function restricts(filter: DocumentFilter): boolean {
   const { status, folderId, withoutFolder, deleted, createdFrom, createdTo } = filter;
   const isInFolder = folderId !== undefined || withoutFolder === true;
   const isDated = createdFrom !== undefined || createdTo !== undefined;
-  const questions = [...predicatesOf(filter), ...participantPredicates(filter)];
+  const questions = [...predicatesOf({ ...filter, folders: undefined }), ...participantPredicates(filter)];
   return status !== undefined || isInFolder || isDated || deleted === true || questions.length > 0;
 }
 
@@ -170,6 +171,10 @@ async function select(
       : undefined;
     return { ranges, fits: allOf([...asked, ...isStatus]), total };
   }
+  if (query.folders !== undefined) {
+    const ranges = query.folders.map((one) => ({ view: 'documents-in', prefix: [organization, one] }));
+    return { ranges, fits: allOf([...asked, ...isStatus]), total: undefined };
+  }
   const total = isCounted ? await counted(store, `documents/${organization}`, statuses) : undefined;
   const ranges =
     statuses === undefined
@@ -234,8 +239,10 @@ function predicatesOf(query: DocumentFilter): RowPredicate[] {
     documentType,
     tags,
     externalId,
+    folders,
   } = query;
   if (q !== undefined && q !== '') questions.push(searched(q, queryType));
+  if (folders !== undefined) questions.push((facts) => reachesFolder({ folders }, facts.folder ?? null));
   if (externalId !== undefined) questions.push((facts) => facts.externalId === externalId);
   if (pendingSignature === true) questions.push(({ signs }) => signs);
   if (filterByDocumentType === true) questions.push(({ type }) => type === (documentType ?? null));

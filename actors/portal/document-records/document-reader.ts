@@ -5,6 +5,7 @@ import type { DocumentContext, DocumentState } from '../../../machines/portal/do
 import { PortalRefusal } from '../../../machines/portal/portal-refusals.ts';
 import type { Participant } from '../../../machines/portal/portal-types.ts';
 import type { Tenant } from '../api/callers.ts';
+import { reachesFolder } from '../shared/folder-scope.ts';
 import { foldedKey } from './document-index.ts';
 
 const KEY = /^[A-Z0-9]{20}$/;
@@ -47,8 +48,10 @@ function assertPresent(
   tenant: Tenant | undefined,
   unknown: 'DocumentNotFound' | 'DocumentInvalidKey',
 ): ReadDocument {
-  // Documents of other organizations are answered as unknown.
-  if (found === undefined || (tenant && found.context.organization.id !== tenant.organization.id)) {
+  // Documents of other organizations, and of folders that the key does not reach, are answered as unknown.
+  const isOther = (tenant: Tenant, { context }: ReadDocument) =>
+    context.organization.id !== tenant.organization.id || !reachesFolder(tenant, context.folderId);
+  if (found === undefined || (tenant && isOther(tenant, found))) {
     throw new PortalRefusal(unknown);
   }
   if (found.state === 'Deleted') throw new PortalRefusal('DocumentIsDeleted');

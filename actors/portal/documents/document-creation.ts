@@ -11,6 +11,7 @@ import type { OrderNumbers } from '../../shared/order-numbers.ts';
 import type { Tenant } from '../api/callers.ts';
 import type { CreateDocuments, CreatedDocument } from '../api/documents.ts';
 import type { PortalFolders } from '../api/folders.ts';
+import { assertReachable } from '../shared/folder-scope.ts';
 import '../../shared/document-faults.ts';
 import { documentAddress, seededId } from '../document-records/document-index.ts';
 import { originOf } from '../document-records/record-action.ts';
@@ -145,6 +146,7 @@ export class DocumentCreation {
   /** Resolves the folder of a document; null = none. Equal new names give one folder. Refusals: `FolderNotFound`. */
   async folder(tenant: Tenant, folderId: string | null, newName: string | null): Promise<string | null> {
     const { folders } = this.#dependencies;
+    assertReachable(tenant, folderId, newName);
     if (folderId !== null) {
       const id = parsePortalId('FolderId', folderId);
       if (id === undefined) throw new PortalRefusal('FolderNotFound');

@@ -124,7 +124,10 @@ export class DocumentService implements PortalDocuments {
 
   async list(tenant: Tenant, query: DocumentQuery): Promise<Page<DocumentListItem>> {
     const { store, directory } = this.#dependencies;
-    const { ids, ...page } = await listDocuments(store, tenant.organization.id, query);
+    const { ids, ...page } = await listDocuments(store, tenant.organization.id, {
+      ...query,
+      folders: tenant.folders,
+    });
     const found = await Promise.all(ids.map((id) => directory.byId(id)));
     const folders = new Map<string, Promise<FolderView | null>>();
     const folderOf = (document: DocumentActor): Promise<FolderView | null> => {

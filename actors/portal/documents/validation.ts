@@ -20,6 +20,7 @@ import {
   hasSignature,
   type ReadDocument,
 } from '../document-records/document-reader.ts';
+import { reachesFolder } from '../shared/folder-scope.ts';
 import type { Uploads } from '../uploads/uploads.ts';
 import type { DescribedFiles, FileToDescribe } from './described-files.ts';
 import { documentSignatures, signedFileOf, withActions } from './document-signatures.ts';
@@ -79,16 +80,18 @@ export class Validation implements PortalValidation {
    * file of the document and those in an earlier state of it. Undefined when no signature belongs to a document.
    */
   async #ownSignatures(
-    { organization }: Tenant,
+    tenant: Tenant,
     uploaded: FileToDescribe,
     found: readonly DescribedSignature[],
   ): Promise<readonly SignatureView[] | undefined> {
     const { described, documents, store } = this.#dependencies;
+    const { organization } = tenant;
     for (const { name } of found.slice(0, MAX_NAMES_SEARCHED).toReversed()) {
       const id = await documentOfSignature(store, organization.id, name);
       const document = id && (await documents.byId(id));
       if (!document || document.state === 'Deleted') continue;
       const { context } = document;
+      if (!reachesFolder(tenant, context.folderId)) continue;
       const signed = signedFileOf(context);
       if (signed.file.sha256 === uploaded.file.sha256) return documentSignatures(described, context);
       const { content, format, accepted } = signed;

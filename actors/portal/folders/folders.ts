@@ -28,6 +28,7 @@ import { containing, pageOfRows } from '../../shared/row-pages.ts';
 import type { Tenant } from '../api/callers.ts';
 import type { FolderView, Page } from '../api/documents.ts';
 import type { FolderQuery, PortalFolders } from '../api/folders.ts';
+import { reachesFolder } from '../shared/folder-scope.ts';
 import { cleanName } from '../shared/names.ts';
 
 export const FOLDER = actorKind<typeof folderMachine>('folder');
@@ -183,7 +184,8 @@ export class Folders implements PortalFolders {
     throw new PortalRefusal('ServiceBusy');
   }
 
-  get(tenant: Tenant, id: FolderId): Promise<FolderView> {
+  async get(tenant: Tenant, id: FolderId): Promise<FolderView> {
+    if (!reachesFolder(tenant, id)) throw notFound(id);
     return this.#existing(tenant.organization.id, id);
   }
 
@@ -196,6 +198,7 @@ export class Folders implements PortalFolders {
   async list(tenant: Tenant, query: FolderQuery): Promise<Page<FolderView>> {
     const organization = tenant.organization.id;
     const { parent, limit, offset, newestFirst } = query;
+    if (tenant.folders !== undefined) return this.#reachable(organization, tenant.folders, query);
     const inside = parent === undefined ? undefined : (parent ?? ROOT);
     const { rows, totalCount } = await pageOfRows(this.#dependencies.store, {
       view: inside === undefined ? 'folders' : 'folders-in',
@@ -207,6 +210,24 @@ export class Folders implements PortalFolders {
       counter: inside === undefined ? `folders/${organization}` : `folders-in/${organization}/${inside}`,
     });
     return { items: rows.map(viewOfRow), totalCount };
+  }
+
+  /** Of the folders that a key reaches, in its order. */
+  async #reachable(
+    organization: OrganizationId,
+    ids: readonly string[],
+    { parent, limit, offset, newestFirst, q }: FolderQuery,
+  ): Promise<Page<FolderView>> {
+    const found = await Promise.all(ids.map((id) => this.find(organization, id)));
+    const sought = q?.toLowerCase();
+    const all = found.filter(
+      (folder) =>
+        folder !== undefined &&
+        (parent === undefined || folder.parentId === parent) &&
+        (!sought || folder.name.toLowerCase().includes(sought)),
+    ) as FolderView[];
+    const items = (newestFirst ? all.reverse() : all).slice(offset * limit, (offset + 1) * limit);
+    return { items, totalCount: all.length };
   }
 
   /**

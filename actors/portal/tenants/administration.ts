@@ -278,6 +278,7 @@ function viewOf(id: OrganizationId, context: OrganizationContext): OrganizationV
         lastUsedAt: secret.lastUsedAt,
         scopes: secret.scopes ?? null,
         expiresAt: secret.expiresAt ?? null,
+        folders: secret.folders ?? null,
       })),
     })),
   };

@@ -93,7 +93,9 @@ export class TenantDirectory implements Tenants {
     if (found === undefined || known.tenant.application.name !== key.slice(0, bar)) return undefined;
     if (found.expiresAt !== undefined && found.expiresAt <= this.#dependencies.clock.now()) return undefined;
     this.#recordUse(known, found.id);
-    return found.scopes === undefined ? known.tenant : { ...known.tenant, scopes: found.scopes };
+    const { scopes, folders } = found;
+    if (scopes === undefined && folders === undefined) return known.tenant;
+    return { ...known.tenant, ...(scopes && { scopes }), ...(folders && { folders }) };
   }
 
   async embedOrigins(organization: OrganizationId): Promise<readonly string[]> {
@@ -145,6 +147,7 @@ function cachedTenantOf(
       digest: Buffer.from(secret.sha256, 'hex'),
       ...(secret.scopes !== undefined && { scopes: secret.scopes }),
       ...(secret.expiresAt !== undefined && { expiresAt: secret.expiresAt }),
+      ...(secret.folders !== undefined && { folders: secret.folders }),
     })),
     told: new Map(
       application.secrets.flatMap(({ id: secret, lastUsedAt }) =>

@@ -11,11 +11,11 @@ import type {
   PortalAdministration,
   PortalWebhooks,
 } from '../../../actors/portal/api.ts';
-import { KEY_SCOPES } from '../../../machines/portal/organization.ts';
+import { KEY_SCOPES, MAX_KEY_FOLDERS } from '../../../machines/portal/organization.ts';
 import { json } from '../../core/reply.ts';
 import type { AnyRoute } from '../../core/router.ts';
 import { APPLICATION_ROLES } from '../input/enumerations.ts';
-import { list, maybeFlag, maybeText, members, moment, text, word } from '../input/fields.ts';
+import { list, maybeFlag, maybeText, members, moment, text, uuid, word } from '../input/fields.ts';
 import { applicationId, idParams, organizationId } from '../input/ids.ts';
 import { paging, queryText } from '../input/query-fields.ts';
 import { isoTime, isoTimeOrNull } from '../input/timestamps.ts';
@@ -41,6 +41,10 @@ const applicationShape = z
           .nullable()
           .describe('What the key may do; null: all that its application may do.'),
         expirationDate: timestamp.nullable().describe('From then on it is not accepted; null: never.'),
+        folderIds: z
+          .array(z.string())
+          .nullable()
+          .describe('Folders whose documents it reaches; null: all documents.'),
       }),
     ),
   })
@@ -180,16 +184,22 @@ export function organizationRoutes(
           .nullish()
           .describe('What the key may do; absent: all that its application may do.'),
         expirationDate: moment.nullish().describe('From then on it is not accepted; absent: never.'),
+        folderIds: list(uuid, { least: 1, most: MAX_KEY_FOLDERS })
+          .nullish()
+          .describe(
+            'Folders whose documents it reaches, without folders inside of them; absent: all documents.',
+          ),
       }),
       responses: { 200: z.strictObject({ id: z.string(), key: z.string() }) },
       refusals: ['OrganizationNotFound', 'ApplicationNotFound', 'KeyLimitReached'],
-      async handle({ params, body: { scopes, expirationDate } }) {
+      async handle({ params, body: { scopes, expirationDate, folderIds } }) {
         const made = await administration.createSecret(
           organizationId(params.id),
           applicationId(params.applicationId),
           {
             ...(scopes && { scopes: [...new Set(scopes)] }),
             ...(typeof expirationDate === 'number' && { expiresAt: expirationDate }),
+            ...(folderIds && { folders: [...new Set(folderIds)] }),
           },
         );
         return json(200, { id: made.id, key: made.key });
@@ -230,13 +240,14 @@ function applicationBody(view: ApplicationView): z.infer<typeof applicationShape
     id: view.id,
     name: view.name,
     role: view.role,
-    keys: view.secrets.map(({ id: key, prefix, createdAt, lastUsedAt, scopes, expiresAt }) => ({
+    keys: view.secrets.map(({ id: key, prefix, createdAt, lastUsedAt, scopes, expiresAt, folders }) => ({
       id: key,
       prefix,
       creationDate: isoTime(createdAt),
       lastUseDate: isoTimeOrNull(lastUsedAt),
       scopes: scopes === null ? null : [...scopes],
       expirationDate: isoTimeOrNull(expiresAt),
+      folderIds: folders === null ? null : [...folders],
     })),
   };
 }

@@ -169,6 +169,15 @@ const REQUESTS: readonly Request[] = [
   ],
   ['POST /api/templates', plain('/api/templates'), templateOf],
   ['GET /api/organizations/{id}', own(() => '')],
+  ['GET /api/organizations/{id}/branding', own(() => '/branding')],
+  ['PUT /api/organizations/{id}/branding', own(() => '/branding'), () => ({ primaryColor: '#1b5fb4' })],
+  ['PUT /api/organizations/{id}/branding/logo', own(() => '/branding/logo'), () => ({ bytes: 'eA==' })],
+  ['DELETE /api/organizations/{id}/branding/logo', own(() => '/branding/logo')],
+  [
+    'POST /api/organizations/{id}/branding/preview',
+    own(() => '/branding/preview'),
+    () => ({ kind: 'pending' }),
+  ],
   ['GET /api/organizations/{id}/webhooks', own(() => '/webhooks')],
   ['POST /api/organizations/{id}/webhooks', own(() => '/webhooks'), () => ({ url: 'https://x.example/' })],
   [
