@@ -28,6 +28,7 @@ const LONG = [
   'actors/portal/webhooks/kill*',
   'http/portal/{nonsense*,requests/folder-keys*,audit-trail-kill*,requests/examples*,xades-options-long*,requests/*-kill*}',
   'http/portal/requests/templates*',
+  'http/portal/lists/client*',
   'web/portal/*-makers*',
   'commands/{backup,doctor,store-copy,verify-history}*',
   'runtime/crash/*-long*',

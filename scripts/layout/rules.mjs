@@ -130,6 +130,14 @@ export const ZONES = {
    * Benchmarks look into everything, and of the tests use the authority and the outside verifiers. They run where the
    * product is installed: no package is theirs that only development has. Their load generators have a clock of their own.
    */
+  /** Typed clients of the HTTP APIs; they use nothing but what browsers and Node have. */
+  clients: {
+    owns: /^clients\//,
+    enteredBy: [/^clients\/typescript\/client\.ts$/],
+    imports: {},
+    packages: [],
+    builtins: false,
+  },
   bench: {
     owns: /^bench\//,
     enteredBy: [/^bench\/index\.ts$/],

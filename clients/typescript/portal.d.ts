@@ -1,0 +1,888 @@
+/** Types of the portal API. Written by scripts/write-client.mjs; do not edit. */
+
+export type Application = { readonly "id": string; readonly "name": string; readonly "role": "Normal" | "Monitor" | "Administrator"; readonly "keys": readonly ({ readonly "id": string; readonly "prefix": string; readonly "creationDate": string; readonly "lastUseDate": (string) | (null); readonly "scopes": (readonly ("Read" | "Create" | "Sign" | "Administer")[]) | (null); readonly "expirationDate": (string) | (null) })[] };
+export type Attachment = { readonly "id": string; readonly "name": string; readonly "filename": string; readonly "fileSize": number; readonly "mimeType": string; readonly "creationDate": string; readonly "updateDate": string; readonly "createdBy": CreatedBy; readonly "isPrivate": boolean; readonly "signaturesNotInEnvelope": number | null };
+export type BadRequest = { readonly "code": string; readonly "message": string; readonly "errors": { readonly [name: string]: readonly (string)[] } };
+export type Branding = { readonly "primaryColor": string | null; readonly "headerColor": string | null; readonly "logo": ({ readonly "contentType": string; readonly "width": number; readonly "height": number }) | (null); readonly "mailTexts": readonly ({ readonly "kind": "pending" | "reminder" | "expiring" | "concluded" | "refused" | "canceled" | "new-version" | "flow-edited" | "observing" | "code"; readonly "subject": string | null; readonly "introduction": string | null })[]; readonly "redirectUrl": string | null; readonly "redirectOrigins": readonly (string)[] };
+export type CreatedBy = { readonly "id": string; readonly "name": string };
+export type CreatedDocument = { readonly "uploadId": string; readonly "documentId": string; readonly "attachments": readonly ({ readonly "uploadId": string; readonly "attachmentId": string })[] };
+export type Delivery = { readonly "id": string; readonly "webhookId": string; readonly "documentId": (string) | (null); readonly "type": string; readonly "sequence": number; readonly "status": "Pending" | "Delivered" | "Failed"; readonly "creationDate": string; readonly "nextTryDate": (string) | (null); readonly "body": string; readonly "attempts": readonly ({ readonly "date": string; readonly "url": string; readonly "status": number | null; readonly "milliseconds": number; readonly "error": string | null; readonly "response": string | null })[] };
+export type Document = { readonly "id": string; readonly "name": string; readonly "status": "Pending" | "FlowConcluded" | "Concluded" | "Refused" | "Canceled" | "Expired"; readonly "key": string; readonly "filename": string; readonly "fileSize": number; readonly "mimeType": string; readonly "checksumMd5": string; readonly "hasSignature": boolean; readonly "isConcluded": boolean; readonly "isDeleted": boolean; readonly "isEnvelope": boolean; readonly "isScanned": false; readonly "creationDate": string; readonly "updateDate": string; readonly "createdBy": CreatedBy; readonly "organization": OrganizationReference; readonly "folder": (Folder) | (null); readonly "statusUpdatedBy": (Doer) | (null); readonly "statusUpdateReason": string | null; readonly "description": string | null; readonly "expirationDate": (string) | (null); readonly "expirationDateWithoutTime": (string) | (null); readonly "observers": readonly ({ readonly "id": string; readonly "user": Participant })[]; readonly "attachments": readonly (Attachment)[]; readonly "notifiedEmails": readonly (string)[]; readonly "permissions": { readonly "move": boolean; readonly "editFlow": boolean }; readonly "forceCadesSignature": boolean; readonly "tags": readonly (Tag)[]; readonly "type": string | null; readonly "signatureType": string | null; readonly "externalId": string | null; readonly "securityContext": null; readonly "hideDownloadOptionForPendingDocuments": boolean; readonly "flowActions": readonly (FlowAction)[]; readonly "reminders": (Reminders) | (null); readonly "template": ({ readonly "id": string; readonly "version": number }) | (null); readonly "processingError": ({ readonly "code": string; readonly "message": string; readonly "since": string; readonly "nextTryAt": (string) | (null) }) | (null) };
+export type DocumentDraft = { readonly "id": string; readonly "name": string; readonly "status": "Saved" | "Sending" | "Sent"; readonly "creationDate": string; readonly "updateDate": string; readonly "createdBy": CreatedBy; readonly "document": unknown; readonly "documents": readonly (CreatedDocument)[] };
+export type DocumentDraftItem = { readonly "id": string; readonly "name": string; readonly "status": "Saved" | "Sending" | "Sent"; readonly "creationDate": string; readonly "updateDate": string; readonly "createdBy": CreatedBy };
+export type DocumentField = { readonly "id": string; readonly "name": string; readonly "type": "Text" | "Number" | "Date" | "Checkbox" | "Choice" | "Initials"; readonly "label": string; readonly "required": boolean; readonly "topLeftX": number | null; readonly "topLeftY": number | null; readonly "width": number | null; readonly "height": number | null; readonly "pageNumber": number | null; readonly "formField": string | null; readonly "maxLength": number; readonly "format": ("Email" | "Digits" | "Letters" | "Phone") | (null); readonly "minimum": number | null; readonly "maximum": number | null; readonly "options": readonly (string)[]; readonly "value": string | null; readonly "presetValue": string | null; readonly "readOnly": boolean };
+export type DocumentGeneration = { readonly "id": string; readonly "status": "Pending" | "Init" | "Completed" | "Done" | "Error" | "WaitingSignatures" | "Canceling" | "Canceled"; readonly "type": string | null; readonly "agentId": string; readonly "folderId": (string) | (null); readonly "subscriptionId": null; readonly "totalDocumentsCount": number; readonly "initializedCount": number; readonly "completedCount": number; readonly "error": ({ readonly "code": string; readonly "message": string }) | (null); readonly "refusedRowsCount": number; readonly "template": ({ readonly "id": string; readonly "version": number }) | (null) };
+export type DocumentGenerationRow = { readonly "row": number; readonly "status": "Pending" | "Made" | "Refused"; readonly "documentIds": readonly (string)[]; readonly "error": ({ readonly "code": string; readonly "message": string }) | (null) };
+export type DocumentListItem = { readonly "id": string; readonly "name": string; readonly "creationDate": string; readonly "updateDate": string; readonly "folder": (Folder) | (null); readonly "type": string | null; readonly "tags": readonly (Tag)[]; readonly "status": "Pending" | "FlowConcluded" | "Concluded" | "Refused" | "Canceled" | "Expired"; readonly "externalId": string | null };
+export type DocumentOperation = { readonly "id": string; readonly "action": "Cancel" | "Delete" | "Remind"; readonly "status": "Running" | "Canceling" | "Completed" | "Canceled"; readonly "reason": string | null; readonly "matchedCount": number; readonly "doneCount": number; readonly "skippedCount": number; readonly "skippedByCode": { readonly [name: string]: number }; readonly "creationDate": string; readonly "updateDate": string; readonly "endDate": (string) | (null) };
+export type DocumentOperationCount = { readonly "matchedCount": number };
+export type Doer = { readonly "id": string; readonly "type": "User" | "Application"; readonly "name": string };
+export type Error = { readonly "code": string; readonly "message": string; readonly "details": { readonly [name: string]: string } | null };
+export type FlowAction = { readonly "id": string; readonly "type": "Signer" | "Approver" | "SignRule" | "ApproverRule"; readonly "status": "Created" | "Pending" | "Completed" | "Refused"; readonly "step": number; readonly "user": (Participant) | (null); readonly "title": string | null; readonly "allowElectronicSignature": boolean; readonly "creationDate": string; readonly "updateDate": string; readonly "pendingDate": (string) | (null); readonly "refusalReason": string | null; readonly "isElectronic": boolean | null; readonly "marks": readonly (Mark)[]; readonly "ruleName": string | null; readonly "numberRequiredSignatures": number; readonly "allowRuleFlowToContinueIfRefused": boolean; readonly "signRuleUsers": readonly (RuleUser)[]; readonly "requireSmsAuthenticationToSignElectronically": boolean; readonly "requireWhatsappAuthenticationToSignElectronically": boolean; readonly "requireAuthenticatorAppToSignElectronically": boolean; readonly "requireSelfieAuthenticationToSignElectronically": boolean; readonly "requireDatavalidAuthenticationToSignElectronically": boolean; readonly "requirePixAuthenticationToSignElectronically": boolean; readonly "requireLivenessAuthenticationToSignElectronically": boolean; readonly "requireIdScanAuthenticationToSignElectronically": boolean; readonly "requireEmailAuthenticationToSignElectronically": boolean; readonly "disableEmailAuthenticationToSignElectronically": boolean; readonly "requiredCertificateTypeToSign": ("A1" | "A2" | "A3" | "A4" | "S1" | "S2" | "S3" | "S4" | "T3" | "T4") | (null); readonly "requiredCertificateHolderTypeToSign": ("Individual" | "Company") | (null); readonly "requireCompanyCertificate": boolean | null; readonly "requiredCompanyIdentifier": string | null; readonly "signatureInitialsMode": ("None" | "Optional" | "Required") | (null); readonly "fields"?: readonly (DocumentField)[] };
+export type Folder = { readonly "id": string; readonly "name": string; readonly "parentId": (string) | (null) };
+export type FolderDetail = { readonly "id": string; readonly "name": string; readonly "parentId": (string) | (null); readonly "organization": OrganizationReference };
+export type HistoryCheckpoint = { readonly "node": string; readonly "sequence": number; readonly "at": number; readonly "leaves": number; readonly "root": string; readonly "previous": string; readonly "publicKey": string; readonly "signature": string };
+export type HistoryEntry = { readonly "id": number; readonly "type": "Created" | "Signed" | "Approved" | "Refused" | "Edited" | "Reminded" | "ExpiryWarned" | "Canceled" | "Expired" | "Concluded" | "Deleted" | "ProcessingFailed" | "Mailed" | "MailDelivered" | "MailRefused" | "Opened" | "Viewed" | "CodeSent" | "WrongCode" | "Downloaded" | "Other"; readonly "date": string; readonly "message": string; readonly "by": string | null; readonly "userId": (string) | (null); readonly "ipAddress": string | null; readonly "userAgent": string | null; readonly "state": string; readonly "cause": string; readonly "data": ({ readonly [name: string]: string | number | boolean | null }) | (null); readonly "hash": string | null };
+export type HistoryProof = { readonly "line": number; readonly "hash": string; readonly "leafIndex": number; readonly "auditPath": readonly (string)[]; readonly "checkpoint": HistoryCheckpoint };
+export type Mail = { readonly "id": string; readonly "organizationId": string; readonly "about": string; readonly "to": string; readonly "documentId": (string) | (null); readonly "status": "Queued" | "Waiting" | "Sent" | "Failed"; readonly "tries": number; readonly "creationDate": string; readonly "endDate": (string) | (null); readonly "nextTryDate": (string) | (null); readonly "reply": string | null; readonly "lastError": ({ readonly "code": string; readonly "message": string }) | (null) };
+export type MailDetail = { readonly "id": string; readonly "organizationId": string; readonly "about": string; readonly "to": string; readonly "documentId": (string) | (null); readonly "status": "Queued" | "Waiting" | "Sent" | "Failed"; readonly "tries": number; readonly "creationDate": string; readonly "endDate": (string) | (null); readonly "nextTryDate": (string) | (null); readonly "reply": string | null; readonly "lastError": ({ readonly "code": string; readonly "message": string }) | (null); readonly "failures": readonly ({ readonly "code": string; readonly "message": string; readonly "date": string })[] };
+export type MailPreview = { readonly "subject": string; readonly "text": string; readonly "html": string };
+export type Mark = { readonly "type": "SignatureVisualRepresentation" | "SignatureInitials" | "AuthenticationStamp"; readonly "topLeftX": number; readonly "topLeftY": number; readonly "width": number; readonly "height": number; readonly "pageNumber": number | null; readonly "fontSize": number | null };
+export type MarksSession = { readonly "id": string; readonly "files": readonly ({ readonly "id": string; readonly "location": string })[]; readonly "data": unknown };
+export type NotFound = { readonly "message": string; readonly "resourceName": string | null; readonly "resourceId": string | null };
+export type Organization = { readonly "id": string; readonly "name": string; readonly "identifier": string | null; readonly "creationDate": string; readonly "embedOrigins": readonly (string)[]; readonly "refuseSignedEnvelopeFiles": boolean; readonly "reminders": (Reminders) | (null); readonly "applications": readonly (Application)[] };
+export type OrganizationReference = { readonly "id": string; readonly "name": string | null; readonly "identifier": string | null; readonly "owner": ({ readonly "id": string; readonly "name": string }) | (null) };
+export type OrganizationUser = { readonly "id": string; readonly "name": string; readonly "identifier": string | null; readonly "email": string; readonly "phone": string | null; readonly "accessProfile": { readonly "administrator": boolean; readonly "manager": boolean; readonly "operator": boolean } };
+export type OwnOrganization = { readonly "id": string; readonly "name": string | null; readonly "identifier": string | null; readonly "owner": ({ readonly "id": string; readonly "name": string }) | (null); readonly "webhooks": readonly (Webhook)[] };
+export type Participant = { readonly "id": string; readonly "name": string | null; readonly "identifier": string | null; readonly "email": string | null; readonly "phone": string | null };
+export type Reminders = { readonly "everyDays": number | null; readonly "maximum": number; readonly "daysBeforeExpiry": readonly (number)[] };
+export type RuleUser = { readonly "id": string; readonly "name": string | null; readonly "identifier": string | null; readonly "email": string | null; readonly "phone": string | null; readonly "signatureDate": (string) | (null); readonly "isElectronic": boolean | null; readonly "refusalDate": (string) | (null); readonly "hasRefused": boolean; readonly "refusalReason": string | null };
+export type SavedFlow = { readonly "id": string; readonly "name": string; readonly "creationDate": string; readonly "updateDate": string; readonly "createdBy": CreatedBy; readonly "areActionsOrdered": boolean; readonly "flowActions": readonly (unknown)[]; readonly "observers": readonly (unknown)[] };
+export type SavedFlowItem = { readonly "id": string; readonly "name": string; readonly "creationDate": string; readonly "updateDate": string; readonly "createdBy": CreatedBy };
+export type Signature = { readonly "subjectName": string; readonly "emailAddress": string | null; readonly "issuerName": string; readonly "identifier": string | null; readonly "companyName": string | null; readonly "companyIdentifier": string | null; readonly "isElectronic": boolean; readonly "isTimestamp": boolean; readonly "signingTime": (string) | (null); readonly "certificateThumbprint": string; readonly "validityStart": (string) | (null); readonly "validityEnd": (string) | (null); readonly "signatureTimestamps": readonly (SignatureTimestamp)[]; readonly "archiveTimestamps": readonly (SignatureTimestamp)[]; readonly "attributeCertificates": readonly ({ readonly "details": string; readonly "issuer": string })[]; readonly "evidences": ({  }) | (null); readonly "validationResults": ValidationResults };
+export type SignatureTimestamp = { readonly "displayName": string; readonly "genTime": string; readonly "validityStart": (string) | (null); readonly "validityEnd": (string) | (null) };
+export type Tag = { readonly "id": string; readonly "label": string | null; readonly "value": string };
+export type Template = { readonly "id": string; readonly "version": number; readonly "name": string; readonly "description": string | null; readonly "expirationDays": number | null; readonly "roles": readonly (string)[]; readonly "creationDate": string; readonly "createdBy": CreatedBy; readonly "updateDate": string; readonly "updatedBy": CreatedBy; readonly "document": unknown };
+export type TemplateItem = { readonly "id": string; readonly "version": number; readonly "name": string; readonly "description": string | null; readonly "expirationDays": number | null; readonly "roles": readonly (string)[]; readonly "creationDate": string; readonly "createdBy": CreatedBy; readonly "updateDate": string; readonly "updatedBy": CreatedBy };
+export type Upload = { readonly "id": string; readonly "name": string; readonly "contentType": string; readonly "location": string };
+export type User = { readonly "id": string; readonly "name": string; readonly "identifier": string | null; readonly "email": string; readonly "phone": string | null; readonly "subject": string | null };
+export type ValidationItem = { readonly "type": string; readonly "message": string; readonly "detail": string | null; readonly "innerValidationResults": (ValidationResults) | (null) };
+export type ValidationRecord = { readonly "id": string; readonly "name": string; readonly "filename": string; readonly "mimeType": string; readonly "isConcluded": boolean; readonly "status": "Pending" | "FlowConcluded" | "Concluded" | "Refused" | "Canceled" | "Expired"; readonly "creationDate": string; readonly "updateDate": string; readonly "createdBy": CreatedBy; readonly "isEnvelope": boolean; readonly "isFile": boolean; readonly "type": string | null; readonly "signatureType": string | null; readonly "securityContext": null; readonly "signers": readonly (Signature)[] };
+export type ValidationResults = { readonly "isValid": boolean; readonly "passedChecks": readonly (ValidationItem)[]; readonly "errors": readonly (ValidationItem)[]; readonly "warnings": readonly (ValidationItem)[] };
+export type Webhook = { readonly "id": string; readonly "url": string; readonly "authType": "NoAuth" | "Basic" | "Bearer" | "ApiKey"; readonly "isSigned": boolean; readonly "isDisabled": boolean; readonly "disabledReason": string | null; readonly "events": (readonly ("DocumentsCreated" | "DocumentSigned" | "DocumentApproved" | "DocumentRefused" | "DocumentConcluded" | "DocumentCanceled" | "DocumentExpired" | "DocumentDeleted" | "DocumentOpened" | "DocumentViewed" | "DocumentReminded" | "DocumentExpiring" | "MailFailed")[]) | (null) };
+
+export interface PortalOperations {
+  /** Takes one file, or with a ticket one piece of it. */
+  readonly "POST /api/uploads": {
+    readonly params: {  };
+    readonly query: { readonly "ticket"?: string };
+    readonly body: FormData;
+    readonly answer: Upload;
+  };
+  /** Takes one file as Base64. */
+  readonly "POST /api/uploads/bytes": {
+    readonly params: {  };
+    readonly query: {  };
+    readonly body: { readonly "bytes": string };
+    readonly answer: { readonly "id": string; readonly "size": number; readonly "digest": string };
+  };
+  /** Gives a ticket for a file that is sent in pieces. */
+  readonly "POST /api/uploads/segmented-upload-ticket": {
+    readonly params: {  };
+    readonly query: {  };
+    readonly body: undefined;
+    readonly answer: string;
+  };
+  /** Sends an upload to a client with its ticket. */
+  readonly "GET /api/uploads/{id}/preview": {
+    readonly params: { readonly "id": string };
+    readonly query: { readonly "ticket"?: string };
+    readonly body: undefined;
+    readonly answer: undefined;
+  };
+  /** Makes documents of uploads, with the flow of those who sign and approve them. */
+  readonly "POST /api/documents": {
+    readonly params: {  };
+    readonly query: { readonly "isEnvelope"?: boolean; readonly "envelopeName"?: string };
+    readonly body: { readonly "files": readonly ({ readonly "displayName": string; readonly "id": string; readonly "name": string; readonly "contentType": string })[]; readonly "flowActions": readonly ({ readonly "type"?: ("Signer" | "Approver" | "SignRule" | "ApproverRule") | (null); readonly "step"?: number | null; readonly "user"?: ({ readonly "id"?: string | null; readonly "name"?: (string) | (null); readonly "identifier"?: (string) | (null); readonly "email"?: (string) | (null); readonly "phone"?: (string) | (null) }) | (null); readonly "title"?: (string) | (null); readonly "allowElectronicSignature"?: boolean | null; readonly "prePositionedMarks"?: (readonly ({ readonly "type"?: ("SignatureVisualRepresentation" | "SignatureInitials" | "AuthenticationStamp") | (null); readonly "uploadId"?: (string) | (null); readonly "topLeftX": number; readonly "topLeftY": number; readonly "width": number; readonly "height": number; readonly "pageNumber"?: number | null; readonly "fontSize"?: number | null })[]) | (null); readonly "ruleName"?: (string) | (null); readonly "numberRequiredSignatures"?: number | null; readonly "signRuleUsers"?: (readonly ({ readonly "id"?: string | null; readonly "name"?: (string) | (null); readonly "identifier"?: (string) | (null); readonly "email"?: (string) | (null); readonly "phone"?: (string) | (null) })[]) | (null); readonly "allowRuleFlowToContinueIfRefused"?: boolean | null; readonly "requireSmsAuthenticationToSignElectronically"?: boolean | null; readonly "requireWhatsappAuthenticationToSignElectronically"?: boolean | null; readonly "requireAuthenticatorAppToSignElectronically"?: boolean | null; readonly "requireSelfieAuthenticationToSignElectronically"?: boolean | null; readonly "requireDatavalidAuthenticationToSignElectronically"?: boolean | null; readonly "requirePixAuthenticationToSignElectronically"?: boolean | null; readonly "requireLivenessAuthenticationToSignElectronically"?: boolean | null; readonly "requireIdScanAuthenticationToSignElectronically"?: boolean | null; readonly "disableEmailAuthenticationToSignElectronically"?: boolean | null; readonly "requiredCertificateTypeToSign"?: ("A1" | "A2" | "A3" | "A4" | "S1" | "S2" | "S3" | "S4" | "T3" | "T4") | (null); readonly "requiredCertificateHolderTypeToSign"?: ("Individual" | "Company") | (null); readonly "requireCompanyCertificate"?: boolean | null; readonly "requiredCompanyIdentifier"?: (string) | (null); readonly "signatureInitialsMode"?: ("None" | "Optional" | "Required") | (null); readonly "xadesOptions"?: ({ readonly "signatureType"?: ("FullXml" | "XmlElement" | "FullXmlAdRc") | (null); readonly "elementToSignIdentifierType"?: ("Id" | "XPath") | (null); readonly "elementToSignIdentifier"?: (string) | (null); readonly "insertionOption"?: ("AppendChild" | "PrependChild" | "AppendSibling" | "PrependSibling") | (null); readonly "disableXPathTransformation"?: boolean | null }) | (null); readonly "fields"?: (readonly ({ readonly "name": string; readonly "type"?: ("Text" | "Number" | "Date" | "Checkbox" | "Choice" | "Initials") | (null); readonly "label"?: (string) | (null); readonly "required"?: boolean | null; readonly "uploadId"?: (string) | (null); readonly "topLeftX"?: number | null; readonly "topLeftY"?: number | null; readonly "width"?: number | null; readonly "height"?: number | null; readonly "pageNumber"?: number | null; readonly "formField"?: (string) | (null); readonly "maxLength"?: number | null; readonly "format"?: ("Email" | "Digits" | "Letters" | "Phone") | (null); readonly "minimum"?: number | null; readonly "maximum"?: number | null; readonly "options"?: (readonly (string)[]) | (null); readonly "value"?: ((string) | (number) | (boolean)) | (null); readonly "readOnly"?: boolean | null })[]) | (null) })[]; readonly "isEnvelope"?: boolean | null; readonly "envelopeName"?: (string) | (null); readonly "disablePendingActionNotifications"?: boolean | null; readonly "disableNotifications"?: boolean | null; readonly "description"?: (string) | (null); readonly "folderId"?: string | null; readonly "newFolderName"?: (string) | (null); readonly "expirationDate"?: (string) | (null); readonly "observers"?: (readonly ({ readonly "user": { readonly "id"?: string | null; readonly "name"?: (string) | (null); readonly "identifier"?: (string) | (null); readonly "email"?: (string) | (null); readonly "phone"?: (string) | (null) } })[]) | (null); readonly "attachments"?: (readonly ({ readonly "displayName": string; readonly "id": string; readonly "name": string; readonly "contentType": string; readonly "isPrivate"?: boolean | null })[]) | (null); readonly "notifiedEmails"?: (readonly (string)[]) | (null); readonly "tags"?: (readonly ({ readonly "label"?: (string) | (null); readonly "value": string })[]) | (null); readonly "additionalInfo"?: ({ readonly "fields"?: ({ readonly [name: string]: (string) | (null) }) | (null); readonly "metadata"?: ({ readonly [name: string]: (string) | (null) }) | (null); readonly "healthData"?: ({ readonly "professional"?: ({ readonly "id"?: (string) | (null); readonly "region"?: (string) | (null) }) | (null); readonly "items"?: (readonly ({ readonly "name"?: (string) | (null); readonly "description"?: (string) | (null); readonly "description2"?: (string) | (null) })[]) | (null) }) | (null) }) | (null); readonly "forceCadesSignature"?: boolean | null; readonly "xmlNamespaces"?: (readonly ({ readonly "prefix"?: (string) | (null); readonly "uri"?: (string) | (null) })[]) | (null); readonly "participantsDataFile"?: ({ readonly "id"?: string | null; readonly "name"?: (string) | (null); readonly "contentType"?: (string) | (null) }) | (null); readonly "timestampEnabled"?: boolean | null; readonly "signatureType"?: ("None" | "Simple" | "Advanced" | "Qualified") | (null); readonly "type"?: ("Deed" | "PowerOfAttorney" | "Prescription" | "MedicalCertificate" | "ExamRequest" | "LabReport" | "DischargeSummary" | "ClinicalRecord" | "DrugDispensing" | "Vaccination" | "MedicalReport") | (null); readonly "externalId"?: (string) | (null); readonly "reminders"?: ({ readonly "everyDays"?: (number) | (null); readonly "maximum"?: (number) | (null); readonly "daysBeforeExpiry"?: (readonly (number)[]) | (null) }) | (null); readonly "securityContextId"?: string | null; readonly "templateId"?: string | null; readonly "templateFieldValues"?: ({ readonly [name: string]: unknown }) | (null) };
+    readonly answer: readonly (CreatedDocument)[];
+  };
+  /** Lists documents of the organization. */
+  readonly "GET /api/documents": {
+    readonly params: {  };
+    readonly query: { readonly "status"?: "Pending" | "Refused" | "Concluded" | "Canceled" | "Expired" | "PendingOrRefused" | "CanceledOrExpired"; readonly "isConcluded"?: boolean; readonly "folderId"?: string; readonly "folderType"?: "Normal" | "WithoutFolder"; readonly "q"?: string; readonly "queryType"?: "Name" | "Key" | "Id" | "CreatorName" | "Tag" | "Any"; readonly "participantQ"?: string; readonly "participantQueryType"?: "Name" | "Identifier" | "Email" | "Phone"; readonly "filterByPendingSignature"?: boolean; readonly "filterByDocumentType"?: boolean; readonly "documentType"?: "Deed" | "PowerOfAttorney" | "Prescription" | "MedicalCertificate" | "ExamRequest" | "LabReport" | "DischargeSummary" | "ClinicalRecord" | "DrugDispensing" | "Vaccination" | "MedicalReport"; readonly "tags"?: string; readonly "isDeleted"?: boolean; readonly "externalId"?: string; readonly "createdFrom"?: string; readonly "createdTo"?: string; readonly "limit"?: number; readonly "offset"?: number; readonly "order"?: "Asc" | "Desc"; readonly "cursor"?: string };
+    readonly body: undefined;
+    readonly answer: { readonly "items": readonly (DocumentListItem)[]; readonly "totalCount": number; readonly "nextCursor": string | null };
+  };
+  /** Tells everything about a document. */
+  readonly "GET /api/documents/{id}": {
+    readonly params: { readonly "id": string };
+    readonly query: {  };
+    readonly body: undefined;
+    readonly answer: Document;
+  };
+  /** Deletes a document. */
+  readonly "DELETE /api/documents/{id}": {
+    readonly params: { readonly "id": string };
+    readonly query: {  };
+    readonly body: undefined;
+    readonly answer: undefined;
+  };
+  /** Gives the addresses of the signing page for one participant. */
+  readonly "POST /api/documents/{id}/action-url": {
+    readonly params: { readonly "id": string };
+    readonly query: {  };
+    readonly body: { readonly "identifier"?: (string) | (null); readonly "emailAddress"?: (string) | (null); readonly "requireEmailAuthentication"?: boolean | null; readonly "flowActionId"?: string | null };
+    readonly answer: { readonly "url": string; readonly "embedUrl": string };
+  };
+  /** Cancels a document for good. */
+  readonly "POST /api/documents/{id}/cancellation": {
+    readonly params: { readonly "id": string };
+    readonly query: {  };
+    readonly body: { readonly "reason": string };
+    readonly answer: undefined;
+  };
+  /** Refuses a document; a new version lets its flow begin again. */
+  readonly "POST /api/documents/{id}/refusal": {
+    readonly params: { readonly "id": string };
+    readonly query: {  };
+    readonly body: { readonly "reason": string };
+    readonly answer: undefined;
+  };
+  /** Tries again at once what could not be signed or concluded. */
+  readonly "POST /api/documents/{id}/retry": {
+    readonly params: { readonly "id": string };
+    readonly query: {  };
+    readonly body: undefined;
+    readonly answer: undefined;
+  };
+  /** Lists what happened to a document, oldest first, with the proof that nothing was changed. */
+  readonly "GET /api/documents/{id}/history": {
+    readonly params: { readonly "id": string };
+    readonly query: { readonly "limit"?: number; readonly "offset"?: number };
+    readonly body: undefined;
+    readonly answer: { readonly "items": readonly (HistoryEntry)[]; readonly "totalCount": number; readonly "nextCursor": string | null; readonly "proof": (HistoryProof) | (null) };
+  };
+  /** Sends the list of documents as a CSV file. */
+  readonly "GET /api/documents/export": {
+    readonly params: {  };
+    readonly query: { readonly "status"?: "Pending" | "Refused" | "Concluded" | "Canceled" | "Expired" | "PendingOrRefused" | "CanceledOrExpired"; readonly "isConcluded"?: boolean; readonly "folderId"?: string; readonly "folderType"?: "Normal" | "WithoutFolder"; readonly "q"?: string; readonly "queryType"?: "Name" | "Key" | "Id" | "CreatorName" | "Tag" | "Any"; readonly "participantQ"?: string; readonly "participantQueryType"?: "Name" | "Identifier" | "Email" | "Phone"; readonly "filterByPendingSignature"?: boolean; readonly "filterByDocumentType"?: boolean; readonly "documentType"?: "Deed" | "PowerOfAttorney" | "Prescription" | "MedicalCertificate" | "ExamRequest" | "LabReport" | "DischargeSummary" | "ClinicalRecord" | "DrugDispensing" | "Vaccination" | "MedicalReport"; readonly "tags"?: string; readonly "isDeleted"?: boolean; readonly "externalId"?: string; readonly "createdFrom"?: string; readonly "createdTo"?: string; readonly "order"?: "Asc" | "Desc" };
+    readonly body: undefined;
+    readonly answer: undefined;
+  };
+  /** Sends a ZIP file with a file of each document. */
+  readonly "POST /api/documents/archive": {
+    readonly params: {  };
+    readonly query: {  };
+    readonly body: { readonly "documents": readonly (string)[]; readonly "type"?: ("Original" | "Signatures" | "PrinterFriendlyVersion" | "SigningTags" | "SignatureMarks" | "OriginalWithMarks" | "SignaturesManifest") | (null) };
+    readonly answer: undefined;
+  };
+  /** Sends one PDF with the pages of a file of each document, without their signatures. */
+  readonly "POST /api/documents/combined": {
+    readonly params: {  };
+    readonly query: {  };
+    readonly body: { readonly "documents": readonly (string)[]; readonly "type"?: ("Original" | "Signatures" | "PrinterFriendlyVersion" | "SigningTags" | "SignatureMarks" | "OriginalWithMarks" | "SignaturesManifest") | (null) };
+    readonly answer: undefined;
+  };
+  /** Cancels, deletes or reminds every document that a filter finds, or counts them. */
+  readonly "POST /api/documents/operations": {
+    readonly params: {  };
+    readonly query: {  };
+    readonly body: { readonly "action": "Cancel" | "Delete" | "Remind"; readonly "filter": { readonly "status"?: ("Pending" | "Refused" | "Concluded" | "Canceled" | "Expired" | "PendingOrRefused" | "CanceledOrExpired") | (null); readonly "folderId"?: string | null; readonly "folderType"?: ("Normal" | "WithoutFolder") | (null); readonly "q"?: (string) | (null); readonly "queryType"?: ("Name" | "Key" | "Id" | "CreatorName" | "Tag" | "Any") | (null); readonly "participantQ"?: (string) | (null); readonly "participantQueryType"?: ("Name" | "Identifier" | "Email" | "Phone") | (null); readonly "filterByPendingSignature"?: boolean | null; readonly "filterByDocumentType"?: boolean | null; readonly "documentType"?: ("Deed" | "PowerOfAttorney" | "Prescription" | "MedicalCertificate" | "ExamRequest" | "LabReport" | "DischargeSummary" | "ClinicalRecord" | "DrugDispensing" | "Vaccination" | "MedicalReport") | (null); readonly "tags"?: (string) | (null); readonly "externalId"?: (string) | (null); readonly "createdFrom"?: (string) | (null); readonly "createdTo"?: (string) | (null) }; readonly "reason"?: (string) | (null); readonly "dryRun"?: boolean | null };
+    readonly answer: (DocumentOperation) | (DocumentOperationCount);
+  };
+  /** Lists operations on documents, newest first. */
+  readonly "GET /api/documents/operations": {
+    readonly params: {  };
+    readonly query: { readonly "limit"?: number; readonly "offset"?: number };
+    readonly body: undefined;
+    readonly answer: { readonly "items": readonly (DocumentOperation)[]; readonly "totalCount": number; readonly "nextCursor": string | null };
+  };
+  /** Shows an operation on documents and its progress. */
+  readonly "GET /api/documents/operations/{id}": {
+    readonly params: { readonly "id": string };
+    readonly query: {  };
+    readonly body: undefined;
+    readonly answer: DocumentOperation;
+  };
+  /** Ends an operation on documents after the batch in progress. */
+  readonly "POST /api/documents/operations/{id}/cancellation": {
+    readonly params: { readonly "id": string };
+    readonly query: {  };
+    readonly body: undefined;
+    readonly answer: DocumentOperation;
+  };
+  /** Puts a new file in the place of the document’s, and begins its flow again. */
+  readonly "POST /api/documents/{id}/versions": {
+    readonly params: { readonly "id": string };
+    readonly query: {  };
+    readonly body: { readonly "file": { readonly "displayName": string; readonly "id": string; readonly "name": string; readonly "contentType": string }; readonly "disablePendingActionNotifications"?: boolean | null; readonly "additionalInfo"?: ({ readonly "fields"?: ({ readonly [name: string]: (string) | (null) }) | (null); readonly "metadata"?: ({ readonly [name: string]: (string) | (null) }) | (null); readonly "healthData"?: ({ readonly "professional"?: ({ readonly "id"?: (string) | (null); readonly "region"?: (string) | (null) }) | (null); readonly "items"?: (readonly ({ readonly "name"?: (string) | (null); readonly "description"?: (string) | (null); readonly "description2"?: (string) | (null) })[]) | (null) }) | (null) }) | (null); readonly "prePositionedMarks"?: (readonly ({ readonly "flowActionId": string; readonly "prePositionedDocumentMarks": readonly ({ readonly "type"?: ("SignatureVisualRepresentation" | "SignatureInitials" | "AuthenticationStamp") | (null); readonly "uploadId"?: (string) | (null); readonly "topLeftX": number; readonly "topLeftY": number; readonly "width": number; readonly "height": number; readonly "pageNumber"?: number | null; readonly "fontSize"?: number | null })[] })[]) | (null) };
+    readonly answer: undefined;
+  };
+  /** Puts new files in the place of the envelope’s, and begins its flow again. */
+  readonly "POST /api/documents/{id}/envelope/versions": {
+    readonly params: { readonly "id": string };
+    readonly query: {  };
+    readonly body: { readonly "files": readonly ({ readonly "displayName": string; readonly "id": string; readonly "name": string; readonly "contentType": string })[]; readonly "envelopeName"?: (string) | (null); readonly "disablePendingActionNotifications"?: boolean | null; readonly "additionalInfo"?: ({ readonly "fields"?: ({ readonly [name: string]: (string) | (null) }) | (null); readonly "metadata"?: ({ readonly [name: string]: (string) | (null) }) | (null); readonly "healthData"?: ({ readonly "professional"?: ({ readonly "id"?: (string) | (null); readonly "region"?: (string) | (null) }) | (null); readonly "items"?: (readonly ({ readonly "name"?: (string) | (null); readonly "description"?: (string) | (null); readonly "description2"?: (string) | (null) })[]) | (null) }) | (null) }) | (null); readonly "prePositionedMarks"?: (readonly ({ readonly "flowActionId": string; readonly "prePositionedDocumentMarks": readonly ({ readonly "type"?: ("SignatureVisualRepresentation" | "SignatureInitials" | "AuthenticationStamp") | (null); readonly "uploadId"?: (string) | (null); readonly "topLeftX": number; readonly "topLeftY": number; readonly "width": number; readonly "height": number; readonly "pageNumber"?: number | null; readonly "fontSize"?: number | null })[] })[]) | (null) };
+    readonly answer: undefined;
+  };
+  /** Changes the flow of a document while it runs. */
+  readonly "POST /api/documents/{id}/flow": {
+    readonly params: { readonly "id": string };
+    readonly query: {  };
+    readonly body: { readonly "addedFlowActions"?: (readonly ({ readonly "type"?: ("Signer" | "Approver" | "SignRule" | "ApproverRule") | (null); readonly "step"?: number | null; readonly "user"?: ({ readonly "id"?: string | null; readonly "name"?: (string) | (null); readonly "identifier"?: (string) | (null); readonly "email"?: (string) | (null); readonly "phone"?: (string) | (null) }) | (null); readonly "title"?: (string) | (null); readonly "allowElectronicSignature"?: boolean | null; readonly "prePositionedMarks"?: (readonly ({ readonly "type"?: ("SignatureVisualRepresentation" | "SignatureInitials" | "AuthenticationStamp") | (null); readonly "uploadId"?: (string) | (null); readonly "topLeftX": number; readonly "topLeftY": number; readonly "width": number; readonly "height": number; readonly "pageNumber"?: number | null; readonly "fontSize"?: number | null })[]) | (null); readonly "ruleName"?: (string) | (null); readonly "numberRequiredSignatures"?: number | null; readonly "signRuleUsers"?: (readonly ({ readonly "id"?: string | null; readonly "name"?: (string) | (null); readonly "identifier"?: (string) | (null); readonly "email"?: (string) | (null); readonly "phone"?: (string) | (null) })[]) | (null); readonly "allowRuleFlowToContinueIfRefused"?: boolean | null; readonly "requireSmsAuthenticationToSignElectronically"?: boolean | null; readonly "requireWhatsappAuthenticationToSignElectronically"?: boolean | null; readonly "requireAuthenticatorAppToSignElectronically"?: boolean | null; readonly "requireSelfieAuthenticationToSignElectronically"?: boolean | null; readonly "requireDatavalidAuthenticationToSignElectronically"?: boolean | null; readonly "requirePixAuthenticationToSignElectronically"?: boolean | null; readonly "requireLivenessAuthenticationToSignElectronically"?: boolean | null; readonly "requireIdScanAuthenticationToSignElectronically"?: boolean | null; readonly "disableEmailAuthenticationToSignElectronically"?: boolean | null; readonly "requiredCertificateTypeToSign"?: ("A1" | "A2" | "A3" | "A4" | "S1" | "S2" | "S3" | "S4" | "T3" | "T4") | (null); readonly "requiredCertificateHolderTypeToSign"?: ("Individual" | "Company") | (null); readonly "requireCompanyCertificate"?: boolean | null; readonly "requiredCompanyIdentifier"?: (string) | (null); readonly "signatureInitialsMode"?: ("None" | "Optional" | "Required") | (null); readonly "xadesOptions"?: ({ readonly "signatureType"?: ("FullXml" | "XmlElement" | "FullXmlAdRc") | (null); readonly "elementToSignIdentifierType"?: ("Id" | "XPath") | (null); readonly "elementToSignIdentifier"?: (string) | (null); readonly "insertionOption"?: ("AppendChild" | "PrependChild" | "AppendSibling" | "PrependSibling") | (null); readonly "disableXPathTransformation"?: boolean | null }) | (null); readonly "fields"?: (readonly ({ readonly "name": string; readonly "type"?: ("Text" | "Number" | "Date" | "Checkbox" | "Choice" | "Initials") | (null); readonly "label"?: (string) | (null); readonly "required"?: boolean | null; readonly "uploadId"?: (string) | (null); readonly "topLeftX"?: number | null; readonly "topLeftY"?: number | null; readonly "width"?: number | null; readonly "height"?: number | null; readonly "pageNumber"?: number | null; readonly "formField"?: (string) | (null); readonly "maxLength"?: number | null; readonly "format"?: ("Email" | "Digits" | "Letters" | "Phone") | (null); readonly "minimum"?: number | null; readonly "maximum"?: number | null; readonly "options"?: (readonly (string)[]) | (null); readonly "value"?: ((string) | (number) | (boolean)) | (null); readonly "readOnly"?: boolean | null })[]) | (null) })[]) | (null); readonly "editedFlowActions"?: (readonly ({ readonly "flowActionId": string; readonly "step"?: number | null; readonly "participantEmailAddress"?: (string) | (null); readonly "ruleName"?: (string) | (null); readonly "title"?: (string) | (null); readonly "signRuleUsers"?: (readonly ({ readonly "userId": string; readonly "emailAddress": string })[]) | (null); readonly "prePositionedMarks"?: (readonly ({ readonly "type"?: ("SignatureVisualRepresentation" | "SignatureInitials" | "AuthenticationStamp") | (null); readonly "uploadId"?: (string) | (null); readonly "topLeftX": number; readonly "topLeftY": number; readonly "width": number; readonly "height": number; readonly "pageNumber"?: number | null; readonly "fontSize"?: number | null })[]) | (null); readonly "signatureInitialsMode"?: ("None" | "Optional" | "Required") | (null) })[]) | (null); readonly "deletedFlowActionIds"?: (readonly (string)[]) | (null); readonly "addedObservers"?: (readonly ({ readonly "user": { readonly "id"?: string | null; readonly "name"?: (string) | (null); readonly "identifier"?: (string) | (null); readonly "email"?: (string) | (null); readonly "phone"?: (string) | (null) } })[]) | (null); readonly "editedObservers"?: (readonly ({ readonly "observerId": string; readonly "emailAddress": string })[]) | (null); readonly "deletedObserverIds"?: (readonly (string)[]) | (null) };
+    readonly answer: { readonly "rectifiedParticipants": readonly ({ readonly "userId": string; readonly "requested": Participant; readonly "rectified": Participant })[] };
+  };
+  /** Says who is mailed when the document is concluded. */
+  readonly "PUT /api/documents/{id}/notified-emails": {
+    readonly params: { readonly "id": string };
+    readonly query: {  };
+    readonly body: { readonly "emails": readonly (string)[] };
+    readonly answer: undefined;
+  };
+  /** Moves a document into a folder, a new one, or out of any. */
+  readonly "POST /api/documents/{id}/folder": {
+    readonly params: { readonly "id": string };
+    readonly query: {  };
+    readonly body: { readonly "folderId"?: string | null; readonly "newFolderName"?: (string) | (null) };
+    readonly answer: undefined;
+  };
+  /** Moves many documents, and says of each whether it was moved. */
+  readonly "POST /api/documents/batch/folder": {
+    readonly params: {  };
+    readonly query: {  };
+    readonly body: { readonly "documents": readonly (string)[]; readonly "folderId"?: string | null; readonly "newFolderName"?: (string) | (null) };
+    readonly answer: readonly ({ readonly "id": string; readonly "success": boolean; readonly "errorMessage": string | null })[];
+  };
+  /** Sends a file of the document, whole or one range of it. */
+  readonly "GET /api/documents/{id}/content": {
+    readonly params: { readonly "id": string };
+    readonly query: { readonly "type"?: "Original" | "Signatures" | "PrinterFriendlyVersion" | "SigningTags" | "SignatureMarks" | "OriginalWithMarks" | "SignaturesManifest" };
+    readonly body: undefined;
+    readonly answer: undefined;
+  };
+  /** Sends an attachment of the document, whole or one range of it. */
+  readonly "GET /api/documents/{id}/attachments/{attachmentId}/content": {
+    readonly params: { readonly "id": string; readonly "attachmentId": string };
+    readonly query: {  };
+    readonly body: undefined;
+    readonly answer: undefined;
+  };
+  /** Sends a file of the document as Base64. */
+  readonly "GET /api/documents/{id}/content-b64": {
+    readonly params: { readonly "id": string };
+    readonly query: { readonly "type"?: "Original" | "Signatures" | "PrinterFriendlyVersion" | "SigningTags" | "SignatureMarks" | "OriginalWithMarks" | "SignaturesManifest" };
+    readonly body: undefined;
+    readonly answer: { readonly "bytes": string; readonly "name": string; readonly "contentType": string };
+  };
+  /** Gives a path from which a file of the document is fetched without a key, for an hour. */
+  readonly "GET /api/documents/{id}/ticket": {
+    readonly params: { readonly "id": string };
+    readonly query: { readonly "type"?: "Original" | "Signatures" | "PrinterFriendlyVersion" | "SigningTags" | "SignatureMarks" | "OriginalWithMarks" | "SignaturesManifest"; readonly "preview"?: boolean };
+    readonly body: undefined;
+    readonly answer: { readonly "location": string };
+  };
+  /** Sends the file that a ticket is for. */
+  readonly "GET /api/documents/{id}/download": {
+    readonly params: { readonly "id": string };
+    readonly query: { readonly "ticket"?: string };
+    readonly body: undefined;
+    readonly answer: undefined;
+  };
+  /** Signs electronically, with a key. */
+  readonly "POST /api/documents/{id}/electronic-signature": {
+    readonly params: { readonly "id": string };
+    readonly query: {  };
+    readonly body: { readonly "flowActionId"?: string | null; readonly "ticket"?: (string) | (null); readonly "userId"?: string | null; readonly "documentVersion"?: number | null; readonly "disableNotifications"?: boolean | null; readonly "evidences"?: ({ readonly "geolocation"?: ({ readonly "latitude": number; readonly "longitude": number; readonly "accuracy"?: (number) | (null) }) | (null) }) | (null); readonly "emailCode"?: (string) | (null); readonly "smsCode"?: (string) | (null); readonly "whatsappCode"?: (string) | (null); readonly "otpCode"?: (string) | (null); readonly "authenticationType"?: ("SMS" | "AuthenticationApp") | (null); readonly "authenticationCode"?: (string) | (null); readonly "typedName"?: (string) | (null); readonly "signaturePosition"?: ({ readonly "page"?: number | null; readonly "pageNumber"?: number | null; readonly "topLeftX": number; readonly "topLeftY": number; readonly "width": number; readonly "height": number }) | (null); readonly "signaturePositions"?: (readonly ({ readonly "type"?: ("SignatureVisualRepresentation" | "SignatureInitials" | "AuthenticationStamp") | (null); readonly "uploadId"?: (string) | (null); readonly "topLeftX": number; readonly "topLeftY": number; readonly "width": number; readonly "height": number; readonly "pageNumber"?: number | null; readonly "fontSize"?: number | null })[]) | (null); readonly "signatureInitialsPositions"?: (readonly ({ readonly "type"?: ("SignatureVisualRepresentation" | "SignatureInitials" | "AuthenticationStamp") | (null); readonly "uploadId"?: (string) | (null); readonly "topLeftX": number; readonly "topLeftY": number; readonly "width": number; readonly "height": number; readonly "pageNumber"?: number | null; readonly "fontSize"?: number | null })[]) | (null); readonly "signatureImage"?: ({ readonly "id"?: string | null; readonly "contentType"?: (string) | (null); readonly "save"?: boolean | null; readonly "contentB64"?: (string) | (null); readonly "showSignerInformation"?: boolean | null; readonly "alignTextOnMiddle"?: boolean | null }) | (null); readonly "initialsImage"?: ({ readonly "id": string; readonly "contentType"?: (string) | (null); readonly "save"?: boolean | null }) | (null); readonly "fieldValues"?: ({ readonly [name: string]: ((string) | (number) | (boolean)) | (null) }) | (null); readonly "userTimeZoneOffset"?: number | null };
+    readonly answer: undefined;
+  };
+  /** Begins a signature with a certificate whose key stays with the participant, with a key. */
+  readonly "POST /api/documents/{id}/signature/certificate": {
+    readonly params: { readonly "id": string };
+    readonly query: {  };
+    readonly body: { readonly "flowActionId"?: string | null; readonly "ticket"?: (string) | (null); readonly "userId"?: string | null; readonly "documentVersion"?: number | null; readonly "certificate": string; readonly "signaturePosition"?: ({ readonly "page"?: number | null; readonly "pageNumber"?: number | null; readonly "topLeftX": number; readonly "topLeftY": number; readonly "width": number; readonly "height": number }) | (null); readonly "signaturePositions"?: (readonly ({ readonly "type"?: ("SignatureVisualRepresentation" | "SignatureInitials" | "AuthenticationStamp") | (null); readonly "uploadId"?: (string) | (null); readonly "topLeftX": number; readonly "topLeftY": number; readonly "width": number; readonly "height": number; readonly "pageNumber"?: number | null; readonly "fontSize"?: number | null })[]) | (null); readonly "fieldValues"?: ({ readonly [name: string]: ((string) | (number) | (boolean)) | (null) }) | (null) };
+    readonly answer: { readonly "success": boolean; readonly "token": string | null; readonly "toSignHash": string | null; readonly "toSign": string | null; readonly "digestAlgorithm": string | null; readonly "validationResults": ValidationResults };
+  };
+  /** Completes a signature with a certificate, with a key. */
+  readonly "POST /api/documents/{id}/signature": {
+    readonly params: { readonly "id": string };
+    readonly query: {  };
+    readonly body: { readonly "flowActionId"?: string | null; readonly "ticket"?: (string) | (null); readonly "userId"?: string | null; readonly "documentVersion"?: number | null; readonly "signature": string; readonly "token": string; readonly "disableNotifications"?: boolean | null };
+    readonly answer: { readonly "success": boolean; readonly "validationResults": ValidationResults; readonly "token"?: string | null; readonly "toSignHash"?: string | null; readonly "toSign"?: string | null; readonly "digestAlgorithm"?: string | null };
+  };
+  /** Signs electronically, with a ticket. */
+  readonly "POST /api/documents/keys/{key}/electronic-signature": {
+    readonly params: { readonly "key": string };
+    readonly query: {  };
+    readonly body: { readonly "flowActionId"?: string | null; readonly "ticket"?: (string) | (null); readonly "userId"?: string | null; readonly "documentVersion"?: number | null; readonly "disableNotifications"?: boolean | null; readonly "evidences"?: ({ readonly "geolocation"?: ({ readonly "latitude": number; readonly "longitude": number; readonly "accuracy"?: (number) | (null) }) | (null) }) | (null); readonly "emailCode"?: (string) | (null); readonly "smsCode"?: (string) | (null); readonly "whatsappCode"?: (string) | (null); readonly "otpCode"?: (string) | (null); readonly "authenticationType"?: ("SMS" | "AuthenticationApp") | (null); readonly "authenticationCode"?: (string) | (null); readonly "typedName"?: (string) | (null); readonly "signaturePosition"?: ({ readonly "page"?: number | null; readonly "pageNumber"?: number | null; readonly "topLeftX": number; readonly "topLeftY": number; readonly "width": number; readonly "height": number }) | (null); readonly "signaturePositions"?: (readonly ({ readonly "type"?: ("SignatureVisualRepresentation" | "SignatureInitials" | "AuthenticationStamp") | (null); readonly "uploadId"?: (string) | (null); readonly "topLeftX": number; readonly "topLeftY": number; readonly "width": number; readonly "height": number; readonly "pageNumber"?: number | null; readonly "fontSize"?: number | null })[]) | (null); readonly "signatureInitialsPositions"?: (readonly ({ readonly "type"?: ("SignatureVisualRepresentation" | "SignatureInitials" | "AuthenticationStamp") | (null); readonly "uploadId"?: (string) | (null); readonly "topLeftX": number; readonly "topLeftY": number; readonly "width": number; readonly "height": number; readonly "pageNumber"?: number | null; readonly "fontSize"?: number | null })[]) | (null); readonly "signatureImage"?: ({ readonly "id"?: string | null; readonly "contentType"?: (string) | (null); readonly "save"?: boolean | null; readonly "contentB64"?: (string) | (null); readonly "showSignerInformation"?: boolean | null; readonly "alignTextOnMiddle"?: boolean | null }) | (null); readonly "initialsImage"?: ({ readonly "id": string; readonly "contentType"?: (string) | (null); readonly "save"?: boolean | null }) | (null); readonly "fieldValues"?: ({ readonly [name: string]: ((string) | (number) | (boolean)) | (null) }) | (null); readonly "userTimeZoneOffset"?: number | null };
+    readonly answer: undefined;
+  };
+  /** Begins a signature with a certificate whose key stays with the participant, with a ticket. */
+  readonly "POST /api/documents/keys/{key}/signature/certificate": {
+    readonly params: { readonly "key": string };
+    readonly query: {  };
+    readonly body: { readonly "flowActionId"?: string | null; readonly "ticket"?: (string) | (null); readonly "userId"?: string | null; readonly "documentVersion"?: number | null; readonly "certificate": string; readonly "signaturePosition"?: ({ readonly "page"?: number | null; readonly "pageNumber"?: number | null; readonly "topLeftX": number; readonly "topLeftY": number; readonly "width": number; readonly "height": number }) | (null); readonly "signaturePositions"?: (readonly ({ readonly "type"?: ("SignatureVisualRepresentation" | "SignatureInitials" | "AuthenticationStamp") | (null); readonly "uploadId"?: (string) | (null); readonly "topLeftX": number; readonly "topLeftY": number; readonly "width": number; readonly "height": number; readonly "pageNumber"?: number | null; readonly "fontSize"?: number | null })[]) | (null); readonly "fieldValues"?: ({ readonly [name: string]: ((string) | (number) | (boolean)) | (null) }) | (null) };
+    readonly answer: { readonly "success": boolean; readonly "token": string | null; readonly "toSignHash": string | null; readonly "toSign": string | null; readonly "digestAlgorithm": string | null; readonly "validationResults": ValidationResults };
+  };
+  /** Completes a signature with a certificate, with a ticket. */
+  readonly "POST /api/documents/keys/{key}/signature": {
+    readonly params: { readonly "key": string };
+    readonly query: {  };
+    readonly body: { readonly "flowActionId"?: string | null; readonly "ticket"?: (string) | (null); readonly "userId"?: string | null; readonly "documentVersion"?: number | null; readonly "signature": string; readonly "token": string; readonly "disableNotifications"?: boolean | null };
+    readonly answer: { readonly "success": boolean; readonly "validationResults": ValidationResults; readonly "token"?: string | null; readonly "toSignHash"?: string | null; readonly "toSign"?: string | null; readonly "digestAlgorithm"?: string | null };
+  };
+  /** Approves, with a ticket. */
+  readonly "POST /api/documents/keys/{key}/approval": {
+    readonly params: { readonly "key": string };
+    readonly query: {  };
+    readonly body: { readonly "flowActionId"?: string | null; readonly "ticket"?: (string) | (null); readonly "userId"?: string | null; readonly "documentVersion"?: number | null; readonly "disableNotifications"?: boolean | null };
+    readonly answer: undefined;
+  };
+  /** Refuses as a participant, with a ticket. */
+  readonly "POST /api/documents/keys/{key}/participant-refusal": {
+    readonly params: { readonly "key": string };
+    readonly query: {  };
+    readonly body: { readonly "flowActionId"?: string | null; readonly "ticket"?: (string) | (null); readonly "userId"?: string | null; readonly "documentVersion"?: number | null; readonly "reason": string };
+    readonly answer: undefined;
+  };
+  /** Records that a participant has opened the document, or has seen its last page. */
+  readonly "POST /api/documents/keys/{key}/view": {
+    readonly params: { readonly "key": string };
+    readonly query: {  };
+    readonly body: { readonly "flowActionId"?: string | null; readonly "ticket"?: (string) | (null); readonly "userId"?: string | null; readonly "documentVersion"?: number | null; readonly "reachedEnd"?: boolean | null };
+    readonly answer: undefined;
+  };
+  /** Mails the participant a code of six digits. */
+  readonly "POST /api/documents/keys/{key}/email-authentication-code": {
+    readonly params: { readonly "key": string };
+    readonly query: {  };
+    readonly body: { readonly "flowActionId"?: string | null; readonly "ticket"?: (string) | (null); readonly "userId"?: string | null; readonly "documentVersion"?: number | null; readonly "resend"?: boolean | null };
+    readonly answer: undefined;
+  };
+  /** Would send a code by SMS; this service has no way to, and says so. */
+  readonly "POST /api/documents/sms-authentication-code": {
+    readonly params: {  };
+    readonly query: {  };
+    readonly body: { readonly "flowActionId": string; readonly "resend"?: boolean | null };
+    readonly answer: undefined;
+  };
+  /** Validates the signatures of a document by its validation key. */
+  readonly "GET /api/documents/keys/{key}/signatures": {
+    readonly params: { readonly "key": string };
+    readonly query: {  };
+    readonly body: undefined;
+    readonly answer: ValidationRecord;
+  };
+  /** Validates the signatures of a document. */
+  readonly "GET /api/documents/{id}/signatures-details": {
+    readonly params: { readonly "id": string };
+    readonly query: {  };
+    readonly body: undefined;
+    readonly answer: ValidationRecord;
+  };
+  /** The validation report of a document (ETSI TS 119 102-2). */
+  readonly "GET /api/documents/{id}/validation-report": {
+    readonly params: { readonly "id": string };
+    readonly query: {  };
+    readonly body: undefined;
+    readonly answer: undefined;
+  };
+  /** Validates the signatures of an uploaded file. */
+  readonly "POST /api/documents/validate-signatures": {
+    readonly params: {  };
+    readonly query: {  };
+    readonly body: { readonly "fileId": string; readonly "mimeType": string; readonly "signatureType"?: (string) | (null); readonly "securityContextId"?: string | null };
+    readonly answer: readonly (Signature)[];
+  };
+  /** Reminds a participant whose action is pending; otherwise does nothing. */
+  readonly "POST /api/notifications/flow-action-reminder": {
+    readonly params: {  };
+    readonly query: {  };
+    readonly body: { readonly "documentId": string; readonly "flowActionId": string };
+    readonly answer: undefined;
+  };
+  /** Replaces the reminders and the warnings before expiry that are sent on schedule. */
+  readonly "PUT /api/documents/{id}/reminders": {
+    readonly params: { readonly "id": string };
+    readonly query: {  };
+    readonly body: { readonly "everyDays"?: (number) | (null); readonly "maximum"?: (number) | (null); readonly "daysBeforeExpiry"?: (readonly (number)[]) | (null) };
+    readonly answer: undefined;
+  };
+  /** Mails each of these addresses what is pending for it. */
+  readonly "POST /api/users/notify-pending": {
+    readonly params: {  };
+    readonly query: {  };
+    readonly body: { readonly "emails": readonly (string)[] };
+    readonly answer: undefined;
+  };
+  /** Makes a folder. */
+  readonly "POST /api/folders": {
+    readonly params: {  };
+    readonly query: {  };
+    readonly body: { readonly "name": string; readonly "parentId"?: string | null };
+    readonly answer: Folder;
+  };
+  /** Lists folders of the organization. */
+  readonly "GET /api/folders": {
+    readonly params: {  };
+    readonly query: { readonly "q"?: string; readonly "filterByParent"?: boolean; readonly "parentId"?: string; readonly "limit"?: number; readonly "offset"?: number; readonly "order"?: "Asc" | "Desc" };
+    readonly body: undefined;
+    readonly answer: { readonly "items": readonly (Folder)[]; readonly "totalCount": number; readonly "nextCursor": string | null };
+  };
+  /** Tells about a folder. */
+  readonly "GET /api/folders/{id}": {
+    readonly params: { readonly "id": string };
+    readonly query: {  };
+    readonly body: undefined;
+    readonly answer: FolderDetail;
+  };
+  /** Lists access rules of a folder: always empty, because every application of the organization may use it. */
+  readonly "GET /api/folders/{id}/details": {
+    readonly params: { readonly "id": string };
+    readonly query: {  };
+    readonly body: undefined;
+    readonly answer: { readonly "id": string; readonly "name": string; readonly "folderAccesses": readonly ({ readonly "id": string; readonly "userId": string; readonly "folderRoles": readonly ("Admin" | "Manager" | "Basic")[]; readonly "organizationRoles": readonly (string)[]; readonly "userName": string | null; readonly "userIdentifier": string | null })[] };
+  };
+  /** Deletes a folder, with what is in it or after moving it elsewhere. */
+  readonly "POST /api/folders/{id}/delete": {
+    readonly params: { readonly "id": string };
+    readonly query: {  };
+    readonly body: { readonly "deleteAction": "MoveContent" | "DeleteContent"; readonly "destinationFolderId"?: string | null };
+    readonly answer: undefined;
+  };
+  /** Lists drafts that are not sent. */
+  readonly "GET /api/document-drafts": {
+    readonly params: {  };
+    readonly query: { readonly "q"?: string; readonly "limit"?: number; readonly "offset"?: number; readonly "order"?: "Asc" | "Desc" };
+    readonly body: undefined;
+    readonly answer: { readonly "items": readonly (DocumentDraftItem)[]; readonly "totalCount": number; readonly "nextCursor": string | null };
+  };
+  /** Keeps a request for documents, which may be incomplete, and its files. */
+  readonly "POST /api/document-drafts": {
+    readonly params: {  };
+    readonly query: {  };
+    readonly body: { readonly "name": string; readonly "document": { readonly "files"?: (readonly ({ readonly "displayName": string; readonly "id": string; readonly "name": string; readonly "contentType": string })[]) | (null); readonly "flowActions"?: (readonly ({ readonly "type"?: ("Signer" | "Approver" | "SignRule" | "ApproverRule") | (null); readonly "step"?: number | null; readonly "user"?: ({ readonly "id"?: string | null; readonly "name"?: (string) | (null); readonly "identifier"?: (string) | (null); readonly "email"?: (string) | (null); readonly "phone"?: (string) | (null) }) | (null); readonly "title"?: (string) | (null); readonly "allowElectronicSignature"?: boolean | null; readonly "prePositionedMarks"?: (readonly ({ readonly "type"?: ("SignatureVisualRepresentation" | "SignatureInitials" | "AuthenticationStamp") | (null); readonly "uploadId"?: (string) | (null); readonly "topLeftX": number; readonly "topLeftY": number; readonly "width": number; readonly "height": number; readonly "pageNumber"?: number | null; readonly "fontSize"?: number | null })[]) | (null); readonly "ruleName"?: (string) | (null); readonly "numberRequiredSignatures"?: number | null; readonly "signRuleUsers"?: (readonly ({ readonly "id"?: string | null; readonly "name"?: (string) | (null); readonly "identifier"?: (string) | (null); readonly "email"?: (string) | (null); readonly "phone"?: (string) | (null) })[]) | (null); readonly "allowRuleFlowToContinueIfRefused"?: boolean | null; readonly "requireSmsAuthenticationToSignElectronically"?: boolean | null; readonly "requireWhatsappAuthenticationToSignElectronically"?: boolean | null; readonly "requireAuthenticatorAppToSignElectronically"?: boolean | null; readonly "requireSelfieAuthenticationToSignElectronically"?: boolean | null; readonly "requireDatavalidAuthenticationToSignElectronically"?: boolean | null; readonly "requirePixAuthenticationToSignElectronically"?: boolean | null; readonly "requireLivenessAuthenticationToSignElectronically"?: boolean | null; readonly "requireIdScanAuthenticationToSignElectronically"?: boolean | null; readonly "disableEmailAuthenticationToSignElectronically"?: boolean | null; readonly "requiredCertificateTypeToSign"?: ("A1" | "A2" | "A3" | "A4" | "S1" | "S2" | "S3" | "S4" | "T3" | "T4") | (null); readonly "requiredCertificateHolderTypeToSign"?: ("Individual" | "Company") | (null); readonly "requireCompanyCertificate"?: boolean | null; readonly "requiredCompanyIdentifier"?: (string) | (null); readonly "signatureInitialsMode"?: ("None" | "Optional" | "Required") | (null); readonly "xadesOptions"?: ({ readonly "signatureType"?: ("FullXml" | "XmlElement" | "FullXmlAdRc") | (null); readonly "elementToSignIdentifierType"?: ("Id" | "XPath") | (null); readonly "elementToSignIdentifier"?: (string) | (null); readonly "insertionOption"?: ("AppendChild" | "PrependChild" | "AppendSibling" | "PrependSibling") | (null); readonly "disableXPathTransformation"?: boolean | null }) | (null); readonly "fields"?: (readonly ({ readonly "name": string; readonly "type"?: ("Text" | "Number" | "Date" | "Checkbox" | "Choice" | "Initials") | (null); readonly "label"?: (string) | (null); readonly "required"?: boolean | null; readonly "uploadId"?: (string) | (null); readonly "topLeftX"?: number | null; readonly "topLeftY"?: number | null; readonly "width"?: number | null; readonly "height"?: number | null; readonly "pageNumber"?: number | null; readonly "formField"?: (string) | (null); readonly "maxLength"?: number | null; readonly "format"?: ("Email" | "Digits" | "Letters" | "Phone") | (null); readonly "minimum"?: number | null; readonly "maximum"?: number | null; readonly "options"?: (readonly (string)[]) | (null); readonly "value"?: ((string) | (number) | (boolean)) | (null); readonly "readOnly"?: boolean | null })[]) | (null) })[]) | (null); readonly "isEnvelope"?: boolean | null; readonly "envelopeName"?: (string) | (null); readonly "disablePendingActionNotifications"?: boolean | null; readonly "disableNotifications"?: boolean | null; readonly "description"?: (string) | (null); readonly "folderId"?: string | null; readonly "newFolderName"?: (string) | (null); readonly "expirationDate"?: (string) | (null); readonly "observers"?: (readonly ({ readonly "user": { readonly "id"?: string | null; readonly "name"?: (string) | (null); readonly "identifier"?: (string) | (null); readonly "email"?: (string) | (null); readonly "phone"?: (string) | (null) } })[]) | (null); readonly "attachments"?: (readonly ({ readonly "displayName": string; readonly "id": string; readonly "name": string; readonly "contentType": string; readonly "isPrivate"?: boolean | null })[]) | (null); readonly "notifiedEmails"?: (readonly (string)[]) | (null); readonly "tags"?: (readonly ({ readonly "label"?: (string) | (null); readonly "value": string })[]) | (null); readonly "additionalInfo"?: ({ readonly "fields"?: ({ readonly [name: string]: (string) | (null) }) | (null); readonly "metadata"?: ({ readonly [name: string]: (string) | (null) }) | (null); readonly "healthData"?: ({ readonly "professional"?: ({ readonly "id"?: (string) | (null); readonly "region"?: (string) | (null) }) | (null); readonly "items"?: (readonly ({ readonly "name"?: (string) | (null); readonly "description"?: (string) | (null); readonly "description2"?: (string) | (null) })[]) | (null) }) | (null) }) | (null); readonly "forceCadesSignature"?: boolean | null; readonly "xmlNamespaces"?: (readonly ({ readonly "prefix"?: (string) | (null); readonly "uri"?: (string) | (null) })[]) | (null); readonly "participantsDataFile"?: ({ readonly "id"?: string | null; readonly "name"?: (string) | (null); readonly "contentType"?: (string) | (null) }) | (null); readonly "timestampEnabled"?: boolean | null; readonly "signatureType"?: ("None" | "Simple" | "Advanced" | "Qualified") | (null); readonly "type"?: ("Deed" | "PowerOfAttorney" | "Prescription" | "MedicalCertificate" | "ExamRequest" | "LabReport" | "DischargeSummary" | "ClinicalRecord" | "DrugDispensing" | "Vaccination" | "MedicalReport") | (null); readonly "externalId"?: (string) | (null); readonly "reminders"?: ({ readonly "everyDays"?: (number) | (null); readonly "maximum"?: (number) | (null); readonly "daysBeforeExpiry"?: (readonly (number)[]) | (null) }) | (null); readonly "securityContextId"?: string | null; readonly "templateId"?: string | null; readonly "templateFieldValues"?: ({ readonly [name: string]: unknown }) | (null) } };
+    readonly answer: DocumentDraftItem;
+  };
+  /** Gives a draft with its request as it was sent. */
+  readonly "GET /api/document-drafts/{id}": {
+    readonly params: { readonly "id": string };
+    readonly query: {  };
+    readonly body: undefined;
+    readonly answer: DocumentDraft;
+  };
+  /** Replaces the name and the request of a draft. */
+  readonly "PUT /api/document-drafts/{id}": {
+    readonly params: { readonly "id": string };
+    readonly query: {  };
+    readonly body: { readonly "name": string; readonly "document": { readonly "files"?: (readonly ({ readonly "displayName": string; readonly "id": string; readonly "name": string; readonly "contentType": string })[]) | (null); readonly "flowActions"?: (readonly ({ readonly "type"?: ("Signer" | "Approver" | "SignRule" | "ApproverRule") | (null); readonly "step"?: number | null; readonly "user"?: ({ readonly "id"?: string | null; readonly "name"?: (string) | (null); readonly "identifier"?: (string) | (null); readonly "email"?: (string) | (null); readonly "phone"?: (string) | (null) }) | (null); readonly "title"?: (string) | (null); readonly "allowElectronicSignature"?: boolean | null; readonly "prePositionedMarks"?: (readonly ({ readonly "type"?: ("SignatureVisualRepresentation" | "SignatureInitials" | "AuthenticationStamp") | (null); readonly "uploadId"?: (string) | (null); readonly "topLeftX": number; readonly "topLeftY": number; readonly "width": number; readonly "height": number; readonly "pageNumber"?: number | null; readonly "fontSize"?: number | null })[]) | (null); readonly "ruleName"?: (string) | (null); readonly "numberRequiredSignatures"?: number | null; readonly "signRuleUsers"?: (readonly ({ readonly "id"?: string | null; readonly "name"?: (string) | (null); readonly "identifier"?: (string) | (null); readonly "email"?: (string) | (null); readonly "phone"?: (string) | (null) })[]) | (null); readonly "allowRuleFlowToContinueIfRefused"?: boolean | null; readonly "requireSmsAuthenticationToSignElectronically"?: boolean | null; readonly "requireWhatsappAuthenticationToSignElectronically"?: boolean | null; readonly "requireAuthenticatorAppToSignElectronically"?: boolean | null; readonly "requireSelfieAuthenticationToSignElectronically"?: boolean | null; readonly "requireDatavalidAuthenticationToSignElectronically"?: boolean | null; readonly "requirePixAuthenticationToSignElectronically"?: boolean | null; readonly "requireLivenessAuthenticationToSignElectronically"?: boolean | null; readonly "requireIdScanAuthenticationToSignElectronically"?: boolean | null; readonly "disableEmailAuthenticationToSignElectronically"?: boolean | null; readonly "requiredCertificateTypeToSign"?: ("A1" | "A2" | "A3" | "A4" | "S1" | "S2" | "S3" | "S4" | "T3" | "T4") | (null); readonly "requiredCertificateHolderTypeToSign"?: ("Individual" | "Company") | (null); readonly "requireCompanyCertificate"?: boolean | null; readonly "requiredCompanyIdentifier"?: (string) | (null); readonly "signatureInitialsMode"?: ("None" | "Optional" | "Required") | (null); readonly "xadesOptions"?: ({ readonly "signatureType"?: ("FullXml" | "XmlElement" | "FullXmlAdRc") | (null); readonly "elementToSignIdentifierType"?: ("Id" | "XPath") | (null); readonly "elementToSignIdentifier"?: (string) | (null); readonly "insertionOption"?: ("AppendChild" | "PrependChild" | "AppendSibling" | "PrependSibling") | (null); readonly "disableXPathTransformation"?: boolean | null }) | (null); readonly "fields"?: (readonly ({ readonly "name": string; readonly "type"?: ("Text" | "Number" | "Date" | "Checkbox" | "Choice" | "Initials") | (null); readonly "label"?: (string) | (null); readonly "required"?: boolean | null; readonly "uploadId"?: (string) | (null); readonly "topLeftX"?: number | null; readonly "topLeftY"?: number | null; readonly "width"?: number | null; readonly "height"?: number | null; readonly "pageNumber"?: number | null; readonly "formField"?: (string) | (null); readonly "maxLength"?: number | null; readonly "format"?: ("Email" | "Digits" | "Letters" | "Phone") | (null); readonly "minimum"?: number | null; readonly "maximum"?: number | null; readonly "options"?: (readonly (string)[]) | (null); readonly "value"?: ((string) | (number) | (boolean)) | (null); readonly "readOnly"?: boolean | null })[]) | (null) })[]) | (null); readonly "isEnvelope"?: boolean | null; readonly "envelopeName"?: (string) | (null); readonly "disablePendingActionNotifications"?: boolean | null; readonly "disableNotifications"?: boolean | null; readonly "description"?: (string) | (null); readonly "folderId"?: string | null; readonly "newFolderName"?: (string) | (null); readonly "expirationDate"?: (string) | (null); readonly "observers"?: (readonly ({ readonly "user": { readonly "id"?: string | null; readonly "name"?: (string) | (null); readonly "identifier"?: (string) | (null); readonly "email"?: (string) | (null); readonly "phone"?: (string) | (null) } })[]) | (null); readonly "attachments"?: (readonly ({ readonly "displayName": string; readonly "id": string; readonly "name": string; readonly "contentType": string; readonly "isPrivate"?: boolean | null })[]) | (null); readonly "notifiedEmails"?: (readonly (string)[]) | (null); readonly "tags"?: (readonly ({ readonly "label"?: (string) | (null); readonly "value": string })[]) | (null); readonly "additionalInfo"?: ({ readonly "fields"?: ({ readonly [name: string]: (string) | (null) }) | (null); readonly "metadata"?: ({ readonly [name: string]: (string) | (null) }) | (null); readonly "healthData"?: ({ readonly "professional"?: ({ readonly "id"?: (string) | (null); readonly "region"?: (string) | (null) }) | (null); readonly "items"?: (readonly ({ readonly "name"?: (string) | (null); readonly "description"?: (string) | (null); readonly "description2"?: (string) | (null) })[]) | (null) }) | (null) }) | (null); readonly "forceCadesSignature"?: boolean | null; readonly "xmlNamespaces"?: (readonly ({ readonly "prefix"?: (string) | (null); readonly "uri"?: (string) | (null) })[]) | (null); readonly "participantsDataFile"?: ({ readonly "id"?: string | null; readonly "name"?: (string) | (null); readonly "contentType"?: (string) | (null) }) | (null); readonly "timestampEnabled"?: boolean | null; readonly "signatureType"?: ("None" | "Simple" | "Advanced" | "Qualified") | (null); readonly "type"?: ("Deed" | "PowerOfAttorney" | "Prescription" | "MedicalCertificate" | "ExamRequest" | "LabReport" | "DischargeSummary" | "ClinicalRecord" | "DrugDispensing" | "Vaccination" | "MedicalReport") | (null); readonly "externalId"?: (string) | (null); readonly "reminders"?: ({ readonly "everyDays"?: (number) | (null); readonly "maximum"?: (number) | (null); readonly "daysBeforeExpiry"?: (readonly (number)[]) | (null) }) | (null); readonly "securityContextId"?: string | null; readonly "templateId"?: string | null; readonly "templateFieldValues"?: ({ readonly [name: string]: unknown }) | (null) } };
+    readonly answer: undefined;
+  };
+  /** Removes a draft. */
+  readonly "DELETE /api/document-drafts/{id}": {
+    readonly params: { readonly "id": string };
+    readonly query: {  };
+    readonly body: undefined;
+    readonly answer: undefined;
+  };
+  /** Makes the documents of a draft and asks their participants; a repeated call answers the same. */
+  readonly "POST /api/document-drafts/{id}/send": {
+    readonly params: { readonly "id": string };
+    readonly query: {  };
+    readonly body: undefined;
+    readonly answer: readonly (CreatedDocument)[];
+  };
+  /** Lists templates in their newest versions. */
+  readonly "GET /api/templates": {
+    readonly params: {  };
+    readonly query: { readonly "q"?: string; readonly "limit"?: number; readonly "offset"?: number; readonly "order"?: "Asc" | "Desc"; readonly "role"?: string; readonly "cursor"?: string };
+    readonly body: undefined;
+    readonly answer: { readonly "items": readonly (TemplateItem)[]; readonly "totalCount": number; readonly "nextCursor": string | null };
+  };
+  /** Keeps a creation request and its files as a template; the titles of its flow actions are roles. */
+  readonly "POST /api/templates": {
+    readonly params: {  };
+    readonly query: {  };
+    readonly body: { readonly "name": string; readonly "document": { readonly "files": readonly ({ readonly "displayName": string; readonly "id": string; readonly "name": string; readonly "contentType": string })[]; readonly "flowActions": readonly ({ readonly "type"?: ("Signer" | "Approver" | "SignRule" | "ApproverRule") | (null); readonly "step"?: number | null; readonly "user"?: ({ readonly "id"?: string | null; readonly "name"?: (string) | (null); readonly "identifier"?: (string) | (null); readonly "email"?: (string) | (null); readonly "phone"?: (string) | (null) }) | (null); readonly "title"?: (string) | (null); readonly "allowElectronicSignature"?: boolean | null; readonly "prePositionedMarks"?: (readonly ({ readonly "type"?: ("SignatureVisualRepresentation" | "SignatureInitials" | "AuthenticationStamp") | (null); readonly "uploadId"?: (string) | (null); readonly "topLeftX": number; readonly "topLeftY": number; readonly "width": number; readonly "height": number; readonly "pageNumber"?: number | null; readonly "fontSize"?: number | null })[]) | (null); readonly "ruleName"?: (string) | (null); readonly "numberRequiredSignatures"?: number | null; readonly "signRuleUsers"?: (readonly ({ readonly "id"?: string | null; readonly "name"?: (string) | (null); readonly "identifier"?: (string) | (null); readonly "email"?: (string) | (null); readonly "phone"?: (string) | (null) })[]) | (null); readonly "allowRuleFlowToContinueIfRefused"?: boolean | null; readonly "requireSmsAuthenticationToSignElectronically"?: boolean | null; readonly "requireWhatsappAuthenticationToSignElectronically"?: boolean | null; readonly "requireAuthenticatorAppToSignElectronically"?: boolean | null; readonly "requireSelfieAuthenticationToSignElectronically"?: boolean | null; readonly "requireDatavalidAuthenticationToSignElectronically"?: boolean | null; readonly "requirePixAuthenticationToSignElectronically"?: boolean | null; readonly "requireLivenessAuthenticationToSignElectronically"?: boolean | null; readonly "requireIdScanAuthenticationToSignElectronically"?: boolean | null; readonly "disableEmailAuthenticationToSignElectronically"?: boolean | null; readonly "requiredCertificateTypeToSign"?: ("A1" | "A2" | "A3" | "A4" | "S1" | "S2" | "S3" | "S4" | "T3" | "T4") | (null); readonly "requiredCertificateHolderTypeToSign"?: ("Individual" | "Company") | (null); readonly "requireCompanyCertificate"?: boolean | null; readonly "requiredCompanyIdentifier"?: (string) | (null); readonly "signatureInitialsMode"?: ("None" | "Optional" | "Required") | (null); readonly "xadesOptions"?: ({ readonly "signatureType"?: ("FullXml" | "XmlElement" | "FullXmlAdRc") | (null); readonly "elementToSignIdentifierType"?: ("Id" | "XPath") | (null); readonly "elementToSignIdentifier"?: (string) | (null); readonly "insertionOption"?: ("AppendChild" | "PrependChild" | "AppendSibling" | "PrependSibling") | (null); readonly "disableXPathTransformation"?: boolean | null }) | (null); readonly "fields"?: (readonly ({ readonly "name": string; readonly "type"?: ("Text" | "Number" | "Date" | "Checkbox" | "Choice" | "Initials") | (null); readonly "label"?: (string) | (null); readonly "required"?: boolean | null; readonly "uploadId"?: (string) | (null); readonly "topLeftX"?: number | null; readonly "topLeftY"?: number | null; readonly "width"?: number | null; readonly "height"?: number | null; readonly "pageNumber"?: number | null; readonly "formField"?: (string) | (null); readonly "maxLength"?: number | null; readonly "format"?: ("Email" | "Digits" | "Letters" | "Phone") | (null); readonly "minimum"?: number | null; readonly "maximum"?: number | null; readonly "options"?: (readonly (string)[]) | (null); readonly "value"?: ((string) | (number) | (boolean)) | (null); readonly "readOnly"?: boolean | null })[]) | (null) })[]; readonly "isEnvelope"?: boolean | null; readonly "envelopeName"?: (string) | (null); readonly "disablePendingActionNotifications"?: boolean | null; readonly "disableNotifications"?: boolean | null; readonly "description"?: (string) | (null); readonly "folderId"?: string | null; readonly "newFolderName"?: (string) | (null); readonly "expirationDate"?: (string) | (null); readonly "observers"?: (readonly ({ readonly "user": { readonly "id"?: string | null; readonly "name"?: (string) | (null); readonly "identifier"?: (string) | (null); readonly "email"?: (string) | (null); readonly "phone"?: (string) | (null) } })[]) | (null); readonly "attachments"?: (readonly ({ readonly "displayName": string; readonly "id": string; readonly "name": string; readonly "contentType": string; readonly "isPrivate"?: boolean | null })[]) | (null); readonly "notifiedEmails"?: (readonly (string)[]) | (null); readonly "tags"?: (readonly ({ readonly "label"?: (string) | (null); readonly "value": string })[]) | (null); readonly "additionalInfo"?: ({ readonly "fields"?: ({ readonly [name: string]: (string) | (null) }) | (null); readonly "metadata"?: ({ readonly [name: string]: (string) | (null) }) | (null); readonly "healthData"?: ({ readonly "professional"?: ({ readonly "id"?: (string) | (null); readonly "region"?: (string) | (null) }) | (null); readonly "items"?: (readonly ({ readonly "name"?: (string) | (null); readonly "description"?: (string) | (null); readonly "description2"?: (string) | (null) })[]) | (null) }) | (null) }) | (null); readonly "forceCadesSignature"?: boolean | null; readonly "xmlNamespaces"?: (readonly ({ readonly "prefix"?: (string) | (null); readonly "uri"?: (string) | (null) })[]) | (null); readonly "participantsDataFile"?: ({ readonly "id"?: string | null; readonly "name"?: (string) | (null); readonly "contentType"?: (string) | (null) }) | (null); readonly "timestampEnabled"?: boolean | null; readonly "signatureType"?: ("None" | "Simple" | "Advanced" | "Qualified") | (null); readonly "type"?: ("Deed" | "PowerOfAttorney" | "Prescription" | "MedicalCertificate" | "ExamRequest" | "LabReport" | "DischargeSummary" | "ClinicalRecord" | "DrugDispensing" | "Vaccination" | "MedicalReport") | (null); readonly "externalId"?: (string) | (null); readonly "reminders"?: ({ readonly "everyDays"?: (number) | (null); readonly "maximum"?: (number) | (null); readonly "daysBeforeExpiry"?: (readonly (number)[]) | (null) }) | (null); readonly "securityContextId"?: string | null; readonly "templateId"?: string | null; readonly "templateFieldValues"?: ({ readonly [name: string]: unknown }) | (null) }; readonly "description"?: (string) | (null); readonly "expirationDays"?: (number) | (null) };
+    readonly answer: TemplateItem;
+  };
+  /** Gives a template in its newest version or another one that is kept. */
+  readonly "GET /api/templates/{id}": {
+    readonly params: { readonly "id": string };
+    readonly query: { readonly "version"?: number };
+    readonly body: undefined;
+    readonly answer: Template;
+  };
+  /** Adds a version to a template; documents made before do not change. */
+  readonly "PUT /api/templates/{id}": {
+    readonly params: { readonly "id": string };
+    readonly query: {  };
+    readonly body: { readonly "name": string; readonly "document": { readonly "files": readonly ({ readonly "displayName": string; readonly "id": string; readonly "name": string; readonly "contentType": string })[]; readonly "flowActions": readonly ({ readonly "type"?: ("Signer" | "Approver" | "SignRule" | "ApproverRule") | (null); readonly "step"?: number | null; readonly "user"?: ({ readonly "id"?: string | null; readonly "name"?: (string) | (null); readonly "identifier"?: (string) | (null); readonly "email"?: (string) | (null); readonly "phone"?: (string) | (null) }) | (null); readonly "title"?: (string) | (null); readonly "allowElectronicSignature"?: boolean | null; readonly "prePositionedMarks"?: (readonly ({ readonly "type"?: ("SignatureVisualRepresentation" | "SignatureInitials" | "AuthenticationStamp") | (null); readonly "uploadId"?: (string) | (null); readonly "topLeftX": number; readonly "topLeftY": number; readonly "width": number; readonly "height": number; readonly "pageNumber"?: number | null; readonly "fontSize"?: number | null })[]) | (null); readonly "ruleName"?: (string) | (null); readonly "numberRequiredSignatures"?: number | null; readonly "signRuleUsers"?: (readonly ({ readonly "id"?: string | null; readonly "name"?: (string) | (null); readonly "identifier"?: (string) | (null); readonly "email"?: (string) | (null); readonly "phone"?: (string) | (null) })[]) | (null); readonly "allowRuleFlowToContinueIfRefused"?: boolean | null; readonly "requireSmsAuthenticationToSignElectronically"?: boolean | null; readonly "requireWhatsappAuthenticationToSignElectronically"?: boolean | null; readonly "requireAuthenticatorAppToSignElectronically"?: boolean | null; readonly "requireSelfieAuthenticationToSignElectronically"?: boolean | null; readonly "requireDatavalidAuthenticationToSignElectronically"?: boolean | null; readonly "requirePixAuthenticationToSignElectronically"?: boolean | null; readonly "requireLivenessAuthenticationToSignElectronically"?: boolean | null; readonly "requireIdScanAuthenticationToSignElectronically"?: boolean | null; readonly "disableEmailAuthenticationToSignElectronically"?: boolean | null; readonly "requiredCertificateTypeToSign"?: ("A1" | "A2" | "A3" | "A4" | "S1" | "S2" | "S3" | "S4" | "T3" | "T4") | (null); readonly "requiredCertificateHolderTypeToSign"?: ("Individual" | "Company") | (null); readonly "requireCompanyCertificate"?: boolean | null; readonly "requiredCompanyIdentifier"?: (string) | (null); readonly "signatureInitialsMode"?: ("None" | "Optional" | "Required") | (null); readonly "xadesOptions"?: ({ readonly "signatureType"?: ("FullXml" | "XmlElement" | "FullXmlAdRc") | (null); readonly "elementToSignIdentifierType"?: ("Id" | "XPath") | (null); readonly "elementToSignIdentifier"?: (string) | (null); readonly "insertionOption"?: ("AppendChild" | "PrependChild" | "AppendSibling" | "PrependSibling") | (null); readonly "disableXPathTransformation"?: boolean | null }) | (null); readonly "fields"?: (readonly ({ readonly "name": string; readonly "type"?: ("Text" | "Number" | "Date" | "Checkbox" | "Choice" | "Initials") | (null); readonly "label"?: (string) | (null); readonly "required"?: boolean | null; readonly "uploadId"?: (string) | (null); readonly "topLeftX"?: number | null; readonly "topLeftY"?: number | null; readonly "width"?: number | null; readonly "height"?: number | null; readonly "pageNumber"?: number | null; readonly "formField"?: (string) | (null); readonly "maxLength"?: number | null; readonly "format"?: ("Email" | "Digits" | "Letters" | "Phone") | (null); readonly "minimum"?: number | null; readonly "maximum"?: number | null; readonly "options"?: (readonly (string)[]) | (null); readonly "value"?: ((string) | (number) | (boolean)) | (null); readonly "readOnly"?: boolean | null })[]) | (null) })[]; readonly "isEnvelope"?: boolean | null; readonly "envelopeName"?: (string) | (null); readonly "disablePendingActionNotifications"?: boolean | null; readonly "disableNotifications"?: boolean | null; readonly "description"?: (string) | (null); readonly "folderId"?: string | null; readonly "newFolderName"?: (string) | (null); readonly "expirationDate"?: (string) | (null); readonly "observers"?: (readonly ({ readonly "user": { readonly "id"?: string | null; readonly "name"?: (string) | (null); readonly "identifier"?: (string) | (null); readonly "email"?: (string) | (null); readonly "phone"?: (string) | (null) } })[]) | (null); readonly "attachments"?: (readonly ({ readonly "displayName": string; readonly "id": string; readonly "name": string; readonly "contentType": string; readonly "isPrivate"?: boolean | null })[]) | (null); readonly "notifiedEmails"?: (readonly (string)[]) | (null); readonly "tags"?: (readonly ({ readonly "label"?: (string) | (null); readonly "value": string })[]) | (null); readonly "additionalInfo"?: ({ readonly "fields"?: ({ readonly [name: string]: (string) | (null) }) | (null); readonly "metadata"?: ({ readonly [name: string]: (string) | (null) }) | (null); readonly "healthData"?: ({ readonly "professional"?: ({ readonly "id"?: (string) | (null); readonly "region"?: (string) | (null) }) | (null); readonly "items"?: (readonly ({ readonly "name"?: (string) | (null); readonly "description"?: (string) | (null); readonly "description2"?: (string) | (null) })[]) | (null) }) | (null) }) | (null); readonly "forceCadesSignature"?: boolean | null; readonly "xmlNamespaces"?: (readonly ({ readonly "prefix"?: (string) | (null); readonly "uri"?: (string) | (null) })[]) | (null); readonly "participantsDataFile"?: ({ readonly "id"?: string | null; readonly "name"?: (string) | (null); readonly "contentType"?: (string) | (null) }) | (null); readonly "timestampEnabled"?: boolean | null; readonly "signatureType"?: ("None" | "Simple" | "Advanced" | "Qualified") | (null); readonly "type"?: ("Deed" | "PowerOfAttorney" | "Prescription" | "MedicalCertificate" | "ExamRequest" | "LabReport" | "DischargeSummary" | "ClinicalRecord" | "DrugDispensing" | "Vaccination" | "MedicalReport") | (null); readonly "externalId"?: (string) | (null); readonly "reminders"?: ({ readonly "everyDays"?: (number) | (null); readonly "maximum"?: (number) | (null); readonly "daysBeforeExpiry"?: (readonly (number)[]) | (null) }) | (null); readonly "securityContextId"?: string | null; readonly "templateId"?: string | null; readonly "templateFieldValues"?: ({ readonly [name: string]: unknown }) | (null) }; readonly "description"?: (string) | (null); readonly "expirationDays"?: (number) | (null) };
+    readonly answer: undefined;
+  };
+  /** Removes a template with all its versions; documents made of it do not change. */
+  readonly "DELETE /api/templates/{id}": {
+    readonly params: { readonly "id": string };
+    readonly query: {  };
+    readonly body: undefined;
+    readonly answer: undefined;
+  };
+  /** Lists the versions of a template that are kept, newest first. */
+  readonly "GET /api/templates/{id}/versions": {
+    readonly params: { readonly "id": string };
+    readonly query: {  };
+    readonly body: undefined;
+    readonly answer: readonly (TemplateItem)[];
+  };
+  /** Makes documents of a template: people take its roles, and its fields get values. */
+  readonly "POST /api/templates/{id}/documents": {
+    readonly params: { readonly "id": string };
+    readonly query: {  };
+    readonly body: { readonly "participants"?: (readonly ({ readonly "role": string; readonly "user": { readonly "id"?: string | null; readonly "name"?: (string) | (null); readonly "identifier"?: (string) | (null); readonly "email"?: (string) | (null); readonly "phone"?: (string) | (null) } })[]) | (null); readonly "fieldValues"?: ({ readonly [name: string]: ((string) | (number) | (boolean)) | (null) }) | (null); readonly "isEnvelope"?: boolean | null; readonly "envelopeName"?: (string) | (null); readonly "disablePendingActionNotifications"?: boolean | null; readonly "disableNotifications"?: boolean | null; readonly "description"?: (string) | (null); readonly "folderId"?: string | null; readonly "newFolderName"?: (string) | (null); readonly "expirationDate"?: (string) | (null); readonly "observers"?: (readonly ({ readonly "user": { readonly "id"?: string | null; readonly "name"?: (string) | (null); readonly "identifier"?: (string) | (null); readonly "email"?: (string) | (null); readonly "phone"?: (string) | (null) } })[]) | (null); readonly "attachments"?: (readonly ({ readonly "displayName": string; readonly "id": string; readonly "name": string; readonly "contentType": string; readonly "isPrivate"?: boolean | null })[]) | (null); readonly "notifiedEmails"?: (readonly (string)[]) | (null); readonly "tags"?: (readonly ({ readonly "label"?: (string) | (null); readonly "value": string })[]) | (null); readonly "additionalInfo"?: ({ readonly "fields"?: ({ readonly [name: string]: (string) | (null) }) | (null); readonly "metadata"?: ({ readonly [name: string]: (string) | (null) }) | (null); readonly "healthData"?: ({ readonly "professional"?: ({ readonly "id"?: (string) | (null); readonly "region"?: (string) | (null) }) | (null); readonly "items"?: (readonly ({ readonly "name"?: (string) | (null); readonly "description"?: (string) | (null); readonly "description2"?: (string) | (null) })[]) | (null) }) | (null) }) | (null); readonly "forceCadesSignature"?: boolean | null; readonly "xmlNamespaces"?: (readonly ({ readonly "prefix"?: (string) | (null); readonly "uri"?: (string) | (null) })[]) | (null); readonly "participantsDataFile"?: ({ readonly "id"?: string | null; readonly "name"?: (string) | (null); readonly "contentType"?: (string) | (null) }) | (null); readonly "timestampEnabled"?: boolean | null; readonly "signatureType"?: ("None" | "Simple" | "Advanced" | "Qualified") | (null); readonly "type"?: ("Deed" | "PowerOfAttorney" | "Prescription" | "MedicalCertificate" | "ExamRequest" | "LabReport" | "DischargeSummary" | "ClinicalRecord" | "DrugDispensing" | "Vaccination" | "MedicalReport") | (null); readonly "externalId"?: (string) | (null); readonly "reminders"?: ({ readonly "everyDays"?: (number) | (null); readonly "maximum"?: (number) | (null); readonly "daysBeforeExpiry"?: (readonly (number)[]) | (null) }) | (null); readonly "securityContextId"?: string | null; readonly "templateId"?: string | null; readonly "templateFieldValues"?: ({ readonly [name: string]: unknown }) | (null); readonly "version"?: (number) | (null); readonly "documentName"?: (string) | (null) };
+    readonly answer: readonly (CreatedDocument)[];
+  };
+  /** Makes documents of a template for every row of a table, whose columns are people and fields. */
+  readonly "POST /api/templates/{id}/generation": {
+    readonly params: { readonly "id": string };
+    readonly query: {  };
+    readonly body: { readonly "dataFile": { readonly "id": string; readonly "name": string; readonly "contentType": string }; readonly "skipRefusedRows"?: boolean | null; readonly "isEnvelope"?: boolean | null; readonly "envelopeName"?: (string) | (null); readonly "disablePendingActionNotifications"?: boolean | null; readonly "disableNotifications"?: boolean | null; readonly "description"?: (string) | (null); readonly "folderId"?: string | null; readonly "newFolderName"?: (string) | (null); readonly "expirationDate"?: (string) | (null); readonly "observers"?: (readonly ({ readonly "user": { readonly "id"?: string | null; readonly "name"?: (string) | (null); readonly "identifier"?: (string) | (null); readonly "email"?: (string) | (null); readonly "phone"?: (string) | (null) } })[]) | (null); readonly "attachments"?: (readonly ({ readonly "displayName": string; readonly "id": string; readonly "name": string; readonly "contentType": string; readonly "isPrivate"?: boolean | null })[]) | (null); readonly "notifiedEmails"?: (readonly (string)[]) | (null); readonly "tags"?: (readonly ({ readonly "label"?: (string) | (null); readonly "value": string })[]) | (null); readonly "additionalInfo"?: ({ readonly "fields"?: ({ readonly [name: string]: (string) | (null) }) | (null); readonly "metadata"?: ({ readonly [name: string]: (string) | (null) }) | (null); readonly "healthData"?: ({ readonly "professional"?: ({ readonly "id"?: (string) | (null); readonly "region"?: (string) | (null) }) | (null); readonly "items"?: (readonly ({ readonly "name"?: (string) | (null); readonly "description"?: (string) | (null); readonly "description2"?: (string) | (null) })[]) | (null) }) | (null) }) | (null); readonly "forceCadesSignature"?: boolean | null; readonly "xmlNamespaces"?: (readonly ({ readonly "prefix"?: (string) | (null); readonly "uri"?: (string) | (null) })[]) | (null); readonly "participantsDataFile"?: ({ readonly "id"?: string | null; readonly "name"?: (string) | (null); readonly "contentType"?: (string) | (null) }) | (null); readonly "timestampEnabled"?: boolean | null; readonly "signatureType"?: ("None" | "Simple" | "Advanced" | "Qualified") | (null); readonly "type"?: ("Deed" | "PowerOfAttorney" | "Prescription" | "MedicalCertificate" | "ExamRequest" | "LabReport" | "DischargeSummary" | "ClinicalRecord" | "DrugDispensing" | "Vaccination" | "MedicalReport") | (null); readonly "externalId"?: (string) | (null); readonly "reminders"?: ({ readonly "everyDays"?: (number) | (null); readonly "maximum"?: (number) | (null); readonly "daysBeforeExpiry"?: (readonly (number)[]) | (null) }) | (null); readonly "securityContextId"?: string | null; readonly "templateId"?: string | null; readonly "templateFieldValues"?: ({ readonly [name: string]: unknown }) | (null); readonly "version"?: (number) | (null); readonly "documentName"?: (string) | (null) };
+    readonly answer: DocumentGeneration;
+  };
+  /** Lists saved flows. */
+  readonly "GET /api/document-flows": {
+    readonly params: {  };
+    readonly query: { readonly "q"?: string; readonly "limit"?: number; readonly "offset"?: number; readonly "order"?: "Asc" | "Desc" };
+    readonly body: undefined;
+    readonly answer: { readonly "items": readonly (SavedFlowItem)[]; readonly "totalCount": number; readonly "nextCursor": string | null };
+  };
+  /** Saves a flow. */
+  readonly "POST /api/document-flows": {
+    readonly params: {  };
+    readonly query: {  };
+    readonly body: { readonly "name": string; readonly "areActionsOrdered"?: boolean | null; readonly "flowActions": readonly ({ readonly "type"?: ("Signer" | "Approver" | "SignRule" | "ApproverRule") | (null); readonly "step"?: number | null; readonly "user"?: ({ readonly "id"?: string | null; readonly "name"?: (string) | (null); readonly "identifier"?: (string) | (null); readonly "email"?: (string) | (null); readonly "phone"?: (string) | (null) }) | (null); readonly "title"?: (string) | (null); readonly "allowElectronicSignature"?: boolean | null; readonly "prePositionedMarks"?: (readonly ({ readonly "type"?: ("SignatureVisualRepresentation" | "SignatureInitials" | "AuthenticationStamp") | (null); readonly "uploadId"?: (string) | (null); readonly "topLeftX": number; readonly "topLeftY": number; readonly "width": number; readonly "height": number; readonly "pageNumber"?: number | null; readonly "fontSize"?: number | null })[]) | (null); readonly "ruleName"?: (string) | (null); readonly "numberRequiredSignatures"?: number | null; readonly "signRuleUsers"?: (readonly ({ readonly "id"?: string | null; readonly "name"?: (string) | (null); readonly "identifier"?: (string) | (null); readonly "email"?: (string) | (null); readonly "phone"?: (string) | (null) })[]) | (null); readonly "allowRuleFlowToContinueIfRefused"?: boolean | null; readonly "requireSmsAuthenticationToSignElectronically"?: boolean | null; readonly "requireWhatsappAuthenticationToSignElectronically"?: boolean | null; readonly "requireAuthenticatorAppToSignElectronically"?: boolean | null; readonly "requireSelfieAuthenticationToSignElectronically"?: boolean | null; readonly "requireDatavalidAuthenticationToSignElectronically"?: boolean | null; readonly "requirePixAuthenticationToSignElectronically"?: boolean | null; readonly "requireLivenessAuthenticationToSignElectronically"?: boolean | null; readonly "requireIdScanAuthenticationToSignElectronically"?: boolean | null; readonly "disableEmailAuthenticationToSignElectronically"?: boolean | null; readonly "requiredCertificateTypeToSign"?: ("A1" | "A2" | "A3" | "A4" | "S1" | "S2" | "S3" | "S4" | "T3" | "T4") | (null); readonly "requiredCertificateHolderTypeToSign"?: ("Individual" | "Company") | (null); readonly "requireCompanyCertificate"?: boolean | null; readonly "requiredCompanyIdentifier"?: (string) | (null); readonly "signatureInitialsMode"?: ("None" | "Optional" | "Required") | (null); readonly "xadesOptions"?: ({ readonly "signatureType"?: ("FullXml" | "XmlElement" | "FullXmlAdRc") | (null); readonly "elementToSignIdentifierType"?: ("Id" | "XPath") | (null); readonly "elementToSignIdentifier"?: (string) | (null); readonly "insertionOption"?: ("AppendChild" | "PrependChild" | "AppendSibling" | "PrependSibling") | (null); readonly "disableXPathTransformation"?: boolean | null }) | (null); readonly "fields"?: (readonly ({ readonly "name": string; readonly "type"?: ("Text" | "Number" | "Date" | "Checkbox" | "Choice" | "Initials") | (null); readonly "label"?: (string) | (null); readonly "required"?: boolean | null; readonly "uploadId"?: (string) | (null); readonly "topLeftX"?: number | null; readonly "topLeftY"?: number | null; readonly "width"?: number | null; readonly "height"?: number | null; readonly "pageNumber"?: number | null; readonly "formField"?: (string) | (null); readonly "maxLength"?: number | null; readonly "format"?: ("Email" | "Digits" | "Letters" | "Phone") | (null); readonly "minimum"?: number | null; readonly "maximum"?: number | null; readonly "options"?: (readonly (string)[]) | (null); readonly "value"?: ((string) | (number) | (boolean)) | (null); readonly "readOnly"?: boolean | null })[]) | (null) })[]; readonly "observers"?: (readonly ({ readonly "user": { readonly "id"?: string | null; readonly "name"?: (string) | (null); readonly "identifier"?: (string) | (null); readonly "email"?: (string) | (null); readonly "phone"?: (string) | (null) } })[]) | (null) };
+    readonly answer: SavedFlowItem;
+  };
+  /** Gives a saved flow as it was sent. */
+  readonly "GET /api/document-flows/{id}": {
+    readonly params: { readonly "id": string };
+    readonly query: {  };
+    readonly body: undefined;
+    readonly answer: SavedFlow;
+  };
+  /** Puts another flow in the place of a saved one. */
+  readonly "PUT /api/document-flows/{id}": {
+    readonly params: { readonly "id": string };
+    readonly query: {  };
+    readonly body: { readonly "name": string; readonly "areActionsOrdered"?: boolean | null; readonly "flowActions": readonly ({ readonly "type"?: ("Signer" | "Approver" | "SignRule" | "ApproverRule") | (null); readonly "step"?: number | null; readonly "user"?: ({ readonly "id"?: string | null; readonly "name"?: (string) | (null); readonly "identifier"?: (string) | (null); readonly "email"?: (string) | (null); readonly "phone"?: (string) | (null) }) | (null); readonly "title"?: (string) | (null); readonly "allowElectronicSignature"?: boolean | null; readonly "prePositionedMarks"?: (readonly ({ readonly "type"?: ("SignatureVisualRepresentation" | "SignatureInitials" | "AuthenticationStamp") | (null); readonly "uploadId"?: (string) | (null); readonly "topLeftX": number; readonly "topLeftY": number; readonly "width": number; readonly "height": number; readonly "pageNumber"?: number | null; readonly "fontSize"?: number | null })[]) | (null); readonly "ruleName"?: (string) | (null); readonly "numberRequiredSignatures"?: number | null; readonly "signRuleUsers"?: (readonly ({ readonly "id"?: string | null; readonly "name"?: (string) | (null); readonly "identifier"?: (string) | (null); readonly "email"?: (string) | (null); readonly "phone"?: (string) | (null) })[]) | (null); readonly "allowRuleFlowToContinueIfRefused"?: boolean | null; readonly "requireSmsAuthenticationToSignElectronically"?: boolean | null; readonly "requireWhatsappAuthenticationToSignElectronically"?: boolean | null; readonly "requireAuthenticatorAppToSignElectronically"?: boolean | null; readonly "requireSelfieAuthenticationToSignElectronically"?: boolean | null; readonly "requireDatavalidAuthenticationToSignElectronically"?: boolean | null; readonly "requirePixAuthenticationToSignElectronically"?: boolean | null; readonly "requireLivenessAuthenticationToSignElectronically"?: boolean | null; readonly "requireIdScanAuthenticationToSignElectronically"?: boolean | null; readonly "disableEmailAuthenticationToSignElectronically"?: boolean | null; readonly "requiredCertificateTypeToSign"?: ("A1" | "A2" | "A3" | "A4" | "S1" | "S2" | "S3" | "S4" | "T3" | "T4") | (null); readonly "requiredCertificateHolderTypeToSign"?: ("Individual" | "Company") | (null); readonly "requireCompanyCertificate"?: boolean | null; readonly "requiredCompanyIdentifier"?: (string) | (null); readonly "signatureInitialsMode"?: ("None" | "Optional" | "Required") | (null); readonly "xadesOptions"?: ({ readonly "signatureType"?: ("FullXml" | "XmlElement" | "FullXmlAdRc") | (null); readonly "elementToSignIdentifierType"?: ("Id" | "XPath") | (null); readonly "elementToSignIdentifier"?: (string) | (null); readonly "insertionOption"?: ("AppendChild" | "PrependChild" | "AppendSibling" | "PrependSibling") | (null); readonly "disableXPathTransformation"?: boolean | null }) | (null); readonly "fields"?: (readonly ({ readonly "name": string; readonly "type"?: ("Text" | "Number" | "Date" | "Checkbox" | "Choice" | "Initials") | (null); readonly "label"?: (string) | (null); readonly "required"?: boolean | null; readonly "uploadId"?: (string) | (null); readonly "topLeftX"?: number | null; readonly "topLeftY"?: number | null; readonly "width"?: number | null; readonly "height"?: number | null; readonly "pageNumber"?: number | null; readonly "formField"?: (string) | (null); readonly "maxLength"?: number | null; readonly "format"?: ("Email" | "Digits" | "Letters" | "Phone") | (null); readonly "minimum"?: number | null; readonly "maximum"?: number | null; readonly "options"?: (readonly (string)[]) | (null); readonly "value"?: ((string) | (number) | (boolean)) | (null); readonly "readOnly"?: boolean | null })[]) | (null) })[]; readonly "observers"?: (readonly ({ readonly "user": { readonly "id"?: string | null; readonly "name"?: (string) | (null); readonly "identifier"?: (string) | (null); readonly "email"?: (string) | (null); readonly "phone"?: (string) | (null) } })[]) | (null) };
+    readonly answer: undefined;
+  };
+  /** Forgets a saved flow. */
+  readonly "DELETE /api/document-flows/{id}": {
+    readonly params: { readonly "id": string };
+    readonly query: {  };
+    readonly body: undefined;
+    readonly answer: undefined;
+  };
+  /** Makes documents of uploads with a saved flow, whose roles are taken by the given people. */
+  readonly "POST /api/document-flows/{id}/documents": {
+    readonly params: { readonly "id": string };
+    readonly query: {  };
+    readonly body: { readonly "files": readonly ({ readonly "displayName": string; readonly "id": string; readonly "name": string; readonly "contentType": string })[]; readonly "participants"?: (readonly ({ readonly "role": string; readonly "user": { readonly "id"?: string | null; readonly "name"?: (string) | (null); readonly "identifier"?: (string) | (null); readonly "email"?: (string) | (null); readonly "phone"?: (string) | (null) } })[]) | (null); readonly "isEnvelope"?: boolean | null; readonly "envelopeName"?: (string) | (null); readonly "disablePendingActionNotifications"?: boolean | null; readonly "disableNotifications"?: boolean | null; readonly "description"?: (string) | (null); readonly "folderId"?: string | null; readonly "newFolderName"?: (string) | (null); readonly "expirationDate"?: (string) | (null); readonly "observers"?: (readonly ({ readonly "user": { readonly "id"?: string | null; readonly "name"?: (string) | (null); readonly "identifier"?: (string) | (null); readonly "email"?: (string) | (null); readonly "phone"?: (string) | (null) } })[]) | (null); readonly "attachments"?: (readonly ({ readonly "displayName": string; readonly "id": string; readonly "name": string; readonly "contentType": string; readonly "isPrivate"?: boolean | null })[]) | (null); readonly "notifiedEmails"?: (readonly (string)[]) | (null); readonly "tags"?: (readonly ({ readonly "label"?: (string) | (null); readonly "value": string })[]) | (null); readonly "additionalInfo"?: ({ readonly "fields"?: ({ readonly [name: string]: (string) | (null) }) | (null); readonly "metadata"?: ({ readonly [name: string]: (string) | (null) }) | (null); readonly "healthData"?: ({ readonly "professional"?: ({ readonly "id"?: (string) | (null); readonly "region"?: (string) | (null) }) | (null); readonly "items"?: (readonly ({ readonly "name"?: (string) | (null); readonly "description"?: (string) | (null); readonly "description2"?: (string) | (null) })[]) | (null) }) | (null) }) | (null); readonly "forceCadesSignature"?: boolean | null; readonly "xmlNamespaces"?: (readonly ({ readonly "prefix"?: (string) | (null); readonly "uri"?: (string) | (null) })[]) | (null); readonly "participantsDataFile"?: ({ readonly "id"?: string | null; readonly "name"?: (string) | (null); readonly "contentType"?: (string) | (null) }) | (null); readonly "timestampEnabled"?: boolean | null; readonly "signatureType"?: ("None" | "Simple" | "Advanced" | "Qualified") | (null); readonly "type"?: ("Deed" | "PowerOfAttorney" | "Prescription" | "MedicalCertificate" | "ExamRequest" | "LabReport" | "DischargeSummary" | "ClinicalRecord" | "DrugDispensing" | "Vaccination" | "MedicalReport") | (null); readonly "externalId"?: (string) | (null); readonly "reminders"?: ({ readonly "everyDays"?: (number) | (null); readonly "maximum"?: (number) | (null); readonly "daysBeforeExpiry"?: (readonly (number)[]) | (null) }) | (null); readonly "securityContextId"?: string | null; readonly "templateId"?: string | null; readonly "templateFieldValues"?: ({ readonly [name: string]: unknown }) | (null); readonly "fieldValues"?: ({ readonly [name: string]: ((string) | (number) | (boolean)) | (null) }) | (null) };
+    readonly answer: readonly (CreatedDocument)[];
+  };
+  /** Opens a session for marks on uploads. */
+  readonly "POST /api/marks-sessions": {
+    readonly params: {  };
+    readonly query: {  };
+    readonly body: { readonly "files": readonly ({ readonly "id": string; readonly "name": string; readonly "contentType": string })[]; readonly "isEnvelope"?: boolean | null; readonly "flowActions": readonly ({ readonly "id"?: string | null; readonly "type"?: ("Signer" | "Approver" | "SignRule" | "ApproverRule") | (null); readonly "user"?: ({ readonly "id"?: string | null; readonly "name"?: (string) | (null); readonly "identifier"?: (string) | (null); readonly "email"?: (string) | (null); readonly "phone"?: (string) | (null) }) | (null); readonly "signatureInitialsMode"?: ("None" | "Optional" | "Required") | (null); readonly "ruleName"?: (string) | (null); readonly "numberRequiredSignatures"?: number | null; readonly "prePositionedMarks"?: (readonly ({ readonly "type"?: ("SignatureVisualRepresentation" | "SignatureInitials" | "AuthenticationStamp") | (null); readonly "uploadId"?: (string) | (null); readonly "topLeftX": number; readonly "topLeftY": number; readonly "width": number; readonly "height": number; readonly "pageNumber"?: number | null; readonly "fontSize"?: number | null })[]) | (null) })[]; readonly "signatureType"?: ("None" | "Simple" | "Advanced" | "Qualified") | (null) };
+    readonly answer: { readonly "id": string; readonly "embedUrl": string };
+  };
+  /** Opens a session for marks on what is to become documents. */
+  readonly "POST /api/marks-sessions/documents": {
+    readonly params: {  };
+    readonly query: {  };
+    readonly body: { readonly "files": readonly ({ readonly "displayName": string; readonly "id": string; readonly "name": string; readonly "contentType": string })[]; readonly "flowActions": readonly ({ readonly "type"?: ("Signer" | "Approver" | "SignRule" | "ApproverRule") | (null); readonly "step"?: number | null; readonly "user"?: ({ readonly "id"?: string | null; readonly "name"?: (string) | (null); readonly "identifier"?: (string) | (null); readonly "email"?: (string) | (null); readonly "phone"?: (string) | (null) }) | (null); readonly "title"?: (string) | (null); readonly "allowElectronicSignature"?: boolean | null; readonly "prePositionedMarks"?: (readonly ({ readonly "type"?: ("SignatureVisualRepresentation" | "SignatureInitials" | "AuthenticationStamp") | (null); readonly "uploadId"?: (string) | (null); readonly "topLeftX": number; readonly "topLeftY": number; readonly "width": number; readonly "height": number; readonly "pageNumber"?: number | null; readonly "fontSize"?: number | null })[]) | (null); readonly "ruleName"?: (string) | (null); readonly "numberRequiredSignatures"?: number | null; readonly "signRuleUsers"?: (readonly ({ readonly "id"?: string | null; readonly "name"?: (string) | (null); readonly "identifier"?: (string) | (null); readonly "email"?: (string) | (null); readonly "phone"?: (string) | (null) })[]) | (null); readonly "allowRuleFlowToContinueIfRefused"?: boolean | null; readonly "requireSmsAuthenticationToSignElectronically"?: boolean | null; readonly "requireWhatsappAuthenticationToSignElectronically"?: boolean | null; readonly "requireAuthenticatorAppToSignElectronically"?: boolean | null; readonly "requireSelfieAuthenticationToSignElectronically"?: boolean | null; readonly "requireDatavalidAuthenticationToSignElectronically"?: boolean | null; readonly "requirePixAuthenticationToSignElectronically"?: boolean | null; readonly "requireLivenessAuthenticationToSignElectronically"?: boolean | null; readonly "requireIdScanAuthenticationToSignElectronically"?: boolean | null; readonly "disableEmailAuthenticationToSignElectronically"?: boolean | null; readonly "requiredCertificateTypeToSign"?: ("A1" | "A2" | "A3" | "A4" | "S1" | "S2" | "S3" | "S4" | "T3" | "T4") | (null); readonly "requiredCertificateHolderTypeToSign"?: ("Individual" | "Company") | (null); readonly "requireCompanyCertificate"?: boolean | null; readonly "requiredCompanyIdentifier"?: (string) | (null); readonly "signatureInitialsMode"?: ("None" | "Optional" | "Required") | (null); readonly "xadesOptions"?: ({ readonly "signatureType"?: ("FullXml" | "XmlElement" | "FullXmlAdRc") | (null); readonly "elementToSignIdentifierType"?: ("Id" | "XPath") | (null); readonly "elementToSignIdentifier"?: (string) | (null); readonly "insertionOption"?: ("AppendChild" | "PrependChild" | "AppendSibling" | "PrependSibling") | (null); readonly "disableXPathTransformation"?: boolean | null }) | (null); readonly "fields"?: (readonly ({ readonly "name": string; readonly "type"?: ("Text" | "Number" | "Date" | "Checkbox" | "Choice" | "Initials") | (null); readonly "label"?: (string) | (null); readonly "required"?: boolean | null; readonly "uploadId"?: (string) | (null); readonly "topLeftX"?: number | null; readonly "topLeftY"?: number | null; readonly "width"?: number | null; readonly "height"?: number | null; readonly "pageNumber"?: number | null; readonly "formField"?: (string) | (null); readonly "maxLength"?: number | null; readonly "format"?: ("Email" | "Digits" | "Letters" | "Phone") | (null); readonly "minimum"?: number | null; readonly "maximum"?: number | null; readonly "options"?: (readonly (string)[]) | (null); readonly "value"?: ((string) | (number) | (boolean)) | (null); readonly "readOnly"?: boolean | null })[]) | (null) })[]; readonly "isEnvelope"?: boolean | null; readonly "envelopeName"?: (string) | (null); readonly "disablePendingActionNotifications"?: boolean | null; readonly "disableNotifications"?: boolean | null; readonly "description"?: (string) | (null); readonly "folderId"?: string | null; readonly "newFolderName"?: (string) | (null); readonly "expirationDate"?: (string) | (null); readonly "observers"?: (readonly ({ readonly "user": { readonly "id"?: string | null; readonly "name"?: (string) | (null); readonly "identifier"?: (string) | (null); readonly "email"?: (string) | (null); readonly "phone"?: (string) | (null) } })[]) | (null); readonly "attachments"?: (readonly ({ readonly "displayName": string; readonly "id": string; readonly "name": string; readonly "contentType": string; readonly "isPrivate"?: boolean | null })[]) | (null); readonly "notifiedEmails"?: (readonly (string)[]) | (null); readonly "tags"?: (readonly ({ readonly "label"?: (string) | (null); readonly "value": string })[]) | (null); readonly "additionalInfo"?: ({ readonly "fields"?: ({ readonly [name: string]: (string) | (null) }) | (null); readonly "metadata"?: ({ readonly [name: string]: (string) | (null) }) | (null); readonly "healthData"?: ({ readonly "professional"?: ({ readonly "id"?: (string) | (null); readonly "region"?: (string) | (null) }) | (null); readonly "items"?: (readonly ({ readonly "name"?: (string) | (null); readonly "description"?: (string) | (null); readonly "description2"?: (string) | (null) })[]) | (null) }) | (null) }) | (null); readonly "forceCadesSignature"?: boolean | null; readonly "xmlNamespaces"?: (readonly ({ readonly "prefix"?: (string) | (null); readonly "uri"?: (string) | (null) })[]) | (null); readonly "participantsDataFile"?: ({ readonly "id"?: string | null; readonly "name"?: (string) | (null); readonly "contentType"?: (string) | (null) }) | (null); readonly "timestampEnabled"?: boolean | null; readonly "signatureType"?: ("None" | "Simple" | "Advanced" | "Qualified") | (null); readonly "type"?: ("Deed" | "PowerOfAttorney" | "Prescription" | "MedicalCertificate" | "ExamRequest" | "LabReport" | "DischargeSummary" | "ClinicalRecord" | "DrugDispensing" | "Vaccination" | "MedicalReport") | (null); readonly "externalId"?: (string) | (null); readonly "reminders"?: ({ readonly "everyDays"?: (number) | (null); readonly "maximum"?: (number) | (null); readonly "daysBeforeExpiry"?: (readonly (number)[]) | (null) }) | (null); readonly "securityContextId"?: string | null; readonly "templateId"?: string | null; readonly "templateFieldValues"?: ({ readonly [name: string]: unknown }) | (null) };
+    readonly answer: { readonly "id": string; readonly "embedUrl": string };
+  };
+  /** Returns a session to a client with its id. */
+  readonly "GET /api/marks-sessions/{id}": {
+    readonly params: { readonly "id": string };
+    readonly query: {  };
+    readonly body: undefined;
+    readonly answer: MarksSession;
+  };
+  /** Returns a session to a client with its id. */
+  readonly "GET /api/marks-session/{id}": {
+    readonly params: { readonly "id": string };
+    readonly query: {  };
+    readonly body: undefined;
+    readonly answer: MarksSession;
+  };
+  /** Makes a document of a template for every row of a table; texts may hold {{column}}. */
+  readonly "POST /api/documents/generation": {
+    readonly params: {  };
+    readonly query: {  };
+    readonly body: { readonly "flowActions": readonly ({ readonly "type"?: ("Signer" | "Approver" | "SignRule" | "ApproverRule") | (null); readonly "step"?: number | null; readonly "user"?: ({ readonly "id"?: string | null; readonly "name"?: (string) | (null); readonly "identifier"?: (string) | (null); readonly "email"?: (string) | (null); readonly "phone"?: (string) | (null) }) | (null); readonly "title"?: (string) | (null); readonly "allowElectronicSignature"?: boolean | null; readonly "prePositionedMarks"?: (readonly ({ readonly "type"?: ("SignatureVisualRepresentation" | "SignatureInitials" | "AuthenticationStamp") | (null); readonly "uploadId"?: (string) | (null); readonly "topLeftX": number; readonly "topLeftY": number; readonly "width": number; readonly "height": number; readonly "pageNumber"?: number | null; readonly "fontSize"?: number | null })[]) | (null); readonly "ruleName"?: (string) | (null); readonly "numberRequiredSignatures"?: number | null; readonly "signRuleUsers"?: (readonly ({ readonly "id"?: string | null; readonly "name"?: (string) | (null); readonly "identifier"?: (string) | (null); readonly "email"?: (string) | (null); readonly "phone"?: (string) | (null) })[]) | (null); readonly "allowRuleFlowToContinueIfRefused"?: boolean | null; readonly "requireSmsAuthenticationToSignElectronically"?: boolean | null; readonly "requireWhatsappAuthenticationToSignElectronically"?: boolean | null; readonly "requireAuthenticatorAppToSignElectronically"?: boolean | null; readonly "requireSelfieAuthenticationToSignElectronically"?: boolean | null; readonly "requireDatavalidAuthenticationToSignElectronically"?: boolean | null; readonly "requirePixAuthenticationToSignElectronically"?: boolean | null; readonly "requireLivenessAuthenticationToSignElectronically"?: boolean | null; readonly "requireIdScanAuthenticationToSignElectronically"?: boolean | null; readonly "disableEmailAuthenticationToSignElectronically"?: boolean | null; readonly "requiredCertificateTypeToSign"?: ("A1" | "A2" | "A3" | "A4" | "S1" | "S2" | "S3" | "S4" | "T3" | "T4") | (null); readonly "requiredCertificateHolderTypeToSign"?: ("Individual" | "Company") | (null); readonly "requireCompanyCertificate"?: boolean | null; readonly "requiredCompanyIdentifier"?: (string) | (null); readonly "signatureInitialsMode"?: ("None" | "Optional" | "Required") | (null); readonly "xadesOptions"?: ({ readonly "signatureType"?: ("FullXml" | "XmlElement" | "FullXmlAdRc") | (null); readonly "elementToSignIdentifierType"?: ("Id" | "XPath") | (null); readonly "elementToSignIdentifier"?: (string) | (null); readonly "insertionOption"?: ("AppendChild" | "PrependChild" | "AppendSibling" | "PrependSibling") | (null); readonly "disableXPathTransformation"?: boolean | null }) | (null); readonly "fields"?: (readonly ({ readonly "name": string; readonly "type"?: ("Text" | "Number" | "Date" | "Checkbox" | "Choice" | "Initials") | (null); readonly "label"?: (string) | (null); readonly "required"?: boolean | null; readonly "uploadId"?: (string) | (null); readonly "topLeftX"?: number | null; readonly "topLeftY"?: number | null; readonly "width"?: number | null; readonly "height"?: number | null; readonly "pageNumber"?: number | null; readonly "formField"?: (string) | (null); readonly "maxLength"?: number | null; readonly "format"?: ("Email" | "Digits" | "Letters" | "Phone") | (null); readonly "minimum"?: number | null; readonly "maximum"?: number | null; readonly "options"?: (readonly (string)[]) | (null); readonly "value"?: ((string) | (number) | (boolean)) | (null); readonly "readOnly"?: boolean | null })[]) | (null) })[]; readonly "observers"?: (readonly ({ readonly "user": { readonly "id"?: string | null; readonly "name"?: (string) | (null); readonly "identifier"?: (string) | (null); readonly "email"?: (string) | (null); readonly "phone"?: (string) | (null) } })[]) | (null); readonly "folderId"?: string | null; readonly "newFolderName"?: (string) | (null); readonly "organizationId"?: string | null; readonly "type"?: ("Deed" | "PowerOfAttorney" | "Prescription" | "MedicalCertificate" | "ExamRequest" | "LabReport" | "DischargeSummary" | "ClinicalRecord" | "DrugDispensing" | "Vaccination" | "MedicalReport") | (null); readonly "notaryType"?: (string) | (null); readonly "expirationDate"?: (string) | (null); readonly "notifiedEmails"?: (readonly (string)[]) | (null); readonly "dataFile": { readonly "id": string; readonly "name": string; readonly "contentType": string }; readonly "templateFile": { readonly "id": string; readonly "name": string; readonly "contentType": string } };
+    readonly answer: DocumentGeneration;
+  };
+  /** Tells how far a generation is. */
+  readonly "GET /api/documents/generation/{id}": {
+    readonly params: { readonly "id": string };
+    readonly query: {  };
+    readonly body: undefined;
+    readonly answer: DocumentGeneration;
+  };
+  /** Lists the rows of a generation with their documents, or why there are none. */
+  readonly "GET /api/documents/generation/{id}/rows": {
+    readonly params: { readonly "id": string };
+    readonly query: { readonly "limit"?: number; readonly "offset"?: number };
+    readonly body: undefined;
+    readonly answer: { readonly "items": readonly (DocumentGenerationRow)[]; readonly "totalCount": number; readonly "nextCursor": string | null };
+  };
+  /** Ends a generation after the rows in progress; documents that were made stay. */
+  readonly "POST /api/documents/generation/{id}/cancellation": {
+    readonly params: { readonly "id": string };
+    readonly query: {  };
+    readonly body: undefined;
+    readonly answer: DocumentGeneration;
+  };
+  /** Makes a report of the documents created in a period. */
+  readonly "POST /api/reports/documents/date": {
+    readonly params: {  };
+    readonly query: {  };
+    readonly body: { readonly "startDateUtc"?: (string) | (null); readonly "endDateUtc"?: (string) | (null) };
+    readonly answer: { readonly "location": string };
+  };
+  /** Counts the documents and envelopes created in a period. */
+  readonly "POST /api/documents/date": {
+    readonly params: {  };
+    readonly query: {  };
+    readonly body: { readonly "startDateUtc"?: (string) | (null); readonly "endDateUtc"?: (string) | (null) };
+    readonly answer: { readonly "totalDocuments": number; readonly "totalEnvelopes": number };
+  };
+  /** Sends a report to a client with its ticket. */
+  readonly "GET /api/reports/{id}": {
+    readonly params: { readonly "id": string };
+    readonly query: { readonly "access_ticket"?: string };
+    readonly body: undefined;
+    readonly answer: undefined;
+  };
+  /** Lists the people of the organization. */
+  readonly "GET /api/organizations/users": {
+    readonly params: {  };
+    readonly query: { readonly "q"?: string; readonly "limit"?: number; readonly "offset"?: number };
+    readonly body: undefined;
+    readonly answer: { readonly "items": readonly (OrganizationUser)[]; readonly "totalCount": number; readonly "nextCursor": string | null };
+  };
+  /** Adds somebody to the organization, or changes what they may do there. */
+  readonly "POST /api/organizations/users": {
+    readonly params: {  };
+    readonly query: {  };
+    readonly body: { readonly "name": string; readonly "identifier"?: (string) | (null); readonly "email": string; readonly "phone"?: (string) | (null); readonly "accessProfile"?: ({ readonly "administrator"?: boolean | null; readonly "manager"?: boolean | null; readonly "operator"?: boolean | null }) | (null) };
+    readonly answer: OrganizationUser;
+  };
+  /** Takes somebody out of the organization. */
+  readonly "DELETE /api/organizations/users/{userId}": {
+    readonly params: { readonly "userId": string };
+    readonly query: {  };
+    readonly body: undefined;
+    readonly answer: undefined;
+  };
+  /** Finds people of the instance. */
+  readonly "GET /api/users": {
+    readonly params: {  };
+    readonly query: { readonly "q"?: string; readonly "limit"?: number; readonly "offset"?: number };
+    readonly body: undefined;
+    readonly answer: { readonly "items": readonly (User)[]; readonly "totalCount": number; readonly "nextCursor": string | null };
+  };
+  /** Describes the person that another system calls so. */
+  readonly "PUT /api/users/{subject}": {
+    readonly params: { readonly "subject": string };
+    readonly query: {  };
+    readonly body: { readonly "name": string; readonly "identifier"?: (string) | (null); readonly "email": string; readonly "phone"?: (string) | (null) };
+    readonly answer: User;
+  };
+  /** Lists the people of an organization. */
+  readonly "GET /api/organizations/{id}/users": {
+    readonly params: { readonly "id": string };
+    readonly query: { readonly "q"?: string; readonly "limit"?: number; readonly "offset"?: number };
+    readonly body: undefined;
+    readonly answer: { readonly "items": readonly (OrganizationUser)[]; readonly "totalCount": number; readonly "nextCursor": string | null };
+  };
+  /** Adds somebody to an organization, or changes what they may do there. */
+  readonly "POST /api/organizations/{id}/users": {
+    readonly params: { readonly "id": string };
+    readonly query: {  };
+    readonly body: { readonly "name": string; readonly "identifier"?: (string) | (null); readonly "email": string; readonly "phone"?: (string) | (null); readonly "accessProfile"?: ({ readonly "administrator"?: boolean | null; readonly "manager"?: boolean | null; readonly "operator"?: boolean | null }) | (null) };
+    readonly answer: OrganizationUser;
+  };
+  /** Takes somebody out of an organization. */
+  readonly "DELETE /api/admin/organizations/{id}/users/{userId}": {
+    readonly params: { readonly "id": string; readonly "userId": string };
+    readonly query: {  };
+    readonly body: undefined;
+    readonly answer: undefined;
+  };
+  /** Tells about the organization of the key, with its webhooks. */
+  readonly "GET /api/organizations/{id}": {
+    readonly params: { readonly "id": string };
+    readonly query: {  };
+    readonly body: undefined;
+    readonly answer: OwnOrganization;
+  };
+  /** Lists the organizations of the instance. */
+  readonly "GET /api/admin/organizations": {
+    readonly params: {  };
+    readonly query: { readonly "q"?: string; readonly "limit"?: number; readonly "offset"?: number };
+    readonly body: undefined;
+    readonly answer: { readonly "items": readonly (Organization)[]; readonly "totalCount": number; readonly "nextCursor": string | null };
+  };
+  /** Makes an organization. */
+  readonly "POST /api/admin/organizations": {
+    readonly params: {  };
+    readonly query: {  };
+    readonly body: { readonly "name": string; readonly "identifier"?: (string) | (null) };
+    readonly answer: Organization;
+  };
+  /** Tells about an organization, with its applications and the beginnings of their keys. */
+  readonly "GET /api/admin/organizations/{id}": {
+    readonly params: { readonly "id": string };
+    readonly query: {  };
+    readonly body: undefined;
+    readonly answer: Organization;
+  };
+  /** Changes settings of an organization; members that are left out stay as they are. */
+  readonly "PATCH /api/admin/organizations/{id}": {
+    readonly params: { readonly "id": string };
+    readonly query: {  };
+    readonly body: { readonly "refuseSignedEnvelopeFiles"?: boolean | null; readonly "reminders"?: ({ readonly "everyDays"?: (number) | (null); readonly "maximum"?: (number) | (null); readonly "daysBeforeExpiry"?: (readonly (number)[]) | (null) }) | (null) };
+    readonly answer: Organization;
+  };
+  /** Makes an application, which has no key yet. */
+  readonly "POST /api/admin/organizations/{id}/applications": {
+    readonly params: { readonly "id": string };
+    readonly query: {  };
+    readonly body: { readonly "name": string; readonly "role"?: ("Normal" | "Monitor" | "Administrator") | (null) };
+    readonly answer: Application;
+  };
+  /** Makes a key, shown this once; an application has at most two. */
+  readonly "POST /api/admin/organizations/{id}/applications/{applicationId}/keys": {
+    readonly params: { readonly "id": string; readonly "applicationId": string };
+    readonly query: {  };
+    readonly body: { readonly "scopes"?: (readonly ("Read" | "Create" | "Sign" | "Administer")[]) | (null); readonly "expirationDate"?: (string) | (null) };
+    readonly answer: { readonly "id": string; readonly "key": string };
+  };
+  /** Revokes a key. */
+  readonly "DELETE /api/admin/organizations/{id}/applications/{applicationId}/keys/{keyId}": {
+    readonly params: { readonly "id": string; readonly "applicationId": string; readonly "keyId": string };
+    readonly query: {  };
+    readonly body: undefined;
+    readonly answer: undefined;
+  };
+  /** Tells the branding of the organization of the key. */
+  readonly "GET /api/organizations/{id}/branding": {
+    readonly params: { readonly "id": string };
+    readonly query: {  };
+    readonly body: undefined;
+    readonly answer: Branding;
+  };
+  /** Replaces colors, texts of mails and the page after signing; the logo stays. */
+  readonly "PUT /api/organizations/{id}/branding": {
+    readonly params: { readonly "id": string };
+    readonly query: {  };
+    readonly body: { readonly "primaryColor"?: (string) | (null); readonly "headerColor"?: (string) | (null); readonly "mailTexts"?: (readonly ({ readonly "kind": "pending" | "reminder" | "expiring" | "concluded" | "refused" | "canceled" | "new-version" | "flow-edited" | "observing" | "code"; readonly "subject"?: (string) | (null); readonly "introduction"?: (string) | (null) })[]) | (null); readonly "redirectUrl"?: (string) | (null); readonly "redirectOrigins"?: (readonly (string)[]) | (null) };
+    readonly answer: Branding;
+  };
+  /** Sets the logo: a PNG or JPEG file of at most 64 KiB and 1200 x 600 pixels. */
+  readonly "PUT /api/organizations/{id}/branding/logo": {
+    readonly params: { readonly "id": string };
+    readonly query: {  };
+    readonly body: { readonly "bytes": string };
+    readonly answer: Branding;
+  };
+  /** Removes the logo. */
+  readonly "DELETE /api/organizations/{id}/branding/logo": {
+    readonly params: { readonly "id": string };
+    readonly query: {  };
+    readonly body: undefined;
+    readonly answer: Branding;
+  };
+  /** Shows a mail with sample data; nothing is sent. Texts that are left out are those kept. */
+  readonly "POST /api/organizations/{id}/branding/preview": {
+    readonly params: { readonly "id": string };
+    readonly query: {  };
+    readonly body: { readonly "kind": "pending" | "reminder" | "expiring" | "concluded" | "refused" | "canceled" | "new-version" | "flow-edited" | "observing" | "code"; readonly "subject"?: (string) | (null); readonly "introduction"?: (string) | (null); readonly "language"?: ("en" | "pt" | "es") | (null) };
+    readonly answer: MailPreview;
+  };
+  /** Lists the webhooks of the organization. */
+  readonly "GET /api/organizations/{id}/webhooks": {
+    readonly params: { readonly "id": string };
+    readonly query: {  };
+    readonly body: undefined;
+    readonly answer: readonly (Webhook)[];
+  };
+  /** Registers a webhook. */
+  readonly "POST /api/organizations/{id}/webhooks": {
+    readonly params: { readonly "id": string };
+    readonly query: {  };
+    readonly body: { readonly "url": string; readonly "authType"?: ("NoAuth" | "Basic" | "Bearer" | "ApiKey") | (null); readonly "token"?: (string) | (null); readonly "secret"?: (string) | (null); readonly "events"?: (readonly ("DocumentsCreated" | "DocumentSigned" | "DocumentApproved" | "DocumentRefused" | "DocumentConcluded" | "DocumentCanceled" | "DocumentExpired" | "DocumentDeleted" | "DocumentOpened" | "DocumentViewed" | "DocumentReminded" | "DocumentExpiring" | "MailFailed")[]) | (null) };
+    readonly answer: Webhook;
+  };
+  /** Changes a webhook, and enables it again. */
+  readonly "PUT /api/organizations/{id}/webhooks/{webhookId}": {
+    readonly params: { readonly "id": string; readonly "webhookId": string };
+    readonly query: {  };
+    readonly body: { readonly "url": string; readonly "authType"?: ("NoAuth" | "Basic" | "Bearer" | "ApiKey") | (null); readonly "token"?: (string) | (null); readonly "secret"?: (string) | (null); readonly "events"?: (readonly ("DocumentsCreated" | "DocumentSigned" | "DocumentApproved" | "DocumentRefused" | "DocumentConcluded" | "DocumentCanceled" | "DocumentExpired" | "DocumentDeleted" | "DocumentOpened" | "DocumentViewed" | "DocumentReminded" | "DocumentExpiring" | "MailFailed")[]) | (null) };
+    readonly answer: Webhook;
+  };
+  /** Removes a webhook. */
+  readonly "DELETE /api/organizations/{id}/webhooks/{webhookId}": {
+    readonly params: { readonly "id": string; readonly "webhookId": string };
+    readonly query: {  };
+    readonly body: undefined;
+    readonly answer: undefined;
+  };
+  /** Sends a made-up event now, and says what came back. */
+  readonly "POST /api/organizations/{id}/webhooks/{webhookId}/test": {
+    readonly params: { readonly "id": string; readonly "webhookId": string };
+    readonly query: {  };
+    readonly body: undefined;
+    readonly answer: Delivery;
+  };
+  /** Lists calls of webhooks, newest first. */
+  readonly "GET /api/organizations/{id}/deliveries": {
+    readonly params: { readonly "id": string };
+    readonly query: { readonly "webhookId"?: string; readonly "status"?: "Pending" | "Delivered" | "Failed"; readonly "limit"?: number; readonly "offset"?: number };
+    readonly body: undefined;
+    readonly answer: { readonly "items": readonly (Delivery)[]; readonly "totalCount": number; readonly "nextCursor": string | null };
+  };
+  /** Makes a call again. */
+  readonly "POST /api/organizations/{id}/deliveries/{deliveryId}/resend": {
+    readonly params: { readonly "id": string; readonly "deliveryId": string };
+    readonly query: {  };
+    readonly body: undefined;
+    readonly answer: undefined;
+  };
+  /** Makes the calls of a period again. */
+  readonly "POST /api/organizations/{id}/deliveries/replay": {
+    readonly params: { readonly "id": string };
+    readonly query: {  };
+    readonly body: { readonly "from": string; readonly "to": string; readonly "failedOnly"?: boolean | null };
+    readonly answer: { readonly "count": number };
+  };
+  /** Lists the e-mails about a document, oldest first, with what became of each. */
+  readonly "GET /api/documents/{id}/mails": {
+    readonly params: { readonly "id": string };
+    readonly query: {  };
+    readonly body: undefined;
+    readonly answer: readonly (Mail)[];
+  };
+  /** Lists the e-mails of all organizations, newest first. */
+  readonly "GET /api/admin/mails": {
+    readonly params: {  };
+    readonly query: { readonly "status"?: "Queued" | "Waiting" | "Sent" | "Failed"; readonly "limit"?: number; readonly "offset"?: number };
+    readonly body: undefined;
+    readonly answer: { readonly "items": readonly (Mail)[]; readonly "totalCount": number; readonly "nextCursor": string | null };
+  };
+  /** Tells what became of an e-mail, with its last tries. */
+  readonly "GET /api/admin/mails/{id}": {
+    readonly params: { readonly "id": string };
+    readonly query: {  };
+    readonly body: undefined;
+    readonly answer: MailDetail;
+  };
+  /** Sends an e-mail now that waits or failed. */
+  readonly "POST /api/admin/mails/{id}/retry": {
+    readonly params: { readonly "id": string };
+    readonly query: {  };
+    readonly body: undefined;
+    readonly answer: undefined;
+  };
+  /** Says that the process is up. */
+  readonly "GET /api/health": {
+    readonly params: {  };
+    readonly query: {  };
+    readonly body: undefined;
+    readonly answer: { readonly "status": "Healthy" };
+  };
+}
