@@ -1,6 +1,6 @@
 /** Types of the portal API. Written by scripts/write-client.mjs; do not edit. */
 
-export type Application = { readonly "id": string; readonly "name": string; readonly "role": "Normal" | "Monitor" | "Administrator"; readonly "keys": readonly ({ readonly "id": string; readonly "prefix": string; readonly "creationDate": string; readonly "lastUseDate": (string) | (null); readonly "scopes": (readonly ("Read" | "Create" | "Sign" | "Administer")[]) | (null); readonly "expirationDate": (string) | (null) })[] };
+export type Application = { readonly "id": string; readonly "name": string; readonly "role": "Normal" | "Monitor" | "Administrator"; readonly "keys": readonly ({ readonly "id": string; readonly "prefix": string; readonly "creationDate": string; readonly "lastUseDate": (string) | (null); readonly "scopes": (readonly ("Read" | "Create" | "Sign" | "Administer")[]) | (null); readonly "expirationDate": (string) | (null); readonly "folderIds": (readonly (string)[]) | (null) })[] };
 export type Attachment = { readonly "id": string; readonly "name": string; readonly "filename": string; readonly "fileSize": number; readonly "mimeType": string; readonly "creationDate": string; readonly "updateDate": string; readonly "createdBy": CreatedBy; readonly "isPrivate": boolean; readonly "signaturesNotInEnvelope": number | null };
 export type BadRequest = { readonly "code": string; readonly "message": string; readonly "errors": { readonly [name: string]: readonly (string)[] } };
 export type Branding = { readonly "primaryColor": string | null; readonly "headerColor": string | null; readonly "logo": ({ readonly "contentType": string; readonly "width": number; readonly "height": number }) | (null); readonly "mailTexts": readonly ({ readonly "kind": "pending" | "reminder" | "expiring" | "concluded" | "refused" | "canceled" | "new-version" | "flow-edited" | "observing" | "code"; readonly "subject": string | null; readonly "introduction": string | null })[]; readonly "redirectUrl": string | null; readonly "redirectOrigins": readonly (string)[] };
@@ -749,7 +749,7 @@ export interface PortalOperations {
   readonly "POST /api/admin/organizations/{id}/applications/{applicationId}/keys": {
     readonly params: { readonly "id": string; readonly "applicationId": string };
     readonly query: {  };
-    readonly body: { readonly "scopes"?: (readonly ("Read" | "Create" | "Sign" | "Administer")[]) | (null); readonly "expirationDate"?: (string) | (null) };
+    readonly body: { readonly "scopes"?: (readonly ("Read" | "Create" | "Sign" | "Administer")[]) | (null); readonly "expirationDate"?: (string) | (null); readonly "folderIds"?: (readonly (string)[]) | (null) };
     readonly answer: { readonly "id": string; readonly "key": string };
   };
   /** Revokes a key. */
