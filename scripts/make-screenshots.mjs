@@ -2,10 +2,10 @@
  * Makes the pictures of README.md: `npm run build && node scripts/make-screenshots.mjs`.
  *
  * Starts the service in a temporary folder, makes a document, opens its signing page in chromium (Debian's, or
- * the one named by CHROMIUM), and writes docs/images/signing-page.png.
+ * the one named by CHROMIUM), signs an administrator in, and writes the files in docs/images/.
  */
 import { execFileSync, spawn } from 'node:child_process';
-import { mkdirSync, mkdtempSync, readFileSync, rmSync, statSync } from 'node:fs';
+import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, statSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { chromium } from 'playwright-core';
@@ -44,11 +44,13 @@ try {
     await page.locator('canvas').first().waitFor();
     await page.waitForLoadState('networkidle');
     mkdirSync(images, { recursive: true });
-    const path = join(images, 'signing-page.png');
-    await page.screenshot({ path });
-    const { size } = statSync(path);
-    if (size > MAX_BYTES) throw new Error(`${path} has ${size} bytes, more than ${MAX_BYTES}`);
-    console.log(`docs/images/signing-page.png written, ${size} bytes`);
+    await keepPicture(page, 'signing-page.png');
+    await page.goto(await signInLink(portal));
+    await page.getByRole('button').last().click();
+    await page.getByLabel('URL').fill('https://shop.example.com/signed');
+    await page.getByRole('button', { name: 'Register webhook' }).click();
+    await page.getByText('The webhook is registered.').waitFor();
+    await keepPicture(page, 'organization-page.png');
   } finally {
     await browser.close();
   }
@@ -56,6 +58,40 @@ try {
   service.kill('SIGTERM');
   await ended;
   rmSync(folder, { recursive: true, force: true });
+}
+
+/** Writes a picture of the page to docs/images/. */
+async function keepPicture(page, name) {
+  const path = join(images, name);
+  await page.screenshot({ path });
+  const { size } = statSync(path);
+  if (size > MAX_BYTES) throw new Error(`${path} has ${size} bytes, more than ${MAX_BYTES}`);
+  console.log(`docs/images/${name} written, ${size} bytes`);
+}
+
+/** Registers an administrator and gives the link in the mail to her. */
+async function signInLink(portal) {
+  const secret = readFileSync(join(folder, 'data/keys/portal-application-secret'), 'utf8').trim();
+  const email = 'ana@example.com';
+  const person = { name: 'Ana Lima', email, accessProfile: { administrator: true } };
+  await fetch(`${portal}/api/organizations/users`, {
+    method: 'POST',
+    headers: { 'X-Api-Key': `default|${secret}`, 'Content-Type': 'application/json' },
+    body: JSON.stringify(person),
+  });
+  await fetch(`${portal}/sign-in`, { method: 'POST', body: new URLSearchParams({ email }) });
+  const mails = join(folder, 'data/mail');
+  for (let tries = 0; tries < 600; tries += 1) {
+    await new Promise((resolve) => setTimeout(resolve, 100));
+    const texts = readdirSync(mails).filter((name) => name.endsWith('.eml'));
+    for (const name of texts) {
+      const link = /http:\S+\/sign-in\/link\?ticket=[\w-]+/.exec(
+        readFileSync(join(mails, name), 'utf8'),
+      )?.[0];
+      if (link !== undefined) return link;
+    }
+  }
+  throw new Error('No link was mailed.');
 }
 
 /** The address of the portal, once the service is ready. */

@@ -53,6 +53,13 @@ test.serial(
     for (const url of [...shown('API reference').split('  '), `${operator}/scalar/v1`]) {
       t.is((await fetch(url)).status, 200, url);
     }
+    // The first administrator of the portal signs in from the terminal, too.
+    const administration = await visit(t, new URL(shown('Portal pages')).origin, { locale: 'en-US' });
+    if (administration === undefined) return;
+    const first = administration.page;
+    await first.goto(shown('Administer it, once'));
+    await first.getByRole('button', { name: /Sign in to/ }).click();
+    await first.getByRole('heading', { name: 'Organization', exact: true }).waitFor();
   },
 );
 
