@@ -477,7 +477,7 @@ test('administrators see organizations with the beginnings of their keys, and a 
     secrets: [
       {
         ...{ id: 's1', prefix: '01234567', createdAt: THEN, lastUsedAt: null, sha256: 'never shown' },
-        ...{ scopes: ['Read'], expiresAt: null },
+        ...{ scopes: ['Read'], expiresAt: null, folders: null },
       },
     ],
   };
@@ -511,7 +511,7 @@ test('administrators see organizations with the beginnings of their keys, and a 
         keys: [
           {
             ...{ id: 's1', prefix: '01234567', creationDate: WHEN, lastUseDate: null },
-            ...{ scopes: ['Read'], expirationDate: null },
+            ...{ scopes: ['Read'], expirationDate: null, folderIds: null },
           },
         ],
       },
