@@ -1,6 +1,7 @@
-/** Caller of the portal: the application and organization of an API key. */
+/** Caller of the portal: the application of an API key, or a signed-in user. */
 import type { ApplicationId, OrganizationId } from '../../../machines/ids.ts';
 import type { KeyScope } from '../../../machines/portal/organization.ts';
+import type { Principal } from '../../../machines/portal/portal-types.ts';
 
 export type ApplicationRole = 'Normal' | 'Monitor' | 'Administrator';
 
@@ -36,6 +37,13 @@ export interface Tenant {
 /** Name of the caller in journal lines, without personal data. */
 export function callerName({ user, application }: Pick<Tenant, 'user' | 'application'>): string {
   return user === undefined ? `application ${application.id}` : `user ${user.id}`;
+}
+
+/** The caller as the creator of something. */
+export function principalOf({ user, application }: Pick<Tenant, 'user' | 'application'>): Principal {
+  return user === undefined
+    ? { id: application.id, type: 'Application', name: application.name }
+    : { id: user.id, type: 'User', name: user.name };
 }
 
 export interface Tenants {

@@ -31,7 +31,7 @@ import {
   type Ids,
 } from '../../../runtime/index.ts';
 import { timeOfOrderNumber } from '../../shared/order-numbers.ts';
-import type { Tenant } from '../api/callers.ts';
+import { principalOf, type Tenant } from '../api/callers.ts';
 import type {
   DocumentOperationRequest,
   DocumentOperations,
@@ -115,7 +115,7 @@ export class DocumentOperationService implements DocumentOperations {
     const { batch, matched } = await nextBatch(store, id, filter, 'start');
     const input = {
       organization: { id, name },
-      createdBy: { id: tenant.application.id, type: 'Application', name: tenant.application.name },
+      createdBy: principalOf(tenant),
       ...{ action: request.action, reason, filter, matched, batch, at },
     } as const;
     // JSON drops undefined members, which are not stored.

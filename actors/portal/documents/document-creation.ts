@@ -8,7 +8,7 @@ import { PortalRefusal } from '../../../machines/portal/portal-refusals.ts';
 import type { Attachment, DocumentSource, Tag } from '../../../machines/portal/portal-types.ts';
 import type { ActorSystem, Clock, Faults, Ids } from '../../../runtime/index.ts';
 import type { OrderNumbers } from '../../shared/order-numbers.ts';
-import type { Tenant } from '../api/callers.ts';
+import { principalOf, type Tenant } from '../api/callers.ts';
 import type { CreateDocuments, CreatedDocument } from '../api/documents.ts';
 import type { PortalFolders } from '../api/folders.ts';
 import { assertReachable } from '../shared/folder-scope.ts';
@@ -209,7 +209,7 @@ export class DocumentCreation {
   }
 
   #input(
-    { organization, application, origin }: Tenant,
+    tenant: Tenant,
     request: CreateDocuments,
     { marked, signedOriginals, ...prepared }: PreparedFile,
     given: {
@@ -219,13 +219,14 @@ export class DocumentCreation {
     },
   ): DocumentInput {
     const { ids, order, plans } = this.#dependencies;
+    const { organization, origin } = tenant;
     const { at, shared, attachments } = given;
     return {
       id: ids.uuid() as DocumentId,
       ...prepared,
       ...shared,
       organization: { id: organization.id, name: organization.name },
-      createdBy: { id: application.id, type: 'Application', name: application.name },
+      createdBy: principalOf(tenant),
       order: order.next().order,
       key: createKey(ids),
       name: prepared.file.displayName,

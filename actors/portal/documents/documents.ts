@@ -10,7 +10,7 @@ import { withFlowEdits } from '../../../machines/portal/document/document-flow.t
 import { PortalRefusal } from '../../../machines/portal/portal-refusals.ts';
 import type { ReminderSchedule } from '../../../machines/portal/portal-types.ts';
 import type { ActorStore, ActorSystem, Clock, Ids } from '../../../runtime/index.ts';
-import type { Tenant } from '../api/callers.ts';
+import { principalOf, type Tenant } from '../api/callers.ts';
 import type {
   CreateDocuments,
   CreatedDocument,
@@ -354,10 +354,6 @@ export class DocumentService implements PortalDocuments {
 
 function withoutFormatting(identifier: string | undefined): string | undefined {
   return identifier === undefined ? undefined : digitsOfIdentifier(identifier);
-}
-
-function principalOf({ application: { id, name } }: Tenant) {
-  return { id, name, type: 'Application' } as const;
 }
 
 function editFault(

@@ -28,7 +28,7 @@ import {
   type Row,
 } from '../../../runtime/index.ts';
 import { containing, pageOfRows } from '../../shared/row-pages.ts';
-import type { Tenant } from '../api/callers.ts';
+import { principalOf, type Tenant } from '../api/callers.ts';
 import type { CreateDocuments, CreatedDocument, Page } from '../api/documents.ts';
 import type { DocumentDrafts, DraftBody, DraftItem, DraftView } from '../api/drafts.ts';
 import type { FolderQuery } from '../api/folders.ts';
@@ -112,7 +112,7 @@ export class Drafts implements DocumentDrafts {
   /** Refusals: `BadRequest`, `UploadNotFound`, `LimitExceeded`. */
   async create(tenant: Tenant, body: DraftBody): Promise<DraftItem> {
     const { system, store, clock, ids } = this.#dependencies;
-    const { organization, application } = tenant;
+    const { organization } = tenant;
     const counter = counterOf(organization.id);
     if (((await store.counters(counter))[counter] ?? 0) >= MAX_DRAFTS)
       throw new PortalRefusal('LimitExceeded', `An organization may keep ${MAX_DRAFTS} drafts.`);
@@ -120,7 +120,7 @@ export class Drafts implements DocumentDrafts {
     const context: DraftContext = {
       ...(await this.#content(tenant, body)),
       organizationId: organization.id,
-      createdBy: { id: application.id, type: 'Application', name: application.name },
+      createdBy: principalOf(tenant),
       creationDate: at,
       updateDate: at,
       sent: null,

@@ -25,7 +25,7 @@ import {
   type Step,
 } from '../../../runtime/index.ts';
 import { containing, pageOfRows } from '../../shared/row-pages.ts';
-import type { Tenant } from '../api/callers.ts';
+import { principalOf, type Tenant } from '../api/callers.ts';
 import type { FolderView, Page } from '../api/documents.ts';
 import type { FolderQuery, PortalFolders } from '../api/folders.ts';
 import { reachesFolder } from '../shared/folder-scope.ts';
@@ -250,8 +250,7 @@ export class Folders implements PortalFolders {
       const message = 'The destination is the folder itself or lies in it.';
       throw new PortalRefusal('BadRequest', message, { errors: { DestinationFolderId: [message] } });
     }
-    const { id: applicationId, name } = tenant.application;
-    const by = { id: applicationId, type: 'Application', name } as const;
+    const by = principalOf(tenant);
     const ended = this.#end(folder.id);
     try {
       const told = await this.#dependencies.system.send(

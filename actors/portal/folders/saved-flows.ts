@@ -24,7 +24,7 @@ import {
   type Row,
 } from '../../../runtime/index.ts';
 import { containing, pageOfRows } from '../../shared/row-pages.ts';
-import type { Tenant } from '../api/callers.ts';
+import { principalOf, type Tenant } from '../api/callers.ts';
 import type { CreatedDocument, Page } from '../api/documents.ts';
 import type { FolderQuery } from '../api/folders.ts';
 import type { SavedFlowBody, SavedFlowItem, SavedFlows } from '../api/saved-flows.ts';
@@ -87,7 +87,8 @@ export class SavedFlowService implements SavedFlows {
   }
 
   /** Refusals: `BadRequest`, `LimitExceeded`. */
-  async create({ organization, application }: Tenant, body: SavedFlowBody): Promise<SavedFlowItem> {
+  async create(tenant: Tenant, body: SavedFlowBody): Promise<SavedFlowItem> {
+    const { organization } = tenant;
     const { system, store, clock, ids } = this.#dependencies;
     const content = checked(body);
     const counter = counterOf(organization.id);
@@ -98,7 +99,7 @@ export class SavedFlowService implements SavedFlows {
     const context: SavedFlowContext = {
       ...content,
       organizationId: organization.id,
-      createdBy: { id: application.id, type: 'Application', name: application.name },
+      createdBy: principalOf(tenant),
       creationDate: at,
       updateDate: at,
     };

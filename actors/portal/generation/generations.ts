@@ -26,7 +26,7 @@ import {
 import type { SigningPool } from '../../pool/pool.ts';
 import { type DataRow, invalid, rowsOf } from '../../shared/generation/generation-data.ts';
 import { filledIn, filledText } from '../../shared/generation/generation-template.ts';
-import type { Tenant } from '../api/callers.ts';
+import { principalOf, type Tenant } from '../api/callers.ts';
 import type { CreateDocuments, Page } from '../api/documents.ts';
 import type {
   GenerateDocuments,
@@ -170,10 +170,10 @@ export class Generations implements PortalGenerations {
     return this.#start(tenant, id, base, { folderId, newFolderName });
   }
 
-  #ownerOf({ organization, application }: Tenant) {
+  #ownerOf(tenant: Tenant) {
     return {
-      organization: { id: organization.id, name: organization.name },
-      createdBy: { id: application.id, type: 'Application', name: application.name },
+      organization: { id: tenant.organization.id, name: tenant.organization.name },
+      createdBy: principalOf(tenant),
       createdAt: this.#dependencies.clock.now(),
     } as const;
   }

@@ -9,7 +9,7 @@
 import { parsePortalId } from '../../../machines/ids.ts';
 import { plainText } from '../../../machines/plain-text.ts';
 import { PortalRefusal } from '../../../machines/portal/portal-refusals.ts';
-import type { DocumentTemplate, Principal } from '../../../machines/portal/portal-types.ts';
+import type { DocumentTemplate } from '../../../machines/portal/portal-types.ts';
 import {
   TEMPLATE_REMOVED,
   type TemplateContent,
@@ -30,7 +30,7 @@ import {
 } from '../../../runtime/index.ts';
 import type { OrderNumbers } from '../../shared/order-numbers.ts';
 import { containing, pageByPosition, pageOfRows } from '../../shared/row-pages.ts';
-import type { Tenant } from '../api/callers.ts';
+import { principalOf, type Tenant } from '../api/callers.ts';
 import type { CreateDocuments, CreatedDocument, Page } from '../api/documents.ts';
 import type { GenerationView } from '../api/generations.ts';
 import type {
@@ -275,10 +275,6 @@ function versionOf(template: TemplateContext, version: number | null): TemplateV
   const found = template.versions.find((one) => one.version === version);
   if (found === undefined) throw new PortalRefusal('TemplateVersionNotFound');
   return found;
-}
-
-function principalOf({ application: { id, name } }: Tenant): Principal {
-  return { id, type: 'Application', name };
 }
 
 function itemOf(template: StoredTemplate, version: TemplateVersion): TemplateItem {

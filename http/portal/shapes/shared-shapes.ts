@@ -13,7 +13,7 @@ export const id = z.guid();
 
 export const createdByShape = z
   .strictObject({ id, name: z.string() })
-  .meta({ id: 'CreatedBy', description: 'The application that did it.' });
+  .meta({ id: 'CreatedBy', description: 'The application of the key, or the signed-in user, that did it.' });
 
 export function createdByBody(doer: Principal): z.infer<typeof createdByShape> {
   return { id: doer.id, name: doer.name };
