@@ -34,7 +34,7 @@ const actorQuery = z.object({
   oldest: flag
     .optional()
     .describe(
-      'Those whose last line of history is oldest first, with its time: of the first 500 that fit, on one page.',
+      'Sorts by the time of the last line of the history, oldest first, and gives this time. One page, of the first 500 actors that match.',
     ),
   limit: z.coerce
     .number({ error: LIMIT })

@@ -36,7 +36,7 @@ export function assertColumns(given: Wanted, columns: readonly string[]): void {
   const unknown = columns.find((column) => !known.has(column));
   if (unknown !== undefined)
     throw invalid(
-      `The column ${unknown} is no field of the template, and none of its roles with .name, .email, .identifier or .phone.`,
+      `The column ${unknown} is neither a field of the template nor one of its roles with .name, .email, .identifier or .phone.`,
     );
 }
 

@@ -77,7 +77,7 @@ test.serial(
     await looksGood(t, page, 'sign in');
     await page.getByLabel('E-mail address').fill('nobody@example.org');
     await page.keyboard.press('Enter');
-    await page.getByRole('heading', { name: 'Look into your mailbox' }).waitFor();
+    await page.getByRole('heading', { name: 'Check your mailbox' }).waitFor();
     await looksGood(t, page, 'link sent');
     const link = await mailedLink(program, 'ana@example.org');
     await page.goto(link);

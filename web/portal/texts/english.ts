@@ -184,7 +184,7 @@ export const ENGLISH: PageTexts = {
     deleted: { title: 'Deleted', text: 'The document was deleted.' },
     observing: {
       title: 'For your information',
-      text: 'You can read this document. Others act on it; you need to do nothing. This link shows how far it is.',
+      text: 'You can read this document. Other people sign or approve it; you do not have to do anything. This link always shows its current state.',
     },
     processing: {
       title: 'Being finished',

@@ -7,7 +7,7 @@ export const OBSERVING: MailTextOf<MailDocument> = {
     paragraphs: [
       `${organization} shares the document "${document}" with you. Others act on it; you need to do nothing.`,
       ...unlessNull(description, (text) => `Note from the sender: ${text}`),
-      'You need no account. The link shows the document and how far it is.',
+      'You need no account. The link shows the document and its current state.',
     ],
     button: 'Read the document',
   }),

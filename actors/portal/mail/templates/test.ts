@@ -4,7 +4,9 @@ import type { MailTextOf } from './mail-texts.ts';
 export const TEST: MailTextOf<{ readonly organization: string }> = {
   en: ({ organization }) => ({
     subject: `Test mail of ${organization}`,
-    paragraphs: ['You asked for this mail on the organization page. Mails of the portal arrive.'],
+    paragraphs: [
+      'You asked for this test mail on the organization page. Mails of the portal reach this address.',
+    ],
   }),
   pt: ({ organization }) => ({
     subject: `E-mail de teste de ${organization}`,
