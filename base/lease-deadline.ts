@@ -1,7 +1,8 @@
 /**
  * The time until which no other node can take over the work of this one, in memory that all threads of the process
  * share. A thread that is about to change files which other nodes change too waits while the time is over: the next
- * heartbeat extends it, or the process ends because its session is over.
+ * heartbeat extends it, or the process ends because its session is over. The database may be away for longer, so the
+ * wait is limited.
  *
  * Source: docs/decisions/0108-files-of-a-node-without-lease.md
  */
@@ -39,12 +40,19 @@ export class LeaseDeadline {
     return this.#now() < Number(Atomics.load(this.#until, 0));
   }
 
-  /** Returns nothing to wait for while the lease is held; otherwise a promise that resolves once it is held again. */
-  held(sleep: (ms: number) => Promise<void>): Promise<void> | undefined {
-    return this.isHeld ? undefined : this.#wait(sleep);
+  /**
+   * Returns nothing to wait for while the lease is held; otherwise a promise that resolves with true once it is held
+   * again, and with false after `maxMs`.
+   */
+  held(sleep: (ms: number) => Promise<void>, maxMs: number): Promise<boolean> | undefined {
+    return this.isHeld ? undefined : this.#wait(sleep, this.#now() + maxMs);
   }
 
-  async #wait(sleep: (ms: number) => Promise<void>): Promise<void> {
-    while (!this.isHeld) await sleep(LOOK_EVERY_MS);
+  async #wait(sleep: (ms: number) => Promise<void>, end: number): Promise<boolean> {
+    while (!this.isHeld) {
+      if (this.#now() >= end) return false;
+      await sleep(LOOK_EVERY_MS);
+    }
+    return true;
   }
 }

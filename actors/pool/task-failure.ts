@@ -7,3 +7,6 @@ export class TaskFailure extends Error {
     this.code = code;
   }
 }
+
+/** Code of a task that did not begin, because other nodes may have its job. */
+export const LEASE_NOT_HELD = 'store.unavailable';

@@ -12,10 +12,10 @@ test('a thread goes on at once while the lease is held, and otherwise as soon as
   };
   t.false(thread.isHeld, 'nothing is held before the first heartbeat');
   node.set(now + 500);
-  t.is(thread.held(sleep), undefined);
+  t.is(thread.held(sleep, 100), undefined);
   now += 500;
   t.false(thread.isHeld);
-  await thread.held(sleep);
+  t.true(await thread.held(sleep, 100));
   t.is(looks, 3);
   t.true(thread.isHeld);
 });

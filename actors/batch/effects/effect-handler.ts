@@ -8,9 +8,11 @@ import {
   type EffectHandler,
   Fatal,
   type Log,
+  Retryable,
 } from '../../../runtime/index.ts';
 import { describeDiskError, isStorageCode } from '../../pool/disk-errors.ts';
 import type { SigningPool } from '../../pool/pool.ts';
+import { LEASE_NOT_HELD } from '../../pool/task-failure.ts';
 import type { PoolReply, PoolResults } from '../../pool/tasks.ts';
 import type { CertificateChecks } from '../../shared/certificate-checks.ts';
 import type { DiskSync } from '../../shared/disk-sync.ts';
@@ -73,9 +75,13 @@ export interface JobHandler<Name extends JobEffect['do']> extends EffectHandler<
   interrupted?(): JobMessageContent;
 }
 
-/** Returns the result of the pool; throws its failure, which is final. */
+/**
+ * Returns the result of the pool; throws its failure, which is final, except that of a task that did not begin while
+ * the database was away.
+ */
 export function messageOf<Name extends keyof PoolResults>(answer: PoolReply<Name>): PoolResults[Name] {
   if (answer.ok) return answer.result;
+  if (answer.code === LEASE_NOT_HELD) throw new Retryable(answer.code, answer.message);
   throw new Fatal(answer.code, answer.message);
 }
 

@@ -3,7 +3,7 @@ import type { LeaseDeadline } from '../../../base/lease-deadline.ts';
 import type { Clock, Faults, Ids } from '../../../runtime/index.ts';
 import type { DiskSync } from '../../shared/disk-sync.ts';
 import type { WorkingFolders } from '../../shared/files/working-folders.ts';
-import { TaskFailure } from '../task-failure.ts';
+import { LEASE_NOT_HELD, TaskFailure } from '../task-failure.ts';
 import type { WorkerProfileRuntime, WorkerProfiles } from '../worker-profiles.ts';
 import type { WorkerSetup } from '../worker-setup.ts';
 
@@ -19,12 +19,24 @@ export interface JobTaskContext {
   readonly faults: Faults;
 }
 
+/** Maximum wait of a task for its lease, milliseconds: below the lowest time limit of a task, which would fail its job. */
+const MAX_LEASE_WAIT_MS = 4000;
+
 /**
  * Returns nothing to wait for while no other node can have the job; otherwise a promise that resolves once the next
  * heartbeat says so. Without it, a node that was suspended would publish the output of a job that others have failed.
+ * @throws {TaskFailure} `store.unavailable` when the database does not answer for longer
  */
-export function leaseHeld({ lease, clock }: JobTaskContext): Promise<void> | undefined {
-  return lease?.held((ms) => clock.sleep(ms));
+export function leaseHeld({
+  lease,
+  clock,
+}: Pick<JobTaskContext, 'lease' | 'clock'>): Promise<void> | undefined {
+  return lease
+    ?.held((ms) => clock.sleep(ms), MAX_LEASE_WAIT_MS)
+    ?.then((isHeld) => {
+      if (isHeld) return;
+      throw new TaskFailure(LEASE_NOT_HELD, 'The database does not answer; the task is tried again.');
+    });
 }
 
 /** @throws {TaskFailure} `profile.not-found` */
