@@ -3,7 +3,14 @@ import { cpSync, rmSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import anyTest, { type ExecutionContext, type TestFn } from 'ava';
 import pg from 'pg';
-import { openLmdbCopy, openLmdbStore } from '../../runtime/index.ts';
+import {
+  copyStore,
+  openLmdbCopy,
+  openLmdbStore,
+  openPostgresCopy,
+  openPostgresStore,
+  systemClock,
+} from '../../runtime/index.ts';
 import { effectText } from '../../runtime/store/copy/copy-side.ts';
 import { SAMPLE } from '../actors/portal/service.ts';
 import { type Cluster, startCluster } from '../postgres/cluster.ts';
@@ -296,4 +303,33 @@ onCluster('a store that is none, and a password, are not shown or made', async (
   const closed = await copy('postgres://user:top-secret@127.0.0.1:1/db', folder, 'none');
   t.is(closed.code, 3);
   for (const { err } of [unknown, wrong, same, closed]) t.notRegex(err, /top-secret/);
+});
+
+onCluster('services and further copies are told of a copy that runs', async (t, url) => {
+  const store = { url, schema: 'busy' };
+  const made = await openPostgresCopy(store, 'target', systemClock);
+  const quiet = () => {};
+  const log = { debug: quiet, info: quiet, warn: quiet, error: quiet };
+  const service = { ...store, clock: systemClock, log, node: 'a', leaseSeconds: 5, statementTimeoutMs: 2000 };
+  const told = { code: 'store.locked', message: /store copy" has locked the schema "busy"/ };
+  await t.throwsAsync(openPostgresStore(service), told);
+  for (const role of ['source', 'target'] as const)
+    await t.throwsAsync(openPostgresCopy(store, role, systemClock), told);
+  await made.close();
+  await (await openPostgresStore(service)).close();
+});
+
+onCluster('a copy that was killed while it made its marker begins again', async (t, url) => {
+  const target = await openPostgresCopy({ url, schema: 'early' }, 'target', systemClock);
+  const source = openLmdbCopy(freshFolder(), 'target');
+  const client = new pg.Client({ connectionString: url });
+  t.teardown(async () => {
+    await Promise.all([target.close(), source.close(), client.end()]);
+  });
+  await client.connect();
+  await client.query(
+    'CREATE TABLE early.copy_in_progress (only_row boolean PRIMARY KEY DEFAULT true, source text, digest text)',
+  );
+  t.is((await copyStore(source, target, () => {})).result, 'copied');
+  t.is(await target.marker(), undefined);
 });

@@ -23,6 +23,25 @@ export async function assertNoCopy(client: pg.Pool | pg.PoolClient, schema: stri
 }
 
 /**
+ * Throws `store.locked` while a copy reads or writes the schema. Only a copy locks sessions in this mode; what waits for
+ * the lock would end with the statement timeout.
+ */
+export async function assertNotLocked(client: pg.Pool | pg.PoolClient, schema: string): Promise<void> {
+  const { rows } = await client.query<{ is_locked: boolean }>(
+    `SELECT EXISTS (
+        SELECT FROM pg_locks WHERE relation = to_regclass($1) AND mode = 'ExclusiveLock' AND granted
+          AND database = (SELECT oid FROM pg_database WHERE datname = current_database())
+      ) AS is_locked`,
+    [`${schema}.sessions`],
+  );
+  if (rows[0]?.is_locked !== true) return;
+  throw new Fatal(
+    'store.locked',
+    `"sealwright store copy" has locked the schema "${schema}". Wait until it has ended. A store cannot be copied to itself.`,
+  );
+}
+
+/**
  * Throws `store.too-new` for a schema written by a newer program, `store.copy-incomplete` unless a copy opens it, and
  * errors of PostgreSQL. A crash leaves the version
  * before or the version after an upgrade, since each is one transaction.

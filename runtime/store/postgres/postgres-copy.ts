@@ -17,7 +17,7 @@ import {
 } from '../copy/copy-side.ts';
 import { describeLocation, openPool, type PostgresOptions, schemaName, unavailable } from './connection.ts';
 import { COPY_TABLES, type CopyTable } from './copy-tables.ts';
-import { migrateSchema } from './migrate-schema.ts';
+import { assertNotLocked, migrateSchema } from './migrate-schema.ts';
 
 /** Statement timeout of a copy, milliseconds: its statements count and lock whole tables. */
 const STATEMENT_TIMEOUT_MS = 600_000;
@@ -34,8 +34,8 @@ interface SessionRow {
 }
 
 /**
- * Opens a store for a copy. Throws `store.locked` while a node runs on it; `store.missing` for a source that is none;
- * `store.copy-incomplete` for a source that is an unfinished copy; `store.too-new`, `store.unavailable`.
+ * Opens a store for a copy. Throws `store.locked` while a node or another copy runs on it; `store.missing` for a source
+ * that is none; `store.copy-incomplete` for a source that is an unfinished copy; `store.too-new`, `store.unavailable`.
  */
 export async function openPostgresCopy(
   options: PostgresOptions,
@@ -56,6 +56,7 @@ export async function openPostgresCopy(
         throw new Fatal('store.missing', `There is no store in ${location}.`);
     }
     await migrateSchema(pool, schema, { isCopy: role === 'target' });
+    await assertNotLocked(pool, schema);
     const guard = await lockOutNodes(pool, location, clock);
     return new PostgresCopy(pool, guard, location, schema);
   } catch (error) {
@@ -166,7 +167,8 @@ class PostgresCopy implements CopySide {
   async begin({ source, digest }: CopyMarker): Promise<void> {
     this.#isTarget = true;
     await this.#run(
-      `CREATE TABLE copy_in_progress (
+      // It may exist, empty: a copy that was killed between this statement and the next one left it.
+      `CREATE TABLE IF NOT EXISTS copy_in_progress (
         only_row boolean PRIMARY KEY DEFAULT true CHECK (only_row), source text NOT NULL, digest text NOT NULL
       )`,
       [],

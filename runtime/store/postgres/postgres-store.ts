@@ -6,7 +6,7 @@ import { ChangeFeed } from './change-feed.ts';
 import { Committer } from './committer.ts';
 import { describeLocation, openPool, type PostgresOptions, schemaName, unavailable } from './connection.ts';
 import { CounterFolding } from './counter-folding.ts';
-import { assertNoCopy, migrateSchema } from './migrate-schema.ts';
+import { assertNoCopy, assertNotLocked, migrateSchema } from './migrate-schema.ts';
 import { PostgresNodes } from './postgres-nodes.ts';
 import { PostgresReads } from './postgres-reads.ts';
 import { changeStatements, commitStatements, sessionStatements } from './postgres-statements.ts';
@@ -35,6 +35,7 @@ export async function openPostgresStore(options: PostgresStoreOptions): Promise<
   try {
     await migrateSchema(pool, schemaName(options));
     const version = await pool.query<{ server_version: string }>('SHOW server_version');
+    await assertNotLocked(pool, schemaName(options));
     const storeClock = new StoreClock(clock);
     const session = await Session.open(sessionStatements(heartbeats), options, clock, storeClock, log);
     // A copy that began meanwhile has kept the session from opening until it ended.
