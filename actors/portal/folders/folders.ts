@@ -28,7 +28,7 @@ import { containing, pageOfRows } from '../../shared/row-pages.ts';
 import { principalOf, type Tenant } from '../api/callers.ts';
 import type { FolderView, Page } from '../api/documents.ts';
 import type { FolderQuery, PortalFolders } from '../api/folders.ts';
-import { reachesFolder } from '../shared/folder-scope.ts';
+import { assertReachable, reachesFolder } from '../shared/folder-scope.ts';
 import { cleanName } from '../shared/names.ts';
 
 export const FOLDER = actorKind<typeof folderMachine>('folder');
@@ -141,9 +141,10 @@ export class Folders implements PortalFolders {
 
   /**
    * The root folder of this name, created when missing; concurrent callers get the same one. Refusals: `BadRequest` for
-   * the name, `ServiceBusy`.
+   * the name, `Forbidden` for a key that is restricted to folders, `ServiceBusy`.
    */
   async named(tenant: Tenant, name: string): Promise<FolderView> {
+    assertReachable(tenant, null, name);
     const organizationId = tenant.organization.id;
     const given = { organizationId, name: cleanName(name), parentId: null };
     const { store } = this.#dependencies;

@@ -71,6 +71,10 @@ test.serial('a key restricted to folders reads, creates and signs in these alone
   await assertRefused(t, await move({}), 'Forbidden');
   const { flowActions, key } = await detailOf(id);
   t.is((await move({ folderId: own })).status, 200);
+  const moveMany = { documents: [id], newFolderName: 'Made by the key' };
+  await assertRefused(t, await restricted.send('/api/documents/batch/folder', moveMany), 'Forbidden');
+  const { items: all } = await portal.client.get<{ items: { name: string }[] }>('/api/folders?limit=100');
+  t.false(all.some(({ name }) => name === moveMany.newFolderName));
   const signing = { flowActionId: flowActions[0]?.id };
   t.is((await restricted.send(`/api/documents/${id}/electronic-signature`, signing)).status, 200);
   t.is((await restricted.fetch(`/api/documents/keys/${key}/signatures`)).status, 200);
