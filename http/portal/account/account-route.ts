@@ -16,6 +16,7 @@ import type { AnyRoute, ApiRequest, AuthPolicy, PageFailure } from '../../core/r
 import { requireFormToken, USER_COOKIE } from '../access-check.ts';
 import { readPortalQuery } from '../input/query-text.ts';
 import { errorPage } from '../pages/error-page.ts';
+import { notFoundPage } from '../pages/not-found-page.ts';
 import { plainQuery, themeOf } from '../pages/page-options.ts';
 import { pageHeaders } from '../pages/page-policy.ts';
 
@@ -49,7 +50,14 @@ const COMMON = { rate: 'none', headers: HEADERS } as const;
 const UNFIT = { params: 'NotFound', query: 'BadRequest', body: 'BadRequest' } as const satisfies {
   readonly [part: string]: PortalRefusalCode;
 };
-const RESPONSES = { 200: 'page', 302: 'empty', 422: 'page', 400: 'page', 403: 'page', 503: 'page' } as const;
+const FAILURES = { 400: 'page', 403: 'page', 404: 'page', 422: 'page', 503: 'page' } as const;
+const RESPONSES = { 200: 'page', 302: 'empty', ...FAILURES } as const;
+/** Refusals of pages about something that the organization does not have. */
+const UNKNOWN: ReadonlySet<string> = new Set<PortalRefusalCode>([
+  'DocumentNotFound',
+  'DocumentIsDeleted',
+  'DocumentDraftNotFound',
+]);
 
 /** A form field; longer texts are refused. */
 export const formText = z.string().max(4096).default('');
@@ -71,9 +79,15 @@ export function accountReply(status: number, html: string): PageReply {
   return page(status, html, pageHeaders('nobody', 'own'));
 }
 
-/** A page. */
+/** A page; not found when it is about an unknown document or draft. */
 export function accountGet<Params>(definition: AccountRoute<Params, undefined>): AnyRoute {
-  return accountRoute('GET', definition, z.undefined(), (request) => definition.handle(request));
+  return accountRoute('GET', definition, z.undefined(), async (request) => {
+    try {
+      return await definition.handle(request);
+    } catch (error) {
+      throw error instanceof PortalRefusal && UNKNOWN.has(error.code) ? new PortalRefusal('NotFound') : error;
+    }
+  });
 }
 
 /** A form. Refusals: `Forbidden` without the token of the session. */
@@ -126,6 +140,7 @@ function pathOf(path: string): string {
 
 /** A page in place of a problem body. */
 export function accountFailurePage(failure: PageFailure): PageReply {
+  if (failure.status === 404) return notFoundPage(failure);
   if (failure.status !== 403) return errorPage('nobody')(failure);
   const shown = accountPageOf('/account', readPortalQuery(failure.query), failure.header('accept-language'));
   return accountReply(403, notAllowedPage(shown));

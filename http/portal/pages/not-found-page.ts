@@ -1,14 +1,14 @@
-/** Page for an unknown path of the portal. */
+/** Page for an unknown path of the portal, and for something unknown that a path names. */
 import { html } from '../../../web/html.ts';
 import { textsFor } from '../../../web/portal/language.ts';
 import { message, portalPage } from '../../../web/portal/page-frame.ts';
-import type { UnroutedRequest } from '../../core/conventions.ts';
 import { type PageReply, page } from '../../core/reply.ts';
+import type { PageFailure } from '../../core/router.ts';
 import { readPortalQuery } from '../input/query-text.ts';
 import { themeOf } from './page-options.ts';
 import { pageHeaders } from './page-policy.ts';
 
-export function notFoundPage({ status, query, header }: UnroutedRequest): PageReply {
+export function notFoundPage({ status, query, header }: PageFailure): PageReply {
   const { culture, theme } = readPortalQuery(query);
   const words = textsFor(culture, header('accept-language'));
   const { notFound, home } = words;

@@ -168,6 +168,23 @@ test.serial('ids of another organization are unknown, and its pages show nothing
   t.is((await other.fetch('/api/documents')).status, 200, 'the key is still good');
 });
 
+test.serial('an address of an unknown document or draft is a page that says so', async (t) => {
+  const { program, browser } = t.context;
+  const other = await program.organization('Third');
+  const document = await other.create([{ user: { name: 'Bo', email: 'bo@example.org' } }]);
+  for (const path of [
+    `/account/documents/${document}`,
+    '/account/documents/none',
+    `/account/documents/${'0'.repeat(65)}`,
+    '/account/documents/drafts/none',
+    `/account/documents/drafts/${document}`,
+  ]) {
+    const answer = await browser.fetch(`${path}?culture=en`);
+    t.is(answer.status, 404, path);
+    t.true((await answer.text()).includes('<h1>Page not found</h1>'), path);
+  }
+});
+
 test.serial('the journal names the user for every change', async (t) => {
   const { program } = t.context;
   const { service } = program;
