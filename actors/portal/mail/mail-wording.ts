@@ -16,9 +16,15 @@ export const PLACEHOLDERS = [
 ] as const;
 export type Placeholder = (typeof PLACEHOLDERS)[number];
 
+/** Placeholders in one text: a description alone may have 10,000 characters. */
+const MAX_PLACEHOLDERS = 20;
+
 /** @returns what is wrong with a text; undefined when nothing is */
 export function wordingFault(text: string): string | undefined {
+  let count = 0;
   for (const { name } of placeholdersIn(text)) {
+    count += 1;
+    if (count > MAX_PLACEHOLDERS) return `has more than ${MAX_PLACEHOLDERS} placeholders`;
     if (name === undefined) return 'has a single brace; write two for one in the text';
     if (!PLACEHOLDERS.some((known) => known === name))
       return `has the unknown placeholder {${name}}; known are ${PLACEHOLDERS.map((known) => `{${known}}`).join(', ')}`;

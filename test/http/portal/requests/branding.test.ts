@@ -105,6 +105,7 @@ test.serial('mails have the words of the organization, with placeholders, and li
     ['a { b', /single brace/],
     ['a } b', /single brace/],
     ['{'.repeat(199), /single brace/],
+    ['{by}'.repeat(21), /more than 20 placeholders/],
   ] as const)
     t.regex((await assertRefused(t, await texts(subject, 'x'), 'InvalidBranding')).message, words);
   const introduction = 'Dear {recipient}, <i>please</i> read {{this}}: {document}.\n\nYours, {organization}';
