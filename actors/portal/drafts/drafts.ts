@@ -139,8 +139,8 @@ export class Drafts implements DocumentDrafts {
 
   /** Refusals: as `create`, and `InvalidDocumentStatus` once it is being sent. */
   async replace(tenant: Tenant, id: string, body: DraftBody): Promise<void> {
-    await this.#existing(tenant.organization.id, id);
-    const content = await this.#content(tenant, body);
+    const draft = await this.#existing(tenant.organization.id, id);
+    const content = await this.#content(tenant, body, draft.uploads);
     await this.#send(tenant, id, { type: 'REPLACE', content });
   }
 
@@ -202,7 +202,12 @@ export class Drafts implements DocumentDrafts {
     }
   }
 
-  async #content({ organization }: Tenant, body: DraftBody): Promise<DraftContent> {
+  /** @param kept uploads of the draft, which may have expired */
+  async #content(
+    { organization }: Tenant,
+    body: DraftBody,
+    kept: DraftContent['uploads'] = [],
+  ): Promise<DraftContent> {
     const name = cleanName(body.name);
     if (JSON.stringify(body.document).length > MAX_CONTENT_LENGTH)
       throw new PortalRefusal('LimitExceeded', `A draft may have ${MAX_CONTENT_LENGTH} characters.`);
@@ -210,6 +215,7 @@ export class Drafts implements DocumentDrafts {
     if (uploadIds.length > MAX_UPLOADS)
       throw new PortalRefusal('LimitExceeded', `A draft may have ${MAX_UPLOADS} files.`);
     const { uploads } = this.#dependencies;
+    for (const upload of kept) if (uploadIds.includes(upload.id)) await uploads.restore(upload);
     const found = await Promise.all(uploadIds.map((id) => uploads.findUpload(organization.id, id)));
     return { name, document: body.document, uploads: found };
   }

@@ -165,8 +165,9 @@ export class Templates implements DocumentTemplates {
   }
 
   async replace(tenant: Tenant, id: string, body: TemplateBody, read: ReadTemplate): Promise<TemplateItem> {
-    await this.#existing(tenant.organization.id, id);
-    const content = await this.#content(tenant, body, read);
+    const { versions } = await this.#existing(tenant.organization.id, id);
+    const kept = versions.flatMap(({ uploads }) => uploads);
+    const content = await this.#content(tenant, body, read, kept);
     const template = await this.#send(tenant, id, {
       type: 'REPLACE',
       ...{ content, createdBy: principalOf(tenant) },
@@ -209,8 +210,17 @@ export class Templates implements DocumentTemplates {
     return { template: { id: template.id, version }, request, uploads };
   }
 
-  /** Refusals: those of creation, but for the folder. */
-  async #content(tenant: Tenant, body: TemplateBody, read: ReadTemplate): Promise<TemplateContent> {
+  /**
+   * Refusals: those of creation, but for the folder.
+   *
+   * @param kept uploads of the template, which may have expired
+   */
+  async #content(
+    tenant: Tenant,
+    body: TemplateBody,
+    read: ReadTemplate,
+    kept: TemplateVersion['uploads'] = [],
+  ): Promise<TemplateContent> {
     const { uploads, creation } = this.#dependencies;
     const { document, expirationDays } = body;
     if (JSON.stringify(document).length > MAX_CONTENT_LENGTH)
@@ -223,8 +233,10 @@ export class Templates implements DocumentTemplates {
       );
     const request = read(document);
     const roles = rolesOf(request.flowActions);
-    await creation.check(tenant, withStandIns(request, roles));
     const uploadIds = new Set([...request.files, ...(request.attachments ?? [])].map((file) => file.id));
+    const named = kept.filter((upload) => uploadIds.has(upload.id));
+    for (const upload of new Map(named.map((one) => [one.id, one])).values()) await uploads.restore(upload);
+    await creation.check(tenant, withStandIns(request, roles));
     const found = await Promise.all(
       [...uploadIds].map((upload) => uploads.findUpload(tenant.organization.id, upload)),
     );

@@ -45,7 +45,13 @@ test('a draft is kept incomplete, changed, and becomes documents once it is sent
   // The file outlives its upload.
   portal.forward(10 * DAY);
   const upload = { kind: 'upload', id: document.files[0]?.id ?? '' };
-  await until(async () => ((await room.store.load(upload)) === undefined ? true : undefined));
+  const untilExpired = () =>
+    until(async () => ((await room.store.load(upload)) === undefined ? true : undefined));
+  await untilExpired();
+  const changed = await client.send(`${DRAFTS}/${id}`, { name: 'Best', document }, 'PUT');
+  t.is(changed.status, 200, await changed.text());
+  portal.forward(10 * DAY);
+  await untilExpired();
   const [sent, again] = [
     await client.post<Sent[]>(`${DRAFTS}/${id}/send`, {}),
     await client.post<Sent[]>(`${DRAFTS}/${id}/send`, {}),

@@ -190,6 +190,23 @@ test('a change adds a version, older ones are used and read, and files stay as l
   t.pass('nothing refers to the file any more, so that a sweep removes it');
 });
 
+test('a template whose uploads have expired is changed with the files that it has', async (t) => {
+  const portal = await clockedPortal(t);
+  const { client } = portal;
+  const document = await lease(client);
+  const { id } = await client.post<Template>(TEMPLATES, { name: 'Lease', document });
+  await client.post(`${TEMPLATES}/${id}`, { name: 'Lease 2', document }, 'PUT');
+  portal.forward(10 * DAY);
+  const upload = { kind: 'upload', id: document.files[0]?.id ?? '' };
+  await until(async () => ((await portal.room.store.load(upload)) === undefined ? true : undefined));
+  const changed = await client.send(`${TEMPLATES}/${id}`, { name: 'Lease 3', document }, 'PUT');
+  t.is(changed.status, 200, await changed.text());
+  t.like(await client.get(`${TEMPLATES}/${id}`), { version: 3, name: 'Lease 3', document });
+  const more = { ...document, description: 'Another template' };
+  const other = await client.send(TEMPLATES, { name: 'Other', document: more });
+  t.is(other.status, 200, 'the upload is there again');
+});
+
 test('templates are listed by name and role, page by page, for their organization only', async (t) => {
   const portal = await clockedPortal(t);
   const { client } = portal;
