@@ -21,7 +21,7 @@ export const REQUEST_PROPERTIES: PropertyTexts = {
   allowRuleFlowToContinueIfRefused:
     'For rules: the flow goes on while enough other people of the rule can still act. Default false: one refusal refuses the document.',
   areActionsOrdered:
-    'Whether the steps of the actions are kept. Default false: all participants act at the same time.',
+    'Whether actions without a `step` act one after the other, as they are listed. Default false: they act in step 0. A given `step` is kept.',
   attachments: 'Files that accompany the document. They are not signed.',
   'attachments.isPrivate':
     'Whether participants do not see the file; it is then readable by key only. Default false.',
@@ -201,7 +201,8 @@ export const REQUEST_PROPERTIES: PropertyTexts = {
   ],
   participantQ: ['Text that a participant must have in the member named by `participantQueryType`.', 'ana'],
   participantQueryType: 'Member of participants that `participantQ` is compared with. Absent: all four.',
-  participants: 'People for the roles of the saved flow. Every role without a person of its own needs one.',
+  participants:
+    'People for the roles of the saved flow or template. Every role without a person of its own needs one.',
   participantsDataFile: 'Accepted and ignored.',
   phone: ['Telephone number with country code. Kept; nothing is sent to it.', '+351 912 345 678'],
   prePositionedDocumentMarks: 'Places of signature and initials of this action in the new file.',
@@ -275,7 +276,7 @@ export const REQUEST_PROPERTIES: PropertyTexts = {
   templateFile: 'Upload with the template. Texts in double braces name columns of the table.',
   templateId: 'Accepted and ignored.',
   ticket: [
-    'Ticket of the participant’s link, in place of a key. It lasts 24 hours.',
+    'Ticket of the participant’s link, in place of a key. It lasts 24 hours, or 90 days in a mail.',
     '0f8c1d2e3b4a59687786a5b4c3d2e1f0',
   ],
   timestampEnabled:
