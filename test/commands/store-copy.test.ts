@@ -333,3 +333,20 @@ onCluster('a copy that was killed while it made its marker begins again', async 
   t.is((await copyStore(source, target, () => {})).result, 'copied');
   t.is(await target.marker(), undefined);
 });
+
+onCluster('a copy whose connection is lost says that the database is away', async (t, url) => {
+  const target = await openPostgresCopy({ url, schema: 'lost' }, 'target', systemClock);
+  const client = new pg.Client({ connectionString: url });
+  t.teardown(async () => {
+    await Promise.all([target.close(), client.end()]);
+  });
+  await client.connect();
+  await target.begin({ source: 'elsewhere', digest: '' });
+  const { rows } = await client.query<{ ended: boolean }>(
+    `SELECT pg_terminate_backend(pid, 10000) AS ended FROM pg_locks
+      WHERE relation = 'lost.sessions'::regclass AND mode = 'ExclusiveLock'`,
+  );
+  t.deepEqual(rows, [{ ended: true }]);
+  await t.throwsAsync(target.finish(), { code: 'store.unavailable' });
+  t.like(await target.marker(), { source: 'elsewhere' }, 'the target stays unfinished');
+});

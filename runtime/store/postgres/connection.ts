@@ -59,6 +59,9 @@ export function openPool(options: PostgresOptions, failed: (error: Error) => voi
     options: `-c search_path=${schemaName(options)} -c client_min_messages=warning`,
   });
   pool.on('error', failed);
+  // The pool listens to idle connections only. The error event of a connection in use, between two statements of a
+  // transaction, would end the process; the next statement on it fails.
+  pool.on('connect', (client) => client.on('error', () => {}));
   return pool;
 }
 

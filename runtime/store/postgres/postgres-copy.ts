@@ -155,13 +155,14 @@ class PostgresCopy implements CopySide {
   }
 
   async marker(): Promise<CopyMarker | undefined> {
-    const { rows } = await this.#pool.query<{ has_marker: boolean }>(
+    const [there] = await this.#query<{ has_marker: boolean }>(
+      this.#pool,
       `SELECT to_regclass('copy_in_progress') IS NOT NULL AS has_marker`,
     );
-    if (rows[0]?.has_marker !== true) return undefined;
-    const found = await this.#pool.query<CopyMarker>('SELECT source, digest FROM copy_in_progress');
-    if (found.rows[0] !== undefined) this.#isTarget = true;
-    return found.rows[0];
+    if (there?.has_marker !== true) return undefined;
+    const [marker] = await this.#query<CopyMarker>(this.#pool, 'SELECT source, digest FROM copy_in_progress');
+    if (marker !== undefined) this.#isTarget = true;
+    return marker;
   }
 
   async begin({ source, digest }: CopyMarker): Promise<void> {
@@ -171,7 +172,6 @@ class PostgresCopy implements CopySide {
       `CREATE TABLE IF NOT EXISTS copy_in_progress (
         only_row boolean PRIMARY KEY DEFAULT true CHECK (only_row), source text NOT NULL, digest text NOT NULL
       )`,
-      [],
     );
     await this.#run('INSERT INTO copy_in_progress (source, digest) VALUES ($1, $2)', [source, digest]);
   }
@@ -183,10 +183,10 @@ class PostgresCopy implements CopySide {
 
   async finish(): Promise<void> {
     // Fails if the connection that keeps nodes out was lost meanwhile.
-    await this.#guard.query('SELECT 1');
+    await this.#query(this.#guard, 'SELECT 1');
     // Not all tables: the one of sessions is locked.
-    await this.#run(`ANALYZE ${COPIED_TABLES.join(', ')}`, []);
-    await this.#run('DROP TABLE copy_in_progress', []);
+    await this.#run(`ANALYZE ${COPIED_TABLES.join(', ')}`);
+    await this.#run('DROP TABLE copy_in_progress');
   }
 
   async close(): Promise<void> {
@@ -194,17 +194,21 @@ class PostgresCopy implements CopySide {
     await this.#pool.end();
   }
 
-  async #run(text: string, values: readonly unknown[]): Promise<void> {
-    try {
-      await this.#pool.query({ text, values: [...values] });
-    } catch (error) {
-      throw unavailable(error);
-    }
+  async #run(text: string, values: readonly unknown[] = []): Promise<void> {
+    await this.#query(this.#pool, text, values);
   }
 
   /** A source is read in the transaction of the lock, a target as it was written last. */
-  async #read<R extends pg.QueryResultRow>(text: string, values: readonly unknown[]): Promise<readonly R[]> {
-    const client = this.#isTarget ? this.#pool : this.#guard;
+  #read<R extends pg.QueryResultRow>(text: string, values: readonly unknown[]): Promise<readonly R[]> {
+    return this.#query<R>(this.#isTarget ? this.#pool : this.#guard, text, values);
+  }
+
+  /** Rejects with `store.unavailable`. */
+  async #query<R extends pg.QueryResultRow>(
+    client: pg.Pool | pg.PoolClient,
+    text: string,
+    values: readonly unknown[] = [],
+  ): Promise<readonly R[]> {
     try {
       return (await client.query<R>({ text, values: [...values] })).rows;
     } catch (error) {
