@@ -62,15 +62,16 @@ function presetOf(
 ): Pick<DocumentField, 'presetValue' | 'isReadOnly'> {
   const isReadOnly = readOnly === true;
   const { name } = field;
-  if (value === null || value === undefined || value === '') {
-    if (isReadOnly) throw invalidValue(name, 'A read-only field needs a value.');
-    return {};
+  if (value !== null && value !== undefined && value !== '') {
+    const { values, faults } = checkFieldValues([{ ...field, isRequired: false }], { [name]: value });
+    const fault = faults.get(name);
+    if (fault !== undefined) throw invalidValue(name, fault);
+    const presetValue = values[0]?.value;
+    if (presetValue !== undefined) return { presetValue, ...(isReadOnly && { isReadOnly }) };
   }
-  const { values, faults } = checkFieldValues([{ ...field, isRequired: false }], { [name]: value });
-  const fault = faults.get(name);
-  if (fault !== undefined) throw invalidValue(name, fault);
-  const presetValue = values[0]?.value;
-  return presetValue === undefined ? {} : { presetValue, ...(isReadOnly && { isReadOnly }) };
+  // Nothing was given, or a text of spaces only.
+  if (isReadOnly) throw invalidValue(name, 'A read-only field needs a value.');
+  return {};
 }
 
 function invalidValue(name: string, fault: string): PortalRefusal {

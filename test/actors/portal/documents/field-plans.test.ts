@@ -26,3 +26,12 @@ test('a field of a file that is not in the call is refused', (t) => {
   t.notThrows(() => assertFieldFiles([{ fields: FIELDS }], [{ id: FIRST.toUpperCase() }, { id: SECOND }]));
   t.throws(() => assertFieldFiles([{ fields: FIELDS }], [{ id: FIRST }]), { code: 'InvalidFlowAction' });
 });
+
+test('a read-only field needs a value, and spaces are none', (t) => {
+  for (const value of [undefined, '', '  ', '\u200b'])
+    t.throws(() => planFields([{ name: 'rent', ...PLACE, value, readOnly: true }], [], { ids }), {
+      code: 'InvalidFieldValue',
+    });
+  const [field] = planFields([{ name: 'rent', ...PLACE, value: ' ', readOnly: false }], [], { ids });
+  t.is(field?.presetValue, undefined);
+});
