@@ -53,11 +53,11 @@ export function createPortalAccessCheck(
         throw new PortalRefusal('Unauthorized', 'The header X-Api-Key is missing.');
       }
       const { address } = arrival.caller;
+      const origin = { ipAddress: address, userAgent: arrival.header('user-agent') };
       return tenants.identify(key).then((tenant) => {
         // Where a ticket is enough, an invalid key is no reason to refuse.
         if (tenant === undefined && !isOptional) wrongKeys.count(address);
         if (!isOptional) requireRole(requireTenant(tenant), policy);
-        const origin = { ipAddress: address, userAgent: arrival.header('user-agent') };
         return { admitted: true, identity: tenant && { ...tenant, origin }, setCookie: undefined };
       });
     },
