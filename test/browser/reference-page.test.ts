@@ -11,7 +11,7 @@ test.serial('the reference page is searched, and tries an operation with the ses
   await logIn(page, `${service.url}/scalar/v1`, await service.key());
   await page.keyboard.press('/');
   await page.keyboard.type('job.race-lost');
-  await page.getByText('1 of ').waitFor();
+  await page.getByText(/^1 of /).waitFor();
   t.true(await page.locator('#postJobsByIdCancel').isVisible());
   t.false(await page.locator('#getHealth').isVisible());
   await page.getByLabel('Search').fill('whoami');
