@@ -60,8 +60,10 @@ export const draftDefinition = defineActor(DRAFT, {
 
 function draftRows({ id, state, context }: ActorView<DraftContext>): readonly Row[] {
   if (state === 'Sent') return [];
-  const { organizationId, creationDate, name } = context;
-  return [{ view: 'drafts', key: [organizationId, creationDate, id], value: { id, name } }];
+  const { organizationId, creationDate } = context;
+  const item = itemOf({ ...context, id, status: state as DraftItem['status'] });
+  const value = { ...item, createdBy: { ...item.createdBy } };
+  return [{ view: 'drafts', key: [organizationId, creationDate, id], value }];
 }
 
 function draftCounters({ state, context }: ActorView<DraftContext>): { readonly [name: string]: number } {
@@ -102,11 +104,11 @@ export class Drafts implements DocumentDrafts {
       newestFirst: query.newestFirst,
       limit: query.limit,
       offset: query.offset,
-      matches: containing(query.q, (row) => (row.value as { name: string }).name),
+      matches: containing(query.q, ({ value }) => itemOfRow(value).name),
       counter: counterOf(organization.id),
     });
-    const drafts = await Promise.all(rows.map((row) => this.#find(organization.id, String(row.key.at(-1)))));
-    return { items: drafts.flatMap((draft) => (draft === undefined ? [] : [itemOf(draft)])), totalCount };
+    // A draft may have 256 Ki characters; a list reads the rows alone.
+    return { items: rows.map(({ value }) => itemOfRow(value)), totalCount };
   }
 
   /** Refusals: `BadRequest`, `UploadNotFound`, `LimitExceeded`. */
@@ -278,6 +280,11 @@ const ABANDONED_REASON = 'The draft could not be sent as a whole.';
 
 function itemOf({ id, name, status, creationDate, updateDate, createdBy }: StoredDraft): DraftItem {
   return { id, name, status, creationDate, updateDate, createdBy };
+}
+
+/** The value that `draftRows` wrote. */
+function itemOfRow(value: Row['value']): DraftItem {
+  return value as object as DraftItem;
 }
 
 function sentOf({ sent }: DraftContext): readonly CreatedDocument[] {

@@ -104,13 +104,11 @@ async function createRow(
   const { creation } = dependencies;
   const seed = documentSeed(generationId, index);
   if (context.refused?.some(({ row }) => row === index) || (await creation.isMade(seed))) return undefined;
+  const { createdBy } = context;
   const tenant: Tenant = {
     organization: context.organization,
-    application: {
-      id: context.createdBy.id as Tenant['application']['id'],
-      name: context.createdBy.name,
-      role: 'Normal',
-    },
+    application: { id: createdBy.id as Tenant['application']['id'], name: createdBy.name, role: 'Normal' },
+    ...(createdBy.type === 'User' && { user: { id: createdBy.id, name: createdBy.name } }),
   };
   const { source, template } = context;
   if (source !== undefined) {

@@ -75,8 +75,9 @@ export const templateDefinition = defineActor(TEMPLATE, {
 
 function templateRows({ id, context }: ActorView<TemplateContext>): readonly Row[] {
   const { organizationId, order } = context;
-  const { name, roles } = newestOf(context);
-  return [{ view: 'templates', key: [organizationId, order, id], value: { name, roles } }];
+  const item = itemOf({ ...context, id }, newestOf(context));
+  const value = { ...item, createdBy: { ...item.createdBy }, updatedBy: { ...item.updatedBy } };
+  return [{ view: 'templates', key: [organizationId, order, id], value }];
 }
 
 function counterOf(organization: string): string {
@@ -128,9 +129,8 @@ export class Templates implements DocumentTemplates {
         ? await pageOfRows(store, { ...range, offset })
         : await pageByPosition(store, { ...range, position });
     const { rows, ...rest } = page;
-    const found = await Promise.all(rows.map(({ key }) => this.#find(organization.id, String(key.at(-1)))));
-    const templates = found.filter((template) => template !== undefined);
-    return { ...rest, items: templates.map((template) => itemOf(template, newestOf(template))) };
+    // A template may have a mebibyte of versions; a list reads the rows alone.
+    return { ...rest, items: rows.map(({ value }) => itemOfRow(value)) };
   }
 
   async create(tenant: Tenant, body: TemplateBody, read: ReadTemplate): Promise<TemplateItem> {
@@ -268,9 +268,8 @@ export class Templates implements DocumentTemplates {
 }
 
 function matchesOf({ q, role }: TemplateQuery): ((row: Row) => boolean) | undefined {
-  const rowOf = (row: Row) => row.value as { readonly name: string; readonly roles: readonly string[] };
-  const named = containing(q, (row) => rowOf(row).name);
-  const withRole = containing(role, (row) => rowOf(row).roles.join('\n'));
+  const named = containing(q, (row) => itemOfRow(row.value).name);
+  const withRole = containing(role, (row) => itemOfRow(row.value).roles.join('\n'));
   if (named === undefined || withRole === undefined) return named ?? withRole;
   return (row) => named(row) && withRole(row);
 }
@@ -298,4 +297,9 @@ function itemOf(template: StoredTemplate, version: TemplateVersion): TemplateIte
     updateDate: version.creationDate,
     updatedBy: version.createdBy,
   };
+}
+
+/** The value that `templateRows` wrote. */
+function itemOfRow(value: Row['value']): TemplateItem {
+  return value as object as TemplateItem;
 }

@@ -176,6 +176,7 @@ test.serial(
     t.is((await call('POST', '/api/document-drafts', { 'x-form-token': `${token}x` }, draft)).status, 403);
     t.is((await call('POST', '/api/document-drafts', { 'x-form-token': token }, draft)).status, 200);
     t.is((await call('GET', '/api/documents', {})).status, 200);
+    t.is((await call('GET', '/api/organizations/users', {})).status, 403);
     const id = '11111111-1111-4111-8111-111111111111';
     const person = { name: 'Ana', email: 'ana@example.org', accessProfile: SENDER };
     for (const [path, body] of [
