@@ -240,18 +240,21 @@ for (const what of ['store', 'whole root'] as const) {
     accepted.push((await service.upload('before.pdf', samplePdf(4_000, 'before'))).jobId);
     await service.idle();
     disk.fill();
-    const refused = await service.until('an upload to be refused', async () => {
+    await service.until('an upload to be refused for the full disk', async () => {
       const form = new FormData();
       form.set('file', new Blob([samplePdf(100_000, String(accepted.length))]), 'during.pdf');
       const response = await service.fetch('/api/files', { method: 'POST', body: form });
-      if (response.status !== 202) return response;
-      accepted.push(((await response.json()) as { jobId: string }).jobId);
-      return undefined;
+      if (response.status === 202) {
+        accepted.push(((await response.json()) as { jobId: string }).jobId);
+        return undefined;
+      }
+      t.is(response.status, 503);
+      t.true(Number(response.headers.get('retry-after')) >= 1);
+      const { code } = (await response.json()) as { code: string };
+      // On a machine with other load the service may be busy first.
+      t.true(['storage.full', 'service.busy'].includes(code), code);
+      return code === 'storage.full' ? true : undefined;
     });
-    t.is(refused.status, 503);
-    t.true(Number(refused.headers.get('retry-after')) >= 1);
-    const problem = (await refused.json()) as { code: string };
-    t.is(problem.code, 'storage.full');
     t.is((await fetch(`${service.url}/api/health`)).status, 200);
     t.is(
       (await fetch(`${service.url}/api/jobs?pageSize=1`, { headers: { 'X-API-Key': await service.key() } }))
